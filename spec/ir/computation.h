@@ -1,0 +1,116 @@
+// A computation: instructions in stored order, one root, parameters numbered from 0. Document: hlo-format chapter 0 and 3.
+#pragma once
+
+#include <functional>
+#include <iterator>
+#include <string>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/statusor.h"
+#include "spec/ir/instruction.h"
+
+namespace assay {
+
+class Module;
+
+class Computation {
+ public:
+  ~Computation();
+  Computation(const Computation&) = delete;
+  Computation& operator=(const Computation&) = delete;
+
+  const std::string& name() const { return name_; }
+  int64_t id() const { return id_; }
+  Module* parent() const { return parent_; }
+  Instruction* root() const { return root_; }
+  void set_root(Instruction* root) { root_ = root; }
+  int64_t instruction_count() const { return count_; }
+  const std::string& execution_thread() const { return execution_thread_; }  // "" means "main"
+  void set_execution_thread(std::string thread) { execution_thread_ = std::move(thread); }
+
+  // Parameters by number. Gaps (only in modules that do not verify) are nullptr.
+  absl::Span<Instruction* const> parameters() const { return parameters_; }
+  Instruction* parameter(int64_t number) const { return parameters_[number]; }
+  int64_t parameter_count() const { return static_cast<int64_t>(parameters_.size()); }
+
+  // Stored order. The instruction under an iterator may be removed if the iterator was advanced before.
+  class Iterator {
+   public:
+    using iterator_category = std::forward_iterator_tag;
+    using value_type = Instruction*;
+    using difference_type = std::ptrdiff_t;
+    using pointer = Instruction**;
+    using reference = Instruction*;
+    explicit Iterator(Instruction* at) : at_(at) {}
+    Instruction* operator*() const { return at_; }
+    Iterator& operator++() {
+      at_ = at_->next();
+      return *this;
+    }
+    bool operator==(const Iterator&) const = default;
+
+   private:
+    Instruction* at_;
+  };
+  Iterator begin() const { return Iterator(first_); }
+  Iterator end() const { return Iterator(nullptr); }
+
+  // Operands and control predecessors before users; deterministic. Includes dead instructions.
+  std::vector<Instruction*> PostOrder() const;
+
+  // Adds at the end of the stored order. The shape is taken as given (the verifier checks). An empty name takes the opcode's;
+  // names are made unique in the module.
+  Instruction* Add(Opcode opcode, Shape shape, absl::Span<Instruction* const> operands, Attributes attributes = {},
+                   absl::Span<Computation* const> callees = {}, std::string_view name = "");
+  Instruction* Add(Opcode opcode, Shape shape, std::initializer_list<Instruction*> operands, Attributes attributes = {},
+                   absl::Span<Computation* const> callees = {}, std::string_view name = "") {
+    return Add(opcode, std::move(shape), absl::MakeConstSpan(operands.begin(), operands.size()), std::move(attributes), callees,
+               name);
+  }
+  // The same with the shape from the op table's rule; an error where a constraint is violated. `written` is needed by the ops
+  // whose result is "as written" (reshape, convert, broadcast, iota, ...).
+  absl::StatusOr<Instruction*> AddInferred(Opcode opcode, absl::Span<Instruction* const> operands, Attributes attributes = {},
+                                           absl::Span<Computation* const> callees = {}, const Shape* written = nullptr,
+                                           std::string_view name = "");
+  Instruction* AddParameter(int64_t number, Shape shape, std::string_view name = "");
+  Instruction* AddConstant(Literal value, std::string_view name = "");
+  Instruction* AddConstant(std::shared_ptr<const Literal> value, std::string_view name = "");
+
+  // `instruction` must have no users and not be the root.
+  void Remove(Instruction* instruction);
+  // Removes `instruction` and then every operand that became dead. Parameters stay.
+  void RemoveWithDeadOperands(Instruction* instruction);
+  // Drops parameter `number`, which must be dead, and renumbers those behind it.
+  void RemoveParameter(int64_t number);
+  // Moves `instruction` just before `position` in stored order.
+  void MoveBefore(Instruction* instruction, Instruction* position);
+
+  // Copies the instructions of `source` (other module or this one) to the end of this computation. Parameters are replaced by
+  // `arguments` when given, copied otherwise. Callees are mapped by `map_callee` (identity if empty). Returns the copied root;
+  // `clones`, if given, receives original -> copy.
+  Instruction* CopyFrom(const Computation& source, absl::Span<Instruction* const> arguments,
+                        const std::function<Computation*(Computation*)>& map_callee = {},
+                        absl::flat_hash_map<const Instruction*, Instruction*>* clones = nullptr);
+
+  std::string ToString() const;
+
+ private:
+  friend class Instruction;
+  friend class Module;
+  Computation() = default;
+  void Link(Instruction* instruction);
+  void Unlink(Instruction* instruction);
+
+  std::string name_;
+  int64_t id_ = -1;
+  Module* parent_ = nullptr;
+  Instruction* root_ = nullptr;
+  Instruction* first_ = nullptr;
+  Instruction* last_ = nullptr;
+  int64_t count_ = 0;
+  std::vector<Instruction*> parameters_;
+  std::string execution_thread_;
+};
+
+}  // namespace assay

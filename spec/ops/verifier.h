@@ -1,0 +1,23 @@
+// Whether a module obeys every constraint of its ops and of the module level.
+// Documents: operation semantics ("must reject"), hlo-format chapter 4.5.
+#pragma once
+
+#include "absl/status/status.h"
+#include "spec/ir/module.h"
+#include "spec/ops/op_table.h"
+
+namespace assay {
+
+struct VerifyOptions {
+  bool layout_sensitive = false;  // written layouts must agree where hlo-format 4.5 says so
+  int max_errors = 10;
+};
+
+// OK, or an invalid-argument status listing the violated constraints, each with computation and instruction. An op that is not
+// defined (OpInfo::IsDefined) is not an error here: its attributes and operand count are checked, its meaning is not.
+absl::Status Verify(const Module& module, const VerifyOptions& options = {});
+
+// Names of the undefined ops and uncomputed element types that keep a module from being evaluated; empty: it can be.
+std::vector<std::string> Unsupported(const Module& module);
+
+}  // namespace assay
