@@ -1,6 +1,7 @@
-// Every decision of the compiler passes a gate. The decisions of one compilation form one numbered sequence, the same on every
-// run and for every number of compile threads. A gate counts, reports, refuses above a limit, and plants defects.
-// Design: "Every decision of the compiler passes a gate".
+// Every decision of the compiler passes a gate. The decisions of one compilation form one numbered
+// sequence, the same on every run and for every number of compile threads. A gate counts, reports,
+// refuses above a limit, and plants defects. Design: "Every decision of the compiler passes a
+// gate".
 #pragma once
 
 #include <cstdint>
@@ -16,12 +17,13 @@
 
 namespace assay {
 
-// A planted defect: which gate it sits in, what it does there, and when. Data; the compiler knows operators, not defects.
+// A planted defect: which gate it sits in, what it does there, and when. Data; the compiler knows
+// operators, not defects.
 struct Defect {
-  std::string name;      // "ds-of-ds-clamp"
-  std::string gate;      // rule of the decision it bends, "ds-of-ds"
+  std::string name;  // "ds-of-ds-clamp"
+  std::string gate;  // rule of the decision it bends, "ds-of-ds"
   DecisionKind kind = DecisionKind::kRewrite;
-  std::string op;        // operator, one of DefectOperators()
+  std::string op;  // operator, one of DefectOperators()
   std::map<std::string, std::string> parameters;
   // Guard: the defect bites only where all given conditions hold for the instruction at the gate.
   std::vector<ElementType> types;  // of its result; empty: any
@@ -49,13 +51,14 @@ class Gates {
   // A decision that must be taken for the result to compile: counted and reported, never refused.
   void Require(DecisionKind kind, std::string_view rule, const Instruction* at);
 
-  // A fact that an analysis found; `nullopt` and false mean "not known". Refused: not known. A defect bends what passes:
-  // integers by an amount, claims from false to true.
-  std::optional<int64_t> IntegerFact(std::string_view rule, const Instruction* at, std::optional<int64_t> known);
+  // A fact that an analysis found; `nullopt` and false mean "not known". Refused: not known. A
+  // defect bends what passes: integers by an amount, claims from false to true.
+  std::optional<int64_t> IntegerFact(std::string_view rule, const Instruction* at,
+                                     std::optional<int64_t> known);
   bool Claim(DecisionKind kind, std::string_view rule, const Instruction* at, bool holds);
 
-  // The defect planted in the latest decision, if it is of this rule and its guard holds for `at`; code generation applies its
-  // own operators (loop bounds, addresses, predicates) with it.
+  // The defect planted in the latest decision, if it is of this rule and its guard holds for `at`;
+  // code generation applies its own operators (loop bounds, addresses, predicates) with it.
   const Defect* Planted(DecisionKind kind, std::string_view rule, const Instruction* at) const;
 
   const std::vector<Decision>& decisions() const { return decisions_; }
@@ -78,8 +81,8 @@ class Rewrite {
  public:
   Rewrite(Gates& gates, std::string_view rule, Instruction* target, bool required = false);
   explicit operator bool() const { return allowed_; }
-  // Replaces all uses of the target by `with` (after a planted defect, if one sits here, was applied to what the rule added), then
-  // removes the target and what became dead. Returns true.
+  // Replaces all uses of the target by `with` (after a planted defect, if one sits here, was
+  // applied to what the rule added), then removes the target and what became dead. Returns true.
   bool Replace(Instruction* with);
 
  private:

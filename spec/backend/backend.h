@@ -1,4 +1,5 @@
-// Everything under test, behind one interface: the oracle, our compiler, a prefix of its passes, XLA, IREE, any process.
+// Everything under test, behind one interface: the oracle, our compiler, a prefix of its passes,
+// XLA, IREE, any process.
 #pragma once
 
 #include <functional>
@@ -16,7 +17,7 @@
 namespace assay {
 
 struct Limits {
-  double seconds = 60;              // per compile and per run
+  double seconds = 60;  // per compile and per run
   int64_t memory_bytes = int64_t{8} << 30;
   int64_t steps = int64_t{1} << 33;  // interpreters: element evaluations
 };
@@ -33,13 +34,24 @@ struct CompileOptions {
   DeviceAssignment devices;
   Limits limits;
   std::vector<BufferDonor> donated;  // beyond the module's own donors
-  // Decisions numbered above this are refused (blame searches over it); negative: none is. Backends without gates ignore it.
+  // Decisions numbered above this are refused (blame searches over it); negative: none is. Backends
+  // without gates ignore it.
   int64_t decision_limit = -1;
-  // A planted defect as JSON text (fuzz/defects), "" for none. Backends without gates reject a non-empty one.
+  // A planted defect as JSON text (fuzz/defects), "" for none. Backends without gates reject a
+  // non-empty one.
   std::string defect;
 };
 
-enum class DecisionKind : uint8_t { kRewrite, kRequired, kFact, kBuffer, kKernel, kLlvm, kLibrary, kTask };
+enum class DecisionKind : uint8_t {
+  kRewrite,
+  kRequired,
+  kFact,
+  kBuffer,
+  kKernel,
+  kLlvm,
+  kLibrary,
+  kTask
+};
 std::string_view Name(DecisionKind kind);
 
 // One decision of a compiler that can count them.
@@ -61,7 +73,8 @@ class Executable {
  public:
   virtual ~Executable() = default;
   // Arguments per device, in parameter order.
-  virtual absl::StatusOr<RunResult> Run(const std::vector<std::vector<const Literal*>>& arguments) = 0;
+  virtual absl::StatusOr<RunResult> Run(
+      const std::vector<std::vector<const Literal*>>& arguments) = 0;
   // The module that is executed, after optimization.
   virtual absl::StatusOr<std::unique_ptr<Module>> OptimizedModule() const;  // default: unsupported
   virtual absl::StatusOr<std::string> Serialize() const;                    // default: unsupported
@@ -73,7 +86,7 @@ class Executable {
 enum class Capability : uint8_t { kSupported, kUnsupported };
 
 struct BackendDescription {
-  std::string name;     // as on the command line, options included
+  std::string name;  // as on the command line, options included
   std::string version;
   std::vector<std::string> devices;
   bool deterministic = true;   // same inputs, same bits, run to run
@@ -89,17 +102,21 @@ class Backend {
   virtual ~Backend() = default;
   virtual const BackendDescription& Describe() const = 0;
   // The module must verify. It is not modified and need not outlive the call.
-  virtual absl::StatusOr<std::unique_ptr<Executable>> Compile(const Module& module, const CompileOptions& options) = 0;
+  virtual absl::StatusOr<std::unique_ptr<Executable>> Compile(const Module& module,
+                                                              const CompileOptions& options) = 0;
 };
 
 // Compile and run on one device.
-absl::StatusOr<RunResult> CompileAndRun(Backend& backend, const Module& module, const std::vector<const Literal*>& arguments,
+absl::StatusOr<RunResult> CompileAndRun(Backend& backend, const Module& module,
+                                        const std::vector<const Literal*>& arguments,
                                         const CompileOptions& options = {});
 
-// Backends by name. A name is "family" or "family:option=value,option" ("cpu:threads=1,isa=avx2", "pipeline:12", "xla").
+// Backends by name. A name is "family" or "family:option=value,option" ("cpu:threads=1,isa=avx2",
+// "pipeline:12", "xla").
 class BackendRegistry {
  public:
-  using Factory = std::function<absl::StatusOr<std::unique_ptr<Backend>>(const std::string& options)>;
+  using Factory =
+      std::function<absl::StatusOr<std::unique_ptr<Backend>>(const std::string& options)>;
   void Register(std::string family, std::string summary, Factory factory);
   absl::StatusOr<std::unique_ptr<Backend>> Create(const std::string& name) const;
   std::vector<std::pair<std::string, std::string>> Families() const;  // name, summary
@@ -108,7 +125,7 @@ class BackendRegistry {
   std::map<std::string, std::pair<std::string, Factory>> families_;
 };
 // "a=1,b" -> {a: "1", b: ""}; an error for a malformed or repeated option, or one not in `known`.
-absl::StatusOr<std::map<std::string, std::string>> ParseBackendOptions(const std::string& options,
-                                                                       absl::Span<const std::string_view> known);
+absl::StatusOr<std::map<std::string, std::string>> ParseBackendOptions(
+    const std::string& options, absl::Span<const std::string_view> known);
 
 }  // namespace assay

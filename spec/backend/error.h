@@ -1,4 +1,5 @@
-// The closed set of ways in which something under test fails. Every error of a backend is an absl::Status that carries one.
+// The closed set of ways in which something under test fails. Every error of a backend is an
+// absl::Status that carries one.
 #pragma once
 
 #include <string_view>

@@ -1,4 +1,5 @@
-// A computation: instructions in stored order, one root, parameters numbered from 0. Document: hlo-format chapter 0 and 3.
+// A computation: instructions in stored order, one root, parameters numbered from 0. Document:
+// hlo-format chapter 0 and 3.
 #pragma once
 
 #include <functional>
@@ -34,7 +35,8 @@ class Computation {
   Instruction* parameter(int64_t number) const { return parameters_[number]; }
   int64_t parameter_count() const { return static_cast<int64_t>(parameters_.size()); }
 
-  // Stored order. The instruction under an iterator may be removed if the iterator was advanced before.
+  // Stored order. The instruction under an iterator may be removed if the iterator was advanced
+  // before.
   class Iterator {
    public:
     using iterator_category = std::forward_iterator_tag;
@@ -59,19 +61,24 @@ class Computation {
   // Operands and control predecessors before users; deterministic. Includes dead instructions.
   std::vector<Instruction*> PostOrder() const;
 
-  // Adds at the end of the stored order. The shape is taken as given (the verifier checks). An empty name takes the opcode's;
-  // names are made unique in the module.
-  Instruction* Add(Opcode opcode, Shape shape, absl::Span<Instruction* const> operands, Attributes attributes = {},
-                   absl::Span<Computation* const> callees = {}, std::string_view name = "");
-  Instruction* Add(Opcode opcode, Shape shape, std::initializer_list<Instruction*> operands, Attributes attributes = {},
-                   absl::Span<Computation* const> callees = {}, std::string_view name = "") {
-    return Add(opcode, std::move(shape), absl::MakeConstSpan(operands.begin(), operands.size()), std::move(attributes), callees,
-               name);
+  // Adds at the end of the stored order. The shape is taken as given (the verifier checks). An
+  // empty name takes the opcode's; names are made unique in the module.
+  Instruction* Add(Opcode opcode, Shape shape, absl::Span<Instruction* const> operands,
+                   Attributes attributes = {}, absl::Span<Computation* const> callees = {},
+                   std::string_view name = "");
+  Instruction* Add(Opcode opcode, Shape shape, std::initializer_list<Instruction*> operands,
+                   Attributes attributes = {}, absl::Span<Computation* const> callees = {},
+                   std::string_view name = "") {
+    return Add(opcode, std::move(shape), absl::MakeConstSpan(operands.begin(), operands.size()),
+               std::move(attributes), callees, name);
   }
-  // The same with the shape from the op table's rule; an error where a constraint is violated. `written` is needed by the ops
-  // whose result is "as written" (reshape, convert, broadcast, iota, ...).
-  absl::StatusOr<Instruction*> AddInferred(Opcode opcode, absl::Span<Instruction* const> operands, Attributes attributes = {},
-                                           absl::Span<Computation* const> callees = {}, const Shape* written = nullptr,
+  // The same with the shape from the op table's rule; an error where a constraint is violated.
+  // `written` is needed by the ops whose result is "as written" (reshape, convert, broadcast, iota,
+  // ...).
+  absl::StatusOr<Instruction*> AddInferred(Opcode opcode, absl::Span<Instruction* const> operands,
+                                           Attributes attributes = {},
+                                           absl::Span<Computation* const> callees = {},
+                                           const Shape* written = nullptr,
                                            std::string_view name = "");
   Instruction* AddParameter(int64_t number, Shape shape, std::string_view name = "");
   Instruction* AddConstant(Literal value, std::string_view name = "");
@@ -86,9 +93,10 @@ class Computation {
   // Moves `instruction` just before `position` in stored order.
   void MoveBefore(Instruction* instruction, Instruction* position);
 
-  // Copies the instructions of `source` (other module or this one) to the end of this computation. Parameters are replaced by
-  // `arguments` when given, copied otherwise. Callees are mapped by `map_callee` (identity if empty). Returns the copied root;
-  // `clones`, if given, receives original -> copy.
+  // Copies the instructions of `source` (other module or this one) to the end of this computation.
+  // Parameters are replaced by `arguments` when given, copied otherwise. Callees are mapped by
+  // `map_callee` (identity if empty). Returns the copied root; `clones`, if given, receives
+  // original -> copy.
   Instruction* CopyFrom(const Computation& source, absl::Span<Instruction* const> arguments,
                         const std::function<Computation*(Computation*)>& map_callee = {},
                         absl::flat_hash_map<const Instruction*, Instruction*>* clones = nullptr);

@@ -63,7 +63,8 @@ class Instruction {
   void ReplaceOperand(int64_t i, Instruction* with);
   void ReplaceAllUsesWith(Instruction* with);  // also as root; users become users of `with`
 
-  // Same opcode, shape, attributes, literal and callees, whatever the operands; blind to names and metadata.
+  // Same opcode, shape, attributes, literal and callees, whatever the operands; blind to names and
+  // metadata.
   bool SameOperation(const Instruction& other) const;
 
   // One line of HLO text in the long form, for messages.

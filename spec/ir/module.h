@@ -1,4 +1,5 @@
-// A module: computations, one of them the entry, and what the header says. Document: hlo-format chapter 1; HloModule document.
+// A module: computations, one of them the entry, and what the header says. Document: hlo-format
+// chapter 1; HloModule document.
 #pragma once
 
 #include <cstdint>
@@ -31,14 +32,16 @@ struct EntryLayout {
 };
 
 struct ModuleConfig {
-  bool is_scheduled = false;  // stored instruction order is the schedule of every non-fusion computation
+  bool is_scheduled =
+      false;  // stored instruction order is the schedule of every non-fusion computation
   std::vector<InputOutputAlias> input_output_alias;
   std::vector<BufferDonor> buffer_donors;
   bool alias_passthrough_params = false;
   std::unique_ptr<EntryLayout> entry_layout;  // nullptr: as the entry's parameters and root
   int64_t replica_count = 1;
   int64_t num_partitions = 1;
-  // Kept as written: (attribute name, text of the value), and the stack frame tables between header and computations.
+  // Kept as written: (attribute name, text of the value), and the stack frame tables between header
+  // and computations.
   std::vector<std::pair<std::string, std::string>> verbatim;
   std::string stack_tables;
 

@@ -1,6 +1,6 @@
-// Which answers a correct implementation may give, element by element, and the verdict on a given answer.
-// The oracle produces expectations; suites, campaigns and the reducer judge with them. Design: "Tolerances are derived, not
-// guessed". Nothing here computes a value: it compares.
+// Which answers a correct implementation may give, element by element, and the verdict on a given
+// answer. The oracle produces expectations; suites, campaigns and the reducer judge with them.
+// Design: "Tolerances are derived, not guessed". Nothing here computes a value: it compares.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ namespace assay {
 
 // Beside the interval, what else the element may be. `kForced` excludes all others.
 enum BoundFlag : uint32_t {
-  kForced = 1u << 0,       // exactly the bits of the plain value (any NaN for a NaN)
+  kForced = 1u << 0,  // exactly the bits of the plain value (any NaN for a NaN)
   kMayBeNan = 1u << 1,
   kMayBePosInf = 1u << 2,
   kMayBeNegInf = 1u << 3,
@@ -25,10 +25,12 @@ enum BoundFlag : uint32_t {
   kNotFinite = 1u << 7,     // the interval is empty: only what the flags above name is allowed
 };
 
-// The allowed set of one float element: [centre - radius, centre + radius], rounded outward to the type, and the flags.
+// The allowed set of one float element: [centre - radius, centre + radius], rounded outward to the
+// type, and the flags.
 struct ElementBound {
-  double centre = 0;      // leading part of the real value
-  double centre_low = 0;  // trailing part; centre + centre_low is the value, |centre_low| <= ulp(centre) / 2
+  double centre = 0;  // leading part of the real value
+  double centre_low =
+      0;  // trailing part; centre + centre_low is the value, |centre_low| <= ulp(centre) / 2
   double radius = 0;
   uint32_t flags = 0;
 };
@@ -38,8 +40,9 @@ struct ArrayExpectation {
   Literal plain;  // what the oracle itself returns; lies inside its own bound (checked)
   // Floats: one per element, or empty when every element is forced.
   std::vector<ElementBound> bounds;
-  // Integers and predicates, and float elements that are one of a few codes (a select or a slice of a tie): the allowed codes of
-  // an element whose value is not unique. An empty list means undecided. Elements not listed are forced (or, for floats, bounded).
+  // Integers and predicates, and float elements that are one of a few codes (a select or a slice of
+  // a tie): the allowed codes of an element whose value is not unique. An empty list means
+  // undecided. Elements not listed are forced (or, for floats, bounded).
   absl::flat_hash_map<int64_t, std::vector<uint64_t>> choices;
 
   bool AllForced() const { return bounds.empty() && choices.empty(); }
@@ -48,7 +51,8 @@ struct ArrayExpectation {
 // All outputs, leaves of the result tuple in depth-first order.
 struct Expectation {
   std::vector<ArrayExpectation> leaves;
-  // Not empty: an undecided loop condition or the like ended the analysis; every element is inconclusive.
+  // Not empty: an undecided loop condition or the like ended the analysis; every element is
+  // inconclusive.
   std::string inconclusive;
 };
 
@@ -58,24 +62,29 @@ std::string_view Name(Verdict verdict);
 struct ElementFailure {
   int64_t leaf = 0;
   int64_t element = 0;  // linear, row-major
-  double ulps = 0;      // distance from the allowed set in ulps of the type; 0 when it has no meaning
+  double ulps = 0;  // distance from the allowed set in ulps of the type; 0 when it has no meaning
 };
 
 struct Judgement {
-  Verdict verdict = Verdict::kPass;  // fail if any element fails, else inconclusive if any is, else pass
+  Verdict verdict =
+      Verdict::kPass;  // fail if any element fails, else inconclusive if any is, else pass
   int64_t elements = 0, passed = 0, failed = 0, inconclusive = 0, forced = 0;
   std::string reason;  // one line: why not pass
   ElementFailure first, worst;
-  double max_ulps_used = 0;  // largest |got - centre| / radius over bounded elements: how much of the bound was used
+  double max_ulps_used =
+      0;  // largest |got - centre| / radius over bounded elements: how much of the bound was used
 };
 
-// Judges `results` (leaves flattened in depth-first order, or one tuple) against the expectation. Wrong shapes are a failure.
+// Judges `results` (leaves flattened in depth-first order, or one tuple) against the expectation.
+// Wrong shapes are a failure.
 Judgement Judge(const Expectation& expectation, const Literal& result);
 Judgement JudgeLeaves(const Expectation& expectation, absl::Span<const Literal* const> results);
 
 // For people: output, element with index, allowed set, got, ulps; several lines.
-std::string DescribeFailure(const Expectation& expectation, const Literal& result, const Judgement& judgement);
-// The allowed set of one element: "exactly 3", "[1.9999, 2.0001] (centre 2 +- 3 ulp), or NaN", "one of {1, 4}".
+std::string DescribeFailure(const Expectation& expectation, const Literal& result,
+                            const Judgement& judgement);
+// The allowed set of one element: "exactly 3", "[1.9999, 2.0001] (centre 2 +- 3 ulp), or NaN", "one
+// of {1, 4}".
 std::string DescribeAllowed(const ArrayExpectation& expectation, int64_t element);
 
 // The literals at the leaves of a (nested) tuple, depth first.

@@ -1,4 +1,5 @@
-// What a correct implementation may do to floating point, as data. Document: operation semantics 1.4, 1.8, 18.2, 19.
+// What a correct implementation may do to floating point, as data. Document: operation
+// semantics 1.4, 1.8, 18.2, 19.
 #pragma once
 
 #include <string_view>
@@ -18,11 +19,11 @@ struct Clause {
 };
 
 enum class ClauseId {
-  kFlushSubnormals,        // subnormal inputs and results of arithmetic may become zero
-  kExcessPrecision,        // intermediates of types narrower than f32 may keep f32 precision
-  kContraction,            // a product that feeds an addition or subtraction may stay unrounded
-  kReassociation,          // sums and products of reductions, dots, convolutions, scans in any order
-  kReciprocalDivision,     // x / c may be x * (1 / c) when c is a constant or a broadcast scalar
+  kFlushSubnormals,     // subnormal inputs and results of arithmetic may become zero
+  kExcessPrecision,     // intermediates of types narrower than f32 may keep f32 precision
+  kContraction,         // a product that feeds an addition or subtraction may stay unrounded
+  kReassociation,       // sums and products of reductions, dots, convolutions, scans in any order
+  kReciprocalDivision,  // x / c may be x * (1 / c) when c is a constant or a broadcast scalar
   kClauseCount
 };
 

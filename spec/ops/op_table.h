@@ -1,5 +1,6 @@
-// One op, one place: the row that parser, printer, verifier, generator, reducer, coverage tables and documentation read.
-// Documents: operation semantics (meaning, types, comparison class), hlo-format chapter 4 (attributes, shapes).
+// One op, one place: the row that parser, printer, verifier, generator, reducer, coverage tables
+// and documentation read. Documents: operation semantics (meaning, types, comparison class),
+// hlo-format chapter 4 (attributes, shapes).
 #pragma once
 
 #include <cstdint>
@@ -21,20 +22,22 @@ struct AttrSpec {
   Attr attr;
   enum Presence : uint8_t {
     kRequired,  // the reader insists on it; always stored and printed
-    kAlways,    // may be left out when reading (an empty list or the default is stored); always printed
+    kAlways,    // may be left out when reading (an empty list or the default is stored); always
+                // printed
     kOptional,  // stored and printed only when it differs from the default below
   } presence = kRequired;
-  int64_t default_value = 0;  // of a flag, integer or word that is kOptional or kAlways; lists default to empty
+  int64_t default_value =
+      0;  // of a flag, integer or word that is kOptional or kAlways; lists default to empty
 };
 
 // Which computations an op calls and how they are written.
 enum class CalleeForm : uint8_t {
   kNone,
-  kToApply,            // to_apply=%f
-  kCalls,              // calls=%f
-  kConditionBody,      // condition=%c, body=%b           callees: [condition, body]
-  kSelectScatter,      // select=%s, scatter=%t           callees: [select, scatter]
-  kBranches,           // true_computation/false_computation or branch_computations, by the type of operand 0
+  kToApply,        // to_apply=%f
+  kCalls,          // calls=%f
+  kConditionBody,  // condition=%c, body=%b           callees: [condition, body]
+  kSelectScatter,  // select=%s, scatter=%t           callees: [select, scatter]
+  kBranches,  // true_computation/false_computation or branch_computations, by the type of operand 0
   kCalledComputations  // called_computations={%a, %b}
 };
 
@@ -57,7 +60,8 @@ enum class ComparisonClass : uint8_t {
   kUnspecified,
 };
 
-// Ulps granted to one op per profile and element type; 0 means correctly rounded. "narrow": f16, bf16 and smaller.
+// Ulps granted to one op per profile and element type; 0 means correctly rounded. "narrow": f16,
+// bf16 and smaller.
 struct UlpBudget {
   double f32 = 0, f64 = 0, f16 = 0, bf16 = 0;
 };
@@ -65,15 +69,17 @@ struct NumericContract {
   ComparisonClass comparison = ComparisonClass::kExact;
   UlpBudget strict;
   UlpBudget xla;
-  std::string_view xla_source;  // citation or measurement behind every number of `xla` that exceeds `strict`
+  std::string_view
+      xla_source;  // citation or measurement behind every number of `xla` that exceeds `strict`
 };
 
 enum OpFlag : uint32_t {
-  kElementwise = 1u << 0,      // result[i] depends on operand[i] alone (scalars allowed where the op says so)
-  kCommutative = 1u << 1,      // op(a, b) == op(b, a), bits included except NaN payload
-  kAssociative = 1u << 2,      // on integers and predicates, exactly
-  kDataMovement = 1u << 3,     // moves bits, computes none
-  kSideEffect = 1u << 4,       // must not be dropped, merged or moved across its kind
+  kElementwise =
+      1u << 0,  // result[i] depends on operand[i] alone (scalars allowed where the op says so)
+  kCommutative = 1u << 1,   // op(a, b) == op(b, a), bits included except NaN payload
+  kAssociative = 1u << 2,   // on integers and predicates, exactly
+  kDataMovement = 1u << 3,  // moves bits, computes none
+  kSideEffect = 1u << 4,    // must not be dropped, merged or moved across its kind
   kCollective = 1u << 5,
   kShapeInferable = 1u << 6,   // HLO text may leave the result shape out
   kMixesFloatTypes = 1u << 7,  // operands of different float types are legal
@@ -85,28 +91,32 @@ struct OpSite {
   absl::Span<const Shape* const> operands;
   const Attributes& attributes;
   absl::Span<Computation* const> callees;
-  const Shape* written = nullptr;  // the shape in the text or asked of the builder; nullptr when left out
+  const Shape* written =
+      nullptr;  // the shape in the text or asked of the builder; nullptr when left out
 };
-// Checks every constraint of the op and returns its result shape. For ops whose result is "as written" the written shape is
-// checked and returned. Errors are invalid-argument and name operand, dimension and both sizes.
+// Checks every constraint of the op and returns its result shape. For ops whose result is "as
+// written" the written shape is checked and returned. Errors are invalid-argument and name operand,
+// dimension and both sizes.
 using InferFn = absl::StatusOr<Shape> (*)(const OpSite& site);
 
 struct OpInfo {
   Opcode opcode;
   std::string_view name;
   int min_operands = 0;
-  int max_operands = 0;  // -1: any number
+  int max_operands = 0;        // -1: any number
   TypeMask types = kAnyArray;  // of the data operands
   std::vector<AttrSpec> attributes;
   CalleeForm callees = CalleeForm::kNone;
   uint32_t flags = 0;
-  InferFn infer = nullptr;  // nullptr: the op is read, printed and kept, but has no meaning here; users are told so by name
+  InferFn infer = nullptr;  // nullptr: the op is read, printed and kept, but has no meaning here;
+                            // users are told so by name
   NumericContract numeric;
   std::string_view chapter;  // of operation semantics
   std::string_view summary;  // one line for `assay explain`
 
   bool Is(OpFlag flag) const { return (flags & flag) != 0; }
-  // True when Assay gives the op a meaning: a shape rule, and with it an evaluation, a bound, a lowering, a recipe, a golden.
+  // True when Assay gives the op a meaning: a shape rule, and with it an evaluation, a bound, a
+  // lowering, a recipe, a golden.
   bool IsDefined() const { return infer != nullptr; }
 };
 

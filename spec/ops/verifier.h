@@ -13,11 +13,13 @@ struct VerifyOptions {
   int max_errors = 10;
 };
 
-// OK, or an invalid-argument status listing the violated constraints, each with computation and instruction. An op that is not
-// defined (OpInfo::IsDefined) is not an error here: its attributes and operand count are checked, its meaning is not.
+// OK, or an invalid-argument status listing the violated constraints, each with computation and
+// instruction. An op that is not defined (OpInfo::IsDefined) is not an error here: its attributes
+// and operand count are checked, its meaning is not.
 absl::Status Verify(const Module& module, const VerifyOptions& options = {});
 
-// Names of the undefined ops and uncomputed element types that keep a module from being evaluated; empty: it can be.
+// Names of the undefined ops and uncomputed element types that keep a module from being evaluated;
+// empty: it can be.
 std::vector<std::string> Unsupported(const Module& module);
 
 }  // namespace assay

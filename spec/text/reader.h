@@ -1,6 +1,7 @@
-// Reads HLO text in all its dialects: short (JAX), long (dumps), with or without operand shapes, percent signs, signatures.
-// Document: hlo-format chapters 1 to 5, 7, 8. Text is hostile until read: no input crashes, hangs, recurses without limit or
-// takes memory beyond a multiple of its size and of the literal limit.
+// Reads HLO text in all its dialects: short (JAX), long (dumps), with or without operand shapes,
+// percent signs, signatures. Document: hlo-format chapters 1 to 5, 7, 8. Text is hostile until
+// read: no input crashes, hangs, recurses without limit or takes memory beyond a multiple of its
+// size and of the literal limit.
 #pragma once
 
 #include <memory>
@@ -13,15 +14,17 @@
 namespace assay {
 
 struct ReadOptions {
-  std::string file_name;                                // for diagnostics
-  int max_diagnostics = 10;                             // stop after so many errors
-  int max_nesting = 1000;                               // shapes, tuple literals, nested operands, inline computations
-  int64_t literal_byte_limit = int64_t{1} << 30;        // of all constants together
+  std::string file_name;     // for diagnostics
+  int max_diagnostics = 10;  // stop after so many errors
+  int max_nesting = 1000;    // shapes, tuple literals, nested operands, inline computations
+  int64_t literal_byte_limit = int64_t{1} << 30;  // of all constants together
 };
 
-// One module. The result is parsed, not verified: call Verify (spec/ops/verifier.h) before anything else uses it. On failure
-// the status holds every diagnostic; `diagnostics`, if given, receives them structured.
-absl::StatusOr<std::unique_ptr<Module>> ReadModule(std::string_view text, const ReadOptions& options = {},
+// One module. The result is parsed, not verified: call Verify (spec/ops/verifier.h) before anything
+// else uses it. On failure the status holds every diagnostic; `diagnostics`, if given, receives
+// them structured.
+absl::StatusOr<std::unique_ptr<Module>> ReadModule(std::string_view text,
+                                                   const ReadOptions& options = {},
                                                    std::vector<Diagnostic>* diagnostics = nullptr);
 // Reads the file and verifies the module.
 absl::StatusOr<std::unique_ptr<Module>> LoadModule(const std::string& path);

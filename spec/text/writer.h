@@ -9,12 +9,12 @@
 namespace assay {
 
 struct WriteOptions {
-  bool percent = true;               // %names and computation signatures
-  bool operand_shapes = false;       // f32[2]{0} %x
-  bool metadata = true;              // metadata and the stack frame tables
-  bool large_constants = true;       // print every constant in full instead of {...} above 10 elements
-  bool index_comments = true;        // /*index=5*/
-  bool layouts = true;               // of instruction shapes
+  bool percent = true;          // %names and computation signatures
+  bool operand_shapes = false;  // f32[2]{0} %x
+  bool metadata = true;         // metadata and the stack frame tables
+  bool large_constants = true;  // print every constant in full instead of {...} above 10 elements
+  bool index_comments = true;   // /*index=5*/
+  bool layouts = true;          // of instruction shapes
 
   static WriteOptions Long() { return {}; }
   // What JAX prints: no percent signs, signatures, metadata.

@@ -1,5 +1,6 @@
 // Element types of HLO arrays and what each one is made of.
-// Documents: operation semantics (type lists of every op); the numbering is that of the binary form (HloModuleProto).
+// Documents: operation semantics (type lists of every op); the numbering is that of the binary form
+// (HloModuleProto).
 #pragma once
 
 #include <cstdint>
@@ -85,7 +86,8 @@ inline bool IsArrayType(ElementType t) { return ClassOf(t) != TypeClass::kOther;
 // The type of the real and imaginary part of a complex type; the type itself otherwise.
 ElementType ComponentType(ElementType type);
 
-// The common type of two operands that differ only in precision (document hlo-format, "HigherPrecision").
+// The common type of two operands that differ only in precision (document hlo-format,
+// "HigherPrecision").
 ElementType HigherPrecision(ElementType a, ElementType b);
 
 }  // namespace assay

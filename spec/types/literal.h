@@ -1,5 +1,5 @@
-// Literals: values on the host. Logical row-major order whatever the shape's layout; element types below a byte take one
-// byte each. Document: operation semantics chapters 1.1 and 2.
+// Literals: values on the host. Logical row-major order whatever the shape's layout; element types
+// below a byte take one byte each. Document: operation semantics chapters 1.1 and 2.
 #pragma once
 
 #include <cstdint>
@@ -14,13 +14,15 @@
 
 namespace assay {
 
-// Largest literal that is ever allocated on behalf of something parsed, in bytes, unless a caller passes its own limit.
+// Largest literal that is ever allocated on behalf of something parsed, in bytes, unless a caller
+// passes its own limit.
 inline constexpr int64_t kDefaultLiteralLimit = int64_t{4} << 30;
 
 class Literal {
  public:
   Literal() = default;
-  // Zero-filled. The shape must be static and its size known to be acceptable; use Create for anything that was parsed.
+  // Zero-filled. The shape must be static and its size known to be acceptable; use Create for
+  // anything that was parsed.
   explicit Literal(Shape shape);
   // As above, with an error (resource exhausted) instead of an allocation above `byte_limit`.
   static absl::StatusOr<Literal> Create(Shape shape, int64_t byte_limit = kDefaultLiteralLimit);
@@ -59,8 +61,10 @@ class Literal {
   // Untyped access to element i of an array, slow: for printing, reducing, judging.
   uint64_t GetBits(int64_t i) const;  // the code, zero-extended; up to 64 bits (not c128)
   void SetBits(int64_t i, uint64_t bits);
-  double GetDouble(int64_t i) const;    // value of a real element (pred: 0 or 1; 64-bit integers rounded)
-  int64_t GetInteger(int64_t i) const;  // value of an integer or pred element; u64 as its bit pattern
+  double GetDouble(
+      int64_t i) const;  // value of a real element (pred: 0 or 1; 64-bit integers rounded)
+  int64_t GetInteger(
+      int64_t i) const;  // value of an integer or pred element; u64 as its bit pattern
   // Stores `value` wrapped to the type (integers, pred: != 0) or correctly rounded (floats).
   void SetInteger(int64_t i, int64_t value);
   void SetDouble(int64_t i, double value);
@@ -77,7 +81,8 @@ class Literal {
  private:
   Shape shape_;
   int64_t count_ = 0;
-  std::vector<uint8_t> storage_;  // operator new gives 16-byte alignment, enough for every element type
+  std::vector<uint8_t>
+      storage_;  // operator new gives 16-byte alignment, enough for every element type
   std::vector<Literal> elements_;
 };
 

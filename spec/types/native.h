@@ -11,7 +11,8 @@
 
 namespace assay {
 
-// Sub-byte integers are kept one per byte, already sign- or zero-extended; SubByte says how many bits count.
+// Sub-byte integers are kept one per byte, already sign- or zero-extended; SubByte says how many
+// bits count.
 template <ElementType kType, typename Storage, int kBits>
 struct SubByte {
   Storage value = 0;
@@ -33,10 +34,10 @@ struct TypeTag {
 
 template <ElementType kType>
 struct NativeOf;
-#define ASSAY_NATIVE(element, ...)      \
-  template <>                           \
+#define ASSAY_NATIVE(element, ...)        \
+  template <>                             \
   struct NativeOf<ElementType::element> { \
-    using type = __VA_ARGS__;           \
+    using type = __VA_ARGS__;             \
   };
 ASSAY_NATIVE(kPred, bool)
 ASSAY_NATIVE(kS8, int8_t)
@@ -75,25 +76,53 @@ ASSAY_NATIVE(kF6E2M3FN, NarrowFloat<ElementType::kF6E2M3FN>)
 template <ElementType kType>
 using Native = typename NativeOf<kType>::type;
 
-// Calls f(TypeTag<Native>{}) for the ten integer-like and float types that the first oracle and compiler compute:
-// pred, s8..s64, u8..u64, f16, bf16, f32, f64. Returns false, without calling, for any other type.
+// Calls f(TypeTag<Native>{}) for the ten integer-like and float types that the first oracle and
+// compiler compute: pred, s8..s64, u8..u64, f16, bf16, f32, f64. Returns false, without calling,
+// for any other type.
 template <typename F>
 bool DispatchComputed(ElementType type, F&& f) {
   switch (type) {
-    case ElementType::kPred: f(TypeTag<bool>{}); return true;
-    case ElementType::kS8: f(TypeTag<int8_t>{}); return true;
-    case ElementType::kS16: f(TypeTag<int16_t>{}); return true;
-    case ElementType::kS32: f(TypeTag<int32_t>{}); return true;
-    case ElementType::kS64: f(TypeTag<int64_t>{}); return true;
-    case ElementType::kU8: f(TypeTag<uint8_t>{}); return true;
-    case ElementType::kU16: f(TypeTag<uint16_t>{}); return true;
-    case ElementType::kU32: f(TypeTag<uint32_t>{}); return true;
-    case ElementType::kU64: f(TypeTag<uint64_t>{}); return true;
-    case ElementType::kF16: f(TypeTag<Half>{}); return true;
-    case ElementType::kBF16: f(TypeTag<BFloat16>{}); return true;
-    case ElementType::kF32: f(TypeTag<float>{}); return true;
-    case ElementType::kF64: f(TypeTag<double>{}); return true;
-    default: return false;
+    case ElementType::kPred:
+      f(TypeTag<bool>{});
+      return true;
+    case ElementType::kS8:
+      f(TypeTag<int8_t>{});
+      return true;
+    case ElementType::kS16:
+      f(TypeTag<int16_t>{});
+      return true;
+    case ElementType::kS32:
+      f(TypeTag<int32_t>{});
+      return true;
+    case ElementType::kS64:
+      f(TypeTag<int64_t>{});
+      return true;
+    case ElementType::kU8:
+      f(TypeTag<uint8_t>{});
+      return true;
+    case ElementType::kU16:
+      f(TypeTag<uint16_t>{});
+      return true;
+    case ElementType::kU32:
+      f(TypeTag<uint32_t>{});
+      return true;
+    case ElementType::kU64:
+      f(TypeTag<uint64_t>{});
+      return true;
+    case ElementType::kF16:
+      f(TypeTag<Half>{});
+      return true;
+    case ElementType::kBF16:
+      f(TypeTag<BFloat16>{});
+      return true;
+    case ElementType::kF32:
+      f(TypeTag<float>{});
+      return true;
+    case ElementType::kF64:
+      f(TypeTag<double>{});
+      return true;
+    default:
+      return false;
   }
 }
 

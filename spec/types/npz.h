@@ -1,5 +1,6 @@
-// NumPy archives (.npz): zip of .npy, stored or deflated. Hostile until read: sizes are checked against the file and a limit
-// before anything is allocated. bf16 and 8-bit or narrower floats are stored as unsigned integers of the same width.
+// NumPy archives (.npz): zip of .npy, stored or deflated. Hostile until read: sizes are checked
+// against the file and a limit before anything is allocated. bf16 and 8-bit or narrower floats are
+// stored as unsigned integers of the same width.
 #pragma once
 
 #include <map>
@@ -11,13 +12,18 @@
 
 namespace assay {
 
-// Arrays by name (without ".npy"). Element types as numpy's: bool is pred, float16 is f16, complex64 is c64, ...
-absl::StatusOr<std::map<std::string, Literal>> ReadNpz(const std::string& path, int64_t byte_limit = kDefaultLiteralLimit);
-absl::StatusOr<std::map<std::string, Literal>> ParseNpz(std::string_view bytes, int64_t byte_limit = kDefaultLiteralLimit);
-absl::Status WriteNpz(const std::string& path, const std::vector<std::pair<std::string, const Literal*>>& arrays);
+// Arrays by name (without ".npy"). Element types as numpy's: bool is pred, float16 is f16,
+// complex64 is c64, ...
+absl::StatusOr<std::map<std::string, Literal>> ReadNpz(const std::string& path,
+                                                       int64_t byte_limit = kDefaultLiteralLimit);
+absl::StatusOr<std::map<std::string, Literal>> ParseNpz(std::string_view bytes,
+                                                        int64_t byte_limit = kDefaultLiteralLimit);
+absl::Status WriteNpz(const std::string& path,
+                      const std::vector<std::pair<std::string, const Literal*>>& arrays);
 
-// `array` as a literal of `shape`: same dimensions, same type or the unsigned integer of the same width that stands for it
-// (the corpora's convention); an error that names both shapes otherwise. Fortran-ordered arrays were reordered when read.
+// `array` as a literal of `shape`: same dimensions, same type or the unsigned integer of the same
+// width that stands for it (the corpora's convention); an error that names both shapes otherwise.
+// Fortran-ordered arrays were reordered when read.
 absl::StatusOr<Literal> AsShape(const Literal& array, const Shape& shape);
 
 }  // namespace assay

@@ -1,4 +1,5 @@
-// Shapes: what an instruction produces. Document: hlo-format chapter 2.6; operation semantics chapter 2.
+// Shapes: what an instruction produces. Document: hlo-format chapter 2.6; operation semantics
+// chapter 2.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +21,7 @@ using DimVector = absl::InlinedVector<int64_t, 4>;
 // Rarely present parts of a layout; all default to "absent".
 struct LayoutExtras {
   struct Tile {
-    std::vector<int64_t> dims;                                                 // kCombine: merge with the next more-minor dimension
+    std::vector<int64_t> dims;  // kCombine: merge with the next more-minor dimension
     static constexpr int64_t kCombine = std::numeric_limits<int64_t>::min();  // written '*'
     bool operator==(const Tile&) const = default;
   };
@@ -40,11 +41,13 @@ struct LayoutExtras {
   bool operator==(const LayoutExtras&) const = default;
 };
 
-// Order of an array's dimensions in memory, fastest-varying first. Never changes the meaning of an op except bitcast.
+// Order of an array's dimensions in memory, fastest-varying first. Never changes the meaning of an
+// op except bitcast.
 class Layout {
  public:
   Layout() = default;
-  explicit Layout(absl::Span<const int64_t> minor_to_major) : minor_to_major_(minor_to_major.begin(), minor_to_major.end()) {}
+  explicit Layout(absl::Span<const int64_t> minor_to_major)
+      : minor_to_major_(minor_to_major.begin(), minor_to_major.end()) {}
   // {rank-1, ..., 1, 0}
   static Layout RowMajor(int64_t rank);
 
@@ -87,7 +90,8 @@ class Shape {
   bool IsBuffer() const { return element_type_ == ElementType::kBuffer; }
   bool IsScalar() const { return IsArray() && dimensions_.empty(); }
 
-  // Arrays. Sizes are elements; a bounded dynamic dimension holds its bound, an unbounded one kUnbounded.
+  // Arrays. Sizes are elements; a bounded dynamic dimension holds its bound, an unbounded one
+  // kUnbounded.
   int64_t rank() const { return static_cast<int64_t>(dimensions_.size()); }
   absl::Span<const int64_t> dimensions() const { return dimensions_; }
   int64_t dimension(int64_t i) const { return dimensions_[i]; }
@@ -97,7 +101,8 @@ class Shape {
   bool HasDynamicDimension() const;
   // Product of the sizes (bounds). Saturates at INT64_MAX, which no verified module reaches.
   int64_t ElementCount() const;
-  // Bytes of a row-major host copy, one storage unit per element; tuples: the sum. Saturates likewise.
+  // Bytes of a row-major host copy, one storage unit per element; tuples: the sum. Saturates
+  // likewise.
   int64_t ByteSize() const;
 
   const Layout& layout() const { return layout_; }
@@ -134,7 +139,9 @@ bool CompatibleIgnoringElementType(const Shape& a, const Shape& b);
 bool SameDimensions(const Shape& a, const Shape& b);
 
 // The leaf arrays (and tokens) of a shape in depth-first order.
-void ForEachLeaf(const Shape& shape, const std::function<void(const Shape& leaf, absl::Span<const int64_t> index)>& visit);
+void ForEachLeaf(
+    const Shape& shape,
+    const std::function<void(const Shape& leaf, absl::Span<const int64_t> index)>& visit);
 int64_t LeafCount(const Shape& shape);
 
 // Row-major strides, in elements, of the logical dimensions.

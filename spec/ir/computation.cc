@@ -1,0 +1,229 @@
+#include "spec/ir/computation.h"
+
+#include <algorithm>
+
+#include "absl/container/flat_hash_set.h"
+#include "spec/ir/module.h"
+#include "spec/ops/op_table.h"
+#include "spec/text/writer.h"
+
+namespace assay {
+
+Computation::~Computation() {
+  for (Instruction* at = first_; at != nullptr;) {
+    Instruction* next = at->next_;
+    delete at;
+    at = next;
+  }
+}
+
+void Computation::Link(Instruction* instruction) {
+  instruction->previous_ = last_;
+  instruction->next_ = nullptr;
+  (last_ == nullptr ? first_ : last_->next_) = instruction;
+  last_ = instruction;
+  ++count_;
+}
+
+void Computation::Unlink(Instruction* instruction) {
+  (instruction->previous_ == nullptr ? first_ : instruction->previous_->next_) = instruction->next_;
+  (instruction->next_ == nullptr ? last_ : instruction->next_->previous_) = instruction->previous_;
+  --count_;
+}
+
+std::vector<Instruction*> Computation::PostOrder() const {
+  std::vector<Instruction*> order;
+  order.reserve(count_);
+  enum class Mark : uint8_t { kSeen, kDone };
+  absl::flat_hash_map<const Instruction*, Mark> marks;
+  marks.reserve(count_);
+  std::vector<Instruction*> stack;
+  auto visit_from = [&](Instruction* start) {
+    stack.push_back(start);
+    while (!stack.empty()) {
+      Instruction* at = stack.back();
+      auto [mark, is_new] = marks.try_emplace(at, Mark::kSeen);
+      if (!is_new) {
+        stack.pop_back();
+        if (mark->second == Mark::kSeen) {
+          mark->second = Mark::kDone;
+          order.push_back(at);
+        }
+        continue;
+      }
+      for (size_t i = at->operands_.size(); i-- > 0;) {
+        if (!marks.contains(at->operands_[i])) stack.push_back(at->operands_[i]);
+      }
+      for (Instruction* predecessor : at->control_predecessors_) {
+        if (!marks.contains(predecessor)) stack.push_back(predecessor);
+      }
+    }
+  };
+  // From every instruction without users, in stored order; then what a cycle (an invalid module)
+  // would have kept out.
+  for (Instruction* at : *this) {
+    if (at->users_.empty() && at->control_successors_.empty()) visit_from(at);
+  }
+  if (static_cast<int64_t>(order.size()) != count_) {
+    for (Instruction* at : *this) {
+      if (!marks.contains(at)) visit_from(at);
+    }
+  }
+  return order;
+}
+
+Instruction* Computation::Add(Opcode opcode, Shape shape, absl::Span<Instruction* const> operands,
+                              Attributes attributes, absl::Span<Computation* const> callees,
+                              std::string_view name) {
+  auto* instruction = new Instruction();
+  instruction->opcode_ = opcode;
+  instruction->shape_ = std::move(shape);
+  instruction->operands_.assign(operands.begin(), operands.end());
+  for (Instruction* operand : operands) operand->users_.push_back(instruction);
+  instruction->attributes_ = std::move(attributes);
+  instruction->callees_.assign(callees.begin(), callees.end());
+  instruction->parent_ = this;
+  instruction->name_ = parent_->UniqueName(name.empty() ? Name(opcode) : name);
+  instruction->id_ = parent_->next_id_++;
+  Link(instruction);
+  if (opcode == Opcode::kParameter) {
+    int64_t number = instruction->parameter_number();
+    // A hostile number must not size the table; the verifier reports the gap.
+    if (number >= 0 && number <= count_) {
+      if (number >= parameter_count()) parameters_.resize(number + 1, nullptr);
+      if (parameters_[number] == nullptr) parameters_[number] = instruction;
+    }
+  }
+  return instruction;
+}
+
+absl::StatusOr<Instruction*> Computation::AddInferred(Opcode opcode,
+                                                      absl::Span<Instruction* const> operands,
+                                                      Attributes attributes,
+                                                      absl::Span<Computation* const> callees,
+                                                      const Shape* written, std::string_view name) {
+  const OpInfo& info = Info(opcode);
+  if (!info.IsDefined()) {
+    return absl::UnimplementedError(std::string(Name(opcode)) +
+                                    " has no shape rule yet; give its shape with Add");
+  }
+  absl::InlinedVector<const Shape*, 4> shapes;
+  for (Instruction* operand : operands) shapes.push_back(&operand->shape());
+  absl::StatusOr<Shape> shape = info.infer(OpSite{opcode, shapes, attributes, callees, written});
+  if (!shape.ok()) return shape.status();
+  return Add(opcode, *std::move(shape), operands, std::move(attributes), callees, name);
+}
+
+Instruction* Computation::AddParameter(int64_t number, Shape shape, std::string_view name) {
+  return Add(Opcode::kParameter, std::move(shape), absl::Span<Instruction* const>(),
+             Attributes().Set(Attr::kParameterNumber, AttrValue(number)), {},
+             name.empty() ? "p" + std::to_string(number) : std::string(name));
+}
+
+Instruction* Computation::AddConstant(Literal value, std::string_view name) {
+  return AddConstant(std::make_shared<const Literal>(std::move(value)), name);
+}
+
+Instruction* Computation::AddConstant(std::shared_ptr<const Literal> value, std::string_view name) {
+  Instruction* constant =
+      Add(Opcode::kConstant, value->shape(), absl::Span<Instruction* const>(), {}, {}, name);
+  constant->literal_ = std::move(value);
+  return constant;
+}
+
+void Computation::Remove(Instruction* instruction) {
+  for (Instruction* operand : instruction->operands_) operand->RemoveUser(instruction);
+  auto drop = [instruction](std::vector<Instruction*>& list) {
+    list.erase(std::remove(list.begin(), list.end(), instruction), list.end());
+  };
+  for (Instruction* predecessor : instruction->control_predecessors_)
+    drop(predecessor->control_successors_);
+  for (Instruction* successor : instruction->control_successors_)
+    drop(successor->control_predecessors_);
+  int64_t number = instruction->parameter_number();
+  if (instruction->opcode_ == Opcode::kParameter && number >= 0 && number < parameter_count() &&
+      parameters_[number] == instruction) {
+    parameters_[number] = nullptr;
+    while (!parameters_.empty() && parameters_.back() == nullptr) parameters_.pop_back();
+  }
+  Unlink(instruction);
+  parent_->names_.erase(instruction->name_);
+  delete instruction;
+}
+
+void Computation::RemoveWithDeadOperands(Instruction* instruction) {
+  std::vector<Instruction*> worklist = {instruction};
+  while (!worklist.empty()) {
+    Instruction* at = worklist.back();
+    worklist.pop_back();
+    absl::flat_hash_set<Instruction*> operands(at->operands_.begin(), at->operands_.end());
+    std::vector<Instruction*> unique;
+    for (Instruction* operand : at->operands_) {
+      if (operands.erase(operand) > 0) unique.push_back(operand);
+    }
+    Remove(at);
+    for (Instruction* operand : unique) {
+      if (operand->IsDead()) worklist.push_back(operand);
+    }
+  }
+}
+
+void Computation::RemoveParameter(int64_t number) {
+  Instruction* gone = parameters_[number];
+  std::vector<Instruction*> kept = parameters_;
+  kept.erase(kept.begin() + number);
+  parameters_[number] = nullptr;
+  if (gone != nullptr) Remove(gone);
+  parameters_ = std::move(kept);
+  for (int64_t i = number; i < parameter_count(); ++i) {
+    if (parameters_[i] != nullptr)
+      parameters_[i]->attributes_.Set(Attr::kParameterNumber, AttrValue(i));
+  }
+}
+
+void Computation::MoveBefore(Instruction* instruction, Instruction* position) {
+  if (instruction == position) return;
+  Unlink(instruction);
+  instruction->previous_ = position->previous_;
+  instruction->next_ = position;
+  (position->previous_ == nullptr ? first_ : position->previous_->next_) = instruction;
+  position->previous_ = instruction;
+  ++count_;
+}
+
+Instruction* Computation::CopyFrom(const Computation& source,
+                                   absl::Span<Instruction* const> arguments,
+                                   const std::function<Computation*(Computation*)>& map_callee,
+                                   absl::flat_hash_map<const Instruction*, Instruction*>* clones) {
+  absl::flat_hash_map<const Instruction*, Instruction*> local;
+  auto& map = clones == nullptr ? local : *clones;
+  // Post-order so that operands exist, whatever the stored order; when this is the source, its own
+  // copies are not visited.
+  for (Instruction* original : source.PostOrder()) {
+    if (original->opcode_ == Opcode::kParameter && !arguments.empty()) {
+      map[original] = arguments[original->parameter_number()];
+      continue;
+    }
+    OperandVector operands;
+    for (Instruction* operand : original->operands_) operands.push_back(map.at(operand));
+    absl::InlinedVector<Computation*, 1> callees;
+    for (Computation* callee : original->callees_)
+      callees.push_back(map_callee ? map_callee(callee) : callee);
+    Instruction* copy = Add(original->opcode_, original->shape_, operands, original->attributes_,
+                            callees, original->name_);
+    copy->literal_ = original->literal_;
+    map[original] = copy;
+  }
+  for (Instruction* original : source) {
+    auto at = map.find(original);
+    if (at == map.end()) continue;
+    for (Instruction* predecessor : original->control_predecessors_) {
+      if (map.contains(predecessor)) at->second->AddControlPredecessor(map.at(predecessor));
+    }
+  }
+  return map.at(source.root_);
+}
+
+std::string Computation::ToString() const { return WriteComputation(*this); }
+
+}  // namespace assay

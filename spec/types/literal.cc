@@ -1,0 +1,138 @@
+#include "spec/types/literal.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "spec/base/strings.h"
+#include "spec/text/writer.h"
+
+namespace assay {
+namespace {
+
+uint64_t ReadStorage(const uint8_t* at, int bytes) {
+  uint64_t bits = 0;
+  std::memcpy(&bits, at, bytes);  // little-endian hosts only, as LLVM's targets here
+  return bits;
+}
+
+uint64_t LowBits(int bits) { return bits >= 64 ? ~uint64_t{0} : (uint64_t{1} << bits) - 1; }
+
+}  // namespace
+
+Literal::Literal(Shape shape) : shape_(std::move(shape)) {
+  if (shape_.IsTuple()) {
+    elements_.reserve(shape_.elements().size());
+    for (const Shape& element : shape_.elements()) elements_.emplace_back(element);
+  } else if (shape_.IsArray()) {
+    count_ = shape_.ElementCount();
+    storage_.resize(static_cast<size_t>(shape_.ByteSize()));
+  }
+}
+
+absl::StatusOr<Literal> Literal::Create(Shape shape, int64_t byte_limit) {
+  if (shape.HasDynamicDimension()) {
+    return absl::UnimplementedError(
+        StrCat("a value of dynamic shape ", shape.ToString(), " cannot be held"));
+  }
+  int64_t bytes = shape.ByteSize();
+  if (bytes > byte_limit) {
+    return absl::ResourceExhaustedError(StrCat("a value of shape ", shape.ToString(), " takes ",
+                                               bytes, " bytes, more than the limit of ",
+                                               byte_limit));
+  }
+  return Literal(std::move(shape));
+}
+
+Literal Literal::Tuple(std::vector<Literal> elements) {
+  std::vector<Shape> shapes;
+  shapes.reserve(elements.size());
+  for (const Literal& element : elements) shapes.push_back(element.shape());
+  Literal result;
+  result.shape_ = Shape::Tuple(std::move(shapes));
+  result.elements_ = std::move(elements);
+  return result;
+}
+
+uint64_t Literal::GetBits(int64_t i) const {
+  int bytes = StorageBytes(element_type());
+  uint64_t bits = ReadStorage(storage_.data() + i * bytes, std::min(bytes, 8));
+  return bits & LowBits(std::min(IsPred(element_type()) ? 8 : BitWidth(element_type()), 64));
+}
+
+void Literal::SetBits(int64_t i, uint64_t bits) {
+  int bytes = StorageBytes(element_type());
+  int width = BitWidth(element_type());
+  if (width < 8 && IsSigned(element_type()) && (bits >> (width - 1) & 1) != 0)
+    bits |= ~LowBits(width);
+  std::memcpy(storage_.data() + i * bytes, &bits, std::min(bytes, 8));
+}
+
+int64_t Literal::GetInteger(int64_t i) const {
+  uint64_t bits = GetBits(i);
+  int width = BitWidth(element_type());
+  if (IsSigned(element_type()) && width < 64 && (bits >> (width - 1) & 1) != 0)
+    bits |= ~LowBits(width);
+  return static_cast<int64_t>(bits);
+}
+
+double Literal::GetDouble(int64_t i) const {
+  ElementType type = element_type();
+  if (IsFloat(type)) return DecodeFloat(Format(type), GetBits(i));
+  if (IsUnsigned(type) || IsPred(type)) return static_cast<double>(GetBits(i));
+  return static_cast<double>(GetInteger(i));
+}
+
+void Literal::SetInteger(int64_t i, int64_t value) {
+  ElementType type = element_type();
+  if (IsPred(type)) {
+    SetBits(i, value != 0 ? 1 : 0);
+  } else if (IsFloat(type)) {
+    bool negative = value < 0;
+    uint64_t magnitude =
+        negative ? ~static_cast<uint64_t>(value) + 1 : static_cast<uint64_t>(value);
+    SetBits(i, EncodeInteger(Format(type), magnitude, negative));
+  } else {
+    SetBits(i, static_cast<uint64_t>(value) & LowBits(BitWidth(type)));
+  }
+}
+
+void Literal::SetDouble(int64_t i, double value) {
+  ElementType type = element_type();
+  if (IsFloat(type)) {
+    SetBits(i, EncodeFloat(Format(type), value));
+    return;
+  }
+  if (IsPred(type)) {
+    SetBits(i, value != 0 ? 1 : 0);
+    return;
+  }
+  // Truncation with saturation; NaN is 0 (operation semantics chapter 8).
+  int width = BitWidth(type);
+  double truncated = std::isnan(value) ? 0 : std::trunc(value);
+  if (IsUnsigned(type)) {
+    uint64_t bits = truncated <= 0                        ? 0
+                    : truncated >= std::ldexp(1.0, width) ? LowBits(width)
+                                                          : static_cast<uint64_t>(truncated);
+    SetBits(i, bits);
+    return;
+  }
+  double bound = std::ldexp(1.0, width - 1);
+  int64_t minimum = static_cast<int64_t>(~LowBits(width - 1));
+  int64_t integer = truncated >= bound   ? static_cast<int64_t>(LowBits(width - 1))
+                    : truncated < -bound ? minimum
+                                         : static_cast<int64_t>(truncated);
+  SetInteger(i, integer);
+}
+
+bool Literal::BitwiseEqual(const Literal& other) const {
+  if (!Compatible(shape_, other.shape_)) return false;
+  if (storage_ != other.storage_) return false;
+  for (size_t i = 0; i < elements_.size(); ++i) {
+    if (!elements_[i].BitwiseEqual(other.elements_[i])) return false;
+  }
+  return true;
+}
+
+std::string Literal::ToString() const { return WriteLiteral(*this); }
+
+}  // namespace assay

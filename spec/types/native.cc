@@ -1,0 +1,9 @@
+#include "spec/types/native.h"
+
+namespace assay {
+
+bool IsComputed(ElementType type) {
+  return DispatchComputed(type, [](auto) {});
+}
+
+}  // namespace assay
