@@ -1,0 +1,219 @@
+#include "spec/ops/inference_util.h"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+namespace assay {
+namespace {
+
+// Longest shape text in a message.
+constexpr size_t kMaxShapeText = 200;
+
+absl::Status CheckLayout(const Shape& shape) {
+  const absl::Span<const int64_t> order = shape.layout().minor_to_major();
+  if (static_cast<int64_t>(order.size()) != shape.rank()) {
+    return absl::InvalidArgumentError(StrCat("shape ", shape.ToString(), " has rank ", shape.rank(),
+                                             " but its layout orders ", order.size(),
+                                             " dimensions"));
+  }
+  std::vector<bool> seen(order.size(), false);
+  for (int64_t dimension : order) {
+    if (dimension < 0 || dimension >= shape.rank() || seen[dimension]) {
+      return absl::InvalidArgumentError(StrCat("the layout of ", shape.ToString(true),
+                                               " is not a permutation of its dimensions"));
+    }
+    seen[dimension] = true;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckArrayShape(const Shape& shape) {
+  int64_t bytes = std::max(1, StorageBytes(shape.element_type()));
+  for (int64_t d = 0; d < shape.rank(); ++d) {
+    const int64_t size = shape.dimension(d);
+    if (size == Shape::kUnbounded) {
+      return absl::InvalidArgumentError(StrCat("dimension ", d, " of ", shape.ToString(),
+                                               " is unbounded; give it a bound (<=N)"));
+    }
+    if (size < 0) {
+      return absl::InvalidArgumentError(
+          StrCat("dimension ", d, " of ", shape.ToString(), " has the negative size ", size));
+    }
+    if (__builtin_mul_overflow(bytes, std::max<int64_t>(1, size), &bytes)) {
+      return absl::InvalidArgumentError(
+          StrCat("shape ", shape.ToString(), " has 2^63 bytes or more"));
+    }
+  }
+  return CheckLayout(shape);
+}
+
+std::string ShapeText(const Shape& shape) {
+  std::string text = shape.ToString();
+  if (text.size() > kMaxShapeText) text = text.substr(0, kMaxShapeText) + "...";
+  return text;
+}
+
+std::string TypeList(TypeMask mask) {
+  static constexpr std::pair<TypeMask, std::string_view> kClasses[] = {{kP, "pred"},
+                                                                       {kS, "signed integer"},
+                                                                       {kU, "unsigned integer"},
+                                                                       {kF, "float"},
+                                                                       {kC, "complex"}};
+  std::string text;
+  for (const auto& [bit, name] : kClasses) {
+    if ((mask & bit) == 0) continue;
+    if (!text.empty()) text += " or ";
+    text += name;
+  }
+  return text;
+}
+
+}  // namespace
+
+absl::Status CheckShape(const Shape& shape) {
+  // Explicit stack: the depth of a shape is the reader's limit, not the machine stack's.
+  std::vector<std::pair<const Shape*, int64_t>> pending = {{&shape, 1}};
+  int64_t nodes = 0;
+  while (!pending.empty()) {
+    const auto [at, depth] = pending.back();
+    pending.pop_back();
+    if (++nodes > kMaxShapeNodes) {
+      return absl::InvalidArgumentError(
+          StrCat("the tuple has more than ", kMaxShapeNodes, " elements"));
+    }
+    if (depth > kMaxShapeDepth) {
+      return absl::InvalidArgumentError(
+          StrCat("the tuple is nested more than ", kMaxShapeDepth, " deep"));
+    }
+    if (!at->IsValid()) return absl::InvalidArgumentError("the shape is missing");
+    if (at->IsArray()) ASSAY_RETURN_IF_ERROR(CheckArrayShape(*at));
+    for (const Shape& element : at->elements()) pending.push_back({&element, depth + 1});
+  }
+  return absl::OkStatus();
+}
+
+std::string DescribeOperand(const OpSite& site, int64_t i) {
+  return StrCat("operand ", i, " (", ShapeText(*site.operands[i]), ")");
+}
+
+absl::Status CheckOperandCount(const OpSite& site) {
+  const OpInfo& info = Info(site.opcode);
+  const int64_t count = static_cast<int64_t>(site.operands.size());
+  if (count >= info.min_operands && (info.max_operands < 0 || count <= info.max_operands)) {
+    return absl::OkStatus();
+  }
+  const std::string_view bound = info.max_operands == info.min_operands ? "" : "at least ";
+  return SiteError(site, "takes ", bound, info.min_operands, " operands, has ", count);
+}
+
+absl::Status CheckCalleeCount(const OpSite& site) {
+  const int64_t count = static_cast<int64_t>(site.callees.size());
+  auto exactly = [&](int64_t wanted) {
+    return count == wanted ? absl::OkStatus()
+                           : SiteError(site, "calls ", wanted, " computations, has ", count);
+  };
+  switch (Info(site.opcode).callees) {
+    case CalleeForm::kNone:
+      return exactly(0);
+    case CalleeForm::kToApply:
+    case CalleeForm::kCalls:
+      return exactly(1);
+    case CalleeForm::kConditionBody:
+    case CalleeForm::kSelectScatter:
+      return exactly(2);
+    case CalleeForm::kBranches:
+      return count >= 1 ? absl::OkStatus()
+                        : SiteError(site, "needs at least one branch computation");
+    case CalleeForm::kCalledComputations:
+      return absl::OkStatus();
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckArray(const OpSite& site, int64_t i, TypeMask mask) {
+  const Shape& shape = *site.operands[i];
+  if (!shape.IsArray()) return SiteError(site, DescribeOperand(site, i), " is not an array");
+  if (!Matches(mask, shape.element_type())) {
+    return SiteError(site, DescribeOperand(site, i), " has element type ",
+                     Name(shape.element_type()), ", want ", TypeList(mask));
+  }
+  for (int64_t d = 0; d < shape.rank(); ++d) {
+    if (shape.dimension(d) >= 0) continue;
+    return SiteError(site, DescribeOperand(site, i), ": the size of dimension ", d,
+                     shape.dimension(d) == Shape::kUnbounded ? " is unbounded" : " is negative");
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckScalar(const OpSite& site, int64_t i, TypeMask mask) {
+  ASSAY_RETURN_IF_ERROR(CheckArray(site, i, mask));
+  if (site.operands[i]->IsScalar()) return absl::OkStatus();
+  return SiteError(site, DescribeOperand(site, i), " has rank ", site.operands[i]->rank(),
+                   ", want a scalar");
+}
+
+absl::Status CheckSameType(const OpSite& site, int64_t i, int64_t j) {
+  const ElementType a = site.operands[i]->element_type(), b = site.operands[j]->element_type();
+  if (a == b) return absl::OkStatus();
+  return SiteError(site, "element types differ: ", DescribeOperand(site, i), " is ", Name(a), ", ",
+                   DescribeOperand(site, j), " is ", Name(b), "; convert one of them");
+}
+
+absl::Status CheckSameDimensions(const OpSite& site, int64_t i, int64_t j) {
+  const Shape& a = *site.operands[i];
+  const Shape& b = *site.operands[j];
+  if (a.rank() != b.rank()) {
+    return SiteError(site, "ranks differ: ", DescribeOperand(site, i), " has ", a.rank(), ", ",
+                     DescribeOperand(site, j), " has ", b.rank(), "; broadcast explicitly");
+  }
+  for (int64_t d = 0; d < a.rank(); ++d) {
+    if (a.dimension(d) == b.dimension(d)) continue;
+    return SiteError(site, "dimension ", d, " differs: ", a.dimension(d), " in ",
+                     DescribeOperand(site, i), ", ", b.dimension(d), " in ",
+                     DescribeOperand(site, j));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckPresent(const OpSite& site, Attr attr) {
+  if (site.attributes.Has(attr)) return absl::OkStatus();
+  return SiteError(site, "attribute ", Info(attr).name, " is missing");
+}
+
+absl::Status CheckListLength(const OpSite& site, Attr attr, int64_t length, int64_t rank) {
+  if (length == rank) return absl::OkStatus();
+  return SiteError(site, Info(attr).name, " has ", length, " entries for rank ", rank);
+}
+
+absl::Status CheckDimensionList(const OpSite& site, Attr attr, absl::Span<const int64_t> list,
+                                int64_t rank) {
+  std::vector<bool> seen(rank, false);
+  for (int64_t dimension : list) {
+    if (dimension < 0 || dimension >= rank) {
+      return SiteError(site, Info(attr).name, " names dimension ", dimension,
+                       ", which is not in [0, ", rank, ")");
+    }
+    if (seen[dimension])
+      return SiteError(site, Info(attr).name, " names dimension ", dimension, " twice");
+    seen[dimension] = true;
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Shape> WrittenArray(const OpSite& site) {
+  if (site.written == nullptr) return SiteError(site, "the result shape must be written");
+  if (!site.written->IsArray()) {
+    return SiteError(site, "the result ", ShapeText(*site.written), " is not an array");
+  }
+  return CheckedResult(site, *site.written);
+}
+
+absl::StatusOr<Shape> CheckedResult(const OpSite& site, Shape shape) {
+  if (absl::Status status = CheckShape(shape); !status.ok()) {
+    return SiteError(site, "result: ", ToStd(status.message()));
+  }
+  return shape;
+}
+
+}  // namespace assay

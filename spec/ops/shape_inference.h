@@ -1,0 +1,53 @@
+// Shape rules of the defined ops, one function per rule; the op table names them. Each checks every
+// constraint of its op and returns the result shape. Documents: operation semantics chapters 4 to
+// 14 ("must reject"), hlo-format chapters 4.0 and 4.4.
+#pragma once
+
+#include "absl/status/statusor.h"
+#include "spec/ops/op_table.h"
+
+namespace assay {
+
+// Structural.
+absl::StatusOr<Shape> InferAsWritten(
+    const OpSite& site);  // parameter, constant: any shape the text gives
+absl::StatusOr<Shape> InferTuple(const OpSite& site);
+absl::StatusOr<Shape> InferGetTupleElement(const OpSite& site);
+absl::StatusOr<Shape> InferIdentity(const OpSite& site);  // copy, opt-barrier
+absl::StatusOr<Shape> InferBitcast(const OpSite& site);
+absl::StatusOr<Shape> InferIota(const OpSite& site);
+
+// Element-wise.
+absl::StatusOr<Shape> InferUnary(const OpSite& site);
+absl::StatusOr<Shape> InferComponentUnary(
+    const OpSite& site);  // abs, real, imag: complex gives its component type
+absl::StatusOr<Shape> InferPredicateUnary(const OpSite& site);  // is-finite
+absl::StatusOr<Shape> InferBinary(const OpSite& site);
+absl::StatusOr<Shape> InferCompare(const OpSite& site);
+absl::StatusOr<Shape> InferSelect(const OpSite& site);
+absl::StatusOr<Shape> InferClamp(const OpSite& site);
+absl::StatusOr<Shape> InferConvert(const OpSite& site);
+absl::StatusOr<Shape> InferBitcastConvert(const OpSite& site);
+
+// Data movement.
+absl::StatusOr<Shape> InferBroadcast(const OpSite& site);
+absl::StatusOr<Shape> InferReshape(const OpSite& site);
+absl::StatusOr<Shape> InferTranspose(const OpSite& site);
+absl::StatusOr<Shape> InferReverse(const OpSite& site);
+absl::StatusOr<Shape> InferSlice(const OpSite& site);
+absl::StatusOr<Shape> InferPad(const OpSite& site);
+absl::StatusOr<Shape> InferConcatenate(const OpSite& site);
+absl::StatusOr<Shape> InferDynamicSlice(const OpSite& site);
+absl::StatusOr<Shape> InferDynamicUpdateSlice(const OpSite& site);
+
+// Contractions and reductions.
+absl::StatusOr<Shape> InferDot(const OpSite& site);
+absl::StatusOr<Shape> InferReduce(const OpSite& site);
+
+// Control flow and calls.
+absl::StatusOr<Shape> InferWhile(const OpSite& site);
+absl::StatusOr<Shape> InferConditional(const OpSite& site);
+absl::StatusOr<Shape> InferCall(const OpSite& site);
+absl::StatusOr<Shape> InferFusion(const OpSite& site);
+
+}  // namespace assay
