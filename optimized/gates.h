@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/types/span.h"
 #include "spec/backend/backend.h"
 #include "spec/ir/module.h"
 
@@ -31,12 +32,18 @@ struct Defect {
   int64_t min_elements = 0;
   int64_t max_elements = -1;  // -1: no limit
 };
+// {"name": "ds-of-ds-clamp", "summary": "for people", "gate": "ds-of-ds", "kind": "rewrite", "op":
+// "drop-op",
+//  "parameters": {"opcode": "clamp"}, "guard": {"types": ["s32"], "min_rank": 1, "min_elements": 2,
+//  "max_elements": 64}}
+// `kind` is a Name(DecisionKind) and may be left out for rewrites; `guard` and `parameters` may be
+// left out. Unknown fields, operators and parameters are errors (invalid argument).
 absl::StatusOr<Defect> ParseDefect(const std::string& json);
 
 struct DefectOperatorInfo {
   std::string_view name;
-  DecisionKind kind;
-  std::string_view meaning;
+  DecisionKind kind;         // of the gates it is made for; claim-true serves every kind
+  std::string_view meaning;  // with its parameters
 };
 // The closed list of operators per kind of gate.
 absl::Span<const DefectOperatorInfo> DefectOperators();
@@ -52,7 +59,8 @@ class Gates {
   void Require(DecisionKind kind, std::string_view rule, const Instruction* at);
 
   // A fact that an analysis found; `nullopt` and false mean "not known". Refused: not known. A
-  // defect bends what passes: integers by an amount, claims from false to true.
+  // defect bends what passes: integers by an amount, claims from false to true. Only what
+  // is known, or claimed true, takes a number: ask for a claim last, when a decision hangs on it.
   std::optional<int64_t> IntegerFact(std::string_view rule, const Instruction* at,
                                      std::optional<int64_t> known);
   bool Claim(DecisionKind kind, std::string_view rule, const Instruction* at, bool holds);
@@ -86,11 +94,10 @@ class Rewrite {
   bool Replace(Instruction* with);
 
  private:
-  Gates& gates_;
-  std::string rule_;
   Instruction* target_;
-  bool allowed_;
-  int64_t first_new_id_;
+  bool allowed_ = false;
+  const Defect* planted_ = nullptr;  // bites here
+  int64_t first_new_id_ = 0;         // instructions from this id on were added by the rule
 };
 
 }  // namespace assay

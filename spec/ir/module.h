@@ -74,6 +74,8 @@ class Module {
   // Callees before callers.
   std::vector<Computation*> ComputationPostOrder() const;
   int64_t InstructionCount() const;
+  // The id that the next instruction added will have at least: what is added from now on is told from what was there.
+  int64_t next_id() const { return next_id_; }
   // Instructions that call `computation`.
   std::vector<Instruction*> Callers(const Computation* computation) const;
 

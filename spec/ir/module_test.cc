@@ -1,0 +1,112 @@
+#include "spec/ir/module.h"
+
+#include <gtest/gtest.h>
+
+namespace assay {
+namespace {
+
+// add(negate(p0), p0) with a dead sine; shapes by hand so that no rule is needed here.
+std::unique_ptr<Module> Sample() {
+  auto module = std::make_unique<Module>("sample");
+  Computation* entry = module->AddComputation("main");
+  Shape shape = Shape::Array(ElementType::kF32, {4});
+  Instruction* p = entry->AddParameter(0, shape);
+  Instruction* negate = entry->Add(Opcode::kNegate, shape, {p});
+  entry->Add(Opcode::kSine, shape, {negate}, {}, {}, "dead");
+  entry->set_root(entry->Add(Opcode::kAdd, shape, {negate, p}));
+  return module;
+}
+
+TEST(Module, KeepsNamesUnique) {
+  Module module("m");
+  EXPECT_EQ(module.UniqueName("x"), "x");
+  EXPECT_EQ(module.UniqueName("x"), "x.1");
+  EXPECT_EQ(module.UniqueName("x.1"), "x.2");
+  EXPECT_EQ(module.UniqueName("x.7"), "x.7");
+}
+
+TEST(Module, CloneIsEqualByHashAndIndependent) {
+  auto module = Sample();
+  auto copy = module->Clone();
+  EXPECT_EQ(module->Hash(), copy->Hash());
+  Computation* entry = copy->entry();
+  entry->root()->ReplaceOperand(1, entry->root()->operand(0));
+  EXPECT_NE(module->Hash(), copy->Hash());
+  EXPECT_EQ(module->entry()->root()->operand(1)->opcode(), Opcode::kParameter);
+}
+
+TEST(Module, HashIsBlindToNames) {
+  auto a = Sample();
+  Module b("other");
+  Computation* entry = b.AddComputation("somewhere");
+  Shape shape = Shape::Array(ElementType::kF32, {4});
+  Instruction* p = entry->AddParameter(0, shape, "x");
+  Instruction* negate = entry->Add(Opcode::kNegate, shape, {p}, {}, {}, "n");
+  entry->Add(Opcode::kSine, shape, {negate});
+  entry->set_root(entry->Add(Opcode::kAdd, shape, {negate, p}, {}, {}, "r"));
+  EXPECT_EQ(a->Hash(), b.Hash());
+}
+
+TEST(Computation, PostOrderPutsOperandsFirstAndHoldsEverything) {
+  auto module = Sample();
+  std::vector<Instruction*> order = module->entry()->PostOrder();
+  ASSERT_EQ(order.size(), 4u);
+  for (size_t i = 0; i < order.size(); ++i) {
+    for (Instruction* operand : order[i]->operands()) {
+      EXPECT_LT(std::find(order.begin(), order.end(), operand) - order.begin(),
+                static_cast<std::ptrdiff_t>(i));
+    }
+  }
+}
+
+TEST(Computation, RemovalFollowsDeadOperands) {
+  auto module = Sample();
+  Computation* entry = module->entry();
+  Instruction* root = entry->root();
+  Instruction* p = entry->parameter(0);
+  for (Instruction* instruction : entry->PostOrder()) {
+    if (instruction->name() == "dead") entry->Remove(instruction);
+  }
+  root->ReplaceAllUsesWith(p);
+  EXPECT_EQ(entry->root(), p);
+  entry->RemoveWithDeadOperands(root);
+  EXPECT_EQ(entry->instruction_count(), 1);
+  EXPECT_TRUE(p->users().empty());
+}
+
+TEST(Computation, UsesAreCountedPerSlot) {
+  Module module("m");
+  Computation* entry = module.AddComputation("main");
+  Shape shape = Shape::Scalar(ElementType::kS32);
+  Instruction* p = entry->AddParameter(0, shape);
+  Instruction* q = entry->AddParameter(1, shape);
+  Instruction* twice = entry->Add(Opcode::kAdd, shape, {p, p});
+  entry->set_root(twice);
+  EXPECT_EQ(p->users().size(), 2u);
+  twice->ReplaceOperand(0, q);
+  EXPECT_EQ(p->users().size(), 1u);
+  p->ReplaceAllUsesWith(q);
+  EXPECT_EQ(q->users().size(), 2u);
+  EXPECT_EQ(twice->operand(1), q);
+}
+
+TEST(Module, ComputationPostOrderPutsCalleesFirst) {
+  Module module("m");
+  Shape shape = Shape::Scalar(ElementType::kS32);
+  Computation* entry = module.AddComputation("main");
+  Computation* outer = module.AddComputation("outer");
+  Computation* inner = module.AddComputation("inner");
+  inner->set_root(inner->AddParameter(0, shape));
+  Instruction* op = outer->AddParameter(0, shape);
+  outer->set_root(outer->Add(Opcode::kCall, shape, {op}, {}, {inner}));
+  Instruction* ep = entry->AddParameter(0, shape);
+  entry->set_root(entry->Add(Opcode::kCall, shape, {ep}, {}, {outer}));
+  EXPECT_EQ(module.ComputationPostOrder(), (std::vector<Computation*>{inner, outer, entry}));
+  Computation* copy = module.CloneComputation(*outer);
+  EXPECT_NE(copy->root()->callee(), inner);
+  module.RemoveUnusedComputations();
+  EXPECT_EQ(module.computations().size(), 3u);
+}
+
+}  // namespace
+}  // namespace assay
