@@ -1,6 +1,9 @@
 // Whether a module obeys every constraint of its ops and of the module level.
-// Documents: operation semantics ("must reject"), hlo-format chapter 4.5.
+// Documents: operation semantics ("must reject"), hlo-format chapter 1.2, 3, 4.5.
 #pragma once
+
+#include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "spec/ir/module.h"
@@ -13,13 +16,14 @@ struct VerifyOptions {
   int max_errors = 10;
 };
 
-// OK, or an invalid-argument status listing the violated constraints, each with computation and
-// instruction. An op that is not defined (OpInfo::IsDefined) is not an error here: its attributes
-// and operand count are checked, its meaning is not.
+// OK, or an invalid-argument status listing the violated constraints, one per line, each with
+// computation and instruction. Structure is checked first (entry, operands, calls, cycles), and
+// only a sound structure goes on to shapes. An op that is not defined (OpInfo::IsDefined) is not an
+// error here: its attributes and operand count are checked, its meaning is not.
 absl::Status Verify(const Module& module, const VerifyOptions& options = {});
 
-// Names of the undefined ops and uncomputed element types that keep a module from being evaluated;
-// empty: it can be.
+// Names of the undefined ops and uncomputed element types that keep a module from being evaluated,
+// sorted; empty: it can be.
 std::vector<std::string> Unsupported(const Module& module);
 
 }  // namespace assay

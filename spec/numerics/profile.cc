@@ -1,0 +1,74 @@
+#include "spec/numerics/profile.h"
+
+#include <array>
+#include <string>
+
+#include "spec/base/strings.h"
+
+namespace assay {
+namespace {
+
+// In the order of ClauseId. "measured": XLA:CPU of jaxlib 0.10.2 with AVX-512, large arrays.
+constexpr std::array<Clause, static_cast<size_t>(ClauseId::kClauseCount)> kClauses = {{
+    {.name = "flush-subnormals",
+     .meaning = "subnormal inputs and results of arithmetic may become zero",
+     .strict = false,
+     .xla = true,
+     .source = "operation semantics 1.4 and 19: the CPU client enables flush-to-zero; measured: "
+               "exp in f32 gave zero for "
+               "836346 subnormal results"},
+    {.name = "excess-precision",
+     .meaning = "intermediates of types narrower than f32 may keep f32 precision",
+     .strict = false,
+     .xla = true,
+     .source = "operation semantics 1.4 and 19: fusions of bf16 and f16 keep excess precision by "
+               "default"},
+    {.name = "contraction",
+     .meaning = "a product that feeds an addition or subtraction may stay unrounded",
+     .strict = false,
+     .xla = true,
+     .source = "operation semantics 1.4; measured: 23 % of random f32 results of a*b+c differ from "
+               "two roundings"},
+    {.name = "reassociation",
+     .meaning =
+         "sums and products of reductions, dots, convolutions and scans may be formed in any order",
+     .strict = true,
+     .xla = true,
+     .source = "operation semantics 1.4 rule 8 and chapter 10 (order freedom): back ends may "
+               "re-associate"},
+    {.name = "reciprocal-division",
+     .meaning = "x / c may be x * (1 / c) when c is a constant or a broadcast scalar",
+     .strict = false,
+     .xla = true,
+     .source =
+         "operation semantics 1.4 and 18.2; measured: 33 % of random f32 results of x/3 differ"},
+}};
+
+}  // namespace
+
+const Profile& Profile::Strict() {
+  static constexpr Profile profile("strict", false);
+  return profile;
+}
+
+const Profile& Profile::Xla() {
+  static constexpr Profile profile("xla", true);
+  return profile;
+}
+
+absl::StatusOr<const Profile*> Profile::Find(std::string_view name) {
+  for (const Profile* profile : {&Strict(), &Xla()}) {
+    if (profile->name() == name) return profile;
+  }
+  return absl::InvalidArgumentError(StrCat("there is no profile \"", name, "\"; the profiles are ",
+                                           Strict().name(), " and ", Xla().name()));
+}
+
+bool Profile::Grants(ClauseId id) const {
+  const Clause& clause = kClauses[static_cast<size_t>(id)];
+  return xla_ ? clause.xla : clause.strict;
+}
+
+absl::Span<const Clause> AllClauses() { return kClauses; }
+
+}  // namespace assay

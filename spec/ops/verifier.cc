@@ -1,0 +1,63 @@
+#include "spec/ops/verifier.h"
+
+#include <set>
+
+#include "spec/ops/verifier_internal.h"
+
+namespace assay {
+
+namespace verifier {
+
+absl::Status Errors::ToStatus() const {
+  if (empty()) return absl::OkStatus();
+  std::string text;
+  for (const std::string& message : messages_) {
+    if (!text.empty()) text += '\n';
+    text += message;
+  }
+  const int64_t hidden = count_ - static_cast<int64_t>(messages_.size());
+  if (hidden > 0) StrAppend(&text, "\n... and ", hidden, " more");
+  return absl::InvalidArgumentError(text);
+}
+
+const Shape* SubShape(const Shape& shape, absl::Span<const int64_t> index) {
+  const Shape* at = &shape;
+  for (int64_t i : index) {
+    if (!at->IsTuple() || i < 0 || i >= static_cast<int64_t>(at->elements().size())) return nullptr;
+    at = &at->elements()[i];
+  }
+  return at;
+}
+
+std::string IndexText(absl::Span<const int64_t> index) {
+  std::string text = "{";
+  for (size_t i = 0; i < index.size(); ++i) StrAppend(&text, i == 0 ? "" : ",", index[i]);
+  return text + "}";
+}
+
+}  // namespace verifier
+
+absl::Status Verify(const Module& module, const VerifyOptions& options) {
+  verifier::Errors errors(options.max_errors);
+  verifier::CheckStructure(module, errors);
+  if (!errors.empty()) return errors.ToStatus();
+  verifier::CheckInstructions(module, options, errors);
+  verifier::CheckHeader(module, errors);
+  return errors.ToStatus();
+}
+
+std::vector<std::string> Unsupported(const Module& module) {
+  std::set<std::string> names;
+  for (const Computation* computation : module.computations()) {
+    for (const Instruction* instruction : *computation) {
+      if (!Info(instruction->opcode()).IsDefined()) names.emplace(Name(instruction->opcode()));
+      ForEachLeaf(instruction->shape(), [&](const Shape& leaf, absl::Span<const int64_t>) {
+        if (!IsComputed(leaf.element_type())) names.emplace(Name(leaf.element_type()));
+        if (leaf.HasDynamicDimension()) names.emplace("dynamic dimensions");
+      });
+    }
+  }
+  return {names.begin(), names.end()};
+}
+
+}  // namespace assay

@@ -1,0 +1,58 @@
+// The verifier's parts, in the order in which they run.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "spec/base/strings.h"
+#include "spec/ops/verifier.h"
+
+namespace assay::verifier {
+
+// Collects messages up to a limit and counts the rest.
+class Errors {
+ public:
+  explicit Errors(int limit) : limit_(limit) {}
+
+  template <typename... Parts>
+  void Add(const Parts&... parts) {
+    if (++count_ <= limit_) messages_.push_back(StrCat(parts...));
+  }
+  template <typename... Parts>
+  void AddAt(const Computation& computation, const Parts&... parts) {
+    Add("computation ", computation.name(), ": ", parts...);
+  }
+  template <typename... Parts>
+  void AddAt(const Instruction& instruction, const Parts&... parts) {
+    Add("computation ", instruction.parent()->name(), ", instruction ", instruction.name(), ": ",
+        parts...);
+  }
+
+  bool empty() const { return count_ == 0; }
+  absl::Status ToStatus() const;
+
+ private:
+  int limit_;
+  int64_t count_ = 0;
+  std::vector<std::string> messages_;
+};
+
+// Entry, roots, parameters; operands and control edges within their computation and without cycle;
+// calls without recursion.
+void CheckStructure(const Module& module, Errors& errors);
+
+// Operand and callee counts, attributes, literals, shapes against the op table, per instruction;
+// rules of calls and fusions.
+void CheckInstructions(const Module& module, const VerifyOptions& options, Errors& errors);
+
+// Header: entry layout, alias table, donors, replica and partition counts, schedule.
+void CheckHeader(const Module& module, Errors& errors);
+
+// The part of `shape` at a tuple index; nullptr if there is none.
+const Shape* SubShape(const Shape& shape, absl::Span<const int64_t> index);
+std::string IndexText(absl::Span<const int64_t> index);
+
+// True if operands and control predecessors come before their users in stored order.
+bool OrderIsExecutable(const Computation& computation);
+
+}  // namespace assay::verifier
