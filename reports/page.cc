@@ -1,0 +1,382 @@
+#include "reports/page.h"
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <set>
+#include <system_error>
+
+#include "absl/strings/str_format.h"
+#include "nlohmann/json.hpp"
+#include "reports/charts.h"
+#include "reports/html.h"
+#include "reports/numbers.h"
+#include "spec/base/strings.h"
+
+namespace assay {
+namespace {
+
+using Json = nlohmann::json;
+
+Json SummaryOf(const RunRow& run) {
+  Json json = Json::parse(run.summary, nullptr, false);
+  return json.is_object() ? json : Json::object();
+}
+
+double Number(const Json& json, const char* key) {
+  auto at = json.find(key);
+  return at != json.end() && at->is_number() ? at->get<double>() : 0;
+}
+
+int64_t Whole(const Json& json, const char* key) { return std::llround(Number(json, key)); }
+
+std::string Word(const Json& json, const char* key) {
+  auto at = json.find(key);
+  return at != json.end() && at->is_string() ? at->get<std::string>() : "";
+}
+
+// What makes two runs the same measurement, of which only the newest is shown in full.
+std::string KindOf(const RunRow& run) {
+  Json json = SummaryOf(run);
+  return StrCat(run.verb, "/", run.backend, "/", Word(json, "defect"), "/", Word(json, "suite"));
+}
+
+std::string Caption(const RunRow& run) {
+  return StrCat("<p class=\"soft\"><code>", Escape(run.command), "</code><br>",
+                UtcTime(run.started_ms), ", ", Seconds(run.seconds), "</p>");
+}
+
+// StatusBadge takes its colour from the word alone.
+std::string CountBadges(const std::map<std::string, int64_t>& counts) {
+  std::string html;
+  for (const auto& [status, count] : counts) {
+    std::string badge = StatusBadge(status);
+    size_t at = badge.find('>') + 1;
+    badge.insert(at, StrCat(count, " "));
+    StrAppend(&html, html.empty() ? "" : " ", badge);
+  }
+  return html;
+}
+
+struct FamilySums {
+  std::set<std::string> names;
+  std::map<std::string, std::map<std::string, int64_t>> by_subject;  // subject -> status -> count
+  int64_t elements = 0, forced = 0;
+  double bound_used = 0;
+};
+
+std::string VerdictTable(const RunRow& run, const std::vector<std::string>& subjects) {
+  std::map<std::string, FamilySums> families;
+  for (const CaseRow& row : run.cases) {
+    FamilySums& family = families[row.name.substr(0, row.name.find("__"))];
+    family.names.insert(row.name);
+    // A case that ended before a subject was judged counts for the backend.
+    ++family.by_subject[row.subject.empty() ? subjects.front() : row.subject][row.status];
+    if (row.subject == "stored") continue;
+    family.elements += row.elements;
+    family.forced += row.forced;
+    family.bound_used = std::max(family.bound_used, row.bound_used);
+  }
+  std::vector<HtmlColumn> columns = {{"family"}, {"modules", true}};
+  for (const std::string& subject : subjects) columns.push_back({subject});
+  columns.insert(columns.end(),
+                 {{"elements", true}, {"one right answer", true}, {"bound used", true}});
+  std::vector<std::vector<std::string>> rows;
+  for (const auto& [name, family] : families) {
+    std::vector<std::string> cells = {Escape(name),
+                                      Grouped(static_cast<int64_t>(family.names.size()))};
+    for (const std::string& subject : subjects) {
+      auto at = family.by_subject.find(subject);
+      cells.push_back(at == family.by_subject.end() ? "" : CountBadges(at->second));
+    }
+    cells.push_back(Grouped(family.elements));
+    cells.push_back(
+        Percent(static_cast<double>(family.forced), static_cast<double>(family.elements)));
+    cells.push_back(family.bound_used > 0 ? absl::StrFormat("%.0f %%", 100 * family.bound_used)
+                                          : "–");
+    rows.push_back(std::move(cells));
+  }
+  return HtmlTable(columns, rows);
+}
+
+std::string Problems(const RunRow& run) {
+  std::string html;
+  for (const CaseRow& row : run.cases) {
+    if (row.status == "passed") continue;
+    StrAppend(&html, "<details><summary>", Escape(row.name), " ", StatusBadge(row.status), " ",
+              Escape(row.subject), "</summary><pre>", Escape(row.detail), "</pre></details>\n");
+  }
+  return html;
+}
+
+std::string StatusTiles(const Json& summary) {
+  constexpr std::pair<const char*, const char*> kTones[] = {
+      {"passed", "good"},      {"failed", "bad"},  {"inconclusive", "mild"},
+      {"unsupported", "mild"}, {"crashed", "bad"}, {"unreadable", "bad"}};
+  std::string html = "<div class=\"tiles\">";
+  for (const auto& [status, tone] : kTones) {
+    int64_t count = Whole(summary, status);
+    if (count == 0 && std::string_view(status) == "unreadable") continue;
+    html += Tile(Grouped(count), status, count > 0 ? tone : "");
+  }
+  return html + "</div>";
+}
+
+std::string CheckCard(const RunRow& run) {
+  Json summary = SummaryOf(run);
+  std::set<std::string> seen;
+  for (const CaseRow& row : run.cases) seen.insert(row.subject);
+  std::vector<std::string> subjects = {run.backend};
+  if (seen.count("stored") > 0) subjects.push_back("stored");
+  return StrCat("<div class=\"card\"><h3>", Escape(run.backend), " on ",
+                run.verb == "conform" ? "the documents' golden values" : "real modules", "</h3>",
+                Caption(run), StatusTiles(summary), VerdictTable(run, subjects), Problems(run),
+                "</div>\n");
+}
+
+std::string PageLink(const std::string& page, const std::string& folder, std::string_view text) {
+  if (page.empty()) return Escape(text);
+  std::error_code error;
+  std::filesystem::path target = std::filesystem::absolute(page, error) / "bug.html";
+  std::filesystem::path base = std::filesystem::absolute(folder, error);
+  std::string relative = target.lexically_normal().lexically_relative(base.lexically_normal());
+  if (relative.empty()) relative = target.string();
+  return StrCat("<a href=\"", Href(relative), "\">", Escape(text), "</a>");
+}
+
+std::string FindingsTable(const RunRow& run, const std::string& folder) {
+  if (run.findings.empty()) return "";
+  struct Bucket {
+    FindingRow row;
+    int64_t count = 0;
+  };
+  std::vector<std::string> order;
+  std::map<std::string, Bucket> buckets;
+  for (const FindingRow& row : run.findings) {
+    Bucket& bucket = buckets[row.fingerprint];
+    if (bucket.count++ == 0) {
+      bucket.row = row;
+      order.push_back(row.fingerprint);
+    }
+  }
+  std::vector<std::vector<std::string>> rows;
+  for (const std::string& fingerprint : order) {
+    const Bucket& bucket = buckets[fingerprint];
+    rows.push_back({PageLink(bucket.row.page, folder, bucket.row.title), Escape(bucket.row.kind),
+                    bucket.row.rule.empty() ? "–" : "<code>" + Escape(bucket.row.rule) + "</code>",
+                    Grouped(bucket.row.instructions), Grouped(bucket.count)});
+  }
+  return HtmlTable({{"bug"}, {"kind"}, {"blamed decision"}, {"instructions", true}, {"seen", true}},
+                   rows);
+}
+
+std::vector<std::pair<std::string, double>> Pairs(const Json& json, const char* key) {
+  std::vector<std::pair<std::string, double>> pairs;
+  auto at = json.find(key);
+  if (at == json.end() || !at->is_object()) return pairs;
+  for (const auto& [name, value] : at->items()) {
+    if (value.is_number()) pairs.emplace_back(name, value.get<double>());
+  }
+  return pairs;
+}
+
+std::string RulesFired(const Json& summary) {
+  std::vector<std::pair<std::string, double>> rules = Pairs(summary, "rules");
+  if (rules.empty()) return "";
+  std::stable_sort(rules.begin(), rules.end(),
+                   [](const auto& a, const auto& b) { return a.second > b.second; });
+  size_t all = rules.size();
+  if (rules.size() > 16) rules.resize(16);
+  return StrCat("<details><summary>", all, " kinds of compiler decisions were taken; the ",
+                rules.size(), " most frequent</summary>", BarList(rules), "</details>");
+}
+
+std::string FuzzCard(const RunRow& run, const std::string& folder) {
+  Json summary = SummaryOf(run);
+  std::string defect = Word(summary, "defect");
+  double programs = Number(summary, "programs"), seconds = Number(summary, "seconds");
+  int64_t findings = Whole(summary, "findings");
+  bool planted = !defect.empty();
+  // A planted defect is there to be found; without one every finding is a bug.
+  std::string_view tone = planted == (findings > 0) ? "good" : "bad";
+  std::string html =
+      StrCat("<div class=\"card\"><h3>", Escape(run.backend),
+             planted ? " with the planted defect <code>" : "", planted ? Escape(defect) : "",
+             planted ? "</code>" : "", "</h3>", Caption(run), "<div class=\"tiles\">");
+  html += Tile(Grouped(Whole(summary, "programs")), "programs");
+  html += Tile(seconds > 0 ? absl::StrFormat("%.0f /s", programs / seconds) : "–", "rate");
+  html += Tile(Grouped(Whole(summary, "compared")), "compared");
+  html += Tile(Percent(Number(summary, "inconclusive"), programs), "inconclusive");
+  html += Tile(Grouped(findings), "findings", tone);
+  html += Tile(Grouped(Whole(summary, "buckets")), "distinct", tone);
+  html += "</div>";
+  html += SplitBar(Pairs(summary, "split"));
+  html += FindingsTable(run, folder);
+  html += RulesFired(summary);
+  return html + "</div>\n";
+}
+
+std::string DefectsCard(const RunRow& run) {
+  Json summary = SummaryOf(run);
+  std::string html =
+      StrCat("<div class=\"card\"><h3>", Escape(run.backend), "</h3>", Caption(run),
+             "<div class=\"tiles\">", Tile(Word(summary, "score"), "mutation score", "good"),
+             Tile(Grouped(Whole(summary, "killed")), "killed"),
+             Tile(Grouped(Whole(summary, "defects")), "planted"),
+             Tile(Grouped(Whole(summary, "blame_right")), "blamed rightly"), "</div>");
+  std::vector<std::vector<std::string>> rows;
+  auto table = summary.find("table");
+  if (table != summary.end() && table->is_array()) {
+    for (const Json& row : *table) {
+      if (!row.is_object()) continue;
+      bool killed = row.value("killed", false);
+      rows.push_back({"<code>" + Escape(Word(row, "defect")) + "</code>", Escape(Word(row, "kind")),
+                      StatusBadge(killed ? "killed" : "survived"),
+                      killed ? Seconds(Number(row, "seconds")) : "–",
+                      killed ? Escape(Word(row, "blamed")) : "–",
+                      killed ? Grouped(Whole(row, "instructions")) : "–"});
+    }
+  }
+  return html +
+         HtmlTable({{"defect"}, {"kind"}, {""}, {"after", true}, {"blamed"}, {"reduced to", true}},
+                   rows) +
+         "</div>\n";
+}
+
+std::string BenchCard(const RunRow& run) {
+  std::string html = StrCat("<div class=\"card\"><h3>", Escape(run.backend), "</h3>", Caption(run));
+  std::vector<std::vector<std::string>> rows;
+  for (const BenchmarkRow& row : run.benchmarks) {
+    if (row.metric != "run_seconds" && row.metric != "compile_seconds") continue;
+    rows.push_back({Escape(row.name), Escape(row.subject),
+                    row.metric == "run_seconds" ? "run" : "compile", Seconds(row.value),
+                    StrCat(Seconds(row.lower), " … ", Seconds(row.upper)), Grouped(row.samples)});
+  }
+  for (std::string metric : {"run_ratio", "compile_ratio"}) {
+    std::vector<Interval> ratios;
+    for (const BenchmarkRow& row : run.benchmarks) {
+      if (row.metric == metric) ratios.push_back({row.name, row.value, row.lower, row.upper});
+    }
+    if (ratios.empty()) continue;
+    StrAppend(&html, "<p>", metric == "run_ratio" ? "Run" : "Compile",
+              " time as a multiple of the peer's; below 1 is faster. The line is the 95 % "
+              "confidence interval.</p>",
+              RatioChart(ratios));
+  }
+  return html +
+         HtmlTable({{"workload"},
+                    {"backend"},
+                    {"of"},
+                    {"median", true},
+                    {"95 % interval", true},
+                    {"samples", true}},
+                   rows) +
+         "</div>\n";
+}
+
+struct Section {
+  const char* verb;
+  const char* anchor;
+  const char* title;
+  std::string (*render)(const RunRow& run, const std::string& folder);
+};
+
+constexpr Section kSections[] = {
+    {"check", "check", "Real modules",
+     [](const RunRow& run, const std::string&) { return CheckCard(run); }},
+    {"conform", "conform", "Conformance",
+     [](const RunRow& run, const std::string&) { return CheckCard(run); }},
+    {"fuzz", "fuzz", "Campaigns", FuzzCard},
+    {"defects", "defects", "Planted defects",
+     [](const RunRow& run, const std::string&) { return DefectsCard(run); }},
+    {"bench", "bench", "Speed",
+     [](const RunRow& run, const std::string&) { return BenchCard(run); }},
+};
+
+std::vector<const RunRow*> NewestOfEachKind(const std::vector<RunRow>& runs) {
+  std::set<std::string> seen;
+  std::vector<const RunRow*> newest;
+  for (const RunRow& run : runs) {
+    if (seen.insert(KindOf(run)).second) newest.push_back(&run);
+  }
+  std::reverse(newest.begin(), newest.end());  // oldest first within a section
+  return newest;
+}
+
+// One sentence at the top: is anything wrong that nobody planted?
+std::string Headline(const std::vector<const RunRow*>& shown) {
+  int64_t failed = 0, bugs = 0, found = 0, planted = 0;
+  for (const RunRow* run : shown) {
+    Json summary = SummaryOf(*run);
+    failed += Whole(summary, "failed") + Whole(summary, "crashed");
+    if (run->verb != "fuzz") continue;
+    bool defect = !Word(summary, "defect").empty();
+    planted += defect ? 1 : 0;
+    found += defect && Whole(summary, "findings") > 0 ? 1 : 0;
+    if (!defect) bugs += Whole(summary, "buckets");
+  }
+  std::string text = failed + bugs == 0 ? "Nothing wrong was found"
+                                        : StrCat(failed, " failed or crashed, ", bugs,
+                                                 " distinct bugs from campaigns");
+  if (planted > 0) StrAppend(&text, "; planted defects found: ", found, " of ", planted);
+  return text + ".";
+}
+
+std::string RunList(const std::vector<RunRow>& runs) {
+  std::vector<std::vector<std::string>> rows;
+  for (const RunRow& run : runs) {
+    rows.push_back({StrCat(run.id), UtcTime(run.started_ms),
+                    "<code>" + Escape(run.command) + "</code>", Seconds(run.seconds),
+                    Escape(run.version), "<code>" + Escape(run.commit) + "</code>"});
+  }
+  return HtmlTable(
+      {{"run", true}, {"started"}, {"command"}, {"took", true}, {"version"}, {"commit"}}, rows);
+}
+
+}  // namespace
+
+std::string RenderPage(const std::vector<RunRow>& runs, const PageOptions& options) {
+  std::vector<const RunRow*> shown = NewestOfEachKind(runs);
+  std::string nav, body;
+  for (const Section& section : kSections) {
+    std::string cards;
+    for (const RunRow* run : shown) {
+      if (run->verb == section.verb) cards += section.render(*run, options.folder);
+    }
+    if (cards.empty()) continue;
+    StrAppend(&nav, "<a href=\"#", section.anchor, "\">", section.title, "</a>");
+    StrAppend(&body, "<h2 id=\"", section.anchor, "\">", section.title, "</h2>\n", cards);
+  }
+  std::string machine;
+  if (!runs.empty()) {
+    const RunRow& run = runs.front();
+    machine = StrCat("<p class=\"soft\">", UtcTime(run.started_ms), " · ", Escape(run.machine),
+                     ", ", Escape(run.cpu), ", ", run.cores, " cores · assay ", Escape(run.version),
+                     " ", Escape(run.commit), "</p>");
+  }
+  return StrCat(
+      "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
+      "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">"
+      "<meta name=\"color-scheme\" content=\"light dark\"><title>",
+      Escape(options.title), "</title><style>", StyleSheet(), "</style></head><body>\n<header><h1>",
+      Escape(options.title), "</h1>", machine, "<p class=\"verdict\">", Escape(Headline(shown)),
+      "</p><nav>", nav, "<a href=\"#runs\">All runs</a></nav></header>\n<main>", body,
+      "<h2 id=\"runs\">All runs</h2><div class=\"card\">", RunList(runs),
+      "</div></main>\n<footer>Allowed answers are derived from the program and its inputs, not "
+      "guessed: every element is judged against its own bound.</footer></body></html>\n");
+}
+
+absl::StatusOr<std::string> WritePage(const std::vector<RunRow>& runs, const PageOptions& options) {
+  std::error_code error;
+  std::filesystem::create_directories(options.folder, error);
+  std::string path = options.folder + "/index.html";
+  std::ofstream file(path, std::ios::binary);
+  file << RenderPage(runs, options);
+  file.close();
+  if (!file) return absl::UnavailableError(StrCat("cannot write ", path));
+  return path;
+}
+
+}  // namespace assay

@@ -1,0 +1,97 @@
+#include "reports/page.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "reports/charts.h"
+#include "reports/html.h"
+#include "reports/numbers.h"
+
+namespace assay {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+RunRow Fuzz(int64_t id, const std::string& defect, int findings) {
+  RunRow run;
+  run.id = id;
+  run.verb = "fuzz";
+  run.backend = "cpu";
+  run.command = "assay fuzz --backend cpu";
+  run.summary = R"({"programs":1000,"compared":990,"inconclusive":5,"findings":)" +
+                std::to_string(findings) + R"(,"buckets":)" + std::to_string(findings) +
+                R"(,"seconds":10,"defect":")" + defect +
+                R"(","split":{"oracle":3,"code":7},"rules":{"ds-of-ds":12}})";
+  for (int i = 0; i < findings; ++i) {
+    run.findings.push_back({"print", "wrong <value> & more", "wrong value", "ds-of-ds",
+                            "/tmp/out/bugs/one two", i, 4});
+  }
+  return run;
+}
+
+TEST(Page, ShowsTheNewestRunOfEachKind) {
+  RunRow old_run = Fuzz(1, "", 0), planted = Fuzz(2, "ds-of-ds-clamp", 2), clean = Fuzz(3, "", 0);
+  old_run.command = "assay fuzz --old";
+  PageOptions options;
+  options.folder = "/tmp/out/report";
+  std::string page = RenderPage({clean, planted, old_run}, options);
+  EXPECT_THAT(page, HasSubstr("ds-of-ds-clamp"));
+  EXPECT_THAT(page, HasSubstr("planted defects found: 1 of 1"));
+  EXPECT_THAT(page, HasSubstr("Nothing wrong was found"));
+  // The old run is in the list of runs only.
+  size_t first = page.find("assay fuzz --old");
+  ASSERT_NE(first, std::string::npos);
+  EXPECT_GT(first, page.find("id=\"runs\""));
+}
+
+TEST(Page, EscapesDataAndLinksBugPagesRelatively) {
+  PageOptions options;
+  options.folder = "/tmp/out/report";
+  std::string page = RenderPage({Fuzz(1, "d", 1)}, options);
+  EXPECT_THAT(page, HasSubstr("wrong &lt;value&gt; &amp; more"));
+  EXPECT_THAT(page, Not(HasSubstr("wrong <value>")));
+  EXPECT_THAT(page, HasSubstr("href=\"../bugs/one%20two/bug.html\""));
+}
+
+TEST(Page, NeedsNothingFromElsewhere) {
+  PageOptions options;
+  options.folder = "/tmp/out/report";
+  std::string page = RenderPage({Fuzz(1, "", 1)}, options);
+  for (const char* forbidden : {"http:", "https:", "<script", "@import", "url("}) {
+    EXPECT_THAT(page, Not(HasSubstr(forbidden)));
+  }
+}
+
+TEST(Page, FindingsWithoutADefectAreBugs) {
+  std::string page = RenderPage({Fuzz(1, "", 3)}, {});
+  EXPECT_THAT(page, HasSubstr("3 distinct bugs from campaigns"));
+}
+
+TEST(Page, SurvivesASummaryThatIsNotJson) {
+  RunRow run = Fuzz(1, "", 0);
+  run.summary = "{broken";
+  EXPECT_THAT(RenderPage({run}, {}), HasSubstr("</html>"));
+  EXPECT_THAT(RenderPage({}, {}), HasSubstr("</html>"));
+}
+
+TEST(Charts, SharesAddUp) {
+  std::string bar = SplitBar({{"oracle", 3}, {"code", 1}, {"none", 0}});
+  EXPECT_THAT(bar, HasSubstr("oracle 75.0 %"));
+  EXPECT_THAT(bar, HasSubstr("code 25.0 %"));
+  EXPECT_THAT(bar, Not(HasSubstr("none")));
+  EXPECT_EQ(SplitBar({}), "");
+}
+
+TEST(Html, Formats) {
+  EXPECT_EQ(Grouped(1234567), "1,234,567");
+  EXPECT_EQ(Grouped(-1234), "-1,234");
+  EXPECT_EQ(Grouped(999), "999");
+  EXPECT_EQ(Seconds(0.0123), "12.3 ms");
+  EXPECT_EQ(Seconds(200), "3 min 20 s");
+  EXPECT_EQ(UtcTime(0), "1970-01-01 00:00 UTC");
+  EXPECT_EQ(Escape("<a href=\"x\">&"), "&lt;a href=&quot;x&quot;&gt;&amp;");
+}
+
+}  // namespace
+}  // namespace assay

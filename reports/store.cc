@@ -1,0 +1,326 @@
+#include "reports/store.h"
+
+#include <sys/utsname.h>
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <system_error>
+#include <thread>
+
+#include "reports/sqlite.h"
+#include "reports/version.h"
+#include "spec/base/strings.h"
+
+namespace assay {
+namespace {
+
+struct Migration {
+  int version;
+  const char* description;
+  const char* sql;
+};
+
+// Append only: a file that was made by an older Assay gets the rows it lacks, in order.
+constexpr Migration kMigrations[] = {
+    {1, "runs, cases, buckets, findings, benchmarks", R"sql(
+CREATE TABLE runs(
+  id INTEGER PRIMARY KEY, verb TEXT NOT NULL, backend TEXT NOT NULL, command TEXT NOT NULL,
+  started_ms INTEGER NOT NULL, seconds REAL NOT NULL, machine TEXT NOT NULL, cpu TEXT NOT NULL,
+  cores INTEGER NOT NULL, version TEXT NOT NULL, commit_id TEXT NOT NULL, summary TEXT NOT NULL);
+CREATE INDEX runs_by_start ON runs(started_ms);
+CREATE TABLE cases(
+  id INTEGER PRIMARY KEY, run_id INTEGER NOT NULL REFERENCES runs(id) ON DELETE CASCADE,
+  name TEXT NOT NULL, subject TEXT NOT NULL, status TEXT NOT NULL, detail TEXT NOT NULL,
+  elements INTEGER NOT NULL, failed INTEGER NOT NULL, inconclusive INTEGER NOT NULL,
+  forced INTEGER NOT NULL, bound_used REAL NOT NULL, compile_seconds REAL NOT NULL,
+  run_seconds REAL NOT NULL);
+CREATE INDEX cases_by_run ON cases(run_id);
+CREATE INDEX cases_by_name ON cases(name, subject);
+CREATE TABLE buckets(
+  id INTEGER PRIMARY KEY, fingerprint TEXT NOT NULL UNIQUE, title TEXT NOT NULL,
+  rule TEXT NOT NULL, first_run INTEGER NOT NULL REFERENCES runs(id) ON DELETE CASCADE);
+CREATE TABLE findings(
+  id INTEGER PRIMARY KEY, run_id INTEGER NOT NULL REFERENCES runs(id) ON DELETE CASCADE,
+  bucket_id INTEGER NOT NULL REFERENCES buckets(id) ON DELETE CASCADE,
+  title TEXT NOT NULL, kind TEXT NOT NULL, page TEXT NOT NULL,
+  case_index INTEGER NOT NULL, instructions INTEGER NOT NULL);
+CREATE INDEX findings_by_run ON findings(run_id);
+CREATE TABLE benchmarks(
+  id INTEGER PRIMARY KEY, run_id INTEGER NOT NULL REFERENCES runs(id) ON DELETE CASCADE,
+  name TEXT NOT NULL, metric TEXT NOT NULL, subject TEXT NOT NULL, value REAL NOT NULL,
+  lower REAL NOT NULL, upper REAL NOT NULL, samples INTEGER NOT NULL);
+CREATE INDEX benchmarks_by_name ON benchmarks(name, metric, subject);
+)sql"},
+};
+
+// Rolls back unless told that all went well.
+class Transaction {
+ public:
+  explicit Transaction(sqlite3* database)
+      : database_(database), status_(Execute(database, "BEGIN IMMEDIATE")) {}
+  ~Transaction() {
+    if (status_.ok() && !committed_) (void)Execute(database_, "ROLLBACK");
+  }
+  const absl::Status& status() const { return status_; }
+  absl::Status Commit() {
+    absl::Status done = Execute(database_, "COMMIT");
+    committed_ = done.ok();
+    return done;
+  }
+
+ private:
+  sqlite3* database_;
+  absl::Status status_;
+  bool committed_ = false;
+};
+
+absl::Status AddCases(sqlite3* database, int64_t run, const std::vector<CaseRow>& rows) {
+  Statement insert(database, "INSERT INTO cases VALUES(NULL,?,?,?,?,?,?,?,?,?,?,?,?)");
+  for (const CaseRow& row : rows) {
+    absl::Status status = insert.Bind(run)
+                              .Bind(row.name)
+                              .Bind(row.subject)
+                              .Bind(row.status)
+                              .Bind(row.detail)
+                              .Bind(row.elements)
+                              .Bind(row.failed)
+                              .Bind(row.inconclusive)
+                              .Bind(row.forced)
+                              .Bind(row.bound_used)
+                              .Bind(row.compile_seconds)
+                              .Bind(row.run_seconds)
+                              .Run();
+    if (!status.ok()) return status;
+  }
+  return insert.status();
+}
+
+absl::Status AddFindings(sqlite3* database, int64_t run, const std::vector<FindingRow>& rows) {
+  Statement bucket(database,
+                   "INSERT INTO buckets VALUES(NULL,?,?,?,?) ON CONFLICT(fingerprint) DO NOTHING");
+  Statement finding(database,
+                    "INSERT INTO findings VALUES(NULL,?,"
+                    "(SELECT id FROM buckets WHERE fingerprint=?),?,?,?,?,?)");
+  for (const FindingRow& row : rows) {
+    absl::Status status =
+        bucket.Bind(row.fingerprint).Bind(row.title).Bind(row.rule).Bind(run).Run();
+    if (!status.ok()) return status;
+    status = finding.Bind(run)
+                 .Bind(row.fingerprint)
+                 .Bind(row.title)
+                 .Bind(row.kind)
+                 .Bind(row.page)
+                 .Bind(row.case_index)
+                 .Bind(row.instructions)
+                 .Run();
+    if (!status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status AddBenchmarks(sqlite3* database, int64_t run, const std::vector<BenchmarkRow>& rows) {
+  Statement insert(database, "INSERT INTO benchmarks VALUES(NULL,?,?,?,?,?,?,?,?)");
+  for (const BenchmarkRow& row : rows) {
+    absl::Status status = insert.Bind(run)
+                              .Bind(row.name)
+                              .Bind(row.metric)
+                              .Bind(row.subject)
+                              .Bind(row.value)
+                              .Bind(row.lower)
+                              .Bind(row.upper)
+                              .Bind(row.samples)
+                              .Run();
+    if (!status.ok()) return status;
+  }
+  return insert.status();
+}
+
+absl::Status LoadRows(sqlite3* database, RunRow& run) {
+  Statement cases(database,
+                  "SELECT name, subject, status, detail, elements, failed, inconclusive, forced, "
+                  "bound_used, compile_seconds, run_seconds FROM cases WHERE run_id=? ORDER BY id");
+  cases.Bind(run.id);
+  while (cases.Step()) {
+    CaseRow row;
+    row.name = cases.Text(0);
+    row.subject = cases.Text(1);
+    row.status = cases.Text(2);
+    row.detail = cases.Text(3);
+    row.elements = cases.Integer(4);
+    row.failed = cases.Integer(5);
+    row.inconclusive = cases.Integer(6);
+    row.forced = cases.Integer(7);
+    row.bound_used = cases.Real(8);
+    row.compile_seconds = cases.Real(9);
+    row.run_seconds = cases.Real(10);
+    run.cases.push_back(std::move(row));
+  }
+  Statement findings(database,
+                     "SELECT b.fingerprint, f.title, f.kind, b.rule, f.page, f.case_index, "
+                     "f.instructions FROM findings f JOIN buckets b ON b.id = f.bucket_id "
+                     "WHERE f.run_id=? ORDER BY f.id");
+  findings.Bind(run.id);
+  while (findings.Step()) {
+    run.findings.push_back({findings.Text(0), findings.Text(1), findings.Text(2), findings.Text(3),
+                            findings.Text(4), findings.Integer(5), findings.Integer(6)});
+  }
+  Statement benchmarks(database,
+                       "SELECT name, metric, subject, value, lower, upper, samples "
+                       "FROM benchmarks WHERE run_id=? ORDER BY id");
+  benchmarks.Bind(run.id);
+  while (benchmarks.Step()) {
+    run.benchmarks.push_back({benchmarks.Text(0), benchmarks.Text(1), benchmarks.Text(2),
+                              benchmarks.Real(3), benchmarks.Real(4), benchmarks.Real(5),
+                              benchmarks.Integer(6)});
+  }
+  for (const Statement* statement : {&cases, &findings, &benchmarks}) {
+    if (!statement->status().ok()) return statement->status();
+  }
+  return absl::OkStatus();
+}
+
+std::string CpuName() {
+  std::ifstream info("/proc/cpuinfo");
+  std::string line;
+  while (std::getline(info, line)) {
+    size_t colon = line.find(':');
+    if (line.rfind("model name", 0) == 0 && colon != std::string::npos) {
+      return line.substr(std::min(line.size(), colon + 2));
+    }
+  }
+  return "unknown";
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Store>> Store::Open(const std::string& path) {
+  std::error_code ignored;
+  std::filesystem::path folder = std::filesystem::path(path).parent_path();
+  if (!folder.empty()) std::filesystem::create_directories(folder, ignored);
+  sqlite3* database = nullptr;
+  int code =
+      sqlite3_open_v2(path.c_str(), &database, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, nullptr);
+  std::unique_ptr<Store> store(new Store(database));
+  if (code != SQLITE_OK) return SqliteError(database, StrCat("cannot open ", path));
+  sqlite3_busy_timeout(database, 20000);
+  absl::Status status = Execute(database, "PRAGMA journal_mode=WAL; PRAGMA foreign_keys=ON;");
+  if (status.ok()) status = store->Migrate();
+  if (!status.ok()) return status;
+  return store;
+}
+
+Store::~Store() { sqlite3_close(database_); }
+
+absl::Status Store::Migrate() {
+  Transaction transaction(database_);
+  if (!transaction.status().ok()) return transaction.status();
+  absl::Status status = Execute(database_,
+                                "CREATE TABLE IF NOT EXISTS schema_migrations("
+                                "version INTEGER PRIMARY KEY, description TEXT NOT NULL, "
+                                "applied_at TEXT NOT NULL DEFAULT CURRENT_TIMESTAMP)");
+  if (!status.ok()) return status;
+  int64_t have = 0;
+  {
+    Statement query(database_, "SELECT COALESCE(MAX(version), 0) FROM schema_migrations");
+    if (query.Step()) have = query.Integer(0);
+    if (!query.status().ok()) return query.status();
+  }
+  if (have > kSchemaVersion) {
+    return absl::FailedPreconditionError(StrCat("the result store has schema ", have,
+                                                ", this program knows ", kSchemaVersion,
+                                                "; use a newer assay or another --db"));
+  }
+  for (const Migration& migration : kMigrations) {
+    if (migration.version <= have) continue;
+    status = Execute(database_, migration.sql);
+    if (!status.ok()) return status;
+    Statement note(database_, "INSERT INTO schema_migrations(version, description) VALUES(?,?)");
+    status = note.Bind(int64_t{migration.version}).Bind(migration.description).Run();
+    if (!status.ok()) return status;
+  }
+  return transaction.Commit();
+}
+
+absl::StatusOr<int64_t> Store::Add(const RunRow& run) {
+  Transaction transaction(database_);
+  if (!transaction.status().ok()) return transaction.status();
+  Statement insert(database_, "INSERT INTO runs VALUES(NULL,?,?,?,?,?,?,?,?,?,?,?)");
+  absl::Status status = insert.Bind(run.verb)
+                            .Bind(run.backend)
+                            .Bind(run.command)
+                            .Bind(run.started_ms)
+                            .Bind(run.seconds)
+                            .Bind(run.machine)
+                            .Bind(run.cpu)
+                            .Bind(run.cores)
+                            .Bind(run.version)
+                            .Bind(run.commit)
+                            .Bind(run.summary)
+                            .Run();
+  int64_t id = sqlite3_last_insert_rowid(database_);
+  if (status.ok()) status = AddCases(database_, id, run.cases);
+  if (status.ok()) status = AddFindings(database_, id, run.findings);
+  if (status.ok()) status = AddBenchmarks(database_, id, run.benchmarks);
+  if (status.ok()) status = transaction.Commit();
+  if (!status.ok()) return status;
+  return id;
+}
+
+absl::StatusOr<std::vector<RunRow>> Store::Latest(int64_t limit) {
+  std::vector<RunRow> runs;
+  Statement query(database_,
+                  "SELECT id, verb, backend, command, started_ms, seconds, machine, cpu, cores, "
+                  "version, commit_id, summary FROM runs ORDER BY id DESC LIMIT ?");
+  query.Bind(limit);
+  while (query.Step()) {
+    RunRow run;
+    run.id = query.Integer(0);
+    run.verb = query.Text(1);
+    run.backend = query.Text(2);
+    run.command = query.Text(3);
+    run.started_ms = query.Integer(4);
+    run.seconds = query.Real(5);
+    run.machine = query.Text(6);
+    run.cpu = query.Text(7);
+    run.cores = query.Integer(8);
+    run.version = query.Text(9);
+    run.commit = query.Text(10);
+    run.summary = query.Text(11);
+    absl::Status status = LoadRows(database_, run);
+    if (!status.ok()) return status;
+    runs.push_back(std::move(run));
+  }
+  if (!query.status().ok()) return query.status();
+  return runs;
+}
+
+absl::StatusOr<std::vector<std::pair<std::string, int64_t>>> Store::BucketCounts() {
+  std::vector<std::pair<std::string, int64_t>> counts;
+  Statement query(database_,
+                  "SELECT b.fingerprint, COUNT(*) FROM findings f JOIN buckets b "
+                  "ON b.id = f.bucket_id GROUP BY b.id ORDER BY b.id");
+  while (query.Step()) counts.emplace_back(query.Text(0), query.Integer(1));
+  if (!query.status().ok()) return query.status();
+  return counts;
+}
+
+RunRow BeginRun(std::string verb, std::string backend, std::string command) {
+  RunRow run;
+  run.verb = std::move(verb);
+  run.backend = std::move(backend);
+  run.command = std::move(command);
+  run.started_ms = std::chrono::duration_cast<std::chrono::milliseconds>(
+                       std::chrono::system_clock::now().time_since_epoch())
+                       .count();
+  utsname system{};
+  if (uname(&system) == 0) run.machine = StrCat(system.nodename, " (", system.machine, ")");
+  run.cpu = CpuName();
+  run.cores = std::max(1u, std::thread::hardware_concurrency());
+  run.version = kAssayVersion;
+  run.commit = kAssayCommit;
+  return run;
+}
+
+}  // namespace assay
