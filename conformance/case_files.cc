@@ -1,0 +1,136 @@
+#include "conformance/case_files.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <system_error>
+
+#include "conformance/random_literal.h"
+#include "spec/base/strings.h"
+#include "spec/types/npz.h"
+
+namespace assay {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool EndsWith(const std::string& text, std::string_view end) {
+  return text.size() >= end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
+}
+
+bool IsModuleName(const std::string& name) {
+  return EndsWith(name, ".hlo") || EndsWith(name, "before_optimizations.txt");
+}
+
+CaseFile CaseAt(const fs::path& path) {
+  CaseFile result;
+  result.module_path = path.string();
+  result.name = path.stem().string();
+  std::string arrays_name = result.name;
+  if (EndsWith(arrays_name, ".opt")) arrays_name.resize(arrays_name.size() - 4);
+  fs::path arrays = path.parent_path() / (arrays_name + ".npz");
+  std::error_code error;
+  if (fs::exists(arrays, error)) result.arrays_path = arrays.string();
+  return result;
+}
+
+// Takes the leaves of `shape` from `arrays` under the names prefix<next>, prefix<next+1>, ...
+absl::StatusOr<Literal> TakeLeaves(const Shape& shape, std::string_view prefix,
+                                   const std::map<std::string, Literal>& arrays, int64_t& next) {
+  if (shape.IsTuple()) {
+    std::vector<Literal> elements;
+    for (const Shape& element : shape.elements()) {
+      absl::StatusOr<Literal> leaf = TakeLeaves(element, prefix, arrays, next);
+      if (!leaf.ok()) return leaf.status();
+      elements.push_back(*std::move(leaf));
+    }
+    return Literal::Tuple(std::move(elements));
+  }
+  std::string name = StrCat(prefix, next);
+  auto at = arrays.find(name);
+  if (at == arrays.end()) {
+    return absl::InvalidArgumentError(
+        StrCat("the arrays have no '", name, "', which should be ", shape.ToString()));
+  }
+  ++next;
+  absl::StatusOr<Literal> literal = AsShape(at->second, shape);
+  if (!literal.ok()) {
+    return absl::InvalidArgumentError(StrCat("array '", name, "': ", literal.status().message()));
+  }
+  return literal;
+}
+
+absl::StatusOr<Literal> DrawLeaves(const Shape& shape, uint64_t seed, uint64_t& stream) {
+  if (!shape.IsTuple()) return RandomLiteral(shape, ValueRule::Default(shape), seed, stream++);
+  std::vector<Literal> elements;
+  for (const Shape& element : shape.elements()) {
+    absl::StatusOr<Literal> leaf = DrawLeaves(element, seed, stream);
+    if (!leaf.ok()) return leaf.status();
+    elements.push_back(*std::move(leaf));
+  }
+  return Literal::Tuple(std::move(elements));
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<CaseFile>> FindCases(const std::string& path) {
+  std::error_code error;
+  fs::file_status status = fs::status(path, error);
+  if (!fs::exists(status)) return absl::NotFoundError(StrCat("there is no ", path));
+  if (!fs::is_directory(status)) return std::vector<CaseFile>{CaseAt(path)};
+  std::vector<CaseFile> cases;
+  for (const fs::directory_entry& entry : fs::directory_iterator(path, error)) {
+    std::string name = entry.path().filename().string();
+    if (IsModuleName(name) && !EndsWith(name, ".opt.hlo")) cases.push_back(CaseAt(entry.path()));
+  }
+  if (error) return absl::UnavailableError(StrCat("cannot list ", path, ": ", error.message()));
+  if (cases.empty()) {
+    return absl::NotFoundError(StrCat("no module (*.hlo) lies in the folder ", path));
+  }
+  std::sort(cases.begin(), cases.end(),
+            [](const CaseFile& a, const CaseFile& b) { return a.name < b.name; });
+  return cases;
+}
+
+absl::StatusOr<CaseArrays> LoadArrays(const Module& module, const std::string& arrays_path,
+                                      uint64_t seed) {
+  CaseArrays result;
+  const Computation& entry = *module.entry();
+  if (arrays_path.empty()) {
+    result.generated = true;
+    uint64_t stream = 0;
+    for (const Instruction* parameter : entry.parameters()) {
+      absl::StatusOr<Literal> literal = DrawLeaves(parameter->shape(), seed, stream);
+      if (!literal.ok()) return literal.status();
+      result.arguments.push_back(*std::move(literal));
+    }
+    return result;
+  }
+  absl::StatusOr<std::map<std::string, Literal>> arrays = ReadNpz(arrays_path);
+  if (!arrays.ok()) return arrays.status();
+  int64_t next = 0;
+  for (const Instruction* parameter : entry.parameters()) {
+    absl::StatusOr<Literal> literal = TakeLeaves(parameter->shape(), "in", *arrays, next);
+    if (!literal.ok()) return literal.status();
+    result.arguments.push_back(*std::move(literal));
+  }
+  if (arrays->count("out0") == 0) return result;
+  absl::Status status;
+  next = 0;
+  ForEachLeaf(entry.root()->shape(), [&](const Shape& leaf, absl::Span<const int64_t>) {
+    if (!status.ok()) return;
+    absl::StatusOr<Literal> literal = TakeLeaves(leaf, "out", *arrays, next);
+    status = literal.status();
+    if (literal.ok()) result.stored.push_back(*std::move(literal));
+  });
+  if (!status.ok()) return status;
+  return result;
+}
+
+std::vector<const Literal*> Pointers(const std::vector<Literal>& literals) {
+  std::vector<const Literal*> pointers;
+  for (const Literal& literal : literals) pointers.push_back(&literal);
+  return pointers;
+}
+
+}  // namespace assay

@@ -1,0 +1,97 @@
+#include "conformance/random_literal.h"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "spec/base/strings.h"
+
+namespace assay {
+namespace {
+
+// splitmix64: the state is a counter, so a stream is a function of (seed, stream) alone.
+class Uniform {
+ public:
+  Uniform(uint64_t seed, uint64_t stream) : state_(seed * 0x9E3779B97F4A7C15u) {
+    state_ ^= Mix(stream + 0x632BE59BD9B4E019u);
+  }
+  // In [0, 1), a multiple of 2^-53: exact on every machine.
+  double Next() { return static_cast<double>(Mix(state_ += 0x9E3779B97F4A7C15u) >> 11) * 0x1p-53; }
+
+ private:
+  static uint64_t Mix(uint64_t z) {
+    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
+    z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
+    return z ^ (z >> 31);
+  }
+  uint64_t state_;
+};
+
+void SortRows(const Shape& shape, std::vector<double>& values) {
+  if (shape.rank() == 0 || values.empty()) return;
+  size_t row = static_cast<size_t>(shape.dimension(shape.rank() - 1));
+  for (size_t i = 0; i + row <= values.size(); i += row) {
+    std::sort(values.begin() + static_cast<std::ptrdiff_t>(i),
+              values.begin() + static_cast<std::ptrdiff_t>(i + row));
+  }
+}
+
+}  // namespace
+
+ValueRule ValueRule::Default(const Shape& shape) {
+  ValueRule rule;
+  if (IsSigned(shape.element_type())) {
+    rule.lo = -8;
+    rule.hi = 8;
+  } else if (IsUnsigned(shape.element_type())) {
+    rule.lo = 0;
+    rule.hi = 8;
+  }
+  return rule;
+}
+
+absl::StatusOr<Literal> RandomLiteral(const Shape& shape, const ValueRule& rule, uint64_t seed,
+                                      uint64_t stream) {
+  ElementType type = shape.element_type();
+  if (!IsPred(type) && !IsInteger(type) && !IsFloat(type)) {
+    return absl::UnimplementedError(
+        StrCat("no values can be drawn for ", shape.ToString(), "; give them in a file"));
+  }
+  if (!(rule.lo < rule.hi)) {
+    return absl::InvalidArgumentError(
+        StrCat("the range [", rule.lo, ", ", rule.hi, ") of ", shape.ToString(), " is empty"));
+  }
+  absl::StatusOr<Literal> created = Literal::Create(shape);
+  if (!created.ok()) return created;
+  Literal literal = *std::move(created);
+  Uniform uniform(seed, stream);
+  std::vector<double> values(static_cast<size_t>(literal.element_count()));
+  for (double& value : values) {
+    double u = uniform.Next();
+    if (IsPred(type)) {
+      value = u < 0.5 ? 0 : 1;
+      continue;
+    }
+    if (rule.skew != 1) u = std::pow(u, rule.skew);
+    value = rule.lo + (rule.hi - rule.lo) * u;
+    if (IsInteger(type)) value = std::floor(value);
+  }
+  if (rule.sorted) SortRows(shape, values);
+  if (type == ElementType::kF32) {
+    std::copy(values.begin(), values.end(), literal.data<float>().begin());
+    return literal;
+  }
+  for (int64_t i = 0; i < literal.element_count(); ++i) {
+    double value = values[static_cast<size_t>(i)];
+    if (IsFloat(type)) {
+      literal.SetDouble(i, value);
+    } else if (value >= 0x1p63) {
+      literal.SetInteger(i, static_cast<int64_t>(static_cast<uint64_t>(value)));
+    } else {
+      literal.SetInteger(i, static_cast<int64_t>(value));
+    }
+  }
+  return literal;
+}
+
+}  // namespace assay
