@@ -1,0 +1,198 @@
+#include "fuzz/generator/generate.h"
+
+#include <algorithm>
+#include <array>
+
+#include "fuzz/generator/recipes.h"
+
+namespace assay {
+namespace {
+
+constexpr std::array<std::string_view, kThemeCount> kThemeNames = {
+    "index", "control", "reduce", "elementwise", "dot", "rare", "large"};
+constexpr std::array<int, kThemeCount> kThemeShares = {35, 16, 13, 16, 14, 5, 1};
+
+// Per theme, weights of the recipe groups: index, elementwise, reduce, dot, control, layout.
+constexpr std::array<std::array<int, kRecipeGroupCount>, kThemeCount> kGroupWeights = {{
+    {86, 8, 2, 0, 1, 3},
+    {25, 22, 5, 2, 44, 2},
+    {16, 20, 60, 2, 1, 1},
+    {10, 80, 3, 1, 2, 4},
+    {12, 16, 10, 60, 1, 1},
+    {34, 20, 14, 12, 4, 16},
+    {45, 25, 20, 8, 2, 0},
+}};
+
+using T = ElementType;
+
+std::vector<ElementType> DrawPalette(Choices& choices, Theme theme) {
+  // Computed types in the order of ComputedTypes(): s32 f32 u8 s8 u32 s64 u64 s16 u16 pred f64 f16
+  // bf16.
+  constexpr std::array<std::array<int, 13>, kThemeCount> kWeights = {{
+      {40, 10, 9, 8, 6, 6, 3, 4, 3, 5, 3, 2, 2},
+      {34, 20, 5, 6, 6, 6, 3, 4, 3, 4, 5, 2, 3},
+      {22, 22, 6, 6, 5, 5, 4, 4, 3, 6, 6, 5, 6},
+      {12, 22, 6, 6, 6, 6, 5, 5, 4, 5, 9, 7, 8},
+      {20, 30, 5, 6, 3, 4, 2, 3, 2, 0, 9, 7, 9},
+      {18, 20, 6, 6, 5, 5, 4, 5, 4, 5, 8, 7, 7},
+      {40, 30, 4, 4, 4, 4, 2, 2, 2, 2, 4, 2, 2},
+  }};
+  const auto& weights = kWeights[static_cast<size_t>(theme)];
+  std::vector<ElementType> palette;
+  int64_t count = static_cast<int64_t>(choices.Weighted({62, 30, 8})) + 1;
+  for (int64_t i = 0; i < count; ++i) palette.push_back(ComputedTypes()[choices.Weighted(weights)]);
+  return palette;
+}
+
+SizeStyle DrawSizeStyle(Choices& choices, Theme theme) {
+  if (theme == Theme::kLarge) return SizeStyle::kLarge;
+  bool rare = theme == Theme::kRare;
+  return static_cast<SizeStyle>(choices.Weighted({68, 18, 8, rare ? 40 : 4}));
+}
+
+// Most programs are judged exactly or nearly so; a minority walks the edges of its types.
+ValueFamily DrawProgramFamily(Choices& choices, Theme theme) {
+  bool wild = theme == Theme::kElementwise || theme == Theme::kIndex;
+  return static_cast<ValueFamily>(
+      choices.Weighted({22, 40, wild ? 12 : 6, wild ? 10 : 4, 4, 6, 3, 3}));
+}
+
+// How many steps: half of the programs stay within eight instructions.
+int64_t DrawSteps(Choices& choices) {
+  switch (choices.Weighted({60, 30, 9, 1})) {
+    case 0:
+      return choices.Range(1, 3);
+    case 1:
+      return choices.Range(3, 5);
+    case 2:
+      return choices.Range(5, 9);
+    default:
+      return choices.Range(10, 20);
+  }
+}
+
+std::vector<Instruction*> DrawOutputs(Program& program) {
+  Choices& choices = program.choices();
+  const std::vector<Instruction*>& values = program.scope().values;
+  std::vector<Instruction*> ends;  // what nothing uses yet, latest first
+  for (size_t i = values.size(); i-- > 0;) {
+    if (values[i]->users().empty() && values[i]->opcode() != Opcode::kParameter)
+      ends.push_back(values[i]);
+  }
+  size_t wanted = choices.Weighted({50, 32, 18}) + 1;
+  std::vector<Instruction*> outputs;
+  for (Instruction* end : ends) {
+    if (outputs.size() < wanted) outputs.push_back(end);
+  }
+  // Intermediates, or a value twice, now and then; something in any case.
+  while (outputs.empty() || (outputs.size() < wanted && choices.Percent(40))) {
+    outputs.push_back(values[choices.Draw(values.size())]);
+  }
+  return outputs;
+}
+
+void SetRoot(Program& program) {
+  std::vector<Instruction*> outputs = DrawOutputs(program);
+  bool tuple = outputs.size() > 1 || program.choices().Percent(35);
+  Instruction* root = tuple ? program.Tuple(outputs) : outputs[0];
+  program.scope().computation->set_root(root);
+}
+
+// Removes what no output needs; the fixed inputs follow the numbers of their parameters.
+std::map<int64_t, Literal> Prune(Module& module, std::map<int64_t, Literal> fixed) {
+  for (Computation* computation : module.computations()) RemoveDeadInstructions(*computation);
+  module.RemoveUnusedComputations();
+  Computation* entry = module.entry();
+  for (int64_t number = entry->parameter_count() - 1; number >= 0; --number) {
+    Instruction* parameter = entry->parameter(number);
+    if (!parameter->users().empty() || parameter == entry->root()) continue;
+    entry->RemoveParameter(number);
+    std::map<int64_t, Literal> shifted;
+    for (auto& [at, value] : fixed) {
+      if (at != number) shifted.emplace(at > number ? at - 1 : at, std::move(value));
+    }
+    fixed = std::move(shifted);
+  }
+  return fixed;
+}
+
+std::vector<Literal> DrawInputs(Program& program, const Computation& entry,
+                                const std::map<int64_t, Literal>& fixed, bool exact) {
+  std::vector<Literal> inputs;
+  for (Instruction* parameter : entry.parameters()) {
+    auto given = fixed.find(parameter->parameter_number());
+    if (given != fixed.end()) {
+      inputs.push_back(given->second);
+      continue;
+    }
+    ValueFamily family = exact ? ValueFamily::kExact : program.DrawFamily();
+    inputs.push_back(RandomLiteral(parameter->shape(), family, program.choices()));
+  }
+  return inputs;
+}
+
+std::vector<const Literal*> Pointers(const std::vector<Literal>& literals) {
+  std::vector<const Literal*> pointers;
+  for (const Literal& literal : literals) pointers.push_back(&literal);
+  return pointers;
+}
+
+Literal RandomOfAnyShape(const Shape& shape, ValueFamily family, Choices& choices) {
+  if (shape.IsTuple()) {
+    std::vector<Literal> elements;
+    for (const Shape& element : shape.elements()) {
+      elements.push_back(RandomOfAnyShape(element, family, choices));
+    }
+    return Literal::Tuple(std::move(elements));
+  }
+  Shape plain = Shape::Array(shape.element_type(), shape.dimensions());
+  bool index = plain.IsScalar() && IsInteger(plain.element_type());
+  return RandomLiteral(plain, index ? ValueFamily::kOrdinary : family, choices);
+}
+
+}  // namespace
+
+std::string_view Name(Theme theme) { return kThemeNames[static_cast<size_t>(theme)]; }
+
+std::vector<const Literal*> Case::Arguments() const { return Pointers(inputs); }
+std::vector<const Literal*> Case::ExactArguments() const { return Pointers(exact_inputs); }
+
+Case GenerateFrom(Choices& choices, const GeneratorOptions& options) {
+  Case result;
+  result.theme = static_cast<Theme>(choices.Weighted(kThemeShares));
+  Program program(choices, options);
+  program.set_palette(DrawPalette(choices, result.theme));
+  program.set_size_style(DrawSizeStyle(choices, result.theme));
+  program.set_family(DrawProgramFamily(choices, result.theme));
+  const auto& weights = kGroupWeights[static_cast<size_t>(result.theme)];
+  int64_t steps = DrawSteps(choices);
+  // A recipe that does not apply costs a step of twice as many tries.
+  for (int64_t tries = 2 * steps; steps > 0 && tries > 0 && !program.Exhausted(); --tries) {
+    if (ApplyRecipe(program, static_cast<RecipeGroup>(choices.Weighted(weights)))) --steps;
+  }
+  if (program.scope().values.empty()) program.Operand(kI);
+  SetRoot(program);
+  std::map<int64_t, Literal> fixed = program.fixed_inputs();
+  Module& module = program.module();
+  if (!choices.Percent(8)) fixed = Prune(module, std::move(fixed));
+  result.inputs = DrawInputs(program, *module.entry(), fixed, false);
+  result.exact_inputs = DrawInputs(program, *module.entry(), fixed, true);
+  result.module = program.TakeModule();
+  result.choices = choices.recording();
+  return result;
+}
+
+Case GenerateCase(uint64_t seed, uint64_t index, const GeneratorOptions& options) {
+  Choices choices = Choices::FromSeed(MixSeeds(seed, index));
+  return GenerateFrom(choices, options);
+}
+
+std::vector<Literal> RandomInputs(const Module& module, ValueFamily family, Choices& choices) {
+  std::vector<Literal> inputs;
+  for (Instruction* parameter : module.entry()->parameters()) {
+    inputs.push_back(RandomOfAnyShape(parameter->shape(), family, choices));
+  }
+  return inputs;
+}
+
+}  // namespace assay

@@ -1,0 +1,315 @@
+#include "fuzz/generator/program.h"
+
+#include <algorithm>
+#include <array>
+
+#include "spec/types/native.h"
+
+namespace assay {
+namespace {
+
+constexpr std::array<ElementType, 13> kComputedTypes = {
+    ElementType::kS32, ElementType::kF32, ElementType::kU8,   ElementType::kS8,  ElementType::kU32,
+    ElementType::kS64, ElementType::kU64, ElementType::kS16,  ElementType::kU16, ElementType::kPred,
+    ElementType::kF64, ElementType::kF16, ElementType::kBF16,
+};
+constexpr std::array<ElementType, 8> kIndexTypes = {
+    ElementType::kS32, ElementType::kS64, ElementType::kU32, ElementType::kS8,
+    ElementType::kU8,  ElementType::kS16, ElementType::kU16, ElementType::kU64,
+};
+constexpr std::array<int64_t, 31> kThresholds = {8,  15, 16, 17, 31, 32,  33,  48,  49,  50,  51,
+                                                 63, 64, 65, 7,  9,  127, 128, 129, 255, 256, 257,
+                                                 1,  2,  3,  4,  5,  11,  13,  23,  47};
+constexpr std::array<int64_t, 17> kLargeSizes = {1023,  1024,  1025,  4095,  4096, 4097,
+                                                 8191,  8192,  8193,  2048,  3001, 16383,
+                                                 16384, 16385, 32767, 32769, 65537};
+constexpr int64_t kMostParameters = 10;
+
+}  // namespace
+
+absl::Span<const ElementType> ComputedTypes() { return kComputedTypes; }
+
+bool IsIndexType(ElementType type) { return IsInteger(type) && IsComputed(type); }
+
+bool Admits(Opcode opcode, ElementType type) {
+  const OpInfo& info = Info(opcode);
+  return info.IsDefined() && Matches(info.types, type);
+}
+
+Program::Program(Choices& choices, const GeneratorOptions& options)
+    : choices_(choices), options_(options), module_(std::make_unique<Module>("generated")) {
+  entry_.computation = module_->AddComputation("main");
+  entry_.entry = true;
+  module_->set_entry(entry_.computation);
+  scope_ = &entry_;
+}
+
+// ---- Taste.
+
+void Program::set_size_style(SizeStyle style) {
+  size_style_ = style;
+  switch (style) {
+    case SizeStyle::kSmall:
+    case SizeStyle::kHighRank:
+      element_cap_ = 600;
+      break;
+    case SizeStyle::kThreshold:
+    case SizeStyle::kLopsided:
+      element_cap_ = 2600;
+      break;
+    case SizeStyle::kLarge:
+      element_cap_ = 66000;
+      work_left_ = 400000;
+      break;
+  }
+}
+
+ValueFamily Program::DrawFamily() {
+  if (!choices_.Percent(30)) return family_;
+  return static_cast<ValueFamily>(choices_.Weighted({6, 6, 2, 2, 1, 2, 1, 1}));
+}
+
+ElementType Program::DrawType(TypeMask mask) {
+  std::vector<ElementType> fitting;
+  for (ElementType type : palette_) {
+    if (Matches(mask, type)) fitting.push_back(type);
+  }
+  if (fitting.empty() || choices_.Percent(4)) {
+    fitting.clear();
+    for (ElementType type : kComputedTypes) {
+      if (Matches(mask, type)) fitting.push_back(type);
+    }
+  }
+  return fitting.empty() ? ElementType::kS32 : choices_.Pick(fitting);
+}
+
+ElementType Program::DrawIndexType() {
+  return kIndexTypes[choices_.Weighted({10, 3, 3, 3, 3, 2, 2, 2})];
+}
+
+int64_t Program::DrawSize() {
+  if (choices_.Percent(3)) return choices_.Percent(50) ? 0 : 1;
+  switch (size_style_) {
+    case SizeStyle::kHighRank:
+      return choices_.Range(1, 3);
+    case SizeStyle::kThreshold:
+    case SizeStyle::kLopsided:
+      return kThresholds[choices_.Draw(kThresholds.size())];
+    case SizeStyle::kLarge:
+    case SizeStyle::kSmall:
+      break;
+  }
+  return choices_.Pick<int64_t>({3, 2, 4, 5, 6, 7, 8, 9, 1, 10});
+}
+
+DimVector Program::DrawDimensions(int64_t min_rank) {
+  int64_t rank;
+  if (size_style_ == SizeStyle::kHighRank) {
+    rank = choices_.Range(5, 8);
+  } else {
+    rank = static_cast<int64_t>(choices_.Weighted({8, 26, 36, 22, 6, 2}));
+  }
+  rank = std::max(rank, min_rank);
+  DimVector dimensions;
+  int64_t room = element_cap_;
+  int64_t special = rank > 0 ? static_cast<int64_t>(choices_.Draw(rank)) : 0;
+  for (int64_t i = 0; i < rank; ++i) {
+    int64_t size = DrawSize();
+    if (size_style_ == SizeStyle::kLopsided && i != special) size = choices_.Range(1, 4);
+    if (size_style_ == SizeStyle::kLarge) {
+      size = i == special ? kLargeSizes[choices_.Draw(kLargeSizes.size())] : choices_.Range(1, 3);
+    }
+    // Different sizes by default: mixed-up dimensions are invisible on squares.
+    bool repeated = std::find(dimensions.begin(), dimensions.end(), size) != dimensions.end();
+    if (repeated && size > 1 && !choices_.Percent(15)) ++size;
+    size = std::min(size, std::max<int64_t>(room, 1));
+    dimensions.push_back(size);
+    room /= std::max<int64_t>(size, 1);
+  }
+  return dimensions;
+}
+
+// ---- Operands.
+
+// The latest half of the time: chains of two or three steps are where compilers go wrong.
+Instruction* Program::PickRecent(const std::vector<Instruction*>& candidates) {
+  if (candidates.empty()) return nullptr;
+  if (!choices_.Percent(40)) return candidates.back();
+  return candidates[candidates.size() - 1 - choices_.Draw(candidates.size())];
+}
+
+Instruction* Program::Operand(TypeMask mask, int64_t min_rank) {
+  std::vector<Instruction*> candidates;
+  for (Instruction* value : scope_->values) {
+    if (value->shape().rank() >= min_rank && Matches(mask, value->shape().element_type())) {
+      candidates.push_back(value);
+    }
+  }
+  if (!candidates.empty() && !choices_.Percent(12)) return PickRecent(candidates);
+  ElementType type = DrawType(mask);
+  return Fresh(Shape::Array(type, DrawDimensions(min_rank)));
+}
+
+Instruction* Program::Existing(const Shape& shape) {
+  std::vector<Instruction*> candidates;
+  for (Instruction* value : scope_->values) {
+    if (Compatible(value->shape(), shape)) candidates.push_back(value);
+  }
+  return PickRecent(candidates);
+}
+
+Instruction* Program::OperandLike(const Shape& shape) {
+  Shape plain = Shape::Array(shape.element_type(), shape.dimensions());
+  if (!choices_.Percent(30)) {
+    if (Instruction* existing = Existing(plain)) return existing;
+  }
+  return Fresh(plain);
+}
+
+Instruction* Program::OperandOf(ElementType type, absl::Span<const int64_t> dimensions) {
+  return OperandLike(Shape::Array(type, dimensions));
+}
+
+Instruction* Program::Fresh(const Shape& shape) {
+  bool iota_fits = shape.rank() > 0 && !IsPred(shape.element_type());
+  bool parameter_fits = scope_->entry && parameters_ < kMostParameters;
+  switch (choices_.Weighted(
+      {parameter_fits ? 60 : 0, 20, iota_fits ? 8 : 0, shape.rank() > 0 ? 12 : 0})) {
+    case 0:
+      return Parameter(shape);
+    case 2:
+      return Iota(shape, static_cast<int64_t>(choices_.Draw(shape.rank())));
+    case 3:
+      return Splat(Fresh(Shape::Scalar(shape.element_type())), shape.dimensions());
+    default:
+      break;
+  }
+  // Large constants only now and then: they cost text, not insight.
+  if (shape.ElementCount() > 256 && !choices_.Percent(5)) {
+    return Splat(
+        Constant(RandomLiteral(Shape::Scalar(shape.element_type()), DrawFamily(), choices_)),
+        shape.dimensions());
+  }
+  return Constant(RandomLiteral(shape, DrawFamily(), choices_));
+}
+
+Instruction* Program::KnownScalar(ElementType type, int64_t value) {
+  Literal literal(Shape::Scalar(type));
+  literal.SetInteger(0, value);
+  bool parameter_fits = scope_->entry && parameters_ < kMostParameters;
+  switch (choices_.Weighted({40, parameter_fits ? 40 : 0, 20})) {
+    case 1:
+      return FixedParameter(std::move(literal));
+    case 2:
+      break;
+    default:
+      return Constant(std::move(literal));
+  }
+  // All arithmetic wraps, so any difference is right in any type.
+  int64_t part = choices_.Range(0, 3);
+  Instruction* base = parameter_fits && choices_.Percent(50)
+                          ? FixedParameter(Literal(Shape::Scalar(type)))
+                          : ScalarConstant(type, 0);
+  if (part == 3) {
+    Instruction* one = ScalarConstant(type, 1);
+    return Binary(Opcode::kAdd, one, ScalarConstant(type, value - 1));
+  }
+  Instruction* known = Constant(std::move(literal));
+  if (part == 0) return Binary(Opcode::kAdd, base, known);
+  if (part == 1) return Binary(Opcode::kSubtract, known, base);
+  Instruction* product = Binary(Opcode::kMultiply, base, ScalarConstant(type, 3));
+  return Binary(Opcode::kAdd, product, known);
+}
+
+Instruction* Program::StartIndex(ElementType type, int64_t dimension, int64_t size) {
+  if (choices_.Percent(15)) {
+    if (Instruction* existing = Existing(Shape::Scalar(type))) return existing;
+  }
+  int64_t last = dimension - size;
+  int64_t value = 0;
+  switch (choices_.Draw(10)) {
+    case 0:
+      break;
+    case 1:
+      value = last;
+      break;
+    case 2:
+      value = last + 1;
+      break;
+    case 3:
+      value = dimension;
+      break;
+    case 4:
+      value = dimension + choices_.Range(1, 100);
+      break;
+    case 5:
+      value = -choices_.Range(1, 3);
+      break;
+    case 6:
+      value = MinOf(type);
+      break;
+    case 7:
+      value = MaxOf(type);
+      break;
+    default:
+      value = choices_.Range(0, std::max<int64_t>(last, 0));
+      break;
+  }
+  return KnownScalar(type, value);
+}
+
+std::vector<Instruction*> Program::StartIndices(absl::Span<const int64_t> dimensions,
+                                                absl::Span<const int64_t> sizes) {
+  ElementType type = DrawIndexType();
+  std::vector<Instruction*> starts;
+  for (size_t i = 0; i < dimensions.size(); ++i) {
+    bool full = dimensions[i] == sizes[i] && choices_.Percent(70);
+    starts.push_back(full ? ScalarConstant(type, 0) : StartIndex(type, dimensions[i], sizes[i]));
+  }
+  return starts;
+}
+
+// ---- Embedded computations.
+
+Computation* Program::NewComputation(std::string_view name) {
+  return module_->AddComputation(name);
+}
+
+Instruction* Program::ScopeParameter(int64_t number, Shape shape) {
+  Instruction* parameter = scope_->computation->AddParameter(number, std::move(shape));
+  if (parameter->shape().IsArray()) scope_->values.push_back(parameter);
+  return parameter;
+}
+
+Instruction* Program::Parameter(Shape shape) {
+  Instruction* parameter = entry_.computation->AddParameter(parameters_++, std::move(shape));
+  entry_.values.push_back(parameter);
+  return parameter;
+}
+
+Instruction* Program::FixedParameter(Literal value) {
+  Instruction* parameter = Parameter(value.shape());
+  fixed_inputs_.emplace(parameter->parameter_number(), std::move(value));
+  return parameter;
+}
+
+Instruction* Program::Emit(Opcode opcode, Shape shape, absl::Span<Instruction* const> operands,
+                           Attributes attributes, absl::Span<Computation* const> callees) {
+  Instruction* added =
+      scope_->computation->Add(opcode, std::move(shape), operands, std::move(attributes), callees);
+  if (added->shape().IsArray()) {
+    scope_->values.push_back(added);
+    work_left_ -= added->shape().ElementCount() * scope_->trips;
+  }
+  return added;
+}
+
+void RemoveDeadInstructions(Computation& computation) {
+  // Stored order has operands first, so one walk from the end finds everything.
+  std::vector<Instruction*> stored(computation.begin(), computation.end());
+  for (size_t i = stored.size(); i-- > 0;) {
+    if (stored[i]->IsDead()) computation.Remove(stored[i]);
+  }
+}
+
+}  // namespace assay

@@ -1,0 +1,172 @@
+// A program that is being generated: the module, the scope that recipes add to, what may be used as
+// an operand, and how much work the program may still do. Everything emitted is valid by
+// construction: shapes are solved, not filtered.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "fuzz/choices.h"
+#include "fuzz/generator/values.h"
+#include "spec/ir/module.h"
+#include "spec/ops/op_table.h"
+
+namespace assay {
+
+struct GeneratorOptions {
+  // Stay within what every implementation of HLO promises: no fusion or bitcast in the input,
+  // identities as initial values, broadcast dimensions in order. For compilers that are not ours.
+  bool foreign = false;
+};
+
+// The computed element types in a fixed order.
+absl::Span<const ElementType> ComputedTypes();
+bool IsIndexType(ElementType type);  // s8..s64, u8..u64
+
+// How the sizes of a program's dimensions are drawn.
+enum class SizeStyle : uint8_t {
+  kSmall,      // 1 to 9, mostly different
+  kThreshold,  // around vector widths, unroll factors, tiles
+  kLopsided,   // a few by many
+  kHighRank,   // rank 6 to 8 of 1 to 3
+  kLarge,      // one dimension around 2^10 to 2^16
+};
+
+// One computation that recipes fill. Values are arrays, in the order of their creation.
+struct Scope {
+  Computation* computation = nullptr;
+  std::vector<Instruction*> values;
+  bool entry = false;
+  int depth = 0;        // of nested computations
+  int64_t trips = 1;    // how often the computation may run, at most
+  bool control = true;  // may hold loops, conditionals, calls
+};
+
+class Program {
+ public:
+  Program(Choices& choices, const GeneratorOptions& options);
+
+  Choices& choices() { return choices_; }
+  const GeneratorOptions& options() const { return options_; }
+  Module& module() { return *module_; }
+  std::unique_ptr<Module> TakeModule() { return std::move(module_); }
+  Scope& scope() { return *scope_; }
+
+  // ---- Taste of the program, set once by its theme.
+  void set_palette(std::vector<ElementType> palette) { palette_ = std::move(palette); }
+  void set_size_style(SizeStyle style);
+  void set_family(ValueFamily family) { family_ = family; }
+  ValueFamily family() const { return family_; }
+  // A family for one array: mostly the program's own.
+  ValueFamily DrawFamily();
+  // A type of the palette that `mask` admits; any computed type that it admits when the palette has
+  // none.
+  ElementType DrawType(TypeMask mask);
+  ElementType DrawIndexType();
+  int64_t DrawSize();
+  // Sizes whose product fits the budget. `min_rank` is kept whatever the taste.
+  DimVector DrawDimensions(int64_t min_rank = 0);
+
+  // ---- Budget.
+  bool Fits(int64_t elements) const { return elements <= element_cap_; }
+  bool Fits(const Shape& shape) const { return Fits(shape.ElementCount()); }
+  int64_t element_cap() const { return element_cap_; }
+  bool Exhausted() const { return work_left_ <= 0; }
+
+  // ---- Operands: an existing value (recent ones preferred) or a new source.
+  // Types in `mask`, rank at least `min_rank`.
+  Instruction* Operand(TypeMask mask, int64_t min_rank = 0);
+  // Exactly this type and these dimensions.
+  Instruction* OperandLike(const Shape& shape);
+  Instruction* OperandOf(ElementType type, absl::Span<const int64_t> dimensions);
+  // An existing value of exactly this shape, or nullptr.
+  Instruction* Existing(const Shape& shape);
+  // A new parameter (in the entry), constant, iota or broadcast of a scalar.
+  Instruction* Fresh(const Shape& shape);
+  // A scalar of a known value as parameter, constant or an expression that folds late (requirement:
+  // triples).
+  Instruction* KnownScalar(ElementType type, int64_t value);
+  // A start index for a dimension of `dimension` elements of which `size` are taken: an edge, or
+  // some integer of the scope.
+  Instruction* StartIndex(ElementType type, int64_t dimension, int64_t size);
+  std::vector<Instruction*> StartIndices(absl::Span<const int64_t> dimensions,
+                                         absl::Span<const int64_t> sizes);
+
+  // ---- Emission. The result joins the scope's values.
+  Instruction* Emit(Opcode opcode, Shape shape, absl::Span<Instruction* const> operands,
+                    Attributes attributes = {}, absl::Span<Computation* const> callees = {});
+  Instruction* Emit(Opcode opcode, Shape shape, std::initializer_list<Instruction*> operands,
+                    Attributes attributes = {}, absl::Span<Computation* const> callees = {}) {
+    return Emit(opcode, std::move(shape), absl::MakeConstSpan(operands.begin(), operands.size()),
+                std::move(attributes), callees);
+  }
+  Instruction* Parameter(Shape shape);         // entry only, filled by family
+  Instruction* FixedParameter(Literal value);  // entry only, always given this value
+  Instruction* Constant(Literal value);
+  Instruction* ScalarConstant(ElementType type, int64_t value);
+  Instruction* Unary(Opcode opcode, Instruction* x);
+  Instruction* Binary(Opcode opcode, Instruction* a, Instruction* b);
+  Instruction* Compare(Direction direction, Instruction* a, Instruction* b);
+  Instruction* Select(Instruction* pred, Instruction* a, Instruction* b);
+  Instruction* Convert(Instruction* x, ElementType type);
+  Instruction* Broadcast(Instruction* x, absl::Span<const int64_t> dimensions,
+                         absl::Span<const int64_t> mapping);
+  Instruction* Splat(Instruction* scalar, absl::Span<const int64_t> dimensions);
+  Instruction* Reshape(Instruction* x, absl::Span<const int64_t> dimensions);
+  Instruction* Transpose(Instruction* x, absl::Span<const int64_t> permutation);
+  Instruction* Reverse(Instruction* x, absl::Span<const int64_t> dimensions);
+  Instruction* Slice(Instruction* x, std::vector<SliceRange> ranges);
+  Instruction* DynamicSlice(Instruction* x, absl::Span<Instruction* const> starts,
+                            absl::Span<const int64_t> sizes);
+  Instruction* DynamicUpdateSlice(Instruction* x, Instruction* update,
+                                  absl::Span<Instruction* const> starts);
+  Instruction* Pad(Instruction* x, Instruction* value, std::vector<PaddingDim> padding);
+  Instruction* Concatenate(const std::vector<Instruction*>& parts, int64_t dimension);
+  Instruction* Iota(const Shape& shape, int64_t dimension);
+  Instruction* Reduce(Instruction* x, Instruction* init, absl::Span<const int64_t> dimensions,
+                      Computation* reducer);
+  Instruction* Tuple(const std::vector<Instruction*>& elements);
+  Instruction* GetTupleElement(Instruction* tuple, int64_t index);
+
+  // ---- Embedded computations. Recipes run in `scope` until it is left.
+  Computation* NewComputation(std::string_view name);
+  // A parameter of the computation of the current, embedded scope. Arrays join the values.
+  Instruction* ScopeParameter(int64_t number, Shape shape);
+  Scope* EnterScope(Scope* scope) { return std::exchange(scope_, scope); }
+  // Computations made so far that a second call site could share, by parameter and result shapes.
+  struct SharedCallee {
+    Computation* computation;
+    std::vector<Shape> parameters;
+    Shape result;
+  };
+  std::vector<SharedCallee>& shared_callees() { return shared_callees_; }
+
+  // Values that entry parameters must be given, by number.
+  const std::map<int64_t, Literal>& fixed_inputs() const { return fixed_inputs_; }
+
+ private:
+  Instruction* PickRecent(const std::vector<Instruction*>& candidates);
+
+  Choices& choices_;
+  GeneratorOptions options_;
+  std::unique_ptr<Module> module_;
+  Scope entry_;
+  Scope* scope_;
+  std::vector<ElementType> palette_;
+  SizeStyle size_style_ = SizeStyle::kSmall;
+  ValueFamily family_ = ValueFamily::kOrdinary;
+  int64_t element_cap_ = 512;
+  int64_t work_left_ = 60000;
+  int64_t parameters_ = 0;
+  std::map<int64_t, Literal> fixed_inputs_;
+  std::vector<SharedCallee> shared_callees_;
+};
+
+// True if every element type and opcode constraint admits `opcode` on `type` (op table).
+bool Admits(Opcode opcode, ElementType type);
+
+// Removes what neither the root nor a side effect needs; parameters stay.
+void RemoveDeadInstructions(Computation& computation);
+
+}  // namespace assay

@@ -1,0 +1,167 @@
+// Program's emission helpers: one per op form, each solving the result shape.
+#include <algorithm>
+
+#include "fuzz/generator/program.h"
+
+namespace assay {
+
+Instruction* Program::Constant(Literal value) {
+  Instruction* constant = scope_->computation->AddConstant(std::move(value));
+  scope_->values.push_back(constant);
+  return constant;
+}
+
+Instruction* Program::ScalarConstant(ElementType type, int64_t value) {
+  Literal literal(Shape::Scalar(type));
+  if (IsFloat(type)) {
+    literal.SetDouble(0, static_cast<double>(value));
+  } else {
+    literal.SetInteger(0, value);
+  }
+  return Constant(std::move(literal));
+}
+
+Instruction* Program::Unary(Opcode opcode, Instruction* x) {
+  ElementType type = opcode == Opcode::kIsFinite ? ElementType::kPred : x->shape().element_type();
+  return Emit(opcode, Shape::Array(type, x->shape().dimensions()), {x});
+}
+
+Instruction* Program::Binary(Opcode opcode, Instruction* a, Instruction* b) {
+  return Emit(opcode, Shape::Array(a->shape().element_type(), a->shape().dimensions()), {a, b});
+}
+
+Instruction* Program::Compare(Direction direction, Instruction* a, Instruction* b) {
+  Attributes attributes;
+  attributes.Set(Attr::kDirection, direction);
+  return Emit(Opcode::kCompare, Shape::Array(ElementType::kPred, a->shape().dimensions()), {a, b},
+              std::move(attributes));
+}
+
+Instruction* Program::Select(Instruction* pred, Instruction* a, Instruction* b) {
+  return Emit(Opcode::kSelect, Shape::Array(a->shape().element_type(), a->shape().dimensions()),
+              {pred, a, b});
+}
+
+Instruction* Program::Convert(Instruction* x, ElementType type) {
+  return Emit(Opcode::kConvert, Shape::Array(type, x->shape().dimensions()), {x});
+}
+
+Instruction* Program::Broadcast(Instruction* x, absl::Span<const int64_t> dimensions,
+                                absl::Span<const int64_t> mapping) {
+  Attributes attributes;
+  attributes.Set(Attr::kDimensions, mapping);
+  return Emit(Opcode::kBroadcast, Shape::Array(x->shape().element_type(), dimensions), {x},
+              std::move(attributes));
+}
+
+Instruction* Program::Splat(Instruction* scalar, absl::Span<const int64_t> dimensions) {
+  return Broadcast(scalar, dimensions, {});
+}
+
+Instruction* Program::Reshape(Instruction* x, absl::Span<const int64_t> dimensions) {
+  return Emit(Opcode::kReshape, Shape::Array(x->shape().element_type(), dimensions), {x});
+}
+
+Instruction* Program::Transpose(Instruction* x, absl::Span<const int64_t> permutation) {
+  DimVector dimensions;
+  for (int64_t from : permutation) dimensions.push_back(x->shape().dimension(from));
+  Attributes attributes;
+  attributes.Set(Attr::kDimensions, permutation);
+  return Emit(Opcode::kTranspose, Shape::Array(x->shape().element_type(), dimensions), {x},
+              std::move(attributes));
+}
+
+Instruction* Program::Reverse(Instruction* x, absl::Span<const int64_t> dimensions) {
+  Attributes attributes;
+  attributes.Set(Attr::kDimensions, dimensions);
+  return Emit(Opcode::kReverse, Shape::Array(x->shape().element_type(), x->shape().dimensions()),
+              {x}, std::move(attributes));
+}
+
+Instruction* Program::Slice(Instruction* x, std::vector<SliceRange> ranges) {
+  DimVector dimensions;
+  for (const SliceRange& range : ranges) {
+    dimensions.push_back((range.limit - range.start + range.stride - 1) / range.stride);
+  }
+  Attributes attributes;
+  attributes.Set(Attr::kSlice, AttrValue(std::move(ranges)));
+  return Emit(Opcode::kSlice, Shape::Array(x->shape().element_type(), dimensions), {x},
+              std::move(attributes));
+}
+
+Instruction* Program::DynamicSlice(Instruction* x, absl::Span<Instruction* const> starts,
+                                   absl::Span<const int64_t> sizes) {
+  std::vector<Instruction*> operands = {x};
+  operands.insert(operands.end(), starts.begin(), starts.end());
+  Attributes attributes;
+  attributes.Set(Attr::kDynamicSliceSizes, sizes);
+  return Emit(Opcode::kDynamicSlice, Shape::Array(x->shape().element_type(), sizes), operands,
+              std::move(attributes));
+}
+
+Instruction* Program::DynamicUpdateSlice(Instruction* x, Instruction* update,
+                                         absl::Span<Instruction* const> starts) {
+  std::vector<Instruction*> operands = {x, update};
+  operands.insert(operands.end(), starts.begin(), starts.end());
+  return Emit(Opcode::kDynamicUpdateSlice,
+              Shape::Array(x->shape().element_type(), x->shape().dimensions()), operands);
+}
+
+Instruction* Program::Pad(Instruction* x, Instruction* value, std::vector<PaddingDim> padding) {
+  DimVector dimensions;
+  for (size_t i = 0; i < padding.size(); ++i) {
+    int64_t size = x->shape().dimension(static_cast<int64_t>(i));
+    dimensions.push_back(padding[i].low + size +
+                         std::max<int64_t>(size - 1, 0) * padding[i].interior + padding[i].high);
+  }
+  Attributes attributes;
+  attributes.Set(Attr::kPadding, AttrValue(std::move(padding)));
+  return Emit(Opcode::kPad, Shape::Array(x->shape().element_type(), dimensions), {x, value},
+              std::move(attributes));
+}
+
+Instruction* Program::Concatenate(const std::vector<Instruction*>& parts, int64_t dimension) {
+  Shape shape = Shape::Array(parts[0]->shape().element_type(), parts[0]->shape().dimensions());
+  int64_t total = 0;
+  for (Instruction* part : parts) total += part->shape().dimension(dimension);
+  shape.set_dimension(dimension, total);
+  Attributes attributes;
+  attributes.Set(Attr::kDimension, {dimension});
+  return Emit(Opcode::kConcatenate, std::move(shape), parts, std::move(attributes));
+}
+
+Instruction* Program::Iota(const Shape& shape, int64_t dimension) {
+  Attributes attributes;
+  attributes.Set(Attr::kIotaDimension, AttrValue(dimension));
+  return Emit(Opcode::kIota, Shape::Array(shape.element_type(), shape.dimensions()), {},
+              std::move(attributes));
+}
+
+Instruction* Program::Reduce(Instruction* x, Instruction* init,
+                             absl::Span<const int64_t> dimensions, Computation* reducer) {
+  DimVector kept;
+  for (int64_t i = 0; i < x->shape().rank(); ++i) {
+    if (std::find(dimensions.begin(), dimensions.end(), i) == dimensions.end()) {
+      kept.push_back(x->shape().dimension(i));
+    }
+  }
+  Attributes attributes;
+  attributes.Set(Attr::kDimensions, dimensions);
+  return Emit(Opcode::kReduce, Shape::Array(x->shape().element_type(), kept), {x, init},
+              std::move(attributes), {reducer});
+}
+
+Instruction* Program::Tuple(const std::vector<Instruction*>& elements) {
+  std::vector<Shape> shapes;
+  for (Instruction* element : elements) shapes.push_back(element->shape());
+  return Emit(Opcode::kTuple, Shape::Tuple(std::move(shapes)), elements);
+}
+
+Instruction* Program::GetTupleElement(Instruction* tuple, int64_t index) {
+  Attributes attributes;
+  attributes.Set(Attr::kIndex, AttrValue(index));
+  return Emit(Opcode::kGetTupleElement, tuple->shape().elements()[index], {tuple},
+              std::move(attributes));
+}
+
+}  // namespace assay

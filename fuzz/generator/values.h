@@ -1,0 +1,37 @@
+// Values of arrays by family: what inputs and constants of generated programs are filled with.
+// Families follow the value sections of the generator's requirements; none floods a program with
+// NaN or infinity.
+#pragma once
+
+#include <string_view>
+
+#include "fuzz/choices.h"
+#include "spec/types/literal.h"
+
+namespace assay {
+
+enum class ValueFamily : uint8_t {
+  kExact,       // small integers, mostly 0 and 1: sums in any order give the same bits
+  kOrdinary,    // dense near decision points: halves and quarters in [-4, 4]; small integers
+  kWide,        // exponents from the whole comfortable range; integers from all bits
+  kSpecials,    // ordinary values with edges of the type among them
+  kOneSpecial,  // one edge value at the first, the last or a random position
+  kIota,
+  kAllEqual,
+  kAlternating,  // x, -x, x, ...
+};
+inline constexpr int kValueFamilyCount = 8;
+std::string_view Name(ValueFamily family);
+
+// Fills a new literal of `shape`, an array of a computed element type.
+Literal RandomLiteral(const Shape& shape, ValueFamily family, Choices& choices);
+
+// One code of `type` that is an edge of it: zeros, ones, subnormals, largest values, infinities,
+// NaNs; integer limits and powers of two.
+uint64_t EdgeCode(ElementType type, RandomStream& stream);
+
+// Least and greatest value of an integer type, as the bits of an int64 (u64: greatest is -1).
+int64_t MinOf(ElementType integer);
+int64_t MaxOf(ElementType integer);
+
+}  // namespace assay
