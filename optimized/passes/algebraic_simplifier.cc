@@ -31,7 +31,8 @@ class Simplifier {
         budget_(64 * computation->instruction_count() + 1024) {}
 
   bool Run() {
-    // A rule removes its target and operands of it, all of which come before what is still to be visited.
+    // A rule removes its target and operands of it, all of which come before what is still to be
+    // visited.
     for (Instruction* inst : computation_->PostOrder()) Visit(inst);
     return changed_;
   }
@@ -45,7 +46,8 @@ class Simplifier {
       const int64_t first_new_id = context_.module.next_id();
       if (!TryRules(at)) continue;
       changed_ = true;
-      // What the rule added is visited too, operands first. It comes after everything pending that it reads.
+      // What the rule added is visited too, operands first. It comes after everything pending that
+      // it reads.
       const std::vector<Instruction*> added = Added(first_new_id);
       pending.insert(pending.end(), added.rbegin(), added.rend());
     }
@@ -76,7 +78,8 @@ class Simplifier {
 
   Computation* computation_;
   RuleContext& context_;
-  int64_t budget_;  // rules applied; every rule shrinks something, this is for the one that does not
+  int64_t
+      budget_;  // rules applied; every rule shrinks something, this is for the one that does not
   bool changed_ = false;
 };
 
@@ -85,10 +88,9 @@ class Simplifier {
 absl::Span<const Rule> AllRules() {
   static const auto& all = *[] {
     auto* rules = new std::vector<Rule>;
-    for (const auto family :
-         {SliceRules(), DynamicSliceRules(), PadRules(), ReshapeRules(), BroadcastRules(),
-          ConcatenateRules(), ConvertRules(), ArithmeticRules(), LogicRules(), SelectRules(),
-          ContractionRules()}) {
+    for (const auto family : {SliceRules(), DynamicSliceRules(), PadRules(), ReshapeRules(),
+                              BroadcastRules(), ConcatenateRules(), ConvertRules(),
+                              ArithmeticRules(), LogicRules(), SelectRules(), ContractionRules()}) {
       rules->insert(rules->end(), family.begin(), family.end());
     }
     return rules;

@@ -1,6 +1,7 @@
-// Applies the local rules (rules.h) to the entry and to every computation that runs as a unit (call, while, conditional), from
-// operands to users, and again to what a rule has added. Reducers, comparators and fusions are left as they are: which combiner
-// is recognised decides how its result may be rounded.
+// Applies the local rules (rules.h) to the entry and to every computation that runs as a unit
+// (call, while, conditional), from operands to users, and again to what a rule has added. Reducers,
+// comparators and fusions are left as they are: which combiner is recognised decides how its result
+// may be rounded.
 #pragma once
 
 #include "optimized/passes/pass.h"

@@ -1,5 +1,6 @@
-// Arithmetic identities. Integers wrap, so theirs always hold; those of floats are the ones that keep NaN, infinities and the
-// sign of zero, and the one that a clause of the profile grants. Document: operation semantics chapters 6 and 18.2.
+// Arithmetic identities. Integers wrap, so theirs always hold; those of floats are the ones that
+// keep NaN, infinities and the sign of zero, and the one that a clause of the profile grants.
+// Document: operation semantics chapters 6 and 18.2.
 #include <cmath>
 #include <optional>
 #include <utility>
@@ -44,8 +45,7 @@ bool SubtractZero(Instruction* subtract, RuleContext& context, std::string_view 
 bool SubtractSelf(Instruction* subtract, RuleContext& context, std::string_view rule) {
   if (!IsIntegerArray(subtract) || subtract->operand(0) != subtract->operand(1)) return false;
   Rewrite rewrite(context.gates, rule, subtract);
-  return rewrite &&
-         rewrite.Replace(AddSplatInteger(subtract->parent(), subtract->shape(), 0));
+  return rewrite && rewrite.Replace(AddSplatInteger(subtract->parent(), subtract->shape(), 0));
 }
 
 bool SubtractNegate(Instruction* subtract, RuleContext& context, std::string_view rule) {
@@ -74,8 +74,7 @@ bool MultiplyZero(Instruction* multiply, RuleContext& context, std::string_view 
     return false;
   }
   Rewrite rewrite(context.gates, rule, multiply);
-  return rewrite &&
-         rewrite.Replace(AddSplatInteger(multiply->parent(), multiply->shape(), 0));
+  return rewrite && rewrite.Replace(AddSplatInteger(multiply->parent(), multiply->shape(), 0));
 }
 
 bool MultiplyMinusOne(Instruction* multiply, RuleContext& context, std::string_view rule) {
@@ -113,9 +112,8 @@ bool MultiplyByReciprocal(Instruction* divide, double reciprocal, RuleContext& c
                           std::string_view rule) {
   Rewrite rewrite(context.gates, rule, divide);
   if (!rewrite) return false;
-  Instruction* factor =
-      AddSplat(divide->parent(), divide->shape(),
-               AddScalarFloat(divide->parent(), TypeOf(divide), reciprocal));
+  Instruction* factor = AddSplat(divide->parent(), divide->shape(),
+                                 AddScalarFloat(divide->parent(), TypeOf(divide), reciprocal));
   return ReplaceByNew(rewrite, divide, Opcode::kMultiply, {divide->operand(0), factor});
 }
 
@@ -185,8 +183,7 @@ bool AbsOfSignChange(Instruction* abs, RuleContext& context, std::string_view ru
     return ReplaceByExisting(abs, inner, context, rule);
   }
   // An unsigned abs is the identity and does not undo a wrap.
-  if (inner->opcode() != Opcode::kNegate || IsUnsigned(TypeOf(abs)) ||
-      IsComplex(TypeOf(inner))) {
+  if (inner->opcode() != Opcode::kNegate || IsUnsigned(TypeOf(abs)) || IsComplex(TypeOf(inner))) {
     return false;
   }
   return RewriteTo(abs, context, rule, Opcode::kAbs, {inner->operand(0)});

@@ -13,9 +13,8 @@ absl::Span<const int64_t> Dims(const Instruction* inst) {
 }
 
 bool IsIncreasing(absl::Span<const int64_t> dims) {
-  return std::adjacent_find(dims.begin(), dims.end(), [](int64_t a, int64_t b) {
-           return a >= b;
-         }) == dims.end();
+  return std::adjacent_find(dims.begin(), dims.end(),
+                            [](int64_t a, int64_t b) { return a >= b; }) == dims.end();
 }
 
 bool TrivialBroadcast(Instruction* broadcast, RuleContext& context, std::string_view rule) {
@@ -67,8 +66,8 @@ bool ReshapeOfSplat(Instruction* reshape, RuleContext& context, std::string_view
                    DimensionsAttr({}));
 }
 
-// Where each dimension of `from` that is not of size 1 stands in `to`, when the reshape adds and removes only
-// dimensions of size 1; -1 for those. Empty if the reshape does more.
+// Where each dimension of `from` that is not of size 1 stands in `to`, when the reshape adds and
+// removes only dimensions of size 1; -1 for those. Empty if the reshape does more.
 std::vector<int64_t> UnitReshapeMap(const Shape& from, const Shape& to) {
   std::vector<int64_t> map(from.rank(), -1);
   int64_t at = 0;

@@ -53,7 +53,8 @@ bool NestedParts(Instruction* concatenate, RuleContext& context, std::string_vie
   return ReplaceParts(concatenate, parts, context, rule);
 }
 
-// `b` continues where `a` ends: both take every element of one array, the same ones in all dimensions but `dim`.
+// `b` continues where `a` ends: both take every element of one array, the same ones in all
+// dimensions but `dim`.
 bool AreAdjacent(const Instruction* a, const Instruction* b, int64_t dim) {
   if (a->opcode() != Opcode::kSlice || b->opcode() != Opcode::kSlice ||
       a->operand(0) != b->operand(0)) {

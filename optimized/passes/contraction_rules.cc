@@ -10,8 +10,8 @@
 namespace assay {
 namespace {
 
-// Moves the dimension lists of one side of a dot through the transpose that makes that operand. Empty if the dimensions that
-// stay would come out in another order.
+// Moves the dimension lists of one side of a dot through the transpose that makes that operand.
+// Empty if the dimensions that stay would come out in another order.
 std::optional<Attributes> ThroughTranspose(const Instruction* dot, int64_t side) {
   const Attr batch_attr = side == 0 ? Attr::kLhsBatchDims : Attr::kRhsBatchDims;
   const Attr contracting_attr = side == 0 ? Attr::kLhsContractingDims : Attr::kRhsContractingDims;
@@ -120,15 +120,15 @@ bool ReduceOfNothing(Instruction* reduce, RuleContext& context, std::string_view
          rewrite.Replace(AddSplat(reduce->parent(), reduce->shape(), reduce->operand(1)));
 }
 
-// The elements of a recognised combiner may come in any order, so only the order of what stays matters.
+// The elements of a recognised combiner may come in any order, so only the order of what stays
+// matters.
 bool ReduceOfTranspose(Instruction* reduce, RuleContext& context, std::string_view rule) {
   Instruction* transpose = reduce->operand(0);
   if (reduce->operand_count() != 2 || transpose->opcode() != Opcode::kTranspose ||
       !RecognisedCombiner(reduce->callee())) {
     return false;
   }
-  const absl::Span<const int64_t> permutation =
-      transpose->attributes().Integers(Attr::kDimensions);
+  const absl::Span<const int64_t> permutation = transpose->attributes().Integers(Attr::kDimensions);
   std::vector<bool> reduced(permutation.size(), false);
   std::vector<int64_t> dims;
   for (int64_t d : ReducedDims(reduce)) {
@@ -150,7 +150,8 @@ bool ReduceOfTranspose(Instruction* reduce, RuleContext& context, std::string_vi
              reduce->callees()));
 }
 
-// Two reductions by one combiner that starts from its identity -> one. Not for floats, whose error bound would grow.
+// Two reductions by one combiner that starts from its identity -> one. Not for floats, whose error
+// bound would grow.
 bool ReduceOfReduce(Instruction* reduce, RuleContext& context, std::string_view rule) {
   Instruction* inner = reduce->operand(0);
   if (reduce->operand_count() != 2 || inner->opcode() != Opcode::kReduce ||

@@ -37,10 +37,12 @@ bool Embeds(ElementType from, ElementType to) {
 // convert(convert(x: a -> b) -> c) is convert(x: a -> c).
 bool MergesTo(ElementType a, ElementType b, ElementType c) {
   if (IsComplex(a) || IsComplex(b) || IsComplex(c)) return false;
-  // Low bits of the sign or zero extension: whatever b's sign, as long as it keeps as many bits as c.
+  // Low bits of the sign or zero extension: whatever b's sign, as long as it keeps as many bits as
+  // c.
   if (IsInteger(a) && IsInteger(b) && IsInteger(c) && BitWidth(c) <= BitWidth(b)) return true;
   if (!Embeds(a, b)) return false;
-  // Out of a float, an integer saturates; out of an integer, it wraps. The same only if the value fits.
+  // Out of a float, an integer saturates; out of an integer, it wraps. The same only if the value
+  // fits.
   if (IsExactInteger(a) && IsFloat(b) && IsInteger(c)) return Embeds(a, c);
   return true;
 }

@@ -18,8 +18,8 @@ int64_t ClampStart(ElementType type, int64_t value, int64_t bound) {
 
 std::optional<std::vector<int64_t>> ConstantStarts(const Instruction* dynamic) {
   const Shape& operand = dynamic->operand(0)->shape();
-  const Shape& window = dynamic->opcode() == Opcode::kDynamicSlice ? dynamic->shape()
-                                                                    : dynamic->operand(1)->shape();
+  const Shape& window =
+      dynamic->opcode() == Opcode::kDynamicSlice ? dynamic->shape() : dynamic->operand(1)->shape();
   const absl::Span<Instruction* const> indices = StartIndices(dynamic);
   if (static_cast<int64_t>(indices.size()) != operand.rank()) return std::nullopt;
   std::vector<int64_t> starts;
@@ -27,8 +27,8 @@ std::optional<std::vector<int64_t>> ConstantStarts(const Instruction* dynamic) {
     const int64_t bound = operand.dimension(d) - window.dimension(d);
     const std::optional<int64_t> value = SplatInteger(indices[d]);
     if (!value && bound != 0) return std::nullopt;
-    starts.push_back(
-        bound == 0 ? 0 : ClampStart(indices[d]->shape().element_type(), *value, bound));
+    starts.push_back(bound == 0 ? 0
+                                : ClampStart(indices[d]->shape().element_type(), *value, bound));
   }
   return starts;
 }
@@ -59,7 +59,8 @@ void DynamicIndex::AddIndex(int64_t d, Instruction* index, int64_t size) {
   parts_[d].push_back(Part{index, 0, bound});
 }
 
-// One type for all dimensions that holds every sum: the indices' own if they agree, else s32 or s64.
+// One type for all dimensions that holds every sum: the indices' own if they agree, else s32 or
+// s64.
 ElementType DynamicIndex::SumType() const {
   int64_t largest = 0;
   std::optional<ElementType> common;
@@ -102,8 +103,8 @@ Instruction* DynamicIndex::BuildSlice(const Shape& shape) const {
     Instruction* sum = nullptr;
     for (const Part& part : parts) {
       Instruction* next = BuildPart(part, type);
-      sum = sum == nullptr ? next
-                           : computation_->Add(Opcode::kAdd, Shape::Scalar(type), {sum, next});
+      sum =
+          sum == nullptr ? next : computation_->Add(Opcode::kAdd, Shape::Scalar(type), {sum, next});
     }
     operands.push_back(sum == nullptr ? AddScalarInteger(computation_, type, 0) : sum);
   }

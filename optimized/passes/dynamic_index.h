@@ -1,5 +1,5 @@
-// Start indices of dynamic-slice and dynamic-update-slice: clamped as the op clamps them, and added up
-// without overflow. Document: operation semantics chapter 9, DynamicSlice.
+// Start indices of dynamic-slice and dynamic-update-slice: clamped as the op clamps them, and added
+// up without overflow. Document: operation semantics chapter 9, DynamicSlice.
 #pragma once
 
 #include <cstdint>
@@ -13,13 +13,15 @@ namespace assay {
 
 // The operands that are start indices.
 absl::Span<Instruction* const> StartIndices(const Instruction* dynamic);
-// Start index `value` of type `type` as the op takes it: within [0, bound]; u64 beyond INT64_MAX is large.
+// Start index `value` of type `type` as the op takes it: within [0, bound]; u64 beyond INT64_MAX is
+// large.
 int64_t ClampStart(ElementType type, int64_t value, int64_t bound);
 // All clamped start indices, if all are constants.
 std::optional<std::vector<int64_t>> ConstantStarts(const Instruction* dynamic);
 
-// The start of one dynamic-slice, as a sum of parts that are each within their own bound: the slice's own
-// index, and what the users of the slice add to it. Instructions are added only by BuildSlice.
+// The start of one dynamic-slice, as a sum of parts that are each within their own bound: the
+// slice's own index, and what the users of the slice add to it. Instructions are added only by
+// BuildSlice.
 class DynamicIndex {
  public:
   explicit DynamicIndex(Instruction* slice);

@@ -19,7 +19,8 @@ bool IsAllOnes(const Instruction* inst) {
   return (static_cast<uint64_t>(*value) << unused) == (~uint64_t{0} << unused);
 }
 
-// The operand that the other one, for which `test` holds, is paired with; nullptr if it holds for neither.
+// The operand that the other one, for which `test` holds, is paired with; nullptr if it holds for
+// neither.
 template <typename Test>
 Instruction* Beside(const Instruction* inst, Test test) {
   if (test(inst->operand(1))) return inst->operand(0);
@@ -60,8 +61,7 @@ bool XorOnes(Instruction* inst, RuleContext& context, std::string_view rule) {
 }
 
 bool ShiftByZero(Instruction* shift, RuleContext& context, std::string_view rule) {
-  return IsZero(shift->operand(1)) &&
-         ReplaceByExisting(shift, shift->operand(0), context, rule);
+  return IsZero(shift->operand(1)) && ReplaceByExisting(shift, shift->operand(0), context, rule);
 }
 
 // A logical shift by the width or more, read without sign, leaves nothing.
@@ -87,7 +87,8 @@ bool IsHighest(const Instruction* inst) {
   return SplatInteger(inst) == MaxInteger(TypeOf(inst));
 }
 
-// maximum with the lowest value, minimum with the highest. Floats too: NaN and zeros pass as they are.
+// maximum with the lowest value, minimum with the highest. Floats too: NaN and zeros pass as they
+// are.
 bool ExtremeIdentity(Instruction* inst, RuleContext& context, std::string_view rule) {
   Instruction* other =
       inst->opcode() == Opcode::kMaximum ? Beside(inst, IsLowest) : Beside(inst, IsHighest);
@@ -105,7 +106,8 @@ bool ExtremeAbsorber(Instruction* inst, RuleContext& context, std::string_view r
   return false;
 }
 
-// The result of the inner clamp lies within the bounds already. If the lower bound is above the upper one both give the upper.
+// The result of the inner clamp lies within the bounds already. If the lower bound is above the
+// upper one both give the upper.
 bool ClampOfClamp(Instruction* clamp, RuleContext& context, std::string_view rule) {
   Instruction* inner = clamp->operand(1);
   return inner->opcode() == Opcode::kClamp && SameValue(clamp->operand(0), inner->operand(0)) &&

@@ -68,4 +68,13 @@ bool IsPure(const Computation& computation) {
                      [](const Instruction* inst) { return IsPure(*inst); });
 }
 
+Instruction* InlineCopy(Computation* into, const Computation& callee,
+                        absl::Span<Instruction* const> arguments) {
+  if (static_cast<int64_t>(arguments.size()) != callee.parameter_count()) return nullptr;
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    if (!(arguments[i]->shape() == callee.parameter(i)->shape())) return nullptr;
+  }
+  return into->CopyFrom(callee, arguments);
+}
+
 }  // namespace assay

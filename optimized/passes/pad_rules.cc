@@ -34,7 +34,8 @@ bool NegativePad(Instruction* pad, RuleContext& context, std::string_view rule) 
                    SliceAttr(std::move(ranges)));
 }
 
-// An inner edge that takes away followed by an outer one that adds must not bring back what was cut.
+// An inner edge that takes away followed by an outer one that adds must not bring back what was
+// cut.
 bool EdgesMerge(int64_t inner, int64_t outer) { return inner >= 0 || outer <= 0; }
 
 bool PadOfPad(Instruction* pad, RuleContext& context, std::string_view rule) {
@@ -75,7 +76,8 @@ constexpr Rule kRules[] = {
     {"negative-pad", Opcode::kPad, NegativePad, "pad that only takes away -> slice"},
     {"pad-of-pad", Opcode::kPad, PadOfPad, "two pads with one value -> one"},
     {"pad-of-empty", Opcode::kPad, PadOfEmpty, "pad of no elements -> broadcast of the value"},
-    {"pad-of-splat", Opcode::kPad, PadOfSplat, "pad of a broadcast with its own value -> broadcast"},
+    {"pad-of-splat", Opcode::kPad, PadOfSplat,
+     "pad of a broadcast with its own value -> broadcast"},
 };
 
 }  // namespace

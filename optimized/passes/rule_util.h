@@ -17,11 +17,12 @@ bool ReplaceByExisting(Instruction* inst, Instruction* with, RuleContext& contex
                        std::string_view rule);
 
 // Constants with a value, alone or broadcast from a scalar.
-const Literal* ConstantValue(const Instruction* inst);   // of a constant array
-const Literal* SplatElement(const Instruction* inst);    // element 0 stands for all of them
+const Literal* ConstantValue(const Instruction* inst);         // of a constant array
+const Literal* SplatElement(const Instruction* inst);          // element 0 stands for all of them
 std::optional<int64_t> SplatInteger(const Instruction* inst);  // integers and pred; u64 as its bits
 std::optional<double> SplatFloat(const Instruction* inst);     // floats; NaN and -0 as they are
-bool IsSplat(const Instruction* inst, double value);  // of either kind; zeros match by sign for floats
+bool IsSplat(const Instruction* inst,
+             double value);  // of either kind; zeros match by sign for floats
 // Both are the same instruction, or constants of the same type and bits.
 bool SameValue(const Instruction* a, const Instruction* b);
 
@@ -48,8 +49,8 @@ bool ReplaceByNew(Rewrite& rewrite, Instruction* inst, Opcode opcode,
 bool RewriteTo(Instruction* inst, RuleContext& context, std::string_view rule, Opcode opcode,
                std::initializer_list<Instruction*> operands, Attributes attributes = {});
 
-// The called computation is root = op(p0, p1) on two scalar parameters of one type, in either order;
-// that op. Operation semantics chapter 10, "recognised combiners", without the converts.
+// The called computation is root = op(p0, p1) on two scalar parameters of one type, in either
+// order; that op. Operation semantics chapter 10, "recognised combiners", without the converts.
 std::optional<Opcode> RecognisedCombiner(const Computation* computation);
 
 }  // namespace assay

@@ -65,8 +65,7 @@ bool ComparesNumbers(const Instruction* compare) {
              static_cast<int64_t>(CompareType::kTotalOrder);
 }
 
-bool ReplaceByTruth(Instruction* compare, bool truth, RuleContext& context,
-                    std::string_view rule) {
+bool ReplaceByTruth(Instruction* compare, bool truth, RuleContext& context, std::string_view rule) {
   Rewrite rewrite(context.gates, rule, compare);
   return rewrite &&
          rewrite.Replace(AddSplatInteger(compare->parent(), compare->shape(), truth ? 1 : 0));

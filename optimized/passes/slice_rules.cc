@@ -106,9 +106,8 @@ bool SliceOfPadding(Instruction* slice, RuleContext& context, std::string_view r
   }
   if (!outside) return false;
   Rewrite rewrite(context.gates, rule, slice);
-  return rewrite &&
-         rewrite.Replace(slice->parent()->Add(Opcode::kBroadcast, slice->shape(),
-                                              {pad->operand(1)}, DimensionsAttr({})));
+  return rewrite && rewrite.Replace(slice->parent()->Add(Opcode::kBroadcast, slice->shape(),
+                                                         {pad->operand(1)}, DimensionsAttr({})));
 }
 
 // Every dimension that is cut is one that the broadcast repeats.
@@ -136,17 +135,15 @@ bool SliceOfReverse(Instruction* slice, RuleContext& context, std::string_view r
   }
   Rewrite rewrite(context.gates, rule, slice);
   if (!rewrite) return false;
-  Instruction* moved =
-      slice->parent()->Add(Opcode::kSlice, slice->shape(), {reverse->operand(0)},
-                           SliceAttr(std::move(ranges)));
+  Instruction* moved = slice->parent()->Add(Opcode::kSlice, slice->shape(), {reverse->operand(0)},
+                                            SliceAttr(std::move(ranges)));
   return ReplaceByNew(rewrite, slice, Opcode::kReverse, {moved}, reverse->attributes());
 }
 
 bool SliceOfTranspose(Instruction* slice, RuleContext& context, std::string_view rule) {
   Instruction* transpose = slice->operand(0);
   if (transpose->opcode() != Opcode::kTranspose || !transpose->HasOneUse()) return false;
-  const absl::Span<const int64_t> permutation =
-      transpose->attributes().Integers(Attr::kDimensions);
+  const absl::Span<const int64_t> permutation = transpose->attributes().Integers(Attr::kDimensions);
   std::vector<SliceRange> ranges(permutation.size());
   std::vector<int64_t> sizes(permutation.size());
   for (size_t d = 0; d < permutation.size(); ++d) {
@@ -155,9 +152,9 @@ bool SliceOfTranspose(Instruction* slice, RuleContext& context, std::string_view
   }
   Rewrite rewrite(context.gates, rule, slice);
   if (!rewrite) return false;
-  Instruction* cut = slice->parent()->Add(
-      Opcode::kSlice, Shape::Array(slice->shape().element_type(), sizes), {transpose->operand(0)},
-      SliceAttr(std::move(ranges)));
+  Instruction* cut =
+      slice->parent()->Add(Opcode::kSlice, Shape::Array(slice->shape().element_type(), sizes),
+                           {transpose->operand(0)}, SliceAttr(std::move(ranges)));
   return ReplaceByNew(rewrite, slice, Opcode::kTranspose, {cut}, transpose->attributes());
 }
 
