@@ -120,6 +120,21 @@ Instruction* Computation::AddParameter(int64_t number, Shape shape, std::string_
              name.empty() ? "p" + std::to_string(number) : std::string(name));
 }
 
+void Computation::IndexParameters() {
+  parameters_.clear();
+  std::vector<Instruction*> found;
+  for (Instruction* instruction : *this) {
+    if (instruction->opcode_ == Opcode::kParameter) found.push_back(instruction);
+  }
+  for (Instruction* instruction : found) {
+    // A number above the count leaves a gap, whatever the others are; the verifier reports it.
+    int64_t number = instruction->parameter_number();
+    if (number < 0 || number > static_cast<int64_t>(found.size())) continue;
+    if (number >= parameter_count()) parameters_.resize(number + 1, nullptr);
+    if (parameters_[number] == nullptr) parameters_[number] = instruction;
+  }
+}
+
 Instruction* Computation::AddConstant(Literal value, std::string_view name) {
   return AddConstant(std::make_shared<const Literal>(std::move(value)), name);
 }

@@ -57,7 +57,6 @@ class Computation {
   };
   Iterator begin() const { return Iterator(first_); }
   Iterator end() const { return Iterator(nullptr); }
-  Instruction* last() const { return last_; }
 
   // Operands and control predecessors before users; deterministic. Includes dead instructions.
   std::vector<Instruction*> PostOrder() const;
@@ -82,6 +81,9 @@ class Computation {
                                            const Shape* written = nullptr,
                                            std::string_view name = "");
   Instruction* AddParameter(int64_t number, Shape shape, std::string_view name = "");
+  // Rebuilds the table of parameters from the instructions. Needed after adding parameters in an
+  // order that leaves larger gaps for a while than the instructions present (text has any order).
+  void IndexParameters();
   Instruction* AddConstant(Literal value, std::string_view name = "");
   Instruction* AddConstant(std::shared_ptr<const Literal> value, std::string_view name = "");
 

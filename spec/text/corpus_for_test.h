@@ -1,0 +1,52 @@
+// The HLO files that tests of the text room run over.
+#pragma once
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include <algorithm>
+
+namespace assay {
+
+struct CorpusFile {
+  std::string name;
+  std::string text;
+};
+
+inline std::string ReadWholeFile(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+// Every .hlo below the repository's conformance/corpus and, if set, the folder of the environment
+// variable ASSAY_CORPUS; sorted by path.
+inline std::vector<CorpusFile> CorpusFiles() {
+  std::vector<std::filesystem::path> folders = {std::filesystem::path(ASSAY_SOURCE_DIR) /
+                                                "conformance" / "corpus"};
+  if (const char* more = std::getenv("ASSAY_CORPUS")) folders.emplace_back(more);
+  std::vector<std::filesystem::path> paths;
+  for (const auto& folder : folders) {
+    if (!std::filesystem::is_directory(folder)) continue;
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
+      if (entry.path().extension() == ".hlo") paths.push_back(entry.path());
+    }
+  }
+  std::sort(paths.begin(), paths.end());
+  std::vector<CorpusFile> files;
+  for (const auto& path : paths) files.push_back({path.filename().string(), ReadWholeFile(path)});
+  return files;
+}
+
+// True when the repository has a corpus folder: then finding no file is a failure.
+inline bool HasCorpusFolder() {
+  return std::filesystem::is_directory(std::filesystem::path(ASSAY_SOURCE_DIR) / "conformance" /
+                                       "corpus");
+}
+
+}  // namespace assay
