@@ -1,0 +1,47 @@
+// The Broadcastable trait: result types of element-wise ops over ranked, dynamic and unranked
+// tensors. Document: operation semantics chapter 3.3 and errata 20.4 (B1: an inferred `?` against a
+// static actual size is accepted; B2: the size 0 counts as a static size other than one).
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+
+namespace assay {
+
+// A size that is known at run time only.
+inline constexpr int64_t kDynamicSize = -1;
+
+// What the trait sees of an operand or result: its sizes, if it has a rank. Element types do not
+// matter.
+struct TraitShape {
+  std::optional<std::vector<int64_t>> sizes;  // nullopt: unranked
+
+  static TraitShape Unranked() { return {}; }
+  static TraitShape Ranked(std::vector<int64_t> sizes) { return {std::move(sizes)}; }
+  bool IsRanked() const { return sizes.has_value(); }
+  std::string ToString() const;  // "2x?x3", "*", "" for rank 0
+  bool operator==(const TraitShape&) const = default;
+};
+
+// The common size of two, symmetric; an error for two different sizes of which neither is one.
+absl::StatusOr<int64_t> InferDim(int64_t a, int64_t b);
+
+// Sizes with ones put in front up to `rank`.
+std::vector<int64_t> ExpandRank(absl::Span<const int64_t> sizes, int64_t rank);
+
+// InferDim per position of the two, expanded to the larger rank.
+absl::StatusOr<std::vector<int64_t>> InferShape(absl::Span<const int64_t> a,
+                                                absl::Span<const int64_t> b);
+
+// Left to right over the ranked operands; unranked if there is none ("not inferable").
+absl::StatusOr<TraitShape> InferResultShape(absl::Span<const TraitShape> operands);
+
+// Whether an op of these operands may have this result. At least one operand.
+absl::Status VerifyBroadcastable(absl::Span<const TraitShape> operands, const TraitShape& result);
+
+}  // namespace assay
