@@ -1,0 +1,80 @@
+#include "optimized/passes/module_util.h"
+
+#include <algorithm>
+
+#include "absl/container/flat_hash_set.h"
+#include "spec/ops/op_table.h"
+
+namespace assay {
+namespace {
+
+bool RunsAsUnit(Opcode caller) {
+  return caller == Opcode::kCall || caller == Opcode::kWhile || caller == Opcode::kConditional;
+}
+
+bool IsPlainShape(const Shape& shape) { return shape.IsArray() && !shape.HasDynamicDimension(); }
+
+}  // namespace
+
+std::vector<Computation*> UnitComputations(const Module& module) {
+  absl::flat_hash_set<const Computation*> excluded;
+  for (const Computation* computation : module.computations()) {
+    for (const Instruction* inst : *computation) {
+      if (RunsAsUnit(inst->opcode())) continue;
+      excluded.insert(inst->callees().begin(), inst->callees().end());
+    }
+  }
+  std::vector<Computation*> units;
+  // Callers come after callees here, so whether a caller is a unit is known only going backwards.
+  std::vector<Computation*> order = module.ComputationPostOrder();
+  for (auto it = order.rbegin(); it != order.rend(); ++it) {
+    if (!excluded.contains(*it)) {
+      units.push_back(*it);
+      continue;
+    }
+    for (const Instruction* inst : **it) {
+      excluded.insert(inst->callees().begin(), inst->callees().end());
+    }
+  }
+  std::reverse(units.begin(), units.end());
+  return units;
+}
+
+bool IsPlain(const Instruction& inst) {
+  return IsPlainShape(inst.shape()) && inst.control_predecessors().empty() &&
+         inst.control_successors().empty() &&
+         std::all_of(inst.operands().begin(), inst.operands().end(),
+                     [](const Instruction* operand) { return IsPlainShape(operand->shape()); });
+}
+
+bool IsPure(const Instruction& inst) {
+  switch (inst.opcode()) {
+    case Opcode::kRng:
+    case Opcode::kRngGetAndUpdateState:
+    case Opcode::kCustomCall:
+    case Opcode::kOptBarrier:
+      return false;
+    default:
+      break;
+  }
+  const OpInfo& info = Info(inst.opcode());
+  if (info.Is(kSideEffect) || info.Is(kCollective)) return false;
+  return std::all_of(inst.callees().begin(), inst.callees().end(),
+                     [](const Computation* callee) { return IsPure(*callee); });
+}
+
+bool IsPure(const Computation& computation) {
+  return std::all_of(computation.begin(), computation.end(),
+                     [](const Instruction* inst) { return IsPure(*inst); });
+}
+
+Instruction* InlineCopy(Computation* into, const Computation& callee,
+                        absl::Span<Instruction* const> arguments) {
+  if (static_cast<int64_t>(arguments.size()) != callee.parameter_count()) return nullptr;
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    if (!(arguments[i]->shape() == callee.parameter(i)->shape())) return nullptr;
+  }
+  return into->CopyFrom(callee, arguments);
+}
+
+}  // namespace assay

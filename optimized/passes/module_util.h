@@ -1,0 +1,31 @@
+// What passes ask of a module.
+#pragma once
+
+#include <vector>
+
+#include "absl/types/span.h"
+#include "spec/ir/module.h"
+
+namespace assay {
+
+// The entry and the computations that run as a unit, called by call, while or conditional and by
+// nothing else; callees before callers.
+std::vector<Computation*> UnitComputations(const Module& module);
+
+// Result and operands are arrays of static shape; no control dependencies.
+bool IsPlain(const Instruction& inst);
+
+// May be executed again, dropped, moved or merged with its like: no side effect, randomness or
+// communication, in it or in what it calls.
+bool IsPure(const Instruction& inst);
+bool IsPure(const Computation& computation);
+
+// The body of `callee` in the computation of `arguments`' user: its copied root, or nullptr if the
+// shapes of arguments and parameters are not the same, layouts included.
+Instruction* InlineCopy(Computation* into, const Computation& callee,
+                        absl::Span<Instruction* const> arguments);
+
+// Copying stops when a module has this many instructions: calls of calls may double at each level.
+inline constexpr int64_t kMaxInlinedInstructions = 100'000;
+
+}  // namespace assay
