@@ -57,6 +57,7 @@ class Computation {
   };
   Iterator begin() const { return Iterator(first_); }
   Iterator end() const { return Iterator(nullptr); }
+  Instruction* last() const { return last_; }
 
   // Operands and control predecessors before users; deterministic. Includes dead instructions.
   std::vector<Instruction*> PostOrder() const;

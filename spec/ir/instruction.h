@@ -31,6 +31,7 @@ class Instruction {
   Shape& mutable_shape() { return shape_; }
   Computation* parent() const { return parent_; }
   Instruction* next() const { return next_; }  // in stored order
+  Instruction* previous() const { return previous_; }
 
   absl::Span<Instruction* const> operands() const { return operands_; }
   Instruction* operand(int64_t i) const { return operands_[i]; }
