@@ -31,7 +31,7 @@ Module::~Module() {
 
 Computation* Module::AddComputation(std::string_view name) {
   auto* computation = new Computation();
-  computation->name_ = UniqueName(name.empty() ? "computation" : name);
+  computation->name_ = UniqueIn(computation_names_, name.empty() ? "computation" : name);
   computation->id_ = next_id_++;
   computation->parent_ = this;
   computations_.push_back(computation);
@@ -42,7 +42,7 @@ Computation* Module::AddComputation(std::string_view name) {
 void Module::RemoveComputation(Computation* computation) {
   computations_.erase(std::remove(computations_.begin(), computations_.end(), computation),
                       computations_.end());
-  names_.erase(computation->name_);
+  computation_names_.erase(computation->name_);
   for (Instruction* instruction : *computation) names_.erase(instruction->name());
   delete computation;
 }
@@ -186,8 +186,10 @@ Computation* Module::CloneComputation(const Computation& computation, std::strin
   return map.at(&computation);
 }
 
-std::string Module::UniqueName(std::string_view base) {
-  auto [at, is_new] = names_.emplace(base);
+std::string Module::UniqueName(std::string_view base) { return UniqueIn(names_, base); }
+
+std::string Module::UniqueIn(absl::flat_hash_set<std::string>& names, std::string_view base) {
+  auto [at, is_new] = names.emplace(base);
   if (is_new) return *at;
   // Strip an existing numeric suffix so that clones of clones do not grow one per generation.
   std::string stem(base);
@@ -200,7 +202,7 @@ std::string Module::UniqueName(std::string_view base) {
   int64_t& suffix = next_suffix_[stem];
   for (;;) {
     std::string candidate = stem + "." + std::to_string(++suffix);
-    if (names_.insert(candidate).second) return candidate;
+    if (names.insert(candidate).second) return candidate;
   }
 }
 

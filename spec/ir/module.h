@@ -74,7 +74,8 @@ class Module {
   // Callees before callers.
   std::vector<Computation*> ComputationPostOrder() const;
   int64_t InstructionCount() const;
-  // The id that the next instruction added will have at least: what is added from now on is told from what was there.
+  // The id that the next instruction added will have at least: what is added from now on is told
+  // from what was there.
   int64_t next_id() const { return next_id_; }
   // Instructions that call `computation`.
   std::vector<Instruction*> Callers(const Computation* computation) const;
@@ -84,7 +85,8 @@ class Module {
   // A deep copy of `computation` and all it calls, added to this module under fresh names.
   Computation* CloneComputation(const Computation& computation, std::string_view suffix = "clone");
 
-  // `base` itself if free, else base.1, base.2, ...; the result is taken.
+  // A name for an instruction: `base` itself if free, else base.1, base.2, ...; the result is
+  // taken.
   std::string UniqueName(std::string_view base);
 
   // 64 bits over structure and values: equal for modules that differ only in names and metadata.
@@ -94,12 +96,15 @@ class Module {
 
  private:
   friend class Computation;
+  std::string UniqueIn(absl::flat_hash_set<std::string>& names, std::string_view base);
+
   std::string name_;
   ModuleConfig config_;
   std::vector<Computation*> computations_;
   Computation* entry_ = nullptr;
   int64_t next_id_ = 0;
-  absl::flat_hash_set<std::string> names_;
+  // Instructions and computations are named apart, as in XLA: text has both called "round.1".
+  absl::flat_hash_set<std::string> names_, computation_names_;
   absl::flat_hash_map<std::string, int64_t> next_suffix_;
 };
 

@@ -208,15 +208,25 @@ bool Parser::ParseOneAttribute(const OpInfo& info, BodyScope* scope, AttributeSt
   return Fail(position, StrCat(info.name, " has no attribute ", name), LegalNames(info));
 }
 
-bool Parser::FinishAttributes(const OpInfo& info, AttributeState* state, size_t position) {
+bool Parser::FinishAttributes(const OpInfo& info, const OperandVector& operands,
+                              AttributeState* state, size_t position) {
   for (size_t i = 0; i < info.attributes.size(); ++i) {
     const AttrSpec& spec = info.attributes[i];
     if ((state->row_seen >> i & 1) != 0 || spec.presence == AttrSpec::kOptional) continue;
     const AttrInfo& attribute = Info(spec.attr);
-    if (spec.presence == AttrSpec::kRequired) {
+    bool scalar_padding = attribute.kind == AttrKind::kPadding && !operands.empty() &&
+                          operands[0]->shape().rank() == 0;
+    if (spec.presence == AttrSpec::kRequired && !scalar_padding) {
       return Fail(position, StrCat(info.name, " needs the attribute ", attribute.name));
     }
     state->attributes.Set(spec.attr, DefaultValue(spec, attribute.kind));
+  }
+  // The one default that depends on an operand.
+  if (info.opcode == Opcode::kCompare && !operands.empty()) {
+    CompareType usual = DefaultCompareType(operands[0]->shape().element_type());
+    if (state->attributes.Integer(Attr::kCompareType, -1) == static_cast<int64_t>(usual)) {
+      state->attributes.Remove(Attr::kCompareType);
+    }
   }
   return true;
 }

@@ -110,7 +110,7 @@ Instruction* Parser::ParseRightHandSide(BodyScope* scope, std::string_view name,
   }
   absl::InlinedVector<Computation*, 1> callees;
   if (attributes && !ParseAttributes(info, scope, &state)) return nullptr;
-  if (!FinishAttributes(info, &state, position) ||
+  if (!FinishAttributes(info, operands, &state, position) ||
       !FinishCallees(info, operands, &state, position, &callees)) {
     return nullptr;
   }

@@ -184,9 +184,11 @@ bool Parser::ParseSliceRanges(std::vector<SliceRange>* ranges) {
 }
 
 bool Parser::ParsePadding(std::vector<PaddingDim>* padding) {
-  size_t position = lexer_.Skip();
+  // Rank 0 has nothing behind the '=' (and XLA itself cannot read what it prints there).
+  size_t position = lexer_.position();
+  char next = position < lexer_.text().size() ? lexer_.text()[position] : '\n';
+  if (!IsDigit(next) && next != '-') return true;
   std::string_view text = lexer_.Compact();
-  if (text.empty()) return true;  // rank 0
   for (std::string_view piece : SplitAtX(text)) {
     int64_t numbers[3] = {0, 0, 0};
     if (SplitPad(piece, numbers) < 2) {

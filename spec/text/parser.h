@@ -124,7 +124,8 @@ class Parser {
   bool ParseAttributes(const OpInfo& info, BodyScope* scope, AttributeState* state);
   bool ParseOneAttribute(const OpInfo& info, BodyScope* scope, AttributeState* state);
   bool ParseAttributeValue(Attr attr, AttrValue* value);
-  bool FinishAttributes(const OpInfo& info, AttributeState* state, size_t position);
+  bool FinishAttributes(const OpInfo& info, const OperandVector& operands, AttributeState* state,
+                        size_t position);
   bool ParseCalleeAttribute(std::string_view name, AttributeState* state);
   bool ParseComputationReference(Computation** computation);
   bool FinishCallees(const OpInfo& info, const OperandVector& operands, AttributeState* state,

@@ -1,311 +1,242 @@
+// Modules, computations and instructions as text. Document: hlo-format chapters 1.2 to 1.4, 3.
 #include "spec/text/writer.h"
 
-#include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_set.h"
 #include "spec/base/strings.h"
-#include "spec/ops/op_table.h"
-#include "spec/text/writer_attributes.h"
+#include "spec/text/lexer.h"
+#include "spec/text/writer_internal.h"
 
 namespace assay {
 namespace {
 
-// Elements above which a constant is elided unless large constants are asked for.
+using text_internal::AppendAttributes;
+using text_internal::AppendInteger;
+using text_internal::AppendIntegers;
+
 constexpr int64_t kSmallConstant = 10;
 
-class Writer {
- public:
-  explicit Writer(const WriteOptions& options) : options_(options) {}
+void AppendName(std::string& out, const std::string& name, const WriteOptions& options) {
+  if (options.percent) out += '%';
+  out += name;
+}
 
-  void Module(const assay::Module& module);
-  void Computation(const assay::Computation& computation, bool entry);
-  void Instruction(const assay::Instruction& instruction);
-  std::string Take() { return std::move(out_); }
-
- private:
-  void Header(const assay::Module& module);
-  void AliasTable(const ModuleConfig& config);
-  void EntryLayout(const assay::EntryLayout& layout);
-  void Name(std::string_view name) {
-    if (options_.percent) out_ += '%';
-    out_ += name;
+void AppendOperand(std::string& out, const Instruction& operand, const WriteOptions& options) {
+  if (options.operand_shapes) {
+    operand.shape().AppendTo(out, options.layouts);
+    out += ' ';
   }
-  void Operands(const assay::Instruction& instruction);
-  void Constant(const assay::Instruction& instruction);
-  void Callees(const assay::Instruction& instruction);
-  void Callee(std::string_view key, const assay::Computation* computation) {
-    Separator();
-    out_ += key;
-    out_ += '=';
-    Name(computation->name());
-  }
-  void CalleeList(std::string_view key, absl::Span<assay::Computation* const> computations);
-  void Attribute(const assay::Instruction& instruction, Attr attr);
-  void Separator() { out_ += ", "; }
-  void IndexComment(size_t i) {
-    if (options_.index_comments && i > 0 && i % 5 == 0) StrAppend(&out_, "/*index=", i, "*/");
-  }
+  AppendName(out, operand.name(), options);
+}
 
-  WriteOptions options_;
-  std::string out_;
-};
+void AppendConstantValue(std::string& out, const Instruction& constant,
+                         const WriteOptions& options) {
+  const Literal* literal = constant.literal();
+  bool elided = literal == nullptr;
+  if (!elided && !options.large_constants) {
+    elided = literal->shape().IsTuple() || literal->element_count() > kSmallConstant;
+  }
+  if (elided) {
+    out += "{...}";
+  } else {
+    AppendLiteral(out, *literal);
+  }
+}
 
-void Writer::Operands(const assay::Instruction& instruction) {
-  out_ += '(';
+void AppendInstruction(std::string& out, const Instruction& instruction,
+                       const WriteOptions& options) {
+  AppendName(out, instruction.name(), options);
+  out += " = ";
+  instruction.shape().AppendTo(out, options.layouts);
+  out += ' ';
+  out += Name(instruction.opcode());
+  out += '(';
   if (instruction.opcode() == Opcode::kParameter) {
-    StrAppend(&out_, instruction.parameter_number());
+    AppendInteger(out, instruction.parameter_number());
   } else if (instruction.opcode() == Opcode::kConstant) {
-    Constant(instruction);
+    AppendConstantValue(out, instruction, options);
   } else {
-    for (size_t i = 0; i < instruction.operands().size(); ++i) {
-      if (i > 0) Separator();
-      IndexComment(i);
-      if (options_.operand_shapes) {
-        instruction.operand(i)->shape().AppendTo(out_, options_.layouts);
-        out_ += ' ';
-      }
-      Name(instruction.operand(i)->name());
+    for (int64_t i = 0; i < instruction.operand_count(); ++i) {
+      if (i > 0) out += ", ";
+      if (options.index_comments && i > 0 && i % 5 == 0) StrAppend(&out, "/*index=", i, "*/");
+      AppendOperand(out, *instruction.operand(i), options);
     }
   }
-  out_ += ')';
+  out += ')';
+  AppendAttributes(out, instruction, options);
 }
 
-void Writer::Constant(const assay::Instruction& instruction) {
-  const Literal* literal = instruction.literal();
-  bool elide = literal == nullptr ||
-               (!options_.large_constants &&
-                (literal->shape().IsTuple() || literal->element_count() > kSmallConstant));
-  if (elide) {
-    out_ += "{...}";
-  } else {
-    AppendLiteral(out_, *literal);
-  }
-}
-
-void Writer::CalleeList(std::string_view key, absl::Span<assay::Computation* const> computations) {
-  Separator();
-  out_ += key;
-  out_ += "={";
-  for (size_t i = 0; i < computations.size(); ++i) {
-    if (i > 0) Separator();
-    Name(computations[i]->name());
-  }
-  out_ += '}';
-}
-
-void Writer::Callees(const assay::Instruction& instruction) {
-  auto callees = instruction.callees();
-  if (callees.empty()) return;
-  switch (Info(instruction.opcode()).callees) {
-    case CalleeForm::kNone:
-      break;
-    case CalleeForm::kToApply:
-      Callee("to_apply", callees[0]);
-      break;
-    case CalleeForm::kCalls:
-      Callee("calls", callees[0]);
-      break;
-    case CalleeForm::kConditionBody:
-      Callee("condition", callees[0]);
-      Callee("body", callees[1]);
-      break;
-    case CalleeForm::kSelectScatter:
-      Callee("select", callees[0]);
-      Callee("scatter", callees[1]);
-      break;
-    case CalleeForm::kBranches:
-      if (instruction.operand_count() > 0 &&
-          IsPred(instruction.operand(0)->shape().element_type()) && callees.size() == 2) {
-        Callee("true_computation", callees[0]);
-        Callee("false_computation", callees[1]);
-      } else {
-        CalleeList("branch_computations", callees);
-      }
-      break;
-    case CalleeForm::kCalledComputations:
-      CalleeList("called_computations", callees);
-      break;
-  }
-}
-
-void Writer::Attribute(const assay::Instruction& instruction, Attr attr) {
-  const AttrValue* value = instruction.attributes().Find(attr);
-  if (value == nullptr) return;
-  // A padding or window without dimensions has no text that can be read back.
-  if (attr == Attr::kPadding && instruction.attributes().Padding(attr).empty()) return;
-  if (attr == Attr::kWindow && instruction.attributes().Window(attr).empty()) return;
-  Separator();
-  AppendAttribute(out_, attr, *value);
-}
-
-void Writer::Instruction(const assay::Instruction& instruction) {
-  Name(instruction.name());
-  out_ += " = ";
-  instruction.shape().AppendTo(out_, options_.layouts);
-  out_ += ' ';
-  out_ += assay::Name(instruction.opcode());
-  Operands(instruction);
-  for (const AttrSpec& spec : Info(instruction.opcode()).attributes) {
-    bool later = spec.attr == Attr::kParameterNumber || spec.attr == Attr::kResultAccuracy ||
-                 spec.attr == Attr::kIsComposite;
-    if (!later) Attribute(instruction, spec.attr);
-  }
-  Callees(instruction);
-  Attribute(instruction,
-            Attr::kIsComposite);  // the one attribute that follows the computation it describes
-  Attribute(instruction, Attr::kSharding);
-  Attribute(instruction, Attr::kFrontendAttributes);
-  if (!instruction.control_predecessors().empty()) {
-    out_ += ", control-predecessors={";
-    for (size_t i = 0; i < instruction.control_predecessors().size(); ++i) {
-      if (i > 0) Separator();
-      Name(instruction.control_predecessors()[i]->name());
-    }
-    out_ += '}';
-  }
-  Attribute(instruction, Attr::kStatistics);
-  Attribute(instruction, Attr::kResultAccuracy);
-  Attribute(instruction, Attr::kOrigin);
-  if (options_.metadata) Attribute(instruction, Attr::kMetadata);
-  Attribute(instruction, Attr::kBackendConfig);
-}
-
-// Stored order if every operand stands before its users there, as a reader needs it; otherwise
-// post-order (rewrites add what they make at the end of the stored order).
-std::vector<assay::Instruction*> TextOrder(const assay::Computation& computation) {
-  std::vector<assay::Instruction*> order;
-  absl::flat_hash_set<const assay::Instruction*> seen;
+// Stored order where every operand comes before its users, as text needs it; otherwise the same
+// with operands moved ahead.
+std::vector<const Instruction*> TextOrder(const Computation& computation) {
+  std::vector<const Instruction*> order;
   order.reserve(computation.instruction_count());
-  seen.reserve(computation.instruction_count());
-  auto stands_before = [&seen](const assay::Instruction* earlier) {
-    return seen.contains(earlier);
-  };
-  for (assay::Instruction* instruction : computation) {
-    if (!absl::c_all_of(instruction->operands(), stands_before) ||
-        !absl::c_all_of(instruction->control_predecessors(), stands_before)) {
-      return computation.PostOrder();
+  bool sorted = true;
+  int64_t last_id = -1;
+  for (const Instruction* instruction : computation) {
+    sorted = sorted && instruction->id() > last_id;
+    last_id = instruction->id();
+    auto is_earlier = [instruction](const Instruction* other) {
+      return other->id() < instruction->id();
+    };
+    for (const Instruction* operand : instruction->operands())
+      sorted = sorted && is_earlier(operand);
+    for (const Instruction* predecessor : instruction->control_predecessors()) {
+      sorted = sorted && is_earlier(predecessor);
     }
-    seen.insert(instruction);
     order.push_back(instruction);
+  }
+  if (sorted) return order;
+  order.clear();
+  absl::flat_hash_set<const Instruction*> entered, done;
+  std::vector<const Instruction*> stack;
+  for (const Instruction* start : computation) {
+    stack.push_back(start);
+    while (!stack.empty()) {
+      const Instruction* at = stack.back();
+      if (done.contains(at)) {
+        stack.pop_back();
+        continue;
+      }
+      if (!entered.insert(at).second) {
+        stack.pop_back();
+        done.insert(at);
+        order.push_back(at);
+        continue;
+      }
+      auto push = [&](const Instruction* other) {
+        if (!entered.contains(other)) stack.push_back(other);
+      };
+      for (int64_t i = at->operand_count(); i-- > 0;) push(at->operand(i));
+      for (const Instruction* predecessor : at->control_predecessors()) push(predecessor);
+    }
   }
   return order;
 }
 
-void Writer::Computation(const assay::Computation& computation, bool entry) {
-  if (entry) out_ += "ENTRY ";
-  Name(computation.name());
-  out_ += ' ';
-  if (options_.percent) {
-    out_ += '(';
-    for (int64_t i = 0; i < computation.parameter_count(); ++i) {
-      if (i > 0) Separator();
-      if (computation.parameter(i) == nullptr) continue;
-      out_ += computation.parameter(i)->name();
-      out_ += ": ";
-      computation.parameter(i)->shape().AppendTo(out_, false);
+// Stored order where callees come before callers; otherwise the same with callees moved ahead.
+std::vector<const Computation*> TextOrder(const Module& module) {
+  std::vector<const Computation*> order;
+  absl::flat_hash_set<const Computation*> entered;
+  std::vector<std::pair<const Computation*, const Instruction*>> stack;
+  auto enter = [&](const Computation* computation) {
+    if (entered.insert(computation).second) stack.emplace_back(computation, *computation->begin());
+  };
+  for (const Computation* start : module.computations()) {
+    enter(start);
+    while (!stack.empty()) {
+      auto [at, instruction] = stack.back();
+      if (instruction == nullptr) {
+        order.push_back(at);
+        stack.pop_back();
+        continue;
+      }
+      stack.back().second = instruction->next();
+      for (size_t i = instruction->callees().size(); i-- > 0;) enter(instruction->callees()[i]);
     }
-    out_ += ") -> ";
-    if (computation.root() != nullptr) computation.root()->shape().AppendTo(out_, false);
-    out_ += ' ';
   }
-  out_ += "{\n";
-  for (const assay::Instruction* instruction : TextOrder(computation)) {
-    out_ += instruction == computation.root() ? "  ROOT " : "  ";
-    Instruction(*instruction);
-    out_ += '\n';
-  }
-  out_ += '}';
-  if (!computation.execution_thread().empty()) {
-    out_ += ", execution_thread=";
-    AppendQuoted(out_, computation.execution_thread());
-  }
-  out_ += '\n';
+  return order;
 }
 
-void AppendIndex(std::string& out, const Int64List& index) {
-  out += '{';
-  for (size_t i = 0; i < index.size(); ++i) StrAppend(&out, i > 0 ? "," : "", index[i]);
+void AppendSignature(std::string& out, const Computation& computation) {
+  out += " (";
+  bool first = true;
+  for (const Instruction* parameter : computation.parameters()) {
+    if (parameter == nullptr) continue;
+    if (!first) out += ", ";
+    first = false;
+    out += parameter->name();
+    out += ": ";
+    parameter->shape().AppendTo(out, /*with_layout=*/false);
+  }
+  out += ") -> ";
+  if (computation.root() != nullptr) {
+    computation.root()->shape().AppendTo(out, /*with_layout=*/false);
+  }
+}
+
+void AppendComputationText(std::string& out, const Computation& computation, bool is_entry,
+                           const WriteOptions& options) {
+  if (is_entry) out += "ENTRY ";
+  AppendName(out, computation.name(), options);
+  if (options.percent) AppendSignature(out, computation);
+  out += " {\n";
+  for (const Instruction* instruction : TextOrder(computation)) {
+    out += "  ";
+    if (instruction == computation.root()) out += "ROOT ";
+    AppendInstruction(out, *instruction, options);
+    out += '\n';
+  }
+  out += '}';
+  if (!computation.execution_thread().empty() && computation.execution_thread() != "main") {
+    out += ", execution_thread=\"";
+    AppendEscaped(out, computation.execution_thread());
+    out += '"';
+  }
+}
+
+void AppendAliases(std::string& out, const ModuleConfig& config) {
+  if (!config.input_output_alias.empty()) {
+    out += ", input_output_alias={ ";
+    bool first = true;
+    for (const InputOutputAlias& alias : config.input_output_alias) {
+      if (!first) out += ", ";
+      first = false;
+      AppendIntegers(out, alias.output_index);
+      StrAppend(&out, ": (", alias.parameter, ", ");
+      AppendIntegers(out, alias.parameter_index);
+      out += alias.must_alias ? ", must-alias)" : ", may-alias)";
+    }
+    out += " }";
+  }
+  if (!config.buffer_donors.empty()) {
+    out += ", buffer_donor={ ";
+    bool first = true;
+    for (const BufferDonor& donor : config.buffer_donors) {
+      if (!first) out += ", ";
+      first = false;
+      StrAppend(&out, "(", donor.parameter, ", ");
+      AppendIntegers(out, donor.parameter_index);
+      out += ')';
+    }
+    out += " }";
+  }
+}
+
+void AppendEntryLayout(std::string& out, const EntryLayout& layout) {
+  out += ", entry_computation_layout={(";
+  for (size_t i = 0; i < layout.parameters.size(); ++i) {
+    if (i > 0) out += ", ";
+    if (i > 0 && i % 5 == 0) StrAppend(&out, "/*index=", i, "*/");
+    layout.parameters[i].AppendTo(out, /*with_layout=*/true);
+  }
+  out += ")->";
+  layout.result.AppendTo(out, /*with_layout=*/true);
   out += '}';
 }
 
-void Writer::AliasTable(const ModuleConfig& config) {
-  if (!config.input_output_alias.empty()) {
-    out_ += ", input_output_alias={ ";
-    for (size_t i = 0; i < config.input_output_alias.size(); ++i) {
-      const InputOutputAlias& alias = config.input_output_alias[i];
-      if (i > 0) Separator();
-      AppendIndex(out_, alias.output_index);
-      StrAppend(&out_, ": (", alias.parameter, ", ");
-      AppendIndex(out_, alias.parameter_index);
-      out_ += alias.must_alias ? ", must-alias)" : ", may-alias)";
-    }
-    out_ += " }";
-  }
-  if (!config.buffer_donors.empty()) {
-    out_ += ", buffer_donor={ ";
-    for (size_t i = 0; i < config.buffer_donors.size(); ++i) {
-      if (i > 0) Separator();
-      StrAppend(&out_, "(", config.buffer_donors[i].parameter, ", ");
-      AppendIndex(out_, config.buffer_donors[i].parameter_index);
-      out_ += ')';
-    }
-    out_ += " }";
+// The attributes that are kept as text, in the place that the document gives the known ones.
+void AppendVerbatim(std::string& out, const ModuleConfig& config, bool before_counts) {
+  constexpr std::string_view kBefore = "allow_spmd_sharding_propagation_to_";
+  for (const auto& [name, value] : config.verbatim) {
+    if (std::string_view(name).starts_with(kBefore) != before_counts) continue;
+    StrAppend(&out, ", ", name, "=", value);
   }
 }
 
-void Writer::EntryLayout(const assay::EntryLayout& layout) {
-  out_ += ", entry_computation_layout={(";
-  for (size_t i = 0; i < layout.parameters.size(); ++i) {
-    if (i > 0) Separator();
-    IndexComment(i);
-    layout.parameters[i].AppendTo(out_, true);
-  }
-  out_ += ")->";
-  layout.result.AppendTo(out_, true);
-  out_ += '}';
-}
-
-void Writer::Header(const assay::Module& module) {
+void AppendHeader(std::string& out, const Module& module, const WriteOptions& options) {
   const ModuleConfig& config = module.config();
-  StrAppend(&out_, "HloModule ", module.name());
-  if (config.is_scheduled) out_ += ", is_scheduled=true";
-  AliasTable(config);
-  if (config.alias_passthrough_params) out_ += ", alias_passthrough_params=true";
-  if (config.entry_layout != nullptr) EntryLayout(*config.entry_layout);
-  auto verbatim = [&](bool before_counts) {
-    for (const auto& [name, text] : config.verbatim) {
-      // Print order: the propagation lists stand before the counts, everything else after them.
-      bool propagation = name.rfind("allow_spmd", 0) == 0;
-      if (propagation == before_counts) StrAppend(&out_, ", ", name, "=", text);
-    }
-  };
-  verbatim(true);
-  if (config.replica_count != 1) StrAppend(&out_, ", replica_count=", config.replica_count);
-  if (config.num_partitions != 1) StrAppend(&out_, ", num_partitions=", config.num_partitions);
-  verbatim(false);
-  out_ += "\n\n";
-  if (options_.metadata && !config.stack_tables.empty())
-    StrAppend(&out_, config.stack_tables, "\n\n");
-}
-
-void Writer::Module(const assay::Module& module) {
-  Header(module);
-  // Stored order, but callees must stand before their callers for the reader.
-  absl::flat_hash_set<const assay::Computation*> printed;
-  bool in_order = true;
-  for (const assay::Computation* computation : module.computations()) {
-    for (const assay::Instruction* instruction : *computation) {
-      for (const assay::Computation* callee : instruction->callees())
-        in_order = in_order && printed.contains(callee);
-    }
-    printed.insert(computation);
-  }
-  std::vector<assay::Computation*> order =
-      in_order ? std::vector<assay::Computation*>(module.computations().begin(),
-                                                  module.computations().end())
-               : module.ComputationPostOrder();
-  for (const assay::Computation* computation : order) {
-    Computation(*computation, computation == module.entry());
-    out_ += '\n';
+  StrAppend(&out, "HloModule ", module.name());
+  if (config.is_scheduled) out += ", is_scheduled=true";
+  AppendAliases(out, config);
+  if (config.alias_passthrough_params) out += ", alias_passthrough_params=true";
+  if (config.entry_layout != nullptr) AppendEntryLayout(out, *config.entry_layout);
+  AppendVerbatim(out, config, /*before_counts=*/true);
+  if (config.replica_count != 1) StrAppend(&out, ", replica_count=", config.replica_count);
+  if (config.num_partitions != 1) StrAppend(&out, ", num_partitions=", config.num_partitions);
+  AppendVerbatim(out, config, /*before_counts=*/false);
+  out += '\n';
+  if (options.metadata && !config.stack_tables.empty()) {
+    StrAppend(&out, "\n", config.stack_tables, "\n\n");
   }
 }
 
@@ -320,21 +251,28 @@ WriteOptions WriteOptions::Short() {
 }
 
 std::string WriteModule(const Module& module, const WriteOptions& options) {
-  Writer writer(options);
-  writer.Module(module);
-  return writer.Take();
+  std::string out;
+  out.reserve(static_cast<size_t>(module.InstructionCount()) * 96);
+  AppendHeader(out, module, options);
+  for (const Computation* computation : TextOrder(module)) {
+    out += '\n';
+    AppendComputationText(out, *computation, computation == module.entry(), options);
+    out += '\n';
+  }
+  return out;
 }
 
 std::string WriteComputation(const Computation& computation, const WriteOptions& options) {
-  Writer writer(options);
-  writer.Computation(computation, computation.parent()->entry() == &computation);
-  return writer.Take();
+  std::string out;
+  bool is_entry = computation.parent() != nullptr && computation.parent()->entry() == &computation;
+  AppendComputationText(out, computation, is_entry, options);
+  return out;
 }
 
 std::string WriteInstruction(const Instruction& instruction, const WriteOptions& options) {
-  Writer writer(options);
-  writer.Instruction(instruction);
-  return writer.Take();
+  std::string out;
+  AppendInstruction(out, instruction, options);
+  return out;
 }
 
 }  // namespace assay

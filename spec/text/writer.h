@@ -13,7 +13,7 @@ struct WriteOptions {
   bool operand_shapes = false;  // f32[2]{0} %x
   bool metadata = true;         // metadata and the stack frame tables
   bool large_constants = true;  // print every constant in full instead of {...} above 10 elements
-  bool index_comments = true;   // /*index=5*/
+  bool index_comments = true;   // /*index=5*/ in lists of operands (tuple shapes always have them)
   bool layouts = true;          // of instruction shapes
 
   static WriteOptions Long() { return {}; }

@@ -1,252 +1,299 @@
-#include "spec/text/writer_attributes.h"
-
+// Attributes and callees as text. Document: hlo-format chapters 3.4, 3.9, 4.2.
+#include <algorithm>
 #include <charconv>
-#include <cstdio>
 
-namespace assay {
+#include "spec/base/strings.h"
+#include "spec/text/lexer.h"
+#include "spec/text/writer_internal.h"
+
+namespace assay::text_internal {
 namespace {
 
-void AppendInteger(std::string& out, int64_t value) {
-  char buffer[24];
-  out.append(buffer, std::to_chars(buffer, buffer + sizeof(buffer), value).ptr);
+void AppendQuoted(std::string& out, std::string_view text) {
+  out += '"';
+  AppendEscaped(out, text);
+  out += '"';
 }
 
-void AppendIntegers(std::string& out, const Int64List& list) {
-  out += '{';
+template <typename T, typename F>
+void AppendJoined(std::string& out, const std::vector<T>& list, std::string_view separator,
+                  const F& append) {
   for (size_t i = 0; i < list.size(); ++i) {
-    if (i > 0) out += ',';
-    AppendInteger(out, list[i]);
+    if (i > 0) out += separator;
+    append(list[i]);
   }
-  out += '}';
 }
 
-void AppendSlices(std::string& out, const std::vector<SliceRange>& ranges) {
-  bool strided = false;
-  for (const SliceRange& range : ranges) strided |= range.stride != 1;
+void AppendSlice(std::string& out, const std::vector<SliceRange>& ranges) {
+  bool strides = std::any_of(ranges.begin(), ranges.end(),
+                             [](const SliceRange& range) { return range.stride != 1; });
   out += '{';
-  for (size_t i = 0; i < ranges.size(); ++i) {
-    out += i > 0 ? ", [" : "[";
-    AppendInteger(out, ranges[i].start);
+  AppendJoined(out, ranges, ", ", [&](const SliceRange& range) {
+    out += '[';
+    AppendInteger(out, range.start);
     out += ':';
-    AppendInteger(out, ranges[i].limit);
-    if (strided) {
+    AppendInteger(out, range.limit);
+    if (strides) {
       out += ':';
-      AppendInteger(out, ranges[i].stride);
+      AppendInteger(out, range.stride);
     }
     out += ']';
-  }
+  });
   out += '}';
 }
 
 void AppendPadding(std::string& out, const std::vector<PaddingDim>& padding) {
-  bool interior = false;
-  for (const PaddingDim& dim : padding) interior |= dim.interior != 0;
-  for (size_t i = 0; i < padding.size(); ++i) {
-    if (i > 0) out += 'x';
-    AppendInteger(out, padding[i].low);
+  bool interior = std::any_of(padding.begin(), padding.end(),
+                              [](const PaddingDim& dim) { return dim.interior != 0; });
+  AppendJoined(out, padding, "x", [&](const PaddingDim& dim) {
+    AppendInteger(out, dim.low);
     out += '_';
-    AppendInteger(out, padding[i].high);
+    AppendInteger(out, dim.high);
     if (interior) {
       out += '_';
-      AppendInteger(out, padding[i].interior);
+      AppendInteger(out, dim.interior);
     }
-  }
-}
-
-// One field of a window over all dimensions, if any dimension differs from the default.
-template <typename Differs, typename AppendDim>
-void AppendWindowField(std::string& out, std::string_view name,
-                       const std::vector<WindowDim>& window, const Differs& differs,
-                       const AppendDim& append) {
-  bool any = false;
-  for (const WindowDim& dim : window) any |= differs(dim);
-  if (!any) return;
-  if (out.back() != '{') out += ' ';
-  out += name;
-  out += '=';
-  for (size_t i = 0; i < window.size(); ++i) {
-    if (i > 0) out += 'x';
-    append(window[i]);
-  }
+  });
 }
 
 void AppendWindow(std::string& out, const std::vector<WindowDim>& window) {
-  auto integer_field = [&](std::string_view name, int64_t WindowDim::* field, bool always) {
-    AppendWindowField(
-        out, name, window, [&](const WindowDim& d) { return always || d.*field != 1; },
-        [&](const WindowDim& d) { AppendInteger(out, d.*field); });
+  const WindowDim plain;
+  // A field is written when some dimension differs from the default.
+  auto field = [&](std::string_view name, auto differs, auto append) {
+    if (!std::any_of(window.begin(), window.end(), differs)) return;
+    if (out.back() != '{') out += ' ';
+    out += name;
+    out += '=';
+    AppendJoined(out, window, "x", append);
+  };
+  auto integer = [&](std::string_view name, int64_t WindowDim::* member, bool always) {
+    field(
+        name, [&](const WindowDim& dim) { return always || dim.*member != plain.*member; },
+        [&](const WindowDim& dim) { AppendInteger(out, dim.*member); });
   };
   out += '{';
-  integer_field("size", &WindowDim::size, true);
-  integer_field("stride", &WindowDim::stride, false);
-  AppendWindowField(
-      out, "pad", window, [](const WindowDim& d) { return d.low != 0 || d.high != 0; },
-      [&](const WindowDim& d) {
-        AppendInteger(out, d.low);
+  integer("size", &WindowDim::size, true);
+  integer("stride", &WindowDim::stride, false);
+  field(
+      "pad", [](const WindowDim& dim) { return dim.low != 0 || dim.high != 0; },
+      [&](const WindowDim& dim) {
+        AppendInteger(out, dim.low);
         out += '_';
-        AppendInteger(out, d.high);
+        AppendInteger(out, dim.high);
       });
-  integer_field("lhs_dilate", &WindowDim::base_dilation, false);
-  integer_field("rhs_dilate", &WindowDim::window_dilation, false);
-  AppendWindowField(
-      out, "rhs_reversal", window, [](const WindowDim& d) { return d.reversal; },
-      [&](const WindowDim& d) { out += d.reversal ? '1' : '0'; });
+  integer("lhs_dilate", &WindowDim::base_dilation, false);
+  integer("rhs_dilate", &WindowDim::window_dilation, false);
+  field(
+      "rhs_reversal", [](const WindowDim& dim) { return dim.reversal; },
+      [&](const WindowDim& dim) { out += dim.reversal ? '1' : '0'; });
   out += '}';
 }
 
-// One of the three groups of dim_labels; a dimension that is none of the labelled ones prints '?'.
-void AppendLabels(std::string& out, std::initializer_list<std::pair<int64_t, char>> features,
-                  const Int64List& spatial) {
-  std::string labels(features.size() + spatial.size(), '?');
-  for (auto [dimension, label] : features) {
-    if (dimension >= 0 && dimension < static_cast<int64_t>(labels.size()))
-      labels[dimension] = label;
-  }
-  for (size_t i = 0; i < spatial.size(); ++i) {
-    if (spatial[i] >= 0 && spatial[i] < static_cast<int64_t>(labels.size()))
-      labels[spatial[i]] = static_cast<char>('0' + i);
-  }
-  out += labels;
+void AppendLabelGroup(std::string& out, char first, int64_t first_at, char second,
+                      int64_t second_at, const Int64List& spatial) {
+  int64_t size = std::max(first_at, second_at) + 1;
+  for (int64_t at : spatial) size = std::max(size, at + 1);
+  // Positions come from text or a builder and stay small: one character each.
+  std::string group(static_cast<size_t>(std::clamp<int64_t>(size, 0, 64)), '?');
+  auto put = [&group](int64_t at, char c) {
+    if (at >= 0 && at < static_cast<int64_t>(group.size())) group[at] = c;
+  };
+  put(first_at, first);
+  put(second_at, second);
+  for (size_t i = 0; i < spatial.size(); ++i) put(spatial[i], static_cast<char>('0' + i));
+  out += group;
 }
 
-// One overload per alternative; kinds that share an alternative are told apart by `info`.
+void AppendDimLabels(std::string& out, const ConvDimLabels& labels) {
+  AppendLabelGroup(out, 'b', labels.input_batch, 'f', labels.input_feature, labels.input_spatial);
+  out += '_';
+  AppendLabelGroup(out, 'i', labels.kernel_input_feature, 'o', labels.kernel_output_feature,
+                   labels.kernel_spatial);
+  out += "->";
+  AppendLabelGroup(out, 'b', labels.output_batch, 'f', labels.output_feature,
+                   labels.output_spatial);
+}
+
+void AppendAliasing(std::string& out, const std::vector<OutputAlias>& aliases) {
+  out += '{';
+  AppendJoined(out, aliases, ", ", [&](const OutputAlias& alias) {
+    AppendIntegers(out, alias.output_index);
+    out += ": (";
+    AppendInteger(out, alias.operand);
+    out += ", ";
+    AppendIntegers(out, alias.operand_index);
+    out += ')';
+  });
+  out += '}';
+}
+
+void AppendComputation(std::string& out, const Computation* computation,
+                       const WriteOptions& options) {
+  if (options.percent) out += '%';
+  out += computation->name();
+}
+
+void AppendNamed(std::string& out, std::string_view name, const Computation* computation,
+                 const WriteOptions& options) {
+  out += ", ";
+  out += name;
+  out += '=';
+  AppendComputation(out, computation, options);
+}
+
+void AppendList(std::string& out, std::string_view name, absl::Span<Computation* const> callees,
+                const WriteOptions& options) {
+  out += ", ";
+  out += name;
+  out += "={";
+  for (size_t i = 0; i < callees.size(); ++i) {
+    if (i > 0) out += ", ";
+    AppendComputation(out, callees[i], options);
+  }
+  out += '}';
+}
+
+void AppendCallees(std::string& out, const Instruction& instruction, const WriteOptions& options) {
+  absl::Span<Computation* const> callees = instruction.callees();
+  if (callees.empty()) return;
+  auto pair = [&](std::string_view first, std::string_view second) {
+    AppendNamed(out, first, callees[0], options);
+    if (callees.size() > 1) AppendNamed(out, second, callees[1], options);
+  };
+  switch (Info(instruction.opcode()).callees) {
+    case CalleeForm::kConditionBody:
+      return pair("condition", "body");
+    case CalleeForm::kSelectScatter:
+      return pair("select", "scatter");
+    case CalleeForm::kBranches:
+      if (instruction.operand_count() > 0 &&
+          IsPred(instruction.operand(0)->shape().element_type())) {
+        return pair("true_computation", "false_computation");
+      }
+      return AppendList(out, "branch_computations", callees, options);
+    case CalleeForm::kCalledComputations:
+      return AppendList(out, "called_computations", callees, options);
+    case CalleeForm::kToApply:
+      return AppendNamed(out, "to_apply", callees[0], options);
+    case CalleeForm::kCalls:
+    case CalleeForm::kNone:
+      return AppendNamed(out, "calls", callees[0], options);
+  }
+}
+
 struct ValueWriter {
   std::string& out;
-  const AttrInfo& info;
+  Attr attr;
+  AttrKind kind;
 
-  void operator()(bool v) const { out += v ? "true" : "false"; }
-  void operator()(int64_t v) const {
-    if (info.kind == AttrKind::kWord) {
-      out += WordAt(info.attr, v);
+  void operator()(bool value) const { out += value ? "true" : "false"; }
+  void operator()(int64_t value) const {
+    if (kind == AttrKind::kWord) {
+      out += WordAt(attr, value);
     } else {
-      AppendInteger(out, v);
+      AppendInteger(out, value);
     }
   }
-  void operator()(double v) const {
+  void operator()(double value) const {
     char buffer[40];
-    std::snprintf(buffer, sizeof(buffer), "%.9g", v);
-    out += buffer;
+    auto result = std::to_chars(buffer, buffer + sizeof(buffer), value);
+    out.append(buffer, result.ptr);
   }
-  void operator()(const std::string& v) const {
-    bool raw =
-        info.kind == AttrKind::kVerbatim || (info.kind == AttrKind::kBlob && IsBracedBlob(v));
-    if (raw) {
-      out += v;
+  void operator()(const std::string& value) const {
+    if (kind == AttrKind::kVerbatim || (kind == AttrKind::kBlob && IsJsonBlob(value))) {
+      out += value;
     } else {
-      AppendQuoted(out, v);
+      AppendQuoted(out, value);
     }
   }
-  void operator()(const Int64List& v) const {
-    if (info.kind != AttrKind::kFlags && info.kind != AttrKind::kWords) {
-      AppendIntegers(out, v);
-      return;
-    }
+  void operator()(const Int64List& value) const {
+    if (kind != AttrKind::kFlags && kind != AttrKind::kWords) return AppendIntegers(out, value);
     out += '{';
-    for (size_t i = 0; i < v.size(); ++i) {
-      if (i > 0) out += ',';
-      if (info.kind == AttrKind::kFlags) {
-        out += v[i] != 0 ? "true" : "false";
+    AppendJoined(out, value, ",", [&](int64_t entry) {
+      if (kind == AttrKind::kFlags) {
+        out += entry != 0 ? "true" : "false";
       } else {
-        out += WordAt(info.attr, v[i]);
+        out += WordAt(attr, entry);
       }
-    }
+    });
     out += '}';
   }
-  void operator()(const std::vector<Int64List>& v) const {
+  void operator()(const std::vector<Int64List>& value) const {
     out += '{';
-    for (size_t i = 0; i < v.size(); ++i) {
-      if (i > 0) out += ',';
-      AppendIntegers(out, v[i]);
-    }
+    AppendJoined(out, value, ",", [&](const Int64List& list) { AppendIntegers(out, list); });
     out += '}';
   }
-  void operator()(const std::vector<SliceRange>& v) const { AppendSlices(out, v); }
-  void operator()(const std::vector<PaddingDim>& v) const { AppendPadding(out, v); }
-  void operator()(const std::vector<WindowDim>& v) const { AppendWindow(out, v); }
-  void operator()(const ConvDimLabels& v) const {
-    AppendLabels(out, {{v.input_batch, 'b'}, {v.input_feature, 'f'}}, v.input_spatial);
-    out += '_';
-    AppendLabels(out, {{v.kernel_input_feature, 'i'}, {v.kernel_output_feature, 'o'}},
-                 v.kernel_spatial);
-    out += "->";
-    AppendLabels(out, {{v.output_batch, 'b'}, {v.output_feature, 'f'}}, v.output_spatial);
-  }
-  void operator()(const std::vector<OutputAlias>& v) const {
-    out += '{';
-    for (size_t i = 0; i < v.size(); ++i) {
-      if (i > 0) out += ", ";
-      AppendIntegers(out, v[i].output_index);
-      out += ": (";
-      AppendInteger(out, v[i].operand);
-      out += ", ";
-      AppendIntegers(out, v[i].operand_index);
-      out += ')';
-    }
-    out += '}';
-  }
+  void operator()(const std::vector<SliceRange>& value) const { AppendSlice(out, value); }
+  void operator()(const std::vector<PaddingDim>& value) const { AppendPadding(out, value); }
+  void operator()(const std::vector<WindowDim>& value) const { AppendWindow(out, value); }
+  void operator()(const ConvDimLabels& value) const { AppendDimLabels(out, value); }
+  void operator()(const std::vector<OutputAlias>& value) const { AppendAliasing(out, value); }
 };
+
+void AppendOne(std::string& out, const Instruction& instruction, Attr attr) {
+  const AttrValue* value = instruction.attributes().Find(attr);
+  if (value == nullptr) return;
+  // The padding of a scalar has no text.
+  if (Info(attr).kind == AttrKind::kPadding && std::get<std::vector<PaddingDim>>(*value).empty()) {
+    return;
+  }
+  out += ", ";
+  out += Info(attr).name;
+  out += '=';
+  AppendAttributeValue(out, attr, *value);
+}
+
+void AppendControlPredecessors(std::string& out, const Instruction& instruction,
+                               const WriteOptions& options) {
+  if (instruction.control_predecessors().empty()) return;
+  out += ", control-predecessors={";
+  bool first = true;
+  for (const Instruction* predecessor : instruction.control_predecessors()) {
+    if (!first) out += ", ";
+    first = false;
+    if (options.percent) out += '%';
+    out += predecessor->name();
+  }
+  out += '}';
+}
 
 }  // namespace
 
-void AppendQuoted(std::string& out, std::string_view text) {
-  out += '"';
-  for (char c : text) {
-    switch (c) {
-      case '\n':
-        out += "\\n";
-        break;
-      case '\r':
-        out += "\\r";
-        break;
-      case '\t':
-        out += "\\t";
-        break;
-      case '"':
-        out += "\\\"";
-        break;
-      case '\'':
-        out += "\\'";
-        break;
-      case '\\':
-        out += "\\\\";
-        break;
-      default:
-        if (c >= 0x20 && c < 0x7F) {
-          out += c;
-        } else {
-          char buffer[8];
-          std::snprintf(buffer, sizeof(buffer), "\\%03o", static_cast<unsigned char>(c));
-          out += buffer;
-        }
-    }
+void AppendInteger(std::string& out, int64_t value) {
+  char buffer[24];
+  auto result = std::to_chars(buffer, buffer + sizeof(buffer), value);
+  out.append(buffer, result.ptr);
+}
+
+void AppendIntegers(std::string& out, absl::Span<const int64_t> values) {
+  out += '{';
+  for (size_t i = 0; i < values.size(); ++i) {
+    if (i > 0) out += ',';
+    AppendInteger(out, values[i]);
   }
-  out += '"';
+  out += '}';
 }
 
-bool IsBracedBlob(std::string_view text) {
-  if (text.size() < 2 || text.front() != '{') return false;
-  int64_t depth = 0;
-  for (size_t i = 0; i < text.size(); ++i) {
-    char c = text[i];
-    if (c == '"') {
-      for (++i; i < text.size() && text[i] != '"'; ++i) {
-        if (text[i] == '\\') ++i;
-      }
-      if (i >= text.size()) return false;
-    } else if (c == '{') {
-      ++depth;
-    } else if (c == '}') {
-      if (--depth == 0) return i + 1 == text.size();
-    }
+void AppendAttributeValue(std::string& out, Attr attr, const AttrValue& value) {
+  std::visit(ValueWriter{out, attr, Info(attr).kind}, value);
+}
+
+void AppendAttributes(std::string& out, const Instruction& instruction,
+                      const WriteOptions& options) {
+  for (const AttrSpec& spec : Info(instruction.opcode()).attributes) {
+    // It describes the computation and is written behind it.
+    if (spec.attr != Attr::kIsComposite) AppendOne(out, instruction, spec.attr);
   }
-  return false;
+  AppendCallees(out, instruction, options);
+  AppendOne(out, instruction, Attr::kIsComposite);
+  AppendOne(out, instruction, Attr::kSharding);
+  AppendOne(out, instruction, Attr::kFrontendAttributes);
+  AppendControlPredecessors(out, instruction, options);
+  AppendOne(out, instruction, Attr::kStatistics);
+  AppendOne(out, instruction, Attr::kResultAccuracy);
+  AppendOne(out, instruction, Attr::kOrigin);
+  if (options.metadata) AppendOne(out, instruction, Attr::kMetadata);
+  AppendOne(out, instruction, Attr::kBackendConfig);
 }
 
-void AppendAttribute(std::string& out, Attr attr, const AttrValue& value) {
-  const AttrInfo& info = Info(attr);
-  out += info.name;
-  out += '=';
-  std::visit(ValueWriter{out, info}, value);
-}
-
-}  // namespace assay
+}  // namespace assay::text_internal

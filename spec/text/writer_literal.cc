@@ -1,43 +1,50 @@
-// Literals as HLO text. Document: hlo-format chapter 5.4.
+// Literals as text. Document: hlo-format chapter 5.4.
+#include <bit>
 #include <charconv>
 #include <cmath>
-#include <cstdio>
 
-#include "spec/text/writer.h"
+#include "spec/base/strings.h"
+#include "spec/text/writer_internal.h"
 
 namespace assay {
 namespace {
 
-void AppendInteger(std::string& out, int64_t value) {
-  char buffer[24];
-  auto end = std::to_chars(buffer, buffer + sizeof(buffer), value).ptr;
-  out.append(buffer, end);
+using text_internal::AppendInteger;
+
+// As printf's %.<digits>g.
+void AppendGeneral(std::string& out, double value, int digits) {
+  char buffer[64];
+  auto result =
+      std::to_chars(buffer, buffer + sizeof(buffer), value, std::chars_format::general, digits);
+  out.append(buffer, result.ptr);
 }
 
-void AppendUnsigned(std::string& out, uint64_t value) {
-  char buffer[24];
-  auto end = std::to_chars(buffer, buffer + sizeof(buffer), value).ptr;
-  out.append(buffer, end);
-}
-
-// Significant decimal digits that tell all values of the format apart.
+// Digits that tell every value of the format from its neighbours.
 int MaxDigits(const FloatFormat& format) {
-  return static_cast<int>(std::ceil(1 + format.precision() * 0.30103));
+  return static_cast<int>(std::ceil(1 + format.precision() * 0.30102999566398119521));
+}
+
+double ReadBack(const std::string& text, size_t start) {
+  double value = 0;
+  std::from_chars(text.data() + start, text.data() + text.size(), value);
+  return value;
 }
 
 void AppendNan(std::string& out, const FloatFormat& format, uint64_t code) {
-  bool negative = format.special != SpecialValues::kFnuz &&
-                  format.special != SpecialValues::kExponent &&
+  bool negative = code != QuietNan(format) && format.HasNegativeZero() &&
                   (code >> (format.bits() - 1) & 1) != 0;
   out += negative ? "-nan" : "nan";
-  if (format.special != SpecialValues::kIeee || code == QuietNan(format, negative)) return;
+  if (code == QuietNan(format, negative)) return;
   uint64_t payload = code & ((uint64_t{1} << format.mantissa_bits) - 1);
   char buffer[24];
-  std::snprintf(buffer, sizeof(buffer), "(0x%llx)", static_cast<unsigned long long>(payload));
-  out += buffer;
+  auto result = std::to_chars(buffer, buffer + sizeof(buffer), payload, 16);
+  out += "(0x";
+  out.append(buffer, result.ptr);
+  out += ')';
 }
 
-void AppendFloat(std::string& out, const FloatFormat& format, uint64_t code) {
+void AppendFloat(std::string& out, ElementType type, uint64_t code) {
+  const FloatFormat& format = Format(type);
   if (IsNanCode(format, code)) {
     AppendNan(out, format, code);
     return;
@@ -47,93 +54,92 @@ void AppendFloat(std::string& out, const FloatFormat& format, uint64_t code) {
     out += value < 0 ? "-inf" : "inf";
     return;
   }
-  char buffer[40];
-  int digits = MaxDigits(format);
-  // Small integers are by far the most common and need no search.
-  if (value == std::trunc(value) && std::fabs(value) < 1e5) {
-    if (value == 0 && std::signbit(value)) {
-      out += "-0";
-    } else {
-      AppendInteger(out, static_cast<int64_t>(value));
-    }
+  if (std::fabs(value) < 1e5 && value == std::trunc(value) && !std::signbit(value) &&
+      (type == ElementType::kF32 || type == ElementType::kF64)) {
+    AppendInteger(out, static_cast<int64_t>(value));
     return;
   }
-  bool wide = format.type == ElementType::kF32 || format.type == ElementType::kF64;
-  if (wide) {
-    int fewer = format.type == ElementType::kF32 ? 6 : 15;
-    std::snprintf(buffer, sizeof(buffer), "%.*g", fewer, value);
-    if (EncodeFloat(format, std::strtod(buffer, nullptr)) == code) {
-      out += buffer;
-      return;
-    }
-    digits = format.type == ElementType::kF32 ? 9 : 17;
+  // f32 and f64 are shown short where that is the same value; the narrow types always in full.
+  size_t start = out.size();
+  if (type == ElementType::kF32) {
+    AppendGeneral(out, value, 6);
+    if (static_cast<float>(ReadBack(out, start)) == static_cast<float>(value)) return;
+  } else if (type == ElementType::kF64) {
+    AppendGeneral(out, value, 15);
+    if (ReadBack(out, start) == value) return;
   }
-  std::snprintf(buffer, sizeof(buffer), "%.*g", digits, value);
-  out += buffer;
+  out.resize(start);
+  AppendGeneral(out, value, MaxDigits(format));
 }
 
-void AppendElement(std::string& out, const Literal& literal, int64_t i, bool scalar) {
+void AppendComplex(std::string& out, const Literal& literal, int64_t i) {
+  ElementType part = ComponentType(literal.element_type());
+  uint64_t real = 0, imaginary = 0;
+  if (part == ElementType::kF32) {
+    uint64_t bits = literal.GetBits(i);
+    real = bits & 0xFFFFFFFFu;
+    imaginary = bits >> 32;
+  } else {
+    std::complex<double> value = literal.data<std::complex<double>>()[i];
+    real = std::bit_cast<uint64_t>(value.real());
+    imaginary = std::bit_cast<uint64_t>(value.imag());
+  }
+  out += '(';
+  AppendFloat(out, part, real);
+  out += ", ";
+  AppendFloat(out, part, imaginary);
+  out += ')';
+}
+
+void AppendElement(std::string& out, const Literal& literal, int64_t i) {
   ElementType type = literal.element_type();
   switch (ClassOf(type)) {
     case TypeClass::kPred:
-      out += scalar ? (literal.GetBits(i) != 0 ? "true" : "false")
-                    : (literal.GetBits(i) != 0 ? "1" : "0");
-      break;
+      if (literal.shape().rank() == 0) {
+        out += literal.GetBits(i) != 0 ? "true" : "false";
+      } else {
+        out += literal.GetBits(i) != 0 ? '1' : '0';
+      }
+      return;
+    case TypeClass::kUnsigned: {
+      char buffer[24];
+      auto result = std::to_chars(buffer, buffer + sizeof(buffer), literal.GetBits(i));
+      out.append(buffer, result.ptr);
+      return;
+    }
     case TypeClass::kSigned:
       AppendInteger(out, literal.GetInteger(i));
-      break;
-    case TypeClass::kUnsigned:
-      AppendUnsigned(out, literal.GetBits(i));
-      break;
-    case TypeClass::kFloat:
-      AppendFloat(out, Format(type), literal.GetBits(i));
-      break;
-    case TypeClass::kComplex: {
-      const FloatFormat& format = Format(ComponentType(type));
-      const uint8_t* at = literal.bytes().data() + i * StorageBytes(type);
-      int part = StorageBytes(type) / 2;
-      uint64_t re = 0, im = 0;
-      std::memcpy(&re, at, part);
-      std::memcpy(&im, at + part, part);
-      out += '(';
-      AppendFloat(out, format, re);
-      out += ", ";
-      AppendFloat(out, format, im);
-      out += ')';
-      break;
-    }
-    case TypeClass::kOther:
-      break;
+      return;
+    case TypeClass::kComplex:
+      AppendComplex(out, literal, i);
+      return;
+    default:
+      AppendFloat(out, type, literal.GetBits(i));
   }
 }
 
-// Braces of dimension `depth`; `next` counts the elements written.
-void AppendBraces(std::string& out, const Literal& literal, int64_t depth, int64_t& next) {
+// One brace level; `index` is the position on the level above.
+void AppendLevel(std::string& out, const Literal& literal, int64_t level, int64_t index,
+                 int64_t* next) {
   const Shape& shape = literal.shape();
-  int64_t rank = shape.rank(), size = shape.dimension(depth);
-  bool innermost = depth + 1 == rank;
+  int64_t size = shape.dimension(level);
+  bool innermost = level + 1 == shape.rank();
   if (innermost) {
-    bool tight = rank == 1 || size == 1;
+    bool tight = shape.rank() == 1 || size <= 1;
     out += tight ? "{" : "{ ";
     for (int64_t i = 0; i < size; ++i) {
       if (i > 0) out += ", ";
-      AppendElement(out, literal, next++, false);
+      AppendElement(out, literal, (*next)++);
     }
     out += tight ? "}" : " }";
     return;
   }
   out += "{ ";
+  // Deep arrays say where a level stands, as XLA does.
+  if (shape.rank() > 3 && level > 0) StrAppend(&out, "/*i", level - 1, "=", index, "*/ ");
   for (int64_t i = 0; i < size; ++i) {
     if (i > 0) out += ", ";
-    // Deep values say where they are.
-    if (rank > 3 && depth + 2 < rank) {
-      out += "/*i";
-      AppendInteger(out, depth);
-      out += '=';
-      AppendInteger(out, i);
-      out += "*/ ";
-    }
-    AppendBraces(out, literal, depth + 1, next);
+    AppendLevel(out, literal, level + 1, i, next);
   }
   out += " }";
 }
@@ -141,22 +147,23 @@ void AppendBraces(std::string& out, const Literal& literal, int64_t depth, int64
 }  // namespace
 
 void AppendLiteral(std::string& out, const Literal& literal) {
-  if (literal.shape().IsTuple()) {
-    out += '(';
+  const Shape& shape = literal.shape();
+  if (shape.IsTuple()) {
+    // "()" would not be told from an empty list of operands by a reader of older XLA.
+    out += literal.elements().empty() ? "(" : "( ";
     for (size_t i = 0; i < literal.elements().size(); ++i) {
-      out += i == 0 ? " " : ", ";
+      if (i > 0) out += ", ";
       AppendLiteral(out, literal.elements()[i]);
     }
     out += literal.elements().empty() ? ")" : " )";
-    return;
+  } else if (!shape.IsArray()) {
+    out += Name(shape.element_type());
+  } else if (shape.rank() == 0) {
+    AppendElement(out, literal, 0);
+  } else {
+    int64_t next = 0;
+    AppendLevel(out, literal, 0, 0, &next);
   }
-  if (!literal.shape().IsArray()) return;
-  if (literal.shape().rank() == 0) {
-    AppendElement(out, literal, 0, true);
-    return;
-  }
-  int64_t next = 0;
-  AppendBraces(out, literal, 0, next);
 }
 
 std::string WriteLiteral(const Literal& literal) {

@@ -1,0 +1,21 @@
+// Pieces of the writer, one per source file.
+#pragma once
+
+#include <string>
+
+#include "spec/ir/module.h"
+#include "spec/ops/op_table.h"
+#include "spec/text/writer.h"
+
+namespace assay::text_internal {
+
+// ", name=value" for every attribute and callee of `instruction`, in print order.
+void AppendAttributes(std::string& out, const Instruction& instruction,
+                      const WriteOptions& options);
+// The value alone.
+void AppendAttributeValue(std::string& out, Attr attr, const AttrValue& value);
+// "{0,1}".
+void AppendIntegers(std::string& out, absl::Span<const int64_t> values);
+void AppendInteger(std::string& out, int64_t value);
+
+}  // namespace assay::text_internal
