@@ -1,0 +1,279 @@
+#include "fuzz/backends/process_backend.h"
+
+#include <cstring>
+#include <utility>
+
+#include "absl/strings/str_split.h"
+#include "fuzz/backends/worker_process.h"
+#include "spec/base/strings.h"
+#include "spec/text/reader.h"
+#include "spec/text/writer.h"
+
+namespace assay {
+namespace {
+
+using Json = nlohmann::json;
+
+RequestLimits ToRequestLimits(const Limits& limits) {
+  return {limits.seconds, limits.memory_bytes};
+}
+
+// Answers are data from outside: every field is checked.
+absl::Status BadAnswer(std::string_view what) {
+  return MakeError(ErrorClass::kRunCrash, StrCat("the worker's answer makes no sense: ", what));
+}
+
+double SecondsOf(const Json& header) {
+  auto at = header.find("seconds");
+  return at != header.end() && at->is_number() ? at->get<double>() : 0;
+}
+
+absl::StatusOr<Shape> ShapeOf(const Json& array) {
+  auto type = array.find("type"), dims = array.find("dims");
+  if (type == array.end() || !type->is_string() || dims == array.end() || !dims->is_array()) {
+    return BadAnswer("an array without type and dims");
+  }
+  std::optional<ElementType> element = ElementTypeFromName(type->get<std::string>());
+  if (!element || !IsArrayType(*element)) return BadAnswer("an unknown element type");
+  DimVector sizes;
+  for (const Json& size : *dims) {
+    if (!size.is_number_integer() || size.get<int64_t>() < 0) return BadAnswer("a bad dimension");
+    sizes.push_back(size.get<int64_t>());
+  }
+  return Shape::Array(*element, sizes);
+}
+
+absl::StatusOr<std::vector<Literal>> DecodeArrays(const Json& header, std::string_view payload) {
+  auto arrays = header.find("arrays");
+  if (arrays == header.end() || !arrays->is_array()) return BadAnswer("no arrays");
+  std::vector<Literal> result;
+  for (const Json& array : *arrays) {
+    absl::StatusOr<Shape> shape = ShapeOf(array);
+    if (!shape.ok()) return shape.status();
+    if (shape->ByteSize() > static_cast<int64_t>(payload.size())) {
+      return BadAnswer(StrCat("too few bytes for ", shape->ToString()));
+    }
+    Literal literal(*std::move(shape));
+    if (!literal.bytes().empty()) {
+      std::memcpy(literal.bytes().data(), payload.data(), literal.bytes().size());
+    }
+    payload.remove_prefix(literal.bytes().size());
+    result.push_back(std::move(literal));
+  }
+  if (!payload.empty()) return BadAnswer("bytes left over");
+  return result;
+}
+
+// The leaves, in depth-first order from `next`, as a value of the tree of `shape`.
+absl::StatusOr<Literal> Unflatten(const Shape& shape, std::vector<Literal>& leaves, size_t& next) {
+  if (shape.IsTuple()) {
+    std::vector<Literal> elements;
+    for (const Shape& element : shape.elements()) {
+      absl::StatusOr<Literal> value = Unflatten(element, leaves, next);
+      if (!value.ok()) return value;
+      elements.push_back(*std::move(value));
+    }
+    return Literal::Tuple(std::move(elements));
+  }
+  if (next >= leaves.size()) return BadAnswer("too few outputs");
+  return std::move(leaves[next++]);
+}
+
+bool HasTupleParameter(const Module& module) {
+  for (const Instruction* parameter : module.entry()->parameters()) {
+    if (parameter == nullptr || !parameter->shape().IsArray()) return true;
+  }
+  return false;
+}
+
+class ProcessBackend;
+
+class ProcessExecutable : public Executable {
+ public:
+  ProcessExecutable(ProcessBackend& backend, int64_t id, Shape result, std::string text,
+                    CompileOptions options)
+      : backend_(backend),
+        id_(id),
+        result_(std::move(result)),
+        text_(std::move(text)),
+        options_(std::move(options)) {}
+  ~ProcessExecutable() override;
+  absl::StatusOr<RunResult> Run(const std::vector<std::vector<const Literal*>>& arguments) override;
+  absl::StatusOr<std::unique_ptr<Module>> OptimizedModule() const override;
+  std::map<std::string, double> Statistics() const override {
+    return {{"compile.seconds", compile_seconds_}};
+  }
+
+ private:
+  friend class ProcessBackend;
+  absl::Status Load();  // compiles in the current worker if an earlier one had it
+
+  ProcessBackend& backend_;
+  int64_t id_;
+  Shape result_;
+  std::string text_;
+  CompileOptions options_;
+  int64_t generation_ = -1;
+  double compile_seconds_ = 0;
+};
+
+class ProcessBackend : public Backend {
+ public:
+  explicit ProcessBackend(ProcessBackendOptions options)
+      : options_(std::move(options)), worker_(options_.argv) {}
+
+  absl::Status Start() {
+    if (absl::Status status = worker_.Start(options_.start_seconds); !status.ok()) return status;
+    const Json& hello = worker_.greeting();
+    auto text = [&](const char* field) {
+      auto at = hello.find(field);
+      return at != hello.end() && at->is_string() ? at->get<std::string>() : std::string();
+    };
+    auto flag = [&](const char* field) {
+      auto at = hello.find(field);
+      return at == hello.end() || !at->is_boolean() || at->get<bool>();
+    };
+    description_.name = options_.name.empty() ? text("name") : options_.name;
+    description_.version = text("version");
+    description_.devices = {"cpu:0"};
+    description_.deterministic = flag("deterministic");
+    description_.can_run = flag("can_run") && !options_.compile_only;
+    description_.in_process = false;
+    description_.profile = options_.profile != nullptr ? options_.profile : &Profile::Xla();
+    description_.capability = [](Opcode, ElementType) { return Capability::kSupported; };
+    return absl::OkStatus();
+  }
+
+  const BackendDescription& Describe() const override { return description_; }
+
+  absl::StatusOr<std::unique_ptr<Executable>> Compile(const Module& module,
+                                                      const CompileOptions& options) override {
+    if (!options.defect.empty()) {
+      return MakeError(ErrorClass::kRejected, "this backend has no gates to plant a defect in");
+    }
+    if (HasTupleParameter(module)) {
+      return MakeError(ErrorClass::kUnsupported, "an entry parameter that is not an array");
+    }
+    if (options_.unsupported) {
+      if (std::string why = options_.unsupported(module); !why.empty()) {
+        return MakeError(ErrorClass::kUnsupported, why);
+      }
+    }
+    WriteOptions write = WriteOptions::Long();
+    write.metadata = false;
+    auto executable = std::make_unique<ProcessExecutable>(
+        *this, ++next_id_, module.entry()->root()->shape(), WriteModule(module, write), options);
+    if (absl::Status status = executable->Load(); !status.ok()) return status;
+    return executable;
+  }
+
+  WorkerProcess& worker() { return worker_; }
+  const ProcessBackendOptions& options() const { return options_; }
+
+ private:
+  ProcessBackendOptions options_;
+  WorkerProcess worker_;
+  BackendDescription description_;
+  int64_t next_id_ = 0;
+};
+
+ProcessExecutable::~ProcessExecutable() {
+  WorkerProcess& worker = backend_.worker();
+  if (!worker.running() || worker.generation() != generation_) return;
+  // A worker that fails even here shows it at the next request.
+  worker.Request({{"op", "release"}, {"id", id_}}, "", {10, 0}, Name(ErrorClass::kRunCrash))
+      .IgnoreError();
+}
+
+absl::Status ProcessExecutable::Load() {
+  WorkerProcess& worker = backend_.worker();
+  if (absl::Status status = worker.Start(backend_.options().start_seconds); !status.ok()) {
+    return status;
+  }
+  if (worker.generation() == generation_) return absl::OkStatus();
+  Json flags(backend_.options().flags);
+  for (const auto& [name, value] : options_.flags) flags[name] = value;
+  absl::StatusOr<WorkerMessage> answer =
+      worker.Request({{"op", "compile"}, {"id", id_}, {"flags", flags}}, text_,
+                     ToRequestLimits(options_.limits), Name(ErrorClass::kCompileCrash));
+  if (!answer.ok()) return answer.status();
+  compile_seconds_ = SecondsOf(answer->header);
+  generation_ = worker.generation();
+  return absl::OkStatus();
+}
+
+absl::StatusOr<RunResult> ProcessExecutable::Run(
+    const std::vector<std::vector<const Literal*>>& arguments) {
+  if (!backend_.Describe().can_run) {
+    return MakeError(ErrorClass::kUnsupported, "this backend only compiles");
+  }
+  if (arguments.size() != 1) {
+    return MakeError(ErrorClass::kUnsupported, "this backend runs on one device");
+  }
+  if (absl::Status status = Load(); !status.ok()) return status;
+  Json arrays = Json::array();
+  std::string payload;
+  for (const Literal* argument : arguments[0]) {
+    const Shape& shape = argument->shape();
+    arrays.push_back(
+        {{"type", std::string(Name(shape.element_type()))},
+         {"dims", std::vector<int64_t>(shape.dimensions().begin(), shape.dimensions().end())}});
+    absl::Span<const uint8_t> bytes = argument->bytes();
+    payload.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  }
+  absl::StatusOr<WorkerMessage> answer =
+      backend_.worker().Request({{"op", "run"}, {"id", id_}, {"arrays", arrays}}, payload,
+                                ToRequestLimits(options_.limits), Name(ErrorClass::kRunCrash));
+  if (!answer.ok()) return answer.status();
+  absl::StatusOr<std::vector<Literal>> leaves = DecodeArrays(answer->header, answer->payload);
+  if (!leaves.ok()) return leaves.status();
+  size_t next = 0;
+  absl::StatusOr<Literal> value = Unflatten(result_, *leaves, next);
+  if (!value.ok()) return value.status();
+  if (next != leaves->size()) return BadAnswer("too many outputs");
+  RunResult result;
+  result.outputs.push_back(*std::move(value));
+  result.seconds = SecondsOf(answer->header);
+  return result;
+}
+
+absl::StatusOr<std::unique_ptr<Module>> ProcessExecutable::OptimizedModule() const {
+  WorkerProcess& worker = backend_.worker();
+  if (!worker.running() || worker.generation() != generation_) {
+    return MakeError(ErrorClass::kSickMachine, "the worker that compiled this is gone");
+  }
+  absl::StatusOr<WorkerMessage> answer =
+      worker.Request({{"op", "optimized"}, {"id", id_}}, "", ToRequestLimits(options_.limits),
+                     Name(ErrorClass::kCompileCrash));
+  if (!answer.ok()) return answer.status();
+  absl::StatusOr<std::unique_ptr<Module>> module = ReadModule(answer->payload);
+  if (!module.ok()) {
+    return MakeError(ErrorClass::kUnsupported, StrCat("the optimized module cannot be read: ",
+                                                      ToStd(module.status().message())));
+  }
+  return module;
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Backend>> MakeProcessBackend(ProcessBackendOptions options) {
+  auto backend = std::make_unique<ProcessBackend>(std::move(options));
+  if (absl::Status status = backend->Start(); !status.ok()) return status;
+  return backend;
+}
+
+void RegisterProcess(BackendRegistry& registry) {
+  registry.Register(
+      "process", "any program that speaks the process protocol: process:COMMAND",
+      [](const std::string& command) -> absl::StatusOr<std::unique_ptr<Backend>> {
+        ProcessBackendOptions options;
+        options.name = StrCat("process:", command);
+        options.argv = absl::StrSplit(command, ' ', absl::SkipEmpty());
+        if (options.argv.empty()) {
+          return absl::InvalidArgumentError("process: needs a command, as in process:./worker.py");
+        }
+        return MakeProcessBackend(std::move(options));
+      });
+}
+
+}  // namespace assay

@@ -1,0 +1,43 @@
+// Any compiler behind a pipe. The protocol is described, and implemented from the worker's side, in
+// worker_protocol.py; a new compiler is put under test by writing the other half of that file
+// (xla_worker.py is one).
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "spec/backend/backend.h"
+
+namespace assay {
+
+struct ProcessBackendOptions {
+  std::string name;               // as on the command line
+  std::vector<std::string> argv;  // the worker
+  const Profile* profile = nullptr;
+  // Sent with every compilation, below the flags of CompileOptions.
+  std::map<std::string, std::string> flags;
+  bool compile_only = false;  // never ask it to run: OptimizedModule is what is wanted
+  double start_seconds = 60;
+  // Tells of a module that the worker cannot be asked about, "" if it can.
+  std::function<std::string(const Module&)> unsupported;
+};
+
+// Starts the worker, so that a missing interpreter or package is an error here (sick machine) and
+// not of the first case. The backend keeps one worker, serves one caller at a time and starts it
+// again after a death. Executables of a dead worker compile again when they are run.
+absl::StatusOr<std::unique_ptr<Backend>> MakeProcessBackend(ProcessBackendOptions options);
+
+// "process:COMMAND": the command is split at blanks; no quoting.
+void RegisterProcess(BackendRegistry& registry);
+
+// XLA:CPU of the jaxlib of a Python interpreter: "xla" compiles and runs, "xla-opt" (through
+// RegisterTranslated) only compiles. The interpreter is the option python=PATH, else `python` when
+// not empty, else $ASSAY_XLA_PYTHON, else python3. Further options that begin with xla_ are XLA's
+// debug options.
+void RegisterXla(BackendRegistry& registry, std::string python = "");
+absl::StatusOr<ProcessBackendOptions> XlaOptions(const std::string& options,
+                                                 const std::string& python);
+
+}  // namespace assay

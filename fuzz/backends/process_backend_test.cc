@@ -1,0 +1,142 @@
+#include "fuzz/backends/process_backend.h"
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "spec/base/strings.h"
+#include "spec/text/reader.h"
+
+namespace assay {
+namespace {
+
+using testing::HasSubstr;
+
+std::unique_ptr<Backend> Worker() {
+  BackendRegistry registry;
+  RegisterProcess(registry);
+  absl::StatusOr<std::unique_ptr<Backend>> backend = registry.Create(
+      StrCat("process:python3 ", ASSAY_SOURCE_DIR, "/fuzz/testdata/misbehaving_worker.py"));
+  EXPECT_TRUE(backend.ok()) << backend.status();
+  return backend.ok() ? *std::move(backend) : nullptr;
+}
+
+std::unique_ptr<Module> ModuleNamed(const std::string& name) {
+  absl::StatusOr<std::unique_ptr<Module>> module =
+      ReadModule(StrCat("HloModule ", name,
+                        "\nENTRY e {\n  p = s32[3] parameter(0)\n  q = f32[] parameter(1)\n"
+                        "  ROOT t = (s32[3], (f32[])) parameter(2)\n}\n"));
+  EXPECT_TRUE(module.ok()) << module.status();
+  // The root only gives the result its shape; the worker returns its inputs.
+  Computation* entry = (*module)->entry();
+  Instruction *p = entry->parameter(0), *q = entry->parameter(1), *old = entry->root();
+  Instruction* inner = entry->Add(Opcode::kTuple, Shape::Tuple({q->shape()}), {q});
+  entry->set_root(
+      entry->Add(Opcode::kTuple, Shape::Tuple({p->shape(), inner->shape()}), {p, inner}));
+  (void)old;
+  entry->RemoveParameter(2);
+  return *std::move(module);
+}
+
+struct Arguments {
+  Literal array{Shape::Array(ElementType::kS32, {3})};
+  Literal scalar{Shape::Scalar(ElementType::kF32)};
+  Arguments() {
+    for (int i = 0; i < 3; ++i) array.SetInteger(i, 7 + i);
+    scalar.SetDouble(0, 0.5);
+  }
+  std::vector<const Literal*> pointers() const { return {&array, &scalar}; }
+};
+
+absl::StatusOr<RunResult> RunNamed(Backend& backend, const std::string& name, double seconds = 20) {
+  CompileOptions options;
+  options.limits.seconds = seconds;
+  options.limits.memory_bytes = int64_t{256} << 20;
+  Arguments arguments;
+  return CompileAndRun(backend, *ModuleNamed(name), arguments.pointers(), options);
+}
+
+TEST(ProcessBackend, RoundTripsArraysAndRebuildsTheTuple) {
+  std::unique_ptr<Backend> backend = Worker();
+  EXPECT_EQ(backend->Describe().version, "1");
+  EXPECT_FALSE(backend->Describe().in_process);
+  absl::StatusOr<RunResult> run = RunNamed(*backend, "echo");
+  ASSERT_TRUE(run.ok()) << run.status();
+  EXPECT_EQ(run->seconds, 0.5);
+  Arguments arguments;
+  const Literal& output = run->outputs[0];
+  ASSERT_EQ(output.elements().size(), 2u);
+  EXPECT_TRUE(output.elements()[0].BitwiseEqual(arguments.array));
+  EXPECT_TRUE(output.elements()[1].elements()[0].BitwiseEqual(arguments.scalar));
+}
+
+TEST(ProcessBackend, ClassesEveryWayToFailAndGoesOn) {
+  std::unique_ptr<Backend> backend = Worker();
+  struct Row {
+    const char* name;
+    ErrorClass error_class;
+    const char* message;
+  };
+  for (const Row& row : std::vector<Row>{
+           {"crash_compile", ErrorClass::kCompileCrash, "assertion failed: the test says so"},
+           {"crash_run", ErrorClass::kRunCrash, "SIGSEGV"},
+           {"garbage", ErrorClass::kRunCrash, "impossible size"},
+           {"reject", ErrorClass::kRejected, "the test says so"},
+           {"short_answer", ErrorClass::kRunCrash, "makes no sense"},
+           {"grow", ErrorClass::kOutOfMemory, "grew beyond"}}) {
+    absl::StatusOr<RunResult> run = RunNamed(*backend, row.name);
+    ASSERT_FALSE(run.ok()) << row.name;
+    EXPECT_EQ(ClassOf(run.status()), row.error_class) << row.name << ": " << run.status();
+    EXPECT_THAT(std::string(run.status().message()), HasSubstr(row.message)) << row.name;
+    EXPECT_TRUE(RunNamed(*backend, "echo").ok()) << "after " << row.name;
+  }
+}
+
+TEST(ProcessBackend, KillsWhatHangs) {
+  std::unique_ptr<Backend> backend = Worker();
+  absl::StatusOr<RunResult> run = RunNamed(*backend, "hang", 0.5);
+  ASSERT_FALSE(run.ok());
+  EXPECT_EQ(ClassOf(run.status()), ErrorClass::kTimeout);
+}
+
+TEST(ProcessBackend, AnExecutableOutlivesItsWorker) {
+  std::unique_ptr<Backend> backend = Worker();
+  absl::StatusOr<std::unique_ptr<Executable>> executable =
+      backend->Compile(*ModuleNamed("echo"), {});
+  ASSERT_TRUE(executable.ok());
+  EXPECT_FALSE(RunNamed(*backend, "crash_run").ok());
+  Arguments arguments;
+  EXPECT_TRUE((*executable)->Run({arguments.pointers()}).ok());
+}
+
+TEST(ProcessBackend, ReadsTheOptimizedModule) {
+  std::unique_ptr<Backend> backend = Worker();
+  std::unique_ptr<Module> module = ModuleNamed("echo");
+  absl::StatusOr<std::unique_ptr<Executable>> executable = backend->Compile(*module, {});
+  ASSERT_TRUE(executable.ok());
+  absl::StatusOr<std::unique_ptr<Module>> optimized = (*executable)->OptimizedModule();
+  ASSERT_TRUE(optimized.ok()) << optimized.status();
+  EXPECT_EQ((*optimized)->Hash(), module->Hash());
+}
+
+TEST(ProcessBackend, SaysWhatIsMissing) {
+  BackendRegistry registry;
+  RegisterProcess(registry);
+  RegisterXla(registry);
+  for (const char* name : {"process:no-such-program-anywhere", "process:true"}) {
+    absl::StatusOr<std::unique_ptr<Backend>> backend = registry.Create(name);
+    ASSERT_FALSE(backend.ok()) << name;
+    EXPECT_EQ(ClassOf(backend.status()), ErrorClass::kSickMachine) << backend.status();
+  }
+  EXPECT_EQ(registry.Create("xla:colour=red").status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_FALSE(registry.Create("process:").ok());
+}
+
+TEST(ProcessBackend, HasNoGatesForDefects) {
+  std::unique_ptr<Backend> backend = Worker();
+  CompileOptions options;
+  options.defect = "{}";
+  EXPECT_EQ(ClassOf(backend->Compile(*ModuleNamed("echo"), options).status()),
+            ErrorClass::kRejected);
+}
+
+}  // namespace
+}  // namespace assay

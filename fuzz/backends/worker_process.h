@@ -1,0 +1,70 @@
+// A child process that speaks the process protocol (worker_protocol.py has it in words): started
+// when first needed, kept warm between requests, killed when late or too big, started again after
+// its death.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "nlohmann/json.hpp"
+
+namespace assay {
+
+struct WorkerMessage {
+  nlohmann::json header;
+  std::string payload;
+};
+
+// What a request may cost.
+struct RequestLimits {
+  double seconds = 60;
+  int64_t memory_bytes = 0;  // resident set of the worker; 0: no limit
+};
+
+class WorkerProcess {
+ public:
+  // argv[0] is looked up in PATH. Nothing is started yet.
+  explicit WorkerProcess(std::vector<std::string> argv) : argv_(std::move(argv)) {}
+  ~WorkerProcess() { Stop(); }
+  WorkerProcess(const WorkerProcess&) = delete;
+  WorkerProcess& operator=(const WorkerProcess&) = delete;
+
+  // Starts the worker if it is not running and waits for its greeting.
+  // Errors: sick machine (no such program, no greeting, other protocol).
+  absl::Status Start(double seconds = 60);
+  // One request, one answer. An "error" in the answer becomes a status of its class. A worker that
+  // dies, hangs, grows beyond its limit or answers garbage is killed; the status is of class
+  // `if_it_dies` ("compile crash" or "run crash"), timeout or out of memory and quotes the end of
+  // what it wrote to standard error.
+  absl::StatusOr<WorkerMessage> Request(const nlohmann::json& header, std::string_view payload,
+                                        const RequestLimits& limits, std::string_view if_it_dies);
+  void Stop();
+
+  bool running() const { return pid_ > 0; }
+  // Counts starts; a compiled executable lives only in the generation that compiled it.
+  int64_t generation() const { return generation_; }
+  const nlohmann::json& greeting() const { return greeting_; }
+
+ private:
+  absl::Status Spawn();
+  absl::Status Write(std::string_view bytes, double deadline);
+  absl::Status ReadExactly(char* into, size_t count, double deadline, int64_t memory_bytes);
+  absl::StatusOr<WorkerMessage> Receive(double deadline, int64_t memory_bytes);
+  absl::Status Died(std::string_view if_it_dies);
+  std::string StderrTail() const;
+
+  std::vector<std::string> argv_;
+  pid_t pid_ = -1;
+  pid_t owner_ = -1;  // who started it: a forked copy of this object must not kill the worker
+  int channel_ = -1;  // socket pair: the child's standard input and output
+  int stderr_ = -1;   // memory file
+  int64_t generation_ = 0;
+  nlohmann::json greeting_;
+};
+
+}  // namespace assay

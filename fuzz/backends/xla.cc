@@ -1,0 +1,59 @@
+#include <cstdlib>
+
+#include "fuzz/backends/process_backend.h"
+#include "fuzz/embedded.h"
+#include "spec/base/strings.h"
+
+namespace assay {
+namespace {
+
+std::string ChoosePython(const std::string& asked) {
+  if (!asked.empty()) return asked;
+  const char* variable = std::getenv("ASSAY_XLA_PYTHON");
+  return variable != nullptr && *variable != '\0' ? variable : "python3";
+}
+
+}  // namespace
+
+absl::StatusOr<ProcessBackendOptions> XlaOptions(const std::string& options,
+                                                 const std::string& python) {
+  ProcessBackendOptions result;
+  result.name = options.empty() ? "xla" : StrCat("xla:", options);
+  result.profile = &Profile::Xla();
+  std::string interpreter = python;
+  std::vector<std::string> parts;
+  for (size_t at = 0; at < options.size();) {
+    size_t comma = options.find(',', at);
+    parts.push_back(options.substr(at, comma - at));
+    at = comma == std::string::npos ? options.size() : comma + 1;
+  }
+  for (const std::string& part : parts) {
+    size_t equals = part.find('=');
+    std::string name = part.substr(0, equals);
+    std::string value = equals == std::string::npos ? "true" : part.substr(equals + 1);
+    if (name == "python") {
+      interpreter = value;
+    } else if (name.rfind("xla_", 0) == 0) {
+      result.flags[name] = value;
+    } else {
+      return absl::InvalidArgumentError(
+          StrCat("unknown option '", name, "' of xla; known: python=PATH and XLA's own, xla_..."));
+    }
+  }
+  // One program of two files: no path has to be found at run time.
+  result.argv = {ChoosePython(interpreter), "-c",
+                 StrCat(EmbeddedFile("worker_protocol.py"), EmbeddedFile("xla_worker.py"))};
+  return result;
+}
+
+void RegisterXla(BackendRegistry& registry, std::string python) {
+  registry.Register(
+      "xla", "XLA:CPU of a jaxlib, in a worker: xla:python=PATH,xla_...=...",
+      [python](const std::string& options) -> absl::StatusOr<std::unique_ptr<Backend>> {
+        absl::StatusOr<ProcessBackendOptions> parsed = XlaOptions(options, python);
+        if (!parsed.ok()) return parsed.status();
+        return MakeProcessBackend(*std::move(parsed));
+      });
+}
+
+}  // namespace assay

@@ -1,0 +1,50 @@
+"""A worker for tests. What it does with a module is written in the module's name: echo, crash_compile, crash_run, hang, garbage,
+reject, grow, short_answer. "echo" returns the inputs."""
+import os, sys, time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "backends"))
+import worker_protocol as protocol
+
+
+class Misbehaving:
+    hello = {"name": "misbehaving", "version": "1", "can_run": True, "deterministic": True}
+
+    def __init__(self):
+        self.modules = {}
+
+    def compile(self, number, text, flags):
+        self.modules[number] = (text.split()[1].rstrip(","), text)
+        if "crash_compile" in text:
+            print("assertion failed: the test says so", file=sys.stderr, flush=True)
+            os.abort()
+        if "reject" in text:
+            raise protocol.BackendError("rejected", "the test says so")
+        return 0.25
+
+    def optimized(self, number):
+        return self.modules[number][1]
+
+    def run(self, number, arrays, payload):
+        name = self.modules[number][0]
+        if name == "crash_run":
+            os.kill(os.getpid(), 11)
+        if name == "hang":
+            time.sleep(1000)
+        if name == "garbage":
+            os.write(self.raw, b"\xff" * 64)
+            time.sleep(1000)
+        if name == "grow":
+            self.kept = bytearray(512 << 20)
+            self.kept[::4096] = b"x" * len(self.kept[::4096])
+            time.sleep(1000)
+        if name == "short_answer":
+            return 0.5, arrays, [payload[:-1]]
+        return 0.5, arrays, [payload]
+
+    def release(self, number):
+        self.modules.pop(number)
+
+
+# The pipe that the answers go through, for the garbage.
+Misbehaving.raw = os.dup(1)
+protocol.serve(Misbehaving)
