@@ -1,0 +1,170 @@
+// Steps about called computations.
+#include <algorithm>
+#include <utility>
+
+#include "fuzz/reduce/edit.h"
+#include "fuzz/reduce/reduction.h"
+
+namespace assay {
+namespace {
+
+// Replaces `call` by a copy of `callee` on `arguments`. The callee itself stays for other callers.
+bool Inline(Instruction* call, const Computation* callee,
+            absl::Span<Instruction* const> arguments) {
+  if (callee->parameter_count() != static_cast<int64_t>(arguments.size())) return false;
+  Instruction* root = call->parent()->CopyFrom(*callee, arguments);
+  return Substitute(call, root);
+}
+
+// The ways to put the body of what `call` calls in its place.
+int64_t InlineForms(const Instruction* call) {
+  switch (call->opcode()) {
+    case Opcode::kCall:
+    case Opcode::kFusion:
+    case Opcode::kWhile:
+      return 1;
+    case Opcode::kConditional:
+      return static_cast<int64_t>(call->callees().size());
+    default:
+      return 0;
+  }
+}
+
+bool InlineForm(Instruction* call, int64_t form) {
+  switch (call->opcode()) {
+    case Opcode::kConditional:
+      return Inline(call, call->callee(form), call->operands().subspan(1 + form, 1));
+    case Opcode::kWhile:
+      return Inline(call, call->callee(1), call->operands());
+    default:
+      return Inline(call, call->callee(0), call->operands());
+  }
+}
+
+bool UsedByElementsOnly(const Instruction* value) {
+  return std::all_of(value->users().begin(), value->users().end(), [](const Instruction* user) {
+    return user->opcode() == Opcode::kGetTupleElement;
+  });
+}
+
+Shape WithoutElement(const Shape& tuple, int64_t index) {
+  std::vector<Shape> elements = tuple.elements();
+  elements.erase(elements.begin() + index);
+  return Shape::Tuple(std::move(elements));
+}
+
+// Takes element `index` out of a tuple-shaped `value` whose users read elements: readers of it get
+// `instead` (a zero when null).
+void DropElement(Instruction* value, int64_t index, Instruction* instead) {
+  value->mutable_shape() = WithoutElement(value->shape(), index);
+  std::vector<Instruction*> users(value->users().begin(), value->users().end());
+  for (Instruction* user : users) {
+    int64_t at = user->tuple_index();
+    if (at > index) user->mutable_attributes().Set(Attr::kIndex, AttrValue(at - 1));
+    if (at != index) continue;
+    Instruction* zero =
+        instead != nullptr ? instead : user->parent()->AddConstant(Splat(user->shape(), 0));
+    user->ReplaceAllUsesWith(zero);
+    user->parent()->Remove(user);
+  }
+}
+
+Instruction* TupleWithout(Instruction* tuple, int64_t index) {
+  std::vector<Instruction*> operands(tuple->operands().begin(), tuple->operands().end());
+  operands.erase(operands.begin() + index);
+  return tuple->parent()->Add(Opcode::kTuple, WithoutElement(tuple->shape(), index), operands);
+}
+
+// Takes element `index` out of the state of `loop`; false if it is not in the plain form that this
+// needs.
+bool PruneElement(Instruction* loop, int64_t index) {
+  Module* module = loop->parent()->parent();
+  if (!loop->shape().IsTuple() || !loop->shape().elements()[index].IsArray()) return false;
+  for (int i = 0; i < 2; ++i) {
+    Computation* callee = loop->callee(i);
+    if (module->Callers(callee).size() > 1) loop->set_callee(i, module->CloneComputation(*callee));
+  }
+  Computation *condition = loop->callee(0), *body = loop->callee(1);
+  Instruction* init = loop->operand(0);
+  if (init->opcode() != Opcode::kTuple || body->root()->opcode() != Opcode::kTuple) return false;
+  for (const Instruction* value : {condition->parameter(0), body->parameter(0)}) {
+    if (value == nullptr || !UsedByElementsOnly(value)) return false;
+  }
+  if (!UsedByElementsOnly(loop) || loop == loop->parent()->root()) return false;
+  Instruction* instead = init->operand(index);
+  DropElement(condition->parameter(0), index, nullptr);
+  body->set_root(TupleWithout(body->root(), index));
+  DropElement(body->parameter(0), index, nullptr);
+  loop->ReplaceOperand(0, TupleWithout(init, index));
+  DropElement(loop, index, instead);
+  return true;
+}
+
+}  // namespace
+
+bool InlineCalls(Reduction& r) {
+  bool changed = false;
+  for (size_t k = 0; k < r.best().module->computations().size(); ++k) {
+    for (int64_t i = 0; k < r.best().module->computations().size();) {
+      const Computation* computation = r.best().module->computations()[k];
+      if (i >= computation->instruction_count()) break;
+      const Instruction* at = *std::next(computation->begin(), i);
+      bool accepted = false;
+      for (int64_t form = 0; form < InlineForms(at) && !accepted; ++form) {
+        ReduceCase c = r.best().Clone();
+        if (!InlineForm(Counterpart(*c.module, at), form)) continue;
+        // What was inlined may be longer than the call, but a call is gone: Try's order counts
+        // instructions first, so callees that are still called elsewhere are a loss.
+        accepted = r.Try(std::move(c), "inline");
+      }
+      changed |= accepted;
+      if (!accepted) ++i;
+    }
+  }
+  return changed;
+}
+
+bool PruneLoopState(Reduction& r) {
+  bool changed = false;
+  for (size_t k = 0; k < r.best().module->computations().size(); ++k) {
+    const Computation* computation = r.best().module->computations()[k];
+    for (int64_t i = 0; i < computation->instruction_count(); ++i) {
+      const Instruction* at = *std::next(computation->begin(), i);
+      if (at->opcode() != Opcode::kWhile || !at->shape().IsTuple()) continue;
+      for (int64_t e = static_cast<int64_t>(at->shape().elements().size()); e-- > 0;) {
+        ReduceCase c = r.best().Clone();
+        if (!PruneElement(Counterpart(*c.module, at), e)) continue;
+        // The best case has changed under the iterators: the next round goes on.
+        if (r.Try(std::move(c), "prune loop state")) return true;
+      }
+    }
+  }
+  return changed;
+}
+
+bool SimplifyCallees(Reduction& r) {
+  bool changed = false;
+  for (size_t k = 0; k < r.best().module->computations().size(); ++k) {
+    if (r.best().module->computations()[k] == r.best().module->entry()) continue;
+    int64_t i = r.best().module->computations()[k]->instruction_count();
+    while (i-- > 0 && k < r.best().module->computations().size()) {
+      const Computation* computation = r.best().module->computations()[k];
+      if (computation == r.best().module->entry()) break;
+      i = std::min<int64_t>(i, computation->instruction_count() - 1);
+      const Instruction* at = *std::next(computation->begin(), i);
+      if (IsLeaf(at) || !at->shape().IsArray() || at->shape().ElementCount() > 4096) continue;
+      for (int64_t value : {0, 1}) {
+        ReduceCase c = r.best().Clone();
+        Instruction* target = Counterpart(*c.module, at);
+        Instruction* splat = target->parent()->AddConstant(Splat(target->shape(), value));
+        if (Substitute(target, splat) && r.Try(std::move(c), "constant in a callee")) {
+          changed = true;
+          break;
+        }
+      }
+    }
+  }
+  return changed;
+}
+
+}  // namespace assay

@@ -1,0 +1,114 @@
+#include "fuzz/reduce/edit.h"
+
+#include <algorithm>
+
+#include "absl/container/flat_hash_set.h"
+
+namespace assay {
+
+Computation* Counterpart(const Module& clone, const Computation* original) {
+  const Module* module = original->parent();
+  for (size_t i = 0; i < module->computations().size(); ++i) {
+    if (module->computations()[i] == original) return clone.computations()[i];
+  }
+  return nullptr;
+}
+
+Instruction* Counterpart(const Module& clone, const Instruction* original) {
+  Computation* computation = Counterpart(clone, original->parent());
+  auto there = computation->begin();
+  for (Instruction* at : *original->parent()) {
+    if (at == original) return *there;
+    ++there;
+  }
+  return nullptr;
+}
+
+bool IsLeaf(const Instruction* instruction) {
+  return instruction->opcode() == Opcode::kParameter || instruction->opcode() == Opcode::kConstant;
+}
+
+Instruction* AddInput(ReduceCase& c, Literal value) {
+  Computation* entry = c.module->entry();
+  Instruction* parameter = entry->AddParameter(entry->parameter_count(), value.shape());
+  c.inputs.push_back(std::move(value));
+  return parameter;
+}
+
+namespace {
+
+bool DependsOn(const Instruction* user, const Instruction* on) {
+  absl::flat_hash_set<const Instruction*> seen;
+  std::vector<const Instruction*> stack = {user};
+  while (!stack.empty()) {
+    const Instruction* at = stack.back();
+    stack.pop_back();
+    if (at == on) return true;
+    if (!seen.insert(at).second) continue;
+    stack.insert(stack.end(), at->operands().begin(), at->operands().end());
+  }
+  return false;
+}
+
+void RemoveDead(Computation* computation) {
+  for (bool changed = true; changed;) {
+    changed = false;
+    std::vector<Instruction*> order = computation->PostOrder();
+    for (auto at = order.rbegin(); at != order.rend(); ++at) {
+      if (!(*at)->IsDead()) continue;
+      computation->Remove(*at);
+      changed = true;
+    }
+  }
+}
+
+// Parameters by number, then the rest with operands first.
+void Sort(Computation* computation) {
+  std::vector<Instruction*> order;
+  for (Instruction* parameter : computation->parameters()) {
+    if (parameter != nullptr) order.push_back(parameter);
+  }
+  for (Instruction* at : computation->PostOrder()) {
+    if (at->opcode() != Opcode::kParameter) order.push_back(at);
+  }
+  for (size_t i = order.size(); i-- > 0;) {
+    Instruction* first = *computation->begin();
+    if (order[i] != first) computation->MoveBefore(order[i], first);
+  }
+}
+
+}  // namespace
+
+bool Substitute(Instruction* from, Instruction* with) {
+  if (from == with || DependsOn(with, from)) return false;
+  from->ReplaceAllUsesWith(with);
+  if (from->IsDead()) from->parent()->RemoveWithDeadOperands(from);
+  return true;
+}
+
+void Clean(ReduceCase& c) {
+  for (Computation* computation : c.module->computations()) RemoveDead(computation);
+  c.module->RemoveUnusedComputations();
+  Computation* entry = c.module->entry();
+  for (int64_t i = entry->parameter_count(); i-- > 0;) {
+    Instruction* parameter = entry->parameter(i);
+    if (parameter == nullptr || !parameter->users().empty() || parameter == entry->root()) continue;
+    entry->RemoveParameter(i);
+    if (i < static_cast<int64_t>(c.inputs.size())) c.inputs.erase(c.inputs.begin() + i);
+  }
+  for (Computation* computation : c.module->computations()) Sort(computation);
+}
+
+Literal Splat(const Shape& shape, int64_t value) {
+  Literal literal(shape);
+  for (int64_t i = 0; i < literal.element_count() && value != 0; ++i) {
+    if (IsFloat(shape.element_type())) {
+      literal.SetDouble(i, static_cast<double>(value));
+    } else {
+      literal.SetInteger(i, value);
+    }
+  }
+  return literal;
+}
+
+}  // namespace assay

@@ -1,0 +1,33 @@
+// Small edits of a case that several reduction steps share.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "fuzz/reduce/reducer.h"
+
+namespace assay {
+
+// The instruction of `clone` that stands where `original` stands in the module that `clone` was
+// cloned from.
+Instruction* Counterpart(const Module& clone, const Instruction* original);
+Computation* Counterpart(const Module& clone, const Computation* original);
+
+// Whether `leaf` is a parameter or constant, which a reduction cannot take apart.
+bool IsLeaf(const Instruction* instruction);
+
+// A new entry parameter with `value`, at the end of the list.
+Instruction* AddInput(ReduceCase& c, Literal value);
+
+// Replaces all uses of `from` and removes it with what became dead. False, and no change, when
+// `with` depends on `from`.
+bool Substitute(Instruction* from, Instruction* with);
+
+// Takes away dead instructions, unused computations and unused entry parameters with their inputs;
+// brings instructions in an order in which operands come first.
+void Clean(ReduceCase& c);
+
+// Zero-filled or one-filled array.
+Literal Splat(const Shape& shape, int64_t value);
+
+}  // namespace assay

@@ -1,0 +1,77 @@
+// Which dimensions, and which element types, of a module have to change together.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "spec/ir/module.h"
+
+namespace assay {
+
+// What is linked.
+enum class LinkKind : uint8_t {
+  kSizes,      // dimensions that must have the same size
+  kPositions,  // dimensions that stand for each other, whatever their sizes: also slices with what
+               // they slice, pads, ...
+  kTypes,      // element types of leaves that must be equal
+};
+
+// A variable per (instruction, leaf array of its shape, dimension), or per (instruction, leaf) for
+// types, in classes. Links follow the ops' rules where Assay knows them; a missing link only makes
+// candidates that the verifier refuses.
+class Equivalence {
+ public:
+  Equivalence(const Module& module, LinkKind kind);
+
+  // The class of a variable: a number below class_count, in order of first appearance in the
+  // module.
+  int64_t ClassOf(const Instruction* at, int64_t leaf, int64_t dimension = 0) const;
+  int64_t class_count() const { return class_count_; }
+
+  // Calls visit(instruction, leaf, dimension, class) for all variables in order.
+  template <typename Visit>
+  void ForEach(const Visit& visit) const {
+    for (const Variable& v : variables_)
+      visit(v.instruction, v.leaf, v.dimension, ClassAt(&v - variables_.data()));
+  }
+
+ private:
+  struct Variable {
+    const Instruction* instruction;
+    int64_t leaf, dimension;
+  };
+  struct Place {  // of an instruction's variables
+    int64_t first = 0;
+    std::vector<int64_t> leaf_offset;  // of each leaf, and one past the last
+  };
+
+  int64_t ClassAt(int64_t variable) const { return classes_[variable]; }
+  int64_t Root(int64_t variable);
+  void Join(int64_t a, int64_t b);
+  void JoinLeaf(const Instruction* a, int64_t leaf_a, const Instruction* b, int64_t leaf_b);
+  void JoinDim(const Instruction* a, int64_t dim_a, const Instruction* b, int64_t dim_b);
+  // All leaves of b with those of a from `first` on.
+  void JoinLeaves(const Instruction* a, int64_t first, const Instruction* b);
+  void Link(const Instruction* at);
+  void LinkFlow(const Instruction* at);
+  void LinkSizes(const Instruction* at);
+  void LinkPositions(const Instruction* at);
+  void LinkTypes(const Instruction* at);
+  void LinkDot(const Instruction* at);
+  void LinkReduce(const Instruction* at);
+  void LinkReshape(const Instruction* at);
+
+  LinkKind kind_;
+  std::vector<Variable> variables_;
+  absl::flat_hash_map<const Instruction*, Place> places_;
+  std::vector<int64_t> parent_;
+  std::vector<int64_t> classes_;
+  int64_t class_count_ = 0;
+};
+
+// The leaves of a shape, depth first, to change in place.
+std::vector<Shape*> MutableLeaves(Shape& shape);
+std::vector<const Shape*> ShapeLeaves(const Shape& shape);
+
+}  // namespace assay

@@ -1,0 +1,215 @@
+// Lower ranks: a dimension that is one element everywhere goes away from every shape and attribute.
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "fuzz/reduce/edit.h"
+#include "fuzz/reduce/equivalence.h"
+#include "fuzz/reduce/reduction.h"
+
+namespace assay {
+namespace {
+
+using Mask = std::vector<bool>;  // per dimension of an array: it goes
+
+// Position of dimension `d` when the masked ones before it are gone; nullopt if it goes itself.
+std::optional<int64_t> Renumber(const Mask& mask, int64_t d) {
+  if (d < 0 || d >= static_cast<int64_t>(mask.size()) || mask[d]) return std::nullopt;
+  return d - std::count(mask.begin(), mask.begin() + d, true);
+}
+
+template <typename T>
+std::vector<T> Kept(absl::Span<const T> list, const Mask& mask) {
+  std::vector<T> kept;
+  for (size_t i = 0; i < list.size(); ++i) {
+    if (i >= mask.size() || !mask[i]) kept.push_back(list[i]);
+  }
+  return kept;
+}
+
+// Dimension numbers that stay, renumbered.
+Int64List KeptNumbers(absl::Span<const int64_t> list, const Mask& mask) {
+  Int64List kept;
+  for (int64_t d : list) {
+    if (std::optional<int64_t> number = Renumber(mask, d)) kept.push_back(*number);
+  }
+  return kept;
+}
+
+Shape WithoutDims(const Shape& shape, const Mask& mask) {
+  return Shape::Array(shape.element_type(), Kept<int64_t>(shape.dimensions(), mask));
+}
+
+Literal WithoutDims(const Literal& literal, const Mask& mask) {
+  Literal result(WithoutDims(literal.shape(), mask));
+  std::copy(literal.bytes().begin(), literal.bytes().end(), result.bytes().begin());
+  return result;
+}
+
+class Dropper {
+ public:
+  Dropper(const ReduceCase& original, const Equivalence& positions, int64_t wanted)
+      : original_(original), positions_(positions), wanted_(wanted), c_(original.Clone()) {}
+
+  std::optional<ReduceCase> Run() {
+    const Module& module = *original_.module;
+    for (size_t k = 0; k < module.computations().size(); ++k) {
+      std::vector<Instruction*> clones(c_.module->computations()[k]->begin(),
+                                       c_.module->computations()[k]->end());
+      size_t i = 0;
+      for (const Instruction* at : *module.computations()[k]) {
+        if (!Edit(at, clones[i++])) return std::nullopt;
+      }
+    }
+    for (const Instruction* at : *module.entry()) {
+      if (at->opcode() != Opcode::kParameter || !at->shape().IsArray()) continue;
+      Literal& input = c_.inputs[at->parameter_number()];
+      input = WithoutDims(input, MaskOf(at, 0));
+    }
+    return std::move(c_);
+  }
+
+ private:
+  Mask MaskOf(const Instruction* at, int64_t leaf) const {
+    const Shape& shape = *ShapeLeaves(at->shape())[leaf];
+    Mask mask(shape.IsArray() ? shape.rank() : 0, false);
+    for (size_t d = 0; d < mask.size(); ++d) {
+      mask[d] = positions_.ClassOf(at, leaf, static_cast<int64_t>(d)) == wanted_;
+    }
+    return mask;
+  }
+
+  bool Edit(const Instruction* original, Instruction* changed) {
+    std::vector<Shape*> leaves = MutableLeaves(changed->mutable_shape());
+    for (size_t leaf = 0; leaf < leaves.size(); ++leaf) {
+      if (!leaves[leaf]->IsArray()) continue;
+      Mask mask = MaskOf(original, static_cast<int64_t>(leaf));
+      if (std::count(mask.begin(), mask.end(), true) == 0) continue;
+      *leaves[leaf] = WithoutDims(*leaves[leaf], mask);
+    }
+    if (changed->literal() != nullptr && changed->shape().IsArray()) {
+      changed->set_literal(
+          std::make_shared<const Literal>(WithoutDims(*changed->literal(), MaskOf(original, 0))));
+    }
+    return EditAttributes(original, changed);
+  }
+
+  void SetNumbers(Instruction* changed, Attr attr, const Mask& mask) {
+    Int64List kept = KeptNumbers(changed->attributes().Integers(attr), mask);
+    changed->mutable_attributes().Set(attr, AttrValue(std::move(kept)));
+  }
+
+  bool EditAttributes(const Instruction* original, Instruction* changed) {
+    if (original->operand_count() == 0 && original->opcode() != Opcode::kIota) return true;
+    Attributes& attributes = changed->mutable_attributes();
+    const Mask result = original->shape().IsArray() ? MaskOf(original, 0) : Mask();
+    const Mask first = original->operand_count() > 0 && original->operand(0)->shape().IsArray()
+                           ? MaskOf(original->operand(0), 0)
+                           : Mask();
+    switch (original->opcode()) {
+      case Opcode::kBroadcast: {
+        Int64List dims;
+        absl::Span<const int64_t> old = original->attributes().Integers(Attr::kDimensions);
+        for (size_t i = 0; i < old.size(); ++i) {
+          if (first[i]) continue;
+          std::optional<int64_t> number = Renumber(result, old[i]);
+          if (!number) return false;
+          dims.push_back(*number);
+        }
+        attributes.Set(Attr::kDimensions, AttrValue(std::move(dims)));
+        return true;
+      }
+      case Opcode::kTranspose:
+        SetNumbers(changed, Attr::kDimensions, first);
+        return true;
+      case Opcode::kReverse:
+        SetNumbers(changed, Attr::kDimensions, result);
+        return true;
+      case Opcode::kReduce:
+        SetNumbers(changed, Attr::kDimensions, first);
+        return true;
+      case Opcode::kConcatenate:
+        SetNumbers(changed, Attr::kDimension, result);
+        return attributes.Integers(Attr::kDimension).size() == 1;
+      case Opcode::kIota: {
+        std::optional<int64_t> number = Renumber(result, attributes.Integer(Attr::kIotaDimension));
+        if (!number) return false;
+        attributes.Set(Attr::kIotaDimension, AttrValue(*number));
+        return true;
+      }
+      case Opcode::kSlice:
+        attributes.Set(
+            Attr::kSlice,
+            AttrValue(Kept<SliceRange>(original->attributes().SliceRanges(Attr::kSlice), result)));
+        return true;
+      case Opcode::kPad:
+        attributes.Set(
+            Attr::kPadding,
+            AttrValue(Kept<PaddingDim>(original->attributes().Padding(Attr::kPadding), result)));
+        return true;
+      case Opcode::kDynamicSlice:
+        attributes.Set(Attr::kDynamicSliceSizes,
+                       AttrValue(Kept<int64_t>(
+                           original->attributes().Integers(Attr::kDynamicSliceSizes), result)));
+        return DropStarts(changed, 1, result);
+      case Opcode::kDynamicUpdateSlice:
+        return DropStarts(changed, 2, result);
+      case Opcode::kDot:
+        SetNumbers(changed, Attr::kLhsBatchDims, first);
+        SetNumbers(changed, Attr::kLhsContractingDims, first);
+        SetNumbers(changed, Attr::kRhsBatchDims, MaskOf(original->operand(1), 0));
+        SetNumbers(changed, Attr::kRhsContractingDims, MaskOf(original->operand(1), 0));
+        return true;
+      case Opcode::kSort:
+        SetNumbers(changed, Attr::kDimension, result);
+        return attributes.Integers(Attr::kDimension).size() == 1;
+      default:
+        return true;
+    }
+  }
+
+  // The same op without the start indices of the dimensions that go.
+  bool DropStarts(Instruction* changed, int64_t data, const Mask& mask) {
+    std::vector<Instruction*> operands;
+    for (int64_t i = 0; i < changed->operand_count(); ++i) {
+      if (i < data || i - data >= static_cast<int64_t>(mask.size()) || !mask[i - data]) {
+        operands.push_back(changed->operand(i));
+      }
+    }
+    if (static_cast<int64_t>(operands.size()) == changed->operand_count()) return true;
+    Instruction* shorter = changed->parent()->Add(changed->opcode(), changed->shape(), operands,
+                                                  changed->attributes());
+    changed->ReplaceAllUsesWith(shorter);
+    changed->parent()->Remove(changed);
+    return true;
+  }
+
+  const ReduceCase& original_;
+  const Equivalence& positions_;
+  int64_t wanted_;
+  ReduceCase c_;
+};
+
+}  // namespace
+
+bool DropDimensions(Reduction& r) {
+  bool changed = false;
+  for (int64_t number = 0; !r.Expired();) {
+    Equivalence positions(*r.best().module, LinkKind::kPositions);
+    if (number >= positions.class_count()) break;
+    bool one = true;
+    positions.ForEach([&](const Instruction* at, int64_t leaf, int64_t dimension, int64_t c) {
+      if (c == number) one &= ShapeLeaves(at->shape())[leaf]->dimension(dimension) == 1;
+    });
+    std::optional<ReduceCase> candidate;
+    if (one) candidate = Dropper(r.best(), positions, number).Run();
+    if (candidate && r.Try(*std::move(candidate), "drop a dimension")) {
+      changed = true;
+    } else {
+      ++number;
+    }
+  }
+  return changed;
+}
+
+}  // namespace assay

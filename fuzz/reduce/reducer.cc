@@ -1,0 +1,236 @@
+#include "fuzz/reduce/reducer.h"
+
+#include <chrono>
+#include <cmath>
+#include <cstdlib>
+#include <utility>
+
+#include "fuzz/reduce/edit.h"
+#include "fuzz/reduce/reduction.h"
+#include "spec/base/strings.h"
+#include "spec/ops/op_table.h"
+#include "spec/ops/verifier.h"
+
+namespace assay {
+namespace {
+
+double Now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+// s32 before f32 and pred before the rest: what people read most easily.
+int64_t TypeCost(ElementType type) {
+  switch (type) {
+    case ElementType::kPred:
+    case ElementType::kS32:
+      return 0;
+    case ElementType::kF32:
+      return 1;
+    default:
+      return 2;
+  }
+}
+
+int64_t ElementCost(const Literal& literal, int64_t i) {
+  if (IsFloat(literal.element_type())) {
+    double value = literal.GetDouble(i);
+    if (value == 0) return std::signbit(value) ? 4 : 0;
+    if (std::isnan(value)) return 6;
+    if (value == 1) return 1;
+    if (std::trunc(value) != value) return 5;
+    return std::abs(value) <= 16 ? 2 : std::isinf(value) ? 5 : 4;
+  }
+  if (IsComplex(literal.element_type())) return 6;
+  int64_t value = literal.GetInteger(i);
+  if (value == 0 || value == 1) return value;
+  return value > 0 && value <= 16 ? 2 : value >= -16 && value < 0 ? 3 : 4;
+}
+
+int64_t ValueCost(const Literal& literal) {
+  int64_t cost = 0;
+  for (int64_t i = 0; i < literal.element_count(); ++i) cost += ElementCost(literal, i);
+  for (const Literal& element : literal.elements()) cost += ValueCost(element);
+  return cost;
+}
+
+int64_t AttributeCost(const Instruction& instruction) {
+  int64_t cost = 0;
+  for (const SliceRange& r : instruction.attributes().SliceRanges(Attr::kSlice)) {
+    cost += (r.start != 0) + (r.stride != 1);
+  }
+  for (const PaddingDim& p : instruction.attributes().Padding(Attr::kPadding)) {
+    cost += 2 * (p.low != 0) + (p.high != 0) + 2 * (p.interior != 0);
+  }
+  for (const WindowDim& w : instruction.attributes().Window(Attr::kWindow)) {
+    cost += (w.stride != 1) + (w.low != 0) + (w.high != 0) + (w.base_dilation != 1) +
+            (w.window_dilation != 1) + w.reversal;
+  }
+  for (Attr common :
+       {Attr::kSharding, Attr::kFrontendAttributes, Attr::kMetadata, Attr::kStatistics,
+        Attr::kResultAccuracy, Attr::kOrigin, Attr::kBackendConfig}) {
+    cost += instruction.attributes().Has(common);
+  }
+  return cost;
+}
+
+bool HasCustomLayout(const Instruction& instruction) {
+  bool custom = false;
+  ForEachLeaf(instruction.shape(), [&](const Shape& leaf, absl::Span<const int64_t>) {
+    custom |= leaf.IsArray() && !leaf.layout().IsRowMajor();
+  });
+  return custom;
+}
+
+int64_t HeaderCost(const ModuleConfig& config) {
+  return (config.entry_layout != nullptr) + static_cast<int64_t>(config.input_output_alias.size()) +
+         static_cast<int64_t>(config.buffer_donors.size()) + config.is_scheduled +
+         static_cast<int64_t>(config.verbatim.size()) + !config.stack_tables.empty();
+}
+
+uint64_t HashCase(const ReduceCase& c) {
+  uint64_t hash = c.module->Hash();
+  auto mix = [&hash](uint64_t word) { hash = (hash ^ word) * 0x9E3779B97F4A7C15u + (hash >> 29); };
+  mix(HeaderCost(c.module->config()));
+  for (const Literal& input : c.inputs) {
+    mix(input.bytes().size());
+    for (uint8_t byte : input.bytes()) mix(byte);
+  }
+  return hash;
+}
+
+}  // namespace
+
+ReduceCost CostOf(const ReduceCase& c) {
+  int64_t instructions = 0, computed = 0, elements = 0, ranks = 0, types = 0, plain = 0, values = 0;
+  for (const Computation* computation : c.module->computations()) {
+    for (const Instruction* at : *computation) {
+      ++instructions;
+      computed += !IsLeaf(at);
+      plain += AttributeCost(*at) + HasCustomLayout(*at);
+      ForEachLeaf(at->shape(), [&](const Shape& leaf, absl::Span<const int64_t>) {
+        if (!leaf.IsArray()) return;
+        elements += leaf.ElementCount();
+        ranks += leaf.rank();
+        types += TypeCost(leaf.element_type());
+      });
+      if (at->literal() != nullptr) values += ValueCost(*at->literal());
+    }
+  }
+  for (const Literal& input : c.inputs) values += ValueCost(input);
+  int64_t computations = static_cast<int64_t>(c.module->computations().size());
+  return {instructions, computed, computations, HeaderCost(c.module->config()), elements, ranks,
+          types,        plain,    values};
+}
+
+Reduction::Reduction(ReduceCase start, const ReducePredicate& predicate,
+                     const ReduceOptions& options)
+    : best_(std::move(start)),
+      cost_(CostOf(best_)),
+      predicate_(predicate),
+      options_(options),
+      start_(Now()) {
+  progress_.instructions = best_.module->InstructionCount();
+  progress_.elements = cost_[4];
+}
+
+bool Reduction::Expired() const {
+  return progress_.probes >= options_.max_probes || Now() - start_ >= options_.seconds;
+}
+
+bool Reduction::Try(ReduceCase candidate, std::string_view step) {
+  if (Expired()) return false;
+  Clean(candidate);
+  ReduceCost cost = CostOf(candidate);
+  if (!(cost < cost_)) return false;
+  if (!tried_.insert(HashCase(candidate)).second) return false;
+  if (!Verify(*candidate.module).ok()) return false;
+  ++progress_.probes;
+  if (!predicate_(*candidate.module, candidate.inputs)) return false;
+  best_ = std::move(candidate);
+  cost_ = cost;
+  values_known_ = false;
+  ++progress_.accepted;
+  progress_.instructions = cost[0];
+  progress_.elements = cost[4];
+  progress_.seconds = Now() - start_;
+  progress_.step = step;
+  if (options_.progress) options_.progress(progress_);
+  return true;
+}
+
+const std::vector<Literal>& Reduction::Values() {
+  if (values_known_) return values_;
+  values_known_ = true;
+  values_.clear();
+  if (!options_.evaluate) return values_;
+  std::unique_ptr<Module> all = best_.module->Clone();
+  std::vector<Instruction*> outputs;
+  std::vector<int64_t> ids;
+  std::vector<Shape> shapes;
+  int64_t largest = -1;
+  auto there = all->entry()->begin();
+  for (const Instruction* at : *best_.module->entry()) {
+    largest = std::max(largest, at->id());
+    if (at->shape().IsArray()) {
+      outputs.push_back(*there);
+      shapes.push_back((*there)->shape());
+      ids.push_back(at->id());
+    }
+    ++there;
+  }
+  all->config() = ModuleConfig();
+  all->entry()->set_root(all->entry()->Add(Opcode::kTuple, Shape::Tuple(shapes), outputs));
+  absl::StatusOr<Literal> result = options_.evaluate(*all, best_.inputs);
+  if (!result.ok() || result->elements().size() != ids.size()) return values_;
+  values_.resize(largest + 1);
+  for (size_t i = 0; i < ids.size(); ++i)
+    values_[ids[i]] = std::move(result->mutable_elements()[i]);
+  return values_;
+}
+
+absl::Span<const ReduceStep> ReduceSteps() {
+  static constexpr ReduceStep kSteps[] = {
+      {"drop the header", DropHeader},
+      {"drop outputs", DropOutputs},
+      {"earlier root", EarlierRoot},
+      {"inline calls", InlineCalls},
+      {"forward tuples", ForwardTuples},
+      {"cut operands", CutOperands},
+      {"replace by operand", ReplaceByOperand},
+      {"prune loop state", PruneLoopState},
+      {"simplify callees", SimplifyCallees},
+      {"merge leaves", MergeLeaves},
+      {"shrink dimensions", ShrinkDimensions},
+      {"drop dimensions", DropDimensions},
+      {"simplify attributes", SimplifyAttributes},
+      {"simplify types", SimplifyTypes},
+      {"simplify values", SimplifyValues},
+  };
+  return kSteps;
+}
+
+absl::StatusOr<ReduceResult> Reduce(const Module& module, const std::vector<Literal>& inputs,
+                                    const ReducePredicate& predicate,
+                                    const ReduceOptions& options) {
+  if (absl::Status status = Verify(module); !status.ok()) return status;
+  if (!predicate(module, inputs)) {
+    return absl::FailedPreconditionError(
+        "the program does not show the failure to begin with: nothing to reduce");
+  }
+  Reduction reduction({module.Clone(), inputs}, predicate, options);
+  bool changed = true;
+  while (changed && !reduction.Expired()) {
+    changed = false;
+    for (const ReduceStep& step : ReduceSteps()) {
+      if (reduction.Expired()) break;
+      changed |= step.run(reduction);
+    }
+  }
+  ReduceResult result;
+  result.complete = !changed && !reduction.Expired();
+  result.progress = reduction.progress();
+  result.reduced = reduction.best().Clone();
+  return result;
+}
+
+}  // namespace assay

@@ -1,0 +1,61 @@
+// Makes a failing program small: as few instructions as it takes, small shapes, plain types and
+// values, while a predicate holds. The predicate decides what "the same failure" is; every
+// candidate verifies before it is asked.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "spec/ir/module.h"
+#include "spec/types/literal.h"
+
+namespace assay {
+
+// A program and what it is given, in parameter order of the entry.
+struct ReduceCase {
+  std::unique_ptr<Module> module;
+  std::vector<Literal> inputs;
+
+  ReduceCase Clone() const { return {module->Clone(), inputs}; }
+};
+
+// True: the candidate shows the failure that is being reduced.
+using ReducePredicate = std::function<bool(const Module&, const std::vector<Literal>&)>;
+// The plain value of a module on inputs, as the oracle gives it. Lets the reducer cut a program
+// where a value is known.
+using EvaluateFunction =
+    std::function<absl::StatusOr<Literal>(const Module&, const std::vector<Literal>&)>;
+
+struct ReduceProgress {
+  int64_t probes = 0, accepted = 0;
+  int64_t instructions = 0, elements = 0;  // of the best so far
+  double seconds = 0;
+  std::string step;  // the latest one that was accepted
+};
+
+struct ReduceOptions {
+  double seconds = 30;  // best so far is returned then
+  int64_t max_probes = 20000;
+  EvaluateFunction evaluate;                            // optional
+  std::function<void(const ReduceProgress&)> progress;  // optional, after each accepted step
+};
+
+struct ReduceResult {
+  ReduceCase reduced;
+  ReduceProgress progress;
+  bool complete =
+      false;  // no step is left that the predicate accepts; false: time or probes ran out
+};
+
+// Errors: the module does not verify, or the predicate does not hold for what was given.
+// Deterministic as long as the predicate is and time does not run out. The same predicate answer is
+// never asked for twice.
+absl::StatusOr<ReduceResult> Reduce(const Module& module, const std::vector<Literal>& inputs,
+                                    const ReducePredicate& predicate,
+                                    const ReduceOptions& options = {});
+
+}  // namespace assay

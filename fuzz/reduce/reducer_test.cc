@@ -1,0 +1,242 @@
+#include "fuzz/reduce/reducer.h"
+
+#include <algorithm>
+
+#include "gtest/gtest.h"
+#include "spec/ops/verifier.h"
+#include "spec/text/reader.h"
+#include "spec/text/writer.h"
+
+namespace assay {
+namespace {
+
+std::unique_ptr<Module> Parse(const std::string& text) {
+  absl::StatusOr<std::unique_ptr<Module>> module = ReadModule(text);
+  EXPECT_TRUE(module.ok()) << module.status();
+  EXPECT_TRUE(Verify(**module).ok()) << Verify(**module);
+  return *std::move(module);
+}
+
+// Inputs counting up from 1, whatever the type.
+std::vector<Literal> Inputs(const Module& module) {
+  std::vector<Literal> inputs;
+  int64_t next = 1;
+  for (const Instruction* parameter : module.entry()->parameters()) {
+    Literal literal(parameter->shape());
+    for (int64_t i = 0; i < literal.element_count(); ++i) {
+      if (IsFloat(literal.element_type())) {
+        literal.SetDouble(i, static_cast<double>(next++) + 0.5);
+      } else {
+        literal.SetInteger(i, next++ % 100);
+      }
+    }
+    inputs.push_back(std::move(literal));
+  }
+  return inputs;
+}
+
+bool AnyInstruction(const Module& module, const std::function<bool(const Instruction&)>& test) {
+  for (const Computation* computation : module.computations()) {
+    for (const Instruction* at : *computation) {
+      if (test(*at)) return true;
+    }
+  }
+  return false;
+}
+
+struct Outcome {
+  std::string text;
+  ReduceResult result;
+};
+
+Outcome ReduceText(const std::string& text, const ReducePredicate& predicate) {
+  std::unique_ptr<Module> module = Parse(text);
+  ReduceOptions options;
+  options.seconds = 60;
+  absl::StatusOr<ReduceResult> result = Reduce(*module, Inputs(*module), predicate, options);
+  EXPECT_TRUE(result.ok()) << result.status();
+  Outcome outcome{"", *std::move(result)};
+  outcome.text = WriteModule(*outcome.result.reduced.module, WriteOptions::Short());
+  EXPECT_TRUE(outcome.result.complete);
+  EXPECT_TRUE(Verify(*outcome.result.reduced.module).ok());
+  EXPECT_TRUE(predicate(*outcome.result.reduced.module, outcome.result.reduced.inputs));
+  return outcome;
+}
+
+constexpr char kNestedSlices[] =
+    R"(HloModule nested, entry_computation_layout={(s16[9,7,5]{2,1,0}, u8[], s16[9,7,5]{2,1,0}, u8[])->(s16[10,3]{1,0}, s16[4,3,2]{2,1,0}, f32[9,7,5]{2,1,0})}
+
+add {
+  a = s16[] parameter(0)
+  b = s16[] parameter(1)
+  ROOT s = s16[] add(a, b)
+}
+
+ENTRY e {
+  p = s16[9,7,5]{2,1,0} parameter(0)
+  i = u8[] parameter(1)
+  q = s16[9,7,5]{2,1,0} parameter(2)
+  j = u8[] parameter(3)
+  sum = s16[9,7,5]{2,1,0} add(p, q)
+  reversed = s16[9,7,5]{2,1,0} reverse(sum), dimensions={0,2}
+  one = u8[] constant(1)
+  k = u8[] add(j, one)
+  outer = s16[7,6,4]{2,1,0} dynamic-slice(reversed, i, k, one), dynamic_slice_sizes={7,6,4}
+  inner = s16[4,3,2]{2,1,0} dynamic-slice(outer, j, i, k), dynamic_slice_sizes={4,3,2}
+  zero = s16[] constant(0)
+  padded = s16[5,3,2]{2,1,0} pad(inner, zero), padding=1_0x0_0x0_0
+  total = s16[5,3]{1,0} reduce(padded, zero), dimensions={2}, to_apply=add
+  twice = s16[10,3]{1,0} concatenate(total, total), dimensions={0}
+  float = f32[9,7,5]{2,1,0} convert(p)
+  ROOT t = (s16[10,3]{1,0}, s16[4,3,2]{2,1,0}, f32[9,7,5]{2,1,0}) tuple(twice, inner, float)
+}
+)";
+
+bool HasNestedDynamicSlices(const Module& module, const std::vector<Literal>&) {
+  return AnyInstruction(module, [](const Instruction& at) {
+    return at.opcode() == Opcode::kDynamicSlice && at.operand(0)->opcode() == Opcode::kDynamicSlice;
+  });
+}
+
+TEST(Reduce, NestedDynamicSlicesToFourInstructions) {
+  Outcome outcome = ReduceText(kNestedSlices, HasNestedDynamicSlices);
+  const Module& module = *outcome.result.reduced.module;
+  EXPECT_LE(module.InstructionCount(), 4) << outcome.text;
+  EXPECT_LE(outcome.result.progress.elements, 6) << outcome.text;
+  EXPECT_EQ(module.entry()->root()->shape().element_type(), ElementType::kS32) << outcome.text;
+}
+
+TEST(Reduce, KeepsTheSizesThatMatter) {
+  // The inner slice must be able to start late: more than one place for it.
+  auto predicate = [](const Module& module, const std::vector<Literal>&) {
+    return AnyInstruction(module, [](const Instruction& at) {
+      return at.opcode() == Opcode::kDynamicSlice &&
+             at.operand(0)->opcode() == Opcode::kDynamicSlice && at.shape().rank() > 0 &&
+             at.operand(0)->shape().dimension(0) > at.shape().dimension(0) &&
+             at.operand(0)->operand(0)->shape().dimension(0) > at.operand(0)->shape().dimension(0);
+    });
+  };
+  Outcome outcome = ReduceText(kNestedSlices, predicate);
+  EXPECT_LE(outcome.result.reduced.module->InstructionCount(), 4) << outcome.text;
+  EXPECT_EQ(outcome.result.reduced.module->entry()->root()->shape().rank(), 1) << outcome.text;
+  int64_t largest = 0;
+  for (const Literal& input : outcome.result.reduced.inputs) {
+    largest = std::max(largest, input.element_count());
+  }
+  EXPECT_EQ(largest, 3) << outcome.text;
+}
+
+TEST(Reduce, IsDeterministic) {
+  EXPECT_EQ(ReduceText(kNestedSlices, HasNestedDynamicSlices).text,
+            ReduceText(kNestedSlices, HasNestedDynamicSlices).text);
+}
+
+TEST(Reduce, SimplifiesInputValues) {
+  auto predicate = [](const Module& module, const std::vector<Literal>& inputs) {
+    bool pads = AnyInstruction(
+        module, [](const Instruction& at) { return at.opcode() == Opcode::kNegate; });
+    if (!pads || inputs.empty() || !inputs[0].shape().IsArray()) return false;
+    for (int64_t i = 0; i < inputs[0].element_count(); ++i) {
+      if (inputs[0].GetDouble(i) >= 4) return true;
+    }
+    return false;
+  };
+  Outcome outcome = ReduceText(R"(HloModule values
+ENTRY e {
+  p = f64[5,6]{1,0} parameter(0)
+  e = f64[5,6]{1,0} exponential(p)
+  n = f64[5,6]{1,0} negate(e)
+  ROOT s = f64[2,3]{1,0} slice(n), slice={[1:4:2], [0:6:2]}
+}
+)",
+                               predicate);
+  EXPECT_EQ(outcome.result.reduced.module->InstructionCount(), 2) << outcome.text;
+  ASSERT_EQ(outcome.result.reduced.inputs.size(), 1u);
+  EXPECT_EQ(outcome.result.reduced.inputs[0].element_count(), 1) << outcome.text;
+  EXPECT_LE(outcome.result.reduced.inputs[0].GetDouble(0), 8) << outcome.text;
+}
+
+constexpr char kLoop[] = R"(HloModule loop
+
+cond {
+  s = (s32[], f32[4]{0}, s32[], f32[4]{0}) parameter(0)
+  i = s32[] get-tuple-element(s), index=0
+  limit = s32[] constant(17)
+  ROOT less = pred[] compare(i, limit), direction=LT
+}
+
+body {
+  s = (s32[], f32[4]{0}, s32[], f32[4]{0}) parameter(0)
+  i = s32[] get-tuple-element(s), index=0
+  x = f32[4]{0} get-tuple-element(s), index=1
+  step = s32[] get-tuple-element(s), index=2
+  w = f32[4]{0} get-tuple-element(s), index=3
+  next = s32[] add(i, step)
+  y = f32[4]{0} multiply(x, w)
+  z = f32[4]{0} sqrt(y)
+  ROOT t = (s32[], f32[4]{0}, s32[], f32[4]{0}) tuple(next, z, step, w)
+}
+
+inner {
+  v = f32[4]{0} parameter(0)
+  ROOT n = f32[4]{0} negate(v)
+}
+
+ENTRY e {
+  x = f32[4]{0} parameter(0)
+  w = f32[4]{0} parameter(1)
+  c = f32[4]{0} call(x), to_apply=inner
+  zero = s32[] constant(0)
+  one = s32[] constant(2)
+  init = (s32[], f32[4]{0}, s32[], f32[4]{0}) tuple(zero, c, one, w)
+  loop = (s32[], f32[4]{0}, s32[], f32[4]{0}) while(init), condition=cond, body=body
+  r = f32[4]{0} get-tuple-element(loop), index=1
+  u = f32[4]{0} get-tuple-element(loop), index=3
+  ROOT sum = f32[4]{0} add(r, u)
+}
+)";
+
+bool HasOpcode(const Module& module, Opcode opcode) {
+  return AnyInstruction(module, [opcode](const Instruction& at) { return at.opcode() == opcode; });
+}
+
+TEST(Reduce, TakesLoopsApart) {
+  Outcome outcome = ReduceText(kLoop, [](const Module& module, const std::vector<Literal>&) {
+    return HasOpcode(module, Opcode::kSqrt);
+  });
+  EXPECT_EQ(outcome.result.reduced.module->InstructionCount(), 2) << outcome.text;
+}
+
+TEST(Reduce, PrunesTheStateOfLoopsThatStay) {
+  Outcome outcome = ReduceText(kLoop, [](const Module& module, const std::vector<Literal>&) {
+    return AnyInstruction(module, [](const Instruction& at) {
+      return at.opcode() == Opcode::kWhile &&
+             AnyInstruction(*at.parent()->parent(), [](const Instruction& in) {
+               return in.opcode() == Opcode::kSqrt && in.parent() != in.parent()->parent()->entry();
+             });
+    });
+  });
+  EXPECT_LE(outcome.result.reduced.module->InstructionCount(), 16) << outcome.text;
+}
+
+TEST(Reduce, RefusesWhatDoesNotFail) {
+  std::unique_ptr<Module> module = Parse(kLoop);
+  absl::StatusOr<ReduceResult> result = Reduce(
+      *module, Inputs(*module), [](const Module&, const std::vector<Literal>&) { return false; });
+  EXPECT_EQ(result.status().code(), absl::StatusCode::kFailedPrecondition);
+}
+
+TEST(Reduce, KeepsTheBestWhenProbesRunOut) {
+  std::unique_ptr<Module> module = Parse(kNestedSlices);
+  ReduceOptions options;
+  options.max_probes = 5;
+  absl::StatusOr<ReduceResult> result =
+      Reduce(*module, Inputs(*module), HasNestedDynamicSlices, options);
+  ASSERT_TRUE(result.ok());
+  EXPECT_FALSE(result->complete);
+  EXPECT_LE(result->progress.probes, 5);
+  EXPECT_TRUE(HasNestedDynamicSlices(*result->reduced.module, result->reduced.inputs));
+}
+
+}  // namespace
+}  // namespace assay

@@ -1,0 +1,75 @@
+// The state of one reduction, and the steps that propose candidates to it.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/container/flat_hash_set.h"
+#include "fuzz/reduce/reducer.h"
+
+namespace assay {
+
+// How big a case is, most important first. A step is accepted only if it makes this smaller, so
+// every reduction ends.
+using ReduceCost = std::array<int64_t, 9>;
+ReduceCost CostOf(const ReduceCase& c);
+
+class Reduction {
+ public:
+  Reduction(ReduceCase start, const ReducePredicate& predicate, const ReduceOptions& options);
+
+  const ReduceCase& best() const { return best_; }
+  const ReduceProgress& progress() const { return progress_; }
+  bool Expired() const;
+
+  // Cleans the candidate (dead code, unused parameters, order), and makes it the best if it is
+  // smaller, verifies, was not tried before and the predicate holds. False otherwise.
+  bool Try(ReduceCase candidate, std::string_view step);
+
+  // The values of the entry's instructions on the best inputs, by instruction id: empty literals
+  // where there is none. Computed once per best case; empty if there is no way to evaluate.
+  const std::vector<Literal>& Values();
+
+ private:
+  ReduceCase best_;
+  ReduceCost cost_;
+  const ReducePredicate& predicate_;
+  const ReduceOptions& options_;
+  ReduceProgress progress_;
+  double start_;
+  absl::flat_hash_set<uint64_t> tried_;
+  std::vector<Literal> values_;
+  bool values_known_ = false;
+};
+
+// One kind of simplification: proposes candidates as long as some are accepted. True if any was.
+struct ReduceStep {
+  std::string_view name;
+  bool (*run)(Reduction&);
+};
+// In the order in which a round runs them.
+absl::Span<const ReduceStep> ReduceSteps();
+
+// structure.cc: what the entry computes.
+bool DropHeader(Reduction&);        // annotations, aliases, layouts of the caller
+bool DropOutputs(Reduction&);       // elements of a root tuple
+bool EarlierRoot(Reduction&);       // an intermediate as the only output
+bool CutOperands(Reduction&);       // an instruction becomes a parameter or constant with its value
+bool ForwardTuples(Reduction&);     // get-tuple-element of tuple
+bool ReplaceByOperand(Reduction&);  // an instruction by one of its operands, in all computations
+bool MergeLeaves(Reduction&);       // equal-shaped parameters and constants into one
+// calls.cc: computations.
+bool InlineCalls(Reduction&);      // call, fusion; one branch of a conditional; one trip of a while
+bool PruneLoopState(Reduction&);   // elements of a while's tuple
+bool SimplifyCallees(Reduction&);  // instructions of called computations by constants
+// resize.cc, rank.cc, types.cc, attributes.cc, values.cc
+bool ShrinkDimensions(Reduction&);
+bool DropDimensions(Reduction&);
+bool SimplifyTypes(Reduction&);
+bool SimplifyAttributes(Reduction&);
+bool SimplifyValues(Reduction&);
+
+}  // namespace assay

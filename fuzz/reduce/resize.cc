@@ -1,0 +1,288 @@
+#include "fuzz/reduce/resize.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "fuzz/reduce/edit.h"
+#include "fuzz/reduce/reduction.h"
+
+namespace assay {
+namespace {
+
+constexpr int kMaxRounds = 12;  // of sizes that follow from sizes
+
+class Resizer {
+ public:
+  Resizer(const ReduceCase& original, const Equivalence& sizes, SizeByClass wanted, bool keep_end)
+      : original_(original), sizes_(sizes), wanted_(std::move(wanted)), keep_end_(keep_end) {}
+
+  std::optional<ReduceCase> Run() {
+    for (int round = 0; round < kMaxRounds; ++round) {
+      ReduceCase c = original_.Clone();
+      SetShapes(*c.module);
+      Outcome outcome = FixAttributes(*c.module);
+      if (outcome == Outcome::kImpossible) return std::nullopt;
+      if (outcome == Outcome::kAgain) continue;
+      if (!FixLiterals(c)) return std::nullopt;
+      return c;
+    }
+    return std::nullopt;
+  }
+
+ private:
+  enum class Outcome { kDone, kAgain, kImpossible };
+
+  void SetShapes(Module& clone) {
+    const Module& module = *original_.module;
+    for (size_t k = 0; k < module.computations().size(); ++k) {
+      auto there = clone.computations()[k]->begin();
+      for (const Instruction* at : *module.computations()[k]) {
+        std::vector<Shape*> leaves = MutableLeaves((*there)->mutable_shape());
+        for (size_t leaf = 0; leaf < leaves.size(); ++leaf) {
+          if (!leaves[leaf]->IsArray()) continue;
+          for (int64_t d = 0; d < leaves[leaf]->rank(); ++d) {
+            auto size = wanted_.find(sizes_.ClassOf(at, static_cast<int64_t>(leaf), d));
+            if (size != wanted_.end()) leaves[leaf]->set_dimension(d, size->second);
+          }
+        }
+        ++there;
+      }
+    }
+  }
+
+  // Demands a size of a dimension of an array-shaped instruction; kAgain if that is news.
+  Outcome Demand(const Instruction* original, int64_t dimension, int64_t size) {
+    auto [at, inserted] = wanted_.try_emplace(sizes_.ClassOf(original, 0, dimension), size);
+    if (inserted) return Outcome::kAgain;
+    return at->second == size ? Outcome::kDone : Outcome::kImpossible;
+  }
+
+  Outcome FixAttributes(Module& clone) {
+    const Module& module = *original_.module;
+    for (size_t k = 0; k < module.computations().size(); ++k) {
+      auto there = clone.computations()[k]->begin();
+      for (const Instruction* at : *module.computations()[k]) {
+        Outcome outcome = Fix(at, *there);
+        if (outcome != Outcome::kDone) return outcome;
+        ++there;
+      }
+    }
+    return Outcome::kDone;
+  }
+
+  Outcome Fix(const Instruction* original, Instruction* changed) {
+    switch (changed->opcode()) {
+      case Opcode::kSlice:
+        return FixSlice(original, changed);
+      case Opcode::kDynamicSlice:
+        return FixDynamicSlice(original, changed);
+      case Opcode::kDynamicUpdateSlice:
+        return FixUpdate(original, changed);
+      case Opcode::kPad:
+        return FixPad(original, changed);
+      case Opcode::kConcatenate:
+        return FixConcatenate(original, changed);
+      case Opcode::kReshape:
+        return FixReshape(original, changed);
+      default:
+        return Outcome::kDone;
+    }
+  }
+
+  Outcome FixSlice(const Instruction* original, Instruction* changed) {
+    const Shape &in = changed->operand(0)->shape(), &out = changed->shape();
+    auto* ranges =
+        std::get_if<std::vector<SliceRange>>(changed->mutable_attributes().Find(Attr::kSlice));
+    if (ranges == nullptr) return Outcome::kImpossible;
+    for (int64_t d = 0; d < out.rank(); ++d) {
+      SliceRange& r = (*ranges)[d];
+      if (out.dimension(d) > in.dimension(d)) return Demand(original, d, in.dimension(d));
+      auto span = [&] { return out.dimension(d) == 0 ? 0 : (out.dimension(d) - 1) * r.stride + 1; };
+      if (span() > in.dimension(d)) r.stride = 1;
+      r.start = std::clamp<int64_t>(r.start, 0, in.dimension(d) - span());
+      r.limit = r.start + span();
+    }
+    return Outcome::kDone;
+  }
+
+  Outcome FixDynamicSlice(const Instruction* original, Instruction* changed) {
+    const Shape &in = changed->operand(0)->shape(), &out = changed->shape();
+    for (int64_t d = 0; d < out.rank(); ++d) {
+      if (out.dimension(d) > in.dimension(d)) return Demand(original, d, in.dimension(d));
+    }
+    changed->mutable_attributes().Set(Attr::kDynamicSliceSizes, out.dimensions());
+    return Outcome::kDone;
+  }
+
+  Outcome FixUpdate(const Instruction* original, Instruction* changed) {
+    const Shape &update = changed->operand(1)->shape(), &out = changed->shape();
+    for (int64_t d = 0; d < out.rank(); ++d) {
+      if (update.dimension(d) > out.dimension(d)) {
+        return Demand(original->operand(1), d, out.dimension(d));
+      }
+    }
+    return Outcome::kDone;
+  }
+
+  Outcome FixPad(const Instruction*, Instruction* changed) {
+    const Shape &in = changed->operand(0)->shape(), &out = changed->shape();
+    auto* padding =
+        std::get_if<std::vector<PaddingDim>>(changed->mutable_attributes().Find(Attr::kPadding));
+    if (padding == nullptr) return Outcome::kImpossible;
+    for (int64_t d = 0; d < out.rank(); ++d) {
+      PaddingDim& p = (*padding)[d];
+      int64_t inner = in.dimension(d) + std::max<int64_t>(in.dimension(d) - 1, 0) * p.interior;
+      p.high = out.dimension(d) - inner - p.low;
+    }
+    return Outcome::kDone;
+  }
+
+  Outcome FixConcatenate(const Instruction* original, Instruction* changed) {
+    absl::Span<const int64_t> dims = changed->attributes().Integers(Attr::kDimension);
+    if (dims.size() != 1) return Outcome::kImpossible;
+    int64_t sum = 0;
+    for (const Instruction* operand : changed->operands())
+      sum += operand->shape().dimension(dims[0]);
+    if (sum == changed->shape().dimension(dims[0])) return Outcome::kDone;
+    return Demand(original, dims[0], sum);
+  }
+
+  // When the counts differ: all of the operand into the largest dimension of the result, or back.
+  Outcome FixReshape(const Instruction* original, Instruction* changed) {
+    const Shape &in = changed->operand(0)->shape(), &out = changed->shape();
+    if (in.ElementCount() == out.ElementCount()) return Outcome::kDone;
+    Outcome outcome = Gather(original, original->shape(), in.ElementCount());
+    if (outcome != Outcome::kImpossible) return outcome;
+    return Gather(original->operand(0), original->operand(0)->shape(), out.ElementCount());
+  }
+
+  // Gives `at` a total of `count` elements by resizing one of its dimensions that is free to
+  // change.
+  Outcome Gather(const Instruction* at, const Shape& shape, int64_t count) {
+    int64_t rest = 1, free = -1;
+    for (int64_t d = 0; d < shape.rank(); ++d) {
+      auto fixed = wanted_.find(sizes_.ClassOf(at, 0, d));
+      if (fixed != wanted_.end()) {
+        rest *= fixed->second;
+      } else if (free < 0 || shape.dimension(d) > shape.dimension(free)) {
+        if (free >= 0) rest *= shape.dimension(free);
+        free = d;
+      } else {
+        rest *= shape.dimension(d);
+      }
+    }
+    if (free < 0) return Outcome::kImpossible;
+    if (rest != 0 && count % rest == 0) return Demand(at, free, count / rest);
+    // Room for the others: first make the smaller free dimensions one.
+    for (int64_t d = 0; d < shape.rank(); ++d) {
+      if (d != free && shape.dimension(d) != 1 && !wanted_.contains(sizes_.ClassOf(at, 0, d))) {
+        return Demand(at, d, 1);
+      }
+    }
+    return Outcome::kImpossible;
+  }
+
+  bool FixLiterals(ReduceCase& c) {
+    for (Computation* computation : c.module->computations()) {
+      for (Instruction* at : *computation) {
+        if (at->opcode() != Opcode::kConstant) continue;
+        if (at->literal() == nullptr || !at->shape().IsArray()) continue;
+        if (SameDimensions(at->shape(), at->literal()->shape())) continue;
+        at->set_literal(
+            std::make_shared<const Literal>(Crop(*at->literal(), at->shape(), keep_end_)));
+      }
+    }
+    const Computation* entry = c.module->entry();
+    for (size_t i = 0; i < c.inputs.size(); ++i) {
+      const Shape& shape = entry->parameter(static_cast<int64_t>(i))->shape();
+      if (!shape.IsArray()) continue;
+      if (!SameDimensions(shape, c.inputs[i].shape()))
+        c.inputs[i] = Crop(c.inputs[i], shape, keep_end_);
+    }
+    return true;
+  }
+
+  const ReduceCase& original_;
+  const Equivalence& sizes_;
+  SizeByClass wanted_;
+  bool keep_end_;
+};
+
+std::vector<int64_t> SizesOfClasses(const Equivalence& sizes) {
+  std::vector<int64_t> result(sizes.class_count(), 0);
+  sizes.ForEach([&](const Instruction* at, int64_t leaf, int64_t dimension, int64_t c) {
+    result[c] = ShapeLeaves(at->shape())[leaf]->dimension(dimension);
+  });
+  return result;
+}
+
+// Every dimension larger than `size` becomes `size`.
+bool ShrinkAll(Reduction& r, int64_t size) {
+  Equivalence sizes(*r.best().module, LinkKind::kSizes);
+  SizeByClass wanted;
+  std::vector<int64_t> current = SizesOfClasses(sizes);
+  for (size_t c = 0; c < current.size(); ++c) {
+    if (current[c] > size) wanted[static_cast<int64_t>(c)] = size;
+  }
+  if (wanted.empty()) return false;
+  std::optional<ReduceCase> candidate = Resize(r.best(), sizes, std::move(wanted));
+  return candidate && r.Try(*std::move(candidate), "shrink all dimensions");
+}
+
+bool ShrinkClass(Reduction& r, int64_t c) {
+  Equivalence sizes(*r.best().module, LinkKind::kSizes);
+  if (c >= sizes.class_count()) return false;
+  int64_t current = SizesOfClasses(sizes)[c];
+  for (int64_t size :
+       {int64_t{1}, int64_t{2}, int64_t{3}, int64_t{4}, current / 4, current / 2, current - 1}) {
+    if (size < 1 || size >= current) continue;
+    for (bool keep_end : {false, true}) {
+      std::optional<ReduceCase> candidate = Resize(r.best(), sizes, {{c, size}}, keep_end);
+      if (candidate && r.Try(*std::move(candidate), "shrink a dimension")) return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+Literal Crop(const Literal& literal, const Shape& shape, bool keep_end) {
+  Literal result(shape);
+  if (result.element_count() == 0 || literal.element_count() == 0) return result;
+  DimVector strides = RowMajorStrides(literal.shape().dimensions());
+  std::vector<int64_t> index(shape.rank(), 0), source(shape.rank(), 0);
+  int64_t width = StorageBytes(shape.element_type()), at = 0;
+  do {
+    for (int64_t d = 0; d < shape.rank(); ++d) {
+      int64_t size = literal.shape().dimension(d);
+      int64_t skipped = keep_end ? std::max<int64_t>(size - shape.dimension(d), 0) : 0;
+      source[d] = std::min(index[d] + skipped, size - 1);
+    }
+    std::memcpy(result.bytes().data() + at++ * width,
+                literal.bytes().data() + LinearIndex(strides, source) * width, width);
+  } while (NextIndex(shape.dimensions(), absl::MakeSpan(index)));
+  return result;
+}
+
+std::optional<ReduceCase> Resize(const ReduceCase& original, const Equivalence& sizes,
+                                 SizeByClass wanted, bool keep_end) {
+  return Resizer(original, sizes, std::move(wanted), keep_end).Run();
+}
+
+bool ShrinkDimensions(Reduction& r) {
+  bool changed = false;
+  for (int64_t size : {1, 2, 3, 4, 8}) {
+    if (ShrinkAll(r, size)) {
+      changed = true;
+      break;
+    }
+  }
+  int64_t classes = Equivalence(*r.best().module, LinkKind::kSizes).class_count();
+  for (int64_t c = 0; c < classes && !r.Expired(); ++c) {
+    while (ShrinkClass(r, c)) changed = true;
+  }
+  return changed;
+}
+
+}  // namespace assay

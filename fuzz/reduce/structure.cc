@@ -1,0 +1,207 @@
+// Steps that change what the entry computation computes.
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "fuzz/reduce/edit.h"
+#include "fuzz/reduce/reduction.h"
+
+namespace assay {
+namespace {
+
+constexpr int64_t kMaxConstantElements =
+    64;  // a cut value larger than this only becomes a parameter
+
+std::vector<Instruction*> StoredOrder(const Computation& computation) {
+  return {computation.begin(), computation.end()};
+}
+
+void StripAnnotations(Module& module) {
+  for (Computation* computation : module.computations()) {
+    for (Instruction* at : *computation) {
+      for (Attr attr :
+           {Attr::kSharding, Attr::kFrontendAttributes, Attr::kMetadata, Attr::kStatistics,
+            Attr::kResultAccuracy, Attr::kOrigin, Attr::kBackendConfig}) {
+        at->mutable_attributes().Remove(attr);
+      }
+    }
+  }
+}
+
+// A copy of the best case whose root is the counterpart of `root`.
+ReduceCase WithRoot(const ReduceCase& best, const Instruction* root) {
+  ReduceCase c = best.Clone();
+  c.module->config().entry_layout.reset();
+  c.module->config().input_output_alias.clear();
+  c.module->entry()->set_root(Counterpart(*c.module, root));
+  return c;
+}
+
+// A copy whose root tuple holds only the elements for which `keep` is set.
+ReduceCase WithOutputs(const ReduceCase& best, const std::vector<bool>& keep) {
+  ReduceCase c = best.Clone();
+  c.module->config().entry_layout.reset();
+  c.module->config().input_output_alias.clear();
+  Computation* entry = c.module->entry();
+  std::vector<Instruction*> operands;
+  std::vector<Shape> shapes;
+  for (size_t i = 0; i < keep.size(); ++i) {
+    if (!keep[i]) continue;
+    operands.push_back(entry->root()->operand(i));
+    shapes.push_back(operands.back()->shape());
+  }
+  entry->set_root(entry->Add(Opcode::kTuple, Shape::Tuple(shapes), operands));
+  return c;
+}
+
+bool IsTupleOp(const Instruction* at) { return at->opcode() == Opcode::kTuple; }
+
+}  // namespace
+
+bool DropHeader(Reduction& r) {
+  ReduceCase c = r.best().Clone();
+  c.module->config() = ModuleConfig();
+  StripAnnotations(*c.module);
+  return r.Try(std::move(c), "drop the header");
+}
+
+bool DropOutputs(Reduction& r) {
+  bool changed = false;
+  const auto root = [&r] { return r.best().module->entry()->root(); };
+  // One output alone, not even a tuple.
+  for (int64_t i = 0; IsTupleOp(root()) && i < root()->operand_count(); ++i) {
+    if (r.Try(WithRoot(r.best(), root()->operand(i)), "one output")) return true;
+  }
+  // Otherwise halves, quarters, ... of the tuple away.
+  if (!IsTupleOp(root())) return changed;
+  for (int64_t chunk = root()->operand_count() / 2; chunk >= 1; chunk /= 2) {
+    for (int64_t at = 0; at < root()->operand_count() && root()->operand_count() > 1;) {
+      std::vector<bool> keep(root()->operand_count(), true);
+      std::fill_n(keep.begin() + at, std::min<int64_t>(chunk, keep.size() - at), false);
+      if (r.Try(WithOutputs(r.best(), keep), "drop outputs")) {
+        changed = true;
+      } else {
+        at += chunk;
+      }
+    }
+  }
+  return changed;
+}
+
+bool EarlierRoot(Reduction& r) {
+  const Computation* entry = r.best().module->entry();
+  for (const Instruction* at : entry->PostOrder()) {
+    if (at == entry->root() || !at->shape().IsArray() || IsLeaf(at)) continue;
+    if (r.Try(WithRoot(r.best(), at), "earlier root")) return true;
+  }
+  return false;
+}
+
+bool CutOperands(Reduction& r) {
+  bool changed = false;
+  for (int64_t i = r.best().module->entry()->instruction_count(); i-- > 0;) {
+    std::vector<Instruction*> order = StoredOrder(*r.best().module->entry());
+    i = std::min<int64_t>(i, static_cast<int64_t>(order.size()) - 1);
+    const Instruction* at = order[i];
+    if (IsLeaf(at) || at == r.best().module->entry()->root() || !at->shape().IsArray()) continue;
+    const std::vector<Literal>& values = r.Values();
+    std::optional<Literal> value;
+    if (at->id() < static_cast<int64_t>(values.size()) && values[at->id()].shape().IsValid()) {
+      value = values[at->id()];
+    } else if (at->shape().ElementCount() <= kDefaultLiteralLimit / 16) {
+      value = Splat(at->shape(), 0);
+    }
+    if (!value) continue;
+    value->set_layout(at->shape().layout());
+    ReduceCase c = r.best().Clone();
+    Instruction* target = Counterpart(*c.module, at);
+    if (Substitute(target, AddInput(c, *value)) && r.Try(std::move(c), "value as parameter")) {
+      changed = true;
+      continue;
+    }
+    if (value->element_count() > kMaxConstantElements) continue;
+    c = r.best().Clone();
+    target = Counterpart(*c.module, at);
+    if (Substitute(target, c.module->entry()->AddConstant(*std::move(value)))) {
+      changed |= r.Try(std::move(c), "value as constant");
+    }
+  }
+  return changed;
+}
+
+bool ForwardTuples(Reduction& r) {
+  auto forward = [](Computation* computation, int64_t only) {
+    bool any = false;
+    int64_t index = 0;
+    for (Instruction* at : StoredOrder(*computation)) {
+      if (at->opcode() != Opcode::kGetTupleElement || !IsTupleOp(at->operand(0))) continue;
+      if (only >= 0 && index++ != only) continue;
+      Instruction* element = at->operand(0)->operand(at->tuple_index());
+      at->ReplaceAllUsesWith(element);
+      any = true;
+    }
+    return any;
+  };
+  ReduceCase c = r.best().Clone();
+  bool any = false;
+  for (Computation* computation : c.module->computations()) any |= forward(computation, -1);
+  if (!any) return false;
+  if (r.Try(std::move(c), "forward tuples")) return true;
+  for (int64_t i = 0;; ++i) {
+    c = r.best().Clone();
+    if (!forward(c.module->entry(), i)) return false;
+    if (r.Try(std::move(c), "forward a tuple element")) return true;
+  }
+}
+
+bool ReplaceByOperand(Reduction& r) {
+  bool changed = false;
+  size_t computations = r.best().module->computations().size();
+  for (size_t k = 0; k < computations && k < r.best().module->computations().size(); ++k) {
+    auto computation = [&] { return r.best().module->computations()[k]; };
+    for (int64_t i = computation()->instruction_count(); i-- > 0;) {
+      if (k >= r.best().module->computations().size()) break;
+      std::vector<Instruction*> order = StoredOrder(*computation());
+      i = std::min<int64_t>(i, static_cast<int64_t>(order.size()) - 1);
+      const Instruction* at = order[i];
+      for (int64_t o = 0; o < at->operand_count(); ++o) {
+        if (!Compatible(at->shape(), at->operand(o)->shape())) continue;
+        ReduceCase c = r.best().Clone();
+        Instruction* target = Counterpart(*c.module, at);
+        if (!Substitute(target, target->operand(o))) continue;
+        if (r.Try(std::move(c), "replace by operand")) {
+          changed = true;
+          break;
+        }
+      }
+    }
+  }
+  return changed;
+}
+
+bool MergeLeaves(Reduction& r) {
+  bool changed = false;
+  for (size_t k = 0; k < r.best().module->computations().size(); ++k) {
+    bool merged = true;
+    while (merged && k < r.best().module->computations().size()) {
+      merged = false;
+      std::vector<Instruction*> order = StoredOrder(*r.best().module->computations()[k]);
+      for (size_t a = 0; a < order.size() && !merged; ++a) {
+        if (!IsLeaf(order[a])) continue;
+        for (size_t b = 0; b < order.size() && !merged; ++b) {
+          // Any value of the shape will do, an earlier leaf or something computed.
+          if (a == b || !Compatible(order[a]->shape(), order[b]->shape())) continue;
+          if (IsLeaf(order[b]) && b > a) continue;
+          ReduceCase c = r.best().Clone();
+          Instruction* from = Counterpart(*c.module, order[a]);
+          if (!Substitute(from, Counterpart(*c.module, order[b]))) continue;
+          merged = r.Try(std::move(c), "merge leaves");
+        }
+      }
+      changed |= merged;
+    }
+  }
+  return changed;
+}
+
+}  // namespace assay
