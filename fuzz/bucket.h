@@ -1,0 +1,35 @@
+// Which findings are the same bug. A fingerprint names the guilty rule where it is known; else it
+// is made of the crash or of the structure of the reduced program.
+#pragma once
+
+#include <string>
+
+#include "fuzz/finding.h"
+#include "spec/ir/module.h"
+
+namespace assay {
+
+struct BucketKey {
+  FindingKind kind = FindingKind::kWrongValue;
+  std::string backend_family;  // "cpu", "xla": a name without its options
+  std::string rule;            // guilty decision: enough by itself
+  std::string pass;            // guilty pass: many rules wide, so the structure counts as well
+  std::string crash;           // what a crash left behind
+  const Module* reduced = nullptr;
+};
+
+// "cpu/wrong value/ds-of-ds", "xla/wrong value/algsimp/dynamic-slice+pad/1f2e3d4c". Usable as a
+// folder name after '/' is replaced.
+std::string BucketOf(const BucketKey& key);
+
+// The part of a crash report that stays equal from case to case: the first telling line without
+// numbers, addresses, names in quotes or after '%', and paths.
+std::string CrashSignature(const std::string& text);
+
+// Opcodes of a module without parameters and constants, sorted, each once: "dynamic-slice+pad".
+std::string OpcodeSet(const Module& module);
+
+// "cpu:threads=1" -> "cpu"
+std::string BackendFamily(const std::string& name);
+
+}  // namespace assay
