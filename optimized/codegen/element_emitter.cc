@@ -1,0 +1,401 @@
+#include "optimized/codegen/element_emitter.h"
+
+#include "spec/backend/error.h"
+#include "spec/base/strings.h"
+
+namespace assay {
+
+using llvm::Value;
+
+namespace {
+// Deeper chains inside one fusion would exhaust the stack of the recursion.
+constexpr int kMaxDepth = 2000;
+
+absl::Status Unsupported(const Instruction& instruction, std::string_view why) {
+  return MakeError(ErrorClass::kUnsupported, StrCat("cpu: ", why, ": ", instruction.ToString()));
+}
+}  // namespace
+
+void ElementEmitter::AddSource(const Frame* frame, const Instruction* instruction,
+                               std::vector<Value*> pointers) {
+  sources_[{frame, instruction}] = std::move(pointers);
+}
+
+const ElementEmitter::Frame* ElementEmitter::NewFrame(Frame frame) {
+  frames_.push_back(std::move(frame));
+  return &frames_.back();
+}
+
+const std::vector<Value*>* ElementEmitter::FindSource(const Frame* frame,
+                                                      const Instruction* instruction) const {
+  auto it = sources_.find({frame, instruction});
+  return it == sources_.end() ? nullptr : &it->second;
+}
+
+const ElementEmitter::Frame* ElementEmitter::CalleeFrame(const Frame* frame,
+                                                         const Instruction* instruction) {
+  auto [it, inserted] = callee_frames_.try_emplace({frame, instruction}, nullptr);
+  if (inserted) it->second = NewFrame({frame, instruction->operands(), {}});
+  return it->second;
+}
+
+Value* ElementEmitter::IndexBinary(llvm::Instruction::BinaryOps op, Value* a, Value* b) {
+  auto key = std::make_tuple(static_cast<int>(op), a, b);
+  for (auto scope = scopes_.rbegin(); scope != scopes_.rend(); ++scope) {
+    auto it = scope->indices.find(key);
+    if (it != scope->indices.end()) return it->second;
+  }
+  Value* result = b_.ir().CreateBinOp(op, a, b);
+  scopes_.back().indices[key] = result;
+  return result;
+}
+
+Value* ElementEmitter::IndexAdd(Value* a, Value* b) {
+  auto is_zero = [](Value* v) {
+    auto* c = llvm::dyn_cast<llvm::ConstantInt>(v);
+    return c != nullptr && c->isZero();
+  };
+  if (is_zero(a)) return b;
+  if (is_zero(b)) return a;
+  return IndexBinary(llvm::Instruction::Add, a, b);
+}
+
+Value* ElementEmitter::IndexMul(Value* a, int64_t factor) {
+  if (factor == 1) return a;
+  return IndexBinary(llvm::Instruction::Mul, a, Index(factor));
+}
+
+Value* ElementEmitter::LinearOf(absl::Span<const int64_t> dimensions, const ElementIndex& index) {
+  if (index.linear != nullptr) return index.linear;
+  DimVector strides = RowMajorStrides(dimensions);
+  Value* linear = Index(0);
+  for (size_t d = 0; d < dimensions.size(); ++d) {
+    if (dimensions[d] == 1) continue;
+    linear = IndexAdd(linear, IndexMul(index.dims[d], strides[d]));
+  }
+  return linear;
+}
+
+std::vector<Value*> ElementEmitter::Delinearize(absl::Span<const int64_t> dimensions,
+                                                Value* linear) {
+  DimVector strides = RowMajorStrides(dimensions);
+  std::vector<Value*> dims(dimensions.size(), Index(0));
+  int64_t remaining = 1;  // number of values that `linear` can still take
+  for (int64_t d : dimensions) remaining *= d;
+  for (size_t d = 0; d < dimensions.size(); ++d) {
+    if (dimensions[d] == 1) continue;
+    Value* digit = linear;
+    if (strides[d] > 1) {
+      digit = IndexBinary(llvm::Instruction::UDiv, linear, Index(strides[d]));
+    }
+    if (remaining > dimensions[d] * strides[d]) {
+      digit = IndexBinary(llvm::Instruction::URem, digit, Index(dimensions[d]));
+    }
+    dims[d] = digit;
+  }
+  return dims;
+}
+
+Value* ElementEmitter::Address(ElementType type, Value* pointer, Value* element) {
+  return b_.ir().CreateGEP(b_.StorageType(type), pointer, element);
+}
+
+ElementValues ElementEmitter::LoadSource(const Instruction* instruction,
+                                         const std::vector<Value*>& pointers,
+                                         const ElementIndex& index) {
+  ElementValues values;
+  size_t leaf = 0;
+  ForEachLeaf(instruction->shape(), [&](const Shape& shape, absl::Span<const int64_t>) {
+    Value* pointer = pointers[leaf++];
+    if (!shape.IsArray()) {
+      values.push_back(nullptr);
+      return;
+    }
+    Value* element = LinearOf(shape.dimensions(), index);
+    if (load_offset_ != 0 && shape.ElementCount() > 1) {
+      // Stays inside the array: what a wrong address reads is wrong, not fatal.
+      Value* last = Index(std::max<int64_t>(0, shape.ElementCount() - index.width));
+      Value* shifted = b_.ir().CreateAdd(element, Index(load_offset_));
+      element = b_.ir().CreateBinaryIntrinsic(
+          llvm::Intrinsic::smax, Index(0),
+          b_.ir().CreateBinaryIntrinsic(llvm::Intrinsic::smin, shifted, last));
+    }
+    values.push_back(b_.Load(shape.element_type(), Address(shape.element_type(), pointer, element),
+                             index.width));
+  });
+  return values;
+}
+
+absl::StatusOr<ElementValues> ElementEmitter::Emit(const Frame* frame,
+                                                   const Instruction* instruction,
+                                                   const ElementIndex& index) {
+  CacheKey key{{frame, instruction}, index};
+  for (auto scope = scopes_.rbegin(); scope != scopes_.rend(); ++scope) {
+    auto it = scope->values.find(key);
+    if (it != scope->values.end()) return it->second;
+  }
+  if (++depth_ > kMaxDepth) {
+    return Unsupported(*instruction, "a fusion is nested more than 2000 instructions deep");
+  }
+  absl::StatusOr<ElementValues> values = EmitUncached(frame, instruction, index);
+  --depth_;
+  if (values.ok()) scopes_.back().values[key] = *values;
+  return values;
+}
+
+absl::StatusOr<ElementValues> ElementEmitter::EmitUncached(const Frame* frame,
+                                                           const Instruction* instruction,
+                                                           const ElementIndex& index) {
+  // One element of a constant is cheaper than a load, wherever the array lives.
+  if (instruction->opcode() == Opcode::kConstant && instruction->literal() != nullptr &&
+      instruction->literal()->element_count() == 1 && instruction->shape().IsArray()) {
+    Value* value = b_.ConstantElement(*instruction->literal(), 0);
+    return ElementValues{b_.Splat(value, index.width)};
+  }
+  if (const auto* pointers = FindSource(frame, instruction)) {
+    return LoadSource(instruction, *pointers, index);
+  }
+  switch (instruction->opcode()) {
+    case Opcode::kParameter: {
+      int64_t number = instruction->parameter_number();
+      if (frame == nullptr) return Unsupported(*instruction, "unbound parameter");
+      if (!frame->values.empty()) {
+        ElementValues spread;
+        for (Value* v : frame->values[number]) spread.push_back(b_.Splat(v, index.width));
+        return spread;
+      }
+      return Emit(frame->parent, frame->arguments[number], index);
+    }
+    case Opcode::kFusion:
+    case Opcode::kCall:
+      return Emit(CalleeFrame(frame, instruction), instruction->callee()->root(), index);
+    case Opcode::kGetTupleElement: {
+      const Instruction* tuple = instruction->operand(0);
+      int64_t first = 0;
+      for (int64_t i = 0; i < instruction->tuple_index(); ++i) {
+        first += LeafCount(tuple->shape().elements()[i]);
+      }
+      // A tuple in memory has leaves of many shapes: load the one that is asked for.
+      if (const auto* pointers = FindSource(frame, tuple); pointers != nullptr) {
+        auto begin = pointers->begin() + first;
+        return LoadSource(instruction, {begin, begin + LeafCount(instruction->shape())}, index);
+      }
+      if (tuple->opcode() == Opcode::kTuple) {
+        return Emit(frame, tuple->operand(instruction->tuple_index()), index);
+      }
+      if (tuple->opcode() == Opcode::kParameter && frame != nullptr && frame->values.empty()) {
+        const Instruction* argument = frame->arguments[tuple->parameter_number()];
+        if (const auto* pointers = FindSource(frame->parent, argument)) {
+          auto begin = pointers->begin() + first;
+          return LoadSource(instruction, {begin, begin + LeafCount(instruction->shape())}, index);
+        }
+      }
+      absl::StatusOr<ElementValues> all = Emit(frame, tuple, index);
+      if (!all.ok()) return all;
+      return ElementValues(all->begin() + first,
+                           all->begin() + first + LeafCount(instruction->shape()));
+    }
+    case Opcode::kTuple: {
+      ElementValues all;
+      for (const Instruction* operand : instruction->operands()) {
+        absl::StatusOr<ElementValues> values = Emit(frame, operand, index);
+        if (!values.ok()) return values;
+        all.insert(all.end(), values->begin(), values->end());
+      }
+      return all;
+    }
+    default:
+      break;
+  }
+  const ElementLowering* row = FindElementLowering(instruction->opcode());
+  if (row == nullptr) return Unsupported(*instruction, "no lowering inside a kernel");
+  return row->emit(*this, frame, *instruction, index);
+}
+
+absl::StatusOr<Value*> ElementEmitter::EmitOne(const Frame* frame, const Instruction* instruction,
+                                               const ElementIndex& index) {
+  absl::StatusOr<ElementValues> values = Emit(frame, instruction, index);
+  if (!values.ok()) return values.status();
+  if (values->size() != 1) return Unsupported(*instruction, "an array is needed, not a tuple");
+  return values->front();
+}
+
+absl::StatusOr<Value*> ElementEmitter::EmitSpread(const Frame* frame,
+                                                  const Instruction* instruction,
+                                                  const ElementIndex& index, int width) {
+  absl::StatusOr<Value*> value = EmitOne(frame, instruction, index);
+  if (!value.ok()) return value;
+  return b_.Splat(*value, width);
+}
+
+absl::StatusOr<ElementValues> ElementEmitter::Apply(const Computation& computation,
+                                                    std::vector<ElementValues> arguments,
+                                                    int width) {
+  const Frame* frame = NewFrame({nullptr, {}, std::move(arguments)});
+  if (frame->values.empty()) {
+    return Unsupported(*computation.root(), "a computation without parameters");
+  }
+  ElementIndex index;
+  index.width = width;
+  if (width > 1) index.linear = Index(0);  // scalars: the position does not matter, the width does
+  return Emit(frame, computation.root(), index);
+}
+
+bool ElementEmitter::CanWalkLinearly(const Frame* frame, const Instruction* instruction) {
+  auto [it, inserted] = walks_.try_emplace({frame, instruction, -2}, false);
+  if (!inserted) return it->second;
+  bool result = false;
+  int64_t count = instruction->shape().ElementCount();
+  if (++depth_ > kMaxDepth) {
+    result = false;
+  } else if (FindSource(frame, instruction) != nullptr) {
+    result = instruction->shape().IsArray();
+  } else if (instruction->opcode() == Opcode::kConstant) {
+    result = instruction->shape().IsArray() && count == 1;
+  } else if (instruction->opcode() == Opcode::kParameter) {
+    result = frame != nullptr &&
+             (!frame->values.empty() ||
+              CanWalkLinearly(frame->parent, frame->arguments[instruction->parameter_number()]));
+  } else if (instruction->opcode() == Opcode::kFusion || instruction->opcode() == Opcode::kCall) {
+    result = CanWalkLinearly(CalleeFrame(frame, instruction), instruction->callee()->root());
+  } else if (instruction->opcode() == Opcode::kGetTupleElement) {
+    // Through the emitter's own handling: the tuple is in memory, or built in the kernel.
+    const Instruction* tuple = instruction->operand(0);
+    const Frame* where = frame;
+    while (tuple->opcode() == Opcode::kParameter && FindSource(where, tuple) == nullptr &&
+           where != nullptr && where->values.empty()) {
+      tuple = where->arguments[tuple->parameter_number()];
+      where = where->parent;
+    }
+    if (FindSource(where, tuple) != nullptr) {
+      result = instruction->shape().IsArray();
+    } else if (tuple->opcode() == Opcode::kTuple) {
+      result = CanWalkLinearly(where, tuple->operand(instruction->tuple_index()));
+    }
+  } else if (const ElementLowering* row = FindElementLowering(instruction->opcode());
+             row != nullptr && row->linear != nullptr && row->linear(*instruction)) {
+    result = true;
+    for (const Instruction* operand : instruction->operands()) {
+      // An operand of one element is read at that element, whatever the linear index.
+      if (operand->shape().ElementCount() != count && operand->shape().ElementCount() != 1) {
+        result = false;
+      }
+      result = result && CanWalkLinearly(frame, operand);
+    }
+  }
+  --depth_;
+  walks_[{frame, instruction, -2}] = result;
+  return result;
+}
+
+bool ElementEmitter::CanWalkLanes(const Frame* frame, const Instruction* instruction,
+                                  int lane_dim) {
+  auto [it, inserted] = walks_.try_emplace({frame, instruction, lane_dim}, false);
+  if (!inserted) return it->second;
+  bool result = false;
+  // Contiguous in memory: every dimension behind the lanes' has one element.
+  auto contiguous = [&](const Shape& shape) {
+    if (!shape.IsArray()) return false;
+    for (int64_t d = lane_dim + 1; d < shape.rank(); ++d) {
+      if (shape.dimension(d) != 1) return false;
+    }
+    return true;
+  };
+  if (++depth_ > kMaxDepth) {
+    result = false;
+  } else if (FindSource(frame, instruction) != nullptr) {
+    result = contiguous(instruction->shape());
+  } else if (instruction->opcode() == Opcode::kConstant) {
+    result = instruction->shape().IsArray() && instruction->shape().ElementCount() == 1;
+  } else if (instruction->opcode() == Opcode::kParameter) {
+    result =
+        frame != nullptr && frame->values.empty() &&
+        CanWalkLanes(frame->parent, frame->arguments[instruction->parameter_number()], lane_dim);
+  } else if (instruction->opcode() == Opcode::kFusion || instruction->opcode() == Opcode::kCall) {
+    result = CanWalkLanes(CalleeFrame(frame, instruction), instruction->callee()->root(), lane_dim);
+  } else if (instruction->opcode() == Opcode::kGetTupleElement) {
+    const Instruction* tuple = instruction->operand(0);
+    const Frame* where = frame;
+    while (tuple->opcode() == Opcode::kParameter && FindSource(where, tuple) == nullptr &&
+           where != nullptr && where->values.empty()) {
+      tuple = where->arguments[tuple->parameter_number()];
+      where = where->parent;
+    }
+    if (FindSource(where, tuple) != nullptr) {
+      result = contiguous(instruction->shape());
+    } else if (tuple->opcode() == Opcode::kTuple) {
+      result = CanWalkLanes(where, tuple->operand(instruction->tuple_index()), lane_dim);
+    } else if (const ElementLowering* row = FindElementLowering(tuple->opcode())) {
+      result = row->lanes != nullptr && CanWalkLanes(where, tuple, lane_dim);
+    }
+  } else if (const ElementLowering* row = FindElementLowering(instruction->opcode());
+             row != nullptr && row->lanes != nullptr) {
+    result = true;
+    for (int64_t i = 0; result && i < instruction->operand_count(); ++i) {
+      LaneAccess access = row->lanes(*instruction, i, lane_dim);
+      if (access.kind == LaneAccess::kImpossible) result = false;
+      if (access.kind == LaneAccess::kLanes) {
+        result = CanWalkLanes(frame, instruction->operand(i), access.lane_dim);
+      }
+    }
+  }
+  --depth_;
+  walks_[{frame, instruction, lane_dim}] = result;
+  return result;
+}
+
+absl::StatusOr<ElementValues> ElementEmitter::Loop(Value* begin, Value* end, int64_t step,
+                                                   ElementValues carried, const LoopBody& body) {
+  llvm::IRBuilder<>& ir = b_.ir();
+  llvm::Function* function = ir.GetInsertBlock()->getParent();
+  llvm::BasicBlock* before = ir.GetInsertBlock();
+  auto* header = llvm::BasicBlock::Create(b_.context(), "loop", function);
+  auto* inside = llvm::BasicBlock::Create(b_.context(), "body", function);
+  auto* exit = llvm::BasicBlock::Create(b_.context(), "done", function);
+  ir.CreateBr(header);
+  ir.SetInsertPoint(header);
+  llvm::PHINode* i = ir.CreatePHI(ir.getInt64Ty(), 2);
+  i->addIncoming(begin, before);
+  std::vector<llvm::PHINode*> phis;
+  ElementValues current;
+  for (Value* v : carried) {
+    phis.push_back(ir.CreatePHI(v->getType(), 2));
+    phis.back()->addIncoming(v, before);
+    current.push_back(phis.back());
+  }
+  ir.CreateCondBr(ir.CreateICmpSLT(i, end), inside, exit);
+  ir.SetInsertPoint(inside);
+  scopes_.emplace_back();
+  absl::StatusOr<ElementValues> next = body(i, current);
+  scopes_.pop_back();
+  if (!next.ok()) return next;
+  llvm::BasicBlock* last = ir.GetInsertBlock();
+  i->addIncoming(ir.CreateNSWAdd(i, Index(step)), last);
+  for (size_t k = 0; k < phis.size(); ++k) phis[k]->addIncoming((*next)[k], last);
+  ir.CreateBr(header);
+  ir.SetInsertPoint(exit);
+  return current;
+}
+
+absl::StatusOr<Value*> ElementEmitter::ClampedStart(const Frame* frame, const Instruction* start,
+                                                    int64_t limit) {
+  ElementIndex scalar;
+  absl::StatusOr<Value*> value = EmitOne(frame, start, scalar);
+  if (!value.ok()) return value;
+  llvm::IRBuilder<>& ir = b_.ir();
+  bool is_signed = IsSigned(start->shape().element_type());
+  Value* wide = ir.CreateIntCast(*value, ir.getInt64Ty(), is_signed);
+  // Cached by the scalar's own value, so that two slices with one start share their addresses.
+  auto key = std::make_tuple(is_signed ? -1 : -2, wide, static_cast<Value*>(Index(limit)));
+  for (auto scope = scopes_.rbegin(); scope != scopes_.rend(); ++scope) {
+    auto it = scope->indices.find(key);
+    if (it != scope->indices.end()) return it->second;
+  }
+  Value* clamped = ir.CreateBinaryIntrinsic(
+      is_signed ? llvm::Intrinsic::smin : llvm::Intrinsic::umin, wide, Index(limit));
+  if (is_signed) clamped = ir.CreateBinaryIntrinsic(llvm::Intrinsic::smax, clamped, Index(0));
+  scopes_.back().indices[key] = clamped;
+  return clamped;
+}
+
+}  // namespace assay

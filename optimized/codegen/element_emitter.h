@@ -1,0 +1,163 @@
+// Emits the value of one element, or of a few consecutive ones, of an instruction at an index,
+// recursively through everything that was fused into it. Knows buffers and loops, but nothing of
+// the machine: the same emitter serves CPU and GPU kernels.
+//
+// An index names an element either by one value per dimension or, where every array of the kernel
+// is walked in the same row-major order, by one linear value. With width > 1 it names `width`
+// elements: consecutive ones along `lane_dim` (or linearly).
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/statusor.h"
+#include "optimized/codegen/value_builder.h"
+#include "spec/ir/module.h"
+
+namespace assay {
+
+struct ElementIndex {
+  std::vector<llvm::Value*> dims;  // i64; unused when linear
+  llvm::Value* linear = nullptr;
+  int lane_dim = -1;
+  int width = 1;
+
+  bool operator==(const ElementIndex&) const = default;
+  template <typename H>
+  friend H AbslHashValue(H h, const ElementIndex& i) {
+    return H::combine(std::move(h), i.dims, i.linear, i.lane_dim, i.width);
+  }
+};
+
+// One value per leaf of the instruction's shape; each of the index's width.
+using ElementValues = std::vector<llvm::Value*>;
+
+// How a traversal with lanes reaches an operand.
+struct LaneAccess {
+  enum Kind : uint8_t { kLanes, kUniform, kImpossible } kind = kImpossible;
+  int lane_dim = -1;  // of the operand, for kLanes
+};
+
+class ElementEmitter {
+ public:
+  // A call of a computation: which computation, and what its parameters are.
+  struct Frame {
+    const Frame* parent = nullptr;             // where `arguments` live
+    absl::Span<Instruction* const> arguments;  // bound to instructions of the parent ...
+    std::vector<ElementValues> values;         // ... or to values, whatever the index
+  };
+
+  explicit ElementEmitter(ValueBuilder& builder) : b_(builder) { scopes_.emplace_back(); }
+
+  // Values of `instruction` (as seen from `frame`) come from memory: one row-major array per leaf.
+  void AddSource(const Frame* frame, const Instruction* instruction,
+                 std::vector<llvm::Value*> pointers);
+  const Frame* NewFrame(Frame frame);
+
+  absl::StatusOr<ElementValues> Emit(const Frame* frame, const Instruction* instruction,
+                                     const ElementIndex& index);
+  // The same for an instruction with one leaf.
+  absl::StatusOr<llvm::Value*> EmitOne(const Frame* frame, const Instruction* instruction,
+                                       const ElementIndex& index);
+  // An operand at another index of the same lanes; a uniform one is spread over `width`.
+  absl::StatusOr<llvm::Value*> EmitSpread(const Frame* frame, const Instruction* instruction,
+                                          const ElementIndex& index, int width);
+  // The value of a scalar computation for given parameter values.
+  absl::StatusOr<ElementValues> Apply(const Computation& computation,
+                                      std::vector<ElementValues> arguments, int width);
+
+  // Whether `instruction` and all that it reads up to sources can be walked linearly, or with lanes
+  // along `lane_dim`.
+  bool CanWalkLinearly(const Frame* frame, const Instruction* instruction);
+  bool CanWalkLanes(const Frame* frame, const Instruction* instruction, int lane_dim);
+
+  // Index arithmetic; equal expressions within a scope give the same value, so that values cached
+  // by index are found again.
+  llvm::Value* Index(int64_t value) { return b_.ir().getInt64(value); }
+  llvm::Value* IndexAdd(llvm::Value* a, llvm::Value* b);
+  llvm::Value* IndexMul(llvm::Value* a, int64_t factor);
+  llvm::Value* IndexBinary(llvm::Instruction::BinaryOps op, llvm::Value* a, llvm::Value* b);
+  llvm::Value* LinearOf(absl::Span<const int64_t> dimensions, const ElementIndex& index);
+  std::vector<llvm::Value*> Delinearize(absl::Span<const int64_t> dimensions, llvm::Value* linear);
+  // Address of an element of a row-major array.
+  llvm::Value* Address(ElementType type, llvm::Value* pointer, llvm::Value* element);
+
+  // for (i = begin; i < end; i += step) carried = body(i, carried). Values emitted inside are not
+  // reused outside.
+  using LoopBody =
+      std::function<absl::StatusOr<ElementValues>(llvm::Value* i, const ElementValues&)>;
+  absl::StatusOr<ElementValues> Loop(llvm::Value* begin, llvm::Value* end, int64_t step,
+                                     ElementValues carried, const LoopBody& body);
+
+  // Start index of a dynamic slice in one dimension: clamped to [0, limit], unsigned types as
+  // mathematical values.
+  absl::StatusOr<llvm::Value*> ClampedStart(const Frame* frame, const Instruction* start,
+                                            int64_t limit);
+
+  ValueBuilder& builder() { return b_; }
+  // A planted defect: elements by which every address read from memory is off.
+  void set_load_offset(int64_t elements) { load_offset_ = elements; }
+
+  // Lanes worth using for reductions in `type`; 1 forbids them.
+  void set_vector_bits(int bits) { vector_bits_ = bits; }
+  int vector_width(ElementType type) const {
+    return vector_bits_ == 0 ? 1 : std::max(1, vector_bits_ / std::max(8, BitWidth(type)));
+  }
+  // Fused multiply-add where an op's contract allows it (inside dots).
+  void set_use_fma(bool use) { use_fma_ = use; }
+  bool use_fma() const { return use_fma_; }
+
+ private:
+  using Key = std::pair<const Frame*, const Instruction*>;
+  struct CacheKey {
+    Key key;
+    ElementIndex index;
+    bool operator==(const CacheKey&) const = default;
+    template <typename H>
+    friend H AbslHashValue(H h, const CacheKey& k) {
+      return H::combine(std::move(h), k.key, k.index);
+    }
+  };
+  struct Scope {
+    absl::flat_hash_map<CacheKey, ElementValues> values;
+    absl::flat_hash_map<std::tuple<int, llvm::Value*, llvm::Value*>, llvm::Value*> indices;
+  };
+
+  absl::StatusOr<ElementValues> EmitUncached(const Frame* frame, const Instruction* instruction,
+                                             const ElementIndex& index);
+  ElementValues LoadSource(const Instruction* instruction,
+                           const std::vector<llvm::Value*>& pointers, const ElementIndex& index);
+  const std::vector<llvm::Value*>* FindSource(const Frame* frame,
+                                              const Instruction* instruction) const;
+
+  ValueBuilder& b_;
+  std::deque<Frame> frames_;
+  absl::flat_hash_map<Key, std::vector<llvm::Value*>> sources_;
+  absl::flat_hash_map<std::tuple<const Frame*, const Instruction*, int>, bool> walks_;
+  absl::flat_hash_map<std::pair<const Frame*, const Instruction*>, const Frame*> callee_frames_;
+  std::vector<Scope> scopes_;
+  int depth_ = 0;
+  int64_t load_offset_ = 0;
+  int vector_bits_ = 0;
+  bool use_fma_ = false;
+  const Frame* CalleeFrame(const Frame* frame, const Instruction* instruction);
+};
+
+// One row per opcode that an element can be emitted of. Adding an op: a row and its function (or a
+// row of elementwise.cc).
+struct ElementLowering {
+  Opcode opcode;
+  // Values of `instruction` at `index`, whose lanes `lanes` has allowed.
+  absl::StatusOr<ElementValues> (*emit)(ElementEmitter& e, const ElementEmitter::Frame* frame,
+                                        const Instruction& instruction, const ElementIndex& index);
+  // How lanes along `lane_dim` of the result reach operand `operand`; nullptr: not with lanes.
+  LaneAccess (*lanes)(const Instruction& instruction, int64_t operand, int lane_dim);
+  // Whether result and operands can be walked by one linear index (operands of one element are
+  // uniform); nullptr: never.
+  bool (*linear)(const Instruction& instruction);
+};
+const ElementLowering* FindElementLowering(Opcode opcode);
+
+}  // namespace assay

@@ -1,0 +1,76 @@
+// The table of lowerings: one row per opcode that a kernel can compute.
+#include <array>
+
+#include "optimized/codegen/contraction.h"
+#include "optimized/codegen/element_emitter.h"
+#include "optimized/codegen/elementwise.h"
+#include "optimized/codegen/movement.h"
+
+namespace assay {
+
+using llvm::Value;
+
+namespace {
+
+bool Always(const Instruction&) { return true; }
+
+absl::StatusOr<ElementValues> EmitElementwise(ElementEmitter& e, const ElementEmitter::Frame* frame,
+                                              const Instruction& i, const ElementIndex& index) {
+  std::vector<Value*> operands;
+  for (const Instruction* operand : i.operands()) {
+    // A scalar beside arrays (the predicate of select, the bounds of clamp) has one element for
+    // all.
+    bool scalar = operand->shape().rank() == 0 && i.shape().rank() > 0;
+    absl::StatusOr<Value*> value =
+        e.EmitSpread(frame, operand, scalar ? ElementIndex() : index, index.width);
+    if (!value.ok()) return value.status();
+    operands.push_back(*value);
+  }
+  return ElementValues{FindElementwise(i.opcode())(e.builder(), i, operands)};
+}
+
+constexpr ElementLowering kRows[] = {
+    {Opcode::kBitcast, EmitBitcast, BitcastLanes, BitcastKeepsOrder},
+    {Opcode::kBitcastConvert, EmitBitcastConvert, BitcastConvertLanes, BitcastConvertIsLinear},
+    {Opcode::kBroadcast, EmitBroadcast, BroadcastLanes, BroadcastIsLinear},
+    {Opcode::kConcatenate, EmitConcatenate, ConcatenateLanes, nullptr},
+    {Opcode::kCopy, EmitCopy, ElementwiseLanes, Always},
+    {Opcode::kDot, EmitDot, DotLanes, nullptr},
+    {Opcode::kDynamicSlice, EmitDynamicSlice, DynamicSliceLanes, nullptr},
+    {Opcode::kDynamicUpdateSlice, EmitDynamicUpdateSlice, DynamicUpdateSliceLanes, nullptr},
+    {Opcode::kIota, EmitIota, IotaLanes, nullptr},
+    {Opcode::kOptBarrier, EmitCopy, ElementwiseLanes, Always},
+    {Opcode::kPad, EmitPad, PadLanes, nullptr},
+    {Opcode::kReduce, EmitReduce, ReduceLanes, nullptr},
+    {Opcode::kReshape, EmitReshape, ReshapeLanes, Always},
+    {Opcode::kReverse, EmitReverse, ReverseLanes, nullptr},
+    {Opcode::kSlice, EmitSlice, SliceLanes, nullptr},
+    {Opcode::kTranspose, EmitTranspose, TransposeLanes, nullptr},
+};
+
+struct Table {
+  std::array<ElementLowering, kOpcodeCount> rows{};
+  std::array<bool, kOpcodeCount> present{};
+  Table() {
+    for (int k = 0; k < kOpcodeCount; ++k) {
+      Opcode opcode = static_cast<Opcode>(k);
+      if (FindElementwise(opcode) == nullptr) continue;
+      rows[k] = {opcode, EmitElementwise, ElementwiseLanes, Always};
+      present[k] = true;
+    }
+    for (const ElementLowering& row : kRows) {
+      rows[static_cast<int>(row.opcode)] = row;
+      present[static_cast<int>(row.opcode)] = true;
+    }
+  }
+};
+
+}  // namespace
+
+const ElementLowering* FindElementLowering(Opcode opcode) {
+  static const Table& table = *new Table();
+  int k = static_cast<int>(opcode);
+  return table.present[k] ? &table.rows[k] : nullptr;
+}
+
+}  // namespace assay

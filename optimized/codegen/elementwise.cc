@@ -1,0 +1,409 @@
+#include "optimized/codegen/elementwise.h"
+
+#include "llvm/IR/Intrinsics.h"
+#include "optimized/codegen/math_functions.h"
+#include "spec/types/float_format.h"
+
+namespace assay {
+
+using llvm::ArrayRef;
+using llvm::Value;
+using llvm::Intrinsic::ID;
+
+namespace {
+
+ElementType OperandType(const Instruction& i) { return i.operand(0)->shape().element_type(); }
+
+// Applies `f` to the widened operands and rounds the result back to the operand type.
+template <typename F>
+Value* InArithmetic(ValueBuilder& b, ElementType type, ArrayRef<Value*> operands, F f) {
+  std::vector<Value*> wide;
+  for (Value* v : operands) wide.push_back(b.Widen(type, v));
+  return b.Narrow(type, f(wide));
+}
+
+template <ID kId>
+Value* FloatIntrinsic(ValueBuilder& b, const Instruction& i, ArrayRef<Value*> v) {
+  return InArithmetic(b, OperandType(i), v,
+                      [&](ArrayRef<Value*> w) { return b.ir().CreateUnaryIntrinsic(kId, w[0]); });
+}
+
+template <Value* (*kFunction)(ValueBuilder&, Value*)>
+Value* FloatFunction(ValueBuilder& b, const Instruction& i, ArrayRef<Value*> v) {
+  return InArithmetic(b, OperandType(i), v, [&](ArrayRef<Value*> w) { return kFunction(b, w[0]); });
+}
+
+// A function of the C library; the template argument is its name.
+template <size_t kSize>
+struct FunctionName {
+  char text[kSize];
+  constexpr FunctionName(
+      const char (&name)[kSize]) {  // NOLINT: implicit so that a literal can be an argument
+    for (size_t i = 0; i < kSize; ++i) text[i] = name[i];
+  }
+};
+template <FunctionName kName>
+Value* Libm(ValueBuilder& b, const Instruction& i, ArrayRef<Value*> v) {
+  return InArithmetic(b, OperandType(i), v,
+                      [&](ArrayRef<Value*> w) { return EmitLibm(b, kName.text, w); });
+}
+
+Value* SignBit(ValueBuilder& b, ElementType type, llvm::Type* bits) {
+  return b.Int(bits, uint64_t{1} << (BitWidth(type) - 1));
+}
+
+Value* Abs(ValueBuilder& b, const Instruction& i, ArrayRef<Value*> v) {
+  ElementType type = OperandType(i);
+  if (IsFloat(type)) {
+    Value* bits = b.ToBits(type, v[0]);
+    Value* mask = b.ir().CreateNot(SignBit(b, type, bits->getType()));
+    return b.FromBits(type, b.ir().CreateAnd(bits, mask));
+  }
+  if (!IsSigned(type)) return v[0];
+  return b.ir().CreateBinaryIntrinsic(llvm::Intrinsic::abs, v[0], b.ir().getFalse());
+}
+
+Value* Negate(ValueBuilder& b, const Instruction& i, ArrayRef<Value*> v) {
+  ElementType type = OperandType(i);
+  if (!IsFloat(type)) return b.ir().CreateNeg(v[0]);
+  Value* bits = b.ToBits(type, v[0]);
+  return b.FromBits(type, b.ir().CreateXor(bits, SignBit(b, type, bits->getType())));
+}
+
+Value* Sign(ValueBuilder& b, const Instruction& i, ArrayRef<Value*> v) {
+  llvm::IRBuilder<>& ir = b.ir();
+  ElementType type = OperandType(i);
+  if (IsFloat(type)) {
+    Value* x = b.Widen(type, v[0]);
+    Value* one = b.Float(x->getType(), 1);
+    Value* unit = ir.CreateBinaryIntrinsic(llvm::Intrinsic::copysign, one, x);
+    // Zeros keep their sign and NaN stays NaN: both are the operand itself.
+    Value* keep = ir.CreateFCmpUEQ(x, b.Float(x->getType(), 0));
+    return b.Narrow(type, ir.CreateSelect(keep, x, unit));
+  }
+  llvm::Type* t = v[0]->getType();
+  Value* positive = ir.CreateZExt(ir.CreateICmpNE(v[0], b.Int(t, 0)), t);
+  if (!IsSigned(type)) return positive;
+  return ir.CreateOr(ir.CreateAShr(v[0], b.Int(t, BitWidth(type) - 1)), positive);
+}
+
+Value* Not(ValueBuilder& b, const Instruction&, ArrayRef<Value*> v) {
+  return b.ir().CreateNot(v[0]);
+}
+
+Value* Popcnt(ValueBuilder& b, const Instruction&, ArrayRef<Value*> v) {
+  return b.ir().CreateUnaryIntrinsic(llvm::Intrinsic::ctpop, v[0]);
+}
+Value* Clz(ValueBuilder& b, const Instruction&, ArrayRef<Value*> v) {
+  return b.ir().CreateBinaryIntrinsic(llvm::Intrinsic::ctlz, v[0], b.ir().getFalse());
+}
+
+Value* IsFinite(ValueBuilder& b, const Instruction& i, ArrayRef<Value*> v) {
+  Value* x = b.Widen(OperandType(i), v[0]);
+  Value* magnitude = b.ir().CreateUnaryIntrinsic(llvm::Intrinsic::fabs, x);
+  return b.ir().CreateFCmpOLT(magnitude,
+                              b.Float(x->getType(), std::numeric_limits<double>::infinity()));
+}
+
+Value* Real(ValueBuilder&, const Instruction&, ArrayRef<Value*> v) { return v[0]; }
+Value* Imag(ValueBuilder& b, const Instruction& i, ArrayRef<Value*> v) {
+  return llvm::Constant::getNullValue(b.RegisterType(OperandType(i), b.WidthOf(v[0])));
+}
+
+Value* Add(ValueBuilder& b, const Instruction& i, ArrayRef<Value*> v) {
+  return EmitAdd(b, OperandType(i), v[0], v[1]);
+}
+Value* Multiply(ValueBuilder& b, const Instruction& i, ArrayRef<Value*> v) {
+  return EmitMultiply(b, OperandType(i), v[0], v[1]);
+}
+Value* Maximum(ValueBuilder& b, const Instruction& i, ArrayRef<Value*> v) {
+  return EmitMaximum(b, OperandType(i), v[0], v[1]);
+}
+Value* Minimum(ValueBuilder& b, const Instruction& i, ArrayRef<Value*> v) {
+  return EmitMinimum(b, OperandType(i), v[0], v[1]);
+}
+
+Value* Subtract(ValueBuilder& b, const Instruction& i, ArrayRef<Value*> v) {
+  ElementType type = OperandType(i);
+  if (!IsFloat(type)) return b.ir().CreateSub(v[0], v[1]);
+  return InArithmetic(b, type, v,
+                      [&](ArrayRef<Value*> w) { return b.ir().CreateFSub(w[0], w[1]); });
+}
+
+// The divisors for which an integer division is defined as it stands: zero and MIN / -1 are
+// replaced by 1.
+Value* SafeDivisor(ValueBuilder& b, ElementType type, Value* x, Value* y) {
+  llvm::IRBuilder<>& ir = b.ir();
+  llvm::Type* t = y->getType();
+  Value* unsafe = ir.CreateICmpEQ(y, b.Int(t, 0));
+  if (IsSigned(type)) {
+    Value* overflow = ir.CreateAnd(ir.CreateICmpEQ(x, SignBit(b, type, t)),
+                                   ir.CreateICmpEQ(y, b.Int(t, ~uint64_t{0})));
+    unsafe = ir.CreateOr(unsafe, overflow);
+  }
+  return ir.CreateSelect(unsafe, b.Int(t, 1), y);
+}
+
+Value* Divide(ValueBuilder& b, const Instruction& i, ArrayRef<Value*> v) {
+  llvm::IRBuilder<>& ir = b.ir();
+  ElementType type = OperandType(i);
+  if (IsFloat(type)) {
+    return InArithmetic(b, type, v, [&](ArrayRef<Value*> w) { return ir.CreateFDiv(w[0], w[1]); });
+  }
+  Value* safe = SafeDivisor(b, type, v[0], v[1]);
+  Value* quotient = IsSigned(type) ? ir.CreateSDiv(v[0], safe) : ir.CreateUDiv(v[0], safe);
+  llvm::Type* t = v[1]->getType();
+  return ir.CreateSelect(ir.CreateICmpEQ(v[1], b.Int(t, 0)), b.Int(t, ~uint64_t{0}), quotient);
+}
+
+Value* Remainder(ValueBuilder& b, const Instruction& i, ArrayRef<Value*> v) {
+  llvm::IRBuilder<>& ir = b.ir();
+  ElementType type = OperandType(i);
+  if (IsFloat(type)) {
+    return InArithmetic(b, type, v, [&](ArrayRef<Value*> w) {
+      llvm::Type* scalar = w[0]->getType()->getScalarType();
+      return CallPerLane(b, scalar->isDoubleTy() ? "fmod" : "fmodf", scalar, w);
+    });
+  }
+  Value* safe = SafeDivisor(b, type, v[0], v[1]);
+  Value* remainder = IsSigned(type) ? ir.CreateSRem(v[0], safe) : ir.CreateURem(v[0], safe);
+  llvm::Type* t = v[1]->getType();
+  return ir.CreateSelect(ir.CreateICmpEQ(v[1], b.Int(t, 0)), v[0], remainder);
+}
+
+Value* IntegerPower(ValueBuilder& b, ElementType type, Value* base, Value* exponent) {
+  llvm::IRBuilder<>& ir = b.ir();
+  int width = b.WidthOf(base);
+  llvm::Type* t = base->getType();
+  llvm::Type* i64 = b.WithWidth(ir.getInt64Ty(), width);
+  // Modulo 2^64 and cut: the low bits of a product depend on low bits alone.
+  Value* wide = CallPerLane(b, "assay_power_u64", ir.getInt64Ty(),
+                            {ir.CreateZExt(base, i64), ir.CreateZExt(exponent, i64)});
+  Value* result = ir.CreateTrunc(wide, t);
+  if (!IsSigned(type)) return result;
+  Value* odd = ir.CreateICmpNE(ir.CreateAnd(exponent, b.Int(t, 1)), b.Int(t, 0));
+  Value* minus_one = b.Int(t, ~uint64_t{0});
+  Value* of_minus_one = ir.CreateSelect(odd, minus_one, b.Int(t, 1));
+  Value* inverse = ir.CreateSelect(ir.CreateICmpEQ(base, minus_one), of_minus_one, b.Int(t, 0));
+  inverse = ir.CreateSelect(ir.CreateICmpEQ(base, b.Int(t, 1)), b.Int(t, 1), inverse);
+  return ir.CreateSelect(ir.CreateICmpSLT(exponent, b.Int(t, 0)), inverse, result);
+}
+
+Value* Power(ValueBuilder& b, const Instruction& i, ArrayRef<Value*> v) {
+  ElementType type = OperandType(i);
+  if (!IsFloat(type)) return IntegerPower(b, type, v[0], v[1]);
+  return InArithmetic(b, type, v, [&](ArrayRef<Value*> w) { return EmitPower(b, w[0], w[1]); });
+}
+
+Value* And(ValueBuilder& b, const Instruction&, ArrayRef<Value*> v) {
+  return b.ir().CreateAnd(v[0], v[1]);
+}
+Value* Or(ValueBuilder& b, const Instruction&, ArrayRef<Value*> v) {
+  return b.ir().CreateOr(v[0], v[1]);
+}
+Value* Xor(ValueBuilder& b, const Instruction&, ArrayRef<Value*> v) {
+  return b.ir().CreateXor(v[0], v[1]);
+}
+
+// A shift by the width or more, which LLVM leaves undefined, gives zero (or the sign).
+template <llvm::Instruction::BinaryOps kShift>
+Value* Shift(ValueBuilder& b, const Instruction& i, ArrayRef<Value*> v) {
+  llvm::IRBuilder<>& ir = b.ir();
+  llvm::Type* t = v[0]->getType();
+  int bits = BitWidth(OperandType(i));
+  if (kShift == llvm::Instruction::AShr) {
+    Value* last = b.Int(t, bits - 1);
+    Value* amount = ir.CreateBinaryIntrinsic(llvm::Intrinsic::umin, v[1], last);
+    return ir.CreateAShr(v[0], amount);
+  }
+  Value* in_range = ir.CreateICmpULT(v[1], b.Int(t, bits));
+  Value* amount = ir.CreateSelect(in_range, v[1], b.Int(t, 0));
+  return ir.CreateSelect(in_range, ir.CreateBinOp(kShift, v[0], amount), b.Int(t, 0));
+}
+
+// Total order as an order of signed integers: negative codes have their magnitude bits flipped.
+Value* TotalOrderKey(ValueBuilder& b, ElementType type, Value* x) {
+  llvm::IRBuilder<>& ir = b.ir();
+  Value* bits = b.ToBits(type, x);
+  llvm::Type* t = bits->getType();
+  Value* negative = ir.CreateAShr(bits, b.Int(t, BitWidth(type) - 1));
+  return ir.CreateXor(bits, ir.CreateLShr(negative, b.Int(t, 1)));
+}
+
+Value* Compare(ValueBuilder& b, const Instruction& i, ArrayRef<Value*> v) {
+  using P = llvm::CmpInst::Predicate;
+  ElementType type = OperandType(i);
+  size_t direction = static_cast<size_t>(i.attributes().Integer(Attr::kDirection));
+  if (b.bent_compare()) {
+    static constexpr Direction kBent[] = {Direction::kEq, Direction::kNe, Direction::kGt,
+                                          Direction::kGe, Direction::kLt, Direction::kLe};
+    direction = static_cast<size_t>(kBent[direction]);
+  }
+  static constexpr P kFloat[] = {P::FCMP_OEQ, P::FCMP_UNE, P::FCMP_OGE,
+                                 P::FCMP_OGT, P::FCMP_OLE, P::FCMP_OLT};
+  static constexpr P kSigned[] = {P::ICMP_EQ,  P::ICMP_NE,  P::ICMP_SGE,
+                                  P::ICMP_SGT, P::ICMP_SLE, P::ICMP_SLT};
+  static constexpr P kUnsigned[] = {P::ICMP_EQ,  P::ICMP_NE,  P::ICMP_UGE,
+                                    P::ICMP_UGT, P::ICMP_ULE, P::ICMP_ULT};
+  if (!IsFloat(type)) {
+    return b.ir().CreateICmp(IsSigned(type) ? kSigned[direction] : kUnsigned[direction], v[0],
+                             v[1]);
+  }
+  bool total = i.attributes().Integer(Attr::kCompareType, 0) ==
+               static_cast<int64_t>(CompareType::kTotalOrder);
+  if (total) {
+    return b.ir().CreateICmp(kSigned[direction], TotalOrderKey(b, type, v[0]),
+                             TotalOrderKey(b, type, v[1]));
+  }
+  return b.ir().CreateFCmp(kFloat[direction], b.Widen(type, v[0]), b.Widen(type, v[1]));
+}
+
+Value* Select(ValueBuilder& b, const Instruction&, ArrayRef<Value*> v) {
+  return b.ir().CreateSelect(v[0], v[1], v[2]);
+}
+
+Value* Clamp(ValueBuilder& b, const Instruction& i, ArrayRef<Value*> v) {
+  ElementType type = i.shape().element_type();
+  return EmitMinimum(b, type, EmitMaximum(b, type, v[1], v[0]), v[2]);
+}
+
+Value* Convert(ValueBuilder& b, const Instruction& i, ArrayRef<Value*> v) {
+  return b.Convert(OperandType(i), i.shape().element_type(), v[0]);
+}
+
+// Rounds the type's own code: mantissa first, then the exponent range. Operation semantics
+// chapter 8.
+Value* ReducePrecision(ValueBuilder& b, const Instruction& i, ArrayRef<Value*> v) {
+  llvm::IRBuilder<>& ir = b.ir();
+  ElementType type = OperandType(i);
+  const FloatFormat& format = Format(type);
+  int64_t exponent_bits = i.attributes().Integer(Attr::kExponentBits);
+  int64_t mantissa_bits = i.attributes().Integer(Attr::kMantissaBits);
+  Value* bits = b.ToBits(type, v[0]);
+  llvm::Type* t = bits->getType();
+  uint64_t sign_mask = uint64_t{1} << (BitWidth(type) - 1);
+  uint64_t infinity = ((uint64_t{1} << format.exponent_bits) - 1) << format.mantissa_bits;
+  Value* sign = ir.CreateAnd(bits, b.Int(t, sign_mask));
+  Value* magnitude = ir.CreateAnd(bits, b.Int(t, sign_mask - 1));
+  Value* is_nan = ir.CreateICmpUGT(magnitude, b.Int(t, infinity));
+  if (mantissa_bits < format.mantissa_bits) {
+    int64_t dropped = format.mantissa_bits - mantissa_bits;
+    Value* odd = ir.CreateAnd(ir.CreateLShr(magnitude, b.Int(t, dropped)), b.Int(t, 1));
+    Value* bias = ir.CreateAdd(odd, b.Int(t, (uint64_t{1} << (dropped - 1)) - 1));
+    magnitude =
+        ir.CreateAnd(ir.CreateAdd(magnitude, bias), b.Int(t, ~((uint64_t{1} << dropped) - 1)));
+  }
+  if (exponent_bits < format.exponent_bits) {
+    uint64_t wide = (uint64_t{1} << (format.exponent_bits - 1)) - 1;
+    uint64_t narrow = (uint64_t{1} << (exponent_bits - 1)) - 1;
+    Value* exponent = ir.CreateLShr(magnitude, b.Int(t, format.mantissa_bits));
+    Value* over = ir.CreateICmpUGT(exponent, b.Int(t, wide + narrow));
+    Value* under = ir.CreateICmpULE(exponent, b.Int(t, wide - narrow));
+    magnitude = ir.CreateSelect(over, b.Int(t, infinity), magnitude);
+    magnitude = ir.CreateSelect(under, b.Int(t, 0), magnitude);
+  }
+  Value* rounded = ir.CreateOr(magnitude, sign);
+  Value* of_nan = mantissa_bits > 0 ? bits : b.Int(t, infinity);
+  return b.FromBits(type, ir.CreateSelect(is_nan, of_nan, rounded));
+}
+
+struct Row {
+  Opcode opcode;
+  ElementwiseFn emit;
+};
+
+constexpr Row kRows[] = {
+    {Opcode::kAbs, Abs},
+    {Opcode::kAdd, Add},
+    {Opcode::kAnd, And},
+    {Opcode::kAtan2, Libm<"atan2">},
+    {Opcode::kCbrt, Libm<"cbrt">},
+    {Opcode::kCeil, FloatIntrinsic<llvm::Intrinsic::ceil>},
+    {Opcode::kClamp, Clamp},
+    {Opcode::kClz, Clz},
+    {Opcode::kCompare, Compare},
+    {Opcode::kConvert, Convert},
+    {Opcode::kCosine, Libm<"cos">},
+    {Opcode::kDivide, Divide},
+    {Opcode::kErf, Libm<"erf">},
+    {Opcode::kExponential, FloatFunction<EmitExp>},
+    {Opcode::kExponentialMinusOne, Libm<"expm1">},
+    {Opcode::kFloor, FloatIntrinsic<llvm::Intrinsic::floor>},
+    {Opcode::kImag, Imag},
+    {Opcode::kIsFinite, IsFinite},
+    {Opcode::kLog, FloatFunction<EmitLog>},
+    {Opcode::kLogPlusOne, Libm<"log1p">},
+    {Opcode::kLogistic, FloatFunction<EmitLogistic>},
+    {Opcode::kMaximum, Maximum},
+    {Opcode::kMinimum, Minimum},
+    {Opcode::kMultiply, Multiply},
+    {Opcode::kNegate, Negate},
+    {Opcode::kNot, Not},
+    {Opcode::kOr, Or},
+    {Opcode::kPopcnt, Popcnt},
+    {Opcode::kPower, Power},
+    {Opcode::kReal, Real},
+    {Opcode::kReducePrecision, ReducePrecision},
+    {Opcode::kRemainder, Remainder},
+    {Opcode::kRoundNearestAfz, FloatIntrinsic<llvm::Intrinsic::round>},
+    {Opcode::kRoundNearestEven, FloatIntrinsic<llvm::Intrinsic::roundeven>},
+    {Opcode::kRsqrt, FloatFunction<EmitRsqrt>},
+    {Opcode::kSelect, Select},
+    {Opcode::kShiftLeft, Shift<llvm::Instruction::Shl>},
+    {Opcode::kShiftRightArithmetic, Shift<llvm::Instruction::AShr>},
+    {Opcode::kShiftRightLogical, Shift<llvm::Instruction::LShr>},
+    {Opcode::kSign, Sign},
+    {Opcode::kSine, Libm<"sin">},
+    {Opcode::kSqrt, FloatIntrinsic<llvm::Intrinsic::sqrt>},
+    {Opcode::kSubtract, Subtract},
+    {Opcode::kTan, Libm<"tan">},
+    {Opcode::kTanh, FloatFunction<EmitTanh>},
+    {Opcode::kXor, Xor},
+};
+
+}  // namespace
+
+Value* EmitAdd(ValueBuilder& b, ElementType type, Value* x, Value* y) {
+  if (IsPred(type)) return b.ir().CreateOr(x, y);
+  if (!IsFloat(type)) return b.ir().CreateAdd(x, y);
+  return InArithmetic(b, type, {x, y},
+                      [&](ArrayRef<Value*> w) { return b.ir().CreateFAdd(w[0], w[1]); });
+}
+
+Value* EmitMultiply(ValueBuilder& b, ElementType type, Value* x, Value* y) {
+  if (IsPred(type)) return b.ir().CreateAnd(x, y);
+  if (!IsFloat(type)) return b.ir().CreateMul(x, y);
+  return InArithmetic(b, type, {x, y},
+                      [&](ArrayRef<Value*> w) { return b.ir().CreateFMul(w[0], w[1]); });
+}
+
+Value* EmitMaximum(ValueBuilder& b, ElementType type, Value* x, Value* y) {
+  if (IsPred(type)) return b.ir().CreateOr(x, y);
+  if (!IsFloat(type)) {
+    auto id = IsSigned(type) ? llvm::Intrinsic::smax : llvm::Intrinsic::umax;
+    return b.ir().CreateBinaryIntrinsic(id, x, y);
+  }
+  return InArithmetic(b, type, {x, y}, [&](ArrayRef<Value*> w) {
+    return b.ir().CreateBinaryIntrinsic(llvm::Intrinsic::maximum, w[0], w[1]);
+  });
+}
+
+Value* EmitMinimum(ValueBuilder& b, ElementType type, Value* x, Value* y) {
+  if (IsPred(type)) return b.ir().CreateAnd(x, y);
+  if (!IsFloat(type)) {
+    auto id = IsSigned(type) ? llvm::Intrinsic::smin : llvm::Intrinsic::umin;
+    return b.ir().CreateBinaryIntrinsic(id, x, y);
+  }
+  return InArithmetic(b, type, {x, y}, [&](ArrayRef<Value*> w) {
+    return b.ir().CreateBinaryIntrinsic(llvm::Intrinsic::minimum, w[0], w[1]);
+  });
+}
+
+ElementwiseFn FindElementwise(Opcode opcode) {
+  for (const Row& row : kRows) {
+    if (row.opcode == opcode) return row.emit;
+  }
+  return nullptr;
+}
+
+}  // namespace assay

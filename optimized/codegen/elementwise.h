@@ -1,0 +1,24 @@
+// The element-wise ops: what one op does to the values of its operands at one index. Document:
+// operation semantics chapters 5 to 8.
+#pragma once
+
+#include "optimized/codegen/value_builder.h"
+#include "spec/ir/instruction.h"
+
+namespace assay {
+
+// Operands and result in register types of one width. The instruction gives types and attributes,
+// nothing else.
+using ElementwiseFn = llvm::Value* (*)(ValueBuilder & b, const Instruction& instruction,
+                                       llvm::ArrayRef<llvm::Value*> operands);
+
+// nullptr when the op is not element-wise or has no lowering.
+ElementwiseFn FindElementwise(Opcode opcode);
+
+// minimum(maximum(x, low), high) and the like need the binary forms by themselves.
+llvm::Value* EmitMaximum(ValueBuilder& b, ElementType type, llvm::Value* x, llvm::Value* y);
+llvm::Value* EmitMinimum(ValueBuilder& b, ElementType type, llvm::Value* x, llvm::Value* y);
+llvm::Value* EmitAdd(ValueBuilder& b, ElementType type, llvm::Value* x, llvm::Value* y);
+llvm::Value* EmitMultiply(ValueBuilder& b, ElementType type, llvm::Value* x, llvm::Value* y);
+
+}  // namespace assay

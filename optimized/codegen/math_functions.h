@@ -1,0 +1,26 @@
+// Real functions as LLVM IR. f32 (and f16, bf16 through it) are evaluated in double by polynomials,
+// vectors included, and rounded once; f64 calls the C library, element by element. Budgets:
+// operation semantics 1.8.
+#pragma once
+
+#include "optimized/codegen/value_builder.h"
+
+namespace assay {
+
+// `x` (and `y`) in arithmetic type float or double; the result likewise.
+llvm::Value* EmitExp(ValueBuilder& b, llvm::Value* x);
+llvm::Value* EmitLog(ValueBuilder& b, llvm::Value* x);
+llvm::Value* EmitTanh(ValueBuilder& b, llvm::Value* x);
+llvm::Value* EmitLogistic(ValueBuilder& b, llvm::Value* x);
+llvm::Value* EmitRsqrt(ValueBuilder& b, llvm::Value* x);
+llvm::Value* EmitPower(ValueBuilder& b, llvm::Value* x, llvm::Value* y);
+// Any function of the C library that takes and returns doubles, lane by lane; float arguments are
+// widened and the result rounded.
+llvm::Value* EmitLibm(ValueBuilder& b, const char* function,
+                      llvm::ArrayRef<llvm::Value*> arguments);
+
+// Calls `function` with scalars of the arguments' types, lane by lane.
+llvm::Value* CallPerLane(ValueBuilder& b, const char* function, llvm::Type* result,
+                         llvm::ArrayRef<llvm::Value*> arguments);
+
+}  // namespace assay

@@ -1,0 +1,217 @@
+#include "optimized/codegen/value_builder.h"
+
+#include "llvm/ADT/APFloat.h"
+#include "llvm/IR/Intrinsics.h"
+
+namespace assay {
+
+using llvm::Value;
+
+namespace {
+bool IsNarrowFloat(ElementType type) {
+  return type == ElementType::kF16 || type == ElementType::kBF16;
+}
+}  // namespace
+
+llvm::Type* ValueBuilder::WithWidth(llvm::Type* scalar, int width) {
+  return width == 1 ? scalar : llvm::FixedVectorType::get(scalar, width);
+}
+
+int ValueBuilder::WidthOf(Value* value) {
+  auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(value->getType());
+  return vector == nullptr ? 1 : static_cast<int>(vector->getNumElements());
+}
+
+llvm::Type* ValueBuilder::RegisterType(ElementType type, int width) {
+  llvm::Type* scalar = nullptr;
+  switch (type) {
+    case ElementType::kPred:
+      scalar = ir_.getInt1Ty();
+      break;
+    case ElementType::kF32:
+      scalar = ir_.getFloatTy();
+      break;
+    case ElementType::kF64:
+      scalar = ir_.getDoubleTy();
+      break;
+    default:
+      scalar = ir_.getIntNTy(BitWidth(type));
+      break;
+  }
+  return WithWidth(scalar, width);
+}
+
+llvm::Type* ValueBuilder::StorageType(ElementType type, int width) {
+  if (IsPred(type)) return WithWidth(ir_.getInt8Ty(), width);
+  return RegisterType(type, width);
+}
+
+llvm::Type* ValueBuilder::ArithmeticType(ElementType type, int width) {
+  if (IsNarrowFloat(type)) return WithWidth(ir_.getFloatTy(), width);
+  return RegisterType(type, width);
+}
+
+Value* ValueBuilder::Load(ElementType type, Value* pointer, int width) {
+  Value* value =
+      ir_.CreateAlignedLoad(StorageType(type, width), pointer, llvm::Align(StorageBytes(type)));
+  if (IsPred(type)) return ir_.CreateICmpNE(value, Int(value->getType(), 0));
+  return value;
+}
+
+void ValueBuilder::Store(ElementType type, Value* value, Value* pointer) {
+  if (IsPred(type)) value = ir_.CreateZExt(value, StorageType(type, WidthOf(value)));
+  ir_.CreateAlignedStore(value, pointer, llvm::Align(StorageBytes(type)));
+}
+
+llvm::Constant* ValueBuilder::ConstantElement(const Literal& literal, int64_t i) {
+  ElementType type = literal.element_type();
+  uint64_t bits = literal.GetBits(i);
+  switch (type) {
+    case ElementType::kPred:
+      return ir_.getInt1(bits != 0);
+    case ElementType::kF32:
+      return llvm::ConstantFP::get(
+          context(), llvm::APFloat(llvm::APFloat::IEEEsingle(), llvm::APInt(32, bits)));
+    case ElementType::kF64:
+      return llvm::ConstantFP::get(
+          context(), llvm::APFloat(llvm::APFloat::IEEEdouble(), llvm::APInt(64, bits)));
+    default: {
+      int width = BitWidth(type);
+      uint64_t mask = width == 64 ? ~uint64_t{0} : (uint64_t{1} << width) - 1;
+      return ir_.getIntN(width, bits & mask);
+    }
+  }
+}
+
+llvm::Constant* ValueBuilder::Int(llvm::Type* like, uint64_t value) {
+  unsigned bits = like->getScalarSizeInBits();
+  llvm::APInt wrapped = llvm::APInt(64, value).zextOrTrunc(bits);
+  return llvm::ConstantInt::get(like, wrapped);
+}
+
+llvm::Constant* ValueBuilder::Float(llvm::Type* like, double value) {
+  return llvm::ConstantFP::get(like, value);
+}
+
+Value* ValueBuilder::Splat(Value* scalar, int width) {
+  if (width == 1 || WidthOf(scalar) == width) return scalar;
+  return ir_.CreateVectorSplat(width, scalar);
+}
+
+Value* ValueBuilder::Widen(ElementType type, Value* value) {
+  int width = WidthOf(value);
+  if (type == ElementType::kF16) {
+    Value* half = ir_.CreateBitCast(value, WithWidth(ir_.getHalfTy(), width));
+    return ir_.CreateFPExt(half, WithWidth(ir_.getFloatTy(), width));
+  }
+  if (type == ElementType::kBF16) {
+    Value* wide = ir_.CreateZExt(value, WithWidth(ir_.getInt32Ty(), width));
+    wide = ir_.CreateShl(wide, Int(wide->getType(), 16));
+    return ir_.CreateBitCast(wide, WithWidth(ir_.getFloatTy(), width));
+  }
+  return value;
+}
+
+Value* ValueBuilder::Narrow(ElementType type, Value* value) {
+  int width = WidthOf(value);
+  if (type == ElementType::kF16) {
+    Value* half = ir_.CreateFPTrunc(value, WithWidth(ir_.getHalfTy(), width));
+    return ir_.CreateBitCast(half, RegisterType(type, width));
+  }
+  if (type == ElementType::kBF16) {
+    // Integer rounding: the bf16 conversion instructions flush subnormals.
+    llvm::Type* i32 = WithWidth(ir_.getInt32Ty(), width);
+    Value* bits = ir_.CreateBitCast(value, i32);
+    Value* odd = ir_.CreateAnd(ir_.CreateLShr(bits, Int(i32, 16)), Int(i32, 1));
+    Value* rounded = ir_.CreateAdd(bits, ir_.CreateAdd(odd, Int(i32, 0x7FFF)));
+    Value* quiet = ir_.CreateOr(bits, Int(i32, 0x00400000));
+    Value* is_nan = ir_.CreateFCmpUNO(value, value);
+    Value* kept = ir_.CreateSelect(is_nan, quiet, rounded);
+    return ir_.CreateTrunc(ir_.CreateLShr(kept, Int(i32, 16)), RegisterType(type, width));
+  }
+  return value;
+}
+
+Value* ValueBuilder::RoundToOdd(Value* wide) {
+  int width = WidthOf(wide);
+  llvm::Type* f32 = WithWidth(ir_.getFloatTy(), width);
+  llvm::Type* i32 = WithWidth(ir_.getInt32Ty(), width);
+  Value* nearest = ir_.CreateFPTrunc(wide, f32);
+  Value* back = ir_.CreateFPExt(nearest, wide->getType());
+  Value* inexact = ir_.CreateFCmpONE(back, wide);  // false for NaN
+  Value* too_big = ir_.CreateFCmpOGT(ir_.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, back),
+                                     ir_.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, wide));
+  Value* bits = ir_.CreateBitCast(nearest, i32);
+  bits = ir_.CreateSub(bits, ir_.CreateZExt(too_big, i32));
+  bits = ir_.CreateOr(bits, ir_.CreateZExt(inexact, i32));
+  return ir_.CreateBitCast(bits, f32);
+}
+
+Value* ValueBuilder::IntegerToNarrow(ElementType from, ElementType to, Value* value) {
+  int width = WidthOf(value);
+  llvm::Type* f64 = WithWidth(ir_.getDoubleTy(), width);
+  bool is_signed = IsSigned(from);
+  auto to_double = [&](Value* v, bool sign) {
+    return sign ? ir_.CreateSIToFP(v, f64) : ir_.CreateUIToFP(v, f64);
+  };
+  if (BitWidth(from) < 64) return Narrow(to, RoundToOdd(to_double(value, is_signed)));
+  // 64 bits do not fit a double: fold the low 16 of a large magnitude into one sticky bit, far
+  // below the result's last place.
+  llvm::Type* i64 = value->getType();
+  Value* magnitude =
+      is_signed ? ir_.CreateBinaryIntrinsic(llvm::Intrinsic::abs, value, ir_.getFalse()) : value;
+  Value* large = ir_.CreateICmpUGE(magnitude, Int(i64, uint64_t{1} << 40));
+  Value* low = ir_.CreateAnd(magnitude, Int(i64, 0xFFFF));
+  Value* sticky = ir_.CreateZExt(ir_.CreateICmpNE(low, Int(i64, 0)), i64);
+  Value* high = ir_.CreateOr(ir_.CreateLShr(magnitude, Int(i64, 16)), sticky);
+  Value* scaled = ir_.CreateFMul(to_double(high, true), Float(f64, 65536.0));
+  Value* small = to_double(ir_.CreateSelect(large, Int(i64, 0), magnitude), true);
+  Value* exact = ir_.CreateSelect(large, scaled, small);
+  if (is_signed) {
+    Value* negative = ir_.CreateICmpSLT(value, Int(i64, 0));
+    exact = ir_.CreateSelect(negative, ir_.CreateFNeg(exact), exact);
+  }
+  return Narrow(to, RoundToOdd(exact));
+}
+
+Value* ValueBuilder::Convert(ElementType from, ElementType to, Value* value) {
+  if (from == to) return value;
+  int width = WidthOf(value);
+  llvm::Type* target = RegisterType(to, width);
+  if (IsPred(to)) {
+    if (!IsFloat(from)) return ir_.CreateICmpNE(value, Int(value->getType(), 0));
+    Value* wide = Widen(from, value);
+    return ir_.CreateFCmpUNE(wide, Float(wide->getType(), 0));
+  }
+  if (IsInteger(to)) {
+    if (IsPred(from)) return ir_.CreateZExt(value, target);
+    if (IsInteger(from)) return ir_.CreateIntCast(value, target, IsSigned(from));
+    Value* wide = Widen(from, value);
+    auto id = IsSigned(to) ? llvm::Intrinsic::fptosi_sat : llvm::Intrinsic::fptoui_sat;
+    return ir_.CreateIntrinsic(id, {target, wide->getType()}, {wide});
+  }
+  llvm::Type* arithmetic = ArithmeticType(to, width);
+  if (IsPred(from)) return Narrow(to, ir_.CreateUIToFP(value, arithmetic));
+  if (IsInteger(from)) {
+    if (IsNarrowFloat(to)) return IntegerToNarrow(from, to, value);
+    return IsSigned(from) ? ir_.CreateSIToFP(value, target) : ir_.CreateUIToFP(value, target);
+  }
+  Value* wide = Widen(from, value);
+  if (to == ElementType::kF64) return ir_.CreateFPExt(wide, target);
+  if (from == ElementType::kF64) {
+    return to == ElementType::kF32 ? ir_.CreateFPTrunc(wide, target) : Narrow(to, RoundToOdd(wide));
+  }
+  return Narrow(to, wide);
+}
+
+Value* ValueBuilder::ToBits(ElementType type, Value* value) {
+  if (!IsFloat(type)) return value;
+  return ir_.CreateBitCast(value, WithWidth(ir_.getIntNTy(BitWidth(type)), WidthOf(value)));
+}
+
+Value* ValueBuilder::FromBits(ElementType type, Value* bits) {
+  if (!IsFloat(type)) return bits;
+  return ir_.CreateBitCast(bits, RegisterType(type, WidthOf(bits)));
+}
+
+}  // namespace assay

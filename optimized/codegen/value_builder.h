@@ -1,0 +1,67 @@
+// Builds LLVM IR for values of HLO element types: one element, or a vector of consecutive ones
+// (every function takes either). A value travels in its register type: pred i1, integers iN, f32
+// float, f64 double; f16 and bf16 travel as their i16 code, so that moving them keeps every bit,
+// and are widened to float for arithmetic and rounded back after each HLO op. Documents: operation
+// semantics 1.2 to 1.5 (numbers), chapter 8 (conversions).
+#pragma once
+
+#include "llvm/IR/IRBuilder.h"
+#include "spec/types/element_type.h"
+#include "spec/types/literal.h"
+
+namespace assay {
+
+class ValueBuilder {
+ public:
+  explicit ValueBuilder(llvm::IRBuilder<>& ir) : ir_(ir) {}
+  llvm::IRBuilder<>& ir() { return ir_; }
+  llvm::LLVMContext& context() { return ir_.getContext(); }
+
+  // True for the element types that code is generated for.
+  static bool Supports(ElementType type) { return IsComputed(type); }
+
+  llvm::Type* RegisterType(ElementType type, int width = 1);
+  llvm::Type* StorageType(ElementType type, int width = 1);  // pred is a byte in memory
+  // float for f16 and bf16, the register type otherwise.
+  llvm::Type* ArithmeticType(ElementType type, int width = 1);
+
+  // Between memory and register.
+  llvm::Value* Load(ElementType type, llvm::Value* pointer, int width);
+  void Store(ElementType type, llvm::Value* value, llvm::Value* pointer);
+  // Element `i` of a literal as a constant; NaN payloads kept.
+  llvm::Constant* ConstantElement(const Literal& literal, int64_t i);
+
+  // Register to arithmetic and back; the way back rounds to nearest even.
+  llvm::Value* Widen(ElementType type, llvm::Value* value);
+  llvm::Value* Narrow(ElementType type, llvm::Value* value);
+
+  // HLO convert between any two supported types: one rounding, saturating float to integer.
+  llvm::Value* Convert(ElementType from, ElementType to, llvm::Value* value);
+
+  // The element's bits as an integer of its storage width, and back.
+  llvm::Value* ToBits(ElementType type, llvm::Value* value);
+  llvm::Value* FromBits(ElementType type, llvm::Value* bits);
+
+  // Constants of the shape (scalar or vector) of `like`.
+  llvm::Constant* Int(llvm::Type* like, uint64_t value);
+  llvm::Constant* Float(llvm::Type* like, double value);
+
+  llvm::Value* Splat(llvm::Value* scalar, int width);
+  // double to float so that a second rounding to a narrower type is harmless: truncated, last bit
+  // set when inexact.
+  llvm::Value* RoundToOdd(llvm::Value* wide);
+
+  // A planted defect: < is emitted for <=, and the like.
+  void set_bent_compare(bool bent) { bent_compare_ = bent; }
+  bool bent_compare() const { return bent_compare_; }
+
+  static int WidthOf(llvm::Value* value);
+  static llvm::Type* WithWidth(llvm::Type* scalar, int width);
+
+ private:
+  llvm::Value* IntegerToNarrow(ElementType from, ElementType to, llvm::Value* value);
+  llvm::IRBuilder<>& ir_;
+  bool bent_compare_ = false;
+};
+
+}  // namespace assay

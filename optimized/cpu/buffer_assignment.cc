@@ -1,0 +1,604 @@
+#include "optimized/cpu/buffer_assignment.h"
+
+#include <algorithm>
+
+#include "absl/container/flat_hash_set.h"
+#include "optimized/codegen/elementwise.h"
+#include "optimized/codegen/movement.h"
+#include "spec/backend/error.h"
+#include "spec/base/strings.h"
+
+namespace assay {
+
+namespace {
+
+constexpr int64_t kAlignment = 64;
+constexpr int kMaxNesting = 100;
+constexpr int kParameterTime = -1;
+
+int64_t Align(int64_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
+
+std::vector<Shape> LeavesOf(const Shape& shape) {
+  std::vector<Shape> leaves;
+  ForEachLeaf(shape, [&](const Shape& leaf, absl::Span<const int64_t>) { leaves.push_back(leaf); });
+  return leaves;
+}
+
+// Whether element i of the result depends on nothing of the operand but its element i, in row-major
+// order.
+bool IsElementForElement(const Instruction& i) {
+  switch (i.opcode()) {
+    case Opcode::kCopy:
+    case Opcode::kReshape:
+      return true;
+    case Opcode::kBitcast:
+      return BitcastKeepsOrder(i);
+    case Opcode::kBitcastConvert:
+      return BitcastConvertIsLinear(i);
+    case Opcode::kBroadcast:
+      return i.operand(0)->shape().ElementCount() == 1;
+    case Opcode::kConstant:
+      return i.shape().IsArray() && i.shape().ElementCount() == 1;
+    case Opcode::kParameter:
+      return true;
+    case Opcode::kFusion:
+      return i.shape().IsArray() && absl::c_all_of(*i.callee(), [](const Instruction* inner) {
+               return inner->opcode() != Opcode::kFusion && inner->shape().IsArray() &&
+                      IsElementForElement(*inner);
+             });
+    default:
+      return FindElementwise(i.opcode()) != nullptr;
+  }
+}
+
+}  // namespace
+
+BufferAssignment::~BufferAssignment() = default;
+
+// Plans one frame, after and with the frames that it calls.
+class FramePlanner {
+ public:
+  using BufferId = BufferAssignment::BufferId;
+  using Frame = BufferAssignment::Frame;
+
+  FramePlanner(BufferAssignment& assignment, Gates& gates, int nesting)
+      : all_(assignment), gates_(gates), nesting_(nesting) {}
+
+  struct Request {
+    const Computation* computation;
+    std::vector<std::vector<BufferId>> parameters;
+    bool parameters_writable = false;
+    std::vector<BufferId> destinations;  // of the result's leaves; empty: wherever they are
+  };
+  absl::StatusOr<const Frame*> Plan(Request request);
+  int region() const { return region_; }
+
+ private:
+  struct Value {
+    const Instruction* def = nullptr;
+    int64_t bytes = 0;
+    int def_time = 0;
+    int last_use = kParameterTime;
+    bool owned = false;  // may be overwritten once dead
+    BufferId buffer = -1;
+    BufferId destination = -1;
+  };
+  using ValueId = int;
+  // A piece of this frame's region.
+  struct Item {
+    const Instruction* at;
+    int start, end;
+    int64_t bytes;
+    BufferId buffer = -1;
+    int child_region = -1;
+    int64_t offset = 0;
+  };
+
+  ValueId NewValue(Value value) {
+    values_.push_back(value);
+    return static_cast<ValueId>(values_.size()) - 1;
+  }
+  void Schedule();
+  void CreateValues(const Request& request);
+  std::vector<ValueId> ValuesOf(const Instruction* i, int time);
+  void FindLastUses();
+  void AssignDestinations(const Request& request);
+  absl::Status AssignBuffers(const Instruction* i, int time);
+  absl::Status AssignWhile(const Instruction* i, int time);
+  absl::Status AssignBranches(const Instruction* i, int time);
+  BufferId NewBuffer(const Instruction* at, int64_t bytes, int start);
+  void Place(ValueId value, int time);
+  void Occupy(BufferId buffer, const Value& value);
+  bool DestinationIsFree(const Value& value, int time);
+  bool ReuseOperand(const Instruction* i, ValueId result, int time);
+  bool UpdateInPlace(const Instruction* i, ValueId result, int time);
+  bool Dies(const Value& value, int time) const;
+  absl::StatusOr<const Frame*> PlanCallee(const Instruction* i, int time, Request request);
+  void FinalCopies(const Request& request);
+  void PackRegion();
+  std::vector<BufferId> BuffersOf(const std::vector<ValueId>& values) const {
+    std::vector<BufferId> result;
+    for (ValueId v : values) result.push_back(v < 0 ? -1 : values_[v].buffer);
+    return result;
+  }
+
+  BufferAssignment& all_;
+  Gates& gates_;
+  int nesting_;
+  int region_ = -1;
+  Frame* frame_ = nullptr;
+  const Computation* computation_ = nullptr;
+  std::vector<const Instruction*> schedule_;
+  std::vector<Value> values_;
+  absl::flat_hash_map<const Instruction*, std::vector<ValueId>> of_;
+  absl::flat_hash_map<BufferId, int> busy_until_;  // latest use of anything that lives in a buffer
+  absl::flat_hash_map<BufferId, size_t> item_of_;  // buffers of this region
+  absl::flat_hash_set<BufferId> loop_state_;       // destinations that hold a parameter too
+  std::vector<Item> items_;
+};
+
+void FramePlanner::Schedule() {
+  std::vector<Instruction*> order;
+  if (computation_->parent()->config().is_scheduled) {
+    order.assign(computation_->begin(), computation_->end());
+  } else {
+    order = computation_->PostOrder();
+  }
+  absl::flat_hash_set<const Instruction*> live = {computation_->root()};
+  for (auto it = order.rbegin(); it != order.rend(); ++it) {
+    const Instruction* i = *it;
+    if (!live.contains(i) && i->opcode() != Opcode::kParameter) continue;
+    for (const Instruction* operand : i->operands()) live.insert(operand);
+    schedule_.push_back(i);
+  }
+  std::reverse(schedule_.begin(), schedule_.end());
+}
+
+// The values of an instruction: those of its operands where it only renames, new ones otherwise.
+std::vector<FramePlanner::ValueId> FramePlanner::ValuesOf(const Instruction* i, int time) {
+  switch (i->opcode()) {
+    case Opcode::kTuple: {
+      std::vector<ValueId> values;
+      for (const Instruction* operand : i->operands()) {
+        const std::vector<ValueId>& more = of_[operand];
+        values.insert(values.end(), more.begin(), more.end());
+      }
+      return values;
+    }
+    case Opcode::kGetTupleElement: {
+      const Instruction* tuple = i->operand(0);
+      int64_t first = 0;
+      for (int64_t k = 0; k < i->tuple_index(); ++k) {
+        first += LeafCount(tuple->shape().elements()[k]);
+      }
+      auto begin = of_[tuple].begin() + first;
+      return {begin, begin + LeafCount(i->shape())};
+    }
+    case Opcode::kOptBarrier:
+      return of_[i->operand(0)];
+    case Opcode::kReshape:
+    case Opcode::kBitcast: {
+      const Shape& from = i->operand(0)->shape();
+      bool same_bytes =
+          StorageBytes(from.element_type()) == StorageBytes(i->shape().element_type());
+      if (i->opcode() == Opcode::kBitcast && (!BitcastKeepsOrder(*i) || !same_bytes)) break;
+      if (gates_.Allow(DecisionKind::kBuffer, "alias-reshape", i)) return of_[i->operand(0)];
+      break;
+    }
+    default:
+      break;
+  }
+  std::vector<ValueId> values;
+  for (const Shape& leaf : LeavesOf(i->shape())) {
+    if (!leaf.IsArray()) {
+      values.push_back(-1);
+      continue;
+    }
+    Value value;
+    value.def = i;
+    value.bytes = leaf.ByteSize();
+    value.def_time = time;
+    value.owned = true;
+    if (i->opcode() == Opcode::kConstant) {
+      // The pool holds it as the literal does: row-major.
+      BufferAssignment::Buffer buffer;
+      buffer.bytes = value.bytes;
+      buffer.table_index = BufferTable::kConstants;
+      buffer.offset = static_cast<int64_t>(all_.constants_.size());
+      absl::Span<const uint8_t> bytes = i->literal()->bytes();
+      all_.constants_.insert(all_.constants_.end(), bytes.begin(), bytes.end());
+      all_.constants_.resize(Align(static_cast<int64_t>(all_.constants_.size())));
+      value.buffer = all_.AddBuffer(buffer);
+      value.owned = false;
+    }
+    values.push_back(NewValue(value));
+  }
+  return values;
+}
+
+void FramePlanner::CreateValues(const Request& request) {
+  for (size_t t = 0; t < schedule_.size(); ++t) {
+    const Instruction* i = schedule_[t];
+    if (i->opcode() == Opcode::kParameter) {
+      std::vector<ValueId> values;
+      std::vector<Shape> leaves = LeavesOf(i->shape());
+      const std::vector<BufferId>& buffers = request.parameters[i->parameter_number()];
+      for (size_t k = 0; k < leaves.size(); ++k) {
+        if (buffers[k] < 0) {
+          values.push_back(-1);
+          continue;
+        }
+        Value value;
+        value.def = i;
+        value.bytes = leaves[k].ByteSize();
+        value.def_time = kParameterTime;
+        value.owned = request.parameters_writable;
+        value.buffer = buffers[k];
+        values.push_back(NewValue(value));
+      }
+      of_[i] = std::move(values);
+      continue;
+    }
+    std::vector<ValueId> values = ValuesOf(i, static_cast<int>(t));
+    bool renamed = values.empty() || absl::c_none_of(values, [&](ValueId v) {
+                     return v >= 0 && values_[v].def == i;
+                   });
+    of_[i] = std::move(values);
+    // A loop without state has no values, and still runs.
+    bool no_code = (renamed && i->opcode() != Opcode::kWhile) || i->opcode() == Opcode::kConstant;
+    frame_->steps.push_back({i, no_code, false});
+  }
+}
+
+void FramePlanner::FindLastUses() {
+  for (size_t t = 0; t < schedule_.size(); ++t) {
+    const Instruction* i = schedule_[t];
+    for (const Instruction* operand : i->operands()) {
+      // A renaming uses nothing: what it names does, through the same value.
+      bool renaming = false;
+      for (ValueId v : of_[i]) renaming = renaming || (v >= 0 && values_[v].def != i);
+      if (renaming || i->opcode() == Opcode::kTuple || i->opcode() == Opcode::kGetTupleElement)
+        continue;
+      for (ValueId v : of_[operand]) {
+        if (v >= 0) values_[v].last_use = std::max(values_[v].last_use, static_cast<int>(t));
+      }
+    }
+  }
+  for (ValueId v : of_[computation_->root()]) {
+    if (v >= 0) values_[v].last_use = static_cast<int>(schedule_.size());
+  }
+  for (Value& value : values_) value.last_use = std::max(value.last_use, value.def_time);
+}
+
+void FramePlanner::AssignDestinations(const Request& request) {
+  for (const auto& buffers : request.parameters) {
+    for (BufferId buffer : buffers) {
+      if (absl::c_linear_search(request.destinations, buffer)) loop_state_.insert(buffer);
+    }
+  }
+  const std::vector<ValueId>& roots = of_[computation_->root()];
+  for (size_t k = 0; k < roots.size() && k < request.destinations.size(); ++k) {
+    if (roots[k] < 0) continue;
+    Value& value = values_[roots[k]];
+    if (value.destination < 0 && value.buffer < 0) value.destination = request.destinations[k];
+  }
+}
+
+bool FramePlanner::Dies(const Value& value, int time) const {
+  auto busy = busy_until_.find(value.buffer);
+  return value.last_use <= time && (busy == busy_until_.end() || busy->second <= time);
+}
+
+FramePlanner::BufferId FramePlanner::NewBuffer(const Instruction* at, int64_t bytes, int start) {
+  BufferAssignment::Buffer buffer;
+  buffer.bytes = bytes;
+  buffer.region = region_;
+  BufferId id = all_.AddBuffer(buffer);
+  item_of_[id] = items_.size();
+  items_.push_back({at, start, start, bytes, id, -1, 0});
+  return id;
+}
+
+void FramePlanner::Occupy(BufferId buffer, const Value& value) {
+  int& busy = busy_until_.try_emplace(buffer, kParameterTime).first->second;
+  busy = std::max(busy, value.last_use);
+  auto item = item_of_.find(buffer);
+  if (item != item_of_.end()) items_[item->second].end = std::max(items_[item->second].end, busy);
+}
+
+// Outputs and branch results are free until they are written. Loop state holds the old value until
+// its last reader is done.
+bool FramePlanner::DestinationIsFree(const Value& value, int time) {
+  if (value.destination < 0) return false;
+  if (!loop_state_.contains(value.destination)) return true;
+  auto busy = busy_until_.find(value.destination);
+  bool free = busy == busy_until_.end() || busy->second < time;
+  return gates_.Claim(DecisionKind::kBuffer, "while-copy-elision", value.def, free);
+}
+
+void FramePlanner::Place(ValueId id, int time) {
+  Value& value = values_[id];
+  value.buffer =
+      DestinationIsFree(value, time) ? value.destination : NewBuffer(value.def, value.bytes, time);
+  Occupy(value.buffer, value);
+}
+
+bool FramePlanner::ReuseOperand(const Instruction* i, ValueId result, int time) {
+  Value& value = values_[result];
+  if (!IsElementForElement(*i)) return false;
+  const Value* best = nullptr;
+  for (const Instruction* operand : i->operands()) {
+    if (!operand->shape().IsArray() || of_[operand][0] < 0) continue;
+    const Value& candidate = values_[of_[operand][0]];
+    if (!candidate.owned || candidate.bytes != value.bytes || value.bytes == 0 ||
+        operand->shape().ElementCount() != i->shape().ElementCount()) {
+      continue;
+    }
+    // A result that has its place already is not worth less of it.
+    if (value.destination >= 0 && candidate.buffer != value.destination &&
+        !loop_state_.contains(value.destination)) {
+      continue;
+    }
+    if (best == nullptr || (Dies(candidate, time) && !Dies(*best, time))) best = &candidate;
+  }
+  if (best == nullptr) return false;
+  if (!gates_.Claim(DecisionKind::kBuffer, "reuse-elementwise", i, Dies(*best, time))) return false;
+  value.buffer = best->buffer;
+  Occupy(value.buffer, value);
+  return true;
+}
+
+bool FramePlanner::UpdateInPlace(const Instruction* i, ValueId result, int time) {
+  if (i->opcode() != Opcode::kDynamicUpdateSlice) return false;
+  Value& value = values_[result];
+  ValueId operand = of_[i->operand(0)][0];
+  if (operand < 0 || !values_[operand].owned) return false;
+  bool separate = true;
+  for (int64_t k = 1; k < i->operand_count(); ++k) {
+    for (ValueId v : of_[i->operand(k)]) {
+      separate = separate && (v < 0 || values_[v].buffer != values_[operand].buffer);
+    }
+  }
+  bool dies = Dies(values_[operand], time);
+  if (!gates_.Claim(DecisionKind::kBuffer, "in-place-dus", i, dies && separate)) return false;
+  value.buffer = values_[operand].buffer;
+  Occupy(value.buffer, value);
+  return true;
+}
+
+absl::StatusOr<const FramePlanner::Frame*> FramePlanner::PlanCallee(const Instruction* i, int time,
+                                                                    Request request) {
+  if (nesting_ >= kMaxNesting) {
+    return MakeError(ErrorClass::kUnsupported, StrCat("cpu: control flow nested deeper than ",
+                                                      kMaxNesting, " at ", i->name()));
+  }
+  FramePlanner planner(all_, gates_, nesting_ + 1);
+  absl::StatusOr<const Frame*> frame = planner.Plan(std::move(request));
+  if (!frame.ok()) return frame;
+  int child = planner.region();
+  Item item{i, time, time, all_.regions_[child].bytes, -1, child, 0};
+  if (item.bytes > 0) items_.push_back(item);
+  all_.regions_[child].parent = region_;
+  frame_->callees[i].push_back(*frame);
+  return frame;
+}
+
+absl::Status FramePlanner::AssignWhile(const Instruction* i, int time) {
+  const std::vector<ValueId>& results = of_[i];
+  const std::vector<ValueId>& inits = of_[i->operand(0)];
+  for (size_t k = 0; k < results.size(); ++k) {
+    if (results[k] < 0) continue;
+    Value& state = values_[results[k]];
+    const Value& init = values_[inits[k]];
+    // Two elements of the state that start as one value need two places.
+    bool alone = std::count(inits.begin(), inits.end(), inits[k]) == 1;
+    bool placed = state.destination >= 0 && state.destination != init.buffer &&
+                  !loop_state_.contains(state.destination);
+    if (!placed && init.owned && alone &&
+        gates_.Claim(DecisionKind::kBuffer, "while-init-in-place", i, Dies(init, time))) {
+      state.buffer = init.buffer;
+      Occupy(state.buffer, state);
+      continue;
+    }
+    Place(results[k], time);
+    if (state.bytes > 0) {
+      frame_->copies_before[i].push_back({init.buffer, state.buffer, state.bytes});
+    }
+  }
+  std::vector<BufferId> state = BuffersOf(results);
+  Request condition{i->callee(0), {state}, false, {}};
+  absl::StatusOr<const Frame*> frame = PlanCallee(i, time, std::move(condition));
+  if (!frame.ok()) return frame.status();
+  Request body{i->callee(1), {state}, true, state};
+  return PlanCallee(i, time, std::move(body)).status();
+}
+
+absl::Status FramePlanner::AssignBranches(const Instruction* i, int time) {
+  for (ValueId v : of_[i]) {
+    if (v >= 0) Place(v, time);
+  }
+  std::vector<BufferId> results = BuffersOf(of_[i]);
+  for (size_t k = 0; k < i->callees().size(); ++k) {
+    Request request{i->callee(k), {}, false, results};
+    if (i->opcode() == Opcode::kCall) {
+      for (const Instruction* operand : i->operands()) {
+        request.parameters.push_back(BuffersOf(of_[operand]));
+      }
+    } else if (request.computation->parameter_count() > 0) {
+      request.parameters.push_back(BuffersOf(of_[i->operand(1 + k)]));
+    }
+    absl::Status status = PlanCallee(i, time, std::move(request)).status();
+    if (!status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status FramePlanner::AssignBuffers(const Instruction* i, int time) {
+  switch (i->opcode()) {
+    case Opcode::kWhile:
+      return AssignWhile(i, time);
+    case Opcode::kConditional:
+    case Opcode::kCall:
+      return AssignBranches(i, time);
+    default:
+      break;
+  }
+  const std::vector<ValueId> results = of_[i];
+  if (results.size() == 1 && results[0] >= 0) {
+    if (UpdateInPlace(i, results[0], time)) {
+      for (BufferAssignment::Step& step : frame_->steps) {
+        if (step.instruction == i) step.update_in_place = true;
+      }
+      return absl::OkStatus();
+    }
+    if (ReuseOperand(i, results[0], time)) return absl::OkStatus();
+  }
+  for (ValueId v : results) {
+    if (v >= 0) Place(v, time);
+  }
+  return absl::OkStatus();
+}
+
+void FramePlanner::FinalCopies(const Request& request) {
+  const std::vector<ValueId>& roots = of_[computation_->root()];
+  if (request.destinations.empty()) {
+    frame_->results = BuffersOf(roots);
+    return;
+  }
+  frame_->results = request.destinations;
+  std::vector<BufferAssignment::Copy> direct, staged;
+  for (size_t k = 0; k < roots.size(); ++k) {
+    if (roots[k] < 0) continue;
+    const Value& value = values_[roots[k]];
+    BufferId to = request.destinations[k];
+    if (value.buffer == to || value.bytes == 0) continue;
+    // What another copy overwrites is set aside first.
+    if (absl::c_linear_search(request.destinations, value.buffer)) {
+      BufferId aside = NewBuffer(value.def, value.bytes, static_cast<int>(schedule_.size()));
+      frame_->final_copies.push_back({value.buffer, aside, value.bytes});
+      staged.push_back({aside, to, value.bytes});
+    } else {
+      direct.push_back({value.buffer, to, value.bytes});
+    }
+  }
+  for (const auto* copies : {&direct, &staged}) {
+    frame_->final_copies.insert(frame_->final_copies.end(), copies->begin(), copies->end());
+  }
+}
+
+// First fit in order of definition. Memory of the dead is shared where the gate allows it.
+void FramePlanner::PackRegion() {
+  std::stable_sort(items_.begin(), items_.end(),
+                   [](const Item& a, const Item& b) { return a.start < b.start; });
+  std::vector<const Item*> placed;
+  int64_t high = 0;
+  auto lowest_fit = [&](const Item& item, int slack) {
+    std::vector<std::pair<int64_t, int64_t>> taken;
+    for (const Item* other : placed) {
+      bool dead = other->end < item.start ||
+                  (slack > 0 && other->end <= item.start && other->start < item.start);
+      if (!dead)
+        taken.push_back({other->offset, other->offset + Align(std::max<int64_t>(other->bytes, 1))});
+    }
+    std::sort(taken.begin(), taken.end());
+    int64_t offset = 0;
+    for (const auto& [from, to] : taken) {
+      if (from >= offset + item.bytes && from > offset) break;
+      offset = std::max(offset, to);
+    }
+    return offset;
+  };
+  for (Item& item : items_) {
+    item.offset = lowest_fit(item, 0);
+    if (item.offset < high) {
+      if (!gates_.Claim(DecisionKind::kBuffer, "share-arena", item.at, true)) item.offset = high;
+    } else if (int64_t early = lowest_fit(item, 1);
+               early < high && gates_.Claim(DecisionKind::kBuffer, "share-arena", item.at, false)) {
+      item.offset = early;  // only a planted defect claims memory that is still read
+    }
+    high = std::max(high, item.offset + Align(std::max<int64_t>(item.bytes, 1)));
+    placed.push_back(&item);
+    if (item.buffer >= 0) all_.buffers_[item.buffer].offset = item.offset;
+    if (item.child_region >= 0) all_.regions_[item.child_region].offset = item.offset;
+  }
+  all_.regions_[region_].bytes = high;
+}
+
+absl::StatusOr<const FramePlanner::Frame*> FramePlanner::Plan(Request request) {
+  computation_ = request.computation;
+  region_ = static_cast<int>(all_.regions_.size());
+  all_.regions_.emplace_back();
+  auto frame = std::make_unique<Frame>();
+  frame_ = frame.get();
+  frame_->computation = computation_;
+  frame_->parameters = request.parameters;
+  Schedule();
+  CreateValues(request);
+  FindLastUses();
+  AssignDestinations(request);
+  for (const Value& value : values_) {
+    if (value.buffer >= 0) Occupy(value.buffer, value);
+  }
+  for (size_t t = 0; t < schedule_.size(); ++t) {
+    const Instruction* i = schedule_[t];
+    bool defines = absl::c_any_of(of_[i], [&](ValueId v) { return v >= 0 && values_[v].def == i; });
+    bool effect = i->opcode() == Opcode::kWhile;  // a loop without state still runs
+    if (i->opcode() != Opcode::kParameter && i->opcode() != Opcode::kConstant &&
+        (defines || effect)) {
+      absl::Status status = AssignBuffers(i, static_cast<int>(t));
+      if (!status.ok()) return status;
+    }
+  }
+  FinalCopies(request);
+  PackRegion();
+  for (const Instruction* i : schedule_) frame_->buffers[i] = BuffersOf(of_[i]);
+  all_.frames_.push_back(std::move(frame));
+  return frame_;
+}
+
+absl::StatusOr<std::unique_ptr<BufferAssignment>> BufferAssignment::Run(const Module& module,
+                                                                        Gates& gates,
+                                                                        int64_t memory_limit) {
+  auto all = std::unique_ptr<BufferAssignment>(new BufferAssignment());
+  FramePlanner::Request request;
+  request.computation = module.entry();
+  for (const Instruction* parameter : module.entry()->parameters()) {
+    std::vector<BufferId>& leaves = request.parameters.emplace_back();
+    for (const Shape& leaf : LeavesOf(parameter->shape())) {
+      int entry = BufferTable::kFirstParameter + all->parameter_leaves_++;
+      Buffer buffer;
+      buffer.bytes = leaf.IsArray() ? leaf.ByteSize() : 0;
+      buffer.table_index = entry;
+      leaves.push_back(leaf.IsArray() ? all->AddBuffer(buffer) : -1);
+    }
+  }
+  for (const Shape& leaf : LeavesOf(module.entry()->root()->shape())) {
+    Buffer buffer;
+    buffer.bytes = leaf.IsArray() ? leaf.ByteSize() : 0;
+    buffer.table_index = all->first_result() + all->result_leaves_++;
+    request.destinations.push_back(leaf.IsArray() ? all->AddBuffer(buffer) : -1);
+  }
+  FramePlanner planner(*all, gates, 0);
+  absl::StatusOr<const Frame*> frame = planner.Plan(std::move(request));
+  if (!frame.ok()) return frame.status();
+  all->entry_ = all->frames_.size() - 1;
+  all->arena_bytes_ = all->regions_[planner.region()].bytes;
+  int64_t total = all->arena_bytes_ + static_cast<int64_t>(all->constants_.size());
+  if (total > memory_limit) {
+    return MakeError(ErrorClass::kOutOfMemory,
+                     StrCat("cpu: the program needs ", total,
+                            " bytes of temporary memory, the limit is ", memory_limit));
+  }
+  return all;
+}
+
+BufferSlice BufferAssignment::SliceOf(BufferId id) const {
+  const Buffer& buffer = buffers_[id];
+  int64_t offset = buffer.offset;
+  for (int region = buffer.region; region >= 0; region = regions_[region].parent) {
+    offset += regions_[region].offset;
+  }
+  return {buffer.table_index, offset};
+}
+
+}  // namespace assay

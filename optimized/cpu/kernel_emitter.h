@@ -1,0 +1,42 @@
+// One kernel: the loop nest that computes one instruction, or one fusion, from buffers into
+// buffers. A kernel is a function (ptr table, i64 begin, i64 end); [begin, end) is its part of the
+// outermost loop.
+#pragma once
+
+#include <functional>
+
+#include "absl/status/statusor.h"
+#include "llvm/IR/Module.h"
+#include "optimized/codegen/element_emitter.h"
+#include "optimized/cpu/buffer_assignment.h"
+#include "optimized/gates.h"
+
+namespace assay {
+
+struct KernelTarget {
+  int vector_bits = 256;  // 0: no vectors
+  bool use_fma = false;
+  int threads = 1;
+};
+
+struct Kernel {
+  llvm::Function* function = nullptr;
+  int64_t extent = 0;     // of the outermost loop: [0, extent) is everything
+  bool parallel = false;  // worth splitting
+  int64_t grain = 1;      // smallest part
+};
+
+// Operands and results by leaf.
+struct KernelBuffers {
+  std::vector<std::vector<BufferSlice>> operands;
+  std::vector<BufferSlice> results;
+  bool update_in_place = false;
+};
+
+absl::StatusOr<Kernel> EmitKernel(llvm::Module& module, const KernelTarget& target, Gates& gates,
+                                  const Instruction& instruction, const KernelBuffers& buffers);
+
+// Address of a slice, loaded from the table. For kernels and for the code that calls them.
+llvm::Value* SliceAddress(llvm::IRBuilder<>& ir, llvm::Value* table, BufferSlice slice);
+
+}  // namespace assay

@@ -1,0 +1,281 @@
+#include "optimized/cpu/program_emitter.h"
+
+#include "absl/container/flat_hash_set.h"
+#include "llvm/IR/IRBuilder.h"
+#include "spec/backend/error.h"
+#include "spec/base/strings.h"
+#include "spec/ops/op_table.h"
+
+namespace assay {
+
+using llvm::Value;
+
+namespace {
+
+constexpr int64_t kMaxFlattenedInstructions = 1 << 20;
+
+bool IsControlFlow(Opcode opcode) {
+  return opcode == Opcode::kWhile || opcode == Opcode::kConditional || opcode == Opcode::kCall;
+}
+
+// Ops that the frame itself handles.
+bool IsStructural(Opcode opcode) {
+  switch (opcode) {
+    case Opcode::kParameter:
+    case Opcode::kConstant:
+    case Opcode::kTuple:
+    case Opcode::kGetTupleElement:
+    case Opcode::kFusion:
+      return true;
+    default:
+      return IsControlFlow(opcode);
+  }
+}
+
+class ProgramEmitter {
+ public:
+  ProgramEmitter(llvm::Module& module, const KernelTarget& target, Gates& gates,
+                 const BufferAssignment& buffers)
+      : module_(module), target_(target), gates_(gates), all_(buffers), ir_(module.getContext()) {}
+
+  absl::Status Run() {
+    for (const auto& frame : all_.frames()) {
+      bool entry = frame.get() == &all_.entry();
+      auto* type = llvm::FunctionType::get(ir_.getVoidTy(), {ir_.getPtrTy()}, false);
+      auto linkage = entry ? llvm::Function::ExternalLinkage : llvm::Function::InternalLinkage;
+      std::string name = entry ? kEntryName : "frame." + frame->computation->name();
+      llvm::Function* function = llvm::Function::Create(type, linkage, name, module_);
+      function->setDoesNotThrow();
+      functions_[frame.get()] = function;
+      absl::Status status = EmitFrame(*frame, function);
+      if (!status.ok()) return status;
+    }
+    return absl::OkStatus();
+  }
+
+ private:
+  using Frame = BufferAssignment::Frame;
+
+  absl::Status EmitFrame(const Frame& frame, llvm::Function* function);
+  absl::Status EmitStep(const Frame& frame, const BufferAssignment::Step& step);
+  absl::Status EmitKernelCall(const Frame& frame, const BufferAssignment::Step& step);
+  void EmitWhile(const Frame& frame, const Instruction* i);
+  void EmitConditional(const Frame& frame, const Instruction* i);
+  void EmitCopies(const std::vector<BufferAssignment::Copy>& copies);
+  Value* Address(BufferAssignment::BufferId id) {
+    return SliceAddress(ir_, function_->getArg(0), all_.SliceOf(id));
+  }
+  llvm::BasicBlock* NewBlock(const char* name) {
+    return llvm::BasicBlock::Create(module_.getContext(), name, function_);
+  }
+  void Call(const Frame* callee) { ir_.CreateCall(functions_.at(callee), {function_->getArg(0)}); }
+  std::vector<BufferSlice> Slices(const std::vector<BufferAssignment::BufferId>& ids) const {
+    std::vector<BufferSlice> slices;
+    for (BufferAssignment::BufferId id : ids) {
+      slices.push_back(id < 0 ? BufferSlice() : all_.SliceOf(id));
+    }
+    return slices;
+  }
+
+  llvm::Module& module_;
+  const KernelTarget& target_;
+  Gates& gates_;
+  const BufferAssignment& all_;
+  llvm::IRBuilder<> ir_;
+  llvm::Function* function_ = nullptr;
+  absl::flat_hash_map<const Frame*, llvm::Function*> functions_;
+};
+
+void ProgramEmitter::EmitCopies(const std::vector<BufferAssignment::Copy>& copies) {
+  for (const BufferAssignment::Copy& copy : copies) {
+    llvm::Align align(16);
+    ir_.CreateMemCpy(Address(copy.to), align, Address(copy.from), align, copy.bytes);
+  }
+}
+
+absl::Status ProgramEmitter::EmitFrame(const Frame& frame, llvm::Function* function) {
+  function_ = function;
+  ir_.SetInsertPoint(NewBlock("entry"));
+  for (const BufferAssignment::Step& step : frame.steps) {
+    if (step.alias) continue;
+    absl::Status status = EmitStep(frame, step);
+    if (!status.ok()) return status;
+  }
+  EmitCopies(frame.final_copies);
+  ir_.CreateRetVoid();
+  return absl::OkStatus();
+}
+
+absl::Status ProgramEmitter::EmitStep(const Frame& frame, const BufferAssignment::Step& step) {
+  const Instruction* i = step.instruction;
+  auto before = frame.copies_before.find(i);
+  if (before != frame.copies_before.end()) EmitCopies(before->second);
+  switch (i->opcode()) {
+    case Opcode::kWhile:
+      EmitWhile(frame, i);
+      return absl::OkStatus();
+    case Opcode::kConditional:
+      EmitConditional(frame, i);
+      return absl::OkStatus();
+    case Opcode::kCall:
+      Call(frame.callees.at(i)[0]);
+      return absl::OkStatus();
+    default:
+      return EmitKernelCall(frame, step);
+  }
+}
+
+absl::Status ProgramEmitter::EmitKernelCall(const Frame& frame,
+                                            const BufferAssignment::Step& step) {
+  const Instruction* i = step.instruction;
+  KernelBuffers buffers;
+  for (const Instruction* operand : i->operands()) {
+    buffers.operands.push_back(Slices(frame.buffers.at(operand)));
+  }
+  buffers.results = Slices(frame.buffers.at(i));
+  buffers.update_in_place = step.update_in_place;
+  absl::StatusOr<Kernel> kernel = EmitKernel(module_, target_, gates_, *i, buffers);
+  if (!kernel.ok()) return kernel.status();
+  Value* table = function_->getArg(0);
+  if (!kernel->parallel) {
+    ir_.CreateCall(kernel->function, {table, ir_.getInt64(0), ir_.getInt64(kernel->extent)});
+    return absl::OkStatus();
+  }
+  llvm::Type* pointer = ir_.getPtrTy();
+  llvm::Type* i64 = ir_.getInt64Ty();
+  llvm::FunctionCallee split = module_.getOrInsertFunction(
+      "assay_parallel_for",
+      llvm::FunctionType::get(ir_.getVoidTy(), {pointer, pointer, pointer, i64, i64}, false));
+  Value* pool = ir_.CreateLoad(
+      pointer, ir_.CreateConstInBoundsGEP1_64(pointer, table, BufferTable::kContext));
+  ir_.CreateCall(split, {pool, kernel->function, table, ir_.getInt64(kernel->extent),
+                         ir_.getInt64(kernel->grain)});
+  return absl::OkStatus();
+}
+
+void ProgramEmitter::EmitWhile(const Frame& frame, const Instruction* i) {
+  const Frame* condition = frame.callees.at(i)[0];
+  const Frame* body = frame.callees.at(i)[1];
+  llvm::BasicBlock* test = NewBlock("while.test");
+  llvm::BasicBlock* inside = NewBlock("while.body");
+  llvm::BasicBlock* done = NewBlock("while.done");
+  ir_.CreateBr(test);
+  ir_.SetInsertPoint(test);
+  Call(condition);
+  Value* flag = ir_.CreateLoad(ir_.getInt8Ty(), Address(condition->results[0]));
+  ir_.CreateCondBr(ir_.CreateICmpNE(flag, ir_.getInt8(0)), inside, done);
+  ir_.SetInsertPoint(inside);
+  Call(body);
+  ir_.CreateBr(test);
+  ir_.SetInsertPoint(done);
+}
+
+void ProgramEmitter::EmitConditional(const Frame& frame, const Instruction* i) {
+  const auto& branches = frame.callees.at(i);
+  const Instruction* selector = i->operand(0);
+  Value* address = Address(frame.buffers.at(selector)[0]);
+  llvm::BasicBlock* done = NewBlock("branch.done");
+  bool two_way = IsPred(selector->shape().element_type());
+  Value* index = nullptr;
+  if (two_way) {  // true selects branch 0
+    Value* flag = ir_.CreateLoad(ir_.getInt8Ty(), address);
+    index =
+        ir_.CreateSelect(ir_.CreateICmpNE(flag, ir_.getInt8(0)), ir_.getInt32(0), ir_.getInt32(1));
+  } else {
+    index = ir_.CreateLoad(ir_.getInt32Ty(), address);
+  }
+  // Whatever is out of range selects the last branch.
+  std::vector<llvm::BasicBlock*> blocks;
+  for (size_t k = 0; k < branches.size(); ++k) blocks.push_back(NewBlock("branch"));
+  llvm::SwitchInst* choice = ir_.CreateSwitch(index, blocks.back(), blocks.size());
+  for (size_t k = 0; k + 1 < blocks.size(); ++k) choice->addCase(ir_.getInt32(k), blocks[k]);
+  for (size_t k = 0; k < blocks.size(); ++k) {
+    ir_.SetInsertPoint(blocks[k]);
+    Call(branches[k]);
+    ir_.CreateBr(done);
+  }
+  ir_.SetInsertPoint(done);
+}
+
+absl::Status CheckShape(const Instruction& i) {
+  absl::Status status;
+  ForEachLeaf(i.shape(), [&](const Shape& leaf, absl::Span<const int64_t>) {
+    if (!status.ok() || leaf.IsToken()) return;
+    if (!leaf.IsArray() || !ValueBuilder::Supports(leaf.element_type())) {
+      status = MakeError(
+          ErrorClass::kUnsupported,
+          StrCat("cpu: no code for element type ", Name(leaf.element_type()), ": ", i.ToString()));
+    } else if (leaf.HasDynamicDimension()) {
+      status = MakeError(ErrorClass::kUnsupported,
+                         StrCat("cpu: no code for dynamic dimensions: ", i.ToString()));
+    }
+  });
+  return status;
+}
+
+}  // namespace
+
+absl::Status EmitProgram(llvm::Module& module, const KernelTarget& target, Gates& gates,
+                         const BufferAssignment& buffers) {
+  return ProgramEmitter(module, target, gates, buffers).Run();
+}
+
+absl::Status CheckSupported(const Module& module) {
+  for (const Computation* computation : module.computations()) {
+    for (const Instruction* i : *computation) {
+      absl::Status status = CheckShape(*i);
+      if (!status.ok()) return status;
+      if (!IsStructural(i->opcode()) && FindElementLowering(i->opcode()) == nullptr) {
+        return MakeError(ErrorClass::kUnsupported, StrCat("cpu: no code for ", i->ToString()));
+      }
+      if (i->opcode() == Opcode::kConstant && (i->literal() == nullptr || !i->shape().IsArray())) {
+        return MakeError(ErrorClass::kUnsupported,
+                         StrCat("cpu: a constant needs an array value: ", i->ToString()));
+      }
+      if (i->opcode() == Opcode::kBitcast &&
+          StorageBytes(i->shape().element_type()) !=
+              StorageBytes(i->operand(0)->shape().element_type())) {
+        return MakeError(ErrorClass::kUnsupported,
+                         StrCat("cpu: a bitcast between widths: ", i->ToString()));
+      }
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status FlattenCallGraph(Module& module) {
+  absl::flat_hash_set<const Computation*> taken;
+  int64_t instructions = module.InstructionCount();
+  // A copy brings its own callees, which are fresh; so walking from the entry, each call site is
+  // looked at once.
+  std::vector<Computation*> work = {module.entry()};
+  taken.insert(module.entry());
+  while (!work.empty()) {
+    Computation* computation = work.back();
+    work.pop_back();
+    for (Instruction* i : *computation) {
+      if (!IsControlFlow(i->opcode())) continue;
+      for (int64_t k = 0; k < static_cast<int64_t>(i->callees().size()); ++k) {
+        Computation* callee = i->callee(k);
+        if (!taken.insert(callee).second) {
+          int64_t before = static_cast<int64_t>(module.computations().size());
+          callee = module.CloneComputation(*callee);
+          for (size_t c = before; c < module.computations().size(); ++c) {
+            instructions += module.computations()[c]->instruction_count();
+          }
+          if (instructions > kMaxFlattenedInstructions) {
+            return MakeError(ErrorClass::kUnsupported,
+                             StrCat("cpu: copies of called computations exceed ",
+                                    kMaxFlattenedInstructions, " instructions at ", i->name()));
+          }
+          i->set_callee(k, callee);
+          taken.insert(callee);
+        }
+        work.push_back(callee);
+      }
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace assay

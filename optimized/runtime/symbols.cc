@@ -1,0 +1,87 @@
+#include "optimized/runtime/symbols.h"
+
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <vector>
+
+#include "optimized/runtime/thread_pool.h"
+#include "spec/types/float_format.h"
+
+namespace assay {
+
+namespace {
+
+// base^exponent modulo 2^64, every bit of the exponent counted.
+uint64_t PowerU64(uint64_t base, uint64_t exponent) {
+  uint64_t result = 1;
+  for (; exponent != 0; exponent >>= 1) {
+    if ((exponent & 1) != 0) result *= base;
+    base *= base;
+  }
+  return result;
+}
+
+void ParallelFor(ThreadPool* pool, void (*kernel)(void**, int64_t, int64_t), void** table,
+                 int64_t extent, int64_t grain) {
+  pool->Run(extent, grain, [&](int64_t begin, int64_t end) { kernel(table, begin, end); });
+}
+
+// What the instruction selector calls for f16 where the machine has no instruction.
+float ExtendHalf(_Float16 value) { return static_cast<float>(value); }
+_Float16 TruncateFloat(float value) { return static_cast<_Float16>(value); }
+
+template <typename F>
+void* Address(F* function) {
+  return reinterpret_cast<void*>(function);
+}
+
+}  // namespace
+
+absl::Span<const RuntimeSymbol> RuntimeSymbols() {
+  using Unary = double(double);
+  using UnaryF = float(float);
+  using Binary = double(double, double);
+  using BinaryF = float(float, float);
+  static const auto& symbols = *new std::vector<RuntimeSymbol>{
+      {"assay_power_u64", Address(PowerU64)},
+      {"assay_parallel_for", Address(ParallelFor)},
+      {"__extendhfsf2", Address(ExtendHalf)},
+      {"__truncsfhf2", Address(TruncateFloat)},
+      {"memcpy", Address<void*(void*, const void*, size_t)>(std::memcpy)},
+      {"memmove", Address<void*(void*, const void*, size_t)>(std::memmove)},
+      {"memset", Address<void*(void*, int, size_t)>(std::memset)},
+      {"exp", Address<Unary>(::exp)},
+      {"expm1", Address<Unary>(::expm1)},
+      {"log", Address<Unary>(::log)},
+      {"log1p", Address<Unary>(::log1p)},
+      {"sin", Address<Unary>(::sin)},
+      {"cos", Address<Unary>(::cos)},
+      {"tan", Address<Unary>(::tan)},
+      {"tanh", Address<Unary>(::tanh)},
+      {"erf", Address<Unary>(::erf)},
+      {"cbrt", Address<Unary>(::cbrt)},
+      {"pow", Address<Binary>(::pow)},
+      {"atan2", Address<Binary>(::atan2)},
+      {"fmod", Address<Binary>(::fmod)},
+      {"fmodf", Address<BinaryF>(::fmodf)},
+      {"floor", Address<Unary>(::floor)},
+      {"floorf", Address<UnaryF>(::floorf)},
+      {"ceil", Address<Unary>(::ceil)},
+      {"ceilf", Address<UnaryF>(::ceilf)},
+      {"trunc", Address<Unary>(::trunc)},
+      {"truncf", Address<UnaryF>(::truncf)},
+      {"round", Address<Unary>(::round)},
+      {"roundf", Address<UnaryF>(::roundf)},
+      {"rint", Address<Unary>(::rint)},
+      {"rintf", Address<UnaryF>(::rintf)},
+      {"nearbyint", Address<Unary>(::nearbyint)},
+      {"nearbyintf", Address<UnaryF>(::nearbyintf)},
+      // The rounding mode is never changed: rint rounds ties to even.
+      {"roundeven", Address<Unary>(::rint)},
+      {"roundevenf", Address<UnaryF>(::rintf)},
+  };
+  return symbols;
+}
+
+}  // namespace assay
