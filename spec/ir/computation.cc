@@ -229,6 +229,7 @@ Instruction* Computation::CopyFrom(const Computation& source,
     copy->literal_ = original->literal_;
     map[original] = copy;
   }
+  if (arguments.empty()) IndexParameters();  // copied in any order
   for (Instruction* original : source) {
     auto at = map.find(original);
     if (at == map.end()) continue;

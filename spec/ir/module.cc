@@ -151,6 +151,7 @@ std::unique_ptr<Module> Module::Clone() const {
         instruction->AddControlPredecessor(clones.at(predecessor));
       }
     }
+    target->IndexParameters();
     target->root_ = computation->root_ == nullptr ? nullptr : clones.at(computation->root_);
     target->execution_thread_ = computation->execution_thread_;
   }
