@@ -1,0 +1,384 @@
+// Bounds of the element-wise binary ops: the range of each op over the ranges of its operands.
+#pragma once
+
+#include "reference/binary_ops.h"
+#include "reference/bounds/elements.h"
+#include "reference/compare.h"
+#include "reference/elementwise.h"
+
+namespace assay::reference {
+
+// A bound rule has the op's meaning `Op` and
+//   static Range<W> Finite(a, b): the real values of the op over two finite intervals;
+//   kView, kConsumer, kRounds (correctly rounded results), kFunction (an ulp budget).
+struct BoundRule {
+  static constexpr View kView = View::kNone;
+  static constexpr Consumer kConsumer = Consumer::kOther;
+  static constexpr bool kRounds = true;
+  static constexpr bool kIsFunction = false;
+};
+
+struct AddBound : BoundRule {
+  using Op = Add;
+  static constexpr Consumer kConsumer = Consumer::kSum;
+  template <typename W>
+  static Range<W> Finite(const Range<W>& a, const Range<W>& b) {
+    return {a.centre + b.centre,
+            a.radius + b.radius + (std::fabs(a.centre) + std::fabs(b.centre)) * kSlop<W>, 0};
+  }
+};
+
+struct SubtractBound : BoundRule {
+  using Op = Subtract;
+  static constexpr Consumer kConsumer = Consumer::kSum;
+  template <typename W>
+  static Range<W> Finite(const Range<W>& a, const Range<W>& b) {
+    return {a.centre - b.centre,
+            a.radius + b.radius + (std::fabs(a.centre) + std::fabs(b.centre)) * kSlop<W>, 0};
+  }
+};
+
+struct MultiplyBound : BoundRule {
+  using Op = Multiply;
+  static constexpr View kView = View::kSum;
+  template <typename W>
+  static Range<W> Finite(const Range<W>& a, const Range<W>& b) {
+    const W product = a.centre * b.centre;
+    return {product,
+            std::fabs(a.centre) * b.radius + std::fabs(b.centre) * a.radius + a.radius * b.radius +
+                std::fabs(product) * kSlop<W>,
+            0};
+  }
+};
+
+struct DivideBound : BoundRule {
+  using Op = Divide;
+  template <typename W>
+  static Range<W> Finite(const Range<W>& a, const Range<W>& b) {
+    const W smallest = std::fabs(b.centre) - b.radius;
+    if (!(smallest > 0)) return Range<W>::Unknown();
+    const W quotient = a.centre / b.centre;
+    return {quotient,
+            (a.radius + std::fabs(quotient) * b.radius) / smallest * (1 + kSlop<W>) +
+                std::fabs(quotient) * kSlop<W>,
+            0};
+  }
+};
+
+struct RemainderBound : BoundRule {
+  using Op = Remainder;
+  static constexpr bool kRounds = false;
+  template <typename W>
+  static Range<W> Finite(const Range<W>& a, const Range<W>& b) {
+    const W smallest = std::fabs(b.centre) - b.radius;
+    if (!(smallest > 0)) return Range<W>::Unknown();
+    // While the truncated quotient q is the same everywhere, the remainder is a - q b.
+    const W largest = (std::fabs(a.centre) + a.radius) / smallest;
+    if (largest < 0x1p40) {
+      const W q = std::trunc(a.centre / b.centre);
+      const W reach = (a.radius + (std::fabs(q) + 1) * b.radius) +
+                      (std::fabs(a.centre) + std::fabs(q * b.centre)) * kSlop<W>;
+      const W r = std::fmod(a.centre, b.centre);
+      const bool same = std::fabs(r) > reach && std::fabs(b.centre) - std::fabs(r) > reach;
+      if (same)
+        return {r, a.radius + std::fabs(q) * b.radius + std::fabs(a.centre) * kSlop<W>, 0};
+    }
+    // Otherwise it is smaller than either operand, with the sign of the dividend.
+    const W limit = std::min(std::fabs(a.centre) + a.radius, std::fabs(b.centre) + b.radius);
+    if (a.low() >= 0) return Range<W>::Hull(0, limit);
+    if (a.high() <= 0) return Range<W>::Hull(-limit, 0);
+    return {0, limit, 0};
+  }
+};
+
+struct PowerBound : BoundRule {
+  using Op = Power;
+  static constexpr bool kIsFunction = true;
+  // Zeros, ones, infinities and NaN have exact results; so does a zero exponent.
+  template <typename W>
+  static bool IsExactAt(W a, W b) {
+    return a == 0 || b == 0 || a == 1 || !std::isfinite(a) || !std::isfinite(b) ||
+           (a < 0 && b != std::trunc(b));
+  }
+  template <typename W>
+  static Range<W> Finite(const Range<W>& a, const Range<W>& b) {
+    if (a.radius == 0 && b.radius == 0) return {std::pow(a.centre, b.centre), 0, 0};
+    if (a.low() > 0) {
+      // Monotone in each operand: the extremes are at corners.
+      const W corners[] = {std::pow(a.low(), b.low()), std::pow(a.low(), b.high()),
+                           std::pow(a.high(), b.low()), std::pow(a.high(), b.high())};
+      Range<W> x = Range<W>::Hull(*std::min_element(std::begin(corners), std::end(corners)),
+                                  *std::max_element(std::begin(corners), std::end(corners)));
+      x.radius += (std::fabs(x.centre) + x.radius) * 4 * kSlop<W>;
+      return x;
+    }
+    // Of either sign: only whole exponents, and no pole inside.
+    if (b.radius != 0 || b.centre != std::trunc(b.centre) ||
+        (b.centre < 0 && a.high() >= 0))
+      return Range<W>::Unknown();
+    const W first = std::pow(a.low(), b.centre), second = std::pow(a.high(), b.centre);
+    W low = std::min(first, second), high = std::max(first, second);
+    if (a.high() > 0) low = std::min<W>(low, 0);
+    Range<W> x = Range<W>::Hull(low, high);
+    x.radius += (std::fabs(x.centre) + x.radius) * 4 * kSlop<W>;
+    return x;
+  }
+};
+
+struct Atan2Bound : BoundRule {
+  using Op = Atan2;
+  static constexpr bool kIsFunction = true;
+  template <typename W>
+  static bool IsExactAt(W y, W x) {
+    return std::isnan(x) || std::isnan(y) || (y == 0 && (x > 0 || (x == 0 && !std::signbit(x))));
+  }
+  template <typename W>
+  static Range<W> Finite(const Range<W>& y, const Range<W>& x) {
+    if (y.radius == 0 && x.radius == 0) return {std::atan2(y.centre, x.centre), 0, 0};
+    const W reach = std::hypot(y.radius, x.radius);
+    const W nearest = std::hypot(y.centre, x.centre) - reach;
+    const bool crosses_cut = x.low() <= 0 && y.low() <= 0 && y.high() >= 0;
+    if (!(nearest > 0) || crosses_cut) return {0, W{3.2}, 0};
+    return {std::atan2(y.centre, x.centre), (y.radius + x.radius) / nearest, 0};
+  }
+};
+
+struct MaximumBound : BoundRule {
+  using Op = Maximum;
+  static constexpr bool kRounds = false;
+  template <typename W>
+  static Range<W> Finite(const Range<W>& a, const Range<W>& b) {
+    if (a.low() >= b.high()) return {a.centre, a.radius, 0};
+    if (b.low() >= a.high()) return {b.centre, b.radius, 0};
+    Range<W> x = Range<W>::Hull(std::max(a.low(), b.low()), std::max(a.high(), b.high()));
+    x.radius += (std::fabs(x.centre) + x.radius) * kSlop<W>;
+    return x;
+  }
+};
+
+struct MinimumBound : BoundRule {
+  using Op = Minimum;
+  static constexpr bool kRounds = false;
+  template <typename W>
+  static Range<W> Finite(const Range<W>& a, const Range<W>& b) {
+    if (a.low() >= b.high()) return {b.centre, b.radius, 0};
+    if (b.low() >= a.high()) return {a.centre, a.radius, 0};
+    Range<W> x = Range<W>::Hull(std::min(a.low(), b.low()), std::min(a.high(), b.high()));
+    x.radius += (std::fabs(x.centre) + x.radius) * kSlop<W>;
+    return x;
+  }
+};
+
+// The range of a rule over operands that may be special: every combination of "finite", +inf, -inf
+// and NaN, a finite interval standing for its ends and zero where the other operand is infinite.
+template <typename Rule, typename W>
+Range<W> RangeOf(const Range<W>& a, const Range<W>& b) {
+  if (a.Undecided() || b.Undecided()) return Range<W>::Unknown();
+  Range<W> x{0, 0, kNotFinite};
+  if (a.HasFinite() && b.HasFinite()) x = Normalized(Rule::Finite(a, b));
+  if ((a.flags | b.flags) == 0) return x;
+  constexpr W kInfinity = std::numeric_limits<W>::infinity();
+  auto specials = [](const Range<W>& r, W (&values)[2]) {
+    int n = 0;
+    if ((r.flags & kMayBePosInf) != 0) values[n++] = kInfinity;
+    if ((r.flags & kMayBeNegInf) != 0) values[n++] = -kInfinity;
+    return n;
+  };
+  auto samples = [](const Range<W>& r, W (&values)[4]) {
+    int n = 0;
+    if (!r.HasFinite()) return n;
+    values[n++] = r.low();
+    values[n++] = r.high();
+    if (r.Contains(0)) {
+      values[n++] = 0;
+      values[n++] = -W{0};
+    }
+    return n;
+  };
+  if (((a.flags | b.flags) & kMayBeNan) != 0) x.flags |= kMayBeNan;
+  auto include = [&x](W p, W q) {
+    const W value = Rule::Op::template Real<W>(p, q);
+    if (std::isnan(value)) {
+      x.flags |= kMayBeNan;
+    } else {
+      x = HullOf(x, Normalized(Range<W>{value, 0, 0}));
+    }
+  };
+  W a_inf[2], b_inf[2], a_fin[4], b_fin[4];
+  const int na = specials(a, a_inf), nb = specials(b, b_inf);
+  const int fa = samples(a, a_fin), fb = samples(b, b_fin);
+  for (int i = 0; i < na; ++i) {
+    for (int j = 0; j < nb; ++j) include(a_inf[i], b_inf[j]);
+    for (int j = 0; j < fb; ++j) include(a_inf[i], b_fin[j]);
+  }
+  for (int j = 0; j < nb; ++j)
+    for (int i = 0; i < fa; ++i) include(a_fin[i], b_inf[j]);
+  return x;
+}
+
+// The error of multiplying by the rounded reciprocal of a divisor instead of dividing.
+template <typename T>
+Wide<T> ReciprocalError(const Range<Wide<T>>& dividend, const Range<Wide<T>>& divisor,
+                        const Range<Wide<T>>& quotient) {
+  using W = Wide<T>;
+  const W largest_quotient = std::fabs(quotient.centre) + quotient.radius;
+  W error = largest_quotient * UnitRoundoff<T>() * W{1.01};
+  // A subnormal reciprocal has an absolute error, or is flushed.
+  const W smallest_reciprocal = 1 / (std::fabs(divisor.centre) + divisor.radius);
+  if (smallest_reciprocal < 2 * Tiny<T>())
+    error += (std::fabs(dividend.centre) + dividend.radius) * 2 * Tiny<T>();
+  return error;
+}
+
+inline bool IsPowerOfTwo(long double x) {
+  int exponent;
+  return std::fabs(std::frexp(x, &exponent)) == 0.5L;
+}
+
+template <typename Rule, typename T>
+void BoundBinaryElement(const OpContext& op, Array& result, int64_t i, double ulps) {
+  using W = Wide<T>;
+  const Range<W> a = Seen<T>(op.freedoms, op.array(0), i, Rule::kConsumer);
+  const Range<W> b = Seen<T>(op.freedoms, op.array(1), i, Rule::kConsumer);
+  const bool single = a.Single() && b.Single();
+  if constexpr (std::is_same_v<Rule, DivideBound>) {
+    if (op.freedoms.reciprocal && op.divisor_is_invariant && a.HasFinite() && b.HasFinite() &&
+        !(single && (b.centre == 0 || a.centre == 0 || IsPowerOfTwo(b.centre)))) {
+      Range<W> x = RangeOf<Rule>(a, b);
+      if (!x.Undecided()) x.radius += ReciprocalError<T>(a, b, x);
+      x = Rounded<T>(x, 0);
+      Store(result, i, x,
+            op.freedoms.flush && TouchesSubnormals<T>(x) ? uint32_t{kMayFlush} : 0);
+      return;
+    }
+  }
+  if (single) {
+    if constexpr (Rule::kIsFunction) {
+      const W p = Widen<W>(op.literal(0).data<T>()[i]), q = Widen<W>(op.literal(1).data<T>()[i]);
+      if (Rule::IsExactAt(p, q)) return;
+    } else {
+      Range<W> exact{0, 0, kNotFinite};
+      if (a.HasFinite() && b.HasFinite()) {
+        exact = {Rule::Op::template Real<W>(a.centre, b.centre), 0, 0};
+        if constexpr (std::is_same_v<T, double> && std::is_same_v<Rule, MultiplyBound>) {
+          // The product of two doubles does not fit long double: its last bits are in the radius.
+          const double plain = result.literal.data<double>()[i];
+          if (std::isfinite(plain) &&
+              std::fma(static_cast<double>(a.centre), static_cast<double>(b.centre), -plain) == 0 &&
+              std::fabs(plain) > 0x1p-900) {
+            exact.centre = plain;
+          } else {
+            exact.radius = std::fabs(exact.centre) * kSlop<W>;
+          }
+        }
+        if (!std::isfinite(exact.centre)) exact.flags |= kNotFinite;
+      }
+      FinishSingle<T>(op.freedoms, result, i, exact, Rule::kView);
+      return;
+    }
+  }
+  const Range<W> x = RangeOf<Rule>(a, b);
+  if constexpr (Rule::kIsFunction) {
+    constexpr double kInfinity = std::numeric_limits<double>::infinity();
+    FinishFunction<T>(op.freedoms, result, i, x, ulps, -kInfinity, kInfinity);
+  } else if constexpr (Rule::kRounds) {
+    FinishRounded<T>(op.freedoms, result, i, x, Rule::kView);
+  } else {
+    FinishExact<T>(op.freedoms, result, i, x);
+  }
+}
+
+template <typename Rule>
+absl::Status BoundBinary(const OpContext& op, Array& result) {
+  if (!IsFloat(op.type())) return BoundByEnumeration(op, result, EvaluateBinary<typename Rule::Op>);
+  DispatchReal(op.type(), [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    const double ulps = UlpsOf<T>(op);
+    const int64_t count = op.count();
+    for (int64_t i = 0; i < count; ++i) BoundBinaryElement<Rule, T>(op, result, i, ulps);
+  });
+  return absl::OkStatus();
+}
+
+// Whether a comparison of two ranges may come out as `outcome`.
+template <typename W>
+bool MayCompare(Direction direction, const Range<W>& a, const Range<W>& b, bool outcome) {
+  if (a.Undecided() || b.Undecided()) return true;
+  if (((a.flags | b.flags) & kMayBeNan) != 0) {
+    if ((direction == Direction::kNe) == outcome) return true;
+  }
+  constexpr W kInfinity = std::numeric_limits<W>::infinity();
+  auto ends = [](const Range<W>& r, W& low, W& high) {
+    low = kInfinity;
+    high = -kInfinity;
+    if (r.HasFinite()) {
+      low = r.low();
+      high = r.high();
+    }
+    if ((r.flags & kMayBePosInf) != 0) {
+      low = std::min(low, kInfinity);
+      high = kInfinity;
+    }
+    if ((r.flags & kMayBeNegInf) != 0) {
+      low = -kInfinity;
+      high = std::max(high, -kInfinity);
+    }
+    const bool any = r.HasFinite() || (r.flags & (kMayBePosInf | kMayBeNegInf)) != 0;
+    return any;
+  };
+  W a_low, a_high, b_low, b_high;
+  if (!ends(a, a_low, a_high) || !ends(b, b_low, b_high)) return false;
+  const bool may_be_equal = a_low <= b_high && b_low <= a_high;
+  const bool may_be_less = a_low < b_high, may_be_greater = a_high > b_low;
+  switch (direction) {
+    case Direction::kEq:
+      return outcome ? may_be_equal : may_be_less || may_be_greater;
+    case Direction::kNe:
+      return outcome ? may_be_less || may_be_greater : may_be_equal;
+    case Direction::kLt:
+      return outcome ? may_be_less : may_be_equal || may_be_greater;
+    case Direction::kLe:
+      return outcome ? may_be_less || may_be_equal : may_be_greater;
+    case Direction::kGt:
+      return outcome ? may_be_greater : may_be_equal || may_be_less;
+    case Direction::kGe:
+      return outcome ? may_be_greater || may_be_equal : may_be_less;
+  }
+  return true;
+}
+
+// Total order looks at bits: they are known only of elements that are forced and no NaN, whose sign
+// is free.
+template <typename T>
+bool HasKnownBits(const Array& array, int64_t i) {
+  using W = Wide<T>;
+  if (std::isnan(Widen<W>(array.literal.data<T>()[i]))) return false;
+  return array.bounds.empty() || array.bounds[i].flags == kForced;
+}
+
+template <EvaluateFn kEvaluate>
+absl::Status BoundCompare(const OpContext& op, Array& result) {
+  const ElementType type = op.literal(0).element_type();
+  if (!IsFloat(type)) return BoundByEnumeration(op, result, kEvaluate);
+  const Direction direction = DirectionOf(op.instruction);
+  const bool total_order = IsTotalOrder(op.instruction);
+  DispatchReal(type, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    const int64_t count = op.count();
+    for (int64_t i = 0; i < count; ++i) {
+      bool decided;
+      if (total_order) {
+        decided = HasKnownBits<T>(op.array(0), i) && HasKnownBits<T>(op.array(1), i);
+      } else {
+        const auto a = Seen<T>(op.freedoms, op.array(0), i);
+        const auto b = Seen<T>(op.freedoms, op.array(1), i);
+        decided = (a.Single() && b.Single()) || !MayCompare(direction, a, b, true) ||
+                  !MayCompare(direction, a, b, false);
+      }
+      if (!decided) SetCodes(result, i, {0, 1});
+    }
+  });
+  return absl::OkStatus();
+}
+
+}  // namespace assay::reference

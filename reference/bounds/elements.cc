@@ -1,0 +1,213 @@
+#include "reference/bounds/elements.h"
+
+#include <algorithm>
+
+#include "spec/ops/op_table.h"
+
+namespace assay::reference {
+namespace {
+
+bool IsNanElement(const Array& array, int64_t i) {
+  return IsNanCode(Format(array.literal.element_type()), array.literal.GetBits(i));
+}
+
+// Bound of a float element, whether stored or implied.
+ElementBound BoundOf(const Array& array, int64_t i) {
+  if (!array.bounds.empty()) return array.bounds[i];
+  return {0, 0, 0, kForced};
+}
+
+// All values that element i may have for any consumer, as a range.
+Range<long double> WholeRange(const Array& array, int64_t i) {
+  const ElementBound bound = BoundOf(array, i);
+  Range<long double> x{static_cast<long double>(bound.centre) + bound.centre_low, bound.radius,
+                       bound.flags & kSpecialFlags};
+  if ((bound.flags & kForced) == 0) return x;
+  const Range<long double> plain = Point<double>(array.literal.GetDouble(i));
+  return (bound.flags & (kSumView | kAnyView)) != 0 ? HullOf(x, plain) : plain;
+}
+
+// Row of codes for a code that is certain or one of a few.
+std::vector<uint64_t> Merge(std::vector<uint64_t> a, const std::vector<uint64_t>& b) {
+  a.insert(a.end(), b.begin(), b.end());
+  return a;
+}
+
+}  // namespace
+
+void MakeBounds(Array& result) {
+  if (!IsFloat(result.literal.element_type()) || !result.bounds.empty()) return;
+  result.bounds.assign(result.literal.element_count(), ElementBound{0, 0, 0, kForced});
+}
+
+void SetUndecided(Array& result, int64_t i) {
+  if (IsFloat(result.literal.element_type())) {
+    MakeBounds(result);
+    result.bounds[i] = {0, 0, 0, kUndecided};
+  } else if (IsPred(result.literal.element_type())) {
+    result.choices[i] = {0, 1};
+  } else {
+    result.choices[i] = {};
+  }
+}
+
+void MakeUndecided(Array& result) {
+  for (int64_t i = 0; i < result.literal.element_count(); ++i) SetUndecided(result, i);
+}
+
+void MoveBound(const Array& source, int64_t from, Array& result, int64_t to) {
+  if (IsFloat(source.literal.element_type())) {
+    if (source.bounds.empty() && result.bounds.empty()) return;
+    MakeBounds(result);
+    result.bounds[to] = BoundOf(source, from);
+    return;
+  }
+  auto it = source.choices.find(from);
+  if (it != source.choices.end()) {
+    result.choices[to] = it->second;
+  } else if (!result.choices.empty()) {
+    result.choices.erase(to);
+  }
+}
+
+void HullWith(const Array& source, int64_t from, Array& result, int64_t to) {
+  if (!IsFloat(source.literal.element_type())) {
+    const std::vector<uint64_t> a = CodesOf(result, to), b = CodesOf(source, from);
+    SetCodes(result, to, a.empty() || b.empty() ? std::vector<uint64_t>() : Merge(a, b));
+    return;
+  }
+  const ElementBound a = BoundOf(result, to), b = BoundOf(source, from);
+  const bool same_bits = result.literal.GetBits(to) == source.literal.GetBits(from) ||
+                         (IsNanElement(result, to) && IsNanElement(source, from));
+  if (same_bits && a.flags == kForced && b.flags == kForced) return;
+  MakeBounds(result);
+  Range<long double> hull = HullOf(WholeRange(result, to), WholeRange(source, from));
+  constexpr uint32_t kViews = kSumView | kAnyView;
+  if (same_bits && (a.flags & b.flags & kForced) != 0) {
+    Store(result, to, hull, kForced | ((a.flags | b.flags) & kViews));
+    return;
+  }
+  if (hull.HasFinite() && hull.centre == 0 && hull.radius == 0) hull.flags |= kZeroSignFree;
+  Store(result, to, hull, (a.flags | b.flags) & kMayFlush);
+}
+
+void HullArrays(const Array& source, Array& result) {
+  for (int64_t i = 0; i < result.literal.element_count(); ++i) HullWith(source, i, result, i);
+}
+
+bool HasKnownCode(const Array& array, int64_t i) {
+  if (!IsFloat(array.literal.element_type())) return !array.choices.contains(i);
+  return (BoundOf(array, i).flags & kForced) != 0 && !IsNanElement(array, i);
+}
+
+void ReinterpretBound(const Array& source, int64_t from, Array& result, int64_t to) {
+  if (HasKnownCode(source, from)) return;
+  const bool both_integers = !IsFloat(source.literal.element_type()) &&
+                             !IsFloat(result.literal.element_type());
+  if (both_integers) {
+    SetCodes(result, to, CodesOf(source, from));
+  } else {
+    SetUndecided(result, to);
+  }
+}
+
+std::vector<uint64_t> CodesOf(const Array& array, int64_t i) {
+  auto it = array.choices.find(i);
+  return it != array.choices.end() ? it->second : std::vector<uint64_t>{array.literal.GetBits(i)};
+}
+
+void SetCodes(Array& result, int64_t i, std::vector<uint64_t> codes) {
+  if (codes.empty()) {
+    SetUndecided(result, i);
+    return;
+  }
+  std::sort(codes.begin(), codes.end());
+  codes.erase(std::unique(codes.begin(), codes.end()), codes.end());
+  if (codes.size() > kMaxChoices) {
+    SetUndecided(result, i);
+  } else if (codes.size() == 1 && codes[0] == result.literal.GetBits(i)) {
+    result.choices.erase(i);
+  } else {
+    result.choices[i] = std::move(codes);
+  }
+}
+
+namespace {
+
+// The plain value of the op on one combination of codes, one per operand.
+absl::StatusOr<uint64_t> EvaluateCodes(const OpContext& op, EvaluateFn evaluate,
+                                       absl::Span<const uint64_t> codes) {
+  std::vector<Value> values;
+  for (size_t k = 0; k < codes.size(); ++k) {
+    Literal scalar(Shape::Scalar(op.literal(static_cast<int64_t>(k)).element_type()));
+    scalar.SetBits(0, codes[k]);
+    values.push_back({std::make_shared<const Array>(std::move(scalar)), {}});
+  }
+  absl::InlinedVector<const Value*, 3> operands;
+  for (const Value& value : values) operands.push_back(&value);
+  const Shape shape = Shape::Scalar(op.type());
+  OpContext scalar_op{op.instruction, shape, operands, op.freedoms};
+  Literal result(shape);
+  if (absl::Status status = evaluate(scalar_op, result); !status.ok()) return status;
+  return result.GetBits(0);
+}
+
+}  // namespace
+
+absl::Status BoundByEnumeration(const OpContext& op, Array& result, EvaluateFn evaluate) {
+  if (AllCertain(op)) return absl::OkStatus();
+  const size_t operands = op.operands.size();
+  std::vector<int64_t> uncertain;
+  for (size_t k = 0; k < operands; ++k) {
+    const Array& operand = op.array(static_cast<int64_t>(k));
+    const bool for_all = operand.literal.element_count() != op.count() && !operand.choices.empty();
+    for (const auto& [i, codes] : operand.choices)
+      if (!for_all) uncertain.push_back(i);
+    for (int64_t i = 0; for_all && i < op.count(); ++i) uncertain.push_back(i);
+  }
+  std::sort(uncertain.begin(), uncertain.end());
+  uncertain.erase(std::unique(uncertain.begin(), uncertain.end()), uncertain.end());
+  for (int64_t i : uncertain) {
+    std::vector<std::vector<uint64_t>> lists;
+    size_t combinations = 1;
+    for (size_t k = 0; k < operands; ++k) {
+      const Array& operand = op.array(static_cast<int64_t>(k));
+      lists.push_back(CodesOf(operand, operand.literal.element_count() == op.count() ? i : 0));
+      combinations *= lists.back().size();  // 0: an operand is undecided
+    }
+    if (combinations == 0) {
+      SetUndecided(result, i);
+      continue;
+    }
+    std::vector<uint64_t> outcomes;
+    for (size_t c = 0; c < combinations; ++c) {
+      absl::InlinedVector<uint64_t, 3> codes;
+      size_t rest = c;
+      for (const std::vector<uint64_t>& list : lists) {
+        codes.push_back(list[rest % list.size()]);
+        rest /= list.size();
+      }
+      absl::StatusOr<uint64_t> outcome = EvaluateCodes(op, evaluate, codes);
+      if (!outcome.ok()) return outcome.status();
+      outcomes.push_back(*outcome);
+    }
+    SetCodes(result, i, std::move(outcomes));
+  }
+  return absl::OkStatus();
+}
+
+template <typename T>
+double UlpsOf(const OpContext& op) {
+  const NumericContract& contract = Info(op.instruction.opcode()).numeric;
+  const UlpBudget& budget = op.freedoms.xla_budgets ? contract.xla : contract.strict;
+  if constexpr (std::is_same_v<T, Half>) return budget.f16;
+  if constexpr (std::is_same_v<T, BFloat16>) return budget.bf16;
+  if constexpr (std::is_same_v<T, float>) return budget.f32;
+  return budget.f64;
+}
+template double UlpsOf<Half>(const OpContext& op);
+template double UlpsOf<BFloat16>(const OpContext& op);
+template double UlpsOf<float>(const OpContext& op);
+template double UlpsOf<double>(const OpContext& op);
+
+}  // namespace assay::reference

@@ -1,0 +1,205 @@
+// The uncertainty of single elements of arrays: reading it as an operand, writing, moving and
+// merging it.
+#pragma once
+
+#include <vector>
+
+#include "reference/bounds/range.h"
+#include "reference/op_evaluations.h"
+
+namespace assay::reference {
+
+// More codes than this make an integer element undecided.
+inline constexpr size_t kMaxChoices = 8;
+
+// Gives a float array one bound per element, all forced; nothing for other types.
+void MakeBounds(Array& result);
+// Every element undecided.
+void MakeUndecided(Array& result);
+void SetUndecided(Array& result, int64_t i);
+
+// Copies the description of element `from` of `source` to element `to` of `result`.
+void MoveBound(const Array& source, int64_t from, Array& result, int64_t to);
+// Element `to` may also be whatever element `from` of `source` may be.
+void HullWith(const Array& source, int64_t from, Array& result, int64_t to);
+// HullWith for every element.
+void HullArrays(const Array& source, Array& result);
+// Whether the bits of element i are known: forced, and no NaN, whose bits are free.
+bool HasKnownCode(const Array& array, int64_t i);
+// Element `from` with its bits read as another type.
+void ReinterpretBound(const Array& source, int64_t from, Array& result, int64_t to);
+
+// The codes that a non-float element may be; empty: undecided. A predicate always has some.
+std::vector<uint64_t> CodesOf(const Array& array, int64_t i);
+// Sets them: nothing to do for the plain code alone; too many, or none, are undecided.
+void SetCodes(Array& result, int64_t i, std::vector<uint64_t> codes);
+
+template <typename W>
+void Store(Array& result, int64_t i, const Range<W>& unnormalized, uint32_t more_flags) {
+  Range<W> x = Normalized(unnormalized);
+  if (result.bounds.empty()) MakeBounds(result);
+  ElementBound& bound = result.bounds[i];
+  bound.centre = static_cast<double>(x.centre);
+  bound.centre_low = static_cast<double>(x.centre - static_cast<W>(bound.centre));
+  bound.radius = static_cast<double>(x.radius);
+  if (static_cast<W>(bound.radius) < x.radius)
+    bound.radius = std::nextafter(bound.radius, std::numeric_limits<double>::infinity());
+  bound.flags = x.flags | more_flags;
+  if (!std::isfinite(bound.centre) || !std::isfinite(bound.radius)) {
+    // Beyond double: only long double got there.
+    bound = {0, 0, 0, (more_flags & kForced) | kUndecided | (more_flags & (kSumView | kAnyView))};
+  }
+}
+
+// Which view of a forced operand an op takes.
+enum class Consumer { kSum, kOther };
+
+// What an arithmetic op may read for element i of an operand of type T.
+template <typename T>
+Range<Wide<T>> Seen(const Freedoms& freedoms, const Array& array, int64_t i,
+                    Consumer consumer = Consumer::kOther) {
+  using W = Wide<T>;
+  Range<W> x;
+  const bool plain = [&] {
+    if (array.bounds.empty()) return true;
+    const uint32_t flags = array.bounds[i].flags;
+    if ((flags & kForced) == 0 || (flags & kAnyView) != 0) return false;
+    return (flags & kSumView) == 0 || consumer != Consumer::kSum;
+  }();
+  if (plain) {
+    x = Point<T>(array.literal.data<T>()[i]);
+  } else {
+    const ElementBound& bound = array.bounds[i];
+    x = {static_cast<W>(bound.centre) + static_cast<W>(bound.centre_low),
+         static_cast<W>(bound.radius), bound.flags & kSpecialFlags};
+  }
+  return freedoms.flush ? Flushed<T>(x) : x;
+}
+
+// How a result may differ from the real value of its op, beside rounding.
+enum class View {
+  kNone,
+  kSum,  // a product: additions may see it unrounded
+};
+
+// The plain value is right: stored are only the freedoms that remain beside it. `exact` is the real
+// value before rounding.
+template <typename T>
+void FinishSingle(const Freedoms& freedoms, Array& result, int64_t i, const Range<Wide<T>>& exact,
+                  View view) {
+  using W = Wide<T>;
+  const W plain = Widen<W>(result.literal.data<T>()[i]);
+  const bool subnormal = freedoms.flush && plain != 0 && std::fabs(plain) < Tiny<T>();
+  uint32_t view_flag = 0;
+  if (kIsNarrow<T> && freedoms.excess) {
+    view_flag = kAnyView;
+  } else if (view == View::kSum && freedoms.contract) {
+    view_flag = kSumView;
+  }
+  const bool has_view = view_flag != 0 && exact.HasFinite() && !exact.Undecided() &&
+                        !(exact.centre == plain && exact.radius == 0);
+  if (!subnormal && !has_view) return;
+  Range<W> x{plain, 0, 0};
+  if (has_view) {
+    x = exact;
+    // The unrounded value is one of the wider type in which it is kept.
+    if (kIsNarrow<T>) x.radius += std::fabs(x.centre) * W{0x1p-24};
+    x.radius += std::fabs(x.centre) * kSlop<W>;
+    if (std::isfinite(plain)) {
+      x.radius = std::max(x.radius, std::fabs(x.centre - plain));
+    } else if (std::isinf(plain)) {
+      x.flags |= plain > 0 ? kMayBePosInf : kMayBeNegInf;
+    }
+  }
+  Store(result, i, x, subnormal ? uint32_t{kMayFlush} : kForced | view_flag);
+}
+
+// A correctly rounded op whose operands are not single: `exact` is the range of real values.
+template <typename T>
+void FinishRounded(const Freedoms& freedoms, Array& result, int64_t i, Range<Wide<T>> exact,
+                   View view) {
+  using W = Wide<T>;
+  exact = Normalized(exact);
+  const bool keeps_view =
+      (kIsNarrow<T> && freedoms.excess) || (view == View::kSum && freedoms.contract);
+  Range<W> x = exact;
+  if (keeps_view || !exact.HasFinite() || exact.Undecided()) {
+    x = Rounded<T>(exact, 0);
+  } else {
+    // The images of the ends and what lies between.
+    const W slop = (std::fabs(exact.centre) + exact.radius) * kSlop<W>;
+    const W low = Widen<W>(Round<T>(exact.low() - slop));
+    const W high = Widen<W>(Round<T>(exact.high() + slop));
+    const uint32_t overflow = (high > 0 && std::isinf(high) ? kMayBePosInf : 0) |
+                              (low < 0 && std::isinf(low) ? kMayBeNegInf : 0);
+    if (overflow == 0) {
+      x = Range<W>::Hull(low, high);
+      if (low == high) {
+        x.centre = low;
+        if (low == 0) x.flags |= kZeroSignFree;
+      }
+      x.flags |= exact.flags;
+    } else {
+      x = Rounded<T>(exact, 0);
+      x.flags |= overflow;
+    }
+  }
+  const bool flush = freedoms.flush && TouchesSubnormals<T>(x);
+  const T plain = result.literal.data<T>()[i];
+  if (!flush && x.radius == 0 && x.flags == 0 && x.centre == Widen<W>(plain)) return;  // forced
+  Store(result, i, x, flush ? uint32_t{kMayFlush} : 0);
+}
+
+// An op without rounding (moves along the number line: maximum, negate, floor, ...).
+template <typename T>
+void FinishExact(const Freedoms& freedoms, Array& result, int64_t i, Range<Wide<T>> x) {
+  x = Normalized(x);
+  const bool flush = freedoms.flush && TouchesSubnormals<T>(x);
+  if (x.radius == 0 && x.centre == 0 && x.HasFinite()) x.flags |= kZeroSignFree;
+  Store(result, i, x, flush ? uint32_t{kMayFlush} : 0);
+}
+
+// A function with an error budget: `exact` is the range of real values.
+template <typename T>
+void FinishFunction(const Freedoms& freedoms, Array& result, int64_t i, Range<Wide<T>> exact,
+                    double ulps, double range_low, double range_high) {
+  using W = Wide<T>;
+  Range<W> x = Rounded<T>(exact, ulps);
+  if (x.HasFinite() && !x.Undecided() && (x.low() < range_low || x.high() > range_high)) {
+    // Numbers beyond the range of the function are no answer, however many ulps are granted.
+    const uint32_t flags = x.flags;
+    x = Range<W>::Hull(std::max<W>(x.low(), range_low), std::min<W>(x.high(), range_high));
+    x.radius += std::fabs(x.centre) * kSlop<W>;
+    x.flags = flags;
+  }
+  const bool flush = freedoms.flush && TouchesSubnormals<T>(x);
+  Store(result, i, x, flush ? uint32_t{kMayFlush} : 0);
+}
+
+// The ulps that a profile grants to the op of `op` on T.
+template <typename T>
+double UlpsOf(const OpContext& op);
+
+// Bounds of an op on integers and predicates by trying every combination of the operands' codes
+// with `evaluate`, its plain evaluation.
+absl::Status BoundByEnumeration(const OpContext& op, Array& result, EvaluateFn evaluate);
+
+template <EvaluateFn kEvaluate>
+absl::Status BoundNonFloat(const OpContext& op, Array& result) {
+  return BoundByEnumeration(op, result, kEvaluate);
+}
+
+// Calls f(TypeTag<T>) for a float type that is computed.
+template <typename F>
+void DispatchReal(ElementType type, F f) {
+  DispatchComputed(type, [&](auto tag) {
+    if constexpr (kIsReal<typename decltype(tag)::type>) f(tag);
+  });
+}
+
+inline bool AllCertain(const OpContext& op) {
+  return std::all_of(op.operands.begin(), op.operands.end(),
+                     [](const Value* value) { return value->array->Certain(); });
+}
+
+}  // namespace assay::reference

@@ -1,0 +1,148 @@
+// Bounds of reduces with recognised combiners.
+#include "reference/reduce.h"
+
+#include "reference/bounds/binary.h"
+#include "reference/bounds/sum.h"
+
+namespace assay::reference {
+namespace {
+
+struct Terms {
+  const Freedoms& freedoms;
+  const Array& operand;
+  const Array& init;
+  const ReduceGeometry& geometry;
+
+  // Calls f with the range of the initial value and of every input of result element o.
+  template <typename T, typename F>
+  void ForEach(size_t o, Consumer consumer, F f) const {
+    f(Seen<T>(freedoms, init, 0, consumer));
+    for (int64_t offset : geometry.offsets)
+      f(Seen<T>(freedoms, operand, geometry.bases[o] + offset, consumer));
+  }
+};
+
+template <typename T>
+void BoundSum(const Terms& terms, Array& result) {
+  for (size_t o = 0; o < terms.geometry.bases.size(); ++o) {
+    SumBound<T> sum;
+    terms.ForEach<T>(o, Consumer::kSum, [&](const auto& x) { sum.Add(x, false); });
+    FinishSum<T>(terms.freedoms, result, static_cast<int64_t>(o), sum, View::kNone);
+  }
+}
+
+template <typename Rule, typename T>
+void BoundExtremum(const Terms& terms, Array& result) {
+  for (size_t o = 0; o < terms.geometry.bases.size(); ++o) {
+    bool first = true, single = true;
+    Range<Wide<T>> extremum;
+    terms.ForEach<T>(o, Consumer::kOther, [&](const auto& x) {
+      single = single && x.Single();
+      extremum = first ? x : RangeOf<Rule>(extremum, x);
+      first = false;
+    });
+    if (!single) FinishExact<T>(terms.freedoms, result, static_cast<int64_t>(o), extremum);
+  }
+}
+
+// A product of terms in any order: relative errors add up, as long as no partial product leaves the
+// normal range.
+template <typename T>
+void BoundProduct(const Terms& terms, Array& result) {
+  using W = Wide<T>;
+  using A = Accumulator<T>;
+  for (size_t o = 0; o < terms.geometry.bases.size(); ++o) {
+    W product = 1, largest = 1, grown = 1, shrunk = 1;
+    int64_t factors = 0;
+    bool single = true, finite = true, whole = true, zero = false;
+    terms.ForEach<T>(o, Consumer::kOther, [&](const auto& x) {
+      single = single && x.Single();
+      if (!x.HasFinite() || x.flags != 0) {
+        finite = false;
+        return;
+      }
+      if (x.radius == 0 && x.centre == 0) zero = true;
+      if (x.radius == 0 && (std::fabs(x.centre) == 1 || x.centre == 0)) {
+        product *= x.centre;
+        return;
+      }
+      ++factors;
+      product *= x.centre;
+      whole = whole && x.centre == std::trunc(x.centre);
+      const W high = std::fabs(x.centre) + x.radius, low = std::fabs(x.centre) - x.radius;
+      largest *= high;
+      if (high > 1) grown *= high;
+      if (low < 1) shrunk *= std::max<W>(low, 0);
+    });
+    const auto i = static_cast<int64_t>(o);
+    const bool normal = finite && grown < OverflowThreshold<A>() && shrunk >= Tiny<A>();
+    const bool exact = whole && grown <= PowerOfTwo<W>(FormatOf<A>::kPrecision);
+    if (single && !finite && factors == 0) continue;  // infinities, NaN, ones and zeros only
+    if (single && normal && (zero || exact || factors <= 2)) {
+      const W slop = exact || factors <= 1 ? W{0} : std::fabs(product) * kSlop<W>;
+      FinishSingle<T>(terms.freedoms, result, i, {product, slop, 0}, View::kSum);
+    } else if (single && finite && factors <= 2 && !zero) {
+      FinishRounded<T>(terms.freedoms, result, i, {product, std::fabs(product) * kSlop<W>, 0},
+                       View::kSum);
+    } else if (!normal || zero) {
+      SetUndecided(result, i);
+    } else {
+      const W growth = static_cast<W>(factors - 1) * UnitRoundoff<A>();
+      Range<W> x{product, largest - std::fabs(product) + largest * (growth * (1 + growth)) +
+                              largest * kSlop<W> * static_cast<W>(factors + 1),
+                 0};
+      FinishRounded<T>(terms.freedoms, result, i, x, View::kSum);
+    }
+  }
+}
+
+// Integers and predicates: every combination of the codes of uncertain terms.
+template <typename Op, typename T>
+void BoundCodes(const Terms& terms, Array& result) {
+  if (terms.operand.Certain() && terms.init.Certain()) return;
+  auto combine = [](uint64_t a, uint64_t b) -> uint64_t {
+    if constexpr (kIsPred<T>) {
+      if constexpr (requires { &Op::Predicate; }) return Op::Predicate(a != 0, b != 0) ? 1 : 0;
+    } else if constexpr (requires { &Op::template Integer<T>; }) {
+      const T value = Op::template Integer<T>(static_cast<T>(a), static_cast<T>(b));
+      return static_cast<uint64_t>(static_cast<std::make_unsigned_t<T>>(value));
+    }
+    return a;
+  };
+  for (size_t o = 0; o < terms.geometry.bases.size(); ++o) {
+    const auto i = static_cast<int64_t>(o);
+    std::vector<uint64_t> codes = CodesOf(terms.init, 0);
+    for (int64_t offset : terms.geometry.offsets) {
+      std::vector<uint64_t> next;
+      for (uint64_t b : CodesOf(terms.operand, terms.geometry.bases[o] + offset))
+        for (uint64_t a : codes) next.push_back(combine(a, b));
+      std::sort(next.begin(), next.end());
+      next.erase(std::unique(next.begin(), next.end()), next.end());
+      if (next.size() > 4 * kMaxChoices) next.clear();
+      codes = std::move(next);
+      if (codes.empty()) break;
+    }
+    SetCodes(result, i, std::move(codes));
+  }
+}
+
+}  // namespace
+
+void BoundRecognisedReduce(const Freedoms& freedoms, Opcode combiner, const Array& operand,
+                           const Array& init, const ReduceGeometry& geometry, Array& result) {
+  const Terms terms{freedoms, operand, init, geometry};
+  DispatchComputed(result.literal.element_type(), [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    if constexpr (kIsReal<T>) {
+      if (combiner == Opcode::kAdd) BoundSum<T>(terms, result);
+      if (combiner == Opcode::kMultiply) BoundProduct<T>(terms, result);
+      if (combiner == Opcode::kMaximum) BoundExtremum<MaximumBound, T>(terms, result);
+      if (combiner == Opcode::kMinimum) BoundExtremum<MinimumBound, T>(terms, result);
+    } else {
+      VisitCombiner(combiner,
+                    [&](auto meaning) { BoundCodes<decltype(meaning), T>(terms, result); });
+    }
+  });
+}
+
+}  // namespace assay::reference

@@ -1,0 +1,129 @@
+// The bound of a sum of terms that may be added in any order. Document: operation semantics 1.7
+// (class ORDER); design "Tolerances are derived, not guessed" (n-1 additions in any order, exact
+// sums, overflow of partial sums).
+#pragma once
+
+#include "reference/bounds/elements.h"
+
+namespace assay::reference {
+
+// Exponent of the lowest set bit of a finite, nonzero value.
+inline int LowestBit(double x) {
+  const uint64_t bits = std::bit_cast<uint64_t>(x);
+  const int exponent = static_cast<int>(bits >> 52 & 0x7FF);
+  const uint64_t mantissa = (bits & ((uint64_t{1} << 52) - 1)) | (uint64_t{exponent != 0} << 52);
+  return (exponent == 0 ? 1 : exponent) - 1075 + std::countr_zero(mantissa);
+}
+inline int LowestBit(long double x) {
+  // Operands of f64 programs come from doubles; anything longer has its lowest bit in the rest.
+  const double head = static_cast<double>(x);
+  const long double rest = x - head;
+  return rest == 0 ? LowestBit(head) : LowestBit(static_cast<double>(rest));
+}
+
+// Precision and least exponent of the accumulator for results of type T: f32 for everything
+// narrower.
+template <typename T>
+using Accumulator = std::conditional_t<std::is_same_v<T, double>, double, float>;
+
+template <typename T>
+class SumBound {
+ public:
+  using W = Wide<T>;
+  using A = Accumulator<T>;
+
+  // One term: a value (exact_product false) or a product that is rounded before it is added.
+  void Add(const Range<W>& term, bool rounded_product) {
+    if (term.Undecided()) {
+      undecided_ = true;
+      return;
+    }
+    flags_ |= term.flags & (kMayBeNan | kMayBePosInf | kMayBeNegInf);
+    if (!term.Single()) all_single_ = false;
+    if (!term.HasFinite()) {
+      all_finite_ = false;
+      if ((term.flags & (kMayBeNan | kMayBePosInf | kMayBeNegInf)) != 0) never_finite_ = true;
+      return;
+    }
+    if (term.centre == 0 && term.radius == 0) return;
+    ++terms_;
+    if (rounded_product) ++products_;
+    sum_ += term.centre;
+    const W magnitude = std::fabs(term.centre) + term.radius;
+    magnitude_ += magnitude;
+    propagated_ += term.radius;
+    if (term.high() > 0) positive_ += term.high();
+    if (term.low() < 0) negative_ -= term.low();
+    if (term.radius == 0) quantum_ = std::min(quantum_, LowestBit(term.centre));
+  }
+
+  // Whether every partial sum in every order is exact.
+  bool IsExact(bool flush) const {
+    using F = FormatOf<A>;
+    if (!all_single_ || !all_finite_) return false;
+    if (terms_ == 0) return true;
+    const int least = flush ? F::kMinExponent : F::kMinExponent - F::kPrecision + 1;
+    if (quantum_ < least || quantum_ + F::kPrecision > F::kMaxExponent) return false;
+    return magnitude_ <= PowerOfTwo<W>(quantum_ + F::kPrecision);
+  }
+  // One addition or one product: correctly rounded, whatever the order.
+  bool IsOneRounding() const {
+    return all_single_ && all_finite_ && !Overflows() &&
+           (products_ == 0 ? terms_ <= 2 : terms_ == 1);
+  }
+
+  W sum() const { return sum_; }
+  bool all_single() const { return all_single_; }
+  bool Overflows() const { return magnitude_ >= OverflowThreshold<A>(); }
+  bool NonFiniteTerms() const { return flags_ != 0 || !all_finite_; }
+
+  // The values that any order of additions in the accumulator gives.
+  Range<W> Result(bool flush) const {
+    if (undecided_) return Range<W>::Unknown();
+    Range<W> x{sum_, 0, flags_};
+    const W roundings = static_cast<W>(std::max<int64_t>(terms_ - 1, 0) + products_);
+    const W growth = roundings * UnitRoundoff<A>();
+    x.radius = propagated_ + growth * (1 + growth) * magnitude_ +
+               static_cast<W>(terms_ + 1) * kSlop<W> * magnitude_;
+    // Products may underflow; partial sums only when subnormals are flushed.
+    const W least = flush ? Tiny<A>() : UlpAt<A>(0);
+    x.radius += least * static_cast<W>(products_ + (flush ? terms_ : 0));
+    if (positive_ >= OverflowThreshold<A>()) x.flags |= kMayBePosInf;
+    if (negative_ >= OverflowThreshold<A>()) x.flags |= kMayBeNegInf;
+    if ((x.flags & kMayBePosInf) != 0 && (x.flags & kMayBeNegInf) != 0) x.flags |= kMayBeNan;
+    if (never_finite_) x.flags |= kNotFinite;
+    return Normalized(x);
+  }
+
+ private:
+  W sum_ = 0, magnitude_ = 0, propagated_ = 0, positive_ = 0, negative_ = 0;
+  int64_t terms_ = 0, products_ = 0;
+  int quantum_ = 1 << 20;
+  uint32_t flags_ = 0;
+  bool all_single_ = true, all_finite_ = true, never_finite_ = false, undecided_ = false;
+};
+
+// Stores the bound of element i, which is that sum rounded to T.
+template <typename T>
+void FinishSum(const Freedoms& freedoms, Array& result, int64_t i, const SumBound<T>& sum,
+               View view) {
+  using W = Wide<T>;
+  const W plain = Widen<W>(result.literal.data<T>()[i]);
+  if (sum.IsExact(freedoms.flush) || sum.IsOneRounding()) {
+    if (plain == 0 && std::signbit(plain)) {
+      Store(result, i, Range<W>{plain, 0, kZeroSignFree}, 0);
+      return;
+    }
+    FinishSingle<T>(freedoms, result, i, {sum.sum(), 0, 0}, view);
+    return;
+  }
+  if (sum.all_single() && sum.NonFiniteTerms() && !sum.Overflows()) return;  // forced NaN or inf
+  const Range<W> x = sum.Result(freedoms.flush);
+  if constexpr (kIsNarrow<T>) {
+    FinishRounded<T>(freedoms, result, i, x, view);
+  } else {
+    FinishExact<T>(freedoms, result, i, WithOverflow<T>(x));
+  }
+}
+
+}  // namespace assay::reference

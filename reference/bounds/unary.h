@@ -1,0 +1,144 @@
+// Bounds of the element-wise unary ops.
+#pragma once
+
+#include "reference/bounds/elements.h"
+#include "reference/elementwise.h"
+#include "reference/unary_ops.h"
+
+namespace assay::reference {
+
+absl::Status BoundAbs(const OpContext& op, Array& result);
+absl::Status BoundNegate(const OpContext& op, Array& result);
+absl::Status BoundIsFinite(const OpContext& op, Array& result);
+absl::Status BoundTan(const OpContext& op, Array& result);
+
+// The square root as a function; its op is correctly rounded (a budget of 0 ulps).
+struct SqrtFunction : Function {
+  static constexpr double kDomainLow = 0;
+  static constexpr double kRangeLow = 0;
+  template <typename W>
+  static W Real(W x) {
+    return std::sqrt(x);
+  }
+};
+
+// Step functions that never fall: sign, floor, ceil and the roundings. No rounding error of their
+// own.
+template <typename Op>
+absl::Status BoundStep(const OpContext& op, Array& result) {
+  if (!IsFloat(op.type())) return BoundByEnumeration(op, result, EvaluateUnary<Op>);
+  DispatchReal(op.type(), [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    using W = Wide<T>;
+    for (int64_t i = 0; i < op.count(); ++i) {
+      const Range<W> x = Seen<T>(op.freedoms, op.array(0), i);
+      if (x.Single()) continue;
+      if (!x.HasFinite() || x.Undecided()) {
+        Range<W> y = x;
+        if (std::is_same_v<Op, Sign> && !x.Undecided())
+          y = {0, 1, x.flags & kMayBeNan};  // infinities have signs too
+        Store(result, i, y, 0);
+        continue;
+      }
+      const W slop = std::fabs(x.centre) * kSlop<W>;
+      Range<W> y = Range<W>::Hull(Op::template Real<W>(x.low() - slop),
+                                  Op::template Real<W>(x.high() + slop));
+      y.flags = x.flags;
+      if (std::is_same_v<Op, Sign>) {
+        if ((x.flags & (kMayBePosInf | kMayBeNegInf)) != 0) y = {0, 1, x.flags & kMayBeNan};
+      }
+      FinishExact<T>(op.freedoms, result, i, y);
+    }
+  });
+  return absl::OkStatus();
+}
+
+// The range of a monotone function over `x`. Arguments outside its domain may be read: NaN.
+template <typename Op, typename W>
+Range<W> MonotoneRange(const Range<W>& x) {
+  if (x.Undecided()) return x;
+  Range<W> y{0, 0, (x.flags & kMayBeNan) | kNotFinite};
+  auto include = [&y](W value) {
+    if (std::isnan(value)) {
+      y.flags |= kMayBeNan;
+    } else {
+      y = HullOf(y, Normalized(Range<W>{value, 0, 0}));
+    }
+  };
+  if (x.HasFinite() && x.radius == 0) {
+    include(Op::template Real<W>(x.centre));
+  } else if (x.HasFinite()) {
+    const W slop = (std::fabs(x.centre) + x.radius) * kSlop<W>;
+    W low = x.low() - slop, high = x.high() + slop;
+    if (low < Op::kDomainLow) {
+      y.flags |= kMayBeNan;
+      low = Op::kDomainLow;
+    }
+    for (W end : {low, high}) {
+      if (end < low) continue;  // all of x is outside the domain
+      const W value = Op::template Real<W>(end);
+      include(value);
+      // At a pole large values come with the infinity.
+      if (std::isinf(value)) include(std::copysign(std::numeric_limits<W>::max() / 4, value));
+      // rsqrt has a pole of either sign at the zeros.
+      if (std::is_same_v<Op, Rsqrt> && end == 0) y.flags |= kMayBePosInf | kMayBeNegInf;
+    }
+  }
+  if ((x.flags & kMayBePosInf) != 0) include(Op::template Real<W>(Op::kInfinity));
+  if ((x.flags & kMayBeNegInf) != 0) include(Op::template Real<W>(-Op::kInfinity));
+  return y;
+}
+
+template <typename Op>
+absl::Status BoundMonotone(const OpContext& op, Array& result) {
+  DispatchReal(op.type(), [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    using W = Wide<T>;
+    const double ulps = UlpsOf<T>(op);
+    const T* operand = op.literal(0).data<T>().data();
+    for (int64_t i = 0; i < op.count(); ++i) {
+      const Range<W> x = Seen<T>(op.freedoms, op.array(0), i);
+      if (x.Single()) {
+        const W at = Widen<W>(operand[i]);
+        if (!x.HasFinite() || Op::IsExactAt(at) || at < Op::kDomainLow) continue;  // forced
+        if (ulps == 0) {
+          FinishSingle<T>(op.freedoms, result, i, {Op::template Real<W>(at), 0, 0}, View::kNone);
+          continue;
+        }
+        FinishFunction<T>(op.freedoms, result, i, Normalized(Range<W>{Op::template Real<W>(at), 0, 0}),
+                          ulps, Op::kRangeLow, Op::kRangeHigh);
+        continue;
+      }
+      const Range<W> y = MonotoneRange<Op>(x);
+      if (ulps == 0) {
+        FinishRounded<T>(op.freedoms, result, i, y, View::kNone);
+      } else {
+        FinishFunction<T>(op.freedoms, result, i, y, ulps, Op::kRangeLow, Op::kRangeHigh);
+      }
+    }
+  });
+  return absl::OkStatus();
+}
+
+// Sine and cosine: no steeper than 1.
+template <typename Op>
+absl::Status BoundPeriodic(const OpContext& op, Array& result) {
+  DispatchReal(op.type(), [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    using W = Wide<T>;
+    const double ulps = UlpsOf<T>(op);
+    for (int64_t i = 0; i < op.count(); ++i) {
+      const Range<W> x = Seen<T>(op.freedoms, op.array(0), i);
+      if (x.Single() && (!x.HasFinite() || x.centre == 0)) continue;  // exact points
+      Range<W> y = Range<W>::Unknown();
+      if (!x.Undecided() && x.HasFinite()) {
+        y = {Op::template Real<W>(x.centre), std::min<W>(x.radius, 2), x.flags & kMayBeNan};
+        if ((x.flags & (kMayBePosInf | kMayBeNegInf)) != 0) y.flags |= kMayBeNan;
+      }
+      FinishFunction<T>(op.freedoms, result, i, y, ulps, Op::kRangeLow, Op::kRangeHigh);
+    }
+  });
+  return absl::OkStatus();
+}
+
+}  // namespace assay::reference

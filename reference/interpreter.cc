@@ -1,0 +1,273 @@
+#include "reference/interpreter.h"
+
+#include <algorithm>
+
+#include "spec/backend/error.h"
+#include "spec/base/strings.h"
+#include "spec/ops/op_table.h"
+
+namespace assay::reference {
+namespace {
+
+// Calls within calls. Each takes a few hundred bytes of the C++ stack.
+constexpr int kMaxDepth = 500;
+constexpr int64_t kClockInterval = 1 << 16;  // steps between two looks at the clock
+constexpr std::string_view kInconclusiveKey = "assay.inconclusive";
+
+// Ops through which a divisor still is the same for many elements after simplification.
+bool MovesOnly(const Instruction& instruction) {
+  return Info(instruction.opcode()).Is(kDataMovement) ||
+         Info(instruction.opcode()).Is(kElementwise);
+}
+
+// Whether a compiler may take `instruction` for a constant or a broadcast after inlining and
+// folding (ClauseId::kReciprocalDivision). `known` holds the answers of earlier instructions.
+bool IsInvariant(const Instruction& instruction, bool is_entry,
+                 const absl::flat_hash_map<const Instruction*, bool>& known) {
+  switch (instruction.opcode()) {
+    case Opcode::kConstant:
+    case Opcode::kIota:
+    case Opcode::kBroadcast:
+      return true;
+    case Opcode::kParameter:
+      return !is_entry;
+    case Opcode::kGetTupleElement:
+    case Opcode::kCall:
+    case Opcode::kFusion:
+    case Opcode::kWhile:
+    case Opcode::kConditional:
+      return true;
+    default:
+      break;
+  }
+  if (!MovesOnly(instruction)) return false;
+  for (const Instruction* operand : instruction.operands()) {
+    auto it = known.find(operand);
+    if (it == known.end() || !it->second) return false;
+  }
+  return true;
+}
+
+bool IsScalarOrScalarTuple(const Shape& shape) {
+  if (shape.IsTuple()) {
+    return std::all_of(shape.elements().begin(), shape.elements().end(), IsScalarOrScalarTuple);
+  }
+  return shape.IsArray() && shape.rank() == 0;
+}
+
+bool IsLiftable(const Instruction& instruction) {
+  if (!IsScalarOrScalarTuple(instruction.shape())) return false;
+  switch (instruction.opcode()) {
+    case Opcode::kParameter:
+    case Opcode::kConstant:
+    case Opcode::kTuple:
+    case Opcode::kGetTupleElement:
+      return true;
+    default:
+      return Info(instruction.opcode()).Is(kElementwise) && FindEvaluation(instruction.opcode());
+  }
+}
+
+Freedoms FreedomsOf(const Profile* profile) {
+  if (profile == nullptr) return {};
+  return {.flush = profile->Grants(ClauseId::kFlushSubnormals),
+          .excess = profile->Grants(ClauseId::kExcessPrecision),
+          .contract = profile->Grants(ClauseId::kContraction),
+          .reassociate = profile->Grants(ClauseId::kReassociation),
+          .reciprocal = profile->Grants(ClauseId::kReciprocalDivision),
+          .xla_budgets = profile->IsXla()};
+}
+
+// `shape` with `dimensions` at every leaf, which are scalars.
+Shape Lift(const Shape& shape, absl::Span<const int64_t> dimensions) {
+  if (!shape.IsTuple()) return Shape::Array(shape.element_type(), dimensions);
+  std::vector<Shape> elements;
+  for (const Shape& element : shape.elements()) elements.push_back(Lift(element, dimensions));
+  return Shape::Tuple(std::move(elements));
+}
+
+Literal Repeat(const Literal& scalar, const Shape& shape) {
+  Literal result(shape);
+  size_t width = scalar.bytes().size();
+  for (size_t at = 0; at < result.bytes().size(); at += width)
+    std::memcpy(result.bytes().data() + at, scalar.bytes().data(), width);
+  return result;
+}
+
+}  // namespace
+
+Budget::Budget(const Limits& limits)
+    : limits_(limits),
+      memory_(limits.memory_bytes),
+      steps_left_(limits.steps),
+      deadline_(std::chrono::steady_clock::now() +
+                std::chrono::microseconds(
+                    static_cast<int64_t>(std::clamp(limits.seconds, 0.0, 1e9) * 1e6))) {}
+
+absl::Status Budget::Take(int64_t steps) {
+  if (steps > steps_left_) {
+    return MakeError(ErrorClass::kTimeout,
+                     StrCat("the program needs more than the limit of ", limits_.steps,
+                            " element evaluations; raise the step limit if it does end"));
+  }
+  steps_left_ -= steps;
+  next_clock_check_ -= steps + 64;  // an instruction costs something even without elements
+  if (next_clock_check_ > 0) return absl::OkStatus();
+  next_clock_check_ = kClockInterval;
+  if (std::chrono::steady_clock::now() < deadline_) return absl::OkStatus();
+  return MakeError(ErrorClass::kTimeout,
+                   StrCat("the oracle ran longer than the limit of ", limits_.seconds, " seconds"));
+}
+
+Interpreter::Interpreter(Budget& budget, const Profile* profile)
+    : budget_(budget), profile_(profile), freedoms_(FreedomsOf(profile)) {}
+
+absl::StatusOr<const Plan*> Interpreter::PlanOf(const Computation& computation) {
+  std::unique_ptr<Plan>& slot = plans_[&computation];
+  if (slot != nullptr) return slot.get();
+  auto plan = std::make_unique<Plan>();
+  plan->computation = &computation;
+  plan->liftable = true;
+  std::vector<Instruction*> order = computation.PostOrder();
+  absl::flat_hash_map<const Instruction*, bool> needed, invariant;
+  needed[computation.root()] = true;
+  for (auto it = order.rbegin(); it != order.rend(); ++it) {
+    if (!needed[*it]) continue;
+    for (const Instruction* operand : (*it)->operands()) needed[operand] = true;
+  }
+  const bool is_entry = computation.parent()->entry() == &computation;
+  absl::flat_hash_map<const Instruction*, int> place;
+  std::vector<int> last_user;
+  for (const Instruction* instruction : order) {
+    if (!needed[instruction]) continue;
+    Plan::Step step{instruction, FindEvaluation(instruction->opcode()), {}, {}, false, {}};
+    if (step.evaluation == nullptr) {
+      return MakeError(ErrorClass::kUnsupported,
+                       StrCat(instruction->name(), ": the oracle does not evaluate ",
+                              Name(instruction->opcode())));
+    }
+    invariant[instruction] = IsInvariant(*instruction, is_entry, invariant);
+    if (instruction->opcode() == Opcode::kDivide)
+      step.divisor_is_invariant = invariant[instruction->operand(1)];
+    if (instruction->opcode() == Opcode::kConstant) {
+      if (instruction->literal() == nullptr) {
+        return MakeError(ErrorClass::kUnsupported,
+                         StrCat(instruction->name(),
+                                ": the text leaves the value of this constant out ({...}); print "
+                                "the module with large constants"));
+      }
+      step.constant = MakeValue(*instruction->literal(), memory());
+    }
+    int number = static_cast<int>(plan->steps.size());
+    for (const Instruction* operand : instruction->operands()) {
+      int at = place[operand];
+      step.operands.push_back(at);
+      last_user[at] = number;
+    }
+    plan->liftable = plan->liftable && IsLiftable(*instruction);
+    place[instruction] = number;
+    last_user.push_back(-1);
+    plan->steps.push_back(std::move(step));
+  }
+  for (size_t at = 0; at < last_user.size(); ++at) {
+    if (last_user[at] >= 0)
+      plan->steps[last_user[at]].dead_after.push_back(static_cast<int>(at));
+  }
+  // `slot` may have moved: making constants does not plan other computations, so it has not.
+  slot = std::move(plan);
+  return slot.get();
+}
+
+absl::StatusOr<Value> Interpreter::Apply(const OpEvaluation& row, const OpContext& op) {
+  if (row.apply != nullptr) return row.apply(*this, op);
+  if (absl::Status status = budget_.Take(row.cost != nullptr ? row.cost(op) : op.count());
+      !status.ok())
+    return status;
+  if (absl::Status status = memory().Check(op.shape.ByteSize()); !status.ok()) return status;
+  Array result{Literal(op.shape)};
+  if (absl::Status status = row.evaluate(op, result.literal); !status.ok()) return status;
+  if (bounding()) {
+    if (IsFloat(op.type())) {
+      if (absl::Status status =
+              memory().Check(op.count() * static_cast<int64_t>(sizeof(ElementBound)));
+          !status.ok())
+        return status;
+    }
+    if (absl::Status status = row.bound(op, result); !status.ok()) return status;
+  }
+  return MakeValue(std::move(result), memory());
+}
+
+absl::StatusOr<Value> Interpreter::RunPlan(const Plan& plan, absl::Span<const Value> arguments,
+                                           const absl::Span<const int64_t>* lifted) {
+  if (depth_ >= kMaxDepth) {
+    return MakeError(ErrorClass::kTimeout, StrCat("computations call each other more than ",
+                                                  kMaxDepth, " levels deep"));
+  }
+  ++depth_;
+  struct Leave {
+    int& depth;
+    ~Leave() { --depth; }
+  } leave{depth_};
+  std::vector<Value> values(plan.steps.size());
+  for (size_t number = 0; number < plan.steps.size(); ++number) {
+    const Plan::Step& step = plan.steps[number];
+    const Instruction& instruction = *step.instruction;
+    if (instruction.opcode() == Opcode::kParameter) {
+      values[number] = arguments[instruction.parameter_number()];
+      continue;
+    }
+    if (instruction.opcode() == Opcode::kConstant) {
+      values[number] = lifted == nullptr
+                           ? step.constant
+                           : MakeValue(Array(Repeat(step.constant.array->literal,
+                                                    Lift(instruction.shape(), *lifted))),
+                                       memory());
+      continue;
+    }
+    absl::InlinedVector<const Value*, 4> operands;
+    for (int at : step.operands) operands.push_back(&values[at]);
+    Shape lifted_shape;
+    if (lifted != nullptr) lifted_shape = Lift(instruction.shape(), *lifted);
+    OpContext op{instruction, lifted == nullptr ? instruction.shape() : lifted_shape, operands,
+                 freedoms_, step.divisor_is_invariant};
+    absl::StatusOr<Value> value = Apply(*step.evaluation, op);
+    if (!value.ok()) return value.status();
+    values[number] = *std::move(value);
+    for (int at : step.dead_after) values[at] = Value();
+  }
+  return std::move(values.back());
+}
+
+absl::StatusOr<Value> Interpreter::Run(const Computation& computation,
+                                       absl::Span<const Value> arguments) {
+  absl::StatusOr<const Plan*> plan = PlanOf(computation);
+  if (!plan.ok()) return plan.status();
+  return RunPlan(**plan, arguments, nullptr);
+}
+
+absl::StatusOr<Value> Interpreter::RunLifted(const Computation& computation,
+                                             absl::Span<const Value> arguments,
+                                             absl::Span<const int64_t> dimensions) {
+  absl::StatusOr<const Plan*> plan = PlanOf(computation);
+  if (!plan.ok()) return plan.status();
+  return RunPlan(**plan, arguments, &dimensions);
+}
+
+absl::StatusOr<bool> Interpreter::CanLift(const Computation& computation) {
+  absl::StatusOr<const Plan*> plan = PlanOf(computation);
+  if (!plan.ok()) return plan.status();
+  return (*plan)->liftable;
+}
+
+absl::Status Inconclusive(std::string_view reason) {
+  absl::Status status = absl::AbortedError(ToAbsl(reason));
+  status.SetPayload(ToAbsl(kInconclusiveKey), absl::Cord("1"));
+  return status;
+}
+
+bool IsInconclusive(const absl::Status& status) {
+  return status.GetPayload(ToAbsl(kInconclusiveKey)).has_value();
+}
+
+}  // namespace assay::reference

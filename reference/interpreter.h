@@ -1,0 +1,97 @@
+// The oracle's interpreter: one value per instruction, operands before users, nothing clever.
+// Documents: operation semantics (meaning of every op), design "Tolerances are derived, not
+// guessed" (bounds).
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/statusor.h"
+#include "reference/op_evaluations.h"
+#include "reference/value.h"
+#include "spec/backend/backend.h"
+#include "spec/backend/oracle.h"
+
+namespace assay::reference {
+
+// What one run may use up.
+class Budget {
+ public:
+  explicit Budget(const Limits& limits);
+  // Takes `steps` element evaluations; timeout when there are none left or the time is over.
+  absl::Status Take(int64_t steps);
+  MemoryMeter& memory() { return memory_; }
+
+ private:
+  Limits limits_;
+  MemoryMeter memory_;
+  int64_t steps_left_;
+  int64_t next_clock_check_ = 0;
+  std::chrono::steady_clock::time_point deadline_;
+};
+
+// The instructions of a computation that its root needs, in order, with the places of their
+// operands.
+struct Plan {
+  struct Step {
+    const Instruction* instruction;
+    const OpEvaluation* evaluation;
+    absl::InlinedVector<int, 3> operands;  // step numbers
+    absl::InlinedVector<int, 3> dead_after;  // values whose last user this is
+    bool divisor_is_invariant = false;
+    Value constant;  // of a constant instruction
+  };
+  const Computation* computation;
+  std::vector<Step> steps;
+  // Parameters to take scalars only, ops element by element: it can be applied to arrays at once.
+  bool liftable = false;
+};
+
+class Interpreter {
+ public:
+  // `profile` nullptr: plain evaluation.
+  Interpreter(Budget& budget, const Profile* profile);
+
+  absl::StatusOr<Value> Run(const Computation& computation, absl::Span<const Value> arguments);
+  // Applies a computation on scalars to arrays of `dimensions`, element by element. Only when
+  // CanLift says so.
+  absl::StatusOr<Value> RunLifted(const Computation& computation, absl::Span<const Value> arguments,
+                                  absl::Span<const int64_t> dimensions);
+  absl::StatusOr<bool> CanLift(const Computation& computation);
+
+  bool bounding() const { return profile_ != nullptr; }
+  const Freedoms& freedoms() const { return freedoms_; }
+  Budget& budget() { return budget_; }
+  MemoryMeter& memory() { return budget_.memory(); }
+
+  // Evaluates `op` by its row and, in bound mode, bounds it.
+  absl::StatusOr<Value> Apply(const OpEvaluation& row, const OpContext& op);
+
+ private:
+  absl::StatusOr<const Plan*> PlanOf(const Computation& computation);
+  absl::StatusOr<Value> RunPlan(const Plan& plan, absl::Span<const Value> arguments,
+                                const absl::Span<const int64_t>* lifted);
+
+  Budget& budget_;
+  const Profile* profile_;
+  Freedoms freedoms_;
+  absl::flat_hash_map<const Computation*, std::unique_ptr<Plan>> plans_;
+  int depth_ = 0;
+};
+
+// A status that ends a bound analysis without a verdict: an undecided loop condition and the like.
+absl::Status Inconclusive(std::string_view reason);
+bool IsInconclusive(const absl::Status& status);
+
+}  // namespace assay::reference
+
+namespace assay {
+
+std::unique_ptr<Oracle> MakeOracle();
+// The oracle as a backend, "reference".
+void RegisterReference(BackendRegistry& registry);
+
+}  // namespace assay

@@ -1,0 +1,67 @@
+// Run-time values of the interpreter: shared arrays and tuples of them. In bound mode an array also
+// says which of its elements are not unique.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/statusor.h"
+#include "spec/numerics/expectation.h"
+#include "spec/types/literal.h"
+
+namespace assay::reference {
+
+// Bytes that the live values of one run hold, against the limit of the run.
+class MemoryMeter {
+ public:
+  explicit MemoryMeter(int64_t limit) : limit_(limit) {}
+  // Out of memory if `bytes` more would pass the limit.
+  absl::Status Check(int64_t bytes) const;
+  void Add(int64_t bytes);
+  void Release(int64_t bytes) { live_ -= bytes; }
+  int64_t peak() const { return peak_; }
+
+ private:
+  int64_t limit_;
+  int64_t live_ = 0;
+  int64_t peak_ = 0;
+};
+
+// Internal flags beside BoundFlag: the element is forced as an output, yet some consumers may
+// see the real value before rounding, [centre - radius, centre + radius].
+enum ViewFlag : uint32_t {
+  kSumView = 1u << 16,  // additions may: contraction of a product into them
+  kAnyView = 1u << 17,  // every arithmetic op may: excess precision of narrow types
+};
+
+using ChoiceMap = absl::flat_hash_map<int64_t, std::vector<uint64_t>>;
+
+// One array. Floats are described by `bounds`, all other types by `choices`; both empty means that
+// every element is exactly what `literal` holds.
+struct Array {
+  Literal literal;
+  std::vector<ElementBound> bounds;
+  ChoiceMap choices;
+
+  explicit Array(Literal value) : literal(std::move(value)) {}
+  bool Certain() const { return bounds.empty() && choices.empty(); }
+};
+
+// An array or a tuple. Cheap to copy.
+struct Value {
+  std::shared_ptr<const Array> array;
+  std::vector<Value> elements;
+
+  bool IsTuple() const { return array == nullptr; }
+  static Value Tuple(std::vector<Value> elements) { return {nullptr, std::move(elements)}; }
+};
+
+// Takes ownership of `array`; its bytes count on `meter` until the last copy is gone. The meter
+// must outlive the value.
+Value MakeValue(Array array, MemoryMeter& meter);
+// A value of the (possibly nested tuple) literal.
+Value MakeValue(const Literal& literal, MemoryMeter& meter);
+Literal ToLiteral(const Value& value);
+
+}  // namespace assay::reference

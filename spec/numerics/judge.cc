@@ -1,0 +1,342 @@
+// Verdicts on results. Design: "Tolerances are derived, not guessed".
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "absl/strings/str_format.h"
+#include "spec/base/strings.h"
+#include "spec/numerics/expectation.h"
+
+namespace assay {
+namespace {
+
+// Room for the rounding of the comparison itself, far below an ulp of any type.
+constexpr long double kSlop = 0x1p-58L;
+
+enum class ElementVerdict { kForcedPass, kPass, kFail, kInconclusive };
+
+struct ElementJudgement {
+  ElementVerdict verdict;
+  double ulps = 0;         // distance from the allowed set, when it failed
+  double bound_used = 0;   // |got - centre| / radius
+};
+
+double Rms(const ArrayExpectation& leaf) {
+  double largest = 0;
+  auto centre = [&leaf](int64_t i) {
+    const bool stored =
+        !leaf.bounds.empty() && (leaf.bounds[i].flags & (kForced | kNotFinite | kUndecided)) == 0;
+    const double value = stored ? leaf.bounds[i].centre : leaf.plain.GetDouble(i);
+    return std::isfinite(value) ? std::fabs(value) : 0;
+  };
+  const int64_t n = leaf.plain.element_count();
+  for (int64_t i = 0; i < n; ++i) largest = std::max(largest, centre(i));
+  if (largest == 0) return 0;
+  double sum = 0;  // scaled, so that squares neither overflow nor vanish
+  for (int64_t i = 0; i < n; ++i) sum += (centre(i) / largest) * (centre(i) / largest);
+  return largest * std::sqrt(sum / static_cast<double>(n));
+}
+
+// Spacing of the format at a magnitude.
+double UlpAt(const FloatFormat& format, double magnitude) {
+  const uint64_t code = EncodeFloat(format, std::min(magnitude, format.MaxFinite()));
+  const double value = DecodeFloat(format, code);
+  const double next = DecodeFloat(format, code + 1);
+  if (std::isfinite(next)) return next - value;
+  return value - DecodeFloat(format, code - 1);
+}
+
+// Judges the float elements of one leaf.
+class FloatJudge {
+ public:
+  explicit FloatJudge(const ArrayExpectation& leaf)
+      : leaf_(leaf), format_(Format(leaf.plain.element_type())) {
+    if (leaf.bounds.empty()) return;
+    rms_ = Rms(leaf);
+    useful_ = std::exp2(-format_.precision() / 3.0);
+    const double max = format_.MaxFinite();
+    overflow_ = static_cast<long double>(max) + UlpAt(format_, max) / 2.0L;
+    tiny_ = format_.MinNormal();
+  }
+
+  ElementJudgement Judge(const Literal& result, int64_t i) const {
+    const uint64_t code = result.GetBits(i);
+    if (leaf_.bounds.empty() || (leaf_.bounds[i].flags & kForced) != 0)
+      return JudgeForced(code, leaf_.plain.GetBits(i));
+    return JudgeBounded(DecodeFloat(format_, code), leaf_.bounds[i]);
+  }
+
+ private:
+  ElementJudgement JudgeForced(uint64_t got, uint64_t wanted) const {
+    if (got == wanted || (IsNanCode(format_, got) && IsNanCode(format_, wanted)))
+      return {ElementVerdict::kForcedPass};
+    const int64_t distance = UlpDistance(format_, got, wanted);
+    return {ElementVerdict::kFail, distance == std::numeric_limits<int64_t>::max()
+                                       ? 0
+                                       : static_cast<double>(distance)};
+  }
+
+  ElementJudgement JudgeBounded(double got, const ElementBound& bound) const {
+    if ((bound.flags & kUndecided) != 0) return {ElementVerdict::kInconclusive};
+    const long double centre =
+        static_cast<long double>(bound.centre) + static_cast<long double>(bound.centre_low);
+    const long double radius = bound.radius;
+    const bool finite = (bound.flags & kNotFinite) == 0;
+    const long double slop = (std::fabs(centre) + radius) * kSlop;
+    const long double low = centre - radius - slop, high = centre + radius + slop;
+    bool allowed;
+    double ulps = 0, used = 0;
+    if (std::isnan(got)) {
+      allowed = (bound.flags & kMayBeNan) != 0;
+    } else if (std::isinf(got)) {
+      // A value of the interval may round to infinity.
+      allowed = got > 0 ? (bound.flags & kMayBePosInf) != 0 || (finite && high >= overflow_)
+                        : (bound.flags & kMayBeNegInf) != 0 || (finite && low <= -overflow_);
+    } else if (!finite) {
+      allowed = false;
+    } else {
+      allowed = low <= got && got <= high;
+      if (allowed && got == 0 && centre == 0 && radius == 0 && (bound.flags & kZeroSignFree) == 0)
+        allowed = std::signbit(got) == std::signbit(bound.centre);
+      if (!allowed && got == 0 && (bound.flags & kMayFlush) != 0)
+        allowed = low < tiny_ && high > -tiny_;
+      if (radius > 0) used = static_cast<double>(std::fabs(got - centre) / radius);
+      if (!allowed) {
+        const long double distance = got > high ? got - high : got < low ? low - got : 0;
+        ulps = static_cast<double>(distance / UlpAt(format_, static_cast<double>(std::fabs(centre))));
+      }
+    }
+    if (!allowed) return {ElementVerdict::kFail, ulps};
+    if (finite && bound.radius > useful_ * std::max(std::fabs(bound.centre), rms_) &&
+        bound.radius > format_.MinSubnormal() && !IsTinyBound(bound))
+      return {ElementVerdict::kInconclusive, 0, used};
+    return {ElementVerdict::kPass, 0, used};
+  }
+
+  // An interval of subnormals is as sharp as the type can say.
+  bool IsTinyBound(const ElementBound& bound) const {
+    return std::fabs(bound.centre) + bound.radius < tiny_ &&
+           bound.radius <= 16 * format_.MinSubnormal();
+  }
+
+  const ArrayExpectation& leaf_;
+  const FloatFormat& format_;
+  double rms_ = 0, useful_ = 0, tiny_ = 0;
+  long double overflow_ = 0;
+};
+
+ElementJudgement JudgeCode(const ArrayExpectation& leaf, const std::vector<uint64_t>* choices,
+                           uint64_t code, int64_t i) {
+  if (choices == nullptr) {
+    return {code == leaf.plain.GetBits(i) ? ElementVerdict::kForcedPass : ElementVerdict::kFail};
+  }
+  if (choices->empty()) return {ElementVerdict::kInconclusive};
+  const bool listed = std::find(choices->begin(), choices->end(), code) != choices->end();
+  if (!listed) return {ElementVerdict::kFail};
+  // A predicate that may be either says nothing.
+  const bool says_nothing =
+      choices->size() == 2 && IsPred(leaf.plain.element_type());
+  return {says_nothing ? ElementVerdict::kInconclusive : ElementVerdict::kPass};
+}
+
+void Count(const ElementJudgement& element, int64_t leaf, int64_t i, Judgement& judgement) {
+  ++judgement.elements;
+  switch (element.verdict) {
+    case ElementVerdict::kForcedPass:
+      ++judgement.forced;
+      ++judgement.passed;
+      break;
+    case ElementVerdict::kPass:
+      ++judgement.passed;
+      break;
+    case ElementVerdict::kInconclusive:
+      ++judgement.inconclusive;
+      break;
+    case ElementVerdict::kFail:
+      if (judgement.failed == 0) judgement.first = judgement.worst = {leaf, i, element.ulps};
+      if (element.ulps > judgement.worst.ulps) judgement.worst = {leaf, i, element.ulps};
+      ++judgement.failed;
+      break;
+  }
+  judgement.max_ulps_used = std::max(judgement.max_ulps_used, element.bound_used);
+}
+
+// Complex and 8-bit types of wider element codes are compared by storage where all is forced.
+void JudgeLeaf(const ArrayExpectation& leaf, const Literal& result, int64_t number,
+               Judgement& judgement) {
+  const int64_t n = leaf.plain.element_count();
+  const bool is_float = IsFloat(leaf.plain.element_type());
+  // The common case, without a look at single elements.
+  if (leaf.AllForced() && leaf.plain.bytes() == result.bytes()) {
+    judgement.elements += n;
+    judgement.passed += n;
+    judgement.forced += n;
+    return;
+  }
+  if (is_float) {
+    FloatJudge judge(leaf);
+    for (int64_t i = 0; i < n; ++i) {
+      auto it = leaf.choices.empty() ? leaf.choices.end() : leaf.choices.find(i);
+      const ElementJudgement element = it != leaf.choices.end()
+                                           ? JudgeCode(leaf, &it->second, result.GetBits(i), i)
+                                           : judge.Judge(result, i);
+      Count(element, number, i, judgement);
+    }
+    return;
+  }
+  for (int64_t i = 0; i < n; ++i) {
+    auto it = leaf.choices.empty() ? leaf.choices.end() : leaf.choices.find(i);
+    Count(JudgeCode(leaf, it == leaf.choices.end() ? nullptr : &it->second, result.GetBits(i), i),
+          number, i, judgement);
+  }
+}
+
+Judgement WrongShape(std::string reason) {
+  Judgement judgement;
+  judgement.verdict = Verdict::kFail;
+  judgement.reason = std::move(reason);
+  return judgement;
+}
+
+void CollectLeaves(const Literal& value, std::vector<const Literal*>& leaves) {
+  if (!value.shape().IsTuple()) {
+    leaves.push_back(&value);
+    return;
+  }
+  for (const Literal& element : value.elements()) CollectLeaves(element, leaves);
+}
+
+std::string ValueText(const Literal& literal, int64_t i) {
+  const ElementType type = literal.element_type();
+  if (IsPred(type)) return literal.GetBits(i) != 0 ? "true" : "false";
+  if (IsUnsigned(type)) return StrCat(literal.GetBits(i));
+  if (IsSigned(type)) return StrCat(literal.GetInteger(i));
+  return absl::StrFormat("%.*g (0x%x)", type == ElementType::kF64 ? 17 : 9, literal.GetDouble(i),
+                         literal.GetBits(i));
+}
+
+std::string IndexText(const Shape& shape, int64_t element) {
+  std::string text = "[";
+  const DimVector strides = RowMajorStrides(shape.dimensions());
+  for (int64_t d = 0; d < shape.rank(); ++d)
+    StrAppend(&text, d == 0 ? "" : ", ", element / strides[d] % shape.dimension(d));
+  return text + "]";
+}
+
+std::string DescribeBound(const ElementBound& bound, const FloatFormat& format) {
+  std::vector<std::string> parts;
+  if ((bound.flags & kNotFinite) == 0) {
+    const double ulps = bound.radius / UlpAt(format, std::fabs(bound.centre));
+    parts.push_back(absl::StrFormat("[%.17g, %.17g] (centre %.17g +- %.3g ulp)",
+                                    bound.centre - bound.radius, bound.centre + bound.radius,
+                                    bound.centre, ulps));
+  }
+  if ((bound.flags & kMayFlush) != 0) parts.push_back("zero (a flushed subnormal)");
+  if ((bound.flags & kMayBePosInf) != 0) parts.push_back("inf");
+  if ((bound.flags & kMayBeNegInf) != 0) parts.push_back("-inf");
+  if ((bound.flags & kMayBeNan) != 0) parts.push_back("NaN");
+  std::string text;
+  for (size_t i = 0; i < parts.size(); ++i) StrAppend(&text, i == 0 ? "" : ", or ", parts[i]);
+  return text;
+}
+
+}  // namespace
+
+std::string_view Name(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::kPass:
+      return "pass";
+    case Verdict::kFail:
+      return "fail";
+    case Verdict::kInconclusive:
+      return "inconclusive";
+  }
+  return "";
+}
+
+std::vector<const Literal*> Leaves(const Literal& value) {
+  std::vector<const Literal*> leaves;
+  CollectLeaves(value, leaves);
+  return leaves;
+}
+
+Judgement Judge(const Expectation& expectation, const Literal& result) {
+  return JudgeLeaves(expectation, Leaves(result));
+}
+
+Judgement JudgeLeaves(const Expectation& expectation, absl::Span<const Literal* const> results) {
+  if (results.size() != expectation.leaves.size()) {
+    return WrongShape(StrCat("the result has ", results.size(), " arrays, expected are ",
+                             expectation.leaves.size()));
+  }
+  for (size_t k = 0; k < results.size(); ++k) {
+    const Shape& wanted = expectation.leaves[k].plain.shape();
+    if (Compatible(wanted, results[k]->shape())) continue;
+    return WrongShape(StrCat("output ", k, " has shape ", results[k]->shape().ToString(),
+                             ", expected is ", wanted.ToString()));
+  }
+  Judgement judgement;
+  if (!expectation.inconclusive.empty()) {
+    judgement.verdict = Verdict::kInconclusive;
+    judgement.reason = expectation.inconclusive;
+    for (const Literal* result : results) judgement.elements += result->element_count();
+    judgement.inconclusive = judgement.elements;
+    return judgement;
+  }
+  for (size_t k = 0; k < results.size(); ++k)
+    JudgeLeaf(expectation.leaves[k], *results[k], static_cast<int64_t>(k), judgement);
+  if (judgement.failed > 0) {
+    judgement.verdict = Verdict::kFail;
+    judgement.reason =
+        StrCat(judgement.failed, " of ", judgement.elements, " elements lie outside their bound");
+  } else if (judgement.inconclusive > 0) {
+    judgement.verdict = Verdict::kInconclusive;
+    judgement.reason = StrCat(judgement.inconclusive, " of ", judgement.elements,
+                              " elements are undecided or have a bound too wide to convict");
+  }
+  return judgement;
+}
+
+std::string DescribeAllowed(const ArrayExpectation& expectation, int64_t element) {
+  auto it = expectation.choices.find(element);
+  if (it != expectation.choices.end()) {
+    if (it->second.empty()) return "anything (undecided)";
+    Literal scalar(Shape::Scalar(expectation.plain.element_type()));
+    std::string text = "one of {";
+    for (size_t k = 0; k < it->second.size(); ++k) {
+      scalar.SetBits(0, it->second[k]);
+      StrAppend(&text, k == 0 ? "" : ", ", ValueText(scalar, 0));
+    }
+    return text + "}";
+  }
+  if (expectation.bounds.empty() || (expectation.bounds[element].flags & kForced) != 0)
+    return StrCat("exactly ", ValueText(expectation.plain, element));
+  const ElementBound& bound = expectation.bounds[element];
+  if ((bound.flags & kUndecided) != 0) return "anything (undecided)";
+  return DescribeBound(bound, Format(expectation.plain.element_type()));
+}
+
+std::string DescribeFailure(const Expectation& expectation, const Literal& result,
+                            const Judgement& judgement) {
+  if (judgement.verdict == Verdict::kPass) return "pass";
+  if (judgement.failed == 0)
+    return StrCat(Name(judgement.verdict), ": ", judgement.reason, "\n");
+  const std::vector<const Literal*> leaves = Leaves(result);
+  std::string text = StrCat(judgement.reason, "\n");
+  auto describe = [&](std::string_view which, const ElementFailure& failure) {
+    const ArrayExpectation& leaf = expectation.leaves[failure.leaf];
+    StrAppend(&text, "  ", which, ": output ", failure.leaf, " ",
+              IndexText(leaf.plain.shape(), failure.element), " of ", leaf.plain.shape().ToString(),
+              "\n    got      ", ValueText(*leaves[failure.leaf], failure.element),
+              "\n    allowed  ", DescribeAllowed(leaf, failure.element), "\n");
+    if (failure.ulps > 0)
+      StrAppend(&text, "    beyond   ", absl::StrFormat("%.4g ulp", failure.ulps), "\n");
+  };
+  describe("first", judgement.first);
+  if (judgement.worst.leaf != judgement.first.leaf ||
+      judgement.worst.element != judgement.first.element)
+    describe("worst", judgement.worst);
+  return text;
+}
+
+}  // namespace assay
