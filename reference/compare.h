@@ -50,8 +50,8 @@ bool CompareValues(Direction direction, T a, T b) {
 template <typename T>
 int64_t TotalOrderKey(T x) {
   if constexpr (kIsReal<T>) {
-    using Signed = std::conditional_t<
-        sizeof(T) == 2, int16_t, std::conditional_t<sizeof(T) == 4, int32_t, int64_t>>;
+    using Signed = std::conditional_t<sizeof(T) == 2, int16_t,
+                                      std::conditional_t<sizeof(T) == 4, int32_t, int64_t>>;
     const int64_t code = std::bit_cast<Signed>(x);
     constexpr int64_t kMagnitude = std::numeric_limits<Signed>::max();
     return code >= 0 ? code : -(code & kMagnitude) - 1;

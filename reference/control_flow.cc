@@ -26,8 +26,8 @@ absl::StatusOr<Value> ApplyWhile(Interpreter& interpreter, const OpContext& op) 
     absl::StatusOr<Value> proceed = interpreter.Run(condition, state);
     if (!proceed.ok()) return proceed.status();
     if (!proceed->array->Certain()) {
-      return Inconclusive(StrCat("whether the loop ", op.instruction.name(),
-                                 " goes on depends on rounding"));
+      return Inconclusive(
+          StrCat("whether the loop ", op.instruction.name(), " goes on depends on rounding"));
     }
     if (!proceed->array->literal.data<bool>()[0]) return state[0];
     absl::StatusOr<Value> next = interpreter.Run(body, state);

@@ -56,11 +56,14 @@ absl::Status EvaluateBitcastConvert(const OpContext& op, Literal& result) {
 
 absl::Status EvaluateReducePrecision(const OpContext& op, Literal& result) {
   const FloatFormat& format = Format(op.type());
-  const int exponent_bits = static_cast<int>(op.instruction.attributes().Integer(Attr::kExponentBits));
-  const int mantissa_bits = static_cast<int>(op.instruction.attributes().Integer(Attr::kMantissaBits));
+  const int exponent_bits =
+      static_cast<int>(op.instruction.attributes().Integer(Attr::kExponentBits));
+  const int mantissa_bits =
+      static_cast<int>(op.instruction.attributes().Integer(Attr::kMantissaBits));
   if (!IsComputed(op.type())) return UnsupportedType(op, op.type());
   for (int64_t i = 0; i < result.element_count(); ++i)
-    result.SetBits(i, ReducePrecision(format, exponent_bits, mantissa_bits, op.literal(0).GetBits(i)));
+    result.SetBits(i,
+                   ReducePrecision(format, exponent_bits, mantissa_bits, op.literal(0).GetBits(i)));
   return absl::OkStatus();
 }
 

@@ -43,10 +43,9 @@ To ConvertElement(From x) {
   } else if constexpr (kIsNarrow<To>) {
     // Once, from the exact integer: double would round large ones before.
     const bool negative = x < From{0};
-    const uint64_t magnitude = negative ? uint64_t{0} - static_cast<uint64_t>(x)
-                                        : static_cast<uint64_t>(x);
-    constexpr ElementType kType =
-        std::is_same_v<To, Half> ? ElementType::kF16 : ElementType::kBF16;
+    const uint64_t magnitude =
+        negative ? uint64_t{0} - static_cast<uint64_t>(x) : static_cast<uint64_t>(x);
+    constexpr ElementType kType = std::is_same_v<To, Half> ? ElementType::kF16 : ElementType::kBF16;
     To result;
     result.bits = static_cast<uint16_t>(EncodeInteger(Format(kType), magnitude, negative));
     return result;

@@ -118,17 +118,20 @@ absl::Status CheckBitcast(const OpContext& op) {
     if (const LayoutExtras* extras = shape->layout().extras();
         extras != nullptr && !extras->tiles.empty()) {
       return MakeError(ErrorClass::kUnsupported,
-                       StrCat(op.instruction.name(), ": the oracle does not evaluate bitcast of the "
-                              "tiled layout of ", shape->ToString(true)));
+                       StrCat(op.instruction.name(),
+                              ": the oracle does not evaluate bitcast of the "
+                              "tiled layout of ",
+                              shape->ToString(true)));
     }
   }
   if (StorageBytes(from.element_type()) == StorageBytes(op.type()) &&
       from.ElementCount() == op.shape.ElementCount())
     return absl::OkStatus();
   return MakeError(ErrorClass::kUnsupported,
-                   StrCat(op.instruction.name(), ": the oracle does not evaluate a bitcast that "
-                          "changes the element width, ", from.ToString(true), " to ",
-                          op.shape.ToString(true)));
+                   StrCat(op.instruction.name(),
+                          ": the oracle does not evaluate a bitcast that "
+                          "changes the element width, ",
+                          from.ToString(true), " to ", op.shape.ToString(true)));
 }
 
 absl::Status EvaluateBitcast(const OpContext& op, Literal& result) {

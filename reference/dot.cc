@@ -109,8 +109,7 @@ void DotIntegers(const OpContext& op, const DotGeometry& geometry, Literal& resu
   const int64_t depth = geometry.depth;
   ForEachPair<uint64_t>(op, geometry, [&](int64_t i, const uint64_t* a, const uint64_t* b) {
     uint64_t sum = 0;
-    for (int64_t k = 0; k < depth; ++k)
-      sum = kIsPred<T> ? sum | (a[k] & b[k]) : sum + a[k] * b[k];
+    for (int64_t k = 0; k < depth; ++k) sum = kIsPred<T> ? sum | (a[k] & b[k]) : sum + a[k] * b[k];
     out[i] = static_cast<T>(sum);
   });
 }
@@ -118,7 +117,8 @@ void DotIntegers(const OpContext& op, const DotGeometry& geometry, Literal& resu
 absl::Status EvaluateDot(const OpContext& op, Literal& result) {
   for (int64_t k : {0, 1}) {
     const ElementType type = op.literal(k).element_type();
-    if (!IsComputed(type) || (IsFloat(type) && !IsFloat(op.type()))) return UnsupportedType(op, type);
+    if (!IsComputed(type) || (IsFloat(type) && !IsFloat(op.type())))
+      return UnsupportedType(op, type);
   }
   const DotGeometry geometry = GeometryOfDot(op);
   bool done = DispatchComputed(op.type(), [&](auto tag) {

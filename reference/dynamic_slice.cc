@@ -22,8 +22,8 @@ DimVector Starts(const OpContext& op, int64_t first, const Shape& whole, const S
   DimVector starts(whole.rank());
   for (int64_t d = 0; d < whole.rank(); ++d) {
     const Literal& index = op.literal(first + d);
-    starts[d] = ClampStart(index.element_type(), index.GetBits(0),
-                           whole.dimension(d) - part.dimension(d));
+    starts[d] =
+        ClampStart(index.element_type(), index.GetBits(0), whole.dimension(d) - part.dimension(d));
   }
   return starts;
 }

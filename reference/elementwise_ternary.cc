@@ -11,8 +11,7 @@ template <typename T>
 T ClampElement(T low, T x, T high) {
   if constexpr (kIsReal<T>) {
     using W = Working<T>;
-    return Round<T>(
-        Minimum::Real<W>(Maximum::Real<W>(Widen<W>(x), Widen<W>(low)), Widen<W>(high)));
+    return Round<T>(Minimum::Real<W>(Maximum::Real<W>(Widen<W>(x), Widen<W>(low)), Widen<W>(high)));
   } else if constexpr (kIsPred<T>) {
     return (x || low) && high;
   } else {
@@ -38,7 +37,8 @@ absl::Status EvaluateClamp(const OpContext& op, Literal& result) {
 template <typename Bits>
 void SelectElements(const OpContext& op, Literal& result) {
   absl::Span<const bool> predicate = op.literal(0).data<bool>();
-  absl::Span<const Bits> on_true = op.literal(1).data<Bits>(), on_false = op.literal(2).data<Bits>();
+  absl::Span<const Bits> on_true = op.literal(1).data<Bits>(),
+                         on_false = op.literal(2).data<Bits>();
   absl::Span<Bits> out = result.data<Bits>();
   const bool one_predicate = op.literal(0).shape().rank() == 0;
   for (size_t i = 0; i < out.size(); ++i)

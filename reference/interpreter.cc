@@ -170,8 +170,7 @@ absl::StatusOr<const Plan*> Interpreter::PlanOf(const Computation& computation) 
     plan->steps.push_back(std::move(step));
   }
   for (size_t at = 0; at < last_user.size(); ++at) {
-    if (last_user[at] >= 0)
-      plan->steps[last_user[at]].dead_after.push_back(static_cast<int>(at));
+    if (last_user[at] >= 0) plan->steps[last_user[at]].dead_after.push_back(static_cast<int>(at));
   }
   // `slot` may have moved: making constants does not plan other computations, so it has not.
   slot = std::move(plan);
@@ -201,8 +200,8 @@ absl::StatusOr<Value> Interpreter::Apply(const OpEvaluation& row, const OpContex
 absl::StatusOr<Value> Interpreter::RunPlan(const Plan& plan, absl::Span<const Value> arguments,
                                            const absl::Span<const int64_t>* lifted) {
   if (depth_ >= kMaxDepth) {
-    return MakeError(ErrorClass::kTimeout, StrCat("computations call each other more than ",
-                                                  kMaxDepth, " levels deep"));
+    return MakeError(ErrorClass::kTimeout,
+                     StrCat("computations call each other more than ", kMaxDepth, " levels deep"));
   }
   ++depth_;
   struct Leave {
@@ -218,11 +217,12 @@ absl::StatusOr<Value> Interpreter::RunPlan(const Plan& plan, absl::Span<const Va
       continue;
     }
     if (instruction.opcode() == Opcode::kConstant) {
-      values[number] = lifted == nullptr
-                           ? step.constant
-                           : MakeValue(Array(Repeat(step.constant.array->literal,
-                                                    Lift(instruction.shape(), *lifted))),
-                                       memory());
+      values[number] =
+          lifted == nullptr
+              ? step.constant
+              : MakeValue(
+                    Array(Repeat(step.constant.array->literal, Lift(instruction.shape(), *lifted))),
+                    memory());
       continue;
     }
     absl::InlinedVector<const Value*, 4> operands;

@@ -39,7 +39,7 @@ struct Plan {
   struct Step {
     const Instruction* instruction;
     const OpEvaluation* evaluation;
-    absl::InlinedVector<int, 3> operands;  // step numbers
+    absl::InlinedVector<int, 3> operands;    // step numbers
     absl::InlinedVector<int, 3> dead_after;  // values whose last user this is
     bool divisor_is_invariant = false;
     Value constant;  // of a constant instruction

@@ -15,8 +15,9 @@ using reference::Value;
 absl::Status CheckArguments(const Module& module, const std::vector<const Literal*>& arguments) {
   const Computation& entry = *module.entry();
   if (static_cast<int64_t>(arguments.size()) != entry.parameter_count()) {
-    return MakeError(ErrorClass::kRejected, StrCat("the module takes ", entry.parameter_count(),
-                                                   " arguments, ", arguments.size(), " were given"));
+    return MakeError(ErrorClass::kRejected,
+                     StrCat("the module takes ", entry.parameter_count(), " arguments, ",
+                            arguments.size(), " were given"));
   }
   for (size_t i = 0; i < arguments.size(); ++i) {
     const Shape& wanted = entry.parameter(static_cast<int64_t>(i))->shape();

@@ -37,8 +37,7 @@ T AccumulateReal(absl::Span<const T> in, T init, int64_t base, const IndexMap& o
     using W = std::conditional_t<std::is_same_v<Op, Add> || std::is_same_v<Op, Multiply>, Wide<T>,
                                  Working<T>>;
     W value = Widen<W>(init);
-    for (int64_t offset : offsets)
-      value = Op::template Real<W>(value, Widen<W>(in[base + offset]));
+    for (int64_t offset : offsets) value = Op::template Real<W>(value, Widen<W>(in[base + offset]));
     return Round<T>(value);
   }
 }
@@ -96,9 +95,8 @@ class LiteralReduce {
   absl::StatusOr<Column> Combine(const Column& a, const Column& b) {
     std::vector<Value> arguments = a;
     arguments.insert(arguments.end(), b.begin(), b.end());
-    absl::StatusOr<Value> value = lifted_
-                                      ? interpreter_.RunLifted(combiner_, arguments, {size_})
-                                      : interpreter_.Run(combiner_, arguments);
+    absl::StatusOr<Value> value = lifted_ ? interpreter_.RunLifted(combiner_, arguments, {size_})
+                                          : interpreter_.Run(combiner_, arguments);
     if (!value.ok()) return value.status();
     return value->IsTuple() ? std::move(value->elements) : Column{*std::move(value)};
   }
@@ -189,9 +187,10 @@ absl::StatusOr<Column> ReduceColumns(Interpreter& interpreter, LiteralReduce& re
     return left;
   Column agreed = *std::move(left);
   for (int order = 0; order < 3; ++order) {
-    absl::StatusOr<Column> other = order == 0   ? reduce.Right(init, inputs)
-                                   : order == 1 ? reduce.Tree(init, inputs)
-                                                : reduce.Left(init, inputs, Shuffled(inputs.size()));
+    absl::StatusOr<Column> other = order == 0 ? reduce.Right(init, inputs)
+                                   : order == 1
+                                       ? reduce.Tree(init, inputs)
+                                       : reduce.Left(init, inputs, Shuffled(inputs.size()));
     if (!other.ok()) return other.status();
     agreed = Agreed(agreed, *other, interpreter.memory());
   }
@@ -229,8 +228,8 @@ absl::StatusOr<Value> ReduceLiterally(Interpreter& interpreter, const OpContext&
   const int64_t step = *lifted ? outputs : 1;
   for (int64_t first = 0; first < outputs; first += step) {
     absl::Span<const int64_t> bases =
-        absl::MakeConstSpan(geometry.bases).subspan(static_cast<size_t>(first),
-                                                    static_cast<size_t>(step));
+        absl::MakeConstSpan(geometry.bases)
+            .subspan(static_cast<size_t>(first), static_cast<size_t>(step));
     auto gather = [&](size_t operand, absl::Span<const int64_t> from, int64_t offset) {
       const Array& array = op.array(static_cast<int64_t>(operand));
       const ElementType type = array.literal.element_type();
@@ -242,8 +241,7 @@ absl::StatusOr<Value> ReduceLiterally(Interpreter& interpreter, const OpContext&
     for (size_t n = 0; n < arity; ++n) init.push_back(gather(arity + n, zeros, 0));
     std::vector<Column> inputs(geometry.offsets.size());
     for (size_t k = 0; k < inputs.size(); ++k)
-      for (size_t n = 0; n < arity; ++n)
-        inputs[k].push_back(gather(n, bases, geometry.offsets[k]));
+      for (size_t n = 0; n < arity; ++n) inputs[k].push_back(gather(n, bases, geometry.offsets[k]));
     LiteralReduce reduce(interpreter, combiner, *lifted, step);
     absl::StatusOr<Column> column = ReduceColumns(interpreter, reduce, init, inputs);
     if (!column.ok()) return column.status();

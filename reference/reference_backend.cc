@@ -17,9 +17,9 @@ class ReferenceExecutable : public Executable {
   absl::StatusOr<RunResult> Run(
       const std::vector<std::vector<const Literal*>>& arguments) override {
     if (arguments.size() != 1) {
-      return MakeError(ErrorClass::kUnsupported,
-                       StrCat("the reference runs one device, arguments for ", arguments.size(),
-                              " were given"));
+      return MakeError(
+          ErrorClass::kUnsupported,
+          StrCat("the reference runs one device, arguments for ", arguments.size(), " were given"));
     }
     const auto start = std::chrono::steady_clock::now();
     absl::StatusOr<Literal> output = oracle_->Evaluate(*module_, arguments[0], limits_);
@@ -60,8 +60,8 @@ class ReferenceBackend : public Backend {
   absl::StatusOr<std::unique_ptr<Executable>> Compile(const Module& module,
                                                       const CompileOptions& options) override {
     if (!options.flags.empty()) {
-      return MakeError(ErrorClass::kRejected, StrCat("the reference has no flag \"",
-                                                     options.flags.begin()->first, "\""));
+      return MakeError(ErrorClass::kRejected,
+                       StrCat("the reference has no flag \"", options.flags.begin()->first, "\""));
     }
     if (!options.defect.empty())
       return MakeError(ErrorClass::kRejected, "the reference has no gates to plant a defect in");

@@ -24,11 +24,11 @@ Value MakeValue(Array array, MemoryMeter& meter) {
                                        array.bounds.size() * sizeof(ElementBound));
   meter.Add(bytes);
   Value value;
-  value.array = std::shared_ptr<const Array>(new Array(std::move(array)),
-                                             [bytes, &meter](const Array* dead) {
-                                               meter.Release(bytes);
-                                               delete dead;
-                                             });
+  value.array =
+      std::shared_ptr<const Array>(new Array(std::move(array)), [bytes, &meter](const Array* dead) {
+        meter.Release(bytes);
+        delete dead;
+      });
   return value;
 }
 

@@ -59,8 +59,8 @@ struct DivideBound : BoundRule {
     if (!(smallest > 0)) return Range<W>::Unknown();
     const W quotient = a.centre / b.centre;
     return {quotient,
-            (a.radius + std::fabs(quotient) * b.radius) / smallest * (1 + kSlop<W>) +
-                std::fabs(quotient) * kSlop<W>,
+            (a.radius + std::fabs(quotient) * b.radius) / smallest *
+                (1 + kSlop<W>)+std::fabs(quotient) * kSlop<W>,
             0};
   }
 };
@@ -80,8 +80,7 @@ struct RemainderBound : BoundRule {
                       (std::fabs(a.centre) + std::fabs(q * b.centre)) * kSlop<W>;
       const W r = std::fmod(a.centre, b.centre);
       const bool same = std::fabs(r) > reach && std::fabs(b.centre) - std::fabs(r) > reach;
-      if (same)
-        return {r, a.radius + std::fabs(q) * b.radius + std::fabs(a.centre) * kSlop<W>, 0};
+      if (same) return {r, a.radius + std::fabs(q) * b.radius + std::fabs(a.centre) * kSlop<W>, 0};
     }
     // Otherwise it is smaller than either operand, with the sign of the dividend.
     const W limit = std::min(std::fabs(a.centre) + a.radius, std::fabs(b.centre) + b.radius);
@@ -113,8 +112,7 @@ struct PowerBound : BoundRule {
       return x;
     }
     // Of either sign: only whole exponents, and no pole inside.
-    if (b.radius != 0 || b.centre != std::trunc(b.centre) ||
-        (b.centre < 0 && a.high() >= 0))
+    if (b.radius != 0 || b.centre != std::trunc(b.centre) || (b.centre < 0 && a.high() >= 0))
       return Range<W>::Unknown();
     const W first = std::pow(a.low(), b.centre), second = std::pow(a.high(), b.centre);
     W low = std::min(first, second), high = std::max(first, second);
@@ -177,14 +175,14 @@ Range<W> RangeOf(const Range<W>& a, const Range<W>& b) {
   Range<W> x{0, 0, kNotFinite};
   if (a.HasFinite() && b.HasFinite()) x = Normalized(Rule::Finite(a, b));
   if ((a.flags | b.flags) == 0) return x;
-  constexpr W kInfinity = std::numeric_limits<W>::infinity();
-  auto specials = [](const Range<W>& r, W (&values)[2]) {
+  static constexpr W kInfinity = std::numeric_limits<W>::infinity();
+  auto specials = [](const Range<W>& r, W(&values)[2]) {
     int n = 0;
     if ((r.flags & kMayBePosInf) != 0) values[n++] = kInfinity;
     if ((r.flags & kMayBeNegInf) != 0) values[n++] = -kInfinity;
     return n;
   };
-  auto samples = [](const Range<W>& r, W (&values)[4]) {
+  auto samples = [](const Range<W>& r, W(&values)[4]) {
     int n = 0;
     if (!r.HasFinite()) return n;
     values[n++] = r.low();
@@ -247,8 +245,7 @@ void BoundBinaryElement(const OpContext& op, Array& result, int64_t i, double ul
       Range<W> x = RangeOf<Rule>(a, b);
       if (!x.Undecided()) x.radius += ReciprocalError<T>(a, b, x);
       x = Rounded<T>(x, 0);
-      Store(result, i, x,
-            op.freedoms.flush && TouchesSubnormals<T>(x) ? uint32_t{kMayFlush} : 0);
+      Store(result, i, x, op.freedoms.flush && TouchesSubnormals<T>(x) ? uint32_t{kMayFlush} : 0);
       return;
     }
   }
@@ -307,7 +304,7 @@ bool MayCompare(Direction direction, const Range<W>& a, const Range<W>& b, bool 
   if (((a.flags | b.flags) & kMayBeNan) != 0) {
     if ((direction == Direction::kNe) == outcome) return true;
   }
-  constexpr W kInfinity = std::numeric_limits<W>::infinity();
+  static constexpr W kInfinity = std::numeric_limits<W>::infinity();
   auto ends = [](const Range<W>& r, W& low, W& high) {
     low = kInfinity;
     high = -kInfinity;
@@ -329,7 +326,7 @@ bool MayCompare(Direction direction, const Range<W>& a, const Range<W>& b, bool 
   W a_low, a_high, b_low, b_high;
   if (!ends(a, a_low, a_high) || !ends(b, b_low, b_high)) return false;
   const bool may_be_equal = a_low <= b_high && b_low <= a_high;
-  const bool may_be_less = a_low < b_high, may_be_greater = a_high > b_low;
+  const bool may_be_less = a_low<b_high, may_be_greater = a_high> b_low;
   switch (direction) {
     case Direction::kEq:
       return outcome ? may_be_equal : may_be_less || may_be_greater;

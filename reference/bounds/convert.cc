@@ -64,8 +64,7 @@ std::vector<uint64_t> IntegersBetween(const Range<W>& x) {
     const To high = SaturatingTruncate<To>(x.high() + slop);
     const uint64_t span = static_cast<uint64_t>(high) - static_cast<uint64_t>(low);
     if (span >= kMaxChoices) return {};
-    for (uint64_t k = 0; k <= span; ++k)
-      add(static_cast<To>(static_cast<uint64_t>(low) + k));
+    for (uint64_t k = 0; k <= span; ++k) add(static_cast<To>(static_cast<uint64_t>(low) + k));
   }
   if ((x.flags & kMayBePosInf) != 0) add(std::numeric_limits<To>::max());
   if ((x.flags & kMayBeNegInf) != 0) add(std::numeric_limits<To>::min());

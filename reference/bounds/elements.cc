@@ -102,8 +102,8 @@ bool HasKnownCode(const Array& array, int64_t i) {
 
 void ReinterpretBound(const Array& source, int64_t from, Array& result, int64_t to) {
   if (HasKnownCode(source, from)) return;
-  const bool both_integers = !IsFloat(source.literal.element_type()) &&
-                             !IsFloat(result.literal.element_type());
+  const bool both_integers =
+      !IsFloat(source.literal.element_type()) && !IsFloat(result.literal.element_type());
   if (both_integers) {
     SetCodes(result, to, CodesOf(source, from));
   } else {

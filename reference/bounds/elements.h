@@ -130,8 +130,8 @@ void FinishRounded(const Freedoms& freedoms, Array& result, int64_t i, Range<Wid
     const W slop = (std::fabs(exact.centre) + exact.radius) * kSlop<W>;
     const W low = Widen<W>(Round<T>(exact.low() - slop));
     const W high = Widen<W>(Round<T>(exact.high() + slop));
-    const uint32_t overflow = (high > 0 && std::isinf(high) ? kMayBePosInf : 0) |
-                              (low < 0 && std::isinf(low) ? kMayBeNegInf : 0);
+    const uint32_t overflow = (high > 0 && std::isinf(high) ? uint32_t{kMayBePosInf} : 0) |
+                              (low < 0 && std::isinf(low) ? uint32_t{kMayBeNegInf} : 0);
     if (overflow == 0) {
       x = Range<W>::Hull(low, high);
       if (low == high) {

@@ -35,9 +35,7 @@ struct Range {
   }
   bool Contains(W x) const { return HasFinite() && low() <= x && x <= high(); }
 
-  static Range Hull(W low, W high) {
-    return {low / 2 + high / 2, high / 2 - low / 2, 0};
-  }
+  static Range Hull(W low, W high) { return {low / 2 + high / 2, high / 2 - low / 2, 0}; }
   static Range Unknown() { return {0, 0, kUndecided}; }
 };
 
@@ -91,8 +89,7 @@ Wide<T> Tiny() {
 template <typename T>
 Wide<T> UlpAt(Wide<T> magnitude) {
   using F = FormatOf<T>;
-  const int exponent =
-      std::clamp(LeadingExponent(magnitude), F::kMinExponent, F::kMaxExponent + 1);
+  const int exponent = std::clamp(LeadingExponent(magnitude), F::kMinExponent, F::kMaxExponent + 1);
   return PowerOfTwo<Wide<T>>(exponent - F::kPrecision + 1);
 }
 // Magnitudes from here on round to infinity.
@@ -154,8 +151,8 @@ bool TouchesSubnormals(const Range<Wide<T>>& x) {
 template <typename T>
 Range<Wide<T>> Flushed(const Range<Wide<T>>& x) {
   if (!TouchesSubnormals<T>(x) || x.Contains(0)) return x;
-  Range<Wide<T>> hull = x.low() > 0 ? Range<Wide<T>>::Hull(0, x.high())
-                                    : Range<Wide<T>>::Hull(x.low(), 0);
+  Range<Wide<T>> hull =
+      x.low() > 0 ? Range<Wide<T>>::Hull(0, x.high()) : Range<Wide<T>>::Hull(x.low(), 0);
   hull.flags = x.flags;
   return hull;
 }
@@ -180,7 +177,9 @@ Range<Wide<T>> Rounded(Range<Wide<T>> x, double ulps) {
   const W ulp = UlpAt<T>(magnitude);
   W rounding = ulp / 2;
   // Above a power of two the units are larger.
-  if (ulps != 0) rounding = (static_cast<W>(ulps) + W{0.5}) * UlpAt<T>(magnitude + (static_cast<W>(ulps) + 1) * ulp);
+  if (ulps != 0)
+    rounding =
+        (static_cast<W>(ulps) + W{0.5}) * UlpAt<T>(magnitude + (static_cast<W>(ulps) + 1) * ulp);
   x.radius += rounding + magnitude * kSlop<W>;
   return WithOverflow<T>(x);
 }

@@ -88,8 +88,9 @@ void BoundProduct(const Terms& terms, Array& result) {
       SetUndecided(result, i);
     } else {
       const W growth = static_cast<W>(factors - 1) * UnitRoundoff<A>();
-      Range<W> x{product, largest - std::fabs(product) + largest * (growth * (1 + growth)) +
-                              largest * kSlop<W> * static_cast<W>(factors + 1),
+      Range<W> x{product,
+                 largest - std::fabs(product) + largest * (growth * (1 + growth)) +
+                     largest * kSlop<W> * static_cast<W>(factors + 1),
                  0};
       FinishRounded<T>(terms.freedoms, result, i, x, View::kSum);
     }

@@ -13,7 +13,7 @@ void BoundSignChange(const OpContext& op, Array& result, Map map) {
     using W = Wide<T>;
     for (int64_t i = 0; i < op.count(); ++i) {
       const ElementBound& bound = op.array(0).bounds[i];
-      constexpr uint32_t kKept = kForced | kSumView | kAnyView | kMayFlush;
+      constexpr uint32_t kKept = uint32_t{kForced} | kMayFlush | kSumView | kAnyView;
       Range<W> x{static_cast<W>(bound.centre) + static_cast<W>(bound.centre_low),
                  static_cast<W>(bound.radius), bound.flags & kSpecialFlags};
       Store(result, i, map(x), bound.flags & kKept);

@@ -105,8 +105,9 @@ absl::Status BoundMonotone(const OpContext& op, Array& result) {
           FinishSingle<T>(op.freedoms, result, i, {Op::template Real<W>(at), 0, 0}, View::kNone);
           continue;
         }
-        FinishFunction<T>(op.freedoms, result, i, Normalized(Range<W>{Op::template Real<W>(at), 0, 0}),
-                          ulps, Op::kRangeLow, Op::kRangeHigh);
+        FinishFunction<T>(op.freedoms, result, i,
+                          Normalized(Range<W>{Op::template Real<W>(at), 0, 0}), ulps, Op::kRangeLow,
+                          Op::kRangeHigh);
         continue;
       }
       const Range<W> y = MonotoneRange<Op>(x);

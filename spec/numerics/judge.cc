@@ -17,8 +17,8 @@ enum class ElementVerdict { kForcedPass, kPass, kFail, kInconclusive };
 
 struct ElementJudgement {
   ElementVerdict verdict;
-  double ulps = 0;         // distance from the allowed set, when it failed
-  double bound_used = 0;   // |got - centre| / radius
+  double ulps = 0;        // distance from the allowed set, when it failed
+  double bound_used = 0;  // |got - centre| / radius
 };
 
 double Rms(const ArrayExpectation& leaf) {
@@ -71,9 +71,8 @@ class FloatJudge {
     if (got == wanted || (IsNanCode(format_, got) && IsNanCode(format_, wanted)))
       return {ElementVerdict::kForcedPass};
     const int64_t distance = UlpDistance(format_, got, wanted);
-    return {ElementVerdict::kFail, distance == std::numeric_limits<int64_t>::max()
-                                       ? 0
-                                       : static_cast<double>(distance)};
+    return {ElementVerdict::kFail,
+            distance == std::numeric_limits<int64_t>::max() ? 0 : static_cast<double>(distance)};
   }
 
   ElementJudgement JudgeBounded(double got, const ElementBound& bound) const {
@@ -103,7 +102,8 @@ class FloatJudge {
       if (radius > 0) used = static_cast<double>(std::fabs(got - centre) / radius);
       if (!allowed) {
         const long double distance = got > high ? got - high : got < low ? low - got : 0;
-        ulps = static_cast<double>(distance / UlpAt(format_, static_cast<double>(std::fabs(centre))));
+        ulps =
+            static_cast<double>(distance / UlpAt(format_, static_cast<double>(std::fabs(centre))));
       }
     }
     if (!allowed) return {ElementVerdict::kFail, ulps};
@@ -134,8 +134,7 @@ ElementJudgement JudgeCode(const ArrayExpectation& leaf, const std::vector<uint6
   const bool listed = std::find(choices->begin(), choices->end(), code) != choices->end();
   if (!listed) return {ElementVerdict::kFail};
   // A predicate that may be either says nothing.
-  const bool says_nothing =
-      choices->size() == 2 && IsPred(leaf.plain.element_type());
+  const bool says_nothing = choices->size() == 2 && IsPred(leaf.plain.element_type());
   return {says_nothing ? ElementVerdict::kInconclusive : ElementVerdict::kPass};
 }
 
@@ -319,8 +318,7 @@ std::string DescribeAllowed(const ArrayExpectation& expectation, int64_t element
 std::string DescribeFailure(const Expectation& expectation, const Literal& result,
                             const Judgement& judgement) {
   if (judgement.verdict == Verdict::kPass) return "pass";
-  if (judgement.failed == 0)
-    return StrCat(Name(judgement.verdict), ": ", judgement.reason, "\n");
+  if (judgement.failed == 0) return StrCat(Name(judgement.verdict), ": ", judgement.reason, "\n");
   const std::vector<const Literal*> leaves = Leaves(result);
   std::string text = StrCat(judgement.reason, "\n");
   auto describe = [&](std::string_view which, const ElementFailure& failure) {

@@ -51,11 +51,13 @@ class Literal {
   // Typed view; T must be the Native type (or an unsigned integer of the same width).
   template <typename T>
   absl::Span<T> data() {
-    return {reinterpret_cast<T*>(storage_.data()), static_cast<size_t>(count_)};
+    return absl::Span<T>(reinterpret_cast<T*>(storage_.data()), static_cast<size_t>(count_));
   }
   template <typename T>
   absl::Span<const T> data() const {
-    return {reinterpret_cast<const T*>(storage_.data()), static_cast<size_t>(count_)};
+    // Not braces: Span<const bool> would take them for a list of two predicates.
+    return absl::Span<const T>(reinterpret_cast<const T*>(storage_.data()),
+                               static_cast<size_t>(count_));
   }
 
   // Untyped access to element i of an array, slow: for printing, reducing, judging.
