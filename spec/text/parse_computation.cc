@@ -71,10 +71,7 @@ bool Parser::ParseBody(BodyScope* scope) {
       return Fail(open, StrCat("the body of ", scope->computation->name(), " is not closed"),
                   "'}'");
     }
-    if (!ParseInstruction(scope)) {
-      if (lexer_.position() == here) lexer_.Seek(here + 1);
-      SkipToNextInstruction();
-    }
+    if (!ParseInstruction(scope)) SkipToNextInstruction(here);
   }
   return false;
 }
@@ -115,27 +112,28 @@ bool Parser::StartsInstruction(size_t line_start) const {
   return !lexer.Name().empty() && lexer.Peek() == '=';
 }
 
-void Parser::SkipToNextInstruction() {
+// Recovery: the error lies in the instruction that begins at `start`.
+void Parser::SkipToNextInstruction(size_t start) {
   std::string_view text = lexer_.text();
-  size_t at = lexer_.position();
+  size_t at = std::max(lexer_.position(), start + 1);
+  // The parser may have looked past the end of the line for what was missing.
+  while (at > start + 1 &&
+         std::string_view(" \t\r\n").find(text[at - 1]) != std::string_view::npos) {
+    --at;
+  }
   for (;;) {
     at = text.find('\n', at);
-    if (at == std::string_view::npos) {
-      lexer_.Seek(text.size());
-      return;
-    }
+    if (at == std::string_view::npos) break;
     ++at;
     // Only this line's own beginning counts: blank lines are passed one by one.
     size_t first = text.find_first_not_of(" \t\r", at);
-    if (first == std::string_view::npos) {
-      lexer_.Seek(text.size());
-      return;
-    }
+    if (first == std::string_view::npos) break;
     if (text[first] != '\n' && StartsInstruction(first)) {
       lexer_.Seek(first);
       return;
     }
   }
+  lexer_.Seek(text.size());
 }
 
 }  // namespace assay::text_internal

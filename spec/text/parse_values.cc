@@ -201,11 +201,11 @@ bool Parser::ParsePadding(std::vector<PaddingDim>* padding) {
 }
 
 bool Parser::ParseWindow(std::vector<WindowDim>* window) {
+  size_t position = lexer_.Skip();
   if (!Expect('{', "window=")) return false;
   // Size comes first when the text is printed, but any order is legal: fields are kept until all
   // are there.
   std::vector<std::pair<std::string_view, std::string_view>> fields;
-  size_t position = lexer_.Skip();
   while (!lexer_.Accept('}')) {
     lexer_.Accept(',');
     size_t here = lexer_.Skip();

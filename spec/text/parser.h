@@ -100,7 +100,7 @@ class Parser {
   bool ParseBody(BodyScope* scope);
   bool FinishBody(BodyScope* scope, size_t end);
   bool ParseInlineComputation(Computation** computation);
-  void SkipToNextInstruction();
+  void SkipToNextInstruction(size_t start);
   bool StartsInstruction(size_t line_start) const;
 
   // Instructions.
