@@ -177,7 +177,7 @@ Value* IntegerPower(ValueBuilder& b, ElementType type, Value* base, Value* expon
   llvm::Type* t = base->getType();
   llvm::Type* i64 = b.WithWidth(ir.getInt64Ty(), width);
   // Modulo 2^64 and cut: the low bits of a product depend on low bits alone.
-  Value* wide = CallPerLane(b, "assay_power_u64", ir.getInt64Ty(),
+  Value* wide = CallPerLane(b, "power_u64", ir.getInt64Ty(),
                             {ir.CreateZExt(base, i64), ir.CreateZExt(exponent, i64)});
   Value* result = ir.CreateTrunc(wide, t);
   if (!IsSigned(type)) return result;

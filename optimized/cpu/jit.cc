@@ -142,6 +142,9 @@ absl::Status Jit::Initialize(Isa isa, Tier tier) {
   if (!jit) return FromLlvm(jit.takeError(), "creating the JIT");
   jit_ = std::move(*jit);
   llvm::orc::ExecutionSession& session = jit_->getExecutionSession();
+  session.setErrorReporter([this](llvm::Error failed) {
+    link_errors_ += StrCat(link_errors_.empty() ? "" : "; ", llvm::toString(std::move(failed)));
+  });
   runtime_ = &session.createBareJITDylib("runtime");
   llvm::orc::SymbolMap symbols;
   for (const RuntimeSymbol& symbol : RuntimeSymbols()) {
@@ -217,6 +220,7 @@ absl::StatusOr<std::unique_ptr<JitCode>> Jit::Compile(llvm::Module& module, cons
   code->object_bytes_ = static_cast<int64_t>(object.size());
 
   start = std::chrono::steady_clock::now();
+  link_errors_.clear();
   llvm::orc::ExecutionSession& session = jit_->getExecutionSession();
   code->library_ = &session.createBareJITDylib("program" + std::to_string(next_library_++));
   code->library_->addToLinkOrder(*runtime_);
@@ -225,7 +229,7 @@ absl::StatusOr<std::unique_ptr<JitCode>> Jit::Compile(llvm::Module& module, cons
     return FromLlvm(std::move(failed), "adding the object");
   }
   llvm::Expected<llvm::orc::ExecutorAddr> address = jit_->lookup(*code->library_, entry);
-  if (!address) return FromLlvm(address.takeError(), "linking");
+  if (!address) return FromLlvm(address.takeError(), StrCat("linking: ", link_errors_));
   code->entry_ = address->toPtr<JitCode::Entry>();
   code->link_seconds_ = Seconds(start);
   return code;

@@ -69,6 +69,7 @@ class Jit {
   std::unique_ptr<llvm::orc::LLJIT> jit_;
   llvm::orc::JITDylib* runtime_ = nullptr;
   int64_t next_library_ = 0;
+  std::string link_errors_;  // what the session reported beside the status of the lookup
 };
 
 }  // namespace assay
