@@ -13,7 +13,11 @@ constexpr TypeMask kNumber = kI | kF;
 TypeMask MaskOf(Opcode opcode) { return Info(opcode).types & (kP | kI | kF); }
 
 Instruction* BuildUnary(Program& program, Opcode opcode) {
-  return program.Unary(opcode, program.Operand(MaskOf(opcode)));
+  TypeMask mask = MaskOf(opcode);
+  // Some implementations reject these on unsigned integers, where they say nothing.
+  bool of_sign = opcode == Opcode::kAbs || opcode == Opcode::kSign;
+  if (program.options().foreign && of_sign) mask &= static_cast<TypeMask>(~kU);
+  return program.Unary(opcode, program.Operand(mask));
 }
 
 // The other operand: the same value now and then, a splat constant often (that is what rules look

@@ -1,0 +1,119 @@
+// A campaign: cases 0, 1, 2, ... of a seed, each generated, asked of the oracle, compiled, run and
+// judged in worker processes, until a count or a time is reached. Crashes, hangs and memory
+// blow-ups of what is tested are findings, not its end. Findings are checked a second time in a
+// fresh process, then handed to triage.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "absl/status/statusor.h"
+#include "fuzz/campaign/case_runner.h"
+#include "fuzz/finding.h"
+
+namespace assay {
+
+struct CampaignProgress;
+
+struct CampaignOptions {
+  uint64_t seed = 1;
+  int64_t count = 0;                  // cases; 0: until `seconds`
+  double seconds = 0;                 // 0: until `count`; both 0 is an error
+  int64_t first = 0;                  // index of the first case
+  int jobs = 0;                       // workers; 0: one per core
+  std::vector<std::string> backends;  // names; each case runs on all of them
+  CompileOptions compile;             // the planted defect is in here
+  std::string profile;                // "": each backend's own
+  bool foreign = false;  // generate portable programs; forced by a backend that is not in-process
+  std::string out_dir;   // "": nothing is written
+  double case_seconds = 10;  // a worker that takes longer for one case is killed
+  int64_t worker_memory_bytes = int64_t{3} << 30;
+  int64_t cases_per_worker = 20000;  // then a fresh one, so that leaks do not add up
+  int64_t repeat_every = 100;
+  int64_t stop_after_findings = 0;  // confirmed ones; 0: never
+  int64_t most_checked = 200;       // findings beyond this are counted and not checked again
+  int64_t most_triaged = 6;
+  double triage_seconds = 120;  // per finding
+  double progress_seconds = 0.5;
+  std::function<void(const CampaignProgress&)> progress;
+};
+
+// What the campaign needs of the rest of the house. Called in its template process; `triage` in a
+// process of its own.
+struct CampaignTools {
+  std::function<absl::StatusOr<std::unique_ptr<Oracle>>()> make_oracle;
+  std::function<absl::StatusOr<std::unique_ptr<Backend>>(const std::string& name)> make_backend;
+  TriageFunction triage;  // empty: findings are bucketed by kind and message
+};
+
+// One confirmed finding. The case itself is written to out_dir/cases, with inputs.
+struct CampaignFinding {
+  int64_t index = -1;
+  std::string backend;
+  FindingKind kind = FindingKind::kWrongValue;
+  CasePhase phase = CasePhase::kJudge;
+  bool exact = false;  // shown with the exact inputs
+  int64_t instructions = 0;
+  std::string text, second_check;
+  bool triaged = false;
+  TriageResult triage;
+  std::string triage_error;  // why there is no triage although it was tried
+  std::string bucket;
+};
+
+struct CampaignSummary {
+  uint64_t seed = 0;
+  int64_t first = 0;
+  std::vector<std::string> backends, versions;
+  int jobs = 0;
+  bool foreign = false;
+  bool interrupted = false;
+  int64_t programs = 0;  // cases brought to an end
+  // Verdicts, counted per case and backend.
+  int64_t compared = 0;      // passed, mistrusted or failed
+  int64_t inconclusive = 0;  // also with the exact inputs
+  int64_t rescued = 0;       // of compared: only with the exact inputs
+  int64_t mistrusted = 0;    // of compared
+  int64_t unsupported = 0, sick = 0;
+  int64_t suspects = 0;     // failures before the second check
+  int64_t findings = 0;     // after it
+  int64_t unconfirmed = 0;  // suspects that did not repeat and may be the machine's fault
+  int64_t unchecked = 0;    // suspects beyond most_checked, or when the time was up
+  int64_t repeated = 0;     // programs run and compiled several times
+  int64_t workers_lost = 0;
+  double respawn_seconds = 0;  // spent on replacing them
+  double seconds = 0;          // wall clock
+  StageSeconds stages;         // summed over workers
+  std::map<std::string, int64_t> unsupported_reasons, inconclusive_reasons;
+  std::map<std::string, int64_t> kinds;    // findings by kind
+  std::map<std::string, int64_t> rules;    // decisions fired
+  std::map<std::string, int64_t> buckets;  // findings per bucket
+  std::vector<CampaignFinding> found;      // by index
+
+  double ProgramsPerSecond() const {
+    return seconds > 0 ? static_cast<double>(programs) / seconds : 0;
+  }
+  // The fields above as one object, findings with their titles and pages.
+  nlohmann::json ToJson() const;
+};
+
+struct CampaignProgress {
+  const CampaignSummary& so_far;
+  int64_t count = 0;         // of options; 0: none
+  double seconds_left = -1;  // < 0: not known
+  bool triaging = false;     // only triage is left to do
+};
+
+// Errors: sick machine (processes, files), what the makers return, invalid options. SIGINT and
+// SIGTERM end the campaign early and the summary says so. The calling process should be
+// single-threaded and must not wait for other children meanwhile.
+absl::StatusOr<CampaignSummary> RunCampaign(const CampaignOptions& options,
+                                            const CampaignTools& tools);
+
+}  // namespace assay

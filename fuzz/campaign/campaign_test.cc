@@ -1,0 +1,340 @@
+#include "fuzz/campaign/campaign.h"
+
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <vector>
+
+#include "spec/backend/error.h"
+#include "spec/backend/fake_backend.h"
+#include "spec/numerics/profile.h"
+#include "spec/text/reader.h"
+
+namespace assay {
+namespace {
+
+// Of the shape: zeros, or one element that is not.
+Literal Answer(const Shape& shape, bool wrong) {
+  if (shape.IsTuple()) {
+    std::vector<Literal> elements;
+    for (const Shape& element : shape.elements()) elements.push_back(Answer(element, wrong));
+    return Literal::Tuple(std::move(elements));
+  }
+  Literal literal(Shape::Array(shape.element_type(), shape.dimensions()));
+  if (wrong && literal.element_count() > 0) literal.SetBits(0, 1);
+  return literal;
+}
+
+// For this oracle every program returns zeros, exactly.
+class ZeroOracle : public Oracle {
+ public:
+  absl::StatusOr<Literal> Evaluate(const Module& module, const std::vector<const Literal*>&,
+                                   const Limits&) override {
+    return Answer(module.entry()->root()->shape(), false);
+  }
+  absl::StatusOr<Expectation> Expect(const Module& module, const std::vector<const Literal*>&,
+                                     const Profile&, const Limits&) override {
+    Expectation expectation;
+    Literal zeros = Answer(module.entry()->root()->shape(), false);
+    for (const Literal* leaf : Leaves(zeros)) {
+      ArrayExpectation array;
+      array.plain = *leaf;
+      expectation.leaves.push_back(std::move(array));
+    }
+    return expectation;
+  }
+};
+
+int64_t OutputElements(const Module& module) {
+  int64_t count = 0;
+  ForEachLeaf(module.entry()->root()->shape(),
+              [&](const Shape& leaf, absl::Span<const int64_t>) { count += leaf.ElementCount(); });
+  return count;
+}
+
+// Every fifth program or so, by structure alone.
+bool Picked(const Module& module) { return module.Hash() % 5 == 0 && OutputElements(module) > 0; }
+
+using RunScript = std::function<absl::StatusOr<RunResult>(const Module&)>;
+
+FakeBackend::Script Script(RunScript run) {
+  FakeBackend::Script script;
+  script.description.name = "fake";
+  script.description.version = "1";
+  script.description.profile = &Profile::Strict();
+  script.run = [run](const Module& module, const CompileOptions&,
+                     const std::vector<std::vector<const Literal*>>&) { return run(module); };
+  return script;
+}
+
+absl::StatusOr<RunResult> Right(const Module& module) {
+  RunResult result;
+  result.outputs.push_back(Answer(module.entry()->root()->shape(), false));
+  return result;
+}
+absl::StatusOr<RunResult> Wrong(const Module& module) {
+  RunResult result;
+  bool wrong = OutputElements(module) > 0;
+  result.outputs.push_back(Answer(module.entry()->root()->shape(), wrong));
+  return result;
+}
+
+CampaignTools ToolsFor(const FakeBackend::Script& script) {
+  CampaignTools tools;
+  tools.make_oracle = [] { return std::make_unique<ZeroOracle>(); };
+  tools.make_backend = [script](const std::string&) -> absl::StatusOr<std::unique_ptr<Backend>> {
+    return std::make_unique<FakeBackend>(script);
+  };
+  return tools;
+}
+
+CampaignOptions Options(int64_t count) {
+  CampaignOptions options;
+  options.seed = 11;
+  options.count = count;
+  options.jobs = 2;
+  options.backends = {"fake"};
+  options.case_seconds = 5;
+  return options;
+}
+
+CampaignSummary Fuzz(const CampaignOptions& options, const FakeBackend::Script& script) {
+  absl::StatusOr<CampaignSummary> summary = RunCampaign(options, ToolsFor(script));
+  EXPECT_TRUE(summary.ok()) << summary.status();
+  return summary.ok() ? *std::move(summary) : CampaignSummary();
+}
+
+int64_t KindCount(const CampaignSummary& summary, FindingKind kind) {
+  auto found = summary.kinds.find(std::string(Name(kind)));
+  return found == summary.kinds.end() ? 0 : found->second;
+}
+
+// Findings are of one kind alone, and there are some.
+void ExpectOnly(const CampaignSummary& summary, FindingKind kind) {
+  EXPECT_GT(summary.findings, 0) << Name(kind);
+  EXPECT_EQ(KindCount(summary, kind), summary.findings) << summary.ToJson().dump(1);
+  EXPECT_EQ(summary.unchecked, 0);
+}
+
+TEST(CampaignTest, IsSilentOnARightBackend) {
+  CampaignSummary summary = Fuzz(Options(300), Script(Right));
+  EXPECT_EQ(summary.programs, 300);
+  EXPECT_EQ(summary.compared, 300);
+  EXPECT_EQ(summary.mistrusted, 300) << "all outputs are zero";
+  EXPECT_EQ(summary.findings, 0);
+  EXPECT_EQ(summary.repeated, 3);
+  EXPECT_GT(summary.stages.generate, 0);
+}
+
+TEST(CampaignTest, FindsWrongValues) {
+  CampaignSummary summary = Fuzz(Options(100), Script([](const Module& module) {
+                                   return Picked(module) ? Wrong(module) : Right(module);
+                                 }));
+  ExpectOnly(summary, FindingKind::kWrongValue);
+  EXPECT_EQ(summary.programs, 100);
+  EXPECT_EQ(summary.suspects, summary.findings);
+  EXPECT_NE(summary.found[0].second_check.find("3 of 3"), std::string::npos);
+  EXPECT_EQ(summary.buckets.size(), 1u);
+}
+
+TEST(CampaignTest, FindsACrashAtRunTimeAndWhileCompiling) {
+  ExpectOnly(Fuzz(Options(60), Script([](const Module& module) {
+                    if (Picked(module)) std::abort();
+                    return Right(module);
+                  })),
+             FindingKind::kRunCrash);
+
+  FakeBackend::Script script = Script(Right);
+  script.compile = [](const Module& module, const CompileOptions&) {
+    if (Picked(module)) raise(SIGSEGV);
+    return absl::OkStatus();
+  };
+  CampaignSummary summary = Fuzz(Options(60), script);
+  ExpectOnly(summary, FindingKind::kCompileCrash);
+  EXPECT_NE(summary.found[0].text.find("SIGSEGV"), std::string::npos) << summary.found[0].text;
+  EXPECT_EQ(summary.programs, 60) << "lost workers do not lose cases";
+  EXPECT_GE(summary.workers_lost, 2 * summary.findings);
+}
+
+TEST(CampaignTest, FindsAHang) {
+  CampaignOptions options = Options(12);
+  options.case_seconds = 0.3;
+  ExpectOnly(Fuzz(options, Script([](const Module& module) {
+                    while (Picked(module)) pause();
+                    return Right(module);
+                  })),
+             FindingKind::kTimeout);
+}
+
+TEST(CampaignTest, FindsAMemoryBlowUp) {
+#if defined(__SANITIZE_ADDRESS__)
+  GTEST_SKIP() << "address-space limits exclude the sanitizer";
+#endif
+  CampaignOptions options = Options(12);
+  options.worker_memory_bytes = 48 << 20;
+  ExpectOnly(Fuzz(options, Script([](const Module& module) {
+                    std::vector<std::vector<char>> hoard;
+                    while (Picked(module)) hoard.emplace_back(16 << 20, 'x');
+                    return Right(module);
+                  })),
+             FindingKind::kOutOfMemory);
+}
+
+TEST(CampaignTest, FindsNondeterminism) {
+  // Wrong once in three runs, whatever the program: the count is the process's own.
+  CampaignOptions options = Options(60);
+  options.repeat_every = 1;
+  auto runs = std::make_shared<int>(0);
+  ExpectOnly(Fuzz(options, Script([runs](const Module& module) {
+                    return ++*runs % 3 == 0 && OutputElements(module) > 0 ? Wrong(module)
+                                                                          : Right(module);
+                  })),
+             FindingKind::kNondeterministic);
+}
+
+TEST(CampaignTest, ClassesErrorsOfTheBackend) {
+  struct Row {
+    ErrorClass error;
+    FindingKind kind;
+  };
+  for (const Row& row : {Row{ErrorClass::kRejected, FindingKind::kRejected},
+                         Row{ErrorClass::kCompileCrash, FindingKind::kCompileCrash},
+                         Row{ErrorClass::kTimeout, FindingKind::kTimeout},
+                         Row{ErrorClass::kOutOfMemory, FindingKind::kOutOfMemory}}) {
+    FakeBackend::Script script = Script(Right);
+    script.compile = [&row](const Module& module, const CompileOptions&) {
+      return Picked(module) ? MakeError(row.error, "scripted") : absl::OkStatus();
+    };
+    ExpectOnly(Fuzz(Options(40), script), row.kind);
+  }
+}
+
+TEST(CampaignTest, CountsWhatIsUnsupportedWithItsReason) {
+  FakeBackend::Script script = Script(Right);
+  script.compile = [](const Module& module, const CompileOptions&) {
+    return Picked(module) ? MakeError(ErrorClass::kUnsupported, "no op 17 here") : absl::OkStatus();
+  };
+  CampaignSummary summary = Fuzz(Options(60), script);
+  EXPECT_EQ(summary.findings, 0);
+  EXPECT_GT(summary.unsupported, 0);
+  EXPECT_EQ(summary.compared + summary.unsupported, 60);
+  EXPECT_EQ(summary.unsupported_reasons["no op # here"], summary.unsupported);
+}
+
+TEST(CampaignTest, GivesTheSameForAnyNumberOfJobs) {
+  FakeBackend::Script script =
+      Script([](const Module& module) { return Picked(module) ? Wrong(module) : Right(module); });
+  std::vector<std::string> indices;
+  for (int jobs : {1, 3}) {
+    CampaignOptions options = Options(80);
+    options.jobs = jobs;
+    CampaignSummary summary = Fuzz(options, script);
+    std::string line;
+    for (const CampaignFinding& finding : summary.found) {
+      line += std::to_string(finding.index) + ":" + finding.text + ";";
+    }
+    indices.push_back(line);
+  }
+  EXPECT_EQ(indices[0], indices[1]);
+  EXPECT_FALSE(indices[0].empty());
+}
+
+TEST(CampaignTest, WritesCasesThatReadBackAndAJournal) {
+  std::filesystem::path folder =
+      std::filesystem::path(testing::TempDir()) / ("campaign" + std::to_string(getpid()));
+  CampaignOptions options = Options(40);
+  options.out_dir = folder.string();
+  CampaignSummary summary = Fuzz(options, Script([](const Module& module) {
+                                   return Picked(module) ? Wrong(module) : Right(module);
+                                 }));
+  ASSERT_GT(summary.findings, 0);
+  std::string base = "cases/11-" + std::to_string(summary.found[0].index);
+  absl::StatusOr<std::unique_ptr<Module>> module = LoadModule((folder / (base + ".hlo")).string());
+  ASSERT_TRUE(module.ok()) << module.status();
+  Case made = GenerateCase(11, static_cast<uint64_t>(summary.found[0].index));
+  EXPECT_EQ((*module)->Hash(), made.module->Hash());
+  EXPECT_TRUE(std::filesystem::exists(folder / (base + ".npz")));
+  std::ifstream journal(folder / "results.jsonl");
+  std::vector<std::string> types;
+  for (std::string line; std::getline(journal, line);) {
+    types.push_back(nlohmann::json::parse(line)["type"]);
+  }
+  ASSERT_GE(types.size(), 3u);
+  EXPECT_EQ(types.front(), "begin");
+  EXPECT_EQ(types.back(), "end");
+  EXPECT_EQ(std::count(types.begin(), types.end(), "finding"), summary.findings);
+  std::filesystem::remove_all(folder);
+}
+
+TEST(CampaignTest, HandsFindingsToTriageAndFoldsThem) {
+  CampaignTools tools = ToolsFor(Script(Wrong));
+  tools.triage = [](const Finding& finding, Oracle&, Backend&) -> absl::StatusOr<TriageResult> {
+    if (finding.index % 2 == 1) std::abort();  // triage may die of what it looks at
+    TriageResult result;
+    result.confirmed = true;
+    result.bucket = "the one bug";
+    result.instructions = static_cast<int64_t>(finding.module_text.size());
+    return result;
+  };
+  CampaignOptions options = Options(12);
+  options.most_triaged = 6;
+  absl::StatusOr<CampaignSummary> summary = RunCampaign(options, tools);
+  ASSERT_TRUE(summary.ok()) << summary.status();
+  int64_t triaged = 0, died = 0;
+  for (const CampaignFinding& finding : summary->found) {
+    triaged += finding.triaged ? 1 : 0;
+    died += finding.triage_error.empty() ? 0 : 1;
+  }
+  EXPECT_EQ(triaged + died, 6);
+  EXPECT_GT(triaged, 0);
+  EXPECT_GT(died, 0);
+  EXPECT_EQ(summary->buckets["the one bug"], triaged);
+}
+
+TEST(CampaignTest, EndsOnTimeAndOnAnInterrupt) {
+  CampaignOptions options = Options(0);
+  options.seconds = 0.5;
+  CampaignSummary summary = Fuzz(options, Script(Right));
+  EXPECT_GT(summary.programs, 0);
+  EXPECT_LT(summary.seconds, 3);
+  EXPECT_FALSE(summary.interrupted);
+
+  options.seconds = 60;
+  options.progress_seconds = 0.05;
+  // Should the handler of the campaign be gone already, the test must not die of it.
+  struct sigaction ignore{}, old{};
+  ignore.sa_handler = SIG_IGN;
+  sigaction(SIGINT, &ignore, &old);
+  options.progress = [raised = false](const CampaignProgress& progress) mutable {
+    if (progress.so_far.programs > 0 && !raised) {
+      raised = true;
+      raise(SIGINT);
+    }
+  };
+  summary = Fuzz(options, Script(Right));
+  sigaction(SIGINT, &old, nullptr);
+  EXPECT_TRUE(summary.interrupted);
+  EXPECT_GT(summary.programs, 0);
+}
+
+TEST(CampaignTest, PassesOnWhyABackendCannotBeMade) {
+  CampaignTools tools = ToolsFor(Script(Right));
+  tools.make_backend = [](const std::string&) -> absl::StatusOr<std::unique_ptr<Backend>> {
+    return MakeError(ErrorClass::kSickMachine, "no python at /nowhere");
+  };
+  absl::StatusOr<CampaignSummary> summary = RunCampaign(Options(1), tools);
+  ASSERT_FALSE(summary.ok());
+  EXPECT_EQ(ClassOf(summary.status()), ErrorClass::kSickMachine);
+  EXPECT_NE(summary.status().message().find("/nowhere"), std::string::npos);
+
+  CampaignOptions endless = Options(0);
+  EXPECT_FALSE(RunCampaign(endless, ToolsFor(Script(Right))).ok());
+}
+
+}  // namespace
+}  // namespace assay

@@ -1,0 +1,136 @@
+#include "fuzz/campaign/journal.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+
+#include "absl/strings/str_cat.h"
+#include "fuzz/campaign/worker.h"
+#include "spec/backend/error.h"
+
+namespace assay {
+
+nlohmann::json FindingToJson(const CampaignFinding& finding) {
+  nlohmann::json json = {{"index", finding.index},     {"backend", finding.backend},
+                         {"kind", Name(finding.kind)}, {"phase", Name(finding.phase)},
+                         {"exact", finding.exact},     {"instructions", finding.instructions},
+                         {"text", finding.text},       {"second_check", finding.second_check},
+                         {"bucket", finding.bucket}};
+  if (finding.triaged) json["triage"] = EncodeTriage(finding.triage);
+  if (!finding.triage_error.empty()) json["triage_error"] = finding.triage_error;
+  return json;
+}
+
+nlohmann::json CampaignSummary::ToJson() const {
+  nlohmann::json json = {{"seed", seed},
+                         {"first", first},
+                         {"backends", backends},
+                         {"versions", versions},
+                         {"jobs", jobs},
+                         {"foreign", foreign},
+                         {"interrupted", interrupted},
+                         {"programs", programs},
+                         {"compared", compared},
+                         {"inconclusive", inconclusive},
+                         {"rescued", rescued},
+                         {"mistrusted", mistrusted},
+                         {"unsupported", unsupported},
+                         {"sick", sick},
+                         {"suspects", suspects},
+                         {"findings", findings},
+                         {"unconfirmed", unconfirmed},
+                         {"unchecked", unchecked},
+                         {"repeated", repeated},
+                         {"workers_lost", workers_lost},
+                         {"buckets", this->buckets.size()},
+                         {"seconds", seconds},
+                         {"programs_per_second", ProgramsPerSecond()}};
+  json["stages"] = {{"generate", stages.generate}, {"oracle", stages.oracle},
+                    {"passes", stages.passes},     {"code", stages.code},
+                    {"run", stages.run},           {"judge", stages.judge}};
+  json["kinds"] = kinds;
+  json["rules"] = rules;
+  json["unsupported_reasons"] = unsupported_reasons;
+  json["inconclusive_reasons"] = inconclusive_reasons;
+  json["findings_per_bucket"] = this->buckets;
+  json["found"] = nlohmann::json::array();
+  for (const CampaignFinding& finding : found) json["found"].push_back(FindingToJson(finding));
+  return json;
+}
+
+Journal::~Journal() {
+  if (fd_ >= 0) close(fd_);
+}
+
+absl::Status Journal::Open(const CampaignOptions& options) {
+  if (options.out_dir.empty()) return absl::OkStatus();
+  std::error_code error;
+  std::filesystem::create_directories(options.out_dir, error);
+  path_ = (std::filesystem::path(options.out_dir) / "results.jsonl").string();
+  fd_ = open(path_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+  if (fd_ >= 0) return absl::OkStatus();
+  return MakeError(ErrorClass::kSickMachine,
+                   absl::StrCat("cannot open ", path_, ": ", std::strerror(errno)));
+}
+
+absl::Status Journal::Write(nlohmann::json line) {
+  if (fd_ < 0) return absl::OkStatus();
+  std::string text = line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+  size_t done = 0;
+  while (done < text.size()) {
+    ssize_t n = write(fd_, text.data() + done, text.size() - done);
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) {
+      return MakeError(ErrorClass::kSickMachine,
+                       absl::StrCat("cannot write ", path_, ": ", std::strerror(errno),
+                                    "; free some space and start again"));
+    }
+    done += static_cast<size_t>(n);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Journal::Begin(const CampaignSummary& summary, const CampaignOptions& options) {
+  nlohmann::json line = {{"type", "begin"},
+                         {"seed", summary.seed},
+                         {"first", summary.first},
+                         {"backends", summary.backends},
+                         {"versions", summary.versions},
+                         {"jobs", summary.jobs},
+                         {"foreign", summary.foreign},
+                         {"count", options.count},
+                         {"time_limit", options.seconds},
+                         {"defect", options.compile.defect},
+                         {"flags", options.compile.flags}};
+  return Write(std::move(line));
+}
+
+absl::Status Journal::Found(const CampaignFinding& finding) {
+  nlohmann::json line = FindingToJson(finding);
+  line["type"] = "finding";
+  return Write(std::move(line));
+}
+
+absl::Status Journal::Unconfirmed(const CampaignFinding& finding) {
+  nlohmann::json line = FindingToJson(finding);
+  line["type"] = "unconfirmed";
+  return Write(std::move(line));
+}
+
+absl::Status Journal::Triaged(const CampaignFinding& finding) {
+  return Write({{"type", "triage"},
+                {"index", finding.index},
+                {"backend", finding.backend},
+                {"triage", EncodeTriage(finding.triage)}});
+}
+
+absl::Status Journal::End(const CampaignSummary& summary) {
+  nlohmann::json line = summary.ToJson();
+  line["type"] = "end";
+  return Write(std::move(line));
+}
+
+}  // namespace assay

@@ -1,0 +1,216 @@
+#include "fuzz/campaign/worker.h"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <new>
+
+#include "absl/strings/str_cat.h"
+#include "fuzz/campaign/isolate.h"
+#include "fuzz/campaign/wire.h"
+#include "spec/backend/error.h"
+#include "spec/types/npz.h"
+
+namespace assay {
+namespace {
+
+constexpr int64_t kConfirmRuns = 3;
+
+std::string Dump(const nlohmann::json& json) {
+  return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+// Two ops, so that a compiler loads what it needs for any program.
+std::unique_ptr<Module> WarmUpModule() {
+  auto module = std::make_unique<Module>("warm_up");
+  Computation* entry = module->AddComputation("main");
+  Shape shape = Shape::Array(ElementType::kF32, {4});
+  Instruction* x = entry->AddParameter(0, shape);
+  Instruction* sum = entry->Add(Opcode::kAdd, shape, {x, x});
+  entry->set_root(entry->Add(Opcode::kNegate, shape, {sum}));
+  module->set_entry(entry);
+  return module;
+}
+
+void CompileAndRunOnce(Backend& backend, Oracle& oracle) {
+  std::unique_ptr<Module> module = WarmUpModule();
+  Literal input(Shape::Array(ElementType::kF32, {4}));
+  // The result does not matter; a failure shows again, and is recorded, in the cases.
+  if (backend.Describe().can_run) {
+    CompileAndRun(backend, *module, {&input}).status().IgnoreError();
+  }
+  oracle.Expect(*module, {&input}, Profile::Xla(), Limits()).status().IgnoreError();
+}
+
+}  // namespace
+
+// ---- SharedStates
+
+SharedStates::SharedStates(void* memory, size_t bytes, size_t count)
+    : bytes_(bytes), count_(count), states_(static_cast<WorkerState*>(memory)) {
+  for (size_t i = 0; i < count; ++i) new (&states_[i]) WorkerState();
+  note_ = static_cast<char*>(memory) + bytes - kNoteBytes;
+}
+
+absl::StatusOr<std::unique_ptr<SharedStates>> SharedStates::Create(size_t slots) {
+  size_t bytes = slots * sizeof(WorkerState) + kNoteBytes;
+  void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) {
+    return MakeError(ErrorClass::kSickMachine,
+                     absl::StrCat("no shared memory: ", std::strerror(errno)));
+  }
+  return std::unique_ptr<SharedStates>(new SharedStates(memory, bytes, slots));
+}
+
+SharedStates::~SharedStates() { munmap(states_, bytes_); }
+
+void SharedStates::set_note(const std::string& text) {
+  size_t size = std::min(text.size(), kNoteBytes - 1);
+  std::memcpy(note_, text.data(), size);
+  note_[size] = '\0';
+}
+
+std::string SharedStates::note() const { return note_; }
+
+// ---- Bench
+
+absl::Status Bench::Warm() {
+  absl::StatusOr<std::unique_ptr<Oracle>> oracle = tools_.make_oracle();
+  if (!oracle.ok()) return oracle.status();
+  oracle_ = *std::move(oracle);
+  nlohmann::json versions = nlohmann::json::array();
+  bool foreign = options_.foreign;
+  for (const std::string& name : options_.backends) {
+    absl::StatusOr<std::unique_ptr<Backend>> backend = tools_.make_backend(name);
+    if (!backend.ok()) return backend.status();
+    const BackendDescription& description = (*backend)->Describe();
+    versions.push_back(description.version);
+    if (!description.in_process) {
+      foreign = true;
+      backends_.push_back(nullptr);
+      continue;
+    }
+    CompileAndRunOnce(**backend, *oracle_);
+    backends_.push_back(*std::move(backend));
+  }
+  runner_options_.seed = options_.seed;
+  runner_options_.generator.foreign = foreign;
+  runner_options_.compile = options_.compile;
+  runner_options_.profile = options_.profile;
+  runner_options_.repeat_every = options_.repeat_every;
+  shared_.set_note(Dump({{"versions", versions}, {"foreign", foreign}}));
+  return absl::OkStatus();
+}
+
+absl::Status Bench::MakeForeignBackends() {
+  for (size_t i = 0; i < backends_.size(); ++i) {
+    if (backends_[i] != nullptr) continue;
+    absl::StatusOr<std::unique_ptr<Backend>> backend = tools_.make_backend(options_.backends[i]);
+    if (!backend.ok()) return backend.status();
+    backends_[i] = *std::move(backend);
+  }
+  return absl::OkStatus();
+}
+
+void Bench::Serve(int fd) {
+  std::optional<std::string> first = ReceiveMessage(fd);
+  if (!first.has_value()) return;
+  nlohmann::json hello = nlohmann::json::parse(*first, nullptr, false);
+  size_t slot = hello.is_object() ? hello.value("slot", size_t{0}) : 0;
+  WorkerState& state = shared_.at(std::min(slot, shared_.size() - 1));
+  // Children of this process inherit the limit, and what runs out of process has its own needs.
+  bool in_process = std::none_of(backends_.begin(), backends_.end(),
+                                 [](const auto& backend) { return backend == nullptr; });
+  ConfineThisProcess(in_process ? options_.worker_memory_bytes : 0);
+  absl::Status made = MakeForeignBackends();
+  std::vector<Backend*> backends;
+  for (const auto& backend : backends_) backends.push_back(backend.get());
+  runner_ = std::make_unique<CaseRunner>(runner_options_, *oracle_, std::move(backends));
+  while (std::optional<std::string> message = ReceiveMessage(fd)) {
+    nlohmann::json request = nlohmann::json::parse(*message, nullptr, false);
+    if (!request.is_object()) return;
+    nlohmann::json reply;
+    if (made.ok()) {
+      reply = Answer(request, state);
+    } else {
+      reply = {{"error", std::string(made.message())}};
+    }
+    if (!SendMessage(fd, Dump(reply))) return;
+  }
+}
+
+nlohmann::json Bench::Answer(const nlohmann::json& request, WorkerState& state) {
+  std::string what = request.value("do", "");
+  int64_t index = request.value("index", int64_t{0});
+  if (what == "case") return runner_->Run(index, state).ToJson();
+  if (what == "triage") return Triage(request);
+  size_t backend = std::min(request.value("backend", size_t{0}), backends_.size() - 1);
+  bool exact = request.value("exact", false);
+  absl::Status written = WriteCase(runner_->MakeFinding(index, backend, exact));
+  nlohmann::json reply = runner_->Confirm(index, backend, exact, kConfirmRuns, state).ToJson();
+  if (!written.ok()) reply["error"] = std::string(written.message());
+  return reply;
+}
+
+nlohmann::json Bench::Triage(const nlohmann::json& request) {
+  int64_t index = request.value("index", int64_t{0});
+  size_t backend = std::min(request.value("backend", size_t{0}), backends_.size() - 1);
+  Finding finding = runner_->MakeFinding(index, backend, request.value("exact", false));
+  finding.kind = static_cast<FindingKind>(request.value("kind", 0));
+  finding.phase = static_cast<CasePhase>(request.value("phase", 0));
+  finding.judgement = request.value("text", "");
+  finding.second_check = request.value("second_check", "");
+  absl::StatusOr<TriageResult> result = tools_.triage(finding, *oracle_, *backends_[backend]);
+  if (!result.ok()) return {{"error", std::string(result.status().message())}};
+  return EncodeTriage(*result);
+}
+
+absl::Status Bench::WriteCase(const Finding& finding) const {
+  if (options_.out_dir.empty()) return absl::OkStatus();
+  std::filesystem::path folder = std::filesystem::path(options_.out_dir) / "cases";
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  std::string base = (folder / absl::StrCat(finding.seed, "-", finding.index)).string();
+  std::ofstream text(base + ".hlo", std::ios::binary);
+  text << finding.module_text;
+  text.close();
+  if (error || !text) {
+    return MakeError(ErrorClass::kSickMachine, absl::StrCat("cannot write ", base, ".hlo"));
+  }
+  std::vector<std::pair<std::string, const Literal*>> arrays;
+  for (size_t i = 0; i < finding.inputs.size(); ++i) {
+    arrays.emplace_back(absl::StrCat("in", i), &finding.inputs[i]);
+  }
+  return WriteNpz(base + ".npz", arrays);
+}
+
+nlohmann::json EncodeTriage(const TriageResult& result) {
+  return {{"confirmed", result.confirmed},
+          {"bucket", result.bucket},
+          {"title", result.title},
+          {"blamed_rule", result.blamed_rule},
+          {"blamed_where", result.blamed_where},
+          {"blamed_decision", result.blamed_decision},
+          {"instructions", result.instructions},
+          {"page", result.page}};
+}
+
+TriageResult DecodeTriage(const nlohmann::json& json) {
+  TriageResult result;
+  result.confirmed = json.value("confirmed", false);
+  result.bucket = json.value("bucket", "");
+  result.title = json.value("title", "");
+  result.blamed_rule = json.value("blamed_rule", "");
+  result.blamed_where = json.value("blamed_where", "");
+  result.blamed_decision = json.value("blamed_decision", int64_t{-1});
+  result.instructions = json.value("instructions", int64_t{0});
+  result.page = json.value("page", "");
+  return result;
+}
+
+}  // namespace assay
