@@ -7,8 +7,10 @@
 #include "optimized/passes/algebraic_simplifier.h"
 #include "optimized/passes/call_inliner.h"
 #include "optimized/passes/conditional_simplifier.h"
+#include "optimized/passes/constant_folding.h"
 #include "optimized/passes/cse.h"
 #include "optimized/passes/dce.h"
+#include "optimized/passes/loop_fusion.h"
 #include "optimized/passes/tuple_simplifier.h"
 #include "spec/base/strings.h"
 #include "spec/ops/verifier.h"
@@ -24,9 +26,10 @@ std::vector<std::unique_ptr<Pass>> MakePasses() {
 }
 
 std::vector<std::unique_ptr<Pass>> Pipeline() {
-  return MakePasses<DeadCodeElimination, CallInliner, TupleSimplifier, AlgebraicSimplifier,
-                    ConditionalSimplifier, TupleSimplifier, AlgebraicSimplifier,
-                    CommonSubexpressionElimination, DeadCodeElimination>();
+  return MakePasses<DeadCodeElimination, CallInliner, TupleSimplifier, ConstantFolding,
+                    AlgebraicSimplifier, ConditionalSimplifier, TupleSimplifier, ConstantFolding,
+                    AlgebraicSimplifier, CommonSubexpressionElimination, DeadCodeElimination,
+                    LoopFusion, DeadCodeElimination>();
 }
 
 // Operands before users in stored order too, whatever the passes added where.
