@@ -21,6 +21,11 @@ class Lexer {
 
   // Skips blanks and comments; the cursor then stands on what comes next.
   size_t Skip() {
+    // Most often there is nothing to skip, or one blank.
+    if (position_ < text_.size() && text_[position_] == ' ') ++position_;
+    if (position_ < text_.size() && text_[position_] > ' ' && text_[position_] != '/') {
+      return position_;
+    }
     while (position_ < text_.size() && !SkipIsDone()) {
     }
     return position_;

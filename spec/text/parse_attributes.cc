@@ -164,7 +164,7 @@ bool Parser::ParseOneAttribute(const OpInfo& info, BodyScope* scope, AttributeSt
   size_t position = lexer_.Skip();
   std::string_view name = lexer_.Word();
   if (name.empty()) return Unexpected("the name of an attribute");
-  if (!Expect('=', StrCat("attribute ", name))) return false;
+  if (!lexer_.Accept('=')) return Unexpected(StrCat("'=' after attribute ", name));
   auto twice = [&] { return Fail(position, StrCat("attribute ", name, " is given twice")); };
   for (size_t i = 0; i < info.attributes.size(); ++i) {
     const AttrSpec& spec = info.attributes[i];
