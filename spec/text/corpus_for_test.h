@@ -24,11 +24,12 @@ inline std::string ReadWholeFile(const std::filesystem::path& path) {
   return text.str();
 }
 
-// Every .hlo below the repository's conformance/corpus and, if set, the folder of the environment
-// variable ASSAY_CORPUS; sorted by path.
+// Every .hlo below this room's test data, the repository's conformance/corpus and, if set, the
+// folder of the environment variable ASSAY_CORPUS; sorted by path.
 inline std::vector<CorpusFile> CorpusFiles() {
-  std::vector<std::filesystem::path> folders = {std::filesystem::path(ASSAY_SOURCE_DIR) /
-                                                "conformance" / "corpus"};
+  std::filesystem::path root(ASSAY_SOURCE_DIR);
+  std::vector<std::filesystem::path> folders = {root / "spec" / "text" / "testdata",
+                                                root / "conformance" / "corpus"};
   if (const char* more = std::getenv("ASSAY_CORPUS")) folders.emplace_back(more);
   std::vector<std::filesystem::path> paths;
   for (const auto& folder : folders) {
@@ -41,12 +42,6 @@ inline std::vector<CorpusFile> CorpusFiles() {
   std::vector<CorpusFile> files;
   for (const auto& path : paths) files.push_back({path.filename().string(), ReadWholeFile(path)});
   return files;
-}
-
-// True when the repository has a corpus folder: then finding no file is a failure.
-inline bool HasCorpusFolder() {
-  return std::filesystem::is_directory(std::filesystem::path(ASSAY_SOURCE_DIR) / "conformance" /
-                                       "corpus");
 }
 
 }  // namespace assay
