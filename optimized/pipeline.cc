@@ -12,6 +12,7 @@
 #include "optimized/passes/dce.h"
 #include "optimized/passes/loop_fusion.h"
 #include "optimized/passes/tuple_simplifier.h"
+#include "optimized/passes/while_simplifier.h"
 #include "spec/base/strings.h"
 #include "spec/ops/verifier.h"
 
@@ -27,9 +28,9 @@ std::vector<std::unique_ptr<Pass>> MakePasses() {
 
 std::vector<std::unique_ptr<Pass>> Pipeline() {
   return MakePasses<DeadCodeElimination, CallInliner, TupleSimplifier, ConstantFolding,
-                    AlgebraicSimplifier, ConditionalSimplifier, TupleSimplifier, ConstantFolding,
-                    AlgebraicSimplifier, CommonSubexpressionElimination, DeadCodeElimination,
-                    LoopFusion, DeadCodeElimination>();
+                    AlgebraicSimplifier, ConditionalSimplifier, WhileSimplifier, TupleSimplifier,
+                    ConstantFolding, AlgebraicSimplifier, CommonSubexpressionElimination,
+                    DeadCodeElimination, LoopFusion, DeadCodeElimination>();
 }
 
 // Operands before users in stored order too, whatever the passes added where.

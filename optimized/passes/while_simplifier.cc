@@ -1,0 +1,270 @@
+#include "optimized/passes/while_simplifier.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_set.h"
+#include "optimized/analysis/while_state.h"
+#include "optimized/passes/module_util.h"
+#include "optimized/passes/rule_util.h"
+
+namespace assay {
+namespace {
+
+constexpr int64_t kMaxUnrolledTrips = 8;
+constexpr int64_t kMaxUnrolledInstructions = 128;
+constexpr int64_t kMaxSunkElements = 64;  // of a constant that is copied into the body
+
+bool IsCandidate(const Instruction& inst) {
+  return inst.opcode() == Opcode::kWhile && inst.control_predecessors().empty() &&
+         inst.control_successors().empty() && inst.callee(0)->parameter_count() == 1 &&
+         inst.callee(1)->parameter_count() == 1 &&
+         inst.callee(0)->parameter(0)->shape() == inst.shape() &&
+         inst.callee(1)->parameter(0)->shape() == inst.shape() &&
+         inst.callee(1)->root()->shape() == inst.shape() &&
+         inst.operand(0)->shape() == inst.shape();
+}
+
+// ---- trip count -------------------------------------------------------------------------------
+
+std::string_view UnrollRule(int64_t trips) {
+  if (trips == 0) return "while-no-trip";
+  return trips == 1 ? "while-one-trip" : "while-unroll";
+}
+
+// The loop's bodies one after the other, in its place.
+bool Unroll(Instruction* loop, Gates& gates) {
+  const Computation& body = *loop->callee(1);
+  const std::optional<int64_t> known = TripCount(loop, kMaxUnrolledTrips);
+  if (!known || !IsPure(body) || !IsPure(*loop->callee(0))) return false;
+  if (*known > 1 && *known * body.instruction_count() > kMaxUnrolledInstructions) return false;
+  const std::optional<int64_t> trips = gates.IntegerFact("trip-count", loop, known);
+  if (!trips || *trips < 0 || *trips > 2 * kMaxUnrolledTrips) return false;
+  Rewrite rewrite(gates, UnrollRule(*trips), loop);
+  if (!rewrite) return false;
+  Instruction* state = loop->operand(0);
+  for (int64_t i = 0; i < *trips; ++i) state = InlineCopy(loop->parent(), body, {&state, 1});
+  return rewrite.Replace(state);
+}
+
+// ---- invariant elements -----------------------------------------------------------------------
+
+// After the loop, an element that never changes is what it was before.
+bool ForwardInvariants(Instruction* loop, Gates& gates) {
+  const WhileState state(loop);
+  if (!state.is_tuple()) return false;
+  std::vector<Instruction*> readers(loop->users().begin(), loop->users().end());
+  std::sort(readers.begin(), readers.end(),
+            [](const Instruction* a, const Instruction* b) { return a->id() < b->id(); });
+  bool changed = false;
+  for (Instruction* reader : readers) {
+    if (reader->opcode() != Opcode::kGetTupleElement || reader->IsDead()) continue;
+    Instruction* before = state.Initial(reader->tuple_index());
+    if (before == nullptr || !state.IsInvariant(reader->tuple_index()) ||
+        !(before->shape() == reader->shape()) || !reader->control_predecessors().empty() ||
+        !reader->control_successors().empty()) {
+      continue;
+    }
+    if (!gates.Allow(DecisionKind::kRewrite, "while-invariant-result", reader)) continue;
+    reader->ReplaceAllUsesWith(
+        before);  // the reader goes with dead code: the loop must stay for the list above
+    changed = true;
+  }
+  return changed;
+}
+
+// Body and condition see the constant that an element always is.
+bool SinkConstants(Instruction* loop, Gates& gates) {
+  const WhileState state(loop);
+  if (!state.is_tuple()) return false;
+  Module* module = loop->parent()->parent();
+  for (Computation* callee : loop->callees()) {
+    if (module->Callers(callee).size() != 1) return false;
+  }
+  bool changed = false;
+  for (int64_t i = 0; i < state.size(); ++i) {
+    const Instruction* before = state.Initial(i);
+    if (before == nullptr || ConstantValue(before) == nullptr || !state.IsInvariant(i) ||
+        before->shape().ElementCount() > kMaxSunkElements) {
+      continue;
+    }
+    for (Computation* callee : loop->callees()) {
+      for (Instruction* reader : callee->PostOrder()) {
+        if (state.ElementRead(reader) != i || !(reader->shape() == before->shape())) continue;
+        // The root tuple of the body keeps its element, or it would not be invariant any more.
+        std::vector<Instruction*> users;
+        for (Instruction* user : reader->users()) {
+          const bool gives_on = callee == loop->callee(1) && user == callee->root();
+          if (!gives_on) users.push_back(user);
+        }
+        if (users.empty() ||
+            !gates.Allow(DecisionKind::kRewrite, "while-constant-sinking", reader)) {
+          continue;
+        }
+        Instruction* constant = callee->AddConstant(before->shared_literal());
+        for (Instruction* user : users) {
+          for (int64_t k = 0; k < user->operand_count(); ++k) {
+            if (user->operand(k) == reader) user->ReplaceOperand(k, constant);
+          }
+        }
+        changed = true;
+      }
+    }
+  }
+  return changed;
+}
+
+// ---- elements nobody needs --------------------------------------------------------------------
+
+void MarkRead(const WhileState& state, const Instruction* from, std::vector<bool>& live,
+              absl::flat_hash_set<const Instruction*>& seen) {
+  std::vector<const Instruction*> open = {from};
+  while (!open.empty()) {
+    const Instruction* at = open.back();
+    open.pop_back();
+    if (!seen.insert(at).second) continue;
+    if (const std::optional<int64_t> element = state.ElementRead(at)) {
+      live[*element] = true;
+    } else {
+      open.insert(open.end(), at->operands().begin(), at->operands().end());
+    }
+  }
+}
+
+// Elements that the condition, the readers of the loop, or other such elements depend on.
+std::vector<bool> LiveElements(const Instruction* loop, const WhileState& state) {
+  std::vector<bool> live(state.size(), false);
+  for (const Instruction* reader : loop->users()) {
+    if (!reader->IsDead()) live[reader->tuple_index()] = true;
+  }
+  absl::flat_hash_set<const Instruction*> seen;
+  MarkRead(state, loop->callee(0)->root(), live, seen);
+  seen.clear();
+  std::vector<bool> done(state.size(), false);
+  for (bool grew = true; grew;) {
+    grew = false;
+    for (int64_t i = 0; i < state.size(); ++i) {
+      if (!live[i] || done[i]) continue;
+      done[i] = grew = true;
+      MarkRead(state, state.Next(i), live, seen);
+    }
+  }
+  return live;
+}
+
+Instruction* AddElement(Computation* computation, Instruction* tuple, int64_t i) {
+  return computation->Add(Opcode::kGetTupleElement, tuple->shape().elements()[i], {tuple},
+                          Attributes().Set(Attr::kIndex, AttrValue(i)));
+}
+
+// A copy of `source` (body or condition) whose state holds the `kept` elements only. What it read
+// of the others cannot matter; zeros stand for it until dead code goes.
+Computation* Narrowed(const Computation& source, const Shape& narrow,
+                      const std::vector<int64_t>& kept, bool is_body) {
+  Computation* copy = source.parent()->AddComputation(source.name());
+  Instruction* parameter = copy->AddParameter(0, narrow);
+  const Shape& wide = source.parameter(0)->shape();
+  std::vector<Instruction*> elements(wide.elements().size(), nullptr);
+  for (size_t k = 0; k < kept.size(); ++k) {
+    elements[kept[k]] = AddElement(copy, parameter, static_cast<int64_t>(k));
+  }
+  for (size_t i = 0; i < elements.size(); ++i) {
+    if (elements[i] == nullptr) elements[i] = AddSplatInteger(copy, wide.elements()[i], 0);
+  }
+  Instruction* whole = copy->Add(Opcode::kTuple, wide, elements);
+  Instruction* root = copy->CopyFrom(source, {&whole, 1});
+  for (Instruction* inst : copy->PostOrder()) {
+    if (inst->opcode() == Opcode::kGetTupleElement && inst->operand(0) == whole) {
+      if (inst == root) root = elements[inst->tuple_index()];
+      inst->ReplaceAllUsesWith(elements[inst->tuple_index()]);
+    }
+  }
+  if (is_body) {
+    std::vector<Instruction*> next;
+    for (int64_t i : kept) next.push_back(root->operand(i));
+    root = copy->Add(Opcode::kTuple, narrow, next);
+  }
+  copy->set_root(root);
+  return copy;
+}
+
+bool DropDeadElements(Instruction* loop, Gates& gates) {
+  const WhileState state(loop);
+  if (!state.is_tuple() || loop == loop->parent()->root() || loop->users().empty() ||
+      loop->operand(0)->opcode() != Opcode::kTuple ||
+      loop->callee(1)->root()->opcode() != Opcode::kTuple || !IsPure(*loop->callee(1)) ||
+      !state.IsReadByElement(loop->callee(0)) || !state.IsReadByElement(loop->callee(1)) ||
+      !std::all_of(loop->users().begin(), loop->users().end(), [](const Instruction* user) {
+        return user->opcode() == Opcode::kGetTupleElement && user->control_predecessors().empty() &&
+               user->control_successors().empty();
+      })) {
+    return false;
+  }
+  const std::vector<bool> live = LiveElements(loop, state);
+  std::vector<int64_t> kept;
+  std::vector<Shape> shapes;
+  std::vector<Instruction*> initial;
+  std::vector<int64_t> place(live.size(), -1);
+  for (int64_t i = 0; i < state.size(); ++i) {
+    if (live[i]) {
+      place[i] = static_cast<int64_t>(kept.size());
+      kept.push_back(i);
+      shapes.push_back(loop->shape().elements()[i]);
+      initial.push_back(state.Initial(i));
+    } else if (!loop->shape().elements()[i].IsArray() ||
+               IsComplex(loop->shape().elements()[i].element_type()) ||
+               loop->shape().elements()[i].HasDynamicDimension()) {
+      return false;
+    }
+  }
+  if (static_cast<int64_t>(kept.size()) == state.size()) return false;
+  if (!gates.Allow(DecisionKind::kRewrite, "while-dead-element", loop)) return false;
+  Computation* computation = loop->parent();
+  const Shape narrow = Shape::Tuple(shapes);
+  Computation* callees[2] = {Narrowed(*loop->callee(0), narrow, kept, false),
+                             Narrowed(*loop->callee(1), narrow, kept, true)};
+  Instruction* tuple = computation->Add(Opcode::kTuple, narrow, initial);
+  Attributes attributes = loop->attributes();
+  attributes.Remove(Attr::kBackendConfig);  // may speak of elements by their old place
+  Instruction* smaller =
+      computation->Add(Opcode::kWhile, narrow, {tuple}, std::move(attributes), callees);
+  const std::vector<Instruction*> readers(loop->users().begin(), loop->users().end());
+  for (Instruction* reader : readers) {
+    if (reader->IsDead()) {
+      computation->Remove(reader);
+      continue;
+    }
+    reader->mutable_attributes().Set(Attr::kIndex, AttrValue(place[reader->tuple_index()]));
+    reader->ReplaceOperand(0, smaller);
+  }
+  computation->RemoveWithDeadOperands(loop);
+  return true;
+}
+
+}  // namespace
+
+absl::StatusOr<bool> WhileSimplifier::Run(Module& module, PassContext& context) {
+  bool changed = false;
+  int64_t size = module.InstructionCount();
+  for (Computation* computation : UnitComputations(module)) {
+    std::vector<Instruction*> loops;
+    for (Instruction* inst : computation->PostOrder()) {
+      if (inst->opcode() == Opcode::kWhile && IsCandidate(*inst)) loops.push_back(inst);
+    }
+    for (Instruction* inst : loops) {
+      changed |= SinkConstants(inst, context.gates);
+      changed |= ForwardInvariants(inst, context.gates);
+      if (size < kMaxInlinedInstructions && Unroll(inst, context.gates)) {
+        changed = true;
+        size = module.InstructionCount();
+        continue;
+      }
+      changed |= DropDeadElements(inst, context.gates);
+    }
+  }
+  return changed;
+}
+
+}  // namespace assay
