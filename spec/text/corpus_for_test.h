@@ -24,23 +24,33 @@ inline std::string ReadWholeFile(const std::filesystem::path& path) {
   return text.str();
 }
 
-// Every .hlo below this room's test data, the repository's conformance/corpus and, if set, the
-// folder of the environment variable ASSAY_CORPUS; sorted by path.
-inline std::vector<CorpusFile> CorpusFiles() {
-  std::filesystem::path root(ASSAY_SOURCE_DIR);
-  std::vector<std::filesystem::path> folders = {root / "spec" / "text" / "testdata",
-                                                root / "conformance" / "corpus"};
-  if (const char* more = std::getenv("ASSAY_CORPUS")) folders.emplace_back(more);
+inline std::filesystem::path ConformanceCorpus() {
+  return std::filesystem::path(ASSAY_SOURCE_DIR) / "conformance" / "corpus";
+}
+
+// Every .hlo below `folder`, sorted; none when there is no such folder.
+inline std::vector<std::filesystem::path> HloFilesBelow(const std::filesystem::path& folder) {
   std::vector<std::filesystem::path> paths;
-  for (const auto& folder : folders) {
-    if (!std::filesystem::is_directory(folder)) continue;
-    for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
-      if (entry.path().extension() == ".hlo") paths.push_back(entry.path());
-    }
+  if (!std::filesystem::is_directory(folder)) return paths;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
+    if (entry.path().extension() == ".hlo") paths.push_back(entry.path());
   }
   std::sort(paths.begin(), paths.end());
+  return paths;
+}
+
+// This room's test data, the repository's conformance/corpus and, if set, the folder of the
+// environment variable ASSAY_CORPUS.
+inline std::vector<CorpusFile> CorpusFiles() {
+  std::vector<std::filesystem::path> folders = {
+      std::filesystem::path(ASSAY_SOURCE_DIR) / "spec" / "text" / "testdata", ConformanceCorpus()};
+  if (const char* more = std::getenv("ASSAY_CORPUS")) folders.emplace_back(more);
   std::vector<CorpusFile> files;
-  for (const auto& path : paths) files.push_back({path.filename().string(), ReadWholeFile(path)});
+  for (const auto& folder : folders) {
+    for (const auto& path : HloFilesBelow(folder)) {
+      files.push_back({path.filename().string(), ReadWholeFile(path)});
+    }
+  }
   return files;
 }
 
