@@ -92,12 +92,24 @@ Instruction* BuildBitTrick(Program& program, Opcode) {
   return program.Emit(Opcode::kBitcastConvert, Shape::Array(home, dimensions), {changed});
 }
 
+// A barrier around one array, or around two whose parts go on separately.
+Instruction* BuildOptBarrier(Program& program, Opcode) {
+  Instruction* x = program.Operand(kP | kI | kF);
+  if (program.choices().Percent(50)) return program.Emit(Opcode::kOptBarrier, x->shape(), {x});
+  Instruction* y = program.Operand(kP | kI | kF);
+  Instruction* both = program.Tuple({x, y});
+  Instruction* barrier = program.Emit(Opcode::kOptBarrier, both->shape(), {both});
+  program.GetTupleElement(barrier, 1);
+  return program.GetTupleElement(barrier, 0);
+}
+
 constexpr RecipeGroup kGroup = RecipeGroup::kLayout;
 constexpr Recipe kRecipes[] = {
     {Opcode::kCopy, "copy", kGroup, 4, BuildCopy},
     {Opcode::kBitcast, "bitcast", kGroup, 2, BuildBitcast, true},
     {Opcode::kBitcastConvert, "bitcast-convert", kGroup, 4, BuildBitcastConvert},
     {Opcode::kBitcastConvert, "bit-trick", kGroup, 2, BuildBitTrick},
+    {Opcode::kOptBarrier, "opt-barrier", kGroup, 1, BuildOptBarrier},
 };
 
 }  // namespace

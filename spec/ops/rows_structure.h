@@ -90,6 +90,7 @@ constexpr std::vector<OpInfo> StructuralRows() {
        .min_operands = 1,
        .max_operands = 1,
        .flags = kDataMovement | kShapeInferable | kPassThrough,
+       .infer = InferIdentity,
        .numeric = kBitsContract,
        .chapter = "17 OptimizationBarrier",
        .summary = "identity that no pass moves, merges or folds across"},
