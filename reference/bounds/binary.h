@@ -233,12 +233,34 @@ inline bool IsPowerOfTwo(long double x) {
   return std::fabs(std::frexp(x, &exponent)) == 0.5L;
 }
 
+// Scaling by a power of two is exact and folds away: a product that may reach an addition unrounded
+// may do so through it, as through a negation. True when that was all there is to say.
+template <typename Rule, typename T>
+bool BoundScaledProduct(const OpContext& op, Array& result, int64_t i) {
+  using W = Wide<T>;
+  if constexpr (std::is_same_v<Rule, MultiplyBound> || std::is_same_v<Rule, DivideBound>) {
+    if (!op.freedoms.contract || kIsNarrow<T> || AllCertain(op)) return false;
+    const Range<W> a = Seen<T>(op.freedoms, op.array(0), i, Consumer::kSum);
+    const Range<W> b = Seen<T>(op.freedoms, op.array(1), i, Consumer::kSum);
+    const bool forced = Seen<T>(op.freedoms, op.array(0), i).Single() &&
+                        Seen<T>(op.freedoms, op.array(1), i).Single();
+    const bool scaled_a = b.Single() && b.HasFinite() && IsPowerOfTwo(b.centre) && !a.Single();
+    const bool scaled_b = std::is_same_v<Rule, MultiplyBound> && a.Single() && a.HasFinite() &&
+                          IsPowerOfTwo(a.centre) && !b.Single();
+    if (!forced || (!scaled_a && !scaled_b)) return false;
+    FinishSingle<T>(op.freedoms, result, i, RangeOf<Rule>(a, b), View::kSum);
+    return true;
+  }
+  return false;
+}
+
 template <typename Rule, typename T>
 void BoundBinaryElement(const OpContext& op, Array& result, int64_t i, double ulps) {
   using W = Wide<T>;
   const Range<W> a = Seen<T>(op.freedoms, op.array(0), i, Rule::kConsumer);
   const Range<W> b = Seen<T>(op.freedoms, op.array(1), i, Rule::kConsumer);
   const bool single = a.Single() && b.Single();
+  if (single && BoundScaledProduct<Rule, T>(op, result, i)) return;
   if constexpr (std::is_same_v<Rule, DivideBound>) {
     if (op.freedoms.reciprocal && op.divisor_is_invariant && a.HasFinite() && b.HasFinite() &&
         !(single && (b.centre == 0 || a.centre == 0 || IsPowerOfTwo(b.centre)))) {
@@ -280,6 +302,8 @@ void BoundBinaryElement(const OpContext& op, Array& result, int64_t i, double ul
     FinishFunction<T>(op.freedoms, result, i, x, ulps, -kInfinity, kInfinity);
   } else if constexpr (Rule::kRounds) {
     FinishRounded<T>(op.freedoms, result, i, x, Rule::kView);
+  } else if constexpr (std::is_same_v<Rule, RemainderBound>) {
+    FinishStep<T>(op.freedoms, result, i, x);
   } else {
     FinishExact<T>(op.freedoms, result, i, x);
   }

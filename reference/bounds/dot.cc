@@ -1,6 +1,8 @@
 // The bound of dot: a sum of products in any order, each of them rounded or not.
 #include "reference/dot.h"
 
+#include <optional>
+
 #include "reference/bounds/binary.h"
 #include "reference/bounds/sum.h"
 
@@ -33,12 +35,90 @@ std::vector<Range<W>> RangesOf(const OpContext& op, int64_t k, const IndexMap& p
   return ranges;
 }
 
+// Rows of numbers that are all certain, with the largest power of two that divides each row.
+struct CertainRows {
+  std::vector<double> values;
+  std::vector<int> quanta;
+};
+
+// Nothing if any element is not.
+std::optional<CertainRows> CertainRowsOf(const std::vector<Range<double>>& ranges, int64_t depth) {
+  CertainRows rows;
+  rows.values.reserve(ranges.size());
+  for (const Range<double>& x : ranges) {
+    if (x.flags != 0 || x.radius != 0) return std::nullopt;
+    rows.values.push_back(x.centre);
+  }
+  for (size_t first = 0; first + depth <= ranges.size(); first += depth) {
+    int quantum = 1 << 19;
+    for (int64_t k = 0; k < depth; ++k)
+      if (rows.values[first + k] != 0)
+        quantum = std::min(quantum, LowestBit(rows.values[first + k]));
+    rows.quanta.push_back(quantum);
+  }
+  return rows;
+}
+
+// Term by term, where partial sums of either sign may overflow.
+template <typename T>
+SumBound<T> SumOfCertain(const double* a, const double* b, int64_t depth) {
+  SumBound<T> sum;
+  for (int64_t k = 0; k < depth; ++k) sum.Add({a[k] * b[k], 0, 0}, true);
+  return sum;
+}
+
+// The common case: every operand element is certain, and products are exact in double.
+template <typename T>
+void BoundCertainDot(const OpContext& op, const DotGeometry& geometry, const CertainRows& lhs,
+                     const CertainRows& rhs, Array& result) {
+  int64_t i = 0;
+  for (int64_t row = 0; row < geometry.batch * geometry.rows; ++row) {
+    const double* a = lhs.values.data() + row * geometry.depth;
+    for (int64_t n = 0; n < geometry.columns; ++n, ++i) {
+      const int64_t column = row / geometry.rows * geometry.columns + n;
+      const double* b = rhs.values.data() + column * geometry.depth;
+      double sum = 0, magnitude = 0;
+      int64_t terms = 0;
+      bool negative_zero = false;
+      for (int64_t k = 0; k < geometry.depth; ++k) {
+        const double product = a[k] * b[k];
+        sum += product;
+        magnitude += std::fabs(product);
+        terms += product != 0 ? 1 : 0;
+        negative_zero |= product == 0 && std::signbit(product);
+      }
+      auto certain = SumBound<T>::OfProducts(sum, magnitude, terms,
+                                             lhs.quanta[row] + rhs.quanta[column], negative_zero);
+      if (certain.Overflows()) certain = SumOfCertain<T>(a, b, geometry.depth);
+      FinishSum<T>(op.freedoms, result, i, certain, View::kSum);
+    }
+  }
+}
+
+template <typename W>
+Range<W> ProductOf(const Range<W>& a, const Range<W>& b) {
+  Range<W> product = RangeOf<MultiplyBound>(a, b);
+  const bool zero = product.HasFinite() && product.centre == 0 && product.radius == 0;
+  if (zero && ((a.flags | b.flags) & kZeroSignFree) != 0) product.flags |= kZeroSignFree;
+  return product;
+}
+
 template <typename T>
 void BoundDotFloats(const OpContext& op, Array& result) {
   using W = Wide<T>;
   const DotGeometry geometry = GeometryOfDot(op);
   const std::vector<Range<W>> lhs = RangesOf<W>(op, 0, geometry.lhs);
   const std::vector<Range<W>> rhs = RangesOf<W>(op, 1, geometry.rhs);
+  if constexpr (!std::is_same_v<T, double>) {
+    if (geometry.depth > 0) {
+      const auto certain_lhs = CertainRowsOf(lhs, geometry.depth);
+      const auto certain_rhs = CertainRowsOf(rhs, geometry.depth);
+      if (certain_lhs && certain_rhs) {
+        BoundCertainDot<T>(op, geometry, *certain_lhs, *certain_rhs, result);
+        return;
+      }
+    }
+  }
   int64_t i = 0;
   for (int64_t b = 0; b < geometry.batch; ++b) {
     for (int64_t m = 0; m < geometry.rows; ++m) {
@@ -60,7 +140,7 @@ void BoundDotFloats(const OpContext& op, Array& result) {
                          -static_cast<double>(product)) == 0;
             sum.Add({product, exact ? W{0} : std::fabs(product) * kSlop<W>, 0}, true);
           } else {
-            sum.Add(RangeOf<MultiplyBound>(row[k], column[k]), true);
+            sum.Add(ProductOf(row[k], column[k]), true);
           }
         }
         FinishSum<T>(op.freedoms, result, i, sum, View::kSum);

@@ -159,6 +159,18 @@ void FinishExact(const Freedoms& freedoms, Array& result, int64_t i, Range<Wide<
   Store(result, i, x, flush ? uint32_t{kMayFlush} : 0);
 }
 
+// An op without rounding that does not commute with it either (floor, remainder, ...): of an
+// operand in excess precision it may give a value that its type does not hold, which is rounded
+// later.
+template <typename T>
+void FinishStep(const Freedoms& freedoms, Array& result, int64_t i, Range<Wide<T>> x) {
+  if (kIsNarrow<T> && freedoms.excess) {
+    FinishRounded<T>(freedoms, result, i, x, View::kNone);
+  } else {
+    FinishExact<T>(freedoms, result, i, x);
+  }
+}
+
 // A function with an error budget: `exact` is the range of real values.
 template <typename T>
 void FinishFunction(const Freedoms& freedoms, Array& result, int64_t i, Range<Wide<T>> exact,

@@ -7,6 +7,7 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 
 #include "reference/arithmetic.h"
 #include "spec/numerics/expectation.h"
@@ -35,7 +36,13 @@ struct Range {
   }
   bool Contains(W x) const { return HasFinite() && low() <= x && x <= high(); }
 
-  static Range Hull(W low, W high) { return {low / 2 + high / 2, high / 2 - low / 2, 0}; }
+  // The radius is rounded up: the ends themselves are inside.
+  static Range Hull(W low, W high) {
+    if (low == high) return {low, 0, 0};
+    const W centre = low / 2 + high / 2;
+    const W radius = high / 2 - low / 2;
+    return {centre, radius + (std::fabs(centre) + radius) * std::numeric_limits<W>::epsilon(), 0};
+  }
   static Range Unknown() { return {0, 0, kUndecided}; }
 };
 

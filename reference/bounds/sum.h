@@ -32,10 +32,23 @@ class SumBound {
   using W = Wide<T>;
   using A = Accumulator<T>;
 
+  // A sum of single, finite products that were added up elsewhere and cannot overflow: `terms` of
+  // them are not zero, and all are multiples of 2^quantum.
+  static SumBound OfProducts(W sum, W magnitude, int64_t terms, int quantum, bool negative_zero) {
+    SumBound result;
+    result.sum_ = sum;
+    result.magnitude_ = magnitude;
+    result.terms_ = result.products_ = terms;
+    result.quantum_ = quantum;
+    result.negative_zero_ = negative_zero;
+    return result;
+  }
+
   // One term: a value (exact_product false) or a product that is rounded before it is added.
   void Add(const Range<W>& term, bool rounded_product) {
     if (term.Undecided()) {
       undecided_ = true;
+      all_single_ = false;
       return;
     }
     flags_ |= term.flags & (kMayBeNan | kMayBePosInf | kMayBeNegInf);
@@ -45,7 +58,11 @@ class SumBound {
       if ((term.flags & (kMayBeNan | kMayBePosInf | kMayBeNegInf)) != 0) never_finite_ = true;
       return;
     }
-    if (term.centre == 0 && term.radius == 0) return;
+    if (term.centre == 0 && term.radius == 0) {
+      negative_zero_ =
+          negative_zero_ || std::signbit(term.centre) || (term.flags & kZeroSignFree) != 0;
+      return;
+    }
     ++terms_;
     if (rounded_product) ++products_;
     sum_ += term.centre;
@@ -71,6 +88,10 @@ class SumBound {
     return all_single_ && all_finite_ && !Overflows() &&
            (products_ == 0 ? terms_ <= 2 : terms_ == 1);
   }
+
+  // Nothing but zeros, not all of them +0: the sign of the sum depends on the order, and on whether
+  // the accumulator starts from +0.
+  bool IsZeroOfEitherSign() const { return terms_ == 0 && negative_zero_; }
 
   W sum() const { return sum_; }
   bool all_single() const { return all_single_; }
@@ -100,7 +121,8 @@ class SumBound {
   int64_t terms_ = 0, products_ = 0;
   int quantum_ = 1 << 20;
   uint32_t flags_ = 0;
-  bool all_single_ = true, all_finite_ = true, never_finite_ = false, undecided_ = false;
+  bool negative_zero_ = false, all_single_ = true, all_finite_ = true, never_finite_ = false,
+       undecided_ = false;
 };
 
 // Stores the bound of element i, which is that sum rounded to T.
@@ -110,7 +132,7 @@ void FinishSum(const Freedoms& freedoms, Array& result, int64_t i, const SumBoun
   using W = Wide<T>;
   const W plain = Widen<W>(result.literal.data<T>()[i]);
   if (sum.IsExact(freedoms.flush) || sum.IsOneRounding()) {
-    if (plain == 0 && std::signbit(plain)) {
+    if (plain == 0 && (std::signbit(plain) || sum.IsZeroOfEitherSign())) {
       Store(result, i, Range<W>{plain, 0, kZeroSignFree}, 0);
       return;
     }

@@ -44,7 +44,7 @@ absl::Status BoundAbs(const OpContext& op, Array& result) {
     if ((x.flags & kMayBeNegInf) != 0) flags |= kMayBePosInf;
     if (x.HasFinite() && !x.Undecided()) {
       if (x.high() <= 0) {
-        x.centre = -x.centre;
+        x.centre = std::fabs(x.centre);
       } else if (x.low() < 0) {
         x = decltype(x)::Hull(0, std::max(-x.low(), x.high()));
       }

@@ -47,7 +47,7 @@ absl::Status BoundStep(const OpContext& op, Array& result) {
       if (std::is_same_v<Op, Sign>) {
         if ((x.flags & (kMayBePosInf | kMayBeNegInf)) != 0) y = {0, 1, x.flags & kMayBeNan};
       }
-      FinishExact<T>(op.freedoms, result, i, y);
+      FinishStep<T>(op.freedoms, result, i, y);
     }
   });
   return absl::OkStatus();
@@ -67,6 +67,7 @@ Range<W> MonotoneRange(const Range<W>& x) {
   };
   if (x.HasFinite() && x.radius == 0) {
     include(Op::template Real<W>(x.centre));
+    if (std::is_same_v<Op, Rsqrt> && x.centre == 0) y.flags |= kMayBePosInf | kMayBeNegInf;
   } else if (x.HasFinite()) {
     const W slop = (std::fabs(x.centre) + x.radius) * kSlop<W>;
     W low = x.low() - slop, high = x.high() + slop;

@@ -97,9 +97,9 @@ class FloatJudge {
       allowed = low <= got && got <= high;
       if (allowed && got == 0 && centre == 0 && radius == 0 && (bound.flags & kZeroSignFree) == 0)
         allowed = std::signbit(got) == std::signbit(bound.centre);
+      if (radius > 0 && allowed) used = static_cast<double>(std::fabs(got - centre) / radius);
       if (!allowed && got == 0 && (bound.flags & kMayFlush) != 0)
         allowed = low < tiny_ && high > -tiny_;
-      if (radius > 0) used = static_cast<double>(std::fabs(got - centre) / radius);
       if (!allowed) {
         const long double distance = got > high ? got - high : got < low ? low - got : 0;
         ulps =
@@ -160,7 +160,6 @@ void Count(const ElementJudgement& element, int64_t leaf, int64_t i, Judgement& 
   judgement.max_ulps_used = std::max(judgement.max_ulps_used, element.bound_used);
 }
 
-// Complex and 8-bit types of wider element codes are compared by storage where all is forced.
 void JudgeLeaf(const ArrayExpectation& leaf, const Literal& result, int64_t number,
                Judgement& judgement) {
   const int64_t n = leaf.plain.element_count();

@@ -1,0 +1,184 @@
+#include "reference/testing/float_program.h"
+
+#include <cmath>
+#include <limits>
+
+#include "spec/types/float_format.h"
+
+namespace assay::reference {
+namespace {
+
+class Builder {
+ public:
+  Builder(Random& random, ElementType type, int64_t size)
+      : random_(random),
+        type_(type),
+        size_(size),
+        program_{std::make_unique<Module>("random"), {}} {
+    entry_ = program_.module->AddComputation("main");
+    program_.module->set_entry(entry_);
+    for (Opcode combiner : {Opcode::kAdd, Opcode::kMultiply, Opcode::kMaximum})
+      combiners_.push_back(Combiner(combiner));
+  }
+
+  FloatProgram Build(int instructions) {
+    const int64_t parameters = 1 + random_.Below(3);
+    for (int64_t p = 0; p < parameters; ++p) AddParameter(p);
+    for (int k = 0; k < instructions; ++k) AddInstruction();
+    std::vector<Instruction*> outputs = {vectors_.back()};
+    if (random_.Coin()) outputs.push_back(Pick());
+    std::vector<Shape> shapes;
+    for (const Instruction* output : outputs) shapes.push_back(output->shape());
+    entry_->set_root(entry_->Add(Opcode::kTuple, Shape::Tuple(shapes), outputs));
+    return std::move(program_);
+  }
+
+ private:
+  Shape Vector(ElementType type) const { return Shape::Array(type, {size_}); }
+  Instruction* Pick() {
+    // The latest values more often, so that programs are deep.
+    const auto n = static_cast<int64_t>(vectors_.size());
+    const int64_t back = random_.Coin() ? random_.Below(std::min<int64_t>(n, 3)) : random_.Below(n);
+    return vectors_[n - 1 - back];
+  }
+
+  void AddParameter(int64_t number) {
+    Literal input(Vector(type_));
+    for (int64_t i = 0; i < size_; ++i) input.SetDouble(i, RandomValue(random_, type_));
+    program_.inputs.push_back(std::move(input));
+    vectors_.push_back(entry_->AddParameter(number, Vector(type_)));
+  }
+
+  Computation* Combiner(Opcode opcode) {
+    Computation* computation = program_.module->AddComputation(Name(opcode));
+    const Shape scalar = Shape::Scalar(type_);
+    Instruction* a = computation->AddParameter(0, scalar);
+    Instruction* b = computation->AddParameter(1, scalar);
+    computation->set_root(computation->Add(opcode, scalar, {a, b}));
+    return computation;
+  }
+
+  Instruction* Broadcast(Instruction* scalar) {
+    return entry_->Add(Opcode::kBroadcast, Vector(scalar->shape().element_type()), {scalar},
+                       Attributes().Set(Attr::kDimensions, absl::Span<const int64_t>()));
+  }
+  Instruction* Constant(double value) {
+    Literal literal(Shape::Scalar(type_));
+    literal.SetDouble(0, value);
+    return entry_->AddConstant(std::move(literal));
+  }
+
+  Instruction* AddReduce() {
+    const int64_t which = random_.Below(3);
+    const double identity = which == 0 ? 0.0 : which == 1 ? 1.0 : -INFINITY;
+    Instruction* init = Constant(identity);
+    Computation* callee = combiners_[which];
+    Instruction* scalar =
+        entry_->Add(Opcode::kReduce, Shape::Scalar(type_), {Pick(), init},
+                    Attributes().Set(Attr::kDimensions, {int64_t{0}}), {&callee, 1});
+    return Broadcast(scalar);
+  }
+
+  Instruction* AddDot() {
+    Instruction* scalar = entry_->Add(Opcode::kDot, Shape::Scalar(type_), {Pick(), Pick()},
+                                      Attributes()
+                                          .Set(Attr::kLhsBatchDims, absl::Span<const int64_t>())
+                                          .Set(Attr::kRhsBatchDims, absl::Span<const int64_t>())
+                                          .Set(Attr::kLhsContractingDims, {int64_t{0}})
+                                          .Set(Attr::kRhsContractingDims, {int64_t{0}}));
+    return Broadcast(scalar);
+  }
+
+  // There and back through another float type.
+  Instruction* AddConvertPair() {
+    const ElementType other = random_.Coin() ? ElementType::kBF16 : ElementType::kF32;
+    Instruction* there = entry_->Add(Opcode::kConvert, Vector(other), {Pick()});
+    return entry_->Add(Opcode::kConvert, Vector(type_), {there});
+  }
+
+  Instruction* AddSelect() {
+    Instruction* predicate =
+        entry_->Add(Opcode::kCompare, Vector(ElementType::kPred), {Pick(), Pick()},
+                    Attributes().Set(Attr::kDirection, static_cast<Direction>(random_.Below(6))));
+    return entry_->Add(Opcode::kSelect, Vector(type_), {predicate, Pick(), Pick()});
+  }
+
+  void AddInstruction() {
+    static constexpr Opcode kUnary[] = {Opcode::kNegate, Opcode::kAbs,   Opcode::kExponential,
+                                        Opcode::kLog,    Opcode::kTanh,  Opcode::kSqrt,
+                                        Opcode::kRsqrt,  Opcode::kFloor, Opcode::kRoundNearestEven,
+                                        Opcode::kSign,   Opcode::kCeil,  Opcode::kReverse};
+    static constexpr Opcode kBinary[] = {Opcode::kAdd,      Opcode::kSubtract, Opcode::kMultiply,
+                                         Opcode::kMultiply, Opcode::kAdd,      Opcode::kMaximum,
+                                         Opcode::kMinimum,  Opcode::kDivide,   Opcode::kSubtract,
+                                         Opcode::kRemainder};
+    Instruction* made = nullptr;
+    const int64_t kind = random_.Below(20);
+    if (kind < 9) {
+      made =
+          entry_->Add(kBinary[random_.Below(std::size(kBinary))], Vector(type_), {Pick(), Pick()});
+    } else if (kind < 13) {
+      const Opcode opcode = kUnary[random_.Below(std::size(kUnary))];
+      Attributes attributes;
+      if (opcode == Opcode::kReverse) attributes.Set(Attr::kDimensions, {int64_t{0}});
+      made = entry_->Add(opcode, Vector(type_), {Pick()}, std::move(attributes));
+    } else if (kind < 14) {
+      made = AddReduce();
+    } else if (kind < 15) {
+      made = AddDot();
+    } else if (kind < 16) {
+      made = AddConvertPair();
+    } else if (kind < 17) {
+      made = AddSelect();
+    } else if (kind < 18) {
+      made = entry_->Add(Opcode::kDivide, Vector(type_),
+                         {Pick(), Broadcast(Constant(RandomValue(random_, type_)))});
+    } else {
+      made = entry_->Add(random_.Coin() ? Opcode::kMultiply : Opcode::kAdd, Vector(type_),
+                         {Pick(), Broadcast(Constant(RandomValue(random_, type_)))});
+    }
+    vectors_.push_back(made);
+  }
+
+  Random& random_;
+  ElementType type_;
+  int64_t size_;
+  FloatProgram program_;
+  Computation* entry_;
+  std::vector<Computation*> combiners_;
+  std::vector<Instruction*> vectors_;
+};
+
+}  // namespace
+
+FloatProgram RandomFloatProgram(Random& random, ElementType type, int64_t size, int instructions) {
+  return Builder(random, type, size).Build(instructions);
+}
+
+double RandomValue(Random& random, ElementType type) {
+  const FloatFormat& format = Format(type);
+  const double sign = random.Coin() ? 1 : -1;
+  switch (random.Below(40)) {
+    case 0:
+      return sign * 0.0;
+    case 1:
+      return sign * format.MinSubnormal() * static_cast<double>(1 + random.Below(100));
+    case 2:
+      return sign * format.MaxFinite() * random.Between(0.1, 1);
+    case 3:
+      return random.OneIn(3) ? std::numeric_limits<double>::quiet_NaN()
+                             : sign * std::numeric_limits<double>::infinity();
+    case 4:
+    case 5:
+    case 6:
+    case 7:
+      return sign * static_cast<double>(random.Below(17));
+    case 8:
+    case 9:
+      return sign * std::ldexp(random.Between(1, 2), static_cast<int>(random.Below(20)) - 10);
+    default:
+      return random.Between(-4, 4);
+  }
+}
+
+}  // namespace assay::reference
