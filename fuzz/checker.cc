@@ -18,6 +18,7 @@ using State = CheckOutcome::State;
 
 constexpr int kRepeatRuns = 4;
 constexpr int kRepeatCompiles = 2;
+constexpr int64_t kShownElements = 64;
 
 CheckOutcome Outcome(State state, std::string detail) {
   CheckOutcome outcome;
@@ -30,6 +31,12 @@ CheckOutcome Failure(FindingKind kind, std::string detail) {
   CheckOutcome outcome = Outcome(State::kFail, std::move(detail));
   outcome.kind = kind;
   return outcome;
+}
+
+std::string ShortText(const Literal& value) {
+  int64_t elements = 0;
+  for (const Literal* leaf : Leaves(value)) elements += leaf->element_count();
+  return elements <= kShownElements ? value.ToString() : "";
 }
 
 CheckOutcome OutcomeOfError(const absl::Status& status) {
@@ -123,6 +130,7 @@ CheckOutcome CaseChecker::Check(int64_t decision_limit, bool repeat) {
     }
   }
   outcome.decisions = std::move(decisions);
+  if (run.ok() && outcome.state == State::kFail) outcome.output = ShortText(run->outputs.at(0));
   return outcome;
 }
 
@@ -142,6 +150,7 @@ std::string EncodeOutcome(const CheckOutcome& outcome) {
   Json object = {{"state", static_cast<int>(outcome.state)},
                  {"kind", static_cast<int>(outcome.kind)},
                  {"detail", outcome.detail},
+                 {"output", outcome.output},
                  {"decisions", std::move(decisions)}};
   return object.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
@@ -153,6 +162,7 @@ std::optional<CheckOutcome> DecodeOutcome(const std::string& bytes) {
   outcome.state = static_cast<State>(object["state"].get<int>());
   outcome.kind = static_cast<FindingKind>(object["kind"].get<int>());
   outcome.detail = object["detail"].get<std::string>();
+  outcome.output = object["output"].get<std::string>();
   for (const Json& row : object["decisions"]) {
     outcome.decisions.push_back(
         {row[0].get<int64_t>(), static_cast<DecisionKind>(row[1].get<int>()),

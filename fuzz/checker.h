@@ -24,7 +24,8 @@ struct CheckOutcome {
   };
   State state = State::kHarness;
   FindingKind kind = FindingKind::kWrongValue;
-  std::string detail;               // for people: DescribeFailure, the error, or how it died
+  std::string detail;  // for people: DescribeFailure, the error, or how it died
+  std::string output;  // what the backend returned, as a literal; "" when large or not there
   std::vector<Decision> decisions;  // of the compilation, when it got that far
 
   bool Fails(FindingKind as) const { return state == State::kFail && kind == as; }
