@@ -78,9 +78,10 @@ llvm::Constant* Identity(ValueBuilder& b, Opcode op, ElementType type, int width
   }
 }
 
-// Folds the lanes of `vector` into one value, halving.
+// Folds the lanes of `vector` into one value, halving. The last step combines scalars: a value of
+// one lane is never a vector (ValueBuilder::WithWidth).
 Value* FoldLanes(ValueBuilder& b, Opcode op, ElementType type, Value* vector) {
-  for (int width = b.WidthOf(vector); width > 1; width /= 2) {
+  for (int width = b.WidthOf(vector); width > 2; width /= 2) {
     std::vector<int> low, high;
     for (int i = 0; i < width / 2; ++i) {
       low.push_back(i);
@@ -90,7 +91,8 @@ Value* FoldLanes(ValueBuilder& b, Opcode op, ElementType type, Value* vector) {
     Value* lower = b.ir().CreateShuffleVector(vector, low);
     vector = Combine(b, op, type, lower, upper);
   }
-  return b.ir().CreateExtractElement(vector, uint64_t{0});
+  return Combine(b, op, type, b.ir().CreateExtractElement(vector, uint64_t{0}),
+                 b.ir().CreateExtractElement(vector, uint64_t{1}));
 }
 
 // Nested loops over `sizes`, row-major, carrying values.

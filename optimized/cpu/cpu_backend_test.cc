@@ -29,6 +29,27 @@ ENTRY e {
   EXPECT_EQ(result.ToString(), "{11, 22, 33}");
 }
 
+// Lanes are folded for every type and combiner, those that work on bits and those on floats.
+TEST(CpuBackend, ReducesEveryTypeAcrossLanes) {
+  std::unique_ptr<Backend> backend = MakeCpu();
+  for (const std::string type : {"pred", "s8", "u16", "s32", "u64", "f16", "bf16", "f32", "f64"}) {
+    for (const std::string op : {"add", "maximum", "minimum"}) {
+      const std::string text =
+          "HloModule m\nf {\n  a = " + type + "[] parameter(0)\n  b = " + type +
+          "[] parameter(1)\n  ROOT r = " + type + "[] " + op +
+          "(a, b)\n}\nENTRY e {\n  x = " + type + "[67] parameter(0)\n  z = " + type +
+          "[] parameter(1)\n  ROOT s = " + type + "[] reduce(x, z), dimensions={0}, to_apply=f\n}";
+      std::string ones = "{1";
+      for (int i = 1; i < 67; ++i) ones += ", 1";
+      const Literal result =
+          RunText(*backend, text,
+                  {MustReadLiteral(type + "[67]", ones + "}"), MustReadLiteral(type + "[]", "1")});
+      const bool sums = op == "add" && type != "pred";
+      EXPECT_EQ(result.GetDouble(0), sums ? 68 : 1) << type << " " << op;
+    }
+  }
+}
+
 TEST(CpuBackend, RefusesWrongOptions) {
   BackendRegistry registry;
   RegisterCpu(registry);
