@@ -212,7 +212,7 @@ std::string FuzzCard(const RunRow& run, const std::string& folder) {
   html += Tile(Grouped(findings), "findings", tone);
   html += Tile(Grouped(Whole(summary, "buckets")), "distinct", tone);
   html += "</div>";
-  html += SplitBar(Pairs(summary, "split"));
+  html += SplitBar(Pairs(summary, "stages"));
   html += FindingsTable(run, folder);
   html += RulesFired(summary);
   return html + "</div>\n";

@@ -22,7 +22,7 @@ RunRow Fuzz(int64_t id, const std::string& defect, int findings) {
   run.summary = R"({"programs":1000,"compared":990,"inconclusive":5,"findings":)" +
                 std::to_string(findings) + R"(,"buckets":)" + std::to_string(findings) +
                 R"(,"seconds":10,"defect":")" + defect +
-                R"(","split":{"oracle":3,"code":7},"rules":{"ds-of-ds":12}})";
+                R"(","stages":{"oracle":3,"code":7},"rules":{"ds-of-ds":12}})";
   for (int i = 0; i < findings; ++i) {
     run.findings.push_back({"print", "wrong <value> & more", "wrong value", "ds-of-ds",
                             "/tmp/out/bugs/one two", i, 4});

@@ -1,0 +1,67 @@
+#include "bench/measure.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "spec/base/strings.h"
+
+namespace assay {
+namespace {
+
+double Now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+absl::Status Named(const Backend& backend, const absl::Status& status) {
+  return absl::Status(status.code(), StrCat(backend.Describe().name, ": ", Name(ClassOf(status)),
+                                            ": ", ToStd(status.message())));
+}
+
+// Forwards in even rounds, backwards in odd ones: none is always the first after a pause.
+size_t Turn(size_t round, size_t i, size_t count) { return round % 2 == 0 ? i : count - 1 - i; }
+
+}  // namespace
+
+absl::StatusOr<std::vector<Timings>> MeasureInterleaved(const std::vector<Backend*>& backends,
+                                                        const Module& module,
+                                                        const std::vector<const Literal*>& inputs,
+                                                        const MeasureOptions& options) {
+  size_t count = backends.size();
+  std::vector<Timings> timings(count);
+  std::vector<std::unique_ptr<Executable>> executables(count);
+  for (int round = 0; round < std::max(1, options.compiles); ++round) {
+    for (size_t i = 0; i < count; ++i) {
+      size_t at = Turn(static_cast<size_t>(round), i, count);
+      executables[at].reset();
+      double start = Now();
+      absl::StatusOr<std::unique_ptr<Executable>> executable =
+          backends[at]->Compile(module, options.compile);
+      if (!executable.ok()) return Named(*backends[at], executable.status());
+      timings[at].compile_seconds.push_back(Now() - start);
+      executables[at] = *std::move(executable);
+    }
+  }
+  double begin = Now();
+  std::vector<double> spent(count, 0);
+  auto enough = [&](size_t rounds) {
+    if (rounds >= static_cast<size_t>(options.max_runs)) return true;
+    if (rounds >= 2 && Now() - begin > options.max_seconds) return true;
+    return rounds >= static_cast<size_t>(options.min_runs) &&
+           *std::min_element(spent.begin(), spent.end()) >= options.min_seconds;
+  };
+  constexpr size_t kWarmUp = 2;
+  for (size_t round = 0; round < kWarmUp || !enough(round - kWarmUp); ++round) {
+    for (size_t i = 0; i < count; ++i) {
+      size_t at = Turn(round, i, count);
+      absl::StatusOr<RunResult> run = executables[at]->Run({inputs});
+      if (!run.ok()) return Named(*backends[at], run.status());
+      timings[at].output = std::move(run->outputs[0]);
+      if (round < kWarmUp) continue;
+      timings[at].run_seconds.push_back(run->seconds);
+      spent[at] += run->seconds;
+    }
+  }
+  return timings;
+}
+
+}  // namespace assay

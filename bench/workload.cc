@@ -1,0 +1,109 @@
+#include "bench/workload.h"
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <optional>
+
+#include "conformance/case_files.h"
+#include "conformance/random_literal.h"
+#include "nlohmann/json.hpp"
+#include "spec/base/strings.h"
+#include "spec/text/reader.h"
+
+namespace assay {
+namespace {
+
+using Json = nlohmann::json;
+namespace fs = std::filesystem;
+
+// The row of a module in the manifest of its folder; nullopt when there is none.
+absl::StatusOr<std::optional<Json>> ManifestRow(const fs::path& folder, const std::string& name) {
+  for (const char* file_name : {"manifest.json", "MANIFEST.json"}) {
+    fs::path path = folder / file_name;
+    std::ifstream file(path, std::ios::binary);
+    if (!file) continue;
+    std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+    Json json = Json::parse(text, nullptr, false);
+    if (!json.is_object() || !json.contains("programs") || !json["programs"].is_object()) {
+      return absl::InvalidArgumentError(
+          StrCat(path.string(), ": expected an object with the member 'programs'"));
+    }
+    auto row = json["programs"].find(name);
+    if (row != json["programs"].end() && row->is_object() && row->contains("inputs")) {
+      return std::optional<Json>(*row);
+    }
+  }
+  return std::optional<Json>();
+}
+
+double NumberOr(const Json& json, const char* key, double otherwise) {
+  auto at = json.find(key);
+  return at != json.end() && at->is_number() ? at->get<double>() : otherwise;
+}
+
+absl::StatusOr<Literal> DrawByRule(const Json& rule, const Shape& shape, uint64_t seed,
+                                   uint64_t stream) {
+  ValueRule values = ValueRule::Default(shape);
+  values.lo = NumberOr(rule, "lo", values.lo);
+  values.hi = NumberOr(rule, "hi", values.hi);
+  values.skew = NumberOr(rule, "skew", 1);
+  auto sorted = rule.find("sorted");
+  values.sorted = sorted != rule.end() && sorted->is_boolean() && sorted->get<bool>();
+  if (rule.contains("spd")) {
+    return absl::UnimplementedError("the rule 'spd' (symmetric matrices) is not known here");
+  }
+  return RandomLiteral(shape, values, seed, stream);
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<std::string>> FindWorkloads(const std::string& path) {
+  absl::StatusOr<std::vector<CaseFile>> files = FindCases(path);
+  if (!files.ok()) return files.status();
+  std::vector<std::string> paths;
+  for (const CaseFile& file : *files) paths.push_back(file.module_path);
+  return paths;
+}
+
+absl::StatusOr<Workload> LoadWorkload(const std::string& module_path, uint64_t seed) {
+  absl::StatusOr<std::vector<CaseFile>> files = FindCases(module_path);
+  if (!files.ok()) return files.status();
+  const CaseFile& file = files->front();
+  Workload workload;
+  workload.name = file.name;
+  absl::StatusOr<std::unique_ptr<Module>> module = LoadModule(module_path);
+  if (!module.ok()) return module.status();
+  workload.module = *std::move(module);
+  absl::StatusOr<std::optional<Json>> row =
+      ManifestRow(fs::path(module_path).parent_path(), file.name);
+  if (!row.ok()) return row.status();
+  if (!row->has_value()) {
+    absl::StatusOr<CaseArrays> arrays = LoadArrays(*workload.module, file.arrays_path, seed);
+    if (!arrays.ok()) return arrays.status();
+    workload.inputs = std::move(arrays->arguments);
+    return workload;
+  }
+  auto work_class = (*row)->find("class");
+  if (work_class != (*row)->end() && work_class->is_string()) {
+    workload.work_class = work_class->get<std::string>();
+  }
+  const Json& rules = (**row)["inputs"];
+  const Computation& entry = *workload.module->entry();
+  if (!rules.is_array() || static_cast<int64_t>(rules.size()) != entry.parameter_count()) {
+    return absl::InvalidArgumentError(StrCat("the manifest's row ", file.name, " must have ",
+                                             entry.parameter_count(), " inputs"));
+  }
+  for (int64_t i = 0; i < entry.parameter_count(); ++i) {
+    absl::StatusOr<Literal> input = DrawByRule(
+        rules[static_cast<size_t>(i)], entry.parameter(i)->shape(), seed, static_cast<uint64_t>(i));
+    if (!input.ok()) {
+      return absl::Status(input.status().code(),
+                          StrCat(file.name, " input ", i, ": ", ToStd(input.status().message())));
+    }
+    workload.inputs.push_back(*std::move(input));
+  }
+  return workload;
+}
+
+}  // namespace assay

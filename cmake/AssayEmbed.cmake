@@ -1,0 +1,40 @@
+# assay_embed(OUT FUNCTION FILES...): writes a C++ source OUT.cc that holds the files' text and defines
+#   const std::vector<std::pair<std::string_view, std::string_view>>& assay::FUNCTION();   // (name, text)
+# so that the program needs none of them at run time. Re-runs when a file changes.
+function(assay_embed out function)
+  set(rows "")
+  foreach(file ${ARGN})
+    get_filename_component(path ${file} ABSOLUTE)
+    get_filename_component(name ${file} NAME)
+    file(READ ${path} text)
+    string(LENGTH "${text}" length)
+    # A string literal may be limited to 64 KiB: long texts are split into adjacent literals.
+    set(literals "")
+    set(at 0)
+    while(at LESS length)
+      string(SUBSTRING "${text}" ${at} 8000 part)
+      string(APPEND literals "R\"assay_text(${part})assay_text\"\n")
+      math(EXPR at "${at} + 8000")
+    endwhile()
+    if(length EQUAL 0)
+      set(literals "\"\"")
+    endif()
+    string(APPEND rows "      {\"${name}\", ${literals}},\n")
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${path})
+  endforeach()
+  file(CONFIGURE OUTPUT ${out} @ONLY CONTENT [[
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace assay {
+
+const std::vector<std::pair<std::string_view, std::string_view>>& @function@() {
+  static const auto* files = new std::vector<std::pair<std::string_view, std::string_view>>{
+@rows@  };
+  return *files;
+}
+
+}  // namespace assay
+]])
+endfunction()

@@ -1,0 +1,156 @@
+#include "conformance/case_files.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "conformance/random_literal.h"
+#include "spec/text/reader.h"
+#include "spec/types/npz.h"
+
+namespace assay {
+namespace {
+
+using ::testing::HasSubstr;
+
+class Folder {
+ public:
+  explicit Folder(const std::string& name) : path_(testing::TempDir() + "/assay_" + name) {
+    std::filesystem::remove_all(path_);
+    std::filesystem::create_directories(path_);
+  }
+  std::string Write(const std::string& name, const std::string& text) const {
+    std::ofstream(path_ + "/" + name) << text;
+    return path_ + "/" + name;
+  }
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+constexpr char kModule[] = R"(HloModule m
+
+ENTRY main {
+  x = f32[2] parameter(0)
+  p = (s32[], bf16[2]) parameter(1)
+  i = s32[] get-tuple-element(p), index=0
+  ROOT t = (f32[2], s32[]) tuple(x, i)
+}
+)";
+
+std::unique_ptr<Module> Read(const char* text) {
+  auto module = ReadModule(text);
+  EXPECT_TRUE(module.ok()) << module.status();
+  return *std::move(module);
+}
+
+TEST(FindCases, TakesModulesWithTheirArraysInOrder) {
+  Folder folder("find_cases");
+  folder.Write("b.hlo", "");
+  folder.Write("a.hlo", "");
+  folder.Write("a.npz", "");
+  folder.Write("a.opt.hlo", "");
+  folder.Write("notes.txt", "");
+  folder.Write("module_0001.jit_f.before_optimizations.txt", "");
+  auto cases = FindCases(folder.path());
+  ASSERT_TRUE(cases.ok()) << cases.status();
+  ASSERT_EQ(cases->size(), 3u);
+  EXPECT_EQ((*cases)[0].name, "a");
+  EXPECT_EQ((*cases)[0].arrays_path, folder.path() + "/a.npz");
+  EXPECT_EQ((*cases)[1].name, "b");
+  EXPECT_EQ((*cases)[1].arrays_path, "");
+  auto optimized = FindCases(folder.path() + "/a.opt.hlo");
+  ASSERT_TRUE(optimized.ok());
+  EXPECT_EQ(optimized->front().arrays_path, folder.path() + "/a.npz");
+}
+
+TEST(FindCases, SaysWhatIsNotThere) {
+  Folder folder("find_none");
+  EXPECT_THAT(std::string(FindCases(folder.path()).status().message()), HasSubstr("no module"));
+  EXPECT_FALSE(FindCases(folder.path() + "/missing.hlo").ok());
+}
+
+TEST(LoadArrays, FillsParametersLeafByLeaf) {
+  Folder folder("load_arrays");
+  auto module = Read(kModule);
+  Literal x(Shape::Array(ElementType::kF32, {2})), i(Shape::Scalar(ElementType::kS32));
+  Literal codes(Shape::Array(ElementType::kU16, {2}));  // bf16 is stored as its code
+  x.SetDouble(1, 2.5);
+  i.SetInteger(0, 7);
+  codes.SetBits(0, 0x3F80);
+  std::string path = folder.path() + "/m.npz";
+  ASSERT_TRUE(
+      WriteNpz(path, {{"in0", &x}, {"in1", &i}, {"in2", &codes}, {"out0", &x}, {"out1", &i}}).ok());
+  auto arrays = LoadArrays(*module, path, 1);
+  ASSERT_TRUE(arrays.ok()) << arrays.status();
+  EXPECT_FALSE(arrays->generated);
+  ASSERT_EQ(arrays->arguments.size(), 2u);
+  EXPECT_EQ(arrays->arguments[0].GetDouble(1), 2.5);
+  EXPECT_EQ(arrays->arguments[1].elements()[0].GetInteger(0), 7);
+  EXPECT_EQ(arrays->arguments[1].elements()[1].GetDouble(0), 1.0);
+  EXPECT_EQ(arrays->stored.size(), 2u);
+}
+
+TEST(LoadArrays, NamesWhatDoesNotFit) {
+  Folder folder("load_bad");
+  auto module = Read(kModule);
+  Literal wrong(Shape::Array(ElementType::kF32, {3})), i(Shape::Scalar(ElementType::kS32));
+  std::string path = folder.path() + "/m.npz";
+  ASSERT_TRUE(WriteNpz(path, {{"in0", &wrong}}).ok());
+  EXPECT_THAT(std::string(LoadArrays(*module, path, 1).status().message()), HasSubstr("'in0'"));
+  Literal right(Shape::Array(ElementType::kF32, {2}));
+  ASSERT_TRUE(WriteNpz(path, {{"in0", &right}}).ok());
+  EXPECT_THAT(std::string(LoadArrays(*module, path, 1).status().message()), HasSubstr("'in1'"));
+}
+
+TEST(LoadArrays, DrawsTheSameFromTheSameSeed) {
+  auto module = Read(kModule);
+  auto one = LoadArrays(*module, "", 5), same = LoadArrays(*module, "", 5),
+       other = LoadArrays(*module, "", 6);
+  ASSERT_TRUE(one.ok() && same.ok() && other.ok());
+  EXPECT_TRUE(one->generated);
+  EXPECT_TRUE(one->arguments[0].BitwiseEqual(same->arguments[0]));
+  EXPECT_FALSE(one->arguments[0].BitwiseEqual(other->arguments[0]));
+}
+
+TEST(RandomLiteral, StaysInItsRange) {
+  ValueRule rule;
+  rule.lo = -3;
+  rule.hi = 5;
+  auto ints = RandomLiteral(Shape::Array(ElementType::kS8, {1000}), rule, 1, 0);
+  ASSERT_TRUE(ints.ok());
+  int64_t low = 100, high = -100;
+  for (int64_t i = 0; i < 1000; ++i) {
+    low = std::min(low, ints->GetInteger(i));
+    high = std::max(high, ints->GetInteger(i));
+  }
+  EXPECT_EQ(low, -3);
+  EXPECT_EQ(high, 4);
+  rule.sorted = true;
+  auto floats = RandomLiteral(Shape::Array(ElementType::kF32, {2, 50}), rule, 1, 0);
+  ASSERT_TRUE(floats.ok());
+  for (int64_t i = 1; i < 50; ++i) EXPECT_LE(floats->GetDouble(i - 1), floats->GetDouble(i));
+}
+
+// The same on every machine: the values themselves are part of the contract.
+TEST(RandomLiteral, IsAFunctionOfTheSeedAlone) {
+  ValueRule rule;
+  rule.lo = 0;
+  rule.hi = 1 << 30;
+  auto drawn = RandomLiteral(Shape::Array(ElementType::kS32, {3}), rule, 42, 7);
+  ASSERT_TRUE(drawn.ok());
+  EXPECT_EQ(drawn->ToString(), "{51938733, 387442967, 810768170}");
+}
+
+TEST(RandomLiteral, RefusesWhatItCannotDraw) {
+  ValueRule rule;
+  EXPECT_FALSE(RandomLiteral(Shape::Array(ElementType::kC64, {3}), rule, 1, 0).ok());
+  rule.hi = rule.lo;
+  EXPECT_FALSE(RandomLiteral(Shape::Array(ElementType::kF32, {3}), rule, 1, 0).ok());
+}
+
+}  // namespace
+}  // namespace assay

@@ -1,0 +1,56 @@
+// Goldens: worked examples of the documents as data (conformance/goldens/README.md has the form).
+// They are judged without the oracle, so they check it as they check any backend.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "nlohmann/json.hpp"
+#include "spec/backend/backend.h"
+#include "spec/ir/module.h"
+#include "spec/types/literal.h"
+
+namespace assay {
+
+enum class GoldenComparison : uint8_t {
+  kBits,   // every bit
+  kExact,  // every bit, but any NaN for a NaN
+  kUlp,    // at most `ulps` apart; special values exact
+};
+
+struct GoldenCase {
+  std::string file;  // of the suite
+  int64_t line = 0;  // where the case begins
+  std::string name;
+  std::vector<std::string> ops;  // that it is about
+  std::string citation;
+  GoldenComparison comparison = GoldenComparison::kExact;
+  int64_t ulps = 0;
+  std::shared_ptr<Module> module;
+  struct Row {
+    std::vector<Literal> inputs;    // per parameter
+    std::vector<Literal> expected;  // per leaf of the result
+  };
+  std::vector<Row> rows;
+};
+
+// Reads a suite file. Errors name file and line.
+absl::StatusOr<std::vector<GoldenCase>> ParseGoldens(std::string_view file, std::string_view text);
+
+// The goldens of the documents, built into the program.
+absl::StatusOr<std::vector<GoldenCase>> DocumentGoldens();
+
+// "" when `got` is what the case expects, otherwise what differs: leaf, element, expected, got.
+std::string CompareGolden(const GoldenCase& golden, const GoldenCase::Row& row, const Literal& got);
+
+struct GoldenResult {
+  std::string name;
+  std::string status;  // passed, failed, unsupported, crashed
+  std::string detail;
+};
+// Compiles once and runs every row.
+GoldenResult RunGolden(const GoldenCase& golden, Backend& backend, const CompileOptions& options);
+
+}  // namespace assay

@@ -1,0 +1,44 @@
+// The families of backends that this program has. A new one is one line here.
+#include "tools/assay/environment.h"
+
+#include "fuzz/backends/process_backend.h"
+#include "fuzz/backends/translated_backend.h"
+#include "optimized/cpu/cpu_backend.h"
+#include "optimized/pipeline.h"
+#include "reference/interpreter.h"
+
+namespace assay {
+namespace {
+
+std::string& PythonPath() {
+  static auto* path = new std::string();
+  return *path;
+}
+
+}  // namespace
+
+void AddPythonOption(CLI::App& app) {
+  app.add_option("--python", PythonPath(),
+                 "Interpreter with jaxlib, for the backend xla (default: $ASSAY_XLA_PYTHON)");
+}
+
+const BackendRegistry& Backends() {
+  static const BackendRegistry* registry = [] {
+    auto* all = new BackendRegistry();
+    RegisterReference(*all);
+    RegisterCpu(*all);
+    RegisterPasses(*all);
+    RegisterXla(*all, PythonPath());
+    RegisterProcess(*all);
+    static Oracle& oracle = *MakeOracle().release();  // as long-lived as the registry
+    RegisterTranslated(*all, oracle, PythonPath());
+    return all;
+  }();
+  return *registry;
+}
+
+absl::StatusOr<std::unique_ptr<Backend>> OpenBackend(const std::string& name) {
+  return Backends().Create(name);
+}
+
+}  // namespace assay

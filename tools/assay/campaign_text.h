@@ -1,0 +1,23 @@
+// What a campaign says: the progress line, the summary for people, the record for the store.
+#pragma once
+
+#include <string>
+
+#include "fuzz/campaign/campaign.h"
+#include "reports/store.h"
+
+namespace assay {
+
+std::string ProgressText(const CampaignProgress& progress);
+
+// Counters, the split of time, and each bucket with its blame, its reduced program and its page.
+void PrintCampaign(const CampaignSummary& summary, const std::string& defect);
+
+// The summary as the last --json line, docs/json.md.
+nlohmann::json CampaignJson(const CampaignSummary& summary, const std::string& defect);
+void AddFindings(const CampaignSummary& summary, RunRow& run);
+
+// One finding per bucket, in the order in which they were found.
+std::vector<const CampaignFinding*> FirstOfEachBucket(const CampaignSummary& summary);
+
+}  // namespace assay

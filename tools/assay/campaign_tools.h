@@ -1,0 +1,13 @@
+// What a campaign needs of the rest of the house: oracle, backends by name, triage.
+#pragma once
+
+#include <string>
+
+#include "fuzz/campaign/campaign.h"
+
+namespace assay {
+
+// Bug pages go to OUT/bugs. Without triage, findings are counted and bucketed only.
+CampaignTools MakeCampaignTools(const std::string& out, bool triage);
+
+}  // namespace assay

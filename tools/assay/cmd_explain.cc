@@ -1,0 +1,112 @@
+// assay explain: one op, or the numeric profiles side by side.
+#include <memory>
+
+#include "absl/strings/str_format.h"
+#include "spec/base/strings.h"
+#include "spec/numerics/profile.h"
+#include "spec/ops/op_table.h"
+#include "tools/assay/environment.h"
+#include "tools/assay/op_text.h"
+#include "tools/assay/terminal.h"
+#include "tools/assay/verb.h"
+
+namespace assay {
+namespace {
+
+struct Options {
+  std::string op;
+  bool profiles = false;
+};
+
+std::string Budget(const UlpBudget& budget) {
+  return absl::StrFormat("f32 %g, f64 %g, f16 %g, bf16 %g", budget.f32, budget.f64, budget.f16,
+                         budget.bf16);
+}
+
+std::string_view Presence(AttrSpec::Presence presence) {
+  switch (presence) {
+    case AttrSpec::kRequired:
+      return "required";
+    case AttrSpec::kAlways:
+      return "always printed, may be left out";
+    case AttrSpec::kOptional:
+      return "optional";
+  }
+  return "";
+}
+
+void ExplainOp(const OpInfo& op) {
+  Print(StrCat(Styled(Style::kBold, op.name), ": ", op.summary));
+  Print(StrCat("  operation semantics chapter ", op.chapter));
+  Print(
+      StrCat("  operands    ", OperandsText(op), op.types != 0 ? " of " : "", TypesText(op.types)));
+  Print(StrCat("  here        ",
+               op.IsDefined() ? "has a meaning: shape rule, evaluation, bound, lowering, recipe"
+                              : "is read, printed and kept, but has no meaning yet"));
+  if (!op.attributes.empty()) {
+    Table table({{"attribute"}, {"presence"}, {"words"}});
+    for (const AttrSpec& spec : op.attributes) {
+      const AttrInfo& info = Info(spec.attr);
+      std::string words;
+      for (std::string_view word : info.words) StrAppend(&words, words.empty() ? "" : " ", word);
+      table.Add({std::string(info.name), std::string(Presence(spec.presence)), words});
+    }
+    Print(table.ToString());
+  }
+  const NumericContract& numeric = op.numeric;
+  Print(StrCat("  comparison  ", Name(numeric.comparison), ": ", Meaning(numeric.comparison)));
+  if (numeric.comparison == ComparisonClass::kUlp) {
+    Print(StrCat("  strict      ", Budget(numeric.strict), " ulps"));
+    Print(StrCat("  xla         ", Budget(numeric.xla), " ulps"));
+  }
+  if (!numeric.xla_source.empty()) Print(StrCat("  source      ", numeric.xla_source));
+}
+
+void ExplainProfiles() {
+  Print("What a correct implementation may do to floating point:");
+  Table table({{"clause"}, {"strict"}, {"xla"}, {"meaning"}});
+  for (const Clause& clause : AllClauses()) {
+    table.Add({std::string(clause.name), clause.strict ? "granted" : "no",
+               clause.xla ? "granted" : "no", std::string(clause.meaning)});
+  }
+  Print(table.ToString());
+  Print("Sources of the grants:");
+  for (const Clause& clause : AllClauses()) {
+    Print(StrCat("  ", clause.name, ": ", clause.source));
+  }
+  Print("");
+  Print("Ulps per op where the profiles are not zero:");
+  Table budgets({{"op"}, {"strict"}, {"xla"}});
+  for (const OpInfo& op : AllOps()) {
+    if (op.numeric.comparison != ComparisonClass::kUlp) continue;
+    budgets.Add({std::string(op.name), Budget(op.numeric.strict), Budget(op.numeric.xla)});
+  }
+  Print(budgets.ToString());
+}
+
+int Run(const Options& options) {
+  if (options.profiles) {
+    ExplainProfiles();
+    return kExitOk;
+  }
+  std::optional<Opcode> opcode = OpcodeFromName(options.op);
+  if (!opcode.has_value()) {
+    return Fail(absl::NotFoundError(
+        StrCat(options.op.empty() ? "name an op" : StrCat("no op is called '", options.op, "'"),
+               "; assay ops lists them")));
+  }
+  ExplainOp(Info(*opcode));
+  return kExitOk;
+}
+
+}  // namespace
+
+void DeclareExplain(CLI::App& app, VerbAction& action) {
+  auto options = std::make_shared<Options>();
+  app.add_option("OP", options->op, "Name of an op as in HLO text");
+  app.add_flag("--profiles", options->profiles,
+               "The numeric profiles strict and xla, side by side");
+  action = [options] { return Run(*options); };
+}
+
+}  // namespace assay

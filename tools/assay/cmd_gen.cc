@@ -1,0 +1,125 @@
+// assay gen: random programs as text, or what is in them.
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <memory>
+#include <set>
+#include <system_error>
+
+#include "absl/strings/str_format.h"
+#include "fuzz/generator/generate.h"
+#include "spec/base/strings.h"
+#include "spec/ops/op_table.h"
+#include "spec/text/writer.h"
+#include "spec/types/npz.h"
+#include "tools/assay/environment.h"
+#include "tools/assay/terminal.h"
+#include "tools/assay/verb.h"
+
+namespace assay {
+namespace {
+
+struct Options {
+  uint64_t seed = 1;
+  uint64_t index = 0;
+  uint64_t count = 1;
+  bool foreign = false;
+  bool stats = false;
+  std::string out;
+};
+
+Case Generate(const Options& options, uint64_t i) {
+  GeneratorOptions generator;
+  generator.foreign = options.foreign;
+  return GenerateCase(options.seed, options.index + i, generator);
+}
+
+int PrintStats(const Options& options) {
+  std::map<std::string, int64_t> programs_with_op, themes;
+  std::map<std::string, std::set<std::string>> types_of_op;
+  int64_t instructions = 0;
+  for (uint64_t i = 0; i < options.count; ++i) {
+    Case made = Generate(options, i);
+    ++themes[std::string(Name(made.theme))];
+    instructions += made.module->InstructionCount();
+    std::set<std::string> ops;
+    for (const Computation* computation : made.module->computations()) {
+      for (const Instruction* instruction : *computation) {
+        std::string op(Name(instruction->opcode()));
+        ops.insert(op);
+        types_of_op[op].insert(std::string(Name(instruction->shape().element_type())));
+      }
+    }
+    for (const std::string& op : ops) ++programs_with_op[op];
+  }
+  double count = static_cast<double>(options.count);
+  Table table({{"op"},
+               {"programs", Table::kRight},
+               {"share", Table::kRight},
+               {"result types", Table::kRight}});
+  for (const OpInfo& op : AllOps()) {
+    if (!op.IsDefined()) continue;
+    std::string name(op.name);
+    int64_t programs = programs_with_op[name];
+    table.Add({programs == 0 ? Styled(Style::kBad, name) : name, Grouped(programs),
+               Percent(static_cast<double>(programs), count),
+               Grouped(static_cast<int64_t>(types_of_op[name].size()))});
+  }
+  Print(table.ToString());
+  for (const auto& [theme, programs] : themes) {
+    Print(StrCat("  ", theme, " ", Percent(static_cast<double>(programs), count)));
+  }
+  Print(absl::StrFormat("  %.1f instructions per program",
+                        static_cast<double>(instructions) / count));
+  return kExitOk;
+}
+
+absl::Status Write(const Options& options, uint64_t i, const Case& made) {
+  std::error_code error;
+  std::filesystem::create_directories(options.out, error);
+  std::string stem = StrCat(options.out, "/", options.seed, "-", options.index + i);
+  std::ofstream file(stem + ".hlo", std::ios::binary);
+  file << WriteModule(*made.module);
+  file.close();
+  if (!file) return absl::UnavailableError(StrCat("cannot write ", stem, ".hlo"));
+  std::vector<std::pair<std::string, const Literal*>> arrays;
+  for (size_t k = 0; k < made.inputs.size(); ++k) {
+    arrays.emplace_back(StrCat("in", k), &made.inputs[k]);
+  }
+  return arrays.empty() ? absl::OkStatus() : WriteNpz(stem + ".npz", arrays);
+}
+
+int Run(const Options& options) {
+  if (options.stats) return PrintStats(options);
+  for (uint64_t i = 0; i < options.count; ++i) {
+    Case made = Generate(options, i);
+    if (options.out.empty()) {
+      Print(WriteModule(*made.module));
+      continue;
+    }
+    absl::Status status = Write(options, i, made);
+    if (!status.ok()) return Fail(status);
+  }
+  if (!options.out.empty()) {
+    Print(StrCat("wrote ", Count(static_cast<int64_t>(options.count), "program"),
+                 " with inputs to ", options.out));
+  }
+  return kExitOk;
+}
+
+}  // namespace
+
+void DeclareGen(CLI::App& app, VerbAction& action) {
+  auto options = std::make_shared<Options>();
+  app.add_option("--seed", options->seed, "Of the campaign")->capture_default_str();
+  app.add_option("--index", options->index, "Of the first program")->capture_default_str();
+  app.add_option("--count", options->count, "How many programs")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  app.add_flag("--foreign", options->foreign, "Only what every implementation of HLO promises");
+  app.add_flag("--stats", options->stats, "Count what is in the programs instead");
+  app.add_option("-o,--out", options->out, "Write SEED-INDEX.hlo and .npz there");
+  action = [options] { return Run(*options); };
+}
+
+}  // namespace assay

@@ -1,0 +1,67 @@
+// assay ops: the op table.
+#include <memory>
+
+#include "absl/strings/str_format.h"
+#include "nlohmann/json.hpp"
+#include "spec/base/strings.h"
+#include "spec/ops/op_table.h"
+#include "tools/assay/json_line.h"
+#include "tools/assay/op_text.h"
+#include "tools/assay/terminal.h"
+#include "tools/assay/verb.h"
+
+namespace assay {
+namespace {
+
+struct Options {
+  bool defined = false;
+  bool json = false;
+};
+
+int Run(const Options& options) {
+  Table table({{"op"},
+               {"operands", Table::kRight},
+               {"types"},
+               {"comparison"},
+               {"meaning"},
+               {"chapter"},
+               {"summary"}});
+  int64_t defined = 0, total = 0;
+  for (const OpInfo& op : AllOps()) {
+    ++total;
+    if (op.IsDefined()) ++defined;
+    if (options.defined && !op.IsDefined()) continue;
+    if (options.json) {
+      PrintJson({{"op", op.name},
+                 {"defined", op.IsDefined()},
+                 {"min_operands", op.min_operands},
+                 {"max_operands", op.max_operands},
+                 {"types", TypesText(op.types)},
+                 {"comparison", Name(op.numeric.comparison)},
+                 {"chapter", op.chapter},
+                 {"summary", op.summary}});
+      continue;
+    }
+    table.Add({std::string(op.name), OperandsText(op), TypesText(op.types),
+               op.IsDefined() ? std::string(Name(op.numeric.comparison)) : "",
+               op.IsDefined() ? Styled(Style::kGood, "yes") : Styled(Style::kDim, "read only"),
+               std::string(op.chapter), std::string(op.summary)});
+  }
+  if (options.json) return kExitOk;
+  Print(table.ToString());
+  Print(StrCat(total, " ops are read and written; ", defined,
+               " of them have a meaning: a shape rule, an evaluation, a bound, a lowering, a "
+               "recipe and a golden"));
+  return kExitOk;
+}
+
+}  // namespace
+
+void DeclareOps(CLI::App& app, VerbAction& action) {
+  auto options = std::make_shared<Options>();
+  app.add_flag("--defined", options->defined, "Only ops that have a meaning here");
+  app.add_flag("--json", options->json, "One JSON object per op");
+  action = [options] { return Run(*options); };
+}
+
+}  // namespace assay

@@ -1,0 +1,89 @@
+// assay print: a module in another form, or what a backend made of it.
+#include <memory>
+
+#include "spec/base/strings.h"
+#include "spec/text/reader.h"
+#include "spec/text/writer.h"
+#include "tools/assay/environment.h"
+#include "tools/assay/terminal.h"
+#include "tools/assay/verb.h"
+
+namespace assay {
+namespace {
+
+struct Options {
+  std::string path;
+  std::string format = "long";
+  std::string optimized;  // backend
+  int64_t limit = -1;
+  bool decisions = false;
+};
+
+WriteOptions FormOf(const std::string& format) {
+  if (format == "short") return WriteOptions::Short();
+  WriteOptions options = WriteOptions::Long();
+  if (format == "canonical") {
+    options.metadata = false;
+    options.index_comments = false;
+  }
+  return options;
+}
+
+void PrintDecisions(const std::vector<Decision>& decisions) {
+  Table table({{"number", Table::kRight}, {"kind"}, {"rule"}, {"where"}, {"taken"}});
+  for (const Decision& decision : decisions) {
+    table.Add({std::to_string(decision.number), std::string(Name(decision.kind)), decision.rule,
+               decision.where, decision.taken ? "yes" : "refused"});
+  }
+  Print(table.ToString());
+}
+
+int PrintOptimized(const Options& options, const Module& module) {
+  absl::StatusOr<std::unique_ptr<Backend>> backend = OpenBackend(options.optimized);
+  if (!backend.ok()) return Fail(backend.status());
+  CompileOptions compile;
+  compile.decision_limit = options.limit;
+  absl::StatusOr<std::unique_ptr<Executable>> executable = (*backend)->Compile(module, compile);
+  if (!executable.ok()) {
+    PrintError(StrCat(options.optimized, ": ", Name(ClassOf(executable.status())), ": ",
+                      ToStd(executable.status().message())));
+    return kExitFailure;
+  }
+  if (options.decisions) {
+    PrintDecisions((*executable)->decisions());
+    return kExitOk;
+  }
+  absl::StatusOr<std::unique_ptr<Module>> optimized = (*executable)->OptimizedModule();
+  if (!optimized.ok()) return Fail(optimized.status());
+  Print(WriteModule(**optimized, FormOf(options.format)));
+  return kExitOk;
+}
+
+int Run(const Options& options) {
+  absl::StatusOr<std::unique_ptr<Module>> module = LoadModule(options.path);
+  if (!module.ok()) return Fail(module.status());
+  if (!options.optimized.empty()) return PrintOptimized(options, **module);
+  if (options.decisions) {
+    return Fail(absl::InvalidArgumentError("--decisions needs --optimized BACKEND"));
+  }
+  Print(WriteModule(**module, FormOf(options.format)));
+  return kExitOk;
+}
+
+}  // namespace
+
+void DeclarePrint(CLI::App& app, VerbAction& action) {
+  auto options = std::make_shared<Options>();
+  app.add_option("PATH", options->path, "A module")->required();
+  app.add_option("--format", options->format,
+                 "short: as JAX prints; long: with % and signatures; canonical: long without "
+                 "metadata and comments")
+      ->check(CLI::IsMember({"short", "long", "canonical"}))
+      ->capture_default_str();
+  app.add_option("--optimized", options->optimized, "What this backend's passes make of it");
+  app.add_option("--limit", options->limit, "Refuse the backend's decisions above this number");
+  app.add_flag("--decisions", options->decisions, "List the backend's decisions instead");
+  action = [options] { return Run(*options); };
+}
+
+}  // namespace assay

@@ -1,0 +1,52 @@
+// assay report: the page about the latest runs.
+#include <memory>
+
+#include "reports/page.h"
+#include "spec/base/strings.h"
+#include "tools/assay/environment.h"
+#include "tools/assay/record.h"
+#include "tools/assay/terminal.h"
+#include "tools/assay/verb.h"
+
+namespace assay {
+namespace {
+
+struct Options {
+  std::string form = "html";
+  std::string folder = "assay-out/report";
+  std::string db = kDefaultStore;
+  int64_t runs = 200;
+};
+
+int Run(const Options& options) {
+  absl::StatusOr<std::unique_ptr<Store>> store = Store::Open(options.db);
+  if (!store.ok()) return Fail(store.status());
+  absl::StatusOr<std::vector<RunRow>> runs = (*store)->Latest(options.runs);
+  if (!runs.ok()) return Fail(runs.status());
+  if (runs->empty()) {
+    return Fail(absl::NotFoundError(
+        StrCat("the result store ", options.db,
+               " holds no run yet; assay check, fuzz, conform and bench add theirs")));
+  }
+  PageOptions page;
+  page.folder = options.folder;
+  absl::StatusOr<std::string> path = WritePage(*runs, page);
+  if (!path.ok()) return Fail(path.status());
+  Print(StrCat("wrote ", *path, " about ", Count(static_cast<int64_t>(runs->size()), "run")));
+  return kExitOk;
+}
+
+}  // namespace
+
+void DeclareReport(CLI::App& app, VerbAction& action) {
+  auto options = std::make_shared<Options>();
+  app.add_option("FORM", options->form, "html")->check(CLI::IsMember({"html"}))->required();
+  app.add_option("-o,--out", options->folder, "Folder of the page")->capture_default_str();
+  app.add_option("--db", options->db, "The result store")->capture_default_str();
+  app.add_option("--runs", options->runs, "Look at so many of the newest runs")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  action = [options] { return Run(*options); };
+}
+
+}  // namespace assay

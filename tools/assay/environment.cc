@@ -1,0 +1,90 @@
+#include "tools/assay/environment.h"
+
+#include <cmath>
+#include <cstdlib>
+
+#include "spec/base/strings.h"
+#include "spec/text/reader.h"
+#include "tools/assay/terminal.h"
+#include "tools/assay/verb.h"
+
+namespace assay {
+
+void LimitOptions::Declare(CLI::App& app) {
+  app.add_option("--timeout", timeout, "Seconds for each evaluation, compilation and run")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  app.add_option("--max-memory", max_memory, "Bytes that one evaluation may hold")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  app.add_option("--max-steps", max_steps, "Element evaluations of the oracle")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+}
+
+Limits LimitOptions::Get() const {
+  Limits limits;
+  limits.seconds = timeout;
+  limits.memory_bytes = max_memory;
+  limits.steps = max_steps;
+  return limits;
+}
+
+void InputOptions::Declare(CLI::App& app) {
+  CLI::Option* file = app.add_option(
+      "--inputs", inputs, "Arrays in0, in1, ... in an .npz file (default: NAME.npz beside it)");
+  app.add_option_function<uint64_t>(
+         "--random",
+         [this](const uint64_t& seed) {
+           random = seed;
+           random_given = true;
+         },
+         "Draw the inputs from this seed")
+      ->excludes(file);
+}
+
+absl::StatusOr<LoadedCase> LoadCase(const std::string& path, const InputOptions& inputs) {
+  absl::StatusOr<std::vector<CaseFile>> files = FindCases(path);
+  if (!files.ok()) return files.status();
+  if (files->size() != 1) {
+    return absl::InvalidArgumentError(StrCat(path, " is a folder; name one module"));
+  }
+  LoadedCase result;
+  result.path = path;
+  absl::StatusOr<std::unique_ptr<Module>> module = LoadModule(path);
+  if (!module.ok()) return module.status();
+  result.module = *std::move(module);
+  std::string arrays_path = inputs.inputs.empty() ? files->front().arrays_path : inputs.inputs;
+  if (inputs.random_given) arrays_path.clear();
+  absl::StatusOr<CaseArrays> arrays =
+      LoadArrays(*result.module, arrays_path, inputs.random_given ? inputs.random : 1);
+  if (!arrays.ok()) return arrays.status();
+  result.arrays = *std::move(arrays);
+  return result;
+}
+
+absl::StatusOr<const Profile*> ChooseProfile(const std::string& name, const Backend* backend) {
+  if (!name.empty()) return Profile::Find(name);
+  if (backend != nullptr && backend->Describe().profile != nullptr) {
+    return backend->Describe().profile;
+  }
+  return &Profile::Xla();
+}
+
+absl::StatusOr<double> ParseDuration(const std::string& text) {
+  char* end = nullptr;
+  double value = std::strtod(text.c_str(), &end);
+  std::string unit = end;
+  double scale = unit.empty() || unit == "s" ? 1 : unit == "m" ? 60 : unit == "h" ? 3600 : 0;
+  if (end == text.c_str() || scale == 0 || !(value > 0) || !std::isfinite(value)) {
+    return absl::InvalidArgumentError(StrCat("'", text, "' is not a time; write 30s, 10m or 1.5h"));
+  }
+  return value * scale;
+}
+
+int Fail(const absl::Status& status) {
+  PrintError(ToStd(status.message()));
+  return kExitUsage;
+}
+
+}  // namespace assay

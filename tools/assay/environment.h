@@ -1,0 +1,56 @@
+// What every verb needs: the backends by name, the oracle, modules and inputs from disk, limits.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "CLI/App.hpp"
+#include "absl/status/statusor.h"
+#include "conformance/case_files.h"
+#include "spec/backend/backend.h"
+#include "spec/backend/oracle.h"
+
+namespace assay {
+
+// All families of backends that this build has.
+const BackendRegistry& Backends();
+// Declares --python: the interpreter with jaxlib that the xla backends use.
+void AddPythonOption(CLI::App& app);
+absl::StatusOr<std::unique_ptr<Backend>> OpenBackend(const std::string& name);
+
+// Options that many verbs share.
+struct LimitOptions {
+  double timeout = Limits{}.seconds;
+  int64_t max_memory = Limits{}.memory_bytes;
+  int64_t max_steps = Limits{}.steps;
+
+  void Declare(CLI::App& app);
+  Limits Get() const;
+};
+
+struct InputOptions {
+  std::string inputs;   // an .npz file; "": NAME.npz beside the module if there is one
+  uint64_t random = 0;  // draw inputs from this seed, whatever lies beside the module
+  bool random_given = false;
+
+  void Declare(CLI::App& app);
+};
+
+struct LoadedCase {
+  std::string path;
+  std::unique_ptr<Module> module;
+  CaseArrays arrays;
+};
+// Reads and verifies the module and finds its inputs.
+absl::StatusOr<LoadedCase> LoadCase(const std::string& path, const InputOptions& inputs);
+
+// The profile called `name`; for "" the backend's own, or xla.
+absl::StatusOr<const Profile*> ChooseProfile(const std::string& name, const Backend* backend);
+
+// "30s", "10m", "1.5h" or a bare number of seconds.
+absl::StatusOr<double> ParseDuration(const std::string& text);
+
+// Prints the error; returns kExitUsage.
+int Fail(const absl::Status& status);
+
+}  // namespace assay

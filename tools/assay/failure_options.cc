@@ -1,0 +1,92 @@
+#include "tools/assay/failure_options.h"
+
+#include <filesystem>
+#include <system_error>
+
+#include "fuzz/bug_page.h"
+#include "fuzz/generator/generate.h"
+#include "reference/interpreter.h"
+#include "spec/base/strings.h"
+#include "spec/text/reader.h"
+#include "spec/text/writer.h"
+#include "tools/assay/defect_option.h"
+
+namespace assay {
+namespace {
+
+bool IsBugFolder(const std::string& path) {
+  std::error_code error;
+  return std::filesystem::exists(std::filesystem::path(path) / "finding.json", error);
+}
+
+absl::StatusOr<Finding> FindingFrom(const FailureOptions& options) {
+  Finding finding;
+  if (!options.path.empty() && IsBugFolder(options.path)) return LoadFinding(options.path);
+  if (!options.path.empty()) {
+    absl::StatusOr<LoadedCase> loaded = LoadCase(options.path, options.inputs);
+    if (!loaded.ok()) return loaded.status();
+    finding.module_text = WriteModule(*loaded->module);
+    finding.inputs = std::move(loaded->arrays.arguments);
+    return finding;
+  }
+  if (options.index < 0) {
+    return absl::InvalidArgumentError("name a bug folder or a module, or give --seed and --index");
+  }
+  GeneratorOptions generator;
+  generator.foreign = options.foreign;
+  Case made = GenerateCase(options.seed, static_cast<uint64_t>(options.index), generator);
+  finding.module_text = WriteModule(*made.module);
+  finding.inputs = std::move(made.inputs);
+  finding.seed = options.seed;
+  finding.index = options.index;
+  return finding;
+}
+
+}  // namespace
+
+void FailureOptions::Declare(CLI::App& app, bool generated) {
+  CLI::Option* from = app.add_option("PATH", path, "A bug folder, or a module");
+  if (!generated) from->required();
+  inputs.Declare(app);
+  app.add_option("--backend", backend, "Who fails (default: that of the bug folder, or cpu)");
+  app.add_option("--profile", profile, "strict or xla; default: the backend's");
+  app.add_option("--defect", defect, "Plant this defect first");
+  AddPythonOption(app);
+  if (!generated) return;
+  app.add_option("--seed", seed, "Of the campaign")->capture_default_str();
+  app.add_option("--index", index, "Of the case in the campaign");
+  app.add_flag("--foreign", foreign, "The campaign was of portable programs");
+}
+
+CheckSubject FailureCase::Subject() const {
+  return CheckSubject{*oracle, *backend, *profile, finding.options, CheckLimits{}};
+}
+
+absl::StatusOr<std::unique_ptr<FailureCase>> OpenFailure(const FailureOptions& options) {
+  auto failure = std::make_unique<FailureCase>();
+  absl::StatusOr<Finding> finding = FindingFrom(options);
+  if (!finding.ok()) return finding.status();
+  failure->finding = *std::move(finding);
+  if (!options.backend.empty()) failure->finding.backend = options.backend;
+  if (failure->finding.backend.empty()) failure->finding.backend = "cpu";
+  if (!options.defect.empty()) {
+    absl::StatusOr<std::string> defect = DefectJson(options.defect);
+    if (!defect.ok()) return defect.status();
+    failure->finding.options.defect = *defect;
+  }
+  absl::StatusOr<std::unique_ptr<Module>> module = ReadModule(failure->finding.module_text);
+  if (!module.ok()) return module.status();
+  failure->module = *std::move(module);
+  absl::StatusOr<std::unique_ptr<Backend>> backend = OpenBackend(failure->finding.backend);
+  if (!backend.ok()) return backend.status();
+  failure->backend = *std::move(backend);
+  failure->oracle = MakeOracle();
+  std::string profile = options.profile.empty() ? failure->finding.profile : options.profile;
+  absl::StatusOr<const Profile*> chosen = ChooseProfile(profile, failure->backend.get());
+  if (!chosen.ok()) return chosen.status();
+  failure->profile = *chosen;
+  failure->finding.profile = std::string(failure->profile->name());
+  return failure;
+}
+
+}  // namespace assay

@@ -1,0 +1,46 @@
+// A failing case as blame, reduce and replay are told of it: a bug folder, a module with inputs, or
+// a case of a campaign.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "CLI/App.hpp"
+#include "absl/status/statusor.h"
+#include "fuzz/checker.h"
+#include "fuzz/finding.h"
+#include "spec/backend/backend.h"
+#include "spec/backend/oracle.h"
+#include "tools/assay/environment.h"
+
+namespace assay {
+
+struct FailureOptions {
+  std::string path;     // bug folder or module; "": seed and index
+  std::string backend;  // "": cpu, or that of the bug folder
+  std::string profile;
+  std::string defect;
+  InputOptions inputs;
+  uint64_t seed = 1;
+  int64_t index = -1;
+  bool foreign = false;
+
+  void Declare(CLI::App& app, bool generated);
+};
+
+// All that a check of the case needs.
+struct FailureCase {
+  Finding finding;
+  std::unique_ptr<Module> module;
+  std::unique_ptr<Oracle> oracle;
+  std::unique_ptr<Backend> backend;
+  const Profile* profile = nullptr;
+
+  CheckSubject Subject() const;
+};
+
+// Reads or generates the case and opens its backend. The case was not run yet: the kind of the
+// finding is what the bug folder says, otherwise wrong value.
+absl::StatusOr<std::unique_ptr<FailureCase>> OpenFailure(const FailureOptions& options);
+
+}  // namespace assay

@@ -1,0 +1,18 @@
+#include "tools/assay/json_line.h"
+
+#include <cstdio>
+
+#include "tools/assay/terminal.h"
+
+namespace assay {
+
+std::string JsonText(const nlohmann::json& value) {
+  return value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+void PrintJson(const nlohmann::json& value) {
+  Print(JsonText(value));
+  std::fflush(stdout);
+}
+
+}  // namespace assay

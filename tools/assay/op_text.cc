@@ -1,0 +1,50 @@
+#include "tools/assay/op_text.h"
+
+#include <array>
+
+#include "spec/base/strings.h"
+
+namespace assay {
+namespace {
+
+struct Words {
+  ComparisonClass comparison;
+  std::string_view name, meaning;
+};
+constexpr std::array<Words, 9> kWords = {{
+    {ComparisonClass::kBits, "bits", "moves data: every bit, NaN payloads included"},
+    {ComparisonClass::kExact, "exact", "one right answer; any NaN for a NaN"},
+    {ComparisonClass::kUlp, "ulp", "within a number of ulps of the correctly rounded value"},
+    {ComparisonClass::kOrder, "order", "a sum or product whose order is free"},
+    {ComparisonClass::kBody, "body", "whatever the ops of the called computations say"},
+    {ComparisonClass::kResidual, "residual", "judged by a defining property"},
+    {ComparisonClass::kSet, "set", "one of a finite set of answers"},
+    {ComparisonClass::kStatistical, "statistical", "random: judged by a statistical test"},
+    {ComparisonClass::kUnspecified, "unspecified", "no promise"},
+}};
+
+const Words& Row(ComparisonClass comparison) { return kWords[static_cast<size_t>(comparison)]; }
+
+}  // namespace
+
+std::string TypesText(TypeMask mask) {
+  constexpr std::pair<TypeMask, std::string_view> kNames[] = {
+      {kP, "pred"}, {kS, "signed"}, {kU, "unsigned"}, {kF, "float"}, {kC, "complex"}};
+  if (mask == kAnyArray) return "any array";
+  std::string text;
+  for (const auto& [bit, name] : kNames) {
+    if ((mask & bit) != 0) StrAppend(&text, text.empty() ? "" : ", ", name);
+  }
+  return text;
+}
+
+std::string OperandsText(const OpInfo& op) {
+  if (op.max_operands < 0) return StrCat(op.min_operands, " or more");
+  if (op.max_operands == op.min_operands) return StrCat(op.min_operands);
+  return StrCat(op.min_operands, "..", op.max_operands);
+}
+
+std::string_view Name(ComparisonClass comparison) { return Row(comparison).name; }
+std::string_view Meaning(ComparisonClass comparison) { return Row(comparison).meaning; }
+
+}  // namespace assay

@@ -1,0 +1,40 @@
+#include "tools/assay/record.h"
+
+#include <chrono>
+#include <fstream>
+#include <iterator>
+
+#include "spec/base/strings.h"
+#include "tools/assay/terminal.h"
+
+namespace assay {
+
+void RecordOptions::Declare(CLI::App& app) {
+  CLI::Option* db = app.add_option("--db", path, "The result store")->capture_default_str();
+  app.add_flag("--no-db", off, "Do not record the run")->excludes(db);
+}
+
+void RecordOptions::Save(const RunRow& run) const {
+  if (off) return;
+  absl::StatusOr<std::unique_ptr<Store>> store = Store::Open(path);
+  absl::Status status = store.ok() ? (*store)->Add(run).status() : store.status();
+  if (!status.ok()) PrintError(StrCat("the run was not recorded: ", ToStd(status.message())));
+}
+
+std::string CommandLine() {
+  std::ifstream file("/proc/self/cmdline", std::ios::binary);
+  std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  if (!text.empty() && text.back() == '\0') text.pop_back();
+  for (char& c : text) {
+    if (c == '\0') c = ' ';
+  }
+  size_t space = text.find(' ');
+  size_t slash = text.rfind('/', space);
+  return slash == std::string::npos ? text : text.substr(slash + 1);
+}
+
+double Now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+}  // namespace assay

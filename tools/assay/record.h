@@ -1,0 +1,28 @@
+// Every verb that measures something appends its run to the result store at the end.
+#pragma once
+
+#include <string>
+
+#include "CLI/App.hpp"
+#include "reports/store.h"
+
+namespace assay {
+
+inline constexpr char kDefaultStore[] = "assay-out/assay.db";
+
+struct RecordOptions {
+  std::string path = kDefaultStore;
+  bool off = false;
+
+  void Declare(CLI::App& app);
+  // Says on standard error when the store cannot be written: a lost record is no lost verdict.
+  void Save(const RunRow& run) const;
+};
+
+// The command line of this process as typed.
+std::string CommandLine();
+
+// Wall clock in seconds, for differences.
+double Now();
+
+}  // namespace assay

@@ -1,0 +1,56 @@
+// Writing for people: colour and progress on a terminal only, aligned tables, numbers that can be
+// read.
+#pragma once
+
+#include <cstdint>
+#include <cstdio>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "reports/numbers.h"
+
+namespace assay {
+
+enum class Style : uint8_t { kPlain, kBold, kDim, kGood, kBad, kWarn, kAccent };
+
+// `text` in the style, or as it is when standard output is not a terminal (or NO_COLOR is set).
+std::string Styled(Style style, std::string_view text);
+// Columns that `text` takes on a screen: escape sequences take none, a UTF-8 character one.
+int64_t DisplayWidth(std::string_view text);
+
+// A table whose columns are as wide as they need to be. Cells may be styled.
+class Table {
+ public:
+  enum Align : uint8_t { kLeft, kRight };
+  struct Column {
+    std::string title;
+    Align align = kLeft;
+  };
+  explicit Table(std::vector<Column> columns) : columns_(std::move(columns)) {}
+  void Add(std::vector<std::string> row) { rows_.push_back(std::move(row)); }
+  bool empty() const { return rows_.empty(); }
+  // Every line indented by `indent` spaces.
+  std::string ToString(int indent = 2) const;
+
+ private:
+  std::vector<Column> columns_;
+  std::vector<std::vector<std::string>> rows_;
+};
+
+// One line on the terminal that is written over and over; nothing when standard error is not a
+// terminal.
+class ProgressLine {
+ public:
+  ~ProgressLine() { Clear(); }
+  void Show(const std::string& text);
+  void Clear();
+
+ private:
+  bool shown_ = false;
+};
+
+void Print(std::string_view text);          // to standard output, with a newline
+void PrintError(std::string_view message);  // "error: ..." to standard error
+
+}  // namespace assay
