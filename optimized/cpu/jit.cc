@@ -226,10 +226,17 @@ absl::StatusOr<std::unique_ptr<JitCode>> Jit::Compile(llvm::Module& module, cons
   code->library_->addToLinkOrder(*runtime_);
   auto buffer = std::make_unique<llvm::SmallVectorMemoryBuffer>(std::move(object), false);
   if (llvm::Error failed = jit_->addObjectFile(*code->library_, std::move(buffer))) {
+    llvm::consumeError(session.removeJITDylib(*code->library_));
+    code->library_ = nullptr;
     return FromLlvm(std::move(failed), "adding the object");
   }
   llvm::Expected<llvm::orc::ExecutorAddr> address = jit_->lookup(*code->library_, entry);
-  if (!address) return FromLlvm(address.takeError(), StrCat("linking: ", link_errors_));
+  if (!address) {
+    // Unloaded here: the destructor would wait for the lock that is held.
+    llvm::consumeError(session.removeJITDylib(*code->library_));
+    code->library_ = nullptr;
+    return FromLlvm(address.takeError(), StrCat("linking: ", link_errors_));
+  }
   code->entry_ = address->toPtr<JitCode::Entry>();
   code->link_seconds_ = Seconds(start);
   return code;
