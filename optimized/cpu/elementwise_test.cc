@@ -163,8 +163,10 @@ TEST(Elementwise, Goldens) {
     std::unique_ptr<Backend> backend = MakeCpu(options);
     for (const Golden& g : kGoldens) {
       std::string want = MustReadLiteral(g.result, g.want).ToString();
-      EXPECT_EQ(RunOp(*backend, g.result, g.op, g.operands, g.attributes), want)
-          << g.op << " " << g.result << " " << options;
+      std::string got = RunOp(*backend, g.result, g.op, g.operands, g.attributes);
+      // The sign of a NaN is free.
+      for (size_t at; (at = got.find("-nan")) != std::string::npos;) got.erase(at, 1);
+      EXPECT_EQ(got, want) << g.op << " " << g.result << " " << options;
     }
   }
 }

@@ -13,6 +13,8 @@ struct Program {
   std::vector<std::pair<std::string, std::string>> results;  // leaves
 };
 
+void PrintTo(const Program& program, std::ostream* out) { *out << program.name; }
+
 // Operation semantics chapters 4, 9, 10, 11, 14, 22.3.
 const Program kPrograms[] = {
     {"pad",
@@ -24,16 +26,16 @@ ENTRY e {
   b = s32[5] pad(p, z), padding=0_0_1
   c = s32[2] pad(p, z), padding=-1_0
   d = s32[5] pad(p, z), padding=-1_-1_2
-  e = s32[5] pad(p, z), padding=2_-3_1
+  e = s32[4] pad(p, z), padding=2_-3_1
   f = s32[8] pad(p, z), padding=1_0_2
-  ROOT r = (s32[6], s32[5], s32[2], s32[5], s32[5], s32[8]) tuple(a, b, c, d, e, f)
+  ROOT r = (s32[6], s32[5], s32[2], s32[5], s32[4], s32[8]) tuple(a, b, c, d, e, f)
 })",
      {{"s32[3]", "{1, 2, 3}"}},
      {{"s32[6]", "{9, 1, 2, 3, 9, 9}"},
       {"s32[5]", "{1, 9, 2, 9, 3}"},
       {"s32[2]", "{2, 3}"},
       {"s32[5]", "{9, 9, 2, 9, 9}"},
-      {"s32[5]", "{9, 9, 1, 9, 2}"},
+      {"s32[4]", "{9, 9, 1, 9}"},
       {"s32[8]", "{9, 1, 9, 9, 2, 9, 9, 3}"}}},
     {"slice-of-reverse-of-transpose",
      R"(HloModule m
