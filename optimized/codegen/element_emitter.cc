@@ -14,6 +14,23 @@ constexpr int kMaxDepth = 2000;
 absl::Status Unsupported(const Instruction& instruction, std::string_view why) {
   return MakeError(ErrorClass::kUnsupported, StrCat("cpu: ", why, ": ", instruction.ToString()));
 }
+// An array constant inside a fused computation has no buffer: it is data of the kernel.
+bool IsKernelData(const Instruction& instruction) {
+  return instruction.opcode() == Opcode::kConstant && instruction.literal() != nullptr &&
+         instruction.shape().IsArray() && instruction.literal()->element_count() != 1;
+}
+
+// The row-major elements as a private global of the module that is being built.
+Value* KernelData(llvm::IRBuilderBase& ir, const Literal& literal) {
+  absl::Span<const uint8_t> bytes = literal.bytes();
+  llvm::Constant* data = llvm::ConstantDataArray::get(
+      ir.getContext(), llvm::ArrayRef<uint8_t>(bytes.data(), bytes.size()));
+  auto* global = new llvm::GlobalVariable(*ir.GetInsertBlock()->getModule(), data->getType(),
+                                          /*isConstant=*/true, llvm::GlobalValue::PrivateLinkage,
+                                          data, "constant");
+  global->setAlignment(llvm::Align(16));
+  return global;
+}
 }  // namespace
 
 void ElementEmitter::AddSource(const Frame* frame, const Instruction* instruction,
@@ -152,6 +169,9 @@ absl::StatusOr<ElementValues> ElementEmitter::EmitUncached(const Frame* frame,
     Value* value = b_.ConstantElement(*instruction->literal(), 0);
     return ElementValues{b_.Splat(value, index.width)};
   }
+  if (IsKernelData(*instruction) && FindSource(frame, instruction) == nullptr) {
+    AddSource(frame, instruction, {KernelData(b_.ir(), *instruction->literal())});
+  }
   if (const auto* pointers = FindSource(frame, instruction)) {
     return LoadSource(instruction, *pointers, index);
   }
@@ -248,7 +268,7 @@ bool ElementEmitter::CanWalkLinearly(const Frame* frame, const Instruction* inst
   int64_t count = instruction->shape().ElementCount();
   if (++depth_ > kMaxDepth) {
     result = false;
-  } else if (FindSource(frame, instruction) != nullptr) {
+  } else if (FindSource(frame, instruction) != nullptr || IsKernelData(*instruction)) {
     result = instruction->shape().IsArray();
   } else if (instruction->opcode() == Opcode::kConstant) {
     result = instruction->shape().IsArray() && count == 1;
@@ -303,7 +323,7 @@ bool ElementEmitter::CanWalkLanes(const Frame* frame, const Instruction* instruc
   };
   if (++depth_ > kMaxDepth) {
     result = false;
-  } else if (FindSource(frame, instruction) != nullptr) {
+  } else if (FindSource(frame, instruction) != nullptr || IsKernelData(*instruction)) {
     result = contiguous(instruction->shape());
   } else if (instruction->opcode() == Opcode::kConstant) {
     result = instruction->shape().IsArray() && instruction->shape().ElementCount() == 1;

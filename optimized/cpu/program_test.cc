@@ -160,6 +160,29 @@ ENTRY e {
 })",
      {{"f32[2,5]", "{{1, 7, 3, 7, 5}, {-5, -4, -3, -2, -1}}"}},
      {{"f32[2]", "{7, -1}"}, {"s32[2]", "{1, 4}"}}},
+    {"fused-array-constant",
+     R"(HloModule m
+f {
+  p = s32[3,2] parameter(0)
+  c = s32[3,2] constant({{10, 20}, {30, 40}, {50, 60}})
+  s = s32[3,2] add(p, c)
+  ROOT t = s32[2,3] transpose(s), dimensions={1,0} }
+ENTRY e {
+  p = s32[3,2] parameter(0)
+  ROOT r = s32[2,3] fusion(p), kind=kLoop, calls=f
+})",
+     {{"s32[3,2]", "{{1, 2}, {3, 4}, {5, 6}}"}},
+     {{"s32[2,3]", "{{11, 33, 55}, {22, 44, 66}}"}}},
+    {"fused-constant-alone",
+     R"(HloModule m
+f {
+  c = pred[19] constant({1,0,1,1,0,0,0,1,1,1,1,0,0,0,0,0,1,1,0})
+  ROOT t = pred[19] not(c) }
+ENTRY e {
+  ROOT r = pred[19] fusion(), kind=kLoop, calls=f
+})",
+     {},
+     {{"pred[19]", "{0,1,0,0,1,1,1,0,0,0,0,1,1,1,1,1,0,0,1}"}}},
     {"reduce-of-nothing",
      R"(HloModule m
 add { x = f32[] parameter(0)
