@@ -12,6 +12,7 @@
 #include "optimized/passes/dce.h"
 #include "optimized/passes/loop_fusion.h"
 #include "optimized/passes/tuple_simplifier.h"
+#include "optimized/passes/while_invariant_code_motion.h"
 #include "optimized/passes/while_simplifier.h"
 #include "spec/base/strings.h"
 #include "spec/ops/verifier.h"
@@ -30,7 +31,8 @@ std::vector<std::unique_ptr<Pass>> Pipeline() {
   return MakePasses<DeadCodeElimination, CallInliner, TupleSimplifier, ConstantFolding,
                     AlgebraicSimplifier, ConditionalSimplifier, WhileSimplifier, TupleSimplifier,
                     ConstantFolding, AlgebraicSimplifier, CommonSubexpressionElimination,
-                    DeadCodeElimination, LoopFusion, DeadCodeElimination>();
+                    WhileInvariantCodeMotion, TupleSimplifier, DeadCodeElimination, LoopFusion,
+                    DeadCodeElimination>();
 }
 
 // Operands before users in stored order too, whatever the passes added where.

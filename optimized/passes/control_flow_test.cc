@@ -5,6 +5,7 @@
 #include "optimized/passes/cse.h"
 #include "optimized/passes/pass_testing.h"
 #include "optimized/passes/tuple_simplifier.h"
+#include "optimized/passes/while_invariant_code_motion.h"
 #include "optimized/passes/while_simplifier.h"
 
 namespace assay {
@@ -90,6 +91,55 @@ TEST(WhileSimplifier, DefectMovesTheTripCount) {
   ASSERT_TRUE(WhileSimplifier().Run(*module, context).ok());
   EXPECT_EQ(CountOf(*module, Opcode::kMultiply), 2);
   EXPECT_EQ(Verify(*module), absl::OkStatus());
+}
+
+constexpr char kInvariant[] = R"(HloModule m
+  cond { s = (s32[], f32[4], f32[4,4]) parameter(0)
+    i = s32[] get-tuple-element(s), index=0
+    n = s32[] constant(50)
+    ROOT r = pred[] compare(i, n), direction=LT }
+  body { s = (s32[], f32[4], f32[4,4]) parameter(0)
+    i = s32[] get-tuple-element(s), index=0
+    x = f32[4] get-tuple-element(s), index=1
+    m = f32[4,4] get-tuple-element(s), index=2
+    e = f32[4,4] exponential(m)
+    t = f32[4,4] tanh(e)
+    y = f32[4] dot(t, x), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+    one = s32[] constant(1)
+    n = s32[] add(i, one)
+    ROOT r = (s32[], f32[4], f32[4,4]) tuple(n, y, NEXT) }
+  ENTRY main {
+    x = f32[4] parameter(0)
+    m = f32[4,4] parameter(1)
+    z = s32[] constant(0)
+    s = (s32[], f32[4], f32[4,4]) tuple(z, x, m)
+    w = (s32[], f32[4], f32[4,4]) while(s), condition=cond, body=body
+    ROOT y = f32[4] get-tuple-element(w), index=1 })";
+
+std::unique_ptr<Module> Hoisted(const std::string& next, bool& changed) {
+  std::string text = kInvariant;
+  std::unique_ptr<Module> module = ReadForTest(text.replace(text.find("NEXT"), 4, next));
+  changed = RunForTest<WhileInvariantCodeMotion>(*module);
+  return module;
+}
+
+TEST(WhileInvariantCodeMotion, MovesTheWholeChain) {
+  bool changed = false;
+  std::unique_ptr<Module> module = Hoisted("m", changed);
+  EXPECT_TRUE(changed);
+  EXPECT_EQ(CountOf(*module, Opcode::kExponential), 1);
+  EXPECT_EQ(CountOf(*module, Opcode::kTanh), 1);
+  EXPECT_EQ(CountOf(*module, Opcode::kDot), 0);
+  for (const Computation* computation : module->computations()) {
+    if (computation == module->entry()) continue;
+    for (const Instruction* inst : *computation) EXPECT_NE(inst->opcode(), Opcode::kTanh);
+  }
+}
+
+TEST(WhileInvariantCodeMotion, LeavesWhatChanges) {
+  bool changed = false;
+  Hoisted("t", changed);
+  EXPECT_FALSE(changed);
 }
 
 constexpr char kConditional[] = R"(HloModule m

@@ -9,6 +9,7 @@
 #include "optimized/analysis/while_state.h"
 #include "optimized/passes/module_util.h"
 #include "optimized/passes/rule_util.h"
+#include "optimized/passes/while_util.h"
 
 namespace assay {
 namespace {
@@ -154,42 +155,6 @@ std::vector<bool> LiveElements(const Instruction* loop, const WhileState& state)
   return live;
 }
 
-Instruction* AddElement(Computation* computation, Instruction* tuple, int64_t i) {
-  return computation->Add(Opcode::kGetTupleElement, tuple->shape().elements()[i], {tuple},
-                          Attributes().Set(Attr::kIndex, AttrValue(i)));
-}
-
-// A copy of `source` (body or condition) whose state holds the `kept` elements only. What it read
-// of the others cannot matter; zeros stand for it until dead code goes.
-Computation* Narrowed(const Computation& source, const Shape& narrow,
-                      const std::vector<int64_t>& kept, bool is_body) {
-  Computation* copy = source.parent()->AddComputation(source.name());
-  Instruction* parameter = copy->AddParameter(0, narrow);
-  const Shape& wide = source.parameter(0)->shape();
-  std::vector<Instruction*> elements(wide.elements().size(), nullptr);
-  for (size_t k = 0; k < kept.size(); ++k) {
-    elements[kept[k]] = AddElement(copy, parameter, static_cast<int64_t>(k));
-  }
-  for (size_t i = 0; i < elements.size(); ++i) {
-    if (elements[i] == nullptr) elements[i] = AddSplatInteger(copy, wide.elements()[i], 0);
-  }
-  Instruction* whole = copy->Add(Opcode::kTuple, wide, elements);
-  Instruction* root = copy->CopyFrom(source, {&whole, 1});
-  for (Instruction* inst : copy->PostOrder()) {
-    if (inst->opcode() == Opcode::kGetTupleElement && inst->operand(0) == whole) {
-      if (inst == root) root = elements[inst->tuple_index()];
-      inst->ReplaceAllUsesWith(elements[inst->tuple_index()]);
-    }
-  }
-  if (is_body) {
-    std::vector<Instruction*> next;
-    for (int64_t i : kept) next.push_back(root->operand(i));
-    root = copy->Add(Opcode::kTuple, narrow, next);
-  }
-  copy->set_root(root);
-  return copy;
-}
-
 bool DropDeadElements(Instruction* loop, Gates& gates) {
   const WhileState state(loop);
   if (!state.is_tuple() || loop == loop->parent()->root() || loop->users().empty() ||
@@ -223,8 +188,11 @@ bool DropDeadElements(Instruction* loop, Gates& gates) {
   if (!gates.Allow(DecisionKind::kRewrite, "while-dead-element", loop)) return false;
   Computation* computation = loop->parent();
   const Shape narrow = Shape::Tuple(shapes);
-  Computation* callees[2] = {Narrowed(*loop->callee(0), narrow, kept, false),
-                             Narrowed(*loop->callee(1), narrow, kept, true)};
+  Computation* body = CopyWithState(*loop->callee(1), narrow, place);
+  std::vector<Instruction*> next;
+  for (int64_t k : kept) next.push_back(body->root()->operand(k));
+  body->set_root(body->Add(Opcode::kTuple, narrow, next));
+  Computation* callees[2] = {CopyWithState(*loop->callee(0), narrow, place), body};
   Instruction* tuple = computation->Add(Opcode::kTuple, narrow, initial);
   Attributes attributes = loop->attributes();
   attributes.Remove(Attr::kBackendConfig);  // may speak of elements by their old place
