@@ -101,9 +101,8 @@ std::vector<const CampaignFinding*> FirstOfEachBucket(const CampaignSummary& sum
   // A triaged finding tells more than an earlier one that was only counted.
   for (bool triaged : {true, false}) {
     for (const CampaignFinding& finding : summary.found) {
-      if (finding.triaged == triaged && seen.insert(finding.bucket).second) {
-        first.push_back(&finding);
-      }
+      if (finding.bucket.empty() || finding.triaged != triaged) continue;
+      if (seen.insert(finding.bucket).second) first.push_back(&finding);
     }
   }
   return first;
@@ -136,8 +135,13 @@ void PrintCampaign(const CampaignSummary& summary, const std::string& defect) {
   if (summary.workers_lost > 0) row("workers lost", summary.workers_lost);
   if (summary.unconfirmed > 0) row("unconfirmed", summary.unconfirmed, "did not repeat");
   if (summary.unchecked > 0) row("unchecked", summary.unchecked, "failed; not checked again");
+  int64_t sorted = 0;
+  for (const auto& bucket : summary.buckets) sorted += bucket.second;
   row("findings", summary.findings,
-      StrCat("in ", Count(static_cast<int64_t>(summary.buckets.size()), "bucket")));
+      StrCat("in ", Count(static_cast<int64_t>(summary.buckets.size()), "bucket"),
+             sorted < summary.findings
+                 ? StrCat("; ", summary.findings - sorted, " more were counted, not triaged")
+                 : ""));
   PrintStages(summary.stages);
   for (const CampaignFinding* finding : FirstOfEachBucket(summary)) {
     auto count = summary.buckets.find(finding->bucket);
@@ -156,6 +160,7 @@ nlohmann::json CampaignJson(const CampaignSummary& summary, const std::string& d
 
 void AddFindings(const CampaignSummary& summary, RunRow& run) {
   for (const CampaignFinding& finding : summary.found) {
+    if (finding.bucket.empty()) continue;  // counted only: beyond those that are triaged
     run.findings.push_back({finding.bucket, TitleOf(finding), std::string(Name(finding.kind)),
                             finding.triage.blamed_rule, finding.triage.page, finding.index,
                             finding.triage.instructions});
