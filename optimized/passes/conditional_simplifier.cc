@@ -46,9 +46,9 @@ bool InlineBranch(Instruction* conditional, Gates& gates) {
 }
 
 bool IsTiny(const Computation& branch) {
-  if (branch.instruction_count() > kMostInstructions || !IsPure(branch)) return false;
+  if (branch.instruction_count() > kMostInstructions) return false;
   return std::all_of(branch.begin(), branch.end(), [](const Instruction* inst) {
-    return inst->callees().empty() && inst->control_predecessors().empty() &&
+    return inst->callees().empty() && IsPure(*inst) && inst->control_predecessors().empty() &&
            (!inst->shape().IsArray() || inst->shape().ElementCount() <= kMostElements);
   });
 }

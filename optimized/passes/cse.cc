@@ -1,6 +1,7 @@
 #include "optimized/passes/cse.h"
 
 #include <algorithm>
+#include <variant>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
@@ -21,6 +22,25 @@ uint64_t Mix(uint64_t hash, uint64_t value) {
   return hash * 0xff51afd7ed558ccd;
 }
 
+struct AttributeKey {
+  uint64_t operator()(bool value) const { return value ? 1 : 2; }
+  uint64_t operator()(int64_t value) const { return static_cast<uint64_t>(value); }
+  uint64_t operator()(const Int64List& list) const {
+    uint64_t key = list.size();
+    for (int64_t value : list) key = Mix(key, static_cast<uint64_t>(value));
+    return key;
+  }
+  uint64_t operator()(const std::vector<SliceRange>& ranges) const {
+    uint64_t key = ranges.size();
+    for (const SliceRange& range : ranges) key = Mix(key, static_cast<uint64_t>(range.start));
+    return key;
+  }
+  template <typename T>
+  uint64_t operator()(const T&) const {
+    return 0;
+  }
+};
+
 // Equal for instructions that Same holds for: operands count in any order.
 uint64_t Key(const Instruction& inst) {
   uint64_t operands = 0;
@@ -31,6 +51,9 @@ uint64_t Key(const Instruction& inst) {
   key = Mix(key, static_cast<uint64_t>(inst.shape().element_type()));
   if (inst.shape().IsArray()) {
     for (int64_t size : inst.shape().dimensions()) key = Mix(key, static_cast<uint64_t>(size));
+  }
+  for (const Attributes::Entry& entry : inst.attributes().entries()) {
+    if (entry.first < Attr::kSharding) key = Mix(key, std::visit(AttributeKey(), entry.second));
   }
   if (const Literal* literal = inst.literal()) {
     const absl::Span<const uint8_t> bytes = literal->bytes();

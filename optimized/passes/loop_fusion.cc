@@ -16,7 +16,8 @@ namespace {
 
 constexpr size_t kMaxFusionSize = 64;  // instructions in one fusion
 constexpr size_t kMaxDuplicates = 8;   // of them, how many are computed elsewhere too
-constexpr double kMaxRepeats = 4;      // how often one instruction is emitted into one fusion
+constexpr size_t kMaxUsers = 256;  // of an instruction that is fused; more are not looked through
+constexpr double kMaxRepeats = 4;  // how often one instruction is emitted into one fusion
 
 // Ops whose every element is an element of an operand, or a formula of the index.
 bool MovesData(Opcode opcode) {
@@ -137,10 +138,11 @@ class Planner {
   // Some group with a user of `inst` does not compute `inst` itself.
   bool IsNeeded(Instruction* inst) {
     if (inst == root_ || inst->users().empty()) return true;
-    const std::vector<size_t>& own = groups_of_[inst];
+    const std::vector<size_t>& list = groups_of_[inst];
+    const absl::flat_hash_set<size_t> own(list.begin(), list.end());
     for (Instruction* user : inst->users()) {
       for (size_t group : groups_of_.at(user)) {
-        if (std::find(own.begin(), own.end(), group) == own.end()) return true;
+        if (!own.contains(group)) return true;
       }
     }
     return false;
@@ -166,7 +168,10 @@ class Planner {
       Instruction* candidate = last->second;
       candidates.erase(last);
       if (!IsFusible(*candidate)) continue;
-      const Member member = Placed(candidate, members, spaces);
+      // A constant may have very many users; where they are does not matter.
+      const bool is_leaf = candidate->operand_count() == 0;
+      if (!is_leaf && candidate->users().size() > kMaxUsers) continue;
+      const Member member = is_leaf ? Member() : Placed(candidate, members, spaces);
       if (!IsWorthIt(*candidate, member, duplicates)) continue;
       if (!gates_.Allow(DecisionKind::kKernel, "fuse-loop", candidate)) continue;
       duplicates += member.exclusive ? 0 : 1;

@@ -47,7 +47,10 @@ bool IsPlain(const Instruction& inst) {
                      [](const Instruction* operand) { return IsPlainShape(operand->shape()); });
 }
 
-bool IsPure(const Instruction& inst) {
+namespace {
+
+// By itself, without what it calls.
+bool IsPureOperation(const Instruction& inst) {
   switch (inst.opcode()) {
     case Opcode::kRng:
     case Opcode::kRngGetAndUpdateState:
@@ -58,15 +61,33 @@ bool IsPure(const Instruction& inst) {
       break;
   }
   const OpInfo& info = Info(inst.opcode());
-  if (info.Is(kSideEffect) || info.Is(kCollective)) return false;
-  return std::all_of(inst.callees().begin(), inst.callees().end(),
-                     [](const Computation* callee) { return IsPure(*callee); });
+  return !info.Is(kSideEffect) && !info.Is(kCollective);
 }
 
-bool IsPure(const Computation& computation) {
-  return std::all_of(computation.begin(), computation.end(),
-                     [](const Instruction* inst) { return IsPure(*inst); });
+// Each computation once: calls of calls may double at each level.
+bool ArePure(std::vector<const Computation*> open) {
+  absl::flat_hash_set<const Computation*> seen(open.begin(), open.end());
+  while (!open.empty()) {
+    const Computation* at = open.back();
+    open.pop_back();
+    for (const Instruction* inst : *at) {
+      if (!IsPureOperation(*inst)) return false;
+      for (const Computation* callee : inst->callees()) {
+        if (seen.insert(callee).second) open.push_back(callee);
+      }
+    }
+  }
+  return true;
 }
+
+}  // namespace
+
+bool IsPure(const Instruction& inst) {
+  if (!IsPureOperation(inst)) return false;
+  return inst.callees().empty() || ArePure({inst.callees().begin(), inst.callees().end()});
+}
+
+bool IsPure(const Computation& computation) { return ArePure({&computation}); }
 
 Instruction* InlineCopy(Computation* into, const Computation& callee,
                         absl::Span<Instruction* const> arguments) {

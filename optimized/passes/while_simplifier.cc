@@ -76,21 +76,26 @@ bool ForwardInvariants(Instruction* loop, Gates& gates) {
   return changed;
 }
 
+bool AreCalledOnce(const Instruction& loop) {
+  const Module* module = loop.parent()->parent();
+  return std::all_of(loop.callees().begin(), loop.callees().end(), [&](const Computation* callee) {
+    return module->Callers(callee).size() == 1;
+  });
+}
+
 // Body and condition see the constant that an element always is.
 bool SinkConstants(Instruction* loop, Gates& gates) {
   const WhileState state(loop);
   if (!state.is_tuple()) return false;
-  Module* module = loop->parent()->parent();
-  for (Computation* callee : loop->callees()) {
-    if (module->Callers(callee).size() != 1) return false;
-  }
-  bool changed = false;
+  bool changed = false, is_known_single = false;
   for (int64_t i = 0; i < state.size(); ++i) {
     const Instruction* before = state.Initial(i);
     if (before == nullptr || ConstantValue(before) == nullptr || !state.IsInvariant(i) ||
         before->shape().ElementCount() > kMaxSunkElements) {
       continue;
     }
+    if (!is_known_single && !AreCalledOnce(*loop)) return false;
+    is_known_single = true;
     for (Computation* callee : loop->callees()) {
       for (Instruction* reader : callee->PostOrder()) {
         if (state.ElementRead(reader) != i || !(reader->shape() == before->shape())) continue;
