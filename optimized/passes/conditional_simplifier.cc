@@ -45,10 +45,11 @@ bool InlineBranch(Instruction* conditional, Gates& gates) {
       InlineCopy(conditional->parent(), *conditional->callee(*branch), {&argument, 1}));
 }
 
-bool IsTiny(const Computation& branch) {
+bool IsTiny(const Computation& branch, const Purity& purity) {
   if (branch.instruction_count() > kMostInstructions) return false;
-  return std::all_of(branch.begin(), branch.end(), [](const Instruction* inst) {
-    return inst->callees().empty() && IsPure(*inst) && inst->control_predecessors().empty() &&
+  return std::all_of(branch.begin(), branch.end(), [&](const Instruction* inst) {
+    return inst->callees().empty() && purity.IsPure(*inst) &&
+           inst->control_predecessors().empty() &&
            (!inst->shape().IsArray() || inst->shape().ElementCount() <= kMostElements);
   });
 }
@@ -80,11 +81,11 @@ Instruction* AddSelect(Computation* computation, Instruction* predicate, Instruc
   return computation->Add(Opcode::kTuple, shape, elements);
 }
 
-bool ToSelect(Instruction* conditional, Gates& gates) {
+bool ToSelect(Instruction* conditional, Gates& gates, const Purity& purity) {
   if (BranchCount(*conditional) != 2 || !IsPred(conditional->operand(0)->shape().element_type()) ||
       !IsSelectable(conditional->shape()) || !HasMatchingShapes(*conditional, 0) ||
-      !HasMatchingShapes(*conditional, 1) || !IsTiny(*conditional->callee(0)) ||
-      !IsTiny(*conditional->callee(1))) {
+      !HasMatchingShapes(*conditional, 1) || !IsTiny(*conditional->callee(0), purity) ||
+      !IsTiny(*conditional->callee(1), purity)) {
     return false;
   }
   Rewrite rewrite(gates, "conditional-to-select", conditional);
@@ -101,6 +102,7 @@ bool ToSelect(Instruction* conditional, Gates& gates) {
 }  // namespace
 
 absl::StatusOr<bool> ConditionalSimplifier::Run(Module& module, PassContext& context) {
+  const Purity purity(module);
   bool changed = false;
   for (Computation* computation : UnitComputations(module)) {
     for (Instruction* inst : computation->PostOrder()) {
@@ -108,7 +110,7 @@ absl::StatusOr<bool> ConditionalSimplifier::Run(Module& module, PassContext& con
           !inst->control_successors().empty()) {
         continue;
       }
-      changed |= InlineBranch(inst, context.gates) || ToSelect(inst, context.gates);
+      changed |= InlineBranch(inst, context.gates) || ToSelect(inst, context.gates, purity);
     }
   }
   return changed;

@@ -11,9 +11,9 @@
 namespace assay {
 namespace {
 
-bool IsCandidate(const Instruction& inst) {
+bool IsCandidate(const Instruction& inst, const Purity& purity) {
   return inst.opcode() != Opcode::kParameter && inst.control_predecessors().empty() &&
-         inst.control_successors().empty() && IsPure(inst) &&
+         inst.control_successors().empty() && purity.IsPure(inst) &&
          !(inst.opcode() == Opcode::kConstant && inst.literal() == nullptr);
 }
 
@@ -69,12 +69,12 @@ bool Same(const Instruction& a, const Instruction& b) {
   return Info(a.opcode()).Is(kCommutative) && x.size() == 2 && x[0] == y[1] && x[1] == y[0];
 }
 
-bool RunOn(Computation* computation, Gates& gates) {
+bool RunOn(Computation* computation, Gates& gates, const Purity& purity) {
   // Looked up only, never walked: its order does not matter.
   absl::flat_hash_map<uint64_t, std::vector<Instruction*>> seen;
   bool changed = false;
   for (Instruction* inst : computation->PostOrder()) {
-    if (!IsCandidate(*inst)) continue;
+    if (!IsCandidate(*inst, purity)) continue;
     std::vector<Instruction*>& bucket = seen[Key(*inst)];
     const auto match = std::find_if(bucket.begin(), bucket.end(),
                                     [&](Instruction* other) { return Same(*inst, *other); });
@@ -91,9 +91,10 @@ bool RunOn(Computation* computation, Gates& gates) {
 }  // namespace
 
 absl::StatusOr<bool> CommonSubexpressionElimination::Run(Module& module, PassContext& context) {
+  const Purity purity(module);
   bool changed = false;
   for (Computation* computation : UnitComputations(module)) {
-    changed |= RunOn(computation, context.gates);
+    changed |= RunOn(computation, context.gates, purity);
   }
   return changed;
 }

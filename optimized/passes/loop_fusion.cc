@@ -76,8 +76,8 @@ bool IsRowMajor(const Shape& shape) {
 }
 
 // May be computed element by element inside a fusion.
-bool IsFusible(const Instruction& inst) {
-  if (!IsPlain(inst) || !IsPure(inst) || !IsRowMajor(inst.shape()) ||
+bool IsFusible(const Instruction& inst, const Purity& purity) {
+  if (!IsPlain(inst) || !purity.IsPure(inst) || !IsRowMajor(inst.shape()) ||
       IsComplex(inst.shape().element_type())) {
     return false;
   }
@@ -90,13 +90,13 @@ bool IsFusible(const Instruction& inst) {
   return MovesData(inst.opcode()) || IsElementwise(inst);
 }
 
-bool CanBeRoot(const Instruction& inst) {
+bool CanBeRoot(const Instruction& inst, const Purity& purity) {
   if (inst.opcode() == Opcode::kConstant || inst.opcode() == Opcode::kIota) return false;
   if (inst.opcode() == Opcode::kReduce) {
-    return IsPlain(inst) && IsPure(inst) && IsRowMajor(inst.shape()) &&
+    return IsPlain(inst) && purity.IsPure(inst) && IsRowMajor(inst.shape()) &&
            !IsComplex(inst.shape().element_type());
   }
-  return IsFusible(inst);
+  return IsFusible(inst, purity);
 }
 
 double Elements(const Instruction& inst) {
@@ -118,8 +118,11 @@ struct Group {
 
 class Planner {
  public:
-  Planner(Computation* computation, Gates& gates)
-      : gates_(gates), order_(computation->PostOrder()), root_(computation->root()) {
+  Planner(Computation* computation, Gates& gates, const Purity& purity)
+      : gates_(gates),
+        purity_(purity),
+        order_(computation->PostOrder()),
+        root_(computation->root()) {
     for (size_t i = 0; i < order_.size(); ++i) position_[order_[i]] = i;
   }
 
@@ -150,7 +153,7 @@ class Planner {
 
   Group Grow(Instruction* root) {
     Group group{root, {root}};
-    if (!CanBeRoot(*root)) return group;
+    if (!CanBeRoot(*root, purity_)) return group;
     absl::flat_hash_map<const Instruction*, Member> members;
     Member& first = members[root];
     first.evaluations = Elements(root->opcode() == Opcode::kReduce ? *root->operand(0) : *root);
@@ -167,7 +170,7 @@ class Planner {
       const auto last = std::prev(candidates.end());
       Instruction* candidate = last->second;
       candidates.erase(last);
-      if (!IsFusible(*candidate)) continue;
+      if (!IsFusible(*candidate, purity_)) continue;
       // A constant may have very many users; where they are does not matter.
       const bool is_leaf = candidate->operand_count() == 0;
       if (!is_leaf && candidate->users().size() > kMaxUsers) continue;
@@ -235,6 +238,7 @@ class Planner {
   }
 
   Gates& gates_;
+  const Purity& purity_;
   std::vector<Instruction*> order_;
   Instruction* root_;
   absl::flat_hash_map<const Instruction*, size_t> position_;
@@ -276,11 +280,12 @@ void Build(Computation* computation, const Group& group) {
 }  // namespace
 
 absl::StatusOr<bool> LoopFusion::Run(Module& module, PassContext& context) {
+  const Purity purity(module);
   bool changed = false;
   for (Computation* computation : UnitComputations(module)) {
     // Users are built before their operands; what a later group needs is still used by nothing but
     // fusions then.
-    for (const Group& group : Planner(computation, context.gates).Plan()) {
+    for (const Group& group : Planner(computation, context.gates, purity).Plan()) {
       if (group.members.size() < 2) continue;
       Build(computation, group);
       changed = true;

@@ -64,30 +64,22 @@ bool IsPureOperation(const Instruction& inst) {
   return !info.Is(kSideEffect) && !info.Is(kCollective);
 }
 
-// Each computation once: calls of calls may double at each level.
-bool ArePure(std::vector<const Computation*> open) {
-  absl::flat_hash_set<const Computation*> seen(open.begin(), open.end());
-  while (!open.empty()) {
-    const Computation* at = open.back();
-    open.pop_back();
-    for (const Instruction* inst : *at) {
-      if (!IsPureOperation(*inst)) return false;
-      for (const Computation* callee : inst->callees()) {
-        if (seen.insert(callee).second) open.push_back(callee);
-      }
-    }
-  }
-  return true;
-}
-
 }  // namespace
 
-bool IsPure(const Instruction& inst) {
-  if (!IsPureOperation(inst)) return false;
-  return inst.callees().empty() || ArePure({inst.callees().begin(), inst.callees().end()});
+Purity::Purity(const Module& module) {
+  for (const Computation* computation : module.ComputationPostOrder()) {  // callees first
+    if (!std::all_of(computation->begin(), computation->end(),
+                     [this](const Instruction* inst) { return IsPure(*inst); })) {
+      impure_.insert(computation);
+    }
+  }
 }
 
-bool IsPure(const Computation& computation) { return ArePure({&computation}); }
+bool Purity::IsPure(const Instruction& inst) const {
+  return IsPureOperation(inst) &&
+         std::all_of(inst.callees().begin(), inst.callees().end(),
+                     [this](const Computation* callee) { return IsPure(*callee); });
+}
 
 Instruction* InlineCopy(Computation* into, const Computation& callee,
                         absl::Span<Instruction* const> arguments) {

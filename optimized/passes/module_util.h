@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "absl/container/flat_hash_set.h"
 #include "absl/types/span.h"
 #include "spec/ir/module.h"
 
@@ -15,10 +16,18 @@ std::vector<Computation*> UnitComputations(const Module& module);
 // Result and operands are arrays of static shape; no control dependencies.
 bool IsPlain(const Instruction& inst);
 
-// May be executed again, dropped, moved or merged with its like: no side effect, randomness or
-// communication, in it or in what it calls.
-bool IsPure(const Instruction& inst);
-bool IsPure(const Computation& computation);
+// What may be executed again, dropped, moved or merged with its like: no side effect, randomness or
+// communication, in it or in what it calls. Looks at the module once, when made; what is added
+// later counts as pure if its op is.
+class Purity {
+ public:
+  explicit Purity(const Module& module);
+  bool IsPure(const Instruction& inst) const;
+  bool IsPure(const Computation& computation) const { return !impure_.contains(&computation); }
+
+ private:
+  absl::flat_hash_set<const Computation*> impure_;
+};
 
 // The body of `callee` in the computation of `arguments`' user: its copied root, or nullptr if the
 // shapes of arguments and parameters are not the same, layouts included.

@@ -53,7 +53,8 @@ bool IsCandidate(const Instruction& loop) {
 
 class Hoister {
  public:
-  Hoister(Instruction* loop, Gates& gates) : loop_(loop), state_(loop), gates_(gates) {}
+  Hoister(Instruction* loop, Gates& gates, const Purity& purity)
+      : loop_(loop), state_(loop), gates_(gates), purity_(purity) {}
 
   bool Run() {
     FindInvariants();
@@ -74,7 +75,8 @@ class Hoister {
       const std::optional<int64_t> element = state_.ElementRead(inst);
       const bool is_source = element && state_.IsInvariant(*element) && inst->shape().IsArray();
       const bool follows =
-          !element && inst->opcode() != Opcode::kParameter && IsPlain(*inst) && IsPure(*inst) &&
+          !element && inst->opcode() != Opcode::kParameter && IsPlain(*inst) &&
+          purity_.IsPure(*inst) &&
           std::all_of(inst->operands().begin(), inst->operands().end(),
                       [&](const Instruction* operand) { return is_invariant_.contains(operand); });
       if (!is_source && !follows) continue;
@@ -181,6 +183,7 @@ class Hoister {
   Instruction* loop_;
   WhileState state_;
   Gates& gates_;
+  const Purity& purity_;
   std::vector<Instruction*> invariants_;  // operands before users
   absl::flat_hash_set<const Instruction*> is_invariant_;
   std::vector<Instruction*> moved_;
@@ -190,13 +193,14 @@ class Hoister {
 }  // namespace
 
 absl::StatusOr<bool> WhileInvariantCodeMotion::Run(Module& module, PassContext& context) {
+  const Purity purity(module);
   bool changed = false;
   for (Computation* computation : UnitComputations(module)) {
     std::vector<Instruction*> loops;
     for (Instruction* inst : computation->PostOrder()) {
       if (IsCandidate(*inst)) loops.push_back(inst);
     }
-    for (Instruction* loop : loops) changed |= Hoister(loop, context.gates).Run();
+    for (Instruction* loop : loops) changed |= Hoister(loop, context.gates, purity).Run();
   }
   return changed;
 }

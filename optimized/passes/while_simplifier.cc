@@ -36,10 +36,10 @@ std::string_view UnrollRule(int64_t trips) {
 }
 
 // The loop's bodies one after the other, in its place.
-bool Unroll(Instruction* loop, Gates& gates) {
+bool Unroll(Instruction* loop, Gates& gates, const Purity& purity) {
   const Computation& body = *loop->callee(1);
   const std::optional<int64_t> known = TripCount(loop, kMaxUnrolledTrips);
-  if (!known || !IsPure(body) || !IsPure(*loop->callee(0))) return false;
+  if (!known || !purity.IsPure(*loop)) return false;
   if (*known > 1 && *known * body.instruction_count() > kMaxUnrolledInstructions) return false;
   const std::optional<int64_t> trips = gates.IntegerFact("trip-count", loop, known);
   if (!trips || *trips < 0 || *trips > 2 * kMaxUnrolledTrips) return false;
@@ -160,11 +160,11 @@ std::vector<bool> LiveElements(const Instruction* loop, const WhileState& state)
   return live;
 }
 
-bool DropDeadElements(Instruction* loop, Gates& gates) {
+bool DropDeadElements(Instruction* loop, Gates& gates, const Purity& purity) {
   const WhileState state(loop);
   if (!state.is_tuple() || loop == loop->parent()->root() || loop->users().empty() ||
       loop->operand(0)->opcode() != Opcode::kTuple ||
-      loop->callee(1)->root()->opcode() != Opcode::kTuple || !IsPure(*loop->callee(1)) ||
+      loop->callee(1)->root()->opcode() != Opcode::kTuple || !purity.IsPure(*loop) ||
       !state.IsReadByElement(loop->callee(0)) || !state.IsReadByElement(loop->callee(1)) ||
       !std::all_of(loop->users().begin(), loop->users().end(), [](const Instruction* user) {
         return user->opcode() == Opcode::kGetTupleElement && user->control_predecessors().empty() &&
@@ -219,6 +219,7 @@ bool DropDeadElements(Instruction* loop, Gates& gates) {
 }  // namespace
 
 absl::StatusOr<bool> WhileSimplifier::Run(Module& module, PassContext& context) {
+  const Purity purity(module);
   bool changed = false;
   int64_t size = module.InstructionCount();
   for (Computation* computation : UnitComputations(module)) {
@@ -229,12 +230,12 @@ absl::StatusOr<bool> WhileSimplifier::Run(Module& module, PassContext& context) 
     for (Instruction* inst : loops) {
       changed |= SinkConstants(inst, context.gates);
       changed |= ForwardInvariants(inst, context.gates);
-      if (size < kMaxInlinedInstructions && Unroll(inst, context.gates)) {
+      if (size < kMaxInlinedInstructions && Unroll(inst, context.gates, purity)) {
         changed = true;
         size = module.InstructionCount();
         continue;
       }
-      changed |= DropDeadElements(inst, context.gates);
+      changed |= DropDeadElements(inst, context.gates, purity);
     }
   }
   return changed;
