@@ -182,6 +182,19 @@ std::vector<std::pair<std::string, double>> Pairs(const Json& json, const char* 
   return pairs;
 }
 
+// The stages of a case in the order in which it goes through them; JSON objects are sorted by name.
+std::vector<std::pair<std::string, double>> Stages(const Json& summary) {
+  std::vector<std::pair<std::string, double>> all = Pairs(summary, "stages"), ordered;
+  for (const char* name : {"generate", "oracle", "passes", "code", "run", "judge"}) {
+    auto at = std::find_if(all.begin(), all.end(), [&](const auto& p) { return p.first == name; });
+    if (at == all.end()) continue;
+    ordered.push_back(*at);
+    all.erase(at);
+  }
+  ordered.insert(ordered.end(), all.begin(), all.end());
+  return ordered;
+}
+
 std::string RulesFired(const Json& summary) {
   std::vector<std::pair<std::string, double>> rules = Pairs(summary, "rules");
   if (rules.empty()) return "";
@@ -212,7 +225,7 @@ std::string FuzzCard(const RunRow& run, const std::string& folder) {
   html += Tile(Grouped(findings), "findings", tone);
   html += Tile(Grouped(Whole(summary, "buckets")), "distinct", tone);
   html += "</div>";
-  html += SplitBar(Pairs(summary, "stages"));
+  html += SplitBar(Stages(summary));
   html += FindingsTable(run, folder);
   html += RulesFired(summary);
   return html + "</div>\n";
