@@ -70,6 +70,10 @@ std::string NormaliseWord(std::string_view word) {
 }  // namespace
 
 std::string CrashSignature(const std::string& text) {
+  // The class in front is no part of it: the same assertion kills compilers at several points.
+  for (const char* prefix : {"compile crash: ", "run crash: ", "rejected: "}) {
+    if (text.rfind(prefix, 0) == 0) return CrashSignature(text.substr(std::string(prefix).size()));
+  }
   std::string signature;
   for (const std::string& line : std::vector<std::string>(absl::StrSplit(text, '\n'))) {
     if (!Telling(line)) continue;
@@ -106,7 +110,11 @@ std::string BucketOf(const BucketKey& key) {
   if (!key.pass.empty()) StrAppend(&bucket, "/", key.pass);
   bool crash = key.kind == FindingKind::kCompileCrash || key.kind == FindingKind::kRunCrash ||
                key.kind == FindingKind::kRejected;
-  if (crash && !key.crash.empty()) return StrCat(bucket, "/", CrashSignature(key.crash));
+  if (crash && !key.crash.empty()) {
+    StrAppend(&bucket, "/", CrashSignature(key.crash));
+    // A bare signal says little: what is in the program tells one crash from another.
+    return key.reduced == nullptr ? bucket : StrCat(bucket, "/", OpcodeSet(*key.reduced));
+  }
   if (key.reduced != nullptr) {
     char hash[9];
     snprintf(hash, sizeof(hash), "%08x", static_cast<uint32_t>(StructureHash(*key.reduced)));

@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
+#include "fuzz/backends/process_backend.h"
 #include "fuzz/bucket.h"
 #include "nlohmann/json.hpp"
 #include "spec/base/strings.h"
@@ -331,7 +332,7 @@ absl::Status WriteBugPage(const BugPage& page, const std::string& folder) {
     std::string text;
     bool executable = false;
   };
-  std::vector<File> files = {{"repro.hlo", page.finding.module_text},
+  std::vector<File> files = {{"repro.hlo", SpellNegativeZeros(page.finding.module_text)},
                              {"original.hlo", page.original_text},
                              {"README.md", BugMarkdown(page)},
                              {"repro.sh", shell, true},

@@ -116,8 +116,10 @@ class PassSearch {
         last_right = &snapshot;
         continue;
       }
-      blame_.pass = snapshot.pass;
-      blame_.pipeline = snapshot.pipeline;
+      // The first snapshot is what XLA made of the text (through StableHLO) before any pass.
+      bool imported = last_right == nullptr && blame_.unreadable == 0;
+      blame_.pass = imported ? "import" : snapshot.pass;
+      blame_.pipeline = imported ? "" : snapshot.pipeline;
       blame_.before = last_right == nullptr ? "" : last_right->text;
       blame_.after = snapshot.text;
       return;
@@ -139,7 +141,8 @@ class PassSearch {
   }
 
   void Flags() {
-    if (!blame_.pass.empty()) pass_matters_ = Flag("xla_disable_hlo_passes", blame_.pass);
+    if (!blame_.pass.empty() && blame_.pass != "import")
+      pass_matters_ = Flag("xla_disable_hlo_passes", blame_.pass);
     passes_matter_ = Flag("xla_disable_all_hlo_passes", "true");
     llvm_matters_ = Flag("xla_backend_optimization_level", "0");
   }

@@ -9,6 +9,7 @@
 
 #include "absl/strings/str_format.h"
 #include "fuzz/bucket.h"
+#include "fuzz/portable.h"
 #include "nlohmann/json.hpp"
 #include "spec/base/strings.h"
 #include "spec/ops/verifier.h"
@@ -248,7 +249,10 @@ absl::StatusOr<ReduceResult> ReduceFailure(const CheckSubject& subject, const Re
                                            const TriageOptions& options) {
   std::string signature;
   if (IsCrash(kind)) signature = CrashSignature(CheckIsolated(subject, *c.module, c.inputs).detail);
+  bool foreign = !subject.backend.Describe().in_process;
+  int64_t unportable = UnportableUses(*c.module, c.inputs);
   auto predicate = [&](const Module& module, const std::vector<Literal>& inputs) {
+    if (foreign && UnportableUses(module, inputs) > unportable) return false;
     if (!rule.empty()) return FailsByRule(subject, module, inputs, kind, rule);
     bool repeat = kind == FindingKind::kNondeterministic;
     CheckOutcome outcome = CheckIsolated(subject, module, inputs, -1, repeat);

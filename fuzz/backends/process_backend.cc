@@ -161,8 +161,10 @@ class ProcessBackend : public Backend {
     }
     WriteOptions write = WriteOptions::Long();
     write.metadata = false;
+    std::string text = WriteModule(module, write);
+    if (options_.decimal_negative_zero) text = SpellNegativeZeros(text);
     auto executable = std::make_unique<ProcessExecutable>(
-        *this, ++next_id_, module.entry()->root()->shape(), WriteModule(module, write), options);
+        *this, ++next_id_, module.entry()->root()->shape(), std::move(text), options);
     if (absl::Status status = executable->Load(); !status.ok()) return status;
     return executable;
   }
@@ -255,6 +257,20 @@ absl::StatusOr<std::unique_ptr<Module>> ProcessExecutable::OptimizedModule() con
 }
 
 }  // namespace
+
+// Only float literals hold the word -0: integers have no such value, and names no such start.
+std::string SpellNegativeZeros(const std::string& text) {
+  std::string out;
+  out.reserve(text.size());
+  for (size_t i = 0; i < text.size(); ++i) {
+    out.push_back(text[i]);
+    if (text[i] != '0' || i < 2 || text[i - 1] != '-' || i + 1 >= text.size()) continue;
+    bool begins = std::strchr(" ({,", text[i - 2]) != nullptr;
+    bool ends = std::strchr(" )},", text[i + 1]) != nullptr;
+    if (begins && ends) out += ".0";
+  }
+  return out;
+}
 
 absl::StatusOr<std::unique_ptr<Backend>> MakeProcessBackend(ProcessBackendOptions options) {
   auto backend = std::make_unique<ProcessBackend>(std::move(options));

@@ -20,9 +20,14 @@ struct ProcessBackendOptions {
   std::map<std::string, std::string> flags;
   bool compile_only = false;  // never ask it to run: OptimizedModule is what is wanted
   double start_seconds = 60;
+  // XLA reads -0 as an integer and loses the sign: spell it -0.0.
+  bool decimal_negative_zero = false;
   // Tells of a module that the worker cannot be asked about, "" if it can.
   std::function<std::string(const Module&)> unsupported;
 };
+
+// HLO text in which the float -0 is spelled -0.0.
+std::string SpellNegativeZeros(const std::string& text);
 
 // Starts the worker, so that a missing interpreter or package is an error here (sick machine) and
 // not of the first case. The backend keeps one worker, serves one caller at a time and starts it

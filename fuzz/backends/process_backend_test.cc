@@ -130,6 +130,12 @@ TEST(ProcessBackend, SaysWhatIsMissing) {
   EXPECT_FALSE(registry.Create("process:").ok());
 }
 
+TEST(ProcessBackend, SpellsNegativeZeros) {
+  EXPECT_EQ(SpellNegativeZeros("a = f32[3] constant({-0, 1, -0}), b-0 = f32[] constant(-0)"),
+            "a = f32[3] constant({-0.0, 1, -0.0}), b-0 = f32[] constant(-0.0)");
+  EXPECT_EQ(SpellNegativeZeros("padding=-0_1 {-0.5, -05}"), "padding=-0_1 {-0.5, -05}");
+}
+
 TEST(ProcessBackend, HasNoGatesForDefects) {
   std::unique_ptr<Backend> backend = Worker();
   CompileOptions options;

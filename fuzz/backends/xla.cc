@@ -20,6 +20,7 @@ absl::StatusOr<ProcessBackendOptions> XlaOptions(const std::string& options,
   ProcessBackendOptions result;
   result.name = options.empty() ? "xla" : StrCat("xla:", options);
   result.profile = &Profile::Xla();
+  result.decimal_negative_zero = true;
   std::string interpreter = python;
   std::vector<std::string> parts;
   for (size_t at = 0; at < options.size();) {

@@ -73,7 +73,12 @@ class XlaCpu:
     @staticmethod
     def classed(error, otherwise):
         text = f"{type(error).__name__}: {error}"
-        for word, kind in (("UNIMPLEMENTED", "unsupported"), ("RESOURCE_EXHAUSTED", "out of memory")):
+        # StableHLO, the form in which jaxlib takes programs, has no room for some legal HLO (sign of unsigned numbers).
+        for word, kind in (
+            ("UNIMPLEMENTED", "unsupported"),
+            ("Failed to parse using StableHLO", "unsupported"),
+            ("RESOURCE_EXHAUSTED", "out of memory"),
+        ):
             if word in text:
                 return BackendError(kind, text)
         return BackendError(otherwise, text)

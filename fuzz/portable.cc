@@ -1,0 +1,118 @@
+#include "fuzz/portable.h"
+
+#include <cmath>
+#include <limits>
+#include <optional>
+
+#include "absl/container/flat_hash_set.h"
+
+namespace assay {
+namespace {
+
+// Whether `at` depends on parameter `number`.
+bool Uses(const Instruction* at, int64_t number) {
+  if (at->opcode() == Opcode::kParameter) return at->parameter_number() == number;
+  for (const Instruction* operand : at->operands()) {
+    if (Uses(operand, number)) return true;
+  }
+  return false;
+}
+
+const Instruction* SkipConverts(const Instruction* at) {
+  while (at->opcode() == Opcode::kConvert) at = at->operand(0);
+  return at;
+}
+
+// The combiner of a reducer of two scalars that combines both of them; nullopt for other forms.
+std::optional<Opcode> CombinerOf(const Computation& reducer) {
+  constexpr int64_t kMaxInstructions = 16;  // Uses visits paths
+  if (reducer.parameter_count() != 2 || reducer.instruction_count() > kMaxInstructions) {
+    return std::nullopt;
+  }
+  const Instruction* root = SkipConverts(reducer.root());
+  switch (root->opcode()) {
+    case Opcode::kAdd:
+    case Opcode::kMultiply:
+    case Opcode::kMaximum:
+    case Opcode::kMinimum:
+    case Opcode::kAnd:
+    case Opcode::kOr:
+    case Opcode::kXor:
+      break;
+    default:
+      return std::nullopt;
+  }
+  if (!Uses(root, 0) || !Uses(root, 1)) return std::nullopt;
+  return root->opcode();
+}
+
+bool IsIdentity(const Literal& value, Opcode combiner) {
+  ElementType type = value.element_type();
+  if (!value.shape().IsScalar() || IsComplex(type)) return false;
+  if (IsFloat(type)) {
+    double x = value.GetDouble(0);
+    switch (combiner) {
+      case Opcode::kAdd:
+        return x == 0;
+      case Opcode::kMultiply:
+        return x == 1;
+      case Opcode::kMaximum:
+        return x == -std::numeric_limits<double>::infinity();
+      case Opcode::kMinimum:
+        return x == std::numeric_limits<double>::infinity();
+      default:
+        return false;
+    }
+  }
+  uint64_t bits = value.GetBits(0);
+  int width = IsPred(type) ? 1 : BitWidth(type);
+  uint64_t ones = width == 64 ? ~uint64_t{0} : (uint64_t{1} << width) - 1;
+  bits &= ones;
+  uint64_t top = uint64_t{1} << (width - 1);
+  switch (combiner) {
+    case Opcode::kAdd:
+      return bits == 0;  // of predicates: or
+    case Opcode::kOr:
+    case Opcode::kXor:
+      return bits == 0;
+    case Opcode::kMultiply:
+      return bits == 1;
+    case Opcode::kAnd:
+      return bits == ones;
+    case Opcode::kMaximum:
+      return bits == (IsSigned(type) ? top : 0);
+    case Opcode::kMinimum:
+      return bits == (IsSigned(type) ? ones & ~top : ones);
+    default:
+      return false;
+  }
+}
+
+const Literal* ValueOf(const Instruction* init, const std::vector<Literal>& inputs) {
+  if (init->opcode() == Opcode::kConstant) return init->literal();
+  bool input =
+      init->opcode() == Opcode::kParameter && init->parent() == init->parent()->parent()->entry();
+  if (!input || init->parameter_number() >= static_cast<int64_t>(inputs.size())) return nullptr;
+  return &inputs[init->parameter_number()];
+}
+
+bool IsPortableReduce(const Instruction* reduce, const std::vector<Literal>& inputs) {
+  if (reduce->operand_count() != 2) return true;  // variadic forms have no simple identity
+  std::optional<Opcode> combiner = CombinerOf(*reduce->callee());
+  const Literal* init = ValueOf(reduce->operand(1), inputs);
+  return combiner && init != nullptr && init->shape().IsArray() && IsIdentity(*init, *combiner);
+}
+
+}  // namespace
+
+int64_t UnportableUses(const Module& module, const std::vector<Literal>& inputs) {
+  int64_t count = 0;
+  for (const Computation* computation : module.computations()) {
+    for (const Instruction* at : *computation) {
+      count += at->opcode() == Opcode::kReduce && !IsPortableReduce(at, inputs);
+    }
+  }
+  return count;
+}
+
+}  // namespace assay
