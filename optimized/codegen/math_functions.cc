@@ -100,8 +100,8 @@ Value* CallPerLane(ValueBuilder& b, const char* function, llvm::Type* result,
   for (Value* a : arguments) types.push_back(a->getType()->getScalarType());
   llvm::Module* module = ir.GetInsertBlock()->getModule();
   // A name of our own: LLVM knows those of the C library and rewrites calls of them as it sees fit.
-  llvm::FunctionCallee callee =
-      module->getOrInsertFunction(std::string("assay_") + function, llvm::FunctionType::get(result, types, false));
+  llvm::FunctionCallee callee = module->getOrInsertFunction(
+      std::string("assay_") + function, llvm::FunctionType::get(result, types, false));
   if (auto* f = llvm::dyn_cast<llvm::Function>(callee.getCallee())) {
     f->setDoesNotThrow();
     f->setDoesNotAccessMemory();
