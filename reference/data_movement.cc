@@ -145,8 +145,9 @@ absl::Status BoundBitcast(const OpContext& op, Array& result) {
     return absl::OkStatus();
   }
   const IndexMap map = BitcastMap(op);
+  const bool moved_only = IsMovedOnly(*op.instruction.operand(0));
   for (size_t i = 0; i < map.size(); ++i)
-    ReinterpretBound(op.array(0), map[i], result, static_cast<int64_t>(i));
+    ReinterpretBound(op.array(0), map[i], result, static_cast<int64_t>(i), moved_only);
   return absl::OkStatus();
 }
 

@@ -74,6 +74,7 @@ Freedoms FreedomsOf(const Profile* profile) {
           .excess = profile->Grants(ClauseId::kExcessPrecision),
           .contract = profile->Grants(ClauseId::kContraction),
           .reassociate = profile->Grants(ClauseId::kReassociation),
+          .commute = profile->IsXla(),
           .reciprocal = profile->Grants(ClauseId::kReciprocalDivision),
           .xla_budgets = profile->IsXla()};
 }

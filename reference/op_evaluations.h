@@ -18,6 +18,7 @@ struct Freedoms {
   bool excess = false;       // ClauseId::kExcessPrecision
   bool contract = false;     // ClauseId::kContraction
   bool reassociate = false;  // ClauseId::kReassociation
+  bool commute = false;      // unrecognised combiners may see their inputs in another order
   bool reciprocal = false;   // ClauseId::kReciprocalDivision
   bool xla_budgets = false;  // ulp budgets of the profile xla instead of strict
 };

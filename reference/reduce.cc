@@ -186,7 +186,8 @@ absl::StatusOr<Column> ReduceColumns(Interpreter& interpreter, LiteralReduce& re
       inputs.size() < 2)
     return left;
   Column agreed = *std::move(left);
-  for (int order = 0; order < 3; ++order) {
+  const int orders = interpreter.freedoms().commute ? 3 : 2;
+  for (int order = 0; order < orders; ++order) {
     absl::StatusOr<Column> other = order == 0 ? reduce.Right(init, inputs)
                                    : order == 1
                                        ? reduce.Tree(init, inputs)

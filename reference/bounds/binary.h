@@ -368,28 +368,24 @@ bool MayCompare(Direction direction, const Range<W>& a, const Range<W>& b, bool 
   return true;
 }
 
-// Total order looks at bits: they are known only of elements that are forced and no NaN, whose sign
-// is free.
-template <typename T>
-bool HasKnownBits(const Array& array, int64_t i) {
-  using W = Wide<T>;
-  if (std::isnan(Widen<W>(array.literal.data<T>()[i]))) return false;
-  return array.bounds.empty() || array.bounds[i].flags == kForced;
-}
-
 template <EvaluateFn kEvaluate>
 absl::Status BoundCompare(const OpContext& op, Array& result) {
   const ElementType type = op.literal(0).element_type();
   if (!IsFloat(type)) return BoundByEnumeration(op, result, kEvaluate);
   const Direction direction = DirectionOf(op.instruction);
   const bool total_order = IsTotalOrder(op.instruction);
+  const bool moved_only[2] = {total_order && IsMovedOnly(*op.instruction.operand(0)),
+                              total_order && IsMovedOnly(*op.instruction.operand(1))};
   DispatchReal(type, [&](auto tag) {
     using T = typename decltype(tag)::type;
     const int64_t count = op.count();
     for (int64_t i = 0; i < count; ++i) {
       bool decided;
       if (total_order) {
-        decided = HasKnownBits<T>(op.array(0), i) && HasKnownBits<T>(op.array(1), i);
+        // It looks at bits.
+        decided = HasKnownCode(op.array(0), i, moved_only[0]) &&
+                  HasKnownCode(op.array(1), i, moved_only[1]) &&
+                  !IsSeenUnrounded(op.array(0), i) && !IsSeenUnrounded(op.array(1), i);
       } else {
         const auto a = Seen<T>(op.freedoms, op.array(0), i);
         const auto b = Seen<T>(op.freedoms, op.array(1), i);

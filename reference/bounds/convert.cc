@@ -137,15 +137,16 @@ absl::Status BoundOtherToFloat(const OpContext& op, Array& result) {
 absl::Status BoundBitcastConvert(const OpContext& op, Array& result) {
   const Array& operand = op.array(0);
   const int64_t from = operand.literal.element_count(), to = op.count();
+  const bool moved_only = IsMovedOnly(*op.instruction.operand(0));
   if (from == 0 || to == 0) return absl::OkStatus();
   if (from == to) {
-    for (int64_t i = 0; i < to; ++i) ReinterpretBound(operand, i, result, i);
+    for (int64_t i = 0; i < to; ++i) ReinterpretBound(operand, i, result, i, moved_only);
     return absl::OkStatus();
   }
   // Element i of the longer side belongs to element i / ratio of the shorter one.
   const int64_t ratio = from > to ? from / to : to / from;
   for (int64_t i = 0; i < from; ++i) {
-    if (HasKnownCode(operand, i)) continue;
+    if (HasKnownCode(operand, i, moved_only)) continue;
     if (from > to) {
       SetUndecided(result, i / ratio);
     } else {

@@ -95,13 +95,29 @@ void HullArrays(const Array& source, Array& result) {
   for (int64_t i = 0; i < result.literal.element_count(); ++i) HullWith(source, i, result, i);
 }
 
-bool HasKnownCode(const Array& array, int64_t i) {
-  if (!IsFloat(array.literal.element_type())) return !array.choices.contains(i);
-  return (BoundOf(array, i).flags & kForced) != 0 && !IsNanElement(array, i);
+bool IsMovedOnly(const Instruction& instruction) {
+  const Instruction* source = &instruction;
+  while (Info(source->opcode()).Is(kDataMovement) && source->operand_count() == 1 &&
+         source->shape().IsArray() &&
+         source->shape().element_type() == source->operand(0)->shape().element_type())
+    source = source->operand(0);
+  if (source->opcode() == Opcode::kConstant) return true;
+  return source->opcode() == Opcode::kParameter &&
+         source->parent() == source->parent()->parent()->entry();
 }
 
-void ReinterpretBound(const Array& source, int64_t from, Array& result, int64_t to) {
-  if (HasKnownCode(source, from)) return;
+bool HasKnownCode(const Array& array, int64_t i, bool moved_only) {
+  if (!IsFloat(array.literal.element_type())) return !array.choices.contains(i);
+  return (BoundOf(array, i).flags & kForced) != 0 && (moved_only || !IsNanElement(array, i));
+}
+
+bool IsSeenUnrounded(const Array& array, int64_t i) {
+  return !array.bounds.empty() && (array.bounds[i].flags & kAnyView) != 0;
+}
+
+void ReinterpretBound(const Array& source, int64_t from, Array& result, int64_t to,
+                      bool moved_only) {
+  if (HasKnownCode(source, from, moved_only)) return;
   const bool both_integers =
       !IsFloat(source.literal.element_type()) && !IsFloat(result.literal.element_type());
   if (both_integers) {

@@ -24,10 +24,16 @@ void MoveBound(const Array& source, int64_t from, Array& result, int64_t to);
 void HullWith(const Array& source, int64_t from, Array& result, int64_t to);
 // HullWith for every element.
 void HullArrays(const Array& source, Array& result);
-// Whether the bits of element i are known: forced, and no NaN, whose bits are free.
-bool HasKnownCode(const Array& array, int64_t i);
+// Whether the bits of element i are known: forced, and no NaN, whose bits are free unless they came
+// here by moves alone.
+bool HasKnownCode(const Array& array, int64_t i, bool moved_only);
+// Whether an op may read float element i in excess precision.
+bool IsSeenUnrounded(const Array& array, int64_t i);
+// Whether a value is a constant or an argument of the module, moved at most.
+bool IsMovedOnly(const Instruction& instruction);
 // Element `from` with its bits read as another type.
-void ReinterpretBound(const Array& source, int64_t from, Array& result, int64_t to);
+void ReinterpretBound(const Array& source, int64_t from, Array& result, int64_t to,
+                      bool moved_only);
 
 // The codes that a non-float element may be; empty: undecided. A predicate always has some.
 std::vector<uint64_t> CodesOf(const Array& array, int64_t i);
