@@ -33,7 +33,7 @@ std::vector<ElementType> DrawPalette(Choices& choices, Theme theme) {
       {34, 20, 5, 6, 6, 6, 3, 4, 3, 4, 5, 2, 3},
       {22, 22, 6, 6, 5, 5, 4, 4, 3, 6, 6, 5, 6},
       {12, 22, 6, 6, 6, 6, 5, 5, 4, 5, 9, 7, 8},
-      {20, 30, 5, 6, 3, 4, 2, 3, 2, 0, 9, 7, 9},
+      {20, 30, 5, 6, 3, 4, 2, 3, 2, 1, 9, 7, 9},
       {18, 20, 6, 6, 5, 5, 4, 5, 4, 5, 8, 7, 7},
       {40, 30, 4, 4, 4, 4, 2, 2, 2, 2, 4, 2, 2},
   }};
@@ -54,7 +54,7 @@ SizeStyle DrawSizeStyle(Choices& choices, Theme theme) {
 ValueFamily DrawProgramFamily(Choices& choices, Theme theme) {
   bool wild = theme == Theme::kElementwise || theme == Theme::kIndex;
   return static_cast<ValueFamily>(
-      choices.Weighted({22, 40, wild ? 12 : 6, wild ? 10 : 4, 4, 6, 3, 3}));
+      choices.Weighted({6, 54, wild ? 14 : 8, wild ? 10 : 4, 4, 8, 1, 2}));
 }
 
 // How many steps: half of the programs stay within eight instructions.
@@ -71,19 +71,37 @@ int64_t DrawSteps(Choices& choices) {
   }
 }
 
+// Whether a value has something to show: several elements that may differ.
+bool IsTelling(const Program& program, const Instruction* value) {
+  return value->shape().ElementCount() >= 4 && !program.IsUniform(value) &&
+         !IsPred(value->shape().element_type());
+}
+
 std::vector<Instruction*> DrawOutputs(Program& program) {
   Choices& choices = program.choices();
   const std::vector<Instruction*>& values = program.scope().values;
-  std::vector<Instruction*> ends;  // what nothing uses yet, latest first
+  std::vector<Instruction*> ends;  // what nothing uses yet, telling ones first, latest first
+  std::vector<Instruction*> telling;
   for (size_t i = values.size(); i-- > 0;) {
-    if (values[i]->users().empty() && values[i]->opcode() != Opcode::kParameter)
-      ends.push_back(values[i]);
+    bool tells = IsTelling(program, values[i]);
+    if (values[i]->opcode() == Opcode::kParameter) continue;
+    if (tells) telling.push_back(values[i]);
+    if (values[i]->users().empty()) ends.push_back(values[i]);
+  }
+  if (choices.Percent(70)) {
+    std::stable_partition(ends.begin(), ends.end(),
+                          [&](Instruction* end) { return IsTelling(program, end); });
   }
   size_t wanted = choices.Weighted({50, 32, 18}) + 1;
   std::vector<Instruction*> outputs;
   for (Instruction* end : ends) {
     if (outputs.size() < wanted) outputs.push_back(end);
   }
+  bool any = std::any_of(outputs.begin(), outputs.end(),
+                         [&](Instruction* output) { return IsTelling(program, output); });
+  // An intermediate that shows something beside outputs that do not.
+  if (!any && !telling.empty() && choices.Percent(75))
+    outputs.push_back(telling[choices.Draw(telling.size())]);
   // Intermediates, or a value twice, now and then; something in any case.
   while (outputs.empty() || (outputs.size() < wanted && choices.Percent(40))) {
     outputs.push_back(values[choices.Draw(values.size())]);

@@ -88,7 +88,7 @@ ElementType Program::DrawIndexType() {
 }
 
 int64_t Program::DrawSize() {
-  if (choices_.Percent(3)) return choices_.Percent(50) ? 0 : 1;
+  if (choices_.Percent(3)) return choices_.Percent(35) ? 0 : 1;
   switch (size_style_) {
     case SizeStyle::kHighRank:
       return choices_.Range(1, 3);
@@ -145,9 +145,15 @@ Instruction* Program::Operand(TypeMask mask, int64_t min_rank) {
       candidates.push_back(value);
     }
   }
+  // Programs of nothing but splats and single elements show little: mostly pass them over.
+  std::vector<Instruction*> telling;
+  for (Instruction* candidate : candidates) {
+    if (!IsUniform(candidate)) telling.push_back(candidate);
+  }
+  if (choices_.Percent(75)) candidates = std::move(telling);
   if (!candidates.empty() && !choices_.Percent(12)) return PickRecent(candidates);
   ElementType type = DrawType(mask);
-  return Fresh(Shape::Array(type, DrawDimensions(min_rank)));
+  return Fresh(Shape::Array(type, DrawDimensions(min_rank)), 1);
 }
 
 Instruction* Program::Existing(const Shape& shape) {
@@ -170,15 +176,15 @@ Instruction* Program::OperandOf(ElementType type, absl::Span<const int64_t> dime
   return OperandLike(Shape::Array(type, dimensions));
 }
 
-Instruction* Program::Fresh(const Shape& shape) {
+Instruction* Program::Fresh(const Shape& shape, int splat_weight) {
   bool iota_fits = shape.rank() > 0 && !IsPred(shape.element_type());
   bool parameter_fits = scope_->entry && parameters_ < kMostParameters;
   switch (choices_.Weighted(
-      {parameter_fits ? 60 : 0, 20, iota_fits ? 8 : 0, shape.rank() > 0 ? 12 : 0})) {
+      {parameter_fits ? 66 : 0, 18, iota_fits ? 10 : 0, shape.rank() > 0 ? splat_weight : 0})) {
     case 0:
       return Parameter(shape);
     case 2:
-      return Iota(shape, static_cast<int64_t>(choices_.Draw(shape.rank())));
+      return SomeIota(shape);
     case 3:
       return Splat(Fresh(Shape::Scalar(shape.element_type())), shape.dimensions());
     default:
@@ -186,9 +192,9 @@ Instruction* Program::Fresh(const Shape& shape) {
   }
   // Large constants only now and then: they cost text, not insight.
   if (shape.ElementCount() > 256 && !choices_.Percent(5)) {
-    return Splat(
-        Constant(RandomLiteral(Shape::Scalar(shape.element_type()), DrawFamily(), choices_)),
-        shape.dimensions());
+    if (iota_fits) return SomeIota(shape);
+    Shape scalar = Shape::Scalar(shape.element_type());
+    return Splat(Constant(RandomLiteral(scalar, DrawFamily(), choices_)), shape.dimensions());
   }
   return Constant(RandomLiteral(shape, DrawFamily(), choices_));
 }
@@ -277,12 +283,16 @@ Computation* Program::NewComputation(std::string_view name) {
 
 Instruction* Program::ScopeParameter(int64_t number, Shape shape) {
   Instruction* parameter = scope_->computation->AddParameter(number, std::move(shape));
-  if (parameter->shape().IsArray()) scope_->values.push_back(parameter);
+  if (parameter->shape().IsArray()) {
+    if (parameter->shape().ElementCount() < 2) uniform_.insert(parameter->id());
+    scope_->values.push_back(parameter);
+  }
   return parameter;
 }
 
 Instruction* Program::Parameter(Shape shape) {
   Instruction* parameter = entry_.computation->AddParameter(parameters_++, std::move(shape));
+  if (parameter->shape().ElementCount() < 2) uniform_.insert(parameter->id());
   entry_.values.push_back(parameter);
   return parameter;
 }
@@ -298,10 +308,36 @@ Instruction* Program::Emit(Opcode opcode, Shape shape, absl::Span<Instruction* c
   Instruction* added =
       scope_->computation->Add(opcode, std::move(shape), operands, std::move(attributes), callees);
   if (added->shape().IsArray()) {
+    NoteUniform(added);
     scope_->values.push_back(added);
     work_left_ -= added->shape().ElementCount() * scope_->trips;
   }
   return added;
+}
+
+void Program::NoteUniform(const Instruction* value) {
+  if (value->shape().ElementCount() < 2) {
+    uniform_.insert(value->id());
+    return;
+  }
+  switch (value->opcode()) {
+    case Opcode::kIota:
+    case Opcode::kPad:
+    case Opcode::kConcatenate:
+    case Opcode::kDynamicUpdateSlice:
+    case Opcode::kCall:
+    case Opcode::kConditional:
+    case Opcode::kWhile:
+    case Opcode::kFusion:
+    case Opcode::kGetTupleElement:
+      return;
+    default:
+      break;
+  }
+  for (const Instruction* operand : value->operands()) {
+    if (!IsUniform(operand)) return;
+  }
+  uniform_.insert(value->id());
 }
 
 void RemoveDeadInstructions(Computation& computation) {

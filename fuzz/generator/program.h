@@ -7,6 +7,7 @@
 #include <memory>
 #include <vector>
 
+#include "absl/container/flat_hash_set.h"
 #include "fuzz/choices.h"
 #include "fuzz/generator/values.h"
 #include "spec/ir/module.h"
@@ -82,8 +83,9 @@ class Program {
   Instruction* OperandOf(ElementType type, absl::Span<const int64_t> dimensions);
   // An existing value of exactly this shape, or nullptr.
   Instruction* Existing(const Shape& shape);
-  // A new parameter (in the entry), constant, iota or broadcast of a scalar.
-  Instruction* Fresh(const Shape& shape);
+  // A new parameter (in the entry), constant, iota or broadcast of a scalar. What a chain begins
+  // with is rarely a splat: it would show nothing.
+  Instruction* Fresh(const Shape& shape, int splat_weight = 10);
   // A scalar of a known value as parameter, constant or an expression that folds late (requirement:
   // triples).
   Instruction* KnownScalar(ElementType type, int64_t value);
@@ -124,6 +126,7 @@ class Program {
   Instruction* Pad(Instruction* x, Instruction* value, std::vector<PaddingDim> padding);
   Instruction* Concatenate(const std::vector<Instruction*>& parts, int64_t dimension);
   Instruction* Iota(const Shape& shape, int64_t dimension);
+  Instruction* SomeIota(const Shape& shape);  // mostly along the longest dimension
   Instruction* Reduce(Instruction* x, Instruction* init, absl::Span<const int64_t> dimensions,
                       Computation* reducer);
   Instruction* Tuple(const std::vector<Instruction*>& elements);
@@ -142,15 +145,22 @@ class Program {
   };
   std::vector<SharedCallee>& shared_callees() { return shared_callees_; }
 
+  // Whether all elements of `value` are bound to be equal, or there are fewer than two: it shows
+  // little by itself.
+  bool IsUniform(const Instruction* value) const { return uniform_.contains(value->id()); }
+
   // Values that entry parameters must be given, by number.
   const std::map<int64_t, Literal>& fixed_inputs() const { return fixed_inputs_; }
 
  private:
   Instruction* PickRecent(const std::vector<Instruction*>& candidates);
 
+  void NoteUniform(const Instruction* value);
+
   Choices& choices_;
   GeneratorOptions options_;
   std::unique_ptr<Module> module_;
+  absl::flat_hash_set<int64_t> uniform_;  // ids: addresses are used again after a removal
   Scope entry_;
   Scope* scope_;
   std::vector<ElementType> palette_;

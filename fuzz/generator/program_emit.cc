@@ -7,6 +7,7 @@ namespace assay {
 
 Instruction* Program::Constant(Literal value) {
   Instruction* constant = scope_->computation->AddConstant(std::move(value));
+  if (constant->shape().ElementCount() < 2) uniform_.insert(constant->id());
   scope_->values.push_back(constant);
   return constant;
 }
@@ -135,6 +136,13 @@ Instruction* Program::Iota(const Shape& shape, int64_t dimension) {
   attributes.Set(Attr::kIotaDimension, AttrValue(dimension));
   return Emit(Opcode::kIota, Shape::Array(shape.element_type(), shape.dimensions()), {},
               std::move(attributes));
+}
+
+Instruction* Program::SomeIota(const Shape& shape) {
+  absl::Span<const int64_t> sizes = shape.dimensions();
+  int64_t longest = std::max_element(sizes.begin(), sizes.end()) - sizes.begin();
+  int64_t any = static_cast<int64_t>(choices_.Draw(sizes.size()));
+  return Iota(shape, choices_.Percent(70) ? longest : any);
 }
 
 Instruction* Program::Reduce(Instruction* x, Instruction* init,

@@ -85,7 +85,7 @@ int64_t Product(absl::Span<const int64_t> sizes) {
   return product;
 }
 
-TypeMask DotTypes() { return Info(Opcode::kDot).types & (kI | kF); }
+TypeMask DotTypes() { return Info(Opcode::kDot).types & (kP | kI | kF); }
 
 Instruction* DotOf(Program& program, Instruction* lhs) {
   DotPlan plan = DrawPlan(program, lhs->shape());

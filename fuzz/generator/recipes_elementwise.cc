@@ -22,10 +22,10 @@ Instruction* BuildUnary(Program& program, Opcode opcode) {
 
 // The other operand: the same value now and then, a splat constant often (that is what rules look
 // for), any other otherwise.
-Instruction* Partner(Program& program, Instruction* x) {
+Instruction* Partner(Program& program, Instruction* x, int same_weight = 10) {
   Choices& choices = program.choices();
   ElementType type = x->shape().element_type();
-  switch (choices.Weighted({60, 10, 30})) {
+  switch (choices.Weighted({60, same_weight, 30})) {
     case 0:
       return program.OperandLike(x->shape());
     case 1:
@@ -46,7 +46,10 @@ Instruction* Partner(Program& program, Instruction* x) {
 
 Instruction* BuildBinary(Program& program, Opcode opcode) {
   Instruction* x = program.Operand(MaskOf(opcode));
-  Instruction* y = Partner(program, x);
+  // x - x and the like are bait for simplifiers, but hide what made x.
+  bool cancels = opcode == Opcode::kSubtract || opcode == Opcode::kXor ||
+                 opcode == Opcode::kDivide || opcode == Opcode::kRemainder;
+  Instruction* y = Partner(program, x, cancels ? 3 : 10);
   if (program.choices().Percent(30)) std::swap(x, y);
   return program.Binary(opcode, x, y);
 }
@@ -62,7 +65,7 @@ Instruction* BuildPower(Program& program, Opcode opcode) {
 
 Instruction* BuildCompare(Program& program, Opcode) {
   Instruction* x = program.Operand(kP | kI | kF);
-  Instruction* y = Partner(program, x);
+  Instruction* y = Partner(program, x, 3);
   return program.Compare(static_cast<Direction>(program.choices().Draw(6)), x, y);
 }
 
@@ -115,7 +118,7 @@ Instruction* ClampOf(Program& program, Instruction* x) {
 }
 
 Instruction* BuildClamp(Program& program, Opcode) {
-  return ClampOf(program, program.Operand(kNumber));
+  return ClampOf(program, program.Operand(kP | kNumber));
 }
 
 // Nested limits, in either order of the constants.

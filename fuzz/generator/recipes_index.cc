@@ -105,7 +105,7 @@ Instruction* BuildSelfUpdate(Program& program, Opcode) {
   Instruction* update = choices.Percent(50) ? SliceOf(program, x) : DynamicSliceOf(program, x);
   ElementType type = x->shape().element_type();
   if (choices.Percent(40)) {
-    Opcode opcode = IsPred(type) ? Opcode::kXor : Opcode::kAdd;
+    Opcode opcode = IsPred(type) ? Opcode::kOr : Opcode::kAdd;
     update = program.Binary(opcode, update, update);
   }
   Instruction* updated = UpdateAnywhere(program, x, update);
@@ -347,7 +347,7 @@ Instruction* BuildSource(Program& program, Opcode opcode) {
   DimVector dimensions = program.DrawDimensions(opcode == Opcode::kIota ? 1 : 0);
   Shape shape = Shape::Array(type, dimensions);
   if (opcode == Opcode::kIota) {
-    return program.Iota(shape, static_cast<int64_t>(program.choices().Draw(shape.rank())));
+    return program.SomeIota(shape);
   }
   if (opcode == Opcode::kParameter && program.scope().entry) return program.Parameter(shape);
   if (shape.ElementCount() > 256) return program.Fresh(shape);

@@ -95,7 +95,11 @@ int64_t ThinInteger(ElementType type, RandomStream& stream) {
 class Filler {
  public:
   Filler(Literal& literal, RandomStream stream)
-      : literal_(literal), type_(literal.element_type()), stream_(stream) {}
+      : literal_(literal), type_(literal.element_type()), stream_(stream) {
+    // Away from zero in most arrays: minima, conjunctions and remainders of values around zero are
+    // all zero.
+    offset_ = Below(stream_, 3) == 0 ? 0 : 1 + static_cast<int64_t>(Below(stream_, 20));
+  }
 
   void Fill(ValueFamily family) {
     if (IsPred(type_)) return FillPred(family);
@@ -171,13 +175,14 @@ class Filler {
     } else if (family == ValueFamily::kWide) {
       literal_.SetInteger(i, static_cast<int64_t>(stream_.Next()));
     } else {
-      SetInteger(i, SmallInteger(type_, stream_));
+      SetInteger(i, offset_ + SmallInteger(type_, stream_));
     }
   }
 
   Literal& literal_;
   ElementType type_;
   RandomStream stream_;
+  int64_t offset_ = 0;
 };
 
 }  // namespace

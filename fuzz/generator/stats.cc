@@ -1,0 +1,463 @@
+#include "fuzz/generator/stats.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <set>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "spec/types/float_format.h"
+
+namespace assay {
+namespace {
+
+bool Is(const Instruction& at, Opcode opcode) { return at.opcode() == opcode; }
+bool IsOf(const Instruction& at, Opcode outer, Opcode inner, int64_t operand = 0) {
+  return Is(at, outer) && at.operand_count() > operand && Is(*at.operand(operand), inner);
+}
+// ---- Indices.
+
+// First index operand and the room of each dimension.
+struct IndexUse {
+  int64_t first;
+  absl::Span<const int64_t> dimensions, sizes;
+};
+std::optional<IndexUse> IndicesOf(const Instruction& at) {
+  if (Is(at, Opcode::kDynamicSlice)) {
+    return IndexUse{1, at.operand(0)->shape().dimensions(), at.shape().dimensions()};
+  }
+  if (Is(at, Opcode::kDynamicUpdateSlice)) {
+    return IndexUse{2, at.shape().dimensions(), at.operand(1)->shape().dimensions()};
+  }
+  return std::nullopt;
+}
+
+// The value of a scalar that is a constant or an entry parameter of the case.
+std::optional<int64_t> KnownValue(const Case& made, const Instruction& scalar) {
+  if (!IsInteger(scalar.shape().element_type())) return std::nullopt;
+  if (scalar.literal() != nullptr) return scalar.literal()->GetInteger(0);
+  if (!Is(scalar, Opcode::kParameter) || scalar.parent() != made.module->entry())
+    return std::nullopt;
+  return made.inputs[scalar.parameter_number()].GetInteger(0);
+}
+
+template <typename F>
+bool AnyStart(const Case& made, const Instruction& at, F&& test) {
+  std::optional<IndexUse> use = IndicesOf(at);
+  if (!use.has_value()) return false;
+  for (size_t d = 0; d < use->dimensions.size(); ++d) {
+    const Instruction& start = *at.operand(use->first + static_cast<int64_t>(d));
+    if (test(made, start, use->dimensions[d], use->sizes[d])) return true;
+  }
+  return false;
+}
+
+template <int kWhich>
+bool StartIs(const Case& made, const Instruction& at) {
+  return AnyStart(made, at,
+                  [](const Case& c, const Instruction& start, int64_t dimension, int64_t size) {
+                    std::optional<int64_t> value = KnownValue(c, start);
+                    if (!value.has_value()) return false;
+                    ElementType type = start.shape().element_type();
+                    int64_t last = dimension - size;
+                    switch (kWhich) {
+                      case 0:
+                        return IsSigned(type) && *value < 0;
+                      case 1:
+                        return *value == last && last > 0;
+                      case 2:
+                        return *value == last + 1;
+                      case 3:
+                        return *value == dimension;
+                      case 4:
+                        return *value > dimension;
+                      case 5:
+                        return *value == MinOf(type) && IsSigned(type);
+                      default:
+                        return *value == MaxOf(type);
+                    }
+                  });
+}
+
+template <Opcode kOpcode>
+bool StartIsMadeBy(const Case& made, const Instruction& at) {
+  return AnyStart(made, at, [](const Case&, const Instruction& start, int64_t, int64_t) {
+    return start.opcode() == kOpcode;
+  });
+}
+
+template <ElementType kType>
+bool StartHasType(const Case& made, const Instruction& at) {
+  return AnyStart(made, at, [](const Case&, const Instruction& start, int64_t, int64_t) {
+    return start.shape().element_type() == kType;
+  });
+}
+
+bool MixedIndexTypes(const Case&, const Instruction& at) {
+  return IsOf(at, Opcode::kDynamicSlice, Opcode::kDynamicSlice) && at.operand_count() > 1 &&
+         at.operand(0)->operand_count() > 1 &&
+         at.operand(1)->shape().element_type() != at.operand(0)->operand(1)->shape().element_type();
+}
+
+bool UpdateFromSelf(const Case&, const Instruction& at) {
+  if (!Is(at, Opcode::kDynamicUpdateSlice)) return false;
+  const Instruction* update = at.operand(1);
+  for (int depth = 0; depth < 3 && update->operand_count() > 0; ++depth) {
+    if (update->operand(0) == at.operand(0)) return true;
+    update = update->operand(0);
+  }
+  return false;
+}
+
+// ---- Pads.
+
+template <int kWhich>
+bool PadIs(const Case&, const Instruction& at) {
+  if (!Is(at, Opcode::kPad)) return false;
+  for (const PaddingDim& dim : at.attributes().Padding(Attr::kPadding)) {
+    bool shows = kWhich == 0   ? dim.low < 0 || dim.high < 0
+                 : kWhich == 1 ? dim.interior > 0
+                 : kWhich == 2 ? dim.low < 0 && dim.interior > 0
+                               : (dim.low < 0) != (dim.high < 0);
+    if (shows) return true;
+  }
+  return false;
+}
+
+// ---- Permutations and shapes.
+
+bool ThreeCycle(const Case&, const Instruction& at) {
+  if (!Is(at, Opcode::kTranspose)) return false;
+  absl::Span<const int64_t> to = at.attributes().Integers(Attr::kDimensions);
+  for (size_t i = 0; i < to.size(); ++i) {
+    if (to[to[i]] != static_cast<int64_t>(i)) return true;
+  }
+  return false;
+}
+
+template <int64_t kLow, int64_t kHigh>
+bool HasSize(const Case&, const Instruction& at) {
+  if (!at.shape().IsArray()) return false;
+  return std::any_of(at.shape().dimensions().begin(), at.shape().dimensions().end(),
+                     [](int64_t size) { return size >= kLow && size <= kHigh; });
+}
+
+template <int64_t kRank>
+bool HasRank(const Case&, const Instruction& at) {
+  return at.shape().IsArray() && at.shape().rank() >= kRank;
+}
+
+// ---- Loops and conditionals.
+
+bool InEntry(const Case& made, const Instruction& at) {
+  return at.parent() == made.module->entry();
+}
+
+const Instruction* LoopCompare(const Instruction& at) {
+  const Instruction* root = at.callee(0)->root();
+  if (Is(*root, Opcode::kAnd)) {
+    bool left = Is(*root->operand(0), Opcode::kCompare) &&
+                !Is(*root->operand(0)->operand(0), Opcode::kConstant);
+    root = left ? root->operand(0) : root->operand(1);
+  }
+  return Is(*root, Opcode::kCompare) ? root : nullptr;
+}
+
+template <Direction kDirection>
+bool LoopDirection(const Case&, const Instruction& at) {
+  if (!Is(at, Opcode::kWhile)) return false;
+  const Instruction* compare = LoopCompare(at);
+  return compare != nullptr &&
+         compare->attributes().Integer(Attr::kDirection) == static_cast<int64_t>(kDirection);
+}
+
+bool LoopCounterNarrow(const Case&, const Instruction& at) {
+  if (!Is(at, Opcode::kWhile)) return false;
+  const Instruction* compare = LoopCompare(at);
+  return compare != nullptr && BitWidth(compare->operand(0)->shape().element_type()) == 8;
+}
+
+template <int kWhich>
+bool LoopState(const Case&, const Instruction& at) {
+  if (!Is(at, Opcode::kWhile)) return false;
+  const Instruction* body = at.callee(1)->root();
+  if (kWhich == 0) return at.shape().IsArray();
+  if (!Is(*body, Opcode::kTuple) || !Is(*at.operand(0), Opcode::kTuple)) return false;
+  std::set<const Instruction*> seen;
+  for (int64_t i = 0; i < body->operand_count(); ++i) {
+    const Instruction& next = *body->operand(i);
+    bool passed_on = Is(next, Opcode::kGetTupleElement) && Is(*next.operand(0), Opcode::kParameter);
+    if (kWhich == 1 && passed_on && next.tuple_index() == i) return true;
+    if (kWhich == 2 && passed_on && next.tuple_index() != i) return true;
+    if (kWhich == 3 && !seen.insert(at.operand(0)->operand(i)).second) return true;
+  }
+  return false;
+}
+
+bool LoopInLoop(const Case&, const Instruction& at) {
+  if (!Is(at, Opcode::kWhile)) return false;
+  for (const Instruction* inner : *at.callee(1)) {
+    if (Is(*inner, Opcode::kWhile) || Is(*inner, Opcode::kConditional)) return true;
+  }
+  return false;
+}
+
+bool SelectorOutOfRange(const Case& made, const Instruction& at) {
+  if (!Is(at, Opcode::kConditional)) return false;
+  std::optional<int64_t> value = KnownValue(made, *at.operand(0));
+  return value.has_value() && (*value < 0 || *value >= at.operand_count() - 1);
+}
+
+bool SharedCallee(const Case& made, const Instruction& at) {
+  return !at.callees().empty() && made.module->Callers(at.callee(0)).size() > 1;
+}
+
+bool RootIsParameter(const Case&, const Instruction& at) {
+  for (const Computation* callee : at.callees()) {
+    const Instruction* root = callee->root();
+    if (Is(*root, Opcode::kParameter) || Is(*root, Opcode::kGetTupleElement)) return true;
+  }
+  return false;
+}
+
+// ---- Reducers.
+
+template <Opcode kOpcode>
+bool ReducerHas(const Case&, const Instruction& at) {
+  if (!Is(at, Opcode::kReduce)) return false;
+  for (const Instruction* inner : *at.callee()) {
+    if (inner->opcode() == kOpcode) return true;
+  }
+  return false;
+}
+
+bool ReducesAll(const Case&, const Instruction& at) {
+  return Is(at, Opcode::kReduce) && at.operand_count() == 2 && at.shape().IsScalar();
+}
+bool ReducesNothing(const Case&, const Instruction& at) {
+  return Is(at, Opcode::kReduce) && at.attributes().Integers(Attr::kDimensions).empty();
+}
+bool ReducesMiddle(const Case&, const Instruction& at) {
+  if (!Is(at, Opcode::kReduce)) return false;
+  absl::Span<const int64_t> dimensions = at.attributes().Integers(Attr::kDimensions);
+  int64_t rank = at.operand(0)->shape().rank();
+  return dimensions.size() == 1 && dimensions[0] > 0 && dimensions[0] < rank - 1;
+}
+
+// ---- Values.
+
+bool HasFloatSpecial(const Case& made, const Instruction& at) {
+  const Literal* values = at.literal();
+  if (values == nullptr && Is(at, Opcode::kParameter) && InEntry(made, at)) {
+    values = &made.inputs[at.parameter_number()];
+  }
+  if (values == nullptr || !IsFloat(values->element_type())) return false;
+  const FloatFormat& format = Format(values->element_type());
+  for (int64_t i = 0; i < values->element_count(); ++i) {
+    double value = values->GetDouble(i);
+    bool subnormal = value != 0 && std::abs(value) < format.MinNormal();
+    if (IsNanCode(format, values->GetBits(i)) || std::isinf(value) || subnormal) return true;
+  }
+  return false;
+}
+
+bool HasIntegerLimit(const Case& made, const Instruction& at) {
+  const Literal* values = at.literal();
+  if (values == nullptr && Is(at, Opcode::kParameter) && InEntry(made, at)) {
+    values = &made.inputs[at.parameter_number()];
+  }
+  if (values == nullptr || !IsIndexType(values->element_type())) return false;
+  for (int64_t i = 0; i < values->element_count(); ++i) {
+    if (values->GetInteger(i) == MaxOf(values->element_type())) return true;
+  }
+  return false;
+}
+
+bool SameOperandTwice(const Case&, const Instruction& at) {
+  return at.operand_count() == 2 && at.operand(0) == at.operand(1);
+}
+
+bool ConvertBack(const Case&, const Instruction& at) {
+  return IsOf(at, Opcode::kConvert, Opcode::kConvert) &&
+         at.shape().element_type() == at.operand(0)->operand(0)->shape().element_type();
+}
+
+bool DotBatched(const Case&, const Instruction& at) {
+  return Is(at, Opcode::kDot) && !at.attributes().Integers(Attr::kLhsBatchDims).empty();
+}
+bool DotOuter(const Case&, const Instruction& at) {
+  return Is(at, Opcode::kDot) && at.attributes().Integers(Attr::kLhsContractingDims).empty();
+}
+bool DotTwoContracting(const Case&, const Instruction& at) {
+  return Is(at, Opcode::kDot) && at.attributes().Integers(Attr::kLhsContractingDims).size() == 2;
+}
+bool DotWidens(const Case&, const Instruction& at) {
+  return Is(at, Opcode::kDot) && at.shape().element_type() != at.operand(0)->shape().element_type();
+}
+bool MultiplyReduce(const Case&, const Instruction& at) {
+  return IsOf(at, Opcode::kReduce, Opcode::kMultiply);
+}
+
+bool OtherLayout(const Case&, const Instruction& at) {
+  return at.shape().IsArray() && !at.shape().layout().IsRowMajor();
+}
+bool DuplicateOutput(const Case& made, const Instruction& at) {
+  if (&at != made.module->entry()->root() || !Is(at, Opcode::kTuple)) return false;
+  std::set<const Instruction*> seen(at.operands().begin(), at.operands().end());
+  return static_cast<int64_t>(seen.size()) < at.operand_count();
+}
+bool ConcatenateMany(const Case&, const Instruction& at) {
+  return Is(at, Opcode::kConcatenate) && at.operand_count() >= 6;
+}
+
+template <Opcode kOuter, Opcode kInner, int64_t kOperand = 0>
+bool Chain(const Case&, const Instruction& at) {
+  return IsOf(at, kOuter, kInner, kOperand);
+}
+
+using O = Opcode;
+using T = ElementType;
+constexpr RequirementTrigger kTriggers[] = {
+    {1, "start negative", StartIs<0>},
+    {1, "start at the last legal place", StartIs<1>},
+    {1, "start one past it", StartIs<2>},
+    {1, "start at the dimension size", StartIs<3>},
+    {1, "start far past", StartIs<4>},
+    {1, "start at the least of its type", StartIs<5>},
+    {1, "start at the greatest of its type", StartIs<6>},
+    {2, "slice of slice", Chain<O::kSlice, O::kSlice>},
+    {2, "dynamic-slice of dynamic-slice", Chain<O::kDynamicSlice, O::kDynamicSlice>},
+    {2, "dynamic-slice of slice", Chain<O::kDynamicSlice, O::kSlice>},
+    {2, "update of an update", Chain<O::kDynamicUpdateSlice, O::kDynamicUpdateSlice>},
+    {2, "dynamic-slice of an update", Chain<O::kDynamicSlice, O::kDynamicUpdateSlice>},
+    {3, "update from the updated array", UpdateFromSelf},
+    {4, "negative edge padding", PadIs<0>},
+    {4, "interior padding", PadIs<1>},
+    {4, "negative edge and interior padding", PadIs<2>},
+    {4, "edges of both signs", PadIs<3>},
+    {4, "pad of pad", Chain<O::kPad, O::kPad>},
+    {4, "slice of pad", Chain<O::kSlice, O::kPad>},
+    {6, "s8 start", StartHasType<T::kS8>},
+    {6, "u8 start", StartHasType<T::kU8>},
+    {6, "s16 start", StartHasType<T::kS16>},
+    {6, "u16 start", StartHasType<T::kU16>},
+    {6, "s32 start", StartHasType<T::kS32>},
+    {6, "u32 start", StartHasType<T::kU32>},
+    {6, "s64 start", StartHasType<T::kS64>},
+    {6, "u64 start", StartHasType<T::kU64>},
+    {6, "index types mixed along a chain", MixedIndexTypes},
+    {7, "start is a parameter", StartIsMadeBy<O::kParameter>},
+    {7, "start is a constant", StartIsMadeBy<O::kConstant>},
+    {7, "start is computed", StartIsMadeBy<O::kAdd>},
+    {8, "transpose that is not its own inverse", ThreeCycle},
+    {8, "transpose of transpose", Chain<O::kTranspose, O::kTranspose>},
+    {9, "dimension of size 0", HasSize<0, 0>},
+    {9, "dimension of size 1", HasSize<1, 1>},
+    {10, "slice of broadcast", Chain<O::kSlice, O::kBroadcast>},
+    {10, "reduce of broadcast", Chain<O::kReduce, O::kBroadcast>},
+    {10, "slice of iota", Chain<O::kSlice, O::kIota>},
+    {11, "reverse of reverse", Chain<O::kReverse, O::kReverse>},
+    {12, "concatenate of slices", Chain<O::kConcatenate, O::kSlice>},
+    {12, "concatenate of many", ConcatenateMany},
+    {17, "loop while less", LoopDirection<Direction::kLt>},
+    {17, "loop while less or equal", LoopDirection<Direction::kLe>},
+    {17, "loop while greater", LoopDirection<Direction::kGt>},
+    {17, "loop while greater or equal", LoopDirection<Direction::kGe>},
+    {17, "loop until equal", LoopDirection<Direction::kNe>},
+    {18, "loop counter of 8 bits", LoopCounterNarrow},
+    {19, "loop state is an array", LoopState<0>},
+    {19, "invariant state element", LoopState<1>},
+    {19, "state elements change places", LoopState<2>},
+    {19, "duplicate state elements", LoopState<3>},
+    {20, "root of a callee is a parameter", RootIsParameter},
+    {21, "loop of a loop's result", Chain<O::kWhile, O::kWhile>},
+    {22, "shared computation", SharedCallee},
+    {23, "loop or conditional in a loop", LoopInLoop},
+    {24, "branch index out of range", SelectorOutOfRange},
+    {26, "reducer with a convert", ReducerHas<O::kConvert>},
+    {26, "reducer with select", ReducerHas<O::kSelect>},
+    {26, "reducer with a constant", ReducerHas<O::kConstant>},
+    {26, "reducer of several results", ReducerHas<O::kTuple>},
+    {29, "float special value", HasFloatSpecial},
+    {30, "greatest integer", HasIntegerLimit},
+    {31, "same operand twice", SameOperandTwice},
+    {31, "log of exp", Chain<O::kLog, O::kExponential>},
+    {31, "negate of negate", Chain<O::kNegate, O::kNegate>},
+    {31, "min of max", Chain<O::kMinimum, O::kMaximum>},
+    {33, "size around 64", HasSize<63, 65>},
+    {33, "size around 256", HasSize<255, 257>},
+    {33, "size above 1000", HasSize<1000, 1 << 20>},
+    {34, "reduce a middle dimension", ReducesMiddle},
+    {34, "reduce all", ReducesAll},
+    {34, "reduce no dimension", ReducesNothing},
+    {35, "rank of 6 or more", HasRank<6>},
+    {36, "layout that is not row-major", OtherLayout},
+    {41, "convert there and back", ConvertBack},
+    {42, "bits of floats as integers", Chain<O::kBitcastConvert, O::kBitcastConvert>},
+    {43, "dot with batch dimensions", DotBatched},
+    {43, "dot without contraction", DotOuter},
+    {43, "dot with two contracting dimensions", DotTwoContracting},
+    {43, "dot into a wider type", DotWidens},
+    {43, "dot of transpose", Chain<O::kDot, O::kTranspose>},
+    {43, "slice of dot", Chain<O::kSlice, O::kDot>},
+    {44, "multiply then reduce", MultiplyReduce},
+    {44, "convert then reduce", Chain<O::kReduce, O::kConvert>},
+    {52, "duplicate output", DuplicateOutput},
+};
+
+}  // namespace
+
+absl::Span<const RequirementTrigger> AllTriggers() { return kTriggers; }
+
+void GeneratorStats::Add(const Case& made) {
+  ++programs_;
+  triggers_.resize(std::size(kTriggers));
+  ++themes_[std::string(Name(made.theme))];
+  ++sizes_[(made.module->InstructionCount() + 3) / 4 * 4];
+  std::set<std::pair<Opcode, ElementType>> seen;
+  std::vector<bool> shown(std::size(kTriggers));
+  for (const Computation* computation : made.module->computations()) {
+    for (const Instruction* instruction : *computation) {
+      ForEachLeaf(instruction->shape(), [&](const Shape& leaf, absl::Span<const int64_t>) {
+        seen.emplace(instruction->opcode(), leaf.element_type());
+      });
+      for (size_t i = 0; i < shown.size(); ++i) {
+        if (!shown[i]) shown[i] = kTriggers[i].shows(made, *instruction);
+      }
+    }
+  }
+  for (const auto& pair : seen) ++op_types_[pair];
+  for (size_t i = 0; i < shown.size(); ++i) triggers_[i] += shown[i] ? 1 : 0;
+}
+
+std::string GeneratorStats::ToString() const {
+  std::string text = absl::StrFormat("%d programs\n\n%-24s", programs_, "op");
+  for (ElementType type : ComputedTypes())
+    absl::StrAppendFormat(&text, "%7s", std::string(Name(type)));
+  text += '\n';
+  for (const OpInfo& info : AllOps()) {
+    if (!info.IsDefined()) continue;
+    absl::StrAppendFormat(&text, "%-24s", std::string(info.name));
+    for (ElementType type : ComputedTypes()) {
+      auto found = op_types_.find({info.opcode, type});
+      absl::StrAppendFormat(&text, "%7d", found == op_types_.end() ? 0 : found->second);
+    }
+    text += '\n';
+  }
+  text += "\nrequirement  programs  trigger\n";
+  for (size_t i = 0; i < triggers_.size(); ++i) {
+    absl::StrAppendFormat(&text, "%11d  %8d  %s\n", kTriggers[i].requirement, triggers_[i],
+                          std::string(kTriggers[i].name));
+  }
+  text += "\ninstructions  programs\n";
+  for (const auto& [size, count] : sizes_)
+    absl::StrAppendFormat(&text, "%5d..%-5d  %8d\n", size - 3, size, count);
+  text += "\ntheme         programs\n";
+  for (const auto& [theme, count] : themes_)
+    absl::StrAppendFormat(&text, "%-12s  %8d\n", theme, count);
+  return text;
+}
+
+}  // namespace assay

@@ -1,0 +1,50 @@
+// What a set of generated programs holds: ops by element type, and the triggers of the generator's
+// requirements.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/types/span.h"
+#include "fuzz/generator/generate.h"
+
+namespace assay {
+
+// One thing that programs must be able to show.
+struct RequirementTrigger {
+  int requirement;  // number in the document of the generator's requirements
+  std::string_view name;
+  // True if the case shows it. `at` is visited for every instruction; one hit is enough.
+  bool (*shows)(const Case& made, const Instruction& at);
+};
+absl::Span<const RequirementTrigger> AllTriggers();
+
+class GeneratorStats {
+ public:
+  void Add(const Case& made);
+
+  int64_t programs() const { return programs_; }
+  // Programs that have the op with this element type among its results (tuples: each element).
+  const std::map<std::pair<Opcode, ElementType>, int64_t>& op_types() const { return op_types_; }
+  // Programs per trigger, in the order of AllTriggers().
+  const std::vector<int64_t>& triggers() const { return triggers_; }
+  const std::map<std::string, int64_t>& themes() const { return themes_; }
+  // Programs by instruction count, in steps of 4.
+  const std::map<int64_t, int64_t>& sizes() const { return sizes_; }
+
+  // Tables for people.
+  std::string ToString() const;
+
+ private:
+  int64_t programs_ = 0;
+  std::map<std::pair<Opcode, ElementType>, int64_t> op_types_;
+  std::vector<int64_t> triggers_;
+  std::map<std::string, int64_t> themes_;
+  std::map<int64_t, int64_t> sizes_;
+};
+
+}  // namespace assay

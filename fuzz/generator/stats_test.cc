@@ -1,0 +1,52 @@
+#include "fuzz/generator/stats.h"
+
+#include <gtest/gtest.h>
+
+namespace assay {
+namespace {
+
+GeneratorStats Collect(uint64_t count) {
+  GeneratorStats stats;
+  for (uint64_t i = 0; i < count; ++i) stats.Add(GenerateCase(21, i));
+  return stats;
+}
+
+TEST(GeneratorStatsTest, EveryRequirementIsShown) {
+  GeneratorStats stats = Collect(6000);
+  for (size_t i = 0; i < AllTriggers().size(); ++i) {
+    EXPECT_GT(stats.triggers()[i], 0) << "requirement " << AllTriggers()[i].requirement << ": "
+                                      << AllTriggers()[i].name << " in none of 6000 programs";
+  }
+}
+
+TEST(GeneratorStatsTest, EveryOpOnEveryTypeItAdmits) {
+  GeneratorStats stats = Collect(12000);
+  for (const OpInfo& info : AllOps()) {
+    bool by_result = info.opcode != Opcode::kCompare && info.opcode != Opcode::kIsFinite;
+    // The document of the text format gives predicates no iota, and leaves their width in
+    // bitcast-convert to the backend.
+    bool of_pred = info.opcode != Opcode::kIota && info.opcode != Opcode::kBitcastConvert;
+    if (!info.IsDefined() || !by_result) continue;
+    for (ElementType type : ComputedTypes()) {
+      if (!Matches(info.types, type) || (!of_pred && IsPred(type))) continue;
+      EXPECT_TRUE(stats.op_types().contains({info.opcode, type}))
+          << info.name << " never on " << Name(type);
+    }
+  }
+}
+
+TEST(GeneratorStatsTest, HalfOfTheProgramsAreSmall) {
+  GeneratorStats stats = Collect(2000);
+  int64_t small = 0;
+  for (const auto& [size, count] : stats.sizes()) small += size <= 12 ? count : 0;
+  EXPECT_GT(2 * small, stats.programs());
+}
+
+TEST(GeneratorStatsTest, TablesNameWhatTheyCount) {
+  std::string text = Collect(50).ToString();
+  EXPECT_NE(text.find("dynamic-slice of dynamic-slice"), std::string::npos);
+  EXPECT_NE(text.find("bf16"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace assay
