@@ -1,9 +1,10 @@
 // assay: the one program. A table of verbs; everything else is in their files.
-#include <cstdio>
+#include <algorithm>
 #include <iterator>
 #include <string>
 
 #include "reports/version.h"
+#include "tools/assay/terminal.h"
 #include "tools/assay/verb.h"
 
 namespace assay {
@@ -39,6 +40,11 @@ constexpr Verb kVerbs[] = {
      DeclareExplain},
 };
 
+bool IsVerb(const std::string& word) {
+  return std::any_of(std::begin(kVerbs), std::end(kVerbs),
+                     [&](const Verb& verb) { return word == verb.name; });
+}
+
 int Main(int argc, char** argv) {
   CLI::App app("Assay tells whether a tensor compiler is right and fast.", "assay");
   app.require_subcommand(1);
@@ -50,6 +56,14 @@ int Main(int argc, char** argv) {
     CLI::App* verb = app.add_subcommand(kVerbs[i].name, kVerbs[i].summary);
     verb->footer(std::string("Example:\n  ") + kVerbs[i].example);
     kVerbs[i].declare(*verb, actions[i]);
+  }
+  if (argc < 2) {
+    Print(app.help());
+    return kExitUsage;
+  }
+  if (argv[1][0] != '-' && !IsVerb(argv[1])) {
+    PrintError(std::string("no verb is called '") + argv[1] + "'; assay --help lists them");
+    return kExitUsage;
   }
   try {
     app.parse(argc, argv);

@@ -1,0 +1,200 @@
+// The program from outside: exit status, last lines, --json. Scripts rely on all three.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+
+#include <array>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "nlohmann/json.hpp"
+
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+struct Output {
+  int status = -1;
+  std::string text;  // standard output and standard error
+
+  std::string LastLine() const {
+    size_t end = text.find_last_not_of('\n');
+    if (end == std::string::npos) return "";
+    size_t begin = text.rfind('\n', end);
+    begin = begin == std::string::npos ? 0 : begin + 1;
+    return text.substr(begin, end + 1 - begin);
+  }
+  nlohmann::json LastJson() const { return nlohmann::json::parse(LastLine(), nullptr, false); }
+};
+
+// Runs in a folder of its own, so that a test leaves and sees no store.
+Output Assay(const std::string& arguments) {
+  std::string folder = testing::TempDir() + "/assay_cli_test";
+  std::filesystem::create_directories(folder);
+  std::string command = "cd '" + folder + "' && '" ASSAY_PROGRAM "' " + arguments + " 2>&1";
+  Output output;
+  FILE* pipe = popen(command.c_str(), "r");
+  std::array<char, 4096> buffer;
+  size_t count = 0;
+  while ((count = fread(buffer.data(), 1, buffer.size(), pipe)) > 0) {
+    output.text.append(buffer.data(), count);
+  }
+  int status = pclose(pipe);
+  output.status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  return output;
+}
+
+std::string Source(const std::string& path) { return std::string(ASSAY_SOURCE_DIR) + "/" + path; }
+
+std::string WriteFile(const std::string& name, const std::string& text) {
+  std::string path = testing::TempDir() + "/" + name;
+  std::ofstream(path) << text;
+  return path;
+}
+
+constexpr char kBad[] =
+    "HloModule m\nENTRY e {\n  x = f32[2] parameter(0)\n  ROOT r = f32[3] add(x, y)\n}\n";
+constexpr char kGood[] =
+    "HloModule m\nENTRY e {\n  x = s32[2] parameter(0)\n  ROOT r = s32[2] add(x, x)\n}\n";
+
+struct StatusRow {
+  const char* arguments;
+  int status;
+  const char* text;  // somewhere in what it says
+};
+
+TEST(Cli, ExitStatus) {
+  const StatusRow kRows[] = {
+      {"", 2, "Subcommands:"},
+      {"frobnicate", 2, "no verb is called 'frobnicate'"},
+      {"--help", 0, "check"},
+      {"--version", 0, "assay 0."},
+      {"check", 2, "PATH"},
+      {"check /nonexistent.hlo", 2, "there is no /nonexistent.hlo"},
+      {"run /nonexistent.hlo", 2, "nonexistent"},
+      {"fuzz --time soon", 2, "'soon' is not a time"},
+      {"fuzz --time 1s --defect no-such-defect", 2, "no-such-defect"},
+      {"fuzz --time 1s --backend no-such-backend", 2, "no-such-backend"},
+      {"explain no-such-op", 2, "no op is called 'no-such-op'"},
+      {"explain add", 0, "add"},
+      {"explain --profiles", 0, "xla"},
+      {"conform --filter no-such-golden", 2, "no-such-golden"},
+      {"report html --db empty.db", 2, "holds no run yet"},
+      {"print --decisions /nonexistent.hlo", 2, "nonexistent"},
+      {"replay", 2, "--seed"},
+      {"defects", 0, "ds-of-ds-clamp"},
+      {"ops --defined", 0, "dynamic-slice"},
+  };
+  for (const StatusRow& row : kRows) {
+    Output output = Assay(row.arguments);
+    EXPECT_EQ(output.status, row.status) << row.arguments << "\n" << output.text;
+    EXPECT_THAT(output.text, HasSubstr(row.text)) << row.arguments;
+  }
+}
+
+TEST(Cli, EveryVerbHasHelpWithAnExample) {
+  for (const char* verb : {"check", "run", "verify", "print", "fuzz", "gen", "reduce", "blame",
+                           "replay", "defects", "conform", "bench", "report", "ops", "explain"}) {
+    Output output = Assay(std::string(verb) + " --help");
+    EXPECT_EQ(output.status, 0) << verb;
+    EXPECT_THAT(output.text, HasSubstr("Example:\n  assay " + std::string(verb))) << verb;
+  }
+}
+
+TEST(Cli, VerifyPointsAtWhatIsWrong) {
+  Output bad = Assay("verify " + WriteFile("bad.hlo", kBad));
+  EXPECT_EQ(bad.status, 1);
+  EXPECT_THAT(bad.text, HasSubstr("bad.hlo:4:26: error"));
+  Output good = Assay("verify --json " + WriteFile("good.hlo", kGood));
+  EXPECT_EQ(good.status, 0);
+  EXPECT_EQ(good.LastJson().value("instructions", 0), 2);
+}
+
+TEST(Cli, PrintIsReadAgain) {
+  std::string path = WriteFile("good.hlo", kGood);
+  for (const char* format : {"short", "long", "canonical"}) {
+    Output first = Assay(std::string("print --format ") + format + " " + path);
+    ASSERT_EQ(first.status, 0) << first.text;
+    std::string again = WriteFile("again.hlo", first.text);
+    EXPECT_EQ(Assay(std::string("print --format ") + format + " " + again).text, first.text);
+  }
+}
+
+TEST(Cli, CheckEndsInItsCounts) {
+  std::string modules = Source("conformance/corpus/int__int32_compare.hlo") + " " +
+                        Source("conformance/corpus/dot__int32.hlo");
+  Output text = Assay("check " + modules);
+  EXPECT_EQ(text.status, 0) << text.text;
+  EXPECT_EQ(text.LastLine(), "2 passed, 0 failed, 0 inconclusive, 0 unsupported, 0 crashed");
+  EXPECT_THAT(text.text, Not(HasSubstr("\033"))) << "no colour in a pipe";
+  Output json = Assay("check --json " + modules);
+  nlohmann::json summary = json.LastJson();
+  ASSERT_TRUE(summary.is_object()) << json.text;
+  EXPECT_EQ(summary.value("type", ""), "summary");
+  EXPECT_EQ(summary.value("passed", -1), 2);
+  EXPECT_EQ(summary.value("failed", -1), 0);
+}
+
+TEST(Cli, CheckCountsWhatCannotBeReadAndWhatHasNoMeaning) {
+  Output unreadable = Assay("check " + WriteFile("bad.hlo", kBad));
+  EXPECT_EQ(unreadable.status, 2) << unreadable.text;
+  EXPECT_THAT(unreadable.text, HasSubstr("1 unreadable"));
+  std::string fft =
+      WriteFile("fft.hlo",
+                "HloModule m\nENTRY e {\n  x = c64[4] parameter(0)\n  ROOT r = c64[4] "
+                "fft(x), fft_type=FFT, fft_length={4}\n}\n");
+  Output unsupported = Assay("check " + fft);
+  EXPECT_EQ(unsupported.status, 0) << unsupported.text;
+  EXPECT_THAT(unsupported.text, HasSubstr("no meaning here yet: "));
+  EXPECT_EQ(unsupported.LastLine(), "0 passed, 0 failed, 0 inconclusive, 1 unsupported, 0 crashed");
+}
+
+TEST(Cli, RunPrintsValuesAndBounds) {
+  Output output = Assay("run --random 3 --bounds " + WriteFile("good.hlo", kGood));
+  EXPECT_EQ(output.status, 0) << output.text;
+  EXPECT_THAT(output.text, HasSubstr("exactly one right answer"));
+  EXPECT_THAT(output.LastLine(), HasSubstr("verdict: pass"));
+}
+
+TEST(Cli, ReportFollowsARecordedRun) {
+  ASSERT_EQ(Assay("conform --backend reference --filter concatenate --db recorded.db").status, 0);
+  Output output = Assay("report html --db recorded.db -o page");
+  EXPECT_EQ(output.status, 0) << output.text;
+  EXPECT_THAT(output.text, HasSubstr("page/index.html"));
+}
+
+TEST(Cli, FuzzSaysWhatItCompared) {
+  Output output = Assay("fuzz --count 50 --seed 3 --jobs 1 --json");
+  nlohmann::json summary = output.LastJson();
+  ASSERT_TRUE(summary.is_object()) << output.text;
+  EXPECT_EQ(summary.value("programs", -1), 50);
+  for (const char* key : {"compared", "inconclusive", "findings", "buckets", "seconds"}) {
+    EXPECT_TRUE(summary.contains(key)) << key;
+  }
+  EXPECT_EQ(output.status, summary.value("findings", -1) > 0 ? 1 : 0);
+}
+
+TEST(Cli, APlantedDefectIsFoundBlamedAndReplayed) {
+  Output found =
+      Assay("fuzz --time 60s --stop-after 1 --defect ds-of-ds-clamp --json --out planted --jobs 1");
+  ASSERT_EQ(found.status, 1) << found.text;
+  nlohmann::json summary = found.LastJson();
+  ASSERT_TRUE(summary.contains("found") && !summary["found"].empty()) << found.text;
+  std::string page;
+  for (const auto& entry :
+       std::filesystem::directory_iterator(testing::TempDir() + "/assay_cli_test/planted/bugs")) {
+    page = entry.path().string();
+  }
+  Output replayed = Assay("replay '" + page + "'");
+  EXPECT_EQ(replayed.status, 1) << replayed.text;
+  EXPECT_THAT(replayed.text, HasSubstr("wrong value"));
+  Output blamed = Assay("blame '" + page + "'");
+  EXPECT_EQ(blamed.status, 1);
+  EXPECT_THAT(blamed.text, HasSubstr("ds-of-ds"));
+}
+
+}  // namespace
