@@ -58,6 +58,11 @@ void PrintBucket(const CampaignFinding& finding, int64_t seen) {
   if (!triage.page.empty()) Print("  bug page  " + triage.page);
 }
 
+// Whether a finding has a bucket; those beyond what is triaged are counted only.
+bool IsSorted(const CampaignSummary& summary, const CampaignFinding& finding) {
+  return summary.buckets.count(finding.bucket) > 0;
+}
+
 void PrintStages(const StageSeconds& stages) {
   double total = stages.total();
   if (total <= 0) return;
@@ -101,7 +106,7 @@ std::vector<const CampaignFinding*> FirstOfEachBucket(const CampaignSummary& sum
   // A triaged finding tells more than an earlier one that was only counted.
   for (bool triaged : {true, false}) {
     for (const CampaignFinding& finding : summary.found) {
-      if (finding.bucket.empty() || finding.triaged != triaged) continue;
+      if (!IsSorted(summary, finding) || finding.triaged != triaged) continue;
       if (seen.insert(finding.bucket).second) first.push_back(&finding);
     }
   }
@@ -140,7 +145,7 @@ void PrintCampaign(const CampaignSummary& summary, const std::string& defect) {
   row("findings", summary.findings,
       StrCat("in ", Count(static_cast<int64_t>(summary.buckets.size()), "bucket"),
              sorted < summary.findings
-                 ? StrCat("; ", summary.findings - sorted, " more were counted, not triaged")
+                 ? StrCat("; ", summary.findings - sorted, " of them counted, not triaged")
                  : ""));
   PrintStages(summary.stages);
   for (const CampaignFinding* finding : FirstOfEachBucket(summary)) {
@@ -160,7 +165,7 @@ nlohmann::json CampaignJson(const CampaignSummary& summary, const std::string& d
 
 void AddFindings(const CampaignSummary& summary, RunRow& run) {
   for (const CampaignFinding& finding : summary.found) {
-    if (finding.bucket.empty()) continue;  // counted only: beyond those that are triaged
+    if (!IsSorted(summary, finding)) continue;
     run.findings.push_back({finding.bucket, TitleOf(finding), std::string(Name(finding.kind)),
                             finding.triage.blamed_rule, finding.triage.page, finding.index,
                             finding.triage.instructions});

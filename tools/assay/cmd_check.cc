@@ -227,23 +227,45 @@ void PrintIndented(const std::string& text) {
   }
 }
 
-// What was not passed, with the reason and the command that repeats it.
+// The reasons of an undecided module in one line, each once: nothing is wrong, nothing to repeat.
+std::string WhyInconclusive(const ModuleResult& result) {
+  std::vector<std::string> reasons = {};
+  for (const SubjectResult& subject : result.subjects) {
+    if (subject.status != CheckStatus::kInconclusive) continue;
+    if (std::find(reasons.begin(), reasons.end(), subject.detail) == reasons.end()) {
+      reasons.push_back(subject.detail);
+    }
+  }
+  return reasons.empty() ? result.detail : Joined(reasons);
+}
+
+void PrintFailure(const ModuleResult& result, const Options& options) {
+  Print("");
+  Print(StrCat(Word(result.status), " ", Styled(Style::kBold, result.name)));
+  PrintIndented(result.detail);
+  for (const SubjectResult& subject : result.subjects) {
+    if (subject.status == CheckStatus::kPassed) continue;
+    PrintIndented(StrCat(subject.subject, ": ", Name(subject.status)));
+    PrintIndented(subject.detail);
+  }
+  PrintIndented(StrCat("repeat: assay check ", result.path, " --backend ", options.backend));
+}
+
+// What was not passed: one line where nothing is wrong, otherwise the reason and the command that
+// repeats it.
 void PrintProblems(const std::vector<ModuleResult>& results, const Options& options) {
   for (const ModuleResult& result : results) {
-    if (result.status == CheckStatus::kPassed) continue;
-    Print("");
-    Print(StrCat(Word(result.status), " ", Styled(Style::kBold, result.name)));
     if (!result.unsupported.empty()) {
-      PrintIndented(StrCat("no meaning here yet: ", Joined(result.unsupported)));
-      continue;
+      Print(StrCat(Word(result.status), " ", result.name,
+                   ": no meaning here yet: ", Joined(result.unsupported)));
+    } else if (result.status == CheckStatus::kInconclusive) {
+      Print(StrCat(Word(result.status), " ", result.name, ": ", WhyInconclusive(result)));
     }
-    PrintIndented(result.detail);
-    for (const SubjectResult& subject : result.subjects) {
-      if (subject.status == CheckStatus::kPassed) continue;
-      PrintIndented(StrCat(subject.subject, ": ", Name(subject.status)));
-      PrintIndented(subject.detail);
-    }
-    PrintIndented(StrCat("repeat: assay check ", result.path, " --backend ", options.backend));
+  }
+  for (const ModuleResult& result : results) {
+    bool quiet = result.status == CheckStatus::kPassed ||
+                 result.status == CheckStatus::kInconclusive || !result.unsupported.empty();
+    if (!quiet) PrintFailure(result, options);
   }
 }
 

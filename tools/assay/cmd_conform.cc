@@ -20,6 +20,7 @@ struct Options {
   std::string suite = "goldens";
   std::string backend = "cpu";
   std::string filter;
+  bool all = false;
   bool json = false;
   LimitOptions limits;
   RecordOptions record;
@@ -60,23 +61,34 @@ GoldenResult RunInChild(const GoldenCase& golden, const Options& options,
   return result;
 }
 
-// Per op: how its goldens ended.
-void PrintTable(const std::vector<GoldenCase>& cases, const std::vector<GoldenResult>& results) {
-  std::map<std::string, std::map<std::string, int64_t>> ops;
+// How the goldens ended: per file of the suite, or per op.
+void PrintTable(const std::vector<GoldenCase>& cases, const std::vector<GoldenResult>& results,
+                bool by_op) {
+  struct Group {
+    std::set<std::string> ops;
+    std::map<std::string, int64_t> counts;
+  };
+  std::map<std::string, Group> groups;
   for (size_t i = 0; i < cases.size(); ++i) {
-    for (const std::string& op : cases[i].ops) ++ops[op][results[i].status];
+    std::vector<std::string> names = {cases[i].file.substr(0, cases[i].file.find('.'))};
+    for (const std::string& name : by_op ? cases[i].ops : names) {
+      groups[name].ops.insert(cases[i].ops.begin(), cases[i].ops.end());
+      ++groups[name].counts[results[i].status];
+    }
   }
-  Table table({{"op"},
+  Table table({{by_op ? "op" : "suite"},
+               {"ops", Table::kRight},
                {"passed", Table::kRight},
                {"failed", Table::kRight},
                {"unsupported", Table::kRight},
                {"crashed", Table::kRight}});
-  for (auto& [op, counts] : ops) {
-    auto cell = [&counts = counts](const char* status, Style style) {
+  for (auto& [name, group] : groups) {
+    auto cell = [&counts = group.counts](const char* status, Style style) {
       int64_t count = counts[status];
       return count == 0 ? std::string("-") : Styled(style, StrCat(count));
     };
-    table.Add({op, cell("passed", Style::kGood), cell("failed", Style::kBad),
+    table.Add({name, by_op ? "" : Grouped(static_cast<int64_t>(group.ops.size())),
+               cell("passed", Style::kGood), cell("failed", Style::kBad),
                cell("unsupported", Style::kWarn), cell("crashed", Style::kBad)});
   }
   Print(table.ToString());
@@ -149,7 +161,7 @@ int Run(const Options& options) {
   if (options.json) {
     PrintJson(summary);
   } else {
-    PrintTable(*cases, results);
+    PrintTable(*cases, results, options.all);
     for (const GoldenResult& result : results) {
       if (result.status == "passed") continue;
       Print(StrCat(Styled(Style::kBad, result.status), " ", result.name, ": ", result.detail));
@@ -169,6 +181,7 @@ void DeclareConform(CLI::App& app, VerbAction& action) {
       ->capture_default_str();
   app.add_option("--backend", options->backend, "Who is judged")->capture_default_str();
   app.add_option("--filter", options->filter, "Only goldens with this text in their name");
+  app.add_flag("--all", options->all, "A line for every op, not only for every file");
   app.add_flag("--json", options->json, "One JSON object per golden, then a summary");
   options->limits.Declare(app);
   options->record.Declare(app);
