@@ -228,9 +228,11 @@ Wide<T> ReciprocalError(const Range<Wide<T>>& dividend, const Range<Wide<T>>& di
   return error;
 }
 
+inline bool IsPowerOfTwo(double x) {
+  return (std::bit_cast<uint64_t>(x) << 12) == 0 && std::isnormal(x);
+}
 inline bool IsPowerOfTwo(long double x) {
-  int exponent;
-  return std::fabs(std::frexp(x, &exponent)) == 0.5L;
+  return static_cast<double>(x) == x && IsPowerOfTwo(static_cast<double>(x));
 }
 
 // Scaling by a power of two is exact and folds away: a product that may reach an addition unrounded
@@ -309,11 +311,35 @@ void BoundBinaryElement(const OpContext& op, Array& result, int64_t i, double ul
   }
 }
 
+// Whether every element is forced to its plain value and no consumer may see another: certain
+// operands, no freedom at this op, nothing that may be flushed.
+template <typename Rule, typename T>
+bool NothingIsFree(const OpContext& op, const Array& result) {
+  if constexpr (kIsNarrow<T>) {
+    return false;
+  } else {
+    if (Rule::kIsFunction || !AllCertain(op)) return false;
+    if (Rule::kView == View::kSum && op.freedoms.contract) return false;
+    if (std::is_same_v<Rule, DivideBound> && op.divisor_is_invariant && op.freedoms.reciprocal)
+      return false;
+    if (!op.freedoms.flush) return true;
+    constexpr T kTiny = std::numeric_limits<T>::min();
+    auto any_subnormal = [](absl::Span<const T> values) {
+      bool any = false;
+      for (T x : values) any |= std::fabs(x) < kTiny && x != 0;
+      return any;
+    };
+    return !any_subnormal(op.literal(0).data<T>()) && !any_subnormal(op.literal(1).data<T>()) &&
+           !any_subnormal(result.literal.data<T>());
+  }
+}
+
 template <typename Rule>
 absl::Status BoundBinary(const OpContext& op, Array& result) {
   if (!IsFloat(op.type())) return BoundByEnumeration(op, result, EvaluateBinary<typename Rule::Op>);
   DispatchReal(op.type(), [&](auto tag) {
     using T = typename decltype(tag)::type;
+    if (NothingIsFree<Rule, T>(op, result)) return;
     const double ulps = UlpsOf<T>(op);
     const int64_t count = op.count();
     for (int64_t i = 0; i < count; ++i) BoundBinaryElement<Rule, T>(op, result, i, ulps);
@@ -384,8 +410,8 @@ absl::Status BoundCompare(const OpContext& op, Array& result) {
       if (total_order) {
         // It looks at bits.
         decided = HasKnownCode(op.array(0), i, moved_only[0]) &&
-                  HasKnownCode(op.array(1), i, moved_only[1]) &&
-                  !IsSeenUnrounded(op.array(0), i) && !IsSeenUnrounded(op.array(1), i);
+                  HasKnownCode(op.array(1), i, moved_only[1]) && !IsSeenUnrounded(op.array(0), i) &&
+                  !IsSeenUnrounded(op.array(1), i);
       } else {
         const auto a = Seen<T>(op.freedoms, op.array(0), i);
         const auto b = Seen<T>(op.freedoms, op.array(1), i);

@@ -60,26 +60,25 @@ void Store(Array& result, int64_t i, const Range<W>& unnormalized, uint32_t more
 // Which view of a forced operand an op takes.
 enum class Consumer { kSum, kOther };
 
+// What an arithmetic op may read of an element with a bound.
+template <typename T>
+Range<Wide<T>> SeenBound(const Array& array, int64_t i, Consumer consumer) {
+  using W = Wide<T>;
+  const ElementBound& bound = array.bounds[i];
+  const uint32_t views = consumer == Consumer::kSum ? uint32_t{kSumView} | kAnyView : kAnyView;
+  if ((bound.flags & kForced) != 0 && (bound.flags & views) == 0)
+    return Point<T>(array.literal.data<T>()[i]);
+  return {static_cast<W>(bound.centre) + static_cast<W>(bound.centre_low),
+          static_cast<W>(bound.radius), bound.flags & kSpecialFlags};
+}
+
 // What an arithmetic op may read for element i of an operand of type T.
 template <typename T>
-Range<Wide<T>> Seen(const Freedoms& freedoms, const Array& array, int64_t i,
-                    Consumer consumer = Consumer::kOther) {
-  using W = Wide<T>;
-  Range<W> x;
-  const bool plain = [&] {
-    if (array.bounds.empty()) return true;
-    const uint32_t flags = array.bounds[i].flags;
-    if ((flags & kForced) == 0 || (flags & kAnyView) != 0) return false;
-    return (flags & kSumView) == 0 || consumer != Consumer::kSum;
-  }();
-  if (plain) {
-    x = Point<T>(array.literal.data<T>()[i]);
-  } else {
-    const ElementBound& bound = array.bounds[i];
-    x = {static_cast<W>(bound.centre) + static_cast<W>(bound.centre_low),
-         static_cast<W>(bound.radius), bound.flags & kSpecialFlags};
-  }
-  return freedoms.flush ? Flushed<T>(x) : x;
+inline Range<Wide<T>> Seen(const Freedoms& freedoms, const Array& array, int64_t i,
+                           Consumer consumer = Consumer::kOther) {
+  const Range<Wide<T>> x = array.bounds.empty() ? Point<T>(array.literal.data<T>()[i])
+                                                : SeenBound<T>(array, i, consumer);
+  return freedoms.flush && TouchesSubnormals<T>(x) ? Flushed<T>(x) : x;
 }
 
 // How a result may differ from the real value of its op, beside rounding.

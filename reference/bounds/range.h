@@ -116,9 +116,9 @@ template <typename T>
 Range<Wide<T>> Point(T value) {
   using W = Wide<T>;
   const W x = Widen<W>(value);
+  if (std::isfinite(x)) return {x, 0, 0};
   if (std::isnan(x)) return {0, 0, kNotFinite | kMayBeNan};
-  if (std::isinf(x)) return {0, 0, kNotFinite | (x > 0 ? kMayBePosInf : kMayBeNegInf)};
-  return {x, 0, 0};
+  return {0, 0, kNotFinite | (x > 0 ? kMayBePosInf : kMayBeNegInf)};
 }
 
 // An infinite or undefined centre or radius, turned into flags.
