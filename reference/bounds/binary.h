@@ -53,8 +53,21 @@ struct MultiplyBound : BoundRule {
 
 struct DivideBound : BoundRule {
   using Op = Divide;
+  // Infinities by the signs of both, NaN for 0 / 0.
+  template <typename W>
+  static Range<W> ByZero(const Range<W>& a, const Range<W>& zero) {
+    uint32_t flags = kNotFinite;
+    if (a.Contains(0)) flags |= kMayBeNan;
+    const bool either = (zero.flags & kZeroSignFree) != 0;
+    const bool negative = std::signbit(zero.centre);
+    if (a.high() > 0) flags |= negative ? kMayBeNegInf : kMayBePosInf;
+    if (a.low() < 0) flags |= negative ? kMayBePosInf : kMayBeNegInf;
+    if (either && (a.high() > 0 || a.low() < 0)) flags |= kMayBePosInf | kMayBeNegInf;
+    return {0, 0, flags};
+  }
   template <typename W>
   static Range<W> Finite(const Range<W>& a, const Range<W>& b) {
+    if (b.centre == 0 && b.radius == 0) return ByZero(a, b);
     const W smallest = std::fabs(b.centre) - b.radius;
     if (!(smallest > 0)) return Range<W>::Unknown();
     const W quotient = a.centre / b.centre;
@@ -394,12 +407,19 @@ bool MayCompare(Direction direction, const Range<W>& a, const Range<W>& b, bool 
   return true;
 }
 
+template <typename W>
+bool MayBeNan(const Range<W>& x) {
+  return x.Undecided() || (x.flags & kMayBeNan) != 0;
+}
+
 template <EvaluateFn kEvaluate>
 absl::Status BoundCompare(const OpContext& op, Array& result) {
   const ElementType type = op.literal(0).element_type();
   if (!IsFloat(type)) return BoundByEnumeration(op, result, kEvaluate);
   const Direction direction = DirectionOf(op.instruction);
   const bool total_order = IsTotalOrder(op.instruction);
+  // Compared with itself, a value is equal, whatever it is.
+  const bool same = op.instruction.operand(0) == op.instruction.operand(1);
   const bool moved_only[2] = {total_order && IsMovedOnly(*op.instruction.operand(0)),
                               total_order && IsMovedOnly(*op.instruction.operand(1))};
   DispatchReal(type, [&](auto tag) {
@@ -415,8 +435,8 @@ absl::Status BoundCompare(const OpContext& op, Array& result) {
       } else {
         const auto a = Seen<T>(op.freedoms, op.array(0), i);
         const auto b = Seen<T>(op.freedoms, op.array(1), i);
-        decided = (a.Single() && b.Single()) || !MayCompare(direction, a, b, true) ||
-                  !MayCompare(direction, a, b, false);
+        decided = (a.Single() && b.Single()) || (same && !MayBeNan(a)) ||
+                  !MayCompare(direction, a, b, true) || !MayCompare(direction, a, b, false);
       }
       if (!decided) SetCodes(result, i, {0, 1});
     }

@@ -181,6 +181,10 @@ Range<Wide<T>> Rounded(Range<Wide<T>> x, double ulps) {
   x = Normalized(x);
   if (!x.HasFinite() || x.Undecided()) return x;
   const W magnitude = std::fabs(x.centre) + x.radius;
+  if (magnitude == 0 && ulps == 0) {  // nothing to round
+    x.flags |= kZeroSignFree;
+    return x;
+  }
   const W ulp = UlpAt<T>(magnitude);
   W rounding = ulp / 2;
   // Above a power of two the units are larger.
