@@ -233,12 +233,8 @@ Value* TotalOrderKey(ValueBuilder& b, ElementType type, Value* x) {
 Value* Compare(ValueBuilder& b, const Instruction& i, ArrayRef<Value*> v) {
   using P = llvm::CmpInst::Predicate;
   ElementType type = OperandType(i);
-  size_t direction = static_cast<size_t>(i.attributes().Integer(Attr::kDirection));
-  if (b.bent_compare()) {
-    static constexpr Direction kBent[] = {Direction::kEq, Direction::kNe, Direction::kGt,
-                                          Direction::kGe, Direction::kLt, Direction::kLe};
-    direction = static_cast<size_t>(kBent[direction]);
-  }
+  Direction written = static_cast<Direction>(i.attributes().Integer(Attr::kDirection));
+  size_t direction = static_cast<size_t>(b.Bend(written));
   static constexpr P kFloat[] = {P::FCMP_OEQ, P::FCMP_UNE, P::FCMP_OGE,
                                  P::FCMP_OGT, P::FCMP_OLE, P::FCMP_OLT};
   static constexpr P kSigned[] = {P::ICMP_EQ,  P::ICMP_NE,  P::ICMP_SGE,

@@ -5,7 +5,11 @@
 // semantics 1.2 to 1.5 (numbers), chapter 8 (conversions).
 #pragma once
 
+#include <optional>
+#include <utility>
+
 #include "llvm/IR/IRBuilder.h"
+#include "spec/ops/attributes.h"
 #include "spec/types/element_type.h"
 #include "spec/types/literal.h"
 
@@ -51,9 +55,11 @@ class ValueBuilder {
   // set when inexact.
   llvm::Value* RoundToOdd(llvm::Value* wide);
 
-  // A planted defect: < is emitted for <=, and the like.
-  void set_bent_compare(bool bent) { bent_compare_ = bent; }
-  bool bent_compare() const { return bent_compare_; }
+  // A planted defect: HLO compares in direction `from` are emitted as `to`.
+  void set_bent_compare(Direction from, Direction to) { bent_compare_ = {from, to}; }
+  Direction Bend(Direction direction) const {
+    return bent_compare_ && bent_compare_->first == direction ? bent_compare_->second : direction;
+  }
 
   static int WidthOf(llvm::Value* value);
   static llvm::Type* WithWidth(llvm::Type* scalar, int width);
@@ -61,7 +67,7 @@ class ValueBuilder {
  private:
   llvm::Value* IntegerToNarrow(ElementType from, ElementType to, llvm::Value* value);
   llvm::IRBuilder<>& ir_;
-  bool bent_compare_ = false;
+  std::optional<std::pair<Direction, Direction>> bent_compare_;
 };
 
 }  // namespace assay

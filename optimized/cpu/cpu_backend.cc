@@ -19,6 +19,8 @@ namespace assay {
 namespace {
 
 constexpr int kMaxThreads = 256;
+// Element operations per run above which optimizing the code pays for itself.
+constexpr int64_t kFullTierWork = int64_t{1} << 20;
 
 double Since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -27,7 +29,7 @@ double Since(std::chrono::steady_clock::time_point start) {
 struct CpuOptions {
   Isa isa = Isa::kHost;
   int threads = 1;
-  Tier tier = Tier::kFast;
+  std::optional<Tier> tier;  // absent: by the amount of work
   const Profile* profile = &Profile::Xla();
   bool passes = true;
 };
@@ -52,7 +54,8 @@ absl::StatusOr<CpuOptions> ParseOptions(const std::map<std::string, std::string>
       options.isa = it->second;
     } else if (name == "tier") {
       auto it = tiers.find(value);
-      if (it == tiers.end()) return wrong("fast or full");
+      if (value == "auto") continue;
+      if (it == tiers.end()) return wrong("auto, fast or full");
       options.tier = it->second;
     } else if (name == "threads") {
       if (!absl::SimpleAtoi(value, &options.threads) || options.threads < 1 ||
@@ -241,8 +244,6 @@ absl::StatusOr<std::unique_ptr<Executable>> CpuBackend::Compile(const Module& or
   flags.insert(flags_.begin(), flags_.end());
   absl::StatusOr<CpuOptions> options = ParseOptions(flags);
   if (!options.ok()) return options.status();
-  absl::StatusOr<Jit*> jit = Jit::Get(options->isa, options->tier);
-  if (!jit.ok()) return jit.status();
   if (compile.devices.replicas * compile.devices.partitions != 1) {
     return MakeError(ErrorClass::kUnsupported, "cpu: one replica and one partition only");
   }
@@ -272,6 +273,10 @@ absl::StatusOr<std::unique_ptr<Executable>> CpuBackend::Compile(const Module& or
   status = CheckSupported(*module);
   if (!status.ok()) return status;
   lap("passes");
+  Tier tier =
+      options->tier.value_or(EstimateWork(*module) > kFullTierWork ? Tier::kFull : Tier::kFast);
+  absl::StatusOr<Jit*> jit = Jit::Get(options->isa, tier);
+  if (!jit.ok()) return jit.status();
   status = FlattenCallGraph(*module);
   if (!status.ok()) return status;
   absl::StatusOr<std::unique_ptr<BufferAssignment>> buffers =
@@ -294,6 +299,7 @@ absl::StatusOr<std::unique_ptr<Executable>> CpuBackend::Compile(const Module& or
   if (!code.ok()) return code.status();
   statistics["compile.seconds.llvm"] = (*code)->llvm_seconds();
   statistics["compile.seconds.link"] = (*code)->link_seconds();
+  statistics["tier.full"] = tier == Tier::kFull ? 1 : 0;
   statistics["code.bytes"] = static_cast<double>((*code)->object_bytes());
   statistics["arena.bytes"] = static_cast<double>((*buffers)->arena_bytes());
   statistics["constants.bytes"] = static_cast<double>((*buffers)->constants().size());

@@ -4,6 +4,7 @@
 
 #include "absl/strings/numbers.h"
 #include "optimized/codegen/contraction.h"
+#include "optimized/cpu/dot_kernel.h"
 #include "spec/backend/error.h"
 #include "spec/base/strings.h"
 
@@ -16,11 +17,17 @@ namespace {
 
 constexpr int64_t kParallelWork =
     1 << 17;  // element operations below which a split costs more than it gains
+constexpr int64_t kMaxParts = 64;
 
 int64_t DefectInteger(const Defect& defect, const std::string& name, int64_t absent) {
   auto it = defect.parameters.find(name);
   int64_t value = 0;
   return it != defect.parameters.end() && absl::SimpleAtoi(it->second, &value) ? value : absent;
+}
+
+std::string DefectText(const Defect& defect, const std::string& name) {
+  auto it = defect.parameters.find(name);
+  return it == defect.parameters.end() ? "" : it->second;
 }
 
 // Widest element that takes part, which sets how many fit into a vector.
@@ -111,6 +118,7 @@ class KernelBuilder {
   absl::Status EmitConcatenate(const Frame* frame, const Instruction* concatenate);
   const Shape& ResultShape(int leaf) const { return result_shapes_[leaf]; }
   int64_t OutermostDim(const Shape& shape) const;
+  void Split(Kernel& kernel, int64_t extent, int64_t unit);
 
   llvm::Module& module_;
   const KernelTarget& target_;
@@ -122,6 +130,7 @@ class KernelBuilder {
   ElementEmitter elements_;
   llvm::Function* function_ = nullptr;
   std::vector<Value*> results_;
+  std::vector<std::vector<Value*>> sources_;  // of each operand, by leaf
   std::vector<Shape> result_shapes_;
   std::vector<Output> outputs_;
   bool vectorize_ = false;
@@ -237,13 +246,21 @@ absl::Status KernelBuilder::EmitLaneLoop(const Output& output, const Walk& walk,
               })
         .status();
   };
+  // "loop" of the operator: the one of whole vectors, or (any other word) the innermost as a whole.
+  Value* offset = nullptr;
   if (defect_ != nullptr && defect_->op == "loop-bound-offset") {
-    end = ir_.CreateAdd(end, elements_.Index(DefectInteger(*defect_, "by", -1)));
+    offset = elements_.Index(DefectInteger(*defect_, "by", -1));
+    if (DefectText(*defect_, "loop") != "vector") end = ir_.CreateAdd(end, offset);
   }
   if (walk.width == 1) return loop(begin, end, 1);
   Value* length = ir_.CreateSub(end, begin);
   Value* whole = ir_.CreateAdd(begin, ir_.CreateAnd(length, elements_.Index(-int64_t{walk.width})));
-  absl::Status status = loop(begin, whole, walk.width);
+  bool short_vectors = offset != nullptr && DefectText(*defect_, "loop") == "vector";
+  absl::Status status =
+      loop(begin,
+           short_vectors ? ir_.CreateAdd(whole, ir_.CreateMul(offset, elements_.Index(walk.width)))
+                         : whole,
+           walk.width);
   if (!status.ok()) return status;
   auto* constant = llvm::dyn_cast<llvm::ConstantInt>(length);
   if (constant != nullptr && constant->getSExtValue() % walk.width == 0) return absl::OkStatus();
@@ -292,7 +309,13 @@ absl::Status KernelBuilder::EmitOutput(const Output& output) {
   if (defect_ != nullptr && defect_->op == "address-offset") {
     elements_.set_load_offset(DefectInteger(*defect_, "by", 1));
   }
-  if (defect_ != nullptr && defect_->op == "compare-predicate") values_.set_bent_compare(true);
+  if (defect_ != nullptr && defect_->op == "compare-predicate") {
+    std::optional<int64_t> from = WordIndex(Attr::kDirection, DefectText(*defect_, "from"));
+    std::optional<int64_t> to = WordIndex(Attr::kDirection, DefectText(*defect_, "to"));
+    if (from && to) {
+      values_.set_bent_compare(static_cast<Direction>(*from), static_cast<Direction>(*to));
+    }
+  }
   if (walk.kind == Walk::kLinear) {
     Value* begin = parallel_ ? function_->getArg(1) : elements_.Index(0);
     Value* end = parallel_ ? function_->getArg(2) : elements_.Index(shape.ElementCount());
@@ -340,6 +363,18 @@ absl::Status KernelBuilder::EmitConcatenate(const Frame* frame, const Instructio
   return absl::OkStatus();
 }
 
+// Decides whether [0, extent) is worth cutting, into parts of a multiple of `unit`.
+void KernelBuilder::Split(Kernel& kernel, int64_t extent, int64_t unit) {
+  kernel.extent = extent;
+  int64_t work =
+      ResultShape(0).IsArray() ? ResultShape(0).ElementCount() * WorkPerElement(root_) : 0;
+  if (target_.threads < 2 || work < kParallelWork || extent < 2 * unit) return;
+  parallel_ = gates_.Allow(DecisionKind::kTask, "split-kernel", &root_);
+  kernel.parallel = parallel_;
+  int64_t parts = std::min<int64_t>(work / kParallelWork + 1, int64_t{4} * kMaxParts);
+  kernel.grain = (extent / parts + unit) / unit * unit;
+}
+
 absl::StatusOr<Kernel> KernelBuilder::Build() {
   llvm::Type* pointer = ir_.getPtrTy();
   llvm::Type* i64 = ir_.getInt64Ty();
@@ -374,6 +409,7 @@ absl::StatusOr<Kernel> KernelBuilder::Build() {
       pointers.push_back(shape.IsArray() ? SliceAddress(ir_, function_->getArg(0), slice)
                                          : nullptr);
     });
+    sources_.push_back(pointers);
     elements_.AddSource(nullptr, root_.operand(k), std::move(pointers));
   }
 
@@ -389,27 +425,30 @@ absl::StatusOr<Kernel> KernelBuilder::Build() {
 
   Kernel kernel;
   kernel.function = function_;
+  const bool blocked_dot = HasDotKernel(root_, target_.vector_bits) &&
+                           gates_.Allow(DecisionKind::kKernel, "blocked-dot", &root_);
   const bool special = buffers_.update_in_place || top->opcode() == Opcode::kConcatenate;
-  if (outputs_.size() == 1 && !special) {
+  if (blocked_dot) {
+    int64_t dim = DotSplitDim(root_);
+    Split(kernel, dim < 0 ? 1 : root_.shape().dimension(dim), /*unit=*/4);
+  } else if (outputs_.size() == 1 && !special) {
     const Shape& shape = ResultShape(outputs_[0].leaves[0]);
     int64_t outer = OutermostDim(shape);
     bool linear =
         shape.IsArray() && top->shape().IsArray() && elements_.CanWalkLinearly(frame, top);
-    kernel.extent = linear ? shape.ElementCount() : outer < 0 ? 1 : shape.dimension(outer);
-    int64_t work = shape.ElementCount() * WorkPerElement(root_);
-    if (target_.threads > 1 && work >= kParallelWork && kernel.extent >= 2 && outer >= 0) {
-      parallel_ = gates_.Allow(DecisionKind::kTask, "split-kernel", &root_);
-      int64_t parts = std::max<int64_t>(1, work / kParallelWork);
-      kernel.grain = std::max<int64_t>(1, kernel.extent / parts);
-      // Parts that begin on a whole vector keep the vector and the scalar loop on the same elements
-      // for every split.
-      kernel.grain = (kernel.grain + 63) / 64 * 64;
-      if (!linear && shape.rank() > outer + 1)
-        kernel.grain = std::max<int64_t>(1, kernel.extent / parts);
-    }
+    bool innermost = outer >= 0 && shape.ElementCount() == shape.dimension(outer);
+    // Parts that begin on a whole vector keep the vector loop on the same elements for every split.
+    Split(kernel,
+          linear      ? shape.ElementCount()
+          : outer < 0 ? 1
+                      : shape.dimension(outer),
+          linear || innermost ? 64 : 1);
   }
-  kernel.parallel = parallel_;
-  if (buffers_.update_in_place) {
+  if (blocked_dot) {
+    DotKernelRange range{elements_.Index(0), elements_.Index(kernel.extent)};
+    if (kernel.parallel) range = {function_->getArg(1), function_->getArg(2)};
+    status = EmitDotKernel(elements_, root_, sources_[0][0], sources_[1][0], results_[0], range);
+  } else if (buffers_.update_in_place) {
     status = EmitUpdate(frame, top);
   } else if (top->opcode() == Opcode::kConcatenate) {
     status = EmitConcatenate(frame, top);
@@ -425,6 +464,28 @@ absl::StatusOr<Kernel> KernelBuilder::Build() {
 }
 
 }  // namespace
+
+int64_t EstimateWork(const Module& module) {
+  constexpr int64_t kLoopWeight = 100;  // trips of a loop whose count nobody knows
+  absl::flat_hash_map<const Computation*, int64_t> work;
+  int64_t entry = 0;
+  for (const Computation* computation : module.ComputationPostOrder()) {
+    double sum = 0;
+    for (const Instruction* i : *computation) {
+      bool control = i->opcode() == Opcode::kWhile || i->opcode() == Opcode::kConditional ||
+                     i->opcode() == Opcode::kCall;
+      if (control) {
+        double weight = i->opcode() == Opcode::kWhile ? kLoopWeight : 1;
+        for (const Computation* callee : i->callees()) sum += weight * work[callee];
+      } else if (i->shape().IsArray()) {
+        sum += static_cast<double>(i->shape().ElementCount()) * WorkPerElement(*i);
+      }
+    }
+    work[computation] = static_cast<int64_t>(std::min(sum, 1e15));
+    if (computation == module.entry()) entry = work[computation];
+  }
+  return entry;
+}
 
 Value* SliceAddress(llvm::IRBuilder<>& ir, Value* table, BufferSlice slice) {
   Value* entry = ir.CreateConstInBoundsGEP1_64(ir.getPtrTy(), table, slice.table_index);

@@ -36,6 +36,9 @@ struct KernelBuffers {
 absl::StatusOr<Kernel> EmitKernel(llvm::Module& module, const KernelTarget& target, Gates& gates,
                                   const Instruction& instruction, const KernelBuffers& buffers);
 
+// Rough number of element operations of one run: loops of unknown length count a hundred times.
+int64_t EstimateWork(const Module& module);
+
 // Address of a slice, loaded from the table. For kernels and for the code that calls them.
 llvm::Value* SliceAddress(llvm::IRBuilder<>& ir, llvm::Value* table, BufferSlice slice);
 

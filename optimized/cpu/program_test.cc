@@ -448,6 +448,91 @@ ENTRY e {
   }
 }
 
+// Tiles, their edges and every way to contract, against the plain sum: small integers make every
+// order exact.
+TEST(CpuDot, BlockedNestsAgreeWithThePlainSum) {
+  struct Case {
+    const char *lhs, *rhs, *result, *dims;
+  };
+  const Case cases[] = {
+      {"f32[37,53]", "f32[53,71]", "f32[37,71]",
+       "lhs_contracting_dims={1}, rhs_contracting_dims={0}"},
+      {"f32[37,53]", "f32[71,53]", "f32[37,71]",
+       "lhs_contracting_dims={1}, rhs_contracting_dims={1}"},
+      {"f32[53,37]", "f32[53,71]", "f32[37,71]",
+       "lhs_contracting_dims={0}, rhs_contracting_dims={0}"},
+      {"s32[37,53]", "s32[53,71]", "s32[37,71]",
+       "lhs_contracting_dims={1}, rhs_contracting_dims={0}"},
+      {"bf16[37,53]", "bf16[53,71]", "f32[37,71]",
+       "lhs_contracting_dims={1}, rhs_contracting_dims={0}"},
+      {"f64[3,19,23]", "f64[3,23,31]", "f64[3,19,31]",
+       "lhs_batch_dims={0}, lhs_contracting_dims={2}, rhs_batch_dims={0}, "
+       "rhs_contracting_dims={1}"},
+      {"f32[19,5,23]", "f32[5,23,31]", "f32[19,31]",
+       "lhs_contracting_dims={1,2}, rhs_contracting_dims={0,1}"},
+      {"f32[1,400]", "f32[400,90]", "f32[1,90]",
+       "lhs_contracting_dims={1}, rhs_contracting_dims={0}"},
+      {"f32[150]", "f32[150,211]", "f32[211]",
+       "lhs_contracting_dims={0}, rhs_contracting_dims={0}"},
+      {"f32[300,97]", "f32[97]", "f32[300]", "lhs_contracting_dims={1}, rhs_contracting_dims={0}"},
+  };
+  for (const Case& c : cases) {
+    std::string text =
+        StrCat("HloModule m\nENTRY e {\n  a = ", c.lhs, " parameter(0)\n  b = ", c.rhs,
+               " parameter(1)\n  ROOT d = ", c.result, " dot(a, b), ", c.dims, "\n}\n");
+    std::unique_ptr<Module> module = MustRead(text);
+    ASSERT_NE(module, nullptr);
+    std::vector<Literal> arguments;
+    for (const Instruction* p : module->entry()->parameters()) {
+      Literal& a = arguments.emplace_back(p->shape());
+      for (int64_t i = 0; i < a.element_count(); ++i) a.SetDouble(i, (i * 31) % 7 - 3);
+    }
+    std::unique_ptr<Backend> plain = MakeCpu("threads=1");
+    CompileOptions nothing;
+    nothing.decision_limit = 0;
+    Literal want = RunModule(*plain, *module, arguments, nothing);
+    for (const char* options :
+         {"threads=1", "threads=3", "threads=1,isa=baseline", "threads=2,tier=full"}) {
+      std::unique_ptr<Backend> backend = MakeCpu(options);
+      Literal got = RunModule(*backend, *module, arguments);
+      EXPECT_TRUE(got.BitwiseEqual(want)) << text << options;
+    }
+  }
+}
+
+// Each operator of kernel defects changes what a program computes, and says at which decision.
+TEST(CpuDefects, KernelOperatorsBite) {
+  std::unique_ptr<Module> module = MustRead(R"(HloModule m
+ENTRY e {
+  a = s32[40] parameter(0)
+  b = s32[40] parameter(1)
+  l = pred[40] compare(a, b), direction=LE
+  s = s32[40] add(a, b)
+  ROOT r = s32[40] select(l, s, a)
+})");
+  ASSERT_NE(module, nullptr);
+  std::vector<Literal> arguments(2, Literal(Shape::Array(ElementType::kS32, {40})));
+  for (int64_t i = 0; i < 40; ++i) {
+    arguments[0].SetInteger(i, i + 1);
+    arguments[1].SetInteger(i, i % 2 == 0 ? i + 1 : 7);
+  }
+  std::unique_ptr<Backend> backend = MakeCpu("threads=1");
+  Literal want = RunModule(*backend, *module, arguments);
+  for (const char* operation :
+       {R"("op": "lane-mask", "parameters": {})",
+        R"("op": "address-offset", "parameters": {"by": 1})",
+        R"("op": "compare-predicate", "parameters": {"from": "LE", "to": "LT"})",
+        R"("op": "loop-bound-offset", "parameters": {"loop": "vector", "by": -1})"}) {
+    CompileOptions options;
+    options.defect =
+        StrCat(R"({"name": "d", "gate": "vectorize", "kind": "kernel", )", operation, "}");
+    Literal got = RunModule(*backend, *module, arguments, options);
+    EXPECT_FALSE(got.BitwiseEqual(want)) << operation;
+    options.decision_limit = 0;  // refused, it does not bite
+    EXPECT_TRUE(RunModule(*backend, *module, arguments, options).BitwiseEqual(want)) << operation;
+  }
+}
+
 TEST(CpuErrors, NameTheInstruction) {
   std::unique_ptr<Backend> backend = MakeCpu();
   std::unique_ptr<Module> module = MustRead(R"(HloModule m

@@ -1,0 +1,26 @@
+// A large dot as a blocked loop nest: tiles of the result held in vector registers, the contraction
+// innermost. Every element sums its products in one fixed order whatever tile it falls into, so
+// results do not depend on how a kernel is split. Document: operation semantics chapter 11
+// (accumulation type; the order is free).
+#pragma once
+
+#include "absl/status/statusor.h"
+#include "optimized/codegen/element_emitter.h"
+
+namespace assay {
+
+struct DotKernelRange {
+  llvm::Value* begin = nullptr;  // of result dimension SplitDim
+  llvm::Value* end = nullptr;
+};
+
+// Whether `dot` is large enough, and its operands contiguous as the nest needs them.
+bool HasDotKernel(const Instruction& dot, int vector_bits);
+// The result dimension that a range cuts; -1: none that is worth it.
+int64_t DotSplitDim(const Instruction& dot);
+
+// `range` limits the dimension DotSplitDim; pointers are to row-major arrays.
+absl::Status EmitDotKernel(ElementEmitter& e, const Instruction& dot, llvm::Value* lhs,
+                           llvm::Value* rhs, llvm::Value* result, DotKernelRange range);
+
+}  // namespace assay
