@@ -244,9 +244,20 @@ absl::StatusOr<ReduceCase> CaseOf(const Finding& finding) {
   return ReduceCase{*std::move(module), finding.inputs};
 }
 
-absl::StatusOr<ReduceResult> ReduceFailure(const CheckSubject& subject, const ReduceCase& c,
-                                           FindingKind kind, const std::string& rule,
-                                           const TriageOptions& options) {
+namespace {
+
+// Candidates often loop for ever or grow; they must not eat the time that the others need.
+CheckLimits TightLimits(CheckLimits limits, FindingKind kind) {
+  constexpr int64_t kSteps = int64_t{1} << 21;
+  constexpr double kSeconds = 1;
+  limits.steps = std::min(limits.steps, kSteps);
+  if (kind != FindingKind::kTimeout) limits.seconds = std::min(limits.seconds, kSeconds);
+  return limits;
+}
+
+absl::StatusOr<ReduceResult> ReduceWithin(const CheckSubject& subject, const ReduceCase& c,
+                                          FindingKind kind, const std::string& rule,
+                                          const TriageOptions& options) {
   std::string signature;
   if (IsCrash(kind)) signature = CrashSignature(CheckIsolated(subject, *c.module, c.inputs).detail);
   bool foreign = !subject.backend.Describe().in_process;
@@ -270,6 +281,20 @@ absl::StatusOr<ReduceResult> ReduceFailure(const CheckSubject& subject, const Re
         {subject.limits.seconds, subject.limits.memory_bytes, subject.limits.steps});
   };
   return Reduce(*c.module, c.inputs, predicate, reduce);
+}
+
+}  // namespace
+
+absl::StatusOr<ReduceResult> ReduceFailure(const CheckSubject& subject, const ReduceCase& c,
+                                           FindingKind kind, const std::string& rule,
+                                           const TriageOptions& options) {
+  CheckSubject tight{subject.oracle, subject.backend, subject.profile, subject.options,
+                     TightLimits(subject.limits, kind)};
+  // A worker in another process is slow to compile, and the oracle ends loops before it is asked.
+  if (!subject.backend.Describe().in_process) tight.limits.seconds = subject.limits.seconds;
+  absl::StatusOr<ReduceResult> reduced = ReduceWithin(tight, c, kind, rule, options);
+  if (reduced.status().code() != absl::StatusCode::kFailedPrecondition) return reduced;
+  return ReduceWithin(subject, c, kind, rule, options);  // it takes long by nature
 }
 
 absl::StatusOr<TriageReport> Triage(const Finding& finding, Oracle& oracle, Backend& backend,

@@ -197,6 +197,7 @@ absl::Span<const ReduceStep> ReduceSteps() {
       {"forward tuples", ForwardTuples},
       {"cut operands", CutOperands},
       {"replace by operand", ReplaceByOperand},
+      {"plainer operation", PlainerOperation},
       {"prune loop state", PruneLoopState},
       {"simplify callees", SimplifyCallees},
       {"merge leaves", MergeLeaves},

@@ -60,6 +60,7 @@ bool EarlierRoot(Reduction&);       // an intermediate as the only output
 bool CutOperands(Reduction&);       // an instruction becomes a parameter or constant with its value
 bool ForwardTuples(Reduction&);     // get-tuple-element of tuple
 bool ReplaceByOperand(Reduction&);  // an instruction by one of its operands, in all computations
+bool PlainerOperation(Reduction&);  // an instruction by the negation of one of its operands
 bool MergeLeaves(Reduction&);       // equal-shaped parameters and constants into one
 // calls.cc: computations.
 bool InlineCalls(Reduction&);      // call, fusion; one branch of a conditional; one trip of a while

@@ -179,6 +179,33 @@ bool ReplaceByOperand(Reduction& r) {
   return changed;
 }
 
+// For failures that need some computed value, whichever: what else it was made of goes away.
+bool PlainerOperation(Reduction& r) {
+  bool changed = false;
+  for (size_t k = 0; k < r.best().module->computations().size(); ++k) {
+    for (int64_t i = 0; k < r.best().module->computations().size(); ++i) {
+      const Computation* computation = r.best().module->computations()[k];
+      if (i >= computation->instruction_count() || r.Expired()) break;
+      const Instruction* at = *std::next(computation->begin(), i);
+      ElementType type = at->shape().element_type();
+      bool number = IsInteger(type) || IsFloat(type);
+      if (IsLeaf(at) || at->operand_count() < 2 || !(number || IsPred(type))) continue;
+      for (int64_t o = 0; o < at->operand_count(); ++o) {
+        if (!(at->operand(o)->shape() == at->shape())) continue;
+        ReduceCase c = r.best().Clone();
+        Instruction* target = Counterpart(*c.module, at);
+        Instruction* plain = target->parent()->Add(number ? Opcode::kNegate : Opcode::kNot,
+                                                   target->shape(), {target->operand(o)});
+        if (Substitute(target, plain) && r.Try(std::move(c), "plainer operation")) {
+          changed = true;
+          break;
+        }
+      }
+    }
+  }
+  return changed;
+}
+
 bool MergeLeaves(Reduction& r) {
   bool changed = false;
   for (size_t k = 0; k < r.best().module->computations().size(); ++k) {
