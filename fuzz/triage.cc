@@ -247,10 +247,9 @@ absl::StatusOr<ReduceCase> CaseOf(const Finding& finding) {
 namespace {
 
 // Candidates often loop for ever or grow; they must not eat the time that the others need.
-CheckLimits TightLimits(CheckLimits limits, FindingKind kind) {
-  constexpr int64_t kSteps = int64_t{1} << 21;
+CheckLimits TightLimits(CheckLimits limits, FindingKind kind, int64_t steps) {
   constexpr double kSeconds = 1;
-  limits.steps = std::min(limits.steps, kSteps);
+  limits.steps = std::min(limits.steps, steps);
   if (kind != FindingKind::kTimeout) limits.seconds = std::min(limits.seconds, kSeconds);
   return limits;
 }
@@ -288,12 +287,14 @@ absl::StatusOr<ReduceResult> ReduceWithin(const CheckSubject& subject, const Red
 absl::StatusOr<ReduceResult> ReduceFailure(const CheckSubject& subject, const ReduceCase& c,
                                            FindingKind kind, const std::string& rule,
                                            const TriageOptions& options) {
-  CheckSubject tight{subject.oracle, subject.backend, subject.profile, subject.options,
-                     TightLimits(subject.limits, kind)};
-  // A worker in another process is slow to compile, and the oracle ends loops before it is asked.
-  if (!subject.backend.Describe().in_process) tight.limits.seconds = subject.limits.seconds;
-  absl::StatusOr<ReduceResult> reduced = ReduceWithin(tight, c, kind, rule, options);
-  if (reduced.status().code() != absl::StatusCode::kFailedPrecondition) return reduced;
+  for (int64_t steps : {int64_t{1} << 16, int64_t{1} << 21}) {
+    CheckSubject tight{subject.oracle, subject.backend, subject.profile, subject.options,
+                       TightLimits(subject.limits, kind, steps)};
+    // A worker in another process is slow to compile, and the oracle ends loops before it is asked.
+    if (!subject.backend.Describe().in_process) tight.limits.seconds = subject.limits.seconds;
+    absl::StatusOr<ReduceResult> reduced = ReduceWithin(tight, c, kind, rule, options);
+    if (reduced.status().code() != absl::StatusCode::kFailedPrecondition) return reduced;
+  }
   return ReduceWithin(subject, c, kind, rule, options);  // it takes long by nature
 }
 

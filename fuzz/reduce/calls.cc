@@ -100,7 +100,93 @@ bool PruneElement(Instruction* loop, int64_t index) {
   return true;
 }
 
+// A loop whose state is a tuple of one element carries the element itself.
+bool Untuple(Instruction* loop) {
+  if (!loop->shape().IsTuple() || loop->shape().elements().size() != 1) return false;
+  const Shape element = loop->shape().elements()[0];
+  Module* module = loop->parent()->parent();
+  Instruction* init = loop->operand(0);
+  Instruction* result = loop->callee(1)->root();
+  if (init->opcode() != Opcode::kTuple || result->opcode() != Opcode::kTuple) return false;
+  if (!UsedByElementsOnly(loop) || loop == loop->parent()->root()) return false;
+  for (Computation* callee : loop->callees()) {
+    if (module->Callers(callee).size() > 1 || !UsedByElementsOnly(callee->parameter(0)))
+      return false;
+  }
+  std::vector<Instruction*> values = {loop};
+  for (Computation* callee : loop->callees()) values.push_back(callee->parameter(0));
+  loop->callee(1)->set_root(result->operand(0));
+  loop->ReplaceOperand(0, init->operand(0));
+  for (Instruction* value : values) {
+    value->mutable_shape() = element;
+    std::vector<Instruction*> readers(value->users().begin(), value->users().end());
+    for (Instruction* reader : readers) {
+      if (reader->opcode() != Opcode::kGetTupleElement) continue;
+      reader->ReplaceAllUsesWith(value);
+      reader->parent()->Remove(reader);
+    }
+  }
+  return true;
+}
+
+// The arguments on which to look at callee number `c` of `call` alone: what the call passes where
+// shapes agree, new inputs otherwise.
+std::vector<Instruction*> ArgumentsFor(ReduceCase& reduce_case, Instruction* call, size_t c) {
+  Computation* callee = call->callee(c);
+  bool branch = call->opcode() == Opcode::kConditional;
+  std::vector<Instruction*> arguments;
+  for (int64_t i = 0; i < callee->parameter_count(); ++i) {
+    const Shape& wanted = callee->parameter(i)->shape();
+    int64_t operand = branch ? static_cast<int64_t>(c) + 1 : i;
+    bool passed =
+        operand < call->operand_count() && Compatible(call->operand(operand)->shape(), wanted);
+    if (!passed && !wanted.IsArray()) return {};
+    arguments.push_back(passed ? call->operand(operand)
+                               : AddInput(reduce_case, Splat(wanted, i + 1)));
+  }
+  return arguments;
+}
+
 }  // namespace
+
+bool LiftCallee(Reduction& r) {
+  const Computation* entry = r.best().module->entry();
+  for (const Instruction* at : entry->PostOrder()) {
+    for (size_t k = 0; k < at->callees().size(); ++k) {
+      ReduceCase c = r.best().Clone();
+      Instruction* call = Counterpart(*c.module, at);
+      std::vector<Instruction*> arguments = ArgumentsFor(c, call, k);
+      if (static_cast<int64_t>(arguments.size()) != call->callee(k)->parameter_count()) continue;
+      c.module->config().entry_layout.reset();
+      c.module->config().input_output_alias.clear();
+      c.module->entry()->set_root(c.module->entry()->CopyFrom(*call->callee(k), arguments));
+      if (r.Try(std::move(c), "lift a callee")) return true;
+    }
+  }
+  return false;
+}
+
+bool RetargetElements(Reduction& r) {
+  bool changed = false;
+  for (size_t k = 0; k < r.best().module->computations().size(); ++k) {
+    for (int64_t i = 0; k < r.best().module->computations().size(); ++i) {
+      const Computation* computation = r.best().module->computations()[k];
+      if (i >= computation->instruction_count() || r.Expired()) break;
+      const Instruction* at = *std::next(computation->begin(), i);
+      if (at->opcode() != Opcode::kGetTupleElement) continue;
+      for (int64_t index = 0; index < at->tuple_index(); ++index) {
+        if (!(at->operand(0)->shape().elements()[index] == at->shape())) continue;
+        ReduceCase c = r.best().Clone();
+        Counterpart(*c.module, at)->mutable_attributes().Set(Attr::kIndex, AttrValue(index));
+        if (r.Try(std::move(c), "retarget an element")) {
+          changed = true;
+          break;
+        }
+      }
+    }
+  }
+  return changed;
+}
 
 bool InlineCalls(Reduction& r) {
   bool changed = false;
@@ -131,6 +217,10 @@ bool PruneLoopState(Reduction& r) {
     for (int64_t i = 0; i < computation->instruction_count(); ++i) {
       const Instruction* at = *std::next(computation->begin(), i);
       if (at->opcode() != Opcode::kWhile || !at->shape().IsTuple()) continue;
+      ReduceCase plain = r.best().Clone();
+      if (Untuple(Counterpart(*plain.module, at)) && r.Try(std::move(plain), "untuple a loop")) {
+        return true;
+      }
       for (int64_t e = static_cast<int64_t>(at->shape().elements().size()); e-- > 0;) {
         ReduceCase c = r.best().Clone();
         if (!PruneElement(Counterpart(*c.module, at), e)) continue;

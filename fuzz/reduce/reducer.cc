@@ -65,6 +65,7 @@ int64_t AttributeCost(const Instruction& instruction) {
     cost += (w.stride != 1) + (w.low != 0) + (w.high != 0) + (w.base_dilation != 1) +
             (w.window_dilation != 1) + w.reversal;
   }
+  cost += instruction.tuple_index() > 0 ? instruction.tuple_index() : 0;
   for (Attr common :
        {Attr::kSharding, Attr::kFrontendAttributes, Attr::kMetadata, Attr::kStatistics,
         Attr::kResultAccuracy, Attr::kOrigin, Attr::kBackendConfig}) {
@@ -190,22 +191,15 @@ const std::vector<Literal>& Reduction::Values() {
 
 absl::Span<const ReduceStep> ReduceSteps() {
   static constexpr ReduceStep kSteps[] = {
-      {"drop the header", DropHeader},
-      {"drop outputs", DropOutputs},
-      {"earlier root", EarlierRoot},
-      {"inline calls", InlineCalls},
-      {"forward tuples", ForwardTuples},
-      {"cut operands", CutOperands},
-      {"replace by operand", ReplaceByOperand},
-      {"plainer operation", PlainerOperation},
-      {"prune loop state", PruneLoopState},
-      {"simplify callees", SimplifyCallees},
-      {"merge leaves", MergeLeaves},
-      {"shrink dimensions", ShrinkDimensions},
-      {"drop dimensions", DropDimensions},
-      {"simplify attributes", SimplifyAttributes},
-      {"simplify types", SimplifyTypes},
-      {"simplify values", SimplifyValues},
+      {"drop the header", DropHeader},         {"drop outputs", DropOutputs},
+      {"earlier root", EarlierRoot},           {"lift a callee", LiftCallee},
+      {"inline calls", InlineCalls},           {"forward tuples", ForwardTuples},
+      {"cut operands", CutOperands},           {"replace by operand", ReplaceByOperand},
+      {"plainer operation", PlainerOperation}, {"retarget elements", RetargetElements},
+      {"prune loop state", PruneLoopState},    {"simplify callees", SimplifyCallees},
+      {"merge leaves", MergeLeaves},           {"shrink dimensions", ShrinkDimensions},
+      {"drop dimensions", DropDimensions},     {"simplify attributes", SimplifyAttributes},
+      {"simplify types", SimplifyTypes},       {"simplify values", SimplifyValues},
   };
   return kSteps;
 }

@@ -63,9 +63,11 @@ bool ReplaceByOperand(Reduction&);  // an instruction by one of its operands, in
 bool PlainerOperation(Reduction&);  // an instruction by the negation of one of its operands
 bool MergeLeaves(Reduction&);       // equal-shaped parameters and constants into one
 // calls.cc: computations.
-bool InlineCalls(Reduction&);      // call, fusion; one branch of a conditional; one trip of a while
-bool PruneLoopState(Reduction&);   // elements of a while's tuple
-bool SimplifyCallees(Reduction&);  // instructions of called computations by constants
+bool InlineCalls(Reduction&);  // call, fusion; one branch of a conditional; one trip of a while
+bool LiftCallee(Reduction&);   // what a called computation computes, as the only output
+bool RetargetElements(Reduction&);  // an earlier element of a tuple in place of another
+bool PruneLoopState(Reduction&);    // elements of a while's tuple
+bool SimplifyCallees(Reduction&);   // instructions of called computations by constants
 // resize.cc, rank.cc, types.cc, attributes.cc, values.cc
 bool ShrinkDimensions(Reduction&);
 bool DropDimensions(Reduction&);

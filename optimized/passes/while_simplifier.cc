@@ -41,10 +41,12 @@ bool Unroll(Instruction* loop, Gates& gates, const Purity& purity) {
   const std::optional<int64_t> known = TripCount(loop, kMaxUnrolledTrips);
   if (!known || !purity.IsPure(*loop)) return false;
   if (*known > 1 && *known * body.instruction_count() > kMaxUnrolledInstructions) return false;
+  // The fact comes last: whatever is refused first, a wrong count is the decision that makes the
+  // difference, not the rewrite that believes it.
+  Rewrite rewrite(gates, UnrollRule(*known), loop);
+  if (!rewrite) return false;
   const std::optional<int64_t> trips = gates.IntegerFact("trip-count", loop, known);
   if (!trips || *trips < 0 || *trips > 2 * kMaxUnrolledTrips) return false;
-  Rewrite rewrite(gates, UnrollRule(*trips), loop);
-  if (!rewrite) return false;
   Instruction* state = loop->operand(0);
   for (int64_t i = 0; i < *trips; ++i) state = InlineCopy(loop->parent(), body, {&state, 1});
   return rewrite.Replace(state);
