@@ -48,13 +48,15 @@ std::string Caption(const RunRow& run) {
                 UtcTime(run.started_ms), ", ", Seconds(run.seconds), "</p>");
 }
 
-// StatusBadge takes its colour from the word alone.
+// "12 passed  1 failed", best first, each in the colour of its word.
 std::string CountBadges(const std::map<std::string, int64_t>& counts) {
   std::string html;
-  for (const auto& [status, count] : counts) {
+  for (const char* status :
+       {"passed", "inconclusive", "unsupported", "failed", "crashed", "unreadable"}) {
+    auto at = counts.find(status);
+    if (at == counts.end()) continue;
     std::string badge = StatusBadge(status);
-    size_t at = badge.find('>') + 1;
-    badge.insert(at, StrCat(count, " "));
+    badge.insert(badge.find('>') + 1, StrCat(at->second, " "));
     StrAppend(&html, html.empty() ? "" : " ", badge);
   }
   return html;
@@ -79,10 +81,12 @@ std::string VerdictTable(const RunRow& run, const std::vector<std::string>& subj
     family.forced += row.forced;
     family.bound_used = std::max(family.bound_used, row.bound_used);
   }
-  std::vector<HtmlColumn> columns = {{"family"}, {"modules", true}};
+  bool goldens = run.verb == "conform";  // judged without bounds
+  std::vector<HtmlColumn> columns = {{goldens ? "suite" : "family"},
+                                     {goldens ? "goldens" : "modules", true}};
   for (const std::string& subject : subjects) columns.push_back({subject});
-  columns.insert(columns.end(),
-                 {{"elements", true}, {"one right answer", true}, {"bound used", true}});
+  columns.push_back({"elements", true});
+  if (!goldens) columns.insert(columns.end(), {{"one right answer", true}, {"bound used", true}});
   std::vector<std::vector<std::string>> rows;
   for (const auto& [name, family] : families) {
     std::vector<std::string> cells = {Escape(name),
@@ -92,21 +96,42 @@ std::string VerdictTable(const RunRow& run, const std::vector<std::string>& subj
       cells.push_back(at == family.by_subject.end() ? "" : CountBadges(at->second));
     }
     cells.push_back(Grouped(family.elements));
-    cells.push_back(
-        Percent(static_cast<double>(family.forced), static_cast<double>(family.elements)));
-    cells.push_back(family.bound_used > 0 ? absl::StrFormat("%.0f %%", 100 * family.bound_used)
-                                          : "–");
+    if (!goldens) {
+      cells.push_back(
+          Percent(static_cast<double>(family.forced), static_cast<double>(family.elements)));
+      cells.push_back(family.bound_used > 0 ? absl::StrFormat("%.0f %%", 100 * family.bound_used)
+                                            : "–");
+    }
     rows.push_back(std::move(cells));
   }
   return HtmlTable(columns, rows);
 }
 
+// What was not passed: failures each for itself, the rest under one line per status. Subjects that
+// share name and reason share a line.
 std::string Problems(const RunRow& run) {
-  std::string html;
+  std::map<std::string, std::map<std::string, std::string>> by_status;  // status, case, reasons
   for (const CaseRow& row : run.cases) {
     if (row.status == "passed") continue;
-    StrAppend(&html, "<details><summary>", Escape(row.name), " ", StatusBadge(row.status), " ",
-              Escape(row.subject), "</summary><pre>", Escape(row.detail), "</pre></details>\n");
+    std::string& text = by_status[row.status][row.name];
+    if (!text.empty() && text.find(row.detail) != std::string::npos) continue;
+    StrAppend(&text, row.subject.empty() ? "" : row.subject + ": ", row.detail, "\n");
+  }
+  std::string html;
+  for (const char* status : {"crashed", "failed", "unreadable"}) {
+    for (const auto& [name, text] : by_status[status]) {
+      StrAppend(&html, "<details><summary>", Escape(name), " ", StatusBadge(status),
+                "</summary><pre>", Escape(text), "</pre></details>\n");
+    }
+  }
+  for (const char* status : {"unsupported", "inconclusive"}) {
+    if (by_status[status].empty()) continue;
+    StrAppend(&html, "<details><summary>", by_status[status].size(), " ", status,
+              "</summary><pre>");
+    for (const auto& [name, text] : by_status[status]) {
+      StrAppend(&html, Escape(name), "\n    ", Escape(text));
+    }
+    html += "</pre></details>\n";
   }
   return html;
 }
@@ -318,22 +343,35 @@ std::vector<const RunRow*> NewestOfEachKind(const std::vector<RunRow>& runs) {
   return newest;
 }
 
-// One sentence at the top: is anything wrong that nobody planted?
+// One sentence at the top: is anything wrong, with whom, that nobody planted?
 std::string Headline(const std::vector<const RunRow*>& shown) {
-  int64_t failed = 0, bugs = 0, found = 0, planted = 0;
+  struct Wrong {
+    int64_t cases = 0, bugs = 0;
+  };
+  std::map<std::string, Wrong> by_backend;
+  int64_t found = 0, planted = 0;
   for (const RunRow* run : shown) {
     Json summary = SummaryOf(*run);
-    failed += Whole(summary, "failed") + Whole(summary, "crashed");
+    if (run->verb == "defects") continue;
+    Wrong& wrong = by_backend[run->backend];
+    wrong.cases += Whole(summary, "failed") + Whole(summary, "crashed");
     if (run->verb != "fuzz") continue;
     bool defect = !Word(summary, "defect").empty();
     planted += defect ? 1 : 0;
     found += defect && Whole(summary, "findings") > 0 ? 1 : 0;
-    if (!defect) bugs += Whole(summary, "buckets");
+    if (!defect) wrong.bugs += Whole(summary, "buckets");
   }
-  std::string text = failed + bugs == 0 ? "Nothing wrong was found"
-                                        : StrCat(failed, " failed or crashed, ", bugs,
-                                                 " distinct bugs from campaigns");
-  if (planted > 0) StrAppend(&text, "; planted defects found: ", found, " of ", planted);
+  std::string text;
+  for (const auto& [backend, wrong] : by_backend) {
+    StrAppend(&text, text.empty() ? "" : "; ", backend, ": ");
+    if (wrong.cases + wrong.bugs == 0) text += "nothing wrong was found";
+    if (wrong.cases > 0) StrAppend(&text, wrong.cases, " failed or crashed");
+    if (wrong.cases > 0 && wrong.bugs > 0) text += ", ";
+    if (wrong.bugs > 0) StrAppend(&text, Count(wrong.bugs, "distinct bug"), " from campaigns");
+  }
+  if (planted > 0) {
+    StrAppend(&text, text.empty() ? "" : "; ", "planted defects found: ", found, " of ", planted);
+  }
   return text + ".";
 }
 

@@ -38,7 +38,7 @@ TEST(Page, ShowsTheNewestRunOfEachKind) {
   std::string page = RenderPage({clean, planted, old_run}, options);
   EXPECT_THAT(page, HasSubstr("ds-of-ds-clamp"));
   EXPECT_THAT(page, HasSubstr("planted defects found: 1 of 1"));
-  EXPECT_THAT(page, HasSubstr("Nothing wrong was found"));
+  EXPECT_THAT(page, HasSubstr("cpu: nothing wrong was found"));
   // The old run is in the list of runs only.
   size_t first = page.find("assay fuzz --old");
   ASSERT_NE(first, std::string::npos);
