@@ -183,7 +183,11 @@ absl::StatusOr<Value> Interpreter::Apply(const OpEvaluation& row, const OpContex
   if (absl::Status status = budget_.Take(row.cost != nullptr ? row.cost(op) : op.count());
       !status.ok())
     return status;
-  if (absl::Status status = memory().Check(op.shape.ByteSize()); !status.ok()) return status;
+  // Beside the value, data movement holds an index per element.
+  const int64_t bytes = op.shape.ByteSize(), count = op.count();
+  const int64_t indices = count > (int64_t{1} << 58) ? bytes : count * int64_t{8};
+  for (int64_t need : {bytes, indices})
+    if (absl::Status status = memory().Check(need); !status.ok()) return status;
   Array result{Literal(op.shape)};
   if (absl::Status status = row.evaluate(op, result.literal); !status.ok()) return status;
   if (bounding()) {

@@ -145,7 +145,9 @@ struct Atan2Bound : BoundRule {
   }
   template <typename W>
   static Range<W> Finite(const Range<W>& y, const Range<W>& x) {
-    if (y.radius == 0 && x.radius == 0) return {std::atan2(y.centre, x.centre), 0, 0};
+    const bool known_signs = ((y.flags | x.flags) & kZeroSignFree) == 0;
+    if (y.radius == 0 && x.radius == 0 && known_signs)
+      return {std::atan2(y.centre, x.centre), 0, 0};
     const W reach = std::hypot(y.radius, x.radius);
     const W nearest = std::hypot(y.centre, x.centre) - reach;
     const bool crosses_cut = x.low() <= 0 && y.low() <= 0 && y.high() >= 0;
@@ -188,6 +190,9 @@ Range<W> RangeOf(const Range<W>& a, const Range<W>& b) {
   Range<W> x{0, 0, kNotFinite};
   if (a.HasFinite() && b.HasFinite()) x = Normalized(Rule::Finite(a, b));
   if ((a.flags | b.flags) == 0) return x;
+  // NaN and infinities do not always spread in a power: pow(NaN, 0) is 1.
+  const bool special = ((a.flags | b.flags) & ~uint32_t{kZeroSignFree}) != 0;
+  if (std::is_same_v<Rule, PowerBound> && special) return Range<W>::Unknown();
   static constexpr W kInfinity = std::numeric_limits<W>::infinity();
   auto specials = [](const Range<W>& r, W(&values)[2]) {
     int n = 0;

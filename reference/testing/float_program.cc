@@ -104,14 +104,30 @@ class Builder {
   }
 
   void AddInstruction() {
-    static constexpr Opcode kUnary[] = {Opcode::kNegate, Opcode::kAbs,   Opcode::kExponential,
-                                        Opcode::kLog,    Opcode::kTanh,  Opcode::kSqrt,
-                                        Opcode::kRsqrt,  Opcode::kFloor, Opcode::kRoundNearestEven,
-                                        Opcode::kSign,   Opcode::kCeil,  Opcode::kReverse};
-    static constexpr Opcode kBinary[] = {Opcode::kAdd,      Opcode::kSubtract, Opcode::kMultiply,
-                                         Opcode::kMultiply, Opcode::kAdd,      Opcode::kMaximum,
-                                         Opcode::kMinimum,  Opcode::kDivide,   Opcode::kSubtract,
-                                         Opcode::kRemainder};
+    static constexpr Opcode kUnary[] = {Opcode::kNegate,
+                                        Opcode::kAbs,
+                                        Opcode::kExponential,
+                                        Opcode::kLog,
+                                        Opcode::kTanh,
+                                        Opcode::kSqrt,
+                                        Opcode::kRsqrt,
+                                        Opcode::kFloor,
+                                        Opcode::kRoundNearestEven,
+                                        Opcode::kSign,
+                                        Opcode::kCeil,
+                                        Opcode::kReverse,
+                                        Opcode::kLogistic,
+                                        Opcode::kErf,
+                                        Opcode::kCbrt,
+                                        Opcode::kSine,
+                                        Opcode::kCosine,
+                                        Opcode::kTan,
+                                        Opcode::kLogPlusOne,
+                                        Opcode::kExponentialMinusOne};
+    static constexpr Opcode kBinary[] = {Opcode::kAdd,       Opcode::kSubtract, Opcode::kMultiply,
+                                         Opcode::kMultiply,  Opcode::kAdd,      Opcode::kMaximum,
+                                         Opcode::kMinimum,   Opcode::kDivide,   Opcode::kSubtract,
+                                         Opcode::kRemainder, Opcode::kPower,    Opcode::kAtan2};
     Instruction* made = nullptr;
     const int64_t kind = random_.Below(20);
     if (kind < 9) {

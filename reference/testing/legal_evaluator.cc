@@ -90,35 +90,77 @@ class Evaluator {
   }
 
   Cell Function(const Instruction& op, double x) {
-    const ElementType type = op.shape().element_type();
-    const NumericContract& contract = Info(op.opcode()).numeric;
-    const UlpBudget& budget = profile_.IsXla() ? contract.xla : contract.strict;
-    const double ulps = type == ElementType::kF64   ? budget.f64
-                        : type == ElementType::kF32 ? budget.f32
-                        : type == ElementType::kF16 ? budget.f16
-                                                    : budget.bf16;
     const long double wide = x;
     long double y = 0;
     bool exact_point = x == 0 || !std::isfinite(x);
     double low = -INFINITY, high = INFINITY;
+    auto within = [&](double least, double most) {
+      low = least;
+      high = most;
+    };
     switch (op.opcode()) {
       case Opcode::kExponential:
         y = std::exp(wide);
-        low = 0;
+        within(0, INFINITY);
+        break;
+      case Opcode::kExponentialMinusOne:
+        y = std::expm1(wide);
+        within(-1, INFINITY);
         break;
       case Opcode::kLog:
         y = std::log(wide);
         exact_point = exact_point || x == 1;
         break;
+      case Opcode::kLogPlusOne:
+        y = std::log1p(wide);
+        break;
       case Opcode::kTanh:
         y = std::tanh(wide);
-        low = -1;
-        high = 1;
+        within(-1, 1);
+        break;
+      case Opcode::kErf:
+        y = std::erf(wide);
+        within(-1, 1);
+        break;
+      case Opcode::kLogistic:
+        y = 1 / (1 + std::exp(-wide));
+        within(0, 1);
+        break;
+      case Opcode::kCbrt:
+        y = std::cbrt(wide);
+        break;
+      case Opcode::kSine:
+        y = std::sin(wide);
+        within(-1, 1);
+        break;
+      case Opcode::kCosine:
+        y = std::cos(wide);
+        within(-1, 1);
+        break;
+      case Opcode::kTan:
+        y = std::tan(wide);
         break;
       default:
         y = 1 / std::sqrt(wide);
         break;
     }
+    return Perturbed(op, y, exact_point, low, high);
+  }
+
+  double UlpsOf(const Instruction& op) const {
+    const ElementType type = op.shape().element_type();
+    const NumericContract& contract = Info(op.opcode()).numeric;
+    const UlpBudget& budget = profile_.IsXla() ? contract.xla : contract.strict;
+    return type == ElementType::kF64   ? budget.f64
+           : type == ElementType::kF32 ? budget.f32
+           : type == ElementType::kF16 ? budget.f16
+                                       : budget.bf16;
+  }
+
+  // The function's value, rounded and moved within its budget.
+  Cell Perturbed(const Instruction& op, long double y, bool exact_point, double low, double high) {
+    const ElementType type = op.shape().element_type();
+    const double ulps = UlpsOf(op);
     Cell cell = Finish(type, y);
     if (!exact_point && !std::isnan(cell.value)) {
       cell.value = Flush(type, std::clamp(Perturb(type, cell.value, ulps), low, high));
@@ -217,6 +259,17 @@ class Evaluator {
       }
       case Opcode::kRemainder:
         return Finish(type, std::fmod(x, y));
+      case Opcode::kPower: {
+        const bool exact_point = x == 0 || y == 0 || x == 1 || !std::isfinite(x) ||
+                                 !std::isfinite(y) || (x < 0 && y != std::trunc(y));
+        return Perturbed(op, std::pow(static_cast<long double>(x), static_cast<long double>(y)),
+                         exact_point, -INFINITY, INFINITY);
+      }
+      case Opcode::kAtan2: {
+        const bool exact_point = std::isnan(x) || std::isnan(y) || (x == 0 && y >= 0);
+        return Perturbed(op, std::atan2(static_cast<long double>(x), static_cast<long double>(y)),
+                         exact_point, -INFINITY, INFINITY);
+      }
       case Opcode::kMaximum:
       case Opcode::kMinimum:
         return Finish(type, Extremum(x, y, op.opcode() == Opcode::kMaximum));

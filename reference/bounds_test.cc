@@ -1,0 +1,313 @@
+// What each freedom of a profile lets pass, and what it does not; undecided values; limits.
+#include <gtest/gtest.h>
+
+#include "reference/interpreter.h"
+#include "spec/backend/error.h"
+#include "spec/base/strings.h"
+#include "spec/ops/verifier.h"
+#include "spec/text/reader.h"
+
+namespace assay::reference {
+namespace {
+
+constexpr const char* kAdd =
+    "add { a = f32[] parameter(0) b = f32[] parameter(1) ROOT s = f32[] add(a, b) }\n";
+
+class BoundsTest : public testing::Test {
+ protected:
+  void Load(const std::string& entry, const std::string& computations = "") {
+    text_ = StrCat("HloModule m\n", computations, "ENTRY main {\n", entry, "}\n");
+    absl::StatusOr<std::unique_ptr<Module>> module = ReadModule(text_);
+    ASSERT_TRUE(module.ok()) << module.status().message();
+    ASSERT_TRUE(Verify(**module).ok()) << Verify(**module);
+    module_ = *std::move(module);
+  }
+
+  Expectation Expect(const Profile& profile) {
+    absl::StatusOr<Expectation> expectation = MakeOracle()->Expect(*module_, {}, profile, Limits{});
+    EXPECT_TRUE(expectation.ok()) << expectation.status();
+    return expectation.ok() ? *expectation : Expectation();
+  }
+
+  // The verdict on a result written as text.
+  Verdict VerdictOn(const std::string& result, const Profile& profile = Profile::Xla()) {
+    absl::StatusOr<Literal> literal = ReadLiteral(module_->entry()->root()->shape(), result);
+    EXPECT_TRUE(literal.ok()) << literal.status().message();
+    return Judge(Expect(profile), *literal).verdict;
+  }
+
+  ErrorClass ErrorWith(const Limits& limits) {
+    absl::StatusOr<Literal> value = MakeOracle()->Evaluate(*module_, {}, limits);
+    EXPECT_FALSE(value.ok());
+    EXPECT_EQ(MakeOracle()->Expect(*module_, {}, Profile::Xla(), limits).status().code(),
+              value.status().code());
+    return ClassOf(value.status());
+  }
+
+  std::string text_;
+  std::unique_ptr<Module> module_;
+};
+
+TEST_F(BoundsTest, ContractionOfAProductIntoASubtraction) {
+  // (1 + 2^-12)^2 is 1 + 2^-11 + 2^-24; f32 drops the last term.
+  Load(R"(  a = f32[] constant(1.000244140625)
+            p = f32[] multiply(a, a)
+            c = f32[] constant(1.00048828125)
+            ROOT r = f32[] subtract(p, c)
+)");
+  EXPECT_EQ(VerdictOn("0", Profile::Strict()), Verdict::kPass);
+  EXPECT_EQ(VerdictOn("5.9604644775390625e-08", Profile::Strict()), Verdict::kFail);
+  EXPECT_NE(VerdictOn("0"), Verdict::kFail);
+  EXPECT_NE(VerdictOn("5.9604644775390625e-08"), Verdict::kFail);
+  EXPECT_EQ(VerdictOn("1.2e-07"), Verdict::kFail);
+}
+
+TEST_F(BoundsTest, AProductThatIsAnOutputIsRounded) {
+  Load(R"(  a = f32[] constant(1.000244140625)
+            n = f32[] negate(a)
+            ROOT r = f32[] multiply(a, n)
+)");
+  EXPECT_EQ(VerdictOn("-1.00048828125"), Verdict::kPass);
+  EXPECT_EQ(VerdictOn("-1.0004884"), Verdict::kFail);
+}
+
+TEST_F(BoundsTest, ContractionThroughMovesAndPowersOfTwo) {
+  Load(R"(  a = f32[1] constant({1.000244140625})
+            p = f32[1] multiply(a, a)
+            two = f32[1] constant({2})
+            d = f32[1] multiply(p, two)
+            v = f32[1] reverse(d), dimensions={0}
+            n = f32[1] negate(v)
+            c = f32[1] constant({2.0009765625})
+            ROOT r = f32[1] add(n, c)
+)");
+  EXPECT_NE(VerdictOn("{-1.1920928955078125e-07}"), Verdict::kFail);
+  EXPECT_EQ(VerdictOn("{-1.1920928955078125e-07}", Profile::Strict()), Verdict::kFail);
+}
+
+TEST_F(BoundsTest, ExcessPrecisionOfNarrowTypes) {
+  Load(R"(  a = f32[] constant(1.001)
+            n = bf16[] convert(a)
+            ROOT r = f32[] convert(n)
+)");
+  EXPECT_EQ(VerdictOn("1"), Verdict::kPass);
+  EXPECT_EQ(VerdictOn("1.001"), Verdict::kPass);
+  EXPECT_EQ(VerdictOn("1.003"), Verdict::kFail);
+  EXPECT_EQ(VerdictOn("1.001", Profile::Strict()), Verdict::kFail);
+}
+
+TEST_F(BoundsTest, ANarrowOutputIsRoundedAllTheSame) {
+  Load(R"(  a = f32[] constant(1.001)
+            ROOT n = bf16[] convert(a)
+)");
+  EXPECT_EQ(VerdictOn("1"), Verdict::kPass);
+  EXPECT_EQ(VerdictOn("1.0078125"), Verdict::kFail);
+}
+
+TEST_F(BoundsTest, ReciprocalOfAConstantDivisor) {
+  Load(R"(  a = f32[1] parameter(0)
+            c = f32[] constant(3)
+            b = f32[1] broadcast(c), dimensions={}
+            ROOT r = f32[1] divide(a, b)
+)");
+  // 5 * fl(1/3) is 1.6666667461..., one unit above the quotient 1.66666662693.
+  Literal five(Shape::Array(ElementType::kF32, {1}));
+  five.data<float>()[0] = 5;
+  Literal got = five;
+  got.data<float>()[0] = 5 * (1.0f / 3.0f);
+  for (const Profile* profile : {&Profile::Strict(), &Profile::Xla()}) {
+    absl::StatusOr<Expectation> expectation =
+        MakeOracle()->Expect(*module_, {&five}, *profile, Limits{});
+    ASSERT_TRUE(expectation.ok()) << expectation.status();
+    const bool exact = got.data<float>()[0] == 5.0f / 3.0f;
+    EXPECT_FALSE(exact);
+    EXPECT_EQ(Judge(*expectation, got).verdict, profile->IsXla() ? Verdict::kPass : Verdict::kFail);
+  }
+}
+
+TEST_F(BoundsTest, FlushedSubnormals) {
+  Load(R"(  a = f32[] constant(9.183549615799121e-41)
+            ROOT r = f32[] add(a, a)
+)");
+  EXPECT_NE(VerdictOn("1.8367099231598242e-40"), Verdict::kFail);
+  EXPECT_NE(VerdictOn("0"), Verdict::kFail);
+  EXPECT_EQ(VerdictOn("3e-40"), Verdict::kFail);
+  EXPECT_EQ(VerdictOn("0", Profile::Strict()), Verdict::kFail);
+}
+
+TEST_F(BoundsTest, SumsOfSmallIntegersAreForced) {
+  Load(R"(  x = f32[4] constant({1, 2, 3, 4})
+            zero = f32[] constant(0)
+            ROOT r = f32[] reduce(x, zero), dimensions={0}, to_apply=add
+)",
+       kAdd);
+  EXPECT_TRUE(Expect(Profile::Xla()).leaves[0].AllForced());
+  EXPECT_EQ(VerdictOn("10"), Verdict::kPass);
+  EXPECT_EQ(VerdictOn("10.000001"), Verdict::kFail);
+}
+
+TEST_F(BoundsTest, SumsInAnyOrder) {
+  Load(R"(  x = f32[3] constant({1, 1e8, -1e8})
+            zero = f32[] constant(0)
+            ROOT r = f32[] reduce(x, zero), dimensions={0}, to_apply=add
+)",
+       kAdd);
+  EXPECT_NE(VerdictOn("0"), Verdict::kFail);
+  EXPECT_NE(VerdictOn("1"), Verdict::kFail);
+  EXPECT_EQ(VerdictOn("100"), Verdict::kFail);
+}
+
+TEST_F(BoundsTest, PartialSumsMayOverflow) {
+  Load(R"(  x = f32[3] constant({3e38, 3e38, -3e38})
+            zero = f32[] constant(0)
+            ROOT r = f32[] reduce(x, zero), dimensions={0}, to_apply=add
+)",
+       kAdd);
+  EXPECT_NE(VerdictOn("3e38"), Verdict::kFail);
+  EXPECT_NE(VerdictOn("inf"), Verdict::kFail);
+  EXPECT_EQ(VerdictOn("-inf"), Verdict::kFail);
+  EXPECT_EQ(VerdictOn("nan"), Verdict::kFail);
+}
+
+TEST_F(BoundsTest, AnUndecidedPredicateGivesBothArms) {
+  // exp(1) is somewhere within some ulps, and so is the comparison with it.
+  Load(R"(  one = f32[] constant(1)
+            e = f32[] exponential(one)
+            c = f32[] constant(2.71828175)
+            p = pred[] compare(e, c), direction=GT
+            a = s32[] constant(5)
+            b = s32[] constant(9)
+            ROOT r = s32[] select(p, a, b)
+)");
+  EXPECT_EQ(VerdictOn("5"), Verdict::kPass);
+  EXPECT_EQ(VerdictOn("9"), Verdict::kPass);
+  EXPECT_EQ(VerdictOn("7"), Verdict::kFail);
+}
+
+TEST_F(BoundsTest, AnUndecidedStartGivesEveryPosition) {
+  Load(R"(  one = f32[] constant(1)
+            e = f32[] exponential(one)
+            c = f32[] constant(2.71828175)
+            p = pred[] compare(e, c), direction=GT
+            i = s32[] convert(p)
+            x = s32[4] constant({10, 20, 30, 40})
+            ROOT r = s32[1] dynamic-slice(x, i), dynamic_slice_sizes={1}
+)");
+  EXPECT_EQ(VerdictOn("{10}"), Verdict::kPass);
+  EXPECT_EQ(VerdictOn("{20}"), Verdict::kPass);
+  EXPECT_EQ(VerdictOn("{30}"), Verdict::kFail);
+}
+
+TEST_F(BoundsTest, AnUndecidedUpdatePositionTouchesOnlyItsCandidates) {
+  Load(R"(  one = f32[] constant(1)
+            e = f32[] exponential(one)
+            c = f32[] constant(2.71828175)
+            p = pred[] compare(e, c), direction=GT
+            i = s32[] convert(p)
+            x = s32[4] constant({10, 20, 30, 40})
+            u = s32[1] constant({7})
+            ROOT r = s32[4] dynamic-update-slice(x, u, i)
+)");
+  EXPECT_EQ(VerdictOn("{7, 20, 30, 40}"), Verdict::kPass);
+  EXPECT_EQ(VerdictOn("{10, 7, 30, 40}"), Verdict::kPass);
+  EXPECT_EQ(VerdictOn("{10, 20, 7, 40}"), Verdict::kFail);
+}
+
+TEST_F(BoundsTest, AnUndecidedBranchIsTheHullOfBoth) {
+  Load(R"(  one = f32[] constant(1)
+            e = f32[] exponential(one)
+            c = f32[] constant(2.71828175)
+            p = pred[] compare(e, c), direction=GT
+            x = s32[] constant(4)
+            ROOT r = s32[] conditional(p, x, x), true_computation=t, false_computation=f
+)",
+       "t { x = s32[] parameter(0) ROOT r = s32[] negate(x) }\n"
+       "f { x = s32[] parameter(0) ROOT r = s32[] add(x, x) }\n");
+  EXPECT_EQ(VerdictOn("-4"), Verdict::kPass);
+  EXPECT_EQ(VerdictOn("8"), Verdict::kPass);
+  EXPECT_EQ(VerdictOn("4"), Verdict::kFail);
+}
+
+TEST_F(BoundsTest, AnUndecidedLoopConditionIsInconclusive) {
+  Load(R"(  one = f32[] constant(1)
+            ROOT r = f32[] while(one), condition=c, body=b
+)",
+       "c { x = f32[] parameter(0) l = f32[] constant(2.71828175) "
+       "ROOT p = pred[] compare(x, l), direction=LT }\n"
+       "b { x = f32[] parameter(0) ROOT r = f32[] exponential(x) }\n");
+  const Expectation expectation = Expect(Profile::Xla());
+  EXPECT_NE(expectation.inconclusive.find("loop"), std::string::npos);
+  EXPECT_EQ(VerdictOn("1"), Verdict::kInconclusive);
+}
+
+TEST_F(BoundsTest, ACombinerThatIsNotAssociativeIsUndecided) {
+  Load(R"(  x = s32[3] constant({1, 2, 4})
+            zero = s32[] constant(0)
+            ROOT r = s32[] reduce(x, zero), dimensions={0}, to_apply=sub
+)",
+       "sub { a = s32[] parameter(0) b = s32[] parameter(1) ROOT s = s32[] subtract(a, b) }\n");
+  EXPECT_EQ(VerdictOn("-7"), Verdict::kInconclusive);
+}
+
+TEST_F(BoundsTest, AFloorInsideTheRadiusIsASmallSet) {
+  Load(R"(  x = f32[] constant(1.0986123)
+            e = f32[] exponential(x)
+            ROOT r = s32[] convert(e)
+)");
+  EXPECT_EQ(VerdictOn("2"), Verdict::kPass);
+  EXPECT_EQ(VerdictOn("3"), Verdict::kPass);
+  EXPECT_EQ(VerdictOn("4"), Verdict::kFail);
+}
+
+TEST_F(BoundsTest, DescribesWhatIsAllowed) {
+  Load(R"(  one = f32[] constant(1)
+            ROOT e = f32[] exponential(one)
+)");
+  const Expectation expectation = Expect(Profile::Xla());
+  EXPECT_NE(DescribeAllowed(expectation.leaves[0], 0).find("centre 2.71828"), std::string::npos);
+  const Literal wrong = Literal::Scalar(ElementType::kF32, 3.0f);
+  const Judgement judgement = Judge(expectation, wrong);
+  const std::string text = DescribeFailure(expectation, wrong, judgement);
+  EXPECT_NE(text.find("got      3"), std::string::npos) << text;
+  EXPECT_NE(text.find("ulp"), std::string::npos) << text;
+}
+
+TEST_F(BoundsTest, WrongShapesFail) {
+  Load("  ROOT r = s32[2] constant({1, 2})\n");
+  const Judgement judgement =
+      Judge(Expect(Profile::Xla()), Literal(Shape::Array(ElementType::kS32, {3})));
+  EXPECT_EQ(judgement.verdict, Verdict::kFail);
+  EXPECT_NE(judgement.reason.find("s32[3]"), std::string::npos);
+}
+
+TEST_F(BoundsTest, AnEndlessLoopRunsOutOfSteps) {
+  Load(R"(  one = s32[] constant(1)
+            ROOT r = s32[] while(one), condition=c, body=b
+)",
+       "c { x = s32[] parameter(0) ROOT p = pred[] constant(true) }\n"
+       "b { ROOT x = s32[] parameter(0) }\n");
+  Limits limits;
+  limits.steps = 10000;
+  EXPECT_EQ(ErrorWith(limits), ErrorClass::kTimeout);
+  limits = Limits{};
+  limits.seconds = 0.05;
+  EXPECT_EQ(ErrorWith(limits), ErrorClass::kTimeout);
+}
+
+TEST_F(BoundsTest, AHugeValueRunsOutOfMemory) {
+  Load(R"(  one = f32[] constant(1)
+            ROOT r = f32[100000,100000] broadcast(one), dimensions={}
+)");
+  EXPECT_EQ(ErrorWith(Limits{}), ErrorClass::kTimeout);  // more elements than the step limit
+  Limits limits;
+  limits.steps = int64_t{1} << 40;
+  EXPECT_EQ(ErrorWith(limits), ErrorClass::kOutOfMemory);
+}
+
+TEST_F(BoundsTest, WrongArgumentsAreRejected) {
+  Load("  ROOT r = s32[2] parameter(0)\n");
+  EXPECT_EQ(ErrorWith(Limits{}), ErrorClass::kRejected);
+}
+
+}  // namespace
+}  // namespace assay::reference
