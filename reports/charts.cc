@@ -83,7 +83,7 @@ std::string RatioChart(const std::vector<Interval>& ratios) {
   auto place = [&](double value) { return kLeft + span * (std::log(value) + reach) / (2 * reach); };
   double height = kTop + kRow * static_cast<double>(ratios.size()) + 4;
   std::string svg = Open(height, "ratios with confidence intervals; below one is better");
-  for (double tick : {0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 10.0}) {
+  for (double tick : {0.01, 0.03, 0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 10.0, 30.0, 100.0}) {
     if (std::abs(std::log(tick)) > reach) continue;
     svg += absl::StrFormat(
         "<line class=\"axis\" x1=\"%.1f\" x2=\"%.1f\" y1=\"%.1f\" y2=\"%.1f\"%s/>", place(tick),
