@@ -488,8 +488,11 @@ void FramePlanner::FinalCopies(const Request& request) {
 
 // First fit in order of definition. Memory of the dead is shared where the gate allows it.
 void FramePlanner::PackRegion() {
-  std::stable_sort(items_.begin(), items_.end(),
-                   [](const Item& a, const Item& b) { return a.start < b.start; });
+  std::vector<Item*> order;
+  for (Item& item : items_) order.push_back(&item);
+  std::sort(order.begin(), order.end(), [](const Item* a, const Item* b) {
+    return std::pair(a->start, a) < std::pair(b->start, b);  // elements of one vector: by position
+  });
   std::vector<const Item*> placed;
   int64_t high = 0;
   auto lowest_fit = [&](const Item& item, int slack) {
@@ -508,7 +511,8 @@ void FramePlanner::PackRegion() {
     }
     return offset;
   };
-  for (Item& item : items_) {
+  for (Item* next : order) {
+    Item& item = *next;
     item.offset = lowest_fit(item, 0);
     if (item.offset < high) {
       if (!gates_.Claim(DecisionKind::kBuffer, "share-arena", item.at, true)) item.offset = high;

@@ -133,7 +133,6 @@ class KernelBuilder {
   std::vector<std::vector<Value*>> sources_;  // of each operand, by leaf
   std::vector<Shape> result_shapes_;
   std::vector<Output> outputs_;
-  bool vectorize_ = false;
   std::optional<bool> vectorize_allowed_;
   bool parallel_ = false;
   const Defect* defect_ = nullptr;
