@@ -47,8 +47,12 @@ void PrintBucket(const CampaignFinding& finding, int64_t seen) {
   }
   const TriageResult& triage = finding.triage;
   if (!triage.blamed_rule.empty()) {
-    Print(StrCat("  blamed    decision ", triage.blamed_decision, ": ",
-                 Styled(Style::kAccent, triage.blamed_rule), " at ", triage.blamed_where));
+    // A backend that does not number its decisions is blamed by pass.
+    std::string what = triage.blamed_decision < 0
+                           ? std::string("pass ")
+                           : StrCat("decision ", triage.blamed_decision, ": ");
+    Print(StrCat("  blamed    ", what, Styled(Style::kAccent, triage.blamed_rule),
+                 triage.blamed_decision < 0 ? " of " : " at ", triage.blamed_where));
   }
   if (triage.instructions > 0) {
     Print(StrCat("  reduced   to ", Count(triage.instructions, "instruction")));
