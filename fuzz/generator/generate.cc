@@ -80,17 +80,20 @@ bool IsTelling(const Program& program, const Instruction* value) {
 std::vector<Instruction*> DrawOutputs(Program& program) {
   Choices& choices = program.choices();
   const std::vector<Instruction*>& values = program.scope().values;
-  std::vector<Instruction*> ends;  // what nothing uses yet, telling ones first, latest first
-  std::vector<Instruction*> telling;
+  // What nothing uses yet, and among it what shows something; latest first.
+  std::vector<Instruction*> ends, telling_ends, telling;
   for (size_t i = values.size(); i-- > 0;) {
-    bool tells = IsTelling(program, values[i]);
     if (values[i]->opcode() == Opcode::kParameter) continue;
+    bool tells = IsTelling(program, values[i]);
     if (tells) telling.push_back(values[i]);
-    if (values[i]->users().empty()) ends.push_back(values[i]);
+    if (values[i]->users().empty()) (tells ? telling_ends : ends).push_back(values[i]);
   }
-  if (choices.Percent(70)) {
-    std::stable_partition(ends.begin(), ends.end(),
-                          [&](Instruction* end) { return IsTelling(program, end); });
+  // Telling ones first, or in plain order.
+  bool telling_first = choices.Percent(70);
+  ends.insert(ends.begin(), telling_ends.begin(), telling_ends.end());
+  if (!telling_first) {
+    std::sort(ends.begin(), ends.end(),
+              [](const Instruction* a, const Instruction* b) { return a->id() > b->id(); });
   }
   size_t wanted = choices.Weighted({50, 32, 18}) + 1;
   std::vector<Instruction*> outputs;
