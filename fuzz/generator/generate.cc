@@ -95,7 +95,7 @@ std::vector<Instruction*> DrawOutputs(Program& program) {
     std::sort(ends.begin(), ends.end(),
               [](const Instruction* a, const Instruction* b) { return a->id() > b->id(); });
   }
-  size_t wanted = choices.Weighted({50, 32, 18}) + 1;
+  size_t wanted = choices.Weighted({42, 36, 22}) + 1;
   std::vector<Instruction*> outputs;
   for (Instruction* end : ends) {
     if (outputs.size() < wanted) outputs.push_back(end);
@@ -106,8 +106,9 @@ std::vector<Instruction*> DrawOutputs(Program& program) {
   if (!any && !telling.empty() && choices.Percent(75))
     outputs.push_back(telling[choices.Draw(telling.size())]);
   // Intermediates, or a value twice, now and then; something in any case.
-  while (outputs.empty() || (outputs.size() < wanted && choices.Percent(40))) {
-    outputs.push_back(values[choices.Draw(values.size())]);
+  while (outputs.empty() || (outputs.size() < wanted && choices.Percent(75))) {
+    const std::vector<Instruction*>& from = telling.empty() ? values : telling;
+    outputs.push_back(from[choices.Draw(from.size())]);
   }
   return outputs;
 }

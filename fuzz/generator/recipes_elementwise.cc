@@ -12,12 +12,16 @@ constexpr TypeMask kNumber = kI | kF;
 
 TypeMask MaskOf(Opcode opcode) { return Info(opcode).types & (kP | kI | kF); }
 
-Instruction* BuildUnary(Program& program, Opcode opcode) {
+// Some implementations reject abs and sign on unsigned integers, where they say nothing.
+TypeMask UnaryMask(const Program& program, Opcode opcode) {
   TypeMask mask = MaskOf(opcode);
-  // Some implementations reject these on unsigned integers, where they say nothing.
   bool of_sign = opcode == Opcode::kAbs || opcode == Opcode::kSign;
   if (program.options().foreign && of_sign) mask &= static_cast<TypeMask>(~kU);
-  return program.Unary(opcode, program.Operand(mask));
+  return mask;
+}
+
+Instruction* BuildUnary(Program& program, Opcode opcode) {
+  return program.Unary(opcode, program.Operand(UnaryMask(program, opcode)));
 }
 
 // The other operand: the same value now and then, a splat constant often (that is what rules look
@@ -96,6 +100,7 @@ Instruction* BuildSelect(Program& program, Opcode) {
   bool scalar = program.choices().Percent(15);
   Instruction* pred = scalar ? program.OperandOf(ElementType::kPred, {})
                              : program.OperandOf(ElementType::kPred, x->shape().dimensions());
+  if (program.choices().Percent(20)) pred = program.Unary(Opcode::kNot, pred);
   return program.Select(pred, x, y);
 }
 
@@ -172,7 +177,7 @@ constexpr InversePair kInversePairs[] = {
 Instruction* BuildInversePair(Program& program, Opcode) {
   const InversePair& pair = kInversePairs[program.choices().Draw(std::size(kInversePairs))];
   if (!Info(pair.inner).IsDefined() || !Info(pair.outer).IsDefined()) return nullptr;
-  TypeMask mask = MaskOf(pair.inner) & MaskOf(pair.outer);
+  TypeMask mask = UnaryMask(program, pair.inner) & UnaryMask(program, pair.outer);
   Instruction* x = program.Operand(mask);
   return program.Unary(pair.outer, program.Unary(pair.inner, x));
 }
@@ -186,7 +191,11 @@ Instruction* BuildIdentity(Program& program, Opcode) {
     Instruction* scalar = program.ScalarConstant(type, value);
     return x->shape().rank() == 0 ? scalar : program.Splat(scalar, x->shape().dimensions());
   };
-  switch (choices.Draw(8)) {
+  switch (choices.Draw(10)) {
+    case 8:
+      return program.Binary(Opcode::kRemainder, x, splat(choices.Pick<int64_t>({2, 4, 8, 16, 3})));
+    case 9:
+      return program.Binary(Opcode::kMultiply, x, splat(choices.Pick<int64_t>({2, 4, 8, -1})));
     case 0:
       return program.Binary(Opcode::kAdd, x, splat(0));
     case 1:

@@ -304,6 +304,18 @@ Instruction* BuildConcatenate(Program& program, Opcode) {
   return program.Concatenate(parts, d);
 }
 
+// A concatenation within a concatenation, along the same dimension or another.
+Instruction* BuildNestedConcatenate(Program& program, Opcode opcode) {
+  Choices& choices = program.choices();
+  Instruction* inner = BuildConcatenate(program, opcode);
+  int64_t d = static_cast<int64_t>(choices.Draw(inner->shape().rank()));
+  if (choices.Percent(70)) d = inner->attributes().Integers(Attr::kDimension)[0];
+  Instruction* other = Sibling(program, inner, d);
+  if (!program.Fits(inner->shape().ElementCount() + other->shape().ElementCount())) return inner;
+  if (choices.Percent(50)) return program.Concatenate({inner, other}, d);
+  return program.Concatenate({other, inner}, d);
+}
+
 // The pieces of one array put together again, in order or not: concat-of-slices.
 Instruction* BuildConcatenateOfSlices(Program& program, Opcode) {
   Choices& choices = program.choices();
@@ -370,7 +382,7 @@ constexpr Recipe kRecipes[] = {
     {Opcode::kSlice, "slice", kGroup, 8, BuildSlice},
     {Opcode::kSlice, "slice-of-slice", kGroup, 6, BuildSliceChain},
     {Opcode::kDynamicSlice, "dynamic-slice", kGroup, 10, BuildDynamicSlice},
-    {Opcode::kDynamicSlice, "dynamic-slice-chain", kGroup, 8, BuildDynamicSliceChain},
+    {Opcode::kDynamicSlice, "dynamic-slice-chain", kGroup, 11, BuildDynamicSliceChain},
     {Opcode::kDynamicSlice, "dynamic-slice-and-slice", kGroup, 4, BuildSliceOfDynamicSlice},
     {Opcode::kDynamicUpdateSlice, "dynamic-update-slice", kGroup, 8, BuildDynamicUpdateSlice},
     {Opcode::kDynamicUpdateSlice, "update-chain", kGroup, 5, BuildUpdateChain},
@@ -387,6 +399,7 @@ constexpr Recipe kRecipes[] = {
     {Opcode::kReshape, "reshape-transpose-reshape", kGroup, 4, BuildReshapeTranspose},
     {Opcode::kBroadcast, "broadcast", kGroup, 7, BuildBroadcast},
     {Opcode::kConcatenate, "concatenate", kGroup, 6, BuildConcatenate},
+    {Opcode::kConcatenate, "concatenate-of-concatenate", kGroup, 3, BuildNestedConcatenate},
     {Opcode::kConcatenate, "concatenate-of-slices", kGroup, 5, BuildConcatenateOfSlices},
     {Opcode::kSelect, "select-of-views", kGroup, 4, BuildSelectOfViews},
     {Opcode::kIota, "iota", kGroup, 3, BuildSource},

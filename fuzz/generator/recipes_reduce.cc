@@ -60,8 +60,8 @@ bool IsIdempotent(Opcode opcode) {
 
 Instruction* InitFor(Program& program, Opcode opcode, ElementType type) {
   Choices& choices = program.choices();
-  // XLA drops a reduction over one element together with its initial value, which is licensed by the
-  // document that demands an identity there.
+  // XLA drops a reduction over one element together with its initial value, which is licensed by
+  // the document that demands an identity there.
   bool harmless = !program.options().foreign && (IsIdempotent(opcode) || IsInteger(type));
   if (harmless && choices.Percent(20)) return program.OperandOf(type, {});
   Literal identity = IdentityOf(opcode, type);

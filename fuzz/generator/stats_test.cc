@@ -20,7 +20,7 @@ TEST(GeneratorStatsTest, EveryRequirementIsShown) {
 }
 
 TEST(GeneratorStatsTest, EveryOpOnEveryTypeItAdmits) {
-  GeneratorStats stats = Collect(12000);
+  GeneratorStats stats = Collect(20000);
   for (const OpInfo& info : AllOps()) {
     bool by_result = info.opcode != Opcode::kCompare && info.opcode != Opcode::kIsFinite;
     // The document of the text format gives predicates no iota, and leaves their width in
