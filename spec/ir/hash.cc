@@ -3,6 +3,7 @@
 #include <bit>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 
 namespace assay {
 namespace {
@@ -65,6 +66,42 @@ bool CountsForMeaning(Attr attr) {
   return attr != Attr::kMetadata && attr != Attr::kOrigin && attr != Attr::kStatistics;
 }
 
+// Callees before callers from the entry on, in the order of use; what the entry does not reach
+// comes last. Unlike the stored order of the module it is the same after writing and reading.
+std::vector<const Computation*> OrderOfUse(const Module& module) {
+  std::vector<const Computation*> order;
+  absl::flat_hash_set<const Computation*> seen;
+  struct Visit {
+    const Computation* computation;
+    std::vector<const Computation*> callees;
+    size_t next = 0;
+  };
+  std::vector<Visit> stack;
+  auto push = [&](const Computation* computation) {
+    Visit visit{computation, {}};
+    for (const Instruction* instruction : computation->PostOrder()) {
+      for (const Computation* callee : instruction->callees()) visit.callees.push_back(callee);
+    }
+    stack.push_back(std::move(visit));
+  };
+  auto enter = [&](const Computation* computation) {
+    if (seen.insert(computation).second) push(computation);
+    while (!stack.empty()) {
+      Visit& top = stack.back();
+      if (top.next == top.callees.size()) {
+        order.push_back(top.computation);
+        stack.pop_back();
+        continue;
+      }
+      const Computation* callee = top.callees[top.next++];
+      if (seen.insert(callee).second) push(callee);
+    }
+  };
+  if (module.entry() != nullptr) enter(module.entry());
+  for (const Computation* computation : module.ComputationPostOrder()) enter(computation);
+  return order;
+}
+
 }  // namespace
 
 void StableHash::Add(uint64_t value) {
@@ -94,8 +131,7 @@ uint64_t StableHash::Finish() const {
 uint64_t HashModule(const Module& module) {
   absl::flat_hash_map<const Computation*, uint64_t> numbers;
   StableHash hash;
-  std::vector<Computation*> order = module.ComputationPostOrder();
-  for (const Computation* computation : order) {
+  for (const Computation* computation : OrderOfUse(module)) {
     numbers.emplace(computation, numbers.size());
     absl::flat_hash_map<const Instruction*, uint64_t> instruction_numbers;
     for (const Instruction* instruction : computation->PostOrder()) {
