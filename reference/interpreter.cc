@@ -76,6 +76,7 @@ Freedoms FreedomsOf(const Profile* profile) {
           .reassociate = profile->Grants(ClauseId::kReassociation),
           .commute = profile->IsXla(),
           .reciprocal = profile->Grants(ClauseId::kReciprocalDivision),
+          .literal_reducer = profile->Grants(ClauseId::kLiteralReducer),
           .xla_budgets = profile->IsXla()};
 }
 

@@ -14,13 +14,14 @@ class Interpreter;
 
 // The freedoms of the profile in force; none in plain evaluation.
 struct Freedoms {
-  bool flush = false;        // ClauseId::kFlushSubnormals
-  bool excess = false;       // ClauseId::kExcessPrecision
-  bool contract = false;     // ClauseId::kContraction
-  bool reassociate = false;  // ClauseId::kReassociation
-  bool commute = false;      // unrecognised combiners may see their inputs in another order
-  bool reciprocal = false;   // ClauseId::kReciprocalDivision
-  bool xla_budgets = false;  // ulp budgets of the profile xla instead of strict
+  bool flush = false;            // ClauseId::kFlushSubnormals
+  bool excess = false;           // ClauseId::kExcessPrecision
+  bool contract = false;         // ClauseId::kContraction
+  bool reassociate = false;      // ClauseId::kReassociation
+  bool commute = false;          // unrecognised combiners may see their inputs in another order
+  bool reciprocal = false;       // ClauseId::kReciprocalDivision
+  bool literal_reducer = false;  // ClauseId::kLiteralReducer
+  bool xla_budgets = false;      // ulp budgets of the profile xla instead of strict
 };
 
 // One application of an op.

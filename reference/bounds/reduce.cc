@@ -22,12 +22,14 @@ struct Terms {
   }
 };
 
-template <typename T>
+// A is the narrowest accumulator that the profile allows; what a wider one gives lies inside its
+// bound.
+template <typename T, typename A>
 void BoundSum(const Terms& terms, Array& result) {
   for (size_t o = 0; o < terms.geometry.bases.size(); ++o) {
-    SumBound<T> sum;
+    SumBound<T, A> sum;
     terms.ForEach<T>(o, Consumer::kSum, [&](const auto& x) { sum.Add(x, false); });
-    FinishSum<T>(terms.freedoms, result, static_cast<int64_t>(o), sum, View::kNone);
+    FinishSum<T, A>(terms.freedoms, result, static_cast<int64_t>(o), sum, View::kNone);
   }
 }
 
@@ -47,10 +49,9 @@ void BoundExtremum(const Terms& terms, Array& result) {
 
 // A product of terms in any order: relative errors add up, as long as no partial product leaves the
 // normal range.
-template <typename T>
+template <typename T, typename A>
 void BoundProduct(const Terms& terms, Array& result) {
   using W = Wide<T>;
-  using A = Accumulator<T>;
   for (size_t o = 0; o < terms.geometry.bases.size(); ++o) {
     W product = 1, largest = 1, grown = 1, shrunk = 1;
     int64_t factors = 0;
@@ -135,8 +136,14 @@ void BoundRecognisedReduce(const Freedoms& freedoms, Opcode combiner, const Arra
   DispatchComputed(result.literal.element_type(), [&](auto tag) {
     using T = typename decltype(tag)::type;
     if constexpr (kIsReal<T>) {
-      if (combiner == Opcode::kAdd) BoundSum<T>(terms, result);
-      if (combiner == Opcode::kMultiply) BoundProduct<T>(terms, result);
+      using A = Accumulator<T>;
+      if (freedoms.literal_reducer) {
+        if (combiner == Opcode::kAdd) BoundSum<T, T>(terms, result);
+        if (combiner == Opcode::kMultiply) BoundProduct<T, T>(terms, result);
+      } else {
+        if (combiner == Opcode::kAdd) BoundSum<T, A>(terms, result);
+        if (combiner == Opcode::kMultiply) BoundProduct<T, A>(terms, result);
+      }
       if (combiner == Opcode::kMaximum) BoundExtremum<MaximumBound, T>(terms, result);
       if (combiner == Opcode::kMinimum) BoundExtremum<MinimumBound, T>(terms, result);
     } else {

@@ -26,11 +26,10 @@ inline int LowestBit(long double x) {
 template <typename T>
 using Accumulator = std::conditional_t<std::is_same_v<T, double>, double, float>;
 
-template <typename T>
+template <typename T, typename A = Accumulator<T>>
 class SumBound {
  public:
   using W = Wide<T>;
-  using A = Accumulator<T>;
 
   // A sum of single, finite products that were added up elsewhere and cannot overflow: `terms` of
   // them are not zero, and all are multiples of 2^quantum.
@@ -126,8 +125,8 @@ class SumBound {
 };
 
 // Stores the bound of element i, which is that sum rounded to T.
-template <typename T>
-void FinishSum(const Freedoms& freedoms, Array& result, int64_t i, const SumBound<T>& sum,
+template <typename T, typename A = Accumulator<T>>
+void FinishSum(const Freedoms& freedoms, Array& result, int64_t i, const SumBound<T, A>& sum,
                View view) {
   using W = Wide<T>;
   const W plain = Widen<W>(result.literal.data<T>()[i]);
