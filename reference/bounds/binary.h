@@ -114,6 +114,9 @@ struct PowerBound : BoundRule {
   }
   template <typename W>
   static Range<W> Finite(const Range<W>& a, const Range<W>& b) {
+    // The sign of a zero base is that of its pole.
+    const bool unknown_zero = a.centre == 0 && (a.flags & kZeroSignFree) != 0;
+    if (unknown_zero && b.low() < 0) return Range<W>::Unknown();
     if (a.radius == 0 && b.radius == 0) return {std::pow(a.centre, b.centre), 0, 0};
     if (a.low() > 0) {
       // Monotone in each operand: the extremes are at corners.

@@ -8,6 +8,8 @@
 namespace assay::reference {
 namespace {
 
+// Random numbers are drawn in statements of their own or in braces: the order of function arguments
+// differs between compilers.
 class Builder {
  public:
   Builder(Random& random, ElementType type, int64_t size)
@@ -97,9 +99,10 @@ class Builder {
   }
 
   Instruction* AddSelect() {
+    const auto direction = static_cast<Direction>(random_.Below(6));
     Instruction* predicate =
         entry_->Add(Opcode::kCompare, Vector(ElementType::kPred), {Pick(), Pick()},
-                    Attributes().Set(Attr::kDirection, static_cast<Direction>(random_.Below(6))));
+                    Attributes().Set(Attr::kDirection, direction));
     return entry_->Add(Opcode::kSelect, Vector(type_), {predicate, Pick(), Pick()});
   }
 
@@ -131,8 +134,8 @@ class Builder {
     Instruction* made = nullptr;
     const int64_t kind = random_.Below(20);
     if (kind < 9) {
-      made =
-          entry_->Add(kBinary[random_.Below(std::size(kBinary))], Vector(type_), {Pick(), Pick()});
+      const Opcode opcode = kBinary[random_.Below(std::size(kBinary))];
+      made = entry_->Add(opcode, Vector(type_), {Pick(), Pick()});
     } else if (kind < 13) {
       const Opcode opcode = kUnary[random_.Below(std::size(kUnary))];
       Attributes attributes;
@@ -150,7 +153,8 @@ class Builder {
       made = entry_->Add(Opcode::kDivide, Vector(type_),
                          {Pick(), Broadcast(Constant(RandomValue(random_, type_)))});
     } else {
-      made = entry_->Add(random_.Coin() ? Opcode::kMultiply : Opcode::kAdd, Vector(type_),
+      const Opcode opcode = random_.Coin() ? Opcode::kMultiply : Opcode::kAdd;
+      made = entry_->Add(opcode, Vector(type_),
                          {Pick(), Broadcast(Constant(RandomValue(random_, type_)))});
     }
     vectors_.push_back(made);
@@ -190,8 +194,10 @@ double RandomValue(Random& random, ElementType type) {
     case 7:
       return sign * static_cast<double>(random.Below(17));
     case 8:
-    case 9:
-      return sign * std::ldexp(random.Between(1, 2), static_cast<int>(random.Below(20)) - 10);
+    case 9: {
+      const int exponent = static_cast<int>(random.Below(20)) - 10;
+      return sign * std::ldexp(random.Between(1, 2), exponent);
+    }
     default:
       return random.Between(-4, 4);
   }
