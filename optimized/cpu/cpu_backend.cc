@@ -1,9 +1,12 @@
 #include "optimized/cpu/cpu_backend.h"
 
+#include <unistd.h>
+
 #include <chrono>
 #include <cstdlib>
 #include <map>
 #include <mutex>
+#include <utility>
 
 #include "absl/strings/numbers.h"
 #include "llvm/Config/llvm-config.h"
@@ -81,9 +84,10 @@ absl::StatusOr<CpuOptions> ParseOptions(const std::map<std::string, std::string>
 // time.
 ThreadPool* PoolOf(int threads) {
   static std::mutex& mutex = *new std::mutex();
-  static auto& pools = *new std::map<int, std::unique_ptr<ThreadPool>>();
+  // By process as well: a forked worker inherits the pool of its template, but none of its threads.
+  static auto& pools = *new std::map<std::pair<pid_t, int>, std::unique_ptr<ThreadPool>>();
   std::lock_guard<std::mutex> lock(mutex);
-  std::unique_ptr<ThreadPool>& pool = pools[threads];
+  std::unique_ptr<ThreadPool>& pool = pools[{getpid(), threads}];
   if (pool == nullptr) pool = std::make_unique<ThreadPool>(threads);
   return pool.get();
 }
