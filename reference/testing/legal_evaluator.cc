@@ -325,7 +325,8 @@ class Evaluator {
 
   Cell Reduce(const Instruction& op) {
     const ElementType type = op.shape().element_type();
-    const ElementType accumulator = AccumulatorOf(type);
+    const bool literal = Grants(ClauseId::kLiteralReducer) && random_.Coin();
+    const ElementType accumulator = literal ? type : AccumulatorOf(type);
     const Opcode combiner = op.callee()->root()->opcode();
     const bool excess = Grants(ClauseId::kExcessPrecision) && random_.Coin();
     std::vector<double> terms = {cells_[op.operand(1)][0].value};

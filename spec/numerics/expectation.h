@@ -25,8 +25,8 @@ enum BoundFlag : uint32_t {
   kNotFinite = 1u << 7,     // the interval is empty: only what the flags above name is allowed
 };
 
-// The allowed set of one float element: [centre - radius, centre + radius], rounded outward to the
-// type, and the flags.
+// The allowed set of one float element: the values of the type in [centre - radius, centre +
+// radius], and what the flags add. The radius includes the last rounding.
 struct ElementBound {
   double centre = 0;  // leading part of the real value
   double centre_low =
@@ -56,6 +56,9 @@ struct Expectation {
   std::string inconclusive;
 };
 
+// An element outside its bound fails, however wide the bound; one inside passes if the bound is
+// useful (radius up to 2^(-p/3) of the larger of |centre| and the output's root mean square, p the
+// bits of the significand), else it is inconclusive, as is one that is undecided.
 enum class Verdict : uint8_t { kPass, kFail, kInconclusive };
 std::string_view Name(Verdict verdict);
 
