@@ -8,6 +8,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <thread>
 #include <vector>
 
 #include "spec/backend/error.h"
@@ -159,6 +160,24 @@ TEST(CampaignTest, FindsACrashAtRunTimeAndWhileCompiling) {
   EXPECT_NE(summary.found[0].text.find("SIGSEGV"), std::string::npos) << summary.found[0].text;
   EXPECT_EQ(summary.programs, 60) << "lost workers do not lose cases";
   EXPECT_GE(summary.workers_lost, 2 * summary.findings);
+}
+
+// A backend may keep threads in the template; deaths of workers are noticed all the same.
+TEST(CampaignTest, FindsACrashBesideThreads) {
+  CampaignTools tools = ToolsFor(Script(Right));
+  tools.make_backend = [](const std::string&) -> absl::StatusOr<std::unique_ptr<Backend>> {
+    std::thread([] {
+      while (true) pause();
+    }).detach();
+    return std::make_unique<FakeBackend>(Script([](const Module& module) {
+      if (Picked(module)) std::abort();
+      return Right(module);
+    }));
+  };
+  absl::StatusOr<CampaignSummary> summary = RunCampaign(Options(40), tools);
+  ASSERT_TRUE(summary.ok()) << summary.status();
+  ExpectOnly(*summary, FindingKind::kRunCrash);
+  EXPECT_EQ(summary->programs, 40);
 }
 
 TEST(CampaignTest, FindsAHang) {

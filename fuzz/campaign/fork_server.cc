@@ -47,14 +47,16 @@ std::string ReadTail(int fd) {
 // What the template does after it is warm.
 class Template {
  public:
-  Template(int control, const ForkServer::Serve& serve) : control_(control), serve_(serve) {}
+  // Blocks SIGCHLD: before anything starts a thread, which would take the signal instead of the
+  // descriptor that waits for it.
+  Template(int control, const ForkServer::Serve& serve) : control_(control), serve_(serve) {
+    sigemptyset(&child_);
+    sigaddset(&child_, SIGCHLD);
+    sigprocmask(SIG_BLOCK, &child_, &old_mask_);
+  }
 
   [[noreturn]] void Run() {
-    sigset_t child;
-    sigemptyset(&child);
-    sigaddset(&child, SIGCHLD);
-    sigprocmask(SIG_BLOCK, &child, &old_mask_);
-    int signals = signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK);
+    int signals = signalfd(-1, &child_, SFD_CLOEXEC | SFD_NONBLOCK);
     while (true) {
       pollfd fds[2] = {{control_, POLLIN, 0}, {signals, POLLIN, 0}};
       if (poll(fds, 2, -1) < 0 && errno != EINTR) _exit(1);
@@ -109,7 +111,7 @@ class Template {
 
   int control_;
   const ForkServer::Serve& serve_;
-  sigset_t old_mask_;
+  sigset_t child_, old_mask_;
   std::map<pid_t, int> stderr_of_;
 };
 
@@ -119,6 +121,7 @@ class Template {
   // The terminal's interrupt is for the campaign, which ends its workers itself.
   signal(SIGINT, SIG_IGN);
   signal(SIGTERM, SIG_DFL);
+  Template server(control, serve);
   absl::Status status = warm();
   if (!status.ok()) {
     std::string report(1, kFailed);
@@ -129,7 +132,7 @@ class Template {
     _exit(1);
   }
   if (!SendMessage(control, std::string(1, kReady))) _exit(1);
-  Template(control, serve).Run();
+  server.Run();
 }
 
 }  // namespace
