@@ -161,6 +161,16 @@ Instruction* BuildConvertChain(Program& program, Opcode) {
   return program.Convert(x, choices.Percent(60) ? home : AnyType(choices));
 }
 
+// Formats around those that exist, and beyond the operand's own.
+Instruction* BuildReducePrecision(Program& program, Opcode) {
+  Choices& choices = program.choices();
+  Instruction* x = program.Operand(kF);
+  Attributes attributes;
+  attributes.Set(Attr::kExponentBits, AttrValue(choices.Range(1, 11)));
+  attributes.Set(Attr::kMantissaBits, AttrValue(choices.Range(0, 24)));
+  return program.Emit(Opcode::kReducePrecision, x->shape(), {x}, std::move(attributes));
+}
+
 // Inverse pairs of unary ops, by what they need of the type.
 struct InversePair {
   Opcode inner, outer;
@@ -307,6 +317,7 @@ constexpr Recipe kRecipes[] = {
     {Opcode::kMaximum, "min-max-nest", kGroup, 4, BuildMinMaxNest},
     {Opcode::kConvert, "convert", kGroup, 6, BuildConvert},
     {Opcode::kConvert, "convert-chain", kGroup, 6, BuildConvertChain},
+    {Opcode::kReducePrecision, "reduce-precision", kGroup, 2, BuildReducePrecision},
     {Opcode::kNegate, "inverse-pair", kGroup, 5, BuildInversePair},
     {Opcode::kAdd, "identity", kGroup, 7, BuildIdentity},
     {Opcode::kMultiply, "distribute", kGroup, 5, BuildDistribute},

@@ -84,7 +84,9 @@ enum OpFlag : uint32_t {
   kShapeInferable = 1u << 6,   // HLO text may leave the result shape out
   kMixesFloatTypes = 1u << 7,  // operands of different float types are legal
   kTakesAccuracy = 1u << 8,    // result_accuracy other than the default is legal (hlo-format 4.0.1)
-  kForwardsLayout = 1u << 9,   // layout-sensitive verification compares written and inferred layouts (hlo-format 4.5)
+  kForwardsLayout =
+      1u
+      << 9,  // layout-sensitive verification compares written and inferred layouts (hlo-format 4.5)
 };
 
 // What shape inference sees of an instruction, whether it exists already or is being read or built.
@@ -130,8 +132,9 @@ absl::Span<const OpInfo> AllOps();
 // True for the attributes that every instruction may carry (hlo-format 3.4); no row lists them.
 inline bool IsCommon(Attr attr) { return attr >= Attr::kSharding; }
 
-// The comparison type that an absent `type` attribute of compare stands for (hlo-format 4.0.2). The row gives the attribute the
-// default -1: readers drop a written type that equals this one, so that equal programs are equal.
+// The comparison type that an absent `type` attribute of compare stands for (hlo-format 4.0.2). The
+// row gives the attribute the default -1: readers drop a written type that equals this one, so that
+// equal programs are equal.
 CompareType DefaultCompareType(ElementType type);
 
 }  // namespace assay

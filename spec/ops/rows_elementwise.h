@@ -228,6 +228,7 @@ constexpr std::vector<OpInfo> ElementwiseUnaryRows() {
        .types = kF,
        .attributes = {Required(Attr::kExponentBits), Required(Attr::kMantissaBits)},
        .flags = kElementwise | kMixesFloatTypes,
+       .infer = InferReducePrecision,
        .numeric = kExactContract,
        .chapter = "8 ReducePrecision",
        .summary = "rounds to a narrower format and back"},

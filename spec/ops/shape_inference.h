@@ -27,6 +27,7 @@ absl::StatusOr<Shape> InferCompare(const OpSite& site);
 absl::StatusOr<Shape> InferSelect(const OpSite& site);
 absl::StatusOr<Shape> InferClamp(const OpSite& site);
 absl::StatusOr<Shape> InferConvert(const OpSite& site);
+absl::StatusOr<Shape> InferReducePrecision(const OpSite& site);
 absl::StatusOr<Shape> InferBitcastConvert(const OpSite& site);
 
 // Data movement.

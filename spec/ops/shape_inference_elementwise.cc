@@ -107,6 +107,17 @@ absl::StatusOr<Shape> InferClamp(const OpSite& site) {
   return LikeOperand(site, 1, site.operands[1]->element_type());
 }
 
+absl::StatusOr<Shape> InferReducePrecision(const OpSite& site) {
+  ASSAY_RETURN_IF_ERROR(CheckUnary(site));
+  const int64_t exponent_bits = site.attributes.Integer(Attr::kExponentBits);
+  const int64_t mantissa_bits = site.attributes.Integer(Attr::kMantissaBits);
+  if (exponent_bits < 1) {
+    return SiteError(site, "exponent_bits is ", exponent_bits, "; a format needs at least 1");
+  }
+  if (mantissa_bits < 0) return SiteError(site, "mantissa_bits is ", mantissa_bits);
+  return LikeOperand(site, 0, site.operands[0]->element_type());
+}
+
 absl::StatusOr<Shape> InferConvert(const OpSite& site) {
   ASSAY_RETURN_IF_ERROR(CheckUnary(site));
   ASSAY_ASSIGN_OR_RETURN(const Shape written, WrittenArray(site));
