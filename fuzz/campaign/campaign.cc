@@ -23,6 +23,7 @@ namespace assay {
 namespace {
 
 constexpr double kForeignStartSeconds = 60;
+constexpr double kDeathSeconds = 60;  // a killed process that is not gone by then never will be
 constexpr double kDrainSeconds = 20;  // for second checks after the campaign's own time is up
 
 double Now() {
@@ -444,8 +445,17 @@ class Campaign {
   }
 
   void KillLate() {
+    double now = Now();
     for (Slot& slot : slots_) {
-      if (!slot.busy || slot.pid < 0 || slot.killed || Now() < slot.deadline) continue;
+      if (!slot.busy || slot.pid < 0 || now < slot.deadline) continue;
+      if (slot.killed && now > slot.deadline + kDeathSeconds) {
+        error_ =
+            MakeError(ErrorClass::kSickMachine, absl::StrCat("worker ", slot.pid,
+                                                             " does not die; is the disk or the "
+                                                             "memory of this machine stuck?"));
+        return;
+      }
+      if (slot.killed) continue;
       slot.killed = true;
       kill(slot.pid, SIGKILL);
     }
