@@ -190,27 +190,27 @@ absl::StatusOr<ElementValues> ElementEmitter::EmitUncached(const Frame* frame,
     case Opcode::kCall:
       return Emit(CalleeFrame(frame, instruction), instruction->callee()->root(), index);
     case Opcode::kGetTupleElement: {
-      const Instruction* tuple = instruction->operand(0);
+      auto [where, tuple] = TupleBehind(frame, instruction->operand(0));
       int64_t first = 0;
       for (int64_t i = 0; i < instruction->tuple_index(); ++i) {
         first += LeafCount(tuple->shape().elements()[i]);
       }
       // A tuple in memory has leaves of many shapes: load the one that is asked for.
-      if (const auto* pointers = FindSource(frame, tuple); pointers != nullptr) {
+      if (const auto* pointers = FindSource(where, tuple); pointers != nullptr) {
         auto begin = pointers->begin() + first;
         return LoadSource(instruction, {begin, begin + LeafCount(instruction->shape())}, index);
       }
       if (tuple->opcode() == Opcode::kTuple) {
-        return Emit(frame, tuple->operand(instruction->tuple_index()), index);
+        return Emit(where, tuple->operand(instruction->tuple_index()), index);
       }
-      if (tuple->opcode() == Opcode::kParameter && frame != nullptr && frame->values.empty()) {
-        const Instruction* argument = frame->arguments[tuple->parameter_number()];
-        if (const auto* pointers = FindSource(frame->parent, argument)) {
+      if (tuple->opcode() == Opcode::kParameter && where != nullptr && where->values.empty()) {
+        const Instruction* argument = where->arguments[tuple->parameter_number()];
+        if (const auto* pointers = FindSource(where->parent, argument)) {
           auto begin = pointers->begin() + first;
           return LoadSource(instruction, {begin, begin + LeafCount(instruction->shape())}, index);
         }
       }
-      absl::StatusOr<ElementValues> all = Emit(frame, tuple, index);
+      absl::StatusOr<ElementValues> all = Emit(where, tuple, index);
       if (!all.ok()) return all;
       return ElementValues(all->begin() + first,
                            all->begin() + first + LeafCount(instruction->shape()));
@@ -261,6 +261,20 @@ absl::StatusOr<ElementValues> ElementEmitter::Apply(const Computation& computati
   return Emit(frame, computation.root(), index);
 }
 
+// A tuple within a tuple that is built in the kernel has no elements of its own to emit: finds the
+// instruction that made it.
+ElementEmitter::Key ElementEmitter::TupleBehind(const Frame* frame,
+                                                const Instruction* tuple) const {
+  if (tuple->opcode() != Opcode::kGetTupleElement || FindSource(frame, tuple) != nullptr) {
+    return {frame, tuple};
+  }
+  auto [where, outer] = TupleBehind(frame, tuple->operand(0));
+  if (outer->opcode() != Opcode::kTuple || FindSource(where, outer) != nullptr) {
+    return {frame, tuple};
+  }
+  return TupleBehind(where, outer->operand(tuple->tuple_index()));
+}
+
 bool ElementEmitter::CanWalkLinearly(const Frame* frame, const Instruction* instruction) {
   auto [it, inserted] = walks_.try_emplace({frame, instruction, -2}, false);
   if (!inserted) return it->second;
@@ -280,8 +294,7 @@ bool ElementEmitter::CanWalkLinearly(const Frame* frame, const Instruction* inst
     result = CanWalkLinearly(CalleeFrame(frame, instruction), instruction->callee()->root());
   } else if (instruction->opcode() == Opcode::kGetTupleElement) {
     // Through the emitter's own handling: the tuple is in memory, or built in the kernel.
-    const Instruction* tuple = instruction->operand(0);
-    const Frame* where = frame;
+    auto [where, tuple] = TupleBehind(frame, instruction->operand(0));
     while (tuple->opcode() == Opcode::kParameter && FindSource(where, tuple) == nullptr &&
            where != nullptr && where->values.empty()) {
       tuple = where->arguments[tuple->parameter_number()];
@@ -334,8 +347,7 @@ bool ElementEmitter::CanWalkLanes(const Frame* frame, const Instruction* instruc
   } else if (instruction->opcode() == Opcode::kFusion || instruction->opcode() == Opcode::kCall) {
     result = CanWalkLanes(CalleeFrame(frame, instruction), instruction->callee()->root(), lane_dim);
   } else if (instruction->opcode() == Opcode::kGetTupleElement) {
-    const Instruction* tuple = instruction->operand(0);
-    const Frame* where = frame;
+    auto [where, tuple] = TupleBehind(frame, instruction->operand(0));
     while (tuple->opcode() == Opcode::kParameter && FindSource(where, tuple) == nullptr &&
            where != nullptr && where->values.empty()) {
       tuple = where->arguments[tuple->parameter_number()];

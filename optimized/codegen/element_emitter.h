@@ -125,6 +125,7 @@ class ElementEmitter {
     absl::flat_hash_map<std::tuple<int, llvm::Value*, llvm::Value*>, llvm::Value*> indices;
   };
 
+  Key TupleBehind(const Frame* frame, const Instruction* tuple) const;
   absl::StatusOr<ElementValues> EmitUncached(const Frame* frame, const Instruction* instruction,
                                              const ElementIndex& index);
   ElementValues LoadSource(const Instruction* instruction,

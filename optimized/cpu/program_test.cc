@@ -344,6 +344,25 @@ ENTRY e {
 })",
      {{"f32[3]", "{1, -2, 0}"}, {"f32[]", "0.5"}},
      {{"f32[3]", "{1.5, -1.5, 0.5}"}, {"pred[3]", "{true, false, false}"}}},
+    {"tuple-in-a-tuple-within-a-fusion",
+     R"(HloModule m
+fused { x = s32[2,3] parameter(0)
+  y = s32[3] parameter(1)
+  b = s32[2,3] broadcast(y), dimensions={1}
+  inner = (s32[2,3], s32[3]) tuple(x, y)
+  outer = ((s32[2,3], s32[3]), s32[2,3]) tuple(inner, b)
+  again = (s32[2,3], s32[3]) get-tuple-element(outer), index=0
+  v = s32[3] get-tuple-element(again), index=1
+  w = s32[2,3] broadcast(v), dimensions={1}
+  u = s32[2,3] get-tuple-element(again), index=0
+  ROOT r = s32[2,3] subtract(u, w) }
+ENTRY e {
+  x = s32[2,3] parameter(0)
+  y = s32[3] parameter(1)
+  ROOT f = s32[2,3] fusion(x, y), kind=kLoop, calls=fused
+})",
+     {{"s32[2,3]", "{{1, 2, 3}, {40, 50, 60}}"}, {"s32[3]", "{1, 2, 4}"}},
+     {{"s32[2,3]", "{{0, 0, -1}, {39, 48, 56}}"}}},
     {"the-same-result-three-times",
      R"(HloModule m
 ENTRY e {
