@@ -28,9 +28,9 @@ uint64_t StructureHash(const Module& module) {
     absl::flat_hash_map<const Instruction*, uint64_t> hashes;
     uint64_t root = 0;
     for (const Instruction* at : computation->PostOrder()) {
-      uint64_t own = Mix(0xCBF29CE484222325u, Name(at->opcode()));
+      bool leaf = at->opcode() == Opcode::kParameter || at->opcode() == Opcode::kConstant;
+      uint64_t own = Mix(0xCBF29CE484222325u, leaf ? "leaf" : Name(at->opcode()));
       own = Mix(own, std::to_string(static_cast<int>(ClassOf(at->shape().element_type()))));
-      // Parameters and constants of one kind are alike.
       for (const Instruction* operand : at->operands()) own = own * 31 + hashes[operand];
       hashes[at] = own;
       if (at == computation->root()) root = own;

@@ -69,6 +69,8 @@ bool RetargetElements(Reduction&);  // an earlier element of a tuple in place of
 bool PruneLoopState(Reduction&);    // elements of a while's tuple
 bool SimplifyCallees(Reduction&);   // instructions of called computations by constants
 // resize.cc, rank.cc, types.cc, attributes.cc, values.cc
+bool ShrinkEverything(
+    Reduction&);  // all dimensions at once, early: small programs are quick to try
 bool ShrinkDimensions(Reduction&);
 bool DropDimensions(Reduction&);
 bool SimplifyTypes(Reduction&);

@@ -270,14 +270,15 @@ std::optional<ReduceCase> Resize(const ReduceCase& original, const Equivalence& 
   return Resizer(original, sizes, std::move(wanted), keep_end).Run();
 }
 
-bool ShrinkDimensions(Reduction& r) {
-  bool changed = false;
+bool ShrinkEverything(Reduction& r) {
   for (int64_t size : {1, 2, 3, 4, 8}) {
-    if (ShrinkAll(r, size)) {
-      changed = true;
-      break;
-    }
+    if (ShrinkAll(r, size)) return true;
   }
+  return false;
+}
+
+bool ShrinkDimensions(Reduction& r) {
+  bool changed = ShrinkEverything(r);
   int64_t classes = Equivalence(*r.best().module, LinkKind::kSizes).class_count();
   for (int64_t c = 0; c < classes && !r.Expired(); ++c) {
     while (ShrinkClass(r, c)) changed = true;
