@@ -52,6 +52,11 @@ class GoldenParser {
       case_.citation = std::string(rest);
       return absl::OkStatus();
     }
+    if (TakePrefix(rest, "row:")) {
+      for (absl::string_view id : absl::StrSplit(ToAbsl(rest), ' ', absl::SkipEmpty()))
+        case_.rows.emplace_back(id.data(), id.size());
+      return absl::OkStatus();
+    }
     if (TakePrefix(rest, "compare:")) return Comparison(rest);
     if (TakePrefix(rest, "in:")) return Input(rest);
     if (TakePrefix(rest, "out:")) return Output(rest);

@@ -95,6 +95,9 @@ absl::Status Bench::Warm() {
       backends_.push_back(nullptr);
       continue;
     }
+    if (description.capability) {
+      ExcludeUnsupported(description.capability, runner_options_.generator);
+    }
     CompileAndRunOnce(**backend, *oracle_);
     backends_.push_back(*std::move(backend));
   }

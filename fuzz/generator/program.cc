@@ -36,6 +36,22 @@ bool Admits(Opcode opcode, ElementType type) {
   return info.IsDefined() && Matches(info.types, type);
 }
 
+void ExcludeUnsupported(const std::function<Capability(Opcode, ElementType)>& capability,
+                        GeneratorOptions& options) {
+  for (int i = 0; i < kOpcodeCount; ++i) {
+    const Opcode opcode = static_cast<Opcode>(i);
+    const bool taken = std::any_of(
+        kComputedTypes.begin(), kComputedTypes.end(),
+        [&](ElementType type) { return capability(opcode, type) == Capability::kSupported; });
+    if (!taken) options.excluded_ops.set(static_cast<size_t>(i));
+  }
+  for (int i = 0; i < kElementTypeCount; ++i) {
+    const ElementType type = static_cast<ElementType>(i);
+    if (IsArrayType(type) && capability(Opcode::kCopy, type) != Capability::kSupported)
+      options.excluded_types.set(static_cast<size_t>(i));
+  }
+}
+
 Program::Program(Choices& choices, const GeneratorOptions& options)
     : choices_(choices), options_(options), module_(std::make_unique<Module>("generated")) {
   entry_.computation = module_->AddComputation("main");
@@ -72,12 +88,12 @@ ValueFamily Program::DrawFamily() {
 ElementType Program::DrawType(TypeMask mask) {
   std::vector<ElementType> fitting;
   for (ElementType type : palette_) {
-    if (Matches(mask, type)) fitting.push_back(type);
+    if (Matches(mask, type) && options_.Takes(type)) fitting.push_back(type);
   }
   if (fitting.empty() || choices_.Percent(4)) {
     fitting.clear();
     for (ElementType type : kComputedTypes) {
-      if (Matches(mask, type)) fitting.push_back(type);
+      if (Matches(mask, type) && options_.Takes(type)) fitting.push_back(type);
     }
   }
   return fitting.empty() ? ElementType::kS32 : choices_.Pick(fitting);

@@ -3,6 +3,8 @@
 // construction: shapes are solved, not filtered.
 #pragma once
 
+#include <bitset>
+#include <functional>
 #include <map>
 #include <memory>
 #include <vector>
@@ -10,6 +12,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "fuzz/choices.h"
 #include "fuzz/generator/values.h"
+#include "spec/backend/backend.h"
 #include "spec/ir/module.h"
 #include "spec/ops/op_table.h"
 
@@ -19,7 +22,16 @@ struct GeneratorOptions {
   // Stay within what every implementation of HLO promises: no fusion or bitcast in the input,
   // identities as initial values, broadcast dimensions in order. For compilers that are not ours.
   bool foreign = false;
+  // Ops and element types that the compiler under test does not take: programs are made without them.
+  std::bitset<kOpcodeCount> excluded_ops;
+  std::bitset<kElementTypeCount> excluded_types;
+
+  bool Takes(Opcode opcode) const { return !excluded_ops[static_cast<size_t>(opcode)]; }
+  bool Takes(ElementType type) const { return !excluded_types[static_cast<size_t>(type)]; }
 };
+// Leaves out what `capability`, of a backend, does not support: ops on every computed type, types with copy.
+void ExcludeUnsupported(const std::function<Capability(Opcode, ElementType)>& capability,
+                        GeneratorOptions& options);
 
 // The computed element types in a fixed order.
 absl::Span<const ElementType> ComputedTypes();

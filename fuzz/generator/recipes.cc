@@ -45,8 +45,19 @@ bool ApplyRecipe(Program& program, RecipeGroup group) {
   static const auto& groups = *new std::array<GroupRows, kRecipeGroupCount>(SplitByGroup());
   const GroupRows& from = groups[static_cast<size_t>(group)];
   if (from.rows.empty()) return false;
-  size_t at = program.choices().Weighted(program.options().foreign ? from.foreign_weights
-                                                                   : from.own_weights);
+  const GeneratorOptions& options = program.options();
+  const std::vector<int>& weights = options.foreign ? from.foreign_weights : from.own_weights;
+  size_t at;
+  if (options.excluded_ops.none()) {
+    at = program.choices().Weighted(weights);
+  } else {
+    std::vector<int> kept = weights;
+    for (size_t i = 0; i < kept.size(); ++i) {
+      if (!options.Takes(from.rows[i]->opcode)) kept[i] = 0;
+    }
+    if (std::all_of(kept.begin(), kept.end(), [](int weight) { return weight == 0; })) return false;
+    at = program.choices().Weighted(kept);
+  }
   const Recipe& recipe = *from.rows[at];
   return recipe.build(program, recipe.opcode) != nullptr;
 }

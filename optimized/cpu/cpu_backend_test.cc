@@ -1,5 +1,8 @@
 #include "optimized/cpu/cpu_backend.h"
 
+#include <set>
+#include <string>
+
 #include "optimized/codegen/element_emitter.h"
 #include "optimized/cpu/testing.h"
 #include "spec/ops/op_table.h"
@@ -7,12 +10,20 @@
 namespace assay {
 namespace {
 
+// Ops that the oracle has and the compiler does not: campaigns on it leave them out, `assay ops` says so. Whoever adds a
+// lowering takes the op off the list.
+const std::set<std::string>& NotCompiledYet() {
+  static const auto& names = *new std::set<std::string>{};
+  return names;
+}
+
 TEST(CpuBackend, EveryDefinedOpHasALowering) {
   std::unique_ptr<Backend> backend = MakeCpu();
   for (const OpInfo& op : AllOps()) {
     if (!op.IsDefined()) continue;
-    EXPECT_EQ(backend->Describe().capability(op.opcode, ElementType::kF32), Capability::kSupported)
-        << op.name;
+    const bool compiled =
+        backend->Describe().capability(op.opcode, ElementType::kF32) == Capability::kSupported;
+    EXPECT_NE(compiled, NotCompiledYet().contains(std::string(op.name))) << op.name;
   }
 }
 

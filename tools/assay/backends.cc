@@ -41,4 +41,19 @@ absl::StatusOr<std::unique_ptr<Backend>> OpenBackend(const std::string& name) {
   return Backends().Create(name);
 }
 
+absl::StatusOr<GeneratorOptions> GeneratorFor(const std::string& backend, bool foreign) {
+  GeneratorOptions options;
+  options.foreign = foreign;
+  if (backend.empty()) return options;
+  absl::StatusOr<std::unique_ptr<Backend>> opened = OpenBackend(backend);
+  if (!opened.ok()) return opened.status();
+  const BackendDescription& description = (*opened)->Describe();
+  if (!description.in_process) {
+    options.foreign = true;
+  } else if (description.capability) {
+    ExcludeUnsupported(description.capability, options);
+  }
+  return options;
+}
+
 }  // namespace assay

@@ -24,14 +24,14 @@ struct Options {
   uint64_t index = 0;
   uint64_t count = 1;
   bool foreign = false;
+  std::string backend;
+  GeneratorOptions generator;
   bool stats = false;
   std::string out;
 };
 
 Case Generate(const Options& options, uint64_t i) {
-  GeneratorOptions generator;
-  generator.foreign = options.foreign;
-  return GenerateCase(options.seed, options.index + i, generator);
+  return GenerateCase(options.seed, options.index + i, options.generator);
 }
 
 int PrintStats(const Options& options) {
@@ -117,9 +117,16 @@ void DeclareGen(CLI::App& app, VerbAction& action) {
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
   app.add_flag("--foreign", options->foreign, "Only what every implementation of HLO promises");
+  app.add_option("--backend", options->backend, "Leave out what it does not take, as its campaigns do");
   app.add_flag("--stats", options->stats, "Count what is in the programs instead");
   app.add_option("-o,--out", options->out, "Write SEED-INDEX.hlo and .npz there");
-  action = [options] { return Run(*options); };
+  AddPythonOption(app);
+  action = [options] {
+    absl::StatusOr<GeneratorOptions> generator = GeneratorFor(options->backend, options->foreign);
+    if (!generator.ok()) return Fail(generator.status());
+    options->generator = *generator;
+    return Run(*options);
+  };
 }
 
 }  // namespace assay

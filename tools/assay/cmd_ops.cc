@@ -5,6 +5,7 @@
 #include "nlohmann/json.hpp"
 #include "spec/base/strings.h"
 #include "spec/ops/op_table.h"
+#include "tools/assay/environment.h"
 #include "tools/assay/json_line.h"
 #include "tools/assay/op_text.h"
 #include "tools/assay/terminal.h"
@@ -24,16 +25,25 @@ int Run(const Options& options) {
                {"types"},
                {"comparison"},
                {"meaning"},
+               {"compiled"},
                {"chapter"},
                {"summary"}});
-  int64_t defined = 0, total = 0;
+  absl::StatusOr<std::unique_ptr<Backend>> cpu = OpenBackend("cpu");
+  if (!cpu.ok()) return Fail(cpu.status());
+  auto compiles = [&](const OpInfo& op) {
+    const auto& capability = (*cpu)->Describe().capability;
+    return capability(op.opcode, ElementType::kF32) == Capability::kSupported;
+  };
+  int64_t defined = 0, compiled = 0, total = 0;
   for (const OpInfo& op : AllOps()) {
     ++total;
     if (op.IsDefined()) ++defined;
+    if (op.IsDefined() && compiles(op)) ++compiled;
     if (options.defined && !op.IsDefined()) continue;
     if (options.json) {
       PrintJson({{"op", op.name},
                  {"defined", op.IsDefined()},
+                 {"compiled", op.IsDefined() && compiles(op)},
                  {"min_operands", op.min_operands},
                  {"max_operands", op.max_operands},
                  {"types", TypesText(op.types)},
@@ -45,13 +55,14 @@ int Run(const Options& options) {
     table.Add({std::string(op.name), OperandsText(op), TypesText(op.types),
                op.IsDefined() ? std::string(Name(op.numeric.comparison)) : "",
                op.IsDefined() ? Styled(Style::kGood, "yes") : Styled(Style::kDim, "read only"),
+               op.IsDefined() && compiles(op) ? Styled(Style::kGood, "yes") : "",
                std::string(op.chapter), std::string(op.summary)});
   }
   if (options.json) return kExitOk;
   Print(table.ToString());
   Print(StrCat(total, " ops are read and written; ", defined,
-               " of them have a meaning: a shape rule, an evaluation, a bound, a lowering, a "
-               "recipe and a golden"));
+               " of them have a meaning: a shape rule, an evaluation, a bound, a recipe and a golden; ",
+               compiled, " are compiled by the backend cpu"));
   return kExitOk;
 }
 

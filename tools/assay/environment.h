@@ -7,6 +7,7 @@
 #include "CLI/App.hpp"
 #include "absl/status/statusor.h"
 #include "conformance/case_files.h"
+#include "fuzz/generator/generate.h"
 #include "spec/backend/backend.h"
 #include "spec/backend/oracle.h"
 
@@ -17,6 +18,8 @@ const BackendRegistry& Backends();
 // Declares --python: the interpreter with jaxlib that the xla backends use.
 void AddPythonOption(CLI::App& app);
 absl::StatusOr<std::unique_ptr<Backend>> OpenBackend(const std::string& name);
+// How a campaign on that backend generates its programs; "": without regard to any.
+absl::StatusOr<GeneratorOptions> GeneratorFor(const std::string& backend, bool foreign);
 
 // Options that many verbs share.
 struct LimitOptions {

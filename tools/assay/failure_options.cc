@@ -32,9 +32,10 @@ absl::StatusOr<Finding> FindingFrom(const FailureOptions& options) {
   if (options.index < 0) {
     return absl::InvalidArgumentError("name a bug folder or a module, or give --seed and --index");
   }
-  GeneratorOptions generator;
-  generator.foreign = options.foreign;
-  Case made = GenerateCase(options.seed, static_cast<uint64_t>(options.index), generator);
+  absl::StatusOr<GeneratorOptions> generator =
+      GeneratorFor(options.backend.empty() ? "cpu" : options.backend, options.foreign);
+  if (!generator.ok()) return generator.status();
+  Case made = GenerateCase(options.seed, static_cast<uint64_t>(options.index), *generator);
   finding.module_text = WriteModule(*made.module);
   finding.inputs = std::move(made.inputs);
   finding.seed = options.seed;
