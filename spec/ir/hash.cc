@@ -4,6 +4,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
+#include "spec/text/writer.h"
 
 namespace assay {
 namespace {
@@ -58,6 +59,26 @@ struct AttrHasher {
       (*this)(alias.output_index);
       hash.Add(static_cast<uint64_t>(alias.operand));
       (*this)(alias.operand_index);
+    }
+  }
+  void operator()(const SharedValue<Shape>& v) const { AddShape(hash, *v); }
+  void operator()(const SharedValue<std::vector<Shape>>& v) const {
+    for (const Shape& shape : *v) AddShape(hash, shape);
+  }
+  void operator()(const SharedValue<ReplicaGroups>& v) const { (*this)(v->Groups()); }
+  void operator()(const SharedValue<Sharding>& v) const {
+    std::string text;
+    AppendSharding(text, *v, /*metadata=*/false);
+    hash.Add(std::string_view(text));
+  }
+  void operator()(const SharedValue<DomainMetadata>& v) const {
+    (*this)(SharedValue<Sharding>(v->entry));
+    (*this)(SharedValue<Sharding>(v->exit));
+  }
+  void operator()(const StringMap& v) const {
+    for (const auto& [key, value] : v) {
+      hash.Add(std::string_view(key));
+      hash.Add(std::string_view(value));
     }
   }
 };

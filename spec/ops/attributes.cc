@@ -124,4 +124,25 @@ absl::Span<const WindowDim> Attributes::Window(Attr attr) const {
   return AsSpan<WindowDim>(Find(attr));
 }
 
+const ReplicaGroups* Attributes::Groups(Attr attr) const {
+  const auto* value = As<SharedValue<ReplicaGroups>>(Find(attr));
+  return value == nullptr ? nullptr : &**value;
+}
+const Sharding* Attributes::GetSharding(Attr attr) const {
+  const auto* value = As<SharedValue<Sharding>>(Find(attr));
+  return value == nullptr ? nullptr : &**value;
+}
+const Shape* Attributes::GetShape(Attr attr) const {
+  const auto* value = As<SharedValue<Shape>>(Find(attr));
+  return value == nullptr ? nullptr : &**value;
+}
+const std::string* Attributes::MapValue(Attr attr, std::string_view key) const {
+  const auto* map = As<StringMap>(Find(attr));
+  if (map == nullptr) return nullptr;
+  for (const auto& [name, value] : *map) {
+    if (name == key) return &value;
+  }
+  return nullptr;
+}
+
 }  // namespace assay

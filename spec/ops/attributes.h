@@ -13,6 +13,9 @@
 
 #include "absl/container/inlined_vector.h"
 #include "absl/types/span.h"
+#include "spec/ops/sharding.h"
+#include "spec/ops/shared_value.h"
+#include "spec/types/shape.h"
 
 namespace assay {
 
@@ -36,9 +39,16 @@ enum class AttrKind : uint8_t {
   kBlob,      // string or JSON dictionary          -> std::string (the content, unescaped if it was
               // quoted)
   kVerbatim,  // any balanced text, kept as written -> std::string
+  kShape,     // f32[2]{0}                         -> SharedValue<Shape>
+  kShapes,    // {f32[2]{0}, s32[]}                -> SharedValue<std::vector<Shape>>
+  kReplicaGroups,   // {{0,1},{2,3}}, [2,2]<=[4], mesh   -> SharedValue<ReplicaGroups>
+  kSharding,        // {devices=[2,1]<=[2]}              -> SharedValue<Sharding>
+  kDomainMetadata,  // {kind="sharding", entry={...}, exit={...}} -> SharedValue<DomainMetadata>
+  kStringMap,       // {key="value",key2={json}}         -> StringMap
 };
 
-using Int64List = std::vector<int64_t>;
+// Sorted by key; keys are unique.
+using StringMap = std::vector<std::pair<std::string, std::string>>;
 
 struct SliceRange {
   int64_t start = 0, limit = 0, stride = 1;
@@ -69,7 +79,9 @@ struct OutputAlias {
 using AttrValue =
     std::variant<bool, int64_t, double, std::string, Int64List, std::vector<Int64List>,
                  std::vector<SliceRange>, std::vector<PaddingDim>, std::vector<WindowDim>,
-                 ConvDimLabels, std::vector<OutputAlias>>;
+                 ConvDimLabels, std::vector<OutputAlias>, SharedValue<Shape>,
+                 SharedValue<std::vector<Shape>>, SharedValue<ReplicaGroups>, SharedValue<Sharding>,
+                 SharedValue<DomainMetadata>, StringMap>;
 
 // One list: enumerator, text, kind, words. The order is arbitrary; the print order of an op is that
 // of its row in the op table.
@@ -140,10 +152,10 @@ using AttrValue =
   X(kFusionKind, "kind", kWord, "kLoop kInput kOutput kCustom")                                    \
   X(kOutputToOperandAliasing, "output_to_operand_aliasing", kAliasing, "")                         \
   X(kIsComposite, "is_composite", kFlag, "")                                                       \
-  X(kDomain, "domain", kVerbatim, "")                                                              \
+  X(kDomain, "domain", kDomainMetadata, "")                                                        \
   X(kPaddingType, "padding_type", kWord, "PADDING_INVALID PADDING_VALID PADDING_SAME")             \
   X(kCustomCallTarget, "custom_call_target", kString, "")                                          \
-  X(kOperandLayoutConstraints, "operand_layout_constraints", kVerbatim, "")                        \
+  X(kOperandLayoutConstraints, "operand_layout_constraints", kShapes, "")                          \
   X(kCustomCallHasSideEffect, "custom_call_has_side_effect", kFlag, "")                            \
   X(kLiteral, "literal", kVerbatim, "")                                                            \
   X(kSchedule, "schedule", kWord, "SCHEDULE_NONE SCHEDULE_LATEST SCHEDULE_EARLIEST")               \
@@ -153,7 +165,7 @@ using AttrValue =
   X(kAsyncExecutionThread, "async_execution_thread", kString, "")                                  \
   X(kCrossProgramPrefetchIndex, "cross_program_prefetch_index", kInteger, "")                      \
   X(kChannelId, "channel_id", kInteger, "")                                                        \
-  X(kReplicaGroups, "replica_groups", kVerbatim, "")                                               \
+  X(kReplicaGroups, "replica_groups", kReplicaGroups, "")                                          \
   X(kConstrainLayout, "constrain_layout", kFlag, "")                                               \
   X(kUseGlobalDeviceIds, "use_global_device_ids", kFlag, "")                                       \
   X(kHasDynamicRoot, "has_dynamic_root", kFlag, "")                                                \
@@ -161,11 +173,11 @@ using AttrValue =
   X(kPermuteSliceSizes, "slice_sizes", kIntegerLists, "")                                          \
   X(kIsHostTransfer, "is_host_transfer", kFlag, "")                                                \
   X(kInfeedConfig, "infeed_config", kString, "")                                                   \
-  X(kOutfeedShape, "outfeed_shape", kVerbatim, "")                                                 \
+  X(kOutfeedShape, "outfeed_shape", kShape, "")                                                    \
   X(kOutfeedConfig, "outfeed_config", kString, "")                                                 \
   /* common to all instructions, in print order */                                                 \
-  X(kSharding, "sharding", kVerbatim, "")                                                          \
-  X(kFrontendAttributes, "frontend_attributes", kVerbatim, "")                                     \
+  X(kSharding, "sharding", kSharding, "")                                                          \
+  X(kFrontendAttributes, "frontend_attributes", kStringMap, "")                                    \
   X(kStatistics, "statistics", kVerbatim, "")                                                      \
   X(kResultAccuracy, "result_accuracy", kVerbatim, "")                                             \
   X(kOrigin, "origin", kVerbatim, "")                                                              \
@@ -230,6 +242,12 @@ class Attributes {
   absl::Span<const SliceRange> SliceRanges(Attr attr) const;
   absl::Span<const PaddingDim> Padding(Attr attr) const;
   absl::Span<const WindowDim> Window(Attr attr) const;
+  // nullptr when absent.
+  const ReplicaGroups* Groups(Attr attr) const;
+  const Sharding* GetSharding(Attr attr) const;
+  const Shape* GetShape(Attr attr) const;
+  // The value of `key` in a map; nullptr when there is none.
+  const std::string* MapValue(Attr attr, std::string_view key) const;
 
   bool operator==(const Attributes& other) const { return entries_ == other.entries_; }
 

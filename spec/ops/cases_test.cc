@@ -24,7 +24,8 @@ std::vector<Case> ReadCases(const std::string& file) {
   EXPECT_TRUE(in.good()) << path;
   std::vector<Case> cases;
   for (std::string line; std::getline(in, line);) {
-    // "row:" names the rows of the documents' checklist that the case asserts; tools/coverage reads it.
+    // "row:" names the rows of the documents' checklist that the case asserts; tools/coverage reads
+    // it.
     if (line.rfind("#", 0) == 0 || line.rfind("row:", 0) == 0) continue;
     if (line.rfind("--- ", 0) == 0) {
       cases.push_back({.name = line.substr(4)});

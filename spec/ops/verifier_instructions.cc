@@ -48,6 +48,18 @@ bool HoldsKind(const AttrInfo& info, const AttrValue& value) {
       return std::holds_alternative<ConvDimLabels>(value);
     case AttrKind::kAliasing:
       return std::holds_alternative<std::vector<OutputAlias>>(value);
+    case AttrKind::kShape:
+      return std::holds_alternative<SharedValue<Shape>>(value);
+    case AttrKind::kShapes:
+      return std::holds_alternative<SharedValue<std::vector<Shape>>>(value);
+    case AttrKind::kReplicaGroups:
+      return std::holds_alternative<SharedValue<ReplicaGroups>>(value);
+    case AttrKind::kSharding:
+      return std::holds_alternative<SharedValue<Sharding>>(value);
+    case AttrKind::kDomainMetadata:
+      return std::holds_alternative<SharedValue<DomainMetadata>>(value);
+    case AttrKind::kStringMap:
+      return std::holds_alternative<StringMap>(value);
   }
   return false;
 }
@@ -105,36 +117,26 @@ void CheckParameter(const Instruction& parameter, Errors& errors) {
   }
 }
 
-// The value of `key="..."` in the text of frontend_attributes; nullptr-like empty optional when the
-// key is not there.
-std::optional<std::string> FrontendAttribute(const Instruction& instruction, std::string_view key) {
-  const std::string& text = instruction.attributes().String(Attr::kFrontendAttributes);
-  const std::string start = StrCat(key, "=");
-  for (size_t at = text.find(start); at != std::string::npos; at = text.find(start, at + 1)) {
-    if (at > 0 && text[at - 1] != '{' && text[at - 1] != ',' && text[at - 1] != ' ') continue;
-    size_t begin = at + start.size();
-    if (begin >= text.size() || text[begin] != '"') return text.substr(begin);
-    size_t end = ++begin;
-    while (end < text.size() && text[end] != '"') end += text[end] == '\\' ? 2 : 1;
-    return text.substr(begin, std::min(end, text.size()) - begin);
-  }
-  return std::nullopt;
-}
-
 void CheckComposite(const Instruction& call, Errors& errors) {
   if (!call.attributes().Flag(Attr::kIsComposite)) return;
-  if (FrontendAttribute(call, "composite.name").value_or("").empty()) {
+  auto value = [&](std::string_view key) {
+    return call.attributes().MapValue(Attr::kFrontendAttributes, key);
+  };
+  const std::string* name = value("composite.name");
+  if (name == nullptr || name->empty()) {
     errors.AddAt(call, "a composite call needs a non-empty frontend attribute composite.name");
   }
-  if (FrontendAttribute(call, "composite.attributes").value_or("{}").empty()) {
+  const std::string* attributes = value("composite.attributes");
+  if (attributes != nullptr && attributes->empty()) {
     errors.AddAt(call, "the frontend attribute composite.attributes of a composite call is empty");
   }
-  const std::string version = FrontendAttribute(call, "composite.version").value_or("0");
+  const std::string* version = value("composite.version");
+  if (version == nullptr) return;
   const bool is_number =
-      !version.empty() && std::all_of(version.begin(), version.end(),
-                                      [](unsigned char c) { return std::isdigit(c) != 0; });
+      !version->empty() && std::all_of(version->begin(), version->end(),
+                                       [](unsigned char c) { return std::isdigit(c) != 0; });
   if (!is_number)
-    errors.AddAt(call, "composite.version \"", version, "\" is not a non-negative integer");
+    errors.AddAt(call, "composite.version \"", *version, "\" is not a non-negative integer");
 }
 
 // output_to_operand_aliasing of fusions and custom calls.

@@ -142,6 +142,18 @@ AttrValue DefaultValue(const AttrSpec& spec, AttrKind kind) {
       return AttrValue(std::string());
     case AttrKind::kVerbatim:
       return AttrValue(std::string("{}"));
+    case AttrKind::kShape:
+      return AttrValue(SharedValue<Shape>());
+    case AttrKind::kShapes:
+      return AttrValue(SharedValue<std::vector<Shape>>());
+    case AttrKind::kReplicaGroups:
+      return AttrValue(SharedValue<ReplicaGroups>());
+    case AttrKind::kSharding:
+      return AttrValue(SharedValue<Sharding>());
+    case AttrKind::kDomainMetadata:
+      return AttrValue(SharedValue<DomainMetadata>());
+    case AttrKind::kStringMap:
+      return AttrValue(StringMap());
     case AttrKind::kIntegers:
     case AttrKind::kOneInteger:
     case AttrKind::kFlags:
@@ -185,7 +197,9 @@ bool Parser::ParseOneAttribute(const OpInfo& info, BodyScope* scope, AttributeSt
     state->common_seen |= uint64_t{1} << i;
     AttrValue value;
     if (!ParseAttributeValue(attr, &value)) return false;
-    bool empty = std::get<std::string>(value).empty();
+    const auto* text = std::get_if<std::string>(&value);
+    const auto* map = std::get_if<StringMap>(&value);
+    const bool empty = text != nullptr ? text->empty() : map != nullptr && map->empty();
     if (!empty) state->attributes.Set(attr, std::move(value));
     return true;
   }

@@ -115,6 +115,40 @@ bool Parser::ParseAttributeValue(Attr attr, AttrValue* value) {
       std::string text;
       return store(text, ParseVerbatimValue(attr == Attr::kLiteral, &text));
     }
+    case AttrKind::kShape: {
+      Shape shape;
+      if (!ParseShape(&shape)) return false;
+      *value = SharedValue<Shape>(std::move(shape));
+      return true;
+    }
+    case AttrKind::kShapes: {
+      std::vector<Shape> shapes;
+      if (!ParseShapes(&shapes)) return false;
+      *value = SharedValue<std::vector<Shape>>(std::move(shapes));
+      return true;
+    }
+    case AttrKind::kReplicaGroups: {
+      ReplicaGroups groups;
+      if (!ParseReplicaGroups(&groups)) return false;
+      *value = SharedValue<ReplicaGroups>(std::move(groups));
+      return true;
+    }
+    case AttrKind::kSharding: {
+      Sharding sharding;
+      if (!ParseSharding(&sharding)) return false;
+      *value = SharedValue<Sharding>(std::move(sharding));
+      return true;
+    }
+    case AttrKind::kDomainMetadata: {
+      DomainMetadata domain;
+      if (!ParseDomain(&domain)) return false;
+      *value = SharedValue<DomainMetadata>(std::move(domain));
+      return true;
+    }
+    case AttrKind::kStringMap: {
+      StringMap map;
+      return store(map, ParseStringMap(&map));
+    }
   }
   return false;
 }

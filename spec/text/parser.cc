@@ -152,4 +152,22 @@ absl::StatusOr<Literal> ReadLiteral(const Shape& shape, std::string_view text) {
   return literal;
 }
 
+absl::StatusOr<Sharding> ReadSharding(std::string_view text) {
+  ReadOptions options;
+  Parser parser(text, options);
+  Sharding sharding;
+  if (!parser.ParseSharding(&sharding) || !parser.ExpectEnd())
+    return ToStatus(parser.diagnostics());
+  return sharding;
+}
+
+absl::StatusOr<ReplicaGroups> ReadReplicaGroups(std::string_view text) {
+  ReadOptions options;
+  Parser parser(text, options);
+  ReplicaGroups groups;
+  if (!parser.ParseReplicaGroups(&groups) || !parser.ExpectEnd())
+    return ToStatus(parser.diagnostics());
+  return groups;
+}
+
 }  // namespace assay

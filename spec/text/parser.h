@@ -1,7 +1,7 @@
 // The recursive-descent parser behind reader.h, in files by subject: parser.cc (errors, places),
 // parse_module.cc, parse_computation.cc, parse_instruction.cc, parse_attributes.cc,
-// parse_values.cc, parse_shape.cc, parse_literal.cc. Every Parse function returns false after
-// having recorded a diagnostic, or none if what is wrong was said before.
+// parse_values.cc, parse_devices.cc, parse_shape.cc, parse_literal.cc. Every Parse function returns
+// false after having recorded a diagnostic, or none if what is wrong was said before.
 #pragma once
 
 #include <memory>
@@ -52,6 +52,8 @@ class Parser {
   std::unique_ptr<Module> ParseModule();
   bool ParseShape(Shape* shape);
   bool ParseLiteral(const Shape& shape, Literal* literal);
+  bool ParseSharding(Sharding* sharding);
+  bool ParseReplicaGroups(ReplicaGroups* groups);
   bool ExpectEnd();
 
   const std::vector<Diagnostic>& diagnostics() const { return diagnostics_; }
@@ -143,6 +145,19 @@ class Parser {
   bool ParseDimLabels(ConvDimLabels* labels);
   bool ParseAliasing(std::vector<OutputAlias>* aliases);
   bool ParseBlob(std::string* blob);
+  bool ParseStringMap(StringMap* map);
+  bool ParseShapes(std::vector<Shape>* shapes);
+
+  // Lists of devices.
+  bool ParseNumbersIn(char open, char close, Int64List* numbers);
+  bool ParseIota(IotaDevices* iota);
+  bool ParseMesh(std::string_view word, Mesh* mesh);
+  bool ParseMeshAxes(const Mesh& mesh, std::vector<MeshAxis>* axes, bool* open);
+  bool ParseSingleSharding(Sharding* sharding);
+  bool ParseNamedSharding(Sharding* sharding);
+  bool ParseTileDevices(Sharding* sharding);
+  bool ParseShardingSuffix(size_t position, std::string_view word, Sharding* sharding);
+  bool ParseDomain(DomainMetadata* domain);
 
   // Shapes.
   bool ParseTupleShape(Shape* shape);

@@ -32,5 +32,7 @@ absl::StatusOr<std::unique_ptr<Module>> LoadModule(const std::string& path);
 absl::StatusOr<Shape> ReadShape(std::string_view text);
 // A literal of the given shape, in HLO text form.
 absl::StatusOr<Literal> ReadLiteral(const Shape& shape, std::string_view text);
+absl::StatusOr<Sharding> ReadSharding(std::string_view text);
+absl::StatusOr<ReplicaGroups> ReadReplicaGroups(std::string_view text);
 
 }  // namespace assay

@@ -185,6 +185,7 @@ struct ValueWriter {
   std::string& out;
   Attr attr;
   AttrKind kind;
+  bool metadata;
 
   void operator()(bool value) const { out += value ? "true" : "false"; }
   void operator()(int64_t value) const {
@@ -228,9 +229,44 @@ struct ValueWriter {
   void operator()(const std::vector<WindowDim>& value) const { AppendWindow(out, value); }
   void operator()(const ConvDimLabels& value) const { AppendDimLabels(out, value); }
   void operator()(const std::vector<OutputAlias>& value) const { AppendAliasing(out, value); }
+  void operator()(const SharedValue<Shape>& value) const {
+    value->AppendTo(out, /*with_layout=*/true);
+  }
+  void operator()(const SharedValue<std::vector<Shape>>& value) const {
+    out += '{';
+    AppendJoined(out, *value, ", ",
+                 [&](const Shape& shape) { shape.AppendTo(out, /*with_layout=*/true); });
+    out += '}';
+  }
+  void operator()(const SharedValue<ReplicaGroups>& value) const {
+    AppendReplicaGroups(out, *value);
+  }
+  void operator()(const SharedValue<Sharding>& value) const {
+    AppendSharding(out, *value, metadata);
+  }
+  void operator()(const SharedValue<DomainMetadata>& value) const {
+    out += "{kind=\"sharding\", entry=";
+    AppendSharding(out, value->entry, metadata);
+    out += ", exit=";
+    AppendSharding(out, value->exit, metadata);
+    out += '}';
+  }
+  void operator()(const StringMap& value) const {
+    out += '{';
+    AppendJoined(out, value, ",", [&](const auto& entry) {
+      out += entry.first;
+      out += '=';
+      if (IsJsonBlob(entry.second)) {
+        out += entry.second;
+      } else {
+        AppendQuoted(out, entry.second);
+      }
+    });
+    out += '}';
+  }
 };
 
-void AppendOne(std::string& out, const Instruction& instruction, Attr attr) {
+void AppendOne(std::string& out, const Instruction& instruction, Attr attr, bool metadata = true) {
   const AttrValue* value = instruction.attributes().Find(attr);
   if (value == nullptr) return;
   // The padding of a scalar has no text.
@@ -240,7 +276,7 @@ void AppendOne(std::string& out, const Instruction& instruction, Attr attr) {
   out += ", ";
   out += Info(attr).name;
   out += '=';
-  AppendAttributeValue(out, attr, *value);
+  AppendAttributeValue(out, attr, *value, metadata);
 }
 
 void AppendControlPredecessors(std::string& out, const Instruction& instruction,
@@ -274,8 +310,8 @@ void AppendIntegers(std::string& out, absl::Span<const int64_t> values) {
   out += '}';
 }
 
-void AppendAttributeValue(std::string& out, Attr attr, const AttrValue& value) {
-  std::visit(ValueWriter{out, attr, Info(attr).kind}, value);
+void AppendAttributeValue(std::string& out, Attr attr, const AttrValue& value, bool metadata) {
+  std::visit(ValueWriter{out, attr, Info(attr).kind, metadata}, value);
 }
 
 void AppendAttributes(std::string& out, const Instruction& instruction,
@@ -286,7 +322,7 @@ void AppendAttributes(std::string& out, const Instruction& instruction,
   }
   AppendCallees(out, instruction, options);
   AppendOne(out, instruction, Attr::kIsComposite);
-  AppendOne(out, instruction, Attr::kSharding);
+  AppendOne(out, instruction, Attr::kSharding, options.metadata);
   AppendOne(out, instruction, Attr::kFrontendAttributes);
   AppendControlPredecessors(out, instruction, options);
   AppendOne(out, instruction, Attr::kStatistics);

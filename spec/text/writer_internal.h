@@ -12,8 +12,9 @@ namespace assay::text_internal {
 // ", name=value" for every attribute and callee of `instruction`, in print order.
 void AppendAttributes(std::string& out, const Instruction& instruction,
                       const WriteOptions& options);
-// The value alone.
-void AppendAttributeValue(std::string& out, Attr attr, const AttrValue& value);
+// The value alone; with the metadata of shardings or without.
+void AppendAttributeValue(std::string& out, Attr attr, const AttrValue& value,
+                          bool metadata = true);
 // "{0,1}".
 void AppendIntegers(std::string& out, absl::Span<const int64_t> values);
 void AppendInteger(std::string& out, int64_t value);
