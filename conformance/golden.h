@@ -26,7 +26,7 @@ struct GoldenCase {
   std::string name;
   std::vector<std::string> ops;  // that it is about
   std::string citation;
-  std::vector<std::string> rows;  // of the documents' checklist, for the coverage table
+  std::vector<std::string> checklist;  // rows of the documents' checklist, for the coverage table
   GoldenComparison comparison = GoldenComparison::kExact;
   int64_t ulps = 0;
   std::shared_ptr<Module> module;

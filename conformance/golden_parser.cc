@@ -54,7 +54,7 @@ class GoldenParser {
     }
     if (TakePrefix(rest, "row:")) {
       for (absl::string_view id : absl::StrSplit(ToAbsl(rest), ' ', absl::SkipEmpty()))
-        case_.rows.emplace_back(id.data(), id.size());
+        case_.checklist.emplace_back(id.data(), id.size());
       return absl::OkStatus();
     }
     if (TakePrefix(rest, "compare:")) return Comparison(rest);

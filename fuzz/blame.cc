@@ -110,7 +110,11 @@ class Search {
 
 ProbeAnswer AnswerOf(const CheckOutcome& outcome, FindingKind kind) {
   if (outcome.Fails(kind)) return ProbeAnswer::kFail;
-  return outcome.state == CheckOutcome::State::kPass ? ProbeAnswer::kPass : ProbeAnswer::kUnclear;
+  // Inconclusive elements are so for every limit: the expectation is of the program. What counts is
+  // that none fails.
+  const bool passes = outcome.state == CheckOutcome::State::kPass ||
+                      outcome.state == CheckOutcome::State::kInconclusive;
+  return passes ? ProbeAnswer::kPass : ProbeAnswer::kUnclear;
 }
 
 const Decision* FindDecision(const std::vector<Decision>& decisions, int64_t number) {
@@ -152,7 +156,7 @@ Blame BlameWith(const std::function<CheckOutcome(int64_t)>& check, FindingKind k
   blame.found = true;
   blame.decision = *decision;
   blame.confirmed = check(search.guilty).Fails(kind) &&
-                    check(search.guilty - 1).state == CheckOutcome::State::kPass;
+                    AnswerOf(check(search.guilty - 1), kind) == ProbeAnswer::kPass;
   blame.probes += 2;
   return blame;
 }

@@ -141,12 +141,15 @@ class Triager {
     CheckOutcome last = Check();
     page_.finding.judgement = last.detail.empty() ? finding_.judgement : last.detail;
     page_.got = last.output;
-    if (options_.blame && page_.blame.found) {
+    // Also when the whole program was too unclear for it: the small one is often clear.
+    if (options_.blame && subject_.backend.Describe().has_decisions) {
       Blame small = BlameDecision(subject_, *case_.module, case_.inputs, finding_.kind);
       if (small.found) page_.blame = std::move(small);
-      result_.blamed_rule = page_.blame.decision.rule;
-      result_.blamed_where = page_.blame.decision.where;
-      result_.blamed_decision = page_.blame.decision.number;
+      if (page_.blame.found) {
+        result_.blamed_rule = page_.blame.decision.rule;
+        result_.blamed_where = page_.blame.decision.where;
+        result_.blamed_decision = page_.blame.decision.number;
+      }
     }
     if (options_.blame && IsXla()) {
       page_.pass_blame = BlamePass(subject_, *case_.module, case_.inputs, finding_.kind);

@@ -22,14 +22,16 @@ struct GeneratorOptions {
   // Stay within what every implementation of HLO promises: no fusion or bitcast in the input,
   // identities as initial values, broadcast dimensions in order. For compilers that are not ours.
   bool foreign = false;
-  // Ops and element types that the compiler under test does not take: programs are made without them.
+  // Ops and element types that the compiler under test does not take: programs are made without
+  // them.
   std::bitset<kOpcodeCount> excluded_ops;
   std::bitset<kElementTypeCount> excluded_types;
 
   bool Takes(Opcode opcode) const { return !excluded_ops[static_cast<size_t>(opcode)]; }
   bool Takes(ElementType type) const { return !excluded_types[static_cast<size_t>(type)]; }
 };
-// Leaves out what `capability`, of a backend, does not support: ops on every computed type, types with copy.
+// Leaves out what `capability`, of a backend, does not support: ops on every computed type, types
+// with copy.
 void ExcludeUnsupported(const std::function<Capability(Opcode, ElementType)>& capability,
                         GeneratorOptions& options);
 

@@ -10,8 +10,8 @@
 namespace assay {
 namespace {
 
-// Ops that the oracle has and the compiler does not: campaigns on it leave them out, `assay ops` says so. Whoever adds a
-// lowering takes the op off the list.
+// Ops that the oracle has and the compiler does not: campaigns on it leave them out, `assay ops`
+// says so. Whoever adds a lowering takes the op off the list.
 const std::set<std::string>& NotCompiledYet() {
   static const auto& names = *new std::set<std::string>{};
   return names;

@@ -117,7 +117,8 @@ void DeclareGen(CLI::App& app, VerbAction& action) {
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
   app.add_flag("--foreign", options->foreign, "Only what every implementation of HLO promises");
-  app.add_option("--backend", options->backend, "Leave out what it does not take, as its campaigns do");
+  app.add_option("--backend", options->backend,
+                 "Leave out what it does not take, as its campaigns do");
   app.add_flag("--stats", options->stats, "Count what is in the programs instead");
   app.add_option("-o,--out", options->out, "Write SEED-INDEX.hlo and .npz there");
   AddPythonOption(app);

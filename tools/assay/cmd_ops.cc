@@ -60,9 +60,10 @@ int Run(const Options& options) {
   }
   if (options.json) return kExitOk;
   Print(table.ToString());
-  Print(StrCat(total, " ops are read and written; ", defined,
-               " of them have a meaning: a shape rule, an evaluation, a bound, a recipe and a golden; ",
-               compiled, " are compiled by the backend cpu"));
+  Print(StrCat(
+      total, " ops are read and written; ", defined,
+      " of them have a meaning: a shape rule, an evaluation, a bound, a recipe and a golden; ",
+      compiled, " are compiled by the backend cpu"));
   return kExitOk;
 }
 
