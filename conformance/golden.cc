@@ -11,16 +11,34 @@
 namespace assay {
 namespace {
 
-bool HasNan(const Literal& literal, int64_t i) {
-  return IsFloat(literal.element_type()) &&
-         IsNanCode(Format(literal.element_type()), literal.GetBits(i));
+bool HasNan(const Literal& literal, int64_t component) {
+  return BoundsPerElement(literal.element_type()) != 0 &&
+         IsNanCode(Format(literal.element_type()), literal.GetComponentBits(component));
+}
+
+bool SameBits(const GoldenCase& golden, const Literal& want, const Literal& got, int64_t k) {
+  if (want.GetComponentBits(k) == got.GetComponentBits(k)) return true;
+  return golden.comparison != GoldenComparison::kBits && HasNan(want, k) && HasNan(got, k);
+}
+
+// Within so many units of the modulus.
+bool IsNear(const Literal& want, const Literal& got, int64_t i, double ulps) {
+  const double distance = std::hypot(got.GetComponent(2 * i) - want.GetComponent(2 * i),
+                                     got.GetComponent(2 * i + 1) - want.GetComponent(2 * i + 1));
+  const double modulus = std::hypot(want.GetComponent(2 * i), want.GetComponent(2 * i + 1));
+  return distance <= ulps * std::ldexp(modulus, 1 - Format(want.element_type()).precision());
 }
 
 bool SameElement(const GoldenCase& golden, const Literal& want, const Literal& got, int64_t i) {
-  if (want.GetBits(i) == got.GetBits(i)) return true;
-  if (golden.comparison == GoldenComparison::kBits) return false;
-  if (HasNan(want, i) || HasNan(got, i)) return HasNan(want, i) && HasNan(got, i);
+  const bool is_complex = IsComplex(want.element_type());
+  if (is_complex) {
+    if (SameBits(golden, want, got, 2 * i) && SameBits(golden, want, got, 2 * i + 1)) return true;
+    return golden.comparison == GoldenComparison::kUlp &&
+           IsNear(want, got, i, static_cast<double>(golden.ulps));
+  }
+  if (SameBits(golden, want, got, i)) return true;
   if (golden.comparison != GoldenComparison::kUlp || !IsFloat(want.element_type())) return false;
+  if (HasNan(want, i) || HasNan(got, i)) return false;
   // Infinities and zeros are special values, not neighbours of what lies beside them.
   double value = want.GetDouble(i);
   if (value == 0 || std::isinf(value) || std::isinf(got.GetDouble(i))) return false;
@@ -29,7 +47,8 @@ bool SameElement(const GoldenCase& golden, const Literal& want, const Literal& g
 
 std::string ElementText(const Literal& literal, int64_t i) {
   Literal one(Shape::Scalar(literal.element_type()));
-  one.SetBits(0, literal.GetBits(i));
+  const size_t width = static_cast<size_t>(StorageBytes(literal.element_type()));
+  std::memcpy(one.bytes().data(), literal.bytes().data() + static_cast<size_t>(i) * width, width);
   return one.ToString();
 }
 

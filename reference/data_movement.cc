@@ -241,7 +241,17 @@ absl::Status EvaluateIota(const OpContext& op, Literal& result) {
       out[i] = ConvertElement<T>(index[dimension]);
     });
   });
-  return done ? absl::OkStatus() : UnsupportedType(op, op.type());
+  if (done) return absl::OkStatus();
+  // Types below a byte wrap, narrow floats round; a complex number has the index as its real part.
+  ForEachIndex(op.shape, [&](int64_t i, absl::Span<const int64_t> index) {
+    const auto value = static_cast<uint64_t>(index[dimension]);
+    if (IsComplex(op.type())) {
+      result.SetComponentBits(2 * i, EncodeInteger(Format(op.type()), value, false));
+    } else {
+      result.SetInteger(i, index[dimension]);
+    }
+  });
+  return absl::OkStatus();
 }
 
 absl::Status BoundNothing(const OpContext&, Array&) { return absl::OkStatus(); }

@@ -59,6 +59,9 @@ absl::Status EvaluateSelect(const OpContext& op, Literal& result) {
     case 8:
       SelectElements<uint64_t>(op, result);
       return absl::OkStatus();
+    case 16:
+      SelectElements<std::complex<double>>(op, result);
+      return absl::OkStatus();
     default:
       return UnsupportedType(op, op.type());
   }

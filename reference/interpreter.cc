@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "reference/complex.h"
 #include "spec/backend/error.h"
 #include "spec/base/strings.h"
 #include "spec/ops/op_table.h"
@@ -86,6 +87,15 @@ Shape Lift(const Shape& shape, absl::Span<const int64_t> dimensions) {
   std::vector<Shape> elements;
   for (const Shape& element : shape.elements()) elements.push_back(Lift(element, dimensions));
   return Shape::Tuple(std::move(elements));
+}
+
+// The row for complex numbers where there are any and the op has one.
+const OpEvaluation& RowFor(const OpEvaluation& row, const OpContext& op) {
+  bool complex = IsComplex(op.type());
+  for (const Value* operand : op.operands)
+    complex = complex || (!operand->IsTuple() && IsComplex(operand->array->literal.element_type()));
+  const OpEvaluation* special = complex ? FindComplexEvaluation(op.instruction.opcode()) : nullptr;
+  return special != nullptr ? *special : row;
 }
 
 Literal Repeat(const Literal& scalar, const Shape& shape) {
@@ -179,9 +189,10 @@ absl::StatusOr<const Plan*> Interpreter::PlanOf(const Computation& computation) 
   return slot.get();
 }
 
-absl::StatusOr<Value> Interpreter::Apply(const OpEvaluation& row, const OpContext& op) {
-  if (row.apply != nullptr) return row.apply(*this, op);
-  if (absl::Status status = budget_.Take(row.cost != nullptr ? row.cost(op) : op.count());
+absl::StatusOr<Value> Interpreter::Apply(const OpEvaluation& general_row, const OpContext& op) {
+  if (general_row.apply != nullptr) return general_row.apply(*this, op);
+  if (absl::Status status =
+          budget_.Take(general_row.cost != nullptr ? general_row.cost(op) : op.count());
       !status.ok())
     return status;
   // Beside the value, data movement holds an index per element.
@@ -190,11 +201,12 @@ absl::StatusOr<Value> Interpreter::Apply(const OpEvaluation& row, const OpContex
   for (int64_t need : {bytes, indices})
     if (absl::Status status = memory().Check(need); !status.ok()) return status;
   Array result{Literal(op.shape)};
+  const OpEvaluation& row = RowFor(general_row, op);
   if (absl::Status status = row.evaluate(op, result.literal); !status.ok()) return status;
   if (bounding()) {
-    if (IsFloat(op.type())) {
+    if (const int64_t width = BoundsPerElement(op.type()); width != 0) {
       if (absl::Status status =
-              memory().Check(op.count() * static_cast<int64_t>(sizeof(ElementBound)));
+              memory().Check(op.count() * width * static_cast<int64_t>(sizeof(ElementBound)));
           !status.ok())
         return status;
     }

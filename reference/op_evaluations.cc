@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "reference/complex.h"
 #include "spec/backend/error.h"
 #include "spec/base/strings.h"
 
@@ -10,13 +11,9 @@ namespace {
 
 using Table = std::array<const OpEvaluation*, kOpcodeCount>;
 
-Table MakeTable() {
+Table MakeTable(std::initializer_list<absl::Span<const OpEvaluation>> families) {
   Table table{};
-  for (absl::Span<const OpEvaluation> family :
-       {ElementwiseUnaryEvaluations(), ElementwiseBinaryEvaluations(),
-        ElementwiseTernaryEvaluations(), ConvertEvaluations(), DataMovementEvaluations(),
-        DynamicSliceEvaluations(), ReduceEvaluations(), DotEvaluations(), ControlFlowEvaluations(),
-        StructureEvaluations()}) {
+  for (absl::Span<const OpEvaluation> family : families) {
     for (const OpEvaluation& row : family) table[static_cast<int>(row.opcode)] = &row;
   }
   return table;
@@ -25,7 +22,17 @@ Table MakeTable() {
 }  // namespace
 
 const OpEvaluation* FindEvaluation(Opcode opcode) {
-  static const Table table = MakeTable();
+  static const Table table =
+      MakeTable({ElementwiseUnaryEvaluations(), ElementwiseBinaryEvaluations(),
+                 ElementwiseTernaryEvaluations(), ConvertEvaluations(), DataMovementEvaluations(),
+                 DynamicSliceEvaluations(), ReduceEvaluations(), DotEvaluations(),
+                 ControlFlowEvaluations(), StructureEvaluations(), ComplexPartEvaluations()});
+  return table[static_cast<int>(opcode)];
+}
+
+const OpEvaluation* FindComplexEvaluation(Opcode opcode) {
+  static const Table table =
+      MakeTable({ComplexArithmeticEvaluations(), ComplexFunctionEvaluations()});
   return table[static_cast<int>(opcode)];
 }
 

@@ -53,7 +53,7 @@ ArrayExpectation Export(const Array& array) {
   leaf.bounds = array.bounds;
   for (size_t i = 0; i < leaf.bounds.size(); ++i) {
     if ((leaf.bounds[i].flags & kForced) != 0)
-      leaf.bounds[i] = {leaf.plain.GetDouble(static_cast<int64_t>(i)), 0, 0, kForced};
+      leaf.bounds[i] = {leaf.plain.GetComponent(static_cast<int64_t>(i)), 0, 0, kForced};
   }
   return leaf;
 }
@@ -77,7 +77,7 @@ absl::Status CheckOwnAnswer(const Expectation& expectation) {
       StrCat("the oracle's own value lies outside its bound, a defect of the oracle: output ",
              at.leaf, ", element ", at.element, ", allowed ",
              DescribeAllowed(expectation.leaves[at.leaf], at.element), ", value ",
-             expectation.leaves[at.leaf].plain.GetDouble(at.element)));
+             DescribeElement(expectation.leaves[at.leaf].plain, at.element)));
 }
 
 class InterpreterOracle : public Oracle {

@@ -155,14 +155,19 @@ std::vector<size_t> Shuffled(size_t n) {
 }
 
 bool SameBound(const Array& a, const Array& b, int64_t i) {
-  if (a.literal.GetBits(i) != b.literal.GetBits(i)) return false;
-  if (!IsFloat(a.literal.element_type())) return CodesOf(a, i) == CodesOf(b, i);
+  const int64_t width = BoundsPerElement(a.literal.element_type());
+  if (width == 0)
+    return a.literal.GetBits(i) == b.literal.GetBits(i) && CodesOf(a, i) == CodesOf(b, i);
   constexpr ElementBound kAllForced{0, 0, 0, kForced};
-  const ElementBound p = a.bounds.empty() ? kAllForced : a.bounds[i];
-  const ElementBound q = b.bounds.empty() ? kAllForced : b.bounds[i];
-  if (p.flags != q.flags) return false;
-  if (p.flags == kForced) return true;
-  return p.centre == q.centre && p.centre_low == q.centre_low && p.radius == q.radius;
+  for (int64_t slot = i * width; slot < (i + 1) * width; ++slot) {
+    if (a.literal.GetComponentBits(slot) != b.literal.GetComponentBits(slot)) return false;
+    const ElementBound p = a.bounds.empty() ? kAllForced : a.bounds[slot];
+    const ElementBound q = b.bounds.empty() ? kAllForced : b.bounds[slot];
+    if (p.flags != q.flags) return false;
+    if (p.flags == kForced) continue;
+    if (p.centre != q.centre || p.centre_low != q.centre_low || p.radius != q.radius) return false;
+  }
+  return true;
 }
 
 // Elements on which another order disagrees are undecided.

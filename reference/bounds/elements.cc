@@ -7,24 +7,44 @@
 namespace assay::reference {
 namespace {
 
-bool IsNanElement(const Array& array, int64_t i) {
-  return IsNanCode(Format(array.literal.element_type()), array.literal.GetBits(i));
+bool HasBounds(const Array& array) { return BoundsPerElement(array.literal.element_type()) != 0; }
+
+bool IsNanSlot(const Array& array, int64_t slot) {
+  return IsNanCode(Format(array.literal.element_type()), array.literal.GetComponentBits(slot));
 }
 
-// Bound of a float element, whether stored or implied.
-ElementBound BoundOf(const Array& array, int64_t i) {
-  if (!array.bounds.empty()) return array.bounds[i];
+// Bound of a slot, whether stored or implied.
+ElementBound BoundOf(const Array& array, int64_t slot) {
+  if (!array.bounds.empty()) return array.bounds[slot];
   return {0, 0, 0, kForced};
 }
 
-// All values that element i may have for any consumer, as a range.
-Range<long double> WholeRange(const Array& array, int64_t i) {
-  const ElementBound bound = BoundOf(array, i);
+// All values that a slot may have for any consumer, as a range.
+Range<long double> WholeRange(const Array& array, int64_t slot) {
+  const ElementBound bound = BoundOf(array, slot);
   Range<long double> x{static_cast<long double>(bound.centre) + bound.centre_low, bound.radius,
                        bound.flags & kSpecialFlags};
   if ((bound.flags & kForced) == 0) return x;
-  const Range<long double> plain = Point<double>(array.literal.GetDouble(i));
+  const Range<long double> plain = Point<double>(array.literal.GetComponent(slot));
   return (bound.flags & (kSumView | kAnyView)) != 0 ? HullOf(x, plain) : plain;
+}
+
+// Slot `to` may also be whatever slot `from` of `source` may be.
+void HullSlots(const Array& source, int64_t from, Array& result, int64_t to) {
+  const ElementBound a = BoundOf(result, to), b = BoundOf(source, from);
+  const bool same_bits =
+      result.literal.GetComponentBits(to) == source.literal.GetComponentBits(from) ||
+      (IsNanSlot(result, to) && IsNanSlot(source, from));
+  if (same_bits && a.flags == kForced && b.flags == kForced) return;
+  MakeBounds(result);
+  Range<long double> hull = HullOf(WholeRange(result, to), WholeRange(source, from));
+  constexpr uint32_t kViews = kSumView | kAnyView;
+  if (same_bits && (a.flags & b.flags & kForced) != 0) {
+    Store(result, to, hull, kForced | ((a.flags | b.flags) & kViews));
+    return;
+  }
+  if (hull.HasFinite() && hull.centre == 0 && hull.radius == 0) hull.flags |= kZeroSignFree;
+  Store(result, to, hull, (a.flags | b.flags) & kMayFlush);
 }
 
 // Row of codes for a code that is certain or one of a few.
@@ -36,15 +56,16 @@ std::vector<uint64_t> Merge(std::vector<uint64_t> a, const std::vector<uint64_t>
 }  // namespace
 
 void MakeBounds(Array& result) {
-  if (!IsFloat(result.literal.element_type()) || !result.bounds.empty()) return;
-  result.bounds.assign(result.literal.element_count(), ElementBound{0, 0, 0, kForced});
+  if (!HasBounds(result) || !result.bounds.empty()) return;
+  result.bounds.assign(result.literal.component_count(), ElementBound{0, 0, 0, kForced});
 }
 
 void SetUndecided(Array& result, int64_t i) {
-  if (IsFloat(result.literal.element_type())) {
+  const ElementType type = result.literal.element_type();
+  if (const int64_t width = BoundsPerElement(type); width != 0) {
     MakeBounds(result);
-    result.bounds[i] = {0, 0, 0, kUndecided};
-  } else if (IsPred(result.literal.element_type())) {
+    for (int64_t k = 0; k < width; ++k) result.bounds[i * width + k] = {0, 0, 0, kUndecided};
+  } else if (IsPred(type)) {
     result.choices[i] = {0, 1};
   } else {
     result.choices[i] = {};
@@ -56,10 +77,11 @@ void MakeUndecided(Array& result) {
 }
 
 void MoveBound(const Array& source, int64_t from, Array& result, int64_t to) {
-  if (IsFloat(source.literal.element_type())) {
+  if (const int64_t width = BoundsPerElement(source.literal.element_type()); width != 0) {
     if (source.bounds.empty() && result.bounds.empty()) return;
     MakeBounds(result);
-    result.bounds[to] = BoundOf(source, from);
+    for (int64_t k = 0; k < width; ++k)
+      result.bounds[to * width + k] = BoundOf(source, from * width + k);
     return;
   }
   auto it = source.choices.find(from);
@@ -71,24 +93,11 @@ void MoveBound(const Array& source, int64_t from, Array& result, int64_t to) {
 }
 
 void HullWith(const Array& source, int64_t from, Array& result, int64_t to) {
-  if (!IsFloat(source.literal.element_type())) {
-    const std::vector<uint64_t> a = CodesOf(result, to), b = CodesOf(source, from);
-    SetCodes(result, to, a.empty() || b.empty() ? std::vector<uint64_t>() : Merge(a, b));
-    return;
-  }
-  const ElementBound a = BoundOf(result, to), b = BoundOf(source, from);
-  const bool same_bits = result.literal.GetBits(to) == source.literal.GetBits(from) ||
-                         (IsNanElement(result, to) && IsNanElement(source, from));
-  if (same_bits && a.flags == kForced && b.flags == kForced) return;
-  MakeBounds(result);
-  Range<long double> hull = HullOf(WholeRange(result, to), WholeRange(source, from));
-  constexpr uint32_t kViews = kSumView | kAnyView;
-  if (same_bits && (a.flags & b.flags & kForced) != 0) {
-    Store(result, to, hull, kForced | ((a.flags | b.flags) & kViews));
-    return;
-  }
-  if (hull.HasFinite() && hull.centre == 0 && hull.radius == 0) hull.flags |= kZeroSignFree;
-  Store(result, to, hull, (a.flags | b.flags) & kMayFlush);
+  const int64_t width = BoundsPerElement(source.literal.element_type());
+  for (int64_t k = 0; k < width; ++k) HullSlots(source, from * width + k, result, to * width + k);
+  if (width != 0) return;
+  const std::vector<uint64_t> a = CodesOf(result, to), b = CodesOf(source, from);
+  SetCodes(result, to, a.empty() || b.empty() ? std::vector<uint64_t>() : Merge(a, b));
 }
 
 void HullArrays(const Array& source, Array& result) {
@@ -107,8 +116,13 @@ bool IsMovedOnly(const Instruction& instruction) {
 }
 
 bool HasKnownCode(const Array& array, int64_t i, bool moved_only) {
-  if (!IsFloat(array.literal.element_type())) return !array.choices.contains(i);
-  return (BoundOf(array, i).flags & kForced) != 0 && (moved_only || !IsNanElement(array, i));
+  const int64_t width = BoundsPerElement(array.literal.element_type());
+  if (width == 0) return !array.choices.contains(i);
+  for (int64_t slot = i * width; slot < (i + 1) * width; ++slot) {
+    if ((BoundOf(array, slot).flags & kForced) == 0) return false;
+    if (!moved_only && IsNanSlot(array, slot)) return false;
+  }
+  return true;
 }
 
 bool IsSeenUnrounded(const Array& array, int64_t i) {
@@ -118,9 +132,7 @@ bool IsSeenUnrounded(const Array& array, int64_t i) {
 void ReinterpretBound(const Array& source, int64_t from, Array& result, int64_t to,
                       bool moved_only) {
   if (HasKnownCode(source, from, moved_only)) return;
-  const bool both_integers =
-      !IsFloat(source.literal.element_type()) && !IsFloat(result.literal.element_type());
-  if (both_integers) {
+  if (!HasBounds(source) && !HasBounds(result)) {
     SetCodes(result, to, CodesOf(source, from));
   } else {
     SetUndecided(result, to);

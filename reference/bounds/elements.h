@@ -12,7 +12,10 @@ namespace assay::reference {
 // More codes than this make an integer element undecided.
 inline constexpr size_t kMaxChoices = 8;
 
-// Gives a float array one bound per element, all forced; nothing for other types.
+// Floats have a bound per element and complex numbers one per part; element i owns the bounds from
+// i * BoundsPerElement on, its slots. What takes slots says so, everything else counts elements.
+
+// Gives an array of such a type its bounds, all forced; nothing for other types.
 void MakeBounds(Array& result);
 // Every element undecided.
 void MakeUndecided(Array& result);
@@ -40,6 +43,7 @@ std::vector<uint64_t> CodesOf(const Array& array, int64_t i);
 // Sets them: nothing to do for the plain code alone; too many, or none, are undecided.
 void SetCodes(Array& result, int64_t i, std::vector<uint64_t> codes);
 
+// Stores the bound of slot i.
 template <typename W>
 void Store(Array& result, int64_t i, const Range<W>& unnormalized, uint32_t more_flags) {
   Range<W> x = Normalized(unnormalized);

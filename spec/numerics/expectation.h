@@ -35,10 +35,15 @@ struct ElementBound {
   uint32_t flags = 0;
 };
 
+// How many bounds describe one element: one of a float, two (real, imaginary) of a complex number,
+// none of any other type, which has choices instead.
+int64_t BoundsPerElement(ElementType type);
+
 // The allowed set of one output array.
 struct ArrayExpectation {
   Literal plain;  // what the oracle itself returns; lies inside its own bound (checked)
-  // Floats: one per element, or empty when every element is forced.
+  // Floats: one per element; complex types: two, the bounds of element i at 2i (real part) and 2i + 1
+  // (imaginary part). Empty when every element is forced.
   std::vector<ElementBound> bounds;
   // Integers and predicates, and float elements that are one of a few codes (a select or a slice of
   // a tie): the allowed codes of an element whose value is not unique. An empty list means
@@ -56,6 +61,7 @@ struct Expectation {
   std::string inconclusive;
 };
 
+// A complex element passes when both parts do; its modulus is what makes a bound useful.
 // An element outside its bound fails, however wide the bound; one inside passes if the bound is
 // useful (radius up to 2^(-p/3) of the larger of |centre| and the output's root mean square, p the
 // bits of the significand), else it is inconclusive, as is one that is undecided.
@@ -89,6 +95,9 @@ std::string DescribeFailure(const Expectation& expectation, const Literal& resul
 // The allowed set of one element: "exactly 3", "[1.9999, 2.0001] (centre 2 +- 3 ulp), or NaN", "one
 // of {1, 4}".
 std::string DescribeAllowed(const ArrayExpectation& expectation, int64_t element);
+
+// One element of an array as it is written there; floats with their code.
+std::string DescribeElement(const Literal& literal, int64_t element);
 
 // The literals at the leaves of a (nested) tuple, depth first.
 std::vector<const Literal*> Leaves(const Literal& value);

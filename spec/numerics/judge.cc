@@ -13,7 +13,8 @@ namespace {
 // Room for the rounding of the comparison itself, far below an ulp of any type.
 constexpr long double kSlop = 0x1p-58L;
 
-enum class ElementVerdict { kForcedPass, kPass, kFail, kInconclusive };
+// From the best to the worst.
+enum class ElementVerdict { kForcedPass, kPass, kInconclusive, kFail };
 
 struct ElementJudgement {
   ElementVerdict verdict;
@@ -21,14 +22,24 @@ struct ElementJudgement {
   double bound_used = 0;  // |got - centre| / radius
 };
 
+// What slot k of a leaf is about, 0 if it is not finite.
+double Centre(const ArrayExpectation& leaf, int64_t k) {
+  const bool stored =
+      !leaf.bounds.empty() && (leaf.bounds[k].flags & (kForced | kNotFinite | kUndecided)) == 0;
+  const double value = stored ? leaf.bounds[k].centre : leaf.plain.GetComponent(k);
+  return std::isfinite(value) ? value : 0;
+}
+
+// Magnitude of element i: of the real number, or the modulus.
+double Magnitude(const ArrayExpectation& leaf, int64_t i) {
+  if (!IsComplex(leaf.plain.element_type())) return std::fabs(Centre(leaf, i));
+  return std::min(std::hypot(Centre(leaf, 2 * i), Centre(leaf, 2 * i + 1)),
+                  std::numeric_limits<double>::max());
+}
+
 double Rms(const ArrayExpectation& leaf) {
   double largest = 0;
-  auto centre = [&leaf](int64_t i) {
-    const bool stored =
-        !leaf.bounds.empty() && (leaf.bounds[i].flags & (kForced | kNotFinite | kUndecided)) == 0;
-    const double value = stored ? leaf.bounds[i].centre : leaf.plain.GetDouble(i);
-    return std::isfinite(value) ? std::fabs(value) : 0;
-  };
+  auto centre = [&leaf](int64_t i) { return Magnitude(leaf, i); };
   const int64_t n = leaf.plain.element_count();
   for (int64_t i = 0; i < n; ++i) largest = std::max(largest, centre(i));
   if (largest == 0) return 0;
@@ -46,7 +57,15 @@ double UlpAt(const FloatFormat& format, double magnitude) {
   return value - DecodeFloat(format, code - 1);
 }
 
-// Judges the float elements of one leaf.
+ElementJudgement Worse(const ElementJudgement& a, const ElementJudgement& b) {
+  // Forced is a kind of pass: both parts must be.
+  ElementJudgement worse = b.verdict > a.verdict ? b : a;
+  worse.ulps = std::max(a.ulps, b.ulps);
+  worse.bound_used = std::max(a.bound_used, b.bound_used);
+  return worse;
+}
+
+// Judges the float or complex elements of one leaf.
 class FloatJudge {
  public:
   explicit FloatJudge(const ArrayExpectation& leaf)
@@ -60,13 +79,18 @@ class FloatJudge {
   }
 
   ElementJudgement Judge(const Literal& result, int64_t i) const {
-    const uint64_t code = result.GetBits(i);
-    if (leaf_.bounds.empty() || (leaf_.bounds[i].flags & kForced) != 0)
-      return JudgeForced(code, leaf_.plain.GetBits(i));
-    return JudgeBounded(DecodeFloat(format_, code), leaf_.bounds[i]);
+    if (!IsComplex(leaf_.plain.element_type())) return JudgeSlot(result, i, i);
+    return Worse(JudgeSlot(result, i, 2 * i), JudgeSlot(result, i, 2 * i + 1));
   }
 
  private:
+  ElementJudgement JudgeSlot(const Literal& result, int64_t i, int64_t slot) const {
+    const uint64_t code = result.GetComponentBits(slot);
+    if (leaf_.bounds.empty() || (leaf_.bounds[slot].flags & kForced) != 0)
+      return JudgeForced(code, leaf_.plain.GetComponentBits(slot));
+    return JudgeBounded(DecodeFloat(format_, code), leaf_.bounds[slot], i);
+  }
+
   ElementJudgement JudgeForced(uint64_t got, uint64_t wanted) const {
     if (got == wanted || (IsNanCode(format_, got) && IsNanCode(format_, wanted)))
       return {ElementVerdict::kForcedPass};
@@ -75,18 +99,22 @@ class FloatJudge {
             distance == std::numeric_limits<int64_t>::max() ? 0 : static_cast<double>(distance)};
   }
 
-  ElementJudgement JudgeBounded(double got, const ElementBound& bound) const {
+  ElementJudgement JudgeBounded(double got, const ElementBound& bound, int64_t i) const {
     if ((bound.flags & kUndecided) != 0) return {ElementVerdict::kInconclusive};
     const long double centre =
         static_cast<long double>(bound.centre) + static_cast<long double>(bound.centre_low);
     const long double radius = bound.radius;
     const bool finite = (bound.flags & kNotFinite) == 0;
     const long double slop = (std::fabs(centre) + radius) * kSlop;
-    const long double low = centre - radius - slop, high = centre + radius + slop;
+    long double low = centre - radius - slop, high = centre + radius + slop;
+    if (!format_.HasInfinity() && !format_.HasNan()) {  // what is beyond is clamped
+      low = std::min<long double>(low, format_.MaxFinite());
+      high = std::max<long double>(high, -format_.MaxFinite());
+    }
     bool allowed;
     double ulps = 0, used = 0;
     if (std::isnan(got)) {
-      allowed = (bound.flags & kMayBeNan) != 0;
+      allowed = (bound.flags & kMayBeNan) != 0 || (finite && MayOverflowToNan(low, high));
     } else if (std::isinf(got)) {
       // A value of the interval may round to infinity.
       allowed = got > 0 ? (bound.flags & kMayBePosInf) != 0 || (finite && high >= overflow_)
@@ -107,10 +135,17 @@ class FloatJudge {
       }
     }
     if (!allowed) return {ElementVerdict::kFail, ulps};
-    if (finite && bound.radius > useful_ * std::max(std::fabs(bound.centre), rms_) &&
+    if (finite && bound.radius > useful_ * std::max(Magnitude(leaf_, i), rms_) &&
         bound.radius > format_.MinSubnormal() && !IsTinyBound(bound))
       return {ElementVerdict::kInconclusive, 0, used};
     return {ElementVerdict::kPass, 0, used};
+  }
+
+  // Formats without infinities have a NaN for what they cannot hold.
+  bool MayOverflowToNan(long double low, long double high) const {
+    if (format_.HasInfinity() || !format_.HasNan()) return false;
+    if (format_.special == SpecialValues::kExponent && low <= 0) return true;
+    return high >= overflow_ || low <= -overflow_;
   }
 
   // An interval of subnormals is as sharp as the type can say.
@@ -163,7 +198,7 @@ void Count(const ElementJudgement& element, int64_t leaf, int64_t i, Judgement& 
 void JudgeLeaf(const ArrayExpectation& leaf, const Literal& result, int64_t number,
                Judgement& judgement) {
   const int64_t n = leaf.plain.element_count();
-  const bool is_float = IsFloat(leaf.plain.element_type());
+  const bool has_bounds = BoundsPerElement(leaf.plain.element_type()) != 0;
   // The common case, without a look at single elements.
   if (leaf.AllForced() && leaf.plain.bytes() == result.bytes()) {
     judgement.elements += n;
@@ -171,7 +206,7 @@ void JudgeLeaf(const ArrayExpectation& leaf, const Literal& result, int64_t numb
     judgement.forced += n;
     return;
   }
-  if (is_float) {
+  if (has_bounds) {
     FloatJudge judge(leaf);
     for (int64_t i = 0; i < n; ++i) {
       auto it = leaf.choices.empty() ? leaf.choices.end() : leaf.choices.find(i);
@@ -204,13 +239,8 @@ void CollectLeaves(const Literal& value, std::vector<const Literal*>& leaves) {
   for (const Literal& element : value.elements()) CollectLeaves(element, leaves);
 }
 
-std::string ValueText(const Literal& literal, int64_t i) {
-  const ElementType type = literal.element_type();
-  if (IsPred(type)) return literal.GetBits(i) != 0 ? "true" : "false";
-  if (IsUnsigned(type)) return StrCat(literal.GetBits(i));
-  if (IsSigned(type)) return StrCat(literal.GetInteger(i));
-  return absl::StrFormat("%.*g (0x%x)", type == ElementType::kF64 ? 17 : 9, literal.GetDouble(i),
-                         literal.GetBits(i));
+std::string FloatText(ElementType component, double value, uint64_t code) {
+  return absl::StrFormat("%.*g (0x%x)", component == ElementType::kF64 ? 17 : 9, value, code);
 }
 
 std::string IndexText(const Shape& shape, int64_t element) {
@@ -238,7 +268,33 @@ std::string DescribeBound(const ElementBound& bound, const FloatFormat& format) 
   return text;
 }
 
+std::string DescribeSlot(const ArrayExpectation& expectation, int64_t slot) {
+  const Literal& plain = expectation.plain;
+  if (expectation.bounds.empty() || (expectation.bounds[slot].flags & kForced) != 0) {
+    return StrCat("exactly ", FloatText(ComponentType(plain.element_type()),
+                                        plain.GetComponent(slot), plain.GetComponentBits(slot)));
+  }
+  const ElementBound& bound = expectation.bounds[slot];
+  if ((bound.flags & kUndecided) != 0) return "anything (undecided)";
+  return DescribeBound(bound, Format(plain.element_type()));
+}
+
 }  // namespace
+
+int64_t BoundsPerElement(ElementType type) { return IsComplex(type) ? 2 : IsFloat(type) ? 1 : 0; }
+
+std::string DescribeElement(const Literal& literal, int64_t i) {
+  const ElementType type = literal.element_type();
+  if (IsPred(type)) return literal.GetBits(i) != 0 ? "true" : "false";
+  if (IsUnsigned(type)) return StrCat(literal.GetBits(i));
+  if (IsSigned(type)) return StrCat(literal.GetInteger(i));
+  if (IsFloat(type)) return FloatText(type, literal.GetDouble(i), literal.GetBits(i));
+  const ElementType component = ComponentType(type);
+  auto part = [&](int64_t k) {
+    return FloatText(component, literal.GetComponent(k), literal.GetComponentBits(k));
+  };
+  return StrCat("(", part(2 * i), ", ", part(2 * i + 1), ")");
+}
 
 std::string_view Name(Verdict verdict) {
   switch (verdict) {
@@ -303,15 +359,15 @@ std::string DescribeAllowed(const ArrayExpectation& expectation, int64_t element
     std::string text = "one of {";
     for (size_t k = 0; k < it->second.size(); ++k) {
       scalar.SetBits(0, it->second[k]);
-      StrAppend(&text, k == 0 ? "" : ", ", ValueText(scalar, 0));
+      StrAppend(&text, k == 0 ? "" : ", ", DescribeElement(scalar, 0));
     }
     return text + "}";
   }
-  if (expectation.bounds.empty() || (expectation.bounds[element].flags & kForced) != 0)
-    return StrCat("exactly ", ValueText(expectation.plain, element));
-  const ElementBound& bound = expectation.bounds[element];
-  if ((bound.flags & kUndecided) != 0) return "anything (undecided)";
-  return DescribeBound(bound, Format(expectation.plain.element_type()));
+  if (BoundsPerElement(expectation.plain.element_type()) == 0)
+    return StrCat("exactly ", DescribeElement(expectation.plain, element));
+  if (!IsComplex(expectation.plain.element_type())) return DescribeSlot(expectation, element);
+  return StrCat("real part ", DescribeSlot(expectation, 2 * element), ", imaginary part ",
+                DescribeSlot(expectation, 2 * element + 1));
 }
 
 std::string DescribeFailure(const Expectation& expectation, const Literal& result,
@@ -324,7 +380,7 @@ std::string DescribeFailure(const Expectation& expectation, const Literal& resul
     const ArrayExpectation& leaf = expectation.leaves[failure.leaf];
     StrAppend(&text, "  ", which, ": output ", failure.leaf, " ",
               IndexText(leaf.plain.shape(), failure.element), " of ", leaf.plain.shape().ToString(),
-              "\n    got      ", ValueText(*leaves[failure.leaf], failure.element),
+              "\n    got      ", DescribeElement(*leaves[failure.leaf], failure.element),
               "\n    allowed  ", DescribeAllowed(leaf, failure.element), "\n");
     if (failure.ulps > 0)
       StrAppend(&text, "    beyond   ", absl::StrFormat("%.4g ulp", failure.ulps), "\n");

@@ -62,8 +62,9 @@ enum class ComparisonClass : uint8_t {
 
 // Ulps granted to one op per profile and element type; 0 means correctly rounded. "narrow": f16,
 // bf16 and smaller.
+// `complex` is k of the class NORM(k): |computed - exact| <= k (eps |exact| + tiny).
 struct UlpBudget {
-  double f32 = 0, f64 = 0, f16 = 0, bf16 = 0;
+  double f32 = 0, f64 = 0, f16 = 0, bf16 = 0, complex = 0;
 };
 struct NumericContract {
   ComparisonClass comparison = ComparisonClass::kExact;

@@ -57,8 +57,9 @@ TEST(OpTableTest, BudgetsBeyondStrictHaveASource) {
     EXPECT_GE(xla.f64, strict.f64) << info.name;
     EXPECT_GE(xla.f16, strict.f16) << info.name;
     EXPECT_GE(xla.bf16, strict.bf16) << info.name;
+    EXPECT_GE(xla.complex, strict.complex) << info.name;
     const bool more = xla.f32 > strict.f32 || xla.f64 > strict.f64 || xla.f16 > strict.f16 ||
-                      xla.bf16 > strict.bf16;
+                      xla.bf16 > strict.bf16 || xla.complex > strict.complex;
     EXPECT_EQ(more, !info.numeric.xla_source.empty()) << info.name;
   }
 }
@@ -70,6 +71,7 @@ TEST(OpTableTest, DefinedFunctionsHaveABudget) {
     EXPECT_GT(info.numeric.strict.f64, 0) << info.name;
     EXPECT_GT(info.numeric.strict.f16, 0) << info.name;
     EXPECT_GT(info.numeric.strict.bf16, 0) << info.name;
+    EXPECT_EQ(info.numeric.strict.complex > 0, (info.types & kC) != 0) << info.name;
   }
 }
 

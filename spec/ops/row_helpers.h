@@ -37,17 +37,25 @@ constexpr NumericContract kUnspecifiedContract{.comparison = ComparisonClass::kU
 constexpr NumericContract kUnbudgeted{.comparison = ComparisonClass::kUlp};
 
 // Operation semantics 1.8: `wide` ulps for f32 and f64, one for the types that are computed in f32
-// and rounded once. Both profiles.
-constexpr NumericContract Ulps(double wide) {
-  const UlpBudget budget{.f32 = wide, .f64 = wide, .f16 = 1, .bf16 = 1};
+// and rounded once; k of NORM(k) for complex types that the op takes. Both profiles.
+constexpr NumericContract Ulps(double wide, double complex = 0) {
+  const UlpBudget budget{.f32 = wide, .f64 = wide, .f16 = 1, .bf16 = 1, .complex = complex};
   return {.comparison = ComparisonClass::kUlp, .strict = budget, .xla = budget};
 }
-// The same, with what deployed XLA needs beyond it and the evidence.
-constexpr NumericContract Ulps(double wide, UlpBudget xla, std::string_view source) {
-  NumericContract contract = Ulps(wide);
+// The same, with what deployed XLA needs beyond it and the evidence. `xla.complex` left at 0 is
+// that of strict.
+constexpr NumericContract Ulps(double wide, double complex, UlpBudget xla,
+                               std::string_view source) {
+  NumericContract contract = Ulps(wide, complex);
+  if (xla.complex == 0) xla.complex = complex;
   contract.xla = xla;
   contract.xla_source = source;
   return contract;
+}
+// Exact on real types, NORM(k) on complex ones.
+constexpr NumericContract ExactOrNorm(double complex) {
+  const UlpBudget budget{.complex = complex};
+  return {.comparison = ComparisonClass::kExact, .strict = budget, .xla = budget};
 }
 
 }  // namespace assay::rows

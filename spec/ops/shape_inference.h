@@ -23,6 +23,7 @@ absl::StatusOr<Shape> InferComponentUnary(
     const OpSite& site);  // abs, real, imag: complex gives its component type
 absl::StatusOr<Shape> InferPredicateUnary(const OpSite& site);  // is-finite
 absl::StatusOr<Shape> InferBinary(const OpSite& site);
+absl::StatusOr<Shape> InferComplex(const OpSite& site);
 absl::StatusOr<Shape> InferCompare(const OpSite& site);
 absl::StatusOr<Shape> InferSelect(const OpSite& site);
 absl::StatusOr<Shape> InferClamp(const OpSite& site);

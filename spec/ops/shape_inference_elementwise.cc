@@ -63,6 +63,16 @@ absl::StatusOr<Shape> InferBinary(const OpSite& site) {
   return LikeOperand(site, 0, site.operands[0]->element_type());
 }
 
+absl::StatusOr<Shape> InferComplex(const OpSite& site) {
+  ASSAY_RETURN_IF_ERROR(CheckBinary(site));
+  const ElementType part = site.operands[0]->element_type();
+  if (part != ElementType::kF32 && part != ElementType::kF64) {
+    return SiteError(site, "element type ", Name(part),
+                     " is no part of a complex type; only f32 and f64 are");
+  }
+  return LikeOperand(site, 0, part == ElementType::kF32 ? ElementType::kC64 : ElementType::kC128);
+}
+
 absl::StatusOr<Shape> InferCompare(const OpSite& site) {
   ASSAY_RETURN_IF_ERROR(CheckBinary(site));
   ASSAY_RETURN_IF_ERROR(CheckPresent(site, Attr::kDirection));

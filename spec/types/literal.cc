@@ -82,6 +82,30 @@ double Literal::GetDouble(int64_t i) const {
   return static_cast<double>(GetInteger(i));
 }
 
+int64_t Literal::component_count() const {
+  return shape_.IsArray() && IsComplex(element_type()) ? 2 * count_ : count_;
+}
+
+uint64_t Literal::GetComponentBits(int64_t k) const {
+  if (!IsComplex(element_type())) return GetBits(k);
+  const int bytes = StorageBytes(ComponentType(element_type()));
+  return ReadStorage(storage_.data() + k * bytes, bytes);
+}
+
+void Literal::SetComponentBits(int64_t k, uint64_t bits) {
+  if (!IsComplex(element_type())) {
+    SetBits(k, bits);
+    return;
+  }
+  const int bytes = StorageBytes(ComponentType(element_type()));
+  std::memcpy(storage_.data() + k * bytes, &bits, static_cast<size_t>(bytes));
+}
+
+double Literal::GetComponent(int64_t k) const {
+  if (!IsComplex(element_type())) return GetDouble(k);
+  return DecodeFloat(Format(ComponentType(element_type())), GetComponentBits(k));
+}
+
 void Literal::SetInteger(int64_t i, int64_t value) {
   ElementType type = element_type();
   if (IsPred(type)) {

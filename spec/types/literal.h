@@ -71,6 +71,13 @@ class Literal {
   void SetInteger(int64_t i, int64_t value);
   void SetDouble(int64_t i, double value);
 
+  // The same of the real numbers in an array: complex element i has its real part at 2i and its
+  // imaginary part at 2i + 1; any other element is its own component.
+  int64_t component_count() const;
+  uint64_t GetComponentBits(int64_t k) const;
+  void SetComponentBits(int64_t k, uint64_t bits);
+  double GetComponent(int64_t k) const;
+
   // Tuples.
   const std::vector<Literal>& elements() const { return elements_; }
   std::vector<Literal>& mutable_elements() { return elements_; }

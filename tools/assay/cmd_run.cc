@@ -44,9 +44,7 @@ void PrintBounds(const ArrayExpectation& expectation, const Literal& got, int64_
   }
   Table table({{"element", Table::kRight}, {"allowed"}, {"got"}});
   for (int64_t i = 0; i < std::min(count, limit); ++i) {
-    std::string value = StrCat(
-        IsFloat(got.element_type()) ? got.GetDouble(i) : static_cast<double>(got.GetInteger(i)));
-    table.Add({std::to_string(i), DescribeAllowed(expectation, i), value});
+    table.Add({std::to_string(i), DescribeAllowed(expectation, i), DescribeElement(got, i)});
   }
   Print(table.ToString(4));
   if (count > limit) Print(StrCat("    ... ", Grouped(count - limit), " more elements"));
