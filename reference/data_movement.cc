@@ -124,7 +124,8 @@ absl::Status CheckBitcast(const OpContext& op) {
                               shape->ToString(true)));
     }
   }
-  if (StorageBytes(from.element_type()) == StorageBytes(op.type()) &&
+  auto width = [](ElementType type) { return IsPred(type) ? 8 : BitWidth(type); };
+  if (width(from.element_type()) == width(op.type()) &&
       from.ElementCount() == op.shape.ElementCount())
     return absl::OkStatus();
   return MakeError(ErrorClass::kUnsupported,
@@ -136,7 +137,12 @@ absl::Status CheckBitcast(const OpContext& op) {
 
 absl::Status EvaluateBitcast(const OpContext& op, Literal& result) {
   if (absl::Status status = CheckBitcast(op); !status.ok()) return status;
-  return MoveElements(op.literal(0), BitcastMap(op), result);
+  if (BitWidth(op.type()) >= 8) return MoveElements(op.literal(0), BitcastMap(op), result);
+  // Codes below a byte are extended by signedness.
+  const IndexMap map = BitcastMap(op);
+  for (size_t i = 0; i < map.size(); ++i)
+    result.SetBits(static_cast<int64_t>(i), op.literal(0).GetBits(map[i]));
+  return absl::OkStatus();
 }
 
 absl::Status BoundBitcast(const OpContext& op, Array& result) {
@@ -307,7 +313,7 @@ absl::Span<const OpEvaluation> DataMovementEvaluations() {
       {Opcode::kBitcast, EvaluateBitcast, BoundBitcast},
       {Opcode::kPad, EvaluatePad, BoundPad},
       {Opcode::kConcatenate, EvaluateConcatenate, BoundConcatenate},
-      {Opcode::kIota, EvaluateIota, BoundNothing},
+      {Opcode::kIota, EvaluateIota, BoundNothing, nullptr, nullptr, true},
   };
   return kRows;
 }

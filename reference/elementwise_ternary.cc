@@ -72,7 +72,7 @@ absl::Status EvaluateSelect(const OpContext& op, Literal& result) {
 absl::Span<const OpEvaluation> ElementwiseTernaryEvaluations() {
   static constexpr OpEvaluation kRows[] = {
       {Opcode::kClamp, EvaluateClamp, BoundClamp<EvaluateClamp>},
-      {Opcode::kSelect, EvaluateSelect, BoundSelect},
+      {Opcode::kSelect, EvaluateSelect, BoundSelect, nullptr, nullptr, true},
   };
   return kRows;
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "reference/complex.h"
+#include "reference/narrow_types.h"
 #include "spec/backend/error.h"
 #include "spec/base/strings.h"
 #include "spec/ops/op_table.h"
@@ -89,13 +90,29 @@ Shape Lift(const Shape& shape, absl::Span<const int64_t> dimensions) {
   return Shape::Tuple(std::move(elements));
 }
 
-// The row for complex numbers where there are any and the op has one.
+// Whether the result or an array operand has such a type.
+bool AnyType(const OpContext& op, bool (*is)(ElementType)) {
+  if (op.shape.IsArray() && is(op.type())) return true;
+  return std::any_of(op.operands.begin(), op.operands.end(), [is](const Value* operand) {
+    return !operand->IsTuple() && is(operand->array->literal.element_type());
+  });
+}
+
+// The row for the op on its element types.
 const OpEvaluation& RowFor(const OpEvaluation& row, const OpContext& op) {
-  bool complex = IsComplex(op.type());
-  for (const Value* operand : op.operands)
-    complex = complex || (!operand->IsTuple() && IsComplex(operand->array->literal.element_type()));
-  const OpEvaluation* special = complex ? FindComplexEvaluation(op.instruction.opcode()) : nullptr;
+  const Opcode opcode = op.instruction.opcode();
+  const OpEvaluation* special = nullptr;
+  if (AnyType(op, IsComplex)) {
+    special = FindComplexEvaluation(opcode);
+  } else if (op.shape.IsArray() && IsNarrowType(op.type()) && !IsFloat(op.type())) {
+    special = FindNarrowEvaluation(opcode);
+  }
   return special != nullptr ? *special : row;
+}
+
+bool IsWidened(const OpEvaluation& row, const OpContext& op) {
+  if (row.any_type || Info(op.instruction.opcode()).Is(kDataMovement)) return false;
+  return FindNarrowEvaluation(row.opcode) != &row && AnyType(op, IsNarrowType);
 }
 
 Literal Repeat(const Literal& scalar, const Shape& shape) {
@@ -202,6 +219,11 @@ absl::StatusOr<Value> Interpreter::Apply(const OpEvaluation& general_row, const 
     if (absl::Status status = memory().Check(need); !status.ok()) return status;
   Array result{Literal(op.shape)};
   const OpEvaluation& row = RowFor(general_row, op);
+  if (IsWidened(row, op)) {
+    if (absl::Status status = ApplyWidened(op, row, bounding(), result); !status.ok())
+      return status;
+    return MakeValue(std::move(result), memory());
+  }
   if (absl::Status status = row.evaluate(op, result.literal); !status.ok()) return status;
   if (bounding()) {
     if (const int64_t width = BoundsPerElement(op.type()); width != 0) {

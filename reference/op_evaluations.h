@@ -54,6 +54,9 @@ struct OpEvaluation {
   ApplyFn apply = nullptr;  // instead of the other two
   // Work in element evaluations, for the step limit; nullptr: the number of result elements.
   int64_t (*cost)(const OpContext& op) = nullptr;
+  // `evaluate` and `bound` take every element type. Otherwise narrow ones are widened around them
+  // (narrow_types.h); data movement always takes all.
+  bool any_type = false;
 };
 
 // nullptr for an op that has no meaning here.

@@ -5,8 +5,10 @@
 #include <numeric>
 
 #include "reference/bounds/elements.h"
+#include "reference/components.h"
 #include "reference/double_double.h"
 #include "reference/interpreter.h"
+#include "reference/narrow_types.h"
 
 namespace assay::reference {
 namespace {
@@ -62,23 +64,62 @@ T Accumulate(absl::Span<const T> in, T init, int64_t base, const IndexMap& offse
   return init;  // and, or, xor of floats: rejected by the verifier
 }
 
-absl::StatusOr<Value> ReduceRecognised(Interpreter& interpreter, const OpContext& op,
-                                       Opcode combiner, const ReduceGeometry& geometry) {
-  Array result{Literal(op.shape)};
-  bool done = DispatchComputed(op.type(), [&](auto tag) {
+// The reduce of one array whose type is computed.
+Array ReduceArray(const OpContext& op, bool bounding, Opcode combiner, const Array& operand,
+                  const Array& init, const ReduceGeometry& geometry) {
+  Array result(Literal(Shape::Array(operand.literal.element_type(), op.shape.dimensions())));
+  DispatchComputed(operand.literal.element_type(), [&](auto tag) {
     using T = typename decltype(tag)::type;
-    absl::Span<const T> in = op.literal(0).data<T>();
-    const T init = op.literal(1).data<T>()[0];
+    absl::Span<const T> in = operand.literal.data<T>();
+    const T first = init.literal.data<T>()[0];
     absl::Span<T> out = result.literal.data<T>();
     VisitCombiner(combiner, [&](auto meaning) {
       for (size_t o = 0; o < out.size(); ++o)
-        out[o] = Accumulate<decltype(meaning), T>(in, init, geometry.bases[o], geometry.offsets);
+        out[o] = Accumulate<decltype(meaning), T>(in, first, geometry.bases[o], geometry.offsets);
     });
   });
-  if (!done) return UnsupportedType(op, op.type());
-  if (interpreter.bounding())
-    BoundRecognisedReduce(op.freedoms, combiner, op.array(0), op.array(1), geometry, result);
-  return MakeValue(std::move(result), interpreter.memory());
+  if (bounding) BoundRecognisedReduce(op.freedoms, combiner, operand, init, geometry, result);
+  return result;
+}
+
+// Narrow types accumulate in the wider one and are rounded, or wrapped, at the end.
+absl::StatusOr<Array> ReduceNarrow(const OpContext& op, bool bounding, Opcode combiner,
+                                   const ReduceGeometry& geometry) {
+  const ElementType wide = ComputedType(op.type());
+  absl::StatusOr<Array> operand = ConvertArray(op, op.array(0), wide, bounding);
+  absl::StatusOr<Array> init = ConvertArray(op, op.array(1), wide, bounding);
+  if (!operand.ok()) return operand.status();
+  if (!init.ok()) return init.status();
+  const Array sums = ReduceArray(op, bounding, combiner, *operand, *init, geometry);
+  absl::StatusOr<Array> result = ConvertArray(op, sums, op.type(), bounding);
+  const bool rounds =
+      IsFloat(op.type()) && (combiner == Opcode::kAdd || combiner == Opcode::kMultiply);
+  // A literal reducer rounds at every step; what that gives is not followed.
+  if (result.ok() && bounding && rounds && op.freedoms.literal_reducer &&
+      geometry.offsets.size() > 1)
+    MakeUndecided(*result);
+  return result;
+}
+
+absl::StatusOr<Value> ReduceRecognised(Interpreter& interpreter, const OpContext& op,
+                                       Opcode combiner, const ReduceGeometry& geometry) {
+  const bool bounding = interpreter.bounding();
+  MemoryMeter& memory = interpreter.memory();
+  if (IsNarrowType(op.type())) {
+    absl::StatusOr<Array> result = ReduceNarrow(op, bounding, combiner, geometry);
+    if (!result.ok()) return result.status();
+    return MakeValue(*std::move(result), memory);
+  }
+  if (IsComplex(op.type())) {  // a sum of complex numbers is that of their parts
+    Array result{Literal(op.shape)};
+    for (Part part : {Part::kReal, Part::kImaginary}) {
+      SetPart(ReduceArray(op, bounding, combiner, PartOf(op.array(0), part),
+                          PartOf(op.array(1), part), geometry),
+              part, result);
+    }
+    return MakeValue(std::move(result), memory);
+  }
+  return MakeValue(ReduceArray(op, bounding, combiner, op.array(0), op.array(1), geometry), memory);
 }
 
 // Any other combiner is applied literally. It works on columns: one running value or one input per
@@ -274,7 +315,8 @@ absl::StatusOr<Value> ApplyReduce(Interpreter& interpreter, const OpContext& op)
   const ReduceGeometry geometry =
       GeometryOf(op.literal(0).shape(), op.instruction.attributes().Integers(Attr::kDimensions));
   if (op.operands.size() == 2) {
-    if (std::optional<Opcode> combiner = RecognisedCombiner(*op.instruction.callee()))
+    std::optional<Opcode> combiner = RecognisedCombiner(*op.instruction.callee());
+    if (combiner && (!IsComplex(op.type()) || *combiner == Opcode::kAdd))
       return ReduceRecognised(interpreter, op, *combiner, geometry);
   }
   return ReduceLiterally(interpreter, op, geometry);

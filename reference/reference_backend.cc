@@ -48,10 +48,9 @@ class ReferenceBackend : public Backend {
     description_.version = "1";
     description_.devices = {"interpreter:0"};
     description_.profile = &Profile::Strict();
-    description_.capability = [](Opcode opcode, ElementType type) {
+    description_.capability = [](Opcode opcode, ElementType) {
       const bool known = reference::FindEvaluation(opcode) != nullptr;
-      return known && (IsComputed(type) || !IsArrayType(type)) ? Capability::kSupported
-                                                               : Capability::kUnsupported;
+      return known ? Capability::kSupported : Capability::kUnsupported;
     };
   }
 

@@ -38,8 +38,8 @@ enum ViewFlag : uint32_t {
 using ChoiceMap = absl::flat_hash_map<int64_t, std::vector<uint64_t>>;
 
 // One array. Floats are described by `bounds`, one per element; complex numbers by two, the real
-// part at 2i and the imaginary part at 2i + 1 (BoundsPerElement); all other types by `choices`. Both
-// empty means that every element is exactly what `literal` holds.
+// part at 2i and the imaginary part at 2i + 1 (BoundsPerElement); all other types by `choices`.
+// Both empty means that every element is exactly what `literal` holds.
 struct Array {
   Literal literal;
   std::vector<ElementBound> bounds;

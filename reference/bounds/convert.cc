@@ -2,6 +2,8 @@
 
 #include <limits>
 
+#include "reference/narrow_types.h"
+
 namespace assay::reference {
 namespace {
 
@@ -158,6 +160,12 @@ absl::Status BoundBitcastConvert(const OpContext& op, Array& result) {
 
 absl::Status BoundReducePrecision(const OpContext& op, Array& result) {
   const FloatFormat& format = Format(op.type());
+  if (IsNarrowType(op.type())) {
+    for (int64_t i = 0; i < op.count(); ++i)
+      if (!HasKnownCode(op.array(0), i, true) || IsSeenUnrounded(op.array(0), i))
+        SetUndecided(result, i);
+    return absl::OkStatus();
+  }
   const auto& attributes = op.instruction.attributes();
   const int exponent_bits = static_cast<int>(attributes.Integer(Attr::kExponentBits));
   const int mantissa_bits = static_cast<int>(attributes.Integer(Attr::kMantissaBits));

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "reference/bounds/elements.h"
+#include "reference/bounds/narrow.h"
 #include "reference/convert_ops.h"
 
 namespace assay::reference {
@@ -15,10 +16,12 @@ absl::Status BoundOtherToFloat(const OpContext& op, Array& result);
 template <EvaluateFn kEvaluate>
 absl::Status BoundConvert(const OpContext& op, Array& result) {
   const bool from_float = IsFloat(op.literal(0).element_type()), to_float = IsFloat(op.type());
+  if (!from_float && !to_float) return BoundByEnumeration(op, result, kEvaluate);
+  if (!IsComputed(op.literal(0).element_type()) || !IsComputed(op.type()))
+    return BoundNarrowConvert(op, result);
   if (from_float && to_float) return BoundFloatToFloat(op, result);
   if (from_float) return BoundFloatToOther(op, result);
-  if (to_float) return BoundOtherToFloat(op, result);
-  return BoundByEnumeration(op, result, kEvaluate);
+  return BoundOtherToFloat(op, result);
 }
 
 }  // namespace assay::reference

@@ -52,8 +52,6 @@ std::vector<std::string> Unsupported(const Module& module) {
     for (const Instruction* instruction : *computation) {
       if (!Info(instruction->opcode()).IsDefined()) names.emplace(Name(instruction->opcode()));
       ForEachLeaf(instruction->shape(), [&](const Shape& leaf, absl::Span<const int64_t>) {
-        if (!IsComputed(leaf.element_type()) && !IsComplex(leaf.element_type()))
-          names.emplace(Name(leaf.element_type()));
         if (leaf.HasDynamicDimension()) names.emplace("dynamic dimensions");
       });
     }

@@ -1,0 +1,15 @@
+// Bounds of conversions from and to the narrow types, by their formats at run time.
+#pragma once
+
+#include "reference/bounds/elements.h"
+
+namespace assay::reference {
+
+// Of a convert with such a type on either side.
+absl::Status BoundNarrowConvert(const OpContext& op, Array& result);
+
+// Widens the bounds of a function's results by the one ulp that operation semantics 1.8 grants on
+// every format narrower than 16 bits. `exact` has the bounds before the conversion.
+void GrantOneUlp(const Array& exact, Array& result);
+
+}  // namespace assay::reference
