@@ -11,6 +11,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
 #include "reference/op_evaluations.h"
+#include "reference/random_bits.h"
 #include "reference/value.h"
 #include "spec/backend/backend.h"
 #include "spec/backend/oracle.h"
@@ -67,6 +68,13 @@ class Interpreter {
   Budget& budget() { return budget_; }
   MemoryMeter& memory() { return budget_.memory(); }
 
+  // What rng and rng-get-and-update-state draw from.
+  HiddenStream& random() { return random_; }
+  // The state before it is advanced by `delta`.
+  unsigned __int128 AdvanceRandomState(uint64_t delta) {
+    return std::exchange(random_state_, random_state_ + delta);
+  }
+
   // Evaluates `op` by its row and, in bound mode, bounds it.
   absl::StatusOr<Value> Apply(const OpEvaluation& row, const OpContext& op);
 
@@ -80,6 +88,8 @@ class Interpreter {
   Freedoms freedoms_;
   absl::flat_hash_map<const Computation*, std::unique_ptr<Plan>> plans_;
   int depth_ = 0;
+  HiddenStream random_;
+  unsigned __int128 random_state_ = 0;
 };
 
 // A status that ends a bound analysis without a verdict: an undecided loop condition and the like.

@@ -22,11 +22,12 @@ Table MakeTable(std::initializer_list<absl::Span<const OpEvaluation>> families) 
 }  // namespace
 
 const OpEvaluation* FindEvaluation(Opcode opcode) {
-  static const Table table =
-      MakeTable({ElementwiseUnaryEvaluations(), ElementwiseBinaryEvaluations(),
-                 ElementwiseTernaryEvaluations(), ConvertEvaluations(), DataMovementEvaluations(),
-                 DynamicSliceEvaluations(), ReduceEvaluations(), DotEvaluations(),
-                 ControlFlowEvaluations(), StructureEvaluations(), ComplexPartEvaluations()});
+  static const Table table = MakeTable(
+      {ElementwiseUnaryEvaluations(), ElementwiseBinaryEvaluations(),
+       ElementwiseTernaryEvaluations(), ConvertEvaluations(), DataMovementEvaluations(),
+       DynamicSliceEvaluations(), ReduceEvaluations(), DotEvaluations(), ConvolutionEvaluations(),
+       LinearAlgebraEvaluations(), RngEvaluations(), RngBitGeneratorEvaluations(),
+       ControlFlowEvaluations(), StructureEvaluations(), ComplexPartEvaluations()});
   return table[static_cast<int>(opcode)];
 }
 

@@ -71,6 +71,10 @@ absl::Span<const OpEvaluation> DataMovementEvaluations();
 absl::Span<const OpEvaluation> DynamicSliceEvaluations();
 absl::Span<const OpEvaluation> ReduceEvaluations();
 absl::Span<const OpEvaluation> DotEvaluations();
+absl::Span<const OpEvaluation> ConvolutionEvaluations();
+absl::Span<const OpEvaluation> LinearAlgebraEvaluations();
+absl::Span<const OpEvaluation> RngEvaluations();
+absl::Span<const OpEvaluation> RngBitGeneratorEvaluations();
 absl::Span<const OpEvaluation> ControlFlowEvaluations();
 absl::Span<const OpEvaluation> StructureEvaluations();
 

@@ -9,8 +9,9 @@ namespace {
 
 std::vector<Recipe> Join() {
   std::vector<Recipe> all;
-  for (absl::Span<const Recipe> rows : {IndexRecipes(), ElementwiseRecipes(), ReduceRecipes(),
-                                        DotRecipes(), ControlRecipes(), LayoutRecipes()}) {
+  for (absl::Span<const Recipe> rows :
+       {IndexRecipes(), ElementwiseRecipes(), ReduceRecipes(), DotRecipes(), LinearRecipes(),
+        ControlRecipes(), LayoutRecipes()}) {
     all.insert(all.end(), rows.begin(), rows.end());
   }
   return all;

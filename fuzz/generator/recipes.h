@@ -35,6 +35,7 @@ absl::Span<const Recipe> IndexRecipes();
 absl::Span<const Recipe> ElementwiseRecipes();
 absl::Span<const Recipe> ReduceRecipes();
 absl::Span<const Recipe> DotRecipes();
+absl::Span<const Recipe> LinearRecipes();
 absl::Span<const Recipe> ControlRecipes();
 absl::Span<const Recipe> LayoutRecipes();
 

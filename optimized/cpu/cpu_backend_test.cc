@@ -13,7 +13,9 @@ namespace {
 // Ops that the oracle has and the compiler does not: campaigns on it leave them out, `assay ops`
 // says so. Whoever adds a lowering takes the op off the list.
 const std::set<std::string>& NotCompiledYet() {
-  static const auto& names = *new std::set<std::string>{};
+  static const auto& names = *new std::set<std::string>{
+      "cholesky",        "convolution", "rng", "rng-bit-generator", "rng-get-and-update-state",
+      "triangular-solve"};
   return names;
 }
 

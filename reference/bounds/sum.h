@@ -31,15 +31,17 @@ class SumBound {
  public:
   using W = Wide<T>;
 
-  // A sum of single, finite products that were added up elsewhere and cannot overflow: `terms` of
-  // them are not zero, and all are multiples of 2^quantum.
-  static SumBound OfProducts(W sum, W magnitude, int64_t terms, int quantum, bool negative_zero) {
+  // A sum of finite products that were added up elsewhere and cannot overflow; `terms` > 0 of them
+  // are not zero. Single products are all multiples of 2^quantum, others add `propagated` in all.
+  static SumBound OfProducts(W sum, W magnitude, W propagated, int64_t terms, bool single,
+                             int quantum) {
     SumBound result;
     result.sum_ = sum;
     result.magnitude_ = magnitude;
+    result.propagated_ = propagated;
     result.terms_ = result.products_ = terms;
+    result.all_single_ = single;
     result.quantum_ = quantum;
-    result.negative_zero_ = negative_zero;
     return result;
   }
 

@@ -51,6 +51,10 @@ absl::Status CheckListLength(const OpSite& site, Attr attr, int64_t length, int6
 absl::Status CheckDimensionList(const OpSite& site, Attr attr, absl::Span<const int64_t> list,
                                 int64_t rank);
 
+// The element type of sums of products of operands 0 and 1 (dot, convolution): the higher precision
+// of the two, or what is written, an accumulation type. Precisions without a meaning are errors.
+absl::StatusOr<ElementType> ProductSumType(const OpSite& site);
+
 // The shape that the text gives, which the op cannot do without: an array of acceptable size.
 absl::StatusOr<Shape> WrittenArray(const OpSite& site);
 

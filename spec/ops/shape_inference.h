@@ -42,8 +42,21 @@ absl::StatusOr<Shape> InferConcatenate(const OpSite& site);
 absl::StatusOr<Shape> InferDynamicSlice(const OpSite& site);
 absl::StatusOr<Shape> InferDynamicUpdateSlice(const OpSite& site);
 
-// Contractions and reductions.
+// Contractions, linear algebra and transforms.
 absl::StatusOr<Shape> InferDot(const OpSite& site);
+absl::StatusOr<Shape> InferConvolution(const OpSite& site);
+absl::StatusOr<Shape> InferCholesky(const OpSite& site);
+absl::StatusOr<Shape> InferTriangularSolve(const OpSite& site);
+absl::StatusOr<Shape> InferFft(const OpSite& site);
+// False for the backward forms and for sparse operands, whose result is as written.
+bool IsPlainConvolution(const Attributes& attributes);
+
+// Random numbers.
+absl::StatusOr<Shape> InferRng(const OpSite& site);
+absl::StatusOr<Shape> InferRngBitGenerator(const OpSite& site);
+absl::StatusOr<Shape> InferRngGetAndUpdateState(const OpSite& site);
+
+// Reductions.
 absl::StatusOr<Shape> InferReduce(const OpSite& site);
 
 // Control flow and calls.

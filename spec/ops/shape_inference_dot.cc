@@ -57,7 +57,14 @@ void AppendFree(const Shape& operand, const DotSide& side, DimVector& dimensions
   }
 }
 
-absl::StatusOr<ElementType> DotType(const OpSite& site) {
+}  // namespace
+
+absl::StatusOr<ElementType> ProductSumType(const OpSite& site) {
+  for (int64_t word : site.attributes.Integers(Attr::kOperandPrecision)) {
+    if (WordAt(Attr::kOperandPrecision, word) == "packed_nibble") {
+      return SiteError(site, "operand_precision packed_nibble has no meaning here");
+    }
+  }
   const ElementType lhs = site.operands[0]->element_type(), rhs = site.operands[1]->element_type();
   const bool one_class =
       lhs == rhs || (IsFloat(lhs) && IsFloat(rhs)) || (IsInteger(lhs) && IsInteger(rhs));
@@ -79,12 +86,10 @@ absl::StatusOr<ElementType> DotType(const OpSite& site) {
   }
   if (IsFloat(lhs) && !IsFloat(result)) {
     return SiteError(site, "a result of ", Name(result), " from operands of ", Name(lhs),
-                     "; convert after the dot");
+                     "; convert afterwards");
   }
   return result;
 }
-
-}  // namespace
 
 absl::StatusOr<Shape> InferDot(const OpSite& site) {
   ASSAY_RETURN_IF_ERROR(CheckOperandCount(site));
@@ -96,12 +101,7 @@ absl::StatusOr<Shape> InferDot(const OpSite& site) {
   ASSAY_RETURN_IF_ERROR(CheckSide(site, rhs));
   ASSAY_RETURN_IF_ERROR(CheckPairs(site, "batch", lhs.batch, rhs.batch));
   ASSAY_RETURN_IF_ERROR(CheckPairs(site, "contracting", lhs.contracting, rhs.contracting));
-  for (int64_t word : site.attributes.Integers(Attr::kOperandPrecision)) {
-    if (WordAt(Attr::kOperandPrecision, word) == "packed_nibble") {
-      return SiteError(site, "operand_precision packed_nibble has no meaning here");
-    }
-  }
-  ASSAY_ASSIGN_OR_RETURN(const ElementType type, DotType(site));
+  ASSAY_ASSIGN_OR_RETURN(const ElementType type, ProductSumType(site));
   DimVector dimensions;
   for (int64_t d : lhs.batch) dimensions.push_back(site.operands[0]->dimension(d));
   AppendFree(*site.operands[0], lhs, dimensions);

@@ -1,0 +1,196 @@
+// The bound of sums of products in any order, each product rounded or not.
+#include "reference/products.h"
+
+#include "reference/bounds/binary.h"
+#include "reference/bounds/sum.h"
+
+namespace assay::reference {
+namespace {
+
+// What an algorithm (attribute of dot and convolution) does to f32 and wider operands: the relative
+// error of one that is rounded to the named type, or kept as a sum of several such parts of whose
+// products the smallest are dropped; and whether sums are kept in that narrow type too.
+// Document: hlo-format 4.0.4, words of `algorithm`.
+struct AlgorithmError {
+  std::string_view word;
+  double operand_error;
+  bool narrow_accumulator;
+};
+constexpr AlgorithmError kAlgorithmErrors[] = {
+    {"dot_f16_f16_f16", 0x1p-11, true},       {"dot_f16_f16_f32", 0x1p-11, false},
+    {"dot_bf16_bf16_bf16", 0x1p-8, true},     {"dot_bf16_bf16_f32", 0x1p-8, false},
+    {"dot_bf16_bf16_f32_x3", 0x1p-16, false}, {"dot_bf16_bf16_f32_x6", 0x1p-23, false},
+    {"dot_tf32_tf32_f32", 0x1p-11, false},    {"dot_tf32_tf32_f32_x3", 0x1p-21, false},
+};
+
+AlgorithmError ErrorOf(const OpContext& op) {
+  const std::string_view word =
+      WordAt(Attr::kAlgorithm, op.instruction.attributes().Integer(Attr::kAlgorithm));
+  for (const AlgorithmError& error : kAlgorithmErrors)
+    if (error.word == word) return error;
+  return {word, 0, false};
+}
+
+// Appends the arranged elements of an operand as ranges of the result's wide type.
+template <typename From, typename W>
+void AppendRanges(const OpContext& op, const Array& operand, const IndexMap& places,
+                  double operand_error, std::vector<Range<W>>& ranges) {
+  for (int64_t at : places) {
+    if constexpr (kIsReal<From>) {
+      const auto x = Seen<From>(op.freedoms, operand, at, Consumer::kSum);
+      Range<W> range{static_cast<W>(x.centre), static_cast<W>(x.radius), x.flags};
+      if (operand_error > UnitRoundoff<From>())
+        range.radius += (std::fabs(range.centre) + range.radius) * static_cast<W>(operand_error);
+      ranges.push_back(range);
+    } else if (operand.choices.contains(at)) {
+      ranges.push_back(Range<W>::Unknown());
+    } else {
+      ranges.push_back({static_cast<W>(operand.literal.data<From>()[at]), 0, 0});
+    }
+  }
+}
+
+template <typename W>
+std::vector<Range<W>> RangesOf(const OpContext& op, int64_t k, const IndexMap& places,
+                               double operand_error) {
+  std::vector<Range<W>> ranges;
+  ranges.reserve(places.size());
+  DispatchComputed(op.literal(k).element_type(), [&](auto tag) {
+    AppendRanges<typename decltype(tag)::type>(op, op.array(k), places, operand_error, ranges);
+  });
+  return ranges;
+}
+
+// What is common to some factors.
+struct Common {
+  bool finite = true;     // intervals only
+  bool single = true;     // numbers only
+  int quantum = 1 << 19;  // the largest power of two that divides them all, if single
+
+  template <typename W>
+  void Include(const Range<W>& x) {
+    finite = finite && (x.flags & ~uint32_t{kZeroSignFree}) == 0;
+    single = single && finite && x.radius == 0;
+    if (single && x.centre != 0) quantum = std::min(quantum, LowestBit(x.centre));
+  }
+};
+
+template <typename W>
+Range<W> ProductOf(const Range<W>& a, const Range<W>& b) {
+  if (a.flags == 0 && b.flags == 0 && a.radius == 0 && b.radius == 0) {
+    const W product = a.centre * b.centre;
+    // Exact in W up to f32; products of doubles may not be.
+    if constexpr (std::is_same_v<W, double>) return {product, 0, 0};
+    const bool exact = std::fabs(product) > W{0x1p-900} && std::fabs(product) < W{0x1p1000} &&
+                       std::fma(static_cast<double>(a.centre), static_cast<double>(b.centre),
+                                -static_cast<double>(product)) == 0;
+    return {product, exact ? W{0} : std::fabs(product) * kSlop<W>, 0};
+  }
+  Range<W> product = RangeOf<MultiplyBound>(a, b);
+  const bool zero = product.HasFinite() && product.centre == 0 && product.radius == 0;
+  if (zero && ((a.flags | b.flags) & kZeroSignFree) != 0) product.flags |= kZeroSignFree;
+  return product;
+}
+
+// The sums of one array of floats, T its element type and A the accumulator's.
+template <typename T, typename A>
+class FloatSums {
+ public:
+  using W = Wide<T>;
+
+  FloatSums(const OpContext& op, const ProductSums& sums, double operand_error)
+      : op_(op),
+        sums_(sums),
+        lhs_(RangesOf<W>(op, 0, sums.lhs, operand_error)),
+        rhs_(RangesOf<W>(op, 1, sums.rhs, operand_error)) {
+    if (sums.column_size == 0) return;
+    columns_.resize(rhs_.size() / static_cast<size_t>(sums.column_size));
+    for (size_t i = 0; i < rhs_.size(); ++i)
+      columns_[i / static_cast<size_t>(sums.column_size)].Include(rhs_[i]);
+  }
+
+  void BoundBlock(const ProductSums::Block& block, Array& result) const {
+    Common row;
+    for (const ProductSums::Run& run : block.runs)
+      for (int64_t k = 0; k < sums_.length; ++k) row.Include(lhs_[block.lhs + run.lhs + k]);
+    for (int64_t c = 0; c < block.columns; ++c)
+      FinishSum<T, A>(op_.freedoms, result, block.result + c * block.result_step,
+                      Sum(block, c, row), View::kSum);
+  }
+
+ private:
+  SumBound<T, A> Sum(const ProductSums::Block& block, int64_t c, const Common& row) const {
+    const Common column = columns_.empty() ? Common() : columns_[block.rhs / sums_.column_size + c];
+    if (row.finite && column.finite) {
+      W sum = 0, magnitude = 0, propagated = 0;
+      int64_t terms = 0;
+      sums_.ForEachProduct(block, c, [&](int64_t a, int64_t b) {
+        const Range<W>&x = lhs_[a], &y = rhs_[b];
+        const W product = x.centre * y.centre;
+        const W largest = (std::fabs(x.centre) + x.radius) * (std::fabs(y.centre) + y.radius);
+        sum += product;
+        magnitude += largest;
+        propagated += largest - std::fabs(product);
+        terms += largest != 0 ? 1 : 0;
+      });
+      const bool single = row.single && column.single;
+      if (!single) propagated += magnitude * kSlop<W>;
+      const auto bound = SumBound<T, A>::OfProducts(sum, magnitude, propagated, terms, single,
+                                                    row.quantum + column.quantum);
+      // Signs of zeros and of overflows are seen term by term.
+      if (terms > 0 && !bound.Overflows()) return bound;
+    }
+    SumBound<T, A> bound;
+    sums_.ForEachProduct(
+        block, c, [&](int64_t a, int64_t b) { bound.Add(ProductOf(lhs_[a], rhs_[b]), true); });
+    return bound;
+  }
+
+  const OpContext& op_;
+  const ProductSums& sums_;
+  std::vector<Range<W>> lhs_, rhs_;
+  std::vector<Common> columns_;
+};
+
+template <typename T, typename A>
+void BoundFloats(const OpContext& op, const ProductSums& sums, double operand_error,
+                 Array& result) {
+  const FloatSums<T, A> floats(op, sums, operand_error);
+  sums.for_each_block([&](const ProductSums::Block& block) { floats.BoundBlock(block, result); });
+}
+
+// An integer result is undecided where any of its factors is.
+void BoundIntegers(const OpContext& op, const ProductSums& sums, Array& result) {
+  sums.for_each_block([&](const ProductSums::Block& block) {
+    for (int64_t c = 0; c < block.columns; ++c) {
+      bool uncertain = false;
+      sums.ForEachProduct(block, c, [&](int64_t a, int64_t b) {
+        uncertain = uncertain || op.array(0).choices.contains(sums.lhs[a]) ||
+                    op.array(1).choices.contains(sums.rhs[b]);
+      });
+      if (uncertain) SetUndecided(result, block.result + c * block.result_step);
+    }
+  });
+}
+
+}  // namespace
+
+void BoundProductSums(const OpContext& op, const ProductSums& sums, Array& result) {
+  if (!IsFloat(op.type())) {
+    if (!AllCertain(op)) BoundIntegers(op, sums, result);
+    return;
+  }
+  const AlgorithmError error = ErrorOf(op);
+  DispatchReal(op.type(), [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    if (!error.narrow_accumulator) {
+      BoundFloats<T, Accumulator<T>>(op, sums, error.operand_error, result);
+    } else if (error.word == "dot_bf16_bf16_bf16") {
+      BoundFloats<T, BFloat16>(op, sums, error.operand_error, result);
+    } else {
+      BoundFloats<T, Half>(op, sums, error.operand_error, result);
+    }
+  });
+}
+
+}  // namespace assay::reference

@@ -1,0 +1,100 @@
+// Plain sums of products. Document: operation semantics chapter 11, "Accumulation and result type".
+#include "reference/products.h"
+
+#include "reference/arithmetic.h"
+#include "reference/double_double.h"
+
+namespace assay::reference {
+namespace {
+
+// The arranged elements of an operand, as To.
+template <typename To>
+std::vector<To> Arranged(const Literal& operand, const IndexMap& places) {
+  std::vector<To> values(places.size());
+  DispatchComputed(operand.element_type(), [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    absl::Span<const T> in = operand.data<T>();
+    for (size_t i = 0; i < places.size(); ++i) {
+      if constexpr (kIsReal<T>) {
+        values[i] = static_cast<To>(Widen<double>(in[places[i]]));
+      } else {
+        values[i] = static_cast<To>(in[places[i]]);
+      }
+    }
+  });
+  return values;
+}
+
+// result element = finish(sum of step(sum, a, b) over its products).
+template <typename To, typename Sum, typename T, typename Step, typename Finish>
+void SumUp(const OpContext& op, const ProductSums& sums, Literal& result, Step step,
+           Finish finish) {
+  const std::vector<To> lhs = Arranged<To>(op.literal(0), sums.lhs);
+  const std::vector<To> rhs = Arranged<To>(op.literal(1), sums.rhs);
+  absl::Span<T> out = result.data<T>();
+  sums.for_each_block([&](const ProductSums::Block& block) {
+    for (int64_t c = 0; c < block.columns; ++c) {
+      Sum sum{};
+      sums.ForEachProduct(block, c, [&](int64_t a, int64_t b) { step(sum, lhs[a], rhs[b]); });
+      out[block.result + c * block.result_step] = finish(sum);
+    }
+  });
+}
+
+template <typename T>
+void SumUpAs(const OpContext& op, const ProductSums& sums, Literal& result) {
+  if constexpr (std::is_same_v<T, double>) {
+    SumUp<double, DoubleDouble, T>(
+        op, sums, result, [](DoubleDouble& sum, double a, double b) { sum.AddProduct(a, b); },
+        [](const DoubleDouble& sum) { return sum.Rounded(); });
+  } else if constexpr (kIsReal<T>) {
+    SumUp<double, double, T>(
+        op, sums, result, [](double& sum, double a, double b) { sum += a * b; },
+        [](double sum) { return Round<T>(sum); });
+  } else if constexpr (kIsPred<T>) {
+    SumUp<uint64_t, uint64_t, T>(
+        op, sums, result, [](uint64_t& sum, uint64_t a, uint64_t b) { sum |= a & b; },
+        [](uint64_t sum) { return sum != 0; });
+  } else {
+    SumUp<uint64_t, uint64_t, T>(
+        op, sums, result, [](uint64_t& sum, uint64_t a, uint64_t b) { sum += a * b; },
+        [](uint64_t sum) { return static_cast<T>(sum); });
+  }
+}
+
+}  // namespace
+
+void DimList::Add(const Shape& shape, int64_t d) {
+  sizes.push_back(shape.dimension(d));
+  strides.push_back(RowMajorStrides(shape.dimensions())[d]);
+}
+
+int64_t DimList::Count() const {
+  int64_t count = 1;
+  for (int64_t size : sizes) count *= size;
+  return count;
+}
+
+IndexMap DimList::Places() const {
+  IndexMap places;
+  if (Count() == 0) return places;
+  places.reserve(static_cast<size_t>(Count()));
+  DimVector index(sizes.size(), 0);
+  do {
+    places.push_back(LinearIndex(strides, index));
+  } while (NextIndex(sizes, absl::MakeSpan(index)));
+  return places;
+}
+
+absl::Status EvaluateProductSums(const OpContext& op, const ProductSums& sums, Literal& result) {
+  for (int64_t k : {0, 1}) {
+    const ElementType type = op.literal(k).element_type();
+    if (!IsComputed(type) || (IsFloat(type) && !IsFloat(op.type())))
+      return UnsupportedType(op, type);
+  }
+  const bool done = DispatchComputed(
+      op.type(), [&](auto tag) { SumUpAs<typename decltype(tag)::type>(op, sums, result); });
+  return done ? absl::OkStatus() : UnsupportedType(op, op.type());
+}
+
+}  // namespace assay::reference
