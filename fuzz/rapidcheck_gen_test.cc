@@ -21,7 +21,7 @@ RC_GTEST_PROP(GeneratedModules, VerifyAndReadBack, ()) {
 
 RC_GTEST_PROP(GeneratedModules, CloneIsEqual, ()) {
   SharedCase made = *AnyCase();
-  RC_ASSERT(made->module->Clone()->Hash() == made->module->Hash());
+  RC_ASSERT(made->module->Clone("")->Hash() == made->module->Hash());
 }
 
 RC_GTEST_PROP(GeneratedLiterals, HaveTheirShapeAndReadBack, ()) {

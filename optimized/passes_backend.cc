@@ -16,7 +16,7 @@ class OptimizedOnly : public Executable {
     return MakeError(ErrorClass::kUnsupported, "backend passes only compiles; evaluate its module");
   }
   absl::StatusOr<std::unique_ptr<Module>> OptimizedModule() const override {
-    return module_->Clone();
+    return module_->Clone("");
   }
   const std::vector<Decision>& decisions() const override { return decisions_; }
 
@@ -52,7 +52,7 @@ class PassesBackend : public Backend {
       limit = options.decision_limit;
     }
     Gates gates(limit, std::move(defect));
-    std::unique_ptr<Module> copy = module.Clone();
+    std::unique_ptr<Module> copy = module.Clone("");
     if (absl::Status status = Optimize(*copy, gates, options_); !status.ok()) return status;
     return std::make_unique<OptimizedOnly>(std::move(copy), gates.decisions());
   }

@@ -50,19 +50,19 @@ std::vector<std::string> Rules(const Gates& gates) {
 // Every limit up to `most` different ones, spread over all decisions.
 void CheckLimits(const Module& module, int64_t most) {
   Gates all;
-  std::unique_ptr<Module> optimized = module.Clone();
+  std::unique_ptr<Module> optimized = module.Clone("");
   PipelineOptions options;
   options.verify_each = true;
   ASSERT_EQ(Optimize(*optimized, all, options), absl::OkStatus());
   Gates again;
-  std::unique_ptr<Module> second = module.Clone();
+  std::unique_ptr<Module> second = module.Clone("");
   ASSERT_EQ(Optimize(*second, again, options), absl::OkStatus());
   EXPECT_EQ(Rules(all), Rules(again));
   EXPECT_EQ(optimized->ToString(), second->ToString());
   const int64_t step = std::max<int64_t>(1, all.count() / most);
   for (int64_t limit = 0; limit < all.count(); limit += step) {
     Gates gates(limit);
-    std::unique_ptr<Module> limited = module.Clone();
+    std::unique_ptr<Module> limited = module.Clone("");
     ASSERT_EQ(Optimize(*limited, gates, options), absl::OkStatus()) << "limit " << limit;
     for (int64_t i = 0; i < limit; ++i) {
       ASSERT_EQ(gates.decisions()[i].rule, all.decisions()[i].rule) << "limit " << limit;

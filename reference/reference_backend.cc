@@ -32,7 +32,7 @@ class ReferenceExecutable : public Executable {
   }
 
   absl::StatusOr<std::unique_ptr<Module>> OptimizedModule() const override {
-    return module_->Clone();
+    return module_->Clone("");
   }
 
  private:
@@ -67,7 +67,7 @@ class ReferenceBackend : public Backend {
     if (options.devices.replicas * options.devices.partitions != 1)
       return MakeError(ErrorClass::kUnsupported, "the reference runs one device");
     return std::unique_ptr<Executable>(
-        std::make_unique<ReferenceExecutable>(module.Clone(), options.limits));
+        std::make_unique<ReferenceExecutable>(module.Clone(""), options.limits));
   }
 
  private:

@@ -31,7 +31,7 @@ class TranslatedExecutable : public Executable {
     return result;
   }
   absl::StatusOr<std::unique_ptr<Module>> OptimizedModule() const override {
-    return optimized_->Clone();
+    return optimized_->Clone("");
   }
   const std::vector<Decision>& decisions() const override { return compiled_->decisions(); }
   std::map<std::string, double> Statistics() const override { return compiled_->Statistics(); }

@@ -123,7 +123,7 @@ void SetRoot(Program& program) {
 // Removes what no output needs; the fixed inputs follow the numbers of their parameters.
 std::map<int64_t, Literal> Prune(Module& module, std::map<int64_t, Literal> fixed) {
   for (Computation* computation : module.computations()) RemoveDeadInstructions(*computation);
-  module.RemoveUnusedComputations();
+  module.RemoveUnusedComputations().IgnoreError();
   Computation* entry = module.entry();
   for (int64_t number = entry->parameter_count() - 1; number >= 0; --number) {
     Instruction* parameter = entry->parameter(number);

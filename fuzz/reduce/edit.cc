@@ -88,7 +88,7 @@ bool Substitute(Instruction* from, Instruction* with) {
 
 void Clean(ReduceCase& c) {
   for (Computation* computation : c.module->computations()) RemoveDead(computation);
-  c.module->RemoveUnusedComputations();
+  c.module->RemoveUnusedComputations().IgnoreError();
   Computation* entry = c.module->entry();
   for (int64_t i = entry->parameter_count(); i-- > 0;) {
     Instruction* parameter = entry->parameter(i);

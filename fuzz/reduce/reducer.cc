@@ -164,7 +164,7 @@ const std::vector<Literal>& Reduction::Values() {
   values_known_ = true;
   values_.clear();
   if (!options_.evaluate) return values_;
-  std::unique_ptr<Module> all = best_.module->Clone();
+  std::unique_ptr<Module> all = best_.module->Clone("");
   std::vector<Instruction*> outputs;
   std::vector<int64_t> ids;
   std::vector<Shape> shapes;
@@ -222,7 +222,7 @@ absl::StatusOr<ReduceResult> Reduce(const Module& module, const std::vector<Lite
     return absl::FailedPreconditionError(
         "the program does not show the failure to begin with: nothing to reduce");
   }
-  Reduction reduction({module.Clone(), inputs}, predicate, options);
+  Reduction reduction({module.Clone(""), inputs}, predicate, options);
   bool changed = true;
   while (changed && !reduction.Expired()) {
     changed = false;

@@ -20,7 +20,7 @@ struct ReduceCase {
   std::unique_ptr<Module> module;
   std::vector<Literal> inputs;
 
-  ReduceCase Clone() const { return {module->Clone(), inputs}; }
+  ReduceCase Clone() const { return {module->Clone(""), inputs}; }
 };
 
 // True: the candidate shows the failure that is being reduced.

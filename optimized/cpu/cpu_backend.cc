@@ -138,7 +138,7 @@ class CpuExecutable : public Executable {
 
   absl::StatusOr<RunResult> Run(const std::vector<std::vector<const Literal*>>& arguments) override;
   absl::StatusOr<std::unique_ptr<Module>> OptimizedModule() const override {
-    return module_->Clone();
+    return module_->Clone("");
   }
   const std::vector<Decision>& decisions() const override { return decisions_; }
   std::map<std::string, double> Statistics() const override { return statistics_; }

@@ -6,7 +6,7 @@ namespace assay {
 
 absl::StatusOr<bool> DeadCodeElimination::Run(Module& module, PassContext&) {
   const size_t computations = module.computations().size();
-  module.RemoveUnusedComputations();
+  module.RemoveUnusedComputations().IgnoreError();
   bool changed = module.computations().size() != computations;
   for (Computation* computation : module.computations()) {
     const std::vector<Instruction*> order = computation->PostOrder();
@@ -16,7 +16,7 @@ absl::StatusOr<bool> DeadCodeElimination::Run(Module& module, PassContext&) {
       changed = true;
     }
   }
-  module.RemoveUnusedComputations();
+  module.RemoveUnusedComputations().IgnoreError();
   return changed;
 }
 

@@ -17,7 +17,7 @@ class FakeExecutable : public Executable {
     return backend_.script_.run(*module_, options_, arguments);
   }
   absl::StatusOr<std::unique_ptr<Module>> OptimizedModule() const override {
-    return module_->Clone();
+    return module_->Clone("");
   }
   const std::vector<Decision>& decisions() const override { return decisions_; }
 
@@ -34,7 +34,7 @@ absl::StatusOr<std::unique_ptr<Executable>> FakeBackend::Compile(const Module& m
   if (script_.compile) {
     if (absl::Status status = script_.compile(module, options); !status.ok()) return status;
   }
-  return std::make_unique<FakeExecutable>(*this, module.Clone(), options);
+  return std::make_unique<FakeExecutable>(*this, module.Clone(""), options);
 }
 
 }  // namespace assay

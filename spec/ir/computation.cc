@@ -3,13 +3,22 @@
 #include <algorithm>
 
 #include "absl/container/flat_hash_set.h"
+#include "spec/base/strings.h"
 #include "spec/ir/module.h"
 #include "spec/ops/op_table.h"
 #include "spec/text/writer.h"
 
 namespace assay {
 
+std::unique_ptr<Computation> Computation::Create(std::string name) {
+  std::unique_ptr<Computation> computation(new Computation());
+  computation->name_ = std::move(name);
+  computation->detached_names_ = std::make_unique<NameUniquer>();
+  return computation;
+}
+
 Computation::~Computation() {
+  Cleanup();
   for (Instruction* at = first_; at != nullptr;) {
     Instruction* next = at->next_;
     delete at;
@@ -83,8 +92,9 @@ Instruction* Computation::Add(Opcode opcode, Shape shape, absl::Span<Instruction
   instruction->attributes_ = std::move(attributes);
   instruction->callees_.assign(callees.begin(), callees.end());
   instruction->parent_ = this;
-  instruction->name_ = parent_->UniqueName(name.empty() ? Name(opcode) : name);
-  instruction->id_ = parent_->next_id_++;
+  NameUniquer& names = parent_ == nullptr ? *detached_names_ : parent_->names_;
+  instruction->name_ = names.GetUniqueName(name.empty() ? Name(opcode) : name);
+  instruction->id_ = parent_ == nullptr ? -1 : parent_->next_id_++;
   Link(instruction);
   if (opcode == Opcode::kParameter) {
     int64_t number = instruction->parameter_number();
@@ -147,6 +157,35 @@ Instruction* Computation::AddConstant(std::shared_ptr<const Literal> value, std:
 }
 
 void Computation::Remove(Instruction* instruction) {
+  Detach(instruction);
+  delete instruction;
+}
+
+absl::Status Computation::RemoveInstruction(Instruction* instruction) {
+  if (instruction->parent_ != this) {
+    return absl::InvalidArgumentError(StrCat(instruction->name_, " is not in computation ", name_));
+  }
+  if (!instruction->users_.empty()) {
+    return absl::FailedPreconditionError(
+        StrCat(instruction->name_, " has ", instruction->users_.size(), " uses, one of them by ",
+               instruction->users_[0]->name()));
+  }
+  if (instruction == root_) {
+    return absl::FailedPreconditionError(StrCat(instruction->name_, " is the root of ", name_));
+  }
+  Detach(instruction);
+  instruction->parent_ = nullptr;
+  instruction->operands_.clear();
+  removed_.push_back(instruction);
+  return absl::OkStatus();
+}
+
+void Computation::Cleanup() {
+  for (Instruction* instruction : removed_) delete instruction;
+  removed_.clear();
+}
+
+void Computation::Detach(Instruction* instruction) {
   for (Instruction* operand : instruction->operands_) operand->RemoveUser(instruction);
   auto drop = [instruction](std::vector<Instruction*>& list) {
     list.erase(std::remove(list.begin(), list.end(), instruction), list.end());
@@ -162,8 +201,7 @@ void Computation::Remove(Instruction* instruction) {
     while (!parameters_.empty() && parameters_.back() == nullptr) parameters_.pop_back();
   }
   Unlink(instruction);
-  parent_->names_.erase(instruction->name_);
-  delete instruction;
+  (parent_ == nullptr ? *detached_names_ : parent_->names_).Release(instruction->name_);
 }
 
 void Computation::RemoveWithDeadOperands(Instruction* instruction) {
@@ -238,6 +276,23 @@ Instruction* Computation::CopyFrom(const Computation& source,
     }
   }
   return map.at(source.root_);
+}
+
+ProgramShape Computation::ComputeProgramShape() const {
+  ProgramShape shape;
+  for (const Instruction* parameter : parameters_) {
+    shape.parameters.push_back(parameter == nullptr ? Shape() : parameter->shape());
+  }
+  if (root_ != nullptr) shape.result = root_->shape();
+  return shape;
+}
+
+bool Computation::IsFusionComputation() const {
+  if (parent_ == nullptr) return false;
+  for (const Instruction* caller : parent_->Callers(this)) {
+    if (caller->opcode() == Opcode::kFusion) return true;
+  }
+  return false;
 }
 
 std::string Computation::ToString() const { return WriteComputation(*this); }

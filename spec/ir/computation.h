@@ -10,6 +10,8 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
 #include "spec/ir/instruction.h"
+#include "spec/ir/module_config.h"
+#include "spec/ir/name_uniquer.h"
 
 namespace assay {
 
@@ -17,6 +19,9 @@ class Module;
 
 class Computation {
  public:
+  // A computation that belongs to no module until one takes it over (Module::Add...Computation).
+  // Ids are -1 until then.
+  static std::unique_ptr<Computation> Create(std::string name);
   ~Computation();
   Computation(const Computation&) = delete;
   Computation& operator=(const Computation&) = delete;
@@ -25,7 +30,16 @@ class Computation {
   int64_t id() const { return id_; }
   Module* parent() const { return parent_; }
   Instruction* root() const { return root_; }
+  Instruction* root_instruction() const { return root_; }
   void set_root(Instruction* root) { root_ = root; }
+  void set_root_instruction(Instruction* root) { root_ = root; }
+  // Its instructions as a range, in stored order: the computation is that range itself.
+  const Computation& instructions() const { return *this; }
+  ProgramShape ComputeProgramShape() const;
+  bool IsFusionComputation() const;  // called by a fusion; linear in the module
+  // Same structure: instructions correspond one to one from the roots down. Blind to names.
+  bool Equal(const Computation& other) const;
+  void ClearUniqueIdInternal() { id_ = -1; }
   int64_t instruction_count() const { return count_; }
   const std::string& execution_thread() const { return execution_thread_; }  // "" means "main"
   void set_execution_thread(std::string thread) { execution_thread_ = std::move(thread); }
@@ -90,6 +104,11 @@ class Computation {
 
   // `instruction` must have no users and not be the root.
   void Remove(Instruction* instruction);
+  // The same with an error instead, and memory that stays valid until Cleanup: whoever still holds
+  // a pointer may look at it.
+  absl::Status RemoveInstruction(Instruction* instruction);
+  void Cleanup();
+  int64_t removed_count() const { return static_cast<int64_t>(removed_.size()); }
   // Removes `instruction` and then every operand that became dead. Parameters stay.
   void RemoveWithDeadOperands(Instruction* instruction);
   // Drops parameter `number`, which must be dead, and renumbers those behind it.
@@ -113,6 +132,7 @@ class Computation {
   Computation() = default;
   void Link(Instruction* instruction);
   void Unlink(Instruction* instruction);
+  void Detach(Instruction* instruction);
 
   std::string name_;
   int64_t id_ = -1;
@@ -123,6 +143,8 @@ class Computation {
   int64_t count_ = 0;
   std::vector<Instruction*> parameters_;
   std::string execution_thread_;
+  std::vector<Instruction*> removed_;            // freed by Cleanup
+  std::unique_ptr<NameUniquer> detached_names_;  // while there is no parent
 };
 
 }  // namespace assay

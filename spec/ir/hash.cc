@@ -87,40 +87,69 @@ bool CountsForMeaning(Attr attr) {
   return attr != Attr::kMetadata && attr != Attr::kOrigin && attr != Attr::kStatistics;
 }
 
-// Callees before callers from the entry on, in the order of use; what the entry does not reach
-// comes last. Unlike the stored order of the module it is the same after writing and reading.
-std::vector<const Computation*> OrderOfUse(const Module& module) {
-  std::vector<const Computation*> order;
-  absl::flat_hash_set<const Computation*> seen;
+// Callees before callers, in the order of use, from the given computations on. Unlike the stored
+// order of the module it is the same after writing and reading.
+class OrderOfUse {
+ public:
+  void Enter(const Computation* computation) {
+    if (seen_.insert(computation).second) Push(computation);
+    while (!stack_.empty()) {
+      Visit& top = stack_.back();
+      if (top.next == top.callees.size()) {
+        order_.push_back(top.computation);
+        stack_.pop_back();
+        continue;
+      }
+      const Computation* callee = top.callees[top.next++];
+      if (seen_.insert(callee).second) Push(callee);
+    }
+  }
+  const std::vector<const Computation*>& order() const { return order_; }
+
+ private:
   struct Visit {
     const Computation* computation;
     std::vector<const Computation*> callees;
     size_t next = 0;
   };
-  std::vector<Visit> stack;
-  auto push = [&](const Computation* computation) {
+  void Push(const Computation* computation) {
     Visit visit{computation, {}};
     for (const Instruction* instruction : computation->PostOrder()) {
       for (const Computation* callee : instruction->callees()) visit.callees.push_back(callee);
     }
-    stack.push_back(std::move(visit));
-  };
-  auto enter = [&](const Computation* computation) {
-    if (seen.insert(computation).second) push(computation);
-    while (!stack.empty()) {
-      Visit& top = stack.back();
-      if (top.next == top.callees.size()) {
-        order.push_back(top.computation);
-        stack.pop_back();
-        continue;
+    stack_.push_back(std::move(visit));
+  }
+
+  std::vector<const Computation*> order_;
+  absl::flat_hash_set<const Computation*> seen_;
+  std::vector<Visit> stack_;
+};
+
+using Numbers = absl::flat_hash_map<const Computation*, uint64_t>;
+
+// Adds the computations, whose callees come before them, and numbers them.
+Numbers AddComputations(StableHash& hash, const std::vector<const Computation*>& computations) {
+  Numbers numbers;
+  for (const Computation* computation : computations) {
+    numbers.emplace(computation, numbers.size());
+    absl::flat_hash_map<const Instruction*, uint64_t> instruction_numbers;
+    for (const Instruction* instruction : computation->PostOrder()) {
+      instruction_numbers.emplace(instruction, instruction_numbers.size());
+      hash.Add(static_cast<uint64_t>(instruction->opcode()));
+      AddShape(hash, instruction->shape());
+      for (const Instruction* operand : instruction->operands())
+        hash.Add(instruction_numbers.at(operand));
+      for (const auto& [attr, value] : instruction->attributes().entries()) {
+        if (!CountsForMeaning(attr)) continue;
+        hash.Add(static_cast<uint64_t>(attr));
+        std::visit(AttrHasher{hash}, value);
       }
-      const Computation* callee = top.callees[top.next++];
-      if (seen.insert(callee).second) push(callee);
+      for (const Computation* callee : instruction->callees()) hash.Add(numbers.at(callee));
+      if (instruction->literal() != nullptr) AddLiteral(hash, *instruction->literal());
+      if (instruction == computation->root()) hash.Add("root");
     }
-  };
-  if (module.entry() != nullptr) enter(module.entry());
-  for (const Computation* computation : module.ComputationPostOrder()) enter(computation);
-  return order;
+  }
+  return numbers;
 }
 
 }  // namespace
@@ -150,27 +179,12 @@ uint64_t StableHash::Finish() const {
 }
 
 uint64_t HashModule(const Module& module) {
-  absl::flat_hash_map<const Computation*, uint64_t> numbers;
+  OrderOfUse order;
+  if (module.entry() != nullptr) order.Enter(module.entry());
+  // What the entry does not reach comes last.
+  for (const Computation* computation : module.ComputationPostOrder()) order.Enter(computation);
   StableHash hash;
-  for (const Computation* computation : OrderOfUse(module)) {
-    numbers.emplace(computation, numbers.size());
-    absl::flat_hash_map<const Instruction*, uint64_t> instruction_numbers;
-    for (const Instruction* instruction : computation->PostOrder()) {
-      instruction_numbers.emplace(instruction, instruction_numbers.size());
-      hash.Add(static_cast<uint64_t>(instruction->opcode()));
-      AddShape(hash, instruction->shape());
-      for (const Instruction* operand : instruction->operands())
-        hash.Add(instruction_numbers.at(operand));
-      for (const auto& [attr, value] : instruction->attributes().entries()) {
-        if (!CountsForMeaning(attr)) continue;
-        hash.Add(static_cast<uint64_t>(attr));
-        std::visit(AttrHasher{hash}, value);
-      }
-      for (const Computation* callee : instruction->callees()) hash.Add(numbers.at(callee));
-      if (instruction->literal() != nullptr) AddLiteral(hash, *instruction->literal());
-      if (instruction == computation->root()) hash.Add("root");
-    }
-  }
+  const Numbers numbers = AddComputations(hash, order.order());
   if (module.entry() != nullptr) hash.Add(numbers.at(module.entry()));
   const ModuleConfig& config = module.config();
   for (const InputOutputAlias& alias : config.input_output_alias) {
@@ -181,6 +195,25 @@ uint64_t HashModule(const Module& module) {
   hash.Add(static_cast<uint64_t>(config.replica_count));
   hash.Add(static_cast<uint64_t>(config.num_partitions));
   return hash.Finish();
+}
+
+uint64_t HashComputation(const Computation& computation) {
+  OrderOfUse order;
+  order.Enter(&computation);
+  StableHash hash;
+  AddComputations(hash, order.order());
+  return hash.Finish();
+}
+
+bool SameMeaning(const Attributes& a, const Attributes& b) {
+  auto x = a.entries(), y = b.entries();
+  size_t i = 0, j = 0;
+  for (;;) {
+    while (i < x.size() && !CountsForMeaning(x[i].first)) ++i;
+    while (j < y.size() && !CountsForMeaning(y[j].first)) ++j;
+    if (i == x.size() || j == y.size()) return i == x.size() && j == y.size();
+    if (x[i++] != y[j++]) return false;
+  }
 }
 
 }  // namespace assay

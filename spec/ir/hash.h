@@ -20,5 +20,9 @@ class StableHash {
 };
 
 uint64_t HashModule(const Module& module);
+// Of one computation and all it calls.
+uint64_t HashComputation(const Computation& computation);
+// Equal but for attributes that carry no meaning: metadata, origin, statistics.
+bool SameMeaning(const Attributes& a, const Attributes& b);
 
 }  // namespace assay

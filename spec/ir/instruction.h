@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/container/inlined_vector.h"
+#include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "spec/ops/attributes.h"
 #include "spec/ops/opcode.h"
@@ -67,6 +68,24 @@ class Instruction {
   // Same opcode, shape, attributes, literal and callees, whatever the operands; blind to names and
   // metadata.
   bool SameOperation(const Instruction& other) const;
+
+  // The same value by structure: same operation (frontend attributes and backend config included),
+  // operands that are the same instructions (of another computation: correspond one to one, down to
+  // the parameters), equal callees. Identical modules have equal hashes; identical instructions are
+  // merged by common subexpression elimination.
+  bool Identical(const Instruction& other) const;
+  void ClearUniqueIdInternal() { id_ = -1; }
+
+  // Send and receive on a channel, in the computation of the operands. Shapes: send and recv give
+  // (data, u32[], token[]), send-done a token, recv-done (data, token[]).
+  static absl::StatusOr<Instruction*> CreateSend(Instruction* operand, Instruction* token,
+                                                 int64_t channel_id, bool is_host_transfer = false);
+  static absl::StatusOr<Instruction*> CreateSendDone(Instruction* send,
+                                                     bool is_host_transfer = false);
+  static absl::StatusOr<Instruction*> CreateRecv(const Shape& shape, Instruction* token,
+                                                 int64_t channel_id, bool is_host_transfer = false);
+  static absl::StatusOr<Instruction*> CreateRecvDone(Instruction* recv,
+                                                     bool is_host_transfer = false);
 
   // One line of HLO text in the long form, for messages.
   std::string ToString() const;

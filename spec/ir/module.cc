@@ -1,28 +1,38 @@
 #include "spec/ir/module.h"
 
 #include <algorithm>
+#include <atomic>
+#include <mutex>
+#include <random>
 
 #include "absl/container/flat_hash_map.h"
+#include "spec/base/strings.h"
 #include "spec/ir/hash.h"
 #include "spec/text/writer.h"
 
 namespace assay {
 
-ModuleConfig::ModuleConfig(const ModuleConfig& other) { *this = other; }
+namespace {
 
-ModuleConfig& ModuleConfig::operator=(const ModuleConfig& other) {
-  if (this == &other) return *this;
-  is_scheduled = other.is_scheduled;
-  input_output_alias = other.input_output_alias;
-  buffer_donors = other.buffer_donors;
-  alias_passthrough_params = other.alias_passthrough_params;
-  entry_layout =
-      other.entry_layout == nullptr ? nullptr : std::make_unique<EntryLayout>(*other.entry_layout);
-  replica_count = other.replica_count;
-  num_partitions = other.num_partitions;
-  verbatim = other.verbatim;
-  stack_tables = other.stack_tables;
-  return *this;
+std::atomic<int64_t> next_unique_module_id{0};
+
+}  // namespace
+
+struct Module::Random {
+  std::mutex mutex;
+  std::unique_ptr<std::mt19937_64> engine;  // 2.5 KB that few modules need
+};
+
+Module::Module(std::string name, ModuleConfig config)
+    : name_(std::move(name)),
+      config_(std::move(config)),
+      unique_id_(next_unique_module_id++),
+      random_(std::make_unique<Random>()) {}
+
+uint64_t Module::RandomNew64() const {
+  std::lock_guard<std::mutex> lock(random_->mutex);
+  if (random_->engine == nullptr) random_->engine = std::make_unique<std::mt19937_64>(42);
+  return (*random_->engine)();
 }
 
 Module::~Module() {
@@ -31,8 +41,8 @@ Module::~Module() {
 
 Computation* Module::AddComputation(std::string_view name) {
   auto* computation = new Computation();
-  computation->name_ = UniqueIn(computation_names_, name.empty() ? "computation" : name);
-  computation->id_ = next_id_++;
+  computation->name_ = computation_names_.GetUniqueName(name.empty() ? "computation" : name);
+  computation->id_ = next_computation_id_++;
   computation->parent_ = this;
   computations_.push_back(computation);
   if (entry_ == nullptr) entry_ = computation;
@@ -42,12 +52,12 @@ Computation* Module::AddComputation(std::string_view name) {
 void Module::RemoveComputation(Computation* computation) {
   computations_.erase(std::remove(computations_.begin(), computations_.end(), computation),
                       computations_.end());
-  computation_names_.erase(computation->name_);
-  for (Instruction* instruction : *computation) names_.erase(instruction->name());
+  computation_names_.Release(computation->name_);
+  for (Instruction* instruction : *computation) names_.Release(instruction->name());
   delete computation;
 }
 
-void Module::RemoveUnusedComputations() {
+absl::Status Module::RemoveUnusedComputations() {
   absl::flat_hash_set<const Computation*> reached;
   std::vector<Computation*> worklist;
   if (entry_ != nullptr) {
@@ -66,6 +76,7 @@ void Module::RemoveUnusedComputations() {
   for (Computation* computation : std::vector<Computation*>(computations_)) {
     if (!reached.contains(computation)) RemoveComputation(computation);
   }
+  return absl::OkStatus();
 }
 
 std::vector<Computation*> Module::ComputationPostOrder() const {
@@ -120,9 +131,17 @@ std::vector<Instruction*> Module::Callers(const Computation* computation) const 
   return callers;
 }
 
-std::unique_ptr<Module> Module::Clone() const {
-  auto copy = std::make_unique<Module>(name_);
-  copy->config_ = config_;
+std::unique_ptr<Module> Module::Clone(std::string_view suffix) const {
+  return Clone(config_, suffix);
+}
+
+std::unique_ptr<Module> Module::Clone(const ModuleConfig& config, std::string_view suffix) const {
+  auto copy = std::make_unique<Module>(suffix.empty() ? name_ : StrCat(name_, "-", suffix), config);
+  copy->config_.is_scheduled = config_.is_scheduled;
+  copy->config_.input_output_alias = config_.input_output_alias;
+  copy->config_.buffer_donors = config_.buffer_donors;
+  copy->config_.stack_tables = config_.stack_tables;
+  copy->annotations_ = annotations_;
   absl::flat_hash_map<const Computation*, Computation*> map;
   for (Computation* computation : computations_)
     map[computation] = copy->AddComputation(computation->name_);
@@ -159,9 +178,12 @@ std::unique_ptr<Module> Module::Clone() const {
   return copy;
 }
 
-Computation* Module::CloneComputation(const Computation& computation, std::string_view suffix) {
+Computation* Module::CloneComputation(const Computation& computation, std::string_view suffix,
+                                      CloneContext* context) {
+  CloneContext local;
+  CloneContext& made = context == nullptr ? local : *context;
   // Callees first, so that the copy of a caller finds them.
-  absl::flat_hash_map<const Computation*, Computation*> map;
+  absl::flat_hash_map<const Computation*, Computation*>& map = made.computations;
   std::vector<const Computation*> order;
   absl::flat_hash_set<const Computation*> reached = {&computation};
   std::vector<const Computation*> worklist = {&computation};
@@ -180,35 +202,19 @@ Computation* Module::CloneComputation(const Computation& computation, std::strin
   for (const Computation* source : order) {
     Computation* target = AddComputation(source->name_ + "." + std::string(suffix));
     target->execution_thread_ = source->execution_thread_;
-    target->root_ =
-        target->CopyFrom(*source, {}, [&map](Computation* callee) { return map.at(callee); });
+    target->root_ = target->CopyFrom(
+        *source, {}, [&map](Computation* callee) { return map.at(callee); }, &made.instructions);
     map[source] = target;
   }
   return map.at(&computation);
 }
 
-std::string Module::UniqueName(std::string_view base) { return UniqueIn(names_, base); }
-
-std::string Module::UniqueIn(absl::flat_hash_set<std::string>& names, std::string_view base) {
-  auto [at, is_new] = names.emplace(base);
-  if (is_new) return *at;
-  // Strip an existing numeric suffix so that clones of clones do not grow one per generation.
-  std::string stem(base);
-  size_t dot = stem.rfind('.');
-  if (dot != std::string::npos && dot > 0 && dot + 1 < stem.size() &&
-      std::all_of(stem.begin() + static_cast<std::ptrdiff_t>(dot) + 1, stem.end(),
-                  [](char c) { return c >= '0' && c <= '9'; })) {
-    stem.resize(dot);
-  }
-  int64_t& suffix = next_suffix_[stem];
-  for (;;) {
-    std::string candidate = stem + "." + std::to_string(++suffix);
-    if (names.insert(candidate).second) return candidate;
-  }
-}
-
 uint64_t Module::Hash() const { return HashModule(*this); }
 
-std::string Module::ToString() const { return WriteModule(*this); }
+std::string Module::ToString() const { return ToString(WriteOptions()); }
+
+std::string Module::ToString(const WriteOptions& options) const {
+  return WriteModule(*this, options);
+}
 
 }  // namespace assay

@@ -27,7 +27,7 @@ TEST(Module, KeepsNamesUnique) {
 
 TEST(Module, CloneIsEqualByHashAndIndependent) {
   auto module = Sample();
-  auto copy = module->Clone();
+  auto copy = module->Clone("");
   EXPECT_EQ(module->Hash(), copy->Hash());
   Computation* entry = copy->entry();
   entry->root()->ReplaceOperand(1, entry->root()->operand(0));
@@ -104,7 +104,7 @@ TEST(Module, ComputationPostOrderPutsCalleesFirst) {
   EXPECT_EQ(module.ComputationPostOrder(), (std::vector<Computation*>{inner, outer, entry}));
   Computation* copy = module.CloneComputation(*outer);
   EXPECT_NE(copy->root()->callee(), inner);
-  module.RemoveUnusedComputations();
+  module.RemoveUnusedComputations().IgnoreError();
   EXPECT_EQ(module.computations().size(), 3u);
 }
 

@@ -3,6 +3,7 @@
 
 #include "spec/base/strings.h"
 #include "spec/ops/verifier.h"
+#include "spec/proto/module_proto.h"
 #include "spec/text/reader.h"
 
 namespace assay {
@@ -15,10 +16,17 @@ absl::StatusOr<std::unique_ptr<Module>> LoadModule(const std::string& path) {
   std::ostringstream text;
   text << file.rdbuf();
   if (file.bad()) return absl::DataLossError(StrCat(path, ": cannot be read to its end"));
+  const std::string content = text.str();
   ReadOptions options;
   options.file_name = path;
-  absl::StatusOr<std::unique_ptr<Module>> module = ReadModule(text.str(), options);
-  if (!module.ok()) return module.status();
+  const bool binary = LooksBinary(content);
+  absl::StatusOr<std::unique_ptr<Module>> module =
+      binary ? ReadModuleProto(content) : ReadModule(content, options);
+  if (!module.ok()) {
+    if (!binary) return module.status();
+    return absl::Status(module.status().code(),
+                        StrCat(path, ": ", ToStd(module.status().message())));
+  }
   absl::Status valid = Verify(**module);
   if (!valid.ok()) {
     return absl::Status(valid.code(), StrCat(path, ": ", ToStd(valid.message())));

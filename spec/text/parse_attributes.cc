@@ -4,6 +4,7 @@
 #include <array>
 
 #include "spec/base/strings.h"
+#include "spec/ops/attribute_defaults.h"
 #include "spec/text/parser.h"
 
 namespace assay::text_internal {
@@ -87,82 +88,6 @@ std::string LegalNames(const OpInfo& info) {
   return StrCat("one of ", names);
 }
 
-bool IsDefault(const AttrSpec& spec, AttrKind kind, const AttrValue& value) {
-  switch (kind) {
-    case AttrKind::kFlag:
-      return static_cast<int64_t>(std::get<bool>(value)) == spec.default_value;
-    case AttrKind::kInteger:
-    case AttrKind::kWord:
-      return std::get<int64_t>(value) == spec.default_value;
-    case AttrKind::kIntegers:
-    case AttrKind::kFlags:
-      return std::get<Int64List>(value).empty();
-    case AttrKind::kWords: {
-      const auto& list = std::get<Int64List>(value);
-      return std::all_of(list.begin(), list.end(), [](int64_t word) { return word == 0; });
-    }
-    case AttrKind::kIntegerLists:
-      return std::get<std::vector<Int64List>>(value).empty();
-    case AttrKind::kWindow:
-      return std::get<std::vector<WindowDim>>(value).empty();
-    case AttrKind::kAliasing:
-      return std::get<std::vector<OutputAlias>>(value).empty();
-    case AttrKind::kString:
-    case AttrKind::kBlob:
-      return std::get<std::string>(value).empty();
-    default:
-      return false;
-  }
-}
-
-// What an attribute that is always stored holds when the text leaves it out.
-AttrValue DefaultValue(const AttrSpec& spec, AttrKind kind) {
-  switch (kind) {
-    case AttrKind::kFlag:
-      return AttrValue(spec.default_value != 0);
-    case AttrKind::kInteger:
-    case AttrKind::kWord:
-      return AttrValue(spec.default_value);
-    case AttrKind::kFloat:
-      return AttrValue(static_cast<double>(spec.default_value));
-    case AttrKind::kIntegerLists:
-      return AttrValue(std::vector<Int64List>());
-    case AttrKind::kSliceRanges:
-      return AttrValue(std::vector<SliceRange>());
-    case AttrKind::kPadding:
-      return AttrValue(std::vector<PaddingDim>());
-    case AttrKind::kWindow:
-      return AttrValue(std::vector<WindowDim>());
-    case AttrKind::kAliasing:
-      return AttrValue(std::vector<OutputAlias>());
-    case AttrKind::kDimLabels:
-      return AttrValue(ConvDimLabels());
-    case AttrKind::kString:
-    case AttrKind::kBlob:
-      return AttrValue(std::string());
-    case AttrKind::kVerbatim:
-      return AttrValue(std::string("{}"));
-    case AttrKind::kShape:
-      return AttrValue(SharedValue<Shape>());
-    case AttrKind::kShapes:
-      return AttrValue(SharedValue<std::vector<Shape>>());
-    case AttrKind::kReplicaGroups:
-      return AttrValue(SharedValue<ReplicaGroups>());
-    case AttrKind::kSharding:
-      return AttrValue(SharedValue<Sharding>());
-    case AttrKind::kDomainMetadata:
-      return AttrValue(SharedValue<DomainMetadata>());
-    case AttrKind::kStringMap:
-      return AttrValue(StringMap());
-    case AttrKind::kIntegers:
-    case AttrKind::kOneInteger:
-    case AttrKind::kFlags:
-    case AttrKind::kWords:
-      return AttrValue(Int64List());
-  }
-  return AttrValue(false);
-}
-
 }  // namespace
 
 bool Parser::ParseAttributes(const OpInfo& info, BodyScope* scope, AttributeState* state) {
@@ -186,7 +111,7 @@ bool Parser::ParseOneAttribute(const OpInfo& info, BodyScope* scope, AttributeSt
     AttrValue value;
     if (!ParseAttributeValue(spec.attr, &value)) return false;
     bool dropped =
-        spec.presence == AttrSpec::kOptional && IsDefault(spec, Info(spec.attr).kind, value);
+        spec.presence == AttrSpec::kOptional && IsDefaultValue(spec, Info(spec.attr).kind, value);
     if (!dropped) state->attributes.Set(spec.attr, std::move(value));
     return true;
   }

@@ -26,7 +26,7 @@ struct ReadOptions {
 absl::StatusOr<std::unique_ptr<Module>> ReadModule(std::string_view text,
                                                    const ReadOptions& options = {},
                                                    std::vector<Diagnostic>* diagnostics = nullptr);
-// Reads the file and verifies the module.
+// Reads the file, text or binary (spec/proto/module_proto.h), and verifies the module.
 absl::StatusOr<std::unique_ptr<Module>> LoadModule(const std::string& path);
 
 absl::StatusOr<Shape> ReadShape(std::string_view text);

@@ -1,0 +1,31 @@
+// Names that are unique in a module: "add", "add.1", "add.2", ... Document: HloModule
+// (instruction_name_uniquer).
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
+
+namespace assay {
+
+class NameUniquer {
+ public:
+  explicit NameUniquer(char separator = '.') : separator_(separator) {}
+
+  // `prefix` itself if it is free, else prefix.1, prefix.2, ...; the result is taken. A numeric
+  // suffix of `prefix` is stripped first, so that clones of clones do not grow one per generation.
+  std::string GetUniqueName(std::string_view prefix);
+  // Takes `name` as it is; false if it is taken already.
+  bool Take(std::string_view name) { return names_.emplace(name).second; }
+  void Release(std::string_view name) { names_.erase(std::string(name)); }
+
+ private:
+  char separator_;
+  absl::flat_hash_set<std::string> names_;
+  absl::flat_hash_map<std::string, int64_t> next_suffix_;
+};
+
+}  // namespace assay
