@@ -42,6 +42,8 @@ absl::StatusOr<std::vector<GoldenCase>> ParseGoldens(std::string_view file, std:
 
 // The goldens of the documents, built into the program.
 absl::StatusOr<std::vector<GoldenCase>> DocumentGoldens();
+// The same from the files of a folder, sorted by name.
+absl::StatusOr<std::vector<GoldenCase>> GoldensOfFolder(const std::string& folder);
 
 // "" when `got` is what the case expects, otherwise what differs: leaf, element, expected, got.
 std::string CompareGolden(const GoldenCase& golden, const GoldenCase::Row& row, const Literal& got);

@@ -1,4 +1,8 @@
+#include <algorithm>
 #include <charconv>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
 
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
@@ -203,6 +207,26 @@ absl::StatusOr<std::vector<GoldenCase>> DocumentGoldens() {
   std::vector<GoldenCase> all;
   for (const auto& [name, text] : GoldenFiles()) {
     absl::StatusOr<std::vector<GoldenCase>> cases = ParseGoldens(name, text);
+    if (!cases.ok()) return cases.status();
+    for (GoldenCase& golden : *cases) all.push_back(std::move(golden));
+  }
+  return all;
+}
+
+absl::StatusOr<std::vector<GoldenCase>> GoldensOfFolder(const std::string& folder) {
+  std::vector<std::filesystem::path> paths;
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
+    if (entry.path().extension() == ".txt") paths.push_back(entry.path());
+  }
+  if (error) return absl::NotFoundError(StrCat(folder, ": ", error.message()));
+  std::sort(paths.begin(), paths.end());
+  std::vector<GoldenCase> all;
+  for (const auto& path : paths) {
+    std::ifstream file(path, std::ios::binary);
+    std::ostringstream text;
+    text << file.rdbuf();
+    absl::StatusOr<std::vector<GoldenCase>> cases = ParseGoldens(path.string(), text.str());
     if (!cases.ok()) return cases.status();
     for (GoldenCase& golden : *cases) all.push_back(std::move(golden));
   }

@@ -8,6 +8,7 @@
 #include "absl/strings/str_split.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "spec/base/row_table_for_test.h"
 #include "spec/ir/module.h"
 #include "spec/ops/broadcastable.h"
 #include "spec/ops/verifier.h"
@@ -19,11 +20,11 @@ using Row = std::vector<std::string>;
 
 // Lines of "field | field | ..." without comments, blanks around fields removed.
 std::vector<Row> ReadRows(const std::string& file) {
-  std::ifstream in(std::string(ASSAY_SOURCE_DIR) + "/spec/ops/testdata/" + file);
+  std::ifstream in(TestDataDir() + "/spec/ops/testdata/" + file);
   EXPECT_TRUE(in.good()) << file;
   std::vector<Row> rows;
   for (std::string line; std::getline(in, line);) {
-    if (line.empty() || line[0] == '#') continue;
+    if (line.empty() || line[0] == '#' || line.rfind("row:", 0) == 0) continue;
     Row row;
     for (absl::string_view field : absl::StrSplit(line, '|'))
       row.emplace_back(absl::StripAsciiWhitespace(field));

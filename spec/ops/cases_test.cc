@@ -6,6 +6,7 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "spec/base/row_table_for_test.h"
 #include "spec/ops/verifier.h"
 #include "spec/text/reader.h"
 
@@ -19,7 +20,7 @@ struct Case {
 };
 
 std::vector<Case> ReadCases(const std::string& file) {
-  const std::string path = std::string(ASSAY_SOURCE_DIR) + "/spec/ops/testdata/" + file;
+  const std::string path = TestDataDir() + "/spec/ops/testdata/" + file;
   std::ifstream in(path);
   EXPECT_TRUE(in.good()) << path;
   std::vector<Case> cases;

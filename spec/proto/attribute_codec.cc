@@ -1,6 +1,7 @@
 #include "spec/proto/attribute_codec.h"
 
 #include <algorithm>
+#include <charconv>
 
 #include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
@@ -463,9 +464,13 @@ MaybeValue ReadPrefetch(const Site& site) {
                                                 : std::optional<AttrValue>();
 }
 
-// XLA's messages hold 32 bits, and text prints what is in them.
+// The message holds 32 bits, text the shortest number that gives them.
 MaybeValue ReadEpsilon(const Site& site) {
-  return std::optional<AttrValue>(AttrValue(static_cast<double>(site.proto.epsilon())));
+  char buffer[40];
+  char* end = std::to_chars(buffer, buffer + sizeof(buffer), site.proto.epsilon()).ptr;
+  double value = site.proto.epsilon();
+  std::from_chars(buffer, end, value);
+  return std::optional<AttrValue>(AttrValue(value));
 }
 absl::Status WriteEpsilon(const AttrValue& value, Opcode, Proto* proto) {
   proto->set_epsilon(static_cast<float>(std::get<double>(value)));

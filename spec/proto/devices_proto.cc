@@ -90,8 +90,8 @@ template <typename Repeated>
 std::vector<assay::MeshAxis> AxesFromProto(const Repeated& repeated) {
   std::vector<assay::MeshAxis> axes;
   for (const AxisRefProto& one : repeated) {
-    axes.push_back({one.mesh_axis_index(), one.sub_axis_info().pre_size(),
-                    one.sub_axis_info().size()});
+    axes.push_back(
+        {one.mesh_axis_index(), one.sub_axis_info().pre_size(), one.sub_axis_info().size()});
   }
   return axes;
 }
@@ -230,8 +230,7 @@ absl::StatusOr<Sharding> ShardingFromProto(const OpSharding& proto) {
     if (proto.replicate_on_last_tile_dim()) sharding.subgroups = {Kind::kReplicated};
   }
   if (proto.is_shard_group()) {
-    sharding.group =
-        proto.shard_group_type() == 0 ? Sharding::Group::kAs : Sharding::Group::kLike;
+    sharding.group = proto.shard_group_type() == 0 ? Sharding::Group::kAs : Sharding::Group::kLike;
     sharding.group_id = proto.shard_group_id();
   }
   sharding.metadata = MetadataListText(proto);
@@ -243,9 +242,9 @@ absl::Status ReplicaGroupsToProto(const ReplicaGroups& groups, HloInstructionPro
   switch (groups.form) {
     case ReplicaGroups::Form::kLists:
       for (const Int64List& list : groups.lists) {
-        FromList(list, proto->mutable_collective_device_list()
-                           ->add_replica_groups()
-                           ->mutable_replica_ids());
+        FromList(
+            list,
+            proto->mutable_collective_device_list()->add_replica_groups()->mutable_replica_ids());
         // Older readers know only this field.
         FromList(list, proto->add_replica_groups()->mutable_replica_ids());
       }

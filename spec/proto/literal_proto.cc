@@ -136,18 +136,14 @@ absl::StatusOr<Literal> LiteralFromPhysicalBytes(const Shape& shape, std::string
 }
 
 absl::Status LiteralToProto(const Literal& literal, LiteralProto* proto) {
-  const Shape& shape = literal.shape();
+  Shape shape = literal.shape();
+  // A literal has a layout even where its text had none.
+  if (shape.IsArray()) shape.mark_layout_written(true);
   ShapeToProto(shape, proto->mutable_shape());
   for (const Literal& element : literal.elements()) {
     ASSAY_RETURN_IF_ERROR(LiteralToProto(element, proto->add_tuple_literals()));
   }
   if (!shape.IsArray()) return absl::OkStatus();
-  // A literal has a layout even where its text had none.
-  if (!proto->shape().has_layout()) {
-    Shape with_layout = shape;
-    with_layout.mark_layout_written(true);
-    ShapeToProto(with_layout, proto->mutable_shape());
-  }
   std::string bytes = PhysicalBytes(literal);
   switch (literal.element_type()) {
     case ElementType::kPred:

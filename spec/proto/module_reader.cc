@@ -1,5 +1,6 @@
 #include <array>
 
+#include "absl/algorithm/container.h"
 #include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
 #include "spec/ops/op_table.h"
@@ -31,6 +32,20 @@ bool IsName(std::string_view name) {
     if (!IsWordCharacter(c)) return false;
   }
   return IsWordStart(name[0]);
+}
+
+// The same values in a literal of exactly this shape: text does not always write a layout.
+Literal InShape(const Literal& literal, const Shape& shape) {
+  if (shape.IsTuple()) {
+    std::vector<Literal> elements;
+    for (size_t i = 0; i < shape.elements().size(); ++i) {
+      elements.push_back(InShape(literal.elements()[i], shape.elements()[i]));
+    }
+    return Literal::Tuple(std::move(elements));
+  }
+  Literal result(shape);
+  absl::c_copy(literal.bytes(), result.bytes().begin());
+  return result;
 }
 
 class Reader {
@@ -77,10 +92,13 @@ class Reader {
     computation->IndexParameters();
     ASSAY_ASSIGN_OR_RETURN(Instruction * root, Resolve(in.root_id(), "the root"));
     computation->set_root(root);
-    for (Instruction* parameter : computation->parameters()) {
-      if (parameter == nullptr) {
-        return absl::InvalidArgumentError("its parameters are not numbered 0, 1, 2, ...");
-      }
+    int64_t parameters = 0;
+    for (const Instruction* instruction : *computation) {
+      parameters += instruction->opcode() == Opcode::kParameter;
+    }
+    if (parameters != computation->parameter_count() ||
+        absl::c_count(computation->parameters(), nullptr) > 0) {
+      return absl::InvalidArgumentError("its parameters are not numbered 0, 1, 2, ...");
     }
     if (!computations_.emplace(in.id(), computation).second) {
       return absl::InvalidArgumentError(StrCat("its id ", in.id(), " is taken"));
@@ -104,14 +122,14 @@ class Reader {
 
   absl::Status ReadInstruction(const proto::HloInstructionProto& in, Computation* computation) {
     if (!IsName(in.name())) return absl::InvalidArgumentError("its name is not a name");
-    std::string_view opcode_name = in.opcode();
-    std::string_view direction;
     for (const OldComparison& old : kOldComparisons) {
-      if (old.opcode != opcode_name) continue;
-      opcode_name = "compare";
-      direction = old.direction;
+      if (old.opcode != in.opcode()) continue;
+      proto::HloInstructionProto compare = in;
+      compare.set_opcode("compare");
+      compare.set_comparison_direction(std::string(old.direction));
+      return ReadInstruction(compare, computation);
     }
-    const std::optional<Opcode> opcode = OpcodeFromName(opcode_name);
+    const std::optional<Opcode> opcode = OpcodeFromName(in.opcode());
     if (!opcode.has_value()) {
       return absl::InvalidArgumentError(StrCat("unknown opcode '", in.opcode().substr(0, 60), "'"));
     }
@@ -124,12 +142,6 @@ class Reader {
     ASSAY_ASSIGN_OR_RETURN(const std::vector<Computation*> callees, Callees(in, info));
     ASSAY_ASSIGN_OR_RETURN(Attributes attributes,
                            proto::AttributesFromProto(in, info, shape, operands, proto_));
-    if (!direction.empty()) {
-      attributes.Set(Attr::kDirection, AttrValue(*WordIndex(Attr::kDirection, direction)));
-    }
-    if (*opcode == Opcode::kCompare && !attributes.Has(Attr::kDirection)) {
-      return absl::InvalidArgumentError("compare needs a direction");
-    }
     Instruction* instruction = computation->Add(*opcode, std::move(shape), operands,
                                                 std::move(attributes), callees, in.name());
     if (instruction->name() != in.name()) return absl::InvalidArgumentError("its name is taken");
@@ -155,7 +167,7 @@ class Reader {
                                                constant->shape().ToString(), ", its value ",
                                                literal.shape().ToString()));
     }
-    constant->set_literal(std::make_shared<const Literal>(std::move(literal)));
+    constant->set_literal(std::make_shared<const Literal>(InShape(literal, constant->shape())));
     return absl::OkStatus();
   }
 

@@ -168,7 +168,7 @@ class Writer {
     }
     if (annotations.spmd_output_sharding.has_value()) {
       ASSAY_RETURN_IF_ERROR(proto::ShardingToProto(*annotations.spmd_output_sharding,
-                                                 out->mutable_spmd_output_sharding()));
+                                                   out->mutable_spmd_output_sharding()));
     }
     if (annotations.spmd_parameters_shardings.has_value()) {
       for (const Sharding& sharding : *annotations.spmd_parameters_shardings) {

@@ -117,7 +117,7 @@ absl::StatusOr<Shape> ShapeFromProto(const ShapeProto& proto) {
     }
   }
   if (!proto.has_layout()) {
-    shape.clear_layout();
+    shape.mark_layout_written(false);
     return shape;
   }
   ASSAY_ASSIGN_OR_RETURN(Layout layout, LayoutFromProto(proto.layout(), shape.rank()));

@@ -1,5 +1,6 @@
 // The files around a module. Document: hlo-proto chapters 1 and 7.
 #include <google/protobuf/io/coded_stream.h>
+#include <google/protobuf/stubs/logging.h>
 
 #include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
@@ -209,6 +210,8 @@ absl::StatusOr<Snapshot> ReadSnapshot(std::string_view bytes) {
   if (bytes.size() > size_t{std::numeric_limits<int>::max()}) {
     return absl::ResourceExhaustedError("the file is larger than a message can be");
   }
+  // What is wrong with the bytes is said by the status alone.
+  [[maybe_unused]] static const auto quiet = google::protobuf::SetLogHandler(nullptr);
   // Each kind of file has a module where the others have a string or another message.
   proto::HloModuleProto bare;
   if (Parse(bytes, &bare) && IsModule(bare)) return FromModule(bare, ModuleConfig());

@@ -1,7 +1,9 @@
 // assay print: a module in another form, or what a backend made of it.
+#include <cstdio>
 #include <memory>
 
 #include "spec/base/strings.h"
+#include "spec/proto/module_proto.h"
 #include "spec/text/reader.h"
 #include "spec/text/writer.h"
 #include "tools/assay/environment.h"
@@ -38,6 +40,18 @@ void PrintDecisions(const std::vector<Decision>& decisions) {
   Print(table.ToString());
 }
 
+// The binary form goes out as it is.
+int PrintModule(const Module& module, const std::string& format) {
+  if (format != "proto") {
+    Print(WriteModule(module, FormOf(format)));
+    return kExitOk;
+  }
+  absl::StatusOr<std::string> bytes = WriteModuleProto(module);
+  if (!bytes.ok()) return Fail(bytes.status());
+  std::fwrite(bytes->data(), 1, bytes->size(), stdout);
+  return kExitOk;
+}
+
 int PrintOptimized(const Options& options, const Module& module) {
   absl::StatusOr<std::unique_ptr<Backend>> backend = OpenBackend(options.optimized);
   if (!backend.ok()) return Fail(backend.status());
@@ -55,8 +69,7 @@ int PrintOptimized(const Options& options, const Module& module) {
   }
   absl::StatusOr<std::unique_ptr<Module>> optimized = (*executable)->OptimizedModule();
   if (!optimized.ok()) return Fail(optimized.status());
-  Print(WriteModule(**optimized, FormOf(options.format)));
-  return kExitOk;
+  return PrintModule(**optimized, options.format);
 }
 
 int Run(const Options& options) {
@@ -66,8 +79,7 @@ int Run(const Options& options) {
   if (options.decisions) {
     return Fail(absl::InvalidArgumentError("--decisions needs --optimized BACKEND"));
   }
-  Print(WriteModule(**module, FormOf(options.format)));
-  return kExitOk;
+  return PrintModule(**module, options.format);
 }
 
 }  // namespace
@@ -77,8 +89,8 @@ void DeclarePrint(CLI::App& app, VerbAction& action) {
   app.add_option("PATH", options->path, "A module")->required();
   app.add_option("--format", options->format,
                  "short: as JAX prints; long: with % and signatures; canonical: long without "
-                 "metadata and comments")
-      ->check(CLI::IsMember({"short", "long", "canonical"}))
+                 "metadata and comments; proto: the binary HloModuleProto")
+      ->check(CLI::IsMember({"short", "long", "canonical", "proto"}))
       ->capture_default_str();
   app.add_option("--optimized", options->optimized, "What this backend's passes make of it");
   app.add_option("--limit", options->limit, "Refuse the backend's decisions above this number");

@@ -1,0 +1,23 @@
+// libFuzzer target: bytes -> module -> verifier -> bytes -> module. What was read and verifies must
+// write and read the same.
+#include <cstdio>
+#include <cstdlib>
+
+#include "spec/ops/verifier.h"
+#include "spec/proto/module_proto.h"
+#include "spec/text/writer.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  auto snapshot = assay::ReadSnapshot(std::string_view(reinterpret_cast<const char*>(data), size));
+  if (!snapshot.ok() || !assay::Verify(*snapshot->module).ok()) return 0;
+  const std::string text = assay::WriteModule(*snapshot->module);
+  auto bytes = assay::WriteModuleProto(*snapshot->module);
+  if (!bytes.ok()) return 0;  // a form that only text has
+  auto again = assay::ReadModuleProto(*bytes);
+  if (again.ok()) {
+    auto second = assay::WriteModuleProto(**again);
+    if (second.ok() && *second == *bytes) return 0;
+  }
+  std::fprintf(stderr, "read:\n%s\n%s\n", text.c_str(), again.status().ToString().c_str());
+  std::abort();
+}
