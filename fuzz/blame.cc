@@ -203,7 +203,7 @@ bool RuleMatters(const std::function<CheckOutcome(int64_t)>& check,
   for (const Decision& d : decisions) {
     if (d.rule != rule || !d.taken) continue;
     if (++occurrences > kMaxOccurrences) return false;
-    if (check(d.number).Fails(kind) && check(d.number - 1).state == CheckOutcome::State::kPass) {
+    if (check(d.number).Fails(kind) && AnswerOf(check(d.number - 1), kind) == ProbeAnswer::kPass) {
       return true;
     }
   }
