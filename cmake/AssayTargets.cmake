@@ -2,6 +2,8 @@
 
 add_library(assay_flags INTERFACE)
 target_compile_options(assay_flags INTERFACE -Wall -Wextra -Werror -Wno-missing-field-initializers)
+# libstdc++ 12 implements stable_sort by a function that it marks as deprecated itself; clang says so wherever it is used.
+target_compile_options(assay_flags INTERFACE $<$<CXX_COMPILER_ID:Clang>:-Wno-deprecated-declarations>)
 target_include_directories(assay_flags INTERFACE ${CMAKE_SOURCE_DIR})
 # NaN payloads, signed zeros and rounding are the product's subject: the host compiler may not take liberties.
 target_compile_options(assay_flags INTERFACE -ffp-contract=off -fno-fast-math)
