@@ -88,6 +88,8 @@ TEST(Cli, ExitStatus) {
       {"replay", 2, "--seed"},
       {"defects", 0, "ds-of-ds-clamp"},
       {"ops --defined", 0, "dynamic-slice"},
+      {"explain dynamic-slice", 0, "goldens"},
+      {"graph no-such-file.hlo", 2, "no-such-file.hlo"},
   };
   for (const StatusRow& row : kRows) {
     Output output = Assay(row.arguments);
@@ -97,12 +99,28 @@ TEST(Cli, ExitStatus) {
 }
 
 TEST(Cli, EveryVerbHasHelpWithAnExample) {
-  for (const char* verb : {"check", "run", "verify", "print", "fuzz", "gen", "reduce", "blame",
-                           "replay", "defects", "conform", "bench", "report", "ops", "explain"}) {
+  for (const char* verb :
+       {"check", "run", "verify", "print", "graph", "fuzz", "gen", "reduce", "blame", "replay",
+        "defects", "conform", "bench", "report", "ops", "explain"}) {
     Output output = Assay(std::string(verb) + " --help");
     EXPECT_EQ(output.status, 0) << verb;
     EXPECT_THAT(output.text, HasSubstr("Example:\n  assay " + std::string(verb))) << verb;
   }
+}
+
+// The binary form is read where text is, and says the same.
+TEST(Cli, ReadsWhatItWritesInBinary) {
+  const std::string text = WriteFile("binary.hlo", kGood);
+  const std::string binary = text + ".pb";
+  ASSERT_EQ(Assay("print --format proto " + text + " > " + binary).status, 0);
+  // The binary form always has the entry's layouts, which the header of the text leaves out.
+  auto body = [](const std::string& printed) { return printed.substr(printed.find('\n')); };
+  EXPECT_EQ(body(Assay("print --format short " + binary).text),
+            body(Assay("print --format short " + text).text));
+  EXPECT_EQ(Assay("verify " + binary).status, 0);
+  EXPECT_EQ(Assay("run " + binary).status, 0);
+  EXPECT_EQ(Assay("check " + binary).status, 0);
+  EXPECT_THAT(Assay("graph " + binary).text, HasSubstr("digraph"));
 }
 
 TEST(Cli, VerifyPointsAtWhatIsWrong) {

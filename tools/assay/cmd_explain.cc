@@ -1,7 +1,9 @@
 // assay explain: one op, or the numeric profiles side by side.
+#include <algorithm>
 #include <memory>
 
 #include "absl/strings/str_format.h"
+#include "conformance/golden.h"
 #include "spec/base/strings.h"
 #include "spec/numerics/profile.h"
 #include "spec/ops/op_table.h"
@@ -35,6 +37,44 @@ std::string_view Presence(AttrSpec::Presence presence) {
   return "";
 }
 
+std::string_view CalleesText(CalleeForm form) {
+  switch (form) {
+    case CalleeForm::kNone:
+      return "";
+    case CalleeForm::kToApply:
+      return "to_apply=%f";
+    case CalleeForm::kCalls:
+      return "calls=%f";
+    case CalleeForm::kConditionBody:
+      return "condition=%c, body=%b";
+    case CalleeForm::kSelectScatter:
+      return "select=%s, scatter=%t";
+    case CalleeForm::kBranches:
+      return "true_computation=%t, false_computation=%f or branch_computations={%a, %b}";
+    case CalleeForm::kCalledComputations:
+      return "called_computations={%a, %b}";
+  }
+  return "";
+}
+
+// The worked examples that the op is held to, with their place in the documents.
+void ExplainGoldens(const OpInfo& op) {
+  absl::StatusOr<std::vector<GoldenCase>> goldens = DocumentGoldens();
+  if (!goldens.ok()) return;
+  Table table({{"golden"}, {"document"}, {"compared"}});
+  int count = 0;
+  for (const GoldenCase& golden : *goldens) {
+    if (std::find(golden.ops.begin(), golden.ops.end(), op.name) == golden.ops.end()) continue;
+    const std::string_view compared = golden.comparison == GoldenComparison::kBits    ? "bits"
+                                      : golden.comparison == GoldenComparison::kExact ? "exact"
+                                                                                      : "ulps";
+    table.Add({golden.name, golden.citation, std::string(compared)});
+    ++count;
+  }
+  Print(StrCat("  goldens     ", count));
+  if (count > 0) Print(table.ToString());
+}
+
 void ExplainOp(const OpInfo& op) {
   Print(StrCat(Styled(Style::kBold, op.name), ": ", op.summary));
   Print(StrCat("  operation semantics chapter ", op.chapter));
@@ -60,6 +100,8 @@ void ExplainOp(const OpInfo& op) {
     Print(StrCat("  xla         ", Budget(numeric.xla), " ulps"));
   }
   if (!numeric.xla_source.empty()) Print(StrCat("  source      ", numeric.xla_source));
+  if (op.callees != CalleeForm::kNone) Print(StrCat("  calls       ", CalleesText(op.callees)));
+  ExplainGoldens(op);
 }
 
 void ExplainProfiles() {

@@ -18,6 +18,8 @@ constexpr Verb kVerbs[] = {
     {"verify", "Say exactly what is wrong with a module", "assay verify module.hlo", DeclareVerify},
     {"print", "Write a module in another form, or after optimization",
      "assay print module.hlo --format short", DeclarePrint},
+    {"graph", "Draw a module: DOT, or SVG by graphviz", "assay graph module.hlo -o module.svg",
+     DeclareGraph},
     {"fuzz", "Compare a backend with the oracle on random programs",
      "assay fuzz --backend cpu --time 30s --seed 1", DeclareFuzz},
     {"gen", "Write random programs", "assay gen --seed 7 --index 12", DeclareGen},

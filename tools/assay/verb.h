@@ -35,6 +35,7 @@ void DeclareDefects(CLI::App& app, VerbAction& action);
 void DeclareExplain(CLI::App& app, VerbAction& action);
 void DeclareFuzz(CLI::App& app, VerbAction& action);
 void DeclareGen(CLI::App& app, VerbAction& action);
+void DeclareGraph(CLI::App& app, VerbAction& action);
 void DeclareOps(CLI::App& app, VerbAction& action);
 void DeclarePrint(CLI::App& app, VerbAction& action);
 void DeclareReduce(CLI::App& app, VerbAction& action);

@@ -1,0 +1,80 @@
+// assay graph: a module as a picture.
+#include <spawn.h>
+#include <sys/wait.h>
+
+#include <cstdio>
+#include <fstream>
+#include <memory>
+
+#include "spec/base/strings.h"
+#include "spec/text/dot.h"
+#include "spec/text/reader.h"
+#include "tools/assay/environment.h"
+#include "tools/assay/terminal.h"
+#include "tools/assay/verb.h"
+
+extern char** environ;
+
+namespace assay {
+namespace {
+
+struct Options {
+  std::string path, output;
+};
+
+bool EndsWith(const std::string& text, std::string_view ending) {
+  return text.size() >= ending.size() &&
+         text.compare(text.size() - ending.size(), ending.size(), ending) == 0;
+}
+
+absl::Status WriteFile(const std::string& path, const std::string& content) {
+  std::ofstream file(path, std::ios::binary);
+  file << content;
+  file.close();
+  return file ? absl::OkStatus() : absl::UnavailableError(StrCat(path, ": cannot be written"));
+}
+
+// Graphviz makes the picture.
+absl::Status WriteSvg(const std::string& path, const std::string& dot) {
+  const std::string source = path + ".dot";
+  if (absl::Status written = WriteFile(source, dot); !written.ok()) return written;
+  std::string program = "dot", format = "-Tsvg", out = "-o" + path, in = source;
+  char* const arguments[] = {program.data(), format.data(), out.data(), in.data(), nullptr};
+  pid_t child = 0;
+  int status = 1;
+  const bool started = posix_spawnp(&child, "dot", nullptr, nullptr, arguments, environ) == 0 &&
+                       waitpid(child, &status, 0) == child;
+  if (started && status == 0) {
+    std::remove(source.c_str());
+    return absl::OkStatus();
+  }
+  return absl::UnavailableError(
+      StrCat("graphviz's dot did not run (apt install graphviz); the graph is in ", source));
+}
+
+int Run(const Options& options) {
+  absl::StatusOr<std::unique_ptr<Module>> module = LoadModule(options.path);
+  if (!module.ok()) return Fail(module.status());
+  const std::string dot = WriteDot(**module);
+  if (options.output.empty()) {
+    std::fwrite(dot.data(), 1, dot.size(), stdout);
+    return kExitOk;
+  }
+  const absl::Status status = EndsWith(options.output, ".svg") ? WriteSvg(options.output, dot)
+                                                               : WriteFile(options.output, dot);
+  if (!status.ok()) return Fail(status);
+  return kExitOk;
+}
+
+}  // namespace
+
+void DeclareGraph(CLI::App& app, VerbAction& action) {
+  auto options = std::make_shared<Options>();
+  app.add_option("PATH", options->path, "A module")->required();
+  app.add_option("-o,--output", options->output,
+                 "Where to: a .svg is drawn by graphviz, anything else is DOT; default: DOT on the "
+                 "standard output");
+  action = [options] { return Run(*options); };
+}
+
+}  // namespace assay
