@@ -1,12 +1,14 @@
 # Two helpers so that every room's CMakeLists.txt reads as a list of what it holds.
 
 add_library(assay_flags INTERFACE)
-target_compile_options(assay_flags INTERFACE -Wall -Wextra -Werror -Wno-missing-field-initializers)
+# For this build alone: whoever uses the installed libraries has flags of their own.
+target_compile_options(assay_flags INTERFACE
+  "$<BUILD_INTERFACE:-Wall;-Wextra;-Werror;-Wno-missing-field-initializers>")
 # libstdc++ 12 implements stable_sort by a function that it marks as deprecated itself; clang says so wherever it is used.
-target_compile_options(assay_flags INTERFACE $<$<CXX_COMPILER_ID:Clang>:-Wno-deprecated-declarations>)
-target_include_directories(assay_flags INTERFACE ${CMAKE_SOURCE_DIR})
+target_compile_options(assay_flags INTERFACE $<BUILD_INTERFACE:$<$<CXX_COMPILER_ID:Clang>:-Wno-deprecated-declarations>>)
+target_include_directories(assay_flags INTERFACE $<BUILD_INTERFACE:${CMAKE_SOURCE_DIR}>)
 # NaN payloads, signed zeros and rounding are the product's subject: the host compiler may not take liberties.
-target_compile_options(assay_flags INTERFACE -ffp-contract=off -fno-fast-math)
+target_compile_options(assay_flags INTERFACE "$<BUILD_INTERFACE:-ffp-contract=off;-fno-fast-math>")
 
 # assay_library(NAME SOURCES... LINK...): a static library of one room.
 function(assay_library name)
