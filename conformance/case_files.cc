@@ -34,20 +34,24 @@ CaseFile CaseAt(const fs::path& path) {
   return result;
 }
 
-// Takes the leaves of `shape` from `arrays` under the names prefix<next>, prefix<next+1>, ...
+// Takes the leaves of `shape` from `arrays` under the names prefix<next>, prefix<next+1>, ..., with
+// `suffix` where there are such.
 absl::StatusOr<Literal> TakeLeaves(const Shape& shape, std::string_view prefix,
+                                   std::string_view suffix,
                                    const std::map<std::string, Literal>& arrays, int64_t& next) {
   if (shape.IsTuple()) {
     std::vector<Literal> elements;
     for (const Shape& element : shape.elements()) {
-      absl::StatusOr<Literal> leaf = TakeLeaves(element, prefix, arrays, next);
+      absl::StatusOr<Literal> leaf = TakeLeaves(element, prefix, suffix, arrays, next);
       if (!leaf.ok()) return leaf.status();
       elements.push_back(*std::move(leaf));
     }
     return Literal::Tuple(std::move(elements));
   }
+  if (shape.IsToken()) return Literal(shape);
   std::string name = StrCat(prefix, next);
-  auto at = arrays.find(name);
+  auto at = arrays.find(StrCat(name, suffix));
+  if (at == arrays.end()) at = arrays.find(name);
   if (at == arrays.end()) {
     return absl::InvalidArgumentError(
         StrCat("the arrays have no '", name, "', which should be ", shape.ToString()));
@@ -92,39 +96,81 @@ absl::StatusOr<std::vector<CaseFile>> FindCases(const std::string& path) {
   return cases;
 }
 
+namespace {
+
+// As many devices as `arrays` are numbered for, divided as the module's header says.
+absl::StatusOr<DeviceAssignment> DevicesOf(const Module& module,
+                                           const std::map<std::string, Literal>& arrays) {
+  DeviceAssignment devices;
+  int64_t count = 0;
+  while (arrays.count(StrCat("in0_d", count)) != 0 || arrays.count(StrCat("out0_d", count)) != 0)
+    ++count;
+  if (count <= 1) return devices;
+  devices.replicas = module.config().replica_count;
+  devices.partitions = module.config().num_partitions;
+  if (devices.replicas == 1 && devices.partitions == 1) devices.replicas = count;
+  if (devices.replicas > count || devices.partitions > count ||
+      devices.replicas * devices.partitions != count) {
+    return absl::InvalidArgumentError(StrCat("the arrays are those of ", count,
+                                             " devices, the module is for ", devices.replicas,
+                                             " replicas of ", devices.partitions, " partitions"));
+  }
+  return devices;
+}
+
+}  // namespace
+
 absl::StatusOr<CaseArrays> LoadArrays(const Module& module, const std::string& arrays_path,
-                                      uint64_t seed) {
+                                      uint64_t seed, std::optional<DeviceAssignment> devices) {
   CaseArrays result;
   const Computation& entry = *module.entry();
-  if (arrays_path.empty()) {
-    result.generated = true;
-    uint64_t stream = 0;
+  std::map<std::string, Literal> arrays;
+  if (!arrays_path.empty()) {
+    absl::StatusOr<std::map<std::string, Literal>> read = ReadNpz(arrays_path);
+    if (!read.ok()) return read.status();
+    arrays = *std::move(read);
+    if (!devices.has_value()) {
+      absl::StatusOr<DeviceAssignment> found = DevicesOf(module, arrays);
+      if (!found.ok()) return found.status();
+      devices = *found;
+    }
+  }
+  if (devices.has_value()) result.devices = *devices;
+  result.generated = arrays_path.empty();
+  const int64_t count = result.devices.replicas * result.devices.partitions;
+  uint64_t stream = 0;
+  for (int64_t d = 0; d < count; ++d) {
+    int64_t next = 0;
     for (const Instruction* parameter : entry.parameters()) {
-      absl::StatusOr<Literal> literal = DrawLeaves(parameter->shape(), seed, stream);
+      absl::StatusOr<Literal> literal =
+          result.generated ? DrawLeaves(parameter->shape(), seed, stream)
+                           : TakeLeaves(parameter->shape(), "in", StrCat("_d", d), arrays, next);
       if (!literal.ok()) return literal.status();
       result.arguments.push_back(*std::move(literal));
     }
-    return result;
   }
-  absl::StatusOr<std::map<std::string, Literal>> arrays = ReadNpz(arrays_path);
-  if (!arrays.ok()) return arrays.status();
-  int64_t next = 0;
-  for (const Instruction* parameter : entry.parameters()) {
-    absl::StatusOr<Literal> literal = TakeLeaves(parameter->shape(), "in", *arrays, next);
-    if (!literal.ok()) return literal.status();
-    result.arguments.push_back(*std::move(literal));
-  }
-  if (arrays->count("out0") == 0) return result;
+  if (arrays.count("out0") == 0 && arrays.count("out0_d0") == 0) return result;
   absl::Status status;
-  next = 0;
-  ForEachLeaf(entry.root()->shape(), [&](const Shape& leaf, absl::Span<const int64_t>) {
-    if (!status.ok()) return;
-    absl::StatusOr<Literal> literal = TakeLeaves(leaf, "out", *arrays, next);
-    status = literal.status();
-    if (literal.ok()) result.stored.push_back(*std::move(literal));
-  });
+  for (int64_t d = 0; d < count; ++d) {
+    int64_t next = 0;
+    ForEachLeaf(entry.root()->shape(), [&](const Shape& leaf, absl::Span<const int64_t>) {
+      if (!status.ok()) return;
+      absl::StatusOr<Literal> literal = TakeLeaves(leaf, "out", StrCat("_d", d), arrays, next);
+      status = literal.status();
+      if (literal.ok()) result.stored.push_back(*std::move(literal));
+    });
+  }
   if (!status.ok()) return status;
   return result;
+}
+
+std::vector<std::vector<const Literal*>> ArgumentsByDevice(const CaseArrays& arrays) {
+  const auto count = static_cast<size_t>(arrays.devices.replicas * arrays.devices.partitions);
+  std::vector<std::vector<const Literal*>> arguments(count);
+  const size_t each = arrays.arguments.size() / count;
+  for (size_t i = 0; i < arrays.arguments.size(); ++i)
+    arguments[i / each].push_back(&arrays.arguments[i]);
+  return arguments;
 }
 
 std::vector<const Literal*> Pointers(const std::vector<Literal>& literals) {

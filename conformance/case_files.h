@@ -1,12 +1,15 @@
 // Modules on disk with their arrays: NAME.hlo and, beside it, NAME.npz with in0.. (the leaves of
 // the entry parameters, in order) and out0.. (the leaves of a result that somebody stored). XLA's
-// dump names (*.before_optimizations.txt) are modules too.
+// dump names (*.before_optimizations.txt) are modules too. Arrays of several devices are called
+// in0_d0, in0_d1, ..., out0_d0, ...
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "spec/backend/backend.h"
 #include "spec/ir/module.h"
 #include "spec/types/literal.h"
 
@@ -24,15 +27,22 @@ struct CaseFile {
 absl::StatusOr<std::vector<CaseFile>> FindCases(const std::string& path);
 
 struct CaseArrays {
-  std::vector<Literal> arguments;  // per entry parameter
-  std::vector<Literal> stored;     // leaves of the stored result; empty: none is stored
+  DeviceAssignment devices;
+  std::vector<Literal> arguments;  // per device (replica major), then per entry parameter
+  std::vector<Literal> stored;     // per device the leaves of the result; empty: none is stored
   bool generated = false;          // the arguments were drawn from the seed, not read
 };
 
 // Arguments as the entry's parameters want them; from the file when it names one, otherwise drawn
-// from `seed`. Errors name the array, its shape and the parameter's.
+// from `seed`. With `devices`, for that many; without, for as many as the file has arrays for. An
+// array without a device's number is every device's. Errors name the array, its shape and the
+// parameter's.
 absl::StatusOr<CaseArrays> LoadArrays(const Module& module, const std::string& arrays_path,
-                                      uint64_t seed);
+                                      uint64_t seed,
+                                      std::optional<DeviceAssignment> devices = std::nullopt);
+
+// Arguments by device, as executables take them.
+std::vector<std::vector<const Literal*>> ArgumentsByDevice(const CaseArrays& arrays);
 
 std::vector<const Literal*> Pointers(const std::vector<Literal>& literals);
 

@@ -54,21 +54,24 @@ std::string ElementText(const Literal& literal, int64_t i) {
 
 }  // namespace
 
-std::string CompareGolden(const GoldenCase& golden, const GoldenCase::Row& row,
-                          const Literal& got) {
-  std::vector<const Literal*> leaves = Leaves(got);
-  if (leaves.size() != row.expected.size()) {
-    return StrCat("the result has ", leaves.size(), " leaves, expected ", row.expected.size());
+namespace {
+
+// `got` against the values of `expected` from `first` on.
+std::string CompareLeaves(const GoldenCase& golden, const std::vector<Literal>& expected,
+                          size_t first, size_t count, const std::vector<const Literal*>& leaves,
+                          std::string_view what) {
+  if (leaves.size() != count) {
+    return StrCat("the result has ", leaves.size(), " leaves, expected ", count);
   }
   for (size_t leaf = 0; leaf < leaves.size(); ++leaf) {
-    const Literal& want = row.expected[leaf];
+    const Literal& want = expected[first + leaf];
     if (!Compatible(leaves[leaf]->shape(), want.shape())) {
-      return StrCat("out", leaf, " is ", leaves[leaf]->shape().ToString(), ", expected ",
+      return StrCat(what, leaf, " is ", leaves[leaf]->shape().ToString(), ", expected ",
                     want.shape().ToString());
     }
     for (int64_t i = 0; i < want.element_count(); ++i) {
       if (SameElement(golden, want, *leaves[leaf], i)) continue;
-      return StrCat("out", leaf, " element ", i, " is ", ElementText(*leaves[leaf], i),
+      return StrCat(what, leaf, " element ", i, " is ", ElementText(*leaves[leaf], i),
                     ", expected ", ElementText(want, i),
                     golden.comparison == GoldenComparison::kUlp
                         ? StrCat(" within ", golden.ulps, " ulps")
@@ -76,6 +79,37 @@ std::string CompareGolden(const GoldenCase& golden, const GoldenCase::Row& row,
     }
   }
   return "";
+}
+
+std::string CompareRun(const GoldenCase& golden, const GoldenCase::Row& row, const RunResult& run) {
+  const size_t devices = run.outputs.size();
+  const int64_t wanted = golden.devices.replicas * golden.devices.partitions;
+  if (static_cast<int64_t>(devices) != wanted)
+    return StrCat("there are outputs of ", devices, " devices, expected ", wanted);
+  const size_t leaves = row.expected.size() / devices;
+  for (size_t d = 0; d < devices; ++d) {
+    std::string difference =
+        CompareLeaves(golden, row.expected, d * leaves, leaves, Leaves(run.outputs[d]), "out");
+    if (difference.empty() && !row.outfeed.empty()) {
+      std::vector<const Literal*> items;
+      if (d < run.outfeeds.size()) {
+        for (const Literal& item : run.outfeeds[d])
+          for (const Literal* leaf : Leaves(item)) items.push_back(leaf);
+      }
+      difference =
+          CompareLeaves(golden, row.outfeed[d], 0, row.outfeed[d].size(), items, "outfeed");
+    }
+    if (!difference.empty())
+      return devices == 1 ? difference : StrCat("device ", d, ": ", difference);
+  }
+  return "";
+}
+
+}  // namespace
+
+std::string CompareGolden(const GoldenCase& golden, const GoldenCase::Row& row,
+                          const Literal& got) {
+  return CompareLeaves(golden, row.expected, 0, row.expected.size(), Leaves(got), "out");
 }
 
 GoldenResult RunGolden(const GoldenCase& golden, Backend& backend, const CompileOptions& options) {
@@ -89,12 +123,38 @@ GoldenResult RunGolden(const GoldenCase& golden, Backend& backend, const Compile
     result.detail = StrCat(Name(error), ": ", ToStd(status.message()));
     return result;
   };
-  absl::StatusOr<std::unique_ptr<Executable>> executable = backend.Compile(*golden.module, options);
+  CompileOptions compile = options;
+  compile.devices = golden.devices;
+  absl::StatusOr<std::unique_ptr<Executable>> executable = backend.Compile(*golden.module, compile);
   if (!executable.ok()) return failed_with(executable.status());
+  const auto parameters = static_cast<size_t>(golden.module->entry()->parameter_count());
   for (size_t i = 0; i < golden.rows.size(); ++i) {
-    absl::StatusOr<RunResult> run = (*executable)->Run({Pointers(golden.rows[i].inputs)});
-    if (!run.ok()) return failed_with(run.status());
-    std::string difference = CompareGolden(golden, golden.rows[i], run->outputs[0]);
+    const GoldenCase::Row& row = golden.rows[i];
+    std::vector<std::vector<const Literal*>> arguments(
+        static_cast<size_t>(golden.devices.replicas * golden.devices.partitions));
+    for (size_t d = 0; d < arguments.size(); ++d)
+      for (size_t p = 0; p < parameters; ++p)
+        arguments[d].push_back(&row.inputs[d * parameters + p]);
+    if (!row.infeed.empty()) {
+      const absl::Status fed = (*executable)->SetInfeed(row.infeed);
+      if (!fed.ok()) return failed_with(fed);
+    }
+    absl::StatusOr<RunResult> run = (*executable)->Run(arguments);
+    std::string difference;
+    if (!row.error.empty()) {
+      if (!run.ok() && ClassOf(run.status()) == ErrorClass::kUnsupported)
+        return failed_with(run.status());
+      const bool says_so =
+          !run.ok() && ToStd(run.status().message()).find(row.error) != std::string_view::npos;
+      if (!says_so) {
+        difference = StrCat("expected an error with \"", row.error, "\", got ",
+                            run.ok() ? "an answer" : ToStd(run.status().message()));
+      }
+    } else if (!run.ok()) {
+      return failed_with(run.status());
+    } else {
+      difference = CompareRun(golden, row, *run);
+    }
     if (difference.empty()) continue;
     result.status = "failed";
     result.detail = StrCat("row ", i + 1, ": ", difference, " (", golden.citation, ")");

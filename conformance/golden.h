@@ -30,9 +30,13 @@ struct GoldenCase {
   GoldenComparison comparison = GoldenComparison::kExact;
   int64_t ulps = 0;
   std::shared_ptr<Module> module;
+  DeviceAssignment devices;
   struct Row {
-    std::vector<Literal> inputs;    // per parameter
-    std::vector<Literal> expected;  // per leaf of the result
+    std::vector<Literal> inputs;    // per device (replica major), then per parameter
+    std::vector<Literal> expected;  // per device, then per leaf of the result
+    // Per device, in order; empty when the case has none.
+    std::vector<std::vector<Literal>> infeed, outfeed;
+    std::string error;  // not "": the run ends with an error that says this
   };
   std::vector<Row> rows;
 };

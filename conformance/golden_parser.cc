@@ -62,10 +62,25 @@ class GoldenParser {
       return absl::OkStatus();
     }
     if (TakePrefix(rest, "compare:")) return Comparison(rest);
-    if (TakePrefix(rest, "in:")) return Input(rest);
-    if (TakePrefix(rest, "out:")) return Output(rest);
+    if (TakePrefix(rest, "devices:")) return Devices(rest);
+    for (const ValueLine& kind : kValueLines) {
+      rest = line;
+      if (!TakePrefix(rest, kind.word)) continue;
+      int64_t device = -1;
+      if (TakePrefix(rest, "[")) {
+        auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), device);
+        rest.remove_prefix(static_cast<size_t>(end - rest.data()));
+        if (error != std::errc() || device < 0 || device >= DeviceCount() ||
+            !TakePrefix(rest, "]")) {
+          return Error(StrCat("expected ", kind.word, "[D]: with a device below ", DeviceCount()));
+        }
+      }
+      if (TakePrefix(rest, ":")) return ForDevices(kind, device, rest);
+    }
+    rest = line;
+    if (TakePrefix(rest, "error:")) return RunError(rest);
     if (case_.module != nullptr && !line.empty()) {
-      return Error("expected in:, out: or the next case");
+      return Error("expected in:, out:, infeed:, outfeed:, error: or the next case");
     }
     StrAppend(&hlo_, line, "\n");
     return absl::OkStatus();
@@ -126,33 +141,96 @@ class GoldenParser {
     return absl::OkStatus();
   }
 
-  absl::Status Input(std::string_view value) {
-    absl::Status status = NeedModule();
-    if (!status.ok()) return status;
-    // An input after outputs begins the next row.
-    if (case_.rows.empty() || !case_.rows.back().expected.empty()) {
-      status = RowComplete();
-      if (!status.ok()) return status;
-      case_.rows.emplace_back();
+  // Lines of values: for one device, or (without a number) for each of them.
+  enum class Kind { kIn, kOut, kInfeed, kOutfeed };
+  struct ValueLine {
+    std::string_view word;
+    Kind kind;
+  };
+  static constexpr ValueLine kValueLines[] = {{"infeed", Kind::kInfeed},
+                                              {"outfeed", Kind::kOutfeed},
+                                              {"in", Kind::kIn},
+                                              {"out", Kind::kOut}};
+
+  int64_t DeviceCount() const { return case_.devices.replicas * case_.devices.partitions; }
+
+  absl::Status Devices(std::string_view text) {
+    const size_t x = text.find('x');
+    auto number = [](std::string_view digits, int64_t* value) {
+      auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), *value);
+      return error == std::errc() && end == digits.data() + digits.size() && *value >= 1 &&
+             *value <= 64;
+    };
+    if (x == std::string_view::npos || !number(text.substr(0, x), &case_.devices.replicas) ||
+        !number(text.substr(x + 1), &case_.devices.partitions)) {
+      return Error("expected devices: REPLICASxPARTITIONS, each 1 to 64");
     }
-    GoldenCase::Row& row = case_.rows.back();
-    const Computation& entry = *case_.module->entry();
-    if (static_cast<int64_t>(row.inputs.size()) == entry.parameter_count()) {
-      return Error(StrCat("more inputs than the ", entry.parameter_count(), " parameters"));
-    }
-    return Value(entry.parameter(static_cast<int64_t>(row.inputs.size()))->shape(), value,
-                 row.inputs);
+    if (case_.module != nullptr) return Error("devices: comes before the module");
+    return absl::OkStatus();
   }
 
-  absl::Status Output(std::string_view value) {
+  // What the row under way has for one device.
+  struct OfDevice {
+    std::vector<Literal> in, out, infeed, outfeed;
+  };
+
+  bool RowHasEnded() const {
+    return !error_.empty() || std::any_of(row_.begin(), row_.end(), [](const OfDevice& device) {
+      return !device.out.empty() || !device.outfeed.empty();
+    });
+  }
+
+  absl::Status ForDevices(const ValueLine& line, int64_t device, std::string_view text) {
     absl::Status status = NeedModule();
     if (!status.ok()) return status;
-    if (case_.rows.empty()) case_.rows.emplace_back();
-    GoldenCase::Row& row = case_.rows.back();
-    if (row.expected.size() == leaves_.size()) {
-      return Error(StrCat("more outputs than the ", leaves_.size(), " leaves of the result"));
+    const bool input = line.kind == Kind::kIn || line.kind == Kind::kInfeed;
+    if (input && RowHasEnded()) {
+      // An input after outputs begins the next row.
+      status = EndRow();
+      if (!status.ok()) return status;
     }
-    return Value(leaves_[row.expected.size()], value, row.expected);
+    row_.resize(static_cast<size_t>(DeviceCount()));
+    in_row_ = true;
+    for (int64_t d = 0; d < DeviceCount(); ++d) {
+      if (device >= 0 && d != device) continue;
+      status = AddValue(line.kind, text, row_[d]);
+      if (!status.ok()) return status;
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status AddValue(Kind kind, std::string_view text, OfDevice& to) {
+    const Computation& entry = *case_.module->entry();
+    switch (kind) {
+      case Kind::kIn:
+        if (static_cast<int64_t>(to.in.size()) == entry.parameter_count()) {
+          return Error(StrCat("more inputs than the ", entry.parameter_count(), " parameters"));
+        }
+        return Value(entry.parameter(static_cast<int64_t>(to.in.size()))->shape(), text, to.in);
+      case Kind::kOut:
+        if (to.out.size() == leaves_.size()) {
+          return Error(StrCat("more outputs than the ", leaves_.size(), " leaves of the result"));
+        }
+        return Value(leaves_[to.out.size()], text, to.out);
+      case Kind::kInfeed:
+      case Kind::kOutfeed:
+        break;
+    }
+    // An array with its shape before it.
+    const size_t end = std::min(text.find(' '), text.size());
+    absl::StatusOr<Shape> shape = ReadShape(text.substr(0, end));
+    if (!shape.ok()) return Error(ToStd(shape.status().message()));
+    return Value(*shape, text.substr(end), kind == Kind::kInfeed ? to.infeed : to.outfeed);
+  }
+
+  absl::Status RunError(std::string_view text) {
+    absl::Status status = NeedModule();
+    if (!status.ok()) return status;
+    if (text.empty()) return Error("expected error: part of the message");
+    error_ = std::string(text);
+    row_.resize(static_cast<size_t>(DeviceCount()));
+    in_row_ = true;
+    return absl::OkStatus();
   }
 
   absl::Status Value(const Shape& shape, std::string_view text, std::vector<Literal>& to) {
@@ -164,25 +242,41 @@ class GoldenParser {
     return absl::OkStatus();
   }
 
-  absl::Status RowComplete() const {
-    if (case_.rows.empty()) return absl::OkStatus();
-    const GoldenCase::Row& row = case_.rows.back();
-    if (static_cast<int64_t>(row.inputs.size()) != case_.module->entry()->parameter_count() ||
-        row.expected.size() != leaves_.size()) {
-      return Error(StrCat("case ", case_.name, ": a row has ", row.inputs.size(), " inputs and ",
-                          row.expected.size(), " outputs, the module ",
-                          case_.module->entry()->parameter_count(), " and ", leaves_.size()));
+  absl::Status EndRow() {
+    if (!in_row_) return absl::OkStatus();
+    GoldenCase::Row row;
+    const int64_t parameters = case_.module->entry()->parameter_count();
+    for (size_t d = 0; d < row_.size(); ++d) {
+      OfDevice& device = row_[d];
+      const size_t wanted = error_.empty() ? leaves_.size() : 0;
+      if (static_cast<int64_t>(device.in.size()) != parameters || device.out.size() != wanted) {
+        return Error(StrCat("case ", case_.name, ": a row has ", device.in.size(), " inputs and ",
+                            device.out.size(), " outputs, the module ", parameters, " and ", wanted,
+                            row_.size() > 1 ? StrCat(" (device ", d, ")") : ""));
+      }
+      for (Literal& value : device.in) row.inputs.push_back(std::move(value));
+      for (Literal& value : device.out) row.expected.push_back(std::move(value));
+      row.infeed.push_back(std::move(device.infeed));
+      row.outfeed.push_back(std::move(device.outfeed));
     }
+    auto empty = [](const std::vector<Literal>& list) { return list.empty(); };
+    if (std::all_of(row.infeed.begin(), row.infeed.end(), empty)) row.infeed.clear();
+    if (std::all_of(row.outfeed.begin(), row.outfeed.end(), empty)) row.outfeed.clear();
+    row.error = std::move(error_);
+    error_.clear();
+    row_.clear();
+    in_row_ = false;
+    case_.rows.push_back(std::move(row));
     return absl::OkStatus();
   }
 
   absl::Status Finish() {
     if (!open_) return absl::OkStatus();
+    absl::Status status = EndRow();
+    if (!status.ok()) return status;
     if (case_.rows.empty()) return Error(StrCat("case ", case_.name, " has no out:"));
     if (case_.citation.empty()) return Error(StrCat("case ", case_.name, " cites no document"));
     if (case_.ops.empty()) return Error(StrCat("case ", case_.name, " names no op"));
-    absl::Status status = RowComplete();
-    if (!status.ok()) return status;
     cases_.push_back(std::move(case_));
     open_ = false;
     return absl::OkStatus();
@@ -194,6 +288,9 @@ class GoldenParser {
   GoldenCase case_;
   std::string hlo_;
   std::vector<Shape> leaves_;
+  std::vector<OfDevice> row_;  // under way
+  std::string error_;
+  bool in_row_ = false;
   std::vector<GoldenCase> cases_;
 };
 

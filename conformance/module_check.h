@@ -31,6 +31,7 @@ struct SubjectResult {
   std::string subject;  // the backend's name, or "stored"
   CheckStatus status = CheckStatus::kPassed;
   std::string detail;  // several lines, for people: why not passed
+  std::string waived;  // why a stored answer that fails counts as passed (waivers.json)
   int64_t elements = 0, failed = 0, inconclusive = 0, forced = 0;
   double bound_used = 0;  // largest deviation as a part of the radius
   double compile_seconds = 0, run_seconds = 0;
@@ -54,6 +55,9 @@ struct CheckOptions {
   uint64_t seed = 1;  // of inputs for modules that come without
 };
 
+// A stored answer that is proved wrong is listed with the proof, by the module's name, in
+// waivers.json of the module's folder or of the folder above. It then counts as passed.
+//
 // `backend` may be nullptr: only the stored answers are judged then. `at` is told, before each
 // step, what is about to be done, so that a caller can say where a child process died.
 ModuleResult CheckModule(const CaseFile& file, Oracle& oracle, Backend* backend,

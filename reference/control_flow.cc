@@ -66,6 +66,13 @@ Value Hull(const Value& value, const Value& other, MemoryMeter& memory) {
 
 absl::StatusOr<Value> ApplyConditional(Interpreter& interpreter, const OpContext& op) {
   const int64_t chosen = BranchOf(op, op.literal(0).GetBits(0));
+  if (!op.array(0).Certain()) {
+    for (const Computation* branch : op.instruction.callees()) {
+      if (!interpreter.HasEffects(*branch)) continue;
+      return Inconclusive(StrCat("which branch of ", op.instruction.name(),
+                                 " with its effects is taken depends on rounding"));
+    }
+  }
   absl::StatusOr<Value> result = RunBranch(interpreter, op, chosen);
   if (!result.ok() || op.array(0).Certain()) return result;
   // An undecided index may select any branch.

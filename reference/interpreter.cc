@@ -50,6 +50,32 @@ bool IsInvariant(const Instruction& instruction, bool is_entry,
   return true;
 }
 
+bool IsEffect(const Instruction& instruction,
+              const absl::flat_hash_map<const Computation*, bool>& computations) {
+  if (Info(instruction.opcode()).Is(kSideEffect) ||
+      instruction.attributes().Flag(Attr::kCustomCallHasSideEffect)) {
+    return true;
+  }
+  return std::any_of(instruction.callees().begin(), instruction.callees().end(),
+                     [&](const Computation* callee) {
+                       auto it = computations.find(callee);
+                       return it != computations.end() && it->second;
+                     });
+}
+
+// Operands and control predecessors come before their users.
+bool IsExecutable(absl::Span<Instruction* const> order) {
+  absl::flat_hash_map<const Instruction*, bool> seen;
+  for (const Instruction* instruction : order) {
+    for (const Instruction* operand : instruction->operands())
+      if (!seen.contains(operand)) return false;
+    for (const Instruction* predecessor : instruction->control_predecessors())
+      if (!seen.contains(predecessor)) return false;
+    seen[instruction] = true;
+  }
+  return true;
+}
+
 bool IsScalarOrScalarTuple(const Shape& shape) {
   if (shape.IsTuple()) {
     return std::all_of(shape.elements().begin(), shape.elements().end(), IsScalarOrScalarTuple);
@@ -149,10 +175,43 @@ absl::Status Budget::Take(int64_t steps) {
 }
 
 Interpreter::Interpreter(Budget& budget, const Profile* profile)
-    : budget_(budget), profile_(profile), freedoms_(FreedomsOf(profile)) {}
+    : budget_(budget),
+      profile_(profile),
+      freedoms_(FreedomsOf(profile)),
+      plans_(std::make_shared<Plans>()) {}
+
+Interpreter::Interpreter(Budget& budget, const Profile* profile, Device& device,
+                         std::shared_ptr<Plans> plans)
+    : budget_(budget),
+      profile_(profile),
+      freedoms_(FreedomsOf(profile)),
+      plans_(std::move(plans)),
+      device_(&device) {}
+
+Device& Interpreter::device() {
+  if (device_ == nullptr) {
+    own_machine_ = std::make_unique<Machine>(1, 1);
+    device_ = &own_machine_->device(0);
+  }
+  return *device_;
+}
+
+bool Interpreter::HasEffects(const Computation& computation) {
+  const Module& module = *computation.parent();
+  if (plans_->module != &module) {
+    plans_->module = &module;
+    plans_->effects.clear();
+    for (const Computation* each : module.ComputationPostOrder()) {
+      plans_->effects[each] = std::any_of(
+          each->begin(), each->end(),
+          [&](const Instruction* instruction) { return IsEffect(*instruction, plans_->effects); });
+    }
+  }
+  return plans_->effects[&computation];
+}
 
 absl::StatusOr<const Plan*> Interpreter::PlanOf(const Computation& computation) {
-  std::unique_ptr<Plan>& slot = plans_[&computation];
+  std::unique_ptr<Plan>& slot = plans_->plans[&computation];
   if (slot != nullptr) return slot.get();
   auto plan = std::make_unique<Plan>();
   plan->computation = &computation;
@@ -160,6 +219,13 @@ absl::StatusOr<const Plan*> Interpreter::PlanOf(const Computation& computation) 
   std::vector<Instruction*> order = computation.PostOrder();
   absl::flat_hash_map<const Instruction*, bool> needed, invariant;
   needed[computation.root()] = true;
+  if (HasEffects(computation)) {
+    // Effects happen in the order that the text gives, if it is one that can be executed.
+    std::vector<Instruction*> stored(computation.begin(), computation.end());
+    if (IsExecutable(stored)) order = std::move(stored);
+    for (const Instruction* instruction : order)
+      if (IsEffect(*instruction, plans_->effects)) needed[instruction] = true;
+  }
   for (auto it = order.rbegin(); it != order.rend(); ++it) {
     if (!needed[*it]) continue;
     for (const Instruction* operand : (*it)->operands()) needed[operand] = true;
@@ -195,11 +261,13 @@ absl::StatusOr<const Plan*> Interpreter::PlanOf(const Computation& computation) 
     }
     plan->liftable = plan->liftable && IsLiftable(*instruction);
     place[instruction] = number;
+    if (instruction == computation.root()) plan->root = plan->steps.size();
     last_user.push_back(-1);
     plan->steps.push_back(std::move(step));
   }
   for (size_t at = 0; at < last_user.size(); ++at) {
-    if (last_user[at] >= 0) plan->steps[last_user[at]].dead_after.push_back(static_cast<int>(at));
+    if (last_user[at] >= 0 && at != plan->root)
+      plan->steps[last_user[at]].dead_after.push_back(static_cast<int>(at));
   }
   // `slot` may have moved: making constants does not plan other computations, so it has not.
   slot = std::move(plan);
@@ -276,7 +344,7 @@ absl::StatusOr<Value> Interpreter::RunPlan(const Plan& plan, absl::Span<const Va
     values[number] = *std::move(value);
     for (int at : step.dead_after) values[at] = Value();
   }
-  return std::move(values.back());
+  return std::move(values[plan.root]);
 }
 
 absl::StatusOr<Value> Interpreter::Run(const Computation& computation,

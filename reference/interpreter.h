@@ -10,6 +10,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
+#include "reference/machine.h"
 #include "reference/op_evaluations.h"
 #include "reference/random_bits.h"
 #include "reference/value.h"
@@ -34,8 +35,8 @@ class Budget {
   std::chrono::steady_clock::time_point deadline_;
 };
 
-// The instructions of a computation that its root needs, in order, with the places of their
-// operands.
+// The instructions of a computation that its root needs or that have effects, in order, with the
+// places of their operands.
 struct Plan {
   struct Step {
     const Instruction* instruction;
@@ -47,14 +48,25 @@ struct Plan {
   };
   const Computation* computation;
   std::vector<Step> steps;
+  size_t root = 0;  // its step
   // Parameters to take scalars only, ops element by element: it can be applied to arrays at once.
   bool liftable = false;
 };
 
+// The plans of a module's computations; the devices of a machine share them.
+struct Plans {
+  absl::flat_hash_map<const Computation*, std::unique_ptr<Plan>> plans;
+  // Computations with side effects, or that call such; filled at the first look.
+  absl::flat_hash_map<const Computation*, bool> effects;
+  const Module* module = nullptr;
+};
+
 class Interpreter {
  public:
-  // `profile` nullptr: plain evaluation.
+  // `profile` nullptr: plain evaluation. On the only device of a machine of its own.
   Interpreter(Budget& budget, const Profile* profile);
+  // On `device`, whose machine outlives the interpreter.
+  Interpreter(Budget& budget, const Profile* profile, Device& device, std::shared_ptr<Plans> plans);
 
   absl::StatusOr<Value> Run(const Computation& computation, absl::Span<const Value> arguments);
   // Applies a computation on scalars to arrays of `dimensions`, element by element. Only when
@@ -67,6 +79,9 @@ class Interpreter {
   const Freedoms& freedoms() const { return freedoms_; }
   Budget& budget() { return budget_; }
   MemoryMeter& memory() { return budget_.memory(); }
+  Device& device();
+  // Whether running the computation does more than to compute its result.
+  bool HasEffects(const Computation& computation);
 
   // What rng and rng-get-and-update-state draw from.
   HiddenStream& random() { return random_; }
@@ -86,7 +101,9 @@ class Interpreter {
   Budget& budget_;
   const Profile* profile_;
   Freedoms freedoms_;
-  absl::flat_hash_map<const Computation*, std::unique_ptr<Plan>> plans_;
+  std::shared_ptr<Plans> plans_;
+  Device* device_ = nullptr;
+  std::unique_ptr<Machine> own_machine_;
   int depth_ = 0;
   HiddenStream random_;
   unsigned __int128 random_state_ = 0;

@@ -27,7 +27,8 @@ const OpEvaluation* FindEvaluation(Opcode opcode) {
        ElementwiseTernaryEvaluations(), ConvertEvaluations(), DataMovementEvaluations(),
        DynamicSliceEvaluations(), ReduceEvaluations(), DotEvaluations(), ConvolutionEvaluations(),
        LinearAlgebraEvaluations(), RngEvaluations(), RngBitGeneratorEvaluations(),
-       ControlFlowEvaluations(), StructureEvaluations(), ComplexPartEvaluations()});
+       ControlFlowEvaluations(), StructureEvaluations(), ComplexPartEvaluations(),
+       CollectiveEvaluations(), TransferEvaluations()});
   return table[static_cast<int>(opcode)];
 }
 

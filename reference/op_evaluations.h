@@ -77,6 +77,8 @@ absl::Span<const OpEvaluation> RngEvaluations();
 absl::Span<const OpEvaluation> RngBitGeneratorEvaluations();
 absl::Span<const OpEvaluation> ControlFlowEvaluations();
 absl::Span<const OpEvaluation> StructureEvaluations();
+absl::Span<const OpEvaluation> CollectiveEvaluations();
+absl::Span<const OpEvaluation> TransferEvaluations();
 
 // unsupported: `op` has no meaning for its element type.
 absl::Status UnsupportedType(const OpContext& op, ElementType type);

@@ -10,6 +10,7 @@ namespace {
 using reference::Array;
 using reference::Budget;
 using reference::Interpreter;
+using reference::Machine;
 using reference::Value;
 
 absl::Status CheckArguments(const Module& module, const std::vector<const Literal*>& arguments) {
@@ -41,6 +42,38 @@ absl::StatusOr<Value> Run(const Module& module, const std::vector<const Literal*
   return interpreter.Run(*module.entry(), values);
 }
 
+// A thread each.
+constexpr int64_t kMaxDevicesOfRun = 1024;
+
+// Runs all devices and hands each one's result and outfeed to `take`.
+absl::Status RunDevices(const Module& module, const DeviceAssignment& devices,
+                        const std::vector<DeviceInputs>& inputs, const Profile* profile,
+                        const Limits& limits,
+                        const std::function<void(reference::Device&, Value)>& take) {
+  if (devices.replicas < 1 || devices.partitions < 1 ||
+      devices.replicas > kMaxDevicesOfRun / devices.partitions) {
+    return MakeError(ErrorClass::kUnsupported,
+                     StrCat(devices.replicas, " replicas of ", devices.partitions,
+                            " partitions: the oracle runs 1 to ", kMaxDevicesOfRun, " devices"));
+  }
+  const int64_t count = devices.replicas * devices.partitions;
+  if (static_cast<int64_t>(inputs.size()) != count) {
+    return MakeError(ErrorClass::kRejected, StrCat("inputs for ", inputs.size(),
+                                                   " devices were given, there are ", count));
+  }
+  Budget budget(limits);
+  Machine machine(devices.replicas, devices.partitions);
+  auto plans = std::make_shared<reference::Plans>();
+  return machine.Run([&](reference::Device& device) -> absl::Status {
+    const DeviceInputs& input = inputs[device.number()];
+    device.infeed.assign(input.infeed.begin(), input.infeed.end());
+    Interpreter interpreter(budget, profile, device, plans);
+    absl::StatusOr<Value> value = Run(module, input.arguments, budget, interpreter);
+    if (value.ok()) take(device, *std::move(value));
+    return value.status();
+  });
+}
+
 // What callers outside see of an array: no views, the centre of forced elements filled in.
 ArrayExpectation Export(const Array& array) {
   ArrayExpectation leaf;
@@ -64,6 +97,13 @@ void ExportLeaves(const Value& value, std::vector<ArrayExpectation>& leaves) {
     return;
   }
   for (const Value& element : value.elements) ExportLeaves(element, leaves);
+}
+
+void AddPlainLeaves(const Literal& plain, Expectation& expectation) {
+  for (const Literal* leaf : Leaves(plain)) {
+    expectation.leaves.emplace_back();
+    expectation.leaves.back().plain = *leaf;
+  }
 }
 
 // The oracle's own answer must be one of those that it allows.
@@ -109,17 +149,69 @@ class InterpreterOracle : public Oracle {
     return expectation;
   }
 
+  absl::StatusOr<std::vector<DeviceOutputs>> EvaluateDevices(
+      const Module& module, const DeviceAssignment& devices,
+      const std::vector<DeviceInputs>& inputs, const Limits& limits) override {
+    std::vector<DeviceOutputs> outputs(inputs.size());
+    auto take = [&](reference::Device& device, const Value& value) {
+      DeviceOutputs& output = outputs[device.number()];
+      output.result = reference::ToLiteral(value);
+      for (const Value& item : device.outfeed) output.outfeed.push_back(reference::ToLiteral(item));
+    };
+    absl::Status status = RunDevices(module, devices, inputs, nullptr, limits, take);
+    if (!status.ok()) return status;
+    return outputs;
+  }
+
+  absl::StatusOr<std::vector<DeviceExpectation>> ExpectDevices(
+      const Module& module, const DeviceAssignment& devices,
+      const std::vector<DeviceInputs>& inputs, const Profile& profile,
+      const Limits& limits) override {
+    std::vector<DeviceExpectation> expectations(inputs.size());
+    auto take = [&](reference::Device& device, const Value& value) {
+      DeviceExpectation& expectation = expectations[device.number()];
+      ExportLeaves(value, expectation.result.leaves);
+      for (const Value& item : device.outfeed)
+        ExportLeaves(item, expectation.outfeed.emplace_back().leaves);
+    };
+    absl::Status status = RunDevices(module, devices, inputs, &profile, limits, take);
+    if (reference::IsInconclusive(status))
+      return PlainDevices(module, devices, inputs, limits, status);
+    if (!status.ok()) return status;
+    for (const DeviceExpectation& expectation : expectations) {
+      status = CheckOwnAnswer(expectation.result);
+      for (const Expectation& item : expectation.outfeed) status.Update(CheckOwnAnswer(item));
+      if (!status.ok()) return status;
+    }
+    return expectations;
+  }
+
  private:
+  absl::StatusOr<std::vector<DeviceExpectation>> PlainDevices(
+      const Module& module, const DeviceAssignment& devices,
+      const std::vector<DeviceInputs>& inputs, const Limits& limits, const absl::Status& reason) {
+    auto outputs = EvaluateDevices(module, devices, inputs, limits);
+    if (!outputs.ok()) return outputs.status();
+    std::vector<DeviceExpectation> expectations;
+    for (const DeviceOutputs& output : *outputs) {
+      DeviceExpectation& expectation = expectations.emplace_back();
+      expectation.result.inconclusive = std::string(ToStd(reason.message()));
+      AddPlainLeaves(output.result, expectation.result);
+      for (const Literal& item : output.outfeed) {
+        expectation.outfeed.emplace_back().inconclusive = expectation.result.inconclusive;
+        AddPlainLeaves(item, expectation.outfeed.back());
+      }
+    }
+    return expectations;
+  }
+
   // An inconclusive expectation still says what the outputs are like.
   absl::StatusOr<Expectation> WithPlainLeaves(const Module& module,
                                               const std::vector<const Literal*>& arguments,
                                               const Limits& limits, Expectation expectation) {
     absl::StatusOr<Literal> plain = Evaluate(module, arguments, limits);
     if (!plain.ok()) return plain.status();
-    for (const Literal* leaf : Leaves(*plain)) {
-      expectation.leaves.emplace_back();
-      expectation.leaves.back().plain = *leaf;
-    }
+    AddPlainLeaves(*plain, expectation);
     return expectation;
   }
 };

@@ -71,11 +71,12 @@ Array ReduceArray(const OpContext& op, bool bounding, Opcode combiner, const Arr
   DispatchComputed(operand.literal.element_type(), [&](auto tag) {
     using T = typename decltype(tag)::type;
     absl::Span<const T> in = operand.literal.data<T>();
-    const T first = init.literal.data<T>()[0];
+    absl::Span<const T> first = init.literal.data<T>();
     absl::Span<T> out = result.literal.data<T>();
     VisitCombiner(combiner, [&](auto meaning) {
       for (size_t o = 0; o < out.size(); ++o)
-        out[o] = Accumulate<decltype(meaning), T>(in, first, geometry.bases[o], geometry.offsets);
+        out[o] = Accumulate<decltype(meaning), T>(in, first[geometry.own_init ? o : 0],
+                                                  geometry.bases[o], geometry.offsets);
     });
   });
   if (bounding) BoundRecognisedReduce(op.freedoms, combiner, operand, init, geometry, result);
@@ -283,9 +284,10 @@ absl::StatusOr<Value> ReduceLiterally(Interpreter& interpreter, const OpContext&
       return Gather(array, from, offset, *lifted ? Shape::Array(type, {step}) : Shape::Scalar(type),
                     memory);
     };
-    const IndexMap zeros(static_cast<size_t>(step), 0);
+    IndexMap starts(static_cast<size_t>(step), 0);
+    if (geometry.own_init) std::iota(starts.begin(), starts.end(), first);
     Column init;
-    for (size_t n = 0; n < arity; ++n) init.push_back(gather(arity + n, zeros, 0));
+    for (size_t n = 0; n < arity; ++n) init.push_back(gather(arity + n, starts, 0));
     std::vector<Column> inputs(geometry.offsets.size());
     for (size_t k = 0; k < inputs.size(); ++k)
       for (size_t n = 0; n < arity; ++n) inputs[k].push_back(gather(n, bases, geometry.offsets[k]));
@@ -306,14 +308,8 @@ absl::StatusOr<Value> ReduceLiterally(Interpreter& interpreter, const OpContext&
   return op.shape.IsTuple() ? Value::Tuple(std::move(values)) : values[0];
 }
 
-absl::StatusOr<Value> ApplyReduce(Interpreter& interpreter, const OpContext& op) {
-  if (absl::Status status = interpreter.budget().Take(op.literal(0).element_count() + 1);
-      !status.ok())
-    return status;
-  if (absl::Status status = interpreter.memory().Check(op.shape.ByteSize()); !status.ok())
-    return status;
-  const ReduceGeometry geometry =
-      GeometryOf(op.literal(0).shape(), op.instruction.attributes().Integers(Attr::kDimensions));
+absl::StatusOr<Value> ReduceBy(Interpreter& interpreter, const OpContext& op,
+                               const ReduceGeometry& geometry) {
   if (op.operands.size() == 2) {
     std::optional<Opcode> combiner = RecognisedCombiner(*op.instruction.callee());
     if (combiner && (!IsComplex(op.type()) || *combiner == Opcode::kAdd))
@@ -322,7 +318,49 @@ absl::StatusOr<Value> ApplyReduce(Interpreter& interpreter, const OpContext& op)
   return ReduceLiterally(interpreter, op, geometry);
 }
 
+absl::StatusOr<Value> ApplyReduce(Interpreter& interpreter, const OpContext& op) {
+  if (absl::Status status = interpreter.budget().Take(op.literal(0).element_count() + 1);
+      !status.ok())
+    return status;
+  if (absl::Status status = interpreter.memory().Check(op.shape.ByteSize()); !status.ok())
+    return status;
+  const ReduceGeometry geometry =
+      GeometryOf(op.literal(0).shape(), op.instruction.attributes().Integers(Attr::kDimensions));
+  return ReduceBy(interpreter, op, geometry);
+}
+
 }  // namespace
+
+absl::StatusOr<Value> CombineMembers(Interpreter& interpreter, const OpContext& op,
+                                     const Shape& shape, absl::Span<const Value* const> members) {
+  if (members.size() == 1) return *members[0];
+  const auto others = static_cast<int64_t>(members.size()) - 1;
+  const int64_t count = shape.ElementCount();
+  if (absl::Status status = interpreter.budget().Take(count * others + 1); !status.ok())
+    return status;
+  // The others' operands below each other.
+  const Shape stacked_shape = Shape::Array(shape.element_type(), {others, count});
+  if (absl::Status status = interpreter.memory().Check(stacked_shape.ByteSize()); !status.ok())
+    return status;
+  Array stacked{Literal(stacked_shape)};
+  ReduceGeometry geometry;
+  geometry.own_init = true;
+  geometry.bases.resize(static_cast<size_t>(count));
+  std::iota(geometry.bases.begin(), geometry.bases.end(), int64_t{0});
+  for (int64_t k = 0; k < others; ++k) {
+    const Array& other = *members[k + 1]->array;
+    absl::Span<const uint8_t> bytes = other.literal.bytes();
+    if (!bytes.empty())
+      std::memcpy(stacked.literal.bytes().data() + k * bytes.size(), bytes.data(), bytes.size());
+    for (int64_t i = 0; i < count && !(other.Certain() && stacked.Certain()); ++i)
+      MoveBound(other, i, stacked, k * count + i);
+    geometry.offsets.push_back(k * count);
+  }
+  const Value rest = MakeValue(std::move(stacked), interpreter.memory());
+  const Value* operands[] = {&rest, members[0]};
+  const OpContext combined{op.instruction, shape, operands, op.freedoms};
+  return ReduceBy(interpreter, combined, geometry);
+}
 
 std::optional<Opcode> RecognisedCombiner(const Computation& computation) {
   if (computation.parameter_count() != 2) return std::nullopt;

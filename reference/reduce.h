@@ -17,8 +17,15 @@ std::optional<Opcode> RecognisedCombiner(const Computation& computation);
 // Input element k of result element o is bases[o] + offsets[k]; k counts in row-major order.
 struct ReduceGeometry {
   IndexMap bases, offsets;
+  // Result element o begins with initial value o instead of the only one.
+  bool own_init = false;
 };
 ReduceGeometry GeometryOf(const Shape& operand, absl::Span<const int64_t> reduced);
+
+// The operands of the members of a group, arrays of `shape`, combined element by element: with the
+// computation of `op` in any order that a reduce allows, starting from the first member.
+absl::StatusOr<Value> CombineMembers(Interpreter& interpreter, const OpContext& op,
+                                     const Shape& shape, absl::Span<const Value* const> members);
 
 // Calls f(Op{}) with the meaning of a recognised combiner.
 template <typename F>

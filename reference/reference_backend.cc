@@ -11,24 +11,36 @@ namespace {
 
 class ReferenceExecutable : public Executable {
  public:
-  ReferenceExecutable(std::unique_ptr<Module> module, Limits limits)
-      : module_(std::move(module)), limits_(limits), oracle_(MakeOracle()) {}
+  ReferenceExecutable(std::unique_ptr<Module> module, DeviceAssignment devices, Limits limits)
+      : module_(std::move(module)),
+        devices_(std::move(devices)),
+        limits_(limits),
+        oracle_(MakeOracle()) {}
 
   absl::StatusOr<RunResult> Run(
       const std::vector<std::vector<const Literal*>>& arguments) override {
-    if (arguments.size() != 1) {
-      return MakeError(
-          ErrorClass::kUnsupported,
-          StrCat("the reference runs one device, arguments for ", arguments.size(), " were given"));
+    std::vector<DeviceInputs> inputs;
+    for (const std::vector<const Literal*>& of_device : arguments) {
+      DeviceInputs& input = inputs.emplace_back();
+      input.arguments = of_device;
+      if (inputs.size() <= infeed_.size()) input.infeed = infeed_[inputs.size() - 1];
     }
     const auto start = std::chrono::steady_clock::now();
-    absl::StatusOr<Literal> output = oracle_->Evaluate(*module_, arguments[0], limits_);
-    if (!output.ok()) return output.status();
+    auto outputs = oracle_->EvaluateDevices(*module_, devices_, inputs, limits_);
+    if (!outputs.ok()) return outputs.status();
     RunResult result;
-    result.outputs.push_back(*std::move(output));
     result.seconds =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    for (DeviceOutputs& output : *outputs) {
+      result.outputs.push_back(std::move(output.result));
+      result.outfeeds.push_back(std::move(output.outfeed));
+    }
     return result;
+  }
+
+  absl::Status SetInfeed(std::vector<std::vector<Literal>> items) override {
+    infeed_ = std::move(items);
+    return absl::OkStatus();
   }
 
   absl::StatusOr<std::unique_ptr<Module>> OptimizedModule() const override {
@@ -37,8 +49,10 @@ class ReferenceExecutable : public Executable {
 
  private:
   std::unique_ptr<Module> module_;
+  DeviceAssignment devices_;
   Limits limits_;
   std::unique_ptr<Oracle> oracle_;
+  std::vector<std::vector<Literal>> infeed_;
 };
 
 class ReferenceBackend : public Backend {
@@ -64,10 +78,8 @@ class ReferenceBackend : public Backend {
     }
     if (!options.defect.empty())
       return MakeError(ErrorClass::kRejected, "the reference has no gates to plant a defect in");
-    if (options.devices.replicas * options.devices.partitions != 1)
-      return MakeError(ErrorClass::kUnsupported, "the reference runs one device");
     return std::unique_ptr<Executable>(
-        std::make_unique<ReferenceExecutable>(module.Clone(""), options.limits));
+        std::make_unique<ReferenceExecutable>(module.Clone(""), options.devices, options.limits));
   }
 
  private:

@@ -49,10 +49,14 @@ struct Array {
   bool Certain() const { return bounds.empty() && choices.empty(); }
 };
 
+struct Pending;
+
 // An array or a tuple. Cheap to copy.
 struct Value {
   std::shared_ptr<const Array> array;
   std::vector<Value> elements;
+  // Of asynchronous starts: what will give the value (reference/collectives.h).
+  std::shared_ptr<const Pending> pending = nullptr;
 
   bool IsTuple() const { return array == nullptr; }
   static Value Tuple(std::vector<Value> elements) { return {nullptr, std::move(elements)}; }

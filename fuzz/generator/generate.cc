@@ -12,15 +12,16 @@ constexpr std::array<std::string_view, kThemeCount> kThemeNames = {
     "index", "control", "reduce", "elementwise", "dot", "rare", "large"};
 constexpr std::array<int, kThemeCount> kThemeShares = {35, 16, 13, 16, 14, 5, 1};
 
-// Per theme, weights of the recipe groups: index, elementwise, reduce, dot, control, layout.
+// Per theme, weights of the recipe groups: index, elementwise, reduce, dot, control, layout,
+// communication.
 constexpr std::array<std::array<int, kRecipeGroupCount>, kThemeCount> kGroupWeights = {{
-    {86, 8, 2, 0, 1, 3},
-    {25, 22, 5, 2, 44, 2},
-    {16, 20, 60, 2, 1, 1},
-    {10, 80, 3, 1, 2, 4},
-    {12, 16, 10, 60, 1, 1},
-    {34, 20, 14, 12, 4, 16},
-    {45, 25, 20, 8, 2, 0},
+    {86, 8, 2, 0, 1, 3, 1},
+    {25, 22, 5, 2, 44, 2, 1},
+    {16, 20, 60, 2, 1, 1, 1},
+    {10, 80, 3, 1, 2, 4, 1},
+    {12, 16, 10, 60, 1, 1, 1},
+    {34, 20, 14, 12, 4, 16, 6},
+    {45, 25, 20, 8, 2, 0, 0},
 }};
 
 using T = ElementType;

@@ -11,7 +11,7 @@ std::vector<Recipe> Join() {
   std::vector<Recipe> all;
   for (absl::Span<const Recipe> rows :
        {IndexRecipes(), ElementwiseRecipes(), ReduceRecipes(), DotRecipes(), LinearRecipes(),
-        ControlRecipes(), LayoutRecipes()}) {
+        ControlRecipes(), LayoutRecipes(), CommunicationRecipes()}) {
     all.insert(all.end(), rows.begin(), rows.end());
   }
   return all;
@@ -49,6 +49,9 @@ bool ApplyRecipe(Program& program, RecipeGroup group) {
   const GeneratorOptions& options = program.options();
   const std::vector<int>& weights = options.foreign ? from.foreign_weights : from.own_weights;
   size_t at;
+  // Some groups have nothing for compilers that are not ours.
+  if (std::all_of(weights.begin(), weights.end(), [](int weight) { return weight == 0; }))
+    return false;
   if (options.excluded_ops.none()) {
     at = program.choices().Weighted(weights);
   } else {

@@ -11,8 +11,16 @@
 
 namespace assay {
 
-enum class RecipeGroup : uint8_t { kIndex, kElementwise, kReduce, kDot, kControl, kLayout };
-inline constexpr int kRecipeGroupCount = 6;
+enum class RecipeGroup : uint8_t {
+  kIndex,
+  kElementwise,
+  kReduce,
+  kDot,
+  kControl,
+  kLayout,
+  kCommunication
+};
+inline constexpr int kRecipeGroupCount = 7;
 
 struct Recipe {
   Opcode opcode;          // the op that it is about; the function receives it
@@ -38,6 +46,7 @@ absl::Span<const Recipe> DotRecipes();
 absl::Span<const Recipe> LinearRecipes();
 absl::Span<const Recipe> ControlRecipes();
 absl::Span<const Recipe> LayoutRecipes();
+absl::Span<const Recipe> CommunicationRecipes();
 
 // A reducer of two scalars of `type` and an initial value that fits it (recipes_reduce.cc).
 struct Reducer {

@@ -13,10 +13,12 @@ struct Terms {
   const Array& init;
   const ReduceGeometry& geometry;
 
+  int64_t InitOf(size_t o) const { return geometry.own_init ? static_cast<int64_t>(o) : 0; }
+
   // Calls f with the range of the initial value and of every input of result element o.
   template <typename T, typename F>
   void ForEach(size_t o, Consumer consumer, F f) const {
-    f(Seen<T>(freedoms, init, 0, consumer));
+    f(Seen<T>(freedoms, init, InitOf(o), consumer));
     for (int64_t offset : geometry.offsets)
       f(Seen<T>(freedoms, operand, geometry.bases[o] + offset, consumer));
   }
@@ -113,7 +115,7 @@ void BoundCodes(const Terms& terms, Array& result) {
   };
   for (size_t o = 0; o < terms.geometry.bases.size(); ++o) {
     const auto i = static_cast<int64_t>(o);
-    std::vector<uint64_t> codes = CodesOf(terms.init, 0);
+    std::vector<uint64_t> codes = CodesOf(terms.init, terms.InitOf(o));
     for (int64_t offset : terms.geometry.offsets) {
       std::vector<uint64_t> next;
       for (uint64_t b : CodesOf(terms.operand, terms.geometry.bases[o] + offset))

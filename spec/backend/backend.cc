@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
+#include "spec/backend/oracle.h"
 #include "spec/base/strings.h"
 
 namespace assay {
@@ -12,6 +13,23 @@ std::string_view Name(DecisionKind kind) {
   constexpr std::string_view kNames[] = {"rewrite", "required", "fact",    "buffer",
                                          "kernel",  "llvm",     "library", "task"};
   return kNames[static_cast<size_t>(kind)];
+}
+
+absl::StatusOr<std::vector<DeviceOutputs>> Oracle::EvaluateDevices(const Module&,
+                                                                   const DeviceAssignment&,
+                                                                   const std::vector<DeviceInputs>&,
+                                                                   const Limits&) {
+  return MakeError(ErrorClass::kUnsupported, "this oracle runs one device");
+}
+
+absl::StatusOr<std::vector<DeviceExpectation>> Oracle::ExpectDevices(
+    const Module&, const DeviceAssignment&, const std::vector<DeviceInputs>&, const Profile&,
+    const Limits&) {
+  return MakeError(ErrorClass::kUnsupported, "this oracle runs one device");
+}
+
+absl::Status Executable::SetInfeed(std::vector<std::vector<Literal>>) {
+  return MakeError(ErrorClass::kUnsupported, "this backend takes no infeed");
 }
 
 absl::StatusOr<std::unique_ptr<Module>> Executable::OptimizedModule() const {

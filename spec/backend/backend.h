@@ -64,7 +64,8 @@ struct Decision {
 };
 
 struct RunResult {
-  std::vector<Literal> outputs;  // per device
+  std::vector<Literal> outputs;                // per device
+  std::vector<std::vector<Literal>> outfeeds;  // per device, in order; empty when there are none
   double seconds = 0;
   int64_t peak_bytes = 0;  // 0: not known
 };
@@ -75,6 +76,8 @@ class Executable {
   // Arguments per device, in parameter order.
   virtual absl::StatusOr<RunResult> Run(
       const std::vector<std::vector<const Literal*>>& arguments) = 0;
+  // Arrays that the infeeds of the next run take, per device. Default: unsupported.
+  virtual absl::Status SetInfeed(std::vector<std::vector<Literal>> items);
   // The module that is executed, after optimization.
   virtual absl::StatusOr<std::unique_ptr<Module>> OptimizedModule() const;  // default: unsupported
   virtual absl::StatusOr<std::string> Serialize() const;                    // default: unsupported

@@ -10,6 +10,21 @@
 
 namespace assay {
 
+// What one of several devices is given.
+struct DeviceInputs {
+  std::vector<const Literal*> arguments;
+  std::vector<Literal> infeed;  // arrays that infeeds take, in order
+};
+// What it gives back.
+struct DeviceOutputs {
+  Literal result;
+  std::vector<Literal> outfeed;  // in order
+};
+struct DeviceExpectation {
+  Expectation result;
+  std::vector<Expectation> outfeed;
+};
+
 class Oracle {
  public:
   virtual ~Oracle() = default;
@@ -22,6 +37,16 @@ class Oracle {
   virtual absl::StatusOr<Expectation> Expect(const Module& module,
                                              const std::vector<const Literal*>& arguments,
                                              const Profile& profile, const Limits& limits) = 0;
+
+  // The same on replicas x partitions devices in lockstep, one entry of `inputs` for each (replica
+  // major). The limits hold for all devices together. Further errors: rejected, when devices wait
+  // for each other for ever, and who for whom. Default: unsupported.
+  virtual absl::StatusOr<std::vector<DeviceOutputs>> EvaluateDevices(
+      const Module& module, const DeviceAssignment& devices,
+      const std::vector<DeviceInputs>& inputs, const Limits& limits);
+  virtual absl::StatusOr<std::vector<DeviceExpectation>> ExpectDevices(
+      const Module& module, const DeviceAssignment& devices,
+      const std::vector<DeviceInputs>& inputs, const Profile& profile, const Limits& limits);
 };
 
 }  // namespace assay

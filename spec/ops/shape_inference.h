@@ -65,4 +65,33 @@ absl::StatusOr<Shape> InferConditional(const OpSite& site);
 absl::StatusOr<Shape> InferCall(const OpSite& site);
 absl::StatusOr<Shape> InferFusion(const OpSite& site);
 
+// Collectives.
+absl::StatusOr<Shape> InferAllGather(const OpSite& site);
+absl::StatusOr<Shape> InferAllGatherStart(const OpSite& site);
+absl::StatusOr<Shape> InferAllReduce(const OpSite& site);  // and its start
+absl::StatusOr<Shape> InferReduceScatter(const OpSite& site);
+absl::StatusOr<Shape> InferAllToAll(const OpSite& site);
+absl::StatusOr<Shape> InferRaggedAllToAll(const OpSite& site);
+absl::StatusOr<Shape> InferCollectiveBroadcast(const OpSite& site);
+absl::StatusOr<Shape> InferCollectivePermute(const OpSite& site);
+absl::StatusOr<Shape> InferCollectivePermuteStart(const OpSite& site);
+absl::StatusOr<Shape> InferStartedResult(
+    const OpSite& site);  // all-gather-done, collective-permute-done: element 1
+absl::StatusOr<Shape> InferDeviceId(const OpSite& site);  // replica-id, partition-id
+
+// Communication with the host and between programs, asynchronous work.
+absl::StatusOr<Shape> InferAfterAll(const OpSite& site);
+absl::StatusOr<Shape> InferAddDependency(const OpSite& site);
+absl::StatusOr<Shape> InferCopyStart(const OpSite& site);
+absl::StatusOr<Shape> InferCopyDone(const OpSite& site);
+absl::StatusOr<Shape> InferInfeed(const OpSite& site);
+absl::StatusOr<Shape> InferOutfeed(const OpSite& site);
+absl::StatusOr<Shape> InferSend(const OpSite& site);
+absl::StatusOr<Shape> InferSendDone(const OpSite& site);
+absl::StatusOr<Shape> InferRecv(const OpSite& site);
+absl::StatusOr<Shape> InferRecvDone(const OpSite& site);
+absl::StatusOr<Shape> InferAsyncStart(const OpSite& site);
+absl::StatusOr<Shape> InferAsyncUpdate(const OpSite& site);
+absl::StatusOr<Shape> InferAsyncDone(const OpSite& site);
+
 }  // namespace assay

@@ -43,6 +43,8 @@ absl::Status Verify(const Module& module, const VerifyOptions& options) {
   if (!errors.empty()) return errors.ToStatus();
   verifier::CheckInstructions(module, options, errors);
   verifier::CheckHeader(module, errors);
+  // Operand counts and shapes are right from here on.
+  if (errors.empty()) verifier::CheckCommunication(module, errors);
   return errors.ToStatus();
 }
 

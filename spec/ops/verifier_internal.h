@@ -48,6 +48,9 @@ void CheckInstructions(const Module& module, const VerifyOptions& options, Error
 // Header: entry layout, alias table, donors, replica and partition counts, schedule.
 void CheckHeader(const Module& module, Errors& errors);
 
+// Groups of devices, channels, starts and dones, the order of infeeds, shardings.
+void CheckCommunication(const Module& module, Errors& errors);
+
 // The part of `shape` at a tuple index; nullptr if there is none.
 const Shape* SubShape(const Shape& shape, absl::Span<const int64_t> index);
 std::string IndexText(absl::Span<const int64_t> index);

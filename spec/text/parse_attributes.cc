@@ -115,6 +115,14 @@ bool Parser::ParseOneAttribute(const OpInfo& info, BodyScope* scope, AttributeSt
     if (!dropped) state->attributes.Set(spec.attr, std::move(value));
     return true;
   }
+  for (Attr attr : {Attr::kAsyncExecutionThread, Attr::kOutputToOperandAliasing}) {
+    if (!state->async || Info(attr).name != name) continue;
+    if (state->async_attributes.Has(attr)) return twice();
+    AttrValue value;
+    if (!ParseAttributeValue(attr, &value)) return false;
+    state->async_attributes.Set(attr, std::move(value));
+    return true;
+  }
   for (size_t i = 0; i < kCommonAttributes.size(); ++i) {
     Attr attr = kCommonAttributes[i];
     if (Info(attr).name != name) continue;

@@ -7,18 +7,6 @@
 namespace assay::text_internal {
 namespace {
 
-// "dot-start" is sugar for async-start around a dot; the ops with a start and done of their own are
-// opcodes.
-bool IsAsyncSugar(std::string_view word) {
-  for (std::string_view suffix : {"-start", "-update", "-done"}) {
-    if (word.ends_with(suffix) &&
-        OpcodeFromName(word.substr(0, word.size() - suffix.size())).has_value()) {
-      return true;
-    }
-  }
-  return false;
-}
-
 std::string Operands(int64_t count) { return StrCat(count, count == 1 ? " operand" : " operands"); }
 
 std::string ArityText(const OpInfo& info) {
@@ -61,7 +49,7 @@ bool Parser::ParseInstruction(BodyScope* scope) {
   return instruction != nullptr;
 }
 
-std::optional<Opcode> Parser::ParseOpcode() {
+std::optional<Opcode> Parser::ParseOpcode(std::optional<AsyncSugar>* sugar) {
   size_t position = lexer_.Skip();
   std::string_view word = lexer_.Word();
   if (word.empty()) {
@@ -70,15 +58,9 @@ std::optional<Opcode> Parser::ParseOpcode() {
   }
   std::optional<Opcode> opcode = OpcodeFromName(word);
   if (opcode.has_value()) return opcode;
-  if (IsAsyncSugar(word)) {
-    Fail(position,
-         StrCat("'", word,
-                "' is the short form (async sugar) of an async-start, "
-                "async-update or async-done, which is not read yet"),
-         "async-start(...), calls=computation");
-  } else {
-    Fail(position, StrCat("unknown opcode '", word, "'"));
-  }
+  *sugar = FindAsyncSugar(word);
+  if (sugar->has_value()) return (*sugar)->opcode;
+  Fail(position, StrCat("unknown opcode '", word, "'"));
   return std::nullopt;
 }
 
@@ -88,10 +70,14 @@ Instruction* Parser::ParseRightHandSide(BodyScope* scope, std::string_view name,
   bool has_shape = StartsShape();
   if (has_shape && !ParseShape(&written)) return nullptr;
   size_t position = lexer_.Skip();
-  std::optional<Opcode> opcode = ParseOpcode();
+  std::optional<AsyncSugar> sugar;
+  std::optional<Opcode> opcode = ParseOpcode(&sugar);
   if (!opcode.has_value()) return nullptr;
   const OpInfo& info = Info(*opcode);
   if (!Expect('(', info.name)) return nullptr;
+  if (sugar.has_value() && *opcode == Opcode::kAsyncStart) {
+    return ParseAsyncStart(scope, name, sugar->wrapped, has_shape ? &written : nullptr, position);
+  }
   OperandVector operands;
   AttributeState state;
   std::shared_ptr<const Literal> value;
@@ -108,6 +94,7 @@ Instruction* Parser::ParseRightHandSide(BodyScope* scope, std::string_view name,
     Fail(position, StrCat(info.name, " takes ", ArityText(info), ", ", count, " given"));
     return nullptr;
   }
+  if (sugar.has_value() && !CheckAsyncOpcode(*sugar, operands, position)) return nullptr;
   absl::InlinedVector<Computation*, 1> callees;
   if (attributes && !ParseAttributes(info, scope, &state)) return nullptr;
   if (!FinishAttributes(info, operands, &state, position) ||

@@ -43,7 +43,17 @@ struct AttributeState {
   absl::InlinedVector<std::pair<std::string_view, std::vector<Computation*>>, 2> callees;
   std::vector<Instruction*> control_predecessors;
   bool has_control_predecessors = false;
+  // Async sugar has attributes of the async-start among those of the op.
+  bool async = false;
+  Attributes async_attributes;
 };
+
+// "dot-start" and the like: which part of an asynchronous dot.
+struct AsyncSugar {
+  Opcode opcode;  // async-start, async-update or async-done
+  Opcode wrapped;
+};
+std::optional<AsyncSugar> FindAsyncSugar(std::string_view word);
 
 class Parser {
  public:
@@ -110,7 +120,10 @@ class Parser {
   bool CheckInstructionName(std::string_view name, size_t position);
   Instruction* ParseRightHandSide(BodyScope* scope, std::string_view name, bool attributes);
   bool StartsShape();
-  std::optional<Opcode> ParseOpcode();
+  std::optional<Opcode> ParseOpcode(std::optional<AsyncSugar>* sugar);
+  Instruction* ParseAsyncStart(BodyScope* scope, std::string_view name, Opcode opcode,
+                               const Shape* written, size_t position);
+  bool CheckAsyncOpcode(const AsyncSugar& sugar, const OperandVector& operands, size_t position);
   bool ParseOperands(BodyScope* scope, OperandVector* operands);
   Instruction* ParseOperand(BodyScope* scope);
   Instruction* ParseTupleAccess(BodyScope* scope, Instruction* tuple, std::string_view name,

@@ -155,8 +155,11 @@ void ExpectRejected(const std::string& marked, const std::string& message) {
 TEST(Reader, RejectsInstructions) {
   const Rejection rows[] = {
       {"y = f32[2] @frobnicate(x)", "unknown opcode 'frobnicate'"},
-      {"y = ((f32[2]), f32[2]) @negate-start(x)", "async sugar"},
-      {"y = f32[2] @all-reduce-update(x)", "async sugar"},
+      {"y = f32[2] @negate-start(x)", "needs a written shape ((arguments), result, ...)"},
+      {"y = ((f32[2]), f32[2]) @subtract-start(x)", "takes another number"},
+      {"y = f32[2] @all-reduce-update(x)", "unknown opcode 'all-reduce-update'"},
+      {"y = ((f32[2]), f32[2]) @send-start(x)", "unknown opcode 'send-start'"},
+      {"y = ((f32[2]), f32[2]) @negate-begin(x)", "unknown opcode 'negate-begin'"},
       {"y = f32[2] negate @x)", "'(' after negate"},
       {"y = f32[2] negate(x @; x)", "',' or ')' after an operand"},
       {"y = f32[2] negate(@z)", "operand z is not defined before its use"},

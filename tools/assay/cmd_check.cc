@@ -261,6 +261,10 @@ void PrintProblems(const std::vector<ModuleResult>& results, const Options& opti
     } else if (result.status == CheckStatus::kInconclusive) {
       Print(StrCat(Word(result.status), " ", result.name, ": ", WhyInconclusive(result)));
     }
+    for (const SubjectResult& subject : result.subjects) {
+      if (!subject.waived.empty())
+        Print(StrCat("waived ", result.name, " (", subject.subject, "): ", subject.waived));
+    }
   }
   for (const ModuleResult& result : results) {
     bool quiet = result.status == CheckStatus::kPassed ||

@@ -1,5 +1,6 @@
 // assay run: one module, its outputs, and on request which outputs would be right.
 #include <algorithm>
+#include <map>
 #include <memory>
 
 #include "reference/interpreter.h"
@@ -20,6 +21,7 @@ struct Options {
   std::string backend = "reference";
   std::string profile;
   std::string save;
+  std::string infeed;
   int64_t limit = -1;
   int64_t elements = 64;
   bool bounds = false;
@@ -50,82 +52,173 @@ void PrintBounds(const ArrayExpectation& expectation, const Literal& got, int64_
   if (count > limit) Print(StrCat("    ... ", Grouped(count - limit), " more elements"));
 }
 
-absl::Status Save(const std::string& path, const LoadedCase& loaded,
-                  const std::vector<const Literal*>& outputs) {
-  std::vector<std::pair<std::string, const Literal*>> arrays;
-  int64_t next = 0;
-  for (const Literal& argument : loaded.arrays.arguments) {
-    for (const Literal* leaf : Leaves(argument)) arrays.emplace_back(StrCat("in", next++), leaf);
+// "out0" of the only device, "out0_d1" of one of several.
+std::string NameOf(std::string_view prefix, size_t number, size_t device, size_t devices) {
+  return devices == 1 ? StrCat(prefix, number) : StrCat(prefix, number, "_d", device);
+}
+
+// The arrays of an .npz file that infeeds take, per device: item0, item1, ... of the only or of
+// every device, item0_d1 of device 1.
+absl::StatusOr<std::vector<std::vector<Literal>>> LoadInfeed(const std::string& path,
+                                                             size_t devices) {
+  absl::StatusOr<std::map<std::string, Literal>> arrays = ReadNpz(path);
+  if (!arrays.ok()) return arrays.status();
+  std::vector<std::vector<Literal>> items(devices);
+  for (size_t d = 0; d < devices; ++d) {
+    for (size_t i = 0;; ++i) {
+      auto at = arrays->find(StrCat("item", i, "_d", d));
+      if (at == arrays->end()) at = arrays->find(StrCat("item", i));
+      if (at == arrays->end()) break;
+      items[d].push_back(at->second);
+    }
   }
-  next = 0;
-  for (const Literal* leaf : outputs) arrays.emplace_back(StrCat("out", next++), leaf);
+  return items;
+}
+
+struct Ran {
+  LoadedCase loaded;
+  std::vector<std::vector<Literal>> infeed;  // per device; empty: none
+  RunResult result;
+  size_t devices() const { return result.outputs.size(); }
+};
+
+// Every output and every array that came out of an outfeed, by name.
+std::vector<std::pair<std::string, const Literal*>> Outputs(const Ran& ran) {
+  std::vector<std::pair<std::string, const Literal*>> outputs;
+  for (size_t d = 0; d < ran.devices(); ++d) {
+    size_t next = 0;
+    for (const Literal* leaf : Leaves(ran.result.outputs[d]))
+      outputs.emplace_back(NameOf("out", next++, d, ran.devices()), leaf);
+    if (d >= ran.result.outfeeds.size()) continue;
+    next = 0;
+    for (const Literal& item : ran.result.outfeeds[d]) {
+      for (const Literal* leaf : Leaves(item))
+        outputs.emplace_back(NameOf("outfeed", next++, d, ran.devices()), leaf);
+    }
+  }
+  return outputs;
+}
+
+absl::Status Save(const std::string& path, const Ran& ran) {
+  std::vector<std::pair<std::string, const Literal*>> arrays;
+  const auto arguments = ArgumentsByDevice(ran.loaded.arrays);
+  for (size_t d = 0; d < arguments.size(); ++d) {
+    size_t next = 0;
+    for (const Literal* argument : arguments[d]) {
+      for (const Literal* leaf : Leaves(*argument))
+        arrays.emplace_back(NameOf("in", next++, d, arguments.size()), leaf);
+    }
+  }
+  for (auto& output : Outputs(ran)) arrays.push_back(std::move(output));
   return WriteNpz(path, arrays);
 }
 
-int ShowBounds(const Options& options, const LoadedCase& loaded, const Backend& backend,
-               const Literal& output) {
-  absl::StatusOr<const Profile*> profile = ChooseProfile(options.profile, &backend);
-  if (!profile.ok()) return Fail(profile.status());
-  std::unique_ptr<Oracle> oracle = MakeOracle();
-  absl::StatusOr<Expectation> expectation = oracle->Expect(
-      *loaded.module, Pointers(loaded.arrays.arguments), **profile, options.limits.Get());
-  if (!expectation.ok()) return Fail(expectation.status());
-  Judgement judgement = Judge(*expectation, output);
-  std::vector<const Literal*> leaves = Leaves(output);
-  Print(StrCat("allowed under profile ", (*profile)->name(), ":"));
-  for (size_t i = 0; i < expectation->leaves.size(); ++i) {
-    Print(StrCat("  out", i, " ", leaves[i]->shape().ToString()));
-    PrintBounds(expectation->leaves[i], *leaves[i], options.elements);
+// Prints what is allowed and judges; true if nothing is wrong.
+bool ShowExpectation(const Options& options, const Expectation& expectation, const Literal& output,
+                     std::string_view prefix, size_t device, size_t devices) {
+  const Judgement judgement = Judge(expectation, output);
+  const std::vector<const Literal*> leaves = Leaves(output);
+  for (size_t i = 0; i < expectation.leaves.size() && i < leaves.size(); ++i) {
+    Print(StrCat("  ", NameOf(prefix, i, device, devices), " ", leaves[i]->shape().ToString()));
+    PrintBounds(expectation.leaves[i], *leaves[i], options.elements);
   }
-  if (!expectation->inconclusive.empty()) Print("inconclusive: " + expectation->inconclusive);
+  if (!expectation.inconclusive.empty()) Print("inconclusive: " + expectation.inconclusive);
   Print(StrCat("verdict: ", Name(judgement.verdict)));
-  if (judgement.verdict == Verdict::kFail) {
-    Print(DescribeFailure(*expectation, output, judgement));
-    return kExitFailure;
-  }
-  return kExitOk;
+  if (judgement.verdict != Verdict::kFail) return true;
+  Print(DescribeFailure(expectation, output, judgement));
+  return false;
 }
 
-int Run(const Options& options) {
-  absl::StatusOr<LoadedCase> loaded = LoadCase(options.path, options.inputs);
-  if (!loaded.ok()) return Fail(loaded.status());
-  absl::StatusOr<std::unique_ptr<Backend>> backend = OpenBackend(options.backend);
-  if (!backend.ok()) return Fail(backend.status());
+int ShowBounds(const Options& options, const Ran& ran, const Backend& backend) {
+  absl::StatusOr<const Profile*> profile = ChooseProfile(options.profile, &backend);
+  if (!profile.ok()) return Fail(profile.status());
+  std::vector<DeviceInputs> inputs;
+  for (std::vector<const Literal*>& arguments : ArgumentsByDevice(ran.loaded.arrays)) {
+    inputs.push_back({std::move(arguments), {}});
+    if (!ran.infeed.empty()) inputs.back().infeed = ran.infeed[inputs.size() - 1];
+  }
+  std::unique_ptr<Oracle> oracle = MakeOracle();
+  auto expected = oracle->ExpectDevices(*ran.loaded.module, ran.loaded.arrays.devices, inputs,
+                                        **profile, options.limits.Get());
+  if (!expected.ok()) return Fail(expected.status());
+  Print(StrCat("allowed under profile ", (*profile)->name(), ":"));
+  bool right = true;
+  for (size_t d = 0; d < ran.devices(); ++d) {
+    right = ShowExpectation(options, (*expected)[d].result, ran.result.outputs[d], "out", d,
+                            ran.devices()) &&
+            right;
+    const std::vector<Expectation>& items = (*expected)[d].outfeed;
+    for (size_t i = 0;
+         i < items.size() && d < ran.result.outfeeds.size() && i < ran.result.outfeeds[d].size();
+         ++i) {
+      right = ShowExpectation(options, items[i], ran.result.outfeeds[d][i],
+                              StrCat("outfeed", i, "."), d, ran.devices()) &&
+              right;
+    }
+  }
+  return right ? kExitOk : kExitFailure;
+}
+
+absl::Status RunOn(Backend& backend, const Options& options, Ran& ran) {
   CompileOptions compile;
   compile.limits = options.limits.Get();
   compile.decision_limit = options.limit;
-  absl::StatusOr<RunResult> run =
-      CompileAndRun(**backend, *loaded->module, Pointers(loaded->arrays.arguments), compile);
-  if (!run.ok()) {
-    PrintError(StrCat(options.backend, ": ", Name(ClassOf(run.status())), ": ",
-                      ToStd(run.status().message())));
+  compile.devices = ran.loaded.arrays.devices;
+  auto executable = backend.Compile(*ran.loaded.module, compile);
+  if (!executable.ok()) return executable.status();
+  if (!ran.infeed.empty()) {
+    if (absl::Status fed = (*executable)->SetInfeed(ran.infeed); !fed.ok()) return fed;
+  }
+  absl::StatusOr<RunResult> result = (*executable)->Run(ArgumentsByDevice(ran.loaded.arrays));
+  if (result.ok()) ran.result = *std::move(result);
+  return result.status();
+}
+
+int Run(const Options& options) {
+  Ran ran;
+  absl::StatusOr<LoadedCase> loaded = LoadCase(options.path, options.inputs);
+  if (!loaded.ok()) return Fail(loaded.status());
+  ran.loaded = *std::move(loaded);
+  if (!options.infeed.empty()) {
+    const DeviceAssignment& devices = ran.loaded.arrays.devices;
+    auto infeed =
+        LoadInfeed(options.infeed, static_cast<size_t>(devices.replicas * devices.partitions));
+    if (!infeed.ok()) return Fail(infeed.status());
+    ran.infeed = *std::move(infeed);
+  }
+  absl::StatusOr<std::unique_ptr<Backend>> backend = OpenBackend(options.backend);
+  if (!backend.ok()) return Fail(backend.status());
+  if (absl::Status status = RunOn(**backend, options, ran); !status.ok()) {
+    PrintError(StrCat(options.backend, ": ", Name(ClassOf(status)), ": ", ToStd(status.message())));
     return kExitFailure;
   }
-  std::vector<const Literal*> leaves = Leaves(run->outputs[0]);
   if (!options.save.empty()) {
-    absl::Status saved = Save(options.save, *loaded, leaves);
+    absl::Status saved = Save(options.save, ran);
     if (!saved.ok()) return Fail(saved);
   }
+  const std::string& module = ran.loaded.module->name();
   if (options.json) {
     nlohmann::json outputs = nlohmann::json::array();
-    for (const Literal* leaf : leaves) {
-      outputs.push_back(
-          {{"shape", leaf->shape().ToString()}, {"value", ShownValue(*leaf, options.elements)}});
+    for (const auto& [name, leaf] : Outputs(ran)) {
+      outputs.push_back({{"name", name},
+                         {"shape", leaf->shape().ToString()},
+                         {"value", ShownValue(*leaf, options.elements)}});
     }
-    PrintJson({{"module", loaded->module->name()},
+    PrintJson({{"module", module},
                {"backend", options.backend},
-               {"seconds", run->seconds},
+               {"devices", ran.devices()},
+               {"seconds", ran.result.seconds},
                {"outputs", outputs}});
     return kExitOk;
   }
-  Print(StrCat(Styled(Style::kBold, loaded->module->name()), " on ", options.backend, ", ",
-               Seconds(run->seconds),
-               loaded->arrays.generated ? ", inputs drawn from a seed" : ""));
-  for (size_t i = 0; i < leaves.size(); ++i) {
-    Print(StrCat("out", i, " ", leaves[i]->shape().ToString(), " ",
-                 ShownValue(*leaves[i], options.elements)));
+  Print(StrCat(Styled(Style::kBold, module), " on ", options.backend, ", ",
+               ran.devices() == 1 ? "" : StrCat(ran.devices(), " devices, "),
+               Seconds(ran.result.seconds),
+               ran.loaded.arrays.generated ? ", inputs drawn from a seed" : ""));
+  for (const auto& [name, leaf] : Outputs(ran)) {
+    Print(StrCat(name, " ", leaf->shape().ToString(), " ", ShownValue(*leaf, options.elements)));
   }
-  return options.bounds ? ShowBounds(options, *loaded, **backend, run->outputs[0]) : kExitOk;
+  return options.bounds ? ShowBounds(options, ran, **backend) : kExitOk;
 }
 
 }  // namespace
@@ -134,6 +227,10 @@ void DeclareRun(CLI::App& app, VerbAction& action) {
   auto options = std::make_shared<Options>();
   app.add_option("PATH", options->path, "A module")->required();
   options->inputs.Declare(app);
+  options->inputs.DeclareDevices(app);
+  app.add_option(
+      "--infeed", options->infeed,
+      "Arrays item0, item1, ... (of device 1: item0_d1) that infeeds take, in an .npz file");
   app.add_option("--backend", options->backend, "Who runs it")->capture_default_str();
   app.add_flag("--bounds", options->bounds, "Show which answers are right, and judge");
   app.add_option("--profile", options->profile,

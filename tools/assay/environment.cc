@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <cstdlib>
+#include <optional>
 
 #include "spec/base/strings.h"
 #include "spec/text/reader.h"
@@ -43,6 +44,23 @@ void InputOptions::Declare(CLI::App& app) {
       ->excludes(file);
 }
 
+void InputOptions::DeclareDevices(CLI::App& app) {
+  auto declare = [&](const char* name, int64_t* value, const char* text) {
+    app.add_option_function<int64_t>(
+           name,
+           [this, value](const int64_t& given) {
+             *value = given;
+             devices_given = true;
+           },
+           text)
+        ->check(CLI::PositiveNumber);
+  };
+  declare(
+      "--replicas", &devices.replicas,
+      "Run so many replicas in lockstep; default: as the arrays are numbered (in0_d1: device 1)");
+  declare("--partitions", &devices.partitions, "... of so many partitions each");
+}
+
 absl::StatusOr<LoadedCase> LoadCase(const std::string& path, const InputOptions& inputs) {
   absl::StatusOr<std::vector<CaseFile>> files = FindCases(path);
   if (!files.ok()) return files.status();
@@ -56,8 +74,14 @@ absl::StatusOr<LoadedCase> LoadCase(const std::string& path, const InputOptions&
   result.module = *std::move(module);
   std::string arrays_path = inputs.inputs.empty() ? files->front().arrays_path : inputs.inputs;
   if (inputs.random_given) arrays_path.clear();
+  std::optional<DeviceAssignment> devices;
+  if (inputs.devices_given) {
+    if (inputs.devices.replicas > kMaxDevices || inputs.devices.partitions > kMaxDevices)
+      return absl::InvalidArgumentError("more replicas or partitions than any machine has");
+    devices = inputs.devices;
+  }
   absl::StatusOr<CaseArrays> arrays =
-      LoadArrays(*result.module, arrays_path, inputs.random_given ? inputs.random : 1);
+      LoadArrays(*result.module, arrays_path, inputs.random_given ? inputs.random : 1, devices);
   if (!arrays.ok()) return arrays.status();
   result.arrays = *std::move(arrays);
   return result;

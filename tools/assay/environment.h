@@ -35,8 +35,12 @@ struct InputOptions {
   std::string inputs;   // an .npz file; "": NAME.npz beside the module if there is one
   uint64_t random = 0;  // draw inputs from this seed, whatever lies beside the module
   bool random_given = false;
+  DeviceAssignment devices;  // when given
+  bool devices_given = false;
 
   void Declare(CLI::App& app);
+  // --replicas and --partitions, of verbs that run several devices.
+  void DeclareDevices(CLI::App& app);
 };
 
 struct LoadedCase {
