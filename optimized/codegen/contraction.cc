@@ -3,6 +3,7 @@
 #include "absl/algorithm/container.h"
 #include "llvm/IR/Intrinsics.h"
 #include "optimized/codegen/elementwise.h"
+#include "optimized/codegen/loop_nest.h"
 #include "spec/backend/error.h"
 #include "spec/base/strings.h"
 
@@ -21,14 +22,15 @@ const Instruction* SkipConverts(const Instruction* i) {
   return i;
 }
 
-// Sums and products of narrow floats run in f32 and are rounded once.
+}  // namespace
+
 ElementType AccumulatorOf(ElementType type, std::optional<Opcode> combiner) {
   bool sum = combiner == Opcode::kAdd || combiner == Opcode::kMultiply;
   if (sum && IsFloat(type) && BitWidth(type) < 32) return ElementType::kF32;
   return type;
 }
 
-Value* Combine(ValueBuilder& b, Opcode op, ElementType type, Value* x, Value* y) {
+Value* EmitCombiner(ValueBuilder& b, Opcode op, ElementType type, Value* x, Value* y) {
   switch (op) {
     case Opcode::kAdd:
       return EmitAdd(b, type, x, y);
@@ -46,6 +48,8 @@ Value* Combine(ValueBuilder& b, Opcode op, ElementType type, Value* x, Value* y)
       return b.ir().CreateXor(x, y);
   }
 }
+
+namespace {
 
 // The neutral element of a recognised combiner: -0 for a float sum, since +0 would turn a sum of
 // -0s into +0.
@@ -89,30 +93,10 @@ Value* FoldLanes(ValueBuilder& b, Opcode op, ElementType type, Value* vector) {
     }
     Value* upper = b.ir().CreateShuffleVector(vector, high);
     Value* lower = b.ir().CreateShuffleVector(vector, low);
-    vector = Combine(b, op, type, lower, upper);
+    vector = EmitCombiner(b, op, type, lower, upper);
   }
-  return Combine(b, op, type, b.ir().CreateExtractElement(vector, uint64_t{0}),
-                 b.ir().CreateExtractElement(vector, uint64_t{1}));
-}
-
-// Nested loops over `sizes`, row-major, carrying values.
-using NestBody = std::function<absl::StatusOr<ElementValues>(const std::vector<Value*>& at,
-                                                             const ElementValues& carried)>;
-absl::StatusOr<ElementValues> Nest(ElementEmitter& e, absl::Span<const int64_t> sizes,
-                                   std::vector<Value*> at, ElementValues carried,
-                                   const NestBody& body) {
-  if (at.size() == sizes.size()) return body(at, carried);
-  int64_t size = sizes[at.size()];
-  if (size == 1) {
-    at.push_back(e.Index(0));
-    return Nest(e, sizes, at, std::move(carried), body);
-  }
-  return e.Loop(e.Index(0), e.Index(size), 1, std::move(carried),
-                [&](Value* i, const ElementValues& now) {
-                  std::vector<Value*> inner = at;
-                  inner.push_back(i);
-                  return Nest(e, sizes, inner, now, body);
-                });
+  return EmitCombiner(b, op, type, b.ir().CreateExtractElement(vector, uint64_t{0}),
+                      b.ir().CreateExtractElement(vector, uint64_t{1}));
 }
 
 // One running value over `sizes`: vectors along the last of them while whole ones fit, then single
@@ -126,7 +110,7 @@ absl::StatusOr<Value*> FoldWithLanes(ElementEmitter& e, Opcode op, ElementType t
   int64_t whole = last / width * width;
   ElementValues start = {Identity(b, op, type, width), Identity(b, op, type, 1)};
   absl::StatusOr<ElementValues> total = Nest(
-      e, outer, {}, start,
+      e, outer, start,
       [&](const std::vector<Value*>& at,
           const ElementValues& carried) -> absl::StatusOr<ElementValues> {
         auto loop = [&](int64_t from, int64_t to, int step, Value* running) {
@@ -136,7 +120,7 @@ absl::StatusOr<Value*> FoldWithLanes(ElementEmitter& e, Opcode op, ElementType t
                           inner.push_back(i);
                           absl::StatusOr<Value*> value = term(inner, step);
                           if (!value.ok()) return value.status();
-                          return ElementValues{Combine(b, op, type, now[0], *value)};
+                          return ElementValues{EmitCombiner(b, op, type, now[0], *value)};
                         });
         };
         absl::StatusOr<ElementValues> vector = loop(0, whole, width, carried[0]);
@@ -147,7 +131,7 @@ absl::StatusOr<Value*> FoldWithLanes(ElementEmitter& e, Opcode op, ElementType t
         return ElementValues{vector->front(), rest->front()};
       });
   if (!total.ok()) return total.status();
-  return Combine(b, op, type, FoldLanes(b, op, type, (*total)[0]), (*total)[1]);
+  return EmitCombiner(b, op, type, FoldLanes(b, op, type, (*total)[0]), (*total)[1]);
 }
 
 struct ReduceDims {
@@ -270,13 +254,13 @@ absl::StatusOr<ElementValues> EmitReduce(ElementEmitter& e, const Frame* frame,
     if (!sum.ok()) return sum.status();
     Value* first = b.Convert(type, accumulator, init[0]);
     return ElementValues{
-        b.Convert(accumulator, type, Combine(b, *recognised, accumulator, first, *sum))};
+        b.Convert(accumulator, type, EmitCombiner(b, *recognised, accumulator, first, *sum))};
   }
 
   int lane_dim = index.width > 1 ? static_cast<int>(dims.kept[index.lane_dim]) : -1;
   if (recognised.has_value()) init[0] = b.Convert(type, accumulator, init[0]);
   absl::StatusOr<ElementValues> result =
-      Nest(e, sizes, {}, init,
+      Nest(e, sizes, init,
            [&](const std::vector<Value*>& at,
                const ElementValues& carried) -> absl::StatusOr<ElementValues> {
              ElementIndex full = operand_index(at, index.width, lane_dim);
@@ -289,7 +273,7 @@ absl::StatusOr<ElementValues> EmitReduce(ElementEmitter& e, const Frame* frame,
              }
              if (recognised.has_value()) {
                Value* x = b.Convert(type, accumulator, arguments[1][0]);
-               return ElementValues{Combine(b, *recognised, accumulator, carried[0], x)};
+               return ElementValues{EmitCombiner(b, *recognised, accumulator, carried[0], x)};
              }
              return e.Apply(combiner, std::move(arguments), index.width);
            });
@@ -404,7 +388,7 @@ absl::StatusOr<ElementValues> EmitDot(ElementEmitter& e, const Frame* frame, con
 
   llvm::Type* t = b.RegisterType(accumulator, index.width);
   absl::StatusOr<ElementValues> sum =
-      Nest(e, sizes, {}, {llvm::Constant::getNullValue(t)},
+      Nest(e, sizes, {llvm::Constant::getNullValue(t)},
            [&](const std::vector<Value*>& at,
                const ElementValues& carried) -> absl::StatusOr<ElementValues> {
              absl::StatusOr<Value*> x = element(0, at, index.width, index.lane_dim, -1);

@@ -13,6 +13,10 @@ namespace assay {
 // The op of a recognised combiner (operation semantics chapter 10): a root of two parameters, maybe
 // wrapped in float converts.
 std::optional<Opcode> RecognisedCombiner(const Computation& computation);
+// Type in which it runs: sums and products of narrow floats run in f32 and are rounded once.
+ElementType AccumulatorOf(ElementType type, std::optional<Opcode> combiner);
+llvm::Value* EmitCombiner(ValueBuilder& b, Opcode op, ElementType type, llvm::Value* x,
+                          llvm::Value* y);
 
 LaneAccess ReduceLanes(const Instruction& i, int64_t operand, int lane_dim);
 absl::StatusOr<ElementValues> EmitReduce(ElementEmitter& e, const ElementEmitter::Frame* frame,

@@ -103,7 +103,9 @@ class ElementEmitter {
   // Lanes worth using for reductions in `type`; 1 forbids them.
   void set_vector_bits(int bits) { vector_bits_ = bits; }
   int vector_width(ElementType type) const {
-    return vector_bits_ == 0 ? 1 : std::max(1, vector_bits_ / std::max(8, BitWidth(type)));
+    return vector_bits_ == 0 || IsComplex(type)
+               ? 1
+               : std::max(1, vector_bits_ / std::max(8, BitWidth(type)));
   }
   // Fused multiply-add where an op's contract allows it (inside dots).
   void set_use_fma(bool use) { use_fma_ = use; }

@@ -4,7 +4,9 @@
 #include "optimized/codegen/contraction.h"
 #include "optimized/codegen/element_emitter.h"
 #include "optimized/codegen/elementwise.h"
+#include "optimized/codegen/gather.h"
 #include "optimized/codegen/movement.h"
+#include "optimized/codegen/windows.h"
 
 namespace assay {
 
@@ -29,19 +31,34 @@ absl::StatusOr<ElementValues> EmitElementwise(ElementEmitter& e, const ElementEm
   return ElementValues{FindElementwise(i.opcode())(e.builder(), i, operands)};
 }
 
+absl::StatusOr<ElementValues> EmitMap(ElementEmitter& e, const ElementEmitter::Frame* frame,
+                                      const Instruction& i, const ElementIndex& index) {
+  std::vector<ElementValues> arguments;
+  for (const Instruction* operand : i.operands()) {
+    absl::StatusOr<Value*> value = e.EmitOne(frame, operand, index);
+    if (!value.ok()) return value.status();
+    arguments.push_back({*value});
+  }
+  return e.Apply(*i.callee(), std::move(arguments), index.width);
+}
+
 constexpr ElementLowering kRows[] = {
     {Opcode::kBitcast, EmitBitcast, BitcastLanes, BitcastKeepsOrder},
     {Opcode::kBitcastConvert, EmitBitcastConvert, BitcastConvertLanes, BitcastConvertIsLinear},
     {Opcode::kBroadcast, EmitBroadcast, BroadcastLanes, BroadcastIsLinear},
     {Opcode::kConcatenate, EmitConcatenate, ConcatenateLanes, nullptr},
+    {Opcode::kConvolution, EmitConvolution, ConvolutionLanes, nullptr},
     {Opcode::kCopy, EmitCopy, ElementwiseLanes, Always},
     {Opcode::kDot, EmitDot, DotLanes, nullptr},
     {Opcode::kDynamicSlice, EmitDynamicSlice, DynamicSliceLanes, nullptr},
     {Opcode::kDynamicUpdateSlice, EmitDynamicUpdateSlice, DynamicUpdateSliceLanes, nullptr},
+    {Opcode::kGather, EmitGather, GatherLanes, nullptr},
     {Opcode::kIota, EmitIota, IotaLanes, nullptr},
+    {Opcode::kMap, EmitMap, nullptr, nullptr},
     {Opcode::kOptBarrier, EmitCopy, ElementwiseLanes, Always},
     {Opcode::kPad, EmitPad, PadLanes, nullptr},
     {Opcode::kReduce, EmitReduce, ReduceLanes, nullptr},
+    {Opcode::kReduceWindow, EmitReduceWindow, nullptr, nullptr},
     {Opcode::kReshape, EmitReshape, ReshapeLanes, Always},
     {Opcode::kReverse, EmitReverse, ReverseLanes, nullptr},
     {Opcode::kSlice, EmitSlice, SliceLanes, nullptr},

@@ -13,6 +13,8 @@ bool IsNarrowFloat(ElementType type) {
 }
 }  // namespace
 
+bool ValueBuilder::Supports(ElementType type) { return IsComputed(type); }
+
 llvm::Type* ValueBuilder::WithWidth(llvm::Type* scalar, int width) {
   return width == 1 ? scalar : llvm::FixedVectorType::get(scalar, width);
 }

@@ -22,7 +22,7 @@ class ValueBuilder {
   llvm::LLVMContext& context() { return ir_.getContext(); }
 
   // True for the element types that code is generated for.
-  static bool Supports(ElementType type) { return IsComputed(type); }
+  static bool Supports(ElementType type);
 
   llvm::Type* RegisterType(ElementType type, int width = 1);
   llvm::Type* StorageType(ElementType type, int width = 1);  // pred is a byte in memory

@@ -12,6 +12,7 @@
 #include "llvm/Config/llvm-config.h"
 #include "optimized/cpu/jit.h"
 #include "optimized/cpu/program_emitter.h"
+#include "optimized/passes/batch_norm_expander.h"
 #include "optimized/pipeline.h"
 #include "optimized/runtime/thread_pool.h"
 #include "spec/backend/error.h"
@@ -223,13 +224,8 @@ class CpuBackend : public Backend {
     description_.has_decisions = true;
     description_.profile = options.profile;
     description_.capability = [](Opcode opcode, ElementType type) {
-      bool known = FindElementLowering(opcode) != nullptr || opcode == Opcode::kParameter ||
-                   opcode == Opcode::kConstant || opcode == Opcode::kTuple ||
-                   opcode == Opcode::kGetTupleElement || opcode == Opcode::kFusion ||
-                   opcode == Opcode::kWhile || opcode == Opcode::kConditional ||
-                   opcode == Opcode::kCall;
-      return known && ValueBuilder::Supports(type) ? Capability::kSupported
-                                                   : Capability::kUnsupported;
+      return IsCompiled(opcode) && ValueBuilder::Supports(type) ? Capability::kSupported
+                                                                : Capability::kUnsupported;
     };
   }
 
@@ -268,6 +264,9 @@ absl::StatusOr<std::unique_ptr<Executable>> CpuBackend::Compile(const Module& or
   };
   Gates gates(compile.decision_limit, std::move(defect));
   std::unique_ptr<Module> module = original.Clone();
+  PassContext required{gates, *options->profile};
+  absl::StatusOr<bool> expanded = BatchNormExpander().Run(*module, required);
+  if (!expanded.ok()) return expanded.status();
   if (options->passes) {
     PipelineOptions pipeline;
     pipeline.profile = options->profile;

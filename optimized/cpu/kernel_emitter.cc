@@ -4,6 +4,7 @@
 
 #include "absl/strings/numbers.h"
 #include "optimized/codegen/contraction.h"
+#include "optimized/cpu/array_kernels.h"
 #include "optimized/cpu/dot_kernel.h"
 #include "spec/backend/error.h"
 #include "spec/base/strings.h"
@@ -65,6 +66,12 @@ int64_t WorkPerElement(const Instruction& i) {
       work += terms;
     } else if (inner.opcode() == Opcode::kReduce) {
       work += inner.operand(0)->shape().ElementCount() / count;
+    } else if (inner.opcode() == Opcode::kReduceWindow || inner.opcode() == Opcode::kConvolution) {
+      double terms = 1;
+      for (const WindowDim& w : inner.attributes().Window(Attr::kWindow)) {
+        terms *= static_cast<double>(w.size);
+      }
+      work += static_cast<int64_t>(std::min(terms, 1e9));
     } else {
       work += 1;
     }
@@ -412,6 +419,16 @@ absl::StatusOr<Kernel> KernelBuilder::Build() {
     elements_.AddSource(nullptr, root_.operand(k), std::move(pointers));
   }
 
+  if (ArrayKernelFn emit = FindArrayKernel(root_.opcode()); emit != nullptr) {
+    ArrayKernelContext context{module_, elements_, root_, buffers_, function_, sources_, results_};
+    absl::Status status = emit(context);
+    if (!status.ok()) return status;
+    ir_.CreateRetVoid();
+    Kernel kernel;
+    kernel.function = function_;
+    kernel.extent = 1;
+    return kernel;
+  }
   const Frame* frame = nullptr;
   const Instruction* top = &root_;
   if (root_.opcode() == Opcode::kFusion) {

@@ -2,6 +2,7 @@
 
 #include "absl/container/flat_hash_set.h"
 #include "llvm/IR/IRBuilder.h"
+#include "optimized/cpu/array_kernels.h"
 #include "spec/backend/error.h"
 #include "spec/base/strings.h"
 #include "spec/ops/op_table.h"
@@ -30,6 +31,12 @@ bool IsStructural(Opcode opcode) {
     default:
       return IsControlFlow(opcode);
   }
+}
+
+// Ops that a required pass has put in terms of others before code is generated.
+bool IsExpanded(Opcode opcode) {
+  return opcode == Opcode::kBatchNormGrad || opcode == Opcode::kBatchNormInference ||
+         opcode == Opcode::kBatchNormTraining;
 }
 
 class ProgramEmitter {
@@ -220,14 +227,20 @@ absl::Status EmitProgram(llvm::Module& module, const KernelTarget& target, Gates
   return ProgramEmitter(module, target, gates, buffers).Run();
 }
 
+bool IsCompiled(Opcode opcode) {
+  return IsStructural(opcode) || IsExpanded(opcode) || FindElementLowering(opcode) != nullptr ||
+         FindArrayKernel(opcode) != nullptr;
+}
+
 absl::Status CheckSupported(const Module& module) {
   for (const Computation* computation : module.computations()) {
     for (const Instruction* i : *computation) {
       absl::Status status = CheckShape(*i);
       if (!status.ok()) return status;
-      if (!IsStructural(i->opcode()) && FindElementLowering(i->opcode()) == nullptr) {
+      if (!IsCompiled(i->opcode())) {
         return MakeError(ErrorClass::kUnsupported, StrCat("cpu: no code for ", i->ToString()));
       }
+      if (absl::Status form = CheckForm(*i); !form.ok()) return form;
       if (i->opcode() == Opcode::kConstant && (i->literal() == nullptr || !i->shape().IsArray())) {
         return MakeError(ErrorClass::kUnsupported,
                          StrCat("cpu: a constant needs an array value: ", i->ToString()));

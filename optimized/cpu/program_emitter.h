@@ -17,6 +17,8 @@ inline constexpr char kEntryName[] = "assay_entry";
 absl::Status EmitProgram(llvm::Module& module, const KernelTarget& target, Gates& gates,
                          const BufferAssignment& buffers);
 
+// Whether there is code for the op at all.
+bool IsCompiled(Opcode opcode);
 // An error naming the first instruction that no code can be generated for; OK otherwise.
 absl::Status CheckSupported(const Module& module);
 

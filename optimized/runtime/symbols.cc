@@ -5,8 +5,10 @@
 #include <cstring>
 #include <vector>
 
+#include "optimized/runtime/linear_algebra.h"
+#include "optimized/runtime/sort.h"
 #include "optimized/runtime/thread_pool.h"
-#include "spec/types/float_format.h"
+#include "spec/types/native.h"
 
 namespace assay {
 
@@ -46,6 +48,15 @@ absl::Span<const RuntimeSymbol> RuntimeSymbols() {
   static const auto& symbols = *new std::vector<RuntimeSymbol>{
       {"assay_power_u64", Address(PowerU64)},
       {"assay_parallel_for", Address(ParallelFor)},
+      {"assay_sort_lines", Address(SortLines)},
+      {"assay_cholesky_f32", Address(Cholesky<float>)},
+      {"assay_triangular_solve_f32", Address(TriangularSolve<float>)},
+      {"assay_cholesky_f64", Address(Cholesky<double>)},
+      {"assay_triangular_solve_f64", Address(TriangularSolve<double>)},
+      {"assay_cholesky_f16", Address(Cholesky<Half>)},
+      {"assay_triangular_solve_f16", Address(TriangularSolve<Half>)},
+      {"assay_cholesky_bf16", Address(Cholesky<BFloat16>)},
+      {"assay_triangular_solve_bf16", Address(TriangularSolve<BFloat16>)},
       {"__extendhfsf2", Address(ExtendHalf)},
       {"__truncsfhf2", Address(TruncateFloat)},
       {"memcpy", Address<void*(void*, const void*, size_t)>(std::memcpy)},

@@ -1,0 +1,119 @@
+#include "optimized/codegen/gather.h"
+
+#include "absl/algorithm/container.h"
+
+namespace assay {
+
+using llvm::Value;
+using Frame = ElementEmitter::Frame;
+
+IndexNumbers IndexNumbers::OfGather(const Instruction& gather) {
+  const Attributes& a = gather.attributes();
+  return {a.Integers(Attr::kOffsetDims),          a.Integers(Attr::kCollapsedSliceDims),
+          a.Integers(Attr::kOperandBatchingDims), a.Integers(Attr::kStartIndicesBatchingDims),
+          a.Integers(Attr::kStartIndexMap),       a.Integer(Attr::kIndexVectorDim)};
+}
+
+IndexNumbers IndexNumbers::OfScatter(const Instruction& scatter) {
+  const Attributes& a = scatter.attributes();
+  return {
+      a.Integers(Attr::kUpdateWindowDims),         a.Integers(Attr::kInsertedWindowDims),
+      a.Integers(Attr::kInputBatchingDims),        a.Integers(Attr::kScatterIndicesBatchingDims),
+      a.Integers(Attr::kScatterDimsToOperandDims), a.Integer(Attr::kIndexVectorDim)};
+}
+
+std::vector<int64_t> IndexNumbers::WindowDimOf(int64_t rank, int64_t operand_rank) const {
+  std::vector<int64_t> present;
+  for (int64_t d = 0; d < operand_rank; ++d) {
+    if (!absl::c_linear_search(absent_dims, d) && !absl::c_linear_search(batching_dims, d)) {
+      present.push_back(d);
+    }
+  }
+  std::vector<int64_t> result(rank, -1);
+  for (size_t k = 0; k < window_dims.size(); ++k) result[window_dims[k]] = present[k];
+  return result;
+}
+
+absl::StatusOr<WindowStart> EmitWindowStart(ElementEmitter& e, const Frame* frame,
+                                            const IndexNumbers& numbers, const Instruction& indices,
+                                            int64_t operand_rank, const std::vector<Value*>& at) {
+  const Shape& shape = indices.shape();
+  // The index vectors' position: what remains of `at` without the window's dimensions, in order.
+  ElementIndex vector;
+  size_t next = 0;
+  for (int64_t d = 0; d < shape.rank(); ++d) {
+    if (d == numbers.index_vector_dim) {
+      vector.dims.push_back(e.Index(0));
+      continue;
+    }
+    while (absl::c_linear_search(numbers.window_dims, static_cast<int64_t>(next))) ++next;
+    vector.dims.push_back(at[next++]);
+  }
+  WindowStart start;
+  start.components.resize(operand_rank);
+  start.batch.resize(operand_rank, nullptr);
+  for (size_t k = 0; k < numbers.batching_dims.size(); ++k) {
+    start.batch[numbers.batching_dims[k]] = vector.dims[numbers.indices_batching_dims[k]];
+  }
+  const bool is_signed = IsSigned(shape.element_type());
+  for (size_t k = 0; k < numbers.index_map.size(); ++k) {
+    if (numbers.index_vector_dim < shape.rank()) {
+      vector.dims[numbers.index_vector_dim] = e.Index(static_cast<int64_t>(k));
+    }
+    absl::StatusOr<Value*> component = e.EmitOne(frame, &indices, vector);
+    if (!component.ok()) return component.status();
+    llvm::IRBuilder<>& ir = e.builder().ir();
+    start.components[numbers.index_map[k]] = {
+        ir.CreateIntCast(*component, ir.getInt64Ty(), is_signed), is_signed};
+  }
+  return start;
+}
+
+// Lanes along a window's dimension share their start.
+LaneAccess GatherLanes(const Instruction& i, int64_t operand, int lane_dim) {
+  const IndexNumbers numbers = IndexNumbers::OfGather(i);
+  const int64_t inside =
+      numbers.WindowDimOf(i.shape().rank(), i.operand(0)->shape().rank())[lane_dim];
+  if (inside < 0) return {LaneAccess::kImpossible, -1};
+  if (operand == 1) return {LaneAccess::kUniform, -1};
+  return {LaneAccess::kLanes, static_cast<int>(inside)};
+}
+
+absl::StatusOr<ElementValues> EmitGather(ElementEmitter& e, const Frame* frame,
+                                         const Instruction& i, const ElementIndex& index) {
+  llvm::IRBuilder<>& ir = e.builder().ir();
+  const Instruction& operand = *i.operand(0);
+  const Shape& from = operand.shape();
+  const IndexNumbers numbers = IndexNumbers::OfGather(i);
+  absl::Span<const int64_t> sizes = i.attributes().Integers(Attr::kSliceSizes);
+  std::vector<Value*> result_at = index.dims;
+  result_at.resize(i.shape().rank(), e.Index(0));
+  absl::StatusOr<WindowStart> start =
+      EmitWindowStart(e, frame, numbers, *i.operand(1), from.rank(), result_at);
+  if (!start.ok()) return start.status();
+
+  ElementIndex at;
+  at.width = index.width;
+  for (int64_t d = 0; d < from.rank(); ++d) {
+    Value* first = start->batch[d] != nullptr ? start->batch[d] : e.Index(0);
+    if (const IndexComponent& c = start->components[d]; c.value != nullptr) {
+      Value* limit = e.Index(from.dimension(d) - sizes[d]);
+      first = ir.CreateBinaryIntrinsic(c.is_signed ? llvm::Intrinsic::smin : llvm::Intrinsic::umin,
+                                       c.value, limit);
+      if (c.is_signed) first = ir.CreateBinaryIntrinsic(llvm::Intrinsic::smax, first, e.Index(0));
+    }
+    at.dims.push_back(first);
+  }
+  const std::vector<int64_t> inside = numbers.WindowDimOf(i.shape().rank(), from.rank());
+  for (int64_t d = 0; d < i.shape().rank(); ++d) {
+    if (inside[d] < 0) continue;
+    at.dims[inside[d]] = e.IndexAdd(at.dims[inside[d]], result_at[d]);
+    if (index.width > 1 && d == index.lane_dim) at.lane_dim = static_cast<int>(inside[d]);
+  }
+  if (at.lane_dim < 0) at.width = 1;
+  absl::StatusOr<Value*> value = e.EmitSpread(frame, &operand, at, index.width);
+  if (!value.ok()) return value.status();
+  return ElementValues{*value};
+}
+
+}  // namespace assay

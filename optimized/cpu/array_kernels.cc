@@ -1,0 +1,65 @@
+#include "optimized/cpu/array_kernels.h"
+
+#include "absl/container/flat_hash_map.h"
+#include "spec/backend/error.h"
+#include "spec/base/strings.h"
+#include "spec/ops/shape_inference.h"
+
+namespace assay {
+
+using llvm::Value;
+
+void ArrayKernelContext::CallRuntime(const char* name, llvm::ArrayRef<Value*> arguments) const {
+  std::vector<llvm::Type*> types;
+  for (Value* argument : arguments) types.push_back(argument->getType());
+  llvm::FunctionCallee callee =
+      module.getOrInsertFunction(name, llvm::FunctionType::get(ir().getVoidTy(), types, false));
+  ir().CreateCall(callee, arguments);
+}
+
+ArrayKernelFn FindArrayKernel(Opcode opcode) {
+  static const auto& table = *new absl::flat_hash_map<Opcode, ArrayKernelFn>{
+      {Opcode::kCholesky, EmitCholesky},
+      {Opcode::kScatter, EmitScatter},
+      {Opcode::kSelectAndScatter, EmitSelectAndScatter},
+      {Opcode::kSort, EmitSort},
+      {Opcode::kTopK, EmitTopK},
+      {Opcode::kTriangularSolve, EmitTriangularSolve},
+  };
+  auto it = table.find(opcode);
+  return it == table.end() ? nullptr : it->second;
+}
+
+namespace {
+// The combiner's parameters have the operands' types: no code converts between them.
+bool CombinesAsIs(const Instruction& i) {
+  const Computation& combiner = *i.callees().back();
+  const int64_t n = combiner.parameter_count() / 2;
+  for (int64_t k = 0; k < combiner.parameter_count(); ++k) {
+    if (combiner.parameter(k)->shape().element_type() != i.operand(k % n)->shape().element_type()) {
+      return false;
+    }
+  }
+  return true;
+}
+}  // namespace
+
+absl::Status CheckForm(const Instruction& i) {
+  switch (i.opcode()) {
+    case Opcode::kConvolution:
+      if (IsPlainConvolution(i.attributes())) return absl::OkStatus();
+      return MakeError(ErrorClass::kUnsupported,
+                       StrCat("cpu: no code for a backward or sparse convolution: ", i.ToString()));
+    case Opcode::kReduceWindow:
+    case Opcode::kScatter:
+    case Opcode::kSelectAndScatter:
+      if (CombinesAsIs(i)) return absl::OkStatus();
+      return MakeError(
+          ErrorClass::kUnsupported,
+          StrCat("cpu: no code for a combiner of another type than its operands: ", i.ToString()));
+    default:
+      return absl::OkStatus();
+  }
+}
+
+}  // namespace assay

@@ -1,0 +1,38 @@
+// Ops whose result is made as a whole, not element by element: each has a kernel of its own, which
+// runs as one task and is never fused.
+#pragma once
+
+#include "absl/status/status.h"
+#include "optimized/cpu/kernel_emitter.h"
+
+namespace assay {
+
+struct ArrayKernelContext {
+  llvm::Module& module;
+  ElementEmitter& elements;  // operands are its sources
+  const Instruction& instruction;
+  const KernelBuffers& buffers;
+  llvm::Function* function;
+  std::vector<std::vector<llvm::Value*>> operands;  // pointers by leaf; row-major arrays
+  std::vector<llvm::Value*> results;                // by leaf
+
+  llvm::IRBuilder<>& ir() const { return elements.builder().ir(); }
+  // A function of the runtime that returns nothing.
+  void CallRuntime(const char* name, llvm::ArrayRef<llvm::Value*> arguments) const;
+};
+
+using ArrayKernelFn = absl::Status (*)(ArrayKernelContext& context);
+// nullptr for every other op.
+ArrayKernelFn FindArrayKernel(Opcode opcode);
+
+absl::Status EmitScatter(ArrayKernelContext& context);
+absl::Status EmitSelectAndScatter(ArrayKernelContext& context);
+absl::Status EmitSort(ArrayKernelContext& context);
+absl::Status EmitTopK(ArrayKernelContext& context);
+absl::Status EmitCholesky(ArrayKernelContext& context);
+absl::Status EmitTriangularSolve(ArrayKernelContext& context);
+
+// Forms of an op that have no code though the op has: an error that says which.
+absl::Status CheckForm(const Instruction& instruction);
+
+}  // namespace assay

@@ -1,0 +1,92 @@
+#include "optimized/runtime/linear_algebra.h"
+
+#include <cmath>
+#include <limits>
+#include <type_traits>
+#include <vector>
+
+#include "spec/types/native.h"
+
+namespace assay {
+
+namespace {
+template <typename T>
+using Working = std::conditional_t<std::is_same_v<T, double>, double, float>;
+}  // namespace
+
+// Row by row: each element is what the rows above have left of it.
+template <typename T>
+void Cholesky(const T* a, T* factor, int64_t matrices, int64_t order, int64_t lower) {
+  using W = Working<T>;
+  const int64_t n = order;
+  std::vector<W> l(n * n);
+  for (int64_t m = 0; m < matrices; ++m, a += n * n, factor += n * n) {
+    bool positive = true;
+    for (int64_t i = 0; i < n && positive; ++i) {
+      for (int64_t j = 0; j <= i; ++j) {
+        W rest = static_cast<W>(lower != 0 ? a[i * n + j] : a[j * n + i]);
+        for (int64_t k = 0; k < j; ++k) rest -= l[i * n + k] * l[j * n + k];
+        if (i != j) {
+          l[i * n + j] = rest / l[j * n + j];
+          continue;
+        }
+        positive = rest > 0;  // false for NaN
+        l[i * n + i] = std::sqrt(rest);
+      }
+    }
+    for (int64_t i = 0; i < n; ++i) {
+      for (int64_t j = 0; j < n; ++j) {
+        const bool inside = lower != 0 ? j <= i : i <= j;
+        W value = 0;
+        if (inside) value = lower != 0 ? l[i * n + j] : l[j * n + i];
+        if (!positive) value = std::numeric_limits<W>::quiet_NaN();
+        factor[i * n + j] = static_cast<T>(value);
+      }
+    }
+  }
+}
+
+template <typename T>
+void TriangularSolve(const T* a, const T* b, T* x, int64_t matrices, int64_t order, int64_t columns,
+                     int64_t form) {
+  using W = Working<T>;
+  const bool left = (form & kSolveLeft) != 0;
+  const bool unit = (form & kSolveUnitDiagonal) != 0;
+  const bool transposed = (form & kSolveTransposed) != 0;
+  // x op(a) = b is the system with the transpose of op(a).
+  const bool swapped = transposed == left;
+  const bool lower = ((form & kSolveLower) != 0) != swapped;  // of the matrix that is solved with
+  std::vector<W> solution(order);
+  for (int64_t m = 0; m < matrices; ++m) {
+    const T* matrix = a + m * order * order;
+    auto coefficient = [&](int64_t row, int64_t column) {
+      return static_cast<W>(swapped ? matrix[column * order + row] : matrix[row * order + column]);
+    };
+    for (int64_t c = 0; c < columns; ++c) {
+      auto place = [&](int64_t row) {
+        return m * order * columns + (left ? row * columns + c : c * order + row);
+      };
+      for (int64_t step = 0; step < order; ++step) {
+        const int64_t row = lower ? step : order - 1 - step;
+        W rest = static_cast<W>(b[place(row)]);
+        for (int64_t done = 0; done < step; ++done) {
+          const int64_t column = lower ? done : order - 1 - done;
+          rest -= coefficient(row, column) * solution[column];
+        }
+        solution[row] = unit ? rest : rest / coefficient(row, row);
+        x[place(row)] = static_cast<T>(solution[row]);
+      }
+    }
+  }
+}
+
+#define ASSAY_INSTANTIATE(T)                                          \
+  template void Cholesky<T>(const T*, T*, int64_t, int64_t, int64_t); \
+  template void TriangularSolve<T>(const T*, const T*, T*, int64_t, int64_t, int64_t, int64_t);
+ASSAY_INSTANTIATE(float)
+ASSAY_INSTANTIATE(double)
+ASSAY_INSTANTIATE(Half)
+ASSAY_INSTANTIATE(BFloat16)
+#undef ASSAY_INSTANTIATE
+
+}  // namespace assay
