@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "reference/bounds/elements.h"
-#include "reference/reduce.h"
+#include "reference/fold.h"
 #include "spec/backend/error.h"
 #include "spec/base/status_macros.h"
 #include "spec/base/strings.h"

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "reference/complex.h"
+#include "reference/dynamic_shapes.h"
 #include "reference/narrow_types.h"
 #include "spec/backend/error.h"
 #include "spec/base/strings.h"
@@ -337,8 +338,15 @@ absl::StatusOr<Value> Interpreter::RunPlan(const Plan& plan, absl::Span<const Va
     for (int at : step.operands) operands.push_back(&values[at]);
     Shape lifted_shape;
     if (lifted != nullptr) lifted_shape = Lift(instruction.shape(), *lifted);
-    OpContext op{instruction, lifted == nullptr ? instruction.shape() : lifted_shape, operands,
-                 freedoms_, step.divisor_is_invariant};
+    const bool dynamic = lifted == nullptr && TouchesDynamic(instruction);
+    if (dynamic) {
+      absl::StatusOr<Shape> sized = RunTimeShape(instruction, operands);
+      if (!sized.ok()) return sized.status();
+      lifted_shape = *std::move(sized);
+    }
+    const bool as_written = lifted == nullptr && !dynamic;
+    OpContext op{instruction, as_written ? instruction.shape() : lifted_shape, operands, freedoms_,
+                 step.divisor_is_invariant};
     absl::StatusOr<Value> value = Apply(*step.evaluation, op);
     if (!value.ok()) return value.status();
     values[number] = *std::move(value);

@@ -3,6 +3,7 @@
 #include <array>
 
 #include "reference/complex.h"
+#include "reference/data_evaluations.h"
 #include "spec/backend/error.h"
 #include "spec/base/strings.h"
 
@@ -22,13 +23,31 @@ Table MakeTable(std::initializer_list<absl::Span<const OpEvaluation>> families) 
 }  // namespace
 
 const OpEvaluation* FindEvaluation(Opcode opcode) {
-  static const Table table = MakeTable(
-      {ElementwiseUnaryEvaluations(), ElementwiseBinaryEvaluations(),
-       ElementwiseTernaryEvaluations(), ConvertEvaluations(), DataMovementEvaluations(),
-       DynamicSliceEvaluations(), ReduceEvaluations(), DotEvaluations(), ConvolutionEvaluations(),
-       LinearAlgebraEvaluations(), RngEvaluations(), RngBitGeneratorEvaluations(),
-       ControlFlowEvaluations(), StructureEvaluations(), ComplexPartEvaluations(),
-       CollectiveEvaluations(), TransferEvaluations()});
+  static const Table table = MakeTable({ElementwiseUnaryEvaluations(),
+                                        ElementwiseBinaryEvaluations(),
+                                        ElementwiseTernaryEvaluations(),
+                                        ConvertEvaluations(),
+                                        DataMovementEvaluations(),
+                                        DynamicSliceEvaluations(),
+                                        ReduceEvaluations(),
+                                        WindowEvaluations(),
+                                        GatherEvaluations(),
+                                        ScatterEvaluations(),
+                                        SortEvaluations(),
+                                        TopKEvaluations(),
+                                        MapEvaluations(),
+                                        BatchNormEvaluations(),
+                                        DynamicShapeEvaluations(),
+                                        DotEvaluations(),
+                                        ConvolutionEvaluations(),
+                                        LinearAlgebraEvaluations(),
+                                        RngEvaluations(),
+                                        RngBitGeneratorEvaluations(),
+                                        ControlFlowEvaluations(),
+                                        StructureEvaluations(),
+                                        ComplexPartEvaluations(),
+                                        CollectiveEvaluations(),
+                                        TransferEvaluations()});
   return table[static_cast<int>(opcode)];
 }
 

@@ -16,7 +16,7 @@ absl::StatusOr<Value> ApplyGetTupleElement(Interpreter&, const OpContext& op) {
   return op.operands[0]->elements[op.instruction.tuple_index()];
 }
 
-// optimization-barrier and copies of tuples return what they get.
+// optimization-barrier, domain and copies of tuples return what they get.
 absl::StatusOr<Value> ApplyIdentity(Interpreter&, const OpContext& op) { return *op.operands[0]; }
 
 // Parameters and constants are read by the interpreter before it looks at rows.
@@ -34,6 +34,7 @@ absl::Span<const OpEvaluation> StructureEvaluations() {
       {Opcode::kGetTupleElement, nullptr, nullptr, ApplyGetTupleElement},
       {Opcode::kCopy, nullptr, nullptr, ApplyIdentity},
       {Opcode::kOptBarrier, nullptr, nullptr, ApplyIdentity},
+      {Opcode::kDomain, nullptr, nullptr, ApplyIdentity},
   };
   return kRows;
 }

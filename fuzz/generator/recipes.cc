@@ -4,6 +4,8 @@
 #include <array>
 #include <vector>
 
+#include "fuzz/generator/recipes_data.h"
+
 namespace assay {
 namespace {
 
@@ -11,7 +13,7 @@ std::vector<Recipe> Join() {
   std::vector<Recipe> all;
   for (absl::Span<const Recipe> rows :
        {IndexRecipes(), ElementwiseRecipes(), ReduceRecipes(), DotRecipes(), LinearRecipes(),
-        ControlRecipes(), LayoutRecipes(), CommunicationRecipes()}) {
+        DataRecipes(), ControlRecipes(), LayoutRecipes(), CommunicationRecipes()}) {
     all.insert(all.end(), rows.begin(), rows.end());
   }
   return all;

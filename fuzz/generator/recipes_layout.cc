@@ -109,7 +109,7 @@ constexpr Recipe kRecipes[] = {
     {Opcode::kBitcast, "bitcast", kGroup, 2, BuildBitcast, true},
     {Opcode::kBitcastConvert, "bitcast-convert", kGroup, 4, BuildBitcastConvert},
     {Opcode::kBitcastConvert, "bit-trick", kGroup, 2, BuildBitTrick},
-    {Opcode::kOptBarrier, "opt-barrier", kGroup, 1, BuildOptBarrier},
+    {Opcode::kOptBarrier, "opt-barrier", kGroup, 2, BuildOptBarrier},
 };
 
 }  // namespace

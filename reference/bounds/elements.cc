@@ -53,6 +53,29 @@ std::vector<uint64_t> Merge(std::vector<uint64_t> a, const std::vector<uint64_t>
   return a;
 }
 
+// The codes that a float element may have, where they are known one by one: a tie, a select between
+// two values. Empty: they are not.
+std::vector<uint64_t> KnownCodes(const Array& array, int64_t i) {
+  if (!array.choices.empty()) {
+    auto it = array.choices.find(i);
+    if (it != array.choices.end()) return it->second;
+  }
+  if (!IsFloat(array.literal.element_type())) return {};
+  if ((BoundOf(array, i).flags & kForced) == 0 || IsNanSlot(array, i)) return {};
+  return {array.literal.GetBits(i)};
+}
+
+// Sets them beside the bound, or forgets them.
+void SetKnownCodes(Array& result, int64_t i, std::vector<uint64_t> codes) {
+  std::sort(codes.begin(), codes.end());
+  codes.erase(std::unique(codes.begin(), codes.end()), codes.end());
+  if (codes.size() > 1 && codes.size() <= kMaxChoices) {
+    result.choices[i] = std::move(codes);
+  } else if (!result.choices.empty()) {
+    result.choices.erase(i);
+  }
+}
+
 }  // namespace
 
 void MakeBounds(Array& result) {
@@ -65,6 +88,7 @@ void SetUndecided(Array& result, int64_t i) {
   if (const int64_t width = BoundsPerElement(type); width != 0) {
     MakeBounds(result);
     for (int64_t k = 0; k < width; ++k) result.bounds[i * width + k] = {0, 0, 0, kUndecided};
+    if (!result.choices.empty()) result.choices.erase(i);
   } else if (IsPred(type)) {
     result.choices[i] = {0, 1};
   } else {
@@ -82,6 +106,13 @@ void MoveBound(const Array& source, int64_t from, Array& result, int64_t to) {
     MakeBounds(result);
     for (int64_t k = 0; k < width; ++k)
       result.bounds[to * width + k] = BoundOf(source, from * width + k);
+    if (source.choices.empty() && result.choices.empty()) return;
+    auto it = source.choices.find(from);
+    if (it != source.choices.end()) {
+      result.choices[to] = it->second;
+    } else {
+      result.choices.erase(to);
+    }
     return;
   }
   auto it = source.choices.find(from);
@@ -94,8 +125,14 @@ void MoveBound(const Array& source, int64_t from, Array& result, int64_t to) {
 
 void HullWith(const Array& source, int64_t from, Array& result, int64_t to) {
   const int64_t width = BoundsPerElement(source.literal.element_type());
-  for (int64_t k = 0; k < width; ++k) HullSlots(source, from * width + k, result, to * width + k);
-  if (width != 0) return;
+  if (width != 0) {
+    std::vector<uint64_t> codes = KnownCodes(result, to);
+    const std::vector<uint64_t> more = KnownCodes(source, from);
+    codes = codes.empty() || more.empty() ? std::vector<uint64_t>() : Merge(codes, more);
+    for (int64_t k = 0; k < width; ++k) HullSlots(source, from * width + k, result, to * width + k);
+    SetKnownCodes(result, to, std::move(codes));
+    return;
+  }
   const std::vector<uint64_t> a = CodesOf(result, to), b = CodesOf(source, from);
   SetCodes(result, to, a.empty() || b.empty() ? std::vector<uint64_t>() : Merge(a, b));
 }

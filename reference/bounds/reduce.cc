@@ -1,26 +1,25 @@
-// Bounds of reduces with recognised combiners.
-#include "reference/reduce.h"
-
+// Bounds of folds with recognised combiners.
 #include "reference/bounds/binary.h"
 #include "reference/bounds/sum.h"
+#include "reference/fold.h"
 
 namespace assay::reference {
 namespace {
 
 struct Terms {
   const Freedoms& freedoms;
-  const Array& operand;
+  const Array& input;
   const Array& init;
-  const ReduceGeometry& geometry;
+  const FoldTerms& lists;
+  mutable IndexMap list = {};
 
-  int64_t InitOf(size_t o) const { return geometry.own_init ? static_cast<int64_t>(o) : 0; }
-
+  int64_t results() const { return lists.results(); }
   // Calls f with the range of the initial value and of every input of result element o.
   template <typename T, typename F>
-  void ForEach(size_t o, Consumer consumer, F f) const {
-    f(Seen<T>(freedoms, init, InitOf(o), consumer));
-    for (int64_t offset : geometry.offsets)
-      f(Seen<T>(freedoms, operand, geometry.bases[o] + offset, consumer));
+  void ForEach(int64_t o, Consumer consumer, F f) const {
+    f(Seen<T>(freedoms, init, lists.InitOf(o), consumer));
+    lists.List(o, list);
+    for (int64_t at : list) f(Seen<T>(freedoms, input, at, consumer));
   }
 };
 
@@ -28,16 +27,16 @@ struct Terms {
 // bound.
 template <typename T, typename A>
 void BoundSum(const Terms& terms, Array& result) {
-  for (size_t o = 0; o < terms.geometry.bases.size(); ++o) {
+  for (int64_t o = 0; o < terms.results(); ++o) {
     SumBound<T, A> sum;
     terms.ForEach<T>(o, Consumer::kSum, [&](const auto& x) { sum.Add(x, false); });
-    FinishSum<T, A>(terms.freedoms, result, static_cast<int64_t>(o), sum, View::kNone);
+    FinishSum<T, A>(terms.freedoms, result, o, sum, View::kNone);
   }
 }
 
 template <typename Rule, typename T>
 void BoundExtremum(const Terms& terms, Array& result) {
-  for (size_t o = 0; o < terms.geometry.bases.size(); ++o) {
+  for (int64_t o = 0; o < terms.results(); ++o) {
     bool first = true, single = true;
     Range<Wide<T>> extremum;
     terms.ForEach<T>(o, Consumer::kOther, [&](const auto& x) {
@@ -45,7 +44,7 @@ void BoundExtremum(const Terms& terms, Array& result) {
       extremum = first ? x : RangeOf<Rule>(extremum, x);
       first = false;
     });
-    if (!single) FinishExact<T>(terms.freedoms, result, static_cast<int64_t>(o), extremum);
+    if (!single) FinishExact<T>(terms.freedoms, result, o, extremum);
   }
 }
 
@@ -54,7 +53,7 @@ void BoundExtremum(const Terms& terms, Array& result) {
 template <typename T, typename A>
 void BoundProduct(const Terms& terms, Array& result) {
   using W = Wide<T>;
-  for (size_t o = 0; o < terms.geometry.bases.size(); ++o) {
+  for (int64_t o = 0; o < terms.results(); ++o) {
     W product = 1, largest = 1, grown = 1, shrunk = 1;
     int64_t factors = 0;
     bool single = true, finite = true, whole = true, zero = false;
@@ -77,7 +76,7 @@ void BoundProduct(const Terms& terms, Array& result) {
       if (high > 1) grown *= high;
       if (low < 1) shrunk *= std::max<W>(low, 0);
     });
-    const auto i = static_cast<int64_t>(o);
+    const int64_t i = o;
     const bool normal = finite && grown < OverflowThreshold<A>() && shrunk >= Tiny<A>();
     const bool exact = whole && grown <= PowerOfTwo<W>(FormatOf<A>::kPrecision);
     if (single && !finite && factors == 0) continue;  // infinities, NaN, ones and zeros only
@@ -103,7 +102,7 @@ void BoundProduct(const Terms& terms, Array& result) {
 // Integers and predicates: every combination of the codes of uncertain terms.
 template <typename Op, typename T>
 void BoundCodes(const Terms& terms, Array& result) {
-  if (terms.operand.Certain() && terms.init.Certain()) return;
+  if (terms.input.Certain() && terms.init.Certain()) return;
   auto combine = [](uint64_t a, uint64_t b) -> uint64_t {
     if constexpr (kIsPred<T>) {
       if constexpr (requires { &Op::Predicate; }) return Op::Predicate(a != 0, b != 0) ? 1 : 0;
@@ -113,12 +112,13 @@ void BoundCodes(const Terms& terms, Array& result) {
     }
     return a;
   };
-  for (size_t o = 0; o < terms.geometry.bases.size(); ++o) {
-    const auto i = static_cast<int64_t>(o);
-    std::vector<uint64_t> codes = CodesOf(terms.init, terms.InitOf(o));
-    for (int64_t offset : terms.geometry.offsets) {
+  for (int64_t o = 0; o < terms.results(); ++o) {
+    const int64_t i = o;
+    std::vector<uint64_t> codes = CodesOf(terms.init, terms.lists.InitOf(o));
+    terms.lists.List(o, terms.list);
+    for (int64_t at : terms.list) {
       std::vector<uint64_t> next;
-      for (uint64_t b : CodesOf(terms.operand, terms.geometry.bases[o] + offset))
+      for (uint64_t b : CodesOf(terms.input, at))
         for (uint64_t a : codes) next.push_back(combine(a, b));
       std::sort(next.begin(), next.end());
       next.erase(std::unique(next.begin(), next.end()), next.end());
@@ -132,14 +132,15 @@ void BoundCodes(const Terms& terms, Array& result) {
 
 }  // namespace
 
-void BoundRecognisedReduce(const Freedoms& freedoms, Opcode combiner, const Array& operand,
-                           const Array& init, const ReduceGeometry& geometry, Array& result) {
-  const Terms terms{freedoms, operand, init, geometry};
+void BoundRecognisedFold(const Freedoms& freedoms, Opcode combiner, const Array& input,
+                         const Array& init, const FoldTerms& lists, FoldRules rules,
+                         Array& result) {
+  const Terms terms{freedoms, input, init, lists};
   DispatchComputed(result.literal.element_type(), [&](auto tag) {
     using T = typename decltype(tag)::type;
     if constexpr (kIsReal<T>) {
       using A = Accumulator<T>;
-      if (freedoms.literal_reducer) {
+      if (freedoms.literal_reducer || rules.stepwise) {
         if (combiner == Opcode::kAdd) BoundSum<T, T>(terms, result);
         if (combiner == Opcode::kMultiply) BoundProduct<T, T>(terms, result);
       } else {

@@ -4,6 +4,8 @@
 #include <limits>
 #include <utility>
 
+#include "spec/ir/computation.h"
+
 namespace assay {
 namespace {
 
@@ -67,6 +69,14 @@ std::string TypeList(TypeMask mask) {
     text += name;
   }
   return text;
+}
+
+// Parameter or result `what` of a called computation is a scalar of `type`.
+absl::Status CheckCalleeScalar(const OpSite& site, const Computation& callee, std::string_view what,
+                               int64_t i, const Shape& shape, ElementType type) {
+  if (shape.IsScalar() && shape.element_type() == type) return absl::OkStatus();
+  return SiteError(site, what, " ", i, " of computation ", callee.name(), " is ", shape.ToString(),
+                   ", want ", Name(type), "[]");
 }
 
 }  // namespace
@@ -199,6 +209,49 @@ absl::Status CheckDimensionList(const OpSite& site, Attr attr, absl::Span<const 
     seen[dimension] = true;
   }
   return absl::OkStatus();
+}
+
+absl::Status CheckScalarFunction(const OpSite& site, const Computation& computation,
+                                 absl::Span<const ElementType> parameters,
+                                 absl::Span<const ElementType> results) {
+  const int64_t wanted = static_cast<int64_t>(parameters.size());
+  if (computation.parameter_count() != wanted) {
+    return SiteError(site, "computation ", computation.name(), " takes ",
+                     computation.parameter_count(), " parameters, want ", wanted);
+  }
+  for (int64_t i = 0; i < wanted; ++i) {
+    const Instruction* parameter = computation.parameter(i);
+    if (parameter == nullptr)
+      return SiteError(site, "computation ", computation.name(), " lacks parameter ", i);
+    ASSAY_RETURN_IF_ERROR(
+        CheckCalleeScalar(site, computation, "parameter", i, parameter->shape(), parameters[i]));
+  }
+  if (computation.root() == nullptr)
+    return SiteError(site, "computation ", computation.name(), " has no root");
+  const Shape& result = computation.root()->shape();
+  const int64_t n = static_cast<int64_t>(results.size());
+  if (n == 1) return CheckCalleeScalar(site, computation, "result", 0, result, results[0]);
+  if (!result.IsTuple() || static_cast<int64_t>(result.elements().size()) != n) {
+    return SiteError(site, "computation ", computation.name(), " returns ", result.ToString(),
+                     ", want a tuple of ", n, " scalars");
+  }
+  for (int64_t i = 0; i < n; ++i) {
+    ASSAY_RETURN_IF_ERROR(
+        CheckCalleeScalar(site, computation, "result", i, result.elements()[i], results[i]));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckReducer(const OpSite& site, const Computation& reducer,
+                          absl::Span<const ElementType> types) {
+  const int64_t n = static_cast<int64_t>(types.size());
+  if (reducer.parameter_count() != 2 * n) {
+    return SiteError(site, "computation ", reducer.name(), " takes ", reducer.parameter_count(),
+                     " parameters, want ", 2 * n, ": ", n, " running values, then ", n, " inputs");
+  }
+  std::vector<ElementType> parameters(types.begin(), types.end());
+  parameters.insert(parameters.end(), types.begin(), types.end());
+  return CheckScalarFunction(site, reducer, parameters, types);
 }
 
 absl::StatusOr<Shape> WrittenArray(const OpSite& site) {

@@ -54,6 +54,15 @@ absl::Status CheckDimensionList(const OpSite& site, Attr attr, absl::Span<const 
 // The element type of sums of products of operands 0 and 1 (dot, convolution): the higher precision
 // of the two, or what is written, an accumulation type. Precisions without a meaning are errors.
 absl::StatusOr<ElementType> ProductSumType(const OpSite& site);
+// `computation` takes scalars of the types `parameters` and returns one scalar of the type in
+// `results`, or a tuple of scalars if there are several.
+absl::Status CheckScalarFunction(const OpSite& site, const Computation& computation,
+                                 absl::Span<const ElementType> parameters,
+                                 absl::Span<const ElementType> results);
+// The reducer rule (hlo-format 4.4): `reducer` takes N running values and N inputs, all scalars of
+// `types`, and returns N of them.
+absl::Status CheckReducer(const OpSite& site, const Computation& reducer,
+                          absl::Span<const ElementType> types);
 
 // The shape that the text gives, which the op cannot do without: an array of acceptable size.
 absl::StatusOr<Shape> WrittenArray(const OpSite& site);

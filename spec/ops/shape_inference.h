@@ -13,7 +13,7 @@ absl::StatusOr<Shape> InferAsWritten(
     const OpSite& site);  // parameter, constant: any shape the text gives
 absl::StatusOr<Shape> InferTuple(const OpSite& site);
 absl::StatusOr<Shape> InferGetTupleElement(const OpSite& site);
-absl::StatusOr<Shape> InferIdentity(const OpSite& site);  // copy, opt-barrier
+absl::StatusOr<Shape> InferIdentity(const OpSite& site);  // copy, opt-barrier, domain
 absl::StatusOr<Shape> InferBitcast(const OpSite& site);
 absl::StatusOr<Shape> InferIota(const OpSite& site);
 
@@ -58,6 +58,25 @@ absl::StatusOr<Shape> InferRngGetAndUpdateState(const OpSite& site);
 
 // Reductions.
 absl::StatusOr<Shape> InferReduce(const OpSite& site);
+absl::StatusOr<Shape> InferReduceWindow(const OpSite& site);
+absl::StatusOr<Shape> InferSelectAndScatter(const OpSite& site);
+
+// Gather, scatter, sort, map.
+absl::StatusOr<Shape> InferGather(const OpSite& site);
+absl::StatusOr<Shape> InferScatter(const OpSite& site);
+absl::StatusOr<Shape> InferSort(const OpSite& site);
+absl::StatusOr<Shape> InferTopK(const OpSite& site);
+absl::StatusOr<Shape> InferMap(const OpSite& site);
+
+// Dynamic sizes.
+absl::StatusOr<Shape> InferGetDimensionSize(const OpSite& site);
+absl::StatusOr<Shape> InferSetDimensionSize(const OpSite& site);
+absl::StatusOr<Shape> InferDynamicReshape(const OpSite& site);
+
+// Batch normalisation.
+absl::StatusOr<Shape> InferBatchNormTraining(const OpSite& site);
+absl::StatusOr<Shape> InferBatchNormInference(const OpSite& site);
+absl::StatusOr<Shape> InferBatchNormGrad(const OpSite& site);
 
 // Control flow and calls.
 absl::StatusOr<Shape> InferWhile(const OpSite& site);

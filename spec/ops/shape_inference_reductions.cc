@@ -6,50 +6,6 @@
 #include "spec/ops/shape_inference.h"
 
 namespace assay {
-namespace {
-
-// Parameter or result `what` of the reducer is a scalar of `type`.
-absl::Status CheckReducerScalar(const OpSite& site, const Computation& reducer,
-                                std::string_view what, int64_t i, const Shape& shape,
-                                ElementType type) {
-  if (shape.IsScalar() && shape.element_type() == type) return absl::OkStatus();
-  return SiteError(site, what, " ", i, " of computation ", reducer.name(), " is ", shape.ToString(),
-                   ", want ", Name(type), "[]");
-}
-
-// `reducer` takes N running values and N input values, all scalars of `types`, and returns N of
-// them.
-absl::Status CheckReducer(const OpSite& site, const Computation& reducer,
-                          absl::Span<const ElementType> types) {
-  const int64_t n = static_cast<int64_t>(types.size());
-  if (reducer.parameter_count() != 2 * n) {
-    return SiteError(site, "computation ", reducer.name(), " takes ", reducer.parameter_count(),
-                     " parameters, want ", 2 * n, ": ", n, " running values, then ", n, " inputs");
-  }
-  for (int64_t i = 0; i < 2 * n; ++i) {
-    const Instruction* parameter = reducer.parameter(i);
-    if (parameter == nullptr)
-      return SiteError(site, "computation ", reducer.name(), " lacks parameter ", i);
-    ASSAY_RETURN_IF_ERROR(
-        CheckReducerScalar(site, reducer, "parameter", i, parameter->shape(), types[i % n]));
-  }
-  if (reducer.root() == nullptr)
-    return SiteError(site, "computation ", reducer.name(), " has no root");
-  const Shape& result = reducer.root()->shape();
-  if (n == 1) return CheckReducerScalar(site, reducer, "result", 0, result, types[0]);
-  if (!result.IsTuple() || static_cast<int64_t>(result.elements().size()) != n) {
-    return SiteError(site, "computation ", reducer.name(), " returns ", result.ToString(),
-                     ", want a tuple of ", n, " scalars");
-  }
-  for (int64_t i = 0; i < n; ++i) {
-    ASSAY_RETURN_IF_ERROR(
-        CheckReducerScalar(site, reducer, "result", i, result.elements()[i], types[i]));
-  }
-  return absl::OkStatus();
-}
-
-}  // namespace
-
 absl::StatusOr<Shape> InferReduce(const OpSite& site) {
   ASSAY_RETURN_IF_ERROR(CheckOperandCount(site));
   ASSAY_RETURN_IF_ERROR(CheckCalleeCount(site));

@@ -53,9 +53,6 @@ std::vector<std::string> Unsupported(const Module& module) {
   for (const Computation* computation : module.computations()) {
     for (const Instruction* instruction : *computation) {
       if (!Info(instruction->opcode()).IsDefined()) names.emplace(Name(instruction->opcode()));
-      ForEachLeaf(instruction->shape(), [&](const Shape& leaf, absl::Span<const int64_t>) {
-        if (leaf.HasDynamicDimension()) names.emplace("dynamic dimensions");
-      });
     }
   }
   return {names.begin(), names.end()};

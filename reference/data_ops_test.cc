@@ -1,0 +1,261 @@
+// What may come out of ops whose order or place is open: scatter, sort, top-k, windows.
+#include <gtest/gtest.h>
+
+#include "reference/interpreter.h"
+#include "spec/ops/verifier.h"
+#include "spec/text/reader.h"
+
+namespace assay::reference {
+namespace {
+
+Expectation Expect(const std::string& text, const Profile& profile) {
+  absl::StatusOr<std::unique_ptr<Module>> module = ReadModule(text);
+  EXPECT_TRUE(module.ok()) << module.status();
+  EXPECT_TRUE(Verify(**module).ok()) << Verify(**module);
+  absl::StatusOr<Expectation> expectation = MakeOracle()->Expect(**module, {}, profile, Limits{});
+  EXPECT_TRUE(expectation.ok()) << expectation.status();
+  return expectation.ok() ? *std::move(expectation) : Expectation();
+}
+
+// The verdict on the plain answer of leaf 0 with element `i` replaced.
+Verdict VerdictOn(const Expectation& expectation, int64_t i, double value) {
+  std::vector<Literal> answer;
+  for (const ArrayExpectation& leaf : expectation.leaves) answer.push_back(leaf.plain);
+  if (IsFloat(answer[0].element_type())) {
+    answer[0].SetDouble(i, value);
+  } else {
+    answer[0].SetInteger(i, static_cast<int64_t>(value));
+  }
+  std::vector<const Literal*> leaves;
+  for (const Literal& leaf : answer) leaves.push_back(&leaf);
+  return JudgeLeaves(expectation, leaves).verdict;
+}
+
+std::string Scatter(const std::string& combiner, const std::string& indices,
+                    const std::string& updates, const std::string& flags) {
+  return "HloModule m\n" + combiner + R"(
+ENTRY e {
+  x = f32[4] constant({1, 2, 3, 4})
+  i = s32[3] constant()" +
+         indices + R"()
+  u = f32[3] constant()" +
+         updates +
+         R"()
+  ROOT r = f32[4] scatter(x, i, u), update_window_dims={}, inserted_window_dims={0}, )"
+         R"(scatter_dims_to_operand_dims={0}, index_vector_dim=1, )" +
+         flags + R"(to_apply=f
+})";
+}
+
+constexpr char kLast[] = "f { a = f32[] parameter(0)  ROOT b = f32[] parameter(1) }";
+constexpr char kSum[] =
+    "f { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT c = f32[] add(a, b) }";
+constexpr char kHalves[] =
+    "f { a = f32[] parameter(0)  b = f32[] parameter(1)  h = f32[] constant(0.5)  "
+    "m = f32[] multiply(a, h)  ROOT c = f32[] add(m, b) }";
+
+TEST(Scatter, AnyOfSeveralUpdatesMayBeTheLast) {
+  const Expectation e = Expect(Scatter(kLast, "{1, 1, 2}", "{10, 20, 30}", ""), Profile::Strict());
+  EXPECT_EQ(VerdictOn(e, 1, 20), Verdict::kPass);
+  EXPECT_EQ(VerdictOn(e, 1, 10), Verdict::kPass);
+  EXPECT_EQ(VerdictOn(e, 1, 15), Verdict::kFail);
+  EXPECT_EQ(VerdictOn(e, 1, 2), Verdict::kFail);
+  EXPECT_EQ(VerdictOn(e, 2, 3), Verdict::kFail);
+}
+
+TEST(Scatter, SumsAreBoundedInAnyOrder) {
+  const Expectation e =
+      Expect(Scatter(kSum, "{1, 1, 1}", "{0.1, 0.2, 0.3}", ""), Profile::Strict());
+  EXPECT_EQ(VerdictOn(e, 1, (2.0f + 0.3f) + (0.2f + 0.1f)), Verdict::kPass);
+  EXPECT_EQ(VerdictOn(e, 1, 2.6001), Verdict::kFail);
+  EXPECT_EQ(VerdictOn(e, 0, 1.0000001), Verdict::kFail);
+}
+
+TEST(Scatter, CombinersThatDependOnTheOrderAreUndecidedWhereUpdatesMeet) {
+  const Expectation e =
+      Expect(Scatter(kHalves, "{1, 1, 2}", "{10, 20, 30}", ""), Profile::Strict());
+  EXPECT_EQ(VerdictOn(e, 1, 99), Verdict::kInconclusive);
+  EXPECT_EQ(VerdictOn(e, 2, 99), Verdict::kFail);
+}
+
+TEST(Scatter, BrokenPromisesPromiseNothing) {
+  const Expectation unique = Expect(
+      Scatter(kSum, "{1, 1, 2}", "{10, 20, 30}", "unique_indices=true, "), Profile::Strict());
+  EXPECT_EQ(VerdictOn(unique, 1, 22), Verdict::kInconclusive);
+  EXPECT_EQ(VerdictOn(unique, 2, 34), Verdict::kFail);
+  const Expectation sorted = Expect(
+      Scatter(kSum, "{2, 1, 0}", "{10, 20, 30}", "indices_are_sorted=true, "), Profile::Strict());
+  EXPECT_EQ(VerdictOn(sorted, 0, 99), Verdict::kInconclusive);
+}
+
+TEST(Scatter, AWindowThatIsPartlyOutsideMayBeDroppedByXla) {
+  constexpr char kText[] = R"(HloModule m
+f { a = f32[] parameter(0)  ROOT b = f32[] parameter(1) }
+ENTRY e {
+  x = f32[3] constant({1, 2, 3})
+  i = s32[1] constant({2})
+  u = f32[2] constant({5, 6})
+  ROOT r = f32[3] scatter(x, i, u), update_window_dims={0}, inserted_window_dims={}, scatter_dims_to_operand_dims={0}, index_vector_dim=0, to_apply=f
+})";
+  EXPECT_EQ(VerdictOn(Expect(kText, Profile::Strict()), 2, 3), Verdict::kFail);
+  EXPECT_EQ(VerdictOn(Expect(kText, Profile::Xla()), 2, 3), Verdict::kPass);
+  EXPECT_EQ(VerdictOn(Expect(kText, Profile::Xla()), 2, 5), Verdict::kPass);
+  EXPECT_EQ(VerdictOn(Expect(kText, Profile::Xla()), 2, 4), Verdict::kFail);
+}
+
+std::string Sort(const std::string& flags) {
+  return R"(HloModule m
+f { a = f32[] parameter(0)  b = f32[] parameter(1)  c = s32[] parameter(2)  d = s32[] parameter(3)
+    ROOT r = pred[] compare(a, b), direction=LT }
+ENTRY e {
+  k = f32[4] constant({2, 1, 2, 0})
+  v = s32[4] constant({10, 11, 12, 13})
+  s = (f32[4], s32[4]) sort(k, v), dimensions={0}, )" +
+         flags + R"(to_apply=f
+  a.1 = f32[4] get-tuple-element(s), index=0
+  b.1 = s32[4] get-tuple-element(s), index=1
+  ROOT t = (s32[4], f32[4]) tuple(b.1, a.1)
+})";
+}
+
+TEST(Sort, EqualsMayChangePlacesUnlessTheSortIsStable) {
+  const Expectation stable = Expect(Sort("is_stable=true, "), Profile::Xla());
+  EXPECT_EQ(VerdictOn(stable, 2, 12), Verdict::kFail);
+  const Expectation unstable = Expect(Sort(""), Profile::Xla());
+  EXPECT_EQ(VerdictOn(unstable, 2, 12), Verdict::kPass);
+  EXPECT_EQ(VerdictOn(unstable, 2, 11), Verdict::kFail);
+  EXPECT_EQ(VerdictOn(unstable, 0, 11), Verdict::kFail);
+  EXPECT_EQ(VerdictOn(Expect(Sort(""), Profile::Strict()), 2, 12), Verdict::kFail);
+}
+
+TEST(Sort, NaNsWithoutAPlaceInTheOrderLeaveNone) {
+  const Expectation e = Expect(R"(HloModule m
+f { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT r = pred[] compare(a, b), direction=LT }
+ENTRY e {
+  k = f32[4] constant({2, nan, 1, 0})
+  ROOT s = f32[4] sort(k), dimensions={0}, to_apply=f
+})",
+                               Profile::Strict());
+  EXPECT_EQ(VerdictOn(e, 0, 7), Verdict::kInconclusive);
+}
+
+TEST(Sort, KeysThatMayBeExchangedByRoundingExchangeTheirPayload) {
+  const Expectation e = Expect(R"(HloModule m
+f { a = f32[] parameter(0)  b = f32[] parameter(1)  c = s32[] parameter(2)  d = s32[] parameter(3)
+    ROOT r = pred[] compare(a, b), direction=LT }
+ENTRY e {
+  x = f32[3] constant({1, 1.0000001, 5})
+  k = f32[3] exponential(x)
+  v = s32[3] constant({10, 11, 12})
+  s = (f32[3], s32[3]) sort(k, v), dimensions={0}, is_stable=true, to_apply=f
+  a.1 = f32[3] get-tuple-element(s), index=0
+  b.1 = s32[3] get-tuple-element(s), index=1
+  ROOT t = (s32[3], f32[3]) tuple(b.1, a.1)
+})",
+                               Profile::Strict());
+  EXPECT_EQ(VerdictOn(e, 0, 11), Verdict::kPass);
+  EXPECT_EQ(VerdictOn(e, 0, 12), Verdict::kFail);
+  EXPECT_EQ(VerdictOn(e, 2, 10), Verdict::kFail);
+}
+
+TEST(TopK, CloseValuesMayExchangeTheirIndices) {
+  const Expectation e = Expect(R"(HloModule m
+ENTRY e {
+  x = f32[4] constant({1, 5, 1.0000001, 5})
+  y = f32[4] exponential(x)
+  k = (f32[3], s32[3]) topk(y), k=3, largest=true
+  v = f32[3] get-tuple-element(k), index=0
+  i = s32[3] get-tuple-element(k), index=1
+  ROOT t = (s32[3], f32[3]) tuple(i, v)
+})",
+                               Profile::Strict());
+  EXPECT_EQ(VerdictOn(e, 2, 0), Verdict::kPass);
+  EXPECT_EQ(VerdictOn(e, 2, 2), Verdict::kPass);
+  EXPECT_EQ(VerdictOn(e, 2, 1), Verdict::kFail);
+}
+
+TEST(ReduceWindow, PaddingMayHoldTheInitialValueForXla) {
+  auto text = [](const std::string& init) {
+    return R"(HloModule m
+f { a = s32[] parameter(0)  b = s32[] parameter(1)  ROOT r = s32[] add(a, b) }
+ENTRY e {
+  x = s32[3] constant({1, 2, 3})
+  i = s32[] constant()" +
+           init + R"()
+  ROOT r.1 = s32[3] reduce-window(x, i), window={size=2 pad=1_0}, to_apply=f
+})";
+  };
+  EXPECT_EQ(VerdictOn(Expect(text("5"), Profile::Xla()), 0, 11), Verdict::kInconclusive);
+  EXPECT_EQ(VerdictOn(Expect(text("5"), Profile::Xla()), 1, 9), Verdict::kFail);
+  EXPECT_EQ(VerdictOn(Expect(text("5"), Profile::Strict()), 0, 11), Verdict::kFail);
+  EXPECT_EQ(VerdictOn(Expect(text("0"), Profile::Xla()), 0, 11), Verdict::kFail);
+}
+
+TEST(SelectAndScatter, AChoiceByRoundingGoesToEither) {
+  const Expectation e = Expect(R"(HloModule m
+ge { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT r = pred[] compare(a, b), direction=GE }
+last { c = f32[] parameter(0)  ROOT d = f32[] parameter(1) }
+ENTRY e {
+  x = f32[3] constant({1, 1.0000001, 0})
+  y = f32[3] exponential(x)
+  s = f32[1] constant({7})
+  i = f32[] constant(0)
+  ROOT r.1 = f32[3] select-and-scatter(y, s, i), window={size=3}, select=ge, scatter=last
+})",
+                               Profile::Strict());
+  EXPECT_EQ(VerdictOn(e, 0, 7), Verdict::kPass);
+  EXPECT_EQ(VerdictOn(e, 0, 3), Verdict::kFail);
+  EXPECT_EQ(VerdictOn(e, 2, 7), Verdict::kFail);
+}
+
+TEST(BatchNorm, WrongAnswersFail) {
+  const Expectation e = Expect(R"(HloModule m
+ENTRY e {
+  x = f32[4,1] constant({{1},{2},{3},{6}})
+  s = f32[1] constant({1})
+  o = f32[1] constant({0})
+  b = (f32[4,1], f32[1], f32[1]) batch-norm-training(x, s, o), epsilon=0.5, feature_index=1
+  ROOT y = f32[4,1] get-tuple-element(b), index=0
+})",
+                               Profile::Xla());
+  EXPECT_EQ(VerdictOn(e, 0, -1.0000001), Verdict::kPass);
+  EXPECT_EQ(VerdictOn(e, 0, -0.999), Verdict::kFail);
+}
+
+TEST(DynamicShapes, SizesMustFit) {
+  absl::StatusOr<std::unique_ptr<Module>> module = ReadModule(R"(HloModule m
+ENTRY e {
+  x = f32[3] constant({1, 2, 3})
+  n = s32[] constant(4)
+  d = f32[<=3] set-dimension-size(x, n), dimensions={0}
+  ROOT s = s32[] get-dimension-size(d), dimensions={0}
+})");
+  ASSERT_TRUE(module.ok()) << module.status();
+  const absl::StatusOr<Literal> value = MakeOracle()->Evaluate(**module, {}, Limits{});
+  ASSERT_FALSE(value.ok());
+  EXPECT_NE(std::string(value.status().message()).find("the run-time size 4 of dimension 0"),
+            std::string::npos)
+      << value.status();
+}
+
+TEST(DynamicShapes, ASizeThatCameBackHoldsAnything) {
+  const Expectation e = Expect(R"(HloModule m
+f { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT r = f32[] maximum(a, b) }
+ENTRY e {
+  x = f32[3] constant({1, 2, 3})
+  one = s32[] constant(1)
+  two = s32[] constant(2)
+  z = f32[] constant(0)
+  d = f32[<=3] set-dimension-size(x, one), dimensions={0}
+  u = f32[<=3] set-dimension-size(d, two), dimensions={0}
+  a.1 = f32[] reduce(d, z), dimensions={0}, to_apply=f
+  b.1 = f32[] reduce(u, z), dimensions={0}, to_apply=f
+  ROOT t = (f32[], f32[]) tuple(b.1, a.1)
+})",
+                               Profile::Strict());
+  EXPECT_EQ(VerdictOn(e, 0, 2), Verdict::kInconclusive);
+  EXPECT_EQ(e.leaves[1].plain.GetDouble(0), 1);
+}
+
+}  // namespace
+}  // namespace assay::reference

@@ -1,0 +1,292 @@
+#include "reference/dynamic_shapes.h"
+
+#include <algorithm>
+
+#include "reference/bounds/elements.h"
+#include "reference/data_evaluations.h"
+#include "reference/index_map.h"
+#include "reference/interpreter.h"
+#include "spec/backend/error.h"
+#include "spec/base/strings.h"
+#include "spec/ops/op_table.h"
+
+namespace assay::reference {
+namespace {
+
+const Shape& SizesOf(const Value& value) { return value.array->literal.shape(); }
+
+absl::Status SizeError(const Instruction& instruction, const std::string& what) {
+  return MakeError(ErrorClass::kRejected, StrCat(instruction.name(), ": ", what));
+}
+
+// All operands that are not scalars have the same run-time sizes; a run-time size of 1 is not
+// broadcast.
+absl::StatusOr<Shape> ElementwiseShape(const Instruction& instruction,
+                                       absl::Span<const Value* const> operands) {
+  const Shape* sizes = nullptr;
+  for (const Value* operand : operands) {
+    const Shape& shape = SizesOf(*operand);
+    if (shape.rank() == 0 && instruction.shape().rank() != 0) continue;
+    if (sizes == nullptr) sizes = &shape;
+    if (SameDimensions(*sizes, shape)) continue;
+    return SizeError(instruction, StrCat("the run-time sizes of the operands differ: ",
+                                         sizes->ToString(), " and ", shape.ToString()));
+  }
+  absl::Span<const int64_t> dimensions =
+      sizes != nullptr ? sizes->dimensions() : instruction.shape().dimensions();
+  return Shape::Array(instruction.shape().element_type(), dimensions);
+}
+
+Shape BroadcastShape(const Instruction& instruction, const Shape& operand) {
+  Shape result = Shape::Array(instruction.shape().element_type(), instruction.shape().dimensions());
+  absl::Span<const int64_t> mapping = instruction.attributes().Integers(Attr::kDimensions);
+  for (size_t i = 0; i < mapping.size(); ++i)
+    result.set_dimension(mapping[i], operand.dimension(static_cast<int64_t>(i)));
+  return result;
+}
+
+// Dimensions whose bounds have equal products belong together; the dynamic one of the result, of
+// which there may be one in each group, takes what the others leave.
+absl::StatusOr<Shape> ReshapedShape(const Instruction& instruction, const Shape& operand) {
+  const Shape &from = instruction.operand(0)->shape(), &to = instruction.shape();
+  Shape result = Shape::Array(to.element_type(), to.dimensions());
+  const absl::Status unsupported =
+      MakeError(ErrorClass::kUnsupported,
+                StrCat(instruction.name(), ": the oracle does not know where the run-time size of ",
+                       from.ToString(), " goes in ", to.ToString()));
+  if (from.ElementCount() == 0) return unsupported;
+  int64_t i = 0, k = 0;
+  while (i < from.rank() || k < to.rank()) {
+    int64_t from_bound = 1, to_bound = 1, size = 1, fixed = 1, open = -1;
+    auto take_from = [&] {
+      from_bound *= from.dimension(i);
+      size *= operand.dimension(i++);
+    };
+    bool one_open = true;
+    auto take_to = [&] {
+      to_bound *= to.dimension(k);
+      if (!to.is_dynamic(k)) {
+        fixed *= to.dimension(k);
+      } else {
+        one_open = open < 0;
+        open = k;
+      }
+      ++k;
+    };
+    if (i < from.rank()) take_from();
+    if (k < to.rank()) take_to();
+    while (from_bound != to_bound && one_open) from_bound < to_bound ? take_from() : take_to();
+    if (!one_open) return unsupported;
+    if (open < 0) {
+      if (size != fixed) return unsupported;
+      continue;
+    }
+    if (size % fixed != 0 || size / fixed > to.dimension(open)) return unsupported;
+    result.set_dimension(open, size / fixed);
+  }
+  return result;
+}
+
+// The full range, or a prefix of what is valid.
+absl::StatusOr<Shape> SlicedShape(const Instruction& instruction, const Shape& operand) {
+  const Shape& bound = instruction.operand(0)->shape();
+  Shape result = Shape::Array(instruction.shape().element_type(), instruction.shape().dimensions());
+  absl::Span<const SliceRange> ranges = instruction.attributes().SliceRanges(Attr::kSlice);
+  for (int64_t d = 0; d < operand.rank(); ++d) {
+    const SliceRange& range = ranges[d];
+    int64_t limit = range.limit;
+    if (limit > operand.dimension(d)) {
+      if (range.start != 0 || limit != bound.dimension(d)) {
+        return SizeError(instruction,
+                         StrCat("slices [", range.start, ", ", limit, ") of dimension ", d,
+                                ", whose run-time size is ", operand.dimension(d)));
+      }
+      limit = operand.dimension(d);
+    }
+    result.set_dimension(d, (limit - range.start + range.stride - 1) / range.stride);
+  }
+  return result;
+}
+
+// Ops whose shape rule, applied to run-time sizes, gives the run-time sizes of the result.
+bool FollowsItsRule(Opcode opcode) {
+  switch (opcode) {
+    case Opcode::kTranspose:
+    case Opcode::kReverse:
+    case Opcode::kPad:
+    case Opcode::kConcatenate:
+    case Opcode::kReduce:
+    case Opcode::kReduceWindow:
+    case Opcode::kSelectAndScatter:
+    case Opcode::kSort:
+    case Opcode::kTopK:
+    case Opcode::kDot:
+    case Opcode::kMap:
+    case Opcode::kBatchNormTraining:
+    case Opcode::kBatchNormInference:
+    case Opcode::kBatchNormGrad:
+    case Opcode::kDynamicUpdateSlice:
+      return true;
+    default:
+      return false;
+  }
+}
+
+// Ops that carry values as they are, or read sizes themselves.
+bool TakesSizesAlong(Opcode opcode) {
+  switch (opcode) {
+    case Opcode::kTuple:
+    case Opcode::kGetTupleElement:
+    case Opcode::kCopy:
+    case Opcode::kOptBarrier:
+    case Opcode::kDomain:
+    case Opcode::kCall:
+    case Opcode::kFusion:
+    case Opcode::kWhile:
+    case Opcode::kConditional:
+    case Opcode::kGetDimensionSize:
+    case Opcode::kSetDimensionSize:
+    case Opcode::kDynamicReshape:
+      return true;
+    default:
+      return false;
+  }
+}
+
+// ---- The ops of the chapter.
+
+absl::Status EvaluateGetDimensionSize(const OpContext& op, Literal& result) {
+  const int64_t d = op.instruction.attributes().Integers(Attr::kDimension)[0];
+  result.SetInteger(0, op.literal(0).shape().dimension(d));
+  return absl::OkStatus();
+}
+
+absl::Status BoundNothing(const OpContext&, Array&) { return absl::OkStatus(); }
+
+// A run-time size, which must be one number.
+absl::StatusOr<int64_t> ReadSize(const OpContext& op, int64_t operand) {
+  if (!op.array(operand).Certain()) {
+    return Inconclusive(
+        StrCat("a run-time size of ", op.instruction.name(), " depends on rounding"));
+  }
+  return op.literal(operand).GetInteger(0);
+}
+
+// The operand cut off at `size`. What comes back beyond its own end is anybody's guess.
+absl::StatusOr<Value> ApplySetDimensionSize(Interpreter& interpreter, const OpContext& op) {
+  const int64_t d = op.instruction.attributes().Integers(Attr::kDimension)[0];
+  absl::StatusOr<int64_t> size = ReadSize(op, 1);
+  if (!size.ok()) return size.status();
+  const int64_t bound = op.instruction.operand(0)->shape().dimension(d);
+  if (*size < 0 || *size > bound) {
+    return SizeError(op.instruction, StrCat("the run-time size ", *size, " of dimension ", d,
+                                            " is not in [0, ", bound, "]"));
+  }
+  const Array& operand = op.array(0);
+  const Shape& before = operand.literal.shape();
+  Shape shape = Shape::Array(before.element_type(), before.dimensions());
+  shape.set_dimension(d, *size);
+  if (absl::Status status = interpreter.budget().Take(shape.ElementCount()); !status.ok())
+    return status;
+  if (absl::Status status = interpreter.memory().Check(shape.ByteSize()); !status.ok())
+    return status;
+  Array result{Literal(shape)};
+  const DimVector strides = RowMajorStrides(before.dimensions());
+  const size_t width = StorageBytes(shape.element_type());
+  DimVector index(shape.rank(), 0);
+  for (int64_t i = 0; i < shape.ElementCount(); ++i) {
+    if (index[d] < before.dimension(d)) {
+      const int64_t from = LinearIndex(strides, index);
+      std::memcpy(result.literal.bytes().data() + i * width,
+                  operand.literal.bytes().data() + from * width, width);
+      if (interpreter.bounding() && (!operand.Certain() || !result.Certain()))
+        MoveBound(operand, from, result, i);
+    } else if (interpreter.bounding()) {
+      SetUndecided(result, i);
+    }
+    NextIndex(shape.dimensions(), absl::MakeSpan(index));
+  }
+  return MakeValue(std::move(result), interpreter.memory());
+}
+
+// The same elements in row-major order under the sizes that the operands give.
+absl::StatusOr<Value> ApplyDynamicReshape(Interpreter& interpreter, const OpContext& op) {
+  const Array& operand = op.array(0);
+  Shape shape =
+      Shape::Array(op.instruction.shape().element_type(), op.instruction.shape().dimensions());
+  for (int64_t d = 0; d < shape.rank(); ++d) {
+    absl::StatusOr<int64_t> size = ReadSize(op, d + 1);
+    if (!size.ok()) return size.status();
+    const bool dynamic = op.instruction.shape().is_dynamic(d);
+    if (*size < 0 || *size > shape.dimension(d) || (!dynamic && *size != shape.dimension(d))) {
+      return SizeError(op.instruction, StrCat("the run-time size ", *size, " of dimension ", d,
+                                              " does not fit ", op.instruction.shape().ToString()));
+    }
+    shape.set_dimension(d, *size);
+  }
+  if (shape.ElementCount() != operand.literal.element_count()) {
+    return SizeError(op.instruction,
+                     StrCat("the run-time sizes ", shape.ToString(), " hold ", shape.ElementCount(),
+                            " elements, the operand ", operand.literal.element_count()));
+  }
+  if (absl::Status status = interpreter.memory().Check(shape.ByteSize()); !status.ok())
+    return status;
+  Array result{Literal(shape)};
+  std::memcpy(result.literal.bytes().data(), operand.literal.bytes().data(),
+              result.literal.bytes().size());
+  result.bounds = operand.bounds;
+  result.choices = operand.choices;
+  return MakeValue(std::move(result), interpreter.memory());
+}
+
+}  // namespace
+
+bool IsDynamic(const Shape& shape) {
+  if (!shape.IsTuple()) return shape.IsArray() && shape.HasDynamicDimension();
+  return std::any_of(shape.elements().begin(), shape.elements().end(), IsDynamic);
+}
+
+bool TouchesDynamic(const Instruction& instruction) {
+  if (IsDynamic(instruction.shape())) return true;
+  return std::any_of(instruction.operands().begin(), instruction.operands().end(),
+                     [](const Instruction* operand) { return IsDynamic(operand->shape()); });
+}
+
+absl::StatusOr<Shape> RunTimeShape(const Instruction& instruction,
+                                   absl::Span<const Value* const> operands) {
+  const Opcode opcode = instruction.opcode();
+  if (TakesSizesAlong(opcode)) return instruction.shape();
+  if (opcode == Opcode::kBroadcast) return BroadcastShape(instruction, SizesOf(*operands[0]));
+  if (opcode == Opcode::kReshape) return ReshapedShape(instruction, SizesOf(*operands[0]));
+  if (opcode == Opcode::kSlice) return SlicedShape(instruction, SizesOf(*operands[0]));
+  const OpInfo& info = Info(opcode);
+  if (info.Is(kElementwise) && instruction.shape().IsArray() && !operands.empty())
+    return ElementwiseShape(instruction, operands);
+  if (!FollowsItsRule(opcode)) {
+    return MakeError(ErrorClass::kUnsupported,
+                     StrCat(instruction.name(), ": the oracle does not evaluate ", info.name,
+                            " on dynamic shapes"));
+  }
+  absl::InlinedVector<const Shape*, 4> shapes;
+  for (const Value* operand : operands) shapes.push_back(&SizesOf(*operand));
+  absl::StatusOr<Shape> shape = info.infer({.opcode = opcode,
+                                            .operands = shapes,
+                                            .attributes = instruction.attributes(),
+                                            .callees = instruction.callees()});
+  if (!shape.ok()) return SizeError(instruction, std::string(ToStd(shape.status().message())));
+  return shape;
+}
+
+absl::Span<const OpEvaluation> DynamicShapeEvaluations() {
+  static constexpr OpEvaluation kRows[] = {
+      {.opcode = Opcode::kGetDimensionSize,
+       .evaluate = EvaluateGetDimensionSize,
+       .bound = BoundNothing,
+       .any_type = true},
+      {Opcode::kSetDimensionSize, nullptr, nullptr, ApplySetDimensionSize},
+      {Opcode::kDynamicReshape, nullptr, nullptr, ApplyDynamicReshape},
+  };
+  return kRows;
+}
+
+}  // namespace assay::reference

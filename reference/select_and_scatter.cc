@@ -1,0 +1,124 @@
+// SelectAndScatter. Document: operation semantics chapter 10, SelectAndScatter.
+#include <algorithm>
+
+#include "reference/bounds/elements.h"
+#include "reference/scattered_fold.h"
+#include "reference/windows.h"
+
+namespace assay::reference {
+namespace {
+
+// The element of every window that survives: select(choice, candidate) keeps the choice.
+class Selection {
+ public:
+  Selection(Interpreter& interpreter, const OpContext& op, const WindowTerms& windows)
+      : interpreter_(interpreter),
+        operand_(op.array(0)),
+        select_(*op.instruction.callee(0)),
+        windows_(windows) {}
+
+  absl::StatusOr<Destinations> Run() {
+    const int64_t count = windows_.results();
+    std::vector<IndexMap> lists(count);
+    size_t longest = 0;
+    Destinations chosen;
+    chosen.plain.assign(count, -1);
+    for (int64_t o = 0; o < count; ++o) {
+      windows_.List(o, lists[o]);
+      if (!lists[o].empty()) chosen.plain[o] = lists[o][0];
+      longest = std::max(longest, lists[o].size());
+    }
+    std::vector<bool> suspect(count, false);
+    // All windows together, one candidate of each at a time.
+    for (size_t k = 1; k < longest; ++k) {
+      IndexMap open, choices, candidates;
+      for (int64_t o = 0; o < count; ++o) {
+        if (lists[o].size() <= k) continue;
+        open.push_back(o);
+        choices.push_back(chosen.plain[o]);
+        candidates.push_back(lists[o][k]);
+      }
+      absl::StatusOr<Value> keep = Keeps(choices, candidates);
+      if (!keep.ok()) return keep.status();
+      const Array& answers = *keep->array;
+      for (size_t i = 0; i < open.size(); ++i) {
+        const auto at = static_cast<int64_t>(i);
+        if (answers.literal.GetBits(at) == 0) chosen.plain[open[i]] = candidates[i];
+        if (answers.choices.contains(at)) suspect[open[i]] = true;
+      }
+    }
+    for (int64_t o = 0; o < count; ++o) {
+      if (!suspect[o]) continue;
+      if (absl::Status status = AddPossible(o, lists[o], chosen); !status.ok()) return status;
+    }
+    return chosen;
+  }
+
+ private:
+  absl::StatusOr<Value> Keeps(const IndexMap& choices, const IndexMap& candidates) {
+    const auto count = static_cast<int64_t>(choices.size());
+    if (absl::Status status = interpreter_.budget().Take(count); !status.ok()) return status;
+    MemoryMeter& memory = interpreter_.memory();
+    const Value arguments[] = {PickElements(operand_, choices, memory),
+                               PickElements(operand_, candidates, memory)};
+    absl::StatusOr<std::vector<Value>> keep =
+        ApplyToElements(interpreter_, select_, arguments, {count});
+    if (!keep.ok()) return keep.status();
+    return std::move((*keep)[0]);
+  }
+
+  // Every element of window o that no other one beats with certainty.
+  absl::Status AddPossible(int64_t o, const IndexMap& list, Destinations& chosen) {
+    IndexMap earlier, later;
+    std::vector<std::pair<size_t, size_t>> pairs;
+    for (size_t a = 0; a < list.size(); ++a) {
+      for (size_t b = a + 1; b < list.size(); ++b) {
+        earlier.push_back(list[a]);
+        later.push_back(list[b]);
+        pairs.push_back({a, b});
+      }
+    }
+    absl::StatusOr<Value> keep = Keeps(earlier, later);
+    if (!keep.ok()) return keep.status();
+    std::vector<bool> beaten(list.size(), false);
+    for (size_t i = 0; i < pairs.size(); ++i) {
+      const auto at = static_cast<int64_t>(i);
+      if (keep->array->choices.contains(at)) continue;
+      const bool kept = keep->array->literal.GetBits(at) != 0;
+      beaten[kept ? pairs[i].second : pairs[i].first] = true;
+    }
+    if (chosen.unsure.empty()) chosen.unsure.resize(chosen.plain.size());
+    chosen.unsure[o] = true;
+    for (size_t k = 0; k < list.size(); ++k)
+      if (!beaten[k] || list[k] == chosen.plain[o]) chosen.possible.push_back({list[k], o});
+    return absl::OkStatus();
+  }
+
+  Interpreter& interpreter_;
+  const Array& operand_;
+  const Computation& select_;
+  const WindowTerms& windows_;
+};
+
+}  // namespace
+
+absl::StatusOr<Value> ApplySelectAndScatter(Interpreter& interpreter, const OpContext& op) {
+  const Literal& source = op.literal(1);
+  for (int64_t need : {op.shape.ByteSize(), 8 * source.element_count()})
+    if (absl::Status status = interpreter.memory().Check(need); !status.ok()) return status;
+  const WindowTerms windows(op.literal(0).shape(),
+                            op.instruction.attributes().Window(Attr::kWindow),
+                            source.shape().dimensions());
+  if (absl::Status status = windows.TakeSteps(interpreter.budget()); !status.ok()) return status;
+  absl::StatusOr<Destinations> destinations = Selection(interpreter, op, windows).Run();
+  if (!destinations.ok()) return destinations.status();
+  Array initial{Literal(op.shape)};
+  const IndexMap zeros(op.count(), 0);
+  if (absl::Status status = MoveElements(op.literal(2), zeros, initial.literal); !status.ok())
+    return status;
+  if (!op.array(2).Certain()) MoveBounds(op.array(2), zeros, initial);
+  return CombineScattered(interpreter, op, *op.instruction.callee(1), {&initial}, {&op.array(1)},
+                          *destinations, /*unique=*/false);
+}
+
+}  // namespace assay::reference

@@ -1,0 +1,40 @@
+// Positions of elements in an order of numbers: what top-k sorts by, and sorts whose comparator is
+// one comparison of the two elements. Document: operation semantics chapter 6 (Compare), 10 (Sort,
+// TopK).
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "reference/op_evaluations.h"
+#include "spec/ir/computation.h"
+
+namespace assay::reference {
+
+// How elements are compared.
+struct KeyOrder {
+  int64_t operand = 0;
+  bool descending = false;  // larger elements first
+  bool strict = true;       // an element does not precede its equal
+  bool total = false;       // total order of float encodings; else IEEE: NaN is unordered
+  // Before the comparison all zeros become one zero, all NaNs one NaN (of this sign).
+  bool folds_zeros = false, folds_nans = false, nan_is_negative = false;
+};
+
+// The order of a comparator that is one comparison of the two elements of one operand, as they are
+// or with zeros and NaNs made canonical.
+std::optional<KeyOrder> RecognisedOrder(const Computation& comparator);
+
+// Where an element may stand: lower keys first, whatever the direction.
+struct SortKey {
+  int64_t plain = 0, low = 0, high = 0;
+  bool may_be_unordered = false;  // a NaN that has no place in the order
+  bool IsSingle() const { return low == high && !may_be_unordered; }
+};
+
+// One key per element. `bounding`: with what else the element may be. `moved_only`: NaNs have the
+// bits that they have.
+std::vector<SortKey> KeysOf(const Array& array, const KeyOrder& order, const Freedoms& freedoms,
+                            bool moved_only);
+
+}  // namespace assay::reference
