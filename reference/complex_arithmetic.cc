@@ -106,59 +106,6 @@ absl::Status ApplyConvert(const OpContext& op, bool bounding, Array& result) {
   return absl::OkStatus();
 }
 
-// `second` behind `first` along a dimension.
-Array Stacked(const Array& first, const Array& second, int64_t dimension) {
-  Shape shape = first.literal.shape();
-  int64_t inner = 1;
-  for (int64_t d = dimension; d < shape.rank(); ++d) inner *= shape.dimension(d);
-  const int64_t outer = inner == 0 ? 0 : shape.ElementCount() / inner;
-  DimVector dimensions(shape.dimensions().begin(), shape.dimensions().end());
-  dimensions[dimension] *= 2;
-  Array stacked(Literal(Shape::Array(shape.element_type(), dimensions)));
-  for (int64_t o = 0; o < outer; ++o) {
-    for (int64_t i = 0; i < inner; ++i) {
-      int64_t to = 2 * o * inner + i;
-      for (const Array* part : {&first, &second}) {
-        stacked.literal.SetBits(to, part->literal.GetBits(o * inner + i));
-        MoveBound(*part, o * inner + i, stacked, to);
-        to += inner;
-      }
-    }
-  }
-  return stacked;
-}
-
-// The sums of a c - b d and of a d + b c; each is one sum of twice as many real products, which may
-// be added in any order. Without contracted dimensions it is a single product.
-absl::Status ApplyDot(const OpContext& op, bool bounding, Array& result) {
-  const Array a = PartOf(op.array(0), Part::kReal), b = PartOf(op.array(0), Part::kImaginary);
-  const Array c = PartOf(op.array(1), Part::kReal), d = PartOf(op.array(1), Part::kImaginary);
-  const PartArithmetic parts(op, bounding);
-  const Shape shape = Shape::Array(ComponentType(op.type()), op.shape.dimensions());
-  absl::Status status;
-  auto apply = [&](Opcode opcode, const Shape& to, absl::Span<const Array* const> operands) {
-    absl::StatusOr<Array> values = parts.Apply(opcode, to, operands);
-    if (values.ok()) return *std::move(values);
-    status = values.status();
-    return Array(Literal(to));
-  };
-  auto dot = [&](const Array& x, const Array& y) { return apply(Opcode::kDot, shape, {&x, &y}); };
-  const Attributes& attributes = op.instruction.attributes();
-  absl::Span<const int64_t> contracted = attributes.Integers(Attr::kLhsContractingDims);
-  if (contracted.empty()) {
-    const Array ac = dot(a, c), bd = dot(b, d), ad = dot(a, d), bc = dot(b, c);
-    SetPart(apply(Opcode::kSubtract, shape, {&ac, &bd}), Part::kReal, result);
-    SetPart(apply(Opcode::kAdd, shape, {&ad, &bc}), Part::kImaginary, result);
-    return status;
-  }
-  const int64_t rhs_dimension = attributes.Integers(Attr::kRhsContractingDims)[0];
-  const Array minus_d = apply(Opcode::kNegate, d.literal.shape(), {&d});
-  const Array ab = Stacked(a, b, contracted[0]);
-  SetPart(dot(ab, Stacked(c, minus_d, rhs_dimension)), Part::kReal, result);
-  SetPart(dot(ab, Stacked(d, c, rhs_dimension)), Part::kImaginary, result);
-  return status;
-}
-
 // A float is its own real part, and its imaginary part is +0.
 template <Part kPart>
 absl::Status ApplyPart(const OpContext& op, bool, Array& result) {
@@ -204,7 +151,6 @@ absl::Span<const OpEvaluation> ComplexArithmeticEvaluations() {
       {Opcode::kMultiply, EvaluateMultiply, BoundMultiply},
       {Opcode::kCompare, Evaluate<ApplyCompare>, Bound<ApplyCompare>},
       {Opcode::kConvert, Evaluate<ApplyConvert>, Bound<ApplyConvert>, nullptr, nullptr, true},
-      {Opcode::kDot, Evaluate<ApplyDot>, Bound<ApplyDot>},
   };
   return kRows;
 }

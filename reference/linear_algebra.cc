@@ -3,8 +3,6 @@
 
 #include <limits>
 
-#include "reference/bounds/elements.h"
-
 namespace assay::reference {
 namespace {
 
@@ -14,61 +12,62 @@ int64_t BatchCount(const Shape& shape) {
   return count;
 }
 
-template <typename T>
-void FactorAll(const OpContext& op, Literal& result) {
-  using W = Wide<T>;
-  const CholeskyFactor factor(op);
+template <typename E>
+void FactorAll(const OpContext& op, bool lower, Literal& result) {
+  using S = typename Scalar<E>::WideNumber;
+  const CholeskyFactor factor(op, lower);
   const int64_t n = factor.order;
   for (int64_t batch = 0; batch < factor.batches; ++batch) {
-    const T* in = op.literal(0).data<T>().data() + batch * n * n;
-    T* out = result.data<T>().data() + batch * n * n;
-    Matrix<W> a(n, n), l(n, n);
+    const E* in = op.literal(0).data<E>().data() + batch * n * n;
+    E* out = result.data<E>().data() + batch * n * n;
+    Matrix<S> a(n, n), l(n, n);
     for (int64_t i = 0; i < n; ++i)
-      for (int64_t j = 0; j <= i; ++j) a(i, j) = Widen<W>(in[factor.At(i, j)]);
+      for (int64_t j = 0; j <= i; ++j) a(i, j) = factor.OfUpper(WidenNumber(in[factor.At(i, j)]));
     const bool positive = FactorCholesky(a, l) == n;
     for (int64_t i = 0; i < n; ++i)
-      for (int64_t j = 0; j <= i; ++j) out[factor.At(i, j)] = Round<T>(l(i, j));
+      for (int64_t j = 0; j <= i; ++j)
+        out[factor.At(i, j)] = RoundNumber<E>(i == j ? l(i, i) : factor.OfUpper(l(i, j)));
+    const double quiet = std::numeric_limits<double>::quiet_NaN();
+    S nan(quiet);
+    if constexpr (!std::is_floating_point_v<S>) nan.imag(quiet);
     // Not positive definite: no factor, which the whole matrix says.
-    for (int64_t i = 0; !positive && i < n * n; ++i)
-      out[i] = Round<T>(std::numeric_limits<W>::quiet_NaN());
+    for (int64_t i = 0; !positive && i < n * n; ++i) out[i] = RoundNumber<E>(nan);
   }
 }
 
-template <typename T>
-void SolveAll(const OpContext& op, Literal& result) {
-  using W = Wide<T>;
-  const TriangularSystem system(op);
+template <typename E>
+void SolveAll(const OpContext& op, const TriangularSystem& system, Literal& result) {
+  using S = typename Scalar<E>::WideNumber;
   const int64_t n = system.order, columns = system.solutions;
   for (int64_t batch = 0; batch < system.batches; ++batch) {
-    const T* a = op.literal(0).data<T>().data() + batch * n * n;
-    const T* b = op.literal(1).data<T>().data() + batch * n * columns;
-    T* out = result.data<T>().data() + batch * n * columns;
-    Matrix<W> l(n, n), x(n, columns);
+    const E* a = op.literal(0).data<E>().data() + batch * n * n;
+    const E* b = op.literal(1).data<E>().data() + batch * n * columns;
+    E* out = result.data<E>().data() + batch * n * columns;
+    Matrix<S> l(n, n), x(n, columns);
     for (int64_t i = 0; i < n; ++i) {
-      for (int64_t j = 0; j < i; ++j) l(i, j) = Widen<W>(a[system.InA(i, j)]);
-      l(i, i) = system.unit_diagonal ? W{1} : Widen<W>(a[system.InA(i, i)]);
-      for (int64_t c = 0; c < columns; ++c) x(i, c) = Widen<W>(b[system.InB(i, c)]);
+      for (int64_t j = 0; j < i; ++j) l(i, j) = system.OfA(WidenNumber(a[system.InA(i, j)]));
+      l(i, i) = system.unit_diagonal ? S{1} : system.OfA(WidenNumber(a[system.InA(i, i)]));
+      for (int64_t c = 0; c < columns; ++c) x(i, c) = WidenNumber(b[system.InB(i, c)]);
     }
     SolveLower(l, x);
     for (int64_t i = 0; i < n; ++i)
-      for (int64_t c = 0; c < columns; ++c) out[system.InB(i, c)] = Round<T>(x(i, c));
+      for (int64_t c = 0; c < columns; ++c) out[system.InB(i, c)] = RoundNumber<E>(x(i, c));
   }
 }
 
-absl::Status EvaluateCholesky(const OpContext& op, Literal& result) {
-  const bool done = DispatchComputed(op.type(), [&](auto tag) {
-    using T = typename decltype(tag)::type;
-    if constexpr (kIsReal<T>) FactorAll<T>(op, result);
-  });
-  return done ? absl::OkStatus() : UnsupportedType(op, op.type());
-}
+bool IsLower(const OpContext& op) { return op.instruction.attributes().Flag(Attr::kLower); }
 
+absl::Status EvaluateCholesky(const OpContext& op, Literal& result) {
+  return FactorMatrices(op, IsLower(op), result);
+}
+absl::Status BoundCholesky(const OpContext& op, Array& result) {
+  return BoundFactors(op, IsLower(op), result);
+}
 absl::Status EvaluateTriangularSolve(const OpContext& op, Literal& result) {
-  const bool done = DispatchComputed(op.type(), [&](auto tag) {
-    using T = typename decltype(tag)::type;
-    if constexpr (kIsReal<T>) SolveAll<T>(op, result);
-  });
-  return done ? absl::OkStatus() : UnsupportedType(op, op.type());
+  return SolveSystems(op, TriangularSystem(op), result);
+}
+absl::Status BoundTriangularSolve(const OpContext& op, Array& result) {
+  return BoundSystems(op, TriangularSystem(op), result);
 }
 
 // Every element of the result is made from a row of a matrix at most.
@@ -81,26 +80,47 @@ int64_t RowPerElement(const OpContext& op) {
 
 }  // namespace
 
-CholeskyFactor::CholeskyFactor(const OpContext& op)
+absl::Status FactorMatrices(const OpContext& op, bool lower, Literal& result) {
+  const bool done = DispatchNumber(
+      op.type(), [&](auto tag) { FactorAll<typename decltype(tag)::type>(op, lower, result); });
+  return done ? absl::OkStatus() : UnsupportedType(op, op.type());
+}
+
+absl::Status SolveSystems(const OpContext& op, const TriangularSystem& system, Literal& result) {
+  const bool done = DispatchNumber(
+      op.type(), [&](auto tag) { SolveAll<typename decltype(tag)::type>(op, system, result); });
+  return done ? absl::OkStatus() : UnsupportedType(op, op.type());
+}
+
+CholeskyFactor::CholeskyFactor(const OpContext& op, bool is_lower)
     : order(op.shape.dimension(op.shape.rank() - 1)),
       batches(BatchCount(op.shape)),
-      lower(op.instruction.attributes().Flag(Attr::kLower)) {}
+      lower(is_lower) {}
 
-TriangularSystem::TriangularSystem(const OpContext& op) {
-  const Attributes& attributes = op.instruction.attributes();
+TriangularSystem::TriangularSystem(const OpContext& op, const TriangularOptions& options)
+    : left(options.left),
+      unit_diagonal(options.unit_diagonal),
+      // x op(a) = b is op(a)ᵀ xᵀ = bᵀ.
+      transposed(options.transposed == options.left),
+      conjugated(options.conjugated),
+      backwards(options.lower == transposed) {
   const Shape &a = op.literal(0).shape(), &b = op.shape;
-  const std::string_view transpose =
-      WordAt(Attr::kTransposeA, attributes.Integer(Attr::kTransposeA));
-  left = attributes.Flag(Attr::kLeftSide);
-  unit_diagonal = attributes.Flag(Attr::kUnitDiagonal);
-  conjugated = transpose == "ADJOINT";
-  // x op(a) = b is op(a)ᵀ xᵀ = bᵀ.
-  transposed = (transpose != "NO_TRANSPOSE") == left;
-  backwards = attributes.Flag(Attr::kLower) == transposed;
   order = a.dimension(a.rank() - 1);
   solutions = b.dimension(b.rank() - (left ? 1 : 2));
   batches = BatchCount(a);
 }
+
+TriangularSystem::TriangularSystem(const OpContext& op)
+    : TriangularSystem(op, [&op]() -> TriangularOptions {
+        const Attributes& attributes = op.instruction.attributes();
+        const std::string_view transpose =
+            WordAt(Attr::kTransposeA, attributes.Integer(Attr::kTransposeA));
+        return {.left = attributes.Flag(Attr::kLeftSide),
+                .lower = attributes.Flag(Attr::kLower),
+                .unit_diagonal = attributes.Flag(Attr::kUnitDiagonal),
+                .transposed = transpose != "NO_TRANSPOSE",
+                .conjugated = transpose == "ADJOINT"};
+      }()) {}
 
 absl::Span<const OpEvaluation> LinearAlgebraEvaluations() {
   static constexpr OpEvaluation kRows[] = {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "reference/arithmetic.h"
+#include "reference/complex.h"
 #include "reference/op_evaluations.h"
 
 namespace assay::reference {
@@ -21,6 +22,36 @@ struct Matrix {
   S& operator()(int64_t i, int64_t j) { return values[i * columns + j]; }
   const S& operator()(int64_t i, int64_t j) const { return values[i * columns + j]; }
 };
+
+// The real type of the parts of an element type, and the wide number that holds its elements.
+template <typename E>
+struct Scalar {
+  using Real = E;
+  using WideNumber = Wide<E>;
+};
+template <typename T>
+struct Scalar<std::complex<T>> {
+  using Real = T;
+  using WideNumber = std::complex<Wide<T>>;
+};
+
+template <typename E>
+typename Scalar<E>::WideNumber WidenNumber(E x) {
+  return Widen<Wide<E>>(x);
+}
+template <typename T>
+std::complex<Wide<T>> WidenNumber(std::complex<T> x) {
+  return {Widen<Wide<T>>(x.real()), Widen<Wide<T>>(x.imag())};
+}
+template <typename E, typename W>
+E RoundNumber(W x) {
+  return Round<E>(x);
+}
+template <typename E, typename W>
+E RoundNumber(std::complex<W> x) {
+  using T = typename E::value_type;
+  return {Round<T>(x.real()), Round<T>(x.imag())};
+}
 
 template <typename W>
 W Conjugate(W x) {
@@ -74,14 +105,24 @@ void SolveLower(const Matrix<S>& l, Matrix<S>& b) {
   }
 }
 
+struct TriangularOptions {
+  bool left, lower, unit_diagonal, transposed, conjugated;
+};
+
 // How triangular-solve reads its operands so that every system is l x = b with a lower l: right
 // sides are transposed, and an upper triangle is lower when rows and columns are counted backwards.
 struct TriangularSystem {
   int64_t order, solutions, batches;
   bool left, unit_diagonal, transposed, conjugated, backwards;
 
-  explicit TriangularSystem(const OpContext& op);
+  // Of operands a and b and a result of op's shape.
+  TriangularSystem(const OpContext& op, const TriangularOptions& options);
+  explicit TriangularSystem(const OpContext& op);  // options from the attributes
   int64_t Place(int64_t i) const { return backwards ? order - 1 - i : i; }
+  template <typename S>
+  S OfA(S element) const {
+    return conjugated ? Conjugate(element) : element;
+  }
   // Linear index, within a matrix of the operand a, of l(i, j).
   int64_t InA(int64_t i, int64_t j) const {
     return transposed ? Place(j) * order + Place(i) : Place(i) * order + Place(j);
@@ -97,12 +138,34 @@ struct CholeskyFactor {
   int64_t order, batches;
   bool lower;
 
-  explicit CholeskyFactor(const OpContext& op);
+  CholeskyFactor(const OpContext& op, bool is_lower);
+  // What an element of the upper triangle is in the lower one, and back.
+  template <typename S>
+  S OfUpper(S element) const {
+    return lower ? element : Conjugate(element);
+  }
   // Linear index, within a matrix, of element (i, j), i >= j, of the lower triangle.
   int64_t At(int64_t i, int64_t j) const { return lower ? i * order + j : j * order + i; }
 };
 
-absl::Status BoundCholesky(const OpContext& op, Array& result);
-absl::Status BoundTriangularSolve(const OpContext& op, Array& result);
+// Calls f(TypeTag<E>) for a float or complex type.
+template <typename F>
+bool DispatchNumber(ElementType type, F f) {
+  if (IsComplex(type)) return DispatchComplex(type, f);
+  bool done = false;
+  DispatchComputed(type, [&](auto tag) {
+    if constexpr (kIsReal<typename decltype(tag)::type>) {
+      f(tag);
+      done = true;
+    }
+  });
+  return done;
+}
+
+// The factors of operand 0, and the solutions of the systems of operands 0 and 1.
+absl::Status FactorMatrices(const OpContext& op, bool lower, Literal& result);
+absl::Status BoundFactors(const OpContext& op, bool lower, Array& result);
+absl::Status SolveSystems(const OpContext& op, const TriangularSystem& system, Literal& result);
+absl::Status BoundSystems(const OpContext& op, const TriangularSystem& system, Array& result);
 
 }  // namespace assay::reference

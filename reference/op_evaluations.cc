@@ -41,6 +41,8 @@ const OpEvaluation* FindEvaluation(Opcode opcode) {
                                         DotEvaluations(),
                                         ConvolutionEvaluations(),
                                         LinearAlgebraEvaluations(),
+                                        FftEvaluations(),
+                                        CustomCallEvaluations(),
                                         RngEvaluations(),
                                         RngBitGeneratorEvaluations(),
                                         ControlFlowEvaluations(),

@@ -73,6 +73,8 @@ absl::Span<const OpEvaluation> ReduceEvaluations();
 absl::Span<const OpEvaluation> DotEvaluations();
 absl::Span<const OpEvaluation> ConvolutionEvaluations();
 absl::Span<const OpEvaluation> LinearAlgebraEvaluations();
+absl::Span<const OpEvaluation> FftEvaluations();
+absl::Span<const OpEvaluation> CustomCallEvaluations();
 absl::Span<const OpEvaluation> RngEvaluations();
 absl::Span<const OpEvaluation> RngBitGeneratorEvaluations();
 absl::Span<const OpEvaluation> ControlFlowEvaluations();

@@ -2,6 +2,7 @@
 #include "reference/products.h"
 
 #include "reference/arithmetic.h"
+#include "reference/complex.h"
 #include "reference/double_double.h"
 
 namespace assay::reference {
@@ -11,11 +12,21 @@ namespace {
 template <typename To>
 std::vector<To> Arranged(const Literal& operand, const IndexMap& places) {
   std::vector<To> values(places.size());
+  DispatchComplex(operand.element_type(), [&](auto tag) {
+    absl::Span<const typename decltype(tag)::type> in =
+        operand.data<typename decltype(tag)::type>();
+    if constexpr (std::is_same_v<To, std::complex<double>>) {
+      for (size_t i = 0; i < places.size(); ++i)
+        values[i] = {in[places[i]].real(), in[places[i]].imag()};
+    }
+  });
   DispatchComputed(operand.element_type(), [&](auto tag) {
     using T = typename decltype(tag)::type;
     absl::Span<const T> in = operand.data<T>();
     for (size_t i = 0; i < places.size(); ++i) {
-      if constexpr (kIsReal<T>) {
+      if constexpr (std::is_same_v<To, std::complex<double>>) {
+        continue;  // complex operands only
+      } else if constexpr (kIsReal<T>) {
         values[i] = static_cast<To>(Widen<double>(in[places[i]]));
       } else {
         values[i] = static_cast<To>(in[places[i]]);
@@ -62,6 +73,37 @@ void SumUpAs(const OpContext& op, const ProductSums& sums, Literal& result) {
   }
 }
 
+// (a + bi)(c + di): the sums of the four real products.
+template <typename Sum>
+struct ComplexSum {
+  Sum real{0.0}, imaginary{0.0};
+
+  static void AddProduct(double& sum, double a, double b) { sum += a * b; }
+  static void AddProduct(DoubleDouble& sum, double a, double b) { sum.AddProduct(a, b); }
+  static double Rounded(double sum) { return sum; }
+  static double Rounded(const DoubleDouble& sum) { return sum.Rounded(); }
+
+  void Add(std::complex<double> a, std::complex<double> b) {
+    AddProduct(real, a.real(), b.real());
+    AddProduct(real, -a.imag(), b.imag());
+    AddProduct(imaginary, a.real(), b.imag());
+    AddProduct(imaginary, a.imag(), b.real());
+  }
+};
+
+template <typename C>
+void SumUpComplex(const OpContext& op, const ProductSums& sums, Literal& result) {
+  using T = typename C::value_type;
+  using Sum = ComplexSum<std::conditional_t<std::is_same_v<T, double>, DoubleDouble, double>>;
+  SumUp<std::complex<double>, Sum, C>(
+      op, sums, result,
+      [](Sum& sum, std::complex<double> a, std::complex<double> b) { sum.Add(a, b); },
+      [](const Sum& sum) {
+        return C(static_cast<T>(Sum::Rounded(sum.real)),
+                 static_cast<T>(Sum::Rounded(sum.imaginary)));
+      });
+}
+
 }  // namespace
 
 void DimList::Add(const Shape& shape, int64_t d) {
@@ -87,13 +129,17 @@ IndexMap DimList::Places() const {
 }
 
 absl::Status EvaluateProductSums(const OpContext& op, const ProductSums& sums, Literal& result) {
+  const bool complex = IsComplex(op.type());
   for (int64_t k : {0, 1}) {
     const ElementType type = op.literal(k).element_type();
-    if (!IsComputed(type) || (IsFloat(type) && !IsFloat(op.type())))
-      return UnsupportedType(op, type);
+    const bool has_meaning = complex ? IsComplex(type) : IsComputed(type);
+    if (!has_meaning || (IsFloat(type) && !IsFloat(op.type()))) return UnsupportedType(op, type);
   }
-  const bool done = DispatchComputed(
-      op.type(), [&](auto tag) { SumUpAs<typename decltype(tag)::type>(op, sums, result); });
+  const bool summed = DispatchComplex(
+      op.type(), [&](auto tag) { SumUpComplex<typename decltype(tag)::type>(op, sums, result); });
+  const bool done = summed || DispatchComputed(op.type(), [&](auto tag) {
+                      SumUpAs<typename decltype(tag)::type>(op, sums, result);
+                    });
   return done ? absl::OkStatus() : UnsupportedType(op, op.type());
 }
 

@@ -8,6 +8,8 @@
 namespace assay {
 namespace {
 
+enum class FftKind : int64_t { kFft, kIfft, kRfft, kIrfft };
+
 constexpr int64_t kMostProducts = 60000;
 
 int64_t DivisorOf(Choices& choices, int64_t size) {
@@ -174,6 +176,55 @@ Instruction* BuildTriangularSolve(Program& program, Opcode) {
                       std::move(attributes));
 }
 
+// rfft or, of two arrays as parts, fft; then the inverse, or a part of the spectrum.
+Instruction* BuildFft(Program& program, Opcode) {
+  Choices& choices = program.choices();
+  const ElementType type = DrawSolved(program);
+  const ElementType complex = type == ElementType::kF64 ? ElementType::kC128 : ElementType::kC64;
+  if (!program.options().Takes(complex)) return nullptr;
+  DimVector dimensions = program.DrawDimensions(1);
+  const auto rank = static_cast<int64_t>(dimensions.size());
+  const int64_t axes = choices.Range(1, std::min<int64_t>(rank, 3));
+  for (int64_t& size : dimensions) size = std::min<int64_t>(size, 40);
+  const Shape time = Shape::Array(type, dimensions);
+  if (!program.Fits(2 * time.ElementCount())) return nullptr;
+  auto transform = [&](Instruction* x, FftKind kind, Shape shape) {
+    Attributes attributes;
+    attributes.Set(Attr::kFftType, AttrValue(static_cast<int64_t>(kind)));
+    attributes.Set(Attr::kFftLength,
+                   absl::MakeConstSpan(dimensions).subspan(static_cast<size_t>(rank - axes)));
+    return program.Emit(Opcode::kFft, std::move(shape), {x}, std::move(attributes));
+  };
+  Instruction* x = program.OperandLike(time);
+  const bool real = choices.Percent(50);
+  DimVector sizes = dimensions;
+  Instruction* spectrum;
+  if (real) {
+    if (sizes.back() > 0) sizes.back() = sizes.back() / 2 + 1;
+    spectrum = transform(x, FftKind::kRfft, Shape::Array(complex, sizes));
+  } else {
+    Instruction* y = program.OperandLike(time);
+    const Shape shape = Shape::Array(complex, sizes);
+    spectrum = transform(program.Emit(Opcode::kComplex, shape, {x, y}), FftKind::kFft, shape);
+  }
+  if (choices.Percent(40)) {
+    Instruction* back = real ? transform(spectrum, FftKind::kIrfft, time)
+                             : transform(spectrum, FftKind::kIfft, Shape::Array(complex, sizes));
+    if (real) return back;
+    spectrum = back;
+  }
+  const bool first = choices.Percent(50);
+  return program.Emit(first ? Opcode::kReal : Opcode::kImag, Shape::Array(type, sizes), {spectrum});
+}
+
+// An annotation, which changes nothing.
+Instruction* BuildCustomCall(Program& program, Opcode) {
+  Instruction* x = program.Operand(kAnyArray);
+  Attributes attributes;
+  attributes.Set(Attr::kCustomCallTarget, "Sharding");
+  return program.Emit(Opcode::kCustomCall, x->shape(), {x}, std::move(attributes));
+}
+
 Instruction* BuildRngBitGenerator(Program& program, Opcode) {
   Choices& choices = program.choices();
   const int64_t algorithm = choices.Range(0, 2);  // default, three_fry, philox
@@ -227,7 +278,9 @@ constexpr Recipe kRecipes[] = {
     {Opcode::kConvolution, "convolution", kGroup, 12, BuildConvolution},
     {Opcode::kCholesky, "cholesky", kGroup, 3, BuildCholesky},
     {Opcode::kTriangularSolve, "triangular-solve", kGroup, 3, BuildTriangularSolve},
+    {Opcode::kFft, "fft", kGroup, 3, BuildFft},
     {Opcode::kRngBitGenerator, "rng-bit-generator", kGroup, 2, BuildRngBitGenerator},
+    {Opcode::kCustomCall, "annotation", kGroup, 1, BuildCustomCall, true},
     {Opcode::kRng, "rng", kGroup, 1, BuildRng},
     {Opcode::kRngGetAndUpdateState, "random-state", kGroup, 1, BuildRandomState, true},
 };

@@ -5,44 +5,92 @@
 #include <algorithm>
 
 #include "reference/bounds/elements.h"
+#include "reference/components.h"
 #include "reference/linear_algebra.h"
 
 namespace assay::reference {
 namespace {
 
-// An operand's matrix: what it is over the reals, and how far each element may be from that.
-template <typename W>
+// An operand's matrix: what it is over the numbers, and how far each element may be from that.
+template <typename S>
 struct Operand {
-  Matrix<W> centre, radius;
+  using W = decltype(std::abs(S()));
+  Matrix<S> centre;
+  Matrix<W> radius;
   bool finite = true;
 
   Operand(int64_t rows, int64_t columns) : centre(rows, columns), radius(rows, columns) {}
-  void Set(int64_t i, int64_t j, const Range<W>& x) {
-    centre(i, j) = x.centre;
-    radius(i, j) = x.radius;
-    finite = finite && (x.flags & ~uint32_t{kZeroSignFree}) == 0;
-  }
 };
 
+// Reads the elements of an operand as numbers of type S with T parts, and writes bounds by element.
+template <typename E>
+class Elements {
+ public:
+  using S = typename Scalar<E>::WideNumber;
+  using T = typename Scalar<E>::Real;
+  using W = Wide<T>;
+  static constexpr bool kComplex = !std::is_same_v<E, T>;
+
+  Elements(const OpContext& op, int64_t k)
+      : freedoms_(op.freedoms), parts_(kComplex ? Components(op.array(k)) : op.array(k)) {}
+
+  // Element `at`, its value passed through `map`, becomes element (i, j).
+  template <typename Map>
+  void Read(int64_t at, int64_t i, int64_t j, Operand<S>& to, Map map) const {
+    if constexpr (kComplex) {
+      const Range<W> re = Part(2 * at, to), im = Part(2 * at + 1, to);
+      to.centre(i, j) = map(S(re.centre, im.centre));
+      to.radius(i, j) = re.radius + im.radius;
+    } else {
+      const Range<W> x = Part(at, to);
+      to.centre(i, j) = x.centre;
+      to.radius(i, j) = x.radius;
+    }
+  }
+
+ private:
+  Range<W> Part(int64_t slot, Operand<S>& to) const {
+    const Range<W> x = Seen<T>(freedoms_, parts_, slot);
+    to.finite = to.finite && (x.flags & ~uint32_t{kZeroSignFree}) == 0;
+    return x;
+  }
+
+  const Freedoms& freedoms_;
+  const Array parts_;
+};
+
+// Element `at` lies within `radius` of `centre`.
+template <typename E, typename S, typename W>
+void Finish(const OpContext& op, Array& result, int64_t at, S centre, W radius) {
+  using T = typename Scalar<E>::Real;
+  if constexpr (std::is_same_v<E, T>) {
+    FinishExact<T>(op.freedoms, result, at, WithOverflow<T>({centre, radius, 0}));
+  } else {
+    FinishExact<T>(op.freedoms, result, 2 * at, WithOverflow<T>({centre.real(), radius, 0}));
+    FinishExact<T>(op.freedoms, result, 2 * at + 1, WithOverflow<T>({centre.imag(), radius, 0}));
+  }
+}
+
 // |l^-1|, rounded up, of a lower triangular l without zeros on its diagonal.
-template <typename W>
-Matrix<W> AbsoluteInverse(const Matrix<W>& l) {
+template <typename S>
+auto AbsoluteInverse(const Matrix<S>& l) {
+  using W = decltype(std::abs(S()));
   const int64_t n = l.rows;
-  Matrix<W> inverse(n, n), bound(n, n);
+  Matrix<S> inverse(n, n);
+  Matrix<W> bound(n, n);
   for (int64_t i = 0; i < n; ++i) inverse(i, i) = 1;
   SolveLower(l, inverse);
   // Its own error is of the form |l^-1| |l| |l^-1| (Higham, Accuracy and Stability, 14.2).
   Matrix<W> product(n, n);
   for (int64_t i = 0; i < n; ++i)
     for (int64_t j = 0; j <= i; ++j)
-      for (int64_t k = j; k <= i; ++k)
-        product(i, j) += std::fabs(l(i, k)) * std::fabs(inverse(k, j));
+      for (int64_t k = j; k <= i; ++k) product(i, j) += std::abs(l(i, k)) * std::abs(inverse(k, j));
   const W slop = static_cast<W>(4 * (n + 2)) * kSlop<W>;
   for (int64_t i = 0; i < n; ++i) {
     for (int64_t j = 0; j <= i; ++j) {
       W error = 0;
-      for (int64_t k = j; k <= i; ++k) error += std::fabs(inverse(i, k)) * product(k, j);
-      bound(i, j) = std::fabs(inverse(i, j)) * (1 + slop) + slop * error;
+      for (int64_t k = j; k <= i; ++k) error += std::abs(inverse(i, k)) * product(k, j);
+      bound(i, j) = std::abs(inverse(i, j)) * (1 + slop) + slop * error;
     }
   }
   return bound;
@@ -67,39 +115,42 @@ Wide<T> CholeskyResidual(int64_t n) {
 }
 
 // Whether no legal perturbation makes `a` positive definite, when the factorisation stopped at
-// column `stop`: a vector v with vᵀ a v = the pivot shows it.
-template <typename T, typename W>
-bool IsSurelyIndefinite(const Operand<W>& a, const Matrix<W>& l, int64_t stop) {
-  std::vector<W> v(static_cast<size_t>(stop + 1));
+// column `stop`: a vector v with vᴴ a v = the pivot shows it.
+template <typename T, typename S>
+bool IsSurelyIndefinite(const Operand<S>& a, const Matrix<S>& l, int64_t stop) {
+  using W = Wide<T>;
+  std::vector<S> v(static_cast<size_t>(stop + 1));
   v[stop] = 1;
   for (int64_t i = stop; i-- > 0;) {
-    W rest = -l(stop, i);
-    for (int64_t k = i + 1; k < stop; ++k) rest -= l(k, i) * v[k];
+    S rest = -Conjugate(l(stop, i));
+    for (int64_t k = i + 1; k < stop; ++k) rest -= Conjugate(l(k, i)) * v[k];
     v[i] = rest / l(i, i);
   }
   W slack = 0;
   for (int64_t i = 0; i <= stop; ++i) {
     for (int64_t j = 0; j <= stop; ++j) {
       const W residual = CholeskyResidual<T>(a.centre.rows) *
-                         std::sqrt(std::fabs(a.centre(i, i)) * std::fabs(a.centre(j, j)));
+                         std::sqrt(std::abs(a.centre(i, i)) * std::abs(a.centre(j, j)));
       slack +=
-          std::fabs(v[i]) * std::fabs(v[j]) * (residual + a.radius(std::max(i, j), std::min(i, j)));
+          std::abs(v[i]) * std::abs(v[j]) * (residual + a.radius(std::max(i, j), std::min(i, j)));
     }
   }
-  return l(stop, stop) + 2 * slack < 0;
+  return RealPart(l(stop, stop)) + 2 * slack < 0;
 }
 
 // How far each element of the factor may be off: with G = |L^-1| |dA| |L^-ᵀ| and |G| < 1, no more
 // than |L| tril(G (1 - G)^-1) (Sun; Higham, theorem 10.8). False when dA is too large.
-template <typename T, typename W>
-bool PerturbationOfFactor(const Operand<W>& a, const Matrix<W>& l, W underflow, Matrix<W>& error) {
+template <typename T, typename S>
+bool PerturbationOfFactor(const Operand<S>& a, const Matrix<S>& l, Wide<T> underflow,
+                          Matrix<Wide<T>>& error) {
+  using W = Wide<T>;
   const int64_t n = l.rows;
   const Matrix<W> inverse = AbsoluteInverse(l);
   Matrix<W> change(n, n), half(n, n), g(n, n);
   for (int64_t i = 0; i < n; ++i) {
     for (int64_t j = 0; j <= i; ++j) {
       W product = 0;
-      for (int64_t k = 0; k <= j; ++k) product += std::fabs(l(i, k)) * std::fabs(l(j, k));
+      for (int64_t k = 0; k <= j; ++k) product += std::abs(l(i, k)) * std::abs(l(j, k));
       change(i, j) = change(j, i) =
           CholeskyResidual<T>(n) * product + a.radius(i, j) + static_cast<W>(n + 1) * underflow;
     }
@@ -122,25 +173,31 @@ bool PerturbationOfFactor(const Operand<W>& a, const Matrix<W>& l, W underflow, 
   const W tail = largest * norm / (1 - norm);
   for (int64_t i = 0; i < n; ++i)
     for (int64_t j = 0; j <= i; ++j)
-      for (int64_t k = j; k <= i; ++k) error(i, j) += std::fabs(l(i, k)) * (g(k, j) + tail);
+      for (int64_t k = j; k <= i; ++k) error(i, j) += std::abs(l(i, k)) * (g(k, j) + tail);
   return true;
 }
 
-template <typename T>
-void BoundFactor(const OpContext& op, Array& result) {
+template <typename E>
+void BoundFactor(const OpContext& op, bool lower, Array& result) {
+  using S = typename Scalar<E>::WideNumber;
+  using T = typename Scalar<E>::Real;
   using W = Wide<T>;
-  const CholeskyFactor factor(op);
+  const CholeskyFactor factor(op, lower);
+  const Elements<E> elements(op, 0);
   const int64_t n = factor.order;
   for (int64_t batch = 0; batch < factor.batches; ++batch) {
     const int64_t first = batch * n * n;
-    Operand<W> a(n, n);
-    for (int64_t i = 0; i < n; ++i)
+    Operand<S> a(n, n);
+    for (int64_t i = 0; i < n; ++i) {
       for (int64_t j = 0; j <= i; ++j)
-        a.Set(i, j, Seen<T>(op.freedoms, op.array(0), first + factor.At(i, j)));
-    Matrix<W> l(n, n), error(n, n);
+        elements.Read(first + factor.At(i, j), i, j, a,
+                      [&](S x) { return i == j ? S(RealPart(x)) : factor.OfUpper(x); });
+    }
+    Matrix<S> l(n, n);
+    Matrix<W> error(n, n);
     const int64_t columns = a.finite ? FactorCholesky(a.centre, l) : 0;
     // What becomes of a matrix that is not positive definite is the implementation's business in
-    // profile xla (measured: XLA:CPU fills the triangle or the matrix with NaN).
+    // profile xla (operation semantics, chapter 11).
     if (a.finite && columns < n && !op.freedoms.xla_budgets && IsSurelyIndefinite<T>(a, l, columns))
       continue;  // NaN
     if (!a.finite || columns < n ||
@@ -150,8 +207,8 @@ void BoundFactor(const OpContext& op, Array& result) {
     }
     for (int64_t i = 0; i < n; ++i) {
       for (int64_t j = 0; j <= i; ++j) {
-        FinishExact<T>(op.freedoms, result, first + factor.At(i, j),
-                       WithOverflow<T>({l(i, j), error(i, j) + std::fabs(l(i, j)) * kSlop<W>, 0}));
+        Finish<E>(op, result, first + factor.At(i, j), factor.OfUpper(l(i, j)),
+                  error(i, j) + std::abs(l(i, j)) * kSlop<W>);
         // The other triangle: zeros here, whatever an implementation finds there elsewhere.
         if (i != j && op.freedoms.xla_budgets) SetUndecided(result, first + factor.At(j, i));
       }
@@ -164,18 +221,18 @@ void BoundFactor(const OpContext& op, Array& result) {
 // The radii of the solutions of one system: with the residual r(x) = c (|l| |x| + |b|) + |dl| |x| +
 // |db|, any legal x lies within |l^-1| r(x) of the exact one. False when the residual is too large
 // to say.
-template <typename T, typename W>
-bool RadiiOfSolution(const Operand<W>& l, const Matrix<W>& inverse, const Operand<W>& b,
-                     const Matrix<W>& x, int64_t column, W underflow, std::vector<W>& radii) {
+template <typename T, typename S>
+bool RadiiOfSolution(const Operand<S>& l, const Matrix<Wide<T>>& inverse, const Operand<S>& b,
+                     const Matrix<S>& x, Wide<T> underflow, std::vector<Wide<T>>& radii) {
+  using W = Wide<T>;
   const int64_t n = x.rows;
   const W c = static_cast<W>(4 * (n + 2)) * UnitRoundoff<T>();
   std::vector<W> residual(static_cast<size_t>(n)), weight(static_cast<size_t>(n));
   for (int64_t i = 0; i < n; ++i) {
-    residual[i] = c * std::fabs(b.centre(i, column)) + b.radius(i, column) +
-                  static_cast<W>(n + 2) * underflow;
+    residual[i] = c * std::abs(b.centre(i, 0)) + b.radius(i, 0) + static_cast<W>(n + 2) * underflow;
     for (int64_t j = 0; j <= i; ++j) {
-      const W change = c * std::fabs(l.centre(i, j)) + l.radius(i, j);
-      residual[i] += change * std::fabs(x(j, column));
+      const W change = c * std::abs(l.centre(i, j)) + l.radius(i, j);
+      residual[i] += change * std::abs(x(j, 0));
       weight[i] += change;
     }
   }
@@ -188,7 +245,7 @@ bool RadiiOfSolution(const Operand<W>& l, const Matrix<W>& inverse, const Operan
       sum += inverse(i, k) * weight[k];
     }
     // One of the terms is rounded even when it is exact to the last bit of W.
-    radii[i] += std::fabs(x(i, column)) * static_cast<W>(n + 2) * kSlop<W>;
+    radii[i] += std::abs(x(i, 0)) * static_cast<W>(n + 2) * kSlop<W>;
     growth = std::max(growth, sum);
     largest = std::max(largest, radii[i]);
   }
@@ -197,23 +254,23 @@ bool RadiiOfSolution(const Operand<W>& l, const Matrix<W>& inverse, const Operan
   return true;
 }
 
-template <typename T>
-void BoundSolutions(const OpContext& op, Array& result) {
+template <typename E>
+void BoundSolutions(const OpContext& op, const TriangularSystem& system, Array& result) {
+  using S = typename Scalar<E>::WideNumber;
+  using T = typename Scalar<E>::Real;
   using W = Wide<T>;
-  const TriangularSystem system(op);
+  const Elements<E> of_a(op, 0), of_b(op, 1);
   const int64_t n = system.order, columns = system.solutions;
   std::vector<W> radii(static_cast<size_t>(n));
   for (int64_t batch = 0; batch < system.batches; ++batch) {
     const int64_t first_a = batch * n * n, first_b = batch * n * columns;
-    Operand<W> l(n, n), b(n, columns);
+    Operand<S> l(n, n);
     bool regular = true;
     for (int64_t i = 0; i < n; ++i) {
-      for (int64_t j = 0; j < i; ++j)
-        l.Set(i, j, Seen<T>(op.freedoms, op.array(0), first_a + system.InA(i, j)));
-      l.Set(i, i,
-            system.unit_diagonal ? Range<W>{1, 0, 0}
-                                 : Seen<T>(op.freedoms, op.array(0), first_a + system.InA(i, i)));
-      regular = regular && std::fabs(l.centre(i, i)) > l.radius(i, i);
+      for (int64_t j = 0; j < i + (system.unit_diagonal ? 0 : 1); ++j)
+        of_a.Read(first_a + system.InA(i, j), i, j, l, [&](S x) { return system.OfA(x); });
+      if (system.unit_diagonal) l.centre(i, i) = 1;
+      regular = regular && std::abs(l.centre(i, i)) > l.radius(i, i);
     }
     if (!l.finite || !regular) {
       SetUndecided(result, first_b, n * columns);
@@ -221,20 +278,17 @@ void BoundSolutions(const OpContext& op, Array& result) {
     }
     const Matrix<W> inverse = AbsoluteInverse(l.centre);
     for (int64_t c = 0; c < columns; ++c) {
-      b.finite = true;
+      Operand<S> b(n, 1);
       for (int64_t i = 0; i < n; ++i)
-        b.Set(i, c, Seen<T>(op.freedoms, op.array(1), first_b + system.InB(i, c)));
-      Matrix<W> x(n, 1);
-      for (int64_t i = 0; i < n; ++i) x(i, 0) = b.centre(i, c);
-      SolveLower(l.centre, x);
-      Operand<W> side(n, 1);
-      for (int64_t i = 0; i < n; ++i) side.Set(i, 0, {b.centre(i, c), b.radius(i, c), 0});
+        of_b.Read(first_b + system.InB(i, c), i, 0, b, [](S x) { return x; });
+      Matrix<S> x = b.centre;
+      if (b.finite) SolveLower(l.centre, x);
       const bool known =
-          b.finite && RadiiOfSolution<T>(l, inverse, side, x, 0, Underflow<T>(op.freedoms), radii);
+          b.finite && RadiiOfSolution<T>(l, inverse, b, x, Underflow<T>(op.freedoms), radii);
       for (int64_t i = 0; i < n; ++i) {
         const int64_t at = first_b + system.InB(i, c);
         if (known) {
-          FinishExact<T>(op.freedoms, result, at, WithOverflow<T>({x(i, 0), radii[i], 0}));
+          Finish<E>(op, result, at, x(i, 0), radii[i]);
         } else {
           SetUndecided(result, at);
         }
@@ -245,14 +299,17 @@ void BoundSolutions(const OpContext& op, Array& result) {
 
 }  // namespace
 
-absl::Status BoundCholesky(const OpContext& op, Array& result) {
-  DispatchReal(op.type(), [&](auto tag) { BoundFactor<typename decltype(tag)::type>(op, result); });
+absl::Status BoundFactors(const OpContext& op, bool lower, Array& result) {
+  DispatchNumber(op.type(), [&](auto tag) {
+    BoundFactor<typename decltype(tag)::type>(op, lower, result);
+  });
   return absl::OkStatus();
 }
 
-absl::Status BoundTriangularSolve(const OpContext& op, Array& result) {
-  DispatchReal(op.type(),
-               [&](auto tag) { BoundSolutions<typename decltype(tag)::type>(op, result); });
+absl::Status BoundSystems(const OpContext& op, const TriangularSystem& system, Array& result) {
+  DispatchNumber(op.type(), [&](auto tag) {
+    BoundSolutions<typename decltype(tag)::type>(op, system, result);
+  });
   return absl::OkStatus();
 }
 

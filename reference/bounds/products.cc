@@ -3,6 +3,7 @@
 
 #include "reference/bounds/binary.h"
 #include "reference/bounds/sum.h"
+#include "reference/components.h"
 
 namespace assay::reference {
 namespace {
@@ -98,11 +99,9 @@ class FloatSums {
  public:
   using W = Wide<T>;
 
-  FloatSums(const OpContext& op, const ProductSums& sums, double operand_error)
-      : op_(op),
-        sums_(sums),
-        lhs_(RangesOf<W>(op, 0, sums.lhs, operand_error)),
-        rhs_(RangesOf<W>(op, 1, sums.rhs, operand_error)) {
+  FloatSums(const OpContext& op, const ProductSums& sums, std::vector<Range<W>> lhs,
+            std::vector<Range<W>> rhs)
+      : op_(op), sums_(sums), lhs_(std::move(lhs)), rhs_(std::move(rhs)) {
     if (sums.column_size == 0) return;
     columns_.resize(rhs_.size() / static_cast<size_t>(sums.column_size));
     for (size_t i = 0; i < rhs_.size(); ++i)
@@ -155,8 +154,63 @@ class FloatSums {
 template <typename T, typename A>
 void BoundFloats(const OpContext& op, const ProductSums& sums, double operand_error,
                  Array& result) {
-  const FloatSums<T, A> floats(op, sums, operand_error);
+  using W = Wide<T>;
+  const FloatSums<T, A> floats(op, sums, RangesOf<W>(op, 0, sums.lhs, operand_error),
+                               RangesOf<W>(op, 1, sums.rhs, operand_error));
   sums.for_each_block([&](const ProductSums::Block& block) { floats.BoundBlock(block, result); });
+}
+
+// The arranged parts of a complex operand, side by side.
+template <typename T>
+std::vector<Range<Wide<T>>> PartRanges(const OpContext& op, int64_t k, const IndexMap& places) {
+  const bool narrower = op.literal(k).element_type() == ElementType::kC64;
+  const Array parts = Components(op.array(k));
+  std::vector<Range<Wide<T>>> ranges;
+  for (int64_t at : places) {
+    for (int64_t slot : {2 * at, 2 * at + 1}) {
+      Range<Wide<T>> range;
+      if (narrower) {
+        const auto x = Seen<float>(op.freedoms, parts, slot, Consumer::kSum);
+        range = {x.centre, x.radius, x.flags};
+      } else {
+        const auto x = Seen<double>(op.freedoms, parts, slot, Consumer::kSum);
+        range = {static_cast<Wide<T>>(x.centre), static_cast<Wide<T>>(x.radius), x.flags};
+      }
+      // What infinities and NaN do depends on the formula (operation semantics, chapter 19).
+      if ((range.flags & ~uint32_t{kZeroSignFree}) != 0) range = Range<Wide<T>>::Unknown();
+      ranges.push_back(range);
+    }
+  }
+  return ranges;
+}
+
+// Both parts of a sum of complex products are sums of twice as many real ones: of (a, b) with
+// (c, -d), and with (d, c).
+template <typename T>
+void BoundComplex(const OpContext& op, const ProductSums& sums, Array& result) {
+  using W = Wide<T>;
+  ProductSums doubled;
+  doubled.length = 2 * sums.length;
+  doubled.column_size = 2 * sums.column_size;
+  const std::vector<Range<W>> lhs = PartRanges<T>(op, 0, sums.lhs);
+  std::vector<Range<W>> straight = PartRanges<T>(op, 1, sums.rhs), crossed = straight;
+  for (size_t i = 0; i < straight.size(); i += 2) {
+    straight[i + 1].centre = -straight[i + 1].centre;
+    std::swap(crossed[i], crossed[i + 1]);
+  }
+  const FloatSums<T, T> real(op, doubled, lhs, std::move(straight));
+  const FloatSums<T, T> imaginary(op, doubled, lhs, std::move(crossed));
+  Array parts = Components(result);
+  sums.for_each_block([&](const ProductSums::Block& block) {
+    std::vector<ProductSums::Run> runs;
+    for (const ProductSums::Run& run : block.runs) runs.push_back({2 * run.lhs, 2 * run.rhs});
+    ProductSums::Block twice{2 * block.lhs,    2 * block.rhs,         block.columns,
+                             2 * block.result, 2 * block.result_step, runs};
+    real.BoundBlock(twice, parts);
+    ++twice.result;
+    imaginary.BoundBlock(twice, parts);
+  });
+  result.bounds = std::move(parts.bounds);
 }
 
 // An integer result is undecided where any of its factors is.
@@ -176,6 +230,8 @@ void BoundIntegers(const OpContext& op, const ProductSums& sums, Array& result) 
 }  // namespace
 
 void BoundProductSums(const OpContext& op, const ProductSums& sums, Array& result) {
+  if (op.type() == ElementType::kC64) return BoundComplex<float>(op, sums, result);
+  if (op.type() == ElementType::kC128) return BoundComplex<double>(op, sums, result);
   if (!IsFloat(op.type())) {
     if (!AllCertain(op)) BoundIntegers(op, sums, result);
     return;

@@ -103,7 +103,8 @@ class SumBound {
   Range<W> Result(bool flush) const {
     if (undecided_) return Range<W>::Unknown();
     Range<W> x{sum_, 0, flags_};
-    const W roundings = static_cast<W>(std::max<int64_t>(terms_ - 1, 0) + products_);
+    // Every term is in all the additions at most, and a product is rounded once before.
+    const W roundings = static_cast<W>(std::max<int64_t>(terms_ - 1, 0) + (products_ > 0 ? 1 : 0));
     const W growth = roundings * UnitRoundoff<A>();
     x.radius = propagated_ + growth * (1 + growth) * magnitude_ +
                static_cast<W>(terms_ + 1) * kSlop<W> * magnitude_;

@@ -47,6 +47,7 @@ constexpr std::vector<OpInfo> LinearAlgebraRows() {
        .types = kFC,
        .attributes = {Required(Attr::kFftType), Required(Attr::kFftLength)},
        .flags = kShapeInferable,
+       .infer = InferFft,
        .numeric = kResidualContract,
        .chapter = "11 Fft",
        .summary = "discrete Fourier transform of inner dimensions"},

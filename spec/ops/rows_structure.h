@@ -319,6 +319,7 @@ constexpr std::vector<OpInfo> ControlFlowRows() {
                       Optional(Attr::kApiVersion)},
        .callees = CalleeForm::kCalledComputations,
        .flags = kPassThrough,
+       .infer = InferAsWritten,
        .numeric = kUnspecifiedContract,
        .chapter = "14 CustomCall",
        .summary = "function outside HLO, by name"},

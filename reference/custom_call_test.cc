@@ -1,0 +1,82 @@
+// Custom calls that a user registers, and those that nobody knows.
+#include "reference/custom_call.h"
+
+#include <gtest/gtest.h>
+
+#include "spec/backend/error.h"
+#include "spec/text/reader.h"
+
+namespace assay {
+namespace {
+
+// The worked example of the documents: z[0][0] = x[1] + y[1][0].
+void MyFunction(void* out, const void** in) {
+  const auto* x = static_cast<const float*>(in[0]);
+  const auto* y = static_cast<const float*>(in[1]);
+  static_cast<float*>(out)[0] = x[1] + y[1 * 3 + 0];
+}
+
+// (a, b) -> (b, a), all by pointers to arrays.
+void Swap(void* out, const void** in) {
+  auto* results = static_cast<void**>(out);
+  auto* pair = static_cast<void* const*>(in[0]);
+  *static_cast<int32_t*>(results[0]) = *static_cast<const int32_t*>(pair[1]);
+  *static_cast<int32_t*>(results[1]) = *static_cast<const int32_t*>(pair[0]);
+}
+
+absl::StatusOr<Literal> ValueOf(const std::string& text) {
+  absl::StatusOr<std::unique_ptr<Module>> module = ReadModule(text);
+  if (!module.ok()) return module.status();
+  auto oracle = MakeOracle();
+  absl::StatusOr<Expectation> expectation =
+      oracle->Expect(**module, {}, Profile::Strict(), Limits{});
+  absl::StatusOr<Literal> value = oracle->Evaluate(**module, {}, Limits{});
+  if (value.ok()) {
+    EXPECT_TRUE(expectation.ok()) << expectation.status();
+    if (expectation.ok()) {
+      EXPECT_EQ(Judge(*expectation, *value).verdict, Verdict::kPass);
+    }
+  }
+  return value;
+}
+
+TEST(CustomCallTest, CallsARegisteredFunction) {
+  RegisterCustomCall("myfunc", MyFunction);
+  absl::StatusOr<Literal> z = ValueOf(R"(HloModule m
+ENTRY e {
+  x = f32[2] constant({1, 2})
+  y = f32[2,3] constant({{10, 20, 30}, {40, 50, 60}})
+  ROOT z = f32[3,3] custom-call(x, y), custom_call_target="myfunc"
+})");
+  ASSERT_TRUE(z.ok()) << z.status();
+  EXPECT_EQ(z->data<float>()[0], 42);
+  EXPECT_EQ(z->shape().ToString(), "f32[3,3]");
+}
+
+TEST(CustomCallTest, TuplesAreArraysOfPointers) {
+  RegisterCustomCall("swap", Swap);
+  absl::StatusOr<Literal> swapped = ValueOf(R"(HloModule m
+ENTRY e {
+  a = s32[] constant(1)
+  b = s32[] constant(2)
+  t = (s32[], s32[]) tuple(a, b)
+  ROOT r = (s32[], s32[]) custom-call(t), custom_call_target="swap"
+})");
+  ASSERT_TRUE(swapped.ok()) << swapped.status();
+  EXPECT_EQ(swapped->elements()[0].GetInteger(0), 2);
+  EXPECT_EQ(swapped->elements()[1].GetInteger(0), 1);
+}
+
+TEST(CustomCallTest, AnUnknownTargetIsNamed) {
+  absl::StatusOr<Literal> nothing = ValueOf(R"(HloModule m
+ENTRY e {
+  a = s32[] constant(1)
+  ROOT r = s32[] custom-call(a), custom_call_target="nobody"
+})");
+  ASSERT_FALSE(nothing.ok());
+  EXPECT_EQ(ClassOf(nothing.status()), ErrorClass::kUnsupported);
+  EXPECT_NE(nothing.status().message().find("nobody"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace assay

@@ -1,0 +1,256 @@
+// Eigenvalues of Hermitian matrices and singular values, as LAPACK's routines have them, by
+// Jacobi's rotations. The values are unique, and by Weyl's theorem off by no more than the norm of
+// the residual; vectors are unique up to their phase at best.
+#include <algorithm>
+#include <numeric>
+
+#include "reference/matrix_call.h"
+
+namespace assay::reference {
+namespace {
+
+constexpr int kMostSweeps = 60;
+
+// The rotation of columns p and q that makes a Hermitian 2 x 2 matrix with the diagonal (a, b) and
+// the element `above` diagonal: p becomes c p - s conj(phase) q, and q becomes s phase p + c q.
+template <typename S>
+struct Rotation {
+  using W = decltype(std::abs(S()));
+  W c, s;
+  S phase;
+
+  Rotation(W a, W b, S above) {
+    const W modulus = std::abs(above);
+    phase = above / modulus;
+    const W theta = (b - a) / (2 * modulus);
+    const W t = (theta < 0 ? W{-1} : W{1}) / (std::abs(theta) + std::hypot(theta, W{1}));
+    c = 1 / std::hypot(t, W{1});
+    s = t * c;
+  }
+  void Columns(Matrix<S>& m, int64_t p, int64_t q) const {
+    for (int64_t i = 0; i < m.rows; ++i) {
+      const S x = m(i, p), y = m(i, q);
+      m(i, p) = c * x - s * Conjugate(phase) * y;
+      m(i, q) = s * phase * x + c * y;
+    }
+  }
+  void Rows(Matrix<S>& m, int64_t p, int64_t q) const {
+    for (int64_t j = 0; j < m.columns; ++j) {
+      const S x = m(p, j), y = m(q, j);
+      m(p, j) = c * x - s * phase * y;
+      m(q, j) = s * Conjugate(phase) * x + c * y;
+    }
+  }
+};
+
+template <typename S>
+Matrix<S> Identity(int64_t n) {
+  Matrix<S> identity(n, n);
+  for (int64_t i = 0; i < n; ++i) identity(i, i) = 1;
+  return identity;
+}
+
+// a becomes diagonal, the columns of v its eigenvectors.
+template <typename S>
+void DiagonalizeHermitian(Matrix<S>& a, Matrix<S>& v) {
+  using W = decltype(std::abs(S()));
+  const int64_t n = a.rows;
+  v = Identity<S>(n);
+  for (int sweep = 0; sweep < kMostSweeps; ++sweep) {
+    bool rotated = false;
+    for (int64_t p = 0; p < n; ++p) {
+      for (int64_t q = p + 1; q < n; ++q) {
+        const W scale = std::sqrt(std::abs(a(p, p)) * std::abs(a(q, q)));
+        if (!(std::abs(a(p, q)) > scale * std::numeric_limits<W>::epsilon() * W{0.25}) ||
+            std::abs(a(p, q)) < std::numeric_limits<W>::min())
+          continue;
+        const Rotation<S> rotation(RealPart(a(p, p)), RealPart(a(q, q)), a(p, q));
+        rotation.Columns(a, p, q);
+        rotation.Rows(a, p, q);
+        rotation.Columns(v, p, q);
+        a(p, q) = a(q, p) = S{};
+        rotated = true;
+      }
+    }
+    if (!rotated) return;
+  }
+}
+
+// The columns of g become orthogonal, g v being what it was.
+template <typename S>
+void OrthogonalizeColumns(Matrix<S>& g, Matrix<S>& v) {
+  using W = decltype(std::abs(S()));
+  v = Identity<S>(g.columns);
+  for (int sweep = 0; sweep < kMostSweeps; ++sweep) {
+    bool rotated = false;
+    for (int64_t p = 0; p < g.columns; ++p) {
+      for (int64_t q = p + 1; q < g.columns; ++q) {
+        W a = 0, b = 0;
+        S inner{};
+        for (int64_t i = 0; i < g.rows; ++i) {
+          a += RealPart(g(i, p) * Conjugate(g(i, p)));
+          b += RealPart(g(i, q) * Conjugate(g(i, q)));
+          inner += Conjugate(g(i, p)) * g(i, q);
+        }
+        if (!(std::abs(inner) > std::sqrt(a * b) * 8 * std::numeric_limits<W>::epsilon()) ||
+            std::abs(inner) < std::numeric_limits<W>::min())
+          continue;
+        const Rotation<S> rotation(a, b, inner);
+        rotation.Columns(g, p, q);
+        rotation.Columns(v, p, q);
+        rotated = true;
+      }
+    }
+    if (!rotated) return;
+  }
+}
+
+// Columns of m from `from` on are replaced by unit vectors orthogonal to all before them.
+template <typename S>
+void CompleteBasis(Matrix<S>& m, int64_t from) {
+  using W = decltype(std::abs(S()));
+  int64_t candidate = 0;
+  for (int64_t j = from; j < m.columns && candidate < m.rows; ++candidate) {
+    for (int64_t i = 0; i < m.rows; ++i) m(i, j) = i == candidate ? S(1) : S{};
+    for (int pass = 0; pass < 2; ++pass) {
+      for (int64_t k = 0; k < j; ++k) {
+        S inner{};
+        for (int64_t i = 0; i < m.rows; ++i) inner += Conjugate(m(i, k)) * m(i, j);
+        for (int64_t i = 0; i < m.rows; ++i) m(i, j) -= inner * m(i, k);
+      }
+    }
+    W squares = 0;
+    for (int64_t i = 0; i < m.rows; ++i) squares += RealPart(m(i, j) * Conjugate(m(i, j)));
+    if (squares < W{0.01} / static_cast<W>(m.rows)) continue;
+    for (int64_t i = 0; i < m.rows; ++i) m(i, j) /= std::sqrt(squares);
+    ++j;
+  }
+}
+
+// c u |a| + |da|, in the Frobenius norm: how far eigenvalues and singular values may be off.
+template <typename E>
+typename MatrixCall<E>::W ValueRadius(const MatrixCall<E>& call,
+                                      const typename MatrixCall<E>::NumberMatrix& a) {
+  using W = typename MatrixCall<E>::W;
+  W squares = 0, radii = 0;
+  for (const auto& x : a.values) {
+    squares += x.Modulus() * x.Modulus();
+    radii += x.radius * x.radius;
+  }
+  return call.Residual(4 * (a.rows + a.columns)) * std::sqrt(squares) + std::sqrt(radii);
+}
+
+template <typename S, typename M>
+Matrix<S> Centres(const M& numbers) {
+  Matrix<S> centres(numbers.rows, numbers.columns);
+  for (size_t i = 0; i < numbers.values.size(); ++i) centres.values[i] = numbers.values[i].centre;
+  return centres;
+}
+
+template <typename S>
+bool IsFinite(const Matrix<S>& m) {
+  return std::all_of(m.values.begin(), m.values.end(),
+                     [](const S& x) { return std::isfinite(std::abs(x)); });
+}
+
+// (a) -> (eigenvectors, eigenvalues ascending, info).
+absl::StatusOr<Value> ApplySyevd(Interpreter& interpreter, const OpContext& op) {
+  if (absl::Status status = CheckCall(op, 1, 3); !status.ok()) return status;
+  const bool lower = HasOption(op, "uplo", 'L');
+  return ForEachMatrix(interpreter, op, 2, [lower](auto call) {
+    using S = typename decltype(call)::S;
+    using W = typename decltype(call)::W;
+    auto numbers = call.Read(0);
+    const int64_t n = numbers.rows;
+    for (int64_t i = 0; i < n; ++i) {
+      numbers(i, i).centre = S(RealPart(numbers(i, i).centre));
+      for (int64_t j = 0; j < i; ++j) {
+        if (lower) numbers(j, i) = Conjugate(numbers(i, j));
+        if (!lower) numbers(i, j) = Conjugate(numbers(j, i));
+      }
+    }
+    Matrix<S> a = Centres<S>(numbers), v(n, n);
+    if (!IsFinite(a)) {
+      for (int64_t i = 0; i < n; ++i) call.SetReal(1, i, {std::numeric_limits<W>::quiet_NaN(), 0});
+      return call.UndecideAll();
+    }
+    DiagonalizeHermitian(a, v);
+    std::vector<int64_t> order(static_cast<size_t>(n));
+    std::iota(order.begin(), order.end(), 0);
+    std::stable_sort(order.begin(), order.end(),
+                     [&](int64_t x, int64_t y) { return RealPart(a(x, x)) < RealPart(a(y, y)); });
+    const W radius = ValueRadius(call, numbers);
+    for (int64_t k = 0; k < n; ++k) {
+      call.SetReal(1, k, {RealPart(a(order[k], order[k])), radius});
+      for (int64_t i = 0; i < n; ++i) call.Set(0, i * n + k, {v(i, order[k]), 0});
+    }
+    call.Undecide(0);
+    call.SetInteger(2, 0, 0);
+  });
+}
+
+// (a) -> (a overwritten, singular values descending, u, vᴴ, info).
+absl::StatusOr<Value> ApplyGesdd(Interpreter& interpreter, const OpContext& op) {
+  if (absl::Status status = CheckCall(op, 1, 5); !status.ok()) return status;
+  return ForEachMatrix(interpreter, op, 2, [](auto call) {
+    using S = typename decltype(call)::S;
+    using W = typename decltype(call)::W;
+    const auto numbers = call.Read(0);
+    const bool tall = numbers.rows >= numbers.columns;
+    const Matrix<S> a = Centres<S>(numbers);
+    const int64_t rank = std::min(a.rows, a.columns), longer = std::max(a.rows, a.columns);
+    if (!IsFinite(a)) {
+      for (int64_t i = 0; i < rank; ++i)
+        call.SetReal(1, i, {std::numeric_limits<W>::quiet_NaN(), 0});
+      return call.UndecideAll();
+    }
+    // Of the transpose if that is the tall one.
+    Matrix<S> g(longer, rank), v(rank, rank);
+    for (int64_t i = 0; i < longer; ++i)
+      for (int64_t j = 0; j < rank; ++j) g(i, j) = tall ? a(i, j) : Conjugate(a(j, i));
+    OrthogonalizeColumns(g, v);
+    std::vector<W> sizes(static_cast<size_t>(rank));
+    for (int64_t j = 0; j < rank; ++j) {
+      for (int64_t i = 0; i < longer; ++i) sizes[j] += RealPart(g(i, j) * Conjugate(g(i, j)));
+      sizes[j] = std::sqrt(sizes[j]);
+    }
+    std::vector<int64_t> order(static_cast<size_t>(rank));
+    std::iota(order.begin(), order.end(), 0);
+    std::stable_sort(order.begin(), order.end(),
+                     [&](int64_t x, int64_t y) { return sizes[x] > sizes[y]; });
+    const W radius = ValueRadius(call, numbers);
+    Matrix<S> left(longer, longer), right(rank, rank);
+    int64_t nonzero = 0;
+    for (int64_t k = 0; k < rank; ++k) {
+      call.SetReal(1, k, {sizes[order[k]], radius});
+      for (int64_t i = 0; i < rank; ++i) right(i, k) = v(i, order[k]);
+      if (sizes[order[k]] == 0) continue;
+      ++nonzero;
+      for (int64_t i = 0; i < longer; ++i) left(i, k) = g(i, order[k]) / sizes[order[k]];
+    }
+    CompleteBasis(left, nonzero);
+    const Matrix<S>&u = tall ? left : right, &w = tall ? right : left;
+    for (int64_t i = 0; i < call.ResultRows(2); ++i)
+      for (int64_t k = 0; k < call.ResultColumns(2); ++k)
+        call.Set(2, i * call.ResultColumns(2) + k, {u(i, k), 0});
+    for (int64_t k = 0; k < call.ResultRows(3); ++k)
+      for (int64_t j = 0; j < call.ResultColumns(3); ++j)
+        call.Set(3, k * call.ResultColumns(3) + j, {Conjugate(w(j, k)), 0});
+    for (int64_t i = 0; i < a.rows * a.columns; ++i) call.Set(0, i, call.At(0, i));
+    for (int64_t k : {0, 2, 3}) call.Undecide(k);
+    call.SetInteger(4, 0, 0);
+  });
+}
+
+}  // namespace
+
+absl::Span<const CustomCallTarget> EigenvalueTargets() {
+  static constexpr CustomCallTarget kRows[] = {
+      {"syevd", ApplySyevd},
+      {"heevd", ApplySyevd},
+      {"gesdd", ApplyGesdd},
+  };
+  return kRows;
+}
+
+}  // namespace assay::reference

@@ -1,0 +1,302 @@
+// LU, QR, Householder products, Cholesky, triangular and tridiagonal systems, as LAPACK's routines
+// have them. A legal result is the exact one for matrices that differ by the residual which a
+// backward stable algorithm leaves (operation semantics chapter 11, class RESID): discs of that
+// size go through the textbook algorithm.
+#include "reference/matrix_call.h"
+#include "spec/backend/error.h"
+#include "spec/base/strings.h"
+
+namespace assay::reference {
+
+absl::Status CheckCall(const OpContext& op, size_t operands, size_t results) {
+  const size_t arrays = op.shape.IsTuple() ? op.shape.elements().size() : 1;
+  bool matches = op.operands.size() == operands && arrays == results;
+  for (const Value* operand : op.operands) matches = matches && !operand->IsTuple();
+  for (size_t k = 0; op.shape.IsTuple() && k < arrays; ++k)
+    matches = matches && op.shape.elements()[k].IsArray();
+  if (matches) return absl::OkStatus();
+  return MakeError(ErrorClass::kUnsupported,
+                   StrCat(op.instruction.name(), ": ",
+                          op.instruction.attributes().String(Attr::kCustomCallTarget), " takes ",
+                          operands, " arrays and gives ", results));
+}
+
+namespace {
+
+// The magnitude by which LAPACK chooses pivots.
+template <typename W>
+W PivotSize(W x) {
+  return std::abs(x);
+}
+template <typename W>
+W PivotSize(std::complex<W> x) {
+  return std::abs(x.real()) + std::abs(x.imag());
+}
+
+// a becomes L and U of its rows permuted: row k was exchanged with row pivots[k]. Returns the
+// number of the first zero pivot, counted from 1, or 0. `ambiguous` if another pivot could be
+// right too.
+template <typename S>
+int64_t FactorLu(Matrix<Disc<S>>& a, std::vector<int64_t>& pivots, bool& ambiguous) {
+  int64_t info = 0;
+  const int64_t steps = std::min(a.rows, a.columns);
+  for (int64_t k = 0; k < steps; ++k) {
+    int64_t best = k;
+    for (int64_t i = k + 1; i < a.rows; ++i)
+      if (PivotSize(a(i, k).centre) > PivotSize(a(best, k).centre)) best = i;
+    const auto least = PivotSize(a(best, k).centre) - 2 * a(best, k).radius;
+    for (int64_t i = k; i < a.rows; ++i) {
+      const bool could_be = PivotSize(a(i, k).centre) + 2 * a(i, k).radius >= least;
+      const bool both_exact = a(i, k).radius == 0 && a(best, k).radius == 0;
+      if (i != best && could_be && !both_exact) ambiguous = true;
+    }
+    pivots.push_back(best);
+    if (best != k)
+      for (int64_t j = 0; j < a.columns; ++j) std::swap(a(k, j), a(best, j));
+    if (a(k, k).centre == S{}) {
+      if (info == 0) info = k + 1;
+      if (a(k, k).radius > 0) ambiguous = true;
+      continue;
+    }
+    for (int64_t i = k + 1; i < a.rows; ++i) {
+      a(i, k) = a(i, k) / a(k, k);
+      for (int64_t j = k + 1; j < a.columns; ++j) a(i, j) = a(i, j) - a(i, k) * a(k, j);
+    }
+  }
+  return info;
+}
+
+// Adds c u |L| |U| to the radii of the matrix whose factors are `lu`.
+template <typename E, typename M>
+void AddLuResidual(const MatrixCall<E>& call, const M& lu, const std::vector<int64_t>& pivots,
+                   M& a) {
+  using W = typename MatrixCall<E>::W;
+  M permuted(a.rows, a.columns);
+  for (int64_t i = 0; i < a.rows; ++i) {
+    for (int64_t j = 0; j < a.columns; ++j) {
+      W sum = i <= j ? lu(i, j).Modulus() : W{0};
+      for (int64_t k = 0; k < std::min({i, j + 1, lu.columns}); ++k)
+        sum += lu(i, k).Modulus() * lu(k, j).Modulus();
+      permuted(i, j).radius = call.Residual(4 * (std::min(a.rows, a.columns) + 2)) * sum;
+    }
+  }
+  for (size_t k = pivots.size(); k-- > 0;) {
+    const auto row = static_cast<int64_t>(k);
+    if (pivots[k] == row) continue;
+    for (int64_t j = 0; j < a.columns; ++j) std::swap(permuted(row, j), permuted(pivots[k], j));
+  }
+  for (size_t i = 0; i < a.values.size(); ++i) a.values[i].radius += permuted.values[i].radius;
+}
+
+// (a) -> (lu, pivots, info).
+absl::StatusOr<Value> ApplyGetrf(Interpreter& interpreter, const OpContext& op) {
+  if (absl::Status status = CheckCall(op, 1, 3); !status.ok()) return status;
+  return ForEachMatrix(interpreter, op, 2, [](auto call) {
+    auto a = call.Read(0);
+    bool ambiguous = false;
+    std::vector<int64_t> pivots;
+    auto lu = a;
+    int64_t info = FactorLu(lu, pivots, ambiguous);
+    if (call.results.bounds && !ambiguous) {
+      AddLuResidual(call, lu, pivots, a);
+      pivots.clear();
+      lu = a;
+      info = FactorLu(lu, pivots, ambiguous);
+    }
+    if (ambiguous && call.results.bounds) return call.UndecideAll();
+    call.Write(0, lu);
+    for (size_t k = 0; k < pivots.size(); ++k)
+      call.SetInteger(1, static_cast<int64_t>(k), pivots[k] + 1);
+    call.SetInteger(2, 0, info);
+  });
+}
+
+// The reflector 1 - tau v vᴴ, v starting with 1, that takes column `k` from row `first` on to a
+// multiple of the first unit vector, which replaces it; the rest of v is stored below. Returns tau.
+template <typename S>
+Disc<S> MakeReflector(Matrix<Disc<S>>& a, int64_t first, int64_t k, bool& ambiguous) {
+  using D = Disc<S>;
+  D below;
+  for (int64_t i = first + 1; i < a.rows; ++i) below = below + SquaredModulus(a(i, k));
+  const D alpha = a(first, k);
+  const bool has_phase = alpha.centre != S(RealPart(alpha.centre));
+  if (below.IsZero() && !has_phase) return D();
+  if (below.MayBeZero() && first + 1 < a.rows) ambiguous = true;
+  if (std::abs(RealPart(alpha.centre)) <= alpha.radius) ambiguous = true;
+  const D norm = SquareRoot(below + SquaredModulus(alpha));
+  const D beta = RealPart(alpha.centre) < 0 ? norm : -norm;
+  const D scale = alpha - beta;
+  for (int64_t i = first + 1; i < a.rows; ++i) a(i, k) = a(i, k) / scale;
+  a(first, k) = beta;
+  return (beta - alpha) / beta;
+}
+
+// target = (1 - tau v vᴴ) target for columns from `from` on, v in column k of `a` from row `first`
+// on.
+template <typename S>
+void Reflect(const Matrix<Disc<S>>& a, int64_t first, int64_t k, const Disc<S>& tau,
+             Matrix<Disc<S>>& target, int64_t from) {
+  for (int64_t j = from; j < target.columns; ++j) {
+    Disc<S> sum = target(first, j);
+    for (int64_t i = first + 1; i < target.rows; ++i) sum = sum + Conjugate(a(i, k)) * target(i, j);
+    sum = tau * sum;
+    target(first, j) = target(first, j) - sum;
+    for (int64_t i = first + 1; i < target.rows; ++i) target(i, j) = target(i, j) - a(i, k) * sum;
+  }
+}
+
+// Column by column the residual of an orthogonal factorisation is c u times the column's norm.
+template <typename E, typename M>
+void AddColumnResidual(const MatrixCall<E>& call, M& a) {
+  using W = typename MatrixCall<E>::W;
+  for (int64_t j = 0; j < a.columns; ++j) {
+    W squares = 0;
+    for (int64_t i = 0; i < a.rows; ++i) squares += a(i, j).Modulus() * a(i, j).Modulus();
+    const W residual = call.Residual(4 * (a.rows + a.columns)) * std::sqrt(squares);
+    for (int64_t i = 0; i < a.rows; ++i) a(i, j).radius += residual;
+  }
+}
+
+// (a) -> (R with the reflectors below it, tau).
+absl::StatusOr<Value> ApplyGeqrf(Interpreter& interpreter, const OpContext& op) {
+  if (absl::Status status = CheckCall(op, 1, 2); !status.ok()) return status;
+  return ForEachMatrix(interpreter, op, 2, [](auto call) {
+    auto a = call.Read(0);
+    if (call.results.bounds) AddColumnResidual(call, a);
+    bool ambiguous = false;
+    std::vector<typename decltype(call)::Number> taus;
+    for (int64_t k = 0; k < std::min(a.rows, a.columns); ++k) {
+      taus.push_back(MakeReflector(a, k, k, ambiguous));
+      Reflect(a, k, k, Conjugate(taus.back()), a, k + 1);
+    }
+    if (ambiguous && call.results.bounds) return call.UndecideAll();
+    call.Write(0, a);
+    for (size_t k = 0; k < taus.size(); ++k) call.Set(1, static_cast<int64_t>(k), taus[k]);
+  });
+}
+
+// (reflectors, tau) -> the first columns of their product.
+absl::StatusOr<Value> ApplyOrgqr(Interpreter& interpreter, const OpContext& op) {
+  if (absl::Status status = CheckCall(op, 2, 1); !status.ok()) return status;
+  return ForEachMatrix(interpreter, op, 2, [](auto call) {
+    using M = typename decltype(call)::NumberMatrix;
+    using W = typename decltype(call)::W;
+    const M a = call.Read(0);
+    M q(a.rows, a.columns);
+    for (int64_t i = 0; i < std::min(a.rows, a.columns); ++i) q(i, i) = {1};
+    const int64_t reflectors = std::min(call.Columns(1), a.columns);
+    for (int64_t k = reflectors; k-- > 0;) Reflect(a, k, k, call.At(1, k), q, 0);
+    for (auto& x : q.values)
+      if (call.results.bounds) x.radius += call.Residual(4 * (a.rows + a.columns)) * W{1};
+    call.Write(0, q);
+  });
+}
+
+// (a) -> (factor, info).
+absl::StatusOr<Value> ApplyPotrf(Interpreter& interpreter, const OpContext& op) {
+  if (absl::Status status = CheckCall(op, 1, 2); !status.ok()) return status;
+  const bool lower = HasOption(op, "uplo", 'L');
+  const Shape& shape = op.shape.elements()[0];
+  const OpContext factor_op{op.instruction, shape, op.operands, op.freedoms};
+  Array factor{Literal(shape)}, info{Literal(op.shape.elements()[1])};
+  if (absl::Status status = interpreter.budget().Take(shape.ElementCount()); !status.ok())
+    return status;
+  if (absl::Status status = FactorMatrices(factor_op, lower, factor.literal); !status.ok())
+    return status;
+  const int64_t n = shape.dimension(shape.rank() - 1);
+  const Literal parts =
+      IsComplex(shape.element_type()) ? Components(factor.literal) : factor.literal;
+  const int64_t slots = IsComplex(shape.element_type()) ? 2 : 1;
+  if (interpreter.bounding()) {
+    if (absl::Status status = BoundFactors(factor_op, lower, factor); !status.ok()) return status;
+  }
+  for (int64_t batch = 0; n > 0 && batch < info.literal.element_count(); ++batch) {
+    const int64_t corner = (batch + 1) * n * n - 1;
+    info.literal.SetInteger(batch, std::isnan(parts.GetComponent(corner * slots)) ? n : 0);
+    const bool undecided =
+        !factor.bounds.empty() && (factor.bounds[corner * slots].flags & kUndecided) != 0;
+    if (undecided || info.literal.GetInteger(batch) != 0) {
+      // Which minor is not positive is LAPACK's to say.
+      if (interpreter.bounding()) SetUndecided(info, batch);
+    }
+  }
+  return Value::Tuple({MakeValue(std::move(factor), interpreter.memory()),
+                       MakeValue(std::move(info), interpreter.memory())});
+}
+
+// (a, b) -> x with op(a) x = b or x op(a) = b.
+absl::StatusOr<Value> ApplyTrsm(Interpreter& interpreter, const OpContext& op) {
+  if (absl::Status status = CheckCall(op, 2, 1); !status.ok()) return status;
+  const Shape& shape = op.shape.IsTuple() ? op.shape.elements()[0] : op.shape;
+  const OpContext solve_op{op.instruction, shape, op.operands, op.freedoms};
+  const TriangularSystem system(solve_op, {.left = HasOption(op, "side", 'L'),
+                                           .lower = HasOption(op, "uplo", 'L'),
+                                           .unit_diagonal = HasOption(op, "diag", 'U'),
+                                           .transposed = !HasOption(op, "trans_x", 'N'),
+                                           .conjugated = HasOption(op, "trans_x", 'C')});
+  if (absl::Status status = interpreter.budget().Take(shape.ElementCount() * system.order);
+      !status.ok())
+    return status;
+  Array x{Literal(shape)};
+  if (absl::Status status = SolveSystems(solve_op, system, x.literal); !status.ok()) return status;
+  if (interpreter.bounding()) {
+    if (absl::Status status = BoundSystems(solve_op, system, x); !status.ok()) return status;
+  }
+  Value value = MakeValue(std::move(x), interpreter.memory());
+  return op.shape.IsTuple() ? Value::Tuple({value}) : value;
+}
+
+// (lower, diagonal, upper, b) -> (the three overwritten, x, info).
+absl::StatusOr<Value> ApplyGtsv(Interpreter& interpreter, const OpContext& op) {
+  if (absl::Status status = CheckCall(op, 4, 5); !status.ok()) return status;
+  return ForEachMatrix(interpreter, op, 1, [](auto call) {
+    using M = typename decltype(call)::NumberMatrix;
+    using W = typename decltype(call)::W;
+    const int64_t n = call.Columns(1);
+    M a(n, n);
+    for (int64_t i = 0; i < n; ++i) {
+      a(i, i) = call.At(1, i);
+      if (i > 0) a(i, i - 1) = call.At(0, i);
+      if (i + 1 < n) a(i, i + 1) = call.At(2, i);
+    }
+    if (call.results.bounds) {
+      // Elimination with pivoting in a band of three leaves a residual of a few ulps per element.
+      W largest = 0;
+      for (const auto& x : a.values) largest = std::max(largest, x.Modulus());
+      for (auto& x : a.values) x.radius += call.Residual(16) * largest;
+    }
+    M b = call.Read(3);
+    bool ambiguous = false;
+    std::vector<int64_t> pivots;
+    // Whatever the pivots, the solution is the same: ambiguity only matters to the factors.
+    const int64_t info = FactorLu(a, pivots, ambiguous);
+    for (int64_t c = 0; c < b.columns; ++c) {
+      for (int64_t k = 0; k < n; ++k) std::swap(b(k, c), b(pivots[k], c));
+      for (int64_t i = 0; i < n; ++i)
+        for (int64_t j = 0; j < i; ++j) b(i, c) = b(i, c) - a(i, j) * b(j, c);
+      for (int64_t i = n; i-- > 0;) {
+        for (int64_t j = i + 1; j < n; ++j) b(i, c) = b(i, c) - a(i, j) * b(j, c);
+        b(i, c) = b(i, c) / a(i, i);
+      }
+    }
+    call.Write(3, b);
+    for (int64_t k : {0, 1, 2}) {
+      for (int64_t i = 0; i < n; ++i) call.Set(k, i, call.At(k, i));
+      call.Undecide(k);
+    }
+    call.SetInteger(4, 0, info);
+    if (ambiguous && info != 0) call.Undecide(4);
+  });
+}
+
+}  // namespace
+
+absl::Span<const CustomCallTarget> FactorizationTargets() {
+  static constexpr CustomCallTarget kRows[] = {
+      {"getrf", ApplyGetrf}, {"geqrf", ApplyGeqrf}, {"orgqr", ApplyOrgqr}, {"ungqr", ApplyOrgqr},
+      {"potrf", ApplyPotrf}, {"trsm", ApplyTrsm},   {"gtsv", ApplyGtsv},
+  };
+  return kRows;
+}
+
+}  // namespace assay::reference
