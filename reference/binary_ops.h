@@ -48,6 +48,17 @@ struct Multiply {
   static bool Predicate(bool a, bool b) { return a && b; }
 };
 
+// The high half of the product in twice the width.
+struct MultiplyHigh {
+  static constexpr bool kWide = false;
+  template <typename T>
+  static T Integer(T a, T b) {
+    using Product = std::conditional_t<std::is_signed_v<T>, __int128, unsigned __int128>;
+    return static_cast<T>((static_cast<Product>(a) * static_cast<Product>(b)) >>
+                          std::numeric_limits<std::make_unsigned_t<T>>::digits);
+  }
+};
+
 struct Divide {
   static constexpr bool kWide = false;
   template <typename W>

@@ -95,13 +95,17 @@ inline constexpr bool kKeepsZero =
     std::is_same_v<Op, ComplexSqrt> || std::is_same_v<Op, ComplexCbrt> ||
     std::is_same_v<Op, ComplexSine> || std::is_same_v<Op, ComplexTan> ||
     std::is_same_v<Op, ComplexTanh> || std::is_same_v<Op, ComplexSign> ||
-    std::is_same_v<Op, ComplexLog1p>;
+    std::is_same_v<Op, ComplexLog1p> || std::is_same_v<Op, ComplexSinh> ||
+    std::is_same_v<Op, ComplexAsin> || std::is_same_v<Op, ComplexAsinh> ||
+    std::is_same_v<Op, ComplexAtanh>;
 // The side of a cut through zero or below it is the sign of the imaginary part.
 template <typename Op>
 inline constexpr bool kHasCut =
     std::is_same_v<Op, ComplexSqrt> || std::is_same_v<Op, ComplexRsqrt> ||
     std::is_same_v<Op, ComplexCbrt> || std::is_same_v<Op, ComplexLog> ||
-    std::is_same_v<Op, ComplexLog1p>;
+    std::is_same_v<Op, ComplexLog1p> || std::is_same_v<Op, ComplexAsin> ||
+    std::is_same_v<Op, ComplexAcos> || std::is_same_v<Op, ComplexAsinh> ||
+    std::is_same_v<Op, ComplexAcosh> || std::is_same_v<Op, ComplexAtanh>;
 
 // True when the documents say what becomes of an element that is no number, or of a pole.
 template <typename Op, typename T>
@@ -148,8 +152,9 @@ absl::Status BoundUnaryFunction(const OpContext& op, Array& result) {
         StoreZero<T>(result, i);
       } else {
         const auto value = Op::Value(z.centre());
-        FinishDisc<T>(result, i, value, Op::Growth(z.centre(), z.reach()),
-                      Op::Scale(z.centre(), value), k);
+        auto scale = Op::Scale(z.centre(), value);
+        if (op.freedoms.xla_budgets) scale *= Op::Cancellation(z.centre(), value);
+        FinishDisc<T>(result, i, value, Op::Growth(z.centre(), z.reach()), scale, k);
       }
     }
   });
@@ -347,6 +352,13 @@ absl::Span<const OpEvaluation> ComplexFunctionEvaluations() {
       Unary<ComplexTan>(Opcode::kTan),
       Unary<ComplexTanh>(Opcode::kTanh),
       Unary<ComplexLogistic>(Opcode::kLogistic),
+      Unary<ComplexAcos>(Opcode::kAcos),
+      Unary<ComplexAcosh>(Opcode::kAcosh),
+      Unary<ComplexAsin>(Opcode::kAsin),
+      Unary<ComplexAsinh>(Opcode::kAsinh),
+      Unary<ComplexAtanh>(Opcode::kAtanh),
+      Unary<ComplexSinh>(Opcode::kSinh),
+      Unary<ComplexCosh>(Opcode::kCosh),
       {Opcode::kDivide, EvaluateDivide, BoundDivide},
       {Opcode::kPower, EvaluateBinaryFunction<ComplexPower>, BoundBinaryFunction<ComplexPower>},
       {Opcode::kAtan2, EvaluateBinaryFunction<ComplexAtan2>, BoundBinaryFunction<ComplexAtan2>},

@@ -22,7 +22,7 @@ inline constexpr W kUnlimited = std::numeric_limits<W>::infinity();
 // |f(w) - f(z)| <= reach * sup |f'|: discs are convex.
 template <typename W>
 W Steepest(W reach, W slope) {
-  return reach == 0 ? 0 : slope >= 0 ? reach * slope : kUnlimited<W>;
+  return reach == 0 ? 0 : slope >= 0 ? reach * slope : kUnlimited<W>;  // NaN: no limit either
 }
 
 // Whether the disc around z touches the cut along the negative real axis (zero included).
@@ -35,6 +35,14 @@ struct ComplexFunction {
   template <typename W>
   static W Scale(std::complex<W>, std::complex<W> value) {
     return std::abs(value);
+  }
+  // How much larger the scale is in profile xla, whose implementations take differences of
+  // exponentials: they lose what cancels. Measured on XLA:CPU (jaxlib 0.10.2, 240,000 arguments per
+  // function and type, poles and zeros included): sine, cosine, tan, tanh, logistic stay below 2
+  // eps of the scale so enlarged.
+  template <typename W>
+  static W Cancellation(std::complex<W>, std::complex<W>) {
+    return 1;
   }
 };
 
@@ -143,6 +151,11 @@ struct ComplexSine : ComplexFunction {
   static W Growth(std::complex<W> z, W reach) {
     return Steepest(reach, std::cosh(std::fabs(z.imag()) + reach));
   }
+  template <typename W>
+  static W Cancellation(std::complex<W> z, std::complex<W> value) {
+    const W modulus = std::abs(value);
+    return modulus == 0 ? W{1} : 1 + std::cosh(z.imag()) / modulus;
+  }
 };
 
 struct ComplexCosine : ComplexFunction {
@@ -153,6 +166,10 @@ struct ComplexCosine : ComplexFunction {
   template <typename W>
   static W Growth(std::complex<W> z, W reach) {
     return ComplexSine::Growth(z, reach);
+  }
+  template <typename W>
+  static W Cancellation(std::complex<W> z, std::complex<W> value) {
+    return ComplexSine::Cancellation(z, value);
   }
 };
 
@@ -171,6 +188,12 @@ struct ComplexTanh : ComplexFunction {
     if (around > nearest) nearest = around;
     return Steepest(reach, 1 / nearest / nearest);
   }
+  template <typename W>
+  static W Cancellation(std::complex<W> z, std::complex<W>) {
+    const W size = std::exp(std::fabs(z.real()));
+    const W sine = std::abs(std::sinh(z)), cosine = std::abs(std::cosh(z));
+    return std::isfinite(size) && sine > 0 ? 1 + size / sine + size / cosine : W{3};
+  }
 };
 
 struct ComplexTan : ComplexFunction {
@@ -182,6 +205,10 @@ struct ComplexTan : ComplexFunction {
   template <typename W>
   static W Growth(std::complex<W> z, W reach) {
     return ComplexTanh::Growth(std::complex<W>(-z.imag(), z.real()), reach);
+  }
+  template <typename W>
+  static W Cancellation(std::complex<W> z, std::complex<W> value) {
+    return ComplexTanh::Cancellation(std::complex<W>(-z.imag(), z.real()), value);
   }
 };
 
@@ -196,6 +223,98 @@ struct ComplexLogistic : ComplexFunction {
   template <typename W>
   static W Growth(std::complex<W> z, W reach) {
     return ComplexTanh::Growth(z / W{2}, reach / 2) / 2;
+  }
+  template <typename W>
+  static W Cancellation(std::complex<W> z, std::complex<W>) {
+    const std::complex<W> e = std::exp(std::fabs(z.real()) == z.real() ? -z : z);
+    return 1 + (1 + std::abs(e)) / std::abs(W{1} + e);
+  }
+};
+
+struct ComplexSinh : ComplexFunction {
+  template <typename W>
+  static std::complex<W> Value(std::complex<W> z) {
+    return std::sinh(z);
+  }
+  template <typename W>
+  static W Growth(std::complex<W> z, W reach) {
+    return Steepest(reach, std::cosh(std::fabs(z.real()) + reach));
+  }
+};
+
+struct ComplexCosh : ComplexFunction {
+  template <typename W>
+  static std::complex<W> Value(std::complex<W> z) {
+    return std::cosh(z);
+  }
+  template <typename W>
+  static W Growth(std::complex<W> z, W reach) {
+    return ComplexSinh::Growth(z, reach);
+  }
+};
+
+// The inverse functions have slopes 1 / sqrt(1 - z^2) and the like, and cuts on the axes from 1 or
+// -1 outwards.
+template <typename W>
+W InverseGrowth(std::complex<W> z, W reach, bool root) {
+  if (reach == 0) return 0;
+  if (std::fabs(z.imag()) <= reach && std::fabs(z.real()) + reach >= 1) return kUnlimited<W>;
+  const W nearest = std::abs(W{1} - z * z) - reach * (2 * std::abs(z) + reach);
+  return Steepest(reach, 1 / (root ? std::sqrt(nearest) : nearest));
+}
+
+struct ComplexAsin : ComplexFunction {
+  template <typename W>
+  static std::complex<W> Value(std::complex<W> z) {
+    return std::asin(z);
+  }
+  template <typename W>
+  static W Growth(std::complex<W> z, W reach) {
+    return InverseGrowth(z, reach, true);
+  }
+};
+
+struct ComplexAcos : ComplexAsin {
+  template <typename W>
+  static std::complex<W> Value(std::complex<W> z) {
+    return std::acos(z);
+  }
+};
+
+struct ComplexAtanh : ComplexFunction {
+  template <typename W>
+  static std::complex<W> Value(std::complex<W> z) {
+    return std::atanh(z);
+  }
+  template <typename W>
+  static W Growth(std::complex<W> z, W reach) {
+    return InverseGrowth(z, reach, false);
+  }
+};
+
+// asinh(z) = -i asin(i z).
+struct ComplexAsinh : ComplexFunction {
+  template <typename W>
+  static std::complex<W> Value(std::complex<W> z) {
+    return std::asinh(z);
+  }
+  template <typename W>
+  static W Growth(std::complex<W> z, W reach) {
+    return InverseGrowth(std::complex<W>(-z.imag(), z.real()), reach, true);
+  }
+};
+
+// Its cut reaches from 1 down the whole real axis.
+struct ComplexAcosh : ComplexFunction {
+  template <typename W>
+  static std::complex<W> Value(std::complex<W> z) {
+    return std::acosh(z);
+  }
+  template <typename W>
+  static W Growth(std::complex<W> z, W reach) {
+    if (reach != 0 && std::fabs(z.imag()) <= reach && z.real() - reach <= 1) return kUnlimited<W>;
+    const W nearest = std::abs(z * z - W{1}) - reach * (2 * std::abs(z) + reach);
+    return Steepest(reach, 1 / std::sqrt(nearest));
   }
 };
 

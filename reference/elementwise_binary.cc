@@ -31,6 +31,7 @@ absl::Span<const OpEvaluation> ElementwiseBinaryEvaluations() {
       {Opcode::kAdd, EvaluateBinary<Add>, BoundBinary<AddBound>},
       {Opcode::kSubtract, EvaluateBinary<Subtract>, BoundBinary<SubtractBound>},
       {Opcode::kMultiply, EvaluateBinary<Multiply>, BoundBinary<MultiplyBound>},
+      {Opcode::kMulhi, EvaluateBinary<MultiplyHigh>, BoundNonFloat<EvaluateBinary<MultiplyHigh>>},
       {Opcode::kDivide, EvaluateBinary<Divide>, BoundBinary<DivideBound>},
       {Opcode::kRemainder, EvaluateBinary<Remainder>, BoundBinary<RemainderBound>},
       {Opcode::kPower, EvaluateBinary<Power>, BoundBinary<PowerBound>},

@@ -38,6 +38,14 @@ absl::Status EvaluateShiftRightLogical(const OpContext& op, Literal& result) {
   });
 }
 
+// Of the product in twice the width.
+absl::Status EvaluateMultiplyHigh(const OpContext& op, Literal& result) {
+  return MapCodes(op, result, [&](int64_t i) {
+    const int64_t product = op.literal(0).GetInteger(i) * op.literal(1).GetInteger(i);
+    return static_cast<uint64_t>(product >> Width(op));
+  });
+}
+
 // Fills with the top bit, of unsigned types too.
 absl::Status EvaluateShiftRightArithmetic(const OpContext& op, Literal& result) {
   return MapCodes(op, result, [&](int64_t i) {
@@ -110,6 +118,7 @@ const OpEvaluation* FindNarrowEvaluation(Opcode opcode) {
   static constexpr OpEvaluation kRows[] = {
       {Opcode::kPopcnt, EvaluatePopulationCount, BoundNonFloat<EvaluatePopulationCount>},
       {Opcode::kClz, EvaluateCountLeadingZeros, BoundNonFloat<EvaluateCountLeadingZeros>},
+      {Opcode::kMulhi, EvaluateMultiplyHigh, BoundNonFloat<EvaluateMultiplyHigh>},
       {Opcode::kShiftRightLogical, EvaluateShiftRightLogical,
        BoundNonFloat<EvaluateShiftRightLogical>},
       {Opcode::kShiftRightArithmetic, EvaluateShiftRightArithmetic,

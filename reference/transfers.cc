@@ -242,7 +242,6 @@ absl::Span<const OpEvaluation> TransferEvaluations() {
   static constexpr OpEvaluation kRows[] = {
       {Opcode::kAfterAll, nullptr, nullptr, ApplyToken},
       {Opcode::kAddDependency, nullptr, nullptr, ApplyFirst},
-      {Opcode::kDomain, nullptr, nullptr, ApplyFirst},
       {Opcode::kCopyStart, nullptr, nullptr, ApplyCopyStart},
       {Opcode::kCopyDone, nullptr, nullptr, ApplyCopyDone},
       {Opcode::kInfeed, nullptr, nullptr, ApplyInfeed},

@@ -123,7 +123,9 @@ struct Function {
   static constexpr bool kWide = true;
   static constexpr bool kIncreasing = true;
   static constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  static constexpr bool kEven = false;
   static constexpr double kDomainLow = -kInfinity;
+  static constexpr double kDomainHigh = kInfinity;
   static constexpr double kRangeLow = -kInfinity;
   static constexpr double kRangeHigh = kInfinity;
   // Beside NaN and the infinities.
@@ -208,6 +210,70 @@ struct Erf : Function {
   template <typename W>
   static W Real(W x) {
     return std::erf(x);
+  }
+};
+
+struct Acos : Function {
+  static constexpr bool kIncreasing = false;
+  static constexpr double kDomainLow = -1;
+  static constexpr double kDomainHigh = 1;
+  static constexpr double kRangeLow = 0;
+  static bool IsExactAt(long double x) { return x == 1; }
+  template <typename W>
+  static W Real(W x) {
+    return std::acos(x);
+  }
+};
+
+struct Acosh : Function {
+  static constexpr double kDomainLow = 1;
+  static constexpr double kRangeLow = 0;
+  static bool IsExactAt(long double x) { return x == 1; }
+  template <typename W>
+  static W Real(W x) {
+    return std::acosh(x);
+  }
+};
+
+struct Asin : Function {
+  static constexpr double kDomainLow = -1;
+  static constexpr double kDomainHigh = 1;
+  template <typename W>
+  static W Real(W x) {
+    return std::asin(x);
+  }
+};
+
+struct Asinh : Function {
+  template <typename W>
+  static W Real(W x) {
+    return std::asinh(x);
+  }
+};
+
+struct Atanh : Function {
+  static constexpr double kDomainLow = -1;
+  static constexpr double kDomainHigh = 1;
+  static bool IsExactAt(long double x) { return x == 0 || x == 1 || x == -1; }
+  template <typename W>
+  static W Real(W x) {
+    return std::atanh(x);
+  }
+};
+
+struct Sinh : Function {
+  template <typename W>
+  static W Real(W x) {
+    return std::sinh(x);
+  }
+};
+
+struct Cosh : Function {
+  static constexpr bool kEven = true;
+  static bool IsExactAt(long double) { return false; }
+  template <typename W>
+  static W Real(W x) {
+    return std::cosh(x);
   }
 };
 

@@ -505,16 +505,6 @@ Instruction* BuildBatchNorm(Program& program, Opcode opcode) {
   return program.GetTupleElement(all, 0);
 }
 
-Instruction* BuildDomain(Program& program, Opcode opcode) {
-  Instruction* x = program.Operand(kMovable);
-  Attributes attributes;
-  DomainMetadata metadata;
-  metadata.exit.kind = Sharding::Kind::kMaximal;
-  metadata.exit.device = static_cast<int64_t>(program.choices().Draw(4));
-  attributes.Set(Attr::kDomain, AttrValue(SharedValue<DomainMetadata>(std::move(metadata))));
-  return program.Emit(opcode, x->shape(), {x}, std::move(attributes));
-}
-
 // ---- Dynamic sizes. Arrays with run-time sizes stay within the pattern: they are summed up or
 // measured at once.
 
@@ -584,7 +574,6 @@ constexpr Recipe kRecipes[] = {
     {Opcode::kSetDimensionSize, "set-dimension-size", RecipeGroup::kReduce, 1, BuildDynamic, true},
     {Opcode::kGetDimensionSize, "get-dimension-size", RecipeGroup::kReduce, 1, BuildDynamic, true},
     {Opcode::kDynamicReshape, "dynamic-reshape", RecipeGroup::kReduce, 1, BuildDynamic, true},
-    {Opcode::kDomain, "domain", RecipeGroup::kIndex, 1, BuildDomain, true},
 };
 
 }  // namespace

@@ -161,6 +161,65 @@ Instruction* BuildConvertChain(Program& program, Opcode) {
   return program.Convert(x, choices.Percent(60) ? home : AnyType(choices));
 }
 
+// Through a type that C++ does not compute, with some arithmetic there.
+Instruction* BuildNarrowDetour(Program& program, Opcode) {
+  Choices& choices = program.choices();
+  Instruction* x = program.Operand(kNumber);
+  const ElementType home = x->shape().element_type();
+  const ElementType type =
+      IsFloat(home)
+          ? choices.Pick({ElementType::kF8E5M2, ElementType::kF8E4M3FN, ElementType::kF8E4M3FNUZ,
+                          ElementType::kF8E5M2FNUZ, ElementType::kF8E4M3B11FNUZ,
+                          ElementType::kF8E3M4})
+          : choices.Pick({ElementType::kS4, ElementType::kU4, ElementType::kS2, ElementType::kU2});
+  if (!program.options().Takes(type)) return nullptr;
+  x = program.Convert(x, type);
+  switch (choices.Draw(4)) {
+    case 0:
+      break;
+    case 1:
+      x = program.Binary(Opcode::kAdd, x, x);
+      break;
+    case 2:
+      x = program.Binary(Opcode::kMultiply, x, x);
+      break;
+    default:
+      x = program.Unary(Opcode::kNegate, x);
+  }
+  return program.Convert(x, home);
+}
+
+// A complex number from two parts, some arithmetic, and one part of it.
+Instruction* BuildComplex(Program& program, Opcode) {
+  Choices& choices = program.choices();
+  const bool wide = choices.Percent(25);
+  const ElementType part = wide ? ElementType::kF64 : ElementType::kF32;
+  const ElementType type = wide ? ElementType::kC128 : ElementType::kC64;
+  if (!program.options().Takes(type) || !program.options().Takes(part)) return nullptr;
+  const DimVector dimensions = program.DrawDimensions();
+  const Shape shape = Shape::Array(type, dimensions);
+  auto complex = [&] {
+    Instruction* real = program.OperandOf(part, dimensions);
+    Instruction* imaginary = program.OperandOf(part, dimensions);
+    return program.Emit(Opcode::kComplex, shape, {real, imaginary});
+  };
+  Instruction* z = complex();
+  switch (choices.Draw(3)) {
+    case 0:
+      z = program.Emit(choices.Pick({Opcode::kAdd, Opcode::kMultiply, Opcode::kSubtract}), shape,
+                       {z, complex()});
+      break;
+    case 1:
+      z = program.Emit(choices.Pick({Opcode::kNegate, Opcode::kExponential, Opcode::kSqrt}), shape,
+                       {z});
+      break;
+    default:
+      break;
+  }
+  return program.Emit(choices.Pick({Opcode::kReal, Opcode::kImag, Opcode::kAbs}),
+                      Shape::Array(part, dimensions), {z});
+}
+
 // Formats around those that exist, and beyond the operand's own.
 Instruction* BuildReducePrecision(Program& program, Opcode) {
   Choices& choices = program.choices();
@@ -308,6 +367,15 @@ constexpr Recipe kRecipes[] = {
     {Opcode::kCosine, "cosine", kGroup, 1, BuildUnary},
     {Opcode::kTan, "tan", kGroup, 1, BuildUnary},
     {Opcode::kErf, "erf", kGroup, 1, BuildUnary},
+    {Opcode::kAcos, "acos", kGroup, 1, BuildUnary},
+    {Opcode::kAcosh, "acosh", kGroup, 1, BuildUnary},
+    {Opcode::kAsin, "asin", kGroup, 1, BuildUnary},
+    {Opcode::kAsinh, "asinh", kGroup, 1, BuildUnary},
+    {Opcode::kAtanh, "atanh", kGroup, 1, BuildUnary},
+    {Opcode::kSinh, "sinh", kGroup, 1, BuildUnary},
+    {Opcode::kCosh, "cosh", kGroup, 1, BuildUnary},
+    {Opcode::kComplex, "complex", kGroup, 3, BuildComplex},
+    {Opcode::kConvert, "narrow-detour", kGroup, 3, BuildNarrowDetour},
     {Opcode::kReal, "real", kGroup, 1, BuildUnary},
     {Opcode::kImag, "imag", kGroup, 1, BuildUnary},
     {Opcode::kCompare, "compare", kGroup, 5, BuildCompare},

@@ -277,9 +277,33 @@ bool BoundScaledProduct(const OpContext& op, Array& result, int64_t i) {
   return false;
 }
 
+// Operands that are single numbers, at least one of them subnormal and perhaps read as zero. True
+// when that was the case.
+template <typename Rule, typename T>
+bool BoundFlushedOperands(const OpContext& op, Array& result, int64_t i, double ulps) {
+  using W = Wide<T>;
+  if (!op.freedoms.flush || kIsNarrow<T>) return false;
+  const bool a = IsFlushable<T>(op.freedoms, op.array(0), i);
+  const bool b = IsFlushable<T>(op.freedoms, op.array(1), i);
+  if (!a && !b) return false;
+  for (int64_t k : {0, 1}) {
+    const Array& operand = op.array(k);
+    if (!operand.bounds.empty() && operand.bounds[i].flags != kForced) return false;
+  }
+  Alternatives<T> values;
+  for (W x : WithZero<W>(Widen<W>(op.literal(0).data<T>()[i]), a))
+    for (W y : WithZero<W>(Widen<W>(op.literal(1).data<T>()[i]), b))
+      values.AddPoint(Rule::Op::template Real<W>(x, y), ulps);
+  values.Finish(result, i);
+  return true;
+}
+
 template <typename Rule, typename T>
 void BoundBinaryElement(const OpContext& op, Array& result, int64_t i, double ulps) {
   using W = Wide<T>;
+  if constexpr (Rule::kIsFunction || std::is_same_v<Rule, RemainderBound>) {
+    if (BoundFlushedOperands<Rule, T>(op, result, i, ulps)) return;
+  }
   const Range<W> a = Seen<T>(op.freedoms, op.array(0), i, Rule::kConsumer);
   const Range<W> b = Seen<T>(op.freedoms, op.array(1), i, Rule::kConsumer);
   const bool single = a.Single() && b.Single();

@@ -24,6 +24,7 @@ Range<long double> WholeRange(const Array& array, int64_t slot) {
   const ElementBound bound = BoundOf(array, slot);
   Range<long double> x{static_cast<long double>(bound.centre) + bound.centre_low, bound.radius,
                        bound.flags & kSpecialFlags};
+  if ((bound.flags & kMayBeZero) != 0) x = HullOf(x, Range<long double>{0, 0, kZeroSignFree});
   if ((bound.flags & kForced) == 0) return x;
   const Range<long double> plain = Point<double>(array.literal.GetComponent(slot));
   return (bound.flags & (kSumView | kAnyView)) != 0 ? HullOf(x, plain) : plain;

@@ -72,8 +72,9 @@ Range<Wide<T>> SeenBound(const Array& array, int64_t i, Consumer consumer) {
   const uint32_t views = consumer == Consumer::kSum ? uint32_t{kSumView} | kAnyView : kAnyView;
   if ((bound.flags & kForced) != 0 && (bound.flags & views) == 0)
     return Point<T>(array.literal.data<T>()[i]);
-  return {static_cast<W>(bound.centre) + static_cast<W>(bound.centre_low),
-          static_cast<W>(bound.radius), bound.flags & kSpecialFlags};
+  const Range<W> x{static_cast<W>(bound.centre) + static_cast<W>(bound.centre_low),
+                   static_cast<W>(bound.radius), bound.flags & kSpecialFlags};
+  return (bound.flags & kMayBeZero) != 0 ? HullOf(x, Range<W>{0, 0, kZeroSignFree}) : x;
 }
 
 // What an arithmetic op may read for element i of an operand of type T.
@@ -84,6 +85,55 @@ inline Range<Wide<T>> Seen(const Freedoms& freedoms, const Array& array, int64_t
                                                 : SeenBound<T>(array, i, consumer);
   return freedoms.flush && TouchesSubnormals<T>(x) ? Flushed<T>(x) : x;
 }
+
+// Whether element i is one subnormal number that an op may read as zero.
+template <typename T>
+bool IsFlushable(const Freedoms& freedoms, const Array& array, int64_t i) {
+  if (!freedoms.flush || kIsNarrow<T>) return false;
+  if (!array.bounds.empty() && array.bounds[i].flags != kForced) return false;
+  const auto x = Widen<Wide<T>>(array.literal.data<T>()[i]);
+  return x != 0 && std::fabs(x) < Tiny<T>();
+}
+
+// A union of few sets, kept apart where one of them is zero: what comes of an operand that is
+// either a subnormal number or zero is no interval.
+template <typename T>
+class Alternatives {
+ public:
+  using W = Wide<T>;
+  // The values of a function at one point, `ulps` off at most.
+  void AddPoint(W value, double ulps) {
+    if (value == 0) {
+      zero_ = true;
+    } else if (std::isnan(value)) {
+      rest_ = HullOf(rest_, Range<W>{0, 0, kNotFinite | kMayBeNan});
+    } else {
+      rest_ = HullOf(rest_, Rounded<T>(Normalized(Range<W>{value, 0, 0}), ulps));
+    }
+  }
+  void Finish(Array& result, int64_t i) const {
+    const uint32_t flush = TouchesSubnormals<T>(rest_) ? uint32_t{kMayFlush} : 0;
+    if (rest_.flags == kNotFinite) {
+      Store(result, i, Range<W>{0, 0, kZeroSignFree}, 0);
+    } else {
+      Store(result, i, rest_, flush | (zero_ ? uint32_t{kMayBeZero} : 0));
+    }
+  }
+
+ private:
+  Range<W> rest_{0, 0, kNotFinite};
+  bool zero_ = false;
+};
+
+// x, and the zero that it may be read as.
+template <typename W>
+struct WithZero {
+  W values[2];
+  int count;
+  WithZero(W x, bool flushable) : values{x, std::copysign(W{0}, x)}, count(flushable ? 2 : 1) {}
+  const W* begin() const { return values; }
+  const W* end() const { return values + count; }
+};
 
 // How a result may differ from the real value of its op, beside rounding.
 enum class View {

@@ -15,7 +15,7 @@ Range<double> SeenAny(const OpContext& op, const Array& array, int64_t i) {
         array.bounds.empty() ? ElementBound{0, 0, 0, kForced} : array.bounds[i];
     const bool plain = (bound.flags & kForced) != 0 && (bound.flags & kAnyView) == 0;
     if (plain) return Point<float>(static_cast<float>(array.literal.GetDouble(i)));
-    return {bound.centre, bound.radius, bound.flags & kSpecialFlags};
+    return {bound.centre, bound.radius, bound.flags & kSpecialFlags};  // never flushed
   }
   DispatchReal(type, [&](auto tag) {
     const auto seen = Seen<typename decltype(tag)::type>(op.freedoms, array, i);

@@ -13,7 +13,7 @@ void BoundSignChange(const OpContext& op, Array& result, Map map) {
     using W = Wide<T>;
     for (int64_t i = 0; i < op.count(); ++i) {
       const ElementBound& bound = op.array(0).bounds[i];
-      constexpr uint32_t kKept = uint32_t{kForced} | kMayFlush | kSumView | kAnyView;
+      constexpr uint32_t kKept = uint32_t{kForced} | kMayFlush | kMayBeZero | kSumView | kAnyView;
       Range<W> x{static_cast<W>(bound.centre) + static_cast<W>(bound.centre_low),
                  static_cast<W>(bound.radius), bound.flags & kSpecialFlags};
       Store(result, i, map(x), bound.flags & kKept);
@@ -39,19 +39,7 @@ absl::Status BoundNegate(const OpContext& op, Array& result) {
 
 absl::Status BoundAbs(const OpContext& op, Array& result) {
   if (!IsFloat(op.type())) return BoundByEnumeration(op, result, EvaluateUnary<Abs>);
-  BoundSignChange(op, result, [](auto x) {
-    uint32_t flags = x.flags & ~uint32_t{kMayBeNegInf | kZeroSignFree};
-    if ((x.flags & kMayBeNegInf) != 0) flags |= kMayBePosInf;
-    if (x.HasFinite() && !x.Undecided()) {
-      if (x.high() <= 0) {
-        x.centre = std::fabs(x.centre);
-      } else if (x.low() < 0) {
-        x = decltype(x)::Hull(0, std::max(-x.low(), x.high()));
-      }
-    }
-    x.flags = flags;
-    return x;
-  });
+  BoundSignChange(op, result, [](auto x) { return MagnitudeOf(x); });
   return absl::OkStatus();
 }
 
@@ -63,7 +51,7 @@ absl::Status BoundIsFinite(const OpContext& op, Array& result) {
     if ((flags & kForced) != 0 && (flags & kAnyView) == 0) continue;
     const bool may_be_special =
         (flags & (kMayBeNan | kMayBePosInf | kMayBeNegInf | kUndecided)) != 0;
-    const bool may_be_finite = (flags & kNotFinite) == 0;
+    const bool may_be_finite = (flags & kNotFinite) == 0 || (flags & kMayBeZero) != 0;
     if (may_be_special && may_be_finite) SetCodes(result, i, {0, 1});
   }
   return absl::OkStatus();

@@ -31,6 +31,13 @@ absl::Status BoundStep(const OpContext& op, Array& result) {
     using T = typename decltype(tag)::type;
     using W = Wide<T>;
     for (int64_t i = 0; i < op.count(); ++i) {
+      if (IsFlushable<T>(op.freedoms, op.array(0), i)) {
+        Alternatives<T> values;
+        for (W x : WithZero<W>(Widen<W>(op.literal(0).data<T>()[i]), true))
+          values.AddPoint(Op::template Real<W>(x), 0);
+        values.Finish(result, i);
+        continue;
+      }
       const Range<W> x = Seen<T>(op.freedoms, op.array(0), i);
       if (x.Single()) continue;
       if (!x.HasFinite() || x.Undecided()) {
@@ -51,6 +58,22 @@ absl::Status BoundStep(const OpContext& op, Array& result) {
     }
   });
   return absl::OkStatus();
+}
+
+// |x| for every x inside.
+template <typename W>
+Range<W> MagnitudeOf(Range<W> x) {
+  uint32_t flags = x.flags & ~uint32_t{kMayBeNegInf | kZeroSignFree};
+  if ((x.flags & kMayBeNegInf) != 0) flags |= kMayBePosInf;
+  if (x.HasFinite() && !x.Undecided()) {
+    if (x.high() <= 0) {
+      x.centre = std::fabs(x.centre);
+    } else if (x.low() < 0) {
+      x = Range<W>::Hull(0, std::max(-x.low(), x.high()));
+    }
+  }
+  x.flags = flags;
+  return x;
 }
 
 // The range of a monotone function over `x`. Arguments outside its domain may be read: NaN.
@@ -75,6 +98,10 @@ Range<W> MonotoneRange(const Range<W>& x) {
       y.flags |= kMayBeNan;
       low = Op::kDomainLow;
     }
+    if (high > Op::kDomainHigh) {
+      y.flags |= kMayBeNan;
+      high = Op::kDomainHigh;
+    }
     for (W end : {low, high}) {
       if (end < low) continue;  // all of x is outside the domain
       const W value = Op::template Real<W>(end);
@@ -98,10 +125,19 @@ absl::Status BoundMonotone(const OpContext& op, Array& result) {
     const double ulps = UlpsOf<T>(op);
     const T* operand = op.literal(0).data<T>().data();
     for (int64_t i = 0; i < op.count(); ++i) {
-      const Range<W> x = Seen<T>(op.freedoms, op.array(0), i);
+      if (IsFlushable<T>(op.freedoms, op.array(0), i)) {
+        Alternatives<T> values;
+        for (W x : WithZero<W>(Widen<W>(operand[i]), true))
+          values.AddPoint(Op::template Real<W>(x), ulps);
+        values.Finish(result, i);
+        continue;
+      }
+      Range<W> x = Seen<T>(op.freedoms, op.array(0), i);
+      if constexpr (Op::kEven) x = MagnitudeOf(x);
       if (x.Single()) {
         const W at = Widen<W>(operand[i]);
-        if (!x.HasFinite() || Op::IsExactAt(at) || at < Op::kDomainLow) continue;  // forced
+        const bool outside = at < Op::kDomainLow || at > Op::kDomainHigh;
+        if (!x.HasFinite() || Op::IsExactAt(at) || outside) continue;  // forced
         if (ulps == 0) {
           FinishSingle<T>(op.freedoms, result, i, {Op::template Real<W>(at), 0, 0}, View::kNone);
           continue;

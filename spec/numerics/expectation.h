@@ -23,6 +23,7 @@ enum BoundFlag : uint32_t {
   kMayFlush = 1u << 5,      // a zero is accepted where the set holds a subnormal value
   kUndecided = 1u << 6,     // no answer can be called wrong
   kNotFinite = 1u << 7,     // the interval is empty: only what the flags above name is allowed
+  kMayBeZero = 1u << 8,  // a zero is allowed beside the interval: an operand may have been flushed
 };
 
 // The allowed set of one float element: the values of the type in [centre - radius, centre +
@@ -42,8 +43,8 @@ int64_t BoundsPerElement(ElementType type);
 // The allowed set of one output array.
 struct ArrayExpectation {
   Literal plain;  // what the oracle itself returns; lies inside its own bound (checked)
-  // Floats: one per element; complex types: two, the bounds of element i at 2i (real part) and 2i + 1
-  // (imaginary part). Empty when every element is forced.
+  // Floats: one per element; complex types: two, the bounds of element i at 2i (real part) and 2i +
+  // 1 (imaginary part). Empty when every element is forced.
   std::vector<ElementBound> bounds;
   // Integers and predicates, and float elements that are one of a few codes (a select or a slice of
   // a tie): the allowed codes of an element whose value is not unique. An empty list means

@@ -120,12 +120,14 @@ class FloatJudge {
       allowed = got > 0 ? (bound.flags & kMayBePosInf) != 0 || (finite && high >= overflow_)
                         : (bound.flags & kMayBeNegInf) != 0 || (finite && low <= -overflow_);
     } else if (!finite) {
-      allowed = false;
+      allowed = got == 0 && (bound.flags & kMayBeZero) != 0;
     } else {
-      allowed = low <= got && got <= high;
-      if (allowed && got == 0 && centre == 0 && radius == 0 && (bound.flags & kZeroSignFree) == 0)
+      allowed = (low <= got && got <= high) || (got == 0 && (bound.flags & kMayBeZero) != 0);
+      if (allowed && got == 0 && centre == 0 && radius == 0 &&
+          (bound.flags & (kZeroSignFree | kMayBeZero)) == 0)
         allowed = std::signbit(got) == std::signbit(bound.centre);
-      if (radius > 0 && allowed) used = static_cast<double>(std::fabs(got - centre) / radius);
+      if (radius > 0 && low <= got && got <= high)
+        used = static_cast<double>(std::fabs(got - centre) / radius);
       if (!allowed && got == 0 && (bound.flags & kMayFlush) != 0)
         allowed = low < tiny_ && high > -tiny_;
       if (!allowed) {
@@ -260,6 +262,7 @@ std::string DescribeBound(const ElementBound& bound, const FloatFormat& format) 
                                     bound.centre, ulps));
   }
   if ((bound.flags & kMayFlush) != 0) parts.push_back("zero (a flushed subnormal)");
+  if ((bound.flags & kMayBeZero) != 0) parts.push_back("zero (of a flushed operand)");
   if ((bound.flags & kMayBePosInf) != 0) parts.push_back("inf");
   if ((bound.flags & kMayBeNegInf) != 0) parts.push_back("-inf");
   if ((bound.flags & kMayBeNan) != 0) parts.push_back("NaN");

@@ -33,8 +33,6 @@ constexpr NumericContract kBodyContract{.comparison = ComparisonClass::kBody};
 constexpr NumericContract kResidualContract{.comparison = ComparisonClass::kResidual};
 constexpr NumericContract kStatisticalContract{.comparison = ComparisonClass::kStatistical};
 constexpr NumericContract kUnspecifiedContract{.comparison = ComparisonClass::kUnspecified};
-// A real function that no document budgets yet; ops with it are not defined.
-constexpr NumericContract kUnbudgeted{.comparison = ComparisonClass::kUlp};
 
 // Operation semantics 1.8: `wide` ulps for f32 and f64, one for the types that are computed in f32
 // and rounded once; k of NORM(k) for complex types that the op takes. Both profiles.
