@@ -365,7 +365,8 @@ int Run(const Options& options) {
     if (!opened.ok()) return Fail(opened.status());
     probe = *std::move(opened);
   }
-  absl::StatusOr<const Profile*> profile = ChooseProfile(options.profile, probe.get());
+  absl::StatusOr<const Profile*> profile =
+      ChooseProfile(options.profile.empty() ? "xla" : options.profile, nullptr);
   if (!profile.ok()) return Fail(profile.status());
   if (probe != nullptr && probe->Describe().in_process) probe.reset();
 
@@ -408,8 +409,9 @@ void DeclareCheck(CLI::App& app, VerbAction& action) {
       ->required();
   app.add_option("--backend", options->backend, "Who is judged; none: only the stored results")
       ->capture_default_str();
-  app.add_option("--profile", options->profile,
-                 "strict or xla; default: the one the backend is judged by");
+  app.add_option(
+      "--profile", options->profile,
+      "strict or xla, by which the backend and the stored results are judged; default: xla");
   app.add_option("--seed", options->seed, "Of the inputs of modules that come without")
       ->capture_default_str();
   app.add_flag("--all", options->all, "A line for every module, not only for every family");
