@@ -78,5 +78,34 @@ ENTRY e {
   EXPECT_NE(nothing.status().message().find("nobody"), std::string::npos);
 }
 
+// Signs of eigenvectors are free, what they are is not.
+TEST(CustomCallTest, EigenvectorsAreJudgedByTheirProperty) {
+  absl::StatusOr<std::unique_ptr<Module>> module = ReadModule(R"(HloModule m
+ENTRY e {
+  a = f64[3,3] constant({{4, 1, 0}, {1, 3, 2}, {0, 2, -5}})
+  c = (f64[3,3], f64[3], s32[]) custom-call(a), custom_call_target="lapack_dsyevd_ffi", backend_config={mode = 86 : ui8, uplo = 76 : ui8}
+  v = f64[3,3] get-tuple-element(c), index=0
+  ROOT t = f64[3,3] transpose(v), dimensions={1,0}
+})");
+  ASSERT_TRUE(module.ok()) << module.status();
+  auto oracle = MakeOracle();
+  const auto expectation = oracle->Expect(**module, {}, Profile::Xla(), Limits{});
+  absl::StatusOr<Literal> value = oracle->Evaluate(**module, {}, Limits{});
+  ASSERT_TRUE(expectation.ok() && value.ok()) << expectation.status() << value.status();
+  EXPECT_EQ(Judge(*expectation, *value).verdict, Verdict::kPass);
+  Literal flipped = *value;
+  for (int64_t i = 0; i < 3; ++i) flipped.SetDouble(i, -flipped.GetDouble(i));
+  EXPECT_EQ(Judge(*expectation, flipped).verdict, Verdict::kPass);
+  Literal moved = *value;
+  moved.SetDouble(4, moved.GetDouble(4) + 1e-12);
+  EXPECT_EQ(Judge(*expectation, moved).verdict, Verdict::kFail);
+  Literal exchanged = *value;
+  for (int64_t i = 0; i < 3; ++i) {
+    exchanged.SetDouble(i, value->GetDouble(3 + i));
+    exchanged.SetDouble(3 + i, value->GetDouble(i));
+  }
+  EXPECT_EQ(Judge(*expectation, exchanged).verdict, Verdict::kFail);
+}
+
 }  // namespace
 }  // namespace assay

@@ -153,11 +153,127 @@ bool IsFinite(const Matrix<S>& m) {
                      [](const S& x) { return std::isfinite(std::abs(x)); });
 }
 
+template <typename E>
+Matrix<typename Scalar<E>::WideNumber> MatrixOf(const Literal& literal) {
+  const Shape& shape = literal.shape();
+  Matrix<typename Scalar<E>::WideNumber> matrix(shape.dimension(0), shape.dimension(1));
+  for (size_t i = 0; i < matrix.values.size(); ++i)
+    matrix.values[i] = WidenNumber(literal.data<E>()[i]);
+  return matrix;
+}
+
+template <typename S>
+Matrix<S> Adjoint(const Matrix<S>& m) {
+  Matrix<S> adjoint(m.columns, m.rows);
+  for (int64_t i = 0; i < m.rows; ++i)
+    for (int64_t j = 0; j < m.columns; ++j) adjoint(j, i) = Conjugate(m(i, j));
+  return adjoint;
+}
+
+template <typename S>
+Matrix<S> Product(const Matrix<S>& a, const Matrix<S>& b) {
+  Matrix<S> product(a.rows, b.columns);
+  for (int64_t i = 0; i < a.rows; ++i)
+    for (int64_t k = 0; k < a.columns; ++k)
+      for (int64_t j = 0; j < b.columns; ++j) product(i, j) += a(i, k) * b(k, j);
+  return product;
+}
+
+// Whether no element of a is further from b's than `tolerance`; false for NaN.
+template <typename S, typename W>
+bool IsNear(const Matrix<S>& a, const Matrix<S>& b, W tolerance) {
+  for (size_t i = 0; i < a.values.size(); ++i)
+    if (!(std::abs(a.values[i] - b.values[i]) <= tolerance)) return false;
+  return true;
+}
+
+// The columns are orthonormal up to the residual of a backward stable algorithm.
+template <typename S, typename W>
+bool IsOrthonormal(const Matrix<S>& m, W tolerance) {
+  return IsNear(Product(Adjoint(m), m), Identity<S>(m.columns), tolerance);
+}
+
+// The columns of m multiplied by `values`; none are zero.
+template <typename S, typename W>
+Matrix<S> Scaled(Matrix<S> m, const std::vector<W>& values) {
+  for (int64_t i = 0; i < m.rows; ++i)
+    for (int64_t j = 0; j < m.columns; ++j)
+      m(i, j) *= j < static_cast<int64_t>(values.size()) ? values[j] : W{0};
+  return m;
+}
+
+// The first columns of m.
+template <typename S>
+Matrix<S> FirstColumns(const Matrix<S>& m, int64_t columns) {
+  Matrix<S> first(m.rows, columns);
+  for (int64_t i = 0; i < m.rows; ++i)
+    for (int64_t j = 0; j < columns; ++j) first(i, j) = m(i, j);
+  return first;
+}
+
+// Of eigenvectors v, given the matrix and its eigenvalues, which are off by half of `residual`.
+template <typename E, typename S, typename W>
+std::shared_ptr<const Property> EigenvectorProperty(ElementType type, Matrix<S> a,
+                                                    std::vector<W> values, W residual) {
+  auto property = std::make_shared<Property>();
+  property->what = "a v = v w and vᴴ v = 1";
+  property->parts = {Shape::Array(type, {a.rows, a.rows})};
+  property->violation = [a = std::move(a), values = std::move(values), residual](
+                            absl::Span<const Literal> parts,
+                            const std::vector<bool>&) -> std::string {
+    const Matrix<S> v = MatrixOf<E>(parts[0]);
+    if (!IsOrthonormal(v, MatrixCall<E>::Residual(8 * (a.rows + 2))))
+      return "the eigenvectors are not orthonormal";
+    if (!IsNear(Product(a, v), Scaled(v, values), residual)) return "a v is not v w";
+    return "";
+  };
+  return property;
+}
+
+// Of singular vectors u and vᴴ.
+template <typename E, typename S, typename W>
+std::shared_ptr<const Property> SingularVectorProperty(const Shape& u_shape, const Shape& v_shape,
+                                                       Matrix<S> a, std::vector<W> values,
+                                                       W residual) {
+  auto property = std::make_shared<Property>();
+  property->what = "a = u s vᴴ, uᴴ u = 1 and vᴴ v = 1";
+  property->parts = {u_shape, v_shape};
+  property->violation = [a = std::move(a), values = std::move(values), residual](
+                            absl::Span<const Literal> parts,
+                            const std::vector<bool>& present) -> std::string {
+    const auto rank = static_cast<int64_t>(values.size());
+    const W unit = MatrixCall<E>::Residual(8 * (a.rows + a.columns));
+    const Matrix<S> u = MatrixOf<E>(parts[0]), v = Adjoint(MatrixOf<E>(parts[1]));
+    if (present[0] && !IsOrthonormal(u, unit))
+      return "the left singular vectors are not orthonormal";
+    if (present[1] && !IsOrthonormal(v, unit))
+      return "the right singular vectors are not orthonormal";
+    const Matrix<S> us = Scaled(FirstColumns(u, rank), values);
+    const Matrix<S> vs = Scaled(FirstColumns(v, rank), values);
+    if (present[0] && present[1])
+      return IsNear(Product(us, Adjoint(FirstColumns(v, rank))), a, residual) ? ""
+                                                                              : "u s vᴴ is not a";
+    // One side alone: a aᴴ u = u s², aᴴ a v = v s².
+    W largest = 0;
+    for (W value : values) largest = std::max(largest, value);
+    const Matrix<S> adjoint = Adjoint(a);
+    if (present[0] && !IsNear(Product(a, Product(adjoint, FirstColumns(u, rank))),
+                              Scaled(us, values), 2 * residual * largest))
+      return "a aᴴ u is not u s²";
+    if (present[1] && !IsNear(Product(adjoint, Product(a, FirstColumns(v, rank))),
+                              Scaled(vs, values), 2 * residual * largest))
+      return "aᴴ a v is not v s²";
+    return "";
+  };
+  return property;
+}
+
 // (a) -> (eigenvectors, eigenvalues ascending, info).
 absl::StatusOr<Value> ApplySyevd(Interpreter& interpreter, const OpContext& op) {
   if (absl::Status status = CheckCall(op, 1, 3); !status.ok()) return status;
-  const bool lower = HasOption(op, "uplo", 'L');
-  return ForEachMatrix(interpreter, op, 2, [lower](auto call) {
+  const bool lower = HasOption(op, "uplo", 'L'), vectors = HasOption(op, "mode", 'V');
+  return ForEachMatrix(interpreter, op, 2, [lower, vectors](auto call) {
+    using E = typename decltype(call)::Element;
     using S = typename decltype(call)::S;
     using W = typename decltype(call)::W;
     auto numbers = call.Read(0);
@@ -174,17 +290,27 @@ absl::StatusOr<Value> ApplySyevd(Interpreter& interpreter, const OpContext& op) 
       for (int64_t i = 0; i < n; ++i) call.SetReal(1, i, {std::numeric_limits<W>::quiet_NaN(), 0});
       return call.UndecideAll();
     }
+    const Matrix<S> matrix = a;
     DiagonalizeHermitian(a, v);
     std::vector<int64_t> order(static_cast<size_t>(n));
     std::iota(order.begin(), order.end(), 0);
     std::stable_sort(order.begin(), order.end(),
                      [&](int64_t x, int64_t y) { return RealPart(a(x, x)) < RealPart(a(y, y)); });
     const W radius = ValueRadius(call, numbers);
+    std::vector<W> values;
     for (int64_t k = 0; k < n; ++k) {
+      values.push_back(RealPart(a(order[k], order[k])));
       call.SetReal(1, k, {RealPart(a(order[k], order[k])), radius});
       for (int64_t i = 0; i < n; ++i) call.Set(0, i * n + k, {v(i, order[k]), 0});
     }
-    call.Undecide(0);
+    if (vectors && call.results.bounds) {
+      call.JudgeByProperty(0,
+                           EigenvectorProperty<E, S, W>(call.results.ShapeOf(0).element_type(),
+                                                        matrix, std::move(values), 2 * radius),
+                           0);
+    } else {
+      call.Undecide(0);
+    }
     call.SetInteger(2, 0, 0);
   });
 }
@@ -192,7 +318,9 @@ absl::StatusOr<Value> ApplySyevd(Interpreter& interpreter, const OpContext& op) 
 // (a) -> (a overwritten, singular values descending, u, vᴴ, info).
 absl::StatusOr<Value> ApplyGesdd(Interpreter& interpreter, const OpContext& op) {
   if (absl::Status status = CheckCall(op, 1, 5); !status.ok()) return status;
-  return ForEachMatrix(interpreter, op, 2, [](auto call) {
+  const bool vectors = !HasOption(op, "mode", 'N');
+  return ForEachMatrix(interpreter, op, 2, [vectors](auto call) {
+    using E = typename decltype(call)::Element;
     using S = typename decltype(call)::S;
     using W = typename decltype(call)::W;
     const auto numbers = call.Read(0);
@@ -237,7 +365,21 @@ absl::StatusOr<Value> ApplyGesdd(Interpreter& interpreter, const OpContext& op) 
       for (int64_t j = 0; j < call.ResultColumns(3); ++j)
         call.Set(3, k * call.ResultColumns(3) + j, {Conjugate(w(j, k)), 0});
     for (int64_t i = 0; i < a.rows * a.columns; ++i) call.Set(0, i, call.At(0, i));
-    for (int64_t k : {0, 2, 3}) call.Undecide(k);
+    call.Undecide(0);
+    if (vectors && call.results.bounds) {
+      std::vector<W> values;
+      for (int64_t k : order) values.push_back(sizes[k]);
+      const ElementType type = call.results.ShapeOf(2).element_type();
+      const auto property = SingularVectorProperty<E, S, W>(
+          Shape::Array(type, {call.ResultRows(2), call.ResultColumns(2)}),
+          Shape::Array(type, {call.ResultRows(3), call.ResultColumns(3)}), a, std::move(values),
+          2 * radius);
+      call.JudgeByProperty(2, property, 0);
+      call.JudgeByProperty(3, property, 1);
+    } else {
+      call.Undecide(2);
+      call.Undecide(3);
+    }
     call.SetInteger(4, 0, 0);
   });
 }

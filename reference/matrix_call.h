@@ -44,6 +44,7 @@ struct CallResults {
 // One matrix's worth of a call whose first operand has element type E.
 template <typename E>
 struct MatrixCall {
+  using Element = E;
   using S = typename Scalar<E>::WideNumber;
   using T = typename Scalar<E>::Real;
   using W = Wide<T>;
@@ -98,6 +99,13 @@ struct MatrixCall {
     const int64_t count = results.arrays[k].literal.element_count() / batches;
     for (int64_t i = 0; results.bounds && i < count; ++i)
       SetUndecided(results.arrays[k], First(k) + i);
+  }
+  // Nor is it unique, but its elements are part `part` of `property`.
+  void JudgeByProperty(int64_t k, const std::shared_ptr<const Property>& property, int64_t part) {
+    Undecide(k);
+    const int64_t count = results.arrays[k].literal.element_count() / batches;
+    for (int64_t i = 0; results.bounds && i < count; ++i)
+      results.arrays[k].origins.insert_or_assign(First(k) + i, Origin{property, part, i});
   }
   void UndecideAll() {
     for (size_t k = 0; k < results.arrays.size(); ++k) Undecide(static_cast<int64_t>(k));

@@ -106,6 +106,62 @@ void AddPlainLeaves(const Literal& plain, Expectation& expectation) {
   }
 }
 
+void CollectOrigins(const Value& value, std::vector<const Array*>& arrays) {
+  if (!value.IsTuple()) {
+    arrays.push_back(value.array.get());
+    return;
+  }
+  for (const Value& element : value.elements) CollectOrigins(element, arrays);
+}
+
+// The properties whose elements reached the outputs: of each the parts that are all there. An
+// element that is there more than once is judged at its first place.
+void ExportProperties(const Value& value, Expectation& expectation) {
+  using Place = PropertyExpectation::Place;
+  std::vector<const Array*> arrays;
+  CollectOrigins(value, arrays);
+  absl::flat_hash_map<const reference::Property*, std::vector<Place>> found;
+  std::vector<const reference::Property*> order;
+  for (size_t leaf = 0; leaf < arrays.size(); ++leaf) {
+    const Array& array = *arrays[leaf];
+    for (int64_t i = 0; !array.origins.empty() && i < array.literal.element_count(); ++i) {
+      auto origin = array.origins.find(i);
+      if (origin == array.origins.end()) continue;
+      const reference::Property* property = origin->second.property.get();
+      if (!found.contains(property)) order.push_back(property);
+      found[property].push_back(
+          {static_cast<int64_t>(leaf), i, origin->second.part, origin->second.index});
+    }
+  }
+  for (const reference::Property* property : order) {
+    PropertyExpectation exported{property->what, {}, {}, {}, property->violation};
+    std::vector<std::vector<bool>> seen;
+    std::vector<int64_t> missing;
+    for (const Shape& shape : property->parts) {
+      exported.parts.emplace_back(shape);
+      seen.emplace_back(static_cast<size_t>(shape.ElementCount()), false);
+      missing.push_back(shape.ElementCount());
+    }
+    std::vector<Place> first;
+    for (const Place& place : found[property]) {
+      if (seen[place.part][place.index]) continue;
+      seen[place.part][place.index] = true;
+      --missing[place.part];
+      first.push_back(place);
+    }
+    for (int64_t left : missing) exported.present.push_back(left == 0);
+    for (const Place& place : first) {
+      if (missing[place.part] != 0) continue;
+      exported.places.push_back(place);
+      ArrayExpectation& leaf = expectation.leaves[place.leaf];
+      const int64_t width = BoundsPerElement(leaf.plain.element_type());
+      for (int64_t k = 0; k < width; ++k)
+        leaf.bounds[place.element * width + k].flags = kByProperty;
+    }
+    if (!exported.places.empty()) expectation.properties.push_back(std::move(exported));
+  }
+}
+
 // The oracle's own answer must be one of those that it allows.
 absl::Status CheckOwnAnswer(const Expectation& expectation) {
   std::vector<const Literal*> plain;
@@ -145,6 +201,7 @@ class InterpreterOracle : public Oracle {
     }
     if (!value.ok()) return value.status();
     ExportLeaves(*value, expectation.leaves);
+    ExportProperties(*value, expectation);
     if (absl::Status status = CheckOwnAnswer(expectation); !status.ok()) return status;
     return expectation;
   }
@@ -171,6 +228,7 @@ class InterpreterOracle : public Oracle {
     auto take = [&](reference::Device& device, const Value& value) {
       DeviceExpectation& expectation = expectations[device.number()];
       ExportLeaves(value, expectation.result.leaves);
+      ExportProperties(value, expectation.result);
       for (const Value& item : device.outfeed)
         ExportLeaves(item, expectation.outfeed.emplace_back().leaves);
     };

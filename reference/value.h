@@ -2,7 +2,9 @@
 // says which of its elements are not unique.
 #pragma once
 
+#include <functional>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
@@ -37,6 +39,19 @@ enum ViewFlag : uint32_t {
 
 using ChoiceMap = absl::flat_hash_map<int64_t, std::vector<uint64_t>>;
 
+// What elements have together that are not unique one by one; judged where all of an array's
+// elements, or those of several, come out of the program unchanged.
+struct Property {
+  std::string what;
+  std::vector<Shape> parts;
+  std::function<std::string(absl::Span<const Literal>, const std::vector<bool>&)> violation;
+};
+// The place of an undecided element in the arrays of a property.
+struct Origin {
+  std::shared_ptr<const Property> property;
+  int64_t part, index;
+};
+
 // One array. Floats are described by `bounds`, one per element; complex numbers by two, the real
 // part at 2i and the imaginary part at 2i + 1 (BoundsPerElement); all other types by `choices`.
 // Both empty means that every element is exactly what `literal` holds.
@@ -44,6 +59,7 @@ struct Array {
   Literal literal;
   std::vector<ElementBound> bounds;
   ChoiceMap choices;
+  absl::flat_hash_map<int64_t, Origin> origins;  // of elements that moves alone brought here
 
   explicit Array(Literal value) : literal(std::move(value)) {}
   bool Certain() const { return bounds.empty() && choices.empty(); }

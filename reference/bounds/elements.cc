@@ -105,6 +105,9 @@ void MoveBound(const Array& source, int64_t from, Array& result, int64_t to) {
   if (const int64_t width = BoundsPerElement(source.literal.element_type()); width != 0) {
     if (source.bounds.empty() && result.bounds.empty()) return;
     MakeBounds(result);
+    if (!result.origins.empty()) result.origins.erase(to);
+    if (auto origin = source.origins.find(from); origin != source.origins.end())
+      result.origins.emplace(to, origin->second);
     for (int64_t k = 0; k < width; ++k)
       result.bounds[to * width + k] = BoundOf(source, from * width + k);
     if (source.choices.empty() && result.choices.empty()) return;
@@ -126,6 +129,7 @@ void MoveBound(const Array& source, int64_t from, Array& result, int64_t to) {
 
 void HullWith(const Array& source, int64_t from, Array& result, int64_t to) {
   const int64_t width = BoundsPerElement(source.literal.element_type());
+  if (!result.origins.empty()) result.origins.erase(to);
   if (width != 0) {
     std::vector<uint64_t> codes = KnownCodes(result, to);
     const std::vector<uint64_t> more = KnownCodes(source, from);

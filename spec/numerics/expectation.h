@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,7 @@ enum BoundFlag : uint32_t {
   kUndecided = 1u << 6,     // no answer can be called wrong
   kNotFinite = 1u << 7,     // the interval is empty: only what the flags above name is allowed
   kMayBeZero = 1u << 8,  // a zero is allowed beside the interval: an operand may have been flushed
+  kByProperty = 1u << 9,  // judged by a PropertyExpectation, together with others
 };
 
 // The allowed set of one float element: the values of the type in [centre - radius, centre +
@@ -54,9 +56,29 @@ struct ArrayExpectation {
   bool AllForced() const { return bounds.empty() && choices.empty(); }
 };
 
+// A property that output elements have together where no single one of them is unique, like the
+// signs of eigenvectors. Class RESID of operation semantics 0.3. The elements may be anywhere in
+// the outputs: programs move them about after the op that made them.
+struct PropertyExpectation {
+  std::string what;  // "a v = v w and vᴴ v = 1"
+  // The arrays that the property is about, with the oracle's own values.
+  std::vector<Literal> parts;
+  // Element `index` of array `part` is element `element` of output `leaf`. A part has all of its
+  // elements here or none, and then the property is asked of the others alone.
+  struct Place {
+    int64_t leaf, element, part, index;
+  };
+  std::vector<Place> places;
+  std::vector<bool> present;  // which parts are there
+  // What is wrong with the parts that are present; empty if they have the property.
+  std::function<std::string(absl::Span<const Literal> parts, const std::vector<bool>& present)>
+      violation;
+};
+
 // All outputs, leaves of the result tuple in depth-first order.
 struct Expectation {
   std::vector<ArrayExpectation> leaves;
+  std::vector<PropertyExpectation> properties;
   // Not empty: an undecided loop condition or the like ended the analysis; every element is
   // inconclusive.
   std::string inconclusive;

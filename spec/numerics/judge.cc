@@ -197,6 +197,29 @@ void Count(const ElementJudgement& element, int64_t leaf, int64_t i, Judgement& 
   judgement.max_ulps_used = std::max(judgement.max_ulps_used, element.bound_used);
 }
 
+// Whether element i is judged by a property, with others.
+bool IsByProperty(const ArrayExpectation& leaf, int64_t i) {
+  const int64_t slot = i * BoundsPerElement(leaf.plain.element_type());
+  return !leaf.bounds.empty() && (leaf.bounds[slot].flags & kByProperty) != 0;
+}
+
+// All elements of a property pass or fail together. Returns what is wrong.
+std::string JudgeProperty(const PropertyExpectation& property,
+                          absl::Span<const Literal* const> results, Judgement& judgement) {
+  std::vector<Literal> parts = property.parts;
+  for (const PropertyExpectation::Place& place : property.places) {
+    const Literal& from = *results[place.leaf];
+    const size_t width = StorageBytes(from.element_type());
+    std::memcpy(parts[place.part].bytes().data() + place.index * width,
+                from.bytes().data() + place.element * width, width);
+  }
+  const std::string violation = property.violation(parts, property.present);
+  const ElementVerdict verdict = violation.empty() ? ElementVerdict::kPass : ElementVerdict::kFail;
+  for (const PropertyExpectation::Place& place : property.places)
+    Count({verdict}, place.leaf, place.element, judgement);
+  return violation;
+}
+
 void JudgeLeaf(const ArrayExpectation& leaf, const Literal& result, int64_t number,
                Judgement& judgement) {
   const int64_t n = leaf.plain.element_count();
@@ -212,6 +235,7 @@ void JudgeLeaf(const ArrayExpectation& leaf, const Literal& result, int64_t numb
     FloatJudge judge(leaf);
     for (int64_t i = 0; i < n; ++i) {
       auto it = leaf.choices.empty() ? leaf.choices.end() : leaf.choices.find(i);
+      if (IsByProperty(leaf, i)) continue;
       const ElementJudgement element = it != leaf.choices.end()
                                            ? JudgeCode(leaf, &it->second, result.GetBits(i), i)
                                            : judge.Judge(result, i);
@@ -278,6 +302,7 @@ std::string DescribeSlot(const ArrayExpectation& expectation, int64_t slot) {
                                         plain.GetComponent(slot), plain.GetComponentBits(slot)));
   }
   const ElementBound& bound = expectation.bounds[slot];
+  if ((bound.flags & kByProperty) != 0) return "what gives all of them their property";
   if ((bound.flags & kUndecided) != 0) return "anything (undecided)";
   return DescribeBound(bound, Format(plain.element_type()));
 }
@@ -342,7 +367,15 @@ Judgement JudgeLeaves(const Expectation& expectation, absl::Span<const Literal* 
   }
   for (size_t k = 0; k < results.size(); ++k)
     JudgeLeaf(expectation.leaves[k], *results[k], static_cast<int64_t>(k), judgement);
-  if (judgement.failed > 0) {
+  std::string violation;
+  for (const PropertyExpectation& property : expectation.properties) {
+    std::string wrong = JudgeProperty(property, results, judgement);
+    if (violation.empty()) violation = std::move(wrong);
+  }
+  if (!violation.empty()) {
+    judgement.verdict = Verdict::kFail;
+    judgement.reason = std::move(violation);
+  } else if (judgement.failed > 0) {
     judgement.verdict = Verdict::kFail;
     judgement.reason =
         StrCat(judgement.failed, " of ", judgement.elements, " elements lie outside their bound");
