@@ -67,9 +67,11 @@ absl::Status EmitScatter(ArrayKernelContext& c) {
                 for (int64_t d = 0; d < update.rank(); ++d) {
                   if (inside[d] >= 0) target.dims[inside[d]] = at[d];
                 }
-                // The component itself is tested: a sum with the offset could wrap into range.
+                // A negative start with an offset may reach the array: elements are skipped one by
+                // one. Only a large unsigned start, read as negative, must not wrap into range.
                 Value* exists = nullptr;
-                for (int64_t d = 0; d < whole.rank(); ++d) {
+                const bool wraps = i.operand(n)->shape().element_type() == ElementType::kU64;
+                for (int64_t d = 0; wraps && d < whole.rank(); ++d) {
                   Value* first = start->components[d].value;
                   if (first == nullptr) continue;
                   exists = And(e, exists, IsInRange(e, first, whole.dimension(d)));
