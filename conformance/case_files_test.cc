@@ -147,7 +147,7 @@ TEST(RandomLiteral, IsAFunctionOfTheSeedAlone) {
 
 TEST(RandomLiteral, RefusesWhatItCannotDraw) {
   ValueRule rule;
-  EXPECT_FALSE(RandomLiteral(Shape::Array(ElementType::kC64, {3}), rule, 1, 0).ok());
+  EXPECT_FALSE(RandomLiteral(Shape::Token(), rule, 1, 0).ok());
   rule.hi = rule.lo;
   EXPECT_FALSE(RandomLiteral(Shape::Array(ElementType::kF32, {3}), rule, 1, 0).ok());
 }

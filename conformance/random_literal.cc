@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <complex>
 #include <vector>
 
 #include "spec/base/strings.h"
@@ -53,7 +54,7 @@ ValueRule ValueRule::Default(const Shape& shape) {
 absl::StatusOr<Literal> RandomLiteral(const Shape& shape, const ValueRule& rule, uint64_t seed,
                                       uint64_t stream) {
   ElementType type = shape.element_type();
-  if (!IsPred(type) && !IsInteger(type) && !IsFloat(type)) {
+  if (!IsPred(type) && !IsInteger(type) && !IsFloat(type) && !IsComplex(type)) {
     return absl::UnimplementedError(
         StrCat("no values can be drawn for ", shape.ToString(), "; give them in a file"));
   }
@@ -65,7 +66,9 @@ absl::StatusOr<Literal> RandomLiteral(const Shape& shape, const ValueRule& rule,
   if (!created.ok()) return created;
   Literal literal = *std::move(created);
   Uniform uniform(seed, stream);
-  std::vector<double> values(static_cast<size_t>(literal.element_count()));
+  // A complex element is its two parts, one after the other.
+  const int64_t parts = IsComplex(type) ? 2 : 1;
+  std::vector<double> values(static_cast<size_t>(literal.element_count() * parts));
   for (double& value : values) {
     double u = uniform.Next();
     if (IsPred(type)) {
@@ -79,6 +82,17 @@ absl::StatusOr<Literal> RandomLiteral(const Shape& shape, const ValueRule& rule,
   if (rule.sorted) SortRows(shape, values);
   if (type == ElementType::kF32) {
     std::copy(values.begin(), values.end(), literal.data<float>().begin());
+    return literal;
+  }
+  if (IsComplex(type)) {
+    for (size_t i = 0; i < static_cast<size_t>(literal.element_count()); ++i) {
+      const std::complex<double> value(values[2 * i], values[2 * i + 1]);
+      if (type == ElementType::kC64) {
+        literal.data<std::complex<float>>()[i] = std::complex<float>(value);
+      } else {
+        literal.data<std::complex<double>>()[i] = value;
+      }
+    }
     return literal;
   }
   for (int64_t i = 0; i < literal.element_count(); ++i) {

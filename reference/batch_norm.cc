@@ -1,6 +1,8 @@
 // Batch normalisation. Document: operation semantics chapter 12: the formulas, and the bound
 // 32 (m + 8) u S, S being the formula with every term replaced by its absolute value.
+#include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "reference/bounds/elements.h"
 #include "reference/data_evaluations.h"
@@ -10,36 +12,40 @@ namespace assay::reference {
 namespace {
 
 // A real number that is known up to a radius, and the sum of the absolute values of the terms that
-// made it.
+// made it. `peak`: the largest magnitude on the way, which may not fit the type though the result
+// does.
 struct Ball {
-  long double centre = 0, radius = 0, terms = 0;
+  long double centre = 0, radius = 0, terms = 0, peak = 0;
 };
 
+Ball Made(long double centre, long double radius, long double terms, const Ball& a, const Ball& b) {
+  return {centre, radius, terms, std::max({a.peak, b.peak, terms + radius})};
+}
 Ball operator+(const Ball& a, const Ball& b) {
-  return {a.centre + b.centre, a.radius + b.radius, a.terms + b.terms};
+  return Made(a.centre + b.centre, a.radius + b.radius, a.terms + b.terms, a, b);
 }
 Ball operator-(const Ball& a, const Ball& b) {
-  return {a.centre - b.centre, a.radius + b.radius, a.terms + b.terms};
+  return Made(a.centre - b.centre, a.radius + b.radius, a.terms + b.terms, a, b);
 }
 Ball operator*(const Ball& a, const Ball& b) {
-  return {a.centre * b.centre,
-          std::fabs(a.centre) * b.radius + std::fabs(b.centre) * a.radius + a.radius * b.radius,
-          a.terms * b.terms};
+  return Made(a.centre * b.centre,
+              std::fabs(a.centre) * b.radius + std::fabs(b.centre) * a.radius + a.radius * b.radius,
+              a.terms * b.terms, a, b);
 }
 // The divisor is positive; where it may be zero, the quotient is not known at all.
 Ball operator/(const Ball& a, const Ball& b) {
   const long double least = b.centre - b.radius, centre = a.centre / b.centre;
   const long double radius = least > 0 ? (a.radius + std::fabs(centre) * b.radius) / least
                                        : std::numeric_limits<long double>::infinity();
-  return {centre, radius, a.terms / b.centre};
+  return Made(centre, radius, a.terms / b.centre, a, b);
 }
 Ball Root(const Ball& a) {
   const long double least = a.centre - a.radius, centre = std::sqrt(a.centre);
   const long double radius = least > 0 ? a.radius / (std::sqrt(least) + centre)
                                        : std::numeric_limits<long double>::infinity();
-  return {centre, radius, centre};
+  return Made(centre, radius, centre, a, a);
 }
-Ball Number(long double value) { return {value, 0, std::fabs(value)}; }
+Ball Number(long double value) { return {value, 0, std::fabs(value), std::fabs(value)}; }
 
 // The elements of each feature.
 class FeatureTerms {
@@ -140,16 +146,16 @@ class BatchNorm {
     const Range<W> x =
         bounding_ ? Seen<T>(op_.freedoms, array, i) : Point<T>(array.literal.data<T>()[i]);
     const uint32_t flags = x.flags & kSpecialFlags & ~uint32_t{kZeroSignFree};
-    if (flags == 0) return {x.centre, x.radius, std::fabs(x.centre) + x.radius};
+    if (flags == 0) return Made(x.centre, x.radius, std::fabs(x.centre) + x.radius, {}, {});
     nan_ = nan_ || flags == (kNotFinite | kMayBeNan);
     unknown_ = unknown_ || flags != (kNotFinite | kMayBeNan);
     const auto plain = static_cast<long double>(Widen<W>(array.literal.data<T>()[i]));
-    return {plain, 0, std::fabs(plain)};
+    return Number(plain);
   }
 
   Ball Mean(const Ball& sum) const {
     const auto m = static_cast<long double>(terms_.count());
-    return {sum.centre / m, sum.radius / m, sum.terms / m};
+    return {sum.centre / m, sum.radius / m, sum.terms / m, sum.peak};
   }
 
   // What the document grants to a quantity: 32 (m + 8) u S.
@@ -169,8 +175,10 @@ class BatchNorm {
     if (!bounding_) return x;
     if (nan_ && !unknown_ && std::isnan(exact.centre)) {
       Store(array, i, Range<W>{0, 0, kNotFinite | kMayBeNan}, 0);
-    } else if (nan_ || unknown_ || !std::isfinite(x.centre) || !std::isfinite(x.radius)) {
-      // Beside the document: infinities, and variance + epsilon that is not positive.
+    } else if (nan_ || unknown_ || !std::isfinite(x.centre) || !std::isfinite(x.radius) ||
+               x.peak > static_cast<long double>(std::numeric_limits<Computed>::max()) / 2) {
+      // Beside the document: infinities, also on the way, and variance + epsilon that is not
+      // positive.
       if (terms_.count() > 0) SetUndecided(array, i);
     } else {
       const auto centre = static_cast<W>(x.centre);

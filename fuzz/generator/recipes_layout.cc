@@ -54,6 +54,8 @@ ElementType TypeOfWidth(Choices& choices, int bits) {
 Instruction* BuildBitcastConvert(Program& program, Opcode) {
   Choices& choices = program.choices();
   Instruction* x = program.Operand(kI | kF);
+  if (!IsComputed(x->shape().element_type()))
+    return nullptr;  // widths below a byte have no partner
   int bits = BitWidth(x->shape().element_type());
   DimVector dimensions(x->shape().dimensions().begin(), x->shape().dimensions().end());
   int to = bits;
@@ -76,6 +78,7 @@ Instruction* BuildBitcastConvert(Program& program, Opcode) {
 Instruction* BuildBitTrick(Program& program, Opcode) {
   Choices& choices = program.choices();
   Instruction* x = program.Operand(kF);
+  if (!IsComputed(x->shape().element_type())) return nullptr;
   ElementType home = x->shape().element_type();
   int bits = BitWidth(home);
   ElementType integer = bits == 16   ? ElementType::kU16

@@ -161,11 +161,11 @@ TEST(Cli, CheckCountsWhatCannotBeReadAndWhatHasNoMeaning) {
   Output unreadable = Assay("check " + WriteFile("bad.hlo", kBad));
   EXPECT_EQ(unreadable.status, 2) << unreadable.text;
   EXPECT_THAT(unreadable.text, HasSubstr("1 unreadable"));
-  std::string fft =
-      WriteFile("fft.hlo",
-                "HloModule m\nENTRY e {\n  x = c64[4] parameter(0)\n  ROOT r = c64[4] "
-                "fft(x), fft_type=FFT, fft_length={4}\n}\n");
-  Output unsupported = Assay("check " + fft);
+  std::string rounded =
+      WriteFile("stochastic.hlo",
+                "HloModule m\nENTRY e {\n  x = f32[4] parameter(0)\n  y = u32[4] parameter(1)\n  "
+                "ROOT r = bf16[4] stochastic-convert(x, y)\n}\n");
+  Output unsupported = Assay("check " + rounded);
   EXPECT_EQ(unsupported.status, 0) << unsupported.text;
   EXPECT_THAT(unsupported.text, HasSubstr("no meaning here yet: "));
   EXPECT_EQ(unsupported.LastLine(), "0 passed, 0 failed, 0 inconclusive, 1 unsupported, 0 crashed");
