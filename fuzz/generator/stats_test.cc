@@ -21,8 +21,8 @@ TEST(GeneratorStatsTest, EveryRequirementIsShown) {
   }
 }
 
-// Ops that work element by element appear on every type. The others are dear or rare, and must appear
-// at all.
+// Ops that work element by element appear on every type. The others are dear or rare, and must
+// appear at all.
 TEST(GeneratorStatsTest, EveryOpOnEveryTypeItAdmits) {
   GeneratorStats stats = Collect(20000);
   std::set<Opcode> drawn;

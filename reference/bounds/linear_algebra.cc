@@ -300,9 +300,8 @@ void BoundSolutions(const OpContext& op, const TriangularSystem& system, Array& 
 }  // namespace
 
 absl::Status BoundFactors(const OpContext& op, bool lower, Array& result) {
-  DispatchNumber(op.type(), [&](auto tag) {
-    BoundFactor<typename decltype(tag)::type>(op, lower, result);
-  });
+  DispatchNumber(op.type(),
+                 [&](auto tag) { BoundFactor<typename decltype(tag)::type>(op, lower, result); });
   return absl::OkStatus();
 }
 

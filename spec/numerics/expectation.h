@@ -24,7 +24,7 @@ enum BoundFlag : uint32_t {
   kMayFlush = 1u << 5,      // a zero is accepted where the set holds a subnormal value
   kUndecided = 1u << 6,     // no answer can be called wrong
   kNotFinite = 1u << 7,     // the interval is empty: only what the flags above name is allowed
-  kMayBeZero = 1u << 8,  // a zero is allowed beside the interval: an operand may have been flushed
+  kMayBeZero = 1u << 8,   // a zero is allowed beside the interval: an operand may have been flushed
   kByProperty = 1u << 9,  // judged by a PropertyExpectation, together with others
 };
 
