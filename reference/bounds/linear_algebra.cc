@@ -230,6 +230,10 @@ bool RadiiOfSolution(const Operand<S>& l, const Matrix<Wide<T>>& inverse, const 
   std::vector<W> residual(static_cast<size_t>(n)), weight(static_cast<size_t>(n));
   for (int64_t i = 0; i < n; ++i) {
     residual[i] = c * std::abs(b.centre(i, 0)) + b.radius(i, 0) + static_cast<W>(n + 2) * underflow;
+    W terms = std::abs(b.centre(i, 0));
+    for (int64_t j = 0; j <= i; ++j) terms += std::abs(l.centre(i, j)) * std::abs(x(j, 0));
+    // A partial sum may not fit the type though the solution does.
+    if (!(terms < 1 / Tiny<T>())) return false;
     for (int64_t j = 0; j <= i; ++j) {
       const W change = c * std::abs(l.centre(i, j)) + l.radius(i, j);
       residual[i] += change * std::abs(x(j, 0));
