@@ -10,11 +10,45 @@ target_include_directories(assay_flags INTERFACE $<BUILD_INTERFACE:${CMAKE_SOURC
 # NaN payloads, signed zeros and rounding are the product's subject: the host compiler may not take liberties.
 target_compile_options(assay_flags INTERFACE "$<BUILD_INTERFACE:-ffp-contract=off;-fno-fast-math>")
 
-# assay_library(NAME SOURCES... LINK...): a static library of one room.
+# Reading headers is most of what a small file costs. They are precompiled once for the libraries and once for the programs
+# (which differ in -fPIE), unless ccache compiles: it and precompiled headers of GCC do not go together (a stale object was
+# seen), and it is what those who build often have. assay_precompile(NAME KIND HEADERS...): the first target of a kind owns them.
+if(CMAKE_CXX_COMPILER_LAUNCHER)
+  set(ASSAY_PCH_DEFAULT OFF)
+else()
+  set(ASSAY_PCH_DEFAULT ON)
+endif()
+option(ASSAY_PCH "Precompile headers (not together with ccache)" ${ASSAY_PCH_DEFAULT})
+set(ASSAY_COMMON_HEADERS <algorithm> <array> <cmath> <cstdint> <functional> <limits> <map> <memory> <optional> <set> <sstream>
+  <string> <string_view> <utility> <vector> <absl/container/flat_hash_map.h> <absl/container/flat_hash_set.h>
+  <absl/container/inlined_vector.h> <absl/status/statusor.h> <absl/strings/str_format.h> <absl/strings/str_join.h>
+  <absl/strings/str_split.h> <absl/types/span.h>)
+function(assay_precompile name kind)
+  if(NOT ASSAY_PCH)
+    return()
+  endif()
+  # GCC forgets that precompiled headers are system headers, and then has false alarms about absl's inlined vectors.
+  target_compile_options(${name} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-array-bounds>)
+  get_property(owner GLOBAL PROPERTY ASSAY_PCH_OWNER_${kind})
+  if(owner)
+    target_precompile_headers(${name} REUSE_FROM ${owner})
+  else()
+    target_precompile_headers(${name} PRIVATE ${ASSAY_COMMON_HEADERS} ${ARGN})
+    set_property(GLOBAL PROPERTY ASSAY_PCH_OWNER_${kind} ${name})
+  endif()
+endfunction()
+
+# assay_library(NAME SOURCES... LINK... [PRECOMPILE...]): a static library of one room.
+# PRECOMPILE: headers that only this library reads all over; it then has precompiled headers of its own.
 function(assay_library name)
-  cmake_parse_arguments(ARG "" "" "SOURCES;LINK" ${ARGN})
+  cmake_parse_arguments(ARG "" "" "SOURCES;LINK;PRECOMPILE" ${ARGN})
   add_library(${name} STATIC ${ARG_SOURCES})
   target_link_libraries(${name} PUBLIC assay_flags ${ARG_LINK})
+  if(ARG_PRECOMPILE)
+    assay_precompile(${name} ${name} ${ARG_PRECOMPILE})
+  else()
+    assay_precompile(${name} library)
+  endif()
 endfunction()
 
 # assay_test(NAME SOURCES... LINK... [ARGS...]): a GoogleTest program registered with CTest.
@@ -27,6 +61,9 @@ function(assay_test name)
   target_link_libraries(${name} PRIVATE ${ARG_LINK} GTest::gtest_main GTest::gmock)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
   target_compile_definitions(${name} PRIVATE ASSAY_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
+  # Tests are compiled to be built soon, not to run fast: what they call is optimized.
+  target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O1>)
+  assay_precompile(${name} test <gtest/gtest.h> <gmock/gmock.h>)
   add_test(NAME ${name} COMMAND ${name} ${ARG_ARGS})
   if(ARG_TIMEOUT)
     set_tests_properties(${name} PROPERTIES TIMEOUT ${ARG_TIMEOUT})

@@ -17,9 +17,9 @@ std::string& PythonPath() {
 
 }  // namespace
 
-void AddPythonOption(CLI::App& app) {
-  app.add_option("--python", PythonPath(),
-                 "Interpreter with jaxlib, for the backend xla (default: $ASSAY_XLA_PYTHON)");
+void AddPythonOption(OptionList& line) {
+  line.Add("--python", PythonPath(),
+           "Interpreter with jaxlib, for the backend xla (default: $ASSAY_XLA_PYTHON)");
 }
 
 const BackendRegistry& Backends() {

@@ -254,24 +254,23 @@ int Run(const Options& options) {
 
 }  // namespace
 
-void DeclareBench(CLI::App& app, VerbAction& action) {
+void DeclareBench(OptionList& line, VerbAction& action) {
   auto options = std::make_shared<Options>();
-  app.add_option("PATH", options->paths,
-                 "Modules, or folders of modules; manifest.json says how inputs are drawn")
-      ->required();
-  app.add_option("--backend", options->backend, "Who is measured")->capture_default_str();
-  app.add_option("--peer", options->peer, "Beside whom; it gets the same arrays, turn by turn");
-  AddPythonOption(app);
-  app.add_option("--min-time", options->min_time, "Of timed runs per workload and backend")
-      ->capture_default_str();
-  app.add_option("--compiles", options->compiles, "Timed compilations per workload and backend")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
-  app.add_option("--seed", options->seed, "Of the inputs")->capture_default_str();
-  app.add_flag("--unjudged", options->unjudged, "Do not judge the outputs by the oracle");
-  app.add_flag("--json", options->json, "One JSON object per workload, then a summary");
-  options->limits.Declare(app);
-  options->record.Declare(app);
+  line.Add("PATH", options->paths,
+           "Modules, or folders of modules; manifest.json says how inputs are drawn")
+      .Required();
+  line.Add("--backend", options->backend, "Who is measured").ShowDefault();
+  line.Add("--peer", options->peer, "Beside whom; it gets the same arrays, turn by turn");
+  AddPythonOption(line);
+  line.Add("--min-time", options->min_time, "Of timed runs per workload and backend").ShowDefault();
+  line.Add("--compiles", options->compiles, "Timed compilations per workload and backend")
+      .Positive()
+      .ShowDefault();
+  line.Add("--seed", options->seed, "Of the inputs").ShowDefault();
+  line.AddFlag("--unjudged", options->unjudged, "Do not judge the outputs by the oracle");
+  line.AddFlag("--json", options->json, "One JSON object per workload, then a summary");
+  options->limits.Declare(line);
+  options->record.Declare(line);
   action = [options] { return Run(*options); };
 }
 

@@ -97,10 +97,10 @@ int Run(const Options& options) {
 
 }  // namespace
 
-void DeclareBlame(CLI::App& app, VerbAction& action) {
+void DeclareBlame(OptionList& line, VerbAction& action) {
   auto options = std::make_shared<Options>();
-  options->failure.Declare(app, true);
-  app.add_flag("--json", options->json, "One JSON object");
+  options->failure.Declare(line, true);
+  line.AddFlag("--json", options->json, "One JSON object");
   action = [options] { return Run(*options); };
 }
 

@@ -402,22 +402,20 @@ int Run(const Options& options) {
 
 }  // namespace
 
-void DeclareCheck(CLI::App& app, VerbAction& action) {
+void DeclareCheck(OptionList& line, VerbAction& action) {
   auto options = std::make_shared<Options>();
-  app.add_option("PATH", options->paths,
-                 "Modules, or folders of modules; NAME.npz beside NAME.hlo has in0.. and out0..")
-      ->required();
-  app.add_option("--backend", options->backend, "Who is judged; none: only the stored results")
-      ->capture_default_str();
-  app.add_option(
-      "--profile", options->profile,
-      "strict or xla, by which the backend and the stored results are judged; default: xla");
-  app.add_option("--seed", options->seed, "Of the inputs of modules that come without")
-      ->capture_default_str();
-  app.add_flag("--all", options->all, "A line for every module, not only for every family");
-  app.add_flag("--json", options->json, "One JSON object per module, then a summary");
-  options->limits.Declare(app);
-  options->record.Declare(app);
+  line.Add("PATH", options->paths,
+           "Modules, or folders of modules; NAME.npz beside NAME.hlo has in0.. and out0..")
+      .Required();
+  line.Add("--backend", options->backend, "Who is judged; none: only the stored results")
+      .ShowDefault();
+  line.Add("--profile", options->profile,
+           "strict or xla, by which the backend and the stored results are judged; default: xla");
+  line.Add("--seed", options->seed, "Of the inputs of modules that come without").ShowDefault();
+  line.AddFlag("--all", options->all, "A line for every module, not only for every family");
+  line.AddFlag("--json", options->json, "One JSON object per module, then a summary");
+  options->limits.Declare(line);
+  options->record.Declare(line);
   action = [options] { return Run(*options); };
 }
 

@@ -174,18 +174,18 @@ int Run(const Options& options) {
 
 }  // namespace
 
-void DeclareConform(CLI::App& app, VerbAction& action) {
+void DeclareConform(OptionList& line, VerbAction& action) {
   auto options = std::make_shared<Options>();
-  app.add_option("--suite", options->suite, "goldens: worked examples of the documents")
-      ->check(CLI::IsMember({"goldens"}))
-      ->capture_default_str();
-  app.add_option("--backend", options->backend, "Who is judged")->capture_default_str();
-  app.add_option("--filter", options->filter, "Only goldens with this text in their name");
-  app.add_flag("--all", options->all, "A line for every op, not only for every file");
-  app.add_flag("--json", options->json, "One JSON object per golden, then a summary");
-  options->limits.Declare(app);
-  options->record.Declare(app);
-  AddPythonOption(app);
+  line.Add("--suite", options->suite, "goldens: worked examples of the documents")
+      .OneOf({"goldens"})
+      .ShowDefault();
+  line.Add("--backend", options->backend, "Who is judged").ShowDefault();
+  line.Add("--filter", options->filter, "Only goldens with this text in their name");
+  line.AddFlag("--all", options->all, "A line for every op, not only for every file");
+  line.AddFlag("--json", options->json, "One JSON object per golden, then a summary");
+  options->limits.Declare(line);
+  options->record.Declare(line);
+  AddPythonOption(line);
   action = [options] { return Run(*options); };
 }
 

@@ -196,18 +196,17 @@ int Run(const Options& options) {
 
 }  // namespace
 
-void DeclareDefects(CLI::App& app, VerbAction& action) {
+void DeclareDefects(OptionList& line, VerbAction& action) {
   auto options = std::make_shared<Options>();
-  app.add_flag("--run", options->run, "Run a campaign with each; exit status 1 if one survives");
-  app.add_option("--backend", options->backend, "In whom they are planted")->capture_default_str();
-  app.add_option("--time", options->time, "Longest campaign per defect")->capture_default_str();
-  app.add_option("--only", options->only, "Run this one alone");
-  app.add_option("--seed", options->seed, "Of the campaigns")->capture_default_str();
-  app.add_option("--jobs", options->jobs, "Worker processes (default: one per core)")
-      ->check(CLI::PositiveNumber);
-  app.add_option("--out", options->out, "Folder for cases and bug pages")->capture_default_str();
-  app.add_flag("--json", options->json, "One JSON object per defect, then a summary");
-  options->record.Declare(app);
+  line.AddFlag("--run", options->run, "Run a campaign with each; exit status 1 if one survives");
+  line.Add("--backend", options->backend, "In whom they are planted").ShowDefault();
+  line.Add("--time", options->time, "Longest campaign per defect").ShowDefault();
+  line.Add("--only", options->only, "Run this one alone");
+  line.Add("--seed", options->seed, "Of the campaigns").ShowDefault();
+  line.Add("--jobs", options->jobs, "Worker processes (default: one per core)").Positive();
+  line.Add("--out", options->out, "Folder for cases and bug pages").ShowDefault();
+  line.AddFlag("--json", options->json, "One JSON object per defect, then a summary");
+  options->record.Declare(line);
   action = [options] { return Run(*options); };
 }
 

@@ -143,10 +143,10 @@ int Run(const Options& options) {
 
 }  // namespace
 
-void DeclareExplain(CLI::App& app, VerbAction& action) {
+void DeclareExplain(OptionList& line, VerbAction& action) {
   auto options = std::make_shared<Options>();
-  app.add_option("OP", options->op, "Name of an op as in HLO text");
-  app.add_flag("--profiles", options->profiles,
+  line.Add("OP", options->op, "Name of an op as in HLO text");
+  line.AddFlag("--profiles", options->profiles,
                "The numeric profiles strict and xla, side by side");
   action = [options] { return Run(*options); };
 }

@@ -70,37 +70,32 @@ int Run(Options options) {
 
 }  // namespace
 
-void DeclareFuzz(CLI::App& app, VerbAction& action) {
+void DeclareFuzz(OptionList& line, VerbAction& action) {
   auto options = std::make_shared<Options>();
-  app.add_option("--backend", options->backend, "Who is compared with the oracle")
-      ->capture_default_str();
-  app.add_option("--time", options->time, "How long: 30s, 10m, 1h (default 30s)");
-  app.add_option("--count", options->campaign.count, "How many programs")
-      ->check(CLI::PositiveNumber);
-  app.add_option("--seed", options->campaign.seed, "Program i is a function of the seed and i")
-      ->capture_default_str();
-  app.add_option("--first", options->campaign.first, "Begin with this program")
-      ->check(CLI::NonNegativeNumber);
-  app.add_option("--jobs", options->campaign.jobs, "Worker processes (default: one per core)")
-      ->check(CLI::PositiveNumber);
-  app.add_option("--profile", options->campaign.profile, "strict or xla; default: the backend's");
-  app.add_option("--defect", options->defect,
-                 "Plant a defect in the backend: a name of assay defects, or a JSON file");
-  app.add_option("--stop-after", options->campaign.stop_after_findings,
-                 "End after so many confirmed findings")
-      ->check(CLI::PositiveNumber);
-  app.add_option("--case-seconds", options->campaign.case_seconds,
-                 "A program that takes longer is a finding")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
-  app.add_option("--out", options->out, "Folder for cases, bug pages and results.jsonl")
-      ->capture_default_str();
-  app.add_flag("--foreign", options->campaign.foreign,
+  line.Add("--backend", options->backend, "Who is compared with the oracle").ShowDefault();
+  line.Add("--time", options->time, "How long: 30s, 10m, 1h (default 30s)");
+  line.Add("--count", options->campaign.count, "How many programs").Positive();
+  line.Add("--seed", options->campaign.seed, "Program i is a function of the seed and i")
+      .ShowDefault();
+  line.Add("--first", options->campaign.first, "Begin with this program").NonNegative();
+  line.Add("--jobs", options->campaign.jobs, "Worker processes (default: one per core)").Positive();
+  line.Add("--profile", options->campaign.profile, "strict or xla; default: the backend's");
+  line.Add("--defect", options->defect,
+           "Plant a defect in the backend: a name of assay defects, or a JSON file");
+  line.Add("--stop-after", options->campaign.stop_after_findings,
+           "End after so many confirmed findings")
+      .Positive();
+  line.Add("--case-seconds", options->campaign.case_seconds,
+           "A program that takes longer is a finding")
+      .Positive()
+      .ShowDefault();
+  line.Add("--out", options->out, "Folder for cases, bug pages and results.jsonl").ShowDefault();
+  line.AddFlag("--foreign", options->campaign.foreign,
                "Only what every implementation of HLO promises (always so for other processes)");
-  app.add_flag("--no-triage", options->no_triage, "Count findings; do not blame, reduce, explain");
-  app.add_flag("--json", options->json, "One JSON object at the end");
-  options->record.Declare(app);
-  AddPythonOption(app);
+  line.AddFlag("--no-triage", options->no_triage, "Count findings; do not blame, reduce, explain");
+  line.AddFlag("--json", options->json, "One JSON object at the end");
+  options->record.Declare(line);
+  AddPythonOption(line);
   action = [options] { return Run(*options); };
 }
 

@@ -109,19 +109,16 @@ int Run(const Options& options) {
 
 }  // namespace
 
-void DeclareGen(CLI::App& app, VerbAction& action) {
+void DeclareGen(OptionList& line, VerbAction& action) {
   auto options = std::make_shared<Options>();
-  app.add_option("--seed", options->seed, "Of the campaign")->capture_default_str();
-  app.add_option("--index", options->index, "Of the first program")->capture_default_str();
-  app.add_option("--count", options->count, "How many programs")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
-  app.add_flag("--foreign", options->foreign, "Only what every implementation of HLO promises");
-  app.add_option("--backend", options->backend,
-                 "Leave out what it does not take, as its campaigns do");
-  app.add_flag("--stats", options->stats, "Count what is in the programs instead");
-  app.add_option("-o,--out", options->out, "Write SEED-INDEX.hlo and .npz there");
-  AddPythonOption(app);
+  line.Add("--seed", options->seed, "Of the campaign").ShowDefault();
+  line.Add("--index", options->index, "Of the first program").ShowDefault();
+  line.Add("--count", options->count, "How many programs").Positive().ShowDefault();
+  line.AddFlag("--foreign", options->foreign, "Only what every implementation of HLO promises");
+  line.Add("--backend", options->backend, "Leave out what it does not take, as its campaigns do");
+  line.AddFlag("--stats", options->stats, "Count what is in the programs instead");
+  line.Add("-o,--out", options->out, "Write SEED-INDEX.hlo and .npz there");
+  AddPythonOption(line);
   action = [options] {
     absl::StatusOr<GeneratorOptions> generator = GeneratorFor(options->backend, options->foreign);
     if (!generator.ok()) return Fail(generator.status());

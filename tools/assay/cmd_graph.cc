@@ -68,12 +68,12 @@ int Run(const Options& options) {
 
 }  // namespace
 
-void DeclareGraph(CLI::App& app, VerbAction& action) {
+void DeclareGraph(OptionList& line, VerbAction& action) {
   auto options = std::make_shared<Options>();
-  app.add_option("PATH", options->path, "A module")->required();
-  app.add_option("-o,--output", options->output,
-                 "Where to: a .svg is drawn by graphviz, anything else is DOT; default: DOT on the "
-                 "standard output");
+  line.Add("PATH", options->path, "A module").Required();
+  line.Add("-o,--output", options->output,
+           "Where to: a .svg is drawn by graphviz, anything else is DOT; default: DOT on the "
+           "standard output");
   action = [options] { return Run(*options); };
 }
 

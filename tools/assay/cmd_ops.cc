@@ -69,10 +69,10 @@ int Run(const Options& options) {
 
 }  // namespace
 
-void DeclareOps(CLI::App& app, VerbAction& action) {
+void DeclareOps(OptionList& line, VerbAction& action) {
   auto options = std::make_shared<Options>();
-  app.add_flag("--defined", options->defined, "Only ops that have a meaning here");
-  app.add_flag("--json", options->json, "One JSON object per op");
+  line.AddFlag("--defined", options->defined, "Only ops that have a meaning here");
+  line.AddFlag("--json", options->json, "One JSON object per op");
   action = [options] { return Run(*options); };
 }
 

@@ -84,17 +84,17 @@ int Run(const Options& options) {
 
 }  // namespace
 
-void DeclarePrint(CLI::App& app, VerbAction& action) {
+void DeclarePrint(OptionList& line, VerbAction& action) {
   auto options = std::make_shared<Options>();
-  app.add_option("PATH", options->path, "A module")->required();
-  app.add_option("--format", options->format,
-                 "short: as JAX prints; long: with % and signatures; canonical: long without "
-                 "metadata and comments; proto: the binary HloModuleProto")
-      ->check(CLI::IsMember({"short", "long", "canonical", "proto"}))
-      ->capture_default_str();
-  app.add_option("--optimized", options->optimized, "What this backend's passes make of it");
-  app.add_option("--limit", options->limit, "Refuse the backend's decisions above this number");
-  app.add_flag("--decisions", options->decisions, "List the backend's decisions instead");
+  line.Add("PATH", options->path, "A module").Required();
+  line.Add("--format", options->format,
+           "short: as JAX prints; long: with % and signatures; canonical: long without "
+           "metadata and comments; proto: the binary HloModuleProto")
+      .OneOf({"short", "long", "canonical", "proto"})
+      .ShowDefault();
+  line.Add("--optimized", options->optimized, "What this backend's passes make of it");
+  line.Add("--limit", options->limit, "Refuse the backend's decisions above this number");
+  line.AddFlag("--decisions", options->decisions, "List the backend's decisions instead");
   action = [options] { return Run(*options); };
 }
 

@@ -72,14 +72,14 @@ int Run(const Options& options) {
 
 }  // namespace
 
-void DeclareReduce(CLI::App& app, VerbAction& action) {
+void DeclareReduce(OptionList& line, VerbAction& action) {
   auto options = std::make_shared<Options>();
-  options->failure.Declare(app, true);
-  app.add_option("-o,--out", options->out, "Folder of the bug folders")->capture_default_str();
-  app.add_option("--seconds", options->seconds, "Longest reduction; the best so far is kept")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
-  app.add_flag("--json", options->json, "One JSON object");
+  options->failure.Declare(line, true);
+  line.Add("-o,--out", options->out, "Folder of the bug folders").ShowDefault();
+  line.Add("--seconds", options->seconds, "Longest reduction; the best so far is kept")
+      .Positive()
+      .ShowDefault();
+  line.AddFlag("--json", options->json, "One JSON object");
   action = [options] { return Run(*options); };
 }
 

@@ -44,13 +44,13 @@ int Run(const Options& options) {
 
 }  // namespace
 
-void DeclareReplay(CLI::App& app, VerbAction& action) {
+void DeclareReplay(OptionList& line, VerbAction& action) {
   auto options = std::make_shared<Options>();
-  options->failure.Declare(app, true);
-  app.add_option("--limit", options->limit, "Refuse the backend's decisions above this number");
-  app.add_flag("--repeat", options->repeat, "Compile and run several times; bits must not differ");
-  app.add_flag("--show", options->show, "Print the program first");
-  app.add_flag("--json", options->json, "One JSON object");
+  options->failure.Declare(line, true);
+  line.Add("--limit", options->limit, "Refuse the backend's decisions above this number");
+  line.AddFlag("--repeat", options->repeat, "Compile and run several times; bits must not differ");
+  line.AddFlag("--show", options->show, "Print the program first");
+  line.AddFlag("--json", options->json, "One JSON object");
   action = [options] { return Run(*options); };
 }
 

@@ -38,14 +38,12 @@ int Run(const Options& options) {
 
 }  // namespace
 
-void DeclareReport(CLI::App& app, VerbAction& action) {
+void DeclareReport(OptionList& line, VerbAction& action) {
   auto options = std::make_shared<Options>();
-  app.add_option("FORM", options->form, "html")->check(CLI::IsMember({"html"}))->required();
-  app.add_option("-o,--out", options->folder, "Folder of the page")->capture_default_str();
-  app.add_option("--db", options->db, "The result store")->capture_default_str();
-  app.add_option("--runs", options->runs, "Look at so many of the newest runs")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
+  line.Add("FORM", options->form, "html").OneOf({"html"}).Required();
+  line.Add("-o,--out", options->folder, "Folder of the page").ShowDefault();
+  line.Add("--db", options->db, "The result store").ShowDefault();
+  line.Add("--runs", options->runs, "Look at so many of the newest runs").Positive().ShowDefault();
   action = [options] { return Run(*options); };
 }
 

@@ -223,24 +223,23 @@ int Run(const Options& options) {
 
 }  // namespace
 
-void DeclareRun(CLI::App& app, VerbAction& action) {
+void DeclareRun(OptionList& line, VerbAction& action) {
   auto options = std::make_shared<Options>();
-  app.add_option("PATH", options->path, "A module")->required();
-  options->inputs.Declare(app);
-  options->inputs.DeclareDevices(app);
-  app.add_option(
-      "--infeed", options->infeed,
-      "Arrays item0, item1, ... (of device 1: item0_d1) that infeeds take, in an .npz file");
-  app.add_option("--backend", options->backend, "Who runs it")->capture_default_str();
-  app.add_flag("--bounds", options->bounds, "Show which answers are right, and judge");
-  app.add_option("--profile", options->profile,
-                 "strict or xla; default: the one the backend is judged by");
-  app.add_option("--limit", options->limit, "Refuse the backend's decisions above this number");
-  app.add_option("--elements", options->elements, "Print at most so many elements of an output")
-      ->capture_default_str();
-  app.add_option("--save", options->save, "Write inputs and outputs to an .npz file");
-  app.add_flag("--json", options->json, "One JSON object");
-  options->limits.Declare(app);
+  line.Add("PATH", options->path, "A module").Required();
+  options->inputs.Declare(line);
+  options->inputs.DeclareDevices(line);
+  line.Add("--infeed", options->infeed,
+           "Arrays item0, item1, ... (of device 1: item0_d1) that infeeds take, in an .npz file");
+  line.Add("--backend", options->backend, "Who runs it").ShowDefault();
+  line.AddFlag("--bounds", options->bounds, "Show which answers are right, and judge");
+  line.Add("--profile", options->profile,
+           "strict or xla; default: the one the backend is judged by");
+  line.Add("--limit", options->limit, "Refuse the backend's decisions above this number");
+  line.Add("--elements", options->elements, "Print at most so many elements of an output")
+      .ShowDefault();
+  line.Add("--save", options->save, "Write inputs and outputs to an .npz file");
+  line.AddFlag("--json", options->json, "One JSON object");
+  options->limits.Declare(line);
   action = [options] { return Run(*options); };
 }
 

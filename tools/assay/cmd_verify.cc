@@ -63,10 +63,10 @@ int Run(const Options& options) {
 
 }  // namespace
 
-void DeclareVerify(CLI::App& app, VerbAction& action) {
+void DeclareVerify(OptionList& line, VerbAction& action) {
   auto options = std::make_shared<Options>();
-  app.add_option("PATH", options->paths, "Modules, or folders of modules")->required();
-  app.add_flag("--json", options->json, "One JSON object per module");
+  line.Add("PATH", options->paths, "Modules, or folders of modules").Required();
+  line.AddFlag("--json", options->json, "One JSON object per module");
   action = [options] { return Run(*options); };
 }
 

@@ -11,16 +11,14 @@
 
 namespace assay {
 
-void LimitOptions::Declare(CLI::App& app) {
-  app.add_option("--timeout", timeout, "Seconds for each evaluation, compilation and run")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
-  app.add_option("--max-memory", max_memory, "Bytes that one evaluation may hold")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
-  app.add_option("--max-steps", max_steps, "Element evaluations of the oracle")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
+void LimitOptions::Declare(OptionList& line) {
+  line.Add("--timeout", timeout, "Seconds for each evaluation, compilation and run")
+      .Positive()
+      .ShowDefault();
+  line.Add("--max-memory", max_memory, "Bytes that one evaluation may hold")
+      .Positive()
+      .ShowDefault();
+  line.Add("--max-steps", max_steps, "Element evaluations of the oracle").Positive().ShowDefault();
 }
 
 Limits LimitOptions::Get() const {
@@ -31,29 +29,29 @@ Limits LimitOptions::Get() const {
   return limits;
 }
 
-void InputOptions::Declare(CLI::App& app) {
-  CLI::Option* file = app.add_option(
+void InputOptions::Declare(OptionList& line) {
+  const DeclaredOption file = line.Add(
       "--inputs", inputs, "Arrays in0, in1, ... in an .npz file (default: NAME.npz beside it)");
-  app.add_option_function<uint64_t>(
-         "--random",
-         [this](const uint64_t& seed) {
-           random = seed;
-           random_given = true;
-         },
-         "Draw the inputs from this seed")
-      ->excludes(file);
+  line.AddCall<uint64_t>(
+          "--random",
+          [this](const uint64_t& seed) {
+            random = seed;
+            random_given = true;
+          },
+          "Draw the inputs from this seed")
+      .Excludes(file);
 }
 
-void InputOptions::DeclareDevices(CLI::App& app) {
+void InputOptions::DeclareDevices(OptionList& line) {
   auto declare = [&](const char* name, int64_t* value, const char* text) {
-    app.add_option_function<int64_t>(
-           name,
-           [this, value](const int64_t& given) {
-             *value = given;
-             devices_given = true;
-           },
-           text)
-        ->check(CLI::PositiveNumber);
+    line.AddCall<int64_t>(
+            name,
+            [this, value](const int64_t& given) {
+              *value = given;
+              devices_given = true;
+            },
+            text)
+        .Positive();
   };
   declare(
       "--replicas", &devices.replicas,

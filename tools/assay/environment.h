@@ -4,19 +4,19 @@
 #include <memory>
 #include <string>
 
-#include "CLI/App.hpp"
 #include "absl/status/statusor.h"
 #include "conformance/case_files.h"
 #include "fuzz/generator/generate.h"
 #include "spec/backend/backend.h"
 #include "spec/backend/oracle.h"
+#include "tools/assay/command_line.h"
 
 namespace assay {
 
 // All families of backends that this build has.
 const BackendRegistry& Backends();
 // Declares --python: the interpreter with jaxlib that the xla backends use.
-void AddPythonOption(CLI::App& app);
+void AddPythonOption(OptionList& line);
 absl::StatusOr<std::unique_ptr<Backend>> OpenBackend(const std::string& name);
 // How a campaign on that backend generates its programs; "": without regard to any.
 absl::StatusOr<GeneratorOptions> GeneratorFor(const std::string& backend, bool foreign);
@@ -27,7 +27,7 @@ struct LimitOptions {
   int64_t max_memory = Limits{}.memory_bytes;
   int64_t max_steps = Limits{}.steps;
 
-  void Declare(CLI::App& app);
+  void Declare(OptionList& line);
   Limits Get() const;
 };
 
@@ -38,9 +38,9 @@ struct InputOptions {
   DeviceAssignment devices;  // when given
   bool devices_given = false;
 
-  void Declare(CLI::App& app);
+  void Declare(OptionList& line);
   // --replicas and --partitions, of verbs that run several devices.
-  void DeclareDevices(CLI::App& app);
+  void DeclareDevices(OptionList& line);
 };
 
 struct LoadedCase {

@@ -45,18 +45,18 @@ absl::StatusOr<Finding> FindingFrom(const FailureOptions& options) {
 
 }  // namespace
 
-void FailureOptions::Declare(CLI::App& app, bool generated) {
-  CLI::Option* from = app.add_option("PATH", path, "A bug folder, or a module");
-  if (!generated) from->required();
-  inputs.Declare(app);
-  app.add_option("--backend", backend, "Who fails (default: that of the bug folder, or cpu)");
-  app.add_option("--profile", profile, "strict or xla; default: the backend's");
-  app.add_option("--defect", defect, "Plant this defect first");
-  AddPythonOption(app);
+void FailureOptions::Declare(OptionList& line, bool generated) {
+  const DeclaredOption from = line.Add("PATH", path, "A bug folder, or a module");
+  if (!generated) from.Required();
+  inputs.Declare(line);
+  line.Add("--backend", backend, "Who fails (default: that of the bug folder, or cpu)");
+  line.Add("--profile", profile, "strict or xla; default: the backend's");
+  line.Add("--defect", defect, "Plant this defect first");
+  AddPythonOption(line);
   if (!generated) return;
-  app.add_option("--seed", seed, "Of the campaign")->capture_default_str();
-  app.add_option("--index", index, "Of the case in the campaign");
-  app.add_flag("--foreign", foreign, "The campaign was of portable programs");
+  line.Add("--seed", seed, "Of the campaign").ShowDefault();
+  line.Add("--index", index, "Of the case in the campaign");
+  line.AddFlag("--foreign", foreign, "The campaign was of portable programs");
 }
 
 CheckSubject FailureCase::Subject() const {

@@ -5,12 +5,12 @@
 #include <memory>
 #include <string>
 
-#include "CLI/App.hpp"
 #include "absl/status/statusor.h"
 #include "fuzz/checker.h"
 #include "fuzz/finding.h"
 #include "spec/backend/backend.h"
 #include "spec/backend/oracle.h"
+#include "tools/assay/command_line.h"
 #include "tools/assay/environment.h"
 
 namespace assay {
@@ -25,7 +25,7 @@ struct FailureOptions {
   int64_t index = -1;
   bool foreign = false;
 
-  void Declare(CLI::App& app, bool generated);
+  void Declare(OptionList& line, bool generated);
 };
 
 // All that a check of the case needs.

@@ -1,16 +1,11 @@
 // assay: the one program. A table of verbs; everything else is in their files.
-#include <algorithm>
-#include <iterator>
-#include <string>
-
-#include "reports/version.h"
-#include "tools/assay/terminal.h"
+#include "tools/assay/command_line.h"
 #include "tools/assay/verb.h"
 
 namespace assay {
 namespace {
 
-constexpr Verb kVerbs[] = {
+const std::vector<Verb> kVerbs = {
     {"check", "Judge a backend's and stored results of modules against the oracle's bounds",
      "assay check conformance/corpus --backend cpu", DeclareCheck},
     {"run", "Run one module and print what comes out",
@@ -42,43 +37,10 @@ constexpr Verb kVerbs[] = {
      DeclareExplain},
 };
 
-bool IsVerb(const std::string& word) {
-  return std::any_of(std::begin(kVerbs), std::end(kVerbs),
-                     [&](const Verb& verb) { return word == verb.name; });
-}
-
-int Main(int argc, char** argv) {
-  CLI::App app("Assay tells whether a tensor compiler is right and fast.", "assay");
-  app.require_subcommand(1);
-  app.set_version_flag("--version",
-                       std::string("assay ") + kAssayVersion + " (" + kAssayCommit + ")");
-  app.footer("assay VERB --help shows the options of a verb and an example.");
-  VerbAction actions[std::size(kVerbs)];
-  for (size_t i = 0; i < std::size(kVerbs); ++i) {
-    CLI::App* verb = app.add_subcommand(kVerbs[i].name, kVerbs[i].summary);
-    verb->footer(std::string("Example:\n  ") + kVerbs[i].example);
-    kVerbs[i].declare(*verb, actions[i]);
-  }
-  if (argc < 2) {
-    Print(app.help());
-    return kExitUsage;
-  }
-  if (argv[1][0] != '-' && !IsVerb(argv[1])) {
-    PrintError(std::string("no verb is called '") + argv[1] + "'; assay --help lists them");
-    return kExitUsage;
-  }
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? kExitOk : kExitUsage;
-  }
-  for (size_t i = 0; i < std::size(kVerbs); ++i) {
-    if (app.got_subcommand(kVerbs[i].name)) return actions[i]();
-  }
-  return kExitUsage;
-}
-
 }  // namespace
+
+int Main(int argc, char** argv) { return RunVerbs(kVerbs, argc, argv); }
+
 }  // namespace assay
 
 int main(int argc, char** argv) { return assay::Main(argc, argv); }

@@ -9,9 +9,9 @@
 
 namespace assay {
 
-void RecordOptions::Declare(CLI::App& app) {
-  CLI::Option* db = app.add_option("--db", path, "The result store")->capture_default_str();
-  app.add_flag("--no-db", off, "Do not record the run")->excludes(db);
+void RecordOptions::Declare(OptionList& line) {
+  const DeclaredOption db = line.Add("--db", path, "The result store").ShowDefault();
+  line.AddFlag("--no-db", off, "Do not record the run").Excludes(db);
 }
 
 void RecordOptions::Save(const RunRow& run) const {

@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "CLI/App.hpp"
 #include "reports/store.h"
+#include "tools/assay/command_line.h"
 
 namespace assay {
 
@@ -14,7 +14,7 @@ struct RecordOptions {
   std::string path = kDefaultStore;
   bool off = false;
 
-  void Declare(CLI::App& app);
+  void Declare(OptionList& line);
   // Says on standard error when the store cannot be written: a lost record is no lost verdict.
   void Save(const RunRow& run) const;
 };

@@ -4,9 +4,7 @@
 
 #include <functional>
 
-#include "CLI/App.hpp"
-#include "CLI/Config.hpp"
-#include "CLI/Formatter.hpp"
+#include "tools/assay/command_line.h"
 
 namespace assay {
 
@@ -24,24 +22,24 @@ struct Verb {
   const char* name;
   const char* summary;
   const char* example;  // printed under --help
-  void (*declare)(CLI::App& app, VerbAction& action);
+  void (*declare)(OptionList& line, VerbAction& action);
 };
 
-void DeclareBench(CLI::App& app, VerbAction& action);
-void DeclareBlame(CLI::App& app, VerbAction& action);
-void DeclareCheck(CLI::App& app, VerbAction& action);
-void DeclareConform(CLI::App& app, VerbAction& action);
-void DeclareDefects(CLI::App& app, VerbAction& action);
-void DeclareExplain(CLI::App& app, VerbAction& action);
-void DeclareFuzz(CLI::App& app, VerbAction& action);
-void DeclareGen(CLI::App& app, VerbAction& action);
-void DeclareGraph(CLI::App& app, VerbAction& action);
-void DeclareOps(CLI::App& app, VerbAction& action);
-void DeclarePrint(CLI::App& app, VerbAction& action);
-void DeclareReduce(CLI::App& app, VerbAction& action);
-void DeclareReplay(CLI::App& app, VerbAction& action);
-void DeclareReport(CLI::App& app, VerbAction& action);
-void DeclareRun(CLI::App& app, VerbAction& action);
-void DeclareVerify(CLI::App& app, VerbAction& action);
+void DeclareBench(OptionList& line, VerbAction& action);
+void DeclareBlame(OptionList& line, VerbAction& action);
+void DeclareCheck(OptionList& line, VerbAction& action);
+void DeclareConform(OptionList& line, VerbAction& action);
+void DeclareDefects(OptionList& line, VerbAction& action);
+void DeclareExplain(OptionList& line, VerbAction& action);
+void DeclareFuzz(OptionList& line, VerbAction& action);
+void DeclareGen(OptionList& line, VerbAction& action);
+void DeclareGraph(OptionList& line, VerbAction& action);
+void DeclareOps(OptionList& line, VerbAction& action);
+void DeclarePrint(OptionList& line, VerbAction& action);
+void DeclareReduce(OptionList& line, VerbAction& action);
+void DeclareReplay(OptionList& line, VerbAction& action);
+void DeclareReport(OptionList& line, VerbAction& action);
+void DeclareRun(OptionList& line, VerbAction& action);
+void DeclareVerify(OptionList& line, VerbAction& action);
 
 }  // namespace assay

@@ -1,0 +1,110 @@
+#include "tools/assay/command_line.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+
+#include "CLI/App.hpp"
+#include "CLI/Config.hpp"
+#include "CLI/Formatter.hpp"
+#include "reports/version.h"
+#include "tools/assay/terminal.h"
+#include "tools/assay/verb.h"
+
+namespace assay {
+
+DeclaredOption DeclaredOption::Required() const {
+  option_->required();
+  return *this;
+}
+
+DeclaredOption DeclaredOption::Positive() const {
+  option_->check(CLI::PositiveNumber);
+  return *this;
+}
+
+DeclaredOption DeclaredOption::NonNegative() const {
+  option_->check(CLI::NonNegativeNumber);
+  return *this;
+}
+
+DeclaredOption DeclaredOption::OneOf(std::initializer_list<const char*> words) const {
+  option_->check(CLI::IsMember(std::vector<std::string>(words.begin(), words.end())));
+  return *this;
+}
+
+DeclaredOption DeclaredOption::ShowDefault() const {
+  option_->capture_default_str();
+  return *this;
+}
+
+DeclaredOption DeclaredOption::Excludes(DeclaredOption other) const {
+  option_->excludes(other.option_);
+  return *this;
+}
+
+template <typename T>
+DeclaredOption OptionList::Add(const std::string& names, T& value, const std::string& text) const {
+  return DeclaredOption(app_->add_option(names, value, text));
+}
+
+template <typename T>
+DeclaredOption OptionList::AddCall(const std::string& names, std::function<void(const T&)> take,
+                                   const std::string& text) const {
+  return DeclaredOption(app_->add_option_function<T>(names, std::move(take), text));
+}
+
+DeclaredOption OptionList::AddFlag(const std::string& names, bool& value,
+                                   const std::string& text) const {
+  return DeclaredOption(app_->add_flag(names, value, text));
+}
+
+template DeclaredOption OptionList::Add(const std::string&, std::string&, const std::string&) const;
+template DeclaredOption OptionList::Add(const std::string&, std::vector<std::string>&,
+                                        const std::string&) const;
+template DeclaredOption OptionList::Add(const std::string&, int&, const std::string&) const;
+template DeclaredOption OptionList::Add(const std::string&, int64_t&, const std::string&) const;
+template DeclaredOption OptionList::Add(const std::string&, uint64_t&, const std::string&) const;
+template DeclaredOption OptionList::Add(const std::string&, double&, const std::string&) const;
+template DeclaredOption OptionList::AddCall(const std::string&, std::function<void(const int64_t&)>,
+                                            const std::string&) const;
+template DeclaredOption OptionList::AddCall(const std::string&,
+                                            std::function<void(const uint64_t&)>,
+                                            const std::string&) const;
+
+int RunVerbs(const std::vector<Verb>& verbs, int argc, char** argv) {
+  CLI::App app("Assay tells whether a tensor compiler is right and fast.", "assay");
+  app.require_subcommand(1);
+  app.set_version_flag("--version",
+                       std::string("assay ") + kAssayVersion + " (" + kAssayCommit + ")");
+  app.footer("assay VERB --help shows the options of a verb and an example.");
+  std::vector<VerbAction> actions(verbs.size());
+  for (size_t i = 0; i < verbs.size(); ++i) {
+    CLI::App* declared = app.add_subcommand(verbs[i].name, verbs[i].summary);
+    declared->footer(std::string("Example:\n  ") + verbs[i].example);
+    OptionList line(declared);
+    verbs[i].declare(line, actions[i]);
+  }
+  if (argc < 2) {
+    Print(app.help());
+    return kExitUsage;
+  }
+  const std::string word = argv[1];
+  if (word.substr(0, 1) != "-" && std::none_of(verbs.begin(), verbs.end(), [&](const Verb& verb) {
+        return word == verb.name;
+      })) {
+    PrintError("no verb is called '" + word + "'; assay --help lists them");
+    return kExitUsage;
+  }
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? kExitOk : kExitUsage;
+  }
+  for (size_t i = 0; i < verbs.size(); ++i) {
+    if (app.got_subcommand(verbs[i].name)) return actions[i]();
+  }
+  return kExitUsage;
+}
+
+}  // namespace assay

@@ -1,0 +1,54 @@
+// The options of a verb as it declares them. The library that reads them stands behind this header,
+// in one file: read by every verb it was the greater part of what building this program costs.
+#pragma once
+
+#include <functional>
+#include <initializer_list>
+#include <string>
+#include <vector>
+
+namespace CLI {
+class App;
+class Option;
+}  // namespace CLI
+
+namespace assay {
+
+// An option that was just declared; each call says more of it.
+class DeclaredOption {
+ public:
+  explicit DeclaredOption(CLI::Option* option) : option_(option) {}
+  DeclaredOption Required() const;
+  DeclaredOption Positive() const;     // a number above 0
+  DeclaredOption NonNegative() const;  // a number, 0 or above
+  DeclaredOption OneOf(std::initializer_list<const char*> words) const;
+  DeclaredOption ShowDefault() const;  // the value that it has now, under --help
+  DeclaredOption Excludes(DeclaredOption other) const;
+
+ private:
+  CLI::Option* option_;
+};
+
+class OptionList {
+ public:
+  explicit OptionList(CLI::App* app) : app_(app) {}
+  // `names` as in "-o,--out", or "PATH" for what stands without a dash. T: std::string,
+  // std::vector<std::string>, int, int64_t, uint64_t, double, and optional ones (command_line.cc
+  // instantiates them). `value` must outlive the reading.
+  template <typename T>
+  DeclaredOption Add(const std::string& names, T& value, const std::string& text) const;
+  template <typename T>
+  DeclaredOption AddCall(const std::string& names, std::function<void(const T&)> take,
+                         const std::string& text) const;
+  DeclaredOption AddFlag(const std::string& names, bool& value, const std::string& text) const;
+
+ private:
+  CLI::App* app_;
+};
+
+struct Verb;
+
+// Reads the arguments, runs the verb and returns the exit status.
+int RunVerbs(const std::vector<Verb>& verbs, int argc, char** argv);
+
+}  // namespace assay
