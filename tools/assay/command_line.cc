@@ -7,11 +7,26 @@
 #include "CLI/App.hpp"
 #include "CLI/Config.hpp"
 #include "CLI/Formatter.hpp"
+#include "absl/strings/numbers.h"
 #include "reports/version.h"
 #include "tools/assay/terminal.h"
 #include "tools/assay/verb.h"
 
 namespace assay {
+namespace {
+
+// CLI11's own checks of numbers answer with the 309 digits of the largest double.
+CLI::Validator Number(const char* name, const char* wanted, bool (*fits)(double)) {
+  return CLI::Validator(
+      [wanted, fits](std::string& text) {
+        double value = 0;
+        const bool good = absl::SimpleAtod(text, &value) && fits(value);
+        return good ? std::string() : text + " is not " + wanted;
+      },
+      name);
+}
+
+}  // namespace
 
 DeclaredOption DeclaredOption::Required() const {
   option_->required();
@@ -19,12 +34,13 @@ DeclaredOption DeclaredOption::Required() const {
 }
 
 DeclaredOption DeclaredOption::Positive() const {
-  option_->check(CLI::PositiveNumber);
+  option_->check(Number("POSITIVE", "a number above 0", [](double value) { return value > 0; }));
   return *this;
 }
 
 DeclaredOption DeclaredOption::NonNegative() const {
-  option_->check(CLI::NonNegativeNumber);
+  option_->check(
+      Number("NONNEGATIVE", "0 or a number above it", [](double value) { return value >= 0; }));
   return *this;
 }
 
