@@ -3,11 +3,13 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
+#include "spec/base/name_hash.h"
 
 namespace assay {
 
@@ -20,11 +22,11 @@ class NameUniquer {
   std::string GetUniqueName(std::string_view prefix);
   // Takes `name` as it is; false if it is taken already.
   bool Take(std::string_view name) { return names_.emplace(name).second; }
-  void Release(std::string_view name) { names_.erase(std::string(name)); }
+  void Release(std::string_view name) { names_.erase(name); }
 
  private:
   char separator_;
-  absl::flat_hash_set<std::string> names_;
+  absl::flat_hash_set<std::string, NameHash, std::equal_to<>> names_;
   absl::flat_hash_map<std::string, int64_t> next_suffix_;
 };
 

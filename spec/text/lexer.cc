@@ -188,6 +188,16 @@ std::optional<int64_t> Lexer::Integer() {
   const char* begin = text_.data() + position_;
   const char* end = text_.data() + text_.size();
   if (begin == end) return std::nullopt;
+  // One to three digits are what nearly every number has.
+  if (IsDigit(*begin)) {
+    int64_t small = 0;
+    const char* at = begin;
+    while (at != end && at - begin < 4 && IsDigit(*at)) small = small * 10 + (*at++ - '0');
+    if (at - begin < 4) {
+      position_ += static_cast<size_t>(at - begin);
+      return small;
+    }
+  }
   std::from_chars_result result;
   int64_t value = 0;
   if (*begin == '-') {

@@ -36,16 +36,15 @@ bool Parser::ParseInstruction(BodyScope* scope) {
   std::string_view name = lexer_.Name();
   if (!CheckInstructionName(name, position)) return false;
   if (!Expect('=', "an instruction's name")) return false;
-  if (scope->names.contains(name)) {
-    return Fail(position, StrCat("a second instruction is called ", name));
-  }
   if (is_root && scope->root_was_marked) {
     Fail(start, StrCat("computation ", scope->computation->name(), " has a second ROOT"));
   }
   Instruction* instruction = ParseRightHandSide(scope, name, /*attributes=*/true);
   if (is_root || !scope->root_was_marked) scope->root = instruction;
   scope->root_was_marked |= is_root;
-  scope->names[name] = instruction;
+  if (!scope->names.try_emplace(name, instruction).second) {
+    return Fail(position, StrCat("a second instruction is called ", name));
+  }
   return instruction != nullptr;
 }
 

@@ -15,8 +15,8 @@ bool Parser::StartsShape() {
 
 bool Parser::ParseShape(Shape* shape) {
   if (lexer_.Peek() == '(') return ParseTupleShape(shape);
-  std::string_view word = lexer_.PeekWord();
-  if (word == "b") {
+  // Only a buffer's shape begins with a word of one letter.
+  if (lexer_.Peek() == 'b' && lexer_.PeekWord() == "b") {
     size_t position = lexer_.position();
     lexer_.Word();
     if (!Expect('(', "b: a buffer")) return false;
@@ -48,7 +48,6 @@ bool Parser::ParseTupleShape(Shape* shape) {
 bool Parser::ParseArrayShape(Shape* shape) {
   std::string_view word = lexer_.PeekWord();
   size_t position = lexer_.position();
-  if (word == "opaque_type") word = "opaque";
   std::optional<ElementType> type = ElementTypeFromName(word);
   bool usable = type.has_value() && (IsArrayType(*type) || *type == ElementType::kToken ||
                                      *type == ElementType::kOpaque);
@@ -57,7 +56,7 @@ bool Parser::ParseArrayShape(Shape* shape) {
     return Fail(position, StrCat("unknown element type '", word, "'"),
                 "a shape, such as f32[2,3]{1,0}");
   }
-  lexer_.Word();
+  lexer_.Seek(position + word.size());
   if (!Expect('[', "an element type")) return false;
   DimVector dimensions;
   std::vector<bool> dynamic;
@@ -128,7 +127,7 @@ bool Parser::ParseLayout(Shape* shape) {
     return Fail(start,
                 StrCat("layout of ", order.size(), " dimensions on an array of rank ", rank));
   }
-  std::vector<bool> seen(rank);
+  absl::InlinedVector<bool, 8> seen(rank);
   for (int64_t dimension : order) {
     if (dimension < 0 || dimension >= rank || seen[dimension]) {
       return Fail(start, StrCat("layout is no permutation of the dimensions 0 to ", rank - 1));

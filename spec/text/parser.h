@@ -13,6 +13,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/inlined_vector.h"
+#include "spec/base/name_hash.h"
 #include "spec/ir/module.h"
 #include "spec/ops/op_table.h"
 #include "spec/text/lexer.h"
@@ -24,7 +25,7 @@ namespace assay::text_internal {
 // instruction could not be read maps to nullptr, so that its uses are not errors of their own.
 struct BodyScope {
   Computation* computation = nullptr;
-  absl::flat_hash_map<std::string_view, Instruction*> names;
+  absl::flat_hash_map<std::string_view, Instruction*, NameHash> names;
   // Instructions made for %x#1#0, by that text without the '%' and blanks.
   absl::flat_hash_map<std::string, Instruction*> tuple_accesses;
   std::vector<std::pair<int64_t, Instruction*>> parameters;
@@ -195,7 +196,7 @@ class Parser {
   const ReadOptions& options_;
   std::vector<Diagnostic> diagnostics_;
   std::unique_ptr<Module> module_;
-  absl::flat_hash_map<std::string_view, Computation*> computations_;
+  absl::flat_hash_map<std::string_view, Computation*, NameHash> computations_;
   Computation* marked_entry_ = nullptr;
   Computation* last_computation_ = nullptr;
   int depth_ = 0;

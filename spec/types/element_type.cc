@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "spec/base/word_table.h"
 #include "spec/types/float_format.h"
 
 namespace assay {
@@ -73,11 +74,17 @@ absl::Span<const TypeInfo> AllTypes() { return kTypes; }
 
 std::optional<ElementType> ElementTypeFromName(std::string_view name) {
   if (name.size() < 2 || name.size() > 13) return std::nullopt;
-  for (const TypeInfo& row : kTypes) {
-    if (row.name == name && row.type != kInvalid) return row.type;
-  }
-  if (name == "opaque_type") return kOpaque;
-  return std::nullopt;
+  static const auto* const table = [] {
+    auto* words = new WordTable<128>();
+    for (const TypeInfo& row : kTypes) {
+      if (row.type != kInvalid) words->Add(row.name, static_cast<int16_t>(row.type));
+    }
+    words->Add("opaque_type", static_cast<int16_t>(kOpaque));
+    return words;
+  }();
+  const int16_t found = table->Find(name);
+  if (found < 0) return std::nullopt;
+  return static_cast<ElementType>(found);
 }
 
 ElementType ComponentType(ElementType type) {
