@@ -98,12 +98,14 @@ std::vector<assay::MeshAxis> AxesFromProto(const Repeated& repeated) {
 
 constexpr std::array<std::string_view, 3> kReductions = {"sum", "max", "min"};
 
-absl::Status NamedToProto(const Sharding& sharding, NamedShardingProto* proto) {
-  if (sharding.whole) {
-    // The message says it axis by axis.
-    return absl::UnimplementedError(
-        "a named sharding that is replicated, manual or unreduced as a whole has no binary form");
-  }
+// The text has a word for all axes of the mesh; the message names them.
+std::vector<assay::MeshAxis> AllAxes(const Mesh& mesh) {
+  std::vector<assay::MeshAxis> all(mesh.axes.size());
+  for (size_t i = 0; i < all.size(); ++i) all[i].axis = static_cast<int64_t>(i);
+  return all;
+}
+
+void NamedToProto(const Sharding& sharding, NamedShardingProto* proto) {
   MeshToProto(sharding.mesh, proto->mutable_mesh());
   for (const Sharding::Dim& dim : sharding.dims) {
     DimSharding* one = proto->add_dim_shardings();
@@ -113,10 +115,15 @@ absl::Status NamedToProto(const Sharding& sharding, NamedShardingProto* proto) {
   AxesToProto(sharding.replicated, proto->mutable_replicated_axes());
   AxesToProto(sharding.unreduced, proto->mutable_unreduced_axes());
   AxesToProto(sharding.manual, proto->mutable_manual_axes());
+  if (sharding.whole) {
+    AxesToProto(AllAxes(sharding.mesh),
+                sharding.whole_kind == Kind::kManual      ? proto->mutable_manual_axes()
+                : sharding.whole_kind == Kind::kUnreduced ? proto->mutable_unreduced_axes()
+                                                          : proto->mutable_replicated_axes());
+  }
   for (size_t i = 0; i < kReductions.size(); ++i) {
     if (kReductions[i] == sharding.reduction) proto->set_reduction_op(static_cast<int>(i));
   }
-  return absl::OkStatus();
 }
 
 absl::Status NamedFromProto(const NamedShardingProto& proto, Sharding* sharding) {
@@ -133,6 +140,17 @@ absl::Status NamedFromProto(const NamedShardingProto& proto, Sharding* sharding)
     return absl::InvalidArgumentError(StrCat("no reduction has the number ", proto.reduction_op()));
   }
   if (proto.reduction_op() > 0) sharding->reduction = kReductions[proto.reduction_op()];
+  const std::vector<assay::MeshAxis> all = AllAxes(sharding->mesh);
+  if (sharding->has_dims || all.empty()) return absl::OkStatus();
+  for (auto [axes, kind] : {std::pair{&sharding->replicated, Kind::kReplicated},
+                            std::pair{&sharding->unreduced, Kind::kUnreduced},
+                            std::pair{&sharding->manual, Kind::kManual}}) {
+    if (*axes != all) continue;
+    axes->clear();
+    sharding->whole = true;
+    sharding->whole_kind = kind;
+    break;
+  }
   return absl::OkStatus();
 }
 
@@ -177,7 +195,7 @@ absl::Status ShardingToProto(const Sharding& sharding, OpSharding* proto) {
     proto->add_tile_assignment_dimensions(1);
     proto->add_tile_assignment_devices(sharding.device);
   } else if (sharding.kind == Kind::kNamed) {
-    ASSAY_RETURN_IF_ERROR(NamedToProto(sharding, proto->mutable_named_sharding()));
+    NamedToProto(sharding, proto->mutable_named_sharding());
   } else if (sharding.kind == Kind::kTiled) {
     FromList(sharding.tile, proto->mutable_tile_assignment_dimensions());
     if (sharding.iota.reshape.empty()) {

@@ -75,6 +75,9 @@ constexpr std::string_view kForms[] = {
     "f32[2] negate(f32[2] a), sharding={maximal device=3}",
     "f32[2] negate(f32[2] a), sharding={manual}, frontend_attributes={a=\"b\",c={\"d\":1}}",
     "f32[2] negate(f32[2] a), sharding={mesh['a'=2,'b'=2], [{'a', ?}], replicated={'b'}}",
+    "f32[2] negate(f32[2] a), sharding={mesh['a'=2,'b'=2], replicated}",
+    "f32[2] negate(f32[2] a), sharding={mesh['a'=2,'b'=2], manual}",
+    "f32[2] negate(f32[2] a), sharding={mesh['a'=2,'b'=2], unreduced=max}",
     "(f32[2], f32[2]) tuple(f32[2] a, f32[2] b), sharding={{replicated}, {devices=[2]<=[2]}}",
     "f32[2] exponential(f32[2] a), result_accuracy={tolerance={atol=1e-05,rtol=0.1,ulps=2}}",
     "f32[2] negate(f32[2] a), metadata={op_type=\"neg\" op_name=\"jit(f)/neg\" "
