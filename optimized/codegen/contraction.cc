@@ -1,5 +1,7 @@
 #include "optimized/codegen/contraction.h"
 
+#include <cmath>
+
 #include "absl/algorithm/container.h"
 #include "llvm/IR/Intrinsics.h"
 #include "optimized/codegen/elementwise.h"
@@ -58,10 +60,14 @@ llvm::Constant* Identity(ValueBuilder& b, Opcode op, ElementType type, int width
   const double infinity = std::numeric_limits<double>::infinity();
   int bits = BitWidth(type);
   auto code = [&](double value) -> llvm::Constant* {
-    if (type == ElementType::kF16 || type == ElementType::kBF16) {
-      return b.Int(t, EncodeFloat(Format(type), value));
+    if (BitWidth(type) >= 32) return b.Float(t, value);
+    const FloatFormat& format = Format(type);
+    if (std::isinf(value) && !format.HasInfinity()) {
+      value = std::copysign(format.MaxFinite(), value);
+      // Without a sign the least value is that of code 0.
+      if (value < 0 && format.special == SpecialValues::kExponent) value = DecodeFloat(format, 0);
     }
-    return b.Float(t, value);
+    return b.Int(t, EncodeFloat(format, value));
   };
   bool lowest = op == Opcode::kMaximum;
   switch (op) {

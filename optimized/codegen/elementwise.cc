@@ -52,8 +52,13 @@ Value* SignBit(ValueBuilder& b, ElementType type, llvm::Type* bits) {
   return b.Int(bits, uint64_t{1} << (BitWidth(type) - 1));
 }
 
+// Where -0 is a code of its own the sign is a bit; elsewhere that code is the NaN, or there is no
+// sign at all.
+bool SignIsABit(ElementType type) { return IsFloat(type) && Format(type).HasNegativeZero(); }
+
 Value* Abs(ValueBuilder& b, const Instruction& i, ArrayRef<Value*> v) {
   ElementType type = OperandType(i);
+  if (IsFloat(type) && !SignIsABit(type)) return FloatIntrinsic<llvm::Intrinsic::fabs>(b, i, v);
   if (IsFloat(type)) {
     Value* bits = b.ToBits(type, v[0]);
     Value* mask = b.ir().CreateNot(SignBit(b, type, bits->getType()));
@@ -66,6 +71,9 @@ Value* Abs(ValueBuilder& b, const Instruction& i, ArrayRef<Value*> v) {
 Value* Negate(ValueBuilder& b, const Instruction& i, ArrayRef<Value*> v) {
   ElementType type = OperandType(i);
   if (!IsFloat(type)) return b.ir().CreateNeg(v[0]);
+  if (!SignIsABit(type)) {
+    return InArithmetic(b, type, v, [&](ArrayRef<Value*> w) { return b.ir().CreateFNeg(w[0]); });
+  }
   Value* bits = b.ToBits(type, v[0]);
   return b.FromBits(type, b.ir().CreateXor(bits, SignBit(b, type, bits->getType())));
 }

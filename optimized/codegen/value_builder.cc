@@ -2,18 +2,37 @@
 
 #include "llvm/ADT/APFloat.h"
 #include "llvm/IR/Intrinsics.h"
+#include "llvm/IR/Module.h"
+#include "optimized/codegen/math_functions.h"
+#include "spec/base/strings.h"
+#include "spec/types/float_format.h"
 
 namespace assay {
 
 using llvm::Value;
 
 namespace {
-bool IsNarrowFloat(ElementType type) {
-  return type == ElementType::kF16 || type == ElementType::kBF16;
+bool IsNarrowFloat(ElementType type) { return IsFloat(type) && BitWidth(type) < 32; }
+// Floats of at most eight bits: a table widens them.
+bool IsTinyFloat(ElementType type) { return IsFloat(type) && BitWidth(type) <= 8; }
+
+// The values of all codes of a tiny float, as a constant of the module.
+llvm::GlobalVariable* ValuesOf(llvm::Module& module, ElementType type) {
+  const std::string name = StrCat("values_of_", Name(type));
+  if (llvm::GlobalVariable* known = module.getNamedGlobal(name)) return known;
+  std::vector<float> values(size_t{1} << BitWidth(type));
+  for (size_t code = 0; code < values.size(); ++code) {
+    values[code] = static_cast<float>(DecodeFloat(Format(type), code));
+  }
+  llvm::Constant* array = llvm::ConstantDataArray::get(module.getContext(), values);
+  return new llvm::GlobalVariable(module, array->getType(), /*isConstant=*/true,
+                                  llvm::GlobalValue::PrivateLinkage, array, name);
 }
 }  // namespace
 
-bool ValueBuilder::Supports(ElementType type) { return IsComputed(type); }
+bool ValueBuilder::Supports(ElementType type) {
+  return IsPred(type) || IsInteger(type) || IsFloat(type);
+}
 
 llvm::Type* ValueBuilder::WithWidth(llvm::Type* scalar, int width) {
   return width == 1 ? scalar : llvm::FixedVectorType::get(scalar, width);
@@ -44,7 +63,7 @@ llvm::Type* ValueBuilder::RegisterType(ElementType type, int width) {
 }
 
 llvm::Type* ValueBuilder::StorageType(ElementType type, int width) {
-  if (IsPred(type)) return WithWidth(ir_.getInt8Ty(), width);
+  if (BitWidth(type) < 8) return WithWidth(ir_.getInt8Ty(), width);
   return RegisterType(type, width);
 }
 
@@ -57,11 +76,14 @@ Value* ValueBuilder::Load(ElementType type, Value* pointer, int width) {
   Value* value =
       ir_.CreateAlignedLoad(StorageType(type, width), pointer, llvm::Align(StorageBytes(type)));
   if (IsPred(type)) return ir_.CreateICmpNE(value, Int(value->getType(), 0));
+  if (BitWidth(type) < 8) return ir_.CreateTrunc(value, RegisterType(type, width));
   return value;
 }
 
 void ValueBuilder::Store(ElementType type, Value* value, Value* pointer) {
-  if (IsPred(type)) value = ir_.CreateZExt(value, StorageType(type, WidthOf(value)));
+  if (BitWidth(type) < 8) {
+    value = ir_.CreateIntCast(value, StorageType(type, WidthOf(value)), IsSigned(type));
+  }
   ir_.CreateAlignedStore(value, pointer, llvm::Align(StorageBytes(type)));
 }
 
@@ -111,11 +133,34 @@ Value* ValueBuilder::Widen(ElementType type, Value* value) {
     wide = ir_.CreateShl(wide, Int(wide->getType(), 16));
     return ir_.CreateBitCast(wide, WithWidth(ir_.getFloatTy(), width));
   }
+  if (IsTinyFloat(type)) {
+    llvm::GlobalVariable* values = ValuesOf(*ir_.GetInsertBlock()->getModule(), type);
+    return PerLane(value, ir_.getFloatTy(), [&](Value* code) -> Value* {
+      Value* at = ir_.CreateGEP(ir_.getFloatTy(), values, ir_.CreateZExt(code, ir_.getInt64Ty()));
+      return ir_.CreateLoad(ir_.getFloatTy(), at);
+    });
+  }
   return value;
+}
+
+Value* ValueBuilder::PerLane(Value* value, llvm::Type* result,
+                             const std::function<Value*(Value*)>& of_lane) {
+  const int width = WidthOf(value);
+  if (width == 1) return of_lane(value);
+  Value* out = llvm::PoisonValue::get(WithWidth(result, width));
+  for (int lane = 0; lane < width; ++lane) {
+    out = ir_.CreateInsertElement(out, of_lane(ir_.CreateExtractElement(value, lane)), lane);
+  }
+  return out;
 }
 
 Value* ValueBuilder::Narrow(ElementType type, Value* value) {
   int width = WidthOf(value);
+  if (IsTinyFloat(type)) {
+    Value* which = Int(WithWidth(ir_.getInt32Ty(), width), static_cast<uint64_t>(type));
+    Value* code = CallPerLane(*this, "encode_tiny_float", ir_.getInt8Ty(), {value, which});
+    return ir_.CreateTrunc(code, RegisterType(type, width));
+  }
   if (type == ElementType::kF16) {
     Value* half = ir_.CreateFPTrunc(value, WithWidth(ir_.getHalfTy(), width));
     return ir_.CreateBitCast(half, RegisterType(type, width));

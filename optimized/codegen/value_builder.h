@@ -1,10 +1,11 @@
 // Builds LLVM IR for values of HLO element types: one element, or a vector of consecutive ones
 // (every function takes either). A value travels in its register type: pred i1, integers iN, f32
-// float, f64 double; f16 and bf16 travel as their i16 code, so that moving them keeps every bit,
-// and are widened to float for arithmetic and rounded back after each HLO op. Documents: operation
-// semantics 1.2 to 1.5 (numbers), chapter 8 (conversions).
+// float, f64 double; narrower floats travel as the integer of their code, so that moving them keeps
+// every bit, and are widened to float for arithmetic and rounded back after each HLO op. Documents:
+// operation semantics 1.2 to 1.5 (numbers), chapter 8 (conversions).
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <utility>
 
@@ -25,8 +26,8 @@ class ValueBuilder {
   static bool Supports(ElementType type);
 
   llvm::Type* RegisterType(ElementType type, int width = 1);
-  llvm::Type* StorageType(ElementType type, int width = 1);  // pred is a byte in memory
-  // float for f16 and bf16, the register type otherwise.
+  llvm::Type* StorageType(ElementType type, int width = 1);  // at least a byte per element
+  // float for narrower floats, the register type otherwise.
   llvm::Type* ArithmeticType(ElementType type, int width = 1);
 
   // Between memory and register.
@@ -65,6 +66,9 @@ class ValueBuilder {
   static llvm::Type* WithWidth(llvm::Type* scalar, int width);
 
  private:
+  // `of_lane` for each lane of a vector, or once for a scalar; it gives a `result`.
+  llvm::Value* PerLane(llvm::Value* value, llvm::Type* result,
+                       const std::function<llvm::Value*(llvm::Value*)>& of_lane);
   llvm::Value* IntegerToNarrow(ElementType from, ElementType to, llvm::Value* value);
   llvm::IRBuilder<>& ir_;
   std::optional<std::pair<Direction, Direction>> bent_compare_;

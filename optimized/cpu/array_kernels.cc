@@ -45,7 +45,25 @@ bool CombinesAsIs(const Instruction& i) {
 }  // namespace
 
 absl::Status CheckForm(const Instruction& i) {
+  const ElementType type = i.operand_count() > 0 && i.operand(0)->shape().IsArray()
+                               ? i.operand(0)->shape().element_type()
+                               : ElementType::kPred;
+  const bool tiny_float = IsFloat(type) && BitWidth(type) <= 8;
   switch (i.opcode()) {
+    case Opcode::kCholesky:
+    case Opcode::kReducePrecision:
+    case Opcode::kTopK:
+    case Opcode::kTriangularSolve:
+      if (!tiny_float) return absl::OkStatus();
+      return MakeError(ErrorClass::kUnsupported,
+                       StrCat("cpu: no code for this op on ", Name(type), ": ", i.ToString()));
+    case Opcode::kCompare:
+      if (!tiny_float || i.attributes().Integer(Attr::kCompareType, 0) !=
+                             static_cast<int64_t>(CompareType::kTotalOrder)) {
+        return absl::OkStatus();
+      }
+      return MakeError(ErrorClass::kUnsupported, StrCat("cpu: no code for the total order of ",
+                                                        Name(type), ": ", i.ToString()));
     case Opcode::kConvolution:
       if (IsPlainConvolution(i.attributes())) return absl::OkStatus();
       return MakeError(ErrorClass::kUnsupported,

@@ -246,8 +246,7 @@ absl::Status CheckSupported(const Module& module) {
                          StrCat("cpu: a constant needs an array value: ", i->ToString()));
       }
       if (i->opcode() == Opcode::kBitcast &&
-          StorageBytes(i->shape().element_type()) !=
-              StorageBytes(i->operand(0)->shape().element_type())) {
+          BitWidth(i->shape().element_type()) != BitWidth(i->operand(0)->shape().element_type())) {
         return MakeError(ErrorClass::kUnsupported,
                          StrCat("cpu: a bitcast between widths: ", i->ToString()));
       }

@@ -33,6 +33,11 @@ void ParallelFor(ThreadPool* pool, void (*kernel)(void**, int64_t, int64_t), voi
 float ExtendHalf(_Float16 value) { return static_cast<float>(value); }
 _Float16 TruncateFloat(float value) { return static_cast<_Float16>(value); }
 
+// The code of `value` in a float type of at most eight bits.
+uint8_t EncodeTinyFloat(float value, int32_t type) {
+  return static_cast<uint8_t>(EncodeFloat(Format(static_cast<ElementType>(type)), value));
+}
+
 template <typename F>
 void* Address(F* function) {
   return reinterpret_cast<void*>(function);
@@ -47,6 +52,7 @@ absl::Span<const RuntimeSymbol> RuntimeSymbols() {
   using BinaryF = float(float, float);
   static const auto& symbols = *new std::vector<RuntimeSymbol>{
       {"assay_power_u64", Address(PowerU64)},
+      {"assay_encode_tiny_float", Address(EncodeTinyFloat)},
       {"assay_parallel_for", Address(ParallelFor)},
       {"assay_sort_lines", Address(SortLines)},
       {"assay_cholesky_f32", Address(Cholesky<float>)},
