@@ -1,12 +1,15 @@
 // The table of lowerings: one row per opcode that a kernel can compute.
 #include <array>
 
+#include "optimized/codegen/complex.h"
 #include "optimized/codegen/contraction.h"
 #include "optimized/codegen/element_emitter.h"
 #include "optimized/codegen/elementwise.h"
 #include "optimized/codegen/gather.h"
 #include "optimized/codegen/movement.h"
 #include "optimized/codegen/windows.h"
+#include "spec/backend/error.h"
+#include "spec/base/strings.h"
 
 namespace assay {
 
@@ -28,7 +31,13 @@ absl::StatusOr<ElementValues> EmitElementwise(ElementEmitter& e, const ElementEm
     if (!value.ok()) return value.status();
     operands.push_back(*value);
   }
-  return ElementValues{FindElementwise(i.opcode())(e.builder(), i, operands)};
+  const ElementwiseFn emit =
+      InvolvesComplex(i) ? FindComplexElementwise(i.opcode()) : FindElementwise(i.opcode());
+  if (emit == nullptr) {
+    return MakeError(ErrorClass::kUnsupported,
+                     StrCat("cpu: no code for this op on its type: ", i.ToString()));
+  }
+  return ElementValues{emit(e.builder(), i, operands)};
 }
 
 absl::StatusOr<ElementValues> EmitMap(ElementEmitter& e, const ElementEmitter::Frame* frame,
@@ -71,7 +80,7 @@ struct Table {
   Table() {
     for (int k = 0; k < kOpcodeCount; ++k) {
       Opcode opcode = static_cast<Opcode>(k);
-      if (FindElementwise(opcode) == nullptr) continue;
+      if (FindElementwise(opcode) == nullptr && FindComplexElementwise(opcode) == nullptr) continue;
       rows[k] = {opcode, EmitElementwise, ElementwiseLanes, Always};
       present[k] = true;
     }

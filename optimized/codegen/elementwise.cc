@@ -1,6 +1,7 @@
 #include "optimized/codegen/elementwise.h"
 
 #include "llvm/IR/Intrinsics.h"
+#include "optimized/codegen/complex.h"
 #include "optimized/codegen/math_functions.h"
 #include "spec/types/float_format.h"
 
@@ -369,6 +370,7 @@ constexpr Row kRows[] = {
 
 Value* EmitAdd(ValueBuilder& b, ElementType type, Value* x, Value* y) {
   if (IsPred(type)) return b.ir().CreateOr(x, y);
+  if (IsComplex(type)) return EmitComplexAdd(b, x, y);
   if (!IsFloat(type)) return b.ir().CreateAdd(x, y);
   return InArithmetic(b, type, {x, y},
                       [&](ArrayRef<Value*> w) { return b.ir().CreateFAdd(w[0], w[1]); });
@@ -376,6 +378,7 @@ Value* EmitAdd(ValueBuilder& b, ElementType type, Value* x, Value* y) {
 
 Value* EmitMultiply(ValueBuilder& b, ElementType type, Value* x, Value* y) {
   if (IsPred(type)) return b.ir().CreateAnd(x, y);
+  if (IsComplex(type)) return EmitComplexMultiply(b, x, y);
   if (!IsFloat(type)) return b.ir().CreateMul(x, y);
   return InArithmetic(b, type, {x, y},
                       [&](ArrayRef<Value*> w) { return b.ir().CreateFMul(w[0], w[1]); });

@@ -31,7 +31,7 @@ llvm::GlobalVariable* ValuesOf(llvm::Module& module, ElementType type) {
 }  // namespace
 
 bool ValueBuilder::Supports(ElementType type) {
-  return IsPred(type) || IsInteger(type) || IsFloat(type);
+  return IsPred(type) || IsInteger(type) || IsFloat(type) || IsComplex(type);
 }
 
 llvm::Type* ValueBuilder::WithWidth(llvm::Type* scalar, int width) {
@@ -45,6 +45,10 @@ int ValueBuilder::WidthOf(Value* value) {
 
 llvm::Type* ValueBuilder::RegisterType(ElementType type, int width) {
   llvm::Type* scalar = nullptr;
+  if (IsComplex(type)) {  // never a vector: vector_width
+    llvm::Type* part = RegisterType(ComponentType(type));
+    return llvm::StructType::get(context(), {part, part});
+  }
   switch (type) {
     case ElementType::kPred:
       scalar = ir_.getInt1Ty();
@@ -89,6 +93,18 @@ void ValueBuilder::Store(ElementType type, Value* value, Value* pointer) {
 
 llvm::Constant* ValueBuilder::ConstantElement(const Literal& literal, int64_t i) {
   ElementType type = literal.element_type();
+  if (IsComplex(type)) {
+    llvm::Type* part = RegisterType(ComponentType(type));
+    auto constant = [&](int64_t k) -> llvm::Constant* {
+      const bool is_float = part->isFloatTy();
+      return llvm::ConstantFP::get(
+          context(),
+          llvm::APFloat(is_float ? llvm::APFloat::IEEEsingle() : llvm::APFloat::IEEEdouble(),
+                        llvm::APInt(is_float ? 32 : 64, literal.GetComponentBits(k))));
+    };
+    return llvm::ConstantStruct::get(llvm::cast<llvm::StructType>(RegisterType(type)),
+                                     {constant(2 * i), constant(2 * i + 1)});
+  }
   uint64_t bits = literal.GetBits(i);
   switch (type) {
     case ElementType::kPred:
@@ -223,6 +239,7 @@ Value* ValueBuilder::IntegerToNarrow(ElementType from, ElementType to, Value* va
 
 Value* ValueBuilder::Convert(ElementType from, ElementType to, Value* value) {
   if (from == to) return value;
+  if (IsComplex(from) || IsComplex(to)) return ConvertComplex(from, to, value);
   int width = WidthOf(value);
   llvm::Type* target = RegisterType(to, width);
   if (IsPred(to)) {
@@ -249,6 +266,20 @@ Value* ValueBuilder::Convert(ElementType from, ElementType to, Value* value) {
     return to == ElementType::kF32 ? ir_.CreateFPTrunc(wide, target) : Narrow(to, RoundToOdd(wide));
   }
   return Narrow(to, wide);
+}
+
+// Part by part; a real number has the imaginary part +0, and of a complex one the real part is
+// converted.
+Value* ValueBuilder::ConvertComplex(ElementType from, ElementType to, Value* value) {
+  Value* re = IsComplex(from) ? ir_.CreateExtractValue(value, 0) : value;
+  re = Convert(ComponentType(from), ComponentType(to), re);
+  if (!IsComplex(to)) return re;
+  Value* im = llvm::Constant::getNullValue(RegisterType(ComponentType(to)));
+  if (IsComplex(from)) {
+    im = Convert(ComponentType(from), ComponentType(to), ir_.CreateExtractValue(value, 1));
+  }
+  Value* pair = ir_.CreateInsertValue(llvm::PoisonValue::get(RegisterType(to)), re, 0);
+  return ir_.CreateInsertValue(pair, im, 1);
 }
 
 Value* ValueBuilder::ToBits(ElementType type, Value* value) {

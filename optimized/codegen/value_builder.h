@@ -1,8 +1,9 @@
 // Builds LLVM IR for values of HLO element types: one element, or a vector of consecutive ones
 // (every function takes either). A value travels in its register type: pred i1, integers iN, f32
 // float, f64 double; narrower floats travel as the integer of their code, so that moving them keeps
-// every bit, and are widened to float for arithmetic and rounded back after each HLO op. Documents:
-// operation semantics 1.2 to 1.5 (numbers), chapter 8 (conversions).
+// every bit, and are widened to float for arithmetic and rounded back after each HLO op; a complex
+// number travels as a struct of its parts, never as a vector. Documents: operation semantics 1.2
+// to 1.5 (numbers), chapter 8 (conversions).
 #pragma once
 
 #include <functional>
@@ -69,6 +70,7 @@ class ValueBuilder {
   // `of_lane` for each lane of a vector, or once for a scalar; it gives a `result`.
   llvm::Value* PerLane(llvm::Value* value, llvm::Type* result,
                        const std::function<llvm::Value*(llvm::Value*)>& of_lane);
+  llvm::Value* ConvertComplex(ElementType from, ElementType to, llvm::Value* value);
   llvm::Value* IntegerToNarrow(ElementType from, ElementType to, llvm::Value* value);
   llvm::IRBuilder<>& ir_;
   std::optional<std::pair<Direction, Direction>> bent_compare_;

@@ -1,6 +1,7 @@
 #include "optimized/cpu/array_kernels.h"
 
 #include "absl/container/flat_hash_map.h"
+#include "optimized/codegen/complex.h"
 #include "spec/backend/error.h"
 #include "spec/base/strings.h"
 #include "spec/ops/shape_inference.h"
@@ -20,6 +21,7 @@ void ArrayKernelContext::CallRuntime(const char* name, llvm::ArrayRef<Value*> ar
 ArrayKernelFn FindArrayKernel(Opcode opcode) {
   static const auto& table = *new absl::flat_hash_map<Opcode, ArrayKernelFn>{
       {Opcode::kCholesky, EmitCholesky},
+      {Opcode::kFft, EmitFft},
       {Opcode::kScatter, EmitScatter},
       {Opcode::kSelectAndScatter, EmitSelectAndScatter},
       {Opcode::kSort, EmitSort},
@@ -49,6 +51,16 @@ absl::Status CheckForm(const Instruction& i) {
                                ? i.operand(0)->shape().element_type()
                                : ElementType::kPred;
   const bool tiny_float = IsFloat(type) && BitWidth(type) <= 8;
+  if (InvolvesComplex(i)) {
+    const bool lacks_code =
+        i.opcode() == Opcode::kCholesky || i.opcode() == Opcode::kTriangularSolve ||
+        i.opcode() == Opcode::kBitcastConvert ||
+        (FindElementwise(i.opcode()) != nullptr && FindComplexElementwise(i.opcode()) == nullptr);
+    if (lacks_code) {
+      return MakeError(ErrorClass::kUnsupported,
+                       StrCat("cpu: no code for this op on complex numbers: ", i.ToString()));
+    }
+  }
   switch (i.opcode()) {
     case Opcode::kCholesky:
     case Opcode::kReducePrecision:

@@ -224,8 +224,7 @@ class CpuBackend : public Backend {
     description_.has_decisions = true;
     description_.profile = options.profile;
     description_.capability = [](Opcode opcode, ElementType type) {
-      return IsCompiled(opcode) && ValueBuilder::Supports(type) ? Capability::kSupported
-                                                                : Capability::kUnsupported;
+      return IsCompiledFor(opcode, type) ? Capability::kSupported : Capability::kUnsupported;
     };
   }
 

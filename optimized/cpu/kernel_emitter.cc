@@ -31,12 +31,17 @@ std::string DefectText(const Defect& defect, const std::string& name) {
   return it == defect.parameters.end() ? "" : it->second;
 }
 
+constexpr int kNoLanes = 1 << 20;
+
 // Widest element that takes part, which sets how many fit into a vector.
 int WidestBits(const Instruction& i) {
   int bits = 8;
   auto consider = [&](const Shape& shape) {
     ForEachLeaf(shape, [&](const Shape& leaf, absl::Span<const int64_t>) {
-      if (leaf.IsArray()) bits = std::max(bits, BitWidth(leaf.element_type()));
+      if (!leaf.IsArray()) return;
+      // Complex numbers have no lanes.
+      bits =
+          std::max(bits, IsComplex(leaf.element_type()) ? kNoLanes : BitWidth(leaf.element_type()));
     });
   };
   consider(i.shape());

@@ -2,6 +2,7 @@
 
 #include "absl/container/flat_hash_set.h"
 #include "llvm/IR/IRBuilder.h"
+#include "optimized/codegen/complex.h"
 #include "optimized/cpu/array_kernels.h"
 #include "spec/backend/error.h"
 #include "spec/base/strings.h"
@@ -230,6 +231,12 @@ absl::Status EmitProgram(llvm::Module& module, const KernelTarget& target, Gates
 bool IsCompiled(Opcode opcode) {
   return IsStructural(opcode) || IsExpanded(opcode) || FindElementLowering(opcode) != nullptr ||
          FindArrayKernel(opcode) != nullptr;
+}
+
+bool IsCompiledFor(Opcode opcode, ElementType type) {
+  if (!IsCompiled(opcode) || !ValueBuilder::Supports(type)) return false;
+  if (!IsComplex(type)) return opcode != Opcode::kComplex || BitWidth(type) >= 32;
+  return FindElementwise(opcode) == nullptr || FindComplexElementwise(opcode) != nullptr;
 }
 
 absl::Status CheckSupported(const Module& module) {

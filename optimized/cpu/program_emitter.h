@@ -19,6 +19,8 @@ absl::Status EmitProgram(llvm::Module& module, const KernelTarget& target, Gates
 
 // Whether there is code for the op at all.
 bool IsCompiled(Opcode opcode);
+// The same for operands of one element type.
+bool IsCompiledFor(Opcode opcode, ElementType type);
 // An error naming the first instruction that no code can be generated for; OK otherwise.
 absl::Status CheckSupported(const Module& module);
 

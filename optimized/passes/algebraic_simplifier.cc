@@ -4,6 +4,7 @@
 #include <array>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_set.h"
 #include "optimized/passes/module_util.h"
 #include "optimized/passes/rules.h"
@@ -21,6 +22,35 @@ const std::array<std::vector<const Rule*>, kOpcodeCount>& RulesByOpcode() {
     return rules;
   }();
   return table;
+}
+
+bool IsComplexArray(const Instruction* inst) {
+  return inst->shape().IsArray() && IsComplex(inst->shape().element_type());
+}
+
+// The rules of arithmetic and of constants were written for one number per element; those that move
+// elements hold for complex ones too.
+bool RulesKnowItsType(const Instruction& inst) {
+  const auto is_constant = [](const Instruction* operand) {
+    return operand->opcode() == Opcode::kConstant && IsComplexArray(operand);
+  };
+  if (!IsComplexArray(&inst) && !absl::c_any_of(inst.operands(), IsComplexArray)) return true;
+  if (absl::c_any_of(inst.operands(), is_constant)) return false;
+  switch (inst.opcode()) {
+    case Opcode::kBroadcast:
+    case Opcode::kConcatenate:
+    case Opcode::kCopy:
+    case Opcode::kDynamicSlice:
+    case Opcode::kDynamicUpdateSlice:
+    case Opcode::kGetTupleElement:
+    case Opcode::kReshape:
+    case Opcode::kReverse:
+    case Opcode::kSlice:
+    case Opcode::kTranspose:
+      return true;
+    default:
+      return false;
+  }
 }
 
 class Simplifier {
@@ -54,7 +84,7 @@ class Simplifier {
   }
 
   bool TryRules(Instruction* inst) {
-    if (!IsPlain(*inst)) return false;
+    if (!IsPlain(*inst) || !RulesKnowItsType(*inst)) return false;
     for (const Rule* rule : RulesByOpcode()[static_cast<size_t>(inst->opcode())]) {
       if (budget_ == 0) return false;
       if (rule->apply(inst, context_, rule->name)) {

@@ -5,6 +5,8 @@
 #include <cstring>
 #include <vector>
 
+#include "optimized/runtime/complex_functions.h"
+#include "optimized/runtime/fft.h"
 #include "optimized/runtime/linear_algebra.h"
 #include "optimized/runtime/sort.h"
 #include "optimized/runtime/thread_pool.h"
@@ -50,54 +52,60 @@ absl::Span<const RuntimeSymbol> RuntimeSymbols() {
   using UnaryF = float(float);
   using Binary = double(double, double);
   using BinaryF = float(float, float);
-  static const auto& symbols = *new std::vector<RuntimeSymbol>{
-      {"assay_power_u64", Address(PowerU64)},
-      {"assay_encode_tiny_float", Address(EncodeTinyFloat)},
-      {"assay_parallel_for", Address(ParallelFor)},
-      {"assay_sort_lines", Address(SortLines)},
-      {"assay_cholesky_f32", Address(Cholesky<float>)},
-      {"assay_triangular_solve_f32", Address(TriangularSolve<float>)},
-      {"assay_cholesky_f64", Address(Cholesky<double>)},
-      {"assay_triangular_solve_f64", Address(TriangularSolve<double>)},
-      {"assay_cholesky_f16", Address(Cholesky<Half>)},
-      {"assay_triangular_solve_f16", Address(TriangularSolve<Half>)},
-      {"assay_cholesky_bf16", Address(Cholesky<BFloat16>)},
-      {"assay_triangular_solve_bf16", Address(TriangularSolve<BFloat16>)},
-      {"__extendhfsf2", Address(ExtendHalf)},
-      {"__truncsfhf2", Address(TruncateFloat)},
-      {"memcpy", Address<void*(void*, const void*, size_t)>(std::memcpy)},
-      {"memmove", Address<void*(void*, const void*, size_t)>(std::memmove)},
-      {"memset", Address<void*(void*, int, size_t)>(std::memset)},
-      {"assay_exp", Address<Unary>(::exp)},
-      {"assay_expm1", Address<Unary>(::expm1)},
-      {"assay_log", Address<Unary>(::log)},
-      {"assay_log1p", Address<Unary>(::log1p)},
-      {"assay_sin", Address<Unary>(::sin)},
-      {"assay_cos", Address<Unary>(::cos)},
-      {"assay_tan", Address<Unary>(::tan)},
-      {"assay_tanh", Address<Unary>(::tanh)},
-      {"assay_erf", Address<Unary>(::erf)},
-      {"assay_cbrt", Address<Unary>(::cbrt)},
-      {"assay_pow", Address<Binary>(::pow)},
-      {"assay_atan2", Address<Binary>(::atan2)},
-      {"assay_fmod", Address<Binary>(::fmod)},
-      {"assay_fmodf", Address<BinaryF>(::fmodf)},
-      {"floor", Address<Unary>(::floor)},
-      {"floorf", Address<UnaryF>(::floorf)},
-      {"ceil", Address<Unary>(::ceil)},
-      {"ceilf", Address<UnaryF>(::ceilf)},
-      {"trunc", Address<Unary>(::trunc)},
-      {"truncf", Address<UnaryF>(::truncf)},
-      {"round", Address<Unary>(::round)},
-      {"roundf", Address<UnaryF>(::roundf)},
-      {"rint", Address<Unary>(::rint)},
-      {"rintf", Address<UnaryF>(::rintf)},
-      {"nearbyint", Address<Unary>(::nearbyint)},
-      {"nearbyintf", Address<UnaryF>(::nearbyintf)},
-      // The rounding mode is never changed: rint rounds ties to even.
-      {"roundeven", Address<Unary>(::rint)},
-      {"roundevenf", Address<UnaryF>(::rintf)},
-  };
+  static const auto& symbols = *new std::vector<RuntimeSymbol>([] {
+    std::vector<RuntimeSymbol> all = {
+        {"assay_power_u64", Address(PowerU64)},
+        {"assay_encode_tiny_float", Address(EncodeTinyFloat)},
+        {"assay_parallel_for", Address(ParallelFor)},
+        {"assay_sort_lines", Address(SortLines)},
+        {"assay_cholesky_f32", Address(Cholesky<float>)},
+        {"assay_triangular_solve_f32", Address(TriangularSolve<float>)},
+        {"assay_cholesky_f64", Address(Cholesky<double>)},
+        {"assay_triangular_solve_f64", Address(TriangularSolve<double>)},
+        {"assay_cholesky_f16", Address(Cholesky<Half>)},
+        {"assay_triangular_solve_f16", Address(TriangularSolve<Half>)},
+        {"assay_cholesky_bf16", Address(Cholesky<BFloat16>)},
+        {"assay_triangular_solve_bf16", Address(TriangularSolve<BFloat16>)},
+        {"assay_fft_f32", Address(Fft<float>)},
+        {"assay_fft_f64", Address(Fft<double>)},
+        {"__extendhfsf2", Address(ExtendHalf)},
+        {"__truncsfhf2", Address(TruncateFloat)},
+        {"memcpy", Address<void*(void*, const void*, size_t)>(std::memcpy)},
+        {"memmove", Address<void*(void*, const void*, size_t)>(std::memmove)},
+        {"memset", Address<void*(void*, int, size_t)>(std::memset)},
+        {"assay_exp", Address<Unary>(::exp)},
+        {"assay_expm1", Address<Unary>(::expm1)},
+        {"assay_log", Address<Unary>(::log)},
+        {"assay_log1p", Address<Unary>(::log1p)},
+        {"assay_sin", Address<Unary>(::sin)},
+        {"assay_cos", Address<Unary>(::cos)},
+        {"assay_tan", Address<Unary>(::tan)},
+        {"assay_tanh", Address<Unary>(::tanh)},
+        {"assay_erf", Address<Unary>(::erf)},
+        {"assay_cbrt", Address<Unary>(::cbrt)},
+        {"assay_pow", Address<Binary>(::pow)},
+        {"assay_atan2", Address<Binary>(::atan2)},
+        {"assay_fmod", Address<Binary>(::fmod)},
+        {"assay_fmodf", Address<BinaryF>(::fmodf)},
+        {"floor", Address<Unary>(::floor)},
+        {"floorf", Address<UnaryF>(::floorf)},
+        {"ceil", Address<Unary>(::ceil)},
+        {"ceilf", Address<UnaryF>(::ceilf)},
+        {"trunc", Address<Unary>(::trunc)},
+        {"truncf", Address<UnaryF>(::truncf)},
+        {"round", Address<Unary>(::round)},
+        {"roundf", Address<UnaryF>(::roundf)},
+        {"rint", Address<Unary>(::rint)},
+        {"rintf", Address<UnaryF>(::rintf)},
+        {"nearbyint", Address<Unary>(::nearbyint)},
+        {"nearbyintf", Address<UnaryF>(::nearbyintf)},
+        // The rounding mode is never changed: rint rounds ties to even.
+        {"roundeven", Address<Unary>(::rint)},
+        {"roundevenf", Address<UnaryF>(::rintf)},
+    };
+    for (const RuntimeSymbol& symbol : ComplexSymbols()) all.push_back(symbol);
+    return all;
+  }());
   return symbols;
 }
 
