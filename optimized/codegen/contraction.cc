@@ -4,6 +4,7 @@
 
 #include "absl/algorithm/container.h"
 #include "llvm/IR/Intrinsics.h"
+#include "optimized/codegen/complex.h"
 #include "optimized/codegen/elementwise.h"
 #include "optimized/codegen/loop_nest.h"
 #include "spec/backend/error.h"
@@ -190,6 +191,7 @@ namespace {
 // With lanes a combiner runs on vectors, which only element-wise ops do as they are.
 bool IsElementwiseComputation(const Computation& computation) {
   return absl::c_all_of(computation, [](const Instruction* i) {
+    if (InvolvesComplex(*i)) return false;
     switch (i->opcode()) {
       case Opcode::kParameter:
       case Opcode::kTuple:

@@ -325,6 +325,10 @@ bool ElementEmitter::CanWalkLanes(const Frame* frame, const Instruction* instruc
                                   int lane_dim) {
   auto [it, inserted] = walks_.try_emplace({frame, instruction, lane_dim}, false);
   if (!inserted) return it->second;
+  // A complex value is never a vector.
+  if (instruction->shape().IsArray() && IsComplex(instruction->shape().element_type())) {
+    return false;
+  }
   bool result = false;
   // Contiguous in memory: every dimension behind the lanes' has one element.
   auto contiguous = [&](const Shape& shape) {

@@ -126,7 +126,9 @@ bool DividePowerOfTwo(Instruction* divide, RuleContext& context, std::string_vie
 }
 
 bool ReciprocalDivision(Instruction* divide, RuleContext& context, std::string_view rule) {
-  if (!IsFloat(TypeOf(divide)) || !context.profile.Grants(ClauseId::kReciprocalDivision)) {
+  // With few bits the reciprocal's own rounding is more than the clause allows.
+  if (!IsFloat(TypeOf(divide)) || BitWidth(TypeOf(divide)) < 16 ||
+      !context.profile.Grants(ClauseId::kReciprocalDivision)) {
     return false;
   }
   const std::optional<Reciprocal> reciprocal = NormalReciprocal(divide->operand(1));

@@ -2,28 +2,37 @@
 
 #include <cmath>
 #include <complex>
+#include <numbers>
+#include <type_traits>
 #include <vector>
 
 namespace assay {
 namespace {
 
-using Z = std::complex<double>;
+// The work is done in a wider format than the values have, as the chirp of an odd length costs a
+// few digits.
+template <typename T>
+using WiderThan = std::conditional_t<std::is_same_v<T, float>, double, long double>;
 
 // e^(-2 pi i k / n), 0 <= k < n; exact on the axes.
-Z Root(int64_t k, int64_t n) {
+template <typename W>
+std::complex<W> Root(int64_t k, int64_t n) {
   if (4 * k % n == 0) {
-    static constexpr double kReal[] = {1, 0, -1, 0}, kImaginary[] = {0, -1, 0, 1};
+    static constexpr W kReal[] = {1, 0, -1, 0}, kImaginary[] = {0, -1, 0, 1};
     return {kReal[4 * k / n], kImaginary[4 * k / n]};
   }
-  const double angle = -2 * M_PI * static_cast<double>(k) / static_cast<double>(n);
+  const W angle = -2 * std::numbers::pi_v<W> * static_cast<W>(k) / static_cast<W>(n);
   return {std::cos(angle), std::sin(angle)};
 }
 
 bool IsPowerOfTwo(int64_t n) { return (n & (n - 1)) == 0; }
 
 // A transform of one length, planned once.
+template <typename W>
 class Plan {
  public:
+  using Z = std::complex<W>;
+
   explicit Plan(int64_t n) : n_(n), size_(n) {
     if (!IsPowerOfTwo(n)) {
       // Bluestein: a convolution with a chirp, of a power of two that holds it without wrapping.
@@ -32,10 +41,10 @@ class Plan {
       chirp_.resize(n);
       for (int64_t k = 0; k < n; ++k) {
         const auto square = static_cast<int64_t>(static_cast<__int128>(k) * k % (2 * n));
-        chirp_[k] = Root(square, 2 * n);
+        chirp_[k] = Root<W>(square, 2 * n);
       }
     }
-    for (int64_t k = 0; k < size_ / 2; ++k) roots_.push_back(Root(k, size_));
+    for (int64_t k = 0; k < size_ / 2; ++k) roots_.push_back(Root<W>(k, size_));
     if (chirp_.empty()) return;
     filter_.assign(size_, 0);
     filter_[0] = std::conj(chirp_[0]);
@@ -53,7 +62,7 @@ class Plan {
     // The inverse is the forward transform of the conjugates.
     for (int64_t k = 0; k < size_; ++k) work_[k] = std::conj(work_[k] * filter_[k]);
     Radix2(work_);
-    const double scale = 1.0 / static_cast<double>(size_);
+    const W scale = W(1) / static_cast<W>(size_);
     for (int64_t k = 0; k < n_; ++k) values[k] = std::conj(work_[k]) * scale * chirp_[k];
   }
 
@@ -86,12 +95,14 @@ class Plan {
 };
 
 // Transforms the lines along dimension `d` of an array of `sizes`.
-void AlongDimension(std::vector<Z>& values, const std::vector<int64_t>& sizes, size_t d,
-                    bool inverse) {
+template <typename W>
+void AlongDimension(std::vector<std::complex<W>>& values, const std::vector<int64_t>& sizes,
+                    size_t d, bool inverse) {
   const int64_t n = sizes[d];
   int64_t stride = 1;
   for (size_t k = d + 1; k < sizes.size(); ++k) stride *= sizes[k];
-  Plan plan(n);
+  using Z = std::complex<W>;
+  Plan<W> plan(n);
   std::vector<Z> line(n);
   const auto count = static_cast<int64_t>(values.size());
   for (int64_t block = 0; block < count; block += n * stride) {
@@ -101,7 +112,7 @@ void AlongDimension(std::vector<Z>& values, const std::vector<int64_t>& sizes, s
         line[k] = inverse ? std::conj(value) : value;
       }
       plan.Run(line);
-      const double scale = 1.0 / static_cast<double>(n);
+      const W scale = W(1) / static_cast<W>(n);
       for (int64_t k = 0; k < n; ++k)
         values[offset + k * stride] = inverse ? std::conj(line[k]) * scale : line[k];
     }
@@ -113,6 +124,8 @@ void AlongDimension(std::vector<Z>& values, const std::vector<int64_t>& sizes, s
 template <typename T>
 void Fft(const T* in, T* out, int64_t kind, int64_t batch, int64_t rank, int64_t n0, int64_t n1,
          int64_t n2) {
+  using W = WiderThan<T>;
+  using Z = std::complex<W>;
   std::vector<int64_t> sizes = {n0, n1, n2};
   sizes.resize(rank);
   const int64_t last = sizes.back(), half = last / 2 + 1;

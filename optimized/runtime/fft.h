@@ -10,7 +10,7 @@ namespace assay {
 enum FftKind : int64_t { kFft = 0, kIfft = 1, kRfft = 2, kIrfft = 3 };
 
 // `batch` arrays, one after another, each of the `rank` sizes n0 to n2 (of the real side for kRfft
-// and kIrfft), 1 <= rank <= 3. T: float or double, the type of a part; the work is done in double.
+// and kIrfft), 1 <= rank <= 3. T: float or double, the type of a part.
 template <typename T>
 void Fft(const T* in, T* out, int64_t kind, int64_t batch, int64_t rank, int64_t n0, int64_t n1,
          int64_t n2);
