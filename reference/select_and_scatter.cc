@@ -67,8 +67,16 @@ class Selection {
     return std::move((*keep)[0]);
   }
 
-  // Every element of window o that no other one beats with certainty.
+  // Every element of window o that no other one beats with certainty. Pairs are many: of a window
+  // too large for them, every element.
   absl::Status AddPossible(int64_t o, const IndexMap& list, Destinations& chosen) {
+    constexpr size_t kMostCompared = 1024;
+    if (chosen.unsure.empty()) chosen.unsure.resize(chosen.plain.size());
+    chosen.unsure[o] = true;
+    if (list.size() > kMostCompared) {
+      for (int64_t element : list) chosen.possible.push_back({element, o});
+      return absl::OkStatus();
+    }
     IndexMap earlier, later;
     std::vector<std::pair<size_t, size_t>> pairs;
     for (size_t a = 0; a < list.size(); ++a) {
@@ -87,8 +95,6 @@ class Selection {
       const bool kept = keep->array->literal.GetBits(at) != 0;
       beaten[kept ? pairs[i].second : pairs[i].first] = true;
     }
-    if (chosen.unsure.empty()) chosen.unsure.resize(chosen.plain.size());
-    chosen.unsure[o] = true;
     for (size_t k = 0; k < list.size(); ++k)
       if (!beaten[k] || list[k] == chosen.plain[o]) chosen.possible.push_back({list[k], o});
     return absl::OkStatus();

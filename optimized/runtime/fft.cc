@@ -94,6 +94,13 @@ class Plan {
   std::vector<Z> roots_, chirp_, filter_, work_;
 };
 
+// The inverse transform is the forward one with the parts exchanged before and after: no sign of a
+// zero changes.
+template <typename W>
+std::complex<W> Swapped(std::complex<W> z) {
+  return {z.imag(), z.real()};
+}
+
 // Transforms the lines along dimension `d` of an array of `sizes`.
 template <typename W>
 void AlongDimension(std::vector<std::complex<W>>& values, const std::vector<int64_t>& sizes,
@@ -109,12 +116,13 @@ void AlongDimension(std::vector<std::complex<W>>& values, const std::vector<int6
     for (int64_t offset = block; offset < block + stride; ++offset) {
       for (int64_t k = 0; k < n; ++k) {
         const Z value = values[offset + k * stride];
-        line[k] = inverse ? std::conj(value) : value;
+        line[k] = inverse ? Swapped(value) : value;
       }
       plan.Run(line);
       const W scale = W(1) / static_cast<W>(n);
-      for (int64_t k = 0; k < n; ++k)
-        values[offset + k * stride] = inverse ? std::conj(line[k]) * scale : line[k];
+      for (int64_t k = 0; k < n; ++k) {
+        values[offset + k * stride] = inverse ? Swapped(line[k]) * scale : line[k];
+      }
     }
   }
 }
