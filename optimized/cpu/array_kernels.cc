@@ -22,6 +22,7 @@ ArrayKernelFn FindArrayKernel(Opcode opcode) {
   static const auto& table = *new absl::flat_hash_map<Opcode, ArrayKernelFn>{
       {Opcode::kCholesky, EmitCholesky},
       {Opcode::kFft, EmitFft},
+      {Opcode::kRngBitGenerator, EmitRngBitGenerator},
       {Opcode::kScatter, EmitScatter},
       {Opcode::kSelectAndScatter, EmitSelectAndScatter},
       {Opcode::kSort, EmitSort},
@@ -76,6 +77,12 @@ absl::Status CheckForm(const Instruction& i) {
       }
       return MakeError(ErrorClass::kUnsupported, StrCat("cpu: no code for the total order of ",
                                                         Name(type), ": ", i.ToString()));
+    case Opcode::kRngBitGenerator: {
+      const ElementType bits = i.shape().elements()[1].element_type();
+      if (BitWidth(bits) >= 8 || !IsSigned(bits)) return absl::OkStatus();
+      return MakeError(ErrorClass::kUnsupported,
+                       StrCat("cpu: no code for random bits of ", Name(bits), ": ", i.ToString()));
+    }
     case Opcode::kConvolution:
       if (IsPlainConvolution(i.attributes())) return absl::OkStatus();
       return MakeError(ErrorClass::kUnsupported,

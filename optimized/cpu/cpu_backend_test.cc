@@ -51,7 +51,6 @@ const std::set<std::string>& NotCompiledYet() {
                                                         "reduce-scatter",
                                                         "replica-id",
                                                         "rng",
-                                                        "rng-bit-generator",
                                                         "rng-get-and-update-state",
                                                         "send",
                                                         "send-done",

@@ -8,6 +8,7 @@
 #include "optimized/runtime/complex_functions.h"
 #include "optimized/runtime/fft.h"
 #include "optimized/runtime/linear_algebra.h"
+#include "optimized/runtime/random.h"
 #include "optimized/runtime/sort.h"
 #include "optimized/runtime/thread_pool.h"
 #include "spec/types/native.h"
@@ -66,6 +67,8 @@ absl::Span<const RuntimeSymbol> RuntimeSymbols() {
         {"assay_triangular_solve_f16", Address(TriangularSolve<Half>)},
         {"assay_cholesky_bf16", Address(Cholesky<BFloat16>)},
         {"assay_triangular_solve_bf16", Address(TriangularSolve<BFloat16>)},
+        {"assay_three_fry_bits", Address(ThreeFryBits)},
+        {"assay_philox_bits", Address(PhiloxBits)},
         {"assay_fft_f32", Address(Fft<float>)},
         {"assay_fft_f64", Address(Fft<double>)},
         {"__extendhfsf2", Address(ExtendHalf)},

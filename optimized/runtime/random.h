@@ -1,0 +1,17 @@
+// Counter-based random bits for compiled code. Document: operation semantics chapter 13
+// (RngBitGenerator); Salmon et al., Parallel random numbers: as easy as 1, 2, 3.
+#pragma once
+
+#include <cstdint>
+
+namespace assay {
+
+// Fills `out` with `count` numbers of `bytes` bytes (1, 2, 4 or 8) and `mask` applied, and writes
+// the next state. `state` has `words` u64: two, or three for Philox. ThreeFry splits its pairs
+// along a dimension of `size` elements, the dimensions behind which hold `inner` elements.
+void ThreeFryBits(const uint64_t* state, uint64_t* next, void* out, int64_t count, int64_t bytes,
+                  int64_t mask, int64_t size, int64_t inner);
+void PhiloxBits(const uint64_t* state, uint64_t* next, void* out, int64_t count, int64_t bytes,
+                int64_t mask, int64_t words);
+
+}  // namespace assay
