@@ -58,6 +58,7 @@ constexpr ElementLowering kRows[] = {
     {Opcode::kConcatenate, EmitConcatenate, ConcatenateLanes, nullptr},
     {Opcode::kConvolution, EmitConvolution, ConvolutionLanes, nullptr},
     {Opcode::kCopy, EmitCopy, ElementwiseLanes, Always},
+    {Opcode::kDomain, EmitCopy, ElementwiseLanes, Always},
     {Opcode::kDot, EmitDot, DotLanes, nullptr},
     {Opcode::kDynamicSlice, EmitDynamicSlice, DynamicSliceLanes, nullptr},
     {Opcode::kDynamicUpdateSlice, EmitDynamicUpdateSlice, DynamicUpdateSliceLanes, nullptr},

@@ -132,6 +132,17 @@ Value* Minimum(ValueBuilder& b, const Instruction& i, ArrayRef<Value*> v) {
   return EmitMinimum(b, OperandType(i), v[0], v[1]);
 }
 
+// The upper half of the product.
+Value* Mulhi(ValueBuilder& b, const Instruction& i, ArrayRef<Value*> v) {
+  llvm::IRBuilder<>& ir = b.ir();
+  const ElementType type = OperandType(i);
+  const int bits = BitWidth(type);
+  llvm::Type* wide = b.WithWidth(ir.getIntNTy(2 * bits), b.WidthOf(v[0]));
+  Value* product = ir.CreateMul(ir.CreateIntCast(v[0], wide, IsSigned(type)),
+                                ir.CreateIntCast(v[1], wide, IsSigned(type)));
+  return ir.CreateTrunc(ir.CreateLShr(product, b.Int(wide, bits)), v[0]->getType());
+}
+
 Value* Subtract(ValueBuilder& b, const Instruction& i, ArrayRef<Value*> v) {
   ElementType type = OperandType(i);
   if (!IsFloat(type)) return b.ir().CreateSub(v[0], v[1]);
@@ -319,15 +330,21 @@ struct Row {
 
 constexpr Row kRows[] = {
     {Opcode::kAbs, Abs},
+    {Opcode::kAcos, Libm<"acos">},
+    {Opcode::kAcosh, Libm<"acosh">},
     {Opcode::kAdd, Add},
     {Opcode::kAnd, And},
+    {Opcode::kAsin, Libm<"asin">},
+    {Opcode::kAsinh, Libm<"asinh">},
     {Opcode::kAtan2, Libm<"atan2">},
+    {Opcode::kAtanh, Libm<"atanh">},
     {Opcode::kCbrt, Libm<"cbrt">},
     {Opcode::kCeil, FloatIntrinsic<llvm::Intrinsic::ceil>},
     {Opcode::kClamp, Clamp},
     {Opcode::kClz, Clz},
     {Opcode::kCompare, Compare},
     {Opcode::kConvert, Convert},
+    {Opcode::kCosh, Libm<"cosh">},
     {Opcode::kCosine, Libm<"cos">},
     {Opcode::kDivide, Divide},
     {Opcode::kErf, Libm<"erf">},
@@ -341,6 +358,7 @@ constexpr Row kRows[] = {
     {Opcode::kLogistic, FloatFunction<EmitLogistic>},
     {Opcode::kMaximum, Maximum},
     {Opcode::kMinimum, Minimum},
+    {Opcode::kMulhi, Mulhi},
     {Opcode::kMultiply, Multiply},
     {Opcode::kNegate, Negate},
     {Opcode::kNot, Not},
@@ -359,6 +377,7 @@ constexpr Row kRows[] = {
     {Opcode::kShiftRightLogical, Shift<llvm::Instruction::LShr>},
     {Opcode::kSign, Sign},
     {Opcode::kSine, Libm<"sin">},
+    {Opcode::kSinh, Libm<"sinh">},
     {Opcode::kSqrt, FloatIntrinsic<llvm::Intrinsic::sqrt>},
     {Opcode::kSubtract, Subtract},
     {Opcode::kTan, Libm<"tan">},
