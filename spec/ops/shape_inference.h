@@ -44,6 +44,8 @@ absl::StatusOr<Shape> InferDynamicUpdateSlice(const OpSite& site);
 
 // Contractions, linear algebra and transforms.
 absl::StatusOr<Shape> InferDot(const OpSite& site);
+absl::StatusOr<Shape> InferRaggedDot(const OpSite& site);
+absl::StatusOr<Shape> InferScaledDot(const OpSite& site);
 absl::StatusOr<Shape> InferConvolution(const OpSite& site);
 absl::StatusOr<Shape> InferCholesky(const OpSite& site);
 absl::StatusOr<Shape> InferTriangularSolve(const OpSite& site);
