@@ -57,6 +57,7 @@ const std::set<std::string>& NotCompiledYet() {
                                                         "rng-bit-generator",
                                                         "rng-get-and-update-state",
                                                         "scaled-dot",
+                                                        "scan",
                                                         "send",
                                                         "send-done",
                                                         "set-dimension-size",

@@ -128,6 +128,7 @@ constexpr std::vector<OpInfo> ReductionRows() {
                       Optional(Attr::kIsReverse), AsWritten(Attr::kIsAssociative)},
        .callees = CalleeForm::kToApply,
        .flags = kShapeInferable,
+       .infer = InferScan,
        .numeric = kBodyContract,
        .chapter = "hlo-format 4.0.5 scan",
        .summary = "running combination along a dimension"},

@@ -62,6 +62,7 @@ absl::StatusOr<Shape> InferRngGetAndUpdateState(const OpSite& site);
 absl::StatusOr<Shape> InferReduce(const OpSite& site);
 absl::StatusOr<Shape> InferReduceWindow(const OpSite& site);
 absl::StatusOr<Shape> InferSelectAndScatter(const OpSite& site);
+absl::StatusOr<Shape> InferScan(const OpSite& site);
 
 // Gather, scatter, sort, map.
 absl::StatusOr<Shape> InferGather(const OpSite& site);
