@@ -85,6 +85,135 @@ absl::Status EvaluateReducePrecision(const OpContext& op, Literal& result) {
   return absl::OkStatus();
 }
 
+// ---- stochastic-convert
+
+// The numbers of a float type on both sides of a magnitude, equal if it is one of them.
+struct Neighbours {
+  double below, above;
+};
+Neighbours NeighboursOf(const FloatFormat& format, double magnitude) {
+  uint64_t code = EncodeFloat(format, magnitude);
+  const double nearest = DecodeFloat(format, code);
+  if (nearest == magnitude || std::isinf(magnitude)) return {nearest, nearest};
+  const uint64_t largest = EncodeFloat(format, format.MaxFinite());
+  const bool overflows = !(nearest <= format.MaxFinite());
+  if (overflows || (nearest > magnitude && code > 0)) code = overflows ? largest : code - 1;
+  const double below = DecodeFloat(format, code);
+  if (code < largest) return {below, DecodeFloat(format, code + 1)};
+  // Beyond the largest number as far as the one before it is away.
+  const double step = below - DecodeFloat(format, code - 1);
+  return {below, below + step};
+}
+
+// Whether `fraction`, in [0, 1), is more than the random bits as a fraction, in as many bits.
+bool RoundsUp(double fraction, uint64_t random, int width) {
+  return random < static_cast<uint64_t>(std::ldexp(fraction, width));
+}
+
+// `result` is a scalar or longer; `i` is the element to set.
+void StochasticConvertElement(double x, uint64_t random, int width, int64_t i, Literal& result) {
+  const double magnitude = std::fabs(x);
+  if (!std::isfinite(x)) return result.SetDouble(i, x);
+  double value;
+  if (IsFloat(result.element_type())) {
+    const auto [below, above] = NeighboursOf(Format(result.element_type()), magnitude);
+    const double fraction = above == below ? 0 : (magnitude - below) / (above - below);
+    value = fraction >= 1 || RoundsUp(fraction, random, width) ? above : below;
+  } else {
+    const double whole = std::trunc(magnitude);
+    value = whole + (RoundsUp(magnitude - whole, random, width) ? 1 : 0);
+  }
+  result.SetDouble(i, std::copysign(value, x));
+}
+
+absl::Status EvaluateStochasticConvert(const OpContext& op, Literal& result) {
+  const int width = BitWidth(op.literal(1).element_type());
+  for (int64_t i = 0; i < result.element_count(); ++i)
+    StochasticConvertElement(op.literal(0).GetDouble(i), op.literal(1).GetBits(i), width, i,
+                             result);
+  return absl::OkStatus();
+}
+
+// Floats may be either neighbour: which random bits decide, no document says. Integers follow the
+// comparison that XLA's decomposition makes (jaxlib 0.10.2).
+void BoundStochasticFloat(const OpContext& op, int64_t i, const Range<double>& x, Array& result) {
+  const FloatFormat& format = Format(op.type());
+  if (x.Undecided() || (x.Single() && x.flags != 0)) {
+    if (x.Undecided()) SetUndecided(result, i);
+    return;
+  }
+  Range<double> hull{0, 0, x.flags};
+  if (x.HasFinite()) {
+    // Of both ends the neighbours; a magnitude that overflows is an infinity, or what is there
+    // instead.
+    double low = std::numeric_limits<double>::infinity(), high = -low;
+    for (double end : {x.low(), x.high()}) {
+      const auto [below, above] = NeighboursOf(format, std::fabs(end));
+      for (double magnitude : {below, above}) {
+        const double value = std::copysign(magnitude, end);
+        low = std::min(low, value);
+        high = std::max(high, value);
+        if (magnitude > format.MaxFinite()) {
+          if (!format.HasInfinity()) return SetUndecided(result, i);
+          hull.flags |= end > 0 ? kMayBePosInf : kMayBeNegInf;
+        }
+      }
+    }
+    low = std::max(low, -format.MaxFinite());
+    high = std::min(high, format.MaxFinite());
+    if (low == high && hull.flags == 0 && x.Single()) return;
+    const uint32_t flags = hull.flags;
+    hull = Range<double>::Hull(low, high);
+    hull.flags = flags | (low <= 0 && high >= 0 ? uint32_t{kZeroSignFree} : 0);
+  }
+  Store(result, i, hull, 0);
+}
+
+void BoundStochasticInteger(const OpContext& op, int64_t i, const Range<double>& x, Array& result) {
+  const bool certain_bits = !op.array(1).choices.contains(i);
+  if (x.Single() && certain_bits) return;
+  if (x.Undecided()) return SetUndecided(result, i);
+  const int width = BitWidth(op.literal(1).element_type());
+  std::vector<uint64_t> draws = CodesOf(op.array(1), i);
+  if (draws.empty()) draws = {0, width == 64 ? ~uint64_t{0} : (uint64_t{1} << width) - 1};
+  Literal scalar(Shape::Scalar(op.type()));
+  auto convert = [&](double value, uint64_t draw) -> const Literal& {
+    StochasticConvertElement(value, draw, width, 0, scalar);
+    return scalar;
+  };
+  std::vector<uint64_t> codes;
+  if (x.HasFinite()) {
+    // For given bits the result grows with the operand.
+    const double slop = x.radius == 0 ? 0 : std::fabs(x.centre) * kSlop<double>;
+    for (uint64_t draw : draws) {
+      const auto low = static_cast<uint64_t>(convert(x.low() - slop, draw).GetInteger(0));
+      const auto high = static_cast<uint64_t>(convert(x.high() + slop, draw).GetInteger(0));
+      if (high - low >= kMaxChoices) return SetUndecided(result, i);
+      for (uint64_t k = low; k != high + 1; ++k) {
+        scalar.SetInteger(0, static_cast<int64_t>(k));
+        codes.push_back(scalar.GetBits(0));
+      }
+    }
+  }
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  if ((x.flags & kMayBePosInf) != 0) codes.push_back(convert(kInfinity, 0).GetBits(0));
+  if ((x.flags & kMayBeNegInf) != 0) codes.push_back(convert(-kInfinity, 0).GetBits(0));
+  if ((x.flags & kMayBeNan) != 0) codes.push_back(0);
+  SetCodes(result, i, std::move(codes));
+}
+
+absl::Status BoundStochasticConvert(const OpContext& op, Array& result) {
+  for (int64_t i = 0; i < op.count(); ++i) {
+    const Range<double> x = SeenAny(op, op.array(0), i);
+    if (IsFloat(op.type())) {
+      BoundStochasticFloat(op, i, x, result);
+    } else {
+      BoundStochasticInteger(op, i, x, result);
+    }
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 uint64_t ReducePrecision(const FloatFormat& format, int exponent_bits, int mantissa_bits,
@@ -122,6 +251,8 @@ absl::Span<const OpEvaluation> ConvertEvaluations() {
       {Opcode::kBitcastConvert, EvaluateBitcastConvert, BoundBitcastConvert},
       {Opcode::kReducePrecision, EvaluateReducePrecision, BoundReducePrecision, nullptr, nullptr,
        true},
+      {Opcode::kStochasticConvert, EvaluateStochasticConvert, BoundStochasticConvert, nullptr,
+       nullptr, true},
   };
   return kRows;
 }

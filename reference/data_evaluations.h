@@ -12,6 +12,7 @@ absl::Span<const OpEvaluation> ScatterEvaluations();
 absl::Span<const OpEvaluation> SortEvaluations();
 absl::Span<const OpEvaluation> TopKEvaluations();
 absl::Span<const OpEvaluation> MapEvaluations();
+absl::Span<const OpEvaluation> ScanEvaluations();
 absl::Span<const OpEvaluation> BatchNormEvaluations();
 absl::Span<const OpEvaluation> DynamicShapeEvaluations();
 

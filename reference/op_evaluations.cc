@@ -36,6 +36,7 @@ const OpEvaluation* FindEvaluation(Opcode opcode) {
                                         SortEvaluations(),
                                         TopKEvaluations(),
                                         MapEvaluations(),
+                                        ScanEvaluations(),
                                         BatchNormEvaluations(),
                                         DynamicShapeEvaluations(),
                                         DotEvaluations(),

@@ -463,6 +463,46 @@ Instruction* BuildMap(Program& program, Opcode) {
                       std::move(attributes), {body});
 }
 
+// ---- scan
+
+// A running combination of the slices, with the last one and, now and then, what each slice adds.
+Instruction* BuildScan(Program& program, Opcode opcode) {
+  Choices& choices = program.choices();
+  Instruction* x = program.Operand(kI | kF, 1);
+  const ElementType type = x->shape().element_type();
+  const auto d = static_cast<int64_t>(choices.Draw(x->shape().rank()));
+  DimVector slice(x->shape().dimensions().begin(), x->shape().dimensions().end());
+  slice.erase(slice.begin() + d);
+  const Shape step = Shape::Array(type, slice);
+  Instruction* init = program.OperandOf(type, slice);
+  const bool associative = choices.Percent(30);
+  Computation* body = program.NewComputation("scanned");
+  Scope scope;
+  scope.computation = body;
+  scope.depth = program.scope().depth + 1;
+  Scope* outer = program.EnterScope(&scope);
+  Instruction* value = program.ScopeParameter(0, step);
+  Instruction* carry = program.ScopeParameter(1, step);
+  const Opcode combine = associative
+                             ? choices.Pick({Opcode::kAdd, Opcode::kMaximum, Opcode::kMinimum})
+                             : choices.Pick({Opcode::kAdd, Opcode::kSubtract, Opcode::kMaximum});
+  Instruction* next = program.Binary(combine, value, carry);
+  Instruction* out = next;
+  if (!associative && choices.Percent(40)) out = program.Binary(Opcode::kMinimum, next, value);
+  body->set_root(program.Tuple({out, next}));
+  program.EnterScope(outer);
+  Attributes attributes;
+  attributes.Set(Attr::kDimension, {d});
+  attributes.Set(Attr::kNumCarries, AttrValue(int64_t{1}));
+  if (choices.Percent(40)) attributes.Set(Attr::kIsReverse, AttrValue(true));
+  if (associative) attributes.Set(Attr::kIsAssociative, AttrValue(true));
+  const Shape whole = Shape::Array(type, x->shape().dimensions());
+  Instruction* all =
+      program.Emit(opcode, Shape::Tuple({whole, step}), {x, init}, std::move(attributes), {body});
+  program.GetTupleElement(all, 1);
+  return program.GetTupleElement(all, 0);
+}
+
 // ---- batch normalisation
 
 Instruction* BuildBatchNorm(Program& program, Opcode opcode) {
@@ -568,6 +608,7 @@ constexpr Recipe kRecipes[] = {
     {Opcode::kSelectAndScatter, "select-and-scatter", RecipeGroup::kReduce, 3,
      BuildSelectAndScatter},
     {Opcode::kMap, "map", RecipeGroup::kReduce, 2, BuildMap},
+    {Opcode::kScan, "scan", RecipeGroup::kReduce, 2, BuildScan, true},
     {Opcode::kBatchNormTraining, "batch-norm-training", RecipeGroup::kReduce, 1, BuildBatchNorm},
     {Opcode::kBatchNormInference, "batch-norm-inference", RecipeGroup::kReduce, 1, BuildBatchNorm},
     {Opcode::kBatchNormGrad, "batch-norm-grad", RecipeGroup::kReduce, 1, BuildBatchNorm},

@@ -179,12 +179,84 @@ Instruction* BuildPartOfDot(Program& program, Opcode) {
   return program.Slice(x, std::move(ranges));
 }
 
+// Groups along a free, a contracting or a batch dimension of lhs. Sizes are given: they cover the
+// dimension, or leave a rest, or reach beyond it.
+Instruction* BuildRaggedDot(Program& program, Opcode opcode) {
+  Choices& choices = program.choices();
+  const auto mode = choices.Draw(3);  // ragged: free, contracting, batch
+  const bool batched = mode == 2 || choices.Percent(40);
+  const ElementType type = program.DrawType(kI | kF);
+  auto size = [&] { return std::min<int64_t>(program.DrawSize(), 9); };
+  const int64_t b = size(), m = size(), k = size(), n = size();
+  const int64_t groups = choices.Range(1, 4);
+  DimVector lhs = {m, k}, rhs = {k, n}, result = {m, n};
+  if (batched)
+    for (DimVector* dimensions : {&lhs, &rhs, &result}) dimensions->insert(dimensions->begin(), b);
+  if (mode == 0) rhs.insert(rhs.begin(), groups);
+  if (mode == 1) result.insert(result.begin(), groups);
+  if (!program.Fits(Product(lhs)) || !program.Fits(Product(rhs)) || !program.Fits(Product(result)))
+    return nullptr;
+  const int64_t at = batched ? 1 : 0;
+  const int64_t ragged = mode == 2 ? 0 : at + static_cast<int64_t>(mode);
+  // Once for all, or for each batch.
+  DimVector sizes_shape = {groups};
+  if (batched && mode != 2 && choices.Percent(50)) sizes_shape.insert(sizes_shape.begin(), b);
+  Literal sizes(Shape::Array(ElementType::kS32, sizes_shape));
+  const int64_t most = 2 * lhs[ragged] / groups + 1;
+  for (int64_t i = 0; i < sizes.element_count(); ++i) sizes.SetInteger(i, choices.Range(0, most));
+  Instruction* x = program.OperandOf(type, lhs);
+  Instruction* y = program.OperandOf(type, rhs);
+  Instruction* counts = program.Constant(std::move(sizes));
+  const int64_t rhs_at = mode == 0 ? at + 1 : at;
+  Attributes attributes;
+  if (batched) {
+    attributes.Set(Attr::kLhsBatchDims, {0});
+    attributes.Set(Attr::kRhsBatchDims, {mode == 0 ? 1 : 0});
+  }
+  attributes.Set(Attr::kLhsContractingDims, {at + 1});
+  attributes.Set(Attr::kRhsContractingDims, {rhs_at});
+  attributes.Set(Attr::kLhsRaggedDims, {ragged});
+  attributes.Set(Attr::kRhsGroupDims, mode == 0 ? DimVector{0} : DimVector{});
+  return program.Emit(opcode, Shape::Array(type, result), {x, y, counts}, std::move(attributes));
+}
+
+// One operand scaled or both, by factors of one type for blocks of the contracting dimension.
+Instruction* BuildScaledDot(Program& program, Opcode opcode) {
+  Choices& choices = program.choices();
+  const bool narrow = choices.Percent(50);
+  const ElementType data =
+      narrow ? choices.Pick({ElementType::kF8E4M3FN, ElementType::kF8E5M2, ElementType::kF4E2M1FN})
+             : ElementType::kBF16;
+  const ElementType factor = choices.Pick({ElementType::kBF16, ElementType::kF8E8M0FNU});
+  for (ElementType type : {data, factor, ElementType::kBF16, ElementType::kF32})
+    if (!program.options().Takes(type)) return nullptr;
+  auto size = [&] { return std::min<int64_t>(program.DrawSize(), 9); };
+  const int64_t m = size(), n = size(), blocks = choices.Range(1, 4), block = choices.Range(1, 4);
+  const int64_t k = blocks * block;
+  auto operand = [&](DimVector dimensions, ElementType type) {
+    return program.Convert(program.OperandOf(ElementType::kBF16, dimensions), type);
+  };
+  Instruction* lhs = operand({m, k}, data);
+  Instruction* rhs = operand({k, n}, data);
+  const auto scaled = choices.Draw(3);  // both, lhs, rhs
+  Instruction* one = program.ScalarConstant(factor, 1);
+  Instruction* lhs_scale = scaled == 2 ? one : operand({m, blocks}, factor);
+  Instruction* rhs_scale = scaled == 1 ? one : operand({blocks, n}, factor);
+  Attributes attributes;
+  attributes.Set(Attr::kLhsContractingDims, {1});
+  attributes.Set(Attr::kRhsContractingDims, {0});
+  return program.Emit(opcode, Shape::Array(ElementType::kF32, {m, n}),
+                      {lhs, rhs, lhs_scale, rhs_scale}, std::move(attributes));
+}
+
 constexpr RecipeGroup kGroup = RecipeGroup::kDot;
 constexpr Recipe kRecipes[] = {
     {Opcode::kDot, "dot", kGroup, 10, BuildDot},
     {Opcode::kDot, "dot-of-transpose", kGroup, 5, BuildDotOfTranspose},
     {Opcode::kDot, "dense", kGroup, 4, BuildDense},
     {Opcode::kDot, "part-of-dot", kGroup, 3, BuildPartOfDot},
+    {Opcode::kRaggedDot, "ragged-dot", kGroup, 2, BuildRaggedDot, true},
+    {Opcode::kScaledDot, "scaled-dot", kGroup, 1, BuildScaledDot, true},
     {Opcode::kReduce, "multiply-reduce", kGroup, 6, BuildMultiplyReduce},
     {Opcode::kReduce, "broadcast-reduce", kGroup, 5, BuildBroadcastReduce},
 };

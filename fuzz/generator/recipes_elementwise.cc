@@ -230,6 +230,23 @@ Instruction* BuildReducePrecision(Program& program, Opcode) {
   return program.Emit(Opcode::kReducePrecision, x->shape(), {x}, std::move(attributes));
 }
 
+// Random bits are operands like others; splats of small numbers would always round one way.
+Instruction* BuildStochasticConvert(Program& program, Opcode opcode) {
+  Choices& choices = program.choices();
+  Instruction* x = program.Operand(kF);
+  constexpr ElementType kBits[] = {ElementType::kU16, ElementType::kU32, ElementType::kU64};
+  const ElementType from = x->shape().element_type();
+  const ElementType bits = kBits[BitWidth(from) / 32];
+  if (!program.options().Takes(bits)) return nullptr;
+  Instruction* random = program.OperandOf(bits, x->shape().dimensions());
+  const ElementType to =
+      choices.Percent(70)
+          ? choices.Pick({ElementType::kS8, ElementType::kS16, ElementType::kS32, ElementType::kU8})
+          : choices.Pick({ElementType::kBF16, ElementType::kF16, ElementType::kF32});
+  if (!program.options().Takes(to)) return nullptr;
+  return program.Emit(opcode, Shape::Array(to, x->shape().dimensions()), {x, random});
+}
+
 // Inverse pairs of unary ops, by what they need of the type.
 struct InversePair {
   Opcode inner, outer;
@@ -386,6 +403,7 @@ constexpr Recipe kRecipes[] = {
     {Opcode::kConvert, "convert", kGroup, 6, BuildConvert},
     {Opcode::kConvert, "convert-chain", kGroup, 6, BuildConvertChain},
     {Opcode::kReducePrecision, "reduce-precision", kGroup, 2, BuildReducePrecision},
+    {Opcode::kStochasticConvert, "stochastic-convert", kGroup, 1, BuildStochasticConvert, true},
     {Opcode::kNegate, "inverse-pair", kGroup, 5, BuildInversePair},
     {Opcode::kAdd, "identity", kGroup, 7, BuildIdentity},
     {Opcode::kMultiply, "distribute", kGroup, 5, BuildDistribute},

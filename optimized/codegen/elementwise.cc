@@ -1,5 +1,7 @@
 #include "optimized/codegen/elementwise.h"
 
+#include <cmath>
+
 #include "llvm/IR/Intrinsics.h"
 #include "optimized/codegen/complex.h"
 #include "optimized/codegen/math_functions.h"
@@ -323,6 +325,42 @@ Value* ReducePrecision(ValueBuilder& b, const Instruction& i, ArrayRef<Value*> v
   return b.FromBits(type, ir.CreateSelect(is_nan, of_nan, rounded));
 }
 
+// The magnitude of operand 0 goes up by one, or to the next code, if its fraction is more than the
+// random bits of operand 1 as a fraction.
+Value* StochasticConvert(ValueBuilder& b, const Instruction& i, ArrayRef<Value*> v) {
+  llvm::IRBuilder<>& ir = b.ir();
+  const ElementType from = OperandType(i), to = i.shape().element_type();
+  Value* x = b.Widen(from, v[0]);
+  llvm::Type* t = x->getType();
+  const ElementType wide = t->getScalarType()->isDoubleTy() ? ElementType::kF64 : ElementType::kF32;
+  Value* magnitude = ir.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, x);
+  auto rounds_up = [&](Value* fraction) {
+    Value* scaled = ir.CreateFMul(fraction, b.Float(t, std::ldexp(1.0, BitWidth(from))));
+    Value* limit = ir.CreateIntrinsic(llvm::Intrinsic::fptoui_sat, {v[1]->getType(), t}, {scaled});
+    return ir.CreateICmpULT(v[1], limit);
+  };
+  if (!IsFloat(to)) {
+    Value* whole = ir.CreateUnaryIntrinsic(llvm::Intrinsic::trunc, magnitude);
+    Value* up = rounds_up(ir.CreateFSub(magnitude, whole));
+    Value* rounded = ir.CreateSelect(up, ir.CreateFAdd(whole, b.Float(t, 1)), whole);
+    return b.Convert(wide, to, ir.CreateBinaryIntrinsic(llvm::Intrinsic::copysign, rounded, x));
+  }
+  auto value = [&](Value* code) { return b.Convert(to, wide, b.FromBits(to, code)); };
+  if (BitWidth(to) >= BitWidth(wide)) return b.Convert(wide, to, x);
+  Value* nearest = b.ToBits(to, b.Convert(wide, to, magnitude));
+  llvm::Type* bits = nearest->getType();
+  Value* over = ir.CreateFCmpOGT(value(nearest), magnitude);
+  Value* below = ir.CreateSub(nearest, ir.CreateZExt(over, bits));
+  Value* above = ir.CreateAdd(below, b.Int(bits, 1));
+  Value* step = ir.CreateFSub(value(above), value(below));
+  Value* up = rounds_up(ir.CreateFDiv(ir.CreateFSub(magnitude, value(below)), step));
+  Value* code = ir.CreateSelect(up, above, below);
+  Value* negative = ir.CreateFCmpOLT(
+      ir.CreateBinaryIntrinsic(llvm::Intrinsic::copysign, b.Float(t, 1), x), b.Float(t, 0));
+  Value* sign = ir.CreateSelect(negative, SignBit(b, to, bits), b.Int(bits, 0));
+  return b.FromBits(to, ir.CreateOr(code, sign));
+}
+
 struct Row {
   Opcode opcode;
   ElementwiseFn emit;
@@ -379,6 +417,7 @@ constexpr Row kRows[] = {
     {Opcode::kSine, Libm<"sin">},
     {Opcode::kSinh, Libm<"sinh">},
     {Opcode::kSqrt, FloatIntrinsic<llvm::Intrinsic::sqrt>},
+    {Opcode::kStochasticConvert, StochasticConvert},
     {Opcode::kSubtract, Subtract},
     {Opcode::kTan, Libm<"tan">},
     {Opcode::kTanh, FloatFunction<EmitTanh>},

@@ -6,27 +6,6 @@
 namespace assay::reference {
 namespace {
 
-// What an op may read of a float element of any type.
-Range<double> SeenAny(const OpContext& op, const Array& array, int64_t i) {
-  const ElementType type = array.literal.element_type();
-  Range<double> x;
-  if (IsNarrowType(type)) {
-    const ElementBound bound =
-        array.bounds.empty() ? ElementBound{0, 0, 0, kForced} : array.bounds[i];
-    const bool plain = (bound.flags & kForced) != 0 && (bound.flags & kAnyView) == 0;
-    if (plain) return Point<float>(static_cast<float>(array.literal.GetDouble(i)));
-    return {bound.centre, bound.radius, bound.flags & kSpecialFlags};  // never flushed
-  }
-  DispatchReal(type, [&](auto tag) {
-    const auto seen = Seen<typename decltype(tag)::type>(op.freedoms, array, i);
-    x = {static_cast<double>(seen.centre), static_cast<double>(seen.radius), seen.flags};
-    // A long double centre is not exact in double.
-    if (static_cast<long double>(x.centre) != static_cast<long double>(seen.centre))
-      x.radius += std::fabs(x.centre) * 0x1p-52;
-  });
-  return Normalized(x);
-}
-
 // Rounding of real values to a format.
 class NarrowFormat {
  public:
@@ -202,6 +181,26 @@ void FloatToInteger(const OpContext& op, Array& result) {
 }
 
 }  // namespace
+
+Range<double> SeenAny(const OpContext& op, const Array& array, int64_t i) {
+  const ElementType type = array.literal.element_type();
+  Range<double> x;
+  if (IsNarrowType(type)) {
+    const ElementBound bound =
+        array.bounds.empty() ? ElementBound{0, 0, 0, kForced} : array.bounds[i];
+    const bool plain = (bound.flags & kForced) != 0 && (bound.flags & kAnyView) == 0;
+    if (plain) return Point<float>(static_cast<float>(array.literal.GetDouble(i)));
+    return {bound.centre, bound.radius, bound.flags & kSpecialFlags};  // never flushed
+  }
+  DispatchReal(type, [&](auto tag) {
+    const auto seen = Seen<typename decltype(tag)::type>(op.freedoms, array, i);
+    x = {static_cast<double>(seen.centre), static_cast<double>(seen.radius), seen.flags};
+    // A long double centre is not exact in double.
+    if (static_cast<long double>(x.centre) != static_cast<long double>(seen.centre))
+      x.radius += std::fabs(x.centre) * 0x1p-52;
+  });
+  return Normalized(x);
+}
 
 absl::Status BoundNarrowConvert(const OpContext& op, Array& result) {
   if (IsFloat(op.type())) {

@@ -5,6 +5,9 @@
 
 namespace assay::reference {
 
+// What an op may read of a float element of any type.
+Range<double> SeenAny(const OpContext& op, const Array& array, int64_t i);
+
 // Of a convert with such a type on either side.
 absl::Status BoundNarrowConvert(const OpContext& op, Array& result);
 

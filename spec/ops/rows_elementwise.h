@@ -3,9 +3,31 @@
 // XLA:CPU (jaxlib 0.10.2), rounded up to whole ulps.
 #pragma once
 
+#include "spec/ops/inference_util.h"
 #include "spec/ops/row_helpers.h"
 
 namespace assay::rows {
+
+// hlo-format 4.0.2. A rule that one op has for itself stands beside its row.
+inline absl::StatusOr<Shape> InferStochasticConvert(const OpSite& site) {
+  ASSAY_RETURN_IF_ERROR(CheckOperandCount(site));
+  ASSAY_RETURN_IF_ERROR(CheckArray(site, 0, kF));
+  ASSAY_RETURN_IF_ERROR(CheckArray(site, 1, kU));
+  ASSAY_RETURN_IF_ERROR(CheckSameDimensions(site, 0, 1));
+  const ElementType from = site.operands[0]->element_type();
+  const ElementType bits = site.operands[1]->element_type();
+  if (BitWidth(from) != BitWidth(bits)) {
+    return SiteError(site, DescribeOperand(site, 0), " has ", BitWidth(from),
+                     " bits per element, the random bits of ", DescribeOperand(site, 1), " have ",
+                     BitWidth(bits), "; want as many");
+  }
+  ASSAY_ASSIGN_OR_RETURN(const Shape written, WrittenArray(site));
+  if (!Matches(kI | kF, written.element_type())) {
+    return SiteError(site, "a result of ", Name(written.element_type()),
+                     "; want integers or floats");
+  }
+  return InferConvert(site);
+}
 
 constexpr std::vector<OpInfo> ElementwiseUnaryRows() {
   return {
@@ -474,9 +496,12 @@ constexpr std::vector<OpInfo> ElementwiseBinaryRows() {
        .max_operands = 2,
        .types = kF,
        .flags = kElementwise,
-       .numeric = kStatisticalContract,
+       .infer = InferStochasticConvert,
+       .numeric = {.comparison = ComparisonClass::kSet},
        .chapter = "8 StochasticConvert",
-       .summary = "conversion rounded up or down by given random bits"},
+       .summary =
+           "conversion rounded away from zero if the random bits of operand 1, as a fraction, "
+           "are less than what truncation drops"},
       {.opcode = Opcode::kSubtract,
        .min_operands = 2,
        .max_operands = 2,

@@ -44,6 +44,8 @@ absl::StatusOr<Shape> InferDynamicUpdateSlice(const OpSite& site);
 
 // Contractions, linear algebra and transforms.
 absl::StatusOr<Shape> InferDot(const OpSite& site);
+absl::StatusOr<Shape> InferRaggedDot(const OpSite& site);
+absl::StatusOr<Shape> InferScaledDot(const OpSite& site);
 absl::StatusOr<Shape> InferConvolution(const OpSite& site);
 absl::StatusOr<Shape> InferCholesky(const OpSite& site);
 absl::StatusOr<Shape> InferTriangularSolve(const OpSite& site);
@@ -60,6 +62,7 @@ absl::StatusOr<Shape> InferRngGetAndUpdateState(const OpSite& site);
 absl::StatusOr<Shape> InferReduce(const OpSite& site);
 absl::StatusOr<Shape> InferReduceWindow(const OpSite& site);
 absl::StatusOr<Shape> InferSelectAndScatter(const OpSite& site);
+absl::StatusOr<Shape> InferScan(const OpSite& site);
 
 // Gather, scatter, sort, map.
 absl::StatusOr<Shape> InferGather(const OpSite& site);
