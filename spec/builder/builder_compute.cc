@@ -351,6 +351,16 @@ XlaOp XlaBuilder::RngNormal(XlaOp mean, XlaOp sigma, const Shape& shape) {
 
 // 1 where a uniform draw of [0, 1) is below the mean: a mean of NaN gives zeros.
 XlaOp XlaBuilder::RngBernoulli(XlaOp mean, const Shape& shape) {
+  const absl::StatusOr<Shape> type = GetShape(mean);
+  const bool scalar = type.ok() && *type == Shape::Scalar(ElementType::kF32);
+  if (!scalar || !shape.IsArray() || shape.element_type() != ElementType::kU32) {
+    return Record("rng-bernoulli", [&]() -> Result {
+      ASSAY_RETURN_IF_ERROR(Resolve({mean}).status());
+      return absl::InvalidArgumentError(StrCat("the mean is ", type->ToString(), ", the result ",
+                                               shape.ToString(),
+                                               ": want a mean f32[] and an array of u32"));
+    });
+  }
   Literal one(Shape::Scalar(ElementType::kF32));
   one.SetDouble(0, 1);
   const XlaOp zero = ConstantLiteral(Literal(Shape::Scalar(ElementType::kF32)));

@@ -179,7 +179,7 @@ class XlaBuilder {
   ASSAY_BUILDER_UNARY(Tanh, kTanh)
   ASSAY_BUILDER_UNARY(Copy, kCopy)
 #undef ASSAY_BUILDER_UNARY
-  XlaOp Select(XlaOp predicate, XlaOp on_true, XlaOp on_false);
+  XlaOp Select(XlaOp predicate, XlaOp on_true, XlaOp on_false);  // of tuples too, by a scalar
   XlaOp Clamp(XlaOp min, XlaOp operand, XlaOp max);
   XlaOp ConvertElementType(XlaOp operand, ElementType type);
   XlaOp BitcastConvertType(XlaOp operand, ElementType type);
@@ -201,8 +201,9 @@ class XlaBuilder {
   XlaOp DynamicUpdateSlice(XlaOp operand, XlaOp update, XlaOp start_indices);
   XlaOp Pad(XlaOp operand, XlaOp padding_value, const std::vector<PaddingDim>& padding_config);
   XlaOp ConcatInDim(Ops operands, int64_t dimension);
+  // `unique_indices` is a promise that HLO's gather has no word for; values do not depend on it.
   XlaOp Gather(XlaOp operand, XlaOp start_indices, const Attributes& dimension_numbers,
-               List slice_sizes, bool indices_are_sorted = false);
+               List slice_sizes, bool indices_are_sorted = false, bool unique_indices = false);
   XlaOp Scatter(Ops operands, XlaOp scatter_indices, Ops updates,
                 const XlaComputation& update_computation, const Attributes& dimension_numbers,
                 bool indices_are_sorted = false, bool unique_indices = false);
