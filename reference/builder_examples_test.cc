@@ -330,6 +330,145 @@ void AddOtherRows(Observations& see) {
   };
 }
 
+// out[i] = x[i] * scale + table[x[i]], by a computation of a mapped scalar, a static table and a
+// static tuple.
+XlaComputation LookUp(const Shape& table) {
+  XlaBuilder b("look_up");
+  const XlaOp x = b.Parameter(0, Shape::Scalar(S32), "x");
+  const XlaOp t = b.Parameter(1, table, "table");
+  const XlaOp pair =
+      b.Parameter(2, Shape::Tuple({Shape::Scalar(S32), ShapeUtil::MakeShape(F32, {2})}), "pair");
+  const XlaOp found = b.Reshape(b.DynamicSlice(t, absl::MakeConstSpan(&x, 1), {1}), {});
+  b.Add(b.Mul(x, b.GetTupleElement(pair, 0)), found);
+  return *b.Build();
+}
+std::string MappedWith(std::string_view indices_shape, std::string_view indices,
+                       std::string_view table) {
+  return Typed([&](XlaBuilder& b) {
+    const XlaOp pair = b.Tuple({I(b, "1000"), C(b, "f32[2]", "{1, 2}")});
+    b.Map({C(b, indices_shape, indices)}, LookUp(ShapeUtil::MakeShape(S32, {4})), {},
+          {C(b, table, "{7, 8, 9, 10}"), pair});
+  });
+}
+
+// Mean and deviation of 4096 draws, "near" if they lie within 4 deviations of what they estimate.
+std::string Moments(const std::function<XlaOp(XlaBuilder&)>& draws, double mean, double deviation) {
+  const std::string shape = Root([&](XlaBuilder& b) { draws(b); });
+  const auto moment = [&](bool squared) {
+    const std::string sum = Value([&](XlaBuilder& b) {
+      const XlaOp x = draws(b);
+      b.Reduce(squared ? b.Mul(x, x) : x, F(b, "0"), Scalar(Opcode::kAdd), {0});
+    });
+    return std::atof(sum.c_str()) / 4096;
+  };
+  const double first = moment(false), variance = moment(true) - first * first;
+  const bool near = std::abs(first - mean) < 4 * deviation / 64 &&
+                    std::abs(variance - deviation * deviation) < 4 * 0.025 * deviation * deviation;
+  return StrCat(shape, near ? " near" : StrCat(" mean ", first, " variance ", variance));
+}
+
+void AddDefaultRows(Observations& see) {
+  const Shape draws = ShapeUtil::MakeShape(F32, {4096});
+  auto normal = [draws](std::string_view mean, std::string_view sigma) {
+    return [=](XlaBuilder& b) { return b.RngNormal(F(b, mean), F(b, sigma), draws); };
+  };
+  see["op-rng-normal"] = [=] {
+    return StrCat(Moments(normal("0", "1"), 0, 1), "; ", Moments(normal("-3", "0.5"), -3, 0.5));
+  };
+  // Variance (b - a)^2 / 12.
+  see["op-rng-uniform"] = [=] {
+    auto uniform = [=](std::string_view a, std::string_view b) {
+      return [=](XlaBuilder& builder) {
+        return builder.RngUniform(F(builder, a), F(builder, b), draws);
+      };
+    };
+    return StrCat(Moments(uniform("0", "1"), 0.5, 1 / std::sqrt(12)), "; ",
+                  Moments(uniform("-6", "6"), 0, std::sqrt(12)));
+  };
+  auto sort = [](std::optional<int64_t> dimension) {
+    return TextOfRoot([=](XlaBuilder& b) {
+      const XlaOp matrix = C(b, "f32[2,3]", "{{3, 1, 2}, {1, 3, 2}}");
+      dimension.has_value() ? b.Sort({matrix}, Compare(Direction::kLt), *dimension)
+                            : b.Sort({matrix}, Compare(Direction::kLt));
+    });
+  };
+  see["attr-sort-dimension"] = [=] {
+    return StrCat(sort(std::nullopt), "; ", sort(0), "; ", sort(1));
+  };
+  // Text says is_stable only where it is true.
+  see["attr-sort-is-stable"] = [] {
+    return TextOfRoot([](XlaBuilder& b) {
+             b.Sort({Vector(b)}, Compare(Direction::kLt), 0, /*is_stable=*/true);
+           }) +
+           "; " + TextOfRoot([](XlaBuilder& b) { b.Sort({Vector(b)}, Compare(Direction::kLt)); });
+  };
+  auto image = [](XlaBuilder& b, std::string_view shape) {
+    return b.Broadcast(F(b, "1"), ReadShape(shape)->dimensions());
+  };
+  auto conv = [image](std::string_view lhs, std::string_view rhs, Padding padding) {
+    return Root([=](XlaBuilder& b) { b.Conv(image(b, lhs), image(b, rhs), {1, 1}, padding); });
+  };
+  // Batch 2, features 3 and 6, windows of 2 x 3 over 4 x 5.
+  see["attr-conv-lhs"] = [=] { return conv("f32[2,3,4,5]", "f32[6,3,2,3]", Padding::kValid); };
+  see["attr-conv-rhs"] = [=] {
+    return StrCat(conv("f32[2,3,4,5]", "f32[6,3,2,3]", Padding::kSame), "; ",
+                  conv("f32[2,3,4,5]", "f32[3,6,2,3]", Padding::kSame));
+  };
+  see["op-conv"] = [] {
+    auto pair = [](Padding padding, std::vector<std::pair<int64_t, int64_t>> explicit_padding) {
+      auto x = [](XlaBuilder& b) { return C(b, "f32[1,1,4]", "{{{1, 2, 3, 4}}}"); };
+      auto w = [](XlaBuilder& b) { return C(b, "f32[1,1,2]", "{{{10, 1}}}"); };
+      const std::string shorthand = Typed([&](XlaBuilder& b) { b.Conv(x(b), w(b), {1}, padding); });
+      const bool equal = shorthand == Typed([&](XlaBuilder& b) {
+                           b.ConvWithGeneralPadding(x(b), w(b), {1}, explicit_padding);
+                         });
+      return StrCat(shorthand, equal ? " equal" : " different");
+    };
+    return StrCat(pair(Padding::kSame, {{0, 1}}), "; ", pair(Padding::kValid, {{0, 0}}));
+  };
+  see["attr-all-gather-shard-count"] = [] {
+    auto gather = [](int64_t count, const XlaBuilder::Groups& groups) {
+      return [=](XlaBuilder& b) { b.AllGather(Vector(b), 0, count, groups); };
+    };
+    return StrCat(Root(gather(2, {{0, 1}})), "; ", Root(gather(4, {})), "; ",
+                  Rejected(gather(3, {{0, 1}})), "; ", Rejected(gather(0, {})));
+  };
+  see["attr-reduce-scatter-shard-count"] = [] {
+    auto scatter = [](int64_t count, const XlaBuilder::Groups& groups) {
+      return [=](XlaBuilder& b) {
+        b.ReduceScatter(Vector(b), Scalar(Opcode::kAdd), 0, count, groups);
+      };
+    };
+    return StrCat(Root(scatter(3, {{0, 1, 2}})), "; ", Root(scatter(3, {})), "; ",
+                  Rejected(scatter(3, {{0, 1}})));
+  };
+}
+
+void AddLoopRows(Observations& see) {
+  see["attr-map-static-operands"] = [] {
+    const std::string scalar = Typed(
+        [](XlaBuilder& b) { b.Map({Matrix(b)}, Scalar(Opcode::kMultiply), {}, {F(b, "10")}); });
+    return StrCat(scalar, "; ", MappedWith("s32[2,3]", "{{0, 1, 2}, {3, 0, 1}}", "s32[4]"), "; ",
+                  MappedWith("s32[]", "2", "s32[4]"), "; ", MappedWith("s32[0]", "{}", "s32[4]"),
+                  "; ", MappedWith("s32[1]", "{2}", "f32[4]"));
+  };
+  see["type-dot-dimension-numbers"] = [] {
+    auto dot = [](std::string_view shape, std::string_view x, std::string_view y, bool batch) {
+      return Typed([=](XlaBuilder& b) {
+        DotDimensionNumbers numbers;
+        numbers.add_lhs_contracting_dimensions(batch ? 2 : 1);
+        numbers.add_rhs_contracting_dimensions(1);
+        if (batch) numbers.add_lhs_batch_dimensions(0);
+        if (batch) numbers.add_rhs_batch_dimensions(0);
+        b.DotGeneral(C(b, shape, x), C(b, shape, y), numbers);
+      });
+    };
+    return StrCat(dot("f32[2,3]", kMatrix, "{{1, 1, 1}, {2, 2, 2}}", false), "; ",
+                  dot("f32[2,2,2]", "{{{1, 2}, {3, 4}}, {{5, 6}, {7, 8}}}",
+                      "{{{1, 0}, {0, 1}}, {{1, 0}, {0, 1}}}", true));
+  };
+}
+
 TEST(BuilderExamples, EveryRowOfTheDocuments) {
   Observations see;
   AddBroadcastRows(see);
@@ -337,6 +476,8 @@ TEST(BuilderExamples, EveryRowOfTheDocuments) {
   AddDotRows(see);
   AddCompositeRows(see);
   AddOtherRows(see);
+  AddLoopRows(see);
+  AddDefaultRows(see);
   CheckRowTable("reference/testdata/builder_examples_rows.txt", see);
 }
 

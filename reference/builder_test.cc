@@ -566,16 +566,5 @@ TEST(Builder, EveryRowOfTheDocuments) {
   CheckRowTable("reference/testdata/builder_rows.txt", see);
 }
 
-// 2017's map: a static operand reaches every invocation unchanged.
-TEST(Builder, MapTakesStaticScalars) {
-  XlaBuilder inner("scaled");
-  const XlaOp x = inner.Parameter(0, kScalar, "x"), s = inner.Parameter(1, kScalar, "s");
-  inner.Mul(x, s);
-  const XlaComputation scaled = *inner.Build();
-  XlaBuilder b("b");
-  b.Map({Matrix(b)}, scaled, {}, {C(b, "f32[2]", "{1, 2}")});
-  EXPECT_EQ(std::string(b.Build().status().message()).find("map: the static operand"), 0u);
-}
-
 }  // namespace
 }  // namespace assay

@@ -169,6 +169,72 @@ void AddValueTypes(Observations& see) {
                  "lhs_contracting_dims={3}, rhs_batch_dims={2,0}, rhs_contracting_dims={1}"),
         "lhs_batch");
   };
+  see["type-primitive-type"] = [] {
+    std::string out;
+    for (const TypeInfo& type : AllTypes()) {
+      if (!IsArrayType(type.type)) continue;
+      const std::string shape = StrCat(type.name, "[3]");
+      const std::string written = Survivor(StrCat(shape, " copy(", shape, " a)"));
+      const bool same = written == StrCat("copy.anon = ", shape, " copy(a)");
+      StrAppend(&out, type.name, " ",
+                same ? StrCat(BitWidth(type.type), "/", ReadShape(shape)->ByteSize()) : written,
+                " ");
+    }
+    return out;
+  };
+  see["type-token"] = [] {
+    return StrCat(Survivor("token[] after-all()"), "; ",
+                  Survivor("(f32[2], token[]) tuple(f32[2] a, token[] t)"), "; ",
+                  Verified("token[3] after-all()"));
+  };
+  see["type-source-target-pairs"] = [] {
+    return Tail(
+        Survivor("f32[3] collective-permute(f32[3] a), source_target_pairs={{0,1},{1,0},{2,3}}"),
+        "source_target_pairs");
+  };
+  see["type-replica-group"] = [] {
+    return StrCat(Tail(Survivor("f32[6] all-gather(f32[2] a), replica_groups={{1,2,3},{4,5,0}}, "
+                                "dimensions={0}"),
+                       "replica_groups"),
+                  "; ",
+                  Tail(Survivor("f32[3] all-gather(f32[3] a), replica_groups={{2},{0},{1}}, "
+                                "dimensions={0}"),
+                       "replica_groups"));
+  };
+  see["api-type-hlo-sharding"] = [] {
+    std::string out;
+    for (const char* sharding :
+         {"{replicated}", "{maximal device=3}", "{devices=[2,1]0,1}", "{devices=[2,2]<=[4]}"}) {
+      StrAppend(
+          &out,
+          Tail(Survivor(StrCat("f32[2,2] negate(f32[2,2] a), sharding=", sharding)), "sharding"),
+          "; ");
+    }
+    return out + Tail(Survivor("(f32[2], f32[2]) tuple(f32[2] a, f32[2] b), "
+                               "sharding={{replicated}, {devices=[2]<=[2]}}"),
+                      "sharding");
+  };
+  see["attr-gather-indices-are-sorted"] = [] {
+    const std::string gather =
+        "f32[2] gather(f32[5] a, s32[2,1] b), offset_dims={}, collapsed_slice_dims={0}, "
+        "start_index_map={0}, index_vector_dim=1, slice_sizes={1}";
+    return StrCat(Tail(Survivor(gather + ", indices_are_sorted=true"), "slice_sizes"), "; ",
+                  Tail(Survivor(gather), "slice_sizes"));
+  };
+  see["attr-scatter-indices-are-sorted"] = [] {
+    auto scatter = [](std::string_view promise) {
+      return Tail(
+          Survivor(StrCat("HloModule m\nf { x = f32[] parameter(0) ROOT y = f32[] parameter(1) }\n"
+                          "ENTRY e { a = f32[5] parameter(0) i = s32[2,1] parameter(1) u = f32[2] "
+                          "parameter(2) ROOT s = f32[5] scatter(a, i, u), update_window_dims={}, "
+                          "inserted_window_dims={0}, scatter_dims_to_operand_dims={0}, "
+                          "index_vector_dim=1",
+                          promise, ", to_apply=f }")),
+          "index_vector_dim");
+    };
+    return StrCat(scatter(", indices_are_sorted=true"), "; ", scatter(", unique_indices=true"),
+                  "; ", scatter(""));
+  };
   see["type-array-slice"] = [] {
     static_assert(std::is_same_v<Int64List::value_type, int64_t>);
     static_assert(std::is_same_v<decltype(SliceRange::stride), int64_t>);
