@@ -96,6 +96,30 @@ ENTRY e { r = u32[] replica-id()
       kept = f32[2] custom-call(x), custom_call_target="g", custom_call_has_side_effect=true
       ROOT r = f32[2] exponential(x))");
   };
+  // Their results are not needed, and the equal ones differ by effect only; the order is that of
+  // the tokens.
+  see["gloss-side-effect"] = [] {
+    return OpsAfter(R"(HloModule m, replica_count=2
+add { a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT s = f32[] add(a, b) }
+ENTRY e { x = f32[2] parameter(0)
+  t = token[] after-all()
+  i = (f32[2], token[]) infeed(t)
+  u = token[] get-tuple-element(i), index=1
+  j = (f32[2], token[]) infeed(u)
+  v = token[] get-tuple-element(j), index=1
+  o = token[] outfeed(x, v)
+  p = token[] outfeed(x, o)
+  c = f32[2] custom-call(x), custom_call_target="g", custom_call_has_side_effect=true
+  d = f32[2] custom-call(x), custom_call_target="g", custom_call_has_side_effect=true
+  r = f32[2] all-reduce(x), to_apply=add
+  s = (f32[2], u32[], token[]) send(x, p), channel_id=1
+  sd = token[] send-done(s), channel_id=1
+  q = (f32[2], u32[], token[]) recv(p), channel_id=1
+  qd = (f32[2], token[]) recv-done(q), channel_id=1
+  ROOT n = f32[2] negate(x) })");
+  };
   see["shape-custom-call-opaque"] = [] {
     const auto module = Optimized(R"(
       a = f32[2] constant({1, 2})

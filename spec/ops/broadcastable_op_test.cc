@@ -194,6 +194,176 @@ void AddProperties(Observations& see) {
   };
 }
 
+// InferDim of sizes as text, "error" where there is none.
+std::string Dim(int64_t a, int64_t b) {
+  const absl::StatusOr<int64_t> size = InferDim(a, b);
+  return size.ok() ? SizeText(*size) : "error";
+}
+// The page's pseudo-function, case by case; B2 counts 0 as a size other than one.
+std::string PageDim(int64_t a, int64_t b) {
+  const auto is_dynamic = [](int64_t size) { return size == kDynamicSize; };
+  const auto is_one = [](int64_t size) { return size == 1; };
+  const auto is_wide = [&](int64_t size) { return !is_dynamic(size) && !is_one(size); };
+  if ((is_dynamic(a) && !is_wide(b)) || (is_one(a) && is_one(b))) return SizeText(a);
+  if (is_wide(a) && !is_wide(b)) return SizeText(a);
+  if ((is_dynamic(a) && is_wide(b)) || is_one(a)) return SizeText(b);
+  return a == b ? SizeText(a) : "error";
+}
+
+std::string Inferred(const std::vector<const char*>& operands) {
+  const absl::StatusOr<TraitShape> shape = InferResultShape(ShapesOf(operands));
+  return shape.ok() ? shape->ToString() : std::string(shape.status().message());
+}
+
+void AddDimensionRows(Observations& see) {
+  see["bcast-infer-dim-dyn-dyn"] = [] {
+    return StrCat(Dim(kDynamicSize, kDynamicSize), "; ", AtRunTime({"?", "?"}, "?", {{1}, {3}}),
+                  " ", AtRunTime({"?", "?"}, "?", {{3}, {1}}), "; ",
+                  AtRunTime({"?", "?"}, "?", {{2}, {3}}));
+  };
+  see["bcast-infer-dim-dyn-one"] = [] {
+    return StrCat(Dim(kDynamicSize, 1), Dim(1, kDynamicSize), "; ",
+                  AtRunTime({"?", "1"}, "?", {{5}, {1}}), " ",
+                  AtRunTime({"1", "?"}, "?", {{1}, {0}}));
+  };
+  see["bcast-infer-dim-dyn-static"] = [] {
+    return StrCat(Dim(kDynamicSize, 4), "; ", AtRunTime({"?", "4"}, "4", {{1}, {4}}), " ",
+                  AtRunTime({"?", "4"}, "4", {{4}, {4}}), "; ",
+                  AtRunTime({"?", "4"}, "4", {{2}, {4}}));
+  };
+  see["bcast-infer-dim-one-one"] = [] { return Dim(1, 1); };
+  see["bcast-infer-dim-one-static"] = [] {
+    return StrCat(Dim(1, 4), Dim(4, 1), "; ", AtRunTime({"1", "4"}, "4", {{1}, {4}}));
+  };
+  see["bcast-infer-dim-static-static"] = [] {
+    return StrCat(Dim(4, 4), " ", Dim(4, 5), "; ", ToStd(InferDim(4, 5).status().message()));
+  };
+  see["bcast-infer-dim-interchangeable"] = [] {
+    int same = 0;
+    for (int64_t a : kSizes) {
+      for (int64_t b : kSizes) same += Dim(a, b) == Dim(b, a);
+    }
+    return StrCat(same, " of 25");
+  };
+  see["trait-infer-dim"] = [] {
+    int agree = 0;
+    std::string table;
+    for (int64_t a : kSizes) {
+      for (int64_t b : kSizes) {
+        agree += Dim(a, b) == PageDim(a, b) && Dim(a, b) == Dim(b, a);
+        StrAppend(&table, Dim(a, b), " ");
+      }
+    }
+    return StrCat(agree, " of 25: ", table);
+  };
+  see["trait-categories"] = [] {
+    return StrCat(Dim(kDynamicSize, 1), Dim(1, 1), Dim(2, 1), "; zero ", Dim(0, 1), Dim(0, 0),
+                  Dim(0, kDynamicSize), " ", Dim(0, 2));
+  };
+}
+
+void AddShapeRows(Observations& see) {
+  see["trait-expand-rank"] = [] {
+    return StrCat(absl::StrJoin(ExpandRank({4}, 3), "x"), " ",
+                  absl::StrJoin(ExpandRank({2, kDynamicSize}, 3), "x"), " ",
+                  absl::StrJoin(ExpandRank({}, 2), "x"), " ",
+                  absl::StrJoin(ExpandRank({2, 3}, 2), "x"));
+  };
+  see["trait-infer-shape"] = [] {
+    return StrCat(Inferred({"4", "2x3x1"}), " ", Inferred({"2x1", "1x3"}), " ",
+                  Inferred({"", "2x?"}), "; ", Inferred({"2x3", "2x4"}), "; ",
+                  Inferred({"2", "3x1x5"}));
+  };
+  see["trait-infer-result-shape"] = [] {
+    return StrCat(Inferred({"*", "2x1", "*", "1x3", "4x1x1"}), "; ", Inferred({"2", "1", "3"}),
+                  "; ", Inferred({"?", "3", "2"}));
+  };
+  see["trait-infer-result-none"] = [] { return StrCat(Inferred({"*"}), Inferred({"*", "*"})); };
+  see["trait-infer-result-one"] = [] {
+    return StrCat(Inferred({"2x?"}), " ", Inferred({"*", "3", "*"}), " [", Inferred({""}), "]");
+  };
+  see["trait-infer-result-many"] = [] {
+    return StrCat(Inferred({"2x1"}), " ", Inferred({"2x1", "1x3"}), " ",
+                  Inferred({"2x1", "1x3", "4x1x1"}), " ", Inferred({"2x1", "1x3", "4x1x1", "?"}));
+  };
+  see["trait-inferable-from-shapes"] = [] {
+    return StrCat(OpOf("(tensor<2x1xi1>, vector<1x3xf32>) -> tensor<*xi64>"), "; ",
+                  OpOf("(tensor<2x1xf8E5M2>, tensor<1x3xcomplex<f32>>) -> tensor<2x3xindex>"), "; ",
+                  OpOf("(tensor<2x1xi1>, tensor<1x3xi1>) -> tensor<?x?xi1>"));
+  };
+  see["trait-unranked"] = [] {
+    return StrCat(Inferred({"*", "3"}), " ", Inferred({"3", "*", "1"}), "; ",
+                  OpOf("(tensor<*xi1>, tensor<3xi1>) -> tensor<4xi1>"), "; ",
+                  OpOf("(tensor<2xi1>, tensor<1xi1>) -> tensor<*xi1>"));
+  };
+  see["trait-dynamic-dims"] = [] {
+    return StrCat(Inferred({"?x?", "1x4"}), "; ", OpOf("(tensor<?xi1>) -> tensor<?xi1>"), "; ",
+                  OpOf("(tensor<3xi1>) -> tensor<?xi1>"), "; ",
+                  OpOf("(tensor<?x2xi1>) -> tensor<?x3xi1>"));
+  };
+}
+
+void AddVerifyRows(Observations& see) {
+  auto verify = [](std::string_view operand, std::string_view result) {
+    const std::string text =
+        OpOf(StrCat("(tensor<", operand, "xi32>) -> tensor<", result, "xi32>"));
+    return text.rfind("accepted", 0) == 0 ? "OK" : text;
+  };
+  see["trait-operands-compatible"] = [] {
+    return StrCat(OpOf("(tensor<3xi32>, tensor<2xi32>) -> tensor<*xi32>"), "; ",
+                  OpOf("(tensor<3xi32>, tensor<1xi32>) -> tensor<*xi32>"));
+  };
+  see["trait-verify-inference-failure"] = [] {
+    return OpOf("(tensor<2x3xi32>, tensor<4xi32>) -> tensor<2x3xi32>");
+  };
+  // Every inferred size with every actual one.
+  see["trait-result-compatible"] = [=] {
+    std::string out;
+    for (const char* inferred : {"?", "1", "4"}) {
+      for (const char* actual : {"?", "1", "4"}) {
+        out += verify(inferred, actual) == "OK" ? "1" : "0";
+      }
+    }
+    return out;
+  };
+  // One property after the other is broken; the last op has them all.
+  see["trait-broadcastable"] = [] {
+    std::string out;
+    for (const char* types :
+         {"() -> tensor<4xi32>", "(tensor<4xi32>) -> (tensor<4xi32>, tensor<4xi32>)",
+          "(tensor<4xi32>, i32) -> tensor<4xi32>",
+          "(tensor<3xi32>, tensor<2xi32>) -> tensor<3xi32>", "(tensor<3xi32>) -> tensor<2xi32>",
+          "(tensor<3xi32>, tensor<1xf32>) -> tensor<3xi1>"}) {
+      StrAppend(&out, out.empty() ? "" : "; ", OpOf(types));
+    }
+    return out;
+  };
+  // Inference comes before the exit for unranked results, the rank before the sizes.
+  see["trait-verify"] = [=] {
+    return StrCat(OpOf("(tensor<3xi32>, tensor<2xi32>) -> tensor<*xi32>"), "; ", verify("*", "7"),
+                  "; ", verify("2", "3x4"), "; ", verify("2x5", "3x5"), "; ", verify("2", "2"));
+  };
+  see["trait-verify-unranked-exit"] = [=] {
+    return StrCat(verify("2", "*"), " ", verify("*", "2"), " ", verify("*", "*"), " ",
+                  OpOf("(tensor<*xi32>, tensor<2xi32>) -> tensor<3xi32>"));
+  };
+  see["trait-verify-rank-match"] = [=] {
+    return StrCat(verify("3", "1x3"), "; ", verify("1x3", "3"), "; ", verify("1x3", "1x3"));
+  };
+  see["trait-verify-dyn-dyn"] = [=] { return StrCat(verify("?", "?"), " ", verify("?x?", "?x?")); };
+  see["trait-verify-dyn-static"] = [=] {
+    return StrCat(verify("?", "4"), "; ", AtRunTime({"?"}, "4", {{4}}), "; ",
+                  AtRunTime({"?"}, "4", {{5}}));
+  };
+  see["trait-verify-static-dyn"] = [=] {
+    return StrCat(verify("4", "?"), " ", verify("2x3", "?x3"));
+  };
+  see["trait-verify-static-static"] = [=] {
+    return StrCat(verify("4", "4"), "; ", verify("4", "5"), "; ", verify("1", "4"), "; ",
+                  verify("0", "0"));
+  };
+}
+
 void AddHelpers(Observations& see) {
   see["trait-util-get-broadcasted-shape"] = ShapesAgree;
   see["trait-util-get-broadcasted-type"] = [] {
@@ -228,6 +398,9 @@ TEST(Trait, EveryRowOfThePage) {
   Observations see;
   AddExamples(see);
   AddProperties(see);
+  AddDimensionRows(see);
+  AddShapeRows(see);
+  AddVerifyRows(see);
   AddHelpers(see);
   CheckRowTable("spec/ops/testdata/trait_rows.txt", see);
 }
