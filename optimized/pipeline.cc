@@ -10,6 +10,7 @@
 #include "optimized/passes/constant_folding.h"
 #include "optimized/passes/cse.h"
 #include "optimized/passes/dce.h"
+#include "optimized/passes/dynamic_index_splitter.h"
 #include "optimized/passes/loop_fusion.h"
 #include "optimized/passes/tuple_simplifier.h"
 #include "optimized/passes/while_invariant_code_motion.h"
@@ -28,11 +29,11 @@ std::vector<std::unique_ptr<Pass>> MakePasses() {
 }
 
 std::vector<std::unique_ptr<Pass>> Pipeline() {
-  return MakePasses<DeadCodeElimination, CallInliner, TupleSimplifier, ConstantFolding,
-                    AlgebraicSimplifier, ConditionalSimplifier, WhileSimplifier, TupleSimplifier,
-                    ConstantFolding, AlgebraicSimplifier, CommonSubexpressionElimination,
-                    WhileInvariantCodeMotion, TupleSimplifier, DeadCodeElimination, LoopFusion,
-                    DeadCodeElimination>();
+  return MakePasses<DynamicIndexSplitter, DeadCodeElimination, CallInliner, TupleSimplifier,
+                    ConstantFolding, AlgebraicSimplifier, ConditionalSimplifier, WhileSimplifier,
+                    TupleSimplifier, ConstantFolding, AlgebraicSimplifier,
+                    CommonSubexpressionElimination, WhileInvariantCodeMotion, TupleSimplifier,
+                    DeadCodeElimination, LoopFusion, DeadCodeElimination>();
 }
 
 // Operands before users in stored order too, whatever the passes added where.

@@ -1,88 +1,16 @@
 // The builder of the documents: each row builds a computation, runs it on the oracle, and makes one
 // call that is rejected. One line of testdata/builder_rows.txt per row: the value; the error.
-#include <functional>
+#include <algorithm>
 
-#include "reference/interpreter.h"
+#include "reference/testing/builder_program.h"
 #include "spec/base/row_table_for_test.h"
-#include "spec/base/strings.h"
-#include "spec/builder/xla_builder.h"
 #include "spec/ir/hlo.h"
 #include "spec/ops/verifier.h"
-#include "spec/text/reader.h"
+#include "spec/proto/hlo.pb.h"
+#include "spec/proto/module_proto.h"
 
 namespace assay {
 namespace {
-
-constexpr ElementType F32 = ElementType::kF32, S32 = ElementType::kS32, U32 = ElementType::kU32;
-using Body = std::function<void(XlaBuilder&)>;
-
-// A constant in HLO text form.
-XlaOp C(XlaBuilder& b, std::string_view shape, std::string_view value) {
-  return b.ConstantLiteral(*ReadLiteral(*ReadShape(shape), value));
-}
-XlaOp F(XlaBuilder& b, std::string_view value) { return C(b, "f32[]", value); }
-XlaOp I(XlaBuilder& b, std::string_view value) { return C(b, "s32[]", value); }
-
-std::string Value(const Body& body) {
-  XlaBuilder b("b");
-  body(b);
-  absl::StatusOr<XlaComputation> computation = b.Build();
-  if (!computation.ok()) return StrCat("error ", ToStd(computation.status().message()));
-  std::unique_ptr<Oracle> oracle = MakeOracle();
-  absl::StatusOr<Literal> result = oracle->Evaluate(computation->module(), {}, Limits{});
-  return result.ok() ? result->ToString() : StrCat("run: ", ToStd(result.status().message()));
-}
-std::string Rejected(const Body& body) {
-  XlaBuilder b("b");
-  body(b);
-  absl::StatusOr<XlaComputation> computation = b.Build();
-  return computation.ok() ? "accepted" : std::string(computation.status().message());
-}
-std::string Both(const Body& good, const Body& bad) {
-  return StrCat(Value(good), "; ", Rejected(bad));
-}
-// For ops that one device cannot run alone or that give no fixed value: the root as built.
-std::string Root(const Body& body) {
-  XlaBuilder b("b");
-  body(b);
-  absl::StatusOr<XlaComputation> computation = b.Build();
-  if (!computation.ok()) return StrCat("error ", ToStd(computation.status().message()));
-  const Instruction* root = computation->module().entry()->root();
-  return StrCat(Name(root->opcode()), " ", root->shape().ToString());
-}
-
-XlaComputation Scalar(Opcode opcode, ElementType type = F32) {
-  XlaBuilder b("scalar");
-  const XlaOp x = b.Parameter(0, ShapeUtil::MakeShape(type, {}), "x");
-  const XlaOp y = b.Parameter(1, ShapeUtil::MakeShape(type, {}), "y");
-  b.Binary(opcode, x, y);
-  return *b.Build();
-}
-XlaComputation Compare(Direction direction, ElementType type = F32) {
-  XlaBuilder b("compare");
-  const XlaOp x = b.Parameter(0, ShapeUtil::MakeShape(type, {}), "x");
-  b.Compare(direction, x, b.Parameter(1, ShapeUtil::MakeShape(type, {}), "y"));
-  return *b.Build();
-}
-// One parameter, and what `body` makes of it.
-XlaComputation Function(const Shape& shape, const std::function<XlaOp(XlaBuilder&, XlaOp)>& body) {
-  XlaBuilder b("function");
-  const XlaOp x = b.Parameter(0, shape, "x");
-  body(b, x);
-  return *b.Build();
-}
-const Shape kScalar = Shape::Scalar(F32);
-
-XlaComputation Negate() {
-  return Function(kScalar, [](XlaBuilder& b, XlaOp x) { return b.Neg(x); });
-}
-XlaComputation Twice() {
-  return Function(kScalar, [](XlaBuilder& b, XlaOp x) { return b.Add(x, x); });
-}
-
-constexpr char kMatrix[] = "{{1, 2, 3}, {4, 5, 6}}";
-XlaOp Matrix(XlaBuilder& b) { return C(b, "f32[2,3]", kMatrix); }
-XlaOp Vector(XlaBuilder& b) { return C(b, "f32[3]", "{1, 2, 3}"); }
 
 void AddBuilderRows(Observations& see) {
   see["builder-xla-builder"] = [] {
@@ -198,12 +126,44 @@ void AddBuilderRows(Observations& see) {
   };
 }
 
+// How many of the modules come out of the binary form as they went in, each instruction as one
+// message of its opcode.
+std::string ThroughProto(const std::vector<Body>& bodies) {
+  int right = 0;
+  for (const Body& body : bodies) {
+    XlaBuilder b("b");
+    body(b);
+    const XlaComputation built = *b.Build();
+    const proto::HloModuleProto message = *ModuleToProto(built.module());
+    bool same = message.computations_size() == built.module().computation_count();
+    for (const Computation* computation : built.module().computations()) {
+      const auto found =
+          std::find_if(message.computations().begin(), message.computations().end(),
+                       [&](const auto& one) { return one.name() == computation->name(); });
+      same = same && found != message.computations().end() &&
+             found->instructions_size() == computation->instruction_count();
+      int i = 0;
+      for (const Instruction* instruction : computation->instructions()) {
+        same = same && found->instructions(i++).opcode() == Name(instruction->opcode());
+      }
+    }
+    const auto again = *ModuleFromProto(message, ModuleConfig());
+    right += same && again->Hash() == built.module().Hash() && Verify(*again).ok();
+  }
+  return StrCat(right, " of ", bodies.size(), " builder methods");
+}
+
 void AddMethodRows(Observations& see) {
+  static std::vector<Body> bodies;
+  bodies.clear();
+  see["gloss-xla-data-proto"] = [] { return ThroughProto(bodies); };
   auto method = [&see](std::string_view id, Body good, Body bad) {
+    bodies.push_back(good);
     see[StrCat("builder-method-", id)] = [good, bad] { return Both(good, bad); };
   };
   // The op gives no value on one device, or none that is fixed: shape instead of value.
   auto built = [&see](std::string_view id, Body good, Body bad) {
+    bodies.push_back(good);
     see[StrCat("builder-method-", id)] = [good, bad] {
       return StrCat(Root(good), "; ", Rejected(bad));
     };
@@ -603,18 +563,7 @@ TEST(Builder, EveryRowOfTheDocuments) {
   AddBuilderRows(see);
   AddMethodRows(see);
   AddOverloadRows(see);
-  CheckRowTable("reference/testdata/builder_rows.txt", see, /*all_observed=*/false);
-}
-
-// 2017's map: a static operand reaches every invocation unchanged.
-TEST(Builder, MapTakesStaticScalars) {
-  XlaBuilder inner("scaled");
-  const XlaOp x = inner.Parameter(0, kScalar, "x"), s = inner.Parameter(1, kScalar, "s");
-  inner.Mul(x, s);
-  const XlaComputation scaled = *inner.Build();
-  XlaBuilder b("b");
-  b.Map({Matrix(b)}, scaled, {}, {C(b, "f32[2]", "{1, 2}")});
-  EXPECT_EQ(std::string(b.Build().status().message()).find("map: the static operand"), 0u);
+  CheckRowTable("reference/testdata/builder_rows.txt", see);
 }
 
 }  // namespace

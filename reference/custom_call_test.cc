@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include "spec/backend/error.h"
+#include "spec/base/row_table_for_test.h"
+#include "spec/base/strings.h"
 #include "spec/text/reader.h"
 
 namespace assay {
@@ -40,42 +42,105 @@ absl::StatusOr<Literal> ValueOf(const std::string& text) {
   return value;
 }
 
-TEST(CustomCallTest, CallsARegisteredFunction) {
+std::string Text(const absl::StatusOr<Literal>& value) {
+  return value.ok() ? value->ToString() : std::string(value.status().message());
+}
+
+// An array, a scalar and a tuple, of four types.
+void Mixed(void* out, const void** in) {
+  const auto* array = static_cast<const float*>(in[0]);
+  const auto* pair = static_cast<void* const*>(in[2]);
+  *static_cast<double*>(out) = array[1] * *static_cast<const int8_t*>(in[1]) +
+                               *static_cast<const int64_t*>(pair[0]) +
+                               *static_cast<const double*>(pair[1]);
+}
+int calls = 0;
+void CountCalls(void* out, const void** in) {
+  ++calls;
+  *static_cast<int32_t*>(out) = *static_cast<const int32_t*>(in[0]) + 1;
+}
+void NoArguments(void* out, const void**) { *static_cast<double*>(out) = 2.5; }
+
+// What the documents say of custom calls, one line of testdata/custom_call_rows.txt each.
+TEST(CustomCallRows, EveryRowOfTheDocuments) {
   RegisterCustomCall("myfunc", MyFunction);
-  absl::StatusOr<Literal> z = ValueOf(R"(HloModule m
+  RegisterCustomCall("swap", Swap);
+  RegisterCustomCall("mixed", Mixed);
+  RegisterCustomCall("count", CountCalls);
+  RegisterCustomCall("none", NoArguments);
+  Observations see;
+  see["ex-custom-call-myfunc"] = [] {
+    absl::StatusOr<Literal> z = ValueOf(R"(HloModule m
 ENTRY e {
   x = f32[2] constant({1, 2})
   y = f32[2,3] constant({{10, 20, 30}, {40, 50, 60}})
   ROOT z = f32[3,3] custom-call(x, y), custom_call_target="myfunc"
 })");
-  ASSERT_TRUE(z.ok()) << z.status();
-  EXPECT_EQ(z->data<float>()[0], 42);
-  EXPECT_EQ(z->shape().ToString(), "f32[3,3]");
-}
-
-TEST(CustomCallTest, TuplesAreArraysOfPointers) {
-  RegisterCustomCall("swap", Swap);
-  absl::StatusOr<Literal> swapped = ValueOf(R"(HloModule m
+    return StrCat(z->shape().ToString(), " z[0][0] = ", z->data<float>()[0]);
+  };
+  see["attr-custom-call-args"] = [] {
+    return Text(ValueOf(R"(HloModule m
+ENTRY e {
+  x = f32[2] constant({1, 1.5})
+  n = s8[] constant(-2)
+  a = s64[] constant(1000)
+  b = f64[] constant(0.25)
+  t = (s64[], f64[]) tuple(a, b)
+  ROOT r = f64[] custom-call(x, n, t), custom_call_target="mixed"
+})"));
+  };
+  see["attr-custom-call-target-name"] = [] {
+    const std::string of = R"(HloModule m
+ENTRY e {
+  a = s32[] constant(41)
+  ROOT r = s32[] custom-call(a), custom_call_target=)";
+    const auto read = ReadModule(StrCat(of, "\"count\"\n}"));
+    const absl::StatusOr<Literal> unknown = ValueOf(StrCat(of, "\"nobody\"\n}"));
+    return StrCat((*read)->entry()->root()->attributes().String(Attr::kCustomCallTarget), " ",
+                  Text(ValueOf(StrCat(of, "\"count\"\n}"))), "; ", Name(ClassOf(unknown.status())),
+                  ": ", Text(unknown));
+  };
+  // One C type for functions of none, of one and of two arguments, of scalars, arrays and tuples.
+  see["shape-custom-call-signature"] = [] {
+    static_assert(std::is_same_v<CustomCallFunction, void (*)(void*, const void**)>);
+    return StrCat(Text(ValueOf(R"(HloModule m
+ENTRY e {
+  ROOT r = f64[] custom-call(), custom_call_target="none"
+})")),
+                  " ", Text(ValueOf(R"(HloModule m
+ENTRY e {
+  a = s32[] constant(41)
+  ROOT r = s32[] custom-call(a), custom_call_target="count"
+})")),
+                  " ", Text(ValueOf(R"(HloModule m
 ENTRY e {
   a = s32[] constant(1)
   b = s32[] constant(2)
   t = (s32[], s32[]) tuple(a, b)
   ROOT r = (s32[], s32[]) custom-call(t), custom_call_target="swap"
-})");
-  ASSERT_TRUE(swapped.ok()) << swapped.status();
-  EXPECT_EQ(swapped->elements()[0].GetInteger(0), 2);
-  EXPECT_EQ(swapped->elements()[1].GetInteger(0), 1);
-}
-
-TEST(CustomCallTest, AnUnknownTargetIsNamed) {
-  absl::StatusOr<Literal> nothing = ValueOf(R"(HloModule m
+})")));
+  };
+  // Without users it need not be called; with two it may be called as often as one likes.
+  see["shape-custom-call-pure"] = [] {
+    calls = 0;
+    const std::string unused = Text(ValueOf(R"(HloModule m
 ENTRY e {
   a = s32[] constant(1)
-  ROOT r = s32[] custom-call(a), custom_call_target="nobody"
-})");
-  ASSERT_FALSE(nothing.ok());
-  EXPECT_EQ(ClassOf(nothing.status()), ErrorClass::kUnsupported);
-  EXPECT_NE(nothing.status().message().find("nobody"), std::string::npos);
+  dead = s32[] custom-call(a), custom_call_target="count"
+  ROOT r = s32[] negate(a)
+})"));
+    const int without_users = calls;
+    const std::string twice = Text(ValueOf(R"(HloModule m
+ENTRY e {
+  a = s32[] constant(1)
+  b = s32[] custom-call(a), custom_call_target="count"
+  c = s32[] custom-call(a), custom_call_target="count"
+  ROOT r = s32[] multiply(b, c)
+})"));
+    return StrCat(unused, " after ", without_users, " calls; ", twice, " after ",
+                  calls > 0 ? "some" : "no", " calls");
+  };
+  CheckRowTable("reference/testdata/custom_call_rows.txt", see);
 }
 
 // Signs of eigenvectors are free, what they are is not.

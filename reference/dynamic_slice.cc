@@ -17,13 +17,24 @@ int64_t ClampStart(ElementType type, uint64_t code, int64_t last) {
   return std::clamp<int64_t>(value, 0, last);
 }
 
+// Where the start of dimension `d` is: a scalar operand of its own, or an element of the one vector
+// of 2017's form.
+struct StartPlace {
+  int64_t operand, element;
+};
+StartPlace PlaceOfStart(const OpContext& op, int64_t first, int64_t d) {
+  const bool vector = op.literal(first).shape().rank() == 1;
+  return vector ? StartPlace{first, d} : StartPlace{first + d, 0};
+}
+
 // Index operands of a dynamic slice of `whole` with `part`, beginning at operand `first`.
 DimVector Starts(const OpContext& op, int64_t first, const Shape& whole, const Shape& part) {
   DimVector starts(whole.rank());
   for (int64_t d = 0; d < whole.rank(); ++d) {
-    const Literal& index = op.literal(first + d);
-    starts[d] =
-        ClampStart(index.element_type(), index.GetBits(0), whole.dimension(d) - part.dimension(d));
+    const StartPlace place = PlaceOfStart(op, first, d);
+    const Literal& index = op.literal(place.operand);
+    starts[d] = ClampStart(index.element_type(), index.GetBits(place.element),
+                           whole.dimension(d) - part.dimension(d));
   }
   return starts;
 }
@@ -69,8 +80,9 @@ std::vector<DimVector> AllStarts(const OpContext& op, int64_t first, const Shape
                                  const Shape& part) {
   std::vector<DimVector> all = {Starts(op, first, whole, part)};
   for (int64_t d = 0; d < whole.rank(); ++d) {
-    const Array& index = op.array(first + d);
-    auto it = index.choices.find(0);
+    const StartPlace place = PlaceOfStart(op, first, d);
+    const Array& index = op.array(place.operand);
+    auto it = index.choices.find(place.element);
     if (it == index.choices.end()) continue;
     const int64_t last = whole.dimension(d) - part.dimension(d);
     std::vector<int64_t> candidates;

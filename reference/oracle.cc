@@ -1,5 +1,6 @@
 // The Oracle interface on top of the interpreter.
 #include "reference/interpreter.h"
+#include "reference/parameter_binding.h"
 #include "spec/backend/error.h"
 #include "spec/base/strings.h"
 #include "spec/ops/op_table.h"
@@ -39,6 +40,8 @@ absl::StatusOr<Value> Run(const Module& module, const std::vector<const Literal*
       return status;
     values.push_back(reference::MakeValue(*argument, budget.memory()));
   }
+  absl::Status cut = reference::CutToBoundSizes(module, values, budget.memory());
+  if (!cut.ok()) return cut;
   return interpreter.Run(*module.entry(), values);
 }
 

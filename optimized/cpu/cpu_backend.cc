@@ -13,6 +13,7 @@
 #include "optimized/cpu/jit.h"
 #include "optimized/cpu/program_emitter.h"
 #include "optimized/passes/batch_norm_expander.h"
+#include "optimized/passes/dynamic_index_splitter.h"
 #include "optimized/pipeline.h"
 #include "optimized/runtime/thread_pool.h"
 #include "spec/backend/error.h"
@@ -264,8 +265,12 @@ absl::StatusOr<std::unique_ptr<Executable>> CpuBackend::Compile(const Module& or
   Gates gates(compile.decision_limit, std::move(defect));
   std::unique_ptr<Module> module = original.Clone();
   PassContext required{gates, *options->profile};
-  absl::StatusOr<bool> expanded = BatchNormExpander().Run(*module, required);
-  if (!expanded.ok()) return expanded.status();
+  DynamicIndexSplitter split_indices;
+  BatchNormExpander expand_norms;
+  for (Pass* pass : std::initializer_list<Pass*>{&split_indices, &expand_norms}) {
+    absl::StatusOr<bool> expanded = pass->Run(*module, required);
+    if (!expanded.ok()) return expanded.status();
+  }
   if (options->passes) {
     PipelineOptions pipeline;
     pipeline.profile = options->profile;

@@ -1,5 +1,6 @@
 // slice, dynamic-slice, dynamic-update-slice, pad and concatenate.
 #include "optimized/passes/algebraic_simplifier.h"
+#include "optimized/passes/dynamic_index_splitter.h"
 #include "optimized/passes/pass_testing.h"
 
 namespace assay {
@@ -41,6 +42,35 @@ TEST(SliceRules, TrivialSlice) {
   Untouched(R"(
     x = s32[5] parameter(0)
     ROOT a = s32[4] slice(x), slice={[0:4]})");
+}
+
+TEST(DynamicIndexSplitter, VectorBecomesScalars) {
+  ExpectRewrite<DynamicIndexSplitter>(R"(
+    x = s32[4,5] parameter(0)
+    u = s32[1,2] parameter(1)
+    i = u8[2] parameter(2)
+    s = s32[1,2] dynamic-slice(x, i), dynamic_slice_sizes={1,2}
+    w = s32[4,5] dynamic-update-slice(x, u, i)
+    ROOT t = (s32[1,2], s32[4,5]) tuple(s, w))",
+                                      R"(
+    x = s32[4,5] parameter(0)
+    u = s32[1,2] parameter(1)
+    i = u8[2] parameter(2)
+    a = u8[1]{0} slice(i), slice={[0:1]}
+    b = u8[] reshape(a)
+    c = u8[1]{0} slice(i), slice={[1:2]}
+    d = u8[] reshape(c)
+    s = s32[1,2] dynamic-slice(x, b, d), dynamic_slice_sizes={1,2}
+    e = u8[1]{0} slice(i), slice={[0:1]}
+    f = u8[] reshape(e)
+    g = u8[1]{0} slice(i), slice={[1:2]}
+    h = u8[] reshape(g)
+    w = s32[4,5] dynamic-update-slice(x, u, f, h)
+    ROOT t = (s32[1,2], s32[4,5]) tuple(s, w))");
+  ExpectUntouched<DynamicIndexSplitter>(R"(
+    x = s32[4,5] parameter(0)
+    i = u8[] parameter(1)
+    ROOT s = s32[1,2] dynamic-slice(x, i, i), dynamic_slice_sizes={1,2})");
 }
 
 TEST(SliceRules, SliceOfConcatenate) {

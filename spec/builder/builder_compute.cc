@@ -206,34 +206,6 @@ XlaOp XlaBuilder::TriangularSolve(XlaOp a, XlaOp b, bool left_side, bool lower, 
 
 // ---- computations over elements ----
 
-// HLO's map has no static operands: scalars are broadcast, which says the same.
-XlaOp XlaBuilder::Map(Ops operands, const XlaComputation& computation, List dimensions,
-                      Ops static_operands) {
-  return Record("map", [&]() -> Result {
-    ASSAY_ASSIGN_OR_RETURN(OperandVector resolved, Resolve(operands));
-    ASSAY_ASSIGN_OR_RETURN(const OperandVector fixed, Resolve(static_operands));
-    for (Instruction* operand : fixed) {
-      if (!operand->shape().IsScalar() || resolved.empty()) {
-        return absl::UnimplementedError(
-            StrCat("the static operand ", operand->name(), " (", operand->shape().ToString(),
-                   ") is no scalar; HLO has no map with such operands"));
-      }
-      ASSAY_ASSIGN_OR_RETURN(
-          Instruction * broadcast,
-          assay::BroadcastInDim(*entry_, operand, resolved[0]->shape().dimensions(), {}));
-      resolved.push_back(broadcast);
-    }
-    ASSAY_ASSIGN_OR_RETURN(Computation * callee, Import(computation));
-    Int64List all(dimensions.begin(), dimensions.end());
-    if (all.empty() && !resolved.empty() && resolved[0]->shape().IsArray()) {
-      all.resize(resolved[0]->shape().rank());
-      std::iota(all.begin(), all.end(), int64_t{0});
-    }
-    return AddOp(Opcode::kMap, resolved,
-                 Attributes().Set(Attr::kDimensions, absl::MakeConstSpan(all)), {&callee, 1});
-  });
-}
-
 XlaOp XlaBuilder::Reduce(XlaOp operand, XlaOp init_value, const XlaComputation& computation,
                          List dimensions) {
   return Reduce(Ops({operand}), Ops({init_value}), computation, dimensions);
@@ -351,6 +323,16 @@ XlaOp XlaBuilder::RngNormal(XlaOp mean, XlaOp sigma, const Shape& shape) {
 
 // 1 where a uniform draw of [0, 1) is below the mean: a mean of NaN gives zeros.
 XlaOp XlaBuilder::RngBernoulli(XlaOp mean, const Shape& shape) {
+  const absl::StatusOr<Shape> type = GetShape(mean);
+  const bool scalar = type.ok() && *type == Shape::Scalar(ElementType::kF32);
+  if (!scalar || !shape.IsArray() || shape.element_type() != ElementType::kU32) {
+    return Record("rng-bernoulli", [&]() -> Result {
+      ASSAY_RETURN_IF_ERROR(Resolve({mean}).status());
+      return absl::InvalidArgumentError(StrCat("the mean is ", type->ToString(), ", the result ",
+                                               shape.ToString(),
+                                               ": want a mean f32[] and an array of u32"));
+    });
+  }
   Literal one(Shape::Scalar(ElementType::kF32));
   one.SetDouble(0, 1);
   const XlaOp zero = ConstantLiteral(Literal(Shape::Scalar(ElementType::kF32)));

@@ -88,8 +88,27 @@ XlaOp XlaBuilder::Compare(Direction direction, XlaOp lhs, XlaOp rhs, List broadc
   });
 }
 
+// HLO has no select of tuples: one predicate chooses element by element.
 XlaOp XlaBuilder::Select(XlaOp predicate, XlaOp on_true, XlaOp on_false) {
-  return Simple(Opcode::kSelect, {predicate, on_true, on_false});
+  const absl::StatusOr<Shape> type = GetShape(predicate), shape = GetShape(on_true),
+                              other = GetShape(on_false);
+  if (!shape.ok() || !shape->IsTuple()) {
+    return Simple(Opcode::kSelect, {predicate, on_true, on_false});
+  }
+  if (!type.ok() || *type != Shape::Scalar(ElementType::kPred) || !other.ok() || *other != *shape) {
+    return Record("select", [&]() -> Result {
+      ASSAY_RETURN_IF_ERROR(Resolve({predicate, on_true, on_false}).status());
+      return absl::InvalidArgumentError(StrCat("between tuples, ", shape->ToString(), " and ",
+                                               other->ToString(), " by ", type->ToString(),
+                                               ": want equal shapes and a scalar predicate"));
+    });
+  }
+  std::vector<XlaOp> elements;
+  for (int64_t i = 0; i < static_cast<int64_t>(shape->elements().size()); ++i) {
+    elements.push_back(
+        Select(predicate, GetTupleElement(on_true, i), GetTupleElement(on_false, i)));
+  }
+  return Tuple(elements);
 }
 
 XlaOp XlaBuilder::Clamp(XlaOp min, XlaOp operand, XlaOp max) {
@@ -292,7 +311,7 @@ XlaOp XlaBuilder::ConcatInDim(Ops operands, int64_t dimension) {
 }
 
 XlaOp XlaBuilder::Gather(XlaOp operand, XlaOp start_indices, const Attributes& dimension_numbers,
-                         List slice_sizes, bool indices_are_sorted) {
+                         List slice_sizes, bool indices_are_sorted, bool /*unique_indices*/) {
   Attributes attributes = dimension_numbers;
   attributes.Set(Attr::kSliceSizes, slice_sizes);
   if (indices_are_sorted) attributes.Set(Attr::kIndicesAreSorted, AttrValue(true));

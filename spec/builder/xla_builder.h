@@ -60,6 +60,22 @@ struct ConvOptions {
   int64_t feature_group_count = 1, batch_group_count = 1;
 };
 
+// The dimensions of a general dot, filled in one by one as in the documents' examples.
+class DotDimensionNumbers {
+ public:
+  void add_lhs_contracting_dimensions(int64_t d) { lhs_contracting_.push_back(d); }
+  void add_rhs_contracting_dimensions(int64_t d) { rhs_contracting_.push_back(d); }
+  void add_lhs_batch_dimensions(int64_t d) { lhs_batch_.push_back(d); }
+  void add_rhs_batch_dimensions(int64_t d) { rhs_batch_.push_back(d); }
+  const Int64List& lhs_contracting_dimensions() const { return lhs_contracting_; }
+  const Int64List& rhs_contracting_dimensions() const { return rhs_contracting_; }
+  const Int64List& lhs_batch_dimensions() const { return lhs_batch_; }
+  const Int64List& rhs_batch_dimensions() const { return rhs_batch_; }
+
+ private:
+  Int64List lhs_contracting_, rhs_contracting_, lhs_batch_, rhs_batch_;
+};
+
 namespace ShapeUtil {
 // An array in row-major layout; no dimensions: a scalar.
 Shape MakeShape(ElementType type, absl::Span<const int64_t> dimensions);
@@ -179,7 +195,7 @@ class XlaBuilder {
   ASSAY_BUILDER_UNARY(Tanh, kTanh)
   ASSAY_BUILDER_UNARY(Copy, kCopy)
 #undef ASSAY_BUILDER_UNARY
-  XlaOp Select(XlaOp predicate, XlaOp on_true, XlaOp on_false);
+  XlaOp Select(XlaOp predicate, XlaOp on_true, XlaOp on_false);  // of tuples too, by a scalar
   XlaOp Clamp(XlaOp min, XlaOp operand, XlaOp max);
   XlaOp ConvertElementType(XlaOp operand, ElementType type);
   XlaOp BitcastConvertType(XlaOp operand, ElementType type);
@@ -201,8 +217,9 @@ class XlaBuilder {
   XlaOp DynamicUpdateSlice(XlaOp operand, XlaOp update, XlaOp start_indices);
   XlaOp Pad(XlaOp operand, XlaOp padding_value, const std::vector<PaddingDim>& padding_config);
   XlaOp ConcatInDim(Ops operands, int64_t dimension);
+  // `unique_indices` is a promise that HLO's gather has no word for; values do not depend on it.
   XlaOp Gather(XlaOp operand, XlaOp start_indices, const Attributes& dimension_numbers,
-               List slice_sizes, bool indices_are_sorted = false);
+               List slice_sizes, bool indices_are_sorted = false, bool unique_indices = false);
   XlaOp Scatter(Ops operands, XlaOp scatter_indices, Ops updates,
                 const XlaComputation& update_computation, const Attributes& dimension_numbers,
                 bool indices_are_sorted = false, bool unique_indices = false);
@@ -213,6 +230,11 @@ class XlaBuilder {
   XlaOp Dot(XlaOp lhs, XlaOp rhs);  // vectors and matrices: last of lhs, first of rhs
   XlaOp DotGeneral(XlaOp lhs, XlaOp rhs, List lhs_contracting, List rhs_contracting,
                    List lhs_batch = {}, List rhs_batch = {});
+  XlaOp DotGeneral(XlaOp lhs, XlaOp rhs, const DotDimensionNumbers& numbers) {
+    return DotGeneral(lhs, rhs, numbers.lhs_contracting_dimensions(),
+                      numbers.rhs_contracting_dimensions(), numbers.lhs_batch_dimensions(),
+                      numbers.rhs_batch_dimensions());
+  }
   XlaOp Conv(XlaOp lhs, XlaOp rhs, List window_strides, Padding padding);  // NCHW, OIHW
   XlaOp ConvWithGeneralPadding(XlaOp lhs, XlaOp rhs, List window_strides,
                                const std::vector<std::pair<int64_t, int64_t>>& padding);
@@ -224,6 +246,7 @@ class XlaBuilder {
                         std::string_view transpose_a);
 
   // ---- computations over elements ----
+  // `static_operands` (2017), of any shape, reach every call of the computation unchanged.
   XlaOp Map(Ops operands, const XlaComputation& computation, List dimensions,
             Ops static_operands = {});
   XlaOp Reduce(XlaOp operand, XlaOp init_value, const XlaComputation& computation, List dimensions);
@@ -298,6 +321,7 @@ class XlaBuilder {
                std::vector<const XlaComputation*> callees = {}, const Shape* written = nullptr);
   // The entry of `computation` and what it calls, copied into this module; once per computation.
   absl::StatusOr<Computation*> Import(const XlaComputation& computation);
+  Result MapInLoop(const OperandVector& mapped, const OperandVector& fixed, Computation* callee);
   // Window of the given sizes over `operand`; strides empty: ones.
   absl::StatusOr<std::vector<WindowDim>> MakeWindow(List operand_sizes, List sizes, List strides,
                                                     Padding padding) const;
