@@ -14,6 +14,7 @@
 #include "fuzz/campaign/isolate.h"
 #include "reference/interpreter.h"
 #include "spec/base/strings.h"
+#include "tools/assay/check_power.h"
 #include "tools/assay/environment.h"
 #include "tools/assay/json_line.h"
 #include "tools/assay/record.h"
@@ -29,6 +30,7 @@ struct Options {
   std::string profile;
   uint64_t seed = 1;
   bool all = false;
+  bool power = false;
   bool json = false;
   LimitOptions limits;
   RecordOptions record;
@@ -368,6 +370,13 @@ int Run(const Options& options) {
   absl::StatusOr<const Profile*> profile =
       ChooseProfile(options.profile.empty() ? "xla" : options.profile, nullptr);
   if (!profile.ok()) return Fail(profile.status());
+  if (options.power) {
+    CheckOptions check;
+    check.profile = *profile;
+    check.compile.limits = options.limits.Get();
+    check.seed = options.seed;
+    return RunPower(*cases, probe.get(), check, options.all, options.json);
+  }
   if (probe != nullptr && probe->Describe().in_process) probe.reset();
 
   RunRow run = BeginRun("check", options.backend, CommandLine());
@@ -414,6 +423,8 @@ void DeclareCheck(CLI::App& app, VerbAction& action) {
       "strict or xla, by which the backend and the stored results are judged; default: xla");
   app.add_option("--seed", options->seed, "Of the inputs of modules that come without")
       ->capture_default_str();
+  app.add_flag("--power", options->power,
+               "Bend one element of every right answer instead: how many are called wrong?");
   app.add_flag("--all", options->all, "A line for every module, not only for every family");
   app.add_flag("--json", options->json, "One JSON object per module, then a summary");
   options->limits.Declare(app);
