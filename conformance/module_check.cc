@@ -60,25 +60,6 @@ Literal Together(std::vector<Literal> devices) {
   return devices.size() == 1 ? std::move(devices[0]) : Literal::Tuple(std::move(devices));
 }
 
-// What is right on one device, or on several, whose outputs then follow each other.
-absl::StatusOr<Expectation> Expect(const Module& module, const CaseArrays& arrays, Oracle& oracle,
-                                   const CheckOptions& options) {
-  const Limits& limits = options.compile.limits;
-  if (arrays.devices.replicas * arrays.devices.partitions == 1)
-    return oracle.Expect(module, Pointers(arrays.arguments), *options.profile, limits);
-  std::vector<DeviceInputs> inputs;
-  for (std::vector<const Literal*>& arguments : ArgumentsByDevice(arrays))
-    inputs.push_back({std::move(arguments), {}});
-  auto devices = oracle.ExpectDevices(module, arrays.devices, inputs, *options.profile, limits);
-  if (!devices.ok()) return devices.status();
-  Expectation all;
-  for (DeviceExpectation& device : *devices) {
-    all.inconclusive = device.result.inconclusive;
-    for (ArrayExpectation& leaf : device.result.leaves) all.leaves.push_back(std::move(leaf));
-  }
-  return all;
-}
-
 SubjectResult JudgeAnswer(std::string subject, const Expectation& expectation,
                           const Literal& answer) {
   SubjectResult result;
@@ -159,6 +140,24 @@ std::string_view Name(CheckStatus status) { return kStatusNames[static_cast<size
 
 CheckStatus Worse(CheckStatus a, CheckStatus b) { return std::max(a, b); }
 
+absl::StatusOr<Expectation> ExpectCase(const Module& module, const CaseArrays& arrays,
+                                       Oracle& oracle, const CheckOptions& options) {
+  const Limits& limits = options.compile.limits;
+  if (arrays.devices.replicas * arrays.devices.partitions == 1)
+    return oracle.Expect(module, Pointers(arrays.arguments), *options.profile, limits);
+  std::vector<DeviceInputs> inputs;
+  for (std::vector<const Literal*>& arguments : ArgumentsByDevice(arrays))
+    inputs.push_back({std::move(arguments), {}});
+  auto devices = oracle.ExpectDevices(module, arrays.devices, inputs, *options.profile, limits);
+  if (!devices.ok()) return devices.status();
+  Expectation all;
+  for (DeviceExpectation& device : *devices) {
+    all.inconclusive = device.result.inconclusive;
+    for (ArrayExpectation& leaf : device.result.leaves) all.leaves.push_back(std::move(leaf));
+  }
+  return all;
+}
+
 ModuleResult CheckModule(const CaseFile& file, Oracle& oracle, Backend* backend,
                          const CheckOptions& options,
                          const std::function<void(const char* step)>& at) {
@@ -181,7 +180,7 @@ ModuleResult CheckModule(const CaseFile& file, Oracle& oracle, Backend* backend,
 
   at("evaluating on the oracle");
   double start = Now();
-  absl::StatusOr<Expectation> expectation = Expect(**module, *arrays, oracle, options);
+  absl::StatusOr<Expectation> expectation = ExpectCase(**module, *arrays, oracle, options);
   result.oracle_seconds = Now() - start;
   if (!expectation.ok()) {
     return Ended(result, StatusOf(expectation.status()),

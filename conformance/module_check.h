@@ -55,6 +55,10 @@ struct CheckOptions {
   uint64_t seed = 1;  // of inputs for modules that come without
 };
 
+// What is right on one device, or on several, whose outputs then follow each other.
+absl::StatusOr<Expectation> ExpectCase(const Module& module, const CaseArrays& arrays,
+                                       Oracle& oracle, const CheckOptions& options);
+
 // A stored answer that is proved wrong is listed with the proof, by the module's name, in
 // waivers.json of the module's folder or of the folder above. It then counts as passed.
 //

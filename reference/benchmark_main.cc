@@ -1,4 +1,6 @@
 // Prints how fast the oracle is: elements per second of the basic loops, plain and with bounds.
+#include <malloc.h>
+
 #include <cstdio>
 #include <ctime>
 #include <functional>
@@ -32,7 +34,8 @@ void Report(const char* name, const Module& module, const std::vector<const Lite
               elements / plain / 1e6, bounds * 1e3, bounds / plain);
 }
 
-void Elementwise(const char* name, Opcode opcode, int operands) {
+// Inputs have magnitudes from `low` to `high` and either sign.
+void Elementwise(const char* name, Opcode opcode, int operands, double low, double high) {
   const int64_t n = 1 << 20;
   const Shape shape = Shape::Array(ElementType::kF32, {n});
   Module module(name);
@@ -43,7 +46,10 @@ void Elementwise(const char* name, Opcode opcode, int operands) {
   std::vector<Instruction*> parameters;
   for (int p = 0; p < operands; ++p) {
     inputs.emplace_back(shape);
-    for (float& x : inputs.back().data<float>()) x = static_cast<float>(random.Between(-4, 4));
+    for (float& x : inputs.back().data<float>()) {
+      const double magnitude = random.Between(low, high);
+      x = static_cast<float>(random.Coin() ? magnitude : -magnitude);
+    }
     parameters.push_back(entry->AddParameter(p, shape));
   }
   // Several times, so that the copies of arguments and results do not count.
@@ -67,6 +73,32 @@ void Elementwise(const char* name, Opcode opcode, int operands) {
   std::vector<const Literal*> arguments;
   for (const Literal& input : inputs) arguments.push_back(&input);
   Report(name, module, arguments, static_cast<double>(n) * kTimes);
+}
+
+// Products that additions may see unrounded.
+void MultiplyAdd() {
+  const int64_t n = 1 << 20;
+  const Shape shape = Shape::Array(ElementType::kF32, {n});
+  Module module("multiply_add");
+  Computation* entry = module.AddComputation("main");
+  module.set_entry(entry);
+  Random random(3);
+  std::vector<Literal> inputs;
+  std::vector<Instruction*> parameters;
+  for (int p = 0; p < 3; ++p) {
+    inputs.emplace_back(shape);
+    for (float& x : inputs.back().data<float>()) x = static_cast<float>(random.Between(-4, 4));
+    parameters.push_back(entry->AddParameter(p, shape));
+  }
+  constexpr int kTimes = 4;
+  Instruction* value = parameters[0];
+  for (int k = 0; k < kTimes; ++k) {
+    value = entry->Add(Opcode::kMultiply, shape, {value, parameters[1]});
+    value = entry->Add(Opcode::kAdd, shape, {value, parameters[2]});
+  }
+  entry->set_root(value);
+  Report("multiply, add f32", module, {&inputs[0], &inputs[1], &inputs[2]},
+         2.0 * static_cast<double>(n) * kTimes);
 }
 
 void Dot() {
@@ -111,11 +143,16 @@ void SmallPrograms() {
 }  // namespace assay::reference
 
 int main() {
+  // As in the program assay.
+  mallopt(M_MMAP_THRESHOLD, 1 << 28);
+  mallopt(M_TRIM_THRESHOLD, 1 << 29);
   using assay::Opcode;
-  assay::reference::Elementwise("add f32", Opcode::kAdd, 2);
-  assay::reference::Elementwise("multiply f32", Opcode::kMultiply, 2);
-  assay::reference::Elementwise("exponential f32", Opcode::kExponential, 1);
-  assay::reference::Elementwise("tanh f32", Opcode::kTanh, 1);
+  assay::reference::Elementwise("add f32", Opcode::kAdd, 2, 0, 4);
+  assay::reference::Elementwise("multiply f32", Opcode::kMultiply, 2, 0.25, 4);
+  assay::reference::Elementwise("multiply f32, some tiny", Opcode::kMultiply, 2, 0, 4);
+  assay::reference::MultiplyAdd();
+  assay::reference::Elementwise("exponential f32", Opcode::kExponential, 1, 0, 4);
+  assay::reference::Elementwise("tanh f32", Opcode::kTanh, 1, 0, 4);
   assay::reference::Dot();
   assay::reference::SmallPrograms();
 }

@@ -228,16 +228,106 @@ TEST_F(BoundsTest, AnUndecidedBranchIsTheHullOfBoth) {
   EXPECT_EQ(VerdictOn("4"), Verdict::kFail);
 }
 
-TEST_F(BoundsTest, AnUndecidedLoopConditionIsInconclusive) {
+// exp(1) is 2.71828174 or 2.71828198, among others: some go on, some do not.
+constexpr char kMayGoOn[] =
+    "c { x = f32[] parameter(0) l = f32[] constant(2.71828175) "
+    "ROOT p = pred[] compare(x, l), direction=LT }\n";
+
+TEST_F(BoundsTest, AnUnclearLoopIsTheHullOfItsEnds) {
   Load(R"(  one = f32[] constant(1)
             ROOT r = f32[] while(one), condition=c, body=b
 )",
-       "c { x = f32[] parameter(0) l = f32[] constant(2.71828175) "
-       "ROOT p = pred[] compare(x, l), direction=LT }\n"
-       "b { x = f32[] parameter(0) ROOT r = f32[] exponential(x) }\n");
-  const Expectation expectation = Expect(Profile::Xla());
-  EXPECT_NE(expectation.inconclusive.find("loop"), std::string::npos);
-  EXPECT_EQ(VerdictOn("1"), Verdict::kInconclusive);
+       StrCat(kMayGoOn, "b { x = f32[] parameter(0) ROOT r = f32[] exponential(x) }\n"));
+  EXPECT_EQ(VerdictOn("2.7182817"), Verdict::kInconclusive);
+  EXPECT_EQ(VerdictOn("15.154262"), Verdict::kInconclusive);
+  EXPECT_EQ(VerdictOn("1"), Verdict::kFail);
+  EXPECT_EQ(VerdictOn("16"), Verdict::kFail);
+}
+
+TEST_F(BoundsTest, AnUnclearLoopWithNearEndsConvicts) {
+  Load(R"(  one = f32[] constant(1)
+            e = f32[] exponential(one)
+            ROOT r = f32[] while(e), condition=c, body=b
+)",
+       StrCat(kMayGoOn,
+              "b { x = f32[] parameter(0) s = f32[] constant(1e-5) ROOT r = f32[] add(x, s) }\n"));
+  EXPECT_EQ(VerdictOn("2.7182817"), Verdict::kPass);
+  EXPECT_EQ(VerdictOn("2.7182917"), Verdict::kPass);
+  EXPECT_EQ(VerdictOn("2.7184"), Verdict::kFail);
+  EXPECT_EQ(VerdictOn("2.7181"), Verdict::kFail);
+}
+
+// Both ends of a loop that may run 1,000 times more: what the trips leave alone stays known.
+TEST_F(BoundsTest, ALongUnclearLoopKeepsWhatItDoesNotChange) {
+  const std::string computations =
+      "c { s = (s32[], f32[]) parameter(0) i = s32[] get-tuple-element(s), index=0 "
+      "x = f32[] get-tuple-element(s), index=1 l = f32[] constant(2.71828175) "
+      "n = s32[] constant(1000) m = pred[] compare(i, n), direction=LT "
+      "p = pred[] compare(x, l), direction=LT ROOT r = pred[] and(p, m) }\n"
+      "b { s = (s32[], f32[]) parameter(0) i = s32[] get-tuple-element(s), index=0 "
+      "x = f32[] get-tuple-element(s), index=1 u = s32[] constant(1) j = s32[] add(i, u) "
+      "ROOT r = (s32[], f32[]) tuple(j, x) }\n";
+  for (const bool counter : {false, true}) {
+    Load(StrCat(R"(  one = f32[] constant(1)
+            zero = s32[] constant(0)
+            e = f32[] exponential(one)
+            t = (s32[], f32[]) tuple(zero, e)
+            w = (s32[], f32[]) while(t), condition=c, body=b
+            ROOT r = )",
+                counter ? "s32[] get-tuple-element(w), index=0\n"
+                        : "f32[] get-tuple-element(w), index=1\n"),
+         computations);
+    if (counter) {
+      EXPECT_EQ(VerdictOn("0"), Verdict::kInconclusive);
+      EXPECT_EQ(VerdictOn("1000"), Verdict::kInconclusive);
+    } else {
+      EXPECT_EQ(VerdictOn("2.7182817"), Verdict::kPass);
+      EXPECT_EQ(VerdictOn("2.7183"), Verdict::kFail);
+    }
+  }
+}
+
+// The orders of a log-sum-exp agree on one real number within their bounds.
+TEST_F(BoundsTest, OrdersOfACombinerThatAgreeOnTheRealNumberAreTheirHull) {
+  Load(R"(  x = f32[5] constant({0.5, 1, 2, -1, 0.25})
+            low = f32[] constant(-inf)
+            ROOT r = f32[] reduce(x, low), dimensions={0}, to_apply=lse
+)",
+       "lse { a = f32[] parameter(0) b = f32[] parameter(1) m = f32[] maximum(a, b) "
+       "n = f32[] minimum(a, b) d = f32[] subtract(n, m) e = f32[] exponential(d) "
+       "l = f32[] log-plus-one(e) ROOT s = f32[] add(m, l) }\n");
+  EXPECT_EQ(VerdictOn("2.5958495"), Verdict::kPass);
+  EXPECT_EQ(VerdictOn("2.596"), Verdict::kFail);
+}
+
+// Operand semantics 1.4 and the flush clause: a subnormal exponent may be zero, and a subnormal
+// base zero or a number below all others.
+TEST_F(BoundsTest, PowersOfFlushedOperandsAreFewSets) {
+  Load(
+      "  x = f32[4] constant({nan, 0, 1e-40, -1e-40})\n"
+      "  y = f32[4] constant({1e-40, 1e-40, 0.5, 0.5})\n"
+      "  ROOT p = f32[4] power(x, y)\n");
+  EXPECT_EQ(VerdictOn("{nan, 0, 9.999973e-21, nan}"), Verdict::kPass);
+  EXPECT_EQ(VerdictOn("{1, 1, 0, 0}"), Verdict::kPass);
+  EXPECT_EQ(VerdictOn("{1, 1, 2.6469780e-23, nan}"), Verdict::kPass);  // as XLA:CPU has it
+  EXPECT_EQ(VerdictOn("{0, 1, 0, 0}"), Verdict::kFail);
+  EXPECT_EQ(VerdictOn("{1, 0.5, 0, 0}"), Verdict::kFail);
+  EXPECT_EQ(VerdictOn("{1, 1, 1e-19, 0}"), Verdict::kFail);
+  EXPECT_EQ(VerdictOn("{1, 1, 0, 1}"), Verdict::kFail);
+}
+
+// The square of an interval about zero is not negative, so that its root is a number.
+TEST_F(BoundsTest, ASquareIsNotNegative) {
+  Load(R"(  x = f32[2] constant({1, 2})
+            e = f32[2] exponential(x)
+            l = f32[2] log(e)
+            d = f32[2] subtract(l, x)
+            s = f32[2] multiply(d, d)
+            q = f32[2] sqrt(s)
+            ROOT r = f32[2] add(q, x)
+)");
+  EXPECT_EQ(VerdictOn("{1, 2}"), Verdict::kPass);
+  EXPECT_EQ(VerdictOn("{nan, 2}"), Verdict::kFail);
 }
 
 TEST_F(BoundsTest, ACombinerThatIsNotAssociativeIsUndecided) {

@@ -1,4 +1,6 @@
 // Ops that run other computations. Document: operation semantics chapter 14.
+#include <optional>
+
 #include "reference/bounds/elements.h"
 #include "reference/interpreter.h"
 #include "spec/base/strings.h"
@@ -17,6 +19,118 @@ absl::StatusOr<Value> ApplyBody(Interpreter& interpreter, const OpContext& op) {
   return interpreter.Run(*op.instruction.callee(), Arguments(op));
 }
 
+// `value` or `other`, element by element.
+Value Hull(const Value& value, const Value& other, MemoryMeter& memory) {
+  if (value.IsTuple()) {
+    std::vector<Value> elements;
+    for (size_t i = 0; i < value.elements.size(); ++i)
+      elements.push_back(Hull(value.elements[i], other.elements[i], memory));
+    return Value::Tuple(std::move(elements));
+  }
+  Array merged = *value.array;
+  HullArrays(*other.array, merged);
+  return MakeValue(std::move(merged), memory);
+}
+
+// Trips that are followed one by one after it became unclear whether the loop still runs.
+constexpr int kMaxUnclearTrips = 256;
+// Rounds of making what still changes undecided; each round that does not end it adds an element.
+constexpr int kMaxWideningRounds = 64;
+
+// Makes the elements of `state` undecided that `next` describes otherwise. True if there were any.
+bool Widen(Value& state, const Value& next, MemoryMeter& memory) {
+  if (state.IsTuple()) {
+    bool changed = false;
+    for (size_t i = 0; i < state.elements.size(); ++i)
+      changed = Widen(state.elements[i], next.elements[i], memory) || changed;
+    return changed;
+  }
+  Array widened = *state.array;
+  bool changed = false;
+  for (int64_t i = 0; i < widened.literal.element_count(); ++i) {
+    if (IsUndecided(widened, i) || SameBound(widened, *next.array, i)) continue;
+    SetUndecided(widened, i);
+    changed = true;
+  }
+  if (changed) state = MakeValue(std::move(widened), memory);
+  return changed;
+}
+
+bool HasTokens(const Shape& shape) {
+  if (!shape.IsTuple()) return !shape.IsArray();
+  return std::any_of(shape.elements().begin(), shape.elements().end(), HasTokens);
+}
+
+// The loop from a state on at which rounding decides whether it goes on. Every trip that some legal
+// evaluation makes is followed, with what the state may be then; the result may be each of the
+// states at which one may stop.
+class UnclearLoop {
+ public:
+  UnclearLoop(Interpreter& interpreter, const OpContext& op) : interpreter_(interpreter), op_(op) {}
+
+  // `state` is the first unclear one.
+  absl::StatusOr<Value> Run(Value state) {
+    for (int trip = 0; trip < kMaxUnclearTrips || !plain_ended_; ++trip) {
+      absl::StatusOr<bool> more = Look(state);
+      if (!more.ok()) return more.status();
+      if (!*more) return *std::move(result_);
+      absl::StatusOr<Value> next = Body(state);
+      if (!next.ok()) return next.status();
+      state = *std::move(next);
+    }
+    // Every later state lies inside one that the body maps into itself.
+    for (int round = 0; round < kMaxWideningRounds; ++round) {
+      absl::StatusOr<Value> next = Body(state);
+      if (!next.ok()) return next.status();
+      if (Widen(state, *next, interpreter_.memory())) continue;
+      absl::StatusOr<bool> more = Look(state);
+      if (!more.ok()) return more.status();
+      return *std::move(result_);
+    }
+    return Inconclusive(StrCat("how often the loop ", op_.instruction.name(),
+                               " runs depends on rounding, and no state holds for all its trips"));
+  }
+
+ private:
+  // Keeps `state` if the loop may end there; whether it may go on.
+  absl::StatusOr<bool> Look(const Value& state) {
+    if (absl::Status status = interpreter_.budget().Take(1); !status.ok()) return status;
+    absl::StatusOr<Value> proceed = interpreter_.Run(*op_.instruction.callee(0), {state});
+    if (!proceed.ok()) return proceed.status();
+    const Array& outcome = *proceed->array;
+    const bool plain = outcome.literal.data<bool>()[0];
+    if (outcome.Certain()) {
+      if (!plain) Keep(state, true);
+      return plain;
+    }
+    Keep(state, !plain);
+    return true;
+  }
+
+  // The plain value of the result is the state at which the plain loop ends.
+  void Keep(const Value& state, bool plain_ends) {
+    const bool is_plain = plain_ends && !plain_ended_;
+    plain_ended_ = plain_ended_ || plain_ends;
+    if (!result_.has_value()) {
+      result_ = state;
+    } else if (is_plain) {
+      result_ = Hull(state, *result_, interpreter_.memory());
+    } else {
+      result_ = Hull(*result_, state, interpreter_.memory());
+    }
+  }
+
+  absl::StatusOr<Value> Body(const Value& state) {
+    if (absl::Status status = interpreter_.budget().Take(1); !status.ok()) return status;
+    return interpreter_.Run(*op_.instruction.callee(1), {state});
+  }
+
+  Interpreter& interpreter_;
+  const OpContext& op_;
+  std::optional<Value> result_;
+  bool plain_ended_ = false;
+};
+
 // state := init; while condition(state): state := body(state).
 absl::StatusOr<Value> ApplyWhile(Interpreter& interpreter, const OpContext& op) {
   const Computation &condition = *op.instruction.callee(0), &body = *op.instruction.callee(1);
@@ -26,8 +140,12 @@ absl::StatusOr<Value> ApplyWhile(Interpreter& interpreter, const OpContext& op) 
     absl::StatusOr<Value> proceed = interpreter.Run(condition, state);
     if (!proceed.ok()) return proceed.status();
     if (!proceed->array->Certain()) {
-      return Inconclusive(
-          StrCat("whether the loop ", op.instruction.name(), " goes on depends on rounding"));
+      if (interpreter.HasEffects(body) || interpreter.HasEffects(condition) ||
+          HasTokens(op.instruction.shape())) {
+        return Inconclusive(StrCat("whether the loop ", op.instruction.name(),
+                                   " with its effects goes on depends on rounding"));
+      }
+      return UnclearLoop(interpreter, op).Run(std::move(state[0]));
     }
     if (!proceed->array->literal.data<bool>()[0]) return state[0];
     absl::StatusOr<Value> next = interpreter.Run(body, state);
@@ -49,19 +167,6 @@ absl::StatusOr<Value> RunBranch(Interpreter& interpreter, const OpContext& op, i
   const Computation& computation = *op.instruction.callee(branch);
   if (computation.parameter_count() == 0) return interpreter.Run(computation, {});
   return interpreter.Run(computation, {*op.operands[branch + 1]});
-}
-
-// `value` or `other`, element by element.
-Value Hull(const Value& value, const Value& other, MemoryMeter& memory) {
-  if (value.IsTuple()) {
-    std::vector<Value> elements;
-    for (size_t i = 0; i < value.elements.size(); ++i)
-      elements.push_back(Hull(value.elements[i], other.elements[i], memory));
-    return Value::Tuple(std::move(elements));
-  }
-  Array merged = *value.array;
-  HullArrays(*other.array, merged);
-  return MakeValue(std::move(merged), memory);
 }
 
 absl::StatusOr<Value> ApplyConditional(Interpreter& interpreter, const OpContext& op) {

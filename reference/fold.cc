@@ -207,29 +207,52 @@ std::vector<size_t> Shuffled(size_t n) {
   return order;
 }
 
-bool SameBound(const Array& a, const Array& b, int64_t i) {
-  const int64_t width = BoundsPerElement(a.literal.element_type());
-  if (width == 0)
-    return a.literal.GetBits(i) == b.literal.GetBits(i) && CodesOf(a, i) == CodesOf(b, i);
-  constexpr ElementBound kAllForced{0, 0, 0, kForced};
-  for (int64_t slot = i * width; slot < (i + 1) * width; ++slot) {
-    if (a.literal.GetComponentBits(slot) != b.literal.GetComponentBits(slot)) return false;
-    const ElementBound p = a.bounds.empty() ? kAllForced : a.bounds[slot];
-    const ElementBound q = b.bounds.empty() ? kAllForced : b.bounds[slot];
-    if (p.flags != q.flags) return false;
-    if (p.flags == kForced) continue;
-    if (p.centre != q.centre || p.centre_low != q.centre_low || p.radius != q.radius) return false;
-  }
+// Widens slot `slot` of `merged`, an interval, so that it also holds what `other` says of it. False
+// if the two are not about the same real number, as far as can be told.
+bool AgreeOnSlot(Array& merged, const Array& other, int64_t slot) {
+  if (merged.bounds.empty() || other.bounds.empty()) return false;
+  ElementBound& a = merged.bounds[slot];
+  const ElementBound& b = other.bounds[slot];
+  constexpr uint32_t kIntervals = kMayFlush | kZeroSignFree;
+  if (((a.flags | b.flags) & ~kIntervals) != 0) return false;
+  const double apart =
+      std::fabs((b.centre - a.centre) + (b.centre_low - a.centre_low)) * (1 + 0x1p-50);
+  if (!(apart <= std::max(a.radius, b.radius))) return false;
+  a.radius = std::max(a.radius, (b.radius + apart) * (1 + 0x1p-50));
+  a.flags |= b.flags;
   return true;
 }
 
-// Elements on which another order disagrees are undecided.
-Column Agreed(const Column& first, const Column& other, MemoryMeter& memory) {
+bool AgreeOnElement(Array& merged, const Array& other, int64_t i) {
+  if (SameBound(merged, other, i)) return true;
+  const int64_t width = BoundsPerElement(merged.literal.element_type());
+  if (width == 0) return false;
+  if (!merged.choices.empty()) merged.choices.erase(i);
+  bool agree = true;
+  for (int64_t slot = i * width; slot < (i + 1) * width; ++slot)
+    agree = agree && AgreeOnSlot(merged, other, slot);
+  return agree;
+}
+
+// What several orders say of the elements. Where they agree within their bounds, the combiner is
+// taken to be associative on real numbers, and orders that were not tried to stray up to twice as
+// far; elements on which they disagree are undecided.
+Column Agreed(const Column& first, absl::Span<const Column> others, MemoryMeter& memory) {
   Column agreed;
   for (size_t n = 0; n < first.size(); ++n) {
     Array merged = *first[n].array;
-    for (int64_t i = 0; i < merged.literal.element_count(); ++i)
-      if (!SameBound(merged, *other[n].array, i)) SetUndecided(merged, i);
+    const int64_t width = BoundsPerElement(merged.literal.element_type());
+    for (int64_t i = 0; i < merged.literal.element_count(); ++i) {
+      const bool agree = std::all_of(others.begin(), others.end(), [&](const Column& other) {
+        return AgreeOnElement(merged, *other[n].array, i);
+      });
+      if (!agree) {
+        SetUndecided(merged, i);
+      } else if (!SameBound(merged, *first[n].array, i)) {
+        for (int64_t slot = i * width; slot < (i + 1) * width; ++slot)
+          merged.bounds[slot].radius *= 2;
+      }
+    }
     agreed.push_back(MakeValue(std::move(merged), memory));
   }
   return agreed;
@@ -254,12 +277,12 @@ absl::StatusOr<Column> FoldColumns(Interpreter& interpreter, LiteralFold& fold, 
   }
   if (rules.any_order || freedoms.commute)
     others.push_back(fold.Left(init, inputs, Shuffled(inputs.size())));
-  Column agreed = *std::move(left);
-  for (const absl::StatusOr<Column>& other : others) {
+  std::vector<Column> columns;
+  for (absl::StatusOr<Column>& other : others) {
     if (!other.ok()) return other.status();
-    agreed = Agreed(agreed, *other, interpreter.memory());
+    columns.push_back(*std::move(other));
   }
-  return agreed;
+  return Agreed(*left, columns, interpreter.memory());
 }
 
 // Elements that a column of inputs may hold together, so that memory stays small.

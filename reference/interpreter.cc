@@ -51,6 +51,55 @@ bool IsInvariant(const Instruction& instruction, bool is_entry,
   return true;
 }
 
+// What becomes of an operand that an addition could read before it is rounded (kSumView).
+enum class ViewOfOperand {
+  kIgnored,    // it is read rounded
+  kPassedOn,   // the result may be read so in its turn
+  kMayBeRead,  // an addition, or an op that may hold one
+};
+
+ViewOfOperand ViewBy(const Instruction& user) {
+  switch (user.opcode()) {
+    case Opcode::kAtan2:
+    case Opcode::kCbrt:
+    case Opcode::kCeil:
+    case Opcode::kClamp:
+    case Opcode::kCompare:
+    case Opcode::kCosine:
+    case Opcode::kErf:
+    case Opcode::kExponential:
+    case Opcode::kExponentialMinusOne:
+    case Opcode::kFloor:
+    case Opcode::kIsFinite:
+    case Opcode::kLog:
+    case Opcode::kLogPlusOne:
+    case Opcode::kLogistic:
+    case Opcode::kMaximum:
+    case Opcode::kMinimum:
+    case Opcode::kPower:
+    case Opcode::kRemainder:
+    case Opcode::kRoundNearestAfz:
+    case Opcode::kRoundNearestEven:
+    case Opcode::kRsqrt:
+    case Opcode::kSign:
+    case Opcode::kSine:
+    case Opcode::kSqrt:
+    case Opcode::kTan:
+    case Opcode::kTanh:
+      return ViewOfOperand::kIgnored;
+    case Opcode::kAbs:
+    case Opcode::kDivide:
+    case Opcode::kMultiply:
+    case Opcode::kNegate:
+    case Opcode::kSelect:
+    case Opcode::kTuple:
+      return ViewOfOperand::kPassedOn;
+    default:
+      return Info(user.opcode()).Is(kDataMovement) ? ViewOfOperand::kPassedOn
+                                                   : ViewOfOperand::kMayBeRead;
+  }
+}
+
 bool IsEffect(const Instruction& instruction,
               const absl::flat_hash_map<const Computation*, bool>& computations) {
   if (Info(instruction.opcode()).Is(kSideEffect) ||
@@ -107,6 +156,11 @@ Freedoms FreedomsOf(const Profile* profile) {
           .reciprocal = profile->Grants(ClauseId::kReciprocalDivision),
           .literal_reducer = profile->Grants(ClauseId::kLiteralReducer),
           .xla_budgets = profile->IsXla()};
+}
+
+Freedoms WithoutContraction(Freedoms freedoms) {
+  freedoms.contract = false;
+  return freedoms;
 }
 
 // `shape` with `dimensions` at every leaf, which are scalars.
@@ -179,6 +233,7 @@ Interpreter::Interpreter(Budget& budget, const Profile* profile)
     : budget_(budget),
       profile_(profile),
       freedoms_(FreedomsOf(profile)),
+      without_contraction_(WithoutContraction(freedoms_)),
       plans_(std::make_shared<Plans>()) {}
 
 Interpreter::Interpreter(Budget& budget, const Profile* profile, Device& device,
@@ -186,6 +241,7 @@ Interpreter::Interpreter(Budget& budget, const Profile* profile, Device& device,
     : budget_(budget),
       profile_(profile),
       freedoms_(FreedomsOf(profile)),
+      without_contraction_(WithoutContraction(freedoms_)),
       plans_(std::move(plans)),
       device_(&device) {}
 
@@ -270,6 +326,16 @@ absl::StatusOr<const Plan*> Interpreter::PlanOf(const Computation& computation) 
     if (last_user[at] >= 0 && at != plan->root)
       plan->steps[last_user[at]].dead_after.push_back(static_cast<int>(at));
   }
+  // What other computations do with a result is not looked at; the program's own are rounded.
+  for (Plan::Step& step : plan->steps)
+    step.may_feed_sum = step.instruction == computation.root() && !is_entry;
+  for (size_t number = plan->steps.size(); number-- > 0;) {
+    const Plan::Step& user = plan->steps[number];
+    const ViewOfOperand view = ViewBy(*user.instruction);
+    if (view == ViewOfOperand::kIgnored) continue;
+    if (view == ViewOfOperand::kPassedOn && !user.may_feed_sum) continue;
+    for (int at : user.operands) plan->steps[at].may_feed_sum = true;
+  }
   // `slot` may have moved: making constants does not plan other computations, so it has not.
   slot = std::move(plan);
   return slot.get();
@@ -345,11 +411,16 @@ absl::StatusOr<Value> Interpreter::RunPlan(const Plan& plan, absl::Span<const Va
       lifted_shape = *std::move(sized);
     }
     const bool as_written = lifted == nullptr && !dynamic;
-    OpContext op{instruction, as_written ? instruction.shape() : lifted_shape, operands, freedoms_,
+    const Shape& shape = as_written ? instruction.shape() : lifted_shape;
+    const bool is_product =
+        instruction.opcode() == Opcode::kMultiply || instruction.opcode() == Opcode::kDivide;
+    const bool is_rounded = is_product && !step.may_feed_sum && IsFloat(shape.element_type());
+    OpContext op{instruction, shape, operands, is_rounded ? without_contraction_ : freedoms_,
                  step.divisor_is_invariant};
     absl::StatusOr<Value> value = Apply(*step.evaluation, op);
     if (!value.ok()) return value.status();
     values[number] = *std::move(value);
+    if (watch_) watch_(instruction, values[number]);
     for (int at : step.dead_after) values[at] = Value();
   }
   return std::move(values[plan.root]);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <string_view>
 #include <vector>
@@ -44,7 +45,8 @@ struct Plan {
     absl::InlinedVector<int, 3> operands;    // step numbers
     absl::InlinedVector<int, 3> dead_after;  // values whose last user this is
     bool divisor_is_invariant = false;
-    Value constant;  // of a constant instruction
+    bool may_feed_sum = true;  // an addition may read the result, moved or scaled on the way
+    Value constant;            // of a constant instruction
   };
   const Computation* computation;
   std::vector<Step> steps;
@@ -90,6 +92,11 @@ class Interpreter {
     return std::exchange(random_state_, random_state_ + delta);
   }
 
+  // Calls `watch` with every result but those of parameters and constants.
+  void set_watch(std::function<void(const Instruction&, const Value&)> watch) {
+    watch_ = std::move(watch);
+  }
+
   // Evaluates `op` by its row and, in bound mode, bounds it.
   absl::StatusOr<Value> Apply(const OpEvaluation& row, const OpContext& op);
 
@@ -101,10 +108,12 @@ class Interpreter {
   Budget& budget_;
   const Profile* profile_;
   Freedoms freedoms_;
+  Freedoms without_contraction_;  // of products that no addition reads
   std::shared_ptr<Plans> plans_;
   Device* device_ = nullptr;
   std::unique_ptr<Machine> own_machine_;
   int depth_ = 0;
+  std::function<void(const Instruction&, const Value&)> watch_;
   HiddenStream random_;
   unsigned __int128 random_state_ = 0;
 };

@@ -1,4 +1,6 @@
 // The Oracle interface on top of the interpreter.
+#include <algorithm>
+
 #include "reference/interpreter.h"
 #include "reference/parameter_binding.h"
 #include "spec/backend/error.h"
@@ -77,16 +79,21 @@ absl::Status RunDevices(const Module& module, const DeviceAssignment& devices,
   });
 }
 
-// What callers outside see of an array: no views, the centre of forced elements filled in.
-ArrayExpectation Export(const Array& array) {
+// What callers outside see of an array: no views, the centre of forced elements filled in. The
+// bounds of an array that nobody else holds are taken over.
+ArrayExpectation Export(const std::shared_ptr<const Array>& array) {
   ArrayExpectation leaf;
-  leaf.plain = array.literal;
-  leaf.choices = array.choices;
-  bool all_forced = true;
-  for (const ElementBound& bound : array.bounds)
-    all_forced = all_forced && (bound.flags & kForced) != 0;
+  leaf.plain = array->literal;
+  leaf.choices = array->choices;
+  const bool all_forced =
+      std::all_of(array->bounds.begin(), array->bounds.end(),
+                  [](const ElementBound& bound) { return (bound.flags & kForced) != 0; });
   if (all_forced) return leaf;
-  leaf.bounds = array.bounds;
+  if (array.use_count() == 1) {
+    leaf.bounds = std::move(const_cast<Array&>(*array).bounds);
+  } else {
+    leaf.bounds = array->bounds;
+  }
   for (size_t i = 0; i < leaf.bounds.size(); ++i) {
     if ((leaf.bounds[i].flags & kForced) != 0)
       leaf.bounds[i] = {leaf.plain.GetComponent(static_cast<int64_t>(i)), 0, 0, kForced};
@@ -96,7 +103,7 @@ ArrayExpectation Export(const Array& array) {
 
 void ExportLeaves(const Value& value, std::vector<ArrayExpectation>& leaves) {
   if (!value.IsTuple()) {
-    leaves.push_back(Export(*value.array));
+    leaves.push_back(Export(value.array));
     return;
   }
   for (const Value& element : value.elements) ExportLeaves(element, leaves);

@@ -3,6 +3,7 @@
 
 #include "reference/binary_ops.h"
 #include "reference/bounds/elements.h"
+#include "reference/bounds/float_loop.h"
 #include "reference/compare.h"
 #include "reference/elementwise.h"
 
@@ -118,7 +119,10 @@ struct PowerBound : BoundRule {
     const bool unknown_zero = a.centre == 0 && (a.flags & kZeroSignFree) != 0;
     if (unknown_zero && b.low() < 0) return Range<W>::Unknown();
     if (a.radius == 0 && b.radius == 0) return {std::pow(a.centre, b.centre), 0, 0};
-    if (a.low() > 0) {
+    // A negative base has no real power but the whole ones.
+    if (a.high() < 0 && b.radius == 0 && b.centre != std::trunc(b.centre))
+      return {0, 0, kNotFinite | kMayBeNan};
+    if (a.low() > 0 || (a.low() == 0 && b.low() > 0)) {
       // Monotone in each operand: the extremes are at corners.
       const W corners[] = {std::pow(a.low(), b.low()), std::pow(a.low(), b.high()),
                            std::pow(a.high(), b.low()), std::pow(a.high(), b.high())};
@@ -298,13 +302,58 @@ bool BoundFlushedOperands(const OpContext& op, Array& result, int64_t i, double 
   return true;
 }
 
+// A number times itself: both factors are the same, whatever it is.
+template <typename Rule>
+bool IsSquare(const OpContext& op) {
+  return std::is_same_v<Rule, MultiplyBound> &&
+         op.instruction.operand(0) == op.instruction.operand(1);
+}
+
+template <typename W>
+Range<W> SquareOf(const Range<W>& x) {
+  const Range<W> product = RangeOf<MultiplyBound>(x, x);
+  if (!x.HasFinite() || product.Undecided() || !product.HasFinite() || product.low() >= 0)
+    return product;
+  // About zero: no less than that.
+  Range<W> square = Range<W>::Hull(0, product.high());
+  square.flags = product.flags & ~uint32_t{kMayBeNegInf};
+  return square;
+}
+
+// Power of operands that may be flushed. A base that is read as zero by one part of an
+// implementation may be raised as a number below all others by the next: XLA:CPU gives 2^-75, the
+// square root of 2^-150, for that of a subnormal number. So what the base may be is it, zero, and
+// what lies between it and half the smallest number; the power is monotone there.
+template <typename T>
+bool BoundFlushedPower(const OpContext& op, Array& result, int64_t i, double ulps) {
+  using W = Wide<T>;
+  const bool base = IsFlushable<T>(op.freedoms, op.array(0), i);
+  const bool exponent = IsFlushable<T>(op.freedoms, op.array(1), i);
+  if (!base && !exponent) return false;
+  for (int64_t k = 0; k < 2; ++k)
+    if (!op.array(k).bounds.empty() && op.array(k).bounds[i].flags != kForced) return false;
+  const W x = Widen<W>(op.literal(0).data<T>()[i]), y = Widen<W>(op.literal(1).data<T>()[i]);
+  const W half_smallest = std::copysign(UlpAt<T>(0) / 4, x);
+  Alternatives<T> values;
+  for (W power : WithZero<W>(y, exponent)) {
+    const W bases[] = {x, std::copysign(W{0}, x), half_smallest};
+    for (int k = 0; k < (base ? 3 : 1); ++k) {
+      values.AddPoint(Power::Real<W>(bases[k], power),
+                      PowerBound::IsExactAt(bases[k], power) ? 0 : ulps);
+    }
+  }
+  values.Finish(result, i);
+  return true;
+}
+
 template <typename Rule, typename T>
 void BoundBinaryElement(const OpContext& op, Array& result, int64_t i, double ulps) {
   using W = Wide<T>;
-  // Not power: implementations that flush raise a tiny number instead of zero (XLA:CPU gives 2^-75
-  // for the square root of a subnormal number); it stays an interval.
   if constexpr (std::is_same_v<Rule, Atan2Bound> || std::is_same_v<Rule, RemainderBound>) {
     if (BoundFlushedOperands<Rule, T>(op, result, i, ulps)) return;
+  }
+  if constexpr (std::is_same_v<Rule, PowerBound>) {
+    if (BoundFlushedPower<T>(op, result, i, ulps)) return;
   }
   const Range<W> a = Seen<T>(op.freedoms, op.array(0), i, Rule::kConsumer);
   const Range<W> b = Seen<T>(op.freedoms, op.array(1), i, Rule::kConsumer);
@@ -345,7 +394,7 @@ void BoundBinaryElement(const OpContext& op, Array& result, int64_t i, double ul
       return;
     }
   }
-  const Range<W> x = RangeOf<Rule>(a, b);
+  const Range<W> x = IsSquare<Rule>(op) ? SquareOf(a) : RangeOf<Rule>(a, b);
   if constexpr (Rule::kIsFunction) {
     constexpr double kInfinity = std::numeric_limits<double>::infinity();
     FinishFunction<T>(op.freedoms, result, i, x, ulps, -kInfinity, kInfinity);
@@ -382,6 +431,11 @@ bool NothingIsFree(const OpContext& op, const Array& result) {
 }
 
 template <typename Rule>
+inline constexpr bool kHasFloatLoop =
+    std::is_same_v<Rule, AddBound> || std::is_same_v<Rule, SubtractBound> ||
+    std::is_same_v<Rule, MultiplyBound>;
+
+template <typename Rule>
 absl::Status BoundBinary(const OpContext& op, Array& result) {
   if (!IsFloat(op.type())) return BoundByEnumeration(op, result, EvaluateBinary<typename Rule::Op>);
   DispatchReal(op.type(), [&](auto tag) {
@@ -389,7 +443,16 @@ absl::Status BoundBinary(const OpContext& op, Array& result) {
     if (NothingIsFree<Rule, T>(op, result)) return;
     const double ulps = UlpsOf<T>(op);
     const int64_t count = op.count();
-    for (int64_t i = 0; i < count; ++i) BoundBinaryElement<Rule, T>(op, result, i, ulps);
+    if constexpr (std::is_same_v<T, float> && kHasFloatLoop<Rule>) {
+      const FloatOperand lhs(op.array(0), Rule::kConsumer), rhs(op.array(1), Rule::kConsumer);
+      const float* plain = result.literal.data<float>().data();
+      for (int64_t i = 0; i < count; ++i) {
+        if (!BoundInFloatLoop<Rule>(op.freedoms, lhs, rhs, plain, result, i))
+          BoundBinaryElement<Rule, T>(op, result, i, ulps);
+      }
+    } else {
+      for (int64_t i = 0; i < count; ++i) BoundBinaryElement<Rule, T>(op, result, i, ulps);
+    }
   });
   return absl::OkStatus();
 }

@@ -167,6 +167,38 @@ bool HasKnownCode(const Array& array, int64_t i, bool moved_only) {
   return true;
 }
 
+bool IsUndecided(const Array& array, int64_t i) {
+  const int64_t width = BoundsPerElement(array.literal.element_type());
+  if (width == 0) {
+    auto it = array.choices.find(i);
+    if (it == array.choices.end()) return false;
+    return it->second.empty() || (IsPred(array.literal.element_type()) && it->second.size() == 2);
+  }
+  if (array.bounds.empty()) return false;
+  bool all = true;
+  for (int64_t slot = i * width; slot < (i + 1) * width; ++slot)
+    all = all && (array.bounds[slot].flags & kUndecided) != 0;
+  return all;
+}
+
+bool SameBound(const Array& a, const Array& b, int64_t i) {
+  const int64_t width = BoundsPerElement(a.literal.element_type());
+  if (width == 0)
+    return a.literal.GetBits(i) == b.literal.GetBits(i) && CodesOf(a, i) == CodesOf(b, i);
+  if ((!a.choices.empty() || !b.choices.empty()) && KnownCodes(a, i) != KnownCodes(b, i))
+    return false;
+  constexpr ElementBound kAllForced{0, 0, 0, kForced};
+  for (int64_t slot = i * width; slot < (i + 1) * width; ++slot) {
+    if (a.literal.GetComponentBits(slot) != b.literal.GetComponentBits(slot)) return false;
+    const ElementBound p = a.bounds.empty() ? kAllForced : a.bounds[slot];
+    const ElementBound q = b.bounds.empty() ? kAllForced : b.bounds[slot];
+    if (p.flags != q.flags) return false;
+    if (p.flags == kForced) continue;
+    if (p.centre != q.centre || p.centre_low != q.centre_low || p.radius != q.radius) return false;
+  }
+  return true;
+}
+
 bool IsSeenUnrounded(const Array& array, int64_t i) {
   return !array.bounds.empty() && (array.bounds[i].flags & kAnyView) != 0;
 }

@@ -30,6 +30,10 @@ void HullArrays(const Array& source, Array& result);
 // Whether the bits of element i are known: forced, and no NaN, whose bits are free unless they came
 // here by moves alone.
 bool HasKnownCode(const Array& array, int64_t i, bool moved_only);
+// Whether nothing is known of element i.
+bool IsUndecided(const Array& array, int64_t i);
+// Whether element i of both is described alike.
+bool SameBound(const Array& a, const Array& b, int64_t i);
 // Whether an op may read float element i in excess precision.
 bool IsSeenUnrounded(const Array& array, int64_t i);
 // Whether a value is a constant or an argument of the module, moved at most.

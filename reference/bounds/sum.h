@@ -26,6 +26,15 @@ inline int LowestBit(long double x) {
 template <typename T>
 using Accumulator = std::conditional_t<std::is_same_v<T, double>, double, float>;
 
+// Half the spacing of the accumulator at a magnitude: the error of one addition.
+template <typename A, typename W>
+W HalfUlpAt(W magnitude) {
+  if (magnitude == 0) return 0;
+  using F = FormatOf<A>;
+  return PowerOfTwo<W>(
+      std::clamp(LeadingExponent(magnitude), F::kMinExponent, F::kMaxExponent + 1) - F::kPrecision);
+}
+
 template <typename T, typename A = Accumulator<T>>
 class SumBound {
  public:
@@ -103,11 +112,16 @@ class SumBound {
   Range<W> Result(bool flush) const {
     if (undecided_) return Range<W>::Unknown();
     Range<W> x{sum_, 0, flags_};
-    // Every term is in all the additions at most, and a product is rounded once before.
-    const W roundings = static_cast<W>(std::max<int64_t>(terms_ - 1, 0) + (products_ > 0 ? 1 : 0));
-    const W growth = roundings * UnitRoundoff<A>();
-    x.radius = propagated_ + growth * (1 + growth) * magnitude_ +
-               static_cast<W>(terms_ + 1) * kSlop<W> * magnitude_;
+    // Each addition is off by half a unit of its result at most, and a product is rounded once
+    // before. No partial sum is larger than all terms of one sign together, and what errors add.
+    const W additions = static_cast<W>(std::max<int64_t>(terms_ - 1, 0));
+    const W growth = (additions + (products_ > 0 ? 1 : 0)) * UnitRoundoff<A>();
+    const W second_order = 1 + 2 * growth * (1 + growth);
+    const W slop = static_cast<W>(terms_ + 1) * kSlop<W> * magnitude_;
+    const W largest_partial =
+        std::min(magnitude_, (magnitude_ + std::fabs(sum_)) / 2 + propagated_ + slop);
+    x.radius = propagated_ + slop + additions * HalfUlpAt<A>(largest_partial * second_order);
+    if (products_ > 0) x.radius += UnitRoundoff<A>() * second_order * magnitude_;
     // Products may underflow; partial sums only when subnormals are flushed.
     const W least = flush ? Tiny<A>() : UlpAt<A>(0);
     x.radius += least * static_cast<W>(products_ + (flush ? terms_ : 0));

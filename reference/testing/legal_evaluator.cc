@@ -309,14 +309,23 @@ class Evaluator {
     return Flush(type, wide ? a * b : Round(type, static_cast<long double>(a) * b));
   }
 
-  // Pairs of random neighbours until one is left.
+  // In an order of four kinds: as they come, one sign after the other from the largest or from the
+  // smallest on (partial sums are large), or random pairs until one is left.
   double CombineAll(Opcode opcode, ElementType type, std::vector<double> terms) {
-    const bool in_order = random_.OneIn(4);
+    const int64_t kind = random_.Below(4);
+    if (kind != 0) {
+      auto less = [](double a, double b) { return !std::isnan(b) && (std::isnan(a) || a < b); };
+      if (kind == 1) std::sort(terms.begin(), terms.end(), less);
+      if (kind == 2) std::sort(terms.rbegin(), terms.rend(), less);
+      double value = terms[0];
+      for (size_t i = 1; i < terms.size(); ++i) value = Combine(opcode, type, value, terms[i]);
+      return value;
+    }
     while (terms.size() > 1) {
       const auto n = static_cast<int64_t>(terms.size());
-      const int64_t a = in_order ? 0 : random_.Below(n);
-      int64_t b = in_order ? 1 : random_.Below(n - 1);
-      if (!in_order && b >= a) ++b;
+      const int64_t a = random_.Below(n);
+      int64_t b = random_.Below(n - 1);
+      if (b >= a) ++b;
       terms[a] = Combine(opcode, type, terms[a], terms[b]);
       terms.erase(terms.begin() + b);
     }

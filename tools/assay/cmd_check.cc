@@ -14,6 +14,7 @@
 #include "fuzz/campaign/isolate.h"
 #include "reference/interpreter.h"
 #include "spec/base/strings.h"
+#include "tools/assay/check_power.h"
 #include "tools/assay/environment.h"
 #include "tools/assay/json_line.h"
 #include "tools/assay/record.h"
@@ -29,6 +30,7 @@ struct Options {
   std::string profile;
   uint64_t seed = 1;
   bool all = false;
+  bool power = false;
   bool json = false;
   LimitOptions limits;
   RecordOptions record;
@@ -368,6 +370,13 @@ int Run(const Options& options) {
   absl::StatusOr<const Profile*> profile =
       ChooseProfile(options.profile.empty() ? "xla" : options.profile, nullptr);
   if (!profile.ok()) return Fail(profile.status());
+  if (options.power) {
+    CheckOptions check;
+    check.profile = *profile;
+    check.compile.limits = options.limits.Get();
+    check.seed = options.seed;
+    return RunPower(*cases, probe.get(), check, options.all, options.json);
+  }
   if (probe != nullptr && probe->Describe().in_process) probe.reset();
 
   RunRow run = BeginRun("check", options.backend, CommandLine());
@@ -412,6 +421,8 @@ void DeclareCheck(OptionList& line, VerbAction& action) {
   line.Add("--profile", options->profile,
            "strict or xla, by which the backend and the stored results are judged; default: xla");
   line.Add("--seed", options->seed, "Of the inputs of modules that come without").ShowDefault();
+  line.AddFlag("--power", options->power,
+               "Bend one element of every right answer instead: how many are called wrong?");
   line.AddFlag("--all", options->all, "A line for every module, not only for every family");
   line.AddFlag("--json", options->json, "One JSON object per module, then a summary");
   options->limits.Declare(line);

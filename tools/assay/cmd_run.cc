@@ -3,7 +3,9 @@
 #include <map>
 #include <memory>
 
+#include "absl/strings/str_format.h"
 #include "reference/interpreter.h"
+#include "reference/widths.h"
 #include "spec/base/strings.h"
 #include "spec/numerics/expectation.h"
 #include "spec/text/writer.h"
@@ -25,6 +27,7 @@ struct Options {
   int64_t limit = -1;
   int64_t elements = 64;
   bool bounds = false;
+  bool widths = false;
   bool json = false;
   InputOptions inputs;
   LimitOptions limits;
@@ -159,6 +162,39 @@ int ShowBounds(const Options& options, const Ran& ran, const Backend& backend) {
   return right ? kExitOk : kExitFailure;
 }
 
+// Where the bounds get wide: every instruction, the first useless one marked.
+int ShowWidths(const Options& options, const LoadedCase& loaded, const Profile& profile) {
+  const auto arguments = ArgumentsByDevice(loaded.arrays);
+  if (arguments.size() != 1) {
+    PrintError("--widths follows one device");
+    return kExitUsage;
+  }
+  absl::StatusOr<reference::Widths> widths =
+      reference::MeasureWidths(*loaded.module, arguments[0], profile, options.limits.Get());
+  if (!widths.ok()) return Fail(widths.status());
+  Table table({{"instruction"},
+               {"op"},
+               {"elements", Table::kRight},
+               {"undecided", Table::kRight},
+               {"operands", Table::kRight},
+               {"width", Table::kRight},
+               {""}});
+  bool first = true;
+  for (const reference::Width& width : widths->instructions) {
+    table.Add({width.instruction->name(), std::string(Name(width.instruction->opcode())),
+               Grouped(width.elements), Grouped(width.undecided),
+               absl::StrFormat("%.2g", width.of_operands), absl::StrFormat("%.2g", width.relative),
+               !width.useless ? ""
+               : first        ? "first useless"
+                              : "useless"});
+    if (width.useless) first = false;
+  }
+  Print(StrCat("widest radius over root mean square, profile ", profile.name(), ":"));
+  Print(table.ToString(2));
+  if (!widths->inconclusive.empty()) Print("inconclusive: " + widths->inconclusive);
+  return kExitOk;
+}
+
 absl::Status RunOn(Backend& backend, const Options& options, Ran& ran) {
   CompileOptions compile;
   compile.limits = options.limits.Get();
@@ -188,6 +224,11 @@ int Run(const Options& options) {
   }
   absl::StatusOr<std::unique_ptr<Backend>> backend = OpenBackend(options.backend);
   if (!backend.ok()) return Fail(backend.status());
+  if (options.widths) {
+    absl::StatusOr<const Profile*> profile = ChooseProfile(options.profile, backend->get());
+    if (!profile.ok()) return Fail(profile.status());
+    return ShowWidths(options, ran.loaded, **profile);
+  }
   if (absl::Status status = RunOn(**backend, options, ran); !status.ok()) {
     PrintError(StrCat(options.backend, ": ", Name(ClassOf(status)), ": ", ToStd(status.message())));
     return kExitFailure;
@@ -232,6 +273,8 @@ void DeclareRun(OptionList& line, VerbAction& action) {
            "Arrays item0, item1, ... (of device 1: item0_d1) that infeeds take, in an .npz file");
   line.Add("--backend", options->backend, "Who runs it").ShowDefault();
   line.AddFlag("--bounds", options->bounds, "Show which answers are right, and judge");
+  line.AddFlag("--widths", options->widths,
+               "Show per instruction how wide the bounds are, and where they become useless");
   line.Add("--profile", options->profile,
            "strict or xla; default: the one the backend is judged by");
   line.Add("--limit", options->limit, "Refuse the backend's decisions above this number");

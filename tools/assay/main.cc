@@ -1,4 +1,6 @@
 // assay: the one program. A table of verbs; everything else is in their files.
+#include <malloc.h>
+
 #include "tools/assay/command_line.h"
 #include "tools/assay/verb.h"
 
@@ -43,4 +45,9 @@ int Main(int argc, char** argv) { return RunVerbs(kVerbs, argc, argv); }
 
 }  // namespace assay
 
-int main(int argc, char** argv) { return assay::Main(argc, argv); }
+int main(int argc, char** argv) {
+  // Big arrays come and go with every op: keep their pages instead of having them zeroed each time.
+  mallopt(M_MMAP_THRESHOLD, 1 << 28);
+  mallopt(M_TRIM_THRESHOLD, 1 << 29);
+  return assay::Main(argc, argv);
+}

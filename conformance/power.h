@@ -1,0 +1,31 @@
+// The power of the derived bounds to convict, measured on one module: outputs that are plainly
+// wrong must be called so. Document: design, "a bound too loose to convict is a bug too".
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "conformance/module_check.h"
+
+namespace assay {
+
+struct ModulePower {
+  std::string name;
+  // Float outputs of which one random element was moved: by 16 times the largest deviation of the
+  // legal answers at hand (stored, of the backend), and by 16 units in the last place at least.
+  // Both are counted in units of the larger of the element and its output's root mean square, which
+  // is what makes a bound useful.
+  int64_t moved = 0, moved_caught = 0;
+  // Outputs that are integers, predicates, or floats with exactly one right answer, of which one
+  // bit of one element was flipped.
+  int64_t flipped = 0, flipped_caught = 0;
+  // Outputs without an element to bend: none that is finite, not undecided, and judged by itself.
+  int64_t skipped = 0;
+  std::vector<std::string> missed;  // "output 1, element 30: moved by 160 units"
+};
+
+// `backend` may be nullptr; its answer is a legal one if the oracle allows it.
+absl::StatusOr<ModulePower> MeasurePower(const CaseFile& file, Oracle& oracle, Backend* backend,
+                                         const CheckOptions& options);
+
+}  // namespace assay
