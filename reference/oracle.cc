@@ -1,4 +1,5 @@
 // The Oracle interface on top of the interpreter.
+#include "reference/dynamic_shapes.h"
 #include "reference/interpreter.h"
 #include "spec/backend/error.h"
 #include "spec/base/strings.h"
@@ -39,6 +40,8 @@ absl::StatusOr<Value> Run(const Module& module, const std::vector<const Literal*
       return status;
     values.push_back(reference::MakeValue(*argument, budget.memory()));
   }
+  if (absl::Status status = reference::BindSizes(interpreter, module, values); !status.ok())
+    return status;
   return interpreter.Run(*module.entry(), values);
 }
 
