@@ -129,7 +129,8 @@ void ExportProperties(const Value& value, Expectation& expectation) {
     const Array& array = *arrays[leaf];
     for (int64_t i = 0; !array.origins.empty() && i < array.literal.element_count(); ++i) {
       auto origin = array.origins.find(i);
-      if (origin == array.origins.end()) continue;
+      if (origin == array.origins.end() || origin->second.piece != reference::Origin::kWhole)
+        continue;
       const reference::Property* property = origin->second.property.get();
       if (!found.contains(property)) order.push_back(property);
       found[property].push_back(
