@@ -394,6 +394,29 @@ TEST_F(BoundsTest, AHugeValueRunsOutOfMemory) {
   EXPECT_EQ(ErrorWith(limits), ErrorClass::kOutOfMemory);
 }
 
+// Bits only matter to a total order where values may be equal or NaN.
+TEST_F(BoundsTest, TotalOrderOfWhatIsFarApartIsDecided) {
+  for (const auto& [limit, verdict] :
+       {std::pair("3", Verdict::kFail), std::pair("2.71828175", Verdict::kInconclusive)}) {
+    Load(StrCat("  x = f32[] constant(1)\n  e = f32[] exponential(x)\n  c = f32[] constant(", limit,
+                ")\n  ROOT r = pred[] compare(e, c), direction=LT, type=TOTALORDER\n"));
+    EXPECT_EQ(VerdictOn("false"), verdict) << limit;
+  }
+  EXPECT_EQ(VerdictOn("true"), Verdict::kInconclusive);
+}
+
+// One of the two factors of the product is uncertain; its rounding is allowed for.
+TEST_F(BoundsTest, ProductsOfComplexNumbersAreBounded) {
+  Load(R"(  x = c64[2] constant({(1, 0), (3, 1)})
+            e = c64[2] exponential(x)
+            one = c64[] constant((1, 0))
+            ROOT r = c64[] reduce(e, one), dimensions={0}, to_apply=times
+)",
+       "times { a = c64[] parameter(0) b = c64[] parameter(1) ROOT s = c64[] multiply(a, b) }\n");
+  EXPECT_EQ(VerdictOn("(29.4995064, 45.9427605)"), Verdict::kPass);
+  EXPECT_EQ(VerdictOn("(29.4995064, 45.95)"), Verdict::kFail);
+}
+
 TEST_F(BoundsTest, WrongArgumentsAreRejected) {
   Load("  ROOT r = s32[2] parameter(0)\n");
   EXPECT_EQ(ErrorWith(Limits{}), ErrorClass::kRejected);

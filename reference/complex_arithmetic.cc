@@ -123,8 +123,18 @@ absl::Status ApplyPart(const OpContext& op, bool, Array& result) {
 }
 
 absl::Status ApplyComplex(const OpContext& op, bool, Array& result) {
-  SetPart(op.array(0), Part::kReal, result);
-  SetPart(op.array(1), Part::kImaginary, result);
+  const Array &real = op.array(0), &imaginary = op.array(1);
+  SetPart(real, Part::kReal, result);
+  SetPart(imaginary, Part::kImaginary, result);
+  // Both parts of one element that is judged by a property make it whole again.
+  for (const auto& [i, part] : real.origins) {
+    const auto other = imaginary.origins.find(i);
+    if (part.piece != Origin::kReal || other == imaginary.origins.end()) continue;
+    const Origin& rest = other->second;
+    if (rest.piece == Origin::kImaginary && rest.property == part.property &&
+        rest.part == part.part && rest.index == part.index)
+      result.origins.insert_or_assign(i, Origin{part.property, part.part, part.index});
+  }
   return absl::OkStatus();
 }
 

@@ -94,6 +94,12 @@ constexpr CustomCallTarget kTargets[] = {
 ApplyFn FindTarget(std::string_view target) {
   for (const CustomCallTarget& known : kTargets)
     if (known.name == target) return known.apply;
+  const absl::Span<const CustomCallTarget> families[] = {FactorizationTargets(), ReflectorTargets(),
+                                                         EigenvalueTargets(), SchurTargets()};
+  // Names of XLA's expanders begin with a capital letter, those of LAPACK's routines do not.
+  for (absl::Span<const CustomCallTarget> family : families)
+    for (const CustomCallTarget& known : family)
+      if (known.name == target && known.name[0] < 'a') return known.apply;
   constexpr std::string_view kPrefix = "lapack_", kSuffix = "_ffi";
   const bool is_lapack = target.size() > kPrefix.size() + kSuffix.size() + 1 &&
                          target.substr(0, kPrefix.size()) == kPrefix &&
@@ -101,7 +107,7 @@ ApplyFn FindTarget(std::string_view target) {
   if (!is_lapack) return nullptr;
   target.remove_prefix(kPrefix.size() + 1);
   target.remove_suffix(kSuffix.size());
-  for (absl::Span<const CustomCallTarget> family : {FactorizationTargets(), EigenvalueTargets()})
+  for (absl::Span<const CustomCallTarget> family : families)
     for (const CustomCallTarget& known : family)
       if (known.name == target) return known.apply;
   return nullptr;
@@ -187,6 +193,13 @@ std::optional<int64_t> ConfigInteger(const OpContext& op, std::string_view key) 
 
 bool HasOption(const OpContext& op, std::string_view key, char letter) {
   return ConfigInteger(op, key).value_or(0) == letter;
+}
+
+bool HasFlag(const OpContext& op, std::string_view key) {
+  const std::string& config = op.instruction.attributes().String(Attr::kBackendConfig);
+  const std::string text = StrCat(key, " = true");
+  const size_t at = config.find(text);
+  return at != std::string::npos && (at == 0 || config[at - 1] == '{' || config[at - 1] == ' ');
 }
 
 absl::Span<const OpEvaluation> CustomCallEvaluations() {

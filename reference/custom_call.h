@@ -12,17 +12,22 @@
 namespace assay::reference {
 
 struct CustomCallTarget {
-  std::string_view name;  // of LAPACK's routines the part between the type's letter and "_ffi"
+  std::string_view name;  // of LAPACK's routines the part between the type's letter and "_ffi", of
+                          // XLA's expanders all of it
   ApplyFn apply;
 };
 // lapack_Xname_ffi, X one of s, d, c, z.
 absl::Span<const CustomCallTarget> FactorizationTargets();
+absl::Span<const CustomCallTarget> ReflectorTargets();
 absl::Span<const CustomCallTarget> EigenvalueTargets();
+absl::Span<const CustomCallTarget> SchurTargets();
 
 // The number behind `key = ` in the call's typed attributes; nothing if there is none.
 std::optional<int64_t> ConfigInteger(const OpContext& op, std::string_view key);
 // Whether the one-character option `key` is `letter`, as in LAPACK's arguments.
 bool HasOption(const OpContext& op, std::string_view key, char letter);
+// Whether the flag `key` is true.
+bool HasFlag(const OpContext& op, std::string_view key);
 
 }  // namespace assay::reference
 

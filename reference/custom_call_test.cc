@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <bit>
+
 #include "spec/backend/error.h"
 #include "spec/base/row_table_for_test.h"
 #include "spec/base/strings.h"
@@ -170,6 +172,59 @@ ENTRY e {
     exchanged.SetDouble(3 + i, value->GetDouble(i));
   }
   EXPECT_EQ(Judge(*expectation, exchanged).verdict, Verdict::kFail);
+}
+
+// The verdict on an answer of one array with its elements in place of the oracle's.
+Verdict VerdictOn(const std::string& text, absl::Span<const double> parts) {
+  absl::StatusOr<std::unique_ptr<Module>> module = ReadModule(text);
+  EXPECT_TRUE(module.ok()) << module.status();
+  const auto expectation = MakeOracle()->Expect(**module, {}, Profile::Strict(), Limits{});
+  EXPECT_TRUE(expectation.ok()) << expectation.status();
+  Literal answer = expectation->leaves[0].plain;
+  EXPECT_EQ(answer.component_count(), static_cast<int64_t>(parts.size()));
+  for (size_t k = 0; k < parts.size(); ++k)
+    answer.SetComponentBits(static_cast<int64_t>(k), std::bit_cast<uint64_t>(parts[k]));
+  return Judge(*expectation, answer).verdict;
+}
+
+// Eigenvalues 2 + i, 2 - i and 5, in any order; real and imaginary parts come in two arrays.
+constexpr char kEigenvalues[] = R"(HloModule m
+ENTRY e {
+  a = f64[3,3] constant({{2, -1, 7}, {1, 2, 3}, {0, 0, 5}})
+  c = (f64[3], f64[3], c128[3,3], c128[3,3], s32[]) custom-call(a), custom_call_target="lapack_dgeev_ffi", api_version=API_VERSION_TYPED_FFI, backend_config={compute_left = 78 : ui8, compute_right = 78 : ui8}
+  wr = f64[3] get-tuple-element(c), index=0
+  wi = f64[3] get-tuple-element(c), index=1
+  ROOT w = c128[3] complex(wr, wi)
+})";
+
+TEST(CustomCallTest, EigenvaluesComeInAnyOrder) {
+  EXPECT_EQ(VerdictOn(kEigenvalues, {5, 0, 2, -1, 2, 1}), Verdict::kPass);
+  EXPECT_EQ(VerdictOn(kEigenvalues, {2, 1, 2, -1, 5, 0}), Verdict::kPass);
+}
+
+TEST(CustomCallTest, WrongEigenvaluesFail) {
+  EXPECT_EQ(VerdictOn(kEigenvalues, {5.0001, 0, 2, -1, 2, 1}), Verdict::kFail);
+  // Each is an eigenvalue, together they are not all of them.
+  EXPECT_EQ(VerdictOn(kEigenvalues, {5, 0, 5, 0, 2, 1}), Verdict::kFail);
+  EXPECT_EQ(VerdictOn(kEigenvalues, {2, 1, 2, 1, 5, 0}), Verdict::kFail);
+  EXPECT_EQ(VerdictOn(kEigenvalues, {0, 0, 0, 0, 0, 0}), Verdict::kFail);
+}
+
+// The Schur form of a matrix that has it already: the signs of off-diagonal elements are free, the
+// diagonal is not.
+TEST(CustomCallTest, SchurFormIsJudgedByItsProperty) {
+  constexpr char kSchur[] = R"(HloModule m
+ENTRY e {
+  a = f64[2,2] constant({{2, 3}, {0, 4}})
+  c = (f64[2,2], f64[2,2], f64[2], f64[2], s32[], s32[]) custom-call(a), custom_call_target="lapack_dgees_ffi", api_version=API_VERSION_TYPED_FFI, backend_config={mode = 86 : ui8, sort = 78 : ui8}
+  ROOT t = f64[2,2] get-tuple-element(c), index=0
+})";
+  EXPECT_EQ(VerdictOn(kSchur, {2, 3, 0, 4}), Verdict::kPass);
+  EXPECT_EQ(VerdictOn(kSchur, {2, -3, 0, 4}), Verdict::kPass);
+  EXPECT_EQ(VerdictOn(kSchur, {4, 3, 0, 2}), Verdict::kPass);
+  EXPECT_EQ(VerdictOn(kSchur, {2, 3.001, 0, 4}), Verdict::kFail);
+  EXPECT_EQ(VerdictOn(kSchur, {2, 3, 0, 4.001}), Verdict::kFail);
+  EXPECT_EQ(VerdictOn(kSchur, {2, 3, 1e-9, 4}), Verdict::kFail);
 }
 
 }  // namespace

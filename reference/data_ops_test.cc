@@ -257,5 +257,30 @@ ENTRY e {
   EXPECT_EQ(e.leaves[1].plain.GetDouble(0), 1);
 }
 
+// A parameter's run-time size comes from another parameter.
+TEST(DynamicSizes, BindingsGiveParametersTheirSizes) {
+  absl::StatusOr<std::unique_ptr<Module>> module = ReadModule(R"(HloModule m
+f { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT c = f32[] add(a, b) }
+ENTRY e {
+  n = s32[] parameter(0)
+  x = f32[<=4] parameter(1)
+  z = f32[] constant(0)
+  ROOT r = f32[] reduce(x, z), dimensions={0}, to_apply=f
+})");
+  ASSERT_TRUE(module.ok()) << module.status();
+  const Literal x = *ReadLiteral(Shape::Array(ElementType::kF32, {4}), "{1, 10, 100, 1000}");
+  auto sum = [&](int32_t size) {
+    const Literal n = *ReadLiteral(Shape::Scalar(ElementType::kS32), std::to_string(size));
+    return MakeOracle()->Evaluate(**module, {&n, &x}, Limits{});
+  };
+  EXPECT_EQ(sum(2)->GetDouble(0), 1111);
+  ASSERT_TRUE((*module)->dynamic_parameter_binding().Bind({0, {}}, {1, {}, 0}).ok());
+  EXPECT_EQ(sum(2)->GetDouble(0), 11);
+  EXPECT_EQ(sum(0)->GetDouble(0), 0);
+  EXPECT_NE(std::string(sum(5).status().message()).find("is not in [0, 4]"), std::string::npos);
+  ASSERT_TRUE((*module)->dynamic_parameter_binding().Bind({7, {}}, {1, {}, 1}).ok());
+  EXPECT_FALSE(sum(2).ok());
+}
+
 }  // namespace
 }  // namespace assay::reference

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "absl/strings/str_join.h"
 #include "reference/bounds/elements.h"
 #include "reference/data_evaluations.h"
 #include "reference/index_map.h"
@@ -121,6 +122,10 @@ bool FollowsItsRule(Opcode opcode) {
     case Opcode::kSort:
     case Opcode::kTopK:
     case Opcode::kDot:
+    case Opcode::kConvolution:
+    case Opcode::kScatter:
+    case Opcode::kCholesky:
+    case Opcode::kTriangularSolve:
     case Opcode::kMap:
     case Opcode::kBatchNormTraining:
     case Opcode::kBatchNormInference:
@@ -163,6 +168,34 @@ absl::Status EvaluateGetDimensionSize(const OpContext& op, Literal& result) {
 
 absl::Status BoundNothing(const OpContext&, Array&) { return absl::OkStatus(); }
 
+// The first elements of an array along every dimension, or the array and something unknown beyond.
+absl::StatusOr<Array> Resized(Interpreter& interpreter, const Array& array, const Shape& shape) {
+  if (absl::Status status = interpreter.budget().Take(shape.ElementCount()); !status.ok())
+    return status;
+  if (absl::Status status = interpreter.memory().Check(shape.ByteSize()); !status.ok())
+    return status;
+  const Shape& before = array.literal.shape();
+  Array result{Literal(shape)};
+  const DimVector strides = RowMajorStrides(before.dimensions());
+  const size_t width = StorageBytes(shape.element_type());
+  DimVector index(shape.rank(), 0);
+  for (int64_t i = 0; i < shape.ElementCount(); ++i) {
+    bool inside = true;
+    for (int64_t d = 0; d < shape.rank(); ++d) inside = inside && index[d] < before.dimension(d);
+    if (inside) {
+      const int64_t from = LinearIndex(strides, index);
+      std::memcpy(result.literal.bytes().data() + i * width,
+                  array.literal.bytes().data() + from * width, width);
+      if (interpreter.bounding() && (!array.Certain() || !result.Certain()))
+        MoveBound(array, from, result, i);
+    } else if (interpreter.bounding()) {
+      SetUndecided(result, i);
+    }
+    NextIndex(shape.dimensions(), absl::MakeSpan(index));
+  }
+  return result;
+}
+
 // A run-time size, which must be one number.
 absl::StatusOr<int64_t> ReadSize(const OpContext& op, int64_t operand) {
   if (!op.array(operand).Certain()) {
@@ -172,7 +205,7 @@ absl::StatusOr<int64_t> ReadSize(const OpContext& op, int64_t operand) {
   return op.literal(operand).GetInteger(0);
 }
 
-// The operand cut off at `size`. What comes back beyond its own end is anybody's guess.
+// The operand cut off at a size. What comes back beyond its own end is anybody's guess.
 absl::StatusOr<Value> ApplySetDimensionSize(Interpreter& interpreter, const OpContext& op) {
   const int64_t d = op.instruction.attributes().Integers(Attr::kDimension)[0];
   absl::StatusOr<int64_t> size = ReadSize(op, 1);
@@ -182,31 +215,12 @@ absl::StatusOr<Value> ApplySetDimensionSize(Interpreter& interpreter, const OpCo
     return SizeError(op.instruction, StrCat("the run-time size ", *size, " of dimension ", d,
                                             " is not in [0, ", bound, "]"));
   }
-  const Array& operand = op.array(0);
-  const Shape& before = operand.literal.shape();
+  const Shape& before = op.literal(0).shape();
   Shape shape = Shape::Array(before.element_type(), before.dimensions());
   shape.set_dimension(d, *size);
-  if (absl::Status status = interpreter.budget().Take(shape.ElementCount()); !status.ok())
-    return status;
-  if (absl::Status status = interpreter.memory().Check(shape.ByteSize()); !status.ok())
-    return status;
-  Array result{Literal(shape)};
-  const DimVector strides = RowMajorStrides(before.dimensions());
-  const size_t width = StorageBytes(shape.element_type());
-  DimVector index(shape.rank(), 0);
-  for (int64_t i = 0; i < shape.ElementCount(); ++i) {
-    if (index[d] < before.dimension(d)) {
-      const int64_t from = LinearIndex(strides, index);
-      std::memcpy(result.literal.bytes().data() + i * width,
-                  operand.literal.bytes().data() + from * width, width);
-      if (interpreter.bounding() && (!operand.Certain() || !result.Certain()))
-        MoveBound(operand, from, result, i);
-    } else if (interpreter.bounding()) {
-      SetUndecided(result, i);
-    }
-    NextIndex(shape.dimensions(), absl::MakeSpan(index));
-  }
-  return MakeValue(std::move(result), interpreter.memory());
+  absl::StatusOr<Array> result = Resized(interpreter, op.array(0), shape);
+  if (!result.ok()) return result.status();
+  return MakeValue(*std::move(result), interpreter.memory());
 }
 
 // The same elements in row-major order under the sizes that the operands give.
@@ -246,6 +260,57 @@ bool IsDynamic(const Shape& shape) {
   return std::any_of(shape.elements().begin(), shape.elements().end(), IsDynamic);
 }
 
+bool ReadsWindows(const Instruction& instruction) {
+  return instruction.opcode() == Opcode::kGather || instruction.opcode() == Opcode::kDynamicSlice;
+}
+
+absl::StatusOr<Value> ApplyToWindows(Interpreter& interpreter, const OpEvaluation& row,
+                                     const OpContext& op) {
+  const Instruction& instruction = op.instruction;
+  const Shape& bound = instruction.operand(0)->shape();
+  absl::StatusOr<Array> padded =
+      Resized(interpreter, op.array(0), Shape::Array(bound.element_type(), bound.dimensions()));
+  if (!padded.ok()) return padded.status();
+  const Value whole = MakeValue(*std::move(padded), interpreter.memory());
+  absl::InlinedVector<const Value*, 4> operands(op.operands.begin(), op.operands.end());
+  operands[0] = &whole;
+  absl::InlinedVector<const Shape*, 4> shapes;
+  for (const Value* operand : operands) shapes.push_back(&SizesOf(*operand));
+  absl::StatusOr<Shape> shape = Info(instruction.opcode())
+                                    .infer({.opcode = instruction.opcode(),
+                                            .operands = shapes,
+                                            .attributes = instruction.attributes(),
+                                            .callees = instruction.callees()});
+  if (!shape.ok()) return SizeError(instruction, std::string(ToStd(shape.status().message())));
+  absl::StatusOr<Value> value = interpreter.Apply(
+      row, OpContext{instruction, *shape, operands, op.freedoms, op.divisor_is_invariant});
+  if (!value.ok()) return value;
+  // Windows as long as a dynamic dimension end where that does.
+  Shape cut = *shape;
+  const absl::Span<const int64_t> sizes = instruction.attributes().Integers(
+      instruction.opcode() == Opcode::kGather ? Attr::kSliceSizes : Attr::kDynamicSliceSizes);
+  const absl::Span<const int64_t> offset_dims =
+      instruction.attributes().Integers(Attr::kOffsetDims);
+  const absl::Span<const int64_t> collapsed =
+      instruction.attributes().Integers(Attr::kCollapsedSliceDims);
+  const absl::Span<const int64_t> batching =
+      instruction.attributes().Integers(Attr::kOperandBatchingDims);
+  auto lists = [](absl::Span<const int64_t> list, int64_t d) {
+    return std::find(list.begin(), list.end(), d) != list.end();
+  };
+  size_t offset = 0;
+  for (int64_t d = 0; d < bound.rank(); ++d) {
+    if (lists(collapsed, d) || lists(batching, d)) continue;
+    const int64_t at = instruction.opcode() == Opcode::kGather ? offset_dims[offset++] : d;
+    if (bound.is_dynamic(d) && sizes[d] == bound.dimension(d))
+      cut.set_dimension(at, SizesOf(*op.operands[0]).dimension(d));
+  }
+  if (SameDimensions(cut, *shape)) return value;
+  absl::StatusOr<Array> result = Resized(interpreter, *value->array, cut);
+  if (!result.ok()) return result.status();
+  return MakeValue(*std::move(result), interpreter.memory());
+}
+
 bool TouchesDynamic(const Instruction& instruction) {
   if (IsDynamic(instruction.shape())) return true;
   return std::any_of(instruction.operands().begin(), instruction.operands().end(),
@@ -275,6 +340,70 @@ absl::StatusOr<Shape> RunTimeShape(const Instruction& instruction,
                                             .callees = instruction.callees()});
   if (!shape.ok()) return SizeError(instruction, std::string(ToStd(shape.status().message())));
   return shape;
+}
+
+namespace {
+
+// An array among the entry's arguments, with its shape in the module.
+struct Leaf {
+  Value* value;
+  const Shape* shape;
+};
+absl::StatusOr<Leaf> LeafAt(const Module& module, std::vector<Value>& arguments, int64_t parameter,
+                            absl::Span<const int64_t> index) {
+  const absl::Status missing =
+      MakeError(ErrorClass::kRejected, StrCat("a dynamic parameter binding names an array of "
+                                              "parameter ",
+                                              parameter, " that is not there"));
+  if (parameter < 0 || parameter >= static_cast<int64_t>(arguments.size())) return missing;
+  Leaf leaf{&arguments[parameter], &module.entry()->parameter(parameter)->shape()};
+  for (int64_t i : index) {
+    const auto count = static_cast<int64_t>(leaf.shape->elements().size());
+    if (i < 0 || i >= count) return missing;
+    leaf = {&leaf.value->elements[i], &leaf.shape->elements()[i]};
+  }
+  return leaf.shape->IsArray() ? absl::StatusOr<Leaf>(leaf) : missing;
+}
+
+}  // namespace
+
+absl::Status BindSizes(Interpreter& interpreter, const Module& module,
+                       std::vector<Value>& arguments) {
+  for (const auto& [bound, size] : module.dynamic_parameter_binding().entries()) {
+    absl::StatusOr<Leaf> number =
+        LeafAt(module, arguments, size.parameter_num, size.parameter_index);
+    if (!number.ok()) return number.status();
+    absl::StatusOr<Leaf> leaf =
+        LeafAt(module, arguments, bound.parameter_num, bound.parameter_index);
+    if (!leaf.ok()) return leaf.status();
+    const int64_t d = bound.dimension;
+    const std::string place =
+        StrCat("dynamic parameter binding: dimension ", d, " of parameter ", bound.parameter_num,
+               " at {", absl::StrJoin(bound.parameter_index, ","), "}");
+    if (!number->shape->IsScalar() || !IsInteger(number->shape->element_type()) || d < 0 ||
+        d >= leaf->shape->rank()) {
+      return MakeError(ErrorClass::kRejected,
+                       StrCat(place, ", of shape ", leaf->shape->ToString(), ", by the size in ",
+                              number->shape->ToString(), "; want a dimension and an integer"));
+    }
+    if (!leaf->shape->is_dynamic(d)) {
+      return MakeError(ErrorClass::kRejected,
+                       StrCat(place, " is static in the module; write it as <=N"));
+    }
+    const int64_t wanted = number->value->array->literal.GetInteger(0);
+    if (wanted < 0 || wanted > leaf->shape->dimension(d)) {
+      return MakeError(
+          ErrorClass::kRejected,
+          StrCat(place, " has the size ", wanted, ", not in [0, ", leaf->shape->dimension(d), "]"));
+    }
+    const Shape& given = SizesOf(*leaf->value);
+    Shape cut = Shape::Array(given.element_type(), given.dimensions());
+    cut.set_dimension(d, wanted);
+    absl::StatusOr<Array> array = Resized(interpreter, *leaf->value->array, cut);
+    if (!array.ok()) return array.status();
+    *leaf->value = MakeValue(*std::move(array), interpreter.memory());
+  }
+  return absl::OkStatus();
 }
 
 absl::Span<const OpEvaluation> DynamicShapeEvaluations() {

@@ -1,7 +1,9 @@
-// LU, QR, Householder products, Cholesky, triangular and tridiagonal systems, as LAPACK's routines
+// LU, Cholesky, triangular and tridiagonal systems, as LAPACK's routines
 // have them. A legal result is the exact one for matrices that differ by the residual which a
 // backward stable algorithm leaves (operation semantics chapter 11, class RESID): discs of that
 // size go through the textbook algorithm.
+#include <numeric>
+
 #include "reference/matrix_call.h"
 #include "spec/backend/error.h"
 #include "spec/base/strings.h"
@@ -88,7 +90,9 @@ void AddLuResidual(const MatrixCall<E>& call, const M& lu, const std::vector<int
   for (size_t i = 0; i < a.values.size(); ++i) a.values[i].radius += permuted.values[i].radius;
 }
 
-// (a) -> (lu, pivots, info).
+// (a) -> (lu, pivots counted from 1, info), or as XLA's expander has it (lu, pivots counted from 0,
+// the permutation of the rows).
+template <bool kExpander>
 absl::StatusOr<Value> ApplyGetrf(Interpreter& interpreter, const OpContext& op) {
   if (absl::Status status = CheckCall(op, 1, 3); !status.ok()) return status;
   return ForEachMatrix(interpreter, op, 2, [](auto call) {
@@ -106,89 +110,12 @@ absl::StatusOr<Value> ApplyGetrf(Interpreter& interpreter, const OpContext& op) 
     if (ambiguous && call.results.bounds) return call.UndecideAll();
     call.Write(0, lu);
     for (size_t k = 0; k < pivots.size(); ++k)
-      call.SetInteger(1, static_cast<int64_t>(k), pivots[k] + 1);
-    call.SetInteger(2, 0, info);
-  });
-}
-
-// The reflector 1 - tau v vᴴ, v starting with 1, that takes column `k` from row `first` on to a
-// multiple of the first unit vector, which replaces it; the rest of v is stored below. Returns tau.
-template <typename S>
-Disc<S> MakeReflector(Matrix<Disc<S>>& a, int64_t first, int64_t k, bool& ambiguous) {
-  using D = Disc<S>;
-  D below;
-  for (int64_t i = first + 1; i < a.rows; ++i) below = below + SquaredModulus(a(i, k));
-  const D alpha = a(first, k);
-  const bool has_phase = alpha.centre != S(RealPart(alpha.centre));
-  if (below.IsZero() && !has_phase) return D();
-  if (below.MayBeZero() && first + 1 < a.rows) ambiguous = true;
-  if (std::abs(RealPart(alpha.centre)) <= alpha.radius) ambiguous = true;
-  const D norm = SquareRoot(below + SquaredModulus(alpha));
-  const D beta = RealPart(alpha.centre) < 0 ? norm : -norm;
-  const D scale = alpha - beta;
-  for (int64_t i = first + 1; i < a.rows; ++i) a(i, k) = a(i, k) / scale;
-  a(first, k) = beta;
-  return (beta - alpha) / beta;
-}
-
-// target = (1 - tau v vᴴ) target for columns from `from` on, v in column k of `a` from row `first`
-// on.
-template <typename S>
-void Reflect(const Matrix<Disc<S>>& a, int64_t first, int64_t k, const Disc<S>& tau,
-             Matrix<Disc<S>>& target, int64_t from) {
-  for (int64_t j = from; j < target.columns; ++j) {
-    Disc<S> sum = target(first, j);
-    for (int64_t i = first + 1; i < target.rows; ++i) sum = sum + Conjugate(a(i, k)) * target(i, j);
-    sum = tau * sum;
-    target(first, j) = target(first, j) - sum;
-    for (int64_t i = first + 1; i < target.rows; ++i) target(i, j) = target(i, j) - a(i, k) * sum;
-  }
-}
-
-// Column by column the residual of an orthogonal factorisation is c u times the column's norm.
-template <typename E, typename M>
-void AddColumnResidual(const MatrixCall<E>& call, M& a) {
-  using W = typename MatrixCall<E>::W;
-  for (int64_t j = 0; j < a.columns; ++j) {
-    W squares = 0;
-    for (int64_t i = 0; i < a.rows; ++i) squares += a(i, j).Modulus() * a(i, j).Modulus();
-    const W residual = call.Residual(4 * (a.rows + a.columns)) * std::sqrt(squares);
-    for (int64_t i = 0; i < a.rows; ++i) a(i, j).radius += residual;
-  }
-}
-
-// (a) -> (R with the reflectors below it, tau).
-absl::StatusOr<Value> ApplyGeqrf(Interpreter& interpreter, const OpContext& op) {
-  if (absl::Status status = CheckCall(op, 1, 2); !status.ok()) return status;
-  return ForEachMatrix(interpreter, op, 2, [](auto call) {
-    auto a = call.Read(0);
-    if (call.results.bounds) AddColumnResidual(call, a);
-    bool ambiguous = false;
-    std::vector<typename decltype(call)::Number> taus;
-    for (int64_t k = 0; k < std::min(a.rows, a.columns); ++k) {
-      taus.push_back(MakeReflector(a, k, k, ambiguous));
-      Reflect(a, k, k, Conjugate(taus.back()), a, k + 1);
-    }
-    if (ambiguous && call.results.bounds) return call.UndecideAll();
-    call.Write(0, a);
-    for (size_t k = 0; k < taus.size(); ++k) call.Set(1, static_cast<int64_t>(k), taus[k]);
-  });
-}
-
-// (reflectors, tau) -> the first columns of their product.
-absl::StatusOr<Value> ApplyOrgqr(Interpreter& interpreter, const OpContext& op) {
-  if (absl::Status status = CheckCall(op, 2, 1); !status.ok()) return status;
-  return ForEachMatrix(interpreter, op, 2, [](auto call) {
-    using M = typename decltype(call)::NumberMatrix;
-    using W = typename decltype(call)::W;
-    const M a = call.Read(0);
-    M q(a.rows, a.columns);
-    for (int64_t i = 0; i < std::min(a.rows, a.columns); ++i) q(i, i) = {1};
-    const int64_t reflectors = std::min(call.Columns(1), a.columns);
-    for (int64_t k = reflectors; k-- > 0;) Reflect(a, k, k, call.At(1, k), q, 0);
-    for (auto& x : q.values)
-      if (call.results.bounds) x.radius += call.Residual(4 * (a.rows + a.columns)) * W{1};
-    call.Write(0, q);
+      call.SetInteger(1, static_cast<int64_t>(k), pivots[k] + (kExpander ? 0 : 1));
+    if (!kExpander) return call.SetInteger(2, 0, info);
+    std::vector<int64_t> rows(static_cast<size_t>(a.rows));
+    std::iota(rows.begin(), rows.end(), 0);
+    for (size_t k = 0; k < pivots.size(); ++k) std::swap(rows[k], rows[pivots[k]]);
+    for (size_t k = 0; k < rows.size(); ++k) call.SetInteger(2, static_cast<int64_t>(k), rows[k]);
   });
 }
 
@@ -293,8 +220,9 @@ absl::StatusOr<Value> ApplyGtsv(Interpreter& interpreter, const OpContext& op) {
 
 absl::Span<const CustomCallTarget> FactorizationTargets() {
   static constexpr CustomCallTarget kRows[] = {
-      {"getrf", ApplyGetrf}, {"geqrf", ApplyGeqrf}, {"orgqr", ApplyOrgqr}, {"ungqr", ApplyOrgqr},
-      {"potrf", ApplyPotrf}, {"trsm", ApplyTrsm},   {"gtsv", ApplyGtsv},
+      {"getrf", ApplyGetrf<false>}, {"LuDecomposition", ApplyGetrf<true>},
+      {"potrf", ApplyPotrf},        {"trsm", ApplyTrsm},
+      {"gtsv", ApplyGtsv},
   };
   return kRows;
 }

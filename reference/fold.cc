@@ -6,6 +6,7 @@
 
 #include "reference/bounds/elements.h"
 #include "reference/components.h"
+#include "reference/disc.h"
 #include "reference/double_double.h"
 #include "reference/narrow_types.h"
 
@@ -117,9 +118,61 @@ absl::StatusOr<Array> FoldNarrow(const OpContext& op, bool bounding, Opcode comb
   return result;
 }
 
+// A product of complex numbers in any order: every factor rounds with a relative error of sqrt(5) u
+// at most, in modulus, while nothing on the way leaves the range.
+template <typename C>
+void MultiplyComplex(const OpContext& op, bool bounding, const Array& input, const Array& init,
+                     const FoldTerms& terms, Array& result) {
+  using T = typename C::value_type;
+  using W = Wide<T>;
+  using D = Disc<std::complex<W>>;
+  const Array inputs = Components(input), inits = Components(init);
+  bool known = true;
+  auto read = [&](const Array& parts, int64_t i) {
+    const auto re = Seen<T>(op.freedoms, parts, 2 * i), im = Seen<T>(op.freedoms, parts, 2 * i + 1);
+    known = known && ((re.flags | im.flags) & ~uint32_t{kZeroSignFree}) == 0;
+    return D({re.centre, im.centre}, re.radius + im.radius);
+  };
+  auto plain = [](const Array& parts, int64_t i) {
+    const T* at = &parts.literal.data<T>()[2 * i];
+    return std::complex<W>(at[0], at[1]);
+  };
+  IndexMap list;
+  for (int64_t o = 0; o < terms.results(); ++o) {
+    terms.List(o, list);
+    std::complex<W> value = plain(inits, terms.InitOf(o));
+    for (int64_t at : list) value *= plain(inputs, at);
+    result.literal.data<C>()[o] = C(static_cast<T>(value.real()), static_cast<T>(value.imag()));
+    if (!bounding) continue;
+    if (list.empty()) {
+      MoveBound(init, terms.InitOf(o), result, o);
+      continue;
+    }
+    known = true;
+    D product = read(inits, terms.InitOf(o));
+    W least = std::min<W>(1, product.Modulus()), most = std::max<W>(1, product.Modulus());
+    for (int64_t at : list) {
+      const D factor = read(inputs, at);
+      product = product * factor;
+      least *= std::min<W>(1, factor.Modulus());
+      most *= std::max<W>(1, factor.Modulus() + factor.radius);
+    }
+    const bool in_range =
+        least > Tiny<T>() * W{0x1p30} && most < OverflowThreshold<T>() * W{0x1p-30};
+    if (!known || !product.IsKnown() || !in_range) {
+      SetUndecided(result, o);
+      continue;
+    }
+    const W growth = static_cast<W>(list.size() + 1) * W{2.5} * UnitRoundoff<T>();
+    const W radius = product.radius + (product.Modulus() + product.radius) * growth * (1 + growth);
+    Store(result, 2 * o, Range<W>{product.centre.real(), radius, 0}, 0);
+    Store(result, 2 * o + 1, Range<W>{product.centre.imag(), radius, 0}, 0);
+  }
+}
+
 // Whether the fold has a rule of its own on the type.
 bool IsRecognisedOn(ElementType type, Opcode combiner, FoldRules rules) {
-  if (IsComplex(type)) return combiner == Opcode::kAdd;
+  if (IsComplex(type)) return combiner == Opcode::kAdd || combiner == Opcode::kMultiply;
   return IsComputed(type) || (IsNarrowType(type) && !rules.stepwise);
 }
 
@@ -130,6 +183,12 @@ absl::StatusOr<Array> FoldRecognised(const OpContext& op, bool bounding, Opcode 
   if (IsNarrowType(type)) return FoldNarrow(op, bounding, combiner, input, init, terms, dimensions);
   if (IsComplex(type)) {  // a sum of complex numbers is that of their parts
     Array result{Literal(Shape::Array(type, dimensions))};
+    if (combiner == Opcode::kMultiply) {
+      DispatchComplex(type, [&](auto tag) {
+        MultiplyComplex<typename decltype(tag)::type>(op, bounding, input, init, terms, result);
+      });
+      return result;
+    }
     for (Part part : {Part::kReal, Part::kImaginary}) {
       SetPart(FoldComputed(op, bounding, combiner, PartOf(input, part), PartOf(init, part), terms,
                            dimensions, rules),

@@ -405,19 +405,21 @@ absl::StatusOr<Value> Interpreter::RunPlan(const Plan& plan, absl::Span<const Va
     Shape lifted_shape;
     if (lifted != nullptr) lifted_shape = Lift(instruction.shape(), *lifted);
     const bool dynamic = lifted == nullptr && TouchesDynamic(instruction);
-    if (dynamic) {
+    const bool windows = dynamic && ReadsWindows(instruction);
+    if (dynamic && !windows) {
       absl::StatusOr<Shape> sized = RunTimeShape(instruction, operands);
       if (!sized.ok()) return sized.status();
       lifted_shape = *std::move(sized);
     }
-    const bool as_written = lifted == nullptr && !dynamic;
+    const bool as_written = lifted == nullptr && (!dynamic || windows);
     const Shape& shape = as_written ? instruction.shape() : lifted_shape;
     const bool is_product =
         instruction.opcode() == Opcode::kMultiply || instruction.opcode() == Opcode::kDivide;
     const bool is_rounded = is_product && !step.may_feed_sum && IsFloat(shape.element_type());
     OpContext op{instruction, shape, operands, is_rounded ? without_contraction_ : freedoms_,
                  step.divisor_is_invariant};
-    absl::StatusOr<Value> value = Apply(*step.evaluation, op);
+    absl::StatusOr<Value> value =
+        windows ? ApplyToWindows(*this, *step.evaluation, op) : Apply(*step.evaluation, op);
     if (!value.ok()) return value.status();
     values[number] = *std::move(value);
     if (watch_) watch_(instruction, values[number]);

@@ -87,6 +87,11 @@ struct MatrixCall {
   void SetReal(int64_t k, int64_t i, const Disc<W>& x) {
     results.template Set<T>(k, First(k) + i, x);
   }
+  // Of a result whose element type is N, whatever the operand's is.
+  template <typename N>
+  void SetAs(int64_t k, int64_t i, const Disc<typename Scalar<N>::WideNumber>& x) {
+    results.template Set<N>(k, First(k) + i, x);
+  }
   void SetInteger(int64_t k, int64_t i, int64_t value) {
     results.SetInteger(k, First(k) + i, value);
   }
@@ -101,11 +106,12 @@ struct MatrixCall {
       SetUndecided(results.arrays[k], First(k) + i);
   }
   // Nor is it unique, but its elements are part `part` of `property`.
-  void JudgeByProperty(int64_t k, const std::shared_ptr<const Property>& property, int64_t part) {
+  void JudgeByProperty(int64_t k, const std::shared_ptr<const Property>& property, int64_t part,
+                       Origin::Piece piece = Origin::kWhole) {
     Undecide(k);
     const int64_t count = results.arrays[k].literal.element_count() / batches;
     for (int64_t i = 0; results.bounds && i < count; ++i)
-      results.arrays[k].origins.insert_or_assign(First(k) + i, Origin{property, part, i});
+      results.arrays[k].origins.insert_or_assign(First(k) + i, Origin{property, part, i, piece});
   }
   void UndecideAll() {
     for (size_t k = 0; k < results.arrays.size(); ++k) Undecide(static_cast<int64_t>(k));

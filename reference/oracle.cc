@@ -1,8 +1,8 @@
 // The Oracle interface on top of the interpreter.
 #include <algorithm>
 
+#include "reference/dynamic_shapes.h"
 #include "reference/interpreter.h"
-#include "reference/parameter_binding.h"
 #include "spec/backend/error.h"
 #include "spec/base/strings.h"
 #include "spec/ops/op_table.h"
@@ -42,8 +42,8 @@ absl::StatusOr<Value> Run(const Module& module, const std::vector<const Literal*
       return status;
     values.push_back(reference::MakeValue(*argument, budget.memory()));
   }
-  absl::Status cut = reference::CutToBoundSizes(module, values, budget.memory());
-  if (!cut.ok()) return cut;
+  if (absl::Status status = reference::BindSizes(interpreter, module, values); !status.ok())
+    return status;
   return interpreter.Run(*module.entry(), values);
 }
 
@@ -136,7 +136,8 @@ void ExportProperties(const Value& value, Expectation& expectation) {
     const Array& array = *arrays[leaf];
     for (int64_t i = 0; !array.origins.empty() && i < array.literal.element_count(); ++i) {
       auto origin = array.origins.find(i);
-      if (origin == array.origins.end()) continue;
+      if (origin == array.origins.end() || origin->second.piece != reference::Origin::kWhole)
+        continue;
       const reference::Property* property = origin->second.property.get();
       if (!found.contains(property)) order.push_back(property);
       found[property].push_back(

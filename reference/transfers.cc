@@ -120,11 +120,6 @@ absl::StatusOr<std::vector<Int64List>> Pairs(const OpContext& op) {
 absl::StatusOr<std::shared_ptr<Channel>> ChannelOf(Interpreter& interpreter, const OpContext& op,
                                                    bool sends) {
   const Attributes& attributes = op.instruction.attributes();
-  if (attributes.Flag(Attr::kIsHostTransfer)) {
-    return MakeError(
-        ErrorClass::kUnsupported,
-        StrCat(op.instruction.name(), ": the oracle has no host to exchange values with"));
-  }
   Device& device = interpreter.device();
   ASSAY_ASSIGN_OR_RETURN(const std::vector<Int64List> pairs, Pairs(op));
   std::string key = StrCat(attributes.Integer(Attr::kChannelId));
@@ -157,8 +152,14 @@ std::shared_ptr<const Pending> Nothing(Value value) {
 // The transfer is over when the other side has a buffer for it.
 absl::StatusOr<Value> ApplySend(Interpreter& interpreter, const OpContext& op) {
   ASSAY_RETURN_IF_ERROR(interpreter.budget().Take(1));
-  ASSAY_ASSIGN_OR_RETURN(std::shared_ptr<Channel> channel, ChannelOf(interpreter, op, true));
   Value context, token = Token(interpreter);
+  if (op.instruction.attributes().Flag(Attr::kIsHostTransfer)) {
+    // The host takes what is sent and gives what is received by the queues of infeed and outfeed.
+    interpreter.device().outfeed.push_back(*op.operands[0]);
+    context.pending = Nothing(token);
+    return context;
+  }
+  ASSAY_ASSIGN_OR_RETURN(std::shared_ptr<Channel> channel, ChannelOf(interpreter, op, true));
   if (channel == nullptr) {
     context.pending = Nothing(token);
     return context;
@@ -174,9 +175,14 @@ absl::StatusOr<Value> ApplySend(Interpreter& interpreter, const OpContext& op) {
 
 absl::StatusOr<Value> ApplyRecv(Interpreter& interpreter, const OpContext& op) {
   ASSAY_RETURN_IF_ERROR(interpreter.budget().Take(1));
-  ASSAY_ASSIGN_OR_RETURN(std::shared_ptr<Channel> channel, ChannelOf(interpreter, op, false));
   const Shape& shape = op.shape.elements()[0];
   Value context, token = Token(interpreter);
+  if (op.instruction.attributes().Flag(Attr::kIsHostTransfer)) {
+    ASSAY_ASSIGN_OR_RETURN(Value data, TakeItem(interpreter, op, shape));
+    context.pending = Nothing(Value::Tuple({std::move(data), token}));
+    return context;
+  }
+  ASSAY_ASSIGN_OR_RETURN(std::shared_ptr<Channel> channel, ChannelOf(interpreter, op, false));
   if (channel == nullptr) {
     ASSAY_RETURN_IF_ERROR(interpreter.memory().Check(shape.ByteSize()));
     context.pending = Nothing(Value::Tuple({ZeroOf(interpreter, shape), token}));

@@ -48,8 +48,10 @@ struct Property {
 };
 // The place of an undecided element in the arrays of a property.
 struct Origin {
+  enum Piece : uint8_t { kWhole, kReal, kImaginary };
   std::shared_ptr<const Property> property;
   int64_t part, index;
+  Piece piece = kWhole;  // of a complex element of the property
 };
 
 // One array. Floats are described by `bounds`, one per element; complex numbers by two, the real

@@ -523,17 +523,19 @@ absl::Status BoundCompare(const OpContext& op, Array& result) {
     using T = typename decltype(tag)::type;
     const int64_t count = op.count();
     for (int64_t i = 0; i < count; ++i) {
-      bool decided;
+      const auto a = Seen<T>(op.freedoms, op.array(0), i);
+      const auto b = Seen<T>(op.freedoms, op.array(1), i);
+      bool decided = !MayCompare(direction, a, b, true) || !MayCompare(direction, a, b, false);
       if (total_order) {
-        // It looks at bits.
-        decided = HasKnownCode(op.array(0), i, moved_only[0]) &&
-                  HasKnownCode(op.array(1), i, moved_only[1]) && !IsSeenUnrounded(op.array(0), i) &&
-                  !IsSeenUnrounded(op.array(1), i);
+        // It looks at bits, which only matter to NaN and where the values may be equal.
+        const bool by_value =
+            decided && !MayBeNan(a) && !MayBeNan(b) && !MayCompare(Direction::kEq, a, b, true);
+        decided =
+            by_value || (HasKnownCode(op.array(0), i, moved_only[0]) &&
+                         HasKnownCode(op.array(1), i, moved_only[1]) &&
+                         !IsSeenUnrounded(op.array(0), i) && !IsSeenUnrounded(op.array(1), i));
       } else {
-        const auto a = Seen<T>(op.freedoms, op.array(0), i);
-        const auto b = Seen<T>(op.freedoms, op.array(1), i);
-        decided = (a.Single() && b.Single()) || (same && !MayBeNan(a)) ||
-                  !MayCompare(direction, a, b, true) || !MayCompare(direction, a, b, false);
+        decided = decided || (a.Single() && b.Single()) || (same && !MayBeNan(a));
       }
       if (!decided) SetCodes(result, i, {0, 1});
     }
