@@ -426,6 +426,37 @@ void AddDefaultRows(Observations& see) {
     };
     return StrCat(pair(Padding::kSame, {{0, 1}}), "; ", pair(Padding::kValid, {{0, 0}}));
   };
+  auto windows = [](Padding padding, absl::Span<const int64_t> base,
+                    absl::Span<const int64_t> window) {
+    return Typed([&](XlaBuilder& b) {
+      b.ReduceWindow(Vector(b), F(b, "0"), Scalar(Opcode::kAdd), {2}, {1}, padding, base, window);
+    });
+  };
+  see["attr-reduce-window-base-dilations"] = [=] {
+    return StrCat(windows(Padding::kValid, {2}, {}), "; ", windows(Padding::kSame, {2}, {}), "; ",
+                  windows(Padding::kValid, {0}, {}));
+  };
+  see["attr-reduce-window-window-dilations"] = [=] {
+    return StrCat(windows(Padding::kValid, {}, {2}), "; ", windows(Padding::kSame, {}, {2}), "; ",
+                  windows(Padding::kValid, {}, {2, 2}));
+  };
+  see["op-conv-with-general-padding"] = [] {
+    auto conv = [](int64_t stride, std::pair<int64_t, int64_t> padding, int64_t lhs_dilation,
+                   int64_t rhs_dilation) {
+      return Typed([=](XlaBuilder& b) {
+        b.ConvWithGeneralPadding(C(b, "f32[1,2,3]", "{{{1, 2, 3}, {10, 20, 30}}}"),
+                                 C(b, "f32[2,1,2]", "{{{1, 1}}, {{1, -1}}}"), {stride}, {padding},
+                                 {lhs_dilation}, {rhs_dilation}, /*feature_group_count=*/2);
+      });
+    };
+    const std::string batches = Typed([](XlaBuilder& b) {
+      b.ConvWithGeneralPadding(C(b, "f32[2,1,2]", "{{{1, 2}}, {{10, 20}}}"),
+                               C(b, "f32[2,1,2]", "{{{1, 1}}, {{1, -1}}}"), {1}, {{0, 0}}, {}, {},
+                               1, /*batch_group_count=*/2);
+    });
+    return StrCat(conv(1, {0, 0}, 1, 1), "; ", conv(2, {1, 0}, 1, 1), "; ", conv(1, {0, 0}, 2, 1),
+                  "; ", conv(1, {0, 0}, 1, 2), "; ", batches);
+  };
   see["attr-all-gather-shard-count"] = [] {
     auto gather = [](int64_t count, const XlaBuilder::Groups& groups) {
       return [=](XlaBuilder& b) { b.AllGather(Vector(b), 0, count, groups); };

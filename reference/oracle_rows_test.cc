@@ -34,14 +34,19 @@ std::string Sum(std::string_view type, std::string_view values, std::string_view
                 "[] reduce(a, z), dimensions={0}, to_apply=f }");
 }
 
-constexpr char kScatter[] = R"(HloModule m
+// The last update wins; of two with one target either may be the last.
+std::string Scatter(std::string_view indices, std::string_view promise = "") {
+  return StrCat(R"(HloModule m
 last { a = f32[] parameter(0)
   ROOT b = f32[] parameter(1) }
 ENTRY e { x = f32[3] constant({1, 2, 3})
-  i = s32[2,1] constant({{1}, {1}})
+  i = s32[2,1] constant()",
+                indices, R"()
   u = f32[2] constant({10, 20})
-  ROOT s = f32[3] scatter(x, i, u), update_window_dims={}, inserted_window_dims={0}, scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=last }
-)";
+  ROOT s = f32[3] scatter(x, i, u), update_window_dims={}, inserted_window_dims={0}, scatter_dims_to_operand_dims={0}, index_vector_dim=1)",
+                promise, R"(, to_apply=last }
+)");
+}
 
 // Two keys are equal: an unstable sort may leave their payloads in either order.
 constexpr char kSort[] = R"(HloModule m
@@ -110,7 +115,25 @@ TEST(OracleRows, EveryRowOfTheDocuments) {
                   Verdicts(Sum("f32", "{0.1, 0.2, 0.3}", "maximum"), {"0.3", "0.2"}));
   };
   see["shape-scatter-order"] = [] {
-    return Verdicts(kScatter, {"{1, 10, 3}", "{1, 20, 3}", "{1, 15, 3}", "{1, 2, 3}"});
+    return Verdicts(Scatter("{{1}, {1}}"), {"{1, 10, 3}", "{1, 20, 3}", "{1, 15, 3}", "{1, 2, 3}"});
+  };
+  // Kept: nothing else is right. Broken: nothing is wrong where updates meet.
+  see["attr-scatter-unique-indices"] = [] {
+    constexpr char kPromise[] = ", unique_indices=true";
+    return StrCat("kept ", Verdicts(Scatter("{{2}, {1}}", kPromise), {"{1, 20, 10}", "{1, 20, 3}"}),
+                  "; broken ",
+                  Verdicts(Scatter("{{1}, {1}}", kPromise), {"{1, 20, 3}", "{1, 15, 3}"}));
+  };
+  see["attr-scatter-indices-are-sorted"] = [] {
+    constexpr char kPromise[] = ", indices_are_sorted=true";
+    return StrCat("kept ", Verdicts(Scatter("{{0}, {1}}", kPromise), {"{10, 20, 3}", "{10, 2, 3}"}),
+                  "; broken ", Verdicts(Scatter("{{1}, {0}}", kPromise), {"{1, 10, 3}"}));
+  };
+  see["attr-sort-is-stable"] = [] {
+    std::string stable = kSort;
+    stable.insert(stable.find(", to_apply"), ", is_stable=true");
+    const std::vector<const char*> orders = {"{8, 7, 9}", "{8, 9, 7}"};
+    return StrCat("by default ", Verdicts(kSort, orders), "; stable ", Verdicts(stable, orders));
   };
   see["gloss-implementation-defined"] = [] {
     return StrCat("sort ", Verdicts(kSort, {"{8, 7, 9}", "{8, 9, 7}", "{8, 7, 10}"}), "; cholesky ",

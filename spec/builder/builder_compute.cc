@@ -1,5 +1,6 @@
 // Contractions, computations over elements, random numbers, calls and control flow.
-#include <numeric>
+#include <algorithm>
+#include <limits>
 
 #include "spec/base/status_macros.h"
 #include "spec/builder/builder_internal.h"
@@ -24,6 +25,24 @@ Attributes Normalisation(float epsilon, int64_t feature_index) {
 absl::Status CheckEntries(std::string_view what, size_t entries, size_t wanted) {
   if (entries == wanted) return absl::OkStatus();
   return absl::InvalidArgumentError(StrCat(what, " has ", entries, " entries, want ", wanted));
+}
+
+// Sizes with `dilation - 1` holes between neighbours; no dilations: ones.
+absl::StatusOr<Int64List> Dilated(std::string_view what, absl::Span<const int64_t> sizes,
+                                  absl::Span<const int64_t> dilations) {
+  Int64List dilated(sizes.begin(), sizes.end());
+  if (dilations.empty()) return dilated;
+  ASSAY_RETURN_IF_ERROR(CheckEntries(what, dilations.size(), sizes.size()));
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    int64_t between = 0;
+    if (dilations[i] < 1 || __builtin_mul_overflow(sizes[i] - 1, dilations[i], &between) ||
+        between > std::numeric_limits<int64_t>::max() / 4) {
+      return absl::InvalidArgumentError(
+          StrCat(what, " has ", dilations[i], " for size ", sizes[i], ", want at least 1"));
+    }
+    if (sizes[i] > 0) dilated[i] = between + 1;
+  }
+  return dilated;
 }
 
 std::vector<XlaOp> Joined(absl::Span<const XlaOp> first, absl::Span<const XlaOp> second) {
@@ -115,7 +134,9 @@ XlaOp XlaBuilder::Conv(XlaOp lhs, XlaOp rhs, List window_strides, Padding paddin
 }
 
 XlaOp XlaBuilder::ConvWithGeneralPadding(XlaOp lhs, XlaOp rhs, List window_strides,
-                                         const std::vector<std::pair<int64_t, int64_t>>& padding) {
+                                         const std::vector<std::pair<int64_t, int64_t>>& padding,
+                                         List lhs_dilation, List rhs_dilation,
+                                         int64_t feature_group_count, int64_t batch_group_count) {
   ConvDimLabels labels{.input_batch = 0,
                        .input_feature = 1,
                        .kernel_input_feature = 1,
@@ -126,9 +147,14 @@ XlaOp XlaBuilder::ConvWithGeneralPadding(XlaOp lhs, XlaOp rhs, List window_strid
     labels.input_spatial.push_back(static_cast<int64_t>(i) + 2);
   }
   labels.kernel_spatial = labels.output_spatial = labels.input_spatial;
-  return ConvGeneralDilated(
-      lhs, rhs, labels,
-      {.strides = Int64List(window_strides.begin(), window_strides.end()), .padding = padding});
+  const auto list = [](List values) { return Int64List(values.begin(), values.end()); };
+  return ConvGeneralDilated(lhs, rhs, labels,
+                            {.strides = list(window_strides),
+                             .padding = padding,
+                             .lhs_dilation = list(lhs_dilation),
+                             .rhs_dilation = list(rhs_dilation),
+                             .feature_group_count = feature_group_count,
+                             .batch_group_count = batch_group_count});
 }
 
 XlaOp XlaBuilder::ConvGeneralDilated(XlaOp lhs, XlaOp rhs, const ConvDimLabels& dimension_numbers,
@@ -218,19 +244,31 @@ XlaOp XlaBuilder::Reduce(Ops operands, Ops init_values, const XlaComputation& co
 }
 
 XlaOp XlaBuilder::ReduceWindow(XlaOp operand, XlaOp init_value, const XlaComputation& computation,
-                               List window_dimensions, List window_strides, Padding padding) {
+                               List window_dimensions, List window_strides, Padding padding,
+                               List base_dilations, List window_dilations) {
   return ReduceWindow(Ops({operand}), Ops({init_value}), computation, window_dimensions,
-                      window_strides, padding);
+                      window_strides, padding, base_dilations, window_dilations);
 }
 
 XlaOp XlaBuilder::ReduceWindow(Ops operands, Ops init_values, const XlaComputation& computation,
-                               List window_dimensions, List window_strides, Padding padding) {
+                               List window_dimensions, List window_strides, Padding padding,
+                               List base_dilations, List window_dilations) {
   return Record("reduce-window", [&]() -> Result {
     ASSAY_ASSIGN_OR_RETURN(const OperandVector resolved, Resolve(Joined(operands, init_values)));
     if (resolved.empty()) return absl::InvalidArgumentError("there are no operands");
+    // kSame pads what the dilated window needs over the dilated base.
     ASSAY_ASSIGN_OR_RETURN(
-        const std::vector<WindowDim> window,
-        MakeWindow(resolved[0]->shape().dimensions(), window_dimensions, window_strides, padding));
+        const Int64List base,
+        Dilated("base_dilations", resolved[0]->shape().dimensions(), base_dilations));
+    ASSAY_ASSIGN_OR_RETURN(const Int64List extents,
+                           Dilated("window_dilations", window_dimensions, window_dilations));
+    ASSAY_ASSIGN_OR_RETURN(std::vector<WindowDim> window,
+                           MakeWindow(base, extents, window_strides, padding));
+    for (size_t i = 0; i < window.size(); ++i) {
+      window[i].size = window_dimensions[i];
+      if (!base_dilations.empty()) window[i].base_dilation = base_dilations[i];
+      if (!window_dilations.empty()) window[i].window_dilation = window_dilations[i];
+    }
     ASSAY_ASSIGN_OR_RETURN(Computation * callee, Import(computation));
     return AddOp(Opcode::kReduceWindow, resolved,
                  Attributes().Set(Attr::kWindow, AttrValue(window)), {&callee, 1});

@@ -237,7 +237,9 @@ class XlaBuilder {
   }
   XlaOp Conv(XlaOp lhs, XlaOp rhs, List window_strides, Padding padding);  // NCHW, OIHW
   XlaOp ConvWithGeneralPadding(XlaOp lhs, XlaOp rhs, List window_strides,
-                               const std::vector<std::pair<int64_t, int64_t>>& padding);
+                               const std::vector<std::pair<int64_t, int64_t>>& padding,
+                               List lhs_dilation = {}, List rhs_dilation = {},
+                               int64_t feature_group_count = 1, int64_t batch_group_count = 1);
   XlaOp ConvGeneralDilated(XlaOp lhs, XlaOp rhs, const ConvDimLabels& dimension_numbers,
                            const ConvOptions& options);
   XlaOp Fft(XlaOp operand, std::string_view fft_type, List fft_length);
@@ -252,9 +254,11 @@ class XlaBuilder {
   XlaOp Reduce(XlaOp operand, XlaOp init_value, const XlaComputation& computation, List dimensions);
   XlaOp Reduce(Ops operands, Ops init_values, const XlaComputation& computation, List dimensions);
   XlaOp ReduceWindow(XlaOp operand, XlaOp init_value, const XlaComputation& computation,
-                     List window_dimensions, List window_strides, Padding padding);
+                     List window_dimensions, List window_strides, Padding padding,
+                     List base_dilations = {}, List window_dilations = {});
   XlaOp ReduceWindow(Ops operands, Ops init_values, const XlaComputation& computation,
-                     List window_dimensions, List window_strides, Padding padding);
+                     List window_dimensions, List window_strides, Padding padding,
+                     List base_dilations = {}, List window_dilations = {});
   XlaOp SelectAndScatter(XlaOp operand, const XlaComputation& select, List window_dimensions,
                          List window_strides, Padding padding, XlaOp source, XlaOp init_value,
                          const XlaComputation& scatter);
