@@ -36,6 +36,19 @@ class PowerMeter {
     deviations_.resize(outputs_.size());
   }
 
+  // Takes notice of an answer that is legal for sure.
+  void NoteLegal(const std::vector<const Literal*>& answer) {
+    ++power_.legal;
+    const Judgement judgement = JudgeLeaves(expectation_, answer);
+    if (judgement.verdict == Verdict::kFail) {
+      ++power_.legal_rejected;
+      power_.missed.push_back(StrCat("a legal evaluation is rejected: ", judgement.reason,
+                                     ", first of output ", judgement.first.leaf, ", element ",
+                                     judgement.first.element));
+    }
+    Note(answer);
+  }
+
   // Takes notice of an answer, if it is a legal one.
   void Note(const std::vector<const Literal*>& answer) {
     if (answer.size() != outputs_.size()) return;
@@ -144,7 +157,7 @@ std::vector<const Literal*> LeavesOf(const std::vector<Literal>& values) {
 }  // namespace
 
 absl::StatusOr<ModulePower> MeasurePower(const CaseFile& file, Oracle& oracle, Backend* backend,
-                                         const CheckOptions& options) {
+                                         const LegalAnswers& legal, const CheckOptions& options) {
   absl::StatusOr<std::unique_ptr<Module>> module = LoadModule(file.module_path);
   if (!module.ok()) return module.status();
   absl::StatusOr<CaseArrays> arrays = LoadArrays(**module, file.arrays_path, options.seed);
@@ -153,6 +166,11 @@ absl::StatusOr<ModulePower> MeasurePower(const CaseFile& file, Oracle& oracle, B
   if (!expectation.ok()) return expectation.status();
   PowerMeter meter(*expectation, options.seed);
   meter.Note(LeavesOf(arrays->stored));
+  if (legal != nullptr && arrays->devices.replicas * arrays->devices.partitions == 1) {
+    absl::StatusOr<std::vector<Literal>> answers = legal(**module, Pointers(arrays->arguments));
+    if (!answers.ok()) return answers.status();
+    for (const Literal& answer : *answers) meter.NoteLegal(Leaves(answer));
+  }
   if (backend != nullptr) {
     CompileOptions compile = options.compile;
     compile.devices = arrays->devices;

@@ -9,23 +9,30 @@
 
 namespace assay {
 
+// Other legal answers for a module on one device; what it gives, the bounds must allow.
+using LegalAnswers = std::function<absl::StatusOr<std::vector<Literal>>(
+    const Module& module, const std::vector<const Literal*>& arguments)>;
+
 struct ModulePower {
   std::string name;
   // Float outputs of which one random element was moved: by 16 times the largest deviation of the
-  // legal answers at hand (stored, of the backend), and by 16 units in the last place at least.
-  // Both are counted in units of the larger of the element and its output's root mean square, which
-  // is what makes a bound useful.
+  // legal answers at hand (stored, of the backend, of `legal`), and by 16 units in the last place
+  // at least. Both are counted in units of the larger of the element and its output's root mean
+  // square, which is what makes a bound useful.
   int64_t moved = 0, moved_caught = 0;
   // Outputs that are integers, predicates, or floats with exactly one right answer, of which one
   // bit of one element was flipped.
   int64_t flipped = 0, flipped_caught = 0;
+  // Legal evaluations, and those that the bounds reject: a defect of the bounds.
+  int64_t legal = 0, legal_rejected = 0;
   // Outputs without an element to bend: none that is finite, not undecided, and judged by itself.
   int64_t skipped = 0;
   std::vector<std::string> missed;  // "output 1, element 30: moved by 160 units"
 };
 
-// `backend` may be nullptr; its answer is a legal one if the oracle allows it.
+// `backend` and `legal` may be nullptr; the backend's answer is a legal one if the oracle allows
+// it.
 absl::StatusOr<ModulePower> MeasurePower(const CaseFile& file, Oracle& oracle, Backend* backend,
-                                         const CheckOptions& options);
+                                         const LegalAnswers& legal, const CheckOptions& options);
 
 }  // namespace assay

@@ -8,6 +8,7 @@
 #include "reference/components.h"
 #include "reference/disc.h"
 #include "reference/double_double.h"
+#include "reference/liberties.h"
 #include "reference/narrow_types.h"
 
 namespace assay::reference {
@@ -30,7 +31,17 @@ bool OnlyWidens(const Instruction* from, const Instruction* to) {
 
 // The accumulator of floats: wide, rounded once at the end, or the type itself.
 template <typename Op, typename T>
-T AccumulateReal(absl::Span<const T> in, T init, const IndexMap& terms, bool stepwise) {
+T AccumulateReal(absl::Span<const T> in, T init, const IndexMap& terms, bool stepwise,
+                 int liberty) {
+  constexpr bool kSum = std::is_same_v<Op, Add>, kProduct = std::is_same_v<Op, Multiply>;
+  if constexpr (kSum || kProduct) {
+    if (liberty != 0 && !stepwise) {
+      using A = std::conditional_t<std::is_same_v<T, double>, double, float>;
+      std::vector<A> values = {Widen<A>(init)};
+      for (int64_t at : terms) values.push_back(Widen<A>(in[at]));
+      return Round<T>(CombineInOrder(values, kProduct, liberty));
+    }
+  }
   if (stepwise) {
     T value = init;
     for (int64_t at : terms) {
@@ -54,10 +65,10 @@ T AccumulateReal(absl::Span<const T> in, T init, const IndexMap& terms, bool ste
 
 // f(...f(f(init, x0), x1)...) for one result element.
 template <typename Op, typename T>
-T Accumulate(absl::Span<const T> in, T init, const IndexMap& terms, bool stepwise) {
+T Accumulate(absl::Span<const T> in, T init, const IndexMap& terms, bool stepwise, int liberty) {
   if constexpr (kIsReal<T>) {
     if constexpr (requires { &Op::template Real<Working<T>>; })
-      return AccumulateReal<Op, T>(in, init, terms, stepwise);
+      return AccumulateReal<Op, T>(in, init, terms, stepwise, liberty);
   } else if constexpr (kIsPred<T>) {
     if constexpr (requires { &Op::Predicate; }) {
       T value = init;
@@ -87,8 +98,8 @@ Array FoldComputed(const OpContext& op, bool bounding, Opcode combiner, const Ar
       for (size_t o = 0; o < out.size(); ++o) {
         const auto at = static_cast<int64_t>(o);
         terms.List(at, list);
-        out[o] =
-            Accumulate<decltype(meaning), T>(in, first[terms.InitOf(at)], list, rules.stepwise);
+        out[o] = Accumulate<decltype(meaning), T>(in, first[terms.InitOf(at)], list, rules.stepwise,
+                                                  op.freedoms.liberty);
       }
     });
   });

@@ -4,6 +4,7 @@
 
 #include "reference/complex.h"
 #include "reference/dynamic_shapes.h"
+#include "reference/liberties.h"
 #include "reference/narrow_types.h"
 #include "spec/backend/error.h"
 #include "spec/base/strings.h"
@@ -196,6 +197,12 @@ bool IsWidened(const OpEvaluation& row, const OpContext& op) {
   return FindNarrowEvaluation(row.opcode) != &row && AnyType(op, IsNarrowType);
 }
 
+// Whether the op is a function that need not be correctly rounded.
+bool HasBudget(Opcode opcode) {
+  const UlpBudget& budget = Info(opcode).numeric.xla;
+  return budget.f32 > 0 || budget.f64 > 0;
+}
+
 Literal Repeat(const Literal& scalar, const Shape& shape) {
   Literal result(shape);
   size_t width = scalar.bytes().size();
@@ -360,6 +367,11 @@ absl::StatusOr<Value> Interpreter::Apply(const OpEvaluation& general_row, const 
     return MakeValue(std::move(result), memory());
   }
   if (absl::Status status = row.evaluate(op, result.literal); !status.ok()) return status;
+  if (freedoms_.liberty != 0 && Info(op.instruction.opcode()).Is(kElementwise) &&
+      HasBudget(op.instruction.opcode())) {
+    absl::Status moved = MoveWithinBudget(op, row.bound, freedoms_.liberty, result.literal);
+    if (!moved.ok()) return moved;
+  }
   if (bounding()) {
     if (const int64_t width = BoundsPerElement(op.type()); width != 0) {
       if (absl::Status status =

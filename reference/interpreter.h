@@ -92,6 +92,11 @@ class Interpreter {
     return std::exchange(random_state_, random_state_ + delta);
   }
 
+  // Evaluates with a liberty (reference/liberties.h) instead of plainly.
+  void set_liberty(int liberty) {
+    freedoms_.liberty = without_contraction_.liberty = liberty;
+    freedoms_.xla_budgets = without_contraction_.xla_budgets = true;
+  }
   // Calls `watch` with every result but those of parameters and constants.
   void set_watch(std::function<void(const Instruction&, const Value&)> watch) {
     watch_ = std::move(watch);

@@ -22,6 +22,7 @@ struct Freedoms {
   bool reciprocal = false;       // ClauseId::kReciprocalDivision
   bool literal_reducer = false;  // ClauseId::kLiteralReducer
   bool xla_budgets = false;      // ulp budgets of the profile xla instead of strict
+  int liberty = 0;  // not a freedom but a use of them: an evaluation of reference/liberties.h
 };
 
 // One application of an op.

@@ -4,6 +4,7 @@
 #include "reference/arithmetic.h"
 #include "reference/complex.h"
 #include "reference/double_double.h"
+#include "reference/liberties.h"
 
 namespace assay::reference {
 namespace {
@@ -52,8 +53,25 @@ void SumUp(const OpContext& op, const ProductSums& sums, Literal& result, Step s
   });
 }
 
+// Every product rounded, and added in the order of the liberty.
+template <typename T>
+void SumUpInOrder(const OpContext& op, const ProductSums& sums, Literal& result) {
+  using A = std::conditional_t<std::is_same_v<T, double>, double, float>;
+  SumUp<double, std::vector<A>, T>(
+      op, sums, result,
+      [](std::vector<A>& terms, double a, double b) {
+        terms.push_back(static_cast<A>(a) * static_cast<A>(b));
+      },
+      [&](std::vector<A> terms) {
+        return terms.empty() ? T{} : Round<T>(CombineInOrder(terms, false, op.freedoms.liberty));
+      });
+}
+
 template <typename T>
 void SumUpAs(const OpContext& op, const ProductSums& sums, Literal& result) {
+  if constexpr (kIsReal<T>) {
+    if (op.freedoms.liberty != 0) return SumUpInOrder<T>(op, sums, result);
+  }
   if constexpr (std::is_same_v<T, double>) {
     SumUp<double, DoubleDouble, T>(
         op, sums, result, [](DoubleDouble& sum, double a, double b) { sum.AddProduct(a, b); },

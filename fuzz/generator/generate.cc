@@ -90,13 +90,13 @@ std::vector<Instruction*> DrawOutputs(Program& program) {
     if (values[i]->users().empty()) (tells ? telling_ends : ends).push_back(values[i]);
   }
   // Telling ones first, or in plain order.
-  bool telling_first = choices.Percent(70);
+  bool telling_first = choices.Percent(90);
   ends.insert(ends.begin(), telling_ends.begin(), telling_ends.end());
   if (!telling_first) {
     std::sort(ends.begin(), ends.end(),
               [](const Instruction* a, const Instruction* b) { return a->id() > b->id(); });
   }
-  size_t wanted = choices.Weighted({42, 36, 22}) + 1;
+  size_t wanted = choices.Weighted({24, 46, 30}) + 1;
   std::vector<Instruction*> outputs;
   for (Instruction* end : ends) {
     if (outputs.size() < wanted) outputs.push_back(end);
@@ -104,8 +104,7 @@ std::vector<Instruction*> DrawOutputs(Program& program) {
   bool any = std::any_of(outputs.begin(), outputs.end(),
                          [&](Instruction* output) { return IsTelling(program, output); });
   // An intermediate that shows something beside outputs that do not.
-  if (!any && !telling.empty() && choices.Percent(75))
-    outputs.push_back(telling[choices.Draw(telling.size())]);
+  if (!any && !telling.empty()) outputs.push_back(telling[choices.Draw(telling.size())]);
   // Intermediates, or a value twice, now and then; something in any case.
   while (outputs.empty() || (outputs.size() < wanted && choices.Percent(75))) {
     const std::vector<Instruction*>& from = telling.empty() ? values : telling;

@@ -309,15 +309,20 @@ bool IsSquare(const OpContext& op) {
          op.instruction.operand(0) == op.instruction.operand(1);
 }
 
-template <typename W>
-Range<W> SquareOf(const Range<W>& x) {
-  const Range<W> product = RangeOf<MultiplyBound>(x, x);
-  if (!x.HasFinite() || product.Undecided() || !product.HasFinite() || product.low() >= 0)
-    return product;
-  // About zero: no less than that.
-  Range<W> square = Range<W>::Hull(0, product.high());
-  square.flags = product.flags & ~uint32_t{kMayBeNegInf};
-  return square;
+// Stores the square of an interval about zero: from exactly zero on, so that its root is a number.
+// False for any other.
+template <typename T>
+bool BoundSquareAboutZero(const OpContext& op, Array& result, int64_t i, const Range<Wide<T>>& x) {
+  using W = Wide<T>;
+  if (x.flags != 0 || x.radius == 0 || x.low() > 0 || x.high() < 0) return false;
+  const W largest = std::max(-x.low(), x.high()) * (1 + kSlop<W>);
+  const W high = Rounded<T>(Range<W>{largest * largest, 0, 0}, 0).high() * (1 + kSlop<W>);
+  if (!(high < OverflowThreshold<T>())) return false;
+  // A double, so that centre and radius are the same number.
+  const W half = std::nextafter(static_cast<double>(high / 2), HUGE_VAL);
+  Store(result, i, Range<W>{half, half, kZeroSignFree},
+        op.freedoms.flush ? uint32_t{kMayFlush} : 0);
+  return true;
 }
 
 // Power of operands that may be flushed. A base that is read as zero by one part of an
@@ -394,7 +399,8 @@ void BoundBinaryElement(const OpContext& op, Array& result, int64_t i, double ul
       return;
     }
   }
-  const Range<W> x = IsSquare<Rule>(op) ? SquareOf(a) : RangeOf<Rule>(a, b);
+  if (IsSquare<Rule>(op) && BoundSquareAboutZero<T>(op, result, i, a)) return;
+  const Range<W> x = RangeOf<Rule>(a, b);
   if constexpr (Rule::kIsFunction) {
     constexpr double kInfinity = std::numeric_limits<double>::infinity();
     FinishFunction<T>(op.freedoms, result, i, x, ulps, -kInfinity, kInfinity);

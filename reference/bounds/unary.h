@@ -96,7 +96,8 @@ Range<W> MonotoneRange(const Range<W>& x) {
     const W slop = (std::fabs(x.centre) + x.radius) * kSlop<W>;
     W low = x.low() - slop, high = x.high() + slop;
     if (low < Op::kDomainLow) {
-      y.flags |= kMayBeNan;
+      // An interval that begins at the end of the domain is inside.
+      if (x.low() < Op::kDomainLow) y.flags |= kMayBeNan;
       low = Op::kDomainLow;
     }
     if (high > Op::kDomainHigh) {

@@ -1,6 +1,7 @@
 #include "tools/assay/check_power.h"
 
 #include "reference/interpreter.h"
+#include "reference/liberties.h"
 #include "spec/base/strings.h"
 #include "tools/assay/environment.h"
 #include "tools/assay/json_line.h"
@@ -20,7 +21,9 @@ nlohmann::json CountsOf(const ModulePower& power) {
           {"moved_caught", power.moved_caught},
           {"flipped", power.flipped},
           {"flipped_caught", power.flipped_caught},
-          {"skipped", power.skipped}};
+          {"skipped", power.skipped},
+          {"legal", power.legal},
+          {"legal_rejected", power.legal_rejected}};
 }
 
 }  // namespace
@@ -33,7 +36,8 @@ int RunPower(const std::vector<CaseFile>& cases, Backend* backend, const CheckOp
   ProgressLine progress;
   for (const CaseFile& file : cases) {
     progress.Show(StrCat("bending ", file.name));
-    absl::StatusOr<ModulePower> power = MeasurePower(file, *oracle, backend, options);
+    absl::StatusOr<ModulePower> power =
+        MeasurePower(file, *oracle, backend, reference::EvaluateWithLiberties, options);
     progress.Clear();
     if (!power.ok()) {
       ++errors;
@@ -45,6 +49,8 @@ int RunPower(const std::vector<CaseFile>& cases, Backend* backend, const CheckOp
     total.flipped += power->flipped;
     total.flipped_caught += power->flipped_caught;
     total.skipped += power->skipped;
+    total.legal += power->legal;
+    total.legal_rejected += power->legal_rejected;
     if (json) {
       nlohmann::json line = CountsOf(*power);
       line["type"] = "power";
@@ -68,11 +74,13 @@ int RunPower(const std::vector<CaseFile>& cases, Backend* backend, const CheckOp
     Print(StrCat(Count(static_cast<int64_t>(cases.size()), "module"), ": ",
                  Share(total.moved_caught, total.moved), " moved elements fail, ",
                  Share(total.flipped_caught, total.flipped), " flipped bits fail, ",
+                 Share(total.legal_rejected, total.legal), " legal evaluations are rejected, ",
                  Grouped(total.skipped), " outputs had nothing to bend, ", Grouped(errors),
                  " modules had no expectation"));
   }
   const bool enough = 10 * total.moved_caught >= 9 * total.moved &&
-                      total.flipped_caught == total.flipped && errors == 0;
+                      total.flipped_caught == total.flipped && total.legal_rejected == 0 &&
+                      errors == 0;
   return enough ? kExitOk : kExitFailure;
 }
 
