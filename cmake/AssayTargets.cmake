@@ -1,5 +1,6 @@
 # Two helpers so that every room's CMakeLists.txt reads as a list of what it holds.
 
+file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/tests/tmp)
 add_library(assay_flags INTERFACE)
 # For this build alone: whoever uses the installed libraries has flags of their own.
 target_compile_options(assay_flags INTERFACE
@@ -65,6 +66,8 @@ function(assay_test name)
   target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O1>)
   assay_precompile(${name} test <gtest/gtest.h> <gmock/gmock.h>)
   add_test(NAME ${name} COMMAND ${name} ${ARG_ARGS})
+  # Two build folders may be tested at the same time.
+  set_tests_properties(${name} PROPERTIES ENVIRONMENT "TEST_TMPDIR=${CMAKE_BINARY_DIR}/tests/tmp")
   if(ARG_TIMEOUT)
     set_tests_properties(${name} PROPERTIES TIMEOUT ${ARG_TIMEOUT})
   endif()
