@@ -220,6 +220,7 @@ void ForEachConcatenatedRun(const OpContext& op, F f) {
 absl::Status EvaluateConcatenate(const OpContext& op, Literal& result) {
   const size_t width = StorageBytes(op.type());
   ForEachConcatenatedRun(op, [&](int64_t k, int64_t from, int64_t to, int64_t run) {
+    if (run == 0) return;
     std::memcpy(result.bytes().data() + to * width, op.literal(k).bytes().data() + from * width,
                 run * width);
   });

@@ -8,6 +8,11 @@
 namespace assay {
 namespace {
 
+// Modulo 2^64, as all arithmetic of the programs.
+int64_t Predecessor(int64_t value) {
+  return static_cast<int64_t>(static_cast<uint64_t>(value) - 1);
+}
+
 constexpr std::array<ElementType, 13> kComputedTypes = {
     ElementType::kS32, ElementType::kF32, ElementType::kU8,   ElementType::kS8,  ElementType::kU32,
     ElementType::kS64, ElementType::kU64, ElementType::kS16,  ElementType::kU16, ElementType::kPred,
@@ -234,7 +239,7 @@ Instruction* Program::KnownScalar(ElementType type, int64_t value) {
                           : ScalarConstant(type, 0);
   if (part == 3) {
     Instruction* one = ScalarConstant(type, 1);
-    return Binary(Opcode::kAdd, one, ScalarConstant(type, value - 1));
+    return Binary(Opcode::kAdd, one, ScalarConstant(type, Predecessor(value)));
   }
   Instruction* known = Constant(std::move(literal));
   if (part == 0) return Binary(Opcode::kAdd, base, known);

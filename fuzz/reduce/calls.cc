@@ -195,8 +195,9 @@ bool InlineCalls(Reduction& r) {
       const Computation* computation = r.best().module->computations()[k];
       if (i >= computation->instruction_count()) break;
       const Instruction* at = *std::next(computation->begin(), i);
+      const int64_t forms = InlineForms(at);  // `at` is gone once something was accepted
       bool accepted = false;
-      for (int64_t form = 0; form < InlineForms(at) && !accepted; ++form) {
+      for (int64_t form = 0; form < forms && !accepted; ++form) {
         ReduceCase c = r.best().Clone();
         if (!InlineForm(Counterpart(*c.module, at), form)) continue;
         // What was inlined may be longer than the call, but a call is gone: Try's order counts

@@ -15,6 +15,7 @@
 #include "optimized/passes/batch_norm_expander.h"
 #include "optimized/passes/dynamic_index_splitter.h"
 #include "optimized/pipeline.h"
+#include "optimized/runtime/compiled_call.h"
 #include "optimized/runtime/thread_pool.h"
 #include "spec/backend/error.h"
 #include "spec/base/strings.h"
@@ -177,7 +178,7 @@ absl::Status CpuExecutable::CheckArguments(const std::vector<const Literal*>& ar
   return absl::OkStatus();
 }
 
-absl::StatusOr<RunResult> CpuExecutable::Run(
+ASSAY_CALLS_COMPILED_CODE absl::StatusOr<RunResult> CpuExecutable::Run(
     const std::vector<std::vector<const Literal*>>& arguments) {
   if (arguments.size() != 1) {
     return MakeError(ErrorClass::kUnsupported,

@@ -4,10 +4,12 @@
 #include <numeric>
 #include <vector>
 
+#include "optimized/runtime/compiled_call.h"
+
 namespace assay {
 
-void SortLines(void** table, SortLessFn less, SortMoveFn move, int64_t lines, int64_t size,
-               int64_t stride) {
+ASSAY_CALLS_COMPILED_CODE void SortLines(void** table, SortLessFn less, SortMoveFn move,
+                                         int64_t lines, int64_t size, int64_t stride) {
   std::vector<int64_t> order(size), merged(size);
   for (int64_t line = 0; line < lines; ++line) {
     const int64_t first = line / stride * stride * size + line % stride;

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <vector>
 
+#include "optimized/runtime/compiled_call.h"
 #include "optimized/runtime/complex_functions.h"
 #include "optimized/runtime/fft.h"
 #include "optimized/runtime/linear_algebra.h"
@@ -29,7 +30,9 @@ uint64_t PowerU64(uint64_t base, uint64_t exponent) {
 
 void ParallelFor(ThreadPool* pool, void (*kernel)(void**, int64_t, int64_t), void** table,
                  int64_t extent, int64_t grain) {
-  pool->Run(extent, grain, [&](int64_t begin, int64_t end) { kernel(table, begin, end); });
+  pool->Run(extent, grain, [&](int64_t begin, int64_t end) ASSAY_CALLS_COMPILED_CODE {
+    kernel(table, begin, end);
+  });
 }
 
 // What the instruction selector calls for f16 where the machine has no instruction.
