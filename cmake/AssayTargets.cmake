@@ -66,8 +66,8 @@ function(assay_test name)
   target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O1>)
   assay_precompile(${name} test <gtest/gtest.h> <gmock/gmock.h>)
   add_test(NAME ${name} COMMAND ${name} ${ARG_ARGS})
-  # Two build folders may be tested at the same time.
-  set_tests_properties(${name} PROPERTIES ENVIRONMENT "TEST_TMPDIR=${CMAKE_BINARY_DIR}/tests/tmp")
+  # Two build folders may be tested at the same time. Workers that crash on purpose die of the signal, sanitizer or not.
+  set_tests_properties(${name} PROPERTIES ENVIRONMENT "TEST_TMPDIR=${CMAKE_BINARY_DIR}/tests/tmp;ASAN_OPTIONS=handle_segv=0")
   if(ARG_TIMEOUT)
     set_tests_properties(${name} PROPERTIES TIMEOUT ${ARG_TIMEOUT})
   endif()

@@ -46,8 +46,13 @@ class Literal {
   int64_t element_count() const { return count_; }
 
   // Raw storage of an array, StorageBytes(element_type()) per element.
-  absl::Span<uint8_t> bytes() { return {storage_.data(), storage_.size()}; }
-  absl::Span<const uint8_t> bytes() const { return {storage_.data(), storage_.size()}; }
+  // Never a null pointer, so that memcpy may be given the bytes of an empty array.
+  absl::Span<uint8_t> bytes() {
+    return {storage_.empty() ? &nothing_ : storage_.data(), storage_.size()};
+  }
+  absl::Span<const uint8_t> bytes() const {
+    return {storage_.empty() ? &nothing_ : storage_.data(), storage_.size()};
+  }
   // Typed view; T must be the Native type (or an unsigned integer of the same width).
   template <typename T>
   absl::Span<T> data() {
@@ -89,6 +94,7 @@ class Literal {
 
  private:
   Shape shape_;
+  static inline uint8_t nothing_ = 0;
   int64_t count_ = 0;
   std::vector<uint8_t>
       storage_;  // operator new gives 16-byte alignment, enough for every element type
