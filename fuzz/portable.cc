@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "absl/container/flat_hash_set.h"
+#include "spec/ops/op_table.h"
 
 namespace assay {
 namespace {
@@ -30,18 +31,7 @@ std::optional<Opcode> CombinerOf(const Computation& reducer) {
     return std::nullopt;
   }
   const Instruction* root = SkipConverts(reducer.root());
-  switch (root->opcode()) {
-    case Opcode::kAdd:
-    case Opcode::kMultiply:
-    case Opcode::kMaximum:
-    case Opcode::kMinimum:
-    case Opcode::kAnd:
-    case Opcode::kOr:
-    case Opcode::kXor:
-      break;
-    default:
-      return std::nullopt;
-  }
+  if (!Info(root->opcode()).Is(kAssociative)) return std::nullopt;
   if (!Uses(root, 0) || !Uses(root, 1)) return std::nullopt;
   return root->opcode();
 }

@@ -10,6 +10,7 @@
 #include "reference/double_double.h"
 #include "reference/liberties.h"
 #include "reference/narrow_types.h"
+#include "spec/ops/op_table.h"
 
 namespace assay::reference {
 namespace {
@@ -511,18 +512,7 @@ absl::StatusOr<std::vector<Array>> Fold(Interpreter& interpreter, const OpContex
 std::optional<Opcode> RecognisedCombiner(const Computation& computation) {
   if (computation.parameter_count() != 2) return std::nullopt;
   const Instruction* root = SkipConverts(computation.root());
-  switch (root->opcode()) {
-    case Opcode::kAdd:
-    case Opcode::kMultiply:
-    case Opcode::kMaximum:
-    case Opcode::kMinimum:
-    case Opcode::kAnd:
-    case Opcode::kOr:
-    case Opcode::kXor:
-      break;
-    default:
-      return std::nullopt;
-  }
+  if (!Info(root->opcode()).Is(kAssociative)) return std::nullopt;
   const Instruction* a = SkipConverts(root->operand(0));
   const Instruction* b = SkipConverts(root->operand(1));
   const Instruction *first = computation.parameter(0), *second = computation.parameter(1);

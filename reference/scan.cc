@@ -5,6 +5,7 @@
 #include "reference/bounds/elements.h"
 #include "reference/data_evaluations.h"
 #include "reference/fold.h"
+#include "spec/ops/op_table.h"
 
 namespace assay::reference {
 namespace {
@@ -180,18 +181,8 @@ std::optional<Opcode> RunningOp(const Scan& scan) {
   if (y.operands().size() != 2 || y.operand(0) == y.operand(1)) return std::nullopt;
   for (const Instruction* operand : y.operands())
     if (operand->opcode() != Opcode::kParameter) return std::nullopt;
-  switch (y.opcode()) {
-    case Opcode::kAdd:
-    case Opcode::kMultiply:
-    case Opcode::kMaximum:
-    case Opcode::kMinimum:
-    case Opcode::kAnd:
-    case Opcode::kOr:
-    case Opcode::kXor:
-      return y.opcode();
-    default:
-      return std::nullopt;
-  }
+  if (!Info(y.opcode()).Is(kAssociative)) return std::nullopt;
+  return y.opcode();
 }
 
 // Steps may be combined in any association: running sums and the like have the bounds of folds.

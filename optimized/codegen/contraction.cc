@@ -9,6 +9,7 @@
 #include "optimized/codegen/loop_nest.h"
 #include "spec/backend/error.h"
 #include "spec/base/strings.h"
+#include "spec/ops/op_table.h"
 
 namespace assay {
 
@@ -161,18 +162,7 @@ const Shape& FirstLeaf(const Shape& shape) {
 
 std::optional<Opcode> RecognisedCombiner(const Computation& computation) {
   const Instruction* root = SkipConverts(computation.root());
-  switch (root->opcode()) {
-    case Opcode::kAdd:
-    case Opcode::kMultiply:
-    case Opcode::kMaximum:
-    case Opcode::kMinimum:
-    case Opcode::kAnd:
-    case Opcode::kOr:
-    case Opcode::kXor:
-      break;
-    default:
-      return std::nullopt;
-  }
+  if (!Info(root->opcode()).Is(kAssociative)) return std::nullopt;
   if (computation.parameter_count() != 2) return std::nullopt;
   const Instruction* x = SkipConverts(root->operand(0));
   const Instruction* y = SkipConverts(root->operand(1));

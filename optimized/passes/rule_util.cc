@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "spec/ir/computation.h"
+#include "spec/ops/op_table.h"
 
 namespace assay {
 namespace {
@@ -139,18 +140,8 @@ std::optional<Opcode> RecognisedCombiner(const Computation* computation) {
       b->shape().element_type() != root->shape().element_type()) {
     return std::nullopt;
   }
-  switch (root->opcode()) {
-    case Opcode::kAdd:
-    case Opcode::kMultiply:
-    case Opcode::kMaximum:
-    case Opcode::kMinimum:
-    case Opcode::kAnd:
-    case Opcode::kOr:
-    case Opcode::kXor:
-      return root->opcode();
-    default:
-      return std::nullopt;
-  }
+  if (!Info(root->opcode()).Is(kAssociative)) return std::nullopt;
+  return root->opcode();
 }
 
 }  // namespace assay

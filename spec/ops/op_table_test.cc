@@ -49,6 +49,21 @@ TEST(OpTableTest, ElementwiseOpsForwardTheirDimensions) {
   }
 }
 
+// Folds of the oracle and of the compiler take the flag for "a reduction by it is recognised".
+TEST(OpTableTest, TheAssociativeOpsAreTheRecognisedCombiners) {
+  std::set<Opcode> associative;
+  for (const OpInfo& info : AllOps()) {
+    if (!info.Is(kAssociative)) continue;
+    associative.insert(info.opcode);
+    EXPECT_TRUE(info.Is(kCommutative)) << info.name << ": folds are in any order";
+    EXPECT_EQ(info.min_operands, 2) << info.name;
+    EXPECT_EQ(info.max_operands, 2) << info.name;
+  }
+  EXPECT_EQ(associative,
+            (std::set<Opcode>{Opcode::kAdd, Opcode::kMultiply, Opcode::kMaximum, Opcode::kMinimum,
+                              Opcode::kAnd, Opcode::kOr, Opcode::kXor}));
+}
+
 TEST(OpTableTest, BudgetsBeyondStrictHaveASource) {
   for (const OpInfo& info : AllOps()) {
     const UlpBudget& strict = info.numeric.strict;

@@ -23,6 +23,8 @@ constexpr TypeMask kPI = kP | kI;
 
 constexpr uint32_t kPointwise = kElementwise | kShapeInferable;
 constexpr uint32_t kFunction = kPointwise | kTakesAccuracy;
+// The combiners that reductions, scans and scatters recognise: kAssociative says so to their
+// readers.
 constexpr uint32_t kSemigroup = kPointwise | kCommutative | kAssociative;
 constexpr uint32_t kPassThrough = kForwardsLayout | kMixesFloatTypes;
 
