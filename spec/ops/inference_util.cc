@@ -254,12 +254,44 @@ absl::Status CheckReducer(const OpSite& site, const Computation& reducer,
   return CheckScalarFunction(site, reducer, parameters, types);
 }
 
+absl::StatusOr<std::vector<ElementType>> CheckInputsAndInitialValues(const OpSite& site) {
+  const int64_t count = static_cast<int64_t>(site.operands.size());
+  if (count % 2 != 0) {
+    return SiteError(site, "has ", count, " operands; want as many initial values as inputs");
+  }
+  const int64_t n = count / 2;
+  std::vector<ElementType> types;
+  for (int64_t i = 0; i < n; ++i) {
+    ASSAY_RETURN_IF_ERROR(CheckArray(site, i));
+    ASSAY_RETURN_IF_ERROR(CheckSameDimensions(site, 0, i));
+    ASSAY_RETURN_IF_ERROR(CheckScalar(site, n + i));
+    ASSAY_RETURN_IF_ERROR(CheckSameType(site, i, n + i));
+    types.push_back(site.operands[i]->element_type());
+  }
+  return types;
+}
+
 absl::StatusOr<Shape> WrittenArray(const OpSite& site) {
   if (site.written == nullptr) return SiteError(site, "the result shape must be written");
   if (!site.written->IsArray()) {
     return SiteError(site, "the result ", ShapeText(*site.written), " is not an array");
   }
   return CheckedResult(site, *site.written);
+}
+
+absl::StatusOr<Shape> WrittenReshape(const OpSite& site) {
+  ASSAY_RETURN_IF_ERROR(CheckArray(site, 0));
+  ASSAY_ASSIGN_OR_RETURN(Shape written, WrittenArray(site));
+  const Shape& operand = *site.operands[0];
+  if (operand.element_type() != written.element_type()) {
+    return SiteError(site, DescribeOperand(site, 0), " has element type ",
+                     Name(operand.element_type()), ", the result ", Name(written.element_type()));
+  }
+  if (operand.ElementCount() != written.ElementCount()) {
+    return SiteError(site, DescribeOperand(site, 0), " has ", operand.ElementCount(),
+                     " elements, the result ", written.ToString(), " has ", written.ElementCount());
+  }
+  return written;
 }
 
 absl::StatusOr<Shape> CheckedResult(const OpSite& site, Shape shape) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -64,8 +65,15 @@ absl::Status CheckScalarFunction(const OpSite& site, const Computation& computat
 absl::Status CheckReducer(const OpSite& site, const Computation& reducer,
                           absl::Span<const ElementType> types);
 
+// Operands 0 to N - 1 are arrays of the same dimensions, operands N to 2 N - 1 their initial
+// values: scalars of the same types, which are returned.
+absl::StatusOr<std::vector<ElementType>> CheckInputsAndInitialValues(const OpSite& site);
+
 // The shape that the text gives, which the op cannot do without: an array of acceptable size.
 absl::StatusOr<Shape> WrittenArray(const OpSite& site);
+// The same for an op that orders the elements of operand 0 anew: an array with that element type
+// and number of elements.
+absl::StatusOr<Shape> WrittenReshape(const OpSite& site);
 
 // `shape` if it passes CheckShape.
 absl::StatusOr<Shape> CheckedResult(const OpSite& site, Shape shape);

@@ -67,17 +67,7 @@ absl::StatusOr<Shape> InferBroadcast(const OpSite& site) {
 
 absl::StatusOr<Shape> InferReshape(const OpSite& site) {
   ASSAY_RETURN_IF_ERROR(CheckOperandCount(site));
-  ASSAY_RETURN_IF_ERROR(CheckArray(site, 0));
-  ASSAY_ASSIGN_OR_RETURN(Shape written, WrittenArray(site));
-  const Shape& operand = *site.operands[0];
-  if (operand.element_type() != written.element_type()) {
-    return SiteError(site, DescribeOperand(site, 0), " has element type ",
-                     Name(operand.element_type()), ", the result ", Name(written.element_type()));
-  }
-  if (operand.ElementCount() != written.ElementCount()) {
-    return SiteError(site, DescribeOperand(site, 0), " has ", operand.ElementCount(),
-                     " elements, the result ", written.ToString(), " has ", written.ElementCount());
-  }
+  ASSAY_ASSIGN_OR_RETURN(Shape written, WrittenReshape(site));
   const int64_t inferred = site.attributes.Integer(Attr::kInferredDimension, -1);
   if (inferred < -1 || inferred >= written.rank()) {
     return SiteError(site, "inferred_dimension ", inferred, " is not in [-1, ", written.rank(),

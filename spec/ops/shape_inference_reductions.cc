@@ -50,19 +50,8 @@ absl::StatusOr<Shape> InferReduce(const OpSite& site) {
   ASSAY_RETURN_IF_ERROR(CheckOperandCount(site));
   ASSAY_RETURN_IF_ERROR(CheckCalleeCount(site));
   ASSAY_RETURN_IF_ERROR(CheckPresent(site, Attr::kDimensions));
-  const int64_t count = static_cast<int64_t>(site.operands.size());
-  if (count % 2 != 0) {
-    return SiteError(site, "has ", count, " operands; want as many initial values as inputs");
-  }
-  const int64_t n = count / 2;
-  std::vector<ElementType> types;
-  for (int64_t i = 0; i < n; ++i) {
-    ASSAY_RETURN_IF_ERROR(CheckArray(site, i));
-    ASSAY_RETURN_IF_ERROR(CheckSameDimensions(site, 0, i));
-    ASSAY_RETURN_IF_ERROR(CheckScalar(site, n + i));
-    ASSAY_RETURN_IF_ERROR(CheckSameType(site, i, n + i));
-    types.push_back(site.operands[i]->element_type());
-  }
+  ASSAY_ASSIGN_OR_RETURN(const std::vector<ElementType> types, CheckInputsAndInitialValues(site));
+  const auto n = static_cast<int64_t>(types.size());
   const Shape& input = *site.operands[0];
   const absl::Span<const int64_t> reduced = site.attributes.Integers(Attr::kDimensions);
   ASSAY_RETURN_IF_ERROR(CheckDimensionList(site, Attr::kDimensions, reduced, input.rank()));
