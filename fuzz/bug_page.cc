@@ -11,6 +11,7 @@
 #include "fuzz/backends/process_backend.h"
 #include "fuzz/bucket.h"
 #include "nlohmann/json.hpp"
+#include "spec/base/html.h"
 #include "spec/base/strings.h"
 #include "spec/text/reader.h"
 #include "spec/types/npz.h"
@@ -60,29 +61,6 @@ absl::Status WriteText(const fs::path& path, const std::string& text, bool execu
                     fs::perm_options::add, ignored);
   }
   return absl::OkStatus();
-}
-
-std::string Escape(const std::string& text) {
-  std::string out;
-  for (char c : text) {
-    switch (c) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      default:
-        out.push_back(c);
-    }
-  }
-  return out;
 }
 
 std::string DefectName(const Finding& finding) {
@@ -190,11 +168,11 @@ pre .add,pre .del{display:block;margin:0 -1rem;padding:0 1rem}.add{background:va
 
 void Section(std::string& html, const std::string& title, const std::string& body) {
   if (body.empty()) return;
-  StrAppend(&html, "<h2>", Escape(title), "</h2>\n", body, "\n");
+  StrAppend(&html, "<h2>", EscapeHtml(title), "</h2>\n", body, "\n");
 }
 
 std::string Pre(const std::string& text) {
-  return text.empty() ? "" : StrCat("<pre>", Escape(text), "</pre>");
+  return text.empty() ? "" : StrCat("<pre>", EscapeHtml(text), "</pre>");
 }
 
 std::string DiffHtml(const std::string& before, const std::string& after) {
@@ -203,9 +181,9 @@ std::string DiffHtml(const std::string& before, const std::string& after) {
   for (const std::string& line : DiffLines(before, after)) {
     const char* mark = line[0] == '+' ? "add" : line[0] == '-' ? "del" : nullptr;
     if (mark != nullptr) {
-      StrAppend(&html, "<span class=\"", mark, "\">", Escape(line), "</span>");
+      StrAppend(&html, "<span class=\"", mark, "\">", EscapeHtml(line), "</span>");
     } else {
-      StrAppend(&html, Escape(line), "\n");
+      StrAppend(&html, EscapeHtml(line), "\n");
     }
   }
   return html + "</pre>";
@@ -282,10 +260,10 @@ std::string BugHtml(const BugPage& page) {
   std::string html = StrCat(
       "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
       "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n<title>",
-      Escape(page.result.title), "</title>\n<style>", kStyle, "</style></head>\n<body>\n<h1>",
-      Escape(page.result.title), "</h1>\n<table>\n");
+      EscapeHtml(page.result.title), "</title>\n<style>", kStyle, "</style></head>\n<body>\n<h1>",
+      EscapeHtml(page.result.title), "</h1>\n<table>\n");
   for (const auto& [what, value] : Facts(page)) {
-    StrAppend(&html, "<tr><td>", Escape(what), "</td><td>", Escape(value), "</td></tr>\n");
+    StrAppend(&html, "<tr><td>", EscapeHtml(what), "</td><td>", EscapeHtml(value), "</td></tr>\n");
   }
   html += "</table>\n";
   Section(html, "Program", Pre(page.finding.module_text));
@@ -304,7 +282,7 @@ std::string BugHtml(const BugPage& page) {
     repeat += "python repro.py      # without Assay\n";
   Section(html, "To repeat", Pre(repeat));
   std::string steps;
-  for (const std::string& step : page.steps) StrAppend(&steps, "<li>", Escape(step), "</li>\n");
+  for (const std::string& step : page.steps) StrAppend(&steps, "<li>", EscapeHtml(step), "</li>\n");
   Section(html, "How it was found", steps.empty() ? "" : StrCat("<ol>\n", steps, "</ol>"));
   if (page.original_text != page.finding.module_text) {
     Section(html, "Before reduction",

@@ -1,11 +1,8 @@
 // What each freedom of a profile lets pass, and what it does not; undecided values; limits.
 #include <gtest/gtest.h>
 
-#include "reference/interpreter.h"
+#include "reference/testing/expectation_test.h"
 #include "spec/backend/error.h"
-#include "spec/base/strings.h"
-#include "spec/ops/verifier.h"
-#include "spec/text/reader.h"
 
 namespace assay::reference {
 namespace {
@@ -13,27 +10,19 @@ namespace {
 constexpr const char* kAdd =
     "add { a = f32[] parameter(0) b = f32[] parameter(1) ROOT s = f32[] add(a, b) }\n";
 
-class BoundsTest : public testing::Test {
+class BoundsTest : public ExpectationTest {
  protected:
-  void Load(const std::string& entry, const std::string& computations = "") {
-    text_ = StrCat("HloModule m\n", computations, "ENTRY main {\n", entry, "}\n");
-    absl::StatusOr<std::unique_ptr<Module>> module = ReadModule(text_);
-    ASSERT_TRUE(module.ok()) << module.status().message();
-    ASSERT_TRUE(Verify(**module).ok()) << Verify(**module);
-    module_ = *std::move(module);
-  }
-
-  Expectation Expect(const Profile& profile) {
-    absl::StatusOr<Expectation> expectation = MakeOracle()->Expect(*module_, {}, profile, Limits{});
-    EXPECT_TRUE(expectation.ok()) << expectation.status();
-    return expectation.ok() ? *expectation : Expectation();
-  }
-
-  // The verdict on a result written as text.
   Verdict VerdictOn(const std::string& result, const Profile& profile = Profile::Xla()) {
-    absl::StatusOr<Literal> literal = ReadLiteral(module_->entry()->root()->shape(), result);
-    EXPECT_TRUE(literal.ok()) << literal.status().message();
-    return Judge(Expect(profile), *literal).verdict;
+    return JudgementOn(result, profile).verdict;
+  }
+
+  // The sum of `values`, a list of `count` f32 constants.
+  void LoadSum(int64_t count, const std::string& values) {
+    Load(StrCat("  x = f32[", count, "] constant(", values, R"()
+            zero = f32[] constant(0)
+            ROOT r = f32[] reduce(x, zero), dimensions={0}, to_apply=add
+)"),
+         kAdd);
   }
 
   ErrorClass ErrorWith(const Limits& limits) {
@@ -43,9 +32,6 @@ class BoundsTest : public testing::Test {
               value.status().code());
     return ClassOf(value.status());
   }
-
-  std::string text_;
-  std::unique_ptr<Module> module_;
 };
 
 TEST_F(BoundsTest, ContractionOfAProductIntoASubtraction) {
@@ -136,33 +122,21 @@ TEST_F(BoundsTest, FlushedSubnormals) {
 }
 
 TEST_F(BoundsTest, SumsOfSmallIntegersAreForced) {
-  Load(R"(  x = f32[4] constant({1, 2, 3, 4})
-            zero = f32[] constant(0)
-            ROOT r = f32[] reduce(x, zero), dimensions={0}, to_apply=add
-)",
-       kAdd);
+  LoadSum(4, "{1, 2, 3, 4}");
   EXPECT_TRUE(Expect(Profile::Xla()).leaves[0].AllForced());
   EXPECT_EQ(VerdictOn("10"), Verdict::kPass);
   EXPECT_EQ(VerdictOn("10.000001"), Verdict::kFail);
 }
 
 TEST_F(BoundsTest, SumsInAnyOrder) {
-  Load(R"(  x = f32[3] constant({1, 1e8, -1e8})
-            zero = f32[] constant(0)
-            ROOT r = f32[] reduce(x, zero), dimensions={0}, to_apply=add
-)",
-       kAdd);
+  LoadSum(3, "{1, 1e8, -1e8}");
   EXPECT_NE(VerdictOn("0"), Verdict::kFail);
   EXPECT_NE(VerdictOn("1"), Verdict::kFail);
   EXPECT_EQ(VerdictOn("100"), Verdict::kFail);
 }
 
 TEST_F(BoundsTest, PartialSumsMayOverflow) {
-  Load(R"(  x = f32[3] constant({3e38, 3e38, -3e38})
-            zero = f32[] constant(0)
-            ROOT r = f32[] reduce(x, zero), dimensions={0}, to_apply=add
-)",
-       kAdd);
+  LoadSum(3, "{3e38, 3e38, -3e38}");
   EXPECT_NE(VerdictOn("3e38"), Verdict::kFail);
   EXPECT_NE(VerdictOn("inf"), Verdict::kFail);
   EXPECT_EQ(VerdictOn("-inf"), Verdict::kFail);

@@ -5,35 +5,17 @@
 #include <complex>
 
 #include "absl/strings/str_format.h"
-#include "reference/interpreter.h"
+#include "reference/testing/expectation_test.h"
 #include "spec/backend/error.h"
-#include "spec/base/strings.h"
-#include "spec/ops/verifier.h"
-#include "spec/text/reader.h"
 
 namespace assay::reference {
 namespace {
 
-class ComplexTest : public testing::Test {
+class ComplexTest : public ExpectationTest {
  protected:
-  void Load(const std::string& entry) {
-    absl::StatusOr<std::unique_ptr<Module>> module =
-        ReadModule(StrCat("HloModule m\nENTRY main {\n", entry, "}\n"));
-    ASSERT_TRUE(module.ok()) << module.status().message();
-    ASSERT_TRUE(Verify(**module).ok()) << Verify(**module);
-    module_ = *std::move(module);
-  }
-  Expectation Expect(const Profile& profile) {
-    absl::StatusOr<Expectation> expectation = MakeOracle()->Expect(*module_, {}, profile, Limits{});
-    EXPECT_TRUE(expectation.ok()) << expectation.status();
-    return expectation.ok() ? *expectation : Expectation();
-  }
   Judgement JudgementOn(const std::string& result, const Profile& profile = Profile::Strict()) {
-    absl::StatusOr<Literal> literal = ReadLiteral(module_->entry()->root()->shape(), result);
-    EXPECT_TRUE(literal.ok()) << literal.status().message();
-    return Judge(Expect(profile), *literal);
+    return ExpectationTest::JudgementOn(result, profile);
   }
-  std::unique_ptr<Module> module_;
 };
 
 TEST_F(ComplexTest, PartsAreJudgedOneByOne) {

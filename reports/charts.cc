@@ -22,13 +22,13 @@ std::string Rect(double x, double y, double width, double height, size_t colour)
 
 std::string Text(double x, double y, std::string_view text, std::string_view extra = "") {
   return absl::StrFormat("<text x=\"%.1f\" y=\"%.1f\" ", x, y) + std::string(extra) + ">" +
-         Escape(text) + "</text>";
+         EscapeHtml(text) + "</text>";
 }
 
 std::string Open(double height, std::string_view label) {
   return absl::StrFormat("<svg viewBox=\"0 0 %.0f %.0f\" role=\"img\" aria-label=\"", kWidth,
                          height) +
-         Escape(label) + "\">";
+         EscapeHtml(label) + "\">";
 }
 
 }  // namespace
@@ -46,7 +46,7 @@ std::string SplitBar(const std::vector<std::pair<std::string, double>>& parts) {
     double width = kWidth * value / total;
     svg += Rect(x, 0, std::max(0.5, width - 1.5), 26, colour);
     StrAppend(&legend, "<span><i style=\"background:var(--c", colour % kColours, ")\"></i>",
-              Escape(name), absl::StrFormat(" %.1f %%</span>", 100 * value / total));
+              EscapeHtml(name), absl::StrFormat(" %.1f %%</span>", 100 * value / total));
     x += width;
     ++colour;
   }

@@ -5,30 +5,6 @@
 
 namespace assay {
 
-std::string Escape(std::string_view text) {
-  std::string out;
-  out.reserve(text.size());
-  for (char c : text) {
-    switch (c) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      default:
-        out += c;
-    }
-  }
-  return out;
-}
-
 std::string Href(std::string_view path) {
   std::string out;
   for (char c : path) {
@@ -47,7 +23,7 @@ std::string HtmlTable(const std::vector<HtmlColumn>& columns,
                       const std::vector<std::vector<std::string>>& rows) {
   std::string out = "<div class=\"scroll\"><table><thead><tr>";
   for (const HtmlColumn& column : columns) {
-    StrAppend(&out, column.number ? "<th class=\"n\">" : "<th>", Escape(column.title), "</th>");
+    StrAppend(&out, column.number ? "<th class=\"n\">" : "<th>", EscapeHtml(column.title), "</th>");
   }
   out += "</tr></thead><tbody>\n";
   for (const auto& row : rows) {
@@ -64,12 +40,12 @@ std::string StatusBadge(std::string_view status) {
   std::string_view tone = "bad";
   if (status == "passed" || status == "killed") tone = "good";
   if (status == "inconclusive" || status == "unsupported") tone = "mild";
-  return StrCat("<span class=\"badge ", tone, "\">", Escape(status), "</span>");
+  return StrCat("<span class=\"badge ", tone, "\">", EscapeHtml(status), "</span>");
 }
 
 std::string Tile(std::string_view figure, std::string_view name, std::string_view tone) {
-  return StrCat("<div class=\"tile ", tone, "\"><b>", Escape(figure), "</b><span>", Escape(name),
-                "</span></div>");
+  return StrCat("<div class=\"tile ", tone, "\"><b>", EscapeHtml(figure), "</b><span>",
+                EscapeHtml(name), "</span></div>");
 }
 
 std::string_view StyleSheet() {

@@ -1,14 +1,14 @@
-// Pieces of HTML text. Everything that comes from data goes through Escape.
+// Pieces of HTML text. Everything that comes from data goes through EscapeHtml.
 #pragma once
 
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "spec/base/html.h"
+
 namespace assay {
 
-// Text as element content or attribute value.
-std::string Escape(std::string_view text);
 // A path as the value of href: percent-encoded where a URL needs it, then escaped.
 std::string Href(std::string_view path);
 

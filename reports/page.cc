@@ -44,7 +44,7 @@ std::string KindOf(const RunRow& run) {
 }
 
 std::string Caption(const RunRow& run) {
-  return StrCat("<p class=\"soft\"><code>", Escape(run.command), "</code><br>",
+  return StrCat("<p class=\"soft\"><code>", EscapeHtml(run.command), "</code><br>",
                 UtcTime(run.started_ms), ", ", Seconds(run.seconds), "</p>");
 }
 
@@ -89,7 +89,7 @@ std::string VerdictTable(const RunRow& run, const std::vector<std::string>& subj
   if (!goldens) columns.insert(columns.end(), {{"one right answer", true}, {"bound used", true}});
   std::vector<std::vector<std::string>> rows;
   for (const auto& [name, family] : families) {
-    std::vector<std::string> cells = {Escape(name),
+    std::vector<std::string> cells = {EscapeHtml(name),
                                       Grouped(static_cast<int64_t>(family.names.size()))};
     for (const std::string& subject : subjects) {
       auto at = family.by_subject.find(subject);
@@ -120,8 +120,8 @@ std::string Problems(const RunRow& run) {
   std::string html;
   for (const char* status : {"crashed", "failed", "unreadable"}) {
     for (const auto& [name, text] : by_status[status]) {
-      StrAppend(&html, "<details><summary>", Escape(name), " ", StatusBadge(status),
-                "</summary><pre>", Escape(text), "</pre></details>\n");
+      StrAppend(&html, "<details><summary>", EscapeHtml(name), " ", StatusBadge(status),
+                "</summary><pre>", EscapeHtml(text), "</pre></details>\n");
     }
   }
   for (const char* status : {"unsupported", "inconclusive"}) {
@@ -129,7 +129,7 @@ std::string Problems(const RunRow& run) {
     StrAppend(&html, "<details><summary>", by_status[status].size(), " ", status,
               "</summary><pre>");
     for (const auto& [name, text] : by_status[status]) {
-      StrAppend(&html, Escape(name), "\n    ", Escape(text));
+      StrAppend(&html, EscapeHtml(name), "\n    ", EscapeHtml(text));
     }
     html += "</pre></details>\n";
   }
@@ -155,20 +155,20 @@ std::string CheckCard(const RunRow& run) {
   for (const CaseRow& row : run.cases) seen.insert(row.subject);
   std::vector<std::string> subjects = {run.backend};
   if (seen.count("stored") > 0) subjects.push_back("stored");
-  return StrCat("<div class=\"card\"><h3>", Escape(run.backend), " on ",
+  return StrCat("<div class=\"card\"><h3>", EscapeHtml(run.backend), " on ",
                 run.verb == "conform" ? "the documents' golden values" : "real modules", "</h3>",
                 Caption(run), StatusTiles(summary), VerdictTable(run, subjects), Problems(run),
                 "</div>\n");
 }
 
 std::string PageLink(const std::string& page, const std::string& folder, std::string_view text) {
-  if (page.empty()) return Escape(text);
+  if (page.empty()) return EscapeHtml(text);
   std::error_code error;
   std::filesystem::path target = std::filesystem::absolute(page, error) / "bug.html";
   std::filesystem::path base = std::filesystem::absolute(folder, error);
   std::string relative = target.lexically_normal().lexically_relative(base.lexically_normal());
   if (relative.empty()) relative = target.string();
-  return StrCat("<a href=\"", Href(relative), "\">", Escape(text), "</a>");
+  return StrCat("<a href=\"", Href(relative), "\">", EscapeHtml(text), "</a>");
 }
 
 std::string FindingsTable(const RunRow& run, const std::string& folder) {
@@ -189,9 +189,10 @@ std::string FindingsTable(const RunRow& run, const std::string& folder) {
   std::vector<std::vector<std::string>> rows;
   for (const std::string& fingerprint : order) {
     const Bucket& bucket = buckets[fingerprint];
-    rows.push_back({PageLink(bucket.row.page, folder, bucket.row.title), Escape(bucket.row.kind),
-                    bucket.row.rule.empty() ? "–" : "<code>" + Escape(bucket.row.rule) + "</code>",
-                    Grouped(bucket.row.instructions), Grouped(bucket.count)});
+    rows.push_back(
+        {PageLink(bucket.row.page, folder, bucket.row.title), EscapeHtml(bucket.row.kind),
+         bucket.row.rule.empty() ? "–" : "<code>" + EscapeHtml(bucket.row.rule) + "</code>",
+         Grouped(bucket.row.instructions), Grouped(bucket.count)});
   }
   return HtmlTable({{"bug"}, {"kind"}, {"blamed decision"}, {"instructions", true}, {"seen", true}},
                    rows);
@@ -240,8 +241,8 @@ std::string FuzzCard(const RunRow& run, const std::string& folder) {
   // A planted defect is there to be found; without one every finding is a bug.
   std::string_view tone = planted == (findings > 0) ? "good" : "bad";
   std::string html =
-      StrCat("<div class=\"card\"><h3>", Escape(run.backend),
-             planted ? " with the planted defect <code>" : "", planted ? Escape(defect) : "",
+      StrCat("<div class=\"card\"><h3>", EscapeHtml(run.backend),
+             planted ? " with the planted defect <code>" : "", planted ? EscapeHtml(defect) : "",
              planted ? "</code>" : "", "</h3>", Caption(run), "<div class=\"tiles\">");
   html += Tile(Grouped(Whole(summary, "programs")), "programs");
   html += Tile(seconds > 0 ? absl::StrFormat("%.0f /s", programs / seconds) : "–", "rate");
@@ -259,7 +260,7 @@ std::string FuzzCard(const RunRow& run, const std::string& folder) {
 std::string DefectsCard(const RunRow& run) {
   Json summary = SummaryOf(run);
   std::string html =
-      StrCat("<div class=\"card\"><h3>", Escape(run.backend), "</h3>", Caption(run),
+      StrCat("<div class=\"card\"><h3>", EscapeHtml(run.backend), "</h3>", Caption(run),
              "<div class=\"tiles\">", Tile(Word(summary, "score"), "mutation score", "good"),
              Tile(Grouped(Whole(summary, "killed")), "killed"),
              Tile(Grouped(Whole(summary, "defects")), "planted"),
@@ -270,10 +271,10 @@ std::string DefectsCard(const RunRow& run) {
     for (const Json& row : *table) {
       if (!row.is_object()) continue;
       bool killed = row.value("killed", false);
-      rows.push_back({"<code>" + Escape(Word(row, "defect")) + "</code>", Escape(Word(row, "kind")),
-                      StatusBadge(killed ? "killed" : "survived"),
+      rows.push_back({"<code>" + EscapeHtml(Word(row, "defect")) + "</code>",
+                      EscapeHtml(Word(row, "kind")), StatusBadge(killed ? "killed" : "survived"),
                       killed ? Seconds(Number(row, "seconds")) : "–",
-                      killed ? Escape(Word(row, "blamed")) : "–",
+                      killed ? EscapeHtml(Word(row, "blamed")) : "–",
                       killed ? Grouped(Whole(row, "instructions")) : "–"});
     }
   }
@@ -284,11 +285,12 @@ std::string DefectsCard(const RunRow& run) {
 }
 
 std::string BenchCard(const RunRow& run) {
-  std::string html = StrCat("<div class=\"card\"><h3>", Escape(run.backend), "</h3>", Caption(run));
+  std::string html =
+      StrCat("<div class=\"card\"><h3>", EscapeHtml(run.backend), "</h3>", Caption(run));
   std::vector<std::vector<std::string>> rows;
   for (const BenchmarkRow& row : run.benchmarks) {
     if (row.metric != "run_seconds" && row.metric != "compile_seconds") continue;
-    rows.push_back({Escape(row.name), Escape(row.subject),
+    rows.push_back({EscapeHtml(row.name), EscapeHtml(row.subject),
                     row.metric == "run_seconds" ? "run" : "compile", Seconds(row.value),
                     StrCat(Seconds(row.lower), " … ", Seconds(row.upper)), Grouped(row.samples)});
   }
@@ -379,8 +381,8 @@ std::string RunList(const std::vector<RunRow>& runs) {
   std::vector<std::vector<std::string>> rows;
   for (const RunRow& run : runs) {
     rows.push_back({StrCat(run.id), UtcTime(run.started_ms),
-                    "<code>" + Escape(run.command) + "</code>", Seconds(run.seconds),
-                    Escape(run.version), "<code>" + Escape(run.commit) + "</code>"});
+                    "<code>" + EscapeHtml(run.command) + "</code>", Seconds(run.seconds),
+                    EscapeHtml(run.version), "<code>" + EscapeHtml(run.commit) + "</code>"});
   }
   return HtmlTable(
       {{"run", true}, {"started"}, {"command"}, {"took", true}, {"version"}, {"commit"}}, rows);
@@ -403,17 +405,18 @@ std::string RenderPage(const std::vector<RunRow>& runs, const PageOptions& optio
   std::string machine;
   if (!runs.empty()) {
     const RunRow& run = runs.front();
-    machine = StrCat("<p class=\"soft\">", UtcTime(run.started_ms), " · ", Escape(run.machine),
-                     ", ", Escape(run.cpu), ", ", run.cores, " cores · assay ", Escape(run.version),
-                     " ", Escape(run.commit), "</p>");
+    machine = StrCat("<p class=\"soft\">", UtcTime(run.started_ms), " · ", EscapeHtml(run.machine),
+                     ", ", EscapeHtml(run.cpu), ", ", run.cores, " cores · assay ",
+                     EscapeHtml(run.version), " ", EscapeHtml(run.commit), "</p>");
   }
   return StrCat(
       "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
       "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">"
       "<meta name=\"color-scheme\" content=\"light dark\"><title>",
-      Escape(options.title), "</title><style>", StyleSheet(), "</style></head><body>\n<header><h1>",
-      Escape(options.title), "</h1>", machine, "<p class=\"verdict\">", Escape(Headline(shown)),
-      "</p><nav>", nav, "<a href=\"#runs\">All runs</a></nav></header>\n<main>", body,
+      EscapeHtml(options.title), "</title><style>", StyleSheet(),
+      "</style></head><body>\n<header><h1>", EscapeHtml(options.title), "</h1>", machine,
+      "<p class=\"verdict\">", EscapeHtml(Headline(shown)), "</p><nav>", nav,
+      "<a href=\"#runs\">All runs</a></nav></header>\n<main>", body,
       "<h2 id=\"runs\">All runs</h2><div class=\"card\">", RunList(runs),
       "</div></main>\n<footer>Allowed answers are derived from the program and its inputs, not "
       "guessed: every element is judged against its own bound.</footer></body></html>\n");

@@ -90,7 +90,7 @@ TEST(Html, Formats) {
   EXPECT_EQ(Seconds(0.0123), "12.3 ms");
   EXPECT_EQ(Seconds(200), "3 min 20 s");
   EXPECT_EQ(UtcTime(0), "1970-01-01 00:00 UTC");
-  EXPECT_EQ(Escape("<a href=\"x\">&"), "&lt;a href=&quot;x&quot;&gt;&amp;");
+  EXPECT_EQ(EscapeHtml("<a href=\"x\">&"), "&lt;a href=&quot;x&quot;&gt;&amp;");
 }
 
 }  // namespace

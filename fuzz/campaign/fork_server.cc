@@ -14,6 +14,7 @@
 #include <map>
 
 #include "absl/strings/str_cat.h"
+#include "fuzz/campaign/isolate.h"
 #include "fuzz/campaign/wire.h"
 #include "spec/backend/error.h"
 
@@ -21,7 +22,6 @@ namespace assay {
 namespace {
 
 constexpr char kSpawned = 'S', kExited = 'X', kReady = 'R', kFailed = 'F';
-constexpr off_t kStderrTail = 4096;
 
 template <typename T>
 void Append(std::string& out, T value) {
@@ -32,16 +32,6 @@ T Extract(const std::string& from, size_t at) {
   T value{};
   if (from.size() >= at + sizeof(value)) std::memcpy(&value, from.data() + at, sizeof(value));
   return value;
-}
-
-std::string ReadTail(int fd) {
-  off_t size = lseek(fd, 0, SEEK_END);
-  if (size <= 0) return "";
-  off_t from = size > kStderrTail ? size - kStderrTail : 0;
-  std::string tail(static_cast<size_t>(size - from), '\0');
-  ssize_t n = pread(fd, tail.data(), tail.size(), from);
-  tail.resize(n > 0 ? static_cast<size_t>(n) : 0);
-  return tail;
 }
 
 // What the template does after it is warm.

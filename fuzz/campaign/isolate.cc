@@ -101,6 +101,8 @@ bool WaitUntil(pid_t pid, double deadline, int& status) {
   }
 }
 
+}  // namespace
+
 std::string ReadTail(int fd) {
   off_t size = lseek(fd, 0, SEEK_END);
   if (size <= 0) return "";
@@ -110,8 +112,6 @@ std::string ReadTail(int fd) {
   tail.resize(n > 0 ? static_cast<size_t>(n) : 0);
   return tail;
 }
-
-}  // namespace
 
 void ConfineThisProcess(int64_t memory_bytes) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);

@@ -56,6 +56,10 @@ struct Reducer {
 Reducer MakeReducer(Program& program, ElementType type, int64_t reduced_elements);
 Reducer MakeReducerOf(Program& program, Opcode opcode, ElementType type);
 
+// The type in which frameworks accumulate values of a type of 8 or 16 bits; itself for all others
+// (recipes_reduce.cc).
+ElementType WiderType(ElementType type);
+
 // A random permutation of 0..rank-1; 3-cycles and longer preferred.
 DimVector RandomPermutation(Choices& choices, int64_t rank);
 // A subset of 0..rank-1 in ascending order, not empty if rank > 0.

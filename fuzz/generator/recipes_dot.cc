@@ -63,20 +63,7 @@ DotPlan DrawPlan(Program& program, const Shape& lhs) {
 }
 
 ElementType ResultType(Choices& choices, ElementType type) {
-  if (!choices.Percent(15)) return type;
-  switch (type) {
-    case ElementType::kS8:
-    case ElementType::kS16:
-      return ElementType::kS32;
-    case ElementType::kU8:
-    case ElementType::kU16:
-      return ElementType::kU32;
-    case ElementType::kF16:
-    case ElementType::kBF16:
-      return ElementType::kF32;
-    default:
-      return type;
-  }
+  return choices.Percent(15) ? WiderType(type) : type;
 }
 
 int64_t Product(absl::Span<const int64_t> sizes) {

@@ -70,22 +70,6 @@ Instruction* InitFor(Program& program, Opcode opcode, ElementType type) {
                       : program.Constant(std::move(identity));
 }
 
-ElementType WiderType(ElementType type) {
-  switch (type) {
-    case ElementType::kF16:
-    case ElementType::kBF16:
-      return ElementType::kF32;
-    case ElementType::kS8:
-    case ElementType::kS16:
-      return ElementType::kS32;
-    case ElementType::kU8:
-    case ElementType::kU16:
-      return ElementType::kU32;
-    default:
-      return type;
-  }
-}
-
 // convert(op(convert(a), convert(b))): the combiner of narrow types as frameworks write it.
 Instruction* ThroughWider(Program& program, Opcode opcode, Instruction* a, Instruction* b) {
   ElementType type = a->shape().element_type(), wide = WiderType(type);
@@ -319,6 +303,22 @@ constexpr Recipe kRecipes[] = {
 };
 
 }  // namespace
+
+ElementType WiderType(ElementType type) {
+  switch (type) {
+    case ElementType::kF16:
+    case ElementType::kBF16:
+      return ElementType::kF32;
+    case ElementType::kS8:
+    case ElementType::kS16:
+      return ElementType::kS32;
+    case ElementType::kU8:
+    case ElementType::kU16:
+      return ElementType::kU32;
+    default:
+      return type;
+  }
+}
 
 Reducer MakeReducerOf(Program& program, Opcode opcode, ElementType type) {
   Reducer reducer;

@@ -7,6 +7,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "optimized/analysis/direction.h"
 #include "spec/ops/op_table.h"
 #include "spec/types/native.h"
 
@@ -164,25 +165,6 @@ T Unary(Opcode opcode, T a) {
     const Wide<T> x = static_cast<Wide<T>>(a);
     return Round<T>(opcode == Opcode::kNegate ? -x : std::fabs(x));
   }
-}
-
-template <typename T>
-bool Holds(Direction direction, T a, T b) {
-  switch (direction) {
-    case Direction::kEq:
-      return a == b;
-    case Direction::kNe:
-      return a != b;
-    case Direction::kGe:
-      return a >= b;
-    case Direction::kGt:
-      return a > b;
-    case Direction::kLe:
-      return a <= b;
-    case Direction::kLt:
-      return a < b;
-  }
-  return false;
 }
 
 bool IsUnaryOp(Opcode opcode, ElementType type) {

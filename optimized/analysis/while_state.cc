@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "optimized/analysis/direction.h"
 #include "spec/ir/computation.h"
 
 namespace assay {
@@ -38,25 +39,6 @@ Direction Mirrored(Direction direction) {
     default:
       return direction;
   }
-}
-
-template <typename T>
-bool Holds(Direction direction, T a, T b) {
-  switch (direction) {
-    case Direction::kEq:
-      return a == b;
-    case Direction::kNe:
-      return a != b;
-    case Direction::kGe:
-      return a >= b;
-    case Direction::kGt:
-      return a > b;
-    case Direction::kLe:
-      return a <= b;
-    case Direction::kLt:
-      return a < b;
-  }
-  return false;
 }
 
 struct Counter {
