@@ -7,6 +7,7 @@
 #include "reference/bounds/elements.h"
 #include "reference/data_evaluations.h"
 #include "reference/fold.h"
+#include "reference/narrow_types.h"
 
 namespace assay::reference {
 namespace {
@@ -71,12 +72,12 @@ class BatchNorm {
  public:
   using W = Wide<T>;
 
-  BatchNorm(const OpContext& op, bool bounding, const std::vector<Array*>& results)
+  BatchNorm(const OpContext& op, bool bounding, const std::vector<Array*>& results, double epsilon)
       : op_(op),
         bounding_(bounding),
         results_(results),
         terms_(op.literal(0).shape(), op.instruction.attributes().Integer(Attr::kFeatureIndex)),
-        epsilon_(Number(Widen<W>(Round<T>(op.instruction.attributes().Float(Attr::kEpsilon))))) {}
+        epsilon_(Number(epsilon)) {}
 
   // y = scale (x - mean) / sqrt(variance + epsilon) + offset, mean and variance those of the batch.
   void Training() {
@@ -200,13 +201,8 @@ class BatchNorm {
   bool nan_ = false, unknown_ = false;
 };
 
-absl::StatusOr<Value> ApplyBatchNorm(Interpreter& interpreter, const OpContext& op) {
-  const int64_t elements = op.literal(0).element_count();
-  if (absl::Status status = interpreter.budget().Take(4 * elements + 1); !status.ok())
-    return status;
-  const int64_t bounds = elements * static_cast<int64_t>(sizeof(ElementBound));
-  for (int64_t need : {op.shape.ByteSize(), interpreter.bounding() ? bounds : 0})
-    if (absl::Status status = interpreter.memory().Check(need); !status.ok()) return status;
+// The op on elements of a type that is computed.
+std::vector<Array> Normalise(const OpContext& op, bool bounding, double epsilon) {
   std::vector<Array> results;
   if (op.shape.IsTuple()) {
     for (const Shape& leaf : op.shape.elements()) results.push_back(Array{Literal(leaf)});
@@ -215,11 +211,8 @@ absl::StatusOr<Value> ApplyBatchNorm(Interpreter& interpreter, const OpContext& 
   }
   std::vector<Array*> pointers;
   for (Array& result : results) pointers.push_back(&result);
-  const ElementType type = op.literal(0).element_type();
-  bool done = false;
-  DispatchReal(type, [&](auto tag) {
-    BatchNorm<typename decltype(tag)::type> norm(op, interpreter.bounding(), pointers);
-    done = true;
+  DispatchReal(op.literal(0).element_type(), [&](auto tag) {
+    BatchNorm<typename decltype(tag)::type> norm(op, bounding, pointers, epsilon);
     switch (op.instruction.opcode()) {
       case Opcode::kBatchNormTraining:
         return norm.Training();
@@ -229,8 +222,61 @@ absl::StatusOr<Value> ApplyBatchNorm(Interpreter& interpreter, const OpContext& 
         return norm.Gradient();
     }
   });
-  if (!done) return UnsupportedType(op, type);
-  return Collate(std::move(results), op.shape.IsTuple(), interpreter.memory());
+  return results;
+}
+
+// Narrow types are computed in the wider one, as f16 is, and rounded once.
+absl::StatusOr<std::vector<Array>> NormaliseNarrow(const OpContext& op, bool bounding,
+                                                   double epsilon) {
+  const ElementType type = op.literal(0).element_type(), wide = ComputedType(type);
+  std::vector<Value> values;
+  for (size_t k = 0; k < op.operands.size(); ++k) {
+    absl::StatusOr<Array> operand =
+        ConvertArray(op, op.array(static_cast<int64_t>(k)), wide, bounding);
+    if (!operand.ok()) return operand.status();
+    values.push_back({std::make_shared<const Array>(*std::move(operand)), {}});
+  }
+  std::vector<const Value*> operands;
+  for (const Value& value : values) operands.push_back(&value);
+  auto widened = [wide](const Shape& leaf) { return Shape::Array(wide, leaf.dimensions()); };
+  std::vector<Shape> leaves;
+  if (op.shape.IsTuple())
+    for (const Shape& leaf : op.shape.elements()) leaves.push_back(widened(leaf));
+  const Shape shape = op.shape.IsTuple() ? Shape::Tuple(std::move(leaves)) : widened(op.shape);
+  std::vector<Array> results =
+      Normalise(OpContext{op.instruction, shape, operands, op.freedoms}, bounding, epsilon);
+  for (Array& result : results) {
+    absl::StatusOr<Array> narrow = ConvertArray(op, result, type, bounding);
+    if (!narrow.ok()) return narrow.status();
+    result = *std::move(narrow);
+  }
+  return results;
+}
+
+absl::StatusOr<Value> ApplyBatchNorm(Interpreter& interpreter, const OpContext& op) {
+  const int64_t elements = op.literal(0).element_count();
+  if (absl::Status status = interpreter.budget().Take(4 * elements + 1); !status.ok())
+    return status;
+  const ElementType type = op.literal(0).element_type();
+  const bool narrow = IsNarrowType(type), bounding = interpreter.bounding();
+  if (!IsFloat(type) || (!IsComputed(type) && !narrow)) return UnsupportedType(op, type);
+  // Beside the result what is held on the way: the widened batches.
+  const int64_t wide = narrow ? 3 * 4 * elements : 0;
+  const int64_t bounds =
+      elements * static_cast<int64_t>(sizeof(ElementBound)) * (narrow ? int64_t{4} : int64_t{1});
+  for (int64_t need : {op.shape.ByteSize() + wide, bounding ? bounds : 0})
+    if (absl::Status status = interpreter.memory().Check(need); !status.ok()) return status;
+  // A number of the type.
+  double epsilon = op.instruction.attributes().Float(Attr::kEpsilon);
+  epsilon = DecodeFloat(Format(type), EncodeFloat(Format(type), epsilon));
+  absl::StatusOr<std::vector<Array>> results;
+  if (narrow) {
+    results = NormaliseNarrow(op, bounding, epsilon);
+  } else {
+    results = Normalise(op, bounding, epsilon);
+  }
+  if (!results.ok()) return results.status();
+  return Collate(*std::move(results), op.shape.IsTuple(), interpreter.memory());
 }
 
 }  // namespace
