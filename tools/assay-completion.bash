@@ -12,6 +12,9 @@ _assay() {
   case $previous in
     --backend | --optimized) mapfile -t COMPREPLY < <(compgen -W "reference cpu xla" -- "$word"); return ;;
     --profile) mapfile -t COMPREPLY < <(compgen -W "strict xla" -- "$word"); return ;;
+    --suite) mapfile -t COMPREPLY < <(compgen -W "goldens" -- "$word"); return ;;
+    --defect | --only) mapfile -t COMPREPLY < <(compgen -W "$("$program" defects 2>/dev/null | awk 'NR > 1 {print $1}')" -- "$word"); return ;;
+    report) mapfile -t COMPREPLY < <(compgen -W "html --help" -- "$word"); return ;;
     --format) mapfile -t COMPREPLY < <(compgen -W "short long canonical proto" -- "$word"); return ;;
     explain) mapfile -t COMPREPLY < <(compgen -W "--profiles $("$program" ops 2>/dev/null | awk 'NR > 1 {print $1}')" -- "$word"); return ;;
   esac

@@ -32,10 +32,10 @@ struct Output {
 };
 
 // Runs in a folder of its own, so that a test leaves and sees no store.
-Output Assay(const std::string& arguments) {
+Output Shell(const std::string& line) {
   std::string folder = testing::TempDir() + "/assay_cli_test";
   std::filesystem::create_directories(folder);
-  std::string command = "cd '" + folder + "' && '" ASSAY_PROGRAM "' " + arguments + " 2>&1";
+  std::string command = "cd '" + folder + "' && " + line + " 2>&1";
   Output output;
   FILE* pipe = popen(command.c_str(), "r");
   std::array<char, 4096> buffer;
@@ -47,6 +47,8 @@ Output Assay(const std::string& arguments) {
   output.status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
   return output;
 }
+
+Output Assay(const std::string& arguments) { return Shell("'" ASSAY_PROGRAM "' " + arguments); }
 
 std::string Source(const std::string& path) { return std::string(ASSAY_SOURCE_DIR) + "/" + path; }
 
@@ -89,6 +91,11 @@ TEST(Cli, ExitStatus) {
       {"defects", 0, "ds-of-ds-clamp"},
       {"ops --defined", 0, "dynamic-slice"},
       {"explain dynamic-slice", 0, "goldens"},
+      {"explain scan", 0, "document    hlo-format 4.0.5"},
+      {"explain scan", 0, "not compiled"},
+      {"explain stochastic-convert", 0, "2; data of float"},
+      {"explain exponential", 0, "k: strict"},
+      {"--help", 0, "Example:\n  assay "},
       {"graph no-such-file.hlo", 2, "no-such-file.hlo"},
   };
   for (const StatusRow& row : kRows) {
@@ -106,6 +113,25 @@ TEST(Cli, EveryVerbHasHelpWithAnExample) {
     EXPECT_EQ(output.status, 0) << verb;
     EXPECT_THAT(output.text, HasSubstr("Example:\n  assay " + std::string(verb))) << verb;
   }
+}
+
+// What bash offers behind `words`, the last of which is being written.
+std::string Completions(const std::vector<std::string>& words) {
+  std::string script =
+      "source '" + Source("tools/assay-completion.bash") + "'; COMP_WORDS=('" ASSAY_PROGRAM "'";
+  for (const std::string& word : words) script += " '" + word + "'";
+  script += "); COMP_CWORD=" + std::to_string(words.size()) + "; _assay; echo \"${COMPREPLY[*]}\"";
+  const std::string file = WriteFile("completion.bash", script + "\n");
+  return Shell("bash '" + file + "'").text;
+}
+
+TEST(Cli, CompletionOffersVerbsOptionsAndWords) {
+  EXPECT_EQ(Completions({"repl"}), "replay\n");
+  EXPECT_EQ(Completions({"check", "--pow"}), "--power\n");
+  EXPECT_EQ(Completions({"run", "--wi"}), "--widths\n");
+  EXPECT_EQ(Completions({"print", "--format", "c"}), "canonical\n");
+  EXPECT_EQ(Completions({"fuzz", "--defect", "ds-of-ds-c"}), "ds-of-ds-clamp\n");
+  EXPECT_EQ(Completions({"explain", "stochastic"}), "stochastic-convert\n");
 }
 
 // The binary form is read where text is, and says the same.

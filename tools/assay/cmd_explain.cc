@@ -20,6 +20,23 @@ struct Options {
   bool profiles = false;
 };
 
+// "2; data of float": operands that are indices, sizes or random bits have types of their own.
+std::string Operands(const OpInfo& op) {
+  if (op.types == 0) return OperandsText(op);
+  const bool any = op.types == kAnyArray;
+  return StrCat(OperandsText(op), "; data of ", TypesText(op.types), any ? " type" : "");
+}
+
+// How far this build covers the op.
+std::string Coverage(const OpInfo& op) {
+  if (!op.IsDefined()) return "is read, printed and kept, but has no meaning yet";
+  const std::string oracle = "shape rule, evaluation, bound, recipe";
+  absl::StatusOr<std::unique_ptr<Backend>> cpu = OpenBackend("cpu");
+  if (!cpu.ok()) return oracle;
+  return StrCat(oracle,
+                IsCompiled(**cpu, op) ? "; compiled" : "; not compiled, the oracle runs it");
+}
+
 std::string Budget(const UlpBudget& budget) {
   return absl::StrFormat("f32 %g, f64 %g, f16 %g, bf16 %g", budget.f32, budget.f64, budget.f16,
                          budget.bf16);
@@ -61,14 +78,14 @@ std::string_view CalleesText(CalleeForm form) {
 void ExplainGoldens(const OpInfo& op) {
   absl::StatusOr<std::vector<GoldenCase>> goldens = DocumentGoldens();
   if (!goldens.ok()) return;
-  Table table({{"golden"}, {"document"}, {"compared"}});
+  Table table({{"golden"}, {"compared"}, {"document"}});
   int count = 0;
   for (const GoldenCase& golden : *goldens) {
     if (std::find(golden.ops.begin(), golden.ops.end(), op.name) == golden.ops.end()) continue;
     const std::string_view compared = golden.comparison == GoldenComparison::kBits    ? "bits"
                                       : golden.comparison == GoldenComparison::kExact ? "exact"
                                                                                       : "ulps";
-    table.Add({golden.name, golden.citation, std::string(compared)});
+    table.Add({golden.name, std::string(compared), golden.citation});
     ++count;
   }
   Print(StrCat("  goldens     ", count));
@@ -77,12 +94,9 @@ void ExplainGoldens(const OpInfo& op) {
 
 void ExplainOp(const OpInfo& op) {
   Print(StrCat(Styled(Style::kBold, op.name), ": ", op.summary));
-  Print(StrCat("  operation semantics chapter ", op.chapter));
-  Print(
-      StrCat("  operands    ", OperandsText(op), op.types != 0 ? " of " : "", TypesText(op.types)));
-  Print(StrCat("  here        ",
-               op.IsDefined() ? "has a meaning: shape rule, evaluation, bound, lowering, recipe"
-                              : "is read, printed and kept, but has no meaning yet"));
+  Print(StrCat("  document    ", ChapterText(op)));
+  Print(StrCat("  operands    ", Operands(op)));
+  Print(StrCat("  here        ", Coverage(op)));
   if (!op.attributes.empty()) {
     Table table({{"attribute"}, {"presence"}, {"words"}});
     for (const AttrSpec& spec : op.attributes) {
@@ -98,6 +112,10 @@ void ExplainOp(const OpInfo& op) {
   if (numeric.comparison == ComparisonClass::kUlp) {
     Print(StrCat("  strict      ", Budget(numeric.strict), " ulps"));
     Print(StrCat("  xla         ", Budget(numeric.xla), " ulps"));
+  }
+  if (numeric.strict.complex > 0 || numeric.xla.complex > 0) {
+    Print(absl::StrFormat("  complex     |error| <= k (eps |exact| + tiny); k: strict %g, xla %g",
+                          numeric.strict.complex, numeric.xla.complex));
   }
   if (!numeric.xla_source.empty()) Print(StrCat("  source      ", numeric.xla_source));
   if (op.callees != CalleeForm::kNone) Print(StrCat("  calls       ", CalleesText(op.callees)));

@@ -30,20 +30,16 @@ int Run(const Options& options) {
                {"summary"}});
   absl::StatusOr<std::unique_ptr<Backend>> cpu = OpenBackend("cpu");
   if (!cpu.ok()) return Fail(cpu.status());
-  auto compiles = [&](const OpInfo& op) {
-    const auto& capability = (*cpu)->Describe().capability;
-    return capability(op.opcode, ElementType::kF32) == Capability::kSupported;
-  };
   int64_t defined = 0, compiled = 0, total = 0;
   for (const OpInfo& op : AllOps()) {
     ++total;
     if (op.IsDefined()) ++defined;
-    if (op.IsDefined() && compiles(op)) ++compiled;
+    if (IsCompiled(**cpu, op)) ++compiled;
     if (options.defined && !op.IsDefined()) continue;
     if (options.json) {
       PrintJson({{"op", op.name},
                  {"defined", op.IsDefined()},
-                 {"compiled", op.IsDefined() && compiles(op)},
+                 {"compiled", IsCompiled(**cpu, op)},
                  {"min_operands", op.min_operands},
                  {"max_operands", op.max_operands},
                  {"types", TypesText(op.types)},
@@ -55,8 +51,8 @@ int Run(const Options& options) {
     table.Add({std::string(op.name), OperandsText(op), TypesText(op.types),
                op.IsDefined() ? std::string(Name(op.numeric.comparison)) : "",
                op.IsDefined() ? Styled(Style::kGood, "yes") : Styled(Style::kDim, "read only"),
-               op.IsDefined() && compiles(op) ? Styled(Style::kGood, "yes") : "",
-               std::string(op.chapter), std::string(op.summary)});
+               IsCompiled(**cpu, op) ? Styled(Style::kGood, "yes") : "", std::string(op.chapter),
+               std::string(op.summary)});
   }
   if (options.json) return kExitOk;
   Print(table.ToString());

@@ -93,7 +93,9 @@ int RunVerbs(const std::vector<Verb>& verbs, int argc, char** argv) {
   app.require_subcommand(1);
   app.set_version_flag("--version",
                        std::string("assay ") + kAssayVersion + " (" + kAssayCommit + ")");
-  app.footer("assay VERB --help shows the options of a verb and an example.");
+  app.footer(
+      "assay VERB --help shows the options of a verb and an example.\n\n"
+      "Example:\n  assay check conformance/corpus");
   std::vector<VerbAction> actions(verbs.size());
   for (size_t i = 0; i < verbs.size(); ++i) {
     CLI::App* declared = app.add_subcommand(verbs[i].name, verbs[i].summary);

@@ -44,6 +44,16 @@ std::string OperandsText(const OpInfo& op) {
   return StrCat(op.min_operands, "..", op.max_operands);
 }
 
+std::string ChapterText(const OpInfo& op) {
+  if (op.chapter.substr(0, 10) == "hlo-format") return std::string(op.chapter);
+  return StrCat("operation semantics ", op.chapter);
+}
+
+bool IsCompiled(const Backend& cpu, const OpInfo& op) {
+  return op.IsDefined() &&
+         cpu.Describe().capability(op.opcode, ElementType::kF32) == Capability::kSupported;
+}
+
 std::string_view Name(ComparisonClass comparison) { return Row(comparison).name; }
 std::string_view Meaning(ComparisonClass comparison) { return Row(comparison).meaning; }
 
