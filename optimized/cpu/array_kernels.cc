@@ -20,8 +20,17 @@ void ArrayKernelContext::CallRuntime(const char* name, llvm::ArrayRef<Value*> ar
 
 ArrayKernelFn FindArrayKernel(Opcode opcode) {
   static const auto& table = *new absl::flat_hash_map<Opcode, ArrayKernelFn>{
+      {Opcode::kAllGather, EmitCollective},
+      {Opcode::kAllReduce, EmitCollective},
+      {Opcode::kAllToAll, EmitCollective},
       {Opcode::kCholesky, EmitCholesky},
+      {Opcode::kCollectiveBroadcast, EmitCollective},
+      {Opcode::kCollectivePermute, EmitCollective},
       {Opcode::kFft, EmitFft},
+      {Opcode::kPartitionId, EmitDeviceId},
+      {Opcode::kRaggedAllToAll, EmitCollective},
+      {Opcode::kReduceScatter, EmitCollective},
+      {Opcode::kReplicaId, EmitDeviceId},
       {Opcode::kRngBitGenerator, EmitRngBitGenerator},
       {Opcode::kScatter, EmitScatter},
       {Opcode::kSelectAndScatter, EmitSelectAndScatter},
@@ -44,6 +53,23 @@ bool CombinesAsIs(const Instruction& i) {
     }
   }
   return true;
+}
+
+// A collective moves bytes: its results have the operands' types.
+absl::Status CheckCollective(const Instruction& i) {
+  if (i.attributes().Has(Attr::kPermuteSliceSizes)) {
+    return MakeError(ErrorClass::kUnsupported,
+                     StrCat("cpu: no code for a collective-permute of slices: ", i.ToString()));
+  }
+  const auto results = static_cast<int64_t>(LeafCount(i.shape()));
+  for (int64_t k = 0; k < results; ++k) {
+    const Shape& result = i.shape().IsTuple() ? i.shape().elements()[k] : i.shape();
+    if (result.IsArray() && result.element_type() == i.operand(k)->shape().element_type()) continue;
+    return MakeError(
+        ErrorClass::kUnsupported,
+        StrCat("cpu: no code for a collective that converts between types: ", i.ToString()));
+  }
+  return absl::OkStatus();
 }
 }  // namespace
 
@@ -83,6 +109,14 @@ absl::Status CheckForm(const Instruction& i) {
       return MakeError(ErrorClass::kUnsupported,
                        StrCat("cpu: no code for random bits of ", Name(bits), ": ", i.ToString()));
     }
+    case Opcode::kAllGather:
+    case Opcode::kAllReduce:
+    case Opcode::kAllToAll:
+    case Opcode::kCollectiveBroadcast:
+    case Opcode::kCollectivePermute:
+    case Opcode::kRaggedAllToAll:
+    case Opcode::kReduceScatter:
+      return CheckCollective(i);
     case Opcode::kConvolution:
       if (IsPlainConvolution(i.attributes())) return absl::OkStatus();
       return MakeError(ErrorClass::kUnsupported,

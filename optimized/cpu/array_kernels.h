@@ -33,6 +33,8 @@ absl::Status EmitRngBitGenerator(ArrayKernelContext& context);
 absl::Status EmitFft(ArrayKernelContext& context);
 absl::Status EmitCholesky(ArrayKernelContext& context);
 absl::Status EmitTriangularSolve(ArrayKernelContext& context);
+absl::Status EmitCollective(ArrayKernelContext& context);
+absl::Status EmitDeviceId(ArrayKernelContext& context);
 
 // Forms of an op that have no code though the op has: an error that says which.
 absl::Status CheckForm(const Instruction& instruction);

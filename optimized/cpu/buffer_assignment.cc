@@ -5,6 +5,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "optimized/codegen/elementwise.h"
 #include "optimized/codegen/movement.h"
+#include "optimized/passes/module_util.h"
 #include "spec/backend/error.h"
 #include "spec/base/strings.h"
 
@@ -51,6 +52,12 @@ bool IsElementForElement(const Instruction& i) {
   }
 }
 
+// A loop without state has no values, and still runs; so does a call for the sake of its effects.
+bool RunsAnyway(const Instruction& i) {
+  return i.opcode() == Opcode::kWhile || i.opcode() == Opcode::kConditional ||
+         i.opcode() == Opcode::kCall;
+}
+
 }  // namespace
 
 BufferAssignment::~BufferAssignment() = default;
@@ -61,8 +68,8 @@ class FramePlanner {
   using BufferId = BufferAssignment::BufferId;
   using Frame = BufferAssignment::Frame;
 
-  FramePlanner(BufferAssignment& assignment, Gates& gates, int nesting)
-      : all_(assignment), gates_(gates), nesting_(nesting) {}
+  FramePlanner(BufferAssignment& assignment, Gates& gates, const Purity& purity, int nesting)
+      : all_(assignment), gates_(gates), purity_(purity), nesting_(nesting) {}
 
   struct Request {
     const Computation* computation;
@@ -124,6 +131,7 @@ class FramePlanner {
 
   BufferAssignment& all_;
   Gates& gates_;
+  const Purity& purity_;
   int nesting_;
   int region_ = -1;
   Frame* frame_ = nullptr;
@@ -147,7 +155,8 @@ void FramePlanner::Schedule() {
   absl::flat_hash_set<const Instruction*> live = {computation_->root()};
   for (auto it = order.rbegin(); it != order.rend(); ++it) {
     const Instruction* i = *it;
-    if (!live.contains(i) && i->opcode() != Opcode::kParameter) continue;
+    // What has an effect on other devices runs although nobody wants its result.
+    if (!live.contains(i) && i->opcode() != Opcode::kParameter && purity_.IsPure(*i)) continue;
     for (const Instruction* operand : i->operands()) live.insert(operand);
     schedule_.push_back(i);
   }
@@ -174,6 +183,7 @@ std::vector<FramePlanner::ValueId> FramePlanner::ValuesOf(const Instruction* i, 
       auto begin = of_[tuple].begin() + first;
       return {begin, begin + LeafCount(i->shape())};
     }
+    case Opcode::kAddDependency:
     case Opcode::kOptBarrier:
       return of_[i->operand(0)];
     case Opcode::kReshape:
@@ -244,8 +254,7 @@ void FramePlanner::CreateValues(const Request& request) {
                      return v >= 0 && values_[v].def == i;
                    });
     of_[i] = std::move(values);
-    // A loop without state has no values, and still runs.
-    bool no_code = (renamed && i->opcode() != Opcode::kWhile) || i->opcode() == Opcode::kConstant;
+    bool no_code = (renamed && !RunsAnyway(*i)) || i->opcode() == Opcode::kConstant;
     frame_->steps.push_back({i, no_code, false});
   }
 }
@@ -372,7 +381,7 @@ absl::StatusOr<const FramePlanner::Frame*> FramePlanner::PlanCallee(const Instru
     return MakeError(ErrorClass::kUnsupported, StrCat("cpu: control flow nested deeper than ",
                                                       kMaxNesting, " at ", i->name()));
   }
-  FramePlanner planner(all_, gates_, nesting_ + 1);
+  FramePlanner planner(all_, gates_, purity_, nesting_ + 1);
   absl::StatusOr<const Frame*> frame = planner.Plan(std::move(request));
   if (!frame.ok()) return frame;
   int child = planner.region();
@@ -546,9 +555,8 @@ absl::StatusOr<const FramePlanner::Frame*> FramePlanner::Plan(Request request) {
   for (size_t t = 0; t < schedule_.size(); ++t) {
     const Instruction* i = schedule_[t];
     bool defines = absl::c_any_of(of_[i], [&](ValueId v) { return v >= 0 && values_[v].def == i; });
-    bool effect = i->opcode() == Opcode::kWhile;  // a loop without state still runs
     if (i->opcode() != Opcode::kParameter && i->opcode() != Opcode::kConstant &&
-        (defines || effect)) {
+        (defines || RunsAnyway(*i))) {
       absl::Status status = AssignBuffers(i, static_cast<int>(t));
       if (!status.ok()) return status;
     }
@@ -582,7 +590,8 @@ absl::StatusOr<std::unique_ptr<BufferAssignment>> BufferAssignment::Run(const Mo
     buffer.table_index = all->first_result() + all->result_leaves_++;
     request.destinations.push_back(leaf.IsArray() ? all->AddBuffer(buffer) : -1);
   }
-  FramePlanner planner(*all, gates, 0);
+  const Purity purity(module);
+  FramePlanner planner(*all, gates, purity, 0);
   absl::StatusOr<const Frame*> frame = planner.Plan(std::move(request));
   if (!frame.ok()) return frame.status();
   all->entry_ = all->frames_.size() - 1;

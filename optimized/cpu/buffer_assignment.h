@@ -26,7 +26,7 @@ namespace assay {
 struct BufferTable {
   static constexpr int kArena = 0;
   static constexpr int kConstants = 1;
-  static constexpr int kContext = 2;  // the thread pool
+  static constexpr int kContext = 2;  // a RunContext
   static constexpr int kFirstParameter = 3;
 };
 

@@ -2,29 +2,36 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <map>
 #include <mutex>
+#include <system_error>
+#include <thread>
 #include <utility>
 
 #include "absl/strings/numbers.h"
 #include "llvm/Config/llvm-config.h"
+#include "optimized/cpu/collective_plan.h"
 #include "optimized/cpu/jit.h"
 #include "optimized/cpu/program_emitter.h"
+#include "optimized/passes/async_expander.h"
 #include "optimized/passes/batch_norm_expander.h"
 #include "optimized/passes/dynamic_index_splitter.h"
 #include "optimized/pipeline.h"
+#include "optimized/runtime/collectives.h"
 #include "optimized/runtime/compiled_call.h"
-#include "optimized/runtime/thread_pool.h"
 #include "spec/backend/error.h"
 #include "spec/base/strings.h"
+#include "spec/ops/collective_groups.h"
 
 namespace assay {
 
 namespace {
 
 constexpr int kMaxThreads = 256;
+constexpr int64_t kMaxDevices = 256;  // each is a thread
 // Element operations per run above which optimizing the code pays for itself.
 constexpr int64_t kFullTierWork = int64_t{1} << 20;
 
@@ -128,16 +135,19 @@ absl::StatusOr<Literal> AllocateResult(const Shape& shape, int64_t limit) {
 class CpuExecutable : public Executable {
  public:
   CpuExecutable(std::unique_ptr<Module> module, std::unique_ptr<BufferAssignment> buffers,
-                std::unique_ptr<JitCode> code, std::vector<Decision> decisions,
-                std::map<std::string, double> statistics, const CompileOptions& options,
-                int threads)
+                std::unique_ptr<JitCode> code, std::vector<CollectivePlan> plans,
+                std::vector<Decision> decisions, std::map<std::string, double> statistics,
+                const CompileOptions& options, int threads)
       : module_(std::move(module)),
         buffers_(std::move(buffers)),
         code_(std::move(code)),
+        plans_(std::move(plans)),
         decisions_(std::move(decisions)),
         statistics_(std::move(statistics)),
         limits_(options.limits),
-        threads_(threads) {}
+        assignment_(options.devices),
+        threads_(threads),
+        devices_(static_cast<size_t>(assignment_.replicas * assignment_.partitions)) {}
 
   absl::StatusOr<RunResult> Run(const std::vector<std::vector<const Literal*>>& arguments) override;
   absl::StatusOr<std::unique_ptr<Module>> OptimizedModule() const override {
@@ -147,17 +157,29 @@ class CpuExecutable : public Executable {
   std::map<std::string, double> Statistics() const override { return statistics_; }
 
  private:
+  struct Device {
+    AlignedBytes arena;  // kept from run to run
+    std::vector<void*> table;
+    RunContext context;
+    Literal result;
+  };
+
   absl::Status CheckArguments(const std::vector<const Literal*>& arguments) const;
+  absl::Status Prepare(const std::vector<const Literal*>& arguments, int64_t number,
+                       Rendezvous& rendezvous, Device& device) const;
+  absl::Status RunThreads(Rendezvous& rendezvous);
 
   std::unique_ptr<Module> module_;
   std::unique_ptr<BufferAssignment> buffers_;
   std::unique_ptr<JitCode> code_;
+  std::vector<CollectivePlan> plans_;
   std::vector<Decision> decisions_;
   std::map<std::string, double> statistics_;
   Limits limits_;
+  DeviceAssignment assignment_;
   int threads_;
-  std::mutex running_;  // one arena
-  AlignedBytes arena_;
+  std::mutex running_;  // one arena per device
+  std::vector<Device> devices_;
 };
 
 absl::Status CpuExecutable::CheckArguments(const std::vector<const Literal*>& arguments) const {
@@ -178,41 +200,101 @@ absl::Status CpuExecutable::CheckArguments(const std::vector<const Literal*>& ar
   return absl::OkStatus();
 }
 
-ASSAY_CALLS_COMPILED_CODE absl::StatusOr<RunResult> CpuExecutable::Run(
-    const std::vector<std::vector<const Literal*>>& arguments) {
-  if (arguments.size() != 1) {
-    return MakeError(ErrorClass::kUnsupported,
-                     StrCat("cpu: runs on one device, not on ", arguments.size()));
-  }
-  absl::Status status = CheckArguments(arguments[0]);
+absl::Status CpuExecutable::Prepare(const std::vector<const Literal*>& arguments, int64_t number,
+                                    Rendezvous& rendezvous, Device& device) const {
+  absl::Status status = CheckArguments(arguments);
   if (!status.ok()) return status;
   absl::StatusOr<Literal> result =
       AllocateResult(module_->entry()->root()->shape(), limits_.memory_bytes);
   if (!result.ok()) return MakeError(ErrorClass::kOutOfMemory, ToStd(result.status().message()));
-
-  std::lock_guard<std::mutex> lock(running_);
-  if (arena_ == nullptr) arena_ = AllocateAligned(buffers_->arena_bytes());
-  if (arena_ == nullptr) {
+  device.result = *std::move(result);
+  if (device.arena == nullptr) device.arena = AllocateAligned(buffers_->arena_bytes());
+  if (device.arena == nullptr) {
     return MakeError(ErrorClass::kOutOfMemory,
                      StrCat("cpu: no memory for an arena of ", buffers_->arena_bytes(), " bytes"));
   }
-  std::vector<void*> table(buffers_->first_result() + buffers_->result_leaves());
-  table[BufferTable::kArena] = arena_.get();
+  RunContext& context = device.context;
+  context.stopped = &rendezvous.stopped();
+  context.pool = threads_ > 1 ? PoolOf(threads_) : nullptr;
+  context.rendezvous = &rendezvous;
+  context.plans = &plans_;
+  context.device = number;
+  context.replica = number / assignment_.partitions;
+  context.partition = number % assignment_.partitions;
+
+  std::vector<void*>& table = device.table;
+  table.assign(buffers_->first_result() + buffers_->result_leaves(), nullptr);
+  table[BufferTable::kArena] = device.arena.get();
   table[BufferTable::kConstants] = const_cast<uint8_t*>(buffers_->constants().data());
-  if (threads_ > 1) table[BufferTable::kContext] = PoolOf(threads_);
+  table[BufferTable::kContext] = &context;
   std::vector<const Literal*> leaves;
-  for (const Literal* argument : arguments[0]) AppendLeaves(*argument, leaves);
-  for (const Literal& leaf : {std::cref(*result)}) AppendLeaves(leaf, leaves);
+  for (const Literal* argument : arguments) AppendLeaves(*argument, leaves);
+  AppendLeaves(device.result, leaves);
   for (size_t k = 0; k < leaves.size(); ++k) {
     table[BufferTable::kFirstParameter + k] = const_cast<uint8_t*>(leaves[k]->bytes().data());
   }
+  return absl::OkStatus();
+}
+
+// A thread per device. One that cannot be started counts as finished: the others do not wait for
+// it.
+absl::Status CpuExecutable::RunThreads(Rendezvous& rendezvous) {
+  const double seconds = std::clamp(limits_.seconds, 0.0, 1e8);
+  const auto deadline = std::chrono::steady_clock::now() +
+                        std::chrono::duration_cast<std::chrono::steady_clock::duration>(
+                            std::chrono::duration<double>(seconds));
+  std::vector<std::thread> threads;
+  for (size_t d = 0; d < devices_.size(); ++d) {
+    try {
+      threads.emplace_back([this, &rendezvous, d]() ASSAY_CALLS_COMPILED_CODE {
+        code_->entry()(devices_[d].table.data());
+        rendezvous.Finish(static_cast<int64_t>(d));
+      });
+    } catch (const std::system_error& error) {
+      rendezvous.Fail(MakeError(ErrorClass::kOutOfMemory,
+                                StrCat("cpu: no thread for device ", d, ": ", error.what())));
+      rendezvous.Finish(static_cast<int64_t>(d));
+    }
+  }
+  const absl::Status status = rendezvous.WaitForAll(deadline);
+  for (std::thread& thread : threads) thread.join();
+  return status;
+}
+
+ASSAY_CALLS_COMPILED_CODE absl::StatusOr<RunResult> CpuExecutable::Run(
+    const std::vector<std::vector<const Literal*>>& arguments) {
+  std::lock_guard<std::mutex> lock(running_);
+  if (arguments.size() != devices_.size()) {
+    return MakeError(ErrorClass::kRejected,
+                     StrCat("cpu: arguments for ", arguments.size(),
+                            " devices, the program was compiled for ", devices_.size()));
+  }
+  std::vector<const Meeting*> meetings;
+  for (const CollectivePlan& plan : plans_) meetings.push_back(&plan.meeting);
+  std::vector<std::string> names;
+  for (size_t d = 0; d < devices_.size(); ++d) {
+    names.push_back(DeviceName(static_cast<int64_t>(d), assignment_.partitions));
+  }
+  Rendezvous rendezvous(std::move(meetings), std::move(names));
   RunResult run;
+  run.peak_bytes = static_cast<int64_t>(buffers_->constants().size());
+  for (size_t d = 0; d < devices_.size(); ++d) {
+    absl::Status status = Prepare(arguments[d], static_cast<int64_t>(d), rendezvous, devices_[d]);
+    if (!status.ok()) return status;
+    run.peak_bytes += buffers_->arena_bytes() + devices_[d].result.shape().ByteSize();
+  }
   auto start = std::chrono::steady_clock::now();
-  code_->entry()(table.data());
+  absl::Status status;
+  if (devices_.size() == 1) {
+    code_->entry()(devices_[0].table.data());
+    rendezvous.Finish(0);
+    status = rendezvous.WaitForAll(start);
+  } else {
+    status = RunThreads(rendezvous);
+  }
   run.seconds = Since(start);
-  run.peak_bytes = buffers_->arena_bytes() + static_cast<int64_t>(buffers_->constants().size()) +
-                   result->shape().ByteSize();
-  run.outputs.push_back(*std::move(result));
+  for (Device& device : devices_) run.outputs.push_back(std::move(device.result));
+  if (!status.ok()) return status;
   return run;
 }
 
@@ -245,9 +327,14 @@ absl::StatusOr<std::unique_ptr<Executable>> CpuBackend::Compile(const Module& or
   flags.insert(flags_.begin(), flags_.end());
   absl::StatusOr<CpuOptions> options = ParseOptions(flags);
   if (!options.ok()) return options.status();
-  if (compile.devices.replicas * compile.devices.partitions != 1) {
-    return MakeError(ErrorClass::kUnsupported, "cpu: one replica and one partition only");
+  const auto [replicas, partitions, device_ids] = compile.devices;
+  if (replicas < 1 || partitions < 1 || replicas > kMaxDevices || partitions > kMaxDevices ||
+      replicas * partitions > kMaxDevices) {
+    return MakeError(ErrorClass::kUnsupported,
+                     StrCat("cpu: ", replicas, " replicas of ", partitions, " partitions; 1 to ",
+                            kMaxDevices, " devices can run"));
   }
+  const int64_t devices = replicas * partitions;
   std::optional<Defect> defect;
   if (!compile.defect.empty()) {
     absl::StatusOr<Defect> parsed = ParseDefect(compile.defect);
@@ -266,9 +353,11 @@ absl::StatusOr<std::unique_ptr<Executable>> CpuBackend::Compile(const Module& or
   Gates gates(compile.decision_limit, std::move(defect));
   std::unique_ptr<Module> module = original.Clone();
   PassContext required{gates, *options->profile};
+  const std::vector<std::string> collectives = NumberCollectives(*module);
+  AsyncExpander expand_async;
   DynamicIndexSplitter split_indices;
   BatchNormExpander expand_norms;
-  for (Pass* pass : std::initializer_list<Pass*>{&split_indices, &expand_norms}) {
+  for (Pass* pass : std::initializer_list<Pass*>{&expand_async, &split_indices, &expand_norms}) {
     absl::StatusOr<bool> expanded = pass->Run(*module, required);
     if (!expanded.ok()) return expanded.status();
   }
@@ -280,6 +369,9 @@ absl::StatusOr<std::unique_ptr<Executable>> CpuBackend::Compile(const Module& or
   }
   status = CheckSupported(*module);
   if (!status.ok()) return status;
+  absl::StatusOr<std::vector<CollectivePlan>> plans =
+      PlanCollectives(*module, collectives, compile.devices);
+  if (!plans.ok()) return plans.status();
   lap("passes");
   Tier tier =
       options->tier.value_or(EstimateWork(*module) > kFullTierWork ? Tier::kFull : Tier::kFast);
@@ -288,13 +380,13 @@ absl::StatusOr<std::unique_ptr<Executable>> CpuBackend::Compile(const Module& or
   status = FlattenCallGraph(*module);
   if (!status.ok()) return status;
   absl::StatusOr<std::unique_ptr<BufferAssignment>> buffers =
-      BufferAssignment::Run(*module, gates, compile.limits.memory_bytes);
+      BufferAssignment::Run(*module, gates, compile.limits.memory_bytes / devices);
   if (!buffers.ok()) return buffers.status();
   lap("buffers");
 
   llvm::LLVMContext context;
   std::unique_ptr<llvm::Module> ir = (*jit)->NewModule(context, module->name());
-  KernelTarget target{(*jit)->vector_bits(), (*jit)->has_fma(), options->threads};
+  KernelTarget target{(*jit)->vector_bits(), (*jit)->has_fma(), options->threads, devices > 1};
   status = EmitProgram(*ir, target, gates, **buffers);
   if (!status.ok()) return status;
   lap("emit");
@@ -311,9 +403,10 @@ absl::StatusOr<std::unique_ptr<Executable>> CpuBackend::Compile(const Module& or
   statistics["code.bytes"] = static_cast<double>((*code)->object_bytes());
   statistics["arena.bytes"] = static_cast<double>((*buffers)->arena_bytes());
   statistics["constants.bytes"] = static_cast<double>((*buffers)->constants().size());
+  ForgetNumbers(*module);
   return std::make_unique<CpuExecutable>(std::move(module), *std::move(buffers), *std::move(code),
-                                         gates.decisions(), std::move(statistics), compile,
-                                         options->threads);
+                                         *std::move(plans), gates.decisions(),
+                                         std::move(statistics), compile, options->threads);
 }
 
 }  // namespace

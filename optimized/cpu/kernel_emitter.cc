@@ -515,6 +515,12 @@ Value* SliceAddress(llvm::IRBuilder<>& ir, Value* table, BufferSlice slice) {
   return ir.CreateConstInBoundsGEP1_64(ir.getInt8Ty(), base, slice.offset);
 }
 
+Value* LoadContext(llvm::IRBuilder<>& ir, Value* table) {
+  llvm::Type* pointer = ir.getPtrTy();
+  return ir.CreateLoad(pointer,
+                       ir.CreateConstInBoundsGEP1_64(pointer, table, BufferTable::kContext));
+}
+
 absl::StatusOr<Kernel> EmitKernel(llvm::Module& module, const KernelTarget& target, Gates& gates,
                                   const Instruction& instruction, const KernelBuffers& buffers) {
   return KernelBuilder(module, target, gates, instruction, buffers).Build();

@@ -17,6 +17,7 @@ struct KernelTarget {
   int vector_bits = 256;  // 0: no vectors
   bool use_fma = false;
   int threads = 1;
+  bool several_devices = false;  // of one run: loops look whether it has ended early
 };
 
 struct Kernel {
@@ -35,6 +36,9 @@ struct KernelBuffers {
 
 absl::StatusOr<Kernel> EmitKernel(llvm::Module& module, const KernelTarget& target, Gates& gates,
                                   const Instruction& instruction, const KernelBuffers& buffers);
+
+// The RunContext that the table names.
+llvm::Value* LoadContext(llvm::IRBuilder<>& ir, llvm::Value* table);
 
 // Rough number of element operations of one run: loops of unknown length count a hundred times.
 int64_t EstimateWork(const Module& module);

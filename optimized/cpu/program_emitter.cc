@@ -4,6 +4,7 @@
 #include "llvm/IR/IRBuilder.h"
 #include "optimized/codegen/complex.h"
 #include "optimized/cpu/array_kernels.h"
+#include "optimized/passes/async_expander.h"
 #include "spec/backend/error.h"
 #include "spec/base/strings.h"
 #include "spec/ops/op_table.h"
@@ -28,6 +29,8 @@ bool IsStructural(Opcode opcode) {
     case Opcode::kTuple:
     case Opcode::kGetTupleElement:
     case Opcode::kFusion:
+    case Opcode::kAddDependency:
+    case Opcode::kAfterAll:
       return true;
     default:
       return IsControlFlow(opcode);
@@ -37,7 +40,7 @@ bool IsStructural(Opcode opcode) {
 // Ops that a required pass has put in terms of others before code is generated.
 bool IsExpanded(Opcode opcode) {
   return opcode == Opcode::kBatchNormGrad || opcode == Opcode::kBatchNormInference ||
-         opcode == Opcode::kBatchNormTraining;
+         opcode == Opcode::kBatchNormTraining || IsAsync(opcode);
 }
 
 class ProgramEmitter {
@@ -154,10 +157,8 @@ absl::Status ProgramEmitter::EmitKernelCall(const Frame& frame,
   llvm::FunctionCallee split = module_.getOrInsertFunction(
       "assay_parallel_for",
       llvm::FunctionType::get(ir_.getVoidTy(), {pointer, pointer, pointer, i64, i64}, false));
-  Value* pool = ir_.CreateLoad(
-      pointer, ir_.CreateConstInBoundsGEP1_64(pointer, table, BufferTable::kContext));
-  ir_.CreateCall(split, {pool, kernel->function, table, ir_.getInt64(kernel->extent),
-                         ir_.getInt64(kernel->grain)});
+  ir_.CreateCall(split, {LoadContext(ir_, table), kernel->function, table,
+                         ir_.getInt64(kernel->extent), ir_.getInt64(kernel->grain)});
   return absl::OkStatus();
 }
 
@@ -169,6 +170,15 @@ void ProgramEmitter::EmitWhile(const Frame& frame, const Instruction* i) {
   llvm::BasicBlock* done = NewBlock("while.done");
   ir_.CreateBr(test);
   ir_.SetInsertPoint(test);
+  if (target_.several_devices) {
+    // Once another device has failed, what this one computes is of no use.
+    llvm::BasicBlock* goes_on = NewBlock("while.goes_on");
+    Value* stopped = ir_.CreateLoad(ir_.getPtrTy(), LoadContext(ir_, function_->getArg(0)));
+    llvm::LoadInst* stop = ir_.CreateAlignedLoad(ir_.getInt8Ty(), stopped, llvm::Align(1));
+    stop->setAtomic(llvm::AtomicOrdering::Monotonic);
+    ir_.CreateCondBr(ir_.CreateICmpNE(stop, ir_.getInt8(0)), done, goes_on);
+    ir_.SetInsertPoint(goes_on);
+  }
   Call(condition);
   Value* flag = ir_.CreateLoad(ir_.getInt8Ty(), Address(condition->results[0]));
   ir_.CreateCondBr(ir_.CreateICmpNE(flag, ir_.getInt8(0)), inside, done);

@@ -5,13 +5,13 @@
 #include <cstring>
 #include <vector>
 
+#include "optimized/runtime/collectives.h"
 #include "optimized/runtime/compiled_call.h"
 #include "optimized/runtime/complex_functions.h"
 #include "optimized/runtime/fft.h"
 #include "optimized/runtime/linear_algebra.h"
 #include "optimized/runtime/random.h"
 #include "optimized/runtime/sort.h"
-#include "optimized/runtime/thread_pool.h"
 #include "spec/types/native.h"
 
 namespace assay {
@@ -28,9 +28,9 @@ uint64_t PowerU64(uint64_t base, uint64_t exponent) {
   return result;
 }
 
-void ParallelFor(ThreadPool* pool, void (*kernel)(void**, int64_t, int64_t), void** table,
+void ParallelFor(const RunContext* context, void (*kernel)(void**, int64_t, int64_t), void** table,
                  int64_t extent, int64_t grain) {
-  pool->Run(extent, grain, [&](int64_t begin, int64_t end) ASSAY_CALLS_COMPILED_CODE {
+  context->pool->Run(extent, grain, [&](int64_t begin, int64_t end) ASSAY_CALLS_COMPILED_CODE {
     kernel(table, begin, end);
   });
 }
@@ -61,6 +61,9 @@ absl::Span<const RuntimeSymbol> RuntimeSymbols() {
         {"assay_power_u64", Address(PowerU64)},
         {"assay_encode_tiny_float", Address(EncodeTinyFloat)},
         {"assay_parallel_for", Address(ParallelFor)},
+        {"assay_collective", Address(RunCollective)},
+        {"assay_replica_id", Address(ReplicaId)},
+        {"assay_partition_id", Address(PartitionId)},
         {"assay_sort_lines", Address(SortLines)},
         {"assay_cholesky_f32", Address(Cholesky<float>)},
         {"assay_triangular_solve_f32", Address(TriangularSolve<float>)},

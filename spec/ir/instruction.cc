@@ -2,16 +2,37 @@
 
 #include <algorithm>
 
+#include "absl/container/flat_hash_set.h"
 #include "spec/ir/computation.h"
 #include "spec/ops/op_table.h"
 #include "spec/text/writer.h"
 
 namespace assay {
+namespace {
+
+// In itself or in what it calls.
+bool HasSideEffect(const Instruction& i, absl::flat_hash_set<const Computation*>& seen) {
+  if (Info(i.opcode()).Is(kSideEffect) || i.attributes().Flag(Attr::kCustomCallHasSideEffect)) {
+    return true;
+  }
+  for (const Computation* callee : i.callees()) {
+    if (!seen.insert(callee).second) continue;
+    for (const Instruction* inner : *callee) {
+      if (HasSideEffect(*inner, seen)) return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace
 
 bool Instruction::IsDead() const {
-  return users_.empty() && parent_->root() != this && opcode_ != Opcode::kParameter &&
-         control_successors_.empty() && control_predecessors_.empty() &&
-         !Info(opcode_).Is(kSideEffect) && !attributes_.Flag(Attr::kCustomCallHasSideEffect);
+  if (!users_.empty() || parent_->root() == this || opcode_ == Opcode::kParameter ||
+      !control_successors_.empty() || !control_predecessors_.empty()) {
+    return false;
+  }
+  absl::flat_hash_set<const Computation*> seen;
+  return !HasSideEffect(*this, seen);
 }
 
 void Instruction::AddControlPredecessor(Instruction* predecessor) {

@@ -1,0 +1,76 @@
+// Where the devices of one run wait for each other. Each device is a thread; in a meeting it lays
+// out its operands, waits for those that it reads from, reads, and goes on once all who read from
+// it have. Nobody waits for ever: when every device waits or has finished, the run ends with an
+// error that says who waits for whom; an error on one device, or the deadline, ends all.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+
+namespace assay {
+
+// Who meets whom in one collective of a program.
+struct Meeting {
+  std::string name;                           // for messages: "all-reduce w"
+  std::vector<std::vector<int64_t>> sources;  // by device: whose operands it reads
+  std::vector<std::vector<int64_t>> readers;  // by device: who reads its operands
+};
+
+class Rendezvous {
+ public:
+  // The meetings must live longer. Every device counts as running until it says otherwise.
+  Rendezvous(std::vector<const Meeting*> meetings, std::vector<std::string> device_names);
+
+  // Waits until every source of `device` has arrived as often as it has now. False: the run ends.
+  bool Arrive(int64_t device, int64_t meeting, const void* const* operands, int64_t count);
+  // What a source laid out; valid between Arrive and Leave of a device that reads from it.
+  const std::vector<const void*>& OperandsOf(int64_t device, int64_t meeting) const {
+    return places_[meeting][device].operands;
+  }
+  // Waits until every reader of `device` has left as often as it has now. False: the run ends.
+  bool Leave(int64_t device, int64_t meeting);
+  void Finish(int64_t device);
+  // Ends the run. The first reason is the one that is reported.
+  void Fail(absl::Status why);
+  // Waits until all devices have finished; at the deadline it ends the run, and still waits.
+  absl::Status WaitForAll(std::chrono::steady_clock::time_point deadline);
+  // Nonzero once the run ends before its time: loops look at it.
+  const std::atomic<uint8_t>& stopped() const { return stopped_; }
+
+ private:
+  enum class Activity : uint8_t { kRunning, kArriving, kLeaving, kFinished };
+  struct Device {
+    Activity activity = Activity::kRunning;
+    int64_t meeting = -1;
+  };
+  struct Place {  // of a device in a meeting
+    int64_t arrived = 0, left = 0;
+    std::vector<const void*> operands;
+  };
+
+  // The devices that `device` still waits for.
+  std::vector<int64_t> Missing(int64_t device) const;
+  bool Wait(std::unique_lock<std::mutex>& lock, int64_t device, Activity activity, int64_t meeting);
+  void FailIfStuck();
+  void FailLocked(absl::Status why);
+  std::string WhoWaits() const;
+
+  const std::vector<const Meeting*> meetings_;
+  const std::vector<std::string> names_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::vector<Device> devices_;
+  std::vector<std::vector<Place>> places_;  // by meeting and device
+  int64_t running_;
+  absl::Status failure_;
+  std::atomic<uint8_t> stopped_{0};
+};
+
+}  // namespace assay
