@@ -100,6 +100,17 @@ bool PruneElement(Instruction* loop, int64_t index) {
   return true;
 }
 
+// What reads element `index` of `loop` reads `other`; false if nothing does.
+bool ReadInstead(Instruction* loop, int64_t index, int64_t other) {
+  bool changed = false;
+  for (Instruction* user : loop->users()) {
+    if (user->opcode() != Opcode::kGetTupleElement || user->tuple_index() != index) continue;
+    user->mutable_attributes().Set(Attr::kIndex, AttrValue(other));
+    changed = true;
+  }
+  return changed;
+}
+
 // A loop whose state is a tuple of one element carries the element itself.
 bool Untuple(Instruction* loop) {
   if (!loop->shape().IsTuple() || loop->shape().elements().size() != 1) return false;
@@ -227,6 +238,14 @@ bool PruneLoopState(Reduction& r) {
         if (!PruneElement(Counterpart(*c.module, at), e)) continue;
         // The best case has changed under the iterators: the next round goes on.
         if (r.Try(std::move(c), "prune loop state")) return true;
+        // Where the result is this element, another one may show the same.
+        for (int64_t other = static_cast<int64_t>(at->shape().elements().size()); other-- > 0;) {
+          if (other == e || !(at->shape().elements()[other] == at->shape().elements()[e])) continue;
+          ReduceCase redirected = r.best().Clone();
+          Instruction* loop = Counterpart(*redirected.module, at);
+          if (!ReadInstead(loop, e, other) || !PruneElement(loop, e)) continue;
+          if (r.Try(std::move(redirected), "prune loop state and show another")) return true;
+        }
       }
     }
   }
