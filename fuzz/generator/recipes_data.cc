@@ -603,7 +603,8 @@ constexpr Recipe kRecipes[] = {
     {Opcode::kGather, "gather", RecipeGroup::kIndex, 8, BuildGather},
     {Opcode::kScatter, "scatter", RecipeGroup::kIndex, 8, BuildScatter},
     {Opcode::kSort, "sort", RecipeGroup::kReduce, 4, BuildSort},
-    {Opcode::kTopK, "topk", RecipeGroup::kReduce, 2, BuildTopK},
+    // jaxlib 0.10.2 writes is_stable of topk in text and does not read it.
+    {Opcode::kTopK, "topk", RecipeGroup::kReduce, 2, BuildTopK, true},
     {Opcode::kReduceWindow, "reduce-window", RecipeGroup::kReduce, 5, BuildReduceWindow},
     {Opcode::kSelectAndScatter, "select-and-scatter", RecipeGroup::kReduce, 3,
      BuildSelectAndScatter},
