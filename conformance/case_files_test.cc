@@ -7,6 +7,7 @@
 #include <fstream>
 
 #include "conformance/random_literal.h"
+#include "spec/backend/error.h"
 #include "spec/text/reader.h"
 #include "spec/types/npz.h"
 
@@ -104,6 +105,13 @@ TEST(LoadArrays, NamesWhatDoesNotFit) {
   Literal right(Shape::Array(ElementType::kF32, {2}));
   ASSERT_TRUE(WriteNpz(path, {{"in0", &right}}).ok());
   EXPECT_THAT(std::string(LoadArrays(*module, path, 1).status().message()), HasSubstr("'in1'"));
+}
+
+TEST(RandomLiteral, OfATokenIsUnsupportedNotZero) {
+  const auto token = RandomLiteral(Shape::Token(), ValueRule(), 1, 0);
+  ASSERT_FALSE(token.ok());
+  EXPECT_EQ(ClassOf(token.status()), ErrorClass::kUnsupported);
+  EXPECT_NE(token.status().message().find("token[]"), absl::string_view::npos) << token.status();
 }
 
 TEST(LoadArrays, DrawsTheSameFromTheSameSeed) {

@@ -5,6 +5,7 @@
 #include <complex>
 #include <vector>
 
+#include "spec/backend/error.h"
 #include "spec/base/strings.h"
 
 namespace assay {
@@ -55,8 +56,8 @@ absl::StatusOr<Literal> RandomLiteral(const Shape& shape, const ValueRule& rule,
                                       uint64_t stream) {
   ElementType type = shape.element_type();
   if (!IsPred(type) && !IsInteger(type) && !IsFloat(type) && !IsComplex(type)) {
-    return absl::UnimplementedError(
-        StrCat("no values can be drawn for ", shape.ToString(), "; give them in a file"));
+    return MakeError(ErrorClass::kUnsupported, StrCat("no values can be drawn for ",
+                                                      shape.ToString(), "; give them in a file"));
   }
   if (!(rule.lo < rule.hi)) {
     return absl::InvalidArgumentError(

@@ -1,5 +1,6 @@
 #include "spec/proto/attribute_codec.h"
 
+#include "spec/backend/error.h"
 #include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
 #include "spec/ops/attribute_defaults.h"
@@ -102,7 +103,8 @@ absl::Status AttributesToProto(const Instruction& instruction, HloInstructionPro
     } else if (const Codec* codec = FindCodec(attr)) {
       ASSAY_RETURN_IF_ERROR(in(codec->write(value, instruction.opcode(), proto)));
     } else {
-      return in(absl::UnimplementedError(StrCat(Info(attr).name, " has no binary form")));
+      return in(MakeError(ErrorClass::kUnsupported,
+                          StrCat("HloModuleProto has no field for ", Info(attr).name)));
     }
   }
   // What absence would say otherwise: the format stores these defaults.
