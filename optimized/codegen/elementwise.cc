@@ -243,15 +243,6 @@ Value* Shift(ValueBuilder& b, const Instruction& i, ArrayRef<Value*> v) {
   return ir.CreateSelect(in_range, ir.CreateBinOp(kShift, v[0], amount), b.Int(t, 0));
 }
 
-// Total order as an order of signed integers: negative codes have their magnitude bits flipped.
-Value* TotalOrderKey(ValueBuilder& b, ElementType type, Value* x) {
-  llvm::IRBuilder<>& ir = b.ir();
-  Value* bits = b.ToBits(type, x);
-  llvm::Type* t = bits->getType();
-  Value* negative = ir.CreateAShr(bits, b.Int(t, BitWidth(type) - 1));
-  return ir.CreateXor(bits, ir.CreateLShr(negative, b.Int(t, 1)));
-}
-
 Value* Compare(ValueBuilder& b, const Instruction& i, ArrayRef<Value*> v) {
   using P = llvm::CmpInst::Predicate;
   ElementType type = OperandType(i);
@@ -270,8 +261,8 @@ Value* Compare(ValueBuilder& b, const Instruction& i, ArrayRef<Value*> v) {
   bool total = i.attributes().Integer(Attr::kCompareType, 0) ==
                static_cast<int64_t>(CompareType::kTotalOrder);
   if (total) {
-    return b.ir().CreateICmp(kSigned[direction], TotalOrderKey(b, type, v[0]),
-                             TotalOrderKey(b, type, v[1]));
+    return b.ir().CreateICmp(kSigned[direction], EmitTotalOrderKey(b, type, v[0]),
+                             EmitTotalOrderKey(b, type, v[1]));
   }
   return b.ir().CreateFCmp(kFloat[direction], b.Widen(type, v[0]), b.Widen(type, v[1]));
 }
@@ -425,6 +416,14 @@ constexpr Row kRows[] = {
 };
 
 }  // namespace
+
+Value* EmitTotalOrderKey(ValueBuilder& b, ElementType type, Value* x) {
+  llvm::IRBuilder<>& ir = b.ir();
+  Value* bits = b.ToBits(type, x);
+  llvm::Type* t = bits->getType();
+  Value* negative = ir.CreateAShr(bits, b.Int(t, BitWidth(type) - 1));
+  return ir.CreateXor(bits, ir.CreateLShr(negative, b.Int(t, 1)));
+}
 
 Value* EmitAdd(ValueBuilder& b, ElementType type, Value* x, Value* y) {
   if (IsPred(type)) return b.ir().CreateOr(x, y);

@@ -20,5 +20,8 @@ llvm::Value* EmitMaximum(ValueBuilder& b, ElementType type, llvm::Value* x, llvm
 llvm::Value* EmitMinimum(ValueBuilder& b, ElementType type, llvm::Value* x, llvm::Value* y);
 llvm::Value* EmitAdd(ValueBuilder& b, ElementType type, llvm::Value* x, llvm::Value* y);
 llvm::Value* EmitMultiply(ValueBuilder& b, ElementType type, llvm::Value* x, llvm::Value* y);
+// Total order of floats as an order of signed integers: negative codes have their magnitude bits
+// flipped.
+llvm::Value* EmitTotalOrderKey(ValueBuilder& b, ElementType type, llvm::Value* x);
 
 }  // namespace assay

@@ -36,7 +36,4 @@ absl::Status EmitTriangularSolve(ArrayKernelContext& context);
 absl::Status EmitCollective(ArrayKernelContext& context);
 absl::Status EmitDeviceId(ArrayKernelContext& context);
 
-// Forms of an op that have no code though the op has: an error that says which.
-absl::Status CheckForm(const Instruction& instruction);
-
 }  // namespace assay

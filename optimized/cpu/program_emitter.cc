@@ -4,6 +4,7 @@
 #include "llvm/IR/IRBuilder.h"
 #include "optimized/codegen/complex.h"
 #include "optimized/cpu/array_kernels.h"
+#include "optimized/cpu/missing_forms.h"
 #include "optimized/passes/async_expander.h"
 #include "spec/backend/error.h"
 #include "spec/base/strings.h"

@@ -1,6 +1,7 @@
 // Sort and top-k: the comparison is emitted as a function of two element places, the runtime
 // merges, and a second function moves the elements of a line to where they belong. Document:
 // operation semantics chapter 10, Sort and TopK.
+#include "optimized/codegen/elementwise.h"
 #include "optimized/codegen/loop_nest.h"
 #include "optimized/cpu/array_kernels.h"
 #include "spec/base/strings.h"
@@ -77,13 +78,8 @@ void CallMerge(ArrayKernelContext& c, const Lines& lines, llvm::Function* less,
 // Greater or smaller in the total order of the type's codes.
 Value* IsBeforeInTotalOrder(ValueBuilder& b, ElementType type, Value* x, Value* y, bool largest) {
   llvm::IRBuilder<>& ir = b.ir();
-  auto key = [&](Value* value) -> Value* {
-    if (!IsFloat(type)) return value;
-    // Negative codes count downwards: their magnitude is inverted.
-    Value* bits = b.ToBits(type, value);
-    const int width = BitWidth(type);
-    Value* sign = ir.CreateAShr(bits, b.Int(bits->getType(), width - 1));
-    return ir.CreateXor(bits, ir.CreateLShr(sign, b.Int(bits->getType(), 1)));
+  auto key = [&](Value* value) {
+    return IsFloat(type) ? EmitTotalOrderKey(b, type, value) : value;
   };
   Value *left = key(largest ? y : x), *right = key(largest ? x : y);
   const bool is_signed = IsFloat(type) || IsSigned(type);

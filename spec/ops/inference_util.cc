@@ -191,6 +191,16 @@ absl::Status CheckPresent(const OpSite& site, Attr attr) {
   return SiteError(site, "attribute ", Info(attr).name, " is missing");
 }
 
+absl::StatusOr<int64_t> OneDimension(const OpSite& site) {
+  ASSAY_RETURN_IF_ERROR(CheckPresent(site, Attr::kDimension));
+  const absl::Span<const int64_t> list = site.attributes.Integers(Attr::kDimension);
+  if (list.size() != 1)
+    return SiteError(site, "dimensions has ", list.size(), " entries, want one");
+  if (list[0] >= 0 && list[0] < site.operands[0]->rank()) return list[0];
+  return SiteError(site, "dimension ", list[0], " is not in [0, ", site.operands[0]->rank(),
+                   ") of ", DescribeOperand(site, 0));
+}
+
 absl::Status CheckListLength(const OpSite& site, Attr attr, int64_t length, int64_t rank) {
   if (length == rank) return absl::OkStatus();
   return SiteError(site, Info(attr).name, " has ", length, " entries for rank ", rank);

@@ -46,6 +46,8 @@ absl::Status CheckSameDimensions(const OpSite& site, int64_t i, int64_t j);
 
 // The attribute is there; the error tells its name.
 absl::Status CheckPresent(const OpSite& site, Attr attr);
+// The one entry of `dimensions`, a dimension of operand 0.
+absl::StatusOr<int64_t> OneDimension(const OpSite& site);
 // The list has one entry per dimension of a shape of `rank`.
 absl::Status CheckListLength(const OpSite& site, Attr attr, int64_t length, int64_t rank);
 // Entries are different and in [0, rank).

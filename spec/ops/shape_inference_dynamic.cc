@@ -11,13 +11,7 @@ namespace {
 absl::StatusOr<int64_t> SizedDimension(const OpSite& site) {
   ASSAY_RETURN_IF_ERROR(CheckOperandCount(site));
   ASSAY_RETURN_IF_ERROR(CheckArray(site, 0));
-  ASSAY_RETURN_IF_ERROR(CheckPresent(site, Attr::kDimension));
-  const absl::Span<const int64_t> list = site.attributes.Integers(Attr::kDimension);
-  if (list.size() != 1)
-    return SiteError(site, "dimensions has ", list.size(), " entries, want one");
-  if (list[0] >= 0 && list[0] < site.operands[0]->rank()) return list[0];
-  return SiteError(site, "dimension ", list[0], " is not in [0, ", site.operands[0]->rank(),
-                   ") of ", DescribeOperand(site, 0));
+  return OneDimension(site);
 }
 
 absl::Status CheckSize(const OpSite& site, int64_t i) {

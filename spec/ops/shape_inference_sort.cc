@@ -4,21 +4,6 @@
 #include "spec/ops/shape_inference.h"
 
 namespace assay {
-namespace {
-
-// The one entry of `dimensions`, a dimension of operand 0.
-absl::StatusOr<int64_t> OneDimension(const OpSite& site) {
-  ASSAY_RETURN_IF_ERROR(CheckPresent(site, Attr::kDimension));
-  const absl::Span<const int64_t> list = site.attributes.Integers(Attr::kDimension);
-  if (list.size() != 1)
-    return SiteError(site, "dimensions has ", list.size(), " entries, want one");
-  if (list[0] >= 0 && list[0] < site.operands[0]->rank()) return list[0];
-  return SiteError(site, "dimension ", list[0], " is not in [0, ", site.operands[0]->rank(),
-                   ") of ", DescribeOperand(site, 0));
-}
-
-}  // namespace
-
 absl::StatusOr<Shape> InferSort(const OpSite& site) {
   ASSAY_RETURN_IF_ERROR(CheckOperandCount(site));
   ASSAY_RETURN_IF_ERROR(CheckCalleeCount(site));
