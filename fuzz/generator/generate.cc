@@ -104,11 +104,18 @@ std::vector<Instruction*> DrawOutputs(Program& program) {
   bool any = std::any_of(outputs.begin(), outputs.end(),
                          [&](Instruction* output) { return IsTelling(program, output); });
   // An intermediate that shows something beside outputs that do not.
-  if (!any && !telling.empty()) outputs.push_back(telling[choices.Draw(telling.size())]);
+  if (!any && !telling.empty() && choices.Percent(95))
+    outputs.push_back(telling[choices.Draw(telling.size())]);
   // Intermediates, or a value twice, now and then; something in any case.
   while (outputs.empty() || (outputs.size() < wanted && choices.Percent(75))) {
     const std::vector<Instruction*>& from = telling.empty() ? values : telling;
     outputs.push_back(from[choices.Draw(from.size())]);
+  }
+  // What later steps turned into zeros may still have shown a fault on the way: an early
+  // intermediate (the last ones of `telling`).
+  if (telling.size() > 1 && choices.Percent(80)) {
+    const size_t half = telling.size() / 2;
+    outputs.push_back(telling[half + choices.Draw(telling.size() - half)]);
   }
   return outputs;
 }
