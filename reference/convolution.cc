@@ -99,8 +99,8 @@ ProductSums SumsOfConvolution(const OpContext& op) {
   rhs.Add(kernel, labels.kernel_output_feature);
   for (int64_t d : labels.kernel_spatial) rhs.Add(kernel, d);
   rhs.Add(kernel, labels.kernel_input_feature);
-  sums.lhs = lhs.Places();
-  sums.rhs = rhs.Places();
+  sums.lhs = lhs;
+  sums.rhs = rhs;
 
   Convolution convolution;
   convolution.feature_groups = attributes.Integer(Attr::kFeatureGroupCount, 1);

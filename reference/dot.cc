@@ -38,10 +38,9 @@ ProductSums SumsOfDot(const OpContext& op) {
   absl::Span<const int64_t> contracting = attributes.Integers(Attr::kLhsContractingDims);
   DimList lhs_free, rhs_free;
   ProductSums sums;
-  sums.lhs = Arrange(lhs, batch, contracting, lhs_free).Places();
+  sums.lhs = Arrange(lhs, batch, contracting, lhs_free);
   sums.rhs = Arrange(rhs, attributes.Integers(Attr::kRhsBatchDims),
-                     attributes.Integers(Attr::kRhsContractingDims), rhs_free)
-                 .Places();
+                     attributes.Integers(Attr::kRhsContractingDims), rhs_free);
   int64_t batches = 1, depth = 1;
   for (int64_t d : batch) batches *= lhs.dimension(d);
   for (int64_t d : contracting) depth *= lhs.dimension(d);
@@ -121,9 +120,8 @@ class RaggedDot {
     for (int64_t d : attributes.Integers(Attr::kRhsGroupDims)) rhs_batch.push_back(d);
     for (int64_t d : attributes.Integers(Attr::kRhsBatchDims)) rhs_batch.push_back(d);
     DimList lhs_free, rhs_free;
-    sums_.lhs = Arrange(lhs, batch, contracting, lhs_free).Places();
-    sums_.rhs =
-        Arrange(rhs, rhs_batch, attributes.Integers(Attr::kRhsContractingDims), rhs_free).Places();
+    sums_.lhs = Arrange(lhs, batch, contracting, lhs_free);
+    sums_.rhs = Arrange(rhs, rhs_batch, attributes.Integers(Attr::kRhsContractingDims), rhs_free);
     for (int64_t d : batch) batches_ *= lhs.dimension(d);
     for (int64_t d : contracting) depth_ *= lhs.dimension(d);
     rows_ = lhs_free.Count();

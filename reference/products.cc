@@ -11,27 +11,27 @@ namespace {
 
 // The arranged elements of an operand, as To.
 template <typename To>
-std::vector<To> Arranged(const Literal& operand, const IndexMap& places) {
-  std::vector<To> values(places.size());
+std::vector<To> Arranged(const Literal& operand, const DimList& dims) {
+  std::vector<To> values;
+  values.reserve(static_cast<size_t>(dims.Count()));
   DispatchComplex(operand.element_type(), [&](auto tag) {
     absl::Span<const typename decltype(tag)::type> in =
         operand.data<typename decltype(tag)::type>();
     if constexpr (std::is_same_v<To, std::complex<double>>) {
-      for (size_t i = 0; i < places.size(); ++i)
-        values[i] = {in[places[i]].real(), in[places[i]].imag()};
+      dims.ForEachPlace([&](int64_t at) { values.push_back({in[at].real(), in[at].imag()}); });
     }
   });
   DispatchComputed(operand.element_type(), [&](auto tag) {
     using T = typename decltype(tag)::type;
     absl::Span<const T> in = operand.data<T>();
-    for (size_t i = 0; i < places.size(); ++i) {
-      if constexpr (std::is_same_v<To, std::complex<double>>) {
-        continue;  // complex operands only
-      } else if constexpr (kIsReal<T>) {
-        values[i] = static_cast<To>(Widen<double>(in[places[i]]));
-      } else {
-        values[i] = static_cast<To>(in[places[i]]);
-      }
+    if constexpr (!std::is_same_v<To, std::complex<double>>) {
+      dims.ForEachPlace([&](int64_t at) {
+        if constexpr (kIsReal<T>) {
+          values.push_back(static_cast<To>(Widen<double>(in[at])));
+        } else {
+          values.push_back(static_cast<To>(in[at]));
+        }
+      });
     }
   });
   return values;
@@ -133,17 +133,6 @@ int64_t DimList::Count() const {
   int64_t count = 1;
   for (int64_t size : sizes) count *= size;
   return count;
-}
-
-IndexMap DimList::Places() const {
-  IndexMap places;
-  if (Count() == 0) return places;
-  places.reserve(static_cast<size_t>(Count()));
-  DimVector index(sizes.size(), 0);
-  do {
-    places.push_back(LinearIndex(strides, index));
-  } while (NextIndex(sizes, absl::MakeSpan(index)));
-  return places;
 }
 
 absl::Status EvaluateProductSums(const OpContext& op, const ProductSums& sums, Literal& result) {

@@ -14,13 +14,20 @@ struct DimList {
   DimVector sizes, strides;
   void Add(const Shape& shape, int64_t d);
   int64_t Count() const;
-  // The linear index of every element when these dimensions are counted row-major.
-  IndexMap Places() const;
+  // Calls f(linear index) for every element when these dimensions are counted row-major.
+  template <typename F>
+  void ForEachPlace(F f) const {
+    if (Count() == 0) return;
+    DimVector index(sizes.size(), 0);
+    do {
+      f(LinearIndex(strides, index));
+    } while (NextIndex(sizes, absl::MakeSpan(index)));
+  }
 };
 
 struct ProductSums {
-  // The operands' elements in the order in which they are used: "arranged".
-  IndexMap lhs, rhs;
+  // The operands' dimensions in the order in which their elements are used: "arranged".
+  DimList lhs, rhs;
   // Products come in runs, along which both arranged operands are contiguous.
   int64_t length = 0;
   struct Run {

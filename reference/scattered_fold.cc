@@ -7,26 +7,26 @@
 namespace assay::reference {
 namespace {
 
-// The updates of each element that has any, in order.
+// The updates of each element from `first` to `last` that has any, in order.
 class Hits : public FoldTerms {
  public:
-  Hits(const Destinations& destinations, int64_t elements) {
-    IndexMap counts(elements, 0);
+  Hits(const Destinations& destinations, int64_t first, int64_t last) {
+    IndexMap counts(last - first, 0);
     for (int64_t at : destinations.plain)
-      if (at >= 0) ++counts[at];
-    IndexMap slot(elements, -1);
+      if (at >= first && at < last) ++counts[at - first];
+    IndexMap slot(last - first, -1);
     begins_.push_back(0);
-    for (int64_t e = 0; e < elements; ++e) {
-      if (counts[e] == 0) continue;
-      slot[e] = static_cast<int64_t>(elements_.size());
+    for (int64_t e = first; e < last; ++e) {
+      if (counts[e - first] == 0) continue;
+      slot[e - first] = static_cast<int64_t>(elements_.size());
       elements_.push_back(e);
-      begins_.push_back(begins_.back() + counts[e]);
+      begins_.push_back(begins_.back() + counts[e - first]);
     }
     updates_.resize(begins_.back());
     IndexMap next(begins_.begin(), begins_.end() - 1);
     for (size_t u = 0; u < destinations.plain.size(); ++u) {
       const int64_t at = destinations.plain[u];
-      if (at >= 0) updates_[next[slot[at]]++] = static_cast<int64_t>(u);
+      if (at >= first && at < last) updates_[next[slot[at - first]]++] = static_cast<int64_t>(u);
     }
   }
 
@@ -72,26 +72,31 @@ void Overwrite(const Hits& hits, const Array& update, bool bounding, Array& resu
   }
 }
 
-// What updates of uncertain destination add to the possibilities.
-void BoundUnsure(const Destinations& destinations, const Hits& hits, bool overwrite,
-                 const Array& operand, const Array& update, Array& result) {
-  if (!overwrite) {
-    for (const Destinations::Possible& may : destinations.possible)
-      SetUndecided(result, may.element);
-    for (size_t u = 0; u < destinations.unsure.size(); ++u)
-      if (destinations.unsure[u] && destinations.plain[u] >= 0)
-        SetUndecided(result, destinations.plain[u]);
-    return;
-  }
-  // The operand's element stays where no update is sure to go.
+// What updates of uncertain destination add to the possibilities: the operand's element stays where
+// no update is sure to go, ...
+void BoundUnsureHits(const Destinations& destinations, const Hits& hits, const Array& operand,
+                     Array& result) {
   for (int64_t o = 0; o < hits.results(); ++o) {
     bool sure = false;
     for (int64_t u : hits.UpdatesOf(o))
       sure = sure || destinations.unsure.empty() || !destinations.unsure[u];
     if (!sure) HullWith(operand, hits.InitOf(o), result, hits.InitOf(o));
   }
-  for (const Destinations::Possible& may : destinations.possible)
-    HullWith(update, may.update, result, may.element);
+}
+
+// ... and other elements may be overwritten or combined with.
+void BoundPossible(const Destinations& destinations, bool overwrite, const Array& update,
+                   Array& result) {
+  for (const Destinations::Possible& may : destinations.possible) {
+    if (overwrite) {
+      HullWith(update, may.update, result, may.element);
+    } else {
+      SetUndecided(result, may.element);
+    }
+  }
+  for (size_t u = 0; !overwrite && u < destinations.unsure.size(); ++u)
+    if (destinations.unsure[u] && destinations.plain[u] >= 0)
+      SetUndecided(result, destinations.plain[u]);
 }
 
 // More than one update in a place where the op promised one: nothing is promised in return.
@@ -107,26 +112,34 @@ absl::StatusOr<Value> CombineScattered(Interpreter& interpreter, const OpContext
                                        absl::Span<const Array* const> operands,
                                        absl::Span<const Array* const> updates,
                                        const Destinations& destinations, bool unique) {
-  const Hits hits(destinations, operands[0]->literal.element_count());
   const bool overwrite = IsOverwrite(combiner), bounding = interpreter.bounding();
+  const bool unsure = !destinations.unsure.empty() || !destinations.possible.empty();
   std::vector<Array> results;
   for (const Array* operand : operands) results.push_back(*operand);
-  if (overwrite) {
-    for (size_t n = 0; n < results.size(); ++n) Overwrite(hits, *updates[n], bounding, results[n]);
-  } else {
-    absl::StatusOr<std::vector<Array>> combined =
-        Fold(interpreter, op, combiner, updates, operands, hits, {hits.results()},
-             {.stepwise = true, .any_order = true});
-    if (!combined.ok()) return combined.status();
-    for (size_t n = 0; n < results.size(); ++n)
-      for (int64_t o = 0; o < hits.results(); ++o)
-        CopyElement((*combined)[n], o, results[n], hits.InitOf(o));
+  const int64_t elements = operands[0]->literal.element_count();
+  // Part after part: who updates whom would otherwise take many times the elements themselves.
+  const int64_t part = std::max<int64_t>(int64_t{1} << 16, elements / 16);
+  for (int64_t first = 0; first < elements; first += part) {
+    const Hits hits(destinations, first, std::min(elements, first + part));
+    if (overwrite) {
+      for (size_t n = 0; n < results.size(); ++n)
+        Overwrite(hits, *updates[n], bounding, results[n]);
+    } else {
+      absl::StatusOr<std::vector<Array>> combined =
+          Fold(interpreter, op, combiner, updates, operands, hits, {hits.results()},
+               {.stepwise = true, .any_order = true});
+      if (!combined.ok()) return combined.status();
+      for (size_t n = 0; n < results.size(); ++n)
+        for (int64_t o = 0; o < hits.results(); ++o)
+          CopyElement((*combined)[n], o, results[n], hits.InitOf(o));
+    }
+    for (size_t n = 0; bounding && n < results.size(); ++n) {
+      if (unsure && overwrite) BoundUnsureHits(destinations, hits, *operands[n], results[n]);
+      if (unique) BoundBrokenPromise(hits, results[n]);
+    }
   }
-  for (size_t n = 0; bounding && n < results.size(); ++n) {
-    if (!destinations.unsure.empty() || !destinations.possible.empty())
-      BoundUnsure(destinations, hits, overwrite, *operands[n], *updates[n], results[n]);
-    if (unique) BoundBrokenPromise(hits, results[n]);
-  }
+  for (size_t n = 0; bounding && unsure && n < results.size(); ++n)
+    BoundPossible(destinations, overwrite, *updates[n], results[n]);
   return Collate(std::move(results), op.shape.IsTuple(), interpreter.memory());
 }
 

@@ -18,25 +18,36 @@ class Selection {
         windows_(windows) {}
 
   absl::StatusOr<Destinations> Run() {
+    constexpr int64_t kTogether = 1 << 14;
     const int64_t count = windows_.results();
-    std::vector<IndexMap> lists(count);
-    size_t longest = 0;
     Destinations chosen;
     chosen.plain.assign(count, -1);
-    for (int64_t o = 0; o < count; ++o) {
-      windows_.List(o, lists[o]);
-      if (!lists[o].empty()) chosen.plain[o] = lists[o][0];
-      longest = std::max(longest, lists[o].size());
+    for (int64_t first = 0; first < count; first += kTogether) {
+      absl::Status status = Choose(first, std::min(count, first + kTogether), chosen);
+      if (!status.ok()) return status;
     }
-    std::vector<bool> suspect(count, false);
-    // All windows together, one candidate of each at a time.
+    return chosen;
+  }
+
+ private:
+  // The windows from `first` to `last`: all together, one candidate of each at a time.
+  absl::Status Choose(int64_t first, int64_t last, Destinations& chosen) {
+    std::vector<IndexMap> lists(last - first);
+    size_t longest = 0;
+    for (int64_t o = first; o < last; ++o) {
+      IndexMap& list = lists[o - first];
+      windows_.List(o, list);
+      if (!list.empty()) chosen.plain[o] = list[0];
+      longest = std::max(longest, list.size());
+    }
+    std::vector<bool> suspect(last - first, false);
     for (size_t k = 1; k < longest; ++k) {
       IndexMap open, choices, candidates;
-      for (int64_t o = 0; o < count; ++o) {
-        if (lists[o].size() <= k) continue;
+      for (int64_t o = first; o < last; ++o) {
+        if (lists[o - first].size() <= k) continue;
         open.push_back(o);
         choices.push_back(chosen.plain[o]);
-        candidates.push_back(lists[o][k]);
+        candidates.push_back(lists[o - first][k]);
       }
       absl::StatusOr<Value> keep = Keeps(choices, candidates);
       if (!keep.ok()) return keep.status();
@@ -44,17 +55,17 @@ class Selection {
       for (size_t i = 0; i < open.size(); ++i) {
         const auto at = static_cast<int64_t>(i);
         if (answers.literal.GetBits(at) == 0) chosen.plain[open[i]] = candidates[i];
-        if (answers.choices.contains(at)) suspect[open[i]] = true;
+        if (answers.choices.contains(at)) suspect[open[i] - first] = true;
       }
     }
-    for (int64_t o = 0; o < count; ++o) {
-      if (!suspect[o]) continue;
-      if (absl::Status status = AddPossible(o, lists[o], chosen); !status.ok()) return status;
+    for (int64_t o = first; o < last; ++o) {
+      if (!suspect[o - first]) continue;
+      if (absl::Status status = AddPossible(o, lists[o - first], chosen); !status.ok())
+        return status;
     }
-    return chosen;
+    return absl::OkStatus();
   }
 
- private:
   absl::StatusOr<Value> Keeps(const IndexMap& choices, const IndexMap& candidates) {
     const auto count = static_cast<int64_t>(choices.size());
     if (absl::Status status = interpreter_.budget().Take(count); !status.ok()) return status;
@@ -106,6 +117,13 @@ class Selection {
   const WindowTerms& windows_;
 };
 
+// Every element of `result` is the scalar.
+absl::Status Fill(const Array& scalar, Array& result) {
+  const IndexMap zeros(result.literal.element_count(), 0);
+  if (!scalar.Certain()) MoveBounds(scalar, zeros, result);
+  return MoveElements(scalar.literal, zeros, result.literal);
+}
+
 }  // namespace
 
 absl::StatusOr<Value> ApplySelectAndScatter(Interpreter& interpreter, const OpContext& op) {
@@ -119,10 +137,7 @@ absl::StatusOr<Value> ApplySelectAndScatter(Interpreter& interpreter, const OpCo
   absl::StatusOr<Destinations> destinations = Selection(interpreter, op, windows).Run();
   if (!destinations.ok()) return destinations.status();
   Array initial{Literal(op.shape)};
-  const IndexMap zeros(op.count(), 0);
-  if (absl::Status status = MoveElements(op.literal(2), zeros, initial.literal); !status.ok())
-    return status;
-  if (!op.array(2).Certain()) MoveBounds(op.array(2), zeros, initial);
+  if (absl::Status status = Fill(op.array(2), initial); !status.ok()) return status;
   return CombineScattered(interpreter, op, *op.instruction.callee(1), {&initial}, {&op.array(1)},
                           *destinations, /*unique=*/false);
 }

@@ -39,35 +39,26 @@ bool MayBeNan(const Array& array, int64_t i) {
          (array.bounds[i].flags & (kMayBeNan | kUndecided)) != 0;
 }
 
-// Sorts all lines of the operands: `order_` lists the elements of each line, by position.
+// Sorts the lines of the operands, some at a time: `order_` lists the elements of each of these, by
+// position.
 class Sorter {
  public:
   Sorter(Interpreter& interpreter, const OpContext& op)
       : interpreter_(interpreter),
         op_(op),
         comparator_(*op.instruction.callee()),
-        lines_(op.literal(0).shape(), op.instruction.attributes().Integers(Attr::kDimension)[0]) {}
+        lines_(op.literal(0).shape(), op.instruction.attributes().Integers(Attr::kDimension)[0]),
+        recognised_(RecognisedOrder(comparator_)) {}
 
   absl::StatusOr<Value> Run() {
-    order_.resize(op_.literal(0).element_count());
-    for (size_t at = 0; at < order_.size(); ++at)
-      order_[at] = static_cast<int64_t>(at) % lines_.length;
-    suspect_.assign(lines_.count, false);
-    if (std::optional<KeyOrder> recognised = RecognisedOrder(comparator_)) {
-      keys_ = KeysOf(op_.array(recognised->operand), *recognised, op_.freedoms,
-                     IsMovedOnly(*op_.instruction.operand(recognised->operand)));
-      strict_ = recognised->strict;
-    }
-    if (absl::Status status = Order(); !status.ok()) return status;
     std::vector<Array> results;
-    for (size_t k = 0; k < op_.operands.size(); ++k) {
+    for (size_t k = 0; k < op_.operands.size(); ++k)
       results.push_back(Array{Literal(Leaf(static_cast<int64_t>(k)))});
-      Move(op_.array(static_cast<int64_t>(k)), results.back());
-    }
-    if (interpreter_.bounding()) {
-      for (int64_t line = 0; line < lines_.count; ++line) {
-        if (absl::Status status = BoundLine(line, results); !status.ok()) return status;
-      }
+    const int64_t together =
+        std::max<int64_t>(1, static_cast<int64_t>(kChunk) / std::max<int64_t>(lines_.length, 1));
+    for (first_ = 0; first_ < lines_.count && lines_.length > 0; first_ = last_) {
+      last_ = std::min(lines_.count, first_ + together);
+      if (absl::Status status = SortLines(results); !status.ok()) return status;
     }
     return Collate(std::move(results), op_.shape.IsTuple(), interpreter_.memory());
   }
@@ -76,11 +67,42 @@ class Sorter {
   // Elements of a comparison per call.
   static constexpr size_t kChunk = size_t{1} << 16;
 
+  // Those from first_ to last_.
+  absl::Status SortLines(std::vector<Array>& results) {
+    order_.resize((last_ - first_) * lines_.length);
+    for (size_t at = 0; at < order_.size(); ++at)
+      order_[at] = static_cast<int64_t>(at) % lines_.length;
+    suspect_.assign(last_ - first_, false);
+    by_keys_ = recognised_.has_value() && recognised_->strict;
+    if (recognised_.has_value()) {
+      const KeySource source = Keys();
+      // Without bounds keys are not kept: they would be many times the elements.
+      if (interpreter_.bounding()) keys_ = KeysOf(source, lines_, first_, last_);
+      by_keys_ = by_keys_ && !MayBeUnordered(source, lines_, first_, last_);
+    }
+    if (absl::Status status = Order(); !status.ok()) return status;
+    for (size_t k = 0; k < results.size(); ++k)
+      Move(op_.array(static_cast<int64_t>(k)), results[k]);
+    for (int64_t line = first_; interpreter_.bounding() && line < last_; ++line) {
+      if (absl::Status status = BoundLine(line, results); !status.ok()) return status;
+    }
+    return absl::OkStatus();
+  }
+
+  KeySource Keys() const {
+    const int64_t operand = recognised_->operand;
+    return {op_.array(operand), *recognised_, op_.freedoms,
+            IsMovedOnly(*op_.instruction.operand(operand))};
+  }
+  const SortKey& KeyOf(int64_t line, int64_t k) const {
+    return keys_[(line - first_) * lines_.length + k];
+  }
+
   const Shape& Leaf(int64_t k) const {
     return op_.shape.IsTuple() ? op_.shape.elements()[k] : op_.shape;
   }
   absl::Span<int64_t> OrderOf(int64_t line) {
-    return absl::MakeSpan(order_).subspan(line * lines_.length, lines_.length);
+    return absl::MakeSpan(order_).subspan((line - first_) * lines_.length, lines_.length);
   }
 
   // ---- Comparing. left[i] and right[i] are linear indices.
@@ -124,25 +146,13 @@ class Sorter {
 
   // ---- Ordering.
 
-  // Whether the keys alone give the plain order: always, but for NaNs and comparators that are
-  // none.
-  bool KeysDecide() const {
-    return !keys_.empty() && strict_ &&
-           std::none_of(keys_.begin(), keys_.end(),
-                        [](const SortKey& key) { return key.may_be_unordered; });
-  }
-
   absl::Status Order() {
-    if (!KeysDecide()) return OrderByComparator();
+    if (!by_keys_) return OrderByComparator();
     if (absl::Status status = interpreter_.budget().Take(static_cast<int64_t>(order_.size()));
         !status.ok())
       return status;
-    for (int64_t line = 0; line < lines_.count; ++line) {
-      absl::Span<int64_t> order = OrderOf(line);
-      std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
-        return keys_[lines_.Element(line, a)].plain < keys_[lines_.Element(line, b)].plain;
-      });
-    }
+    for (int64_t line = first_; line < last_; ++line)
+      OrderLine(Keys(), lines_, line, OrderOf(line));
     return absl::OkStatus();
   }
 
@@ -160,13 +170,35 @@ class Sorter {
     int64_t low, high;        // the answer lies in [low, high]
   };
 
-  absl::Status MergeLevel(int64_t run) {
-    std::vector<Search> searches;
-    for (int64_t line = 0; line < lines_.count; ++line) {
+  // Calls f(line, begin, at) for the elements of every second run.
+  template <typename F>
+  void ForEachOfSecondRuns(int64_t run, F f) const {
+    for (int64_t line = first_; line < last_; ++line) {
       for (int64_t begin = 0; begin + run < lines_.length; begin += 2 * run)
         for (int64_t at = begin + run; at < std::min(begin + 2 * run, lines_.length); ++at)
-          searches.push_back({line, begin, at, 0, run});
+          f(line, begin, at);
     }
+  }
+
+  absl::Status MergeLevel(int64_t run) {
+    IndexMap places;  // of the elements of all second runs, in their order
+    std::vector<Search> searches;
+    absl::Status status;
+    auto finish = [&] {
+      if (status.ok()) status = FindPlaces(searches);
+      for (const Search& search : searches) places.push_back(search.low);
+      searches.clear();
+    };
+    ForEachOfSecondRuns(run, [&](int64_t line, int64_t begin, int64_t at) {
+      searches.push_back({line, begin, at, 0, run});
+      if (searches.size() == kChunk) finish();
+    });
+    finish();
+    if (status.ok()) MergeRuns(places, run);
+    return status;
+  }
+
+  absl::Status FindPlaces(std::vector<Search>& searches) {
     IndexMap left, right;
     std::vector<Search*> open;
     while (true) {
@@ -181,7 +213,7 @@ class Sorter {
         left.push_back(lines_.Element(search.line, order[search.at]));
         right.push_back(lines_.Element(search.line, order[middle]));
       }
-      if (open.empty()) break;
+      if (open.empty()) return absl::OkStatus();
       absl::StatusOr<std::vector<Precedence>> precedes = Compare(left, right);
       if (!precedes.ok()) return precedes.status();
       for (size_t i = 0; i < open.size(); ++i) {
@@ -189,48 +221,42 @@ class Sorter {
         const int64_t middle = (search.low + search.high) / 2;
         ((*precedes)[i].plain ? search.high : search.low) =
             (*precedes)[i].plain ? middle : middle + 1;
-        if (!(*precedes)[i].certain) suspect_[search.line] = true;
+        if (!(*precedes)[i].certain) suspect_[search.line - first_] = true;
       }
     }
-    MergeRuns(searches, run);
-    return absl::OkStatus();
   }
 
   // A comparator without order may give places that decrease: elements never overtake each other
   // within a run, so that the result is a permutation all the same.
-  void MergeRuns(const std::vector<Search>& searches, int64_t run) {
-    std::vector<int64_t> merged;
-    for (size_t first = 0; first < searches.size();) {
-      const Search& head = searches[first];
-      absl::Span<int64_t> order = OrderOf(head.line);
+  void MergeRuns(const IndexMap& places, int64_t run) {
+    IndexMap merged;
+    size_t next = 0;
+    int64_t taken = 0;
+    ForEachOfSecondRuns(run, [&](int64_t line, int64_t begin, int64_t at) {
+      absl::Span<int64_t> order = OrderOf(line);
+      for (; taken < places[next]; ++taken) merged.push_back(order[begin + taken]);
+      merged.push_back(order[at]);
+      ++next;
+      if (at + 1 < std::min(begin + 2 * run, lines_.length)) return;
+      for (; taken < run; ++taken) merged.push_back(order[begin + taken]);
+      std::copy(merged.begin(), merged.end(), order.begin() + begin);
       merged.clear();
-      int64_t taken = 0;
-      size_t next = first;
-      for (; next < searches.size() && searches[next].line == head.line &&
-             searches[next].begin == head.begin;
-           ++next) {
-        for (; taken < searches[next].low; ++taken) merged.push_back(order[head.begin + taken]);
-        merged.push_back(order[searches[next].at]);
-      }
-      for (; taken < run; ++taken) merged.push_back(order[head.begin + taken]);
-      std::copy(merged.begin(), merged.end(), order.begin() + head.begin);
-      first = next;
-    }
+      taken = 0;
+    });
   }
 
   void Move(const Array& operand, Array& result) {
-    IndexMap map(order_.size());
-    for (int64_t line = 0; line < lines_.count; ++line) {
-      absl::Span<const int64_t> order = OrderOf(line);
-      for (int64_t p = 0; p < lines_.length; ++p)
-        map[lines_.Element(line, p)] = lines_.Element(line, order[p]);
-    }
     const size_t width = StorageBytes(operand.literal.element_type());
-    for (size_t i = 0; i < map.size(); ++i) {
-      std::memcpy(result.literal.bytes().data() + i * width,
-                  operand.literal.bytes().data() + map[i] * width, width);
+    const uint8_t* from = operand.literal.bytes().data();
+    uint8_t* to = result.literal.bytes().data();
+    for (int64_t line = first_; line < last_; ++line) {
+      absl::Span<const int64_t> order = OrderOf(line);
+      for (int64_t p = 0; p < lines_.length; ++p) {
+        const int64_t source = lines_.Element(line, order[p]), place = lines_.Element(line, p);
+        std::memcpy(to + place * width, from + source * width, width);
+        if (!operand.Certain()) MoveBound(operand, source, result, place);
+      }
     }
-    if (!operand.Certain()) MoveBounds(operand, map, result);
   }
 
   // ---- Bounds.
@@ -246,11 +272,9 @@ class Sorter {
 
   absl::Status BoundLine(int64_t line, std::vector<Array>& results) {
     if (lines_.length < 2) return absl::OkStatus();
-    const bool by_keys = KeysDecide();
-    if (by_keys) {
+    if (by_keys_) {
       bool single = true;
-      for (int64_t k = 0; k < lines_.length; ++k)
-        single = single && keys_[lines_.Element(line, k)].IsSingle();
+      for (int64_t k = 0; k < lines_.length; ++k) single = single && KeyOf(line, k).IsSingle();
       if (single && (Stable() || !HasTies(line))) return absl::OkStatus();
     } else {
       if (HasUnordered(line)) {
@@ -266,7 +290,7 @@ class Sorter {
       return absl::OkStatus();
     }
     PositionRanges ranges(lines_.length);
-    if (by_keys) {
+    if (by_keys_) {
       RangesByKeys(line, ranges);
     } else {
       absl::StatusOr<bool> ordered = RangesByComparator(line, ranges);
@@ -290,26 +314,23 @@ class Sorter {
   bool HasTies(int64_t line) {
     absl::Span<const int64_t> order = OrderOf(line);
     for (int64_t p = 1; p < lines_.length; ++p)
-      if (keys_[lines_.Element(line, order[p - 1])].plain ==
-          keys_[lines_.Element(line, order[p])].plain)
-        return true;
+      if (KeyOf(line, order[p - 1]).plain == KeyOf(line, order[p]).plain) return true;
     return false;
   }
 
   // NaNs under a comparison in which they have no place, and comparators that say of equals that
   // each precedes the other: no order is promised.
   bool HasUnordered(int64_t line) {
-    if (ComparesFloatsPartially(comparator_) && !keys_.empty()) {
-      for (int64_t k = 0; k < lines_.length; ++k)
-        if (keys_[lines_.Element(line, k)].may_be_unordered) return true;
-    }
+    if (!recognised_.has_value() || !ComparesFloatsPartially(comparator_)) return false;
+    for (int64_t k = 0; k < lines_.length; ++k)
+      if (KeyOf(line, k).may_be_unordered) return true;
     return false;
   }
 
   void RangesByKeys(int64_t line, PositionRanges& ranges) {
     for (int64_t a = 0; a < lines_.length; ++a) {
       for (int64_t b = a + 1; b < lines_.length; ++b) {
-        const SortKey &x = keys_[lines_.Element(line, a)], &y = keys_[lines_.Element(line, b)];
+        const SortKey &x = KeyOf(line, a), &y = KeyOf(line, b);
         if (x.high < y.low || (Stable() && x.high == y.low)) {
           ranges.Before(a, b);
         } else if (y.high < x.low) {
@@ -322,7 +343,7 @@ class Sorter {
   // Whether comparing pairs of positions gives the order that the line has, with certainty: the
   // comparator is a strict weak order as far as seen, and (unless the sort is stable) without ties.
   absl::StatusOr<bool> IsCleanlyOrdered(int64_t line) {
-    if (suspect_[line]) return false;
+    if (suspect_[line - first_]) return false;
     absl::Span<const int64_t> order = OrderOf(line);
     // All pairs of short lines, pairs at distances that are powers of two of long ones.
     IndexMap a, b;
@@ -396,7 +417,8 @@ class Sorter {
       for (int64_t at = 0; at < lines_.length; ++at)
         may_be_nan =
             may_be_nan || MayBeNan(op_.array(static_cast<int64_t>(k)), lines_.Element(line, at));
-    if (may_be_nan && keys_.empty() && ComparesFloatsPartially(comparator_) && !FoldsNan())
+    if (may_be_nan && !recognised_.has_value() && ComparesFloatsPartially(comparator_) &&
+        !FoldsNan())
       return false;
     if (!certain) return true;
     return !Violates(a, b, *forward, lines_.length);
@@ -428,16 +450,18 @@ class Sorter {
   const OpContext& op_;
   const Computation& comparator_;
   Lines lines_;
+  std::optional<KeyOrder> recognised_;
+  int64_t first_ = 0, last_ = 0;  // the lines at work
   IndexMap order_;
   std::vector<bool> suspect_;  // lines in which a comparison was uncertain
-  std::vector<SortKey> keys_;  // empty: the comparator is not a recognised one
-  bool strict_ = true;
+  std::vector<SortKey> keys_;  // with bounds, of a recognised comparator
+  bool by_keys_ = false;       // whether keys alone give the plain order: no NaN is without a place
 };
 
 absl::StatusOr<Value> ApplySort(Interpreter& interpreter, const OpContext& op) {
   const int64_t elements = op.literal(0).element_count();
   if (absl::Status status = interpreter.budget().Take(elements + 1); !status.ok()) return status;
-  for (int64_t need : {op.shape.ByteSize(), 128 * elements})
+  for (int64_t need : {op.shape.ByteSize(), (interpreter.bounding() ? 96 : 24) * elements})
     if (absl::Status status = interpreter.memory().Check(need); !status.ok()) return status;
   return Sorter(interpreter, op).Run();
 }

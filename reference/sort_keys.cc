@@ -74,8 +74,23 @@ int64_t OrderedKey(T x) {
 template <typename T>
 class KeyMaker {
  public:
-  KeyMaker(const Array& array, const KeyOrder& order, const Freedoms& freedoms, bool moved_only)
-      : array_(array), order_(order), freedoms_(freedoms), moved_only_(moved_only) {}
+  explicit KeyMaker(const KeySource& source)
+      : array_(source.array),
+        order_(source.order),
+        freedoms_(source.freedoms),
+        moved_only_(source.moved_only) {}
+
+  // The plain key alone.
+  int64_t Plain(int64_t i) const {
+    const T plain = array_.literal.data<T>()[i];
+    int64_t key;
+    if constexpr (kIsReal<T>) {
+      key = RealKey(plain);
+    } else {
+      key = OrderedKey(plain);
+    }
+    return order_.descending ? ~key : key;  // reverses the order without overflow
+  }
 
   SortKey Make(int64_t i) const {
     SortKey key;
@@ -89,7 +104,7 @@ class KeyMaker {
       if (!array_.choices.empty() && array_.choices.contains(i)) WidenByCodes(i, key);
     }
     if (order_.descending) {
-      key.plain = ~key.plain;  // reverses the order without overflow
+      key.plain = ~key.plain;
       std::swap(key.low, key.high);
       key.low = ~key.low;
       key.high = ~key.high;
@@ -213,14 +228,48 @@ std::optional<KeyOrder> RecognisedOrder(const Computation& comparator) {
   return order;
 }
 
-std::vector<SortKey> KeysOf(const Array& array, const KeyOrder& order, const Freedoms& freedoms,
-                            bool moved_only) {
-  std::vector<SortKey> keys(array.literal.element_count());
-  DispatchComputed(array.literal.element_type(), [&](auto tag) {
-    const KeyMaker<typename decltype(tag)::type> maker(array, order, freedoms, moved_only);
-    for (size_t i = 0; i < keys.size(); ++i) keys[i] = maker.Make(static_cast<int64_t>(i));
+std::vector<SortKey> KeysOf(const KeySource& source, const Lines& lines, int64_t first,
+                            int64_t last) {
+  std::vector<SortKey> keys;
+  keys.reserve((last - first) * lines.length);
+  DispatchComputed(source.array.literal.element_type(), [&](auto tag) {
+    const KeyMaker<typename decltype(tag)::type> maker(source);
+    for (int64_t line = first; line < last; ++line)
+      for (int64_t k = 0; k < lines.length; ++k) keys.push_back(maker.Make(lines.Element(line, k)));
   });
   return keys;
+}
+
+bool MayBeUnordered(const KeySource& source, const Lines& lines, int64_t first, int64_t last) {
+  bool may = false;
+  if (source.order.total || !IsFloat(source.array.literal.element_type())) return false;
+  DispatchComputed(source.array.literal.element_type(), [&](auto tag) {
+    const KeyMaker<typename decltype(tag)::type> maker(source);
+    for (int64_t line = first; line < last && !may; ++line)
+      for (int64_t k = 0; k < lines.length && !may; ++k)
+        may = maker.Make(lines.Element(line, k)).may_be_unordered;
+  });
+  return may;
+}
+
+void OrderLine(const KeySource& source, const Lines& lines, int64_t line,
+               absl::Span<int64_t> order) {
+  DispatchComputed(source.array.literal.element_type(), [&](auto tag) {
+    const KeyMaker<typename decltype(tag)::type> maker(source);
+    auto sort_by = [&](auto key) {
+      std::sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
+        const int64_t x = key(a), y = key(b);
+        return x != y ? x < y : a < b;
+      });
+    };
+    // Of long lines keys are made again and again: kept, they would take more than the elements.
+    constexpr int64_t kMostKept = 1 << 16;
+    if (lines.length > kMostKept)
+      return sort_by([&](int64_t k) { return maker.Plain(lines.Element(line, k)); });
+    std::vector<int64_t> keys(lines.length);
+    for (int64_t k = 0; k < lines.length; ++k) keys[k] = maker.Plain(lines.Element(line, k));
+    sort_by([&](int64_t k) { return keys[k]; });
+  });
 }
 
 }  // namespace assay::reference

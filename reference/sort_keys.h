@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "reference/lines.h"
 #include "reference/op_evaluations.h"
 #include "spec/ir/computation.h"
 
@@ -32,9 +33,22 @@ struct SortKey {
   bool IsSingle() const { return low == high && !may_be_unordered; }
 };
 
-// One key per element. `bounding`: with what else the element may be. `moved_only`: NaNs have the
-// bits that they have.
-std::vector<SortKey> KeysOf(const Array& array, const KeyOrder& order, const Freedoms& freedoms,
-                            bool moved_only);
+// The elements that are put in order. `moved_only`: NaNs have the bits that they have.
+struct KeySource {
+  const Array& array;
+  const KeyOrder& order;
+  const Freedoms& freedoms;
+  bool moved_only;
+};
+
+// One key per element of the lines from `first` to `last`, line by line, with what else the element
+// may be.
+std::vector<SortKey> KeysOf(const KeySource& source, const Lines& lines, int64_t first,
+                            int64_t last);
+// Whether one of these elements may be a NaN that has no place in the order.
+bool MayBeUnordered(const KeySource& source, const Lines& lines, int64_t first, int64_t last);
+// Puts `order`, the elements of a line in their order, into the stable one of their plain keys.
+void OrderLine(const KeySource& source, const Lines& lines, int64_t line,
+               absl::Span<int64_t> order);
 
 }  // namespace assay::reference

@@ -1,6 +1,6 @@
 // TopK. Document: operation semantics chapter 10, TopK.
-#include <algorithm>
 #include <numeric>
+#include <optional>
 
 #include "reference/bounds/elements.h"
 #include "reference/data_evaluations.h"
@@ -44,36 +44,38 @@ absl::StatusOr<Value> ApplyTopK(Interpreter& interpreter, const OpContext& op) {
   if (!IsComputed(type) && !IsNarrowType(type)) return UnsupportedType(op, type);
   const int64_t elements = operand.literal.element_count();
   if (absl::Status status = interpreter.budget().Take(elements + 1); !status.ok()) return status;
-  for (int64_t need : {op.shape.ByteSize(), 64 * elements})
+  for (int64_t need : {op.shape.ByteSize(), 8 * elements})
     if (absl::Status status = interpreter.memory().Check(need); !status.ok()) return status;
   const Attributes& attributes = op.instruction.attributes();
   const bool stable = attributes.Flag(Attr::kIsStable, true);
   // Total order, so that NaNs have places, too.
   const KeyOrder by{.descending = attributes.Flag(Attr::kLargest, true), .total = true};
   // Narrow types are ordered like the wider ones that hold their values.
-  absl::StatusOr<Array> wide = operand;
-  if (IsNarrowType(type))
-    wide = ConvertArray(op, operand, ComputedType(type), interpreter.bounding());
-  if (!wide.ok()) return wide.status();
-  const std::vector<SortKey> keys =
-      KeysOf(*wide, by, op.freedoms, IsMovedOnly(*op.instruction.operand(0)));
+  std::optional<Array> wide;
+  if (IsNarrowType(type)) {
+    absl::StatusOr<Array> converted =
+        ConvertArray(op, operand, ComputedType(type), interpreter.bounding());
+    if (!converted.ok()) return converted.status();
+    wide = *std::move(converted);
+  }
+  const KeySource source{wide.has_value() ? *wide : operand, by, op.freedoms,
+                         IsMovedOnly(*op.instruction.operand(0))};
   Array values{Literal(op.shape.elements()[0])}, indices{Literal(op.shape.elements()[1])};
   const Shape& shape = operand.literal.shape();
   const int64_t length = shape.dimension(shape.rank() - 1);
   const int64_t k = op.shape.elements()[0].dimension(shape.rank() - 1);
+  const Lines all(shape, shape.rank() - 1);
   const int64_t lines = length == 0 ? 0 : elements / length;
   IndexMap order(length);
   for (int64_t line = 0; line < lines; ++line) {
-    const absl::Span<const SortKey> of_line =
-        absl::MakeConstSpan(keys).subspan(line * length, length);
     std::iota(order.begin(), order.end(), int64_t{0});
-    std::stable_sort(order.begin(), order.end(),
-                     [&](int64_t a, int64_t b) { return of_line[a].plain < of_line[b].plain; });
+    OrderLine(source, all, line, absl::MakeSpan(order));
     for (int64_t p = 0; p < k; ++p) {
       values.literal.SetBits(line * k + p, operand.literal.GetBits(line * length + order[p]));
       indices.literal.SetInteger(line * k + p, order[p]);
     }
     if (!interpreter.bounding()) continue;
+    const std::vector<SortKey> of_line = KeysOf(source, all, line, line + 1);
     if (IsUnique(of_line, order, stable)) {
       for (int64_t p = 0; p < k; ++p)
         BoundOneOf(operand, {line * length + order[p]}, values, line * k + p);

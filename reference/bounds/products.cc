@@ -34,9 +34,9 @@ AlgorithmError ErrorOf(const OpContext& op) {
 
 // Appends the arranged elements of an operand as ranges of the result's wide type.
 template <typename From, typename W>
-void AppendRanges(const OpContext& op, const Array& operand, const IndexMap& places,
+void AppendRanges(const OpContext& op, const Array& operand, const DimList& dims,
                   double operand_error, std::vector<Range<W>>& ranges) {
-  for (int64_t at : places) {
+  dims.ForEachPlace([&](int64_t at) {
     if constexpr (kIsReal<From>) {
       const auto x = Seen<From>(op.freedoms, operand, at, Consumer::kSum);
       Range<W> range{static_cast<W>(x.centre), static_cast<W>(x.radius), x.flags};
@@ -48,16 +48,16 @@ void AppendRanges(const OpContext& op, const Array& operand, const IndexMap& pla
     } else {
       ranges.push_back({static_cast<W>(operand.literal.data<From>()[at]), 0, 0});
     }
-  }
+  });
 }
 
 template <typename W>
-std::vector<Range<W>> RangesOf(const OpContext& op, int64_t k, const IndexMap& places,
+std::vector<Range<W>> RangesOf(const OpContext& op, int64_t k, const DimList& dims,
                                double operand_error) {
   std::vector<Range<W>> ranges;
-  ranges.reserve(places.size());
+  ranges.reserve(static_cast<size_t>(dims.Count()));
   DispatchComputed(op.literal(k).element_type(), [&](auto tag) {
-    AppendRanges<typename decltype(tag)::type>(op, op.array(k), places, operand_error, ranges);
+    AppendRanges<typename decltype(tag)::type>(op, op.array(k), dims, operand_error, ranges);
   });
   return ranges;
 }
@@ -162,11 +162,11 @@ void BoundFloats(const OpContext& op, const ProductSums& sums, double operand_er
 
 // The arranged parts of a complex operand, side by side.
 template <typename T>
-std::vector<Range<Wide<T>>> PartRanges(const OpContext& op, int64_t k, const IndexMap& places) {
+std::vector<Range<Wide<T>>> PartRanges(const OpContext& op, int64_t k, const DimList& dims) {
   const bool narrower = op.literal(k).element_type() == ElementType::kC64;
   const Array parts = Components(op.array(k));
   std::vector<Range<Wide<T>>> ranges;
-  for (int64_t at : places) {
+  dims.ForEachPlace([&](int64_t at) {
     for (int64_t slot : {2 * at, 2 * at + 1}) {
       Range<Wide<T>> range;
       if (narrower) {
@@ -180,7 +180,7 @@ std::vector<Range<Wide<T>>> PartRanges(const OpContext& op, int64_t k, const Ind
       if ((range.flags & ~uint32_t{kZeroSignFree}) != 0) range = Range<Wide<T>>::Unknown();
       ranges.push_back(range);
     }
-  }
+  });
   return ranges;
 }
 
@@ -213,15 +213,22 @@ void BoundComplex(const OpContext& op, const ProductSums& sums, Array& result) {
   result.bounds = std::move(parts.bounds);
 }
 
+// Which arranged elements of an operand are uncertain.
+std::vector<bool> UncertainOf(const Array& operand, const DimList& dims) {
+  std::vector<bool> uncertain;
+  dims.ForEachPlace([&](int64_t at) { uncertain.push_back(operand.choices.contains(at)); });
+  return uncertain;
+}
+
 // An integer result is undecided where any of its factors is.
 void BoundIntegers(const OpContext& op, const ProductSums& sums, Array& result) {
+  const std::vector<bool> lhs = UncertainOf(op.array(0), sums.lhs);
+  const std::vector<bool> rhs = UncertainOf(op.array(1), sums.rhs);
   sums.for_each_block([&](const ProductSums::Block& block) {
     for (int64_t c = 0; c < block.columns; ++c) {
       bool uncertain = false;
-      sums.ForEachProduct(block, c, [&](int64_t a, int64_t b) {
-        uncertain = uncertain || op.array(0).choices.contains(sums.lhs[a]) ||
-                    op.array(1).choices.contains(sums.rhs[b]);
-      });
+      sums.ForEachProduct(block, c,
+                          [&](int64_t a, int64_t b) { uncertain = uncertain || lhs[a] || rhs[b]; });
       if (uncertain) SetUndecided(result, block.result + c * block.result_step);
     }
   });
