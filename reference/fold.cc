@@ -278,44 +278,59 @@ std::vector<size_t> Shuffled(size_t n) {
   return order;
 }
 
-// Widens slot `slot` of `merged`, an interval, so that it also holds what `other` says of it. False
-// if the two are not about the same real number, as far as can be told.
-bool AgreeOnSlot(Array& merged, const Array& other, int64_t slot) {
-  if (merged.bounds.empty() || other.bounds.empty()) return false;
-  ElementBound& a = merged.bounds[slot];
-  const ElementBound& b = other.bounds[slot];
+// Slot `slot` as an interval: stored, or one number. False if it is neither.
+bool IntervalOf(const Array& array, int64_t slot, ElementBound& interval) {
   constexpr uint32_t kIntervals = kMayFlush | kZeroSignFree;
-  if (((a.flags | b.flags) & ~kIntervals) != 0) return false;
+  if (!array.bounds.empty() && (array.bounds[slot].flags & kForced) == 0) {
+    interval = array.bounds[slot];
+    return (interval.flags & ~kIntervals) == 0;
+  }
+  interval = {array.literal.GetComponent(slot), 0, 0, 0};
+  return std::isfinite(interval.centre);
+}
+
+// Widens slot `slot` of `merged` so that it also holds what `other` says of it. False if the two
+// are not about the same real number, as far as can be told after `steps` roundings each.
+bool AgreeOnSlot(Array& merged, const Array& other, int64_t slot, int64_t steps) {
+  ElementBound a, b;
+  if (!IntervalOf(merged, slot, a) || !IntervalOf(other, slot, b)) return false;
   const double apart =
       std::fabs((b.centre - a.centre) + (b.centre_low - a.centre_low)) * (1 + 0x1p-50);
-  if (!(apart <= std::max(a.radius, b.radius))) return false;
+  const double magnitude = std::max(std::fabs(a.centre), std::fabs(b.centre));
+  const double rounding = static_cast<double>(steps) *
+                          std::exp2(1 - Format(merged.literal.element_type()).precision()) *
+                          magnitude;
+  if (!(apart <= std::max({a.radius, b.radius, rounding}))) return false;
   a.radius = std::max(a.radius, (b.radius + apart) * (1 + 0x1p-50));
   a.flags |= b.flags;
+  MakeBounds(merged);
+  merged.bounds[slot] = a;
   return true;
 }
 
-bool AgreeOnElement(Array& merged, const Array& other, int64_t i) {
+bool AgreeOnElement(Array& merged, const Array& other, int64_t i, int64_t steps) {
   if (SameBound(merged, other, i)) return true;
   const int64_t width = BoundsPerElement(merged.literal.element_type());
   if (width == 0) return false;
   if (!merged.choices.empty()) merged.choices.erase(i);
   bool agree = true;
   for (int64_t slot = i * width; slot < (i + 1) * width; ++slot)
-    agree = agree && AgreeOnSlot(merged, other, slot);
+    agree = agree && AgreeOnSlot(merged, other, slot, steps);
   return agree;
 }
 
-// What several orders say of the elements. Where they agree within their bounds, the combiner is
+// What several orders of `steps` steps say of the elements. Where they agree within their bounds, the combiner is
 // taken to be associative on real numbers, and orders that were not tried to stray up to twice as
 // far; elements on which they disagree are undecided.
-Column Agreed(const Column& first, absl::Span<const Column> others, MemoryMeter& memory) {
+Column Agreed(const Column& first, absl::Span<const Column> others, int64_t steps,
+              MemoryMeter& memory) {
   Column agreed;
   for (size_t n = 0; n < first.size(); ++n) {
     Array merged = *first[n].array;
     const int64_t width = BoundsPerElement(merged.literal.element_type());
     for (int64_t i = 0; i < merged.literal.element_count(); ++i) {
       const bool agree = std::all_of(others.begin(), others.end(), [&](const Column& other) {
-        return AgreeOnElement(merged, *other[n].array, i);
+        return AgreeOnElement(merged, *other[n].array, i, steps);
       });
       if (!agree) {
         SetUndecided(merged, i);
@@ -353,7 +368,7 @@ absl::StatusOr<Column> FoldColumns(Interpreter& interpreter, LiteralFold& fold, 
     if (!other.ok()) return other.status();
     columns.push_back(*std::move(other));
   }
-  return Agreed(*left, columns, interpreter.memory());
+  return Agreed(*left, columns, static_cast<int64_t>(inputs.size()), interpreter.memory());
 }
 
 // Elements that a column of inputs may hold together, so that memory stays small.

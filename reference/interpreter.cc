@@ -155,6 +155,7 @@ Freedoms FreedomsOf(const Profile* profile) {
           .reassociate = profile->Grants(ClauseId::kReassociation),
           .commute = profile->IsXla(),
           .reciprocal = profile->Grants(ClauseId::kReciprocalDivision),
+          .reciprocal_root = profile->Grants(ClauseId::kReciprocalRoot),
           .literal_reducer = profile->Grants(ClauseId::kLiteralReducer),
           .xla_budgets = profile->IsXla()};
 }

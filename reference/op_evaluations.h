@@ -20,6 +20,7 @@ struct Freedoms {
   bool reassociate = false;      // ClauseId::kReassociation
   bool commute = false;          // unrecognised combiners may see their inputs in another order
   bool reciprocal = false;       // ClauseId::kReciprocalDivision
+  bool reciprocal_root = false;  // ClauseId::kReciprocalRoot
   bool literal_reducer = false;  // ClauseId::kLiteralReducer
   bool xla_budgets = false;      // ulp budgets of the profile xla instead of strict
   int liberty = 0;  // not a freedom but a use of them: an evaluation of reference/liberties.h

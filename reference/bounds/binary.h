@@ -253,6 +253,24 @@ Wide<T> ReciprocalError(const Range<Wide<T>>& dividend, const Range<Wide<T>>& di
   return error;
 }
 
+// Whether the divisor is a square root, so that its reciprocal may be made as one.
+inline bool DividesByRoot(const OpContext& op) {
+  if (!op.freedoms.reciprocal_root) return false;
+  const Instruction* divisor = op.instruction.operand(1);
+  while (divisor->opcode() == Opcode::kBroadcast || divisor->opcode() == Opcode::kReshape)
+    divisor = divisor->operand(0);
+  return divisor->opcode() == Opcode::kSqrt;
+}
+
+// The error of multiplying by the reciprocal square root, within its budget, instead of dividing by
+// the root, which is rounded.
+template <typename T>
+Wide<T> RootError(const OpContext& op, const Range<Wide<T>>& quotient) {
+  using W = Wide<T>;
+  const auto steps = static_cast<W>(2 * UlpsOf<T>(op, Opcode::kRsqrt) + 2);
+  return (std::fabs(quotient.centre) + quotient.radius) * UnitRoundoff<T>() * steps * W{1.01};
+}
+
 inline bool IsPowerOfTwo(double x) {
   return (std::bit_cast<uint64_t>(x) << 12) == 0 && std::isnormal(x);
 }
@@ -286,7 +304,7 @@ bool BoundScaledProduct(const OpContext& op, Array& result, int64_t i) {
 template <typename Rule, typename T>
 bool BoundFlushedOperands(const OpContext& op, Array& result, int64_t i, double ulps) {
   using W = Wide<T>;
-  if (!op.freedoms.flush || kIsNarrow<T>) return false;
+  if (!op.freedoms.flush) return false;
   const bool a = IsFlushable<T>(op.freedoms, op.array(0), i);
   const bool b = IsFlushable<T>(op.freedoms, op.array(1), i);
   if (!a && !b) return false;
@@ -365,10 +383,14 @@ void BoundBinaryElement(const OpContext& op, Array& result, int64_t i, double ul
   const bool single = a.Single() && b.Single();
   if (single && BoundScaledProduct<Rule, T>(op, result, i)) return;
   if constexpr (std::is_same_v<Rule, DivideBound>) {
-    if (op.freedoms.reciprocal && op.divisor_is_invariant && a.HasFinite() && b.HasFinite() &&
-        !(single && (b.centre == 0 || a.centre == 0 || IsPowerOfTwo(b.centre)))) {
+    const bool by_root = DividesByRoot(op);
+    const bool by_reciprocal = op.freedoms.reciprocal && op.divisor_is_invariant &&
+                               !(single && IsPowerOfTwo(b.centre));
+    if ((by_root || by_reciprocal) && a.HasFinite() && b.HasFinite() &&
+        !(single && (b.centre == 0 || a.centre == 0))) {
       Range<W> x = RangeOf<Rule>(a, b);
-      if (!x.Undecided()) x.radius += ReciprocalError<T>(a, b, x);
+      if (by_reciprocal && !x.Undecided()) x.radius += ReciprocalError<T>(a, b, x);
+      if (by_root && !x.Undecided()) x.radius += RootError<T>(op, x);
       x = Rounded<T>(x, 0);
       Store(result, i, x, op.freedoms.flush && TouchesSubnormals<T>(x) ? uint32_t{kMayFlush} : 0);
       return;
@@ -422,7 +444,8 @@ bool NothingIsFree(const OpContext& op, const Array& result) {
   } else {
     if (Rule::kIsFunction || !AllCertain(op)) return false;
     if (Rule::kView == View::kSum && op.freedoms.contract) return false;
-    if (std::is_same_v<Rule, DivideBound> && op.divisor_is_invariant && op.freedoms.reciprocal)
+    if (std::is_same_v<Rule, DivideBound> &&
+        ((op.divisor_is_invariant && op.freedoms.reciprocal) || DividesByRoot(op)))
       return false;
     if (!op.freedoms.flush) return true;
     constexpr T kTiny = std::numeric_limits<T>::min();

@@ -299,17 +299,17 @@ absl::Status BoundByEnumeration(const OpContext& op, Array& result, EvaluateFn e
 }
 
 template <typename T>
-double UlpsOf(const OpContext& op) {
-  const NumericContract& contract = Info(op.instruction.opcode()).numeric;
+double UlpsOf(const OpContext& op, Opcode opcode) {
+  const NumericContract& contract = Info(opcode).numeric;
   const UlpBudget& budget = op.freedoms.xla_budgets ? contract.xla : contract.strict;
   if constexpr (std::is_same_v<T, Half>) return budget.f16;
   if constexpr (std::is_same_v<T, BFloat16>) return budget.bf16;
   if constexpr (std::is_same_v<T, float>) return budget.f32;
   return budget.f64;
 }
-template double UlpsOf<Half>(const OpContext& op);
-template double UlpsOf<BFloat16>(const OpContext& op);
-template double UlpsOf<float>(const OpContext& op);
-template double UlpsOf<double>(const OpContext& op);
+template double UlpsOf<Half>(const OpContext& op, Opcode opcode);
+template double UlpsOf<BFloat16>(const OpContext& op, Opcode opcode);
+template double UlpsOf<float>(const OpContext& op, Opcode opcode);
+template double UlpsOf<double>(const OpContext& op, Opcode opcode);
 
 }  // namespace assay::reference

@@ -93,7 +93,7 @@ inline Range<Wide<T>> Seen(const Freedoms& freedoms, const Array& array, int64_t
 // Whether element i is one subnormal number that an op may read as zero.
 template <typename T>
 bool IsFlushable(const Freedoms& freedoms, const Array& array, int64_t i) {
-  if (!freedoms.flush || kIsNarrow<T>) return false;
+  if (!freedoms.flush) return false;
   if (!array.bounds.empty() && array.bounds[i].flags != kForced) return false;
   const auto x = Widen<Wide<T>>(array.literal.data<T>()[i]);
   return x != 0 && std::fabs(x) < Tiny<T>();
@@ -251,9 +251,13 @@ void FinishFunction(const Freedoms& freedoms, Array& result, int64_t i, Range<Wi
   Store(result, i, x, flush ? uint32_t{kMayFlush} : 0);
 }
 
-// The ulps that a profile grants to the op of `op` on T.
+// The ulps that the profile of `op` grants to an opcode, or to its own, on T.
 template <typename T>
-double UlpsOf(const OpContext& op);
+double UlpsOf(const OpContext& op, Opcode opcode);
+template <typename T>
+double UlpsOf(const OpContext& op) {
+  return UlpsOf<T>(op, op.instruction.opcode());
+}
 
 // Bounds of an op on integers and predicates by trying every combination of the operands' codes
 // with `evaluate`, its plain evaluation.

@@ -105,7 +105,7 @@ Range<W> MonotoneRange(const Range<W>& x) {
       high = Op::kDomainHigh;
     }
     for (W end : {low, high}) {
-      if (end < low) continue;  // all of x is outside the domain
+      if (high < low) break;  // all of x is outside the domain
       const W value = Op::template Real<W>(end);
       include(value);
       // At a pole large values come with the infinity.

@@ -150,8 +150,9 @@ class Builder {
     } else if (kind < 17) {
       made = AddSelect();
     } else if (kind < 18) {
-      made = entry_->Add(Opcode::kDivide, Vector(type_),
-                         {Pick(), Broadcast(Constant(RandomValue(random_, type_)))});
+      Instruction* divisor = random_.Coin() ? entry_->Add(Opcode::kSqrt, Vector(type_), {Pick()})
+                                            : Broadcast(Constant(RandomValue(random_, type_)));
+      made = entry_->Add(Opcode::kDivide, Vector(type_), {Pick(), divisor});
     } else {
       const Opcode opcode = random_.Coin() ? Opcode::kMultiply : Opcode::kAdd;
       made = entry_->Add(opcode, Vector(type_),

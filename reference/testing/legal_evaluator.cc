@@ -147,9 +147,8 @@ class Evaluator {
     return Perturbed(op, y, exact_point, low, high);
   }
 
-  double UlpsOf(const Instruction& op) const {
-    const ElementType type = op.shape().element_type();
-    const NumericContract& contract = Info(op.opcode()).numeric;
+  double UlpsOf(ElementType type, Opcode opcode) const {
+    const NumericContract& contract = Info(opcode).numeric;
     const UlpBudget& budget = profile_.IsXla() ? contract.xla : contract.strict;
     return type == ElementType::kF64   ? budget.f64
            : type == ElementType::kF32 ? budget.f32
@@ -160,12 +159,28 @@ class Evaluator {
   // The function's value, rounded and moved within its budget.
   Cell Perturbed(const Instruction& op, long double y, bool exact_point, double low, double high) {
     const ElementType type = op.shape().element_type();
-    const double ulps = UlpsOf(op);
+    const double ulps = UlpsOf(type, op.opcode());
     Cell cell = Finish(type, y);
     if (!exact_point && !std::isnan(cell.value)) {
       cell.value = Flush(type, std::clamp(Perturb(type, cell.value, ulps), low, high));
       if (!IsNarrow(type)) cell.unrounded = cell.value;
     }
+    return cell;
+  }
+
+  // x * rsqrt(y), for an op that is x / sqrt(y).
+  Cell TimesReciprocalRoot(const Instruction& op, const Cell& dividend, const Cell& radicand,
+                           bool excess) {
+    const ElementType type = op.shape().element_type();
+    const double x = Read(type, dividend, excess), y = Read(type, radicand, excess);
+    const double ulps = UlpsOf(type, Opcode::kRsqrt);
+    const double inverse =
+        Perturb(type, Round(type, 1 / std::sqrt(static_cast<long double>(y))), ulps);
+    Cell cell = type == ElementType::kF64 ? Finish(type, x * inverse)
+                                          : Finish(type, static_cast<long double>(x) * inverse);
+    cell.is_product = true;
+    cell.factor_a = x;
+    cell.factor_b = inverse;
     return cell;
   }
 
@@ -393,6 +408,8 @@ class Evaluator {
     const bool reciprocal = Grants(ClauseId::kReciprocalDivision) && random_.Coin() &&
                             op.opcode() == Opcode::kDivide &&
                             op.operand(1)->opcode() == Opcode::kBroadcast;
+    const bool root = Grants(ClauseId::kReciprocalRoot) && random_.Coin() &&
+                      op.opcode() == Opcode::kDivide && op.operand(1)->opcode() == Opcode::kSqrt;
     auto cell = [&](int64_t operand, int64_t i) -> const Cell& {
       const Cells& cells = cells_[op.operand(operand)];
       return cells[cells.size() == 1 ? 0 : i];
@@ -433,6 +450,11 @@ class Evaluator {
         break;
       default:
         for (int64_t i = 0; i < count; ++i) {
+          if (root) {
+            const Cells& radicands = cells_[op.operand(1)->operand(0)];
+            result[i] = TimesReciprocalRoot(op, cell(0, i), radicands[i], excess);
+            continue;
+          }
           result[i] = op.operand_count() == 1
                           ? Unary(op, cell(0, i), excess)
                           : Binary(op, cell(0, i), cell(1, i), excess, contract, reciprocal);

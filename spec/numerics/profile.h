@@ -24,6 +24,7 @@ enum class ClauseId {
   kContraction,         // a product that feeds an addition or subtraction may stay unrounded
   kReassociation,       // sums and products of reductions, dots, convolutions, scans in any order
   kReciprocalDivision,  // x / c may be x * (1 / c) when c is a constant or a broadcast scalar
+  kReciprocalRoot,      // x / sqrt(y) may be x * rsqrt(y)
   kLiteralReducer,      // a reducer of a narrow type may round at every step, as its text says
   kClauseCount
 };
