@@ -74,7 +74,7 @@ absl::StatusOr<std::unique_ptr<Backend>> Create(const std::string& text) {
     if (limit < 0) return absl::InvalidArgumentError("passes:K needs a K of at least 0");
     rest.erase(0, comma == std::string::npos ? rest.size() : comma + 1);
   }
-  constexpr std::string_view kKnown[] = {"profile", "fusion", "run", "window", "bf16"};
+  constexpr std::string_view kKnown[] = {"profile", "fusion", "run", "window", "bf16", "fast_math"};
   auto options = ParseBackendOptions(rest, kKnown);
   if (!options.ok()) return options.status();
   PipelineOptions pipeline;
@@ -100,6 +100,9 @@ absl::StatusOr<std::unique_ptr<Backend>> Create(const std::string& text) {
   if (options->contains("window") &&
       !absl::SimpleAtoi(options->at("window"), &pipeline.pass_options.reduce_window_size)) {
     return absl::InvalidArgumentError("passes: window must be a number of elements");
+  }
+  if (options->contains("fast_math")) {
+    pipeline.pass_options.fast_math = options->at("fast_math") == "on";
   }
   if (options->contains("bf16")) {
     pipeline.pass_options.bfloat16 = BFloat16Support::Find(options->at("bf16"));

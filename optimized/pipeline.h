@@ -46,8 +46,8 @@ absl::StatusOr<std::vector<std::string>> ParsePassNames(std::string_view text, c
 
 // Family "passes": "passes" runs all, "passes:K" stops at decision K (a smaller
 // CompileOptions::decision_limit wins), options profile=strict|xla, fusion=on|off and run=a+b+c
-// (these passes alone; run=all: EveryPassOptions), with window=N and bf16=TABLE for what they
-// are told. Compiles only: the result is
+// (these passes alone; run=all: EveryPassOptions), with window=N, bf16=TABLE and fast_math=on for
+// what they are told. Compiles only: the result is
 // Executable::OptimizedModule, the sequence decisions().
 void RegisterPasses(BackendRegistry& registry);
 

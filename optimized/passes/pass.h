@@ -20,6 +20,9 @@ struct PassOptions {
   int64_t reduce_window_size = 32;
   // bfloat16-normalization: what the backend does in BF16; nullptr: everything.
   const BFloat16Support* bfloat16 = nullptr;
+  // Rewrites of floating point that no clause of a profile grants, such as sums of sums in another
+  // order.
+  bool fast_math = false;
   // Passes that only tell what they see stay silent below 2.
   int verbosity = 0;
   std::function<void(std::string_view line)> log;

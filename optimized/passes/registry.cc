@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "optimized/passes/algebraic_simplifier.h"
+#include "optimized/passes/all_reduce_cross_combiner.h"
 #include "optimized/passes/async_expander.h"
 #include "optimized/passes/batch_norm_expander.h"
 #include "optimized/passes/bfloat16_normalization.h"
@@ -41,6 +42,9 @@ std::unique_ptr<Pass> Make() {
 constexpr PassInfo kPasses[] = {
     {"algebraic-simplifier", RunsIn::kPipeline, "local rules, within the profile's clauses",
      Make<AlgebraicSimplifier>},
+    {"all-reduce-cross-combiner", RunsIn::kOnRequest,
+     "a sum over partitions and one over replicas become one over all cores",
+     Make<AllReduceCrossCombiner>},
     {"async-expander", RunsIn::kCompiler, "starts and dones become the plain operation",
      Make<AsyncExpander>},
     {"batch-norm-expander", RunsIn::kCompiler, "batch norms in terms of smaller ops",
@@ -114,8 +118,8 @@ constexpr std::string_view kFusion[] = {"loop-fusion", "dce"};
 // There is no code for fusions of several results: they are taken apart again.
 constexpr std::string_view kOnRequestBeforeFusion[] = {"indexed-array-analysis",
                                                        "domain-isolator",
-                                                       "domain-verifier",
                                                        "domain-remover",
+                                                       "all-reduce-cross-combiner",
                                                        "convolution-canonicalization",
                                                        "bfloat16-normalization",
                                                        "reduction-layout-normalizer",

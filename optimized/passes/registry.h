@@ -31,7 +31,7 @@ const PassInfo* FindPass(std::string_view name);  // nullptr: there is none
 // In the order of running; a pass that runs twice is there twice.
 std::vector<std::string_view> DefaultPasses();
 // The same with every pass on request at a place where it finds work, and what it makes has code on
-// CPUs: for campaigns.
+// CPUs: for campaigns. Without domain-verifier, which refuses programs that have a meaning.
 std::vector<std::string_view> EveryPass();
 
 }  // namespace assay
