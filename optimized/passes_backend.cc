@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "absl/strings/numbers.h"
+#include "optimized/passes/bfloat16_support.h"
 #include "optimized/pipeline.h"
 #include "spec/base/strings.h"
 
@@ -63,16 +64,17 @@ class PassesBackend : public Backend {
   BackendDescription description_;
 };
 
-// "12", "12,profile=strict", "fusion=off" or "".
+// "12", "12,profile=strict", "fusion=off", "run=cse+dce" or "".
 absl::StatusOr<std::unique_ptr<Backend>> Create(const std::string& text) {
   const size_t comma = text.find(',');
-  int64_t limit = -1;
+  int64_t limit = -1, number = 0;
   std::string rest = text;
-  if (absl::SimpleAtoi(text.substr(0, comma), &limit)) {
+  if (absl::SimpleAtoi(text.substr(0, comma), &number)) {
+    limit = number;
     if (limit < 0) return absl::InvalidArgumentError("passes:K needs a K of at least 0");
     rest.erase(0, comma == std::string::npos ? rest.size() : comma + 1);
   }
-  constexpr std::string_view kKnown[] = {"profile", "fusion"};
+  constexpr std::string_view kKnown[] = {"profile", "fusion", "run", "window", "bf16", "fast_math"};
   auto options = ParseBackendOptions(rest, kKnown);
   if (!options.ok()) return options.status();
   PipelineOptions pipeline;
@@ -87,6 +89,26 @@ absl::StatusOr<std::unique_ptr<Backend>> Create(const std::string& text) {
       return absl::InvalidArgumentError(StrCat("fusion must be on or off, not '", value, "'"));
     }
     pipeline.fusion = value == "on";
+  }
+  if (options->contains("run")) {
+    const std::string& list = options->at("run");
+    absl::StatusOr<std::vector<std::string>> passes = ParsePassNames(list, '+');
+    if (!passes.ok()) return passes.status();
+    if (list == "all") pipeline.pass_options = EveryPassOptions().pass_options;
+    pipeline.passes = *std::move(passes);
+  }
+  if (options->contains("window") &&
+      !absl::SimpleAtoi(options->at("window"), &pipeline.pass_options.reduce_window_size)) {
+    return absl::InvalidArgumentError("passes: window must be a number of elements");
+  }
+  if (options->contains("fast_math")) {
+    pipeline.pass_options.fast_math = options->at("fast_math") == "on";
+  }
+  if (options->contains("bf16")) {
+    pipeline.pass_options.bfloat16 = BFloat16Support::Find(options->at("bf16"));
+    if (pipeline.pass_options.bfloat16 == nullptr) {
+      return absl::InvalidArgumentError("passes: bf16 must be all, none or dot");
+    }
   }
   std::string name = "passes";
   if (!text.empty()) StrAppend(&name, ":", text);

@@ -4,37 +4,14 @@
 #include <memory>
 #include <utility>
 
-#include "optimized/passes/algebraic_simplifier.h"
-#include "optimized/passes/call_inliner.h"
-#include "optimized/passes/conditional_simplifier.h"
-#include "optimized/passes/constant_folding.h"
-#include "optimized/passes/cse.h"
-#include "optimized/passes/dce.h"
-#include "optimized/passes/dynamic_index_splitter.h"
-#include "optimized/passes/loop_fusion.h"
-#include "optimized/passes/tuple_simplifier.h"
-#include "optimized/passes/while_invariant_code_motion.h"
-#include "optimized/passes/while_simplifier.h"
+#include "absl/strings/str_split.h"
+#include "optimized/passes/bfloat16_support.h"
+#include "optimized/passes/registry.h"
 #include "spec/base/strings.h"
 #include "spec/ops/verifier.h"
 
 namespace assay {
 namespace {
-
-template <typename... Passes>
-std::vector<std::unique_ptr<Pass>> MakePasses() {
-  std::vector<std::unique_ptr<Pass>> passes;
-  (passes.push_back(std::make_unique<Passes>()), ...);
-  return passes;
-}
-
-std::vector<std::unique_ptr<Pass>> Pipeline() {
-  return MakePasses<DynamicIndexSplitter, DeadCodeElimination, CallInliner, TupleSimplifier,
-                    ConstantFolding, AlgebraicSimplifier, ConditionalSimplifier, WhileSimplifier,
-                    TupleSimplifier, ConstantFolding, AlgebraicSimplifier,
-                    CommonSubexpressionElimination, WhileInvariantCodeMotion, TupleSimplifier,
-                    DeadCodeElimination, LoopFusion, DeadCodeElimination>();
-}
 
 // Operands before users in stored order too, whatever the passes added where.
 void SortInstructions(Module& module) {
@@ -54,20 +31,27 @@ absl::Status Broken(std::string_view pass, const absl::Status& why) {
   return absl::InternalError(StrCat("pass ", pass, " broke the module: ", ToStd(why.message())));
 }
 
+absl::Status UnknownPass(std::string_view name) {
+  std::string known;
+  for (const PassInfo& info : AllPasses()) StrAppend(&known, known.empty() ? "" : ", ", info.name);
+  return absl::InvalidArgumentError(StrCat("no pass is called '", name, "'; there are ", known));
+}
+
 }  // namespace
 
 absl::Status Optimize(Module& module, Gates& gates, const PipelineOptions& options) {
-  if (!options.stop_after_pass.empty()) {
-    const std::vector<std::string> names = PassNames();
-    if (std::find(names.begin(), names.end(), options.stop_after_pass) == names.end()) {
-      return absl::InvalidArgumentError(
-          StrCat("no pass is called '", options.stop_after_pass, "'"));
-    }
+  const std::vector<std::string> names = options.passes.empty() ? PassNames() : options.passes;
+  if (!options.stop_after_pass.empty() &&
+      std::find(names.begin(), names.end(), options.stop_after_pass) == names.end()) {
+    return UnknownPass(options.stop_after_pass);
   }
   module.config().is_scheduled = false;
-  PassContext context{gates, *options.profile};
+  PassContext context{gates, *options.profile, options.pass_options};
   int64_t done = 0;
-  for (const std::unique_ptr<Pass>& pass : Pipeline()) {
+  for (const std::string& name : names) {
+    const PassInfo* info = FindPass(name);
+    if (info == nullptr) return UnknownPass(name);
+    const std::unique_ptr<Pass> pass = info->make();
     if (options.stop_after >= 0 && done >= options.stop_after) break;
     if (!options.fusion && pass->name() == "loop-fusion") continue;
     const absl::StatusOr<bool> changed = pass->Run(module, context);
@@ -84,8 +68,26 @@ absl::Status Optimize(Module& module, Gates& gates, const PipelineOptions& optio
 }
 
 std::vector<std::string> PassNames() {
-  std::vector<std::string> names;
-  for (const std::unique_ptr<Pass>& pass : Pipeline()) names.emplace_back(pass->name());
+  const std::vector<std::string_view> names = DefaultPasses();
+  return std::vector<std::string>(names.begin(), names.end());
+}
+
+PipelineOptions EveryPassOptions() {
+  PipelineOptions options;
+  const std::vector<std::string_view> names = EveryPass();
+  options.passes.assign(names.begin(), names.end());
+  options.pass_options.reduce_window_size = 3;
+  options.pass_options.bfloat16 = BFloat16Support::Find("none");
+  return options;
+}
+
+absl::StatusOr<std::vector<std::string>> ParsePassNames(std::string_view text, char separator) {
+  if (text == "all") return EveryPassOptions().passes;
+  std::vector<std::string> names =
+      absl::StrSplit(absl::string_view(text.data(), text.size()), separator);
+  for (const std::string& name : names) {
+    if (FindPass(name) == nullptr) return UnknownPass(name);
+  }
   return names;
 }
 

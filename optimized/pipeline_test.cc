@@ -8,6 +8,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "optimized/passes/pass_testing.h"
+#include "spec/base/strings.h"
 
 namespace assay {
 namespace {
@@ -119,7 +120,16 @@ TEST(PassesBackend, StopsAtTheDecision) {
   EXPECT_EQ(Verify(**optimized), absl::OkStatus());
   EXPECT_EQ(ClassOf((*executable)->Run({}).status()), ErrorClass::kUnsupported);
   EXPECT_FALSE(registry.Create("passes:-1").ok());
-  EXPECT_FALSE(registry.Create("passes:fusion=maybe").ok());
+  // An option is no limit of 0.
+  backend = registry.Create("passes:profile=strict");
+  ASSERT_TRUE(backend.ok()) << backend.status();
+  executable = (*backend)->Compile(*module, {});
+  ASSERT_TRUE(executable.ok()) << executable.status();
+  EXPECT_GT((*executable)->decisions().size(), 1);
+  for (const Decision& decision : (*executable)->decisions()) EXPECT_TRUE(decision.taken);
+  for (const char* wrong : {"fusion=maybe", "run=cse+nothing", "window=x", "bf16=some"}) {
+    EXPECT_FALSE(registry.Create(StrCat("passes:", wrong)).ok()) << wrong;
+  }
 }
 
 // Modules of the conformance corpus, or of the folder that ASSAY_CORPUS names.

@@ -45,6 +45,7 @@ struct CpuOptions {
   std::optional<Tier> tier;  // absent: by the amount of work
   const Profile* profile = &Profile::Xla();
   bool passes = true;
+  bool every_pass = false;  // also those that only run on request
 };
 
 absl::StatusOr<CpuOptions> ParseOptions(const std::map<std::string, std::string>& flags) {
@@ -80,8 +81,9 @@ absl::StatusOr<CpuOptions> ParseOptions(const std::map<std::string, std::string>
       if (!profile.ok()) return profile.status();
       options.profile = *profile;
     } else if (name == "passes") {
-      if (value != "on" && value != "off") return wrong("on or off");
-      options.passes = value == "on";
+      if (value != "on" && value != "off" && value != "all") return wrong("on, off or all");
+      options.passes = value != "off";
+      options.every_pass = value == "all";
     } else {
       return absl::InvalidArgumentError(
           StrCat("cpu: unknown option ", name, "; there are isa, threads, tier, profile, passes"));
@@ -362,7 +364,7 @@ absl::StatusOr<std::unique_ptr<Executable>> CpuBackend::Compile(const Module& or
     if (!expanded.ok()) return expanded.status();
   }
   if (options->passes) {
-    PipelineOptions pipeline;
+    PipelineOptions pipeline = options->every_pass ? EveryPassOptions() : PipelineOptions();
     pipeline.profile = options->profile;
     status = Optimize(*module, gates, pipeline);
     if (!status.ok()) return status;

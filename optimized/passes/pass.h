@@ -1,6 +1,8 @@
 // One pass over a module. A pass = one header, one source, one test file of before/after HLO text.
 #pragma once
 
+#include <cstdint>
+#include <functional>
 #include <string_view>
 
 #include "absl/status/statusor.h"
@@ -10,9 +12,26 @@
 
 namespace assay {
 
+class BFloat16Support;
+
+// What single passes can be told.
+struct PassOptions {
+  // tree-reduction-rewriter: elements of a reduced dimension that are combined first.
+  int64_t reduce_window_size = 32;
+  // bfloat16-normalization: what the backend does in BF16; nullptr: everything.
+  const BFloat16Support* bfloat16 = nullptr;
+  // Rewrites of floating point that no clause of a profile grants, such as sums of sums in another
+  // order.
+  bool fast_math = false;
+  // Passes that only tell what they see stay silent below 2.
+  int verbosity = 0;
+  std::function<void(std::string_view line)> log;
+};
+
 struct PassContext {
   Gates& gates;
   const Profile& profile;  // floating point is rewritten only within its clauses
+  PassOptions options = {};
 };
 
 class Pass {

@@ -1,0 +1,152 @@
+// Every case of testdata/passes: what the passes make of a module, or that they leave it alone.
+#include <set>
+
+#include "absl/strings/numbers.h"
+#include "optimized/pass_cases_for_test.h"
+#include "optimized/passes/bfloat16_support.h"
+#include "optimized/passes/pass_testing.h"
+#include "optimized/passes/registry.h"
+#include "optimized/pipeline.h"
+#include "spec/base/strings.h"
+
+namespace assay {
+namespace {
+
+PipelineOptions OptionsOf(const PassCase& c) {
+  PipelineOptions options;
+  options.profile = &Profile::Strict();
+  options.passes = c.passes;
+  options.verify_each = true;
+  for (const std::string& option : c.options) {
+    const size_t at = option.find('=');
+    const std::string key = option.substr(0, at), value = option.substr(at + 1);
+    if (key == "profile") {
+      options.profile = *Profile::Find(value);
+    } else if (key == "reduce_window_size") {
+      EXPECT_TRUE(absl::SimpleAtoi(value, &options.pass_options.reduce_window_size));
+    } else if (key == "fast_math") {
+      options.pass_options.fast_math = value == "on";
+    } else if (key == "verbosity") {
+      EXPECT_TRUE(absl::SimpleAtoi(value, &options.pass_options.verbosity));
+    } else if (key == "bfloat16") {
+      options.pass_options.bfloat16 = BFloat16Support::Find(value);
+      EXPECT_NE(options.pass_options.bfloat16, nullptr) << value;
+    } else {
+      ADD_FAILURE() << c.name << ": option " << key;
+    }
+  }
+  return options;
+}
+
+// Aliases and donors, which the hash of a module does not see.
+std::string HeaderOf(const Module& module) {
+  const std::string text = module.ToString();
+  std::string out;
+  for (const std::string key : {", input_output_alias=", ", buffer_donor="}) {
+    const size_t at = text.substr(0, text.find('\n')).find(key);
+    if (at != std::string::npos) StrAppend(&out, text.substr(at, text.find(" }", at) - at));
+  }
+  return out;
+}
+
+void WriteLayouts(Shape& shape) {
+  shape.mark_layout_written(true);
+  for (Shape& element : shape.mutable_elements()) WriteLayouts(element);
+}
+
+// Blind to whether a default layout was written out.
+uint64_t HashOf(const Module& module) {
+  const std::unique_ptr<Module> copy = module.Clone("");
+  for (Computation* computation : copy->computations()) {
+    for (Instruction* inst : *computation) WriteLayouts(inst->mutable_shape());
+  }
+  return copy->Hash();
+}
+
+TEST(PassCases, DoWhatTheySay) {
+  std::set<std::string> names, fired, spared;
+  for (const PassCase& c : AllPassCases()) {
+    SCOPED_TRACE(c.name);
+    EXPECT_TRUE(names.insert(c.name).second) << "two cases of one name";
+    std::unique_ptr<Module> module = ReadForTest(AsModule(c.before));
+    ASSERT_NE(module, nullptr);
+    const uint64_t before = HashOf(*module);
+    const std::string header = HeaderOf(*module);
+    PipelineOptions options = OptionsOf(c);
+    std::vector<std::string> log;
+    bool changed = false;
+    options.pass_options.log = [&](std::string_view line) { log.emplace_back(line); };
+    options.observer = [&](std::string_view pass, bool now, const Module&) {
+      changed |= now && pass != "dce";
+    };
+    Gates gates;
+    const absl::Status status = Optimize(*module, gates, options);
+    EXPECT_EQ(log, c.log);
+    if (!c.error.empty()) {
+      EXPECT_FALSE(status.ok());
+      EXPECT_NE(status.message().find(c.error), std::string::npos) << status;
+      continue;
+    }
+    ASSERT_EQ(status, absl::OkStatus());
+    EXPECT_EQ(changed, !c.untouched);
+    if (c.untouched) {
+      EXPECT_EQ(HashOf(*module), before) << module->ToString();
+      EXPECT_EQ(HeaderOf(*module), header);
+      spared.insert(c.passes[0]);
+      continue;
+    }
+    std::unique_ptr<Module> expected = ReadForTest(AsModule(c.after));
+    ASSERT_NE(expected, nullptr);
+    EXPECT_EQ(HashOf(*module), HashOf(*expected)) << "got\n"
+                                                  << module->ToString() << "expected\n"
+                                                  << expected->ToString();
+    EXPECT_EQ(HeaderOf(*module), HeaderOf(*expected));
+    fired.insert(c.passes[0]);
+
+    // No decision is forced but the required ones: refused, the module still verifies.
+    Gates none(0);
+    std::unique_ptr<Module> dull = ReadForTest(AsModule(c.before));
+    options.pass_options.log = nullptr;
+    EXPECT_EQ(Optimize(*dull, none, options), absl::OkStatus());
+  }
+  // Passes on request have their cases here; they also have near misses.
+  for (const PassInfo& info : AllPasses()) {
+    if (info.runs_in != RunsIn::kOnRequest) continue;
+    const std::string name(info.name);
+    const bool only_tells = name == "indexed-array-analysis" || name == "domain-verifier";
+    EXPECT_TRUE(fired.contains(name) || only_tells) << name;
+    EXPECT_TRUE(spared.contains(name)) << name << " has no near miss";
+  }
+}
+
+TEST(PassRegistry, IsSortedAndKnowsEveryPassByItsName) {
+  std::string last;
+  std::set<std::string> in_pipeline;
+  for (const std::string& name : PassNames()) in_pipeline.insert(name);
+  for (const PassInfo& info : AllPasses()) {
+    const std::string name(info.name);
+    EXPECT_LT(last, name);
+    EXPECT_EQ(info.make()->name(), name);
+    EXPECT_EQ(FindPass(name), &info);
+    EXPECT_FALSE(info.meaning.empty());
+    if (info.runs_in != RunsIn::kCompiler) {
+      EXPECT_EQ(in_pipeline.contains(name), info.runs_in == RunsIn::kPipeline) << name;
+      std::vector<std::string_view> every = EveryPass();
+      every.push_back("domain-verifier");  // refuses programs
+      EXPECT_NE(std::find(every.begin(), every.end(), name), every.end()) << name;
+    }
+    last = name;
+  }
+  EXPECT_EQ(FindPass("no-such-pass"), nullptr);
+}
+
+TEST(PassRegistry, ParsesLists) {
+  EXPECT_EQ(*ParsePassNames("cse,dce", ','), (std::vector<std::string>{"cse", "dce"}));
+  EXPECT_GT(ParsePassNames("all", ',')->size(), PassNames().size());
+  const absl::Status wrong = ParsePassNames("cse,nothing", ',').status();
+  EXPECT_EQ(wrong.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_NE(wrong.message().find("'nothing'"), std::string::npos) << wrong;
+}
+
+}  // namespace
+}  // namespace assay

@@ -1,0 +1,16 @@
+// Where the backend cannot read or give BF16, or not beside F32 (PassOptions::bfloat16), operands
+// are converted to F32 and results back. Of ops on arrays that call nothing. Document: optimization
+// passes, bfloat16 normalization.
+#pragma once
+
+#include "optimized/passes/pass.h"
+
+namespace assay {
+
+class BFloat16Normalization : public Pass {
+ public:
+  std::string_view name() const override { return "bfloat16-normalization"; }
+  absl::StatusOr<bool> Run(Module& module, PassContext& context) override;
+};
+
+}  // namespace assay
