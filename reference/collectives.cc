@@ -5,6 +5,7 @@
 
 #include "reference/bounds/elements.h"
 #include "reference/fold.h"
+#include "reference/permute_slices.h"
 #include "spec/backend/error.h"
 #include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
@@ -274,9 +275,10 @@ absl::StatusOr<std::vector<std::vector<Value>>> Combine(
     case Opcode::kCollectivePermute:
     case Opcode::kCollectivePermuteStart:
       if (attributes.Has(Attr::kPermuteSliceSizes)) {
-        return MakeError(ErrorClass::kUnsupported,
-                         StrCat(op.instruction.name(),
-                                ": the oracle does not evaluate collective-permute of slices"));
+        Machine& machine = interpreter.device().machine();
+        const auto pairs = ProcessPairs(attributes, machine.replicas(), machine.partitions());
+        if (!pairs.ok()) return Rejected(op, ToStd(pairs.status().message()));
+        return PermuteSlices(interpreter, op, *pairs, given);
       }
       break;
     default:

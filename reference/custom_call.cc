@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "reference/bounds/elements.h"
+#include "reference/call_signature.h"
 #include "spec/backend/error.h"
 #include "spec/base/strings.h"
 
@@ -38,10 +39,19 @@ absl::StatusOr<Value> ApplyIdentity(Interpreter&, const OpContext& op) {
 
 // The k largest of the last dimension, NaN first, ties by index.
 absl::StatusOr<Value> ApplyTopK(Interpreter& interpreter, const OpContext& op) {
-  const bool fits = op.operands.size() == 1 && op.shape.IsTuple() &&
-                    op.shape.elements().size() == 2 && op.array(0).literal.shape().rank() >= 1 &&
-                    IsFloat(op.array(0).literal.element_type()) &&
-                    op.shape.elements()[1].element_type() == ElementType::kS32;
+  bool fits = op.operands.size() == 1 && !op.operands[0]->IsTuple() &&
+              op.array(0).literal.shape().rank() >= 1 &&
+              IsFloat(op.array(0).literal.element_type()) && op.shape.IsTuple() &&
+              op.shape.elements().size() == 2;
+  for (size_t k = 0; fits && k < 2; ++k) {
+    const Shape &of = op.array(0).literal.shape(), &shape = op.shape.elements()[k];
+    fits = shape.IsArray() && shape.rank() == of.rank() &&
+           shape.element_type() == (k == 0 ? of.element_type() : ElementType::kS32) &&
+           shape.dimensions().back() == op.shape.elements()[0].dimensions().back() &&
+           shape.dimensions().back() <= of.dimensions().back();
+    for (int64_t d = 0; fits && d + 1 < of.rank(); ++d)
+      fits = shape.dimension(d) == of.dimension(d);
+  }
   if (!fits) {
     return MakeError(ErrorClass::kUnsupported, StrCat(op.instruction.name(),
                                                       ": TopK takes an array of floats and gives "
@@ -79,7 +89,12 @@ absl::StatusOr<Value> ApplyTopK(Interpreter& interpreter, const OpContext& op) {
                        MakeValue(std::move(indices), interpreter.memory())});
 }
 
-constexpr CustomCallTarget kTargets[] = {
+// Targets of which any shapes may come.
+struct PlainTarget {
+  std::string_view name;
+  ApplyFn apply;
+};
+constexpr PlainTarget kPlainTargets[] = {
     {"Sharding", ApplyIdentity},
     {"SPMDFullToShardShape", ApplyIdentity},
     {"SPMDShardToFullShape", ApplyIdentity},
@@ -91,25 +106,27 @@ constexpr CustomCallTarget kTargets[] = {
     {"TopK", ApplyTopK},
 };
 
-ApplyFn FindTarget(std::string_view target) {
-  for (const CustomCallTarget& known : kTargets)
-    if (known.name == target) return known.apply;
-  const absl::Span<const CustomCallTarget> families[] = {FactorizationTargets(), ReflectorTargets(),
-                                                         EigenvalueTargets(), SchurTargets()};
+// "getrf" of lapack_sgetrf_ffi and lapack_sgetrf; empty of another name.
+std::string_view RoutineName(std::string_view target, bool* typed) {
+  constexpr std::string_view kSuffix = "_ffi";
+  *typed = target.ends_with(kSuffix);
+  if (*typed) target.remove_suffix(kSuffix.size());
+  for (std::string_view prefix : {"lapack_", "blas_"})
+    if (target.starts_with(prefix) && target.size() > prefix.size() + 1)
+      return target.substr(prefix.size() + 1);
+  return "";
+}
+
+const CustomCallTarget* FindMatrixTarget(std::string_view target, bool* typed) {
   // Names of XLA's expanders begin with a capital letter, those of LAPACK's routines do not.
-  for (absl::Span<const CustomCallTarget> family : families)
+  const std::string_view routine = RoutineName(target, typed);
+  const bool is_expander = routine.empty();
+  if (is_expander) *typed = true;
+  for (absl::Span<const CustomCallTarget> family :
+       {FactorizationTargets(), ReflectorTargets(), EigenvalueTargets(), SchurTargets()})
     for (const CustomCallTarget& known : family)
-      if (known.name == target && known.name[0] < 'a') return known.apply;
-  constexpr std::string_view kPrefix = "lapack_", kSuffix = "_ffi";
-  const bool is_lapack = target.size() > kPrefix.size() + kSuffix.size() + 1 &&
-                         target.substr(0, kPrefix.size()) == kPrefix &&
-                         target.substr(target.size() - kSuffix.size()) == kSuffix;
-  if (!is_lapack) return nullptr;
-  target.remove_prefix(kPrefix.size() + 1);
-  target.remove_suffix(kSuffix.size());
-  for (absl::Span<const CustomCallTarget> family : families)
-    for (const CustomCallTarget& known : family)
-      if (known.name == target) return known.apply;
+      if (known.name == (is_expander ? target : routine) && (known.name[0] < 'a') == is_expander)
+        return &known;
   return nullptr;
 }
 
@@ -126,17 +143,6 @@ void* PointerTo(Literal& literal, std::vector<std::unique_ptr<std::vector<void*>
 bool IsCertain(const Value& value) {
   if (!value.IsTuple()) return value.array->Certain();
   return std::all_of(value.elements.begin(), value.elements.end(), IsCertain);
-}
-
-Value Undecided(const Value& value, MemoryMeter& meter) {
-  if (value.IsTuple()) {
-    std::vector<Value> elements;
-    for (const Value& element : value.elements) elements.push_back(Undecided(element, meter));
-    return Value::Tuple(std::move(elements));
-  }
-  Array array = *value.array;
-  MakeUndecided(array);
-  return MakeValue(std::move(array), meter);
 }
 
 absl::StatusOr<Value> CallUserFunction(Interpreter& interpreter, const OpContext& op,
@@ -166,29 +172,76 @@ absl::StatusOr<Value> ApplyCustomCall(Interpreter& interpreter, const OpContext&
     if (it != registry.functions.end()) function = it->second;
   }
   if (function != nullptr) return CallUserFunction(interpreter, op, function);
-  const ApplyFn apply = FindTarget(Target(op));
-  if (apply == nullptr) {
-    return MakeError(ErrorClass::kUnsupported,
-                     StrCat(op.instruction.name(), ": the oracle knows no custom call \"",
-                            Target(op), "\"; register a function for it"));
+  for (const PlainTarget& known : kPlainTargets)
+    if (known.name == Target(op)) return known.apply(interpreter, op);
+  bool typed = true;
+  if (const CustomCallTarget* known = FindMatrixTarget(Target(op), &typed)) {
+    return typed ? ApplyTypedCall(interpreter, op, *known)
+                 : ApplyLegacyCall(interpreter, op, *known);
   }
-  return apply(interpreter, op);
+  return MakeError(ErrorClass::kUnsupported,
+                   StrCat(op.instruction.name(), ": the oracle knows no custom call \"", Target(op),
+                          "\"; register a function for it"));
 }
 
 }  // namespace
 
-std::optional<int64_t> ConfigInteger(const OpContext& op, std::string_view key) {
-  const std::string& config = op.instruction.attributes().String(Attr::kBackendConfig);
+Value Undecided(const Value& value, MemoryMeter& meter) {
+  if (value.IsTuple()) {
+    std::vector<Value> elements;
+    for (const Value& element : value.elements) elements.push_back(Undecided(element, meter));
+    return Value::Tuple(std::move(elements));
+  }
+  Array array = *value.array;
+  MakeUndecided(array);
+  return MakeValue(std::move(array), meter);
+}
+
+namespace {
+
+// What follows `key = ` in the typed attributes.
+std::optional<std::string_view> FindOption(const OpContext& op, std::string_view key) {
+  const std::string_view config = op.instruction.attributes().String(Attr::kBackendConfig);
   const std::string start = StrCat(key, " = ");
-  for (size_t at = config.find(start); at != std::string::npos; at = config.find(start, at + 1)) {
+  for (size_t at = config.find(start); at != std::string_view::npos;
+       at = config.find(start, at + 1)) {
     const bool whole_word = at == 0 || config[at - 1] == '{' || config[at - 1] == ' ';
-    if (!whole_word) continue;
-    int64_t value = 0;
-    const char* first = config.data() + at + start.size();
-    const auto [end, error] = std::from_chars(first, config.data() + config.size(), value);
-    if (error == std::errc() && end != first) return value;
+    if (whole_word) return config.substr(at + start.size());
   }
   return std::nullopt;
+}
+
+}  // namespace
+
+absl::StatusOr<Value> ApplyTypedCall(Interpreter& interpreter, const OpContext& op,
+                                     const CustomCallTarget& target) {
+  const bool is_complex =
+      !op.operands.empty() && !op.operands[0]->IsTuple() && IsComplex(op.literal(0).element_type());
+  if (absl::Status status = CheckSignature(op, is_complex && !target.complex_signature.empty()
+                                                   ? target.complex_signature
+                                                   : target.signature);
+      !status.ok()) {
+    return status;
+  }
+  for (std::string_view rest = target.options; !rest.empty();) {
+    const std::string_view option = rest.substr(0, rest.find(' '));
+    rest.remove_prefix(std::min(option.size() + 1, rest.size()));
+    if (!FindOption(op, option).has_value()) {
+      return MakeError(ErrorClass::kUnsupported,
+                       StrCat(op.instruction.name(), ": ", Target(op), " needs ", option,
+                              " in its backend_config; texts of old versions leave it out"));
+    }
+  }
+  return target.apply(interpreter, op);
+}
+
+std::optional<int64_t> ConfigInteger(const OpContext& op, std::string_view key) {
+  const std::optional<std::string_view> text = FindOption(op, key);
+  if (!text.has_value()) return std::nullopt;
+  int64_t value = 0;
+  const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), value);
+  if (error != std::errc() || end == text->data()) return std::nullopt;
+  return value;
 }
 
 bool HasOption(const OpContext& op, std::string_view key, char letter) {
@@ -196,10 +249,7 @@ bool HasOption(const OpContext& op, std::string_view key, char letter) {
 }
 
 bool HasFlag(const OpContext& op, std::string_view key) {
-  const std::string& config = op.instruction.attributes().String(Attr::kBackendConfig);
-  const std::string text = StrCat(key, " = true");
-  const size_t at = config.find(text);
-  return at != std::string::npos && (at == 0 || config[at - 1] == '{' || config[at - 1] == ' ');
+  return FindOption(op, key).value_or("").starts_with("true");
 }
 
 absl::Span<const OpEvaluation> CustomCallEvaluations() {

@@ -15,12 +15,25 @@ struct CustomCallTarget {
   std::string_view name;  // of LAPACK's routines the part between the type's letter and "_ffi", of
                           // XLA's expanders all of it
   ApplyFn apply;
+  std::string_view signature;               // call_signature.h
+  std::string_view options = {};            // what the typed attributes must say, by blanks
+  std::string_view complex_signature = {};  // of complex operands, if it is another one
 };
-// lapack_Xname_ffi, X one of s, d, c, z.
+// lapack_Xname_ffi, X one of s, d, c, z; blas_Xname_ffi; and without _ffi the same routine as it
+// was called before the typed interface (legacy_calls.cc).
 absl::Span<const CustomCallTarget> FactorizationTargets();
 absl::Span<const CustomCallTarget> ReflectorTargets();
 absl::Span<const CustomCallTarget> EigenvalueTargets();
 absl::Span<const CustomCallTarget> SchurTargets();
+
+// unsupported, unless the shapes are those of the target.
+absl::StatusOr<Value> ApplyTypedCall(Interpreter& interpreter, const OpContext& op,
+                                     const CustomCallTarget& target);
+absl::StatusOr<Value> ApplyLegacyCall(Interpreter& interpreter, const OpContext& op,
+                                      const CustomCallTarget& typed);
+
+// The same value, of which nothing is known.
+Value Undecided(const Value& value, MemoryMeter& meter);
 
 // The number behind `key = ` in the call's typed attributes; nothing if there is none.
 std::optional<int64_t> ConfigInteger(const OpContext& op, std::string_view key);

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <bit>
+#include <fstream>
 
 #include "spec/backend/error.h"
 #include "spec/base/row_table_for_test.h"
@@ -143,6 +144,55 @@ ENTRY e {
                   calls > 0 ? "some" : "no", " calls");
   };
   CheckRowTable("reference/testdata/custom_call_rows.txt", see);
+}
+
+// Shapes and options that do not fit the target, one line of testdata/custom_call_rejected.txt
+// each: an error, whatever the values.
+TEST(CustomCallTest, WhatDoesNotFitIsAnError) {
+  std::ifstream file(std::string(ASSAY_SOURCE_DIR) +
+                     "/reference/testdata/custom_call_rejected.txt");
+  int cases = 0;
+  for (std::string line; std::getline(file, line);) {
+    if (line.empty() || line[0] == '#') continue;
+    SCOPED_TRACE(line);
+    std::vector<std::string> fields;
+    for (size_t at = 0; at != std::string::npos;) {
+      const size_t bar = line.find('|', at);
+      fields.push_back(line.substr(at, bar == std::string::npos ? bar : bar - at));
+      at = bar == std::string::npos ? bar : bar + 1;
+    }
+    ASSERT_EQ(fields.size(), 4u);
+    auto trim = [](std::string text) {
+      const size_t first = text.find_first_not_of(' ');
+      return first == std::string::npos
+                 ? ""
+                 : text.substr(first, text.find_last_not_of(' ') - first + 1);
+    };
+    const size_t arrow = fields[0].find(" -> ");
+    std::string body, names;
+    int count = 0;
+    for (std::string rest = fields[0].substr(0, arrow); !rest.empty();) {
+      const size_t end = rest.find("], ");
+      const std::string shape = rest.substr(0, end == std::string::npos ? end : end + 1);
+      rest = end == std::string::npos ? "" : rest.substr(end + 3);
+      const std::string rank_zero = shape.substr(0, shape.find('['));
+      StrAppend(&body, "  z", count, " = ", rank_zero,
+                rank_zero[0] == 'c' ? "[] constant((0, 0))\n  a" : "[] constant(0)\n  a", count,
+                " = ", shape, " broadcast(z", count, "), dimensions={}\n");
+      StrAppend(&names, count == 0 ? "" : ", ", "a", count);
+      ++count;
+    }
+    const std::string text =
+        StrCat("HloModule m\nENTRY e {\n", body, "  ROOT r = ", trim(fields[0].substr(arrow + 4)),
+               " custom-call(", names, "), custom_call_target=\"", trim(fields[1]), "\"",
+               trim(fields[2]), "\n}");
+    const absl::StatusOr<Literal> value = ValueOf(text);
+    ASSERT_FALSE(value.ok());
+    EXPECT_EQ(ClassOf(value.status()), ErrorClass::kUnsupported) << value.status();
+    EXPECT_NE(value.status().ToString().find(trim(fields[3])), std::string::npos) << value.status();
+    ++cases;
+  }
+  EXPECT_GT(cases, 15);
 }
 
 // Signs of eigenvectors are free, what they are is not.

@@ -10,19 +10,6 @@
 
 namespace assay::reference {
 
-absl::Status CheckCall(const OpContext& op, size_t operands, size_t results) {
-  const size_t arrays = op.shape.IsTuple() ? op.shape.elements().size() : 1;
-  bool matches = op.operands.size() == operands && arrays == results;
-  for (const Value* operand : op.operands) matches = matches && !operand->IsTuple();
-  for (size_t k = 0; op.shape.IsTuple() && k < arrays; ++k)
-    matches = matches && op.shape.elements()[k].IsArray();
-  if (matches) return absl::OkStatus();
-  return MakeError(ErrorClass::kUnsupported,
-                   StrCat(op.instruction.name(), ": ",
-                          op.instruction.attributes().String(Attr::kCustomCallTarget), " takes ",
-                          operands, " arrays and gives ", results));
-}
-
 namespace {
 
 // The magnitude by which LAPACK chooses pivots.
@@ -94,7 +81,6 @@ void AddLuResidual(const MatrixCall<E>& call, const M& lu, const std::vector<int
 // the permutation of the rows).
 template <bool kExpander>
 absl::StatusOr<Value> ApplyGetrf(Interpreter& interpreter, const OpContext& op) {
-  if (absl::Status status = CheckCall(op, 1, 3); !status.ok()) return status;
   return ForEachMatrix(interpreter, op, 2, [](auto call) {
     auto a = call.Read(0);
     bool ambiguous = false;
@@ -121,7 +107,6 @@ absl::StatusOr<Value> ApplyGetrf(Interpreter& interpreter, const OpContext& op) 
 
 // (a) -> (factor, info).
 absl::StatusOr<Value> ApplyPotrf(Interpreter& interpreter, const OpContext& op) {
-  if (absl::Status status = CheckCall(op, 1, 2); !status.ok()) return status;
   const bool lower = HasOption(op, "uplo", 'L');
   const Shape& shape = op.shape.elements()[0];
   const OpContext factor_op{op.instruction, shape, op.operands, op.freedoms};
@@ -153,10 +138,15 @@ absl::StatusOr<Value> ApplyPotrf(Interpreter& interpreter, const OpContext& op) 
 
 // (a, b) -> x with op(a) x = b or x op(a) = b.
 absl::StatusOr<Value> ApplyTrsm(Interpreter& interpreter, const OpContext& op) {
-  if (absl::Status status = CheckCall(op, 2, 1); !status.ok()) return status;
   const Shape& shape = op.shape.IsTuple() ? op.shape.elements()[0] : op.shape;
   const OpContext solve_op{op.instruction, shape, op.operands, op.freedoms};
-  const TriangularSystem system(solve_op, {.left = HasOption(op, "side", 'L'),
+  const bool left = HasOption(op, "side", 'L');
+  const int64_t order = op.literal(0).shape().dimensions().back();
+  if (order != shape.dimension(shape.rank() - (left ? 2 : 1))) {
+    return MakeError(ErrorClass::kUnsupported, StrCat(op.instruction.name(), ": a matrix of order ",
+                                                      order, " does not multiply the result"));
+  }
+  const TriangularSystem system(solve_op, {.left = left,
                                            .lower = HasOption(op, "uplo", 'L'),
                                            .unit_diagonal = HasOption(op, "diag", 'U'),
                                            .transposed = !HasOption(op, "trans_x", 'N'),
@@ -175,7 +165,6 @@ absl::StatusOr<Value> ApplyTrsm(Interpreter& interpreter, const OpContext& op) {
 
 // (lower, diagonal, upper, b) -> (the three overwritten, x, info).
 absl::StatusOr<Value> ApplyGtsv(Interpreter& interpreter, const OpContext& op) {
-  if (absl::Status status = CheckCall(op, 4, 5); !status.ok()) return status;
   return ForEachMatrix(interpreter, op, 1, [](auto call) {
     using M = typename decltype(call)::NumberMatrix;
     using W = typename decltype(call)::W;
@@ -220,9 +209,11 @@ absl::StatusOr<Value> ApplyGtsv(Interpreter& interpreter, const OpContext& op) {
 
 absl::Span<const CustomCallTarget> FactorizationTargets() {
   static constexpr CustomCallTarget kRows[] = {
-      {"getrf", ApplyGetrf<false>}, {"LuDecomposition", ApplyGetrf<true>},
-      {"potrf", ApplyPotrf},        {"trsm", ApplyTrsm},
-      {"gtsv", ApplyGtsv},
+      {"getrf", ApplyGetrf<false>, "mn > mn, k:i, :i"},
+      {"LuDecomposition", ApplyGetrf<true>, "mn > mn, k:i, m:i"},
+      {"potrf", ApplyPotrf, "nn > nn, :i", "uplo"},
+      {"trsm", ApplyTrsm, "oo, mn > mn", "side uplo diag trans_x"},
+      {"gtsv", ApplyGtsv, "n, n, n, np > n, n, n, np, :i"},
   };
   return kRows;
 }

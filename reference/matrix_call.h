@@ -178,7 +178,4 @@ absl::StatusOr<Value> ForEachMatrix(Interpreter& interpreter, const OpContext& o
   return op.shape.IsTuple() ? Value::Tuple(std::move(values)) : std::move(values[0]);
 }
 
-// unsupported, unless the call has these numbers of operands and result arrays.
-absl::Status CheckCall(const OpContext& op, size_t operands, size_t results);
-
 }  // namespace assay::reference

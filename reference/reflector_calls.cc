@@ -58,7 +58,6 @@ void AddColumnResidual(const MatrixCall<E>& call, M& a) {
 
 // (a) -> (R with the reflectors below it, tau).
 absl::StatusOr<Value> ApplyGeqrf(Interpreter& interpreter, const OpContext& op) {
-  if (absl::Status status = CheckCall(op, 1, 2); !status.ok()) return status;
   return ForEachMatrix(interpreter, op, 2, [](auto call) {
     auto a = call.Read(0);
     if (call.results.bounds) AddColumnResidual(call, a);
@@ -76,7 +75,6 @@ absl::StatusOr<Value> ApplyGeqrf(Interpreter& interpreter, const OpContext& op) 
 
 // (reflectors, tau) -> the first columns of their product.
 absl::StatusOr<Value> ApplyOrgqr(Interpreter& interpreter, const OpContext& op) {
-  if (absl::Status status = CheckCall(op, 2, 1); !status.ok()) return status;
   return ForEachMatrix(interpreter, op, 2, [](auto call) {
     using M = typename decltype(call)::NumberMatrix;
     using W = typename decltype(call)::W;
@@ -145,7 +143,6 @@ std::vector<Disc<S>> ReduceToHessenberg(Matrix<Disc<S>>& a, int64_t first, int64
 
 // (a) -> (Hessenberg form with the reflectors below it, tau, info).
 absl::StatusOr<Value> ApplyGehrd(Interpreter& interpreter, const OpContext& op) {
-  if (absl::Status status = CheckCall(op, 1, 3); !status.ok()) return status;
   const Shape& shape = op.literal(0).shape();
   const int64_t n = shape.rank() == 0 ? 0 : shape.dimensions().back();
   const int64_t low = ConfigInteger(op, "low").value_or(1);
@@ -169,7 +166,6 @@ absl::StatusOr<Value> ApplyGehrd(Interpreter& interpreter, const OpContext& op) 
 // (a) -> (a with the reflectors in its triangle, diagonal, off-diagonal, tau, info) of a Hermitian
 // matrix of which one triangle is read. The upper one is the lower one counted backwards.
 absl::StatusOr<Value> ApplySytrd(Interpreter& interpreter, const OpContext& op) {
-  if (absl::Status status = CheckCall(op, 1, 5); !status.ok()) return status;
   const bool lower = HasOption(op, "uplo", 'L');
   return ForEachMatrix(interpreter, op, 2, [lower](auto call) {
     using S = typename decltype(call)::S;
@@ -209,7 +205,6 @@ absl::StatusOr<Value> ApplySytrd(Interpreter& interpreter, const OpContext& op) 
 // (a, columns) -> (R with the reflectors below it, columns, tau): the columns with a number go
 // first, then always the longest of what is left.
 absl::StatusOr<Value> ApplyGeqp3(Interpreter& interpreter, const OpContext& op) {
-  if (absl::Status status = CheckCall(op, 2, 3); !status.ok()) return status;
   const Literal& chosen = op.literal(1);
   return ForEachMatrix(interpreter, op, 2, [&chosen](auto call) {
     using T = typename decltype(call)::T;
@@ -263,7 +258,6 @@ absl::StatusOr<Value> ApplyGeqp3(Interpreter& interpreter, const OpContext& op) 
 
 // (reflectors, tau, c) -> q c, qᴴ c, c q or c qᴴ.
 absl::StatusOr<Value> ApplyOrmqr(Interpreter& interpreter, const OpContext& op) {
-  if (absl::Status status = CheckCall(op, 3, 1); !status.ok()) return status;
   const bool left = HasFlag(op, "left"), adjoint = HasFlag(op, "transpose");
   const Shape &reflectors = op.literal(0).shape(), &shape = op.shape;
   const int64_t order = reflectors.dimension(reflectors.rank() - 2);
@@ -302,12 +296,18 @@ absl::StatusOr<Value> ApplyOrmqr(Interpreter& interpreter, const OpContext& op) 
 
 absl::Span<const CustomCallTarget> ReflectorTargets() {
   static constexpr CustomCallTarget kRows[] = {
-      {"geqrf", ApplyGeqrf},           {"orgqr", ApplyOrgqr},
-      {"ungqr", ApplyOrgqr},           {"geqp3", ApplyGeqp3},
-      {"gehrd", ApplyGehrd},           {"sytrd", ApplySytrd},
-      {"hetrd", ApplySytrd},           {"ormqr", ApplyOrmqr},
-      {"unmqr", ApplyOrmqr},           {"Qr", ApplyGeqrf},
-      {"QrDecomposition", ApplyGeqrf}, {"ProductOfElementaryHouseholderReflectors", ApplyOrgqr},
+      {"geqrf", ApplyGeqrf, "mn > mn, k"},
+      {"orgqr", ApplyOrgqr, "mn, t > mn"},
+      {"ungqr", ApplyOrgqr, "mn, t > mn"},
+      {"geqp3", ApplyGeqp3, "mn, n:i > mn, n:i, k"},
+      {"gehrd", ApplyGehrd, "nn > nn, j, :i"},
+      {"sytrd", ApplySytrd, "nn > nn, n:r, j:r, j, :i", "uplo"},
+      {"hetrd", ApplySytrd, "nn > nn, n:r, j:r, j, :i", "uplo"},
+      {"ormqr", ApplyOrmqr, "xy, t, mn > mn", "left transpose"},
+      {"unmqr", ApplyOrmqr, "xy, t, mn > mn", "left transpose"},
+      {"Qr", ApplyGeqrf, "mn > mn, k"},
+      {"QrDecomposition", ApplyGeqrf, "mn > mn, k"},
+      {"ProductOfElementaryHouseholderReflectors", ApplyOrgqr, "mn, t > mn"},
   };
   return kRows;
 }

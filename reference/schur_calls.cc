@@ -3,6 +3,8 @@
 // results are judged by their defining property, up to the residual of a backward stable algorithm
 // (operation semantics chapter 11, class RESID).
 #include "reference/matrix_ops.h"
+#include "spec/backend/error.h"
+#include "spec/base/strings.h"
 
 namespace assay::reference {
 namespace {
@@ -312,7 +314,6 @@ typename Call::W Tolerance(const Call& call, const M& numbers) {
 // (a) -> (eigenvalues, left and right eigenvectors, info).
 absl::StatusOr<Value> ApplyGeev(Interpreter& interpreter, const OpContext& op) {
   const bool real = !IsComplex(op.literal(0).element_type());
-  if (absl::Status status = CheckCall(op, 1, real ? 5 : 4); !status.ok()) return status;
   const bool wanted[] = {HasOption(op, "compute_left", 'V'), HasOption(op, "compute_right", 'V')};
   return ForEachMatrix(interpreter, op, 2, [real, &wanted](auto call) {
     using E = typename decltype(call)::Element;
@@ -510,8 +511,13 @@ std::shared_ptr<const Property> SchurProperty(ElementType type, Matrix<S> a, W t
 // (a) -> (t, z, eigenvalues, number of selected ones, info).
 absl::StatusOr<Value> ApplyGees(Interpreter& interpreter, const OpContext& op) {
   const bool real = !IsComplex(op.literal(0).element_type());
-  if (absl::Status status = CheckCall(op, 1, real ? 6 : 5); !status.ok()) return status;
   const bool vectors = HasOption(op, "mode", 'V');
+  if (HasOption(op, "sort", 'S')) {
+    return MakeError(ErrorClass::kUnsupported,
+                     StrCat(op.instruction.name(),
+                            ": no function that selects eigenvalues can be "
+                            "given to gees; sort = 'N' is known"));
+  }
   return ForEachMatrix(interpreter, op, 2, [real, vectors](auto call) {
     using E = typename decltype(call)::Element;
     using S = typename decltype(call)::S;
@@ -555,8 +561,9 @@ absl::StatusOr<Value> ApplyGees(Interpreter& interpreter, const OpContext& op) {
 
 absl::Span<const CustomCallTarget> SchurTargets() {
   static constexpr CustomCallTarget kRows[] = {
-      {"geev", ApplyGeev},
-      {"gees", ApplyGees},
+      {"geev", ApplyGeev, "nn > n, n, nn:c, nn:c, :i", "compute_left compute_right",
+       "nn > n, nn, nn, :i"},
+      {"gees", ApplyGees, "nn > nn, nn, n, n, :i, :i", "mode", "nn > nn, nn, n, :i, :i"},
   };
   return kRows;
 }

@@ -192,7 +192,10 @@ absl::StatusOr<Shape> Permuted(const OpSite& site) {
 
 // (what goes in, what comes out, contexts as written)
 absl::StatusOr<Shape> Started(const OpSite& site, Shape result) {
-  std::vector<Shape> elements = {BundleOfOperands(site), std::move(result)};
+  // Of slices in place only what is read goes in.
+  const bool in_place = site.attributes.Has(Attr::kPermuteSliceSizes);
+  std::vector<Shape> elements = {in_place ? *site.operands[0] : BundleOfOperands(site),
+                                 std::move(result)};
   if (site.written != nullptr && site.written->IsTuple()) {
     for (size_t i = 2; i < site.written->elements().size(); ++i)
       elements.push_back(site.written->elements()[i]);

@@ -4,6 +4,7 @@
 
 #include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
+#include "spec/proto/gzip.h"
 #include "spec/proto/hlo.pb.h"
 #include "spec/proto/module_proto.h"
 #include "spec/proto/shape_proto.h"
@@ -207,6 +208,11 @@ bool LooksBinary(std::string_view bytes) {
 }
 
 absl::StatusOr<Snapshot> ReadSnapshot(std::string_view bytes) {
+  if (IsGzip(bytes)) {
+    ASSAY_ASSIGN_OR_RETURN(const std::string unpacked, Gunzip(bytes));
+    if (IsGzip(unpacked)) return absl::InvalidArgumentError("the bytes are packed twice by gzip");
+    return ReadSnapshot(unpacked);
+  }
   if (bytes.size() > size_t{std::numeric_limits<int>::max()}) {
     return absl::ResourceExhaustedError("the file is larger than a message can be");
   }

@@ -3,6 +3,7 @@
 
 #include "spec/base/strings.h"
 #include "spec/ops/verifier.h"
+#include "spec/proto/gzip.h"
 #include "spec/proto/module_proto.h"
 #include "spec/text/reader.h"
 
@@ -16,7 +17,15 @@ absl::StatusOr<std::unique_ptr<Module>> LoadModule(const std::string& path) {
   std::ostringstream text;
   text << file.rdbuf();
   if (file.bad()) return absl::DataLossError(StrCat(path, ": cannot be read to its end"));
-  const std::string content = text.str();
+  std::string content = text.str();
+  if (IsGzip(content)) {
+    absl::StatusOr<std::string> unpacked = Gunzip(content);
+    if (!unpacked.ok()) {
+      return absl::Status(unpacked.status().code(),
+                          StrCat(path, ": ", ToStd(unpacked.status().message())));
+    }
+    content = *std::move(unpacked);
+  }
   ReadOptions options;
   options.file_name = path;
   const bool binary = LooksBinary(content);

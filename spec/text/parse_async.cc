@@ -1,6 +1,6 @@
-// Async sugar: "dot-start(...)" for an async-start around a computation of one dot. Document:
-// hlo-format chapter 3.11.
+// Reads async sugar. Document: hlo-format chapter 3.11.
 #include "spec/base/strings.h"
+#include "spec/text/async_sugar.h"
 #include "spec/text/parser.h"
 
 namespace assay::text_internal {
@@ -13,30 +13,6 @@ struct Suffix {
 constexpr Suffix kSuffixes[] = {{"-start", Opcode::kAsyncStart},
                                 {"-update", Opcode::kAsyncUpdate},
                                 {"-done", Opcode::kAsyncDone}};
-
-// Ops with a start and done of their own, and what no computation can be made of.
-bool TakesSugar(Opcode opcode) {
-  switch (opcode) {
-    case Opcode::kAllGather:
-    case Opcode::kAllReduce:
-    case Opcode::kCollectivePermute:
-    case Opcode::kCopy:
-    case Opcode::kSend:
-    case Opcode::kRecv:
-    case Opcode::kAsyncStart:
-    case Opcode::kAsyncUpdate:
-    case Opcode::kAsyncDone:
-    case Opcode::kParameter:
-    case Opcode::kConstant:
-      return false;
-    default:
-      return true;
-  }
-}
-
-// Attributes that the wrapped instruction has, too.
-constexpr Attr kCopied[] = {Attr::kMetadata, Attr::kOrigin, Attr::kBackendConfig,
-                            Attr::kFrontendAttributes, Attr::kStatistics};
 
 // What an update or done belongs to; nullptr when it came through other ops.
 const Instruction* WrappedRoot(const Instruction* at) {
@@ -52,7 +28,8 @@ std::optional<AsyncSugar> FindAsyncSugar(std::string_view word) {
     if (!word.ends_with(suffix.text)) continue;
     const std::optional<Opcode> wrapped =
         OpcodeFromName(word.substr(0, word.size() - suffix.text.size()));
-    if (wrapped.has_value() && TakesSugar(*wrapped)) return AsyncSugar{suffix.opcode, *wrapped};
+    if (wrapped.has_value() && TakesAsyncSugar(*wrapped))
+      return AsyncSugar{suffix.opcode, *wrapped};
   }
   return std::nullopt;
 }
@@ -93,7 +70,7 @@ Instruction* Parser::ParseAsyncStart(BodyScope* scope, std::string_view name, Op
     outer.Set(Attr::kSharding, *sharding);
     state.attributes.Remove(Attr::kSharding);
   }
-  for (Attr attr : kCopied) {
+  for (Attr attr : kSharedWithWrapped) {
     if (const AttrValue* value = state.attributes.Find(attr)) outer.Set(attr, *value);
   }
   wrapped->set_execution_thread(outer.String(Attr::kAsyncExecutionThread));

@@ -3,6 +3,7 @@
 
 #include "absl/container/flat_hash_set.h"
 #include "spec/base/strings.h"
+#include "spec/text/async_sugar.h"
 #include "spec/text/lexer.h"
 #include "spec/text/writer_internal.h"
 
@@ -42,13 +43,37 @@ void AppendConstantValue(std::string& out, const Instruction& constant,
   }
 }
 
-void AppendInstruction(std::string& out, const Instruction& instruction,
-                       const WriteOptions& options) {
+// The options, and what they make of the module at hand.
+struct Form {
+  WriteOptions options;
+  text_internal::SugaredStarts sugared;
+
+  Form(const WriteOptions& chosen, const Module* module) : options(chosen) {
+    if (options.async_sugar && module != nullptr)
+      sugared = text_internal::FindSugaredStarts(*module, options.metadata);
+  }
+};
+
+void AppendOpcode(std::string& out, Opcode opcode, const Instruction* wrapped) {
+  if (wrapped == nullptr) {
+    out += Name(opcode);
+    return;
+  }
+  out += Name(wrapped->opcode());
+  out += opcode == Opcode::kAsyncStart    ? "-start"
+         : opcode == Opcode::kAsyncUpdate ? "-update"
+                                          : "-done";
+}
+
+void AppendInstruction(std::string& out, const Instruction& instruction, const Form& form) {
+  const WriteOptions& options = form.options;
+  const Instruction* wrapped =
+      form.sugared.empty() ? nullptr : text_internal::SugaredRoot(form.sugared, instruction);
   AppendName(out, instruction.name(), options);
   out += " = ";
   instruction.shape().AppendTo(out, options.layouts);
   out += ' ';
-  out += Name(instruction.opcode());
+  AppendOpcode(out, instruction.opcode(), wrapped);
   out += '(';
   if (instruction.opcode() == Opcode::kParameter) {
     AppendInteger(out, instruction.parameter_number());
@@ -62,7 +87,8 @@ void AppendInstruction(std::string& out, const Instruction& instruction,
     }
   }
   out += ')';
-  AppendAttributes(out, instruction, options);
+  AppendAttributes(out, instruction, options,
+                   instruction.opcode() == Opcode::kAsyncStart ? wrapped : nullptr);
 }
 
 // Stored order where every operand comes before its users, as text needs it; otherwise the same
@@ -155,7 +181,8 @@ void AppendSignature(std::string& out, const Computation& computation) {
 }
 
 void AppendComputationText(std::string& out, const Computation& computation, bool is_entry,
-                           const WriteOptions& options) {
+                           const Form& form) {
+  const WriteOptions& options = form.options;
   if (is_entry) out += "ENTRY ";
   AppendName(out, computation.name(), options);
   if (options.percent) AppendSignature(out, computation);
@@ -163,7 +190,7 @@ void AppendComputationText(std::string& out, const Computation& computation, boo
   for (const Instruction* instruction : TextOrder(computation)) {
     out += "  ";
     if (instruction == computation.root()) out += "ROOT ";
-    AppendInstruction(out, *instruction, options);
+    AppendInstruction(out, *instruction, form);
     out += '\n';
   }
   out += '}';
@@ -247,16 +274,21 @@ WriteOptions WriteOptions::Short() {
   options.percent = false;
   options.metadata = false;
   options.index_comments = false;
+  options.async_sugar = true;
   return options;
 }
 
 std::string WriteModule(const Module& module, const WriteOptions& options) {
   std::string out;
   out.reserve(static_cast<size_t>(module.InstructionCount()) * 96);
+  const Form form(options, &module);
+  absl::flat_hash_set<const Computation*> written_at_their_starts;
+  for (const Instruction* start : form.sugared) written_at_their_starts.insert(start->callee());
   AppendHeader(out, module, options);
   for (const Computation* computation : TextOrder(module)) {
+    if (written_at_their_starts.contains(computation)) continue;
     out += '\n';
-    AppendComputationText(out, *computation, computation == module.entry(), options);
+    AppendComputationText(out, *computation, computation == module.entry(), form);
     out += '\n';
   }
   return out;
@@ -265,13 +297,15 @@ std::string WriteModule(const Module& module, const WriteOptions& options) {
 std::string WriteComputation(const Computation& computation, const WriteOptions& options) {
   std::string out;
   bool is_entry = computation.parent() != nullptr && computation.parent()->entry() == &computation;
-  AppendComputationText(out, computation, is_entry, options);
+  AppendComputationText(out, computation, is_entry, Form(options, computation.parent()));
   return out;
 }
 
 std::string WriteInstruction(const Instruction& instruction, const WriteOptions& options) {
   std::string out;
-  AppendInstruction(out, instruction, options);
+  const Computation* computation = instruction.parent();
+  AppendInstruction(out, instruction,
+                    Form(options, computation != nullptr ? computation->parent() : nullptr));
   return out;
 }
 

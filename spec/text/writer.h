@@ -15,9 +15,10 @@ struct WriteOptions {
   bool large_constants = true;  // print every constant in full instead of {...} above 10 elements
   bool index_comments = true;   // /*index=5*/ in lists of operands (tuple shapes always have them)
   bool layouts = true;          // of instruction shapes
+  bool async_sugar = false;     // dot-start(...) for an async-start around one dot
 
   static WriteOptions Long() { return {}; }
-  // What JAX prints: no percent signs, signatures, metadata.
+  // What JAX prints: no percent signs, signatures, metadata; async sugar.
   static WriteOptions Short();
 };
 

@@ -314,14 +314,19 @@ void AppendAttributeValue(std::string& out, Attr attr, const AttrValue& value, b
   std::visit(ValueWriter{out, attr, Info(attr).kind, metadata}, value);
 }
 
-void AppendAttributes(std::string& out, const Instruction& instruction,
-                      const WriteOptions& options) {
-  for (const AttrSpec& spec : Info(instruction.opcode()).attributes) {
-    // It describes the computation and is written behind it.
-    if (spec.attr != Attr::kIsComposite) AppendOne(out, instruction, spec.attr);
-  }
-  AppendCallees(out, instruction, options);
-  AppendOne(out, instruction, Attr::kIsComposite);
+void AppendAttributes(std::string& out, const Instruction& instruction, const WriteOptions& options,
+                      const Instruction* wrapped) {
+  auto append_row = [&out](const Instruction& of) {
+    for (const AttrSpec& spec : Info(of.opcode()).attributes) {
+      // It describes the computation and is written behind it.
+      if (spec.attr != Attr::kIsComposite) AppendOne(out, of, spec.attr);
+    }
+  };
+  append_row(instruction);
+  if (wrapped != nullptr) append_row(*wrapped);
+  const Instruction& caller = wrapped != nullptr ? *wrapped : instruction;
+  AppendCallees(out, caller, options);
+  AppendOne(out, caller, Attr::kIsComposite);
   AppendOne(out, instruction, Attr::kSharding, options.metadata);
   AppendOne(out, instruction, Attr::kFrontendAttributes);
   AppendControlPredecessors(out, instruction, options);

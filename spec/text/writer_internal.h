@@ -9,9 +9,10 @@
 
 namespace assay::text_internal {
 
-// ", name=value" for every attribute and callee of `instruction`, in print order.
-void AppendAttributes(std::string& out, const Instruction& instruction,
-                      const WriteOptions& options);
+// ", name=value" for every attribute and callee of `instruction`, in print order. Of a sugared
+// async-start those of what it wraps come, too.
+void AppendAttributes(std::string& out, const Instruction& instruction, const WriteOptions& options,
+                      const Instruction* wrapped = nullptr);
 // The value alone; with the metadata of shardings or without.
 void AppendAttributeValue(std::string& out, Attr attr, const AttrValue& value,
                           bool metadata = true);

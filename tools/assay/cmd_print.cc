@@ -19,11 +19,13 @@ struct Options {
   std::string optimized;  // backend
   int64_t limit = -1;
   bool decisions = false;
+  bool async_sugar = false;
 };
 
-WriteOptions FormOf(const std::string& format) {
+WriteOptions FormOf(const std::string& format, bool async_sugar) {
   if (format == "short") return WriteOptions::Short();
   WriteOptions options = WriteOptions::Long();
+  options.async_sugar = async_sugar;
   if (format == "canonical") {
     options.metadata = false;
     options.index_comments = false;
@@ -41,9 +43,9 @@ void PrintDecisions(const std::vector<Decision>& decisions) {
 }
 
 // The binary form goes out as it is.
-int PrintModule(const Module& module, const std::string& format) {
+int PrintModule(const Module& module, const std::string& format, bool async_sugar) {
   if (format != "proto") {
-    Print(WriteModule(module, FormOf(format)));
+    Print(WriteModule(module, FormOf(format, async_sugar)));
     return kExitOk;
   }
   absl::StatusOr<std::string> bytes = WriteModuleProto(module);
@@ -69,7 +71,7 @@ int PrintOptimized(const Options& options, const Module& module) {
   }
   absl::StatusOr<std::unique_ptr<Module>> optimized = (*executable)->OptimizedModule();
   if (!optimized.ok()) return Fail(optimized.status());
-  return PrintModule(**optimized, options.format);
+  return PrintModule(**optimized, options.format, options.async_sugar);
 }
 
 int Run(const Options& options) {
@@ -79,7 +81,7 @@ int Run(const Options& options) {
   if (options.decisions) {
     return Fail(absl::InvalidArgumentError("--decisions needs --optimized BACKEND"));
   }
-  return PrintModule(**module, options.format);
+  return PrintModule(**module, options.format, options.async_sugar);
 }
 
 }  // namespace
@@ -92,6 +94,8 @@ void DeclarePrint(OptionList& line, VerbAction& action) {
            "metadata and comments; proto: the binary HloModuleProto")
       .OneOf({"short", "long", "canonical", "proto"})
       .ShowDefault();
+  line.AddFlag("--async-sugar", options->async_sugar,
+               "dot-start(...) for an async-start around one dot (short always does)");
   line.Add("--optimized", options->optimized, "What this backend's passes make of it");
   line.Add("--limit", options->limit, "Refuse the backend's decisions above this number");
   line.AddFlag("--decisions", options->decisions, "List the backend's decisions instead");
