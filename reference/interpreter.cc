@@ -367,9 +367,9 @@ absl::StatusOr<Value> Interpreter::Apply(const OpEvaluation& general_row, const 
     return MakeValue(std::move(result), memory());
   }
   if (absl::Status status = row.evaluate(op, result.literal); !status.ok()) return status;
-  if (freedoms_.liberty != 0 && Info(op.instruction.opcode()).Is(kElementwise) &&
+  if (freedoms_.liberties != nullptr && Info(op.instruction.opcode()).Is(kElementwise) &&
       HasBudget(op.instruction.opcode())) {
-    absl::Status moved = MoveWithinBudget(op, row.bound, freedoms_.liberty, result.literal);
+    absl::Status moved = MoveWithinBudget(op, row.bound, *freedoms_.liberties, result.literal);
     if (!moved.ok()) return moved;
   }
   if (bounding()) {

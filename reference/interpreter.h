@@ -27,6 +27,7 @@ class Budget {
   // Takes `steps` element evaluations; timeout when there are none left or the time is over.
   absl::Status Take(int64_t steps);
   MemoryMeter& memory() { return memory_; }
+  int64_t steps_taken() const { return limits_.steps - steps_left_; }
 
  private:
   Limits limits_;
@@ -92,9 +93,10 @@ class Interpreter {
     return std::exchange(random_state_, random_state_ + delta);
   }
 
-  // Evaluates with a liberty (reference/liberties.h) instead of plainly.
-  void set_liberty(int liberty) {
-    freedoms_.liberty = without_contraction_.liberty = liberty;
+  // Evaluates with liberties (reference/liberties.h) instead of plainly; they outlive the
+  // interpreter.
+  void set_liberties(Liberties* liberties) {
+    freedoms_.liberties = without_contraction_.liberties = liberties;
     freedoms_.xla_budgets = without_contraction_.xla_budgets = true;
   }
   // Calls `watch` with every result but those of parameters and constants.

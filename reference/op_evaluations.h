@@ -11,6 +11,7 @@
 namespace assay::reference {
 
 class Interpreter;
+class Liberties;
 
 // The freedoms of the profile in force; none in plain evaluation.
 struct Freedoms {
@@ -22,7 +23,8 @@ struct Freedoms {
   bool reciprocal = false;       // ClauseId::kReciprocalDivision
   bool literal_reducer = false;  // ClauseId::kLiteralReducer
   bool xla_budgets = false;      // ulp budgets of the profile xla instead of strict
-  int liberty = 0;  // not a freedom but a use of them: an evaluation of reference/liberties.h
+  // Not a freedom but a use of them: an evaluation of reference/liberties.h.
+  Liberties* liberties = nullptr;
 };
 
 // One application of an op.
