@@ -128,8 +128,8 @@ class PowerMeter {
     if (caught) ++(is_moved ? power_.moved_caught : power_.flipped_caught);
     if (is_moved) {
       const double unit = UnitOf(plain, *at);
-      power_.outputs.push_back({static_cast<int64_t>(k), deviations_[k],
-                                leaf.bounds[*at].radius / unit, caught});
+      power_.outputs.push_back(
+          {static_cast<int64_t>(k), deviations_[k], leaf.bounds[*at].radius / unit, caught});
     }
     if (!caught) power_.missed.push_back(StrCat("output ", k, ", element ", *at, ": ", how));
   }

@@ -68,6 +68,7 @@ class Interpreter {
  public:
   // `profile` nullptr: plain evaluation. On the only device of a machine of its own.
   Interpreter(Budget& budget, const Profile* profile);
+  ~Interpreter();
   // On `device`, whose machine outlives the interpreter.
   Interpreter(Budget& budget, const Profile* profile, Device& device, std::shared_ptr<Plans> plans);
 
@@ -115,6 +116,7 @@ class Interpreter {
   Budget& budget_;
   const Profile* profile_;
   Freedoms freedoms_;
+  std::unique_ptr<ErrorNumbers> errors_;
   Freedoms without_contraction_;  // of products that no addition reads
   std::shared_ptr<Plans> plans_;
   Device* device_ = nullptr;

@@ -17,28 +17,55 @@ void SortTerms(std::vector<A>& terms, bool falling) {
   }
 }
 
-// Of the next few terms the one is taken whose rounding leads furthest up, or down. The terms of
-// the sign that weighs more come first, the largest before the others: that makes partial sums, and
-// their roundings, large.
+// Added in pairs, then pairs of pairs: what that is off by hardly shows.
 template <typename A>
-A CombineTowards(std::vector<A>& terms, bool multiply, bool up) {
-  using W = std::conditional_t<std::is_same_v<A, float>, double, long double>;
-  constexpr size_t kCandidates = 16;
-  W total = multiply ? 1 : 0;
-  for (A term : terms) total = multiply ? total * term : total + term;
-  if (!multiply) SortTerms(terms, total > 0);
-  // What a rounding upwards does to a product depends on the signs of all.
-  W wanted = up ? 1 : -1;
-  if (multiply && total < 0) wanted = -wanted;
-  A value = terms[0];
-  size_t next = std::min(terms.size(), kCandidates + 1);
-  size_t first = 1;
-  while (first < terms.size()) {
+A AddInPairs(absl::Span<const A> terms) {
+  if (terms.size() == 1) return terms[0];
+  return AddInPairs(terms.subspan(0, terms.size() / 2)) +
+         AddInPairs(terms.subspan(terms.size() / 2));
+}
+
+// Beside a large partial sum what a term loses is decided by its own low bits: the terms that lose
+// in the wrong direction are added up beforehand, apart. Of the others those of the sign that
+// weighs more come first, the largest before the others, which makes partial sums, and their
+// roundings, large. The sum of the former is returned, the latter remain.
+template <typename A, typename W>
+A SetWrongTermsApart(std::vector<A>& terms, W wanted) {
+  W above = 0, below = 0;
+  for (A term : terms) (term > 0 ? above : below) += term;
+  const W largest = std::max(above, -below);
+  const A partial = static_cast<A>((above > -below ? largest : -largest) * W{0.6});
+  auto is_right = [&](A term) {
+    return (static_cast<W>(static_cast<A>(partial + term)) - (static_cast<W>(partial) + term)) *
+               wanted >
+           0;
+  };
+  const auto right = std::partition(terms.begin(), terms.end(), [&](A t) { return !is_right(t); });
+  A apart = 0;
+  if (right != terms.begin()) {
+    apart = AddInPairs<A>({terms.data(), static_cast<size_t>(right - terms.begin())});
+    terms.erase(terms.begin(), right);
+  } else {
+    apart = terms.back();
+    terms.pop_back();
+  }
+  SortTerms(terms, above > -below);
+  return apart;
+}
+
+// `value` and the terms combined such that the roundings lead up, or down: of the next few terms
+// the one is taken whose rounding leads furthest.
+template <typename A, typename W>
+A CombineGreedily(A value, std::vector<A>& terms, bool multiply, W wanted) {
+  constexpr size_t kCandidates = 12;
+  for (size_t first = 0; first < terms.size(); ++first) {
+    const size_t end = std::min(terms.size(), first + kCandidates);
     size_t best = first;
     W best_gain = -INFINITY;
     A best_value = value;
-    for (size_t k = first; k < next; ++k) {
-      const W exact = multiply ? static_cast<W>(value) * terms[k] : static_cast<W>(value) + terms[k];
+    for (size_t k = first; k < end; ++k) {
+      const W exact =
+          multiply ? static_cast<W>(value) * terms[k] : static_cast<W>(value) + terms[k];
       const A rounded = static_cast<A>(multiply ? value * terms[k] : value + terms[k]);
       W gain = (static_cast<W>(rounded) - exact) * wanted;
       if (multiply && exact != 0) gain /= exact;
@@ -50,10 +77,27 @@ A CombineTowards(std::vector<A>& terms, bool multiply, bool up) {
     }
     value = best_value;
     std::swap(terms[first], terms[best]);
-    ++first;
-    next = std::min(terms.size(), next + 1);
   }
   return value;
+}
+
+// The terms combined such that the roundings lead up, or down.
+template <typename A>
+A CombineTowards(std::vector<A>& terms, bool multiply, bool up) {
+  using W = std::conditional_t<std::is_same_v<A, float>, double, long double>;
+  W wanted = up ? 1 : -1, total = 0;
+  for (A term : terms) {
+    total += term;
+    // What a rounding upwards does to a product depends on the signs of all.
+    if (multiply && term < 0) wanted = -wanted;
+  }
+  if (!multiply) SortTerms(terms, total > 0);
+  std::vector<A> rest(terms.begin() + 1, terms.end());
+  const A together = CombineGreedily(terms[0], rest, multiply, wanted);
+  if (multiply || terms.size() < 3) return together;
+  const A first = SetWrongTermsApart(terms, wanted);
+  const A apart = CombineGreedily(first, terms, false, wanted);
+  return (apart - together) * wanted > 0 ? apart : together;
 }
 
 // The number of the type next to `end` on the side of `centre`, or at it.
@@ -107,8 +151,8 @@ class Search {
   // A float output: how far its elements have strayed, in parts of their size or that of all.
   struct Output {
     std::vector<double> plain, scale;
-    std::vector<double> squares;   // of what its elements strayed by in the first trials
-    int64_t target = 0;            // the element that is led astray
+    std::vector<double> squares;    // of what its elements strayed by in the first trials
+    int64_t target = 0;             // the element that is led astray
     std::vector<double> of_target;  // by trial
     double worst = 0;
   };
@@ -123,7 +167,8 @@ class Search {
       output.plain.push_back(leaf.GetComponent(i));
       if (std::isfinite(output.plain.back())) sum += output.plain.back() * output.plain.back();
     }
-    const double mean = std::sqrt(sum / std::max<double>(1, static_cast<double>(output.plain.size())));
+    const double mean =
+        std::sqrt(sum / std::max<double>(1, static_cast<double>(output.plain.size())));
     for (double x : output.plain) output.scale.push_back(std::max(std::fabs(x), mean));
     output.squares.resize(output.plain.size());
     return output;
@@ -224,8 +269,8 @@ class Search {
       }
     }
     for (Output& output : outputs_) {
-      output.target = std::max_element(output.squares.begin(), output.squares.end()) -
-                      output.squares.begin();
+      output.target =
+          std::max_element(output.squares.begin(), output.squares.end()) - output.squares.begin();
     }
     for (const Literal& answer : early) RecordTargets(answer);
   }

@@ -12,6 +12,7 @@ namespace assay::reference {
 
 class Interpreter;
 class Liberties;
+class ErrorNumbers;
 
 // The freedoms of the profile in force; none in plain evaluation.
 struct Freedoms {
@@ -25,6 +26,8 @@ struct Freedoms {
   bool xla_budgets = false;      // ulp budgets of the profile xla instead of strict
   // Not a freedom but a use of them: an evaluation of reference/liberties.h.
   Liberties* liberties = nullptr;
+  // Where errors are followed from op to op (reference/bounds/forms.h).
+  ErrorNumbers* errors = nullptr;
 };
 
 // One application of an op.

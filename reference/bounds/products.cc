@@ -2,6 +2,7 @@
 #include "reference/products.h"
 
 #include "reference/bounds/binary.h"
+#include "reference/bounds/forms.h"
 #include "reference/bounds/sum.h"
 #include "reference/components.h"
 
@@ -241,6 +242,7 @@ void BoundProductSums(const OpContext& op, const ProductSums& sums, Array& resul
     using T = typename decltype(tag)::type;
     if (!error.narrow_accumulator) {
       BoundFloats<T, Accumulator<T>>(op, sums, error.operand_error, result);
+      if (error.operand_error == 0) NarrowProductSums(op, sums, result);
     } else if (error.word == "dot_bf16_bf16_bf16") {
       BoundFloats<T, BFloat16>(op, sums, error.operand_error, result);
     } else {
