@@ -156,8 +156,8 @@ class Search {
     std::vector<double> of_target;  // by trial
     double worst = 0;
   };
-  static constexpr int kTrials = 192, kFirstTrials = 16;
-  static constexpr int64_t kSteps = 40'000'000;  // of element evaluations, for all trials
+  static constexpr int kTrials = 512, kFirstTrials = 16;
+  static constexpr int64_t kSteps = 120'000'000;  // of element evaluations, for all trials
 
   static Output OutputOf(const Literal& leaf) {
     Output output;
