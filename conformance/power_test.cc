@@ -25,7 +25,7 @@ TEST(Power, BentOutputsOfRealModulesFail) {
   auto legal = [&](const Module& module, const std::vector<const Literal*>& arguments) {
     auto it = answers.find(name);
     if (it == answers.end())
-      it = answers.emplace(name, reference::EvaluateWithLiberties(module, arguments)).first;
+      it = answers.emplace(name, reference::SearchLiberties(module, arguments, 1'000'000)).first;
     return it->second;
   };
   for (uint64_t seed = 1; seed <= 3; ++seed) {
@@ -51,7 +51,7 @@ TEST(Power, BentOutputsOfRealModulesFail) {
   EXPECT_GT(total.flipped, 20);
   // The goal is nine of ten; what is missed are gradients of deep models and long sums, whose
   // bounds are worst cases without correlation.
-  EXPECT_GE(3 * total.moved_caught, 2 * total.moved);
+  EXPECT_GE(4 * total.moved_caught, 3 * total.moved);
 }
 
 }  // namespace

@@ -128,8 +128,8 @@ void MoveElements(const Array& bounded, Liberties& liberties, Literal& result) {
 // Searches for evaluations in which the outputs stray far from the plain one.
 class Search {
  public:
-  Search(const Module& module, const std::vector<const Literal*>& arguments)
-      : module_(module), arguments_(arguments) {}
+  Search(const Module& module, const std::vector<const Literal*>& arguments, int64_t steps)
+      : module_(module), arguments_(arguments), steps_of_all_(steps) {}
 
   absl::StatusOr<std::vector<Literal>> Run() {
     absl::StatusOr<Literal> plain = Evaluate(nullptr);
@@ -157,7 +157,6 @@ class Search {
     double worst = 0;
   };
   static constexpr int kTrials = 512, kFirstTrials = 16;
-  static constexpr int64_t kSteps = 120'000'000;  // of element evaluations, for all trials
 
   static Output OutputOf(const Literal& leaf) {
     Output output;
@@ -219,7 +218,7 @@ class Search {
     const int64_t choices = first.choices();
     if (choices == 0) return absl::OkStatus();
     const auto trials = static_cast<int>(
-        std::clamp<int64_t>(kSteps / std::max<int64_t>(steps_, 1), kFirstTrials, kTrials));
+        std::clamp<int64_t>(steps_of_all_ / std::max<int64_t>(steps_, 1), kFirstTrials, kTrials));
     std::vector<Literal> early;
     for (int trial = 0; trial < trials; ++trial) {
       Liberties liberties = Liberties::OfDirections(static_cast<uint64_t>(trial), nullptr);
@@ -290,6 +289,7 @@ class Search {
 
   const Module& module_;
   const std::vector<const Literal*>& arguments_;
+  int64_t steps_of_all_;
   Literal plain_;
   std::vector<Output> outputs_;
   std::vector<Literal> answers_;
@@ -341,7 +341,13 @@ absl::Status MoveWithinBudget(const OpContext& op, BoundFn bound, Liberties& lib
 
 absl::StatusOr<std::vector<Literal>> EvaluateWithLiberties(
     const Module& module, const std::vector<const Literal*>& arguments) {
-  return Search(module, arguments).Run();
+  return SearchLiberties(module, arguments, 120'000'000);
+}
+
+absl::StatusOr<std::vector<Literal>> SearchLiberties(const Module& module,
+                                                     const std::vector<const Literal*>& arguments,
+                                                     int64_t steps) {
+  return Search(module, arguments, steps).Run();
 }
 
 }  // namespace assay::reference

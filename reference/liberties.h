@@ -56,6 +56,10 @@ bool DrawnDirection(uint64_t seed, int64_t slot);
 // strays furthest that a search over directions finds.
 absl::StatusOr<std::vector<Literal>> EvaluateWithLiberties(
     const Module& module, const std::vector<const Literal*>& arguments);
+// The same with a search of about so many element evaluations.
+absl::StatusOr<std::vector<Literal>> SearchLiberties(const Module& module,
+                                                     const std::vector<const Literal*>& arguments,
+                                                     int64_t steps);
 
 // Moves the results of a function with an error budget, `result`, to an end of what `bound` allows
 // for the operands as they are.
