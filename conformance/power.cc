@@ -126,15 +126,24 @@ class PowerMeter {
     const bool caught = JudgeLeaves(expectation_, answer).verdict == Verdict::kFail;
     ++(is_moved ? power_.moved : power_.flipped);
     if (caught) ++(is_moved ? power_.moved_caught : power_.flipped_caught);
+    if (is_moved) {
+      const double unit = UnitOf(plain, *at);
+      power_.outputs.push_back(
+          {static_cast<int64_t>(k), deviations_[k], leaf.bounds[*at].radius / unit, caught});
+    }
     if (!caught) power_.missed.push_back(StrCat("output ", k, ", element ", *at, ": ", how));
+  }
+
+  static double UnitOf(const Literal& plain, int64_t slot) {
+    return UnitAt(Format(ComponentType(plain.element_type())),
+                  std::max(std::fabs(plain.GetComponent(slot)), RootMeanSquare(plain)));
   }
 
   // The code of the slot's value moved by so many units, up or down.
   uint64_t Moved(const Literal& plain, int64_t slot, double units) {
     const FloatFormat& format = Format(ComponentType(plain.element_type()));
     const double x = plain.GetComponent(slot);
-    const double unit = UnitAt(format, std::max(std::fabs(x), RootMeanSquare(plain)));
-    double step = units * unit;
+    double step = units * UnitOf(plain, slot);
     if ((random_() & 1) != 0) step = -step;
     if (!(std::fabs(x + step) <= format.MaxFinite())) step = -step;
     return EncodeFloat(format, x + step);

@@ -13,6 +13,14 @@ namespace assay {
 using LegalAnswers = std::function<absl::StatusOr<std::vector<Literal>>(
     const Module& module, const std::vector<const Literal*>& arguments)>;
 
+// A float output of which an element was moved, all in the units of the move (below).
+struct MovedOutput {
+  int64_t output = 0;
+  double deviation = 0;  // the largest of the legal answers
+  double radius = 0;     // what the bound allows the element, in either direction
+  bool caught = false;
+};
+
 struct ModulePower {
   std::string name;
   // Float outputs of which one random element was moved: by 16 times the largest deviation of the
@@ -27,6 +35,7 @@ struct ModulePower {
   int64_t legal = 0, legal_rejected = 0;
   // Outputs without an element to bend: none that is finite, not undecided, and judged by itself.
   int64_t skipped = 0;
+  std::vector<MovedOutput> outputs;
   std::vector<std::string> missed;  // "output 1, element 30: moved by 160 units"
 };
 

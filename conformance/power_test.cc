@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
+
 #include "reference/interpreter.h"
 #include "reference/liberties.h"
 
@@ -17,11 +19,21 @@ TEST(Power, BentOutputsOfRealModulesFail) {
   CheckOptions options;
   options.profile = &Profile::Xla();
   ModulePower total;
+  // The same answers for every seed, which only chooses the elements to bend.
+  std::map<std::string, absl::StatusOr<std::vector<Literal>>> answers;
+  std::string name;
+  auto legal = [&](const Module& module, const std::vector<const Literal*>& arguments) {
+    auto it = answers.find(name);
+    if (it == answers.end())
+      it = answers.emplace(name, reference::SearchLiberties(module, arguments, 1'000'000)).first;
+    return it->second;
+  };
   for (uint64_t seed = 1; seed <= 3; ++seed) {
     options.seed = seed;
     for (const CaseFile& file : *cases) {
+      name = file.name;
       const absl::StatusOr<ModulePower> power =
-          MeasurePower(file, *oracle, nullptr, reference::EvaluateWithLiberties, options);
+          MeasurePower(file, *oracle, nullptr, legal, options);
       ASSERT_TRUE(power.ok()) << file.name << ": " << power.status();
       total.moved += power->moved;
       total.moved_caught += power->moved_caught;
@@ -39,7 +51,7 @@ TEST(Power, BentOutputsOfRealModulesFail) {
   EXPECT_GT(total.flipped, 20);
   // The goal is nine of ten; what is missed are gradients of deep models and long sums, whose
   // bounds are worst cases without correlation.
-  EXPECT_GE(3 * total.moved_caught, 2 * total.moved);
+  EXPECT_GE(4 * total.moved_caught, 3 * total.moved);
 }
 
 }  // namespace

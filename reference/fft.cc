@@ -6,6 +6,7 @@
 
 #include "reference/bounds/elements.h"
 #include "reference/components.h"
+#include "reference/liberties.h"
 
 namespace assay::reference {
 namespace {
@@ -193,6 +194,29 @@ Array PartsOf(const Array& array) {
   return IsComplex(array.literal.element_type()) ? Components(array) : array;
 }
 
+// Uses the contract up: every part of the result is off by as much as it may be when all are.
+template <typename W>
+void UseContract(const Transform& transform, Liberties& liberties, W unit,
+                 std::vector<std::complex<W>>& values) {
+  W squares = 0;
+  const bool real_output = transform.kind == FftKind::kIrfft;
+  for (std::complex<W>& value : values) {
+    if (real_output) value = value.real();
+    squares += std::norm(value);
+  }
+  const W parts = static_cast<W>(values.size()) * (real_output ? 1 : 2);
+  // A little less: the result is rounded afterwards.
+  const W budget = 8 * (1 + std::log2(static_cast<W>(transform.total))) - 1;
+  const W step = unit * budget * std::sqrt(squares / parts);
+  const int64_t site = liberties.Site(2 * static_cast<int64_t>(values.size()));
+  for (size_t i = 0; i < values.size(); ++i) {
+    const int64_t slot = site + 2 * static_cast<int64_t>(i);
+    const W real = liberties.IsUp(slot) ? step : -step;
+    const W imaginary = liberties.IsUp(slot + 1) ? step : -step;
+    values[i] += std::complex<W>(real, real_output ? 0 : imaginary);
+  }
+}
+
 template <typename T>
 void TransformAll(const OpContext& op, Literal& result) {
   const Transform transform(op);
@@ -201,7 +225,9 @@ void TransformAll(const OpContext& op, Literal& result) {
   absl::Span<T> out = parts.data<T>();
   ForEachTransform<Wide<T>>(
       transform, [&](int64_t slot) { return Widen<Wide<T>>(operand.data<T>()[slot]); },
-      [&](int64_t batch, const auto& values) {
+      [&](int64_t batch, std::vector<std::complex<Wide<T>>> values) {
+        if (op.freedoms.liberties != nullptr && transform.total > 1)
+          UseContract(transform, *op.freedoms.liberties, UnitRoundoff<T>(), values);
         ForEachSlot(transform, batch, values,
                     [&](int64_t slot, Wide<T> value) { out[slot] = Round<T>(value); });
       });

@@ -33,14 +33,14 @@ bool OnlyWidens(const Instruction* from, const Instruction* to) {
 // The accumulator of floats: wide, rounded once at the end, or the type itself.
 template <typename Op, typename T>
 T AccumulateReal(absl::Span<const T> in, T init, const IndexMap& terms, bool stepwise,
-                 int liberty) {
+                 Liberties* liberties, int64_t slot) {
   constexpr bool kSum = std::is_same_v<Op, Add>, kProduct = std::is_same_v<Op, Multiply>;
   if constexpr (kSum || kProduct) {
-    if (liberty != 0 && !stepwise) {
+    if (liberties != nullptr && !stepwise) {
       using A = std::conditional_t<std::is_same_v<T, double>, double, float>;
       std::vector<A> values = {Widen<A>(init)};
       for (int64_t at : terms) values.push_back(Widen<A>(in[at]));
-      return Round<T>(CombineInOrder(values, kProduct, liberty));
+      return Round<T>(liberties->Combine(values, kProduct, slot));
     }
   }
   if (stepwise) {
@@ -66,10 +66,11 @@ T AccumulateReal(absl::Span<const T> in, T init, const IndexMap& terms, bool ste
 
 // f(...f(f(init, x0), x1)...) for one result element.
 template <typename Op, typename T>
-T Accumulate(absl::Span<const T> in, T init, const IndexMap& terms, bool stepwise, int liberty) {
+T Accumulate(absl::Span<const T> in, T init, const IndexMap& terms, bool stepwise,
+             Liberties* liberties, int64_t slot) {
   if constexpr (kIsReal<T>) {
     if constexpr (requires { &Op::template Real<Working<T>>; })
-      return AccumulateReal<Op, T>(in, init, terms, stepwise, liberty);
+      return AccumulateReal<Op, T>(in, init, terms, stepwise, liberties, slot);
   } else if constexpr (kIsPred<T>) {
     if constexpr (requires { &Op::Predicate; }) {
       T value = init;
@@ -94,13 +95,16 @@ Array FoldComputed(const OpContext& op, bool bounding, Opcode combiner, const Ar
     using T = typename decltype(tag)::type;
     absl::Span<const T> in = input.literal.data<T>(), first = init.literal.data<T>();
     absl::Span<T> out = result.literal.data<T>();
+    Liberties* liberties = op.freedoms.liberties;
+    const int64_t site =
+        liberties == nullptr ? 0 : liberties->Site(static_cast<int64_t>(out.size()));
     VisitCombiner(combiner, [&](auto meaning) {
       IndexMap list;
       for (size_t o = 0; o < out.size(); ++o) {
         const auto at = static_cast<int64_t>(o);
         terms.List(at, list);
         out[o] = Accumulate<decltype(meaning), T>(in, first[terms.InitOf(at)], list, rules.stepwise,
-                                                  op.freedoms.liberty);
+                                                  liberties, site + at);
       }
     });
   });

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "reference/bounds/forms.h"
 #include "reference/complex.h"
 #include "reference/dynamic_shapes.h"
 #include "reference/liberties.h"
@@ -242,7 +243,11 @@ Interpreter::Interpreter(Budget& budget, const Profile* profile)
       profile_(profile),
       freedoms_(FreedomsOf(profile)),
       without_contraction_(WithoutContraction(freedoms_)),
-      plans_(std::make_shared<Plans>()) {}
+      plans_(std::make_shared<Plans>()) {
+  if (profile == nullptr) return;
+  errors_ = std::make_unique<ErrorNumbers>();
+  freedoms_.errors = without_contraction_.errors = errors_.get();
+}
 
 Interpreter::Interpreter(Budget& budget, const Profile* profile, Device& device,
                          std::shared_ptr<Plans> plans)
@@ -252,6 +257,8 @@ Interpreter::Interpreter(Budget& budget, const Profile* profile, Device& device,
       without_contraction_(WithoutContraction(freedoms_)),
       plans_(std::move(plans)),
       device_(&device) {}
+
+Interpreter::~Interpreter() = default;
 
 Device& Interpreter::device() {
   if (device_ == nullptr) {
@@ -368,9 +375,9 @@ absl::StatusOr<Value> Interpreter::Apply(const OpEvaluation& general_row, const 
     return MakeValue(std::move(result), memory());
   }
   if (absl::Status status = row.evaluate(op, result.literal); !status.ok()) return status;
-  if (freedoms_.liberty != 0 && Info(op.instruction.opcode()).Is(kElementwise) &&
+  if (freedoms_.liberties != nullptr && Info(op.instruction.opcode()).Is(kElementwise) &&
       HasBudget(op.instruction.opcode())) {
-    absl::Status moved = MoveWithinBudget(op, row.bound, freedoms_.liberty, result.literal);
+    absl::Status moved = MoveWithinBudget(op, row.bound, *freedoms_.liberties, result.literal);
     if (!moved.ok()) return moved;
   }
   if (bounding()) {
@@ -381,6 +388,7 @@ absl::StatusOr<Value> Interpreter::Apply(const OpEvaluation& general_row, const 
         return status;
     }
     if (absl::Status status = row.bound(op, result); !status.ok()) return status;
+    if (Info(op.instruction.opcode()).Is(kElementwise)) NarrowElementwise(op, result);
   }
   return MakeValue(std::move(result), memory());
 }

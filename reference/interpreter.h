@@ -27,6 +27,7 @@ class Budget {
   // Takes `steps` element evaluations; timeout when there are none left or the time is over.
   absl::Status Take(int64_t steps);
   MemoryMeter& memory() { return memory_; }
+  int64_t steps_taken() const { return limits_.steps - steps_left_; }
 
  private:
   Limits limits_;
@@ -67,6 +68,7 @@ class Interpreter {
  public:
   // `profile` nullptr: plain evaluation. On the only device of a machine of its own.
   Interpreter(Budget& budget, const Profile* profile);
+  ~Interpreter();
   // On `device`, whose machine outlives the interpreter.
   Interpreter(Budget& budget, const Profile* profile, Device& device, std::shared_ptr<Plans> plans);
 
@@ -92,9 +94,10 @@ class Interpreter {
     return std::exchange(random_state_, random_state_ + delta);
   }
 
-  // Evaluates with a liberty (reference/liberties.h) instead of plainly.
-  void set_liberty(int liberty) {
-    freedoms_.liberty = without_contraction_.liberty = liberty;
+  // Evaluates with liberties (reference/liberties.h) instead of plainly; they outlive the
+  // interpreter.
+  void set_liberties(Liberties* liberties) {
+    freedoms_.liberties = without_contraction_.liberties = liberties;
     freedoms_.xla_budgets = without_contraction_.xla_budgets = true;
   }
   // Calls `watch` with every result but those of parameters and constants.
@@ -113,6 +116,7 @@ class Interpreter {
   Budget& budget_;
   const Profile* profile_;
   Freedoms freedoms_;
+  std::unique_ptr<ErrorNumbers> errors_;
   Freedoms without_contraction_;  // of products that no addition reads
   std::shared_ptr<Plans> plans_;
   Device* device_ = nullptr;

@@ -15,26 +15,55 @@
 
 namespace assay::reference {
 
-// The result of the entry under the profile xla, once with every liberty that there is.
+// What one evaluation makes of the freedoms: a rule for all choices, or a direction for each.
+class Liberties {
+ public:
+  // The rules of 1 to kRules: terms one after the other as they come, backwards, or one sign after
+  // the other from the largest or the smallest on, which makes partial sums large; functions all
+  // up, all down, or each its own way.
+  static constexpr int kRules = 8;
+  static Liberties OfRule(int rule) { return Liberties(rule, 0, nullptr); }
+  // Every result is pushed in a direction of its own: a sum by the order of its terms, a function
+  // by its budget. The directions are drawn from `seed`, or, where they are known, `up`.
+  static Liberties OfDirections(uint64_t seed, const std::vector<bool>* up) {
+    return Liberties(0, seed, up);
+  }
+
+  // Numbers for the results of an op, of which each has a choice, in the order of evaluation.
+  int64_t Site(int64_t count) { return std::exchange(next_, next_ + count); }
+  int64_t choices() const { return next_; }
+
+  bool IsUp(int64_t slot) const;
+  // The terms added or multiplied, and rounded each time, in an order for the slot. `terms` are
+  // moved about.
+  template <typename A>
+  A Combine(std::vector<A>& terms, bool multiply, int64_t slot) const;
+
+ private:
+  Liberties(int rule, uint64_t seed, const std::vector<bool>* up)
+      : rule_(rule), seed_(seed), up_(up) {}
+
+  int rule_;
+  uint64_t seed_;
+  const std::vector<bool>* up_;
+  int64_t next_ = 0;
+};
+
+// The direction of a choice drawn from a seed.
+bool DrawnDirection(uint64_t seed, int64_t slot);
+
+// The result of the entry under the profile xla, once with every rule; and those in which an output
+// strays furthest that a search over directions finds.
 absl::StatusOr<std::vector<Literal>> EvaluateWithLiberties(
     const Module& module, const std::vector<const Literal*>& arguments);
-
-// The terms added or multiplied one after the other and rounded each time, in the order of
-// `liberty`: as they come, backwards, or one sign after the other from the largest or the smallest
-// on, which makes partial sums large. `terms` are sorted in place.
-template <typename A>
-A CombineInOrder(std::vector<A>& terms, bool multiply, int liberty) {
-  auto less = [](A a, A b) { return !std::isnan(b) && (std::isnan(a) || a < b); };
-  if (liberty % 4 == 1) std::sort(terms.begin(), terms.end(), less);
-  if (liberty % 4 == 2) std::sort(terms.rbegin(), terms.rend(), less);
-  if (liberty % 4 == 3) std::reverse(terms.begin(), terms.end());
-  A value = terms[0];
-  for (size_t i = 1; i < terms.size(); ++i) value = multiply ? value * terms[i] : value + terms[i];
-  return value;
-}
+// The same with a search of about so many element evaluations.
+absl::StatusOr<std::vector<Literal>> SearchLiberties(const Module& module,
+                                                     const std::vector<const Literal*>& arguments,
+                                                     int64_t steps);
 
 // Moves the results of a function with an error budget, `result`, to an end of what `bound` allows
 // for the operands as they are.
-absl::Status MoveWithinBudget(const OpContext& op, BoundFn bound, int liberty, Literal& result);
+absl::Status MoveWithinBudget(const OpContext& op, BoundFn bound, Liberties& liberties,
+                              Literal& result);
 
 }  // namespace assay::reference

@@ -11,6 +11,8 @@
 namespace assay::reference {
 
 class Interpreter;
+class Liberties;
+class ErrorNumbers;
 
 // The freedoms of the profile in force; none in plain evaluation.
 struct Freedoms {
@@ -23,7 +25,10 @@ struct Freedoms {
   bool reciprocal_root = false;  // ClauseId::kReciprocalRoot
   bool literal_reducer = false;  // ClauseId::kLiteralReducer
   bool xla_budgets = false;      // ulp budgets of the profile xla instead of strict
-  int liberty = 0;  // not a freedom but a use of them: an evaluation of reference/liberties.h
+  // Not a freedom but a use of them: an evaluation of reference/liberties.h.
+  Liberties* liberties = nullptr;
+  // Where errors are followed from op to op (reference/bounds/forms.h).
+  ErrorNumbers* errors = nullptr;
 };
 
 // One application of an op.

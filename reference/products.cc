@@ -37,7 +37,8 @@ std::vector<To> Arranged(const Literal& operand, const DimList& dims) {
   return values;
 }
 
-// result element = finish(sum of step(sum, a, b) over its products).
+// result element = finish(sum of step(sum, a, b) over its products), which may also take its
+// place.
 template <typename To, typename Sum, typename T, typename Step, typename Finish>
 void SumUp(const OpContext& op, const ProductSums& sums, Literal& result, Step step,
            Finish finish) {
@@ -48,29 +49,36 @@ void SumUp(const OpContext& op, const ProductSums& sums, Literal& result, Step s
     for (int64_t c = 0; c < block.columns; ++c) {
       Sum sum{};
       sums.ForEachProduct(block, c, [&](int64_t a, int64_t b) { step(sum, lhs[a], rhs[b]); });
-      out[block.result + c * block.result_step] = finish(sum);
+      const int64_t at = block.result + c * block.result_step;
+      if constexpr (std::is_invocable_v<Finish, Sum, int64_t>) {
+        out[at] = finish(std::move(sum), at);
+      } else {
+        out[at] = finish(sum);
+      }
     }
   });
 }
 
-// Every product rounded, and added in the order of the liberty.
+// Every product rounded, and added in an order of the liberties.
 template <typename T>
 void SumUpInOrder(const OpContext& op, const ProductSums& sums, Literal& result) {
   using A = std::conditional_t<std::is_same_v<T, double>, double, float>;
+  const int64_t site = op.freedoms.liberties->Site(op.count());
   SumUp<double, std::vector<A>, T>(
       op, sums, result,
       [](std::vector<A>& terms, double a, double b) {
         terms.push_back(static_cast<A>(a) * static_cast<A>(b));
       },
-      [&](std::vector<A> terms) {
-        return terms.empty() ? T{} : Round<T>(CombineInOrder(terms, false, op.freedoms.liberty));
+      [&](std::vector<A> terms, int64_t at) {
+        if (terms.empty()) return T{};
+        return Round<T>(op.freedoms.liberties->Combine(terms, false, site + at));
       });
 }
 
 template <typename T>
 void SumUpAs(const OpContext& op, const ProductSums& sums, Literal& result) {
   if constexpr (kIsReal<T>) {
-    if (op.freedoms.liberty != 0) return SumUpInOrder<T>(op, sums, result);
+    if (op.freedoms.liberties != nullptr) return SumUpInOrder<T>(op, sums, result);
   }
   if constexpr (std::is_same_v<T, double>) {
     SumUp<double, DoubleDouble, T>(

@@ -54,6 +54,20 @@ struct Origin {
   Piece piece = kWhole;  // of a complex element of the property
 };
 
+// Terms of an error, c1 e1 + c2 e2 + ..., by rising number of the e's (reference/bounds/forms.h).
+struct ErrorTerms {
+  std::vector<int32_t> errors;
+  std::vector<double> coefficients;
+  double magnitude = 0;  // the sum of |c|
+};
+// The error of one element; no terms: nothing is known beside its bound.
+struct ErrorForm {
+  std::shared_ptr<const ErrorTerms> terms;
+  double scale = 1, loose = 0;
+
+  double Radius() const;
+};
+
 // One array. Floats are described by `bounds`, one per element; complex numbers by two, the real
 // part at 2i and the imaginary part at 2i + 1 (BoundsPerElement); all other types by `choices`.
 // Both empty means that every element is exactly what `literal` holds.
@@ -61,6 +75,7 @@ struct Array {
   Literal literal;
   std::vector<ElementBound> bounds;
   ChoiceMap choices;
+  std::vector<ErrorForm> forms;  // of real floats: empty, or one beside each bound
   absl::flat_hash_map<int64_t, Origin> origins;  // of elements that moves alone brought here
 
   explicit Array(Literal value) : literal(std::move(value)) {}

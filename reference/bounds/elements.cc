@@ -38,6 +38,7 @@ void HullSlots(const Array& source, int64_t from, Array& result, int64_t to) {
       (IsNanSlot(result, to) && IsNanSlot(source, from));
   if (same_bits && a.flags == kForced && b.flags == kForced) return;
   MakeBounds(result);
+  DropForm(result, to);
   Range<long double> hull = HullOf(WholeRange(result, to), WholeRange(source, from));
   constexpr uint32_t kViews = kSumView | kAnyView;
   if (same_bits && (a.flags & b.flags & kForced) != 0) {
@@ -89,6 +90,7 @@ void SetUndecided(Array& result, int64_t i) {
   if (const int64_t width = BoundsPerElement(type); width != 0) {
     MakeBounds(result);
     for (int64_t k = 0; k < width; ++k) result.bounds[i * width + k] = {0, 0, 0, kUndecided};
+    DropForm(result, i);
     if (!result.choices.empty()) result.choices.erase(i);
   } else if (IsPred(type)) {
     result.choices[i] = {0, 1};
@@ -101,6 +103,15 @@ void MakeUndecided(Array& result) {
   for (int64_t i = 0; i < result.literal.element_count(); ++i) SetUndecided(result, i);
 }
 
+void MoveForm(const Array& source, int64_t from, Array& result, int64_t to) {
+  if (source.forms.empty()) {
+    DropForm(result, to);
+    return;
+  }
+  if (result.forms.empty()) result.forms.resize(result.bounds.size());
+  result.forms[to] = source.forms[from];
+}
+
 void MoveBound(const Array& source, int64_t from, Array& result, int64_t to) {
   if (const int64_t width = BoundsPerElement(source.literal.element_type()); width != 0) {
     if (source.bounds.empty() && result.bounds.empty()) return;
@@ -110,6 +121,7 @@ void MoveBound(const Array& source, int64_t from, Array& result, int64_t to) {
       result.origins.emplace(to, origin->second);
     for (int64_t k = 0; k < width; ++k)
       result.bounds[to * width + k] = BoundOf(source, from * width + k);
+    MoveForm(source, from, result, to);
     if (source.choices.empty() && result.choices.empty()) return;
     auto it = source.choices.find(from);
     if (it != source.choices.end()) {

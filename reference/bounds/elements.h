@@ -21,6 +21,12 @@ void MakeBounds(Array& result);
 void MakeUndecided(Array& result);
 void SetUndecided(Array& result, int64_t i);
 
+// Element `to` is element `from` of source, or nothing is known of its error beside the bound.
+void MoveForm(const Array& source, int64_t from, Array& result, int64_t to);
+inline void DropForm(Array& result, int64_t i) {
+  if (!result.forms.empty()) result.forms[i] = {};
+}
+
 // Copies the description of element `from` of `source` to element `to` of `result`.
 void MoveBound(const Array& source, int64_t from, Array& result, int64_t to);
 // Element `to` may also be whatever element `from` of `source` may be.
@@ -52,6 +58,7 @@ template <typename W>
 void Store(Array& result, int64_t i, const Range<W>& unnormalized, uint32_t more_flags) {
   Range<W> x = Normalized(unnormalized);
   if (result.bounds.empty()) MakeBounds(result);
+  DropForm(result, i);
   ElementBound& bound = result.bounds[i];
   bound.centre = static_cast<double>(x.centre);
   bound.centre_low = static_cast<double>(x.centre - static_cast<W>(bound.centre));

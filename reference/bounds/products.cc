@@ -2,6 +2,7 @@
 #include "reference/products.h"
 
 #include "reference/bounds/binary.h"
+#include "reference/bounds/forms.h"
 #include "reference/bounds/sum.h"
 #include "reference/components.h"
 
@@ -121,7 +122,7 @@ class FloatSums {
   SumBound<T, A> Sum(const ProductSums::Block& block, int64_t c, const Common& row) const {
     const Common column = columns_.empty() ? Common() : columns_[block.rhs / sums_.column_size + c];
     if (row.finite && column.finite) {
-      W sum = 0, magnitude = 0, propagated = 0;
+      W sum = 0, magnitude = 0, propagated = 0, largest_product = 0;
       int64_t terms = 0;
       sums_.ForEachProduct(block, c, [&](int64_t a, int64_t b) {
         const Range<W>&x = lhs_[a], &y = rhs_[b];
@@ -129,13 +130,14 @@ class FloatSums {
         const W largest = (std::fabs(x.centre) + x.radius) * (std::fabs(y.centre) + y.radius);
         sum += product;
         magnitude += largest;
+        largest_product = std::max(largest_product, largest);
         propagated += largest - std::fabs(product);
         terms += largest != 0 ? 1 : 0;
       });
       const bool single = row.single && column.single;
       if (!single) propagated += magnitude * kSlop<W>;
-      const auto bound = SumBound<T, A>::OfProducts(sum, magnitude, propagated, terms, single,
-                                                    row.quantum + column.quantum);
+      const auto bound = SumBound<T, A>::OfProducts(sum, magnitude, largest_product, propagated,
+                                                    terms, single, row.quantum + column.quantum);
       // Signs of zeros and of overflows are seen term by term.
       if (terms > 0 && !bound.Overflows()) return bound;
     }
@@ -248,6 +250,7 @@ void BoundProductSums(const OpContext& op, const ProductSums& sums, Array& resul
     using T = typename decltype(tag)::type;
     if (!error.narrow_accumulator) {
       BoundFloats<T, Accumulator<T>>(op, sums, error.operand_error, result);
+      if (error.operand_error == 0) NarrowProductSums(op, sums, result);
     } else if (error.word == "dot_bf16_bf16_bf16") {
       BoundFloats<T, BFloat16>(op, sums, error.operand_error, result);
     } else {

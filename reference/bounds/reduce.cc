@@ -1,5 +1,6 @@
 // Bounds of folds with recognised combiners.
 #include "reference/bounds/binary.h"
+#include "reference/bounds/forms.h"
 #include "reference/bounds/sum.h"
 #include "reference/fold.h"
 
@@ -147,6 +148,8 @@ void BoundRecognisedFold(const Freedoms& freedoms, Opcode combiner, const Array&
         if (combiner == Opcode::kAdd) BoundSum<T, A>(terms, result);
         if (combiner == Opcode::kMultiply) BoundProduct<T, A>(terms, result);
       }
+      if (combiner == Opcode::kAdd && !rules.stepwise)
+        NarrowFold(freedoms, input, init, lists, result);
       if (combiner == Opcode::kMaximum) BoundExtremum<MaximumBound, T>(terms, result);
       if (combiner == Opcode::kMinimum) BoundExtremum<MinimumBound, T>(terms, result);
     } else {

@@ -41,12 +41,14 @@ class SumBound {
   using W = Wide<T>;
 
   // A sum of finite products that were added up elsewhere and cannot overflow; `terms` > 0 of them
-  // are not zero. Single products are all multiples of 2^quantum, others add `propagated` in all.
-  static SumBound OfProducts(W sum, W magnitude, W propagated, int64_t terms, bool single,
-                             int quantum) {
+  // are not zero, `largest` the largest. Single products are all multiples of 2^quantum, others add
+  // `propagated` in all.
+  static SumBound OfProducts(W sum, W magnitude, W largest, W propagated, int64_t terms,
+                             bool single, int quantum) {
     SumBound result;
     result.sum_ = sum;
     result.magnitude_ = magnitude;
+    result.largest_ = largest;
     result.propagated_ = propagated;
     result.terms_ = result.products_ = terms;
     result.all_single_ = single;
@@ -78,6 +80,7 @@ class SumBound {
     sum_ += term.centre;
     const W magnitude = std::fabs(term.centre) + term.radius;
     magnitude_ += magnitude;
+    largest_ = std::max(largest_, magnitude);
     propagated_ += term.radius;
     if (term.high() > 0) positive_ += term.high();
     if (term.low() < 0) negative_ -= term.low();
@@ -114,13 +117,14 @@ class SumBound {
     Range<W> x{sum_, 0, flags_};
     // Each addition is off by half a unit of its result at most, and a product is rounded once
     // before. No partial sum is larger than all terms of one sign together, and what errors add.
-    const W additions = static_cast<W>(std::max<int64_t>(terms_ - 1, 0));
+    const W additions = static_cast<W>(Additions());
     const W growth = (additions + (products_ > 0 ? 1 : 0)) * UnitRoundoff<A>();
     const W second_order = 1 + 2 * growth * (1 + growth);
     const W slop = static_cast<W>(terms_ + 1) * kSlop<W> * magnitude_;
     const W largest_partial =
         std::min(magnitude_, (magnitude_ + std::fabs(sum_)) / 2 + propagated_ + slop);
-    x.radius = propagated_ + slop + additions * HalfUlpAt<A>(largest_partial * second_order);
+    x.radius =
+        propagated_ + slop + OfAdditions(largest_partial * second_order, largest_ * second_order);
     if (products_ > 0) x.radius += UnitRoundoff<A>() * second_order * magnitude_;
     // Products may underflow; partial sums only when subnormals are flushed.
     const W least = flush ? Tiny<A>() : UlpAt<A>(0);
@@ -133,7 +137,29 @@ class SumBound {
   }
 
  private:
-  W sum_ = 0, magnitude_ = 0, propagated_ = 0, positive_ = 0, negative_ = 0;
+  int64_t Additions() const { return std::max<int64_t>(terms_ - 1, 0); }
+
+  // What all additions are off by together, where no partial sum is larger than `most` and no term
+  // than `term`. In every order at least k of the partial sums have at most k + 1 terms: of the
+  // trees over n leaves the one with the largest subtrees is the chain.
+  W OfAdditions(W most, W term) const {
+    W error = 0;
+    for (int64_t k = 1, last; k <= Additions(); k = last + 1) {
+      const W partial = std::min(most, static_cast<W>(k + 1) * term);
+      const W half_ulp = HalfUlpAt<A>(partial);
+      last = Additions();
+      if (partial < most) {
+        // All partial sums of the same exponent at once.
+        const W next = half_ulp * PowerOfTwo<W>(FormatOf<A>::kPrecision + 1);
+        const W until = std::ceil(next / term) - 2;
+        if (until < static_cast<W>(last)) last = std::max(k, static_cast<int64_t>(until));
+      }
+      error += half_ulp * static_cast<W>(last - k + 1);
+    }
+    return error;
+  }
+
+  W sum_ = 0, magnitude_ = 0, largest_ = 0, propagated_ = 0, positive_ = 0, negative_ = 0;
   int64_t terms_ = 0, products_ = 0;
   int quantum_ = 1 << 20;
   uint32_t flags_ = 0;

@@ -56,6 +56,13 @@ int RunPower(const std::vector<CaseFile>& cases, Backend* backend, const CheckOp
       line["type"] = "power";
       line["name"] = file.name;
       line["missed"] = power->missed;
+      line["outputs"] = nlohmann::json::array();
+      for (const MovedOutput& output : power->outputs) {
+        line["outputs"].push_back({{"output", output.output},
+                                   {"deviation", output.deviation},
+                                   {"radius", output.radius},
+                                   {"caught", output.caught}});
+      }
       PrintJson(line);
     } else if (all || !power->missed.empty()) {
       for (const std::string& missed : power->missed)

@@ -1,0 +1,484 @@
+#include "reference/bounds/forms.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "reference/bounds/binary.h"
+#include "reference/bounds/unary.h"
+
+namespace assay::reference {
+namespace {
+
+// Room for the rounding of the computations on forms themselves.
+constexpr double kFormSlop = 0x1p-32;
+// A form of more terms becomes one of a single, new error.
+constexpr size_t kMostTerms = 1024;
+constexpr int64_t kMostSums = 1 << 15;  // results of one op that begin errors of their own
+
+// An operand's element: the interval, and its form if it has one.
+struct Element {
+  double centre = 0, radius = 0;
+  double flush = 0;  // beside its form: what reading it as zero changes
+  const ErrorForm* form = nullptr;
+  bool usable = false;
+};
+
+template <typename T>
+Element Read(const Freedoms& freedoms, const Array& array, int64_t i, Consumer consumer) {
+  const auto x = Seen<T>(freedoms, array, i, consumer);
+  Element element;
+  if ((x.flags & ~uint32_t{kZeroSignFree}) != 0) return element;
+  element.usable = true;
+  element.centre = static_cast<double>(x.centre);
+  // What does not fit a double is part of the radius.
+  element.radius = static_cast<double>(x.radius) * (1 + kFormSlop);
+  if constexpr (std::is_same_v<T, double>)
+    element.radius += static_cast<double>(std::fabs(x.centre - element.centre));
+  if (array.forms.empty() || array.forms[i].terms == nullptr) return element;
+  // Only a plain interval has the form's centre.
+  const ElementBound& bound = array.bounds[i];
+  const bool is_plain = (bound.flags & ~uint32_t{kZeroSignFree | kMayFlush}) == 0;
+  if (!is_plain || bound.centre != element.centre) return element;
+  element.form = &array.forms[i];
+  if ((bound.flags & kMayFlush) != 0) element.flush = static_cast<double>(Tiny<T>());
+  return element;
+}
+
+// by_a * a + by_b * b of the deviations of two elements from their centres, as a form.
+class Combination {
+ public:
+  Combination(ErrorNumbers& numbers, const Element& a, double by_a, const Element& b, double by_b)
+      : numbers_(numbers) {
+    const bool same = a.form != nullptr && b.form != nullptr && a.form->terms == b.form->terms;
+    if (same) {
+      form_.terms = a.form->terms;
+      form_.scale = by_a * a.form->scale + by_b * b.form->scale;
+      form_.loose = std::fabs(by_a) * a.form->loose + std::fabs(by_b) * b.form->loose +
+                    (std::fabs(by_a * a.form->scale) + std::fabs(by_b * b.form->scale)) *
+                        form_.terms->magnitude * kFormSlop;
+      return;
+    }
+    if (a.form == nullptr || by_a == 0) {
+      TakeOne(b, by_b, std::fabs(by_a) * a.radius);
+    } else if (b.form == nullptr || by_b == 0) {
+      TakeOne(a, by_a, std::fabs(by_b) * b.radius);
+    } else {
+      Merge(*a.form, by_a, *b.form, by_b);
+    }
+  }
+
+  ErrorForm& form() { return form_; }
+
+ private:
+  void TakeOne(const Element& x, double by, double loose) {
+    if (x.form == nullptr) return;
+    form_ = *x.form;
+    form_.scale *= by;
+    form_.loose = form_.loose * std::fabs(by) + loose;
+  }
+
+  void Merge(const ErrorForm& a, double by_a, const ErrorForm& b, double by_b) {
+    const ErrorTerms &x = *a.terms, &y = *b.terms;
+    const size_t most = x.errors.size() + y.errors.size();
+    const auto size = static_cast<int64_t>(most);
+    if (most > kMostTerms || !numbers_.Take(size) || !numbers_.Keep(size)) return;
+    auto merged = std::make_shared<ErrorTerms>();
+    merged->errors.reserve(most);
+    merged->coefficients.reserve(most);
+    const double scale_x = by_a * a.scale, scale_y = by_b * b.scale;
+    size_t i = 0, j = 0;
+    while (i < x.errors.size() || j < y.errors.size()) {
+      const bool has_x = i < x.errors.size(), has_y = j < y.errors.size();
+      const int32_t error =
+          !has_y || (has_x && x.errors[i] <= y.errors[j]) ? x.errors[i] : y.errors[j];
+      double c = 0;
+      if (has_x && x.errors[i] == error) c += scale_x * x.coefficients[i++];
+      if (has_y && y.errors[j] == error) c += scale_y * y.coefficients[j++];
+      if (c == 0) continue;
+      merged->errors.push_back(error);
+      merged->coefficients.push_back(c);
+      merged->magnitude += std::fabs(c);
+    }
+    form_.scale = 1;
+    form_.loose = std::fabs(by_a) * a.loose + std::fabs(by_b) * b.loose +
+                  (std::fabs(scale_x) * x.magnitude + std::fabs(scale_y) * y.magnitude) * kFormSlop;
+    form_.terms = std::move(merged);
+  }
+
+  ErrorNumbers& numbers_;
+  ErrorForm form_;
+};
+
+// Gives slot i the form, and a smaller radius if that is what it says.
+void SetForm(Array& result, int64_t i, ErrorForm form) {
+  const double radius = form.Radius();
+  if (!std::isfinite(radius)) return;
+  ElementBound& bound = result.bounds[i];
+  if (radius < bound.radius) bound.radius = radius;
+  if (result.forms.empty()) result.forms.resize(result.bounds.size());
+  result.forms[i] = std::move(form);
+}
+
+// The steepness of an op at its operands' centres and what is left beside the straight line.
+struct Slope {
+  double value = 0, by_a = 0, by_b = 0, rest = 0;
+  bool is_known = false;
+};
+
+// A function that is convex or concave over the interval: it strays from its tangent most at an
+// end.
+template <typename F>
+Slope SlopeOf(const Element& x, double slope, F f) {
+  Slope result;
+  const double low = x.centre - x.radius, high = x.centre + x.radius;
+  result.value = f(x.centre);
+  result.by_a = slope;
+  const double below = std::fabs(f(low) - (result.value - slope * x.radius));
+  const double above = std::fabs(f(high) - (result.value + slope * x.radius));
+  result.rest = std::max(below, above) +
+                (std::fabs(result.value) + std::fabs(slope) * x.radius) * kSlop<double>;
+  result.is_known = std::isfinite(result.rest) && std::isfinite(slope);
+  return result;
+}
+
+Slope SlopeOfUnary(Opcode opcode, const Element& x) {
+  const double low = x.centre - x.radius, high = x.centre + x.radius;
+  const bool one_sign = low > 0 || high < 0;
+  switch (opcode) {
+    case Opcode::kNegate:
+      return {-x.centre, -1, 0, 0, true};
+    case Opcode::kAbs:
+      if (!one_sign) return {};
+      return {std::fabs(x.centre), x.centre > 0 ? 1.0 : -1.0, 0, 0, true};
+    case Opcode::kExponential: {
+      if (high > 700) return {};
+      const double y = std::exp(x.centre);
+      return SlopeOf(x, y, [](double v) { return std::exp(v); });
+    }
+    case Opcode::kLog:
+      if (low <= 0) return {};
+      return SlopeOf(x, 1 / x.centre, [](double v) { return std::log(v); });
+    case Opcode::kSqrt:
+      if (low <= 0) return {};
+      return SlopeOf(x, 0.5 / std::sqrt(x.centre), [](double v) { return std::sqrt(v); });
+    case Opcode::kRsqrt: {
+      if (low <= 0) return {};
+      const double y = 1 / std::sqrt(x.centre);
+      return SlopeOf(x, -y / (2 * x.centre), [](double v) { return 1 / std::sqrt(v); });
+    }
+    case Opcode::kTanh: {
+      if (!one_sign) return {};
+      const double y = std::tanh(x.centre);
+      return SlopeOf(x, 1 - y * y, [](double v) { return std::tanh(v); });
+    }
+    case Opcode::kLogistic: {
+      if (!one_sign) return {};
+      const double y = 1 / (1 + std::exp(-x.centre));
+      return SlopeOf(x, y * (1 - y), [](double v) { return 1 / (1 + std::exp(-v)); });
+    }
+    default:
+      return {};
+  }
+}
+
+Slope SlopeOfBinary(Opcode opcode, const Element& a, const Element& b) {
+  switch (opcode) {
+    case Opcode::kAdd:
+      return {a.centre + b.centre, 1, 1, 0, true};
+    case Opcode::kSubtract:
+      return {a.centre - b.centre, 1, -1, 0, true};
+    case Opcode::kMultiply:
+      return {a.centre * b.centre, b.centre, a.centre, a.radius * b.radius, true};
+    case Opcode::kDivide: {
+      if (std::fabs(b.centre) <= b.radius) return {};
+      const double q = a.centre / b.centre;
+      return {q, 1 / b.centre, -q / b.centre, 0, true};
+    }
+    case Opcode::kMaximum:
+    case Opcode::kMinimum: {
+      const bool first = a.centre - a.radius >= b.centre + b.radius;
+      const bool second = b.centre - b.radius >= a.centre + a.radius;
+      if (!first && !second) return {};
+      const bool takes_a = first == (opcode == Opcode::kMaximum);
+      return {takes_a ? a.centre : b.centre, takes_a ? 1.0 : 0.0, takes_a ? 0.0 : 1.0, 0, true};
+    }
+    default:
+      return {};
+  }
+}
+
+template <typename T>
+void NarrowElement(const OpContext& op, Array& result, int64_t i, double ulps) {
+  const ElementBound& bound = result.bounds[i];
+  if ((bound.flags & ~uint32_t{kZeroSignFree | kMayFlush}) != 0) return;
+  const Opcode opcode = op.instruction.opcode();
+  const bool is_sum = opcode == Opcode::kAdd || opcode == Opcode::kSubtract;
+  const Consumer consumer = is_sum ? Consumer::kSum : Consumer::kOther;
+  const Element a = Read<T>(op.freedoms, op.array(0), i, consumer);
+  if (!a.usable) return;
+  Element b;
+  Slope slope;
+  if (op.operands.size() == 2) {
+    b = Read<T>(op.freedoms, op.array(1), i, consumer);
+    if (!b.usable || (a.form == nullptr && b.form == nullptr)) return;
+    slope = SlopeOfBinary(opcode, a, b);
+  } else {
+    if (a.form == nullptr) return;
+    slope = SlopeOfUnary(opcode, a);
+  }
+  if (!slope.is_known) return;
+  Combination combination(*op.freedoms.errors, a, slope.by_a, b, slope.by_b);
+  ErrorForm& form = combination.form();
+  if (form.terms == nullptr) return;
+  double rest = slope.rest;
+  if (opcode == Opcode::kDivide) {
+    // (da - q db) / b at the centre's b; at another b of the interval it is larger.
+    const double part = b.radius / std::fabs(b.centre) * (1 + kFormSlop);
+    if (!(part < 1)) return;
+    rest += form.Radius() * part / (1 - part) * (1 + kFormSlop);
+  }
+  // The result's own error: rounding, or its budget; flushing; where the bound has its centre.
+  const double magnitude = std::fabs(bound.centre) + bound.radius;
+  if (opcode != Opcode::kNegate && opcode != Opcode::kAbs && opcode != Opcode::kMaximum &&
+      opcode != Opcode::kMinimum) {
+    rest += (ulps + 0.5) * static_cast<double>(UlpAt<T>(magnitude));
+    if (opcode == Opcode::kDivide && op.divisor_is_invariant && op.freedoms.reciprocal) {
+      const Range<Wide<T>> x{a.centre, a.radius, 0}, y{b.centre, b.radius, 0};
+      rest += static_cast<double>(ReciprocalError<T>(x, y, Range<Wide<T>>{magnitude, 0, 0}));
+    }
+  }
+  rest += 2 * static_cast<double>(Tiny<T>()) + std::fabs(slope.by_a) * a.flush +
+          std::fabs(slope.by_b) * b.flush;
+  rest += std::fabs(slope.value - bound.centre) + std::fabs(bound.centre_low);
+  rest += (std::fabs(slope.value) + std::fabs(slope.by_a * a.centre) +
+           std::fabs(slope.by_b * b.centre)) *
+          0x1p-49;
+  form.loose += rest;
+  SetForm(result, i, std::move(form));
+}
+
+// Adds forms up, each times a factor.
+class Accumulation {
+ public:
+  explicit Accumulation(ErrorNumbers& numbers)
+      : numbers_(numbers), sums_(numbers.sums()), seen_(numbers.seen()) {}
+
+  // Adds factor * (x - its centre); false if there were too many terms.
+  bool Add(const Element& x, double factor) {
+    if (x.form == nullptr) {
+      loose_ += std::fabs(factor) * x.radius;
+      return true;
+    }
+    const ErrorTerms& terms = *x.form->terms;
+    if (!numbers_.Take(static_cast<int64_t>(terms.errors.size()))) return false;
+    const double scale = factor * x.form->scale;
+    if (!terms.errors.empty() && sums_.size() <= static_cast<size_t>(terms.errors.back())) {
+      sums_.resize(static_cast<size_t>(terms.errors.back()) + 1);
+      seen_.resize(sums_.size());
+    }
+    for (size_t i = 0; i < terms.errors.size(); ++i) {
+      const int32_t error = terms.errors[i];
+      if (!seen_[error]) {
+        seen_[error] = 1;
+        errors_.push_back(error);
+      }
+      sums_[error] += scale * terms.coefficients[i];
+    }
+    added_ += std::fabs(scale) * terms.magnitude;
+    loose_ += std::fabs(factor) * (x.form->loose + x.flush);
+    return true;
+  }
+
+  void AddLoose(double loose) { loose_ += loose; }
+
+  // The form of the sum, with `own` as its own new error; begins anew.
+  ErrorForm Take(double own) {
+    ErrorForm form;
+    std::sort(errors_.begin(), errors_.end());
+    auto terms = std::make_shared<ErrorTerms>();
+    double magnitude = 0;
+    for (int32_t error : errors_) magnitude += std::fabs(sums_[error]);
+    const int32_t next = numbers_.Next();
+    const double loose = loose_ * (1 + kFormSlop) + added_ * kFormSlop;
+    if (next >= 0) {
+      // The sum is one value for all who read it, so what else is in its error is new, not loose.
+      double rest = own + loose;
+      if (errors_.size() < kMostTerms && numbers_.Keep(static_cast<int64_t>(errors_.size()))) {
+        for (int32_t error : errors_) {
+          if (sums_[error] == 0) continue;
+          terms->errors.push_back(error);
+          terms->coefficients.push_back(sums_[error]);
+        }
+      } else {
+        rest += magnitude * (1 + kFormSlop);
+        magnitude = 0;
+      }
+      terms->errors.push_back(next);
+      terms->coefficients.push_back(rest);
+      terms->magnitude = magnitude + rest;
+      form.terms = std::move(terms);
+    }
+    Forget();
+    return form;
+  }
+
+  void Forget() {
+    for (int32_t error : errors_) {
+      sums_[error] = 0;
+      seen_[error] = 0;
+    }
+    errors_.clear();
+    loose_ = added_ = 0;
+  }
+
+ private:
+  ErrorNumbers& numbers_;
+  std::vector<double>& sums_;  // by error; zero where not seen
+  std::vector<uint8_t>& seen_;
+  std::vector<int32_t> errors_;
+  double loose_ = 0, added_ = 0;
+};
+
+// Whether slot i of a sum is an interval whose own error, beside `propagated`, is known.
+bool IsPlainSum(const Array& result, int64_t i) {
+  const ElementBound& bound = result.bounds[i];
+  return (bound.flags & ~uint32_t{kZeroSignFree | kMayFlush}) == 0 && bound.radius > 0;
+}
+
+void FinishSumForm(Array& result, int64_t i, double propagated, double centre, Accumulation& sum) {
+  const ElementBound& bound = result.bounds[i];
+  const double own = std::max(0.0, bound.radius - propagated * (1 - kFormSlop)) +
+                     bound.radius * kFormSlop + std::fabs(centre - bound.centre) +
+                     std::fabs(bound.centre_low);
+  ErrorForm form = sum.Take(own);
+  if (form.terms != nullptr) SetForm(result, i, std::move(form));
+}
+
+template <typename T>
+std::vector<Element> ReadAll(const OpContext& op, int64_t k, const IndexMap& places) {
+  std::vector<Element> elements;
+  elements.reserve(places.size());
+  for (int64_t at : places)
+    elements.push_back(Read<T>(op.freedoms, op.array(k), at, Consumer::kSum));
+  return elements;
+}
+
+template <typename T>
+void NarrowProducts(const OpContext& op, const ProductSums& sums, Array& result) {
+  const std::vector<Element> lhs = ReadAll<T>(op, 0, sums.lhs), rhs = ReadAll<T>(op, 1, sums.rhs);
+  Accumulation sum(*op.freedoms.errors);
+  bool enough = true;
+  sums.for_each_block([&](const ProductSums::Block& block) {
+    for (int64_t c = 0; enough && c < block.columns; ++c) {
+      const int64_t i = block.result + c * block.result_step;
+      if (!IsPlainSum(result, i)) continue;
+      double propagated = 0, centre = 0;
+      bool usable = true;
+      sums.ForEachProduct(block, c, [&](int64_t a, int64_t b) {
+        const Element &x = lhs[a], &y = rhs[b];
+        usable = usable && x.usable && y.usable;
+        if (!usable || !enough) return;
+        const double product = x.centre * y.centre;
+        centre += product;
+        const double both = x.radius * y.radius;
+        propagated += (std::fabs(x.centre) + x.radius) * (std::fabs(y.centre) + y.radius) -
+                      std::fabs(product);
+        if (x.radius != 0) enough = enough && sum.Add(x, y.centre);
+        if (y.radius != 0) enough = enough && sum.Add(y, x.centre);
+        if (both != 0) sum.AddLoose(both);
+      });
+      if (usable && enough) {
+        FinishSumForm(result, i, propagated, centre, sum);
+      } else {
+        sum.Forget();
+      }
+    }
+  });
+}
+
+template <typename T>
+void NarrowTerms(const Freedoms& freedoms, const Array& input, const Array& init,
+                 const FoldTerms& lists, Array& result) {
+  Accumulation sum(*freedoms.errors);
+  IndexMap list;
+  for (int64_t o = 0; o < lists.results(); ++o) {
+    if (!IsPlainSum(result, o)) continue;
+    double propagated = 0, centre = 0;
+    bool usable = true;
+    auto add = [&](const Element& x) {
+      usable = usable && x.usable;
+      if (!usable) return;
+      centre += x.centre;
+      propagated += x.radius;
+      if (x.radius != 0) usable = sum.Add(x, 1);
+    };
+    add(Read<T>(freedoms, init, lists.InitOf(o), Consumer::kSum));
+    lists.List(o, list);
+    for (int64_t at : list) add(Read<T>(freedoms, input, at, Consumer::kSum));
+    if (usable) {
+      FinishSumForm(result, o, propagated, centre, sum);
+    } else {
+      sum.Forget();
+    }
+  }
+}
+
+template <typename F>
+void DispatchWide(ElementType type, F f) {
+  if (type == ElementType::kF32) f(TypeTag<float>());
+  if (type == ElementType::kF64) f(TypeTag<double>());
+}
+
+}  // namespace
+
+double ErrorForm::Radius() const {
+  if (terms == nullptr) return INFINITY;
+  return (std::fabs(scale) * terms->magnitude + loose) * (1 + kFormSlop);
+}
+
+int32_t ErrorNumbers::Next() { return next_ < (1 << 22) ? next_++ : -1; }
+
+bool ErrorNumbers::Take(int64_t terms) {
+  if (terms > left_) return false;
+  left_ -= terms;
+  return true;
+}
+
+bool ErrorNumbers::Keep(int64_t terms) {
+  if (terms > room_) return false;
+  room_ -= terms;
+  return true;
+}
+
+void NarrowElementwise(const OpContext& op, Array& result) {
+  if (op.freedoms.errors == nullptr || result.bounds.empty() || op.operands.size() > 2) return;
+  bool has_forms = false;
+  for (const Value* operand : op.operands) {
+    if (operand->IsTuple() || operand->array->literal.element_type() != op.type()) return;
+    has_forms = has_forms || !operand->array->forms.empty();
+  }
+  if (!has_forms) return;
+  DispatchWide(op.type(), [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    const double ulps = UlpsOf<T>(op);
+    for (int64_t i = 0; i < op.count(); ++i) NarrowElement<T>(op, result, i, ulps);
+  });
+}
+
+void NarrowProductSums(const OpContext& op, const ProductSums& sums, Array& result) {
+  if (op.freedoms.errors == nullptr || result.bounds.empty() || op.count() > kMostSums) return;
+  for (const Value* operand : op.operands)
+    if (operand->array->literal.element_type() != op.type()) return;
+  DispatchWide(op.type(),
+               [&](auto tag) { NarrowProducts<typename decltype(tag)::type>(op, sums, result); });
+}
+
+void NarrowFold(const Freedoms& freedoms, const Array& input, const Array& init,
+                const FoldTerms& lists, Array& result) {
+  if (freedoms.errors == nullptr || result.bounds.empty() || lists.results() > kMostSums) return;
+  DispatchWide(result.literal.element_type(), [&](auto tag) {
+    NarrowTerms<typename decltype(tag)::type>(freedoms, input, init, lists, result);
+  });
+}
+
+}  // namespace assay::reference

@@ -1,0 +1,44 @@
+// What uncertain elements have in common. The error of a float element is written as a sum over the
+// errors of the sums (dot, convolution, reduce) that it was computed from, each once, and a rest:
+//   value = centre + scale * (c1 e1 + c2 e2 + ...) + loose * e,  every e in [-1, 1].
+// So errors cancel where the same sum is read twice, which intervals cannot see (affine
+// arithmetic). Only results of sums are taken to be the same for all their readers: an element-wise
+// op may be computed anew, and rounded differently, for each of them, so its own error always is
+// loose. Design: "Tolerances are derived, not guessed".
+#pragma once
+
+#include "reference/fold.h"
+#include "reference/products.h"
+
+namespace assay::reference {
+
+// Numbers the errors of one run and limits what all forms of it take.
+class ErrorNumbers {
+ public:
+  // A new error; -1 when there are enough.
+  int32_t Next();
+  // Whether so many more terms may be looked at; they count from then on.
+  bool Take(int64_t terms);
+  // Whether so many more may be stored.
+  bool Keep(int64_t terms);
+  // Room to add terms up in, by error; all zero between two uses.
+  std::vector<double>& sums() { return sums_; }
+  std::vector<uint8_t>& seen() { return seen_; }
+
+ private:
+  int32_t next_ = 0;
+  int64_t left_ = int64_t{1} << 26, room_ = int64_t{1} << 23;
+  std::vector<double> sums_;
+  std::vector<uint8_t> seen_;
+};
+
+// Narrows the bounds of `result` of an element-wise op, or of a sum, where its operands' errors
+// have terms in common, and writes its own error down. The bounds are those of the op's rule.
+void NarrowElementwise(const OpContext& op, Array& result);
+void NarrowProductSums(const OpContext& op, const ProductSums& sums, Array& result);
+
+// The same for sums that are made term by term.
+void NarrowFold(const Freedoms& freedoms, const Array& input, const Array& init,
+                const FoldTerms& lists, Array& result);
+
+}  // namespace assay::reference
