@@ -12,8 +12,9 @@ namespace {
 
 // Whoever teaches the compiler one of these takes it off the list.
 TEST(CollectivesOnCpu, GoldensPass) {
-  const std::set<std::string> unsupported = {"infeed-runs-dry", "schedules-with-a-cycle-deadlock",
-                                             "send-between-devices"};
+  const std::set<std::string> unsupported = {
+      "collective-permute-of-a-slice", "collective-permute-start-of-slices", "infeed-runs-dry",
+      "schedules-with-a-cycle-deadlock", "send-between-devices"};
   BackendRegistry registry;
   RegisterCpu(registry);
   absl::StatusOr<std::unique_ptr<Backend>> cpu = registry.Create("cpu");

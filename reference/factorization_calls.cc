@@ -22,12 +22,21 @@ W PivotSize(std::complex<W> x) {
   return std::abs(x.real()) + std::abs(x.imag());
 }
 
-// a becomes L and U of its rows permuted: row k was exchanged with row pivots[k]. Returns the
-// number of the first zero pivot, counted from 1, or 0. `ambiguous` if another pivot could be
-// right too.
+// What can be said of a factorisation beside its factors.
+struct LuOutcome {
+  std::vector<int64_t> pivots;  // row k was exchanged with row pivots[k]
+  bool ambiguous = false;       // another pivot could be right too
+  int64_t info = 0;             // the number of the first zero pivot, counted from 1, or 0
+  std::vector<int64_t> infos;   // what else it may be
+};
+
+// a becomes L and U of its rows permuted.
 template <typename S>
-int64_t FactorLu(Matrix<Disc<S>>& a, std::vector<int64_t>& pivots, bool& ambiguous) {
-  int64_t info = 0;
+LuOutcome FactorLu(Matrix<Disc<S>>& a) {
+  LuOutcome outcome;
+  std::vector<int64_t>& pivots = outcome.pivots;
+  bool& ambiguous = outcome.ambiguous;
+  bool certain = true;  // so far whether a pivot was zero
   const int64_t steps = std::min(a.rows, a.columns);
   for (int64_t k = 0; k < steps; ++k) {
     int64_t best = k;
@@ -42,9 +51,13 @@ int64_t FactorLu(Matrix<Disc<S>>& a, std::vector<int64_t>& pivots, bool& ambiguo
     pivots.push_back(best);
     if (best != k)
       for (int64_t j = 0; j < a.columns; ++j) std::swap(a(k, j), a(best, j));
+    const bool is_zero = a(k, k).IsZero(), may_be_zero = a(k, k).MayBeZero();
+    if (may_be_zero && certain) outcome.infos.push_back(k + 1);
+    certain = certain && !is_zero;
     if (a(k, k).centre == S{}) {
-      if (info == 0) info = k + 1;
-      if (a(k, k).radius > 0) ambiguous = true;
+      if (outcome.info == 0) outcome.info = k + 1;
+      // Without rows below, nothing is divided by it.
+      if (!is_zero && k + 1 < a.rows) ambiguous = true;
       continue;
     }
     for (int64_t i = k + 1; i < a.rows; ++i) {
@@ -52,7 +65,8 @@ int64_t FactorLu(Matrix<Disc<S>>& a, std::vector<int64_t>& pivots, bool& ambiguo
       for (int64_t j = k + 1; j < a.columns; ++j) a(i, j) = a(i, j) - a(i, k) * a(k, j);
     }
   }
-  return info;
+  if (certain) outcome.infos.push_back(0);
+  return outcome;
 }
 
 // Adds c u |L| |U| to the radii of the matrix whose factors are `lu`.
@@ -83,21 +97,22 @@ template <bool kExpander>
 absl::StatusOr<Value> ApplyGetrf(Interpreter& interpreter, const OpContext& op) {
   return ForEachMatrix(interpreter, op, 2, [](auto call) {
     auto a = call.Read(0);
-    bool ambiguous = false;
-    std::vector<int64_t> pivots;
     auto lu = a;
-    int64_t info = FactorLu(lu, pivots, ambiguous);
-    if (call.results.bounds && !ambiguous) {
-      AddLuResidual(call, lu, pivots, a);
-      pivots.clear();
+    LuOutcome outcome = FactorLu(lu);
+    if (call.results.bounds && !outcome.ambiguous) {
+      AddLuResidual(call, lu, outcome.pivots, a);
       lu = a;
-      info = FactorLu(lu, pivots, ambiguous);
+      outcome = FactorLu(lu);
     }
-    if (ambiguous && call.results.bounds) return call.UndecideAll();
+    if (outcome.ambiguous && call.results.bounds) return call.UndecideAll();
+    const std::vector<int64_t>& pivots = outcome.pivots;
     call.Write(0, lu);
     for (size_t k = 0; k < pivots.size(); ++k)
       call.SetInteger(1, static_cast<int64_t>(k), pivots[k] + (kExpander ? 0 : 1));
-    if (!kExpander) return call.SetInteger(2, 0, info);
+    if (!kExpander) {
+      call.SetInteger(2, 0, outcome.info);
+      return call.SetOneOf(2, 0, outcome.infos);
+    }
     std::vector<int64_t> rows(static_cast<size_t>(a.rows));
     std::iota(rows.begin(), rows.end(), 0);
     for (size_t k = 0; k < pivots.size(); ++k) std::swap(rows[k], rows[pivots[k]]);
@@ -182,10 +197,9 @@ absl::StatusOr<Value> ApplyGtsv(Interpreter& interpreter, const OpContext& op) {
       for (auto& x : a.values) x.radius += call.Residual(16) * largest;
     }
     M b = call.Read(3);
-    bool ambiguous = false;
-    std::vector<int64_t> pivots;
     // Whatever the pivots, the solution is the same: ambiguity only matters to the factors.
-    const int64_t info = FactorLu(a, pivots, ambiguous);
+    const LuOutcome outcome = FactorLu(a);
+    const std::vector<int64_t>& pivots = outcome.pivots;
     for (int64_t c = 0; c < b.columns; ++c) {
       for (int64_t k = 0; k < n; ++k) std::swap(b(k, c), b(pivots[k], c));
       for (int64_t i = 0; i < n; ++i)
@@ -200,8 +214,9 @@ absl::StatusOr<Value> ApplyGtsv(Interpreter& interpreter, const OpContext& op) {
       for (int64_t i = 0; i < n; ++i) call.Set(k, i, call.At(k, i));
       call.Undecide(k);
     }
-    call.SetInteger(4, 0, info);
-    if (ambiguous && info != 0) call.Undecide(4);
+    call.SetInteger(4, 0, outcome.info);
+    if (outcome.infos.size() > 1) call.SetOneOf(4, 0, outcome.infos);
+    if (outcome.ambiguous && outcome.info != 0) call.Undecide(4);
   });
 }
 

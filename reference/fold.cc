@@ -323,9 +323,9 @@ bool AgreeOnElement(Array& merged, const Array& other, int64_t i, int64_t steps)
   return agree;
 }
 
-// What several orders of `steps` steps say of the elements. Where they agree within their bounds, the combiner is
-// taken to be associative on real numbers, and orders that were not tried to stray up to twice as
-// far; elements on which they disagree are undecided.
+// What several orders of `steps` steps say of the elements. Where they agree within their bounds,
+// the combiner is taken to be associative on real numbers, and orders that were not tried to stray
+// up to twice as far; elements on which they disagree are undecided.
 Column Agreed(const Column& first, absl::Span<const Column> others, int64_t steps,
               MemoryMeter& memory) {
   Column agreed;

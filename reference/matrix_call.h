@@ -95,6 +95,17 @@ struct MatrixCall {
   void SetInteger(int64_t k, int64_t i, int64_t value) {
     results.SetInteger(k, First(k) + i, value);
   }
+  // Element i of result k is one of these.
+  void SetOneOf(int64_t k, int64_t i, absl::Span<const int64_t> values) {
+    if (!results.bounds) return;
+    Literal scalar(Shape::Scalar(results.ShapeOf(k).element_type()));
+    std::vector<uint64_t> codes;
+    for (int64_t value : values) {
+      scalar.SetInteger(0, value);
+      codes.push_back(scalar.GetBits(0));
+    }
+    SetCodes(results.arrays[k], First(k) + i, std::move(codes));
+  }
   void Write(int64_t k, const NumberMatrix& matrix) {
     for (size_t i = 0; i < matrix.values.size(); ++i)
       Set(k, static_cast<int64_t>(i), matrix.values[i]);

@@ -12,8 +12,10 @@ namespace {
 
 // The reflector 1 - tau v vᴴ, v starting with 1, that takes column `k` from row `first` on to a
 // multiple of the first unit vector, which replaces it; the rest of v is stored below. Returns tau.
+// `given`: the element that decides on the sign, where it is one that the routine was given.
 template <typename S>
-Disc<S> MakeReflector(Matrix<Disc<S>>& a, int64_t first, int64_t k, bool& ambiguous) {
+Disc<S> MakeReflector(Matrix<Disc<S>>& a, int64_t first, int64_t k, bool& ambiguous,
+                      const Disc<S>* given = nullptr) {
   using D = Disc<S>;
   D below;
   for (int64_t i = first + 1; i < a.rows; ++i) below = below + SquaredModulus(a(i, k));
@@ -21,7 +23,9 @@ Disc<S> MakeReflector(Matrix<Disc<S>>& a, int64_t first, int64_t k, bool& ambigu
   const bool has_phase = alpha.centre != S(RealPart(alpha.centre));
   if (below.IsZero() && !has_phase) return D();
   if (below.MayBeZero() && first + 1 < a.rows) ambiguous = true;
-  if (std::abs(RealPart(alpha.centre)) <= alpha.radius) ambiguous = true;
+  const bool is_given =
+      given != nullptr && given->radius == 0 && !std::signbit(RealPart(given->centre));
+  if (std::abs(RealPart(alpha.centre)) <= alpha.radius && !is_given) ambiguous = true;
   const D norm = SquareRoot(below + SquaredModulus(alpha));
   const D beta = RealPart(alpha.centre) < 0 ? norm : -norm;
   const D scale = alpha - beta;
@@ -60,11 +64,12 @@ void AddColumnResidual(const MatrixCall<E>& call, M& a) {
 absl::StatusOr<Value> ApplyGeqrf(Interpreter& interpreter, const OpContext& op) {
   return ForEachMatrix(interpreter, op, 2, [](auto call) {
     auto a = call.Read(0);
+    const auto given = a;
     if (call.results.bounds) AddColumnResidual(call, a);
     bool ambiguous = false;
     std::vector<typename decltype(call)::Number> taus;
     for (int64_t k = 0; k < std::min(a.rows, a.columns); ++k) {
-      taus.push_back(MakeReflector(a, k, k, ambiguous));
+      taus.push_back(MakeReflector(a, k, k, ambiguous, k == 0 ? &given(0, 0) : nullptr));
       Reflect(a, k, k, Conjugate(taus.back()), a, k + 1);
     }
     if (ambiguous && call.results.bounds) return call.UndecideAll();

@@ -75,7 +75,7 @@ struct Array {
   Literal literal;
   std::vector<ElementBound> bounds;
   ChoiceMap choices;
-  std::vector<ErrorForm> forms;  // of real floats: empty, or one beside each bound
+  std::vector<ErrorForm> forms;                  // of real floats: empty, or one beside each bound
   absl::flat_hash_map<int64_t, Origin> origins;  // of elements that moves alone brought here
 
   explicit Array(Literal value) : literal(std::move(value)) {}

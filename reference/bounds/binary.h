@@ -285,6 +285,7 @@ bool BoundScaledProduct(const OpContext& op, Array& result, int64_t i) {
   using W = Wide<T>;
   if constexpr (std::is_same_v<Rule, MultiplyBound> || std::is_same_v<Rule, DivideBound>) {
     if (!op.freedoms.contract || kIsNarrow<T> || AllCertain(op)) return false;
+    if (std::is_same_v<Rule, DivideBound> && DividesByRoot(op)) return false;
     const Range<W> a = Seen<T>(op.freedoms, op.array(0), i, Consumer::kSum);
     const Range<W> b = Seen<T>(op.freedoms, op.array(1), i, Consumer::kSum);
     const bool forced = Seen<T>(op.freedoms, op.array(0), i).Single() &&
@@ -384,8 +385,8 @@ void BoundBinaryElement(const OpContext& op, Array& result, int64_t i, double ul
   if (single && BoundScaledProduct<Rule, T>(op, result, i)) return;
   if constexpr (std::is_same_v<Rule, DivideBound>) {
     const bool by_root = DividesByRoot(op);
-    const bool by_reciprocal = op.freedoms.reciprocal && op.divisor_is_invariant &&
-                               !(single && IsPowerOfTwo(b.centre));
+    const bool by_reciprocal =
+        op.freedoms.reciprocal && op.divisor_is_invariant && !(single && IsPowerOfTwo(b.centre));
     if ((by_root || by_reciprocal) && a.HasFinite() && b.HasFinite() &&
         !(single && (b.centre == 0 || a.centre == 0))) {
       Range<W> x = RangeOf<Rule>(a, b);

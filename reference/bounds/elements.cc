@@ -71,7 +71,7 @@ std::vector<uint64_t> KnownCodes(const Array& array, int64_t i) {
 void SetKnownCodes(Array& result, int64_t i, std::vector<uint64_t> codes) {
   std::sort(codes.begin(), codes.end());
   codes.erase(std::unique(codes.begin(), codes.end()), codes.end());
-  if (codes.size() > 1 && codes.size() <= kMaxChoices) {
+  if (codes.size() > 1 && codes.size() <= kMaxTies) {
     result.choices[i] = std::move(codes);
   } else if (!result.choices.empty()) {
     result.choices.erase(i);
@@ -237,7 +237,7 @@ void SetCodes(Array& result, int64_t i, std::vector<uint64_t> codes) {
   }
   std::sort(codes.begin(), codes.end());
   codes.erase(std::unique(codes.begin(), codes.end()), codes.end());
-  if (codes.size() > kMaxChoices) {
+  if (codes.size() > kMaxTies) {
     SetUndecided(result, i);
   } else if (codes.size() == 1 && codes[0] == result.literal.GetBits(i)) {
     result.choices.erase(i);
@@ -289,7 +289,8 @@ absl::Status BoundByEnumeration(const OpContext& op, Array& result, EvaluateFn e
       lists.push_back(CodesOf(operand, operand.literal.element_count() == op.count() ? i : 0));
       combinations *= lists.back().size();  // 0: an operand is undecided
     }
-    if (combinations == 0) {
+    constexpr size_t kMostTried = kMaxChoices * kMaxChoices * kMaxChoices;
+    if (combinations == 0 || combinations > kMostTried) {
       SetUndecided(result, i);
       continue;
     }

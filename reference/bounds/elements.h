@@ -9,8 +9,10 @@
 
 namespace assay::reference {
 
-// More codes than this make an integer element undecided.
+// More codes than this make an integer element undecided where arithmetic gives them, ...
 inline constexpr size_t kMaxChoices = 8;
+// ... and more than this where they are elements that may change places: the ties of a sort.
+inline constexpr size_t kMaxTies = 64;
 
 // Floats have a bound per element and complex numbers one per part; element i owns the bounds from
 // i * BoundsPerElement on, its slots. What takes slots says so, everything else counts elements.

@@ -246,6 +246,8 @@ void NarrowElement(const OpContext& op, Array& result, int64_t i, double ulps) {
       const Range<Wide<T>> x{a.centre, a.radius, 0}, y{b.centre, b.radius, 0};
       rest += static_cast<double>(ReciprocalError<T>(x, y, Range<Wide<T>>{magnitude, 0, 0}));
     }
+    if (opcode == Opcode::kDivide && DividesByRoot(op))
+      rest += static_cast<double>(RootError<T>(op, Range<Wide<T>>{magnitude, 0, 0}));
   }
   rest += 2 * static_cast<double>(Tiny<T>()) + std::fabs(slope.by_a) * a.flush +
           std::fabs(slope.by_b) * b.flush;
@@ -355,11 +357,12 @@ void FinishSumForm(Array& result, int64_t i, double propagated, double centre, A
 }
 
 template <typename T>
-std::vector<Element> ReadAll(const OpContext& op, int64_t k, const IndexMap& places) {
+std::vector<Element> ReadAll(const OpContext& op, int64_t k, const DimList& dims) {
   std::vector<Element> elements;
-  elements.reserve(places.size());
-  for (int64_t at : places)
+  elements.reserve(static_cast<size_t>(dims.Count()));
+  dims.ForEachPlace([&](int64_t at) {
     elements.push_back(Read<T>(op.freedoms, op.array(k), at, Consumer::kSum));
+  });
   return elements;
 }
 
