@@ -167,7 +167,7 @@ class KeyMaker {
     // A comparison may take a subnormal for zero; so may the one that folds zeros.
     const auto tiny = static_cast<double>(Tiny<T>());
     const bool subnormal = value != 0 && std::fabs(value) < tiny;
-    if (freedoms_.flush && OneZero() && subnormal) {
+    if (freedoms_.flush && kFlushes<T> && OneZero() && subnormal) {
       key.low = std::min<int64_t>(key.low, 0);
       key.high = std::max<int64_t>(key.high, 0);
     }

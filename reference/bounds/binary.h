@@ -265,10 +265,16 @@ inline bool DividesByRoot(const OpContext& op) {
 // The error of multiplying by the reciprocal square root, within its budget, instead of dividing by
 // the root, which is rounded.
 template <typename T>
-Wide<T> RootError(const OpContext& op, const Range<Wide<T>>& quotient) {
+Wide<T> RootError(const OpContext& op, const Range<Wide<T>>& dividend,
+                  const Range<Wide<T>>& divisor, const Range<Wide<T>>& quotient) {
   using W = Wide<T>;
-  const auto steps = static_cast<W>(2 * UlpsOf<T>(op, Opcode::kRsqrt) + 2);
-  return (std::fabs(quotient.centre) + quotient.radius) * UnitRoundoff<T>() * steps * W{1.01};
+  const auto ulps = static_cast<W>(UlpsOf<T>(op, Opcode::kRsqrt));
+  W error =
+      (std::fabs(quotient.centre) + quotient.radius) * UnitRoundoff<T>() * (2 * ulps + 2) * W{1.01};
+  // Roots in excess precision have reciprocals that the type holds as subnormals.
+  if (1 / (std::fabs(divisor.centre) + divisor.radius) < 2 * Tiny<T>())
+    error += (std::fabs(dividend.centre) + dividend.radius) * (ulps + 1) * UlpAt<T>(0);
+  return error;
 }
 
 inline bool IsPowerOfTwo(double x) {
@@ -340,7 +346,7 @@ bool BoundSquareAboutZero(const OpContext& op, Array& result, int64_t i, const R
   // A double, so that centre and radius are the same number.
   const W half = std::nextafter(static_cast<double>(high / 2), HUGE_VAL);
   Store(result, i, Range<W>{half, half, kZeroSignFree},
-        op.freedoms.flush ? uint32_t{kMayFlush} : 0);
+        op.freedoms.flush && kFlushes<T> ? uint32_t{kMayFlush} : 0);
   return true;
 }
 
@@ -357,7 +363,9 @@ bool BoundFlushedPower(const OpContext& op, Array& result, int64_t i, double ulp
   for (int64_t k = 0; k < 2; ++k)
     if (!op.array(k).bounds.empty() && op.array(k).bounds[i].flags != kForced) return false;
   const W x = Widen<W>(op.literal(0).data<T>()[i]), y = Widen<W>(op.literal(1).data<T>()[i]);
-  const W half_smallest = std::copysign(UlpAt<T>(0) / 4, x);
+  // bf16 is computed in f32.
+  using Computed = std::conditional_t<std::is_same_v<T, double>, double, float>;
+  const W half_smallest = std::copysign(static_cast<W>(UlpAt<Computed>(0) / 4), x);
   Alternatives<T> values;
   for (W power : WithZero<W>(y, exponent)) {
     const W bases[] = {x, std::copysign(W{0}, x), half_smallest};
@@ -370,6 +378,33 @@ bool BoundFlushedPower(const OpContext& op, Array& result, int64_t i, double ulp
   return true;
 }
 
+// A quotient whose divisor may be read as zero beside what else it is: infinities or NaN beside
+// numbers, not all that lies between. False where it may not.
+template <typename T>
+bool BoundQuotientByFlushed(const OpContext& op, Array& result, int64_t i) {
+  using W = Wide<T>;
+  if (!op.freedoms.flush) return false;
+  const SeenApart<T> divisor(op.freedoms, op.array(1), i);
+  if (!divisor.or_zero || divisor.x.Undecided() || !divisor.x.HasFinite()) return false;
+  if (divisor.x.Contains(0)) return false;
+  const bool by_reciprocal = op.freedoms.reciprocal && op.divisor_is_invariant;
+  if (!by_reciprocal && BoundFlushedOperands<DivideBound, T>(op, result, i, 0)) return true;
+  const Range<W> a = Seen<T>(op.freedoms, op.array(0), i);
+  if (a.Undecided() || !a.HasFinite()) return false;
+  Range<W> x = RangeOf<DivideBound>(a, divisor.x);
+  if (x.Undecided()) return false;
+  if (by_reciprocal) {
+    x.radius += ReciprocalError<T>(a, divisor.x, x);
+    // The reciprocal of the smallest numbers is infinite.
+    if (1 / (std::fabs(divisor.x.centre) - divisor.x.radius) >= OverflowThreshold<T>())
+      x = HullOf(x, DivideBound::ByZero(a, divisor.zero));
+  }
+  if (DividesByRoot(op)) x.radius += RootError<T>(op, a, divisor.x, x);
+  x = Rounded<T>(HullOf(x, DivideBound::ByZero(a, divisor.zero)), 0);
+  Store(result, i, x, TouchesSubnormals<T>(x) ? uint32_t{kMayFlush} : 0);
+  return true;
+}
+
 template <typename Rule, typename T>
 void BoundBinaryElement(const OpContext& op, Array& result, int64_t i, double ulps) {
   using W = Wide<T>;
@@ -378,6 +413,9 @@ void BoundBinaryElement(const OpContext& op, Array& result, int64_t i, double ul
   }
   if constexpr (std::is_same_v<Rule, PowerBound>) {
     if (BoundFlushedPower<T>(op, result, i, ulps)) return;
+  }
+  if constexpr (std::is_same_v<Rule, DivideBound>) {
+    if (BoundQuotientByFlushed<T>(op, result, i)) return;
   }
   const Range<W> a = Seen<T>(op.freedoms, op.array(0), i, Rule::kConsumer);
   const Range<W> b = Seen<T>(op.freedoms, op.array(1), i, Rule::kConsumer);
@@ -391,7 +429,7 @@ void BoundBinaryElement(const OpContext& op, Array& result, int64_t i, double ul
         !(single && (b.centre == 0 || a.centre == 0))) {
       Range<W> x = RangeOf<Rule>(a, b);
       if (by_reciprocal && !x.Undecided()) x.radius += ReciprocalError<T>(a, b, x);
-      if (by_root && !x.Undecided()) x.radius += RootError<T>(op, x);
+      if (by_root && !x.Undecided()) x.radius += RootError<T>(op, a, b, x);
       x = Rounded<T>(x, 0);
       Store(result, i, x, op.freedoms.flush && TouchesSubnormals<T>(x) ? uint32_t{kMayFlush} : 0);
       return;

@@ -77,17 +77,22 @@ void Store(Array& result, int64_t i, const Range<W>& unnormalized, uint32_t more
 // Which view of a forced operand an op takes.
 enum class Consumer { kSum, kOther };
 
-// What an arithmetic op may read of an element with a bound.
+// What an arithmetic op may read of an element with a bound, beside a zero that kMayBeZero names.
 template <typename T>
-Range<Wide<T>> SeenBound(const Array& array, int64_t i, Consumer consumer) {
+Range<Wide<T>> StoredBound(const Array& array, int64_t i, Consumer consumer) {
   using W = Wide<T>;
   const ElementBound& bound = array.bounds[i];
   const uint32_t views = consumer == Consumer::kSum ? uint32_t{kSumView} | kAnyView : kAnyView;
   if ((bound.flags & kForced) != 0 && (bound.flags & views) == 0)
     return Point<T>(array.literal.data<T>()[i]);
-  const Range<W> x{static_cast<W>(bound.centre) + static_cast<W>(bound.centre_low),
-                   static_cast<W>(bound.radius), bound.flags & kSpecialFlags};
-  return (bound.flags & kMayBeZero) != 0 ? HullOf(x, Range<W>{0, 0, kZeroSignFree}) : x;
+  return {static_cast<W>(bound.centre) + static_cast<W>(bound.centre_low),
+          static_cast<W>(bound.radius), bound.flags & kSpecialFlags};
+}
+template <typename T>
+Range<Wide<T>> SeenBound(const Array& array, int64_t i, Consumer consumer) {
+  const Range<Wide<T>> x = StoredBound<T>(array, i, consumer);
+  if ((array.bounds[i].flags & kMayBeZero) == 0) return x;
+  return HullOf(x, Range<Wide<T>>{0, 0, kZeroSignFree});
 }
 
 // What an arithmetic op may read for element i of an operand of type T.
@@ -99,10 +104,30 @@ inline Range<Wide<T>> Seen(const Freedoms& freedoms, const Array& array, int64_t
   return freedoms.flush && TouchesSubnormals<T>(x) ? Flushed<T>(x) : x;
 }
 
+// The same in two parts: an interval, and whether a zero beside it may be read instead, by
+// flushing. For ops that tell the two far apart.
+template <typename T>
+struct SeenApart {
+  using W = Wide<T>;
+  Range<W> x;
+  bool or_zero = false;
+  Range<W> zero;
+
+  SeenApart(const Freedoms& freedoms, const Array& array, int64_t i)
+      : x(array.bounds.empty() ? Point<T>(array.literal.data<T>()[i])
+                               : StoredBound<T>(array, i, Consumer::kOther)) {
+    const bool stored = !array.bounds.empty() && (array.bounds[i].flags & kMayBeZero) != 0;
+    const bool flushed = freedoms.flush && TouchesSubnormals<T>(x) && !x.Contains(0);
+    or_zero = stored || flushed;
+    zero = {std::copysign(W{0}, x.centre), 0, stored ? uint32_t{kZeroSignFree} : 0};
+    if (freedoms.flush && !flushed) x = Flushed<T>(x);
+  }
+};
+
 // Whether element i is one subnormal number that an op may read as zero.
 template <typename T>
 bool IsFlushable(const Freedoms& freedoms, const Array& array, int64_t i) {
-  if (!freedoms.flush) return false;
+  if (!freedoms.flush || !kFlushes<T>) return false;
   if (!array.bounds.empty() && array.bounds[i].flags != kForced) return false;
   const auto x = Widen<Wide<T>>(array.literal.data<T>()[i]);
   return x != 0 && std::fabs(x) < Tiny<T>();
@@ -161,7 +186,8 @@ void FinishSingle(const Freedoms& freedoms, Array& result, int64_t i, const Rang
                   View view) {
   using W = Wide<T>;
   const W plain = Widen<W>(result.literal.data<T>()[i]);
-  const bool subnormal = freedoms.flush && plain != 0 && std::fabs(plain) < Tiny<T>();
+  const bool subnormal =
+      freedoms.flush && kFlushes<T> && plain != 0 && std::fabs(plain) < Tiny<T>();
   uint32_t view_flag = 0;
   if (kIsNarrow<T> && freedoms.excess) {
     view_flag = kAnyView;

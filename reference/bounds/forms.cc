@@ -242,12 +242,11 @@ void NarrowElement(const OpContext& op, Array& result, int64_t i, double ulps) {
   if (opcode != Opcode::kNegate && opcode != Opcode::kAbs && opcode != Opcode::kMaximum &&
       opcode != Opcode::kMinimum) {
     rest += (ulps + 0.5) * static_cast<double>(UlpAt<T>(magnitude));
-    if (opcode == Opcode::kDivide && op.divisor_is_invariant && op.freedoms.reciprocal) {
-      const Range<Wide<T>> x{a.centre, a.radius, 0}, y{b.centre, b.radius, 0};
-      rest += static_cast<double>(ReciprocalError<T>(x, y, Range<Wide<T>>{magnitude, 0, 0}));
-    }
+    const Range<Wide<T>> x{a.centre, a.radius, 0}, y{b.centre, b.radius, 0}, z{magnitude, 0, 0};
+    if (opcode == Opcode::kDivide && op.divisor_is_invariant && op.freedoms.reciprocal)
+      rest += static_cast<double>(ReciprocalError<T>(x, y, z));
     if (opcode == Opcode::kDivide && DividesByRoot(op))
-      rest += static_cast<double>(RootError<T>(op, Range<Wide<T>>{magnitude, 0, 0}));
+      rest += static_cast<double>(RootError<T>(op, x, y, z));
   }
   rest += 2 * static_cast<double>(Tiny<T>()) + std::fabs(slope.by_a) * a.flush +
           std::fabs(slope.by_b) * b.flush;

@@ -147,9 +147,15 @@ Range<W> HullOf(const Range<W>& a, const Range<W>& b) {
   return hull;
 }
 
-// Whether a subnormal, nonzero value of T lies inside.
+// Whether subnormal values of T may be flushed where the profile says so
+// (ClauseId::kFlushSubnormals): those of f16 are normal numbers of the f32 that computes them.
+template <typename T>
+inline constexpr bool kFlushes = !std::is_same_v<T, Half>;
+
+// Whether a subnormal, nonzero value of T, which might be flushed, lies inside.
 template <typename T>
 bool TouchesSubnormals(const Range<Wide<T>>& x) {
+  if (!kFlushes<T>) return false;
   if (!x.HasFinite() || (x.centre == 0 && x.radius == 0)) return false;
   return x.low() < Tiny<T>() && x.high() > -Tiny<T>();
 }

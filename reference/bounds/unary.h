@@ -159,9 +159,10 @@ absl::Status BoundMonotone(const OpContext& op, Array& result) {
         values.Finish(result, i);
         continue;
       }
-      Range<W> x = Seen<T>(op.freedoms, op.array(0), i);
+      const SeenApart<T> seen(op.freedoms, op.array(0), i);
+      Range<W> x = seen.x;
       if constexpr (Op::kEven) x = MagnitudeOf(x);
-      if (x.Single()) {
+      if (x.Single() && !seen.or_zero) {
         const W at = Widen<W>(operand[i]);
         const bool outside = at < Op::kDomainLow || at > Op::kDomainHigh;
         if (!x.HasFinite() || Op::IsExactAt(at) || outside) continue;  // forced
@@ -174,7 +175,8 @@ absl::Status BoundMonotone(const OpContext& op, Array& result) {
                           Op::kRangeHigh);
         continue;
       }
-      const Range<W> y = MonotoneRange<Op>(x);
+      Range<W> y = MonotoneRange<Op>(x);
+      if (seen.or_zero) y = HullOf(y, MonotoneRange<Op>(seen.zero));
       if (ulps == 0) {
         FinishRounded<T>(op.freedoms, result, i, y, View::kNone);
       } else {

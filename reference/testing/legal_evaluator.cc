@@ -49,7 +49,7 @@ class Evaluator {
 
   double Flush(ElementType type, double x) const {
     const bool subnormal = x != 0 && std::fabs(x) < Format(type).MinNormal();
-    return flush_ && subnormal ? std::copysign(0.0, x) : x;
+    return flush_ && subnormal && type != ElementType::kF16 ? std::copysign(0.0, x) : x;
   }
 
   // To the type, once.
