@@ -168,6 +168,16 @@ class Evaluator {
     return cell;
   }
 
+  // x * y, which an addition may read unrounded.
+  Cell Product(ElementType type, double x, double y) const {
+    Cell cell = type == ElementType::kF64 ? Finish(type, x * y)
+                                          : Finish(type, static_cast<long double>(x) * y);
+    cell.is_product = true;
+    cell.factor_a = x;
+    cell.factor_b = y;
+    return cell;
+  }
+
   // x * rsqrt(y), for an op that is x / sqrt(y).
   Cell TimesReciprocalRoot(const Instruction& op, const Cell& dividend, const Cell& radicand,
                            bool excess) {
@@ -176,12 +186,7 @@ class Evaluator {
     const double ulps = UlpsOf(type, Opcode::kRsqrt);
     const double inverse =
         Perturb(type, Round(type, 1 / std::sqrt(static_cast<long double>(y))), ulps);
-    Cell cell = type == ElementType::kF64 ? Finish(type, x * inverse)
-                                          : Finish(type, static_cast<long double>(x) * inverse);
-    cell.is_product = true;
-    cell.factor_a = x;
-    cell.factor_b = inverse;
-    return cell;
+    return Product(type, x, inverse);
   }
 
   Cell Unary(const Instruction& op, const Cell& operand, bool excess) {
@@ -248,26 +253,13 @@ class Evaluator {
     const ElementType type = op.shape().element_type();
     const double x = Read(type, a, excess), y = Read(type, b, excess);
     switch (op.opcode()) {
-      case Opcode::kMultiply: {
-        Cell cell = type == ElementType::kF64 ? Finish(type, x * y)
-                                              : Finish(type, static_cast<long double>(x) * y);
-        cell.is_product = true;
-        cell.factor_a = x;
-        cell.factor_b = y;
-        return cell;
-      }
+      case Opcode::kMultiply:
+        return Product(type, x, y);
       case Opcode::kDivide: {
         if (reciprocal && std::isfinite(y) && y != 0) {
           const double inverse = Finish(type, 1 / static_cast<long double>(y)).value;
-          if (std::isfinite(inverse) && std::fabs(inverse) >= Format(type).MinNormal()) {
-            Cell cell = type == ElementType::kF64
-                            ? Finish(type, x * inverse)
-                            : Finish(type, static_cast<long double>(x) * inverse);
-            cell.is_product = true;
-            cell.factor_a = x;
-            cell.factor_b = inverse;
-            return cell;
-          }
+          if (std::isfinite(inverse) && std::fabs(inverse) >= Format(type).MinNormal())
+            return Product(type, x, inverse);
         }
         return type == ElementType::kF64 ? Finish(type, x / y)
                                          : Finish(type, static_cast<long double>(x) / y);
