@@ -474,28 +474,35 @@ void BoundBinaryElement(const OpContext& op, Array& result, int64_t i, double ul
   }
 }
 
-// Whether every element is forced to its plain value and no consumer may see another: certain
-// operands, no freedom at this op, nothing that may be flushed.
-template <typename Rule, typename T>
-bool NothingIsFree(const OpContext& op, const Array& result) {
-  if constexpr (kIsNarrow<T>) {
-    return false;
-  } else {
-    if (Rule::kIsFunction || !AllCertain(op)) return false;
-    if (Rule::kView == View::kSum && op.freedoms.contract) return false;
-    if (std::is_same_v<Rule, DivideBound> &&
-        ((op.divisor_is_invariant && op.freedoms.reciprocal) || DividesByRoot(op)))
-      return false;
-    if (!op.freedoms.flush) return true;
-    constexpr T kTiny = std::numeric_limits<T>::min();
-    auto any_subnormal = [](absl::Span<const T> values) {
-      bool any = false;
-      for (T x : values) any |= std::fabs(x) < kTiny && x != 0;
-      return any;
-    };
-    return !any_subnormal(op.literal(0).data<T>()) && !any_subnormal(op.literal(1).data<T>()) &&
-           !any_subnormal(result.literal.data<T>());
+// Whether the op leaves an element no choice where its operands do not and nothing may be flushed.
+template <typename Rule>
+bool AddsNoFreedom(const OpContext& op) {
+  if (Rule::kIsFunction) return false;
+  if (Rule::kView == View::kSum && op.freedoms.contract) return false;
+  return !std::is_same_v<Rule, DivideBound> ||
+         !((op.divisor_is_invariant && op.freedoms.reciprocal) || DividesByRoot(op));
+}
+
+// Whether the operands' elements in [begin, end) are forced and neither they nor the results may be
+// flushed: then there is nothing to say of the results of an op that adds no freedom.
+template <typename T>
+bool IsPlainBlock(const OpContext& op, const Array& result, int64_t begin, int64_t end) {
+  for (int64_t k : {0, 1}) {
+    const std::vector<ElementBound>& bounds = op.array(k).bounds;
+    if (bounds.empty()) continue;
+    uint32_t different = 0;
+    for (int64_t i = begin; i < end; ++i) different |= bounds[i].flags ^ uint32_t{kForced};
+    if (different != 0) return false;
   }
+  if (!op.freedoms.flush || !kFlushes<T>) return true;
+  constexpr T kTiny = std::numeric_limits<T>::min();
+  for (const Literal* literal : {&op.literal(0), &op.literal(1), &result.literal}) {
+    bool any_subnormal = false;
+    for (T x : literal->data<T>().subspan(begin, end - begin))
+      any_subnormal |= std::fabs(x) < kTiny && x != 0;
+    if (any_subnormal) return false;
+  }
+  return true;
 }
 
 template <typename Rule>
@@ -503,23 +510,35 @@ inline constexpr bool kHasFloatLoop =
     std::is_same_v<Rule, AddBound> || std::is_same_v<Rule, SubtractBound> ||
     std::is_same_v<Rule, MultiplyBound>;
 
+// The elements in [begin, end).
+template <typename Rule, typename T>
+void BoundBinaryBlock(const OpContext& op, Array& result, int64_t begin, int64_t end, double ulps) {
+  if constexpr (std::is_same_v<T, float> && kHasFloatLoop<Rule>) {
+    const FloatOperand lhs(op.array(0), Rule::kConsumer), rhs(op.array(1), Rule::kConsumer);
+    const float* plain = result.literal.data<float>().data();
+    for (int64_t i = begin; i < end; ++i) {
+      if (!BoundInFloatLoop<Rule>(op.freedoms, lhs, rhs, plain, result, i))
+        BoundBinaryElement<Rule, T>(op, result, i, ulps);
+    }
+  } else {
+    for (int64_t i = begin; i < end; ++i) BoundBinaryElement<Rule, T>(op, result, i, ulps);
+  }
+}
+
 template <typename Rule>
 absl::Status BoundBinary(const OpContext& op, Array& result) {
   if (!IsFloat(op.type())) return BoundByEnumeration(op, result, EvaluateBinary<typename Rule::Op>);
   DispatchReal(op.type(), [&](auto tag) {
     using T = typename decltype(tag)::type;
-    if (NothingIsFree<Rule, T>(op, result)) return;
+    constexpr int64_t kBlock = 256;
+    const bool free = !AddsNoFreedom<Rule>(op);
     const double ulps = UlpsOf<T>(op);
-    const int64_t count = op.count();
-    if constexpr (std::is_same_v<T, float> && kHasFloatLoop<Rule>) {
-      const FloatOperand lhs(op.array(0), Rule::kConsumer), rhs(op.array(1), Rule::kConsumer);
-      const float* plain = result.literal.data<float>().data();
-      for (int64_t i = 0; i < count; ++i) {
-        if (!BoundInFloatLoop<Rule>(op.freedoms, lhs, rhs, plain, result, i))
-          BoundBinaryElement<Rule, T>(op, result, i, ulps);
+    for (int64_t begin = 0; begin < op.count(); begin += kBlock) {
+      const int64_t end = std::min(op.count(), begin + kBlock);
+      if constexpr (!kIsNarrow<T>) {
+        if (!free && IsPlainBlock<T>(op, result, begin, end)) continue;
       }
-    } else {
-      for (int64_t i = 0; i < count; ++i) BoundBinaryElement<Rule, T>(op, result, i, ulps);
+      BoundBinaryBlock<Rule, T>(op, result, begin, end, ulps);
     }
   });
   return absl::OkStatus();
