@@ -223,6 +223,8 @@ TEST(Cli, FuzzSaysWhatItCompared) {
 }
 
 TEST(Cli, APlantedDefectIsFoundBlamedAndReplayed) {
+  // What an earlier run of a worse program found would still lie there.
+  std::filesystem::remove_all(testing::TempDir() + "/assay_cli_test/planted");
   Output found =
       Assay("fuzz --time 60s --stop-after 1 --defect ds-of-ds-clamp --json --out planted --jobs 1");
   ASSERT_EQ(found.status, 1) << found.text;
