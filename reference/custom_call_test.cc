@@ -5,6 +5,7 @@
 
 #include <bit>
 #include <fstream>
+#include <limits>
 
 #include "spec/backend/error.h"
 #include "spec/base/row_table_for_test.h"
@@ -275,6 +276,65 @@ ENTRY e {
   EXPECT_EQ(VerdictOn(kSchur, {2, 3.001, 0, 4}), Verdict::kFail);
   EXPECT_EQ(VerdictOn(kSchur, {2, 3, 0, 4.001}), Verdict::kFail);
   EXPECT_EQ(VerdictOn(kSchur, {2, 3, 1e-9, 4}), Verdict::kFail);
+}
+
+// Columns that are nearly dependent: no element of q's second column or of r's corner is known,
+// yet q r is a.
+constexpr char kDependentColumns[] = R"(HloModule m
+ENTRY e {
+  a = f64[3,2] constant({{3, 3}, {4, 4}, {0, 0}})
+  c = (f64[3,2], f64[2]) custom-call(a), custom_call_target="lapack_dgeqrf_ffi", api_version=API_VERSION_TYPED_FFI, backend_config={}
+  f = f64[3,2] get-tuple-element(c), index=0
+  t = f64[2] get-tuple-element(c), index=1
+  q = f64[3,2] custom-call(f, t), custom_call_target="lapack_dorgqr_ffi", api_version=API_VERSION_TYPED_FFI, backend_config={}
+  i = s32[2,2] iota(), iota_dimension=0
+  j = s32[2,2] iota(), iota_dimension=1
+  u = pred[2,2] compare(i, j), direction=LE
+  s = f64[2,2] slice(f), slice={[0:2], [0:2]}
+  z = f64[] constant(0)
+  o = f64[2,2] broadcast(z), dimensions={}
+  r = f64[2,2] select(u, s, o)
+  ROOT x = f64[5,2] concatenate(q, r), dimensions={0}
+})";
+
+TEST(CustomCallTest, FactorsOfDependentColumnsAreJudgedByTheirProduct) {
+  const std::vector<double> factors = {-.6, -.8, -.8, .6, 0, 0, -5, -5, 0, 1e-16};
+  EXPECT_EQ(VerdictOn(kDependentColumns, factors), Verdict::kPass);
+  EXPECT_EQ(VerdictOn(kDependentColumns, {-.6, 0, -.8, 0, 0, 1, -5, -5, 0, 0}), Verdict::kPass);
+  // q's second column may turn out of the plane of a; all else counts.
+  for (size_t k : {0, 1, 2, 3, 4, 6, 7, 8, 9}) {
+    std::vector<double> moved = factors;
+    moved[k] += 1e-12;
+    EXPECT_EQ(VerdictOn(kDependentColumns, moved), Verdict::kFail) << k;
+  }
+}
+
+// A pivot that may be lost in rounding: the corner is anything small, or there is no factor at all.
+constexpr char kNearlySingular[] = R"(HloModule m
+ENTRY e {
+  a = f64[2,2] constant({{1, 7}, {1, 1.0000000000000002}})
+  c = (f64[2,2], s32[]) custom-call(a), custom_call_target="lapack_dpotrf_ffi", api_version=API_VERSION_TYPED_FFI, backend_config={uplo = 76 : ui8}
+  l = f64[2,2] get-tuple-element(c), index=0
+  info = s32[] get-tuple-element(c), index=1
+  z = s32[] constant(0)
+  p = pred[] compare(info, z), direction=EQ
+  b = pred[2,2] broadcast(p), dimensions={}
+  nan = f64[] constant(nan)
+  n = f64[2,2] broadcast(nan), dimensions={}
+  ROOT x = f64[2,2] select(b, l, n)
+})";
+
+TEST(CustomCallTest, FactorsOfNearlySingularMatricesAreJudgedByTheirProduct) {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  for (double other : {0.0, 7.0}) {
+    EXPECT_EQ(VerdictOn(kNearlySingular, {1, other, 1, 1.4901161193847656e-08}), Verdict::kPass);
+    EXPECT_EQ(VerdictOn(kNearlySingular, {1, other, 1, 3e-08}), Verdict::kPass);
+    EXPECT_EQ(VerdictOn(kNearlySingular, {1, other, 1, 1e-06}), Verdict::kFail);
+    EXPECT_EQ(VerdictOn(kNearlySingular, {1, other, 1 + 1e-12, 1e-08}), Verdict::kFail);
+  }
+  EXPECT_EQ(VerdictOn(kNearlySingular, {nan, nan, nan, nan}), Verdict::kPass);
+  EXPECT_EQ(VerdictOn(kNearlySingular, {1, 8, 1, 1e-08}), Verdict::kFail);
+  EXPECT_EQ(VerdictOn(kNearlySingular, {1, 0, 1, -1e-08}), Verdict::kFail);
 }
 
 }  // namespace

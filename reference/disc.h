@@ -51,8 +51,10 @@ Disc<S> operator*(const Disc<S>& a, const Disc<S>& b) {
 }
 template <typename S>
 Disc<S> operator/(const Disc<S>& a, const Disc<S>& b) {
-  if (b.MayBeZero()) return Disc<S>::Unknown();
+  if (b.centre == S{}) return Disc<S>::Unknown();
   const S quotient = a.centre / b.centre;
+  // The plain value goes on where nothing is known about others.
+  if (b.MayBeZero()) return {quotient, Disc<S>::Unknown().radius};
   return Rounding<S>(quotient,
                      (a.radius + std::abs(quotient) * b.radius) / (b.Modulus() - b.radius));
 }

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "reference/matrix_call.h"
+#include "reference/property.h"
 #include "spec/backend/error.h"
 #include "spec/base/strings.h"
 
@@ -120,6 +121,45 @@ absl::StatusOr<Value> ApplyGetrf(Interpreter& interpreter, const OpContext& op) 
   });
 }
 
+// The triangle that potrf does not refer to is the operand's, since the routine works in place, or
+// was cleared before. `may_fail`: or it is NaN with the rest, where the matrix has no factor.
+void JudgeOtherTriangle(const Array& a, bool lower, int64_t first, int64_t n, bool may_fail,
+                        Array& factor) {
+  std::vector<int64_t> places;
+  for (int64_t i = 0; i < n; ++i)
+    for (int64_t j = i + 1; j < n; ++j) places.push_back(first + (lower ? i * n + j : j * n + i));
+  Literal given(Shape::Array(factor.literal.element_type(), {static_cast<int64_t>(places.size())}));
+  const int64_t width = BoundsPerElement(given.element_type());
+  for (size_t k = 0; k < places.size(); ++k) {
+    for (int64_t part = 0; part < width; ++part) {
+      const int64_t slot = places[k] * width + part;
+      // Only what is known to the last bit can be compared.
+      if (!a.bounds.empty() && (a.bounds[slot].flags & kForced) == 0) return;
+      given.SetComponentBits(static_cast<int64_t>(k) * width + part,
+                             a.literal.GetComponentBits(slot));
+    }
+  }
+  auto property = std::make_shared<Property>();
+  property->what = "the other triangle is the operand's or zero";
+  property->parts = {given.shape()};
+  property->violation = [given, may_fail](absl::Span<const Literal> parts,
+                                          const std::vector<bool>&) -> std::string {
+    for (int64_t k = 0; k < given.component_count(); ++k) {
+      const uint64_t code = parts[0].GetComponentBits(k);
+      const bool is_nan = std::isnan(parts[0].GetComponent(k));
+      const bool same =
+          code == given.GetComponentBits(k) || (is_nan && std::isnan(given.GetComponent(k)));
+      if (!same && code != 0 && !(may_fail && is_nan))
+        return "the triangle that is not referred to was changed";
+    }
+    return "";
+  };
+  for (size_t k = 0; k < places.size(); ++k) {
+    SetUndecided(factor, places[k]);
+    factor.origins.insert_or_assign(places[k], Origin{property, 0, static_cast<int64_t>(k)});
+  }
+}
+
 // (a) -> (factor, info).
 absl::StatusOr<Value> ApplyPotrf(Interpreter& interpreter, const OpContext& op) {
   const bool lower = HasOption(op, "uplo", 'L');
@@ -140,9 +180,14 @@ absl::StatusOr<Value> ApplyPotrf(Interpreter& interpreter, const OpContext& op) 
   for (int64_t batch = 0; n > 0 && batch < info.literal.element_count(); ++batch) {
     const int64_t corner = (batch + 1) * n * n - 1;
     info.literal.SetInteger(batch, std::isnan(parts.GetComponent(corner * slots)) ? n : 0);
-    const bool undecided =
+    bool undecided =
         !factor.bounds.empty() && (factor.bounds[corner * slots].flags & kUndecided) != 0;
-    if (undecided || info.literal.GetInteger(batch) != 0) {
+    if (const auto origin = factor.origins.find(corner); origin != factor.origins.end())
+      undecided = AcceptsNan(*origin->second.property);
+    const bool may_fail = undecided || info.literal.GetInteger(batch) != 0;
+    if (interpreter.bounding() && n > 1)
+      JudgeOtherTriangle(op.array(0), lower, batch * n * n, n, may_fail, factor);
+    if (may_fail) {
       // Which minor is not positive is LAPACK's to say.
       if (interpreter.bounding()) SetUndecided(info, batch);
     }

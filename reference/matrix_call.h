@@ -124,6 +124,31 @@ struct MatrixCall {
     for (int64_t i = 0; results.bounds && i < count; ++i)
       results.arrays[k].origins.insert_or_assign(First(k) + i, Origin{property, part, i, piece});
   }
+  // Element i of result k is also element `index` of part `part` of `property`, which judges it
+  // where all of the part comes out of the program.
+  void Attach(int64_t k, int64_t i, const std::shared_ptr<const Property>& property, int64_t part,
+              int64_t index) {
+    MakeBounds(results.arrays[k]);
+    results.arrays[k].origins.insert_or_assign(First(k) + i, Origin{property, part, index});
+  }
+  // Where element i of this batch of operand k comes from; null if nothing is known.
+  const Origin* OriginOf(int64_t k, int64_t i) const {
+    const Array& array = op.array(k);
+    const auto origin = array.origins.find(batch * (array.literal.element_count() / batches) + i);
+    return origin == array.origins.end() ? nullptr : &origin->second;
+  }
+  // No element of these is wider than the judge finds useful: its radius up to 2^(-p/3) of the
+  // larger of the element and the root mean square; by 2^-8 less, which leaves room for what is
+  // made of them.
+  static bool AreUseful(absl::Span<const Number> numbers) {
+    W squares = 0;
+    for (const Number& x : numbers) squares += x.Modulus() * x.Modulus();
+    const W mean = std::sqrt(squares / static_cast<W>(std::max<size_t>(numbers.size(), 1)));
+    const W part = std::cbrt(UnitRoundoff<T>()) / 256;
+    return std::all_of(numbers.begin(), numbers.end(), [&](const Number& x) {
+      return x.IsKnown() && x.radius <= part * std::max(x.Modulus(), mean);
+    });
+  }
   void UndecideAll() {
     for (size_t k = 0; k < results.arrays.size(); ++k) Undecide(static_cast<int64_t>(k));
   }

@@ -3,7 +3,7 @@
 // result is the exact one for matrices that differ by the residual which a backward stable
 // algorithm leaves (operation semantics chapter 11, class RESID): discs of that size go through the
 // textbook algorithm.
-#include "reference/matrix_call.h"
+#include "reference/reflector_property.h"
 #include "spec/backend/error.h"
 #include "spec/base/strings.h"
 
@@ -72,9 +72,16 @@ absl::StatusOr<Value> ApplyGeqrf(Interpreter& interpreter, const OpContext& op) 
       taus.push_back(MakeReflector(a, k, k, ambiguous, k == 0 ? &given(0, 0) : nullptr));
       Reflect(a, k, k, Conjugate(taus.back()), a, k + 1);
     }
-    if (ambiguous && call.results.bounds) return call.UndecideAll();
-    call.Write(0, a);
-    for (size_t k = 0; k < taus.size(); ++k) call.Set(1, static_cast<int64_t>(k), taus[k]);
+    if (call.results.bounds && ambiguous) {
+      call.UndecideAll();
+    } else {
+      call.Write(0, a);
+      for (size_t k = 0; k < taus.size(); ++k) call.Set(1, static_cast<int64_t>(k), taus[k]);
+    }
+    if (!call.results.bounds || (!ambiguous && call.AreUseful(a.values) && call.AreUseful(taus)))
+      return;
+    if (const auto property = MakeQrProperty(call, given); property != nullptr)
+      AttachQrParts(call, property, 1);
   });
 }
 
@@ -91,6 +98,11 @@ absl::StatusOr<Value> ApplyOrgqr(Interpreter& interpreter, const OpContext& op) 
     for (auto& x : q.values)
       if (call.results.bounds) x.radius += call.Residual(4 * (a.rows + a.columns)) * W{1};
     call.Write(0, q);
+    if (!call.results.bounds) return;
+    const auto property = QrPropertyOfReflectors(call);
+    const QrPart part = reflectors == a.columns ? kThinFactor : kFullFactor;
+    for (size_t i = 0; property != nullptr && i < q.values.size(); ++i)
+      call.Attach(0, static_cast<int64_t>(i), property, part, static_cast<int64_t>(i));
   });
 }
 

@@ -177,6 +177,77 @@ bool PerturbationOfFactor(const Operand<S>& a, const Matrix<S>& l, Wide<T> under
   return true;
 }
 
+// Whether every legal factorisation of `a` ends: it does when a smaller matrix has a factor too
+// (Demmel; Higham, theorem 10.7).
+template <typename T, typename S>
+bool IsSurelyDefinite(const Operand<S>& a) {
+  using W = Wide<T>;
+  const int64_t n = a.centre.rows;
+  Matrix<S> smaller = a.centre, l(n, n);
+  for (int64_t i = 0; i < n; ++i) {
+    W change = 2 * static_cast<W>(n) * CholeskyResidual<T>(n) * std::abs(a.centre(i, i));
+    for (int64_t j = 0; j < n; ++j) change += a.radius(std::max(i, j), std::min(i, j));
+    smaller(i, i) -= change;
+  }
+  return FactorCholesky(smaller, l) == n;
+}
+
+// Of the triangle of l by rows: l lᴴ is a, up to the residual that is granted; or there is no
+// factor, which NaN says.
+template <typename E, typename S>
+std::shared_ptr<const Property> FactorProperty(ElementType type, const Operand<S>& a, bool lower,
+                                               Wide<typename Scalar<E>::Real> underflow) {
+  using T = typename Scalar<E>::Real;
+  using W = Wide<T>;
+  const int64_t n = a.centre.rows;
+  auto property = std::make_shared<Property>();
+  property->what = "a = l lᴴ";
+  property->parts = {Shape::Array(type, {n * (n + 1) / 2})};
+  property->violation = [a, lower, underflow, may_fail = !IsSurelyDefinite<T>(a)](
+                            absl::Span<const Literal> parts,
+                            const std::vector<bool>&) -> std::string {
+    const int64_t n = a.centre.rows;
+    const absl::Span<const E> packed = parts[0].data<E>();
+    auto excused = [may_fail](S x) { return may_fail && std::isnan(std::abs(x)); };
+    Matrix<S> l(n, n);
+    for (int64_t i = 0, at = 0; i < n; ++i) {
+      for (int64_t j = 0; j <= i; ++j, ++at)
+        l(i, j) = lower ? WidenNumber(packed[at]) : Conjugate(WidenNumber(packed[at]));
+      if (!(RealPart(l(i, i)) > 0) && !excused(l(i, i))) return "the diagonal of l is not positive";
+    }
+    for (int64_t i = 0; i < n; ++i) {
+      for (int64_t j = 0; j <= i; ++j) {
+        S rest = a.centre(i, j);
+        W size = 0;
+        for (int64_t k = 0; k <= j; ++k) {
+          const S term = l(i, k) * Conjugate(l(j, k));
+          rest -= term;
+          size += std::abs(term);
+        }
+        const W slack =
+            CholeskyResidual<T>(n) * size + a.radius(i, j) + static_cast<W>(n + 1) * underflow;
+        if (!(std::abs(rest) <= slack) && !excused(rest)) return "l lᴴ is not a";
+      }
+    }
+    return "";
+  };
+  return property;
+}
+
+// Whether the judge finds all radii useful: up to 2^(-p/3) of the larger of the element and the
+// root mean square of the whole.
+template <typename T, typename S>
+bool AreUseful(const Matrix<S>& l, const Matrix<Wide<T>>& error) {
+  using W = Wide<T>;
+  W squares = 0;
+  for (const S& x : l.values) squares += std::abs(x) * std::abs(x);
+  const W mean = std::sqrt(squares / static_cast<W>(std::max<size_t>(l.values.size(), 1)));
+  for (size_t i = 0; i < l.values.size(); ++i)
+    if (!(error.values[i] <= std::cbrt(UnitRoundoff<T>()) * std::max(std::abs(l.values[i]), mean)))
+      return false;
+  return true;
+}
+
 template <typename E>
 void BoundFactor(const OpContext& op, bool lower, Array& result) {
   using S = typename Scalar<E>::WideNumber;
@@ -200,8 +271,16 @@ void BoundFactor(const OpContext& op, bool lower, Array& result) {
     // profile xla (operation semantics, chapter 11).
     if (a.finite && columns < n && !op.freedoms.xla_budgets && IsSurelyIndefinite<T>(a, l, columns))
       continue;  // NaN
-    if (!a.finite || columns < n ||
-        !PerturbationOfFactor<T>(a, l, Underflow<T>(op.freedoms), error)) {
+    const bool known =
+        columns == n && PerturbationOfFactor<T>(a, l, Underflow<T>(op.freedoms), error);
+    if (a.finite && !(known && AreUseful<T>(l, error))) {
+      SetUndecided(result, first, n * n);
+      const auto property = FactorProperty<E>(op.type(), a, lower, Underflow<T>(op.freedoms));
+      for (int64_t i = 0, at = 0; i < n; ++i)
+        for (int64_t j = 0; j <= i; ++j, ++at)
+          result.origins.insert_or_assign(first + factor.At(i, j), Origin{property, 0, at});
+    }
+    if (!known) {
       SetUndecided(result, first, n * n);
       continue;
     }
