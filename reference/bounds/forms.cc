@@ -5,14 +5,13 @@
 
 #include "reference/bounds/binary.h"
 #include "reference/bounds/unary.h"
+#include "reference/liberties.h"
 
 namespace assay::reference {
 namespace {
 
 // Room for the rounding of the computations on forms themselves.
 constexpr double kFormSlop = 0x1p-32;
-// A form of more terms becomes one of a single, new error.
-constexpr size_t kMostTerms = 1024;
 constexpr int64_t kMostSums = 1 << 15;  // results of one op that begin errors of their own
 
 // An operand's element: the interval, and its form if it has one.
@@ -81,7 +80,7 @@ class Combination {
     const ErrorTerms &x = *a.terms, &y = *b.terms;
     const size_t most = x.errors.size() + y.errors.size();
     const auto size = static_cast<int64_t>(most);
-    if (most > kMostTerms || !numbers_.Take(size) || !numbers_.Keep(size)) return;
+    if (most > numbers_.most_terms() || !numbers_.Take(size) || !numbers_.Keep(size)) return;
     auto merged = std::make_shared<ErrorTerms>();
     merged->errors.reserve(most);
     merged->coefficients.reserve(most);
@@ -207,6 +206,44 @@ Slope SlopeOfBinary(Opcode opcode, const Element& a, const Element& b) {
   }
 }
 
+// The choices that element i follows, those of its operands and its own, along the straight line at
+// their centres.
+template <typename T>
+void FollowElement(const OpContext& op, Array& result, int64_t i) {
+  ErrorNumbers& numbers = *op.freedoms.errors;
+  Element a = Read<T>(op.freedoms, op.array(0), i, Consumer::kOther), b;
+  a.radius = 0;
+  Slope slope;
+  if (op.operands.size() == 2) {
+    b = Read<T>(op.freedoms, op.array(1), i, Consumer::kOther);
+    b.radius = 0;
+    slope = SlopeOfBinary(op.instruction.opcode(), a, b);
+  } else {
+    slope = SlopeOfUnary(op.instruction.opcode(), a);
+  }
+  ErrorForm form;
+  if (a.usable && (b.usable || op.operands.size() == 1) && slope.is_known)
+    form = Combination(numbers, a, slope.by_a, b, slope.by_b).form();
+  form.loose = 0;
+  if (HasLiberty(op)) {
+    const int32_t own = numbers.Next(i);
+    const size_t count = form.terms == nullptr ? 0 : form.terms->errors.size();
+    if (own < 0 || count >= numbers.most_terms() || !numbers.Keep(static_cast<int64_t>(count) + 1))
+      return;
+    auto terms = std::make_shared<ErrorTerms>();
+    if (count != 0) *terms = *form.terms;
+    for (double& c : terms->coefficients) c *= form.scale;
+    terms->errors.push_back(own);
+    terms->coefficients.push_back(static_cast<double>(UlpAt<T>(result.bounds[i].centre)));
+    terms->magnitude = terms->magnitude * std::fabs(form.scale) + terms->coefficients.back();
+    form.scale = 1;
+    form.terms = std::move(terms);
+  }
+  if (form.terms == nullptr) return;
+  if (result.forms.empty()) result.forms.resize(result.bounds.size());
+  result.forms[i] = std::move(form);
+}
+
 template <typename T>
 void NarrowElement(const OpContext& op, Array& result, int64_t i, double ulps) {
   const ElementBound& bound = result.bounds[i];
@@ -292,33 +329,36 @@ class Accumulation {
 
   void AddLoose(double loose) { loose_ += loose; }
 
-  // The form of the sum, with `own` as its own new error; begins anew.
-  ErrorForm Take(double own) {
+  // The form of sum i of an op, with `own` as its own new error; begins anew. A sum of several
+  // terms is one value for all who read it, so what else is in its error is new, too, not loose; a
+  // single one may be computed anew for each of them, like the results of element-wise ops.
+  ErrorForm Take(int64_t i, double own, bool is_one_value) {
     ErrorForm form;
     std::sort(errors_.begin(), errors_.end());
     auto terms = std::make_shared<ErrorTerms>();
-    double magnitude = 0;
+    double rest = own + loose_ * (1 + kFormSlop) + added_ * kFormSlop, magnitude = 0;
     for (int32_t error : errors_) magnitude += std::fabs(sums_[error]);
-    const int32_t next = numbers_.Next();
-    const double loose = loose_ * (1 + kFormSlop) + added_ * kFormSlop;
-    if (next >= 0) {
-      // The sum is one value for all who read it, so what else is in its error is new, not loose.
-      double rest = own + loose;
-      if (errors_.size() < kMostTerms && numbers_.Keep(static_cast<int64_t>(errors_.size()))) {
-        for (int32_t error : errors_) {
-          if (sums_[error] == 0) continue;
-          terms->errors.push_back(error);
-          terms->coefficients.push_back(sums_[error]);
-        }
-      } else {
-        rest += magnitude * (1 + kFormSlop);
-        magnitude = 0;
+    if (errors_.size() < numbers_.most_terms() &&
+        numbers_.Keep(static_cast<int64_t>(errors_.size()))) {
+      for (int32_t error : errors_) {
+        if (sums_[error] == 0) continue;
+        terms->errors.push_back(error);
+        terms->coefficients.push_back(sums_[error]);
       }
+    } else {
+      rest += magnitude * (1 + kFormSlop);
+      magnitude = 0;
+    }
+    const int32_t next = is_one_value ? numbers_.Next(i) : -1;
+    if (next >= 0) {
       terms->errors.push_back(next);
       terms->coefficients.push_back(rest);
-      terms->magnitude = magnitude + rest;
-      form.terms = std::move(terms);
+      magnitude += rest;
+    } else {
+      form.loose = rest;
     }
+    terms->magnitude = magnitude;
+    if (!terms->errors.empty()) form.terms = std::move(terms);
     Forget();
     return form;
   }
@@ -346,12 +386,13 @@ bool IsPlainSum(const Array& result, int64_t i) {
   return (bound.flags & ~uint32_t{kZeroSignFree | kMayFlush}) == 0 && bound.radius > 0;
 }
 
-void FinishSumForm(Array& result, int64_t i, double propagated, double centre, Accumulation& sum) {
+void FinishSumForm(Array& result, int64_t i, double propagated, double centre, bool is_one_value,
+                   Accumulation& sum) {
   const ElementBound& bound = result.bounds[i];
   const double own = std::max(0.0, bound.radius - propagated * (1 - kFormSlop)) +
                      bound.radius * kFormSlop + std::fabs(centre - bound.centre) +
                      std::fabs(bound.centre_low);
-  ErrorForm form = sum.Take(own);
+  ErrorForm form = sum.Take(i, own, is_one_value);
   if (form.terms != nullptr) SetForm(result, i, std::move(form));
 }
 
@@ -370,7 +411,9 @@ void NarrowProducts(const OpContext& op, const ProductSums& sums, Array& result)
   const std::vector<Element> lhs = ReadAll<T>(op, 0, sums.lhs), rhs = ReadAll<T>(op, 1, sums.rhs);
   Accumulation sum(*op.freedoms.errors);
   bool enough = true;
+  const bool follows = op.freedoms.errors->follows_choices();
   sums.for_each_block([&](const ProductSums::Block& block) {
+    const auto products = sums.length * static_cast<int64_t>(block.runs.size());
     for (int64_t c = 0; enough && c < block.columns; ++c) {
       const int64_t i = block.result + c * block.result_step;
       if (!IsPlainSum(result, i)) continue;
@@ -390,7 +433,7 @@ void NarrowProducts(const OpContext& op, const ProductSums& sums, Array& result)
         if (both != 0) sum.AddLoose(both);
       });
       if (usable && enough) {
-        FinishSumForm(result, i, propagated, centre, sum);
+        FinishSumForm(result, i, propagated, centre, follows || products > 1, sum);
       } else {
         sum.Forget();
       }
@@ -418,7 +461,8 @@ void NarrowTerms(const Freedoms& freedoms, const Array& input, const Array& init
     lists.List(o, list);
     for (int64_t at : list) add(Read<T>(freedoms, input, at, Consumer::kSum));
     if (usable) {
-      FinishSumForm(result, o, propagated, centre, sum);
+      const bool follows = freedoms.errors->follows_choices();
+      FinishSumForm(result, o, propagated, centre, follows || list.size() > 1, sum);
     } else {
       sum.Forget();
     }
@@ -438,7 +482,17 @@ double ErrorForm::Radius() const {
   return (std::fabs(scale) * terms->magnitude + loose) * (1 + kFormSlop);
 }
 
-int32_t ErrorNumbers::Next() { return next_ < (1 << 22) ? next_++ : -1; }
+void ErrorNumbers::FollowChoices(const Liberties& liberties) {
+  choices_ = &liberties;
+  most_terms_ = 1 << 16;
+  left_ = int64_t{1} << 28;
+  room_ = int64_t{1} << 25;
+}
+
+int32_t ErrorNumbers::Next(int64_t i) {
+  const int64_t number = choices_ == nullptr ? next_++ : choices_->last_site() + i;
+  return number < (1 << 22) ? static_cast<int32_t>(number) : -1;
+}
 
 bool ErrorNumbers::Take(int64_t terms) {
   if (terms > left_) return false;
@@ -459,11 +513,18 @@ void NarrowElementwise(const OpContext& op, Array& result) {
     if (operand->IsTuple() || operand->array->literal.element_type() != op.type()) return;
     has_forms = has_forms || !operand->array->forms.empty();
   }
-  if (!has_forms) return;
+  const bool follows = op.freedoms.errors->follows_choices();
+  if (!has_forms && !follows) return;
   DispatchWide(op.type(), [&](auto tag) {
     using T = typename decltype(tag)::type;
     const double ulps = UlpsOf<T>(op);
-    for (int64_t i = 0; i < op.count(); ++i) NarrowElement<T>(op, result, i, ulps);
+    for (int64_t i = 0; i < op.count(); ++i) {
+      if (follows) {
+        FollowElement<T>(op, result, i);
+      } else {
+        NarrowElement<T>(op, result, i, ulps);
+      }
+    }
   });
 }
 

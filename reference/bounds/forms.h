@@ -15,8 +15,13 @@ namespace assay::reference {
 // Numbers the errors of one run and limits what all forms of it take.
 class ErrorNumbers {
  public:
-  // A new error; -1 when there are enough.
-  int32_t Next();
+  // The errors are to be the choices of `liberties`, under their numbers, of element-wise ops too;
+  // forms tell how much each of them moves an element, and bounds are beside the point.
+  void FollowChoices(const Liberties& liberties);
+  bool follows_choices() const { return choices_ != nullptr; }
+  // A new error, that of result i of an op; -1 when there are enough.
+  int32_t Next(int64_t i);
+  size_t most_terms() const { return most_terms_; }
   // Whether so many more terms may be looked at; they count from then on.
   bool Take(int64_t terms);
   // Whether so many more may be stored.
@@ -26,6 +31,8 @@ class ErrorNumbers {
   std::vector<uint8_t>& seen() { return seen_; }
 
  private:
+  const Liberties* choices_ = nullptr;
+  size_t most_terms_ = 1024;  // a form of more terms becomes one of a single, new error
   int32_t next_ = 0;
   int64_t left_ = int64_t{1} << 26, room_ = int64_t{1} << 23;
   std::vector<double> sums_;
