@@ -58,12 +58,12 @@ struct Program {
 
 // The sums that all programs begin with.
 std::string Sums() {
-  return "  s0 = f32[] dot(x, y), lhs_contracting_dims={0}, rhs_contracting_dims={0}\n"
-         "  s1 = f32[] reduce(z, zero), dimensions={0}, to_apply=add\n"
-         "  s2 = f32[] dot(y, z), lhs_contracting_dims={0}, rhs_contracting_dims={0}\n";
+  return "  sum0 = f32[] dot(x, y), lhs_contracting_dims={0}, rhs_contracting_dims={0}\n"
+         "  sum1 = f32[] reduce(z, zero), dimensions={0}, to_apply=add\n"
+         "  sum2 = f32[] dot(y, z), lhs_contracting_dims={0}, rhs_contracting_dims={0}\n";
 }
 
-// The radius of the only result of "s0, s1, s2; ROOT r = ...".
+// The radius of the only result of "sum0, sum1, sum2; ROOT r = ...".
 double RadiusOf(const std::string& rest, int64_t n, uint64_t seed = 7) {
   Random random(seed);
   const Program program(StrCat(Sums(), rest), n, random);
@@ -74,29 +74,29 @@ double RadiusOf(const std::string& rest, int64_t n, uint64_t seed = 7) {
 }
 
 TEST(Forms, ErrorsOfOneSumCancel) {
-  const double sum = RadiusOf("  ROOT r = f32[] reshape(s0)\n", 64);
-  const double other = RadiusOf("  ROOT r = f32[] reshape(s2)\n", 64);
+  const double sum = RadiusOf("  ROOT r = f32[] reshape(sum0)\n", 64);
+  const double other = RadiusOf("  ROOT r = f32[] reshape(sum2)\n", 64);
   ASSERT_GT(sum, 1e-6);
   // What is left of x - x is what the subtraction itself may do: next to nothing.
-  EXPECT_LE(RadiusOf("  t = f32[] reshape(s0)\n  ROOT r = f32[] subtract(s0, t)\n", 64),
+  EXPECT_LE(RadiusOf("  t = f32[] reshape(sum0)\n  ROOT r = f32[] subtract(sum0, t)\n", 64),
             sum * 1e-6);
   // Two sums of the same terms are not the same sum, though.
   const std::string again =
       "  t = f32[] dot(y, x), lhs_contracting_dims={0}, rhs_contracting_dims={0}\n"
-      "  ROOT r = f32[] subtract(s0, t)\n";
+      "  ROOT r = f32[] subtract(sum0, t)\n";
   EXPECT_GE(RadiusOf(again, 64), sum * 1.9);
   // Nor do errors of different sums cancel.
-  EXPECT_GE(RadiusOf("  ROOT r = f32[] subtract(s0, s2)\n", 64), (sum + other) * 0.99);
+  EXPECT_GE(RadiusOf("  ROOT r = f32[] subtract(sum0, sum2)\n", 64), (sum + other) * 0.99);
   // (s + t) - t: the errors of t cancel, its rounding within the addition does not.
   const double through =
-      RadiusOf("  t = f32[] add(s0, s2)\n  ROOT r = f32[] subtract(t, s2)\n", 64);
+      RadiusOf("  t = f32[] add(sum0, sum2)\n  ROOT r = f32[] subtract(t, sum2)\n", 64);
   EXPECT_GE(through, sum);
   EXPECT_LE(through, sum + other * 0.5);
 }
 
 // A random chain of element-wise ops over the sums and what was made of them before.
 std::string RandomChain(Random& random) {
-  std::vector<std::string> names = {"s0", "s1", "s2"};
+  std::vector<std::string> names = {"sum0", "sum1", "sum2"};
   std::string text = Sums();
   const int64_t steps = 2 + random.Below(6);
   for (int64_t k = 0; k < steps; ++k) {
@@ -107,8 +107,7 @@ std::string RandomChain(Random& random) {
       return names[static_cast<size_t>(random.Below(static_cast<int64_t>(names.size())))];
     };
     const std::string name = StrCat("t", k);
-    const bool last = k + 1 == steps;
-    StrAppend(&text, "  ", last ? "ROOT " : "", name, " = f32[] ");
+    StrAppend(&text, "  ", name, " = f32[] ");
     if (random.OneIn(4)) {
       StrAppend(&text, kUnary[random.Below(4)], "(", any(), ")\n");
     } else {
@@ -116,6 +115,7 @@ std::string RandomChain(Random& random) {
     }
     names.push_back(name);
   }
+  StrAppend(&text, "  ROOT r = (f32[]) tuple(", names.back(), ")\n");
   return text;
 }
 
@@ -201,22 +201,33 @@ double WorstOf(const Literal& plain, absl::Span<const Literal> answers) {
 }
 
 TEST(Search, KnowsWhichWayChoicesLead) {
-  // Three layers: errors of hundreds of sums meet in each result.
+  // (a b) c - a (b c): nothing but the errors of a thousand sums.
   Random random(11);
   const Program program(
       "  a = f32[16,16] reshape(x)\n  b = f32[16,16] reshape(y)\n  c = f32[16,16] reshape(z)\n"
       "  d = f32[16,16] dot(a, b), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n"
       "  e = f32[16,16] dot(d, c), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n"
-      "  t = f32[16,16] multiply(e, d)\n"
-      "  ROOT r = f32[16] reduce(t, zero), dimensions={1}, to_apply=add\n",
+      "  f = f32[16,16] dot(b, c), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n"
+      "  g = f32[16,16] dot(a, f), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n"
+      "  h = f32[16,16] subtract(e, g)\n"
+      "  ROOT r = f32[] reduce(h, zero), dimensions={0,1}, to_apply=add\n",
       256, random);
   const Expectation expectation = program.Expect();
   ASSERT_EQ(expectation.leaves.size(), 1u);
   const Literal& plain = expectation.leaves[0].plain;
   std::vector<Literal> by_chance;
-  for (int run = 0; run < 100; ++run)
-    by_chance.push_back(
-        EvaluateLegally(*program.module, program.Arguments(), Profile::Xla(), random));
+  for (uint64_t seed = 0; seed < 200; ++seed) {
+    Budget budget((Limits()));
+    Interpreter interpreter(budget, nullptr);
+    Liberties liberties = Liberties::OfDirections(seed, nullptr);
+    interpreter.set_liberties(&liberties);
+    std::vector<Value> values;
+    for (const Literal& input : program.inputs)
+      values.push_back(MakeValue(input, interpreter.memory()));
+    const absl::StatusOr<Value> value = interpreter.Run(*program.module->entry(), values);
+    ASSERT_TRUE(value.ok()) << value.status();
+    by_chance.push_back(ToLiteral(*value));
+  }
   const auto searched = SearchLiberties(*program.module, program.Arguments(), 1000);
   ASSERT_TRUE(searched.ok()) << searched.status();
   for (const Literal& answer : *searched)

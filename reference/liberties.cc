@@ -68,9 +68,9 @@ A SetWrongTermsApart(std::vector<Term<A>>& terms, W wanted) {
 // the one is taken whose rounding leads furthest.
 template <bool kMultiply, typename A, typename W>
 A CombineGreedily(A value, std::vector<Term<A>>& terms, W wanted) {
-  constexpr size_t kCandidates = 12;
+  const size_t candidates = terms.size() < 200 ? 12 : 5;
   for (size_t first = 0; first < terms.size(); ++first) {
-    const size_t end = std::min(terms.size(), first + kCandidates);
+    const size_t end = std::min(terms.size(), first + candidates);
     size_t best = first;
     W best_gain = -INFINITY;
     A best_value = value;

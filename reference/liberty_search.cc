@@ -39,8 +39,8 @@ class Search {
     double worst = 0;
     bool has_lead = false;
   };
-  // Elements of an output that are led astray by what is known of the choices.
-  static constexpr int64_t kLeads = 3;
+  // Elements of an output that are led astray by what is known of the choices, at most.
+  static constexpr int64_t kLeads = 8;
   static constexpr int kTrials = 512, kFirstTrials = 16;
 
   static Output OutputOf(const Literal& leaf) {
@@ -71,19 +71,22 @@ class Search {
     return ToLiteral(*value);
   }
 
+  // How often the module may be evaluated.
+  int64_t Evaluations() const { return steps_of_all_ / std::max<int64_t>(steps_, 1); }
+
   static void CollectArrays(const Value& value, std::vector<const Array*>& arrays) {
     if (!value.IsTuple()) return arrays.push_back(value.array.get());
     for (const Value& element : value.elements) CollectArrays(element, arrays);
   }
 
   // The elements of an output that the choices can move most, in parts of their scale.
-  static std::vector<int64_t> MostMovable(const Output& output, const Array& array) {
+  static std::vector<int64_t> MostMovable(const Output& output, const Array& array, int64_t most) {
     std::vector<int64_t> elements;
     for (size_t i = 0; i < output.plain.size() && i < array.forms.size(); ++i)
       if (array.forms[i].terms != nullptr && output.scale[i] > 0)
         elements.push_back(static_cast<int64_t>(i));
     auto reach = [&](int64_t i) { return array.forms[i].Radius() / output.scale[i]; };
-    const auto count = std::min<int64_t>(kLeads, static_cast<int64_t>(elements.size()));
+    const auto count = std::min<int64_t>(most, static_cast<int64_t>(elements.size()));
     std::partial_sort(elements.begin(), elements.begin() + count, elements.end(),
                       [&](int64_t i, int64_t k) { return reach(i) > reach(k); });
     elements.resize(static_cast<size_t>(count));
@@ -105,9 +108,11 @@ class Search {
     if (!followed.ok()) return absl::OkStatus();  // nothing is known
     std::vector<const Array*> arrays;
     CollectArrays(*followed, arrays);
+    const int64_t leads = std::clamp<int64_t>(
+        Evaluations() / (2 * static_cast<int64_t>(outputs_.size()) + 1), 1, kLeads);
     for (size_t k = 0; k < outputs_.size(); ++k) {
       if (arrays[k]->literal.element_count() == 0) continue;
-      for (int64_t element : MostMovable(outputs_[k], *arrays[k])) {
+      for (int64_t element : MostMovable(outputs_[k], *arrays[k], leads)) {
         outputs_[k].has_lead = true;
         if (absl::Status status = Lead(arrays[k]->forms[element], numbering.choices());
             !status.ok())

@@ -2,9 +2,11 @@
 // errors of the sums (dot, convolution, reduce) that it was computed from, each once, and a rest:
 //   value = centre + scale * (c1 e1 + c2 e2 + ...) + loose * e,  every e in [-1, 1].
 // So errors cancel where the same sum is read twice, which intervals cannot see (affine
-// arithmetic). Only results of sums are taken to be the same for all their readers: an element-wise
-// op may be computed anew, and rounded differently, for each of them, so its own error always is
-// loose. Design: "Tolerances are derived, not guessed".
+// arithmetic). Results of sums are taken to be the same for all their readers. An element-wise op
+// may be computed anew for each of them: its own error is one of the others if nothing but such
+// values decides about it (an addition of sums, a root, a quotient by no broadcast), and loose if
+// there is a freedom in it (a budget, contraction, flushing, a reciprocal). Design: "Tolerances are
+// derived, not guessed".
 #pragma once
 
 #include "reference/fold.h"
