@@ -28,7 +28,7 @@ TEST(Power, BentOutputsOfRealModulesFail) {
       it = answers.emplace(name, reference::SearchLiberties(module, arguments, 1'000'000)).first;
     return it->second;
   };
-  for (uint64_t seed = 1; seed <= 3; ++seed) {
+  for (uint64_t seed = 1; seed <= 2; ++seed) {
     options.seed = seed;
     for (const CaseFile& file : *cases) {
       name = file.name;
@@ -49,9 +49,9 @@ TEST(Power, BentOutputsOfRealModulesFail) {
               static_cast<long long>(total.flipped_caught), static_cast<long long>(total.flipped));
   EXPECT_GT(total.moved, 20);
   EXPECT_GT(total.flipped, 20);
-  // The goal is nine of ten; what is missed are gradients of deep models and long sums, whose
-  // bounds are worst cases without correlation.
-  EXPECT_GE(4 * total.moved_caught, 3 * total.moved);
+  // The goal is nine of ten, of the longer search of `assay check --power`; what is missed are
+  // gradients of deep models, whose bounds are worst cases.
+  EXPECT_GE(20 * total.moved_caught, 17 * total.moved);
 }
 
 }  // namespace

@@ -32,8 +32,11 @@ Value Hull(const Value& value, const Value& other, MemoryMeter& memory) {
   return MakeValue(std::move(merged), memory);
 }
 
-// Trips that are followed one by one after it became unclear whether the loop still runs.
-constexpr int kMaxUnclearTrips = 256;
+// Trips that are followed one by one after it became unclear whether the loop still runs: so many,
+// and beyond the end of the plain loop not many more than the plain loop makes. Where loops are
+// nested the work is a product of such numbers.
+constexpr int64_t kMaxUnclearTrips = 256;
+constexpr int64_t kFewTrips = 16;
 // Rounds of making what still changes undecided; each round that does not end it adds an element.
 constexpr int kMaxWideningRounds = 64;
 
@@ -68,9 +71,11 @@ class UnclearLoop {
  public:
   UnclearLoop(Interpreter& interpreter, const OpContext& op) : interpreter_(interpreter), op_(op) {}
 
-  // `state` is the first unclear one.
-  absl::StatusOr<Value> Run(Value state) {
-    for (int trip = 0; trip < kMaxUnclearTrips || !plain_ended_; ++trip) {
+  // `state` is the first unclear one, after so many trips.
+  absl::StatusOr<Value> Run(Value state, int64_t clear_trips) {
+    int64_t most = kMaxUnclearTrips;
+    for (int64_t trip = 0; trip < most || !plain_ended_; ++trip) {
+      if (!plain_ended_) most = std::min(kMaxUnclearTrips, 2 * trip + clear_trips + kFewTrips);
       absl::StatusOr<bool> more = Look(state);
       if (!more.ok()) return more.status();
       if (!*more) return *std::move(result_);
@@ -135,7 +140,7 @@ class UnclearLoop {
 absl::StatusOr<Value> ApplyWhile(Interpreter& interpreter, const OpContext& op) {
   const Computation &condition = *op.instruction.callee(0), &body = *op.instruction.callee(1);
   std::vector<Value> state = {*op.operands[0]};
-  while (true) {
+  for (int64_t trips = 0;; ++trips) {
     if (absl::Status status = interpreter.budget().Take(1); !status.ok()) return status;
     absl::StatusOr<Value> proceed = interpreter.Run(condition, state);
     if (!proceed.ok()) return proceed.status();
@@ -145,7 +150,7 @@ absl::StatusOr<Value> ApplyWhile(Interpreter& interpreter, const OpContext& op) 
         return Inconclusive(StrCat("whether the loop ", op.instruction.name(),
                                    " with its effects goes on depends on rounding"));
       }
-      return UnclearLoop(interpreter, op).Run(std::move(state[0]));
+      return UnclearLoop(interpreter, op).Run(std::move(state[0]), trips);
     }
     if (!proceed->array->literal.data<bool>()[0]) return state[0];
     absl::StatusOr<Value> next = interpreter.Run(body, state);

@@ -199,10 +199,27 @@ bool IsWidened(const OpEvaluation& row, const OpContext& op) {
   return FindNarrowEvaluation(row.opcode) != &row && AnyType(op, IsNarrowType);
 }
 
-// Whether the op is a function that need not be correctly rounded.
-bool HasBudget(Opcode opcode) {
-  const UlpBudget& budget = Info(opcode).numeric.xla;
-  return budget.f32 > 0 || budget.f64 > 0;
+// Where the result of a step is a sum of products of its own computation, some of them may not have
+// been rounded.
+void ContractProducts(const Plan& plan, const Plan::Step& step, absl::Span<const Value> values,
+                      const Liberties& liberties, MemoryMeter& memory, Value& result) {
+  const Opcode opcode = step.instruction->opcode();
+  if ((opcode != Opcode::kAdd && opcode != Opcode::kSubtract) || result.IsTuple()) return;
+  const ElementType type = result.array->literal.element_type();
+  if (type != ElementType::kF32 && type != ElementType::kF64) return;
+  const Literal* operands[2];
+  Factors factors[2];
+  for (int k : {0, 1}) {
+    const Plan::Step& operand = plan.steps[step.operands[k]];
+    operands[k] = &values[step.operands[k]].array->literal;
+    if (operand.instruction->opcode() != Opcode::kMultiply) continue;
+    factors[k] = {&values[operand.operands[0]].array->literal,
+                  &values[operand.operands[1]].array->literal};
+  }
+  if (factors[0].lhs == nullptr && factors[1].lhs == nullptr) return;
+  Array contracted = *result.array;
+  Contract(opcode == Opcode::kSubtract, operands, factors, liberties, contracted.literal);
+  result = MakeValue(std::move(contracted), memory);
 }
 
 Literal Repeat(const Literal& scalar, const Shape& shape) {
@@ -376,8 +393,8 @@ absl::StatusOr<Value> Interpreter::Apply(const OpEvaluation& general_row, const 
   }
   if (absl::Status status = row.evaluate(op, result.literal); !status.ok()) return status;
   if (freedoms_.liberties != nullptr && Info(op.instruction.opcode()).Is(kElementwise) &&
-      HasBudget(op.instruction.opcode())) {
-    absl::Status moved = MoveWithinBudget(op, row.bound, *freedoms_.liberties, result.literal);
+      HasLiberty(op)) {
+    absl::Status moved = MoveElements(op, row.bound, *freedoms_.liberties, result.literal);
     if (!moved.ok()) return moved;
   }
   if (bounding()) {
@@ -443,7 +460,11 @@ absl::StatusOr<Value> Interpreter::RunPlan(const Plan& plan, absl::Span<const Va
         windows ? ApplyToWindows(*this, *step.evaluation, op) : Apply(*step.evaluation, op);
     if (!value.ok()) return value.status();
     values[number] = *std::move(value);
+    if (freedoms_.liberties != nullptr)
+      ContractProducts(plan, step, values, *freedoms_.liberties, memory(), values[number]);
     if (watch_) watch_(instruction, values[number]);
+    // The factors of a product are read where it is added.
+    if (freedoms_.liberties != nullptr) continue;
     for (int at : step.dead_after) values[at] = Value();
   }
   return std::move(values[plan.root]);

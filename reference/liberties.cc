@@ -1,15 +1,27 @@
 #include "reference/liberties.h"
 
-#include "reference/interpreter.h"
-#include "spec/numerics/profile.h"
+#include <algorithm>
+
+#include "reference/bounds/binary.h"
+#include "spec/ops/op_table.h"
 
 namespace assay::reference {
 namespace {
 
+// x, or a product x * y that is rounded to `value` before it is combined with others, or not.
+template <typename A>
+struct Term {
+  A x, y, value;
+};
+template <typename A>
+using Wider = std::conditional_t<std::is_same_v<A, float>, double, long double>;
+
 // One sign after the other.
 template <typename A>
-void SortTerms(std::vector<A>& terms, bool falling) {
-  auto less = [](A a, A b) { return !std::isnan(b) && (std::isnan(a) || a < b); };
+void SortTerms(std::vector<Term<A>>& terms, bool falling) {
+  auto less = [](const Term<A>& s, const Term<A>& t) {
+    return !std::isnan(t.value) && (std::isnan(s.value) || s.value < t.value);
+  };
   if (falling) {
     std::sort(terms.rbegin(), terms.rend(), less);
   } else {
@@ -19,8 +31,8 @@ void SortTerms(std::vector<A>& terms, bool falling) {
 
 // Added in pairs, then pairs of pairs: what that is off by hardly shows.
 template <typename A>
-A AddInPairs(absl::Span<const A> terms) {
-  if (terms.size() == 1) return terms[0];
+A AddInPairs(absl::Span<const Term<A>> terms) {
+  if (terms.size() == 1) return terms[0].value;
   return AddInPairs(terms.subspan(0, terms.size() / 2)) +
          AddInPairs(terms.subspan(terms.size() / 2));
 }
@@ -30,23 +42,22 @@ A AddInPairs(absl::Span<const A> terms) {
 // weighs more come first, the largest before the others, which makes partial sums, and their
 // roundings, large. The sum of the former is returned, the latter remain.
 template <typename A, typename W>
-A SetWrongTermsApart(std::vector<A>& terms, W wanted) {
+A SetWrongTermsApart(std::vector<Term<A>>& terms, W wanted) {
   W above = 0, below = 0;
-  for (A term : terms) (term > 0 ? above : below) += term;
+  for (const Term<A>& term : terms) (term.value > 0 ? above : below) += term.value;
   const W largest = std::max(above, -below);
   const A partial = static_cast<A>((above > -below ? largest : -largest) * W{0.6});
-  auto is_right = [&](A term) {
-    return (static_cast<W>(static_cast<A>(partial + term)) - (static_cast<W>(partial) + term)) *
-               wanted >
-           0;
+  auto is_wrong = [&](const Term<A>& term) {
+    const W exact = static_cast<W>(partial) + static_cast<W>(term.x) * term.y;
+    return !((static_cast<W>(static_cast<A>(partial + term.value)) - exact) * wanted > 0);
   };
-  const auto right = std::partition(terms.begin(), terms.end(), [&](A t) { return !is_right(t); });
+  const auto right = std::partition(terms.begin(), terms.end(), is_wrong);
   A apart = 0;
   if (right != terms.begin()) {
     apart = AddInPairs<A>({terms.data(), static_cast<size_t>(right - terms.begin())});
     terms.erase(terms.begin(), right);
   } else {
-    apart = terms.back();
+    apart = terms.back().value;
     terms.pop_back();
   }
   SortTerms(terms, above > -below);
@@ -55,25 +66,28 @@ A SetWrongTermsApart(std::vector<A>& terms, W wanted) {
 
 // `value` and the terms combined such that the roundings lead up, or down: of the next few terms
 // the one is taken whose rounding leads furthest.
-template <typename A, typename W>
-A CombineGreedily(A value, std::vector<A>& terms, bool multiply, W wanted) {
-  constexpr size_t kCandidates = 12;
+template <bool kMultiply, typename A, typename W>
+A CombineGreedily(A value, std::vector<Term<A>>& terms, W wanted) {
+  const size_t candidates = terms.size() < 200 ? 12 : 5;
   for (size_t first = 0; first < terms.size(); ++first) {
-    const size_t end = std::min(terms.size(), first + kCandidates);
+    const size_t end = std::min(terms.size(), first + candidates);
     size_t best = first;
     W best_gain = -INFINITY;
     A best_value = value;
     for (size_t k = first; k < end; ++k) {
-      const W exact =
-          multiply ? static_cast<W>(value) * terms[k] : static_cast<W>(value) + terms[k];
-      const A rounded = static_cast<A>(multiply ? value * terms[k] : value + terms[k]);
-      W gain = (static_cast<W>(rounded) - exact) * wanted;
-      if (multiply && exact != 0) gain /= exact;
-      if (k == first || gain > best_gain) {
+      const Term<A>& term = terms[k];
+      const W before = value, factor = static_cast<W>(term.x) * term.y;
+      const W exact = kMultiply ? before * factor : before + factor;
+      auto consider = [&](A rounded, bool must) {
+        W gain = (static_cast<W>(rounded) - exact) * wanted;
+        if (kMultiply && exact != 0) gain /= exact;
+        if (!must && !(gain > best_gain)) return;
         best = k;
         best_gain = gain;
         best_value = rounded;
-      }
+      };
+      consider(kMultiply ? value * term.value : value + term.value, k == first);
+      if (!kMultiply && term.y != 1) consider(std::fma(term.x, term.y, value), false);
     }
     value = best_value;
     std::swap(terms[first], terms[best]);
@@ -81,23 +95,28 @@ A CombineGreedily(A value, std::vector<A>& terms, bool multiply, W wanted) {
   return value;
 }
 
-// The terms combined such that the roundings lead up, or down.
+// The terms added such that the roundings lead up, or down.
 template <typename A>
-A CombineTowards(std::vector<A>& terms, bool multiply, bool up) {
-  using W = std::conditional_t<std::is_same_v<A, float>, double, long double>;
-  W wanted = up ? 1 : -1, total = 0;
-  for (A term : terms) {
-    total += term;
-    // What a rounding upwards does to a product depends on the signs of all.
-    if (multiply && term < 0) wanted = -wanted;
-  }
-  if (!multiply) SortTerms(terms, total > 0);
-  std::vector<A> rest(terms.begin() + 1, terms.end());
-  const A together = CombineGreedily(terms[0], rest, multiply, wanted);
-  if (multiply || terms.size() < 3) return together;
+A AddTowards(std::vector<Term<A>>& terms, bool up) {
+  Wider<A> wanted = up ? 1 : -1, total = 0;
+  for (const Term<A>& term : terms) total += term.value;
+  SortTerms(terms, total > 0);
+  std::vector<Term<A>> rest(terms.begin() + 1, terms.end());
+  const A together = CombineGreedily<false>(terms[0].value, rest, wanted);
+  if (terms.size() < 3) return together;
   const A first = SetWrongTermsApart(terms, wanted);
-  const A apart = CombineGreedily(first, terms, false, wanted);
+  const A apart = CombineGreedily<false>(first, terms, wanted);
   return (apart - together) * wanted > 0 ? apart : together;
+}
+
+template <typename A>
+A MultiplyTowards(std::vector<Term<A>>& terms, bool up) {
+  Wider<A> wanted = up ? 1 : -1;
+  // What a rounding upwards does to a product depends on the signs of all.
+  for (const Term<A>& term : terms)
+    if (term.value < 0) wanted = -wanted;
+  std::vector<Term<A>> rest(terms.begin() + 1, terms.end());
+  return CombineGreedily<true>(terms[0].value, rest, wanted);
 }
 
 // The number of the type next to `end` on the side of `centre`, or at it.
@@ -110,14 +129,13 @@ T Inside(long double end, long double centre) {
 }
 
 template <typename T>
-void MoveElements(const Array& bounded, Liberties& liberties, Literal& result) {
+void MoveWithin(const Array& bounded, const Liberties& liberties, Literal& result) {
   absl::Span<T> values = result.data<T>();
-  const int64_t site = liberties.Site(static_cast<int64_t>(values.size()));
   for (size_t i = 0; i < values.size(); ++i) {
     const ElementBound& bound = bounded.bounds[i];
     if (bound.flags != 0) continue;
     const long double centre = static_cast<long double>(bound.centre) + bound.centre_low;
-    const bool up = liberties.IsUp(site + static_cast<int64_t>(i));
+    const bool up = liberties.IsUp(liberties.last_site() + static_cast<int64_t>(i));
     // The bound has room for its own rounding, which is not the function's to take.
     const long double reach = static_cast<long double>(bound.radius) * (1 - 0x1p-20L);
     const T moved = Inside<T>(up ? centre + reach : centre - reach, centre);
@@ -125,176 +143,90 @@ void MoveElements(const Array& bounded, Liberties& liberties, Literal& result) {
   }
 }
 
-// Searches for evaluations in which the outputs stray far from the plain one.
-class Search {
- public:
-  Search(const Module& module, const std::vector<const Literal*>& arguments, int64_t steps)
-      : module_(module), arguments_(arguments), steps_of_all_(steps) {}
+// Under the profile xla; the freedoms of plain evaluation name none.
+bool MayMultiplyByReciprocalRoot(const OpContext& op) {
+  Freedoms granted = op.freedoms;
+  granted.reciprocal_root = true;
+  return DividesByRoot({op.instruction, op.shape, op.operands, granted});
+}
+bool MayMultiplyByReciprocal(const OpContext& op) {
+  if (op.instruction.opcode() != Opcode::kDivide) return false;
+  return op.divisor_is_invariant || MayMultiplyByReciprocalRoot(op);
+}
 
-  absl::StatusOr<std::vector<Literal>> Run() {
-    absl::StatusOr<Literal> plain = Evaluate(nullptr);
-    if (!plain.ok()) return plain.status();
-    plain_ = *std::move(plain);
-    for (const Literal* leaf : Leaves(plain_)) outputs_.push_back(OutputOf(*leaf));
-    for (int rule = 1; rule <= Liberties::kRules; ++rule) {
-      Liberties liberties = Liberties::OfRule(rule);
-      absl::StatusOr<Literal> answer = Evaluate(&liberties);
-      if (!answer.ok()) return answer.status();
-      Note(*answer);
-      answers_.push_back(*std::move(answer));
-    }
-    if (absl::Status status = SearchDirections(); !status.ok()) return status;
-    return std::move(answers_);
+// x / y as x times a reciprocal: of y, or, where y is a root, a reciprocal root within its budget.
+template <typename T>
+void MoveQuotients(const OpContext& op, const Liberties& liberties, Literal& result) {
+  absl::Span<const T> dividends = op.literal(0).data<T>(), divisors = op.literal(1).data<T>();
+  absl::Span<T> values = result.data<T>();
+  constexpr T kLeast = std::numeric_limits<T>::min() * 4;
+  const double ulps = MayMultiplyByReciprocalRoot(op) ? UlpsOf<T>(op, Opcode::kRsqrt) : 0;
+  for (size_t i = 0; i < values.size(); ++i) {
+    const T x = dividends[i], y = divisors[i];
+    const long double exact = 1 / static_cast<long double>(y);
+    const auto reciprocal = static_cast<T>(exact);
+    if (!std::isnormal(reciprocal) || !(std::fabs(values[i]) > kLeast)) continue;
+    const bool up = liberties.IsUp(liberties.last_site() + static_cast<int64_t>(i));
+    auto consider = [&](T value) {
+      if (up ? value > values[i] : value < values[i]) values[i] = value;
+    };
+    if (op.divisor_is_invariant) consider(x * reciprocal);
+    if (ulps < 2) continue;
+    // The root was rounded: its reciprocal is off by a unit at most from that of what it was of.
+    const long double step = (ulps - 1) * UlpAt<T>(std::fabs(static_cast<Wide<T>>(exact)));
+    for (long double end : {exact - step, exact + step}) consider(x * Inside<T>(end, exact));
   }
+}
 
- private:
-  // A float output: how far its elements have strayed, in parts of their size or that of all.
-  struct Output {
-    std::vector<double> plain, scale;
-    std::vector<double> squares;    // of what its elements strayed by in the first trials
-    int64_t target = 0;             // the element that is led astray
-    std::vector<double> of_target;  // by trial
-    double worst = 0;
-  };
-  static constexpr int kTrials = 512, kFirstTrials = 16;
-
-  static Output OutputOf(const Literal& leaf) {
-    Output output;
-    if (BoundsPerElement(leaf.element_type()) == 0) return output;
-    double sum = 0;
-    for (int64_t i = 0; i < leaf.component_count(); ++i) {
-      output.plain.push_back(leaf.GetComponent(i));
-      if (std::isfinite(output.plain.back())) sum += output.plain.back() * output.plain.back();
+template <typename T>
+void ContractElements(bool subtract, const Literal* const (&operands)[2],
+                      const Factors (&factors)[2], const Liberties& liberties, Literal& result) {
+  absl::Span<T> values = result.data<T>();
+  for (size_t i = 0; i < values.size(); ++i) {
+    const T x = operands[0]->data<T>()[i], y = operands[1]->data<T>()[i];
+    const bool up = liberties.IsUp(liberties.last_site() + static_cast<int64_t>(i));
+    auto consider = [&](T value) {
+      if (up ? value > values[i] : value < values[i]) values[i] = value;
+    };
+    if (factors[0].lhs != nullptr) {
+      const T a = factors[0].lhs->data<T>()[i], b = factors[0].rhs->data<T>()[i];
+      consider(std::fma(a, b, subtract ? -y : y));
     }
-    const double mean =
-        std::sqrt(sum / std::max<double>(1, static_cast<double>(output.plain.size())));
-    for (double x : output.plain) output.scale.push_back(std::max(std::fabs(x), mean));
-    output.squares.resize(output.plain.size());
-    return output;
-  }
-
-  absl::StatusOr<Literal> Evaluate(Liberties* liberties) {
-    Budget budget((Limits()));
-    Interpreter interpreter(budget, nullptr);
-    if (liberties != nullptr) interpreter.set_liberties(liberties);
-    std::vector<Value> values;
-    for (const Literal* argument : arguments_)
-      values.push_back(MakeValue(*argument, interpreter.memory()));
-    absl::StatusOr<Value> value = interpreter.Run(*module_.entry(), values);
-    if (!value.ok()) return value.status();
-    steps_ = budget.steps_taken();
-    return ToLiteral(*value);
-  }
-
-  static double Away(const Output& output, const Literal& leaf, size_t i) {
-    const double x = output.plain[i], y = leaf.GetComponent(static_cast<int64_t>(i));
-    if (!std::isfinite(x) || !std::isfinite(y) || output.scale[i] == 0) return 0;
-    return (y - x) / output.scale[i];
-  }
-
-  // Whether some output strays further than ever.
-  bool Note(const Literal& answer) {
-    bool is_further = false;
-    const std::vector<const Literal*> leaves = Leaves(answer);
-    for (size_t k = 0; k < outputs_.size(); ++k) {
-      Output& output = outputs_[k];
-      for (size_t i = 0; i < output.plain.size(); ++i) {
-        const double away = std::fabs(Away(output, *leaves[k], i));
-        if (away > output.worst) {
-          output.worst = away;
-          is_further = true;
-        }
-      }
-    }
-    return is_further;
-  }
-
-  absl::Status SearchDirections() {
-    // Every direction by chance, many times over: what a choice does to an element is how the two
-    // go together.
-    Liberties first = Liberties::OfDirections(0, nullptr);
-    absl::StatusOr<Literal> answer = Evaluate(&first);
-    if (!answer.ok()) return answer.status();
-    const int64_t choices = first.choices();
-    if (choices == 0) return absl::OkStatus();
-    const auto trials = static_cast<int>(
-        std::clamp<int64_t>(steps_of_all_ / std::max<int64_t>(steps_, 1), kFirstTrials, kTrials));
-    std::vector<Literal> early;
-    for (int trial = 0; trial < trials; ++trial) {
-      Liberties liberties = Liberties::OfDirections(static_cast<uint64_t>(trial), nullptr);
-      answer = Evaluate(&liberties);
-      if (!answer.ok()) return answer.status();
-      if (trial < kFirstTrials) {
-        early.push_back(*std::move(answer));
-        if (trial + 1 == kFirstTrials) ChooseTargets(early);
-        continue;
-      }
-      RecordTargets(*answer);
-      Keep(*std::move(answer));
-    }
-    for (Literal& one : early) Keep(std::move(one));
-    for (Output& output : outputs_) {
-      if (output.plain.empty() || output.squares[output.target] == 0) continue;
-      std::vector<double> effects(static_cast<size_t>(choices));
-      for (size_t slot = 0; slot < effects.size(); ++slot) {
-        for (int trial = 0; trial < trials; ++trial) {
-          const double away = output.of_target[trial];
-          effects[slot] += DrawnDirection(static_cast<uint64_t>(trial), static_cast<int64_t>(slot))
-                               ? away
-                               : -away;
-        }
-      }
-      for (bool raises : {true, false}) {
-        std::vector<bool> up;
-        for (double effect : effects) up.push_back((effect > 0) == raises);
-        Liberties liberties = Liberties::OfDirections(0, &up);
-        answer = Evaluate(&liberties);
-        if (!answer.ok()) return answer.status();
-        Keep(*std::move(answer));
-      }
-    }
-    return absl::OkStatus();
-  }
-
-  // The element that strayed furthest in the first trials is led on.
-  void ChooseTargets(const std::vector<Literal>& early) {
-    for (const Literal& answer : early) {
-      const std::vector<const Literal*> leaves = Leaves(answer);
-      for (size_t k = 0; k < outputs_.size(); ++k) {
-        for (size_t i = 0; i < outputs_[k].plain.size(); ++i) {
-          const double away = Away(outputs_[k], *leaves[k], i);
-          outputs_[k].squares[i] += away * away;
-        }
-      }
-    }
-    for (Output& output : outputs_) {
-      output.target =
-          std::max_element(output.squares.begin(), output.squares.end()) - output.squares.begin();
-    }
-    for (const Literal& answer : early) RecordTargets(answer);
-  }
-
-  void RecordTargets(const Literal& answer) {
-    const std::vector<const Literal*> leaves = Leaves(answer);
-    for (size_t k = 0; k < outputs_.size(); ++k) {
-      Output& output = outputs_[k];
-      if (!output.plain.empty())
-        output.of_target.push_back(Away(output, *leaves[k], static_cast<size_t>(output.target)));
+    if (factors[1].lhs != nullptr) {
+      const T a = factors[1].lhs->data<T>()[i], b = factors[1].rhs->data<T>()[i];
+      consider(std::fma(subtract ? -a : a, b, x));
     }
   }
+}
 
-  void Keep(Literal answer) {
-    if (Note(answer)) answers_.push_back(std::move(answer));
-  }
+// Whether the op is a function that need not be correctly rounded.
+bool HasBudget(Opcode opcode) {
+  const UlpBudget& budget = Info(opcode).numeric.xla;
+  return budget.f32 > 0 || budget.f64 > 0;
+}
 
-  const Module& module_;
-  const std::vector<const Literal*>& arguments_;
-  int64_t steps_of_all_;
-  Literal plain_;
-  std::vector<Output> outputs_;
-  std::vector<Literal> answers_;
-  int64_t steps_ = 0;
-};
+bool IsSumOfProducts(const OpContext& op) {
+  const Opcode opcode = op.instruction.opcode();
+  if (opcode != Opcode::kAdd && opcode != Opcode::kSubtract) return false;
+  return op.instruction.operand(0)->opcode() == Opcode::kMultiply ||
+         op.instruction.operand(1)->opcode() == Opcode::kMultiply;
+}
+
+// The sum of the values as they come.
+template <typename A>
+A Total(const std::vector<A>& terms, bool multiply) {
+  A value = terms[0];
+  for (size_t i = 1; i < terms.size(); ++i) value = multiply ? value * terms[i] : value + terms[i];
+  return value;
+}
+
+template <typename A>
+std::vector<Term<A>> SingleTerms(const std::vector<A>& values) {
+  std::vector<Term<A>> terms;
+  terms.reserve(values.size());
+  for (A x : values) terms.push_back({x, 1, x});
+  return terms;
+}
 
 }  // namespace
 
@@ -312,42 +244,74 @@ bool Liberties::IsUp(int64_t slot) const {
 }
 
 template <typename A>
-A Liberties::Combine(std::vector<A>& terms, bool multiply, int64_t slot) const {
-  if (rule_ == 0) return CombineTowards(terms, multiply, IsUp(slot));
-  if (rule_ % 4 == 1) SortTerms(terms, false);
-  if (rule_ % 4 == 2) SortTerms(terms, true);
-  if (rule_ % 4 == 3) std::reverse(terms.begin(), terms.end());
-  A value = terms[0];
-  for (size_t i = 1; i < terms.size(); ++i) value = multiply ? value * terms[i] : value + terms[i];
-  return value;
+A Liberties::Combine(std::vector<A>& values, bool multiply, int64_t slot) const {
+  if (rule_ == 0) {
+    std::vector<Term<A>> terms = SingleTerms(values);
+    return multiply ? MultiplyTowards(terms, IsUp(slot)) : AddTowards(terms, IsUp(slot));
+  }
+  auto less = [](A a, A b) { return !std::isnan(b) && (std::isnan(a) || a < b); };
+  if (rule_ % 4 == 1) std::sort(values.begin(), values.end(), less);
+  if (rule_ % 4 == 2) std::sort(values.rbegin(), values.rend(), less);
+  if (rule_ % 4 == 3) std::reverse(values.begin(), values.end());
+  return Total(values, multiply);
 }
 template float Liberties::Combine(std::vector<float>&, bool, int64_t) const;
 template double Liberties::Combine(std::vector<double>&, bool, int64_t) const;
 
-absl::Status MoveWithinBudget(const OpContext& op, BoundFn bound, Liberties& liberties,
-                              Literal& result) {
-  const ElementType type = op.type();
-  if (type != ElementType::kF32 && type != ElementType::kF64) return absl::OkStatus();
+template <typename A>
+A Liberties::CombineProducts(std::vector<std::pair<A, A>>& factors, int64_t slot) const {
+  if (rule_ == 0) {
+    std::vector<Term<A>> terms;
+    terms.reserve(factors.size());
+    for (auto [x, y] : factors) terms.push_back({x, y, x * y});
+    return AddTowards(terms, IsUp(slot));
+  }
+  std::vector<A> values;
+  values.reserve(factors.size());
+  for (auto [x, y] : factors) values.push_back(x * y);
+  return Combine(values, false, slot);
+}
+template float Liberties::CombineProducts(std::vector<std::pair<float, float>>&, int64_t) const;
+template double Liberties::CombineProducts(std::vector<std::pair<double, double>>&, int64_t) const;
+
+bool HasLiberty(const OpContext& op) {
+  if (op.type() != ElementType::kF32 && op.type() != ElementType::kF64) return false;
+  if (op.literal(0).element_type() != op.type()) return false;
+  return HasBudget(op.instruction.opcode()) || IsSumOfProducts(op) || MayMultiplyByReciprocal(op);
+}
+
+absl::Status MoveElements(const OpContext& op, BoundFn bound, Liberties& liberties,
+                          Literal& result) {
+  liberties.Site(op.count());
+  if (liberties.numbers_only() || IsSumOfProducts(op)) return absl::OkStatus();
+  const bool is_f32 = op.type() == ElementType::kF32;
+  if (MayMultiplyByReciprocal(op)) {
+    if (is_f32) {
+      MoveQuotients<float>(op, liberties, result);
+    } else {
+      MoveQuotients<double>(op, liberties, result);
+    }
+    return absl::OkStatus();
+  }
   Array bounded{result};
   if (absl::Status status = bound(op, bounded); !status.ok()) return status;
   if (bounded.bounds.empty()) return absl::OkStatus();
-  if (type == ElementType::kF32) {
-    MoveElements<float>(bounded, liberties, result);
+  if (is_f32) {
+    MoveWithin<float>(bounded, liberties, result);
   } else {
-    MoveElements<double>(bounded, liberties, result);
+    MoveWithin<double>(bounded, liberties, result);
   }
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::vector<Literal>> EvaluateWithLiberties(
-    const Module& module, const std::vector<const Literal*>& arguments) {
-  return SearchLiberties(module, arguments, 120'000'000);
-}
-
-absl::StatusOr<std::vector<Literal>> SearchLiberties(const Module& module,
-                                                     const std::vector<const Literal*>& arguments,
-                                                     int64_t steps) {
-  return Search(module, arguments, steps).Run();
+void Contract(bool subtract, const Literal* const (&operands)[2], const Factors (&factors)[2],
+              const Liberties& liberties, Literal& result) {
+  if (liberties.numbers_only()) return;
+  if (result.element_type() == ElementType::kF32) {
+    ContractElements<float>(subtract, operands, factors, liberties, result);
+  } else {
+    ContractElements<double>(subtract, operands, factors, liberties, result);
+  }
 }
 
 }  // namespace assay::reference

@@ -59,19 +59,19 @@ void SumUp(const OpContext& op, const ProductSums& sums, Literal& result, Step s
   });
 }
 
-// Every product rounded, and added in an order of the liberties.
+// Products, rounded or not, added in an order of the liberties.
 template <typename T>
 void SumUpInOrder(const OpContext& op, const ProductSums& sums, Literal& result) {
   using A = std::conditional_t<std::is_same_v<T, double>, double, float>;
   const int64_t site = op.freedoms.liberties->Site(op.count());
-  SumUp<double, std::vector<A>, T>(
+  SumUp<double, std::vector<std::pair<A, A>>, T>(
       op, sums, result,
-      [](std::vector<A>& terms, double a, double b) {
-        terms.push_back(static_cast<A>(a) * static_cast<A>(b));
+      [](std::vector<std::pair<A, A>>& factors, double a, double b) {
+        factors.emplace_back(static_cast<A>(a), static_cast<A>(b));
       },
-      [&](std::vector<A> terms, int64_t at) {
-        if (terms.empty()) return T{};
-        return Round<T>(op.freedoms.liberties->Combine(terms, false, site + at));
+      [&](std::vector<std::pair<A, A>> factors, int64_t at) {
+        if (factors.empty()) return T{};
+        return Round<T>(op.freedoms.liberties->CombineProducts(factors, site + at));
       });
 }
 

@@ -5,22 +5,25 @@
 
 #include "reference/bounds/binary.h"
 #include "reference/bounds/unary.h"
+#include "reference/liberties.h"
 
 namespace assay::reference {
 namespace {
 
 // Room for the rounding of the computations on forms themselves.
 constexpr double kFormSlop = 0x1p-32;
-// A form of more terms becomes one of a single, new error.
-constexpr size_t kMostTerms = 1024;
+// Terms that the results of an element-wise op may copy to have errors of their own.
+constexpr int64_t kMostTightened = 1 << 17;
 constexpr int64_t kMostSums = 1 << 15;  // results of one op that begin errors of their own
 
 // An operand's element: the interval, and its form if it has one.
 struct Element {
   double centre = 0, radius = 0;
-  double flush = 0;  // beside its form: what reading it as zero changes
+  double spread = 0;  // the radius about the centre that does not fit a double, at least
+  double flush = 0;   // beside its form: what reading it as zero changes
   const ErrorForm* form = nullptr;
   bool usable = false;
+  bool is_one_value = false;  // the same for all who read it
 };
 
 template <typename T>
@@ -30,10 +33,12 @@ Element Read(const Freedoms& freedoms, const Array& array, int64_t i, Consumer c
   if ((x.flags & ~uint32_t{kZeroSignFree}) != 0) return element;
   element.usable = true;
   element.centre = static_cast<double>(x.centre);
+  element.spread = static_cast<double>(x.radius) * (1 - kFormSlop);
   // What does not fit a double is part of the radius.
   element.radius = static_cast<double>(x.radius) * (1 + kFormSlop);
   if constexpr (std::is_same_v<T, double>)
     element.radius += static_cast<double>(std::fabs(x.centre - element.centre));
+  element.is_one_value = x.radius == 0;
   if (array.forms.empty() || array.forms[i].terms == nullptr) return element;
   // Only a plain interval has the form's centre.
   const ElementBound& bound = array.bounds[i];
@@ -41,6 +46,7 @@ Element Read(const Freedoms& freedoms, const Array& array, int64_t i, Consumer c
   if (!is_plain || bound.centre != element.centre) return element;
   element.form = &array.forms[i];
   if ((bound.flags & kMayFlush) != 0) element.flush = static_cast<double>(Tiny<T>());
+  element.is_one_value = element.form->loose == 0 && element.flush == 0;
   return element;
 }
 
@@ -81,7 +87,7 @@ class Combination {
     const ErrorTerms &x = *a.terms, &y = *b.terms;
     const size_t most = x.errors.size() + y.errors.size();
     const auto size = static_cast<int64_t>(most);
-    if (most > kMostTerms || !numbers_.Take(size) || !numbers_.Keep(size)) return;
+    if (most > numbers_.most_terms() || !numbers_.Take(size) || !numbers_.Keep(size)) return;
     auto merged = std::make_shared<ErrorTerms>();
     merged->errors.reserve(most);
     merged->coefficients.reserve(most);
@@ -111,9 +117,10 @@ class Combination {
 
 // Gives slot i the form, and a smaller radius if that is what it says.
 void SetForm(Array& result, int64_t i, ErrorForm form) {
-  const double radius = form.Radius();
-  if (!std::isfinite(radius)) return;
   ElementBound& bound = result.bounds[i];
+  // The form is one about the double that is nearest to the centre.
+  const double radius = (form.Radius() + std::fabs(bound.centre_low)) * (1 + kFormSlop);
+  if (!std::isfinite(radius)) return;
   if (radius < bound.radius) bound.radius = radius;
   if (result.forms.empty()) result.forms.resize(result.bounds.size());
   result.forms[i] = std::move(form);
@@ -121,26 +128,29 @@ void SetForm(Array& result, int64_t i, ErrorForm form) {
 
 // The steepness of an op at its operands' centres and what is left beside the straight line.
 struct Slope {
-  double value = 0, by_a = 0, by_b = 0, rest = 0;
+  long double value = 0;
+  double by_a = 0, by_b = 0, rest = 0;
   bool is_known = false;
 };
 
 // A function that is convex or concave over the interval: it strays from its tangent most at an
 // end.
-template <typename F>
+template <typename W, typename F>
 Slope SlopeOf(const Element& x, double slope, F f) {
   Slope result;
-  const double low = x.centre - x.radius, high = x.centre + x.radius;
-  result.value = f(x.centre);
+  const W centre = x.centre, low = centre - x.radius, high = centre + x.radius;
+  const W value = f(centre);
+  result.value = value;
   result.by_a = slope;
-  const double below = std::fabs(f(low) - (result.value - slope * x.radius));
-  const double above = std::fabs(f(high) - (result.value + slope * x.radius));
-  result.rest = std::max(below, above) +
-                (std::fabs(result.value) + std::fabs(slope) * x.radius) * kSlop<double>;
+  const W move = static_cast<W>(slope) * x.radius;
+  const W rest = std::max(std::fabs(f(low) - (value - move)), std::fabs(f(high) - (value + move)));
+  result.rest = static_cast<double>(
+      (rest + (std::fabs(value) + std::fabs(move)) * 4 * kSlop<W>)*(1 + W{kFormSlop}));
   result.is_known = std::isfinite(result.rest) && std::isfinite(slope);
   return result;
 }
 
+template <typename W>
 Slope SlopeOfUnary(Opcode opcode, const Element& x) {
   const double low = x.centre - x.radius, high = x.centre + x.radius;
   const bool one_sign = low > 0 || high < 0;
@@ -153,28 +163,28 @@ Slope SlopeOfUnary(Opcode opcode, const Element& x) {
     case Opcode::kExponential: {
       if (high > 700) return {};
       const double y = std::exp(x.centre);
-      return SlopeOf(x, y, [](double v) { return std::exp(v); });
+      return SlopeOf<W>(x, y, [](W v) { return std::exp(v); });
     }
     case Opcode::kLog:
       if (low <= 0) return {};
-      return SlopeOf(x, 1 / x.centre, [](double v) { return std::log(v); });
+      return SlopeOf<W>(x, 1 / x.centre, [](W v) { return std::log(v); });
     case Opcode::kSqrt:
       if (low <= 0) return {};
-      return SlopeOf(x, 0.5 / std::sqrt(x.centre), [](double v) { return std::sqrt(v); });
+      return SlopeOf<W>(x, 0.5 / std::sqrt(x.centre), [](W v) { return std::sqrt(v); });
     case Opcode::kRsqrt: {
       if (low <= 0) return {};
       const double y = 1 / std::sqrt(x.centre);
-      return SlopeOf(x, -y / (2 * x.centre), [](double v) { return 1 / std::sqrt(v); });
+      return SlopeOf<W>(x, -y / (2 * x.centre), [](W v) { return 1 / std::sqrt(v); });
     }
     case Opcode::kTanh: {
       if (!one_sign) return {};
       const double y = std::tanh(x.centre);
-      return SlopeOf(x, 1 - y * y, [](double v) { return std::tanh(v); });
+      return SlopeOf<W>(x, 1 - y * y, [](W v) { return std::tanh(v); });
     }
     case Opcode::kLogistic: {
       if (!one_sign) return {};
       const double y = 1 / (1 + std::exp(-x.centre));
-      return SlopeOf(x, y * (1 - y), [](double v) { return 1 / (1 + std::exp(-v)); });
+      return SlopeOf<W>(x, y * (1 - y), [](W v) { return 1 / (1 + std::exp(-v)); });
     }
     default:
       return {};
@@ -182,17 +192,18 @@ Slope SlopeOfUnary(Opcode opcode, const Element& x) {
 }
 
 Slope SlopeOfBinary(Opcode opcode, const Element& a, const Element& b) {
+  const long double x = a.centre, y = b.centre;
   switch (opcode) {
     case Opcode::kAdd:
-      return {a.centre + b.centre, 1, 1, 0, true};
+      return {x + y, 1, 1, 0, true};
     case Opcode::kSubtract:
-      return {a.centre - b.centre, 1, -1, 0, true};
+      return {x - y, 1, -1, 0, true};
     case Opcode::kMultiply:
-      return {a.centre * b.centre, b.centre, a.centre, a.radius * b.radius, true};
+      return {x * y, b.centre, a.centre, a.radius * b.radius, true};
     case Opcode::kDivide: {
       if (std::fabs(b.centre) <= b.radius) return {};
       const double q = a.centre / b.centre;
-      return {q, 1 / b.centre, -q / b.centre, 0, true};
+      return {x / y, 1 / b.centre, -q / b.centre, 0, true};
     }
     case Opcode::kMaximum:
     case Opcode::kMinimum: {
@@ -205,6 +216,83 @@ Slope SlopeOfBinary(Opcode opcode, const Element& a, const Element& b) {
     default:
       return {};
   }
+}
+
+// The choices that element i follows, those of its operands and its own, along the straight line at
+// their centres.
+template <typename T>
+void FollowElement(const OpContext& op, Array& result, int64_t i) {
+  ErrorNumbers& numbers = *op.freedoms.errors;
+  Element a = Read<T>(op.freedoms, op.array(0), i, Consumer::kOther), b;
+  a.radius = 0;
+  Slope slope;
+  if (op.operands.size() == 2) {
+    b = Read<T>(op.freedoms, op.array(1), i, Consumer::kOther);
+    b.radius = 0;
+    slope = SlopeOfBinary(op.instruction.opcode(), a, b);
+  } else {
+    slope = SlopeOfUnary<Wide<T>>(op.instruction.opcode(), a);
+  }
+  ErrorForm form;
+  if (a.usable && (b.usable || op.operands.size() == 1) && slope.is_known)
+    form = Combination(numbers, a, slope.by_a, b, slope.by_b).form();
+  form.loose = 0;
+  if (HasLiberty(op)) {
+    const int32_t own = numbers.Next(i);
+    const size_t count = form.terms == nullptr ? 0 : form.terms->errors.size();
+    if (own < 0 || count >= numbers.most_terms() || !numbers.Keep(static_cast<int64_t>(count) + 1))
+      return;
+    auto terms = std::make_shared<ErrorTerms>();
+    if (count != 0) *terms = *form.terms;
+    for (double& c : terms->coefficients) c *= form.scale;
+    terms->errors.push_back(own);
+    terms->coefficients.push_back(static_cast<double>(UlpAt<T>(result.bounds[i].centre)));
+    terms->magnitude = terms->magnitude * std::fabs(form.scale) + terms->coefficients.back();
+    form.scale = 1;
+    form.terms = std::move(terms);
+  }
+  if (form.terms == nullptr) return;
+  if (result.forms.empty()) result.forms.resize(result.bounds.size());
+  result.forms[i] = std::move(form);
+}
+
+// Ops that give an operand, or its negative, as it is.
+bool IsMove(Opcode opcode) {
+  return opcode == Opcode::kNegate || opcode == Opcode::kAbs || opcode == Opcode::kMaximum ||
+         opcode == Opcode::kMinimum;
+}
+
+// Whether nothing but its operands decides about the result: it is rounded correctly, and always.
+bool GivesOneValue(const OpContext& op, double ulps) {
+  switch (op.instruction.opcode()) {
+    case Opcode::kMultiply:
+      return !op.freedoms.contract;
+    case Opcode::kDivide:
+      return !DividesByRoot(op) && !(op.divisor_is_invariant && op.freedoms.reciprocal);
+    default:
+      return ulps == 0;
+  }
+}
+
+// The loose part of the error of element i, which is one value for all its readers, becomes an
+// error like others, if that is not too dear.
+void Tighten(const OpContext& op, int64_t i, ErrorForm& form) {
+  ErrorNumbers& numbers = *op.freedoms.errors;
+  const auto count = static_cast<int64_t>(form.terms->errors.size());
+  if (count * op.count() > kMostTightened || !numbers.Keep(count + 1)) return;
+  const int32_t own = numbers.Next(i);
+  if (own < 0) return;
+  auto terms = std::make_shared<ErrorTerms>();
+  terms->errors.reserve(count + 1);
+  terms->errors = form.terms->errors;
+  terms->coefficients.reserve(count + 1);
+  for (double coefficient : form.terms->coefficients)
+    terms->coefficients.push_back(form.scale * coefficient);
+  const double magnitude = std::fabs(form.scale) * form.terms->magnitude;
+  terms->errors.push_back(own);
+  terms->coefficients.push_back(form.loose + magnitude * kFormSlop);
+  terms->magnitude = magnitude + terms->coefficients.back();
+  form = {std::move(terms), 1, 0};
 }
 
 template <typename T>
@@ -224,7 +312,7 @@ void NarrowElement(const OpContext& op, Array& result, int64_t i, double ulps) {
     slope = SlopeOfBinary(opcode, a, b);
   } else {
     if (a.form == nullptr) return;
-    slope = SlopeOfUnary(opcode, a);
+    slope = SlopeOfUnary<Wide<T>>(opcode, a);
   }
   if (!slope.is_known) return;
   Combination combination(*op.freedoms.errors, a, slope.by_a, b, slope.by_b);
@@ -239,22 +327,25 @@ void NarrowElement(const OpContext& op, Array& result, int64_t i, double ulps) {
   }
   // The result's own error: rounding, or its budget; flushing; where the bound has its centre.
   const double magnitude = std::fabs(bound.centre) + bound.radius;
-  if (opcode != Opcode::kNegate && opcode != Opcode::kAbs && opcode != Opcode::kMaximum &&
-      opcode != Opcode::kMinimum) {
+  const bool may_flush = (bound.flags & kMayFlush) != 0 || a.flush > 0 || b.flush > 0;
+  rest += static_cast<double>(std::fabs(slope.value - bound.centre)) * (1 + kFormSlop);
+  if (!IsMove(opcode)) {
     rest += (ulps + 0.5) * static_cast<double>(UlpAt<T>(magnitude));
     const Range<Wide<T>> x{a.centre, a.radius, 0}, y{b.centre, b.radius, 0}, z{magnitude, 0, 0};
     if (opcode == Opcode::kDivide && op.divisor_is_invariant && op.freedoms.reciprocal)
       rest += static_cast<double>(ReciprocalError<T>(x, y, z));
     if (opcode == Opcode::kDivide && DividesByRoot(op))
       rest += static_cast<double>(RootError<T>(op, x, y, z));
+    rest += static_cast<double>(std::fabs(slope.value)) * 0x1p-61;
   }
-  rest += 2 * static_cast<double>(Tiny<T>()) + std::fabs(slope.by_a) * a.flush +
-          std::fabs(slope.by_b) * b.flush;
-  rest += std::fabs(slope.value - bound.centre) + std::fabs(bound.centre_low);
-  rest += (std::fabs(slope.value) + std::fabs(slope.by_a * a.centre) +
-           std::fabs(slope.by_b * b.centre)) *
-          0x1p-49;
+  if (may_flush) {
+    rest += 2 * static_cast<double>(Tiny<T>()) + std::fabs(slope.by_a) * a.flush +
+            std::fabs(slope.by_b) * b.flush;
+  }
   form.loose += rest;
+  const bool is_one_value =
+      a.is_one_value && (b.is_one_value || op.operands.size() == 1) && !may_flush;
+  if (is_one_value && form.loose > 0 && GivesOneValue(op, ulps)) Tighten(op, i, form);
   SetForm(result, i, std::move(form));
 }
 
@@ -292,33 +383,36 @@ class Accumulation {
 
   void AddLoose(double loose) { loose_ += loose; }
 
-  // The form of the sum, with `own` as its own new error; begins anew.
-  ErrorForm Take(double own) {
+  // The form of sum i of an op, with `own` as its own new error; begins anew. A sum of several
+  // terms is one value for all who read it, so what else is in its error is new, too, not loose; a
+  // single one may be computed anew for each of them, like the results of element-wise ops.
+  ErrorForm Take(int64_t i, double own, bool is_one_value) {
     ErrorForm form;
     std::sort(errors_.begin(), errors_.end());
     auto terms = std::make_shared<ErrorTerms>();
-    double magnitude = 0;
+    double rest = own + loose_ * (1 + kFormSlop) + added_ * kFormSlop, magnitude = 0;
     for (int32_t error : errors_) magnitude += std::fabs(sums_[error]);
-    const int32_t next = numbers_.Next();
-    const double loose = loose_ * (1 + kFormSlop) + added_ * kFormSlop;
-    if (next >= 0) {
-      // The sum is one value for all who read it, so what else is in its error is new, not loose.
-      double rest = own + loose;
-      if (errors_.size() < kMostTerms && numbers_.Keep(static_cast<int64_t>(errors_.size()))) {
-        for (int32_t error : errors_) {
-          if (sums_[error] == 0) continue;
-          terms->errors.push_back(error);
-          terms->coefficients.push_back(sums_[error]);
-        }
-      } else {
-        rest += magnitude * (1 + kFormSlop);
-        magnitude = 0;
+    if (errors_.size() < numbers_.most_terms() &&
+        numbers_.Keep(static_cast<int64_t>(errors_.size()))) {
+      for (int32_t error : errors_) {
+        if (sums_[error] == 0) continue;
+        terms->errors.push_back(error);
+        terms->coefficients.push_back(sums_[error]);
       }
+    } else {
+      rest += magnitude * (1 + kFormSlop);
+      magnitude = 0;
+    }
+    const int32_t next = is_one_value ? numbers_.Next(i) : -1;
+    if (next >= 0) {
       terms->errors.push_back(next);
       terms->coefficients.push_back(rest);
-      terms->magnitude = magnitude + rest;
-      form.terms = std::move(terms);
+      magnitude += rest;
+    } else {
+      form.loose = rest;
     }
+    terms->magnitude = magnitude;
+    if (!terms->errors.empty()) form.terms = std::move(terms);
     Forget();
     return form;
   }
@@ -346,12 +440,28 @@ bool IsPlainSum(const Array& result, int64_t i) {
   return (bound.flags & ~uint32_t{kZeroSignFree | kMayFlush}) == 0 && bound.radius > 0;
 }
 
-void FinishSumForm(Array& result, int64_t i, double propagated, double centre, Accumulation& sum) {
+// What is known of a sum, beside the errors of its terms.
+template <typename W>
+struct SumOfCentres {
+  W centre = 0, magnitude = 0;
+  double propagated = 0;
+  int64_t terms = 0;
+  void Add(W term) {
+    centre += term;
+    magnitude += std::fabs(term);
+    ++terms;
+  }
+};
+
+template <typename W>
+void FinishSumForm(Array& result, int64_t i, const SumOfCentres<W>& known, bool is_one_value,
+                   Accumulation& sum) {
   const ElementBound& bound = result.bounds[i];
-  const double own = std::max(0.0, bound.radius - propagated * (1 - kFormSlop)) +
-                     bound.radius * kFormSlop + std::fabs(centre - bound.centre) +
-                     std::fabs(bound.centre_low);
-  ErrorForm form = sum.Take(own);
+  const W slop = static_cast<W>(known.terms) * known.magnitude * kSlop<W>;
+  const double own =
+      std::max(0.0, bound.radius - known.propagated * (1 - kFormSlop)) + bound.radius * kFormSlop +
+      static_cast<double>(std::fabs(known.centre - bound.centre) + slop) * (1 + kFormSlop);
+  ErrorForm form = sum.Take(i, own, is_one_value);
   if (form.terms != nullptr) SetForm(result, i, std::move(form));
 }
 
@@ -370,27 +480,29 @@ void NarrowProducts(const OpContext& op, const ProductSums& sums, Array& result)
   const std::vector<Element> lhs = ReadAll<T>(op, 0, sums.lhs), rhs = ReadAll<T>(op, 1, sums.rhs);
   Accumulation sum(*op.freedoms.errors);
   bool enough = true;
+  const bool follows = op.freedoms.errors->follows_choices();
   sums.for_each_block([&](const ProductSums::Block& block) {
+    const auto products = sums.length * static_cast<int64_t>(block.runs.size());
     for (int64_t c = 0; enough && c < block.columns; ++c) {
       const int64_t i = block.result + c * block.result_step;
       if (!IsPlainSum(result, i)) continue;
-      double propagated = 0, centre = 0;
+      SumOfCentres<Wide<T>> known;
       bool usable = true;
       sums.ForEachProduct(block, c, [&](int64_t a, int64_t b) {
         const Element &x = lhs[a], &y = rhs[b];
         usable = usable && x.usable && y.usable;
         if (!usable || !enough) return;
-        const double product = x.centre * y.centre;
-        centre += product;
+        known.Add(static_cast<Wide<T>>(x.centre) * y.centre);
         const double both = x.radius * y.radius;
-        propagated += (std::fabs(x.centre) + x.radius) * (std::fabs(y.centre) + y.radius) -
-                      std::fabs(product);
+        // Without a difference of products, whose rounding would be as large as the sum's own.
+        known.propagated +=
+            std::fabs(x.centre) * y.spread + std::fabs(y.centre) * x.spread + x.spread * y.spread;
         if (x.radius != 0) enough = enough && sum.Add(x, y.centre);
         if (y.radius != 0) enough = enough && sum.Add(y, x.centre);
         if (both != 0) sum.AddLoose(both);
       });
       if (usable && enough) {
-        FinishSumForm(result, i, propagated, centre, sum);
+        FinishSumForm(result, i, known, follows || products > 1, sum);
       } else {
         sum.Forget();
       }
@@ -405,20 +517,21 @@ void NarrowTerms(const Freedoms& freedoms, const Array& input, const Array& init
   IndexMap list;
   for (int64_t o = 0; o < lists.results(); ++o) {
     if (!IsPlainSum(result, o)) continue;
-    double propagated = 0, centre = 0;
+    SumOfCentres<Wide<T>> known;
     bool usable = true;
     auto add = [&](const Element& x) {
       usable = usable && x.usable;
       if (!usable) return;
-      centre += x.centre;
-      propagated += x.radius;
+      known.Add(x.centre);
+      known.propagated += x.spread;
       if (x.radius != 0) usable = sum.Add(x, 1);
     };
     add(Read<T>(freedoms, init, lists.InitOf(o), Consumer::kSum));
     lists.List(o, list);
     for (int64_t at : list) add(Read<T>(freedoms, input, at, Consumer::kSum));
     if (usable) {
-      FinishSumForm(result, o, propagated, centre, sum);
+      const bool follows = freedoms.errors->follows_choices();
+      FinishSumForm(result, o, known, follows || list.size() > 1, sum);
     } else {
       sum.Forget();
     }
@@ -438,7 +551,17 @@ double ErrorForm::Radius() const {
   return (std::fabs(scale) * terms->magnitude + loose) * (1 + kFormSlop);
 }
 
-int32_t ErrorNumbers::Next() { return next_ < (1 << 22) ? next_++ : -1; }
+void ErrorNumbers::FollowChoices(const Liberties& liberties) {
+  choices_ = &liberties;
+  most_terms_ = 1 << 16;
+  left_ = int64_t{1} << 28;
+  room_ = int64_t{1} << 25;
+}
+
+int32_t ErrorNumbers::Next(int64_t i) {
+  const int64_t number = choices_ == nullptr ? next_++ : choices_->last_site() + i;
+  return number < (1 << 22) ? static_cast<int32_t>(number) : -1;
+}
 
 bool ErrorNumbers::Take(int64_t terms) {
   if (terms > left_) return false;
@@ -459,11 +582,18 @@ void NarrowElementwise(const OpContext& op, Array& result) {
     if (operand->IsTuple() || operand->array->literal.element_type() != op.type()) return;
     has_forms = has_forms || !operand->array->forms.empty();
   }
-  if (!has_forms) return;
+  const bool follows = op.freedoms.errors->follows_choices();
+  if (!has_forms && !follows) return;
   DispatchWide(op.type(), [&](auto tag) {
     using T = typename decltype(tag)::type;
     const double ulps = UlpsOf<T>(op);
-    for (int64_t i = 0; i < op.count(); ++i) NarrowElement<T>(op, result, i, ulps);
+    for (int64_t i = 0; i < op.count(); ++i) {
+      if (follows) {
+        FollowElement<T>(op, result, i);
+      } else {
+        NarrowElement<T>(op, result, i, ulps);
+      }
+    }
   });
 }
 

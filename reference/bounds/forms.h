@@ -2,9 +2,11 @@
 // errors of the sums (dot, convolution, reduce) that it was computed from, each once, and a rest:
 //   value = centre + scale * (c1 e1 + c2 e2 + ...) + loose * e,  every e in [-1, 1].
 // So errors cancel where the same sum is read twice, which intervals cannot see (affine
-// arithmetic). Only results of sums are taken to be the same for all their readers: an element-wise
-// op may be computed anew, and rounded differently, for each of them, so its own error always is
-// loose. Design: "Tolerances are derived, not guessed".
+// arithmetic). Results of sums are taken to be the same for all their readers. An element-wise op
+// may be computed anew for each of them: its own error is one of the others if nothing but such
+// values decides about it (an addition of sums, a root, a quotient by no broadcast), and loose if
+// there is a freedom in it (a budget, contraction, flushing, a reciprocal). Design: "Tolerances are
+// derived, not guessed".
 #pragma once
 
 #include "reference/fold.h"
@@ -15,8 +17,13 @@ namespace assay::reference {
 // Numbers the errors of one run and limits what all forms of it take.
 class ErrorNumbers {
  public:
-  // A new error; -1 when there are enough.
-  int32_t Next();
+  // The errors are to be the choices of `liberties`, under their numbers, of element-wise ops too;
+  // forms tell how much each of them moves an element, and bounds are beside the point.
+  void FollowChoices(const Liberties& liberties);
+  bool follows_choices() const { return choices_ != nullptr; }
+  // A new error, that of result i of an op; -1 when there are enough.
+  int32_t Next(int64_t i);
+  size_t most_terms() const { return most_terms_; }
   // Whether so many more terms may be looked at; they count from then on.
   bool Take(int64_t terms);
   // Whether so many more may be stored.
@@ -26,6 +33,8 @@ class ErrorNumbers {
   std::vector<uint8_t>& seen() { return seen_; }
 
  private:
+  const Liberties* choices_ = nullptr;
+  size_t most_terms_ = 1024;  // a form of more terms becomes one of a single, new error
   int32_t next_ = 0;
   int64_t left_ = int64_t{1} << 26, room_ = int64_t{1} << 23;
   std::vector<double> sums_;
