@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <map>
 #include <system_error>
+#include <tuple>
 
 #include "conformance/random_literal.h"
 #include "spec/base/strings.h"
@@ -18,14 +20,33 @@ bool EndsWith(const std::string& text, std::string_view end) {
   return text.size() >= end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
 }
 
+constexpr std::string_view kBinaryEndings[] = {".hlo.pb", ".hlo.pb.gz"};
+
+bool IsBinaryName(const std::string& name) {
+  return std::any_of(std::begin(kBinaryEndings), std::end(kBinaryEndings),
+                     [&](std::string_view end) { return EndsWith(name, end); });
+}
+
+// A module that a folder is asked for: neither a compiler's optimized form of another one nor what
+// dumps hold besides modules.
 bool IsModuleName(const std::string& name) {
-  return EndsWith(name, ".hlo") || EndsWith(name, "before_optimizations.txt");
+  if (EndsWith(name, ".hlo")) return !EndsWith(name, ".opt.hlo");
+  if (IsBinaryName(name)) return name.find("after_optimizations") == std::string::npos;
+  return EndsWith(name, "before_optimizations.txt");
+}
+
+std::string WithoutEnding(const fs::path& path) {
+  const std::string name = path.filename().string();
+  for (std::string_view end : kBinaryEndings) {
+    if (EndsWith(name, end)) return name.substr(0, name.size() - end.size());
+  }
+  return path.stem().string();
 }
 
 CaseFile CaseAt(const fs::path& path) {
   CaseFile result;
   result.module_path = path.string();
-  result.name = path.stem().string();
+  result.name = WithoutEnding(path);
   std::string arrays_name = result.name;
   if (EndsWith(arrays_name, ".opt")) arrays_name.resize(arrays_name.size() - 4);
   fs::path arrays = path.parent_path() / (arrays_name + ".npz");
@@ -85,14 +106,25 @@ absl::StatusOr<std::vector<CaseFile>> FindCases(const std::string& path) {
   std::vector<CaseFile> cases;
   for (const fs::directory_entry& entry : fs::directory_iterator(path, error)) {
     std::string name = entry.path().filename().string();
-    if (IsModuleName(name) && !EndsWith(name, ".opt.hlo")) cases.push_back(CaseAt(entry.path()));
+    if (IsModuleName(name)) cases.push_back(CaseAt(entry.path()));
   }
   if (error) return absl::UnavailableError(StrCat("cannot list ", path, ": ", error.message()));
   if (cases.empty()) {
-    return absl::NotFoundError(StrCat("no module (*.hlo) lies in the folder ", path));
+    return absl::NotFoundError(
+        StrCat("no module (*.hlo, *.hlo.pb, *before_optimizations.txt) lies in the folder ", path));
   }
+  // A module in both forms is one: the text is taken, whose errors have places.
+  auto key = [](const CaseFile& file) {
+    return std::make_tuple(std::string_view(file.name), IsBinaryName(file.module_path),
+                           std::string_view(file.module_path));
+  };
   std::sort(cases.begin(), cases.end(),
-            [](const CaseFile& a, const CaseFile& b) { return a.name < b.name; });
+            [&](const CaseFile& a, const CaseFile& b) { return key(a) < key(b); });
+  cases.erase(std::unique(cases.begin(), cases.end(),
+                          [](const CaseFile& a, const CaseFile& b) {
+                            return a.name == b.name && IsBinaryName(b.module_path);
+                          }),
+              cases.end());
   return cases;
 }
 

@@ -1,6 +1,7 @@
 // Modules on disk with their arrays: NAME.hlo and, beside it, NAME.npz with in0.. (the leaves of
 // the entry parameters, in order) and out0.. (the leaves of a result that somebody stored). XLA's
-// dump names (*.before_optimizations.txt) are modules too. Arrays of several devices are called
+// dump names (*.before_optimizations.txt) are modules too, and so is the binary form (*.hlo.pb,
+// *.hlo.pb.gz) where no text of the same name is. Arrays of several devices are called
 // in0_d0, in0_d1, ..., out0_d0, ...
 #pragma once
 
@@ -17,7 +18,7 @@ namespace assay {
 
 struct CaseFile {
   std::string name;         // file name without its ending
-  std::string module_path;  // HLO text
+  std::string module_path;  // HLO text or binary
   std::string arrays_path;  // "" when there are no arrays
 };
 

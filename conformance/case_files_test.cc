@@ -68,6 +68,27 @@ TEST(FindCases, TakesModulesWithTheirArraysInOrder) {
   EXPECT_EQ(optimized->front().arrays_path, folder.path() + "/a.npz");
 }
 
+TEST(FindCases, TakesTheBinaryFormWhereThereIsNoText) {
+  Folder folder("find_binary_cases");
+  for (const char* name : {"a.hlo.pb", "a.hlo", "b.hlo.pb", "b.npz", "c.hlo.pb.gz", "c.hlo.pb",
+                           "d.pb", "module_0001.jit_f.before_optimizations.txt",
+                           "module_0001.jit_f.before_optimizations.hlo.pb",
+                           "module_0002.jit_g.before_optimizations.hlo.pb",
+                           "module_0002.jit_g.cpu_after_optimizations.hlo.pb"}) {
+    folder.Write(name, "");
+  }
+  auto cases = FindCases(folder.path());
+  ASSERT_TRUE(cases.ok()) << cases.status();
+  std::vector<std::string> names;
+  for (const CaseFile& file : *cases) {
+    names.push_back(std::filesystem::path(file.module_path).filename().string());
+  }
+  EXPECT_THAT(names, testing::ElementsAre("a.hlo", "b.hlo.pb", "c.hlo.pb",
+                                          "module_0001.jit_f.before_optimizations.txt",
+                                          "module_0002.jit_g.before_optimizations.hlo.pb"));
+  EXPECT_THAT((*cases)[1].arrays_path, HasSubstr("b.npz"));
+}
+
 TEST(FindCases, SaysWhatIsNotThere) {
   Folder folder("find_none");
   EXPECT_THAT(std::string(FindCases(folder.path()).status().message()), HasSubstr("no module"));

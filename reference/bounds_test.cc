@@ -3,6 +3,7 @@
 
 #include "reference/testing/expectation_test.h"
 #include "spec/backend/error.h"
+#include "spec/base/strings.h"
 
 namespace assay::reference {
 namespace {
@@ -355,6 +356,21 @@ TEST_F(BoundsTest, AnEndlessLoopRunsOutOfSteps) {
   EXPECT_EQ(ErrorWith(limits), ErrorClass::kTimeout);
   limits = Limits{};
   limits.seconds = 0.05;
+  EXPECT_EQ(ErrorWith(limits), ErrorClass::kTimeout);
+}
+
+TEST_F(BoundsTest, CallsThatDoubleRunOutOfTime) {
+  std::string callees = "f0 { ROOT x = f32[] parameter(0) }\n";
+  for (int i = 1; i <= 60; ++i) {
+    StrAppend(&callees, "f", i, " { x = f32[] parameter(0)\n a = f32[] call(x), to_apply=f", i - 1,
+              "\n ROOT r = f32[] call(a), to_apply=f", i - 1, " }\n");
+  }
+  Load("  one = f32[] constant(1)\n  ROOT r = f32[] call(one), to_apply=f60\n", callees);
+  Limits limits;
+  limits.seconds = 0.05;
+  EXPECT_EQ(ErrorWith(limits), ErrorClass::kTimeout);
+  limits = Limits{};
+  limits.steps = 10000;
   EXPECT_EQ(ErrorWith(limits), ErrorClass::kTimeout);
 }
 

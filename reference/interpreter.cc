@@ -416,6 +416,9 @@ absl::StatusOr<Value> Interpreter::RunPlan(const Plan& plan, absl::Span<const Va
     return MakeError(ErrorClass::kTimeout,
                      StrCat("computations call each other more than ", kMaxDepth, " levels deep"));
   }
+  // Calls cost something without any element: a chain of computations that call the next one twice
+  // runs as long as its text is exponential in.
+  if (absl::Status status = budget_.Take(1); !status.ok()) return status;
   ++depth_;
   struct Leave {
     int& depth;

@@ -207,8 +207,9 @@ absl::StatusOr<std::unique_ptr<Store>> Store::Open(const std::string& path) {
   sqlite3_busy_timeout(database, 20000);
   absl::Status status = Execute(database, "PRAGMA journal_mode=WAL; PRAGMA foreign_keys=ON;");
   if (status.ok()) status = store->Migrate();
-  if (!status.ok()) return status;
-  return store;
+  if (status.ok()) return store;
+  return absl::Status(status.code(), StrCat(path, ": ", ToStd(status.message()),
+                                            "; name another file with --db, or none with --no-db"));
 }
 
 Store::~Store() { sqlite3_close(database_); }
@@ -216,6 +217,17 @@ Store::~Store() { sqlite3_close(database_); }
 absl::Status Store::Migrate() {
   Transaction transaction(database_);
   if (!transaction.status().ok()) return transaction.status();
+  {
+    // Somebody else's database is left as it is.
+    Statement query(database_,
+                    "SELECT COUNT(*), COALESCE(SUM(name = 'schema_migrations'), 0) "
+                    "FROM sqlite_master WHERE type = 'table'");
+    const bool is_read = query.Step();
+    if (!query.status().ok()) return query.status();
+    if (is_read && query.Integer(0) > 0 && query.Integer(1) == 0) {
+      return absl::FailedPreconditionError("the database is no result store of Assay");
+    }
+  }
   absl::Status status = Execute(database_,
                                 "CREATE TABLE IF NOT EXISTS schema_migrations("
                                 "version INTEGER PRIMARY KEY, description TEXT NOT NULL, "
@@ -230,7 +242,7 @@ absl::Status Store::Migrate() {
   if (have > kSchemaVersion) {
     return absl::FailedPreconditionError(StrCat("the result store has schema ", have,
                                                 ", this program knows ", kSchemaVersion,
-                                                "; use a newer assay or another --db"));
+                                                "; use a newer assay"));
   }
   for (const Migration& migration : kMigrations) {
     if (migration.version <= have) continue;

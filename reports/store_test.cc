@@ -124,7 +124,27 @@ TEST(Store, RefusesAFileThatIsNoDatabase) {
   FILE* file = std::fopen(path.c_str(), "w");
   std::fputs("this is not a database, whatever its name says", file);
   std::fclose(file);
-  EXPECT_FALSE(Store::Open(path).ok());
+  const absl::Status status = Store::Open(path).status();
+  EXPECT_FALSE(status.ok());
+  // Which file, and what to do.
+  EXPECT_NE(ToStd(status.message()).find(path), std::string_view::npos) << status;
+  EXPECT_NE(ToStd(status.message()).find("--db"), std::string_view::npos) << status;
+}
+
+TEST(Store, LeavesSomebodyElsesDatabaseAlone) {
+  std::string path = FreshPath("foreign");
+  std::filesystem::create_directories(std::filesystem::path(path).parent_path());
+  sqlite3* database = nullptr;
+  ASSERT_EQ(sqlite3_open(path.c_str(), &database), SQLITE_OK);
+  ASSERT_TRUE(Execute(database, "CREATE TABLE notes(text TEXT)").ok());
+  const absl::Status status = Store::Open(path).status();
+  EXPECT_NE(ToStd(status.message()).find("no result store"), std::string_view::npos) << status;
+  {
+    Statement query(database, "SELECT COUNT(*) FROM sqlite_master");
+    ASSERT_TRUE(query.Step());
+    EXPECT_EQ(query.Integer(0), 1);
+  }
+  sqlite3_close(database);
 }
 
 }  // namespace

@@ -31,6 +31,11 @@ absl::Status CheckLayout(const Shape& shape) {
 }
 
 absl::Status CheckArrayShape(const Shape& shape) {
+  // A literal nests as deep as its rank.
+  if (shape.rank() > kMaxShapeDepth) {
+    return absl::InvalidArgumentError(
+        StrCat("the array has ", shape.rank(), " dimensions, more than ", kMaxShapeDepth));
+  }
   int64_t bytes = std::max(1, StorageBytes(shape.element_type()));
   for (int64_t d = 0; d < shape.rank(); ++d) {
     const int64_t size = shape.dimension(d);

@@ -8,16 +8,10 @@ namespace assay {
 
 namespace verifier {
 
-absl::Status Errors::ToStatus() const {
-  if (empty()) return absl::OkStatus();
-  std::string text;
-  for (const std::string& message : messages_) {
-    if (!text.empty()) text += '\n';
-    text += message;
-  }
-  const int64_t hidden = count_ - static_cast<int64_t>(messages_.size());
-  if (hidden > 0) StrAppend(&text, "\n... and ", hidden, " more");
-  return absl::InvalidArgumentError(text);
+std::vector<VerifyError> Errors::Take() {
+  const int64_t hidden = count_ - static_cast<int64_t>(errors_.size());
+  if (hidden > 0) errors_.emplace_back().message = StrCat("... and ", hidden, " more");
+  return std::move(errors_);
 }
 
 const Shape* SubShape(const Shape& shape, absl::Span<const int64_t> index) {
@@ -37,15 +31,25 @@ std::string IndexText(absl::Span<const int64_t> index) {
 
 }  // namespace verifier
 
-absl::Status Verify(const Module& module, const VerifyOptions& options) {
+std::vector<VerifyError> FindErrors(const Module& module, const VerifyOptions& options) {
   verifier::Errors errors(options.max_errors);
   verifier::CheckStructure(module, errors);
-  if (!errors.empty()) return errors.ToStatus();
+  if (!errors.empty()) return errors.Take();
   verifier::CheckInstructions(module, options, errors);
   verifier::CheckHeader(module, errors);
   // Operand counts and shapes are right from here on.
   if (errors.empty()) verifier::CheckCommunication(module, errors);
-  return errors.ToStatus();
+  return errors.Take();
+}
+
+absl::Status Verify(const Module& module, const VerifyOptions& options) {
+  const std::vector<VerifyError> errors = FindErrors(module, options);
+  if (errors.empty()) return absl::OkStatus();
+  std::string text;
+  for (const VerifyError& error : errors) {
+    StrAppend(&text, text.empty() ? "" : "\n", error.message);
+  }
+  return absl::InvalidArgumentError(text);
 }
 
 std::vector<std::string> Unsupported(const Module& module) {

@@ -11,6 +11,14 @@
 
 namespace assay {
 
+// One violated constraint, and whose it is: at most one of the three is set.
+struct VerifyError {
+  const Instruction* instruction = nullptr;
+  const Computation* computation = nullptr;
+  std::string header_attribute;
+  std::string message;
+};
+
 struct VerifyOptions {
   bool layout_sensitive = false;  // written layouts must agree where hlo-format 4.5 says so
   int max_errors = 10;
@@ -21,6 +29,8 @@ struct VerifyOptions {
 // only a sound structure goes on to shapes. An op that is not defined (OpInfo::IsDefined) is not an
 // error here: its attributes and operand count are checked, its meaning is not.
 absl::Status Verify(const Module& module, const VerifyOptions& options = {});
+// The same as data, for those who know where in a text the instructions stand.
+std::vector<VerifyError> FindErrors(const Module& module, const VerifyOptions& options = {});
 
 // Names of the undefined ops and uncomputed element types that keep a module from being evaluated,
 // sorted; empty: it can be.

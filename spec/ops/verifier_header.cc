@@ -18,14 +18,14 @@ std::string LeafText(const Leaf& leaf) {
 const Shape* ParameterLeaf(const Computation& entry, const Leaf& leaf, std::string_view table,
                            Errors& errors) {
   if (leaf.first < 0 || leaf.first >= entry.parameter_count()) {
-    errors.Add(table, ": there is no parameter ", leaf.first, "; the entry has ",
-               entry.parameter_count());
+    errors.AddAtHeader(table, ": there is no parameter ", leaf.first, "; the entry has ",
+                       entry.parameter_count());
     return nullptr;
   }
   const Shape* shape = SubShape(entry.parameter(leaf.first)->shape(), leaf.second);
   if (shape != nullptr && shape->IsArray()) return shape;
-  errors.Add(table, ": ", LeafText(leaf), " is not an array of ",
-             entry.parameter(leaf.first)->shape().ToString());
+  errors.AddAtHeader(table, ": ", LeafText(leaf), " is not an array of ",
+                     entry.parameter(leaf.first)->shape().ToString());
   return nullptr;
 }
 
@@ -44,30 +44,32 @@ void CheckAliases(const Module& module, Errors& errors) {
     const Shape* parameter = ParameterLeaf(entry, leaf, kTable, errors);
     const Shape* output = SubShape(entry.root()->shape(), alias.output_index);
     if (output == nullptr || !output->IsArray()) {
-      errors.Add(kTable, ": the result ", entry.root()->shape().ToString(), " has no array at ",
-                 IndexText(alias.output_index));
+      errors.AddAtHeader(kTable, ": the result ", entry.root()->shape().ToString(),
+                         " has no array at ", IndexText(alias.output_index));
       continue;
     }
     if (!outputs.insert(alias.output_index).second) {
-      errors.Add(kTable, ": output ", IndexText(alias.output_index), " is aliased twice");
+      errors.AddAtHeader(kTable, ": output ", IndexText(alias.output_index), " is aliased twice");
     }
     if (parameter == nullptr) continue;
-    if (!aliased.insert(leaf).second) errors.Add(kTable, ": ", LeafText(leaf), " is aliased twice");
+    if (!aliased.insert(leaf).second)
+      errors.AddAtHeader(kTable, ": ", LeafText(leaf), " is aliased twice");
     if (parameter->ByteSize() != output->ByteSize()) {
-      errors.Add(kTable, ": ", LeafText(leaf), " has ", parameter->ByteSize(), " bytes, output ",
-                 IndexText(alias.output_index), " has ", output->ByteSize());
+      errors.AddAtHeader(kTable, ": ", LeafText(leaf), " has ", parameter->ByteSize(),
+                         " bytes, output ", IndexText(alias.output_index), " has ",
+                         output->ByteSize());
     }
     if (alias.must_alias &&
         (!Compatible(*parameter, *output) || MemorySpace(*parameter) != MemorySpace(*output))) {
-      errors.Add(kTable, ": must-alias of ", LeafText(leaf), ", ", parameter->ToString(true),
-                 ", and output ", IndexText(alias.output_index), ", ", output->ToString(true),
-                 ", needs equal shapes");
+      errors.AddAtHeader(kTable, ": must-alias of ", LeafText(leaf), ", ",
+                         parameter->ToString(true), ", and output ", IndexText(alias.output_index),
+                         ", ", output->ToString(true), ", needs equal shapes");
     }
   }
   for (const BufferDonor& donor : module.config().buffer_donors) {
     const Leaf leaf(donor.parameter, donor.parameter_index);
     if (ParameterLeaf(entry, leaf, "buffer_donor", errors) != nullptr && aliased.contains(leaf)) {
-      errors.Add("buffer_donor: ", LeafText(leaf), " is already in input_output_alias");
+      errors.AddAtHeader("buffer_donor", ": ", LeafText(leaf), " is already in input_output_alias");
     }
   }
 }
@@ -78,19 +80,19 @@ void CheckEntryLayout(const Module& module, Errors& errors) {
   const Computation& entry = *module.entry();
   const int64_t count = static_cast<int64_t>(layout->parameters.size());
   if (count != entry.parameter_count()) {
-    errors.Add("entry_computation_layout has ", count, " parameters, the entry has ",
-               entry.parameter_count());
+    errors.AddAtHeader("entry_computation_layout", " has ", count, " parameters, the entry has ",
+                       entry.parameter_count());
     return;
   }
   for (int64_t i = 0; i < count; ++i) {
     const Shape& shape = entry.parameter(i)->shape();
     if (Compatible(layout->parameters[i], shape)) continue;
-    errors.Add("entry_computation_layout: parameter ", i, " is ", layout->parameters[i].ToString(),
-               ", the entry's is ", shape.ToString());
+    errors.AddAtHeader("entry_computation_layout", ": parameter ", i, " is ",
+                       layout->parameters[i].ToString(), ", the entry's is ", shape.ToString());
   }
   if (!Compatible(layout->result, entry.root()->shape())) {
-    errors.Add("entry_computation_layout: the result is ", layout->result.ToString(),
-               ", the entry's is ", entry.root()->shape().ToString());
+    errors.AddAtHeader("entry_computation_layout", ": the result is ", layout->result.ToString(),
+                       ", the entry's is ", entry.root()->shape().ToString());
   }
 }
 
@@ -114,9 +116,9 @@ void CheckSchedule(const Module& module, Errors& errors) {
 void CheckHeader(const Module& module, Errors& errors) {
   const ModuleConfig& config = module.config();
   if (config.replica_count < 1)
-    errors.Add("replica_count ", config.replica_count, " is not positive");
+    errors.AddAtHeader("replica_count", " ", config.replica_count, " is not positive");
   if (config.num_partitions < 1)
-    errors.Add("num_partitions ", config.num_partitions, " is not positive");
+    errors.AddAtHeader("num_partitions", " ", config.num_partitions, " is not positive");
   CheckEntryLayout(module, errors);
   CheckAliases(module, errors);
   if (config.is_scheduled) CheckSchedule(module, errors);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "spec/base/strings.h"
@@ -16,25 +17,44 @@ class Errors {
 
   template <typename... Parts>
   void Add(const Parts&... parts) {
-    if (++count_ <= limit_) messages_.push_back(StrCat(parts...));
+    AddTo(VerifyError(), parts...);
+  }
+  // `attribute` is one of the module header, and begins the message.
+  template <typename... Parts>
+  void AddAtHeader(std::string_view attribute, const Parts&... parts) {
+    VerifyError error;
+    error.header_attribute = std::string(attribute);
+    AddTo(std::move(error), attribute, parts...);
   }
   template <typename... Parts>
   void AddAt(const Computation& computation, const Parts&... parts) {
-    Add("computation ", computation.name(), ": ", parts...);
+    VerifyError error;
+    error.computation = &computation;
+    AddTo(std::move(error), "computation ", computation.name(), ": ", parts...);
   }
   template <typename... Parts>
   void AddAt(const Instruction& instruction, const Parts&... parts) {
-    Add("computation ", instruction.parent()->name(), ", instruction ", instruction.name(), ": ",
-        parts...);
+    VerifyError error;
+    error.instruction = &instruction;
+    AddTo(std::move(error), "computation ", instruction.parent()->name(), ", instruction ",
+          instruction.name(), ": ", parts...);
   }
 
   bool empty() const { return count_ == 0; }
-  absl::Status ToStatus() const;
+  // With a last one that says how many were left out.
+  std::vector<VerifyError> Take();
 
  private:
+  template <typename... Parts>
+  void AddTo(VerifyError error, const Parts&... parts) {
+    if (++count_ > limit_) return;
+    error.message = StrCat(parts...);
+    errors_.push_back(std::move(error));
+  }
+
   int limit_;
   int64_t count_ = 0;
-  std::vector<std::string> messages_;
+  std::vector<VerifyError> errors_;
 };
 
 // Entry, roots, parameters; operands and control edges within their computation and without cycle;

@@ -24,6 +24,10 @@ struct Diagnostic {
   std::string ToString() const;
 };
 
+// A diagnostic about the byte at `position` of `text`.
+Diagnostic DiagnosticAt(std::string_view text, size_t position, std::string file,
+                        std::string message, std::string expected = "");
+
 // All diagnostics as one invalid-argument status, newline separated. Must not be empty.
 absl::Status ToStatus(const std::vector<Diagnostic>& diagnostics);
 

@@ -25,6 +25,7 @@ bool Parser::ParseComputation() {
   if (lexer_.Peek() == '(' && !ParseSignature(&result)) return false;
   BodyScope scope;
   scope.computation = module_->AddComputation(name);
+  if (options_.places != nullptr) options_.places->computations[scope.computation] = position;
   if (is_entry) marked_entry_ = scope.computation;
   bool body_ok = ParseBody(&scope);
   computations_[name] = scope.computation;

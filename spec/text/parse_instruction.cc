@@ -40,6 +40,9 @@ bool Parser::ParseInstruction(BodyScope* scope) {
     Fail(start, StrCat("computation ", scope->computation->name(), " has a second ROOT"));
   }
   Instruction* instruction = ParseRightHandSide(scope, name, /*attributes=*/true);
+  if (options_.places != nullptr && instruction != nullptr) {
+    options_.places->instructions[instruction] = position;
+  }
   if (is_root || !scope->root_was_marked) scope->root = instruction;
   scope->root_was_marked |= is_root;
   if (!scope->names.try_emplace(name, instruction).second) {

@@ -59,6 +59,9 @@ bool Parser::ParseHeaderAttribute(std::vector<std::string_view>* seen) {
     return Fail(position, StrCat("module attribute ", name, " is given twice"));
   }
   seen->push_back(name);
+  if (options_.places != nullptr) {
+    options_.places->header_attributes[std::string(name)] = position;
+  }
   ModuleConfig& config = module_->config();
   if (name == "is_scheduled") return ParseBool(&config.is_scheduled);
   if (name == "alias_passthrough_params") return ParseBool(&config.alias_passthrough_params);

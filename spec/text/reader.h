@@ -5,19 +5,30 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <string_view>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
 #include "spec/ir/module.h"
 #include "spec/text/diagnostic.h"
 
 namespace assay {
 
+// Where in the text the names of things stand: byte offsets. Instructions that the text does not
+// name (nested operands, expanded shorthands) are left out.
+struct TextPlaces {
+  absl::flat_hash_map<const Instruction*, size_t> instructions;
+  absl::flat_hash_map<const Computation*, size_t> computations;
+  absl::flat_hash_map<std::string, size_t> header_attributes;
+};
+
 struct ReadOptions {
   std::string file_name;     // for diagnostics
   int max_diagnostics = 10;  // stop after so many errors
   int max_nesting = 1000;    // shapes, tuple literals, nested operands, inline computations
   int64_t literal_byte_limit = int64_t{1} << 30;  // of all constants together
+  TextPlaces* places = nullptr;                   // filled if given
 };
 
 // One module. The result is parsed, not verified: call Verify (spec/ops/verifier.h) before anything
@@ -26,7 +37,8 @@ struct ReadOptions {
 absl::StatusOr<std::unique_ptr<Module>> ReadModule(std::string_view text,
                                                    const ReadOptions& options = {},
                                                    std::vector<Diagnostic>* diagnostics = nullptr);
-// Reads the file, text or binary (spec/proto/module_proto.h), and verifies the module.
+// Reads the file, text or binary (spec/proto/module_proto.h), and verifies the module. What is
+// wrong with a text is said with line and caret, also by the verifier.
 absl::StatusOr<std::unique_ptr<Module>> LoadModule(const std::string& path);
 
 absl::StatusOr<Shape> ReadShape(std::string_view text);

@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <fstream>
+
 #include "spec/base/strings.h"
 #include "spec/ops/verifier.h"
 #include "spec/text/corpus_for_test.h"
@@ -314,6 +317,41 @@ TEST(Reader, ShowsTheLineAndGoesOn) {
             "                    ^");
   EXPECT_EQ(diagnostics[1].line, 4);
   EXPECT_EQ(diagnostics[2].line, 6);
+}
+
+// The verifier's errors have the places of a text, also where a name was made unique.
+TEST(LoadModule, TheVerifierShowsTheLine) {
+  const std::string path = testing::TempDir() + "/verifier_places.hlo";
+  std::ofstream(path) << "HloModule m, input_output_alias={ {}: (7, {}) }\n"
+                         "f {\n  x = f32[2] parameter(0)\n  ROOT y = f32[3] negate(x)\n}\n"
+                         "ENTRY e {\n  x = f32[2] parameter(0)\n  k = f32[3] parameter(1)\n"
+                         "  y = f32[2] add(x, k)\n  ROOT z = f32[3] call(x), to_apply=f\n}\n";
+  const std::string message(LoadModule(path).status().message());
+  EXPECT_THAT(
+      message,
+      HasSubstr(path +
+                ":4:8: error: computation f, instruction y: negate: the written shape is "
+                "f32[3], the operands give f32[2]\n    ROOT y = f32[3] negate(x)\n         ^\n"));
+  EXPECT_THAT(message,
+              HasSubstr(path + ":9:3: error: computation e, instruction y.1: add: dimension 0 "
+                               "differs: 2 in operand 0 (f32[2]), 3 in operand 1 (f32[3])\n"
+                               "    y = f32[2] add(x, k)\n    ^\n"));
+  EXPECT_THAT(message,
+              HasSubstr(path + ":1:14: error: input_output_alias: there is no parameter 7"));
+}
+
+TEST(LoadModule, ARankHasALimit) {
+  const std::string path = testing::TempDir() + "/rank_limit.hlo";
+  for (int rank : {1000, 1001}) {
+    std::string sizes = "1";
+    for (int i = 1; i < rank; ++i) sizes += ",1";
+    std::ofstream(path) << "HloModule m\nENTRY e { ROOT x = f32[" << sizes << "] parameter(0) }\n";
+    absl::Status status = LoadModule(path).status();
+    EXPECT_EQ(status.ok(), rank == 1000) << status;
+    if (!status.ok()) {
+      EXPECT_THAT(std::string(status.message()), HasSubstr("1001 dimensions, more than 1000"));
+    }
+  }
 }
 
 TEST(Reader, StopsAtTheLimitOfDiagnostics) {

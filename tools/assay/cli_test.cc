@@ -83,6 +83,11 @@ TEST(Cli, ExitStatus) {
       {"fuzz --time 1s --backend no-such-backend", 2, "no-such-backend"},
       {"explain no-such-op", 2, "no op is called 'no-such-op'"},
       {"explain add", 0, "add"},
+      // What the documents ask of it, also of all binary ops.
+      {"explain concatenate", 0, "Concatenate other dims equal: All dims except dimension"},
+      {"explain maximum --json", 0, "\"id\":\"shape-binary-same-type\""},
+      {"explain --profiles --json", 0, "\"clause\":\"contraction\""},
+      {"run --profile fast module.hlo", 2, "fast not in {strict,xla}"},
       {"explain --profiles", 0, "xla"},
       {"conform --filter no-such-golden", 2, "no-such-golden"},
       {"report html --db empty.db", 2, "holds no run yet"},

@@ -419,7 +419,8 @@ void DeclareCheck(OptionList& line, VerbAction& action) {
   line.Add("--backend", options->backend, "Who is judged; none: only the stored results")
       .ShowDefault();
   line.Add("--profile", options->profile,
-           "strict or xla, by which the backend and the stored results are judged; default: xla");
+           "strict or xla, by which the backend and the stored results are judged; default: xla")
+      .OneOf({"strict", "xla"});
   line.Add("--seed", options->seed, "Of the inputs of modules that come without").ShowDefault();
   line.AddFlag("--power", options->power,
                "Bend one element of every right answer instead: how many are called wrong?");

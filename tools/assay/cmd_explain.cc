@@ -4,10 +4,13 @@
 
 #include "absl/strings/str_format.h"
 #include "conformance/golden.h"
+#include "conformance/mission_rows.h"
+#include "nlohmann/json.hpp"
 #include "spec/base/strings.h"
 #include "spec/numerics/profile.h"
 #include "spec/ops/op_table.h"
 #include "tools/assay/environment.h"
+#include "tools/assay/json_line.h"
 #include "tools/assay/op_text.h"
 #include "tools/assay/terminal.h"
 #include "tools/assay/verb.h"
@@ -18,6 +21,7 @@ namespace {
 struct Options {
   std::string op;
   bool profiles = false;
+  bool json = false;
 };
 
 // "2; data of float": operands that are indices, sizes or random bits have types of their own.
@@ -74,22 +78,79 @@ std::string_view CalleesText(CalleeForm form) {
   return "";
 }
 
-// The worked examples that the op is held to, with their place in the documents.
-void ExplainGoldens(const OpInfo& op) {
+std::string_view Compared(const GoldenCase& golden) {
+  return golden.comparison == GoldenComparison::kBits    ? "bits"
+         : golden.comparison == GoldenComparison::kExact ? "exact"
+                                                         : "ulps";
+}
+
+// The worked examples that the op is held to.
+std::vector<GoldenCase> GoldensOf(const OpInfo& op) {
+  std::vector<GoldenCase> found;
   absl::StatusOr<std::vector<GoldenCase>> goldens = DocumentGoldens();
-  if (!goldens.ok()) return;
-  Table table({{"golden"}, {"compared"}, {"document"}});
-  int count = 0;
-  for (const GoldenCase& golden : *goldens) {
+  if (!goldens.ok()) return found;
+  for (GoldenCase& golden : *goldens) {
     if (std::find(golden.ops.begin(), golden.ops.end(), op.name) == golden.ops.end()) continue;
-    const std::string_view compared = golden.comparison == GoldenComparison::kBits    ? "bits"
-                                      : golden.comparison == GoldenComparison::kExact ? "exact"
-                                                                                      : "ulps";
-    table.Add({golden.name, std::string(compared), golden.citation});
-    ++count;
+    found.push_back(std::move(golden));
   }
-  Print(StrCat("  goldens     ", count));
-  if (count > 0) Print(table.ToString());
+  return found;
+}
+
+// With their place in the documents.
+void ExplainGoldens(const OpInfo& op) {
+  Table table({{"golden"}, {"compared"}, {"document"}});
+  const std::vector<GoldenCase> goldens = GoldensOf(op);
+  for (const GoldenCase& golden : goldens) {
+    table.Add({golden.name, std::string(Compared(golden)), golden.citation});
+  }
+  Print(StrCat("  goldens     ", goldens.size()));
+  if (!goldens.empty()) Print(table.ToString());
+}
+
+// What the documents ask of it; docs/coverage.md says which case asserts each row.
+void ExplainRows(const OpInfo& op) {
+  const std::vector<const MissionRow*> rows = RowsOfOp(op);
+  if (rows.empty()) return;
+  Print(StrCat("  documents   ", rows.size(), rows.size() == 1 ? " sentence" : " sentences"));
+  for (const MissionRow* row : rows) Print(StrCat("    ", row->name, ": ", row->must));
+}
+
+nlohmann::json BudgetJson(const UlpBudget& budget) {
+  return {{"f32", budget.f32},
+          {"f64", budget.f64},
+          {"f16", budget.f16},
+          {"bf16", budget.bf16},
+          {"complex", budget.complex}};
+}
+
+void PrintOpJson(const OpInfo& op) {
+  nlohmann::json line = {{"op", op.name},
+                         {"summary", op.summary},
+                         {"document", ChapterText(op)},
+                         {"operands", OperandsText(op)},
+                         {"types", TypesText(op.types)},
+                         {"defined", op.IsDefined()},
+                         {"comparison", Name(op.numeric.comparison)},
+                         {"ulps_strict", BudgetJson(op.numeric.strict)},
+                         {"ulps_xla", BudgetJson(op.numeric.xla)},
+                         {"xla_source", op.numeric.xla_source},
+                         {"callees", CalleesText(op.callees)}};
+  for (std::string_view list : {"attributes", "sentences", "goldens"}) {
+    line[list] = nlohmann::json::array();
+  }
+  for (const AttrSpec& spec : op.attributes) {
+    line["attributes"].push_back({{"name", Info(spec.attr).name},
+                                  {"presence", Presence(spec.presence)},
+                                  {"words", nlohmann::json(Info(spec.attr).words)}});
+  }
+  for (const MissionRow* row : RowsOfOp(op)) {
+    line["sentences"].push_back({{"id", row->id}, {"name", row->name}, {"must", row->must}});
+  }
+  for (const GoldenCase& golden : GoldensOf(op)) {
+    line["goldens"].push_back(
+        {{"name", golden.name}, {"compared", Compared(golden)}, {"citation", golden.citation}});
+  }
+  PrintJson(line);
 }
 
 void ExplainOp(const OpInfo& op) {
@@ -119,7 +180,18 @@ void ExplainOp(const OpInfo& op) {
   }
   if (!numeric.xla_source.empty()) Print(StrCat("  source      ", numeric.xla_source));
   if (op.callees != CalleeForm::kNone) Print(StrCat("  calls       ", CalleesText(op.callees)));
+  ExplainRows(op);
   ExplainGoldens(op);
+}
+
+void PrintProfilesJson() {
+  for (const Clause& clause : AllClauses()) {
+    PrintJson({{"clause", clause.name},
+               {"strict", clause.strict},
+               {"xla", clause.xla},
+               {"meaning", clause.meaning},
+               {"source", clause.source}});
+  }
 }
 
 void ExplainProfiles() {
@@ -146,7 +218,7 @@ void ExplainProfiles() {
 
 int Run(const Options& options) {
   if (options.profiles) {
-    ExplainProfiles();
+    options.json ? PrintProfilesJson() : ExplainProfiles();
     return kExitOk;
   }
   std::optional<Opcode> opcode = OpcodeFromName(options.op);
@@ -155,7 +227,7 @@ int Run(const Options& options) {
         StrCat(options.op.empty() ? "name an op" : StrCat("no op is called '", options.op, "'"),
                "; assay ops lists them")));
   }
-  ExplainOp(Info(*opcode));
+  options.json ? PrintOpJson(Info(*opcode)) : ExplainOp(Info(*opcode));
   return kExitOk;
 }
 
@@ -166,6 +238,7 @@ void DeclareExplain(OptionList& line, VerbAction& action) {
   line.Add("OP", options->op, "Name of an op as in HLO text");
   line.AddFlag("--profiles", options->profiles,
                "The numeric profiles strict and xla, side by side");
+  line.AddFlag("--json", options->json, "One JSON object; with --profiles one per clause");
   action = [options] { return Run(*options); };
 }
 

@@ -276,7 +276,8 @@ void DeclareRun(OptionList& line, VerbAction& action) {
   line.AddFlag("--widths", options->widths,
                "Show per instruction how wide the bounds are, and where they become useless");
   line.Add("--profile", options->profile,
-           "strict or xla; default: the one the backend is judged by");
+           "strict or xla; default: the one the backend is judged by")
+      .OneOf({"strict", "xla"});
   line.Add("--limit", options->limit, "Refuse the backend's decisions above this number");
   line.Add("--elements", options->elements, "Print at most so many elements of an output")
       .ShowDefault();
