@@ -33,8 +33,8 @@ Value Hull(const Value& value, const Value& other, MemoryMeter& memory) {
 }
 
 // Trips that are followed one by one after it became unclear whether the loop still runs: so many,
-// and beyond the end of the plain loop not many more than the plain loop makes. Where loops are
-// nested the work is a product of such numbers.
+// and in a loop within such a loop, where the work is a product of such numbers, beyond the end of
+// the plain loop not many more than the plain loop makes.
 constexpr int64_t kMaxUnclearTrips = 256;
 constexpr int64_t kFewTrips = 16;
 // Rounds of making what still changes undecided; each round that does not end it adds an element.
@@ -74,8 +74,15 @@ class UnclearLoop {
   // `state` is the first unclear one, after so many trips.
   absl::StatusOr<Value> Run(Value state, int64_t clear_trips) {
     int64_t most = kMaxUnclearTrips;
+    const bool is_nested = interpreter_.unclear_loops() > 0;
+    struct Level {
+      int& loops;
+      explicit Level(int& count) : loops(count) { ++loops; }
+      ~Level() { --loops; }
+    } level(interpreter_.unclear_loops());
     for (int64_t trip = 0; trip < most || !plain_ended_; ++trip) {
-      if (!plain_ended_) most = std::min(kMaxUnclearTrips, 2 * trip + clear_trips + kFewTrips);
+      if (is_nested && !plain_ended_)
+        most = std::min(kMaxUnclearTrips, 2 * trip + clear_trips + kFewTrips);
       absl::StatusOr<bool> more = Look(state);
       if (!more.ok()) return more.status();
       if (!*more) return *std::move(result_);

@@ -94,6 +94,9 @@ class Interpreter {
     return std::exchange(random_state_, random_state_ + delta);
   }
 
+  // Loops at work of which it is unclear whether they still run.
+  int& unclear_loops() { return unclear_loops_; }
+
   // Evaluates with liberties (reference/liberties.h) instead of plainly; they outlive the
   // interpreter.
   void set_liberties(Liberties* liberties) {
@@ -123,6 +126,7 @@ class Interpreter {
   std::unique_ptr<Machine> own_machine_;
   int depth_ = 0;
   std::function<void(const Instruction&, const Value&)> watch_;
+  int unclear_loops_ = 0;
   HiddenStream random_;
   unsigned __int128 random_state_ = 0;
 };
