@@ -117,6 +117,7 @@ TEST(Cli, EveryVerbHasHelpWithAnExample) {
     Output output = Assay(std::string(verb) + " --help");
     EXPECT_EQ(output.status, 0) << verb;
     EXPECT_THAT(output.text, HasSubstr("Example:\n  assay " + std::string(verb))) << verb;
+    EXPECT_THAT(output.text, HasSubstr("--json")) << verb;
   }
 }
 
@@ -171,6 +172,19 @@ TEST(Cli, PrintIsReadAgain) {
     std::string again = WriteFile("again.hlo", first.text);
     EXPECT_EQ(Assay(std::string("print --format ") + format + " " + again).text, first.text);
   }
+}
+
+TEST(Cli, ModulesGoOutAsJson) {
+  const std::string path = WriteFile("good.hlo", kGood);
+  for (const std::string& arguments :
+       {"print --json " + path, "print --format proto --json " + path, "graph --json " + path,
+        std::string("gen --json")}) {
+    const nlohmann::json line = Assay(arguments).LastJson();
+    EXPECT_TRUE(line.is_object()) << arguments;
+    EXPECT_TRUE(line.contains("text") || line.contains("base64") || line.contains("dot"))
+        << arguments;
+  }
+  EXPECT_EQ(Assay("gen --stats --count 5 --json").LastJson().value("programs", 0), 5);
 }
 
 TEST(Cli, CheckEndsInItsCounts) {

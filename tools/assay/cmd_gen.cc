@@ -13,6 +13,7 @@
 #include "spec/text/writer.h"
 #include "spec/types/npz.h"
 #include "tools/assay/environment.h"
+#include "tools/assay/json_line.h"
 #include "tools/assay/terminal.h"
 #include "tools/assay/verb.h"
 
@@ -28,6 +29,7 @@ struct Options {
   GeneratorOptions generator;
   bool stats = false;
   std::string out;
+  bool json = false;
 };
 
 Case Generate(const Options& options, uint64_t i) {
@@ -53,6 +55,20 @@ int PrintStats(const Options& options) {
     for (const std::string& op : ops) ++programs_with_op[op];
   }
   double count = static_cast<double>(options.count);
+  if (options.json) {
+    for (const OpInfo& op : AllOps()) {
+      if (!op.IsDefined()) continue;
+      const std::string name(op.name);
+      PrintJson({{"op", name},
+                 {"programs", programs_with_op[name]},
+                 {"result_types", types_of_op[name].size()}});
+    }
+    PrintJson({{"type", "summary"},
+               {"programs", options.count},
+               {"themes", themes},
+               {"instructions_per_program", static_cast<double>(instructions) / count}});
+    return kExitOk;
+  }
   Table table({{"op"},
                {"programs", Table::kRight},
                {"share", Table::kRight},
@@ -74,10 +90,14 @@ int PrintStats(const Options& options) {
   return kExitOk;
 }
 
+std::string StemOf(const Options& options, uint64_t i) {
+  return StrCat(options.out, "/", options.seed, "-", options.index + i);
+}
+
 absl::Status Write(const Options& options, uint64_t i, const Case& made) {
   std::error_code error;
   std::filesystem::create_directories(options.out, error);
-  std::string stem = StrCat(options.out, "/", options.seed, "-", options.index + i);
+  const std::string stem = StemOf(options, i);
   std::ofstream file(stem + ".hlo", std::ios::binary);
   file << WriteModule(*made.module);
   file.close();
@@ -93,14 +113,21 @@ int Run(const Options& options) {
   if (options.stats) return PrintStats(options);
   for (uint64_t i = 0; i < options.count; ++i) {
     Case made = Generate(options, i);
+    nlohmann::json line{{"seed", options.seed},
+                        {"index", options.index + i},
+                        {"theme", Name(made.theme)},
+                        {"instructions", made.module->InstructionCount()}};
     if (options.out.empty()) {
-      Print(WriteModule(*made.module));
-      continue;
+      line["text"] = WriteModule(*made.module);
+      if (!options.json) Print(WriteModule(*made.module));
+    } else {
+      absl::Status status = Write(options, i, made);
+      if (!status.ok()) return Fail(status);
+      line["path"] = StrCat(StemOf(options, i), ".hlo");
     }
-    absl::Status status = Write(options, i, made);
-    if (!status.ok()) return Fail(status);
+    if (options.json) PrintJson(line);
   }
-  if (!options.out.empty()) {
+  if (!options.out.empty() && !options.json) {
     Print(StrCat("wrote ", Count(static_cast<int64_t>(options.count), "program"),
                  " with inputs to ", options.out));
   }
@@ -119,6 +146,7 @@ void DeclareGen(OptionList& line, VerbAction& action) {
   line.AddFlag("--stats", options->stats, "Count what is in the programs instead");
   line.Add("-o,--out", options->out, "Write SEED-INDEX.hlo and .npz there");
   AddPythonOption(line);
+  line.AddFlag("--json", options->json, "A JSON object per program, or per op with --stats");
   action = [options] {
     absl::StatusOr<GeneratorOptions> generator = GeneratorFor(options->backend, options->foreign);
     if (!generator.ok()) return Fail(generator.status());

@@ -10,6 +10,7 @@
 #include "spec/text/dot.h"
 #include "spec/text/reader.h"
 #include "tools/assay/environment.h"
+#include "tools/assay/json_line.h"
 #include "tools/assay/terminal.h"
 #include "tools/assay/verb.h"
 
@@ -20,6 +21,7 @@ namespace {
 
 struct Options {
   std::string path, output;
+  bool json = false;
 };
 
 bool EndsWith(const std::string& text, std::string_view ending) {
@@ -56,6 +58,12 @@ int Run(const Options& options) {
   absl::StatusOr<std::unique_ptr<Module>> module = LoadModule(options.path);
   if (!module.ok()) return Fail(module.status());
   const std::string dot = WriteDot(**module);
+  nlohmann::json line{{"module", (*module)->name()}};
+  if (options.output.empty() && options.json) {
+    line["dot"] = dot;
+    PrintJson(line);
+    return kExitOk;
+  }
   if (options.output.empty()) {
     std::fwrite(dot.data(), 1, dot.size(), stdout);
     return kExitOk;
@@ -63,6 +71,8 @@ int Run(const Options& options) {
   const absl::Status status = EndsWith(options.output, ".svg") ? WriteSvg(options.output, dot)
                                                                : WriteFile(options.output, dot);
   if (!status.ok()) return Fail(status);
+  line["written"] = options.output;
+  if (options.json) PrintJson(line);
   return kExitOk;
 }
 
@@ -74,6 +84,7 @@ void DeclareGraph(OptionList& line, VerbAction& action) {
   line.Add("-o,--output", options->output,
            "Where to: a .svg is drawn by graphviz, anything else is DOT; default: DOT on the "
            "standard output");
+  line.AddFlag("--json", options->json, "One JSON object instead");
   action = [options] { return Run(*options); };
 }
 

@@ -2,11 +2,13 @@
 #include <cstdio>
 #include <memory>
 
+#include "absl/strings/escaping.h"
 #include "spec/base/strings.h"
 #include "spec/proto/module_proto.h"
 #include "spec/text/reader.h"
 #include "spec/text/writer.h"
 #include "tools/assay/environment.h"
+#include "tools/assay/json_line.h"
 #include "tools/assay/terminal.h"
 #include "tools/assay/verb.h"
 
@@ -20,6 +22,7 @@ struct Options {
   int64_t limit = -1;
   bool decisions = false;
   bool async_sugar = false;
+  bool json = false;
 };
 
 WriteOptions FormOf(const std::string& format, bool async_sugar) {
@@ -33,7 +36,16 @@ WriteOptions FormOf(const std::string& format, bool async_sugar) {
   return options;
 }
 
-void PrintDecisions(const std::vector<Decision>& decisions) {
+void PrintDecisions(const std::vector<Decision>& decisions, bool json) {
+  for (const Decision& decision : decisions) {
+    if (!json) break;
+    PrintJson({{"number", decision.number},
+               {"kind", Name(decision.kind)},
+               {"rule", decision.rule},
+               {"where", decision.where},
+               {"taken", decision.taken}});
+  }
+  if (json) return;
   Table table({{"number", Table::kRight}, {"kind"}, {"rule"}, {"where"}, {"taken"}});
   for (const Decision& decision : decisions) {
     table.Add({std::to_string(decision.number), std::string(Name(decision.kind)), decision.rule,
@@ -42,14 +54,26 @@ void PrintDecisions(const std::vector<Decision>& decisions) {
   Print(table.ToString());
 }
 
-// The binary form goes out as it is.
-int PrintModule(const Module& module, const std::string& format, bool async_sugar) {
-  if (format != "proto") {
-    Print(WriteModule(module, FormOf(format, async_sugar)));
+// The binary form goes out as it is, in JSON in base 64.
+int PrintModule(const Module& module, const Options& options) {
+  nlohmann::json line{{"module", module.name()}, {"format", options.format}};
+  if (options.format != "proto") {
+    const std::string text = WriteModule(module, FormOf(options.format, options.async_sugar));
+    line["text"] = text;
+    if (options.json) {
+      PrintJson(line);
+    } else {
+      Print(text);
+    }
     return kExitOk;
   }
   absl::StatusOr<std::string> bytes = WriteModuleProto(module);
   if (!bytes.ok()) return Fail(bytes.status());
+  if (options.json) {
+    line["base64"] = absl::Base64Escape(*bytes);
+    PrintJson(line);
+    return kExitOk;
+  }
   std::fwrite(bytes->data(), 1, bytes->size(), stdout);
   return kExitOk;
 }
@@ -66,12 +90,12 @@ int PrintOptimized(const Options& options, const Module& module) {
     return kExitFailure;
   }
   if (options.decisions) {
-    PrintDecisions((*executable)->decisions());
+    PrintDecisions((*executable)->decisions(), options.json);
     return kExitOk;
   }
   absl::StatusOr<std::unique_ptr<Module>> optimized = (*executable)->OptimizedModule();
   if (!optimized.ok()) return Fail(optimized.status());
-  return PrintModule(**optimized, options.format, options.async_sugar);
+  return PrintModule(**optimized, options);
 }
 
 int Run(const Options& options) {
@@ -81,7 +105,7 @@ int Run(const Options& options) {
   if (options.decisions) {
     return Fail(absl::InvalidArgumentError("--decisions needs --optimized BACKEND"));
   }
-  return PrintModule(**module, options.format, options.async_sugar);
+  return PrintModule(**module, options);
 }
 
 }  // namespace
@@ -99,6 +123,7 @@ void DeclarePrint(OptionList& line, VerbAction& action) {
   line.Add("--optimized", options->optimized, "What this backend's passes make of it");
   line.Add("--limit", options->limit, "Refuse the backend's decisions above this number");
   line.AddFlag("--decisions", options->decisions, "List the backend's decisions instead");
+  line.AddFlag("--json", options->json, "JSON objects instead");
   action = [options] { return Run(*options); };
 }
 

@@ -4,6 +4,7 @@
 #include "reports/page.h"
 #include "spec/base/strings.h"
 #include "tools/assay/environment.h"
+#include "tools/assay/json_line.h"
 #include "tools/assay/record.h"
 #include "tools/assay/terminal.h"
 #include "tools/assay/verb.h"
@@ -16,6 +17,7 @@ struct Options {
   std::string folder = "assay-out/report";
   std::string db = kDefaultStore;
   int64_t runs = 200;
+  bool json = false;
 };
 
 int Run(const Options& options) {
@@ -32,6 +34,10 @@ int Run(const Options& options) {
   page.folder = options.folder;
   absl::StatusOr<std::string> path = WritePage(*runs, page);
   if (!path.ok()) return Fail(path.status());
+  if (options.json) {
+    PrintJson({{"page", *path}, {"runs", runs->size()}});
+    return kExitOk;
+  }
   Print(StrCat("wrote ", *path, " about ", Count(static_cast<int64_t>(runs->size()), "run")));
   return kExitOk;
 }
@@ -44,6 +50,7 @@ void DeclareReport(OptionList& line, VerbAction& action) {
   line.Add("-o,--out", options->folder, "Folder of the page").ShowDefault();
   line.Add("--db", options->db, "The result store").ShowDefault();
   line.Add("--runs", options->runs, "Look at so many of the newest runs").Positive().ShowDefault();
+  line.AddFlag("--json", options->json, "One JSON object instead");
   action = [options] { return Run(*options); };
 }
 
