@@ -245,6 +245,7 @@ bool Liberties::IsUp(int64_t slot) const {
 
 template <typename A>
 A Liberties::Combine(std::vector<A>& values, bool multiply, int64_t slot) const {
+  if (!Matters(slot)) return Total(values, multiply);
   if (rule_ == 0) {
     std::vector<Term<A>> terms = SingleTerms(values);
     return multiply ? MultiplyTowards(terms, IsUp(slot)) : AddTowards(terms, IsUp(slot));
@@ -260,7 +261,7 @@ template double Liberties::Combine(std::vector<double>&, bool, int64_t) const;
 
 template <typename A>
 A Liberties::CombineProducts(std::vector<std::pair<A, A>>& factors, int64_t slot) const {
-  if (rule_ == 0) {
+  if (rule_ == 0 && Matters(slot)) {
     std::vector<Term<A>> terms;
     terms.reserve(factors.size());
     for (auto [x, y] : factors) terms.push_back({x, y, x * y});

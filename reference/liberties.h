@@ -23,6 +23,12 @@ class Liberties {
   // up, all down, or each its own way.
   static constexpr int kRules = 8;
   static Liberties OfRule(int rule) { return Liberties(rule, 0, nullptr); }
+  // The same for the choices that matter; sums of no matter are added as they come.
+  static Liberties OfLead(const std::vector<bool>* up, const std::vector<bool>* matters) {
+    Liberties liberties(0, 0, up);
+    liberties.matters_ = matters;
+    return liberties;
+  }
   // None is made use of; the choices are numbered all the same.
   static Liberties Numbering() { return Liberties(kNumbering, 0, nullptr); }
   // Every result is pushed in a direction of its own: a sum by the order of its terms, a function
@@ -58,7 +64,13 @@ class Liberties {
 
   int rule_;
   uint64_t seed_;
+  bool Matters(int64_t slot) const {
+    return matters_ == nullptr ||
+           (slot < static_cast<int64_t>(matters_->size()) && (*matters_)[slot]);
+  }
+
   const std::vector<bool>* up_;
+  const std::vector<bool>* matters_ = nullptr;
   int64_t next_ = 0, site_ = 0;
 };
 

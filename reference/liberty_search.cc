@@ -125,11 +125,13 @@ class Search {
   absl::Status Lead(const ErrorForm& form, int64_t choices) {
     for (bool raises : {true, false}) {
       std::vector<bool> up(static_cast<size_t>(choices), raises);
+      std::vector<bool> matters(up.size());
       for (size_t t = 0; t < form.terms->errors.size(); ++t) {
         const bool raised_by = form.scale * form.terms->coefficients[t] > 0;
         up[form.terms->errors[t]] = raised_by == raises;
+        matters[form.terms->errors[t]] = true;
       }
-      Liberties liberties = Liberties::OfDirections(0, &up);
+      Liberties liberties = Liberties::OfLead(&up, &matters);
       absl::StatusOr<Literal> answer = Evaluate(&liberties);
       if (!answer.ok()) return answer.status();
       Keep(*std::move(answer));
@@ -163,7 +165,7 @@ class Search {
   absl::Status SearchDirections() {
     // Every direction by chance, many times over: what a choice does to an element is how the two
     // go together.
-    Liberties first = Liberties::OfDirections(0, nullptr);
+    Liberties first = Liberties::Numbering();
     absl::StatusOr<Literal> answer = Evaluate(&first);
     if (!answer.ok()) return answer.status();
     const int64_t choices = first.choices();
@@ -172,8 +174,9 @@ class Search {
       return output.plain.empty() || output.has_lead;
     });
     const auto trials =
-        static_cast<int>(std::clamp<int64_t>(steps_of_all_ / std::max<int64_t>(steps_, 1),
-                                             kFirstTrials, all_led ? 4 * kFirstTrials : kTrials));
+        static_cast<int>(all_led ? std::min<int64_t>(Evaluations(), 4 * kFirstTrials)
+                                 : std::clamp<int64_t>(Evaluations(), kFirstTrials, kTrials));
+    if (trials == 0) return absl::OkStatus();
     std::vector<Literal> early;
     for (int trial = 0; trial < trials; ++trial) {
       Liberties liberties = Liberties::OfDirections(static_cast<uint64_t>(trial), nullptr);
@@ -188,6 +191,7 @@ class Search {
       Keep(*std::move(answer));
     }
     for (Literal& one : early) Keep(std::move(one));
+    if (trials < kFirstTrials) return absl::OkStatus();  // no targets were chosen
     for (Output& output : outputs_) {
       if (output.plain.empty() || output.squares[output.target] == 0) continue;
       std::vector<double> effects(static_cast<size_t>(choices));

@@ -598,7 +598,8 @@ void NarrowElementwise(const OpContext& op, Array& result) {
 }
 
 void NarrowProductSums(const OpContext& op, const ProductSums& sums, Array& result) {
-  if (op.freedoms.errors == nullptr || result.bounds.empty() || op.count() > kMostSums) return;
+  if (op.freedoms.errors == nullptr || result.bounds.empty()) return;
+  if (op.count() > kMostSums && !op.freedoms.errors->follows_choices()) return;
   for (const Value* operand : op.operands)
     if (operand->array->literal.element_type() != op.type()) return;
   DispatchWide(op.type(),
@@ -607,7 +608,8 @@ void NarrowProductSums(const OpContext& op, const ProductSums& sums, Array& resu
 
 void NarrowFold(const Freedoms& freedoms, const Array& input, const Array& init,
                 const FoldTerms& lists, Array& result) {
-  if (freedoms.errors == nullptr || result.bounds.empty() || lists.results() > kMostSums) return;
+  if (freedoms.errors == nullptr || result.bounds.empty()) return;
+  if (lists.results() > kMostSums && !freedoms.errors->follows_choices()) return;
   DispatchWide(result.literal.element_type(), [&](auto tag) {
     NarrowTerms<typename decltype(tag)::type>(freedoms, input, init, lists, result);
   });
