@@ -162,15 +162,15 @@ class CopyInserter {
           handed_on.insert(static_cast<int64_t>(k));
         }
       }
-      std::vector<std::pair<Computation*, Leaves>> todo;
+      std::vector<std::pair<Computation*, Leaves>> not_own;
       for (Computation* branch : inst->callees()) {
         Leaves leaves = NotOwn(branch->root(), aliases, [&](int64_t leaf, const BufferSet&) {
           return handed_on.contains(leaf);
         });
-        if (!leaves.empty()) todo.emplace_back(branch, std::move(leaves));
+        if (!leaves.empty()) not_own.emplace_back(branch, std::move(leaves));
       }
       absl::flat_hash_set<Computation*> done;
-      for (const auto& [branch, leaves] : todo) {
+      for (const auto& [branch, leaves] : not_own) {
         if (done.insert(branch).second) CopyRoot(branch, leaves, "copy-branch-result");
       }
     }

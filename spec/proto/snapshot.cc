@@ -2,6 +2,7 @@
 #include <google/protobuf/io/coded_stream.h>
 #include <google/protobuf/stubs/logging.h>
 
+#include "spec/backend/error.h"
 #include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
 #include "spec/proto/gzip.h"
@@ -97,8 +98,8 @@ absl::StatusOr<Literal> ReadRawLeaves(const Shape& shape, std::string_view* raw)
   }
   if (!shape.IsArray()) return Literal::Create(shape);
   if (shape.HasDynamicDimension()) {
-    return absl::UnimplementedError(
-        StrCat("an argument of the dynamic shape ", shape.ToString(), " cannot be read"));
+    return MakeError(ErrorClass::kUnsupported, StrCat("an argument of the dynamic shape ",
+                                                      shape.ToString(), " cannot be read"));
   }
   const int64_t count = shape.ElementCount();
   const int64_t bits = IsPacked(shape.element_type())
@@ -156,8 +157,8 @@ std::string RawLiteral(const Literal& literal) {
 absl::StatusOr<Snapshot> ReadUnoptimized(const proto::HloUnoptimizedSnapshot& proto,
                                          std::string_view raw) {
   if (proto.version() > 0) {
-    return absl::UnimplementedError(
-        StrCat("the snapshot has version ", proto.version(), ", 0 is known"));
+    return MakeError(ErrorClass::kUnsupported,
+                     StrCat("the snapshot has version ", proto.version(), ", 0 is known"));
   }
   ASSAY_ASSIGN_OR_RETURN(Snapshot snapshot, FromModule(proto.hlo_module(), ModuleConfig()));
   for (const proto::HloInputs& inputs : proto.partitions()) {
@@ -165,8 +166,8 @@ absl::StatusOr<Snapshot> ReadUnoptimized(const proto::HloUnoptimizedSnapshot& pr
     ASSAY_RETURN_IF_ERROR(ReadArguments(inputs.arguments(), &arguments));
     for (const proto::ArgumentDescriptor& descriptor : inputs.arguments_descriptors()) {
       if (descriptor.version() > 0) {
-        return absl::UnimplementedError(
-            StrCat("an argument has version ", descriptor.version(), ", 0 is known"));
+        return MakeError(ErrorClass::kUnsupported,
+                         StrCat("an argument has version ", descriptor.version(), ", 0 is known"));
       }
       if (descriptor.argument_size_bytes() > raw.size()) {
         return absl::InvalidArgumentError(StrCat("an argument has ",
