@@ -7,6 +7,13 @@
 
 namespace assay::reference {
 
+Array::Array(Literal value) : literal(std::move(value)) {}
+Array::Array(const Array& other) = default;
+Array& Array::operator=(const Array& other) = default;
+Array::Array(Array&& other) noexcept = default;
+Array& Array::operator=(Array&& other) noexcept = default;
+Array::~Array() = default;
+
 absl::Status MemoryMeter::Check(int64_t bytes) const {
   if (bytes <= limit_ - live_) return absl::OkStatus();
   return MakeError(ErrorClass::kOutOfMemory,

@@ -78,7 +78,12 @@ struct Array {
   std::vector<ErrorForm> forms;                  // of real floats: empty, or one beside each bound
   absl::flat_hash_map<int64_t, Origin> origins;  // of elements that moves alone brought here
 
-  explicit Array(Literal value) : literal(std::move(value)) {}
+  explicit Array(Literal value);
+  Array(const Array& other);
+  Array& operator=(const Array& other);
+  Array(Array&& other) noexcept;
+  Array& operator=(Array&& other) noexcept;
+  ~Array();
   bool Certain() const { return bounds.empty() && choices.empty(); }
 };
 

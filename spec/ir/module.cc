@@ -23,11 +23,25 @@ struct Module::Random {
   std::unique_ptr<std::mt19937_64> engine;  // 2.5 KB that few modules need
 };
 
+Module::Module(std::string name) : Module(std::move(name), ModuleConfig()) {}
+
 Module::Module(std::string name, ModuleConfig config)
     : name_(std::move(name)),
       config_(std::move(config)),
       unique_id_(next_unique_module_id++),
       random_(std::make_unique<Random>()) {}
+
+void Module::set_spmd_parameters_shardings(const std::vector<Sharding>& shardings) {
+  annotations_.spmd_parameters_shardings = shardings;
+}
+
+void Module::set_spmd_output_sharding(const Sharding& sharding) {
+  annotations_.spmd_output_sharding = sharding;
+}
+
+void Module::AddCrossProgramPrefetch(int64_t parameter, const ShapeIndex& index) {
+  annotations_.cross_program_prefetches.emplace_back(parameter, index);
+}
 
 uint64_t Module::RandomNew64() const {
   std::lock_guard<std::mutex> lock(random_->mutex);

@@ -30,7 +30,7 @@ struct CloneContext {
 
 class Module {
  public:
-  explicit Module(std::string name) : Module(std::move(name), ModuleConfig()) {}
+  explicit Module(std::string name);
   // For use outside a service: there is no versioned computation handle, by which a service would
   // find the module in its compilation cache.
   Module(std::string name, ModuleConfig config);
@@ -162,17 +162,11 @@ class Module {
     return annotations_.spmd_parameters_shardings.has_value();
   }
   const std::vector<Sharding>& spmd_parameters_shardings() const;  // checked: set
-  void set_spmd_parameters_shardings(const std::vector<Sharding>& shardings) {
-    annotations_.spmd_parameters_shardings = shardings;
-  }
+  void set_spmd_parameters_shardings(const std::vector<Sharding>& shardings);
   bool has_spmd_output_sharding() const { return annotations_.spmd_output_sharding.has_value(); }
   const Sharding& spmd_output_sharding() const;  // checked: set
-  void set_spmd_output_sharding(const Sharding& sharding) {
-    annotations_.spmd_output_sharding = sharding;
-  }
-  void AddCrossProgramPrefetch(int64_t parameter, const ShapeIndex& index) {
-    annotations_.cross_program_prefetches.emplace_back(parameter, index);
-  }
+  void set_spmd_output_sharding(const Sharding& sharding);
+  void AddCrossProgramPrefetch(int64_t parameter, const ShapeIndex& index);
   absl::Span<const std::pair<int64_t, ShapeIndex>> CrossProgramPrefetches() const {
     return annotations_.cross_program_prefetches;
   }

@@ -13,6 +13,9 @@ Shape WithRowMajorLayouts(Shape shape) {
 
 }  // namespace
 
+EntryLayout::EntryLayout(std::vector<Shape> parameter_shapes, Shape result_shape)
+    : parameters(std::move(parameter_shapes)), result(std::move(result_shape)) {}
+
 EntryLayout::EntryLayout(const ProgramShape& shape, bool ignore_layouts)
     : parameters(shape.parameters), result(shape.result) {
   if (!ignore_layouts) return;
@@ -20,6 +23,8 @@ EntryLayout::EntryLayout(const ProgramShape& shape, bool ignore_layouts)
   result = WithRowMajorLayouts(result);
 }
 
+ModuleConfig::ModuleConfig() = default;
+ModuleConfig::~ModuleConfig() = default;
 ModuleConfig::ModuleConfig(const ModuleConfig& other) { *this = other; }
 
 ModuleConfig& ModuleConfig::operator=(const ModuleConfig& other) {

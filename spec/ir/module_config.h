@@ -47,8 +47,7 @@ struct EntryLayout {
   bool operator==(const EntryLayout&) const = default;
 
   EntryLayout() = default;
-  EntryLayout(std::vector<Shape> parameter_shapes, Shape result_shape)
-      : parameters(std::move(parameter_shapes)), result(std::move(result_shape)) {}
+  EntryLayout(std::vector<Shape> parameter_shapes, Shape result_shape);
   // `ignore_layouts` replaces every layout by the row-major one.
   EntryLayout(const ProgramShape& shape, bool ignore_layouts);
 };
@@ -86,9 +85,10 @@ struct ModuleConfig {
   DebugOptions debug_options;
   uint64_t seed = 0;
 
-  ModuleConfig() = default;
+  ModuleConfig();
   ModuleConfig(const ModuleConfig& other);
   ModuleConfig& operator=(const ModuleConfig& other);
+  ~ModuleConfig();
 };
 
 // Which parameter holds the run-time size of which dynamic dimension of a parameter.

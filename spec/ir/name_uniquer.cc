@@ -4,6 +4,10 @@
 
 namespace assay {
 
+bool NameUniquer::Take(std::string_view name) { return names_.emplace(name).second; }
+
+void NameUniquer::Release(std::string_view name) { names_.erase(name); }
+
 std::string NameUniquer::GetUniqueName(std::string_view prefix) {
   auto [at, is_new] = names_.emplace(prefix);
   if (is_new) return *at;

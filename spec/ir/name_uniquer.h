@@ -21,8 +21,8 @@ class NameUniquer {
   // suffix of `prefix` is stripped first, so that clones of clones do not grow one per generation.
   std::string GetUniqueName(std::string_view prefix);
   // Takes `name` as it is; false if it is taken already.
-  bool Take(std::string_view name) { return names_.emplace(name).second; }
-  void Release(std::string_view name) { names_.erase(name); }
+  bool Take(std::string_view name);
+  void Release(std::string_view name);
 
  private:
   char separator_;

@@ -38,6 +38,18 @@ absl::Status VerifySequence(const Computation& computation, const Schedule::Sequ
 
 }  // namespace
 
+void Schedule::set_sequence(const Computation* computation, Sequence sequence) {
+  sequences_[computation] = std::move(sequence);
+}
+
+bool Schedule::is_computation_scheduled(const Computation* computation) const {
+  return sequences_.contains(computation);
+}
+
+const Schedule::Sequence& Schedule::sequence(const Computation* computation) const {
+  return sequences_.at(computation);
+}
+
 absl::Status Schedule::Verify(const Module& module) const {
   size_t scheduled = 0;
   for (const Computation* computation : module.MakeNonfusionComputations()) {

@@ -16,16 +16,10 @@ class Schedule {
  public:
   using Sequence = std::vector<Instruction*>;
 
-  void set_sequence(const Computation* computation, Sequence sequence) {
-    sequences_[computation] = std::move(sequence);
-  }
-  bool is_computation_scheduled(const Computation* computation) const {
-    return sequences_.contains(computation);
-  }
+  void set_sequence(const Computation* computation, Sequence sequence);
+  bool is_computation_scheduled(const Computation* computation) const;
   // `computation` must be scheduled.
-  const Sequence& sequence(const Computation* computation) const {
-    return sequences_.at(computation);
-  }
+  const Sequence& sequence(const Computation* computation) const;
   size_t size() const { return sequences_.size(); }
 
   // Every non-fusion computation of `module` and no other is scheduled; its sequence holds each of

@@ -61,6 +61,26 @@ std::string_view WordAt(Attr attr, int64_t index) {
   return index >= 0 && index < static_cast<int64_t>(words.size()) ? words[index] : "?";
 }
 
+Attributes::Attributes() = default;
+Attributes::Attributes(const Attributes& other) = default;
+Attributes& Attributes::operator=(const Attributes& other) = default;
+Attributes::Attributes(Attributes&& other) noexcept = default;
+Attributes& Attributes::operator=(Attributes&& other) noexcept = default;
+Attributes::~Attributes() = default;
+
+bool Attributes::operator==(const Attributes& other) const { return entries_ == other.entries_; }
+
+Attributes& Attributes::Set(Attr attr, absl::Span<const int64_t> value) {
+  return Set(attr, AttrValue(Int64List(value.begin(), value.end())));
+}
+Attributes& Attributes::Set(Attr attr, std::initializer_list<int64_t> value) {
+  return Set(attr, AttrValue(Int64List(value)));
+}
+Attributes& Attributes::Set(Attr attr, const char* value) {
+  return Set(attr, AttrValue(std::string(value)));
+}
+Attributes& Attributes::SetInteger(Attr attr, int64_t value) { return Set(attr, AttrValue(value)); }
+
 const AttrValue* Attributes::Find(Attr attr) const {
   for (const Entry& entry : entries_) {
     if (entry.first == attr) return &entry.second;

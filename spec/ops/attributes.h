@@ -211,6 +211,14 @@ class Attributes {
  public:
   using Entry = std::pair<Attr, AttrValue>;
 
+  // Out of line, as is all that touches values of seventeen kinds: compiled once.
+  Attributes();
+  Attributes(const Attributes& other);
+  Attributes& operator=(const Attributes& other);
+  Attributes(Attributes&& other) noexcept;
+  Attributes& operator=(Attributes&& other) noexcept;
+  ~Attributes();
+
   bool empty() const { return entries_.empty(); }
   absl::Span<const Entry> entries() const { return entries_; }  // sorted by Attr
 
@@ -218,18 +226,14 @@ class Attributes {
   const AttrValue* Find(Attr attr) const;
   AttrValue* Find(Attr attr);
   Attributes& Set(Attr attr, AttrValue value);
-  Attributes& Set(Attr attr, absl::Span<const int64_t> value) {
-    return Set(attr, AttrValue(Int64List(value.begin(), value.end())));
-  }
-  Attributes& Set(Attr attr, std::initializer_list<int64_t> value) {
-    return Set(attr, AttrValue(Int64List(value)));
-  }
-  Attributes& Set(Attr attr, const char* value) { return Set(attr, AttrValue(std::string(value))); }
-  Attributes& Set(Attr attr, int value) { return Set(attr, AttrValue(int64_t{value})); }
+  Attributes& Set(Attr attr, absl::Span<const int64_t> value);
+  Attributes& Set(Attr attr, std::initializer_list<int64_t> value);
+  Attributes& Set(Attr attr, const char* value);
+  Attributes& Set(Attr attr, int value) { return SetInteger(attr, value); }
   template <typename Enum>
     requires std::is_enum_v<Enum>
   Attributes& Set(Attr attr, Enum word) {
-    return Set(attr, AttrValue(static_cast<int64_t>(word)));
+    return SetInteger(attr, static_cast<int64_t>(word));
   }
   void Remove(Attr attr);
 
@@ -249,9 +253,11 @@ class Attributes {
   // The value of `key` in a map; nullptr when there is none.
   const std::string* MapValue(Attr attr, std::string_view key) const;
 
-  bool operator==(const Attributes& other) const { return entries_ == other.entries_; }
+  bool operator==(const Attributes& other) const;
 
  private:
+  Attributes& SetInteger(Attr attr, int64_t value);
+
   absl::InlinedVector<Entry, 2> entries_;
 };
 

@@ -19,6 +19,12 @@ uint64_t LowBits(int bits) { return bits >= 64 ? ~uint64_t{0} : (uint64_t{1} << 
 
 }  // namespace
 
+Literal::Literal(const Literal& other) = default;
+Literal& Literal::operator=(const Literal& other) = default;
+Literal::Literal(Literal&& other) noexcept = default;
+Literal& Literal::operator=(Literal&& other) noexcept = default;
+Literal::~Literal() = default;
+
 Literal::Literal(Shape shape) : shape_(std::move(shape)) {
   if (shape_.IsTuple()) {
     elements_.reserve(shape_.elements().size());

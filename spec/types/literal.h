@@ -35,10 +35,11 @@ class Literal {
     return result;
   }
 
-  Literal(const Literal&) = default;
-  Literal& operator=(const Literal&) = default;
-  Literal(Literal&&) = default;
-  Literal& operator=(Literal&&) = default;
+  Literal(const Literal& other);
+  Literal& operator=(const Literal& other);
+  Literal(Literal&& other) noexcept;
+  Literal& operator=(Literal&& other) noexcept;
+  ~Literal();
 
   const Shape& shape() const { return shape_; }
   void set_layout(Layout layout) { shape_.set_layout(std::move(layout)); }

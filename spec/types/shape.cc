@@ -110,6 +110,12 @@ bool Layout::operator==(const Layout& other) const {
   return extras_ != nullptr && other.extras_ != nullptr && *extras_ == *other.extras_;
 }
 
+Shape::Shape(const Shape& other) = default;
+Shape& Shape::operator=(const Shape& other) = default;
+Shape::Shape(Shape&& other) noexcept = default;
+Shape& Shape::operator=(Shape&& other) noexcept = default;
+Shape::~Shape() = default;
+
 Shape Shape::Array(ElementType type, absl::Span<const int64_t> dimensions) {
   Shape shape;
   shape.element_type_ = type;

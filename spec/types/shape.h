@@ -69,6 +69,12 @@ class Shape {
   static constexpr int64_t kUnbounded = std::numeric_limits<int64_t>::min();
 
   Shape() = default;  // invalid
+  // Out of line: copies of shapes are all over the programs, and dear only to compile.
+  Shape(const Shape& other);
+  Shape& operator=(const Shape& other);
+  Shape(Shape&& other) noexcept;
+  Shape& operator=(Shape&& other) noexcept;
+  ~Shape();
   // An array with row-major layout.
   static Shape Array(ElementType type, absl::Span<const int64_t> dimensions);
   static Shape Array(ElementType type, std::initializer_list<int64_t> dimensions) {
