@@ -181,6 +181,24 @@ absl::Status LoadRows(sqlite3* database, RunRow& run) {
   return absl::OkStatus();
 }
 
+// Who else has the store open is waited for this long.
+constexpr std::chrono::milliseconds kPatience{20000};
+
+// SQLite does not wait for others where a file changes its journal mode, whatever the timeout: two
+// that make the same store at once would be told that it is locked.
+absl::Status EnterWriteAheadLog(sqlite3* database) {
+  const auto deadline = std::chrono::steady_clock::now() + kPatience;
+  for (;;) {
+    absl::Status status = Execute(database, "PRAGMA journal_mode=WAL;");
+    const int code = sqlite3_errcode(database) & 0xff;
+    if (status.ok() || (code != SQLITE_BUSY && code != SQLITE_LOCKED) ||
+        std::chrono::steady_clock::now() > deadline) {
+      return status;
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+}
+
 std::string CpuName() {
   std::ifstream info("/proc/cpuinfo");
   std::string line;
@@ -204,8 +222,9 @@ absl::StatusOr<std::unique_ptr<Store>> Store::Open(const std::string& path) {
       sqlite3_open_v2(path.c_str(), &database, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, nullptr);
   std::unique_ptr<Store> store(new Store(database));
   if (code != SQLITE_OK) return SqliteError(database, StrCat("cannot open ", path));
-  sqlite3_busy_timeout(database, 20000);
-  absl::Status status = Execute(database, "PRAGMA journal_mode=WAL; PRAGMA foreign_keys=ON;");
+  sqlite3_busy_timeout(database, kPatience.count());
+  absl::Status status = EnterWriteAheadLog(database);
+  if (status.ok()) status = Execute(database, "PRAGMA foreign_keys=ON;");
   if (status.ok()) status = store->Migrate();
   if (status.ok()) return store;
   return absl::Status(status.code(), StrCat(path, ": ", ToStd(status.message()),

@@ -83,7 +83,11 @@ TEST(Store, SurvivesConcurrentWriters) {
       int failures = 0;
       for (int k = 0; k < kRuns; ++k) {
         auto store = Store::Open(path);
-        if (!store.ok() || !(*store)->Add(SampleRun()).ok()) ++failures;
+        absl::Status status = store.status();
+        if (status.ok()) status = (*store)->Add(SampleRun()).status();
+        if (status.ok()) continue;
+        ++failures;
+        std::fprintf(stderr, "writer %d, run %d: %s\n", i, k, status.ToString().c_str());
       }
       _exit(failures);
     }
