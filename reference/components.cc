@@ -70,7 +70,7 @@ absl::StatusOr<Array> PartArithmetic::Apply(Opcode opcode, const Shape& shape,
     values[k].array = std::shared_ptr<const Array>(std::shared_ptr<void>(), operands[k]);
     pointers.push_back(&values[k]);
   }
-  const OpContext part{op_.instruction, shape, pointers, op_.freedoms, op_.divisor_is_invariant};
+  const OpContext part{op_.instruction, shape, pointers, op_.freedoms, op_.rewrites};
   Array result{Literal(shape)};
   if (absl::Status status = row.evaluate(part, result.literal); !status.ok()) return status;
   if (!bounding_) return result;

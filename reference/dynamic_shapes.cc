@@ -282,8 +282,8 @@ absl::StatusOr<Value> ApplyToWindows(Interpreter& interpreter, const OpEvaluatio
                                             .attributes = instruction.attributes(),
                                             .callees = instruction.callees()});
   if (!shape.ok()) return SizeError(instruction, std::string(ToStd(shape.status().message())));
-  absl::StatusOr<Value> value = interpreter.Apply(
-      row, OpContext{instruction, *shape, operands, op.freedoms, op.divisor_is_invariant});
+  absl::StatusOr<Value> value =
+      interpreter.Apply(row, OpContext{instruction, *shape, operands, op.freedoms, op.rewrites});
   if (!value.ok()) return value;
   // Windows as long as a dynamic dimension end where that does.
   Shape cut = *shape;

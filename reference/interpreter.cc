@@ -157,6 +157,9 @@ Freedoms FreedomsOf(const Profile* profile) {
           .commute = profile->IsXla(),
           .reciprocal = profile->Grants(ClauseId::kReciprocalDivision),
           .reciprocal_root = profile->Grants(ClauseId::kReciprocalRoot),
+          .nested_quotients = profile->Grants(ClauseId::kNestedQuotients),
+          .constant_chains = profile->Grants(ClauseId::kConstantChains),
+          .exponentials = profile->Grants(ClauseId::kExponentials),
           .literal_reducer = profile->Grants(ClauseId::kLiteralReducer),
           .xla_budgets = profile->IsXla()};
 }
@@ -290,6 +293,7 @@ bool Interpreter::HasEffects(const Computation& computation) {
   if (plans_->module != &module) {
     plans_->module = &module;
     plans_->effects.clear();
+    plans_->inlining_callers = FindInliningCallers(module);
     for (const Computation* each : module.ComputationPostOrder()) {
       plans_->effects[each] = std::any_of(
           each->begin(), each->end(),
@@ -331,8 +335,9 @@ absl::StatusOr<const Plan*> Interpreter::PlanOf(const Computation& computation) 
                               Name(instruction->opcode())));
     }
     invariant[instruction] = IsInvariant(*instruction, is_entry, invariant);
+    if (bounding()) step.rewrites = RewritesOf(*instruction, plans_->inlining_callers);
     if (instruction->opcode() == Opcode::kDivide)
-      step.divisor_is_invariant = invariant[instruction->operand(1)];
+      step.rewrites.divisor_is_invariant = invariant[instruction->operand(1)];
     if (instruction->opcode() == Opcode::kConstant) {
       if (instruction->literal() == nullptr) {
         return MakeError(ErrorClass::kUnsupported,
@@ -373,8 +378,47 @@ absl::StatusOr<const Plan*> Interpreter::PlanOf(const Computation& computation) 
   return slot.get();
 }
 
+namespace {
+
+int LeastSignificand(const Value& value) {
+  if (!value.IsTuple()) return value.array->significand;
+  int least = ArrayExpectation::kOwnSignificand;
+  for (const Value& element : value.elements) least = std::min(least, LeastSignificand(element));
+  return least;
+}
+
+// Sets the precision of what an op made: that of its operands, and of its own rounding if there is
+// more than one answer. Integers and predicates are exact.
+void NotePrecision(const OpContext& op, Array& result) {
+  const ElementType type = result.literal.element_type();
+  if (BoundsPerElement(type) == 0) return;
+  for (const Value* operand : op.operands)
+    result.significand = std::min(result.significand, LeastSignificand(*operand));
+  const int own = Format(ComponentType(type)).precision();
+  if (own >= result.significand) return;
+  const bool is_rounded =
+      std::any_of(result.bounds.begin(), result.bounds.end(),
+                  [](const ElementBound& bound) { return (bound.flags & kForced) == 0; });
+  if (is_rounded) result.significand = own;
+}
+
+// The same for the arrays that the op has just made itself; those that passed through or were made
+// by computations that it called have theirs.
+void NoteFreshPrecision(const OpContext& op, Value& value) {
+  for (Value& element : value.elements) NoteFreshPrecision(op, element);
+  if (value.IsTuple() || value.array.use_count() != 1) return;
+  if (value.array->significand != ArrayExpectation::kOwnSignificand) return;
+  NotePrecision(op, const_cast<Array&>(*value.array));
+}
+
+}  // namespace
+
 absl::StatusOr<Value> Interpreter::Apply(const OpEvaluation& general_row, const OpContext& op) {
-  if (general_row.apply != nullptr) return general_row.apply(*this, op);
+  if (general_row.apply != nullptr) {
+    absl::StatusOr<Value> value = general_row.apply(*this, op);
+    if (bounding() && value.ok()) NoteFreshPrecision(op, *value);
+    return value;
+  }
   if (absl::Status status =
           budget_.Take(general_row.cost != nullptr ? general_row.cost(op) : op.count());
       !status.ok())
@@ -389,6 +433,7 @@ absl::StatusOr<Value> Interpreter::Apply(const OpEvaluation& general_row, const 
   if (IsWidened(row, op)) {
     if (absl::Status status = ApplyWidened(op, row, bounding(), result); !status.ok())
       return status;
+    if (bounding()) NotePrecision(op, result);
     return MakeValue(std::move(result), memory());
   }
   if (absl::Status status = row.evaluate(op, result.literal); !status.ok()) return status;
@@ -406,6 +451,7 @@ absl::StatusOr<Value> Interpreter::Apply(const OpEvaluation& general_row, const 
     }
     if (absl::Status status = row.bound(op, result); !status.ok()) return status;
     if (Info(op.instruction.opcode()).Is(kElementwise)) NarrowElementwise(op, result);
+    NotePrecision(op, result);
   }
   return MakeValue(std::move(result), memory());
 }
@@ -458,7 +504,7 @@ absl::StatusOr<Value> Interpreter::RunPlan(const Plan& plan, absl::Span<const Va
         instruction.opcode() == Opcode::kMultiply || instruction.opcode() == Opcode::kDivide;
     const bool is_rounded = is_product && !step.may_feed_sum && IsFloat(shape.element_type());
     OpContext op{instruction, shape, operands, is_rounded ? without_contraction_ : freedoms_,
-                 step.divisor_is_invariant};
+                 step.rewrites};
     absl::StatusOr<Value> value =
         windows ? ApplyToWindows(*this, *step.evaluation, op) : Apply(*step.evaluation, op);
     if (!value.ok()) return value.status();

@@ -45,7 +45,7 @@ struct Plan {
     const OpEvaluation* evaluation;
     absl::InlinedVector<int, 3> operands;    // step numbers
     absl::InlinedVector<int, 3> dead_after;  // values whose last user this is
-    bool divisor_is_invariant = false;
+    Rewrites rewrites;
     bool may_feed_sum = true;  // an addition may read the result, moved or scaled on the way
     Value constant;            // of a constant instruction
   };
@@ -61,6 +61,7 @@ struct Plans {
   absl::flat_hash_map<const Computation*, std::unique_ptr<Plan>> plans;
   // Computations with side effects, or that call such; filled at the first look.
   absl::flat_hash_map<const Computation*, bool> effects;
+  InliningCallers inlining_callers;  // likewise
   const Module* module = nullptr;
 };
 

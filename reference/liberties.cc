@@ -151,7 +151,7 @@ bool MayMultiplyByReciprocalRoot(const OpContext& op) {
 }
 bool MayMultiplyByReciprocal(const OpContext& op) {
   if (op.instruction.opcode() != Opcode::kDivide) return false;
-  return op.divisor_is_invariant || MayMultiplyByReciprocalRoot(op);
+  return op.rewrites.divisor_is_invariant || MayMultiplyByReciprocalRoot(op);
 }
 
 // x / y as x times a reciprocal: of y, or, where y is a root, a reciprocal root within its budget.
@@ -170,7 +170,7 @@ void MoveQuotients(const OpContext& op, const Liberties& liberties, Literal& res
     auto consider = [&](T value) {
       if (up ? value > values[i] : value < values[i]) values[i] = value;
     };
-    if (op.divisor_is_invariant) consider(x * reciprocal);
+    if (op.rewrites.divisor_is_invariant) consider(x * reciprocal);
     if (ulps < 2) continue;
     // The root was rounded: its reciprocal is off by a unit at most from that of what it was of.
     const long double step = (ulps - 1) * UlpAt<T>(std::fabs(static_cast<Wide<T>>(exact)));

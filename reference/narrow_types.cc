@@ -99,7 +99,7 @@ absl::Status ApplyWidened(const OpContext& op, const OpEvaluation& row, bool bou
   }
   for (const Value& value : values) operands.push_back(&value);
   const Shape shape = Shape::Array(ComputedType(op.type()), op.shape.dimensions());
-  const OpContext wide_op{op.instruction, shape, operands, op.freedoms, op.divisor_is_invariant};
+  const OpContext wide_op{op.instruction, shape, operands, op.freedoms, op.rewrites};
   Array wide{Literal(shape)};
   if (absl::Status status = row.evaluate(wide_op, wide.literal); !status.ok()) return status;
   if (bounding) {

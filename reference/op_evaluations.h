@@ -4,6 +4,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "reference/rewrites.h"
 #include "reference/value.h"
 #include "spec/ir/module.h"
 #include "spec/numerics/profile.h"
@@ -16,15 +17,18 @@ class ErrorNumbers;
 
 // The freedoms of the profile in force; none in plain evaluation.
 struct Freedoms {
-  bool flush = false;            // ClauseId::kFlushSubnormals
-  bool excess = false;           // ClauseId::kExcessPrecision
-  bool contract = false;         // ClauseId::kContraction
-  bool reassociate = false;      // ClauseId::kReassociation
-  bool commute = false;          // unrecognised combiners may see their inputs in another order
-  bool reciprocal = false;       // ClauseId::kReciprocalDivision
-  bool reciprocal_root = false;  // ClauseId::kReciprocalRoot
-  bool literal_reducer = false;  // ClauseId::kLiteralReducer
-  bool xla_budgets = false;      // ulp budgets of the profile xla instead of strict
+  bool flush = false;             // ClauseId::kFlushSubnormals
+  bool excess = false;            // ClauseId::kExcessPrecision
+  bool contract = false;          // ClauseId::kContraction
+  bool reassociate = false;       // ClauseId::kReassociation
+  bool commute = false;           // unrecognised combiners may see their inputs in another order
+  bool reciprocal = false;        // ClauseId::kReciprocalDivision
+  bool reciprocal_root = false;   // ClauseId::kReciprocalRoot
+  bool nested_quotients = false;  // ClauseId::kNestedQuotients
+  bool constant_chains = false;   // ClauseId::kConstantChains
+  bool exponentials = false;      // ClauseId::kExponentials
+  bool literal_reducer = false;   // ClauseId::kLiteralReducer
+  bool xla_budgets = false;       // ulp budgets of the profile xla instead of strict
   // Not a freedom but a use of them: an evaluation of reference/liberties.h.
   Liberties* liberties = nullptr;
   // Where errors are followed from op to op (reference/bounds/forms.h).
@@ -38,7 +42,7 @@ struct OpContext {
                        // applied to many elements at once
   absl::Span<const Value* const> operands;
   const Freedoms& freedoms;
-  bool divisor_is_invariant = false;  // operand 1 is a constant or a broadcast (divide only)
+  Rewrites rewrites = {};
 
   const Array& array(int64_t i) const { return *operands[i]->array; }
   const Literal& literal(int64_t i) const { return operands[i]->array->literal; }

@@ -89,6 +89,7 @@ ArrayExpectation Export(const std::shared_ptr<const Array>& array) {
       std::all_of(array->bounds.begin(), array->bounds.end(),
                   [](const ElementBound& bound) { return (bound.flags & kForced) != 0; });
   if (all_forced) return leaf;
+  leaf.significand = array->significand;
   if (array.use_count() == 1) {
     leaf.bounds = std::move(const_cast<Array&>(*array).bounds);
   } else {

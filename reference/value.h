@@ -78,6 +78,9 @@ struct Array {
   std::vector<ErrorForm> forms;                  // of real floats: empty, or one beside each bound
   absl::flat_hash_map<int64_t, Origin> origins;  // of elements that moves alone brought here
 
+  // ArrayExpectation::significand; of exact values that of no type.
+  int significand = ArrayExpectation::kOwnSignificand;
+
   explicit Array(Literal value);
   Array(const Array& other);
   Array& operator=(const Array& other);

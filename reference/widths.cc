@@ -32,7 +32,8 @@ void Include(const Array& array, Width& width) {
   width.useless = width.useless || undecided > 0;
   if (parts == 0 || array.bounds.empty()) return;
   const double scale = RootMeanSquare(array);
-  const double limit = std::exp2(-Format(ComponentType(type)).precision() / 3.0);
+  const int significand = std::min(Format(ComponentType(type)).precision(), array.significand);
+  const double limit = std::exp2(-significand / 3.0);
   for (const ElementBound& bound : array.bounds) {
     if ((bound.flags & (kForced | kUndecided | kNotFinite)) != 0 || bound.radius == 0) continue;
     width.relative = std::max(width.relative, bound.radius / scale);

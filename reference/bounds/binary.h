@@ -277,6 +277,66 @@ Wide<T> RootError(const OpContext& op, const Range<Wide<T>>& dividend,
   return error;
 }
 
+// Whether the op may be made in another form because of what its operands are.
+inline bool MayBeRewritten(const OpContext& op) {
+  const Freedoms& freedoms = op.freedoms;
+  const Rewrites& rewrites = op.rewrites;
+  return (freedoms.nested_quotients && rewrites.quotients > 0) ||
+         (freedoms.constant_chains && (rewrites.scales_twice || rewrites.shifts_twice)) ||
+         (freedoms.exponentials &&
+          (rewrites.joins_exponentials || rewrites.InvertsFunction() || rewrites.is_log_of_root));
+}
+
+// What the result x of operands a and b may be off when the op is made in such a form: there an
+// operand counts as it was before it was rounded, and what comes instead is rounded.
+template <typename T>
+Wide<T> RewriteError(const OpContext& op, const Range<Wide<T>>& a, const Range<Wide<T>>& b,
+                     const Range<Wide<T>>& x) {
+  using W = Wide<T>;
+  auto largest = [](const Range<W>& range) { return std::fabs(range.centre) + range.radius; };
+  const Freedoms& freedoms = op.freedoms;
+  const Rewrites& rewrites = op.rewrites;
+  W units = 0, error = 0;  // of the unit roundoff, relative to x and absolute
+  if (freedoms.nested_quotients) units += 2 * W{1} * rewrites.quotients;
+  if (freedoms.constant_chains && rewrites.scales_twice) units += 3;
+  if (freedoms.constant_chains && rewrites.shifts_twice)
+    error += largest(a) + largest(b) + static_cast<W>(rewrites.first_shift);
+  if (units > 0) {
+    // What was rounded to a subnormal number was so by an absolute error.
+    const bool divides = op.instruction.opcode() == Opcode::kDivide;
+    const W step = static_cast<W>(UlpAt<T>(0)) / UnitRoundoff<T>();
+    const W smallest = std::max<W>(std::fabs(b.centre) - b.radius, 0);
+    if (TouchesSubnormals<T>(a)) error += step * (divides ? 1 / smallest : largest(b));
+    if (TouchesSubnormals<T>(b)) error += step * (divides ? largest(x) / smallest : largest(a));
+  }
+  // The exponents may be products that the sum or difference takes unrounded.
+  if (freedoms.exponentials && rewrites.joins_exponentials)
+    units += std::fabs(std::log(largest(a))) + std::fabs(std::log(largest(b))) + 2;
+  if (freedoms.exponentials && rewrites.is_log_of_root) error += 1;
+  if (freedoms.exponentials && rewrites.InvertsFunction()) {
+    const auto ulps = static_cast<W>(UlpsOf<T>(op, rewrites.inverted));
+    units += 2 * ulps + 2;
+    // The reciprocal may be subnormal.
+    if (1 / largest(b) < 2 * Tiny<T>())
+      error += largest(a) * (ulps + 1) * UlpAt<T>(0) / UnitRoundoff<T>();
+  }
+  return (units * largest(x) + error) * UnitRoundoff<T>() * W{1.01};
+}
+
+// Whether the other form may give a number where this one does not, or one where this one gives
+// another: an exponential that overflows or vanishes.
+template <typename T>
+bool MayEscape(const OpContext& op, const Range<Wide<T>>& a, const Range<Wide<T>>& b) {
+  const Rewrites& rewrites = op.rewrites;
+  if (!op.freedoms.exponentials) return false;
+  constexpr uint32_t kInfinite = kMayBePosInf | kMayBeNegInf;
+  auto escapes = [&](const Range<Wide<T>>& x) {
+    return !x.HasFinite() || (x.flags & kInfinite) != 0 || x.Contains(0) || TouchesSubnormals<T>(x);
+  };
+  if (rewrites.joins_exponentials) return escapes(a) || escapes(b);
+  return rewrites.InvertsFunction() && escapes(b);
+}
+
 inline bool IsPowerOfTwo(double x) {
   return (std::bit_cast<uint64_t>(x) << 12) == 0 && std::isnormal(x);
 }
@@ -387,7 +447,7 @@ bool BoundQuotientByFlushed(const OpContext& op, Array& result, int64_t i) {
   const SeenApart<T> divisor(op.freedoms, op.array(1), i);
   if (!divisor.or_zero || divisor.x.Undecided() || !divisor.x.HasFinite()) return false;
   if (divisor.x.Contains(0)) return false;
-  const bool by_reciprocal = op.freedoms.reciprocal && op.divisor_is_invariant;
+  const bool by_reciprocal = op.freedoms.reciprocal && op.rewrites.divisor_is_invariant;
   if (!by_reciprocal && BoundFlushedOperands<DivideBound, T>(op, result, i, 0)) return true;
   const Range<W> a = Seen<T>(op.freedoms, op.array(0), i);
   if (a.Undecided() || !a.HasFinite()) return false;
@@ -400,10 +460,18 @@ bool BoundQuotientByFlushed(const OpContext& op, Array& result, int64_t i) {
       x = HullOf(x, DivideBound::ByZero(a, divisor.zero));
   }
   if (DividesByRoot(op)) x.radius += RootError<T>(op, a, divisor.x, x);
+  if (MayBeRewritten(op)) x.radius += RewriteError<T>(op, a, divisor.x, x);
   x = Rounded<T>(HullOf(x, DivideBound::ByZero(a, divisor.zero)), 0);
   Store(result, i, x, TouchesSubnormals<T>(x) ? uint32_t{kMayFlush} : 0);
   return true;
 }
+
+template <typename Rule>
+inline constexpr bool kIsShift =
+    std::is_same_v<Rule, AddBound> || std::is_same_v<Rule, SubtractBound>;
+template <typename Rule>
+inline constexpr bool kMayBeRewritten =
+    kIsShift<Rule> || std::is_same_v<Rule, MultiplyBound> || std::is_same_v<Rule, DivideBound>;
 
 template <typename Rule, typename T>
 void BoundBinaryElement(const OpContext& op, Array& result, int64_t i, double ulps) {
@@ -420,16 +488,23 @@ void BoundBinaryElement(const OpContext& op, Array& result, int64_t i, double ul
   const Range<W> a = Seen<T>(op.freedoms, op.array(0), i, Rule::kConsumer);
   const Range<W> b = Seen<T>(op.freedoms, op.array(1), i, Rule::kConsumer);
   const bool single = a.Single() && b.Single();
+  const bool is_rewritten = MayBeRewritten(op);
+  if constexpr (kMayBeRewritten<Rule>) {
+    if (is_rewritten && MayEscape<T>(op, a, b)) return Store(result, i, Range<W>::Unknown(), 0);
+  }
   if (single && BoundScaledProduct<Rule, T>(op, result, i)) return;
-  if constexpr (std::is_same_v<Rule, DivideBound>) {
-    const bool by_root = DividesByRoot(op);
-    const bool by_reciprocal =
-        op.freedoms.reciprocal && op.divisor_is_invariant && !(single && IsPowerOfTwo(b.centre));
-    if ((by_root || by_reciprocal) && a.HasFinite() && b.HasFinite() &&
-        !(single && (b.centre == 0 || a.centre == 0))) {
+  if constexpr (kMayBeRewritten<Rule>) {
+    const bool by_root = std::is_same_v<Rule, DivideBound> && DividesByRoot(op);
+    const bool by_reciprocal = std::is_same_v<Rule, DivideBound> && op.freedoms.reciprocal &&
+                               op.rewrites.divisor_is_invariant &&
+                               !(single && IsPowerOfTwo(b.centre));
+    const bool is_product = !kIsShift<Rule>;
+    if ((by_root || by_reciprocal || is_rewritten) && a.HasFinite() && b.HasFinite() &&
+        !(single && is_product && (b.centre == 0 || a.centre == 0))) {
       Range<W> x = RangeOf<Rule>(a, b);
       if (by_reciprocal && !x.Undecided()) x.radius += ReciprocalError<T>(a, b, x);
       if (by_root && !x.Undecided()) x.radius += RootError<T>(op, a, b, x);
+      if (is_rewritten && !x.Undecided()) x.radius += RewriteError<T>(op, a, b, x);
       x = Rounded<T>(x, 0);
       Store(result, i, x, op.freedoms.flush && TouchesSubnormals<T>(x) ? uint32_t{kMayFlush} : 0);
       return;
@@ -479,8 +554,9 @@ template <typename Rule>
 bool AddsNoFreedom(const OpContext& op) {
   if (Rule::kIsFunction) return false;
   if (Rule::kView == View::kSum && op.freedoms.contract) return false;
+  if (MayBeRewritten(op)) return false;
   return !std::is_same_v<Rule, DivideBound> ||
-         !((op.divisor_is_invariant && op.freedoms.reciprocal) || DividesByRoot(op));
+         !((op.rewrites.divisor_is_invariant && op.freedoms.reciprocal) || DividesByRoot(op));
 }
 
 // Whether the operands' elements in [begin, end) are forced and neither they nor the results may be
@@ -514,10 +590,11 @@ inline constexpr bool kHasFloatLoop =
 template <typename Rule, typename T>
 void BoundBinaryBlock(const OpContext& op, Array& result, int64_t begin, int64_t end, double ulps) {
   if constexpr (std::is_same_v<T, float> && kHasFloatLoop<Rule>) {
+    const bool is_rewritten = MayBeRewritten(op);
     const FloatOperand lhs(op.array(0), Rule::kConsumer), rhs(op.array(1), Rule::kConsumer);
     const float* plain = result.literal.data<float>().data();
     for (int64_t i = begin; i < end; ++i) {
-      if (!BoundInFloatLoop<Rule>(op.freedoms, lhs, rhs, plain, result, i))
+      if (is_rewritten || !BoundInFloatLoop<Rule>(op.freedoms, lhs, rhs, plain, result, i))
         BoundBinaryElement<Rule, T>(op, result, i, ulps);
     }
   } else {

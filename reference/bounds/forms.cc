@@ -264,11 +264,12 @@ bool IsMove(Opcode opcode) {
 
 // Whether nothing but its operands decides about the result: it is rounded correctly, and always.
 bool GivesOneValue(const OpContext& op, double ulps) {
+  if (MayBeRewritten(op)) return false;
   switch (op.instruction.opcode()) {
     case Opcode::kMultiply:
       return !op.freedoms.contract;
     case Opcode::kDivide:
-      return !DividesByRoot(op) && !(op.divisor_is_invariant && op.freedoms.reciprocal);
+      return !DividesByRoot(op) && !(op.rewrites.divisor_is_invariant && op.freedoms.reciprocal);
     default:
       return ulps == 0;
   }
@@ -332,10 +333,11 @@ void NarrowElement(const OpContext& op, Array& result, int64_t i, double ulps) {
   if (!IsMove(opcode)) {
     rest += (ulps + 0.5) * static_cast<double>(UlpAt<T>(magnitude));
     const Range<Wide<T>> x{a.centre, a.radius, 0}, y{b.centre, b.radius, 0}, z{magnitude, 0, 0};
-    if (opcode == Opcode::kDivide && op.divisor_is_invariant && op.freedoms.reciprocal)
+    if (opcode == Opcode::kDivide && op.rewrites.divisor_is_invariant && op.freedoms.reciprocal)
       rest += static_cast<double>(ReciprocalError<T>(x, y, z));
     if (opcode == Opcode::kDivide && DividesByRoot(op))
       rest += static_cast<double>(RootError<T>(op, x, y, z));
+    if (MayBeRewritten(op)) rest += static_cast<double>(RewriteError<T>(op, x, y, z));
     rest += static_cast<double>(std::fabs(slope.value)) * 0x1p-61;
   }
   if (may_flush) {

@@ -146,7 +146,10 @@ absl::Status BoundMonotone(const OpContext& op, Array& result) {
     using W = Wide<T>;
     const double ulps = UlpsOf<T>(op);
     const T* operand = op.literal(0).data<T>().data();
-    const bool is_certain = std::is_same_v<T, float> && op.array(0).Certain() && ulps != 0;
+    const bool is_log_of_root =
+        std::is_same_v<Op, Log> && op.freedoms.exponentials && op.rewrites.is_log_of_root;
+    const bool is_certain =
+        std::is_same_v<T, float> && op.array(0).Certain() && ulps != 0 && !is_log_of_root;
     const int64_t count = op.count();
     for (int64_t i = 0; i < count; ++i) {
       if (is_certain &&
@@ -162,6 +165,8 @@ absl::Status BoundMonotone(const OpContext& op, Array& result) {
       const SeenApart<T> seen(op.freedoms, op.array(0), i);
       Range<W> x = seen.x;
       if constexpr (Op::kEven) x = MagnitudeOf(x);
+      if (is_log_of_root && x.HasFinite() && x.low() > 0)
+        x.radius += (x.centre + x.radius) * UnitRoundoff<T>() * W{1.01};
       if (x.Single() && !seen.or_zero) {
         const W at = Widen<W>(operand[i]);
         const bool outside = at < Op::kDomainLow || at > Op::kDomainHigh;

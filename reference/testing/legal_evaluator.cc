@@ -402,6 +402,10 @@ class Evaluator {
                             op.operand(1)->opcode() == Opcode::kBroadcast;
     const bool root = Grants(ClauseId::kReciprocalRoot) && random_.Coin() &&
                       op.opcode() == Opcode::kDivide && op.operand(1)->opcode() == Opcode::kSqrt;
+    // (a / b) / c as a / (b * c).
+    const bool nested = Grants(ClauseId::kNestedQuotients) && random_.Coin() && !root &&
+                        op.opcode() == Opcode::kDivide &&
+                        op.operand(0)->opcode() == Opcode::kDivide;
     auto cell = [&](int64_t operand, int64_t i) -> const Cell& {
       const Cells& cells = cells_[op.operand(operand)];
       return cells[cells.size() == 1 ? 0 : i];
@@ -446,6 +450,19 @@ class Evaluator {
             const Cells& radicands = cells_[op.operand(1)->operand(0)];
             result[i] = TimesReciprocalRoot(op, cell(0, i), radicands[i], excess);
             continue;
+          }
+          if (nested) {
+            const Cells& dividends = cells_[op.operand(0)->operand(0)];
+            const Cells& divisors = cells_[op.operand(0)->operand(1)];
+            const ElementType type = op.shape().element_type();
+            const Cell product =
+                Product(type, Read(type, divisors[i], excess), Read(type, cell(1, i), excess));
+            // Out of the range of the type this is another number, which nothing licenses.
+            if (std::isfinite(product.value) &&
+                std::fabs(product.value) >= Format(type).MinNormal()) {
+              result[i] = Binary(op, dividends[i], product, excess, contract, false);
+              continue;
+            }
           }
           result[i] = op.operand_count() == 1
                           ? Unary(op, cell(0, i), excess)

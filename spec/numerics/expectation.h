@@ -52,6 +52,11 @@ struct ArrayExpectation {
   // a tie): the allowed codes of an element whose value is not unique. An empty list means
   // undecided. Elements not listed are forced (or, for floats, bounded).
   absl::flat_hash_map<int64_t, std::vector<uint64_t>> choices;
+  // Of floats: the bits of the narrowest significand that a value was rounded to on its way here,
+  // if that is not the type's own; what f32 computed has the precision of f32 in an f64 array, too.
+  // A bound is useful if it convicts what is wrong at that precision.
+  int significand = kOwnSignificand;
+  static constexpr int kOwnSignificand = 1000;
 
   bool AllForced() const { return bounds.empty() && choices.empty(); }
 };
@@ -87,7 +92,8 @@ struct Expectation {
 // A complex element passes when both parts do; its modulus is what makes a bound useful.
 // An element outside its bound fails, however wide the bound; one inside passes if the bound is
 // useful (radius up to 2^(-p/3) of the larger of |centre| and the output's root mean square, p the
-// bits of the significand), else it is inconclusive, as is one that is undecided.
+// bits of the significand, ArrayExpectation::significand), else it is inconclusive, as is one that
+// is undecided.
 enum class Verdict : uint8_t { kPass, kFail, kInconclusive };
 std::string_view Name(Verdict verdict);
 

@@ -84,7 +84,7 @@ class FloatJudge {
       : leaf_(leaf), format_(Format(leaf.plain.element_type())) {
     if (leaf.bounds.empty()) return;
     rms_ = Rms(leaf);
-    useful_ = std::exp2(-format_.precision() / 3.0);
+    useful_ = std::exp2(-std::min(format_.precision(), leaf.significand) / 3.0);
     const double max = format_.MaxFinite();
     overflow_ = static_cast<long double>(max) + UlpAt(format_, max) / 2.0L;
     tiny_ = format_.MinNormal();

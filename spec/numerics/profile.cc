@@ -49,6 +49,29 @@ constexpr std::array<Clause, static_cast<size_t>(ClauseId::kClauseCount)> kClaus
      .xla = true,
      .source = "measured: XLA:CPU's optimized modules have the product, and 39 % of random f32 "
                "results of x/sqrt(y) differ from two roundings, by up to 3 ulps"},
+    {.name = "nested-quotients",
+     .meaning = "(a / b) / c may be a / (b * c), a / (b / c) may be (a * c) / b, and "
+                "(a / b) / (c / d) may be (a * d) / (b * c)",
+     .strict = false,
+     .xla = true,
+     .source = "measured: XLA:CPU's optimized modules have these forms, and 38 %, 37 % and 53 % of "
+               "random f32 results differ, by up to 2 ulps"},
+    {.name = "constant-chains",
+     .meaning = "(x + c) + d may be x + (c + d), and (x * c) * d may be x * (c * d), where c and d "
+                "are constants; differences from and quotients by constants, too",
+     .strict = false,
+     .xla = true,
+     .source = "measured: XLA:CPU's optimized modules have one constant, and 51 % of random f32 "
+               "results of (x + 3.3) - 3.1 and 25 % of (x * 3.3) * 1.7 differ"},
+    {.name = "exponentials",
+     .meaning = "exp(a) * exp(b) may be exp(a + b), exp(a) / exp(b) may be exp(a - b), x / f(a) "
+                "with f exp or a power may multiply by that of the negative exponent, and "
+                "log(sqrt(a)) may be log(a) / 2",
+     .strict = false,
+     .xla = true,
+     .source =
+         "measured: XLA:CPU's optimized modules have these forms, and 83 % of random f32 results "
+         "of exp(a) / exp(b) differ, by up to 14 ulps, 59 % of log(sqrt(x)), near 1 by up to 59"},
     {.name = "literal-reducer",
      .meaning = "a sum or product of a type narrower than f32 may round at every step, as the text "
                 "of the reducer does, instead of once at the end",

@@ -25,6 +25,9 @@ enum class ClauseId {
   kReassociation,       // sums and products of reductions, dots, convolutions, scans in any order
   kReciprocalDivision,  // x / c may be x * (1 / c) when c is a constant or a broadcast scalar
   kReciprocalRoot,      // x / sqrt(y) may be x * rsqrt(y)
+  kNestedQuotients,     // (a / b) / c may be a / (b * c), and a / (b / c) may be (a * c) / b
+  kConstantChains,      // (x + c) + d may be x + (c + d), (x * c) * d may be x * (c * d)
+  kExponentials,        // exp(a) * exp(b) may be exp(a + b), x / exp(a) may be x * exp(-a)
   kLiteralReducer,      // a reducer of a narrow type may round at every step, as its text says
   kClauseCount
 };
