@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 
 #include "reference/bounds/binary.h"
 #include "reference/bounds/unary.h"
@@ -148,6 +149,14 @@ Slope SlopeOf(const Element& x, double slope, F f) {
   return result;
 }
 
+// Whether no multiple of pi lies in the interval, nor next to it.
+bool IsBetweenInflections(double low, double high) {
+  constexpr double kMargin = 1e-6, kFar = 1e6;
+  return low > -kFar && high < kFar &&
+         std::floor(low / std::numbers::pi - kMargin) ==
+             std::floor(high / std::numbers::pi + kMargin);
+}
+
 template <typename W>
 Slope SlopeOfUnary(Opcode opcode, const Element& x) {
   const double low = x.centre - x.radius, high = x.centre + x.radius;
@@ -163,6 +172,22 @@ Slope SlopeOfUnary(Opcode opcode, const Element& x) {
       const double y = std::exp(x.centre);
       return SlopeOf<W>(x, y, [](W v) { return std::exp(v); });
     }
+    case Opcode::kExponentialMinusOne:
+      if (high > 700) return {};
+      return SlopeOf<W>(x, std::exp(x.centre), [](W v) { return std::expm1(v); });
+    case Opcode::kLogPlusOne:
+      if (low <= -1) return {};
+      return SlopeOf<W>(x, 1 / (1 + x.centre), [](W v) { return std::log1p(v); });
+    case Opcode::kErf:
+      if (!one_sign) return {};
+      return SlopeOf<W>(x, 2 / std::sqrt(std::numbers::pi) * std::exp(-x.centre * x.centre),
+                        [](W v) { return std::erf(v); });
+    case Opcode::kSine:
+      if (!IsBetweenInflections(low, high)) return {};
+      return SlopeOf<W>(x, std::cos(x.centre), [](W v) { return std::sin(v); });
+    case Opcode::kCosine:
+      if (!IsBetweenInflections(low - std::numbers::pi / 2, high - std::numbers::pi / 2)) return {};
+      return SlopeOf<W>(x, -std::sin(x.centre), [](W v) { return std::cos(v); });
     case Opcode::kLog:
       if (low <= 0) return {};
       return SlopeOf<W>(x, 1 / x.centre, [](W v) { return std::log(v); });
