@@ -1,6 +1,7 @@
 // Ops that run other computations. Document: operation semantics chapter 14.
 #include <optional>
 
+#include "absl/container/flat_hash_set.h"
 #include "reference/bounds/elements.h"
 #include "reference/interpreter.h"
 #include "spec/base/strings.h"
@@ -33,8 +34,8 @@ Value Hull(const Value& value, const Value& other, MemoryMeter& memory) {
 }
 
 // Trips that are followed one by one after it became unclear whether the loop still runs: so many,
-// and in a loop within such a loop, where the work is a product of such numbers, beyond the end of
-// the plain loop not many more than the plain loop makes.
+// and in a loop within such a loop, or around others, where the work is a product of such numbers,
+// beyond the end of the plain loop not many more than the plain loop makes.
 constexpr int64_t kMaxUnclearTrips = 256;
 constexpr int64_t kFewTrips = 16;
 // Rounds of making what still changes undecided; each round that does not end it adds an element.
@@ -59,6 +60,22 @@ bool Widen(Value& state, const Value& next, MemoryMeter& memory) {
   return changed;
 }
 
+// Whether the computation, or one that it calls, has a loop.
+bool HasLoop(const Computation& computation) {
+  std::vector<const Computation*> called = {&computation};
+  absl::flat_hash_set<const Computation*> seen = {&computation};
+  while (!called.empty()) {
+    const Computation& next = *called.back();
+    called.pop_back();
+    for (const Instruction* instruction : next) {
+      if (instruction->opcode() == Opcode::kWhile) return true;
+      for (const Computation* callee : instruction->callees())
+        if (seen.insert(callee).second) called.push_back(callee);
+    }
+  }
+  return false;
+}
+
 bool HasTokens(const Shape& shape) {
   if (!shape.IsTuple()) return !shape.IsArray();
   return std::any_of(shape.elements().begin(), shape.elements().end(), HasTokens);
@@ -74,7 +91,7 @@ class UnclearLoop {
   // `state` is the first unclear one, after so many trips.
   absl::StatusOr<Value> Run(Value state, int64_t clear_trips) {
     int64_t most = kMaxUnclearTrips;
-    const bool is_nested = interpreter_.unclear_loops() > 0;
+    const bool is_nested = interpreter_.unclear_loops() > 0 || HasLoop(*op_.instruction.callee(1));
     struct Level {
       int& loops;
       explicit Level(int& count) : loops(count) { ++loops; }

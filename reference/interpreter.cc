@@ -287,12 +287,14 @@ Interpreter::Interpreter(Budget& budget, const Profile* profile)
 
 Interpreter::Interpreter(Budget& budget, const Profile* profile, Device& device,
                          std::shared_ptr<Plans> plans)
-    : budget_(budget),
-      profile_(profile),
-      freedoms_(FreedomsOf(profile)),
-      without_contraction_(WithoutContraction(freedoms_)),
-      plans_(std::move(plans)),
-      device_(&device) {}
+    : Interpreter(budget, profile) {
+  plans_ = std::move(plans);
+  device_ = &device;
+  // Each device would number its errors for itself, and values are exchanged.
+  if (device.machine().device_count() == 1) return;
+  freedoms_.errors = without_contraction_.errors = nullptr;
+  errors_.reset();
+}
 
 Interpreter::~Interpreter() = default;
 

@@ -4,21 +4,20 @@
 #include <cmath>
 
 #include "reference/bounds/binary.h"
+#include "reference/bounds/slope.h"
 #include "reference/bounds/unary.h"
 #include "reference/liberties.h"
 
 namespace assay::reference {
 namespace {
 
-// Room for the rounding of the computations on forms themselves.
-constexpr double kFormSlop = 0x1p-32;
 // Terms that the results of an element-wise op may copy to have errors of their own.
-constexpr int64_t kMostTightened = 1 << 17;
-constexpr int64_t kMostSums = 1 << 15;  // results of one op that begin errors of their own
+constexpr int64_t kMostTightened = 1 << 21;
+constexpr size_t kMostMerged = 1 << 16;  // terms of two forms that are added
+constexpr int64_t kMostSums = 1 << 15;   // results of one op that begin errors of their own
 
 // An operand's element: the interval, and its form if it has one.
-struct Element {
-  double centre = 0, radius = 0;
+struct Element : Spot {
   double spread = 0;  // the radius about the centre that does not fit a double, at least
   double flush = 0;   // beside its form: what reading it as zero changes
   const ErrorForm* form = nullptr;
@@ -86,11 +85,8 @@ class Combination {
   void Merge(const ErrorForm& a, double by_a, const ErrorForm& b, double by_b) {
     const ErrorTerms &x = *a.terms, &y = *b.terms;
     const size_t most = x.errors.size() + y.errors.size();
-    const auto size = static_cast<int64_t>(most);
-    if (most > numbers_.most_terms() || !numbers_.Take(size) || !numbers_.Keep(size)) return;
-    auto merged = std::make_shared<ErrorTerms>();
-    merged->errors.reserve(most);
-    merged->coefficients.reserve(most);
+    if (most > kMostMerged || !numbers_.Take(static_cast<int64_t>(most))) return;
+    ErrorTerms& merged = numbers_.Scratch();
     const double scale_x = by_a * a.scale, scale_y = by_b * b.scale;
     size_t i = 0, j = 0;
     while (i < x.errors.size() || j < y.errors.size()) {
@@ -101,14 +97,14 @@ class Combination {
       if (has_x && x.errors[i] == error) c += scale_x * x.coefficients[i++];
       if (has_y && y.errors[j] == error) c += scale_y * y.coefficients[j++];
       if (c == 0) continue;
-      merged->errors.push_back(error);
-      merged->coefficients.push_back(c);
-      merged->magnitude += std::fabs(c);
+      merged.errors.push_back(error);
+      merged.coefficients.push_back(c);
+      merged.magnitude += std::fabs(c);
     }
     form_.scale = 1;
     form_.loose = std::fabs(by_a) * a.loose + std::fabs(by_b) * b.loose +
                   (std::fabs(scale_x) * x.magnitude + std::fabs(scale_y) * y.magnitude) * kFormSlop;
-    form_.terms = std::move(merged);
+    form_.terms = numbers_.Store(merged);
   }
 
   ErrorNumbers& numbers_;
@@ -124,98 +120,6 @@ void SetForm(Array& result, int64_t i, ErrorForm form) {
   if (radius < bound.radius) bound.radius = radius;
   if (result.forms.empty()) result.forms.resize(result.bounds.size());
   result.forms[i] = std::move(form);
-}
-
-// The steepness of an op at its operands' centres and what is left beside the straight line.
-struct Slope {
-  long double value = 0;
-  double by_a = 0, by_b = 0, rest = 0;
-  bool is_known = false;
-};
-
-// A function that is convex or concave over the interval: it strays from its tangent most at an
-// end.
-template <typename W, typename F>
-Slope SlopeOf(const Element& x, double slope, F f) {
-  Slope result;
-  const W centre = x.centre, low = centre - x.radius, high = centre + x.radius;
-  const W value = f(centre);
-  result.value = value;
-  result.by_a = slope;
-  const W move = static_cast<W>(slope) * x.radius;
-  const W rest = std::max(std::fabs(f(low) - (value - move)), std::fabs(f(high) - (value + move)));
-  result.rest = static_cast<double>(
-      (rest + (std::fabs(value) + std::fabs(move)) * 4 * kSlop<W>)*(1 + W{kFormSlop}));
-  result.is_known = std::isfinite(result.rest) && std::isfinite(slope);
-  return result;
-}
-
-template <typename W>
-Slope SlopeOfUnary(Opcode opcode, const Element& x) {
-  const double low = x.centre - x.radius, high = x.centre + x.radius;
-  const bool one_sign = low > 0 || high < 0;
-  switch (opcode) {
-    case Opcode::kNegate:
-      return {-x.centre, -1, 0, 0, true};
-    case Opcode::kAbs:
-      if (!one_sign) return {};
-      return {std::fabs(x.centre), x.centre > 0 ? 1.0 : -1.0, 0, 0, true};
-    case Opcode::kExponential: {
-      if (high > 700) return {};
-      const double y = std::exp(x.centre);
-      return SlopeOf<W>(x, y, [](W v) { return std::exp(v); });
-    }
-    case Opcode::kLog:
-      if (low <= 0) return {};
-      return SlopeOf<W>(x, 1 / x.centre, [](W v) { return std::log(v); });
-    case Opcode::kSqrt:
-      if (low <= 0) return {};
-      return SlopeOf<W>(x, 0.5 / std::sqrt(x.centre), [](W v) { return std::sqrt(v); });
-    case Opcode::kRsqrt: {
-      if (low <= 0) return {};
-      const double y = 1 / std::sqrt(x.centre);
-      return SlopeOf<W>(x, -y / (2 * x.centre), [](W v) { return 1 / std::sqrt(v); });
-    }
-    case Opcode::kTanh: {
-      if (!one_sign) return {};
-      const double y = std::tanh(x.centre);
-      return SlopeOf<W>(x, 1 - y * y, [](W v) { return std::tanh(v); });
-    }
-    case Opcode::kLogistic: {
-      if (!one_sign) return {};
-      const double y = 1 / (1 + std::exp(-x.centre));
-      return SlopeOf<W>(x, y * (1 - y), [](W v) { return 1 / (1 + std::exp(-v)); });
-    }
-    default:
-      return {};
-  }
-}
-
-Slope SlopeOfBinary(Opcode opcode, const Element& a, const Element& b) {
-  const long double x = a.centre, y = b.centre;
-  switch (opcode) {
-    case Opcode::kAdd:
-      return {x + y, 1, 1, 0, true};
-    case Opcode::kSubtract:
-      return {x - y, 1, -1, 0, true};
-    case Opcode::kMultiply:
-      return {x * y, b.centre, a.centre, a.radius * b.radius, true};
-    case Opcode::kDivide: {
-      if (std::fabs(b.centre) <= b.radius) return {};
-      const double q = a.centre / b.centre;
-      return {x / y, 1 / b.centre, -q / b.centre, 0, true};
-    }
-    case Opcode::kMaximum:
-    case Opcode::kMinimum: {
-      const bool first = a.centre - a.radius >= b.centre + b.radius;
-      const bool second = b.centre - b.radius >= a.centre + a.radius;
-      if (!first && !second) return {};
-      const bool takes_a = first == (opcode == Opcode::kMaximum);
-      return {takes_a ? a.centre : b.centre, takes_a ? 1.0 : 0.0, takes_a ? 0.0 : 1.0, 0, true};
-    }
-    default:
-      return {};
-  }
 }
 
 // The choices that element i follows, those of its operands and its own, along the straight line at
@@ -240,16 +144,15 @@ void FollowElement(const OpContext& op, Array& result, int64_t i) {
   if (HasLiberty(op)) {
     const int32_t own = numbers.Next(i);
     const size_t count = form.terms == nullptr ? 0 : form.terms->errors.size();
-    if (own < 0 || count >= numbers.most_terms() || !numbers.Keep(static_cast<int64_t>(count) + 1))
-      return;
-    auto terms = std::make_shared<ErrorTerms>();
-    if (count != 0) *terms = *form.terms;
-    for (double& c : terms->coefficients) c *= form.scale;
-    terms->errors.push_back(own);
-    terms->coefficients.push_back(static_cast<double>(UlpAt<T>(result.bounds[i].centre)));
-    terms->magnitude = terms->magnitude * std::fabs(form.scale) + terms->coefficients.back();
+    if (own < 0 || count >= numbers.most_terms()) return;
+    ErrorTerms& terms = numbers.Scratch();
+    if (count != 0) terms = *form.terms;
+    for (double& c : terms.coefficients) c *= form.scale;
+    terms.errors.push_back(own);
+    terms.coefficients.push_back(static_cast<double>(UlpAt<T>(result.bounds[i].centre)));
+    terms.magnitude = terms.magnitude * std::fabs(form.scale) + terms.coefficients.back();
     form.scale = 1;
-    form.terms = std::move(terms);
+    form.terms = numbers.Store(terms);
   }
   if (form.terms == nullptr) return;
   if (result.forms.empty()) result.forms.resize(result.bounds.size());
@@ -280,20 +183,18 @@ bool GivesOneValue(const OpContext& op, double ulps) {
 void Tighten(const OpContext& op, int64_t i, ErrorForm& form) {
   ErrorNumbers& numbers = *op.freedoms.errors;
   const auto count = static_cast<int64_t>(form.terms->errors.size());
-  if (count * op.count() > kMostTightened || !numbers.Keep(count + 1)) return;
+  if (count * op.count() > kMostTightened) return;
   const int32_t own = numbers.Next(i);
   if (own < 0) return;
-  auto terms = std::make_shared<ErrorTerms>();
-  terms->errors.reserve(count + 1);
-  terms->errors = form.terms->errors;
-  terms->coefficients.reserve(count + 1);
+  ErrorTerms& terms = numbers.Scratch();
+  terms.errors = form.terms->errors;
   for (double coefficient : form.terms->coefficients)
-    terms->coefficients.push_back(form.scale * coefficient);
+    terms.coefficients.push_back(form.scale * coefficient);
   const double magnitude = std::fabs(form.scale) * form.terms->magnitude;
-  terms->errors.push_back(own);
-  terms->coefficients.push_back(form.loose + magnitude * kFormSlop);
-  terms->magnitude = magnitude + terms->coefficients.back();
-  form = {std::move(terms), 1, 0};
+  terms.errors.push_back(own);
+  terms.coefficients.push_back(form.loose + magnitude * kFormSlop);
+  terms.magnitude = magnitude + terms.coefficients.back();
+  if (auto stored = numbers.Store(terms)) form = {std::move(stored), 1, 0};
 }
 
 template <typename T>
@@ -359,6 +260,7 @@ class Accumulation {
 
   // Adds factor * (x - its centre); false if there were too many terms.
   bool Add(const Element& x, double factor) {
+    ++additions_;
     if (x.form == nullptr) {
       loose_ += std::fabs(factor) * x.radius;
       return true;
@@ -370,51 +272,72 @@ class Accumulation {
       sums_.resize(static_cast<size_t>(terms.errors.back()) + 1);
       seen_.resize(sums_.size());
     }
-    for (size_t i = 0; i < terms.errors.size(); ++i) {
-      const int32_t error = terms.errors[i];
-      if (!seen_[error]) {
-        seen_[error] = 1;
-        errors_.push_back(error);
+    for (size_t i = 0; i < terms.errors.size();) {
+      const size_t size = RunFrom(terms.errors, i);
+      const int32_t first = terms.errors[i];
+      if (size >= kLeastRun && TakesRun(first, size)) {
+        for (size_t k = 0; k < size; ++k) sums_[first + k] += scale * terms.coefficients[i + k];
+      } else {
+        for (size_t k = i; k < i + size; ++k) {
+          const int32_t error = terms.errors[k];
+          if (!seen_[error]) {
+            seen_[error] = 1;
+            errors_.push_back(error);
+          }
+          sums_[error] += scale * terms.coefficients[k];
+        }
       }
-      sums_[error] += scale * terms.coefficients[i];
+      i += size;
     }
     added_ += std::fabs(scale) * terms.magnitude;
     loose_ += std::fabs(factor) * (x.form->loose + x.flush);
     return true;
   }
 
-  void AddLoose(double loose) { loose_ += loose; }
+  void AddLoose(double loose) {
+    ++additions_;
+    loose_ += loose;
+  }
 
   // The form of sum i of an op, with `own` as its own new error; begins anew. A sum of several
   // terms is one value for all who read it, so what else is in its error is new, too, not loose; a
   // single one may be computed anew for each of them, like the results of element-wise ops.
   ErrorForm Take(int64_t i, double own, bool is_one_value) {
     ErrorForm form;
+    // Errors that are listed one by one are several times as dear as an addition.
+    numbers_.Spend(kDearness * static_cast<int64_t>(errors_.size()) + last_ - first_);
     std::sort(errors_.begin(), errors_.end());
-    auto terms = std::make_shared<ErrorTerms>();
-    double rest = own + loose_ * (1 + kFormSlop) + added_ * kFormSlop, magnitude = 0;
-    for (int32_t error : errors_) magnitude += std::fabs(sums_[error]);
-    if (errors_.size() < numbers_.most_terms() &&
-        numbers_.Keep(static_cast<int64_t>(errors_.size()))) {
-      for (int32_t error : errors_) {
-        if (sums_[error] == 0) continue;
-        terms->errors.push_back(error);
-        terms->coefficients.push_back(sums_[error]);
-      }
-    } else {
-      rest += magnitude * (1 + kFormSlop);
-      magnitude = 0;
+    ErrorTerms& terms = numbers_.Scratch();
+    const double slop = kFormSlop + static_cast<double>(additions_) * 0x1p-52;
+    double rest = own + loose_ * (1 + slop) + added_ * slop;
+    auto add = [&](int32_t error) {
+      terms.errors.push_back(error);
+      terms.coefficients.push_back(sums_[error]);
+      terms.magnitude += std::fabs(sums_[error]);
+    };
+    // Zeros within a run are kept, which makes for longer ones, unless they are the most.
+    const auto zeros = std::count(sums_.begin() + first_, sums_.begin() + last_, 0.0);
+    const bool keep_zeros = 2 * zeros < last_ - first_;
+    auto next_error = errors_.begin();
+    for (; next_error != errors_.end() && *next_error < first_; ++next_error)
+      if (sums_[*next_error] != 0) add(*next_error);
+    for (int32_t error = first_; error < last_; ++error)
+      if (keep_zeros || sums_[error] != 0) add(error);
+    for (; next_error != errors_.end(); ++next_error)
+      if (*next_error >= last_ && sums_[*next_error] != 0) add(*next_error);
+    if (terms.errors.size() >= numbers_.most_terms() || !numbers_.HasRoom(terms)) {
+      rest += terms.magnitude * (1 + kFormSlop);
+      terms = {};
     }
     const int32_t next = is_one_value ? numbers_.Next(i) : -1;
     if (next >= 0) {
-      terms->errors.push_back(next);
-      terms->coefficients.push_back(rest);
-      magnitude += rest;
+      terms.errors.push_back(next);
+      terms.coefficients.push_back(rest);
+      terms.magnitude += rest;
     } else {
       form.loose = rest;
     }
-    terms->magnitude = magnitude;
-    if (!terms->errors.empty()) form.terms = std::move(terms);
+    if (!terms.errors.empty()) form.terms = numbers_.Store(terms);
     Forget();
     return form;
   }
@@ -424,15 +347,52 @@ class Accumulation {
       sums_[error] = 0;
       seen_[error] = 0;
     }
+    std::fill(sums_.begin() + first_, sums_.begin() + last_, 0.0);
     errors_.clear();
+    first_ = last_ = 0;
+    run_terms_ = additions_ = 0;
     loose_ = added_ = 0;
   }
 
  private:
+  static constexpr int64_t kDearness = 16;
+  // Shorter runs of errors are not worth it.
+  static constexpr size_t kLeastRun = 8;
+
+  // How many of the errors from the one at i on are numbered without a gap.
+  static size_t RunFrom(const std::vector<int32_t>& errors, size_t i) {
+    auto is_run = [&](size_t size) {
+      return static_cast<size_t>(errors[i + size - 1] - errors[i]) == size - 1;
+    };
+    const size_t most = errors.size() - i;
+    if (is_run(most)) return most;
+    size_t size = 1;
+    while (2 * size < most && is_run(2 * size)) size *= 2;
+    for (size_t step = size; step > 0; step /= 2)
+      if (size + step < most && is_run(size + step)) size += step;
+    return size;
+  }
+
+  // Whether the run goes to the one range whose errors are not listed one by one. The range is not
+  // much longer than what was added to it, for all of it will be looked through.
+  bool TakesRun(int32_t first, size_t size) {
+    run_terms_ += static_cast<int64_t>(size);
+    const bool is_first = first_ == last_;
+    const int32_t last = first + static_cast<int32_t>(size);
+    const int32_t low = is_first ? first : std::min(first_, first);
+    const int32_t high = is_first ? last : std::max(last_, last);
+    if (high - low > 2 * run_terms_) return false;
+    first_ = low;
+    last_ = high;
+    return true;
+  }
+
   ErrorNumbers& numbers_;
-  std::vector<double>& sums_;  // by error; zero where not seen
+  std::vector<double>& sums_;  // by error; zero where nothing was added
   std::vector<uint8_t>& seen_;
-  std::vector<int32_t> errors_;
+  std::vector<int32_t> errors_;   // those seen, listed one by one
+  int32_t first_ = 0, last_ = 0;  // the range
+  int64_t run_terms_ = 0, additions_ = 0;
   double loose_ = 0, added_ = 0;
 };
 
@@ -553,11 +513,12 @@ double ErrorForm::Radius() const {
   return (std::fabs(scale) * terms->magnitude + loose) * (1 + kFormSlop);
 }
 
-void ErrorNumbers::FollowChoices(const Liberties& liberties) {
-  choices_ = &liberties;
-  most_terms_ = 1 << 16;
-  left_ = int64_t{1} << 28;
-  room_ = int64_t{1} << 25;
+void ErrorNumbers::FollowChoices(const Liberties& liberties) { choices_ = &liberties; }
+
+size_t ErrorNumbers::most_terms() const {
+  if (choices_ != nullptr) return 1 << 16;
+  const bool is_scarce = left_ < kLeft / 2 || *held_ > kRoom / 2;
+  return is_scarce ? 1 << 10 : 1 << 12;
 }
 
 int32_t ErrorNumbers::Next(int64_t i) {
@@ -571,10 +532,25 @@ bool ErrorNumbers::Take(int64_t terms) {
   return true;
 }
 
-bool ErrorNumbers::Keep(int64_t terms) {
-  if (terms > room_) return false;
-  room_ -= terms;
-  return true;
+ErrorTerms& ErrorNumbers::Scratch() {
+  scratch_.errors.clear();
+  scratch_.coefficients.clear();
+  scratch_.magnitude = 0;
+  return scratch_;
+}
+
+bool ErrorNumbers::HasRoom(const ErrorTerms& terms) const {
+  return *held_ + static_cast<int64_t>(terms.errors.size()) < kRoom;
+}
+
+std::shared_ptr<const ErrorTerms> ErrorNumbers::Store(const ErrorTerms& terms) {
+  if (!HasRoom(terms)) return nullptr;
+  const auto size = static_cast<int64_t>(terms.errors.size());
+  *held_ += size;
+  return {new ErrorTerms(terms), [held = held_, size](const ErrorTerms* stored) {
+            *held -= size;
+            delete stored;
+          }};
 }
 
 void NarrowElementwise(const OpContext& op, Array& result) {

@@ -9,6 +9,9 @@
 // derived, not guessed".
 #pragma once
 
+#include <atomic>
+#include <memory>
+
 #include "reference/fold.h"
 #include "reference/products.h"
 
@@ -23,20 +26,32 @@ class ErrorNumbers {
   bool follows_choices() const { return choices_ != nullptr; }
   // A new error, that of result i of an op; -1 when there are enough.
   int32_t Next(int64_t i);
-  size_t most_terms() const { return most_terms_; }
+  // A form of more terms becomes one of a single, new error. Fewer when what is left gets scarce: a
+  // program without any forms after a point would be worse off than one with short ones.
+  size_t most_terms() const;
   // Whether so many more terms may be looked at; they count from then on.
   bool Take(int64_t terms);
-  // Whether so many more may be stored.
-  bool Keep(int64_t terms);
+  void Spend(int64_t terms) { left_ -= terms; }
+  // Empty terms to write, until they are stored; for one use at a time.
+  ErrorTerms& Scratch();
+  // Whether the terms, and one more, can be kept beside all others that are alive.
+  bool HasRoom(const ErrorTerms& terms) const;
+  // The terms to keep; null if there is no room.
+  std::shared_ptr<const ErrorTerms> Store(const ErrorTerms& terms);
   // Room to add terms up in, by error; all zero between two uses.
   std::vector<double>& sums() { return sums_; }
   std::vector<uint8_t>& seen() { return seen_; }
 
  private:
+  // Terms to look at, and to hold at a time.
+  static constexpr int64_t kLeft = int64_t{1} << 30, kRoom = int64_t{1} << 24;
+
   const Liberties* choices_ = nullptr;
-  size_t most_terms_ = 1024;  // a form of more terms becomes one of a single, new error
   int32_t next_ = 0;
-  int64_t left_ = int64_t{1} << 26, room_ = int64_t{1} << 23;
+  int64_t left_ = kLeft;
+  // Of forms that are alive, which may outlive this.
+  std::shared_ptr<std::atomic<int64_t>> held_ = std::make_shared<std::atomic<int64_t>>(0);
+  ErrorTerms scratch_;
   std::vector<double> sums_;
   std::vector<uint8_t> seen_;
 };
