@@ -1,15 +1,25 @@
 // Prints how fast the oracle is: elements per second of the basic loops, plain and with bounds.
 #include <malloc.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <ctime>
 #include <functional>
+#include <string>
 
 #include "reference/interpreter.h"
 #include "reference/testing/float_program.h"
 
 namespace assay::reference {
 namespace {
+
+std::vector<std::string> wanted;
+
+bool IsWanted(const std::string& name) {
+  return wanted.empty() || std::any_of(wanted.begin(), wanted.end(), [&](const std::string& start) {
+           return name.rfind(start, 0) == 0;
+         });
+}
 
 // Processor time, so that other work on the machine does not count.
 double Now() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
@@ -26,6 +36,7 @@ double SecondsOf(const std::function<void()>& work) {
 
 void Report(const char* name, const Module& module, const std::vector<const Literal*>& arguments,
             double elements) {
+  if (!IsWanted(name)) return;
   auto oracle = MakeOracle();
   const double plain = SecondsOf([&] { (void)oracle->Evaluate(module, arguments, Limits{}).ok(); });
   const double bounds =
@@ -120,6 +131,7 @@ void Dot() {
 }
 
 void SmallPrograms() {
+  if (!IsWanted("programs")) return;
   constexpr int kPrograms = 500;
   auto oracle = MakeOracle();
   double plain = 0, bounds = 0;
@@ -142,7 +154,9 @@ void SmallPrograms() {
 }  // namespace
 }  // namespace assay::reference
 
-int main() {
+// Arguments: the beginnings of the names of what is to be measured; none: everything.
+int main(int argc, char** argv) {
+  assay::reference::wanted.assign(argv + 1, argv + argc);
   // As in the program assay.
   mallopt(M_MMAP_THRESHOLD, 1 << 28);
   mallopt(M_TRIM_THRESHOLD, 1 << 29);

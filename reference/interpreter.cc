@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "reference/blocks.h"
 #include "reference/bounds/forms.h"
 #include "reference/complex.h"
 #include "reference/dynamic_shapes.h"
@@ -489,21 +490,48 @@ absl::StatusOr<Value> Interpreter::RunPlan(const Plan& plan, absl::Span<const Va
     ~Leave() { --depth; }
   } leave{depth_};
   std::vector<Value> values(plan.steps.size());
+  auto context = [&](const Plan::Step& step, const Shape& shape,
+                     absl::Span<const Value* const> operands) {
+    const Opcode opcode = step.instruction->opcode();
+    const bool is_product = opcode == Opcode::kMultiply || opcode == Opcode::kDivide;
+    const bool is_rounded = is_product && !step.may_feed_sum && IsFloat(shape.element_type());
+    return OpContext{*step.instruction, shape, operands,
+                     is_rounded ? without_contraction_ : freedoms_, step.rewrites};
+  };
+  for (size_t number = 0; number < plan.steps.size(); ++number) {
+    const Plan::Step& step = plan.steps[number];
+    if (step.instruction->opcode() == Opcode::kParameter) {
+      values[number] = arguments[step.instruction->parameter_number()];
+    } else if (step.instruction->opcode() == Opcode::kConstant && lifted == nullptr) {
+      values[number] = step.constant;
+    }
+  }
+  const bool may_go_blockwise =
+      bounding() && lifted == nullptr && freedoms_.liberties == nullptr && watch_ == nullptr;
   for (size_t number = 0; number < plan.steps.size(); ++number) {
     const Plan::Step& step = plan.steps[number];
     const Instruction& instruction = *step.instruction;
-    if (instruction.opcode() == Opcode::kParameter) {
-      values[number] = arguments[instruction.parameter_number()];
+    if (instruction.opcode() == Opcode::kParameter) continue;
+    if (instruction.opcode() == Opcode::kConstant) {
+      if (lifted == nullptr) continue;
+      const Shape shape = Lift(instruction.shape(), *lifted);
+      values[number] = MakeValue(Array(Repeat(step.constant.array->literal, shape)), memory());
       continue;
     }
-    if (instruction.opcode() == Opcode::kConstant) {
-      values[number] =
-          lifted == nullptr
-              ? step.constant
-              : MakeValue(
-                    Array(Repeat(step.constant.array->literal, Lift(instruction.shape(), *lifted))),
-                    memory());
-      continue;
+    if (may_go_blockwise) {
+      const size_t end = EndOfBlockwiseSteps(plan, number, values);
+      if (end > number) {
+        auto apply = [&](const Plan::Step& one, const Shape& shape,
+                         absl::Span<const Value* const> operands) {
+          return Apply(*one.evaluation, context(one, shape, operands));
+        };
+        absl::Status status = RunBlockwise(plan, number, end, memory(), apply, values);
+        if (!status.ok()) return status;
+        for (size_t done = number; done < end; ++done)
+          for (int at : plan.steps[done].dead_after) values[at] = Value();
+        number = end - 1;
+        continue;
+      }
     }
     absl::InlinedVector<const Value*, 4> operands;
     for (int at : step.operands) operands.push_back(&values[at]);
@@ -517,12 +545,7 @@ absl::StatusOr<Value> Interpreter::RunPlan(const Plan& plan, absl::Span<const Va
       lifted_shape = *std::move(sized);
     }
     const bool as_written = lifted == nullptr && (!dynamic || windows);
-    const Shape& shape = as_written ? instruction.shape() : lifted_shape;
-    const bool is_product =
-        instruction.opcode() == Opcode::kMultiply || instruction.opcode() == Opcode::kDivide;
-    const bool is_rounded = is_product && !step.may_feed_sum && IsFloat(shape.element_type());
-    OpContext op{instruction, shape, operands, is_rounded ? without_contraction_ : freedoms_,
-                 step.rewrites};
+    const OpContext op = context(step, as_written ? instruction.shape() : lifted_shape, operands);
     absl::StatusOr<Value> value =
         windows ? ApplyToWindows(*this, *step.evaluation, op) : Apply(*step.evaluation, op);
     if (!value.ok()) return WithPlace(value.status(), instruction);

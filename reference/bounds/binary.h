@@ -573,10 +573,13 @@ bool IsPlainBlock(const OpContext& op, const Array& result, int64_t begin, int64
   if (!op.freedoms.flush || !kFlushes<T>) return true;
   constexpr T kTiny = std::numeric_limits<T>::min();
   for (const Literal* literal : {&op.literal(0), &op.literal(1), &result.literal}) {
-    bool any_subnormal = false;
-    for (T x : literal->data<T>().subspan(begin, end - begin))
-      any_subnormal |= std::fabs(x) < kTiny && x != 0;
-    if (any_subnormal) return false;
+    const absl::Span<const T> values = literal->data<T>().subspan(begin, end - begin);
+    if constexpr (std::is_same_v<T, float>) {
+      if (AnySubnormal(values)) return false;
+    } else {
+      for (T x : values)
+        if (std::fabs(x) < kTiny && x != 0) return false;
+    }
   }
   return true;
 }
@@ -590,16 +593,18 @@ inline constexpr bool kHasFloatLoop =
 template <typename Rule, typename T>
 void BoundBinaryBlock(const OpContext& op, Array& result, int64_t begin, int64_t end, double ulps) {
   if constexpr (std::is_same_v<T, float> && kHasFloatLoop<Rule>) {
-    const bool is_rewritten = MayBeRewritten(op);
-    const FloatOperand lhs(op.array(0), Rule::kConsumer), rhs(op.array(1), Rule::kConsumer);
-    const float* plain = result.literal.data<float>().data();
-    for (int64_t i = begin; i < end; ++i) {
-      if (is_rewritten || !BoundInFloatLoop<Rule>(op.freedoms, lhs, rhs, plain, result, i))
-        BoundBinaryElement<Rule, T>(op, result, i, ulps);
+    if (!MayBeRewritten(op)) {
+      int special[kBatch];
+      for (int64_t at = begin; at < end; at += kBatch) {
+        const int count = static_cast<int>(std::min<int64_t>(kBatch, end - at));
+        const int specials = BoundFloatBatch<Rule>(op, result, at, count, special);
+        for (int k = 0; k < specials; ++k)
+          BoundBinaryElement<Rule, T>(op, result, at + special[k], ulps);
+      }
+      return;
     }
-  } else {
-    for (int64_t i = begin; i < end; ++i) BoundBinaryElement<Rule, T>(op, result, i, ulps);
   }
+  for (int64_t i = begin; i < end; ++i) BoundBinaryElement<Rule, T>(op, result, i, ulps);
 }
 
 template <typename Rule>
