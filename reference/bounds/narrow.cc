@@ -57,7 +57,8 @@ class NarrowFormat {
     const Range<double> image = Image(exact);
     const bool one_image = image.HasFinite() && !image.Undecided() && image.radius == 0 &&
                            image.centre == plain && (image.flags & ~uint32_t{kZeroSignFree}) == 0;
-    const bool forced = exact.Single() || (one_image && plain != 0);
+    // A NaN or an infinity in a format without both is anything (operation semantics 1.5).
+    const bool forced = !image.Undecided() && (exact.Single() || (one_image && plain != 0));
     if (!is_view) {
       if (!forced) Store(result, i, image, 0);
       return;
