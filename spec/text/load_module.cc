@@ -1,6 +1,8 @@
+#include <algorithm>
 #include <fstream>
 #include <optional>
 #include <sstream>
+#include <string_view>
 
 #include "spec/base/strings.h"
 #include "spec/ops/verifier.h"
@@ -50,6 +52,39 @@ absl::Status Explain(const std::string& text, ReadOptions options,
   return ToStatus(diagnostics);
 }
 
+// What is given instead of HLO most often: the MLIR that frameworks lower to first, in its text or
+// as bytecode. Asked only of what could not be read.
+bool LooksLikeMlir(std::string_view content) {
+  if (content.substr(0, 4) == "ML\xEFR") return true;
+  size_t at = 0;
+  while (at < content.size()) {
+    const size_t end = std::min(content.find('\n', at), content.size());
+    std::string_view line = content.substr(at, end - at);
+    line.remove_prefix(std::min(line.find_first_not_of(" \t\r"), line.size()));
+    at = end + 1;
+    if (line.empty() || line.substr(0, 2) == "//") continue;
+    for (std::string_view start : {"module", "func.func", "builtin.module", "\"builtin.", "#"}) {
+      const std::string_view next = line.substr(std::min(start.size(), line.size()), 1);
+      const bool is_word =
+          start == "#" || next.empty() || next.find_first_of(" {\t\"") == 0 || start.back() == '.';
+      if (line.substr(0, start.size()) == start && is_word) return true;
+    }
+    return false;
+  }
+  return false;
+}
+
+absl::Status NotHlo(const std::string& path) {
+  return absl::InvalidArgumentError(StrCat(
+      path,
+      ": this is MLIR (StableHLO), not HLO. Lower it: in JAX by jax.jit(f).lower(...)"
+      ".compiler_ir('hlo').as_serialized_hlo_module_proto(), from a file by python -c \"import "
+      "sys; "
+      "from jaxlib import _jax; sys.stdout.buffer.write(_jax.mlir.mlir_module_to_xla_computation("
+      "open(sys.argv[1], 'rb').read(), False, False).as_serialized_hlo_module_proto())\" ",
+      path, " > NAME.hlo.pb"));
+}
+
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Module>> LoadModule(const std::string& path) {
@@ -75,6 +110,7 @@ absl::StatusOr<std::unique_ptr<Module>> LoadModule(const std::string& path) {
   absl::StatusOr<std::unique_ptr<Module>> module =
       binary ? ReadModuleProto(content) : ReadModule(content, options);
   if (!module.ok()) {
+    if (LooksLikeMlir(content)) return NotHlo(path);
     if (!binary) return module.status();
     return absl::Status(module.status().code(),
                         StrCat(path, ": ", ToStd(module.status().message())));

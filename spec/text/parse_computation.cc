@@ -5,6 +5,26 @@
 #include "spec/text/parser.h"
 
 namespace assay::text_internal {
+namespace {
+
+// Where the body's own '}' stands behind the instruction that begins at `start`, on the same line;
+// npos when it does not.
+size_t ClosingBraceOnLine(std::string_view text, size_t start) {
+  int64_t depth = 0;
+  for (size_t at = start; at < text.size() && text[at] != '\n'; ++at) {
+    if (text[at] == '"') {
+      for (++at; at < text.size() && text[at] != '"' && text[at] != '\n';) {
+        at += text[at] == '\\' ? 2 : 1;
+      }
+      if (at >= text.size() || text[at] == '\n') return std::string_view::npos;
+    }
+    if (text[at] == '{') ++depth;
+    if (text[at] == '}' && --depth < 0) return at;
+  }
+  return std::string_view::npos;
+}
+
+}  // namespace
 
 bool Parser::ParseComputation() {
   bool is_entry = false;
@@ -116,6 +136,14 @@ bool Parser::StartsInstruction(size_t line_start) const {
 // Recovery: the error lies in the instruction that begins at `start`.
 void Parser::SkipToNextInstruction(size_t start) {
   std::string_view text = lexer_.text();
+  if (const size_t brace = ClosingBraceOnLine(text, start); brace != std::string_view::npos) {
+    // One brace too many is followed by more of the body, or by its end.
+    const size_t next = text.find_first_not_of(" \t\r\n", brace + 1);
+    if (next == std::string_view::npos || !StartsInstruction(next)) {
+      lexer_.Seek(brace);
+      return;
+    }
+  }
   size_t at = std::max(lexer_.position(), start + 1);
   // The parser may have looked past the end of the line for what was missing.
   while (at > start + 1 &&

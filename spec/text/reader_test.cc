@@ -15,6 +15,7 @@ namespace assay {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 std::string TestData(const std::string& name) {
   return ReadWholeFile(std::filesystem::path(ASSAY_SOURCE_DIR) / "spec" / "text" / "testdata" /
@@ -320,6 +321,30 @@ TEST(Reader, ShowsTheLineAndGoesOn) {
 }
 
 // The verifier's errors have the places of a text, also where a name was made unique.
+// A body that ends on the line of an error ends there, and what follows is read as what it is.
+TEST(Reader, ABraceBehindAnErrorEndsTheBody) {
+  const absl::Status status = ReadModule(R"(HloModule m
+f { a = s32[] parameter(0)
+  ROOT r = s32[] add(a, nowhere), metadata={op_name="}"} }
+ENTRY e { x = s32[] parameter(0)
+  ROOT r = s32[] call(x), to_apply=f }
+)")
+                                  .status();
+  const std::string message(status.message());
+  EXPECT_THAT(message, HasSubstr("nowhere"));
+  EXPECT_THAT(message, Not(HasSubstr("second ROOT")));
+  EXPECT_THAT(message, Not(HasSubstr("numbered 0")));
+  // One brace too many ends nothing: the next error is reported too.
+  const absl::Status two = ReadModule(R"(HloModule m
+ENTRY e { x = f32[4] parameter(0)
+  s = f32[1] slice(x, y), slice={[0:1]}}
+  ROOT r = f32[1] negate(nowhere)
+}
+)")
+                               .status();
+  EXPECT_THAT(std::string(two.message()), HasSubstr("nowhere"));
+}
+
 TEST(LoadModule, TheVerifierShowsTheLine) {
   const std::string path = testing::TempDir() + "/verifier_places.hlo";
   std::ofstream(path) << "HloModule m, input_output_alias={ {}: (7, {}) }\n"
