@@ -210,9 +210,12 @@ Computation* Module::CloneComputation(const Computation& computation, std::strin
       }
     }
   }
-  for (Computation* candidate : ComputationPostOrder()) {
+  // It may be of another module, or of none yet.
+  const Module& home = computation.parent() == nullptr ? *this : *computation.parent();
+  for (Computation* candidate : home.ComputationPostOrder()) {
     if (reached.contains(candidate)) order.push_back(candidate);
   }
+  if (computation.parent() == nullptr) order.push_back(&computation);
   for (const Computation* source : order) {
     Computation* target = AddComputation(source->name_ + "." + std::string(suffix));
     target->execution_thread_ = source->execution_thread_;

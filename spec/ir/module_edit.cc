@@ -153,6 +153,7 @@ absl::StatusOr<Instruction*> Module::OutlineExpressionFromComputation(
   if (instructions.empty()) return error("there are no instructions");
   const absl::flat_hash_set<const Instruction*> members(instructions.begin(), instructions.end());
   if (members.size() != instructions.size()) return error("an instruction is given twice");
+  if (members.contains(nullptr)) return error("one of the instructions is null");
   absl::flat_hash_set<const Instruction*> before;
   Instruction* output = nullptr;
   for (Instruction* instruction : instructions) {

@@ -108,5 +108,26 @@ TEST(Module, ComputationPostOrderPutsCalleesFirst) {
   EXPECT_EQ(module.computations().size(), 3u);
 }
 
+// What is copied may be of another module, or of none.
+TEST(Module, ClonesAComputationFromElsewhere) {
+  Module from("from"), to("to");
+  const Shape shape = Shape::Scalar(ElementType::kS32);
+  Computation* outer = from.AddComputation("outer");
+  Computation* inner = from.AddComputation("inner");
+  inner->set_root(inner->AddParameter(0, shape));
+  outer->set_root(outer->Add(Opcode::kCall, shape, {outer->AddParameter(0, shape)}, {}, {inner}));
+  Computation* copy = to.CloneComputation(*outer);
+  EXPECT_EQ(to.computation_count(), 2);
+  EXPECT_EQ(from.computation_count(), 2);
+  EXPECT_EQ(copy->parent(), &to);
+  EXPECT_EQ(copy->root()->callee()->parent(), &to);
+  EXPECT_TRUE(to.CheckUniqueNamesAndIdsForComputationsAndInstructions().ok());
+
+  std::unique_ptr<Computation> alone = Computation::Create("alone");
+  alone->set_root(alone->AddParameter(0, shape));
+  EXPECT_EQ(to.CloneComputation(*alone)->name(), "alone.clone");
+  EXPECT_EQ(to.computation_count(), 3);
+}
+
 }  // namespace
 }  // namespace assay
