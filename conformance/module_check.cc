@@ -33,6 +33,15 @@ CheckStatus StatusOf(const absl::Status& error) {
   }
 }
 
+// A limit of the oracle is no crash: nobody knows which answers are right. Devices that wait for
+// each other are the program's fault and have another class.
+CheckStatus OracleStatusOf(const absl::Status& error) {
+  const ErrorClass error_class = ClassOf(error);
+  const bool is_limit =
+      error_class == ErrorClass::kTimeout || error_class == ErrorClass::kOutOfMemory;
+  return is_limit ? CheckStatus::kInconclusive : StatusOf(error);
+}
+
 std::string ErrorText(const absl::Status& error) {
   return StrCat(Name(ClassOf(error)), ": ", ToStd(error.message()));
 }
@@ -183,7 +192,7 @@ ModuleResult CheckModule(const CaseFile& file, Oracle& oracle, Backend* backend,
   absl::StatusOr<Expectation> expectation = ExpectCase(**module, *arrays, oracle, options);
   result.oracle_seconds = Now() - start;
   if (!expectation.ok()) {
-    return Ended(result, StatusOf(expectation.status()),
+    return Ended(result, OracleStatusOf(expectation.status()),
                  StrCat("oracle: ", ErrorText(expectation.status())));
   }
   if (!arrays->stored.empty()) {

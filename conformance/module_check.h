@@ -20,7 +20,7 @@ enum class CheckStatus : uint8_t {
   kInconclusive,
   kUnsupported,  // the oracle or the backend says that it does not do this, by name
   kFailed,
-  kCrashed,     // died, hung, or ran out of memory
+  kCrashed,     // the backend died, hung, or ran out of memory; a limit of the oracle: inconclusive
   kUnreadable,  // no module, or no arrays that fit it
 };
 std::string_view Name(CheckStatus status);

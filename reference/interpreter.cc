@@ -222,6 +222,20 @@ void ContractProducts(const Plan& plan, const Plan::Step& step, absl::Span<const
   result = MakeValue(std::move(contracted), memory);
 }
 
+// A limit says in which instruction it was met: the innermost, other errors name theirs themselves.
+absl::Status WithPlace(const absl::Status& status, const Instruction& at) {
+  constexpr char kPlaced[] = "assay/placed";
+  const ErrorClass error_class = ClassOf(status);
+  const bool is_limit =
+      error_class == ErrorClass::kTimeout || error_class == ErrorClass::kOutOfMemory;
+  if (!is_limit || status.GetPayload(kPlaced).has_value()) return status;
+  absl::Status placed =
+      MakeError(error_class, StrCat("computation ", at.parent()->name(), ", instruction ",
+                                    at.name(), ": ", ToStd(status.message())));
+  placed.SetPayload(kPlaced, absl::Cord("1"));
+  return placed;
+}
+
 Literal Repeat(const Literal& scalar, const Shape& shape) {
   Literal result(shape);
   size_t width = scalar.bytes().size();
@@ -242,9 +256,10 @@ Budget::Budget(const Limits& limits)
 
 absl::Status Budget::Take(int64_t steps) {
   if (steps > steps_left_) {
-    return MakeError(ErrorClass::kTimeout,
-                     StrCat("the program needs more than the limit of ", limits_.steps,
-                            " element evaluations; raise the step limit if it does end"));
+    return MakeError(
+        ErrorClass::kTimeout,
+        StrCat("the program needs more than the limit of ", limits_.steps,
+               " element evaluations; raise the step limit (--max-steps) if it does end"));
   }
   steps_left_ -= steps;
   next_clock_check_ -= steps + 64;  // an instruction costs something even without elements
@@ -252,7 +267,8 @@ absl::Status Budget::Take(int64_t steps) {
   next_clock_check_ = kClockInterval;
   if (std::chrono::steady_clock::now() < deadline_) return absl::OkStatus();
   return MakeError(ErrorClass::kTimeout,
-                   StrCat("the oracle ran longer than the limit of ", limits_.seconds, " seconds"));
+                   StrCat("the oracle ran longer than the limit of ", limits_.seconds,
+                          " seconds; raise the time limit (--timeout) if it does end"));
 }
 
 Interpreter::Interpreter(Budget& budget, const Profile* profile)
@@ -461,7 +477,7 @@ absl::StatusOr<Value> Interpreter::RunPlan(const Plan& plan, absl::Span<const Va
                  step.divisor_is_invariant};
     absl::StatusOr<Value> value =
         windows ? ApplyToWindows(*this, *step.evaluation, op) : Apply(*step.evaluation, op);
-    if (!value.ok()) return value.status();
+    if (!value.ok()) return WithPlace(value.status(), instruction);
     values[number] = *std::move(value);
     if (freedoms_.liberties != nullptr)
       ContractProducts(plan, step, values, *freedoms_.liberties, memory(), values[number]);

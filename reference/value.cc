@@ -18,7 +18,7 @@ absl::Status MemoryMeter::Check(int64_t bytes) const {
   if (bytes <= limit_ - live_) return absl::OkStatus();
   return MakeError(ErrorClass::kOutOfMemory,
                    StrCat("the values of the program need more than the limit of ", limit_,
-                          " bytes; raise the memory limit or take smaller shapes"));
+                          " bytes; raise the memory limit (--max-memory) or take smaller shapes"));
 }
 
 void MemoryMeter::Add(int64_t bytes) {

@@ -6,6 +6,7 @@
 #include "optimized/cpu/cpu_backend.h"
 #include "optimized/pipeline.h"
 #include "reference/interpreter.h"
+#include "spec/base/strings.h"
 
 namespace assay {
 namespace {
@@ -17,9 +18,16 @@ std::string& PythonPath() {
 
 }  // namespace
 
-void AddPythonOption(OptionList& line) {
+void AddBackendOption(OptionList& line, std::string& backend, const std::string& text,
+                      const std::string& name) {
+  const DeclaredOption option = line.Add(name, backend, text);
+  if (!backend.empty()) option.ShowDefault();
   line.Add("--python", PythonPath(),
            "Interpreter with jaxlib, for the backend xla (default: $ASSAY_XLA_PYTHON)");
+}
+
+std::string PythonArgument() {
+  return PythonPath().empty() ? "" : StrCat(" --python ", PythonPath());
 }
 
 const BackendRegistry& Backends() {

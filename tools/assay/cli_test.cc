@@ -90,7 +90,11 @@ TEST(Cli, ExitStatus) {
       {"run --profile fast module.hlo", 2, "fast not in {strict,xla}"},
       {"explain --profiles", 0, "xla"},
       {"conform --filter no-such-golden", 2, "no-such-golden"},
-      {"report html --db empty.db", 2, "holds no run yet"},
+      {"report html --db no-such.db", 2, "there is no result store no-such.db"},
+      {"check --help", 0, "--python"},
+      {"run --help", 0, "--python"},
+      {"print --help", 0, "--python"},
+      {"defects --help", 0, "--python"},
       {"print --decisions /nonexistent.hlo", 2, "nonexistent"},
       {"replay", 2, "--seed"},
       {"defects", 0, "ds-of-ds-clamp"},
@@ -113,7 +117,7 @@ TEST(Cli, ExitStatus) {
 TEST(Cli, EveryVerbHasHelpWithAnExample) {
   for (const char* verb :
        {"check", "run", "verify", "print", "graph", "fuzz", "gen", "reduce", "blame", "replay",
-        "defects", "conform", "bench", "report", "ops", "explain"}) {
+        "defects", "conform", "bench", "report", "ops", "explain", "completion"}) {
     Output output = Assay(std::string(verb) + " --help");
     EXPECT_EQ(output.status, 0) << verb;
     EXPECT_THAT(output.text, HasSubstr("Example:\n  assay " + std::string(verb))) << verb;
@@ -124,7 +128,7 @@ TEST(Cli, EveryVerbHasHelpWithAnExample) {
 // What bash offers behind `words`, the last of which is being written.
 std::string Completions(const std::vector<std::string>& words) {
   std::string script =
-      "source '" + Source("tools/assay-completion.bash") + "'; COMP_WORDS=('" ASSAY_PROGRAM "'";
+      "source <('" ASSAY_PROGRAM "' completion bash); COMP_WORDS=('" ASSAY_PROGRAM "'";
   for (const std::string& word : words) script += " '" + word + "'";
   script += "); COMP_CWORD=" + std::to_string(words.size()) + "; _assay; echo \"${COMPREPLY[*]}\"";
   const std::string file = WriteFile("completion.bash", script + "\n");
@@ -138,6 +142,38 @@ TEST(Cli, CompletionOffersVerbsOptionsAndWords) {
   EXPECT_EQ(Completions({"print", "--format", "c"}), "canonical\n");
   EXPECT_EQ(Completions({"fuzz", "--defect", "ds-of-ds-c"}), "ds-of-ds-clamp\n");
   EXPECT_EQ(Completions({"explain", "stochastic"}), "stochastic-convert\n");
+  EXPECT_EQ(Completions({"check", "--profile", "s"}), "strict\n");
+  EXPECT_EQ(Completions({"bench", "--peer", "xla-"}), "xla-opt\n");
+  EXPECT_EQ(Completions({"completion", "f"}), "fish\n");
+}
+
+// What the other shells make of their scripts, where they are installed.
+TEST(Cli, FishCompletes) {
+  if (Shell("command -v fish").status != 0) GTEST_SKIP() << "no fish here";
+  const auto offered = [](const std::string& line) {
+    return Shell("fish --no-config -c \"'" ASSAY_PROGRAM
+                 "' completion fish | source; complete -C '" +
+                 line + "'\"")
+        .text;
+  };
+  EXPECT_THAT(offered("assay repl"), HasSubstr("replay\t"));
+  EXPECT_THAT(offered("assay check --pow"), HasSubstr("--power\t"));
+  EXPECT_THAT(offered("assay print --format c"), HasSubstr("canonical"));
+  EXPECT_THAT(offered("assay explain stochastic"), HasSubstr("stochastic-convert"));
+}
+
+TEST(Cli, ZshReadsItsScript) {
+  if (Shell("command -v zsh").status != 0) GTEST_SKIP() << "no zsh here";
+  const Output output =
+      Shell("zsh -f -c \"autoload -Uz compinit; compinit -D; source <('" ASSAY_PROGRAM
+            "' completion zsh); echo \\$_comps[assay]; "
+            // The function, with what it would hand to zsh's own.
+            "_describe() { print -l \\$verbs }; _arguments() { print -l -- \\$@ }; "
+            "words=(assay ''); CURRENT=2; _assay; words=(assay print ''); CURRENT=3; _assay\"");
+  EXPECT_EQ(output.status, 0) << output.text;
+  EXPECT_THAT(output.text, HasSubstr("_assay\n"));
+  EXPECT_THAT(output.text, HasSubstr("replay:Run one case"));
+  EXPECT_THAT(output.text, HasSubstr(":value:(short long canonical proto)"));
 }
 
 // The binary form is read where text is, and says the same.
@@ -221,6 +257,47 @@ TEST(Cli, RunPrintsValuesAndBounds) {
   EXPECT_EQ(output.status, 0) << output.text;
   EXPECT_THAT(output.text, HasSubstr("exactly one right answer"));
   EXPECT_THAT(output.LastLine(), HasSubstr("verdict: pass"));
+}
+
+// Who raises a limit must know which one, and nobody may take it for a crash of the tested.
+TEST(Cli, ALimitOfTheOracleIsInconclusiveAndNamesItsOption) {
+  const std::string loop = WriteFile("loop.hlo", R"(HloModule m
+body { b = s32[] parameter(0)
+  one = s32[] constant(1)
+  ROOT n = s32[] add(b, one) }
+condition { c = s32[] parameter(0)
+  m = s32[] constant(1000000000)
+  ROOT l = pred[] compare(c, m), direction=LT }
+ENTRY e { x = s32[] constant(0)
+  ROOT w = s32[] while(x), condition=condition, body=body }
+)");
+  for (const char* option : {"--max-steps 1000", "--timeout 0.2", "--max-memory 5"}) {
+    const Output output = Assay(std::string("check --no-db --backend none ") + option + " " + loop);
+    EXPECT_EQ(output.status, 0) << output.text;
+    EXPECT_EQ(output.LastLine(), "0 passed, 0 failed, 1 inconclusive, 0 unsupported, 0 crashed");
+    const std::string name = std::string(option).substr(0, std::string(option).find(' '));
+    EXPECT_THAT(output.text, HasSubstr(name)) << output.text;
+  }
+  EXPECT_THAT(Assay("check --no-db --backend none --max-steps 1000 " + loop).text,
+              HasSubstr("instruction "));
+}
+
+// What frameworks lower to first is named, with the way to HLO, by every verb that reads a module.
+TEST(Cli, MlirIsNamedAsSuch) {
+  const std::string text = WriteFile(
+      "stable.mlir",
+      "// a comment\nmodule @f attributes {mhlo.num_partitions = 1 : i32} {\n  func.func public "
+      "@main(%arg0: tensor<4xf32>) -> tensor<4xf32> {\n    return %arg0 : tensor<4xf32>\n  }\n}\n");
+  for (const char* verb : {"check", "run", "print", "graph", "blame", "reduce"}) {
+    const Output output = Assay(std::string(verb) + " " + text);
+    EXPECT_EQ(output.status, 2) << verb << output.text;
+    EXPECT_THAT(output.text, HasSubstr("this is MLIR (StableHLO), not HLO. Lower it")) << verb;
+  }
+  EXPECT_EQ(Assay("verify " + text).status, 1);
+  const std::string bytecode = WriteFile("stable.mlirbc", std::string("ML\xEFR\x0D\x01\0", 7));
+  EXPECT_THAT(Assay("verify " + bytecode).text, HasSubstr("this is MLIR"));
+  // HLO that is wrong stays HLO.
+  EXPECT_THAT(Assay("verify " + WriteFile("bad.hlo", kBad)).text, Not(HasSubstr("MLIR")));
 }
 
 TEST(Cli, ReportFollowsARecordedRun) {

@@ -259,9 +259,8 @@ void DeclareBench(OptionList& line, VerbAction& action) {
   line.Add("PATH", options->paths,
            "Modules, or folders of modules; manifest.json says how inputs are drawn")
       .Required();
-  line.Add("--backend", options->backend, "Who is measured").ShowDefault();
+  AddBackendOption(line, options->backend, "Who is measured");
   line.Add("--peer", options->peer, "Beside whom; it gets the same arrays, turn by turn");
-  AddPythonOption(line);
   line.Add("--min-time", options->min_time, "Of timed runs per workload and backend").ShowDefault();
   line.Add("--compiles", options->compiles, "Timed compilations per workload and backend")
       .Positive()

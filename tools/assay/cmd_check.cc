@@ -79,15 +79,27 @@ class Checker {
       nlohmann::json json = nlohmann::json::parse(child.bytes, nullptr, false);
       if (json.is_object()) return ModuleResultFromJson(json);
     }
-    ModuleResult result;
-    result.name = file.name;
-    result.path = file.module_path;
-    result.status = CheckStatus::kCrashed;
-    result.detail = StrCat("while ", step.Get(), ": ", child.Describe());
-    return result;
+    return Died(file, step.Get(), child);
   }
 
  private:
+  // Under a limit of ours the backend is to blame only for what it was doing itself.
+  static ModuleResult Died(const CaseFile& file, const std::string& step, const Isolated& child) {
+    const bool out_of_time = child.end == Isolated::End::kTimeout;
+    const bool is_limit = out_of_time || child.end == Isolated::End::kOutOfMemory;
+    const bool is_backend = step == "compiling" || step == "running";
+    ModuleResult result;
+    result.name = file.name;
+    result.path = file.module_path;
+    result.status = is_limit && !is_backend ? CheckStatus::kInconclusive : CheckStatus::kCrashed;
+    result.detail = StrCat("while ", step, ": ", child.Describe());
+    if (is_limit) {
+      StrAppend(&result.detail, "; ", out_of_time ? "--timeout" : "--max-memory",
+                " raises the limit");
+    }
+    return result;
+  }
+
   std::string InChild(const CaseFile& file, SharedStep& step) {
     absl::StatusOr<std::unique_ptr<Backend>> backend = nullptr;
     if (options_.backend != "none") {
@@ -250,7 +262,10 @@ void PrintFailure(const ModuleResult& result, const Options& options) {
     PrintIndented(StrCat(subject.subject, ": ", Name(subject.status)));
     PrintIndented(subject.detail);
   }
-  PrintIndented(StrCat("repeat: assay check ", result.path, " --backend ", options.backend));
+  PrintIndented(StrCat("repeat: assay check ", result.path, " --backend ", options.backend,
+                       PythonArgument(),
+                       options.profile.empty() ? "" : StrCat(" --profile ", options.profile),
+                       options.seed == Options{}.seed ? "" : StrCat(" --seed ", options.seed)));
 }
 
 // What was not passed: one line where nothing is wrong, otherwise the reason and the command that
@@ -416,8 +431,7 @@ void DeclareCheck(OptionList& line, VerbAction& action) {
   line.Add("PATH", options->paths,
            "Modules, or folders of modules; NAME.npz beside NAME.hlo has in0.. and out0..")
       .Required();
-  line.Add("--backend", options->backend, "Who is judged; none: only the stored results")
-      .ShowDefault();
+  AddBackendOption(line, options->backend, "Who is judged; none: only the stored results");
   line.Add("--profile", options->profile,
            "strict or xla, by which the backend and the stored results are judged; default: xla")
       .OneOf({"strict", "xla"});

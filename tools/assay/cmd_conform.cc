@@ -179,13 +179,12 @@ void DeclareConform(OptionList& line, VerbAction& action) {
   line.Add("--suite", options->suite, "goldens: worked examples of the documents")
       .OneOf({"goldens"})
       .ShowDefault();
-  line.Add("--backend", options->backend, "Who is judged").ShowDefault();
+  AddBackendOption(line, options->backend, "Who is judged");
   line.Add("--filter", options->filter, "Only goldens with this text in their name");
   line.AddFlag("--all", options->all, "A line for every op, not only for every file");
   line.AddFlag("--json", options->json, "One JSON object per golden, then a summary");
   options->limits.Declare(line);
   options->record.Declare(line);
-  AddPythonOption(line);
   action = [options] { return Run(*options); };
 }
 

@@ -199,7 +199,7 @@ int Run(const Options& options) {
 void DeclareDefects(OptionList& line, VerbAction& action) {
   auto options = std::make_shared<Options>();
   line.AddFlag("--run", options->run, "Run a campaign with each; exit status 1 if one survives");
-  line.Add("--backend", options->backend, "In whom they are planted").ShowDefault();
+  AddBackendOption(line, options->backend, "In whom they are planted");
   line.Add("--time", options->time, "Longest campaign per defect").ShowDefault();
   line.Add("--only", options->only, "Run this one alone");
   line.Add("--seed", options->seed, "Of the campaigns").ShowDefault();

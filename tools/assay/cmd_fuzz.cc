@@ -72,7 +72,7 @@ int Run(Options options) {
 
 void DeclareFuzz(OptionList& line, VerbAction& action) {
   auto options = std::make_shared<Options>();
-  line.Add("--backend", options->backend, "Who is compared with the oracle").ShowDefault();
+  AddBackendOption(line, options->backend, "Who is compared with the oracle");
   line.Add("--time", options->time, "How long: 30s, 10m, 1h (default 30s)");
   line.Add("--count", options->campaign.count, "How many programs").Positive();
   line.Add("--seed", options->campaign.seed, "Program i is a function of the seed and i")
@@ -95,7 +95,6 @@ void DeclareFuzz(OptionList& line, VerbAction& action) {
   line.AddFlag("--no-triage", options->no_triage, "Count findings; do not blame, reduce, explain");
   line.AddFlag("--json", options->json, "One JSON object at the end");
   options->record.Declare(line);
-  AddPythonOption(line);
   action = [options] { return Run(*options); };
 }
 

@@ -142,10 +142,9 @@ void DeclareGen(OptionList& line, VerbAction& action) {
   line.Add("--index", options->index, "Of the first program").ShowDefault();
   line.Add("--count", options->count, "How many programs").Positive().ShowDefault();
   line.AddFlag("--foreign", options->foreign, "Only what every implementation of HLO promises");
-  line.Add("--backend", options->backend, "Leave out what it does not take, as its campaigns do");
+  AddBackendOption(line, options->backend, "Leave out what it does not take, as its campaigns do");
   line.AddFlag("--stats", options->stats, "Count what is in the programs instead");
   line.Add("-o,--out", options->out, "Write SEED-INDEX.hlo and .npz there");
-  AddPythonOption(line);
   line.AddFlag("--json", options->json, "A JSON object per program, or per op with --stats");
   action = [options] {
     absl::StatusOr<GeneratorOptions> generator = GeneratorFor(options->backend, options->foreign);

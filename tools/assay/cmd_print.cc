@@ -120,7 +120,8 @@ void DeclarePrint(OptionList& line, VerbAction& action) {
       .ShowDefault();
   line.AddFlag("--async-sugar", options->async_sugar,
                "dot-start(...) for an async-start around one dot (short always does)");
-  line.Add("--optimized", options->optimized, "What this backend's passes make of it");
+  AddBackendOption(line, options->optimized, "What this backend's passes make of it",
+                   "--optimized");
   line.Add("--limit", options->limit, "Refuse the backend's decisions above this number");
   line.AddFlag("--decisions", options->decisions, "List the backend's decisions instead");
   line.AddFlag("--json", options->json, "JSON objects instead");

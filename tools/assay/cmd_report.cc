@@ -1,5 +1,7 @@
 // assay report: the page about the latest runs.
+#include <filesystem>
 #include <memory>
+#include <system_error>
 
 #include "reports/page.h"
 #include "spec/base/strings.h"
@@ -21,6 +23,12 @@ struct Options {
 };
 
 int Run(const Options& options) {
+  // A store is made for those who write; whoever asks for a report has mistyped its path.
+  if (std::error_code error; !std::filesystem::exists(options.db, error)) {
+    return Fail(
+        absl::NotFoundError(StrCat("there is no result store ", options.db,
+                                   "; assay check, fuzz, conform and bench write one (--db)")));
+  }
   absl::StatusOr<std::unique_ptr<Store>> store = Store::Open(options.db);
   if (!store.ok()) return Fail(store.status());
   absl::StatusOr<std::vector<RunRow>> runs = (*store)->Latest(options.runs);

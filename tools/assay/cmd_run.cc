@@ -271,7 +271,7 @@ void DeclareRun(OptionList& line, VerbAction& action) {
   options->inputs.DeclareDevices(line);
   line.Add("--infeed", options->infeed,
            "Arrays item0, item1, ... (of device 1: item0_d1) that infeeds take, in an .npz file");
-  line.Add("--backend", options->backend, "Who runs it").ShowDefault();
+  AddBackendOption(line, options->backend, "Who runs it");
   line.AddFlag("--bounds", options->bounds, "Show which answers are right, and judge");
   line.AddFlag("--widths", options->widths,
                "Show per instruction how wide the bounds are, and where they become useless");

@@ -8,6 +8,7 @@
 #include "CLI/Config.hpp"
 #include "CLI/Formatter.hpp"
 #include "absl/strings/numbers.h"
+#include "absl/strings/str_split.h"
 #include "reports/version.h"
 #include "tools/assay/terminal.h"
 #include "tools/assay/verb.h"
@@ -87,6 +88,45 @@ template DeclaredOption OptionList::AddCall(const std::string&, std::function<vo
 template DeclaredOption OptionList::AddCall(const std::string&,
                                             std::function<void(const uint64_t&)>,
                                             const std::string&) const;
+
+namespace {
+
+// "TEXT:{strict,xla}", as OneOf leaves it.
+std::vector<std::string> ChoicesOf(const CLI::Option& option) {
+  const std::string type = option.get_type_name();
+  const size_t open = type.find('{'), close = type.rfind('}');
+  if (open == std::string::npos || close == std::string::npos) return {};
+  return absl::StrSplit(type.substr(open + 1, close - open - 1), ',');
+}
+
+DeclaredWord WordOf(const CLI::Option& option) {
+  DeclaredWord word;
+  word.text = option.get_description();
+  word.is_option = !option.get_positional();
+  word.takes_value = option.get_items_expected_max() > 0;
+  word.choices = ChoicesOf(option);
+  if (!word.is_option) word.names = {option.get_name(true)};
+  for (const std::string& name : option.get_snames()) word.names.push_back("-" + name);
+  for (const std::string& name : option.get_lnames()) word.names.push_back("--" + name);
+  return word;
+}
+
+}  // namespace
+
+std::vector<DeclaredVerb> ListDeclared(const std::vector<Verb>& verbs) {
+  std::vector<DeclaredVerb> all;
+  CLI::App app;
+  for (const Verb& verb : verbs) {
+    CLI::App* declared = app.add_subcommand(verb.name, verb.summary);
+    VerbAction action;
+    OptionList line(declared);
+    verb.declare(line, action);
+    DeclaredVerb& entry = all.emplace_back(DeclaredVerb{verb.name, verb.summary, {}});
+    for (const CLI::Option* option : declared->get_options())
+      entry.words.push_back(WordOf(*option));
+  }
+  return all;
+}
 
 int RunVerbs(const std::vector<Verb>& verbs, int argc, char** argv) {
   CLI::App app("Assay tells whether a tensor compiler is right and fast.", "assay");

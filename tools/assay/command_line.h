@@ -48,6 +48,21 @@ class OptionList {
 
 struct Verb;
 
+// What a verb declares, for completion: an option's names ("-o", "--out") or the one name ("PATH")
+// of what stands without a dash.
+struct DeclaredWord {
+  std::vector<std::string> names;
+  bool is_option = true;
+  bool takes_value = false;
+  std::string text;
+  std::vector<std::string> choices;  // the words that it may be; empty: any
+};
+struct DeclaredVerb {
+  std::string name, summary;
+  std::vector<DeclaredWord> words;
+};
+std::vector<DeclaredVerb> ListDeclared(const std::vector<Verb>& verbs);
+
 // Reads the arguments, runs the verb and returns the exit status.
 int RunVerbs(const std::vector<Verb>& verbs, int argc, char** argv);
 

@@ -15,8 +15,12 @@ namespace assay {
 
 // All families of backends that this build has.
 const BackendRegistry& Backends();
-// Declares --python: the interpreter with jaxlib that the xla backends use.
-void AddPythonOption(OptionList& line);
+// Declares the option `name` (--backend) with its default, and --python: the interpreter with
+// jaxlib that the xla backends use.
+void AddBackendOption(OptionList& line, std::string& backend, const std::string& text,
+                      const std::string& name = "--backend");
+// " --python PATH" when it was given, for commands that repeat something.
+std::string PythonArgument();
 absl::StatusOr<std::unique_ptr<Backend>> OpenBackend(const std::string& name);
 // How a campaign on that backend generates its programs; "": without regard to any.
 absl::StatusOr<GeneratorOptions> GeneratorFor(const std::string& backend, bool foreign);

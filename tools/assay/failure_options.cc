@@ -49,10 +49,9 @@ void FailureOptions::Declare(OptionList& line, bool generated) {
   const DeclaredOption from = line.Add("PATH", path, "A bug folder, or a module");
   if (!generated) from.Required();
   inputs.Declare(line);
-  line.Add("--backend", backend, "Who fails (default: that of the bug folder, or cpu)");
+  AddBackendOption(line, backend, "Who fails (default: that of the bug folder, or cpu)");
   line.Add("--profile", profile, "strict or xla; default: the backend's");
   line.Add("--defect", defect, "Plant this defect first");
-  AddPythonOption(line);
   if (!generated) return;
   line.Add("--seed", seed, "Of the campaign").ShowDefault();
   line.Add("--index", index, "Of the case in the campaign");

@@ -37,9 +37,13 @@ const std::vector<Verb> kVerbs = {
     {"ops", "The op table: what is read, what has a meaning", "assay ops --defined", DeclareOps},
     {"explain", "Meaning, constraints and numeric contract of an op", "assay explain dynamic-slice",
      DeclareExplain},
+    {"completion", "Write what lets a shell complete verbs, options and words",
+     "assay completion bash > ~/.local/share/bash-completion/completions/assay", DeclareCompletion},
 };
 
 }  // namespace
+
+const std::vector<Verb>& Verbs() { return kVerbs; }
 
 int Main(int argc, char** argv) { return RunVerbs(kVerbs, argc, argv); }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <vector>
 
 #include "tools/assay/command_line.h"
 
@@ -25,9 +26,13 @@ struct Verb {
   void (*declare)(OptionList& line, VerbAction& action);
 };
 
+// The table, in main.cc.
+const std::vector<Verb>& Verbs();
+
 void DeclareBench(OptionList& line, VerbAction& action);
 void DeclareBlame(OptionList& line, VerbAction& action);
 void DeclareCheck(OptionList& line, VerbAction& action);
+void DeclareCompletion(OptionList& line, VerbAction& action);
 void DeclareConform(OptionList& line, VerbAction& action);
 void DeclareDefects(OptionList& line, VerbAction& action);
 void DeclareExplain(OptionList& line, VerbAction& action);
