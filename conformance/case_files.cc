@@ -167,6 +167,18 @@ absl::StatusOr<CaseArrays> LoadArrays(const Module& module, const std::string& a
       devices = *found;
     }
   }
+  if (!devices.has_value() && arrays_path.empty()) {
+    constexpr int64_t kMost = 1024;  // a header is quickly written
+    devices.emplace();
+    devices->replicas = std::max<int64_t>(module.config().replica_count, 1);
+    devices->partitions = std::max<int64_t>(module.config().num_partitions, 1);
+    if (devices->replicas > kMost || devices->partitions > kMost / devices->replicas) {
+      return absl::InvalidArgumentError(
+          StrCat("the header's ", devices->replicas, " replicas of ", devices->partitions,
+                 " partitions are more than ", kMost,
+                 " devices; assay run takes fewer by --replicas and --partitions"));
+    }
+  }
   if (devices.has_value()) result.devices = *devices;
   result.generated = arrays_path.empty();
   const int64_t count = result.devices.replicas * result.devices.partitions;

@@ -135,6 +135,22 @@ TEST(RandomLiteral, OfATokenIsUnsupportedNotZero) {
   EXPECT_NE(token.status().message().find("token[]"), absl::string_view::npos) << token.status();
 }
 
+TEST(LoadArrays, DrawsForTheDevicesOfTheHeader) {
+  const std::string entry = "\nENTRY main {\n  ROOT x = f32[2] parameter(0)\n}\n";
+  const auto loaded = [&](const std::string& header) {
+    return LoadArrays(*Read((header + entry).c_str()), "", 1);
+  };
+  auto four = loaded("HloModule m, replica_count=2, num_partitions=2\n");
+  ASSERT_TRUE(four.ok()) << four.status();
+  EXPECT_EQ(four->devices.replicas, 2);
+  EXPECT_EQ(four->devices.partitions, 2);
+  EXPECT_EQ(four->arguments.size(), 4u);
+  EXPECT_NE(four->arguments[0].ToString(), four->arguments[1].ToString());
+  EXPECT_EQ(loaded("HloModule m\n")->arguments.size(), 1u);
+  EXPECT_THAT(std::string(loaded("HloModule m, replica_count=100000\n").status().message()),
+              HasSubstr("more than 1024 devices"));
+}
+
 TEST(LoadArrays, DrawsTheSameFromTheSameSeed) {
   auto module = Read(kModule);
   auto one = LoadArrays(*module, "", 5), same = LoadArrays(*module, "", 5),

@@ -55,7 +55,8 @@ void InputOptions::DeclareDevices(OptionList& line) {
   };
   declare(
       "--replicas", &devices.replicas,
-      "Run so many replicas in lockstep; default: as the arrays are numbered (in0_d1: device 1)");
+      "Run so many replicas in lockstep; default: as the arrays are numbered (in0_d1: device 1), "
+      "or as the module's header says");
   declare("--partitions", &devices.partitions, "... of so many partitions each");
 }
 
