@@ -95,9 +95,12 @@ ArrayExpectation Export(const std::shared_ptr<const Array>& array) {
   } else {
     leaf.bounds = array->bounds;
   }
+  const bool is_f32 = leaf.plain.element_type() == ElementType::kF32;
+  const float* values = is_f32 ? leaf.plain.data<float>().data() : nullptr;
   for (size_t i = 0; i < leaf.bounds.size(); ++i) {
-    if ((leaf.bounds[i].flags & kForced) != 0)
-      leaf.bounds[i] = {leaf.plain.GetComponent(static_cast<int64_t>(i)), 0, 0, kForced};
+    if ((leaf.bounds[i].flags & kForced) == 0) continue;
+    const double value = is_f32 ? values[i] : leaf.plain.GetComponent(static_cast<int64_t>(i));
+    leaf.bounds[i] = {value, 0, 0, kForced};
   }
   return leaf;
 }
