@@ -347,7 +347,8 @@ absl::StatusOr<const Plan*> Interpreter::PlanOf(const Computation& computation) 
   std::vector<int> last_user;
   for (const Instruction* instruction : order) {
     if (!needed[instruction]) continue;
-    Plan::Step step{instruction, FindEvaluation(instruction->opcode()), {}, {}, false, {}};
+    Plan::Step step{.instruction = instruction,
+                    .evaluation = FindEvaluation(instruction->opcode())};
     if (step.evaluation == nullptr) {
       return MakeError(ErrorClass::kUnsupported,
                        StrCat(instruction->name(), ": the oracle does not evaluate ",
