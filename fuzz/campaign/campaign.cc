@@ -506,6 +506,7 @@ class Campaign {
       if (digit && !reason.empty() && reason.back() == '#') continue;
       reason += digit ? '#' : c;
     }
+    while (!reason.empty() && (reason.back() == ' ' || reason.back() == ':')) reason.pop_back();
     return reason;
   }
 

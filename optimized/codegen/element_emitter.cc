@@ -12,7 +12,8 @@ namespace {
 constexpr int kMaxDepth = 2000;
 
 absl::Status Unsupported(const Instruction& instruction, std::string_view why) {
-  return MakeError(ErrorClass::kUnsupported, StrCat("cpu: ", why, ": ", instruction.ToString()));
+  return MakeError(ErrorClass::kUnsupported, StrCat("cpu: ", why, ", ", Name(instruction.opcode()),
+                                                    ": ", instruction.ToString()));
 }
 // An array constant inside a fused computation has no buffer: it is data of the kernel.
 bool IsKernelData(const Instruction& instruction) {
