@@ -4,6 +4,7 @@
 #include "reference/binary_ops.h"
 #include "reference/bounds/elements.h"
 #include "reference/bounds/float_loop.h"
+#include "reference/bounds/rewrite_error.h"
 #include "reference/compare.h"
 #include "reference/elementwise.h"
 
@@ -237,104 +238,6 @@ Range<W> RangeOf(const Range<W>& a, const Range<W>& b) {
   for (int j = 0; j < nb; ++j)
     for (int i = 0; i < fa; ++i) include(a_fin[i], b_inf[j]);
   return x;
-}
-
-// The error of multiplying by the rounded reciprocal of a divisor instead of dividing.
-template <typename T>
-Wide<T> ReciprocalError(const Range<Wide<T>>& dividend, const Range<Wide<T>>& divisor,
-                        const Range<Wide<T>>& quotient) {
-  using W = Wide<T>;
-  const W largest_quotient = std::fabs(quotient.centre) + quotient.radius;
-  W error = largest_quotient * UnitRoundoff<T>() * W{1.01};
-  // A subnormal reciprocal has an absolute error, or is flushed.
-  const W smallest_reciprocal = 1 / (std::fabs(divisor.centre) + divisor.radius);
-  if (smallest_reciprocal < 2 * Tiny<T>())
-    error += (std::fabs(dividend.centre) + dividend.radius) * 2 * Tiny<T>();
-  return error;
-}
-
-// Whether the divisor is a square root, so that its reciprocal may be made as one.
-inline bool DividesByRoot(const OpContext& op) {
-  if (!op.freedoms.reciprocal_root) return false;
-  const Instruction* divisor = op.instruction.operand(1);
-  while (divisor->opcode() == Opcode::kBroadcast || divisor->opcode() == Opcode::kReshape)
-    divisor = divisor->operand(0);
-  return divisor->opcode() == Opcode::kSqrt;
-}
-
-// The error of multiplying by the reciprocal square root, within its budget, instead of dividing by
-// the root, which is rounded.
-template <typename T>
-Wide<T> RootError(const OpContext& op, const Range<Wide<T>>& dividend,
-                  const Range<Wide<T>>& divisor, const Range<Wide<T>>& quotient) {
-  using W = Wide<T>;
-  const auto ulps = static_cast<W>(UlpsOf<T>(op, Opcode::kRsqrt));
-  W error =
-      (std::fabs(quotient.centre) + quotient.radius) * UnitRoundoff<T>() * (2 * ulps + 2) * W{1.01};
-  // Roots in excess precision have reciprocals that the type holds as subnormals.
-  if (1 / (std::fabs(divisor.centre) + divisor.radius) < 2 * Tiny<T>())
-    error += (std::fabs(dividend.centre) + dividend.radius) * (ulps + 1) * UlpAt<T>(0);
-  return error;
-}
-
-// Whether the op may be made in another form because of what its operands are.
-inline bool MayBeRewritten(const OpContext& op) {
-  const Freedoms& freedoms = op.freedoms;
-  const Rewrites& rewrites = op.rewrites;
-  return (freedoms.nested_quotients && rewrites.quotients > 0) ||
-         (freedoms.constant_chains && (rewrites.scales_twice || rewrites.shifts_twice)) ||
-         (freedoms.exponentials &&
-          (rewrites.joins_exponentials || rewrites.InvertsFunction() || rewrites.is_log_of_root));
-}
-
-// What the result x of operands a and b may be off when the op is made in such a form: there an
-// operand counts as it was before it was rounded, and what comes instead is rounded.
-template <typename T>
-Wide<T> RewriteError(const OpContext& op, const Range<Wide<T>>& a, const Range<Wide<T>>& b,
-                     const Range<Wide<T>>& x) {
-  using W = Wide<T>;
-  auto largest = [](const Range<W>& range) { return std::fabs(range.centre) + range.radius; };
-  const Freedoms& freedoms = op.freedoms;
-  const Rewrites& rewrites = op.rewrites;
-  W units = 0, error = 0;  // of the unit roundoff, relative to x and absolute
-  if (freedoms.nested_quotients) units += 2 * W{1} * rewrites.quotients;
-  if (freedoms.constant_chains && rewrites.scales_twice) units += 3;
-  if (freedoms.constant_chains && rewrites.shifts_twice)
-    error += largest(a) + largest(b) + static_cast<W>(rewrites.first_shift);
-  if (units > 0) {
-    // What was rounded to a subnormal number was so by an absolute error.
-    const bool divides = op.instruction.opcode() == Opcode::kDivide;
-    const W step = static_cast<W>(UlpAt<T>(0)) / UnitRoundoff<T>();
-    const W smallest = std::max<W>(std::fabs(b.centre) - b.radius, 0);
-    if (TouchesSubnormals<T>(a)) error += step * (divides ? 1 / smallest : largest(b));
-    if (TouchesSubnormals<T>(b)) error += step * (divides ? largest(x) / smallest : largest(a));
-  }
-  // The exponents may be products that the sum or difference takes unrounded.
-  if (freedoms.exponentials && rewrites.joins_exponentials)
-    units += std::fabs(std::log(largest(a))) + std::fabs(std::log(largest(b))) + 2;
-  if (freedoms.exponentials && rewrites.is_log_of_root) error += 1;
-  if (freedoms.exponentials && rewrites.InvertsFunction()) {
-    const auto ulps = static_cast<W>(UlpsOf<T>(op, rewrites.inverted));
-    units += 2 * ulps + 2;
-    // The reciprocal may be subnormal.
-    if (1 / largest(b) < 2 * Tiny<T>())
-      error += largest(a) * (ulps + 1) * UlpAt<T>(0) / UnitRoundoff<T>();
-  }
-  return (units * largest(x) + error) * UnitRoundoff<T>() * W{1.01};
-}
-
-// Whether the other form may give a number where this one does not, or one where this one gives
-// another: an exponential that overflows or vanishes.
-template <typename T>
-bool MayEscape(const OpContext& op, const Range<Wide<T>>& a, const Range<Wide<T>>& b) {
-  const Rewrites& rewrites = op.rewrites;
-  if (!op.freedoms.exponentials) return false;
-  constexpr uint32_t kInfinite = kMayBePosInf | kMayBeNegInf;
-  auto escapes = [&](const Range<Wide<T>>& x) {
-    return !x.HasFinite() || (x.flags & kInfinite) != 0 || x.Contains(0) || TouchesSubnormals<T>(x);
-  };
-  if (rewrites.joins_exponentials) return escapes(a) || escapes(b);
-  return rewrites.InvertsFunction() && escapes(b);
 }
 
 inline bool IsPowerOfTwo(double x) {
