@@ -25,7 +25,7 @@ set(ASSAY_COMMON_HEADERS <algorithm> <array> <cmath> <cstdint> <functional> <lim
   <absl/container/inlined_vector.h> <absl/status/statusor.h> <absl/strings/str_format.h> <absl/strings/str_join.h>
   <absl/strings/str_split.h> <absl/types/span.h>
   ${CMAKE_SOURCE_DIR}/spec/base/strings.h ${CMAKE_SOURCE_DIR}/spec/base/status_macros.h
-  ${CMAKE_SOURCE_DIR}/spec/backend/error.h ${CMAKE_SOURCE_DIR}/spec/types/literal.h
+  ${CMAKE_SOURCE_DIR}/spec/base/error.h ${CMAKE_SOURCE_DIR}/spec/types/literal.h
   ${CMAKE_SOURCE_DIR}/spec/ir/module.h ${CMAKE_SOURCE_DIR}/spec/ops/op_table.h)
 function(assay_precompile name kind)
   if(NOT ASSAY_PCH)

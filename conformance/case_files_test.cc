@@ -7,7 +7,7 @@
 #include <fstream>
 
 #include "conformance/random_literal.h"
-#include "spec/backend/error.h"
+#include "spec/base/error.h"
 #include "spec/text/reader.h"
 #include "spec/types/npz.h"
 

@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "conformance/module_check.h"
-#include "reference/interpreter.h"
+#include "reference/interpreter/interpreter.h"
 #include "spec/base/strings.h"
 
 namespace assay {

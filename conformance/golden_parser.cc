@@ -8,10 +8,10 @@
 #include "absl/strings/strip.h"
 #include "conformance/golden.h"
 #include "conformance/golden_files.h"
+#include "spec/attributes/opcode.h"
 #include "spec/base/strings.h"
-#include "spec/ops/opcode.h"
-#include "spec/ops/verifier.h"
 #include "spec/text/reader.h"
+#include "spec/verifier/verifier.h"
 
 namespace assay {
 namespace {

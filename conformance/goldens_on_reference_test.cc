@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "conformance/golden.h"
-#include "reference/interpreter.h"
+#include "reference/interpreter/interpreter.h"
 #include "spec/base/row_table_for_test.h"
 #include "spec/base/strings.h"
 

@@ -8,8 +8,8 @@
 
 #include "conformance/golden_files.h"
 #include "spec/base/strings.h"
-#include "spec/ops/verifier.h"
 #include "spec/text/reader.h"
+#include "spec/verifier/verifier.h"
 
 namespace assay {
 namespace {

@@ -6,11 +6,11 @@
 
 #include "conformance/random_literal.h"
 #include "optimized/pass_cases_for_test.h"
-#include "optimized/pipeline.h"
-#include "reference/interpreter.h"
+#include "optimized/pipeline/pipeline.h"
+#include "reference/interpreter/interpreter.h"
 #include "spec/base/strings.h"
-#include "spec/ops/verifier.h"
 #include "spec/text/reader.h"
+#include "spec/verifier/verifier.h"
 
 namespace assay {
 namespace {

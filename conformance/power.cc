@@ -5,8 +5,8 @@
 #include <random>
 
 #include "spec/base/strings.h"
-#include "spec/ops/verifier.h"
 #include "spec/text/reader.h"
+#include "spec/verifier/verifier.h"
 
 namespace assay {
 namespace {

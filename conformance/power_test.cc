@@ -5,8 +5,8 @@
 
 #include <map>
 
-#include "reference/interpreter.h"
-#include "reference/liberties.h"
+#include "reference/bounds/liberties.h"
+#include "reference/interpreter/interpreter.h"
 
 namespace assay {
 namespace {

@@ -5,7 +5,7 @@
 #include <complex>
 #include <vector>
 
-#include "spec/backend/error.h"
+#include "spec/base/error.h"
 #include "spec/base/strings.h"
 
 namespace assay {

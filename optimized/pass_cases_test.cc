@@ -3,10 +3,10 @@
 
 #include "absl/strings/numbers.h"
 #include "optimized/pass_cases_for_test.h"
-#include "optimized/passes/bfloat16_support.h"
+#include "optimized/passes/floats/bfloat16_support.h"
 #include "optimized/passes/pass_testing.h"
-#include "optimized/passes/registry.h"
-#include "optimized/pipeline.h"
+#include "optimized/pipeline/pipeline.h"
+#include "optimized/pipeline/registry.h"
 #include "spec/base/strings.h"
 
 namespace assay {

@@ -7,7 +7,7 @@
 #include <functional>
 #include <string>
 
-#include "reference/interpreter.h"
+#include "reference/interpreter/interpreter.h"
 #include "reference/testing/float_program.h"
 
 namespace assay::reference {

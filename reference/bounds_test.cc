@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "reference/testing/expectation_test.h"
-#include "spec/backend/error.h"
+#include "spec/base/error.h"
 #include "spec/base/strings.h"
 
 namespace assay::reference {

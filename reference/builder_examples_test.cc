@@ -5,9 +5,9 @@
 
 #include "reference/testing/builder_program.h"
 #include "spec/base/row_table_for_test.h"
-#include "spec/ops/verifier.h"
 #include "spec/proto/module_proto.h"
 #include "spec/text/writer.h"
+#include "spec/verifier/verifier.h"
 
 namespace assay {
 namespace {

@@ -1,9 +1,9 @@
 // What may come out of ops whose order or place is open: scatter, sort, top-k, windows.
 #include <gtest/gtest.h>
 
-#include "reference/interpreter.h"
-#include "spec/ops/verifier.h"
+#include "reference/interpreter/interpreter.h"
 #include "spec/text/reader.h"
+#include "spec/verifier/verifier.h"
 
 namespace assay::reference {
 namespace {

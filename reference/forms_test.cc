@@ -1,5 +1,5 @@
 // What elements have in common (reference/bounds/forms.h), and the search for legal evaluations
-// that stray far (reference/liberties.h).
+// that stray far (reference/bounds/liberties.h).
 #include "reference/bounds/forms.h"
 
 #include <gtest/gtest.h>
@@ -7,12 +7,12 @@
 #include <cmath>
 #include <cstdio>
 
-#include "reference/interpreter.h"
-#include "reference/liberties.h"
+#include "reference/bounds/liberties.h"
+#include "reference/interpreter/interpreter.h"
 #include "reference/testing/legal_evaluator.h"
 #include "spec/base/strings.h"
-#include "spec/ops/verifier.h"
 #include "spec/text/reader.h"
+#include "spec/verifier/verifier.h"
 
 namespace assay::reference {
 namespace {

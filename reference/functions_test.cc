@@ -5,7 +5,7 @@
 
 #include <cmath>
 
-#include "reference/interpreter.h"
+#include "reference/interpreter/interpreter.h"
 #include "reference/testing/random.h"
 #include "spec/ops/op_table.h"
 

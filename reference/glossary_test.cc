@@ -1,12 +1,12 @@
 // The terms of the documents, one line of testdata/glossary_rows.txt each.
 #include "absl/strings/str_join.h"
-#include "reference/interpreter.h"
+#include "reference/interpreter/interpreter.h"
 #include "spec/base/row_table_for_test.h"
 #include "spec/base/strings.h"
-#include "spec/ops/broadcasting.h"
-#include "spec/ops/verifier.h"
 #include "spec/text/reader.h"
 #include "spec/text/writer.h"
+#include "spec/verifier/broadcasting.h"
+#include "spec/verifier/verifier.h"
 
 namespace assay {
 namespace {

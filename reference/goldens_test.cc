@@ -5,10 +5,10 @@
 #include <fstream>
 #include <sstream>
 
-#include "reference/interpreter.h"
+#include "reference/interpreter/interpreter.h"
 #include "spec/base/strings.h"
-#include "spec/ops/verifier.h"
 #include "spec/text/reader.h"
+#include "spec/verifier/verifier.h"
 
 namespace assay::reference {
 namespace {

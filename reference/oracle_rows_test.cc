@@ -1,6 +1,6 @@
 // What the documents leave free, and what they leave undefined: the oracle's expectation takes
 // every answer that they allow and no other. One line of testdata/oracle_rows.txt each.
-#include "reference/interpreter.h"
+#include "reference/interpreter/interpreter.h"
 #include "spec/base/row_table_for_test.h"
 #include "spec/base/strings.h"
 #include "spec/text/reader.h"

@@ -5,10 +5,10 @@
 #include <cmath>
 #include <cstdio>
 
-#include "reference/interpreter.h"
+#include "reference/interpreter/interpreter.h"
 #include "reference/testing/float_program.h"
 #include "reference/testing/legal_evaluator.h"
-#include "spec/ops/verifier.h"
+#include "spec/verifier/verifier.h"
 
 namespace assay::reference {
 namespace {

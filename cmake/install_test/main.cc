@@ -1,7 +1,7 @@
 // A program outside the tree: builds a computation and asks the oracle for its value.
 #include <iostream>
 
-#include "reference/interpreter.h"
+#include "reference/interpreter/interpreter.h"
 #include "spec/builder/xla_builder.h"
 
 int main() {

@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "absl/strings/str_split.h"
-#include "fuzz/backends/worker_process.h"
 #include "spec/base/strings.h"
+#include "spec/process/worker_process.h"
 #include "spec/text/reader.h"
 #include "spec/text/writer.h"
 

@@ -5,7 +5,7 @@
 #include "absl/strings/str_join.h"
 #include "fuzz/backends/process_backend.h"
 #include "spec/base/strings.h"
-#include "spec/ops/verifier.h"
+#include "spec/verifier/verifier.h"
 
 namespace assay {
 namespace {

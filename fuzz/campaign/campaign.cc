@@ -12,12 +12,12 @@
 #include <thread>
 
 #include "absl/strings/str_cat.h"
-#include "fuzz/campaign/fork_server.h"
-#include "fuzz/campaign/isolate.h"
 #include "fuzz/campaign/journal.h"
-#include "fuzz/campaign/wire.h"
 #include "fuzz/campaign/worker.h"
-#include "spec/backend/error.h"
+#include "spec/base/error.h"
+#include "spec/process/fork_server.h"
+#include "spec/process/isolate.h"
+#include "spec/process/wire.h"
 
 namespace assay {
 namespace {

@@ -11,8 +11,8 @@
 #include <thread>
 #include <vector>
 
-#include "spec/backend/error.h"
 #include "spec/backend/fake_backend.h"
+#include "spec/base/error.h"
 #include "spec/numerics/profile.h"
 #include "spec/text/reader.h"
 

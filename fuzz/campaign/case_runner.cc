@@ -4,7 +4,7 @@
 #include <chrono>
 
 #include "absl/strings/str_cat.h"
-#include "spec/backend/error.h"
+#include "spec/base/error.h"
 #include "spec/numerics/expectation.h"
 #include "spec/text/writer.h"
 #include "spec/types/float_format.h"

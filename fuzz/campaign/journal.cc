@@ -9,7 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "fuzz/campaign/worker.h"
-#include "spec/backend/error.h"
+#include "spec/base/error.h"
 
 namespace assay {
 

@@ -11,9 +11,9 @@
 #include <new>
 
 #include "absl/strings/str_cat.h"
-#include "fuzz/campaign/isolate.h"
-#include "fuzz/campaign/wire.h"
-#include "spec/backend/error.h"
+#include "spec/base/error.h"
+#include "spec/process/isolate.h"
+#include "spec/process/wire.h"
 #include "spec/types/npz.h"
 
 namespace assay {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "fuzz/generator/recipes.h"
+#include "fuzz/generator/recipes/recipes.h"
 
 namespace assay {
 namespace {

@@ -6,9 +6,9 @@
 #include <set>
 #include <string>
 
-#include "fuzz/generator/recipes.h"
-#include "spec/ops/verifier.h"
+#include "fuzz/generator/recipes/recipes.h"
 #include "spec/text/writer.h"
+#include "spec/verifier/verifier.h"
 
 namespace assay {
 namespace {

@@ -1,8 +1,8 @@
 // What the documents call undefined: the oracle comes back from it with a value or an error, and
 // the generator keeps away from it. testdata/generator_rows.txt has the lines.
 #include "fuzz/generator/generate.h"
-#include "reference/interpreter.h"
-#include "spec/backend/error.h"
+#include "reference/interpreter/interpreter.h"
+#include "spec/base/error.h"
 #include "spec/base/row_table_for_test.h"
 #include "spec/base/strings.h"
 #include "spec/text/reader.h"

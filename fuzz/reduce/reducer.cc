@@ -9,7 +9,7 @@
 #include "fuzz/reduce/reduction.h"
 #include "spec/base/strings.h"
 #include "spec/ops/op_table.h"
-#include "spec/ops/verifier.h"
+#include "spec/verifier/verifier.h"
 
 namespace assay {
 namespace {

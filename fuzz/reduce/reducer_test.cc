@@ -3,9 +3,9 @@
 #include <algorithm>
 
 #include "gtest/gtest.h"
-#include "spec/ops/verifier.h"
 #include "spec/text/reader.h"
 #include "spec/text/writer.h"
+#include "spec/verifier/verifier.h"
 
 namespace assay {
 namespace {

@@ -6,7 +6,7 @@
 // counts do not matter. Document: optimization passes, Convolution canonicalization.
 #pragma once
 
-#include "spec/ops/attributes.h"
+#include "spec/attributes/attributes.h"
 
 namespace assay {
 

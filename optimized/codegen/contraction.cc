@@ -7,7 +7,7 @@
 #include "optimized/codegen/complex.h"
 #include "optimized/codegen/elementwise.h"
 #include "optimized/codegen/loop_nest.h"
-#include "spec/backend/error.h"
+#include "spec/base/error.h"
 #include "spec/base/strings.h"
 #include "spec/ops/op_table.h"
 

@@ -1,6 +1,6 @@
 #include "optimized/codegen/element_emitter.h"
 
-#include "spec/backend/error.h"
+#include "spec/base/error.h"
 #include "spec/base/strings.h"
 
 namespace assay {

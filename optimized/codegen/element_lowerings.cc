@@ -8,7 +8,7 @@
 #include "optimized/codegen/gather.h"
 #include "optimized/codegen/movement.h"
 #include "optimized/codegen/windows.h"
-#include "spec/backend/error.h"
+#include "spec/base/error.h"
 #include "spec/base/strings.h"
 
 namespace assay {

@@ -2,7 +2,7 @@
 // semantics chapter 9.
 #include "optimized/codegen/movement.h"
 
-#include "spec/backend/error.h"
+#include "spec/base/error.h"
 #include "spec/base/strings.h"
 
 namespace assay {

@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "llvm/IR/IRBuilder.h"
-#include "spec/ops/attributes.h"
+#include "spec/attributes/attributes.h"
 #include "spec/types/element_type.h"
 #include "spec/types/literal.h"
 

@@ -5,8 +5,8 @@
 #include "absl/container/flat_hash_set.h"
 #include "optimized/codegen/elementwise.h"
 #include "optimized/codegen/movement.h"
-#include "optimized/passes/module_util.h"
-#include "spec/backend/error.h"
+#include "optimized/passes/util/module_util.h"
+#include "spec/base/error.h"
 #include "spec/base/strings.h"
 
 namespace assay {

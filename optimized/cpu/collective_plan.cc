@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "absl/strings/numbers.h"
-#include "spec/backend/error.h"
+#include "spec/base/error.h"
 #include "spec/base/strings.h"
 #include "spec/ops/collective_groups.h"
 

@@ -1,7 +1,7 @@
 // Several devices as threads: what the goldens do not show. Values are those of the goldens in
 // conformance/goldens/collectives.txt, which run on this backend too.
 #include "optimized/cpu/testing.h"
-#include "optimized/passes/async_expander.h"
+#include "optimized/passes/expanders/async_expander.h"
 #include "optimized/passes/pass_testing.h"
 #include "spec/base/strings.h"
 

@@ -4,9 +4,9 @@
 
 #include "absl/strings/numbers.h"
 #include "optimized/codegen/contraction.h"
-#include "optimized/cpu/array_kernels.h"
-#include "optimized/cpu/dot_kernel.h"
-#include "spec/backend/error.h"
+#include "optimized/cpu/kernels/array_kernels.h"
+#include "optimized/cpu/kernels/dot_kernel.h"
+#include "spec/base/error.h"
 #include "spec/base/strings.h"
 
 namespace assay {

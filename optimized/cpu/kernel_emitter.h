@@ -9,7 +9,7 @@
 #include "llvm/IR/Module.h"
 #include "optimized/codegen/element_emitter.h"
 #include "optimized/cpu/buffer_assignment.h"
-#include "optimized/gates.h"
+#include "optimized/gates/gates.h"
 
 namespace assay {
 

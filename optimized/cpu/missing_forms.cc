@@ -2,7 +2,7 @@
 
 #include "optimized/codegen/complex.h"
 #include "optimized/cpu/collective_plan.h"
-#include "spec/backend/error.h"
+#include "spec/base/error.h"
 #include "spec/base/strings.h"
 #include "spec/ops/shape_inference.h"
 

@@ -3,10 +3,10 @@
 #include "absl/container/flat_hash_set.h"
 #include "llvm/IR/IRBuilder.h"
 #include "optimized/codegen/complex.h"
-#include "optimized/cpu/array_kernels.h"
+#include "optimized/cpu/kernels/array_kernels.h"
 #include "optimized/cpu/missing_forms.h"
-#include "optimized/passes/async_expander.h"
-#include "spec/backend/error.h"
+#include "optimized/passes/expanders/async_expander.h"
+#include "spec/base/error.h"
 #include "spec/base/strings.h"
 #include "spec/ops/op_table.h"
 

@@ -6,9 +6,9 @@
 
 #include "gtest/gtest.h"
 #include "optimized/cpu/cpu_backend.h"
-#include "spec/ops/verifier.h"
 #include "spec/text/reader.h"
 #include "spec/text/writer.h"
+#include "spec/verifier/verifier.h"
 
 namespace assay {
 

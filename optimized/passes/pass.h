@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "absl/status/statusor.h"
-#include "optimized/gates.h"
+#include "optimized/gates/gates.h"
 #include "spec/ir/module.h"
 #include "spec/numerics/profile.h"
 

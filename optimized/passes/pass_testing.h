@@ -5,10 +5,10 @@
 #include <string>
 
 #include "gtest/gtest.h"
-#include "optimized/passes/dce.h"
+#include "optimized/passes/module/dce.h"
 #include "optimized/passes/pass.h"
-#include "spec/ops/verifier.h"
 #include "spec/text/reader.h"
+#include "spec/verifier/verifier.h"
 
 namespace assay {
 

@@ -3,7 +3,7 @@
 #include <cstring>
 
 #include "optimized/runtime/compiled_call.h"
-#include "spec/backend/error.h"
+#include "spec/base/error.h"
 #include "spec/base/strings.h"
 
 namespace assay {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "spec/backend/error.h"
+#include "spec/base/error.h"
 #include "spec/base/strings.h"
 
 namespace assay {

@@ -7,7 +7,7 @@
 #include <thread>
 
 #include "optimized/runtime/collectives.h"
-#include "spec/backend/error.h"
+#include "spec/base/error.h"
 #include "spec/base/strings.h"
 
 namespace assay {

@@ -1,12 +1,12 @@
 // Bounds of the element-wise binary ops: the range of each op over the ranges of its operands.
 #pragma once
 
-#include "reference/binary_ops.h"
 #include "reference/bounds/elements.h"
 #include "reference/bounds/float_loop.h"
 #include "reference/bounds/rewrite_error.h"
-#include "reference/compare.h"
-#include "reference/elementwise.h"
+#include "reference/scalar/binary_ops.h"
+#include "reference/scalar/compare.h"
+#include "reference/values/elementwise.h"
 
 namespace assay::reference {
 

@@ -2,7 +2,7 @@
 
 #include <limits>
 
-#include "reference/narrow_types.h"
+#include "reference/values/narrow_types.h"
 
 namespace assay::reference {
 namespace {

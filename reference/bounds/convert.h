@@ -3,7 +3,7 @@
 
 #include "reference/bounds/elements.h"
 #include "reference/bounds/narrow.h"
-#include "reference/convert_ops.h"
+#include "reference/scalar/convert_ops.h"
 
 namespace assay::reference {
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "reference/bounds/range.h"
-#include "reference/op_evaluations.h"
+#include "reference/values/op_evaluations.h"
 
 namespace assay::reference {
 

@@ -4,9 +4,9 @@
 #include <cmath>
 
 #include "reference/bounds/binary.h"
+#include "reference/bounds/liberties.h"
 #include "reference/bounds/slope.h"
 #include "reference/bounds/unary.h"
-#include "reference/liberties.h"
 
 namespace assay::reference {
 namespace {

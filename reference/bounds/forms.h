@@ -12,8 +12,8 @@
 #include <atomic>
 #include <memory>
 
-#include "reference/fold.h"
-#include "reference/products.h"
+#include "reference/ops/contraction/products.h"
+#include "reference/ops/reduction/fold.h"
 
 namespace assay::reference {
 

@@ -4,9 +4,9 @@
 // that a radius for each element follows by perturbation theory.
 #include <algorithm>
 
+#include "reference/bounds/components.h"
 #include "reference/bounds/elements.h"
-#include "reference/components.h"
-#include "reference/linear_algebra.h"
+#include "reference/ops/linear_algebra/linear_algebra.h"
 
 namespace assay::reference {
 namespace {

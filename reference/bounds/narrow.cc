@@ -1,7 +1,7 @@
 #include "reference/bounds/narrow.h"
 
-#include "reference/convert_ops.h"
-#include "reference/narrow_types.h"
+#include "reference/scalar/convert_ops.h"
+#include "reference/values/narrow_types.h"
 
 namespace assay::reference {
 namespace {

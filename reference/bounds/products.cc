@@ -1,10 +1,10 @@
 // The bound of sums of products in any order, each product rounded or not.
-#include "reference/products.h"
+#include "reference/ops/contraction/products.h"
 
 #include "reference/bounds/binary.h"
+#include "reference/bounds/components.h"
 #include "reference/bounds/forms.h"
 #include "reference/bounds/sum.h"
-#include "reference/components.h"
 
 namespace assay::reference {
 namespace {

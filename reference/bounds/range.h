@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <limits>
 
-#include "reference/arithmetic.h"
+#include "reference/scalar/arithmetic.h"
 #include "spec/numerics/expectation.h"
 
 namespace assay::reference {

@@ -2,7 +2,7 @@
 #include "reference/bounds/binary.h"
 #include "reference/bounds/forms.h"
 #include "reference/bounds/sum.h"
-#include "reference/fold.h"
+#include "reference/ops/reduction/fold.h"
 
 namespace assay::reference {
 namespace {

@@ -1,5 +1,5 @@
 // What the rewrites of arithmetic that a profile licenses add to the bound of a result: reciprocals
-// of divisors and of roots, and the forms that reference/rewrites.h finds.
+// of divisors and of roots, and the forms that reference/values/rewrites.h finds.
 #pragma once
 
 #include "reference/bounds/elements.h"

@@ -7,7 +7,7 @@
 #include <numbers>
 
 #include "reference/bounds/range.h"
-#include "spec/ops/opcode.h"
+#include "spec/attributes/opcode.h"
 
 namespace assay::reference {
 

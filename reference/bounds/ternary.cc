@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "absl/container/flat_hash_map.h"
-#include "reference/property.h"
+#include "reference/values/property.h"
 
 namespace assay::reference {
 

@@ -3,8 +3,8 @@
 
 #include "reference/bounds/elements.h"
 #include "reference/bounds/float_loop.h"
-#include "reference/elementwise.h"
-#include "reference/unary_ops.h"
+#include "reference/scalar/unary_ops.h"
+#include "reference/values/elementwise.h"
 
 namespace assay::reference {
 

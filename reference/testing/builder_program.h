@@ -4,7 +4,7 @@
 
 #include <functional>
 
-#include "reference/interpreter.h"
+#include "reference/interpreter/interpreter.h"
 #include "spec/base/strings.h"
 #include "spec/builder/xla_builder.h"
 #include "spec/text/reader.h"

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "spec/backend/error.h"
+#include "spec/base/error.h"
 #include "spec/ir/module.h"
 #include "spec/numerics/profile.h"
 #include "spec/types/literal.h"

@@ -4,8 +4,8 @@
 
 #include "spec/base/status_macros.h"
 #include "spec/builder/builder_internal.h"
-#include "spec/ops/broadcasting.h"
 #include "spec/ops/op_table.h"
+#include "spec/verifier/broadcasting.h"
 
 namespace assay {
 namespace {

@@ -6,7 +6,7 @@
 #include "absl/strings/str_join.h"
 #include "spec/base/status_macros.h"
 #include "spec/builder/builder_internal.h"
-#include "spec/ops/broadcasting.h"
+#include "spec/verifier/broadcasting.h"
 
 namespace assay {
 namespace {

@@ -5,9 +5,9 @@
 #include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
 #include "spec/builder/builder_internal.h"
-#include "spec/ops/inference_util.h"
-#include "spec/ops/verifier.h"
+#include "spec/ops/shape_rules/inference_util.h"
 #include "spec/types/float_format.h"
+#include "spec/verifier/verifier.h"
 
 namespace assay {
 

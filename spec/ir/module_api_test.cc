@@ -4,7 +4,7 @@
 
 #include "spec/ir/hash.h"
 #include "spec/ir/module_api_observations.h"
-#include "spec/ops/verifier.h"
+#include "spec/verifier/verifier.h"
 
 namespace assay::module_api {
 namespace {

@@ -13,7 +13,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
-#include "spec/ops/attributes.h"
+#include "spec/attributes/attributes.h"
 #include "spec/types/shape.h"
 
 namespace assay {

@@ -8,10 +8,10 @@
 #include "spec/base/row_table_for_test.h"
 #include "spec/base/strings.h"
 #include "spec/ir/hlo.h"
-#include "spec/ops/verifier.h"
 #include "spec/proto/hlo.pb.h"
 #include "spec/proto/module_proto.h"
 #include "spec/text/reader.h"
+#include "spec/verifier/verifier.h"
 
 namespace assay {
 namespace {

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "spec/ops/attributes.h"
-#include "spec/ops/opcode.h"
+#include "spec/attributes/attributes.h"
+#include "spec/attributes/opcode.h"
 
 namespace assay {
 

@@ -9,8 +9,8 @@
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
-#include "spec/ops/attributes.h"
-#include "spec/ops/opcode.h"
+#include "spec/attributes/attributes.h"
+#include "spec/attributes/opcode.h"
 #include "spec/types/shape.h"
 
 namespace assay {

@@ -3,8 +3,8 @@
 // XLA:CPU (jaxlib 0.10.2), rounded up to whole ulps.
 #pragma once
 
-#include "spec/ops/inference_util.h"
 #include "spec/ops/row_helpers.h"
+#include "spec/ops/shape_rules/inference_util.h"
 
 namespace assay::rows {
 

@@ -7,8 +7,8 @@
 #include <string_view>
 
 #include "absl/status/statusor.h"
-#include "spec/ops/attributes.h"
-#include "spec/ops/sharding.h"
+#include "spec/attributes/attributes.h"
+#include "spec/attributes/sharding.h"
 #include "spec/proto/hlo.pb.h"
 #include "spec/types/shape.h"
 

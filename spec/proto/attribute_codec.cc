@@ -1,6 +1,6 @@
 #include "spec/proto/attribute_codec.h"
 
-#include "spec/backend/error.h"
+#include "spec/base/error.h"
 #include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
 #include "spec/ops/attribute_defaults.h"

@@ -9,7 +9,7 @@
 #include "spec/proto/attribute_codec_internal.h"
 #include "spec/proto/shape_proto.h"
 #include "spec/proto/text_cursor.h"
-#include "spec/text/parser.h"
+#include "spec/text/parser/parser.h"
 #include "spec/text/writer.h"
 
 namespace assay::proto {

@@ -2,7 +2,7 @@
 #include "spec/base/check.h"
 #include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
-#include "spec/ops/inference_util.h"
+#include "spec/ops/shape_rules/inference_util.h"
 #include "spec/proto/hlo.pb.h"
 #include "spec/proto/module_proto.h"
 #include "spec/proto/shape_proto.h"

@@ -3,9 +3,9 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "spec/ops/verifier.h"
 #include "spec/proto/module_proto.h"
 #include "spec/text/writer.h"
+#include "spec/verifier/verifier.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   auto snapshot = assay::ReadSnapshot(std::string_view(reinterpret_cast<const char*>(data), size));

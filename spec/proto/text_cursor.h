@@ -6,9 +6,9 @@
 #include <string_view>
 
 #include "absl/status/statusor.h"
+#include "spec/attributes/attributes.h"
 #include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
-#include "spec/ops/attributes.h"
 #include "spec/text/lexer.h"
 
 namespace assay::proto {

@@ -31,9 +31,9 @@ struct ReadOptions {
   TextPlaces* places = nullptr;                   // filled if given
 };
 
-// One module. The result is parsed, not verified: call Verify (spec/ops/verifier.h) before anything
-// else uses it. On failure the status holds every diagnostic; `diagnostics`, if given, receives
-// them structured.
+// One module. The result is parsed, not verified: call Verify (spec/verifier/verifier.h) before
+// anything else uses it. On failure the status holds every diagnostic; `diagnostics`, if given,
+// receives them structured.
 absl::StatusOr<std::unique_ptr<Module>> ReadModule(std::string_view text,
                                                    const ReadOptions& options = {},
                                                    std::vector<Diagnostic>* diagnostics = nullptr);

@@ -3,9 +3,9 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "spec/ops/verifier.h"
 #include "spec/text/reader.h"
 #include "spec/text/writer.h"
+#include "spec/verifier/verifier.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   assay::ReadOptions options;

@@ -7,9 +7,9 @@
 #include <fstream>
 
 #include "spec/base/strings.h"
-#include "spec/ops/verifier.h"
 #include "spec/text/corpus_for_test.h"
 #include "spec/text/writer.h"
+#include "spec/verifier/verifier.h"
 
 namespace assay {
 namespace {

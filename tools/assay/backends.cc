@@ -4,8 +4,8 @@
 #include "fuzz/backends/process_backend.h"
 #include "fuzz/backends/translated_backend.h"
 #include "optimized/cpu/cpu_backend.h"
-#include "optimized/pipeline.h"
-#include "reference/interpreter.h"
+#include "optimized/pipeline/pipeline.h"
+#include "reference/interpreter/interpreter.h"
 #include "spec/base/strings.h"
 
 namespace assay {

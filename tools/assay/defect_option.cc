@@ -3,8 +3,8 @@
 #include <fstream>
 #include <iterator>
 
-#include "fuzz/defects.h"
-#include "optimized/gates.h"
+#include "fuzz/defects/defects.h"
+#include "optimized/gates/gates.h"
 
 namespace assay {
 

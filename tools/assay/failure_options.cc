@@ -3,9 +3,9 @@
 #include <filesystem>
 #include <system_error>
 
-#include "fuzz/bug_page.h"
 #include "fuzz/generator/generate.h"
-#include "reference/interpreter.h"
+#include "fuzz/triage/bug_page.h"
+#include "reference/interpreter/interpreter.h"
 #include "spec/base/strings.h"
 #include "spec/text/reader.h"
 #include "spec/text/writer.h"

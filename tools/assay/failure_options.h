@@ -6,8 +6,8 @@
 #include <string>
 
 #include "absl/status/statusor.h"
-#include "fuzz/checker.h"
 #include "fuzz/finding.h"
+#include "fuzz/triage/checker.h"
 #include "spec/backend/backend.h"
 #include "spec/backend/oracle.h"
 #include "tools/assay/command_line.h"

@@ -1,0 +1,95 @@
+#include "fuzz/generator/recipes/recipes.h"
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+#include "fuzz/generator/recipes/recipes_data.h"
+
+namespace assay {
+namespace {
+
+std::vector<Recipe> Join() {
+  std::vector<Recipe> all;
+  for (absl::Span<const Recipe> rows :
+       {IndexRecipes(), ElementwiseRecipes(), ReduceRecipes(), DotRecipes(), LinearRecipes(),
+        DataRecipes(), ControlRecipes(), LayoutRecipes(), CommunicationRecipes()}) {
+    all.insert(all.end(), rows.begin(), rows.end());
+  }
+  return all;
+}
+
+// Rows and weights of one group, of the ops that are defined.
+struct GroupRows {
+  std::vector<const Recipe*> rows;
+  std::vector<int> own_weights, foreign_weights;
+};
+
+std::array<GroupRows, kRecipeGroupCount> SplitByGroup() {
+  std::array<GroupRows, kRecipeGroupCount> groups;
+  for (const Recipe& recipe : AllRecipes()) {
+    if (!Info(recipe.opcode).IsDefined()) continue;
+    GroupRows& group = groups[static_cast<size_t>(recipe.group)];
+    group.rows.push_back(&recipe);
+    group.own_weights.push_back(recipe.weight);
+    group.foreign_weights.push_back(recipe.own_only ? 0 : recipe.weight);
+  }
+  return groups;
+}
+
+}  // namespace
+
+absl::Span<const Recipe> AllRecipes() {
+  static const auto& all = *new std::vector<Recipe>(Join());
+  return all;
+}
+
+bool ApplyRecipe(Program& program, RecipeGroup group) {
+  static const auto& groups = *new std::array<GroupRows, kRecipeGroupCount>(SplitByGroup());
+  const GroupRows& from = groups[static_cast<size_t>(group)];
+  if (from.rows.empty()) return false;
+  const GeneratorOptions& options = program.options();
+  const std::vector<int>& weights = options.foreign ? from.foreign_weights : from.own_weights;
+  size_t at;
+  // Some groups have nothing for compilers that are not ours.
+  if (std::all_of(weights.begin(), weights.end(), [](int weight) { return weight == 0; }))
+    return false;
+  if (options.excluded_ops.none()) {
+    at = program.choices().Weighted(weights);
+  } else {
+    std::vector<int> kept = weights;
+    for (size_t i = 0; i < kept.size(); ++i) {
+      if (!options.Takes(from.rows[i]->opcode)) kept[i] = 0;
+    }
+    if (std::all_of(kept.begin(), kept.end(), [](int weight) { return weight == 0; })) return false;
+    at = program.choices().Weighted(kept);
+  }
+  const Recipe& recipe = *from.rows[at];
+  return recipe.build(program, recipe.opcode) != nullptr;
+}
+
+DimVector RandomPermutation(Choices& choices, int64_t rank) {
+  DimVector permutation;
+  for (int64_t i = 0; i < rank; ++i) permutation.push_back(i);
+  if (rank >= 3 && choices.Percent(60)) {
+    // Rotation: not its own inverse.
+    int64_t by = choices.Range(1, rank - 1);
+    std::rotate(permutation.begin(), permutation.begin() + by, permutation.end());
+    return permutation;
+  }
+  for (int64_t i = rank - 1; i > 0; --i) {
+    std::swap(permutation[i], permutation[choices.Draw(i + 1)]);
+  }
+  return permutation;
+}
+
+DimVector RandomSubset(Choices& choices, int64_t rank) {
+  DimVector subset;
+  for (int64_t i = 0; i < rank; ++i) {
+    if (choices.Percent(45)) subset.push_back(i);
+  }
+  if (subset.empty() && rank > 0) subset.push_back(static_cast<int64_t>(choices.Draw(rank)));
+  return subset;
+}
+
+}  // namespace assay

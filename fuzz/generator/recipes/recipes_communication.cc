@@ -1,0 +1,247 @@
+// Collectives on the one device of a generated program, asynchronous pairs, tokens, queues: what
+// compilers may drop or turn into moves, and must not reorder.
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "fuzz/generator/recipes/recipes.h"
+
+namespace assay {
+namespace {
+
+constexpr TypeMask kData = kP | kI | kF;
+
+// Effects are kept out of loops and branches: how often they happen may depend on rounding.
+Instruction* Operand(Program& program) {
+  return program.scope().entry ? program.Operand(kData, 1) : nullptr;
+}
+
+Shape Plain(const Instruction* x) {
+  return Shape::Array(x->shape().element_type(), x->shape().dimensions());
+}
+Shape Context() { return Shape::Scalar(ElementType::kU32); }
+
+// Groups of one device, in the forms in which they can be written.
+Attributes Groups(Program& program) {
+  Attributes attributes;
+  ReplicaGroups groups;
+  Choices& choices = program.choices();
+  const size_t form = choices.Weighted({4, 4, 2});
+  if (form == 1) groups.lists = {{0}};
+  if (form == 2) {
+    groups.form = ReplicaGroups::Form::kIota;
+    groups.iota = {{1, 1}, {1}, {}};
+  }
+  attributes.Set(Attr::kReplicaGroups, SharedValue<ReplicaGroups>(std::move(groups)));
+  if (choices.Percent(40)) attributes.Set(Attr::kChannelId, 1);
+  return attributes;
+}
+
+Computation* Combiner(Program& program, ElementType type) {
+  return MakeReducer(program, type, 1).computation;
+}
+
+Instruction* BuildAllReduce(Program& program, Opcode opcode) {
+  Instruction* x = Operand(program);
+  if (x == nullptr) return nullptr;
+  Computation* combiner = Combiner(program, x->shape().element_type());
+  Attributes attributes = Groups(program);
+  if (opcode == Opcode::kReduceScatter) {
+    const int64_t d = program.choices().Range(0, x->shape().rank() - 1);
+    attributes.Set(Attr::kDimension, {d});
+  }
+  Instruction* result = program.Emit(opcode, Plain(x), {x}, std::move(attributes), {combiner});
+  if (opcode != Opcode::kAllReduceStart) return result;
+  // What is under way is for its done alone.
+  std::erase(program.scope().values, result);
+  return program.Emit(Opcode::kAllReduceDone, Plain(x), {result});
+}
+
+Instruction* BuildAllGather(Program& program, Opcode opcode) {
+  Instruction* x = Operand(program);
+  if (x == nullptr) return nullptr;
+  Attributes attributes = Groups(program);
+  attributes.Set(Attr::kDimension, {program.choices().Range(0, x->shape().rank() - 1)});
+  if (opcode != Opcode::kAllGatherStart)
+    return program.Emit(opcode, Plain(x), {x}, std::move(attributes));
+  Instruction* start =
+      program.Emit(opcode, Shape::Tuple({Plain(x), Plain(x)}), {x}, std::move(attributes));
+  return program.Emit(Opcode::kAllGatherDone, Plain(x), {start});
+}
+
+Instruction* BuildExchange(Program& program, Opcode opcode) {
+  Instruction* x = Operand(program);
+  if (x == nullptr) return nullptr;
+  Attributes attributes = Groups(program);
+  if (opcode == Opcode::kCollectiveBroadcast || program.choices().Percent(70)) {
+    if (opcode == Opcode::kAllToAll)
+      attributes.Set(Attr::kDimension, {program.choices().Range(0, x->shape().rank() - 1)});
+    return program.Emit(opcode, Plain(x), {x}, std::move(attributes));
+  }
+  Instruction* blocks = program.Emit(opcode, Shape::Tuple({Plain(x)}), {x}, std::move(attributes));
+  return program.GetTupleElement(blocks, 0);
+}
+
+Instruction* BuildRaggedAllToAll(Program& program, Opcode opcode) {
+  Instruction* x = Operand(program);
+  if (x == nullptr) return nullptr;
+  Instruction* output = program.OperandLike(x->shape());
+  const int64_t rows = x->shape().dimension(0);
+  const int64_t size = program.choices().Range(0, rows);
+  auto row = [&](int64_t value) {
+    Literal literal(Shape::Array(ElementType::kS32, {1}));
+    literal.SetInteger(0, value);
+    return program.Constant(std::move(literal));
+  };
+  Instruction* from = row(program.choices().Range(0, rows - size));
+  Instruction* sizes = row(size);
+  Instruction* onto = row(program.choices().Range(0, rows - size));
+  return program.Emit(opcode, Plain(output), {x, output, from, sizes, onto, sizes},
+                      Groups(program));
+}
+
+// To itself, or to nobody: zeros.
+Instruction* BuildPermute(Program& program, Opcode opcode) {
+  Instruction* x = Operand(program);
+  if (x == nullptr) return nullptr;
+  Attributes attributes;
+  std::vector<Int64List> pairs;
+  if (program.choices().Percent(70)) pairs.push_back({0, 0});
+  attributes.Set(Attr::kSourceTargetPairs, AttrValue(std::move(pairs)));
+  if (opcode == Opcode::kCollectivePermute)
+    return program.Emit(opcode, Plain(x), {x}, std::move(attributes));
+  Instruction* start = program.Emit(
+      opcode, Shape::Tuple({Plain(x), Plain(x), Context(), Context()}), {x}, std::move(attributes));
+  return program.Emit(Opcode::kCollectivePermuteDone, Plain(x), {start});
+}
+
+Instruction* BuildDeviceId(Program& program, Opcode opcode) {
+  if (!program.scope().entry) return nullptr;
+  return program.Emit(opcode, Context(), {});
+}
+
+Instruction* Token(Program& program) { return program.Emit(Opcode::kAfterAll, Shape::Token(), {}); }
+
+Instruction* BuildDependency(Program& program, Opcode) {
+  Instruction* x = Operand(program);
+  if (x == nullptr) return nullptr;
+  Instruction* token = Token(program);
+  if (program.choices().Percent(40)) {
+    Instruction* other = Token(program);
+    token = program.Emit(Opcode::kAfterAll, Shape::Token(), {token, other});
+  }
+  return program.Emit(Opcode::kAddDependency, Plain(x), {x, token});
+}
+
+Instruction* BuildDomain(Program& program, Opcode opcode) {
+  Instruction* x = Operand(program);
+  if (x == nullptr) return nullptr;
+  DomainMetadata domain;
+  domain.exit.kind = Sharding::Kind::kMaximal;
+  Attributes attributes;
+  attributes.Set(Attr::kDomain, SharedValue<DomainMetadata>(std::move(domain)));
+  return program.Emit(opcode, Plain(x), {x}, std::move(attributes));
+}
+
+Instruction* BuildAsyncCopy(Program& program, Opcode opcode) {
+  Instruction* x = Operand(program);
+  if (x == nullptr) return nullptr;
+  Instruction* start = program.Emit(opcode, Shape::Tuple({Plain(x), Plain(x), Context()}), {x});
+  return program.Emit(Opcode::kCopyDone, Plain(x), {start});
+}
+
+// An item that goes out, then an infeed of nothing: the queues of a run are empty.
+Instruction* BuildQueues(Program& program, Opcode opcode) {
+  Instruction* x = Operand(program);
+  if (x == nullptr) return nullptr;
+  Instruction* token = Token(program);
+  if (opcode == Opcode::kInfeed) {
+    // A second one would need an order.
+    for (const Instruction* other : *program.scope().computation)
+      if (other->opcode() == Opcode::kInfeed) return nullptr;
+    Instruction* fed =
+        program.Emit(opcode, Shape::Tuple({Shape::Tuple({}), Shape::Token()}), {token});
+    token = program.GetTupleElement(fed, 1);
+    return program.Emit(Opcode::kAddDependency, Plain(x), {x, token});
+  }
+  Attributes attributes;
+  attributes.Set(Attr::kOutfeedShape, SharedValue<Shape>(Plain(x)));
+  token = program.Emit(Opcode::kOutfeed, Shape::Token(), {x, token}, std::move(attributes));
+  return program.Emit(Opcode::kAddDependency, Plain(x), {x, token});
+}
+
+// A device sends to itself.
+Instruction* BuildChannel(Program& program, Opcode) {
+  Instruction* x = Operand(program);
+  if (x == nullptr) return nullptr;
+  int64_t channel = 1;
+  for (const Instruction* other : *program.scope().computation)
+    if (other->opcode() == Opcode::kSend) ++channel;
+  Attributes attributes;
+  attributes.Set(Attr::kChannelId, AttrValue(channel));
+  Instruction* token = Token(program);
+  const Shape context = Shape::Tuple({Plain(x), Context(), Shape::Token()});
+  Instruction* recv = program.Emit(Opcode::kRecv, context, {token}, attributes);
+  Instruction* send = program.Emit(Opcode::kSend, context, {x, token}, attributes);
+  Instruction* received =
+      program.Emit(Opcode::kRecvDone, Shape::Tuple({Plain(x), Shape::Token()}), {recv}, attributes);
+  program.Emit(Opcode::kSendDone, Shape::Token(), {send}, attributes);
+  return program.GetTupleElement(received, 0);
+}
+
+Instruction* BuildAsync(Program& program, Opcode opcode) {
+  Instruction* x = Operand(program);
+  if (x == nullptr) return nullptr;
+  Scope scope;
+  scope.computation = program.NewComputation("async_computation");
+  scope.control = false;
+  Scope* outer = program.EnterScope(&scope);
+  Instruction* inner = program.ScopeParameter(0, Plain(x));
+  scope.computation->set_root(program.Emit(Opcode::kCopy, Plain(inner), {inner}));
+  program.EnterScope(outer);
+  const Shape shape = Shape::Tuple({Shape::Tuple({Plain(x)}), Plain(x), Context()});
+  Instruction* value =
+      program.Emit(Opcode::kAsyncStart, shape, {x}, Attributes(), {scope.computation});
+  if (opcode == Opcode::kAsyncUpdate || program.choices().Percent(50))
+    value = program.Emit(Opcode::kAsyncUpdate, shape, {value});
+  return program.Emit(Opcode::kAsyncDone, Plain(x), {value});
+}
+
+constexpr RecipeGroup kGroup = RecipeGroup::kCommunication;
+constexpr Recipe kRecipes[] = {
+    {Opcode::kAllReduce, "all-reduce", kGroup, 4, BuildAllReduce, true},
+    {Opcode::kAllReduceStart, "all-reduce-start", kGroup, 1, BuildAllReduce, true},
+    {Opcode::kAllReduceDone, "all-reduce-done", kGroup, 0, BuildAllReduce, true},
+    {Opcode::kReduceScatter, "reduce-scatter", kGroup, 2, BuildAllReduce, true},
+    {Opcode::kAllGather, "all-gather", kGroup, 2, BuildAllGather, true},
+    {Opcode::kAllGatherStart, "all-gather-start", kGroup, 1, BuildAllGather, true},
+    {Opcode::kAllGatherDone, "all-gather-done", kGroup, 0, BuildAllGather, true},
+    {Opcode::kAllToAll, "all-to-all", kGroup, 2, BuildExchange, true},
+    {Opcode::kCollectiveBroadcast, "collective-broadcast", kGroup, 1, BuildExchange, true},
+    {Opcode::kRaggedAllToAll, "ragged-all-to-all", kGroup, 1, BuildRaggedAllToAll, true},
+    {Opcode::kCollectivePermute, "collective-permute", kGroup, 2, BuildPermute, true},
+    {Opcode::kCollectivePermuteStart, "collective-permute-start", kGroup, 1, BuildPermute, true},
+    {Opcode::kCollectivePermuteDone, "collective-permute-done", kGroup, 0, BuildPermute, true},
+    {Opcode::kReplicaId, "replica-id", kGroup, 1, BuildDeviceId, true},
+    {Opcode::kPartitionId, "partition-id", kGroup, 1, BuildDeviceId, true},
+    {Opcode::kAddDependency, "add-dependency", kGroup, 2, BuildDependency, true},
+    {Opcode::kAfterAll, "after-all", kGroup, 1, BuildDependency, true},
+    {Opcode::kDomain, "domain", kGroup, 1, BuildDomain, true},
+    {Opcode::kCopyStart, "copy-start", kGroup, 1, BuildAsyncCopy, true},
+    {Opcode::kCopyDone, "copy-done", kGroup, 0, BuildAsyncCopy, true},
+    {Opcode::kInfeed, "infeed", kGroup, 1, BuildQueues, true},
+    {Opcode::kOutfeed, "outfeed", kGroup, 1, BuildQueues, true},
+    {Opcode::kSend, "send", kGroup, 1, BuildChannel, true},
+    {Opcode::kSendDone, "send-done", kGroup, 0, BuildChannel, true},
+    {Opcode::kRecv, "recv", kGroup, 0, BuildChannel, true},
+    {Opcode::kRecvDone, "recv-done", kGroup, 0, BuildChannel, true},
+    {Opcode::kAsyncStart, "async-start", kGroup, 1, BuildAsync, true},
+    {Opcode::kAsyncUpdate, "async-update", kGroup, 1, BuildAsync, true},
+    {Opcode::kAsyncDone, "async-done", kGroup, 0, BuildAsync, true},
+};
+
+}  // namespace
+
+absl::Span<const Recipe> CommunicationRecipes() { return kRecipes; }
+
+}  // namespace assay

@@ -1,0 +1,255 @@
+// Dots with all dimension lists, and what surrounds them (requirements 8, 43, 44, 47).
+#include <algorithm>
+#include <vector>
+
+#include "fuzz/generator/recipes/recipes.h"
+
+namespace assay {
+namespace {
+
+constexpr int64_t kMostProducts = 60000;
+
+// Which dimensions of each side play which part. Lists pair by position.
+struct DotPlan {
+  DimVector lhs_batch, lhs_contracting, rhs_batch, rhs_contracting;
+  DimVector rhs_dimensions;
+  DimVector result_dimensions;
+  int64_t products = 1;
+};
+
+DimVector TakeSome(Choices& choices, DimVector& from, int64_t count) {
+  DimVector taken;
+  for (int64_t i = 0; i < count && !from.empty(); ++i) {
+    int64_t at = static_cast<int64_t>(choices.Draw(from.size()));
+    taken.push_back(from[at]);
+    from.erase(from.begin() + at);
+  }
+  return taken;
+}
+
+DotPlan DrawPlan(Program& program, const Shape& lhs) {
+  Choices& choices = program.choices();
+  DotPlan plan;
+  DimVector free_dims;
+  for (int64_t i = 0; i < lhs.rank(); ++i) free_dims.push_back(i);
+  int64_t contracting = static_cast<int64_t>(choices.Weighted({8, 76, 16}));
+  int64_t batch = static_cast<int64_t>(choices.Weighted({60, 30, 10}));
+  plan.lhs_contracting = TakeSome(choices, free_dims, contracting);
+  plan.lhs_batch = TakeSome(choices, free_dims, batch);
+
+  // Right side: the shared dimensions and up to two of its own, in any order.
+  int64_t own = static_cast<int64_t>(choices.Weighted({30, 50, 20}));
+  DimVector sizes;
+  for (int64_t d : plan.lhs_batch) sizes.push_back(lhs.dimension(d));
+  for (int64_t d : plan.lhs_contracting) sizes.push_back(lhs.dimension(d));
+  int64_t shared = static_cast<int64_t>(sizes.size());
+  for (int64_t i = 0; i < own; ++i) sizes.push_back(std::min<int64_t>(program.DrawSize(), 130));
+  int64_t rank = static_cast<int64_t>(sizes.size());
+  DimVector place = RandomPermutation(choices, rank);
+  plan.rhs_dimensions.resize(sizes.size());
+  for (int64_t i = 0; i < rank; ++i) plan.rhs_dimensions[place[i]] = sizes[i];
+  int64_t batches = static_cast<int64_t>(plan.lhs_batch.size());
+  for (int64_t i = 0; i < shared; ++i) {
+    (i < batches ? plan.rhs_batch : plan.rhs_contracting).push_back(place[i]);
+  }
+  for (int64_t d : plan.lhs_batch) plan.result_dimensions.push_back(lhs.dimension(d));
+  for (int64_t d : free_dims) plan.result_dimensions.push_back(lhs.dimension(d));
+  DimVector own_places(place.begin() + shared, place.end());
+  std::sort(own_places.begin(), own_places.end());
+  for (int64_t d : own_places) plan.result_dimensions.push_back(plan.rhs_dimensions[d]);
+  for (int64_t d : plan.lhs_contracting) plan.products *= lhs.dimension(d);
+  for (int64_t size : plan.result_dimensions) plan.products *= size;
+  return plan;
+}
+
+ElementType ResultType(Choices& choices, ElementType type) {
+  return choices.Percent(15) ? WiderType(type) : type;
+}
+
+int64_t Product(absl::Span<const int64_t> sizes) {
+  int64_t product = 1;
+  for (int64_t size : sizes) product *= size;
+  return product;
+}
+
+TypeMask DotTypes() { return Info(Opcode::kDot).types & (kP | kI | kF); }
+
+Instruction* DotOf(Program& program, Instruction* lhs) {
+  DotPlan plan = DrawPlan(program, lhs->shape());
+  if (plan.products > kMostProducts || !program.Fits(Product(plan.result_dimensions)) ||
+      !program.Fits(Product(plan.rhs_dimensions))) {
+    return nullptr;
+  }
+  ElementType type = lhs->shape().element_type();
+  Instruction* rhs = program.OperandOf(type, plan.rhs_dimensions);
+  Attributes attributes;
+  if (!plan.lhs_batch.empty()) {
+    attributes.Set(Attr::kLhsBatchDims, absl::MakeConstSpan(plan.lhs_batch));
+    attributes.Set(Attr::kRhsBatchDims, absl::MakeConstSpan(plan.rhs_batch));
+  }
+  attributes.Set(Attr::kLhsContractingDims, absl::MakeConstSpan(plan.lhs_contracting));
+  attributes.Set(Attr::kRhsContractingDims, absl::MakeConstSpan(plan.rhs_contracting));
+  ElementType result = ResultType(program.choices(), type);
+  return program.Emit(Opcode::kDot, Shape::Array(result, plan.result_dimensions), {lhs, rhs},
+                      std::move(attributes));
+}
+
+Instruction* BuildDot(Program& program, Opcode) {
+  return DotOf(program, program.Operand(DotTypes()));
+}
+
+// dot of a transpose, reverse or convert.
+Instruction* BuildDotOfTranspose(Program& program, Opcode) {
+  Instruction* x = program.Operand(DotTypes(), 2);
+  x = program.Transpose(x, RandomPermutation(program.choices(), x->shape().rank()));
+  return DotOf(program, x);
+}
+
+// dot + broadcast bias, max with 0, perhaps a second dot.
+Instruction* BuildDense(Program& program, Opcode) {
+  Choices& choices = program.choices();
+  Instruction* x = DotOf(program, program.Operand(DotTypes(), 1));
+  if (x == nullptr || x->shape().rank() == 0) return x;
+  const Shape& shape = x->shape();
+  int64_t d = static_cast<int64_t>(choices.Draw(shape.rank()));
+  Instruction* bias = program.OperandOf(shape.element_type(), {shape.dimension(d)});
+  DimVector dimensions(shape.dimensions().begin(), shape.dimensions().end());
+  Instruction* sum = program.Binary(Opcode::kAdd, x, program.Broadcast(bias, dimensions, {d}));
+  Instruction* zero = program.Splat(program.ScalarConstant(shape.element_type(), 0), dimensions);
+  Instruction* positive = program.Binary(Opcode::kMaximum, sum, zero);
+  if (!choices.Percent(40)) return positive;
+  Instruction* second = DotOf(program, positive);
+  return second == nullptr ? positive : second;
+}
+
+// What a dot is, written as multiply and reduce.
+Instruction* BuildMultiplyReduce(Program& program, Opcode) {
+  Instruction* a = program.Operand(DotTypes(), 1);
+  Instruction* b = program.OperandLike(a->shape());
+  Instruction* product = program.Binary(Opcode::kMultiply, a, b);
+  DimVector dimensions = RandomSubset(program.choices(), a->shape().rank());
+  Reducer reducer = MakeReducerOf(program, Opcode::kAdd, a->shape().element_type());
+  return program.Reduce(product, reducer.init, dimensions, reducer.computation);
+}
+
+// The sum of a broadcast, which simplifiers turn into a product.
+Instruction* BuildBroadcastReduce(Program& program, Opcode) {
+  Choices& choices = program.choices();
+  Instruction* x = program.Operand(DotTypes());
+  int64_t size = choices.Range(0, 6);
+  if (!program.Fits(x->shape().ElementCount() * size)) return nullptr;
+  int64_t rank = x->shape().rank();
+  int64_t at = static_cast<int64_t>(choices.Draw(rank + 1));
+  DimVector dimensions, mapping;
+  for (int64_t i = 0; i <= rank; ++i) {
+    if (i == at) dimensions.push_back(size);
+    if (i == rank) break;
+    mapping.push_back(static_cast<int64_t>(dimensions.size()));
+    dimensions.push_back(x->shape().dimension(i));
+  }
+  Instruction* wide = program.Broadcast(x, dimensions, mapping);
+  Opcode opcode = choices.Pick({Opcode::kAdd, Opcode::kMaximum, Opcode::kAdd});
+  Reducer reducer = MakeReducerOf(program, opcode, x->shape().element_type());
+  return program.Reduce(wide, reducer.init, {at}, reducer.computation);
+}
+
+// A slice or a reduction of a dot: pushed into the operands by simplifiers.
+Instruction* BuildPartOfDot(Program& program, Opcode) {
+  Choices& choices = program.choices();
+  Instruction* x = DotOf(program, program.Operand(DotTypes(), 1));
+  if (x == nullptr || x->shape().rank() == 0) return x;
+  std::vector<SliceRange> ranges;
+  for (int64_t size : x->shape().dimensions()) {
+    int64_t start = size > 1 ? choices.Range(0, size - 1) : 0;
+    ranges.push_back({start, size, choices.Percent(25) ? 2 : 1});
+  }
+  return program.Slice(x, std::move(ranges));
+}
+
+// Groups along a free, a contracting or a batch dimension of lhs. Sizes are given: they cover the
+// dimension, or leave a rest, or reach beyond it.
+Instruction* BuildRaggedDot(Program& program, Opcode opcode) {
+  Choices& choices = program.choices();
+  const auto mode = choices.Draw(3);  // ragged: free, contracting, batch
+  const bool batched = mode == 2 || choices.Percent(40);
+  const ElementType type = program.DrawType(kI | kF);
+  auto size = [&] { return std::min<int64_t>(program.DrawSize(), 9); };
+  const int64_t b = size(), m = size(), k = size(), n = size();
+  const int64_t groups = choices.Range(1, 4);
+  DimVector lhs = {m, k}, rhs = {k, n}, result = {m, n};
+  if (batched)
+    for (DimVector* dimensions : {&lhs, &rhs, &result}) dimensions->insert(dimensions->begin(), b);
+  if (mode == 0) rhs.insert(rhs.begin(), groups);
+  if (mode == 1) result.insert(result.begin(), groups);
+  if (!program.Fits(Product(lhs)) || !program.Fits(Product(rhs)) || !program.Fits(Product(result)))
+    return nullptr;
+  const int64_t at = batched ? 1 : 0;
+  const int64_t ragged = mode == 2 ? 0 : at + static_cast<int64_t>(mode);
+  // Once for all, or for each batch.
+  DimVector sizes_shape = {groups};
+  if (batched && mode != 2 && choices.Percent(50)) sizes_shape.insert(sizes_shape.begin(), b);
+  Literal sizes(Shape::Array(ElementType::kS32, sizes_shape));
+  const int64_t most = 2 * lhs[ragged] / groups + 1;
+  for (int64_t i = 0; i < sizes.element_count(); ++i) sizes.SetInteger(i, choices.Range(0, most));
+  Instruction* x = program.OperandOf(type, lhs);
+  Instruction* y = program.OperandOf(type, rhs);
+  Instruction* counts = program.Constant(std::move(sizes));
+  const int64_t rhs_at = mode == 0 ? at + 1 : at;
+  Attributes attributes;
+  if (batched) {
+    attributes.Set(Attr::kLhsBatchDims, {0});
+    attributes.Set(Attr::kRhsBatchDims, {mode == 0 ? 1 : 0});
+  }
+  attributes.Set(Attr::kLhsContractingDims, {at + 1});
+  attributes.Set(Attr::kRhsContractingDims, {rhs_at});
+  attributes.Set(Attr::kLhsRaggedDims, {ragged});
+  attributes.Set(Attr::kRhsGroupDims, mode == 0 ? DimVector{0} : DimVector{});
+  return program.Emit(opcode, Shape::Array(type, result), {x, y, counts}, std::move(attributes));
+}
+
+// One operand scaled or both, by factors of one type for blocks of the contracting dimension.
+Instruction* BuildScaledDot(Program& program, Opcode opcode) {
+  Choices& choices = program.choices();
+  const bool narrow = choices.Percent(50);
+  const ElementType data =
+      narrow ? choices.Pick({ElementType::kF8E4M3FN, ElementType::kF8E5M2, ElementType::kF4E2M1FN})
+             : ElementType::kBF16;
+  const ElementType factor = choices.Pick({ElementType::kBF16, ElementType::kF8E8M0FNU});
+  for (ElementType type : {data, factor, ElementType::kBF16, ElementType::kF32})
+    if (!program.options().Takes(type)) return nullptr;
+  auto size = [&] { return std::min<int64_t>(program.DrawSize(), 9); };
+  const int64_t m = size(), n = size(), blocks = choices.Range(1, 4), block = choices.Range(1, 4);
+  const int64_t k = blocks * block;
+  auto operand = [&](DimVector dimensions, ElementType type) {
+    return program.Convert(program.OperandOf(ElementType::kBF16, dimensions), type);
+  };
+  Instruction* lhs = operand({m, k}, data);
+  Instruction* rhs = operand({k, n}, data);
+  const auto scaled = choices.Draw(3);  // both, lhs, rhs
+  Instruction* one = program.ScalarConstant(factor, 1);
+  Instruction* lhs_scale = scaled == 2 ? one : operand({m, blocks}, factor);
+  Instruction* rhs_scale = scaled == 1 ? one : operand({blocks, n}, factor);
+  Attributes attributes;
+  attributes.Set(Attr::kLhsContractingDims, {1});
+  attributes.Set(Attr::kRhsContractingDims, {0});
+  return program.Emit(opcode, Shape::Array(ElementType::kF32, {m, n}),
+                      {lhs, rhs, lhs_scale, rhs_scale}, std::move(attributes));
+}
+
+constexpr RecipeGroup kGroup = RecipeGroup::kDot;
+constexpr Recipe kRecipes[] = {
+    {Opcode::kDot, "dot", kGroup, 10, BuildDot},
+    {Opcode::kDot, "dot-of-transpose", kGroup, 5, BuildDotOfTranspose},
+    {Opcode::kDot, "dense", kGroup, 4, BuildDense},
+    {Opcode::kDot, "part-of-dot", kGroup, 3, BuildPartOfDot},
+    {Opcode::kRaggedDot, "ragged-dot", kGroup, 2, BuildRaggedDot, true},
+    {Opcode::kScaledDot, "scaled-dot", kGroup, 1, BuildScaledDot, true},
+    {Opcode::kReduce, "multiply-reduce", kGroup, 6, BuildMultiplyReduce},
+    {Opcode::kReduce, "broadcast-reduce", kGroup, 5, BuildBroadcastReduce},
+};
+
+}  // namespace
+
+absl::Span<const Recipe> DotRecipes() { return kRecipes; }
+
+}  // namespace assay

@@ -1,0 +1,416 @@
+// Slices, updates, pads, permutations, concatenations and sources: index arithmetic (requirements 1
+// to 12).
+#include <algorithm>
+#include <vector>
+
+#include "fuzz/generator/recipes/recipes.h"
+
+namespace assay {
+namespace {
+
+constexpr TypeMask kMovable = kP | kI | kF;
+
+// ---- slice
+
+SliceRange DrawRange(Choices& choices, int64_t size) {
+  SliceRange range;
+  range.stride = choices.Percent(25) ? choices.Range(2, 3) : 1;
+  if (size == 0 || choices.Percent(2)) {
+    range.start = choices.Range(0, size);
+    range.limit = range.start;
+    return range;
+  }
+  range.start = choices.Percent(60) ? choices.Range(0, size - 1) : 0;
+  range.limit = choices.Percent(60) ? choices.Range(range.start + 1, size) : size;
+  return range;
+}
+
+Instruction* SliceOf(Program& program, Instruction* x) {
+  std::vector<SliceRange> ranges;
+  for (int64_t size : x->shape().dimensions()) {
+    ranges.push_back(DrawRange(program.choices(), size));
+  }
+  return program.Slice(x, std::move(ranges));
+}
+
+Instruction* BuildSlice(Program& program, Opcode) {
+  return SliceOf(program, program.Operand(kMovable, 1));
+}
+
+Instruction* BuildSliceChain(Program& program, Opcode) {
+  return SliceOf(program, SliceOf(program, program.Operand(kMovable, 1)));
+}
+
+// ---- dynamic-slice, dynamic-update-slice
+
+DimVector DrawSizes(Program& program, absl::Span<const int64_t> dimensions) {
+  DimVector sizes;
+  for (int64_t dimension : dimensions) {
+    bool full = program.choices().Percent(25);
+    int64_t least = dimension == 0 || program.choices().Percent(2) ? 0 : 1;
+    sizes.push_back(full ? dimension : program.choices().Range(least, dimension));
+  }
+  return sizes;
+}
+
+Instruction* DynamicSliceOf(Program& program, Instruction* x) {
+  DimVector dimensions(x->shape().dimensions().begin(), x->shape().dimensions().end());
+  DimVector sizes = DrawSizes(program, dimensions);
+  std::vector<Instruction*> starts = program.StartIndices(dimensions, sizes);
+  return program.DynamicSlice(x, starts, sizes);
+}
+
+Instruction* BuildDynamicSlice(Program& program, Opcode) {
+  return DynamicSliceOf(program, program.Operand(kMovable, 1));
+}
+
+Instruction* BuildDynamicSliceChain(Program& program, Opcode) {
+  Instruction* x = DynamicSliceOf(program, program.Operand(kMovable, 1));
+  x = DynamicSliceOf(program, x);
+  return program.choices().Percent(20) ? DynamicSliceOf(program, x) : x;
+}
+
+Instruction* BuildSliceOfDynamicSlice(Program& program, Opcode) {
+  Instruction* x = program.Operand(kMovable, 1);
+  if (program.choices().Percent(50)) return DynamicSliceOf(program, SliceOf(program, x));
+  return SliceOf(program, DynamicSliceOf(program, x));
+}
+
+Instruction* UpdateAnywhere(Program& program, Instruction* x, Instruction* update) {
+  DimVector dimensions(x->shape().dimensions().begin(), x->shape().dimensions().end());
+  DimVector sizes(update->shape().dimensions().begin(), update->shape().dimensions().end());
+  std::vector<Instruction*> starts = program.StartIndices(dimensions, sizes);
+  return program.DynamicUpdateSlice(x, update, starts);
+}
+
+Instruction* BuildDynamicUpdateSlice(Program& program, Opcode) {
+  Instruction* x = program.Operand(kMovable, 1);
+  DimVector sizes = DrawSizes(program, x->shape().dimensions());
+  return UpdateAnywhere(program, x, program.OperandOf(x->shape().element_type(), sizes));
+}
+
+// Update of an updated array, with the starts of each level chosen for themselves.
+Instruction* BuildUpdateChain(Program& program, Opcode opcode) {
+  Instruction* x = BuildDynamicUpdateSlice(program, opcode);
+  DimVector sizes = DrawSizes(program, x->shape().dimensions());
+  Instruction* update = program.OperandOf(x->shape().element_type(), sizes);
+  return UpdateAnywhere(program, x, update);
+}
+
+// Reads what it writes: the update is a slice of the same array, shifted, perhaps computed with,
+// and the old array lives on.
+Instruction* BuildSelfUpdate(Program& program, Opcode) {
+  Instruction* x = program.Operand(kMovable, 1);
+  Choices& choices = program.choices();
+  Instruction* update = choices.Percent(50) ? SliceOf(program, x) : DynamicSliceOf(program, x);
+  ElementType type = x->shape().element_type();
+  if (choices.Percent(40)) {
+    Opcode opcode = IsPred(type) ? Opcode::kOr : Opcode::kAdd;
+    update = program.Binary(opcode, update, update);
+  }
+  Instruction* updated = UpdateAnywhere(program, x, update);
+  if (choices.Percent(50)) return updated;
+  Opcode join = IsPred(type) ? Opcode::kXor : Opcode::kMaximum;
+  return program.Binary(join, updated, x);
+}
+
+// Writes a part, reads a part of the result.
+Instruction* BuildSliceOfUpdate(Program& program, Opcode opcode) {
+  return DynamicSliceOf(program, BuildDynamicUpdateSlice(program, opcode));
+}
+
+// ---- pad
+
+std::vector<PaddingDim> DrawPadding(Program& program, absl::Span<const int64_t> dimensions) {
+  Choices& choices = program.choices();
+  std::vector<PaddingDim> padding;
+  int64_t room = program.element_cap();
+  for (int64_t size : dimensions) {
+    PaddingDim dim;
+    if (choices.Percent(35)) dim.interior = choices.Range(1, 2);
+    int64_t dilated = size + std::max<int64_t>(size - 1, 0) * dim.interior;
+    dim.low = choices.Percent(65) ? choices.Range(-3, 4) : 0;
+    dim.high = choices.Percent(65) ? choices.Range(-3, 4) : 0;
+    int64_t result = dim.low + dilated + dim.high;
+    // Too much cut off: give back at the end, down to nothing at times.
+    int64_t least = choices.Percent(4) ? 0 : 1;
+    if (result < least) dim.high += least - result;
+    result = std::max(result, least);
+    if (result > std::max<int64_t>(room, 1)) {
+      dim = PaddingDim{0, 0, 0};
+      result = size;
+    }
+    room /= std::max<int64_t>(result, 1);
+    padding.push_back(dim);
+  }
+  return padding;
+}
+
+Instruction* PadOf(Program& program, Instruction* x) {
+  std::vector<PaddingDim> padding = DrawPadding(program, x->shape().dimensions());
+  int64_t elements = 1;
+  for (size_t i = 0; i < padding.size(); ++i) {
+    int64_t size = x->shape().dimension(static_cast<int64_t>(i));
+    elements *= padding[i].low + padding[i].high + size +
+                std::max<int64_t>(size - 1, 0) * padding[i].interior;
+  }
+  if (!program.Fits(elements)) return nullptr;
+  Instruction* value = program.OperandOf(x->shape().element_type(), {});
+  return program.Pad(x, value, std::move(padding));
+}
+
+Instruction* BuildPad(Program& program, Opcode) {
+  return PadOf(program, program.Operand(kMovable, 1));
+}
+
+Instruction* BuildPadChain(Program& program, Opcode) {
+  Instruction* x = PadOf(program, program.Operand(kMovable, 1));
+  return x == nullptr ? nullptr : PadOf(program, x);
+}
+
+Instruction* BuildSliceOfPad(Program& program, Opcode) {
+  Instruction* x = PadOf(program, program.Operand(kMovable, 1));
+  return x == nullptr ? nullptr : SliceOf(program, x);
+}
+
+// ---- transpose, reverse, reshape, broadcast
+
+Instruction* TransposeOf(Program& program, Instruction* x) {
+  return program.Transpose(x, RandomPermutation(program.choices(), x->shape().rank()));
+}
+
+Instruction* BuildTranspose(Program& program, Opcode) {
+  return TransposeOf(program, program.Operand(kMovable, 2));
+}
+
+Instruction* BuildTransposeChain(Program& program, Opcode) {
+  return TransposeOf(program, TransposeOf(program, program.Operand(kMovable, 2)));
+}
+
+Instruction* BuildReverse(Program& program, Opcode) {
+  Instruction* x = program.Operand(kMovable, 1);
+  return program.Reverse(x, RandomSubset(program.choices(), x->shape().rank()));
+}
+
+Instruction* BuildReverseOfReverse(Program& program, Opcode opcode) {
+  Instruction* x = BuildReverse(program, opcode);
+  return program.Reverse(x, RandomSubset(program.choices(), x->shape().rank()));
+}
+
+// New sizes of the same product: merges neighbours, splits by a factor, moves ones about.
+DimVector DrawReshape(Choices& choices, absl::Span<const int64_t> from) {
+  DimVector sizes(from.begin(), from.end());
+  int64_t edits = choices.Range(1, 3);
+  for (int64_t edit = 0; edit < edits; ++edit) {
+    switch (choices.Draw(4)) {
+      case 0:
+        if (sizes.size() >= 2) {
+          size_t at = choices.Draw(sizes.size() - 1);
+          sizes[at] *= sizes[at + 1];
+          sizes.erase(sizes.begin() + static_cast<int64_t>(at) + 1);
+        }
+        break;
+      case 1:
+        if (!sizes.empty() && sizes.size() < 8) {
+          size_t at = choices.Draw(sizes.size());
+          for (int64_t factor : {2, 3, 5, 7}) {
+            if (sizes[at] > factor && sizes[at] % factor == 0) {
+              sizes[at] /= factor;
+              bool before = choices.Percent(50);
+              sizes.insert(sizes.begin() + static_cast<int64_t>(at) + (before ? 0 : 1), factor);
+              break;
+            }
+          }
+        }
+        break;
+      case 2:
+        if (sizes.size() < 8) {
+          sizes.insert(sizes.begin() + static_cast<int64_t>(choices.Draw(sizes.size() + 1)), 1);
+        }
+        break;
+      default: {
+        auto one = std::find(sizes.begin(), sizes.end(), 1);
+        if (one != sizes.end()) sizes.erase(one);
+        break;
+      }
+    }
+  }
+  return sizes;
+}
+
+Instruction* BuildReshape(Program& program, Opcode) {
+  Instruction* x = program.Operand(kMovable);
+  return program.Reshape(x, DrawReshape(program.choices(), x->shape().dimensions()));
+}
+
+// Reshapes and transposes in turn, as layout code is full of them.
+Instruction* BuildReshapeTranspose(Program& program, Opcode) {
+  Instruction* x = program.Operand(kMovable, 2);
+  x = program.Reshape(x, DrawReshape(program.choices(), x->shape().dimensions()));
+  x = TransposeOf(program, x);
+  return program.Reshape(x, DrawReshape(program.choices(), x->shape().dimensions()));
+}
+
+Instruction* BuildBroadcast(Program& program, Opcode) {
+  Choices& choices = program.choices();
+  Instruction* x = program.Operand(kMovable);
+  int64_t rank = x->shape().rank();
+  int64_t added = choices.Range(rank == 0 ? 1 : 0, 2);
+  int64_t room = program.element_cap() / std::max<int64_t>(x->shape().ElementCount(), 1);
+  DimVector dimensions(x->shape().dimensions().begin(), x->shape().dimensions().end());
+  DimVector mapping;
+  for (int64_t i = 0; i < rank; ++i) mapping.push_back(i);
+  for (int64_t i = 0; i < added; ++i) {
+    int64_t size = std::min(program.DrawSize(), std::max<int64_t>(room, 1));
+    room /= std::max<int64_t>(size, 1);
+    int64_t at = static_cast<int64_t>(choices.Draw(dimensions.size() + 1));
+    dimensions.insert(dimensions.begin() + at, size);
+    for (int64_t& to : mapping) to += to >= at ? 1 : 0;
+  }
+  if (!program.options().foreign && rank >= 2 && choices.Percent(12)) {
+    DimVector permutation = RandomPermutation(choices, rank);
+    DimVector old_dimensions = dimensions, old_mapping = mapping;
+    for (int64_t i = 0; i < rank; ++i) {
+      mapping[i] = old_mapping[permutation[i]];
+      dimensions[mapping[i]] = x->shape().dimension(i);
+    }
+  }
+  return program.Broadcast(x, dimensions, mapping);
+}
+
+// ---- concatenate
+
+// `x` with dimension d of another size, existing or new.
+Instruction* Sibling(Program& program, Instruction* x, int64_t d) {
+  DimVector dimensions(x->shape().dimensions().begin(), x->shape().dimensions().end());
+  if (!program.choices().Percent(40)) dimensions[d] = program.choices().Range(0, 4);
+  return program.OperandOf(x->shape().element_type(), dimensions);
+}
+
+Instruction* BuildConcatenate(Program& program, Opcode) {
+  Choices& choices = program.choices();
+  Instruction* x = program.Operand(kMovable, 1);
+  int64_t d = static_cast<int64_t>(choices.Draw(x->shape().rank()));
+  int64_t count = choices.Percent(5) ? choices.Range(8, 16) : choices.Range(1, 4);
+  std::vector<Instruction*> parts = {x};
+  int64_t elements = x->shape().ElementCount();
+  for (int64_t i = 1; i < count; ++i) {
+    Instruction* part = choices.Percent(25) ? x : Sibling(program, x, d);
+    elements += part->shape().ElementCount();
+    if (!program.Fits(elements)) break;
+    parts.push_back(part);
+  }
+  if (choices.Percent(30)) std::swap(parts.front(), parts.back());
+  return program.Concatenate(parts, d);
+}
+
+// A concatenation within a concatenation, along the same dimension or another.
+Instruction* BuildNestedConcatenate(Program& program, Opcode opcode) {
+  Choices& choices = program.choices();
+  Instruction* inner = BuildConcatenate(program, opcode);
+  int64_t d = static_cast<int64_t>(choices.Draw(inner->shape().rank()));
+  if (choices.Percent(70)) d = inner->attributes().Integers(Attr::kDimension)[0];
+  Instruction* other = Sibling(program, inner, d);
+  if (!program.Fits(inner->shape().ElementCount() + other->shape().ElementCount())) return inner;
+  if (choices.Percent(50)) return program.Concatenate({inner, other}, d);
+  return program.Concatenate({other, inner}, d);
+}
+
+// The pieces of one array put together again, in order or not: concat-of-slices.
+Instruction* BuildConcatenateOfSlices(Program& program, Opcode) {
+  Choices& choices = program.choices();
+  Instruction* x = program.Operand(kMovable, 1);
+  int64_t d = static_cast<int64_t>(choices.Draw(x->shape().rank()));
+  int64_t size = x->shape().dimension(d);
+  int64_t cut = choices.Range(0, size);
+  // Adjacent, overlapping or leaving a gap.
+  int64_t resume = std::clamp<int64_t>(cut + choices.Pick<int64_t>({0, 0, -1, 1}), 0, size);
+  std::vector<SliceRange> ranges;
+  for (int64_t dimension : x->shape().dimensions()) ranges.push_back({0, dimension, 1});
+  std::vector<SliceRange> left = ranges, right = ranges;
+  left[d].limit = cut;
+  right[d].start = resume;
+  Instruction* a = program.Slice(x, left);
+  Instruction* b = program.Slice(x, right);
+  if (!program.Fits(a->shape().ElementCount() + b->shape().ElementCount())) return b;
+  if (choices.Percent(30)) std::swap(a, b);
+  Instruction* joined = program.Concatenate({a, b}, d);
+  return choices.Percent(35) ? SliceOf(program, joined) : joined;
+}
+
+// Overlapping, reversed and strided reads of one array met by a select.
+Instruction* BuildSelectOfViews(Program& program, Opcode) {
+  Instruction* x = program.Operand(kMovable, 1);
+  Instruction* a = SliceOf(program, x);
+  Instruction* reversed = program.Reverse(x, RandomSubset(program.choices(), x->shape().rank()));
+  std::vector<SliceRange> ranges;
+  for (int64_t size : a->shape().dimensions()) ranges.push_back({0, size, 1});
+  Instruction* b = program.Slice(reversed, std::move(ranges));
+  Instruction* pred = program.choices().Percent(50)
+                          ? program.Compare(Direction::kLt, a, b)
+                          : program.OperandOf(ElementType::kPred, a->shape().dimensions());
+  return program.Select(pred, a, b);
+}
+
+// ---- sources and tuples
+
+Instruction* BuildSource(Program& program, Opcode opcode) {
+  ElementType type = program.DrawType(opcode == Opcode::kIota ? kI | kF : kMovable);
+  DimVector dimensions = program.DrawDimensions(opcode == Opcode::kIota ? 1 : 0);
+  Shape shape = Shape::Array(type, dimensions);
+  if (opcode == Opcode::kIota) {
+    return program.SomeIota(shape);
+  }
+  if (opcode == Opcode::kParameter && program.scope().entry) return program.Parameter(shape);
+  if (shape.ElementCount() > 256) return program.Fresh(shape);
+  return program.Constant(RandomLiteral(shape, program.DrawFamily(), program.choices()));
+}
+
+Instruction* BuildTuple(Program& program, Opcode) {
+  Instruction* a = program.Operand(kMovable);
+  Instruction* b = program.Operand(kMovable);
+  Instruction* tuple = program.Tuple({a, b});
+  if (program.choices().Percent(20)) {
+    Instruction* outer = program.Tuple({tuple, a});
+    tuple = program.GetTupleElement(outer, 0);
+  }
+  return program.GetTupleElement(tuple, static_cast<int64_t>(program.choices().Draw(2)));
+}
+
+constexpr RecipeGroup kGroup = RecipeGroup::kIndex;
+constexpr Recipe kRecipes[] = {
+    {Opcode::kSlice, "slice", kGroup, 8, BuildSlice},
+    {Opcode::kSlice, "slice-of-slice", kGroup, 6, BuildSliceChain},
+    {Opcode::kDynamicSlice, "dynamic-slice", kGroup, 10, BuildDynamicSlice},
+    {Opcode::kDynamicSlice, "dynamic-slice-chain", kGroup, 11, BuildDynamicSliceChain},
+    {Opcode::kDynamicSlice, "dynamic-slice-and-slice", kGroup, 4, BuildSliceOfDynamicSlice},
+    {Opcode::kDynamicUpdateSlice, "dynamic-update-slice", kGroup, 8, BuildDynamicUpdateSlice},
+    {Opcode::kDynamicUpdateSlice, "update-chain", kGroup, 5, BuildUpdateChain},
+    {Opcode::kDynamicUpdateSlice, "self-update", kGroup, 7, BuildSelfUpdate},
+    {Opcode::kDynamicUpdateSlice, "slice-of-update", kGroup, 4, BuildSliceOfUpdate},
+    {Opcode::kPad, "pad", kGroup, 8, BuildPad},
+    {Opcode::kPad, "pad-of-pad", kGroup, 4, BuildPadChain},
+    {Opcode::kPad, "slice-of-pad", kGroup, 5, BuildSliceOfPad},
+    {Opcode::kTranspose, "transpose", kGroup, 7, BuildTranspose},
+    {Opcode::kTranspose, "transpose-of-transpose", kGroup, 5, BuildTransposeChain},
+    {Opcode::kReverse, "reverse", kGroup, 5, BuildReverse},
+    {Opcode::kReverse, "reverse-of-reverse", kGroup, 2, BuildReverseOfReverse},
+    {Opcode::kReshape, "reshape", kGroup, 6, BuildReshape},
+    {Opcode::kReshape, "reshape-transpose-reshape", kGroup, 4, BuildReshapeTranspose},
+    {Opcode::kBroadcast, "broadcast", kGroup, 7, BuildBroadcast},
+    {Opcode::kConcatenate, "concatenate", kGroup, 6, BuildConcatenate},
+    {Opcode::kConcatenate, "concatenate-of-concatenate", kGroup, 3, BuildNestedConcatenate},
+    {Opcode::kConcatenate, "concatenate-of-slices", kGroup, 5, BuildConcatenateOfSlices},
+    {Opcode::kSelect, "select-of-views", kGroup, 4, BuildSelectOfViews},
+    {Opcode::kIota, "iota", kGroup, 3, BuildSource},
+    {Opcode::kConstant, "constant", kGroup, 2, BuildSource},
+    {Opcode::kParameter, "parameter", kGroup, 2, BuildSource},
+    {Opcode::kTuple, "tuple", kGroup, 1, BuildTuple},
+    {Opcode::kGetTupleElement, "get-tuple-element", kGroup, 1, BuildTuple},
+};
+
+}  // namespace
+
+absl::Span<const Recipe> IndexRecipes() { return kRecipes; }
+
+}  // namespace assay

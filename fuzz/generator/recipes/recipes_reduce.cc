@@ -1,0 +1,372 @@
+// Reductions with reducers of many forms (requirements 26, 28, 44). Reducers are associative and
+// commutative on what they are given, or their operands are kept in order by definition; initial
+// values are identities unless any value is harmless.
+#include <cmath>
+#include <vector>
+
+#include "fuzz/generator/recipes/recipes.h"
+
+namespace assay {
+namespace {
+
+// A computation of scalars under construction: (accumulator, element).
+class ReducerScope {
+ public:
+  ReducerScope(Program& program, ElementType type) : program_(program) {
+    scope_.computation = program.NewComputation("reducer");
+    scope_.depth = program.scope().depth + 1;
+    outer_ = program.EnterScope(&scope_);
+    a = program.ScopeParameter(0, Shape::Scalar(type));
+    b = program.ScopeParameter(1, Shape::Scalar(type));
+  }
+  Computation* Finish(Instruction* root) {
+    scope_.computation->set_root(root);
+    program_.EnterScope(outer_);
+    return scope_.computation;
+  }
+  Instruction *a, *b;
+
+ private:
+  Program& program_;
+  Scope scope_;
+  Scope* outer_;
+};
+
+// The value that leaves everything as it is under `opcode`.
+Literal IdentityOf(Opcode opcode, ElementType type) {
+  Literal literal(Shape::Scalar(type));
+  bool least = opcode == Opcode::kMaximum, greatest = opcode == Opcode::kMinimum;
+  if (IsPred(type)) {
+    bool ones = opcode == Opcode::kAnd || opcode == Opcode::kMultiply || greatest;
+    literal.SetBits(0, ones ? 1 : 0);
+  } else if (IsFloat(type)) {
+    double value = least ? -HUGE_VAL : greatest ? HUGE_VAL : opcode == Opcode::kMultiply ? 1 : 0;
+    literal.SetDouble(0, value);
+  } else {
+    int64_t value = least                         ? MinOf(type)
+                    : greatest                    ? MaxOf(type)
+                    : opcode == Opcode::kMultiply ? 1
+                    : opcode == Opcode::kAnd      ? -1
+                                                  : 0;
+    literal.SetInteger(0, value);
+  }
+  return literal;
+}
+
+bool IsIdempotent(Opcode opcode) {
+  return opcode == Opcode::kMaximum || opcode == Opcode::kMinimum || opcode == Opcode::kAnd ||
+         opcode == Opcode::kOr;
+}
+
+Instruction* InitFor(Program& program, Opcode opcode, ElementType type) {
+  Choices& choices = program.choices();
+  // XLA drops a reduction over one element together with its initial value, which is licensed by
+  // the document that demands an identity there.
+  bool harmless = !program.options().foreign && (IsIdempotent(opcode) || IsInteger(type));
+  if (harmless && choices.Percent(20)) return program.OperandOf(type, {});
+  Literal identity = IdentityOf(opcode, type);
+  bool as_parameter = program.scope().entry && choices.Percent(20);
+  return as_parameter ? program.FixedParameter(std::move(identity))
+                      : program.Constant(std::move(identity));
+}
+
+// convert(op(convert(a), convert(b))): the combiner of narrow types as frameworks write it.
+Instruction* ThroughWider(Program& program, Opcode opcode, Instruction* a, Instruction* b) {
+  ElementType type = a->shape().element_type(), wide = WiderType(type);
+  if (wide == type) return program.Binary(opcode, a, b);
+  Instruction* wide_a = program.Convert(a, wide);
+  Instruction* wide_b = program.Convert(b, wide);
+  return program.Convert(program.Binary(opcode, wide_a, wide_b), type);
+}
+
+// select(a > b, a, b): a maximum by another name. Integers only, where it is one.
+Instruction* SelectExtreme(Program& program, bool greatest, Instruction* a, Instruction* b) {
+  Direction direction = greatest ? Direction::kGt : Direction::kLe;
+  return program.Select(program.Compare(direction, a, b), a, b);
+}
+
+// min(a + b, limit) in a type that does not wrap: saturation of narrow unsigned types.
+Instruction* Saturate(Program& program, Instruction* a, Instruction* b) {
+  ElementType type = a->shape().element_type();
+  Instruction* wide_a = program.Convert(a, ElementType::kU32);
+  Instruction* wide_b = program.Convert(b, ElementType::kU32);
+  Instruction* sum = program.Binary(Opcode::kAdd, wide_a, wide_b);
+  Instruction* limit = program.ScalarConstant(ElementType::kU32, MaxOf(type));
+  return program.Convert(program.Binary(Opcode::kMinimum, sum, limit), type);
+}
+
+// The plain op dressed up: operands exchanged, an ignored sum, a neutral constant.
+Instruction* Dressed(Program& program, Opcode opcode, Instruction* a, Instruction* b) {
+  switch (program.choices().Draw(3)) {
+    case 0:
+      return program.Binary(opcode, b, a);
+    case 1: {
+      program.Binary(opcode, a, a);
+      return program.Binary(opcode, a, b);
+    }
+    default: {
+      Instruction* neutral = program.Constant(IdentityOf(opcode, a->shape().element_type()));
+      return program.Binary(opcode, program.Binary(opcode, a, neutral), b);
+    }
+  }
+}
+
+std::vector<Opcode> CombinersOf(ElementType type, int64_t reduced_elements) {
+  if (IsPred(type)) return {Opcode::kOr, Opcode::kAnd, Opcode::kXor, Opcode::kMaximum};
+  std::vector<Opcode> opcodes = {Opcode::kAdd, Opcode::kMaximum, Opcode::kMinimum};
+  // Long products of floats run off to infinity or zero and show nothing.
+  if (IsInteger(type) || reduced_elements <= 12) opcodes.push_back(Opcode::kMultiply);
+  if (IsInteger(type)) opcodes.insert(opcodes.end(), {Opcode::kAnd, Opcode::kOr, Opcode::kXor});
+  return opcodes;
+}
+
+Computation* SelectReducer(Program& program, ElementType type, bool greatest) {
+  ReducerScope scope(program, type);
+  return scope.Finish(SelectExtreme(program, greatest, scope.a, scope.b));
+}
+
+Computation* SaturatingReducer(Program& program, ElementType type) {
+  ReducerScope scope(program, type);
+  return scope.Finish(Saturate(program, scope.a, scope.b));
+}
+
+int64_t CountOf(const Shape& shape, absl::Span<const int64_t> dimensions) {
+  int64_t count = 1;
+  for (int64_t d : dimensions) count *= shape.dimension(d);
+  return count;
+}
+
+// Any subset: minor, major, middle, all, sometimes none.
+DimVector DrawReduced(Choices& choices, int64_t rank) {
+  if (rank == 0 || choices.Percent(3)) return {};
+  DimVector all;
+  for (int64_t i = 0; i < rank; ++i) all.push_back(i);
+  switch (choices.Draw(4)) {
+    case 0:
+      return {rank - 1};
+    case 1:
+      return all;
+    default:
+      return RandomSubset(choices, rank);
+  }
+}
+
+Instruction* ReduceOf(Program& program, Instruction* x) {
+  DimVector dimensions = DrawReduced(program.choices(), x->shape().rank());
+  int64_t count = CountOf(x->shape(), dimensions);
+  Reducer reducer = MakeReducer(program, x->shape().element_type(), count);
+  return program.Reduce(x, reducer.init, dimensions, reducer.computation);
+}
+
+Instruction* BuildReduce(Program& program, Opcode) {
+  return ReduceOf(program, program.Operand(kP | kI | kF, 1));
+}
+
+// Returns its element: the last one of the reduced range wins. Order matters by definition.
+Instruction* BuildLastWins(Program& program, Opcode) {
+  Instruction* x = program.Operand(kI | kF, 1);
+  ElementType type = x->shape().element_type();
+  DimVector dimensions = DrawReduced(program.choices(), x->shape().rank());
+  ReducerScope scope(program, type);
+  Instruction* root = program.choices().Percent(30) ? scope.a : scope.b;
+  Computation* reducer = scope.Finish(root);
+  return program.Reduce(x, program.OperandOf(type, {}), dimensions, reducer);
+}
+
+// convert, multiply or broadcast before, and a reduction of the result of a reduction.
+Instruction* BuildPreparedReduce(Program& program, Opcode) {
+  Choices& choices = program.choices();
+  Instruction* x = program.Operand(kI | kF, 1);
+  switch (choices.Draw(4)) {
+    case 0:
+      x = program.Convert(x, WiderType(x->shape().element_type()));
+      break;
+    case 1:
+      x = program.Binary(Opcode::kMultiply, x, program.OperandLike(x->shape()));
+      break;
+    case 2: {
+      int64_t size = choices.Range(1, 4);
+      if (!program.Fits(x->shape().ElementCount() * size)) break;
+      DimVector dimensions = {size}, mapping;
+      for (int64_t i = 0; i < x->shape().rank(); ++i) {
+        dimensions.push_back(x->shape().dimension(i));
+        mapping.push_back(i + 1);
+      }
+      x = program.Broadcast(x, dimensions, mapping);
+      break;
+    }
+    default: {
+      x = ReduceOf(program, x);
+      break;
+    }
+  }
+  return ReduceOf(program, x);
+}
+
+// Two reductions of one array that differ in the reducer or the dimensions, and meet when they can.
+Instruction* BuildSiblingReduces(Program& program, Opcode) {
+  Instruction* x = program.Operand(kI | kF, 1);
+  DimVector dimensions = DrawReduced(program.choices(), x->shape().rank());
+  int64_t count = CountOf(x->shape(), dimensions);
+  Instruction* results[2];
+  for (Instruction*& result : results) {
+    Reducer reducer = MakeReducer(program, x->shape().element_type(), count);
+    result = program.Reduce(x, reducer.init, dimensions, reducer.computation);
+  }
+  return program.Binary(Opcode::kSubtract, results[0], results[1]);
+}
+
+// x - max(x) along a dimension: producer and consumer must see the same maximum.
+Instruction* BuildSubtractMaximum(Program& program, Opcode) {
+  Instruction* x = program.Operand(kI | kF, 1);
+  int64_t rank = x->shape().rank();
+  int64_t d = static_cast<int64_t>(program.choices().Draw(rank));
+  Reducer reducer = MakeReducerOf(program, Opcode::kMaximum, x->shape().element_type());
+  Instruction* maximum = program.Reduce(x, reducer.init, {d}, reducer.computation);
+  DimVector mapping;
+  for (int64_t i = 0; i < rank; ++i) {
+    if (i != d) mapping.push_back(i);
+  }
+  DimVector dimensions(x->shape().dimensions().begin(), x->shape().dimensions().end());
+  Instruction* back = program.Broadcast(maximum, dimensions, mapping);
+  Instruction* shifted = program.Binary(Opcode::kSubtract, x, back);
+  bool softmax =
+      IsFloat(x->shape().element_type()) && Admits(Opcode::kExponential, x->shape().element_type());
+  return softmax ? program.Unary(Opcode::kExponential, shifted) : shifted;
+}
+
+// The (value, index) pair of argmin and argmax; on equal values the smaller index wins, NaN wins
+// over all.
+Computation* ArgReducer(Program& program, ElementType type, ElementType index_type, bool greatest) {
+  Scope scope;
+  scope.computation = program.NewComputation("arg_reducer");
+  scope.depth = program.scope().depth + 1;
+  Scope* outer = program.EnterScope(&scope);
+  Instruction* value_a = program.ScopeParameter(0, Shape::Scalar(type));
+  Instruction* index_a = program.ScopeParameter(1, Shape::Scalar(index_type));
+  Instruction* value_b = program.ScopeParameter(2, Shape::Scalar(type));
+  Instruction* index_b = program.ScopeParameter(3, Shape::Scalar(index_type));
+  Instruction* first =
+      program.Compare(greatest ? Direction::kGt : Direction::kLt, value_a, value_b);
+  if (IsFloat(type)) {
+    Instruction* nan = program.Compare(Direction::kNe, value_a, value_a);
+    first = program.Binary(Opcode::kOr, first, nan);
+  }
+  Instruction* equal = program.Compare(Direction::kEq, value_a, value_b);
+  Instruction* earlier = program.Compare(Direction::kLt, index_a, index_b);
+  Instruction* tie = program.Binary(Opcode::kAnd, equal, earlier);
+  Instruction* pick = program.Binary(Opcode::kOr, first, tie);
+  Instruction* value = program.Select(first, value_a, value_b);
+  Instruction* index = program.Select(pick, index_a, index_b);
+  scope.computation->set_root(program.Tuple({value, index}));
+  program.EnterScope(outer);
+  return scope.computation;
+}
+
+Instruction* BuildArgReduce(Program& program, Opcode) {
+  Choices& choices = program.choices();
+  Instruction* x = program.Operand(kI | kF, 1);
+  const Shape& shape = x->shape();
+  int64_t d = static_cast<int64_t>(choices.Draw(shape.rank()));
+  if (shape.dimension(d) > 100) return nullptr;  // s8 indices would wrap
+  ElementType index_type = choices.Percent(75) ? ElementType::kS32 : program.DrawIndexType();
+  bool greatest = choices.Percent(50);
+  Computation* reducer = ArgReducer(program, shape.element_type(), index_type, greatest);
+  Instruction* indices = program.Iota(Shape::Array(index_type, shape.dimensions()), d);
+  Opcode like = greatest ? Opcode::kMaximum : Opcode::kMinimum;
+  Instruction* init = program.Constant(IdentityOf(like, shape.element_type()));
+  Instruction* init_index = program.ScalarConstant(index_type, 0);
+  DimVector kept;
+  for (int64_t i = 0; i < shape.rank(); ++i) {
+    if (i != d) kept.push_back(shape.dimension(i));
+  }
+  Attributes attributes;
+  attributes.Set(Attr::kDimensions, {d});
+  Shape result =
+      Shape::Tuple({Shape::Array(shape.element_type(), kept), Shape::Array(index_type, kept)});
+  Instruction* both =
+      program.Emit(Opcode::kReduce, std::move(result), {x, indices, init, init_index},
+                   std::move(attributes), {reducer});
+  bool values_too = choices.Percent(50);
+  if (values_too) program.GetTupleElement(both, 0);
+  return program.GetTupleElement(both, 1);
+}
+
+constexpr RecipeGroup kGroup = RecipeGroup::kReduce;
+constexpr Recipe kRecipes[] = {
+    {Opcode::kReduce, "reduce", kGroup, 12, BuildReduce},
+    {Opcode::kReduce, "reduce-last-wins", kGroup, 1, BuildLastWins, true},
+    {Opcode::kReduce, "prepared-reduce", kGroup, 6, BuildPreparedReduce},
+    {Opcode::kReduce, "sibling-reduces", kGroup, 3, BuildSiblingReduces},
+    {Opcode::kReduce, "subtract-maximum", kGroup, 3, BuildSubtractMaximum},
+    {Opcode::kReduce, "arg-reduce", kGroup, 4, BuildArgReduce},
+};
+
+}  // namespace
+
+ElementType WiderType(ElementType type) {
+  switch (type) {
+    case ElementType::kF16:
+    case ElementType::kBF16:
+      return ElementType::kF32;
+    case ElementType::kS8:
+    case ElementType::kS16:
+      return ElementType::kS32;
+    case ElementType::kU8:
+    case ElementType::kU16:
+      return ElementType::kU32;
+    default:
+      return type;
+  }
+}
+
+Reducer MakeReducerOf(Program& program, Opcode opcode, ElementType type) {
+  Reducer reducer;
+  {
+    ReducerScope scope(program, type);
+    reducer.computation = scope.Finish(program.Binary(opcode, scope.a, scope.b));
+  }
+  reducer.init = program.Constant(IdentityOf(opcode, type));
+  return reducer;
+}
+
+Reducer MakeReducer(Program& program, ElementType type, int64_t reduced_elements) {
+  Choices& choices = program.choices();
+  Reducer reducer;
+  bool narrow_unsigned = type == ElementType::kU8 || type == ElementType::kU16;
+  if (IsInteger(type) && choices.Percent(12)) {
+    bool greatest = choices.Percent(50);
+    reducer.computation = SelectReducer(program, type, greatest);
+    reducer.init = InitFor(program, greatest ? Opcode::kMaximum : Opcode::kMinimum, type);
+    return reducer;
+  }
+  if (narrow_unsigned && choices.Percent(15)) {
+    reducer.computation = SaturatingReducer(program, type);
+    reducer.init = program.ScalarConstant(type, 0);
+    return reducer;
+  }
+  Opcode opcode = choices.Pick(CombinersOf(type, reduced_elements));
+  {
+    ReducerScope scope(program, type);
+    Instruction* root;
+    bool arithmetic = opcode == Opcode::kAdd || opcode == Opcode::kMultiply;
+    switch (choices.Weighted({65, arithmetic ? 20 : 0, 15})) {
+      case 0:
+        root = program.Binary(opcode, scope.a, scope.b);
+        break;
+      case 1:
+        root = ThroughWider(program, opcode, scope.a, scope.b);
+        break;
+      default:
+        root = Dressed(program, opcode, scope.a, scope.b);
+        break;
+    }
+    reducer.computation = scope.Finish(root);
+  }
+  reducer.init = InitFor(program, opcode, type);
+  return reducer;
+}
+
+absl::Span<const Recipe> ReduceRecipes() { return kRecipes; }
+
+}  // namespace assay

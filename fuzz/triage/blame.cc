@@ -1,0 +1,280 @@
+#include "fuzz/triage/blame.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "nlohmann/json.hpp"
+#include "spec/base/strings.h"
+#include "spec/process/isolate.h"
+
+namespace assay {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr int64_t kMaxDecisions = int64_t{1} << 24;
+constexpr int64_t kUnclearWindow = 16;  // limits tried around an unclear one
+constexpr int64_t kLookBelow = 8;   // limits tried just below the answer, and as many spread below
+constexpr int kMaxOccurrences = 4;  // of one rule in one compilation, in FailsByRule
+constexpr double kSearchChecks = 40;  // checks that a whole search in one child may take
+
+class Search {
+ public:
+  explicit Search(const std::function<ProbeAnswer(int64_t)>& probe) : probe_(probe) {}
+
+  BlameSearch Run(int64_t total) {
+    if (Ask(0) == ProbeAnswer::kFail) {
+      result_.fails_without_decisions = true;
+      result_.note = "it fails with every decision refused";
+      return Finish(0);
+    }
+    if (Ask(0) == ProbeAnswer::kUnclear)
+      return Finish(0, "without decisions the verdict is unclear");
+    if (total < 0) total = FindFailingLimit();
+    if (total < 0) return Finish(0, "no limit was found at which it fails");
+    if (Ask(total) != ProbeAnswer::kFail) return Finish(0, "it does not fail again");
+    int64_t guilty = Between(0, total);
+    for (int64_t lower = LowerFailure(guilty); lower > 0; lower = LowerFailure(guilty)) {
+      result_.note = "not monotone: a smaller limit fails as well";
+      guilty = Between(0, lower);
+    }
+    if (Ask(guilty - 1) != ProbeAnswer::kPass) {
+      return Finish(guilty, "the verdict just below the guilty decision is unclear");
+    }
+    return Finish(guilty);
+  }
+
+ private:
+  ProbeAnswer Ask(int64_t limit) {
+    auto [at, inserted] = answers_.try_emplace(limit, ProbeAnswer::kUnclear);
+    if (inserted) {
+      ++result_.probes;
+      at->second = probe_(limit);
+    }
+    return at->second;
+  }
+
+  BlameSearch Finish(int64_t guilty, std::string note = "") {
+    result_.guilty = guilty;
+    if (!note.empty()) result_.note = std::move(note);
+    return result_;
+  }
+
+  int64_t FindFailingLimit() {
+    for (int64_t limit = 1; limit <= kMaxDecisions; limit *= 2) {
+      if (Ask(limit) == ProbeAnswer::kFail) return limit;
+    }
+    return -1;
+  }
+
+  // `good` passes (or is 0), `bad` fails: a limit in (good, bad] that fails, whose predecessor does
+  // not.
+  int64_t Between(int64_t good, int64_t bad) {
+    while (bad - good > 1) {
+      int64_t middle = Decided(good, bad, good + (bad - good) / 2);
+      if (middle == good) break;  // all limits in between are unclear
+      (Ask(middle) == ProbeAnswer::kFail ? bad : good) = middle;
+    }
+    return bad;
+  }
+
+  // The limit nearest to `middle` with a clear answer, in a window; `good` if there is none.
+  int64_t Decided(int64_t good, int64_t bad, int64_t middle) {
+    for (int64_t step = 0; step < kUnclearWindow; ++step) {
+      for (int64_t limit : {middle + step, middle - step}) {
+        if (limit <= good || limit >= bad) continue;
+        if (Ask(limit) != ProbeAnswer::kUnclear) return limit;
+      }
+    }
+    return good;
+  }
+
+  // A failing limit below `guilty`, from a window just below and from points spread over the rest;
+  // 0: none.
+  int64_t LowerFailure(int64_t guilty) {
+    for (int64_t limit = guilty - 1; limit > 0 && limit >= guilty - kLookBelow; --limit) {
+      if (Ask(limit) == ProbeAnswer::kFail) return limit;
+    }
+    for (int64_t i = 1; i < kLookBelow; ++i) {
+      int64_t limit = guilty * i / kLookBelow;
+      if (limit > 0 && Ask(limit) == ProbeAnswer::kFail) return limit;
+    }
+    return 0;
+  }
+
+  const std::function<ProbeAnswer(int64_t)>& probe_;
+  std::map<int64_t, ProbeAnswer> answers_;
+  BlameSearch result_;
+};
+
+ProbeAnswer AnswerOf(const CheckOutcome& outcome, FindingKind kind) {
+  if (outcome.Fails(kind)) return ProbeAnswer::kFail;
+  // Inconclusive elements are so for every limit: the expectation is of the program. What counts is
+  // that none fails.
+  const bool passes = outcome.state == CheckOutcome::State::kPass ||
+                      outcome.state == CheckOutcome::State::kInconclusive;
+  return passes ? ProbeAnswer::kPass : ProbeAnswer::kUnclear;
+}
+
+const Decision* FindDecision(const std::vector<Decision>& decisions, int64_t number) {
+  for (const Decision& d : decisions) {
+    if (d.number == number) return &d;
+  }
+  return nullptr;
+}
+
+// The search, given a way to check; remembers the decisions of each compilation.
+Blame BlameWith(const std::function<CheckOutcome(int64_t)>& check, FindingKind kind) {
+  Blame blame;
+  CheckOutcome whole = check(-1);
+  ++blame.probes;
+  if (!whole.Fails(kind)) {
+    blame.note = StrCat("it does not fail this way again: ", Name(whole.state));
+    return blame;
+  }
+  blame.total = whole.decisions.empty() ? -1 : static_cast<int64_t>(whole.decisions.size());
+  std::map<int64_t, std::vector<Decision>> seen;
+  auto probe = [&](int64_t limit) {
+    CheckOutcome outcome = check(limit);
+    seen[limit] = std::move(outcome.decisions);
+    return AnswerOf(outcome, kind);
+  };
+  BlameSearch search = SearchBlame(blame.total, probe);
+  blame.probes += search.probes;
+  blame.note = search.note;
+  if (search.guilty == 0) return blame;
+  // A compilation that died told nothing, but the one just below it has the same decision as its
+  // first refused one.
+  const Decision* decision = FindDecision(seen[search.guilty], search.guilty);
+  if (decision == nullptr) decision = FindDecision(seen[search.guilty - 1], search.guilty);
+  if (decision == nullptr) decision = FindDecision(whole.decisions, search.guilty);
+  if (decision == nullptr) {
+    blame.note = StrCat("decision ", search.guilty, " is guilty but was not reported");
+    return blame;
+  }
+  blame.found = true;
+  blame.decision = *decision;
+  blame.confirmed = check(search.guilty).Fails(kind) &&
+                    AnswerOf(check(search.guilty - 1), kind) == ProbeAnswer::kPass;
+  blame.probes += 2;
+  return blame;
+}
+
+std::string EncodeBlame(const Blame& b) {
+  Json object = {{"found", b.found},
+                 {"number", b.decision.number},
+                 {"kind", static_cast<int>(b.decision.kind)},
+                 {"rule", b.decision.rule},
+                 {"where", b.decision.where},
+                 {"taken", b.decision.taken},
+                 {"confirmed", b.confirmed},
+                 {"total", b.total},
+                 {"probes", b.probes},
+                 {"note", b.note},
+                 {"before", b.before},
+                 {"after", b.after}};
+  return object.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+// Only for bytes that EncodeBlame made.
+bool DecodeBlame(const std::string& bytes, Blame& b) {
+  Json object = Json::parse(bytes, nullptr, /*allow_exceptions=*/false);
+  if (!object.is_object() || !object.contains("after")) return false;
+  b.found = object["found"].get<bool>();
+  b.decision = {object["number"].get<int64_t>(),
+                static_cast<DecisionKind>(object["kind"].get<int>()),
+                object["rule"].get<std::string>(), object["where"].get<std::string>(),
+                object["taken"].get<bool>()};
+  b.confirmed = object["confirmed"].get<bool>();
+  b.total = object["total"].get<int64_t>();
+  b.probes = object["probes"].get<int>();
+  b.note = object["note"].get<std::string>();
+  b.before = object["before"].get<std::string>();
+  b.after = object["after"].get<std::string>();
+  return true;
+}
+
+// Whether one of the rule's decisions in `decisions` makes the difference.
+bool RuleMatters(const std::function<CheckOutcome(int64_t)>& check,
+                 const std::vector<Decision>& decisions, FindingKind kind,
+                 const std::string& rule) {
+  int occurrences = 0;
+  for (const Decision& d : decisions) {
+    if (d.rule != rule || !d.taken) continue;
+    if (++occurrences > kMaxOccurrences) return false;
+    if (check(d.number).Fails(kind) && AnswerOf(check(d.number - 1), kind) == ProbeAnswer::kPass) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// Failures that end the process: each check needs a child of its own.
+bool Kills(FindingKind kind) {
+  return kind == FindingKind::kCompileCrash || kind == FindingKind::kRunCrash ||
+         kind == FindingKind::kTimeout || kind == FindingKind::kOutOfMemory;
+}
+
+bool NeedsRepeats(FindingKind kind) { return kind == FindingKind::kNondeterministic; }
+
+}  // namespace
+
+BlameSearch SearchBlame(int64_t total, const std::function<ProbeAnswer(int64_t limit)>& probe) {
+  return Search(probe).Run(total);
+}
+
+Blame BlameDecision(const CheckSubject& subject, const Module& module,
+                    const std::vector<Literal>& inputs, FindingKind kind) {
+  Blame blame;
+  const BackendDescription& description = subject.backend.Describe();
+  if (!description.has_decisions) {
+    blame.note = "this backend does not number its decisions";
+    return blame;
+  }
+  CaseChecker checker(subject, module, inputs);
+  auto in_here = [&] {
+    auto check = [&](int64_t limit) { return checker.Check(limit, NeedsRepeats(kind)); };
+    Blame found = BlameWith(check, kind);
+    if (found.found) {
+      found.before = checker.OptimizedText(found.decision.number - 1);
+      found.after = checker.OptimizedText(found.decision.number);
+    }
+    return found;
+  };
+  if (!description.in_process) return in_here();
+  // The whole search in one child while nothing dies; otherwise each check in its own.
+  if (!Kills(kind)) {
+    IsolateLimits limits{subject.limits.seconds * kSearchChecks, subject.limits.memory_bytes};
+    Isolated end = RunIsolated([&] { return EncodeBlame(in_here()); }, limits);
+    if (end.ok() && DecodeBlame(end.bytes, blame)) return blame;
+  }
+  return BlameWith(
+      [&](int64_t limit) {
+        return CheckIsolated(subject, module, inputs, limit, NeedsRepeats(kind));
+      },
+      kind);
+}
+
+bool FailsByRule(const CheckSubject& subject, const Module& module,
+                 const std::vector<Literal>& inputs, FindingKind kind, const std::string& rule) {
+  CaseChecker checker(subject, module, inputs);
+  auto in_here = [&] {
+    auto check = [&](int64_t limit) { return checker.Check(limit, NeedsRepeats(kind)); };
+    CheckOutcome whole = check(-1);
+    if (!whole.Fails(kind)) return false;
+    return rule.empty() || RuleMatters(check, whole.decisions, kind, rule);
+  };
+  if (!subject.backend.Describe().in_process) return in_here();
+  if (!Kills(kind)) {
+    Isolated end = RunIsolated([&] { return std::string(in_here() ? "y" : "n"); },
+                               {subject.limits.seconds * 3, subject.limits.memory_bytes});
+    return end.ok() && end.bytes == "y";
+  }
+  if (!CheckIsolated(subject, module, inputs).Fails(kind)) return false;
+  if (rule.empty()) return true;
+  Blame blame = BlameDecision(subject, module, inputs, kind);
+  return blame.found && blame.decision.rule == rule;
+}
+
+}  // namespace assay

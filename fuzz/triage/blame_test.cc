@@ -1,0 +1,167 @@
+#include "fuzz/triage/blame.h"
+
+#include <unistd.h>
+
+#include <csignal>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "spec/backend/fake_backend.h"
+#include "spec/text/reader.h"
+
+namespace assay {
+namespace {
+
+using testing::HasSubstr;
+
+TEST(SearchBlame, FindsTheSmallestFailingLimit) {
+  for (int64_t total : {1, 2, 3, 17, 1000}) {
+    for (int64_t guilty : {int64_t{1}, total / 2 + 1, total}) {
+      int probes = 0;
+      BlameSearch search = SearchBlame(total, [&](int64_t limit) {
+        ++probes;
+        return limit >= guilty ? ProbeAnswer::kFail : ProbeAnswer::kPass;
+      });
+      EXPECT_EQ(search.guilty, guilty) << total;
+      EXPECT_EQ(search.note, "");
+      EXPECT_EQ(search.probes, probes);
+      EXPECT_LE(probes, 32);
+    }
+  }
+}
+
+TEST(SearchBlame, DoublesWhenTheTotalIsUnknown) {
+  BlameSearch search = SearchBlame(
+      -1, [](int64_t limit) { return limit >= 37 ? ProbeAnswer::kFail : ProbeAnswer::kPass; });
+  EXPECT_EQ(search.guilty, 37);
+}
+
+TEST(SearchBlame, StepsAroundUnclearLimits) {
+  BlameSearch search = SearchBlame(100, [](int64_t limit) {
+    if (limit >= 45 && limit < 53) return ProbeAnswer::kUnclear;
+    return limit >= 60 ? ProbeAnswer::kFail : ProbeAnswer::kPass;
+  });
+  EXPECT_EQ(search.guilty, 60);
+}
+
+TEST(SearchBlame, SaysWhenNothingIsToBlame) {
+  BlameSearch always = SearchBlame(10, [](int64_t) { return ProbeAnswer::kFail; });
+  EXPECT_EQ(always.guilty, 0);
+  EXPECT_TRUE(always.fails_without_decisions);
+  BlameSearch never = SearchBlame(10, [](int64_t) { return ProbeAnswer::kPass; });
+  EXPECT_EQ(never.guilty, 0);
+  EXPECT_THAT(never.note, HasSubstr("again"));
+}
+
+TEST(SearchBlame, LooksForASmallerFailure) {
+  // A later decision hides the bug for a while.
+  BlameSearch search = SearchBlame(64, [](int64_t limit) {
+    bool fails = (limit >= 5 && limit < 12) || limit >= 60;
+    return fails ? ProbeAnswer::kFail : ProbeAnswer::kPass;
+  });
+  EXPECT_EQ(search.guilty, 5);
+  EXPECT_THAT(search.note, HasSubstr("monotone"));
+}
+
+// An oracle that expects one forced s32 scalar, 7.
+class SevenOracle : public Oracle {
+ public:
+  absl::StatusOr<Literal> Evaluate(const Module&, const std::vector<const Literal*>&,
+                                   const Limits&) override {
+    return Literal::Scalar<int32_t>(ElementType::kS32, 7);
+  }
+  absl::StatusOr<Expectation> Expect(const Module&, const std::vector<const Literal*>&,
+                                     const Profile&, const Limits&) override {
+    Expectation expectation;
+    ArrayExpectation leaf;
+    leaf.plain = Literal::Scalar<int32_t>(ElementType::kS32, 7);
+    expectation.leaves.push_back(std::move(leaf));
+    return expectation;
+  }
+};
+
+constexpr char kText[] = R"(HloModule m
+ENTRY e {
+  ROOT c = s32[] constant(7)
+}
+)";
+
+struct Fixture {
+  // `fail` is what happens from decision 3 of 5 on.
+  explicit Fixture(std::function<absl::StatusOr<RunResult>()> fail) {
+    FakeBackend::Script script;
+    script.description.name = "fake";
+    script.description.has_decisions = true;
+    script.compile = [](const Module&, const CompileOptions&) { return absl::OkStatus(); };
+    script.decisions = [](const Module&, const CompileOptions& options) {
+      std::vector<Decision> decisions;
+      for (int64_t i = 1; i <= 5; ++i) {
+        bool taken = options.decision_limit < 0 || i <= options.decision_limit;
+        decisions.push_back(
+            {i, DecisionKind::kRewrite, i == 3 ? "guilty" : "innocent", "e/c", taken});
+      }
+      return decisions;
+    };
+    script.run = [fail](
+                     const Module&, const CompileOptions& options,
+                     const std::vector<std::vector<const Literal*>>&) -> absl::StatusOr<RunResult> {
+      if (options.decision_limit < 0 || options.decision_limit >= 3) return fail();
+      RunResult result;
+      result.outputs.push_back(Literal::Scalar<int32_t>(ElementType::kS32, 7));
+      return result;
+    };
+    backend = std::make_unique<FakeBackend>(std::move(script));
+    module = *ReadModule(kText);
+  }
+  CheckSubject subject() { return {oracle, *backend, Profile::Strict(), {}, {.seconds = 1}}; }
+
+  SevenOracle oracle;
+  std::unique_ptr<FakeBackend> backend;
+  std::unique_ptr<Module> module;
+};
+
+absl::StatusOr<RunResult> Eight() {
+  RunResult result;
+  result.outputs.push_back(Literal::Scalar<int32_t>(ElementType::kS32, 8));
+  return result;
+}
+absl::StatusOr<RunResult> Crash() {
+  std::raise(SIGSEGV);
+  return absl::InternalError("not reached");
+}
+absl::StatusOr<RunResult> Hang() {
+  for (;;) pause();
+}
+
+struct Failure {
+  const char* name;
+  std::function<absl::StatusOr<RunResult>()> run;
+  FindingKind kind;
+};
+
+TEST(BlameDecision, NamesTheGuiltyDecisionOfEveryKindOfFailure) {
+  for (const Failure& failure : {Failure{"wrong", Eight, FindingKind::kWrongValue},
+                                 Failure{"crash", Crash, FindingKind::kRunCrash},
+                                 Failure{"hang", Hang, FindingKind::kTimeout}}) {
+    Fixture fixture(failure.run);
+    CheckSubject subject = fixture.subject();
+    subject.limits.seconds = 0.2;
+    Blame blame = BlameDecision(subject, *fixture.module, {}, failure.kind);
+    ASSERT_TRUE(blame.found) << failure.name << ": " << blame.note;
+    EXPECT_EQ(blame.decision.number, 3) << failure.name;
+    EXPECT_EQ(blame.decision.rule, "guilty");
+    EXPECT_TRUE(blame.confirmed);
+    EXPECT_TRUE(FailsByRule(subject, *fixture.module, {}, failure.kind, "guilty"));
+    EXPECT_FALSE(FailsByRule(subject, *fixture.module, {}, failure.kind, "innocent"));
+  }
+}
+
+TEST(BlameDecision, IsHonestAboutOtherFailures) {
+  Fixture fixture(Eight);
+  Blame blame = BlameDecision(fixture.subject(), *fixture.module, {}, FindingKind::kRunCrash);
+  EXPECT_FALSE(blame.found);
+  EXPECT_THAT(blame.note, HasSubstr("does not fail this way"));
+}
+
+}  // namespace
+}  // namespace assay

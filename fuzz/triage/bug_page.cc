@@ -1,0 +1,401 @@
+#include "fuzz/triage/bug_page.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <system_error>
+
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "fuzz/backends/process_backend.h"
+#include "fuzz/triage/bucket.h"
+#include "nlohmann/json.hpp"
+#include "spec/base/html.h"
+#include "spec/base/strings.h"
+#include "spec/text/reader.h"
+#include "spec/types/npz.h"
+
+namespace assay {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::json;
+
+constexpr int64_t kMaxFindingBytes = int64_t{64} << 20;
+constexpr int64_t kShownInput = 64;  // elements of an input on the page
+
+// Assay is not needed to see an XLA bug.
+constexpr char kXlaScript[] = R"py("""Shows the bug with jax alone: python repro.py"""
+import os
+os.environ.setdefault("JAX_PLATFORMS", "cpu")
+import jax, numpy
+jax.config.update("jax_enable_x64", True)
+import jaxlib, ml_dtypes
+from jaxlib import _hlo, _jax
+
+here = os.path.dirname(os.path.abspath(__file__))
+computation = _hlo.XlaComputation(
+    _hlo.hlo_module_from_text(open(os.path.join(here, "repro.hlo")).read()).as_serialized_hlo_module_proto())
+module = _jax.mlir.xla_computation_to_mlir_module(computation)
+client = jax.devices("cpu")[0].client
+executable = client.compile_and_load(module, _jax.DeviceList(tuple(client.local_devices()[:1])), _jax.CompileOptions())
+arrays = numpy.load(os.path.join(here, "repro.npz"))
+bf16 = BF16  # numbers of the inputs that are bf16, which numpy keeps as u16
+inputs = [arrays[f"in{i}"] for i in range(len(arrays.files))]
+inputs = [x.view(ml_dtypes.bfloat16) if i in bf16 else x for i, x in enumerate(inputs)]
+print("jaxlib", jaxlib.__version__)
+for i, out in enumerate(executable.execute_sharded([jax.device_put(x) for x in inputs]).disassemble_into_single_device_arrays()):
+    print(f"got {i}:", numpy.asarray(out[0]).tolist())
+print("expected:", EXPECTED)
+)py";
+
+absl::Status WriteText(const fs::path& path, const std::string& text, bool executable = false) {
+  std::ofstream file(path, std::ios::binary);
+  file << text;
+  file.close();
+  if (!file.good()) return absl::UnavailableError(StrCat("cannot write ", path.string()));
+  if (executable) {
+    std::error_code ignored;
+    fs::permissions(path, fs::perms::owner_exec | fs::perms::group_exec | fs::perms::others_exec,
+                    fs::perm_options::add, ignored);
+  }
+  return absl::OkStatus();
+}
+
+std::string DefectName(const Finding& finding) {
+  Json object = Json::parse(finding.options.defect, nullptr, /*allow_exceptions=*/false);
+  if (!object.is_object() || !object.contains("name") || !object["name"].is_string()) return "";
+  return object["name"].get<std::string>();
+}
+
+// Rows of "what: value" that page and Markdown share.
+std::vector<std::pair<std::string, std::string>> Facts(const BugPage& page) {
+  const Finding& f = page.finding;
+  std::vector<std::pair<std::string, std::string>> facts = {
+      {"Kind", std::string(Name(f.kind))},
+      {"Backend", page.backend_version.empty()
+                      ? f.backend
+                      : StrCat(f.backend, " (", page.backend_version, ")")},
+      {"Numeric profile", f.profile}};
+  if (page.blame.found) {
+    const Decision& d = page.blame.decision;
+    facts.emplace_back("Guilty decision",
+                       StrCat("number ", d.number, ", ", Name(d.kind), " ", d.rule, " at ", d.where,
+                              page.blame.confirmed ? " (confirmed)" : ""));
+  }
+  if (!page.pass_blame.verdict.empty()) facts.emplace_back("Guilty", page.pass_blame.verdict);
+  for (const auto& [flag, outcome] : page.pass_blame.checks) {
+    facts.emplace_back(StrCat("With ", flag), outcome);
+  }
+  for (const auto& [flag, value] : f.options.flags)
+    facts.emplace_back("Flag", StrCat(flag, "=", value));
+  if (std::string defect = DefectName(f); !defect.empty()) {
+    facts.emplace_back("Planted defect", defect);
+  }
+  if (f.index >= 0) {
+    facts.emplace_back("Found by", StrCat("campaign seed ", f.seed, ", program ", f.index));
+  }
+  if (!f.second_check.empty()) facts.emplace_back("Second check", f.second_check);
+  if (page.duplicates > 0) facts.emplace_back("Also seen", StrCat(page.duplicates, " more times"));
+  facts.emplace_back("Bucket", page.result.bucket);
+  return facts;
+}
+
+std::vector<std::string> InputTexts(const Finding& finding) {
+  std::vector<std::string> texts;
+  for (const Literal& input : finding.inputs) {
+    texts.push_back(StrCat(input.shape().ToString(), " ",
+                           input.element_count() <= kShownInput
+                               ? input.ToString()
+                               : StrCat("... ", input.element_count(), " elements in repro.npz")));
+  }
+  return texts;
+}
+
+std::string ReplayCommand(const BugPage& page, const std::string& folder) {
+  return StrCat(page.program, " replay ", folder);
+}
+
+std::string XlaScript(const BugPage& page) {
+  std::string script = kXlaScript;
+  std::vector<int64_t> bf16;
+  for (size_t i = 0; i < page.finding.inputs.size(); ++i) {
+    if (page.finding.inputs[i].element_type() == ElementType::kBF16) {
+      bf16.push_back(static_cast<int64_t>(i));
+    }
+  }
+  auto replace = [&script](const std::string& word, const std::string& with) {
+    script.replace(script.find(word), word.size(), with);
+  };
+  replace("= BF16", StrCat("= [", absl::StrJoin(bf16, ", "), "]"));
+  replace("EXPECTED", Json(page.expected).dump());
+  return script;
+}
+
+Json FindingJson(const BugPage& page) {
+  const Finding& f = page.finding;
+  return {{"format", 1},
+          {"title", page.result.title},
+          {"kind", std::string(Name(f.kind))},
+          {"backend", f.backend},
+          {"backend_version", page.backend_version},
+          {"profile", f.profile},
+          {"flags", f.options.flags},
+          {"defect", f.options.defect},
+          {"seed", f.seed},
+          {"index", f.index},
+          {"bucket", page.result.bucket},
+          {"rule", page.result.blamed_rule},
+          {"decision", page.result.blamed_decision},
+          {"where", page.result.blamed_where},
+          {"instructions", page.result.instructions},
+          {"duplicates", page.duplicates},
+          {"judgement", f.judgement}};
+}
+
+constexpr char kStyle[] = R"css(
+:root{color-scheme:light dark;--bg:#fff;--fg:#1c2024;--dim:#60656c;--line:#d9dce0;--box:#f6f7f9;--bad:#b42318;--good:#067647;--add:#dcf5e7;--del:#fbe4e2}
+@media(prefers-color-scheme:dark){:root{--bg:#15181c;--fg:#e6e8eb;--dim:#9ba1a8;--line:#33383f;--box:#1d2126;--bad:#ff8b7e;--good:#5fd39a;--add:#12351f;--del:#421b18}}
+body{background:var(--bg);color:var(--fg);font:16px/1.55 system-ui,sans-serif;margin:0 auto;max-width:60rem;padding:2.5rem 1.25rem 4rem}
+h1{font-size:1.5rem;line-height:1.25;margin:0 0 1.25rem;overflow-wrap:anywhere}h2{font-size:1.05rem;margin:2rem 0 .6rem}
+table{border-collapse:collapse;width:100%}td{border-top:1px solid var(--line);padding:.4rem .8rem .4rem 0;vertical-align:top;overflow-wrap:anywhere}td:first-child{color:var(--dim);white-space:nowrap;width:1%}
+pre{background:var(--box);border:1px solid var(--line);border-radius:8px;font:13px/1.5 ui-monospace,monospace;margin:0;overflow-x:auto;padding:.8rem 1rem}
+pre .add,pre .del{display:block;margin:0 -1rem;padding:0 1rem}.add{background:var(--add)}.del{background:var(--del)}
+.two{display:grid;gap:1rem;grid-template-columns:repeat(auto-fit,minmax(18rem,1fr))}.bad{color:var(--bad)}.good{color:var(--good)}.dim{color:var(--dim)}
+@media print{body{max-width:none;padding:0}}
+)css";
+
+void Section(std::string& html, const std::string& title, const std::string& body) {
+  if (body.empty()) return;
+  StrAppend(&html, "<h2>", EscapeHtml(title), "</h2>\n", body, "\n");
+}
+
+std::string Pre(const std::string& text) {
+  return text.empty() ? "" : StrCat("<pre>", EscapeHtml(text), "</pre>");
+}
+
+std::string DiffHtml(const std::string& before, const std::string& after) {
+  if (before.empty() || after.empty() || before == after) return "";
+  std::string html = "<pre>";
+  for (const std::string& line : DiffLines(before, after)) {
+    const char* mark = line[0] == '+' ? "add" : line[0] == '-' ? "del" : nullptr;
+    if (mark != nullptr) {
+      StrAppend(&html, "<span class=\"", mark, "\">", EscapeHtml(line), "</span>");
+    } else {
+      StrAppend(&html, EscapeHtml(line), "\n");
+    }
+  }
+  return html + "</pre>";
+}
+
+const std::string& Before(const BugPage& page) {
+  return page.blame.found ? page.blame.before : page.pass_blame.before;
+}
+const std::string& After(const BugPage& page) {
+  return page.blame.found ? page.blame.after : page.pass_blame.after;
+}
+
+}  // namespace
+
+std::vector<std::string> DiffLines(const std::string& before, const std::string& after) {
+  std::vector<std::string> a = absl::StrSplit(before, '\n'), b = absl::StrSplit(after, '\n');
+  // Longest common subsequence; modules after reduction have few lines, others are cut.
+  constexpr size_t kMaxLines = 1500;
+  if (a.size() > kMaxLines) a.resize(kMaxLines);
+  if (b.size() > kMaxLines) b.resize(kMaxLines);
+  std::vector<std::vector<int>> length(a.size() + 1, std::vector<int>(b.size() + 1, 0));
+  for (size_t i = a.size(); i-- > 0;) {
+    for (size_t j = b.size(); j-- > 0;) {
+      length[i][j] =
+          a[i] == b[j] ? length[i + 1][j + 1] + 1 : std::max(length[i + 1][j], length[i][j + 1]);
+    }
+  }
+  std::vector<std::string> lines;
+  size_t i = 0, j = 0;
+  while (i < a.size() || j < b.size()) {
+    if (i < a.size() && j < b.size() && a[i] == b[j]) {
+      lines.push_back(" " + a[i]);
+      ++i, ++j;
+    } else if (j == b.size() || (i < a.size() && length[i + 1][j] >= length[i][j + 1])) {
+      lines.push_back("-" + a[i++]);
+    } else {
+      lines.push_back("+" + b[j++]);
+    }
+  }
+  return lines;
+}
+
+std::string BugMarkdown(const BugPage& page) {
+  std::string text = StrCat("# ", page.result.title, "\n\n");
+  for (const auto& [what, value] : Facts(page)) StrAppend(&text, "- **", what, ":** ", value, "\n");
+  StrAppend(&text, "\n## Program\n\n```\n", page.finding.module_text, "```\n");
+  std::vector<std::string> inputs = InputTexts(page.finding);
+  if (!inputs.empty()) {
+    text += "\nInputs (`repro.npz`):\n\n```\n";
+    for (size_t i = 0; i < inputs.size(); ++i) StrAppend(&text, "in", i, " = ", inputs[i], "\n");
+    text += "```\n";
+  }
+  if (!page.expected.empty()) StrAppend(&text, "\nExpected:\n\n```\n", page.expected, "\n```\n");
+  if (!page.got.empty()) StrAppend(&text, "\nGot:\n\n```\n", page.got, "\n```\n");
+  StrAppend(&text, "\n## Judgement\n\n```\n", page.finding.judgement, "\n```\n");
+  if (!Before(page).empty() && !After(page).empty()) {
+    StrAppend(&text, "\n## What the guilty step did\n\n```diff\n");
+    for (const std::string& line : DiffLines(Before(page), After(page)))
+      StrAppend(&text, line, "\n");
+    text += "```\n";
+  }
+  StrAppend(&text, "\n## To repeat\n\n```\n", ReplayCommand(page, "."), "\n```\n");
+  if (BackendFamily(page.finding.backend) == "xla") {
+    text += "\nWithout Assay: `python repro.py` (needs jax, jaxlib, numpy).\n";
+  }
+  if (!page.steps.empty()) {
+    text += "\n## How it was found\n\n";
+    for (const std::string& step : page.steps) StrAppend(&text, "1. ", step, "\n");
+  }
+  return text;
+}
+
+std::string BugHtml(const BugPage& page) {
+  std::string html = StrCat(
+      "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
+      "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n<title>",
+      EscapeHtml(page.result.title), "</title>\n<style>", kStyle, "</style></head>\n<body>\n<h1>",
+      EscapeHtml(page.result.title), "</h1>\n<table>\n");
+  for (const auto& [what, value] : Facts(page)) {
+    StrAppend(&html, "<tr><td>", EscapeHtml(what), "</td><td>", EscapeHtml(value), "</td></tr>\n");
+  }
+  html += "</table>\n";
+  Section(html, "Program", Pre(page.finding.module_text));
+  std::string inputs;
+  std::vector<std::string> texts = InputTexts(page.finding);
+  for (size_t i = 0; i < texts.size(); ++i) StrAppend(&inputs, "in", i, " = ", texts[i], "\n");
+  Section(html, "Inputs", Pre(inputs));
+  if (!page.expected.empty() && !page.got.empty()) {
+    StrAppend(&html, "<div class=\"two\"><div><h2 class=\"good\">Expected</h2>", Pre(page.expected),
+              "</div><div><h2 class=\"bad\">Got</h2>", Pre(page.got), "</div></div>\n");
+  }
+  Section(html, "Judgement", Pre(page.finding.judgement));
+  Section(html, "What the guilty step did", DiffHtml(Before(page), After(page)));
+  std::string repeat = StrCat(ReplayCommand(page, "."), "\n");
+  if (BackendFamily(page.finding.backend) == "xla")
+    repeat += "python repro.py      # without Assay\n";
+  Section(html, "To repeat", Pre(repeat));
+  std::string steps;
+  for (const std::string& step : page.steps) StrAppend(&steps, "<li>", EscapeHtml(step), "</li>\n");
+  Section(html, "How it was found", steps.empty() ? "" : StrCat("<ol>\n", steps, "</ol>"));
+  if (page.original_text != page.finding.module_text) {
+    Section(html, "Before reduction",
+            StrCat("<details><summary class=\"dim\">original.hlo</summary>",
+                   Pre(page.original_text), "</details>"));
+  }
+  return html + "</body></html>\n";
+}
+
+absl::Status WriteBugPage(const BugPage& page, const std::string& folder) {
+  fs::path root(folder);
+  std::error_code error;
+  fs::create_directories(root, error);
+  if (error) return absl::UnavailableError(StrCat("cannot make ", folder, ": ", error.message()));
+  std::vector<std::pair<std::string, const Literal*>> arrays;
+  for (size_t i = 0; i < page.finding.inputs.size(); ++i) {
+    arrays.emplace_back(StrCat("in", i), &page.finding.inputs[i]);
+  }
+  if (absl::Status s = WriteNpz((root / "repro.npz").string(), arrays); !s.ok()) return s;
+  std::string shell =
+      StrCat("#!/bin/sh\n# Shows the bug again; exit status 1 while it is there.\n",
+             "exec ${ASSAY:-", page.program, "} replay \"$(dirname \"$0\")\" \"$@\"\n");
+  struct File {
+    const char* name;
+    std::string text;
+    bool executable = false;
+  };
+  std::vector<File> files = {{"repro.hlo", SpellNegativeZeros(page.finding.module_text)},
+                             {"original.hlo", page.original_text},
+                             {"README.md", BugMarkdown(page)},
+                             {"repro.sh", shell, true},
+                             {"bug.html", BugHtml(page)}};
+  if (BackendFamily(page.finding.backend) == "xla") files.push_back({"repro.py", XlaScript(page)});
+  // Last: a folder with it is complete.
+  files.push_back({"finding.json",
+                   FindingJson(page).dump(2, ' ', false, Json::error_handler_t::replace) + "\n"});
+  for (const File& file : files) {
+    if (absl::Status s = WriteText(root / file.name, file.text, file.executable); !s.ok()) return s;
+  }
+  return absl::OkStatus();
+}
+
+namespace {
+
+absl::StatusOr<std::string> ReadSmallFile(const fs::path& path) {
+  std::error_code error;
+  uintmax_t size = fs::file_size(path, error);
+  if (error) return absl::NotFoundError(StrCat("cannot read ", path.string()));
+  if (size > static_cast<uintmax_t>(kMaxFindingBytes)) {
+    return absl::ResourceExhaustedError(StrCat(path.string(), " is too large"));
+  }
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+absl::Status ReadInputs(const fs::path& root, Finding& finding) {
+  absl::StatusOr<std::unique_ptr<Module>> module = ReadModule(finding.module_text);
+  if (!module.ok()) return module.status();
+  absl::StatusOr<std::map<std::string, Literal>> arrays = ReadNpz((root / "repro.npz").string());
+  if (!arrays.ok()) return arrays.status();
+  for (int64_t i = 0; i < (*module)->entry()->parameter_count(); ++i) {
+    const Instruction* parameter = (*module)->entry()->parameter(i);
+    auto at = arrays->find(StrCat("in", i));
+    if (parameter == nullptr || at == arrays->end()) {
+      return absl::InvalidArgumentError(StrCat("repro.npz has no in", i));
+    }
+    absl::StatusOr<Literal> value = AsShape(at->second, parameter->shape());
+    if (!value.ok()) return value.status();
+    finding.inputs.push_back(*std::move(value));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<Finding> LoadFinding(const std::string& folder) {
+  fs::path root(folder);
+  absl::StatusOr<std::string> text = ReadSmallFile(root / "finding.json");
+  if (!text.ok()) return text.status();
+  Json object = Json::parse(*text, nullptr, /*allow_exceptions=*/false);
+  if (!object.is_object()) {
+    return absl::InvalidArgumentError(StrCat(folder, "/finding.json is not a finding"));
+  }
+  auto string = [&object](const char* field) {
+    auto at = object.find(field);
+    return at != object.end() && at->is_string() ? at->get<std::string>() : std::string();
+  };
+  Finding finding;
+  std::optional<FindingKind> kind = FindingKindFromName(string("kind"));
+  if (!kind) return absl::InvalidArgumentError(StrCat("unknown kind '", string("kind"), "'"));
+  finding.kind = *kind;
+  finding.backend = string("backend");
+  finding.profile = string("profile");
+  finding.options.defect = string("defect");
+  finding.judgement = string("judgement");
+  if (auto flags = object.find("flags"); flags != object.end() && flags->is_object()) {
+    for (const auto& [name, value] : flags->items()) {
+      if (value.is_string()) finding.options.flags[name] = value.get<std::string>();
+    }
+  }
+  if (auto at = object.find("seed"); at != object.end() && at->is_number_unsigned()) {
+    finding.seed = at->get<uint64_t>();
+  }
+  if (auto at = object.find("index"); at != object.end() && at->is_number_integer()) {
+    finding.index = at->get<int64_t>();
+  }
+  absl::StatusOr<std::string> module = ReadSmallFile(root / "repro.hlo");
+  if (!module.ok()) return module.status();
+  finding.module_text = *std::move(module);
+  if (absl::Status status = ReadInputs(root, finding); !status.ok()) return status;
+  return finding;
+}
+
+}  // namespace assay

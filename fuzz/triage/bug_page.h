@@ -1,0 +1,41 @@
+// A folder per bug, to work with and to paste into a tracker: repro.hlo, repro.npz (in0, in1, ...),
+// finding.json (what Assay needs to repeat it), original.hlo (before reduction), README.md,
+// repro.sh, for XLA repro.py (no Assay needed), and bug.html, one page that opens from disk.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "fuzz/finding.h"
+#include "fuzz/triage/blame.h"
+#include "fuzz/triage/pass_blame.h"
+
+namespace assay {
+
+struct BugPage {
+  Finding finding;  // reduced: module_text and inputs are those of repro.hlo
+  TriageResult result;
+  std::string backend_version;
+  std::string original_text;  // module before reduction
+  std::string expected, got;  // outputs as HLO literals; "" when large or not there
+  Blame blame;
+  PassBlame pass_blame;
+  std::vector<std::string> steps;  // what triage did, a sentence each, with numbers
+  int64_t duplicates = 0;          // other findings in this bucket
+  std::string program = "assay";
+};
+
+// Writes all files; the folder is made. Errors name the file.
+absl::Status WriteBugPage(const BugPage& page, const std::string& folder);
+
+// finding.json, repro.hlo and repro.npz back into a finding. Hostile-safe.
+absl::StatusOr<Finding> LoadFinding(const std::string& folder);
+
+// The texts alone.
+std::string BugMarkdown(const BugPage& page);
+std::string BugHtml(const BugPage& page);
+
+// Lines of two texts side by side in one list: ' ' common, '-' only before, '+' only after.
+std::vector<std::string> DiffLines(const std::string& before, const std::string& after);
+
+}  // namespace assay

@@ -1,0 +1,186 @@
+#include "fuzz/triage/pass_blame.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <system_error>
+
+#include "absl/strings/match.h"
+#include "spec/base/strings.h"
+#include "spec/text/reader.h"
+#include "spec/verifier/verifier.h"
+
+namespace assay {
+namespace {
+
+namespace fs = std::filesystem;
+
+// A folder that goes away with the object.
+class TemporaryFolder {
+ public:
+  TemporaryFolder() {
+    std::error_code error;
+    std::string pattern = (fs::temp_directory_path(error) / "assay-dump-XXXXXX").string();
+    if (!error && mkdtemp(pattern.data()) != nullptr) path_ = pattern;
+  }
+  ~TemporaryFolder() {
+    std::error_code ignored;
+    if (!path_.empty()) fs::remove_all(path_, ignored);
+  }
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+struct Snapshot {
+  std::string pipeline, pass;  // from the file name: NNNN.PIPELINE.after_PASS.before_NEXT.txt
+  std::string text;
+};
+
+std::string Between(const std::string& text, const std::string& from, const std::string& to) {
+  size_t begin = text.find(from);
+  if (begin == std::string::npos) return "";
+  begin += from.size();
+  return text.substr(begin, text.find(to, begin) - begin);
+}
+
+std::vector<Snapshot> ReadSnapshots(const std::string& folder) {
+  std::vector<std::string> names;
+  std::error_code error;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder, error)) {
+    std::string name = entry.path().filename().string();
+    if (absl::StrContains(name, ".after_") && absl::EndsWith(name, ".txt")) names.push_back(name);
+  }
+  std::sort(names.begin(), names.end());  // numbered in order
+  std::vector<Snapshot> snapshots;
+  for (const std::string& name : names) {
+    std::ifstream file(fs::path(folder) / name);
+    std::ostringstream text;
+    text << file.rdbuf();
+    size_t after = name.find(".after_"), dot = name.rfind('.', after - 1);
+    snapshots.push_back(
+        {name.substr(dot + 1, after - dot - 1), Between(name, ".after_", "."), text.str()});
+  }
+  return snapshots;
+}
+
+class PassSearch {
+ public:
+  PassSearch(const CheckSubject& subject, const Module& module, const std::vector<Literal>& inputs,
+             FindingKind kind)
+      : subject_(subject), module_(module), inputs_(inputs), kind_(kind) {
+    for (const Literal& input : inputs) arguments_.push_back(&input);
+  }
+
+  PassBlame Run() {
+    if (kind_ == FindingKind::kWrongValue) SearchSnapshots();
+    Flags();
+    Sum();
+    return std::move(blame_);
+  }
+
+ private:
+  CheckOutcome CheckWith(const std::map<std::string, std::string>& flags) {
+    CheckSubject subject{subject_.oracle, subject_.backend, subject_.profile, subject_.options,
+                         subject_.limits};
+    for (const auto& [name, value] : flags) subject.options.flags[name] = value;
+    return CheckIsolated(subject, module_, inputs_);
+  }
+
+  void SearchSnapshots() {
+    TemporaryFolder folder;
+    if (folder.path().empty()) {
+      blame_.verdict = "no temporary folder for the dumps";
+      return;
+    }
+    CheckWith({{"xla_dump_to", folder.path()}, {"xla_dump_hlo_pass_re", ".*"}});
+    std::vector<Snapshot> snapshots = ReadSnapshots(folder.path());
+    Limits limits{subject_.limits.seconds, subject_.limits.memory_bytes, subject_.limits.steps};
+    absl::StatusOr<Expectation> expectation =
+        subject_.oracle.Expect(module_, arguments_, subject_.profile, limits);
+    if (!expectation.ok()) return;
+    const Snapshot* last_right = nullptr;
+    for (const Snapshot& snapshot : snapshots) {
+      ++blame_.snapshots;
+      absl::StatusOr<Literal> value = Evaluate(snapshot.text, limits);
+      if (!value.ok()) {
+        ++blame_.unreadable;
+        continue;
+      }
+      if (Judge(*expectation, *value).verdict != Verdict::kFail) {
+        last_right = &snapshot;
+        continue;
+      }
+      // The first snapshot is what XLA made of the text (through StableHLO) before any pass.
+      bool imported = last_right == nullptr && blame_.unreadable == 0;
+      blame_.pass = imported ? "import" : snapshot.pass;
+      blame_.pipeline = imported ? "" : snapshot.pipeline;
+      blame_.before = last_right == nullptr ? "" : last_right->text;
+      blame_.after = snapshot.text;
+      return;
+    }
+  }
+
+  absl::StatusOr<Literal> Evaluate(const std::string& text, const Limits& limits) {
+    absl::StatusOr<std::unique_ptr<Module>> module = ReadModule(text);
+    if (!module.ok()) return module.status();
+    if (!Unsupported(**module).empty()) return absl::UnimplementedError("no meaning here");
+    if (absl::Status status = Verify(**module); !status.ok()) return status;
+    return subject_.oracle.Evaluate(**module, arguments_, limits);
+  }
+
+  bool Flag(const std::string& name, const std::string& value) {
+    CheckOutcome outcome = CheckWith({{name, value}});
+    blame_.checks.emplace_back(StrCat("--", name, "=", value), Name(outcome.state));
+    return outcome.state == CheckOutcome::State::kPass;
+  }
+
+  void Flags() {
+    if (!blame_.pass.empty() && blame_.pass != "import")
+      pass_matters_ = Flag("xla_disable_hlo_passes", blame_.pass);
+    passes_matter_ = Flag("xla_disable_all_hlo_passes", "true");
+    llvm_matters_ = Flag("xla_backend_optimization_level", "0");
+  }
+
+  void Sum() {
+    if (!blame_.verdict.empty()) return;
+    if (!blame_.pass.empty()) {
+      blame_.verdict =
+          StrCat("the module is wrong after pass ", blame_.pass, " of pipeline ", blame_.pipeline,
+                 pass_matters_ ? ", and right without that pass"
+                               : "; disabling that pass alone does not help");
+    } else if (llvm_matters_) {
+      blame_.verdict =
+          "every dumped module is right, and so is the code at optimization level 0: LLVM's "
+          "optimization of the generated code";
+    } else if (passes_matter_) {
+      blame_.verdict =
+          "right without HLO passes, though every dumped module that can be read is right";
+    } else {
+      blame_.verdict =
+          "neither HLO passes nor LLVM optimization matter: code generation or run time";
+    }
+  }
+
+  const CheckSubject& subject_;
+  const Module& module_;
+  const std::vector<Literal>& inputs_;
+  FindingKind kind_;
+  std::vector<const Literal*> arguments_;
+  PassBlame blame_;
+  bool pass_matters_ = false, passes_matter_ = false, llvm_matters_ = false;
+};
+
+}  // namespace
+
+PassBlame BlamePass(const CheckSubject& subject, const Module& module,
+                    const std::vector<Literal>& inputs, FindingKind kind) {
+  return PassSearch(subject, module, inputs, kind).Run();
+}
+
+}  // namespace assay

@@ -1,0 +1,29 @@
+// Blame for XLA, which does not number its decisions: the module is dumped after every pass, each
+// snapshot runs on the oracle, and the first one whose answer is wrong names the pass. Flags then
+// tell passes from code generation.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "fuzz/triage/checker.h"
+
+namespace assay {
+
+struct PassBlame {
+  std::string pass;           // "algsimp"; "" when every snapshot is right
+  std::string pipeline;       // "simplification"
+  std::string before, after;  // the snapshots around it
+  // What disabling things does: flag and outcome ("pass", "fail", ...).
+  std::vector<std::pair<std::string, std::string>> checks;
+  std::string verdict;                    // one sentence: what is guilty, as far as this tells
+  int64_t snapshots = 0, unreadable = 0;  // unreadable: with calls or ops that have no meaning here
+};
+
+// `subject.backend` must be of the xla family ("xla" or "xla-opt"). The program is known to fail as
+// `kind`. Needs a writable temporary folder; without one `verdict` says so.
+PassBlame BlamePass(const CheckSubject& subject, const Module& module,
+                    const std::vector<Literal>& inputs, FindingKind kind);
+
+}  // namespace assay

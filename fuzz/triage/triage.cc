@@ -1,0 +1,341 @@
+#include "fuzz/triage/triage.h"
+
+#include <algorithm>
+#include <cctype>
+#include <filesystem>
+#include <fstream>
+#include <system_error>
+#include <utility>
+
+#include "absl/strings/str_format.h"
+#include "fuzz/portable.h"
+#include "fuzz/triage/bucket.h"
+#include "nlohmann/json.hpp"
+#include "spec/base/strings.h"
+#include "spec/text/reader.h"
+#include "spec/text/writer.h"
+#include "spec/verifier/verifier.h"
+
+namespace assay {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int64_t kShownElements = 64;  // of an output on the page
+constexpr int kTitleDepth = 3;          // nesting of the expression in a title
+
+// What a failure must keep so that a smaller program shows the same one: a crash, its signature.
+bool IsCrash(FindingKind kind) {
+  return kind == FindingKind::kCompileCrash || kind == FindingKind::kRunCrash ||
+         kind == FindingKind::kRejected;
+}
+
+bool Small(const Literal& value) {
+  int64_t elements = 0;
+  for (const Literal* leaf : Leaves(value)) elements += leaf->element_count();
+  return elements <= kShownElements;
+}
+
+// "dynamic-slice(dynamic-slice(s32[3], s32[]), s32[])"
+std::string Expression(const Instruction* at, int depth) {
+  if (at->opcode() == Opcode::kParameter || depth == 0) return at->shape().ToString();
+  if (at->opcode() == Opcode::kConstant) {
+    return at->shape().IsScalar() && at->literal() != nullptr ? at->literal()->ToString()
+                                                              : at->shape().ToString();
+  }
+  std::string text = StrCat(Name(at->opcode()), "(");
+  for (int64_t i = 0; i < at->operand_count(); ++i) {
+    if (i == 4) {
+      text += ", ...";
+      break;
+    }
+    StrAppend(&text, i == 0 ? "" : ", ", Expression(at->operand(i), depth - 1));
+  }
+  return text + ")";
+}
+
+std::string FolderName(std::string bucket) {
+  for (char& c : bucket) {
+    bool plain =
+        std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '-' || c == '.' || c == '+';
+    if (!plain) c = '_';
+  }
+  constexpr size_t kMaxName = 100;
+  if (bucket.size() > kMaxName) bucket.resize(kMaxName);
+  return bucket;
+}
+
+std::string Plain(const Module& module) { return WriteModule(module, WriteOptions::Long()); }
+
+class Triager {
+ public:
+  Triager(const Finding& finding, Oracle& oracle, Backend& backend, const TriageOptions& options,
+          const Profile& profile)
+      : finding_(finding),
+        options_(options),
+        subject_{oracle, backend, profile, finding.options, options.limits} {}
+
+  absl::StatusOr<TriageReport> Run() {
+    absl::StatusOr<ReduceCase> read = CaseOf(finding_);
+    if (!read.ok()) return read.status();
+    case_ = *std::move(read);
+    page_.finding = finding_;
+    page_.original_text = finding_.module_text;
+    page_.backend_version = subject_.backend.Describe().version;
+    page_.program = options_.program;
+    CheckOutcome first = Check();
+    if (!first.Fails(finding_.kind)) {
+      result_.title = StrCat("did not repeat: ", Name(finding_.kind), " on ", finding_.backend);
+      page_.steps.push_back(StrCat("It did not repeat: ", Name(first.state), "."));
+      return Report();
+    }
+    result_.confirmed = true;
+    page_.steps.push_back("Confirmed: it failed again in a fresh process.");
+    if (options_.blame) BlameIt();
+    if (options_.reduce) ReduceIt();
+    Finish();
+    if (absl::Status status = Write(); !status.ok()) return status;
+    return Report();
+  }
+
+ private:
+  CheckOutcome Check() {
+    return CheckIsolated(subject_, *case_.module, case_.inputs, -1,
+                         finding_.kind == FindingKind::kNondeterministic);
+  }
+
+  bool IsXla() const { return BackendFamily(finding_.backend).rfind("xla", 0) == 0; }
+
+  void BlameIt() {
+    page_.blame = BlameDecision(subject_, *case_.module, case_.inputs, finding_.kind);
+    const Blame& blame = page_.blame;
+    if (blame.found) {
+      result_.blamed_rule = blame.decision.rule;
+      page_.steps.push_back(absl::StrFormat(
+          "Blamed: decision %d of %d, found with %d compilations%s.", blame.decision.number,
+          std::max(blame.total, blame.decision.number), blame.probes,
+          blame.confirmed ? "; the program passes with all decisions before it" : ""));
+    } else if (!blame.note.empty() && subject_.backend.Describe().has_decisions) {
+      page_.steps.push_back(StrCat("Not blamed on one decision: ", blame.note, "."));
+    }
+  }
+
+  void ReduceIt() {
+    absl::StatusOr<ReduceResult> reduced =
+        ReduceFailure(subject_, case_, finding_.kind, result_.blamed_rule, options_);
+    if (!reduced.ok()) {
+      page_.steps.push_back(StrCat("Not reduced: ", ToStd(reduced.status().message())));
+      return;
+    }
+    int64_t before = case_.module->InstructionCount();
+    case_ = std::move(reduced->reduced);
+    page_.steps.push_back(absl::StrFormat(
+        "Reduced from %d to %d instructions with %d programs tried in %.1f s%s.", before,
+        case_.module->InstructionCount(), reduced->progress.probes, reduced->progress.seconds,
+        reduced->complete ? "" : " (time ran out: it may become smaller)"));
+  }
+
+  // What is said of the reduced program: blame again, for the numbers and the texts of the small
+  // one.
+  void Finish() {
+    CheckOutcome last = Check();
+    page_.finding.judgement = last.detail.empty() ? finding_.judgement : last.detail;
+    page_.got = last.output;
+    // Also when the whole program was too unclear for it: the small one is often clear.
+    if (options_.blame && subject_.backend.Describe().has_decisions) {
+      Blame small = BlameDecision(subject_, *case_.module, case_.inputs, finding_.kind);
+      if (small.found) page_.blame = std::move(small);
+      if (page_.blame.found) {
+        result_.blamed_rule = page_.blame.decision.rule;
+        result_.blamed_where = page_.blame.decision.where;
+        result_.blamed_decision = page_.blame.decision.number;
+      }
+    }
+    if (options_.blame && IsXla()) {
+      page_.pass_blame = BlamePass(subject_, *case_.module, case_.inputs, finding_.kind);
+      result_.blamed_rule = page_.pass_blame.pass;
+      result_.blamed_where = page_.pass_blame.pipeline;
+    }
+    std::vector<const Literal*> arguments;
+    for (const Literal& input : case_.inputs) arguments.push_back(&input);
+    Limits limits{subject_.limits.seconds, subject_.limits.memory_bytes, subject_.limits.steps};
+    absl::StatusOr<Literal> value = subject_.oracle.Evaluate(*case_.module, arguments, limits);
+    if (value.ok() && Small(*value)) page_.expected = value->ToString();
+    page_.finding.module_text = Plain(*case_.module);
+    page_.finding.inputs = case_.inputs;
+    result_.instructions = case_.module->InstructionCount();
+    BucketKey key;
+    key.kind = finding_.kind;
+    key.backend_family = BackendFamily(finding_.backend);
+    key.rule = IsXla() ? "" : result_.blamed_rule;
+    key.pass = page_.pass_blame.pass;
+    key.crash = last.detail;
+    key.reduced = case_.module.get();
+    result_.bucket = BucketOf(key);
+    std::string who = result_.blamed_rule.empty() ? key.backend_family : result_.blamed_rule;
+    result_.title = StrCat(who, ": ", Name(finding_.kind), " in ",
+                           Expression(case_.module->entry()->root(), kTitleDepth));
+  }
+
+  absl::Status Write() {
+    if (options_.pages.empty()) return absl::OkStatus();
+    std::string folder = (fs::path(options_.pages) / FolderName(result_.bucket)).string();
+    result_.page = folder;
+    page_.result = result_;
+    int64_t instructions = -1;
+    ReadExisting(folder, instructions, page_.duplicates);
+    if (instructions >= 0) ++page_.duplicates;
+    if (instructions >= 0 && instructions <= result_.instructions) {
+      return CountDuplicate(folder, page_.duplicates);
+    }
+    return WriteBugPage(page_, folder);
+  }
+
+  // The size of the program that a page has already, and how many findings it stands for besides;
+  // unchanged if there is none.
+  static void ReadExisting(const std::string& folder, int64_t& instructions, int64_t& duplicates) {
+    std::ifstream file(fs::path(folder) / "finding.json");
+    nlohmann::json object = nlohmann::json::parse(file, nullptr, /*allow_exceptions=*/false);
+    if (!object.is_object()) return;
+    auto number = [&object](const char* field, int64_t absent) {
+      auto at = object.find(field);
+      return at != object.end() && at->is_number_integer() ? at->get<int64_t>() : absent;
+    };
+    instructions = number("instructions", -1);
+    duplicates = number("duplicates", 0);
+  }
+
+  static absl::Status CountDuplicate(const std::string& folder, int64_t duplicates) {
+    fs::path path = fs::path(folder) / "finding.json";
+    nlohmann::json object;
+    {
+      std::ifstream file(path);
+      object = nlohmann::json::parse(file, nullptr, /*allow_exceptions=*/false);
+    }
+    if (!object.is_object()) return absl::OkStatus();
+    object["duplicates"] = duplicates;
+    std::ofstream file(path);
+    file << object.dump(2) << "\n";
+    return file.good() ? absl::OkStatus()
+                       : absl::UnavailableError(StrCat("cannot write ", path.string()));
+  }
+
+  absl::StatusOr<TriageReport> Report() {
+    page_.result = result_;
+    return TriageReport{result_, std::move(page_)};
+  }
+
+  const Finding& finding_;
+  const TriageOptions& options_;
+  CheckSubject subject_;
+  ReduceCase case_;
+  BugPage page_;
+  TriageResult result_;
+};
+
+}  // namespace
+
+absl::StatusOr<ReduceCase> CaseOf(const Finding& finding) {
+  absl::StatusOr<std::unique_ptr<Module>> module = ReadModule(finding.module_text);
+  if (!module.ok()) return module.status();
+  if (absl::Status status = Verify(**module); !status.ok()) return status;
+  int64_t wanted = (*module)->entry()->parameter_count();
+  if (static_cast<int64_t>(finding.inputs.size()) != wanted) {
+    return absl::InvalidArgumentError(
+        StrCat("the module takes ", wanted, " inputs, ", finding.inputs.size(), " were given"));
+  }
+  return ReduceCase{*std::move(module), finding.inputs};
+}
+
+namespace {
+
+// Candidates often loop for ever or grow; they must not eat the time that the others need.
+CheckLimits TightLimits(CheckLimits limits, FindingKind kind, int64_t steps) {
+  constexpr double kSeconds = 1;
+  limits.steps = std::min(limits.steps, steps);
+  if (kind != FindingKind::kTimeout) limits.seconds = std::min(limits.seconds, kSeconds);
+  return limits;
+}
+
+absl::StatusOr<ReduceResult> ReduceWithin(const CheckSubject& subject, const ReduceCase& c,
+                                          FindingKind kind, const std::string& rule,
+                                          const TriageOptions& options) {
+  std::string signature;
+  if (IsCrash(kind)) signature = CrashSignature(CheckIsolated(subject, *c.module, c.inputs).detail);
+  bool foreign = !subject.backend.Describe().in_process;
+  int64_t unportable = UnportableUses(*c.module, c.inputs);
+  auto predicate = [&](const Module& module, const std::vector<Literal>& inputs) {
+    if (foreign && UnportableUses(module, inputs) > unportable) return false;
+    if (!rule.empty()) return FailsByRule(subject, module, inputs, kind, rule);
+    bool repeat = kind == FindingKind::kNondeterministic;
+    CheckOutcome outcome = CheckIsolated(subject, module, inputs, -1, repeat);
+    return outcome.Fails(kind) &&
+           (signature.empty() || CrashSignature(outcome.detail) == signature);
+  };
+  ReduceOptions reduce;
+  reduce.seconds = options.reduce_seconds;
+  reduce.progress = options.progress;
+  reduce.evaluate = [&](const Module& module, const std::vector<Literal>& inputs) {
+    std::vector<const Literal*> arguments;
+    for (const Literal& input : inputs) arguments.push_back(&input);
+    return subject.oracle.Evaluate(
+        module, arguments,
+        {subject.limits.seconds, subject.limits.memory_bytes, subject.limits.steps});
+  };
+  return Reduce(*c.module, c.inputs, predicate, reduce);
+}
+
+}  // namespace
+
+absl::StatusOr<ReduceResult> ReduceFailure(const CheckSubject& subject, const ReduceCase& c,
+                                           FindingKind kind, const std::string& rule,
+                                           const TriageOptions& options) {
+  for (int64_t steps : {int64_t{1} << 16, int64_t{1} << 21}) {
+    CheckSubject tight{subject.oracle, subject.backend, subject.profile, subject.options,
+                       TightLimits(subject.limits, kind, steps)};
+    // A worker in another process is slow to compile, and the oracle ends loops before it is asked.
+    if (!subject.backend.Describe().in_process) tight.limits.seconds = subject.limits.seconds;
+    absl::StatusOr<ReduceResult> reduced = ReduceWithin(tight, c, kind, rule, options);
+    if (reduced.status().code() != absl::StatusCode::kFailedPrecondition) return reduced;
+  }
+  return ReduceWithin(subject, c, kind, rule, options);  // it takes long by nature
+}
+
+absl::StatusOr<TriageReport> Triage(const Finding& finding, Oracle& oracle, Backend& backend,
+                                    const TriageOptions& options) {
+  absl::StatusOr<const Profile*> profile = Profile::Find(finding.profile);
+  if (!profile.ok()) return profile.status();
+  return Triager(finding, oracle, backend, options, **profile).Run();
+}
+
+TriageFunction MakeTriage(TriageOptions options) {
+  return [options = std::move(options)](const Finding& finding, Oracle& oracle,
+                                        Backend& backend) -> absl::StatusOr<TriageResult> {
+    absl::StatusOr<TriageReport> report = Triage(finding, oracle, backend, options);
+    if (!report.ok()) return report.status();
+    return report->result;
+  };
+}
+
+absl::StatusOr<Finding> FindingOf(const Module& module, const std::vector<Literal>& inputs,
+                                  Oracle& oracle, Backend& backend, const Profile& profile,
+                                  const CompileOptions& options, const CheckLimits& limits) {
+  CheckSubject subject{oracle, backend, profile, options, limits};
+  CheckOutcome outcome = CheckIsolated(subject, module, inputs);
+  if (outcome.state != CheckOutcome::State::kFail) {
+    return absl::FailedPreconditionError(
+        StrCat("the program does not fail on ", backend.Describe().name, ": ", Name(outcome.state),
+               outcome.detail.empty() ? "" : "; ", outcome.detail));
+  }
+  Finding finding;
+  finding.kind = outcome.kind;
+  finding.backend = backend.Describe().name;
+  finding.options = options;
+  finding.profile = profile.name();
+  finding.module_text = Plain(module);
+  finding.inputs = inputs;
+  finding.judgement = outcome.detail;
+  return finding;
+}
+
+}  // namespace assay

@@ -1,0 +1,54 @@
+// From a failure to a bug that somebody can work on: confirm it, blame a decision or pass, reduce
+// the program, sort it into a bucket, write its page. Used by campaigns (a TriageFunction) and by
+// `assay reduce`, `assay blame`, `assay replay`.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "fuzz/finding.h"
+#include "fuzz/reduce/reducer.h"
+#include "fuzz/triage/blame.h"
+#include "fuzz/triage/bug_page.h"
+
+namespace assay {
+
+struct TriageOptions {
+  std::string pages;  // folder that receives a folder per bucket; "": no pages
+  double reduce_seconds = 20;
+  bool blame = true, reduce = true;
+  CheckLimits limits;
+  std::string program = "assay";                        // how the pages spell the command line
+  std::function<void(const ReduceProgress&)> progress;  // optional
+};
+
+// Everything that triage learned. `page` borrows nothing.
+struct TriageReport {
+  TriageResult result;
+  BugPage page;
+};
+
+// Errors: the finding's module does not read or verify, or its profile is unknown; a page could not
+// be written. A finding that does not repeat is no error: result.confirmed is false. When the
+// bucket has a page already, the one with the smaller program stays, and the page counts the
+// duplicates. The calling process must be single-threaded if the backend runs in it.
+absl::StatusOr<TriageReport> Triage(const Finding& finding, Oracle& oracle, Backend& backend,
+                                    const TriageOptions& options = {});
+
+// The same as a campaign wants it.
+TriageFunction MakeTriage(TriageOptions options);
+
+// Parts, for the verbs. The finding's program, as a case.
+absl::StatusOr<ReduceCase> CaseOf(const Finding& finding);
+// Reduces a case that fails as `kind`; with a rule, keeps it the guilty one. Errors as of Reduce.
+absl::StatusOr<ReduceResult> ReduceFailure(const CheckSubject& subject, const ReduceCase& c,
+                                           FindingKind kind, const std::string& rule,
+                                           const TriageOptions& options);
+
+// A finding that was not found by a campaign: `module` fails on `backend` now. `kind` of the
+// failure, or an error that says that it passes.
+absl::StatusOr<Finding> FindingOf(const Module& module, const std::vector<Literal>& inputs,
+                                  Oracle& oracle, Backend& backend, const Profile& profile,
+                                  const CompileOptions& options, const CheckLimits& limits = {});
+
+}  // namespace assay

@@ -1,0 +1,194 @@
+#include "fuzz/triage/triage.h"
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "reference/interpreter/interpreter.h"
+#include "spec/backend/fake_backend.h"
+#include "spec/text/reader.h"
+
+namespace assay {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+
+const Instruction* NestedSlice(const Module& module) {
+  for (const Instruction* at : *module.entry()) {
+    if (at->opcode() == Opcode::kDynamicSlice &&
+        at->operand(0)->opcode() == Opcode::kDynamicSlice) {
+      return at;
+    }
+  }
+  return nullptr;
+}
+
+// A compiler with three decisions per module. The second merges dynamic slices of dynamic slices,
+// and then every s32 it returns is one too large.
+struct FaultyCompiler {
+  FaultyCompiler() : oracle(MakeOracle()) {
+    FakeBackend::Script script;
+    script.description.name = "fake:option=1";
+    script.description.version = "fake 1.0";
+    script.description.has_decisions = true;
+    script.compile = [](const Module&, const CompileOptions&) { return absl::OkStatus(); };
+    script.decisions = [](const Module& module, const CompileOptions& options) {
+      std::vector<Decision> decisions;
+      auto add = [&](std::string rule) {
+        int64_t number = static_cast<int64_t>(decisions.size()) + 1;
+        bool taken = options.decision_limit < 0 || number <= options.decision_limit;
+        decisions.push_back({number, DecisionKind::kRewrite, rule, "e/x", taken});
+      };
+      add("harmless");
+      if (NestedSlice(module) != nullptr) add("ds-of-ds");
+      add("harmless");
+      return decisions;
+    };
+    script.run = [this](const Module& module, const CompileOptions& options,
+                        const std::vector<std::vector<const Literal*>>& arguments)
+        -> absl::StatusOr<RunResult> {
+      absl::StatusOr<Literal> value = oracle->Evaluate(module, arguments[0], {});
+      if (!value.ok()) return value.status();
+      bool merged = options.decision_limit < 0 || options.decision_limit >= 2;
+      if (NestedSlice(module) != nullptr && merged) Spoil(*value);
+      RunResult result;
+      result.outputs.push_back(*std::move(value));
+      return result;
+    };
+    backend = std::make_unique<FakeBackend>(std::move(script));
+  }
+  static void Spoil(Literal& value) {
+    for (Literal& element : value.mutable_elements()) Spoil(element);
+    if (!value.shape().IsArray() || !IsInteger(value.element_type())) return;
+    for (int64_t i = 0; i < value.element_count(); ++i) {
+      value.SetInteger(i, value.GetInteger(i) + 1);
+    }
+  }
+  std::unique_ptr<Oracle> oracle;
+  std::unique_ptr<FakeBackend> backend;
+};
+
+constexpr char kProgram[] = R"(HloModule m
+ENTRY e {
+  p = s16[9,7]{1,0} parameter(0)
+  i = u8[] parameter(1)
+  n = s16[9,7]{1,0} negate(p)
+  a = s16[9,7]{1,0} add(n, p)
+  s = s16[9,7]{1,0} subtract(p, a)
+  outer = s16[6,5]{1,0} dynamic-slice(s, i, i), dynamic_slice_sizes={6,5}
+  inner = s16[4,3]{1,0} dynamic-slice(outer, i, i), dynamic_slice_sizes={4,3}
+  r = s16[4,3]{1,0} reverse(inner), dimensions={0}
+  ROOT t = (s16[4,3]{1,0}, s16[9,7]{1,0}) tuple(r, a)
+}
+)";
+
+Finding MakeFinding() {
+  Finding finding;
+  finding.kind = FindingKind::kWrongValue;
+  finding.backend = "fake:option=1";
+  finding.profile = "strict";
+  finding.seed = 7;
+  finding.index = 42;
+  finding.module_text = kProgram;
+  Literal p(Shape::Array(ElementType::kS16, {9, 7}));
+  for (int64_t i = 0; i < p.element_count(); ++i) p.SetInteger(i, 3 * i);
+  finding.inputs = {p, Literal::Scalar<uint8_t>(ElementType::kU8, 2)};
+  return finding;
+}
+
+std::string FileText(const fs::path& path) {
+  std::ifstream file(path);
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+class TriageTest : public testing::Test {
+ protected:
+  TriageTest() : folder_(fs::path(testing::TempDir()) / "assay_triage_test") {
+    fs::remove_all(folder_);
+  }
+  ~TriageTest() override { fs::remove_all(folder_); }
+  TriageOptions Options() const {
+    TriageOptions options;
+    options.pages = folder_.string();
+    return options;
+  }
+  fs::path folder_;
+};
+
+TEST_F(TriageTest, ConfirmsBlamesReducesAndWritesThePage) {
+  FaultyCompiler compiler;
+  absl::StatusOr<TriageReport> report =
+      Triage(MakeFinding(), *compiler.oracle, *compiler.backend, Options());
+  ASSERT_TRUE(report.ok()) << report.status();
+  const TriageResult& result = report->result;
+  EXPECT_TRUE(result.confirmed);
+  EXPECT_EQ(result.blamed_rule, "ds-of-ds");
+  EXPECT_EQ(result.bucket, "fake/wrong value/ds-of-ds");
+  EXPECT_LE(result.instructions, 4) << report->page.finding.module_text;
+  EXPECT_THAT(result.title, HasSubstr("dynamic-slice(dynamic-slice("));
+  for (const char* name : {"repro.hlo", "repro.npz", "original.hlo", "README.md", "repro.sh",
+                           "bug.html", "finding.json"}) {
+    EXPECT_TRUE(fs::exists(fs::path(result.page) / name)) << name;
+  }
+  std::string readme = FileText(fs::path(result.page) / "README.md");
+  for (const char* part : {"ds-of-ds", "Expected", "Got", "fake 1.0", "program 42"}) {
+    EXPECT_THAT(readme, HasSubstr(part));
+  }
+}
+
+TEST_F(TriageTest, ThePageRepeats) {
+  FaultyCompiler compiler;
+  absl::StatusOr<TriageReport> first =
+      Triage(MakeFinding(), *compiler.oracle, *compiler.backend, Options());
+  ASSERT_TRUE(first.ok());
+  absl::StatusOr<Finding> loaded = LoadFinding(first->result.page);
+  ASSERT_TRUE(loaded.ok()) << loaded.status();
+  EXPECT_EQ(loaded->kind, FindingKind::kWrongValue);
+  EXPECT_EQ(loaded->index, 42);
+  absl::StatusOr<TriageReport> again =
+      Triage(*loaded, *compiler.oracle, *compiler.backend, Options());
+  ASSERT_TRUE(again.ok()) << again.status();
+  EXPECT_TRUE(again->result.confirmed);
+  EXPECT_EQ(again->result.bucket, first->result.bucket);
+  EXPECT_EQ(again->page.duplicates, 1);
+  EXPECT_THAT(FileText(fs::path(first->result.page) / "finding.json"),
+              HasSubstr("\"duplicates\": 1"));
+}
+
+TEST_F(TriageTest, SaysWhenItDoesNotRepeat) {
+  FaultyCompiler compiler;
+  Finding finding = MakeFinding();
+  finding.kind = FindingKind::kRunCrash;
+  absl::StatusOr<TriageReport> report =
+      Triage(finding, *compiler.oracle, *compiler.backend, Options());
+  ASSERT_TRUE(report.ok());
+  EXPECT_FALSE(report->result.confirmed);
+  EXPECT_FALSE(fs::exists(folder_));
+}
+
+TEST_F(TriageTest, MakesAFindingOfAnyFailingModule) {
+  FaultyCompiler compiler;
+  Finding known = MakeFinding();
+  absl::StatusOr<ReduceCase> c = CaseOf(known);
+  ASSERT_TRUE(c.ok()) << c.status();
+  absl::StatusOr<Finding> found =
+      FindingOf(*c->module, c->inputs, *compiler.oracle, *compiler.backend, Profile::Strict(), {});
+  ASSERT_TRUE(found.ok()) << found.status();
+  EXPECT_EQ(found->kind, FindingKind::kWrongValue);
+  known.inputs.pop_back();
+  EXPECT_FALSE(CaseOf(known).ok());
+}
+
+TEST(LoadFinding, RefusesGarbage) { EXPECT_FALSE(LoadFinding("/no/such/folder").ok()); }
+
+TEST(DiffLines, ShowsWhatChanged) {
+  EXPECT_EQ(DiffLines("a\nb\nc", "a\nx\nc"), (std::vector<std::string>{" a", "-b", "+x", " c"}));
+}
+
+}  // namespace
+}  // namespace assay

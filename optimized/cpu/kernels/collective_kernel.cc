@@ -1,0 +1,80 @@
+// Collectives and device ids: calls of the runtime. A reduction's computation is emitted as a
+// function of two arrays. Documents: operation semantics chapter 15.
+#include "optimized/cpu/collective_plan.h"
+#include "optimized/cpu/kernels/array_kernels.h"
+#include "spec/base/strings.h"
+
+namespace assay {
+
+using llvm::Value;
+
+namespace {
+
+// accumulator[i] = f(accumulator[i], operand[i]).
+absl::StatusOr<llvm::Function*> EmitCombine(ArrayKernelContext& c) {
+  llvm::IRBuilder<>& ir = c.ir();
+  const llvm::IRBuilder<>::InsertPoint before = ir.saveIP();
+  llvm::Type* pointer = ir.getPtrTy();
+  llvm::Function* function = llvm::Function::Create(
+      llvm::FunctionType::get(ir.getVoidTy(), {pointer, pointer, ir.getInt64Ty()}, false),
+      llvm::Function::InternalLinkage, StrCat("combine.", c.instruction.name()), c.module);
+  function->setDoesNotThrow();
+  ir.SetInsertPoint(llvm::BasicBlock::Create(c.module.getContext(), "entry", function));
+  ValueBuilder builder(ir);
+  ElementEmitter e(builder);
+  const ElementType type = c.instruction.operand(0)->shape().element_type();
+  absl::Status status =
+      e.Loop(e.Index(0), function->getArg(2), 1, {},
+             [&](Value* at, const ElementValues&) -> absl::StatusOr<ElementValues> {
+               Value* accumulator = e.Address(type, function->getArg(0), at);
+               Value* operand = e.Address(type, function->getArg(1), at);
+               absl::StatusOr<ElementValues> combined = e.Apply(
+                   *c.instruction.callee(),
+                   {{builder.Load(type, accumulator, 1)}, {builder.Load(type, operand, 1)}}, 1);
+               if (!combined.ok()) return combined;
+               builder.Store(type, combined->front(), accumulator);
+               return ElementValues{};
+             })
+          .status();
+  if (!status.ok()) return status;
+  ir.CreateRetVoid();
+  ir.restoreIP(before);
+  return function;
+}
+
+// An array on the stack that holds the pointers.
+Value* List(ArrayKernelContext& c, const std::vector<Value*>& pointers) {
+  llvm::IRBuilder<>& ir = c.ir();
+  llvm::Type* pointer = ir.getPtrTy();
+  Value* list = ir.CreateAlloca(pointer, ir.getInt64(pointers.size()));
+  for (size_t k = 0; k < pointers.size(); ++k) {
+    ir.CreateStore(pointers[k], ir.CreateConstInBoundsGEP1_64(pointer, list, k));
+  }
+  return list;
+}
+
+}  // namespace
+
+absl::Status EmitCollective(ArrayKernelContext& c) {
+  Value* combine = llvm::ConstantPointerNull::get(c.ir().getPtrTy());
+  if (!c.instruction.callees().empty()) {
+    absl::StatusOr<llvm::Function*> function = EmitCombine(c);
+    if (!function.ok()) return function.status();
+    combine = *function;
+  }
+  std::vector<Value*> operands;
+  for (const std::vector<Value*>& leaves : c.operands) operands.push_back(leaves[0]);
+  c.CallRuntime("assay_collective", {LoadContext(c.ir(), c.function->getArg(0)),
+                                     c.elements.Index(CollectiveNumber(c.instruction)),
+                                     List(c, operands), List(c, c.results), combine});
+  return absl::OkStatus();
+}
+
+absl::Status EmitDeviceId(ArrayKernelContext& c) {
+  const bool replica = c.instruction.opcode() == Opcode::kReplicaId;
+  c.CallRuntime(replica ? "assay_replica_id" : "assay_partition_id",
+                {LoadContext(c.ir(), c.function->getArg(0)), c.results[0]});
+  return absl::OkStatus();
+}
+
+}  // namespace assay

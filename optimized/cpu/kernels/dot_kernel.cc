@@ -1,0 +1,299 @@
+#include "optimized/cpu/kernels/dot_kernel.h"
+
+#include "absl/algorithm/container.h"
+#include "llvm/IR/Intrinsics.h"
+#include "optimized/codegen/contraction.h"
+#include "optimized/codegen/elementwise.h"
+
+namespace assay {
+
+using llvm::Value;
+
+namespace {
+
+constexpr int64_t kMinWork =
+    1 << 14;  // products below which tiles cost more to compile than they gain
+
+// Dimensions of a dot by role, with the strides of each array in elements.
+struct Dim {
+  int64_t size = 1;
+  int64_t lhs_stride = 0, rhs_stride = 0, result_stride = 0;
+  int64_t result_dim = -1;
+};
+struct Roles {
+  std::vector<Dim> outer;       // batch dimensions, and all but the last free one of each side
+  Dim m, n;                     // the last free dimension of lhs and of rhs
+  std::vector<Dim> contracted;  // in the order of the attribute
+};
+
+Roles RolesOf(const Instruction& dot) {
+  const Attributes& a = dot.attributes();
+  const Shape &lhs = dot.operand(0)->shape(), &rhs = dot.operand(1)->shape();
+  DimVector lhs_strides = RowMajorStrides(lhs.dimensions());
+  DimVector rhs_strides = RowMajorStrides(rhs.dimensions());
+  DimVector strides = RowMajorStrides(dot.shape().dimensions());
+  absl::Span<const int64_t> lhs_batch = a.Integers(Attr::kLhsBatchDims);
+  absl::Span<const int64_t> rhs_batch = a.Integers(Attr::kRhsBatchDims);
+  absl::Span<const int64_t> lhs_sum = a.Integers(Attr::kLhsContractingDims);
+  absl::Span<const int64_t> rhs_sum = a.Integers(Attr::kRhsContractingDims);
+  Roles roles;
+  int64_t next = 0;
+  auto in_result = [&](Dim dim) {
+    dim.result_dim = next;
+    dim.result_stride = strides[next++];
+    return dim;
+  };
+  for (size_t k = 0; k < lhs_batch.size(); ++k) {
+    roles.outer.push_back(in_result(
+        {lhs.dimension(lhs_batch[k]), lhs_strides[lhs_batch[k]], rhs_strides[rhs_batch[k]]}));
+  }
+  auto free = [&](const Shape& shape, const DimVector& of, absl::Span<const int64_t> batch,
+                  absl::Span<const int64_t> sum, int64_t Dim::* stride, Dim& last) {
+    for (int64_t d = 0; d < shape.rank(); ++d) {
+      if (absl::c_linear_search(batch, d) || absl::c_linear_search(sum, d)) continue;
+      if (last.result_dim >= 0) roles.outer.push_back(last);
+      Dim dim;
+      dim.size = shape.dimension(d);
+      dim.*stride = of[d];
+      last = in_result(dim);
+    }
+  };
+  free(lhs, lhs_strides, lhs_batch, lhs_sum, &Dim::lhs_stride, roles.m);
+  free(rhs, rhs_strides, rhs_batch, rhs_sum, &Dim::rhs_stride, roles.n);
+  for (size_t k = 0; k < lhs_sum.size(); ++k) {
+    roles.contracted.push_back(
+        {lhs.dimension(lhs_sum[k]), lhs_strides[lhs_sum[k]], rhs_strides[rhs_sum[k]]});
+  }
+  return roles;
+}
+
+int64_t Work(const Instruction& dot, const Roles& roles) {
+  int64_t work = dot.shape().ElementCount();
+  for (const Dim& dim : roles.contracted) work *= dim.size;
+  return work;
+}
+
+// How the vectors of a tile run.
+enum class Along : uint8_t { kNone, kColumns, kContraction };
+
+Along VectorsAlong(const Instruction& dot, const Roles& roles, int lanes) {
+  if (lanes < 2 || roles.contracted.empty() || IsPred(DotAccumulator(dot))) return Along::kNone;
+  if (roles.n.size >= lanes && roles.n.rhs_stride == 1 && roles.n.result_stride == 1) {
+    return Along::kColumns;
+  }
+  const Dim& k = roles.contracted.back();
+  if (k.size >= lanes && k.lhs_stride == 1 && k.rhs_stride == 1) return Along::kContraction;
+  return Along::kNone;
+}
+
+class DotEmitter {
+ public:
+  DotEmitter(ElementEmitter& e, const Instruction& dot, Value* lhs, Value* rhs, Value* result,
+             DotKernelRange range)
+      : e_(e),
+        b_(e.builder()),
+        dot_(dot),
+        roles_(RolesOf(dot)),
+        accumulator_(DotAccumulator(dot)),
+        lanes_(e.vector_width(accumulator_)),
+        split_(DotSplitDim(dot)),
+        lhs_(lhs),
+        rhs_(rhs),
+        result_(result),
+        range_(range) {
+    along_ = VectorsAlong(dot, roles_, lanes_);
+  }
+
+  absl::Status Run() { return Outer(0, {e_.Index(0), e_.Index(0), e_.Index(0)}); }
+
+ private:
+  // Element offsets into the three arrays.
+  struct Offsets {
+    Value *lhs, *rhs, *result;
+  };
+  Offsets Move(Offsets at, const Dim& dim, Value* i) {
+    at.lhs = e_.IndexAdd(at.lhs, e_.IndexMul(i, dim.lhs_stride));
+    at.rhs = e_.IndexAdd(at.rhs, e_.IndexMul(i, dim.rhs_stride));
+    at.result = e_.IndexAdd(at.result, e_.IndexMul(i, dim.result_stride));
+    return at;
+  }
+  std::pair<Value*, Value*> Bounds(const Dim& dim) {
+    if (dim.result_dim >= 0 && dim.result_dim == split_) return {range_.begin, range_.end};
+    return {e_.Index(0), e_.Index(dim.size)};
+  }
+  // for (i = begin; i + step <= end; i += step), then single steps; body(i, step).
+  using TileBody = std::function<absl::Status(Value*, int)>;
+  absl::Status Tiled(Value* begin, Value* end, std::vector<int> steps, const TileBody& body) {
+    llvm::IRBuilder<>& ir = b_.ir();
+    for (int step : steps) {
+      Value* length = ir.CreateSub(end, begin);
+      Value* whole = end;
+      if (step > 1) {
+        whole = ir.CreateAdd(begin,
+                             ir.CreateMul(ir.CreateSDiv(length, e_.Index(step)), e_.Index(step)));
+      }
+      auto* known = llvm::dyn_cast<llvm::ConstantInt>(length);
+      if (known != nullptr && known->getSExtValue() < step) continue;
+      absl::Status status =
+          e_.Loop(begin, whole, step, {},
+                  [&](Value* i, const ElementValues&) -> absl::StatusOr<ElementValues> {
+                    absl::Status inner = body(i, step);
+                    if (!inner.ok()) return inner;
+                    return ElementValues{};
+                  })
+              .status();
+      if (!status.ok()) return status;
+      begin = whole;
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status Outer(size_t depth, Offsets at) {
+    if (depth == roles_.outer.size()) return Columns(at);
+    const Dim& dim = roles_.outer[depth];
+    auto [begin, end] = Bounds(dim);
+    return Tiled(begin, end, {1},
+                 [&](Value* i, int) { return Outer(depth + 1, Move(at, dim, i)); });
+  }
+
+  absl::Status Columns(Offsets at) {
+    auto [begin, end] = Bounds(roles_.n);
+    std::vector<int> steps = {4, 1};
+    if (along_ == Along::kColumns) steps = {2 * lanes_, lanes_, 1};
+    return Tiled(begin, end, steps,
+                 [&](Value* j, int columns) { return Rows(Move(at, roles_.n, j), columns); });
+  }
+
+  absl::Status Rows(Offsets at, int columns) {
+    auto [begin, end] = Bounds(roles_.m);
+    return Tiled(begin, end, {4, 1}, [&, columns](Value* i, int rows) {
+      return Tile(Move(at, roles_.m, i), rows, columns);
+    });
+  }
+
+  Value* LoadAs(const Instruction* operand, Value* pointer, Value* offset, int width) {
+    ElementType type = operand->shape().element_type();
+    return b_.Convert(type, accumulator_, b_.Load(type, e_.Address(type, pointer, offset), width));
+  }
+  Value* MultiplyAdd(Value* x, Value* y, Value* sum) {
+    if (IsFloat(accumulator_) && e_.use_fma()) {
+      return b_.ir().CreateIntrinsic(llvm::Intrinsic::fma, {sum->getType()}, {x, y, sum});
+    }
+    return EmitAdd(b_, accumulator_, sum, EmitMultiply(b_, accumulator_, x, y));
+  }
+
+  // The sums of rows x columns elements over the contracted dimensions from `depth` on.
+  absl::StatusOr<ElementValues> Contract(
+      size_t depth, Offsets at, ElementValues sums,
+      const std::function<ElementValues(Offsets, int width, ElementValues)>& step) {
+    const Dim& dim = roles_.contracted[depth];
+    bool last = depth + 1 == roles_.contracted.size();
+    auto loop = [&](int64_t from, int64_t to, int width, ElementValues carried) {
+      return e_.Loop(
+          e_.Index(from), e_.Index(to), width, std::move(carried),
+          [&, width](Value* k, const ElementValues& now) -> absl::StatusOr<ElementValues> {
+            Offsets inner = Move(at, dim, k);
+            if (!last) return Contract(depth + 1, inner, now, step);
+            return step(inner, width, now);
+          });
+    };
+    if (!last || along_ != Along::kContraction) return loop(0, dim.size, 1, std::move(sums));
+    int64_t whole = dim.size / lanes_ * lanes_;
+    absl::StatusOr<ElementValues> vectors = loop(0, whole, lanes_, std::move(sums));
+    if (!vectors.ok() || whole == dim.size) return vectors;
+    return loop(whole, dim.size, 1, *std::move(vectors));
+  }
+
+  absl::Status Tile(Offsets at, int rows, int columns) {
+    const bool across = along_ == Along::kColumns && columns >= lanes_;
+    const int width = across ? lanes_ : 1;
+    const int groups = across ? columns / lanes_ : columns;
+    const int sum_width = along_ == Along::kContraction ? lanes_ : width;
+    llvm::IRBuilder<>& ir = b_.ir();
+    Value* zero = llvm::Constant::getNullValue(b_.RegisterType(accumulator_, sum_width));
+    ElementValues sums(rows * groups, zero);
+    auto step = [&](Offsets inner, int k_width, ElementValues now) {
+      ElementValues columns_of;
+      for (int c = 0; c < groups; ++c) {
+        Value* offset = e_.IndexAdd(inner.rhs, e_.Index(int64_t{c} * width * roles_.n.rhs_stride));
+        columns_of.push_back(LoadAs(dot_.operand(1), rhs_, offset, across ? width : k_width));
+      }
+      for (int r = 0; r < rows; ++r) {
+        Value* offset = e_.IndexAdd(inner.lhs, e_.Index(int64_t{r} * roles_.m.lhs_stride));
+        Value* x = LoadAs(dot_.operand(0), lhs_, offset, k_width);
+        if (across) x = b_.Splat(x, width);
+        for (int c = 0; c < groups; ++c) {
+          Value*& sum = now[r * groups + c];
+          if (sum_width > 1 && !across && k_width == 1) {  // the tail goes into the first lane
+            Value* first = ir.CreateExtractElement(sum, uint64_t{0});
+            sum = ir.CreateInsertElement(sum, MultiplyAdd(x, columns_of[c], first), uint64_t{0});
+          } else {
+            sum = MultiplyAdd(x, columns_of[c], sum);
+          }
+        }
+      }
+      return now;
+    };
+    absl::StatusOr<ElementValues> total = Contract(0, at, std::move(sums), step);
+    if (!total.ok()) return total.status();
+    ElementType type = dot_.shape().element_type();
+    for (int r = 0; r < rows; ++r) {
+      for (int c = 0; c < groups; ++c) {
+        Value* sum = (*total)[r * groups + c];
+        if (sum_width > 1 && !across) sum = FoldSum(sum);
+        Value* offset = e_.IndexAdd(
+            at.result, e_.Index(r * roles_.m.result_stride + c * width * roles_.n.result_stride));
+        b_.Store(type, b_.Convert(accumulator_, type, sum), e_.Address(type, result_, offset));
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  Value* FoldSum(Value* vector) {
+    for (int width = b_.WidthOf(vector); width > 1; width /= 2) {
+      std::vector<int> low, high;
+      for (int i = 0; i < width / 2; ++i) {
+        low.push_back(i);
+        high.push_back(i + width / 2);
+      }
+      Value* upper = b_.ir().CreateShuffleVector(vector, high);
+      vector = EmitAdd(b_, accumulator_, b_.ir().CreateShuffleVector(vector, low), upper);
+    }
+    return b_.ir().CreateExtractElement(vector, uint64_t{0});
+  }
+
+  ElementEmitter& e_;
+  ValueBuilder& b_;
+  const Instruction& dot_;
+  Roles roles_;
+  ElementType accumulator_;
+  int lanes_;
+  int64_t split_;
+  Value *lhs_, *rhs_, *result_;
+  DotKernelRange range_;
+  Along along_ = Along::kNone;
+};
+
+}  // namespace
+
+bool HasDotKernel(const Instruction& dot, int vector_bits) {
+  if (dot.opcode() != Opcode::kDot || dot.shape().ElementCount() == 0) return false;
+  Roles roles = RolesOf(dot);
+  int lanes = vector_bits / std::max(8, BitWidth(DotAccumulator(dot)));
+  return Work(dot, roles) >= kMinWork && VectorsAlong(dot, roles, lanes) != Along::kNone;
+}
+
+int64_t DotSplitDim(const Instruction& dot) {
+  Roles roles = RolesOf(dot);
+  for (const Dim& dim : roles.outer) {
+    if (dim.size > 1) return dim.result_dim;
+  }
+  return roles.m.size > 1 ? roles.m.result_dim : -1;
+}
+
+absl::Status EmitDotKernel(ElementEmitter& e, const Instruction& dot, Value* lhs, Value* rhs,
+                           Value* result, DotKernelRange range) {
+  return DotEmitter(e, dot, lhs, rhs, result, range).Run();
+}
+
+}  // namespace assay

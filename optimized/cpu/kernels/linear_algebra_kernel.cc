@@ -1,0 +1,53 @@
+// Cholesky and triangular-solve: calls of the runtime. Document: operation semantics chapter 11.
+#include "optimized/cpu/kernels/array_kernels.h"
+#include "optimized/runtime/linear_algebra.h"
+#include "spec/base/strings.h"
+
+namespace assay {
+
+using llvm::Value;
+
+namespace {
+
+int64_t MatrixCount(const Shape& shape) {
+  int64_t count = 1;
+  for (int64_t d = 0; d + 2 < shape.rank(); ++d) count *= shape.dimension(d);
+  return count;
+}
+
+std::string NameFor(const char* function, ElementType type) {
+  return StrCat(function, "_", Name(type));
+}
+
+}  // namespace
+
+absl::Status EmitCholesky(ArrayKernelContext& c) {
+  const Shape& shape = c.instruction.shape();
+  ElementEmitter& e = c.elements;
+  c.CallRuntime(NameFor("assay_cholesky", shape.element_type()).c_str(),
+                {c.operands[0][0], c.results[0], e.Index(MatrixCount(shape)),
+                 e.Index(shape.dimension(shape.rank() - 1)),
+                 e.Index(c.instruction.attributes().Flag(Attr::kLower) ? 1 : 0)});
+  return absl::OkStatus();
+}
+
+absl::Status EmitTriangularSolve(ArrayKernelContext& c) {
+  const Attributes& attributes = c.instruction.attributes();
+  const Shape &a = c.instruction.operand(0)->shape(), &b = c.instruction.shape();
+  const bool left = attributes.Flag(Attr::kLeftSide);
+  const std::string_view transpose =
+      WordAt(Attr::kTransposeA, attributes.Integer(Attr::kTransposeA));
+  int64_t form = 0;
+  if (left) form |= kSolveLeft;
+  if (attributes.Flag(Attr::kLower)) form |= kSolveLower;
+  if (attributes.Flag(Attr::kUnitDiagonal)) form |= kSolveUnitDiagonal;
+  if (transpose == "TRANSPOSE" || transpose == "ADJOINT") form |= kSolveTransposed;
+  ElementEmitter& e = c.elements;
+  c.CallRuntime(NameFor("assay_triangular_solve", b.element_type()).c_str(),
+                {c.operands[0][0], c.operands[1][0], c.results[0], e.Index(MatrixCount(a)),
+                 e.Index(a.dimension(a.rank() - 1)),
+                 e.Index(b.dimension(b.rank() - (left ? 1 : 2))), e.Index(form)});
+  return absl::OkStatus();
+}
+
+}  // namespace assay

@@ -1,0 +1,51 @@
+// RngBitGenerator: a call of the runtime. Document: operation semantics chapter 13.
+#include "optimized/cpu/kernels/array_kernels.h"
+#include "optimized/runtime/random.h"
+
+namespace assay {
+namespace {
+
+// Along which dimension ThreeFry's pairs lie: the first of even size, or the first of the largest.
+int64_t SplitDimension(const Shape& shape) {
+  int64_t longest = 0;
+  for (int64_t d = 0; d < shape.rank(); ++d) {
+    if (shape.dimension(d) % 2 == 0) return d;
+    if (shape.dimension(d) > shape.dimension(longest)) longest = d;
+  }
+  return longest;
+}
+
+}  // namespace
+
+absl::Status EmitRngBitGenerator(ArrayKernelContext& c) {
+  ElementEmitter& e = c.elements;
+  const Shape& state = c.instruction.operand(0)->shape();
+  const Shape& shape = c.instruction.shape().elements()[1];
+  const std::string_view algorithm =
+      WordAt(Attr::kRngAlgorithm, c.instruction.attributes().Integer(Attr::kRngAlgorithm));
+  const int bits = BitWidth(shape.element_type());
+  const int64_t mask = bits >= 64 ? -1 : (int64_t{1} << bits) - 1;
+  std::vector<llvm::Value*> arguments = {c.operands[0][0],
+                                         c.results[0],
+                                         c.results[1],
+                                         e.Index(shape.ElementCount()),
+                                         e.Index(StorageBytes(shape.element_type())),
+                                         e.Index(mask)};
+  if (algorithm == "rng_three_fry") {
+    int64_t size = 1, inner = 1;
+    if (shape.rank() > 0) {
+      const int64_t split = SplitDimension(shape);
+      size = shape.dimension(split);
+      for (int64_t d = split + 1; d < shape.rank(); ++d) inner *= shape.dimension(d);
+    }
+    arguments.push_back(e.Index(size));
+    arguments.push_back(e.Index(inner));
+    c.CallRuntime("assay_three_fry_bits", arguments);
+  } else {
+    arguments.push_back(e.Index(state.ElementCount()));
+    c.CallRuntime("assay_philox_bits", arguments);
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace assay

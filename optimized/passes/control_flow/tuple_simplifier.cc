@@ -1,0 +1,59 @@
+#include "optimized/passes/control_flow/tuple_simplifier.h"
+
+#include "optimized/passes/util/module_util.h"
+
+namespace assay {
+namespace {
+
+bool HasControl(const Instruction& inst) {
+  return !inst.control_predecessors().empty() || !inst.control_successors().empty();
+}
+
+bool ElementOfTuple(Instruction* inst, Gates& gates) {
+  Instruction* tuple = inst->operand(0);
+  if (tuple->opcode() != Opcode::kTuple) return false;
+  Instruction* element = tuple->operand(inst->tuple_index());
+  if (!(element->shape() == inst->shape())) return false;
+  Rewrite rewrite(gates, "element-of-tuple", inst);
+  return rewrite && rewrite.Replace(element);
+}
+
+// The instruction whose elements, all and in order, make the tuple; nullptr if there is none.
+Instruction* Retupled(const Instruction& tuple) {
+  Instruction* source = nullptr;
+  for (int64_t i = 0; i < tuple.operand_count(); ++i) {
+    const Instruction* element = tuple.operand(i);
+    if (element->opcode() != Opcode::kGetTupleElement || element->tuple_index() != i) {
+      return nullptr;
+    }
+    if (source != nullptr && source != element->operand(0)) return nullptr;
+    source = element->operand(0);
+  }
+  return source != nullptr && source->shape() == tuple.shape() ? source : nullptr;
+}
+
+bool TupleOfElements(Instruction* inst, Gates& gates) {
+  Instruction* source = Retupled(*inst);
+  if (source == nullptr) return false;
+  Rewrite rewrite(gates, "tuple-of-elements", inst);
+  return rewrite && rewrite.Replace(source);
+}
+
+}  // namespace
+
+absl::StatusOr<bool> TupleSimplifier::Run(Module& module, PassContext& context) {
+  bool changed = false;
+  for (Computation* computation : UnitComputations(module)) {
+    for (Instruction* inst : computation->PostOrder()) {
+      if (HasControl(*inst)) continue;
+      if (inst->opcode() == Opcode::kGetTupleElement) {
+        changed |= ElementOfTuple(inst, context.gates);
+      } else if (inst->opcode() == Opcode::kTuple) {
+        changed |= TupleOfElements(inst, context.gates);
+      }
+    }
+  }
+  return changed;
+}
+
+}  // namespace assay

@@ -1,0 +1,297 @@
+#include "optimized/passes/fusion/loop_fusion.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
+#include "optimized/passes/util/module_util.h"
+#include "spec/base/strings.h"
+#include "spec/ops/op_table.h"
+
+namespace assay {
+namespace {
+
+constexpr size_t kMaxFusionSize = 64;  // instructions in one fusion
+constexpr size_t kMaxDuplicates = 8;   // of them, how many are computed elsewhere too
+constexpr size_t kMaxUsers = 256;  // of an instruction that is fused; more are not looked through
+constexpr double kMaxRepeats = 4;  // how often one instruction is emitted into one fusion
+
+// Ops whose every element is an element of an operand, or a formula of the index.
+bool MovesData(Opcode opcode) {
+  switch (opcode) {
+    case Opcode::kBroadcast:
+    case Opcode::kReshape:
+    case Opcode::kTranspose:
+    case Opcode::kReverse:
+    case Opcode::kSlice:
+    case Opcode::kPad:
+    case Opcode::kConcatenate:
+    case Opcode::kDynamicSlice:
+    case Opcode::kIota:
+    case Opcode::kConstant:
+      return true;
+    default:
+      return false;
+  }
+}
+
+// A few machine instructions: cheaper to compute again than to load.
+bool IsCheapArithmetic(Opcode opcode) {
+  switch (opcode) {
+    case Opcode::kAbs:
+    case Opcode::kAdd:
+    case Opcode::kAnd:
+    case Opcode::kBitcastConvert:
+    case Opcode::kClamp:
+    case Opcode::kCompare:
+    case Opcode::kConvert:
+    case Opcode::kMaximum:
+    case Opcode::kMinimum:
+    case Opcode::kMultiply:
+    case Opcode::kNegate:
+    case Opcode::kNot:
+    case Opcode::kOr:
+    case Opcode::kSelect:
+    case Opcode::kShiftLeft:
+    case Opcode::kShiftRightArithmetic:
+    case Opcode::kShiftRightLogical:
+    case Opcode::kSubtract:
+    case Opcode::kXor:
+      return true;
+    default:
+      return false;
+  }
+}
+
+bool IsElementwise(const Instruction& inst) {
+  return Info(inst.opcode()).Is(kElementwise) && inst.callees().empty() &&
+         inst.opcode() != Opcode::kCopy;
+}
+
+bool IsRowMajor(const Shape& shape) {
+  return shape.layout().IsRowMajor() && shape.layout().extras() == nullptr;
+}
+
+// May be computed element by element inside a fusion.
+bool IsFusible(const Instruction& inst, const Purity& purity) {
+  if (!IsPlain(inst) || !purity.IsPure(inst) || !IsRowMajor(inst.shape()) ||
+      IsComplex(inst.shape().element_type())) {
+    return false;
+  }
+  if (inst.opcode() == Opcode::kConstant)
+    return inst.literal() != nullptr && inst.shape().rank() == 0;
+  // The width may change, and with it the rank.
+  if (inst.opcode() == Opcode::kBitcastConvert) {
+    return SameDimensions(inst.shape(), inst.operand(0)->shape());
+  }
+  return MovesData(inst.opcode()) || IsElementwise(inst);
+}
+
+bool CanBeRoot(const Instruction& inst, const Purity& purity) {
+  if (inst.opcode() == Opcode::kConstant || inst.opcode() == Opcode::kIota) return false;
+  if (inst.opcode() == Opcode::kReduce) {
+    return IsPlain(inst) && purity.IsPure(inst) && IsRowMajor(inst.shape()) &&
+           !IsComplex(inst.shape().element_type());
+  }
+  return IsFusible(inst, purity);
+}
+
+double Elements(const Instruction& inst) {
+  return static_cast<double>(std::max<int64_t>(inst.shape().ElementCount(), 1));
+}
+
+// One instruction as it stands in a fusion.
+struct Member {
+  bool exclusive = true;   // nobody outside reads it
+  double repeats = 1;      // how often its code is emitted
+  double evaluations = 1;  // how many elements of it are computed, estimated
+  int index_space = 0;     // instructions in one space are read at one index
+};
+
+struct Group {
+  Instruction* root = nullptr;
+  std::vector<Instruction*> members;  // root first, users before operands
+};
+
+class Planner {
+ public:
+  Planner(Computation* computation, Gates& gates, const Purity& purity)
+      : gates_(gates),
+        purity_(purity),
+        order_(computation->PostOrder()),
+        root_(computation->root()) {
+    for (size_t i = 0; i < order_.size(); ++i) position_[order_[i]] = i;
+  }
+
+  // One group for each instruction that must be computed by itself, users before operands.
+  std::vector<Group> Plan() {
+    for (auto it = order_.rbegin(); it != order_.rend(); ++it) {
+      if (!IsNeeded(*it)) continue;
+      const size_t number = groups_.size();
+      groups_.push_back(Grow(*it));
+      for (Instruction* member : groups_.back().members) groups_of_[member].push_back(number);
+    }
+    return std::move(groups_);
+  }
+
+ private:
+  // Some group with a user of `inst` does not compute `inst` itself.
+  bool IsNeeded(Instruction* inst) {
+    if (inst == root_ || inst->users().empty()) return true;
+    const std::vector<size_t>& list = groups_of_[inst];
+    const absl::flat_hash_set<size_t> own(list.begin(), list.end());
+    for (Instruction* user : inst->users()) {
+      for (size_t group : groups_of_.at(user)) {
+        if (!own.contains(group)) return true;
+      }
+    }
+    return false;
+  }
+
+  Group Grow(Instruction* root) {
+    Group group{root, {root}};
+    if (!CanBeRoot(*root, purity_)) return group;
+    absl::flat_hash_map<const Instruction*, Member> members;
+    Member& first = members[root];
+    first.evaluations = Elements(root->opcode() == Opcode::kReduce ? *root->operand(0) : *root);
+    size_t duplicates = 0;
+    int spaces = 0;
+    // Candidates by position, latest first: all users of one inside the group are decided before
+    // it.
+    std::map<size_t, Instruction*> candidates;
+    const auto add_operands = [&](Instruction* of) {
+      for (Instruction* operand : of->operands()) candidates[position_.at(operand)] = operand;
+    };
+    add_operands(root);
+    while (!candidates.empty() && group.members.size() < kMaxFusionSize) {
+      const auto last = std::prev(candidates.end());
+      Instruction* candidate = last->second;
+      candidates.erase(last);
+      if (!IsFusible(*candidate, purity_)) continue;
+      // A constant may have very many users; where they are does not matter.
+      const bool is_leaf = candidate->operand_count() == 0;
+      if (!is_leaf && candidate->users().size() > kMaxUsers) continue;
+      const Member member = is_leaf ? Member() : Placed(candidate, members, spaces);
+      if (!IsWorthIt(*candidate, member, duplicates)) continue;
+      if (!gates_.Allow(DecisionKind::kKernel, "fuse-loop", candidate)) continue;
+      duplicates += member.exclusive ? 0 : 1;
+      members[candidate] = member;
+      group.members.push_back(candidate);
+      add_operands(candidate);
+    }
+    return group;
+  }
+
+  // How `candidate` would be computed, given its users inside the group.
+  Member Placed(Instruction* candidate,
+                const absl::flat_hash_map<const Instruction*, Member>& members, int& spaces) const {
+    Member placed;
+    placed.exclusive = candidate != root_;
+    placed.repeats = 0;
+    placed.evaluations = 0;
+    placed.index_space = -1;
+    std::vector<int> seen_spaces;
+    std::vector<const Instruction*> users(candidate->users().begin(), candidate->users().end());
+    std::sort(users.begin(), users.end(), [&](const Instruction* a, const Instruction* b) {
+      return position_.at(a) < position_.at(b);
+    });
+    for (const Instruction* user : users) {
+      const auto found = members.find(user);
+      if (found == members.end()) {
+        placed.exclusive = false;
+        continue;
+      }
+      const Member& reader = found->second;
+      placed.exclusive &= reader.exclusive;
+      const bool same_index =
+          IsElementwise(*user) && SameDimensions(user->shape(), candidate->shape());
+      const int space = same_index ? reader.index_space : ++spaces;
+      if (std::find(seen_spaces.begin(), seen_spaces.end(), space) != seen_spaces.end()) continue;
+      seen_spaces.push_back(space);
+      placed.index_space = space;
+      placed.repeats += reader.repeats;
+      placed.evaluations += reader.evaluations * PartRead(*user, *candidate);
+    }
+    return placed;
+  }
+
+  // For each element of `user` computed, how many of `operand` are read.
+  static double PartRead(const Instruction& user, const Instruction& operand) {
+    if (user.opcode() == Opcode::kConcatenate || user.opcode() == Opcode::kPad) {
+      return std::min(1.0, Elements(operand) / Elements(user));
+    }
+    return 1;
+  }
+
+  bool IsWorthIt(const Instruction& inst, const Member& member, size_t duplicates) const {
+    const bool is_leaf = inst.operand_count() == 0;
+    const bool is_movement = MovesData(inst.opcode());
+    const bool is_cheap = is_movement || IsCheapArithmetic(inst.opcode());
+    if (is_leaf) return true;
+    if (member.repeats > kMaxRepeats || (member.repeats > 1 && !is_cheap)) return false;
+    if (!member.exclusive && (!is_cheap || duplicates >= kMaxDuplicates)) return false;
+    const bool computed_again = member.evaluations > Elements(inst);
+    return !computed_again || is_movement || (is_cheap && inst.shape().rank() == 0);
+  }
+
+  Gates& gates_;
+  const Purity& purity_;
+  std::vector<Instruction*> order_;
+  Instruction* root_;
+  absl::flat_hash_map<const Instruction*, size_t> position_;
+  std::vector<Group> groups_;
+  absl::flat_hash_map<const Instruction*, std::vector<size_t>> groups_of_;
+};
+
+// Moves copies of the members into a computation of their own and calls it.
+void Build(Computation* computation, const Group& group) {
+  Computation* fused =
+      computation->parent()->AddComputation(StrCat("fused_", Name(group.root->opcode())));
+  absl::flat_hash_map<const Instruction*, Instruction*> inside;
+  std::vector<Instruction*> operands;
+  const absl::flat_hash_set<const Instruction*> members(group.members.begin(), group.members.end());
+  for (auto it = group.members.rbegin(); it != group.members.rend(); ++it) {
+    Instruction* member = *it;
+    std::vector<Instruction*> arguments;
+    for (Instruction* operand : member->operands()) {
+      Instruction*& copy = inside[operand];
+      if (copy == nullptr) {
+        copy = fused->AddParameter(static_cast<int64_t>(operands.size()), operand->shape());
+        operands.push_back(operand);
+      }
+      arguments.push_back(copy);
+    }
+    Instruction* copy = fused->Add(member->opcode(), member->shape(), arguments,
+                                   member->attributes(), member->callees(), member->name());
+    copy->set_literal(member->shared_literal());
+    inside[member] = copy;
+  }
+  fused->set_root(inside.at(group.root));
+  Instruction* fusion =
+      computation->Add(Opcode::kFusion, group.root->shape(), operands,
+                       Attributes().Set(Attr::kFusionKind, FusionKind::kLoop), {&fused, 1});
+  group.root->ReplaceAllUsesWith(fusion);
+  computation->RemoveWithDeadOperands(group.root);
+}
+
+}  // namespace
+
+absl::StatusOr<bool> LoopFusion::Run(Module& module, PassContext& context) {
+  const Purity purity(module);
+  bool changed = false;
+  for (Computation* computation : UnitComputations(module)) {
+    // Users are built before their operands; what a later group needs is still used by nothing but
+    // fusions then.
+    for (const Group& group : Planner(computation, context.gates, purity).Plan()) {
+      if (group.members.size() < 2) continue;
+      Build(computation, group);
+      changed = true;
+    }
+  }
+  return changed;
+}
+
+}  // namespace assay

@@ -1,0 +1,102 @@
+#include "optimized/passes/module/cse.h"
+
+#include <algorithm>
+#include <variant>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "optimized/passes/util/module_util.h"
+#include "spec/ops/op_table.h"
+
+namespace assay {
+namespace {
+
+bool IsCandidate(const Instruction& inst, const Purity& purity) {
+  return inst.opcode() != Opcode::kParameter && inst.control_predecessors().empty() &&
+         inst.control_successors().empty() && purity.IsPure(inst) &&
+         !(inst.opcode() == Opcode::kConstant && inst.literal() == nullptr);
+}
+
+uint64_t Mix(uint64_t hash, uint64_t value) {
+  hash ^= value + 0x9e3779b97f4a7c15 + (hash << 6) + (hash >> 2);
+  return hash * 0xff51afd7ed558ccd;
+}
+
+struct AttributeKey {
+  uint64_t operator()(bool value) const { return value ? 1 : 2; }
+  uint64_t operator()(int64_t value) const { return static_cast<uint64_t>(value); }
+  uint64_t operator()(const Int64List& list) const {
+    uint64_t key = list.size();
+    for (int64_t value : list) key = Mix(key, static_cast<uint64_t>(value));
+    return key;
+  }
+  uint64_t operator()(const std::vector<SliceRange>& ranges) const {
+    uint64_t key = ranges.size();
+    for (const SliceRange& range : ranges) key = Mix(key, static_cast<uint64_t>(range.start));
+    return key;
+  }
+  template <typename T>
+  uint64_t operator()(const T&) const {
+    return 0;
+  }
+};
+
+// Equal for instructions that Same holds for: operands count in any order.
+uint64_t Key(const Instruction& inst) {
+  uint64_t operands = 0;
+  for (const Instruction* operand : inst.operands()) {
+    operands += Mix(1, static_cast<uint64_t>(operand->id()));
+  }
+  uint64_t key = Mix(static_cast<uint64_t>(inst.opcode()), operands);
+  key = Mix(key, static_cast<uint64_t>(inst.shape().element_type()));
+  if (inst.shape().IsArray()) {
+    for (int64_t size : inst.shape().dimensions()) key = Mix(key, static_cast<uint64_t>(size));
+  }
+  for (const Attributes::Entry& entry : inst.attributes().entries()) {
+    if (entry.first < Attr::kSharding) key = Mix(key, std::visit(AttributeKey(), entry.second));
+  }
+  if (const Literal* literal = inst.literal()) {
+    const absl::Span<const uint8_t> bytes = literal->bytes();
+    for (size_t i = 0; i < std::min<size_t>(bytes.size(), 64); ++i) key = Mix(key, bytes[i]);
+  }
+  return key;
+}
+
+bool Same(const Instruction& a, const Instruction& b) {
+  if (!a.SameOperation(b)) return false;
+  const absl::Span<Instruction* const> x = a.operands(), y = b.operands();
+  if (std::equal(x.begin(), x.end(), y.begin(), y.end())) return true;
+  return Info(a.opcode()).Is(kCommutative) && x.size() == 2 && x[0] == y[1] && x[1] == y[0];
+}
+
+bool RunOn(Computation* computation, Gates& gates, const Purity& purity) {
+  // Looked up only, never walked: its order does not matter.
+  absl::flat_hash_map<uint64_t, std::vector<Instruction*>> seen;
+  bool changed = false;
+  for (Instruction* inst : computation->PostOrder()) {
+    if (!IsCandidate(*inst, purity)) continue;
+    std::vector<Instruction*>& bucket = seen[Key(*inst)];
+    const auto match = std::find_if(bucket.begin(), bucket.end(),
+                                    [&](Instruction* other) { return Same(*inst, *other); });
+    if (match == bucket.end()) {
+      bucket.push_back(inst);
+      continue;
+    }
+    Rewrite rewrite(gates, "common-subexpression", inst);
+    if (rewrite) changed |= rewrite.Replace(*match);
+  }
+  return changed;
+}
+
+}  // namespace
+
+absl::StatusOr<bool> CommonSubexpressionElimination::Run(Module& module, PassContext& context) {
+  const Purity purity(module);
+  bool changed = false;
+  for (Computation* computation : UnitComputations(module)) {
+    changed |= RunOn(computation, context.gates, purity);
+  }
+  return changed;
+}
+
+}  // namespace assay

@@ -1,0 +1,125 @@
+// The backend "passes": a prefix of the pass pipeline, stopped after a number of decisions.
+#include <utility>
+
+#include "absl/strings/numbers.h"
+#include "optimized/passes/floats/bfloat16_support.h"
+#include "optimized/pipeline/pipeline.h"
+#include "spec/base/strings.h"
+
+namespace assay {
+namespace {
+
+class OptimizedOnly : public Executable {
+ public:
+  OptimizedOnly(std::unique_ptr<Module> module, std::vector<Decision> decisions)
+      : module_(std::move(module)), decisions_(std::move(decisions)) {}
+  absl::StatusOr<RunResult> Run(const std::vector<std::vector<const Literal*>>&) override {
+    return MakeError(ErrorClass::kUnsupported, "backend passes only compiles; evaluate its module");
+  }
+  absl::StatusOr<std::unique_ptr<Module>> OptimizedModule() const override {
+    return module_->Clone("");
+  }
+  const std::vector<Decision>& decisions() const override { return decisions_; }
+
+ private:
+  std::unique_ptr<Module> module_;
+  std::vector<Decision> decisions_;
+};
+
+class PassesBackend : public Backend {
+ public:
+  PassesBackend(std::string name, int64_t limit, PipelineOptions options)
+      : limit_(limit), options_(std::move(options)) {
+    description_.name = std::move(name);
+    description_.version = std::string("0.1.0");
+    description_.devices = {"none"};
+    description_.can_run = false;
+    description_.has_decisions = true;
+    description_.profile = options_.profile;
+    description_.capability = [](Opcode, ElementType) { return Capability::kSupported; };
+  }
+  const BackendDescription& Describe() const override { return description_; }
+
+  absl::StatusOr<std::unique_ptr<Executable>> Compile(const Module& module,
+                                                      const CompileOptions& options) override {
+    std::optional<Defect> defect;
+    if (!options.defect.empty()) {
+      absl::StatusOr<Defect> parsed = ParseDefect(options.defect);
+      if (!parsed.ok()) return parsed.status();
+      defect = *std::move(parsed);
+    }
+    int64_t limit = limit_;
+    if (options.decision_limit >= 0 && (limit < 0 || options.decision_limit < limit)) {
+      limit = options.decision_limit;
+    }
+    Gates gates(limit, std::move(defect));
+    std::unique_ptr<Module> copy = module.Clone("");
+    if (absl::Status status = Optimize(*copy, gates, options_); !status.ok()) return status;
+    return std::make_unique<OptimizedOnly>(std::move(copy), gates.decisions());
+  }
+
+ private:
+  int64_t limit_;
+  PipelineOptions options_;
+  BackendDescription description_;
+};
+
+// "12", "12,profile=strict", "fusion=off", "run=cse+dce" or "".
+absl::StatusOr<std::unique_ptr<Backend>> Create(const std::string& text) {
+  const size_t comma = text.find(',');
+  int64_t limit = -1, number = 0;
+  std::string rest = text;
+  if (absl::SimpleAtoi(text.substr(0, comma), &number)) {
+    limit = number;
+    if (limit < 0) return absl::InvalidArgumentError("passes:K needs a K of at least 0");
+    rest.erase(0, comma == std::string::npos ? rest.size() : comma + 1);
+  }
+  constexpr std::string_view kKnown[] = {"profile", "fusion", "run", "window", "bf16", "fast_math"};
+  auto options = ParseBackendOptions(rest, kKnown);
+  if (!options.ok()) return options.status();
+  PipelineOptions pipeline;
+  if (options->contains("profile")) {
+    absl::StatusOr<const Profile*> profile = Profile::Find(options->at("profile"));
+    if (!profile.ok()) return profile.status();
+    pipeline.profile = *profile;
+  }
+  if (options->contains("fusion")) {
+    const std::string& value = options->at("fusion");
+    if (value != "on" && value != "off") {
+      return absl::InvalidArgumentError(StrCat("fusion must be on or off, not '", value, "'"));
+    }
+    pipeline.fusion = value == "on";
+  }
+  if (options->contains("run")) {
+    const std::string& list = options->at("run");
+    absl::StatusOr<std::vector<std::string>> passes = ParsePassNames(list, '+');
+    if (!passes.ok()) return passes.status();
+    if (list == "all") pipeline.pass_options = EveryPassOptions().pass_options;
+    pipeline.passes = *std::move(passes);
+  }
+  if (options->contains("window") &&
+      !absl::SimpleAtoi(options->at("window"), &pipeline.pass_options.reduce_window_size)) {
+    return absl::InvalidArgumentError("passes: window must be a number of elements");
+  }
+  if (options->contains("fast_math")) {
+    pipeline.pass_options.fast_math = options->at("fast_math") == "on";
+  }
+  if (options->contains("bf16")) {
+    pipeline.pass_options.bfloat16 = BFloat16Support::Find(options->at("bf16"));
+    if (pipeline.pass_options.bfloat16 == nullptr) {
+      return absl::InvalidArgumentError("passes: bf16 must be all, none or dot");
+    }
+  }
+  std::string name = "passes";
+  if (!text.empty()) StrAppend(&name, ":", text);
+  return std::make_unique<PassesBackend>(name, limit, std::move(pipeline));
+}
+
+}  // namespace
+
+void RegisterPasses(BackendRegistry& registry) {
+  registry.Register("passes",
+                    "the HLO passes alone, compile only; passes:K stops after K decisions", Create);
+}
+
+}  // namespace assay

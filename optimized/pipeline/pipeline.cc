@@ -1,0 +1,94 @@
+#include "optimized/pipeline/pipeline.h"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "absl/strings/str_split.h"
+#include "optimized/passes/floats/bfloat16_support.h"
+#include "optimized/pipeline/registry.h"
+#include "spec/base/strings.h"
+#include "spec/verifier/verifier.h"
+
+namespace assay {
+namespace {
+
+// Operands before users in stored order too, whatever the passes added where.
+void SortInstructions(Module& module) {
+  for (Computation* computation : module.computations()) {
+    Instruction* behind = nullptr;
+    const std::vector<Instruction*> order = computation->PostOrder();
+    for (auto it = order.rbegin(); it != order.rend(); ++it) {
+      if (behind != nullptr) {
+        computation->MoveBefore(*it, behind);
+      }
+      behind = *it;
+    }
+  }
+}
+
+absl::Status Broken(std::string_view pass, const absl::Status& why) {
+  return absl::InternalError(StrCat("pass ", pass, " broke the module: ", ToStd(why.message())));
+}
+
+absl::Status UnknownPass(std::string_view name) {
+  std::string known;
+  for (const PassInfo& info : AllPasses()) StrAppend(&known, known.empty() ? "" : ", ", info.name);
+  return absl::InvalidArgumentError(StrCat("no pass is called '", name, "'; there are ", known));
+}
+
+}  // namespace
+
+absl::Status Optimize(Module& module, Gates& gates, const PipelineOptions& options) {
+  const std::vector<std::string> names = options.passes.empty() ? PassNames() : options.passes;
+  if (!options.stop_after_pass.empty() &&
+      std::find(names.begin(), names.end(), options.stop_after_pass) == names.end()) {
+    return UnknownPass(options.stop_after_pass);
+  }
+  module.config().is_scheduled = false;
+  PassContext context{gates, *options.profile, options.pass_options};
+  int64_t done = 0;
+  for (const std::string& name : names) {
+    const PassInfo* info = FindPass(name);
+    if (info == nullptr) return UnknownPass(name);
+    const std::unique_ptr<Pass> pass = info->make();
+    if (options.stop_after >= 0 && done >= options.stop_after) break;
+    if (!options.fusion && pass->name() == "loop-fusion") continue;
+    const absl::StatusOr<bool> changed = pass->Run(module, context);
+    if (!changed.ok()) return changed.status();
+    ++done;
+    if (options.verify_each) {
+      if (absl::Status status = Verify(module); !status.ok()) return Broken(pass->name(), status);
+    }
+    if (options.observer) options.observer(pass->name(), *changed, module);
+    if (pass->name() == options.stop_after_pass) break;
+  }
+  SortInstructions(module);
+  return absl::OkStatus();
+}
+
+std::vector<std::string> PassNames() {
+  const std::vector<std::string_view> names = DefaultPasses();
+  return std::vector<std::string>(names.begin(), names.end());
+}
+
+PipelineOptions EveryPassOptions() {
+  PipelineOptions options;
+  const std::vector<std::string_view> names = EveryPass();
+  options.passes.assign(names.begin(), names.end());
+  options.pass_options.reduce_window_size = 3;
+  options.pass_options.bfloat16 = BFloat16Support::Find("none");
+  return options;
+}
+
+absl::StatusOr<std::vector<std::string>> ParsePassNames(std::string_view text, char separator) {
+  if (text == "all") return EveryPassOptions().passes;
+  std::vector<std::string> names =
+      absl::StrSplit(absl::string_view(text.data(), text.size()), separator);
+  for (const std::string& name : names) {
+    if (FindPass(name) == nullptr) return UnknownPass(name);
+  }
+  return names;
+}
+
+}  // namespace assay

@@ -1,0 +1,161 @@
+// What the documents forbid to every pass: the modules below go through the whole pipeline. One
+// line of testdata/pipeline_rows.txt each.
+#include "optimized/passes/pass_testing.h"
+#include "optimized/pipeline/pipeline.h"
+#include "spec/base/row_table_for_test.h"
+#include "spec/base/strings.h"
+
+namespace assay {
+namespace {
+
+std::unique_ptr<Module> Optimized(const std::string& text) {
+  std::unique_ptr<Module> module = ReadForTest(text);
+  Gates gates;
+  PipelineOptions options;
+  options.verify_each = true;
+  EXPECT_EQ(Optimize(*module, gates, options), absl::OkStatus());
+  return module;
+}
+
+// The ops of every computation, operands before users, constants and parameters left out.
+std::string Ops(const Module& module) {
+  std::string out;
+  for (const Computation* computation : module.MakeComputationPostOrder()) {
+    StrAppend(&out, out.empty() ? "" : " | ");
+    for (const Instruction* inst : computation->PostOrder()) {
+      if (inst->opcode() == Opcode::kConstant || inst->opcode() == Opcode::kParameter) continue;
+      StrAppend(&out, out.empty() || out.back() == ' ' ? "" : " ", Name(inst->opcode()));
+    }
+  }
+  return out;
+}
+std::string OpsAfter(const std::string& text) { return Ops(*Optimized(text)); }
+
+TEST(PipelineRows, EveryRowOfTheDocuments) {
+  Observations see;
+  // Between equal widths it is fused like any element-wise op, between different ones it is not;
+  // nor does a slice move through it.
+  see["shape-bitcast-convert-not-elementwise"] = [] {
+    const std::string same = OpsAfter(R"(
+      x = f32[64] parameter(0)
+      n = f32[64] exponential(x)
+      b = s32[64] bitcast-convert(n)
+      ROOT r = s32[64] not(b))");
+    const std::string narrower = OpsAfter(R"(
+      x = f32[64] parameter(0)
+      n = f32[64] exponential(x)
+      b = s16[64,2] bitcast-convert(n)
+      ROOT r = s16[64,2] not(b))");
+    const std::string sliced = OpsAfter(R"(
+      x = s16[64,2] parameter(0)
+      b = s32[64] bitcast-convert(x)
+      ROOT r = s32[8] slice(b), slice={[8:16]})");
+    return StrCat("same width: ", same, "; narrower: ", narrower, "; slice: ", sliced);
+  };
+  // Without the barriers: negate(negate(x)) is x, equal values merge, constants fold, and
+  // everything is one fusion.
+  see["shape-optimization-barrier-blocks"] = [] {
+    const std::string text = R"(
+      x = s32[8] parameter(0)
+      a = s32[8] negate(x)
+      b = s32[8] FENCE(a)
+      c = s32[8] negate(b)
+      two = s32[8] constant({2, 2, 2, 2, 2, 2, 2, 2})
+      d = s32[8] FENCE(two)
+      e = s32[8] multiply(d, d)
+      f = s32[8] FENCE(x)
+      g = s32[8] negate(f)
+      ROOT t = (s32[8], s32[8], s32[8], s32[8]) tuple(a, c, e, g))";
+    auto with = [&](std::string_view op) {
+      std::string out = text;
+      for (size_t at; (at = out.find("FENCE")) != std::string::npos;) out.replace(at, 5, op);
+      return OpsAfter(out);
+    };
+    return StrCat("copy: ", with("copy"), "; barrier: ", with("opt-barrier"));
+  };
+  see["shape-replica-id-not-constant"] = [] {
+    return OpsAfter(R"(HloModule m, replica_count=2
+ENTRY e { r = u32[] replica-id()
+  ten = u32[] constant(10)
+  p = u32[] multiply(r, ten)
+  ROOT t = (u32[], u32[]) tuple(r, p) })");
+  };
+  see["op-parameter"] = [] {
+    const auto module = Optimized(R"(
+      x = f32[2] parameter(0)
+      unused = f32[3] parameter(1)
+      dead = f32[3] negate(unused)
+      ROOT r = f32[2] exponential(x))");
+    return StrCat(module->entry()->parameter_count(), " parameters, ",
+                  module->entry()->parameter(1)->shape().ToString(), "; ", Ops(*module));
+  };
+  see["shape-custom-call-pure"] = [] {
+    return OpsAfter(R"(
+      x = f32[2] parameter(0)
+      dead = f32[2] custom-call(x), custom_call_target="f"
+      kept = f32[2] custom-call(x), custom_call_target="g", custom_call_has_side_effect=true
+      ROOT r = f32[2] exponential(x))");
+  };
+  // Their results are not needed, and the equal ones differ by effect only; the order is that of
+  // the tokens.
+  see["gloss-side-effect"] = [] {
+    return OpsAfter(R"(HloModule m, replica_count=2
+add { a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT s = f32[] add(a, b) }
+ENTRY e { x = f32[2] parameter(0)
+  t = token[] after-all()
+  i = (f32[2], token[]) infeed(t)
+  u = token[] get-tuple-element(i), index=1
+  j = (f32[2], token[]) infeed(u)
+  v = token[] get-tuple-element(j), index=1
+  o = token[] outfeed(x, v)
+  p = token[] outfeed(x, o)
+  c = f32[2] custom-call(x), custom_call_target="g", custom_call_has_side_effect=true
+  d = f32[2] custom-call(x), custom_call_target="g", custom_call_has_side_effect=true
+  r = f32[2] all-reduce(x), to_apply=add
+  s = (f32[2], u32[], token[]) send(x, p), channel_id=1
+  sd = token[] send-done(s), channel_id=1
+  q = (f32[2], u32[], token[]) recv(p), channel_id=1
+  qd = (f32[2], token[]) recv-done(q), channel_id=1
+  ROOT n = f32[2] negate(x) })");
+  };
+  see["shape-custom-call-opaque"] = [] {
+    const auto module = Optimized(R"(
+      a = f32[2] constant({1, 2})
+      b = f32[2] constant({3, 4})
+      c = f32[2] add(a, b)
+      d = f32[2] custom-call(c, a), custom_call_target="f"
+      ROOT r = f32[2] negate(d))");
+    std::string operands;
+    for (const Instruction* inst : module->entry()->PostOrder()) {
+      if (inst->opcode() != Opcode::kCustomCall) continue;
+      for (const Instruction* operand : inst->operands()) {
+        StrAppend(&operands, " ", Name(operand->opcode()), " ", operand->literal()->ToString());
+      }
+    }
+    return StrCat(Ops(*module), ";", operands);
+  };
+  see["shape-composite-call-replaceable"] = [] {
+    const std::string decomposition = R"(HloModule m
+square { p = f32[2] parameter(0)
+  q = f32[2] parameter(1)
+  s = f32[2] multiply(p, p)
+  ROOT d = f32[2] subtract(s, q) }
+)";
+    const auto composite = Optimized(decomposition + R"(ENTRY e { x = f32[2] parameter(0)
+  y = f32[2] parameter(1)
+  ROOT c = f32[2] call(x, y), to_apply=square, is_composite=true, frontend_attributes={composite.name="a.b",composite.version="1"} })");
+    const auto inlined = Optimized(R"(HloModule m
+ENTRY e { x = f32[2] parameter(0)
+  y = f32[2] parameter(1)
+  s = f32[2] multiply(x, x)
+  ROOT d = f32[2] subtract(s, y) })");
+    return StrCat(Ops(*composite), "; ",
+                  composite->Hash() == inlined->Hash() ? "equal" : "different");
+  };
+  CheckRowTable("optimized/testdata/pipeline_rows.txt", see);
+}
+
+}  // namespace
+}  // namespace assay

@@ -1,0 +1,160 @@
+// Whatever the limit, the pipeline leaves a module that verifies, and it decides the same twice.
+#include "optimized/pipeline/pipeline.h"
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "optimized/passes/pass_testing.h"
+#include "spec/base/strings.h"
+
+namespace assay {
+namespace {
+
+constexpr char kMixed[] = R"(HloModule mixed
+sum { a = f32[] parameter(0)
+      b = f32[] parameter(1)
+      ROOT r = f32[] add(a, b) }
+twice { x = f32[8,4] parameter(0)
+        two = f32[] constant(2)
+        b = f32[8,4] broadcast(two), dimensions={}
+        ROOT r = f32[8,4] multiply(x, b) }
+then { x = f32[8] parameter(0)
+       ROOT r = f32[8] negate(x) }
+else { x = f32[8] parameter(0)
+       ROOT r = f32[8] exponential(x) }
+ENTRY main {
+  x = f32[8,4] parameter(0)
+  i = s32[] parameter(1)
+  p = pred[] parameter(2)
+  y = f32[8,4] call(x), to_apply=twice
+  t = f32[4,8] transpose(y), dimensions={1,0}
+  tt = f32[8,4] transpose(t), dimensions={1,0}
+  e = f32[8,4] exponential(tt)
+  z = f32[] constant(-0)
+  r = f32[8] reduce(e, z), dimensions={1}, to_apply=sum
+  zero = s32[] constant(0)
+  d = f32[6,4] dynamic-slice(e, i, zero), dynamic_slice_sizes={6,4}
+  d2 = f32[2,4] dynamic-slice(d, i, zero), dynamic_slice_sizes={2,4}
+  c = f32[8] conditional(p, r, r), true_computation=then, false_computation=else
+  ROOT out = (f32[8], f32[2,4]) tuple(c, d2)
+})";
+
+std::vector<std::string> Rules(const Gates& gates) {
+  std::vector<std::string> rules;
+  for (const Decision& d : gates.decisions()) rules.push_back(d.rule + " " + d.where);
+  return rules;
+}
+
+// Every limit up to `most` different ones, spread over all decisions.
+void CheckLimits(const Module& module, int64_t most) {
+  Gates all;
+  std::unique_ptr<Module> optimized = module.Clone("");
+  PipelineOptions options;
+  options.verify_each = true;
+  ASSERT_EQ(Optimize(*optimized, all, options), absl::OkStatus());
+  Gates again;
+  std::unique_ptr<Module> second = module.Clone("");
+  ASSERT_EQ(Optimize(*second, again, options), absl::OkStatus());
+  EXPECT_EQ(Rules(all), Rules(again));
+  EXPECT_EQ(optimized->ToString(), second->ToString());
+  const int64_t step = std::max<int64_t>(1, all.count() / most);
+  for (int64_t limit = 0; limit < all.count(); limit += step) {
+    Gates gates(limit);
+    std::unique_ptr<Module> limited = module.Clone("");
+    ASSERT_EQ(Optimize(*limited, gates, options), absl::OkStatus()) << "limit " << limit;
+    for (int64_t i = 0; i < limit; ++i) {
+      ASSERT_EQ(gates.decisions()[i].rule, all.decisions()[i].rule) << "limit " << limit;
+    }
+  }
+}
+
+TEST(Pipeline, EveryLimitVerifies) {
+  std::unique_ptr<Module> module = ReadForTest(kMixed);
+  ASSERT_NE(module, nullptr);
+  CheckLimits(*module, 1000);
+}
+
+TEST(Pipeline, FusesAndReports) {
+  std::unique_ptr<Module> module = ReadForTest(kMixed);
+  Gates gates;
+  std::vector<std::string> seen;
+  PipelineOptions options;
+  options.observer = [&](std::string_view pass, bool, const Module&) { seen.emplace_back(pass); };
+  ASSERT_EQ(Optimize(*module, gates, options), absl::OkStatus());
+  EXPECT_EQ(seen, PassNames());
+  std::map<std::string, int64_t> counts = gates.Counts();
+  EXPECT_EQ(counts["call-inline"], 1);
+  EXPECT_EQ(counts["transpose-of-transpose"], 1);
+  EXPECT_EQ(counts["ds-of-ds"], 1);
+  EXPECT_GT(counts["fuse-loop"], 0);
+}
+
+TEST(Pipeline, StopsAfterAPass) {
+  std::unique_ptr<Module> module = ReadForTest(kMixed);
+  Gates gates;
+  PipelineOptions options;
+  options.stop_after_pass = "call-inliner";
+  ASSERT_EQ(Optimize(*module, gates, options), absl::OkStatus());
+  EXPECT_EQ(gates.count(), 1);
+  options.stop_after_pass = "no-such-pass";
+  EXPECT_EQ(Optimize(*module, gates, options).code(), absl::StatusCode::kInvalidArgument);
+}
+
+TEST(PassesBackend, StopsAtTheDecision) {
+  BackendRegistry registry;
+  RegisterPasses(registry);
+  std::unique_ptr<Module> module = ReadForTest(kMixed);
+  absl::StatusOr<std::unique_ptr<Backend>> backend = registry.Create("passes:1,profile=strict");
+  ASSERT_TRUE(backend.ok()) << backend.status();
+  EXPECT_FALSE((*backend)->Describe().can_run);
+  absl::StatusOr<std::unique_ptr<Executable>> executable = (*backend)->Compile(*module, {});
+  ASSERT_TRUE(executable.ok()) << executable.status();
+  int64_t taken = 0;
+  for (const Decision& decision : (*executable)->decisions()) taken += decision.taken;
+  EXPECT_EQ(taken, 1);
+  absl::StatusOr<std::unique_ptr<Module>> optimized = (*executable)->OptimizedModule();
+  ASSERT_TRUE(optimized.ok());
+  EXPECT_EQ(Verify(**optimized), absl::OkStatus());
+  EXPECT_EQ(ClassOf((*executable)->Run({}).status()), ErrorClass::kUnsupported);
+  EXPECT_FALSE(registry.Create("passes:-1").ok());
+  // An option is no limit of 0.
+  backend = registry.Create("passes:profile=strict");
+  ASSERT_TRUE(backend.ok()) << backend.status();
+  executable = (*backend)->Compile(*module, {});
+  ASSERT_TRUE(executable.ok()) << executable.status();
+  EXPECT_GT((*executable)->decisions().size(), 1);
+  for (const Decision& decision : (*executable)->decisions()) EXPECT_TRUE(decision.taken);
+  for (const char* wrong : {"fusion=maybe", "run=cse+nothing", "window=x", "bf16=some"}) {
+    EXPECT_FALSE(registry.Create(StrCat("passes:", wrong)).ok()) << wrong;
+  }
+}
+
+// Modules of the conformance corpus, or of the folder that ASSAY_CORPUS names.
+TEST(Pipeline, CorpusVerifiesAtEveryLimit) {
+  const char* override_folder = std::getenv("ASSAY_CORPUS");
+  const std::filesystem::path folder = override_folder != nullptr
+                                           ? override_folder
+                                           : std::string(ASSAY_SOURCE_DIR) + "/conformance/corpus";
+  ASSERT_TRUE(std::filesystem::is_directory(folder)) << folder << " is not there";
+  int modules = 0;
+  std::vector<std::filesystem::path> files;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    if (entry.path().extension() == ".hlo") files.push_back(entry.path());
+  }
+  std::sort(files.begin(), files.end());
+  for (const std::filesystem::path& file : files) {
+    absl::StatusOr<std::unique_ptr<Module>> module = LoadModule(file.string());
+    if (!module.ok()) continue;  // the reader's and verifier's own tests answer for it
+    SCOPED_TRACE(file.string());
+    CheckLimits(**module, 6);
+    ++modules;
+  }
+  EXPECT_GT(modules, 0);
+  RecordProperty("modules", modules);
+}
+
+}  // namespace
+}  // namespace assay

@@ -1,0 +1,272 @@
+#include "reference/custom_calls/custom_call.h"
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+#include <mutex>
+#include <numeric>
+
+#include "reference/bounds/elements.h"
+#include "reference/custom_calls/call_signature.h"
+#include "spec/base/error.h"
+#include "spec/base/strings.h"
+
+namespace assay::reference {
+namespace {
+
+struct Registry {
+  std::mutex mutex;
+  std::map<std::string, CustomCallFunction> functions;
+};
+Registry& UserFunctions() {
+  static auto& registry = *new Registry;
+  return registry;
+}
+
+const std::string& Target(const OpContext& op) {
+  return op.instruction.attributes().String(Attr::kCustomCallTarget);
+}
+
+// Annotations: the operand, whatever the device, the sharding or the layout.
+absl::StatusOr<Value> ApplyIdentity(Interpreter&, const OpContext& op) {
+  if (op.operands.size() != 1 || !Compatible(op.instruction.operand(0)->shape(), op.shape)) {
+    return MakeError(ErrorClass::kUnsupported,
+                     StrCat(op.instruction.name(), ": ", Target(op),
+                            " is the identity only on one operand of the result's shape"));
+  }
+  return *op.operands[0];
+}
+
+// The k largest of the last dimension, NaN first, ties by index.
+absl::StatusOr<Value> ApplyTopK(Interpreter& interpreter, const OpContext& op) {
+  bool fits = op.operands.size() == 1 && !op.operands[0]->IsTuple() &&
+              op.array(0).literal.shape().rank() >= 1 &&
+              IsFloat(op.array(0).literal.element_type()) && op.shape.IsTuple() &&
+              op.shape.elements().size() == 2;
+  for (size_t k = 0; fits && k < 2; ++k) {
+    const Shape &of = op.array(0).literal.shape(), &shape = op.shape.elements()[k];
+    fits = shape.IsArray() && shape.rank() == of.rank() &&
+           shape.element_type() == (k == 0 ? of.element_type() : ElementType::kS32) &&
+           shape.dimensions().back() == op.shape.elements()[0].dimensions().back() &&
+           shape.dimensions().back() <= of.dimensions().back();
+    for (int64_t d = 0; fits && d + 1 < of.rank(); ++d)
+      fits = shape.dimension(d) == of.dimension(d);
+  }
+  if (!fits) {
+    return MakeError(ErrorClass::kUnsupported, StrCat(op.instruction.name(),
+                                                      ": TopK takes an array of floats and gives "
+                                                      "values and s32 indices"));
+  }
+  const Array& operand = op.array(0);
+  const int64_t size = operand.literal.shape().dimensions().back();
+  const int64_t k = op.shape.elements()[0].dimensions().back();
+  if (absl::Status status = interpreter.budget().Take(operand.literal.element_count());
+      !status.ok())
+    return status;
+  Array values{Literal(op.shape.elements()[0])}, indices{Literal(op.shape.elements()[1])};
+  const int64_t rows = size == 0 ? 0 : operand.literal.element_count() / size;
+  const FloatFormat& format = Format(operand.literal.element_type());
+  std::vector<int64_t> order(static_cast<size_t>(size));
+  for (int64_t row = 0; row < rows; ++row) {
+    std::iota(order.begin(), order.end(), 0);
+    auto rank = [&](int64_t i) {
+      const uint64_t code = operand.literal.GetBits(row * size + i);
+      return IsNanCode(format, code) ? std::numeric_limits<int64_t>::max()
+                                     : Ordinal(format, code) * 2 + (code == 0 ? 1 : 0);
+    };
+    std::stable_sort(order.begin(), order.end(),
+                     [&](int64_t a, int64_t b) { return rank(a) > rank(b); });
+    for (int64_t i = 0; i < k; ++i) {
+      values.literal.SetBits(row * k + i, operand.literal.GetBits(row * size + order[i]));
+      indices.literal.SetInteger(row * k + i, order[i]);
+    }
+  }
+  if (!operand.Certain()) {
+    MakeUndecided(values);
+    MakeUndecided(indices);
+  }
+  return Value::Tuple({MakeValue(std::move(values), interpreter.memory()),
+                       MakeValue(std::move(indices), interpreter.memory())});
+}
+
+// Targets of which any shapes may come.
+struct PlainTarget {
+  std::string_view name;
+  ApplyFn apply;
+};
+constexpr PlainTarget kPlainTargets[] = {
+    {"Sharding", ApplyIdentity},
+    {"SPMDFullToShardShape", ApplyIdentity},
+    {"SPMDShardToFullShape", ApplyIdentity},
+    {"LayoutConstraint", ApplyIdentity},
+    {"MoveToHost", ApplyIdentity},
+    {"MoveToDevice", ApplyIdentity},
+    {"annotate_device_placement", ApplyIdentity},
+    {"xla.sdy.FuncResultSharding", ApplyIdentity},
+    {"TopK", ApplyTopK},
+};
+
+// "getrf" of lapack_sgetrf_ffi and lapack_sgetrf; empty of another name.
+std::string_view RoutineName(std::string_view target, bool* typed) {
+  constexpr std::string_view kSuffix = "_ffi";
+  *typed = target.ends_with(kSuffix);
+  if (*typed) target.remove_suffix(kSuffix.size());
+  for (std::string_view prefix : {"lapack_", "blas_"})
+    if (target.starts_with(prefix) && target.size() > prefix.size() + 1)
+      return target.substr(prefix.size() + 1);
+  return "";
+}
+
+const CustomCallTarget* FindMatrixTarget(std::string_view target, bool* typed) {
+  // Names of XLA's expanders begin with a capital letter, those of LAPACK's routines do not.
+  const std::string_view routine = RoutineName(target, typed);
+  const bool is_expander = routine.empty();
+  if (is_expander) *typed = true;
+  for (absl::Span<const CustomCallTarget> family :
+       {FactorizationTargets(), ReflectorTargets(), EigenvalueTargets(), SchurTargets()})
+    for (const CustomCallTarget& known : family)
+      if (known.name == (is_expander ? target : routine) && (known.name[0] < 'a') == is_expander)
+        return &known;
+  return nullptr;
+}
+
+// A value as C code sees it: `pointers` keeps the arrays of pointers alive.
+void* PointerTo(Literal& literal, std::vector<std::unique_ptr<std::vector<void*>>>& pointers) {
+  if (!literal.shape().IsTuple()) return literal.bytes().data();
+  auto elements = std::make_unique<std::vector<void*>>();
+  for (Literal& element : literal.mutable_elements())
+    elements->push_back(PointerTo(element, pointers));
+  pointers.push_back(std::move(elements));
+  return pointers.back()->data();
+}
+
+bool IsCertain(const Value& value) {
+  if (!value.IsTuple()) return value.array->Certain();
+  return std::all_of(value.elements.begin(), value.elements.end(), IsCertain);
+}
+
+absl::StatusOr<Value> CallUserFunction(Interpreter& interpreter, const OpContext& op,
+                                       CustomCallFunction function) {
+  std::vector<std::unique_ptr<std::vector<void*>>> pointers;
+  std::vector<Literal> operands;
+  bool certain = true;
+  for (const Value* operand : op.operands) {
+    operands.push_back(ToLiteral(*operand));
+    certain = certain && IsCertain(*operand);
+  }
+  std::vector<const void*> in;
+  for (Literal& operand : operands) in.push_back(PointerTo(operand, pointers));
+  absl::StatusOr<Literal> result = Literal::Create(op.shape);
+  if (!result.ok()) return result.status();
+  function(PointerTo(*result, pointers), in.data());
+  const Value value = MakeValue(*result, interpreter.memory());
+  return certain ? value : Undecided(value, interpreter.memory());
+}
+
+absl::StatusOr<Value> ApplyCustomCall(Interpreter& interpreter, const OpContext& op) {
+  CustomCallFunction function = nullptr;
+  {
+    Registry& registry = UserFunctions();
+    std::lock_guard<std::mutex> lock(registry.mutex);
+    auto it = registry.functions.find(Target(op));
+    if (it != registry.functions.end()) function = it->second;
+  }
+  if (function != nullptr) return CallUserFunction(interpreter, op, function);
+  for (const PlainTarget& known : kPlainTargets)
+    if (known.name == Target(op)) return known.apply(interpreter, op);
+  bool typed = true;
+  if (const CustomCallTarget* known = FindMatrixTarget(Target(op), &typed)) {
+    return typed ? ApplyTypedCall(interpreter, op, *known)
+                 : ApplyLegacyCall(interpreter, op, *known);
+  }
+  return MakeError(ErrorClass::kUnsupported,
+                   StrCat(op.instruction.name(), ": the oracle knows no custom call \"", Target(op),
+                          "\"; register a function for it"));
+}
+
+}  // namespace
+
+Value Undecided(const Value& value, MemoryMeter& meter) {
+  if (value.IsTuple()) {
+    std::vector<Value> elements;
+    for (const Value& element : value.elements) elements.push_back(Undecided(element, meter));
+    return Value::Tuple(std::move(elements));
+  }
+  Array array = *value.array;
+  MakeUndecided(array);
+  return MakeValue(std::move(array), meter);
+}
+
+namespace {
+
+// What follows `key = ` in the typed attributes.
+std::optional<std::string_view> FindOption(const OpContext& op, std::string_view key) {
+  const std::string_view config = op.instruction.attributes().String(Attr::kBackendConfig);
+  const std::string start = StrCat(key, " = ");
+  for (size_t at = config.find(start); at != std::string_view::npos;
+       at = config.find(start, at + 1)) {
+    const bool whole_word = at == 0 || config[at - 1] == '{' || config[at - 1] == ' ';
+    if (whole_word) return config.substr(at + start.size());
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+absl::StatusOr<Value> ApplyTypedCall(Interpreter& interpreter, const OpContext& op,
+                                     const CustomCallTarget& target) {
+  const bool is_complex =
+      !op.operands.empty() && !op.operands[0]->IsTuple() && IsComplex(op.literal(0).element_type());
+  if (absl::Status status = CheckSignature(op, is_complex && !target.complex_signature.empty()
+                                                   ? target.complex_signature
+                                                   : target.signature);
+      !status.ok()) {
+    return status;
+  }
+  for (std::string_view rest = target.options; !rest.empty();) {
+    const std::string_view option = rest.substr(0, rest.find(' '));
+    rest.remove_prefix(std::min(option.size() + 1, rest.size()));
+    if (!FindOption(op, option).has_value()) {
+      return MakeError(ErrorClass::kUnsupported,
+                       StrCat(op.instruction.name(), ": ", Target(op), " needs ", option,
+                              " in its backend_config; texts of old versions leave it out"));
+    }
+  }
+  return target.apply(interpreter, op);
+}
+
+std::optional<int64_t> ConfigInteger(const OpContext& op, std::string_view key) {
+  const std::optional<std::string_view> text = FindOption(op, key);
+  if (!text.has_value()) return std::nullopt;
+  int64_t value = 0;
+  const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), value);
+  if (error != std::errc() || end == text->data()) return std::nullopt;
+  return value;
+}
+
+bool HasOption(const OpContext& op, std::string_view key, char letter) {
+  return ConfigInteger(op, key).value_or(0) == letter;
+}
+
+bool HasFlag(const OpContext& op, std::string_view key) {
+  return FindOption(op, key).value_or("").starts_with("true");
+}
+
+absl::Span<const OpEvaluation> CustomCallEvaluations() {
+  static constexpr OpEvaluation kRows[] = {
+      {.opcode = Opcode::kCustomCall, .apply = ApplyCustomCall},
+  };
+  return kRows;
+}
+
+}  // namespace assay::reference
+
+namespace assay {
+
+void RegisterCustomCall(const std::string& target, CustomCallFunction function) {
+  reference::Registry& registry = reference::UserFunctions();
+  std::lock_guard<std::mutex> lock(registry.mutex);
+  registry.functions[target] = function;
+}
+
+}  // namespace assay

@@ -1,0 +1,55 @@
+// Functions outside HLO that the oracle knows by their targets: those of JAX's linear algebra,
+// annotations that change nothing, and what a user registers. Document: operation semantics chapter
+// 14, CustomCall.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "reference/interpreter/interpreter.h"
+
+namespace assay::reference {
+
+struct CustomCallTarget {
+  std::string_view name;  // of LAPACK's routines the part between the type's letter and "_ffi", of
+                          // XLA's expanders all of it
+  ApplyFn apply;
+  std::string_view signature;               // call_signature.h
+  std::string_view options = {};            // what the typed attributes must say, by blanks
+  std::string_view complex_signature = {};  // of complex operands, if it is another one
+};
+// lapack_Xname_ffi, X one of s, d, c, z; blas_Xname_ffi; and without _ffi the same routine as it
+// was called before the typed interface (legacy_calls.cc).
+absl::Span<const CustomCallTarget> FactorizationTargets();
+absl::Span<const CustomCallTarget> ReflectorTargets();
+absl::Span<const CustomCallTarget> EigenvalueTargets();
+absl::Span<const CustomCallTarget> SchurTargets();
+
+// unsupported, unless the shapes are those of the target.
+absl::StatusOr<Value> ApplyTypedCall(Interpreter& interpreter, const OpContext& op,
+                                     const CustomCallTarget& target);
+absl::StatusOr<Value> ApplyLegacyCall(Interpreter& interpreter, const OpContext& op,
+                                      const CustomCallTarget& typed);
+
+// The same value, of which nothing is known.
+Value Undecided(const Value& value, MemoryMeter& meter);
+
+// The number behind `key = ` in the call's typed attributes; nothing if there is none.
+std::optional<int64_t> ConfigInteger(const OpContext& op, std::string_view key);
+// Whether the one-character option `key` is `letter`, as in LAPACK's arguments.
+bool HasOption(const OpContext& op, std::string_view key, char letter);
+// Whether the flag `key` is true.
+bool HasFlag(const OpContext& op, std::string_view key);
+
+}  // namespace assay::reference
+
+namespace assay {
+
+// A function as linked code has it: arrays are pointers to their elements, row-major; tuples are
+// arrays of such pointers. It must be a pure function of its arguments.
+using CustomCallFunction = void (*)(void* out, const void** in);
+// Calls of `target` evaluate `function` from now on; the last registration counts.
+void RegisterCustomCall(const std::string& target, CustomCallFunction function);
+
+}  // namespace assay

@@ -1,0 +1,281 @@
+// LU, Cholesky, triangular and tridiagonal systems, as LAPACK's routines
+// have them. A legal result is the exact one for matrices that differ by the residual which a
+// backward stable algorithm leaves (operation semantics chapter 11, class RESID): discs of that
+// size go through the textbook algorithm.
+#include <numeric>
+
+#include "reference/custom_calls/matrix_call.h"
+#include "reference/values/property.h"
+#include "spec/base/error.h"
+#include "spec/base/strings.h"
+
+namespace assay::reference {
+
+namespace {
+
+// The magnitude by which LAPACK chooses pivots.
+template <typename W>
+W PivotSize(W x) {
+  return std::abs(x);
+}
+template <typename W>
+W PivotSize(std::complex<W> x) {
+  return std::abs(x.real()) + std::abs(x.imag());
+}
+
+// What can be said of a factorisation beside its factors.
+struct LuOutcome {
+  std::vector<int64_t> pivots;  // row k was exchanged with row pivots[k]
+  bool ambiguous = false;       // another pivot could be right too
+  int64_t info = 0;             // the number of the first zero pivot, counted from 1, or 0
+  std::vector<int64_t> infos;   // what else it may be
+};
+
+// a becomes L and U of its rows permuted.
+template <typename S>
+LuOutcome FactorLu(Matrix<Disc<S>>& a) {
+  LuOutcome outcome;
+  std::vector<int64_t>& pivots = outcome.pivots;
+  bool& ambiguous = outcome.ambiguous;
+  bool certain = true;  // so far whether a pivot was zero
+  const int64_t steps = std::min(a.rows, a.columns);
+  for (int64_t k = 0; k < steps; ++k) {
+    int64_t best = k;
+    for (int64_t i = k + 1; i < a.rows; ++i)
+      if (PivotSize(a(i, k).centre) > PivotSize(a(best, k).centre)) best = i;
+    const auto least = PivotSize(a(best, k).centre) - 2 * a(best, k).radius;
+    for (int64_t i = k; i < a.rows; ++i) {
+      const bool could_be = PivotSize(a(i, k).centre) + 2 * a(i, k).radius >= least;
+      const bool both_exact = a(i, k).radius == 0 && a(best, k).radius == 0;
+      if (i != best && could_be && !both_exact) ambiguous = true;
+    }
+    pivots.push_back(best);
+    if (best != k)
+      for (int64_t j = 0; j < a.columns; ++j) std::swap(a(k, j), a(best, j));
+    const bool is_zero = a(k, k).IsZero(), may_be_zero = a(k, k).MayBeZero();
+    if (may_be_zero && certain) outcome.infos.push_back(k + 1);
+    certain = certain && !is_zero;
+    if (a(k, k).centre == S{}) {
+      if (outcome.info == 0) outcome.info = k + 1;
+      // Without rows below, nothing is divided by it.
+      if (!is_zero && k + 1 < a.rows) ambiguous = true;
+      continue;
+    }
+    for (int64_t i = k + 1; i < a.rows; ++i) {
+      a(i, k) = a(i, k) / a(k, k);
+      for (int64_t j = k + 1; j < a.columns; ++j) a(i, j) = a(i, j) - a(i, k) * a(k, j);
+    }
+  }
+  if (certain) outcome.infos.push_back(0);
+  return outcome;
+}
+
+// Adds c u |L| |U| to the radii of the matrix whose factors are `lu`.
+template <typename E, typename M>
+void AddLuResidual(const MatrixCall<E>& call, const M& lu, const std::vector<int64_t>& pivots,
+                   M& a) {
+  using W = typename MatrixCall<E>::W;
+  M permuted(a.rows, a.columns);
+  for (int64_t i = 0; i < a.rows; ++i) {
+    for (int64_t j = 0; j < a.columns; ++j) {
+      W sum = i <= j ? lu(i, j).Modulus() : W{0};
+      for (int64_t k = 0; k < std::min({i, j + 1, lu.columns}); ++k)
+        sum += lu(i, k).Modulus() * lu(k, j).Modulus();
+      permuted(i, j).radius = call.Residual(4 * (std::min(a.rows, a.columns) + 2)) * sum;
+    }
+  }
+  for (size_t k = pivots.size(); k-- > 0;) {
+    const auto row = static_cast<int64_t>(k);
+    if (pivots[k] == row) continue;
+    for (int64_t j = 0; j < a.columns; ++j) std::swap(permuted(row, j), permuted(pivots[k], j));
+  }
+  for (size_t i = 0; i < a.values.size(); ++i) a.values[i].radius += permuted.values[i].radius;
+}
+
+// (a) -> (lu, pivots counted from 1, info), or as XLA's expander has it (lu, pivots counted from 0,
+// the permutation of the rows).
+template <bool kExpander>
+absl::StatusOr<Value> ApplyGetrf(Interpreter& interpreter, const OpContext& op) {
+  return ForEachMatrix(interpreter, op, 2, [](auto call) {
+    auto a = call.Read(0);
+    auto lu = a;
+    LuOutcome outcome = FactorLu(lu);
+    if (call.results.bounds && !outcome.ambiguous) {
+      AddLuResidual(call, lu, outcome.pivots, a);
+      lu = a;
+      outcome = FactorLu(lu);
+    }
+    if (outcome.ambiguous && call.results.bounds) return call.UndecideAll();
+    const std::vector<int64_t>& pivots = outcome.pivots;
+    call.Write(0, lu);
+    for (size_t k = 0; k < pivots.size(); ++k)
+      call.SetInteger(1, static_cast<int64_t>(k), pivots[k] + (kExpander ? 0 : 1));
+    if (!kExpander) {
+      call.SetInteger(2, 0, outcome.info);
+      return call.SetOneOf(2, 0, outcome.infos);
+    }
+    std::vector<int64_t> rows(static_cast<size_t>(a.rows));
+    std::iota(rows.begin(), rows.end(), 0);
+    for (size_t k = 0; k < pivots.size(); ++k) std::swap(rows[k], rows[pivots[k]]);
+    for (size_t k = 0; k < rows.size(); ++k) call.SetInteger(2, static_cast<int64_t>(k), rows[k]);
+  });
+}
+
+// The triangle that potrf does not refer to is the operand's, since the routine works in place, or
+// was cleared before. `may_fail`: or it is NaN with the rest, where the matrix has no factor.
+void JudgeOtherTriangle(const Array& a, bool lower, int64_t first, int64_t n, bool may_fail,
+                        Array& factor) {
+  std::vector<int64_t> places;
+  for (int64_t i = 0; i < n; ++i)
+    for (int64_t j = i + 1; j < n; ++j) places.push_back(first + (lower ? i * n + j : j * n + i));
+  Literal given(Shape::Array(factor.literal.element_type(), {static_cast<int64_t>(places.size())}));
+  const int64_t width = BoundsPerElement(given.element_type());
+  for (size_t k = 0; k < places.size(); ++k) {
+    for (int64_t part = 0; part < width; ++part) {
+      const int64_t slot = places[k] * width + part;
+      // Only what is known to the last bit can be compared.
+      if (!a.bounds.empty() && (a.bounds[slot].flags & kForced) == 0) return;
+      given.SetComponentBits(static_cast<int64_t>(k) * width + part,
+                             a.literal.GetComponentBits(slot));
+    }
+  }
+  auto property = std::make_shared<Property>();
+  property->what = "the other triangle is the operand's or zero";
+  property->parts = {given.shape()};
+  property->violation = [given, may_fail](absl::Span<const Literal> parts,
+                                          const std::vector<bool>&) -> std::string {
+    for (int64_t k = 0; k < given.component_count(); ++k) {
+      const uint64_t code = parts[0].GetComponentBits(k);
+      const bool is_nan = std::isnan(parts[0].GetComponent(k));
+      const bool same =
+          code == given.GetComponentBits(k) || (is_nan && std::isnan(given.GetComponent(k)));
+      if (!same && code != 0 && !(may_fail && is_nan))
+        return "the triangle that is not referred to was changed";
+    }
+    return "";
+  };
+  for (size_t k = 0; k < places.size(); ++k) {
+    SetUndecided(factor, places[k]);
+    factor.origins.insert_or_assign(places[k], Origin{property, 0, static_cast<int64_t>(k)});
+  }
+}
+
+// (a) -> (factor, info).
+absl::StatusOr<Value> ApplyPotrf(Interpreter& interpreter, const OpContext& op) {
+  const bool lower = HasOption(op, "uplo", 'L');
+  const Shape& shape = op.shape.elements()[0];
+  const OpContext factor_op{op.instruction, shape, op.operands, op.freedoms};
+  Array factor{Literal(shape)}, info{Literal(op.shape.elements()[1])};
+  if (absl::Status status = interpreter.budget().Take(shape.ElementCount()); !status.ok())
+    return status;
+  if (absl::Status status = FactorMatrices(factor_op, lower, factor.literal); !status.ok())
+    return status;
+  const int64_t n = shape.dimension(shape.rank() - 1);
+  const Literal parts =
+      IsComplex(shape.element_type()) ? Components(factor.literal) : factor.literal;
+  const int64_t slots = IsComplex(shape.element_type()) ? 2 : 1;
+  if (interpreter.bounding()) {
+    if (absl::Status status = BoundFactors(factor_op, lower, factor); !status.ok()) return status;
+  }
+  for (int64_t batch = 0; n > 0 && batch < info.literal.element_count(); ++batch) {
+    const int64_t corner = (batch + 1) * n * n - 1;
+    info.literal.SetInteger(batch, std::isnan(parts.GetComponent(corner * slots)) ? n : 0);
+    bool undecided =
+        !factor.bounds.empty() && (factor.bounds[corner * slots].flags & kUndecided) != 0;
+    if (const auto origin = factor.origins.find(corner); origin != factor.origins.end())
+      undecided = AcceptsNan(*origin->second.property);
+    const bool may_fail = undecided || info.literal.GetInteger(batch) != 0;
+    if (interpreter.bounding() && n > 1)
+      JudgeOtherTriangle(op.array(0), lower, batch * n * n, n, may_fail, factor);
+    if (may_fail) {
+      // Which minor is not positive is LAPACK's to say.
+      if (interpreter.bounding()) SetUndecided(info, batch);
+    }
+  }
+  return Value::Tuple({MakeValue(std::move(factor), interpreter.memory()),
+                       MakeValue(std::move(info), interpreter.memory())});
+}
+
+// (a, b) -> x with op(a) x = b or x op(a) = b.
+absl::StatusOr<Value> ApplyTrsm(Interpreter& interpreter, const OpContext& op) {
+  const Shape& shape = op.shape.IsTuple() ? op.shape.elements()[0] : op.shape;
+  const OpContext solve_op{op.instruction, shape, op.operands, op.freedoms};
+  const bool left = HasOption(op, "side", 'L');
+  const int64_t order = op.literal(0).shape().dimensions().back();
+  if (order != shape.dimension(shape.rank() - (left ? 2 : 1))) {
+    return MakeError(ErrorClass::kUnsupported, StrCat(op.instruction.name(), ": a matrix of order ",
+                                                      order, " does not multiply the result"));
+  }
+  const TriangularSystem system(solve_op, {.left = left,
+                                           .lower = HasOption(op, "uplo", 'L'),
+                                           .unit_diagonal = HasOption(op, "diag", 'U'),
+                                           .transposed = !HasOption(op, "trans_x", 'N'),
+                                           .conjugated = HasOption(op, "trans_x", 'C')});
+  if (absl::Status status = interpreter.budget().Take(shape.ElementCount() * system.order);
+      !status.ok())
+    return status;
+  Array x{Literal(shape)};
+  if (absl::Status status = SolveSystems(solve_op, system, x.literal); !status.ok()) return status;
+  if (interpreter.bounding()) {
+    if (absl::Status status = BoundSystems(solve_op, system, x); !status.ok()) return status;
+  }
+  Value value = MakeValue(std::move(x), interpreter.memory());
+  return op.shape.IsTuple() ? Value::Tuple({value}) : value;
+}
+
+// (lower, diagonal, upper, b) -> (the three overwritten, x, info).
+absl::StatusOr<Value> ApplyGtsv(Interpreter& interpreter, const OpContext& op) {
+  return ForEachMatrix(interpreter, op, 1, [](auto call) {
+    using M = typename decltype(call)::NumberMatrix;
+    using W = typename decltype(call)::W;
+    const int64_t n = call.Columns(1);
+    M a(n, n);
+    for (int64_t i = 0; i < n; ++i) {
+      a(i, i) = call.At(1, i);
+      if (i > 0) a(i, i - 1) = call.At(0, i);
+      if (i + 1 < n) a(i, i + 1) = call.At(2, i);
+    }
+    if (call.results.bounds) {
+      // Elimination with pivoting in a band of three leaves a residual of a few ulps per element.
+      W largest = 0;
+      for (const auto& x : a.values) largest = std::max(largest, x.Modulus());
+      for (auto& x : a.values) x.radius += call.Residual(16) * largest;
+    }
+    M b = call.Read(3);
+    // Whatever the pivots, the solution is the same: ambiguity only matters to the factors.
+    const LuOutcome outcome = FactorLu(a);
+    const std::vector<int64_t>& pivots = outcome.pivots;
+    for (int64_t c = 0; c < b.columns; ++c) {
+      for (int64_t k = 0; k < n; ++k) std::swap(b(k, c), b(pivots[k], c));
+      for (int64_t i = 0; i < n; ++i)
+        for (int64_t j = 0; j < i; ++j) b(i, c) = b(i, c) - a(i, j) * b(j, c);
+      for (int64_t i = n; i-- > 0;) {
+        for (int64_t j = i + 1; j < n; ++j) b(i, c) = b(i, c) - a(i, j) * b(j, c);
+        b(i, c) = b(i, c) / a(i, i);
+      }
+    }
+    call.Write(3, b);
+    for (int64_t k : {0, 1, 2}) {
+      for (int64_t i = 0; i < n; ++i) call.Set(k, i, call.At(k, i));
+      call.Undecide(k);
+    }
+    call.SetInteger(4, 0, outcome.info);
+    if (outcome.infos.size() > 1) call.SetOneOf(4, 0, outcome.infos);
+    if (outcome.ambiguous && outcome.info != 0) call.Undecide(4);
+  });
+}
+
+}  // namespace
+
+absl::Span<const CustomCallTarget> FactorizationTargets() {
+  static constexpr CustomCallTarget kRows[] = {
+      {"getrf", ApplyGetrf<false>, "mn > mn, k:i, :i"},
+      {"LuDecomposition", ApplyGetrf<true>, "mn > mn, k:i, m:i"},
+      {"potrf", ApplyPotrf, "nn > nn, :i", "uplo"},
+      {"trsm", ApplyTrsm, "oo, mn > mn", "side uplo diag trans_x"},
+      {"gtsv", ApplyGtsv, "n, n, n, np > n, n, n, np, :i"},
+  };
+  return kRows;
+}
+
+}  // namespace assay::reference

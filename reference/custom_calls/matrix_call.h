@@ -1,0 +1,217 @@
+// What the custom calls on batches of matrices share: reading operands as discs, writing results,
+// once for the plain value and once for the bounds.
+#pragma once
+
+#include <vector>
+
+#include "reference/bounds/components.h"
+#include "reference/bounds/disc.h"
+#include "reference/bounds/elements.h"
+#include "reference/custom_calls/custom_call.h"
+
+namespace assay::reference {
+
+// The results of one call, arrays in the order of the tuple.
+struct CallResults {
+  const OpContext& op;
+  bool bounds;  // which of the two is being written
+  std::vector<Array> arrays;
+
+  Shape ShapeOf(int64_t k) const { return arrays[k].literal.shape(); }
+
+  // Element i of result k, whose element type is E.
+  template <typename E, typename S>
+  void Set(int64_t k, int64_t i, const Disc<S>& x) {
+    using T = typename Scalar<E>::Real;
+    if (!bounds) {
+      arrays[k].literal.template data<E>()[i] = RoundNumber<E>(x.centre);
+    } else if (!x.IsKnown()) {
+      SetUndecided(arrays[k], i);
+    } else if constexpr (std::is_same_v<E, T>) {
+      FinishExact<T>(op.freedoms, arrays[k], i, WithOverflow<T>({x.centre, x.radius, 0}));
+    } else {
+      FinishExact<T>(op.freedoms, arrays[k], 2 * i,
+                     WithOverflow<T>({x.centre.real(), x.radius, 0}));
+      FinishExact<T>(op.freedoms, arrays[k], 2 * i + 1,
+                     WithOverflow<T>({x.centre.imag(), x.radius, 0}));
+    }
+  }
+  void SetInteger(int64_t k, int64_t i, int64_t value) {
+    if (!bounds) arrays[k].literal.SetInteger(i, value);
+  }
+};
+
+// One matrix's worth of a call whose first operand has element type E.
+template <typename E>
+struct MatrixCall {
+  using Element = E;
+  using S = typename Scalar<E>::WideNumber;
+  using T = typename Scalar<E>::Real;
+  using W = Wide<T>;
+  using Number = Disc<S>;
+  using NumberMatrix = Matrix<Number>;
+
+  const OpContext& op;
+  const std::vector<Array>& operands;  // complex ones as their parts
+  CallResults& results;
+  int64_t batch, batches;
+
+  // Sizes of the last dimensions.
+  int64_t Rows(int64_t k) const { return FromEnd(op.array(k).literal.shape(), 2); }
+  int64_t Columns(int64_t k) const { return FromEnd(op.array(k).literal.shape(), 1); }
+  int64_t ResultRows(int64_t k) const { return FromEnd(results.ShapeOf(k), 2); }
+  int64_t ResultColumns(int64_t k) const { return FromEnd(results.ShapeOf(k), 1); }
+
+  // Element i of this batch of operand k.
+  Number At(int64_t k, int64_t i) const {
+    const int64_t at = batch * (op.array(k).literal.element_count() / batches) + i;
+    if constexpr (std::is_same_v<E, T>) {
+      bool known = true;
+      const auto [centre, radius] = Part(k, at, known);
+      return known ? Number(centre, radius) : Number(centre, Number::Unknown().radius);
+    } else {
+      bool known = true;
+      const auto [re, re_radius] = Part(k, 2 * at, known);
+      const auto [im, im_radius] = Part(k, 2 * at + 1, known);
+      return {S(re, im), known ? re_radius + im_radius : Number::Unknown().radius};
+    }
+  }
+  NumberMatrix Read(int64_t k) const {
+    NumberMatrix matrix(Rows(k), Columns(k));
+    for (size_t i = 0; i < matrix.values.size(); ++i)
+      matrix.values[i] = At(k, static_cast<int64_t>(i));
+    return matrix;
+  }
+
+  void Set(int64_t k, int64_t i, const Number& x) { results.template Set<E>(k, First(k) + i, x); }
+  void SetReal(int64_t k, int64_t i, const Disc<W>& x) {
+    results.template Set<T>(k, First(k) + i, x);
+  }
+  // Of a result whose element type is N, whatever the operand's is.
+  template <typename N>
+  void SetAs(int64_t k, int64_t i, const Disc<typename Scalar<N>::WideNumber>& x) {
+    results.template Set<N>(k, First(k) + i, x);
+  }
+  void SetInteger(int64_t k, int64_t i, int64_t value) {
+    results.SetInteger(k, First(k) + i, value);
+  }
+  // Element i of result k is one of these.
+  void SetOneOf(int64_t k, int64_t i, absl::Span<const int64_t> values) {
+    if (!results.bounds) return;
+    Literal scalar(Shape::Scalar(results.ShapeOf(k).element_type()));
+    std::vector<uint64_t> codes;
+    for (int64_t value : values) {
+      scalar.SetInteger(0, value);
+      codes.push_back(scalar.GetBits(0));
+    }
+    SetCodes(results.arrays[k], First(k) + i, std::move(codes));
+  }
+  void Write(int64_t k, const NumberMatrix& matrix) {
+    for (size_t i = 0; i < matrix.values.size(); ++i)
+      Set(k, static_cast<int64_t>(i), matrix.values[i]);
+  }
+  // Nothing is known about this batch of result k.
+  void Undecide(int64_t k) {
+    const int64_t count = results.arrays[k].literal.element_count() / batches;
+    for (int64_t i = 0; results.bounds && i < count; ++i)
+      SetUndecided(results.arrays[k], First(k) + i);
+  }
+  // Nor is it unique, but its elements are part `part` of `property`.
+  void JudgeByProperty(int64_t k, const std::shared_ptr<const Property>& property, int64_t part,
+                       Origin::Piece piece = Origin::kWhole) {
+    Undecide(k);
+    const int64_t count = results.arrays[k].literal.element_count() / batches;
+    for (int64_t i = 0; results.bounds && i < count; ++i)
+      results.arrays[k].origins.insert_or_assign(First(k) + i, Origin{property, part, i, piece});
+  }
+  // Element i of result k is also element `index` of part `part` of `property`, which judges it
+  // where all of the part comes out of the program.
+  void Attach(int64_t k, int64_t i, const std::shared_ptr<const Property>& property, int64_t part,
+              int64_t index) {
+    MakeBounds(results.arrays[k]);
+    results.arrays[k].origins.insert_or_assign(First(k) + i, Origin{property, part, index});
+  }
+  // Where element i of this batch of operand k comes from; null if nothing is known.
+  const Origin* OriginOf(int64_t k, int64_t i) const {
+    const Array& array = op.array(k);
+    const auto origin = array.origins.find(batch * (array.literal.element_count() / batches) + i);
+    return origin == array.origins.end() ? nullptr : &origin->second;
+  }
+  // No element of these is wider than the judge finds useful: its radius up to 2^(-p/3) of the
+  // larger of the element and the root mean square; by 2^-8 less, which leaves room for what is
+  // made of them.
+  static bool AreUseful(absl::Span<const Number> numbers) {
+    W squares = 0;
+    for (const Number& x : numbers) squares += x.Modulus() * x.Modulus();
+    const W mean = std::sqrt(squares / static_cast<W>(std::max<size_t>(numbers.size(), 1)));
+    const W part = std::cbrt(UnitRoundoff<T>()) / 256;
+    return std::all_of(numbers.begin(), numbers.end(), [&](const Number& x) {
+      return x.IsKnown() && x.radius <= part * std::max(x.Modulus(), mean);
+    });
+  }
+  void UndecideAll() {
+    for (size_t k = 0; k < results.arrays.size(); ++k) Undecide(static_cast<int64_t>(k));
+  }
+
+  // c u, the contract's unit for a residual.
+  static W Residual(int64_t c) { return static_cast<W>(c) * UnitRoundoff<T>(); }
+
+ private:
+  static int64_t FromEnd(const Shape& shape, int64_t d) {
+    return d <= shape.rank() ? shape.dimension(shape.rank() - d) : 1;
+  }
+  int64_t First(int64_t k) const {
+    return batch * (results.arrays[k].literal.element_count() / batches);
+  }
+  std::pair<W, W> Part(int64_t k, int64_t slot, bool& known) const {
+    const W plain = Widen<W>(operands[k].literal.template data<T>()[slot]);
+    if (!results.bounds) return {plain, 0};
+    const Range<W> x = Seen<T>(op.freedoms, operands[k], slot);
+    known = known && (x.flags & ~uint32_t{kZeroSignFree}) == 0;
+    return known ? std::pair<W, W>(x.centre, x.radius) : std::pair<W, W>(plain, 0);
+  }
+};
+
+// Calls f(MatrixCall<E>) for every matrix, first for the values, then in bound mode for the bounds.
+// The batch dimensions are those of operand 0 before its last `matrix_rank`.
+template <typename F>
+absl::StatusOr<Value> ForEachMatrix(Interpreter& interpreter, const OpContext& op,
+                                    int64_t matrix_rank, F f) {
+  CallResults results{op, false, {}};
+  std::vector<Shape> shapes =
+      op.shape.IsTuple() ? op.shape.elements() : std::vector<Shape>{op.shape};
+  std::vector<Array> operands;
+  int64_t cost = 0;
+  for (const Shape& shape : shapes) {
+    if (absl::Status status = interpreter.memory().Check(shape.ByteSize()); !status.ok())
+      return status;
+    results.arrays.emplace_back(Literal(shape));
+    cost += shape.ElementCount();
+  }
+  for (size_t k = 0; k < op.operands.size(); ++k) {
+    const Array& operand = op.array(static_cast<int64_t>(k));
+    operands.push_back(IsComplex(operand.literal.element_type()) ? Components(operand) : operand);
+  }
+  const Shape& first = op.literal(0).shape();
+  int64_t batches = 1, longest = 1;
+  for (int64_t d = 0; d < first.rank(); ++d) {
+    if (d < first.rank() - matrix_rank) batches *= first.dimension(d);
+    longest = std::max(longest, first.dimension(d));
+  }
+  if (absl::Status status = interpreter.budget().Take(cost * longest); !status.ok()) return status;
+  const bool done = DispatchNumber(first.element_type(), [&](auto tag) {
+    for (bool bounds : {false, true}) {
+      if (bounds && !interpreter.bounding()) break;
+      results.bounds = bounds;
+      for (int64_t batch = 0; batch < batches; ++batch)
+        f(MatrixCall<typename decltype(tag)::type>{op, operands, results, batch, batches});
+    }
+  });
+  if (!done) return UnsupportedType(op, first.element_type());
+  std::vector<Value> values;
+  for (Array& array : results.arrays)
+    values.push_back(MakeValue(std::move(array), interpreter.memory()));
+  return op.shape.IsTuple() ? Value::Tuple(std::move(values)) : std::move(values[0]);
+}
+
+}  // namespace assay::reference

@@ -1,0 +1,147 @@
+// Dense algebra that the custom calls on matrices share: products, Jacobi's rotations, and the
+// tests by which results that are not unique are judged.
+#pragma once
+
+#include <algorithm>
+
+#include "reference/custom_calls/matrix_call.h"
+
+namespace assay::reference {
+
+inline constexpr int kMostSweeps = 60;
+
+// The rotation of columns p and q that makes a Hermitian 2 x 2 matrix with the diagonal (a, b) and
+// the element `above` diagonal: p becomes c p - s conj(phase) q, and q becomes s phase p + c q.
+template <typename S>
+struct Rotation {
+  using W = decltype(std::abs(S()));
+  W c, s;
+  S phase;
+
+  Rotation(W a, W b, S above) {
+    const W modulus = std::abs(above);
+    phase = above / modulus;
+    const W theta = (b - a) / (2 * modulus);
+    const W t = (theta < 0 ? W{-1} : W{1}) / (std::abs(theta) + std::hypot(theta, W{1}));
+    c = 1 / std::hypot(t, W{1});
+    s = t * c;
+  }
+  void Columns(Matrix<S>& m, int64_t p, int64_t q) const {
+    for (int64_t i = 0; i < m.rows; ++i) {
+      const S x = m(i, p), y = m(i, q);
+      m(i, p) = c * x - s * Conjugate(phase) * y;
+      m(i, q) = s * phase * x + c * y;
+    }
+  }
+  void Rows(Matrix<S>& m, int64_t p, int64_t q) const {
+    for (int64_t j = 0; j < m.columns; ++j) {
+      const S x = m(p, j), y = m(q, j);
+      m(p, j) = c * x - s * phase * y;
+      m(q, j) = s * Conjugate(phase) * x + c * y;
+    }
+  }
+};
+
+template <typename S>
+Matrix<S> Identity(int64_t n) {
+  Matrix<S> identity(n, n);
+  for (int64_t i = 0; i < n; ++i) identity(i, i) = 1;
+  return identity;
+}
+
+// The columns of g become orthogonal, g v being what it was.
+template <typename S>
+void OrthogonalizeColumns(Matrix<S>& g, Matrix<S>& v) {
+  using W = decltype(std::abs(S()));
+  v = Identity<S>(g.columns);
+  for (int sweep = 0; sweep < kMostSweeps; ++sweep) {
+    bool rotated = false;
+    for (int64_t p = 0; p < g.columns; ++p) {
+      for (int64_t q = p + 1; q < g.columns; ++q) {
+        W a = 0, b = 0;
+        S inner{};
+        for (int64_t i = 0; i < g.rows; ++i) {
+          a += RealPart(g(i, p) * Conjugate(g(i, p)));
+          b += RealPart(g(i, q) * Conjugate(g(i, q)));
+          inner += Conjugate(g(i, p)) * g(i, q);
+        }
+        if (!(std::abs(inner) > std::sqrt(a * b) * 8 * std::numeric_limits<W>::epsilon()) ||
+            std::abs(inner) < std::numeric_limits<W>::min())
+          continue;
+        const Rotation<S> rotation(a, b, inner);
+        rotation.Columns(g, p, q);
+        rotation.Columns(v, p, q);
+        rotated = true;
+      }
+    }
+    if (!rotated) return;
+  }
+}
+
+// c u |a| + |da|, in the Frobenius norm: how far eigenvalues and singular values may be off.
+template <typename E>
+typename MatrixCall<E>::W ValueRadius(const MatrixCall<E>& call,
+                                      const typename MatrixCall<E>::NumberMatrix& a) {
+  using W = typename MatrixCall<E>::W;
+  W squares = 0, radii = 0;
+  for (const auto& x : a.values) {
+    squares += x.Modulus() * x.Modulus();
+    radii += x.radius * x.radius;
+  }
+  return call.Residual(4 * (a.rows + a.columns)) * std::sqrt(squares) + std::sqrt(radii);
+}
+
+template <typename S, typename M>
+Matrix<S> Centres(const M& numbers) {
+  Matrix<S> centres(numbers.rows, numbers.columns);
+  for (size_t i = 0; i < numbers.values.size(); ++i) centres.values[i] = numbers.values[i].centre;
+  return centres;
+}
+
+template <typename S>
+bool IsFinite(const Matrix<S>& m) {
+  return std::all_of(m.values.begin(), m.values.end(),
+                     [](const S& x) { return std::isfinite(std::abs(x)); });
+}
+
+template <typename E>
+Matrix<typename Scalar<E>::WideNumber> MatrixOf(const Literal& literal) {
+  const Shape& shape = literal.shape();
+  Matrix<typename Scalar<E>::WideNumber> matrix(shape.dimension(0), shape.dimension(1));
+  for (size_t i = 0; i < matrix.values.size(); ++i)
+    matrix.values[i] = WidenNumber(literal.data<E>()[i]);
+  return matrix;
+}
+
+template <typename S>
+Matrix<S> Adjoint(const Matrix<S>& m) {
+  Matrix<S> adjoint(m.columns, m.rows);
+  for (int64_t i = 0; i < m.rows; ++i)
+    for (int64_t j = 0; j < m.columns; ++j) adjoint(j, i) = Conjugate(m(i, j));
+  return adjoint;
+}
+
+template <typename S>
+Matrix<S> Product(const Matrix<S>& a, const Matrix<S>& b) {
+  Matrix<S> product(a.rows, b.columns);
+  for (int64_t i = 0; i < a.rows; ++i)
+    for (int64_t k = 0; k < a.columns; ++k)
+      for (int64_t j = 0; j < b.columns; ++j) product(i, j) += a(i, k) * b(k, j);
+  return product;
+}
+
+// Whether no element of a is further from b's than `tolerance`; false for NaN.
+template <typename S, typename W>
+bool IsNear(const Matrix<S>& a, const Matrix<S>& b, W tolerance) {
+  for (size_t i = 0; i < a.values.size(); ++i)
+    if (!(std::abs(a.values[i] - b.values[i]) <= tolerance)) return false;
+  return true;
+}
+
+// The columns are orthonormal up to the residual of a backward stable algorithm.
+template <typename S, typename W>
+bool IsOrthonormal(const Matrix<S>& m, W tolerance) {
+  return IsNear(Product(Adjoint(m), m), Identity<S>(m.columns), tolerance);
+}
+
+}  // namespace assay::reference

@@ -1,0 +1,332 @@
+// Factorisations by Householder's reflectors as LAPACK's routines have them: QR with and without
+// pivoting, Hessenberg and tridiagonal form, and products with the orthogonal factor. A legal
+// result is the exact one for matrices that differ by the residual which a backward stable
+// algorithm leaves (operation semantics chapter 11, class RESID): discs of that size go through the
+// textbook algorithm.
+#include "reference/custom_calls/reflector_property.h"
+#include "spec/base/error.h"
+#include "spec/base/strings.h"
+
+namespace assay::reference {
+namespace {
+
+// The reflector 1 - tau v vᴴ, v starting with 1, that takes column `k` from row `first` on to a
+// multiple of the first unit vector, which replaces it; the rest of v is stored below. Returns tau.
+// `given`: the element that decides on the sign, where it is one that the routine was given.
+template <typename S>
+Disc<S> MakeReflector(Matrix<Disc<S>>& a, int64_t first, int64_t k, bool& ambiguous,
+                      const Disc<S>* given = nullptr) {
+  using D = Disc<S>;
+  D below;
+  for (int64_t i = first + 1; i < a.rows; ++i) below = below + SquaredModulus(a(i, k));
+  const D alpha = a(first, k);
+  const bool has_phase = alpha.centre != S(RealPart(alpha.centre));
+  if (below.IsZero() && !has_phase) return D();
+  if (below.MayBeZero() && first + 1 < a.rows) ambiguous = true;
+  const bool is_given =
+      given != nullptr && given->radius == 0 && !std::signbit(RealPart(given->centre));
+  if (std::abs(RealPart(alpha.centre)) <= alpha.radius && !is_given) ambiguous = true;
+  const D norm = SquareRoot(below + SquaredModulus(alpha));
+  const D beta = RealPart(alpha.centre) < 0 ? norm : -norm;
+  const D scale = alpha - beta;
+  for (int64_t i = first + 1; i < a.rows; ++i) a(i, k) = a(i, k) / scale;
+  a(first, k) = beta;
+  return (beta - alpha) / beta;
+}
+
+// target = (1 - tau v vᴴ) target for columns from `from` on, v in column k of `a` from row `first`
+// on.
+template <typename S>
+void Reflect(const Matrix<Disc<S>>& a, int64_t first, int64_t k, const Disc<S>& tau,
+             Matrix<Disc<S>>& target, int64_t from) {
+  for (int64_t j = from; j < target.columns; ++j) {
+    Disc<S> sum = target(first, j);
+    for (int64_t i = first + 1; i < target.rows; ++i) sum = sum + Conjugate(a(i, k)) * target(i, j);
+    sum = tau * sum;
+    target(first, j) = target(first, j) - sum;
+    for (int64_t i = first + 1; i < target.rows; ++i) target(i, j) = target(i, j) - a(i, k) * sum;
+  }
+}
+
+// Column by column the residual of an orthogonal factorisation is c u times the column's norm.
+template <typename E, typename M>
+void AddColumnResidual(const MatrixCall<E>& call, M& a) {
+  using W = typename MatrixCall<E>::W;
+  for (int64_t j = 0; j < a.columns; ++j) {
+    W squares = 0;
+    for (int64_t i = 0; i < a.rows; ++i) squares += a(i, j).Modulus() * a(i, j).Modulus();
+    const W residual = call.Residual(4 * (a.rows + a.columns)) * std::sqrt(squares);
+    for (int64_t i = 0; i < a.rows; ++i) a(i, j).radius += residual;
+  }
+}
+
+// (a) -> (R with the reflectors below it, tau).
+absl::StatusOr<Value> ApplyGeqrf(Interpreter& interpreter, const OpContext& op) {
+  return ForEachMatrix(interpreter, op, 2, [](auto call) {
+    auto a = call.Read(0);
+    const auto given = a;
+    if (call.results.bounds) AddColumnResidual(call, a);
+    bool ambiguous = false;
+    std::vector<typename decltype(call)::Number> taus;
+    for (int64_t k = 0; k < std::min(a.rows, a.columns); ++k) {
+      taus.push_back(MakeReflector(a, k, k, ambiguous, k == 0 ? &given(0, 0) : nullptr));
+      Reflect(a, k, k, Conjugate(taus.back()), a, k + 1);
+    }
+    if (call.results.bounds && ambiguous) {
+      call.UndecideAll();
+    } else {
+      call.Write(0, a);
+      for (size_t k = 0; k < taus.size(); ++k) call.Set(1, static_cast<int64_t>(k), taus[k]);
+    }
+    if (!call.results.bounds || (!ambiguous && call.AreUseful(a.values) && call.AreUseful(taus)))
+      return;
+    if (const auto property = MakeQrProperty(call, given); property != nullptr)
+      AttachQrParts(call, property, 1);
+  });
+}
+
+// (reflectors, tau) -> the first columns of their product.
+absl::StatusOr<Value> ApplyOrgqr(Interpreter& interpreter, const OpContext& op) {
+  return ForEachMatrix(interpreter, op, 2, [](auto call) {
+    using M = typename decltype(call)::NumberMatrix;
+    using W = typename decltype(call)::W;
+    const M a = call.Read(0);
+    M q(a.rows, a.columns);
+    for (int64_t i = 0; i < std::min(a.rows, a.columns); ++i) q(i, i) = {1};
+    const int64_t reflectors = std::min(call.Columns(1), a.columns);
+    for (int64_t k = reflectors; k-- > 0;) Reflect(a, k, k, call.At(1, k), q, 0);
+    for (auto& x : q.values)
+      if (call.results.bounds) x.radius += call.Residual(4 * (a.rows + a.columns)) * W{1};
+    call.Write(0, q);
+    if (!call.results.bounds) return;
+    const auto property = QrPropertyOfReflectors(call);
+    const QrPart part = reflectors == a.columns ? kThinFactor : kFullFactor;
+    for (size_t i = 0; property != nullptr && i < q.values.size(); ++i)
+      call.Attach(0, static_cast<int64_t>(i), property, part, static_cast<int64_t>(i));
+  });
+}
+
+// target = target (1 - tau v vᴴ), v in column k of `a` from row `first` on.
+template <typename S>
+void ReflectFromRight(const Matrix<Disc<S>>& a, int64_t first, int64_t k, const Disc<S>& tau,
+                      Matrix<Disc<S>>& target) {
+  for (int64_t i = 0; i < target.rows; ++i) {
+    Disc<S> sum = target(i, first);
+    for (int64_t j = first + 1; j < target.columns; ++j) sum = sum + target(i, j) * a(j, k);
+    sum = sum * tau;
+    target(i, first) = target(i, first) - sum;
+    for (int64_t j = first + 1; j < target.columns; ++j)
+      target(i, j) = target(i, j) - sum * Conjugate(a(j, k));
+  }
+}
+
+// Every element may be off by c u |a|.
+template <typename E, typename M>
+void AddMatrixResidual(const MatrixCall<E>& call, M& a) {
+  using W = typename MatrixCall<E>::W;
+  W squares = 0;
+  for (const auto& x : a.values) squares += x.Modulus() * x.Modulus();
+  for (auto& x : a.values) x.radius += call.Residual(4 * (a.rows + a.columns)) * std::sqrt(squares);
+}
+
+// a becomes qᴴ a q with zeros below the first subdiagonal, where the reflectors are stored; only
+// rows and columns in [first, last) take part.
+template <typename S>
+std::vector<Disc<S>> ReduceToHessenberg(Matrix<Disc<S>>& a, int64_t first, int64_t last,
+                                        bool& ambiguous) {
+  using M = Matrix<Disc<S>>;
+  std::vector<Disc<S>> taus(static_cast<size_t>(std::max<int64_t>(a.rows - 1, 0)));
+  const int64_t n = a.rows;
+  for (int64_t k = first; k + 1 < last; ++k) {
+    // The reflector is that of the column cut off at `last`.
+    M column(last, 1);
+    for (int64_t i = 0; i < last; ++i) column(i, 0) = a(i, k);
+    taus[k] = MakeReflector(column, k + 1, 0, ambiguous);
+    for (int64_t i = k + 1; i < last; ++i) a(i, k) = column(i, 0);
+    M rows(last, n), columns(last, last);
+    for (int64_t i = 0; i < last; ++i)
+      for (int64_t j = 0; j < n; ++j) rows(i, j) = a(i, j);
+    Reflect(column, k + 1, 0, Conjugate(taus[k]), rows, k + 1);
+    for (int64_t i = 0; i < last; ++i)
+      for (int64_t j = k + 1; j < n; ++j) a(i, j) = rows(i, j);
+    for (int64_t i = 0; i < last; ++i)
+      for (int64_t j = 0; j < last; ++j) columns(i, j) = a(i, j);
+    ReflectFromRight(column, k + 1, 0, taus[k], columns);
+    for (int64_t i = 0; i < last; ++i)
+      for (int64_t j = k + 1; j < last; ++j) a(i, j) = columns(i, j);
+  }
+  return taus;
+}
+
+// (a) -> (Hessenberg form with the reflectors below it, tau, info).
+absl::StatusOr<Value> ApplyGehrd(Interpreter& interpreter, const OpContext& op) {
+  const Shape& shape = op.literal(0).shape();
+  const int64_t n = shape.rank() == 0 ? 0 : shape.dimensions().back();
+  const int64_t low = ConfigInteger(op, "low").value_or(1);
+  const int64_t high = ConfigInteger(op, "high").value_or(n);
+  if (low < 1 || high > n || low > high + 1) {
+    return MakeError(ErrorClass::kUnsupported, StrCat(op.instruction.name(), ": rows ", low, " to ",
+                                                      high, " are not in a matrix of order ", n));
+  }
+  return ForEachMatrix(interpreter, op, 2, [low, high](auto call) {
+    auto a = call.Read(0);
+    if (call.results.bounds) AddMatrixResidual(call, a);
+    bool ambiguous = false;
+    const auto taus = ReduceToHessenberg(a, low - 1, high, ambiguous);
+    if (ambiguous && call.results.bounds) return call.UndecideAll();
+    call.Write(0, a);
+    for (size_t k = 0; k < taus.size(); ++k) call.Set(1, static_cast<int64_t>(k), taus[k]);
+    call.SetInteger(2, 0, 0);
+  });
+}
+
+// (a) -> (a with the reflectors in its triangle, diagonal, off-diagonal, tau, info) of a Hermitian
+// matrix of which one triangle is read. The upper one is the lower one counted backwards.
+absl::StatusOr<Value> ApplySytrd(Interpreter& interpreter, const OpContext& op) {
+  const bool lower = HasOption(op, "uplo", 'L');
+  return ForEachMatrix(interpreter, op, 2, [lower](auto call) {
+    using S = typename decltype(call)::S;
+    using W = typename decltype(call)::W;
+    const auto given = call.Read(0);
+    const int64_t n = given.rows;
+    auto place = [&](int64_t i) { return lower ? i : n - 1 - i; };
+    auto a = given;
+    for (int64_t i = 0; i < n; ++i) {
+      for (int64_t j = 0; j <= i; ++j) {
+        a(i, j) = given(place(i), place(j));
+        a(j, i) = Conjugate(a(i, j));
+      }
+      a(i, i).centre = S(RealPart(a(i, i).centre));
+    }
+    if (call.results.bounds) AddMatrixResidual(call, a);
+    bool ambiguous = false;
+    const auto taus = ReduceToHessenberg(a, 0, n, ambiguous);
+    if (ambiguous && call.results.bounds) return call.UndecideAll();
+    auto packed = given;
+    for (int64_t i = 0; i < n; ++i)
+      for (int64_t j = 0; j <= i; ++j) packed(place(i), place(j)) = a(i, j);
+    auto real = [](const auto& x) { return Disc<W>(RealPart(x.centre), x.radius); };
+    for (int64_t i = 0; i < n; ++i) {
+      packed(i, i).centre = S(RealPart(packed(i, i).centre));
+      call.SetReal(1, place(i), real(a(i, i)));
+      if (i + 1 == n) continue;
+      const int64_t at = lower ? i : n - 2 - i;
+      call.SetReal(2, at, real(a(i + 1, i)));
+      call.Set(3, at, taus[i]);
+    }
+    call.Write(0, packed);
+    call.SetInteger(4, 0, 0);
+  });
+}
+
+// (a, columns) -> (R with the reflectors below it, columns, tau): the columns with a number go
+// first, then always the longest of what is left.
+absl::StatusOr<Value> ApplyGeqp3(Interpreter& interpreter, const OpContext& op) {
+  const Literal& chosen = op.literal(1);
+  return ForEachMatrix(interpreter, op, 2, [&chosen](auto call) {
+    using T = typename decltype(call)::T;
+    using W = typename decltype(call)::W;
+    auto a = call.Read(0);
+    if (call.results.bounds) AddColumnResidual(call, a);
+    bool ambiguous = false;
+    std::vector<int64_t> order;
+    for (int64_t j = 0; j < a.columns; ++j) order.push_back(j);
+    auto swap = [&](int64_t j, int64_t k) {
+      if (j == k) return;
+      std::swap(order[j], order[k]);
+      for (int64_t i = 0; i < a.rows; ++i) std::swap(a(i, j), a(i, k));
+    };
+    int64_t fixed = 0;
+    for (int64_t j = 0; j < a.columns; ++j)
+      if (chosen.GetInteger(call.batch * a.columns + j) != 0) swap(j, fixed++);
+    std::vector<typename decltype(call)::Number> taus;
+    for (int64_t k = 0; k < std::min(a.rows, a.columns); ++k) {
+      if (k >= fixed) {
+        std::vector<W> lengths, radii;
+        for (int64_t j = k; j < a.columns; ++j) {
+          W squares = 0, radius = 0;
+          for (int64_t i = k; i < a.rows; ++i) {
+            squares += a(i, j).Modulus() * a(i, j).Modulus();
+            radius += a(i, j).radius;
+          }
+          lengths.push_back(std::sqrt(squares));
+          radii.push_back(radius);
+        }
+        const auto best = std::max_element(lengths.begin(), lengths.end()) - lengths.begin();
+        for (size_t j = 0; j < lengths.size(); ++j) {
+          // Lengths are updated from step to step, which leaves them right to half of the digits.
+          const W slack = lengths[best] * 4 * std::sqrt(UnitRoundoff<T>());
+          if (static_cast<int64_t>(j) != best &&
+              lengths[j] + radii[j] + slack >= lengths[best] - radii[best] && lengths[best] > 0)
+            ambiguous = true;
+        }
+        swap(k, k + best);
+      }
+      taus.push_back(MakeReflector(a, k, k, ambiguous));
+      Reflect(a, k, k, Conjugate(taus.back()), a, k + 1);
+    }
+    if (ambiguous && call.results.bounds) return call.UndecideAll();
+    call.Write(0, a);
+    for (size_t j = 0; j < order.size(); ++j)
+      call.SetInteger(1, static_cast<int64_t>(j), order[j] + 1);
+    for (size_t k = 0; k < taus.size(); ++k) call.Set(2, static_cast<int64_t>(k), taus[k]);
+  });
+}
+
+// (reflectors, tau, c) -> q c, qᴴ c, c q or c qᴴ.
+absl::StatusOr<Value> ApplyOrmqr(Interpreter& interpreter, const OpContext& op) {
+  const bool left = HasFlag(op, "left"), adjoint = HasFlag(op, "transpose");
+  const Shape &reflectors = op.literal(0).shape(), &shape = op.shape;
+  const int64_t order = reflectors.dimension(reflectors.rank() - 2);
+  if (shape.IsTuple() || shape.rank() < 2 ||
+      shape.dimension(shape.rank() - (left ? 2 : 1)) != order) {
+    return MakeError(ErrorClass::kUnsupported, StrCat(op.instruction.name(), ": a factor of order ",
+                                                      order, " does not multiply operand 2"));
+  }
+  return ForEachMatrix(interpreter, op, 2, [left, adjoint](auto call) {
+    using W = typename decltype(call)::W;
+    const auto a = call.Read(0);
+    auto c = call.Read(2);
+    if (call.results.bounds) {
+      W squares = 0;
+      for (const auto& x : c.values) squares += x.Modulus() * x.Modulus();
+      const W residual = call.Residual(4 * (a.rows + a.columns + c.columns)) * std::sqrt(squares);
+      for (auto& x : c.values) x.radius += residual;
+    }
+    const int64_t count = std::min(call.Columns(1), a.columns);
+    for (int64_t step = 0; step < count; ++step) {
+      // q = h0 h1 ...: the factor beside c comes first.
+      const int64_t k = left == adjoint ? step : count - 1 - step;
+      const auto tau = adjoint ? Conjugate(call.At(1, k)) : call.At(1, k);
+      // What stands in place of v's leading one, and above it, is not part of v.
+      if (left) {
+        Reflect(a, k, k, tau, c, 0);
+      } else {
+        ReflectFromRight(a, k, k, tau, c);
+      }
+    }
+    call.Write(0, c);
+  });
+}
+
+}  // namespace
+
+absl::Span<const CustomCallTarget> ReflectorTargets() {
+  static constexpr CustomCallTarget kRows[] = {
+      {"geqrf", ApplyGeqrf, "mn > mn, k"},
+      {"orgqr", ApplyOrgqr, "mn, t > mn"},
+      {"ungqr", ApplyOrgqr, "mn, t > mn"},
+      {"geqp3", ApplyGeqp3, "mn, n:i > mn, n:i, k"},
+      {"gehrd", ApplyGehrd, "nn > nn, j, :i"},
+      {"sytrd", ApplySytrd, "nn > nn, n:r, j:r, j, :i", "uplo"},
+      {"hetrd", ApplySytrd, "nn > nn, n:r, j:r, j, :i", "uplo"},
+      {"ormqr", ApplyOrmqr, "xy, t, mn > mn", "left transpose"},
+      {"unmqr", ApplyOrmqr, "xy, t, mn > mn", "left transpose"},
+      {"Qr", ApplyGeqrf, "mn > mn, k"},
+      {"QrDecomposition", ApplyGeqrf, "mn > mn, k"},
+      {"ProductOfElementaryHouseholderReflectors", ApplyOrgqr, "mn, t > mn"},
+  };
+  return kRows;
+}
+
+}  // namespace assay::reference

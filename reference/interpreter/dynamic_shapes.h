@@ -1,0 +1,35 @@
+// Arrays with run-time sizes. A value of a bounded dynamic shape is an array of exactly its
+// run-time sizes: padding does not exist, so that nothing can depend on it. Document: operation
+// semantics chapter 16.
+#pragma once
+
+#include "absl/status/statusor.h"
+#include "reference/values/op_evaluations.h"
+#include "spec/ir/instruction.h"
+#include "spec/ir/module.h"
+
+namespace assay::reference {
+
+// Whether the shape, or a part of the tuple, has a dynamic dimension.
+bool IsDynamic(const Shape& shape);
+// Whether the result or an operand of the instruction has one.
+bool TouchesDynamic(const Instruction& instruction);
+// Whether the op reads windows of operand 0, which may reach into what lies beyond its run-time
+// sizes (operation semantics 16.1: unspecified there).
+bool ReadsWindows(const Instruction& instruction);
+// Such an op, on operand 0 up to its bounds, with windows as long as a dynamic dimension cut off.
+absl::StatusOr<Value> ApplyToWindows(Interpreter& interpreter, const OpEvaluation& row,
+                                     const OpContext& op);
+
+// Cuts the entry's arguments to the sizes that the module's dynamic parameter bindings name
+// (operation semantics 16.1).
+absl::Status BindSizes(Interpreter& interpreter, const Module& module,
+                       std::vector<Value>& arguments);
+
+// The shape of the instruction's result on operands of these run-time sizes: static, within the
+// bounds of the instruction's shape. Errors: sizes that do not fit each other (rejected), ops whose
+// meaning on dynamic shapes is not defined here (unsupported).
+absl::StatusOr<Shape> RunTimeShape(const Instruction& instruction,
+                                   absl::Span<const Value* const> operands);
+
+}  // namespace assay::reference

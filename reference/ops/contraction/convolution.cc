@@ -1,0 +1,176 @@
+// Convolution. Document: operation semantics chapter 11, Conv to ConvGeneralDilated.
+#include <limits>
+
+#include "reference/ops/contraction/products.h"
+#include "spec/base/error.h"
+#include "spec/base/strings.h"
+#include "spec/ops/shape_inference.h"
+
+namespace assay::reference {
+namespace {
+
+// One spatial dimension. The window at output place o reads, for each kernel place k, the input
+// place (o * stride + k * window_dilation - low) / base_dilation, unless that is a hole or padding.
+struct SpatialDim {
+  WindowDim window;
+  int64_t input_size, input_step;  // step: arranged elements from one place to the next
+  int64_t kernel_step;
+  int64_t output_size, output_stride;
+
+  // What the window at `o` reads.
+  std::vector<ProductSums::Run> Reads(int64_t o) const {
+    std::vector<ProductSums::Run> reads;
+    for (int64_t k = 0; k < window.size; ++k) {
+      const int64_t dilated = o * window.stride + k * window.window_dilation - window.low;
+      if (dilated < 0 || dilated % window.base_dilation != 0) continue;
+      const int64_t place = dilated / window.base_dilation;
+      if (place >= input_size) break;
+      const int64_t kernel_place = window.reversal ? window.size - 1 - k : k;
+      reads.push_back({place * input_step, kernel_place * kernel_step});
+    }
+    return reads;
+  }
+};
+
+// Input arranged [batch, spatial..., feature], kernel [output feature, spatial..., input feature].
+struct Convolution {
+  std::vector<SpatialDim> spatial;
+  int64_t groups, feature_groups, batch_groups;
+  int64_t output_batch, output_batch_stride;
+  int64_t group_outputs, output_feature_stride;  // output features per group
+  int64_t group_inputs;                          // input features per group
+  int64_t image_size, column_size;               // arranged elements per batch, per output feature
+
+  // Calls f with the blocks of one window place, whose runs are `runs`.
+  void ForEachBlock(absl::Span<const ProductSums::Run> runs, int64_t result,
+                    absl::FunctionRef<void(const ProductSums::Block&)> f) const {
+    for (int64_t b = 0; b < output_batch; ++b) {
+      for (int64_t g = 0; g < groups; ++g) {
+        const int64_t input_batch = batch_groups > 1 ? g * output_batch + b : b;
+        const int64_t first_feature = feature_groups > 1 ? g * group_inputs : 0;
+        const int64_t first_output = g * group_outputs;
+        f({.lhs = input_batch * image_size + first_feature,
+           .rhs = first_output * column_size,
+           .columns = group_outputs,
+           .result = result + b * output_batch_stride + first_output * output_feature_stride,
+           .result_step = output_feature_stride,
+           .runs = runs});
+      }
+    }
+  }
+
+  // All places of the window, the last spatial dimension fastest.
+  void ForEachPlace(absl::FunctionRef<void(const ProductSums::Block&)> f) const {
+    if (group_inputs == 0) return;  // empty sums
+    DimVector sizes, place(spatial.size(), 0);
+    for (const SpatialDim& dim : spatial) sizes.push_back(dim.output_size);
+    for (int64_t size : sizes)
+      if (size == 0) return;
+    std::vector<ProductSums::Run> runs, longer;
+    do {
+      runs.assign(1, {});
+      int64_t result = 0;
+      for (size_t d = 0; d < spatial.size(); ++d) {
+        longer.clear();
+        const std::vector<ProductSums::Run> reads = spatial[d].Reads(place[d]);
+        for (const ProductSums::Run& run : runs)
+          for (const ProductSums::Run& read : reads)
+            longer.push_back({run.lhs + read.lhs, run.rhs + read.rhs});
+        runs.swap(longer);
+        result += place[d] * spatial[d].output_stride;
+      }
+      ForEachBlock(runs, result, f);
+    } while (NextIndex(sizes, absl::MakeSpan(place)));
+  }
+};
+
+ProductSums SumsOfConvolution(const OpContext& op) {
+  const Attributes& attributes = op.instruction.attributes();
+  const auto& labels = std::get<ConvDimLabels>(*attributes.Find(Attr::kDimLabels));
+  const absl::Span<const WindowDim> window = attributes.Window(Attr::kWindow);
+  const Shape &input = op.literal(0).shape(), &kernel = op.literal(1).shape();
+  const DimVector result_strides = RowMajorStrides(op.shape.dimensions());
+
+  ProductSums sums;
+  DimList lhs, rhs;
+  lhs.Add(input, labels.input_batch);
+  for (int64_t d : labels.input_spatial) lhs.Add(input, d);
+  lhs.Add(input, labels.input_feature);
+  rhs.Add(kernel, labels.kernel_output_feature);
+  for (int64_t d : labels.kernel_spatial) rhs.Add(kernel, d);
+  rhs.Add(kernel, labels.kernel_input_feature);
+  sums.lhs = lhs;
+  sums.rhs = rhs;
+
+  Convolution convolution;
+  convolution.feature_groups = attributes.Integer(Attr::kFeatureGroupCount, 1);
+  convolution.batch_groups = attributes.Integer(Attr::kBatchGroupCount, 1);
+  convolution.groups = convolution.feature_groups * convolution.batch_groups;
+  convolution.output_batch = op.shape.dimension(labels.output_batch);
+  convolution.output_batch_stride = result_strides[labels.output_batch];
+  convolution.group_outputs = op.shape.dimension(labels.output_feature) / convolution.groups;
+  convolution.output_feature_stride = result_strides[labels.output_feature];
+  convolution.group_inputs = kernel.dimension(labels.kernel_input_feature);
+  // Steps of the arranged operands, innermost spatial dimension first.
+  convolution.spatial.resize(window.size());
+  int64_t input_step = input.dimension(labels.input_feature);
+  int64_t kernel_step = convolution.group_inputs;
+  for (size_t d = window.size(); d-- > 0;) {
+    const int64_t output = labels.output_spatial[d];
+    const int64_t input_size = input.dimension(labels.input_spatial[d]);
+    convolution.spatial[d] = {window[d],
+                              input_size,
+                              input_step,
+                              kernel_step,
+                              op.shape.dimension(output),
+                              result_strides[output]};
+    input_step *= input_size;
+    kernel_step *= window[d].size;
+  }
+  convolution.image_size = input_step;
+  convolution.column_size = kernel_step;
+
+  sums.length = convolution.group_inputs;
+  sums.column_size = convolution.column_size;
+  sums.for_each_block = [convolution](absl::FunctionRef<void(const ProductSums::Block&)> f) {
+    convolution.ForEachPlace(f);
+  };
+  return sums;
+}
+
+absl::Status EvaluateConvolution(const OpContext& op, Literal& result) {
+  if (!IsPlainConvolution(op.instruction.attributes())) {
+    return MakeError(ErrorClass::kUnsupported,
+                     StrCat(op.instruction.name(),
+                            ": the oracle does not evaluate backward or sparse convolutions"));
+  }
+  return EvaluateProductSums(op, SumsOfConvolution(op), result);
+}
+
+absl::Status BoundConvolution(const OpContext& op, Array& result) {
+  BoundProductSums(op, SumsOfConvolution(op), result);
+  return absl::OkStatus();
+}
+
+// Products, and the places of the kernel that are tried for each place of the result.
+int64_t ConvolutionCost(const OpContext& op) {
+  const Shape& kernel = op.literal(1).shape();
+  const auto& labels = std::get<ConvDimLabels>(*op.instruction.attributes().Find(Attr::kDimLabels));
+  double cost = static_cast<double>(op.count());
+  for (int64_t d = 0; d < kernel.rank(); ++d) {
+    if (d != labels.kernel_output_feature)
+      cost *= static_cast<double>(std::max<int64_t>(kernel.dimension(d), 1));
+  }
+  return cost > 9e18 ? std::numeric_limits<int64_t>::max() : static_cast<int64_t>(cost);
+}
+
+}  // namespace
+
+absl::Span<const OpEvaluation> ConvolutionEvaluations() {
+  static constexpr OpEvaluation kRows[] = {
+      {Opcode::kConvolution, EvaluateConvolution, BoundConvolution, nullptr, ConvolutionCost},
+  };
+  return kRows;
+}
+
+}  // namespace assay::reference

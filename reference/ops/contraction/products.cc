@@ -1,0 +1,161 @@
+// Plain sums of products. Document: operation semantics chapter 11, "Accumulation and result type".
+#include "reference/ops/contraction/products.h"
+
+#include "reference/bounds/liberties.h"
+#include "reference/scalar/arithmetic.h"
+#include "reference/scalar/double_double.h"
+#include "reference/values/complex.h"
+
+namespace assay::reference {
+namespace {
+
+// The arranged elements of an operand, as To.
+template <typename To>
+std::vector<To> Arranged(const Literal& operand, const DimList& dims) {
+  std::vector<To> values;
+  values.reserve(static_cast<size_t>(dims.Count()));
+  DispatchComplex(operand.element_type(), [&](auto tag) {
+    absl::Span<const typename decltype(tag)::type> in =
+        operand.data<typename decltype(tag)::type>();
+    if constexpr (std::is_same_v<To, std::complex<double>>) {
+      dims.ForEachPlace([&](int64_t at) { values.push_back({in[at].real(), in[at].imag()}); });
+    }
+  });
+  DispatchComputed(operand.element_type(), [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    absl::Span<const T> in = operand.data<T>();
+    if constexpr (!std::is_same_v<To, std::complex<double>>) {
+      dims.ForEachPlace([&](int64_t at) {
+        if constexpr (kIsReal<T>) {
+          values.push_back(static_cast<To>(Widen<double>(in[at])));
+        } else {
+          values.push_back(static_cast<To>(in[at]));
+        }
+      });
+    }
+  });
+  return values;
+}
+
+// result element = finish(sum of step(sum, a, b) over its products), which may also take its
+// place.
+template <typename To, typename Sum, typename T, typename Step, typename Finish>
+void SumUp(const OpContext& op, const ProductSums& sums, Literal& result, Step step,
+           Finish finish) {
+  const std::vector<To> lhs = Arranged<To>(op.literal(0), sums.lhs);
+  const std::vector<To> rhs = Arranged<To>(op.literal(1), sums.rhs);
+  absl::Span<T> out = result.data<T>();
+  sums.for_each_block([&](const ProductSums::Block& block) {
+    for (int64_t c = 0; c < block.columns; ++c) {
+      Sum sum{};
+      sums.ForEachProduct(block, c, [&](int64_t a, int64_t b) { step(sum, lhs[a], rhs[b]); });
+      const int64_t at = block.result + c * block.result_step;
+      if constexpr (std::is_invocable_v<Finish, Sum, int64_t>) {
+        out[at] = finish(std::move(sum), at);
+      } else {
+        out[at] = finish(sum);
+      }
+    }
+  });
+}
+
+// Products, rounded or not, added in an order of the liberties.
+template <typename T>
+void SumUpInOrder(const OpContext& op, const ProductSums& sums, Literal& result) {
+  using A = std::conditional_t<std::is_same_v<T, double>, double, float>;
+  const int64_t site = op.freedoms.liberties->Site(op.count());
+  SumUp<double, std::vector<std::pair<A, A>>, T>(
+      op, sums, result,
+      [](std::vector<std::pair<A, A>>& factors, double a, double b) {
+        factors.emplace_back(static_cast<A>(a), static_cast<A>(b));
+      },
+      [&](std::vector<std::pair<A, A>> factors, int64_t at) {
+        if (factors.empty()) return T{};
+        return Round<T>(op.freedoms.liberties->CombineProducts(factors, site + at));
+      });
+}
+
+template <typename T>
+void SumUpAs(const OpContext& op, const ProductSums& sums, Literal& result) {
+  if constexpr (kIsReal<T>) {
+    if (op.freedoms.liberties != nullptr) return SumUpInOrder<T>(op, sums, result);
+  }
+  if constexpr (std::is_same_v<T, double>) {
+    SumUp<double, DoubleDouble, T>(
+        op, sums, result, [](DoubleDouble& sum, double a, double b) { sum.AddProduct(a, b); },
+        [](const DoubleDouble& sum) { return sum.Rounded(); });
+  } else if constexpr (kIsReal<T>) {
+    SumUp<double, double, T>(
+        op, sums, result, [](double& sum, double a, double b) { sum += a * b; },
+        [](double sum) { return Round<T>(sum); });
+  } else if constexpr (kIsPred<T>) {
+    SumUp<uint64_t, uint64_t, T>(
+        op, sums, result, [](uint64_t& sum, uint64_t a, uint64_t b) { sum |= a & b; },
+        [](uint64_t sum) { return sum != 0; });
+  } else {
+    SumUp<uint64_t, uint64_t, T>(
+        op, sums, result, [](uint64_t& sum, uint64_t a, uint64_t b) { sum += a * b; },
+        [](uint64_t sum) { return static_cast<T>(sum); });
+  }
+}
+
+// (a + bi)(c + di): the sums of the four real products.
+template <typename Sum>
+struct ComplexSum {
+  Sum real{0.0}, imaginary{0.0};
+
+  static void AddProduct(double& sum, double a, double b) { sum += a * b; }
+  static void AddProduct(DoubleDouble& sum, double a, double b) { sum.AddProduct(a, b); }
+  static double Rounded(double sum) { return sum; }
+  static double Rounded(const DoubleDouble& sum) { return sum.Rounded(); }
+
+  void Add(std::complex<double> a, std::complex<double> b) {
+    AddProduct(real, a.real(), b.real());
+    AddProduct(real, -a.imag(), b.imag());
+    AddProduct(imaginary, a.real(), b.imag());
+    AddProduct(imaginary, a.imag(), b.real());
+  }
+};
+
+template <typename C>
+void SumUpComplex(const OpContext& op, const ProductSums& sums, Literal& result) {
+  using T = typename C::value_type;
+  using Sum = ComplexSum<std::conditional_t<std::is_same_v<T, double>, DoubleDouble, double>>;
+  SumUp<std::complex<double>, Sum, C>(
+      op, sums, result,
+      [](Sum& sum, std::complex<double> a, std::complex<double> b) { sum.Add(a, b); },
+      [](const Sum& sum) {
+        return C(static_cast<T>(Sum::Rounded(sum.real)),
+                 static_cast<T>(Sum::Rounded(sum.imaginary)));
+      });
+}
+
+}  // namespace
+
+void DimList::Add(const Shape& shape, int64_t d) {
+  sizes.push_back(shape.dimension(d));
+  strides.push_back(RowMajorStrides(shape.dimensions())[d]);
+}
+
+int64_t DimList::Count() const {
+  int64_t count = 1;
+  for (int64_t size : sizes) count *= size;
+  return count;
+}
+
+absl::Status EvaluateProductSums(const OpContext& op, const ProductSums& sums, Literal& result) {
+  const bool complex = IsComplex(op.type());
+  for (int64_t k : {0, 1}) {
+    const ElementType type = op.literal(k).element_type();
+    const bool has_meaning = complex ? IsComplex(type) : IsComputed(type);
+    if (!has_meaning || (IsFloat(type) && !IsFloat(op.type()))) return UnsupportedType(op, type);
+  }
+  const bool summed = DispatchComplex(
+      op.type(), [&](auto tag) { SumUpComplex<typename decltype(tag)::type>(op, sums, result); });
+  const bool done = summed || DispatchComputed(op.type(), [&](auto tag) {
+                      SumUpAs<typename decltype(tag)::type>(op, sums, result);
+                    });
+  return done ? absl::OkStatus() : UnsupportedType(op, op.type());
+}
+
+}  // namespace assay::reference

@@ -1,0 +1,236 @@
+// Ops that run other computations. Document: operation semantics chapter 14.
+#include <optional>
+
+#include "absl/container/flat_hash_set.h"
+#include "reference/bounds/elements.h"
+#include "reference/interpreter/interpreter.h"
+#include "spec/base/strings.h"
+
+namespace assay::reference {
+namespace {
+
+std::vector<Value> Arguments(const OpContext& op) {
+  std::vector<Value> arguments;
+  for (const Value* operand : op.operands) arguments.push_back(*operand);
+  return arguments;
+}
+
+// The body with the operands for its parameters.
+absl::StatusOr<Value> ApplyBody(Interpreter& interpreter, const OpContext& op) {
+  return interpreter.Run(*op.instruction.callee(), Arguments(op));
+}
+
+// `value` or `other`, element by element.
+Value Hull(const Value& value, const Value& other, MemoryMeter& memory) {
+  if (value.IsTuple()) {
+    std::vector<Value> elements;
+    for (size_t i = 0; i < value.elements.size(); ++i)
+      elements.push_back(Hull(value.elements[i], other.elements[i], memory));
+    return Value::Tuple(std::move(elements));
+  }
+  Array merged = *value.array;
+  HullArrays(*other.array, merged);
+  return MakeValue(std::move(merged), memory);
+}
+
+// Trips that are followed one by one after it became unclear whether the loop still runs: so many,
+// and in a loop within such a loop, or around others, where the work is a product of such numbers,
+// beyond the end of the plain loop not many more than the plain loop makes.
+constexpr int64_t kMaxUnclearTrips = 256;
+constexpr int64_t kFewTrips = 16;
+// Rounds of making what still changes undecided; each round that does not end it adds an element.
+constexpr int kMaxWideningRounds = 64;
+
+// Makes the elements of `state` undecided that `next` describes otherwise. True if there were any.
+bool Widen(Value& state, const Value& next, MemoryMeter& memory) {
+  if (state.IsTuple()) {
+    bool changed = false;
+    for (size_t i = 0; i < state.elements.size(); ++i)
+      changed = Widen(state.elements[i], next.elements[i], memory) || changed;
+    return changed;
+  }
+  Array widened = *state.array;
+  bool changed = false;
+  for (int64_t i = 0; i < widened.literal.element_count(); ++i) {
+    if (IsUndecided(widened, i) || SameBound(widened, *next.array, i)) continue;
+    SetUndecided(widened, i);
+    changed = true;
+  }
+  if (changed) state = MakeValue(std::move(widened), memory);
+  return changed;
+}
+
+// Whether the computation, or one that it calls, has a loop.
+bool HasLoop(const Computation& computation) {
+  std::vector<const Computation*> called = {&computation};
+  absl::flat_hash_set<const Computation*> seen = {&computation};
+  while (!called.empty()) {
+    const Computation& next = *called.back();
+    called.pop_back();
+    for (const Instruction* instruction : next) {
+      if (instruction->opcode() == Opcode::kWhile) return true;
+      for (const Computation* callee : instruction->callees())
+        if (seen.insert(callee).second) called.push_back(callee);
+    }
+  }
+  return false;
+}
+
+bool HasTokens(const Shape& shape) {
+  if (!shape.IsTuple()) return !shape.IsArray();
+  return std::any_of(shape.elements().begin(), shape.elements().end(), HasTokens);
+}
+
+// The loop from a state on at which rounding decides whether it goes on. Every trip that some legal
+// evaluation makes is followed, with what the state may be then; the result may be each of the
+// states at which one may stop.
+class UnclearLoop {
+ public:
+  UnclearLoop(Interpreter& interpreter, const OpContext& op) : interpreter_(interpreter), op_(op) {}
+
+  // `state` is the first unclear one, after so many trips.
+  absl::StatusOr<Value> Run(Value state, int64_t clear_trips) {
+    int64_t most = kMaxUnclearTrips;
+    const bool is_nested = interpreter_.unclear_loops() > 0 || HasLoop(*op_.instruction.callee(1));
+    struct Level {
+      int& loops;
+      explicit Level(int& count) : loops(count) { ++loops; }
+      ~Level() { --loops; }
+    } level(interpreter_.unclear_loops());
+    for (int64_t trip = 0; trip < most || !plain_ended_; ++trip) {
+      if (is_nested && !plain_ended_)
+        most = std::min(kMaxUnclearTrips, 2 * trip + clear_trips + kFewTrips);
+      absl::StatusOr<bool> more = Look(state);
+      if (!more.ok()) return more.status();
+      if (!*more) return *std::move(result_);
+      absl::StatusOr<Value> next = Body(state);
+      if (!next.ok()) return next.status();
+      state = *std::move(next);
+    }
+    // Every later state lies inside one that the body maps into itself.
+    for (int round = 0; round < kMaxWideningRounds; ++round) {
+      absl::StatusOr<Value> next = Body(state);
+      if (!next.ok()) return next.status();
+      if (Widen(state, *next, interpreter_.memory())) continue;
+      absl::StatusOr<bool> more = Look(state);
+      if (!more.ok()) return more.status();
+      return *std::move(result_);
+    }
+    return Inconclusive(StrCat("how often the loop ", op_.instruction.name(),
+                               " runs depends on rounding, and no state holds for all its trips"));
+  }
+
+ private:
+  // Keeps `state` if the loop may end there; whether it may go on.
+  absl::StatusOr<bool> Look(const Value& state) {
+    if (absl::Status status = interpreter_.budget().Take(1); !status.ok()) return status;
+    absl::StatusOr<Value> proceed = interpreter_.Run(*op_.instruction.callee(0), {state});
+    if (!proceed.ok()) return proceed.status();
+    const Array& outcome = *proceed->array;
+    const bool plain = outcome.literal.data<bool>()[0];
+    if (outcome.Certain()) {
+      if (!plain) Keep(state, true);
+      return plain;
+    }
+    Keep(state, !plain);
+    return true;
+  }
+
+  // The plain value of the result is the state at which the plain loop ends.
+  void Keep(const Value& state, bool plain_ends) {
+    const bool is_plain = plain_ends && !plain_ended_;
+    plain_ended_ = plain_ended_ || plain_ends;
+    if (!result_.has_value()) {
+      result_ = state;
+    } else if (is_plain) {
+      result_ = Hull(state, *result_, interpreter_.memory());
+    } else {
+      result_ = Hull(*result_, state, interpreter_.memory());
+    }
+  }
+
+  absl::StatusOr<Value> Body(const Value& state) {
+    if (absl::Status status = interpreter_.budget().Take(1); !status.ok()) return status;
+    return interpreter_.Run(*op_.instruction.callee(1), {state});
+  }
+
+  Interpreter& interpreter_;
+  const OpContext& op_;
+  std::optional<Value> result_;
+  bool plain_ended_ = false;
+};
+
+// state := init; while condition(state): state := body(state).
+absl::StatusOr<Value> ApplyWhile(Interpreter& interpreter, const OpContext& op) {
+  const Computation &condition = *op.instruction.callee(0), &body = *op.instruction.callee(1);
+  std::vector<Value> state = {*op.operands[0]};
+  for (int64_t trips = 0;; ++trips) {
+    if (absl::Status status = interpreter.budget().Take(1); !status.ok()) return status;
+    absl::StatusOr<Value> proceed = interpreter.Run(condition, state);
+    if (!proceed.ok()) return proceed.status();
+    if (!proceed->array->Certain()) {
+      if (interpreter.HasEffects(body) || interpreter.HasEffects(condition) ||
+          HasTokens(op.instruction.shape())) {
+        return Inconclusive(StrCat("whether the loop ", op.instruction.name(),
+                                   " with its effects goes on depends on rounding"));
+      }
+      return UnclearLoop(interpreter, op).Run(std::move(state[0]), trips);
+    }
+    if (!proceed->array->literal.data<bool>()[0]) return state[0];
+    absl::StatusOr<Value> next = interpreter.Run(body, state);
+    if (!next.ok()) return next.status();
+    state[0] = *std::move(next);
+  }
+}
+
+// The branch that the code of operand 0 selects: true is branch 0; an index out of range is the
+// last one.
+int64_t BranchOf(const OpContext& op, uint64_t code) {
+  const auto branches = static_cast<int64_t>(op.instruction.callees().size());
+  if (IsPred(op.literal(0).element_type())) return code != 0 ? 0 : 1;
+  const auto index = static_cast<int64_t>(static_cast<int32_t>(code));
+  return index < 0 || index >= branches ? branches - 1 : index;
+}
+
+absl::StatusOr<Value> RunBranch(Interpreter& interpreter, const OpContext& op, int64_t branch) {
+  const Computation& computation = *op.instruction.callee(branch);
+  if (computation.parameter_count() == 0) return interpreter.Run(computation, {});
+  return interpreter.Run(computation, {*op.operands[branch + 1]});
+}
+
+absl::StatusOr<Value> ApplyConditional(Interpreter& interpreter, const OpContext& op) {
+  const int64_t chosen = BranchOf(op, op.literal(0).GetBits(0));
+  if (!op.array(0).Certain()) {
+    for (const Computation* branch : op.instruction.callees()) {
+      if (!interpreter.HasEffects(*branch)) continue;
+      return Inconclusive(StrCat("which branch of ", op.instruction.name(),
+                                 " with its effects is taken depends on rounding"));
+    }
+  }
+  absl::StatusOr<Value> result = RunBranch(interpreter, op, chosen);
+  if (!result.ok() || op.array(0).Certain()) return result;
+  // An undecided index may select any branch.
+  std::vector<bool> possible(op.instruction.callees().size(), CodesOf(op.array(0), 0).empty());
+  for (uint64_t code : CodesOf(op.array(0), 0)) possible[BranchOf(op, code)] = true;
+  for (size_t branch = 0; branch < possible.size(); ++branch) {
+    if (!possible[branch] || static_cast<int64_t>(branch) == chosen) continue;
+    absl::StatusOr<Value> other = RunBranch(interpreter, op, static_cast<int64_t>(branch));
+    if (!other.ok()) return other.status();
+    result = Hull(*result, *other, interpreter.memory());
+  }
+  return result;
+}
+
+}  // namespace
+
+absl::Span<const OpEvaluation> ControlFlowEvaluations() {
+  static constexpr OpEvaluation kRows[] = {
+      {Opcode::kCall, nullptr, nullptr, ApplyBody},
+      {Opcode::kFusion, nullptr, nullptr, ApplyBody},
+      {Opcode::kWhile, nullptr, nullptr, ApplyWhile},
+      {Opcode::kConditional, nullptr, nullptr, ApplyConditional},
+  };
+  return kRows;
+}
+
+}  // namespace assay::reference

@@ -1,0 +1,42 @@
+// Ops that carry values without looking at them. Document: operation semantics chapter 4 and 17.
+#include "reference/interpreter/interpreter.h"
+#include "spec/base/strings.h"
+
+namespace assay::reference {
+namespace {
+
+absl::StatusOr<Value> ApplyTuple(Interpreter&, const OpContext& op) {
+  std::vector<Value> elements;
+  elements.reserve(op.operands.size());
+  for (const Value* operand : op.operands) elements.push_back(*operand);
+  return Value::Tuple(std::move(elements));
+}
+
+absl::StatusOr<Value> ApplyGetTupleElement(Interpreter&, const OpContext& op) {
+  return op.operands[0]->elements[op.instruction.tuple_index()];
+}
+
+// optimization-barrier, domain and copies of tuples return what they get.
+absl::StatusOr<Value> ApplyIdentity(Interpreter&, const OpContext& op) { return *op.operands[0]; }
+
+// Parameters and constants are read by the interpreter before it looks at rows.
+absl::StatusOr<Value> ApplyRead(Interpreter&, const OpContext& op) {
+  return absl::InternalError(StrCat(op.instruction.name(), ": evaluated as an op"));
+}
+
+}  // namespace
+
+absl::Span<const OpEvaluation> StructureEvaluations() {
+  static constexpr OpEvaluation kRows[] = {
+      {Opcode::kParameter, nullptr, nullptr, ApplyRead},
+      {Opcode::kConstant, nullptr, nullptr, ApplyRead},
+      {Opcode::kTuple, nullptr, nullptr, ApplyTuple},
+      {Opcode::kGetTupleElement, nullptr, nullptr, ApplyGetTupleElement},
+      {Opcode::kCopy, nullptr, nullptr, ApplyIdentity},
+      {Opcode::kOptBarrier, nullptr, nullptr, ApplyIdentity},
+      {Opcode::kDomain, nullptr, nullptr, ApplyIdentity},
+  };
+  return kRows;
+}
+
+}  // namespace assay::reference

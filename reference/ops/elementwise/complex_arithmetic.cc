@@ -1,0 +1,168 @@
+// Ops on complex numbers that are exact or defined by float arithmetic on their parts. Documents:
+// operation semantics chapters 5, 6 and 8.
+#include "reference/bounds/components.h"
+#include "reference/bounds/elements.h"
+#include "reference/scalar/compare.h"
+#include "reference/values/complex.h"
+#include "reference/values/elementwise.h"
+
+namespace assay::reference {
+namespace {
+
+// Evaluates into a literal what `kApply` makes of an array.
+using ApplyPartsFn = absl::Status (*)(const OpContext& op, bool bounding, Array& result);
+
+template <ApplyPartsFn kApply>
+absl::Status Evaluate(const OpContext& op, Literal& result) {
+  Array values{Literal(op.shape)};
+  if (absl::Status status = kApply(op, false, values); !status.ok()) return status;
+  result = std::move(values.literal);
+  return absl::OkStatus();
+}
+
+template <ApplyPartsFn kApply>
+absl::Status Bound(const OpContext& op, Array& result) {
+  return kApply(op, true, result);
+}
+
+template <Opcode kOpcode>
+absl::Status ApplyEachPart(const OpContext& op, bool bounding, Array& result) {
+  return ApplyByParts(op, kOpcode, bounding, result);
+}
+
+// (a + b i)(c + d i) = (a c - b d) + (a d + b c) i, every product and every sum rounded.
+absl::Status EvaluateMultiply(const OpContext& op, Literal& result) {
+  DispatchComplex(op.type(), [&](auto tag) {
+    using T = typename decltype(tag)::type::value_type;
+    MapBinary<std::complex<T>>(op.literal(0), op.literal(1), result,
+                               [](std::complex<T> x, std::complex<T> y) {
+                                 const T ac = x.real() * y.real(), bd = x.imag() * y.imag();
+                                 const T ad = x.real() * y.imag(), bc = x.imag() * y.real();
+                                 return std::complex<T>(ac - bd, ad + bc);
+                               });
+  });
+  return absl::OkStatus();
+}
+
+absl::Status BoundMultiply(const OpContext& op, Array& result) {
+  const Array a = PartOf(op.array(0), Part::kReal), b = PartOf(op.array(0), Part::kImaginary);
+  const Array c = PartOf(op.array(1), Part::kReal), d = PartOf(op.array(1), Part::kImaginary);
+  const PartArithmetic parts(op, true);
+  absl::Status status;
+  auto apply = [&](Opcode opcode, const Array& x, const Array& y) {
+    absl::StatusOr<Array> values = parts.Apply(opcode, a.literal.shape(), {&x, &y});
+    if (values.ok()) return *std::move(values);
+    status = values.status();
+    return x;
+  };
+  const Array ac = apply(Opcode::kMultiply, a, c), bd = apply(Opcode::kMultiply, b, d);
+  const Array ad = apply(Opcode::kMultiply, a, d), bc = apply(Opcode::kMultiply, b, c);
+  SetPart(apply(Opcode::kSubtract, ac, bd), Part::kReal, result);
+  SetPart(apply(Opcode::kAdd, ad, bc), Part::kImaginary, result);
+  return status;
+}
+
+// Equal if both parts are.
+absl::Status ApplyCompare(const OpContext& op, bool bounding, Array& result) {
+  const Array a = Components(op.array(0)), b = Components(op.array(1));
+  Shape shape = a.literal.shape();
+  shape.set_element_type(ElementType::kPred);
+  absl::StatusOr<Array> parts =
+      PartArithmetic(op, bounding).Apply(Opcode::kCompare, shape, {&a, &b});
+  if (!parts.ok()) return parts.status();
+  const bool all = DirectionOf(op.instruction) == Direction::kEq;
+  auto joined = [all](uint64_t x, uint64_t y) { return all ? x & y : x | y; };
+  for (int64_t i = 0; i < op.count(); ++i) {
+    result.literal.SetBits(
+        i, joined(parts->literal.GetBits(2 * i), parts->literal.GetBits(2 * i + 1)));
+    if (parts->Certain()) continue;
+    std::vector<uint64_t> outcomes;
+    for (uint64_t x : CodesOf(*parts, 2 * i))
+      for (uint64_t y : CodesOf(*parts, 2 * i + 1)) outcomes.push_back(joined(x, y));
+    SetCodes(result, i, std::move(outcomes));
+  }
+  return absl::OkStatus();
+}
+
+// Complex to complex part by part; a real number becomes the real part; to any other type the real
+// part is converted.
+absl::Status ApplyConvert(const OpContext& op, bool bounding, Array& result) {
+  const bool from_complex = IsComplex(op.literal(0).element_type());
+  const bool to_complex = IsComplex(op.type());
+  if (from_complex && to_complex) return ApplyByParts(op, Opcode::kConvert, bounding, result);
+  const Array real = from_complex ? PartOf(op.array(0), Part::kReal) : op.array(0);
+  const Shape shape = Shape::Array(ComponentType(op.type()), op.shape.dimensions());
+  absl::StatusOr<Array> converted =
+      PartArithmetic(op, bounding).Apply(Opcode::kConvert, shape, {&real});
+  if (!converted.ok()) return converted.status();
+  if (to_complex) {
+    SetPart(*converted, Part::kReal, result);  // the other part is +0
+    return absl::OkStatus();
+  }
+  std::memcpy(result.literal.bytes().data(), converted->literal.bytes().data(),
+              result.literal.bytes().size());
+  result.bounds = std::move(converted->bounds);
+  result.choices = std::move(converted->choices);
+  return absl::OkStatus();
+}
+
+// A float is its own real part, and its imaginary part is +0.
+template <Part kPart>
+absl::Status ApplyPart(const OpContext& op, bool, Array& result) {
+  if (IsComplex(op.literal(0).element_type())) {
+    Array part = PartOf(op.array(0), kPart);
+    std::memcpy(result.literal.bytes().data(), part.literal.bytes().data(),
+                result.literal.bytes().size());
+    result.bounds = std::move(part.bounds);
+  } else if (kPart == Part::kReal) {
+    std::memcpy(result.literal.bytes().data(), op.literal(0).bytes().data(),
+                result.literal.bytes().size());
+    result.bounds = op.array(0).bounds;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ApplyComplex(const OpContext& op, bool, Array& result) {
+  const Array &real = op.array(0), &imaginary = op.array(1);
+  SetPart(real, Part::kReal, result);
+  SetPart(imaginary, Part::kImaginary, result);
+  // Both parts of one element that is judged by a property make it whole again.
+  for (const auto& [i, part] : real.origins) {
+    const auto other = imaginary.origins.find(i);
+    if (part.piece != Origin::kReal || other == imaginary.origins.end()) continue;
+    const Origin& rest = other->second;
+    if (rest.piece == Origin::kImaginary && rest.property == part.property &&
+        rest.part == part.part && rest.index == part.index)
+      result.origins.insert_or_assign(i, Origin{part.property, part.part, part.index});
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Span<const OpEvaluation> ComplexPartEvaluations() {
+  static constexpr OpEvaluation kRows[] = {
+      {Opcode::kReal, Evaluate<ApplyPart<Part::kReal>>, Bound<ApplyPart<Part::kReal>>, nullptr,
+       nullptr, true},
+      {Opcode::kImag, Evaluate<ApplyPart<Part::kImaginary>>, Bound<ApplyPart<Part::kImaginary>>,
+       nullptr, nullptr, true},
+      {Opcode::kComplex, Evaluate<ApplyComplex>, Bound<ApplyComplex>},
+  };
+  return kRows;
+}
+
+absl::Span<const OpEvaluation> ComplexArithmeticEvaluations() {
+  static constexpr OpEvaluation kRows[] = {
+      {Opcode::kAdd, Evaluate<ApplyEachPart<Opcode::kAdd>>, Bound<ApplyEachPart<Opcode::kAdd>>},
+      {Opcode::kSubtract, Evaluate<ApplyEachPart<Opcode::kSubtract>>,
+       Bound<ApplyEachPart<Opcode::kSubtract>>},
+      {Opcode::kNegate, Evaluate<ApplyEachPart<Opcode::kNegate>>,
+       Bound<ApplyEachPart<Opcode::kNegate>>},
+      {Opcode::kMultiply, EvaluateMultiply, BoundMultiply},
+      {Opcode::kCompare, Evaluate<ApplyCompare>, Bound<ApplyCompare>},
+      {Opcode::kConvert, Evaluate<ApplyConvert>, Bound<ApplyConvert>, nullptr, nullptr, true},
+  };
+  return kRows;
+}
+
+}  // namespace assay::reference

@@ -1,0 +1,369 @@
+// Complex functions: evaluated wide, rounded part by part; legal errors are relative to the modulus
+// (class NORM of operation semantics 0.3), so both parts of a result get the same radius. Results
+// of infinite or NaN parts are unspecified but where the documents say otherwise. Documents:
+// operation semantics chapters 5 and 6.
+#include "reference/bounds/components.h"
+#include "reference/bounds/elements.h"
+#include "reference/scalar/complex_ops.h"
+#include "reference/values/complex.h"
+#include "reference/values/elementwise.h"
+#include "spec/ops/op_table.h"
+
+namespace assay::reference {
+namespace {
+
+template <typename Op>
+absl::Status EvaluateUnaryFunction(const OpContext& op, Literal& result) {
+  DispatchComplex(op.type(), [&](auto tag) {
+    using C = typename decltype(tag)::type;
+    using W = std::complex<Wide<typename C::value_type>>;
+    MapUnary<C>(op.literal(0), result, [](C z) { return C(Op::Value(W(z))); });
+  });
+  return absl::OkStatus();
+}
+
+template <typename Op>
+absl::Status EvaluateBinaryFunction(const OpContext& op, Literal& result) {
+  DispatchComplex(op.type(), [&](auto tag) {
+    using C = typename decltype(tag)::type;
+    using W = std::complex<Wide<typename C::value_type>>;
+    MapBinary<C>(op.literal(0), op.literal(1), result,
+                 [](C x, C y) { return C(Op::Value(W(x), W(y))); });
+  });
+  return absl::OkStatus();
+}
+
+double BudgetOf(const OpContext& op) {
+  const NumericContract& contract = Info(op.instruction.opcode()).numeric;
+  return op.freedoms.xla_budgets ? contract.xla.complex : contract.strict.complex;
+}
+
+// What an op may read of one complex element: a disc, or parts that are not finite or not known.
+template <typename T>
+struct Disc {
+  using W = Wide<T>;
+  Range<W> real, imaginary;
+
+  Disc(const OpContext& op, const Array& components, int64_t i)
+      : real(Seen<T>(op.freedoms, components, 2 * i)),
+        imaginary(Seen<T>(op.freedoms, components, 2 * i + 1)) {}
+  // Both parts are numbers.
+  bool IsFinite() const {
+    constexpr uint32_t kNotNumbers =
+        kNotFinite | kUndecided | kMayBeNan | kMayBePosInf | kMayBeNegInf;
+    return ((real.flags | imaginary.flags) & kNotNumbers) == 0;
+  }
+  bool IsZero() const { return IsFinite() && centre() == std::complex<W>(0) && reach() == 0; }
+  // The sign of a zero part matters on branch cuts.
+  bool HasKnownSigns() const { return ((real.flags | imaginary.flags) & kZeroSignFree) == 0; }
+  bool IsNan() const { return IsNanPart(real) && IsNanPart(imaginary); }
+  static bool IsNanPart(const Range<W>& x) { return x.flags == (kNotFinite | kMayBeNan); }
+  std::complex<W> centre() const { return {real.centre, imaginary.centre}; }
+  W reach() const {
+    return real.radius == 0 && imaginary.radius == 0
+               ? W{0}
+               : std::hypot(real.radius, imaginary.radius) * (1 + kSlop<W>);
+  }
+};
+
+// Stores a result within k (eps scale + tiny) of a value that is itself off by at most `growth`.
+template <typename T>
+void FinishDisc(Array& result, int64_t i, std::complex<Wide<T>> value, Wide<T> growth,
+                Wide<T> scale, double k) {
+  using W = Wide<T>;
+  const W radius = growth +
+                   static_cast<W>(k) * (2 * UnitRoundoff<T>() * (scale + growth) + Tiny<T>()) +
+                   (scale + std::abs(value)) * 64 * kSlop<W>;
+  const W limit = static_cast<W>(std::numeric_limits<T>::max());
+  if (!(std::abs(value) + radius < limit)) {  // too large, infinite or NaN: unspecified
+    SetUndecided(result, i);
+    return;
+  }
+  Store(result, 2 * i, Range<W>{value.real(), radius, kZeroSignFree}, 0);
+  Store(result, 2 * i + 1, Range<W>{value.imag(), radius, kZeroSignFree}, 0);
+}
+
+template <typename T>
+void StoreZero(Array& result, int64_t i) {
+  for (int64_t slot : {2 * i, 2 * i + 1})
+    Store(result, slot, Range<Wide<T>>{0, 0, kZeroSignFree}, 0);
+}
+
+// Zero goes to zero exactly.
+template <typename Op>
+inline constexpr bool kKeepsZero =
+    std::is_same_v<Op, ComplexSqrt> || std::is_same_v<Op, ComplexCbrt> ||
+    std::is_same_v<Op, ComplexSine> || std::is_same_v<Op, ComplexTan> ||
+    std::is_same_v<Op, ComplexTanh> || std::is_same_v<Op, ComplexSign> ||
+    std::is_same_v<Op, ComplexLog1p> || std::is_same_v<Op, ComplexSinh> ||
+    std::is_same_v<Op, ComplexAsin> || std::is_same_v<Op, ComplexAsinh> ||
+    std::is_same_v<Op, ComplexAtanh>;
+// The side of a cut through zero or below it is the sign of the imaginary part.
+template <typename Op>
+inline constexpr bool kHasCut =
+    std::is_same_v<Op, ComplexSqrt> || std::is_same_v<Op, ComplexRsqrt> ||
+    std::is_same_v<Op, ComplexCbrt> || std::is_same_v<Op, ComplexLog> ||
+    std::is_same_v<Op, ComplexLog1p> || std::is_same_v<Op, ComplexAsin> ||
+    std::is_same_v<Op, ComplexAcos> || std::is_same_v<Op, ComplexAsinh> ||
+    std::is_same_v<Op, ComplexAcosh> || std::is_same_v<Op, ComplexAtanh>;
+
+// True when the documents say what becomes of an element that is no number, or of a pole.
+template <typename Op, typename T>
+bool FinishSpecial(const OpContext& op, Array& result, int64_t i, const Disc<T>& z) {
+  using W = Wide<T>;
+  if (z.IsNan()) return true;  // both parts NaN: so are those of the plain value
+  if constexpr (std::is_same_v<Op, ComplexExp>) {
+    // exp(-inf + b i) is zero in modulus.
+    if (z.real.flags == (kNotFinite | kMayBeNegInf) &&
+        (z.imaginary.flags & ~uint32_t{kZeroSignFree}) == 0) {
+      StoreZero<T>(result, i);
+      return true;
+    }
+  }
+  if constexpr (std::is_same_v<Op, ComplexSign>) {
+    if (Disc<T>::IsNanPart(z.real) || Disc<T>::IsNanPart(z.imaginary)) return true;
+  }
+  if constexpr (std::is_same_v<Op, ComplexLog>) {
+    // log(0) is (-inf, an angle by the signs of the zeros).
+    if (z.IsZero() && z.HasKnownSigns()) {
+      const W angle = std::atan2(z.imaginary.centre, z.real.centre);
+      const W radius = std::fabs(angle) * (static_cast<W>(BudgetOf(op)) * 2 * UnitRoundoff<T>());
+      Store(result, 2 * i + 1, Range<W>{angle, radius, 0}, 0);
+      return true;
+    }
+  }
+  return false;
+}
+
+template <typename Op>
+absl::Status BoundUnaryFunction(const OpContext& op, Array& result) {
+  const Array operand = Components(op.array(0));
+  DispatchComplex(op.type(), [&](auto tag) {
+    using T = typename decltype(tag)::type::value_type;
+    const double k = BudgetOf(op);
+    MakeBounds(result);
+    for (int64_t i = 0; i < op.count(); ++i) {
+      const Disc<T> z(op, operand, i);
+      if (FinishSpecial<Op, T>(op, result, i, z)) continue;
+      const bool on_unknown_side = kHasCut<Op> && !z.HasKnownSigns() && !z.IsZero();
+      if (!z.IsFinite() || on_unknown_side) {
+        SetUndecided(result, i);
+      } else if (kKeepsZero<Op> && z.IsZero()) {
+        StoreZero<T>(result, i);
+      } else {
+        const auto value = Op::Value(z.centre());
+        auto scale = Op::Scale(z.centre(), value);
+        if (op.freedoms.xla_budgets) scale *= Op::Cancellation(z.centre(), value);
+        FinishDisc<T>(result, i, value, Op::Growth(z.centre(), z.reach()), scale, k);
+      }
+    }
+  });
+  return absl::OkStatus();
+}
+
+// The modulus: no overflow or underflow on the way; infinite if a part is, else NaN if a part is.
+absl::Status EvaluateAbs(const OpContext& op, Literal& result) {
+  DispatchComplex(op.literal(0).element_type(), [&](auto tag) {
+    using C = typename decltype(tag)::type;
+    using T = typename C::value_type;
+    MapUnary<C>(op.literal(0), result, [](C z) {
+      return static_cast<T>(std::hypot(Wide<T>(z.real()), Wide<T>(z.imag())));
+    });
+  });
+  return absl::OkStatus();
+}
+
+absl::Status BoundAbs(const OpContext& op, Array& result) {
+  const Array operand = Components(op.array(0));
+  DispatchComplex(op.literal(0).element_type(), [&](auto tag) {
+    using T = typename decltype(tag)::type::value_type;
+    using W = Wide<T>;
+    constexpr double kInfinity = std::numeric_limits<double>::infinity();
+    const double ulps = BudgetOf(op);
+    for (int64_t i = 0; i < op.count(); ++i) {
+      const Disc<T> z(op, operand, i);
+      if (z.IsFinite()) {
+        if (z.IsZero()) continue;
+        const Range<W> modulus{std::hypot(z.real.centre, z.imaginary.centre), z.reach(), 0};
+        FinishFunction<T>(op.freedoms, result, i, modulus, ulps, 0, kInfinity);
+      } else if (!z.real.Single() || !z.imaginary.Single()) {
+        SetUndecided(result, i);
+      } else if (op.freedoms.xla_budgets &&
+                 Disc<T>::IsNanPart(z.real) != Disc<T>::IsNanPart(z.imaginary)) {
+        // The documents warn that XLA makes a NaN of an infinity beside a NaN.
+        SetUndecided(result, i);
+      }
+    }
+  });
+  return absl::OkStatus();
+}
+
+// Binary functions.
+
+// Nonzero / 0: infinite parts by the products of the signs.
+template <typename T>
+void FinishDivisionByZero(Array& result, int64_t i, const Disc<T>& x, const Disc<T>& y) {
+  SetUndecided(result, i);
+  if (!x.IsFinite() || !y.HasKnownSigns()) return;
+  const bool negative = std::signbit(y.real.centre);
+  int64_t slot = 2 * i;
+  for (const Range<Wide<T>>* part : {&x.real, &x.imaginary}) {
+    if (part->low() > 0 || part->high() < 0) {
+      const bool up = (part->low() > 0) != negative;
+      Store(result, slot, Range<Wide<T>>{0, 0, kNotFinite | (up ? kMayBePosInf : kMayBeNegInf)}, 0);
+    }
+    ++slot;
+  }
+  if (x.IsZero()) {
+    for (int64_t k : {2 * i, 2 * i + 1})
+      Store(result, k, Range<Wide<T>>{0, 0, kNotFinite | kMayBeNan}, 0);
+  }
+}
+
+absl::Status EvaluateDivide(const OpContext& op, Literal& result) {
+  DispatchComplex(op.type(), [&](auto tag) {
+    using C = typename decltype(tag)::type;
+    using T = typename C::value_type;
+    using W = std::complex<Wide<T>>;
+    MapBinary<C>(op.literal(0), op.literal(1), result, [](C x, C y) {
+      constexpr T kInfinity = std::numeric_limits<T>::infinity();
+      const bool is_number = !std::isnan(x.real()) && !std::isnan(x.imag());
+      if (y == C(0) && is_number) {
+        const T pole = std::copysign(kInfinity, y.real());
+        return C(pole * x.real(), pole * x.imag());
+      }
+      const bool infinite_divisor = std::isinf(y.real()) || std::isinf(y.imag());
+      if (infinite_divisor && std::isfinite(x.real()) && std::isfinite(x.imag())) return C(0, 0);
+      return C(ComplexDivide::Value(W(x), W(y)));
+    });
+  });
+  return absl::OkStatus();
+}
+
+// The documents' budget holds where moduli lie within [sqrt(tiny), sqrt(max)].
+template <typename T>
+bool IsModerate(Wide<T> modulus) {
+  using F = FormatOf<T>;
+  return modulus >= PowerOfTwo<Wide<T>>(F::kMinExponent / 2) &&
+         modulus <= PowerOfTwo<Wide<T>>(F::kMaxExponent / 2);
+}
+
+absl::Status BoundDivide(const OpContext& op, Array& result) {
+  const Array dividend = Components(op.array(0)), divisor = Components(op.array(1));
+  DispatchComplex(op.type(), [&](auto tag) {
+    using T = typename decltype(tag)::type::value_type;
+    const double k = BudgetOf(op);
+    MakeBounds(result);
+    for (int64_t i = 0; i < op.count(); ++i) {
+      const Disc<T> x(op, dividend, i), y(op, divisor, i);
+      const bool infinite_divisor =
+          y.real.Single() && y.imaginary.Single() &&
+          ((y.real.flags | y.imaginary.flags) & (kMayBePosInf | kMayBeNegInf)) != 0 &&
+          ((y.real.flags | y.imaginary.flags) & kMayBeNan) == 0;
+      if (y.IsZero()) {
+        FinishDivisionByZero<T>(result, i, x, y);
+      } else if (x.IsFinite() && infinite_divisor) {
+        StoreZero<T>(result, i);
+      } else if (!x.IsFinite() || !y.IsFinite()) {
+        if (!x.IsNan() || !y.IsNan()) SetUndecided(result, i);
+      } else {
+        const auto value = ComplexDivide::Value(x.centre(), y.centre());
+        const auto size = std::abs(x.centre()), quotient = std::abs(value);
+        if ((size != 0 && (!IsModerate<T>(size) || !IsModerate<T>(quotient))) ||
+            !IsModerate<T>(std::abs(y.centre()))) {
+          SetUndecided(result, i);
+          continue;
+        }
+        FinishDisc<T>(result, i, value,
+                      ComplexDivide::Growth(x.centre(), y.centre(), value, x.reach(), y.reach()),
+                      quotient, k);
+      }
+    }
+  });
+  return absl::OkStatus();
+}
+
+// Where the documents leave x^y and atan2 open.
+template <typename W>
+bool IsUnspecified(ComplexPower, std::complex<W> x, std::complex<W> y) {
+  if (x == std::complex<W>(0)) return y != std::complex<W>(0) && !(y.imag() == 0 && y.real() > 0);
+  return !(std::abs(y * std::log(x)) <= 50);
+}
+template <typename W>
+bool IsUnspecified(ComplexAtan2, std::complex<W> y, std::complex<W> x) {
+  const W size = std::norm(x) + std::norm(y);
+  return !(std::abs(x * x + y * y) > size / 1024);
+}
+
+// The sign of a zero imaginary part chooses a side of the logarithm's cut, where the real part does
+// not decide.
+template <typename T>
+bool IsOnUnknownSide(ComplexPower, const Disc<T>& x) {
+  return !x.HasKnownSigns() && x.real.low() <= 0;
+}
+template <typename T>
+bool IsOnUnknownSide(ComplexAtan2, const Disc<T>& x) {
+  return !x.HasKnownSigns();
+}
+
+template <typename Op>
+absl::Status BoundBinaryFunction(const OpContext& op, Array& result) {
+  const Array first = Components(op.array(0)), second = Components(op.array(1));
+  DispatchComplex(op.type(), [&](auto tag) {
+    using T = typename decltype(tag)::type::value_type;
+    const double k = BudgetOf(op);
+    MakeBounds(result);
+    for (int64_t i = 0; i < op.count(); ++i) {
+      const Disc<T> x(op, first, i), y(op, second, i);
+      if (x.IsNan() && y.IsNan()) continue;
+      if (!x.IsFinite() || !y.IsFinite() || IsUnspecified(Op{}, x.centre(), y.centre()) ||
+          IsOnUnknownSide<T>(Op{}, x)) {
+        SetUndecided(result, i);
+        continue;
+      }
+      const auto value = Op::Value(x.centre(), y.centre());
+      const auto growth = Op::Growth(x.centre(), y.centre(), value, x.reach(), y.reach());
+      FinishDisc<T>(result, i, value, growth, std::abs(value), k);
+    }
+  });
+  return absl::OkStatus();
+}
+
+template <typename Op>
+constexpr OpEvaluation Unary(Opcode opcode) {
+  return {opcode, EvaluateUnaryFunction<Op>, BoundUnaryFunction<Op>};
+}
+
+}  // namespace
+
+absl::Span<const OpEvaluation> ComplexFunctionEvaluations() {
+  static constexpr OpEvaluation kRows[] = {
+      {Opcode::kAbs, EvaluateAbs, BoundAbs},
+      Unary<ComplexSign>(Opcode::kSign),
+      Unary<ComplexExp>(Opcode::kExponential),
+      Unary<ComplexExpm1>(Opcode::kExponentialMinusOne),
+      Unary<ComplexLog>(Opcode::kLog),
+      Unary<ComplexLog1p>(Opcode::kLogPlusOne),
+      Unary<ComplexSqrt>(Opcode::kSqrt),
+      Unary<ComplexRsqrt>(Opcode::kRsqrt),
+      Unary<ComplexCbrt>(Opcode::kCbrt),
+      Unary<ComplexSine>(Opcode::kSine),
+      Unary<ComplexCosine>(Opcode::kCosine),
+      Unary<ComplexTan>(Opcode::kTan),
+      Unary<ComplexTanh>(Opcode::kTanh),
+      Unary<ComplexLogistic>(Opcode::kLogistic),
+      Unary<ComplexAcos>(Opcode::kAcos),
+      Unary<ComplexAcosh>(Opcode::kAcosh),
+      Unary<ComplexAsin>(Opcode::kAsin),
+      Unary<ComplexAsinh>(Opcode::kAsinh),
+      Unary<ComplexAtanh>(Opcode::kAtanh),
+      Unary<ComplexSinh>(Opcode::kSinh),
+      Unary<ComplexCosh>(Opcode::kCosh),
+      {Opcode::kDivide, EvaluateDivide, BoundDivide},
+      {Opcode::kPower, EvaluateBinaryFunction<ComplexPower>, BoundBinaryFunction<ComplexPower>},
+      {Opcode::kAtan2, EvaluateBinaryFunction<ComplexAtan2>, BoundBinaryFunction<ComplexAtan2>},
+  };
+  return kRows;
+}
+
+}  // namespace assay::reference

@@ -1,0 +1,145 @@
+// SelectAndScatter. Document: operation semantics chapter 10, SelectAndScatter.
+#include <algorithm>
+
+#include "reference/bounds/elements.h"
+#include "reference/ops/indexing/scattered_fold.h"
+#include "reference/ops/reduction/windows.h"
+
+namespace assay::reference {
+namespace {
+
+// The element of every window that survives: select(choice, candidate) keeps the choice.
+class Selection {
+ public:
+  Selection(Interpreter& interpreter, const OpContext& op, const WindowTerms& windows)
+      : interpreter_(interpreter),
+        operand_(op.array(0)),
+        select_(*op.instruction.callee(0)),
+        windows_(windows) {}
+
+  absl::StatusOr<Destinations> Run() {
+    constexpr int64_t kTogether = 1 << 14;
+    const int64_t count = windows_.results();
+    Destinations chosen;
+    chosen.plain.assign(count, -1);
+    for (int64_t first = 0; first < count; first += kTogether) {
+      absl::Status status = Choose(first, std::min(count, first + kTogether), chosen);
+      if (!status.ok()) return status;
+    }
+    return chosen;
+  }
+
+ private:
+  // The windows from `first` to `last`: all together, one candidate of each at a time.
+  absl::Status Choose(int64_t first, int64_t last, Destinations& chosen) {
+    std::vector<IndexMap> lists(last - first);
+    size_t longest = 0;
+    for (int64_t o = first; o < last; ++o) {
+      IndexMap& list = lists[o - first];
+      windows_.List(o, list);
+      if (!list.empty()) chosen.plain[o] = list[0];
+      longest = std::max(longest, list.size());
+    }
+    std::vector<bool> suspect(last - first, false);
+    for (size_t k = 1; k < longest; ++k) {
+      IndexMap open, choices, candidates;
+      for (int64_t o = first; o < last; ++o) {
+        if (lists[o - first].size() <= k) continue;
+        open.push_back(o);
+        choices.push_back(chosen.plain[o]);
+        candidates.push_back(lists[o - first][k]);
+      }
+      absl::StatusOr<Value> keep = Keeps(choices, candidates);
+      if (!keep.ok()) return keep.status();
+      const Array& answers = *keep->array;
+      for (size_t i = 0; i < open.size(); ++i) {
+        const auto at = static_cast<int64_t>(i);
+        if (answers.literal.GetBits(at) == 0) chosen.plain[open[i]] = candidates[i];
+        if (answers.choices.contains(at)) suspect[open[i] - first] = true;
+      }
+    }
+    for (int64_t o = first; o < last; ++o) {
+      if (!suspect[o - first]) continue;
+      if (absl::Status status = AddPossible(o, lists[o - first], chosen); !status.ok())
+        return status;
+    }
+    return absl::OkStatus();
+  }
+
+  absl::StatusOr<Value> Keeps(const IndexMap& choices, const IndexMap& candidates) {
+    const auto count = static_cast<int64_t>(choices.size());
+    if (absl::Status status = interpreter_.budget().Take(count); !status.ok()) return status;
+    MemoryMeter& memory = interpreter_.memory();
+    const Value arguments[] = {PickElements(operand_, choices, memory),
+                               PickElements(operand_, candidates, memory)};
+    absl::StatusOr<std::vector<Value>> keep =
+        ApplyToElements(interpreter_, select_, arguments, {count});
+    if (!keep.ok()) return keep.status();
+    return std::move((*keep)[0]);
+  }
+
+  // Every element of window o that no other one beats with certainty. Pairs are many: of a window
+  // too large for them, every element.
+  absl::Status AddPossible(int64_t o, const IndexMap& list, Destinations& chosen) {
+    constexpr size_t kMostCompared = 1024;
+    if (chosen.unsure.empty()) chosen.unsure.resize(chosen.plain.size());
+    chosen.unsure[o] = true;
+    if (list.size() > kMostCompared) {
+      for (int64_t element : list) chosen.possible.push_back({element, o});
+      return absl::OkStatus();
+    }
+    IndexMap earlier, later;
+    std::vector<std::pair<size_t, size_t>> pairs;
+    for (size_t a = 0; a < list.size(); ++a) {
+      for (size_t b = a + 1; b < list.size(); ++b) {
+        earlier.push_back(list[a]);
+        later.push_back(list[b]);
+        pairs.push_back({a, b});
+      }
+    }
+    absl::StatusOr<Value> keep = Keeps(earlier, later);
+    if (!keep.ok()) return keep.status();
+    std::vector<bool> beaten(list.size(), false);
+    for (size_t i = 0; i < pairs.size(); ++i) {
+      const auto at = static_cast<int64_t>(i);
+      if (keep->array->choices.contains(at)) continue;
+      const bool kept = keep->array->literal.GetBits(at) != 0;
+      beaten[kept ? pairs[i].second : pairs[i].first] = true;
+    }
+    for (size_t k = 0; k < list.size(); ++k)
+      if (!beaten[k] || list[k] == chosen.plain[o]) chosen.possible.push_back({list[k], o});
+    return absl::OkStatus();
+  }
+
+  Interpreter& interpreter_;
+  const Array& operand_;
+  const Computation& select_;
+  const WindowTerms& windows_;
+};
+
+// Every element of `result` is the scalar.
+absl::Status Fill(const Array& scalar, Array& result) {
+  const IndexMap zeros(result.literal.element_count(), 0);
+  if (!scalar.Certain()) MoveBounds(scalar, zeros, result);
+  return MoveElements(scalar.literal, zeros, result.literal);
+}
+
+}  // namespace
+
+absl::StatusOr<Value> ApplySelectAndScatter(Interpreter& interpreter, const OpContext& op) {
+  const Literal& source = op.literal(1);
+  for (int64_t need : {op.shape.ByteSize(), 8 * source.element_count()})
+    if (absl::Status status = interpreter.memory().Check(need); !status.ok()) return status;
+  const WindowTerms windows(op.literal(0).shape(),
+                            op.instruction.attributes().Window(Attr::kWindow),
+                            source.shape().dimensions());
+  if (absl::Status status = windows.TakeSteps(interpreter.budget()); !status.ok()) return status;
+  absl::StatusOr<Destinations> destinations = Selection(interpreter, op, windows).Run();
+  if (!destinations.ok()) return destinations.status();
+  Array initial{Literal(op.shape)};
+  if (absl::Status status = Fill(op.array(2), initial); !status.ok()) return status;
+  return CombineScattered(interpreter, op, *op.instruction.callee(1), {&initial}, {&op.array(1)},
+                          *destinations, /*unique=*/false);
+}
+
+}  // namespace assay::reference

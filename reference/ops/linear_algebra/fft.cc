@@ -1,0 +1,343 @@
+// Fft. Document: operation semantics chapter 11, Fft.
+#include <cmath>
+#include <complex>
+#include <limits>
+#include <numbers>
+
+#include "reference/bounds/components.h"
+#include "reference/bounds/elements.h"
+#include "reference/bounds/liberties.h"
+
+namespace assay::reference {
+namespace {
+
+enum class FftKind : int64_t { kFft, kIfft, kRfft, kIrfft };
+
+// What an fft transforms: batches of arrays of `lengths`, the last of them maybe half a spectrum.
+struct Transform {
+  FftKind kind;
+  DimVector lengths;  // in the time domain
+  int64_t batches = 1;
+  int64_t total = 1;                // product of the lengths
+  int64_t input_size, output_size;  // elements of one array
+
+  explicit Transform(const OpContext& op)
+      : kind(static_cast<FftKind>(op.instruction.attributes().Integer(Attr::kFftType))) {
+    for (int64_t length : op.instruction.attributes().Integers(Attr::kFftLength)) {
+      lengths.push_back(length);
+      total *= length;
+    }
+    const Shape& input = op.literal(0).shape();
+    input_size = output_size = 1;
+    for (int64_t d = 0; d < input.rank(); ++d) {
+      if (d < input.rank() - static_cast<int64_t>(lengths.size())) {
+        batches *= input.dimension(d);
+      } else {
+        input_size *= input.dimension(d);
+        output_size *= op.shape.dimension(d);
+      }
+    }
+  }
+  bool inverse() const { return kind == FftKind::kIfft || kind == FftKind::kIrfft; }
+  int64_t half() const {
+    return lengths.back() / 2 + 1;
+  }  // kept values of a real signal's spectrum
+};
+
+// exp(2 pi i k / n), exact at the quarters of the circle.
+template <typename W>
+std::complex<W> UnitRoot(int64_t k, int64_t n) {
+  static constexpr int kQuarters[4][2] = {{1, 0}, {0, 1}, {-1, 0}, {0, -1}};
+  if (4 * k % n == 0) return {W(kQuarters[4 * k / n % 4][0]), W(kQuarters[4 * k / n % 4][1])};
+  const long double angle = 2 * std::numbers::pi_v<long double> * static_cast<long double>(k) /
+                            static_cast<long double>(n);
+  return {static_cast<W>(std::cos(angle)), static_cast<W>(std::sin(angle))};
+}
+
+// The transforms of lines of one length.
+template <typename W>
+class LineTransform {
+ public:
+  using C = std::complex<W>;
+
+  LineTransform(int64_t length, bool inverse) : length_(length), inverse_(inverse) {
+    for (int64_t k = 0; k < length; ++k) {
+      const C root = UnitRoot<W>(k, length);
+      roots_.push_back(inverse ? root : std::conj(root));
+    }
+  }
+
+  // X[k] = sum of x[n] exp(-2 pi i n k / N); the inverse conjugates the roots and divides by N.
+  void Apply(std::vector<C>& line) const {
+    line = Sum(line.data(), 1, length_);
+    if (!inverse_) return;
+    for (C& x : line) x /= static_cast<W>(length_);
+  }
+
+ private:
+  // The sums over every `step`-th value, `n` of them. With n = p m and p its least prime factor,
+  // they are made of p sums over m values.
+  std::vector<C> Sum(const C* x, int64_t step, int64_t n) const {
+    if (n == 1) return {x[0]};
+    int64_t p = 2;
+    while (n % p != 0) p = p * p > n ? n : p + 1;
+    const int64_t m = n / p;
+    std::vector<std::vector<C>> parts;
+    for (int64_t r = 0; r < p; ++r) parts.push_back(Sum(x + r * step, step * p, m));
+    std::vector<C> sums(static_cast<size_t>(n));
+    for (int64_t k = 0; k < n; ++k)
+      for (int64_t r = 0; r < p; ++r) sums[k] += parts[r][k % m] * roots_[r * k % n * step];
+    return sums;
+  }
+
+  int64_t length_;
+  bool inverse_;
+  std::vector<C> roots_;
+};
+
+// Transforms `values`, of the given sizes, along one dimension.
+template <typename W>
+void AlongDimension(std::vector<std::complex<W>>& values, const DimVector& sizes, size_t d,
+                    bool inverse) {
+  int64_t outer = 1, inner = 1;
+  for (size_t k = 0; k < d; ++k) outer *= sizes[k];
+  for (size_t k = d + 1; k < sizes.size(); ++k) inner *= sizes[k];
+  const int64_t n = sizes[d];
+  const LineTransform<W> transform(n, inverse);
+  std::vector<std::complex<W>> line(static_cast<size_t>(n));
+  for (int64_t o = 0; o < outer; ++o) {
+    for (int64_t i = 0; i < inner; ++i) {
+      for (int64_t k = 0; k < n; ++k) line[k] = values[(o * n + k) * inner + i];
+      transform.Apply(line);
+      for (int64_t k = 0; k < n; ++k) values[(o * n + k) * inner + i] = line[k];
+      line.resize(static_cast<size_t>(n));
+    }
+  }
+}
+
+// One array: real signals have zero imaginary parts; what comes back from irfft is real.
+template <typename W>
+std::vector<std::complex<W>> TransformArray(const Transform& transform,
+                                            std::vector<std::complex<W>> values) {
+  const size_t last = transform.lengths.size() - 1;
+  const int64_t length = transform.lengths[last];
+  DimVector sizes = transform.lengths;
+  const int64_t rows = length == 0 ? 0 : transform.total / length;
+  if (transform.kind == FftKind::kIrfft) {
+    sizes[last] = transform.half();
+    for (size_t d = 0; d < last; ++d) AlongDimension(values, sizes, d, true);
+    // The other half of each line's spectrum is the conjugate of this one.
+    std::vector<std::complex<W>> whole(static_cast<size_t>(transform.total));
+    for (int64_t row = 0; row < rows; ++row) {
+      const std::complex<W>* from = values.data() + row * transform.half();
+      std::complex<W>* to = whole.data() + row * length;
+      for (int64_t k = 0; k < length; ++k) {
+        const int64_t mirrored = length - k;
+        to[k] = k < transform.half() ? from[k] : std::conj(from[mirrored]);
+        if (k == 0 || k == mirrored) to[k] = to[k].real();
+      }
+    }
+    values = std::move(whole);
+    sizes[last] = length;
+    AlongDimension(values, sizes, last, true);
+    return values;
+  }
+  AlongDimension(values, sizes, last, transform.inverse());
+  if (transform.kind == FftKind::kRfft) {
+    std::vector<std::complex<W>> half;
+    for (int64_t row = 0; row < rows; ++row)
+      for (int64_t k = 0; k < transform.half(); ++k) half.push_back(values[row * length + k]);
+    values = std::move(half);
+    sizes[last] = transform.half();
+  }
+  for (size_t d = 0; d < last; ++d) AlongDimension(values, sizes, d, transform.inverse());
+  return values;
+}
+
+// Calls f(batch, exact result) for every array. `seen(slot)` gives the parts of the operand's
+// elements: the imaginary one only if the operand is complex.
+template <typename W, typename Seen, typename F>
+void ForEachTransform(const Transform& transform, Seen seen, F f) {
+  const bool real_input = transform.kind == FftKind::kRfft;
+  for (int64_t batch = 0; batch < transform.batches; ++batch) {
+    std::vector<std::complex<W>> values(static_cast<size_t>(transform.input_size));
+    for (int64_t i = 0; i < transform.input_size; ++i) {
+      const int64_t at = batch * transform.input_size + i;
+      values[i] = real_input ? std::complex<W>(seen(at), 0)
+                             : std::complex<W>(seen(2 * at), seen(2 * at + 1));
+    }
+    if (transform.total == 0) continue;
+    f(batch, TransformArray<W>(transform, std::move(values)));
+  }
+}
+
+// Calls f(slot of the result, value) for the parts of one array's result.
+template <typename W, typename F>
+void ForEachSlot(const Transform& transform, int64_t batch,
+                 const std::vector<std::complex<W>>& values, F f) {
+  const bool real_output = transform.kind == FftKind::kIrfft;
+  for (int64_t i = 0; i < transform.output_size; ++i) {
+    const int64_t at = batch * transform.output_size + i;
+    if (real_output) {
+      f(at, values[i].real());
+    } else {
+      f(2 * at, values[i].real());
+      f(2 * at + 1, values[i].imag());
+    }
+  }
+}
+
+Literal PartsOf(const Literal& literal) {
+  return IsComplex(literal.element_type()) ? Components(literal) : literal;
+}
+Array PartsOf(const Array& array) {
+  return IsComplex(array.literal.element_type()) ? Components(array) : array;
+}
+
+// Uses the contract up: every part of the result is off by as much as it may be when all are.
+template <typename W>
+void UseContract(const Transform& transform, Liberties& liberties, W unit,
+                 std::vector<std::complex<W>>& values) {
+  W squares = 0;
+  const bool real_output = transform.kind == FftKind::kIrfft;
+  for (std::complex<W>& value : values) {
+    if (real_output) value = value.real();
+    squares += std::norm(value);
+  }
+  const W parts = static_cast<W>(values.size()) * (real_output ? 1 : 2);
+  // A little less: the result is rounded afterwards.
+  const W budget = 8 * (1 + std::log2(static_cast<W>(transform.total))) - 1;
+  const W step = unit * budget * std::sqrt(squares / parts);
+  const int64_t site = liberties.Site(2 * static_cast<int64_t>(values.size()));
+  for (size_t i = 0; i < values.size(); ++i) {
+    const int64_t slot = site + 2 * static_cast<int64_t>(i);
+    const W real = liberties.IsUp(slot) ? step : -step;
+    const W imaginary = liberties.IsUp(slot + 1) ? step : -step;
+    values[i] += std::complex<W>(real, real_output ? 0 : imaginary);
+  }
+}
+
+template <typename T>
+void TransformAll(const OpContext& op, Literal& result) {
+  const Transform transform(op);
+  const Literal operand = PartsOf(op.literal(0));
+  Literal parts = PartsOf(result);
+  absl::Span<T> out = parts.data<T>();
+  ForEachTransform<Wide<T>>(
+      transform, [&](int64_t slot) { return Widen<Wide<T>>(operand.data<T>()[slot]); },
+      [&](int64_t batch, std::vector<std::complex<Wide<T>>> values) {
+        if (op.freedoms.liberties != nullptr && transform.total > 1)
+          UseContract(transform, *op.freedoms.liberties, UnitRoundoff<T>(), values);
+        ForEachSlot(transform, batch, values,
+                    [&](int64_t slot, Wide<T> value) { out[slot] = Round<T>(value); });
+      });
+  if (!parts.bytes().empty())
+    std::memcpy(result.bytes().data(), parts.bytes().data(), parts.bytes().size());
+}
+
+// The contract bounds the norm of the error of one array's result: 8 u (1 + log2 N) times the norm
+// of the exact result, which by Parseval is that of the operand times sqrt(N), or divided by it. No
+// element can be off by more. To that the operand's own radii add up.
+template <typename T>
+void BoundAll(const OpContext& op, Array& result) {
+  using W = Wide<T>;
+  const Transform transform(op);
+  if (transform.total <= 1) {
+    // One value stays what it is; rfft adds and irfft drops an imaginary part.
+    if (op.array(0).bounds.empty()) return;
+    if (op.literal(0).element_type() == op.type()) {
+      result.bounds = op.array(0).bounds;
+    } else {
+      MakeUndecided(result);
+    }
+    return;
+  }
+  const Array operand = PartsOf(op.array(0));
+  Array parts = PartsOf(result);
+  parts.bounds.clear();
+  const bool real_input = transform.kind == FftKind::kRfft;
+  const int64_t input_slots = transform.input_size * (real_input ? 1 : 2);
+  const int64_t output_slots = transform.output_size * (transform.kind == FftKind::kIrfft ? 1 : 2);
+  const W n = static_cast<W>(transform.total);
+  const W scale = !transform.inverse()                ? W{1}
+                  : transform.kind == FftKind::kIrfft ? 2 / n  // each value and its mirror image
+                                                      : 1 / n;
+  const W least = op.freedoms.flush ? Tiny<T>() : UlpAt<T>(0);
+  auto seen = [&](int64_t slot) { return Seen<T>(op.freedoms, operand, slot); };
+  ForEachTransform<Wide<T>>(
+      transform, [&](int64_t slot) { return seen(slot).centre; },
+      [&](int64_t batch, const auto& values) {
+        W largest = 0, squares = 0, propagated = 0;
+        bool finite = true;
+        for (int64_t i = 0; i < input_slots; ++i) {
+          const Range<W> x = seen(batch * input_slots + i);
+          finite = finite && (x.flags & ~uint32_t{kZeroSignFree}) == 0;
+          largest = std::max(largest, std::fabs(x.centre) + x.radius);
+          propagated += x.radius;
+        }
+        for (int64_t i = 0; finite && largest > 0 && i < input_slots; ++i) {
+          const Range<W> x = seen(batch * input_slots + i);
+          const W part = (std::fabs(x.centre) + x.radius) / largest;
+          squares += part * part;
+        }
+        const W norm = largest * std::sqrt(squares * n) * scale;
+        const W radius =
+            8 * UnitRoundoff<T>() * (1 + std::log2(n)) * norm + propagated * scale + n * least;
+        if (!finite || !std::isfinite(radius)) {
+          for (int64_t i = 0; i < output_slots; ++i) SetUndecided(parts, batch * output_slots + i);
+          return;
+        }
+        ForEachSlot(transform, batch, values, [&](int64_t slot, W value) {
+          FinishExact<T>(op.freedoms, parts, slot, WithOverflow<T>({value, radius, 0}));
+        });
+      });
+  result.bounds = std::move(parts.bounds);
+}
+
+template <typename F>
+bool DispatchComponent(ElementType type, F f) {
+  const ElementType component = ComponentType(type);
+  if (component != ElementType::kF32 && component != ElementType::kF64) return false;
+  if (component == ElementType::kF32) f(TypeTag<float>{});
+  if (component == ElementType::kF64) f(TypeTag<double>{});
+  return true;
+}
+
+absl::Status EvaluateFft(const OpContext& op, Literal& result) {
+  const bool done = DispatchComponent(
+      op.type(), [&](auto tag) { TransformAll<typename decltype(tag)::type>(op, result); });
+  return done ? absl::OkStatus() : UnsupportedType(op, op.type());
+}
+
+absl::Status BoundFft(const OpContext& op, Array& result) {
+  DispatchComponent(op.type(),
+                    [&](auto tag) { BoundAll<typename decltype(tag)::type>(op, result); });
+  return absl::OkStatus();
+}
+
+// Values times the prime factors of the lengths.
+int64_t FftCost(const OpContext& op) {
+  if (op.literal(0).element_count() == 0) return 0;
+  double factors = 1;
+  double elements =
+      static_cast<double>(op.count()) + static_cast<double>(op.literal(0).element_count());
+  for (int64_t length : op.instruction.attributes().Integers(Attr::kFftLength)) {
+    int64_t rest = length;
+    for (int64_t p = 2; p * p <= rest; ++p)
+      for (; rest % p == 0; rest /= p) factors += static_cast<double>(p);
+    factors += static_cast<double>(rest);
+  }
+  const double cost = factors * elements;
+  return cost > 9e18 ? std::numeric_limits<int64_t>::max() : static_cast<int64_t>(cost);
+}
+
+}  // namespace
+
+absl::Span<const OpEvaluation> FftEvaluations() {
+  static constexpr OpEvaluation kRows[] = {
+      {Opcode::kFft, EvaluateFft, BoundFft, nullptr, FftCost},
+  };
+  return kRows;
+}
+
+}  // namespace assay::reference

@@ -1,0 +1,134 @@
+// Document: operation semantics chapter 11, Cholesky and TriangularSolve.
+#include "reference/ops/linear_algebra/linear_algebra.h"
+
+#include <limits>
+
+namespace assay::reference {
+namespace {
+
+int64_t BatchCount(const Shape& shape) {
+  int64_t count = 1;
+  for (int64_t d = 0; d + 2 < shape.rank(); ++d) count *= shape.dimension(d);
+  return count;
+}
+
+template <typename E>
+void FactorAll(const OpContext& op, bool lower, Literal& result) {
+  using S = typename Scalar<E>::WideNumber;
+  const CholeskyFactor factor(op, lower);
+  const int64_t n = factor.order;
+  for (int64_t batch = 0; batch < factor.batches; ++batch) {
+    const E* in = op.literal(0).data<E>().data() + batch * n * n;
+    E* out = result.data<E>().data() + batch * n * n;
+    Matrix<S> a(n, n), l(n, n);
+    for (int64_t i = 0; i < n; ++i)
+      for (int64_t j = 0; j <= i; ++j) a(i, j) = factor.OfUpper(WidenNumber(in[factor.At(i, j)]));
+    const bool positive = FactorCholesky(a, l) == n;
+    for (int64_t i = 0; i < n; ++i)
+      for (int64_t j = 0; j <= i; ++j)
+        out[factor.At(i, j)] = RoundNumber<E>(i == j ? l(i, i) : factor.OfUpper(l(i, j)));
+    const double quiet = std::numeric_limits<double>::quiet_NaN();
+    S nan(quiet);
+    if constexpr (!std::is_floating_point_v<S>) nan.imag(quiet);
+    // Not positive definite: no factor, which the whole matrix says.
+    for (int64_t i = 0; !positive && i < n * n; ++i) out[i] = RoundNumber<E>(nan);
+  }
+}
+
+template <typename E>
+void SolveAll(const OpContext& op, const TriangularSystem& system, Literal& result) {
+  using S = typename Scalar<E>::WideNumber;
+  const int64_t n = system.order, columns = system.solutions;
+  for (int64_t batch = 0; batch < system.batches; ++batch) {
+    const E* a = op.literal(0).data<E>().data() + batch * n * n;
+    const E* b = op.literal(1).data<E>().data() + batch * n * columns;
+    E* out = result.data<E>().data() + batch * n * columns;
+    Matrix<S> l(n, n), x(n, columns);
+    for (int64_t i = 0; i < n; ++i) {
+      for (int64_t j = 0; j < i; ++j) l(i, j) = system.OfA(WidenNumber(a[system.InA(i, j)]));
+      l(i, i) = system.unit_diagonal ? S{1} : system.OfA(WidenNumber(a[system.InA(i, i)]));
+      for (int64_t c = 0; c < columns; ++c) x(i, c) = WidenNumber(b[system.InB(i, c)]);
+    }
+    SolveLower(l, x);
+    for (int64_t i = 0; i < n; ++i)
+      for (int64_t c = 0; c < columns; ++c) out[system.InB(i, c)] = RoundNumber<E>(x(i, c));
+  }
+}
+
+bool IsLower(const OpContext& op) { return op.instruction.attributes().Flag(Attr::kLower); }
+
+absl::Status EvaluateCholesky(const OpContext& op, Literal& result) {
+  return FactorMatrices(op, IsLower(op), result);
+}
+absl::Status BoundCholesky(const OpContext& op, Array& result) {
+  return BoundFactors(op, IsLower(op), result);
+}
+absl::Status EvaluateTriangularSolve(const OpContext& op, Literal& result) {
+  return SolveSystems(op, TriangularSystem(op), result);
+}
+absl::Status BoundTriangularSolve(const OpContext& op, Array& result) {
+  return BoundSystems(op, TriangularSystem(op), result);
+}
+
+// Every element of the result is made from a row of a matrix at most.
+int64_t RowPerElement(const OpContext& op) {
+  const Shape& a = op.literal(0).shape();
+  const double cost =
+      static_cast<double>(op.count()) * static_cast<double>(a.dimension(a.rank() - 1) + 1);
+  return cost > 9e18 ? std::numeric_limits<int64_t>::max() : static_cast<int64_t>(cost);
+}
+
+}  // namespace
+
+absl::Status FactorMatrices(const OpContext& op, bool lower, Literal& result) {
+  const bool done = DispatchNumber(
+      op.type(), [&](auto tag) { FactorAll<typename decltype(tag)::type>(op, lower, result); });
+  return done ? absl::OkStatus() : UnsupportedType(op, op.type());
+}
+
+absl::Status SolveSystems(const OpContext& op, const TriangularSystem& system, Literal& result) {
+  const bool done = DispatchNumber(
+      op.type(), [&](auto tag) { SolveAll<typename decltype(tag)::type>(op, system, result); });
+  return done ? absl::OkStatus() : UnsupportedType(op, op.type());
+}
+
+CholeskyFactor::CholeskyFactor(const OpContext& op, bool is_lower)
+    : order(op.shape.dimension(op.shape.rank() - 1)),
+      batches(BatchCount(op.shape)),
+      lower(is_lower) {}
+
+TriangularSystem::TriangularSystem(const OpContext& op, const TriangularOptions& options)
+    : left(options.left),
+      unit_diagonal(options.unit_diagonal),
+      // x op(a) = b is op(a)ᵀ xᵀ = bᵀ.
+      transposed(options.transposed == options.left),
+      conjugated(options.conjugated),
+      backwards(options.lower == transposed) {
+  const Shape &a = op.literal(0).shape(), &b = op.shape;
+  order = a.dimension(a.rank() - 1);
+  solutions = b.dimension(b.rank() - (left ? 1 : 2));
+  batches = BatchCount(a);
+}
+
+TriangularSystem::TriangularSystem(const OpContext& op)
+    : TriangularSystem(op, [&op]() -> TriangularOptions {
+        const Attributes& attributes = op.instruction.attributes();
+        const std::string_view transpose =
+            WordAt(Attr::kTransposeA, attributes.Integer(Attr::kTransposeA));
+        return {.left = attributes.Flag(Attr::kLeftSide),
+                .lower = attributes.Flag(Attr::kLower),
+                .unit_diagonal = attributes.Flag(Attr::kUnitDiagonal),
+                .transposed = transpose != "NO_TRANSPOSE",
+                .conjugated = transpose == "ADJOINT"};
+      }()) {}
+
+absl::Span<const OpEvaluation> LinearAlgebraEvaluations() {
+  static constexpr OpEvaluation kRows[] = {
+      {Opcode::kCholesky, EvaluateCholesky, BoundCholesky, nullptr, RowPerElement},
+      {Opcode::kTriangularSolve, EvaluateTriangularSolve, BoundTriangularSolve, nullptr,
+       RowPerElement},
+  };
+  return kRows;
+}
+
+}  // namespace assay::reference

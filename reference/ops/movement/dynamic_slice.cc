@@ -1,0 +1,169 @@
+// Slices at run-time positions. Document: operation semantics chapter 9, DynamicSlice and
+// DynamicUpdateSlice.
+#include <algorithm>
+
+#include "reference/bounds/elements.h"
+#include "reference/values/index_map.h"
+
+namespace assay::reference {
+namespace {
+
+// `code` of an index operand as a start in [0, last]: a mathematical integer, so that a large
+// unsigned one goes to the upper end.
+int64_t ClampStart(ElementType type, uint64_t code, int64_t last) {
+  if (IsUnsigned(type)) return static_cast<int64_t>(std::min(code, static_cast<uint64_t>(last)));
+  const int unused = 64 - BitWidth(type);
+  const int64_t value = static_cast<int64_t>(code << unused) >> unused;
+  return std::clamp<int64_t>(value, 0, last);
+}
+
+// Where the start of dimension `d` is: a scalar operand of its own, or an element of the one vector
+// of 2017's form.
+struct StartPlace {
+  int64_t operand, element;
+};
+StartPlace PlaceOfStart(const OpContext& op, int64_t first, int64_t d) {
+  const bool vector = op.literal(first).shape().rank() == 1;
+  return vector ? StartPlace{first, d} : StartPlace{first + d, 0};
+}
+
+// Index operands of a dynamic slice of `whole` with `part`, beginning at operand `first`.
+DimVector Starts(const OpContext& op, int64_t first, const Shape& whole, const Shape& part) {
+  DimVector starts(whole.rank());
+  for (int64_t d = 0; d < whole.rank(); ++d) {
+    const StartPlace place = PlaceOfStart(op, first, d);
+    const Literal& index = op.literal(place.operand);
+    starts[d] = ClampStart(index.element_type(), index.GetBits(place.element),
+                           whole.dimension(d) - part.dimension(d));
+  }
+  return starts;
+}
+
+// Linear index in `whole` of every element of the box of shape `part` at `starts`.
+IndexMap BoxMap(const Shape& whole, const Shape& part, absl::Span<const int64_t> starts) {
+  const DimVector strides = RowMajorStrides(whole.dimensions());
+  IndexMap map(part.ElementCount());
+  DimVector index(part.rank(), 0);
+  const int64_t corner = LinearIndex(strides, starts);
+  for (int64_t& at : map) {
+    at = corner + LinearIndex(strides, index);
+    NextIndex(part.dimensions(), absl::MakeSpan(index));
+  }
+  return map;
+}
+
+absl::Status EvaluateDynamicSlice(const OpContext& op, Literal& result) {
+  const Shape& whole = op.literal(0).shape();
+  return MoveElements(op.literal(0), BoxMap(whole, op.shape, Starts(op, 1, whole, op.shape)),
+                      result);
+}
+
+absl::Status EvaluateDynamicUpdateSlice(const OpContext& op, Literal& result) {
+  const Literal& update = op.literal(1);
+  std::memcpy(result.bytes().data(), op.literal(0).bytes().data(), result.bytes().size());
+  const IndexMap box = BoxMap(op.shape, update.shape(), Starts(op, 2, op.shape, update.shape()));
+  const size_t width = StorageBytes(op.type());
+  for (size_t i = 0; i < box.size(); ++i) {
+    std::memcpy(result.bytes().data() + box[i] * width, update.bytes().data() + i * width, width);
+  }
+  return absl::OkStatus();
+}
+
+// Bounds. An index that is not unique gives several positions, and every element may be whatever
+// any of them says.
+
+// More positions than this are not listed; the result is undecided.
+constexpr size_t kMaxPositions = 256;
+
+// All starts that the index operands allow, the plain one first; empty: too many.
+std::vector<DimVector> AllStarts(const OpContext& op, int64_t first, const Shape& whole,
+                                 const Shape& part) {
+  std::vector<DimVector> all = {Starts(op, first, whole, part)};
+  for (int64_t d = 0; d < whole.rank(); ++d) {
+    const StartPlace place = PlaceOfStart(op, first, d);
+    const Array& index = op.array(place.operand);
+    auto it = index.choices.find(place.element);
+    if (it == index.choices.end()) continue;
+    const int64_t last = whole.dimension(d) - part.dimension(d);
+    std::vector<int64_t> candidates;
+    for (uint64_t code : it->second)
+      candidates.push_back(ClampStart(index.literal.element_type(), code, last));
+    if (it->second.empty()) {
+      if (last >= static_cast<int64_t>(kMaxPositions)) return {};
+      for (int64_t start = 0; start <= last; ++start) candidates.push_back(start);
+    }
+    std::sort(candidates.begin(), candidates.end());
+    candidates.erase(std::unique(candidates.begin(), candidates.end()), candidates.end());
+    const size_t before = all.size();
+    for (size_t i = 0; i < before; ++i) {
+      for (int64_t start : candidates) {
+        if (start == all[0][d]) continue;
+        DimVector starts = all[i];
+        starts[d] = start;
+        all.push_back(std::move(starts));
+        if (all.size() > kMaxPositions) return {};
+      }
+    }
+  }
+  return all;
+}
+
+absl::Status BoundDynamicSlice(const OpContext& op, Array& result) {
+  const Array& operand = op.array(0);
+  const Shape& whole = operand.literal.shape();
+  const std::vector<DimVector> all = AllStarts(op, 1, whole, op.shape);
+  if (all.empty()) {
+    MakeUndecided(result);
+    return absl::OkStatus();
+  }
+  if (all.size() == 1 && operand.Certain()) return absl::OkStatus();
+  MoveBounds(operand, BoxMap(whole, op.shape, all[0]), result);
+  for (size_t k = 1; k < all.size(); ++k) {
+    const IndexMap map = BoxMap(whole, op.shape, all[k]);
+    for (size_t i = 0; i < map.size(); ++i)
+      HullWith(operand, map[i], result, static_cast<int64_t>(i));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status BoundDynamicUpdateSlice(const OpContext& op, Array& result) {
+  const Array &operand = op.array(0), &update = op.array(1);
+  const std::vector<DimVector> all = AllStarts(op, 2, op.shape, update.literal.shape());
+  if (all.empty()) {
+    MakeUndecided(result);
+    return absl::OkStatus();
+  }
+  if (all.size() == 1 && operand.Certain() && update.Certain()) return absl::OkStatus();
+  // Elements of the plain box come from the update, all others from the operand.
+  MakeBounds(result);
+  if (!operand.Certain())
+    for (int64_t i = 0; i < op.count(); ++i) MoveBound(operand, i, result, i);
+  const IndexMap plain = BoxMap(op.shape, update.literal.shape(), all[0]);
+  for (size_t i = 0; i < plain.size(); ++i)
+    MoveBound(update, static_cast<int64_t>(i), result, plain[i]);
+  // Another position may put another element of the update there, or leave the operand's.
+  std::vector<bool> covered(op.count());
+  for (size_t k = 1; k < all.size(); ++k) {
+    const IndexMap map = BoxMap(op.shape, update.literal.shape(), all[k]);
+    covered.assign(op.count(), false);
+    for (size_t i = 0; i < map.size(); ++i) {
+      HullWith(update, static_cast<int64_t>(i), result, map[i]);
+      covered[map[i]] = true;
+    }
+    for (int64_t at : plain)
+      if (!covered[at]) HullWith(operand, at, result, at);
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Span<const OpEvaluation> DynamicSliceEvaluations() {
+  static constexpr OpEvaluation kRows[] = {
+      {Opcode::kDynamicSlice, EvaluateDynamicSlice, BoundDynamicSlice},
+      {Opcode::kDynamicUpdateSlice, EvaluateDynamicUpdateSlice, BoundDynamicUpdateSlice},
+  };
+  return kRows;
+}
+
+}  // namespace assay::reference

@@ -1,0 +1,134 @@
+// Random numbers from hidden state: any draw of the distribution is right. Document: operation
+// semantics chapter 13, RngUniform and RngNormal.
+#include <bit>
+#include <cmath>
+#include <numbers>
+
+#include "reference/bounds/elements.h"
+#include "reference/interpreter/interpreter.h"
+
+namespace assay::reference {
+namespace {
+
+// The neighbour of a finite value towards minus infinity.
+template <typename T>
+T Below(T value) {
+  using Code = std::conditional_t<sizeof(T) == 2, uint16_t,
+                                  std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>>;
+  constexpr Code kSign = static_cast<Code>(Code{1} << (8 * sizeof(T) - 1));
+  const auto code = std::bit_cast<Code>(value);
+  if ((code & ~kSign) == 0) return std::bit_cast<T>(static_cast<Code>(kSign | 1));
+  return std::bit_cast<T>(static_cast<Code>((code & kSign) != 0 ? code + 1 : code - 1));
+}
+
+template <typename T>
+bool IsInterval(T a, T b) {
+  using W = Wide<T>;
+  return Widen<W>(a) < Widen<W>(b) && std::isfinite(Widen<W>(b) - Widen<W>(a));
+}
+
+template <typename T>
+T DrawUniform(HiddenStream& stream, T a, T b) {
+  const uint64_t bits = stream.Next();
+  if constexpr (kIsReal<T>) {
+    using W = Wide<T>;
+    if (!IsInterval(a, b)) return a;
+    constexpr int kBits = std::is_same_v<T, double> ? 52 : 23;
+    const W unit = std::ldexp(static_cast<W>(bits >> (64 - kBits)), -kBits);
+    const T value = Round<T>(Widen<W>(a) + (Widen<W>(b) - Widen<W>(a)) * unit);
+    return Widen<W>(value) < Widen<W>(b) ? value : Below(b);
+  } else if constexpr (kIsPred<T>) {
+    return (bits & 1) != 0;
+  } else {
+    if (b <= a) return a;
+    const uint64_t size = static_cast<uint64_t>(b) - static_cast<uint64_t>(a);
+    return static_cast<T>(static_cast<uint64_t>(a) + bits % size);
+  }
+}
+
+// Box-Muller, the uniform under the logarithm kept away from zero.
+template <typename T>
+T DrawNormal(HiddenStream& stream, T mean, T deviation) {
+  const double u = std::max(1e-7, std::ldexp(static_cast<double>(stream.Next() >> 11), -53));
+  const double v = std::ldexp(static_cast<double>(stream.Next() >> 11), -53);
+  const double z = std::sqrt(-2 * std::log(u)) * std::cos(2 * std::numbers::pi * v);
+  using W = Wide<T>;
+  return Round<T>(Widen<W>(mean) + Widen<W>(deviation) * static_cast<W>(z));
+}
+
+// Every value in [a, b) may be drawn; nothing is promised when that is no interval.
+template <typename T>
+void BoundUniform(const OpContext& op, Array& result) {
+  if constexpr (kIsReal<T>) {
+    using W = Wide<T>;
+    const T a = op.literal(0).data<T>()[0], b = op.literal(1).data<T>()[0];
+    if (AllCertain(op) && IsInterval(a, b)) {
+      // Measured, operation semantics chapter 19: XLA may round up to b in f16 and bf16.
+      const T last = kIsNarrow<T> && op.freedoms.xla_budgets ? b : Below(b);
+      for (int64_t i = 0; i < op.count(); ++i)
+        FinishExact<T>(op.freedoms, result, i, Range<W>::Hull(Widen<W>(a), Widen<W>(last)));
+      return;
+    }
+  }
+  MakeUndecided(result);
+}
+
+template <typename T>
+void BoundNormal(const OpContext& op, Array& result) {
+  using W = Wide<T>;
+  const bool constant = AllCertain(op) && Widen<W>(op.literal(1).data<T>()[0]) == 0 &&
+                        std::isfinite(Widen<W>(op.literal(0).data<T>()[0]));
+  if (!constant) MakeUndecided(result);
+}
+
+absl::StatusOr<Value> ApplyRng(Interpreter& interpreter, const OpContext& op) {
+  if (absl::Status status = interpreter.budget().Take(op.count()); !status.ok()) return status;
+  if (absl::Status status = interpreter.memory().Check(op.shape.ByteSize()); !status.ok())
+    return status;
+  const std::string_view distribution =
+      WordAt(Attr::kDistribution, op.instruction.attributes().Integer(Attr::kDistribution));
+  const bool normal = distribution == "rng_normal";
+  Array result{Literal(op.shape)};
+  const bool done = DispatchComputed(op.type(), [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    const T a = op.literal(0).data<T>()[0], b = op.literal(1).data<T>()[0];
+    for (T& element : result.literal.data<T>()) {
+      if constexpr (kIsReal<T>) {
+        element = normal ? DrawNormal(interpreter.random(), a, b)
+                         : DrawUniform(interpreter.random(), a, b);
+      } else {
+        element = DrawUniform(interpreter.random(), a, b);
+      }
+    }
+    if (!interpreter.bounding()) return;
+    if constexpr (kIsReal<T>) {
+      if (normal) return BoundNormal<T>(op, result);
+    }
+    BoundUniform<T>(op, result);
+  });
+  if (!done) return UnsupportedType(op, op.type());
+  return MakeValue(std::move(result), interpreter.memory());
+}
+
+// The device's state is its own business; here it counts from zero.
+absl::StatusOr<Value> ApplyRngGetAndUpdateState(Interpreter& interpreter, const OpContext& op) {
+  Array result{Literal(op.shape)};
+  const unsigned __int128 state = interpreter.AdvanceRandomState(
+      static_cast<uint64_t>(op.instruction.attributes().Integer(Attr::kDelta)));
+  result.literal.data<uint64_t>()[0] = static_cast<uint64_t>(state);
+  result.literal.data<uint64_t>()[1] = static_cast<uint64_t>(state >> 64);
+  if (interpreter.bounding()) MakeUndecided(result);
+  return MakeValue(std::move(result), interpreter.memory());
+}
+
+}  // namespace
+
+absl::Span<const OpEvaluation> RngEvaluations() {
+  static constexpr OpEvaluation kRows[] = {
+      {.opcode = Opcode::kRng, .apply = ApplyRng},
+      {.opcode = Opcode::kRngGetAndUpdateState, .apply = ApplyRngGetAndUpdateState},
+  };
+  return kRows;
+}
+
+}  // namespace assay::reference

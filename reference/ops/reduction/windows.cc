@@ -1,0 +1,155 @@
+#include "reference/ops/reduction/windows.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "reference/bounds/elements.h"
+#include "reference/values/data_evaluations.h"
+
+namespace assay::reference {
+
+WindowTerms::WindowTerms(const Shape& base, absl::Span<const WindowDim> window,
+                         absl::Span<const int64_t> places)
+    : sizes_(base.dimensions().begin(), base.dimensions().end()),
+      strides_(RowMajorStrides(base.dimensions())),
+      places_(places.begin(), places.end()),
+      window_(window) {
+  for (int64_t place : places) count_ *= place;
+}
+
+void WindowTerms::Covered(int64_t d, int64_t place, IndexMap& elements) const {
+  const WindowDim& along = window_[d];
+  elements.clear();
+  for (int64_t j = 0; j < along.size; ++j) {
+    const __int128 at = static_cast<__int128>(place) * along.stride +
+                        static_cast<__int128>(j) * along.window_dilation - along.low;
+    if (at < 0 || at % along.base_dilation != 0) continue;
+    const __int128 element = at / along.base_dilation;
+    if (element >= sizes_[d]) break;
+    elements.push_back(static_cast<int64_t>(element) * strides_[d]);
+  }
+}
+
+void WindowTerms::List(int64_t o, IndexMap& terms) const {
+  terms.assign(1, 0);
+  // The last dimension runs fastest: each one before it multiplies what there is.
+  IndexMap covered, product;
+  for (size_t d = places_.size(); d-- > 0; o /= places_[d]) {
+    Covered(static_cast<int64_t>(d), o % places_[d], covered);
+    product.clear();
+    for (int64_t element : covered)
+      for (int64_t term : terms) product.push_back(element + term);
+    std::swap(terms, product);
+  }
+}
+
+absl::Status WindowTerms::TakeSteps(Budget& budget) const {
+  constexpr __int128 kMost = std::numeric_limits<int64_t>::max();
+  __int128 terms = 1;
+  IndexMap covered;
+  for (size_t d = 0; d < places_.size(); ++d) {
+    const __int128 looks = static_cast<__int128>(places_[d]) * window_[d].size;
+    if (absl::Status status = budget.Take(static_cast<int64_t>(std::min(looks, kMost)));
+        !status.ok())
+      return status;
+    int64_t along = 0;
+    for (int64_t place = 0; place < places_[d]; ++place) {
+      Covered(static_cast<int64_t>(d), place, covered);
+      along += static_cast<int64_t>(covered.size());
+    }
+    terms = std::min(terms * along, kMost);
+  }
+  return budget.Take(static_cast<int64_t>(terms));
+}
+
+int64_t WindowTerms::WindowSize() const {
+  int64_t size = 1;
+  for (const WindowDim& along : window_)
+    if (__builtin_mul_overflow(size, along.size, &size)) return std::numeric_limits<int64_t>::max();
+  return size;
+}
+
+namespace {
+
+// Operation semantics 10 and 19: padding and holes of a reduce-window may take part, holding the
+// initial value, which only matters if that is no identity.
+bool MayPadWithInit(const Freedoms& freedoms) { return freedoms.xla_budgets; }
+
+bool SamePlain(const Array& a, const Array& b, int64_t i) {
+  const ElementType type = a.literal.element_type();
+  const uint64_t p = a.literal.GetBits(i), q = b.literal.GetBits(i);
+  if (p == q) return true;
+  return IsFloat(type) && IsNanCode(Format(type), p) && IsNanCode(Format(type), q);
+}
+
+// Padding may take part as the initial value: whether that changes anything is tried on the result
+// and on the initial value itself. Where it does, the result is undecided.
+absl::Status BoundPaddedInit(Interpreter& interpreter, const OpContext& op,
+                             const WindowTerms& terms, absl::Span<const Array* const> inits,
+                             std::vector<Array>& results) {
+  const int64_t full = terms.WindowSize();
+  IndexMap padded, list;
+  for (int64_t o = 0; o < terms.results(); ++o) {
+    terms.List(o, list);
+    if (static_cast<int64_t>(list.size()) < full) padded.push_back(o);
+  }
+  if (padded.empty()) return absl::OkStatus();
+  MemoryMeter& memory = interpreter.memory();
+  Interpreter plain(interpreter.budget(), nullptr);
+  const IndexMap zeros(padded.size(), 0);
+  std::vector<Value> folded, init;
+  for (size_t n = 0; n < results.size(); ++n) {
+    folded.push_back(PickElements(results[n], padded, memory));
+    init.push_back(PickElements(*inits[n], zeros, memory));
+  }
+  for (const std::vector<Value>* left : {&folded, &init}) {
+    std::vector<Value> arguments = *left;
+    arguments.insert(arguments.end(), init.begin(), init.end());
+    absl::StatusOr<std::vector<Value>> again = ApplyToElements(
+        plain, *op.instruction.callee(), arguments, {static_cast<int64_t>(padded.size())});
+    if (!again.ok()) return again.status();
+    for (size_t n = 0; n < results.size(); ++n)
+      for (size_t i = 0; i < padded.size(); ++i)
+        if (!SamePlain(*(*left)[n].array, *(*again)[n].array, static_cast<int64_t>(i)))
+          SetUndecided(results[n], padded[i]);
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Value> ApplyReduceWindow(Interpreter& interpreter, const OpContext& op) {
+  const Shape& leaf = op.shape.IsTuple() ? op.shape.elements()[0] : op.shape;
+  if (absl::Status status = interpreter.memory().Check(op.shape.ByteSize()); !status.ok())
+    return status;
+  const WindowTerms terms(op.literal(0).shape(), op.instruction.attributes().Window(Attr::kWindow),
+                          leaf.dimensions());
+  if (absl::Status status = terms.TakeSteps(interpreter.budget()); !status.ok()) return status;
+  const auto arity = static_cast<int64_t>(op.operands.size() / 2);
+  std::vector<const Array*> inputs, inits;
+  for (int64_t n = 0; n < arity; ++n) {
+    inputs.push_back(&op.array(n));
+    inits.push_back(&op.array(arity + n));
+  }
+  absl::StatusOr<std::vector<Array>> results =
+      Fold(interpreter, op, *op.instruction.callee(), inputs, inits, terms, leaf.dimensions(), {});
+  if (!results.ok()) return results.status();
+  if (interpreter.bounding() && MayPadWithInit(op.freedoms)) {
+    if (absl::Status status = BoundPaddedInit(interpreter, op, terms, inits, *results);
+        !status.ok())
+      return status;
+  }
+  return Collate(*std::move(results), op.shape.IsTuple(), interpreter.memory());
+}
+
+}  // namespace
+
+absl::StatusOr<Value> ApplySelectAndScatter(Interpreter& interpreter, const OpContext& op);
+
+absl::Span<const OpEvaluation> WindowEvaluations() {
+  static constexpr OpEvaluation kRows[] = {
+      {Opcode::kReduceWindow, nullptr, nullptr, ApplyReduceWindow},
+      {Opcode::kSelectAndScatter, nullptr, nullptr, ApplySelectAndScatter},
+  };
+  return kRows;
+}
+
+}  // namespace assay::reference

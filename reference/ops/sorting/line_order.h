@@ -1,0 +1,35 @@
+// From an order to results: which elements may stand at each position of a line, and what the
+// position then holds. Sort and top-k share it.
+#pragma once
+
+#include <vector>
+
+#include "reference/values/lines.h"
+#include "reference/values/value.h"
+
+namespace assay::reference {
+
+// Lines longer than this are not analysed pair by pair: they are undecided as a whole.
+inline constexpr int64_t kMaxAnalysedLine = 1024;
+
+// Positions that element k of a line may take: [first[k], last[k]].
+struct PositionRanges {
+  std::vector<int64_t> first, last;
+  explicit PositionRanges(int64_t length) : first(length, 0), last(length, length - 1) {}
+  // Element a certainly comes before element b.
+  void Before(int64_t a, int64_t b) {
+    ++first[b];
+    --last[a];
+  }
+};
+
+// For every position the elements that may take it, the plain one first. `plain` lists elements by
+// position.
+std::vector<std::vector<int64_t>> Candidates(const PositionRanges& ranges,
+                                             absl::Span<const int64_t> plain);
+
+// Element `to` of `result` is whichever of the elements `from` of `source`; its literal is that of
+// the first.
+void BoundOneOf(const Array& source, absl::Span<const int64_t> from, Array& result, int64_t to);
+
+}  // namespace assay::reference

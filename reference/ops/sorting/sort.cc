@@ -1,0 +1,478 @@
+// Sort. Document: operation semantics chapter 10, Sort.
+#include <algorithm>
+#include <numeric>
+
+#include "reference/bounds/elements.h"
+#include "reference/ops/reduction/fold.h"
+#include "reference/ops/sorting/line_order.h"
+#include "reference/ops/sorting/sort_keys.h"
+#include "reference/scalar/compare.h"
+#include "reference/values/data_evaluations.h"
+
+namespace assay::reference {
+namespace {
+
+// Operation semantics 10 and 19: a sort of XLA that is not marked stable may exchange elements of
+// which neither precedes the other.
+bool MayExchangeEquals(const Freedoms& freedoms) { return freedoms.xla_budgets; }
+
+// Whether one element precedes another; the plain answer, and whether there is no other.
+struct Precedence {
+  bool plain = false, certain = true;
+};
+
+bool ComparesFloatsPartially(const Computation& computation) {
+  for (const Instruction* instruction : computation) {
+    if (instruction->opcode() == Opcode::kCompare && !IsTotalOrder(*instruction) &&
+        IsFloat(instruction->operand(0)->shape().element_type()))
+      return true;
+    for (const Computation* callee : instruction->callees())
+      if (ComparesFloatsPartially(*callee)) return true;
+  }
+  return false;
+}
+
+bool MayBeNan(const Array& array, int64_t i) {
+  if (!IsFloat(array.literal.element_type())) return false;
+  if (IsNanCode(Format(array.literal.element_type()), array.literal.GetBits(i))) return true;
+  return !array.bounds.empty() && (array.bounds[i].flags & kForced) == 0 &&
+         (array.bounds[i].flags & (kMayBeNan | kUndecided)) != 0;
+}
+
+// Sorts the lines of the operands, some at a time: `order_` lists the elements of each of these, by
+// position.
+class Sorter {
+ public:
+  Sorter(Interpreter& interpreter, const OpContext& op)
+      : interpreter_(interpreter),
+        op_(op),
+        comparator_(*op.instruction.callee()),
+        lines_(op.literal(0).shape(), op.instruction.attributes().Integers(Attr::kDimension)[0]),
+        recognised_(RecognisedOrder(comparator_)) {}
+
+  absl::StatusOr<Value> Run() {
+    std::vector<Array> results;
+    for (size_t k = 0; k < op_.operands.size(); ++k)
+      results.push_back(Array{Literal(Leaf(static_cast<int64_t>(k)))});
+    const int64_t together =
+        std::max<int64_t>(1, static_cast<int64_t>(kChunk) / std::max<int64_t>(lines_.length, 1));
+    for (first_ = 0; first_ < lines_.count && lines_.length > 0; first_ = last_) {
+      last_ = std::min(lines_.count, first_ + together);
+      if (absl::Status status = SortLines(results); !status.ok()) return status;
+    }
+    return Collate(std::move(results), op_.shape.IsTuple(), interpreter_.memory());
+  }
+
+ private:
+  // Elements of a comparison per call.
+  static constexpr size_t kChunk = size_t{1} << 16;
+
+  // Those from first_ to last_.
+  absl::Status SortLines(std::vector<Array>& results) {
+    order_.resize((last_ - first_) * lines_.length);
+    for (size_t at = 0; at < order_.size(); ++at)
+      order_[at] = static_cast<int64_t>(at) % lines_.length;
+    suspect_.assign(last_ - first_, false);
+    by_keys_ = recognised_.has_value() && recognised_->strict;
+    if (recognised_.has_value()) {
+      const KeySource source = Keys();
+      // Without bounds keys are not kept: they would be many times the elements.
+      if (interpreter_.bounding()) keys_ = KeysOf(source, lines_, first_, last_);
+      by_keys_ = by_keys_ && !MayBeUnordered(source, lines_, first_, last_);
+    }
+    if (absl::Status status = Order(); !status.ok()) return status;
+    for (size_t k = 0; k < results.size(); ++k)
+      Move(op_.array(static_cast<int64_t>(k)), results[k]);
+    for (int64_t line = first_; interpreter_.bounding() && line < last_; ++line) {
+      if (absl::Status status = BoundLine(line, results); !status.ok()) return status;
+    }
+    return absl::OkStatus();
+  }
+
+  KeySource Keys() const {
+    const int64_t operand = recognised_->operand;
+    return {op_.array(operand), *recognised_, op_.freedoms,
+            IsMovedOnly(*op_.instruction.operand(operand))};
+  }
+  const SortKey& KeyOf(int64_t line, int64_t k) const {
+    return keys_[(line - first_) * lines_.length + k];
+  }
+
+  const Shape& Leaf(int64_t k) const {
+    return op_.shape.IsTuple() ? op_.shape.elements()[k] : op_.shape;
+  }
+  absl::Span<int64_t> OrderOf(int64_t line) {
+    return absl::MakeSpan(order_).subspan((line - first_) * lines_.length, lines_.length);
+  }
+
+  // ---- Comparing. left[i] and right[i] are linear indices.
+
+  absl::Status CompareChunk(absl::Span<const int64_t> left, absl::Span<const int64_t> right,
+                            std::vector<Precedence>& answers) {
+    const auto count = static_cast<int64_t>(left.size());
+    if (absl::Status status = interpreter_.budget().Take(count); !status.ok()) return status;
+    std::vector<Value> arguments(comparator_.parameter_count());
+    for (size_t p = 0; p < arguments.size(); ++p) {
+      const Instruction* parameter = comparator_.parameter(static_cast<int64_t>(p));
+      if (!parameter->users().empty() || comparator_.root() == parameter) {
+        arguments[p] = PickElements(op_.array(static_cast<int64_t>(p / 2)),
+                                    p % 2 == 0 ? left : right, interpreter_.memory());
+      } else {  // not looked at
+        const Shape shape = Shape::Array(parameter->shape().element_type(), {count});
+        arguments[p] = MakeValue(Array(Literal(shape)), interpreter_.memory());
+      }
+    }
+    absl::StatusOr<std::vector<Value>> outcome =
+        ApplyToElements(interpreter_, comparator_, arguments, {count});
+    if (!outcome.ok()) return outcome.status();
+    const Array& answer = *(*outcome)[0].array;
+    for (int64_t i = 0; i < count; ++i)
+      answers.push_back({answer.literal.GetBits(i) != 0, !answer.choices.contains(i)});
+    return absl::OkStatus();
+  }
+
+  absl::StatusOr<std::vector<Precedence>> Compare(absl::Span<const int64_t> left,
+                                                  absl::Span<const int64_t> right) {
+    std::vector<Precedence> answers;
+    answers.reserve(left.size());
+    for (size_t first = 0; first < left.size(); first += kChunk) {
+      if (absl::Status status =
+              CompareChunk(left.subspan(first, kChunk), right.subspan(first, kChunk), answers);
+          !status.ok())
+        return status;
+    }
+    return answers;
+  }
+
+  // ---- Ordering.
+
+  absl::Status Order() {
+    if (!by_keys_) return OrderByComparator();
+    if (absl::Status status = interpreter_.budget().Take(static_cast<int64_t>(order_.size()));
+        !status.ok())
+      return status;
+    for (int64_t line = first_; line < last_; ++line)
+      OrderLine(Keys(), lines_, line, OrderOf(line));
+    return absl::OkStatus();
+  }
+
+  // Merge sort, bottom up. All merges of a level go on together: for every element of a second run,
+  // binary search finds how many of the first run stay before it.
+  absl::Status OrderByComparator() {
+    for (int64_t run = 1; run < lines_.length; run *= 2) {
+      if (absl::Status status = MergeLevel(run); !status.ok()) return status;
+    }
+    return absl::OkStatus();
+  }
+
+  struct Search {
+    int64_t line, begin, at;  // run pair begins at `begin`; the element is at position `at`
+    int64_t low, high;        // the answer lies in [low, high]
+  };
+
+  // Calls f(line, begin, at) for the elements of every second run.
+  template <typename F>
+  void ForEachOfSecondRuns(int64_t run, F f) const {
+    for (int64_t line = first_; line < last_; ++line) {
+      for (int64_t begin = 0; begin + run < lines_.length; begin += 2 * run)
+        for (int64_t at = begin + run; at < std::min(begin + 2 * run, lines_.length); ++at)
+          f(line, begin, at);
+    }
+  }
+
+  absl::Status MergeLevel(int64_t run) {
+    IndexMap places;  // of the elements of all second runs, in their order
+    std::vector<Search> searches;
+    absl::Status status;
+    auto finish = [&] {
+      if (status.ok()) status = FindPlaces(searches);
+      for (const Search& search : searches) places.push_back(search.low);
+      searches.clear();
+    };
+    ForEachOfSecondRuns(run, [&](int64_t line, int64_t begin, int64_t at) {
+      searches.push_back({line, begin, at, 0, run});
+      if (searches.size() == kChunk) finish();
+    });
+    finish();
+    if (status.ok()) MergeRuns(places, run);
+    return status;
+  }
+
+  absl::Status FindPlaces(std::vector<Search>& searches) {
+    IndexMap left, right;
+    std::vector<Search*> open;
+    while (true) {
+      left.clear();
+      right.clear();
+      open.clear();
+      for (Search& search : searches) {
+        if (search.low == search.high) continue;
+        absl::Span<const int64_t> order = OrderOf(search.line);
+        const int64_t middle = search.begin + (search.low + search.high) / 2;
+        open.push_back(&search);
+        left.push_back(lines_.Element(search.line, order[search.at]));
+        right.push_back(lines_.Element(search.line, order[middle]));
+      }
+      if (open.empty()) return absl::OkStatus();
+      absl::StatusOr<std::vector<Precedence>> precedes = Compare(left, right);
+      if (!precedes.ok()) return precedes.status();
+      for (size_t i = 0; i < open.size(); ++i) {
+        Search& search = *open[i];
+        const int64_t middle = (search.low + search.high) / 2;
+        ((*precedes)[i].plain ? search.high : search.low) =
+            (*precedes)[i].plain ? middle : middle + 1;
+        if (!(*precedes)[i].certain) suspect_[search.line - first_] = true;
+      }
+    }
+  }
+
+  // A comparator without order may give places that decrease: elements never overtake each other
+  // within a run, so that the result is a permutation all the same.
+  void MergeRuns(const IndexMap& places, int64_t run) {
+    IndexMap merged;
+    size_t next = 0;
+    int64_t taken = 0;
+    ForEachOfSecondRuns(run, [&](int64_t line, int64_t begin, int64_t at) {
+      absl::Span<int64_t> order = OrderOf(line);
+      for (; taken < places[next]; ++taken) merged.push_back(order[begin + taken]);
+      merged.push_back(order[at]);
+      ++next;
+      if (at + 1 < std::min(begin + 2 * run, lines_.length)) return;
+      for (; taken < run; ++taken) merged.push_back(order[begin + taken]);
+      std::copy(merged.begin(), merged.end(), order.begin() + begin);
+      merged.clear();
+      taken = 0;
+    });
+  }
+
+  void Move(const Array& operand, Array& result) {
+    const size_t width = StorageBytes(operand.literal.element_type());
+    const uint8_t* from = operand.literal.bytes().data();
+    uint8_t* to = result.literal.bytes().data();
+    for (int64_t line = first_; line < last_; ++line) {
+      absl::Span<const int64_t> order = OrderOf(line);
+      for (int64_t p = 0; p < lines_.length; ++p) {
+        const int64_t source = lines_.Element(line, order[p]), place = lines_.Element(line, p);
+        std::memcpy(to + place * width, from + source * width, width);
+        if (!operand.Certain()) MoveBound(operand, source, result, place);
+      }
+    }
+  }
+
+  // ---- Bounds.
+
+  bool Stable() const {
+    return op_.instruction.attributes().Flag(Attr::kIsStable) || !MayExchangeEquals(op_.freedoms);
+  }
+
+  void MakeLineUndecided(int64_t line, std::vector<Array>& results) {
+    for (Array& result : results)
+      for (int64_t p = 0; p < lines_.length; ++p) SetUndecided(result, lines_.Element(line, p));
+  }
+
+  absl::Status BoundLine(int64_t line, std::vector<Array>& results) {
+    if (lines_.length < 2) return absl::OkStatus();
+    if (by_keys_) {
+      bool single = true;
+      for (int64_t k = 0; k < lines_.length; ++k) single = single && KeyOf(line, k).IsSingle();
+      if (single && (Stable() || !HasTies(line))) return absl::OkStatus();
+    } else {
+      if (HasUnordered(line)) {
+        MakeLineUndecided(line, results);
+        return absl::OkStatus();
+      }
+      absl::StatusOr<bool> clean = IsCleanlyOrdered(line);
+      if (!clean.ok()) return clean.status();
+      if (*clean) return absl::OkStatus();
+    }
+    if (lines_.length > kMaxAnalysedLine) {
+      MakeLineUndecided(line, results);
+      return absl::OkStatus();
+    }
+    PositionRanges ranges(lines_.length);
+    if (by_keys_) {
+      RangesByKeys(line, ranges);
+    } else {
+      absl::StatusOr<bool> ordered = RangesByComparator(line, ranges);
+      if (!ordered.ok()) return ordered.status();
+      if (!*ordered) {
+        MakeLineUndecided(line, results);
+        return absl::OkStatus();
+      }
+    }
+    const std::vector<std::vector<int64_t>> candidates = Candidates(ranges, OrderOf(line));
+    for (size_t n = 0; n < results.size(); ++n) {
+      for (int64_t p = 0; p < lines_.length; ++p) {
+        IndexMap from;
+        for (int64_t k : candidates[p]) from.push_back(lines_.Element(line, k));
+        BoundOneOf(op_.array(static_cast<int64_t>(n)), from, results[n], lines_.Element(line, p));
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  bool HasTies(int64_t line) {
+    absl::Span<const int64_t> order = OrderOf(line);
+    for (int64_t p = 1; p < lines_.length; ++p)
+      if (KeyOf(line, order[p - 1]).plain == KeyOf(line, order[p]).plain) return true;
+    return false;
+  }
+
+  // NaNs under a comparison in which they have no place, and comparators that say of equals that
+  // each precedes the other: no order is promised.
+  bool HasUnordered(int64_t line) {
+    if (!recognised_.has_value() || !ComparesFloatsPartially(comparator_)) return false;
+    for (int64_t k = 0; k < lines_.length; ++k)
+      if (KeyOf(line, k).may_be_unordered) return true;
+    return false;
+  }
+
+  void RangesByKeys(int64_t line, PositionRanges& ranges) {
+    for (int64_t a = 0; a < lines_.length; ++a) {
+      for (int64_t b = a + 1; b < lines_.length; ++b) {
+        const SortKey &x = KeyOf(line, a), &y = KeyOf(line, b);
+        if (x.high < y.low || (Stable() && x.high == y.low)) {
+          ranges.Before(a, b);
+        } else if (y.high < x.low) {
+          ranges.Before(b, a);
+        }
+      }
+    }
+  }
+
+  // Whether comparing pairs of positions gives the order that the line has, with certainty: the
+  // comparator is a strict weak order as far as seen, and (unless the sort is stable) without ties.
+  absl::StatusOr<bool> IsCleanlyOrdered(int64_t line) {
+    if (suspect_[line - first_]) return false;
+    absl::Span<const int64_t> order = OrderOf(line);
+    // All pairs of short lines, pairs at distances that are powers of two of long ones.
+    IndexMap a, b;
+    for (int64_t p = 0; p < lines_.length; ++p) {
+      const bool all = lines_.length <= 32;
+      for (int64_t step = 1; p + step < lines_.length; step += all ? 1 : step) {
+        a.push_back(p);
+        b.push_back(p + step);
+      }
+    }
+    absl::StatusOr<std::vector<Precedence>> forward = ComparePositions(line, order, a, b);
+    if (!forward.ok()) return forward.status();
+    absl::StatusOr<std::vector<Precedence>> backward = ComparePositions(line, order, b, a);
+    if (!backward.ok()) return backward.status();
+    // Positions with equal numbers tie.
+    IndexMap tie(lines_.length, 0);
+    for (size_t i = 0; i < a.size(); ++i)
+      if (b[i] == a[i] + 1) tie[b[i]] = (*forward)[i].plain ? 1 : 0;
+    std::partial_sum(tie.begin(), tie.end(), tie.begin());
+    for (size_t i = 0; i < a.size(); ++i) {
+      const Precedence &there = (*forward)[i], &back = (*backward)[i];
+      if (!there.certain || !back.certain || back.plain) return false;
+      if (there.plain != (tie[a[i]] != tie[b[i]])) return false;
+      if (!Stable() && !there.plain) return false;
+    }
+    return true;
+  }
+
+  absl::StatusOr<std::vector<Precedence>> ComparePositions(int64_t line,
+                                                           absl::Span<const int64_t> order,
+                                                           const IndexMap& a, const IndexMap& b) {
+    IndexMap left, right;
+    for (int64_t p : a) left.push_back(lines_.Element(line, order[p]));
+    for (int64_t p : b) right.push_back(lines_.Element(line, order[p]));
+    return Compare(left, right);
+  }
+
+  // False if the comparator is no strict weak order on the line.
+  absl::StatusOr<bool> RangesByComparator(int64_t line, PositionRanges& ranges) {
+    // Positions in the plain order, so that what should be a strict weak order is seen as one.
+    absl::Span<const int64_t> order = OrderOf(line);
+    IndexMap a, b;
+    for (int64_t p = 0; p < lines_.length; ++p) {
+      for (int64_t q = p + 1; q < lines_.length; ++q) {
+        a.push_back(p);
+        b.push_back(q);
+      }
+    }
+    absl::StatusOr<std::vector<Precedence>> forward = ComparePositions(line, order, a, b);
+    if (!forward.ok()) return forward.status();
+    absl::StatusOr<std::vector<Precedence>> backward = ComparePositions(line, order, b, a);
+    if (!backward.ok()) return backward.status();
+    bool certain = true, may_be_nan = false;
+    for (size_t i = 0; i < a.size(); ++i) {
+      const int64_t x = order[a[i]], y = order[b[i]];
+      const Precedence &there = (*forward)[i], &back = (*backward)[i];
+      certain = certain && there.certain && back.certain;
+      if (there.certain && back.certain && back.plain) return false;
+      const int64_t first = std::min(x, y), second = std::max(x, y);
+      const Precedence& first_second = x < y ? there : back;
+      const Precedence& second_first = x < y ? back : there;
+      if (first_second.certain && first_second.plain) {
+        ranges.Before(first, second);
+      } else if (second_first.certain && second_first.plain) {
+        ranges.Before(second, first);
+      } else if (Stable() && second_first.certain) {
+        ranges.Before(first, second);  // at most equal
+      }
+    }
+    for (size_t k = 0; k < op_.operands.size(); ++k)
+      for (int64_t at = 0; at < lines_.length; ++at)
+        may_be_nan =
+            may_be_nan || MayBeNan(op_.array(static_cast<int64_t>(k)), lines_.Element(line, at));
+    if (may_be_nan && !recognised_.has_value() && ComparesFloatsPartially(comparator_) &&
+        !FoldsNan())
+      return false;
+    if (!certain) return true;
+    return !Violates(a, b, *forward, lines_.length);
+  }
+
+  // Some comparators look for NaNs first, with a comparison of a value with itself.
+  bool FoldsNan() const {
+    for (const Instruction* instruction : comparator_) {
+      if (instruction->opcode() == Opcode::kCompare &&
+          instruction->operand(0) == instruction->operand(1))
+        return true;
+    }
+    return false;
+  }
+
+  // Ties must be transitive.
+  static bool Violates(const IndexMap& a, const IndexMap& b, const std::vector<Precedence>& forward,
+                       int64_t length) {
+    IndexMap tie(length, 0);
+    for (size_t i = 0; i < a.size(); ++i)
+      if (b[i] == a[i] + 1) tie[b[i]] = forward[i].plain ? 1 : 0;
+    std::partial_sum(tie.begin(), tie.end(), tie.begin());
+    for (size_t i = 0; i < a.size(); ++i)
+      if (forward[i].plain != (tie[a[i]] != tie[b[i]])) return true;
+    return false;
+  }
+
+  Interpreter& interpreter_;
+  const OpContext& op_;
+  const Computation& comparator_;
+  Lines lines_;
+  std::optional<KeyOrder> recognised_;
+  int64_t first_ = 0, last_ = 0;  // the lines at work
+  IndexMap order_;
+  std::vector<bool> suspect_;  // lines in which a comparison was uncertain
+  std::vector<SortKey> keys_;  // with bounds, of a recognised comparator
+  bool by_keys_ = false;       // whether keys alone give the plain order: no NaN is without a place
+};
+
+absl::StatusOr<Value> ApplySort(Interpreter& interpreter, const OpContext& op) {
+  const int64_t elements = op.literal(0).element_count();
+  if (absl::Status status = interpreter.budget().Take(elements + 1); !status.ok()) return status;
+  for (int64_t need : {op.shape.ByteSize(), (interpreter.bounding() ? 96 : 24) * elements})
+    if (absl::Status status = interpreter.memory().Check(need); !status.ok()) return status;
+  return Sorter(interpreter, op).Run();
+}
+
+}  // namespace
+
+absl::Span<const OpEvaluation> SortEvaluations() {
+  static constexpr OpEvaluation kRows[] = {
+      {Opcode::kSort, nullptr, nullptr, ApplySort},
+  };
+  return kRows;
+}
+
+}  // namespace assay::reference

@@ -1,0 +1,70 @@
+#include "spec/process/isolate.h"
+
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <vector>
+
+namespace assay {
+namespace {
+
+TEST(IsolateTest, ReturnsBytesOfAnySizeAndNone) {
+  EXPECT_EQ(RunIsolated([] { return std::string("a\0b", 3); }, {}).bytes, std::string("a\0b", 3));
+  EXPECT_EQ(RunIsolated([] { return std::string(3 << 20, 'x'); }, {}).bytes.size(), 3u << 20);
+  Isolated empty = RunIsolated([] { return std::string(); }, {});
+  EXPECT_TRUE(empty.ok());
+}
+
+TEST(IsolateTest, TellsHowAChildDied) {
+  Isolated aborted = RunIsolated(
+      []() -> std::string {
+        (void)!write(STDERR_FILENO, "it broke\nhere", 13);
+        std::abort();
+      },
+      {});
+  EXPECT_EQ(aborted.end, Isolated::End::kSignalled);
+  EXPECT_EQ(aborted.signal, SIGABRT);
+  EXPECT_EQ(aborted.Describe(), "died of SIGABRT: it broke");
+
+  Isolated left = RunIsolated([]() -> std::string { _exit(3); }, {});
+  EXPECT_EQ(left.end, Isolated::End::kExited);
+  EXPECT_EQ(left.code, 3);
+  Isolated silent = RunIsolated([]() -> std::string { _exit(0); }, {});
+  EXPECT_EQ(silent.end, Isolated::End::kExited) << "exit before the answer is not an answer";
+}
+
+TEST(IsolateTest, StopsAHangSoonAfterItsTime) {
+  Isolated hung = RunIsolated(
+      []() -> std::string {
+        while (true) pause();
+      },
+      {.seconds = 0.1});
+  EXPECT_EQ(hung.end, Isolated::End::kTimeout);
+  EXPECT_LT(hung.seconds, 2.0);
+}
+
+TEST(IsolateTest, StopsABlowUp) {
+#if defined(__SANITIZE_ADDRESS__)
+  // The sanitizer reserves terabytes of addresses: no limit on them can be set that it would
+  // survive.
+  GTEST_SKIP()
+      << "needs a limit on addresses, which AddressSanitizer excludes; the plain build runs it";
+#endif
+  Isolated starved = RunIsolated(
+      []() -> std::string {
+        std::vector<std::vector<char>> hoard;
+        for (int i = 0; i < 1 << 20; ++i) {
+          hoard.emplace_back(1 << 20);
+          std::memset(hoard.back().data(), i, 1 << 20);
+        }
+        return "took everything";
+      },
+      {.seconds = 20, .memory_bytes = 256 << 20});
+  EXPECT_EQ(starved.end, Isolated::End::kOutOfMemory);
+}
+
+}  // namespace
+}  // namespace assay

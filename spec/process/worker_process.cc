@@ -1,0 +1,282 @@
+#include "spec/process/worker_process.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstdio>
+#include <cstring>
+
+#include "spec/base/error.h"
+#include "spec/base/strings.h"
+#include "spec/process/isolate.h"
+
+extern char** environ;
+
+namespace assay {
+namespace {
+
+constexpr size_t kMaxHeader = size_t{16} << 20;
+constexpr uint64_t kMaxPayload = uint64_t{8} << 30;
+constexpr size_t kStderrTail = 4096;
+
+double Now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+// Internal reasons, turned into classed errors by Request.
+absl::Status Closed() { return absl::UnavailableError("closed"); }
+absl::Status Late() { return absl::DeadlineExceededError("late"); }
+absl::Status TooBig() { return absl::ResourceExhaustedError("too big"); }
+
+// Resident bytes of a process; 0 if it cannot be told.
+int64_t ResidentBytes(pid_t pid) {
+  std::string path = StrCat("/proc/", static_cast<int64_t>(pid), "/statm");
+  FILE* file = fopen(path.c_str(), "re");
+  if (file == nullptr) return 0;
+  long long total = 0, resident = 0;
+  int fields = fscanf(file, "%lld %lld", &total, &resident);
+  fclose(file);
+  return fields == 2 ? resident * sysconf(_SC_PAGESIZE) : 0;
+}
+
+void AppendLittleEndian(std::string& out, uint64_t value, int bytes) {
+  for (int i = 0; i < bytes; ++i) out.push_back(static_cast<char>(value >> (8 * i)));
+}
+
+uint64_t LittleEndian(const char* bytes, int count) {
+  uint64_t value = 0;
+  for (int i = 0; i < count; ++i) value |= uint64_t{static_cast<uint8_t>(bytes[i])} << (8 * i);
+  return value;
+}
+
+ErrorClass ErrorClassFromName(std::string_view name) {
+  for (ErrorClass c : {ErrorClass::kRejected, ErrorClass::kUnsupported, ErrorClass::kCompileCrash,
+                       ErrorClass::kRunCrash, ErrorClass::kTimeout, ErrorClass::kOutOfMemory,
+                       ErrorClass::kSickMachine}) {
+    if (Name(c) == name) return c;
+  }
+  return ErrorClass::kSickMachine;
+}
+
+std::string StringField(const nlohmann::json& object, const char* field) {
+  auto at = object.find(field);
+  return at != object.end() && at->is_string() ? at->get<std::string>() : std::string();
+}
+
+}  // namespace
+
+absl::Status WorkerProcess::Spawn() {
+  int pair[2];
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0) {
+    return MakeError(ErrorClass::kSickMachine, StrCat("socketpair: ", strerror(errno)));
+  }
+  stderr_ = memfd_create("worker-stderr", MFD_CLOEXEC);
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_adddup2(&actions, pair[1], 0);
+  posix_spawn_file_actions_adddup2(&actions, pair[1], 1);
+  if (stderr_ >= 0) posix_spawn_file_actions_adddup2(&actions, stderr_, 2);
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  // A group of its own, so that what the worker starts dies with it.
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
+  std::vector<char*> argv;
+  for (std::string& word : argv_) argv.push_back(word.data());
+  argv.push_back(nullptr);
+  int error = posix_spawnp(&pid_, argv[0], &actions, &attributes, argv.data(), environ);
+  posix_spawn_file_actions_destroy(&actions);
+  posix_spawnattr_destroy(&attributes);
+  close(pair[1]);
+  channel_ = pair[0];
+  if (error != 0) {
+    pid_ = -1;
+    Stop();
+    return MakeError(ErrorClass::kSickMachine,
+                     StrCat("cannot start '", argv_[0], "': ", strerror(error)));
+  }
+  owner_ = getpid();
+  ++generation_;
+  return absl::OkStatus();
+}
+
+absl::Status WorkerProcess::Start(double seconds) {
+  if (running()) return absl::OkStatus();
+  if (argv_.empty()) return MakeError(ErrorClass::kSickMachine, "no worker command was given");
+  if (absl::Status status = Spawn(); !status.ok()) return status;
+  absl::StatusOr<WorkerMessage> hello = Receive(Now() + seconds, 0);
+  std::string trouble;
+  if (!hello.ok()) {
+    trouble = "it did not greet";
+  } else if (hello->header.value("protocol", nlohmann::json()) != nlohmann::json(1)) {
+    trouble = StrCat("it does not speak protocol 1: ", hello->header.dump());
+  } else if (hello->header.contains("error")) {
+    trouble = StringField(hello->header, "message");
+  }
+  if (trouble.empty()) {
+    greeting_ = std::move(hello->header);
+    return absl::OkStatus();
+  }
+  std::string tail = StderrTail();
+  Stop();
+  return MakeError(ErrorClass::kSickMachine,
+                   StrCat("worker '", argv_[0], "': ", trouble, tail.empty() ? "" : "\n", tail));
+}
+
+void WorkerProcess::Stop() {
+  if (pid_ > 0 && owner_ == getpid()) {
+    kill(-pid_, SIGKILL);
+    kill(pid_, SIGKILL);
+    while (waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
+    }
+  }
+  if (channel_ >= 0) close(channel_);
+  if (stderr_ >= 0) close(stderr_);
+  pid_ = -1;
+  channel_ = stderr_ = -1;
+}
+
+std::string WorkerProcess::StderrTail() const {
+  if (stderr_ < 0) return "";
+  off_t size = lseek(stderr_, 0, SEEK_END);
+  if (size <= 0) return "";
+  std::string tail(std::min<size_t>(size, kStderrTail), '\0');
+  ssize_t got = pread(stderr_, tail.data(), tail.size(), size - static_cast<off_t>(tail.size()));
+  tail.resize(std::max<ssize_t>(got, 0));
+  return tail;
+}
+
+absl::Status WorkerProcess::Write(std::string_view bytes, double deadline) {
+  while (!bytes.empty()) {
+    ssize_t sent = send(channel_, bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (sent > 0) {
+      bytes.remove_prefix(sent);
+      continue;
+    }
+    if (errno == EINTR) continue;
+    if (errno != EAGAIN && errno != EWOULDBLOCK) return Closed();
+    double left = deadline - Now();
+    if (left <= 0) return Late();
+    pollfd wait{channel_, POLLOUT, 0};
+    poll(&wait, 1, static_cast<int>(std::min(left, 0.1) * 1000) + 1);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status WorkerProcess::ReadExactly(char* into, size_t count, double deadline,
+                                        int64_t memory_bytes) {
+  while (count > 0) {
+    ssize_t got = recv(channel_, into, count, MSG_DONTWAIT);
+    if (got > 0) {
+      into += got;
+      count -= got;
+      continue;
+    }
+    if (got == 0) return Closed();
+    if (errno == EINTR) continue;
+    if (errno != EAGAIN && errno != EWOULDBLOCK) return Closed();
+    double left = deadline - Now();
+    if (left <= 0) return Late();
+    if (memory_bytes > 0 && ResidentBytes(pid_) > memory_bytes) return TooBig();
+    pollfd wait{channel_, POLLIN, 0};
+    poll(&wait, 1, static_cast<int>(std::min(left, 0.1) * 1000) + 1);
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<WorkerMessage> WorkerProcess::Receive(double deadline, int64_t memory_bytes) {
+  char sizes[12];
+  if (absl::Status s = ReadExactly(sizes, sizeof(sizes), deadline, memory_bytes); !s.ok()) return s;
+  uint64_t header_size = LittleEndian(sizes, 4), payload_size = LittleEndian(sizes + 4, 8);
+  if (header_size > kMaxHeader || payload_size > kMaxPayload) {
+    return absl::DataLossError("a message of impossible size");
+  }
+  std::string text(header_size, '\0');
+  if (absl::Status s = ReadExactly(text.data(), text.size(), deadline, memory_bytes); !s.ok()) {
+    return s;
+  }
+  WorkerMessage message;
+  message.header = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
+  if (!message.header.is_object()) return absl::DataLossError("a header that is not JSON");
+  // Grown as it arrives: a lying size must not allocate.
+  constexpr size_t kChunk = size_t{16} << 20;
+  while (message.payload.size() < payload_size) {
+    size_t at = message.payload.size();
+    message.payload.resize(at + std::min<uint64_t>(kChunk, payload_size - at));
+    absl::Status s = ReadExactly(message.payload.data() + at, message.payload.size() - at, deadline,
+                                 memory_bytes);
+    if (!s.ok()) return s;
+  }
+  return message;
+}
+
+// The channel is closed: says how the worker ended.
+absl::Status WorkerProcess::Died(std::string_view if_it_dies) {
+  int status = 0;
+  std::string how = "closed its output";
+  for (int i = 0; i < 50; ++i) {
+    pid_t got = waitpid(pid_, &status, WNOHANG);
+    if (got == pid_) {
+      pid_ = -1;
+      if (WIFSIGNALED(status)) {
+        how = StrCat("died of ", SignalName(WTERMSIG(status)));
+      } else {
+        how = StrCat("exited with status ", static_cast<int64_t>(WEXITSTATUS(status)));
+      }
+      break;
+    }
+    usleep(10000);
+  }
+  std::string tail = StderrTail();
+  Stop();
+  return MakeError(ErrorClassFromName(if_it_dies),
+                   StrCat("the worker ", how, tail.empty() ? "" : "\n", tail));
+}
+
+absl::StatusOr<WorkerMessage> WorkerProcess::Request(const nlohmann::json& header,
+                                                     std::string_view payload,
+                                                     const RequestLimits& limits,
+                                                     std::string_view if_it_dies) {
+  if (!running()) return MakeError(ErrorClass::kSickMachine, "the worker is not running");
+  std::string text = header.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  std::string message;
+  AppendLittleEndian(message, text.size(), 4);
+  AppendLittleEndian(message, payload.size(), 8);
+  message += text;
+  double deadline = Now() + limits.seconds;
+  absl::Status written = Write(message, deadline);
+  if (written.ok()) written = Write(payload, deadline);
+  absl::StatusOr<WorkerMessage> answer = written.ok() ? Receive(deadline, limits.memory_bytes)
+                                                      : absl::StatusOr<WorkerMessage>(written);
+  if (answer.ok()) {
+    if (!answer->header.contains("error")) return answer;
+    return MakeError(ErrorClassFromName(StringField(answer->header, "error")),
+                     StringField(answer->header, "message"));
+  }
+  switch (answer.status().code()) {
+    case absl::StatusCode::kDeadlineExceeded:
+      Stop();
+      return MakeError(ErrorClass::kTimeout, StrCat("no answer within ", limits.seconds, " s"));
+    case absl::StatusCode::kResourceExhausted:
+      Stop();
+      return MakeError(ErrorClass::kOutOfMemory,
+                       StrCat("the worker grew beyond ", limits.memory_bytes, " bytes"));
+    case absl::StatusCode::kDataLoss: {
+      std::string what(answer.status().message());
+      Stop();
+      return MakeError(ErrorClassFromName(if_it_dies), StrCat("the worker answered with ", what));
+    }
+    default:
+      return Died(if_it_dies);
+  }
+}
+
+}  // namespace assay

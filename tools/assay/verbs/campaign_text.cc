@@ -1,0 +1,179 @@
+#include "tools/assay/verbs/campaign_text.h"
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+#include <set>
+
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_split.h"
+#include "spec/base/strings.h"
+#include "tools/assay/terminal.h"
+
+namespace assay {
+namespace {
+
+std::string Lines(const std::string& text, int indent, size_t limit) {
+  std::string out;
+  size_t count = 0;
+  for (absl::string_view line : absl::StrSplit(text, '\n', absl::SkipEmpty())) {
+    if (++count > limit) {
+      StrAppend(&out, std::string(static_cast<size_t>(indent), ' '), "...\n");
+      break;
+    }
+    StrAppend(&out, std::string(static_cast<size_t>(indent), ' '), ToStd(line), "\n");
+  }
+  return out;
+}
+
+std::string FileText(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return std::string((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+}
+
+std::string TitleOf(const CampaignFinding& finding) {
+  if (finding.triaged && !finding.triage.title.empty()) return finding.triage.title;
+  return StrCat(Name(finding.kind), " on ", finding.backend);
+}
+
+void PrintBucket(const CampaignFinding& finding, int64_t seen) {
+  Print("");
+  Print(StrCat(Styled(Style::kBad, "bug "), Styled(Style::kBold, TitleOf(finding)), "  (seen ",
+               seen, seen == 1 ? " time" : " times", ", first in case ", finding.index, ")"));
+  if (!finding.triaged) {
+    if (!finding.triage_error.empty()) Print("  not triaged: " + finding.triage_error);
+    Print(Lines(finding.text, 2, 8));
+    return;
+  }
+  const TriageResult& triage = finding.triage;
+  if (!triage.blamed_rule.empty()) {
+    // A backend that does not number its decisions is blamed by pass.
+    std::string what = triage.blamed_decision < 0
+                           ? std::string("pass ")
+                           : StrCat("decision ", triage.blamed_decision, ": ");
+    Print(StrCat("  blamed    ", what, Styled(Style::kAccent, triage.blamed_rule),
+                 triage.blamed_decision < 0 ? " of " : " at ", triage.blamed_where));
+  }
+  if (triage.instructions > 0) {
+    Print(StrCat("  reduced   to ", Count(triage.instructions, "instruction")));
+    std::string program = triage.page.empty() ? "" : FileText(triage.page + "/repro.hlo");
+    if (!program.empty()) Print(Lines(program, 4, 40));
+  }
+  if (!triage.page.empty()) Print("  bug page  " + triage.page);
+}
+
+// Whether a finding has a bucket; those beyond what is triaged are counted only.
+bool IsSorted(const CampaignSummary& summary, const CampaignFinding& finding) {
+  return summary.buckets.count(finding.bucket) > 0;
+}
+
+void PrintStages(const StageSeconds& stages) {
+  double total = stages.total();
+  if (total <= 0) return;
+  auto share = [&](const char* name, double seconds) {
+    return absl::StrFormat("%s %.0f %%", name, 100 * seconds / total);
+  };
+  Print(StrCat("  time          ", share("generate", stages.generate), ", ",
+               share("oracle", stages.oracle), ", ", share("passes", stages.passes), ", ",
+               share("code", stages.code), ", ", share("run", stages.run), ", ",
+               share("judge", stages.judge)));
+}
+
+void PrintReasons(const char* title, const std::map<std::string, int64_t>& reasons) {
+  if (reasons.empty()) return;
+  std::vector<std::pair<int64_t, std::string>> sorted;
+  for (const auto& [reason, count] : reasons) sorted.emplace_back(-count, reason);
+  std::sort(sorted.begin(), sorted.end());
+  if (sorted.size() > 5) sorted.resize(5);
+  for (const auto& [count, reason] : sorted) {
+    Print(StrCat("    ", title, " ", -count, ": ", reason.substr(0, 100)));
+  }
+}
+
+}  // namespace
+
+std::string ProgressText(const CampaignProgress& progress) {
+  const CampaignSummary& now = progress.so_far;
+  if (progress.triaging) return StrCat("triaging ", Count(now.findings, "finding"));
+  std::string text = StrCat(Grouped(now.programs), " programs, ",
+                            absl::StrFormat("%.0f/s", now.ProgramsPerSecond()), ", ",
+                            Count(now.findings, "finding"));
+  if (progress.seconds_left >= 0) {
+    StrAppend(&text, ", ", absl::StrFormat("%.0f s left", progress.seconds_left));
+  }
+  return text;
+}
+
+std::vector<const CampaignFinding*> FirstOfEachBucket(const CampaignSummary& summary) {
+  std::set<std::string> seen;
+  std::vector<const CampaignFinding*> first;
+  // A triaged finding tells more than an earlier one that was only counted.
+  for (bool triaged : {true, false}) {
+    for (const CampaignFinding& finding : summary.found) {
+      if (!IsSorted(summary, finding) || finding.triaged != triaged) continue;
+      if (seen.insert(finding.bucket).second) first.push_back(&finding);
+    }
+  }
+  return first;
+}
+
+void PrintCampaign(const CampaignSummary& summary, const std::string& defect) {
+  auto row = [](std::string_view name, int64_t value, const std::string& note = "") {
+    Print(absl::StrFormat("  %-13s %8s", ToAbsl(name), Grouped(value)) +
+          (note.empty() ? "" : "   " + note));
+  };
+  Print(StrCat(Styled(Style::kBold, "campaign"), " seed ", summary.seed, " on ",
+               summary.backends.empty() ? "" : summary.backends.front(), ", ",
+               Count(summary.jobs, "worker"),
+               defect.empty() ? "" : StrCat(", with the planted defect ", defect),
+               summary.interrupted ? ", interrupted" : ""));
+  double verdicts = static_cast<double>(summary.compared + summary.inconclusive);
+  row("programs", summary.programs,
+      absl::StrFormat("%.0f per second for %s", summary.ProgramsPerSecond(),
+                      Seconds(summary.seconds)));
+  row("compared", summary.compared,
+      summary.rescued > 0 ? StrCat(summary.rescued, " of them on exact inputs") : "");
+  row("inconclusive", summary.inconclusive,
+      Percent(static_cast<double>(summary.inconclusive), verdicts));
+  if (summary.mistrusted > 0) {
+    row("mistrusted", summary.mistrusted, "passed, but with outputs that show little");
+  }
+  if (summary.unsupported > 0) row("unsupported", summary.unsupported);
+  PrintReasons("unsupported", summary.unsupported_reasons);
+  if (summary.sick > 0) row("sick machine", summary.sick);
+  if (summary.workers_lost > 0) row("workers lost", summary.workers_lost);
+  if (summary.unconfirmed > 0) row("unconfirmed", summary.unconfirmed, "did not repeat");
+  if (summary.unchecked > 0) row("unchecked", summary.unchecked, "failed; not checked again");
+  int64_t sorted = 0;
+  for (const auto& bucket : summary.buckets) sorted += bucket.second;
+  row("findings", summary.findings,
+      StrCat("in ", Count(static_cast<int64_t>(summary.buckets.size()), "bucket"),
+             sorted < summary.findings
+                 ? StrCat("; ", summary.findings - sorted, " of them counted, not triaged")
+                 : ""));
+  PrintStages(summary.stages);
+  for (const CampaignFinding* finding : FirstOfEachBucket(summary)) {
+    auto count = summary.buckets.find(finding->bucket);
+    PrintBucket(*finding, count == summary.buckets.end() ? 1 : count->second);
+  }
+}
+
+nlohmann::json CampaignJson(const CampaignSummary& summary, const std::string& defect) {
+  nlohmann::json json = summary.ToJson();
+  json["type"] = "summary";
+  json["verb"] = "fuzz";
+  json["backend"] = summary.backends.empty() ? "" : summary.backends.front();
+  json["defect"] = defect;
+  return json;
+}
+
+void AddFindings(const CampaignSummary& summary, RunRow& run) {
+  for (const CampaignFinding& finding : summary.found) {
+    if (!IsSorted(summary, finding)) continue;
+    run.findings.push_back({finding.bucket, TitleOf(finding), std::string(Name(finding.kind)),
+                            finding.triage.blamed_rule, finding.triage.page, finding.index,
+                            finding.triage.instructions});
+  }
+}
+
+}  // namespace assay

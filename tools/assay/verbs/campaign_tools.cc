@@ -1,0 +1,21 @@
+#include "tools/assay/verbs/campaign_tools.h"
+
+#include "fuzz/triage/triage.h"
+#include "reference/interpreter/interpreter.h"
+#include "tools/assay/environment.h"
+
+namespace assay {
+
+CampaignTools MakeCampaignTools(const std::string& out, bool triage) {
+  CampaignTools tools;
+  tools.make_oracle = []() -> absl::StatusOr<std::unique_ptr<Oracle>> { return MakeOracle(); };
+  tools.make_backend = OpenBackend;
+  if (triage) {
+    TriageOptions options;
+    options.pages = out + "/bugs";
+    tools.triage = MakeTriage(std::move(options));
+  }
+  return tools;
+}
+
+}  // namespace assay

@@ -1,0 +1,107 @@
+// assay blame: the one decision of the compiler that makes a module fail.
+#include <memory>
+
+#include "fuzz/triage/blame.h"
+#include "fuzz/triage/bug_page.h"
+#include "fuzz/triage/pass_blame.h"
+#include "spec/base/strings.h"
+#include "tools/assay/failure_options.h"
+#include "tools/assay/json_line.h"
+#include "tools/assay/terminal.h"
+#include "tools/assay/verb.h"
+
+namespace assay {
+namespace {
+
+struct Options {
+  FailureOptions failure;
+  bool json = false;
+};
+
+void PrintDiff(const std::string& before, const std::string& after) {
+  if (before.empty() && after.empty()) return;
+  Print("what it changed in the optimized module:");
+  for (const std::string& line : DiffLines(before, after)) {
+    if (line.empty() || line[0] == ' ') continue;
+    Print(StrCat("  ", Styled(line[0] == '-' ? Style::kBad : Style::kGood, line)));
+  }
+}
+
+int PrintDecision(const Blame& blame, bool json) {
+  if (json) {
+    PrintJson({{"found", blame.found},
+               {"decision", blame.decision.number},
+               {"rule", blame.decision.rule},
+               {"kind", Name(blame.decision.kind)},
+               {"where", blame.decision.where},
+               {"confirmed", blame.confirmed},
+               {"total", blame.total},
+               {"probes", blame.probes},
+               {"note", blame.note}});
+    return kExitFailure;
+  }
+  if (!blame.found) {
+    Print(StrCat("no decision is to blame: ", blame.note));
+    return kExitFailure;
+  }
+  Print(StrCat("decision ", blame.decision.number, " of ", blame.total,
+               " is to blame: ", Styled(Style::kAccent, blame.decision.rule), " (",
+               Name(blame.decision.kind), ") at ", blame.decision.where));
+  Print(StrCat("  ",
+               blame.confirmed ? "confirmed: it fails with it and passes with all before it"
+                               : "not confirmed",
+               ", ", Count(blame.probes, "probe")));
+  if (!blame.note.empty()) Print("  " + blame.note);
+  PrintDiff(blame.before, blame.after);
+  return kExitFailure;
+}
+
+int PrintPass(const PassBlame& blame, bool json) {
+  if (json) {
+    PrintJson({{"pass", blame.pass},
+               {"pipeline", blame.pipeline},
+               {"verdict", blame.verdict},
+               {"snapshots", blame.snapshots},
+               {"unreadable", blame.unreadable}});
+    return kExitFailure;
+  }
+  Print(blame.verdict);
+  if (!blame.pass.empty()) {
+    Print(StrCat("  pass ", Styled(Style::kAccent, blame.pass), " of pipeline ", blame.pipeline));
+  }
+  for (const auto& [flag, outcome] : blame.checks) Print(StrCat("  ", flag, ": ", outcome));
+  PrintDiff(blame.before, blame.after);
+  return kExitFailure;
+}
+
+int Run(const Options& options) {
+  absl::StatusOr<std::unique_ptr<FailureCase>> failure = OpenFailure(options.failure);
+  if (!failure.ok()) return Fail(failure.status());
+  const FailureCase& c = **failure;
+  CheckSubject subject = c.Subject();
+  CheckOutcome outcome = CheckIsolated(subject, *c.module, c.finding.inputs);
+  if (outcome.state != CheckOutcome::State::kFail) {
+    Print(StrCat("nothing to blame: it ",
+                 outcome.state == CheckOutcome::State::kPass ? "passes" : Name(outcome.state),
+                 " on ", c.finding.backend));
+    if (!outcome.detail.empty()) Print(outcome.detail);
+    return kExitOk;
+  }
+  if (!options.json) Print(StrCat(c.finding.backend, " fails: ", Name(outcome.kind)));
+  if (c.finding.backend.rfind("xla", 0) == 0) {
+    return PrintPass(BlamePass(subject, *c.module, c.finding.inputs, outcome.kind), options.json);
+  }
+  return PrintDecision(BlameDecision(subject, *c.module, c.finding.inputs, outcome.kind),
+                       options.json);
+}
+
+}  // namespace
+
+void DeclareBlame(OptionList& line, VerbAction& action) {
+  auto options = std::make_shared<Options>();
+  options->failure.Declare(line, true);
+  line.AddFlag("--json", options->json, "One JSON object");
+  action = [options] { return Run(*options); };
+}
+
+}  // namespace assay

@@ -1,0 +1,191 @@
+// assay conform: the suites of golden values, on any backend.
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <set>
+
+#include "conformance/golden.h"
+#include "spec/base/strings.h"
+#include "spec/process/isolate.h"
+#include "tools/assay/environment.h"
+#include "tools/assay/json_line.h"
+#include "tools/assay/record.h"
+#include "tools/assay/terminal.h"
+#include "tools/assay/verb.h"
+
+namespace assay {
+namespace {
+
+struct Options {
+  std::string suite = "goldens";
+  std::string backend = "cpu";
+  std::string filter;
+  bool all = false;
+  bool json = false;
+  LimitOptions limits;
+  RecordOptions record;
+};
+
+nlohmann::json ToJson(const GoldenResult& result) {
+  return {{"name", result.name}, {"status", result.status}, {"detail", result.detail}};
+}
+
+GoldenResult RunInChild(const GoldenCase& golden, const Options& options,
+                        const CompileOptions& compile) {
+  IsolateLimits limits;
+  limits.seconds = 2 * compile.limits.seconds;
+  limits.memory_bytes = compile.limits.memory_bytes;
+  Isolated child = RunIsolated(
+      [&]() -> std::string {
+        absl::StatusOr<std::unique_ptr<Backend>> backend = OpenBackend(options.backend);
+        GoldenResult result;
+        result.status = "crashed";
+        if (backend.ok()) {
+          result = RunGolden(golden, **backend, compile);
+        } else {
+          result.detail = std::string(backend.status().message());
+        }
+        return JsonText(ToJson(result));
+      },
+      limits);
+  GoldenResult result;
+  result.name = golden.name;
+  nlohmann::json json = nlohmann::json::parse(child.bytes, nullptr, false);
+  if (child.ok() && json.is_object()) {
+    result.status = json.value("status", "crashed");
+    result.detail = json.value("detail", "");
+  } else {
+    result.status = "crashed";
+    result.detail = child.Describe();
+  }
+  return result;
+}
+
+// How the goldens ended: per file of the suite, or per op.
+void PrintTable(const std::vector<GoldenCase>& cases, const std::vector<GoldenResult>& results,
+                bool by_op) {
+  struct Group {
+    std::set<std::string> ops;
+    std::map<std::string, int64_t> counts;
+  };
+  std::map<std::string, Group> groups;
+  for (size_t i = 0; i < cases.size(); ++i) {
+    std::vector<std::string> names = {cases[i].file.substr(0, cases[i].file.find('.'))};
+    for (const std::string& name : by_op ? cases[i].ops : names) {
+      groups[name].ops.insert(cases[i].ops.begin(), cases[i].ops.end());
+      ++groups[name].counts[results[i].status];
+    }
+  }
+  Table table({{by_op ? "op" : "suite"},
+               {"ops", Table::kRight},
+               {"passed", Table::kRight},
+               {"failed", Table::kRight},
+               {"unsupported", Table::kRight},
+               {"crashed", Table::kRight}});
+  for (auto& [name, group] : groups) {
+    auto cell = [&counts = group.counts](const char* status, Style style) {
+      int64_t count = counts[status];
+      return count == 0 ? std::string("-") : Styled(style, StrCat(count));
+    };
+    table.Add({name, by_op ? "" : Grouped(static_cast<int64_t>(group.ops.size())),
+               cell("passed", Style::kGood), cell("failed", Style::kBad),
+               cell("unsupported", Style::kWarn), cell("crashed", Style::kBad)});
+  }
+  Print(table.ToString());
+}
+
+void Record(const Options& options, const std::vector<GoldenCase>& cases,
+            const std::vector<GoldenResult>& results, RunRow run) {
+  for (size_t i = 0; i < results.size(); ++i) {
+    CaseRow row;
+    // The family of a golden, for the page's table, is the file that it stands in.
+    row.name = cases[i].file.substr(0, cases[i].file.find('.')) + "__" + results[i].name;
+    row.subject = options.backend;
+    row.status = results[i].status;
+    row.detail = results[i].detail;
+    for (const GoldenCase::Row& golden : cases[i].rows) {
+      for (const Literal& leaf : golden.expected) row.elements += leaf.element_count();
+    }
+    run.cases.push_back(std::move(row));
+  }
+  options.record.Save(run);
+}
+
+int Run(const Options& options) {
+  absl::StatusOr<std::unique_ptr<Backend>> probe = OpenBackend(options.backend);
+  if (!probe.ok()) return Fail(probe.status());
+  bool isolate = (*probe)->Describe().in_process;
+  absl::StatusOr<std::vector<GoldenCase>> cases = DocumentGoldens();
+  if (!cases.ok()) return Fail(cases.status());
+  std::erase_if(*cases, [&](const GoldenCase& golden) {
+    return golden.name.find(options.filter) == std::string::npos;
+  });
+  if (cases->empty()) {
+    return Fail(absl::NotFoundError(StrCat("no golden's name has '", options.filter, "' in it")));
+  }
+  CompileOptions compile;
+  compile.limits = options.limits.Get();
+
+  RunRow run = BeginRun("conform", options.backend, CommandLine());
+  double start = Now();
+  std::vector<GoldenResult> results;
+  std::map<std::string, int64_t> counts;
+  ProgressLine progress;
+  for (const GoldenCase& golden : *cases) {
+    progress.Show(StrCat("golden ", results.size() + 1, " of ", cases->size(), ": ", golden.name));
+    results.push_back(isolate ? RunInChild(golden, options, compile)
+                              : RunGolden(golden, **probe, compile));
+    ++counts[results.back().status];
+    if (options.json) {
+      progress.Clear();
+      nlohmann::json line = ToJson(results.back());
+      line["type"] = "golden";
+      line["ops"] = golden.ops;
+      line["citation"] = golden.citation;
+      PrintJson(line);
+    }
+  }
+  progress.Clear();
+  run.seconds = Now() - start;
+  nlohmann::json summary = {{"type", "summary"},
+                            {"verb", "conform"},
+                            {"suite", options.suite},
+                            {"backend", options.backend},
+                            {"passed", counts["passed"]},
+                            {"failed", counts["failed"]},
+                            {"unsupported", counts["unsupported"]},
+                            {"crashed", counts["crashed"]},
+                            {"seconds", run.seconds}};
+  run.summary = JsonText(summary);
+  Record(options, *cases, results, std::move(run));
+  if (options.json) {
+    PrintJson(summary);
+  } else {
+    PrintTable(*cases, results, options.all);
+    for (const GoldenResult& result : results) {
+      if (result.status == "passed") continue;
+      Print(StrCat(Styled(Style::kBad, result.status), " ", result.name, ": ", result.detail));
+    }
+    Print(StrCat(counts["passed"], " passed, ", counts["failed"], " failed, ",
+                 counts["unsupported"], " unsupported, ", counts["crashed"], " crashed"));
+  }
+  return counts["failed"] + counts["crashed"] > 0 ? kExitFailure : kExitOk;
+}
+
+}  // namespace
+
+void DeclareConform(OptionList& line, VerbAction& action) {
+  auto options = std::make_shared<Options>();
+  line.Add("--suite", options->suite, "goldens: worked examples of the documents")
+      .OneOf({"goldens"})
+      .ShowDefault();
+  AddBackendOption(line, options->backend, "Who is judged");
+  line.Add("--filter", options->filter, "Only goldens with this text in their name");
+  line.AddFlag("--all", options->all, "A line for every op, not only for every file");
+  line.AddFlag("--json", options->json, "One JSON object per golden, then a summary");
+  options->limits.Declare(line);
+  options->record.Declare(line);
+  action = [options] { return Run(*options); };
+}
+
+}  // namespace assay

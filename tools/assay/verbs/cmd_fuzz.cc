@@ -1,0 +1,101 @@
+// assay fuzz: a campaign of random programs against the oracle.
+#include <memory>
+
+#include "fuzz/campaign/campaign.h"
+#include "spec/base/strings.h"
+#include "tools/assay/defect_option.h"
+#include "tools/assay/environment.h"
+#include "tools/assay/json_line.h"
+#include "tools/assay/record.h"
+#include "tools/assay/terminal.h"
+#include "tools/assay/verb.h"
+#include "tools/assay/verbs/campaign_text.h"
+#include "tools/assay/verbs/campaign_tools.h"
+
+namespace assay {
+namespace {
+
+struct Options {
+  std::string backend = "cpu";
+  std::string time;
+  std::string defect;
+  std::string out = "assay-out/fuzz";
+  CampaignOptions campaign;
+  bool no_triage = false;
+  bool json = false;
+  RecordOptions record;
+};
+
+absl::Status Complete(Options& options) {
+  options.campaign.backends = {options.backend};
+  if (options.time.empty() && options.campaign.count == 0) options.time = "30s";
+  if (!options.time.empty()) {
+    absl::StatusOr<double> seconds = ParseDuration(options.time);
+    if (!seconds.ok()) return seconds.status();
+    options.campaign.seconds = *seconds;
+  }
+  if (!options.defect.empty()) {
+    absl::StatusOr<std::string> defect = DefectJson(options.defect);
+    if (!defect.ok()) return defect.status();
+    options.campaign.compile.defect = *defect;
+  }
+  options.campaign.out_dir = options.out;
+  return absl::OkStatus();
+}
+
+int Run(Options options) {
+  absl::Status complete = Complete(options);
+  if (!complete.ok()) return Fail(complete);
+  ProgressLine progress;
+  options.campaign.progress = [&](const CampaignProgress& now) {
+    progress.Show(ProgressText(now));
+  };
+  RunRow run = BeginRun("fuzz", options.backend, CommandLine());
+  absl::StatusOr<CampaignSummary> summary =
+      RunCampaign(options.campaign, MakeCampaignTools(options.out, !options.no_triage));
+  progress.Clear();
+  if (!summary.ok()) return Fail(summary.status());
+  nlohmann::json json = CampaignJson(*summary, options.defect);
+  run.seconds = summary->seconds;
+  run.summary = JsonText(json);
+  AddFindings(*summary, run);
+  options.record.Save(run);
+  if (options.json) {
+    PrintJson(json);
+  } else {
+    PrintCampaign(*summary, options.defect);
+  }
+  return summary->findings > 0 ? kExitFailure : kExitOk;
+}
+
+}  // namespace
+
+void DeclareFuzz(OptionList& line, VerbAction& action) {
+  auto options = std::make_shared<Options>();
+  AddBackendOption(line, options->backend, "Who is compared with the oracle");
+  line.Add("--time", options->time, "How long: 30s, 10m, 1h (default 30s)");
+  line.Add("--count", options->campaign.count, "How many programs").Positive();
+  line.Add("--seed", options->campaign.seed, "Program i is a function of the seed and i")
+      .ShowDefault();
+  line.Add("--first", options->campaign.first, "Begin with this program").NonNegative();
+  line.Add("--jobs", options->campaign.jobs, "Worker processes (default: one per core)").Positive();
+  line.Add("--profile", options->campaign.profile, "strict or xla; default: the backend's");
+  line.Add("--defect", options->defect,
+           "Plant a defect in the backend: a name of assay defects, or a JSON file");
+  line.Add("--stop-after", options->campaign.stop_after_findings,
+           "End after so many confirmed findings")
+      .Positive();
+  line.Add("--case-seconds", options->campaign.case_seconds,
+           "A program that takes longer is a finding")
+      .Positive()
+      .ShowDefault();
+  line.Add("--out", options->out, "Folder for cases, bug pages and results.jsonl").ShowDefault();
+  line.AddFlag("--foreign", options->campaign.foreign,
+               "Only what every implementation of HLO promises (always so for other processes)");
+  line.AddFlag("--no-triage", options->no_triage, "Count findings; do not blame, reduce, explain");
+  line.AddFlag("--json", options->json, "One JSON object at the end");
+  options->record.Declare(line);
+  action = [options] { return Run(*options); };
+}
+
+}  // namespace assay

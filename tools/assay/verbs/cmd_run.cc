@@ -1,0 +1,290 @@
+// assay run: one module, its outputs, and on request which outputs would be right.
+#include <algorithm>
+#include <map>
+#include <memory>
+
+#include "absl/strings/str_format.h"
+#include "reference/interpreter/interpreter.h"
+#include "reference/power/widths.h"
+#include "spec/base/strings.h"
+#include "spec/numerics/expectation.h"
+#include "spec/text/writer.h"
+#include "spec/types/npz.h"
+#include "tools/assay/environment.h"
+#include "tools/assay/json_line.h"
+#include "tools/assay/terminal.h"
+#include "tools/assay/verb.h"
+
+namespace assay {
+namespace {
+
+struct Options {
+  std::string path;
+  std::string backend = "reference";
+  std::string profile;
+  std::string save;
+  std::string infeed;
+  int64_t limit = -1;
+  int64_t elements = 64;
+  bool bounds = false;
+  bool widths = false;
+  bool json = false;
+  InputOptions inputs;
+  LimitOptions limits;
+};
+
+std::string ShownValue(const Literal& literal, int64_t limit) {
+  if (literal.element_count() > limit) {
+    return StrCat("{...} (", Grouped(literal.element_count()),
+                  " elements; --elements N shows more, --save F.npz keeps them)");
+  }
+  return literal.ToString();
+}
+
+void PrintBounds(const ArrayExpectation& expectation, const Literal& got, int64_t limit) {
+  int64_t count = expectation.plain.element_count();
+  if (expectation.AllForced()) {
+    Print("    every element has exactly one right answer");
+    return;
+  }
+  Table table({{"element", Table::kRight}, {"allowed"}, {"got"}});
+  for (int64_t i = 0; i < std::min(count, limit); ++i) {
+    table.Add({std::to_string(i), DescribeAllowed(expectation, i), DescribeElement(got, i)});
+  }
+  Print(table.ToString(4));
+  if (count > limit) Print(StrCat("    ... ", Grouped(count - limit), " more elements"));
+}
+
+// "out0" of the only device, "out0_d1" of one of several.
+std::string NameOf(std::string_view prefix, size_t number, size_t device, size_t devices) {
+  return devices == 1 ? StrCat(prefix, number) : StrCat(prefix, number, "_d", device);
+}
+
+// The arrays of an .npz file that infeeds take, per device: item0, item1, ... of the only or of
+// every device, item0_d1 of device 1.
+absl::StatusOr<std::vector<std::vector<Literal>>> LoadInfeed(const std::string& path,
+                                                             size_t devices) {
+  absl::StatusOr<std::map<std::string, Literal>> arrays = ReadNpz(path);
+  if (!arrays.ok()) return arrays.status();
+  std::vector<std::vector<Literal>> items(devices);
+  for (size_t d = 0; d < devices; ++d) {
+    for (size_t i = 0;; ++i) {
+      auto at = arrays->find(StrCat("item", i, "_d", d));
+      if (at == arrays->end()) at = arrays->find(StrCat("item", i));
+      if (at == arrays->end()) break;
+      items[d].push_back(at->second);
+    }
+  }
+  return items;
+}
+
+struct Ran {
+  LoadedCase loaded;
+  std::vector<std::vector<Literal>> infeed;  // per device; empty: none
+  RunResult result;
+  size_t devices() const { return result.outputs.size(); }
+};
+
+// Every output and every array that came out of an outfeed, by name.
+std::vector<std::pair<std::string, const Literal*>> Outputs(const Ran& ran) {
+  std::vector<std::pair<std::string, const Literal*>> outputs;
+  for (size_t d = 0; d < ran.devices(); ++d) {
+    size_t next = 0;
+    for (const Literal* leaf : Leaves(ran.result.outputs[d]))
+      outputs.emplace_back(NameOf("out", next++, d, ran.devices()), leaf);
+    if (d >= ran.result.outfeeds.size()) continue;
+    next = 0;
+    for (const Literal& item : ran.result.outfeeds[d]) {
+      for (const Literal* leaf : Leaves(item))
+        outputs.emplace_back(NameOf("outfeed", next++, d, ran.devices()), leaf);
+    }
+  }
+  return outputs;
+}
+
+absl::Status Save(const std::string& path, const Ran& ran) {
+  std::vector<std::pair<std::string, const Literal*>> arrays;
+  const auto arguments = ArgumentsByDevice(ran.loaded.arrays);
+  for (size_t d = 0; d < arguments.size(); ++d) {
+    size_t next = 0;
+    for (const Literal* argument : arguments[d]) {
+      for (const Literal* leaf : Leaves(*argument))
+        arrays.emplace_back(NameOf("in", next++, d, arguments.size()), leaf);
+    }
+  }
+  for (auto& output : Outputs(ran)) arrays.push_back(std::move(output));
+  return WriteNpz(path, arrays);
+}
+
+// Prints what is allowed and judges; true if nothing is wrong.
+bool ShowExpectation(const Options& options, const Expectation& expectation, const Literal& output,
+                     std::string_view prefix, size_t device, size_t devices) {
+  const Judgement judgement = Judge(expectation, output);
+  const std::vector<const Literal*> leaves = Leaves(output);
+  for (size_t i = 0; i < expectation.leaves.size() && i < leaves.size(); ++i) {
+    Print(StrCat("  ", NameOf(prefix, i, device, devices), " ", leaves[i]->shape().ToString()));
+    PrintBounds(expectation.leaves[i], *leaves[i], options.elements);
+  }
+  if (!expectation.inconclusive.empty()) Print("inconclusive: " + expectation.inconclusive);
+  Print(StrCat("verdict: ", Name(judgement.verdict)));
+  if (judgement.verdict != Verdict::kFail) return true;
+  Print(DescribeFailure(expectation, output, judgement));
+  return false;
+}
+
+int ShowBounds(const Options& options, const Ran& ran, const Backend& backend) {
+  absl::StatusOr<const Profile*> profile = ChooseProfile(options.profile, &backend);
+  if (!profile.ok()) return Fail(profile.status());
+  std::vector<DeviceInputs> inputs;
+  for (std::vector<const Literal*>& arguments : ArgumentsByDevice(ran.loaded.arrays)) {
+    inputs.push_back({std::move(arguments), {}});
+    if (!ran.infeed.empty()) inputs.back().infeed = ran.infeed[inputs.size() - 1];
+  }
+  std::unique_ptr<Oracle> oracle = MakeOracle();
+  auto expected = oracle->ExpectDevices(*ran.loaded.module, ran.loaded.arrays.devices, inputs,
+                                        **profile, options.limits.Get());
+  if (!expected.ok()) return Fail(expected.status());
+  Print(StrCat("allowed under profile ", (*profile)->name(), ":"));
+  bool right = true;
+  for (size_t d = 0; d < ran.devices(); ++d) {
+    right = ShowExpectation(options, (*expected)[d].result, ran.result.outputs[d], "out", d,
+                            ran.devices()) &&
+            right;
+    const std::vector<Expectation>& items = (*expected)[d].outfeed;
+    for (size_t i = 0;
+         i < items.size() && d < ran.result.outfeeds.size() && i < ran.result.outfeeds[d].size();
+         ++i) {
+      right = ShowExpectation(options, items[i], ran.result.outfeeds[d][i],
+                              StrCat("outfeed", i, "."), d, ran.devices()) &&
+              right;
+    }
+  }
+  return right ? kExitOk : kExitFailure;
+}
+
+// Where the bounds get wide: every instruction, the first useless one marked.
+int ShowWidths(const Options& options, const LoadedCase& loaded, const Profile& profile) {
+  const auto arguments = ArgumentsByDevice(loaded.arrays);
+  if (arguments.size() != 1) {
+    PrintError("--widths follows one device");
+    return kExitUsage;
+  }
+  absl::StatusOr<reference::Widths> widths =
+      reference::MeasureWidths(*loaded.module, arguments[0], profile, options.limits.Get());
+  if (!widths.ok()) return Fail(widths.status());
+  Table table({{"instruction"},
+               {"op"},
+               {"elements", Table::kRight},
+               {"undecided", Table::kRight},
+               {"operands", Table::kRight},
+               {"width", Table::kRight},
+               {""}});
+  bool first = true;
+  for (const reference::Width& width : widths->instructions) {
+    table.Add({width.instruction->name(), std::string(Name(width.instruction->opcode())),
+               Grouped(width.elements), Grouped(width.undecided),
+               absl::StrFormat("%.2g", width.of_operands), absl::StrFormat("%.2g", width.relative),
+               !width.useless ? ""
+               : first        ? "first useless"
+                              : "useless"});
+    if (width.useless) first = false;
+  }
+  Print(StrCat("widest radius over root mean square, profile ", profile.name(), ":"));
+  Print(table.ToString(2));
+  if (!widths->inconclusive.empty()) Print("inconclusive: " + widths->inconclusive);
+  return kExitOk;
+}
+
+absl::Status RunOn(Backend& backend, const Options& options, Ran& ran) {
+  CompileOptions compile;
+  compile.limits = options.limits.Get();
+  compile.decision_limit = options.limit;
+  compile.devices = ran.loaded.arrays.devices;
+  auto executable = backend.Compile(*ran.loaded.module, compile);
+  if (!executable.ok()) return executable.status();
+  if (!ran.infeed.empty()) {
+    if (absl::Status fed = (*executable)->SetInfeed(ran.infeed); !fed.ok()) return fed;
+  }
+  absl::StatusOr<RunResult> result = (*executable)->Run(ArgumentsByDevice(ran.loaded.arrays));
+  if (result.ok()) ran.result = *std::move(result);
+  return result.status();
+}
+
+int Run(const Options& options) {
+  Ran ran;
+  absl::StatusOr<LoadedCase> loaded = LoadCase(options.path, options.inputs);
+  if (!loaded.ok()) return Fail(loaded.status());
+  ran.loaded = *std::move(loaded);
+  if (!options.infeed.empty()) {
+    const DeviceAssignment& devices = ran.loaded.arrays.devices;
+    auto infeed =
+        LoadInfeed(options.infeed, static_cast<size_t>(devices.replicas * devices.partitions));
+    if (!infeed.ok()) return Fail(infeed.status());
+    ran.infeed = *std::move(infeed);
+  }
+  absl::StatusOr<std::unique_ptr<Backend>> backend = OpenBackend(options.backend);
+  if (!backend.ok()) return Fail(backend.status());
+  if (options.widths) {
+    absl::StatusOr<const Profile*> profile = ChooseProfile(options.profile, backend->get());
+    if (!profile.ok()) return Fail(profile.status());
+    return ShowWidths(options, ran.loaded, **profile);
+  }
+  if (absl::Status status = RunOn(**backend, options, ran); !status.ok()) {
+    PrintError(StrCat(options.backend, ": ", Name(ClassOf(status)), ": ", ToStd(status.message())));
+    return kExitFailure;
+  }
+  if (!options.save.empty()) {
+    absl::Status saved = Save(options.save, ran);
+    if (!saved.ok()) return Fail(saved);
+  }
+  const std::string& module = ran.loaded.module->name();
+  if (options.json) {
+    nlohmann::json outputs = nlohmann::json::array();
+    for (const auto& [name, leaf] : Outputs(ran)) {
+      outputs.push_back({{"name", name},
+                         {"shape", leaf->shape().ToString()},
+                         {"value", ShownValue(*leaf, options.elements)}});
+    }
+    PrintJson({{"module", module},
+               {"backend", options.backend},
+               {"devices", ran.devices()},
+               {"seconds", ran.result.seconds},
+               {"outputs", outputs}});
+    return kExitOk;
+  }
+  Print(StrCat(Styled(Style::kBold, module), " on ", options.backend, ", ",
+               ran.devices() == 1 ? "" : StrCat(ran.devices(), " devices, "),
+               Seconds(ran.result.seconds),
+               ran.loaded.arrays.generated ? ", inputs drawn from a seed" : ""));
+  for (const auto& [name, leaf] : Outputs(ran)) {
+    Print(StrCat(name, " ", leaf->shape().ToString(), " ", ShownValue(*leaf, options.elements)));
+  }
+  return options.bounds ? ShowBounds(options, ran, **backend) : kExitOk;
+}
+
+}  // namespace
+
+void DeclareRun(OptionList& line, VerbAction& action) {
+  auto options = std::make_shared<Options>();
+  line.Add("PATH", options->path, "A module").Required();
+  options->inputs.Declare(line);
+  options->inputs.DeclareDevices(line);
+  line.Add("--infeed", options->infeed,
+           "Arrays item0, item1, ... (of device 1: item0_d1) that infeeds take, in an .npz file");
+  AddBackendOption(line, options->backend, "Who runs it");
+  line.AddFlag("--bounds", options->bounds, "Show which answers are right, and judge");
+  line.AddFlag("--widths", options->widths,
+               "Show per instruction how wide the bounds are, and where they become useless");
+  line.Add("--profile", options->profile,
+           "strict or xla; default: the one the backend is judged by")
+      .OneOf({"strict", "xla"});
+  line.Add("--limit", options->limit, "Refuse the backend's decisions above this number");
+  line.Add("--elements", options->elements, "Print at most so many elements of an output")
+      .ShowDefault();
+  line.Add("--save", options->save, "Write inputs and outputs to an .npz file");
+  line.AddFlag("--json", options->json, "One JSON object");
+  options->limits.Declare(line);
+  action = [options] { return Run(*options); };
+}
+
+}  // namespace assay

@@ -1,0 +1,73 @@
+// assay verify: reads modules and says exactly what is wrong with them.
+#include <memory>
+
+#include "nlohmann/json.hpp"
+#include "spec/text/reader.h"
+#include "spec/verifier/verifier.h"
+#include "tools/assay/environment.h"
+#include "tools/assay/json_line.h"
+#include "tools/assay/terminal.h"
+#include "tools/assay/verb.h"
+
+namespace assay {
+namespace {
+
+struct Options {
+  std::vector<std::string> paths;
+  bool json = false;
+};
+
+// One line for a good module, the diagnostics for a bad one.
+bool VerifyOne(const CaseFile& file, bool json) {
+  absl::StatusOr<std::unique_ptr<Module>> module = LoadModule(file.module_path);
+  nlohmann::json line = {{"path", file.module_path}, {"ok", module.ok()}};
+  if (!module.ok()) {
+    line["errors"] = std::string(module.status().message());
+    if (json) {
+      PrintJson(line);
+    } else {
+      PrintError(std::string(module.status().message()));
+    }
+    return false;
+  }
+  std::vector<std::string> unsupported = Unsupported(**module);
+  int64_t instructions = (*module)->InstructionCount();
+  int64_t computations = static_cast<int64_t>((*module)->computations().size());
+  line["instructions"] = instructions;
+  line["computations"] = computations;
+  line["unsupported"] = unsupported;
+  if (json) {
+    PrintJson(line);
+    return true;
+  }
+  std::string text = file.module_path + ": " + Styled(Style::kGood, "ok") + ", " +
+                     Count(instructions, "instruction") + " in " +
+                     Count(computations, "computation");
+  if (!unsupported.empty()) {
+    text += "; without a meaning here yet:";
+    for (const std::string& name : unsupported) text += " " + name;
+  }
+  Print(text);
+  return true;
+}
+
+int Run(const Options& options) {
+  bool all_good = true;
+  for (const std::string& path : options.paths) {
+    absl::StatusOr<std::vector<CaseFile>> files = FindCases(path);
+    if (!files.ok()) return Fail(files.status());
+    for (const CaseFile& file : *files) all_good &= VerifyOne(file, options.json);
+  }
+  return all_good ? kExitOk : kExitFailure;
+}
+
+}  // namespace
+
+void DeclareVerify(OptionList& line, VerbAction& action) {
+  auto options = std::make_shared<Options>();
+  line.Add("PATH", options->paths, "Modules, or folders of modules").Required();
+  line.AddFlag("--json", options->json, "One JSON object per module");
+  action = [options] { return Run(*options); };
+}
+
+}  // namespace assay
