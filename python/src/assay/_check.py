@@ -1,0 +1,74 @@
+"""`check`: the whole way from a function to a verdict."""
+import contextlib
+import os
+import pathlib
+import re
+import sys
+import tempfile
+
+import numpy
+
+from assay import _lowering, _program
+from assay._verdict import Verdict
+
+
+def check(
+    function,
+    *args,
+    profile="xla",
+    cut="auto",
+    program=None,
+    timeout=600,
+    keep=None,
+    static_argnums=None,
+    static_argnames=None,
+    **kwargs,
+):
+    """Runs `function(*args, **kwargs)` on the devices of this process and judges the result by derived bounds.
+
+    function: a plain or jitted JAX function. args, kwargs: what it is called with; donated arrays stay usable.
+    profile: "xla" (what XLA is licensed to do) or "strict" (what the text of the operations says).
+    cut: "auto" judges by cuts when the plain verdict is inconclusive, "all" always, "off" never. Cuts need XLA:CPU.
+    keep: a folder in which module, inputs and results are left.
+    Returns a Verdict, which is true if everything passed. Raises ProgramError if the program is missing or refuses.
+    """
+    found = _program.find_program(program)
+    lowered = _lowering.lower_and_run(function, args, kwargs, static_argnums, static_argnames)
+    name = re.sub(r"\W+", "_", getattr(function, "__name__", type(function).__name__)).strip("_") or "function"
+    with _folder(keep) as folder:
+        path = folder / f"{name}.pb"
+        path.write_bytes(lowered.module)
+        arrays = {f"in{i}": _raw(array) for i, array in enumerate(lowered.inputs)}
+        arrays.update({f"out{i}": _raw(array) for i, array in enumerate(lowered.outputs)})
+        numpy.savez(folder / f"{name}.npz", **arrays)
+        options = ["--profile", profile, "--no-db"]
+        records = _program.run_json(found, ["check", str(path), "--backend", "none", *options], timeout)
+        if _wants_cuts(records, cut, lowered.platform):
+            judged = ["--backend", "xla", "--python", sys.executable, "--cut", cut]
+            records = _program.run_json(found, ["check", str(path), *judged, *options], timeout)
+        kept = folder if keep is not None else None
+        return Verdict.from_records(records, name, profile, lowered.compiler, kept)
+
+
+def _wants_cuts(records, cut, platform):
+    if cut == "off" or platform != "cpu":
+        return False
+    return cut == "all" or any(record.get("status") == "inconclusive" for record in records)
+
+
+@contextlib.contextmanager
+def _folder(keep):
+    if keep is None:
+        with tempfile.TemporaryDirectory(prefix="assay-") as made:
+            yield pathlib.Path(made)
+    else:
+        os.makedirs(keep, exist_ok=True)
+        yield pathlib.Path(keep)
+
+
+def _raw(array):
+    """As Assay reads it: types that numpy itself does not have are unsigned integers of their width."""
+    array = numpy.asarray(array)
+    if array.dtype.kind in "?biufc" and array.dtype.isbuiltin == 1:
+        return array
+    return array.view({1: numpy.uint8, 2: numpy.uint16}[array.dtype.itemsize])

@@ -1,0 +1,86 @@
+"""Functions of several kinds, right and wrong, as a user would check them. Needs jax and the program."""
+import functools
+
+import numpy
+import pytest
+
+jax = pytest.importorskip("jax")
+import jax.numpy as jnp  # noqa: E402
+
+import assay  # noqa: E402
+
+
+def test_plain_function():
+    verdict = assay.check(lambda x: jnp.tanh(x) * 2, jnp.linspace(-3, 3, 17))
+    assert verdict, str(verdict)
+    assert verdict.elements == 17 and "XLA:CPU of jaxlib" in str(verdict)
+
+
+def test_jitted_function_with_static_dropped_and_donated_arguments():
+    @functools.partial(jax.jit, static_argnums=(1,), donate_argnums=(0,))
+    def step(x, n, unused, rate=0.5):
+        return {"a": x * n + rate, "b": jnp.argmax(x)}
+
+    x = jnp.arange(6.0).reshape(2, 3)
+    assert assay.check(step, x, 3, jnp.zeros(4), rate=0.25)
+    assert float(x[1, 2]) == 5.0  # the user's array was not given away
+
+
+def test_bfloat16_and_narrow_types():
+    x = jnp.linspace(-2, 2, 33).astype(jnp.bfloat16)
+    assert assay.check(lambda v: (v * v, v.astype(jnp.float8_e4m3fn), v > 0), x)
+
+
+def test_scan_and_keys():
+    def walk(key, start):
+        def body(carry, step):
+            return carry * 0.5 + step, carry
+
+        return jax.lax.scan(body, start, jax.random.uniform(key, (5,)))
+
+    assert assay.check(walk, jax.random.key(3), jnp.float32(1.0))
+
+
+def test_numpy_arguments_and_python_scalars():
+    assert assay.check(lambda x, s: x @ x.T + s, numpy.eye(3, dtype=numpy.float32), 2.0)
+
+
+def test_a_wrong_answer_fails(tmp_path, monkeypatch):
+    from assay import _lowering
+
+    right = _lowering.lower_and_run
+
+    def bent(*arguments):
+        lowered = right(*arguments)
+        lowered.outputs[0] = lowered.outputs[0] + numpy.float32(1e-3)
+        return lowered
+
+    monkeypatch.setattr(_lowering, "lower_and_run", bent)
+    verdict = assay.check(jnp.sin, jnp.linspace(0, 1, 5), keep=tmp_path)
+    assert verdict.failed and not verdict and verdict.wrong == 5
+    assert "allowed" in str(verdict) and "<pre>" in verdict._repr_html_()
+    assert sorted(path.suffix for path in tmp_path.iterdir()) == [".npz", ".pb"]
+
+
+def test_program_that_is_not_there():
+    with pytest.raises(assay.ProgramError, match="tools/quickstart"):
+        assay.check(jnp.sin, jnp.zeros(2), program="/nonexistent/assay")
+
+
+def test_fixture(assay_check):
+    assay_check(jnp.cumsum, jnp.arange(5))
+
+
+def test_fixture_fails_the_test(assay_check, monkeypatch):
+    from assay import _lowering
+
+    right = _lowering.lower_and_run
+
+    def bent(*arguments):
+        lowered = right(*arguments)
+        lowered.outputs[0] = lowered.outputs[0] + 1
+        return lowered
+
+    monkeypatch.setattr(_lowering, "lower_and_run", bent)
+    with pytest.raises(pytest.fail.Exception, match="failed: "):
+        assay_check(jnp.cumsum, jnp.arange(5))
