@@ -1,6 +1,6 @@
 // Any compiler behind a pipe. The protocol is described, and implemented from the worker's side, in
 // worker_protocol.py; a new compiler is put under test by writing the other half of that file
-// (xla_worker.py is one).
+// (jax_worker.py is one).
 #pragma once
 
 #include <memory>

@@ -7,12 +7,15 @@ request at a time, and kills it when it is late. A message, either way, is
 
 First the worker sends   {"protocol": 1, "name": ..., "version": ..., "can_run": true, "deterministic": true}
 Then, per request:
-    {"op": "compile", "id": n, "flags": {..}}  payload: HLO text       -> {"seconds": s}
+    {"op": "compile", "id": n, "flags": {..}, "replicas": r, "partitions": p}  payload: HLO text  -> {"seconds": s}
     {"op": "optimized", "id": n}                                       -> {}, payload: HLO text
-    {"op": "run", "id": n, "arrays": [{"type": "f32", "dims": [2]}]}   -> {"seconds": s, "arrays": [..]}, payload: the outputs
+    {"op": "run", "id": n, "devices": d, "arrays": [{"type": "f32", "dims": [2]}]}  payload: the arguments
+                                                                       -> {"seconds": s, "arrays": [..]}, payload: the outputs
     {"op": "release", "id": n}                                         -> {}
 Arrays stand one behind the other in the payload, row-major, little-endian, one storage unit per element (pred one byte 0 or 1,
-types below a byte one byte each). Outputs are the leaves of the result, depth first. Instead of an answer a worker may send
+types below a byte one byte each). Outputs are the leaves of the result, depth first. With several devices, replicas times
+partitions of them, all arguments of the first device come first, then those of the second, and so do the outputs. A worker
+that runs on more than one device says so: "devices": ["cpu:0", "cpu:1"] in its first message. Instead of an answer it may send
     {"error": "rejected" | "unsupported" | "compile crash" | "run crash" | "timeout" | "out of memory" | "sick machine",
      "message": ...}
 and stay alive. A worker that dies is started again; its last request counts as a crash.
@@ -65,11 +68,12 @@ def answer(backend, request, payload):
     """One request -> (header, chunks)."""
     op = request["op"]
     if op == "compile":
-        return {"seconds": backend.compile(request["id"], payload.decode(), request.get("flags", {}))}, ()
+        devices = request.get("replicas", 1), request.get("partitions", 1)
+        return {"seconds": backend.compile(request["id"], payload.decode(), request.get("flags", {}), *devices)}, ()
     if op == "optimized":
         return {}, (backend.optimized(request["id"]).encode(),)
     if op == "run":
-        seconds, arrays, chunks = backend.run(request["id"], request["arrays"], payload)
+        seconds, arrays, chunks = backend.run(request["id"], request["arrays"], payload, request.get("devices", 1))
         return {"seconds": seconds, "arrays": arrays}, chunks
     if op == "release":
         backend.release(request["id"])

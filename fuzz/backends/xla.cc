@@ -43,7 +43,7 @@ absl::StatusOr<ProcessBackendOptions> XlaOptions(const std::string& options,
   }
   // One program of two files: no path has to be found at run time.
   result.argv = {ChoosePython(interpreter), "-c",
-                 StrCat(EmbeddedFile("worker_protocol.py"), EmbeddedFile("xla_worker.py"))};
+                 StrCat(EmbeddedFile("worker_protocol.py"), EmbeddedFile("jax_worker.py"))};
   return result;
 }
 

@@ -1,0 +1,239 @@
+"""What JAX of this interpreter can run, as an Assay worker. Appended to worker_protocol.py and run with python -c.
+
+Arguments: PLATFORM (cpu, cuda, tpu, or the file of a PJRT plug-in) and COUNT, the devices that the platform shall have.
+Needs jax, jaxlib (0.4.13 or newer) and numpy. Flags of a compile request that begin with xla_ are set for that compilation alone.
+"""
+import importlib
+import importlib.util
+import re
+import time
+
+
+def binding_of_jaxlib():
+    """The modules that hold the reader of HLO text and the client: their place in jaxlib changed over the years."""
+    names = ("jaxlib._hlo", "jaxlib._jax") if importlib.util.find_spec("jaxlib._hlo") else None
+    if names is None:
+        one = "jaxlib._jax" if importlib.util.find_spec("jaxlib._jax") else "jaxlib.xla_extension"
+        names = (one, one)
+    return tuple(importlib.import_module(name) for name in names)
+
+
+class JaxDevices:
+    def __init__(self, platform, count):
+        os.environ["JAX_PLATFORMS"] = platform if "/" not in platform else "assay_plugin"
+        if platform == "cpu" and count > 1:
+            flags = os.environ.get("XLA_FLAGS", "")
+            os.environ["XLA_FLAGS"] = f"{flags} --xla_force_host_platform_device_count={count}".strip()
+        try:
+            import jax, jaxlib, ml_dtypes, numpy
+        except ImportError as error:
+            raise ImportError(f"{error}; name a Python that has jaxlib and jax by --python or ASSAY_XLA_PYTHON")
+
+        jax.config.update("jax_enable_x64", True)
+        if "/" in platform:
+            importlib.import_module("jax._src.xla_bridge").register_plugin("assay_plugin", library_path=platform)
+        self.jax, self.numpy = jax, numpy
+        self.hlo, self.binding = binding_of_jaxlib()
+        self.options_type = importlib.import_module("jaxlib.xla_client").CompileOptions
+        self.devices = jax.devices()
+        if len(self.devices) < count:
+            raise ValueError(f"{count} devices were asked for; {platform} has {len(self.devices)}")
+        self.client = self.devices[0].client
+        if platform == "cpu":
+            self.initialize_lapack()
+        self.executables = {}
+        self.types = self.element_types(numpy, ml_dtypes)
+        self.names = {dtype: name for name, dtype in self.types.items()}
+        label = {"cpu": "CPU", "gpu": "GPU", "cuda": "GPU", "rocm": "GPU", "tpu": "TPU"}
+        kind = label.get(self.devices[0].platform, self.devices[0].platform)
+        self.hello = {
+            "name": "xla",
+            "version": f"XLA:{kind} of jaxlib {jaxlib.__version__}",
+            "can_run": True,
+            "deterministic": True,
+            "devices": [f"{self.devices[0].platform}:{k}" for k in range(max(count, 1))],
+        }
+
+    @staticmethod
+    def element_types(numpy, ml_dtypes):
+        types = {
+            "pred": numpy.dtype(bool),
+            "bf16": numpy.dtype(ml_dtypes.bfloat16),
+            "f16": numpy.dtype("float16"),
+            "f32": numpy.dtype("float32"),
+            "f64": numpy.dtype("float64"),
+            "c64": numpy.dtype("complex64"),
+            "c128": numpy.dtype("complex128"),
+        }
+        for bits in (8, 16, 32, 64):
+            types[f"s{bits}"] = numpy.dtype(f"int{bits}")
+            types[f"u{bits}"] = numpy.dtype(f"uint{bits}")
+        narrow = {"s4": "int4", "u4": "uint4", "s2": "int2", "u2": "uint2", "f4e2m1fn": "float4_e2m1fn"}
+        for name in ("e5m2", "e4m3fn", "e4m3b11fnuz", "e5m2fnuz", "e4m3fnuz", "e4m3", "e3m4", "e8m0fnu"):
+            narrow[f"f8{name}"] = f"float8_{name}"
+        for name, theirs in narrow.items():
+            if hasattr(ml_dtypes, theirs):
+                types[name] = numpy.dtype(getattr(ml_dtypes, theirs))
+        return types
+
+    @staticmethod
+    def initialize_lapack():
+        """Calls of LAPACK jump to addresses that JAX sets when it lowers its first such call; a module that comes as text
+        would jump to zero. Importing jax has registered their names already."""
+        try:
+            library = importlib.import_module("jaxlib.lapack")._lapack
+        except (ImportError, AttributeError):
+            return
+        library.initialize()
+
+    def compile(self, number, text, flags, replicas, partitions):
+        if partitions > 1:
+            text, replicas, partitions = self.as_replicas(text, replicas, partitions)
+        try:
+            computation = self.hlo.XlaComputation(self.parse(text).as_serialized_hlo_module_proto())
+            module = self.binding.mlir.xla_computation_to_mlir_module(computation)
+        except Exception as error:
+            raise self.classed(error, "rejected")
+        options = self.compile_options(replicas, partitions)
+        overrides = [(name, self.flag_value(value)) for name, value in flags.items() if name.startswith("xla_")]
+        if overrides:
+            options.env_option_overrides = overrides
+        used = self.devices[: replicas * partitions]
+        start = time.perf_counter()
+        try:
+            if hasattr(self.client, "compile_and_load"):
+                executable = self.client.compile_and_load(module, self.binding.DeviceList(tuple(used)), options)
+            else:
+                executable = self.client.compile(module, options)
+        except Exception as error:
+            text = str(error)
+            if "No such compile option" in text or "was not found in the debug options" in text:
+                raise BackendError("rejected", f"XLA has no such flag: {text}")
+            raise self.classed(error, "compile crash")
+        self.executables[number] = (executable, used)
+        return time.perf_counter() - start
+
+    @staticmethod
+    def as_replicas(text, replicas, partitions):
+        """XLA takes a program for several partitions only to partition it again. A program that is partitioned already is
+        the same as one for as many replicas, whose collectives name no channel."""
+        if replicas > 1:
+            raise BackendError("unsupported", "XLA cannot be given a partitioned program for replicas and partitions at once")
+        header, newline, body = text.partition("\n")
+        header = re.sub(r", (num_partitions|replica_count)=\d+", "", header) + f", replica_count={partitions}"
+        body = re.sub(r", (channel_id=\d+|use_global_device_ids=true)", "", body)
+        return header + newline + body.replace(" partition-id()", " replica-id()"), partitions, 1
+
+    def compile_options(self, replicas, partitions):
+        options = self.options_type()
+        if replicas * partitions == 1:
+            return options
+        if replicas * partitions > len(self.devices):
+            wanted = replicas * partitions
+            raise BackendError("unsupported", f"the module runs on {wanted} devices; the option devices={wanted} provides them")
+        types = importlib.import_module("jaxlib.xla_client")
+        numbers = self.numpy.array([d.id for d in self.devices[: replicas * partitions]])
+        assignment = types.DeviceAssignment.create(numbers.reshape(replicas, partitions))
+        options.num_replicas, options.num_partitions = replicas, partitions
+        options.device_assignment = assignment
+        build = options.executable_build_options
+        build.num_replicas, build.num_partitions = replicas, partitions
+        build.device_assignment = assignment
+        return options
+
+    # What readers of older releases do not know, and what follows from the rest or says what they do anyway.
+    NEEDLESS = ("is_stable", "replica_count", "num_partitions", "result_accuracy", "origin", "buffer_donor", "alias_passthrough_params")
+
+    def parse(self, text):
+        for _ in self.NEEDLESS:
+            try:
+                return self.hlo.hlo_module_from_text(text)
+            except Exception as error:
+                unknown = re.search(r'unexpected attribute "(\w+)"', str(error))
+                if unknown is None or unknown[1] not in self.NEEDLESS:
+                    raise
+                text = re.sub(rf", {unknown[1]}=(\{{[^{{}}]*\}}|\w+)", "", text)
+        return self.hlo.hlo_module_from_text(text)
+
+    @staticmethod
+    def flag_value(text):
+        if text in ("true", "false"):
+            return text == "true"
+        try:
+            return int(text)
+        except ValueError:
+            return text
+
+    @staticmethod
+    def classed(error, otherwise):
+        text = f"{type(error).__name__}: {error}"
+        # StableHLO, the form in which jaxlib takes programs, has no room for some legal HLO (sign of unsigned numbers).
+        for word, kind in (
+            ("UNIMPLEMENTED", "unsupported"),
+            ("Failed to parse using StableHLO", "unsupported"),
+            ("RESOURCE_EXHAUSTED", "out of memory"),
+        ):
+            if word in text:
+                return BackendError(kind, text)
+        return BackendError(otherwise, text)
+
+    def optimized(self, number):
+        return self.executables[number][0].hlo_modules()[0].to_string()
+
+    def run(self, number, arrays, payload, devices):
+        executable, used = self.executables[number]
+        if devices != len(used):
+            raise BackendError("run crash", f"arguments for {devices} devices, but the program was compiled for {len(used)}")
+        values = self.decode(arrays, payload)
+        count = len(values) // devices
+        inputs = [self.spread([values[d * count + i] for d in range(devices)], used) for i in range(count)]
+        self.jax.block_until_ready(inputs)
+        start = time.perf_counter()
+        try:
+            shards = self.execute(executable, inputs)
+            seconds = time.perf_counter() - start
+            outputs = [self.numpy.asarray(shard[d]) for d in range(devices) for shard in shards]
+        except Exception as error:
+            raise self.classed(error, "run crash")
+        for output in outputs:
+            if output.dtype not in self.names:
+                raise BackendError("unsupported", f"no element type here for numpy's {output.dtype}")
+        described = [{"type": self.names[o.dtype], "dims": list(o.shape)} for o in outputs]
+        return seconds, described, [self.numpy.ascontiguousarray(o).tobytes() for o in outputs]
+
+    def decode(self, arrays, payload):
+        offset, values = 0, []
+        for array in arrays:
+            if array["type"] not in self.types:
+                raise BackendError("unsupported", f"numpy has no element type {array['type']}")
+            dtype, count = self.types[array["type"]], 1
+            for size in array["dims"]:
+                count *= size
+            values.append(self.numpy.frombuffer(payload, dtype, count, offset).reshape(array["dims"]))
+            offset += count * dtype.itemsize
+        return values
+
+    def spread(self, values, used):
+        """One array of JAX whose parts on the devices are `values`. It calls itself replicated; nobody compares the parts."""
+        if len(used) == 1:
+            return self.jax.device_put(values[0], used[0])
+        sharding = self.jax.sharding
+        mesh = sharding.Mesh(self.numpy.array(used), ("device",))
+        parts = [self.jax.device_put(value, device) for value, device in zip(values, used)]
+        everywhere = sharding.NamedSharding(mesh, sharding.PartitionSpec())
+        return self.jax.make_array_from_single_device_arrays(values[0].shape, everywhere, parts)
+
+    @staticmethod
+    def execute(executable, inputs):
+        """The results, each as the list of its parts by device, ready."""
+        shards = executable.execute_sharded(inputs).disassemble_into_single_device_arrays()
+        for shard in shards:
+            for part in shard:
+                part.block_until_ready()
+        return shards
+
+    def release(self, number):
+        self.executables.pop(number, None)
+
+
+serve(lambda: JaxDevices(sys.argv[1] if len(sys.argv) > 1 else "cpu", int(sys.argv[2]) if len(sys.argv) > 2 else 1))
