@@ -2,10 +2,10 @@
 
 #include <array>
 #include <charconv>
-#include <fstream>
 #include <optional>
-#include <sstream>
 
+#include "spec/base/file.h"
+#include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
 #include "spec/types/zip_archive.h"
 
@@ -188,17 +188,20 @@ bool CodesFit(const Literal& array, ElementType type) {
 
 }  // namespace
 
-absl::StatusOr<std::map<std::string, Literal>> ParseNpz(std::string_view bytes,
-                                                        int64_t byte_limit) {
-  absl::StatusOr<std::vector<ZipMember>> members = ParseZip(bytes, byte_limit);
-  if (!members.ok()) return members.status();
-  std::map<std::string, Literal> arrays;
-  for (ZipMember& member : *members) {
-    constexpr std::string_view kSuffix = ".npy";
-    if (!member.name.ends_with(kSuffix)) {
+absl::StatusOr<std::map<std::string, Literal>> ParseNpz(std::string_view bytes, int64_t byte_limit,
+                                                        const NpzAdmission& admit) {
+  constexpr std::string_view kSuffix = ".npy";
+  const ZipAdmission admit_member = [&](std::string_view name, int64_t size) -> absl::Status {
+    if (!name.ends_with(kSuffix)) {
       return absl::InvalidArgumentError(
-          StrCat("member ", member.name.substr(0, 80), " of the archive is no .npy array"));
+          StrCat("member ", name.substr(0, 80), " of the archive is no .npy array"));
     }
+    name.remove_suffix(kSuffix.size());
+    return admit == nullptr ? absl::OkStatus() : admit(name, size);
+  };
+  ASSAY_ASSIGN_OR_RETURN(std::vector<ZipMember> members, ParseZip(bytes, byte_limit, admit_member));
+  std::map<std::string, Literal> arrays;
+  for (ZipMember& member : members) {
     std::string name = member.name.substr(0, member.name.size() - kSuffix.size());
     absl::StatusOr<Literal> array = ParseNpy(member.content);
     if (!array.ok()) {
@@ -213,21 +216,10 @@ absl::StatusOr<std::map<std::string, Literal>> ParseNpz(std::string_view bytes,
   return arrays;
 }
 
-absl::StatusOr<std::map<std::string, Literal>> ReadNpz(const std::string& path,
-                                                       int64_t byte_limit) {
-  std::ifstream file(path, std::ios::binary | std::ios::ate);
-  if (!file) return absl::NotFoundError(StrCat(path, ": cannot be opened"));
-  std::streamoff size = file.tellg();
-  if (size < 0 || size > byte_limit) {
-    return absl::ResourceExhaustedError(
-        StrCat(path, ": larger than the limit of ", byte_limit, " bytes"));
-  }
-  std::string bytes(static_cast<size_t>(size), '\0');
-  file.seekg(0);
-  if (!file.read(bytes.data(), size)) {
-    return absl::DataLossError(StrCat(path, ": cannot be read to its end"));
-  }
-  absl::StatusOr<std::map<std::string, Literal>> arrays = ParseNpz(bytes, byte_limit);
+absl::StatusOr<std::map<std::string, Literal>> ReadNpz(const std::string& path, int64_t byte_limit,
+                                                       const NpzAdmission& admit) {
+  ASSAY_ASSIGN_OR_RETURN(const std::string bytes, ReadFile(path, byte_limit));
+  absl::StatusOr<std::map<std::string, Literal>> arrays = ParseNpz(bytes, byte_limit, admit);
   if (!arrays.ok()) {
     return absl::Status(arrays.status().code(),
                         StrCat(path, ": ", ToStd(arrays.status().message())));
@@ -246,13 +238,8 @@ absl::Status WriteNpz(const std::string& path,
     }
     members.push_back({StrCat(name, ".npy"), *std::move(npy)});
   }
-  absl::StatusOr<std::string> bytes = BuildZip(members);
-  if (!bytes.ok()) return bytes.status();
-  std::ofstream file(path, std::ios::binary | std::ios::trunc);
-  file.write(bytes->data(), static_cast<std::streamsize>(bytes->size()));
-  file.close();
-  if (!file) return absl::UnavailableError(StrCat(path, ": cannot be written"));
-  return absl::OkStatus();
+  ASSAY_ASSIGN_OR_RETURN(const std::string bytes, BuildZip(members));
+  return WriteFile(path, bytes);
 }
 
 absl::StatusOr<Literal> AsShape(const Literal& array, const Shape& shape) {

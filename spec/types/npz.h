@@ -3,6 +3,7 @@
 // stored as unsigned integers of the same width.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -12,12 +13,17 @@
 
 namespace assay {
 
+// Says before an array is unpacked whether one of at most `bytes` is wanted under that name.
+using NpzAdmission = std::function<absl::Status(std::string_view name, int64_t bytes)>;
+
 // Arrays by name (without ".npy"). Element types as numpy's: bool is pred, float16 is f16,
-// complex64 is c64, ...
+// complex64 is c64, ... Without `admit` every array is wanted.
 absl::StatusOr<std::map<std::string, Literal>> ReadNpz(const std::string& path,
-                                                       int64_t byte_limit = kDefaultLiteralLimit);
+                                                       int64_t byte_limit = kDefaultLiteralLimit,
+                                                       const NpzAdmission& admit = nullptr);
 absl::StatusOr<std::map<std::string, Literal>> ParseNpz(std::string_view bytes,
-                                                        int64_t byte_limit = kDefaultLiteralLimit);
+                                                        int64_t byte_limit = kDefaultLiteralLimit,
+                                                        const NpzAdmission& admit = nullptr);
 absl::Status WriteNpz(const std::string& path,
                       const std::vector<std::pair<std::string, const Literal*>>& arrays);
 

@@ -109,5 +109,24 @@ TEST(Npz, DamagedArchives) {
   EXPECT_LT(readable, static_cast<int>(bytes.size()) * 8 / 2);
 }
 
+// A small archive can hold an array that does not fit into memory: it is refused by the sizes in
+// its directory.
+TEST(Npz, AnArrayThatIsNotAdmittedIsNotUnpacked) {
+  const Literal array(Shape::Array(ElementType::kF32, {1000}));
+  const std::string path = testing::TempDir() + "admission.npz";
+  ASSERT_TRUE(WriteNpz(path, {{"in0", &array}, {"extra", &array}}).ok());
+  std::vector<std::string> asked;
+  const auto admit = [&](std::string_view name, int64_t bytes) -> absl::Status {
+    EXPECT_GE(bytes, 4000);
+    asked.emplace_back(name);
+    return name == "in0" ? absl::OkStatus() : absl::InvalidArgumentError("nobody wants extra");
+  };
+  const auto refused = ReadNpz(path, kDefaultLiteralLimit, admit);
+  EXPECT_EQ(refused.status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_NE(refused.status().message().find("nobody wants extra"), absl::string_view::npos);
+  EXPECT_EQ(asked, (std::vector<std::string>{"in0", "extra"}));
+  EXPECT_EQ(ReadNpz(path).value().size(), 2);
+}
+
 }  // namespace
 }  // namespace assay

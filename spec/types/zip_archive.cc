@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
 
 namespace assay {
@@ -147,13 +148,15 @@ absl::StatusOr<std::string> Content(std::string_view bytes, const Entry& entry) 
 
 }  // namespace
 
-absl::StatusOr<std::vector<ZipMember>> ParseZip(std::string_view bytes, int64_t byte_limit) {
+absl::StatusOr<std::vector<ZipMember>> ParseZip(std::string_view bytes, int64_t byte_limit,
+                                                const ZipAdmission& admit) {
   absl::StatusOr<std::vector<Entry>> entries = ReadDirectory(bytes);
   if (!entries.ok()) return entries.status();
   int64_t total = 0;
   // Members that share their bytes would multiply the archive's size.
   uint64_t packed_total = 0;
   for (const Entry& entry : *entries) {
+    if (admit != nullptr) ASSAY_RETURN_IF_ERROR(admit(entry.name, entry.size));
     total += entry.size;
     packed_total += entry.packed_size;
   }
