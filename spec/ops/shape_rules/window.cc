@@ -1,3 +1,4 @@
+// How often a window fits, without overflow.
 #include "spec/ops/shape_rules/window.h"
 
 #include "spec/ops/shape_rules/inference_util.h"
