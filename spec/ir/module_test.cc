@@ -1,6 +1,9 @@
+// Modules built by hand: names, copies, hashes, orders and removal.
 #include "spec/ir/module.h"
 
 #include <gtest/gtest.h>
+
+#include "spec/ir/hlo_module.h"
 
 namespace assay {
 namespace {
@@ -19,10 +22,11 @@ std::unique_ptr<Module> Sample() {
 
 TEST(Module, KeepsNamesUnique) {
   Module module("m");
-  EXPECT_EQ(module.UniqueName("x"), "x");
-  EXPECT_EQ(module.UniqueName("x"), "x.1");
-  EXPECT_EQ(module.UniqueName("x.1"), "x.2");
-  EXPECT_EQ(module.UniqueName("x.7"), "x.7");
+  NameUniquer& names = module.instruction_name_uniquer();
+  EXPECT_EQ(names.GetUniqueName("x"), "x");
+  EXPECT_EQ(names.GetUniqueName("x"), "x.1");
+  EXPECT_EQ(names.GetUniqueName("x.1"), "x.2");
+  EXPECT_EQ(names.GetUniqueName("x.7"), "x.7");
 }
 
 TEST(Module, CloneIsEqualByHashAndIndependent) {
@@ -121,7 +125,7 @@ TEST(Module, ClonesAComputationFromElsewhere) {
   EXPECT_EQ(from.computation_count(), 2);
   EXPECT_EQ(copy->parent(), &to);
   EXPECT_EQ(copy->root()->callee()->parent(), &to);
-  EXPECT_TRUE(to.CheckUniqueNamesAndIdsForComputationsAndInstructions().ok());
+  EXPECT_TRUE(hlo_module::CheckUniqueNamesAndIdsForComputationsAndInstructions(to).ok());
 
   std::unique_ptr<Computation> alone = Computation::Create("alone");
   alone->set_root(alone->AddParameter(0, shape));
