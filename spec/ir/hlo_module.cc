@@ -8,7 +8,7 @@
 #include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
 #include "spec/ir/hash.h"
-#include "spec/ops/shape_rules/inference_util.h"
+#include "spec/ops/shape_checks.h"
 
 namespace assay::hlo_module {
 namespace {

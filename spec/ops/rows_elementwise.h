@@ -4,7 +4,7 @@
 #pragma once
 
 #include "spec/ops/row_helpers.h"
-#include "spec/ops/shape_rules/inference_util.h"
+#include "spec/ops/shape_checks.h"
 
 namespace assay::rows {
 

@@ -5,7 +5,7 @@
 #include <cctype>
 
 #include "absl/container/flat_hash_map.h"
-#include "spec/ops/shape_rules/inference_util.h"
+#include "spec/ops/shape_checks.h"
 #include "spec/verifier/verifier_internal.h"
 
 namespace assay::verifier {

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "spec/ops/collective_groups.h"
+#include "spec/ops/shape_checks.h"
 #include "spec/ops/shape_inference.h"
-#include "spec/ops/shape_rules/inference_util.h"
 
 namespace assay {
 namespace {

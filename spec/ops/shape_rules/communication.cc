@@ -1,7 +1,7 @@
 // Tokens, the host's queues, send and recv, asynchronous copies and computations. Documents:
 // operation semantics chapters 15, 17; hlo-format 3.11, 4.0.3, 4.0.6, 4.0.7.
+#include "spec/ops/shape_checks.h"
 #include "spec/ops/shape_inference.h"
-#include "spec/ops/shape_rules/inference_util.h"
 
 namespace assay {
 namespace {

@@ -1,7 +1,7 @@
 // Documents: operation semantics chapter 14, hlo-format 4.0.6 and 4.4. Shapes are compared without
 // layouts and dynamic bits; the verifier compares layouts when asked to.
+#include "spec/ops/shape_checks.h"
 #include "spec/ops/shape_inference.h"
-#include "spec/ops/shape_rules/inference_util.h"
 
 namespace assay {
 namespace {

@@ -2,8 +2,8 @@
 // convolution).
 #include <algorithm>
 
+#include "spec/ops/shape_checks.h"
 #include "spec/ops/shape_inference.h"
-#include "spec/ops/shape_rules/inference_util.h"
 #include "spec/ops/shape_rules/window.h"
 
 namespace assay {

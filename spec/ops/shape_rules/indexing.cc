@@ -1,8 +1,8 @@
 // Gather and scatter. Documents: operation semantics chapter 9; hlo-format 4.4.
 #include <algorithm>
 
+#include "spec/ops/shape_checks.h"
 #include "spec/ops/shape_inference.h"
-#include "spec/ops/shape_rules/inference_util.h"
 
 namespace assay {
 namespace {

@@ -1,6 +1,6 @@
 // Document: operation semantics chapter 11 (Cholesky, TriangularSolve, Fft), hlo-format 4.0.4.
+#include "spec/ops/shape_checks.h"
 #include "spec/ops/shape_inference.h"
-#include "spec/ops/shape_rules/inference_util.h"
 
 namespace assay {
 namespace {

@@ -1,6 +1,6 @@
 // Document: operation semantics chapter 13, hlo-format 4.0.
+#include "spec/ops/shape_checks.h"
 #include "spec/ops/shape_inference.h"
-#include "spec/ops/shape_rules/inference_util.h"
 
 namespace assay {
 

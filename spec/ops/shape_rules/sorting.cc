@@ -1,6 +1,6 @@
 // Sort and top-k. Document: operation semantics chapter 10.
+#include "spec/ops/shape_checks.h"
 #include "spec/ops/shape_inference.h"
-#include "spec/ops/shape_rules/inference_util.h"
 
 namespace assay {
 absl::StatusOr<Shape> InferSort(const OpSite& site) {

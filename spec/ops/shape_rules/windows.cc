@@ -1,7 +1,7 @@
 // Documents: operation semantics chapter 10 (ReduceWindow, SelectAndScatter); hlo-format 4.4
 // ("Window output", "Reducer rule").
+#include "spec/ops/shape_checks.h"
 #include "spec/ops/shape_inference.h"
-#include "spec/ops/shape_rules/inference_util.h"
 #include "spec/ops/shape_rules/window.h"
 
 namespace assay {

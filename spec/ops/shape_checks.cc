@@ -1,5 +1,5 @@
 // The checks that shape rules share, with their error messages.
-#include "spec/ops/shape_rules/inference_util.h"
+#include "spec/ops/shape_checks.h"
 
 #include <algorithm>
 #include <limits>
