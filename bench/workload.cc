@@ -9,7 +9,7 @@
 #include "conformance/random_literal.h"
 #include "nlohmann/json.hpp"
 #include "spec/base/strings.h"
-#include "spec/text/reader.h"
+#include "spec/files/load_module.h"
 
 namespace assay {
 namespace {

@@ -100,9 +100,9 @@ const std::vector<MissionRow>& MissionRows() {
 
 std::vector<const MissionRow*> RowsOfOp(const OpInfo& op) {
   std::string_view group;
-  if (op.Is(kElementwise) && op.min_operands == op.max_operands) {
-    if (op.min_operands == 1) group = "unary";
-    if (op.min_operands == 2) group = "binary";
+  if (op.Is(kElementwise) && op.operands.IsFixed()) {
+    if (op.operands.min == 1) group = "unary";
+    if (op.operands.min == 2) group = "binary";
   }
   std::vector<const MissionRow*> rows;
   for (const MissionRow& row : MissionRows()) {

@@ -8,7 +8,7 @@
 
 #include "conformance/golden_files.h"
 #include "spec/base/strings.h"
-#include "spec/text/reader.h"
+#include "spec/files/load_module.h"
 #include "spec/verifier/verifier.h"
 
 namespace assay {

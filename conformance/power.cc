@@ -5,7 +5,7 @@
 #include <random>
 
 #include "spec/base/strings.h"
-#include "spec/text/reader.h"
+#include "spec/files/load_module.h"
 #include "spec/verifier/verifier.h"
 
 namespace assay {

@@ -4,7 +4,7 @@
 
 #include "reference/testing/builder_program.h"
 #include "spec/base/row_table_for_test.h"
-#include "spec/ir/hlo.h"
+#include "spec/ir/hlo_module.h"
 #include "spec/proto/hlo.pb.h"
 #include "spec/proto/module_proto.h"
 #include "spec/verifier/verifier.h"

@@ -274,11 +274,11 @@ ENTRY e {
     return MakeOracle()->Evaluate(**module, {&n, &x}, Limits{});
   };
   EXPECT_EQ(sum(2)->GetDouble(0), 1111);
-  ASSERT_TRUE((*module)->dynamic_parameter_binding().Bind({0, {}}, {1, {}, 0}).ok());
+  ASSERT_TRUE((*module)->annotations().dynamic_parameter_binding.Bind({0, {}}, {1, {}, 0}).ok());
   EXPECT_EQ(sum(2)->GetDouble(0), 11);
   EXPECT_EQ(sum(0)->GetDouble(0), 0);
   EXPECT_NE(std::string(sum(5).status().message()).find("not in [0, 4]"), std::string::npos);
-  ASSERT_TRUE((*module)->dynamic_parameter_binding().Bind({7, {}}, {1, {}, 1}).ok());
+  ASSERT_TRUE((*module)->annotations().dynamic_parameter_binding.Bind({7, {}}, {1, {}, 1}).ok());
   EXPECT_FALSE(sum(2).ok());
 }
 

@@ -90,7 +90,7 @@ ENTRY e { a = )",
   s = f32[2] reduce(a, z), dimensions={1}, to_apply=f
   m = s32[] get-dimension-size(a), dimensions={1}
   ROOT t = (f32[2], s32[]) tuple(s, m) })"));
-  module->dynamic_parameter_binding().Bind({1, {}}, {0, {}, 1}).IgnoreError();
+  module->annotations().dynamic_parameter_binding.Bind({1, {}}, {0, {}, 1}).IgnoreError();
   const Literal a = *ReadLiteral(*ReadShape("f32[2,3]"), "{{1, 2, 3}, {10, 20, 30}}");
   const Literal n = *ReadLiteral(*ReadShape("s32[]"), size);
   const auto value = MakeOracle()->Evaluate(*module, {&a, &n}, Limits{});

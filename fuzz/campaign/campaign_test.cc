@@ -13,8 +13,8 @@
 
 #include "spec/backend/fake_backend.h"
 #include "spec/base/error.h"
+#include "spec/files/load_module.h"
 #include "spec/numerics/profile.h"
-#include "spec/text/reader.h"
 
 namespace assay {
 namespace {

@@ -3,8 +3,8 @@
 #include <numeric>
 #include <string>
 
+#include "spec/attributes/sharding_text.h"
 #include "spec/base/strings.h"
-#include "spec/text/writer.h"
 
 namespace assay {
 namespace {

@@ -254,7 +254,7 @@ TEST(Elementwise, VectorsAgreeWithScalars) {
       std::string extra = opcode == Opcode::kCompare ? ", direction=LE" : "";
       auto text = [&](int64_t n) {
         std::string list, out = "HloModule m\nENTRY e {\n";
-        for (int p = 0; p < op.min_operands; ++p) {
+        for (int p = 0; p < op.operands.min; ++p) {
           out += StrCat("  p", p, " = ", t, "[", n, "] parameter(", p, ")\n");
           list += StrCat(p == 0 ? "" : ", ", "p", p);
         }
@@ -265,7 +265,7 @@ TEST(Elementwise, VectorsAgreeWithScalars) {
       if (!one.ok() || !Verify(**one).ok()) continue;  // not a type of this op
       const int64_t n = 70;
       std::vector<Literal> arguments;
-      for (int p = 0; p < op.min_operands; ++p)
+      for (int p = 0; p < op.operands.min; ++p)
         arguments.push_back(RandomBits(type, n, 17 * k + p));
       Literal whole = RunText(*backend, text(n), arguments);
       ASSERT_EQ(whole.element_count(), n) << op.name << " " << t;

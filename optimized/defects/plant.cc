@@ -35,8 +35,8 @@ bool IsLegal(const Instruction& inst) {
   if (info.infer == nullptr) return true;
   std::vector<const Shape*> shapes;
   for (const Instruction* operand : inst.operands()) shapes.push_back(&operand->shape());
-  const absl::StatusOr<Shape> inferred =
-      info.infer(OpSite{inst.opcode(), shapes, inst.attributes(), inst.callees(), &inst.shape()});
+  const absl::StatusOr<Shape> inferred = info.infer(OpSite{
+      inst.opcode(), shapes, inst.attributes(), SignaturesOf(inst.callees()), &inst.shape()});
   return inferred.ok() && Compatible(*inferred, inst.shape()) &&
          inferred->element_type() == inst.shape().element_type();
 }

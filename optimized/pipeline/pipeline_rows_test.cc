@@ -20,7 +20,7 @@ std::unique_ptr<Module> Optimized(const std::string& text) {
 // The ops of every computation, operands before users, constants and parameters left out.
 std::string Ops(const Module& module) {
   std::string out;
-  for (const Computation* computation : module.MakeComputationPostOrder()) {
+  for (const Computation* computation : module.ComputationPostOrder()) {
     StrAppend(&out, out.empty() ? "" : " | ");
     for (const Instruction* inst : computation->PostOrder()) {
       if (inst->opcode() == Opcode::kConstant || inst->opcode() == Opcode::kParameter) continue;

@@ -134,6 +134,7 @@ void Fft(const T* in, T* out, int64_t kind, int64_t batch, int64_t rank, int64_t
          int64_t n2) {
   using W = WiderThan<T>;
   using Z = std::complex<W>;
+  const auto form = static_cast<FftKind>(kind);
   std::vector<int64_t> sizes = {n0, n1, n2};
   sizes.resize(rank);
   const int64_t last = sizes.back(), half = last / 2 + 1;
@@ -141,18 +142,20 @@ void Fft(const T* in, T* out, int64_t kind, int64_t batch, int64_t rank, int64_t
   for (int64_t d = 0; d + 1 < rank; ++d) outer *= sizes[d];
   if (outer * last == 0) return;
   // Elements of a line of the innermost dimension, as stored before and after.
-  const int64_t read = kind == kIrfft ? half : last, written = kind == kRfft ? half : last;
-  const bool inverse = kind == kIfft || kind == kIrfft;
+  const int64_t read = form == FftKind::kIrfft ? half : last,
+                written = form == FftKind::kRfft ? half : last;
+  const bool inverse = form == FftKind::kIfft || form == FftKind::kIrfft;
   std::vector<Z> values(outer * last);
   std::vector<int64_t> shape = sizes;
   for (int64_t b = 0; b < batch; ++b) {
     for (int64_t line = 0; line < outer; ++line) {
       for (int64_t k = 0; k < read; ++k) {
         const int64_t at = (b * outer + line) * read + k;
-        values[line * read + k] = kind == kRfft ? Z(in[at], 0) : Z(in[2 * at], in[2 * at + 1]);
+        values[line * read + k] =
+            form == FftKind::kRfft ? Z(in[at], 0) : Z(in[2 * at], in[2 * at + 1]);
       }
     }
-    if (kind != kIrfft) {
+    if (form != FftKind::kIrfft) {
       for (size_t d = 0; d < sizes.size(); ++d) AlongDimension(values, sizes, d, inverse);
     } else {
       // The outer dimensions of the half that is stored first, then each line from its half.
@@ -173,7 +176,7 @@ void Fft(const T* in, T* out, int64_t kind, int64_t batch, int64_t rank, int64_t
       for (int64_t k = 0; k < written; ++k) {
         const Z& value = values[line * last + k];
         const int64_t at = (b * outer + line) * written + k;
-        if (kind == kIrfft) {
+        if (form == FftKind::kIrfft) {
           out[at] = static_cast<T>(value.real());
         } else {
           out[2 * at] = static_cast<T>(value.real());

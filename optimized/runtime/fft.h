@@ -4,13 +4,12 @@
 
 #include <cstdint>
 
+#include "spec/attributes/attribute_words.h"
+
 namespace assay {
 
-// Values are those of fft_type.
-enum FftKind : int64_t { kFft = 0, kIfft = 1, kRfft = 2, kIrfft = 3 };
-
-// `batch` arrays, one after another, each of the `rank` sizes n0 to n2 (of the real side for kRfft
-// and kIrfft), 1 <= rank <= 3. T: float or double, the type of a part.
+// `kind` is an FftKind. `batch` arrays, one after another, each of the `rank` sizes n0 to n2 (of
+// the real side for kRfft and kIrfft), 1 <= rank <= 3. T: float or double, the type of a part.
 template <typename T>
 void Fft(const T* in, T* out, int64_t kind, int64_t batch, int64_t rank, int64_t n0, int64_t n1,
          int64_t n2);

@@ -369,7 +369,7 @@ absl::StatusOr<Leaf> LeafAt(const Module& module, std::vector<Value>& arguments,
 
 absl::Status BindSizes(Interpreter& interpreter, const Module& module,
                        std::vector<Value>& arguments) {
-  for (const auto& [bound, size] : module.dynamic_parameter_binding().entries()) {
+  for (const auto& [bound, size] : module.annotations().dynamic_parameter_binding.entries()) {
     absl::StatusOr<Leaf> number =
         LeafAt(module, arguments, size.parameter_num, size.parameter_index);
     if (!number.ok()) return number.status();

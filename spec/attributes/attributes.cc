@@ -1,3 +1,4 @@
+// The table of attributes, and the sorted container of an instruction's own.
 #include "spec/attributes/attributes.h"
 
 #include <algorithm>
@@ -26,6 +27,40 @@ const std::vector<AttrInfo>& Rows() {
   };
   return *rows;
 }
+
+constexpr std::string_view WordsOf(Attr attr) {
+  switch (attr) {
+#define ASSAY_ATTRIBUTE_WORDS(name, text, kind, words) \
+  case Attr::name:                                     \
+    return words;
+    ASSAY_ATTRIBUTES(ASSAY_ATTRIBUTE_WORDS)
+#undef ASSAY_ATTRIBUTE_WORDS
+  }
+  return "";
+}
+
+// True if `word` is the last of the attribute's list and the enumerator stands at its place: then
+// the enumeration has as many values as there are words.
+template <typename Enum>
+constexpr bool IsLastWord(Attr attr, Enum value, std::string_view word) {
+  std::string_view words = WordsOf(attr);
+  for (int64_t i = 0; i < static_cast<int64_t>(value); ++i) {
+    const size_t space = words.find(' ');
+    if (space == std::string_view::npos) return false;
+    words.remove_prefix(space + 1);
+  }
+  return words == word;
+}
+static_assert(IsLastWord(Attr::kDirection, Direction::kLt, "LT"));
+static_assert(IsLastWord(Attr::kCompareType, CompareType::kUnsigned, "UNSIGNED"));
+static_assert(IsLastWord(Attr::kFusionKind, FusionKind::kCustom, "kCustom"));
+static_assert(IsLastWord(Attr::kTransposeA, TransposeKind::kAdjoint, "ADJOINT"));
+static_assert(IsLastWord(Attr::kFftType, FftKind::kIrfft, "IRFFT"));
+static_assert(IsLastWord(Attr::kDistribution, RngDistribution::kNormal, "rng_normal"));
+static_assert(IsLastWord(Attr::kRngAlgorithm, RngAlgorithm::kPhilox, "rng_philox"));
+static_assert(IsLastWord(Attr::kConvolutionKind, ConvolutionKind::kDataGradient, "dgrad"));
+static_assert(IsLastWord(Attr::kOperandPrecision, OperandPrecision::kPackedNibble,
+                         "packed_nibble"));
 
 template <typename T>
 const T* As(const AttrValue* value) {

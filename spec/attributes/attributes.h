@@ -13,13 +13,15 @@
 
 #include "absl/container/inlined_vector.h"
 #include "absl/types/span.h"
+#include "spec/attributes/attribute_words.h"
 #include "spec/attributes/sharding.h"
 #include "spec/attributes/shared_value.h"
 #include "spec/types/shape.h"
 
 namespace assay {
 
-// How the value is written and which alternative of AttrValue holds it.
+// The kind of an attribute says how its value is written and which alternative of AttrValue holds
+// it.
 enum class AttrKind : uint8_t {
   kFlag,          // true|false                        -> bool
   kInteger,       // 5                                  -> int64_t
@@ -202,11 +204,6 @@ const AttrInfo& Info(Attr attr);
 std::optional<int64_t> WordIndex(Attr attr, std::string_view word);
 std::string_view WordAt(Attr attr, int64_t index);
 
-// Values of the kWord attributes that code asks about.
-enum class Direction : int64_t { kEq, kNe, kGe, kGt, kLe, kLt };
-enum class CompareType : int64_t { kFloat, kTotalOrder, kSigned, kUnsigned };
-enum class FusionKind : int64_t { kLoop, kInput, kOutput, kCustom };
-
 class Attributes {
  public:
   using Entry = std::pair<Attr, AttrValue>;
@@ -240,6 +237,11 @@ class Attributes {
   // Typed reads; the value that an absent attribute stands for when it is not there.
   bool Flag(Attr attr, bool absent = false) const;
   int64_t Integer(Attr attr, int64_t absent = 0) const;
+  // A kWord attribute as its enumerator (attribute_words.h).
+  template <typename Enum>
+  Enum Word(Attr attr, Enum absent = Enum{}) const {
+    return static_cast<Enum>(Integer(attr, static_cast<int64_t>(absent)));
+  }
   double Float(Attr attr, double absent = 0) const;
   const std::string& String(Attr attr) const;           // absent: ""
   absl::Span<const int64_t> Integers(Attr attr) const;  // absent: {}

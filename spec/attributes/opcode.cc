@@ -1,3 +1,4 @@
+// Names of opcodes and the way back from them.
 #include "spec/attributes/opcode.h"
 
 #include "spec/base/word_table.h"

@@ -1,3 +1,4 @@
+// Lists of devices expanded, and checks that the parts of groups and shardings fit each other.
 #include "spec/attributes/sharding.h"
 
 #include <algorithm>
@@ -217,7 +218,7 @@ absl::Status CheckTiled(const Sharding& sharding) {
 absl::Status CheckNamed(const Sharding& sharding) {
   ASSAY_RETURN_IF_ERROR(CheckMesh(sharding.mesh));
   std::vector<MeshAxis> all;
-  for (const Sharding::Dim& dim : sharding.dims)
+  for (const Sharding::Dim& dim : sharding.dims.value_or(std::vector<Sharding::Dim>()))
     all.insert(all.end(), dim.axes.begin(), dim.axes.end());
   for (const auto* list : {&sharding.replicated, &sharding.unreduced, &sharding.manual})
     all.insert(all.end(), list->begin(), list->end());

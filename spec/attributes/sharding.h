@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -65,7 +66,8 @@ struct ReplicaGroups {
   std::vector<Int64List> Groups() const;
 };
 
-// How a value is split over devices. Provenance and grouping apart, one of the kinds.
+// A sharding says how a value is split over devices: one of the kinds, and beside it the group of
+// values that shard alike and the provenance.
 struct Sharding {
   enum class Kind : uint8_t {
     kReplicated,
@@ -94,10 +96,9 @@ struct Sharding {
     bool operator==(const Dim&) const = default;
   };
   Mesh mesh;
-  std::vector<Dim> dims;
-  bool has_dims = false;  // "[]" was written
-  bool whole = false;     // one of the words replicated, manual, unreduced for all axes
-  Kind whole_kind = Kind::kReplicated;
+  std::optional<std::vector<Dim>> dims;  // there, though empty, when "[]" was written
+  // One of the words replicated, manual, unreduced for all axes of the mesh.
+  std::optional<Kind> whole;
   std::string reduction;  // of unreduced: "sum", "max", "min"; "" as written without
   std::vector<MeshAxis> replicated, unreduced, manual;
 
@@ -120,8 +121,9 @@ struct DomainMetadata {
   bool operator==(const DomainMetadata&) const = default;
 };
 
-// Whether the parts fit each other: counts of devices, permutations, axes of the mesh. Readers
-// check what they read; everything above may then be asked. Errors are invalid-argument.
+// OK if the parts fit each other: counts of devices, permutations, axes of the mesh. Readers call
+// these on all that they read, so that the functions above need no checks. Errors are
+// invalid-argument.
 absl::Status CheckReplicaGroups(const ReplicaGroups& groups);
 absl::Status CheckSharding(const Sharding& sharding);
 

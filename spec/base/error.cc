@@ -1,3 +1,4 @@
+// The table of error classes: their names and status codes. A status carries its class as payload.
 #include "spec/base/error.h"
 
 #include <array>

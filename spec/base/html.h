@@ -6,7 +6,7 @@
 
 namespace assay {
 
-// As element content or attribute value.
+// `text` with the escapes that element content and attribute values need.
 inline std::string EscapeHtml(std::string_view text) {
   std::string out;
   out.reserve(text.size());

@@ -352,11 +352,13 @@ XlaOp XlaBuilder::BatchNormGrad(XlaOp operand, XlaOp scale, XlaOp mean, XlaOp va
 // ---- random numbers ----
 
 XlaOp XlaBuilder::RngUniform(XlaOp a, XlaOp b, const Shape& shape) {
-  return Simple(Opcode::kRng, {a, b}, Attributes().Set(Attr::kDistribution, 1), {}, &shape);
+  return Simple(Opcode::kRng, {a, b},
+                Attributes().Set(Attr::kDistribution, RngDistribution::kUniform), {}, &shape);
 }
 
 XlaOp XlaBuilder::RngNormal(XlaOp mean, XlaOp sigma, const Shape& shape) {
-  return Simple(Opcode::kRng, {mean, sigma}, Attributes().Set(Attr::kDistribution, 2), {}, &shape);
+  return Simple(Opcode::kRng, {mean, sigma},
+                Attributes().Set(Attr::kDistribution, RngDistribution::kNormal), {}, &shape);
 }
 
 // 1 where a uniform draw of [0, 1) is below the mean: a mean of NaN gives zeros.

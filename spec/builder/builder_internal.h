@@ -1,4 +1,4 @@
-// How every op of the builder is recorded.
+// Records the ops of the builder.
 #pragma once
 
 #include "spec/base/strings.h"

@@ -4,7 +4,7 @@
 
 #include "spec/base/status_macros.h"
 #include "spec/builder/builder_internal.h"
-#include "spec/ops/shape_rules/inference_util.h"
+#include "spec/ops/shape_checks.h"
 #include "spec/verifier/broadcasting.h"
 
 namespace assay {

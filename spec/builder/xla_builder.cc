@@ -5,7 +5,7 @@
 #include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
 #include "spec/builder/builder_internal.h"
-#include "spec/ops/shape_rules/inference_util.h"
+#include "spec/ops/shape_checks.h"
 #include "spec/types/float_format.h"
 #include "spec/verifier/verifier.h"
 

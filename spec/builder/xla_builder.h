@@ -32,7 +32,8 @@ class XlaOp {
   Instruction* instruction_ = nullptr;
 };
 
-// What Build makes: a module whose entry it is. Passed where an op calls a computation.
+// The result of Build: a module with the computation as its entry. Passed where an op calls a
+// computation.
 class XlaComputation {
  public:
   XlaComputation() = default;
@@ -52,7 +53,7 @@ enum class Padding { kValid, kSame };
 struct ChannelHandle {
   int64_t handle = 0;
 };
-// How a convolution walks; empty lists mean ones (strides, dilations) and zeros (padding).
+// The window of a convolution; empty lists mean ones (strides, dilations) and zeros (padding).
 struct ConvOptions {
   Int64List strides;
   std::vector<std::pair<int64_t, int64_t>> padding;

@@ -1,3 +1,6 @@
+// Finds out what a file holds, reads it, and gives errors of the verifier their place in the text.
+#include "spec/files/load_module.h"
+
 #include <algorithm>
 #include <fstream>
 #include <optional>
@@ -28,8 +31,8 @@ std::optional<size_t> PlaceOf(const VerifyError& error, const TextPlaces& places
   return std::nullopt;
 }
 
-// What the verifier says about a text, with places. The text is read a second time for them, so
-// that good modules do not pay.
+// The errors of the verifier in a text, with their places. The text is read a second time for
+// them, so that good modules do not pay.
 absl::Status Explain(const std::string& text, ReadOptions options,
                      absl::StatusOr<std::unique_ptr<Module>> module) {
   module->reset();
@@ -52,8 +55,8 @@ absl::Status Explain(const std::string& text, ReadOptions options,
   return ToStatus(diagnostics);
 }
 
-// What is given instead of HLO most often: the MLIR that frameworks lower to first, in its text or
-// as bytecode. Asked only of what could not be read.
+// True for MLIR in its text or as bytecode, which frameworks lower to first: it is what users give
+// most often instead of HLO. Asked only of files that could not be read.
 bool LooksLikeMlir(std::string_view content) {
   if (content.substr(0, 4) == "ML\xEFR") return true;
   size_t at = 0;

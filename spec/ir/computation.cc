@@ -1,3 +1,4 @@
+// Computations: their list of instructions, orders over it, additions, removals and copies.
 #include "spec/ir/computation.h"
 
 #include <algorithm>
@@ -5,8 +6,6 @@
 #include "absl/container/flat_hash_set.h"
 #include "spec/base/strings.h"
 #include "spec/ir/module.h"
-#include "spec/ops/op_table.h"
-#include "spec/text/writer.h"
 
 namespace assay {
 
@@ -119,7 +118,8 @@ absl::StatusOr<Instruction*> Computation::AddInferred(Opcode opcode,
   }
   absl::InlinedVector<const Shape*, 4> shapes;
   for (Instruction* operand : operands) shapes.push_back(&operand->shape());
-  absl::StatusOr<Shape> shape = info.infer(OpSite{opcode, shapes, attributes, callees, written});
+  absl::StatusOr<Shape> shape =
+      info.infer(OpSite{opcode, shapes, attributes, SignaturesOf(callees), written});
   if (!shape.ok()) return shape.status();
   return Add(opcode, *std::move(shape), operands, std::move(attributes), callees, name);
 }
@@ -287,6 +287,25 @@ ProgramShape Computation::ComputeProgramShape() const {
   return shape;
 }
 
+CalleeSignature Computation::Signature() const {
+  CalleeSignature signature{.name = name_};
+  signature.parameters.reserve(parameters_.size());
+  for (const Instruction* parameter : parameters_) {
+    signature.parameters.push_back(parameter == nullptr ? nullptr : &parameter->shape());
+  }
+  if (root_ != nullptr) signature.result = &root_->shape();
+  return signature;
+}
+
+std::vector<CalleeSignature> SignaturesOf(absl::Span<Computation* const> computations) {
+  std::vector<CalleeSignature> signatures;
+  signatures.reserve(computations.size());
+  for (const Computation* computation : computations) {
+    signatures.push_back(computation->Signature());
+  }
+  return signatures;
+}
+
 bool Computation::IsFusionComputation() const {
   if (parent_ == nullptr) return false;
   for (const Instruction* caller : parent_->Callers(this)) {
@@ -294,7 +313,5 @@ bool Computation::IsFusionComputation() const {
   }
   return false;
 }
-
-std::string Computation::ToString() const { return WriteComputation(*this); }
 
 }  // namespace assay

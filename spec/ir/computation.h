@@ -12,6 +12,7 @@
 #include "spec/ir/instruction.h"
 #include "spec/ir/module_config.h"
 #include "spec/ir/name_uniquer.h"
+#include "spec/ops/op_table.h"
 
 namespace assay {
 
@@ -19,7 +20,7 @@ class Module;
 
 class Computation {
  public:
-  // A computation that belongs to no module until one takes it over (Module::Add...Computation).
+  // A computation that belongs to no module until one takes it over (Module::TakeOver).
   // Ids are -1 until then.
   static std::unique_ptr<Computation> Create(std::string name);
   ~Computation();
@@ -30,12 +31,12 @@ class Computation {
   int64_t id() const { return id_; }
   Module* parent() const { return parent_; }
   Instruction* root() const { return root_; }
-  Instruction* root_instruction() const { return root_; }
   void set_root(Instruction* root) { root_ = root; }
-  void set_root_instruction(Instruction* root) { root_ = root; }
   // Its instructions as a range, in stored order: the computation is that range itself.
   const Computation& instructions() const { return *this; }
   ProgramShape ComputeProgramShape() const;
+  // The shapes by reference, for the shape rules: valid while the computation is not changed.
+  CalleeSignature Signature() const;
   bool IsFusionComputation() const;  // called by a fusion; linear in the module
   // Same structure: instructions correspond one to one from the roots down. Blind to names.
   bool Equal(const Computation& other) const;
@@ -87,7 +88,8 @@ class Computation {
     return Add(opcode, std::move(shape), absl::MakeConstSpan(operands.begin(), operands.size()),
                std::move(attributes), callees, name);
   }
-  // The same with the shape from the op table's rule; an error where a constraint is violated.
+  // Adds an instruction of the shape that the op's rule gives; an error where a constraint is
+  // violated.
   // `written` is needed by the ops whose result is "as written" (reshape, convert, broadcast, iota,
   // ...).
   absl::StatusOr<Instruction*> AddInferred(Opcode opcode, absl::Span<Instruction* const> operands,
@@ -104,8 +106,8 @@ class Computation {
 
   // `instruction` must have no users and not be the root.
   void Remove(Instruction* instruction);
-  // The same with an error instead, and memory that stays valid until Cleanup: whoever still holds
-  // a pointer may look at it.
+  // Removes `instruction`, or returns an error if it has users or is the root. The memory stays
+  // valid until Cleanup: whoever still holds a pointer may look at it.
   absl::Status RemoveInstruction(Instruction* instruction);
   void Cleanup();
   int64_t removed_count() const { return static_cast<int64_t>(removed_.size()); }
@@ -146,5 +148,8 @@ class Computation {
   std::vector<Instruction*> removed_;            // freed by Cleanup
   std::unique_ptr<NameUniquer> detached_names_;  // while there is no parent
 };
+
+// Computation::Signature of each, as OpSite takes them.
+std::vector<CalleeSignature> SignaturesOf(absl::Span<Computation* const> computations);
 
 }  // namespace assay

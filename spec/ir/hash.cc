@@ -1,86 +1,108 @@
+// Walks a module in an order that depends neither on names nor on the stored order, and adds all
+// that carries meaning.
 #include "spec/ir/hash.h"
 
 #include <bit>
+#include <type_traits>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
-#include "spec/text/writer.h"
+#include "spec/attributes/sharding_text.h"
 
 namespace assay {
 namespace {
 
-void AddShape(StableHash& hash, const Shape& shape) {
-  hash.Add(shape.ToString(/*with_layout=*/true));
-}
+// Adds values so that different ones add different numbers: every list says its length first, and
+// what may be absent says whether it is there. One overload per type; those of the alternatives of
+// AttrValue are visited.
+class Hasher {
+ public:
+  explicit Hasher(StableHash& hash) : hash_(hash) {}
 
-void AddLiteral(StableHash& hash, const Literal& literal) {
-  AddShape(hash, literal.shape());
-  auto bytes = literal.bytes();
-  hash.Add(std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size()));
-  for (const Literal& element : literal.elements()) AddLiteral(hash, element);
-}
+  void operator()(bool v) const { hash_.Add(v ? 1 : 0); }
+  void operator()(int64_t v) const { hash_.Add(static_cast<uint64_t>(v)); }
+  void operator()(double v) const { hash_.Add(std::bit_cast<uint64_t>(v)); }
+  void operator()(const std::string& v) const { hash_.Add(std::string_view(v)); }
+  template <typename Enum>
+    requires std::is_enum_v<Enum>
+  void operator()(Enum v) const {
+    hash_.Add(static_cast<uint64_t>(v));
+  }
+  template <typename T>
+  void operator()(const std::vector<T>& list) const {
+    hash_.Add(list.size());
+    for (const T& one : list) (*this)(one);
+  }
+  void operator()(absl::Span<const int64_t> list) const {
+    hash_.Add(list.size());
+    for (int64_t one : list) (*this)(one);
+  }
+  template <typename T>
+  void operator()(const SharedValue<T>& v) const {
+    (*this)(*v);
+  }
+  void operator()(const std::pair<std::string, std::string>& v) const {
+    (*this)(v.first);
+    (*this)(v.second);
+  }
 
-// One overload per alternative of AttrValue.
-struct AttrHasher {
-  StableHash& hash;
-  void operator()(bool v) const { hash.Add(v ? 1 : 0); }
-  void operator()(int64_t v) const { hash.Add(static_cast<uint64_t>(v)); }
-  void operator()(double v) const { hash.Add(std::bit_cast<uint64_t>(v)); }
-  void operator()(const std::string& v) const { hash.Add(std::string_view(v)); }
-  void operator()(const Int64List& v) const {
-    hash.Add(v.size());
-    for (int64_t i : v) hash.Add(static_cast<uint64_t>(i));
-  }
-  void operator()(const std::vector<Int64List>& v) const {
-    hash.Add(v.size());
-    for (const Int64List& list : v) (*this)(list);
-  }
-  void operator()(const std::vector<SliceRange>& v) const {
-    for (const SliceRange& r : v) (*this)(Int64List{r.start, r.limit, r.stride});
-  }
-  void operator()(const std::vector<PaddingDim>& v) const {
-    for (const PaddingDim& p : v) (*this)(Int64List{p.low, p.high, p.interior});
-  }
-  void operator()(const std::vector<WindowDim>& v) const {
-    for (const WindowDim& w : v) {
-      (*this)(Int64List{w.size, w.stride, w.low, w.high, w.base_dilation, w.window_dilation,
-                        w.reversal ? 1 : 0});
-    }
+  void operator()(const SliceRange& v) const { All(v.start, v.limit, v.stride); }
+  void operator()(const PaddingDim& v) const { All(v.low, v.high, v.interior); }
+  void operator()(const WindowDim& v) const {
+    All(v.size, v.stride, v.low, v.high, v.base_dilation, v.window_dilation, v.reversal);
   }
   void operator()(const ConvDimLabels& v) const {
-    (*this)(Int64List{v.input_batch, v.input_feature, v.kernel_input_feature,
-                      v.kernel_output_feature, v.output_batch, v.output_feature});
-    (*this)(v.input_spatial);
-    (*this)(v.kernel_spatial);
-    (*this)(v.output_spatial);
+    All(v.input_batch, v.input_feature, v.kernel_input_feature, v.kernel_output_feature,
+        v.output_batch, v.output_feature);
+    All(v.input_spatial, v.kernel_spatial, v.output_spatial);
   }
-  void operator()(const std::vector<OutputAlias>& v) const {
-    for (const OutputAlias& alias : v) {
-      (*this)(alias.output_index);
-      hash.Add(static_cast<uint64_t>(alias.operand));
-      (*this)(alias.operand_index);
-    }
-  }
-  void operator()(const SharedValue<Shape>& v) const { AddShape(hash, *v); }
-  void operator()(const SharedValue<std::vector<Shape>>& v) const {
-    for (const Shape& shape : *v) AddShape(hash, shape);
-  }
-  void operator()(const SharedValue<ReplicaGroups>& v) const { (*this)(v->Groups()); }
-  void operator()(const SharedValue<Sharding>& v) const {
+  void operator()(const OutputAlias& v) const { All(v.output_index, v.operand, v.operand_index); }
+  void operator()(const ReplicaGroups& v) const { (*this)(v.Groups()); }
+  void operator()(const Sharding& v) const {
     std::string text;
-    AppendSharding(text, *v, /*metadata=*/false);
-    hash.Add(std::string_view(text));
+    AppendSharding(text, v, /*metadata=*/false);
+    (*this)(text);
   }
-  void operator()(const SharedValue<DomainMetadata>& v) const {
-    (*this)(SharedValue<Sharding>(v->entry));
-    (*this)(SharedValue<Sharding>(v->exit));
+  void operator()(const DomainMetadata& v) const { All(v.entry, v.exit); }
+
+  void operator()(const LayoutExtras::Tile& v) const { (*this)(v.dims); }
+  void operator()(const LayoutExtras::SplitConfig& v) const { All(v.dimension, v.split_indices); }
+  void operator()(const Layout& v) const {
+    (*this)(v.minor_to_major());
+    const LayoutExtras* extras = v.extras();
+    (*this)(extras != nullptr);
+    if (extras == nullptr) return;
+    All(extras->tiles, extras->tail_padding_alignment, extras->index_type, extras->pointer_type,
+        extras->element_size_in_bits, extras->memory_space, extras->split_configs,
+        extras->dynamic_shape_metadata_prefix_bytes);
   }
-  void operator()(const StringMap& v) const {
-    for (const auto& [key, value] : v) {
-      hash.Add(std::string_view(key));
-      hash.Add(std::string_view(value));
-    }
+  void operator()(const Shape& v) const {
+    (*this)(v.element_type());
+    (*this)(v.dimensions());
+    for (int64_t d = 0; d < v.rank(); ++d) (*this)(v.is_dynamic(d));
+    if (v.IsArray()) (*this)(v.layout());
+    (*this)(v.elements());
   }
+  void operator()(const Literal& v) const {
+    (*this)(v.shape());
+    auto bytes = v.bytes();
+    hash_.Add(std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size()));
+    (*this)(v.elements());
+  }
+
+  void operator()(const InputOutputAlias& v) const {
+    All(v.output_index, v.parameter, v.parameter_index, v.must_alias);
+  }
+  void operator()(const BufferDonor& v) const { All(v.parameter, v.parameter_index); }
+  void operator()(const EntryLayout& v) const { All(v.parameters, v.result); }
+
+ private:
+  template <typename... Values>
+  void All(const Values&... values) const {
+    ((*this)(values), ...);
+  }
+
+  StableHash& hash_;
 };
 
 bool CountsForMeaning(Attr attr) {
@@ -126,30 +148,63 @@ class OrderOfUse {
 };
 
 using Numbers = absl::flat_hash_map<const Computation*, uint64_t>;
+using InstructionNumbers = absl::flat_hash_map<const Instruction*, uint64_t>;
+
+// Adds one instruction, whose operands, control predecessors and callees are numbered.
+void AddInstruction(StableHash& hash, const Instruction& instruction,
+                    const InstructionNumbers& numbers, const Numbers& computations) {
+  const Hasher hasher(hash);
+  hasher(instruction.opcode());
+  hasher(instruction.shape());
+  for (auto list : {instruction.operands(), instruction.control_predecessors()}) {
+    hash.Add(list.size());
+    for (const Instruction* one : list) hash.Add(numbers.at(one));
+  }
+  for (const auto& [attr, value] : instruction.attributes().entries()) {
+    if (!CountsForMeaning(attr)) continue;
+    hasher(attr);
+    hash.Add(value.index());
+    std::visit(hasher, value);
+  }
+  hash.Add(instruction.callees().size());
+  for (const Computation* callee : instruction.callees()) hash.Add(computations.at(callee));
+  hasher(instruction.literal() != nullptr);
+  if (instruction.literal() != nullptr) hasher(*instruction.literal());
+}
 
 // Adds the computations, whose callees come before them, and numbers them.
 Numbers AddComputations(StableHash& hash, const std::vector<const Computation*>& computations) {
   Numbers numbers;
   for (const Computation* computation : computations) {
     numbers.emplace(computation, numbers.size());
-    absl::flat_hash_map<const Instruction*, uint64_t> instruction_numbers;
+    const std::string& thread = computation->execution_thread();
+    hash.Add(thread.empty() ? std::string_view("main") : std::string_view(thread));
+    hash.Add(static_cast<uint64_t>(computation->instruction_count()));
+    InstructionNumbers instruction_numbers;
     for (const Instruction* instruction : computation->PostOrder()) {
       instruction_numbers.emplace(instruction, instruction_numbers.size());
-      hash.Add(static_cast<uint64_t>(instruction->opcode()));
-      AddShape(hash, instruction->shape());
-      for (const Instruction* operand : instruction->operands())
-        hash.Add(instruction_numbers.at(operand));
-      for (const auto& [attr, value] : instruction->attributes().entries()) {
-        if (!CountsForMeaning(attr)) continue;
-        hash.Add(static_cast<uint64_t>(attr));
-        std::visit(AttrHasher{hash}, value);
-      }
-      for (const Computation* callee : instruction->callees()) hash.Add(numbers.at(callee));
-      if (instruction->literal() != nullptr) AddLiteral(hash, *instruction->literal());
+      AddInstruction(hash, *instruction, instruction_numbers, numbers);
       if (instruction == computation->root()) hash.Add("root");
     }
   }
   return numbers;
+}
+
+// What the header says. Layouts of the entry that it does not say are those of the instructions.
+void AddConfig(StableHash& hash, const Module& module) {
+  const Hasher hasher(hash);
+  const ModuleConfig& config = module.config();
+  hasher(config.input_output_alias);
+  hasher(config.buffer_donors);
+  hasher(config.alias_passthrough_params);
+  if (config.entry_layout != nullptr) {
+    hasher(*config.entry_layout);
+  } else if (module.entry() != nullptr) {
+    hasher(EntryLayout(module.entry()->ComputeProgramShape(), /*ignore_layouts=*/false));
+  }
+  hasher(config.replica_count);
+  hasher(config.num_partitions);
+  hasher(config.verbatim);
 }
 
 }  // namespace
@@ -186,14 +241,7 @@ uint64_t HashModule(const Module& module) {
   StableHash hash;
   const Numbers numbers = AddComputations(hash, order.order());
   if (module.entry() != nullptr) hash.Add(numbers.at(module.entry()));
-  const ModuleConfig& config = module.config();
-  for (const InputOutputAlias& alias : config.input_output_alias) {
-    AttrHasher{hash}(alias.output_index);
-    hash.Add(static_cast<uint64_t>(alias.parameter));
-    AttrHasher{hash}(alias.parameter_index);
-  }
-  hash.Add(static_cast<uint64_t>(config.replica_count));
-  hash.Add(static_cast<uint64_t>(config.num_partitions));
+  AddConfig(hash, module);
   return hash.Finish();
 }
 

@@ -1,4 +1,5 @@
-// A structural hash of a module: equal for modules that differ only in names and metadata.
+// A structural hash of a module: equal for modules that differ only in names, metadata, the order
+// of independent instructions, and options that no op reads (schedule, flags, seed).
 #pragma once
 
 #include <cstdint>
@@ -20,9 +21,10 @@ class StableHash {
 };
 
 uint64_t HashModule(const Module& module);
-// Of one computation and all it calls.
+// The hash of one computation and all it calls.
 uint64_t HashComputation(const Computation& computation);
-// Equal but for attributes that carry no meaning: metadata, origin, statistics.
+// True if the attributes differ at most in those that carry no meaning: metadata, origin,
+// statistics.
 bool SameMeaning(const Attributes& a, const Attributes& b);
 
 }  // namespace assay

@@ -1,3 +1,4 @@
+// Instructions: their users, replacements and liveness.
 #include "spec/ir/instruction.h"
 
 #include <algorithm>
@@ -5,7 +6,6 @@
 #include "absl/container/flat_hash_set.h"
 #include "spec/ir/computation.h"
 #include "spec/ops/op_table.h"
-#include "spec/text/writer.h"
 
 namespace assay {
 namespace {
@@ -105,7 +105,5 @@ bool Instruction::SameOperation(const Instruction& other) const {
   return literal_ != nullptr && other.literal_ != nullptr &&
          literal_->BitwiseEqual(*other.literal_);
 }
-
-std::string Instruction::ToString() const { return WriteInstruction(*this); }
 
 }  // namespace assay

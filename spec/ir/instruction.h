@@ -65,14 +65,14 @@ class Instruction {
   void ReplaceOperand(int64_t i, Instruction* with);
   void ReplaceAllUsesWith(Instruction* with);  // also as root; users become users of `with`
 
-  // Same opcode, shape, attributes, literal and callees, whatever the operands; blind to names and
-  // metadata.
+  // True if opcode, shape, attributes, literal and callees agree, whatever the operands; blind to
+  // names and metadata.
   bool SameOperation(const Instruction& other) const;
 
-  // The same value by structure: same operation (frontend attributes and backend config included),
-  // operands that are the same instructions (of another computation: correspond one to one, down to
-  // the parameters), equal callees. Identical modules have equal hashes; identical instructions are
-  // merged by common subexpression elimination.
+  // True if both compute the same value by structure: same operation (frontend attributes and
+  // backend config included), equal callees, and the same instructions as operands; operands in
+  // different computations must correspond one to one, down to the parameters. Identical modules
+  // have equal hashes; identical instructions are merged by common subexpression elimination.
   bool Identical(const Instruction& other) const;
   void ClearUniqueIdInternal() { id_ = -1; }
 

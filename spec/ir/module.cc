@@ -1,3 +1,4 @@
+// Modules: computations added, removed, ordered and copied.
 #include "spec/ir/module.h"
 
 #include <algorithm>
@@ -8,7 +9,6 @@
 #include "absl/container/flat_hash_map.h"
 #include "spec/base/strings.h"
 #include "spec/ir/hash.h"
-#include "spec/text/writer.h"
 
 namespace assay {
 
@@ -30,18 +30,6 @@ Module::Module(std::string name, ModuleConfig config)
       config_(std::move(config)),
       unique_id_(next_unique_module_id++),
       random_(std::make_unique<Random>()) {}
-
-void Module::set_spmd_parameters_shardings(const std::vector<Sharding>& shardings) {
-  annotations_.spmd_parameters_shardings = shardings;
-}
-
-void Module::set_spmd_output_sharding(const Sharding& sharding) {
-  annotations_.spmd_output_sharding = sharding;
-}
-
-void Module::AddCrossProgramPrefetch(int64_t parameter, const ShapeIndex& index) {
-  annotations_.cross_program_prefetches.emplace_back(parameter, index);
-}
 
 uint64_t Module::RandomNew64() const {
   std::lock_guard<std::mutex> lock(random_->mutex);
@@ -227,11 +215,5 @@ Computation* Module::CloneComputation(const Computation& computation, std::strin
 }
 
 uint64_t Module::Hash() const { return HashModule(*this); }
-
-std::string Module::ToString() const { return ToString(WriteOptions()); }
-
-std::string Module::ToString(const WriteOptions& options) const {
-  return WriteModule(*this, options);
-}
 
 }  // namespace assay

@@ -1,12 +1,15 @@
 // What a module keeps beside its computations, itself, in clones and in its message.
-#include "spec/ir/module_api_observations.h"
+#include "spec/ir/testing/module_api_observations.h"
 
 namespace assay::module_api {
+
+using namespace hlo_module;  // the names of the document
+
 namespace {
 
 std::string DynamicBinding(const Module& module) {
   std::string out;
-  for (const auto& [dimension, size] : module.dynamic_parameter_binding().entries()) {
+  for (const auto& [dimension, size] : dynamic_parameter_binding(module).entries()) {
     StrAppend(&out, "parameter ", dimension.parameter_num, " dimension ", dimension.dimension,
               " by parameter ", size.parameter_num);
   }
@@ -15,34 +18,34 @@ std::string DynamicBinding(const Module& module) {
 
 std::unique_ptr<Module> Bound() {
   auto module = Sample();
-  module->dynamic_parameter_binding().Bind({1, {}}, {0, {}, 0}).IgnoreError();
+  dynamic_parameter_binding(*module).Bind({1, {}}, {0, {}, 0}).IgnoreError();
   return module;
 }
 
 std::unique_ptr<Module> Sharded() {
   auto module = Sample();
-  module->set_spmd_parameters_shardings(
-      {*ReadSharding("{devices=[2]<=[2]}"), *ReadSharding("{replicated}")});
-  module->set_spmd_output_sharding(*ReadSharding("{maximal device=1}"));
+  set_spmd_parameters_shardings(
+      *module, {*ReadSharding("{devices=[2]<=[2]}"), *ReadSharding("{replicated}")});
+  set_spmd_output_sharding(*module, *ReadSharding("{maximal device=1}"));
   return module;
 }
 
 std::string ParameterShardings(const Module& module) {
   std::string out;
-  for (const Sharding& sharding : module.spmd_parameters_shardings()) out += ShardingText(sharding);
+  for (const Sharding& sharding : spmd_parameters_shardings(module)) out += ShardingText(sharding);
   return out;
 }
 
 std::unique_ptr<Module> Prefetching() {
   auto module = Sample();
-  module->AddCrossProgramPrefetch(1, {});
-  module->AddCrossProgramPrefetch(0, {2, 3});
+  AddCrossProgramPrefetch(*module, 1, {});
+  AddCrossProgramPrefetch(*module, 0, {2, 3});
   return module;
 }
 
 std::string Prefetches(const Module& module) {
   std::string out;
-  for (const auto& [parameter, index] : module.CrossProgramPrefetches()) {
+  for (const auto& [parameter, index] : CrossProgramPrefetches(module)) {
     StrAppend(&out, out.empty() ? "" : ", ", parameter, " at ", index.size());
   }
   return out;
@@ -50,7 +53,7 @@ std::string Prefetches(const Module& module) {
 
 std::unique_ptr<Module> Aliased() {
   auto module = Sample();
-  module->input_output_alias_config().push_back({{}, 0, {}, true});
+  input_output_alias_config(*module).push_back({{}, 0, {}, true});
   return module;
 }
 
@@ -68,12 +71,12 @@ void ObserveAnnotations(Observations& see) {
   };
   see["api-input-output-alias-config-const"] = [] {
     auto module = Aliased();
-    return StrCat(std::as_const(*module).input_output_alias_config().size());
+    return StrCat(input_output_alias_config(std::as_const(*module)).size());
   };
   see["api-dynamic-parameter-binding-const"] = [] {
     auto module = Bound();
-    return StrCat(std::as_const(*module).dynamic_parameter_binding().entries().size(), "; again ",
-                  Text(module->dynamic_parameter_binding().Bind({1, {}}, {0, {}, 0})));
+    return StrCat(dynamic_parameter_binding(std::as_const(*module)).entries().size(), "; again ",
+                  Text(dynamic_parameter_binding(*module).Bind({1, {}}, {0, {}, 0})));
   };
   see["api-set-schedule"] = [] {
     auto module = *ReadModule(kTwoOrders);
@@ -112,35 +115,35 @@ void ObserveAnnotations(Observations& see) {
     return StrCat(changed, "; ", taken, "; ", Names(module->entry()->instructions()));
   };
   see["api-has-spmd-parameters-shardings"] = [] {
-    return StrCat(Bool(Sample()->has_spmd_parameters_shardings()), " ",
-                  Bool(Sharded()->has_spmd_parameters_shardings()));
+    return StrCat(Bool(has_spmd_parameters_shardings(*Sample())), " ",
+                  Bool(has_spmd_parameters_shardings(*Sharded())));
   };
   see["api-spmd-parameters-shardings"] = [] {
     auto unset = Sample();
     return StrCat(ParameterShardings(*Sharded()), "; unset ",
-                  Fate([&] { unset->spmd_parameters_shardings(); }));
+                  Fate([&] { spmd_parameters_shardings(*unset); }));
   };
   see["api-set-spmd-parameters-shardings"] = [] {
     return Everywhere(*Sharded(), ParameterShardings);
   };
   see["api-has-spmd-output-sharding"] = [] {
-    return StrCat(Bool(Sample()->has_spmd_output_sharding()), " ",
-                  Bool(Sharded()->has_spmd_output_sharding()));
+    return StrCat(Bool(has_spmd_output_sharding(*Sample())), " ",
+                  Bool(has_spmd_output_sharding(*Sharded())));
   };
   see["api-spmd-output-sharding"] = [] {
     auto unset = Sample();
-    return StrCat(ShardingText(Sharded()->spmd_output_sharding()), "; unset ",
-                  Fate([&] { unset->spmd_output_sharding(); }));
+    return StrCat(ShardingText(spmd_output_sharding(*Sharded())), "; unset ",
+                  Fate([&] { spmd_output_sharding(*unset); }));
   };
   see["api-set-spmd-output-sharding"] = [] {
     return Everywhere(*Sharded(),
-                      [](const Module& m) { return ShardingText(m.spmd_output_sharding()); });
+                      [](const Module& m) { return ShardingText(spmd_output_sharding(m)); });
   };
   see["api-add-cross-program-prefetch"] = [] {
     auto module = Prefetching();
-    module->AddCrossProgramPrefetch(1, {4});
-    return StrCat(module->CrossProgramPrefetches().size(), ", last ",
-                  module->CrossProgramPrefetches().back().first);
+    AddCrossProgramPrefetch(*module, 1, {4});
+    return StrCat(CrossProgramPrefetches(*module).size(), ", last ",
+                  CrossProgramPrefetches(*module).back().first);
   };
   see["api-cross-program-prefetches"] = [] { return Prefetches(*Prefetching()); };
   see["api-field-schedule"] = [] {
@@ -155,12 +158,12 @@ void ObserveAnnotations(Observations& see) {
   see["api-field-dynamic-parameter-binding"] = [] { return Everywhere(*Bound(), DynamicBinding); };
   see["api-field-spmd-parameters-shardings"] = [] {
     return Everywhere(*Sharded(), [](const Module& m) {
-      return StrCat(m.spmd_parameters_shardings().size(), " shardings");
+      return StrCat(spmd_parameters_shardings(m).size(), " shardings");
     });
   };
   see["api-field-spmd-output-sharding"] = [] {
     return Everywhere(*Sharded(), [](const Module& m) {
-      return Bool(m.spmd_output_sharding() == *ReadSharding("{maximal device=1}"));
+      return Bool(spmd_output_sharding(m) == *ReadSharding("{maximal device=1}"));
     });
   };
   see["api-field-cross-program-prefetches"] = [] { return Everywhere(*Prefetching(), Prefetches); };

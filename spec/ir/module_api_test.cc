@@ -3,10 +3,13 @@
 #include <set>
 
 #include "spec/ir/hash.h"
-#include "spec/ir/module_api_observations.h"
+#include "spec/ir/testing/module_api_observations.h"
 #include "spec/verifier/verifier.h"
 
 namespace assay::module_api {
+
+using namespace hlo_module;  // the names of the document
+
 namespace {
 
 // Callees before callers in 50 random acyclic call graphs.
@@ -24,12 +27,12 @@ std::string RandomPostOrders() {
         value = computation->Add(Opcode::kCall, kF4, {value}, {}, {callee});
       }
       computation->set_root(value);
-      made.push_back(*module.AddEmbeddedComputation(std::move(computation)));
+      made.push_back(*AddEmbeddedComputation(module, std::move(computation)));
     }
     module.set_entry(made.back());
     std::set<const Computation*> before;
     bool good = true;
-    for (Computation* computation : module.MakeComputationPostOrder()) {
+    for (Computation* computation : MakeComputationPostOrder(module)) {
       for (Instruction* instruction : computation->instructions()) {
         for (Computation* callee : instruction->callees()) good = good && before.contains(callee);
       }
@@ -43,8 +46,8 @@ std::string RandomPostOrders() {
 std::string Outlined() {
   auto module = Sample();
   const uint64_t inner = HashComputation(*module->GetComputationWithName("inner"));
-  auto call = module->OutlineExpressionFromComputation({Find(*module, "k"), Find(*module, "s")},
-                                                       "expression", module->entry());
+  auto call = OutlineExpressionFromComputation(*module, {Find(*module, "k"), Find(*module, "s")},
+                                               "expression", module->entry());
   if (!call.ok()) return Text(call);
   return StrCat(
       (*call)->ToString(), "; root ", Name((*call)->callee()->root()->opcode()), "; ",
@@ -54,8 +57,8 @@ std::string Outlined() {
 
 std::string TwoOutputs() {
   auto module = *ReadModule(kTwoOrders);
-  return Text(module->OutlineExpressionFromComputation({Find(*module, "x"), Find(*module, "y")},
-                                                       "two", module->entry()));
+  return Text(OutlineExpressionFromComputation(*module, {Find(*module, "x"), Find(*module, "y")},
+                                               "two", module->entry()));
 }
 
 }  // namespace
@@ -68,7 +71,7 @@ void ObserveComputations(Observations& see) {
   see["api-hlo-computation"] = [] {
     auto module = Sample();
     return StrCat(module->entry()->instruction_count(), " instructions, root ",
-                  module->entry()->root_instruction()->name());
+                  root_instruction(*module->entry())->name());
   };
   see["api-hlo-instruction"] = [] {
     auto module = Sample();
@@ -82,8 +85,8 @@ void ObserveComputations(Observations& see) {
   };
   see["api-add-entry-computation"] = [] {
     Module module("m");
-    auto first = module.AddEntryComputation(Unary("main"));
-    auto second = module.AddEntryComputation(Unary("again"));
+    auto first = AddEntryComputation(module, Unary("main"));
+    auto second = AddEntryComputation(module, Unary("again"));
     return StrCat((*first)->name(), "; ", Text(second), "; ", module.computation_count());
   };
   see["api-add-entry-computation-with-layouts"] = [] {
@@ -92,45 +95,45 @@ void ObserveComputations(Observations& see) {
     Shape shape = Shape::Array(ElementType::kF32, {2, 3});
     shape.set_layout(Layout({0, 1}));
     computation->set_root(computation->AddParameter(0, shape));
-    module.AddEntryComputationWithLayouts(std::move(computation)).status().IgnoreError();
-    return module.entry_computation_layout().result.ToString(true);
+    AddEntryComputationWithLayouts(module, std::move(computation)).status().IgnoreError();
+    return entry_computation_layout(module).result.ToString(true);
   };
   see["api-replace-entry-computation"] = [] {
     auto module = Sample();
     Module other("other");
-    Computation* foreign = *other.AddEntryComputation(Unary("x"));
-    const std::string wrong = Text(module->ReplaceEntryComputation(foreign));
+    Computation* foreign = *AddEntryComputation(other, Unary("x"));
+    const std::string wrong = Text(ReplaceEntryComputation(*module, foreign));
     const std::string right =
-        Text(module->ReplaceEntryComputation(module->GetComputationWithName("outer")));
+        Text(ReplaceEntryComputation(*module, module->GetComputationWithName("outer")));
     return StrCat(wrong, "; ", right, "; ", module->entry()->name());
   };
   see["api-add-embedded-computation"] = [] {
     auto module = Sample();
-    auto added = module->AddEmbeddedComputation(Unary("inner"));
+    auto added = AddEmbeddedComputation(*module, Unary("inner"));
     return StrCat((*added)->name(), " ", module->computation_count(), " ", module->entry()->name());
   };
   see["api-remove-embedded-computation"] = [] {
     auto module = Sample();
     Module other("other");
-    Computation* foreign = *other.AddEntryComputation(Unary("x"));
-    Computation* unused = *module->AddEmbeddedComputation(Unary("unused"));
-    return StrCat(Text(module->RemoveEmbeddedComputation(foreign)), "; ",
-                  Text(module->RemoveEmbeddedComputation(module->entry())), "; ",
-                  Text(module->RemoveEmbeddedComputation(module->GetComputationWithName("inner"))),
-                  "; ", Text(module->RemoveEmbeddedComputation(unused)));
+    Computation* foreign = *AddEntryComputation(other, Unary("x"));
+    Computation* unused = *AddEmbeddedComputation(*module, Unary("unused"));
+    return StrCat(Text(RemoveEmbeddedComputation(*module, foreign)), "; ",
+                  Text(RemoveEmbeddedComputation(*module, module->entry())), "; ",
+                  Text(RemoveEmbeddedComputation(*module, module->GetComputationWithName("inner"))),
+                  "; ", Text(RemoveEmbeddedComputation(*module, unused)));
   };
   see["api-remove-unused-computations"] = [] {
     auto module = Sample();
-    module->AddEmbeddedComputation(Unary("unused")).status().IgnoreError();
+    AddEmbeddedComputation(*module, Unary("unused")).status().IgnoreError();
     const std::string status = Text(module->RemoveUnusedComputations());
     return StrCat(status, "; ", Names(module->computations()));
   };
   see["api-replace-computations"] = [] {
     auto module = Sample();
-    Computation* other = *module->AddEmbeddedComputation(Unary("other", Opcode::kSine));
-    Computation* main = *module->AddEmbeddedComputation(Unary("main2"));
-    module->ReplaceComputations(
-        {{module->GetComputationWithName("inner"), other}, {module->entry(), main}});
+    Computation* other = *AddEmbeddedComputation(*module, Unary("other", Opcode::kSine));
+    Computation* main = *AddEmbeddedComputation(*module, Unary("main2"));
+    ReplaceComputations(
+        *module, {{module->GetComputationWithName("inner"), other}, {module->entry(), main}});
     return StrCat(Find(*module, "c")->callee()->name(), " ", module->entry()->name());
   };
   see["api-clone-suffix"] = [] {
@@ -146,7 +149,7 @@ void ObserveComputations(Observations& see) {
     auto module = Sample();
     CloneContext context;
     Computation* outer = module->GetComputationWithName("outer");
-    Computation* clone = module->DeepCloneComputation(outer, &context);
+    Computation* clone = DeepCloneComputation(*module, outer, &context);
     Computation* inner = module->GetComputationWithName("inner");
     return StrCat(clone->name(), " calls ", clone->root()->callee()->name(), "; inner is ",
                   context.computations.at(inner)->name(), "; ", context.instructions.size(),
@@ -154,34 +157,34 @@ void ObserveComputations(Observations& see) {
   };
   see["api-entry-computation"] = [] {
     Module empty("m");
-    return StrCat(Sample()->entry_computation()->name(), "; without one ",
-                  Fate([&] { empty.entry_computation(); }));
+    return StrCat(entry_computation(*Sample())->name(), "; without one ",
+                  Fate([&] { entry_computation(empty); }));
   };
   see["api-has-entry-computation"] = [] {
     Module module("m");
-    const bool before = module.has_entry_computation();
-    module.AddEntryComputation(Unary("main")).status().IgnoreError();
-    return StrCat(Bool(before), " ", Bool(module.has_entry_computation()));
+    const bool before = has_entry_computation(module);
+    AddEntryComputation(module, Unary("main")).status().IgnoreError();
+    return StrCat(Bool(before), " ", Bool(has_entry_computation(module)));
   };
   see["api-result-shape"] = [] {
     Module empty("m");
-    return StrCat(Sample()->result_shape().ToString(), "; without one ",
-                  Fate([&] { empty.result_shape(); }));
+    return StrCat(result_shape(*Sample()).ToString(), "; without one ",
+                  Fate([&] { result_shape(empty); }));
   };
   see["api-compute-computation-layout"] = [] {
     auto module = *ReadModule(
         "HloModule m, entry_computation_layout={(f32[2,3]{1,0})->f32[2,3]{1,0}}\n"
         "ENTRY e { ROOT a = f32[2,3]{0,1} parameter(0) }");
-    return module->compute_computation_layout().result.ToString(true);
+    return compute_computation_layout(*module).result.ToString(true);
   };
   see["api-mutable-entry-computation-layout"] = [] {
     auto module = Sample();
-    module->mutable_entry_computation_layout()->result = Shape::Array(ElementType::kF32, {7});
-    return module->entry_computation_layout().result.ToString();
+    mutable_entry_computation_layout(*module)->result = Shape::Array(ElementType::kF32, {7});
+    return entry_computation_layout(*module).result.ToString();
   };
   see["api-entry-computation-layout"] = [] {
     auto module = Sample();
-    module->mutable_entry_computation_layout();
+    mutable_entry_computation_layout(*module);
     return HeaderOf(**ReadModule(module->ToString()));
   };
   see["api-computations-const"] = [] {
@@ -194,7 +197,7 @@ void ObserveComputations(Observations& see) {
   see["api-computations-mutable"] = [] {
     auto module = Sample();
     for (Computation* c : module->computations()) c->set_execution_thread("t");
-    return StrCat(module->MakeComputationPostOrder({"t"}).size(), " of ",
+    return StrCat(MakeComputationPostOrder(*module, {"t"}).size(), " of ",
                   module->computation_count());
   };
   see["api-get-computation-with-name"] = [] {
@@ -205,11 +208,11 @@ void ObserveComputations(Observations& see) {
   see["api-computation-count"] = [] { return StrCat(Sample()->computation_count()); };
   see["api-mutable-computation"] = [] {
     auto module = Sample();
-    return StrCat(module->mutable_computation(0)->name(), "; 4 ",
-                  Fate([&] { module->mutable_computation(4); }), "; -1 ",
-                  Fate([&] { module->mutable_computation(-1); }));
+    return StrCat(mutable_computation(*module, 0)->name(), "; 4 ",
+                  Fate([&] { mutable_computation(*module, 4); }), "; -1 ",
+                  Fate([&] { mutable_computation(*module, -1); }));
   };
-  see["api-instruction-count"] = [] { return StrCat(Sample()->instruction_count()); };
+  see["api-instruction-count"] = [] { return StrCat(instruction_count(*Sample())); };
   see["api-cleanup"] = [] {
     auto module = Sample();
     int64_t removed = 0;
@@ -218,7 +221,7 @@ void ObserveComputations(Observations& see) {
       c->RemoveInstruction(dead).IgnoreError();
       removed += c->removed_count();
     }
-    module->Cleanup();
+    Cleanup(*module);
     int64_t left = 0;
     for (Computation* c : module->computations()) left += c->removed_count();
     return StrCat(removed, " then ", left);
@@ -228,29 +231,29 @@ void ObserveComputations(Observations& see) {
     // The same computations in another stored order under other names.
     Module a("a"), b("b");
     for (Opcode op : {Opcode::kNegate, Opcode::kSine, Opcode::kCosine}) {
-      a.AddEmbeddedComputation(Unary("x", op)).status().IgnoreError();
+      AddEmbeddedComputation(a, Unary("x", op)).status().IgnoreError();
     }
     for (Opcode op : {Opcode::kCosine, Opcode::kNegate, Opcode::kSine}) {
-      b.AddEmbeddedComputation(Unary("y", op)).status().IgnoreError();
+      AddEmbeddedComputation(b, Unary("y", op)).status().IgnoreError();
     }
     std::string first, second;
-    for (Computation* c : a.MakeComputationSorted()) first += Name(c->root()->opcode());
-    for (Computation* c : b.MakeComputationSorted()) second += Name(c->root()->opcode());
-    return StrCat(a.MakeComputationSorted().size(), " ", first == second ? "same" : "other",
+    for (Computation* c : MakeComputationSorted(a)) first += Name(c->root()->opcode());
+    for (Computation* c : MakeComputationSorted(b)) second += Name(c->root()->opcode());
+    return StrCat(MakeComputationSorted(a).size(), " ", first == second ? "same" : "other",
                   " order");
   };
   see["api-make-nonfusion-computations"] = [] {
     auto module = Sample();
     std::string names;
     for (Computation* c : module->MakeNonfusionComputations()) {
-      module->AddEmbeddedComputation(Unary("new")).status().IgnoreError();
+      AddEmbeddedComputation(*module, Unary("new")).status().IgnoreError();
       StrAppend(&names, c->name(), " ");
     }
     return names;
   };
   see["api-make-nonfusion-computations-sorted"] = [] {
     auto module = Sample();
-    auto sorted = module->MakeNonfusionComputationsSorted();
+    auto sorted = MakeNonfusionComputationsSorted(*module);
     return StrCat(sorted.size(), " ",
                   Bool(std::none_of(sorted.begin(), sorted.end(),
                                     [](Computation* c) { return c->IsFusionComputation(); })));
@@ -265,16 +268,16 @@ void ObserveComputations(Observations& see) {
       Shape shape = Shape::Array(ElementType::kF32, {2, 3});
       shape.set_layout(Layout({0, 1}));
       computation->set_root(computation->AddParameter(0, shape));
-      auto added = keep ? module.AddComputationAndUnifyNamesAndIds(std::move(computation), true)
-                        : module.AddEntryComputation(std::move(computation));
-      StrAppend(&out, module.entry_computation_layout().result.ToString(true), " ");
+      auto added = keep ? AddComputationAndUnifyNamesAndIds(module, std::move(computation), true)
+                        : AddEntryComputation(module, std::move(computation));
+      StrAppend(&out, entry_computation_layout(module).result.ToString(true), " ");
     }
     return out;
   };
   see["api-field-entry-computation"] = [] { return Bool(Module("m").entry() == nullptr); };
   see["api-field-computations"] = [] {
     Module module("m");
-    Computation* added = *module.AddEmbeddedComputation(Unary("x"));
+    Computation* added = *AddEmbeddedComputation(module, Unary("x"));
     return Bool(added->parent() == &module);
   };
   see["api-computation-cleanup"] = [] {
@@ -298,8 +301,8 @@ void ObserveComputations(Observations& see) {
   };
   see["api-root-instruction"] = [] {
     auto module = Sample();
-    module->entry()->set_root_instruction(Find(*module, "s"));
-    return module->entry()->root_instruction()->name();
+    set_root_instruction(*module->entry(), Find(*module, "s"));
+    return root_instruction(*module->entry())->name();
   };
 }
 

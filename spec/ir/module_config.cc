@@ -1,3 +1,4 @@
+// Copies of a module's config, layouts of the entry, bindings of dynamic dimensions.
 #include "spec/ir/module_config.h"
 
 #include "spec/base/strings.h"

@@ -40,7 +40,7 @@ struct ProgramShape {
   Shape result;
   bool operator==(const ProgramShape&) const = default;
 };
-// The same with the layouts that the caller sees.
+// Shapes of the entry's parameters and result with the layouts that the caller sees.
 struct EntryLayout {
   std::vector<Shape> parameters;
   Shape result;
@@ -58,8 +58,8 @@ struct DebugOptions {
   std::map<std::string, std::string> flags;
   bool operator==(const DebugOptions&) const = default;
 };
-// What the caller of a compilation decides. A null pointer in the functions that take one gives
-// these defaults.
+// Options that the caller of a compilation decides. Functions that take a pointer to them use these
+// defaults for nullptr.
 struct ExecutionOptions {
   std::optional<Shape> shape_with_output_layout;
   DebugOptions debug_options;
@@ -117,7 +117,7 @@ class DynamicParameterBinding {
   std::vector<Entry> entries_;
 };
 
-// What only the binary form of a module carries (hlo-format 1.2).
+// Parts of a module that only its binary form carries (hlo-format 1.2).
 struct ModuleAnnotations {
   DynamicParameterBinding dynamic_parameter_binding;
   std::optional<std::vector<Sharding>> spmd_parameters_shardings;

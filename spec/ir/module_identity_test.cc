@@ -3,9 +3,12 @@
 #include <thread>
 
 #include "spec/ir/hash.h"
-#include "spec/ir/module_api_observations.h"
+#include "spec/ir/testing/module_api_observations.h"
 
 namespace assay::module_api {
+
+using namespace hlo_module;  // the names of the document
+
 namespace {
 
 std::string RandomPrefix(const Module& module) {
@@ -93,7 +96,7 @@ void ObserveIdentity(Observations& see) {
   };
   see["api-set-config"] = [] {
     Module module("m");
-    module.set_config(WithReplicas(5));
+    set_config(module, WithReplicas(5));
     return StrCat(module.config().replica_count);
   };
   see["api-to-string"] = [] {
@@ -110,35 +113,34 @@ void ObserveIdentity(Observations& see) {
   see["api-to-proto"] = [] {
     auto module = *ReadModule(kTwoOrders);
     module->set_schedule(SwappedSchedule(*module)).IgnoreError();
-    module->input_output_alias_config().push_back({{}, 0, {}, false});
-    module->AddCrossProgramPrefetch(0, {});
-    module->dynamic_parameter_binding().Bind({0, {}}, {0, {}, 0}).IgnoreError();
-    const proto::HloModuleProto proto = module->ToProto();
+    input_output_alias_config(*module).push_back({{}, 0, {}, false});
+    AddCrossProgramPrefetch(*module, 0, {});
+    dynamic_parameter_binding(*module).Bind({0, {}}, {0, {}, 0}).IgnoreError();
+    const proto::HloModuleProto proto = ToProto(*module);
     return StrCat(proto.schedule().sequences_size(), " ", proto.input_output_alias().entries_size(),
                   " ", proto.cross_program_prefetches_size(), " ",
                   proto.dynamic_parameter_binding().entries_size());
   };
   see["api-create-from-proto"] = [] {
     auto module = Sample();
-    module->mutable_entry_computation_layout();
-    proto::HloModuleProto proto = module->ToProto();
-    auto again = Module::CreateFromProto(proto, ModuleConfig());
+    mutable_entry_computation_layout(*module);
+    proto::HloModuleProto proto = ToProto(*module);
+    auto again = CreateFromProto(proto, ModuleConfig());
     const bool same = again.ok() && (*again)->ToString() == module->ToString();
     proto.mutable_computations(0)->set_root_id(1 << 20);
-    return StrCat(same ? "equal" : "different", "; ",
-                  Text(Module::CreateFromProto(proto, ModuleConfig())));
+    return StrCat(same ? "equal" : "different", "; ", Text(CreateFromProto(proto, ModuleConfig())));
   };
   see["api-create-module-config-from-proto"] = [] {
-    auto config = Module::CreateModuleConfigFromProto(Sample()->ToProto(), DebugOptions());
+    auto config = CreateModuleConfigFromProto(ToProto(*Sample()), DebugOptions());
     return StrCat(config->entry_layout->parameters.size(), " parameters, result ",
                   config->entry_layout->result.ToString());
   };
   see["api-create-module-config-from-shape"] = [] {
-    auto config = Module::CreateModuleConfigFromShape({{kF4}, kF4}, DebugOptions());
+    auto config = CreateModuleConfigFromShape({{kF4}, kF4}, DebugOptions());
     ExecutionOptions bad;
     bad.num_replicas = 0;
     return StrCat(config->entry_layout->parameters.size(), "; ",
-                  Text(Module::CreateModuleConfigFromShape({{kF4}, kF4}, DebugOptions(), &bad)));
+                  Text(CreateModuleConfigFromShape({{kF4}, kF4}, DebugOptions(), &bad)));
   };
   see["api-random-new64"] = [] { return RandomPrefix(Module("m")); };
   see["api-instruction-name-uniquer"] = [] {
@@ -154,15 +156,15 @@ void ObserveIdentity(Observations& see) {
   see["api-unique-id"] = ThreadedIds;
   see["api-add-computation-and-unify"] = [] {
     auto module = Sample();
-    auto added = module->AddComputationAndUnifyNamesAndIds(Unary("inner"), /*is_entry=*/false);
+    auto added = AddComputationAndUnifyNamesAndIds(*module, Unary("inner"), /*is_entry=*/false);
     return StrCat((*added)->name(), ": ", Names((*added)->instructions()), "; ",
-                  Text(module->CheckUniqueNamesAndIdsForComputationsAndInstructions()));
+                  Text(CheckUniqueNamesAndIdsForComputationsAndInstructions(*module)));
   };
   see["api-check-unique-names-and-ids"] = [] {
     auto module = Sample();
-    const std::string good = Text(module->CheckUniqueNamesAndIdsForComputationsAndInstructions());
+    const std::string good = Text(CheckUniqueNamesAndIdsForComputationsAndInstructions(*module));
     Find(*module, "s")->ClearUniqueIdInternal();
-    return StrCat(good, "; ", Text(module->CheckUniqueNamesAndIdsForComputationsAndInstructions()));
+    return StrCat(good, "; ", Text(CheckUniqueNamesAndIdsForComputationsAndInstructions(*module)));
   };
   see["api-field-name"] = [] {
     auto clone = Sample()->Clone("");
@@ -179,7 +181,7 @@ void ObserveIdentity(Observations& see) {
   see["api-field-computation-name-uniquer"] = [] {
     Module module("m");
     for (int i = 0; i < 3; ++i) {
-      module.AddEmbeddedComputation(Unary("f")).status().IgnoreError();
+      AddEmbeddedComputation(module, Unary("f")).status().IgnoreError();
     }
     return Names(module.computations());
   };
@@ -189,7 +191,7 @@ void ObserveIdentity(Observations& see) {
     Instruction* p = c->AddParameter(0, kF4, "x");
     for (int i = 0; i < 2; ++i) p = c->Add(Opcode::kAbs, kF4, {p}, {}, {}, "x");
     c->set_root(p);
-    return Names((*module.AddEntryComputation(std::move(c)))->instructions());
+    return Names((*AddEntryComputation(module, std::move(c)))->instructions());
   };
   see["api-field-next-unique-id"] = [] { return StrCat(Module("m").next_id()); };
   see["api-field-next-unique-module-id"] = [] {
@@ -200,7 +202,7 @@ void ObserveIdentity(Observations& see) {
     Module module("m");
     const int64_t before = module.unique_id();
     module.set_name("n");
-    module.set_config(ModuleConfig());
+    set_config(module, ModuleConfig());
     return Bool(before == module.unique_id() && before != module.Clone()->unique_id());
   };
   see["api-identical"] = [] {
@@ -219,7 +221,7 @@ ENTRY e {
   see["api-clear-unique-id-internal"] = [] {
     auto computation = Unary("c");
     Module module("m");
-    Computation* added = *module.AddEmbeddedComputation(std::move(computation));
+    Computation* added = *AddEmbeddedComputation(module, std::move(computation));
     const int64_t before = added->root()->id();
     added->ClearUniqueIdInternal();
     added->root()->ClearUniqueIdInternal();
@@ -227,9 +229,9 @@ ENTRY e {
   };
   see["api-status"] = [] {
     Module module("m");
-    return StrCat(Text(module.AddEntryComputation(nullptr)), "; ",
-                  Text(module.AddEntryComputation(Computation::Create("empty"))), "; ",
-                  Text(Module::CreateFromProto(proto::HloModuleProto(), ModuleConfig())));
+    return StrCat(Text(AddEntryComputation(module, nullptr)), "; ",
+                  Text(AddEntryComputation(module, Computation::Create("empty"))), "; ",
+                  Text(CreateFromProto(proto::HloModuleProto(), ModuleConfig())));
   };
   see["flag-hlo-module-config"] = [] {
     const ModuleConfig config;
@@ -237,7 +239,7 @@ ENTRY e {
                   Bool(config.entry_layout == nullptr), " ", Bool(config.is_scheduled));
   };
   see["flag-debug-options"] = [] {
-    auto config = Module::CreateModuleConfigFromShape({{kF4}, kF4}, {{{"xla_dump_to", "/tmp/d"}}});
+    auto config = CreateModuleConfigFromShape({{kF4}, kF4}, {{{"xla_dump_to", "/tmp/d"}}});
     Module module("m", *config);
     return module.Clone()->config().debug_options.flags.at("xla_dump_to");
   };
@@ -245,16 +247,16 @@ ENTRY e {
     ExecutionOptions options;
     options.num_replicas = 4;
     options.seed = 7;
-    auto given = Module::CreateModuleConfigFromShape({{kF4}, kF4}, DebugOptions(), &options);
-    auto null = Module::CreateModuleConfigFromShape({{kF4}, kF4}, DebugOptions(), nullptr);
+    auto given = CreateModuleConfigFromShape({{kF4}, kF4}, DebugOptions(), &options);
+    auto null = CreateModuleConfigFromShape({{kF4}, kF4}, DebugOptions(), nullptr);
     return StrCat(given->replica_count, " ", given->seed, "; null ", null->replica_count, " ",
                   null->seed);
   };
   see["flag-prohibit-empty-literal"] = [] {
     auto module = *ReadModule("HloModule m\nENTRY e { ROOT c = f32[4]{0} constant({...}) }");
-    const proto::HloModuleProto proto = module->ToProto();
-    return StrCat(Text(Module::CreateFromProto(proto, ModuleConfig())), "; ",
-                  Text(Module::CreateFromProto(proto, ModuleConfig(), false)));
+    const proto::HloModuleProto proto = ToProto(*module);
+    return StrCat(Text(CreateFromProto(proto, ModuleConfig())), "; ",
+                  Text(CreateFromProto(proto, ModuleConfig(), false)));
   };
   see["flag-ignore-layouts"] = [] {
     Shape shape = Shape::Array(ElementType::kF32, {2, 3});
@@ -265,7 +267,7 @@ ENTRY e {
   };
   see["flag-uniquify-identifiers"] = [] {
     auto module = Sample();
-    auto added = module->AddComputationAndUnifyNamesAndIds(Unary("main"), /*is_entry=*/false);
+    auto added = AddComputationAndUnifyNamesAndIds(*module, Unary("main"), /*is_entry=*/false);
     return StrCat((*added)->name(), "; ", Names((*added)->instructions()));
   };
   see["flag-backend-config"] = [] {

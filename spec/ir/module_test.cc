@@ -1,6 +1,12 @@
+// Modules built by hand: names, copies, hashes, orders and removal.
 #include "spec/ir/module.h"
 
 #include <gtest/gtest.h>
+
+#include <functional>
+#include <set>
+
+#include "spec/ir/hlo_module.h"
 
 namespace assay {
 namespace {
@@ -19,10 +25,11 @@ std::unique_ptr<Module> Sample() {
 
 TEST(Module, KeepsNamesUnique) {
   Module module("m");
-  EXPECT_EQ(module.UniqueName("x"), "x");
-  EXPECT_EQ(module.UniqueName("x"), "x.1");
-  EXPECT_EQ(module.UniqueName("x.1"), "x.2");
-  EXPECT_EQ(module.UniqueName("x.7"), "x.7");
+  NameUniquer& names = module.instruction_name_uniquer();
+  EXPECT_EQ(names.GetUniqueName("x"), "x");
+  EXPECT_EQ(names.GetUniqueName("x"), "x.1");
+  EXPECT_EQ(names.GetUniqueName("x.1"), "x.2");
+  EXPECT_EQ(names.GetUniqueName("x.7"), "x.7");
 }
 
 TEST(Module, CloneIsEqualByHashAndIndependent) {
@@ -45,6 +52,51 @@ TEST(Module, HashIsBlindToNames) {
   entry->Add(Opcode::kSine, shape, {negate});
   entry->set_root(entry->Add(Opcode::kAdd, shape, {negate, p}, {}, {}, "r"));
   EXPECT_EQ(a->Hash(), b.Hash());
+}
+
+TEST(Module, HashSeesControlEdgesThreadsAndTheHeader) {
+  auto at = [](Module& module, Opcode opcode) {
+    for (Instruction* instruction : *module.entry()) {
+      if (instruction->opcode() == opcode) return instruction;
+    }
+    return static_cast<Instruction*>(nullptr);
+  };
+  const std::function<void(Module&)> changes[] = {
+      [&](Module& m) { at(m, Opcode::kSine)->AddControlPredecessor(at(m, Opcode::kAdd)); },
+      [](Module& m) { m.entry()->set_execution_thread("parallel"); },
+      [](Module& m) { m.config().buffer_donors.push_back({0, {}}); },
+      [](Module& m) { m.config().input_output_alias.push_back({{}, 0, {}, false}); },
+      [](Module& m) { m.config().input_output_alias.push_back({{}, 0, {}, true}); },
+      [](Module& m) { m.config().alias_passthrough_params = true; },
+      [](Module& m) { m.config().verbatim.emplace_back("frontend_attributes", "{a=\"1\"}"); },
+      [](Module& m) {
+        hlo_module::mutable_entry_computation_layout(m)->result =
+            Shape::Array(ElementType::kF32, {2, 2});
+      },
+  };
+  std::set<uint64_t> hashes = {Sample()->Hash()};
+  for (const auto& change : changes) {
+    auto changed = Sample();
+    change(*changed);
+    EXPECT_TRUE(hashes.insert(changed->Hash()).second) << "change " << &change - changes;
+  }
+  // Layouts that the header spells out as they are anyway, and the name of the main thread.
+  auto same = Sample();
+  hlo_module::mutable_entry_computation_layout(*same);
+  same->entry()->set_execution_thread("main");
+  EXPECT_EQ(same->Hash(), Sample()->Hash());
+}
+
+TEST(Module, HashTellsListsApartThatFollowEachOther) {
+  auto with = [](std::vector<SliceRange> slice, std::vector<PaddingDim> padding) {
+    auto module = Sample();
+    module->entry()->root()->mutable_attributes().Set(Attr::kSlice, AttrValue(std::move(slice)));
+    module->entry()->root()->mutable_attributes().Set(Attr::kPadding,
+                                                      AttrValue(std::move(padding)));
+    return module->Hash();
+  };
+  EXPECT_NE(with({{1, 2, 3}}, {}), with({}, {{1, 2, 3}}));
+  EXPECT_NE(with({{1, 2, 3}, {4, 5, 6}}, {{1, 2, 3}}), with({{1, 2, 3}}, {{4, 5, 6}, {1, 2, 3}}));
 }
 
 TEST(Computation, PostOrderPutsOperandsFirstAndHoldsEverything) {
@@ -121,7 +173,7 @@ TEST(Module, ClonesAComputationFromElsewhere) {
   EXPECT_EQ(from.computation_count(), 2);
   EXPECT_EQ(copy->parent(), &to);
   EXPECT_EQ(copy->root()->callee()->parent(), &to);
-  EXPECT_TRUE(to.CheckUniqueNamesAndIdsForComputationsAndInstructions().ok());
+  EXPECT_TRUE(hlo_module::CheckUniqueNamesAndIdsForComputationsAndInstructions(to).ok());
 
   std::unique_ptr<Computation> alone = Computation::Create("alone");
   alone->set_root(alone->AddParameter(0, shape));

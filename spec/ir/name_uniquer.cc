@@ -1,10 +1,9 @@
+// Unique names by numeric suffixes.
 #include "spec/ir/name_uniquer.h"
 
 #include <algorithm>
 
 namespace assay {
-
-bool NameUniquer::Take(std::string_view name) { return names_.emplace(name).second; }
 
 void NameUniquer::Release(std::string_view name) { names_.erase(name); }
 

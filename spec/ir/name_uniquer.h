@@ -20,8 +20,6 @@ class NameUniquer {
   // `prefix` itself if it is free, else prefix.1, prefix.2, ...; the result is taken. A numeric
   // suffix of `prefix` is stripped first, so that clones of clones do not grow one per generation.
   std::string GetUniqueName(std::string_view prefix);
-  // Takes `name` as it is; false if it is taken already.
-  bool Take(std::string_view name);
   void Release(std::string_view name);
 
  private:

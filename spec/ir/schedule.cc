@@ -1,3 +1,4 @@
+// Schedules: read from the stored order and checked against the dependencies.
 #include "spec/ir/schedule.h"
 
 #include "absl/container/flat_hash_set.h"

@@ -7,10 +7,11 @@
 #include "absl/strings/str_join.h"
 #include "spec/base/row_table_for_test.h"
 #include "spec/base/strings.h"
-#include "spec/ir/hlo.h"
+#include "spec/ir/hlo_module.h"
 #include "spec/proto/hlo.pb.h"
 #include "spec/proto/module_proto.h"
 #include "spec/text/reader.h"
+#include "spec/text/writer.h"
 #include "spec/verifier/verifier.h"
 
 namespace assay {
@@ -257,7 +258,7 @@ void AddModuleTypes(Observations& see) {
     ExecutionOptions execution;
     execution.num_replicas = 4;
     execution.seed = 7;
-    HloModuleConfig config = *Module::CreateModuleConfigFromShape(
+    HloModuleConfig config = *hlo_module::CreateModuleConfigFromShape(
         {{columns}, columns}, {{{"xla_dump_to", "/tmp/d"}}}, &execution);
     Module module("m", config);
     return StrCat(module.config().entry_layout->result.ToString(true), " ",
@@ -288,7 +289,7 @@ void AddModuleTypes(Observations& see) {
   see["api-type-hlo-clone-context"] = [] {
     const auto module = *ReadModule(Nested());
     HloCloneContext context;
-    Computation* clone = module->DeepCloneComputation(module->entry(), &context);
+    Computation* clone = hlo_module::DeepCloneComputation(*module, module->entry(), &context);
     int right = 0;
     for (const auto& [original, copy] : context.instructions) {
       right += original != copy && original->opcode() == copy->opcode() &&
@@ -360,7 +361,7 @@ ENTRY main { a = f32[4] parameter(0)
   };
   see["api-type-alias-config"] = [] {
     const auto module = *ReadModule(Nested());
-    const HloInputOutputAliasConfig& config = module->input_output_alias_config();
+    const HloInputOutputAliasConfig& config = hlo_module::input_output_alias_config(*module);
     return StrCat(config.size(), ": output {", absl::StrJoin(config[0].output_index, ","),
                   "} parameter ", config[0].parameter, " {",
                   absl::StrJoin(config[0].parameter_index, ","), "}; ", Verified(Nested()), "; ",
@@ -392,7 +393,7 @@ void AddTerms(Observations& see) {
     auto module = *ReadModule(Nested());
     auto loose = Computation::Create("loose");
     loose->set_root(loose->AddParameter(0, kScalarShape));
-    module->AddEmbeddedComputation(std::move(loose)).status().IgnoreError();
+    hlo_module::AddEmbeddedComputation(*module, std::move(loose)).status().IgnoreError();
     auto callers = [&] {
       std::string out;
       for (const Computation* computation : module->computations()) {

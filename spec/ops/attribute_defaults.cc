@@ -1,3 +1,4 @@
+// Defaults of attributes by kind.
 #include "spec/ops/attribute_defaults.h"
 
 #include <algorithm>

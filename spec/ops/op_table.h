@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "absl/container/inlined_vector.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "spec/attributes/attributes.h"
@@ -15,7 +16,31 @@
 
 namespace assay {
 
-class Computation;
+// What kind of work an op does. The files that treat an op have the name of its family in every
+// room; rows_FAMILY.h holds its row.
+enum class OpFamily : uint8_t {
+  kElementwise,    // results computed element by element, conversions included
+  kMovement,       // elements moved, repeated, left out or counted
+  kIndexing,       // elements addressed by arrays of indices or by comparison
+  kReduction,      // elements combined along dimensions or in windows
+  kContraction,    // sums of products
+  kLinearAlgebra,  // factorisations, solutions and transforms
+  kSorting,
+  kRandom,
+  kControl,        // control flow, calls, tuples, barriers, asynchronous work
+  kCommunication,  // between devices and with the host
+};
+std::string_view Name(OpFamily family);  // "linear_algebra"
+
+// How many operands an op takes.
+inline constexpr int kAnyNumber = -1;
+struct OperandCount {
+  int min = 0;
+  int max = 0;  // or kAnyNumber
+
+  bool IsFixed() const { return min == max; }
+  bool Allows(int64_t count) const { return count >= min && (max == kAnyNumber || count <= max); }
+};
 
 // One attribute of an op, in print order.
 struct AttrSpec {
@@ -47,7 +72,7 @@ inline constexpr TypeMask kP = 1, kS = 2, kU = 4, kF = 8, kC = 16;
 inline constexpr TypeMask kI = kS | kU, kAnyArray = kP | kI | kF | kC;
 bool Matches(TypeMask mask, ElementType type);
 
-// How a correct result may differ from the mathematical one (operation semantics 0.3).
+// The way in which a correct result may differ from the mathematical one (operation semantics 0.3).
 enum class ComparisonClass : uint8_t {
   kBits,         // data movement: every bit, NaN payloads included
   kExact,        // correctly rounded or exact: one answer, any NaN for NaN
@@ -90,12 +115,21 @@ enum OpFlag : uint32_t {
       << 9,  // layout-sensitive verification compares written and inferred layouts (hlo-format 4.5)
 };
 
+// What shape inference sees of a called computation.
+struct CalleeSignature {
+  std::string_view name;
+  absl::InlinedVector<const Shape*, 4> parameters;  // by number; nullptr: there is none
+  const Shape* result = nullptr;                    // nullptr: there is no root yet
+
+  int64_t parameter_count() const { return static_cast<int64_t>(parameters.size()); }
+};
+
 // What shape inference sees of an instruction, whether it exists already or is being read or built.
 struct OpSite {
   Opcode opcode;
   absl::Span<const Shape* const> operands;
   const Attributes& attributes;
-  absl::Span<Computation* const> callees;
+  absl::Span<const CalleeSignature> callees;
   const Shape* written =
       nullptr;  // the shape in the text or asked of the builder; nullptr when left out
 };
@@ -107,8 +141,8 @@ using InferFn = absl::StatusOr<Shape> (*)(const OpSite& site);
 struct OpInfo {
   Opcode opcode;
   std::string_view name;
-  int min_operands = 0;
-  int max_operands = 0;        // -1: any number
+  OpFamily family = OpFamily::kElementwise;  // said by the group of the row
+  OperandCount operands;
   TypeMask types = kAnyArray;  // of the data operands
   std::vector<AttrSpec> attributes;
   CalleeForm callees = CalleeForm::kNone;

@@ -1,3 +1,4 @@
+// What holds for every row of the op table, whatever the op.
 #include "spec/ops/op_table.h"
 
 #include <set>
@@ -26,7 +27,8 @@ TEST(OpTableTest, EveryRowIsComplete) {
   for (const OpInfo& info : AllOps()) {
     EXPECT_FALSE(info.summary.empty()) << info.name;
     EXPECT_FALSE(info.chapter.empty()) << info.name;
-    EXPECT_TRUE(info.max_operands < 0 || info.max_operands >= info.min_operands) << info.name;
+    EXPECT_TRUE(info.operands.max == kAnyNumber || info.operands.max >= info.operands.min)
+        << info.name;
     std::set<Attr> seen;
     for (const AttrSpec& spec : info.attributes) {
       EXPECT_TRUE(seen.insert(spec.attr).second)
@@ -44,7 +46,7 @@ TEST(OpTableTest, EveryRowIsComplete) {
 TEST(OpTableTest, ElementwiseOpsForwardTheirDimensions) {
   for (const OpInfo& info : AllOps()) {
     if (!info.Is(kElementwise) || !info.IsDefined()) continue;
-    EXPECT_GE(info.min_operands, 1) << info.name;
+    EXPECT_GE(info.operands.min, 1) << info.name;
     EXPECT_EQ(info.callees, CalleeForm::kNone) << info.name;
   }
 }
@@ -56,8 +58,8 @@ TEST(OpTableTest, TheAssociativeOpsAreTheRecognisedCombiners) {
     if (!info.Is(kAssociative)) continue;
     associative.insert(info.opcode);
     EXPECT_TRUE(info.Is(kCommutative)) << info.name << ": folds are in any order";
-    EXPECT_EQ(info.min_operands, 2) << info.name;
-    EXPECT_EQ(info.max_operands, 2) << info.name;
+    EXPECT_EQ(info.operands.min, 2) << info.name;
+    EXPECT_EQ(info.operands.max, 2) << info.name;
   }
   EXPECT_EQ(associative,
             (std::set<Opcode>{Opcode::kAdd, Opcode::kMultiply, Opcode::kMaximum, Opcode::kMinimum,

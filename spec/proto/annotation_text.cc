@@ -7,6 +7,7 @@
 #include <map>
 
 #include "absl/strings/str_join.h"
+#include "spec/base/escape.h"
 #include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
 #include "spec/proto/shape_proto.h"

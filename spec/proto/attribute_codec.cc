@@ -1,3 +1,5 @@
+// Writes and reads the attributes of an instruction by the rows of attribute_fields.cc and
+// attribute_forms.cc, and those that every instruction may carry.
 #include "spec/proto/attribute_codec.h"
 
 #include "spec/base/error.h"

@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
@@ -12,7 +13,13 @@
 
 namespace assay::proto {
 
+// What a reading gives: a value of a type of AttrValue, or nothing.
 using MaybeValue = absl::StatusOr<std::optional<AttrValue>>;
+template <typename Value>
+MaybeValue Present(Value value) {
+  return std::optional<AttrValue>(AttrValue(std::move(value)));
+}
+inline MaybeValue Absent() { return std::optional<AttrValue>(); }
 
 // What a reading of one attribute may look at.
 struct Site {

@@ -13,27 +13,27 @@ using Proto = HloInstructionProto;
 
 // ---- rows of a scalar or list field ----
 
-#define ASSAY_SCALAR(attr, kind, parent, field)                             \
-  Codec {                                                                   \
-    Attr::attr,                                                             \
-        [](const AttrValue& value, Opcode, Proto* proto) {                  \
-          proto parent##_MUTABLE->set_##field(kind(value));                 \
-          return absl::OkStatus();                                          \
-        },                                                                  \
-        [](const Site& site) -> MaybeValue {                                \
-          return AttrValue(kind##Value(site.proto parent##_CONST.field())); \
-        }                                                                   \
+#define ASSAY_SCALAR(attr, kind, parent, field)                                   \
+  Codec {                                                                         \
+    Attr::attr,                                                                   \
+        [](const AttrValue& value, Opcode, Proto* proto) {                        \
+          proto ASSAY_##parent##_MUTABLE->set_##field(kind(value));               \
+          return absl::OkStatus();                                                \
+        },                                                                        \
+        [](const Site& site) -> MaybeValue {                                      \
+          return Present(kind##Value(site.proto ASSAY_##parent##_CONST.field())); \
+        }                                                                         \
   }
-#define ASSAY_LIST(attr, message, field)                                     \
-  Codec {                                                                    \
-    Attr::attr,                                                              \
-        [](const AttrValue& value, Opcode, Proto* proto) {                   \
-          FromList(List(value), proto message##_MUTABLE->mutable_##field()); \
-          return absl::OkStatus();                                           \
-        },                                                                   \
-        [](const Site& site) -> MaybeValue {                                 \
-          return AttrValue(ToList(site.proto message##_CONST.field()));      \
-        }                                                                    \
+#define ASSAY_LIST(attr, message, field)                                             \
+  Codec {                                                                            \
+    Attr::attr,                                                                      \
+        [](const AttrValue& value, Opcode, Proto* proto) {                           \
+          FromList(List(value), proto ASSAY_##message##_MUTABLE->mutable_##field()); \
+          return absl::OkStatus();                                                   \
+        },                                                                           \
+        [](const Site& site) -> MaybeValue {                                         \
+          return Present(ToList(site.proto ASSAY_##message##_CONST.field()));        \
+        }                                                                            \
   }
 
 int64_t IntegerValue(int64_t value) { return value; }
@@ -46,7 +46,7 @@ std::string TextValue(const std::string& value) { return value; }
 template <typename Get>
 MaybeValue ReadWord(Attr attr, absl::Span<const int> numbers, Get number) {
   for (size_t i = 0; i < numbers.size(); ++i) {
-    if (numbers[i] == number) return std::optional<AttrValue>(AttrValue(static_cast<int64_t>(i)));
+    if (numbers[i] == number) return Present(static_cast<int64_t>(i));
   }
   return absl::InvalidArgumentError(
       StrCat(Info(attr).name, " has no value of the number ", number));
@@ -62,12 +62,12 @@ absl::StatusOr<int> WordNumber(Attr attr, absl::Span<const int> numbers, const A
         [](const AttrValue& value, Opcode, Proto* proto) -> absl::Status {                   \
           static constexpr int kNumbers[] = {__VA_ARGS__};                                   \
           ASSAY_ASSIGN_OR_RETURN(const int number, WordNumber(Attr::attr, kNumbers, value)); \
-          proto parent##_MUTABLE->set_##field(number);                                       \
+          proto ASSAY_##parent##_MUTABLE->set_##field(number);                               \
           return absl::OkStatus();                                                           \
         },                                                                                   \
         [](const Site& site) {                                                               \
           static constexpr int kNumbers[] = {__VA_ARGS__};                                   \
-          return ReadWord(Attr::attr, kNumbers, site.proto parent##_CONST.field());          \
+          return ReadWord(Attr::attr, kNumbers, site.proto ASSAY_##parent##_CONST.field());  \
         }                                                                                    \
   }
 // Words that the message has as text.
@@ -81,29 +81,29 @@ absl::StatusOr<int> WordNumber(Attr attr, absl::Span<const int> numbers, const A
         [](const Site& site) { return ReadNamed(Attr::attr, site.proto.field()); } \
   }
 MaybeValue ReadNamed(Attr attr, const std::string& word) {
-  if (word.empty()) return std::optional<AttrValue>();
+  if (word.empty()) return Absent();
   const std::optional<int64_t> index = WordIndex(attr, word);
   if (!index.has_value()) {
     return absl::InvalidArgumentError(StrCat("'", word, "' is no ", Info(attr).name));
   }
-  return std::optional<AttrValue>(AttrValue(*index));
+  return Present(*index);
 }
 
 // Where a field stands: in the instruction itself or in one of its messages.
-#define SELF_MUTABLE
-#define SELF_CONST
-#define DOT_MUTABLE ->mutable_dot_dimension_numbers()
-#define DOT_CONST .dot_dimension_numbers()
-#define RAGGED_MUTABLE ->mutable_ragged_dot_dimension_numbers()
-#define RAGGED_CONST .ragged_dot_dimension_numbers()
-#define GATHER_MUTABLE ->mutable_gather_dimension_numbers()
-#define GATHER_CONST .gather_dimension_numbers()
-#define SCATTER_MUTABLE ->mutable_scatter_dimension_numbers()
-#define SCATTER_CONST .scatter_dimension_numbers()
-#define SOLVE_MUTABLE ->mutable_triangular_solve_options()
-#define SOLVE_CONST .triangular_solve_options()
-#define PRECISION_MUTABLE ->mutable_precision_config()
-#define PRECISION_CONST .precision_config()
+#define ASSAY_SELF_MUTABLE
+#define ASSAY_SELF_CONST
+#define ASSAY_DOT_MUTABLE ->mutable_dot_dimension_numbers()
+#define ASSAY_DOT_CONST .dot_dimension_numbers()
+#define ASSAY_RAGGED_MUTABLE ->mutable_ragged_dot_dimension_numbers()
+#define ASSAY_RAGGED_CONST .ragged_dot_dimension_numbers()
+#define ASSAY_GATHER_MUTABLE ->mutable_gather_dimension_numbers()
+#define ASSAY_GATHER_CONST .gather_dimension_numbers()
+#define ASSAY_SCATTER_MUTABLE ->mutable_scatter_dimension_numbers()
+#define ASSAY_SCATTER_CONST .scatter_dimension_numbers()
+#define ASSAY_SOLVE_MUTABLE ->mutable_triangular_solve_options()
+#define ASSAY_SOLVE_CONST .triangular_solve_options()
+#define ASSAY_PRECISION_MUTABLE ->mutable_precision_config()
+#define ASSAY_PRECISION_CONST .precision_config()
 
 // Ragged dot has its own message around the numbers of dot.
 DotDimensionNumbers* MutableDot(Opcode opcode, Proto* proto) {
@@ -116,16 +116,14 @@ const DotDimensionNumbers& Dot(const Site& site) {
              ? site.proto.ragged_dot_dimension_numbers().dot_dimension_numbers()
              : site.proto.dot_dimension_numbers();
 }
-#define ASSAY_DOT(attr, field)                                                   \
-  Codec {                                                                        \
-    Attr::attr,                                                                  \
-        [](const AttrValue& value, Opcode opcode, Proto* proto) {                \
-          FromList(List(value), MutableDot(opcode, proto)->mutable_##field());   \
-          return absl::OkStatus();                                               \
-        },                                                                       \
-        [](const Site& site) -> MaybeValue {                                     \
-          return std::optional<AttrValue>(AttrValue(ToList(Dot(site).field()))); \
-        }                                                                        \
+#define ASSAY_DOT(attr, field)                                                            \
+  Codec {                                                                                 \
+    Attr::attr,                                                                           \
+        [](const AttrValue& value, Opcode opcode, Proto* proto) {                         \
+          FromList(List(value), MutableDot(opcode, proto)->mutable_##field());            \
+          return absl::OkStatus();                                                        \
+        },                                                                                \
+        [](const Site& site) -> MaybeValue { return Present(ToList(Dot(site).field())); } \
   }
 
 constexpr Codec kCodecs[] = {

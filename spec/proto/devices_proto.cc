@@ -13,15 +13,30 @@ namespace {
 
 using Kind = Sharding::Kind;
 
-// OpSharding.type by Kind; a named sharding is of the type "other" beside its message.
+// OpSharding.type of each Kind, in the order of the enumerators. A named sharding is of the type
+// "other" beside its message.
 constexpr int kTuple = 2, kOther = 3;
-constexpr std::array kTypes = {0 /*replicated*/, 4 /*manual*/, 5 /*unknown*/, 6 /*unreduced*/,
-                               1 /*maximal*/,    kOther,       kOther,        kTuple};
-int TypeOf(Kind kind) { return kTypes[static_cast<size_t>(kind)]; }
+struct KindRow {
+  Kind kind;
+  int type;
+};
+constexpr KindRow kKinds[] = {
+    {Kind::kReplicated, 0}, {Kind::kManual, 4},     {Kind::kUnknown, 5},    {Kind::kUnreduced, 6},
+    {Kind::kMaximal, 1},    {Kind::kTiled, kOther}, {Kind::kNamed, kOther}, {Kind::kTuple, kTuple},
+};
+constexpr bool EveryKindHasItsRow() {
+  for (size_t i = 0; i < std::size(kKinds); ++i) {
+    if (kKinds[i].kind != static_cast<Kind>(i)) return false;
+  }
+  return std::size(kKinds) == static_cast<size_t>(Kind::kTuple) + 1;
+}
+static_assert(EveryKindHasItsRow());
+
+int TypeOf(Kind kind) { return kKinds[static_cast<size_t>(kind)].type; }
 
 absl::StatusOr<Kind> KindOf(int type) {
-  for (size_t i = 0; i < kTypes.size(); ++i) {
-    if (kTypes[i] == type) return static_cast<Kind>(i);
+  for (const KindRow& row : kKinds) {
+    if (row.type == type) return row.kind;
   }
   return absl::InvalidArgumentError(StrCat("no sharding has the type ", type));
 }
@@ -105,21 +120,36 @@ std::vector<assay::MeshAxis> AllAxes(const Mesh& mesh) {
   return all;
 }
 
+// The kinds that lists of axes say, each with its list in the sharding and in the message.
+struct AxesRow {
+  Kind kind;
+  std::vector<assay::MeshAxis> Sharding::* axes;
+  google::protobuf::RepeatedPtrField<AxisRefProto>* (NamedShardingProto::*mutable_proto)();
+  const google::protobuf::RepeatedPtrField<AxisRefProto>& (NamedShardingProto::*proto)() const;
+};
+constexpr AxesRow kAxes[] = {
+    {Kind::kReplicated, &Sharding::replicated, &NamedShardingProto::mutable_replicated_axes,
+     &NamedShardingProto::replicated_axes},
+    {Kind::kUnreduced, &Sharding::unreduced, &NamedShardingProto::mutable_unreduced_axes,
+     &NamedShardingProto::unreduced_axes},
+    {Kind::kManual, &Sharding::manual, &NamedShardingProto::mutable_manual_axes,
+     &NamedShardingProto::manual_axes},
+};
+
 void NamedToProto(const Sharding& sharding, NamedShardingProto* proto) {
   MeshToProto(sharding.mesh, proto->mutable_mesh());
-  for (const Sharding::Dim& dim : sharding.dims) {
-    DimSharding* one = proto->add_dim_shardings();
-    AxesToProto(dim.axes, one->mutable_axes());
-    one->set_is_closed(!dim.open);
+  if (sharding.dims.has_value()) {
+    for (const Sharding::Dim& dim : *sharding.dims) {
+      DimSharding* one = proto->add_dim_shardings();
+      AxesToProto(dim.axes, one->mutable_axes());
+      one->set_is_closed(!dim.open);
+    }
   }
-  AxesToProto(sharding.replicated, proto->mutable_replicated_axes());
-  AxesToProto(sharding.unreduced, proto->mutable_unreduced_axes());
-  AxesToProto(sharding.manual, proto->mutable_manual_axes());
-  if (sharding.whole) {
-    AxesToProto(AllAxes(sharding.mesh),
-                sharding.whole_kind == Kind::kManual      ? proto->mutable_manual_axes()
-                : sharding.whole_kind == Kind::kUnreduced ? proto->mutable_unreduced_axes()
-                                                          : proto->mutable_replicated_axes());
+  for (const AxesRow& row : kAxes) {
+    AxesToProto(sharding.*row.axes, (proto->*row.mutable_proto)());
+    if (sharding.whole == row.kind) {
+      AxesToProto(AllAxes(sharding.mesh), (proto->*row.mutable_proto)());
+    }
   }
   for (size_t i = 0; i < kReductions.size(); ++i) {
     if (kReductions[i] == sharding.reduction) proto->set_reduction_op(static_cast<int>(i));
@@ -129,27 +159,23 @@ void NamedToProto(const Sharding& sharding, NamedShardingProto* proto) {
 absl::Status NamedFromProto(const NamedShardingProto& proto, Sharding* sharding) {
   sharding->kind = Kind::kNamed;
   sharding->mesh = MeshFromProto(proto.mesh());
+  if (proto.dim_shardings_size() > 0) sharding->dims.emplace();
   for (const DimSharding& dim : proto.dim_shardings()) {
-    sharding->dims.push_back({AxesFromProto(dim.axes()), !dim.is_closed()});
+    sharding->dims->push_back({AxesFromProto(dim.axes()), !dim.is_closed()});
   }
-  sharding->has_dims = !sharding->dims.empty();
-  sharding->replicated = AxesFromProto(proto.replicated_axes());
-  sharding->unreduced = AxesFromProto(proto.unreduced_axes());
-  sharding->manual = AxesFromProto(proto.manual_axes());
   if (proto.reduction_op() < 0 || proto.reduction_op() > 2) {
     return absl::InvalidArgumentError(StrCat("no reduction has the number ", proto.reduction_op()));
   }
   if (proto.reduction_op() > 0) sharding->reduction = kReductions[proto.reduction_op()];
   const std::vector<assay::MeshAxis> all = AllAxes(sharding->mesh);
-  if (sharding->has_dims || all.empty()) return absl::OkStatus();
-  for (auto [axes, kind] : {std::pair{&sharding->replicated, Kind::kReplicated},
-                            std::pair{&sharding->unreduced, Kind::kUnreduced},
-                            std::pair{&sharding->manual, Kind::kManual}}) {
-    if (*axes != all) continue;
-    axes->clear();
-    sharding->whole = true;
-    sharding->whole_kind = kind;
-    break;
+  const bool may_be_whole = !sharding->dims.has_value() && !all.empty();
+  for (const AxesRow& row : kAxes) {
+    std::vector<assay::MeshAxis> axes = AxesFromProto((proto.*row.proto)());
+    if (may_be_whole && !sharding->whole.has_value() && axes == all) {
+      sharding->whole = row.kind;
+    } else {
+      sharding->*row.axes = std::move(axes);
+    }
   }
   return absl::OkStatus();
 }

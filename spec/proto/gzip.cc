@@ -1,3 +1,4 @@
+// Gzip in memory, with a limit for what is unpacked.
 #include "spec/proto/gzip.h"
 
 #include <zlib.h>

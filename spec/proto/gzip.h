@@ -14,8 +14,8 @@ bool IsGzip(std::string_view bytes);
 // More than any module that was seen; a few kilobytes can claim to be terabytes.
 inline constexpr int64_t kMostUnpackedBytes = int64_t{1} << 29;
 
-// What was packed, of all members one after the other. An error where the bytes are damaged or cut
-// off, or hold more than `limit` bytes.
+// The unpacked bytes of all members one after the other; an error where they are damaged or cut
+// off, or are more than `limit`.
 absl::StatusOr<std::string> Gunzip(std::string_view bytes, int64_t limit = kMostUnpackedBytes);
 
 }  // namespace assay

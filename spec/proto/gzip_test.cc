@@ -1,5 +1,6 @@
 // Packed files: what gzip makes is read, what it did not make is an error.
 #include "spec/proto/gzip.h"
+#include "spec/ir/hlo_module.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,6 +8,7 @@
 
 #include <fstream>
 
+#include "spec/files/load_module.h"
 #include "spec/proto/module_proto.h"
 #include "spec/text/reader.h"
 #include "spec/text/writer.h"
@@ -70,7 +72,7 @@ TEST(Gzip, ModulesAreOpened) {
   absl::StatusOr<std::unique_ptr<Module>> module =
       ReadModule("f32[2]{0} negate(f32[2]{0} a), metadata={op_name=\"n\"}");
   ASSERT_TRUE(module.ok()) << module.status();
-  (*module)->mutable_entry_computation_layout();
+  hlo_module::mutable_entry_computation_layout(**module);
   const std::string text = WriteModule(**module), bytes = *WriteModuleProto(**module);
   EXPECT_EQ(WriteModule(**ReadModuleProto(Gzip(bytes))), text);
   EXPECT_THAT(std::string(ReadModuleProto(Gzip(Gzip(bytes))).status().message()),

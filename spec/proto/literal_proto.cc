@@ -3,7 +3,7 @@
 
 #include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
-#include "spec/ops/shape_rules/inference_util.h"
+#include "spec/ops/shape_checks.h"
 #include "spec/proto/shape_proto.h"
 
 namespace assay::proto {

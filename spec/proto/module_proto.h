@@ -15,9 +15,12 @@
 
 namespace assay {
 
-// spec/proto/hlo.pb.h completes the type.
+namespace proto {
+class HloModuleProto;  // spec/proto/hlo.pb.h completes the type
+}
+
 absl::StatusOr<proto::HloModuleProto> ModuleToProto(const Module& module);
-// The same module gives the same bytes.
+// Serialised deterministically: the same module gives the same bytes.
 absl::StatusOr<std::string> WriteModuleProto(const Module& module);
 
 // `config` is what the message does not hold: counts of devices, options; its layouts, if any, win

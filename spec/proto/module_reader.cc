@@ -1,3 +1,4 @@
+// From HloModuleProto to a module. Each reference in the message is checked before it is followed.
 #include <array>
 
 #include "absl/algorithm/container.h"
@@ -34,7 +35,7 @@ bool IsName(std::string_view name) {
   return IsWordStart(name[0]);
 }
 
-// The same values in a literal of exactly this shape: text does not always write a layout.
+// The values of `literal` in one of exactly this shape: text does not always write a layout.
 Literal InShape(const Literal& literal, const Shape& shape) {
   if (shape.IsTuple()) {
     std::vector<Literal> elements;
@@ -277,26 +278,28 @@ class Reader {
   }
 
   absl::Status ReadAnnotations() {
+    ModuleAnnotations& annotations = module_->annotations();
     for (const proto::DynamicBindingProto& entry : proto_.dynamic_parameter_binding().entries()) {
-      ASSAY_RETURN_IF_ERROR(module_->dynamic_parameter_binding().Bind(
+      ASSAY_RETURN_IF_ERROR(annotations.dynamic_parameter_binding.Bind(
           {entry.dynamic_param_num(), ToList(entry.dynamic_param_index())},
           {entry.target_param_num(), ToList(entry.target_param_index()),
            entry.target_param_dim_num()}));
     }
     for (const proto::CrossProgramPrefetch& prefetch : proto_.cross_program_prefetches()) {
-      module_->AddCrossProgramPrefetch(prefetch.parameter(), ToList(prefetch.index()));
+      annotations.cross_program_prefetches.emplace_back(prefetch.parameter(),
+                                                        ToList(prefetch.index()));
     }
     if (proto_.has_spmd_output_sharding()) {
       ASSAY_ASSIGN_OR_RETURN(const Sharding sharding,
                              proto::ShardingFromProto(proto_.spmd_output_sharding()));
-      module_->set_spmd_output_sharding(sharding);
+      annotations.spmd_output_sharding = sharding;
     }
     if (proto_.spmd_parameters_shardings_size() > 0) {
       std::vector<Sharding> shardings;
       for (const proto::OpSharding& one : proto_.spmd_parameters_shardings()) {
         ASSAY_ASSIGN_OR_RETURN(shardings.emplace_back(), proto::ShardingFromProto(one));
       }
-      module_->set_spmd_parameters_shardings(shardings);
+      annotations.spmd_parameters_shardings = std::move(shardings);
     }
     return absl::OkStatus();
   }

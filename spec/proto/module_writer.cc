@@ -1,3 +1,5 @@
+// From a module to HloModuleProto. Computations and instructions are numbered so that equal modules
+// give equal bytes.
 #include <google/protobuf/io/coded_stream.h>
 #include <google/protobuf/io/zero_copy_stream_impl_lite.h>
 
@@ -37,7 +39,7 @@ class Writer {
         !out.ParseFromString(module_.annotations().unread_fields)) {
       return absl::InternalError("the fields kept from the binary form do not read");
     }
-    if (!module_.has_entry_computation()) {
+    if (module_.entry() == nullptr) {
       return absl::FailedPreconditionError(StrCat("module ", module_.name(), " has no entry"));
     }
     out.set_name(module_.name());
@@ -53,7 +55,9 @@ class Writer {
     }
     out.set_entry_computation_id(numbers_.at(&entry));
     const EntryLayout* layout = module_.config().entry_layout.get();
-    const EntryLayout computed = layout == nullptr ? module_.compute_computation_layout() : *layout;
+    const EntryLayout computed =
+        layout != nullptr ? *layout
+                          : EntryLayout(entry.ComputeProgramShape(), /*ignore_layouts=*/false);
     ProgramShapeToProto(computed.parameters, computed.result, entry,
                         out.mutable_host_program_shape());
     WriteTables(&out);

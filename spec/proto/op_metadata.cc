@@ -1,3 +1,4 @@
+// The text of op metadata taken apart and put together.
 #include "spec/proto/op_metadata.h"
 
 #include "spec/base/status_macros.h"

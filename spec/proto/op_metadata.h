@@ -21,7 +21,8 @@ struct OpMetadata {
 
 // All empty for an instruction without metadata.
 absl::StatusOr<OpMetadata> MetadataOf(const Instruction& instruction);
-// What OpMetadata has no field for (profile types, payload) stays as it was.
+// Parts of the metadata that OpMetadata has no field for (profile types, payload) stay as they
+// were.
 absl::Status SetMetadata(Instruction& instruction, const OpMetadata& metadata);
 
 struct SourceLocation {

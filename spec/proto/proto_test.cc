@@ -2,10 +2,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "spec/ir/hlo_module.h"
 #include "spec/proto/hlo.pb.h"
 #include "spec/proto/module_proto.h"
-#include "spec/text/corpus_for_test.h"
 #include "spec/text/reader.h"
+#include "spec/text/testing/corpus.h"
 #include "spec/text/writer.h"
 #include "spec/verifier/verifier.h"
 
@@ -22,7 +23,7 @@ std::unique_ptr<Module> Read(std::string_view text) {
 
 // Text holds counts of devices, messages do not; both sides get them from the config.
 void ExpectRoundTrip(Module& module) {
-  module.mutable_entry_computation_layout();
+  hlo_module::mutable_entry_computation_layout(module);
   absl::StatusOr<std::string> bytes = WriteModuleProto(module);
   ASSERT_TRUE(bytes.ok()) << bytes.status();
   EXPECT_TRUE(LooksBinary(*bytes));

@@ -1,3 +1,4 @@
+// Shapes and layouts in the binary form.
 #include "spec/proto/shape_proto.h"
 
 #include "spec/base/status_macros.h"

@@ -1,3 +1,5 @@
+// Which asynchronous instructions the short form writes as one, and how their names are taken
+// apart.
 #include "spec/text/async_sugar.h"
 
 #include <algorithm>

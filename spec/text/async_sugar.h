@@ -1,4 +1,4 @@
-// What reader and writer agree on about async sugar: "dot-start(...)" for an async-start around a
+// Rules of reader and writer about async sugar: "dot-start(...)" for an async-start around a
 // computation of one dot. Document: hlo-format chapter 3.11.
 #pragma once
 
@@ -21,8 +21,8 @@ inline constexpr Attr kSharedWithWrapped[] = {Attr::kMetadata, Attr::kOrigin, At
 using SugaredStarts = absl::flat_hash_set<const Instruction*>;
 SugaredStarts FindSugaredStarts(const Module& module, bool metadata);
 
-// Of a sugared async-start, and updates and dones that follow one directly, the wrapped
-// instruction; nullptr of others.
+// The instruction that a sugared async-start wraps, also for updates and dones that follow it
+// directly; nullptr for all others.
 const Instruction* SugaredRoot(const SugaredStarts& starts, const Instruction& instruction);
 
 }  // namespace assay::text_internal

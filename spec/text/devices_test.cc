@@ -1,6 +1,7 @@
 // Replica groups and shardings: read, printed, expanded, rejected.
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "spec/attributes/sharding_text.h"
 #include "spec/base/strings.h"
 #include "spec/text/reader.h"
 #include "spec/text/writer.h"

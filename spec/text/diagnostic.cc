@@ -1,3 +1,4 @@
+// Diagnostics as text: place, line and caret.
 #include "spec/text/diagnostic.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Modules as graphs for Graphviz.
 #include "spec/text/dot.h"
 
 #include <array>

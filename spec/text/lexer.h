@@ -89,7 +89,5 @@ constexpr bool IsWordCharacter(char c) {
 
 // True when the whole of `text` reads as a backend configuration without quotes.
 bool IsJsonBlob(std::string_view text);
-// The inverse of the unescaping of Lexer::String, without the quotes.
-void AppendEscaped(std::string& out, std::string_view text);
 
 }  // namespace assay

@@ -37,9 +37,6 @@ struct ReadOptions {
 absl::StatusOr<std::unique_ptr<Module>> ReadModule(std::string_view text,
                                                    const ReadOptions& options = {},
                                                    std::vector<Diagnostic>* diagnostics = nullptr);
-// Reads the file, text or binary (spec/proto/module_proto.h), and verifies the module. What is
-// wrong with a text is said with line and caret, also by the verifier.
-absl::StatusOr<std::unique_ptr<Module>> LoadModule(const std::string& path);
 
 absl::StatusOr<Shape> ReadShape(std::string_view text);
 // A literal of the given shape, in HLO text form.

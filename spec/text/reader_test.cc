@@ -1,4 +1,6 @@
+// What the reader accepts, and where and how it says that a text is wrong.
 #include "spec/text/reader.h"
+#include "spec/files/load_module.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,7 +9,7 @@
 #include <fstream>
 
 #include "spec/base/strings.h"
-#include "spec/text/corpus_for_test.h"
+#include "spec/text/testing/corpus.h"
 #include "spec/text/writer.h"
 #include "spec/verifier/verifier.h"
 

@@ -4,8 +4,8 @@
 #include <cstdio>
 
 #include "spec/base/strings.h"
-#include "spec/text/corpus_for_test.h"
 #include "spec/text/reader.h"
+#include "spec/text/testing/corpus.h"
 #include "spec/text/writer.h"
 
 namespace assay {

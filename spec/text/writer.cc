@@ -2,6 +2,7 @@
 #include "spec/text/writer.h"
 
 #include "absl/container/flat_hash_set.h"
+#include "spec/base/escape.h"
 #include "spec/base/strings.h"
 #include "spec/text/async_sugar.h"
 #include "spec/text/lexer.h"

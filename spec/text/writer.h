@@ -27,7 +27,5 @@ std::string WriteComputation(const Computation& computation, const WriteOptions&
 std::string WriteInstruction(const Instruction& instruction, const WriteOptions& options = {});
 std::string WriteLiteral(const Literal& literal);
 void AppendLiteral(std::string& out, const Literal& literal);
-void AppendReplicaGroups(std::string& out, const ReplicaGroups& groups);
-void AppendSharding(std::string& out, const Sharding& sharding, bool metadata = true);
 
 }  // namespace assay

@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <charconv>
 
+#include "spec/attributes/sharding_text.h"
+#include "spec/base/escape.h"
 #include "spec/base/strings.h"
 #include "spec/text/lexer.h"
 #include "spec/text/writer_internal.h"

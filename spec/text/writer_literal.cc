@@ -11,7 +11,7 @@ namespace {
 
 using text_internal::AppendInteger;
 
-// As printf's %.<digits>g.
+// Appends what printf's %.<digits>g prints.
 void AppendGeneral(std::string& out, double value, int digits) {
   char buffer[64];
   auto result =

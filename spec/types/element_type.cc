@@ -1,3 +1,4 @@
+// The table of element types: names, widths and classes.
 #include "spec/types/element_type.h"
 
 #include <array>

@@ -1,3 +1,4 @@
+// Encoding and decoding of the float formats, with one rounding to nearest even.
 #include "spec/types/float_format.h"
 
 #include <array>

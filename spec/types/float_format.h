@@ -10,7 +10,7 @@
 
 namespace assay {
 
-// What the largest exponent and the all-ones codes of a format mean.
+// The meaning of the largest exponent and of the all-ones codes of a format.
 enum class SpecialValues : uint8_t {
   kIeee,     // infinities and NaNs as IEEE 754
   kFn,       // no infinity; NaN is all ones; overflow becomes NaN
@@ -50,7 +50,7 @@ double DecodeFloat(const FloatFormat& format, uint64_t code);
 // The code nearest to `value`, ties to even, overflow as the format says. Rounds once. NaN gives
 // the canonical quiet NaN with the sign kept where the format has one.
 uint64_t EncodeFloat(const FloatFormat& format, double value);
-// The same for an exact integer; no intermediate rounding.
+// EncodeFloat of the exact integer ±magnitude, which is rounded once as well.
 uint64_t EncodeInteger(const FloatFormat& format, uint64_t magnitude, bool negative);
 
 // The canonical quiet NaN.

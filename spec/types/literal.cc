@@ -1,10 +1,10 @@
+// Literals: storage, access to elements by type, comparison.
 #include "spec/types/literal.h"
 
 #include <algorithm>
 #include <cmath>
 
 #include "spec/base/strings.h"
-#include "spec/text/writer.h"
 
 namespace assay {
 namespace {
@@ -162,7 +162,5 @@ bool Literal::BitwiseEqual(const Literal& other) const {
   }
   return true;
 }
-
-std::string Literal::ToString() const { return WriteLiteral(*this); }
 
 }  // namespace assay

@@ -24,7 +24,8 @@ class Literal {
   // Zero-filled. The shape must be static and its size known to be acceptable; use Create for
   // anything that was parsed.
   explicit Literal(Shape shape);
-  // As above, with an error (resource exhausted) instead of an allocation above `byte_limit`.
+  // A zero-filled literal, or an error (resource exhausted) instead of an allocation above
+  // `byte_limit`.
   static absl::StatusOr<Literal> Create(Shape shape, int64_t byte_limit = kDefaultLiteralLimit);
   static Literal Tuple(std::vector<Literal> elements);
 
@@ -77,7 +78,7 @@ class Literal {
   void SetInteger(int64_t i, int64_t value);
   void SetDouble(int64_t i, double value);
 
-  // The same of the real numbers in an array: complex element i has its real part at 2i and its
+  // Access to the real numbers in an array: complex element i has its real part at 2i and its
   // imaginary part at 2i + 1; any other element is its own component.
   int64_t component_count() const;
   uint64_t GetComponentBits(int64_t k) const;

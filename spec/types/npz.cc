@@ -1,3 +1,4 @@
+// The .npy members of an archive: their headers, types and orders of elements.
 #include "spec/types/npz.h"
 
 #include <array>
@@ -173,7 +174,7 @@ absl::StatusOr<std::string> BuildNpy(const Literal& literal) {
   return out;
 }
 
-// Whether every stored code is one of the narrower `type`.
+// True if every stored code is one of the narrower `type`.
 bool CodesFit(const Literal& array, ElementType type) {
   int bits = BitWidth(type);
   for (int64_t i = 0; i < array.element_count(); ++i) {

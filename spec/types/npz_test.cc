@@ -1,3 +1,4 @@
+// Archives written and read back, and damaged ones, which are errors.
 #include "spec/types/npz.h"
 
 #include <gmock/gmock.h>

@@ -1,3 +1,4 @@
+// Shapes: sizes, text, comparison, strides and indices.
 #include "spec/types/shape.h"
 
 #include <algorithm>

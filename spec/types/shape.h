@@ -137,9 +137,10 @@ class Shape {
   std::vector<Shape> elements_;
 };
 
-// Layouts and dynamic bits ignored; an unbounded dimension matches any size.
+// True for shapes that differ at most in layouts and dynamic bits; an unbounded dimension matches
+// any size.
 bool Compatible(const Shape& a, const Shape& b);
-// As Compatible, but all real float types count as one.
+// Like Compatible, but all real float types count as one type.
 bool CompatibleIgnoringFpPrecision(const Shape& a, const Shape& b);
 bool CompatibleIgnoringElementType(const Shape& a, const Shape& b);
 bool SameDimensions(const Shape& a, const Shape& b);

@@ -1,3 +1,4 @@
+// Text, sizes, compatibility and strides of shapes, and stores to literals.
 #include "spec/types/shape.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// Zip directories and members, checked against the size of the file before anything is read.
 #include "spec/types/zip_archive.h"
 
 #include <zlib.h>

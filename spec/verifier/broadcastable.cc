@@ -1,3 +1,4 @@
+// Result types of the Broadcastable trait, dimension by dimension.
 #include "spec/verifier/broadcastable.h"
 
 #include <algorithm>

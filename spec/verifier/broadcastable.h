@@ -48,11 +48,11 @@ absl::StatusOr<TraitShape> InferResultShape(absl::Span<const TraitShape> operand
 // What B1 says of a result that is static where the operands leave it to run time.
 enum class ImplicitCast { kAccept, kReject };
 
-// Whether an op of these operands may have this result. At least one operand.
+// OK if an op of these operands, at least one, may have this result.
 absl::Status VerifyBroadcastable(absl::Span<const TraitShape> operands, const TraitShape& result,
                                  ImplicitCast dynamic_to_static = ImplicitCast::kAccept);
 
-// Whether the shapes broadcast whatever the sizes are at run time: per dimension at most one size
+// True if the shapes broadcast whatever the sizes are at run time: per dimension at most one size
 // that is not 1, or equal static ones. MLIR's staticallyKnownBroadcastable.
 bool StaticallyKnownBroadcastable(absl::Span<const TraitShape> shapes);
 inline bool StaticallyKnownBroadcastable(const TraitShape& a, const TraitShape& b) {

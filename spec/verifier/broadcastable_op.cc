@@ -1,3 +1,4 @@
+// Ops with the Broadcastable trait read from MLIR text and checked, and the helpers on types.
 #include "spec/verifier/broadcastable_op.h"
 
 #include <algorithm>

@@ -35,7 +35,7 @@ absl::StatusOr<BroadcastableOp> ParseBroadcastableOp(std::string_view line);
 // At least one operand, exactly one result, tensors or vectors only, and VerifyBroadcastable.
 absl::Status Verify(const BroadcastableOp& op,
                     ImplicitCast dynamic_to_static = ImplicitCast::kAccept);
-// The same under the name that MLIR's verifier of the trait has.
+// Verify under the name that MLIR's verifier of the trait has.
 inline absl::Status VerifyCompatibleOperandBroadcast(const BroadcastableOp& op) {
   return Verify(op);
 }

@@ -1,3 +1,4 @@
+// Implicit broadcasting of operands of different ranks, as explicit broadcasts.
 #include "spec/verifier/broadcasting.h"
 
 #include <numeric>
@@ -149,7 +150,7 @@ absl::StatusOr<Instruction*> AddBinary(Computation& computation, Opcode opcode, 
                                        absl::Span<const int64_t> broadcast_dimensions,
                                        Attributes attributes) {
   const OpInfo& info = Info(opcode);
-  if (!info.Is(kElementwise) || info.max_operands != 2) {
+  if (!info.Is(kElementwise) || info.operands.max != 2) {
     return BroadcastError(info.name, " is not an element-wise binary op");
   }
   ASSAY_ASSIGN_OR_RETURN(const auto operands,

@@ -1,3 +1,4 @@
+// All checks of a module in order, and their errors as one status.
 #include "spec/verifier/verifier.h"
 
 #include <set>

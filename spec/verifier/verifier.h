@@ -1,4 +1,4 @@
-// Whether a module obeys every constraint of its ops and of the module level.
+// Checks that a module obeys every constraint of its ops and of the module level.
 // Documents: operation semantics ("must reject"), hlo-format chapter 1.2, 3, 4.5.
 #pragma once
 
@@ -29,7 +29,7 @@ struct VerifyOptions {
 // only a sound structure goes on to shapes. An op that is not defined (OpInfo::IsDefined) is not an
 // error here: its attributes and operand count are checked, its meaning is not.
 absl::Status Verify(const Module& module, const VerifyOptions& options = {});
-// The same as data, for those who know where in a text the instructions stand.
+// The violated constraints as data, for callers that know where in a text the instructions stand.
 std::vector<VerifyError> FindErrors(const Module& module, const VerifyOptions& options = {});
 
 // Names of the undefined ops and uncomputed element types that keep a module from being evaluated,

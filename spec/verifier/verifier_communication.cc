@@ -198,9 +198,9 @@ void CheckLeafSharding(const Instruction& instruction, const Sharding& sharding,
     errors.AddAt(instruction, "the sharding splits ", sharding.DataRank(), " dimensions, ",
                  leaf.ToString(), " has ", leaf.rank());
   }
-  if (sharding.kind == Sharding::Kind::kNamed &&
-      static_cast<int64_t>(sharding.dims.size()) > leaf.rank()) {
-    errors.AddAt(instruction, "the sharding has ", sharding.dims.size(), " dimensions, ",
+  if (sharding.kind == Sharding::Kind::kNamed && sharding.dims.has_value() &&
+      static_cast<int64_t>(sharding.dims->size()) > leaf.rank()) {
+    errors.AddAt(instruction, "the sharding has ", sharding.dims->size(), " dimensions, ",
                  leaf.ToString(), " has ", leaf.rank());
   }
 }

@@ -5,13 +5,13 @@
 #include <cctype>
 
 #include "absl/container/flat_hash_map.h"
-#include "spec/ops/shape_rules/inference_util.h"
+#include "spec/ops/shape_checks.h"
 #include "spec/verifier/verifier_internal.h"
 
 namespace assay::verifier {
 namespace {
 
-// Whether the variant holds the alternative that the attribute's kind is stored in.
+// True if the variant holds the alternative that the attribute's kind is stored in.
 bool HoldsKind(const AttrInfo& info, const AttrValue& value) {
   switch (info.kind) {
     case AttrKind::kFlag:
@@ -205,15 +205,10 @@ void CheckArgumentLayouts(const Instruction& instruction, Errors& errors) {
 }
 
 // Written against inferred shape (hlo-format 4.5). Operands' and callees' counts are right.
-void CheckShapes(const Instruction& instruction, const OpInfo& info, const VerifyOptions& options,
+void CheckShapes(const Instruction& instruction, const OpSite& site, const VerifyOptions& options,
                  Errors& errors) {
-  absl::InlinedVector<const Shape*, 4> operands;
-  for (const Instruction* operand : instruction.operands()) operands.push_back(&operand->shape());
-  const absl::StatusOr<Shape> inferred = info.infer({.opcode = instruction.opcode(),
-                                                     .operands = operands,
-                                                     .attributes = instruction.attributes(),
-                                                     .callees = instruction.callees(),
-                                                     .written = &instruction.shape()});
+  const OpInfo& info = Info(site.opcode);
+  const absl::StatusOr<Shape> inferred = info.infer(site);
   if (!inferred.ok()) {
     errors.AddAt(instruction, ToStd(inferred.status().message()));
   } else if (!Compatible(*inferred, instruction.shape())) {
@@ -229,7 +224,7 @@ void CheckShapes(const Instruction& instruction, const OpInfo& info, const Verif
   }
 }
 
-// Whether the computation or one that it calls has side effects, remembered per computation.
+// Remembers which computations have side effects themselves or by what they call.
 class SideEffects {
  public:
   explicit SideEffects(const Module& module) {
@@ -277,10 +272,12 @@ void CheckInstruction(const Instruction& instruction, const VerifyOptions& optio
   const OpInfo& info = Info(instruction.opcode());
   absl::InlinedVector<const Shape*, 4> operands;
   for (const Instruction* operand : instruction.operands()) operands.push_back(&operand->shape());
+  const std::vector<CalleeSignature> callees = SignaturesOf(instruction.callees());
   const OpSite site{.opcode = instruction.opcode(),
                     .operands = operands,
                     .attributes = instruction.attributes(),
-                    .callees = instruction.callees()};
+                    .callees = callees,
+                    .written = &instruction.shape()};
   CheckAttributes(instruction, info, errors);
   for (const absl::Status& status :
        {CheckOperandCount(site), CheckCalleeCount(site), CheckShape(instruction.shape())}) {
@@ -293,7 +290,7 @@ void CheckInstruction(const Instruction& instruction, const VerifyOptions& optio
   if (info.opcode == Opcode::kConstant) CheckConstant(instruction, options, errors);
   if (info.opcode == Opcode::kParameter) CheckParameter(instruction, errors);
   if (info.opcode == Opcode::kCall) CheckComposite(instruction, errors);
-  if (info.IsDefined()) CheckShapes(instruction, info, options, errors);
+  if (info.IsDefined()) CheckShapes(instruction, site, options, errors);
 }
 
 }  // namespace

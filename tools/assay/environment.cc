@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "spec/base/strings.h"
-#include "spec/text/reader.h"
+#include "spec/files/load_module.h"
 #include "tools/assay/terminal.h"
 #include "tools/assay/verb.h"
 

@@ -39,9 +39,9 @@ std::string TypesText(TypeMask mask) {
 }
 
 std::string OperandsText(const OpInfo& op) {
-  if (op.max_operands < 0) return StrCat(op.min_operands, " or more");
-  if (op.max_operands == op.min_operands) return StrCat(op.min_operands);
-  return StrCat(op.min_operands, "..", op.max_operands);
+  if (op.operands.max == kAnyNumber) return StrCat(op.operands.min, " or more");
+  if (op.operands.IsFixed()) return StrCat(op.operands.min);
+  return StrCat(op.operands.min, "..", op.operands.max);
 }
 
 std::string ChapterText(const OpInfo& op) {

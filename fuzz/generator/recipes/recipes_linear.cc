@@ -8,8 +8,6 @@
 namespace assay {
 namespace {
 
-enum class FftKind : int64_t { kFft, kIfft, kRfft, kIrfft };
-
 constexpr int64_t kMostProducts = 60000;
 
 int64_t DivisorOf(Choices& choices, int64_t size) {
@@ -171,7 +169,9 @@ Instruction* BuildTriangularSolve(Program& program, Opcode) {
   if (left) attributes.Set(Attr::kLeftSide, AttrValue(true));
   if (choices.Percent(50)) attributes.Set(Attr::kLower, AttrValue(true));
   if (unit) attributes.Set(Attr::kUnitDiagonal, AttrValue(true));
-  attributes.Set(Attr::kTransposeA, AttrValue(choices.Range(1, 3)));
+  attributes.Set(Attr::kTransposeA,
+                 AttrValue(choices.Range(static_cast<int64_t>(TransposeKind::kNone),
+                                         static_cast<int64_t>(TransposeKind::kAdjoint))));
   return program.Emit(Opcode::kTriangularSolve, Shape::Array(type, sizes), {a, b},
                       std::move(attributes));
 }
@@ -190,7 +190,7 @@ Instruction* BuildFft(Program& program, Opcode) {
   if (!program.Fits(2 * time.ElementCount())) return nullptr;
   auto transform = [&](Instruction* x, FftKind kind, Shape shape) {
     Attributes attributes;
-    attributes.Set(Attr::kFftType, AttrValue(static_cast<int64_t>(kind)));
+    attributes.Set(Attr::kFftType, kind);
     attributes.Set(Attr::kFftLength,
                    absl::MakeConstSpan(dimensions).subspan(static_cast<size_t>(rank - axes)));
     return program.Emit(Opcode::kFft, std::move(shape), {x}, std::move(attributes));
@@ -227,8 +227,9 @@ Instruction* BuildCustomCall(Program& program, Opcode) {
 
 Instruction* BuildRngBitGenerator(Program& program, Opcode) {
   Choices& choices = program.choices();
-  const int64_t algorithm = choices.Range(0, 2);  // default, three_fry, philox
-  const int64_t words = algorithm == 1 || choices.Percent(50) ? 2 : 3;
+  const auto algorithm =
+      static_cast<RngAlgorithm>(choices.Range(0, static_cast<int64_t>(RngAlgorithm::kPhilox)));
+  const int64_t words = algorithm == RngAlgorithm::kThreeFry || choices.Percent(50) ? 2 : 3;
   const ElementType type =
       choices.Pick({ElementType::kU32, ElementType::kU64, ElementType::kU16, ElementType::kU8});
   if (!program.options().Takes(type) || !program.options().Takes(ElementType::kU64)) return nullptr;
@@ -237,7 +238,7 @@ Instruction* BuildRngBitGenerator(Program& program, Opcode) {
   if (!program.Fits(bits)) return nullptr;
   Instruction* initial = program.OperandLike(state);
   Attributes attributes;
-  attributes.Set(Attr::kRngAlgorithm, AttrValue(algorithm));
+  attributes.Set(Attr::kRngAlgorithm, algorithm);
   Instruction* pair = program.Emit(Opcode::kRngBitGenerator, Shape::Tuple({state, bits}), {initial},
                                    std::move(attributes));
   if (choices.Percent(30)) program.GetTupleElement(pair, 0);
@@ -258,7 +259,8 @@ Instruction* BuildRng(Program& program, Opcode) {
   Instruction* a = program.ScalarConstant(type, from);
   Instruction* b = program.ScalarConstant(type, normal ? 0 : from + choices.Range(1, 8));
   Attributes attributes;
-  attributes.Set(Attr::kDistribution, AttrValue(int64_t{normal ? 2 : 1}));
+  attributes.Set(Attr::kDistribution,
+                 normal ? RngDistribution::kNormal : RngDistribution::kUniform);
   Instruction* drawn = program.Emit(Opcode::kRng, shape, {a, b}, std::move(attributes));
   return normal ? drawn : program.Compare(Direction::kGe, drawn, program.Splat(a, dimensions));
 }

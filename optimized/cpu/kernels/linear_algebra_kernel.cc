@@ -35,13 +35,13 @@ absl::Status EmitTriangularSolve(ArrayKernelContext& c) {
   const Attributes& attributes = c.instruction.attributes();
   const Shape &a = c.instruction.operand(0)->shape(), &b = c.instruction.shape();
   const bool left = attributes.Flag(Attr::kLeftSide);
-  const std::string_view transpose =
-      WordAt(Attr::kTransposeA, attributes.Integer(Attr::kTransposeA));
+  const auto transpose = attributes.Word<TransposeKind>(Attr::kTransposeA);
   int64_t form = 0;
   if (left) form |= kSolveLeft;
   if (attributes.Flag(Attr::kLower)) form |= kSolveLower;
   if (attributes.Flag(Attr::kUnitDiagonal)) form |= kSolveUnitDiagonal;
-  if (transpose == "TRANSPOSE" || transpose == "ADJOINT") form |= kSolveTransposed;
+  if (transpose == TransposeKind::kTranspose || transpose == TransposeKind::kAdjoint)
+    form |= kSolveTransposed;
   ElementEmitter& e = c.elements;
   c.CallRuntime(NameFor("assay_triangular_solve", b.element_type()).c_str(),
                 {c.operands[0][0], c.operands[1][0], c.results[0], e.Index(MatrixCount(a)),

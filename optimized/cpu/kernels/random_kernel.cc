@@ -21,8 +21,7 @@ absl::Status EmitRngBitGenerator(ArrayKernelContext& c) {
   ElementEmitter& e = c.elements;
   const Shape& state = c.instruction.operand(0)->shape();
   const Shape& shape = c.instruction.shape().elements()[1];
-  const std::string_view algorithm =
-      WordAt(Attr::kRngAlgorithm, c.instruction.attributes().Integer(Attr::kRngAlgorithm));
+  const auto algorithm = c.instruction.attributes().Word<RngAlgorithm>(Attr::kRngAlgorithm);
   const int bits = BitWidth(shape.element_type());
   const int64_t mask = bits >= 64 ? -1 : (int64_t{1} << bits) - 1;
   std::vector<llvm::Value*> arguments = {c.operands[0][0],
@@ -31,7 +30,7 @@ absl::Status EmitRngBitGenerator(ArrayKernelContext& c) {
                                          e.Index(shape.ElementCount()),
                                          e.Index(StorageBytes(shape.element_type())),
                                          e.Index(mask)};
-  if (algorithm == "rng_three_fry") {
+  if (algorithm == RngAlgorithm::kThreeFry) {
     int64_t size = 1, inner = 1;
     if (shape.rank() > 0) {
       const int64_t split = SplitDimension(shape);

@@ -11,8 +11,6 @@
 namespace assay::reference {
 namespace {
 
-enum class FftKind : int64_t { kFft, kIfft, kRfft, kIrfft };
-
 // What an fft transforms: batches of arrays of `lengths`, the last of them maybe half a spectrum.
 struct Transform {
   FftKind kind;
@@ -22,7 +20,7 @@ struct Transform {
   int64_t input_size, output_size;  // elements of one array
 
   explicit Transform(const OpContext& op)
-      : kind(static_cast<FftKind>(op.instruction.attributes().Integer(Attr::kFftType))) {
+      : kind(op.instruction.attributes().Word<FftKind>(Attr::kFftType)) {
     for (int64_t length : op.instruction.attributes().Integers(Attr::kFftLength)) {
       lengths.push_back(length);
       total *= length;

@@ -113,13 +113,12 @@ TriangularSystem::TriangularSystem(const OpContext& op, const TriangularOptions&
 TriangularSystem::TriangularSystem(const OpContext& op)
     : TriangularSystem(op, [&op]() -> TriangularOptions {
         const Attributes& attributes = op.instruction.attributes();
-        const std::string_view transpose =
-            WordAt(Attr::kTransposeA, attributes.Integer(Attr::kTransposeA));
+        const auto transpose = attributes.Word<TransposeKind>(Attr::kTransposeA);
         return {.left = attributes.Flag(Attr::kLeftSide),
                 .lower = attributes.Flag(Attr::kLower),
                 .unit_diagonal = attributes.Flag(Attr::kUnitDiagonal),
-                .transposed = transpose != "NO_TRANSPOSE",
-                .conjugated = transpose == "ADJOINT"};
+                .transposed = transpose != TransposeKind::kNone,
+                .conjugated = transpose == TransposeKind::kAdjoint};
       }()) {}
 
 absl::Span<const OpEvaluation> LinearAlgebraEvaluations() {

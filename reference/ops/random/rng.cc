@@ -85,9 +85,8 @@ absl::StatusOr<Value> ApplyRng(Interpreter& interpreter, const OpContext& op) {
   if (absl::Status status = interpreter.budget().Take(op.count()); !status.ok()) return status;
   if (absl::Status status = interpreter.memory().Check(op.shape.ByteSize()); !status.ok())
     return status;
-  const std::string_view distribution =
-      WordAt(Attr::kDistribution, op.instruction.attributes().Integer(Attr::kDistribution));
-  const bool normal = distribution == "rng_normal";
+  const bool normal = op.instruction.attributes().Word<RngDistribution>(Attr::kDistribution) ==
+                      RngDistribution::kNormal;
   Array result{Literal(op.shape)};
   const bool done = DispatchComputed(op.type(), [&](auto tag) {
     using T = typename decltype(tag)::type;

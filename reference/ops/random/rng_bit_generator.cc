@@ -96,9 +96,8 @@ absl::StatusOr<Value> ApplyRngBitGenerator(Interpreter& interpreter, const OpCon
   State state;
   for (uint64_t word : initial.literal.data<uint64_t>()) state.words.push_back(word);
   Array bits{Literal(shape)}, next{Literal(op.shape.elements()[0])};
-  const std::string_view algorithm =
-      WordAt(Attr::kRngAlgorithm, op.instruction.attributes().Integer(Attr::kRngAlgorithm));
-  if (algorithm == "rng_three_fry") {
+  const auto algorithm = op.instruction.attributes().Word<RngAlgorithm>(Attr::kRngAlgorithm);
+  if (algorithm == RngAlgorithm::kThreeFry) {
     ThreeFryWords(state, bits.literal);
   } else {  // rng_default is philox
     PhiloxWords(state, bits.literal);

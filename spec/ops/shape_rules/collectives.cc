@@ -2,10 +2,9 @@
 // known here: the verifier checks the ids against the module's counts.
 #include <algorithm>
 
-#include "spec/ir/computation.h"
 #include "spec/ops/collective_groups.h"
+#include "spec/ops/shape_checks.h"
 #include "spec/ops/shape_inference.h"
-#include "spec/ops/shape_rules/inference_util.h"
 
 namespace assay {
 namespace {
@@ -132,18 +131,17 @@ absl::StatusOr<Shape> Gathered(const OpSite& site, const Shape* written) {
 // A scalar computation (T, T) -> T for the type of every operand.
 absl::Status CheckCombiner(const OpSite& site) {
   ASSAY_RETURN_IF_ERROR(CheckCalleeCount(site));
-  const Computation& combiner = *site.callees[0];
-  if (combiner.parameter_count() != 2 || combiner.parameter(0) == nullptr ||
-      combiner.parameter(1) == nullptr || combiner.root() == nullptr) {
-    return SiteError(site, "computation ", combiner.name(), " takes ", combiner.parameter_count(),
+  const CalleeSignature& combiner = site.callees[0];
+  if (combiner.parameter_count() != 2 || combiner.parameters[0] == nullptr ||
+      combiner.parameters[1] == nullptr || combiner.result == nullptr) {
+    return SiteError(site, "computation ", combiner.name, " takes ", combiner.parameter_count(),
                      " parameters, want 2");
   }
   for (size_t i = 0; i < site.operands.size(); ++i) {
     const ElementType type = site.operands[i]->element_type();
-    for (const Shape* shape : {&combiner.parameter(0)->shape(), &combiner.parameter(1)->shape(),
-                               &combiner.root()->shape()}) {
+    for (const Shape* shape : {combiner.parameters[0], combiner.parameters[1], combiner.result}) {
       if (shape->IsScalar() && shape->element_type() == type) continue;
-      return SiteError(site, "computation ", combiner.name(), " has ", shape->ToString(),
+      return SiteError(site, "computation ", combiner.name, " has ", shape->ToString(),
                        " among its parameters and result, want ", Name(type), "[] as ",
                        DescribeOperand(site, static_cast<int64_t>(i)), " has");
     }
@@ -192,7 +190,7 @@ absl::StatusOr<Shape> Permuted(const OpSite& site) {
 
 // (what goes in, what comes out, contexts as written)
 absl::StatusOr<Shape> Started(const OpSite& site, Shape result) {
-  // Of slices in place only what is read goes in.
+  // A permute of slices in place lists only the operand that is read.
   const bool in_place = site.attributes.Has(Attr::kPermuteSliceSizes);
   std::vector<Shape> elements = {in_place ? *site.operands[0] : BundleOfOperands(site),
                                  std::move(result)};

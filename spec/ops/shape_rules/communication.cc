@@ -1,8 +1,7 @@
 // Tokens, the host's queues, send and recv, asynchronous copies and computations. Documents:
 // operation semantics chapters 15, 17; hlo-format 3.11, 4.0.3, 4.0.6, 4.0.7.
-#include "spec/ir/computation.h"
+#include "spec/ops/shape_checks.h"
 #include "spec/ops/shape_inference.h"
-#include "spec/ops/shape_rules/inference_util.h"
 
 namespace assay {
 namespace {
@@ -139,12 +138,12 @@ absl::StatusOr<Shape> InferAsyncStart(const OpSite& site) {
   ASSAY_RETURN_IF_ERROR(CheckCalleeCount(site));
   if (site.written == nullptr) return SiteError(site, "the result shape must be written");
   ASSAY_RETURN_IF_ERROR(CheckAsyncShape(site, *site.written));
-  const Computation& wrapped = *site.callees[0];
-  if (wrapped.root() == nullptr)
-    return SiteError(site, "computation ", wrapped.name(), " has no root");
+  const CalleeSignature& wrapped = site.callees[0];
+  if (wrapped.result == nullptr)
+    return SiteError(site, "computation ", wrapped.name, " has no root");
   const auto count = static_cast<int64_t>(site.operands.size());
   if (count > wrapped.parameter_count()) {
-    return SiteError(site, "computation ", wrapped.name(), " takes ", wrapped.parameter_count(),
+    return SiteError(site, "computation ", wrapped.name, " takes ", wrapped.parameter_count(),
                      " parameters, has ", count, " operands");
   }
   // Later arguments may come with updates.
@@ -152,20 +151,20 @@ absl::StatusOr<Shape> InferAsyncStart(const OpSite& site) {
   if (static_cast<int64_t>(arguments.size()) < count ||
       static_cast<int64_t>(arguments.size()) > wrapped.parameter_count()) {
     return SiteError(site, "the written result lists ", arguments.size(), " arguments, ", count,
-                     " operands are given and computation ", wrapped.name(), " takes ",
+                     " operands are given and computation ", wrapped.name, " takes ",
                      wrapped.parameter_count());
   }
   for (int64_t i = 0; i < static_cast<int64_t>(arguments.size()); ++i) {
-    if (wrapped.parameter(i) == nullptr)
-      return SiteError(site, "computation ", wrapped.name(), " lacks parameter ", i);
-    const Shape& parameter = wrapped.parameter(i)->shape();
+    if (wrapped.parameters[i] == nullptr)
+      return SiteError(site, "computation ", wrapped.name, " lacks parameter ", i);
+    const Shape& parameter = *wrapped.parameters[i];
     if (i < count && !Compatible(parameter, *site.operands[i])) {
-      return SiteError(site, "parameter ", i, " of computation ", wrapped.name(), " is ",
+      return SiteError(site, "parameter ", i, " of computation ", wrapped.name, " is ",
                        parameter.ToString(), ", but ", DescribeOperand(site, i), " is given");
     }
     arguments[i] = parameter;
   }
-  std::vector<Shape> elements = {Shape::Tuple(std::move(arguments)), wrapped.root()->shape()};
+  std::vector<Shape> elements = {Shape::Tuple(std::move(arguments)), *wrapped.result};
   for (size_t i = 2; i < site.written->elements().size(); ++i)
     elements.push_back(site.written->elements()[i]);
   return CheckedResult(site, Shape::Tuple(std::move(elements)));

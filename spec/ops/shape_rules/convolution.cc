@@ -2,8 +2,8 @@
 // convolution).
 #include <algorithm>
 
+#include "spec/ops/shape_checks.h"
 #include "spec/ops/shape_inference.h"
-#include "spec/ops/shape_rules/inference_util.h"
 #include "spec/ops/shape_rules/window.h"
 
 namespace assay {
@@ -86,9 +86,9 @@ absl::Status CheckGroups(const OpSite& site, const ConvDimLabels& labels) {
 }  // namespace
 
 bool IsPlainConvolution(const Attributes& attributes) {
-  const int64_t kind = attributes.Integer(Attr::kConvolutionKind);
+  const auto kind = attributes.Word<ConvolutionKind>(Attr::kConvolutionKind);
   return !attributes.Has(Attr::kSparsityConfig) &&
-         (kind == 0 || WordAt(Attr::kConvolutionKind, kind) == "fprop");
+         (kind == ConvolutionKind::kUnset || kind == ConvolutionKind::kForward);
 }
 
 absl::StatusOr<Shape> InferConvolution(const OpSite& site) {

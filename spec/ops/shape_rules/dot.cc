@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "spec/ops/shape_checks.h"
 #include "spec/ops/shape_inference.h"
-#include "spec/ops/shape_rules/inference_util.h"
 
 namespace assay {
 namespace {
@@ -150,7 +150,7 @@ absl::Status CheckScale(const OpSite& site, int64_t operand, const DotSide& side
 
 absl::StatusOr<ElementType> ProductSumType(const OpSite& site) {
   for (int64_t word : site.attributes.Integers(Attr::kOperandPrecision)) {
-    if (WordAt(Attr::kOperandPrecision, word) == "packed_nibble") {
+    if (word == static_cast<int64_t>(OperandPrecision::kPackedNibble)) {
       return SiteError(site, "operand_precision packed_nibble has no meaning here");
     }
   }

@@ -1,8 +1,8 @@
 // Dynamic sizes. Documents: operation semantics chapter 16; hlo-format 4.0.3.
 #include <limits>
 
+#include "spec/ops/shape_checks.h"
 #include "spec/ops/shape_inference.h"
-#include "spec/ops/shape_rules/inference_util.h"
 
 namespace assay {
 namespace {

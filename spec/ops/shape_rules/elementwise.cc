@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "spec/ops/shape_checks.h"
 #include "spec/ops/shape_inference.h"
-#include "spec/ops/shape_rules/inference_util.h"
 
 namespace assay {
 namespace {

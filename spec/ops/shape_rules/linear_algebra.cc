@@ -1,6 +1,6 @@
 // Document: operation semantics chapter 11 (Cholesky, TriangularSolve, Fft), hlo-format 4.0.4.
+#include "spec/ops/shape_checks.h"
 #include "spec/ops/shape_inference.h"
-#include "spec/ops/shape_rules/inference_util.h"
 
 namespace assay {
 namespace {
@@ -18,9 +18,9 @@ absl::Status CheckSquare(const OpSite& site) {
                    columns);
 }
 
-absl::Status CheckFftOperand(const OpSite& site, std::string_view kind) {
+absl::Status CheckFftOperand(const OpSite& site, FftKind kind) {
   const ElementType type = site.operands[0]->element_type();
-  if (kind != "RFFT") return CheckArray(site, 0, kC);
+  if (kind != FftKind::kRfft) return CheckArray(site, 0, kC);
   if (type == ElementType::kF32 || type == ElementType::kF64) return absl::OkStatus();
   return SiteError(site, DescribeOperand(site, 0), " has element type ", Name(type),
                    ", RFFT takes f32 or f64");
@@ -45,8 +45,7 @@ absl::StatusOr<Shape> InferTriangularSolve(const OpSite& site) {
   ASSAY_RETURN_IF_ERROR(CheckArray(site, 1, kF | kC));
   ASSAY_RETURN_IF_ERROR(CheckSameType(site, 0, 1));
   ASSAY_RETURN_IF_ERROR(CheckSquare(site));
-  const int64_t transpose = site.attributes.Integer(Attr::kTransposeA);
-  if (WordAt(Attr::kTransposeA, transpose) == "TRANSPOSE_INVALID") {
+  if (site.attributes.Word<TransposeKind>(Attr::kTransposeA) == TransposeKind::kInvalid) {
     return SiteError(site, "transpose_a must be NO_TRANSPOSE, TRANSPOSE or ADJOINT");
   }
   const Shape &a = *site.operands[0], &b = *site.operands[1];
@@ -72,7 +71,7 @@ absl::StatusOr<Shape> InferTriangularSolve(const OpSite& site) {
 absl::StatusOr<Shape> InferFft(const OpSite& site) {
   ASSAY_RETURN_IF_ERROR(CheckOperandCount(site));
   ASSAY_RETURN_IF_ERROR(CheckArray(site, 0, kF | kC));
-  const std::string_view kind = WordAt(Attr::kFftType, site.attributes.Integer(Attr::kFftType));
+  const auto kind = site.attributes.Word<FftKind>(Attr::kFftType);
   ASSAY_RETURN_IF_ERROR(CheckFftOperand(site, kind));
   const Shape& operand = *site.operands[0];
   const absl::Span<const int64_t> lengths = site.attributes.Integers(Attr::kFftLength);
@@ -90,7 +89,7 @@ absl::StatusOr<Shape> InferFft(const OpSite& site) {
     if (lengths[i] < 0) {
       return SiteError(site, "fft_length has the negative entry ", lengths[i]);
     }
-    const bool half = kind == "IRFFT" && i == axes - 1;
+    const bool half = kind == FftKind::kIrfft && i == axes - 1;
     const int64_t wanted = half ? HalfSpectrum(lengths[i]) : lengths[i];
     if (operand.dimension(d) != wanted) {
       return SiteError(site, "dimension ", d, " of ", DescribeOperand(site, 0), " has size ",
@@ -98,10 +97,10 @@ absl::StatusOr<Shape> InferFft(const OpSite& site) {
     }
   }
   ElementType type = operand.element_type();
-  if (kind == "RFFT") {
+  if (kind == FftKind::kRfft) {
     type = type == ElementType::kF32 ? ElementType::kC64 : ElementType::kC128;
     dimensions.back() = HalfSpectrum(lengths.back());
-  } else if (kind == "IRFFT") {
+  } else if (kind == FftKind::kIrfft) {
     type = ComponentType(type);
     dimensions.back() = lengths.back();
   }

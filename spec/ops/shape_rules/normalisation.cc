@@ -1,6 +1,6 @@
 // Batch normalisation. Documents: operation semantics chapter 12; hlo-format 4.0.5.
+#include "spec/ops/shape_checks.h"
 #include "spec/ops/shape_inference.h"
-#include "spec/ops/shape_rules/inference_util.h"
 
 namespace assay {
 namespace {

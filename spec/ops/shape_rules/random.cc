@@ -1,17 +1,16 @@
 // Document: operation semantics chapter 13, hlo-format 4.0.
+#include "spec/ops/shape_checks.h"
 #include "spec/ops/shape_inference.h"
-#include "spec/ops/shape_rules/inference_util.h"
 
 namespace assay {
 
 absl::StatusOr<Shape> InferRng(const OpSite& site) {
   ASSAY_RETURN_IF_ERROR(CheckOperandCount(site));
-  const std::string_view distribution =
-      WordAt(Attr::kDistribution, site.attributes.Integer(Attr::kDistribution));
-  if (distribution == "rng_invalid") {
+  const auto distribution = site.attributes.Word<RngDistribution>(Attr::kDistribution);
+  if (distribution == RngDistribution::kInvalid) {
     return SiteError(site, "distribution must be rng_uniform or rng_normal");
   }
-  const TypeMask types = distribution == "rng_normal" ? kF : kP | kI | kF;
+  const TypeMask types = distribution == RngDistribution::kNormal ? kF : kP | kI | kF;
   ASSAY_RETURN_IF_ERROR(CheckScalar(site, 0, types));
   ASSAY_RETURN_IF_ERROR(CheckScalar(site, 1, types));
   ASSAY_RETURN_IF_ERROR(CheckSameType(site, 0, 1));
@@ -30,12 +29,13 @@ absl::StatusOr<Shape> InferRngBitGenerator(const OpSite& site) {
   if (state.element_type() != ElementType::kU64 || state.rank() != 1) {
     return SiteError(site, DescribeOperand(site, 0), " is no state: want u64[2] or u64[3]");
   }
-  const std::string_view algorithm =
-      WordAt(Attr::kRngAlgorithm, site.attributes.Integer(Attr::kRngAlgorithm));
+  const auto algorithm = site.attributes.Word<RngAlgorithm>(Attr::kRngAlgorithm);
+  const bool two_words = algorithm == RngAlgorithm::kThreeFry;
   const int64_t length = state.dimension(0);
-  if (length != 2 && (length != 3 || algorithm == "rng_three_fry")) {
+  if (length != 2 && (length != 3 || two_words)) {
     return SiteError(site, DescribeOperand(site, 0), " has ", length, " words of state, ",
-                     algorithm, " takes 2", algorithm == "rng_three_fry" ? "" : " or 3");
+                     WordAt(Attr::kRngAlgorithm, static_cast<int64_t>(algorithm)), " takes 2",
+                     two_words ? "" : " or 3");
   }
   if (site.written == nullptr) return SiteError(site, "the result shape must be written");
   ASSAY_RETURN_IF_ERROR(CheckShape(*site.written));

@@ -1,8 +1,8 @@
 // Documents: operation semantics chapter 4, hlo-format 4.0.3.
 #include <utility>
 
+#include "spec/ops/shape_checks.h"
 #include "spec/ops/shape_inference.h"
-#include "spec/ops/shape_rules/inference_util.h"
 
 namespace assay {
 namespace {

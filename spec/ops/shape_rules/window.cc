@@ -1,6 +1,7 @@
+// How often a window fits, without overflow.
 #include "spec/ops/shape_rules/window.h"
 
-#include "spec/ops/shape_rules/inference_util.h"
+#include "spec/ops/shape_checks.h"
 
 namespace assay {
 namespace {

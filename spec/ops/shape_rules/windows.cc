@@ -1,8 +1,7 @@
 // Documents: operation semantics chapter 10 (ReduceWindow, SelectAndScatter); hlo-format 4.4
 // ("Window output", "Reducer rule").
-#include "spec/ir/computation.h"
+#include "spec/ops/shape_checks.h"
 #include "spec/ops/shape_inference.h"
-#include "spec/ops/shape_rules/inference_util.h"
 #include "spec/ops/shape_rules/window.h"
 
 namespace assay {
@@ -29,7 +28,7 @@ absl::StatusOr<Shape> InferReduceWindow(const OpSite& site) {
   ASSAY_RETURN_IF_ERROR(CheckCalleeCount(site));
   ASSAY_ASSIGN_OR_RETURN(const std::vector<ElementType> types, CheckInputsAndInitialValues(site));
   const auto n = static_cast<int64_t>(types.size());
-  ASSAY_RETURN_IF_ERROR(CheckReducer(site, *site.callees[0], types));
+  ASSAY_RETURN_IF_ERROR(CheckReducer(site, site.callees[0], types));
   ASSAY_ASSIGN_OR_RETURN(DimVector dimensions, WindowDimensions(site, *site.operands[0]));
   std::vector<Shape> results;
   for (int64_t i = 0; i < n; ++i) {
@@ -52,8 +51,8 @@ absl::StatusOr<Shape> InferSelectAndScatter(const OpSite& site) {
   const Shape& operand = *site.operands[0];
   const ElementType type = operand.element_type();
   ASSAY_RETURN_IF_ERROR(
-      CheckScalarFunction(site, *site.callees[0], {type, type}, {ElementType::kPred}));
-  ASSAY_RETURN_IF_ERROR(CheckReducer(site, *site.callees[1], {type}));
+      CheckScalarFunction(site, site.callees[0], {type, type}, {ElementType::kPred}));
+  ASSAY_RETURN_IF_ERROR(CheckReducer(site, site.callees[1], {type}));
   for (const WindowDim& along : site.attributes.Window(Attr::kWindow)) {
     if (along.base_dilation != 1 || along.window_dilation != 1)
       return SiteError(site, "the window is dilated, which only reduce-window allows");

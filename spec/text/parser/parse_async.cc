@@ -14,7 +14,8 @@ constexpr Suffix kSuffixes[] = {{"-start", Opcode::kAsyncStart},
                                 {"-update", Opcode::kAsyncUpdate},
                                 {"-done", Opcode::kAsyncDone}};
 
-// What an update or done belongs to; nullptr when it came through other ops.
+// The root of the computation that an update or done belongs to; nullptr when its operand came
+// through other ops.
 const Instruction* WrappedRoot(const Instruction* at) {
   while (at->opcode() == Opcode::kAsyncUpdate && at->operand_count() > 0) at = at->operand(0);
   if (at->opcode() != Opcode::kAsyncStart || at->callees().empty()) return nullptr;
@@ -48,7 +49,7 @@ Instruction* Parser::ParseAsyncStart(BodyScope* scope, std::string_view name, Op
   }
   const std::vector<Shape>& arguments = written->elements()[0].elements();
   const auto count = static_cast<int64_t>(arguments.size());
-  if (count < info.min_operands || (info.max_operands >= 0 && count > info.max_operands)) {
+  if (!info.operands.Allows(count)) {
     Fail(position, StrCat(info.name, "-start lists ", count, " arguments, ", info.name,
                           " takes another number"));
     return nullptr;

@@ -267,11 +267,12 @@ bool Parser::ParseNamedSharding(Sharding* sharding) {
     if (!Expect(',', "a part of a sharding")) return false;
     const size_t position = lexer_.Skip();
     if (lexer_.Accept('[')) {
-      if (sharding->has_dims) return Fail(position, "the sharding has a second list of dimensions");
-      sharding->has_dims = true;
+      if (sharding->dims.has_value())
+        return Fail(position, "the sharding has a second list of dimensions");
+      std::vector<Sharding::Dim>& dims = sharding->dims.emplace();
       while (!lexer_.Accept(']')) {
-        if (!sharding->dims.empty() && !Expect(',', "the axes of a dimension")) return false;
-        Sharding::Dim& dim = sharding->dims.emplace_back();
+        if (!dims.empty() && !Expect(',', "the axes of a dimension")) return false;
+        Sharding::Dim& dim = dims.emplace_back();
         if (!ParseMeshAxes(sharding->mesh, &dim.axes, &dim.open)) return false;
       }
       continue;
@@ -300,9 +301,8 @@ bool Parser::ParseNamedSharding(Sharding* sharding) {
       if (!ParseMeshAxes(sharding->mesh, part->axes, nullptr)) return false;
       continue;
     }
-    if (sharding->whole) return Fail(position, "the sharding has a second kind");
-    sharding->whole = true;
-    sharding->whole_kind = part->kind;
+    if (sharding->whole.has_value()) return Fail(position, "the sharding has a second kind");
+    sharding->whole = part->kind;
     if (!has_value) continue;
     const std::string_view reduction = lexer_.Word();
     if (part->kind != Sharding::Kind::kUnreduced ||

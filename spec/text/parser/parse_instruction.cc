@@ -10,9 +10,9 @@ namespace {
 std::string Operands(int64_t count) { return StrCat(count, count == 1 ? " operand" : " operands"); }
 
 std::string ArityText(const OpInfo& info) {
-  if (info.max_operands == info.min_operands) return Operands(info.min_operands);
-  if (info.max_operands < 0) return StrCat("at least ", Operands(info.min_operands));
-  return StrCat(info.min_operands, " to ", Operands(info.max_operands));
+  if (info.operands.IsFixed()) return Operands(info.operands.min);
+  if (info.operands.max == kAnyNumber) return StrCat("at least ", Operands(info.operands.min));
+  return StrCat(info.operands.min, " to ", Operands(info.operands.max));
 }
 
 }  // namespace
@@ -92,7 +92,7 @@ Instruction* Parser::ParseRightHandSide(BodyScope* scope, std::string_view name,
     return nullptr;
   }
   int64_t count = static_cast<int64_t>(operands.size());
-  if (count < info.min_operands || (info.max_operands >= 0 && count > info.max_operands)) {
+  if (!info.operands.Allows(count)) {
     Fail(position, StrCat(info.name, " takes ", ArityText(info), ", ", count, " given"));
     return nullptr;
   }
@@ -313,7 +313,7 @@ std::optional<Shape> Parser::InferShape(const OpInfo& info, const OperandVector&
     return std::nullopt;
   }
   absl::StatusOr<Shape> shape =
-      info.infer(OpSite{info.opcode, shapes, attributes, callees, nullptr});
+      info.infer(OpSite{info.opcode, shapes, attributes, SignaturesOf(callees), nullptr});
   if (!shape.ok()) {
     Fail(position, StrCat(info.name, ": ", ToStd(shape.status().message())));
     return std::nullopt;

@@ -37,120 +37,77 @@ int SplitPad(std::string_view text, int64_t numbers[3]) {
 
 }  // namespace
 
+template <typename T, bool (Parser::*kParse)(T*)>
+bool Parser::ParseAs(Attr, AttrValue* value) {
+  T parsed{};
+  if (!(this->*kParse)(&parsed)) return false;
+  *value = AttrValue(std::move(parsed));
+  return true;
+}
+
+template <typename T, bool (Parser::*kParse)(Attr, T*)>
+bool Parser::ParseOfAttribute(Attr attr, AttrValue* value) {
+  T parsed{};
+  if (!(this->*kParse)(attr, &parsed)) return false;
+  *value = AttrValue(std::move(parsed));
+  return true;
+}
+
 bool Parser::ParseAttributeValue(Attr attr, AttrValue* value) {
-  auto store = [value](auto& parsed, bool ok) {
-    if (ok) *value = AttrValue(std::move(parsed));
-    return ok;
+  struct Row {
+    AttrKind kind;
+    bool (Parser::*parse)(Attr, AttrValue*);
   };
-  switch (Info(attr).kind) {
-    case AttrKind::kFlag: {
-      bool flag = false;
-      return store(flag, ParseBool(&flag));
+  using P = Parser;
+  static constexpr Row kRows[] = {
+      {AttrKind::kFlag, &P::ParseAs<bool, &P::ParseBool>},
+      {AttrKind::kInteger, &P::ParseAs<int64_t, &P::ParseInteger>},
+      {AttrKind::kFloat, &P::ParseAs<double, &P::ParseFloatAttribute>},
+      {AttrKind::kString, &P::ParseAs<std::string, &P::ParseQuoted>},
+      {AttrKind::kWord, &P::ParseOfAttribute<int64_t, &P::ParseWordValue>},
+      {AttrKind::kIntegers, &P::ParseAs<Int64List, &P::ParseIntegerList>},
+      {AttrKind::kOneInteger, &P::ParseOfAttribute<Int64List, &P::ParseOneInteger>},
+      {AttrKind::kIntegerLists, &P::ParseAs<std::vector<Int64List>, &P::ParseIntegerLists>},
+      {AttrKind::kFlags, &P::ParseOfAttribute<Int64List, &P::ParseWordList>},
+      {AttrKind::kWords, &P::ParseOfAttribute<Int64List, &P::ParseWordList>},
+      {AttrKind::kSliceRanges, &P::ParseAs<std::vector<SliceRange>, &P::ParseSliceRanges>},
+      {AttrKind::kPadding, &P::ParseAs<std::vector<PaddingDim>, &P::ParsePadding>},
+      {AttrKind::kWindow, &P::ParseAs<std::vector<WindowDim>, &P::ParseWindow>},
+      {AttrKind::kDimLabels, &P::ParseAs<ConvDimLabels, &P::ParseDimLabels>},
+      {AttrKind::kAliasing, &P::ParseAs<std::vector<OutputAlias>, &P::ParseAliasing>},
+      {AttrKind::kBlob, &P::ParseAs<std::string, &P::ParseBlob>},
+      {AttrKind::kVerbatim, &P::ParseOfAttribute<std::string, &P::ParseVerbatimAttribute>},
+      {AttrKind::kShape, &P::ParseAs<Shape, &P::ParseShape>},
+      {AttrKind::kShapes, &P::ParseAs<std::vector<Shape>, &P::ParseShapes>},
+      {AttrKind::kReplicaGroups, &P::ParseAs<ReplicaGroups, &P::ParseReplicaGroups>},
+      {AttrKind::kSharding, &P::ParseAs<Sharding, &P::ParseSharding>},
+      {AttrKind::kDomainMetadata, &P::ParseAs<DomainMetadata, &P::ParseDomain>},
+      {AttrKind::kStringMap, &P::ParseAs<StringMap, &P::ParseStringMap>},
+  };
+  constexpr bool kInOrder = [] {
+    for (size_t i = 0; i < std::size(kRows); ++i) {
+      if (kRows[i].kind != static_cast<AttrKind>(i)) return false;
     }
-    case AttrKind::kInteger: {
-      int64_t integer = 0;
-      return store(integer, ParseInteger(&integer));
-    }
-    case AttrKind::kFloat: {
-      double number = 0;
-      return store(number, ParseFloatAttribute(&number));
-    }
-    case AttrKind::kString: {
-      std::string text;
-      lexer_.Skip();
-      return store(text, lexer_.String(&text) || Unexpected("a quoted string"));
-    }
-    case AttrKind::kWord: {
-      int64_t word = 0;
-      return store(word, ParseWordValue(attr, &word));
-    }
-    case AttrKind::kIntegers: {
-      Int64List list;
-      return store(list, ParseIntegerList(&list));
-    }
-    case AttrKind::kOneInteger: {
-      Int64List list;
-      size_t position = lexer_.Skip();
-      if (!ParseIntegerList(&list)) return false;
-      if (list.size() != 1) {
-        return Fail(position, StrCat(Info(attr).name, " has ", list.size(), " entries"),
-                    "exactly one");
-      }
-      return store(list, true);
-    }
-    case AttrKind::kIntegerLists: {
-      std::vector<Int64List> lists;
-      return store(lists, ParseIntegerLists(&lists));
-    }
-    case AttrKind::kFlags:
-    case AttrKind::kWords: {
-      Int64List list;
-      return store(list, ParseWordList(attr, &list));
-    }
-    case AttrKind::kSliceRanges: {
-      std::vector<SliceRange> ranges;
-      return store(ranges, ParseSliceRanges(&ranges));
-    }
-    case AttrKind::kPadding: {
-      std::vector<PaddingDim> padding;
-      return store(padding, ParsePadding(&padding));
-    }
-    case AttrKind::kWindow: {
-      std::vector<WindowDim> window;
-      return store(window, ParseWindow(&window));
-    }
-    case AttrKind::kDimLabels: {
-      ConvDimLabels labels;
-      return store(labels, ParseDimLabels(&labels));
-    }
-    case AttrKind::kAliasing: {
-      std::vector<OutputAlias> aliases;
-      return store(aliases, ParseAliasing(&aliases));
-    }
-    case AttrKind::kBlob: {
-      std::string blob;
-      return store(blob, ParseBlob(&blob));
-    }
-    case AttrKind::kVerbatim: {
-      std::string text;
-      return store(text, ParseVerbatimValue(attr == Attr::kLiteral, &text));
-    }
-    case AttrKind::kShape: {
-      Shape shape;
-      if (!ParseShape(&shape)) return false;
-      *value = SharedValue<Shape>(std::move(shape));
-      return true;
-    }
-    case AttrKind::kShapes: {
-      std::vector<Shape> shapes;
-      if (!ParseShapes(&shapes)) return false;
-      *value = SharedValue<std::vector<Shape>>(std::move(shapes));
-      return true;
-    }
-    case AttrKind::kReplicaGroups: {
-      ReplicaGroups groups;
-      if (!ParseReplicaGroups(&groups)) return false;
-      *value = SharedValue<ReplicaGroups>(std::move(groups));
-      return true;
-    }
-    case AttrKind::kSharding: {
-      Sharding sharding;
-      if (!ParseSharding(&sharding)) return false;
-      *value = SharedValue<Sharding>(std::move(sharding));
-      return true;
-    }
-    case AttrKind::kDomainMetadata: {
-      DomainMetadata domain;
-      if (!ParseDomain(&domain)) return false;
-      *value = SharedValue<DomainMetadata>(std::move(domain));
-      return true;
-    }
-    case AttrKind::kStringMap: {
-      StringMap map;
-      return store(map, ParseStringMap(&map));
-    }
-  }
-  return false;
+    return std::size(kRows) == static_cast<size_t>(AttrKind::kStringMap) + 1;
+  }();
+  static_assert(kInOrder, "a row per kind, in the order of the enumerators");
+  return (this->*kRows[static_cast<size_t>(Info(attr).kind)].parse)(attr, value);
+}
+
+bool Parser::ParseQuoted(std::string* text) {
+  lexer_.Skip();
+  return lexer_.String(text) || Unexpected("a quoted string");
+}
+
+bool Parser::ParseOneInteger(Attr attr, Int64List* list) {
+  const size_t position = lexer_.Skip();
+  if (!ParseIntegerList(list)) return false;
+  if (list->size() == 1) return true;
+  return Fail(position, StrCat(Info(attr).name, " has ", list->size(), " entries"), "exactly one");
+}
+
+bool Parser::ParseVerbatimAttribute(Attr attr, std::string* text) {
+  return ParseVerbatimValue(attr == Attr::kLiteral, text);
 }
 
 bool Parser::ParseFloatAttribute(double* value) {

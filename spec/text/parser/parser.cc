@@ -1,3 +1,4 @@
+// The errors of the parser, and the small values that all its parts read.
 #include "spec/text/parser/parser.h"
 
 #include "spec/base/strings.h"

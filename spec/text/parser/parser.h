@@ -140,6 +140,14 @@ class Parser {
   bool ParseAttributes(const OpInfo& info, BodyScope* scope, AttributeState* state);
   bool ParseOneAttribute(const OpInfo& info, BodyScope* scope, AttributeState* state);
   bool ParseAttributeValue(Attr attr, AttrValue* value);
+  // The rows of ParseAttributeValue: what `kParse` reads as a value.
+  template <typename T, bool (Parser::*kParse)(T*)>
+  bool ParseAs(Attr attr, AttrValue* value);
+  template <typename T, bool (Parser::*kParse)(Attr, T*)>
+  bool ParseOfAttribute(Attr attr, AttrValue* value);
+  bool ParseQuoted(std::string* text);
+  bool ParseOneInteger(Attr attr, Int64List* list);
+  bool ParseVerbatimAttribute(Attr attr, std::string* text);
   bool FinishAttributes(const OpInfo& info, const OperandVector& operands, AttributeState* state,
                         size_t position);
   bool ParseCalleeAttribute(std::string_view name, AttributeState* state);

@@ -7,8 +7,8 @@
 #include <memory>
 
 #include "spec/base/strings.h"
+#include "spec/files/load_module.h"
 #include "spec/text/dot.h"
-#include "spec/text/reader.h"
 #include "tools/assay/environment.h"
 #include "tools/assay/json_line.h"
 #include "tools/assay/terminal.h"

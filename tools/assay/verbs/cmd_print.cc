@@ -4,8 +4,8 @@
 
 #include "absl/strings/escaping.h"
 #include "spec/base/strings.h"
+#include "spec/files/load_module.h"
 #include "spec/proto/module_proto.h"
-#include "spec/text/reader.h"
 #include "spec/text/writer.h"
 #include "tools/assay/environment.h"
 #include "tools/assay/json_line.h"

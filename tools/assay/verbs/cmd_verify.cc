@@ -2,7 +2,7 @@
 #include <memory>
 
 #include "nlohmann/json.hpp"
-#include "spec/text/reader.h"
+#include "spec/files/load_module.h"
 #include "spec/verifier/verifier.h"
 #include "tools/assay/environment.h"
 #include "tools/assay/json_line.h"

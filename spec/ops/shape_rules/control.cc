@@ -1,49 +1,47 @@
 // Documents: operation semantics chapter 14, hlo-format 4.0.6 and 4.4. Shapes are compared without
 // layouts and dynamic bits; the verifier compares layouts when asked to.
-#include "spec/ir/computation.h"
+#include "spec/ops/shape_checks.h"
 #include "spec/ops/shape_inference.h"
-#include "spec/ops/shape_rules/inference_util.h"
 
 namespace assay {
 namespace {
 
 // A computation's signature is known: no gap among the parameters, a root.
-absl::Status CheckWhole(const OpSite& site, const Computation& callee) {
+absl::Status CheckWhole(const OpSite& site, const CalleeSignature& callee) {
   for (int64_t i = 0; i < callee.parameter_count(); ++i) {
-    if (callee.parameter(i) == nullptr)
-      return SiteError(site, "computation ", callee.name(), " lacks parameter ", i);
+    if (callee.parameters[i] == nullptr)
+      return SiteError(site, "computation ", callee.name, " lacks parameter ", i);
   }
-  if (callee.root() == nullptr)
-    return SiteError(site, "computation ", callee.name(), " has no root");
+  if (callee.result == nullptr) return SiteError(site, "computation ", callee.name, " has no root");
   return absl::OkStatus();
 }
 
 // The callee has one parameter, compatible with operand i.
-absl::Status CheckOneParameter(const OpSite& site, const Computation& callee, std::string_view role,
-                               int64_t i) {
+absl::Status CheckOneParameter(const OpSite& site, const CalleeSignature& callee,
+                               std::string_view role, int64_t i) {
   ASSAY_RETURN_IF_ERROR(CheckWhole(site, callee));
   if (callee.parameter_count() != 1) {
-    return SiteError(site, role, " ", callee.name(), " takes ", callee.parameter_count(),
+    return SiteError(site, role, " ", callee.name, " takes ", callee.parameter_count(),
                      " parameters, want 1");
   }
-  const Shape& parameter = callee.parameter(0)->shape();
+  const Shape& parameter = *callee.parameters[0];
   if (Compatible(parameter, *site.operands[i])) return absl::OkStatus();
-  return SiteError(site, role, " ", callee.name(), " takes ", parameter.ToString(), ", but ",
+  return SiteError(site, role, " ", callee.name, " takes ", parameter.ToString(), ", but ",
                    DescribeOperand(site, i), " is given");
 }
 
 // The callee takes the operands, in order.
-absl::Status CheckArguments(const OpSite& site, const Computation& callee) {
+absl::Status CheckArguments(const OpSite& site, const CalleeSignature& callee) {
   ASSAY_RETURN_IF_ERROR(CheckWhole(site, callee));
   const int64_t count = static_cast<int64_t>(site.operands.size());
   if (callee.parameter_count() != count) {
-    return SiteError(site, "computation ", callee.name(), " takes ", callee.parameter_count(),
+    return SiteError(site, "computation ", callee.name, " takes ", callee.parameter_count(),
                      " parameters, has ", count, " operands");
   }
   for (int64_t i = 0; i < count; ++i) {
-    const Shape& parameter = callee.parameter(i)->shape();
+    const Shape& parameter = *callee.parameters[i];
     if (Compatible(parameter, *site.operands[i])) continue;
-    return SiteError(site, "parameter ", i, " of computation ", callee.name(), " is ",
+    return SiteError(site, "parameter ", i, " of computation ", callee.name, " is ",
                      parameter.ToString(), ", but ", DescribeOperand(site, i), " is given");
   }
   return absl::OkStatus();
@@ -54,19 +52,19 @@ absl::Status CheckArguments(const OpSite& site, const Computation& callee) {
 absl::StatusOr<Shape> InferWhile(const OpSite& site) {
   ASSAY_RETURN_IF_ERROR(CheckOperandCount(site));
   ASSAY_RETURN_IF_ERROR(CheckCalleeCount(site));
-  const Computation& condition = *site.callees[0];
-  const Computation& body = *site.callees[1];
+  const CalleeSignature& condition = site.callees[0];
+  const CalleeSignature& body = site.callees[1];
   ASSAY_RETURN_IF_ERROR(CheckOneParameter(site, condition, "condition", 0));
   ASSAY_RETURN_IF_ERROR(CheckOneParameter(site, body, "body", 0));
-  const Shape& verdict = condition.root()->shape();
+  const Shape& verdict = *condition.result;
   if (!verdict.IsScalar() || !IsPred(verdict.element_type())) {
-    return SiteError(site, "condition ", condition.name(), " returns ", verdict.ToString(),
+    return SiteError(site, "condition ", condition.name, " returns ", verdict.ToString(),
                      ", want pred[]");
   }
-  const Shape& next = body.root()->shape();
+  const Shape& next = *body.result;
   if (!Compatible(next, *site.operands[0])) {
-    return SiteError(site, "body ", body.name(), " returns ", next.ToString(),
-                     ", but the state is ", DescribeOperand(site, 0));
+    return SiteError(site, "body ", body.name, " returns ", next.ToString(), ", but the state is ",
+                     DescribeOperand(site, 0));
   }
   return *site.operands[0];
 }
@@ -88,14 +86,14 @@ absl::StatusOr<Shape> InferConditional(const OpSite& site) {
                      " operands after the selector; want one per branch");
   }
   for (int64_t i = 0; i < branches; ++i) {
-    ASSAY_RETURN_IF_ERROR(CheckOneParameter(site, *site.callees[i], "branch", i + 1));
+    ASSAY_RETURN_IF_ERROR(CheckOneParameter(site, site.callees[i], "branch", i + 1));
   }
-  const Shape& first = site.callees[0]->root()->shape();
+  const Shape& first = *site.callees[0].result;
   for (int64_t i = 1; i < branches; ++i) {
-    const Shape& other = site.callees[i]->root()->shape();
+    const Shape& other = *site.callees[i].result;
     if (Compatible(first, other)) continue;
-    return SiteError(site, "branch ", site.callees[0]->name(), " returns ", first.ToString(),
-                     ", branch ", site.callees[i]->name(), " returns ", other.ToString());
+    return SiteError(site, "branch ", site.callees[0].name, " returns ", first.ToString(),
+                     ", branch ", site.callees[i].name, " returns ", other.ToString());
   }
   return first;
 }
@@ -103,8 +101,8 @@ absl::StatusOr<Shape> InferConditional(const OpSite& site) {
 absl::StatusOr<Shape> InferCall(const OpSite& site) {
   ASSAY_RETURN_IF_ERROR(CheckOperandCount(site));
   ASSAY_RETURN_IF_ERROR(CheckCalleeCount(site));
-  ASSAY_RETURN_IF_ERROR(CheckArguments(site, *site.callees[0]));
-  return CheckedResult(site, site.callees[0]->root()->shape());
+  ASSAY_RETURN_IF_ERROR(CheckArguments(site, site.callees[0]));
+  return CheckedResult(site, *site.callees[0].result);
 }
 
 absl::StatusOr<Shape> InferFusion(const OpSite& site) {

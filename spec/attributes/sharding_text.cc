@@ -1,8 +1,8 @@
-// Replica groups and shardings as text. Document: hlo-format chapters 3.6, 4.2.5.
+// Replica groups and shardings as text: lists, iotas, meshes and their axes.
+#include "spec/attributes/sharding_text.h"
+
+#include "spec/base/escape.h"
 #include "spec/base/strings.h"
-#include "spec/text/lexer.h"
-#include "spec/text/writer.h"
-#include "spec/text/writer_internal.h"
 
 namespace assay {
 namespace {
@@ -11,7 +11,7 @@ void AppendList(std::string& out, char open, const Int64List& numbers, char clos
   if (open != '\0') out += open;
   for (size_t i = 0; i < numbers.size(); ++i) {
     if (i > 0) out += ',';
-    text_internal::AppendInteger(out, numbers[i]);
+    StrAppend(&out, numbers[i]);
   }
   if (close != '\0') out += close;
 }
@@ -78,16 +78,18 @@ std::string_view Word(Sharding::Kind kind) {
 
 void AppendNamed(std::string& out, const Sharding& sharding) {
   AppendMesh(out, sharding.mesh);
-  if (sharding.has_dims) {
+  if (sharding.dims.has_value()) {
     out += ", [";
-    for (size_t i = 0; i < sharding.dims.size(); ++i) {
-      if (i > 0) out += ", ";
-      AppendAxes(out, sharding.mesh, sharding.dims[i].axes, ", ", sharding.dims[i].open);
+    std::string_view separator;
+    for (const Sharding::Dim& dim : *sharding.dims) {
+      out += separator;
+      separator = ", ";
+      AppendAxes(out, sharding.mesh, dim.axes, ", ", dim.open);
     }
     out += ']';
   }
-  if (sharding.whole) {
-    StrAppend(&out, ", ", Word(sharding.whole_kind));
+  if (sharding.whole.has_value()) {
+    StrAppend(&out, ", ", Word(*sharding.whole));
     if (!sharding.reduction.empty()) StrAppend(&out, "=", sharding.reduction);
   }
   auto part = [&](std::string_view word, const std::vector<MeshAxis>& axes) {

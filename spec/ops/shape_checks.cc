@@ -1,10 +1,9 @@
-#include "spec/ops/shape_rules/inference_util.h"
+// The checks that shape rules share, with their error messages.
+#include "spec/ops/shape_checks.h"
 
 #include <algorithm>
 #include <limits>
 #include <utility>
-
-#include "spec/ir/computation.h"
 
 namespace assay {
 namespace {
@@ -77,10 +76,11 @@ std::string TypeList(TypeMask mask) {
 }
 
 // Parameter or result `what` of a called computation is a scalar of `type`.
-absl::Status CheckCalleeScalar(const OpSite& site, const Computation& callee, std::string_view what,
-                               int64_t i, const Shape& shape, ElementType type) {
+absl::Status CheckCalleeScalar(const OpSite& site, const CalleeSignature& callee,
+                               std::string_view what, int64_t i, const Shape& shape,
+                               ElementType type) {
   if (shape.IsScalar() && shape.element_type() == type) return absl::OkStatus();
-  return SiteError(site, what, " ", i, " of computation ", callee.name(), " is ", shape.ToString(),
+  return SiteError(site, what, " ", i, " of computation ", callee.name, " is ", shape.ToString(),
                    ", want ", Name(type), "[]");
 }
 
@@ -115,11 +115,11 @@ std::string DescribeOperand(const OpSite& site, int64_t i) {
 absl::Status CheckOperandCount(const OpSite& site) {
   const OpInfo& info = Info(site.opcode);
   const int64_t count = static_cast<int64_t>(site.operands.size());
-  if (count >= info.min_operands && (info.max_operands < 0 || count <= info.max_operands)) {
+  if (info.operands.Allows(count)) {
     return absl::OkStatus();
   }
-  const std::string_view bound = info.max_operands == info.min_operands ? "" : "at least ";
-  return SiteError(site, "takes ", bound, info.min_operands, " operands, has ", count);
+  const std::string_view bound = info.operands.IsFixed() ? "" : "at least ";
+  return SiteError(site, "takes ", bound, info.operands.min, " operands, has ", count);
 }
 
 absl::Status CheckCalleeCount(const OpSite& site) {
@@ -226,28 +226,28 @@ absl::Status CheckDimensionList(const OpSite& site, Attr attr, absl::Span<const 
   return absl::OkStatus();
 }
 
-absl::Status CheckScalarFunction(const OpSite& site, const Computation& computation,
+absl::Status CheckScalarFunction(const OpSite& site, const CalleeSignature& computation,
                                  absl::Span<const ElementType> parameters,
                                  absl::Span<const ElementType> results) {
   const int64_t wanted = static_cast<int64_t>(parameters.size());
   if (computation.parameter_count() != wanted) {
-    return SiteError(site, "computation ", computation.name(), " takes ",
+    return SiteError(site, "computation ", computation.name, " takes ",
                      computation.parameter_count(), " parameters, want ", wanted);
   }
   for (int64_t i = 0; i < wanted; ++i) {
-    const Instruction* parameter = computation.parameter(i);
+    const Shape* parameter = computation.parameters[i];
     if (parameter == nullptr)
-      return SiteError(site, "computation ", computation.name(), " lacks parameter ", i);
+      return SiteError(site, "computation ", computation.name, " lacks parameter ", i);
     ASSAY_RETURN_IF_ERROR(
-        CheckCalleeScalar(site, computation, "parameter", i, parameter->shape(), parameters[i]));
+        CheckCalleeScalar(site, computation, "parameter", i, *parameter, parameters[i]));
   }
-  if (computation.root() == nullptr)
-    return SiteError(site, "computation ", computation.name(), " has no root");
-  const Shape& result = computation.root()->shape();
+  if (computation.result == nullptr)
+    return SiteError(site, "computation ", computation.name, " has no root");
+  const Shape& result = *computation.result;
   const int64_t n = static_cast<int64_t>(results.size());
   if (n == 1) return CheckCalleeScalar(site, computation, "result", 0, result, results[0]);
   if (!result.IsTuple() || static_cast<int64_t>(result.elements().size()) != n) {
-    return SiteError(site, "computation ", computation.name(), " returns ", result.ToString(),
+    return SiteError(site, "computation ", computation.name, " returns ", result.ToString(),
                      ", want a tuple of ", n, " scalars");
   }
   for (int64_t i = 0; i < n; ++i) {
@@ -257,11 +257,11 @@ absl::Status CheckScalarFunction(const OpSite& site, const Computation& computat
   return absl::OkStatus();
 }
 
-absl::Status CheckReducer(const OpSite& site, const Computation& reducer,
+absl::Status CheckReducer(const OpSite& site, const CalleeSignature& reducer,
                           absl::Span<const ElementType> types) {
   const int64_t n = static_cast<int64_t>(types.size());
   if (reducer.parameter_count() != 2 * n) {
-    return SiteError(site, "computation ", reducer.name(), " takes ", reducer.parameter_count(),
+    return SiteError(site, "computation ", reducer.name, " takes ", reducer.parameter_count(),
                      " parameters, want ", 2 * n, ": ", n, " running values, then ", n, " inputs");
   }
   std::vector<ElementType> parameters(types.begin(), types.end());

@@ -6,12 +6,14 @@
 #include <memory>
 #include <string>
 
+#include "spec/attributes/sharding_text.h"
 #include "spec/base/row_table_for_test.h"
 #include "spec/base/strings.h"
-#include "spec/ir/hlo.h"
+#include "spec/ir/hlo_module.h"
 #include "spec/proto/hlo.pb.h"
-#include "spec/proto/module_proto.h"
+#include "spec/proto/hlo_module_proto.h"
 #include "spec/text/reader.h"
+#include "spec/text/writer.h"
 
 namespace assay::module_api {
 
@@ -67,7 +69,7 @@ inline std::unique_ptr<Module> Sample() { return *ReadModule(kSample); }
 inline std::unique_ptr<Computation> Unary(std::string name, Opcode opcode = Opcode::kNegate) {
   auto computation = Computation::Create(std::move(name));
   Instruction* p = computation->AddParameter(0, kF4);
-  computation->set_root_instruction(computation->Add(opcode, kF4, {p}));
+  hlo_module::set_root_instruction(*computation, computation->Add(opcode, kF4, {p}));
   return computation;
 }
 
@@ -104,7 +106,7 @@ inline Instruction* Find(const Module& module, std::string_view name) {
 }
 
 inline std::unique_ptr<Module> ThroughProto(const Module& module) {
-  return *Module::CreateFromProto(module.ToProto(), ModuleConfig());
+  return *hlo_module::CreateFromProto(hlo_module::ToProto(module), ModuleConfig());
 }
 
 // In the module itself, in its clone, and in what its message gives.
@@ -122,7 +124,7 @@ inline std::string ShardingText(const Sharding& sharding) {
   return text;
 }
 
-// Of two independent instructions of kTwoOrders the second first: not the stored order.
+// A schedule of kTwoOrders with its two independent instructions exchanged.
 inline Schedule SwappedSchedule(const Module& module) {
   Schedule schedule;
   schedule.set_sequence(

@@ -59,12 +59,12 @@ absl::Status CheckDimensionList(const OpSite& site, Attr attr, absl::Span<const 
 absl::StatusOr<ElementType> ProductSumType(const OpSite& site);
 // `computation` takes scalars of the types `parameters` and returns one scalar of the type in
 // `results`, or a tuple of scalars if there are several.
-absl::Status CheckScalarFunction(const OpSite& site, const Computation& computation,
+absl::Status CheckScalarFunction(const OpSite& site, const CalleeSignature& computation,
                                  absl::Span<const ElementType> parameters,
                                  absl::Span<const ElementType> results);
 // The reducer rule (hlo-format 4.4): `reducer` takes N running values and N inputs, all scalars of
 // `types`, and returns N of them.
-absl::Status CheckReducer(const OpSite& site, const Computation& reducer,
+absl::Status CheckReducer(const OpSite& site, const CalleeSignature& reducer,
                           absl::Span<const ElementType> types);
 
 // Operands 0 to N - 1 are arrays of the same dimensions, operands N to 2 N - 1 their initial
@@ -73,8 +73,8 @@ absl::StatusOr<std::vector<ElementType>> CheckInputsAndInitialValues(const OpSit
 
 // The shape that the text gives, which the op cannot do without: an array of acceptable size.
 absl::StatusOr<Shape> WrittenArray(const OpSite& site);
-// The same for an op that orders the elements of operand 0 anew: an array with that element type
-// and number of elements.
+// WrittenArray for an op that gives the elements of operand 0 another order: the array must have
+// the operand's element type and number of elements.
 absl::StatusOr<Shape> WrittenReshape(const OpSite& site);
 
 // `shape` if it passes CheckShape.

@@ -1,8 +1,8 @@
 // Gather and scatter. Documents: operation semantics chapter 9; hlo-format 4.4.
 #include <algorithm>
 
+#include "spec/ops/shape_checks.h"
 #include "spec/ops/shape_inference.h"
-#include "spec/ops/shape_rules/inference_util.h"
 
 namespace assay {
 namespace {
@@ -208,7 +208,7 @@ absl::StatusOr<Shape> InferScatter(const OpSite& site) {
                      " has size ", size, ", the indices ", DescribeOperand(site, n), " have ",
                      wanted);
   }
-  ASSAY_RETURN_IF_ERROR(CheckReducer(site, *site.callees[0], types));
+  ASSAY_RETURN_IF_ERROR(CheckReducer(site, site.callees[0], types));
   if (n == 1) return operand;
   std::vector<Shape> results;
   for (int64_t i = 0; i < n; ++i) results.push_back(*site.operands[i]);

@@ -2,8 +2,8 @@
 // products are formed in 128 bits.
 #include <limits>
 
+#include "spec/ops/shape_checks.h"
 #include "spec/ops/shape_inference.h"
-#include "spec/ops/shape_rules/inference_util.h"
 
 namespace assay {
 namespace {

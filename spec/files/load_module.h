@@ -1,0 +1,16 @@
+// A module from a file, whatever its form. Documents: hlo-format, hlo-proto chapter 7.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "spec/ir/module.h"
+
+namespace assay {
+
+// Reads the file, text or binary (spec/proto/module_proto.h), compressed by gzip or not, and
+// verifies the module. What is wrong with a text is said with line and caret, also by the verifier.
+absl::StatusOr<std::unique_ptr<Module>> LoadModule(const std::string& path);
+
+}  // namespace assay

@@ -1,0 +1,78 @@
+// Rows of reductions, windows, scans, maps and batch normalisation. Documents: operation semantics
+// chapters 10 and 12; hlo-format 4.0.5.
+#pragma once
+
+#include "spec/ops/row_helpers.h"
+
+namespace assay::rows {
+
+constexpr std::vector<OpInfo> ReductionRows() {
+  return {
+      {.opcode = Opcode::kBatchNormGrad,
+       .operands = {5, 5},
+       .types = kF,
+       .attributes = {Required(Attr::kEpsilon), Required(Attr::kFeatureIndex)},
+       .flags = kShapeInferable,
+       .infer = InferBatchNormGrad,
+       .numeric = kOrderContract,
+       .chapter = "12 BatchNormGrad",
+       .summary = "gradients of batch normalisation"},
+      {.opcode = Opcode::kBatchNormInference,
+       .operands = {5, 5},
+       .types = kF,
+       .attributes = {Required(Attr::kEpsilon), Required(Attr::kFeatureIndex)},
+       .flags = kShapeInferable,
+       .infer = InferBatchNormInference,
+       .numeric = kOrderContract,
+       .chapter = "12 BatchNormInference",
+       .summary = "batch normalisation with given mean and variance"},
+      {.opcode = Opcode::kBatchNormTraining,
+       .operands = {3, 3},
+       .types = kF,
+       .attributes = {Required(Attr::kEpsilon), Required(Attr::kFeatureIndex)},
+       .flags = kShapeInferable,
+       .infer = InferBatchNormTraining,
+       .numeric = kOrderContract,
+       .chapter = "12 BatchNormTraining",
+       .summary = "batch normalisation with the batch's mean and variance"},
+      {.opcode = Opcode::kMap,
+       .operands = {1, kAnyNumber},
+       .attributes = {Always(Attr::kDimensions)},
+       .callees = CalleeForm::kToApply,
+       .flags = kShapeInferable,
+       .infer = InferMap,
+       .numeric = kBodyContract,
+       .chapter = "10 Map",
+       .summary = "computation applied to each element"},
+      {.opcode = Opcode::kReduce,
+       .operands = {2, kAnyNumber},
+       .attributes = {Required(Attr::kDimensions)},
+       .callees = CalleeForm::kToApply,
+       .flags = kShapeInferable,
+       .infer = InferReduce,
+       .numeric = kBodyContract,
+       .chapter = "10 Reduce",
+       .summary = "elements along dimensions combined by a computation, initial value leftmost"},
+      {.opcode = Opcode::kReduceWindow,
+       .operands = {2, kAnyNumber},
+       .attributes = {Optional(Attr::kWindow)},
+       .callees = CalleeForm::kToApply,
+       .flags = kShapeInferable | kMixesFloatTypes,
+       .infer = InferReduceWindow,
+       .numeric = kBodyContract,
+       .chapter = "10 ReduceWindow",
+       .summary = "elements of each window combined by a computation"},
+      {.opcode = Opcode::kScan,
+       .operands = {1, kAnyNumber},
+       .attributes = {Required(Attr::kDimension), Required(Attr::kNumCarries),
+                      Optional(Attr::kIsReverse), AsWritten(Attr::kIsAssociative)},
+       .callees = CalleeForm::kToApply,
+       .flags = kShapeInferable,
+       .infer = InferScan,
+       .numeric = kBodyContract,
+       .chapter = "hlo-format 4.0.5 scan",
+       .summary = "running combination along a dimension"},
+  };
+}
+
+}  // namespace assay::rows
