@@ -1,14 +1,15 @@
+// Goldens from case files: the fields of a case become its module, its inputs and what must come
+// out.
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 
 #include "absl/strings/str_split.h"
-#include "absl/strings/strip.h"
 #include "conformance/golden.h"
 #include "conformance/golden_files.h"
 #include "spec/attributes/opcode.h"
+#include "spec/base/case_file.h"
+#include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
 #include "spec/text/reader.h"
 #include "spec/verifier/verifier.h"
@@ -16,86 +17,49 @@
 namespace assay {
 namespace {
 
-bool TakePrefix(std::string_view& line, std::string_view prefix) {
-  if (line.substr(0, prefix.size()) != prefix) return false;
-  line.remove_prefix(prefix.size());
-  while (!line.empty() && line.front() == ' ') line.remove_prefix(1);
-  while (!line.empty() && (line.back() == ' ' || line.back() == '\r')) line.remove_suffix(1);
-  return true;
-}
+constexpr std::string_view kKeys[] = {"op",  "cite",   "compare", "devices", "in",
+                                      "out", "infeed", "outfeed", "error"};
 
-class GoldenParser {
+// Makes one GoldenCase of one block.
+class GoldenReader {
  public:
-  GoldenParser(std::string_view file, std::string_view text) : file_(file), text_(text) {}
+  GoldenReader(std::string_view file, const CaseBlock& block) : file_(file), block_(block) {
+    case_.file = std::string(file);
+    case_.line = block.line;
+    case_.name = block.name;
+    case_.citation = std::string(block.Value("cite"));
+    case_.checklist = block.Words("row");
+  }
 
-  absl::StatusOr<std::vector<GoldenCase>> Parse() {
-    for (absl::string_view piece : absl::StrSplit(ToAbsl(text_), '\n')) {
-      ++line_;
-      absl::Status status = Line(ToStd(piece));
-      if (!status.ok()) return status;
+  absl::StatusOr<GoldenCase> Read() {
+    for (const CaseField& field : block_.fields) {
+      line_ = field.line;
+      ASSAY_RETURN_IF_ERROR(Field(field));
     }
-    absl::Status status = Finish();
-    if (!status.ok()) return status;
-    return std::move(cases_);
+    line_ = block_.line;
+    ASSAY_RETURN_IF_ERROR(EndRow());
+    if (case_.rows.empty()) return Error(StrCat("case ", case_.name, " has no out:"));
+    if (case_.citation.empty()) return Error(StrCat("case ", case_.name, " cites no document"));
+    if (case_.ops.empty()) return Error(StrCat("case ", case_.name, " names no op"));
+    return std::move(case_);
   }
 
  private:
-  absl::Status Error(std::string_view message) const {
-    return absl::InvalidArgumentError(StrCat(file_, ":", line_, ": ", message));
-  }
+  enum class Kind { kIn, kOut, kInfeed, kOutfeed };
 
-  absl::Status Line(std::string_view line) {
-    if (!line.empty() && line.front() == '#') return absl::OkStatus();
-    std::string_view rest = line;
-    if (TakePrefix(rest, "== ")) return Begin(rest);
-    if (!open_) {
-      return line.empty() ? absl::OkStatus() : Error("expected a case: == name");
-    }
-    if (TakePrefix(rest, "op:")) return Ops(rest);
-    if (TakePrefix(rest, "cite:")) {
-      case_.citation = std::string(rest);
-      return absl::OkStatus();
-    }
-    if (TakePrefix(rest, "row:")) {
-      for (absl::string_view id : absl::StrSplit(ToAbsl(rest), ' ', absl::SkipEmpty()))
-        case_.checklist.emplace_back(id.data(), id.size());
-      return absl::OkStatus();
-    }
-    if (TakePrefix(rest, "compare:")) return Comparison(rest);
-    if (TakePrefix(rest, "devices:")) return Devices(rest);
-    for (const ValueLine& kind : kValueLines) {
-      rest = line;
-      if (!TakePrefix(rest, kind.word)) continue;
-      int64_t device = -1;
-      if (TakePrefix(rest, "[")) {
-        auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), device);
-        rest.remove_prefix(static_cast<size_t>(end - rest.data()));
-        if (error != std::errc() || device < 0 || device >= DeviceCount() ||
-            !TakePrefix(rest, "]")) {
-          return Error(StrCat("expected ", kind.word, "[D]: with a device below ", DeviceCount()));
-        }
-      }
-      if (TakePrefix(rest, ":")) return ForDevices(kind, device, rest);
-    }
-    rest = line;
-    if (TakePrefix(rest, "error:")) return RunError(rest);
-    if (case_.module != nullptr && !line.empty()) {
-      return Error("expected in:, out:, infeed:, outfeed:, error: or the next case");
-    }
-    StrAppend(&hlo_, line, "\n");
-    return absl::OkStatus();
-  }
+  absl::Status Error(std::string_view message) const { return CaseError(file_, line_, message); }
 
-  absl::Status Begin(std::string_view name) {
-    absl::Status status = Finish();
-    if (!status.ok()) return status;
-    case_ = GoldenCase();
-    case_.file = std::string(file_);
-    case_.line = line_;
-    case_.name = std::string(name);
-    hlo_.clear();
-    open_ = true;
-    return absl::OkStatus();
+  absl::Status Field(const CaseField& field) {
+    if (!field.text.empty()) return Error(StrCat("expected a value behind ", field.key, ":"));
+    if (field.key == "op") return Ops(field.value);
+    if (field.key == "compare") return Comparison(field.value);
+    if (field.key == "devices") return Devices(field.value);
+    if (field.key == "error") return RunError(field.value);
+    if (field.key == "in") return ForDevices(Kind::kIn, field);
+    if (field.key == "out") return ForDevices(Kind::kOut, field);
+    if (field.key == "infeed") return ForDevices(Kind::kInfeed, field);
+    if (field.key == "outfeed") return ForDevices(Kind::kOutfeed, field);
+    return absl::OkStatus();  // cite, row
   }
 
   absl::Status Ops(std::string_view names) {
@@ -113,7 +77,8 @@ class GoldenParser {
       case_.comparison = GoldenComparison::kBits;
     } else if (words == "exact") {
       case_.comparison = GoldenComparison::kExact;
-    } else if (TakePrefix(words, "ulp ")) {
+    } else if (words.substr(0, 4) == "ulp ") {
+      words.remove_prefix(4);
       case_.comparison = GoldenComparison::kUlp;
       auto [end, error] = std::from_chars(words.data(), words.data() + words.size(), case_.ulps);
       if (error != std::errc() || end != words.data() + words.size()) {
@@ -125,32 +90,19 @@ class GoldenParser {
     return absl::OkStatus();
   }
 
-  // The module ends where the first value begins.
+  // The first value needs the module; it stands above.
   absl::Status NeedModule() {
     if (case_.module != nullptr) return absl::OkStatus();
+    if (block_.text_line > line_) return Error("expected the module before its values");
     ReadOptions options;
     options.file_name = StrCat(file_, ":", case_.name);
-    absl::StatusOr<std::unique_ptr<Module>> module = ReadModule(hlo_, options);
-    if (!module.ok()) return module.status();
-    absl::Status verified = Verify(**module);
+    ASSAY_ASSIGN_OR_RETURN(case_.module, ReadModule(block_.text, options));
+    const absl::Status verified = Verify(*case_.module);
     if (!verified.ok()) return Error(StrCat(case_.name, ": ", ToStd(verified.message())));
-    case_.module = *std::move(module);
-    leaves_.clear();
     ForEachLeaf(case_.module->entry()->root()->shape(),
                 [&](const Shape& leaf, absl::Span<const int64_t>) { leaves_.push_back(leaf); });
     return absl::OkStatus();
   }
-
-  // Lines of values: for one device, or (without a number) for each of them.
-  enum class Kind { kIn, kOut, kInfeed, kOutfeed };
-  struct ValueLine {
-    std::string_view word;
-    Kind kind;
-  };
-  static constexpr ValueLine kValueLines[] = {{"infeed", Kind::kInfeed},
-                                              {"outfeed", Kind::kOutfeed},
-                                              {"in", Kind::kIn},
-                                              {"out", Kind::kOut}};
 
   int64_t DeviceCount() const { return case_.devices.replicas * case_.devices.partitions; }
 
@@ -180,21 +132,20 @@ class GoldenParser {
     });
   }
 
-  absl::Status ForDevices(const ValueLine& line, int64_t device, std::string_view text) {
-    absl::Status status = NeedModule();
-    if (!status.ok()) return status;
-    const bool input = line.kind == Kind::kIn || line.kind == Kind::kInfeed;
-    if (input && RowHasEnded()) {
-      // An input after outputs begins the next row.
-      status = EndRow();
-      if (!status.ok()) return status;
+  // A value for one device, or (without an index) for each of them.
+  absl::Status ForDevices(Kind kind, const CaseField& field) {
+    if (field.index != CaseField::kNoIndex && field.index >= DeviceCount()) {
+      return Error(StrCat("expected ", field.key, "[D]: with a device below ", DeviceCount()));
     }
+    ASSAY_RETURN_IF_ERROR(NeedModule());
+    const bool is_input = kind == Kind::kIn || kind == Kind::kInfeed;
+    // An input after outputs begins the next row.
+    if (is_input && RowHasEnded()) ASSAY_RETURN_IF_ERROR(EndRow());
     row_.resize(static_cast<size_t>(DeviceCount()));
     in_row_ = true;
-    for (int64_t d = 0; d < DeviceCount(); ++d) {
-      if (device >= 0 && d != device) continue;
-      status = AddValue(line.kind, text, row_[d]);
-      if (!status.ok()) return status;
+    for (int64_t device = 0; device < DeviceCount(); ++device) {
+      if (field.index != CaseField::kNoIndex && device != field.index) continue;
+      ASSAY_RETURN_IF_ERROR(AddValue(kind, field.value, row_[device]));
     }
     return absl::OkStatus();
   }
@@ -218,14 +169,13 @@ class GoldenParser {
     }
     // An array with its shape before it.
     const size_t end = std::min(text.find(' '), text.size());
-    absl::StatusOr<Shape> shape = ReadShape(text.substr(0, end));
+    const absl::StatusOr<Shape> shape = ReadShape(text.substr(0, end));
     if (!shape.ok()) return Error(ToStd(shape.status().message()));
     return Value(*shape, text.substr(end), kind == Kind::kInfeed ? to.infeed : to.outfeed);
   }
 
   absl::Status RunError(std::string_view text) {
-    absl::Status status = NeedModule();
-    if (!status.ok()) return status;
+    ASSAY_RETURN_IF_ERROR(NeedModule());
     if (text.empty()) return Error("expected error: part of the message");
     error_ = std::string(text);
     row_.resize(static_cast<size_t>(DeviceCount()));
@@ -270,42 +220,33 @@ class GoldenParser {
     return absl::OkStatus();
   }
 
-  absl::Status Finish() {
-    if (!open_) return absl::OkStatus();
-    absl::Status status = EndRow();
-    if (!status.ok()) return status;
-    if (case_.rows.empty()) return Error(StrCat("case ", case_.name, " has no out:"));
-    if (case_.citation.empty()) return Error(StrCat("case ", case_.name, " cites no document"));
-    if (case_.ops.empty()) return Error(StrCat("case ", case_.name, " names no op"));
-    cases_.push_back(std::move(case_));
-    open_ = false;
-    return absl::OkStatus();
-  }
-
-  std::string_view file_, text_;
+  std::string_view file_;
+  const CaseBlock& block_;
   int64_t line_ = 0;
-  bool open_ = false;
   GoldenCase case_;
-  std::string hlo_;
   std::vector<Shape> leaves_;
   std::vector<OfDevice> row_;  // under way
   std::string error_;
   bool in_row_ = false;
-  std::vector<GoldenCase> cases_;
 };
 
 }  // namespace
 
 absl::StatusOr<std::vector<GoldenCase>> ParseGoldens(std::string_view file, std::string_view text) {
-  return GoldenParser(file, text).Parse();
+  ASSAY_ASSIGN_OR_RETURN(const std::vector<CaseBlock> blocks, ParseCases(file, text, kKeys));
+  std::vector<GoldenCase> cases;
+  for (const CaseBlock& block : blocks) {
+    ASSAY_ASSIGN_OR_RETURN(GoldenCase golden, GoldenReader(file, block).Read());
+    cases.push_back(std::move(golden));
+  }
+  return cases;
 }
 
 absl::StatusOr<std::vector<GoldenCase>> DocumentGoldens() {
   std::vector<GoldenCase> all;
   for (const auto& [name, text] : GoldenFiles()) {
-    absl::StatusOr<std::vector<GoldenCase>> cases = ParseGoldens(name, text);
-    if (!cases.ok()) return cases.status();
-    for (GoldenCase& golden : *cases) all.push_back(std::move(golden));
+    ASSAY_ASSIGN_OR_RETURN(std::vector<GoldenCase> cases, ParseGoldens(name, text));
+    for (GoldenCase& golden : cases) all.push_back(std::move(golden));
   }
   return all;
 }
@@ -320,12 +261,9 @@ absl::StatusOr<std::vector<GoldenCase>> GoldensOfFolder(const std::string& folde
   std::sort(paths.begin(), paths.end());
   std::vector<GoldenCase> all;
   for (const auto& path : paths) {
-    std::ifstream file(path, std::ios::binary);
-    std::ostringstream text;
-    text << file.rdbuf();
-    absl::StatusOr<std::vector<GoldenCase>> cases = ParseGoldens(path.string(), text.str());
-    if (!cases.ok()) return cases.status();
-    for (GoldenCase& golden : *cases) all.push_back(std::move(golden));
+    ASSAY_ASSIGN_OR_RETURN(const std::string text, ReadCaseText(path.string()));
+    ASSAY_ASSIGN_OR_RETURN(std::vector<GoldenCase> cases, ParseGoldens(path.string(), text));
+    for (GoldenCase& golden : cases) all.push_back(std::move(golden));
   }
   return all;
 }

@@ -6,7 +6,7 @@
 
 #include "conformance/golden.h"
 #include "optimized/cpu/cpu_backend.h"
-#include "spec/base/row_table_for_test.h"
+#include "spec/base/case_file_for_test.h"
 
 namespace assay {
 namespace {

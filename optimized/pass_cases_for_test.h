@@ -1,23 +1,24 @@
-// Rewrites as data, in optimized/testdata/passes/*.txt:
+// Rewrites as data: the case files of optimized/testdata/passes (their grammar is that of
+// spec/base/case_file.h). The fields of a case:
 //
-//   == NAME                    a case
 //   row: ID ...                the sentences of the documents that it asserts
 //   pass: NAME ...             run in this order
 //   options: KEY=VALUE ...     of those passes (PassOptions, profile)
 //   log: LINE                  what they must have told, a line each
 //   before:                    the lines of an entry, or a whole module
-//   after:                     the same, or `untouched` instead: a near miss
-//   error: TEXT                instead: they refuse, and the message holds this
+//   after:                     the same; "after: untouched" for a near miss
+//   error: TEXT                instead of after: they refuse, and the message holds this
 #pragma once
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
+#include <memory>
+#include <sstream>
 #include <string>
 #include <vector>
 
 #include "gtest/gtest.h"
-#include "spec/base/row_table_for_test.h"
+#include "spec/base/case_file_for_test.h"
 
 namespace assay {
 
@@ -25,6 +26,8 @@ struct PassCase {
   std::string name, before, after, error;
   std::vector<std::string> passes, options, log;
   bool untouched = false;
+  CaseField after_field;  // of `file`
+  CasesForTest* file = nullptr;
 };
 
 inline std::string AsModule(const std::string& text) {
@@ -32,62 +35,54 @@ inline std::string AsModule(const std::string& text) {
   return "HloModule m\n\nENTRY main {\n" + text + "\n}\n";
 }
 
-inline std::vector<std::string> WordsForTest(const std::string& text) {
-  std::istringstream in(text);
-  return {std::istream_iterator<std::string>(in), std::istream_iterator<std::string>()};
-}
-
-inline void ReadPassCases(const std::string& path, std::vector<PassCase>& cases) {
-  std::ifstream in(path);
-  EXPECT_TRUE(in.good()) << path;
-  std::string* text = nullptr;
-  for (std::string line; std::getline(in, line);) {
-    const auto after = [&](const std::string& key) {
-      return line.rfind(key, 0) == 0 ? line.substr(std::min(key.size() + 1, line.size())) : "";
-    };
-    if (line.rfind("== ", 0) == 0) {
-      cases.push_back({.name = after("==")});
-      text = nullptr;
-    } else if (line.empty() || line[0] == '#' || cases.empty() || line.rfind("row:", 0) == 0) {
-      continue;
-    } else if (line.rfind("pass:", 0) == 0) {
-      cases.back().passes = WordsForTest(after("pass:"));
-    } else if (line.rfind("options:", 0) == 0) {
-      cases.back().options = WordsForTest(after("options:"));
-    } else if (line.rfind("log:", 0) == 0) {
-      cases.back().log.push_back(after("log:"));
-    } else if (line.rfind("error:", 0) == 0) {
-      cases.back().error = after("error:");
-    } else if (line == "before:") {
-      text = &cases.back().before;
-    } else if (line == "after:") {
-      text = &cases.back().after;
-    } else if (line == "untouched") {
-      cases.back().untouched = true;
-      text = nullptr;
-    } else if (text != nullptr) {
-      *text += line + "\n";
-    } else {
-      ADD_FAILURE() << path << ": what is this: " << line;
+// Every case of the folder; the files stay open, so that new texts can be written into them.
+class PassCases {
+ public:
+  PassCases() {
+    const std::string folder = "optimized/testdata/passes/";
+    std::vector<std::string> names;
+    for (const auto& entry : std::filesystem::directory_iterator(TestDataDir() + "/" + folder)) {
+      if (entry.path().extension() == ".txt") names.push_back(entry.path().filename().string());
+    }
+    std::sort(names.begin(), names.end());
+    for (const std::string& name : names) {
+      files_.push_back(std::make_unique<CasesForTest>(
+          folder + name, std::initializer_list<std::string_view>{"pass", "options", "log", "before",
+                                                                 "after", "error"}));
+      for (const CaseBlock& block : files_.back()->blocks()) Add(block, *files_.back());
     }
   }
-}
 
-inline std::vector<PassCase> AllPassCases() {
-  std::vector<std::string> files;
-  for (const auto& entry :
-       std::filesystem::directory_iterator(TestDataDir() + "/optimized/testdata/passes")) {
-    files.push_back(entry.path().string());
+  const std::vector<PassCase>& all() const { return cases_; }
+
+ private:
+  void Add(const CaseBlock& block, CasesForTest& file) {
+    PassCase& one = cases_.emplace_back();
+    one.name = block.name;
+    one.file = &file;
+    one.passes = block.Words("pass");
+    one.options = block.Words("options");
+    one.error = std::string(block.Value("error"));
+    for (const CaseField& field : block.fields) {
+      if (field.key == "log") one.log.push_back(field.value);
+    }
+    if (const CaseField* before = block.Find("before")) one.before = before->text;
+    if (const CaseField* after = block.Find("after")) {
+      one.after_field = *after;
+      one.after = after->text;
+      one.untouched = after->value == "untouched";
+      EXPECT_TRUE(one.untouched || after->value.empty()) << block.name << ": " << after->value;
+    }
+    const bool has_after = block.Find("after") != nullptr;
+    EXPECT_NE(has_after, !one.error.empty()) << block.name << ": needs either after: or error:";
+    EXPECT_TRUE(BlessIsWanted() || !has_after || one.untouched || !one.after.empty())
+        << block.name << ": after: says nothing";
+    EXPECT_FALSE(one.passes.empty() || one.before.empty()) << block.name;
+    EXPECT_TRUE(block.text.empty()) << block.name << ": what is this: " << block.text;
   }
-  std::sort(files.begin(), files.end());
-  std::vector<PassCase> cases;
-  for (const std::string& file : files) ReadPassCases(file, cases);
-  for (const PassCase& c : cases) {
-    const int ends = (c.after.empty() ? 0 : 1) + (c.error.empty() ? 0 : 1) + (c.untouched ? 1 : 0);
-    EXPECT_EQ(ends, 1) << c.name << ": needs one of after:, error: and untouched";
-    EXPECT_FALSE(c.passes.empty() || c.before.empty()) << c.name;
-  }
-  return cases;
-}
+
+  std::vector<std::unique_ptr<CasesForTest>> files_;
+  std::vector<PassCase> cases_;
+};
 
 }  // namespace assay

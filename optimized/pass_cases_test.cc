@@ -8,6 +8,7 @@
 #include "optimized/pipeline/pipeline.h"
 #include "optimized/pipeline/registry.h"
 #include "spec/base/strings.h"
+#include "spec/text/writer.h"
 
 namespace assay {
 namespace {
@@ -63,9 +64,32 @@ uint64_t HashOf(const Module& module) {
   return copy->Hash();
 }
 
+// True if the passes made something else of the case than it says.
+bool HasOtherResult(const PassCase& c, const Module& module, uint64_t before, bool changed) {
+  if (changed == c.untouched) return true;
+  if (c.untouched) return HashOf(module) != before;
+  if (c.after.empty()) return true;
+  const std::unique_ptr<Module> expected = ReadForTest(AsModule(c.after));
+  return expected == nullptr || HashOf(module) != HashOf(*expected);
+}
+
+// Writes the result into the case file if ASSAY_BLESS=1.
+bool BlessResult(const PassCase& c, const Module& module, bool changed) {
+  if (!changed) return false;
+  const bool is_entry =
+      c.before.find("HloModule") == std::string::npos && module.computations().size() == 1;
+  std::string text = module.ToString(WriteOptions::Short());
+  if (is_entry) {
+    text = text.substr(text.find("{\n") + 2);
+    text.resize(text.rfind("\n}"));
+  }
+  return c.file->Bless(c.after_field, text);
+}
+
 TEST(PassCases, DoWhatTheySay) {
+  const PassCases cases;
   std::set<std::string> names, fired, spared;
-  for (const PassCase& c : AllPassCases()) {
+  for (const PassCase& c : cases.all()) {
     SCOPED_TRACE(c.name);
     EXPECT_TRUE(names.insert(c.name).second) << "two cases of one name";
     std::unique_ptr<Module> module = ReadForTest(AsModule(c.before));
@@ -88,6 +112,7 @@ TEST(PassCases, DoWhatTheySay) {
       continue;
     }
     ASSERT_EQ(status, absl::OkStatus());
+    if (HasOtherResult(c, *module, before, changed) && BlessResult(c, *module, changed)) continue;
     EXPECT_EQ(changed, !c.untouched);
     if (c.untouched) {
       EXPECT_EQ(HashOf(*module), before) << module->ToString();

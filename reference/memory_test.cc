@@ -6,15 +6,12 @@
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
-#include <fstream>
 #include <new>
 
-#include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_replace.h"
-#include "absl/strings/str_split.h"
 #include "reference/interpreter/interpreter.h"
-#include "spec/base/row_table_for_test.h"
+#include "spec/base/case_file_for_test.h"
 #include "spec/base/strings.h"
 #include "spec/text/reader.h"
 #include "spec/verifier/verifier.h"
@@ -50,26 +47,6 @@ void operator delete(void* block, size_t) noexcept { operator delete(block); }
 namespace assay::reference {
 namespace {
 
-struct MemoryCase {
-  std::string name, program;
-  double most = 0;
-};
-
-std::vector<MemoryCase> ReadCases() {
-  std::ifstream in(TestDataDir() + "/reference/testdata/memory.txt");
-  std::vector<MemoryCase> cases;
-  for (std::string line; std::getline(in, line);) {
-    if (line.empty() || line[0] == '#') continue;
-    std::vector<std::string> fields = absl::StrSplit(line, absl::MaxSplits('|', 2));
-    EXPECT_EQ(fields.size(), 3u) << line;
-    for (std::string& field : fields) absl::StripAsciiWhitespace(&field);
-    cases.push_back(
-        {fields[0], absl::StrReplaceAll(fields[2], {{"\\n", "\n"}, {"[N]", "[1048576]"}})});
-    EXPECT_TRUE(absl::SimpleAtod(fields[1], &cases.back().most)) << line;
-  }
-  return cases;
-}
-
 constexpr const char* kComputations = R"(
 add { a = f32[] parameter(0)
   b = f32[] parameter(1)
@@ -80,12 +57,14 @@ less { a = f32[] parameter(0)
 )";
 
 TEST(MemoryTest, PeakIsAFewTimesTheLiveValues) {
-  const std::vector<MemoryCase> cases = ReadCases();
-  EXPECT_GE(cases.size(), 15u);
-  for (const MemoryCase& one : cases) {
-    SCOPED_TRACE(one.name);
-    auto module =
-        ReadModule(StrCat("HloModule m\n", kComputations, "ENTRY e {\n", one.program, "\n}\n"));
+  CasesForTest cases("reference/testdata/memory.txt", {"most"});
+  EXPECT_GE(cases.blocks().size(), 15u);
+  for (const CaseBlock& block : cases.blocks()) {
+    SCOPED_TRACE(block.name);
+    double most = 0;
+    ASSERT_TRUE(absl::SimpleAtod(ToAbsl(block.Value("most")), &most));
+    const std::string entry = absl::StrReplaceAll(block.text, {{"[N]", "[1048576]"}});
+    auto module = ReadModule(StrCat("HloModule m\n", kComputations, "ENTRY e {\n", entry, "\n}\n"));
     ASSERT_TRUE(module.ok()) << module.status().message();
     ASSERT_TRUE(Verify(**module).ok()) << Verify(**module);
     std::vector<Literal> inputs;
@@ -107,9 +86,9 @@ TEST(MemoryTest, PeakIsAFewTimesTheLiveValues) {
     ASSERT_TRUE(result.ok()) << result.status();
     values += result->shape().ByteSize();
     const auto peak = static_cast<double>(peak_bytes.load() - before + given);
-    std::printf("%-16s %5.1f MB of values, at most %.2f times that\n", one.name.c_str(),
+    std::printf("%-16s %5.1f MB of values, at most %.2f times that\n", block.name.c_str(),
                 static_cast<double>(values) / (1 << 20), peak / static_cast<double>(values));
-    EXPECT_LE(peak, one.most * static_cast<double>(values));
+    EXPECT_LE(peak, most * static_cast<double>(values));
   }
 }
 

@@ -4,14 +4,13 @@
 
 #include <cmath>
 #include <cstdio>
-#include <fstream>
 
-#include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include "reference/interpreter/interpreter.h"
 #include "reference/testing/legal_evaluator.h"
+#include "spec/base/case_file_for_test.h"
 #include "spec/base/strings.h"
 #include "spec/text/reader.h"
 #include "spec/verifier/verifier.h"
@@ -26,16 +25,13 @@ struct Family {
 };
 
 std::vector<Family> ReadFamilies() {
-  std::ifstream file(std::string(ASSAY_SOURCE_DIR) + "/reference/testdata/tightness.txt");
+  CasesForTest cases("reference/testdata/tightness.txt", {"type", "n", "inputs", "limit"});
   std::vector<Family> families;
-  for (std::string line; std::getline(file, line);) {
-    if (line.empty() || line[0] == '#') continue;
-    std::vector<std::string> fields = absl::StrSplit(line, absl::MaxSplits('|', 5));
-    EXPECT_EQ(fields.size(), 6u) << line;
-    for (std::string& field : fields) absl::StripAsciiWhitespace(&field);
-    Family family{fields[0], fields[1], fields[3], fields[5]};
-    EXPECT_TRUE(absl::SimpleAtoi(fields[2], &family.n)) << line;
-    EXPECT_TRUE(absl::SimpleAtod(fields[4], &family.limit)) << line;
+  for (const CaseBlock& block : cases.blocks()) {
+    Family family{block.name, std::string(block.Value("type")), std::string(block.Value("inputs")),
+                  block.text};
+    EXPECT_TRUE(absl::SimpleAtoi(ToAbsl(block.Value("n")), &family.n)) << block.name;
+    EXPECT_TRUE(absl::SimpleAtod(ToAbsl(block.Value("limit")), &family.limit)) << block.name;
     families.push_back(std::move(family));
   }
   return families;
@@ -56,8 +52,8 @@ std::string TextOf(const Family& family) {
     StrAppend(&text, "  ", name, " = ", vector, " parameter(", number++, ")\n");
   StrAppend(&text, "  zero = ", scalar, " constant(0)\n  one = ", scalar, " constant(1)\n");
   bool is_vector = true;
-  for (absl::string_view step : absl::StrSplit(family.program, ';')) {
-    const std::string line(absl::StripAsciiWhitespace(step));
+  for (absl::string_view step : absl::StrSplit(family.program, '\n', absl::SkipEmpty())) {
+    const std::string line(step);
     is_vector = line.find("= V ") != std::string::npos;
     StrAppend(&text, "  ",
               absl::StrReplaceAll(

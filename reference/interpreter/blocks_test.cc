@@ -3,13 +3,9 @@
 
 #include <gtest/gtest.h>
 
-#include <fstream>
-
-#include "absl/strings/ascii.h"
 #include "absl/strings/str_replace.h"
-#include "absl/strings/str_split.h"
 #include "reference/testing/float_program.h"
-#include "spec/base/row_table_for_test.h"
+#include "spec/base/case_file_for_test.h"
 #include "spec/base/strings.h"
 #include "spec/text/reader.h"
 #include "spec/verifier/verifier.h"
@@ -76,15 +72,12 @@ bool Compare(const Module& module, const std::vector<Literal>& inputs) {
 
 // The programs of testdata/blocks.txt: what is element by element beside float arithmetic.
 TEST(BlocksTest, ProgramsAreTheSame) {
-  std::ifstream in(TestDataDir() + "/reference/testdata/blocks.txt");
-  int cases = 0;
-  for (std::string line; std::getline(in, line);) {
-    if (line.empty() || line[0] == '#') continue;
-    std::vector<std::string> fields = absl::StrSplit(line, absl::MaxSplits('|', 2));
-    ASSERT_EQ(fields.size(), 3u) << line;
-    for (std::string& field : fields) absl::StripAsciiWhitespace(&field);
-    SCOPED_TRACE(fields[0]);
-    const std::string entry = absl::StrReplaceAll(fields[2], {{"\\n", "\n"}, {"[N]", "[10001]"}});
+  CasesForTest cases("reference/testdata/blocks.txt", {"expect"});
+  EXPECT_GE(cases.blocks().size(), 10u);
+  for (const CaseBlock& block : cases.blocks()) {
+    SCOPED_TRACE(block.name);
+    ASSERT_NE(block.Find("expect"), nullptr);
+    const std::string entry = absl::StrReplaceAll(block.text, {{"[N]", "[10001]"}});
     auto module = ReadModule(StrCat("HloModule m\nENTRY e {\n", entry, "\n}\n"));
     ASSERT_TRUE(module.ok()) << module.status().message();
     ASSERT_TRUE(Verify(**module).ok()) << Verify(**module);
@@ -101,10 +94,9 @@ TEST(BlocksTest, ProgramsAreTheSame) {
         if (!IsFloat(type) && !IsComplex(type)) input.SetInteger(k, random.Below(100));
       }
     }
-    EXPECT_EQ(Compare(**module, inputs), fields[1] == "blockwise");
-    ++cases;
+    const bool holds_less = Compare(**module, inputs);
+    cases.ExpectValue(*block.Find("expect"), holds_less ? "blockwise" : "stepwise");
   }
-  EXPECT_GE(cases, 10);
 }
 
 TEST(BlocksTest, RandomProgramsAreTheSame) {

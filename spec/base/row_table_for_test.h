@@ -1,67 +1,40 @@
-// Tests as data: a file with one line per row of the documents' checklist,
-//   ID [ID ...] | what must come out
-// and a function per first ID that does something and says what came out. tools/coverage reads the
-// same files, and bends them to see the test fail.
+// Tests as data: a case file (spec/base/case_file.h) with one case per row of the documents'
+// checklist. Its name is the row, "row:" lists all rows that it asserts, and "expect:" says what a
+// function that is registered under that name must give. tools/coverage reads the same files, and
+// bends them to see the test fail.
 #pragma once
 
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cstdlib>
-#include <fstream>
 #include <functional>
 #include <map>
 #include <set>
 #include <string>
-#include <vector>
 
 #include "gtest/gtest.h"
+#include "spec/base/case_file_for_test.h"
 
 namespace assay {
 
-// Where the data of tests lies: the source tree, or what ASSAY_DATA_DIR says.
-inline std::string TestDataDir() {
-  const char* other = std::getenv("ASSAY_DATA_DIR");
-  return other != nullptr ? other : ASSAY_SOURCE_DIR;
-}
-
-struct RowLine {
-  std::string id;  // the first of the ids
-  std::string expected;
-};
-
-inline std::vector<RowLine> ReadRowTable(const std::string& path) {
-  std::ifstream in(TestDataDir() + "/" + path);
-  EXPECT_TRUE(in.good()) << path;
-  std::vector<RowLine> lines;
-  for (std::string line; std::getline(in, line);) {
-    if (line.empty() || line[0] == '#') continue;
-    const size_t bar = line.find(" | ");
-    if (bar == std::string::npos) {
-      ADD_FAILURE() << path << ": no ' | ' in: " << line;
-      continue;
-    }
-    lines.push_back({line.substr(0, line.find(' ')), line.substr(bar + 3)});
-  }
-  return lines;
-}
-
 using Observations = std::map<std::string, std::function<std::string()>>;
 
-// Every line has its observation and every observation its line; what is seen is what is expected.
+// Every row has its observation and every observation its row; what is seen is what is expected.
 inline void CheckRowTable(const std::string& path, const Observations& observations) {
+  CasesForTest cases(path, {"expect"});
   std::set<std::string> seen;
-  for (const RowLine& line : ReadRowTable(path)) {
-    SCOPED_TRACE(line.id);
-    EXPECT_TRUE(seen.insert(line.id).second) << "two lines";
-    auto at = observations.find(line.id);
-    if (at == observations.end()) {
-      ADD_FAILURE() << "nothing observes this row";
+  for (const CaseBlock& row : cases.blocks()) {
+    SCOPED_TRACE(row.name);
+    seen.insert(row.name);
+    const CaseField* expected = row.Find("expect");
+    const auto at = observations.find(row.name);
+    if (at == observations.end() || expected == nullptr) {
+      ADD_FAILURE() << (expected == nullptr ? "no expect:" : "nothing observes this row");
       continue;
     }
     std::string got = at->second();
     while (!got.empty() && got.back() == ' ') got.pop_back();
-    EXPECT_EQ(got, line.expected);
+    cases.ExpectValue(*expected, got);
   }
   for (const auto& [id, observe] : observations) EXPECT_TRUE(seen.contains(id)) << id;
 }

@@ -1,43 +1,16 @@
 // Data-driven tests of shape rules and verifier: testdata/rejected.txt and testdata/shapes.txt.
-#include <fstream>
-#include <sstream>
 #include <string>
-#include <vector>
 
-#include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "spec/base/row_table_for_test.h"
+#include "spec/base/case_file_for_test.h"
 #include "spec/text/reader.h"
 #include "spec/verifier/verifier.h"
 
 namespace assay {
 namespace {
 
-struct Case {
-  std::string name;
-  std::vector<std::string> expected;
-  std::string text;
-};
-
-std::vector<Case> ReadCases(const std::string& file) {
-  const std::string path = TestDataDir() + "/spec/ops/testdata/" + file;
-  std::ifstream in(path);
-  EXPECT_TRUE(in.good()) << path;
-  std::vector<Case> cases;
-  for (std::string line; std::getline(in, line);) {
-    // "row:" names the rows of the documents' checklist that the case asserts; tools/coverage reads
-    // it.
-    if (line.rfind("#", 0) == 0 || line.rfind("row:", 0) == 0) continue;
-    if (line.rfind("--- ", 0) == 0) {
-      cases.push_back({.name = line.substr(4)});
-    } else if (line.rfind("expect: ", 0) == 0) {
-      cases.back().expected.push_back(line.substr(8));
-    } else if (!cases.empty()) {
-      cases.back().text += line + "\n";
-    }
-  }
-  return cases;
-}
+constexpr char kRejected[] = "spec/ops/testdata/rejected.txt";
+constexpr char kShapes[] = "spec/ops/testdata/shapes.txt";
 
 // Reading and verifying are one step for whoever uses a module; some constraints are already the
 // reader's.
@@ -49,30 +22,32 @@ absl::Status ReadAndVerify(const std::string& text, std::unique_ptr<Module>* mod
 }
 
 TEST(OpCasesTest, RejectedModulesSayWhy) {
-  const std::vector<Case> cases = ReadCases("rejected.txt");
-  ASSERT_GT(cases.size(), 100u);
-  for (const Case& c : cases) {
-    SCOPED_TRACE(c.name);
-    ASSERT_FALSE(c.expected.empty());
+  CasesForTest cases(kRejected, {"expect"});
+  ASSERT_GT(cases.blocks().size(), 100u);
+  for (const CaseBlock& block : cases.blocks()) {
+    SCOPED_TRACE(block.name);
+    ASSERT_NE(block.Find("expect"), nullptr);
     std::unique_ptr<Module> module;
-    const absl::Status status = ReadAndVerify(c.text, &module);
+    const absl::Status status = ReadAndVerify(block.text, &module);
     ASSERT_FALSE(status.ok());
-    for (const std::string& fragment : c.expected) {
-      EXPECT_THAT(std::string(status.message()), ::testing::HasSubstr(fragment));
+    const std::string message(status.message());
+    for (const CaseField& field : block.fields) {
+      if (field.key != "expect" || message.find(field.value) != std::string::npos) continue;
+      cases.ExpectValue(field, message);
     }
   }
 }
 
 TEST(OpCasesTest, ShapesAreInferred) {
-  const std::vector<Case> cases = ReadCases("shapes.txt");
-  ASSERT_GT(cases.size(), 50u);
-  for (const Case& c : cases) {
-    SCOPED_TRACE(c.name);
-    ASSERT_EQ(c.expected.size(), 1u);
+  CasesForTest cases(kShapes, {"expect"});
+  ASSERT_GT(cases.blocks().size(), 50u);
+  for (const CaseBlock& block : cases.blocks()) {
+    SCOPED_TRACE(block.name);
+    ASSERT_NE(block.Find("expect"), nullptr);
     std::unique_ptr<Module> module;
-    const absl::Status status = ReadAndVerify(c.text, &module);
+    const absl::Status status = ReadAndVerify(block.text, &module);
     ASSERT_TRUE(status.ok()) << status;
-    EXPECT_EQ(module->entry()->root()->shape().ToString(), c.expected[0]);
+    cases.ExpectValue(*block.Find("expect"), module->entry()->root()->shape().ToString());
   }
 }
 

@@ -1,6 +1,5 @@
 #include "spec/verifier/broadcasting.h"
 
-#include <fstream>
 #include <string>
 
 #include "absl/strings/numbers.h"
@@ -8,7 +7,8 @@
 #include "absl/strings/str_split.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "spec/base/row_table_for_test.h"
+#include "spec/base/case_file_for_test.h"
+#include "spec/base/strings.h"
 #include "spec/ir/module.h"
 #include "spec/verifier/broadcastable.h"
 #include "spec/verifier/verifier.h"
@@ -16,26 +16,9 @@
 namespace assay {
 namespace {
 
-using Row = std::vector<std::string>;
-
-// Lines of "field | field | ..." without comments, blanks around fields removed.
-std::vector<Row> ReadRows(const std::string& file) {
-  std::ifstream in(TestDataDir() + "/spec/ops/testdata/" + file);
-  EXPECT_TRUE(in.good()) << file;
-  std::vector<Row> rows;
-  for (std::string line; std::getline(in, line);) {
-    if (line.empty() || line[0] == '#' || line.rfind("row:", 0) == 0) continue;
-    Row row;
-    for (absl::string_view field : absl::StrSplit(line, '|'))
-      row.emplace_back(absl::StripAsciiWhitespace(field));
-    rows.push_back(std::move(row));
-  }
-  return rows;
-}
-
-std::vector<int64_t> ParseList(const std::string& text) {
+std::vector<int64_t> ParseList(std::string_view text) {
   std::vector<int64_t> list;
-  for (absl::string_view part : absl::StrSplit(text, ',', absl::SkipEmpty())) {
+  for (absl::string_view part : absl::StrSplit(ToAbsl(text), ',', absl::SkipEmpty())) {
     EXPECT_TRUE(absl::SimpleAtoi(part, &list.emplace_back())) << text;
   }
   return list;
@@ -54,22 +37,25 @@ TraitShape ParseTraitShape(absl::string_view text) {
 }
 
 TEST(BroadcastingTest, TableOfTheDocument) {
-  const std::vector<Row> rows = ReadRows("broadcasting.txt");
-  ASSERT_GE(rows.size(), 20u);
-  for (const Row& row : rows) {
-    SCOPED_TRACE(absl::StrJoin(row, " | "));
-    ASSERT_EQ(row.size(), 4u);
+  CasesForTest rows("spec/ops/testdata/broadcasting.txt",
+                    {"lhs", "rhs", "broadcast_dimensions", "expect"});
+  ASSERT_GE(rows.blocks().size(), 20u);
+  for (const CaseBlock& row : rows.blocks()) {
+    SCOPED_TRACE(row.name);
+    ASSERT_NE(row.Find("expect"), nullptr);
     Module module("m");
     Computation* main = module.AddComputation("main");
-    Instruction* lhs = main->AddParameter(0, Shape::Array(ElementType::kF32, ParseList(row[0])));
-    Instruction* rhs = main->AddParameter(1, Shape::Array(ElementType::kF32, ParseList(row[1])));
-    const auto sum = AddBinary(*main, Opcode::kAdd, lhs, rhs, ParseList(row[2]));
-    if (row[3] == "reject") {
-      EXPECT_FALSE(sum.ok());
-      continue;
-    }
-    ASSERT_TRUE(sum.ok()) << sum.status();
-    EXPECT_EQ((*sum)->shape(), Shape::Array(ElementType::kF32, ParseList(row[3])));
+    const auto parameter = [&](int64_t number, std::string_view key) {
+      return main->AddParameter(number, Shape::Array(ElementType::kF32, ParseList(row.Value(key))));
+    };
+    Instruction* lhs = parameter(0, "lhs");
+    Instruction* rhs = parameter(1, "rhs");
+    const auto sum =
+        AddBinary(*main, Opcode::kAdd, lhs, rhs, ParseList(row.Value("broadcast_dimensions")));
+    rows.ExpectValue(*row.Find("expect"),
+                     sum.ok() ? absl::StrJoin((*sum)->shape().dimensions(), ",") : "reject");
+    if (!sum.ok()) continue;
+    EXPECT_EQ((*sum)->shape().element_type(), ElementType::kF32);
     main->set_root(*sum);
     EXPECT_TRUE(Verify(module).ok()) << Verify(module);
   }
@@ -103,15 +89,16 @@ TEST(BroadcastingTest, RefusesMixedTypesAndOtherOps) {
 }
 
 TEST(BroadcastableTest, TableOfTheDocument) {
-  const std::vector<Row> rows = ReadRows("broadcastable.txt");
-  ASSERT_GE(rows.size(), 28u);
-  for (const Row& row : rows) {
-    SCOPED_TRACE(absl::StrJoin(row, " | "));
-    ASSERT_EQ(row.size(), 3u);
+  CasesForTest rows("spec/ops/testdata/broadcastable.txt", {"operands", "result", "expect"});
+  ASSERT_GE(rows.blocks().size(), 28u);
+  for (const CaseBlock& row : rows.blocks()) {
+    SCOPED_TRACE(row.name);
+    ASSERT_NE(row.Find("expect"), nullptr);
     std::vector<TraitShape> operands;
-    for (absl::string_view text : absl::StrSplit(row[0], ' '))
-      operands.push_back(ParseTraitShape(text));
-    EXPECT_EQ(VerifyBroadcastable(operands, ParseTraitShape(row[1])).ok(), row[2] == "accept");
+    for (const std::string& text : row.Words("operands")) operands.push_back(ParseTraitShape(text));
+    const TraitShape result = ParseTraitShape(ToAbsl(row.Value("result")));
+    rows.ExpectValue(*row.Find("expect"),
+                     VerifyBroadcastable(operands, result).ok() ? "accept" : "reject");
   }
 }
 

@@ -1,11 +1,9 @@
-// call, conditional, while, tuples, and instructions that are there twice.
+// Loops: how often they run, what unrolling, hoisting and planted defects make of them. Rewrites
+// that need no program of their own are data: testdata/passes/control_flow.txt.
 #include "optimized/analysis/while_state.h"
-#include "optimized/passes/control_flow/call_inliner.h"
-#include "optimized/passes/control_flow/conditional_simplifier.h"
 #include "optimized/passes/control_flow/tuple_simplifier.h"
 #include "optimized/passes/control_flow/while_invariant_code_motion.h"
 #include "optimized/passes/control_flow/while_simplifier.h"
-#include "optimized/passes/module/cse.h"
 #include "optimized/passes/pass_testing.h"
 
 namespace assay {
@@ -140,110 +138,6 @@ TEST(WhileInvariantCodeMotion, LeavesWhatChanges) {
   bool changed = false;
   Hoisted("t", changed);
   EXPECT_FALSE(changed);
-}
-
-constexpr char kConditional[] = R"(HloModule m
-  a { x = f32[3] parameter(0)
-      ROOT r = f32[3] negate(x) }
-  b { x = f32[3] parameter(0)
-      ROOT r = f32[3] abs(x) }
-  c { x = f32[3] parameter(0)
-      ROOT r = f32[3] floor(x) }
-  ENTRY main {
-    x = f32[3] parameter(0)
-    i = s32[] INDEX
-    ROOT r = f32[3] conditional(i, x, x, x), branch_computations={a, b, c} })";
-
-std::string Conditional(const std::string& index) {
-  std::string text = kConditional;
-  return text.replace(text.find("INDEX"), 5, index);
-}
-
-TEST(ConditionalSimplifier, ConstantIndexOutOfRangeTakesTheLastBranch) {
-  for (const auto& [index, op] :
-       {std::pair("0", "negate"), {"1", "abs"}, {"2", "floor"}, {"3", "floor"}, {"-1", "floor"}}) {
-    ExpectRewrite<ConditionalSimplifier>(
-        Conditional("constant(" + std::string(index) + ")"),
-        "x = f32[3] parameter(0)\nROOT r = f32[3] " + std::string(op) + "(x)");
-  }
-  ExpectUntouched<ConditionalSimplifier>(Conditional("parameter(1)"));
-}
-
-TEST(ConditionalSimplifier, TinyBranchesBecomeASelect) {
-  const std::string text = R"(HloModule m
-  a { x = f32[3] parameter(0)
-      ROOT r = f32[3] negate(x) }
-  b { x = f32[3] parameter(0)
-      ROOT r = f32[3] abs(x) }
-  ENTRY main {
-    x = f32[3] parameter(0)
-    p = pred[] parameter(1)
-    ROOT r = f32[3] conditional(p, x, x), true_computation=a, false_computation=b })";
-  ExpectRewrite<ConditionalSimplifier>(text, R"(
-    x = f32[3] parameter(0)
-    p = pred[] parameter(1)
-    a = f32[3] negate(x)
-    b = f32[3] abs(x)
-    ROOT r = f32[3] select(p, a, b))");
-}
-
-TEST(CallInliner, NestedCalls) {
-  ExpectRewrite<CallInliner>(R"(HloModule m
-  f { x = s32[] parameter(0)
-      ROOT r = s32[] negate(x) }
-  g { x = s32[] parameter(0)
-      y = s32[] call(x), to_apply=f
-      ROOT r = s32[] multiply(y, x) }
-  ENTRY main {
-    x = s32[] parameter(0)
-    ROOT r = s32[] call(x), to_apply=g })",
-                             R"(
-    x = s32[] parameter(0)
-    n = s32[] negate(x)
-    ROOT r = s32[] multiply(n, x))");
-}
-
-TEST(Cse, CommutedOperandsAndConstants) {
-  ExpectRewrite<CommonSubexpressionElimination>(R"(
-    x = s32[] parameter(0)
-    y = s32[] parameter(1)
-    a = s32[] add(x, y)
-    b = s32[] add(y, x)
-    ROOT r = s32[] subtract(a, b))",
-                                                R"(
-    x = s32[] parameter(0)
-    y = s32[] parameter(1)
-    a = s32[] add(x, y)
-    ROOT r = s32[] subtract(a, a))");
-  ExpectUntouched<CommonSubexpressionElimination>(R"(
-    x = s32[] parameter(0)
-    y = s32[] parameter(1)
-    a = s32[] subtract(x, y)
-    b = s32[] subtract(y, x)
-    ROOT r = s32[] add(a, b))");
-  // Equal numbers, other bits.
-  ExpectUntouched<CommonSubexpressionElimination>(R"(
-    a = f32[] constant(0)
-    b = f32[] constant(-0)
-    ROOT r = (f32[], f32[]) tuple(a, b))");
-}
-
-TEST(TupleSimplifier, ElementsAndTuples) {
-  ExpectRewrite<TupleSimplifier>(R"(
-    x = s32[] parameter(0)
-    y = f32[] parameter(1)
-    t = (s32[], f32[]) tuple(x, y)
-    a = s32[] get-tuple-element(t), index=0
-    ROOT r = s32[] negate(a))",
-                                 R"(
-    x = s32[] parameter(0)
-    y = f32[] parameter(1)
-    ROOT r = s32[] negate(x))");
-  ExpectUntouched<TupleSimplifier>(R"(
-    t = (s32[], s32[]) parameter(0)
-    a = s32[] get-tuple-element(t), index=0
-    b = s32[] get-tuple-element(t), index=1
-    ROOT r = (s32[], s32[]) tuple(b, a))");
 }
 
 }  // namespace
