@@ -1,3 +1,4 @@
+// Which files of a folder are cases, how their arrays are loaded, and drawn arrays.
 #include "conformance/case_files.h"
 
 #include <gmock/gmock.h>

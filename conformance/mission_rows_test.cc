@@ -1,3 +1,4 @@
+// The checklist of the documents is read whole, and its rows belong to the right ops.
 #include "conformance/mission_rows.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// The sections of the page, in the order in which they are read.
 #include "reports/page.h"
 
 #include <algorithm>
