@@ -130,7 +130,8 @@ absl::StatusOr<std::vector<CaseFile>> FindCases(const std::string& path) {
 
 namespace {
 
-// As many devices as `arrays` are numbered for, divided as the module's header says.
+// Counts the devices that `arrays` are numbered for; the module's header says how they divide into
+// replicas and partitions.
 absl::StatusOr<DeviceAssignment> DevicesOf(const Module& module,
                                            const std::map<std::string, Literal>& arrays) {
   DeviceAssignment devices;
