@@ -1,5 +1,5 @@
-# assay_embed(OUT FUNCTION FILES...): writes a C++ source OUT.cc that holds the files' text and defines
-#   const std::vector<std::pair<std::string_view, std::string_view>>& assay::FUNCTION();   // (name, text)
+# assay_embed(OUT FUNCTION FILES...): writes a C++ source OUT that holds the files' text and defines
+#   absl::Span<const Embedded> assay::FUNCTION();   // spec/base/embedded.h; in the order of FILES
 # so that the program needs none of them at run time. Re-runs when a file changes.
 function(assay_embed out function)
   set(rows "")
@@ -19,21 +19,21 @@ function(assay_embed out function)
     if(length EQUAL 0)
       set(literals "\"\"")
     endif()
-    string(APPEND rows "      {\"${name}\", ${literals}},\n")
+    string(APPEND rows "    {\"${name}\", ${literals}},\n")
     set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${path})
   endforeach()
   file(CONFIGURE OUTPUT ${out} @ONLY CONTENT [[
-#include <string_view>
-#include <utility>
-#include <vector>
+#include "absl/types/span.h"
+#include "spec/base/embedded.h"
 
 namespace assay {
+namespace {
+constexpr Embedded kFiles[] = {
+@rows@};
+}  // namespace
 
-const std::vector<std::pair<std::string_view, std::string_view>>& @function@() {
-  static const auto* files = new std::vector<std::pair<std::string_view, std::string_view>>{
-@rows@  };
-  return *files;
-}
+absl::Span<const Embedded> @function@();
+absl::Span<const Embedded> @function@() { return kFiles; }
 
 }  // namespace assay
 ]])

@@ -27,5 +27,5 @@ if(ASSAY_TESTS)
     -DBUILD=${CMAKE_BINARY_DIR} -DSOURCE=${CMAKE_SOURCE_DIR}/cmake/install_test
     -DCOMPILER=${CMAKE_CXX_COMPILER} -DFLAGS=${CMAKE_CXX_FLAGS} -DGENERATOR=${CMAKE_GENERATOR}
     -P ${CMAKE_SOURCE_DIR}/cmake/install_test/run.cmake)
-  set_tests_properties(install_test PROPERTIES TIMEOUT 300)
+  set_tests_properties(install_test PROPERTIES TIMEOUT 300 LABELS slow)
 endif()

@@ -55,9 +55,10 @@ function(assay_library name)
   endif()
 endfunction()
 
-# assay_test(NAME SOURCES... LINK... [ARGS...]): a GoogleTest program registered with CTest.
+# assay_test(NAME SOURCES... LINK... [ARGS...] [TIMEOUT SECONDS] [SLOW]): a GoogleTest program registered with CTest, with
+# the label "unit", or "slow" where it takes more than about five seconds: tools/test --quick leaves those out.
 function(assay_test name)
-  cmake_parse_arguments(ARG "" "TIMEOUT" "SOURCES;LINK;ARGS" ${ARGN})
+  cmake_parse_arguments(ARG "SLOW" "TIMEOUT" "SOURCES;LINK;ARGS" ${ARGN})
   if(NOT ASSAY_TESTS)
     return()
   endif()
@@ -71,6 +72,11 @@ function(assay_test name)
   add_test(NAME ${name} COMMAND ${name} ${ARG_ARGS})
   # Two build folders may be tested at the same time. Workers that crash on purpose die of the signal, sanitizer or not.
   set_tests_properties(${name} PROPERTIES ENVIRONMENT "TEST_TMPDIR=${CMAKE_BINARY_DIR}/tests/tmp;ASAN_OPTIONS=handle_segv=0")
+  set(label unit)
+  if(ARG_SLOW)
+    set(label slow)
+  endif()
+  set_tests_properties(${name} PROPERTIES LABELS ${label})
   if(ARG_TIMEOUT)
     set_tests_properties(${name} PROPERTIES TIMEOUT ${ARG_TIMEOUT})
   endif()

@@ -1,3 +1,4 @@
+// Finds modules in folders and shapes stored arrays as the entry parameters want them.
 #include "conformance/case_files.h"
 
 #include <algorithm>
@@ -8,6 +9,7 @@
 #include <tuple>
 
 #include "conformance/random_literal.h"
+#include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
 #include "spec/types/npz.h"
 
@@ -63,9 +65,8 @@ absl::StatusOr<Literal> TakeLeaves(const Shape& shape, std::string_view prefix,
   if (shape.IsTuple()) {
     std::vector<Literal> elements;
     for (const Shape& element : shape.elements()) {
-      absl::StatusOr<Literal> leaf = TakeLeaves(element, prefix, suffix, arrays, next);
-      if (!leaf.ok()) return leaf.status();
-      elements.push_back(*std::move(leaf));
+      ASSAY_ASSIGN_OR_RETURN(Literal leaf, TakeLeaves(element, prefix, suffix, arrays, next));
+      elements.push_back(std::move(leaf));
     }
     return Literal::Tuple(std::move(elements));
   }
@@ -89,9 +90,8 @@ absl::StatusOr<Literal> DrawLeaves(const Shape& shape, uint64_t seed, uint64_t& 
   if (!shape.IsTuple()) return RandomLiteral(shape, ValueRule::Default(shape), seed, stream++);
   std::vector<Literal> elements;
   for (const Shape& element : shape.elements()) {
-    absl::StatusOr<Literal> leaf = DrawLeaves(element, seed, stream);
-    if (!leaf.ok()) return leaf.status();
-    elements.push_back(*std::move(leaf));
+    ASSAY_ASSIGN_OR_RETURN(Literal leaf, DrawLeaves(element, seed, stream));
+    elements.push_back(std::move(leaf));
   }
   return Literal::Tuple(std::move(elements));
 }
@@ -130,7 +130,8 @@ absl::StatusOr<std::vector<CaseFile>> FindCases(const std::string& path) {
 
 namespace {
 
-// As many devices as `arrays` are numbered for, divided as the module's header says.
+// Counts the devices that `arrays` are numbered for; the module's header says how they divide into
+// replicas and partitions.
 absl::StatusOr<DeviceAssignment> DevicesOf(const Module& module,
                                            const std::map<std::string, Literal>& arrays) {
   DeviceAssignment devices;
@@ -158,13 +159,9 @@ absl::StatusOr<CaseArrays> LoadArrays(const Module& module, const std::string& a
   const Computation& entry = *module.entry();
   std::map<std::string, Literal> arrays;
   if (!arrays_path.empty()) {
-    absl::StatusOr<std::map<std::string, Literal>> read = ReadNpz(arrays_path);
-    if (!read.ok()) return read.status();
-    arrays = *std::move(read);
+    ASSAY_ASSIGN_OR_RETURN(arrays, ReadNpz(arrays_path));
     if (!devices.has_value()) {
-      absl::StatusOr<DeviceAssignment> found = DevicesOf(module, arrays);
-      if (!found.ok()) return found.status();
-      devices = *found;
+      ASSAY_ASSIGN_OR_RETURN(devices, DevicesOf(module, arrays));
     }
   }
   if (!devices.has_value() && arrays_path.empty()) {
@@ -186,11 +183,11 @@ absl::StatusOr<CaseArrays> LoadArrays(const Module& module, const std::string& a
   for (int64_t d = 0; d < count; ++d) {
     int64_t next = 0;
     for (const Instruction* parameter : entry.parameters()) {
-      absl::StatusOr<Literal> literal =
+      ASSAY_ASSIGN_OR_RETURN(
+          Literal literal,
           result.generated ? DrawLeaves(parameter->shape(), seed, stream)
-                           : TakeLeaves(parameter->shape(), "in", StrCat("_d", d), arrays, next);
-      if (!literal.ok()) return literal.status();
-      result.arguments.push_back(*std::move(literal));
+                           : TakeLeaves(parameter->shape(), "in", StrCat("_d", d), arrays, next));
+      result.arguments.push_back(std::move(literal));
     }
   }
   if (arrays.count("out0") == 0 && arrays.count("out0_d0") == 0) return result;
@@ -204,7 +201,7 @@ absl::StatusOr<CaseArrays> LoadArrays(const Module& module, const std::string& a
       if (literal.ok()) result.stored.push_back(*std::move(literal));
     });
   }
-  if (!status.ok()) return status;
+  ASSAY_RETURN_IF_ERROR(status);
   return result;
 }
 

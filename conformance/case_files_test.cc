@@ -1,3 +1,4 @@
+// Which files of a folder are cases, how their arrays are loaded, and drawn arrays.
 #include "conformance/case_files.h"
 
 #include <gmock/gmock.h>
@@ -180,7 +181,7 @@ TEST(RandomLiteral, StaysInItsRange) {
   for (int64_t i = 1; i < 50; ++i) EXPECT_LE(floats->GetDouble(i - 1), floats->GetDouble(i));
 }
 
-// The same on every machine: the values themselves are part of the contract.
+// The values themselves are part of the contract: they are the same on every machine.
 TEST(RandomLiteral, IsAFunctionOfTheSeedAlone) {
   ValueRule rule;
   rule.lo = 0;

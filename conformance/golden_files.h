@@ -1,16 +1,16 @@
-// The suite files that are built into the program (cmake/AssayEmbed.cmake writes the source).
+// The data files of this room that are built into the program.
 #pragma once
 
-#include <string_view>
-#include <utility>
-#include <vector>
+#include "absl/types/span.h"
+#include "spec/base/embedded.h"
 
 namespace assay {
 
-// (file name, text)
-const std::vector<std::pair<std::string_view, std::string_view>>& GoldenFiles();
-// waivers.json alone: modules of the corpus by name, with the proof that the stored answer is
-// wrong.
-const std::vector<std::pair<std::string_view, std::string_view>>& WaiverFiles();
+// The files of conformance/goldens.
+absl::Span<const Embedded> GoldenFiles();
+// waivers.json alone.
+absl::Span<const Embedded> WaiverFiles();
+// mission_rows.tsv alone.
+absl::Span<const Embedded> MissionRowFiles();
 
 }  // namespace assay

@@ -121,7 +121,7 @@ class GoldenReader {
     return absl::OkStatus();
   }
 
-  // What the row under way has for one device.
+  // The values of the row under way that belong to one device.
   struct OfDevice {
     std::vector<Literal> in, out, infeed, outfeed;
   };

@@ -1,3 +1,4 @@
+// The goldens parse and name their ops; comparisons; how a run of a golden ends.
 #include "conformance/golden.h"
 
 #include <gmock/gmock.h>

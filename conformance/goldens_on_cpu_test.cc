@@ -38,7 +38,7 @@ TEST(GoldensOnCpu, PassOrAreListed) {
     ++passed;
     of_several_devices += golden.devices.replicas * golden.devices.partitions > 1 ? 1 : 0;
   }
-  EXPECT_GE(passed, 425);
+  EXPECT_GE(passed, 510);
   EXPECT_GE(of_several_devices, 33);
   EXPECT_TRUE(listed.empty()) << "no golden has the name " << *listed.begin();
 }

@@ -1,3 +1,5 @@
+// Rows of the documents' checklist from their table, and what the ops of a golden have to do with
+// them.
 #include "conformance/mission_rows.h"
 
 #include <algorithm>
@@ -5,9 +7,9 @@
 #include <string>
 #include <utility>
 
-namespace assay {
+#include "conformance/golden_files.h"
 
-const std::vector<std::pair<std::string_view, std::string_view>>& MissionRowFiles();
+namespace assay {
 
 namespace {
 
@@ -74,7 +76,7 @@ std::string_view SubjectOf(const MissionRow& row) {
 
 std::vector<MissionRow> ReadRows() {
   std::vector<MissionRow> rows;
-  std::string_view text = MissionRowFiles().front().second;
+  std::string_view text = MissionRowFiles().front().content;
   bool is_heading = true;
   while (!text.empty()) {
     const std::string_view line = text.substr(0, text.find('\n'));

@@ -17,7 +17,7 @@ struct MissionRow {
 
 const std::vector<MissionRow>& MissionRows();
 
-// Those about one op: what it means, its attributes and overloads, its shapes. A row is found by
+// The rows about one op: its meaning, its attributes and overloads, its shapes. A row is found by
 // its id: kind, name of the op (or its name in the documents), subject. Sentences about all binary
 // or all unary element-wise ops belong to each of them.
 std::vector<const MissionRow*> RowsOfOp(const OpInfo& op);

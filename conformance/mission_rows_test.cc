@@ -1,3 +1,4 @@
+// The checklist of the documents is read whole, and its rows belong to the right ops.
 #include "conformance/mission_rows.h"
 
 #include <gtest/gtest.h>
@@ -36,7 +37,7 @@ TEST(MissionRows, BelongToTheOpTheyName) {
       // By the documents' name for it.
       {"convolution", "shape-conv-batch-group-divisor", "shape-convert"},
       {"maximum", "op-max", "op-map"},
-      // Of all ops of a kind.
+      // Rows about all ops of a kind belong to each op of that kind, and to no other.
       {"add", "shape-binary-same-type", "shape-unary-same-shape"},
       {"negate", "shape-unary-same-shape", "shape-binary-same-type"},
       {"dot", "shape-dot-size-match", "shape-binary-same-type"},

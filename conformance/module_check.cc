@@ -3,10 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
-#include <filesystem>
-#include <fstream>
 
-#include "conformance/golden_files.h"
+#include "conformance/waivers.h"
 #include "spec/base/strings.h"
 #include "spec/files/load_module.h"
 #include "spec/verifier/verifier.h"
@@ -115,26 +113,6 @@ SubjectResult CheckBackend(const Module& module, const CaseArrays& arrays,
   result.compile_seconds = compile_seconds;
   result.run_seconds = seconds;
   return result;
-}
-
-std::string WaiverIn(const nlohmann::json& waivers, const std::string& name) {
-  const bool is_there = waivers.is_object() && waivers.contains(name) && waivers[name].is_string();
-  return is_there ? waivers[name].get<std::string>() : "";
-}
-
-// The proof that the stored answer of this module is wrong; "": there is none. Waivers beside the
-// module come before those that are built in for our own corpus, copies of which lie in many
-// places.
-std::string WaiverOf(const CaseFile& file) {
-  namespace fs = std::filesystem;
-  const fs::path folder = fs::absolute(file.module_path).parent_path();
-  for (const fs::path& place : {folder, folder.parent_path()}) {
-    std::ifstream in(place / "waivers.json");
-    if (!in.good()) continue;
-    const std::string waiver = WaiverIn(nlohmann::json::parse(in, nullptr, false), file.name);
-    if (!waiver.empty()) return waiver;
-  }
-  return WaiverIn(nlohmann::json::parse(WaiverFiles()[0].second, nullptr, false), file.name);
 }
 
 ModuleResult& Ended(ModuleResult& result, CheckStatus status, std::string detail) {

@@ -59,8 +59,8 @@ struct CheckOptions {
 absl::StatusOr<Expectation> ExpectCase(const Module& module, const CaseArrays& arrays,
                                        Oracle& oracle, const CheckOptions& options);
 
-// A stored answer that is proved wrong is listed with the proof, by the module's name, in
-// waivers.json of the module's folder or of the folder above. It then counts as passed.
+// A stored answer that is proved wrong is listed with the proof (conformance/waivers.h). It then
+// counts as passed.
 //
 // `backend` may be nullptr: only the stored answers are judged then. `at` is told, before each
 // step, what is about to be done, so that a caller can say where a child process died.

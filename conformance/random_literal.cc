@@ -1,3 +1,4 @@
+// Arrays from a counter-based generator: the same bits on every machine.
 #include "conformance/random_literal.h"
 
 #include <algorithm>
@@ -6,6 +7,7 @@
 #include <vector>
 
 #include "spec/base/error.h"
+#include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
 
 namespace assay {
@@ -63,9 +65,7 @@ absl::StatusOr<Literal> RandomLiteral(const Shape& shape, const ValueRule& rule,
     return absl::InvalidArgumentError(
         StrCat("the range [", rule.lo, ", ", rule.hi, ") of ", shape.ToString(), " is empty"));
   }
-  absl::StatusOr<Literal> created = Literal::Create(shape);
-  if (!created.ok()) return created;
-  Literal literal = *std::move(created);
+  ASSAY_ASSIGN_OR_RETURN(Literal literal, Literal::Create(shape));
   Uniform uniform(seed, stream);
   // A complex element is its two parts, one after the other.
   const int64_t parts = IsComplex(type) ? 2 : 1;

@@ -1,5 +1,5 @@
 // Arrays drawn from a seed by a rule: the same on every machine. For modules that come without
-// inputs, and for benchmarks. (Campaigns draw theirs with fuzz/generator/inputs.h, which looks for
+// inputs, and for benchmarks. (Campaigns draw theirs with fuzz/generator/values.h, which looks for
 // trouble.)
 #pragma once
 

@@ -3,19 +3,20 @@
 #pragma once
 
 #include <string_view>
-#include <vector>
 
 #include "absl/types/span.h"
+#include "spec/base/embedded.h"
 
 namespace assay {
 
-struct Embedded {
-  std::string_view name;  // of the file, without folder
-  std::string_view content;
-};
-// By name.
 absl::Span<const Embedded> EmbeddedFiles();
+
 // "" if there is none of that name.
-std::string_view EmbeddedFile(std::string_view name);
+inline std::string_view EmbeddedFile(std::string_view name) {
+  for (const Embedded& file : EmbeddedFiles()) {
+    if (file.name == name) return file.content;
+  }
+  return "";
+}
 
 }  // namespace assay

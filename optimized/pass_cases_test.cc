@@ -13,12 +13,12 @@
 namespace assay {
 namespace {
 
-PipelineOptions OptionsOf(const PassCase& c) {
+PipelineOptions OptionsOf(const PassCase& pass_case) {
   PipelineOptions options;
   options.profile = &Profile::Strict();
-  options.passes = c.passes;
+  options.passes = pass_case.passes;
   options.verify_each = true;
-  for (const std::string& option : c.options) {
+  for (const std::string& option : pass_case.options) {
     const size_t at = option.find('=');
     const std::string key = option.substr(0, at), value = option.substr(at + 1);
     if (key == "profile") {
@@ -33,7 +33,7 @@ PipelineOptions OptionsOf(const PassCase& c) {
       options.pass_options.bfloat16 = BFloat16Support::Find(value);
       EXPECT_NE(options.pass_options.bfloat16, nullptr) << value;
     } else {
-      ADD_FAILURE() << c.name << ": option " << key;
+      ADD_FAILURE() << pass_case.name << ": option " << key;
     }
   }
   return options;
@@ -65,38 +65,39 @@ uint64_t HashOf(const Module& module) {
 }
 
 // True if the passes made something else of the case than it says.
-bool HasOtherResult(const PassCase& c, const Module& module, uint64_t before, bool changed) {
-  if (changed == c.untouched) return true;
-  if (c.untouched) return HashOf(module) != before;
-  if (c.after.empty()) return true;
-  const std::unique_ptr<Module> expected = ReadForTest(AsModule(c.after));
+bool HasOtherResult(const PassCase& pass_case, const Module& module, uint64_t before,
+                    bool changed) {
+  if (changed == pass_case.untouched) return true;
+  if (pass_case.untouched) return HashOf(module) != before;
+  if (pass_case.after.empty()) return true;
+  const std::unique_ptr<Module> expected = ReadForTest(AsModule(pass_case.after));
   return expected == nullptr || HashOf(module) != HashOf(*expected);
 }
 
 // Writes the result into the case file if ASSAY_BLESS=1.
-bool BlessResult(const PassCase& c, const Module& module, bool changed) {
+bool BlessResult(const PassCase& pass_case, const Module& module, bool changed) {
   if (!changed) return false;
   const bool is_entry =
-      c.before.find("HloModule") == std::string::npos && module.computations().size() == 1;
+      pass_case.before.find("HloModule") == std::string::npos && module.computations().size() == 1;
   std::string text = module.ToString(WriteOptions::Short());
   if (is_entry) {
     text = text.substr(text.find("{\n") + 2);
     text.resize(text.rfind("\n}"));
   }
-  return c.file->Bless(c.after_field, text);
+  return pass_case.file->Bless(pass_case.after_field, text);
 }
 
 TEST(PassCases, DoWhatTheySay) {
   const PassCases cases;
   std::set<std::string> names, fired, spared;
-  for (const PassCase& c : cases.all()) {
-    SCOPED_TRACE(c.name);
-    EXPECT_TRUE(names.insert(c.name).second) << "two cases of one name";
-    std::unique_ptr<Module> module = ReadForTest(AsModule(c.before));
+  for (const PassCase& pass_case : cases.all()) {
+    SCOPED_TRACE(pass_case.name);
+    EXPECT_TRUE(names.insert(pass_case.name).second) << "two cases of one name";
+    std::unique_ptr<Module> module = ReadForTest(AsModule(pass_case.before));
     ASSERT_NE(module, nullptr);
     const uint64_t before = HashOf(*module);
     const std::string header = HeaderOf(*module);
-    PipelineOptions options = OptionsOf(c);
+    PipelineOptions options = OptionsOf(pass_case);
     std::vector<std::string> log;
     bool changed = false;
     options.pass_options.log = [&](std::string_view line) { log.emplace_back(line); };
@@ -105,32 +106,34 @@ TEST(PassCases, DoWhatTheySay) {
     };
     Gates gates;
     const absl::Status status = Optimize(*module, gates, options);
-    EXPECT_EQ(log, c.log);
-    if (!c.error.empty()) {
+    EXPECT_EQ(log, pass_case.log);
+    if (!pass_case.error.empty()) {
       EXPECT_FALSE(status.ok());
-      EXPECT_NE(status.message().find(c.error), std::string::npos) << status;
+      EXPECT_NE(status.message().find(pass_case.error), std::string::npos) << status;
       continue;
     }
     ASSERT_EQ(status, absl::OkStatus());
-    if (HasOtherResult(c, *module, before, changed) && BlessResult(c, *module, changed)) continue;
-    EXPECT_EQ(changed, !c.untouched);
-    if (c.untouched) {
+    if (HasOtherResult(pass_case, *module, before, changed) &&
+        BlessResult(pass_case, *module, changed))
+      continue;
+    EXPECT_EQ(changed, !pass_case.untouched);
+    if (pass_case.untouched) {
       EXPECT_EQ(HashOf(*module), before) << module->ToString();
       EXPECT_EQ(HeaderOf(*module), header);
-      spared.insert(c.passes[0]);
+      spared.insert(pass_case.passes[0]);
       continue;
     }
-    std::unique_ptr<Module> expected = ReadForTest(AsModule(c.after));
+    std::unique_ptr<Module> expected = ReadForTest(AsModule(pass_case.after));
     ASSERT_NE(expected, nullptr);
     EXPECT_EQ(HashOf(*module), HashOf(*expected)) << "got\n"
                                                   << module->ToString() << "expected\n"
                                                   << expected->ToString();
     EXPECT_EQ(HeaderOf(*module), HeaderOf(*expected));
-    fired.insert(c.passes[0]);
+    fired.insert(pass_case.passes[0]);
 
     // No decision is forced but the required ones: refused, the module still verifies.
     Gates none(0);
-    std::unique_ptr<Module> dull = ReadForTest(AsModule(c.before));
+    std::unique_ptr<Module> dull = ReadForTest(AsModule(pass_case.before));
     options.pass_options.log = nullptr;
     EXPECT_EQ(Optimize(*dull, none, options), absl::OkStatus());
   }

@@ -1,3 +1,4 @@
+// Charts as text of SVG.
 #include "reports/charts.h"
 
 #include <algorithm>

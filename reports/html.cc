@@ -1,3 +1,4 @@
+// Tables, badges and the style sheet of the page.
 #include "reports/html.h"
 
 #include "absl/strings/str_format.h"

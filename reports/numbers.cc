@@ -1,3 +1,4 @@
+// Numbers, percentages, times and plurals as text.
 #include "reports/numbers.h"
 
 #include <cmath>

@@ -1,3 +1,4 @@
+// The sections of the page, in the order in which they are read.
 #include "reports/page.h"
 
 #include <algorithm>
@@ -37,7 +38,7 @@ std::string Word(const Json& json, const char* key) {
   return at != json.end() && at->is_string() ? at->get<std::string>() : "";
 }
 
-// What makes two runs the same measurement, of which only the newest is shown in full.
+// Two runs with the same key measure the same thing; only the newest of them is shown in full.
 std::string KindOf(const RunRow& run) {
   Json json = SummaryOf(run);
   return StrCat(run.verb, "/", run.backend, "/", Word(json, "defect"), "/", Word(json, "suite"));
@@ -107,8 +108,8 @@ std::string VerdictTable(const RunRow& run, const std::vector<std::string>& subj
   return HtmlTable(columns, rows);
 }
 
-// What was not passed: failures each for itself, the rest under one line per status. Subjects that
-// share name and reason share a line.
+// Lists subjects that did not pass: each failure by itself, the rest in one line per status.
+// Subjects that share name and reason share a line.
 std::string Problems(const RunRow& run) {
   std::map<std::string, std::map<std::string, std::string>> by_status;  // status, case, reasons
   for (const CaseRow& row : run.cases) {

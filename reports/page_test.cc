@@ -1,3 +1,4 @@
+// The page of a store with known rows shows them, and text from outside is escaped.
 #include "reports/page.h"
 
 #include <gmock/gmock.h>

@@ -1,3 +1,4 @@
+// Statements and errors of SQLite as values.
 #include "reports/sqlite.h"
 
 #include "spec/base/strings.h"

@@ -1,3 +1,4 @@
+// The schema of the result store, its migrations, and its rows.
 #include "reports/store.h"
 
 #include <sys/utsname.h>
@@ -11,6 +12,7 @@
 
 #include "reports/sqlite.h"
 #include "reports/version.h"
+#include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
 
 namespace assay {
@@ -79,7 +81,7 @@ class Transaction {
 absl::Status AddCases(sqlite3* database, int64_t run, const std::vector<CaseRow>& rows) {
   Statement insert(database, "INSERT INTO cases VALUES(NULL,?,?,?,?,?,?,?,?,?,?,?,?)");
   for (const CaseRow& row : rows) {
-    absl::Status status = insert.Bind(run)
+    ASSAY_RETURN_IF_ERROR(insert.Bind(run)
                               .Bind(row.name)
                               .Bind(row.subject)
                               .Bind(row.status)
@@ -91,8 +93,7 @@ absl::Status AddCases(sqlite3* database, int64_t run, const std::vector<CaseRow>
                               .Bind(row.bound_used)
                               .Bind(row.compile_seconds)
                               .Bind(row.run_seconds)
-                              .Run();
-    if (!status.ok()) return status;
+                              .Run());
   }
   return insert.status();
 }
@@ -104,18 +105,16 @@ absl::Status AddFindings(sqlite3* database, int64_t run, const std::vector<Findi
                     "INSERT INTO findings VALUES(NULL,?,"
                     "(SELECT id FROM buckets WHERE fingerprint=?),?,?,?,?,?)");
   for (const FindingRow& row : rows) {
-    absl::Status status =
-        bucket.Bind(row.fingerprint).Bind(row.title).Bind(row.rule).Bind(run).Run();
-    if (!status.ok()) return status;
-    status = finding.Bind(run)
-                 .Bind(row.fingerprint)
-                 .Bind(row.title)
-                 .Bind(row.kind)
-                 .Bind(row.page)
-                 .Bind(row.case_index)
-                 .Bind(row.instructions)
-                 .Run();
-    if (!status.ok()) return status;
+    ASSAY_RETURN_IF_ERROR(
+        bucket.Bind(row.fingerprint).Bind(row.title).Bind(row.rule).Bind(run).Run());
+    ASSAY_RETURN_IF_ERROR(finding.Bind(run)
+                              .Bind(row.fingerprint)
+                              .Bind(row.title)
+                              .Bind(row.kind)
+                              .Bind(row.page)
+                              .Bind(row.case_index)
+                              .Bind(row.instructions)
+                              .Run());
   }
   return absl::OkStatus();
 }
@@ -123,7 +122,7 @@ absl::Status AddFindings(sqlite3* database, int64_t run, const std::vector<Findi
 absl::Status AddBenchmarks(sqlite3* database, int64_t run, const std::vector<BenchmarkRow>& rows) {
   Statement insert(database, "INSERT INTO benchmarks VALUES(NULL,?,?,?,?,?,?,?,?)");
   for (const BenchmarkRow& row : rows) {
-    absl::Status status = insert.Bind(run)
+    ASSAY_RETURN_IF_ERROR(insert.Bind(run)
                               .Bind(row.name)
                               .Bind(row.metric)
                               .Bind(row.subject)
@@ -131,8 +130,7 @@ absl::Status AddBenchmarks(sqlite3* database, int64_t run, const std::vector<Ben
                               .Bind(row.lower)
                               .Bind(row.upper)
                               .Bind(row.samples)
-                              .Run();
-    if (!status.ok()) return status;
+                              .Run());
   }
   return insert.status();
 }
@@ -176,7 +174,7 @@ absl::Status LoadRows(sqlite3* database, RunRow& run) {
                               benchmarks.Integer(6)});
   }
   for (const Statement* statement : {&cases, &findings, &benchmarks}) {
-    if (!statement->status().ok()) return statement->status();
+    ASSAY_RETURN_IF_ERROR(statement->status());
   }
   return absl::OkStatus();
 }
@@ -235,28 +233,27 @@ Store::~Store() { sqlite3_close(database_); }
 
 absl::Status Store::Migrate() {
   Transaction transaction(database_);
-  if (!transaction.status().ok()) return transaction.status();
+  ASSAY_RETURN_IF_ERROR(transaction.status());
   {
     // Somebody else's database is left as it is.
     Statement query(database_,
                     "SELECT COUNT(*), COALESCE(SUM(name = 'schema_migrations'), 0) "
                     "FROM sqlite_master WHERE type = 'table'");
     const bool is_read = query.Step();
-    if (!query.status().ok()) return query.status();
+    ASSAY_RETURN_IF_ERROR(query.status());
     if (is_read && query.Integer(0) > 0 && query.Integer(1) == 0) {
       return absl::FailedPreconditionError("the database is no result store of Assay");
     }
   }
-  absl::Status status = Execute(database_,
+  ASSAY_RETURN_IF_ERROR(Execute(database_,
                                 "CREATE TABLE IF NOT EXISTS schema_migrations("
                                 "version INTEGER PRIMARY KEY, description TEXT NOT NULL, "
-                                "applied_at TEXT NOT NULL DEFAULT CURRENT_TIMESTAMP)");
-  if (!status.ok()) return status;
+                                "applied_at TEXT NOT NULL DEFAULT CURRENT_TIMESTAMP)"));
   int64_t have = 0;
   {
     Statement query(database_, "SELECT COALESCE(MAX(version), 0) FROM schema_migrations");
     if (query.Step()) have = query.Integer(0);
-    if (!query.status().ok()) return query.status();
+    ASSAY_RETURN_IF_ERROR(query.status());
   }
   if (have > kSchemaVersion) {
     return absl::FailedPreconditionError(StrCat("the result store has schema ", have,
@@ -265,20 +262,18 @@ absl::Status Store::Migrate() {
   }
   for (const Migration& migration : kMigrations) {
     if (migration.version <= have) continue;
-    status = Execute(database_, migration.sql);
-    if (!status.ok()) return status;
+    ASSAY_RETURN_IF_ERROR(Execute(database_, migration.sql));
     Statement note(database_, "INSERT INTO schema_migrations(version, description) VALUES(?,?)");
-    status = note.Bind(int64_t{migration.version}).Bind(migration.description).Run();
-    if (!status.ok()) return status;
+    ASSAY_RETURN_IF_ERROR(note.Bind(int64_t{migration.version}).Bind(migration.description).Run());
   }
   return transaction.Commit();
 }
 
 absl::StatusOr<int64_t> Store::Add(const RunRow& run) {
   Transaction transaction(database_);
-  if (!transaction.status().ok()) return transaction.status();
+  ASSAY_RETURN_IF_ERROR(transaction.status());
   Statement insert(database_, "INSERT INTO runs VALUES(NULL,?,?,?,?,?,?,?,?,?,?,?)");
-  absl::Status status = insert.Bind(run.verb)
+  ASSAY_RETURN_IF_ERROR(insert.Bind(run.verb)
                             .Bind(run.backend)
                             .Bind(run.command)
                             .Bind(run.started_ms)
@@ -289,13 +284,12 @@ absl::StatusOr<int64_t> Store::Add(const RunRow& run) {
                             .Bind(run.version)
                             .Bind(run.commit)
                             .Bind(run.summary)
-                            .Run();
+                            .Run());
   int64_t id = sqlite3_last_insert_rowid(database_);
-  if (status.ok()) status = AddCases(database_, id, run.cases);
-  if (status.ok()) status = AddFindings(database_, id, run.findings);
-  if (status.ok()) status = AddBenchmarks(database_, id, run.benchmarks);
-  if (status.ok()) status = transaction.Commit();
-  if (!status.ok()) return status;
+  ASSAY_RETURN_IF_ERROR(AddCases(database_, id, run.cases));
+  ASSAY_RETURN_IF_ERROR(AddFindings(database_, id, run.findings));
+  ASSAY_RETURN_IF_ERROR(AddBenchmarks(database_, id, run.benchmarks));
+  ASSAY_RETURN_IF_ERROR(transaction.Commit());
   return id;
 }
 
@@ -319,11 +313,10 @@ absl::StatusOr<std::vector<RunRow>> Store::Latest(int64_t limit) {
     run.version = query.Text(9);
     run.commit = query.Text(10);
     run.summary = query.Text(11);
-    absl::Status status = LoadRows(database_, run);
-    if (!status.ok()) return status;
+    ASSAY_RETURN_IF_ERROR(LoadRows(database_, run));
     runs.push_back(std::move(run));
   }
-  if (!query.status().ok()) return query.status();
+  ASSAY_RETURN_IF_ERROR(query.status());
   return runs;
 }
 
@@ -333,7 +326,7 @@ absl::StatusOr<std::vector<std::pair<std::string, int64_t>>> Store::BucketCounts
                   "SELECT b.fingerprint, COUNT(*) FROM findings f JOIN buckets b "
                   "ON b.id = f.bucket_id GROUP BY b.id ORDER BY b.id");
   while (query.Step()) counts.emplace_back(query.Text(0), query.Integer(1));
-  if (!query.status().ok()) return query.status();
+  ASSAY_RETURN_IF_ERROR(query.status());
   return counts;
 }
 

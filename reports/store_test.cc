@@ -1,3 +1,4 @@
+// Rows that are added to a store come back; files of others and of newer programs are refused.
 #include "reports/store.h"
 
 #include <gtest/gtest.h>

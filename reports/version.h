@@ -1,4 +1,4 @@
-// What was built, for reports and --version.
+// Version, commit and build of this program, for reports and --version.
 #pragma once
 
 namespace assay {

@@ -155,7 +155,7 @@ std::vector<Literal> DrawInputs(Program& program, const Computation& entry,
       continue;
     }
     ValueFamily family = exact ? ValueFamily::kExact : program.DrawFamily();
-    inputs.push_back(RandomLiteral(parameter->shape(), family, program.choices()));
+    inputs.push_back(LiteralOfFamily(parameter->shape(), family, program.choices()));
   }
   return inputs;
 }
@@ -176,7 +176,7 @@ Literal RandomOfAnyShape(const Shape& shape, ValueFamily family, Choices& choice
   }
   Shape plain = Shape::Array(shape.element_type(), shape.dimensions());
   bool index = plain.IsScalar() && IsInteger(plain.element_type());
-  return RandomLiteral(plain, index ? ValueFamily::kOrdinary : family, choices);
+  return LiteralOfFamily(plain, index ? ValueFamily::kOrdinary : family, choices);
 }
 
 }  // namespace

@@ -215,9 +215,9 @@ Instruction* Program::Fresh(const Shape& shape, int splat_weight) {
   if (shape.ElementCount() > 256 && !choices_.Percent(5)) {
     if (iota_fits) return SomeIota(shape);
     Shape scalar = Shape::Scalar(shape.element_type());
-    return Splat(Constant(RandomLiteral(scalar, DrawFamily(), choices_)), shape.dimensions());
+    return Splat(Constant(LiteralOfFamily(scalar, DrawFamily(), choices_)), shape.dimensions());
   }
-  return Constant(RandomLiteral(shape, DrawFamily(), choices_));
+  return Constant(LiteralOfFamily(shape, DrawFamily(), choices_));
 }
 
 Instruction* Program::KnownScalar(ElementType type, int64_t value) {

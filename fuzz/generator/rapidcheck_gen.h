@@ -48,7 +48,7 @@ inline rc::Gen<Shape> AnyShape(TypeMask mask = kP | kI | kF, int64_t min_rank = 
 inline rc::Gen<Literal> AnyLiteral(Shape shape) {
   return rc::gen::map(AnyChoices(4), [shape = std::move(shape)](Choices choices) {
     auto family = static_cast<ValueFamily>(choices.Draw(kValueFamilyCount));
-    return RandomLiteral(shape, family, choices);
+    return LiteralOfFamily(shape, family, choices);
   });
 }
 

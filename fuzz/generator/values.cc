@@ -189,7 +189,7 @@ class Filler {
 
 std::string_view Name(ValueFamily family) { return kNames[static_cast<size_t>(family)]; }
 
-Literal RandomLiteral(const Shape& shape, ValueFamily family, Choices& choices) {
+Literal LiteralOfFamily(const Shape& shape, ValueFamily family, Choices& choices) {
   Literal literal(shape);
   Filler(literal, choices.Fork()).Fill(family);
   return literal;

@@ -23,8 +23,8 @@ enum class ValueFamily : uint8_t {
 inline constexpr int kValueFamilyCount = 8;
 std::string_view Name(ValueFamily family);
 
-// Fills a new literal of `shape`, an array of a computed element type.
-Literal RandomLiteral(const Shape& shape, ValueFamily family, Choices& choices);
+// A new literal of `shape`, an array of a computed element type, with values of the family.
+Literal LiteralOfFamily(const Shape& shape, ValueFamily family, Choices& choices);
 
 // One code of `type` that is an edge of it: zeros, ones, subnormals, largest values, infinities,
 // NaNs; integer limits and powers of two.

@@ -42,7 +42,7 @@ Instruction* Partner(Program& program, Instruction* x, int same_weight = 10) {
     scalar = program.ScalarConstant(type, choices.Pick<int64_t>({0, 1, 2, -1, 3, 4}));
   } else {
     Shape shape = Shape::Scalar(type);
-    scalar = program.Constant(RandomLiteral(shape, program.DrawFamily(), choices));
+    scalar = program.Constant(LiteralOfFamily(shape, program.DrawFamily(), choices));
   }
   if (x->shape().rank() == 0) return scalar;
   return program.Splat(scalar, x->shape().dimensions());

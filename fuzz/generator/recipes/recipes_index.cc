@@ -363,7 +363,7 @@ Instruction* BuildSource(Program& program, Opcode opcode) {
   }
   if (opcode == Opcode::kParameter && program.scope().entry) return program.Parameter(shape);
   if (shape.ElementCount() > 256) return program.Fresh(shape);
-  return program.Constant(RandomLiteral(shape, program.DrawFamily(), program.choices()));
+  return program.Constant(LiteralOfFamily(shape, program.DrawFamily(), program.choices()));
 }
 
 Instruction* BuildTuple(Program& program, Opcode) {

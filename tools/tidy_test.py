@@ -1,0 +1,128 @@
+"""Every rule of tools/tidy on a small tree that breaks it, and on one that does not.
+
+Run by ctest as `tools/tidy --self-test`. A case has files and the findings that they must give, as
+"PATH:LINE RULE"; a rule that finds nothing where it should is an error here.
+"""
+import os, shutil, subprocess, tempfile
+
+HEAD = '// A file.\n'
+LONG = 'void Long() {\n' + '  Call();\n' * 68 + '}\n'
+ROOMS = '''# House
+
+```rooms
+base/             the ground floor              (uses: -)
+  low/            below
+  left/, right/   beside each other
+  high/           above
+tower/            another house                 (uses: base; tests: shed)
+shed/             tools                         (uses: all)
+  ./              what all tools use
+  saw/            cuts
+```
+'''
+# name, rules, files, findings
+CASES = [
+    ('columns', 'columns', {'a.cc': HEAD + 'int x = 1;' + ' ' * 91 + '\n' + 'int y = 1;' + ' ' * 90 + '\n'}, ['a.cc:2 columns']),
+    ('a long address and a raw string are no code', 'columns',
+     {'a.cc': HEAD + '// https://' + 'a' * 120 + '\nauto t = R"(\n' + 'b' * 120 + '\n)";\n'}, []),
+    ('head', 'head', {'a.cc': '#include "a.h"\n', 'a.h': HEAD, 'b.h': '\n' + HEAD}, ['a.cc:1 head', 'b.h:1 head']),
+    ('length', 'length', {'a.cc': HEAD + LONG + LONG.replace('  Call();\n', '', 1)}, []),
+    ('a function of 72 lines', 'length', {'a.cc': HEAD + LONG.replace('  Call();\n', '  Call();\n  Call();\n', 2)}, ['a.cc:2 length']),
+    ('a method in a class in a namespace', 'length',
+     {'a.h': HEAD + 'namespace n {\nclass A {\n ' + LONG.replace('  Call();\n', '  Call();\n  if (x) {}\n') + '};\n}\n'}, ['a.h:4 length']),
+    ('a table at namespace level is no function', 'length',
+     {'a.cc': HEAD + 'constexpr Row kRows[] = {\n' + '    {F(1), 2},\n' * 90 + '};\nvoid Short() {}\n'}, []),
+    ('braces in strings, characters and comments', 'length',
+     {'a.cc': HEAD + 'void F() {\n  Call("{", \'{\', R"({{)");  // {\n}\n' + LONG}, []),
+    ('an exempt table', 'length', {'a.cc': HEAD + LONG.replace('  Call();\n', '  Call();\n  Call();\n', 2),
+                                   'tools/tidy.list': '# exemptions\nlength a.cc:Long a table of calls\n'}, []),
+    ('an exemption without a reason', 'length', {'tools/tidy.list': 'length a.cc\n'}, ['tools/tidy.list:1 list']),
+    ('parameters', 'parameters',
+     {'a.h': HEAD + 'int Six(int a, int b, int c, int d, int e, std::map<int, int> f);\n'
+             'int Seven(int a, int b, int c,\n          int d, int e, int f, int g);\n'
+             'struct S {\n  S(int a, int b, int c, int d, int e, int f, int g) : a_{a} {}\n};\n'
+             'std::function<int(int, int, int, int, int, int, int)> Maker(int a);\n'},
+     ['a.h:3 parameters', 'a.h:6 parameters']),
+    ('letters', 'letters',
+     {'a.h': HEAD + 'void F(const Module& m, int i);\nbool Less(const Row& a, const Row& b);\n'
+             'template <typename T>\nT Add(const T& x);\nvoid G(Module& module, std::vector<Row>* r) {}\n'},
+     ['a.h:2 letters']),
+    ('names', 'names',
+     {'a.h': HEAD + 'struct bad_type {};\nconstexpr int width = 3;\nconstexpr int kHeight = 3;\n#define MAX 3\n#define ASSAY_MIN 3\n'
+             'class Good {\n public:\n  int Size() const { return size_; }\n\n private:\n  int size_ = 0;\n  std::string name;\n'
+             '  static constexpr int kMost = 1;\n};\nstruct Row {\n  int size = 0;\n};\n'},
+     ['a.h:2 names', 'a.h:3 names', 'a.h:5 names', 'a.h:13 names']),
+    ('folders', 'folders', {**{f'full/a{i}.cc': HEAD for i in range(26)}, **{f'fits/a{i}.cc': HEAD for i in range(25)}},
+     ['full:1 folders']),
+    ('clock', 'clock', {'a.cc': HEAD + 'double Now() { return 1; }\n', 'spec/process/clock.h': HEAD + 'double Now() {\n}\n'},
+     ['a.cc:2 clock']),
+    ('one clock', 'clock', {'a.cc': HEAD + 'double Now() { return 1; }\ndouble x = Now();\n'}, []),
+    ('dangling', 'dangling',
+     {'spec/a.h': HEAD + '// See spec/b.h, spec/gone.h, testdata/x.txt and testdata/*.tsv; NAME/FILE.h is a placeholder.\n'
+                  'const char* f = "spec/no.h";  // as `assay run` and `assay walk` do\n',
+      'spec/b.h': HEAD, 'spec/testdata/x.txt': '', 'tools/assay/verbs/cmd_run.cc': HEAD,
+      'README.md': 'Look into `spec/b.h` and `docs/missing.md`.\n'},
+     ['spec/a.h:2 dangling', 'spec/a.h:2 dangling', 'spec/a.h:3 dangling', 'README.md:1 dangling']),
+    ('rooms', 'rooms',
+     {'ARCHITECTURE.md': ROOMS,
+      'base/low/a.h': HEAD + '#include "base/high/a.h"\n#include "base/low/b.h"\n', 'base/low/b.h': HEAD,
+      'base/left/a.h': HEAD + '#include "base/right/a.h"\n#include "base/low/a.h"\n', 'base/right/a.h': HEAD,
+      'base/high/a.h': HEAD + '#include "base/left/a.h"\n',
+      'base/high/a_test.cc': HEAD + '#include "tower/a.h"\n', 'base/low/a_test.cc': HEAD + '#include "base/high/a.h"\n',
+      'tower/a.h': HEAD + '#include "base/high/a.h"\n#include "shed/x.h"\n', 'tower/a_test.cc': HEAD + '#include "shed/x.h"\n',
+      'shed/x.h': HEAD + '#include "tower/a.h"\n#include "shed/saw/s.h"\n', 'shed/saw/s.h': HEAD + '#include "shed/x.h"\n',
+      'cellar/a.h': HEAD},
+     ['base/low/a.h:2 rooms', 'base/left/a.h:2 rooms', 'base/high/a_test.cc:2 rooms', 'tower/a.h:3 rooms', 'shed/x.h:3 rooms',
+      'cellar:1 rooms']),
+    ('rooms without a tree', 'rooms', {'ARCHITECTURE.md': 'no tree\n'}, ['ARCHITECTURE.md:1 rooms']),
+    ('a room that does not exist', 'rooms', {'ARCHITECTURE.md': '```rooms\nbase/   ground  (uses: -)\n```\n'}, ['ARCHITECTURE.md:1 rooms']),
+]
+SUBJECTS = [
+    ('area: what was done', '', 0),
+    ('area: ' + 'x' * 66, '', 0),
+    ('area: ' + 'x' * 67, '', 1),
+    ('wip', '', 1),
+    ('tmp: things', '', 1),
+    ('area: one thing, and another', '', 1),
+    ('area: one thing, and another', 'Because.', 0),
+]
+
+
+def write(root, files):
+    for path, text in files.items():
+        full = os.path.join(root, path)
+        os.makedirs(os.path.dirname(full), exist_ok=True)
+        with open(full, 'w', encoding='utf-8') as file:
+            file.write(text)
+
+
+def run(tidy):
+    failures, rules = [], set()
+    for name, rule, files, expected in CASES:
+        with tempfile.TemporaryDirectory(prefix='assay-tidy-') as root:
+            write(root, files)
+            found = [f'{f.path}:{f.line} {f.rule}' for f in tidy.check(tidy.Tree(root), rule.split(','))]
+        rules.add(rule)
+        if sorted(found) != sorted(expected):
+            failures.append(f'{name}: found {sorted(found)}, expected {sorted(expected)}')
+    for subject, body, errors in SUBJECTS:
+        found = list(tidy.subject_errors(subject, body))
+        if len(found) != errors:
+            failures.append(f'subject {subject!r}: found {found}, expected {errors}')
+    rules.add('commits')
+    if shutil.which('clang-format-22'):
+        with tempfile.TemporaryDirectory(prefix='assay-tidy-') as root:
+            write(root, {'.clang-format': 'BasedOnStyle: Google\n', 'a.cc': HEAD + 'int  x ;\n', 'b.cc': HEAD + 'int x;\n'})
+            found = [f.path for f in tidy.check(tidy.Tree(root), ['format'])]
+            if found != ['a.cc']:
+                failures.append(f'format: found {found}')
+    rules.add('format')
+    with tempfile.TemporaryDirectory(prefix='assay-tidy-') as root:
+        write(root, {'a.cc': '// What this is.\nint x;\n\n// A sentence says it.\n// Of two lines.\n'})
+        if dict(tidy.fragments(tidy.Tree(root))) != {'a.cc': 1}:
+            failures.append('fragments: expected one in a.cc')
+    failures += [f'no case breaks the rule {rule}' for rule in tidy.RULES if rule not in rules]
+    for failure in failures:
+        print(failure)
+    print(f'{len(CASES) + len(SUBJECTS) + 2} cases, {len(failures)} failed')
+    return 1 if failures else 0
