@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "reference/bounds/range.h"
-#include "reference/ops/linear_algebra/linear_algebra.h"
+#include "reference/values/matrix.h"
 
 namespace assay::reference {
 

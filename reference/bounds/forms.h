@@ -12,8 +12,8 @@
 #include <atomic>
 #include <memory>
 
-#include "reference/ops/contraction/products.h"
-#include "reference/ops/reduction/fold.h"
+#include "reference/values/fold_terms.h"
+#include "reference/values/product_sums.h"
 
 namespace assay::reference {
 

@@ -2,11 +2,12 @@
 // off by no more than their own uncertainty and the residual which the contract grants (operation
 // semantics chapter 11, class RESID): whatever the order of the additions and the blocking. From
 // that a radius for each element follows by perturbation theory.
+#include "reference/bounds/linear_algebra.h"
+
 #include <algorithm>
 
 #include "reference/bounds/components.h"
 #include "reference/bounds/elements.h"
-#include "reference/ops/linear_algebra/linear_algebra.h"
 
 namespace assay::reference {
 namespace {

@@ -1,5 +1,4 @@
-// The bound of sums of products in any order, each product rounded or not.
-#include "reference/ops/contraction/products.h"
+#include "reference/bounds/products.h"
 
 #include "reference/bounds/binary.h"
 #include "reference/bounds/components.h"

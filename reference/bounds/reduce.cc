@@ -1,8 +1,9 @@
-// Bounds of folds with recognised combiners.
+#include "reference/bounds/reduce.h"
+
 #include "reference/bounds/binary.h"
 #include "reference/bounds/forms.h"
 #include "reference/bounds/sum.h"
-#include "reference/ops/reduction/fold.h"
+#include "reference/values/combiner.h"
 
 namespace assay::reference {
 namespace {
@@ -133,10 +134,11 @@ void BoundCodes(const Terms& terms, Array& result) {
 
 }  // namespace
 
-void BoundRecognisedFold(const Freedoms& freedoms, Opcode combiner, const Array& input,
-                         const Array& init, const FoldTerms& lists, FoldRules rules,
-                         Array& result) {
-  const Terms terms{freedoms, input, init, lists};
+void BoundRecognisedFold(const OpContext& op, const RecognisedFold& fold, Array& result) {
+  const Freedoms& freedoms = op.freedoms;
+  const Opcode combiner = fold.combiner;
+  const FoldRules rules = fold.rules;
+  const Terms terms{freedoms, fold.input, fold.init, fold.terms};
   DispatchComputed(result.literal.element_type(), [&](auto tag) {
     using T = typename decltype(tag)::type;
     if constexpr (kIsReal<T>) {
@@ -149,7 +151,7 @@ void BoundRecognisedFold(const Freedoms& freedoms, Opcode combiner, const Array&
         if (combiner == Opcode::kMultiply) BoundProduct<T, A>(terms, result);
       }
       if (combiner == Opcode::kAdd && !rules.stepwise)
-        NarrowFold(freedoms, input, init, lists, result);
+        NarrowFold(freedoms, fold.input, fold.init, fold.terms, result);
       if (combiner == Opcode::kMaximum) BoundExtremum<MaximumBound, T>(terms, result);
       if (combiner == Opcode::kMinimum) BoundExtremum<MinimumBound, T>(terms, result);
     } else {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "reference/values/leaves.h"
 #include "spec/base/error.h"
 #include "spec/base/strings.h"
 
@@ -94,8 +95,7 @@ absl::Status CheckSignature(const OpContext& op, std::string_view signature) {
   const size_t arrow = signature.find('>');
   const std::vector<std::string_view> operands = Split(signature.substr(0, arrow));
   const std::vector<std::string_view> results = Split(signature.substr(arrow + 1));
-  const std::vector<Shape> shapes =
-      op.shape.IsTuple() ? op.shape.elements() : std::vector<Shape>{op.shape};
+  const absl::Span<const Shape> shapes = LeavesOf(op.shape);
   bool fits = op.operands.size() == operands.size() && shapes.size() == results.size() &&
               !op.operands[0]->IsTuple();
   if (fits) {

@@ -1,14 +1,15 @@
 #include "reference/custom_calls/custom_call.h"
 
 #include <algorithm>
-#include <charconv>
 #include <map>
 #include <mutex>
 #include <numeric>
 
 #include "reference/bounds/elements.h"
+#include "reference/custom_calls/call_options.h"
 #include "reference/custom_calls/call_signature.h"
 #include "spec/base/error.h"
+#include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
 
 namespace assay::reference {
@@ -27,7 +28,8 @@ const std::string& Target(const OpContext& op) {
   return op.instruction.attributes().String(Attr::kCustomCallTarget);
 }
 
-// Annotations: the operand, whatever the device, the sharding or the layout.
+// Annotations that say something about device, sharding or layout and have the value of the
+// operand.
 absl::StatusOr<Value> ApplyIdentity(Interpreter&, const OpContext& op) {
   if (op.operands.size() != 1 || !Compatible(op.instruction.operand(0)->shape(), op.shape)) {
     return MakeError(ErrorClass::kUnsupported,
@@ -60,9 +62,7 @@ absl::StatusOr<Value> ApplyTopK(Interpreter& interpreter, const OpContext& op) {
   const Array& operand = op.array(0);
   const int64_t size = operand.literal.shape().dimensions().back();
   const int64_t k = op.shape.elements()[0].dimensions().back();
-  if (absl::Status status = interpreter.budget().Take(operand.literal.element_count());
-      !status.ok())
-    return status;
+  ASSAY_RETURN_IF_ERROR(interpreter.budget().Take(operand.literal.element_count()));
   Array values{Literal(op.shape.elements()[0])}, indices{Literal(op.shape.elements()[1])};
   const int64_t rows = size == 0 ? 0 : operand.literal.element_count() / size;
   const FloatFormat& format = Format(operand.literal.element_type());
@@ -89,7 +89,7 @@ absl::StatusOr<Value> ApplyTopK(Interpreter& interpreter, const OpContext& op) {
                        MakeValue(std::move(indices), interpreter.memory())});
 }
 
-// Targets of which any shapes may come.
+// Targets that check their shapes themselves.
 struct PlainTarget {
   std::string_view name;
   ApplyFn apply;
@@ -130,7 +130,7 @@ const CustomCallTarget* FindMatrixTarget(std::string_view target, bool* typed) {
   return nullptr;
 }
 
-// A value as C code sees it: `pointers` keeps the arrays of pointers alive.
+// The address at which C code finds the value; `pointers` keeps the arrays of pointers alive.
 void* PointerTo(Literal& literal, std::vector<std::unique_ptr<std::vector<void*>>>& pointers) {
   if (!literal.shape().IsTuple()) return literal.bytes().data();
   auto elements = std::make_unique<std::vector<void*>>();
@@ -156,10 +156,9 @@ absl::StatusOr<Value> CallUserFunction(Interpreter& interpreter, const OpContext
   }
   std::vector<const void*> in;
   for (Literal& operand : operands) in.push_back(PointerTo(operand, pointers));
-  absl::StatusOr<Literal> result = Literal::Create(op.shape);
-  if (!result.ok()) return result.status();
-  function(PointerTo(*result, pointers), in.data());
-  const Value value = MakeValue(*result, interpreter.memory());
+  ASSAY_ASSIGN_OR_RETURN(Literal result, Literal::Create(op.shape));
+  function(PointerTo(result, pointers), in.data());
+  const Value value = MakeValue(result, interpreter.memory());
   return certain ? value : Undecided(value, interpreter.memory());
 }
 
@@ -197,32 +196,13 @@ Value Undecided(const Value& value, MemoryMeter& meter) {
   return MakeValue(std::move(array), meter);
 }
 
-namespace {
-
-// What follows `key = ` in the typed attributes.
-std::optional<std::string_view> FindOption(const OpContext& op, std::string_view key) {
-  const std::string_view config = op.instruction.attributes().String(Attr::kBackendConfig);
-  const std::string start = StrCat(key, " = ");
-  for (size_t at = config.find(start); at != std::string_view::npos;
-       at = config.find(start, at + 1)) {
-    const bool whole_word = at == 0 || config[at - 1] == '{' || config[at - 1] == ' ';
-    if (whole_word) return config.substr(at + start.size());
-  }
-  return std::nullopt;
-}
-
-}  // namespace
-
 absl::StatusOr<Value> ApplyTypedCall(Interpreter& interpreter, const OpContext& op,
                                      const CustomCallTarget& target) {
   const bool is_complex =
       !op.operands.empty() && !op.operands[0]->IsTuple() && IsComplex(op.literal(0).element_type());
-  if (absl::Status status = CheckSignature(op, is_complex && !target.complex_signature.empty()
-                                                   ? target.complex_signature
-                                                   : target.signature);
-      !status.ok()) {
-    return status;
-  }
+  ASSAY_RETURN_IF_ERROR(CheckSignature(op, is_complex && !target.complex_signature.empty()
+                                               ? target.complex_signature
+                                               : target.signature));
   for (std::string_view rest = target.options; !rest.empty();) {
     const std::string_view option = rest.substr(0, rest.find(' '));
     rest.remove_prefix(std::min(option.size() + 1, rest.size()));
@@ -233,23 +213,6 @@ absl::StatusOr<Value> ApplyTypedCall(Interpreter& interpreter, const OpContext& 
     }
   }
   return target.apply(interpreter, op);
-}
-
-std::optional<int64_t> ConfigInteger(const OpContext& op, std::string_view key) {
-  const std::optional<std::string_view> text = FindOption(op, key);
-  if (!text.has_value()) return std::nullopt;
-  int64_t value = 0;
-  const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), value);
-  if (error != std::errc() || end == text->data()) return std::nullopt;
-  return value;
-}
-
-bool HasOption(const OpContext& op, std::string_view key, char letter) {
-  return ConfigInteger(op, key).value_or(0) == letter;
-}
-
-bool HasFlag(const OpContext& op, std::string_view key) {
-  return FindOption(op, key).value_or("").starts_with("true");
 }
 
 absl::Span<const OpEvaluation> CustomCallEvaluations() {

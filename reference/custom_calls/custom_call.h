@@ -3,7 +3,6 @@
 // 14, CustomCall.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <string_view>
 
@@ -26,21 +25,15 @@ absl::Span<const CustomCallTarget> ReflectorTargets();
 absl::Span<const CustomCallTarget> EigenvalueTargets();
 absl::Span<const CustomCallTarget> SchurTargets();
 
-// unsupported, unless the shapes are those of the target.
+// The result of a call by the typed interface, or by the one before it. unsupported: shapes that
+// are not those of the target, options that are missing.
 absl::StatusOr<Value> ApplyTypedCall(Interpreter& interpreter, const OpContext& op,
                                      const CustomCallTarget& target);
 absl::StatusOr<Value> ApplyLegacyCall(Interpreter& interpreter, const OpContext& op,
                                       const CustomCallTarget& typed);
 
-// The same value, of which nothing is known.
+// A value with the plain elements of `value`, all of them undecided.
 Value Undecided(const Value& value, MemoryMeter& meter);
-
-// The number behind `key = ` in the call's typed attributes; nothing if there is none.
-std::optional<int64_t> ConfigInteger(const OpContext& op, std::string_view key);
-// Whether the one-character option `key` is `letter`, as in LAPACK's arguments.
-bool HasOption(const OpContext& op, std::string_view key, char letter);
-// Whether the flag `key` is true.
-bool HasFlag(const OpContext& op, std::string_view key);
 
 }  // namespace assay::reference
 

@@ -4,10 +4,31 @@
 #include <algorithm>
 #include <numeric>
 
+#include "reference/custom_calls/call_options.h"
 #include "reference/custom_calls/matrix_ops.h"
+#include "spec/base/status_macros.h"
 
 namespace assay::reference {
 namespace {
+
+// The positions of the results of a Hermitian eigenvalue problem; XLA's Eigh has no info.
+enum HermitianResult : int64_t { kEigenvectors, kEigenvalues, kHermitianInfo };
+// The positions of the results of a singular value decomposition.
+enum SingularResult : int64_t {
+  kOverwritten,
+  kSingularValues,
+  kLeftVectors,
+  kRightVectors,
+  kSingularInfo
+};
+// The parts of the property of singular vectors.
+enum SingularPart : int64_t { kLeftPart, kRightPart };
+
+// Rotations of rows and columns go on until |a(p, q)| <= c sqrt(|a(p, p) a(q, q)|) for all pairs,
+// the stopping test of Demmel and Veselic (Jacobi's method is more accurate than QR, SIAM J. Matrix
+// Anal. Appl. 13, 1992). With c a quarter of epsilon of the wide type, what is left moves no
+// eigenvalue by as much as an ulp of it.
+constexpr double kJacobiStop = 0.25;
 
 // a becomes diagonal, the columns of v its eigenvectors.
 template <typename S>
@@ -20,7 +41,7 @@ void DiagonalizeHermitian(Matrix<S>& a, Matrix<S>& v) {
     for (int64_t p = 0; p < n; ++p) {
       for (int64_t q = p + 1; q < n; ++q) {
         const W scale = std::sqrt(std::abs(a(p, p)) * std::abs(a(q, q)));
-        if (!(std::abs(a(p, q)) > scale * std::numeric_limits<W>::epsilon() * W{0.25}) ||
+        if (!(std::abs(a(p, q)) > scale * std::numeric_limits<W>::epsilon() * W{kJacobiStop}) ||
             std::abs(a(p, q)) < std::numeric_limits<W>::min())
           continue;
         const Rotation<S> rotation(RealPart(a(p, p)), RealPart(a(q, q)), a(p, q));
@@ -51,7 +72,7 @@ void CompleteBasis(Matrix<S>& m, int64_t from) {
     }
     W squares = 0;
     for (int64_t i = 0; i < m.rows; ++i) squares += RealPart(m(i, j) * Conjugate(m(i, j)));
-    if (squares < W{0.01} / static_cast<W>(m.rows)) continue;
+    if (squares < W{kLeastOrthogonalPart} / static_cast<W>(m.rows)) continue;
     for (int64_t i = 0; i < m.rows; ++i) m(i, j) /= std::sqrt(squares);
     ++j;
   }
@@ -75,7 +96,8 @@ Matrix<S> FirstColumns(const Matrix<S>& m, int64_t columns) {
   return first;
 }
 
-// Of eigenvectors v, given the matrix and its eigenvalues, which are off by half of `residual`.
+// The property of eigenvectors v, its only part, given the matrix and its eigenvalues, which are
+// off by half of `residual`.
 template <typename E, typename S, typename W>
 std::shared_ptr<const Property> EigenvectorProperty(ElementType type, Matrix<S> a,
                                                     std::vector<W> values, W residual) {
@@ -86,7 +108,7 @@ std::shared_ptr<const Property> EigenvectorProperty(ElementType type, Matrix<S> 
                             absl::Span<const Literal> parts,
                             const std::vector<bool>&) -> std::string {
     const Matrix<S> v = MatrixOf<E>(parts[0]);
-    if (!IsOrthonormal(v, MatrixCall<E>::Residual(8 * (a.rows + 2))))
+    if (!IsOrthonormal(v, OrthonormalSlack<E>(a.rows)))
       return "the eigenvectors are not orthonormal";
     if (!IsNear(Product(a, v), Scaled(v, values), residual)) return "a v is not v w";
     return "";
@@ -94,7 +116,8 @@ std::shared_ptr<const Property> EigenvectorProperty(ElementType type, Matrix<S> 
   return property;
 }
 
-// Of singular vectors u and vᴴ.
+// The property of singular vectors u and vᴴ, given the matrix and its singular values, which are
+// off by half of `residual`.
 template <typename E, typename S, typename W>
 std::shared_ptr<const Property> SingularVectorProperty(const Shape& u_shape, const Shape& v_shape,
                                                        Matrix<S> a, std::vector<W> values,
@@ -107,169 +130,233 @@ std::shared_ptr<const Property> SingularVectorProperty(const Shape& u_shape, con
                             const std::vector<bool>& present) -> std::string {
     const auto rank = static_cast<int64_t>(values.size());
     const W unit = MatrixCall<E>::Residual(8 * (a.rows + a.columns));
-    const Matrix<S> u = MatrixOf<E>(parts[0]), v = Adjoint(MatrixOf<E>(parts[1]));
-    if (present[0] && !IsOrthonormal(u, unit))
+    const Matrix<S> u = MatrixOf<E>(parts[kLeftPart]), v = Adjoint(MatrixOf<E>(parts[kRightPart]));
+    if (present[kLeftPart] && !IsOrthonormal(u, unit))
       return "the left singular vectors are not orthonormal";
-    if (present[1] && !IsOrthonormal(v, unit))
+    if (present[kRightPart] && !IsOrthonormal(v, unit))
       return "the right singular vectors are not orthonormal";
     const Matrix<S> us = Scaled(FirstColumns(u, rank), values);
     const Matrix<S> vs = Scaled(FirstColumns(v, rank), values);
-    if (present[0] && present[1])
+    if (present[kLeftPart] && present[kRightPart])
       return IsNear(Product(us, Adjoint(FirstColumns(v, rank))), a, residual) ? ""
                                                                               : "u s vᴴ is not a";
     // One side alone: a aᴴ u = u s², aᴴ a v = v s².
     W largest = 0;
     for (W value : values) largest = std::max(largest, value);
     const Matrix<S> adjoint = Adjoint(a);
-    if (present[0] && !IsNear(Product(a, Product(adjoint, FirstColumns(u, rank))),
-                              Scaled(us, values), 2 * residual * largest))
+    if (present[kLeftPart] && !IsNear(Product(a, Product(adjoint, FirstColumns(u, rank))),
+                                      Scaled(us, values), 2 * residual * largest))
       return "a aᴴ u is not u s²";
-    if (present[1] && !IsNear(Product(adjoint, Product(a, FirstColumns(v, rank))),
-                              Scaled(vs, values), 2 * residual * largest))
+    if (present[kRightPart] && !IsNear(Product(adjoint, Product(a, FirstColumns(v, rank))),
+                                       Scaled(vs, values), 2 * residual * largest))
       return "aᴴ a v is not v s²";
     return "";
   };
   return property;
 }
 
-// (a) -> (eigenvectors, eigenvalues ascending, and LAPACK's info).
-absl::StatusOr<Value> HermitianEigen(Interpreter& interpreter, const OpContext& op, bool lower,
-                                     bool vectors) {
-  return ForEachMatrix(interpreter, op, 2, [lower, vectors](auto call) {
-    using E = typename decltype(call)::Element;
-    using S = typename decltype(call)::S;
-    using W = typename decltype(call)::W;
-    auto numbers = call.Read(0);
+// The numbers from 0 to n in the order of `less`, equals as they come.
+template <typename Less>
+std::vector<int64_t> OrderOf(int64_t n, Less less) {
+  std::vector<int64_t> order(static_cast<size_t>(n));
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(), less);
+  return order;
+}
+
+// (a) -> (eigenvectors, eigenvalues ascending, and LAPACK's info), a given by one of its triangles.
+struct HermitianCall {
+  bool lower;    // the triangle that is read
+  bool vectors;  // eigenvectors are asked for
+
+  template <typename E>
+  void operator()(MatrixCall<E> call) const {
+    using S = typename MatrixCall<E>::S;
+    using W = typename MatrixCall<E>::W;
+    const auto numbers = Read(call);
     const int64_t n = numbers.rows;
-    for (int64_t i = 0; i < n; ++i) {
+    const Matrix<S> matrix = Centres<S>(numbers);
+    if (!IsFinite(matrix)) {
+      for (int64_t i = 0; i < n; ++i)
+        call.SetReal(kEigenvalues, i, {std::numeric_limits<W>::quiet_NaN(), 0});
+      return call.UndecideAll();
+    }
+    Matrix<S> a = matrix, v(n, n);
+    DiagonalizeHermitian(a, v);
+    const std::vector<int64_t> order =
+        OrderOf(n, [&](int64_t x, int64_t y) { return RealPart(a(x, x)) < RealPart(a(y, y)); });
+    const W radius = ValueRadius(call, numbers);
+    std::vector<W> values;
+    for (int64_t k = 0; k < n; ++k) {
+      values.push_back(RealPart(a(order[k], order[k])));
+      call.SetReal(kEigenvalues, k, {values.back(), radius});
+      for (int64_t i = 0; i < n; ++i) call.Set(kEigenvectors, i * n + k, {v(i, order[k]), 0});
+    }
+    if (vectors && call.results.bounds) {
+      const ElementType type = call.results.ShapeOf(kEigenvectors).element_type();
+      call.JudgeByProperty(
+          kEigenvectors, EigenvectorProperty<E, S, W>(type, matrix, std::move(values), 2 * radius),
+          0);
+    } else {
+      call.Undecide(kEigenvectors);
+    }
+    if (call.results.arrays.size() > kHermitianInfo) call.SetInteger(kHermitianInfo, 0, 0);
+  }
+
+ private:
+  // The whole matrix by the triangle that is read.
+  template <typename E>
+  typename MatrixCall<E>::NumberMatrix Read(const MatrixCall<E>& call) const {
+    using S = typename MatrixCall<E>::S;
+    auto numbers = call.Read(0);
+    for (int64_t i = 0; i < numbers.rows; ++i) {
       numbers(i, i).centre = S(RealPart(numbers(i, i).centre));
       for (int64_t j = 0; j < i; ++j) {
         if (lower) numbers(j, i) = Conjugate(numbers(i, j));
         if (!lower) numbers(i, j) = Conjugate(numbers(j, i));
       }
     }
-    Matrix<S> a = Centres<S>(numbers), v(n, n);
-    if (!IsFinite(a)) {
-      for (int64_t i = 0; i < n; ++i) call.SetReal(1, i, {std::numeric_limits<W>::quiet_NaN(), 0});
-      return call.UndecideAll();
-    }
-    const Matrix<S> matrix = a;
-    DiagonalizeHermitian(a, v);
-    std::vector<int64_t> order(static_cast<size_t>(n));
-    std::iota(order.begin(), order.end(), 0);
-    std::stable_sort(order.begin(), order.end(),
-                     [&](int64_t x, int64_t y) { return RealPart(a(x, x)) < RealPart(a(y, y)); });
-    const W radius = ValueRadius(call, numbers);
-    std::vector<W> values;
-    for (int64_t k = 0; k < n; ++k) {
-      values.push_back(RealPart(a(order[k], order[k])));
-      call.SetReal(1, k, {RealPart(a(order[k], order[k])), radius});
-      for (int64_t i = 0; i < n; ++i) call.Set(0, i * n + k, {v(i, order[k]), 0});
-    }
-    if (vectors && call.results.bounds) {
-      call.JudgeByProperty(0,
-                           EigenvectorProperty<E, S, W>(call.results.ShapeOf(0).element_type(),
-                                                        matrix, std::move(values), 2 * radius),
-                           0);
-    } else {
-      call.Undecide(0);
-    }
-    if (call.results.arrays.size() > 2) call.SetInteger(2, 0, 0);
-  });
-}
+    return numbers;
+  }
+};
 
 absl::StatusOr<Value> ApplySyevd(Interpreter& interpreter, const OpContext& op) {
-  return HermitianEigen(interpreter, op, HasOption(op, "uplo", 'L'), HasOption(op, "mode", 'V'));
+  return ForEachMatrix(
+      interpreter, op, 2,
+      HermitianCall{.lower = HasOption(op, "uplo", 'L'), .vectors = HasOption(op, "mode", 'V')});
 }
 
-// XLA's expander: the configuration begins with whether the lower triangle is read.
+// XLA's expander: the first character of the configuration says whether the lower triangle is read.
 absl::StatusOr<Value> ApplyEigh(Interpreter& interpreter, const OpContext& op) {
   const std::string& config = op.instruction.attributes().String(Attr::kBackendConfig);
-  absl::StatusOr<Value> value =
-      HermitianEigen(interpreter, op, config.empty() || config[0] == '1', true);
-  // The next one says whether the eigenvalues are sorted; otherwise any order is right.
+  ASSAY_ASSIGN_OR_RETURN(
+      Value value,
+      ForEachMatrix(interpreter, op, 2,
+                    HermitianCall{.lower = config.empty() || config[0] == '1', .vectors = true}));
+  // The third character says whether the eigenvalues are sorted.
+  // UNSPECIFIED(operation semantics 14, CustomCall): the order of eigenvalues that are not.
   const bool sorted = config.size() < 3 || config[2] != '0';
-  if (!value.ok() || sorted || !interpreter.bounding()) return value;
-  return Undecided(*value, interpreter.memory());
+  if (sorted || !interpreter.bounding()) return value;
+  return Undecided(value, interpreter.memory());
+}
+
+// left s rightᴴ of a matrix that has at least as many rows as columns, s descending; left is
+// square.
+template <typename S>
+struct SingularFactors {
+  Matrix<S> left, right;
+  std::vector<decltype(std::abs(S()))> values;
+};
+
+template <typename S>
+SingularFactors<S> FactorTall(Matrix<S> g) {
+  using W = decltype(std::abs(S()));
+  const int64_t rank = g.columns;
+  Matrix<S> v(rank, rank);
+  OrthogonalizeColumns(g, v);
+  std::vector<W> sizes(static_cast<size_t>(rank));
+  for (int64_t j = 0; j < rank; ++j) {
+    for (int64_t i = 0; i < g.rows; ++i) sizes[j] += RealPart(g(i, j) * Conjugate(g(i, j)));
+    sizes[j] = std::sqrt(sizes[j]);
+  }
+  const std::vector<int64_t> order =
+      OrderOf(rank, [&](int64_t x, int64_t y) { return sizes[x] > sizes[y]; });
+  SingularFactors<S> factors{Matrix<S>(g.rows, g.rows), Matrix<S>(rank, rank), {}};
+  int64_t nonzero = 0;
+  for (int64_t k = 0; k < rank; ++k) {
+    const int64_t from = order[k];
+    factors.values.push_back(sizes[from]);
+    for (int64_t i = 0; i < rank; ++i) factors.right(i, k) = v(i, from);
+    if (sizes[from] == 0) continue;
+    ++nonzero;
+    for (int64_t i = 0; i < g.rows; ++i) factors.left(i, k) = g(i, from) / sizes[from];
+  }
+  CompleteBasis(factors.left, nonzero);
+  return factors;
 }
 
 // (a) -> (a overwritten, singular values descending, u, vᴴ, info).
-absl::StatusOr<Value> ApplyGesdd(Interpreter& interpreter, const OpContext& op) {
-  const bool vectors = !HasOption(op, "mode", 'N');
-  return ForEachMatrix(interpreter, op, 2, [vectors](auto call) {
-    using E = typename decltype(call)::Element;
-    using S = typename decltype(call)::S;
-    using W = typename decltype(call)::W;
+struct SingularCall {
+  bool vectors;  // singular vectors are asked for
+
+  template <typename E>
+  void operator()(MatrixCall<E> call) const {
+    using S = typename MatrixCall<E>::S;
+    using W = typename MatrixCall<E>::W;
     const auto numbers = call.Read(0);
-    const bool tall = numbers.rows >= numbers.columns;
     const Matrix<S> a = Centres<S>(numbers);
-    const int64_t rank = std::min(a.rows, a.columns), longer = std::max(a.rows, a.columns);
     if (!IsFinite(a)) {
-      for (int64_t i = 0; i < rank; ++i)
-        call.SetReal(1, i, {std::numeric_limits<W>::quiet_NaN(), 0});
+      for (int64_t i = 0; i < std::min(a.rows, a.columns); ++i)
+        call.SetReal(kSingularValues, i, {std::numeric_limits<W>::quiet_NaN(), 0});
       return call.UndecideAll();
     }
-    // Of the transpose if that is the tall one.
-    Matrix<S> g(longer, rank), v(rank, rank);
-    for (int64_t i = 0; i < longer; ++i)
-      for (int64_t j = 0; j < rank; ++j) g(i, j) = tall ? a(i, j) : Conjugate(a(j, i));
-    OrthogonalizeColumns(g, v);
-    std::vector<W> sizes(static_cast<size_t>(rank));
-    for (int64_t j = 0; j < rank; ++j) {
-      for (int64_t i = 0; i < longer; ++i) sizes[j] += RealPart(g(i, j) * Conjugate(g(i, j)));
-      sizes[j] = std::sqrt(sizes[j]);
-    }
-    std::vector<int64_t> order(static_cast<size_t>(rank));
-    std::iota(order.begin(), order.end(), 0);
-    std::stable_sort(order.begin(), order.end(),
-                     [&](int64_t x, int64_t y) { return sizes[x] > sizes[y]; });
+    const bool tall = a.rows >= a.columns;
+    const SingularFactors<S> factors = FactorTall(tall ? a : Adjoint(a));
     const W radius = ValueRadius(call, numbers);
-    Matrix<S> left(longer, longer), right(rank, rank);
-    int64_t nonzero = 0;
-    for (int64_t k = 0; k < rank; ++k) {
-      call.SetReal(1, k, {sizes[order[k]], radius});
-      for (int64_t i = 0; i < rank; ++i) right(i, k) = v(i, order[k]);
-      if (sizes[order[k]] == 0) continue;
-      ++nonzero;
-      for (int64_t i = 0; i < longer; ++i) left(i, k) = g(i, order[k]) / sizes[order[k]];
-    }
-    CompleteBasis(left, nonzero);
-    const Matrix<S>&u = tall ? left : right, &w = tall ? right : left;
-    for (int64_t i = 0; i < call.ResultRows(2); ++i)
-      for (int64_t k = 0; k < call.ResultColumns(2); ++k)
-        call.Set(2, i * call.ResultColumns(2) + k, {u(i, k), 0});
-    for (int64_t k = 0; k < call.ResultRows(3); ++k)
-      for (int64_t j = 0; j < call.ResultColumns(3); ++j)
-        call.Set(3, k * call.ResultColumns(3) + j, {Conjugate(w(j, k)), 0});
-    for (int64_t i = 0; i < a.rows * a.columns; ++i) call.Set(0, i, call.At(0, i));
-    call.Undecide(0);
+    for (size_t k = 0; k < factors.values.size(); ++k)
+      call.SetReal(kSingularValues, static_cast<int64_t>(k), {factors.values[k], radius});
+    SetVectors(call, tall ? factors.left : factors.right, tall ? factors.right : factors.left);
+    for (int64_t i = 0; i < a.rows * a.columns; ++i) call.Set(kOverwritten, i, call.At(0, i));
+    call.Undecide(kOverwritten);
     if (vectors && call.results.bounds) {
-      std::vector<W> values;
-      for (int64_t k : order) values.push_back(sizes[k]);
-      const ElementType type = call.results.ShapeOf(2).element_type();
-      const auto property = SingularVectorProperty<E, S, W>(
-          Shape::Array(type, {call.ResultRows(2), call.ResultColumns(2)}),
-          Shape::Array(type, {call.ResultRows(3), call.ResultColumns(3)}), a, std::move(values),
-          2 * radius);
-      call.JudgeByProperty(2, property, 0);
-      call.JudgeByProperty(3, property, 1);
+      const auto property = SingularVectorProperty<E, S, W>(MatrixShape(call, kLeftVectors),
+                                                            MatrixShape(call, kRightVectors), a,
+                                                            factors.values, 2 * radius);
+      call.JudgeByProperty(kLeftVectors, property, kLeftPart);
+      call.JudgeByProperty(kRightVectors, property, kRightPart);
     } else {
-      call.Undecide(2);
-      call.Undecide(3);
+      call.Undecide(kLeftVectors);
+      call.Undecide(kRightVectors);
     }
-    call.SetInteger(4, 0, 0);
-  });
+    call.SetInteger(kSingularInfo, 0, 0);
+  }
+
+ private:
+  // The shape of one matrix of result k.
+  template <typename E>
+  static Shape MatrixShape(const MatrixCall<E>& call, int64_t k) {
+    return Shape::Array(call.results.ShapeOf(k).element_type(),
+                        {call.ResultRows(k), call.ResultColumns(k)});
+  }
+  // Writes as many columns of u, and of v as conjugated rows, as the results have room for.
+  template <typename E, typename S>
+  static void SetVectors(MatrixCall<E>& call, const Matrix<S>& u, const Matrix<S>& v) {
+    const int64_t u_columns = call.ResultColumns(kLeftVectors);
+    for (int64_t i = 0; i < call.ResultRows(kLeftVectors); ++i)
+      for (int64_t k = 0; k < u_columns; ++k)
+        call.Set(kLeftVectors, i * u_columns + k, {u(i, k), 0});
+    const int64_t v_columns = call.ResultColumns(kRightVectors);
+    for (int64_t k = 0; k < call.ResultRows(kRightVectors); ++k)
+      for (int64_t j = 0; j < v_columns; ++j)
+        call.Set(kRightVectors, k * v_columns + j, {Conjugate(v(j, k)), 0});
+  }
+};
+
+absl::StatusOr<Value> ApplyGesdd(Interpreter& interpreter, const OpContext& op) {
+  return ForEachMatrix(interpreter, op, 2, SingularCall{.vectors = !HasOption(op, "mode", 'N')});
 }
 
 }  // namespace
 
 absl::Span<const CustomCallTarget> EigenvalueTargets() {
   static constexpr CustomCallTarget kRows[] = {
-      {"syevd", ApplySyevd, "nn > nn, n:r, :i", "mode uplo"},
-      {"heevd", ApplySyevd, "nn > nn, n:r, :i", "mode uplo"},
-      {"Eigh", ApplyEigh, "nn > nn, n:r"},
-      {"gesdd", ApplyGesdd, "mn > mn, k:r, mu, vn, :i", "mode"},
-      {"gesvd", ApplyGesdd, "mn > mn, k:r, mu, vn, :i", "mode"},
+      {.name = "syevd",
+       .apply = ApplySyevd,
+       .signature = "nn > nn, n:r, :i",
+       .options = "mode uplo"},
+      {.name = "heevd",
+       .apply = ApplySyevd,
+       .signature = "nn > nn, n:r, :i",
+       .options = "mode uplo"},
+      {.name = "Eigh", .apply = ApplyEigh, .signature = "nn > nn, n:r"},
+      {.name = "gesdd",
+       .apply = ApplyGesdd,
+       .signature = "mn > mn, k:r, mu, vn, :i",
+       .options = "mode"},
+      {.name = "gesvd",
+       .apply = ApplyGesdd,
+       .signature = "mn > mn, k:r, mu, vn, :i",
+       .options = "mode"},
   };
   return kRows;
 }

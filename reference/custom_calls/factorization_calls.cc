@@ -1,12 +1,16 @@
-// LU, Cholesky, triangular and tridiagonal systems, as LAPACK's routines
-// have them. A legal result is the exact one for matrices that differ by the residual which a
-// backward stable algorithm leaves (operation semantics chapter 11, class RESID): discs of that
-// size go through the textbook algorithm.
+// LU, Cholesky, triangular and tridiagonal systems, as LAPACK's routines have them. A legal result
+// is the exact one for matrices that differ by the residual which a backward stable algorithm
+// leaves (operation semantics chapter 11, class RESID): discs of that size go through the textbook
+// algorithm.
 #include <numeric>
 
+#include "reference/bounds/linear_algebra.h"
+#include "reference/custom_calls/call_options.h"
 #include "reference/custom_calls/matrix_call.h"
+#include "reference/ops/linear_algebra/linear_algebra.h"
 #include "reference/values/property.h"
 #include "spec/base/error.h"
+#include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
 
 namespace assay::reference {
@@ -23,12 +27,12 @@ W PivotSize(std::complex<W> x) {
   return std::abs(x.real()) + std::abs(x.imag());
 }
 
-// What can be said of a factorisation beside its factors.
+// What the elimination says beside the factors that it leaves.
 struct LuOutcome {
   std::vector<int64_t> pivots;  // row k was exchanged with row pivots[k]
   bool ambiguous = false;       // another pivot could be right too
   int64_t info = 0;             // the number of the first zero pivot, counted from 1, or 0
-  std::vector<int64_t> infos;   // what else it may be
+  std::vector<int64_t> infos;   // all values that info may have
 };
 
 // a becomes L and U of its rows permuted.
@@ -37,7 +41,7 @@ LuOutcome FactorLu(Matrix<Disc<S>>& a) {
   LuOutcome outcome;
   std::vector<int64_t>& pivots = outcome.pivots;
   bool& ambiguous = outcome.ambiguous;
-  bool certain = true;  // so far whether a pivot was zero
+  bool certain = true;  // that no pivot so far was zero for sure
   const int64_t steps = std::min(a.rows, a.columns);
   for (int64_t k = 0; k < steps; ++k) {
     int64_t best = k;
@@ -121,8 +125,9 @@ absl::StatusOr<Value> ApplyGetrf(Interpreter& interpreter, const OpContext& op) 
   });
 }
 
-// The triangle that potrf does not refer to is the operand's, since the routine works in place, or
-// was cleared before. `may_fail`: or it is NaN with the rest, where the matrix has no factor.
+// Judges the triangle that potrf does not refer to: it is the operand's, since the routine works in
+// place, or zero where it was cleared before. If `may_fail`, the matrix may have no factor, and
+// then the triangle may be NaN with the rest.
 void JudgeOtherTriangle(const Array& a, bool lower, int64_t first, int64_t n, bool may_fail,
                         Array& factor) {
   std::vector<int64_t> places;
@@ -166,16 +171,14 @@ absl::StatusOr<Value> ApplyPotrf(Interpreter& interpreter, const OpContext& op) 
   const Shape& shape = op.shape.elements()[0];
   const OpContext factor_op{op.instruction, shape, op.operands, op.freedoms};
   Array factor{Literal(shape)}, info{Literal(op.shape.elements()[1])};
-  if (absl::Status status = interpreter.budget().Take(shape.ElementCount()); !status.ok())
-    return status;
-  if (absl::Status status = FactorMatrices(factor_op, lower, factor.literal); !status.ok())
-    return status;
+  ASSAY_RETURN_IF_ERROR(interpreter.budget().Take(shape.ElementCount()));
+  ASSAY_RETURN_IF_ERROR(FactorMatrices(factor_op, lower, factor.literal));
   const int64_t n = shape.dimension(shape.rank() - 1);
   const Literal parts =
       IsComplex(shape.element_type()) ? Components(factor.literal) : factor.literal;
   const int64_t slots = IsComplex(shape.element_type()) ? 2 : 1;
   if (interpreter.bounding()) {
-    if (absl::Status status = BoundFactors(factor_op, lower, factor); !status.ok()) return status;
+    ASSAY_RETURN_IF_ERROR(BoundFactors(factor_op, lower, factor));
   }
   for (int64_t batch = 0; n > 0 && batch < info.literal.element_count(); ++batch) {
     const int64_t corner = (batch + 1) * n * n - 1;
@@ -188,7 +191,8 @@ absl::StatusOr<Value> ApplyPotrf(Interpreter& interpreter, const OpContext& op) 
     if (interpreter.bounding() && n > 1)
       JudgeOtherTriangle(op.array(0), lower, batch * n * n, n, may_fail, factor);
     if (may_fail) {
-      // Which minor is not positive is LAPACK's to say.
+      // UNSPECIFIED(operation semantics 14, CustomCall): which minor the info names as the first
+      // that is not positive.
       if (interpreter.bounding()) SetUndecided(info, batch);
     }
   }
@@ -211,13 +215,11 @@ absl::StatusOr<Value> ApplyTrsm(Interpreter& interpreter, const OpContext& op) {
                                            .unit_diagonal = HasOption(op, "diag", 'U'),
                                            .transposed = !HasOption(op, "trans_x", 'N'),
                                            .conjugated = HasOption(op, "trans_x", 'C')});
-  if (absl::Status status = interpreter.budget().Take(shape.ElementCount() * system.order);
-      !status.ok())
-    return status;
+  ASSAY_RETURN_IF_ERROR(interpreter.budget().Take(shape.ElementCount() * system.order));
   Array x{Literal(shape)};
-  if (absl::Status status = SolveSystems(solve_op, system, x.literal); !status.ok()) return status;
+  ASSAY_RETURN_IF_ERROR(SolveSystems(solve_op, system, x.literal));
   if (interpreter.bounding()) {
-    if (absl::Status status = BoundSystems(solve_op, system, x); !status.ok()) return status;
+    ASSAY_RETURN_IF_ERROR(BoundSystems(solve_op, system, x));
   }
   Value value = MakeValue(std::move(x), interpreter.memory());
   return op.shape.IsTuple() ? Value::Tuple({value}) : value;
@@ -269,11 +271,14 @@ absl::StatusOr<Value> ApplyGtsv(Interpreter& interpreter, const OpContext& op) {
 
 absl::Span<const CustomCallTarget> FactorizationTargets() {
   static constexpr CustomCallTarget kRows[] = {
-      {"getrf", ApplyGetrf<false>, "mn > mn, k:i, :i"},
-      {"LuDecomposition", ApplyGetrf<true>, "mn > mn, k:i, m:i"},
-      {"potrf", ApplyPotrf, "nn > nn, :i", "uplo"},
-      {"trsm", ApplyTrsm, "oo, mn > mn", "side uplo diag trans_x"},
-      {"gtsv", ApplyGtsv, "n, n, n, np > n, n, n, np, :i"},
+      {.name = "getrf", .apply = ApplyGetrf<false>, .signature = "mn > mn, k:i, :i"},
+      {.name = "LuDecomposition", .apply = ApplyGetrf<true>, .signature = "mn > mn, k:i, m:i"},
+      {.name = "potrf", .apply = ApplyPotrf, .signature = "nn > nn, :i", .options = "uplo"},
+      {.name = "trsm",
+       .apply = ApplyTrsm,
+       .signature = "oo, mn > mn",
+       .options = "side uplo diag trans_x"},
+      {.name = "gtsv", .apply = ApplyGtsv, .signature = "n, n, n, np > n, n, n, np, :i"},
   };
   return kRows;
 }

@@ -3,7 +3,9 @@
 // of the same routine with its options written out, its results in another order.
 #include "reference/bounds/elements.h"
 #include "reference/custom_calls/custom_call.h"
+#include "reference/values/leaves.h"
 #include "spec/base/error.h"
+#include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
 
 namespace assay::reference {
@@ -18,23 +20,35 @@ namespace {
 // A character per result: the number of the typed call's result, w for a workspace, 0 being
 // success in place of an i.
 struct LegacyCall {
-  std::string_view name, scalars, real_results, complex_results, options;
+  std::string_view name, scalars, real_results, complex_results;
+  std::string_view options = {};  // of the typed call, beside those that scalars give
 };
 constexpr LegacyCall kCalls[] = {
-    {"getrf", "bmn", "012", "012", ""},
-    {"geqrf", "bmn.", "01iw", "01iw", ""},
-    {"orgqr", "bmnk.", "0iw", "0iw", ""},
-    {"ungqr", "bmnk.", "0iw", "0iw", ""},
-    {"potrf", "lbn", "01", "01", ""},
-    {"trsm", "sltdMNba", "0", "0", ""},
-    {"gesdd", "fvbmn.", "01234ww", "01234www", ""},
-    {"syevd", "lbn", "012ww", "012www", "mode = 86 : ui8"},
-    {"heevd", "lbn", "012ww", "012www", "mode = 86 : ui8"},
-    {"geev", "bnLR", "www01234", "ww0123", ""},
-    {"gees", "bnVS", "023145", "0w2134", ""},
-    {"gehrd", "nih.b.", "012w", "012w", ""},
-    {"sytrd", "nl.b.", "01234w", "01234w", ""},
-    {"hetrd", "nl.b.", "01234w", "01234w", ""},
+    {.name = "getrf", .scalars = "bmn", .real_results = "012", .complex_results = "012"},
+    {.name = "geqrf", .scalars = "bmn.", .real_results = "01iw", .complex_results = "01iw"},
+    {.name = "orgqr", .scalars = "bmnk.", .real_results = "0iw", .complex_results = "0iw"},
+    {.name = "ungqr", .scalars = "bmnk.", .real_results = "0iw", .complex_results = "0iw"},
+    {.name = "potrf", .scalars = "lbn", .real_results = "01", .complex_results = "01"},
+    {.name = "trsm", .scalars = "sltdMNba", .real_results = "0", .complex_results = "0"},
+    {.name = "gesdd",
+     .scalars = "fvbmn.",
+     .real_results = "01234ww",
+     .complex_results = "01234www"},
+    {.name = "syevd",
+     .scalars = "lbn",
+     .real_results = "012ww",
+     .complex_results = "012www",
+     .options = "mode = 86 : ui8"},
+    {.name = "heevd",
+     .scalars = "lbn",
+     .real_results = "012ww",
+     .complex_results = "012www",
+     .options = "mode = 86 : ui8"},
+    {.name = "geev", .scalars = "bnLR", .real_results = "www01234", .complex_results = "ww0123"},
+    {.name = "gees", .scalars = "bnVS", .real_results = "023145", .complex_results = "0w2134"},
+    {.name = "gehrd", .scalars = "nih.b.", .real_results = "012w", .complex_results = "012w"},
+    {.name = "sytrd", .scalars = "nl.b.", .real_results = "01234w", .complex_results = "01234w"},
+    {.name = "hetrd", .scalars = "nl.b.", .real_results = "01234w", .complex_results = "01234w"},
 };
 
 absl::Status Unsupported(const OpContext& op, std::string_view what) {
@@ -48,94 +62,100 @@ int64_t SizeFromEnd(const Value& value, int64_t d) {
   return shape.rank() >= d ? shape.dimension(shape.rank() - d) : -1;
 }
 
-// The options of the typed call.
+// ---- What each letter of LegacyCall::scalars means.
+
+// A size of the matrices that the scalar has to repeat.
+using SizeFn = int64_t (*)(const Value& first, const Value& last);
+struct SizeLetter {
+  char letter;
+  SizeFn size;
+};
+int64_t BatchCount(const Value& first, const Value&) {
+  const Shape& shape = first.array->literal.shape();
+  int64_t count = 1;
+  for (int64_t d = 0; d + 2 < shape.rank(); ++d) count *= shape.dimension(d);
+  return count;
+}
+template <int kFromEnd>
+int64_t SizeOfFirst(const Value& first, const Value&) {
+  return SizeFromEnd(first, kFromEnd);
+}
+template <int kFromEnd>
+int64_t SizeOfLast(const Value&, const Value& last) {
+  return SizeFromEnd(last, kFromEnd);
+}
+constexpr SizeLetter kSizes[] = {
+    {'b', BatchCount},    {'m', SizeOfFirst<2>}, {'n', SizeOfFirst<1>},
+    {'M', SizeOfLast<2>}, {'N', SizeOfLast<1>},  {'k', SizeOfLast<1>},
+};
+
+// An option of the typed call: `key = value : type`. The scalar k stands for character k of
+// `values`, or for the last one if there are not so many; without `values` for the number k.
+struct OptionLetter {
+  char letter;
+  std::string_view key, values, type;
+};
+constexpr OptionLetter kOptions[] = {
+    {'l', "uplo", "UL", "ui8"},       {'s', "side", "RL", "ui8"},
+    {'t', "trans_x", "NTC", "ui8"},   {'d', "diag", "NU", "ui8"},
+    {'i', "low", "", "i32"},          {'h', "high", "", "i32"},
+    {'L', "compute_left", "", "ui8"}, {'R', "compute_right", "", "ui8"},
+    {'V', "mode", "", "ui8"},         {'S', "sort", "", "ui8"},
+};
+
+int64_t OptionValue(const OptionLetter& option, int64_t scalar) {
+  if (option.values.empty()) return scalar;
+  const auto last = static_cast<int64_t>(option.values.size()) - 1;
+  // Negative numbers are not zero: flags are set by them.
+  return option.values[static_cast<size_t>(scalar < 0 ? last : std::min(scalar, last))];
+}
+
+void AddOption(std::string& options, std::string_view key, int64_t value, std::string_view type) {
+  StrAppend(&options, options.empty() ? "" : ", ", key, " = ", value, " : ", type);
+}
+
+bool IsOne(const Literal& scalar) {
+  return scalar.GetComponent(0) == 1 &&
+         (scalar.component_count() == 1 || scalar.GetComponent(1) == 0);
+}
+
+template <typename Row, size_t kCount>
+const Row* FindLetter(const Row (&rows)[kCount], char letter) {
+  for (const Row& row : rows)
+    if (row.letter == letter) return &row;
+  return nullptr;
+}
+
+// The options of the typed call. unsupported: scalars that contradict the matrices, a factor.
 absl::StatusOr<std::string> OptionsOf(const OpContext& op, const LegacyCall& call) {
   const absl::Span<const Value* const> matrices = op.operands.subspan(call.scalars.size());
-  const Value &first = *matrices.front(), &last = *matrices.back();
   std::string options(call.options);
-  auto add = [&options](std::string_view key, int64_t value, std::string_view type) {
-    StrAppend(&options, options.empty() ? "" : ", ", key, " = ", value, " : ", type);
-  };
-  auto add_letter = [&add](std::string_view key, char letter) { add(key, letter, "ui8"); };
   bool all_vectors = false;
-  int64_t expected = 0;
   for (size_t k = 0; k < call.scalars.size(); ++k) {
     const Literal& scalar = op.literal(static_cast<int64_t>(k));
     const char letter = call.scalars[k];
     if (letter == 'a') {
-      const bool is_one = scalar.GetComponent(0) == 1 &&
-                          (scalar.component_count() == 1 || scalar.GetComponent(1) == 0);
-      if (!is_one) return Unsupported(op, "is known with the factor 1 only");
+      if (!IsOne(scalar)) return Unsupported(op, "is known with the factor 1 only");
       continue;
     }
     const int64_t value = scalar.GetInteger(0);
-    switch (letter) {
-      case 'b':
-        expected = 1;
-        for (int64_t d = 0; d + 2 < first.array->literal.shape().rank(); ++d)
-          expected *= first.array->literal.shape().dimension(d);
-        break;
-      case 'm':
-        expected = SizeFromEnd(first, 2);
-        break;
-      case 'n':
-        expected = SizeFromEnd(first, 1);
-        break;
-      case 'M':
-        expected = SizeFromEnd(last, 2);
-        break;
-      case 'k':
-      case 'N':
-        expected = SizeFromEnd(last, 1);
-        break;
-      case 'l':
-        add_letter("uplo", value != 0 ? 'L' : 'U');
-        continue;
-      case 's':
-        add_letter("side", value != 0 ? 'L' : 'R');
-        continue;
-      case 't':
-        add_letter("trans_x", value == 0 ? 'N' : value == 1 ? 'T' : 'C');
-        continue;
-      case 'd':
-        add_letter("diag", value != 0 ? 'U' : 'N');
-        continue;
-      case 'f':
-        all_vectors = value != 0;
-        continue;
-      case 'v':
-        add_letter("mode", value == 0 ? 'N' : all_vectors ? 'A' : 'S');
-        continue;
-      case 'i':
-        add("low", value, "i32");
-        continue;
-      case 'h':
-        add("high", value, "i32");
-        continue;
-      case 'L':
-        add("compute_left", value, "ui8");
-        continue;
-      case 'R':
-        add("compute_right", value, "ui8");
-        continue;
-      case 'V':
-        add("mode", value, "ui8");
-        continue;
-      case 'S':
-        add("sort", value, "ui8");
-        continue;
-      default:
-        continue;
-    }
-    if (value != expected) {
-      return Unsupported(
-          op, StrCat("has ", value, " as operand ", k, ", where its matrices have ", expected));
+    if (letter == 'f') all_vectors = value != 0;
+    if (letter == 'v')
+      AddOption(options, "mode", value == 0 ? 'N' : all_vectors ? 'A' : 'S', "ui8");
+    if (const OptionLetter* option = FindLetter(kOptions, letter))
+      AddOption(options, option->key, OptionValue(*option, value), option->type);
+    if (const SizeLetter* size = FindLetter(kSizes, letter)) {
+      const int64_t expected = size->size(*matrices.front(), *matrices.back());
+      if (value != expected) {
+        return Unsupported(
+            op, StrCat("has ", value, " as operand ", k, ", where its matrices have ", expected));
+      }
     }
   }
   return "{" + options + "}";
 }
 
-// Scalars of the right kind, and one array at least behind them.
+// True if the operands are scalars of the right kind and at least one array behind them.
 bool HasOperands(const OpContext& op, const LegacyCall& call) {
   if (op.operands.size() <= call.scalars.size()) return false;
   for (size_t k = 0; k < op.operands.size(); ++k) {
@@ -152,8 +172,7 @@ bool HasOperands(const OpContext& op, const LegacyCall& call) {
 }
 
 absl::StatusOr<Value> Workspace(Interpreter& interpreter, const Shape& shape, bool is_certain) {
-  if (absl::Status status = interpreter.memory().Check(shape.ByteSize()); !status.ok())
-    return status;
+  ASSAY_RETURN_IF_ERROR(interpreter.memory().Check(shape.ByteSize()));
   Array array{Literal(shape)};
   if (!is_certain) MakeUndecided(array);
   return MakeValue(std::move(array), interpreter.memory());
@@ -167,8 +186,7 @@ absl::StatusOr<Value> ApplyLegacyCall(Interpreter& interpreter, const OpContext&
   for (const LegacyCall& row : kCalls)
     if (row.name == typed.name) call = &row;
   if (call == nullptr) return Unsupported(op, "is known with the typed interface only");
-  const std::vector<Shape> shapes =
-      op.shape.IsTuple() ? op.shape.elements() : std::vector<Shape>{op.shape};
+  const absl::Span<const Shape> shapes = LeavesOf(op.shape);
   bool fits = HasOperands(op, *call);
   std::string_view order;
   if (fits) {
@@ -182,8 +200,7 @@ absl::StatusOr<Value> ApplyLegacyCall(Interpreter& interpreter, const OpContext&
                                   "gives ", call->real_results.size(), " (complex ",
                                   call->complex_results.size(), ") arrays"));
   }
-  absl::StatusOr<std::string> options = OptionsOf(op, *call);
-  if (!options.ok()) return options.status();
+  ASSAY_ASSIGN_OR_RETURN(std::string options, OptionsOf(op, *call));
 
   // The typed call has a module of its own for as long as it is evaluated.
   Module module("typed");
@@ -201,22 +218,21 @@ absl::StatusOr<Value> ApplyLegacyCall(Interpreter& interpreter, const OpContext&
   Attributes attributes;
   attributes.Set(Attr::kCustomCallTarget,
                  op.instruction.attributes().String(Attr::kCustomCallTarget));
-  attributes.Set(Attr::kBackendConfig, *options);
+  attributes.Set(Attr::kBackendConfig, options);
   const Instruction* instruction = computation->Add(Opcode::kCustomCall, typed_shape, parameters,
                                                     attributes, {}, op.instruction.name());
-  const absl::StatusOr<Value> result =
-      ApplyTypedCall(interpreter, {*instruction, typed_shape, matrices, op.freedoms}, typed);
-  if (!result.ok()) return result.status();
+  ASSAY_ASSIGN_OR_RETURN(
+      const Value result,
+      ApplyTypedCall(interpreter, {*instruction, typed_shape, matrices, op.freedoms}, typed));
 
   std::vector<Value> values;
   for (size_t k = 0; k < order.size(); ++k) {
     if (order[k] == 'w' || order[k] == 'i') {
       const bool is_certain = order[k] == 'i' || !interpreter.bounding();
-      absl::StatusOr<Value> extra = Workspace(interpreter, shapes[k], is_certain);
-      if (!extra.ok()) return extra.status();
-      values.push_back(*std::move(extra));
+      ASSAY_ASSIGN_OR_RETURN(Value extra, Workspace(interpreter, shapes[k], is_certain));
+      values.push_back(std::move(extra));
     } else {
-      values.push_back(result->IsTuple() ? result->elements[order[k] - '0'] : *result);
+      values.push_back(result.IsTuple() ? result.elements[order[k] - '0'] : result);
     }
   }
   Value whole = op.shape.IsTuple() ? Value::Tuple(std::move(values)) : std::move(values[0]);

@@ -1,5 +1,5 @@
-// What the custom calls on batches of matrices share: reading operands as discs, writing results,
-// once for the plain value and once for the bounds.
+// Custom calls on batches of matrices: they read operands as discs and write results one matrix at
+// a time, once for the plain values and once for the bounds.
 #pragma once
 
 #include <vector>
@@ -8,6 +8,9 @@
 #include "reference/bounds/disc.h"
 #include "reference/bounds/elements.h"
 #include "reference/custom_calls/custom_call.h"
+#include "reference/values/leaves.h"
+#include "reference/values/matrix.h"
+#include "spec/base/status_macros.h"
 
 namespace assay::reference {
 
@@ -41,7 +44,8 @@ struct CallResults {
   }
 };
 
-// One matrix's worth of a call whose first operand has element type E.
+// The part of a call that belongs to one matrix of its batch. E is the element type of its first
+// operand.
 template <typename E>
 struct MatrixCall {
   using Element = E;
@@ -56,7 +60,7 @@ struct MatrixCall {
   CallResults& results;
   int64_t batch, batches;
 
-  // Sizes of the last dimensions.
+  // Sizes of the last two dimensions of operand k and of result k.
   int64_t Rows(int64_t k) const { return FromEnd(op.array(k).literal.shape(), 2); }
   int64_t Columns(int64_t k) const { return FromEnd(op.array(k).literal.shape(), 1); }
   int64_t ResultRows(int64_t k) const { return FromEnd(results.ShapeOf(k), 2); }
@@ -87,7 +91,7 @@ struct MatrixCall {
   void SetReal(int64_t k, int64_t i, const Disc<W>& x) {
     results.template Set<T>(k, First(k) + i, x);
   }
-  // Of a result whose element type is N, whatever the operand's is.
+  // Set for a result whose element type is N instead of E.
   template <typename N>
   void SetAs(int64_t k, int64_t i, const Disc<typename Scalar<N>::WideNumber>& x) {
     results.template Set<N>(k, First(k) + i, x);
@@ -95,7 +99,7 @@ struct MatrixCall {
   void SetInteger(int64_t k, int64_t i, int64_t value) {
     results.SetInteger(k, First(k) + i, value);
   }
-  // Element i of result k is one of these.
+  // Element i of this batch of result k, an integer, is one of `values`.
   void SetOneOf(int64_t k, int64_t i, absl::Span<const int64_t> values) {
     if (!results.bounds) return;
     Literal scalar(Shape::Scalar(results.ShapeOf(k).element_type()));
@@ -116,7 +120,8 @@ struct MatrixCall {
     for (int64_t i = 0; results.bounds && i < count; ++i)
       SetUndecided(results.arrays[k], First(k) + i);
   }
-  // Nor is it unique, but its elements are part `part` of `property`.
+  // Nothing is known about the elements of this batch of result k one by one, but they are part
+  // `part` of `property`.
   void JudgeByProperty(int64_t k, const std::shared_ptr<const Property>& property, int64_t part,
                        Origin::Piece piece = Origin::kWhole) {
     Undecide(k);
@@ -131,15 +136,15 @@ struct MatrixCall {
     MakeBounds(results.arrays[k]);
     results.arrays[k].origins.insert_or_assign(First(k) + i, Origin{property, part, index});
   }
-  // Where element i of this batch of operand k comes from; null if nothing is known.
+  // The origin of element i of this batch of operand k; null if none is known.
   const Origin* OriginOf(int64_t k, int64_t i) const {
     const Array& array = op.array(k);
     const auto origin = array.origins.find(batch * (array.literal.element_count() / batches) + i);
     return origin == array.origins.end() ? nullptr : &origin->second;
   }
-  // No element of these is wider than the judge finds useful: its radius up to 2^(-p/3) of the
-  // larger of the element and the root mean square; by 2^-8 less, which leaves room for what is
-  // made of them.
+  // True if the judge would find the bounds of all these numbers useful: radii up to 2^(-p/3) of
+  // the larger of the number and the root mean square of all. Radii must be smaller by 2^-8, which
+  // leaves room for those of results that are made of them.
   static bool AreUseful(absl::Span<const Number> numbers) {
     W squares = 0;
     for (const Number& x : numbers) squares += x.Modulus() * x.Modulus();
@@ -153,7 +158,8 @@ struct MatrixCall {
     for (size_t k = 0; k < results.arrays.size(); ++k) Undecide(static_cast<int64_t>(k));
   }
 
-  // c u, the contract's unit for a residual.
+  // c u, the contract's unit for a residual, in wide numbers (operation semantics 0.3, class
+  // RESID).
   static W Residual(int64_t c) { return static_cast<W>(c) * UnitRoundoff<T>(); }
 
  private:
@@ -178,13 +184,10 @@ template <typename F>
 absl::StatusOr<Value> ForEachMatrix(Interpreter& interpreter, const OpContext& op,
                                     int64_t matrix_rank, F f) {
   CallResults results{op, false, {}};
-  std::vector<Shape> shapes =
-      op.shape.IsTuple() ? op.shape.elements() : std::vector<Shape>{op.shape};
   std::vector<Array> operands;
   int64_t cost = 0;
-  for (const Shape& shape : shapes) {
-    if (absl::Status status = interpreter.memory().Check(shape.ByteSize()); !status.ok())
-      return status;
+  for (const Shape& shape : LeavesOf(op.shape)) {
+    ASSAY_RETURN_IF_ERROR(interpreter.memory().Check(shape.ByteSize()));
     results.arrays.emplace_back(Literal(shape));
     cost += shape.ElementCount();
   }
@@ -198,7 +201,7 @@ absl::StatusOr<Value> ForEachMatrix(Interpreter& interpreter, const OpContext& o
     if (d < first.rank() - matrix_rank) batches *= first.dimension(d);
     longest = std::max(longest, first.dimension(d));
   }
-  if (absl::Status status = interpreter.budget().Take(cost * longest); !status.ok()) return status;
+  ASSAY_RETURN_IF_ERROR(interpreter.budget().Take(cost * longest));
   const bool done = DispatchNumber(first.element_type(), [&](auto tag) {
     for (bool bounds : {false, true}) {
       if (bounds && !interpreter.bounding()) break;
@@ -208,10 +211,7 @@ absl::StatusOr<Value> ForEachMatrix(Interpreter& interpreter, const OpContext& o
     }
   });
   if (!done) return UnsupportedType(op, first.element_type());
-  std::vector<Value> values;
-  for (Array& array : results.arrays)
-    values.push_back(MakeValue(std::move(array), interpreter.memory()));
-  return op.shape.IsTuple() ? Value::Tuple(std::move(values)) : std::move(values[0]);
+  return ValueOfLeaves(std::move(results.arrays), op.shape, interpreter.memory());
 }
 
 }  // namespace assay::reference

@@ -8,7 +8,15 @@
 
 namespace assay::reference {
 
+// Jacobi's rotations converge quadratically: a handful of sweeps over all pairs of columns
+// suffices, and this many only end a loop that rounding might keep going.
 inline constexpr int kMostSweeps = 60;
+
+// When a basis is completed with unit vectors, the part of one that is orthogonal to the columns
+// found so far counts if its squared length is at least this over n. The squared lengths of these
+// parts of all n unit vectors add up to n less the number of columns found, so that one of them is
+// at least 1 / n: a hundredth of that finds it in spite of rounding.
+inline constexpr double kLeastOrthogonalPart = 0.01;
 
 // The rotation of columns p and q that makes a Hermitian 2 x 2 matrix with the diagonal (a, b) and
 // the element `above` diagonal: p becomes c p - s conj(phase) q, and q becomes s phase p + c q.
@@ -49,7 +57,9 @@ Matrix<S> Identity(int64_t n) {
   return identity;
 }
 
-// The columns of g become orthogonal, g v being what it was.
+// The columns of g become orthogonal by rotations of pairs of them, which v collects: g vᴴ is what
+// g was. Pairs are left alone once their cosine is below 8 epsilon of the wide type, which rounding
+// lets an inner product reach.
 template <typename S>
 void OrthogonalizeColumns(Matrix<S>& g, Matrix<S>& v) {
   using W = decltype(std::abs(S()));
@@ -113,6 +123,13 @@ Matrix<typename Scalar<E>::WideNumber> MatrixOf(const Literal& literal) {
   return matrix;
 }
 
+// The orthonormality that a backward stable algorithm leaves to n eigenvectors: twice the
+// 4 (n + 2) u of class RESID, since the error of v counts twice in vᴴ v.
+template <typename E>
+typename MatrixCall<E>::W OrthonormalSlack(int64_t n) {
+  return MatrixCall<E>::Residual(8 * (n + 2));
+}
+
 template <typename S>
 Matrix<S> Adjoint(const Matrix<S>& m) {
   Matrix<S> adjoint(m.columns, m.rows);
@@ -130,7 +147,7 @@ Matrix<S> Product(const Matrix<S>& a, const Matrix<S>& b) {
   return product;
 }
 
-// Whether no element of a is further from b's than `tolerance`; false for NaN.
+// True if no element of a is further from b's than `tolerance`; false for NaN.
 template <typename S, typename W>
 bool IsNear(const Matrix<S>& a, const Matrix<S>& b, W tolerance) {
   for (size_t i = 0; i < a.values.size(); ++i)
@@ -138,7 +155,7 @@ bool IsNear(const Matrix<S>& a, const Matrix<S>& b, W tolerance) {
   return true;
 }
 
-// The columns are orthonormal up to the residual of a backward stable algorithm.
+// True if the columns are orthonormal up to `tolerance` per element of mᴴ m.
 template <typename S, typename W>
 bool IsOrthonormal(const Matrix<S>& m, W tolerance) {
   return IsNear(Product(Adjoint(m), m), Identity<S>(m.columns), tolerance);

@@ -3,6 +3,7 @@
 // result is the exact one for matrices that differ by the residual which a backward stable
 // algorithm leaves (operation semantics chapter 11, class RESID): discs of that size go through the
 // textbook algorithm.
+#include "reference/custom_calls/call_options.h"
 #include "reference/custom_calls/reflector_property.h"
 #include "spec/base/error.h"
 #include "spec/base/strings.h"
@@ -12,7 +13,8 @@ namespace {
 
 // The reflector 1 - tau v vᴴ, v starting with 1, that takes column `k` from row `first` on to a
 // multiple of the first unit vector, which replaces it; the rest of v is stored below. Returns tau.
-// `given`: the element that decides on the sign, where it is one that the routine was given.
+// `given` is the element of the routine's operand that decides about the sign, or null where that
+// element was computed.
 template <typename S>
 Disc<S> MakeReflector(Matrix<Disc<S>>& a, int64_t first, int64_t k, bool& ambiguous,
                       const Disc<S>* given = nullptr) {
@@ -48,7 +50,7 @@ void Reflect(const Matrix<Disc<S>>& a, int64_t first, int64_t k, const Disc<S>& 
   }
 }
 
-// Column by column the residual of an orthogonal factorisation is c u times the column's norm.
+// Adds the residual of an orthogonal factorisation, in each column c u times the column's norm.
 template <typename E, typename M>
 void AddColumnResidual(const MatrixCall<E>& call, M& a) {
   using W = typename MatrixCall<E>::W;
@@ -120,7 +122,7 @@ void ReflectFromRight(const Matrix<Disc<S>>& a, int64_t first, int64_t k, const 
   }
 }
 
-// Every element may be off by c u |a|.
+// Adds c u |a| to the radius of every element.
 template <typename E, typename M>
 void AddMatrixResidual(const MatrixCall<E>& call, M& a) {
   using W = typename MatrixCall<E>::W;
@@ -138,7 +140,7 @@ std::vector<Disc<S>> ReduceToHessenberg(Matrix<Disc<S>>& a, int64_t first, int64
   std::vector<Disc<S>> taus(static_cast<size_t>(std::max<int64_t>(a.rows - 1, 0)));
   const int64_t n = a.rows;
   for (int64_t k = first; k + 1 < last; ++k) {
-    // The reflector is that of the column cut off at `last`.
+    // The reflector acts on rows before `last` only.
     M column(last, 1);
     for (int64_t i = 0; i < last; ++i) column(i, 0) = a(i, k);
     taus[k] = MakeReflector(column, k + 1, 0, ambiguous);
@@ -219,8 +221,8 @@ absl::StatusOr<Value> ApplySytrd(Interpreter& interpreter, const OpContext& op) 
   });
 }
 
-// (a, columns) -> (R with the reflectors below it, columns, tau): the columns with a number go
-// first, then always the longest of what is left.
+// (a, columns) -> (R with the reflectors below it, columns, tau). Columns whose entry is not zero
+// go first; then every step takes the longest of those that are left.
 absl::StatusOr<Value> ApplyGeqp3(Interpreter& interpreter, const OpContext& op) {
   const Literal& chosen = op.literal(1);
   return ForEachMatrix(interpreter, op, 2, [&chosen](auto call) {
@@ -298,7 +300,7 @@ absl::StatusOr<Value> ApplyOrmqr(Interpreter& interpreter, const OpContext& op) 
       // q = h0 h1 ...: the factor beside c comes first.
       const int64_t k = left == adjoint ? step : count - 1 - step;
       const auto tau = adjoint ? Conjugate(call.At(1, k)) : call.At(1, k);
-      // What stands in place of v's leading one, and above it, is not part of v.
+      // v begins with a one that is not stored: the element in its place belongs to another factor.
       if (left) {
         Reflect(a, k, k, tau, c, 0);
       } else {
@@ -313,18 +315,32 @@ absl::StatusOr<Value> ApplyOrmqr(Interpreter& interpreter, const OpContext& op) 
 
 absl::Span<const CustomCallTarget> ReflectorTargets() {
   static constexpr CustomCallTarget kRows[] = {
-      {"geqrf", ApplyGeqrf, "mn > mn, k"},
-      {"orgqr", ApplyOrgqr, "mn, t > mn"},
-      {"ungqr", ApplyOrgqr, "mn, t > mn"},
-      {"geqp3", ApplyGeqp3, "mn, n:i > mn, n:i, k"},
-      {"gehrd", ApplyGehrd, "nn > nn, j, :i"},
-      {"sytrd", ApplySytrd, "nn > nn, n:r, j:r, j, :i", "uplo"},
-      {"hetrd", ApplySytrd, "nn > nn, n:r, j:r, j, :i", "uplo"},
-      {"ormqr", ApplyOrmqr, "xy, t, mn > mn", "left transpose"},
-      {"unmqr", ApplyOrmqr, "xy, t, mn > mn", "left transpose"},
-      {"Qr", ApplyGeqrf, "mn > mn, k"},
-      {"QrDecomposition", ApplyGeqrf, "mn > mn, k"},
-      {"ProductOfElementaryHouseholderReflectors", ApplyOrgqr, "mn, t > mn"},
+      {.name = "geqrf", .apply = ApplyGeqrf, .signature = "mn > mn, k"},
+      {.name = "orgqr", .apply = ApplyOrgqr, .signature = "mn, t > mn"},
+      {.name = "ungqr", .apply = ApplyOrgqr, .signature = "mn, t > mn"},
+      {.name = "geqp3", .apply = ApplyGeqp3, .signature = "mn, n:i > mn, n:i, k"},
+      {.name = "gehrd", .apply = ApplyGehrd, .signature = "nn > nn, j, :i"},
+      {.name = "sytrd",
+       .apply = ApplySytrd,
+       .signature = "nn > nn, n:r, j:r, j, :i",
+       .options = "uplo"},
+      {.name = "hetrd",
+       .apply = ApplySytrd,
+       .signature = "nn > nn, n:r, j:r, j, :i",
+       .options = "uplo"},
+      {.name = "ormqr",
+       .apply = ApplyOrmqr,
+       .signature = "xy, t, mn > mn",
+       .options = "left transpose"},
+      {.name = "unmqr",
+       .apply = ApplyOrmqr,
+       .signature = "xy, t, mn > mn",
+       .options = "left transpose"},
+      {.name = "Qr", .apply = ApplyGeqrf, .signature = "mn > mn, k"},
+      {.name = "QrDecomposition", .apply = ApplyGeqrf, .signature = "mn > mn, k"},
+      {.name = "ProductOfElementaryHouseholderReflectors",
+       .apply = ApplyOrgqr,
+       .signature = "mn, t > mn"},
   };
   return kRows;
 }

@@ -1,6 +1,6 @@
-// What the results of a factorisation by reflectors have together where its discs say too little:
-// for nearly dependent columns neither factor is known, yet their product is. An element of the
-// product with the reflectors belongs to the same property as what the reflectors came from.
+// The property that judges the results of a factorisation by reflectors together where their discs
+// say too little: for nearly dependent columns neither factor is known, yet their product is. The
+// orthogonal factor that a later call makes of the reflectors belongs to the same property.
 #pragma once
 
 #include "reference/custom_calls/matrix_ops.h"
@@ -12,11 +12,11 @@ inline constexpr char kQrProperty[] = "a = q r, qᴴ q = 1";
 // columns of q, or all of them.
 enum QrPart : int64_t { kUpperFactor, kReflectors, kThinFactor, kFullFactor };
 
-// Where the elements of r are in its part.
+// The index of element (i, j) of r in its part.
 inline int64_t UpperPlace(int64_t columns, int64_t i, int64_t j) {
   return i * columns - i * (i - 1) / 2 + j - i;
 }
-// Where those of `count` reflectors of length `rows` are.
+// The indices of the elements of `count` reflectors of length `rows` in their part.
 struct ReflectorPlaces {
   int64_t rows, count;
 
@@ -70,7 +70,8 @@ bool ColumnsAreNear(const Matrix<S>& product, const Matrix<S>& a, const std::vec
   return true;
 }
 
-// What is wrong with q, whose first columns factor a; r is found from it where it is not given.
+// Says what is wrong with q, whose first columns times r should be a; where r is not given, it is
+// found from q and a. Empty if nothing is.
 template <typename S, typename W>
 std::string ViolationOfFactor(const Matrix<S>& a, const Matrix<S>& q, const Matrix<S>* r,
                               const std::vector<W>& slack, W unit) {
@@ -88,7 +89,7 @@ std::string ViolationOfFactor(const Matrix<S>& a, const Matrix<S>& q, const Matr
   return ColumnsAreNear(Product(first, found), a, twice) ? "" : "qᴴ a is not triangular";
 }
 
-// Of R alone: Rᴴ R is Aᴴ A.
+// Says what is wrong with r if nothing else is known: rᴴ r should be aᴴ a. Empty if nothing is.
 template <typename S, typename W>
 std::string ViolationOfUpper(const Matrix<S>& a, const Matrix<S>& r, const std::vector<W>& slack) {
   const Matrix<S> got = Product(Adjoint(r), r), wanted = Product(Adjoint(a), a);
@@ -102,8 +103,8 @@ std::string ViolationOfUpper(const Matrix<S>& a, const Matrix<S>& r, const std::
   return "";
 }
 
-// Of the factors of `numbers`; null where they may overflow. Column by column the residual of an
-// orthogonal factorisation is c u times the column's norm.
+// The property of the factors of `numbers`; null where they may overflow. Column by column the
+// residual of an orthogonal factorisation is c u times the column's norm.
 template <typename E>
 std::shared_ptr<const Property> MakeQrProperty(
     const MatrixCall<E>& call, const typename MatrixCall<E>::NumberMatrix& numbers) {

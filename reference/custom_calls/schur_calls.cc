@@ -1,7 +1,9 @@
 // Eigenvalues of general matrices and Schur's form, as LAPACK's routines have them, by the QR
-// algorithm on complex numbers. Neither the order of the eigenvalues nor the vectors are unique:
-// results are judged by their defining property, up to the residual of a backward stable algorithm
-// (operation semantics chapter 11, class RESID).
+// algorithm on complex numbers. Results are judged by their defining property, up to the residual
+// of a backward stable algorithm (operation semantics chapter 11, class RESID).
+// UNSPECIFIED(operation semantics 14, CustomCall): the order of the eigenvalues, and the vectors up
+// to what defines them.
+#include "reference/custom_calls/call_options.h"
 #include "reference/custom_calls/matrix_ops.h"
 #include "spec/base/error.h"
 #include "spec/base/strings.h"
@@ -161,9 +163,8 @@ auto FrobeniusNorm(const Matrix<S>& m) {
   return std::sqrt(squares);
 }
 
-// Whether `values` are together the eigenvalues of some matrix within `tolerance` of a: each of
-// them makes a - w nearly singular, and their powers have the sums that the traces of a's powers
-// say.
+// True if `values` are together the eigenvalues of some matrix within `tolerance` of a: each value
+// w makes a - w nearly singular, and the sums of their powers are the traces of a's powers.
 template <typename C, typename W>
 bool AreEigenvalues(const Matrix<C>& a, const std::vector<C>& values, W tolerance) {
   const int64_t n = a.rows;
@@ -204,8 +205,8 @@ ElementType ComplexTypeOf(ElementType type) {
   return type == ElementType::kF64 ? ElementType::kC128 : ElementType::kC64;
 }
 
-// Results of a call that are eigenvalues: one array of complex numbers, or their real and imaginary
-// parts in two.
+// Writes eigenvalues to result `at`, an array of complex numbers; calls on real matrices have their
+// real parts there and their imaginary parts in the next result.
 template <typename Call, typename C>
 void SetEigenvalues(Call& call, int64_t at, const std::vector<C>& values) {
   using E = typename Call::Element;
@@ -267,7 +268,10 @@ std::vector<Eigenvalue<C>> OrderedEigenvalues(const Matrix<C>& t, bool real, W t
   return ordered;
 }
 
-// Of eigenvalues and of left and right eigenvectors: parts 0, 1 and 2.
+// The parts of the property of eigenvalues w and of left and right eigenvectors.
+enum EigenPart : int64_t { kValuesPart, kLeftPart, kRightPart };
+
+// That property, for the eigenvalues and eigenvectors of a.
 template <typename E, typename C, typename W>
 std::shared_ptr<const Property> EigenProperty(ElementType type, Matrix<C> a, W tolerance) {
   using T = typename Scalar<E>::Real;
@@ -279,12 +283,13 @@ std::shared_ptr<const Property> EigenProperty(ElementType type, Matrix<C> a, W t
                             absl::Span<const Literal> parts,
                             const std::vector<bool>& present) -> std::string {
     using N = std::complex<T>;
-    const Matrix<C> w = MatrixOf<N>(parts[0]);
-    if (present[0] && !AreEigenvalues(a, w.values, tolerance)) return "w are not the eigenvalues";
-    for (int64_t side : {1, 2}) {
+    const Matrix<C> w = MatrixOf<N>(parts[kValuesPart]);
+    if (present[kValuesPart] && !AreEigenvalues(a, w.values, tolerance))
+      return "w are not the eigenvalues";
+    for (EigenPart side : {kLeftPart, kRightPart}) {
       if (!present[side]) continue;
       const Matrix<C> v = MatrixOf<N>(parts[side]);
-      const Matrix<C> image = Product(side == 1 ? Adjoint(a) : a, v);
+      const Matrix<C> image = Product(side == kLeftPart ? Adjoint(a) : a, v);
       for (int64_t j = 0; j < v.columns; ++j) {
         W squares = 0, error = 0;
         C quotient{};
@@ -292,12 +297,12 @@ std::shared_ptr<const Property> EigenProperty(ElementType type, Matrix<C> a, W t
           squares += std::norm(v(i, j));
           quotient += std::conj(v(i, j)) * image(i, j);
         }
-        if (present[0]) quotient = side == 1 ? std::conj(w(j, 0)) : w(j, 0);
+        if (present[kValuesPart]) quotient = side == kLeftPart ? std::conj(w(j, 0)) : w(j, 0);
         for (int64_t i = 0; i < v.rows; ++i) error += std::norm(image(i, j) - quotient * v(i, j));
-        if (!(std::abs(std::sqrt(squares) - 1) <= MatrixCall<E>::Residual(8 * (a.rows + 2))))
+        if (!(std::abs(std::sqrt(squares) - 1) <= OrthonormalSlack<E>(a.rows)))
           return "an eigenvector is not of length 1";
         if (!(std::sqrt(error) <= 2 * tolerance))
-          return side == 1 ? "uᴴ a is not w uᴴ" : "a v is not v w";
+          return side == kLeftPart ? "uᴴ a is not w uᴴ" : "a v is not v w";
       }
     }
     return "";
@@ -305,7 +310,7 @@ std::shared_ptr<const Property> EigenProperty(ElementType type, Matrix<C> a, W t
   return property;
 }
 
-// How far the matrix may be off of which results are exact.
+// A bound of the distance between the operand and the matrix whose results are exact.
 template <typename Call, typename M>
 typename Call::W Tolerance(const Call& call, const M& numbers) {
   return 4 * ValueRadius(call, numbers);
@@ -346,13 +351,13 @@ absl::StatusOr<Value> ApplyGeev(Interpreter& interpreter, const OpContext& op) {
     if (!call.results.bounds) return;
     const auto property = EigenProperty<E, C, W>(
         ComplexTypeOf(call.results.ShapeOf(vectors).element_type()), a, Tolerance(call, numbers));
-    JudgeEigenvalues(call, 0, property, 0);
+    JudgeEigenvalues(call, 0, property, kValuesPart);
     for (int64_t side : {0, 1})
-      if (wanted[side]) call.JudgeByProperty(vectors + side, property, 1 + side);
+      if (wanted[side]) call.JudgeByProperty(vectors + side, property, kLeftPart + side);
   });
 }
 
-// ---- Schur's form of real matrices: blocks of two for pairs of conjugates.
+// ---- Schur's form of real matrices, which has blocks of two for pairs of conjugate eigenvalues.
 
 // Orthonormal columns that span those of `basis`, completed to a whole basis.
 template <typename W>
@@ -377,7 +382,7 @@ Matrix<W> CompletedBasis(const std::vector<std::vector<W>>& basis, int64_t n) {
   for (int64_t k = 0; k < n; ++k) {
     std::vector<W> unit(static_cast<size_t>(n), W{0});
     unit[k] = 1;
-    add(std::move(unit), W{0.01} / static_cast<W>(n));
+    add(std::move(unit), W{kLeastOrthogonalPart} / static_cast<W>(n));
   }
   return q;
 }
@@ -473,7 +478,10 @@ bool IsQuasiTriangular(const Matrix<S>& t, bool blocks, decltype(std::abs(S())) 
   return true;
 }
 
-// Of the form t, the vectors z and the eigenvalues: parts 0, 1 and 2.
+// The parts of the property of Schur's form t, of its vectors z and of the eigenvalues w.
+enum SchurPart : int64_t { kFormPart, kVectorsPart, kEigenvaluesPart };
+
+// That property, for Schur's form of a.
 template <typename E, typename S, typename W>
 std::shared_ptr<const Property> SchurProperty(ElementType type, Matrix<S> a, W tolerance) {
   using T = typename Scalar<E>::Real;
@@ -486,27 +494,32 @@ std::shared_ptr<const Property> SchurProperty(ElementType type, Matrix<S> a, W t
                             absl::Span<const Literal> parts,
                             const std::vector<bool>& present) -> std::string {
     constexpr bool kReal = std::is_same_v<E, T>;
-    const Matrix<S> t = MatrixOf<E>(parts[0]), z = MatrixOf<E>(parts[1]);
-    if (present[0] && !IsQuasiTriangular(t, kReal, W{0})) return "t does not have Schur's form";
-    if (present[1] && !IsOrthonormal(z, MatrixCall<E>::Residual(8 * (a.rows + 2))))
+    const Matrix<S> t = MatrixOf<E>(parts[kFormPart]), z = MatrixOf<E>(parts[kVectorsPart]);
+    if (present[kFormPart] && !IsQuasiTriangular(t, kReal, W{0}))
+      return "t does not have Schur's form";
+    if (present[kVectorsPart] && !IsOrthonormal(z, OrthonormalSlack<E>(a.rows)))
       return "z is not orthonormal";
-    if (present[0] && present[1]) {
+    if (present[kFormPart] && present[kVectorsPart]) {
       if (!IsNear(Product(z, Product(t, Adjoint(z))), a, 2 * tolerance)) return "z t zᴴ is not a";
-    } else if (present[0]) {
+    } else if (present[kFormPart]) {
       if (!AreEigenvalues(ToComplex<C>(a), DiagonalEigenvalues<C>(t), 2 * tolerance) ||
           !(std::abs(FrobeniusNorm(t) - FrobeniusNorm(a)) <= 2 * tolerance))
         return "t is not similar to a";
-    } else if (present[1]) {
+    } else if (present[kVectorsPart]) {
       if (!IsQuasiTriangular(Product(Adjoint(z), Product(a, z)), kReal, 2 * tolerance))
         return "zᴴ a z does not have Schur's form";
     }
-    if (present[2] &&
-        !AreEigenvalues(ToComplex<C>(a), MatrixOf<std::complex<T>>(parts[2]).values, 2 * tolerance))
+    if (present[kEigenvaluesPart] &&
+        !AreEigenvalues(ToComplex<C>(a), MatrixOf<std::complex<T>>(parts[kEigenvaluesPart]).values,
+                        2 * tolerance))
       return "w are not the eigenvalues";
     return "";
   };
   return property;
 }
+
+// The positions of results of gees; the eigenvalues of real matrices take two.
+enum SchurResult : int64_t { kSchurForm, kSchurVectors, kSchurValues };
 
 // (a) -> (t, z, eigenvalues, number of selected ones, info).
 absl::StatusOr<Value> ApplyGees(Interpreter& interpreter, const OpContext& op) {
@@ -540,20 +553,21 @@ absl::StatusOr<Value> ApplyGees(Interpreter& interpreter, const OpContext& op) {
           for (int64_t j = starts[block]; j < starts[block + 1]; ++j) t(i, j) = 0;
     }
     for (int64_t i = 0; i < n * n; ++i) {
-      call.Set(0, i, {t.values[i], 0});
-      if (vectors) call.Set(1, i, {z.values[i], 0});
+      call.Set(kSchurForm, i, {t.values[i], 0});
+      if (vectors) call.Set(kSchurVectors, i, {z.values[i], 0});
     }
-    SetEigenvalues(call, 2, DiagonalEigenvalues<C>(t));
-    const int64_t after = real ? 4 : 3;
+    SetEigenvalues(call, kSchurValues, DiagonalEigenvalues<C>(t));
+    // Behind the eigenvalues: the number of selected ones, and info.
+    const int64_t after = real ? kSchurValues + 2 : kSchurValues + 1;
     call.SetInteger(after, 0, 0);
     call.SetInteger(after + 1, 0, 0);
-    call.Undecide(1);
+    call.Undecide(kSchurVectors);
     if (!call.results.bounds) return;
-    const auto property =
-        SchurProperty<E, S, W>(call.results.ShapeOf(0).element_type(), a, Tolerance(call, numbers));
-    call.JudgeByProperty(0, property, 0);
-    if (vectors) call.JudgeByProperty(1, property, 1);
-    JudgeEigenvalues(call, 2, property, 2);
+    const auto property = SchurProperty<E, S, W>(call.results.ShapeOf(kSchurForm).element_type(), a,
+                                                 Tolerance(call, numbers));
+    call.JudgeByProperty(kSchurForm, property, kFormPart);
+    if (vectors) call.JudgeByProperty(kSchurVectors, property, kVectorsPart);
+    JudgeEigenvalues(call, kSchurValues, property, kEigenvaluesPart);
   });
 }
 
@@ -561,9 +575,16 @@ absl::StatusOr<Value> ApplyGees(Interpreter& interpreter, const OpContext& op) {
 
 absl::Span<const CustomCallTarget> SchurTargets() {
   static constexpr CustomCallTarget kRows[] = {
-      {"geev", ApplyGeev, "nn > n, n, nn:c, nn:c, :i", "compute_left compute_right",
-       "nn > n, nn, nn, :i"},
-      {"gees", ApplyGees, "nn > nn, nn, n, n, :i, :i", "mode", "nn > nn, nn, n, :i, :i"},
+      {.name = "geev",
+       .apply = ApplyGeev,
+       .signature = "nn > n, n, nn:c, nn:c, :i",
+       .options = "compute_left compute_right",
+       .complex_signature = "nn > n, nn, nn, :i"},
+      {.name = "gees",
+       .apply = ApplyGees,
+       .signature = "nn > nn, nn, n, n, :i, :i",
+       .options = "mode",
+       .complex_signature = "nn > nn, nn, n, :i, :i"},
   };
   return kRows;
 }

@@ -1,29 +1,16 @@
 #include "reference/devices/permute_slices.h"
 
 #include <algorithm>
-#include <cstring>
 
-#include "reference/bounds/elements.h"
-#include "spec/base/error.h"
+#include "reference/bounds/copy_elements.h"
+#include "reference/devices/rejection.h"
+#include "reference/values/leaves.h"
 #include "spec/base/status_macros.h"
-#include "spec/base/strings.h"
 
 namespace assay::reference {
 namespace {
 
-template <typename... Parts>
-absl::Status Rejected(const OpContext& op, const Parts&... parts) {
-  return MakeError(ErrorClass::kRejected, StrCat(op.instruction.name(), ": ", parts...));
-}
-
-std::vector<const Array*> ArraysOf(const Value& value) {
-  if (!value.IsTuple()) return {value.array.get()};
-  std::vector<const Array*> arrays;
-  for (const Value& element : value.elements) arrays.push_back(element.array.get());
-  return arrays;
-}
-
-// The starts of one slice: an index per dimension.
+// Reads the start of one slice, a tuple of an index per dimension.
 absl::StatusOr<std::vector<int64_t>> StartOf(const OpContext& op, const Value& value) {
   std::vector<int64_t> start;
   for (const Value& index : value.elements) {
@@ -37,14 +24,14 @@ absl::StatusOr<std::vector<int64_t>> StartOf(const OpContext& op, const Value& v
   return start;
 }
 
-// A slice of array number `array`.
+// Where a slice begins: in array number `array` of those that are read or written.
 struct Slice {
   size_t array;
   std::vector<int64_t> start;
   bool operator==(const Slice&) const = default;
 };
 
-// Those of one array or of several, in the order of slice_sizes.
+// The slices of one array or of a tuple of arrays with these starts, in the order of slice_sizes.
 absl::StatusOr<std::vector<Slice>> SlicesOf(const OpContext& op, const Value& arrays,
                                             const Value& starts) {
   std::vector<Slice> slices;
@@ -65,6 +52,7 @@ absl::StatusOr<std::vector<Slice>> SlicesOf(const OpContext& op, const Value& ar
   return slices;
 }
 
+// True if the slice lies in an array of this shape.
 bool Fits(const Shape& shape, const std::vector<int64_t>& start, absl::Span<const int64_t> sizes) {
   const auto rank = static_cast<size_t>(shape.rank());
   if (start.size() != rank || sizes.size() != rank) return false;
@@ -75,6 +63,7 @@ bool Fits(const Shape& shape, const std::vector<int64_t>& start, absl::Span<cons
   return true;
 }
 
+// The linear index of start + index.
 int64_t Position(const Shape& shape, const std::vector<int64_t>& start,
                  const std::vector<int64_t>& index) {
   int64_t at = 0;
@@ -86,14 +75,9 @@ int64_t Position(const Shape& shape, const std::vector<int64_t>& start,
 void CopySlice(const Array& from, const std::vector<int64_t>& from_start, Array& to,
                const std::vector<int64_t>& to_start, absl::Span<const int64_t> sizes) {
   if (std::find(sizes.begin(), sizes.end(), 0) != sizes.end()) return;
-  const size_t width = StorageBytes(from.literal.element_type());
-  const bool certain = from.Certain() && to.Certain();
   for (std::vector<int64_t> index(sizes.size(), 0);;) {
-    const int64_t at = Position(from.literal.shape(), from_start, index);
-    const int64_t onto = Position(to.literal.shape(), to_start, index);
-    std::memcpy(to.literal.bytes().data() + onto * width, from.literal.bytes().data() + at * width,
-                width);
-    if (!certain) MoveBound(from, at, to, onto);
+    CopyElements(from, Position(from.literal.shape(), from_start, index), to,
+                 Position(to.literal.shape(), to_start, index), 1);
     size_t d = sizes.size();
     while (d > 0 && ++index[d - 1] == sizes[d - 1]) index[--d] = 0;
     if (d == 0) return;
@@ -111,11 +95,11 @@ absl::StatusOr<std::vector<std::vector<Value>>> PermuteSlices(
   std::vector<std::vector<Value>> results;
   for (const std::vector<Value>& operands : given) {
     for (size_t k : {0, 1}) {
-      for (const Array* array : ArraysOf(operands[k]))
-        if (array == nullptr) return Rejected(op, "operand ", k, " is no array or tuple of arrays");
+      for (const Value& leaf : LeavesOf(operands[k]))
+        if (leaf.IsTuple()) return Rejected(op, "operand ", k, " is no array or tuple of arrays");
     }
-    results.push_back(operands[1].IsTuple() ? operands[1].elements
-                                            : std::vector<Value>{operands[1]});
+    const absl::Span<const Value> written = LeavesOf(operands[1]);
+    results.emplace_back(written.begin(), written.end());
   }
   for (const auto& [source, target] : pairs) {
     const std::vector<Value>&sent = given[source], &own = given[target];
@@ -132,15 +116,15 @@ absl::StatusOr<std::vector<std::vector<Value>>> PermuteSlices(
                               " name different places to write to; the documents do not say "
                               "which of them counts"));
     }
-    const std::vector<const Array*> from = ArraysOf(sent[0]);
+    const absl::Span<const Value> from = LeavesOf(sent[0]);
     std::vector<Array> onto;
-    for (const Array* array : ArraysOf(own[1])) {
-      ASSAY_RETURN_IF_ERROR(interpreter.budget().Take(array->literal.element_count()));
-      ASSAY_RETURN_IF_ERROR(interpreter.memory().Check(array->literal.shape().ByteSize()));
-      onto.push_back(*array);
+    for (const Value& leaf : LeavesOf(own[1])) {
+      ASSAY_RETURN_IF_ERROR(interpreter.budget().Take(leaf.array->literal.element_count()));
+      ASSAY_RETURN_IF_ERROR(interpreter.memory().Check(leaf.array->literal.shape().ByteSize()));
+      onto.push_back(*leaf.array);
     }
     for (size_t k = 0; k < sizes.size(); ++k) {
-      const Array& input = *from[read[k].array];
+      const Array& input = *from[read[k].array].array;
       Array& output = onto[written[k].array];
       if (input.literal.element_type() != output.literal.element_type() ||
           !Fits(input.literal.shape(), read[k].start, sizes[k]) ||

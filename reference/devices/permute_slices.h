@@ -12,9 +12,9 @@ namespace assay::reference {
 // given[m]: device m's arrays to read, arrays to write, starts in the first ones, starts in the
 // second ones. Arrays are one or a tuple; starts of one array are a tuple of an index per
 // dimension, or a tuple of such tuples, each with its list of slice_sizes. Device t gets its own
-// arrays to write, with the slices in them that the source of the pair (source, t) read. Nothing is
-// said about whose starts in the written arrays count: where the two devices' differ, that is
-// unsupported; a slice that does not fit is rejected.
+// arrays to write, with the slices in them that the source of the pair (source, t) read.
+// UNSPECIFIED(hlo-format 4): whose starts in the written arrays count. Errors: starts of the two
+// devices that differ (unsupported), slices that do not fit (rejected).
 absl::StatusOr<std::vector<std::vector<Value>>> PermuteSlices(
     Interpreter& interpreter, const OpContext& op,
     const std::vector<std::pair<int64_t, int64_t>>& pairs,

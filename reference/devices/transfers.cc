@@ -1,18 +1,12 @@
 // Tokens, the host's queues, send and recv, asynchronous copies and computations. Documents:
 // operation semantics chapters 15 (Infeed, Outfeed, Send, Recv), 15.2, 17; hlo-format 3.11.
 #include "reference/devices/collectives.h"
-#include "spec/base/error.h"
+#include "reference/devices/rejection.h"
 #include "spec/base/status_macros.h"
-#include "spec/base/strings.h"
 #include "spec/text/reader.h"
 
 namespace assay::reference {
 namespace {
-
-template <typename... Parts>
-absl::Status Rejected(const OpContext& op, const Parts&... parts) {
-  return MakeError(ErrorClass::kRejected, StrCat(op.instruction.name(), ": ", parts...));
-}
 
 Value Token(Interpreter& interpreter) {
   return MakeValue(Array(Literal(Shape::Token())), interpreter.memory());
@@ -22,12 +16,12 @@ Value ZeroOf(Interpreter& interpreter, const Shape& shape) {
   return MakeValue(Literal(shape), interpreter.memory());
 }
 
-// after-all: joins tokens.
+// after-all: a token.
 absl::StatusOr<Value> ApplyToken(Interpreter& interpreter, const OpContext&) {
   return Token(interpreter);
 }
 
-// add-dependency, domain: operand 0.
+// add-dependency: operand 0.
 absl::StatusOr<Value> ApplyFirst(Interpreter&, const OpContext& op) { return *op.operands[0]; }
 
 // copy-start: (copy, original, context); copy-done: the copy.
@@ -41,7 +35,7 @@ absl::StatusOr<Value> ApplyCopyDone(Interpreter&, const OpContext& op) {
 
 // ---- The host's queues.
 
-// The bytes of an item that came as u8 are the data in the order of the layout.
+// The array whose data, in the order of the layout of `shape`, are these elements of type u8.
 Literal FromPhysicalBytes(const Literal& bytes, const Shape& shape) {
   Literal result(shape);
   const DimVector strides = LayoutStrides(shape);
@@ -56,6 +50,7 @@ Literal FromPhysicalBytes(const Literal& bytes, const Shape& shape) {
   return result;
 }
 
+// The next data of the infeed queue, an item for each array of `shape`.
 absl::StatusOr<Value> TakeItem(Interpreter& interpreter, const OpContext& op, const Shape& shape) {
   if (shape.IsTuple()) {
     std::vector<Value> elements;
@@ -144,7 +139,8 @@ absl::StatusOr<std::shared_ptr<Channel>> ChannelOf(Interpreter& interpreter, con
   return channel;
 }
 
-std::shared_ptr<const Pending> Nothing(Value value) {
+// The value of a transfer that has nobody to wait for.
+std::shared_ptr<const Pending> Ready(Value value) {
   return std::make_shared<const Pending>(
       Pending{[] { return true; }, [] { return std::string(); }, [value] { return value; }});
 }
@@ -156,12 +152,12 @@ absl::StatusOr<Value> ApplySend(Interpreter& interpreter, const OpContext& op) {
   if (op.instruction.attributes().Flag(Attr::kIsHostTransfer)) {
     // The host takes what is sent and gives what is received by the queues of infeed and outfeed.
     interpreter.device().outfeed.push_back(*op.operands[0]);
-    context.pending = Nothing(token);
+    context.pending = Ready(token);
     return context;
   }
   ASSAY_ASSIGN_OR_RETURN(std::shared_ptr<Channel> channel, ChannelOf(interpreter, op, true));
   if (channel == nullptr) {
-    context.pending = Nothing(token);
+    context.pending = Ready(token);
     return context;
   }
   const int64_t number = channel->sends++,
@@ -179,13 +175,13 @@ absl::StatusOr<Value> ApplyRecv(Interpreter& interpreter, const OpContext& op) {
   Value context, token = Token(interpreter);
   if (op.instruction.attributes().Flag(Attr::kIsHostTransfer)) {
     ASSAY_ASSIGN_OR_RETURN(Value data, TakeItem(interpreter, op, shape));
-    context.pending = Nothing(Value::Tuple({std::move(data), token}));
+    context.pending = Ready(Value::Tuple({std::move(data), token}));
     return context;
   }
   ASSAY_ASSIGN_OR_RETURN(std::shared_ptr<Channel> channel, ChannelOf(interpreter, op, false));
   if (channel == nullptr) {
     ASSAY_RETURN_IF_ERROR(interpreter.memory().Check(shape.ByteSize()));
-    context.pending = Nothing(Value::Tuple({ZeroOf(interpreter, shape), token}));
+    context.pending = Ready(Value::Tuple({ZeroOf(interpreter, shape), token}));
     return context;
   }
   const int64_t number = channel->recvs++,
@@ -201,7 +197,7 @@ absl::StatusOr<Value> ApplyRecv(Interpreter& interpreter, const OpContext& op) {
   return context;
 }
 
-// ---- Asynchronous computations: run when all arguments are there.
+// ---- Asynchronous computations, which run as soon as all arguments are there.
 
 absl::StatusOr<Value> StartOrWait(Interpreter& interpreter, const OpContext& op,
                                   std::vector<Value> arguments, const Computation& computation) {
@@ -246,19 +242,19 @@ absl::StatusOr<Value> ApplyAsyncDone(Interpreter&, const OpContext& op) {
 
 absl::Span<const OpEvaluation> TransferEvaluations() {
   static constexpr OpEvaluation kRows[] = {
-      {Opcode::kAfterAll, nullptr, nullptr, ApplyToken},
-      {Opcode::kAddDependency, nullptr, nullptr, ApplyFirst},
-      {Opcode::kCopyStart, nullptr, nullptr, ApplyCopyStart},
-      {Opcode::kCopyDone, nullptr, nullptr, ApplyCopyDone},
-      {Opcode::kInfeed, nullptr, nullptr, ApplyInfeed},
-      {Opcode::kOutfeed, nullptr, nullptr, ApplyOutfeed},
-      {Opcode::kSend, nullptr, nullptr, ApplySend},
-      {Opcode::kSendDone, nullptr, nullptr, ApplyDone},
-      {Opcode::kRecv, nullptr, nullptr, ApplyRecv},
-      {Opcode::kRecvDone, nullptr, nullptr, ApplyDone},
-      {Opcode::kAsyncStart, nullptr, nullptr, ApplyAsyncStart},
-      {Opcode::kAsyncUpdate, nullptr, nullptr, ApplyAsyncUpdate},
-      {Opcode::kAsyncDone, nullptr, nullptr, ApplyAsyncDone},
+      {.opcode = Opcode::kAfterAll, .apply = ApplyToken},
+      {.opcode = Opcode::kAddDependency, .apply = ApplyFirst},
+      {.opcode = Opcode::kCopyStart, .apply = ApplyCopyStart},
+      {.opcode = Opcode::kCopyDone, .apply = ApplyCopyDone},
+      {.opcode = Opcode::kInfeed, .apply = ApplyInfeed},
+      {.opcode = Opcode::kOutfeed, .apply = ApplyOutfeed},
+      {.opcode = Opcode::kSend, .apply = ApplySend},
+      {.opcode = Opcode::kSendDone, .apply = ApplyDone},
+      {.opcode = Opcode::kRecv, .apply = ApplyRecv},
+      {.opcode = Opcode::kRecvDone, .apply = ApplyDone},
+      {.opcode = Opcode::kAsyncStart, .apply = ApplyAsyncStart},
+      {.opcode = Opcode::kAsyncUpdate, .apply = ApplyAsyncUpdate},
+      {.opcode = Opcode::kAsyncDone, .apply = ApplyAsyncDone},
   };
   return kRows;
 }

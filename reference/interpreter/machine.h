@@ -9,6 +9,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
@@ -21,6 +22,9 @@ namespace assay::reference {
 class Machine;
 struct Meeting;
 struct Channel;
+
+// The execution with this number of a collective by one of its process groups.
+using MeetingKey = std::tuple<const Instruction*, int64_t /*group*/, int64_t /*execution*/>;
 
 // One (replica, partition).
 class Device {
@@ -66,13 +70,14 @@ class Machine {
   // are several.
   absl::Status Run(const std::function<absl::Status(Device&)>& program);
 
-  // The process groups of a collective, by instruction, made once; the meetings that are not over.
+  // The process groups of a collective, by instruction, made once.
   struct Groups {
     std::vector<std::vector<int64_t>> members;
     std::vector<std::pair<int64_t, int64_t>> group_of;  // by device: group (-1: none), position
   };
   absl::flat_hash_map<const Instruction*, Groups> groups;
-  std::vector<std::shared_ptr<Meeting>> meetings;
+  // The meetings that members have still to join.
+  absl::flat_hash_map<MeetingKey, std::shared_ptr<Meeting>> meetings;
   absl::flat_hash_map<std::string, std::shared_ptr<Channel>> channels;
 
  private:

@@ -1,4 +1,4 @@
-// Data movement as index maps: which element of which operand each result element is.
+// Data movement as index maps: the operand element that each result element is.
 #pragma once
 
 #include <vector>
@@ -8,11 +8,12 @@
 
 namespace assay::reference {
 
-// For ops whose result elements all come from operand 0: its linear index per result element.
+// A linear index of an operand for each element of the result, in row-major order.
 using IndexMap = std::vector<int64_t>;
 
-// result[i] = operand[map[i]]: the bits, and in bound mode what belongs to them.
+// result[i] = operand[map[i]], bit by bit; what is known about the elements is moved by MoveBounds
+// of reference/bounds/copy_elements.h. unsupported: element types that have no storage of 1 to 16
+// bytes.
 absl::Status MoveElements(const Literal& operand, const IndexMap& map, Literal& result);
-void MoveBounds(const Array& operand, const IndexMap& map, Array& result);
 
 }  // namespace assay::reference

@@ -1,6 +1,7 @@
 // Convolution. Document: operation semantics chapter 11, Conv to ConvGeneralDilated.
 #include <limits>
 
+#include "reference/bounds/products.h"
 #include "reference/ops/contraction/products.h"
 #include "spec/base/error.h"
 #include "spec/base/strings.h"
@@ -17,7 +18,7 @@ struct SpatialDim {
   int64_t kernel_step;
   int64_t output_size, output_stride;
 
-  // What the window at `o` reads.
+  // The input and kernel places that the window at `o` multiplies.
   std::vector<ProductSums::Run> Reads(int64_t o) const {
     std::vector<ProductSums::Run> reads;
     for (int64_t k = 0; k < window.size; ++k) {
@@ -168,7 +169,10 @@ int64_t ConvolutionCost(const OpContext& op) {
 
 absl::Span<const OpEvaluation> ConvolutionEvaluations() {
   static constexpr OpEvaluation kRows[] = {
-      {Opcode::kConvolution, EvaluateConvolution, BoundConvolution, nullptr, ConvolutionCost},
+      {.opcode = Opcode::kConvolution,
+       .evaluate = EvaluateConvolution,
+       .bound = BoundConvolution,
+       .cost = ConvolutionCost},
   };
   return kRows;
 }

@@ -5,8 +5,11 @@
 #include <limits>
 
 #include "reference/bounds/elements.h"
+#include "reference/bounds/products.h"
 #include "reference/ops/contraction/products.h"
+#include "reference/values/lines.h"
 #include "reference/values/narrow_types.h"
+#include "spec/base/status_macros.h"
 
 namespace assay::reference {
 namespace {
@@ -70,8 +73,8 @@ absl::Status BoundDot(const OpContext& op, Array& result) {
 
 // ---- ragged-dot: groups of consecutive indices along the ragged dimension of lhs, by their sizes.
 
-// Where the groups of one list of sizes begin and end; an index in none of them belongs to no
-// group. Sizes below zero count as zero, what lies beyond the dimension is cut off.
+// Begin and end of each group of one list of sizes. Sizes below zero count as zero, groups end at
+// `limit` at the latest, and an index behind the last group belongs to none.
 std::vector<std::pair<int64_t, int64_t>> GroupRanges(const Literal& sizes, int64_t list,
                                                      int64_t limit) {
   const int64_t groups = sizes.shape().dimensions().back();
@@ -88,23 +91,8 @@ std::vector<std::pair<int64_t, int64_t>> GroupRanges(const Literal& sizes, int64
   return ranges;
 }
 
-// A list of lhs dimensions counted row-major, with the ragged one in its midst:
-// index = (outer * ragged + r) * inner + rest.
-struct RaggedList {
-  int64_t outer = 1, ragged = 1, inner = 1;
-  RaggedList(const Shape& shape, absl::Span<const int64_t> list, int64_t ragged_dim) {
-    bool passed = false;
-    for (int64_t d : list) {
-      if (d == ragged_dim) {
-        ragged = shape.dimension(d);
-        passed = true;
-      } else {
-        (passed ? inner : outer) *= shape.dimension(d);
-      }
-    }
-  }
-};
-
+// Sums of a dot along one ragged dimension of lhs, which may be a batch, a free or a contracting
+// dimension: indices along it belong to groups, whose sizes are operand 2.
 class RaggedDot {
  public:
   explicit RaggedDot(const OpContext& op) : sizes_(op.literal(2)) {
@@ -126,16 +114,17 @@ class RaggedDot {
     for (int64_t d : contracting) depth_ *= lhs.dimension(d);
     rows_ = lhs_free.Count();
     columns_ = rhs_free.Count();
-    DimVector free;
+    DimVector counted, sizes;
     for (int64_t d = 0; d < lhs.rank(); ++d)
-      if (!Has(batch, d) && !Has(contracting, d)) free.push_back(d);
-    const RaggedList list(lhs, is_contracting_ ? contracting : absl::MakeConstSpan(free),
-                          ragged_dim);
-    outer_ = list.outer;
-    ragged_ = list.ragged;
-    inner_ = list.inner;
+      if (!Has(batch, d) && !Has(contracting, d)) counted.push_back(d);
+    if (is_contracting_) counted.assign(contracting.begin(), contracting.end());
+    for (int64_t d : counted) sizes.push_back(lhs.dimension(d));
+    if (!is_batch_) {
+      lines_ =
+          Lines(sizes, std::find(counted.begin(), counted.end(), ragged_dim) - counted.begin());
+    }
     sums_.column_size = depth_;
-    sums_.length = is_contracting_ ? inner_ : depth_;
+    sums_.length = is_contracting_ ? lines_.inner : depth_;
   }
 
   // The sums, which refer to this object.
@@ -149,17 +138,18 @@ class RaggedDot {
     };
     return sums_;
   }
-  // Whether values depend on the sizes at all.
+  // False if the sizes do not matter: groups of batches.
   bool ReadsSizes() const { return !is_batch_; }
 
  private:
-  // Of sizes given once for all, or for every batch and index of the dimensions before.
+  // The number of the list of group sizes: there is one for all, or one for every batch and index
+  // of the dimensions before the ragged one.
   int64_t ListOf(int64_t batch, int64_t outer) const {
-    return sizes_.shape().rank() == 1 ? 0 : batch * outer_ + outer;
+    return sizes_.shape().rank() == 1 ? 0 : batch * lines_.outer + outer;
   }
 
-  // Ragged rows: each meets the columns of its group, rows of none are zero. Ragged batches are
-  // those of a dot.
+  // Ragged rows: each is multiplied with the columns of its group, and a row of no group gives
+  // zeros. A ragged batch dimension is that of a dot.
   void ForEachRow(absl::FunctionRef<void(const ProductSums::Block&)> f) const {
     const ProductSums::Run whole;
     for (int64_t b = 0; b < batches_; ++b) {
@@ -171,7 +161,8 @@ class RaggedDot {
                                  .result = at * columns_,
                                  .runs = {&whole, 1}};
         if (!is_batch_) {
-          const int64_t group = GroupOf(b, row / (ragged_ * inner_), row / inner_ % ragged_);
+          const int64_t group =
+              GroupOf(b, row / (lines_.length * lines_.inner), row / lines_.inner % lines_.length);
           if (group < 0) {
             block.runs = {};
           } else {
@@ -183,7 +174,7 @@ class RaggedDot {
     }
   }
   int64_t GroupOf(int64_t batch, int64_t outer, int64_t index) const {
-    const auto ranges = GroupRanges(sizes_, ListOf(batch, outer), ragged_);
+    const auto ranges = GroupRanges(sizes_, ListOf(batch, outer), lines_.length);
     for (size_t j = 0; j < ranges.size(); ++j)
       if (ranges[j].first <= index && index < ranges[j].second) return static_cast<int64_t>(j);
     return -1;
@@ -195,10 +186,10 @@ class RaggedDot {
     for (int64_t j = 0; j < groups; ++j) {
       for (int64_t b = 0; b < batches_; ++b) {
         std::vector<ProductSums::Run> runs;
-        for (int64_t outer = 0; outer < outer_; ++outer) {
-          const auto [start, end] = GroupRanges(sizes_, ListOf(b, outer), ragged_)[j];
+        for (int64_t outer = 0; outer < lines_.outer; ++outer) {
+          const auto [start, end] = GroupRanges(sizes_, ListOf(b, outer), lines_.length)[j];
           for (int64_t r = start; r < end; ++r) {
-            const int64_t at = (outer * ragged_ + r) * inner_;
+            const int64_t at = lines_.Block(outer, r);
             runs.push_back({at, at});
           }
         }
@@ -218,7 +209,9 @@ class RaggedDot {
   ProductSums sums_;
   bool is_batch_ = false, is_contracting_ = false;
   int64_t batches_ = 1, rows_ = 1, columns_ = 1, depth_ = 1;
-  int64_t outer_ = 1, ragged_ = 1, inner_ = 1;
+  // The free or contracting dimensions of lhs, in the order in which they are counted, as lines
+  // along the ragged one, if that is among them.
+  Lines lines_;
 };
 
 absl::Status EvaluateRaggedDot(const OpContext& op, Literal& result) {
@@ -238,7 +231,7 @@ absl::Status BoundRaggedDot(const OpContext& op, Array& result) {
 
 // ---- scaled-dot: a dot whose operands are multiplied by a factor per block first.
 
-// The index of the factor for every element of the operand.
+// The linear index of the factor of every element of `data`, given the shapes of both.
 IndexMap BlockOf(const Shape& data, const Shape& factors) {
   const DimVector strides = RowMajorStrides(factors.dimensions());
   IndexMap map;
@@ -254,7 +247,7 @@ IndexMap BlockOf(const Shape& data, const Shape& factors) {
 }
 
 // Products of data and factors may be kept in bf16, or in the data's type if that holds more, and
-// so may the factors before: what that rounds or flushes is added to the bound.
+// so may the factors before. Adds the errors of rounding and flushing there to the bound.
 void AddScalingError(const OpContext& op, ElementType data, const Array& factors, Array& scaled) {
   const FloatFormat& kept = Format(ElementType::kBF16).mantissa_bits > Format(data).mantissa_bits
                                 ? Format(ElementType::kBF16)
@@ -280,30 +273,29 @@ void AddScalingError(const OpContext& op, ElementType data, const Array& factors
   }
 }
 
-// Operand k in f64, scaled; a scalar scale is none.
+// Operand k in f64, multiplied by its factors; a scalar in their place stands for no scaling.
 absl::StatusOr<Array> ScaledOperand(const OpContext& op, int64_t k, bool bounding) {
-  absl::StatusOr<Array> data = ConvertArray(op, op.array(k), ElementType::kF64, bounding);
+  ASSAY_ASSIGN_OR_RETURN(Array data, ConvertArray(op, op.array(k), ElementType::kF64, bounding));
   const Array& scale = op.array(k + 2);
-  if (!data.ok() || scale.literal.shape().IsScalar()) return data;
-  absl::StatusOr<Array> factors = ConvertArray(op, scale, ElementType::kF64, bounding);
-  if (!factors.ok()) return factors.status();
-  const Shape shape = data->literal.shape();
+  if (scale.literal.shape().IsScalar()) return data;
+  ASSAY_ASSIGN_OR_RETURN(Array factors, ConvertArray(op, scale, ElementType::kF64, bounding));
+  const Shape shape = data.literal.shape();
   Array spread{Literal(shape)};
   const IndexMap blocks = BlockOf(shape, scale.literal.shape());
   for (size_t i = 0; i < blocks.size(); ++i) {
-    spread.literal.SetDouble(static_cast<int64_t>(i), factors->literal.GetDouble(blocks[i]));
-    if (!factors->Certain()) MoveBound(*factors, blocks[i], spread, static_cast<int64_t>(i));
+    spread.literal.SetDouble(static_cast<int64_t>(i), factors.literal.GetDouble(blocks[i]));
+    if (!factors.Certain()) MoveBound(factors, blocks[i], spread, static_cast<int64_t>(i));
   }
   Value sides[2];
-  sides[0].array = std::make_shared<const Array>(*std::move(data));
+  sides[0].array = std::make_shared<const Array>(std::move(data));
   sides[1].array = std::make_shared<const Array>(std::move(spread));
   const Value* operands[] = {&sides[0], &sides[1]};
   const OpContext product{op.instruction, shape, operands, op.freedoms};
   const OpEvaluation& multiply = *FindEvaluation(Opcode::kMultiply);
   Array scaled{Literal(shape)};
-  if (absl::Status status = multiply.evaluate(product, scaled.literal); !status.ok()) return status;
+  ASSAY_RETURN_IF_ERROR(multiply.evaluate(product, scaled.literal));
   if (!bounding) return scaled;
-  if (absl::Status status = multiply.bound(product, scaled); !status.ok()) return status;
+  ASSAY_RETURN_IF_ERROR(multiply.bound(product, scaled));
   AddScalingError(op, op.instruction.operand(k)->shape().element_type(), *sides[1].array, scaled);
   return scaled;
 }
@@ -312,9 +304,8 @@ template <typename F>
 absl::Status WithScaledOperands(const OpContext& op, bool bounding, F f) {
   Value sides[2];
   for (int64_t k : {0, 1}) {
-    absl::StatusOr<Array> scaled = ScaledOperand(op, k, bounding);
-    if (!scaled.ok()) return scaled.status();
-    sides[k].array = std::make_shared<const Array>(*std::move(scaled));
+    ASSAY_ASSIGN_OR_RETURN(Array scaled, ScaledOperand(op, k, bounding));
+    sides[k].array = std::make_shared<const Array>(std::move(scaled));
   }
   const Value* operands[] = {&sides[0], &sides[1]};
   return f(OpContext{op.instruction, op.shape, operands, op.freedoms});
@@ -346,9 +337,15 @@ int64_t DotCost(const OpContext& op) {
 
 absl::Span<const OpEvaluation> DotEvaluations() {
   static constexpr OpEvaluation kRows[] = {
-      {Opcode::kDot, EvaluateDot, BoundDot, nullptr, DotCost},
-      {Opcode::kRaggedDot, EvaluateRaggedDot, BoundRaggedDot, nullptr, DotCost},
-      {Opcode::kScaledDot, EvaluateScaledDot, BoundScaledDot, nullptr, DotCost},
+      {.opcode = Opcode::kDot, .evaluate = EvaluateDot, .bound = BoundDot, .cost = DotCost},
+      {.opcode = Opcode::kRaggedDot,
+       .evaluate = EvaluateRaggedDot,
+       .bound = BoundRaggedDot,
+       .cost = DotCost},
+      {.opcode = Opcode::kScaledDot,
+       .evaluate = EvaluateScaledDot,
+       .bound = BoundScaledDot,
+       .cost = DotCost},
   };
   return kRows;
 }

@@ -1,4 +1,3 @@
-// Plain sums of products. Document: operation semantics chapter 11, "Accumulation and result type".
 #include "reference/ops/contraction/products.h"
 
 #include "reference/bounds/liberties.h"
@@ -131,17 +130,6 @@ void SumUpComplex(const OpContext& op, const ProductSums& sums, Literal& result)
 }
 
 }  // namespace
-
-void DimList::Add(const Shape& shape, int64_t d) {
-  sizes.push_back(shape.dimension(d));
-  strides.push_back(RowMajorStrides(shape.dimensions())[d]);
-}
-
-int64_t DimList::Count() const {
-  int64_t count = 1;
-  for (int64_t size : sizes) count *= size;
-  return count;
-}
 
 absl::Status EvaluateProductSums(const OpContext& op, const ProductSums& sums, Literal& result) {
   const bool complex = IsComplex(op.type());

@@ -4,6 +4,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "reference/bounds/elements.h"
 #include "reference/interpreter/interpreter.h"
+#include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
 
 namespace assay::reference {
@@ -15,12 +16,12 @@ std::vector<Value> Arguments(const OpContext& op) {
   return arguments;
 }
 
-// The body with the operands for its parameters.
+// call and fusion: the body is run with the operands as its arguments.
 absl::StatusOr<Value> ApplyBody(Interpreter& interpreter, const OpContext& op) {
   return interpreter.Run(*op.instruction.callee(), Arguments(op));
 }
 
-// `value` or `other`, element by element.
+// A value whose elements may each be what they are in `value` or what they are in `other`.
 Value Hull(const Value& value, const Value& other, MemoryMeter& memory) {
   if (value.IsTuple()) {
     std::vector<Value> elements;
@@ -33,15 +34,16 @@ Value Hull(const Value& value, const Value& other, MemoryMeter& memory) {
   return MakeValue(std::move(merged), memory);
 }
 
-// Trips that are followed one by one after it became unclear whether the loop still runs: so many,
-// and in a loop within such a loop, or around others, where the work is a product of such numbers,
-// beyond the end of the plain loop not many more than the plain loop makes.
+// Most trips that are followed one by one after it became unclear whether the loop still runs.
 constexpr int64_t kMaxUnclearTrips = 256;
+// The work of nested loops is a product of their trips. Such a loop is followed for twice the trips
+// of the plain loop and so many more.
 constexpr int64_t kFewTrips = 16;
-// Rounds of making what still changes undecided; each round that does not end it adds an element.
+// Most rounds in which elements that still change from trip to trip are made undecided.
 constexpr int kMaxWideningRounds = 64;
 
-// Makes the elements of `state` undecided that `next` describes otherwise. True if there were any.
+// Makes those elements of `state` undecided that `next` describes differently. True if there were
+// any.
 bool Widen(Value& state, const Value& next, MemoryMeter& memory) {
   if (state.IsTuple()) {
     bool changed = false;
@@ -60,7 +62,7 @@ bool Widen(Value& state, const Value& next, MemoryMeter& memory) {
   return changed;
 }
 
-// Whether the computation, or one that it calls, has a loop.
+// True if the computation, or one that it calls, has a loop.
 bool HasLoop(const Computation& computation) {
   std::vector<const Computation*> called = {&computation};
   absl::flat_hash_set<const Computation*> seen = {&computation};
@@ -100,20 +102,16 @@ class UnclearLoop {
     for (int64_t trip = 0; trip < most || !plain_ended_; ++trip) {
       if (is_nested && !plain_ended_)
         most = std::min(kMaxUnclearTrips, 2 * trip + clear_trips + kFewTrips);
-      absl::StatusOr<bool> more = Look(state);
-      if (!more.ok()) return more.status();
-      if (!*more) return *std::move(result_);
-      absl::StatusOr<Value> next = Body(state);
-      if (!next.ok()) return next.status();
-      state = *std::move(next);
+      ASSAY_ASSIGN_OR_RETURN(bool more, Look(state));
+      if (!more) return *std::move(result_);
+      ASSAY_ASSIGN_OR_RETURN(Value next, Body(state));
+      state = std::move(next);
     }
     // Every later state lies inside one that the body maps into itself.
     for (int round = 0; round < kMaxWideningRounds; ++round) {
-      absl::StatusOr<Value> next = Body(state);
-      if (!next.ok()) return next.status();
-      if (Widen(state, *next, interpreter_.memory())) continue;
-      absl::StatusOr<bool> more = Look(state);
-      if (!more.ok()) return more.status();
+      ASSAY_ASSIGN_OR_RETURN(Value next, Body(state));
+      if (Widen(state, next, interpreter_.memory())) continue;
+      ASSAY_RETURN_IF_ERROR(Look(state).status());
       return *std::move(result_);
     }
     return Inconclusive(StrCat("how often the loop ", op_.instruction.name(),
@@ -121,12 +119,11 @@ class UnclearLoop {
   }
 
  private:
-  // Keeps `state` if the loop may end there; whether it may go on.
+  // Keeps `state` if the loop may end there. True if it may go on.
   absl::StatusOr<bool> Look(const Value& state) {
-    if (absl::Status status = interpreter_.budget().Take(1); !status.ok()) return status;
-    absl::StatusOr<Value> proceed = interpreter_.Run(*op_.instruction.callee(0), {state});
-    if (!proceed.ok()) return proceed.status();
-    const Array& outcome = *proceed->array;
+    ASSAY_RETURN_IF_ERROR(interpreter_.budget().Take(1));
+    ASSAY_ASSIGN_OR_RETURN(Value proceed, interpreter_.Run(*op_.instruction.callee(0), {state}));
+    const Array& outcome = *proceed.array;
     const bool plain = outcome.literal.data<bool>()[0];
     if (outcome.Certain()) {
       if (!plain) Keep(state, true);
@@ -150,7 +147,7 @@ class UnclearLoop {
   }
 
   absl::StatusOr<Value> Body(const Value& state) {
-    if (absl::Status status = interpreter_.budget().Take(1); !status.ok()) return status;
+    ASSAY_RETURN_IF_ERROR(interpreter_.budget().Take(1));
     return interpreter_.Run(*op_.instruction.callee(1), {state});
   }
 
@@ -165,10 +162,9 @@ absl::StatusOr<Value> ApplyWhile(Interpreter& interpreter, const OpContext& op) 
   const Computation &condition = *op.instruction.callee(0), &body = *op.instruction.callee(1);
   std::vector<Value> state = {*op.operands[0]};
   for (int64_t trips = 0;; ++trips) {
-    if (absl::Status status = interpreter.budget().Take(1); !status.ok()) return status;
-    absl::StatusOr<Value> proceed = interpreter.Run(condition, state);
-    if (!proceed.ok()) return proceed.status();
-    if (!proceed->array->Certain()) {
+    ASSAY_RETURN_IF_ERROR(interpreter.budget().Take(1));
+    ASSAY_ASSIGN_OR_RETURN(Value proceed, interpreter.Run(condition, state));
+    if (!proceed.array->Certain()) {
       if (interpreter.HasEffects(body) || interpreter.HasEffects(condition) ||
           HasTokens(op.instruction.shape())) {
         return Inconclusive(StrCat("whether the loop ", op.instruction.name(),
@@ -176,10 +172,9 @@ absl::StatusOr<Value> ApplyWhile(Interpreter& interpreter, const OpContext& op) 
       }
       return UnclearLoop(interpreter, op).Run(std::move(state[0]), trips);
     }
-    if (!proceed->array->literal.data<bool>()[0]) return state[0];
-    absl::StatusOr<Value> next = interpreter.Run(body, state);
-    if (!next.ok()) return next.status();
-    state[0] = *std::move(next);
+    if (!proceed.array->literal.data<bool>()[0]) return state[0];
+    ASSAY_ASSIGN_OR_RETURN(Value next, interpreter.Run(body, state));
+    state[0] = std::move(next);
   }
 }
 
@@ -214,9 +209,8 @@ absl::StatusOr<Value> ApplyConditional(Interpreter& interpreter, const OpContext
   for (uint64_t code : CodesOf(op.array(0), 0)) possible[BranchOf(op, code)] = true;
   for (size_t branch = 0; branch < possible.size(); ++branch) {
     if (!possible[branch] || static_cast<int64_t>(branch) == chosen) continue;
-    absl::StatusOr<Value> other = RunBranch(interpreter, op, static_cast<int64_t>(branch));
-    if (!other.ok()) return other.status();
-    result = Hull(*result, *other, interpreter.memory());
+    ASSAY_ASSIGN_OR_RETURN(Value other, RunBranch(interpreter, op, static_cast<int64_t>(branch)));
+    result = Hull(*result, other, interpreter.memory());
   }
   return result;
 }
@@ -225,10 +219,10 @@ absl::StatusOr<Value> ApplyConditional(Interpreter& interpreter, const OpContext
 
 absl::Span<const OpEvaluation> ControlFlowEvaluations() {
   static constexpr OpEvaluation kRows[] = {
-      {Opcode::kCall, nullptr, nullptr, ApplyBody},
-      {Opcode::kFusion, nullptr, nullptr, ApplyBody},
-      {Opcode::kWhile, nullptr, nullptr, ApplyWhile},
-      {Opcode::kConditional, nullptr, nullptr, ApplyConditional},
+      {.opcode = Opcode::kCall, .apply = ApplyBody},
+      {.opcode = Opcode::kFusion, .apply = ApplyBody},
+      {.opcode = Opcode::kWhile, .apply = ApplyWhile},
+      {.opcode = Opcode::kConditional, .apply = ApplyConditional},
   };
   return kRows;
 }

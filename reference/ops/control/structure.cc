@@ -28,13 +28,13 @@ absl::StatusOr<Value> ApplyRead(Interpreter&, const OpContext& op) {
 
 absl::Span<const OpEvaluation> StructureEvaluations() {
   static constexpr OpEvaluation kRows[] = {
-      {Opcode::kParameter, nullptr, nullptr, ApplyRead},
-      {Opcode::kConstant, nullptr, nullptr, ApplyRead},
-      {Opcode::kTuple, nullptr, nullptr, ApplyTuple},
-      {Opcode::kGetTupleElement, nullptr, nullptr, ApplyGetTupleElement},
-      {Opcode::kCopy, nullptr, nullptr, ApplyIdentity},
-      {Opcode::kOptBarrier, nullptr, nullptr, ApplyIdentity},
-      {Opcode::kDomain, nullptr, nullptr, ApplyIdentity},
+      {.opcode = Opcode::kParameter, .apply = ApplyRead},
+      {.opcode = Opcode::kConstant, .apply = ApplyRead},
+      {.opcode = Opcode::kTuple, .apply = ApplyTuple},
+      {.opcode = Opcode::kGetTupleElement, .apply = ApplyGetTupleElement},
+      {.opcode = Opcode::kCopy, .apply = ApplyIdentity},
+      {.opcode = Opcode::kOptBarrier, .apply = ApplyIdentity},
+      {.opcode = Opcode::kDomain, .apply = ApplyIdentity},
   };
   return kRows;
 }

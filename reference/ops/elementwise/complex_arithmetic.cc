@@ -5,17 +5,19 @@
 #include "reference/scalar/compare.h"
 #include "reference/values/complex.h"
 #include "reference/values/elementwise.h"
+#include "spec/base/status_macros.h"
 
 namespace assay::reference {
 namespace {
 
-// Evaluates into a literal what `kApply` makes of an array.
+// Gives an array its plain values and, if `bounding`, its bounds. Evaluate and Bound make the two
+// functions of a row from one such function.
 using ApplyPartsFn = absl::Status (*)(const OpContext& op, bool bounding, Array& result);
 
 template <ApplyPartsFn kApply>
 absl::Status Evaluate(const OpContext& op, Literal& result) {
   Array values{Literal(op.shape)};
-  if (absl::Status status = kApply(op, false, values); !status.ok()) return status;
+  ASSAY_RETURN_IF_ERROR(kApply(op, false, values));
   result = std::move(values.literal);
   return absl::OkStatus();
 }
@@ -62,51 +64,49 @@ absl::Status BoundMultiply(const OpContext& op, Array& result) {
   return status;
 }
 
-// Equal if both parts are.
+// Two complex numbers are equal if both parts are.
 absl::Status ApplyCompare(const OpContext& op, bool bounding, Array& result) {
   const Array a = Components(op.array(0)), b = Components(op.array(1));
   Shape shape = a.literal.shape();
   shape.set_element_type(ElementType::kPred);
-  absl::StatusOr<Array> parts =
-      PartArithmetic(op, bounding).Apply(Opcode::kCompare, shape, {&a, &b});
-  if (!parts.ok()) return parts.status();
+  ASSAY_ASSIGN_OR_RETURN(Array parts,
+                         PartArithmetic(op, bounding).Apply(Opcode::kCompare, shape, {&a, &b}));
   const bool all = DirectionOf(op.instruction) == Direction::kEq;
   auto joined = [all](uint64_t x, uint64_t y) { return all ? x & y : x | y; };
   for (int64_t i = 0; i < op.count(); ++i) {
-    result.literal.SetBits(
-        i, joined(parts->literal.GetBits(2 * i), parts->literal.GetBits(2 * i + 1)));
-    if (parts->Certain()) continue;
+    result.literal.SetBits(i,
+                           joined(parts.literal.GetBits(2 * i), parts.literal.GetBits(2 * i + 1)));
+    if (parts.Certain()) continue;
     std::vector<uint64_t> outcomes;
-    for (uint64_t x : CodesOf(*parts, 2 * i))
-      for (uint64_t y : CodesOf(*parts, 2 * i + 1)) outcomes.push_back(joined(x, y));
+    for (uint64_t x : CodesOf(parts, 2 * i))
+      for (uint64_t y : CodesOf(parts, 2 * i + 1)) outcomes.push_back(joined(x, y));
     SetCodes(result, i, std::move(outcomes));
   }
   return absl::OkStatus();
 }
 
-// Complex to complex part by part; a real number becomes the real part; to any other type the real
-// part is converted.
+// A complex number becomes complex part by part and real by its real part; a real number becomes
+// the real part of a complex one.
 absl::Status ApplyConvert(const OpContext& op, bool bounding, Array& result) {
   const bool from_complex = IsComplex(op.literal(0).element_type());
   const bool to_complex = IsComplex(op.type());
   if (from_complex && to_complex) return ApplyByParts(op, Opcode::kConvert, bounding, result);
   const Array real = from_complex ? PartOf(op.array(0), Part::kReal) : op.array(0);
   const Shape shape = Shape::Array(ComponentType(op.type()), op.shape.dimensions());
-  absl::StatusOr<Array> converted =
-      PartArithmetic(op, bounding).Apply(Opcode::kConvert, shape, {&real});
-  if (!converted.ok()) return converted.status();
+  ASSAY_ASSIGN_OR_RETURN(Array converted,
+                         PartArithmetic(op, bounding).Apply(Opcode::kConvert, shape, {&real}));
   if (to_complex) {
-    SetPart(*converted, Part::kReal, result);  // the other part is +0
+    SetPart(converted, Part::kReal, result);  // the other part is +0
     return absl::OkStatus();
   }
-  std::memcpy(result.literal.bytes().data(), converted->literal.bytes().data(),
+  std::memcpy(result.literal.bytes().data(), converted.literal.bytes().data(),
               result.literal.bytes().size());
-  result.bounds = std::move(converted->bounds);
-  result.choices = std::move(converted->choices);
+  result.bounds = std::move(converted.bounds);
+  result.choices = std::move(converted.choices);
   return absl::OkStatus();
 }
 
-// A float is its own real part, and its imaginary part is +0.
+// real and imag. A float is its own real part, and its imaginary part is +0.
 template <Part kPart>
 absl::Status ApplyPart(const OpContext& op, bool, Array& result) {
   if (IsComplex(op.literal(0).element_type())) {
@@ -142,25 +142,40 @@ absl::Status ApplyComplex(const OpContext& op, bool, Array& result) {
 
 absl::Span<const OpEvaluation> ComplexPartEvaluations() {
   static constexpr OpEvaluation kRows[] = {
-      {Opcode::kReal, Evaluate<ApplyPart<Part::kReal>>, Bound<ApplyPart<Part::kReal>>, nullptr,
-       nullptr, true},
-      {Opcode::kImag, Evaluate<ApplyPart<Part::kImaginary>>, Bound<ApplyPart<Part::kImaginary>>,
-       nullptr, nullptr, true},
-      {Opcode::kComplex, Evaluate<ApplyComplex>, Bound<ApplyComplex>},
+      {.opcode = Opcode::kReal,
+       .evaluate = Evaluate<ApplyPart<Part::kReal>>,
+       .bound = Bound<ApplyPart<Part::kReal>>,
+       .any_type = true},
+      {.opcode = Opcode::kImag,
+       .evaluate = Evaluate<ApplyPart<Part::kImaginary>>,
+       .bound = Bound<ApplyPart<Part::kImaginary>>,
+       .any_type = true},
+      {.opcode = Opcode::kComplex,
+       .evaluate = Evaluate<ApplyComplex>,
+       .bound = Bound<ApplyComplex>},
   };
   return kRows;
 }
 
 absl::Span<const OpEvaluation> ComplexArithmeticEvaluations() {
   static constexpr OpEvaluation kRows[] = {
-      {Opcode::kAdd, Evaluate<ApplyEachPart<Opcode::kAdd>>, Bound<ApplyEachPart<Opcode::kAdd>>},
-      {Opcode::kSubtract, Evaluate<ApplyEachPart<Opcode::kSubtract>>,
-       Bound<ApplyEachPart<Opcode::kSubtract>>},
-      {Opcode::kNegate, Evaluate<ApplyEachPart<Opcode::kNegate>>,
-       Bound<ApplyEachPart<Opcode::kNegate>>},
-      {Opcode::kMultiply, EvaluateMultiply, BoundMultiply},
-      {Opcode::kCompare, Evaluate<ApplyCompare>, Bound<ApplyCompare>},
-      {Opcode::kConvert, Evaluate<ApplyConvert>, Bound<ApplyConvert>, nullptr, nullptr, true},
+      {.opcode = Opcode::kAdd,
+       .evaluate = Evaluate<ApplyEachPart<Opcode::kAdd>>,
+       .bound = Bound<ApplyEachPart<Opcode::kAdd>>},
+      {.opcode = Opcode::kSubtract,
+       .evaluate = Evaluate<ApplyEachPart<Opcode::kSubtract>>,
+       .bound = Bound<ApplyEachPart<Opcode::kSubtract>>},
+      {.opcode = Opcode::kNegate,
+       .evaluate = Evaluate<ApplyEachPart<Opcode::kNegate>>,
+       .bound = Bound<ApplyEachPart<Opcode::kNegate>>},
+      {.opcode = Opcode::kMultiply, .evaluate = EvaluateMultiply, .bound = BoundMultiply},
+      {.opcode = Opcode::kCompare,
+       .evaluate = Evaluate<ApplyCompare>,
+       .bound = Bound<ApplyCompare>},
+      {.opcode = Opcode::kConvert,
+       .evaluate = Evaluate<ApplyConvert>,
+       .bound = Bound<ApplyConvert>,
+       .any_type = true},
   };
   return kRows;
 }

@@ -1,7 +1,7 @@
 // Complex functions: evaluated wide, rounded part by part; legal errors are relative to the modulus
-// (class NORM of operation semantics 0.3), so both parts of a result get the same radius. Results
-// of infinite or NaN parts are unspecified but where the documents say otherwise. Documents:
-// operation semantics chapters 5 and 6.
+// (class NORM of operation semantics 0.3), so both parts of a result get the same radius.
+// Documents: operation semantics chapters 5 and 6. UNSPECIFIED(operation semantics 5): results of
+// infinite or NaN parts, unless the documents say what they are.
 #include "reference/bounds/components.h"
 #include "reference/bounds/elements.h"
 #include "reference/scalar/complex_ops.h"
@@ -38,13 +38,14 @@ double BudgetOf(const OpContext& op) {
   return op.freedoms.xla_budgets ? contract.xla.complex : contract.strict.complex;
 }
 
-// What an op may read of one complex element: a disc, or parts that are not finite or not known.
+// One complex element as an op may read it: the ranges of both parts, which may be infinite, NaN or
+// not known.
 template <typename T>
-struct Disc {
+struct ComplexOperand {
   using W = Wide<T>;
   Range<W> real, imaginary;
 
-  Disc(const OpContext& op, const Array& components, int64_t i)
+  ComplexOperand(const OpContext& op, const Array& components, int64_t i)
       : real(Seen<T>(op.freedoms, components, 2 * i)),
         imaginary(Seen<T>(op.freedoms, components, 2 * i + 1)) {}
   // Both parts are numbers.
@@ -68,14 +69,15 @@ struct Disc {
 
 // Stores a result within k (eps scale + tiny) of a value that is itself off by at most `growth`.
 template <typename T>
-void FinishDisc(Array& result, int64_t i, std::complex<Wide<T>> value, Wide<T> growth,
-                Wide<T> scale, double k) {
+void FinishComplex(Array& result, int64_t i, std::complex<Wide<T>> value, Wide<T> growth,
+                   Wide<T> scale, double k) {
   using W = Wide<T>;
   const W radius = growth +
                    static_cast<W>(k) * (2 * UnitRoundoff<T>() * (scale + growth) + Tiny<T>()) +
                    (scale + std::abs(value)) * 64 * kSlop<W>;
   const W limit = static_cast<W>(std::numeric_limits<T>::max());
-  if (!(std::abs(value) + radius < limit)) {  // too large, infinite or NaN: unspecified
+  // UNSPECIFIED(operation semantics 5): results that are infinite or NaN, or may overflow.
+  if (!(std::abs(value) + radius < limit)) {
     SetUndecided(result, i);
     return;
   }
@@ -89,7 +91,7 @@ void StoreZero(Array& result, int64_t i) {
     Store(result, slot, Range<Wide<T>>{0, 0, kZeroSignFree}, 0);
 }
 
-// Zero goes to zero exactly.
+// True for functions of which zero is exactly zero.
 template <typename Op>
 inline constexpr bool kKeepsZero =
     std::is_same_v<Op, ComplexSqrt> || std::is_same_v<Op, ComplexCbrt> ||
@@ -98,7 +100,8 @@ inline constexpr bool kKeepsZero =
     std::is_same_v<Op, ComplexLog1p> || std::is_same_v<Op, ComplexSinh> ||
     std::is_same_v<Op, ComplexAsin> || std::is_same_v<Op, ComplexAsinh> ||
     std::is_same_v<Op, ComplexAtanh>;
-// The side of a cut through zero or below it is the sign of the imaginary part.
+// True for functions with a cut on the real axis, where the sign of a zero imaginary part chooses
+// the side.
 template <typename Op>
 inline constexpr bool kHasCut =
     std::is_same_v<Op, ComplexSqrt> || std::is_same_v<Op, ComplexRsqrt> ||
@@ -109,7 +112,7 @@ inline constexpr bool kHasCut =
 
 // True when the documents say what becomes of an element that is no number, or of a pole.
 template <typename Op, typename T>
-bool FinishSpecial(const OpContext& op, Array& result, int64_t i, const Disc<T>& z) {
+bool FinishSpecial(const OpContext& op, Array& result, int64_t i, const ComplexOperand<T>& z) {
   using W = Wide<T>;
   if (z.IsNan()) return true;  // both parts NaN: so are those of the plain value
   if constexpr (std::is_same_v<Op, ComplexExp>) {
@@ -121,7 +124,8 @@ bool FinishSpecial(const OpContext& op, Array& result, int64_t i, const Disc<T>&
     }
   }
   if constexpr (std::is_same_v<Op, ComplexSign>) {
-    if (Disc<T>::IsNanPart(z.real) || Disc<T>::IsNanPart(z.imaginary)) return true;
+    if (ComplexOperand<T>::IsNanPart(z.real) || ComplexOperand<T>::IsNanPart(z.imaginary))
+      return true;
   }
   if constexpr (std::is_same_v<Op, ComplexLog>) {
     // log(0) is (-inf, an angle by the signs of the zeros).
@@ -143,7 +147,7 @@ absl::Status BoundUnaryFunction(const OpContext& op, Array& result) {
     const double k = BudgetOf(op);
     MakeBounds(result);
     for (int64_t i = 0; i < op.count(); ++i) {
-      const Disc<T> z(op, operand, i);
+      const ComplexOperand<T> z(op, operand, i);
       if (FinishSpecial<Op, T>(op, result, i, z)) continue;
       const bool on_unknown_side = kHasCut<Op> && !z.HasKnownSigns() && !z.IsZero();
       if (!z.IsFinite() || on_unknown_side) {
@@ -154,7 +158,7 @@ absl::Status BoundUnaryFunction(const OpContext& op, Array& result) {
         const auto value = Op::Value(z.centre());
         auto scale = Op::Scale(z.centre(), value);
         if (op.freedoms.xla_budgets) scale *= Op::Cancellation(z.centre(), value);
-        FinishDisc<T>(result, i, value, Op::Growth(z.centre(), z.reach()), scale, k);
+        FinishComplex<T>(result, i, value, Op::Growth(z.centre(), z.reach()), scale, k);
       }
     }
   });
@@ -181,15 +185,15 @@ absl::Status BoundAbs(const OpContext& op, Array& result) {
     constexpr double kInfinity = std::numeric_limits<double>::infinity();
     const double ulps = BudgetOf(op);
     for (int64_t i = 0; i < op.count(); ++i) {
-      const Disc<T> z(op, operand, i);
+      const ComplexOperand<T> z(op, operand, i);
       if (z.IsFinite()) {
         if (z.IsZero()) continue;
         const Range<W> modulus{std::hypot(z.real.centre, z.imaginary.centre), z.reach(), 0};
         FinishFunction<T>(op.freedoms, result, i, modulus, ulps, 0, kInfinity);
       } else if (!z.real.Single() || !z.imaginary.Single()) {
         SetUndecided(result, i);
-      } else if (op.freedoms.xla_budgets &&
-                 Disc<T>::IsNanPart(z.real) != Disc<T>::IsNanPart(z.imaginary)) {
+      } else if (op.freedoms.xla_budgets && ComplexOperand<T>::IsNanPart(z.real) !=
+                                                ComplexOperand<T>::IsNanPart(z.imaginary)) {
         // The documents warn that XLA makes a NaN of an infinity beside a NaN.
         SetUndecided(result, i);
       }
@@ -202,7 +206,8 @@ absl::Status BoundAbs(const OpContext& op, Array& result) {
 
 // Nonzero / 0: infinite parts by the products of the signs.
 template <typename T>
-void FinishDivisionByZero(Array& result, int64_t i, const Disc<T>& x, const Disc<T>& y) {
+void FinishDivisionByZero(Array& result, int64_t i, const ComplexOperand<T>& x,
+                          const ComplexOperand<T>& y) {
   SetUndecided(result, i);
   if (!x.IsFinite() || !y.HasKnownSigns()) return;
   const bool negative = std::signbit(y.real.centre);
@@ -240,7 +245,9 @@ absl::Status EvaluateDivide(const OpContext& op, Literal& result) {
   return absl::OkStatus();
 }
 
-// The documents' budget holds where moduli lie within [sqrt(tiny), sqrt(max)].
+// True if the modulus lies within [sqrt(tiny), sqrt(max)].
+// UNSPECIFIED(operation semantics 6): quotients where the modulus of dividend, divisor or quotient
+// lies outside: the budget of the documents does not hold there.
 template <typename T>
 bool IsModerate(Wide<T> modulus) {
   using F = FormatOf<T>;
@@ -255,7 +262,7 @@ absl::Status BoundDivide(const OpContext& op, Array& result) {
     const double k = BudgetOf(op);
     MakeBounds(result);
     for (int64_t i = 0; i < op.count(); ++i) {
-      const Disc<T> x(op, dividend, i), y(op, divisor, i);
+      const ComplexOperand<T> x(op, dividend, i), y(op, divisor, i);
       const bool infinite_divisor =
           y.real.Single() && y.imaginary.Single() &&
           ((y.real.flags | y.imaginary.flags) & (kMayBePosInf | kMayBeNegInf)) != 0 &&
@@ -274,16 +281,18 @@ absl::Status BoundDivide(const OpContext& op, Array& result) {
           SetUndecided(result, i);
           continue;
         }
-        FinishDisc<T>(result, i, value,
-                      ComplexDivide::Growth(x.centre(), y.centre(), value, x.reach(), y.reach()),
-                      quotient, k);
+        FinishComplex<T>(result, i, value,
+                         ComplexDivide::Growth(x.centre(), y.centre(), value, x.reach(), y.reach()),
+                         quotient, k);
       }
     }
   });
   return absl::OkStatus();
 }
 
-// Where the documents leave x^y and atan2 open.
+// UNSPECIFIED(operation semantics 6): powers of zero with exponents that are not positive real
+// numbers, powers whose exponent times the logarithm exceeds 50 in modulus, and atan2 where
+// x^2 + y^2 is close to zero in comparison with its terms.
 template <typename W>
 bool IsUnspecified(ComplexPower, std::complex<W> x, std::complex<W> y) {
   if (x == std::complex<W>(0)) return y != std::complex<W>(0) && !(y.imag() == 0 && y.real() > 0);
@@ -298,11 +307,11 @@ bool IsUnspecified(ComplexAtan2, std::complex<W> y, std::complex<W> x) {
 // The sign of a zero imaginary part chooses a side of the logarithm's cut, where the real part does
 // not decide.
 template <typename T>
-bool IsOnUnknownSide(ComplexPower, const Disc<T>& x) {
+bool IsOnUnknownSide(ComplexPower, const ComplexOperand<T>& x) {
   return !x.HasKnownSigns() && x.real.low() <= 0;
 }
 template <typename T>
-bool IsOnUnknownSide(ComplexAtan2, const Disc<T>& x) {
+bool IsOnUnknownSide(ComplexAtan2, const ComplexOperand<T>& x) {
   return !x.HasKnownSigns();
 }
 
@@ -314,7 +323,7 @@ absl::Status BoundBinaryFunction(const OpContext& op, Array& result) {
     const double k = BudgetOf(op);
     MakeBounds(result);
     for (int64_t i = 0; i < op.count(); ++i) {
-      const Disc<T> x(op, first, i), y(op, second, i);
+      const ComplexOperand<T> x(op, first, i), y(op, second, i);
       if (x.IsNan() && y.IsNan()) continue;
       if (!x.IsFinite() || !y.IsFinite() || IsUnspecified(Op{}, x.centre(), y.centre()) ||
           IsOnUnknownSide<T>(Op{}, x)) {
@@ -323,7 +332,7 @@ absl::Status BoundBinaryFunction(const OpContext& op, Array& result) {
       }
       const auto value = Op::Value(x.centre(), y.centre());
       const auto growth = Op::Growth(x.centre(), y.centre(), value, x.reach(), y.reach());
-      FinishDisc<T>(result, i, value, growth, std::abs(value), k);
+      FinishComplex<T>(result, i, value, growth, std::abs(value), k);
     }
   });
   return absl::OkStatus();
@@ -338,7 +347,7 @@ constexpr OpEvaluation Unary(Opcode opcode) {
 
 absl::Span<const OpEvaluation> ComplexFunctionEvaluations() {
   static constexpr OpEvaluation kRows[] = {
-      {Opcode::kAbs, EvaluateAbs, BoundAbs},
+      {.opcode = Opcode::kAbs, .evaluate = EvaluateAbs, .bound = BoundAbs},
       Unary<ComplexSign>(Opcode::kSign),
       Unary<ComplexExp>(Opcode::kExponential),
       Unary<ComplexExpm1>(Opcode::kExponentialMinusOne),
@@ -359,9 +368,13 @@ absl::Span<const OpEvaluation> ComplexFunctionEvaluations() {
       Unary<ComplexAtanh>(Opcode::kAtanh),
       Unary<ComplexSinh>(Opcode::kSinh),
       Unary<ComplexCosh>(Opcode::kCosh),
-      {Opcode::kDivide, EvaluateDivide, BoundDivide},
-      {Opcode::kPower, EvaluateBinaryFunction<ComplexPower>, BoundBinaryFunction<ComplexPower>},
-      {Opcode::kAtan2, EvaluateBinaryFunction<ComplexAtan2>, BoundBinaryFunction<ComplexAtan2>},
+      {.opcode = Opcode::kDivide, .evaluate = EvaluateDivide, .bound = BoundDivide},
+      {.opcode = Opcode::kPower,
+       .evaluate = EvaluateBinaryFunction<ComplexPower>,
+       .bound = BoundBinaryFunction<ComplexPower>},
+      {.opcode = Opcode::kAtan2,
+       .evaluate = EvaluateBinaryFunction<ComplexAtan2>,
+       .bound = BoundBinaryFunction<ComplexAtan2>},
   };
   return kRows;
 }

@@ -11,7 +11,8 @@
 namespace assay::reference {
 namespace {
 
-// By the formats of the types: from the exact value of a float, or from an integer of any size.
+// Converts types that C++ does not compute by their formats: from the exact value of a float, or
+// from an integer of any size.
 void ConvertByFormat(const Literal& operand, Literal& result) {
   const ElementType from = operand.element_type(), to = result.element_type();
   for (int64_t i = 0; i < result.element_count(); ++i) {
@@ -87,7 +88,8 @@ absl::Status EvaluateReducePrecision(const OpContext& op, Literal& result) {
 
 // ---- stochastic-convert
 
-// The numbers of a float type on both sides of a magnitude, equal if it is one of them.
+// The numbers of a float type next to a magnitude on both sides; both are the magnitude if it is
+// one of them.
 struct Neighbours {
   double below, above;
 };
@@ -105,7 +107,7 @@ Neighbours NeighboursOf(const FloatFormat& format, double magnitude) {
   return {below, below + step};
 }
 
-// Whether `fraction`, in [0, 1), is more than the random bits as a fraction, in as many bits.
+// True if `fraction`, in [0, 1), in `width` bits is more than the random bits taken as a fraction.
 bool RoundsUp(double fraction, uint64_t random, int width) {
   return random < static_cast<uint64_t>(std::ldexp(fraction, width));
 }
@@ -134,8 +136,9 @@ absl::Status EvaluateStochasticConvert(const OpContext& op, Literal& result) {
   return absl::OkStatus();
 }
 
-// Floats may be either neighbour: which random bits decide, no document says. Integers follow the
-// comparison that XLA's decomposition makes (jaxlib 0.10.2).
+// UNSPECIFIED(operation semantics 8, StochasticConvert): which random bits decide between the two
+// neighbours of a float. Integers follow the comparison that XLA's decomposition makes (jaxlib
+// 0.10.2).
 void BoundStochasticFloat(const OpContext& op, int64_t i, const Range<double>& x, Array& result) {
   const FloatFormat& format = Format(op.type());
   if (x.Undecided() || (x.Single() && x.flags != 0)) {
@@ -144,8 +147,8 @@ void BoundStochasticFloat(const OpContext& op, int64_t i, const Range<double>& x
   }
   Range<double> hull{0, 0, x.flags};
   if (x.HasFinite()) {
-    // Of both ends the neighbours; a magnitude that overflows is an infinity, or what is there
-    // instead.
+    // The result lies between the outer neighbours of both ends. A magnitude that overflows becomes
+    // an infinity; what it becomes in formats without one is not followed.
     double low = std::numeric_limits<double>::infinity(), high = -low;
     for (double end : {x.low(), x.high()}) {
       const auto [below, above] = NeighboursOf(format, std::fabs(end));
@@ -221,7 +224,7 @@ uint64_t ReducePrecision(const FloatFormat& format, int exponent_bits, int manti
   if (format.special == SpecialValues::kExponent) return code;  // it has no bits to drop
   const uint64_t sign_bit = uint64_t{1} << (format.exponent_bits + format.mantissa_bits);
   const uint64_t sign = code & sign_bit;
-  // What an overflow becomes: an infinity, or what the format has instead.
+  // An overflow becomes an infinity, or the code that the format has instead.
   const uint64_t overflow =
       EncodeFloat(format, sign != 0 ? -std::numeric_limits<double>::infinity()
                                     : std::numeric_limits<double>::infinity());
@@ -247,12 +250,21 @@ uint64_t ReducePrecision(const FloatFormat& format, int exponent_bits, int manti
 
 absl::Span<const OpEvaluation> ConvertEvaluations() {
   static constexpr OpEvaluation kRows[] = {
-      {Opcode::kConvert, EvaluateConvert, BoundConvert<EvaluateConvert>, nullptr, nullptr, true},
-      {Opcode::kBitcastConvert, EvaluateBitcastConvert, BoundBitcastConvert},
-      {Opcode::kReducePrecision, EvaluateReducePrecision, BoundReducePrecision, nullptr, nullptr,
-       true},
-      {Opcode::kStochasticConvert, EvaluateStochasticConvert, BoundStochasticConvert, nullptr,
-       nullptr, true},
+      {.opcode = Opcode::kConvert,
+       .evaluate = EvaluateConvert,
+       .bound = BoundConvert<EvaluateConvert>,
+       .any_type = true},
+      {.opcode = Opcode::kBitcastConvert,
+       .evaluate = EvaluateBitcastConvert,
+       .bound = BoundBitcastConvert},
+      {.opcode = Opcode::kReducePrecision,
+       .evaluate = EvaluateReducePrecision,
+       .bound = BoundReducePrecision,
+       .any_type = true},
+      {.opcode = Opcode::kStochasticConvert,
+       .evaluate = EvaluateStochasticConvert,
+       .bound = BoundStochasticConvert,
+       .any_type = true},
   };
   return kRows;
 }

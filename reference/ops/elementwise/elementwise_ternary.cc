@@ -71,8 +71,11 @@ absl::Status EvaluateSelect(const OpContext& op, Literal& result) {
 
 absl::Span<const OpEvaluation> ElementwiseTernaryEvaluations() {
   static constexpr OpEvaluation kRows[] = {
-      {Opcode::kClamp, EvaluateClamp, BoundClamp<EvaluateClamp>},
-      {Opcode::kSelect, EvaluateSelect, BoundSelect, nullptr, nullptr, true},
+      {.opcode = Opcode::kClamp, .evaluate = EvaluateClamp, .bound = BoundClamp<EvaluateClamp>},
+      {.opcode = Opcode::kSelect,
+       .evaluate = EvaluateSelect,
+       .bound = BoundSelect,
+       .any_type = true},
   };
   return kRows;
 }

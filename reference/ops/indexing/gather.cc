@@ -1,4 +1,5 @@
 // Gather. Document: operation semantics chapter 9, Gather.
+#include "reference/bounds/copy_elements.h"
 #include "reference/bounds/elements.h"
 #include "reference/ops/indexing/index_vectors.h"
 #include "reference/values/data_evaluations.h"
@@ -6,32 +7,42 @@
 namespace assay::reference {
 namespace {
 
-// Out[batch index G, offset index O] = operand[start(G) + O].
+// The element rule. An index R of the result is two indices in one: its components along
+// offset_dims are the offset index O, all others the batch index G.
+//   index vector      S = start_indices[G], with all of dimension index_vector_dim
+//   start             start[start_index_map[k]] = clamp(0, S[k], operand size - slice_sizes)
+//                     start[operand_batching_dims[j]] = the component of G that counts dimension
+//                       start_indices_batching_dims[j] of start_indices
+//                     start[d] = 0 for all other operand dimensions d
+//   offset            offset[slice_dims[k]] = O[k], slice_dims being the operand dimensions that
+//   are
+//                       neither in collapsed_slice_dims nor in operand_batching_dims
+//                     offset[d] = 0 for all other operand dimensions d
+//   result[R] = operand[start + offset]
 class Gathering {
  public:
   explicit Gathering(const OpContext& op)
       : operand_(op.literal(0).shape()),
         strides_(RowMajorStrides(operand_.dimensions())),
-        vectors_(op.array(1), NumbersOf(op), DimVector(operand_.rank(), 0), LastStarts(op)) {
+        vectors_(op.array(1), VectorAttributes(op), DimVector(operand_.rank(), 0), LastStarts(op)) {
     const Attributes& attributes = op.instruction.attributes();
-    absl::Span<const int64_t> offset_dims = attributes.Integers(Attr::kOffsetDims);
-    bases_ = OuterBases(op.shape, offset_dims);
-    window_ =
-        OffsetsOf(op.shape, operand_, offset_dims,
-                  KeptDimensions(operand_.rank(), attributes.Integers(Attr::kCollapsedSliceDims),
+    places_ =
+        PlacesOfSlices(op.shape, attributes.Integers(Attr::kOffsetDims), operand_,
+                       SliceDims(operand_.rank(), attributes.Integers(Attr::kCollapsedSliceDims),
                                  attributes.Integers(Attr::kOperandBatchingDims)));
   }
 
   const IndexVectors& vectors() const { return vectors_; }
 
-  // Calls f(result element, operand element) for the slice of vector g at `start`.
+  // Calls f(result element, operand element) for the slice of index vector g at `start`.
   template <typename F>
   void ForEach(int64_t g, const DimVector& start, F f) const {
-    const int64_t first = LinearIndex(strides_, start);
-    for (size_t w = 0; w < window_.outer.size(); ++w)
-      f(bases_[g] + window_.outer[w], first + window_.inner[w]);
+    const int64_t from = LinearIndex(strides_, start);
+    for (size_t w = 0; w < places_.offset.size(); ++w)
+      f(places_.first[g] + places_.offset[w], from + places_.operand[w]);
   }
 
+  // The operand element of each of the `count` result elements.
   IndexMap Map(int64_t count) const {
     IndexMap map(count);
     if (count == 0) return map;
@@ -41,11 +52,14 @@ class Gathering {
   }
 
  private:
-  static IndexNumbers NumbersOf(const OpContext& op) {
+  static IndexVectorAttributes VectorAttributes(const OpContext& op) {
     const Attributes& attributes = op.instruction.attributes();
-    return {attributes.Integer(Attr::kIndexVectorDim), attributes.Integers(Attr::kStartIndexMap),
-            attributes.Integers(Attr::kOperandBatchingDims),
-            attributes.Integers(Attr::kStartIndicesBatchingDims)};
+    return {
+        .index_vector_dim = attributes.Integer(Attr::kIndexVectorDim),
+        .start_index_map = attributes.Integers(Attr::kStartIndexMap),
+        .operand_batching_dims = attributes.Integers(Attr::kOperandBatchingDims),
+        .start_indices_batching_dims = attributes.Integers(Attr::kStartIndicesBatchingDims),
+    };
   }
   static DimVector LastStarts(const OpContext& op) {
     absl::Span<const int64_t> sizes = op.instruction.attributes().Integers(Attr::kSliceSizes);
@@ -58,8 +72,7 @@ class Gathering {
   const Shape& operand_;
   DimVector strides_;
   IndexVectors vectors_;
-  IndexMap bases_;
-  WindowOffsets window_;
+  SlicePlaces places_;
 };
 
 // A slice of size 0 along a collapsed dimension of size 0 names an element that is not there.
@@ -78,7 +91,8 @@ absl::Status BoundGather(const OpContext& op, Array& result) {
   const Array& operand = op.array(0);
   const Gathering gathering(op);
   const IndexVectors& vectors = gathering.vectors();
-  // A promise that is broken: nothing is promised in return.
+  // UNSPECIFIED(operation semantics 9, Gather): the result, where indices_are_sorted promises an
+  // order that the indices do not have.
   if (op.instruction.attributes().Flag(Attr::kIndicesAreSorted) && !vectors.AreSorted()) {
     MakeUndecided(result);
     return absl::OkStatus();
@@ -103,7 +117,7 @@ absl::Status BoundGather(const OpContext& op, Array& result) {
 
 absl::Span<const OpEvaluation> GatherEvaluations() {
   static constexpr OpEvaluation kRows[] = {
-      {Opcode::kGather, EvaluateGather, BoundGather},
+      {.opcode = Opcode::kGather, .evaluate = EvaluateGather, .bound = BoundGather},
   };
   return kRows;
 }

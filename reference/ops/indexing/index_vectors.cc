@@ -1,7 +1,8 @@
 #include "reference/ops/indexing/index_vectors.h"
 
 #include <algorithm>
-#include <limits>
+
+#include "reference/bounds/start_choices.h"
 
 namespace assay::reference {
 namespace {
@@ -10,18 +11,7 @@ bool Contains(absl::Span<const int64_t> list, int64_t value) {
   return std::find(list.begin(), list.end(), value) != list.end();
 }
 
-// A code of an index type as a mathematical integer; those beyond int64 saturate, which is beyond
-// any dimension, too.
-int64_t IndexValue(ElementType type, uint64_t code) {
-  if (IsUnsigned(type)) {
-    return static_cast<int64_t>(
-        std::min(code, static_cast<uint64_t>(std::numeric_limits<int64_t>::max())));
-  }
-  const int unused = 64 - BitWidth(type);
-  return static_cast<int64_t>(code << unused) >> unused;
-}
-
-// All offsets of a box of `sizes`, in row-major order.
+// Offsets of all elements of a box of `sizes`, in row-major order.
 IndexMap BoxOffsets(absl::Span<const int64_t> sizes, absl::Span<const int64_t> strides) {
   IndexMap offsets;
   if (std::find(sizes.begin(), sizes.end(), 0) != sizes.end()) return offsets;
@@ -34,13 +24,13 @@ IndexMap BoxOffsets(absl::Span<const int64_t> sizes, absl::Span<const int64_t> s
 
 }  // namespace
 
-IndexVectors::IndexVectors(const Array& indices, const IndexNumbers& numbers, DimVector low,
-                           DimVector high)
-    : indices_(indices), numbers_(numbers), low_(std::move(low)), high_(std::move(high)) {
+IndexVectors::IndexVectors(const Array& indices, const IndexVectorAttributes& attributes,
+                           DimVector low, DimVector high)
+    : indices_(indices), attributes_(attributes), low_(std::move(low)), high_(std::move(high)) {
   const Shape& shape = indices.literal.shape();
   const DimVector strides = RowMajorStrides(shape.dimensions());
   for (int64_t d = 0; d < shape.rank(); ++d) {
-    if (d == numbers.index_vector_dim) {
+    if (d == attributes.index_vector_dim) {
       vector_stride_ = strides[d];
       continue;
     }
@@ -50,7 +40,6 @@ IndexVectors::IndexVectors(const Array& indices, const IndexNumbers& numbers, Di
   }
 }
 
-// The element of the indices that holds component k of vector g.
 int64_t IndexVectors::Element(int64_t g, size_t k) const {
   int64_t element = static_cast<int64_t>(k) * vector_stride_;
   for (size_t d = dimensions_.size(); d-- > 0; g /= dimensions_[d])
@@ -61,18 +50,18 @@ int64_t IndexVectors::Element(int64_t g, size_t k) const {
 DimVector IndexVectors::StartOf(int64_t g, bool clamp) const {
   DimVector start(low_.size(), 0);
   const ElementType type = indices_.literal.element_type();
-  for (size_t k = 0; k < numbers_.map.size(); ++k) {
-    const int64_t d = numbers_.map[k];
+  for (size_t k = 0; k < attributes_.start_index_map.size(); ++k) {
+    const int64_t d = attributes_.start_index_map[k];
     start[d] = IndexValue(type, indices_.literal.GetBits(Element(g, k)));
     if (clamp) start[d] = std::clamp(start[d], low_[d], high_[d]);
   }
-  for (size_t j = 0; j < numbers_.operand_batching.size(); ++j) {
+  for (size_t j = 0; j < attributes_.operand_batching_dims.size(); ++j) {
     // The component of g along that dimension of the indices.
-    const int64_t dim = numbers_.indices_batching[j];
-    const auto at = static_cast<size_t>(dim - (dim > numbers_.index_vector_dim ? 1 : 0));
+    const int64_t dim = attributes_.start_indices_batching_dims[j];
+    const auto at = static_cast<size_t>(dim - (dim > attributes_.index_vector_dim ? 1 : 0));
     int64_t rest = g;
     for (size_t d = dimensions_.size() - 1; d > at; --d) rest /= dimensions_[d];
-    start[numbers_.operand_batching[j]] = rest % dimensions_[at];
+    start[attributes_.operand_batching_dims[j]] = rest % dimensions_[at];
   }
   return start;
 }
@@ -81,7 +70,7 @@ DimVector IndexVectors::Start(int64_t g) const { return StartOf(g, true); }
 
 bool IndexVectors::IsCertain(int64_t g) const {
   if (indices_.choices.empty()) return true;
-  for (size_t k = 0; k < numbers_.map.size(); ++k)
+  for (size_t k = 0; k < attributes_.start_index_map.size(); ++k)
     if (indices_.choices.contains(Element(g, k))) return false;
   return true;
 }
@@ -89,31 +78,9 @@ bool IndexVectors::IsCertain(int64_t g) const {
 std::vector<DimVector> IndexVectors::AllStarts(int64_t g) const {
   std::vector<DimVector> all = {Start(g)};
   if (indices_.choices.empty()) return all;
-  for (size_t k = 0; k < numbers_.map.size(); ++k) {
-    auto it = indices_.choices.find(Element(g, k));
-    if (it == indices_.choices.end()) continue;
-    const int64_t d = numbers_.map[k];
-    std::vector<int64_t> candidates;
-    for (uint64_t code : it->second) {
-      const int64_t value = IndexValue(indices_.literal.element_type(), code);
-      candidates.push_back(std::clamp(value, low_[d], high_[d]));
-    }
-    if (it->second.empty()) {
-      if (high_[d] - low_[d] >= static_cast<int64_t>(kMaxStarts)) return {};
-      for (int64_t value = low_[d]; value <= high_[d]; ++value) candidates.push_back(value);
-    }
-    std::sort(candidates.begin(), candidates.end());
-    candidates.erase(std::unique(candidates.begin(), candidates.end()), candidates.end());
-    const size_t before = all.size();
-    for (size_t i = 0; i < before; ++i) {
-      for (int64_t value : candidates) {
-        if (value == all[0][d]) continue;
-        DimVector start = all[i];
-        start[d] = value;
-        all.push_back(std::move(start));
-        if (all.size() > kMaxStarts) return {};
-      }
-    }
+  for (size_t k = 0; k < attributes_.start_index_map.size(); ++k) {
+    const int64_t d = attributes_.start_index_map[k];
+    if (!AddStarts(indices_, Element(g, k), {d, low_[d], high_[d]}, all)) return {};
   }
   return all;
 }
@@ -129,36 +96,34 @@ bool IndexVectors::AreSorted() const {
   return true;
 }
 
-WindowOffsets OffsetsOf(const Shape& outer, const Shape& operand,
-                        absl::Span<const int64_t> window_dims, absl::Span<const int64_t> kept) {
-  const DimVector outer_all = RowMajorStrides(outer.dimensions());
-  const DimVector inner_all = RowMajorStrides(operand.dimensions());
-  DimVector sizes, outer_strides, inner_strides;
-  for (size_t k = 0; k < window_dims.size(); ++k) {
-    sizes.push_back(outer.dimension(window_dims[k]));
-    outer_strides.push_back(outer_all[window_dims[k]]);
-    inner_strides.push_back(inner_all[kept[k]]);
+SlicePlaces PlacesOfSlices(const Shape& array, absl::Span<const int64_t> offset_dims,
+                           const Shape& operand, absl::Span<const int64_t> slice_dims) {
+  const DimVector array_strides = RowMajorStrides(array.dimensions());
+  const DimVector operand_strides = RowMajorStrides(operand.dimensions());
+  DimVector batch_sizes, batch_strides, slice_sizes, offset_strides, slice_strides;
+  for (int64_t d = 0; d < array.rank(); ++d) {
+    if (Contains(offset_dims, d)) continue;
+    batch_sizes.push_back(array.dimension(d));
+    batch_strides.push_back(array_strides[d]);
   }
-  return {BoxOffsets(sizes, outer_strides), BoxOffsets(sizes, inner_strides)};
+  for (size_t k = 0; k < offset_dims.size(); ++k) {
+    slice_sizes.push_back(array.dimension(offset_dims[k]));
+    offset_strides.push_back(array_strides[offset_dims[k]]);
+    slice_strides.push_back(operand_strides[slice_dims[k]]);
+  }
+  return {.first = BoxOffsets(batch_sizes, batch_strides),
+          .offset = BoxOffsets(slice_sizes, offset_strides),
+          .operand = BoxOffsets(slice_sizes, slice_strides)};
 }
 
-DimVector KeptDimensions(int64_t rank, absl::Span<const int64_t> dropped,
-                         absl::Span<const int64_t> batching) {
-  DimVector kept;
-  for (int64_t d = 0; d < rank; ++d)
-    if (!Contains(dropped, d) && !Contains(batching, d)) kept.push_back(d);
-  return kept;
-}
-
-IndexMap OuterBases(const Shape& outer, absl::Span<const int64_t> window_dims) {
-  const DimVector all = RowMajorStrides(outer.dimensions());
-  DimVector sizes, strides;
-  for (int64_t d = 0; d < outer.rank(); ++d) {
-    if (Contains(window_dims, d)) continue;
-    sizes.push_back(outer.dimension(d));
-    strides.push_back(all[d]);
+DimVector SliceDims(int64_t rank, absl::Span<const int64_t> collapsed_slice_dims,
+                    absl::Span<const int64_t> operand_batching_dims) {
+  DimVector slice_dims;
+  for (int64_t d = 0; d < rank; ++d) {
+    if (!Contains(collapsed_slice_dims, d) && !Contains(operand_batching_dims, d))
+      slice_dims.push_back(d);
   }
-  return BoxOffsets(sizes, strides);
+  return slice_dims;
 }
 
 }  // namespace assay::reference

@@ -1,5 +1,6 @@
-// How index vectors address an operand, which gather and scatter have in common. Document:
-// operation semantics chapter 9, Gather ("Element rule") and Scatter ("Execution").
+// How index vectors address an operand, which gather and scatter have in common. The rule that both
+// follow stands above Gathering in gather.cc. Document: operation semantics chapter 9, Gather
+// ("Element rule") and Scatter ("Execution").
 #pragma once
 
 #include <vector>
@@ -8,15 +9,13 @@
 
 namespace assay::reference {
 
-// More starts than this of one index vector are not listed.
-inline constexpr size_t kMaxStarts = 256;
-
-// The attributes of the op, under names of their own.
-struct IndexNumbers {
+// The attributes that say how index vectors are read, by gather's names. Those of scatter are
+// scatter_dims_to_operand_dims, input_batching_dims and scatter_indices_batching_dims.
+struct IndexVectorAttributes {
   int64_t index_vector_dim = 0;
-  absl::Span<const int64_t> map;               // component k is of operand dimension map[k]
-  absl::Span<const int64_t> operand_batching;  // operand dimensions, paired with
-  absl::Span<const int64_t> indices_batching;  // those of the indices
+  absl::Span<const int64_t> start_index_map;
+  absl::Span<const int64_t> operand_batching_dims;
+  absl::Span<const int64_t> start_indices_batching_dims;
 };
 
 // The index vectors, numbered in row-major order of the dimensions that remain without
@@ -25,45 +24,45 @@ class IndexVectors {
  public:
   // Starts are clamped to [low, high], one entry per operand dimension: gather clamps by
   // definition; for scatter the ends lie outside of the operand, so that nothing is lost.
-  IndexVectors(const Array& indices, const IndexNumbers& numbers, DimVector low, DimVector high);
+  IndexVectors(const Array& indices, const IndexVectorAttributes& attributes, DimVector low,
+               DimVector high);
 
   int64_t count() const { return count_; }
-  // The dimensions that remain, which are part of the result or of the updates.
-  absl::Span<const int64_t> dimensions() const { return dimensions_; }
   // The plain start of vector g.
   DimVector Start(int64_t g) const;
+  // True if that is the only one.
   bool IsCertain(int64_t g) const;
   // All starts that bounds admit, the plain one first; empty: too many.
   std::vector<DimVector> AllStarts(int64_t g) const;
-  // Whether the plain starts never go down in lexicographic order, before and after the clamp.
+  // True if the plain starts never go down in lexicographic order, before and after the clamp.
   bool AreSorted() const;
 
  private:
+  // The element of the indices that holds component k of vector g.
   int64_t Element(int64_t g, size_t k) const;
   DimVector StartOf(int64_t g, bool clamp) const;
 
   const Array& indices_;
-  IndexNumbers numbers_;
+  IndexVectorAttributes attributes_;
   DimVector low_, high_, dimensions_, strides_;
   int64_t vector_stride_ = 0, count_ = 1;
 };
 
-// The elements of one window: where they lie in the result of a gather or in the updates of a
-// scatter, and in the operand, relative to the first.
-struct WindowOffsets {
-  IndexMap outer, inner;
+// Where the elements of slices lie: in the array that holds all of them, which is the result of a
+// gather or the updates of a scatter, and in the operand. Linear indices.
+struct SlicePlaces {
+  IndexMap first;    // in the array, of the first element of the slice of index vector g
+  IndexMap offset;   // in the array, of each element of a slice from its first one
+  IndexMap operand;  // in the operand, of each element of a slice from its start
 };
-// `window_dims` are the outer dimensions of the window, `kept` the operand dimensions that they
-// belong to, in order.
-WindowOffsets OffsetsOf(const Shape& outer, const Shape& operand,
-                        absl::Span<const int64_t> window_dims, absl::Span<const int64_t> kept);
+// `offset_dims` are the dimensions of the array that count the elements of a slice, `slice_dims`
+// the operand dimensions that they belong to, in order.
+SlicePlaces PlacesOfSlices(const Shape& array, absl::Span<const int64_t> offset_dims,
+                           const Shape& operand, absl::Span<const int64_t> slice_dims);
 
-// The operand dimensions that are in neither list.
-DimVector KeptDimensions(int64_t rank, absl::Span<const int64_t> dropped,
-                         absl::Span<const int64_t> batching);
-
-// Where the window of vector g begins in `outer`, for every g: strides of the dimensions that are
-// not in `window_dims`.
-IndexMap OuterBases(const Shape& outer, absl::Span<const int64_t> window_dims);
+// The operand dimensions that appear as dimensions of slices: those that are not collapsed and no
+// batching dimensions.
+DimVector SliceDims(int64_t rank, absl::Span<const int64_t> collapsed_slice_dims,
+                    absl::Span<const int64_t> operand_batching_dims);
 
 }  // namespace assay::reference

@@ -5,21 +5,29 @@
 #include "reference/ops/indexing/index_vectors.h"
 #include "reference/ops/indexing/scattered_fold.h"
 #include "reference/values/data_evaluations.h"
+#include "reference/values/leaves.h"
+#include "spec/base/status_macros.h"
 
 namespace assay::reference {
 namespace {
 
-// Operation semantics 19 and 23.1: XLA drops windows that are partly out of bounds as a whole.
+// UNSPECIFIED(operation semantics 19 and 23.1): XLA may drop windows that are partly out of bounds
+// as a whole.
 bool MayDropWindow(const Freedoms& freedoms) { return freedoms.xla_budgets; }
 
-IndexNumbers NumbersOf(const Attributes& attributes) {
-  return {attributes.Integer(Attr::kIndexVectorDim),
-          attributes.Integers(Attr::kScatterDimsToOperandDims),
-          attributes.Integers(Attr::kInputBatchingDims),
-          attributes.Integers(Attr::kScatterIndicesBatchingDims)};
+IndexVectorAttributes VectorAttributes(const Attributes& attributes) {
+  return {
+      .index_vector_dim = attributes.Integer(Attr::kIndexVectorDim),
+      .start_index_map = attributes.Integers(Attr::kScatterDimsToOperandDims),
+      .operand_batching_dims = attributes.Integers(Attr::kInputBatchingDims),
+      .start_indices_batching_dims = attributes.Integers(Attr::kScatterIndicesBatchingDims),
+  };
 }
 
-// The operand element of every update, one window after the other.
+// The windows of the updates, one per index vector. The window of vector g lies in the operand
+// where gather, with update_window_dims for its offset_dims and inserted_window_dims for its
+// collapsed_slice_dims, would read its slice, but for the clamp of starts: an element of the window
+// that lies outside of the operand is left out.
 class Windows {
  public:
   Windows(const OpContext& op, const Shape& operand, const Shape& updates)
@@ -28,12 +36,12 @@ class Windows {
         extents_(operand.rank(), 1) {
     const Attributes& attributes = op.instruction.attributes();
     absl::Span<const int64_t> window_dims = attributes.Integers(Attr::kUpdateWindowDims);
-    const DimVector kept =
-        KeptDimensions(operand.rank(), attributes.Integers(Attr::kInsertedWindowDims),
-                       attributes.Integers(Attr::kInputBatchingDims));
-    for (size_t k = 0; k < kept.size(); ++k) extents_[kept[k]] = updates.dimension(window_dims[k]);
-    bases_ = OuterBases(updates, window_dims);
-    window_ = OffsetsOf(updates, operand, window_dims, kept);
+    const DimVector slice_dims =
+        SliceDims(operand.rank(), attributes.Integers(Attr::kInsertedWindowDims),
+                  attributes.Integers(Attr::kInputBatchingDims));
+    for (size_t k = 0; k < slice_dims.size(); ++k)
+      extents_[slice_dims[k]] = updates.dimension(window_dims[k]);
+    places_ = PlacesOfSlices(updates, window_dims, operand, slice_dims);
   }
 
   // Starts beyond these ends put every element of a window outside.
@@ -57,9 +65,9 @@ class Windows {
   void ForEach(int64_t g, const DimVector& start, F f) const {
     const int64_t first = LinearIndex(strides_, start);
     const bool inside = IsInside(start);
-    for (size_t w = 0; w < window_.outer.size(); ++w) {
-      const bool valid = inside || IsElementInside(start, window_.inner[w]);
-      f(bases_[g] + window_.outer[w], valid ? first + window_.inner[w] : -1);
+    for (size_t w = 0; w < places_.offset.size(); ++w) {
+      const bool valid = inside || IsElementInside(start, places_.operand[w]);
+      f(places_.first[g] + places_.offset[w], valid ? first + places_.operand[w] : -1);
     }
   }
 
@@ -76,11 +84,11 @@ class Windows {
 
   const Shape& operand_;
   DimVector strides_, extents_;
-  IndexMap bases_;
-  WindowOffsets window_;
+  SlicePlaces places_;
 };
 
-// False if the possibilities are too many to list.
+// Fills `destinations`, and if `bounding` all that rounding makes possible. False if the
+// possibilities are too many to list.
 bool ListDestinations(const OpContext& op, const Windows& windows, const IndexVectors& vectors,
                       bool bounding, Destinations& destinations) {
   auto unsure = [&](int64_t update) {
@@ -111,9 +119,9 @@ absl::StatusOr<Value> ApplyScatter(Interpreter& interpreter, const OpContext& op
   const auto n = static_cast<int64_t>(op.operands.size() / 2);
   const Literal &operand = op.literal(0), &update = op.literal(n + 1);
   const int64_t work = operand.element_count() + update.element_count() + 1;
-  if (absl::Status status = interpreter.budget().Take(work); !status.ok()) return status;
+  ASSAY_RETURN_IF_ERROR(interpreter.budget().Take(work));
   for (int64_t need : {op.shape.ByteSize(), 8 * work})
-    if (absl::Status status = interpreter.memory().Check(need); !status.ok()) return status;
+    ASSAY_RETURN_IF_ERROR(interpreter.memory().Check(need));
   std::vector<const Array*> operands, updates;
   for (int64_t k = 0; k < n; ++k) {
     operands.push_back(&op.array(k));
@@ -121,7 +129,7 @@ absl::StatusOr<Value> ApplyScatter(Interpreter& interpreter, const OpContext& op
   }
   const Attributes& attributes = op.instruction.attributes();
   const Windows windows(op, operand.shape(), update.shape());
-  const IndexVectors vectors(op.array(n), NumbersOf(attributes), windows.LowestStart(),
+  const IndexVectors vectors(op.array(n), VectorAttributes(attributes), windows.LowestStart(),
                              windows.HighestStart());
   Destinations destinations;
   destinations.plain.assign(update.element_count(), -1);
@@ -129,25 +137,31 @@ absl::StatusOr<Value> ApplyScatter(Interpreter& interpreter, const OpContext& op
   bool known = true;
   if (update.element_count() > 0)
     known = ListDestinations(op, windows, vectors, bounding, destinations);
-  // A promise that is broken: nothing is promised in return.
+  // UNSPECIFIED(operation semantics 9, Scatter): the result, where indices_are_sorted promises an
+  // order that the indices do not have.
   if (bounding && attributes.Flag(Attr::kIndicesAreSorted)) known = known && vectors.AreSorted();
-  absl::StatusOr<Value> value =
-      CombineScattered(interpreter, op, *op.instruction.callee(), operands, updates, destinations,
-                       attributes.Flag(Attr::kUniqueIndices));
-  if (!value.ok() || known) return value;
+  ASSAY_ASSIGN_OR_RETURN(
+      Value value,
+      CombineScattered(interpreter, {.op = op,
+                                     .combiner = *op.instruction.callee(),
+                                     .operands = operands,
+                                     .updates = updates,
+                                     .destinations = destinations,
+                                     .unique = attributes.Flag(Attr::kUniqueIndices)}));
+  if (known) return value;
   std::vector<Array> results;
-  for (const Value& leaf : value->IsTuple() ? value->elements : std::vector<Value>{*value}) {
+  for (const Value& leaf : LeavesOf(value)) {
     results.push_back(*leaf.array);
     MakeUndecided(results.back());
   }
-  return Collate(std::move(results), op.shape.IsTuple(), interpreter.memory());
+  return ValueOfLeaves(std::move(results), op.shape, interpreter.memory());
 }
 
 }  // namespace
 
 absl::Span<const OpEvaluation> ScatterEvaluations() {
   static constexpr OpEvaluation kRows[] = {
-      {Opcode::kScatter, nullptr, nullptr, ApplyScatter},
+      {.opcode = Opcode::kScatter, .apply = ApplyScatter},
   };
   return kRows;
 }

@@ -2,15 +2,19 @@
 
 #include <algorithm>
 
+#include "reference/bounds/copy_elements.h"
 #include "reference/bounds/elements.h"
+#include "reference/values/leaves.h"
+#include "spec/base/status_macros.h"
 
 namespace assay::reference {
 namespace {
 
-// The updates of each element from `first` to `last` that has any, in order.
-class Hits : public FoldTerms {
+// The updates that go to each element from `first` to `last`, in order; elements without any are
+// left out. Result o of the fold is the o-th element that has some.
+class UpdatesByElement : public FoldTerms {
  public:
-  Hits(const Destinations& destinations, int64_t first, int64_t last) {
+  UpdatesByElement(const Destinations& destinations, int64_t first, int64_t last) {
     IndexMap counts(last - first, 0);
     for (int64_t at : destinations.plain)
       if (at >= first && at < last) ++counts[at - first];
@@ -43,7 +47,7 @@ class Hits : public FoldTerms {
   IndexMap elements_, begins_, updates_;
 };
 
-// Whether the combiner returns its N updates, parameters N to 2N - 1.
+// True if the combiner returns its N updates, parameters N to 2N - 1.
 bool IsOverwrite(const Computation& combiner) {
   const Instruction* root = combiner.root();
   const int64_t n = combiner.parameter_count() / 2;
@@ -54,37 +58,30 @@ bool IsOverwrite(const Computation& combiner) {
   return true;
 }
 
-void CopyElement(const Array& source, int64_t from, Array& result, int64_t to) {
-  const size_t width = StorageBytes(result.literal.element_type());
-  std::memcpy(result.literal.bytes().data() + to * width,
-              source.literal.bytes().data() + from * width, width);
-  if (!source.Certain() || !result.Certain()) MoveBound(source, from, result, to);
-}
-
-// The last update wins; any of several may be the last.
-void Overwrite(const Hits& hits, const Array& update, bool bounding, Array& result) {
-  for (int64_t o = 0; o < hits.results(); ++o) {
-    const absl::Span<const int64_t> updates = hits.UpdatesOf(o);
-    const int64_t element = hits.InitOf(o);
-    CopyElement(update, updates.back(), result, element);
-    for (size_t k = 0; bounding && k + 1 < updates.size(); ++k)
-      HullWith(update, updates[k], result, element);
+// The last update wins.
+// UNSPECIFIED(operation semantics 9, Scatter): which of several updates of an element is the last.
+void Overwrite(const UpdatesByElement& updates, const Array& update, bool bounding, Array& result) {
+  for (int64_t o = 0; o < updates.results(); ++o) {
+    const absl::Span<const int64_t> candidates = updates.UpdatesOf(o);
+    const int64_t element = updates.InitOf(o);
+    CopyElements(update, candidates.back(), result, element, 1);
+    for (size_t k = 0; bounding && k + 1 < candidates.size(); ++k)
+      HullWith(update, candidates[k], result, element);
   }
 }
 
-// What updates of uncertain destination add to the possibilities: the operand's element stays where
-// no update is sure to go, ...
-void BoundUnsureHits(const Destinations& destinations, const Hits& hits, const Array& operand,
-                     Array& result) {
-  for (int64_t o = 0; o < hits.results(); ++o) {
+// Elements to which no update is sure to go may also stay what they are in the operand.
+void BoundUnsureElements(const Destinations& destinations, const UpdatesByElement& updates,
+                         const Array& operand, Array& result) {
+  for (int64_t o = 0; o < updates.results(); ++o) {
     bool sure = false;
-    for (int64_t u : hits.UpdatesOf(o))
+    for (int64_t u : updates.UpdatesOf(o))
       sure = sure || destinations.unsure.empty() || !destinations.unsure[u];
-    if (!sure) HullWith(operand, hits.InitOf(o), result, hits.InitOf(o));
+    if (!sure) HullWith(operand, updates.InitOf(o), result, updates.InitOf(o));
   }
 }
 
-// ... and other elements may be overwritten or combined with.
+// Elements to which updates of uncertain destination may go may be overwritten, or combined.
 void BoundPossible(const Destinations& destinations, bool overwrite, const Array& update,
                    Array& result) {
   for (const Destinations::Possible& may : destinations.possible) {
@@ -99,48 +96,53 @@ void BoundPossible(const Destinations& destinations, bool overwrite, const Array
       SetUndecided(result, destinations.plain[u]);
 }
 
-// More than one update in a place where the op promised one: nothing is promised in return.
-void BoundBrokenPromise(const Hits& hits, Array& result) {
-  for (int64_t o = 0; o < hits.results(); ++o)
-    if (hits.UpdatesOf(o).size() > 1) SetUndecided(result, hits.InitOf(o));
+// UNSPECIFIED(operation semantics 9, Scatter): elements with several updates where unique_indices
+// promises at most one.
+void BoundBrokenPromise(const UpdatesByElement& updates, Array& result) {
+  for (int64_t o = 0; o < updates.results(); ++o)
+    if (updates.UpdatesOf(o).size() > 1) SetUndecided(result, updates.InitOf(o));
 }
 
 }  // namespace
 
-absl::StatusOr<Value> CombineScattered(Interpreter& interpreter, const OpContext& op,
-                                       const Computation& combiner,
-                                       absl::Span<const Array* const> operands,
-                                       absl::Span<const Array* const> updates,
-                                       const Destinations& destinations, bool unique) {
-  const bool overwrite = IsOverwrite(combiner), bounding = interpreter.bounding();
+absl::StatusOr<Value> CombineScattered(Interpreter& interpreter, const ScatteredFold& fold) {
+  const Destinations& destinations = fold.destinations;
+  const bool overwrite = IsOverwrite(fold.combiner), bounding = interpreter.bounding();
   const bool unsure = !destinations.unsure.empty() || !destinations.possible.empty();
   std::vector<Array> results;
-  for (const Array* operand : operands) results.push_back(*operand);
-  const int64_t elements = operands[0]->literal.element_count();
-  // Part after part: who updates whom would otherwise take many times the elements themselves.
+  for (const Array* operand : fold.operands) results.push_back(*operand);
+  const int64_t elements = fold.operands[0]->literal.element_count();
+  // The operand is updated part by part: the list of updates by element would otherwise take many
+  // times the memory of the elements themselves.
   const int64_t part = std::max<int64_t>(int64_t{1} << 16, elements / 16);
   for (int64_t first = 0; first < elements; first += part) {
-    const Hits hits(destinations, first, std::min(elements, first + part));
+    const UpdatesByElement updates(destinations, first, std::min(elements, first + part));
     if (overwrite) {
       for (size_t n = 0; n < results.size(); ++n)
-        Overwrite(hits, *updates[n], bounding, results[n]);
+        Overwrite(updates, *fold.updates[n], bounding, results[n]);
     } else {
-      absl::StatusOr<std::vector<Array>> combined =
-          Fold(interpreter, op, combiner, updates, operands, hits, {hits.results()},
-               {.stepwise = true, .any_order = true});
-      if (!combined.ok()) return combined.status();
+      const int64_t count = updates.results();
+      ASSAY_ASSIGN_OR_RETURN(const std::vector<Array> combined,
+                             Fold(interpreter, {.op = fold.op,
+                                                .combiner = fold.combiner,
+                                                .inputs = fold.updates,
+                                                .inits = fold.operands,
+                                                .terms = updates,
+                                                .dimensions = absl::MakeConstSpan(&count, 1),
+                                                .rules = {.stepwise = true, .any_order = true}}));
       for (size_t n = 0; n < results.size(); ++n)
-        for (int64_t o = 0; o < hits.results(); ++o)
-          CopyElement((*combined)[n], o, results[n], hits.InitOf(o));
+        for (int64_t o = 0; o < count; ++o)
+          CopyElements(combined[n], o, results[n], updates.InitOf(o), 1);
     }
     for (size_t n = 0; bounding && n < results.size(); ++n) {
-      if (unsure && overwrite) BoundUnsureHits(destinations, hits, *operands[n], results[n]);
-      if (unique) BoundBrokenPromise(hits, results[n]);
+      if (unsure && overwrite)
+        BoundUnsureElements(destinations, updates, *fold.operands[n], results[n]);
+      if (fold.unique) BoundBrokenPromise(updates, results[n]);
     }
   }
   for (size_t n = 0; bounding && unsure && n < results.size(); ++n)
-    BoundPossible(destinations, overwrite, *updates[n], results[n]);
-  return Collate(std::move(results), op.shape.IsTuple(), interpreter.memory());
+    BoundPossible(destinations, overwrite, *fold.updates[n], results[n]);
+  return ValueOfLeaves(std::move(results), fold.op.shape, interpreter.memory());
 }
 
 }  // namespace assay::reference

@@ -9,24 +9,27 @@
 
 namespace assay::reference {
 
-// Where each update goes.
+// The elements of the operand to which the updates go.
 struct Destinations {
   IndexMap plain;  // element of the operand per update, in the order of application; -1: nowhere
   struct Possible {
     int64_t element, update;
   };
-  // Not certain: these updates may go to these elements or not; what `plain` says of an update that
-  // appears in `unsure` is one of the possibilities.
+  // Destinations that depend on rounding: an update marked in `unsure` may go to any of the
+  // elements that `possible` lists for it, to the one that `plain` says, or nowhere.
   std::vector<Possible> possible;
   std::vector<bool> unsure;  // per update; empty: none
 };
 
+struct ScatteredFold {
+  const OpContext& op;
+  const Computation& combiner;
+  absl::Span<const Array* const> operands, updates;
+  const Destinations& destinations;
+  bool unique = false;  // the op promises that no two updates go to the same element
+};
+
 // result[d] = combiner(result[d], update), update by update, on arrays like the operands.
-// `collide`: the op promises that no two updates meet.
-absl::StatusOr<Value> CombineScattered(Interpreter& interpreter, const OpContext& op,
-                                       const Computation& combiner,
-                                       absl::Span<const Array* const> operands,
-                                       absl::Span<const Array* const> updates,
-                                       const Destinations& destinations, bool unique);
+absl::StatusOr<Value> CombineScattered(Interpreter& interpreter, const ScatteredFold& fold);
 
 }  // namespace assay::reference

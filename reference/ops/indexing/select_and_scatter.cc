@@ -1,14 +1,18 @@
 // SelectAndScatter. Document: operation semantics chapter 10, SelectAndScatter.
 #include <algorithm>
 
+#include "reference/bounds/copy_elements.h"
 #include "reference/bounds/elements.h"
+#include "reference/interpreter/element_computation.h"
 #include "reference/ops/indexing/scattered_fold.h"
 #include "reference/ops/reduction/windows.h"
+#include "spec/base/status_macros.h"
 
 namespace assay::reference {
 namespace {
 
-// The element of every window that survives: select(choice, candidate) keeps the choice.
+// Finds the element of every window that survives when its elements are compared in order, where
+// select(choice, candidate) says that the choice so far is kept.
 class Selection {
  public:
   Selection(Interpreter& interpreter, const OpContext& op, const WindowTerms& windows)
@@ -30,7 +34,7 @@ class Selection {
   }
 
  private:
-  // The windows from `first` to `last`: all together, one candidate of each at a time.
+  // Chooses for the windows from `first` to `last`, for all of them one candidate at a time.
   absl::Status Choose(int64_t first, int64_t last, Destinations& chosen) {
     std::vector<IndexMap> lists(last - first);
     size_t longest = 0;
@@ -49,9 +53,8 @@ class Selection {
         choices.push_back(chosen.plain[o]);
         candidates.push_back(lists[o - first][k]);
       }
-      absl::StatusOr<Value> keep = Keeps(choices, candidates);
-      if (!keep.ok()) return keep.status();
-      const Array& answers = *keep->array;
+      ASSAY_ASSIGN_OR_RETURN(Value keep, Keeps(choices, candidates));
+      const Array& answers = *keep.array;
       for (size_t i = 0; i < open.size(); ++i) {
         const auto at = static_cast<int64_t>(i);
         if (answers.literal.GetBits(at) == 0) chosen.plain[open[i]] = candidates[i];
@@ -60,26 +63,24 @@ class Selection {
     }
     for (int64_t o = first; o < last; ++o) {
       if (!suspect[o - first]) continue;
-      if (absl::Status status = AddPossible(o, lists[o - first], chosen); !status.ok())
-        return status;
+      ASSAY_RETURN_IF_ERROR(AddPossible(o, lists[o - first], chosen));
     }
     return absl::OkStatus();
   }
 
   absl::StatusOr<Value> Keeps(const IndexMap& choices, const IndexMap& candidates) {
     const auto count = static_cast<int64_t>(choices.size());
-    if (absl::Status status = interpreter_.budget().Take(count); !status.ok()) return status;
+    ASSAY_RETURN_IF_ERROR(interpreter_.budget().Take(count));
     MemoryMeter& memory = interpreter_.memory();
     const Value arguments[] = {PickElements(operand_, choices, memory),
                                PickElements(operand_, candidates, memory)};
-    absl::StatusOr<std::vector<Value>> keep =
-        ApplyToElements(interpreter_, select_, arguments, {count});
-    if (!keep.ok()) return keep.status();
-    return std::move((*keep)[0]);
+    ASSAY_ASSIGN_OR_RETURN(std::vector<Value> keep,
+                           ApplyToElements(interpreter_, select_, arguments, {count}));
+    return std::move(keep[0]);
   }
 
-  // Every element of window o that no other one beats with certainty. Pairs are many: of a window
-  // too large for them, every element.
+  // Makes every element of window o possible that no other one beats with certainty. In a window
+  // that has too many pairs to compare, that is every element.
   absl::Status AddPossible(int64_t o, const IndexMap& list, Destinations& chosen) {
     constexpr size_t kMostCompared = 1024;
     if (chosen.unsure.empty()) chosen.unsure.resize(chosen.plain.size());
@@ -97,13 +98,12 @@ class Selection {
         pairs.push_back({a, b});
       }
     }
-    absl::StatusOr<Value> keep = Keeps(earlier, later);
-    if (!keep.ok()) return keep.status();
+    ASSAY_ASSIGN_OR_RETURN(Value keep, Keeps(earlier, later));
     std::vector<bool> beaten(list.size(), false);
     for (size_t i = 0; i < pairs.size(); ++i) {
       const auto at = static_cast<int64_t>(i);
-      if (keep->array->choices.contains(at)) continue;
-      const bool kept = keep->array->literal.GetBits(at) != 0;
+      if (keep.array->choices.contains(at)) continue;
+      const bool kept = keep.array->literal.GetBits(at) != 0;
       beaten[kept ? pairs[i].second : pairs[i].first] = true;
     }
     for (size_t k = 0; k < list.size(); ++k)
@@ -129,17 +129,20 @@ absl::Status Fill(const Array& scalar, Array& result) {
 absl::StatusOr<Value> ApplySelectAndScatter(Interpreter& interpreter, const OpContext& op) {
   const Literal& source = op.literal(1);
   for (int64_t need : {op.shape.ByteSize(), 8 * source.element_count()})
-    if (absl::Status status = interpreter.memory().Check(need); !status.ok()) return status;
+    ASSAY_RETURN_IF_ERROR(interpreter.memory().Check(need));
   const WindowTerms windows(op.literal(0).shape(),
                             op.instruction.attributes().Window(Attr::kWindow),
                             source.shape().dimensions());
-  if (absl::Status status = windows.TakeSteps(interpreter.budget()); !status.ok()) return status;
-  absl::StatusOr<Destinations> destinations = Selection(interpreter, op, windows).Run();
-  if (!destinations.ok()) return destinations.status();
+  ASSAY_RETURN_IF_ERROR(windows.TakeSteps(interpreter.budget()));
+  ASSAY_ASSIGN_OR_RETURN(Destinations destinations, Selection(interpreter, op, windows).Run());
   Array initial{Literal(op.shape)};
-  if (absl::Status status = Fill(op.array(2), initial); !status.ok()) return status;
-  return CombineScattered(interpreter, op, *op.instruction.callee(1), {&initial}, {&op.array(1)},
-                          *destinations, /*unique=*/false);
+  ASSAY_RETURN_IF_ERROR(Fill(op.array(2), initial));
+  const Array *operand = &initial, *updates = &op.array(1);
+  return CombineScattered(interpreter, {.op = op,
+                                        .combiner = *op.instruction.callee(1),
+                                        .operands = {&operand, 1},
+                                        .updates = {&updates, 1},
+                                        .destinations = destinations});
 }
 
 }  // namespace assay::reference

@@ -7,11 +7,13 @@
 #include "reference/bounds/components.h"
 #include "reference/bounds/elements.h"
 #include "reference/bounds/liberties.h"
+#include "reference/values/lines.h"
 
 namespace assay::reference {
 namespace {
 
-// What an fft transforms: batches of arrays of `lengths`, the last of them maybe half a spectrum.
+// Sizes of an fft: batches of arrays that are transformed along their last dimensions, of which the
+// very last one may hold half a spectrum.
 struct Transform {
   FftKind kind;
   DimVector lengths;  // in the time domain
@@ -37,9 +39,8 @@ struct Transform {
     }
   }
   bool inverse() const { return kind == FftKind::kIfft || kind == FftKind::kIrfft; }
-  int64_t half() const {
-    return lengths.back() / 2 + 1;
-  }  // kept values of a real signal's spectrum
+  // Number of values that are kept of the spectrum of a real signal.
+  int64_t half() const { return lengths.back() / 2 + 1; }
 };
 
 // exp(2 pi i k / n), exact at the quarters of the circle.
@@ -73,7 +74,7 @@ class LineTransform {
   }
 
  private:
-  // The sums over every `step`-th value, `n` of them. With n = p m and p its least prime factor,
+  // The sums over `n` values that lie `step` apart. With n = p m and p its least prime factor,
   // they are made of p sums over m values.
   std::vector<C> Sum(const C* x, int64_t step, int64_t n) const {
     if (n == 1) return {x[0]};
@@ -97,23 +98,19 @@ class LineTransform {
 template <typename W>
 void AlongDimension(std::vector<std::complex<W>>& values, const DimVector& sizes, size_t d,
                     bool inverse) {
-  int64_t outer = 1, inner = 1;
-  for (size_t k = 0; k < d; ++k) outer *= sizes[k];
-  for (size_t k = d + 1; k < sizes.size(); ++k) inner *= sizes[k];
-  const int64_t n = sizes[d];
-  const LineTransform<W> transform(n, inverse);
-  std::vector<std::complex<W>> line(static_cast<size_t>(n));
-  for (int64_t o = 0; o < outer; ++o) {
-    for (int64_t i = 0; i < inner; ++i) {
-      for (int64_t k = 0; k < n; ++k) line[k] = values[(o * n + k) * inner + i];
-      transform.Apply(line);
-      for (int64_t k = 0; k < n; ++k) values[(o * n + k) * inner + i] = line[k];
-      line.resize(static_cast<size_t>(n));
-    }
+  const Lines lines(sizes, static_cast<int64_t>(d));
+  const LineTransform<W> transform(lines.length, inverse);
+  std::vector<std::complex<W>> line(static_cast<size_t>(lines.length));
+  for (int64_t number = 0; number < lines.count; ++number) {
+    for (int64_t k = 0; k < lines.length; ++k) line[k] = values[lines.Element(number, k)];
+    transform.Apply(line);
+    for (int64_t k = 0; k < lines.length; ++k) values[lines.Element(number, k)] = line[k];
+    line.resize(static_cast<size_t>(lines.length));
   }
 }
 
-// One array: real signals have zero imaginary parts; what comes back from irfft is real.
+// The transform of one array. Real signals have zero imaginary parts, and so has the result of
+// irfft.
 template <typename W>
 std::vector<std::complex<W>> TransformArray(const Transform& transform,
                                             std::vector<std::complex<W>> values) {
@@ -192,7 +189,8 @@ Array PartsOf(const Array& array) {
   return IsComplex(array.literal.element_type()) ? Components(array) : array;
 }
 
-// Uses the contract up: every part of the result is off by as much as it may be when all are.
+// Moves every part of the result by as much as the contract permits when all parts are moved alike,
+// up or down as `liberties` choose.
 template <typename W>
 void UseContract(const Transform& transform, Liberties& liberties, W unit,
                  std::vector<std::complex<W>>& values) {
@@ -313,7 +311,7 @@ absl::Status BoundFft(const OpContext& op, Array& result) {
   return absl::OkStatus();
 }
 
-// Values times the prime factors of the lengths.
+// Number of values times the sum of the prime factors of the lengths.
 int64_t FftCost(const OpContext& op) {
   if (op.literal(0).element_count() == 0) return 0;
   double factors = 1;
@@ -333,7 +331,7 @@ int64_t FftCost(const OpContext& op) {
 
 absl::Span<const OpEvaluation> FftEvaluations() {
   static constexpr OpEvaluation kRows[] = {
-      {Opcode::kFft, EvaluateFft, BoundFft, nullptr, FftCost},
+      {.opcode = Opcode::kFft, .evaluate = EvaluateFft, .bound = BoundFft, .cost = FftCost},
   };
   return kRows;
 }

@@ -1,16 +1,11 @@
-// Document: operation semantics chapter 11, Cholesky and TriangularSolve.
 #include "reference/ops/linear_algebra/linear_algebra.h"
 
 #include <limits>
 
+#include "reference/bounds/linear_algebra.h"
+
 namespace assay::reference {
 namespace {
-
-int64_t BatchCount(const Shape& shape) {
-  int64_t count = 1;
-  for (int64_t d = 0; d + 2 < shape.rank(); ++d) count *= shape.dimension(d);
-  return count;
-}
 
 template <typename E>
 void FactorAll(const OpContext& op, bool lower, Literal& result) {
@@ -30,7 +25,7 @@ void FactorAll(const OpContext& op, bool lower, Literal& result) {
     const double quiet = std::numeric_limits<double>::quiet_NaN();
     S nan(quiet);
     if constexpr (!std::is_floating_point_v<S>) nan.imag(quiet);
-    // Not positive definite: no factor, which the whole matrix says.
+    // A matrix that is not positive definite has no factor: all of the result is NaN.
     for (int64_t i = 0; !positive && i < n * n; ++i) out[i] = RoundNumber<E>(nan);
   }
 }
@@ -70,7 +65,7 @@ absl::Status BoundTriangularSolve(const OpContext& op, Array& result) {
   return BoundSystems(op, TriangularSystem(op), result);
 }
 
-// Every element of the result is made from a row of a matrix at most.
+// Work of ops that make every element of the result from a row of a matrix at most.
 int64_t RowPerElement(const OpContext& op) {
   const Shape& a = op.literal(0).shape();
   const double cost =
@@ -92,40 +87,16 @@ absl::Status SolveSystems(const OpContext& op, const TriangularSystem& system, L
   return done ? absl::OkStatus() : UnsupportedType(op, op.type());
 }
 
-CholeskyFactor::CholeskyFactor(const OpContext& op, bool is_lower)
-    : order(op.shape.dimension(op.shape.rank() - 1)),
-      batches(BatchCount(op.shape)),
-      lower(is_lower) {}
-
-TriangularSystem::TriangularSystem(const OpContext& op, const TriangularOptions& options)
-    : left(options.left),
-      unit_diagonal(options.unit_diagonal),
-      // x op(a) = b is op(a)ᵀ xᵀ = bᵀ.
-      transposed(options.transposed == options.left),
-      conjugated(options.conjugated),
-      backwards(options.lower == transposed) {
-  const Shape &a = op.literal(0).shape(), &b = op.shape;
-  order = a.dimension(a.rank() - 1);
-  solutions = b.dimension(b.rank() - (left ? 1 : 2));
-  batches = BatchCount(a);
-}
-
-TriangularSystem::TriangularSystem(const OpContext& op)
-    : TriangularSystem(op, [&op]() -> TriangularOptions {
-        const Attributes& attributes = op.instruction.attributes();
-        const auto transpose = attributes.Word<TransposeKind>(Attr::kTransposeA);
-        return {.left = attributes.Flag(Attr::kLeftSide),
-                .lower = attributes.Flag(Attr::kLower),
-                .unit_diagonal = attributes.Flag(Attr::kUnitDiagonal),
-                .transposed = transpose != TransposeKind::kNone,
-                .conjugated = transpose == TransposeKind::kAdjoint};
-      }()) {}
-
 absl::Span<const OpEvaluation> LinearAlgebraEvaluations() {
   static constexpr OpEvaluation kRows[] = {
-      {Opcode::kCholesky, EvaluateCholesky, BoundCholesky, nullptr, RowPerElement},
-      {Opcode::kTriangularSolve, EvaluateTriangularSolve, BoundTriangularSolve, nullptr,
-       RowPerElement},
+      {.opcode = Opcode::kCholesky,
+       .evaluate = EvaluateCholesky,
+       .bound = BoundCholesky,
+       .cost = RowPerElement},
+      {.opcode = Opcode::kTriangularSolve,
+       .evaluate = EvaluateTriangularSolve,
+       .bound = BoundTriangularSolve,
+       .cost = RowPerElement},
   };
   return kRows;
 }

@@ -1,14 +1,17 @@
 // Ops that only move elements. Document: operation semantics chapter 4 (bitcast) and 9.
+#include "reference/bounds/copy_elements.h"
 #include "reference/bounds/elements.h"
 #include "reference/scalar/convert_ops.h"
 #include "reference/values/index_map.h"
+#include "reference/values/lines.h"
 #include "spec/base/error.h"
+#include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
 
 namespace assay::reference {
 namespace {
 
-// Calls f(linear result index, result index) for every element of `shape` in row-major order.
+// Calls f(linear index, index) for every element of `shape` in row-major order.
 template <typename F>
 void ForEachIndex(const Shape& shape, F f) {
   DimVector index(shape.rank(), 0);
@@ -48,7 +51,7 @@ IndexMap TransposeMap(const OpContext& op) {
   return LinearMap(op.shape, strides);
 }
 
-// i -> N - 1 - i on the listed dimensions.
+// Index i becomes N - 1 - i along the listed dimensions.
 IndexMap ReverseMap(const OpContext& op) {
   DimVector strides = RowMajorStrides(op.shape.dimensions());
   int64_t offset = 0;
@@ -87,13 +90,13 @@ absl::Status BoundMoved(const OpContext& op, Array& result) {
   return absl::OkStatus();
 }
 
-// Reshape keeps the row-major order.
+// reshape: elements keep their row-major order.
 absl::Status EvaluateSameOrder(const OpContext& op, Literal& result) {
   std::memcpy(result.bytes().data(), op.literal(0).bytes().data(), result.bytes().size());
   return absl::OkStatus();
 }
 
-// Position in memory -> logical element, for an untiled layout.
+// The logical element at each position in memory, for an untiled layout.
 std::vector<int64_t> LogicalOfPhysical(const Shape& shape) {
   std::vector<int64_t> logical(shape.ElementCount());
   const DimVector strides = LayoutStrides(shape);
@@ -136,7 +139,7 @@ absl::Status CheckBitcast(const OpContext& op) {
 }
 
 absl::Status EvaluateBitcast(const OpContext& op, Literal& result) {
-  if (absl::Status status = CheckBitcast(op); !status.ok()) return status;
+  ASSAY_RETURN_IF_ERROR(CheckBitcast(op));
   if (BitWidth(op.type()) >= 8) return MoveElements(op.literal(0), BitcastMap(op), result);
   // Codes below a byte are extended by signedness.
   const IndexMap map = BitcastMap(op);
@@ -157,8 +160,8 @@ absl::Status BoundBitcast(const OpContext& op, Array& result) {
   return absl::OkStatus();
 }
 
-// Where operand elements land in a padded result: linear result index per operand element, or -1.
-// Position per dimension is low + i * (interior + 1).
+// The linear result index of every operand element of a pad, or -1 for those that negative padding
+// cuts off. Index i of a dimension goes to low + i * (interior + 1).
 std::vector<int64_t> PadTargets(const OpContext& op) {
   const Shape& operand = op.literal(0).shape();
   absl::Span<const PaddingDim> padding = op.instruction.attributes().Padding(Attr::kPadding);
@@ -177,9 +180,7 @@ std::vector<int64_t> PadTargets(const OpContext& op) {
 }
 
 absl::Status EvaluatePad(const OpContext& op, Literal& result) {
-  if (absl::Status status = MoveElements(op.literal(1), IndexMap(op.count(), 0), result);
-      !status.ok())
-    return status;
+  ASSAY_RETURN_IF_ERROR(MoveElements(op.literal(1), IndexMap(op.count(), 0), result));
   const std::vector<int64_t> targets = PadTargets(op);
   const size_t width = StorageBytes(op.type());
   for (size_t i = 0; i < targets.size(); ++i) {
@@ -204,16 +205,15 @@ absl::Status BoundPad(const OpContext& op, Array& result) {
 template <typename F>
 void ForEachConcatenatedRun(const OpContext& op, F f) {
   const int64_t dimension = op.instruction.attributes().Integers(Attr::kDimension)[0];
-  int64_t inner = 1, outer = 1;
-  for (int64_t d = dimension + 1; d < op.shape.rank(); ++d) inner *= op.shape.dimension(d);
-  for (int64_t d = 0; d < dimension; ++d) outer *= op.shape.dimension(d);
-  const int64_t result_run = op.shape.dimension(dimension) * inner;
-  int64_t offset = 0;
+  const Lines result(op.shape, dimension);
+  int64_t first = 0;
   for (size_t k = 0; k < op.operands.size(); ++k) {
-    const int64_t run = op.literal(k).shape().dimension(dimension) * inner;
-    for (int64_t o = 0; o < outer; ++o)
-      f(static_cast<int64_t>(k), o * run, o * result_run + offset, run);
-    offset += run;
+    const Lines operand(op.literal(k).shape(), dimension);
+    for (int64_t o = 0; o < result.outer; ++o) {
+      f(static_cast<int64_t>(k), operand.Block(o, 0), result.Block(o, first),
+        operand.length * operand.inner);
+    }
+    first += operand.length;
   }
 }
 
@@ -238,7 +238,7 @@ absl::Status BoundConcatenate(const OpContext& op, Array& result) {
   return absl::OkStatus();
 }
 
-// The index along one dimension, converted to the element type as an integer of any size.
+// The index along iota_dimension, converted to the element type as an integer of any size.
 absl::Status EvaluateIota(const OpContext& op, Literal& result) {
   const int64_t dimension = op.instruction.attributes().Integer(Attr::kIotaDimension);
   bool done = DispatchComputed(op.type(), [&](auto tag) {
@@ -265,56 +265,25 @@ absl::Status BoundNothing(const OpContext&, Array&) { return absl::OkStatus(); }
 
 }  // namespace
 
-absl::Status MoveElements(const Literal& operand, const IndexMap& map, Literal& result) {
-  auto move = [&](auto unit) {
-    using Unit = decltype(unit);
-    absl::Span<const Unit> in = operand.data<Unit>();
-    absl::Span<Unit> out = result.data<Unit>();
-    for (size_t i = 0; i < map.size(); ++i) out[i] = in[map[i]];
-  };
-  struct Pair {
-    uint64_t low, high;
-  };
-  switch (StorageBytes(operand.element_type())) {
-    case 1:
-      move(uint8_t{});
-      break;
-    case 2:
-      move(uint16_t{});
-      break;
-    case 4:
-      move(uint32_t{});
-      break;
-    case 8:
-      move(uint64_t{});
-      break;
-    case 16:
-      move(Pair{});
-      break;
-    default:
-      return MakeError(ErrorClass::kUnsupported, StrCat("the oracle does not move elements of ",
-                                                        Name(operand.element_type())));
-  }
-  return absl::OkStatus();
-}
-
-void MoveBounds(const Array& operand, const IndexMap& map, Array& result) {
-  MakeBounds(result);
-  for (size_t i = 0; i < map.size(); ++i)
-    MoveBound(operand, map[i], result, static_cast<int64_t>(i));
-}
-
 absl::Span<const OpEvaluation> DataMovementEvaluations() {
   static constexpr OpEvaluation kRows[] = {
-      {Opcode::kBroadcast, EvaluateMoved<BroadcastMap>, BoundMoved<BroadcastMap>},
-      {Opcode::kTranspose, EvaluateMoved<TransposeMap>, BoundMoved<TransposeMap>},
-      {Opcode::kReverse, EvaluateMoved<ReverseMap>, BoundMoved<ReverseMap>},
-      {Opcode::kSlice, EvaluateMoved<SliceMap>, BoundMoved<SliceMap>},
-      {Opcode::kReshape, EvaluateSameOrder, BoundMoved<IdentityMap>},
-      {Opcode::kBitcast, EvaluateBitcast, BoundBitcast},
-      {Opcode::kPad, EvaluatePad, BoundPad},
-      {Opcode::kConcatenate, EvaluateConcatenate, BoundConcatenate},
-      {Opcode::kIota, EvaluateIota, BoundNothing, nullptr, nullptr, true},
+      {.opcode = Opcode::kBroadcast,
+       .evaluate = EvaluateMoved<BroadcastMap>,
+       .bound = BoundMoved<BroadcastMap>},
+      {.opcode = Opcode::kTranspose,
+       .evaluate = EvaluateMoved<TransposeMap>,
+       .bound = BoundMoved<TransposeMap>},
+      {.opcode = Opcode::kReverse,
+       .evaluate = EvaluateMoved<ReverseMap>,
+       .bound = BoundMoved<ReverseMap>},
+      {.opcode = Opcode::kSlice,
+       .evaluate = EvaluateMoved<SliceMap>,
+       .bound = BoundMoved<SliceMap>},
+      {.opcode = Opcode::kReshape, .evaluate = EvaluateSameOrder, .bound = BoundMoved<IdentityMap>},
+      {.opcode = Opcode::kBitcast, .evaluate = EvaluateBitcast, .bound = BoundBitcast},
+      {.opcode = Opcode::kPad, .evaluate = EvaluatePad, .bound = BoundPad},
+      {.opcode = Opcode::kConcatenate, .evaluate = EvaluateConcatenate, .bound = BoundConcatenate},
+      {.opcode = Opcode::kIota, .evaluate = EvaluateIota, .bound = BoundNothing, .any_type = true},
   };
   return kRows;
 }

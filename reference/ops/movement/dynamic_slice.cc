@@ -2,23 +2,16 @@
 // DynamicUpdateSlice.
 #include <algorithm>
 
+#include "reference/bounds/copy_elements.h"
 #include "reference/bounds/elements.h"
+#include "reference/bounds/start_choices.h"
 #include "reference/values/index_map.h"
 
 namespace assay::reference {
 namespace {
 
-// `code` of an index operand as a start in [0, last]: a mathematical integer, so that a large
-// unsigned one goes to the upper end.
-int64_t ClampStart(ElementType type, uint64_t code, int64_t last) {
-  if (IsUnsigned(type)) return static_cast<int64_t>(std::min(code, static_cast<uint64_t>(last)));
-  const int unused = 64 - BitWidth(type);
-  const int64_t value = static_cast<int64_t>(code << unused) >> unused;
-  return std::clamp<int64_t>(value, 0, last);
-}
-
-// Where the start of dimension `d` is: a scalar operand of its own, or an element of the one vector
-// of 2017's form.
+// The element that holds the start along dimension `d`: a scalar operand of its own, or an element
+// of the one vector that the form of 2017 has.
 struct StartPlace {
   int64_t operand, element;
 };
@@ -33,8 +26,8 @@ DimVector Starts(const OpContext& op, int64_t first, const Shape& whole, const S
   for (int64_t d = 0; d < whole.rank(); ++d) {
     const StartPlace place = PlaceOfStart(op, first, d);
     const Literal& index = op.literal(place.operand);
-    starts[d] = ClampStart(index.element_type(), index.GetBits(place.element),
-                           whole.dimension(d) - part.dimension(d));
+    starts[d] = std::clamp<int64_t>(IndexValue(index.element_type(), index.GetBits(place.element)),
+                                    0, whole.dimension(d) - part.dimension(d));
   }
   return starts;
 }
@@ -72,38 +65,14 @@ absl::Status EvaluateDynamicUpdateSlice(const OpContext& op, Literal& result) {
 // Bounds. An index that is not unique gives several positions, and every element may be whatever
 // any of them says.
 
-// More positions than this are not listed; the result is undecided.
-constexpr size_t kMaxPositions = 256;
-
 // All starts that the index operands allow, the plain one first; empty: too many.
 std::vector<DimVector> AllStarts(const OpContext& op, int64_t first, const Shape& whole,
                                  const Shape& part) {
   std::vector<DimVector> all = {Starts(op, first, whole, part)};
   for (int64_t d = 0; d < whole.rank(); ++d) {
     const StartPlace place = PlaceOfStart(op, first, d);
-    const Array& index = op.array(place.operand);
-    auto it = index.choices.find(place.element);
-    if (it == index.choices.end()) continue;
-    const int64_t last = whole.dimension(d) - part.dimension(d);
-    std::vector<int64_t> candidates;
-    for (uint64_t code : it->second)
-      candidates.push_back(ClampStart(index.literal.element_type(), code, last));
-    if (it->second.empty()) {
-      if (last >= static_cast<int64_t>(kMaxPositions)) return {};
-      for (int64_t start = 0; start <= last; ++start) candidates.push_back(start);
-    }
-    std::sort(candidates.begin(), candidates.end());
-    candidates.erase(std::unique(candidates.begin(), candidates.end()), candidates.end());
-    const size_t before = all.size();
-    for (size_t i = 0; i < before; ++i) {
-      for (int64_t start : candidates) {
-        if (start == all[0][d]) continue;
-        DimVector starts = all[i];
-        starts[d] = start;
-        all.push_back(std::move(starts));
-        if (all.size() > kMaxPositions) return {};
-      }
-    }
+    const StartRange range{d, 0, whole.dimension(d) - part.dimension(d)};
+    if (!AddStarts(op.array(place.operand), place.element, range, all)) return {};
   }
   return all;
 }
@@ -160,8 +129,12 @@ absl::Status BoundDynamicUpdateSlice(const OpContext& op, Array& result) {
 
 absl::Span<const OpEvaluation> DynamicSliceEvaluations() {
   static constexpr OpEvaluation kRows[] = {
-      {Opcode::kDynamicSlice, EvaluateDynamicSlice, BoundDynamicSlice},
-      {Opcode::kDynamicUpdateSlice, EvaluateDynamicUpdateSlice, BoundDynamicUpdateSlice},
+      {.opcode = Opcode::kDynamicSlice,
+       .evaluate = EvaluateDynamicSlice,
+       .bound = BoundDynamicSlice},
+      {.opcode = Opcode::kDynamicUpdateSlice,
+       .evaluate = EvaluateDynamicUpdateSlice,
+       .bound = BoundDynamicUpdateSlice},
   };
   return kRows;
 }

@@ -1,4 +1,4 @@
-// Random numbers from hidden state: any draw of the distribution is right. Document: operation
+// Random numbers that are drawn from a state which the program does not see. Document: operation
 // semantics chapter 13, RngUniform and RngNormal.
 #include <bit>
 #include <cmath>
@@ -6,6 +6,7 @@
 
 #include "reference/bounds/elements.h"
 #include "reference/interpreter/interpreter.h"
+#include "spec/base/status_macros.h"
 
 namespace assay::reference {
 namespace {
@@ -56,7 +57,8 @@ T DrawNormal(HiddenStream& stream, T mean, T deviation) {
   return Round<T>(Widen<W>(mean) + Widen<W>(deviation) * static_cast<W>(z));
 }
 
-// Every value in [a, b) may be drawn; nothing is promised when that is no interval.
+// UNSPECIFIED(operation semantics 13, RngUniform): which value in [a, b) is drawn, and what is
+// drawn where that is no interval.
 template <typename T>
 void BoundUniform(const OpContext& op, Array& result) {
   if constexpr (kIsReal<T>) {
@@ -73,6 +75,8 @@ void BoundUniform(const OpContext& op, Array& result) {
   MakeUndecided(result);
 }
 
+// UNSPECIFIED(operation semantics 13, RngNormal): which value is drawn, unless the deviation is
+// zero.
 template <typename T>
 void BoundNormal(const OpContext& op, Array& result) {
   using W = Wide<T>;
@@ -82,9 +86,8 @@ void BoundNormal(const OpContext& op, Array& result) {
 }
 
 absl::StatusOr<Value> ApplyRng(Interpreter& interpreter, const OpContext& op) {
-  if (absl::Status status = interpreter.budget().Take(op.count()); !status.ok()) return status;
-  if (absl::Status status = interpreter.memory().Check(op.shape.ByteSize()); !status.ok())
-    return status;
+  ASSAY_RETURN_IF_ERROR(interpreter.budget().Take(op.count()));
+  ASSAY_RETURN_IF_ERROR(interpreter.memory().Check(op.shape.ByteSize()));
   const bool normal = op.instruction.attributes().Word<RngDistribution>(Attr::kDistribution) ==
                       RngDistribution::kNormal;
   Array result{Literal(op.shape)};
@@ -109,7 +112,8 @@ absl::StatusOr<Value> ApplyRng(Interpreter& interpreter, const OpContext& op) {
   return MakeValue(std::move(result), interpreter.memory());
 }
 
-// The device's state is its own business; here it counts from zero.
+// UNSPECIFIED(operation semantics 13, RngGetAndUpdateState): the state that a device begins with;
+// here it is zero.
 absl::StatusOr<Value> ApplyRngGetAndUpdateState(Interpreter& interpreter, const OpContext& op) {
   Array result{Literal(op.shape)};
   const unsigned __int128 state = interpreter.AdvanceRandomState(

@@ -5,10 +5,13 @@
 #include "reference/bounds/elements.h"
 #include "reference/interpreter/interpreter.h"
 #include "reference/scalar/random_bits.h"
+#include "reference/values/lines.h"
+#include "spec/base/status_macros.h"
 
 namespace assay::reference {
 namespace {
 
+// The operand of the op, which it advances: a key and a counter.
 struct State {
   std::vector<uint64_t> words;
 };
@@ -45,17 +48,13 @@ void ThreeFryWords(State& state, Literal& bits) {
     return;
   }
   // The two words of a block go to neighbours along the paired dimension.
-  const int64_t paired = PairedDimension(shape), size = shape.dimension(paired);
-  int64_t outer = 1, inner = 1;
-  for (int64_t d = 0; d < paired; ++d) outer *= shape.dimension(d);
-  for (int64_t d = paired + 1; d < shape.rank(); ++d) inner *= shape.dimension(d);
-  for (int64_t o = 0; o < outer; ++o) {
-    for (int64_t pair = 0; pair < (size + 1) / 2; ++pair) {
-      for (int64_t i = 0; i < inner; ++i) {
+  const Lines lines(shape, PairedDimension(shape));
+  for (int64_t o = 0; o < lines.outer; ++o) {
+    for (int64_t at = 0; at < lines.length; at += 2) {
+      for (int64_t i = 0; i < lines.inner; ++i) {
         const auto [first, second] = next();
-        const int64_t at = (o * size + 2 * pair) * inner + i;
-        bits.SetInteger(at, first);
-        if (2 * pair + 1 < size) bits.SetInteger(at + inner, second);
+        bits.SetInteger(lines.Block(o, at) + i, first);
+        if (at + 1 < lines.length) bits.SetInteger(lines.Block(o, at + 1) + i, second);
       }
     }
   }
@@ -88,10 +87,8 @@ void PhiloxWords(State& state, Literal& bits) {
 
 absl::StatusOr<Value> ApplyRngBitGenerator(Interpreter& interpreter, const OpContext& op) {
   const Shape& shape = op.shape.elements()[1];
-  if (absl::Status status = interpreter.budget().Take(shape.ElementCount()); !status.ok())
-    return status;
-  if (absl::Status status = interpreter.memory().Check(shape.ByteSize()); !status.ok())
-    return status;
+  ASSAY_RETURN_IF_ERROR(interpreter.budget().Take(shape.ElementCount()));
+  ASSAY_RETURN_IF_ERROR(interpreter.memory().Check(shape.ByteSize()));
   const Array& initial = op.array(0);
   State state;
   for (uint64_t word : initial.literal.data<uint64_t>()) state.words.push_back(word);

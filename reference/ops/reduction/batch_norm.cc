@@ -5,9 +5,12 @@
 #include <limits>
 
 #include "reference/bounds/elements.h"
-#include "reference/ops/reduction/fold.h"
+#include "reference/interpreter/interpreter.h"
 #include "reference/values/data_evaluations.h"
+#include "reference/values/leaves.h"
+#include "reference/values/lines.h"
 #include "reference/values/narrow_types.h"
+#include "spec/base/status_macros.h"
 
 namespace assay::reference {
 namespace {
@@ -15,58 +18,42 @@ namespace {
 // A real number that is known up to a radius, and the sum of the absolute values of the terms that
 // made it. `peak`: the largest magnitude on the way, which may not fit the type though the result
 // does.
-struct Ball {
+struct Estimate {
   long double centre = 0, radius = 0, terms = 0, peak = 0;
 };
 
-Ball Made(long double centre, long double radius, long double terms, const Ball& a, const Ball& b) {
+Estimate Made(long double centre, long double radius, long double terms, const Estimate& a,
+              const Estimate& b) {
   return {centre, radius, terms, std::max({a.peak, b.peak, terms + radius})};
 }
-Ball operator+(const Ball& a, const Ball& b) {
+Estimate operator+(const Estimate& a, const Estimate& b) {
   return Made(a.centre + b.centre, a.radius + b.radius, a.terms + b.terms, a, b);
 }
-Ball operator-(const Ball& a, const Ball& b) {
+Estimate operator-(const Estimate& a, const Estimate& b) {
   return Made(a.centre - b.centre, a.radius + b.radius, a.terms + b.terms, a, b);
 }
-Ball operator*(const Ball& a, const Ball& b) {
+Estimate operator*(const Estimate& a, const Estimate& b) {
   return Made(a.centre * b.centre,
               std::fabs(a.centre) * b.radius + std::fabs(b.centre) * a.radius + a.radius * b.radius,
               a.terms * b.terms, a, b);
 }
 // The divisor is positive; where it may be zero, the quotient is not known at all.
-Ball operator/(const Ball& a, const Ball& b) {
+Estimate operator/(const Estimate& a, const Estimate& b) {
   const long double least = b.centre - b.radius, centre = a.centre / b.centre;
   const long double radius = least > 0 ? (a.radius + std::fabs(centre) * b.radius) / least
                                        : std::numeric_limits<long double>::infinity();
   return Made(centre, radius, a.terms / b.centre, a, b);
 }
-Ball Root(const Ball& a) {
+Estimate Root(const Estimate& a) {
   const long double least = a.centre - a.radius, centre = std::sqrt(a.centre);
   const long double radius = least > 0 ? a.radius / (std::sqrt(least) + centre)
                                        : std::numeric_limits<long double>::infinity();
   return Made(centre, radius, centre, a, a);
 }
-Ball Number(long double value) { return {value, 0, std::fabs(value), std::fabs(value)}; }
+Estimate Number(long double value) { return {value, 0, std::fabs(value), std::fabs(value)}; }
 
-// The elements of each feature.
-class FeatureTerms {
- public:
-  FeatureTerms(const Shape& shape, int64_t feature_index)
-      : features_(shape.dimension(feature_index)) {
-    for (int64_t d = feature_index + 1; d < shape.rank(); ++d) inner_ *= shape.dimension(d);
-    count_ = features_ == 0 ? 0 : shape.ElementCount() / features_;
-  }
-  int64_t features() const { return features_; }
-  int64_t count() const { return count_; }  // elements per feature
-  int64_t Element(int64_t feature, int64_t k) const {
-    return (k / inner_ * features_ + feature) * inner_ + k % inner_;
-  }
-
- private:
-  int64_t features_, inner_ = 1, count_ = 0;
-};
-
-// One batch normalisation op on elements of type T.
+// One batch normalisation op on elements of type T. `lines_` runs along feature_index: features are
+// the steps of the lines, and the elements of a feature are numbered by their lines.
 template <typename T>
 class BatchNorm {
  public:
@@ -76,61 +63,62 @@ class BatchNorm {
       : op_(op),
         bounding_(bounding),
         results_(results),
-        terms_(op.literal(0).shape(), op.instruction.attributes().Integer(Attr::kFeatureIndex)),
+        lines_(op.literal(0).shape(), op.instruction.attributes().Integer(Attr::kFeatureIndex)),
         epsilon_(Number(epsilon)) {}
 
   // y = scale (x - mean) / sqrt(variance + epsilon) + offset, mean and variance those of the batch.
   void Training() {
-    for (int64_t f = 0; f < terms_.features(); ++f) {
+    for (int64_t f = 0; f < lines_.length; ++f) {
       Begin();
-      const Ball scale = Read(1, f), offset = Read(2, f);
-      Ball sum, squares;
-      for (int64_t k = 0; k < terms_.count(); ++k) sum = sum + Read(0, terms_.Element(f, k));
-      const Ball mean = Finish(Mean(sum), 1, f, true);
-      for (int64_t k = 0; k < terms_.count(); ++k) {
-        const Ball deviation = Read(0, terms_.Element(f, k)) - mean;
+      const Estimate scale = Read(1, f), offset = Read(2, f);
+      Estimate sum, squares;
+      for (int64_t k = 0; k < lines_.count; ++k) sum = sum + Read(0, lines_.Element(k, f));
+      const Estimate mean = Finish(Mean(sum), 1, f, true);
+      for (int64_t k = 0; k < lines_.count; ++k) {
+        const Estimate deviation = Read(0, lines_.Element(k, f)) - mean;
         squares = squares + deviation * deviation;
       }
-      const Ball variance = Finish(Mean(squares), 2, f, true);
-      const Ball root = Root(variance + epsilon_);
-      for (int64_t k = 0; k < terms_.count(); ++k) {
-        const int64_t at = terms_.Element(f, k);
+      const Estimate variance = Finish(Mean(squares), 2, f, true);
+      const Estimate root = Root(variance + epsilon_);
+      for (int64_t k = 0; k < lines_.count; ++k) {
+        const int64_t at = lines_.Element(k, f);
         Finish(scale * (Read(0, at) - mean) / root + offset, 0, at, true);
       }
     }
   }
 
-  // The same with given mean and variance.
+  // The y of Training with a mean and a variance that are given as operands 3 and 4.
   void Inference() {
-    for (int64_t f = 0; f < terms_.features(); ++f) {
-      for (int64_t k = 0; k < terms_.count(); ++k) {
+    for (int64_t f = 0; f < lines_.length; ++f) {
+      for (int64_t k = 0; k < lines_.count; ++k) {
         Begin();
-        const int64_t at = terms_.Element(f, k);
-        const Ball scale = Read(1, f), offset = Read(2, f), mean = Read(3, f);
-        const Ball root = Root(Read(4, f) + epsilon_);
+        const int64_t at = lines_.Element(k, f);
+        const Estimate scale = Read(1, f), offset = Read(2, f), mean = Read(3, f);
+        const Estimate root = Root(Read(4, f) + epsilon_);
         Finish(scale * (Read(0, at) - mean) / root + offset, 0, at, false);
       }
     }
   }
 
+  // The gradients by the operand, by scale and by offset, from those of the output, operand 4.
   void Gradient() {
-    for (int64_t f = 0; f < terms_.features(); ++f) {
+    for (int64_t f = 0; f < lines_.length; ++f) {
       Begin();
-      Ball sum;  // of the gradients
-      for (int64_t k = 0; k < terms_.count(); ++k) sum = sum + Read(4, terms_.Element(f, k));
+      Estimate sum;  // of the gradients
+      for (int64_t k = 0; k < lines_.count; ++k) sum = sum + Read(4, lines_.Element(k, f));
       Finish(sum, 2, f, true);
-      const Ball scale = Read(1, f), mean = Read(2, f), shifted = Read(3, f) + epsilon_;
-      const Ball root = Root(shifted);
-      Ball products;  // of gradients and deviations
-      for (int64_t k = 0; k < terms_.count(); ++k) {
-        const int64_t at = terms_.Element(f, k);
+      const Estimate scale = Read(1, f), mean = Read(2, f), shifted = Read(3, f) + epsilon_;
+      const Estimate root = Root(shifted);
+      Estimate products;  // of gradients and deviations
+      for (int64_t k = 0; k < lines_.count; ++k) {
+        const int64_t at = lines_.Element(k, f);
         products = products + Read(4, at) * (Read(0, at) - mean);
       }
       Finish(products / root, 1, f, true);
-      const Ball d = Spread(Mean(sum)), c = Spread(Mean(products) / shifted);
-      for (int64_t k = 0; k < terms_.count(); ++k) {
-        const int64_t at = terms_.Element(f, k);
-        const Ball deviation = Read(0, at) - mean;
+      const Estimate d = Spread(Mean(sum)), c = Spread(Mean(products) / shifted);
+      for (int64_t k = 0; k < lines_.count; ++k) {
+        const int64_t at = lines_.Element(k, f);
+        const Estimate deviation = Read(0, at) - mean;
         Finish(scale / root * (Read(4, at) - d - c * deviation), 0, at, true);
       }
     }
@@ -140,9 +128,10 @@ class BatchNorm {
   // The precision of the computation: f32 for what is narrower.
   using Computed = std::conditional_t<kIsNarrow<T>, float, T>;
 
+  // Forgets what the numbers of the result before contained.
   void Begin() { nan_ = unknown_ = false; }
 
-  Ball Read(int64_t operand, int64_t i) {
+  Estimate Read(int64_t operand, int64_t i) {
     const Array& array = op_.array(operand);
     const Range<W> x =
         bounding_ ? Seen<T>(op_.freedoms, array, i) : Point<T>(array.literal.data<T>()[i]);
@@ -154,25 +143,26 @@ class BatchNorm {
     return Number(plain);
   }
 
-  Ball Mean(const Ball& sum) const {
-    const auto m = static_cast<long double>(terms_.count());
+  Estimate Mean(const Estimate& sum) const {
+    const auto m = static_cast<long double>(lines_.count);
     return {sum.centre / m, sum.radius / m, sum.terms / m, sum.peak};
   }
 
-  // What the document grants to a quantity: 32 (m + 8) u S.
-  Ball Spread(Ball x, bool of_sum = true) const {
-    const long double m = of_sum ? static_cast<long double>(terms_.count()) : 1;
+  // `x` with the error that the document grants to it: 32 (m + 8) u S, m being the number of
+  // elements of a feature where a sum over these was made, else 1.
+  Estimate Spread(Estimate x, bool of_sum = true) const {
+    const long double m = of_sum ? static_cast<long double>(lines_.count) : 1;
     x.radius += 32 * (m + 8) * static_cast<long double>(UnitRoundoff<Computed>()) * x.terms;
     if (op_.freedoms.flush) x.radius += (m + 8) * static_cast<long double>(Tiny<Computed>());
     return x;
   }
 
-  // Stores x as element i of a result, and returns what later formulas may use of it.
-  Ball Finish(const Ball& exact, size_t result, int64_t i, bool of_sum) {
+  // Stores x as element i of a result, and returns the estimate that later formulas may use.
+  Estimate Finish(const Estimate& exact, size_t result, int64_t i, bool of_sum) {
     Array& array = *results_[result];
     const T plain = Round<T>(static_cast<W>(exact.centre));
     array.literal.data<T>()[i] = plain;
-    const Ball x = Spread(exact, of_sum);
+    const Estimate x = Spread(exact, of_sum);
     if (!bounding_) return x;
     if (nan_ && !unknown_ && std::isnan(exact.centre)) {
       Store(array, i, Range<W>{0, 0, kNotFinite | kMayBeNan}, 0);
@@ -180,7 +170,7 @@ class BatchNorm {
                x.peak > static_cast<long double>(std::numeric_limits<Computed>::max()) / 2) {
       // Beside the document: infinities, also on the way, and variance + epsilon that is not
       // positive.
-      if (terms_.count() > 0) SetUndecided(array, i);
+      if (lines_.count > 0) SetUndecided(array, i);
     } else {
       const auto centre = static_cast<W>(x.centre);
       const W radius =
@@ -195,20 +185,15 @@ class BatchNorm {
   const OpContext& op_;
   bool bounding_;
   const std::vector<Array*>& results_;
-  FeatureTerms terms_;
-  Ball epsilon_;
-  // What the numbers read since Begin contain.
+  Lines lines_;
+  Estimate epsilon_;
+  // Since Begin a number was read that is NaN; one of which more than its radius is unknown.
   bool nan_ = false, unknown_ = false;
 };
 
-// The op on elements of a type that is computed.
+// The results of the op on elements of a type that C++ computes.
 std::vector<Array> Normalise(const OpContext& op, bool bounding, double epsilon) {
-  std::vector<Array> results;
-  if (op.shape.IsTuple()) {
-    for (const Shape& leaf : op.shape.elements()) results.push_back(Array{Literal(leaf)});
-  } else {
-    results.push_back(Array{Literal(op.shape)});
-  }
+  std::vector<Array> results = ZerosOf(op.shape);
   std::vector<Array*> pointers;
   for (Array& result : results) pointers.push_back(&result);
   DispatchReal(op.literal(0).element_type(), [&](auto tag) {
@@ -231,10 +216,9 @@ absl::StatusOr<std::vector<Array>> NormaliseNarrow(const OpContext& op, bool bou
   const ElementType type = op.literal(0).element_type(), wide = ComputedType(type);
   std::vector<Value> values;
   for (size_t k = 0; k < op.operands.size(); ++k) {
-    absl::StatusOr<Array> operand =
-        ConvertArray(op, op.array(static_cast<int64_t>(k)), wide, bounding);
-    if (!operand.ok()) return operand.status();
-    values.push_back({std::make_shared<const Array>(*std::move(operand)), {}});
+    ASSAY_ASSIGN_OR_RETURN(Array operand,
+                           ConvertArray(op, op.array(static_cast<int64_t>(k)), wide, bounding));
+    values.push_back({std::make_shared<const Array>(std::move(operand)), {}});
   }
   std::vector<const Value*> operands;
   for (const Value& value : values) operands.push_back(&value);
@@ -246,27 +230,25 @@ absl::StatusOr<std::vector<Array>> NormaliseNarrow(const OpContext& op, bool bou
   std::vector<Array> results =
       Normalise(OpContext{op.instruction, shape, operands, op.freedoms}, bounding, epsilon);
   for (Array& result : results) {
-    absl::StatusOr<Array> narrow = ConvertArray(op, result, type, bounding);
-    if (!narrow.ok()) return narrow.status();
-    result = *std::move(narrow);
+    ASSAY_ASSIGN_OR_RETURN(Array narrow, ConvertArray(op, result, type, bounding));
+    result = std::move(narrow);
   }
   return results;
 }
 
 absl::StatusOr<Value> ApplyBatchNorm(Interpreter& interpreter, const OpContext& op) {
   const int64_t elements = op.literal(0).element_count();
-  if (absl::Status status = interpreter.budget().Take(4 * elements + 1); !status.ok())
-    return status;
+  ASSAY_RETURN_IF_ERROR(interpreter.budget().Take(4 * elements + 1));
   const ElementType type = op.literal(0).element_type();
   const bool narrow = IsNarrowType(type), bounding = interpreter.bounding();
   if (!IsFloat(type) || (!IsComputed(type) && !narrow)) return UnsupportedType(op, type);
-  // Beside the result what is held on the way: the widened batches.
+  // Beside the result the widened operands and their bounds are held on the way.
   const int64_t wide = narrow ? 3 * 4 * elements : 0;
   const int64_t bounds =
       elements * static_cast<int64_t>(sizeof(ElementBound)) * (narrow ? int64_t{4} : int64_t{1});
   for (int64_t need : {op.shape.ByteSize() + wide, bounding ? bounds : 0})
-    if (absl::Status status = interpreter.memory().Check(need); !status.ok()) return status;
-  // A number of the type.
+    ASSAY_RETURN_IF_ERROR(interpreter.memory().Check(need));
+  // The epsilon of the attribute, rounded to the element type.
   double epsilon = op.instruction.attributes().Float(Attr::kEpsilon);
   epsilon = DecodeFloat(Format(type), EncodeFloat(Format(type), epsilon));
   absl::StatusOr<std::vector<Array>> results;
@@ -276,16 +258,16 @@ absl::StatusOr<Value> ApplyBatchNorm(Interpreter& interpreter, const OpContext& 
     results = Normalise(op, bounding, epsilon);
   }
   if (!results.ok()) return results.status();
-  return Collate(*std::move(results), op.shape.IsTuple(), interpreter.memory());
+  return ValueOfLeaves(*std::move(results), op.shape, interpreter.memory());
 }
 
 }  // namespace
 
 absl::Span<const OpEvaluation> BatchNormEvaluations() {
   static constexpr OpEvaluation kRows[] = {
-      {Opcode::kBatchNormTraining, nullptr, nullptr, ApplyBatchNorm},
-      {Opcode::kBatchNormInference, nullptr, nullptr, ApplyBatchNorm},
-      {Opcode::kBatchNormGrad, nullptr, nullptr, ApplyBatchNorm},
+      {.opcode = Opcode::kBatchNormTraining, .apply = ApplyBatchNorm},
+      {.opcode = Opcode::kBatchNormInference, .apply = ApplyBatchNorm},
+      {.opcode = Opcode::kBatchNormGrad, .apply = ApplyBatchNorm},
   };
   return kRows;
 }

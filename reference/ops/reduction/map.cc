@@ -1,27 +1,27 @@
 // Map. Document: operation semantics chapter 10, Map.
-#include "reference/ops/reduction/fold.h"
+#include "reference/interpreter/element_computation.h"
 #include "reference/values/data_evaluations.h"
+#include "spec/base/status_macros.h"
 
 namespace assay::reference {
 namespace {
 
 absl::StatusOr<Value> ApplyMap(Interpreter& interpreter, const OpContext& op) {
-  if (absl::Status status = interpreter.budget().Take(op.count()); !status.ok()) return status;
-  if (absl::Status status = interpreter.memory().Check(op.shape.ByteSize()); !status.ok())
-    return status;
+  ASSAY_RETURN_IF_ERROR(interpreter.budget().Take(op.count()));
+  ASSAY_RETURN_IF_ERROR(interpreter.memory().Check(op.shape.ByteSize()));
   std::vector<Value> arguments;
   for (const Value* operand : op.operands) arguments.push_back(*operand);
-  absl::StatusOr<std::vector<Value>> results =
-      ApplyToElements(interpreter, *op.instruction.callee(), arguments, op.shape.dimensions());
-  if (!results.ok()) return results.status();
-  return std::move((*results)[0]);
+  ASSAY_ASSIGN_OR_RETURN(
+      std::vector<Value> results,
+      ApplyToElements(interpreter, *op.instruction.callee(), arguments, op.shape.dimensions()));
+  return std::move(results[0]);
 }
 
 }  // namespace
 
 absl::Span<const OpEvaluation> MapEvaluations() {
   static constexpr OpEvaluation kRows[] = {
-      {Opcode::kMap, nullptr, nullptr, ApplyMap},
+      {.opcode = Opcode::kMap, .apply = ApplyMap},
   };
   return kRows;
 }

@@ -1,9 +1,9 @@
 // Reduce. Document: operation semantics chapter 10.
 #include <algorithm>
-#include <cstring>
 
-#include "reference/bounds/elements.h"
 #include "reference/ops/reduction/fold.h"
+#include "reference/values/leaves.h"
+#include "spec/base/status_macros.h"
 
 namespace assay::reference {
 namespace {
@@ -42,11 +42,8 @@ class ReduceTerms : public FoldTerms {
 };
 
 absl::StatusOr<Value> ApplyReduce(Interpreter& interpreter, const OpContext& op) {
-  if (absl::Status status = interpreter.budget().Take(op.literal(0).element_count() + 1);
-      !status.ok())
-    return status;
-  if (absl::Status status = interpreter.memory().Check(op.shape.ByteSize()); !status.ok())
-    return status;
+  ASSAY_RETURN_IF_ERROR(interpreter.budget().Take(op.literal(0).element_count() + 1));
+  ASSAY_RETURN_IF_ERROR(interpreter.memory().Check(op.shape.ByteSize()));
   const ReduceTerms terms(op.literal(0).shape(),
                           op.instruction.attributes().Integers(Attr::kDimensions));
   const auto arity = static_cast<int64_t>(op.operands.size() / 2);
@@ -55,65 +52,21 @@ absl::StatusOr<Value> ApplyReduce(Interpreter& interpreter, const OpContext& op)
     inputs.push_back(&op.array(n));
     inits.push_back(&op.array(arity + n));
   }
-  const Shape& leaf = op.shape.IsTuple() ? op.shape.elements()[0] : op.shape;
-  absl::StatusOr<std::vector<Array>> results =
-      Fold(interpreter, op, *op.instruction.callee(), inputs, inits, terms, leaf.dimensions(), {});
-  if (!results.ok()) return results.status();
-  return Collate(*std::move(results), op.shape.IsTuple(), interpreter.memory());
+  ASSAY_ASSIGN_OR_RETURN(std::vector<Array> results,
+                         Fold(interpreter, {.op = op,
+                                            .combiner = *op.instruction.callee(),
+                                            .inputs = inputs,
+                                            .inits = inits,
+                                            .terms = terms,
+                                            .dimensions = LeavesOf(op.shape)[0].dimensions()}));
+  return ValueOfLeaves(std::move(results), op.shape, interpreter.memory());
 }
-
-// Element o of every member but the first, which is the initial value.
-class MemberTerms : public FoldTerms {
- public:
-  MemberTerms(int64_t members, int64_t count) : members_(members), count_(count) {}
-  int64_t results() const override { return count_; }
-  int64_t InitOf(int64_t o) const override { return o; }
-  void List(int64_t o, IndexMap& terms) const override {
-    terms.clear();
-    for (int64_t k = 0; k + 1 < members_; ++k) terms.push_back(k * count_ + o);
-  }
-
- private:
-  int64_t members_, count_;
-};
 
 }  // namespace
 
-absl::StatusOr<Value> CombineMembers(Interpreter& interpreter, const OpContext& op,
-                                     const Shape& shape, absl::Span<const Value* const> members) {
-  if (members.size() == 1) return *members[0];
-  const auto others = static_cast<int64_t>(members.size()) - 1;
-  const int64_t count = shape.ElementCount();
-  if (absl::Status status = interpreter.budget().Take(count * others + 1); !status.ok())
-    return status;
-  // The others' operands below each other.
-  const Shape stacked_shape = Shape::Array(shape.element_type(), {others, count});
-  if (absl::Status status = interpreter.memory().Check(stacked_shape.ByteSize()); !status.ok())
-    return status;
-  Array stacked{Literal(stacked_shape)};
-  for (int64_t k = 0; k < others; ++k) {
-    const Array& other = *members[k + 1]->array;
-    absl::Span<const uint8_t> bytes = other.literal.bytes();
-    if (!bytes.empty())
-      std::memcpy(stacked.literal.bytes().data() + k * bytes.size(), bytes.data(), bytes.size());
-    for (int64_t i = 0; i < count && !(other.Certain() && stacked.Certain()); ++i)
-      MoveBound(other, i, stacked, k * count + i);
-  }
-  const Value rest = MakeValue(std::move(stacked), interpreter.memory());
-  const Value* operands[] = {&rest, members[0]};
-  const OpContext combined{op.instruction, shape, operands, op.freedoms};
-  const Array* inputs[] = {&*rest.array};
-  const Array* inits[] = {&*members[0]->array};
-  absl::StatusOr<std::vector<Array>> results =
-      Fold(interpreter, combined, *op.instruction.callee(), inputs, inits,
-           MemberTerms(others + 1, count), shape.dimensions(), {});
-  if (!results.ok()) return results.status();
-  return Collate(*std::move(results), false, interpreter.memory());
-}
-
 absl::Span<const OpEvaluation> ReduceEvaluations() {
   static constexpr OpEvaluation kRows[] = {
-      {Opcode::kReduce, nullptr, nullptr, ApplyReduce},
+      {.opcode = Opcode::kReduce, .apply = ApplyReduce},
   };
   return kRows;
 }

@@ -1,55 +1,49 @@
 // Scan: a computation applied along a dimension, carrying values from one step to the next.
-// Document: hlo-format 4.0.5.
-#include <cstring>
+// Document: hlo-format 4.0.5. The plain value takes one run of the computation per step; the bounds
+// of an associative scan take a number of runs, or of terms, that grows with the square of the
+// length, which only the step limit ends.
+#include <optional>
 
+#include "reference/bounds/copy_elements.h"
 #include "reference/bounds/elements.h"
-#include "reference/ops/reduction/fold.h"
+#include "reference/bounds/reduce.h"
+#include "reference/interpreter/interpreter.h"
 #include "reference/values/data_evaluations.h"
+#include "reference/values/leaves.h"
+#include "reference/values/lines.h"
+#include "spec/base/status_macros.h"
 #include "spec/ops/op_table.h"
 
 namespace assay::reference {
 namespace {
 
-// Elements of an array along dimension `d`: outer lines of `length` steps of `inner` elements each.
-struct Lines {
-  int64_t outer = 1, length = 1, inner = 1;
-  Lines(const Shape& shape, int64_t d) : length(shape.dimension(d)) {
-    for (int64_t k = 0; k < shape.rank(); ++k)
-      if (k != d) (k < d ? outer : inner) *= shape.dimension(k);
-  }
-  int64_t At(int64_t line, int64_t step) const { return (line * length + step) * inner; }
-};
-
-// Copies `inner` elements with what is known about them.
-void CopyRun(const Array& source, int64_t from, Array& result, int64_t to, int64_t inner) {
-  const size_t width = StorageBytes(source.literal.element_type());
-  std::memcpy(result.literal.bytes().data() + to * width,
-              source.literal.bytes().data() + from * width, inner * width);
-  for (int64_t k = 0; k < inner && !(source.Certain() && result.Certain()); ++k)
-    MoveBound(source, from + k, result, to + k);
-}
-
-// Step `step` of an array along `d`, without that dimension.
+// Step `step` of an array along dimension `d`, without that dimension.
 Value StepOf(const Array& whole, int64_t d, int64_t step, MemoryMeter& memory) {
   const Shape& shape = whole.literal.shape();
   const Lines lines(shape, d);
   DimVector dimensions(shape.dimensions().begin(), shape.dimensions().end());
   dimensions.erase(dimensions.begin() + d);
   Array part{Literal(Shape::Array(shape.element_type(), dimensions))};
-  for (int64_t line = 0; line < lines.outer; ++line)
-    CopyRun(whole, lines.At(line, step), part, line * lines.inner, lines.inner);
+  for (int64_t o = 0; o < lines.outer; ++o)
+    CopyElements(whole, lines.Block(o, step), part, o * lines.inner, lines.inner);
   return MakeValue(std::move(part), memory);
 }
 
+// The inverse: `part` becomes step `step` of `whole`.
 void StoreStep(const Array& part, int64_t d, int64_t step, Array& whole) {
   const Lines lines(whole.literal.shape(), d);
-  for (int64_t line = 0; line < lines.outer; ++line)
-    CopyRun(part, line * lines.inner, whole, lines.At(line, step), lines.inner);
+  for (int64_t o = 0; o < lines.outer; ++o)
+    CopyElements(part, o * lines.inner, whole, lines.Block(o, step), lines.inner);
 }
 
-std::vector<Value> LeavesOf(Value value) {
-  return value.IsTuple() ? std::move(value.elements) : std::vector<Value>{std::move(value)};
-}
+// UNSPECIFIED(hlo-format 4.0.5): the association in which the steps of an associative scan are
+// combined. What that means for the results:
+enum class Association {
+  kExact,    // every association gives the same: a running op of integers, or no steps
+  kFold,     // output k is a fold of the steps up to k, whose bounds are known
+  kTried,    // another association is tried, and where it differs the result is not unique
+  kUnknown,  // the computation has no meaning in another association: nothing is known
+};
 
 struct Scan {
   Interpreter& interpreter;
@@ -70,34 +64,36 @@ struct Scan {
   absl::StatusOr<std::vector<Value>> Apply(std::vector<Value> arguments,
                                            absl::Span<const Value> carried) const {
     arguments.insert(arguments.end(), carried.begin(), carried.end());
-    absl::StatusOr<Value> value = interpreter.Run(body, arguments);
-    if (!value.ok()) return value.status();
-    return LeavesOf(*std::move(value));
+    ASSAY_ASSIGN_OR_RETURN(Value value, interpreter.Run(body, arguments));
+    return LeavesOf(std::move(value));
   }
 
   // One step after the other: the stacked outputs, then the last carries.
   absl::StatusOr<std::vector<Array>> InOrder() const;
-  // Whether the computation combines a step with the running value, and gives the new running value
-  // as the output too: then association has a meaning.
+  // True if the computation combines a step with the running value and gives the new running value
+  // as the output too: only then association has a meaning.
   bool IsCombination() const;
-  // Marks what another association of the steps gives differently.
+  // The op of a computation (x, carry) -> (y, y), y = x op carry, that folds know.
+  std::optional<Opcode> RunningOp() const;
+  Association AssociationOf() const;
+
+  // Bounds of results whose steps may be combined in any association.
+  absl::Status BoundAssociations(std::vector<Array>& results) const;
+  absl::Status BoundAsFold(std::vector<Array>& results) const;
   absl::Status CompareAssociations(std::vector<Array>& results) const;
 };
 
 absl::StatusOr<std::vector<Array>> Scan::InOrder() const {
-  std::vector<Shape> shapes =
-      op.shape.IsTuple() ? op.shape.elements() : std::vector<Shape>{op.shape};
+  const absl::Span<const Shape> shapes = LeavesOf(op.shape);
   const size_t outputs = shapes.size() - carries;
   std::vector<Array> stacked;
   for (size_t k = 0; k < outputs; ++k) stacked.emplace_back(Literal(shapes[k]));
   std::vector<Value> carried;
   for (int64_t k = 0; k < carries; ++k) carried.push_back(*op.operands[inputs + k]);
   for (int64_t step = 0; step < length; ++step) {
-    absl::StatusOr<std::vector<Value>> leaves = Apply(InputsAt(step), carried);
-    if (!leaves.ok()) return leaves.status();
-    for (size_t k = 0; k < outputs; ++k)
-      StoreStep(*(*leaves)[k].array, d, Position(step), stacked[k]);
-    carried.assign(leaves->begin() + outputs, leaves->end());
+    ASSAY_ASSIGN_OR_RETURN(std::vector<Value> leaves, Apply(InputsAt(step), carried));
+    for (size_t k = 0; k < outputs; ++k) StoreStep(*leaves[k].array, d, Position(step), stacked[k]);
+    carried.assign(leaves.begin() + outputs, leaves.end());
   }
   for (const Value& value : carried) stacked.push_back(*value.array);
   return stacked;
@@ -124,28 +120,25 @@ void MergeOther(const Array& other, int64_t i, Array& result, int64_t at) {
   }
 }
 
+// Merges what the association from the last step back gives into the results. Every output has an
+// association of its own: length^2 / 2 runs of the computation.
 absl::Status Scan::CompareAssociations(std::vector<Array>& results) const {
-  if (!IsCombination()) {
-    for (Array& result : results) MakeUndecided(result);
-    return absl::OkStatus();
-  }
   std::vector<Value> first;
   for (int64_t k = 0; k < carries; ++k) first.push_back(*op.operands[inputs + k]);
   // From the last step back: f(f(f(x2, x1), x0), init).
   for (int64_t last = 1; last < length; ++last) {
     std::vector<Value> joined = InputsAt(last);
     for (int64_t step = last; step-- >= 0;) {
-      absl::StatusOr<std::vector<Value>> leaves =
-          Apply(std::move(joined), step >= 0 ? InputsAt(step) : first);
-      if (!leaves.ok()) return leaves.status();
-      joined.assign(leaves->begin(), leaves->begin() + carries);
+      ASSAY_ASSIGN_OR_RETURN(std::vector<Value> leaves,
+                             Apply(std::move(joined), step >= 0 ? InputsAt(step) : first));
+      joined.assign(leaves.begin(), leaves.begin() + carries);
     }
     for (int64_t k = 0; k < carries; ++k) {
       const Array& other = *joined[k].array;
       const Lines lines(results[k].literal.shape(), d);
       for (int64_t i = 0; i < other.literal.element_count(); ++i) {
         MergeOther(other, i, results[k],
-                   lines.At(i / lines.inner, Position(last)) + i % lines.inner);
+                   lines.Block(i / lines.inner, Position(last)) + i % lines.inner);
         if (last == length - 1) MergeOther(other, i, results[carries + k], i);
       }
     }
@@ -153,20 +146,20 @@ absl::Status Scan::CompareAssociations(std::vector<Array>& results) const {
   return absl::OkStatus();
 }
 
-// The steps up to one, of a running sum or the like, as terms of a fold.
+// The steps up to a place, which a running sum or the like has combined there, as terms of a fold.
 class PrefixTerms : public FoldTerms {
  public:
   PrefixTerms(const Lines& lines, bool reverse) : lines_(lines), reverse_(reverse) {}
-  int64_t results() const override { return lines_.outer * lines_.length * lines_.inner; }
+  int64_t results() const override { return lines_.count * lines_.length; }
   int64_t InitOf(int64_t o) const override {
     return o / lines_.inner / lines_.length * lines_.inner + o % lines_.inner;
   }
   void List(int64_t o, IndexMap& terms) const override {
-    const int64_t line = o / lines_.inner / lines_.length, last = o / lines_.inner % lines_.length;
+    const int64_t outer = o / lines_.inner / lines_.length, last = o / lines_.inner % lines_.length;
     terms.clear();
     for (int64_t step = 0; step < lines_.length; ++step)
       if (reverse_ ? step >= last : step <= last)
-        terms.push_back(lines_.At(line, step) + o % lines_.inner);
+        terms.push_back(lines_.Block(outer, step) + o % lines_.inner);
   }
 
  private:
@@ -174,10 +167,9 @@ class PrefixTerms : public FoldTerms {
   bool reverse_;
 };
 
-// The op of a body (x, carry) -> (y, y), y = x op carry, that folds know.
-std::optional<Opcode> RunningOp(const Scan& scan) {
-  if (scan.carries != 1 || !scan.IsCombination()) return std::nullopt;
-  const Instruction& y = *scan.body.root()->operand(0);
+std::optional<Opcode> Scan::RunningOp() const {
+  if (carries != 1 || !IsCombination()) return std::nullopt;
+  const Instruction& y = *body.root()->operand(0);
   if (y.operands().size() != 2 || y.operand(0) == y.operand(1)) return std::nullopt;
   for (const Instruction* operand : y.operands())
     if (operand->opcode() != Opcode::kParameter) return std::nullopt;
@@ -185,25 +177,41 @@ std::optional<Opcode> RunningOp(const Scan& scan) {
   return y.opcode();
 }
 
-// Steps may be combined in any association: running sums and the like have the bounds of folds.
-absl::Status BoundAssociative(const Scan& scan, std::vector<Array>& results) {
-  const std::optional<Opcode> running = RunningOp(scan);
-  const ElementType type = scan.op.array(0).literal.element_type();
-  if (scan.length == 0) return absl::OkStatus();
-  if (running.has_value() && !IsFloat(type) && !IsComplex(type)) return absl::OkStatus();  // exact
-  if (!running.has_value() || !IsFloat(type) || !IsComputed(type))
-    return scan.CompareAssociations(results);
-  const PrefixTerms terms(Lines(scan.op.literal(0).shape(), scan.d), scan.reverse);
-  if (absl::Status status = scan.interpreter.budget().Take(terms.results() * scan.length);
-      !status.ok())
-    return status;
+Association Scan::AssociationOf() const {
+  if (length == 0) return Association::kExact;
+  const ElementType type = op.array(0).literal.element_type();
+  if (RunningOp().has_value()) {
+    if (!IsFloat(type) && !IsComplex(type)) return Association::kExact;
+    if (IsFloat(type) && IsComputed(type)) return Association::kFold;
+  }
+  return IsCombination() ? Association::kTried : Association::kUnknown;
+}
+
+// The plain value was rounded at every step, which is one of the ways. Listing the terms of all
+// outputs takes length^2 steps.
+absl::Status Scan::BoundAsFold(std::vector<Array>& results) const {
+  const PrefixTerms terms(Lines(op.literal(0).shape(), d), reverse);
+  ASSAY_RETURN_IF_ERROR(interpreter.budget().Take(terms.results() * length));
   results[0].bounds.clear();
-  // The plain value was rounded at every step, which is one of the ways.
-  BoundRecognisedFold(scan.op.freedoms, *running, scan.op.array(0), scan.op.array(1), terms,
-                      {.stepwise = true}, results[0]);
-  const Value last =
-      StepOf(results[0], scan.d, scan.Position(scan.length - 1), scan.interpreter.memory());
+  BoundRecognisedFold(op, {*RunningOp(), op.array(0), op.array(1), terms, {.stepwise = true}},
+                      results[0]);
+  const Value last = StepOf(results[0], d, Position(length - 1), interpreter.memory());
   results[1] = *last.array;
+  return absl::OkStatus();
+}
+
+absl::Status Scan::BoundAssociations(std::vector<Array>& results) const {
+  switch (AssociationOf()) {
+    case Association::kExact:
+      return absl::OkStatus();
+    case Association::kFold:
+      return BoundAsFold(results);
+    case Association::kTried:
+      return CompareAssociations(results);
+    case Association::kUnknown:
+      break;
+  }
+  for (Array& result : results) MakeUndecided(result);
   return absl::OkStatus();
 }
 
@@ -219,23 +227,21 @@ absl::StatusOr<Value> ApplyScan(Interpreter& interpreter, const OpContext& op) {
                   static_cast<int64_t>(op.operands.size()) - carries,
                   op.literal(0).shape().dimension(d),
                   attributes.Flag(Attr::kIsReverse)};
-  if (absl::Status status = interpreter.memory().Check(op.shape.ByteSize()); !status.ok())
-    return status;
-  if (absl::Status status = interpreter.budget().Take(scan.length + 1); !status.ok()) return status;
-  absl::StatusOr<std::vector<Array>> results = scan.InOrder();
-  if (!results.ok()) return results.status();
+  ASSAY_RETURN_IF_ERROR(interpreter.memory().Check(op.shape.ByteSize()));
+  ASSAY_RETURN_IF_ERROR(interpreter.budget().Take(scan.length + 1));
+  ASSAY_ASSIGN_OR_RETURN(std::vector<Array> results, scan.InOrder());
   const bool associative = attributes.Flag(Attr::kIsAssociative);
   if (interpreter.bounding() && associative && op.freedoms.reassociate) {
-    if (absl::Status status = BoundAssociative(scan, *results); !status.ok()) return status;
+    ASSAY_RETURN_IF_ERROR(scan.BoundAssociations(results));
   }
-  return Collate(*std::move(results), op.shape.IsTuple(), interpreter.memory());
+  return ValueOfLeaves(std::move(results), op.shape, interpreter.memory());
 }
 
 }  // namespace
 
 absl::Span<const OpEvaluation> ScanEvaluations() {
   static constexpr OpEvaluation kRows[] = {
-      {Opcode::kScan, nullptr, nullptr, ApplyScan},
+      {.opcode = Opcode::kScan, .apply = ApplyScan},
   };
   return kRows;
 }

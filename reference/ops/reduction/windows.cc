@@ -3,8 +3,13 @@
 #include <algorithm>
 #include <limits>
 
+#include "reference/bounds/copy_elements.h"
 #include "reference/bounds/elements.h"
+#include "reference/interpreter/element_computation.h"
+#include "reference/ops/reduction/fold.h"
 #include "reference/values/data_evaluations.h"
+#include "reference/values/leaves.h"
+#include "spec/base/status_macros.h"
 
 namespace assay::reference {
 
@@ -49,9 +54,7 @@ absl::Status WindowTerms::TakeSteps(Budget& budget) const {
   IndexMap covered;
   for (size_t d = 0; d < places_.size(); ++d) {
     const __int128 looks = static_cast<__int128>(places_[d]) * window_[d].size;
-    if (absl::Status status = budget.Take(static_cast<int64_t>(std::min(looks, kMost)));
-        !status.ok())
-      return status;
+    ASSAY_RETURN_IF_ERROR(budget.Take(static_cast<int64_t>(std::min(looks, kMost))));
     int64_t along = 0;
     for (int64_t place = 0; place < places_[d]; ++place) {
       Covered(static_cast<int64_t>(d), place, covered);
@@ -71,8 +74,8 @@ int64_t WindowTerms::WindowSize() const {
 
 namespace {
 
-// Operation semantics 10 and 19: padding and holes of a reduce-window may take part, holding the
-// initial value, which only matters if that is no identity.
+// UNSPECIFIED(operation semantics 10 and 19): for XLA padding and holes of a reduce-window may take
+// part, holding the initial value, which only matters if that is no identity.
 bool MayPadWithInit(const Freedoms& freedoms) { return freedoms.xla_budgets; }
 
 bool SamePlain(const Array& a, const Array& b, int64_t i) {
@@ -82,8 +85,9 @@ bool SamePlain(const Array& a, const Array& b, int64_t i) {
   return IsFloat(type) && IsNanCode(Format(type), p) && IsNanCode(Format(type), q);
 }
 
-// Padding may take part as the initial value: whether that changes anything is tried on the result
-// and on the initial value itself. Where it does, the result is undecided.
+// Tries on the results and on the initial values themselves if combining them with the initial
+// value once more changes anything. Where it does, and the window has padding, the result is
+// undecided.
 absl::Status BoundPaddedInit(Interpreter& interpreter, const OpContext& op,
                              const WindowTerms& terms, absl::Span<const Array* const> inits,
                              std::vector<Array>& results) {
@@ -105,39 +109,40 @@ absl::Status BoundPaddedInit(Interpreter& interpreter, const OpContext& op,
   for (const std::vector<Value>* left : {&folded, &init}) {
     std::vector<Value> arguments = *left;
     arguments.insert(arguments.end(), init.begin(), init.end());
-    absl::StatusOr<std::vector<Value>> again = ApplyToElements(
-        plain, *op.instruction.callee(), arguments, {static_cast<int64_t>(padded.size())});
-    if (!again.ok()) return again.status();
+    ASSAY_ASSIGN_OR_RETURN(std::vector<Value> again,
+                           ApplyToElements(plain, *op.instruction.callee(), arguments,
+                                           {static_cast<int64_t>(padded.size())}));
     for (size_t n = 0; n < results.size(); ++n)
       for (size_t i = 0; i < padded.size(); ++i)
-        if (!SamePlain(*(*left)[n].array, *(*again)[n].array, static_cast<int64_t>(i)))
+        if (!SamePlain(*(*left)[n].array, *again[n].array, static_cast<int64_t>(i)))
           SetUndecided(results[n], padded[i]);
   }
   return absl::OkStatus();
 }
 
 absl::StatusOr<Value> ApplyReduceWindow(Interpreter& interpreter, const OpContext& op) {
-  const Shape& leaf = op.shape.IsTuple() ? op.shape.elements()[0] : op.shape;
-  if (absl::Status status = interpreter.memory().Check(op.shape.ByteSize()); !status.ok())
-    return status;
+  const Shape& leaf = LeavesOf(op.shape)[0];
+  ASSAY_RETURN_IF_ERROR(interpreter.memory().Check(op.shape.ByteSize()));
   const WindowTerms terms(op.literal(0).shape(), op.instruction.attributes().Window(Attr::kWindow),
                           leaf.dimensions());
-  if (absl::Status status = terms.TakeSteps(interpreter.budget()); !status.ok()) return status;
+  ASSAY_RETURN_IF_ERROR(terms.TakeSteps(interpreter.budget()));
   const auto arity = static_cast<int64_t>(op.operands.size() / 2);
   std::vector<const Array*> inputs, inits;
   for (int64_t n = 0; n < arity; ++n) {
     inputs.push_back(&op.array(n));
     inits.push_back(&op.array(arity + n));
   }
-  absl::StatusOr<std::vector<Array>> results =
-      Fold(interpreter, op, *op.instruction.callee(), inputs, inits, terms, leaf.dimensions(), {});
-  if (!results.ok()) return results.status();
+  ASSAY_ASSIGN_OR_RETURN(std::vector<Array> results,
+                         Fold(interpreter, {.op = op,
+                                            .combiner = *op.instruction.callee(),
+                                            .inputs = inputs,
+                                            .inits = inits,
+                                            .terms = terms,
+                                            .dimensions = leaf.dimensions()}));
   if (interpreter.bounding() && MayPadWithInit(op.freedoms)) {
-    if (absl::Status status = BoundPaddedInit(interpreter, op, terms, inits, *results);
-        !status.ok())
-      return status;
+    ASSAY_RETURN_IF_ERROR(BoundPaddedInit(interpreter, op, terms, inits, results));
   }
-  return Collate(*std::move(results), op.shape.IsTuple(), interpreter.memory());
+  return ValueOfLeaves(std::move(results), op.shape, interpreter.memory());
 }
 
 }  // namespace
@@ -146,8 +151,8 @@ absl::StatusOr<Value> ApplySelectAndScatter(Interpreter& interpreter, const OpCo
 
 absl::Span<const OpEvaluation> WindowEvaluations() {
   static constexpr OpEvaluation kRows[] = {
-      {Opcode::kReduceWindow, nullptr, nullptr, ApplyReduceWindow},
-      {Opcode::kSelectAndScatter, nullptr, nullptr, ApplySelectAndScatter},
+      {.opcode = Opcode::kReduceWindow, .apply = ApplyReduceWindow},
+      {.opcode = Opcode::kSelectAndScatter, .apply = ApplySelectAndScatter},
   };
   return kRows;
 }

@@ -2,7 +2,8 @@
 // ReduceWindow and SelectAndScatter.
 #pragma once
 
-#include "reference/ops/reduction/fold.h"
+#include "reference/interpreter/interpreter.h"
+#include "reference/values/fold_terms.h"
 
 namespace assay::reference {
 

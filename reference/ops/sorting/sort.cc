@@ -2,21 +2,26 @@
 #include <algorithm>
 #include <numeric>
 
+#include "reference/bounds/copy_elements.h"
 #include "reference/bounds/elements.h"
-#include "reference/ops/reduction/fold.h"
-#include "reference/ops/sorting/line_order.h"
+#include "reference/interpreter/element_computation.h"
+#include "reference/ops/sorting/position_ranges.h"
 #include "reference/ops/sorting/sort_keys.h"
 #include "reference/scalar/compare.h"
 #include "reference/values/data_evaluations.h"
+#include "reference/values/index_map.h"
+#include "reference/values/leaves.h"
+#include "spec/base/status_macros.h"
 
 namespace assay::reference {
 namespace {
 
-// Operation semantics 10 and 19: a sort of XLA that is not marked stable may exchange elements of
-// which neither precedes the other.
+// UNSPECIFIED(operation semantics 10 and 19): a sort of XLA that is not marked stable may exchange
+// elements of which neither precedes the other.
 bool MayExchangeEquals(const Freedoms& freedoms) { return freedoms.xla_budgets; }
 
-// Whether one element precedes another; the plain answer, and whether there is no other.
+// The answer of the comparator to whether one element precedes another, and whether every legal
+// evaluation gives that answer.
 struct Precedence {
   bool plain = false, certain = true;
 };
@@ -51,23 +56,21 @@ class Sorter {
         recognised_(RecognisedOrder(comparator_)) {}
 
   absl::StatusOr<Value> Run() {
-    std::vector<Array> results;
-    for (size_t k = 0; k < op_.operands.size(); ++k)
-      results.push_back(Array{Literal(Leaf(static_cast<int64_t>(k)))});
+    std::vector<Array> results = ZerosOf(op_.shape);
     const int64_t together =
         std::max<int64_t>(1, static_cast<int64_t>(kChunk) / std::max<int64_t>(lines_.length, 1));
     for (first_ = 0; first_ < lines_.count && lines_.length > 0; first_ = last_) {
       last_ = std::min(lines_.count, first_ + together);
-      if (absl::Status status = SortLines(results); !status.ok()) return status;
+      ASSAY_RETURN_IF_ERROR(SortLines(results));
     }
-    return Collate(std::move(results), op_.shape.IsTuple(), interpreter_.memory());
+    return ValueOfLeaves(std::move(results), op_.shape, interpreter_.memory());
   }
 
  private:
-  // Elements of a comparison per call.
+  // Most pairs of elements that one call of the comparator compares.
   static constexpr size_t kChunk = size_t{1} << 16;
 
-  // Those from first_ to last_.
+  // Sorts the lines from first_ to last_.
   absl::Status SortLines(std::vector<Array>& results) {
     order_.resize((last_ - first_) * lines_.length);
     for (size_t at = 0; at < order_.size(); ++at)
@@ -80,11 +83,11 @@ class Sorter {
       if (interpreter_.bounding()) keys_ = KeysOf(source, lines_, first_, last_);
       by_keys_ = by_keys_ && !MayBeUnordered(source, lines_, first_, last_);
     }
-    if (absl::Status status = Order(); !status.ok()) return status;
+    ASSAY_RETURN_IF_ERROR(Order());
     for (size_t k = 0; k < results.size(); ++k)
       Move(op_.array(static_cast<int64_t>(k)), results[k]);
     for (int64_t line = first_; interpreter_.bounding() && line < last_; ++line) {
-      if (absl::Status status = BoundLine(line, results); !status.ok()) return status;
+      ASSAY_RETURN_IF_ERROR(BoundLine(line, results));
     }
     return absl::OkStatus();
   }
@@ -94,13 +97,13 @@ class Sorter {
     return {op_.array(operand), *recognised_, op_.freedoms,
             IsMovedOnly(*op_.instruction.operand(operand))};
   }
+  absl::Span<const SortKey> KeysOfLine(int64_t line) const {
+    return absl::MakeConstSpan(keys_).subspan((line - first_) * lines_.length, lines_.length);
+  }
   const SortKey& KeyOf(int64_t line, int64_t k) const {
     return keys_[(line - first_) * lines_.length + k];
   }
 
-  const Shape& Leaf(int64_t k) const {
-    return op_.shape.IsTuple() ? op_.shape.elements()[k] : op_.shape;
-  }
   absl::Span<int64_t> OrderOf(int64_t line) {
     return absl::MakeSpan(order_).subspan((line - first_) * lines_.length, lines_.length);
   }
@@ -110,22 +113,21 @@ class Sorter {
   absl::Status CompareChunk(absl::Span<const int64_t> left, absl::Span<const int64_t> right,
                             std::vector<Precedence>& answers) {
     const auto count = static_cast<int64_t>(left.size());
-    if (absl::Status status = interpreter_.budget().Take(count); !status.ok()) return status;
+    ASSAY_RETURN_IF_ERROR(interpreter_.budget().Take(count));
     std::vector<Value> arguments(comparator_.parameter_count());
     for (size_t p = 0; p < arguments.size(); ++p) {
       const Instruction* parameter = comparator_.parameter(static_cast<int64_t>(p));
       if (!parameter->users().empty() || comparator_.root() == parameter) {
         arguments[p] = PickElements(op_.array(static_cast<int64_t>(p / 2)),
                                     p % 2 == 0 ? left : right, interpreter_.memory());
-      } else {  // not looked at
+      } else {  // the comparator does not read it
         const Shape shape = Shape::Array(parameter->shape().element_type(), {count});
         arguments[p] = MakeValue(Array(Literal(shape)), interpreter_.memory());
       }
     }
-    absl::StatusOr<std::vector<Value>> outcome =
-        ApplyToElements(interpreter_, comparator_, arguments, {count});
-    if (!outcome.ok()) return outcome.status();
-    const Array& answer = *(*outcome)[0].array;
+    ASSAY_ASSIGN_OR_RETURN(std::vector<Value> outcome,
+                           ApplyToElements(interpreter_, comparator_, arguments, {count}));
+    const Array& answer = *outcome[0].array;
     for (int64_t i = 0; i < count; ++i)
       answers.push_back({answer.literal.GetBits(i) != 0, !answer.choices.contains(i)});
     return absl::OkStatus();
@@ -136,10 +138,8 @@ class Sorter {
     std::vector<Precedence> answers;
     answers.reserve(left.size());
     for (size_t first = 0; first < left.size(); first += kChunk) {
-      if (absl::Status status =
-              CompareChunk(left.subspan(first, kChunk), right.subspan(first, kChunk), answers);
-          !status.ok())
-        return status;
+      ASSAY_RETURN_IF_ERROR(
+          CompareChunk(left.subspan(first, kChunk), right.subspan(first, kChunk), answers));
     }
     return answers;
   }
@@ -148,9 +148,7 @@ class Sorter {
 
   absl::Status Order() {
     if (!by_keys_) return OrderByComparator();
-    if (absl::Status status = interpreter_.budget().Take(static_cast<int64_t>(order_.size()));
-        !status.ok())
-      return status;
+    ASSAY_RETURN_IF_ERROR(interpreter_.budget().Take(static_cast<int64_t>(order_.size())));
     for (int64_t line = first_; line < last_; ++line)
       OrderLine(Keys(), lines_, line, OrderOf(line));
     return absl::OkStatus();
@@ -160,7 +158,7 @@ class Sorter {
   // binary search finds how many of the first run stay before it.
   absl::Status OrderByComparator() {
     for (int64_t run = 1; run < lines_.length; run *= 2) {
-      if (absl::Status status = MergeLevel(run); !status.ok()) return status;
+      ASSAY_RETURN_IF_ERROR(MergeLevel(run));
     }
     return absl::OkStatus();
   }
@@ -214,14 +212,12 @@ class Sorter {
         right.push_back(lines_.Element(search.line, order[middle]));
       }
       if (open.empty()) return absl::OkStatus();
-      absl::StatusOr<std::vector<Precedence>> precedes = Compare(left, right);
-      if (!precedes.ok()) return precedes.status();
+      ASSAY_ASSIGN_OR_RETURN(std::vector<Precedence> precedes, Compare(left, right));
       for (size_t i = 0; i < open.size(); ++i) {
         Search& search = *open[i];
         const int64_t middle = (search.low + search.high) / 2;
-        ((*precedes)[i].plain ? search.high : search.low) =
-            (*precedes)[i].plain ? middle : middle + 1;
-        if (!(*precedes)[i].certain) suspect_[search.line - first_] = true;
+        (precedes[i].plain ? search.high : search.low) = precedes[i].plain ? middle : middle + 1;
+        if (!precedes[i].certain) suspect_[search.line - first_] = true;
       }
     }
   }
@@ -281,9 +277,8 @@ class Sorter {
         MakeLineUndecided(line, results);
         return absl::OkStatus();
       }
-      absl::StatusOr<bool> clean = IsCleanlyOrdered(line);
-      if (!clean.ok()) return clean.status();
-      if (*clean) return absl::OkStatus();
+      ASSAY_ASSIGN_OR_RETURN(bool clean, IsCleanlyOrdered(line));
+      if (clean) return absl::OkStatus();
     }
     if (lines_.length > kMaxAnalysedLine) {
       MakeLineUndecided(line, results);
@@ -291,21 +286,21 @@ class Sorter {
     }
     PositionRanges ranges(lines_.length);
     if (by_keys_) {
-      RangesByKeys(line, ranges);
+      ranges = RangesByKeys(KeysOfLine(line), Stable());
     } else {
-      absl::StatusOr<bool> ordered = RangesByComparator(line, ranges);
-      if (!ordered.ok()) return ordered.status();
-      if (!*ordered) {
+      ASSAY_ASSIGN_OR_RETURN(bool ordered, RangesByComparator(line, ranges));
+      if (!ordered) {
         MakeLineUndecided(line, results);
         return absl::OkStatus();
       }
     }
-    const std::vector<std::vector<int64_t>> candidates = Candidates(ranges, OrderOf(line));
+    const std::vector<std::vector<int64_t>> candidates =
+        CandidatesByPosition(ranges, OrderOf(line));
     for (size_t n = 0; n < results.size(); ++n) {
       for (int64_t p = 0; p < lines_.length; ++p) {
         IndexMap from;
         for (int64_t k : candidates[p]) from.push_back(lines_.Element(line, k));
-        BoundOneOf(op_.array(static_cast<int64_t>(n)), from, results[n], lines_.Element(line, p));
+        BoundAsOneOf(op_.array(static_cast<int64_t>(n)), from, results[n], lines_.Element(line, p));
       }
     }
     return absl::OkStatus();
@@ -318,8 +313,9 @@ class Sorter {
     return false;
   }
 
-  // NaNs under a comparison in which they have no place, and comparators that say of equals that
-  // each precedes the other: no order is promised.
+  // UNSPECIFIED(operation semantics 10): the order of a line that has NaNs under a comparison in
+  // which they have no place, and of one whose comparator says of equals that each precedes the
+  // other.
   bool HasUnordered(int64_t line) {
     if (!recognised_.has_value() || !ComparesFloatsPartially(comparator_)) return false;
     for (int64_t k = 0; k < lines_.length; ++k)
@@ -327,20 +323,7 @@ class Sorter {
     return false;
   }
 
-  void RangesByKeys(int64_t line, PositionRanges& ranges) {
-    for (int64_t a = 0; a < lines_.length; ++a) {
-      for (int64_t b = a + 1; b < lines_.length; ++b) {
-        const SortKey &x = KeyOf(line, a), &y = KeyOf(line, b);
-        if (x.high < y.low || (Stable() && x.high == y.low)) {
-          ranges.Before(a, b);
-        } else if (y.high < x.low) {
-          ranges.Before(b, a);
-        }
-      }
-    }
-  }
-
-  // Whether comparing pairs of positions gives the order that the line has, with certainty: the
+  // True if comparing pairs of positions gives the order that the line has, with certainty: the
   // comparator is a strict weak order as far as seen, and (unless the sort is stable) without ties.
   absl::StatusOr<bool> IsCleanlyOrdered(int64_t line) {
     if (suspect_[line - first_]) return false;
@@ -354,17 +337,11 @@ class Sorter {
         b.push_back(p + step);
       }
     }
-    absl::StatusOr<std::vector<Precedence>> forward = ComparePositions(line, order, a, b);
-    if (!forward.ok()) return forward.status();
-    absl::StatusOr<std::vector<Precedence>> backward = ComparePositions(line, order, b, a);
-    if (!backward.ok()) return backward.status();
-    // Positions with equal numbers tie.
-    IndexMap tie(lines_.length, 0);
-    for (size_t i = 0; i < a.size(); ++i)
-      if (b[i] == a[i] + 1) tie[b[i]] = (*forward)[i].plain ? 1 : 0;
-    std::partial_sum(tie.begin(), tie.end(), tie.begin());
+    ASSAY_ASSIGN_OR_RETURN(std::vector<Precedence> forward, ComparePositions(line, order, a, b));
+    ASSAY_ASSIGN_OR_RETURN(std::vector<Precedence> backward, ComparePositions(line, order, b, a));
+    const IndexMap tie = Ties(a, b, forward, lines_.length);
     for (size_t i = 0; i < a.size(); ++i) {
-      const Precedence &there = (*forward)[i], &back = (*backward)[i];
+      const Precedence &there = forward[i], &back = backward[i];
       if (!there.certain || !back.certain || back.plain) return false;
       if (there.plain != (tie[a[i]] != tie[b[i]])) return false;
       if (!Stable() && !there.plain) return false;
@@ -392,14 +369,12 @@ class Sorter {
         b.push_back(q);
       }
     }
-    absl::StatusOr<std::vector<Precedence>> forward = ComparePositions(line, order, a, b);
-    if (!forward.ok()) return forward.status();
-    absl::StatusOr<std::vector<Precedence>> backward = ComparePositions(line, order, b, a);
-    if (!backward.ok()) return backward.status();
+    ASSAY_ASSIGN_OR_RETURN(std::vector<Precedence> forward, ComparePositions(line, order, a, b));
+    ASSAY_ASSIGN_OR_RETURN(std::vector<Precedence> backward, ComparePositions(line, order, b, a));
     bool certain = true, may_be_nan = false;
     for (size_t i = 0; i < a.size(); ++i) {
       const int64_t x = order[a[i]], y = order[b[i]];
-      const Precedence &there = (*forward)[i], &back = (*backward)[i];
+      const Precedence &there = forward[i], &back = backward[i];
       certain = certain && there.certain && back.certain;
       if (there.certain && back.certain && back.plain) return false;
       const int64_t first = std::min(x, y), second = std::max(x, y);
@@ -421,10 +396,10 @@ class Sorter {
         !FoldsNan())
       return false;
     if (!certain) return true;
-    return !Violates(a, b, *forward, lines_.length);
+    return !Violates(a, b, forward, lines_.length);
   }
 
-  // Some comparators look for NaNs first, with a comparison of a value with itself.
+  // True if the comparator looks for NaNs first, by comparing a value with itself.
   bool FoldsNan() const {
     for (const Instruction* instruction : comparator_) {
       if (instruction->opcode() == Opcode::kCompare &&
@@ -434,13 +409,21 @@ class Sorter {
     return false;
   }
 
-  // Ties must be transitive.
-  static bool Violates(const IndexMap& a, const IndexMap& b, const std::vector<Precedence>& forward,
+  // A number for each position of a line, given whether positions a[i] precede positions b[i]:
+  // neighbours that tie have the same.
+  static IndexMap Ties(const IndexMap& a, const IndexMap& b, const std::vector<Precedence>& forward,
                        int64_t length) {
     IndexMap tie(length, 0);
     for (size_t i = 0; i < a.size(); ++i)
       if (b[i] == a[i] + 1) tie[b[i]] = forward[i].plain ? 1 : 0;
     std::partial_sum(tie.begin(), tie.end(), tie.begin());
+    return tie;
+  }
+
+  // True if ties are not transitive.
+  static bool Violates(const IndexMap& a, const IndexMap& b, const std::vector<Precedence>& forward,
+                       int64_t length) {
+    const IndexMap tie = Ties(a, b, forward, length);
     for (size_t i = 0; i < a.size(); ++i)
       if (forward[i].plain != (tie[a[i]] != tie[b[i]])) return true;
     return false;
@@ -460,9 +443,9 @@ class Sorter {
 
 absl::StatusOr<Value> ApplySort(Interpreter& interpreter, const OpContext& op) {
   const int64_t elements = op.literal(0).element_count();
-  if (absl::Status status = interpreter.budget().Take(elements + 1); !status.ok()) return status;
+  ASSAY_RETURN_IF_ERROR(interpreter.budget().Take(elements + 1));
   for (int64_t need : {op.shape.ByteSize(), (interpreter.bounding() ? 96 : 24) * elements})
-    if (absl::Status status = interpreter.memory().Check(need); !status.ok()) return status;
+    ASSAY_RETURN_IF_ERROR(interpreter.memory().Check(need));
   return Sorter(interpreter, op).Run();
 }
 
@@ -470,7 +453,7 @@ absl::StatusOr<Value> ApplySort(Interpreter& interpreter, const OpContext& op) {
 
 absl::Span<const OpEvaluation> SortEvaluations() {
   static constexpr OpEvaluation kRows[] = {
-      {Opcode::kSort, nullptr, nullptr, ApplySort},
+      {.opcode = Opcode::kSort, .apply = ApplySort},
   };
   return kRows;
 }

@@ -25,7 +25,7 @@ bool IsCompare(const Instruction& instruction, Direction direction) {
          !IsTotalOrder(instruction);
 }
 
-// What one side of the comparison does to its parameter.
+// A parameter of the comparator, and what its side of the comparison does to it before.
 struct Side {
   const Instruction* parameter = nullptr;
   bool folds_zeros = false, folds_nans = false, nan_is_negative = false;
@@ -35,7 +35,8 @@ struct Side {
   }
 };
 
-// parameter, or select(x == 0, 0, side), or select(x != x, nan, side), x the parameter.
+// Reads a side of the comparison: the parameter x, select(x == 0, 0, side), or
+// select(x != x, nan, side).
 std::optional<Side> SideOf(const Instruction& instruction) {
   if (instruction.opcode() == Opcode::kParameter) return Side{&instruction};
   if (instruction.opcode() != Opcode::kSelect) return std::nullopt;
@@ -61,7 +62,7 @@ std::optional<Side> SideOf(const Instruction& instruction) {
 
 // ---- Keys.
 
-// The encoding of a real element, or the value of an integer, in order.
+// A number that orders encodings of floats by the total order, and integers by value.
 template <typename T>
 int64_t OrderedKey(T x) {
   if constexpr (std::is_same_v<T, uint64_t>) {
@@ -80,7 +81,7 @@ class KeyMaker {
         freedoms_(source.freedoms),
         moved_only_(source.moved_only) {}
 
-  // The plain key alone.
+  // The key of the plain value.
   int64_t Plain(int64_t i) const {
     const T plain = array_.literal.data<T>()[i];
     int64_t key;
@@ -113,7 +114,7 @@ class KeyMaker {
   }
 
  private:
-  // IEEE comparison has one zero; so has the total order after folding.
+  // True if both zeros are one: in IEEE comparison, and in the total order after folding zeros.
   bool OneZero() const { return !order_.total || order_.folds_zeros; }
 
   int64_t RealKey(T x) const {
@@ -240,6 +241,21 @@ std::vector<SortKey> KeysOf(const KeySource& source, const Lines& lines, int64_t
   return keys;
 }
 
+PositionRanges RangesByKeys(absl::Span<const SortKey> keys, bool stable) {
+  const auto length = static_cast<int64_t>(keys.size());
+  PositionRanges ranges(length);
+  for (int64_t a = 0; a < length; ++a) {
+    for (int64_t b = a + 1; b < length; ++b) {
+      if (keys[a].high < keys[b].low || (stable && keys[a].high == keys[b].low)) {
+        ranges.Before(a, b);
+      } else if (keys[b].high < keys[a].low) {
+        ranges.Before(b, a);
+      }
+    }
+  }
+  return ranges;
+}
+
 bool MayBeUnordered(const KeySource& source, const Lines& lines, int64_t first, int64_t last) {
   bool may = false;
   if (source.order.total || !IsFloat(source.array.literal.element_type())) return false;
@@ -262,7 +278,8 @@ void OrderLine(const KeySource& source, const Lines& lines, int64_t line,
         return x != y ? x < y : a < b;
       });
     };
-    // Of long lines keys are made again and again: kept, they would take more than the elements.
+    // The keys of a long line are made anew for every comparison: to keep them would take more
+    // memory than the elements.
     constexpr int64_t kMostKept = 1 << 16;
     if (lines.length > kMostKept)
       return sort_by([&](int64_t k) { return maker.Plain(lines.Element(line, k)); });

@@ -1,18 +1,19 @@
-// Positions of elements in an order of numbers: what top-k sorts by, and sorts whose comparator is
-// one comparison of the two elements. Document: operation semantics chapter 6 (Compare), 10 (Sort,
-// TopK).
+// Positions of elements in an order of numbers, by which top-k sorts, and every sort whose
+// comparator is one comparison of the two elements. Document: operation semantics chapter 6
+// (Compare), 10 (Sort, TopK).
 #pragma once
 
 #include <optional>
 #include <vector>
 
+#include "reference/ops/sorting/position_ranges.h"
 #include "reference/values/lines.h"
 #include "reference/values/op_evaluations.h"
 #include "spec/ir/computation.h"
 
 namespace assay::reference {
 
-// How elements are compared.
+// An order of elements by one comparison.
 struct KeyOrder {
   int64_t operand = 0;
   bool descending = false;  // larger elements first
@@ -26,14 +27,16 @@ struct KeyOrder {
 // or with zeros and NaNs made canonical.
 std::optional<KeyOrder> RecognisedOrder(const Computation& comparator);
 
-// Where an element may stand: lower keys first, whatever the direction.
+// A number by which an element is put in order, lower ones first whatever the direction: that of
+// its plain value, and the range of those of all its legal values.
 struct SortKey {
   int64_t plain = 0, low = 0, high = 0;
   bool may_be_unordered = false;  // a NaN that has no place in the order
   bool IsSingle() const { return low == high && !may_be_unordered; }
 };
 
-// The elements that are put in order. `moved_only`: NaNs have the bits that they have.
+// The elements that are put in order. `moved_only`: the array was moved at most since it entered
+// the program, so that the bits of its NaNs are known.
 struct KeySource {
   const Array& array;
   const KeyOrder& order;
@@ -45,7 +48,9 @@ struct KeySource {
 // may be.
 std::vector<SortKey> KeysOf(const KeySource& source, const Lines& lines, int64_t first,
                             int64_t last);
-// Whether one of these elements may be a NaN that has no place in the order.
+// The positions that the elements of a line may take by their keys; ties by index if `stable`.
+PositionRanges RangesByKeys(absl::Span<const SortKey> keys, bool stable);
+// True if one of these elements may be a NaN that has no place in the order.
 bool MayBeUnordered(const KeySource& source, const Lines& lines, int64_t first, int64_t last);
 // Puts `order`, the elements of a line in their order, into the stable one of their plain keys.
 void OrderLine(const KeySource& source, const Lines& lines, int64_t line,

@@ -4,32 +4,17 @@
 
 #include "reference/bounds/elements.h"
 #include "reference/interpreter/interpreter.h"
-#include "reference/ops/sorting/line_order.h"
+#include "reference/ops/sorting/position_ranges.h"
 #include "reference/ops/sorting/sort_keys.h"
 #include "reference/values/data_evaluations.h"
 #include "reference/values/index_map.h"
 #include "reference/values/narrow_types.h"
+#include "spec/base/status_macros.h"
 
 namespace assay::reference {
 namespace {
 
-// Certainly one before the other, in a line that is sorted by keys; ties by index if `stable`.
-PositionRanges RangesOf(absl::Span<const SortKey> keys, bool stable) {
-  const auto length = static_cast<int64_t>(keys.size());
-  PositionRanges ranges(length);
-  for (int64_t a = 0; a < length; ++a) {
-    for (int64_t b = a + 1; b < length; ++b) {
-      if (keys[a].high < keys[b].low || (stable && keys[a].high == keys[b].low)) {
-        ranges.Before(a, b);
-      } else if (keys[b].high < keys[a].low) {
-        ranges.Before(b, a);
-      }
-    }
-  }
-  return ranges;
-}
-
-// Whether the order of the line has one possibility only.
+// True if the line has one possible order only; ties by index if `stable`.
 bool IsUnique(absl::Span<const SortKey> keys, absl::Span<const int64_t> order, bool stable) {
   for (const SortKey& key : keys)
     if (!key.IsSingle()) return false;
@@ -43,20 +28,20 @@ absl::StatusOr<Value> ApplyTopK(Interpreter& interpreter, const OpContext& op) {
   const ElementType type = operand.literal.element_type();
   if (!IsComputed(type) && !IsNarrowType(type)) return UnsupportedType(op, type);
   const int64_t elements = operand.literal.element_count();
-  if (absl::Status status = interpreter.budget().Take(elements + 1); !status.ok()) return status;
+  ASSAY_RETURN_IF_ERROR(interpreter.budget().Take(elements + 1));
   for (int64_t need : {op.shape.ByteSize(), 8 * elements})
-    if (absl::Status status = interpreter.memory().Check(need); !status.ok()) return status;
+    ASSAY_RETURN_IF_ERROR(interpreter.memory().Check(need));
   const Attributes& attributes = op.instruction.attributes();
+  // UNSPECIFIED(operation semantics 10, TopK): the order of equal elements unless is_stable.
   const bool stable = attributes.Flag(Attr::kIsStable, true);
   // Total order, so that NaNs have places, too.
   const KeyOrder by{.descending = attributes.Flag(Attr::kLargest, true), .total = true};
   // Narrow types are ordered like the wider ones that hold their values.
   std::optional<Array> wide;
   if (IsNarrowType(type)) {
-    absl::StatusOr<Array> converted =
-        ConvertArray(op, operand, ComputedType(type), interpreter.bounding());
-    if (!converted.ok()) return converted.status();
-    wide = *std::move(converted);
+    ASSAY_ASSIGN_OR_RETURN(Array converted,
+                           ConvertArray(op, operand, ComputedType(type), interpreter.bounding()));
+    wide = std::move(converted);
   }
   const KeySource source{wide.has_value() ? *wide : operand, by, op.freedoms,
                          IsMovedOnly(*op.instruction.operand(0))};
@@ -78,7 +63,7 @@ absl::StatusOr<Value> ApplyTopK(Interpreter& interpreter, const OpContext& op) {
     const std::vector<SortKey> of_line = KeysOf(source, all, line, line + 1);
     if (IsUnique(of_line, order, stable)) {
       for (int64_t p = 0; p < k; ++p)
-        BoundOneOf(operand, {line * length + order[p]}, values, line * k + p);
+        BoundAsOneOf(operand, {line * length + order[p]}, values, line * k + p);
       continue;
     }
     if (length > kMaxAnalysedLine) {
@@ -87,7 +72,7 @@ absl::StatusOr<Value> ApplyTopK(Interpreter& interpreter, const OpContext& op) {
       continue;
     }
     const std::vector<std::vector<int64_t>> candidates =
-        Candidates(RangesOf(of_line, stable), order);
+        CandidatesByPosition(RangesByKeys(of_line, stable), order);
     for (int64_t p = 0; p < k; ++p) {
       IndexMap from;
       std::vector<uint64_t> codes;
@@ -95,7 +80,7 @@ absl::StatusOr<Value> ApplyTopK(Interpreter& interpreter, const OpContext& op) {
         from.push_back(line * length + at);
         codes.push_back(static_cast<uint64_t>(at));
       }
-      BoundOneOf(operand, from, values, line * k + p);
+      BoundAsOneOf(operand, from, values, line * k + p);
       SetCodes(indices, line * k + p, std::move(codes));
     }
   }
@@ -109,7 +94,7 @@ absl::StatusOr<Value> ApplyTopK(Interpreter& interpreter, const OpContext& op) {
 
 absl::Span<const OpEvaluation> TopKEvaluations() {
   static constexpr OpEvaluation kRows[] = {
-      {Opcode::kTopK, nullptr, nullptr, ApplyTopK},
+      {.opcode = Opcode::kTopK, .apply = ApplyTopK},
   };
   return kRows;
 }

@@ -1,11 +1,11 @@
-#include "reference/ops/sorting/line_order.h"
+#include "reference/ops/sorting/position_ranges.h"
 
 #include "reference/bounds/elements.h"
 
 namespace assay::reference {
 
-std::vector<std::vector<int64_t>> Candidates(const PositionRanges& ranges,
-                                             absl::Span<const int64_t> plain) {
+std::vector<std::vector<int64_t>> CandidatesByPosition(const PositionRanges& ranges,
+                                                       absl::Span<const int64_t> plain) {
   std::vector<std::vector<int64_t>> candidates(plain.size());
   for (size_t p = 0; p < plain.size(); ++p) candidates[p].push_back(plain[p]);
   for (size_t k = 0; k < plain.size(); ++k) {
@@ -15,7 +15,7 @@ std::vector<std::vector<int64_t>> Candidates(const PositionRanges& ranges,
   return candidates;
 }
 
-void BoundOneOf(const Array& source, absl::Span<const int64_t> from, Array& result, int64_t to) {
+void BoundAsOneOf(const Array& source, absl::Span<const int64_t> from, Array& result, int64_t to) {
   if (!source.Certain() || !result.Certain()) MoveBound(source, from[0], result, to);
   for (size_t k = 1; k < from.size(); ++k) HullWith(source, from[k], result, to);
 }

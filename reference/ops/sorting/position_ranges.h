@@ -9,7 +9,8 @@
 
 namespace assay::reference {
 
-// Lines longer than this are not analysed pair by pair: they are undecided as a whole.
+// In lines longer than this not all pairs of elements are compared: where rounding decides about
+// their order, they are undecided as a whole.
 inline constexpr int64_t kMaxAnalysedLine = 1024;
 
 // Positions that element k of a line may take: [first[k], last[k]].
@@ -25,11 +26,11 @@ struct PositionRanges {
 
 // For every position the elements that may take it, the plain one first. `plain` lists elements by
 // position.
-std::vector<std::vector<int64_t>> Candidates(const PositionRanges& ranges,
-                                             absl::Span<const int64_t> plain);
+std::vector<std::vector<int64_t>> CandidatesByPosition(const PositionRanges& ranges,
+                                                       absl::Span<const int64_t> plain);
 
-// Element `to` of `result` is whichever of the elements `from` of `source`; its literal is that of
-// the first.
-void BoundOneOf(const Array& source, absl::Span<const int64_t> from, Array& result, int64_t to);
+// Describes element `to` of `result` as any one of the elements `from` of `source`; its plain value
+// is that of the first of them.
+void BoundAsOneOf(const Array& source, absl::Span<const int64_t> from, Array& result, int64_t to);
 
 }  // namespace assay::reference

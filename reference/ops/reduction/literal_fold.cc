@@ -1,0 +1,240 @@
+#include "reference/ops/reduction/literal_fold.h"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+
+#include "reference/bounds/copy_elements.h"
+#include "reference/bounds/elements.h"
+#include "reference/interpreter/element_computation.h"
+#include "spec/base/status_macros.h"
+
+namespace assay::reference {
+namespace {
+
+// One running value, or one input, for each of some result elements: an array of rank 1 per input
+// of the fold.
+using Column = std::vector<Value>;
+
+// The combiner applied to columns.
+class ColumnFold {
+ public:
+  ColumnFold(Interpreter& interpreter, const Computation& combiner, int64_t column_size)
+      : interpreter_(interpreter), combiner_(combiner), size_(column_size) {}
+
+  absl::StatusOr<Column> Combine(const Column& a, const Column& b) {
+    std::vector<Value> arguments = a;
+    arguments.insert(arguments.end(), b.begin(), b.end());
+    return ApplyToElements(interpreter_, combiner_, arguments, {size_});
+  }
+
+  // f(...f(f(init, x0), x1)...), taking the inputs in the given order.
+  absl::StatusOr<Column> Left(const Column& init, const std::vector<Column>& inputs,
+                              absl::Span<const size_t> order) {
+    Column value = init;
+    for (size_t k : order) {
+      ASSAY_ASSIGN_OR_RETURN(value, Combine(value, inputs[k]));
+    }
+    return value;
+  }
+  // f(init, f(x0, f(x1, ...)))
+  absl::StatusOr<Column> Right(const Column& init, const std::vector<Column>& inputs) {
+    Column value = inputs.back();
+    for (size_t k = inputs.size() - 1; k-- > 0;) {
+      ASSAY_ASSIGN_OR_RETURN(value, Combine(inputs[k], value));
+    }
+    return Combine(init, value);
+  }
+  // f(init, f(f(x0, x1), f(x2, x3)))
+  absl::StatusOr<Column> Tree(const Column& init, const std::vector<Column>& inputs) {
+    std::vector<Column> level = inputs;
+    while (level.size() > 1) {
+      std::vector<Column> next;
+      for (size_t k = 0; k + 1 < level.size(); k += 2) {
+        ASSAY_ASSIGN_OR_RETURN(next.emplace_back(), Combine(level[k], level[k + 1]));
+      }
+      if (level.size() % 2 != 0) next.push_back(level.back());
+      level = std::move(next);
+    }
+    return Combine(init, level[0]);
+  }
+
+ private:
+  Interpreter& interpreter_;
+  const Computation& combiner_;
+  int64_t size_;
+};
+
+// A fixed permutation that looks like none.
+std::vector<size_t> Shuffled(size_t n) {
+  std::vector<size_t> order(n);
+  std::iota(order.begin(), order.end(), size_t{0});
+  uint64_t state = 0x9E3779B97F4A7C15u ^ n;
+  for (size_t k = n; k > 1; --k) {
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    std::swap(order[k - 1], order[(state >> 33) % k]);
+  }
+  return order;
+}
+
+// Slot `slot` as an interval: stored, or one number. False if it is neither.
+bool IntervalOf(const Array& array, int64_t slot, ElementBound& interval) {
+  constexpr uint32_t kIntervals = kMayFlush | kZeroSignFree;
+  if (!array.bounds.empty() && (array.bounds[slot].flags & kForced) == 0) {
+    interval = array.bounds[slot];
+    return (interval.flags & ~kIntervals) == 0;
+  }
+  interval = {array.literal.GetComponent(slot), 0, 0, 0};
+  return std::isfinite(interval.centre);
+}
+
+// Widens slot `slot` of `merged` so that it also holds what `other` says of it. False if the two
+// are not about the same real number, as far as can be told after `steps` roundings each.
+bool AgreeOnSlot(Array& merged, const Array& other, int64_t slot, int64_t steps) {
+  ElementBound a, b;
+  if (!IntervalOf(merged, slot, a) || !IntervalOf(other, slot, b)) return false;
+  const double apart =
+      std::fabs((b.centre - a.centre) + (b.centre_low - a.centre_low)) * (1 + 0x1p-50);
+  const double magnitude = std::max(std::fabs(a.centre), std::fabs(b.centre));
+  const double rounding = static_cast<double>(steps) *
+                          std::exp2(1 - Format(merged.literal.element_type()).precision()) *
+                          magnitude;
+  if (!(apart <= std::max({a.radius, b.radius, rounding}))) return false;
+  a.radius = std::max(a.radius, (b.radius + apart) * (1 + 0x1p-50));
+  a.flags |= b.flags;
+  MakeBounds(merged);
+  merged.bounds[slot] = a;
+  return true;
+}
+
+bool AgreeOnElement(Array& merged, const Array& other, int64_t i, int64_t steps) {
+  if (SameBound(merged, other, i)) return true;
+  const int64_t width = BoundsPerElement(merged.literal.element_type());
+  if (width == 0) return false;
+  if (!merged.choices.empty()) merged.choices.erase(i);
+  bool agree = true;
+  for (int64_t slot = i * width; slot < (i + 1) * width; ++slot)
+    agree = agree && AgreeOnSlot(merged, other, slot, steps);
+  return agree;
+}
+
+// Merges the results of several orders of `steps` steps. Where they agree within their bounds, the
+// combiner is taken to be associative on real numbers, and orders that were not tried are taken to
+// stray up to twice as far; elements on which they disagree are undecided.
+Column Agreed(const Column& first, absl::Span<const Column> others, int64_t steps,
+              MemoryMeter& memory) {
+  Column agreed;
+  for (size_t n = 0; n < first.size(); ++n) {
+    Array merged = *first[n].array;
+    const int64_t width = BoundsPerElement(merged.literal.element_type());
+    for (int64_t i = 0; i < merged.literal.element_count(); ++i) {
+      const bool agree = std::all_of(others.begin(), others.end(), [&](const Column& other) {
+        return AgreeOnElement(merged, *other[n].array, i, steps);
+      });
+      if (!agree) {
+        SetUndecided(merged, i);
+      } else if (!SameBound(merged, *first[n].array, i)) {
+        for (int64_t slot = i * width; slot < (i + 1) * width; ++slot)
+          merged.bounds[slot].radius *= 2;
+      }
+    }
+    agreed.push_back(MakeValue(std::move(merged), memory));
+  }
+  return agreed;
+}
+
+absl::StatusOr<Column> FoldColumns(Interpreter& interpreter, ColumnFold& fold, const Column& init,
+                                   const std::vector<Column>& inputs, FoldRules rules) {
+  std::vector<size_t> in_order(inputs.size());
+  std::iota(in_order.begin(), in_order.end(), size_t{0});
+  ASSAY_ASSIGN_OR_RETURN(Column left, fold.Left(init, inputs, in_order));
+  const Freedoms& freedoms = interpreter.freedoms();
+  if (!interpreter.bounding() || inputs.size() < 2 || !(freedoms.reassociate || rules.any_order))
+    return left;
+  std::vector<Column> others;
+  if (rules.any_order) {
+    const std::vector<size_t> reversed(in_order.rbegin(), in_order.rend());
+    ASSAY_ASSIGN_OR_RETURN(others.emplace_back(), fold.Left(init, inputs, reversed));
+  } else {
+    ASSAY_ASSIGN_OR_RETURN(others.emplace_back(), fold.Right(init, inputs));
+    ASSAY_ASSIGN_OR_RETURN(others.emplace_back(), fold.Tree(init, inputs));
+  }
+  if (rules.any_order || freedoms.commute) {
+    ASSAY_ASSIGN_OR_RETURN(others.emplace_back(), fold.Left(init, inputs, Shuffled(inputs.size())));
+  }
+  return Agreed(left, others, static_cast<int64_t>(inputs.size()), interpreter.memory());
+}
+
+// Inputs are taken apart into columns of at most so many elements together, so that memory stays
+// small.
+constexpr int64_t kMaxChunk = int64_t{1} << 18;
+
+// One fold, some result elements at a time.
+class LiteralFold {
+ public:
+  LiteralFold(Interpreter& interpreter, const FoldCall& call)
+      : interpreter_(interpreter), call_(call) {
+    for (const Array* input : call.inputs) {
+      results_.push_back(
+          Array{Literal(Shape::Array(input->literal.element_type(), call.dimensions))});
+    }
+  }
+
+  absl::StatusOr<std::vector<Array>> Run() {
+    // Result elements with equally many terms are folded together.
+    std::map<int64_t, IndexMap> by_count;
+    IndexMap list;
+    for (int64_t o = 0; o < call_.terms.results(); ++o) {
+      call_.terms.List(o, list);
+      by_count[static_cast<int64_t>(list.size())].push_back(o);
+    }
+    for (const auto& [count, members] : by_count) {
+      const int64_t step = std::max<int64_t>(1, kMaxChunk / std::max<int64_t>(count, 1));
+      for (int64_t first = 0; first < static_cast<int64_t>(members.size()); first += step) {
+        ASSAY_RETURN_IF_ERROR(
+            FoldTogether(absl::MakeConstSpan(members).subspan(first, step), count));
+      }
+    }
+    return std::move(results_);
+  }
+
+ private:
+  // Folds and stores the result elements `chunk`, all of which have `count` terms.
+  absl::Status FoldTogether(absl::Span<const int64_t> chunk, int64_t count) {
+    MemoryMeter& memory = interpreter_.memory();
+    IndexMap from, list;
+    for (int64_t o : chunk) from.push_back(call_.terms.InitOf(o));
+    Column init;
+    for (const Array* array : call_.inits) init.push_back(PickElements(*array, from, memory));
+    std::vector<IndexMap> maps(count, IndexMap(chunk.size()));
+    for (size_t c = 0; c < chunk.size(); ++c) {
+      call_.terms.List(chunk[c], list);
+      for (int64_t k = 0; k < count; ++k) maps[k][c] = list[k];
+    }
+    std::vector<Column> columns(count);
+    for (int64_t k = 0; k < count; ++k) {
+      for (const Array* array : call_.inputs)
+        columns[k].push_back(PickElements(*array, maps[k], memory));
+    }
+    ColumnFold fold(interpreter_, call_.combiner, static_cast<int64_t>(chunk.size()));
+    ASSAY_ASSIGN_OR_RETURN(const Column folded,
+                           FoldColumns(interpreter_, fold, init, columns, call_.rules));
+    for (size_t n = 0; n < results_.size(); ++n) {
+      for (size_t c = 0; c < chunk.size(); ++c)
+        CopyElements(*folded[n].array, static_cast<int64_t>(c), results_[n], chunk[c], 1);
+    }
+    return absl::OkStatus();
+  }
+
+  Interpreter& interpreter_;
+  const FoldCall& call_;
+  std::vector<Array> results_;
+};
+
+}  // namespace
+
+absl::StatusOr<std::vector<Array>> FoldLiterally(Interpreter& interpreter, const FoldCall& call) {
+  return LiteralFold(interpreter, call).Run();
+}
+
+}  // namespace assay::reference
