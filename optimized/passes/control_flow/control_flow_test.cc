@@ -5,7 +5,7 @@
 #include "optimized/passes/control_flow/tuple_simplifier.h"
 #include "optimized/passes/control_flow/while_invariant_code_motion.h"
 #include "optimized/passes/control_flow/while_simplifier.h"
-#include "optimized/passes/module/cse.h"
+#include "optimized/passes/cleanup/cse.h"
 #include "optimized/passes/pass_testing.h"
 
 namespace assay {
