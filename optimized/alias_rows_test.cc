@@ -1,7 +1,7 @@
 // What alias analysis says of the buffers of an entry's result, and after copy insertion. One line
 // of testdata/alias_rows.txt each.
 #include "optimized/analysis/alias_analysis.h"
-#include "optimized/passes/module/copy_insertion.h"
+#include "optimized/passes/memory/copy_insertion.h"
 #include "optimized/passes/pass_testing.h"
 #include "spec/base/row_table_for_test.h"
 #include "spec/base/strings.h"

@@ -1,5 +1,5 @@
 // The planted defects: data in fuzz/defects/, compiled in. The format is that of Defect
-// (optimized/gates/gates.h), which the compiler reads from CompileOptions::defect; here only what
+// (optimized/defects/defect.h), which the compiler reads from CompileOptions::defect; here only what
 // people and campaigns ask of one is looked at.
 #pragma once
 

@@ -3,7 +3,7 @@
 #include <set>
 
 #include "gtest/gtest.h"
-#include "optimized/gates/gates.h"
+#include "optimized/defects/defect.h"
 #include "spec/base/strings.h"
 
 namespace assay {

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "spec/attributes/sharding_text.h"
+#include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
 
 namespace assay {
@@ -40,10 +41,10 @@ absl::StatusOr<const Sharding*> Domain::CommonMetadata() const {
                " says ", TextOf(sharding), "; one of them belongs elsewhere"));
   };
   for (const Instruction* domain : entries) {
-    if (absl::Status ok = agree(domain, UserSideMetadata(*domain)); !ok.ok()) return ok;
+    ASSAY_RETURN_IF_ERROR(agree(domain, UserSideMetadata(*domain)));
   }
   for (const Instruction* domain : exits) {
-    if (absl::Status ok = agree(domain, OperandSideMetadata(*domain)); !ok.ok()) return ok;
+    ASSAY_RETURN_IF_ERROR(agree(domain, OperandSideMetadata(*domain)));
   }
   return common;
 }

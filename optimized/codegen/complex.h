@@ -11,8 +11,8 @@ bool InvolvesComplex(const Instruction& instruction);
 // nullptr when the op has no code for complex numbers.
 ElementwiseFn FindComplexElementwise(Opcode opcode);
 
-llvm::Value* EmitComplexAdd(ValueBuilder& b, llvm::Value* x, llvm::Value* y);
+llvm::Value* EmitComplexAdd(ValueBuilder& builder, llvm::Value* x, llvm::Value* y);
 // (a + b i)(c + d i) = (a c - b d) + (a d + b c) i, every product and every sum rounded.
-llvm::Value* EmitComplexMultiply(ValueBuilder& b, llvm::Value* x, llvm::Value* y);
+llvm::Value* EmitComplexMultiply(ValueBuilder& builder, llvm::Value* x, llvm::Value* y);
 
 }  // namespace assay

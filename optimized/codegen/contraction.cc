@@ -1,284 +1,17 @@
 #include "optimized/codegen/contraction.h"
 
-#include <cmath>
-
 #include "absl/algorithm/container.h"
 #include "llvm/IR/Intrinsics.h"
-#include "optimized/codegen/complex.h"
 #include "optimized/codegen/elementwise.h"
 #include "optimized/codegen/loop_nest.h"
-#include "spec/base/error.h"
-#include "spec/base/strings.h"
-#include "spec/ops/op_table.h"
+#include "optimized/codegen/reduction.h"
+#include "optimized/codegen/windows.h"
+#include "spec/base/status_macros.h"
 
 namespace assay {
 
 using llvm::Value;
 using Frame = ElementEmitter::Frame;
-
-namespace {
-
-const Instruction* SkipConverts(const Instruction* i) {
-  while (i->opcode() == Opcode::kConvert && IsFloat(i->shape().element_type()) &&
-         IsFloat(i->operand(0)->shape().element_type())) {
-    i = i->operand(0);
-  }
-  return i;
-}
-
-}  // namespace
-
-ElementType AccumulatorOf(ElementType type, std::optional<Opcode> combiner) {
-  bool sum = combiner == Opcode::kAdd || combiner == Opcode::kMultiply;
-  if (sum && IsFloat(type) && BitWidth(type) < 32) return ElementType::kF32;
-  return type;
-}
-
-Value* EmitCombiner(ValueBuilder& b, Opcode op, ElementType type, Value* x, Value* y) {
-  switch (op) {
-    case Opcode::kAdd:
-      return EmitAdd(b, type, x, y);
-    case Opcode::kMultiply:
-      return EmitMultiply(b, type, x, y);
-    case Opcode::kMaximum:
-      return EmitMaximum(b, type, x, y);
-    case Opcode::kMinimum:
-      return EmitMinimum(b, type, x, y);
-    case Opcode::kAnd:
-      return b.ir().CreateAnd(x, y);
-    case Opcode::kOr:
-      return b.ir().CreateOr(x, y);
-    default:
-      return b.ir().CreateXor(x, y);
-  }
-}
-
-namespace {
-
-// The neutral element of a recognised combiner: -0 for a float sum, since +0 would turn a sum of
-// -0s into +0.
-llvm::Constant* Identity(ValueBuilder& b, Opcode op, ElementType type, int width) {
-  llvm::Type* t = b.RegisterType(type, width);
-  const double infinity = std::numeric_limits<double>::infinity();
-  int bits = BitWidth(type);
-  auto code = [&](double value) -> llvm::Constant* {
-    if (BitWidth(type) >= 32) return b.Float(t, value);
-    const FloatFormat& format = Format(type);
-    if (std::isinf(value) && !format.HasInfinity()) {
-      value = std::copysign(format.MaxFinite(), value);
-      // Without a sign the least value is that of code 0.
-      if (value < 0 && format.special == SpecialValues::kExponent) value = DecodeFloat(format, 0);
-    }
-    return b.Int(t, EncodeFloat(format, value));
-  };
-  bool lowest = op == Opcode::kMaximum;
-  switch (op) {
-    case Opcode::kAdd:
-      return IsFloat(type) ? code(-0.0) : b.Int(t, 0);
-    case Opcode::kMultiply:
-      return IsFloat(type) ? code(1) : b.Int(t, 1);
-    case Opcode::kMaximum:
-    case Opcode::kMinimum:
-      if (IsFloat(type)) return code(lowest ? -infinity : infinity);
-      if (IsPred(type)) return b.Int(t, lowest ? 0 : 1);
-      if (!IsSigned(type)) return b.Int(t, lowest ? 0 : ~uint64_t{0});
-      return b.Int(t, lowest ? uint64_t{1} << (bits - 1) : (uint64_t{1} << (bits - 1)) - 1);
-    case Opcode::kAnd:
-      return b.Int(t, ~uint64_t{0});
-    default:
-      return b.Int(t, 0);
-  }
-}
-
-// Folds the lanes of `vector` into one value, halving. The last step combines scalars: a value of
-// one lane is never a vector (ValueBuilder::WithWidth).
-Value* FoldLanes(ValueBuilder& b, Opcode op, ElementType type, Value* vector) {
-  for (int width = b.WidthOf(vector); width > 2; width /= 2) {
-    std::vector<int> low, high;
-    for (int i = 0; i < width / 2; ++i) {
-      low.push_back(i);
-      high.push_back(i + width / 2);
-    }
-    Value* upper = b.ir().CreateShuffleVector(vector, high);
-    Value* lower = b.ir().CreateShuffleVector(vector, low);
-    vector = EmitCombiner(b, op, type, lower, upper);
-  }
-  return EmitCombiner(b, op, type, b.ir().CreateExtractElement(vector, uint64_t{0}),
-                      b.ir().CreateExtractElement(vector, uint64_t{1}));
-}
-
-// One running value over `sizes`: vectors along the last of them while whole ones fit, then single
-// elements. `element(at, width)` gives the terms, in `type`.
-using Term = std::function<absl::StatusOr<Value*>(const std::vector<Value*>& at, int width)>;
-absl::StatusOr<Value*> FoldWithLanes(ElementEmitter& e, Opcode op, ElementType type,
-                                     absl::Span<const int64_t> sizes, int width, const Term& term) {
-  ValueBuilder& b = e.builder();
-  absl::Span<const int64_t> outer = sizes.subspan(0, sizes.size() - 1);
-  int64_t last = sizes.back();
-  int64_t whole = last / width * width;
-  ElementValues start = {Identity(b, op, type, width), Identity(b, op, type, 1)};
-  absl::StatusOr<ElementValues> total = Nest(
-      e, outer, start,
-      [&](const std::vector<Value*>& at,
-          const ElementValues& carried) -> absl::StatusOr<ElementValues> {
-        auto loop = [&](int64_t from, int64_t to, int step, Value* running) {
-          return e.Loop(e.Index(from), e.Index(to), step, {running},
-                        [&](Value* i, const ElementValues& now) -> absl::StatusOr<ElementValues> {
-                          std::vector<Value*> inner = at;
-                          inner.push_back(i);
-                          absl::StatusOr<Value*> value = term(inner, step);
-                          if (!value.ok()) return value.status();
-                          return ElementValues{EmitCombiner(b, op, type, now[0], *value)};
-                        });
-        };
-        absl::StatusOr<ElementValues> vector = loop(0, whole, width, carried[0]);
-        if (!vector.ok()) return vector;
-        if (whole == last) return ElementValues{vector->front(), carried[1]};
-        absl::StatusOr<ElementValues> rest = loop(whole, last, 1, carried[1]);
-        if (!rest.ok()) return rest;
-        return ElementValues{vector->front(), rest->front()};
-      });
-  if (!total.ok()) return total.status();
-  return EmitCombiner(b, op, type, FoldLanes(b, op, type, (*total)[0]), (*total)[1]);
-}
-
-struct ReduceDims {
-  std::vector<int64_t> kept, reduced;
-};
-ReduceDims DimsOf(const Instruction& reduce) {
-  ReduceDims result;
-  absl::Span<const int64_t> dims = reduce.attributes().Integers(Attr::kDimensions);
-  for (int64_t d = 0; d < reduce.operand(0)->shape().rank(); ++d) {
-    (absl::c_linear_search(dims, d) ? result.reduced : result.kept).push_back(d);
-  }
-  return result;
-}
-
-const Shape& FirstLeaf(const Shape& shape) {
-  return shape.IsTuple() ? shape.elements().front() : shape;
-}
-
-}  // namespace
-
-std::optional<Opcode> RecognisedCombiner(const Computation& computation) {
-  const Instruction* root = SkipConverts(computation.root());
-  if (!Info(root->opcode()).Is(kAssociative)) return std::nullopt;
-  if (computation.parameter_count() != 2) return std::nullopt;
-  const Instruction* x = SkipConverts(root->operand(0));
-  const Instruction* y = SkipConverts(root->operand(1));
-  if (x->opcode() != Opcode::kParameter || y->opcode() != Opcode::kParameter || x == y) {
-    return std::nullopt;
-  }
-  // A detour through a narrower type rounds every step: that is another function.
-  if (BitWidth(root->shape().element_type()) <
-      BitWidth(computation.root()->shape().element_type())) {
-    return std::nullopt;
-  }
-  return root->opcode();
-}
-
-namespace {
-// With lanes a combiner runs on vectors, which only element-wise ops do as they are.
-bool IsElementwiseComputation(const Computation& computation) {
-  return absl::c_all_of(computation, [](const Instruction* i) {
-    if (InvolvesComplex(*i)) return false;
-    switch (i->opcode()) {
-      case Opcode::kParameter:
-      case Opcode::kTuple:
-      case Opcode::kGetTupleElement:
-        return true;
-      case Opcode::kConstant:
-        return i->shape().IsArray() && i->shape().rank() == 0;
-      default:
-        return FindElementwise(i->opcode()) != nullptr;
-    }
-  });
-}
-}  // namespace
-
-LaneAccess ReduceLanes(const Instruction& i, int64_t operand, int lane_dim) {
-  if (!IsElementwiseComputation(*i.callee())) return {LaneAccess::kImpossible, -1};
-  if (operand >= i.operand_count() / 2) return {LaneAccess::kUniform, -1};
-  ReduceDims dims = DimsOf(i);
-  return {LaneAccess::kLanes, static_cast<int>(dims.kept[lane_dim])};
-}
-
-absl::StatusOr<ElementValues> EmitReduce(ElementEmitter& e, const Frame* frame,
-                                         const Instruction& i, const ElementIndex& index) {
-  ValueBuilder& b = e.builder();
-  const int64_t n = i.operand_count() / 2;
-  const Computation& combiner = *i.callee();
-  const ReduceDims dims = DimsOf(i);
-  const Shape& from = i.operand(0)->shape();
-  std::optional<Opcode> recognised = n == 1 ? RecognisedCombiner(combiner) : std::nullopt;
-  ElementType type = from.element_type();
-  ElementType accumulator = AccumulatorOf(type, recognised);
-
-  ElementValues init;
-  for (int64_t k = 0; k < n; ++k) {
-    absl::StatusOr<Value*> value =
-        e.EmitSpread(frame, i.operand(n + k), ElementIndex(), index.width);
-    if (!value.ok()) return value.status();
-    init.push_back(*value);
-  }
-  if (from.ElementCount() == 0 && FirstLeaf(i.shape()).ElementCount() == 0) return init;
-
-  std::vector<Value*> at_result = index.dims;
-  if (at_result.empty()) at_result.assign(dims.kept.size(), e.Index(0));
-  auto operand_index = [&](const std::vector<Value*>& at, int width, int lane_dim) {
-    ElementIndex full;
-    full.dims.assign(from.rank(), nullptr);
-    for (size_t d = 0; d < dims.kept.size(); ++d) full.dims[dims.kept[d]] = at_result[d];
-    for (size_t d = 0; d < dims.reduced.size(); ++d) full.dims[dims.reduced[d]] = at[d];
-    full.width = width;
-    full.lane_dim = width > 1 ? lane_dim : -1;
-    return full;
-  };
-  std::vector<int64_t> sizes;
-  for (int64_t d : dims.reduced) sizes.push_back(from.dimension(d));
-
-  const int lanes = e.vector_width(accumulator);
-  if (recognised.has_value() && index.width == 1 && lanes > 1 && !sizes.empty() &&
-      sizes.back() >= lanes &&
-      e.CanWalkLanes(frame, i.operand(0), static_cast<int>(dims.reduced.back()))) {
-    absl::StatusOr<Value*> sum = FoldWithLanes(
-        e, *recognised, accumulator, sizes, lanes,
-        [&](const std::vector<Value*>& at, int width) -> absl::StatusOr<Value*> {
-          absl::StatusOr<Value*> value = e.EmitOne(
-              frame, i.operand(0), operand_index(at, width, static_cast<int>(dims.reduced.back())));
-          if (!value.ok()) return value;
-          return b.Convert(type, accumulator, *value);
-        });
-    if (!sum.ok()) return sum.status();
-    Value* first = b.Convert(type, accumulator, init[0]);
-    return ElementValues{
-        b.Convert(accumulator, type, EmitCombiner(b, *recognised, accumulator, first, *sum))};
-  }
-
-  int lane_dim = index.width > 1 ? static_cast<int>(dims.kept[index.lane_dim]) : -1;
-  if (recognised.has_value()) init[0] = b.Convert(type, accumulator, init[0]);
-  absl::StatusOr<ElementValues> result =
-      Nest(e, sizes, init,
-           [&](const std::vector<Value*>& at,
-               const ElementValues& carried) -> absl::StatusOr<ElementValues> {
-             ElementIndex full = operand_index(at, index.width, lane_dim);
-             std::vector<ElementValues> arguments;
-             for (Value* v : carried) arguments.push_back({v});
-             for (int64_t k = 0; k < n; ++k) {
-               absl::StatusOr<Value*> value = e.EmitOne(frame, i.operand(k), full);
-               if (!value.ok()) return value.status();
-               arguments.push_back({*value});
-             }
-             if (recognised.has_value()) {
-               Value* x = b.Convert(type, accumulator, arguments[1][0]);
-               return ElementValues{EmitCombiner(b, *recognised, accumulator, carried[0], x)};
-             }
-             return e.Apply(combiner, std::move(arguments), index.width);
-           });
-  if (!result.ok()) return result;
-  if (recognised.has_value()) result->front() = b.Convert(accumulator, type, result->front());
-  return result;
-}
 
 ElementType DotAccumulator(const Instruction& dot) {
   ElementType result = dot.shape().element_type();
@@ -290,6 +23,7 @@ ElementType DotAccumulator(const Instruction& dot) {
 }
 
 namespace {
+
 struct DotDims {
   std::vector<int64_t> lhs,
       rhs;  // result dimension of each operand dimension; -1 - k: the k-th contracted one
@@ -322,10 +56,21 @@ DotDims DotDimsOf(const Instruction& dot) {
   dims.rhs = map(dot.operand(1)->shape(), rhs_batch, rhs_sum);
   return dims;
 }
+
+// True if single results may be summed with partial sums in the lanes of a vector.
+bool SumsInLanes(ElementEmitter& emitter, const Frame* frame, const Instruction& dot) {
+  const absl::Span<const int64_t> lhs = dot.attributes().Integers(Attr::kLhsContractingDims);
+  const absl::Span<const int64_t> rhs = dot.attributes().Integers(Attr::kRhsContractingDims);
+  const int lanes = emitter.vector_width(DotAccumulator(dot));
+  return lanes > 1 && !lhs.empty() && dot.operand(0)->shape().dimension(lhs.back()) >= lanes &&
+         emitter.CanWalkLanes(frame, dot.operand(0), static_cast<int>(lhs.back())) &&
+         emitter.CanWalkLanes(frame, dot.operand(1), static_cast<int>(rhs.back()));
+}
+
 }  // namespace
 
-LaneAccess DotLanes(const Instruction& i, int64_t operand, int lane_dim) {
-  DotDims dims = DotDimsOf(i);
+LaneAccess DotLanes(const Instruction& instruction, int64_t operand, int lane_dim) {
+  DotDims dims = DotDimsOf(instruction);
   const std::vector<int64_t>& map = operand == 0 ? dims.lhs : dims.rhs;
   for (size_t d = 0; d < map.size(); ++d) {
     if (map[d] == lane_dim) return {LaneAccess::kLanes, static_cast<int>(d)};
@@ -333,23 +78,23 @@ LaneAccess DotLanes(const Instruction& i, int64_t operand, int lane_dim) {
   return {LaneAccess::kUniform, -1};
 }
 
-absl::StatusOr<ElementValues> EmitDot(ElementEmitter& e, const Frame* frame, const Instruction& i,
-                                      const ElementIndex& index) {
-  ValueBuilder& b = e.builder();
-  const DotDims dims = DotDimsOf(i);
-  const ElementType accumulator = DotAccumulator(i);
-  const ElementType result_type = i.shape().element_type();
+absl::StatusOr<ElementValues> EmitDot(ElementEmitter& emitter, const Frame* frame,
+                                      const Instruction& instruction, const ElementIndex& index) {
+  ValueBuilder& builder = emitter.builder();
+  const DotDims dims = DotDimsOf(instruction);
+  const ElementType accumulator = DotAccumulator(instruction);
+  const ElementType result_type = instruction.shape().element_type();
   std::vector<Value*> at_result = index.dims;
-  if (at_result.empty()) at_result.assign(i.shape().rank(), e.Index(0));
-
-  absl::Span<const int64_t> contracted = i.attributes().Integers(Attr::kLhsContractingDims);
+  if (at_result.empty()) at_result.assign(instruction.shape().rank(), emitter.Index(0));
   std::vector<int64_t> sizes;
-  for (int64_t d : contracted) sizes.push_back(i.operand(0)->shape().dimension(d));
+  for (int64_t d : instruction.attributes().Integers(Attr::kLhsContractingDims)) {
+    sizes.push_back(instruction.operand(0)->shape().dimension(d));
+  }
 
   // The operand's element for contraction indices `at`; lanes along result dimension `result_lane`
   // or contracted dimension `sum_lane`.
-  auto element = [&](int64_t operand, const std::vector<Value*>& at, int width, int result_lane,
-                     int sum_lane) -> absl::StatusOr<Value*> {
+  const auto element = [&](int64_t operand, const std::vector<Value*>& at, int width,
+                           int result_lane, int sum_lane) -> absl::StatusOr<Value*> {
     const std::vector<int64_t>& map = operand == 0 ? dims.lhs : dims.rhs;
     ElementIndex full;
     for (size_t d = 0; d < map.size(); ++d) {
@@ -358,50 +103,177 @@ absl::StatusOr<ElementValues> EmitDot(ElementEmitter& e, const Frame* frame, con
       if (lane && width > 1) full.lane_dim = static_cast<int>(d);
     }
     full.width = full.lane_dim >= 0 ? width : 1;
-    absl::StatusOr<Value*> value = e.EmitOne(frame, i.operand(operand), full);
-    if (!value.ok()) return value;
-    return b.Splat(b.Convert(i.operand(operand)->shape().element_type(), accumulator, *value),
-                   width);
+    ASSAY_ASSIGN_OR_RETURN(auto* value, emitter.EmitOne(frame, instruction.operand(operand), full));
+    const ElementType from = instruction.operand(operand)->shape().element_type();
+    return builder.Splat(builder.Convert(from, accumulator, value), width);
   };
-  auto finish = [&](Value* sum) { return ElementValues{b.Convert(accumulator, result_type, sum)}; };
 
-  int lanes = e.vector_width(accumulator);
-  int last = static_cast<int>(sizes.size()) - 1;
-  if (index.width == 1 && lanes > 1 && !sizes.empty() && sizes.back() >= lanes &&
-      e.CanWalkLanes(frame, i.operand(0), static_cast<int>(contracted.back())) &&
-      e.CanWalkLanes(frame, i.operand(1),
-                     static_cast<int>(i.attributes().Integers(Attr::kRhsContractingDims).back()))) {
-    absl::StatusOr<Value*> sum =
-        FoldWithLanes(e, Opcode::kAdd, accumulator, sizes, lanes,
-                      [&](const std::vector<Value*>& at, int width) -> absl::StatusOr<Value*> {
-                        absl::StatusOr<Value*> x = element(0, at, width, -1, last);
-                        if (!x.ok()) return x;
-                        absl::StatusOr<Value*> y = element(1, at, width, -1, last);
-                        if (!y.ok()) return y;
-                        return EmitMultiply(b, accumulator, *x, *y);
-                      });
-    if (!sum.ok()) return sum.status();
-    return finish(*sum);
+  if (index.width == 1 && SumsInLanes(emitter, frame, instruction)) {
+    const int last = static_cast<int>(sizes.size()) - 1;
+    const auto term = [&](const std::vector<Value*>& at, int width) -> absl::StatusOr<Value*> {
+      ASSAY_ASSIGN_OR_RETURN(auto* x, element(0, at, width, -1, last));
+      ASSAY_ASSIGN_OR_RETURN(auto* y, element(1, at, width, -1, last));
+      return EmitMultiply(builder, accumulator, x, y);
+    };
+    const LaneFold fold{Opcode::kAdd, accumulator, sizes, emitter.vector_width(accumulator)};
+    ASSAY_ASSIGN_OR_RETURN(auto* sum, FoldInLanes(emitter, fold, term));
+    return ElementValues{builder.Convert(accumulator, result_type, sum)};
   }
 
-  llvm::Type* t = b.RegisterType(accumulator, index.width);
-  absl::StatusOr<ElementValues> sum =
-      Nest(e, sizes, {llvm::Constant::getNullValue(t)},
-           [&](const std::vector<Value*>& at,
-               const ElementValues& carried) -> absl::StatusOr<ElementValues> {
-             absl::StatusOr<Value*> x = element(0, at, index.width, index.lane_dim, -1);
-             if (!x.ok()) return x.status();
-             absl::StatusOr<Value*> y = element(1, at, index.width, index.lane_dim, -1);
-             if (!y.ok()) return y.status();
-             if (IsFloat(accumulator) && e.use_fma()) {
-               return ElementValues{
-                   b.ir().CreateIntrinsic(llvm::Intrinsic::fma, {t}, {*x, *y, carried[0]})};
-             }
-             return ElementValues{
-                 EmitAdd(b, accumulator, carried[0], EmitMultiply(b, accumulator, *x, *y))};
-           });
-  if (!sum.ok()) return sum;
-  return finish(sum->front());
+  llvm::Type* type = builder.RegisterType(accumulator, index.width);
+  const auto add_product = [&](const std::vector<Value*>& at,
+                               const ElementValues& carried) -> absl::StatusOr<ElementValues> {
+    ASSAY_ASSIGN_OR_RETURN(auto* x, element(0, at, index.width, index.lane_dim, -1));
+    ASSAY_ASSIGN_OR_RETURN(auto* y, element(1, at, index.width, index.lane_dim, -1));
+    if (IsFloat(accumulator) && emitter.use_fma()) {
+      return ElementValues{
+          builder.ir().CreateIntrinsic(llvm::Intrinsic::fma, {type}, {x, y, carried[0]})};
+    }
+    return ElementValues{
+        EmitAdd(builder, accumulator, carried[0], EmitMultiply(builder, accumulator, x, y))};
+  };
+  const ElementValues zero = {llvm::Constant::getNullValue(type)};
+  ASSAY_ASSIGN_OR_RETURN(ElementValues sum, Nest(emitter, sizes, zero, add_product));
+  return ElementValues{builder.Convert(accumulator, result_type, sum.front())};
+}
+
+namespace {
+
+const ConvDimLabels& LabelsOf(const Instruction& convolution) {
+  return std::get<ConvDimLabels>(*convolution.attributes().Find(Attr::kDimLabels));
+}
+
+// Which batch and which features of the input the group of an output feature reads.
+struct GroupPlace {
+  Value* batch;
+  Value* first_feature;
+};
+
+GroupPlace PlaceInGroup(ElementEmitter& emitter, const Instruction& convolution,
+                        const ElementIndex& index) {
+  const Attributes& attributes = convolution.attributes();
+  const ConvDimLabels& labels = LabelsOf(convolution);
+  const int64_t feature_groups = attributes.Integer(Attr::kFeatureGroupCount, 1);
+  const int64_t batch_groups = attributes.Integer(Attr::kBatchGroupCount, 1);
+  GroupPlace place{index.dims[labels.output_batch], emitter.Index(0)};
+  if (feature_groups * batch_groups <= 1) return place;
+  const int64_t group_inputs =
+      convolution.operand(1)->shape().dimension(labels.kernel_input_feature);
+  const int64_t group_outputs =
+      convolution.shape().dimension(labels.output_feature) / (feature_groups * batch_groups);
+  Value* group = emitter.builder().ir().CreateUDiv(index.dims[labels.output_feature],
+                                                   emitter.Index(group_outputs));
+  if (feature_groups > 1) place.first_feature = emitter.IndexMul(group, group_inputs);
+  if (batch_groups > 1) {
+    place.batch = emitter.IndexAdd(
+        emitter.IndexMul(group, convolution.shape().dimension(labels.output_batch)), place.batch);
+  }
+  return place;
+}
+
+// What one position of the window reads.
+struct ConvolutionPlace {
+  ElementIndex input, kernel;  // without the input feature
+  Value* exists = nullptr;     // null: always true
+};
+
+ConvolutionPlace PlaceInConvolution(ElementEmitter& emitter, const Instruction& convolution,
+                                    Value* batch, const ElementIndex& index,
+                                    const std::vector<Value*>& at) {
+  const ConvDimLabels& labels = LabelsOf(convolution);
+  const absl::Span<const WindowDim> window = convolution.attributes().Window(Attr::kWindow);
+  const Shape &input = convolution.operand(0)->shape(), &kernel = convolution.operand(1)->shape();
+  ConvolutionPlace place;
+  place.input.dims.assign(input.rank(), nullptr);
+  place.kernel.dims.assign(kernel.rank(), nullptr);
+  place.input.dims[labels.input_batch] = batch;
+  place.kernel.dims[labels.kernel_output_feature] = index.dims[labels.output_feature];
+  place.kernel.width = index.width;
+  if (index.width > 1) place.kernel.lane_dim = static_cast<int>(labels.kernel_output_feature);
+  for (size_t d = 0; d < window.size(); ++d) {
+    const int64_t output_dim = labels.output_spatial[d], input_dim = labels.input_spatial[d];
+    const WindowPlace found =
+        PlaceInWindow(emitter, window[d], convolution.shape().dimension(output_dim),
+                      input.dimension(input_dim), index.dims[output_dim], at[d]);
+    place.exists = And(emitter, place.exists, found.exists);
+    place.input.dims[input_dim] = found.index;
+    place.kernel.dims[labels.kernel_spatial[d]] =
+        window[d].reversal
+            ? emitter.builder().ir().CreateSub(emitter.Index(window[d].size - 1), at[d])
+            : at[d];
+  }
+  return place;
+}
+
+// `carried` plus the products of one position of the window over the input features of the group.
+absl::StatusOr<ElementValues> SumFeatures(ElementEmitter& emitter, const Frame* frame,
+                                          const Instruction& convolution, ConvolutionPlace place,
+                                          Value* first_feature, const ElementValues& carried) {
+  ValueBuilder& builder = emitter.builder();
+  const ConvDimLabels& labels = LabelsOf(convolution);
+  const ElementType accumulator = DotAccumulator(convolution);
+  const int width = place.kernel.width;
+  const int64_t group_inputs =
+      convolution.operand(1)->shape().dimension(labels.kernel_input_feature);
+  const auto add_product = [&](Value* feature,
+                               const ElementValues& now) -> absl::StatusOr<ElementValues> {
+    place.input.dims[labels.input_feature] = emitter.IndexAdd(first_feature, feature);
+    place.kernel.dims[labels.kernel_input_feature] = feature;
+    Value* factors[2];
+    for (int k = 0; k < 2; ++k) {
+      ASSAY_ASSIGN_OR_RETURN(auto* value, emitter.EmitOne(frame, convolution.operand(k),
+                                                          k == 0 ? place.input : place.kernel));
+      const ElementType from = convolution.operand(k)->shape().element_type();
+      factors[k] = builder.Splat(builder.Convert(from, accumulator, value), width);
+    }
+    Value* product = EmitMultiply(builder, accumulator, factors[0], factors[1]);
+    return ElementValues{EmitAdd(builder, accumulator, now[0], product)};
+  };
+  return emitter.Loop(emitter.Index(0), emitter.Index(group_inputs), 1, carried, add_product);
+}
+
+}  // namespace
+
+// Neighbouring output features read the same input and neighbouring kernel columns, unless groups
+// cut them apart.
+LaneAccess ConvolutionLanes(const Instruction& instruction, int64_t operand, int lane_dim) {
+  const Attributes& a = instruction.attributes();
+  const ConvDimLabels& labels = LabelsOf(instruction);
+  if (lane_dim != labels.output_feature || a.Integer(Attr::kFeatureGroupCount, 1) != 1 ||
+      a.Integer(Attr::kBatchGroupCount, 1) != 1) {
+    return {LaneAccess::kImpossible, -1};
+  }
+  if (operand == 0) return {LaneAccess::kUniform, -1};
+  return {LaneAccess::kLanes, static_cast<int>(labels.kernel_output_feature)};
+}
+
+// Products are summed in one order, spatial positions outermost, and not contracted: the same bits
+// on every machine.
+absl::StatusOr<ElementValues> EmitConvolution(ElementEmitter& emitter, const Frame* frame,
+                                              const Instruction& instruction,
+                                              const ElementIndex& index) {
+  ValueBuilder& builder = emitter.builder();
+  const ElementType accumulator = DotAccumulator(instruction);
+  const ElementType type = instruction.shape().element_type();
+  ElementValues sum = {
+      llvm::Constant::getNullValue(builder.RegisterType(accumulator, index.width))};
+  if (instruction.operand(0)->shape().ElementCount() > 0 &&
+      instruction.operand(1)->shape().ElementCount() > 0) {
+    const GroupPlace group = PlaceInGroup(emitter, instruction, index);
+    std::vector<int64_t> spatial;
+    for (const WindowDim& dim : instruction.attributes().Window(Attr::kWindow)) {
+      spatial.push_back(dim.size);
+    }
+    const auto add_position = [&](const std::vector<Value*>& at, const ElementValues& carried) {
+      const ConvolutionPlace place =
+          PlaceInConvolution(emitter, instruction, group.batch, index, at);
+      return Guarded(emitter, place.exists, carried, [&](const ElementValues& now) {
+        return SumFeatures(emitter, frame, instruction, place, group.first_feature, now);
+      });
+    };
+    ASSAY_ASSIGN_OR_RETURN(sum, Nest(emitter, spatial, sum, add_position));
+  }
+  return ElementValues{builder.Convert(accumulator, type, sum.front())};
 }
 
 }  // namespace assay

@@ -1,6 +1,7 @@
 #include "optimized/codegen/element_emitter.h"
 
 #include "spec/base/error.h"
+#include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
 
 namespace assay {
@@ -63,7 +64,7 @@ Value* ElementEmitter::IndexBinary(llvm::Instruction::BinaryOps op, Value* a, Va
     auto it = scope->indices.find(key);
     if (it != scope->indices.end()) return it->second;
   }
-  Value* result = b_.ir().CreateBinOp(op, a, b);
+  Value* result = builder_.ir().CreateBinOp(op, a, b);
   scopes_.back().indices[key] = result;
   return result;
 }
@@ -115,13 +116,14 @@ std::vector<Value*> ElementEmitter::Delinearize(absl::Span<const int64_t> dimens
 }
 
 Value* ElementEmitter::Address(ElementType type, Value* pointer, Value* element) {
-  return b_.ir().CreateGEP(b_.StorageType(type), pointer, element);
+  return builder_.ir().CreateGEP(builder_.StorageType(type), pointer, element);
 }
 
 ElementValues ElementEmitter::LoadSource(const Instruction* instruction,
                                          const std::vector<Value*>& pointers,
                                          const ElementIndex& index) {
   ElementValues values;
+  const int64_t load_offset = builder_.bends().load_offset;
   size_t leaf = 0;
   ForEachLeaf(instruction->shape(), [&](const Shape& shape, absl::Span<const int64_t>) {
     Value* pointer = pointers[leaf++];
@@ -130,16 +132,16 @@ ElementValues ElementEmitter::LoadSource(const Instruction* instruction,
       return;
     }
     Value* element = LinearOf(shape.dimensions(), index);
-    if (load_offset_ != 0 && shape.ElementCount() > 1) {
+    if (load_offset != 0 && shape.ElementCount() > 1) {
       // Stays inside the array: what a wrong address reads is wrong, not fatal.
       Value* last = Index(std::max<int64_t>(0, shape.ElementCount() - index.width));
-      Value* shifted = b_.ir().CreateAdd(element, Index(load_offset_));
-      element = b_.ir().CreateBinaryIntrinsic(
+      Value* shifted = builder_.ir().CreateAdd(element, Index(load_offset));
+      element = builder_.ir().CreateBinaryIntrinsic(
           llvm::Intrinsic::smax, Index(0),
-          b_.ir().CreateBinaryIntrinsic(llvm::Intrinsic::smin, shifted, last));
+          builder_.ir().CreateBinaryIntrinsic(llvm::Intrinsic::smin, shifted, last));
     }
-    values.push_back(b_.Load(shape.element_type(), Address(shape.element_type(), pointer, element),
-                             index.width));
+    values.push_back(builder_.Load(shape.element_type(),
+                                   Address(shape.element_type(), pointer, element), index.width));
   });
   return values;
 }
@@ -161,70 +163,80 @@ absl::StatusOr<ElementValues> ElementEmitter::Emit(const Frame* frame,
   return values;
 }
 
+absl::StatusOr<ElementValues> ElementEmitter::EmitParameter(const Frame* frame,
+                                                            const Instruction* parameter,
+                                                            const ElementIndex& index) {
+  if (frame == nullptr) return Unsupported(*parameter, "unbound parameter");
+  const int64_t number = parameter->parameter_number();
+  if (frame->values.empty()) return Emit(frame->parent, frame->arguments[number], index);
+  ElementValues spread;
+  for (Value* value : frame->values[number]) {
+    spread.push_back(builder_.Splat(value, index.width));
+  }
+  return spread;
+}
+
+absl::StatusOr<ElementValues> ElementEmitter::EmitTupleElement(const Frame* frame,
+                                                               const Instruction* instruction,
+                                                               const ElementIndex& index) {
+  auto [where, tuple] = TupleBehind(frame, instruction->operand(0));
+  int64_t first = 0;
+  for (int64_t k = 0; k < instruction->tuple_index(); ++k) {
+    first += LeafCount(tuple->shape().elements()[k]);
+  }
+  const int64_t end = first + LeafCount(instruction->shape());
+  // A tuple in memory has leaves of many shapes: load the one that is asked for.
+  const auto* pointers = FindSource(where, tuple);
+  if (pointers == nullptr && tuple->opcode() == Opcode::kTuple) {
+    return Emit(where, tuple->operand(instruction->tuple_index()), index);
+  }
+  if (pointers == nullptr && tuple->opcode() == Opcode::kParameter && where != nullptr &&
+      where->values.empty()) {
+    pointers = FindSource(where->parent, where->arguments[tuple->parameter_number()]);
+  }
+  if (pointers != nullptr) {
+    return LoadSource(instruction, {pointers->begin() + first, pointers->begin() + end}, index);
+  }
+  ASSAY_ASSIGN_OR_RETURN(ElementValues all, Emit(where, tuple, index));
+  return ElementValues(all.begin() + first, all.begin() + end);
+}
+
+absl::StatusOr<ElementValues> ElementEmitter::EmitTuple(const Frame* frame,
+                                                        const Instruction* tuple,
+                                                        const ElementIndex& index) {
+  ElementValues all;
+  for (const Instruction* operand : tuple->operands()) {
+    ASSAY_ASSIGN_OR_RETURN(ElementValues values, Emit(frame, operand, index));
+    all.insert(all.end(), values.begin(), values.end());
+  }
+  return all;
+}
+
 absl::StatusOr<ElementValues> ElementEmitter::EmitUncached(const Frame* frame,
                                                            const Instruction* instruction,
                                                            const ElementIndex& index) {
   // One element of a constant is cheaper than a load, wherever the array lives.
   if (instruction->opcode() == Opcode::kConstant && instruction->literal() != nullptr &&
       instruction->literal()->element_count() == 1 && instruction->shape().IsArray()) {
-    Value* value = b_.ConstantElement(*instruction->literal(), 0);
-    return ElementValues{b_.Splat(value, index.width)};
+    Value* value = builder_.ConstantElement(*instruction->literal(), 0);
+    return ElementValues{builder_.Splat(value, index.width)};
   }
   if (IsKernelData(*instruction) && FindSource(frame, instruction) == nullptr) {
-    AddSource(frame, instruction, {KernelData(b_.ir(), *instruction->literal())});
+    AddSource(frame, instruction, {KernelData(builder_.ir(), *instruction->literal())});
   }
   if (const auto* pointers = FindSource(frame, instruction)) {
     return LoadSource(instruction, *pointers, index);
   }
   switch (instruction->opcode()) {
-    case Opcode::kParameter: {
-      int64_t number = instruction->parameter_number();
-      if (frame == nullptr) return Unsupported(*instruction, "unbound parameter");
-      if (!frame->values.empty()) {
-        ElementValues spread;
-        for (Value* v : frame->values[number]) spread.push_back(b_.Splat(v, index.width));
-        return spread;
-      }
-      return Emit(frame->parent, frame->arguments[number], index);
-    }
+    case Opcode::kParameter:
+      return EmitParameter(frame, instruction, index);
     case Opcode::kFusion:
     case Opcode::kCall:
       return Emit(CalleeFrame(frame, instruction), instruction->callee()->root(), index);
-    case Opcode::kGetTupleElement: {
-      auto [where, tuple] = TupleBehind(frame, instruction->operand(0));
-      int64_t first = 0;
-      for (int64_t i = 0; i < instruction->tuple_index(); ++i) {
-        first += LeafCount(tuple->shape().elements()[i]);
-      }
-      // A tuple in memory has leaves of many shapes: load the one that is asked for.
-      if (const auto* pointers = FindSource(where, tuple); pointers != nullptr) {
-        auto begin = pointers->begin() + first;
-        return LoadSource(instruction, {begin, begin + LeafCount(instruction->shape())}, index);
-      }
-      if (tuple->opcode() == Opcode::kTuple) {
-        return Emit(where, tuple->operand(instruction->tuple_index()), index);
-      }
-      if (tuple->opcode() == Opcode::kParameter && where != nullptr && where->values.empty()) {
-        const Instruction* argument = where->arguments[tuple->parameter_number()];
-        if (const auto* pointers = FindSource(where->parent, argument)) {
-          auto begin = pointers->begin() + first;
-          return LoadSource(instruction, {begin, begin + LeafCount(instruction->shape())}, index);
-        }
-      }
-      absl::StatusOr<ElementValues> all = Emit(where, tuple, index);
-      if (!all.ok()) return all;
-      return ElementValues(all->begin() + first,
-                           all->begin() + first + LeafCount(instruction->shape()));
-    }
-    case Opcode::kTuple: {
-      ElementValues all;
-      for (const Instruction* operand : instruction->operands()) {
-        absl::StatusOr<ElementValues> values = Emit(frame, operand, index);
-        if (!values.ok()) return values;
-        all.insert(all.end(), values->begin(), values->end());
-      }
-      return all;
-    }
+    case Opcode::kGetTupleElement:
+      return EmitTupleElement(frame, instruction, index);
+    case Opcode::kTuple:
+      return EmitTuple(frame, instruction, index);
     default:
       break;
   }
@@ -235,18 +247,16 @@ absl::StatusOr<ElementValues> ElementEmitter::EmitUncached(const Frame* frame,
 
 absl::StatusOr<Value*> ElementEmitter::EmitOne(const Frame* frame, const Instruction* instruction,
                                                const ElementIndex& index) {
-  absl::StatusOr<ElementValues> values = Emit(frame, instruction, index);
-  if (!values.ok()) return values.status();
-  if (values->size() != 1) return Unsupported(*instruction, "an array is needed, not a tuple");
-  return values->front();
+  ASSAY_ASSIGN_OR_RETURN(ElementValues values, Emit(frame, instruction, index));
+  if (values.size() != 1) return Unsupported(*instruction, "an array is needed, not a tuple");
+  return values.front();
 }
 
 absl::StatusOr<Value*> ElementEmitter::EmitSpread(const Frame* frame,
                                                   const Instruction* instruction,
                                                   const ElementIndex& index, int width) {
-  absl::StatusOr<Value*> value = EmitOne(frame, instruction, index);
-  if (!value.ok()) return value;
-  return b_.Splat(*value, width);
+  ASSAY_ASSIGN_OR_RETURN(auto* value, EmitOne(frame, instruction, index));
+  return builder_.Splat(value, width);
 }
 
 absl::StatusOr<ElementValues> ElementEmitter::Apply(const Computation& computation,
@@ -383,12 +393,12 @@ bool ElementEmitter::CanWalkLanes(const Frame* frame, const Instruction* instruc
 
 absl::StatusOr<ElementValues> ElementEmitter::Loop(Value* begin, Value* end, int64_t step,
                                                    ElementValues carried, const LoopBody& body) {
-  llvm::IRBuilder<>& ir = b_.ir();
+  llvm::IRBuilder<>& ir = builder_.ir();
   llvm::Function* function = ir.GetInsertBlock()->getParent();
   llvm::BasicBlock* before = ir.GetInsertBlock();
-  auto* header = llvm::BasicBlock::Create(b_.context(), "loop", function);
-  auto* inside = llvm::BasicBlock::Create(b_.context(), "body", function);
-  auto* exit = llvm::BasicBlock::Create(b_.context(), "done", function);
+  auto* header = llvm::BasicBlock::Create(builder_.context(), "loop", function);
+  auto* inside = llvm::BasicBlock::Create(builder_.context(), "body", function);
+  auto* exit = llvm::BasicBlock::Create(builder_.context(), "done", function);
   ir.CreateBr(header);
   ir.SetInsertPoint(header);
   llvm::PHINode* i = ir.CreatePHI(ir.getInt64Ty(), 2);
@@ -403,12 +413,12 @@ absl::StatusOr<ElementValues> ElementEmitter::Loop(Value* begin, Value* end, int
   ir.CreateCondBr(ir.CreateICmpSLT(i, end), inside, exit);
   ir.SetInsertPoint(inside);
   scopes_.emplace_back();
-  absl::StatusOr<ElementValues> next = body(i, current);
+  absl::StatusOr<ElementValues> result = body(i, current);
   scopes_.pop_back();
-  if (!next.ok()) return next;
+  ASSAY_ASSIGN_OR_RETURN(const ElementValues next, std::move(result));
   llvm::BasicBlock* last = ir.GetInsertBlock();
   i->addIncoming(ir.CreateNSWAdd(i, Index(step)), last);
-  for (size_t k = 0; k < phis.size(); ++k) phis[k]->addIncoming((*next)[k], last);
+  for (size_t k = 0; k < phis.size(); ++k) phis[k]->addIncoming(next[k], last);
   ir.CreateBr(header);
   ir.SetInsertPoint(exit);
   return current;
@@ -417,11 +427,10 @@ absl::StatusOr<ElementValues> ElementEmitter::Loop(Value* begin, Value* end, int
 absl::StatusOr<Value*> ElementEmitter::ClampedStart(const Frame* frame, const Instruction* start,
                                                     int64_t limit) {
   ElementIndex scalar;
-  absl::StatusOr<Value*> value = EmitOne(frame, start, scalar);
-  if (!value.ok()) return value;
-  llvm::IRBuilder<>& ir = b_.ir();
+  ASSAY_ASSIGN_OR_RETURN(auto* value, EmitOne(frame, start, scalar));
+  llvm::IRBuilder<>& ir = builder_.ir();
   bool is_signed = IsSigned(start->shape().element_type());
-  Value* wide = ir.CreateIntCast(*value, ir.getInt64Ty(), is_signed);
+  Value* wide = ir.CreateIntCast(value, ir.getInt64Ty(), is_signed);
   // Cached by the scalar's own value, so that two slices with one start share their addresses.
   auto key = std::make_tuple(is_signed ? -1 : -2, wide, static_cast<Value*>(Index(limit)));
   for (auto scope = scopes_.rbegin(); scope != scopes_.rend(); ++scope) {

@@ -1,6 +1,6 @@
 // Emits the value of one element, or of a few consecutive ones, of an instruction at an index,
 // recursively through everything that was fused into it. Knows buffers and loops, but nothing of
-// the machine: the same emitter serves CPU and GPU kernels.
+// threads or of how a kernel is called.
 //
 // An index names an element either by one value per dimension or, where every array of the kernel
 // is walked in the same row-major order, by one linear value. With width > 1 it names `width`
@@ -49,7 +49,7 @@ class ElementEmitter {
     std::vector<ElementValues> values;         // ... or to values, whatever the index
   };
 
-  explicit ElementEmitter(ValueBuilder& builder) : b_(builder) { scopes_.emplace_back(); }
+  explicit ElementEmitter(ValueBuilder& builder) : builder_(builder) { scopes_.emplace_back(); }
 
   // Values of `instruction` (as seen from `frame`) come from memory: one row-major array per leaf.
   void AddSource(const Frame* frame, const Instruction* instruction,
@@ -75,7 +75,7 @@ class ElementEmitter {
 
   // Index arithmetic; equal expressions within a scope give the same value, so that values cached
   // by index are found again.
-  llvm::Value* Index(int64_t value) { return b_.ir().getInt64(value); }
+  llvm::Value* Index(int64_t value) { return builder_.ir().getInt64(value); }
   llvm::Value* IndexAdd(llvm::Value* a, llvm::Value* b);
   llvm::Value* IndexMul(llvm::Value* a, int64_t factor);
   llvm::Value* IndexBinary(llvm::Instruction::BinaryOps op, llvm::Value* a, llvm::Value* b);
@@ -96,9 +96,7 @@ class ElementEmitter {
   absl::StatusOr<llvm::Value*> ClampedStart(const Frame* frame, const Instruction* start,
                                             int64_t limit);
 
-  ValueBuilder& builder() { return b_; }
-  // A planted defect: elements by which every address read from memory is off.
-  void set_load_offset(int64_t elements) { load_offset_ = elements; }
+  ValueBuilder& builder() { return builder_; }
 
   // Lanes worth using for reductions in `type`; 1 forbids them.
   void set_vector_bits(int bits) { vector_bits_ = bits; }
@@ -130,19 +128,24 @@ class ElementEmitter {
   Key TupleBehind(const Frame* frame, const Instruction* tuple) const;
   absl::StatusOr<ElementValues> EmitUncached(const Frame* frame, const Instruction* instruction,
                                              const ElementIndex& index);
+  absl::StatusOr<ElementValues> EmitParameter(const Frame* frame, const Instruction* parameter,
+                                              const ElementIndex& index);
+  absl::StatusOr<ElementValues> EmitTupleElement(const Frame* frame, const Instruction* instruction,
+                                                 const ElementIndex& index);
+  absl::StatusOr<ElementValues> EmitTuple(const Frame* frame, const Instruction* tuple,
+                                          const ElementIndex& index);
   ElementValues LoadSource(const Instruction* instruction,
                            const std::vector<llvm::Value*>& pointers, const ElementIndex& index);
   const std::vector<llvm::Value*>* FindSource(const Frame* frame,
                                               const Instruction* instruction) const;
 
-  ValueBuilder& b_;
+  ValueBuilder& builder_;
   std::deque<Frame> frames_;
   absl::flat_hash_map<Key, std::vector<llvm::Value*>> sources_;
   absl::flat_hash_map<std::tuple<const Frame*, const Instruction*, int>, bool> walks_;
   absl::flat_hash_map<std::pair<const Frame*, const Instruction*>, const Frame*> callee_frames_;
   std::vector<Scope> scopes_;
   int depth_ = 0;
-  int64_t load_offset_ = 0;
   int vector_bits_ = 0;
   bool use_fma_ = false;
   const Frame* CalleeFrame(const Frame* frame, const Instruction* instruction);
@@ -153,7 +156,7 @@ class ElementEmitter {
 struct ElementLowering {
   Opcode opcode;
   // Values of `instruction` at `index`, whose lanes `lanes` has allowed.
-  absl::StatusOr<ElementValues> (*emit)(ElementEmitter& e, const ElementEmitter::Frame* frame,
+  absl::StatusOr<ElementValues> (*emit)(ElementEmitter& emitter, const ElementEmitter::Frame* frame,
                                         const Instruction& instruction, const ElementIndex& index);
   // How lanes along `lane_dim` of the result reach operand `operand`; nullptr: not with lanes.
   LaneAccess (*lanes)(const Instruction& instruction, int64_t operand, int lane_dim);

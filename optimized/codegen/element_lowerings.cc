@@ -5,10 +5,11 @@
 #include "optimized/codegen/contraction.h"
 #include "optimized/codegen/element_emitter.h"
 #include "optimized/codegen/elementwise.h"
-#include "optimized/codegen/gather.h"
+#include "optimized/codegen/indexing.h"
 #include "optimized/codegen/movement.h"
-#include "optimized/codegen/windows.h"
+#include "optimized/codegen/reduction.h"
 #include "spec/base/error.h"
+#include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
 
 namespace assay {
@@ -19,36 +20,38 @@ namespace {
 
 bool Always(const Instruction&) { return true; }
 
-absl::StatusOr<ElementValues> EmitElementwise(ElementEmitter& e, const ElementEmitter::Frame* frame,
-                                              const Instruction& i, const ElementIndex& index) {
+absl::StatusOr<ElementValues> EmitElementwise(ElementEmitter& emitter,
+                                              const ElementEmitter::Frame* frame,
+                                              const Instruction& instruction,
+                                              const ElementIndex& index) {
   std::vector<Value*> operands;
-  for (const Instruction* operand : i.operands()) {
+  for (const Instruction* operand : instruction.operands()) {
     // A scalar beside arrays (the predicate of select, the bounds of clamp) has one element for
     // all.
-    bool scalar = operand->shape().rank() == 0 && i.shape().rank() > 0;
-    absl::StatusOr<Value*> value =
-        e.EmitSpread(frame, operand, scalar ? ElementIndex() : index, index.width);
-    if (!value.ok()) return value.status();
-    operands.push_back(*value);
+    bool scalar = operand->shape().rank() == 0 && instruction.shape().rank() > 0;
+    ASSAY_ASSIGN_OR_RETURN(
+        Value * value,
+        emitter.EmitSpread(frame, operand, scalar ? ElementIndex() : index, index.width));
+    operands.push_back(value);
   }
-  const ElementwiseFn emit =
-      InvolvesComplex(i) ? FindComplexElementwise(i.opcode()) : FindElementwise(i.opcode());
+  const ElementwiseFn emit = InvolvesComplex(instruction)
+                                 ? FindComplexElementwise(instruction.opcode())
+                                 : FindElementwise(instruction.opcode());
   if (emit == nullptr) {
     return MakeError(ErrorClass::kUnsupported,
-                     StrCat("cpu: no code for this op on its type: ", i.ToString()));
+                     StrCat("cpu: no code for this op on its type: ", instruction.ToString()));
   }
-  return ElementValues{emit(e.builder(), i, operands)};
+  return ElementValues{emit(emitter.builder(), instruction, operands)};
 }
 
-absl::StatusOr<ElementValues> EmitMap(ElementEmitter& e, const ElementEmitter::Frame* frame,
-                                      const Instruction& i, const ElementIndex& index) {
+absl::StatusOr<ElementValues> EmitMap(ElementEmitter& emitter, const ElementEmitter::Frame* frame,
+                                      const Instruction& instruction, const ElementIndex& index) {
   std::vector<ElementValues> arguments;
-  for (const Instruction* operand : i.operands()) {
-    absl::StatusOr<Value*> value = e.EmitOne(frame, operand, index);
-    if (!value.ok()) return value.status();
-    arguments.push_back({*value});
+  for (const Instruction* operand : instruction.operands()) {
+    ASSAY_ASSIGN_OR_RETURN(auto* value, emitter.EmitOne(frame, operand, index));
+    arguments.push_back({value});
   }
-  return e.Apply(*i.callee(), std::move(arguments), index.width);
+  return emitter.Apply(*instruction.callee(), std::move(arguments), index.width);
 }
 
 constexpr ElementLowering kRows[] = {

@@ -15,25 +15,29 @@ using llvm::Intrinsic::ID;
 
 namespace {
 
-ElementType OperandType(const Instruction& i) { return i.operand(0)->shape().element_type(); }
+ElementType OperandType(const Instruction& instruction) {
+  return instruction.operand(0)->shape().element_type();
+}
 
 // Applies `f` to the widened operands and rounds the result back to the operand type.
 template <typename F>
-Value* InArithmetic(ValueBuilder& b, ElementType type, ArrayRef<Value*> operands, F f) {
+Value* InArithmetic(ValueBuilder& builder, ElementType type, ArrayRef<Value*> operands, F f) {
   std::vector<Value*> wide;
-  for (Value* v : operands) wide.push_back(b.Widen(type, v));
-  return b.Narrow(type, f(wide));
+  for (Value* v : operands) wide.push_back(builder.Widen(type, v));
+  return builder.Narrow(type, f(wide));
 }
 
 template <ID kId>
-Value* FloatIntrinsic(ValueBuilder& b, const Instruction& i, ArrayRef<Value*> v) {
-  return InArithmetic(b, OperandType(i), v,
-                      [&](ArrayRef<Value*> w) { return b.ir().CreateUnaryIntrinsic(kId, w[0]); });
+Value* FloatIntrinsic(ValueBuilder& builder, const Instruction& instruction, ArrayRef<Value*> v) {
+  return InArithmetic(builder, OperandType(instruction), v, [&](ArrayRef<Value*> w) {
+    return builder.ir().CreateUnaryIntrinsic(kId, w[0]);
+  });
 }
 
 template <Value* (*kFunction)(ValueBuilder&, Value*)>
-Value* FloatFunction(ValueBuilder& b, const Instruction& i, ArrayRef<Value*> v) {
-  return InArithmetic(b, OperandType(i), v, [&](ArrayRef<Value*> w) { return kFunction(b, w[0]); });
+Value* FloatFunction(ValueBuilder& builder, const Instruction& instruction, ArrayRef<Value*> v) {
+  return InArithmetic(builder, OperandType(instruction), v,
+                      [&](ArrayRef<Value*> w) { return kFunction(builder, w[0]); });
 }
 
 // A function of the C library; the template argument is its name.
@@ -46,208 +50,216 @@ struct FunctionName {
   }
 };
 template <FunctionName kName>
-Value* Libm(ValueBuilder& b, const Instruction& i, ArrayRef<Value*> v) {
-  return InArithmetic(b, OperandType(i), v,
-                      [&](ArrayRef<Value*> w) { return EmitLibm(b, kName.text, w); });
+Value* Libm(ValueBuilder& builder, const Instruction& instruction, ArrayRef<Value*> v) {
+  return InArithmetic(builder, OperandType(instruction), v,
+                      [&](ArrayRef<Value*> w) { return EmitLibm(builder, kName.text, w); });
 }
 
-Value* SignBit(ValueBuilder& b, ElementType type, llvm::Type* bits) {
-  return b.Int(bits, uint64_t{1} << (BitWidth(type) - 1));
+Value* SignBit(ValueBuilder& builder, ElementType type, llvm::Type* bits) {
+  return builder.Int(bits, uint64_t{1} << (BitWidth(type) - 1));
 }
 
 // Where -0 is a code of its own the sign is a bit; elsewhere that code is the NaN, or there is no
 // sign at all.
 bool SignIsABit(ElementType type) { return IsFloat(type) && Format(type).HasNegativeZero(); }
 
-Value* Abs(ValueBuilder& b, const Instruction& i, ArrayRef<Value*> v) {
-  ElementType type = OperandType(i);
-  if (IsFloat(type) && !SignIsABit(type)) return FloatIntrinsic<llvm::Intrinsic::fabs>(b, i, v);
+Value* Abs(ValueBuilder& builder, const Instruction& instruction, ArrayRef<Value*> v) {
+  ElementType type = OperandType(instruction);
+  if (IsFloat(type) && !SignIsABit(type))
+    return FloatIntrinsic<llvm::Intrinsic::fabs>(builder, instruction, v);
   if (IsFloat(type)) {
-    Value* bits = b.ToBits(type, v[0]);
-    Value* mask = b.ir().CreateNot(SignBit(b, type, bits->getType()));
-    return b.FromBits(type, b.ir().CreateAnd(bits, mask));
+    Value* bits = builder.ToBits(type, v[0]);
+    Value* mask = builder.ir().CreateNot(SignBit(builder, type, bits->getType()));
+    return builder.FromBits(type, builder.ir().CreateAnd(bits, mask));
   }
   if (!IsSigned(type)) return v[0];
-  return b.ir().CreateBinaryIntrinsic(llvm::Intrinsic::abs, v[0], b.ir().getFalse());
+  return builder.ir().CreateBinaryIntrinsic(llvm::Intrinsic::abs, v[0], builder.ir().getFalse());
 }
 
-Value* Negate(ValueBuilder& b, const Instruction& i, ArrayRef<Value*> v) {
-  ElementType type = OperandType(i);
-  if (!IsFloat(type)) return b.ir().CreateNeg(v[0]);
+Value* Negate(ValueBuilder& builder, const Instruction& instruction, ArrayRef<Value*> v) {
+  ElementType type = OperandType(instruction);
+  if (!IsFloat(type)) return builder.ir().CreateNeg(v[0]);
   if (!SignIsABit(type)) {
-    return InArithmetic(b, type, v, [&](ArrayRef<Value*> w) { return b.ir().CreateFNeg(w[0]); });
+    return InArithmetic(builder, type, v,
+                        [&](ArrayRef<Value*> w) { return builder.ir().CreateFNeg(w[0]); });
   }
-  Value* bits = b.ToBits(type, v[0]);
-  return b.FromBits(type, b.ir().CreateXor(bits, SignBit(b, type, bits->getType())));
+  Value* bits = builder.ToBits(type, v[0]);
+  return builder.FromBits(type,
+                          builder.ir().CreateXor(bits, SignBit(builder, type, bits->getType())));
 }
 
-Value* Sign(ValueBuilder& b, const Instruction& i, ArrayRef<Value*> v) {
-  llvm::IRBuilder<>& ir = b.ir();
-  ElementType type = OperandType(i);
+Value* Sign(ValueBuilder& builder, const Instruction& instruction, ArrayRef<Value*> v) {
+  llvm::IRBuilder<>& ir = builder.ir();
+  ElementType type = OperandType(instruction);
   if (IsFloat(type)) {
-    Value* x = b.Widen(type, v[0]);
-    Value* one = b.Float(x->getType(), 1);
+    Value* x = builder.Widen(type, v[0]);
+    Value* one = builder.Float(x->getType(), 1);
     Value* unit = ir.CreateBinaryIntrinsic(llvm::Intrinsic::copysign, one, x);
     // Zeros keep their sign and NaN stays NaN: both are the operand itself.
-    Value* keep = ir.CreateFCmpUEQ(x, b.Float(x->getType(), 0));
-    return b.Narrow(type, ir.CreateSelect(keep, x, unit));
+    Value* keep = ir.CreateFCmpUEQ(x, builder.Float(x->getType(), 0));
+    return builder.Narrow(type, ir.CreateSelect(keep, x, unit));
   }
   llvm::Type* t = v[0]->getType();
-  Value* positive = ir.CreateZExt(ir.CreateICmpNE(v[0], b.Int(t, 0)), t);
+  Value* positive = ir.CreateZExt(ir.CreateICmpNE(v[0], builder.Int(t, 0)), t);
   if (!IsSigned(type)) return positive;
-  return ir.CreateOr(ir.CreateAShr(v[0], b.Int(t, BitWidth(type) - 1)), positive);
+  return ir.CreateOr(ir.CreateAShr(v[0], builder.Int(t, BitWidth(type) - 1)), positive);
 }
 
-Value* Not(ValueBuilder& b, const Instruction&, ArrayRef<Value*> v) {
-  return b.ir().CreateNot(v[0]);
+Value* Not(ValueBuilder& builder, const Instruction&, ArrayRef<Value*> v) {
+  return builder.ir().CreateNot(v[0]);
 }
 
-Value* Popcnt(ValueBuilder& b, const Instruction&, ArrayRef<Value*> v) {
-  return b.ir().CreateUnaryIntrinsic(llvm::Intrinsic::ctpop, v[0]);
+Value* Popcnt(ValueBuilder& builder, const Instruction&, ArrayRef<Value*> v) {
+  return builder.ir().CreateUnaryIntrinsic(llvm::Intrinsic::ctpop, v[0]);
 }
-Value* Clz(ValueBuilder& b, const Instruction&, ArrayRef<Value*> v) {
-  return b.ir().CreateBinaryIntrinsic(llvm::Intrinsic::ctlz, v[0], b.ir().getFalse());
+Value* Clz(ValueBuilder& builder, const Instruction&, ArrayRef<Value*> v) {
+  return builder.ir().CreateBinaryIntrinsic(llvm::Intrinsic::ctlz, v[0], builder.ir().getFalse());
 }
 
-Value* IsFinite(ValueBuilder& b, const Instruction& i, ArrayRef<Value*> v) {
-  Value* x = b.Widen(OperandType(i), v[0]);
-  Value* magnitude = b.ir().CreateUnaryIntrinsic(llvm::Intrinsic::fabs, x);
-  return b.ir().CreateFCmpOLT(magnitude,
-                              b.Float(x->getType(), std::numeric_limits<double>::infinity()));
+Value* IsFinite(ValueBuilder& builder, const Instruction& instruction, ArrayRef<Value*> v) {
+  Value* x = builder.Widen(OperandType(instruction), v[0]);
+  Value* magnitude = builder.ir().CreateUnaryIntrinsic(llvm::Intrinsic::fabs, x);
+  return builder.ir().CreateFCmpOLT(
+      magnitude, builder.Float(x->getType(), std::numeric_limits<double>::infinity()));
 }
 
 Value* Real(ValueBuilder&, const Instruction&, ArrayRef<Value*> v) { return v[0]; }
-Value* Imag(ValueBuilder& b, const Instruction& i, ArrayRef<Value*> v) {
-  return llvm::Constant::getNullValue(b.RegisterType(OperandType(i), b.WidthOf(v[0])));
+Value* Imag(ValueBuilder& builder, const Instruction& instruction, ArrayRef<Value*> v) {
+  return llvm::Constant::getNullValue(
+      builder.RegisterType(OperandType(instruction), builder.WidthOf(v[0])));
 }
 
-Value* Add(ValueBuilder& b, const Instruction& i, ArrayRef<Value*> v) {
-  return EmitAdd(b, OperandType(i), v[0], v[1]);
+Value* Add(ValueBuilder& builder, const Instruction& instruction, ArrayRef<Value*> v) {
+  return EmitAdd(builder, OperandType(instruction), v[0], v[1]);
 }
-Value* Multiply(ValueBuilder& b, const Instruction& i, ArrayRef<Value*> v) {
-  return EmitMultiply(b, OperandType(i), v[0], v[1]);
+Value* Multiply(ValueBuilder& builder, const Instruction& instruction, ArrayRef<Value*> v) {
+  return EmitMultiply(builder, OperandType(instruction), v[0], v[1]);
 }
-Value* Maximum(ValueBuilder& b, const Instruction& i, ArrayRef<Value*> v) {
-  return EmitMaximum(b, OperandType(i), v[0], v[1]);
+Value* Maximum(ValueBuilder& builder, const Instruction& instruction, ArrayRef<Value*> v) {
+  return EmitMaximum(builder, OperandType(instruction), v[0], v[1]);
 }
-Value* Minimum(ValueBuilder& b, const Instruction& i, ArrayRef<Value*> v) {
-  return EmitMinimum(b, OperandType(i), v[0], v[1]);
+Value* Minimum(ValueBuilder& builder, const Instruction& instruction, ArrayRef<Value*> v) {
+  return EmitMinimum(builder, OperandType(instruction), v[0], v[1]);
 }
 
 // The upper half of the product.
-Value* Mulhi(ValueBuilder& b, const Instruction& i, ArrayRef<Value*> v) {
-  llvm::IRBuilder<>& ir = b.ir();
-  const ElementType type = OperandType(i);
+Value* Mulhi(ValueBuilder& builder, const Instruction& instruction, ArrayRef<Value*> v) {
+  llvm::IRBuilder<>& ir = builder.ir();
+  const ElementType type = OperandType(instruction);
   const int bits = BitWidth(type);
-  llvm::Type* wide = b.WithWidth(ir.getIntNTy(2 * bits), b.WidthOf(v[0]));
+  llvm::Type* wide = builder.WithWidth(ir.getIntNTy(2 * bits), builder.WidthOf(v[0]));
   Value* product = ir.CreateMul(ir.CreateIntCast(v[0], wide, IsSigned(type)),
                                 ir.CreateIntCast(v[1], wide, IsSigned(type)));
-  return ir.CreateTrunc(ir.CreateLShr(product, b.Int(wide, bits)), v[0]->getType());
+  return ir.CreateTrunc(ir.CreateLShr(product, builder.Int(wide, bits)), v[0]->getType());
 }
 
-Value* Subtract(ValueBuilder& b, const Instruction& i, ArrayRef<Value*> v) {
-  ElementType type = OperandType(i);
-  if (!IsFloat(type)) return b.ir().CreateSub(v[0], v[1]);
-  return InArithmetic(b, type, v,
-                      [&](ArrayRef<Value*> w) { return b.ir().CreateFSub(w[0], w[1]); });
+Value* Subtract(ValueBuilder& builder, const Instruction& instruction, ArrayRef<Value*> v) {
+  ElementType type = OperandType(instruction);
+  if (!IsFloat(type)) return builder.ir().CreateSub(v[0], v[1]);
+  return InArithmetic(builder, type, v,
+                      [&](ArrayRef<Value*> w) { return builder.ir().CreateFSub(w[0], w[1]); });
 }
 
 // The divisors for which an integer division is defined as it stands: zero and MIN / -1 are
 // replaced by 1.
-Value* SafeDivisor(ValueBuilder& b, ElementType type, Value* x, Value* y) {
-  llvm::IRBuilder<>& ir = b.ir();
+Value* SafeDivisor(ValueBuilder& builder, ElementType type, Value* x, Value* y) {
+  llvm::IRBuilder<>& ir = builder.ir();
   llvm::Type* t = y->getType();
-  Value* unsafe = ir.CreateICmpEQ(y, b.Int(t, 0));
+  Value* unsafe = ir.CreateICmpEQ(y, builder.Int(t, 0));
   if (IsSigned(type)) {
-    Value* overflow = ir.CreateAnd(ir.CreateICmpEQ(x, SignBit(b, type, t)),
-                                   ir.CreateICmpEQ(y, b.Int(t, ~uint64_t{0})));
+    Value* overflow = ir.CreateAnd(ir.CreateICmpEQ(x, SignBit(builder, type, t)),
+                                   ir.CreateICmpEQ(y, builder.Int(t, ~uint64_t{0})));
     unsafe = ir.CreateOr(unsafe, overflow);
   }
-  return ir.CreateSelect(unsafe, b.Int(t, 1), y);
+  return ir.CreateSelect(unsafe, builder.Int(t, 1), y);
 }
 
-Value* Divide(ValueBuilder& b, const Instruction& i, ArrayRef<Value*> v) {
-  llvm::IRBuilder<>& ir = b.ir();
-  ElementType type = OperandType(i);
+Value* Divide(ValueBuilder& builder, const Instruction& instruction, ArrayRef<Value*> v) {
+  llvm::IRBuilder<>& ir = builder.ir();
+  ElementType type = OperandType(instruction);
   if (IsFloat(type)) {
-    return InArithmetic(b, type, v, [&](ArrayRef<Value*> w) { return ir.CreateFDiv(w[0], w[1]); });
+    return InArithmetic(builder, type, v,
+                        [&](ArrayRef<Value*> w) { return ir.CreateFDiv(w[0], w[1]); });
   }
-  Value* safe = SafeDivisor(b, type, v[0], v[1]);
+  Value* safe = SafeDivisor(builder, type, v[0], v[1]);
   Value* quotient = IsSigned(type) ? ir.CreateSDiv(v[0], safe) : ir.CreateUDiv(v[0], safe);
   llvm::Type* t = v[1]->getType();
-  return ir.CreateSelect(ir.CreateICmpEQ(v[1], b.Int(t, 0)), b.Int(t, ~uint64_t{0}), quotient);
+  return ir.CreateSelect(ir.CreateICmpEQ(v[1], builder.Int(t, 0)), builder.Int(t, ~uint64_t{0}),
+                         quotient);
 }
 
-Value* Remainder(ValueBuilder& b, const Instruction& i, ArrayRef<Value*> v) {
-  llvm::IRBuilder<>& ir = b.ir();
-  ElementType type = OperandType(i);
+Value* Remainder(ValueBuilder& builder, const Instruction& instruction, ArrayRef<Value*> v) {
+  llvm::IRBuilder<>& ir = builder.ir();
+  ElementType type = OperandType(instruction);
   if (IsFloat(type)) {
-    return InArithmetic(b, type, v, [&](ArrayRef<Value*> w) {
+    return InArithmetic(builder, type, v, [&](ArrayRef<Value*> w) {
       llvm::Type* scalar = w[0]->getType()->getScalarType();
-      return CallPerLane(b, scalar->isDoubleTy() ? "fmod" : "fmodf", scalar, w);
+      return CallPerLane(builder, scalar->isDoubleTy() ? "fmod" : "fmodf", scalar, w);
     });
   }
-  Value* safe = SafeDivisor(b, type, v[0], v[1]);
+  Value* safe = SafeDivisor(builder, type, v[0], v[1]);
   Value* remainder = IsSigned(type) ? ir.CreateSRem(v[0], safe) : ir.CreateURem(v[0], safe);
   llvm::Type* t = v[1]->getType();
-  return ir.CreateSelect(ir.CreateICmpEQ(v[1], b.Int(t, 0)), v[0], remainder);
+  return ir.CreateSelect(ir.CreateICmpEQ(v[1], builder.Int(t, 0)), v[0], remainder);
 }
 
-Value* IntegerPower(ValueBuilder& b, ElementType type, Value* base, Value* exponent) {
-  llvm::IRBuilder<>& ir = b.ir();
-  int width = b.WidthOf(base);
+Value* IntegerPower(ValueBuilder& builder, ElementType type, Value* base, Value* exponent) {
+  llvm::IRBuilder<>& ir = builder.ir();
+  int width = builder.WidthOf(base);
   llvm::Type* t = base->getType();
-  llvm::Type* i64 = b.WithWidth(ir.getInt64Ty(), width);
+  llvm::Type* i64 = builder.WithWidth(ir.getInt64Ty(), width);
   // Modulo 2^64 and cut: the low bits of a product depend on low bits alone.
-  Value* wide = CallPerLane(b, "power_u64", ir.getInt64Ty(),
+  Value* wide = CallPerLane(builder, "power_u64", ir.getInt64Ty(),
                             {ir.CreateZExt(base, i64), ir.CreateZExt(exponent, i64)});
   Value* result = ir.CreateTrunc(wide, t);
   if (!IsSigned(type)) return result;
-  Value* odd = ir.CreateICmpNE(ir.CreateAnd(exponent, b.Int(t, 1)), b.Int(t, 0));
-  Value* minus_one = b.Int(t, ~uint64_t{0});
-  Value* of_minus_one = ir.CreateSelect(odd, minus_one, b.Int(t, 1));
-  Value* inverse = ir.CreateSelect(ir.CreateICmpEQ(base, minus_one), of_minus_one, b.Int(t, 0));
-  inverse = ir.CreateSelect(ir.CreateICmpEQ(base, b.Int(t, 1)), b.Int(t, 1), inverse);
-  return ir.CreateSelect(ir.CreateICmpSLT(exponent, b.Int(t, 0)), inverse, result);
+  Value* odd = ir.CreateICmpNE(ir.CreateAnd(exponent, builder.Int(t, 1)), builder.Int(t, 0));
+  Value* minus_one = builder.Int(t, ~uint64_t{0});
+  Value* of_minus_one = ir.CreateSelect(odd, minus_one, builder.Int(t, 1));
+  Value* inverse =
+      ir.CreateSelect(ir.CreateICmpEQ(base, minus_one), of_minus_one, builder.Int(t, 0));
+  inverse = ir.CreateSelect(ir.CreateICmpEQ(base, builder.Int(t, 1)), builder.Int(t, 1), inverse);
+  return ir.CreateSelect(ir.CreateICmpSLT(exponent, builder.Int(t, 0)), inverse, result);
 }
 
-Value* Power(ValueBuilder& b, const Instruction& i, ArrayRef<Value*> v) {
-  ElementType type = OperandType(i);
-  if (!IsFloat(type)) return IntegerPower(b, type, v[0], v[1]);
-  return InArithmetic(b, type, v, [&](ArrayRef<Value*> w) { return EmitPower(b, w[0], w[1]); });
+Value* Power(ValueBuilder& builder, const Instruction& instruction, ArrayRef<Value*> v) {
+  ElementType type = OperandType(instruction);
+  if (!IsFloat(type)) return IntegerPower(builder, type, v[0], v[1]);
+  return InArithmetic(builder, type, v,
+                      [&](ArrayRef<Value*> w) { return EmitPower(builder, w[0], w[1]); });
 }
 
-Value* And(ValueBuilder& b, const Instruction&, ArrayRef<Value*> v) {
-  return b.ir().CreateAnd(v[0], v[1]);
+Value* And(ValueBuilder& builder, const Instruction&, ArrayRef<Value*> v) {
+  return builder.ir().CreateAnd(v[0], v[1]);
 }
-Value* Or(ValueBuilder& b, const Instruction&, ArrayRef<Value*> v) {
-  return b.ir().CreateOr(v[0], v[1]);
+Value* Or(ValueBuilder& builder, const Instruction&, ArrayRef<Value*> v) {
+  return builder.ir().CreateOr(v[0], v[1]);
 }
-Value* Xor(ValueBuilder& b, const Instruction&, ArrayRef<Value*> v) {
-  return b.ir().CreateXor(v[0], v[1]);
+Value* Xor(ValueBuilder& builder, const Instruction&, ArrayRef<Value*> v) {
+  return builder.ir().CreateXor(v[0], v[1]);
 }
 
 // A shift by the width or more, which LLVM leaves undefined, gives zero (or the sign).
 template <llvm::Instruction::BinaryOps kShift>
-Value* Shift(ValueBuilder& b, const Instruction& i, ArrayRef<Value*> v) {
-  llvm::IRBuilder<>& ir = b.ir();
+Value* Shift(ValueBuilder& builder, const Instruction& instruction, ArrayRef<Value*> v) {
+  llvm::IRBuilder<>& ir = builder.ir();
   llvm::Type* t = v[0]->getType();
-  int bits = BitWidth(OperandType(i));
+  int bits = BitWidth(OperandType(instruction));
   if (kShift == llvm::Instruction::AShr) {
-    Value* last = b.Int(t, bits - 1);
+    Value* last = builder.Int(t, bits - 1);
     Value* amount = ir.CreateBinaryIntrinsic(llvm::Intrinsic::umin, v[1], last);
     return ir.CreateAShr(v[0], amount);
   }
-  Value* in_range = ir.CreateICmpULT(v[1], b.Int(t, bits));
-  Value* amount = ir.CreateSelect(in_range, v[1], b.Int(t, 0));
-  return ir.CreateSelect(in_range, ir.CreateBinOp(kShift, v[0], amount), b.Int(t, 0));
+  Value* in_range = ir.CreateICmpULT(v[1], builder.Int(t, bits));
+  Value* amount = ir.CreateSelect(in_range, v[1], builder.Int(t, 0));
+  return ir.CreateSelect(in_range, ir.CreateBinOp(kShift, v[0], amount), builder.Int(t, 0));
 }
 
-Value* Compare(ValueBuilder& b, const Instruction& i, ArrayRef<Value*> v) {
+Value* Compare(ValueBuilder& builder, const Instruction& instruction, ArrayRef<Value*> v) {
   using P = llvm::CmpInst::Predicate;
-  ElementType type = OperandType(i);
-  Direction written = static_cast<Direction>(i.attributes().Integer(Attr::kDirection));
-  size_t direction = static_cast<size_t>(b.Bend(written));
+  ElementType type = OperandType(instruction);
+  Direction written = static_cast<Direction>(instruction.attributes().Integer(Attr::kDirection));
+  size_t direction = static_cast<size_t>(builder.bends().Bent(written));
   static constexpr P kFloat[] = {P::FCMP_OEQ, P::FCMP_UNE, P::FCMP_OGE,
                                  P::FCMP_OGT, P::FCMP_OLE, P::FCMP_OLT};
   static constexpr P kSigned[] = {P::ICMP_EQ,  P::ICMP_NE,  P::ICMP_SGE,
@@ -255,101 +267,105 @@ Value* Compare(ValueBuilder& b, const Instruction& i, ArrayRef<Value*> v) {
   static constexpr P kUnsigned[] = {P::ICMP_EQ,  P::ICMP_NE,  P::ICMP_UGE,
                                     P::ICMP_UGT, P::ICMP_ULE, P::ICMP_ULT};
   if (!IsFloat(type)) {
-    return b.ir().CreateICmp(IsSigned(type) ? kSigned[direction] : kUnsigned[direction], v[0],
-                             v[1]);
+    return builder.ir().CreateICmp(IsSigned(type) ? kSigned[direction] : kUnsigned[direction], v[0],
+                                   v[1]);
   }
-  bool total = i.attributes().Integer(Attr::kCompareType, 0) ==
+  bool total = instruction.attributes().Integer(Attr::kCompareType, 0) ==
                static_cast<int64_t>(CompareType::kTotalOrder);
   if (total) {
-    return b.ir().CreateICmp(kSigned[direction], EmitTotalOrderKey(b, type, v[0]),
-                             EmitTotalOrderKey(b, type, v[1]));
+    return builder.ir().CreateICmp(kSigned[direction], EmitTotalOrderKey(builder, type, v[0]),
+                                   EmitTotalOrderKey(builder, type, v[1]));
   }
-  return b.ir().CreateFCmp(kFloat[direction], b.Widen(type, v[0]), b.Widen(type, v[1]));
+  return builder.ir().CreateFCmp(kFloat[direction], builder.Widen(type, v[0]),
+                                 builder.Widen(type, v[1]));
 }
 
-Value* Select(ValueBuilder& b, const Instruction&, ArrayRef<Value*> v) {
-  return b.ir().CreateSelect(v[0], v[1], v[2]);
+Value* Select(ValueBuilder& builder, const Instruction&, ArrayRef<Value*> v) {
+  return builder.ir().CreateSelect(v[0], v[1], v[2]);
 }
 
-Value* Clamp(ValueBuilder& b, const Instruction& i, ArrayRef<Value*> v) {
-  ElementType type = i.shape().element_type();
-  return EmitMinimum(b, type, EmitMaximum(b, type, v[1], v[0]), v[2]);
+Value* Clamp(ValueBuilder& builder, const Instruction& instruction, ArrayRef<Value*> v) {
+  ElementType type = instruction.shape().element_type();
+  return EmitMinimum(builder, type, EmitMaximum(builder, type, v[1], v[0]), v[2]);
 }
 
-Value* Convert(ValueBuilder& b, const Instruction& i, ArrayRef<Value*> v) {
-  return b.Convert(OperandType(i), i.shape().element_type(), v[0]);
+Value* Convert(ValueBuilder& builder, const Instruction& instruction, ArrayRef<Value*> v) {
+  return builder.Convert(OperandType(instruction), instruction.shape().element_type(), v[0]);
 }
 
 // Rounds the type's own code: mantissa first, then the exponent range. Operation semantics
 // chapter 8.
-Value* ReducePrecision(ValueBuilder& b, const Instruction& i, ArrayRef<Value*> v) {
-  llvm::IRBuilder<>& ir = b.ir();
-  ElementType type = OperandType(i);
+Value* ReducePrecision(ValueBuilder& builder, const Instruction& instruction, ArrayRef<Value*> v) {
+  llvm::IRBuilder<>& ir = builder.ir();
+  ElementType type = OperandType(instruction);
   const FloatFormat& format = Format(type);
-  int64_t exponent_bits = i.attributes().Integer(Attr::kExponentBits);
-  int64_t mantissa_bits = i.attributes().Integer(Attr::kMantissaBits);
-  Value* bits = b.ToBits(type, v[0]);
+  int64_t exponent_bits = instruction.attributes().Integer(Attr::kExponentBits);
+  int64_t mantissa_bits = instruction.attributes().Integer(Attr::kMantissaBits);
+  Value* bits = builder.ToBits(type, v[0]);
   llvm::Type* t = bits->getType();
   uint64_t sign_mask = uint64_t{1} << (BitWidth(type) - 1);
   uint64_t infinity = ((uint64_t{1} << format.exponent_bits) - 1) << format.mantissa_bits;
-  Value* sign = ir.CreateAnd(bits, b.Int(t, sign_mask));
-  Value* magnitude = ir.CreateAnd(bits, b.Int(t, sign_mask - 1));
-  Value* is_nan = ir.CreateICmpUGT(magnitude, b.Int(t, infinity));
+  Value* sign = ir.CreateAnd(bits, builder.Int(t, sign_mask));
+  Value* magnitude = ir.CreateAnd(bits, builder.Int(t, sign_mask - 1));
+  Value* is_nan = ir.CreateICmpUGT(magnitude, builder.Int(t, infinity));
   if (mantissa_bits < format.mantissa_bits) {
     int64_t dropped = format.mantissa_bits - mantissa_bits;
-    Value* odd = ir.CreateAnd(ir.CreateLShr(magnitude, b.Int(t, dropped)), b.Int(t, 1));
-    Value* bias = ir.CreateAdd(odd, b.Int(t, (uint64_t{1} << (dropped - 1)) - 1));
-    magnitude =
-        ir.CreateAnd(ir.CreateAdd(magnitude, bias), b.Int(t, ~((uint64_t{1} << dropped) - 1)));
+    Value* odd = ir.CreateAnd(ir.CreateLShr(magnitude, builder.Int(t, dropped)), builder.Int(t, 1));
+    Value* bias = ir.CreateAdd(odd, builder.Int(t, (uint64_t{1} << (dropped - 1)) - 1));
+    magnitude = ir.CreateAnd(ir.CreateAdd(magnitude, bias),
+                             builder.Int(t, ~((uint64_t{1} << dropped) - 1)));
   }
   if (exponent_bits < format.exponent_bits) {
     uint64_t wide = (uint64_t{1} << (format.exponent_bits - 1)) - 1;
     uint64_t narrow = (uint64_t{1} << (exponent_bits - 1)) - 1;
-    Value* exponent = ir.CreateLShr(magnitude, b.Int(t, format.mantissa_bits));
-    Value* over = ir.CreateICmpUGT(exponent, b.Int(t, wide + narrow));
-    Value* under = ir.CreateICmpULE(exponent, b.Int(t, wide - narrow));
-    magnitude = ir.CreateSelect(over, b.Int(t, infinity), magnitude);
-    magnitude = ir.CreateSelect(under, b.Int(t, 0), magnitude);
+    Value* exponent = ir.CreateLShr(magnitude, builder.Int(t, format.mantissa_bits));
+    Value* over = ir.CreateICmpUGT(exponent, builder.Int(t, wide + narrow));
+    Value* under = ir.CreateICmpULE(exponent, builder.Int(t, wide - narrow));
+    magnitude = ir.CreateSelect(over, builder.Int(t, infinity), magnitude);
+    magnitude = ir.CreateSelect(under, builder.Int(t, 0), magnitude);
   }
   Value* rounded = ir.CreateOr(magnitude, sign);
-  Value* of_nan = mantissa_bits > 0 ? bits : b.Int(t, infinity);
-  return b.FromBits(type, ir.CreateSelect(is_nan, of_nan, rounded));
+  Value* of_nan = mantissa_bits > 0 ? bits : builder.Int(t, infinity);
+  return builder.FromBits(type, ir.CreateSelect(is_nan, of_nan, rounded));
 }
 
 // The magnitude of operand 0 goes up by one, or to the next code, if its fraction is more than the
 // random bits of operand 1 as a fraction.
-Value* StochasticConvert(ValueBuilder& b, const Instruction& i, ArrayRef<Value*> v) {
-  llvm::IRBuilder<>& ir = b.ir();
-  const ElementType from = OperandType(i), to = i.shape().element_type();
-  Value* x = b.Widen(from, v[0]);
+Value* StochasticConvert(ValueBuilder& builder, const Instruction& instruction,
+                         ArrayRef<Value*> v) {
+  llvm::IRBuilder<>& ir = builder.ir();
+  const ElementType from = OperandType(instruction), to = instruction.shape().element_type();
+  Value* x = builder.Widen(from, v[0]);
   llvm::Type* t = x->getType();
   const ElementType wide = t->getScalarType()->isDoubleTy() ? ElementType::kF64 : ElementType::kF32;
   Value* magnitude = ir.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, x);
   auto rounds_up = [&](Value* fraction) {
-    Value* scaled = ir.CreateFMul(fraction, b.Float(t, std::ldexp(1.0, BitWidth(from))));
+    Value* scaled = ir.CreateFMul(fraction, builder.Float(t, std::ldexp(1.0, BitWidth(from))));
     Value* limit = ir.CreateIntrinsic(llvm::Intrinsic::fptoui_sat, {v[1]->getType(), t}, {scaled});
     return ir.CreateICmpULT(v[1], limit);
   };
   if (!IsFloat(to)) {
     Value* whole = ir.CreateUnaryIntrinsic(llvm::Intrinsic::trunc, magnitude);
     Value* up = rounds_up(ir.CreateFSub(magnitude, whole));
-    Value* rounded = ir.CreateSelect(up, ir.CreateFAdd(whole, b.Float(t, 1)), whole);
-    return b.Convert(wide, to, ir.CreateBinaryIntrinsic(llvm::Intrinsic::copysign, rounded, x));
+    Value* rounded = ir.CreateSelect(up, ir.CreateFAdd(whole, builder.Float(t, 1)), whole);
+    return builder.Convert(wide, to,
+                           ir.CreateBinaryIntrinsic(llvm::Intrinsic::copysign, rounded, x));
   }
-  auto value = [&](Value* code) { return b.Convert(to, wide, b.FromBits(to, code)); };
-  if (BitWidth(to) >= BitWidth(wide)) return b.Convert(wide, to, x);
-  Value* nearest = b.ToBits(to, b.Convert(wide, to, magnitude));
+  auto value = [&](Value* code) { return builder.Convert(to, wide, builder.FromBits(to, code)); };
+  if (BitWidth(to) >= BitWidth(wide)) return builder.Convert(wide, to, x);
+  Value* nearest = builder.ToBits(to, builder.Convert(wide, to, magnitude));
   llvm::Type* bits = nearest->getType();
   Value* over = ir.CreateFCmpOGT(value(nearest), magnitude);
   Value* below = ir.CreateSub(nearest, ir.CreateZExt(over, bits));
-  Value* above = ir.CreateAdd(below, b.Int(bits, 1));
+  Value* above = ir.CreateAdd(below, builder.Int(bits, 1));
   Value* step = ir.CreateFSub(value(above), value(below));
   Value* up = rounds_up(ir.CreateFDiv(ir.CreateFSub(magnitude, value(below)), step));
   Value* code = ir.CreateSelect(up, above, below);
-  Value* negative = ir.CreateFCmpOLT(
-      ir.CreateBinaryIntrinsic(llvm::Intrinsic::copysign, b.Float(t, 1), x), b.Float(t, 0));
-  Value* sign = ir.CreateSelect(negative, SignBit(b, to, bits), b.Int(bits, 0));
-  return b.FromBits(to, ir.CreateOr(code, sign));
+  Value* negative =
+      ir.CreateFCmpOLT(ir.CreateBinaryIntrinsic(llvm::Intrinsic::copysign, builder.Float(t, 1), x),
+                       builder.Float(t, 0));
+  Value* sign = ir.CreateSelect(negative, SignBit(builder, to, bits), builder.Int(bits, 0));
+  return builder.FromBits(to, ir.CreateOr(code, sign));
 }
 
 struct Row {
@@ -417,49 +433,49 @@ constexpr Row kRows[] = {
 
 }  // namespace
 
-Value* EmitTotalOrderKey(ValueBuilder& b, ElementType type, Value* x) {
-  llvm::IRBuilder<>& ir = b.ir();
-  Value* bits = b.ToBits(type, x);
+Value* EmitTotalOrderKey(ValueBuilder& builder, ElementType type, Value* x) {
+  llvm::IRBuilder<>& ir = builder.ir();
+  Value* bits = builder.ToBits(type, x);
   llvm::Type* t = bits->getType();
-  Value* negative = ir.CreateAShr(bits, b.Int(t, BitWidth(type) - 1));
-  return ir.CreateXor(bits, ir.CreateLShr(negative, b.Int(t, 1)));
+  Value* negative = ir.CreateAShr(bits, builder.Int(t, BitWidth(type) - 1));
+  return ir.CreateXor(bits, ir.CreateLShr(negative, builder.Int(t, 1)));
 }
 
-Value* EmitAdd(ValueBuilder& b, ElementType type, Value* x, Value* y) {
-  if (IsPred(type)) return b.ir().CreateOr(x, y);
-  if (IsComplex(type)) return EmitComplexAdd(b, x, y);
-  if (!IsFloat(type)) return b.ir().CreateAdd(x, y);
-  return InArithmetic(b, type, {x, y},
-                      [&](ArrayRef<Value*> w) { return b.ir().CreateFAdd(w[0], w[1]); });
+Value* EmitAdd(ValueBuilder& builder, ElementType type, Value* x, Value* y) {
+  if (IsPred(type)) return builder.ir().CreateOr(x, y);
+  if (IsComplex(type)) return EmitComplexAdd(builder, x, y);
+  if (!IsFloat(type)) return builder.ir().CreateAdd(x, y);
+  return InArithmetic(builder, type, {x, y},
+                      [&](ArrayRef<Value*> w) { return builder.ir().CreateFAdd(w[0], w[1]); });
 }
 
-Value* EmitMultiply(ValueBuilder& b, ElementType type, Value* x, Value* y) {
-  if (IsPred(type)) return b.ir().CreateAnd(x, y);
-  if (IsComplex(type)) return EmitComplexMultiply(b, x, y);
-  if (!IsFloat(type)) return b.ir().CreateMul(x, y);
-  return InArithmetic(b, type, {x, y},
-                      [&](ArrayRef<Value*> w) { return b.ir().CreateFMul(w[0], w[1]); });
+Value* EmitMultiply(ValueBuilder& builder, ElementType type, Value* x, Value* y) {
+  if (IsPred(type)) return builder.ir().CreateAnd(x, y);
+  if (IsComplex(type)) return EmitComplexMultiply(builder, x, y);
+  if (!IsFloat(type)) return builder.ir().CreateMul(x, y);
+  return InArithmetic(builder, type, {x, y},
+                      [&](ArrayRef<Value*> w) { return builder.ir().CreateFMul(w[0], w[1]); });
 }
 
-Value* EmitMaximum(ValueBuilder& b, ElementType type, Value* x, Value* y) {
-  if (IsPred(type)) return b.ir().CreateOr(x, y);
+Value* EmitMaximum(ValueBuilder& builder, ElementType type, Value* x, Value* y) {
+  if (IsPred(type)) return builder.ir().CreateOr(x, y);
   if (!IsFloat(type)) {
     auto id = IsSigned(type) ? llvm::Intrinsic::smax : llvm::Intrinsic::umax;
-    return b.ir().CreateBinaryIntrinsic(id, x, y);
+    return builder.ir().CreateBinaryIntrinsic(id, x, y);
   }
-  return InArithmetic(b, type, {x, y}, [&](ArrayRef<Value*> w) {
-    return b.ir().CreateBinaryIntrinsic(llvm::Intrinsic::maximum, w[0], w[1]);
+  return InArithmetic(builder, type, {x, y}, [&](ArrayRef<Value*> w) {
+    return builder.ir().CreateBinaryIntrinsic(llvm::Intrinsic::maximum, w[0], w[1]);
   });
 }
 
-Value* EmitMinimum(ValueBuilder& b, ElementType type, Value* x, Value* y) {
-  if (IsPred(type)) return b.ir().CreateAnd(x, y);
+Value* EmitMinimum(ValueBuilder& builder, ElementType type, Value* x, Value* y) {
+  if (IsPred(type)) return builder.ir().CreateAnd(x, y);
   if (!IsFloat(type)) {
     auto id = IsSigned(type) ? llvm::Intrinsic::smin : llvm::Intrinsic::umin;
-    return b.ir().CreateBinaryIntrinsic(id, x, y);
+    return builder.ir().CreateBinaryIntrinsic(id, x, y);
   }
-  return InArithmetic(b, type, {x, y}, [&](ArrayRef<Value*> w) {
-    return b.ir().CreateBinaryIntrinsic(llvm::Intrinsic::minimum, w[0], w[1]);
+  return InArithmetic(builder, type, {x, y}, [&](ArrayRef<Value*> w) {
+    return builder.ir().CreateBinaryIntrinsic(llvm::Intrinsic::minimum, w[0], w[1]);
   });
 }
 

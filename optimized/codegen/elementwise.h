@@ -9,19 +9,19 @@ namespace assay {
 
 // Operands and result in register types of one width. The instruction gives types and attributes,
 // nothing else.
-using ElementwiseFn = llvm::Value* (*)(ValueBuilder & b, const Instruction& instruction,
+using ElementwiseFn = llvm::Value* (*)(ValueBuilder & builder, const Instruction& instruction,
                                        llvm::ArrayRef<llvm::Value*> operands);
 
 // nullptr when the op is not element-wise or has no lowering.
 ElementwiseFn FindElementwise(Opcode opcode);
 
 // minimum(maximum(x, low), high) and the like need the binary forms by themselves.
-llvm::Value* EmitMaximum(ValueBuilder& b, ElementType type, llvm::Value* x, llvm::Value* y);
-llvm::Value* EmitMinimum(ValueBuilder& b, ElementType type, llvm::Value* x, llvm::Value* y);
-llvm::Value* EmitAdd(ValueBuilder& b, ElementType type, llvm::Value* x, llvm::Value* y);
-llvm::Value* EmitMultiply(ValueBuilder& b, ElementType type, llvm::Value* x, llvm::Value* y);
+llvm::Value* EmitMaximum(ValueBuilder& builder, ElementType type, llvm::Value* x, llvm::Value* y);
+llvm::Value* EmitMinimum(ValueBuilder& builder, ElementType type, llvm::Value* x, llvm::Value* y);
+llvm::Value* EmitAdd(ValueBuilder& builder, ElementType type, llvm::Value* x, llvm::Value* y);
+llvm::Value* EmitMultiply(ValueBuilder& builder, ElementType type, llvm::Value* x, llvm::Value* y);
 // Total order of floats as an order of signed integers: negative codes have their magnitude bits
 // flipped.
-llvm::Value* EmitTotalOrderKey(ValueBuilder& b, ElementType type, llvm::Value* x);
+llvm::Value* EmitTotalOrderKey(ValueBuilder& builder, ElementType type, llvm::Value* x);
 
 }  // namespace assay

@@ -13,88 +13,89 @@ namespace {
 
 bool IsDouble(Value* x) { return x->getType()->getScalarType()->isDoubleTy(); }
 
-Value* ToDouble(ValueBuilder& b, Value* x) {
+Value* ToDouble(ValueBuilder& builder, Value* x) {
   if (IsDouble(x)) return x;
-  return b.ir().CreateFPExt(
-      x, ValueBuilder::WithWidth(b.ir().getDoubleTy(), ValueBuilder::WidthOf(x)));
+  return builder.ir().CreateFPExt(
+      x, ValueBuilder::WithWidth(builder.ir().getDoubleTy(), ValueBuilder::WidthOf(x)));
 }
 
-Value* ToFloat(ValueBuilder& b, Value* x) {
-  return b.ir().CreateFPTrunc(
-      x, ValueBuilder::WithWidth(b.ir().getFloatTy(), ValueBuilder::WidthOf(x)));
+Value* ToFloat(ValueBuilder& builder, Value* x) {
+  return builder.ir().CreateFPTrunc(
+      x, ValueBuilder::WithWidth(builder.ir().getFloatTy(), ValueBuilder::WidthOf(x)));
 }
 
 // coefficients[0] + x * (coefficients[1] + ...)
-Value* Polynomial(ValueBuilder& b, Value* x, llvm::ArrayRef<double> coefficients) {
-  Value* sum = b.Float(x->getType(), coefficients.back());
+Value* Polynomial(ValueBuilder& builder, Value* x, llvm::ArrayRef<double> coefficients) {
+  Value* sum = builder.Float(x->getType(), coefficients.back());
   for (double c : llvm::reverse(coefficients.drop_back())) {
-    sum = b.ir().CreateFAdd(b.ir().CreateFMul(sum, x), b.Float(x->getType(), c));
+    sum = builder.ir().CreateFAdd(builder.ir().CreateFMul(sum, x), builder.Float(x->getType(), c));
   }
   return sum;
 }
 
 // exp of a double, good to about 2^-48 relative: enough for any float result. Arguments beyond
 // +-300 are taken as +-300, which every narrower type rounds to the same infinity or zero.
-Value* ExpDouble(ValueBuilder& b, Value* x) {
-  llvm::IRBuilder<>& ir = b.ir();
+Value* ExpDouble(ValueBuilder& builder, Value* x) {
+  llvm::IRBuilder<>& ir = builder.ir();
   llvm::Type* f64 = x->getType();
   llvm::Type* i64 = ValueBuilder::WithWidth(ir.getInt64Ty(), ValueBuilder::WidthOf(x));
   // Written so that NaN, which fails both comparisons, passes through.
-  x = ir.CreateSelect(ir.CreateFCmpOGT(x, b.Float(f64, 300)), b.Float(f64, 300), x);
-  x = ir.CreateSelect(ir.CreateFCmpOLT(x, b.Float(f64, -300)), b.Float(f64, -300), x);
+  x = ir.CreateSelect(ir.CreateFCmpOGT(x, builder.Float(f64, 300)), builder.Float(f64, 300), x);
+  x = ir.CreateSelect(ir.CreateFCmpOLT(x, builder.Float(f64, -300)), builder.Float(f64, -300), x);
   // Adding 1.5 * 2^52 rounds to an integer and leaves it in the low bits.
   const double shift = 6755399441055744.0;
-  Value* shifted =
-      ir.CreateFAdd(ir.CreateFMul(x, b.Float(f64, 1.4426950408889634)), b.Float(f64, shift));
-  Value* k = ir.CreateFSub(shifted, b.Float(f64, shift));
-  Value* r = ir.CreateFSub(x, ir.CreateFMul(k, b.Float(f64, 6.93147180369123816490e-01)));
-  r = ir.CreateFSub(r, ir.CreateFMul(k, b.Float(f64, 1.90821492927058770002e-10)));
+  Value* shifted = ir.CreateFAdd(ir.CreateFMul(x, builder.Float(f64, 1.4426950408889634)),
+                                 builder.Float(f64, shift));
+  Value* k = ir.CreateFSub(shifted, builder.Float(f64, shift));
+  Value* r = ir.CreateFSub(x, ir.CreateFMul(k, builder.Float(f64, 6.93147180369123816490e-01)));
+  r = ir.CreateFSub(r, ir.CreateFMul(k, builder.Float(f64, 1.90821492927058770002e-10)));
   std::array<double, 12> taylor;
   double factorial = 1;
   for (int i = 0; i < 12; ++i) {
     factorial *= i == 0 ? 1 : i;
     taylor[i] = 1 / factorial;
   }
-  Value* p = Polynomial(b, r, taylor);
+  Value* p = Polynomial(builder, r, taylor);
   Value* exponent = ir.CreateBitCast(shifted, i64);
-  exponent = ir.CreateShl(ir.CreateAdd(exponent, b.Int(i64, 1023)), b.Int(i64, 52));
+  exponent = ir.CreateShl(ir.CreateAdd(exponent, builder.Int(i64, 1023)), builder.Int(i64, 52));
   return ir.CreateFMul(p, ir.CreateBitCast(exponent, f64));
 }
 
 // log of a double that is zero, negative, infinite, NaN or at least 2^-1022 in magnitude (every
 // float is).
-Value* LogDouble(ValueBuilder& b, Value* x) {
-  llvm::IRBuilder<>& ir = b.ir();
+Value* LogDouble(ValueBuilder& builder, Value* x) {
+  llvm::IRBuilder<>& ir = builder.ir();
   llvm::Type* f64 = x->getType();
   llvm::Type* i64 = ValueBuilder::WithWidth(ir.getInt64Ty(), ValueBuilder::WidthOf(x));
   Value* bits = ir.CreateBitCast(x, i64);
   // Split at sqrt(1/2) so that the logarithm of the significand keeps its relative accuracy near 1.
-  Value* offset = ir.CreateSub(bits, b.Int(i64, 0x3FE6A09E667F3BCDull));
-  Value* e = ir.CreateAShr(offset, b.Int(i64, 52));
-  Value* m = ir.CreateBitCast(ir.CreateSub(bits, ir.CreateShl(e, b.Int(i64, 52))), f64);
-  Value* s = ir.CreateFDiv(ir.CreateFSub(m, b.Float(f64, 1)), ir.CreateFAdd(m, b.Float(f64, 1)));
+  Value* offset = ir.CreateSub(bits, builder.Int(i64, 0x3FE6A09E667F3BCDull));
+  Value* e = ir.CreateAShr(offset, builder.Int(i64, 52));
+  Value* m = ir.CreateBitCast(ir.CreateSub(bits, ir.CreateShl(e, builder.Int(i64, 52))), f64);
+  Value* s = ir.CreateFDiv(ir.CreateFSub(m, builder.Float(f64, 1)),
+                           ir.CreateFAdd(m, builder.Float(f64, 1)));
   Value* s2 = ir.CreateFMul(s, s);
   std::array<double, 11> series;
   for (int i = 0; i < 11; ++i) series[i] = 2.0 / (2 * i + 1);
-  Value* log_m = ir.CreateFMul(s, Polynomial(b, s2, series));
+  Value* log_m = ir.CreateFMul(s, Polynomial(builder, s2, series));
   // The exponent is small: through 32 bits the conversion needs no wide integer instruction.
   llvm::Type* i32 = ValueBuilder::WithWidth(ir.getInt32Ty(), ValueBuilder::WidthOf(x));
   Value* e_float = ir.CreateSIToFP(ir.CreateTrunc(e, i32), f64);
   Value* result =
-      ir.CreateFAdd(ir.CreateFMul(e_float, b.Float(f64, 0.69314718055994530942)), log_m);
+      ir.CreateFAdd(ir.CreateFMul(e_float, builder.Float(f64, 0.69314718055994530942)), log_m);
   const double infinity = std::numeric_limits<double>::infinity();
-  Value* zero = b.Float(f64, 0);
-  result = ir.CreateSelect(ir.CreateFCmpOEQ(x, zero), b.Float(f64, -infinity), result);
+  Value* zero = builder.Float(f64, 0);
+  result = ir.CreateSelect(ir.CreateFCmpOEQ(x, zero), builder.Float(f64, -infinity), result);
   result = ir.CreateSelect(ir.CreateFCmpULT(x, zero),
-                           b.Float(f64, std::numeric_limits<double>::quiet_NaN()), result);
-  return ir.CreateSelect(ir.CreateFCmpOEQ(x, b.Float(f64, infinity)), x, result);
+                           builder.Float(f64, std::numeric_limits<double>::quiet_NaN()), result);
+  return ir.CreateSelect(ir.CreateFCmpOEQ(x, builder.Float(f64, infinity)), x, result);
 }
 
 }  // namespace
 
-Value* CallPerLane(ValueBuilder& b, const char* function, llvm::Type* result,
+Value* CallPerLane(ValueBuilder& builder, const char* function, llvm::Type* result,
                    llvm::ArrayRef<Value*> arguments) {
-  llvm::IRBuilder<>& ir = b.ir();
+  llvm::IRBuilder<>& ir = builder.ir();
   int width = ValueBuilder::WidthOf(arguments[0]);
   std::vector<llvm::Type*> types;
   for (Value* a : arguments) types.push_back(a->getType()->getScalarType());
@@ -116,68 +117,69 @@ Value* CallPerLane(ValueBuilder& b, const char* function, llvm::Type* result,
   return out;
 }
 
-Value* EmitLibm(ValueBuilder& b, const char* function, llvm::ArrayRef<Value*> arguments) {
+Value* EmitLibm(ValueBuilder& builder, const char* function, llvm::ArrayRef<Value*> arguments) {
   bool narrow = !IsDouble(arguments[0]);
   std::vector<Value*> wide;
-  for (Value* a : arguments) wide.push_back(ToDouble(b, a));
-  Value* result = CallPerLane(b, function, b.ir().getDoubleTy(), wide);
-  return narrow ? ToFloat(b, result) : result;
+  for (Value* a : arguments) wide.push_back(ToDouble(builder, a));
+  Value* result = CallPerLane(builder, function, builder.ir().getDoubleTy(), wide);
+  return narrow ? ToFloat(builder, result) : result;
 }
 
-Value* EmitExp(ValueBuilder& b, Value* x) {
-  if (IsDouble(x)) return EmitLibm(b, "exp", {x});
-  return ToFloat(b, ExpDouble(b, ToDouble(b, x)));
+Value* EmitExp(ValueBuilder& builder, Value* x) {
+  if (IsDouble(x)) return EmitLibm(builder, "exp", {x});
+  return ToFloat(builder, ExpDouble(builder, ToDouble(builder, x)));
 }
 
-Value* EmitLog(ValueBuilder& b, Value* x) {
-  if (IsDouble(x)) return EmitLibm(b, "log", {x});
-  return ToFloat(b, LogDouble(b, ToDouble(b, x)));
+Value* EmitLog(ValueBuilder& builder, Value* x) {
+  if (IsDouble(x)) return EmitLibm(builder, "log", {x});
+  return ToFloat(builder, LogDouble(builder, ToDouble(builder, x)));
 }
 
-Value* EmitTanh(ValueBuilder& b, Value* x) {
-  if (IsDouble(x)) return EmitLibm(b, "tanh", {x});
-  llvm::IRBuilder<>& ir = b.ir();
-  Value* d = ToDouble(b, x);
+Value* EmitTanh(ValueBuilder& builder, Value* x) {
+  if (IsDouble(x)) return EmitLibm(builder, "tanh", {x});
+  llvm::IRBuilder<>& ir = builder.ir();
+  Value* d = ToDouble(builder, x);
   llvm::Type* f64 = d->getType();
-  Value* e = ExpDouble(b, ir.CreateFAdd(d, d));
-  Value* large =
-      ir.CreateFDiv(ir.CreateFSub(e, b.Float(f64, 1)), ir.CreateFAdd(e, b.Float(f64, 1)));
+  Value* e = ExpDouble(builder, ir.CreateFAdd(d, d));
+  Value* large = ir.CreateFDiv(ir.CreateFSub(e, builder.Float(f64, 1)),
+                               ir.CreateFAdd(e, builder.Float(f64, 1)));
   // Near zero the quotient cancels; there the odd series has a relative error below 2^-33.
   Value* d2 = ir.CreateFMul(d, d);
   const double series[] = {1.0, -1.0 / 3, 2.0 / 15, -17.0 / 315, 62.0 / 2835, -1382.0 / 155925};
-  Value* small = ir.CreateFMul(d, Polynomial(b, d2, series));
-  Value* near_zero =
-      ir.CreateFCmpOLT(ir.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, d), b.Float(f64, 0.125));
-  return ToFloat(b, ir.CreateSelect(near_zero, small, large));
+  Value* small = ir.CreateFMul(d, Polynomial(builder, d2, series));
+  Value* near_zero = ir.CreateFCmpOLT(ir.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, d),
+                                      builder.Float(f64, 0.125));
+  return ToFloat(builder, ir.CreateSelect(near_zero, small, large));
 }
 
-Value* EmitLogistic(ValueBuilder& b, Value* x) {
-  llvm::IRBuilder<>& ir = b.ir();
-  Value* d = ToDouble(b, x);
-  Value* e = IsDouble(x) ? EmitLibm(b, "exp", {ir.CreateFNeg(d)}) : ExpDouble(b, ir.CreateFNeg(d));
-  Value* one = b.Float(d->getType(), 1);
+Value* EmitLogistic(ValueBuilder& builder, Value* x) {
+  llvm::IRBuilder<>& ir = builder.ir();
+  Value* d = ToDouble(builder, x);
+  Value* e = IsDouble(x) ? EmitLibm(builder, "exp", {ir.CreateFNeg(d)})
+                         : ExpDouble(builder, ir.CreateFNeg(d));
+  Value* one = builder.Float(d->getType(), 1);
   Value* result = ir.CreateFDiv(one, ir.CreateFAdd(one, e));
-  return IsDouble(x) ? result : ToFloat(b, result);
+  return IsDouble(x) ? result : ToFloat(builder, result);
 }
 
-Value* EmitRsqrt(ValueBuilder& b, Value* x) {
-  Value* d = ToDouble(b, x);
-  Value* root = b.ir().CreateUnaryIntrinsic(llvm::Intrinsic::sqrt, d);
-  Value* result = b.ir().CreateFDiv(b.Float(d->getType(), 1), root);
-  return IsDouble(x) ? result : ToFloat(b, result);
+Value* EmitRsqrt(ValueBuilder& builder, Value* x) {
+  Value* d = ToDouble(builder, x);
+  Value* root = builder.ir().CreateUnaryIntrinsic(llvm::Intrinsic::sqrt, d);
+  Value* result = builder.ir().CreateFDiv(builder.Float(d->getType(), 1), root);
+  return IsDouble(x) ? result : ToFloat(builder, result);
 }
 
-Value* EmitPower(ValueBuilder& b, Value* x, Value* y) {
-  if (IsDouble(x)) return EmitLibm(b, "pow", {x, y});
-  llvm::IRBuilder<>& ir = b.ir();
-  Value* dx = ToDouble(b, x);
-  Value* dy = ToDouble(b, y);
+Value* EmitPower(ValueBuilder& builder, Value* x, Value* y) {
+  if (IsDouble(x)) return EmitLibm(builder, "pow", {x, y});
+  llvm::IRBuilder<>& ir = builder.ir();
+  Value* dx = ToDouble(builder, x);
+  Value* dy = ToDouble(builder, y);
   llvm::Type* f64 = dx->getType();
   llvm::Type* i64 = ValueBuilder::WithWidth(ir.getInt64Ty(), ValueBuilder::WidthOf(x));
-  Value* zero = b.Float(f64, 0);
-  Value* one = b.Float(f64, 1);
+  Value* zero = builder.Float(f64, 0);
+  Value* one = builder.Float(f64, 1);
   Value* magnitude = ir.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, dx);
-  Value* result = ExpDouble(b, ir.CreateFMul(dy, LogDouble(b, magnitude)));
+  Value* result = ExpDouble(builder, ir.CreateFMul(dy, LogDouble(builder, magnitude)));
   // |x| = 1 gives 0 * inf for infinite y.
   Value* unit = ir.CreateAnd(ir.CreateFCmpOEQ(magnitude, one), ir.CreateFCmpORD(dy, dy));
   result = ir.CreateSelect(unit, one, result);
@@ -185,17 +187,18 @@ Value* EmitPower(ValueBuilder& b, Value* x, Value* y) {
     return ir.CreateFCmpOEQ(ir.CreateUnaryIntrinsic(llvm::Intrinsic::floor, v), v);
   };
   Value* whole = is_integer(dy);
-  Value* odd = ir.CreateAnd(whole, ir.CreateNot(is_integer(ir.CreateFMul(dy, b.Float(f64, 0.5)))));
-  Value* sign_bit = ir.CreateICmpSLT(ir.CreateBitCast(dx, i64), b.Int(i64, 0));
+  Value* odd =
+      ir.CreateAnd(whole, ir.CreateNot(is_integer(ir.CreateFMul(dy, builder.Float(f64, 0.5)))));
+  Value* sign_bit = ir.CreateICmpSLT(ir.CreateBitCast(dx, i64), builder.Int(i64, 0));
   result = ir.CreateSelect(ir.CreateAnd(sign_bit, odd), ir.CreateFNeg(result), result);
   const double infinity = std::numeric_limits<double>::infinity();
   Value* finite_negative =
-      ir.CreateAnd(ir.CreateFCmpOLT(dx, zero), ir.CreateFCmpOGT(dx, b.Float(f64, -infinity)));
+      ir.CreateAnd(ir.CreateFCmpOLT(dx, zero), ir.CreateFCmpOGT(dx, builder.Float(f64, -infinity)));
   Value* no_value = ir.CreateAnd(finite_negative, ir.CreateNot(whole));
-  result =
-      ir.CreateSelect(no_value, b.Float(f64, std::numeric_limits<double>::quiet_NaN()), result);
+  result = ir.CreateSelect(no_value, builder.Float(f64, std::numeric_limits<double>::quiet_NaN()),
+                           result);
   Value* always_one = ir.CreateOr(ir.CreateFCmpOEQ(dy, zero), ir.CreateFCmpOEQ(dx, one));
-  return ToFloat(b, ir.CreateSelect(always_one, one, result));
+  return ToFloat(builder, ir.CreateSelect(always_one, one, result));
 }
 
 }  // namespace assay

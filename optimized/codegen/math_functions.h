@@ -8,19 +8,19 @@
 namespace assay {
 
 // `x` (and `y`) in arithmetic type float or double; the result likewise.
-llvm::Value* EmitExp(ValueBuilder& b, llvm::Value* x);
-llvm::Value* EmitLog(ValueBuilder& b, llvm::Value* x);
-llvm::Value* EmitTanh(ValueBuilder& b, llvm::Value* x);
-llvm::Value* EmitLogistic(ValueBuilder& b, llvm::Value* x);
-llvm::Value* EmitRsqrt(ValueBuilder& b, llvm::Value* x);
-llvm::Value* EmitPower(ValueBuilder& b, llvm::Value* x, llvm::Value* y);
+llvm::Value* EmitExp(ValueBuilder& builder, llvm::Value* x);
+llvm::Value* EmitLog(ValueBuilder& builder, llvm::Value* x);
+llvm::Value* EmitTanh(ValueBuilder& builder, llvm::Value* x);
+llvm::Value* EmitLogistic(ValueBuilder& builder, llvm::Value* x);
+llvm::Value* EmitRsqrt(ValueBuilder& builder, llvm::Value* x);
+llvm::Value* EmitPower(ValueBuilder& builder, llvm::Value* x, llvm::Value* y);
 // Any function of the C library that takes and returns doubles, lane by lane; float arguments are
 // widened and the result rounded.
-llvm::Value* EmitLibm(ValueBuilder& b, const char* function,
+llvm::Value* EmitLibm(ValueBuilder& builder, const char* function,
                       llvm::ArrayRef<llvm::Value*> arguments);
 
 // Calls `function` with scalars of the arguments' types, lane by lane.
-llvm::Value* CallPerLane(ValueBuilder& b, const char* function, llvm::Type* result,
+llvm::Value* CallPerLane(ValueBuilder& builder, const char* function, llvm::Type* result,
                          llvm::ArrayRef<llvm::Value*> arguments);
 
 }  // namespace assay

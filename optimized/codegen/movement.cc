@@ -3,6 +3,7 @@
 #include "optimized/codegen/movement.h"
 
 #include "spec/base/error.h"
+#include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
 
 namespace assay {
@@ -17,8 +18,8 @@ constexpr LaneAccess kUniform{LaneAccess::kUniform, -1};
 constexpr LaneAccess kImpossible{LaneAccess::kImpossible, -1};
 
 absl::StatusOr<ElementValues> Single(absl::StatusOr<Value*> value) {
-  if (!value.ok()) return value.status();
-  return ElementValues{*value};
+  ASSAY_ASSIGN_OR_RETURN(auto* single, std::move(value));
+  return ElementValues{single};
 }
 
 // The index of an operand that keeps the lanes of the result's.
@@ -30,17 +31,17 @@ ElementIndex WithDims(const ElementIndex& index, std::vector<Value*> dims, int l
   return result;
 }
 
-std::vector<Value*> Zeros(ElementEmitter& e, const Shape& shape) {
-  return std::vector<Value*>(shape.rank(), e.Index(0));
+std::vector<Value*> Zeros(ElementEmitter& emitter, const Shape& shape) {
+  return std::vector<Value*>(shape.rank(), emitter.Index(0));
 }
 
 // An operand read through the lane rule of its op.
-absl::StatusOr<ElementValues> EmitMapped(ElementEmitter& e, const Frame* frame,
+absl::StatusOr<ElementValues> EmitMapped(ElementEmitter& emitter, const Frame* frame,
                                          const Instruction& operand, const ElementIndex& index,
                                          std::vector<Value*> dims, int lane_dim) {
   if (index.width == 1) lane_dim = -1;
   return Single(
-      e.EmitSpread(frame, &operand, WithDims(index, std::move(dims), lane_dim), index.width));
+      emitter.EmitSpread(frame, &operand, WithDims(index, std::move(dims), lane_dim), index.width));
 }
 
 int LaneDimOf(LaneAccess access) {
@@ -48,8 +49,8 @@ int LaneDimOf(LaneAccess access) {
 }
 
 // In range as unsigned: catches negative values too.
-Value* InRange(ElementEmitter& e, Value* index, int64_t size) {
-  return e.builder().ir().CreateICmpULT(index, e.Index(size));
+Value* InRange(ElementEmitter& emitter, Value* index, int64_t size) {
+  return emitter.builder().ir().CreateICmpULT(index, emitter.Index(size));
 }
 
 // Non-degenerate dimensions of a shape, by position.
@@ -63,57 +64,59 @@ std::vector<int64_t> RealDims(const Shape& shape) {
 
 }  // namespace
 
-LaneAccess ElementwiseLanes(const Instruction& i, int64_t operand, int lane_dim) {
-  const Shape& shape = i.operand(operand)->shape();
-  if (shape.rank() == 0 && i.shape().rank() > 0) return kUniform;
+LaneAccess ElementwiseLanes(const Instruction& instruction, int64_t operand, int lane_dim) {
+  const Shape& shape = instruction.operand(operand)->shape();
+  if (shape.rank() == 0 && instruction.shape().rank() > 0) return kUniform;
   return Lanes(lane_dim);
 }
 
-absl::StatusOr<ElementValues> EmitCopy(ElementEmitter& e, const Frame* frame, const Instruction& i,
-                                       const ElementIndex& index) {
-  return e.Emit(frame, i.operand(0), index);
+absl::StatusOr<ElementValues> EmitCopy(ElementEmitter& emitter, const Frame* frame,
+                                       const Instruction& instruction, const ElementIndex& index) {
+  return emitter.Emit(frame, instruction.operand(0), index);
 }
 
 // ---- broadcast
 
-LaneAccess BroadcastLanes(const Instruction& i, int64_t, int lane_dim) {
-  absl::Span<const int64_t> dims = i.attributes().Integers(Attr::kDimensions);
+LaneAccess BroadcastLanes(const Instruction& instruction, int64_t, int lane_dim) {
+  absl::Span<const int64_t> dims = instruction.attributes().Integers(Attr::kDimensions);
   for (size_t k = 0; k < dims.size(); ++k) {
     if (dims[k] != lane_dim) continue;
-    bool stretched = i.operand(0)->shape().dimension(k) == 1 && i.shape().dimension(lane_dim) != 1;
+    bool stretched = instruction.operand(0)->shape().dimension(k) == 1 &&
+                     instruction.shape().dimension(lane_dim) != 1;
     return stretched ? kUniform : Lanes(k);
   }
   return kUniform;
 }
 
-bool BroadcastIsLinear(const Instruction& i) {
-  absl::Span<const int64_t> dims = i.attributes().Integers(Attr::kDimensions);
+bool BroadcastIsLinear(const Instruction& instruction) {
+  absl::Span<const int64_t> dims = instruction.attributes().Integers(Attr::kDimensions);
   return std::is_sorted(dims.begin(), dims.end());
 }
 
-absl::StatusOr<ElementValues> EmitBroadcast(ElementEmitter& e, const Frame* frame,
-                                            const Instruction& i, const ElementIndex& index) {
-  const Instruction& operand = *i.operand(0);
-  std::vector<Value*> dims = Zeros(e, operand.shape());
+absl::StatusOr<ElementValues> EmitBroadcast(ElementEmitter& emitter, const Frame* frame,
+                                            const Instruction& instruction,
+                                            const ElementIndex& index) {
+  const Instruction& operand = *instruction.operand(0);
+  std::vector<Value*> dims = Zeros(emitter, operand.shape());
   if (index.linear != nullptr) {
-    if (operand.shape().ElementCount() == i.shape().ElementCount()) {
-      return e.Emit(frame, &operand, index);
+    if (operand.shape().ElementCount() == instruction.shape().ElementCount()) {
+      return emitter.Emit(frame, &operand, index);
     }
-    return EmitMapped(e, frame, operand, index, dims, -1);
+    return EmitMapped(emitter, frame, operand, index, dims, -1);
   }
-  absl::Span<const int64_t> map = i.attributes().Integers(Attr::kDimensions);
+  absl::Span<const int64_t> map = instruction.attributes().Integers(Attr::kDimensions);
   for (size_t k = 0; k < map.size(); ++k) {
     if (operand.shape().dimension(k) != 1) dims[k] = index.dims[map[k]];
   }
-  int lane = index.width > 1 ? LaneDimOf(BroadcastLanes(i, 0, index.lane_dim)) : -1;
-  return EmitMapped(e, frame, operand, index, std::move(dims), lane);
+  int lane = index.width > 1 ? LaneDimOf(BroadcastLanes(instruction, 0, index.lane_dim)) : -1;
+  return EmitMapped(emitter, frame, operand, index, std::move(dims), lane);
 }
 
 // ---- reshape, bitcast
 
-LaneAccess ReshapeLanes(const Instruction& i, int64_t, int lane_dim) {
-  const Shape& from = i.operand(0)->shape();
-  const Shape& to = i.shape();
+LaneAccess ReshapeLanes(const Instruction& instruction, int64_t, int lane_dim) {
+  const Shape& from = instruction.operand(0)->shape();
+  const Shape& to = instruction.shape();
   std::vector<int64_t> from_dims = RealDims(from), to_dims = RealDims(to);
   if (from_dims.empty() || to_dims.empty()) return kImpossible;
   // Only the fastest dimension of both keeps its neighbours, and only when it has the same size in
@@ -123,15 +126,16 @@ LaneAccess ReshapeLanes(const Instruction& i, int64_t, int lane_dim) {
   return Lanes(from_dims.back());
 }
 
-absl::StatusOr<ElementValues> EmitReshape(ElementEmitter& e, const Frame* frame,
-                                          const Instruction& i, const ElementIndex& index) {
-  const Instruction& operand = *i.operand(0);
-  if (index.linear != nullptr) return e.Emit(frame, &operand, index);
+absl::StatusOr<ElementValues> EmitReshape(ElementEmitter& emitter, const Frame* frame,
+                                          const Instruction& instruction,
+                                          const ElementIndex& index) {
+  const Instruction& operand = *instruction.operand(0);
+  if (index.linear != nullptr) return emitter.Emit(frame, &operand, index);
   const Shape& from = operand.shape();
-  const Shape& to = i.shape();
+  const Shape& to = instruction.shape();
   std::vector<int64_t> from_dims = RealDims(from), to_dims = RealDims(to);
   // Dimensions that agree from the fastest on keep their index; the rest goes through one number.
-  std::vector<Value*> dims = Zeros(e, from);
+  std::vector<Value*> dims = Zeros(emitter, from);
   size_t same = 0;
   while (same < from_dims.size() && same < to_dims.size()) {
     int64_t f = from_dims[from_dims.size() - 1 - same], t = to_dims[to_dims.size() - 1 - same];
@@ -149,16 +153,16 @@ absl::StatusOr<ElementValues> EmitReshape(ElementEmitter& e, const Frame* frame,
     for (size_t k = 0; k + same < from_dims.size(); ++k) {
       major_from.push_back(from.dimension(from_dims[k]));
     }
-    std::vector<Value*> digits = e.Delinearize(major_from, e.LinearOf(major_to, major));
+    std::vector<Value*> digits = emitter.Delinearize(major_from, emitter.LinearOf(major_to, major));
     for (size_t k = 0; k < digits.size(); ++k) dims[from_dims[k]] = digits[k];
   }
-  int lane = index.width > 1 ? LaneDimOf(ReshapeLanes(i, 0, index.lane_dim)) : -1;
-  return EmitMapped(e, frame, operand, index, std::move(dims), lane);
+  int lane = index.width > 1 ? LaneDimOf(ReshapeLanes(instruction, 0, index.lane_dim)) : -1;
+  return EmitMapped(emitter, frame, operand, index, std::move(dims), lane);
 }
 
-bool BitcastKeepsOrder(const Instruction& i) {
-  const Shape& from = i.operand(0)->shape();
-  const Shape& to = i.shape();
+bool BitcastKeepsOrder(const Instruction& instruction) {
+  const Shape& from = instruction.operand(0)->shape();
+  const Shape& to = instruction.shape();
   auto row_major = [](const Shape& shape) {
     // Dimensions of size 1 may stand anywhere in a layout.
     int64_t last = -1;
@@ -173,83 +177,91 @@ bool BitcastKeepsOrder(const Instruction& i) {
   return row_major(from) && row_major(to);
 }
 
-LaneAccess BitcastLanes(const Instruction& i, int64_t operand, int lane_dim) {
-  return BitcastKeepsOrder(i) ? ReshapeLanes(i, operand, lane_dim) : kImpossible;
+LaneAccess BitcastLanes(const Instruction& instruction, int64_t operand, int lane_dim) {
+  return BitcastKeepsOrder(instruction) ? ReshapeLanes(instruction, operand, lane_dim)
+                                        : kImpossible;
 }
 
-absl::StatusOr<ElementValues> EmitBitcast(ElementEmitter& e, const Frame* frame,
-                                          const Instruction& i, const ElementIndex& index) {
-  const Instruction& operand = *i.operand(0);
+absl::StatusOr<ElementValues> EmitBitcast(ElementEmitter& emitter, const Frame* frame,
+                                          const Instruction& instruction,
+                                          const ElementIndex& index) {
+  const Instruction& operand = *instruction.operand(0);
   const Shape& from = operand.shape();
-  const Shape& to = i.shape();
-  ValueBuilder& b = e.builder();
+  const Shape& to = instruction.shape();
+  ValueBuilder& builder = emitter.builder();
   absl::StatusOr<ElementValues> moved;
-  if (BitcastKeepsOrder(i)) {
-    moved = EmitReshape(e, frame, i, index);
+  if (BitcastKeepsOrder(instruction)) {
+    moved = EmitReshape(emitter, frame, instruction, index);
   } else {
     // Physical position in the result's layout, read back in the operand's.
     DimVector strides = LayoutStrides(to);
-    Value* position = e.Index(0);
+    Value* position = emitter.Index(0);
     for (int64_t d = 0; d < to.rank(); ++d) {
       if (to.dimension(d) != 1)
-        position = e.IndexAdd(position, e.IndexMul(index.dims[d], strides[d]));
+        position = emitter.IndexAdd(position, emitter.IndexMul(index.dims[d], strides[d]));
     }
     absl::Span<const int64_t> order = from.layout().minor_to_major();
     std::vector<int64_t> physical(order.rbegin(), order.rend());
     std::vector<int64_t> sizes;
     for (int64_t d : physical) sizes.push_back(from.dimension(d));
-    std::vector<Value*> digits = e.Delinearize(sizes, position);
-    std::vector<Value*> dims = Zeros(e, from);
+    std::vector<Value*> digits = emitter.Delinearize(sizes, position);
+    std::vector<Value*> dims = Zeros(emitter, from);
     for (size_t k = 0; k < physical.size(); ++k) dims[physical[k]] = digits[k];
-    moved = EmitMapped(e, frame, operand, index, std::move(dims), -1);
+    moved = EmitMapped(emitter, frame, operand, index, std::move(dims), -1);
   }
   if (!moved.ok() || from.element_type() == to.element_type()) return moved;
   return ElementValues{
-      b.FromBits(to.element_type(), b.ToBits(from.element_type(), moved->front()))};
+      builder.FromBits(to.element_type(), builder.ToBits(from.element_type(), moved->front()))};
 }
 
 // ---- transpose, reverse, slice
 
-LaneAccess TransposeLanes(const Instruction& i, int64_t, int lane_dim) {
-  return Lanes(i.attributes().Integers(Attr::kDimensions)[lane_dim]);
+LaneAccess TransposeLanes(const Instruction& instruction, int64_t, int lane_dim) {
+  return Lanes(instruction.attributes().Integers(Attr::kDimensions)[lane_dim]);
 }
 
-absl::StatusOr<ElementValues> EmitTranspose(ElementEmitter& e, const Frame* frame,
-                                            const Instruction& i, const ElementIndex& index) {
-  absl::Span<const int64_t> permutation = i.attributes().Integers(Attr::kDimensions);
-  std::vector<Value*> dims = Zeros(e, i.operand(0)->shape());
+absl::StatusOr<ElementValues> EmitTranspose(ElementEmitter& emitter, const Frame* frame,
+                                            const Instruction& instruction,
+                                            const ElementIndex& index) {
+  absl::Span<const int64_t> permutation = instruction.attributes().Integers(Attr::kDimensions);
+  std::vector<Value*> dims = Zeros(emitter, instruction.operand(0)->shape());
   for (size_t d = 0; d < permutation.size(); ++d) dims[permutation[d]] = index.dims[d];
   int lane = index.width > 1 ? static_cast<int>(permutation[index.lane_dim]) : -1;
-  return EmitMapped(e, frame, *i.operand(0), index, std::move(dims), lane);
+  return EmitMapped(emitter, frame, *instruction.operand(0), index, std::move(dims), lane);
 }
 
-LaneAccess ReverseLanes(const Instruction& i, int64_t, int lane_dim) {
-  absl::Span<const int64_t> reversed = i.attributes().Integers(Attr::kDimensions);
+LaneAccess ReverseLanes(const Instruction& instruction, int64_t, int lane_dim) {
+  absl::Span<const int64_t> reversed = instruction.attributes().Integers(Attr::kDimensions);
   return absl::c_linear_search(reversed, lane_dim) ? kImpossible : Lanes(lane_dim);
 }
 
-absl::StatusOr<ElementValues> EmitReverse(ElementEmitter& e, const Frame* frame,
-                                          const Instruction& i, const ElementIndex& index) {
+absl::StatusOr<ElementValues> EmitReverse(ElementEmitter& emitter, const Frame* frame,
+                                          const Instruction& instruction,
+                                          const ElementIndex& index) {
   std::vector<Value*> dims = index.dims;
-  for (int64_t d : i.attributes().Integers(Attr::kDimensions)) {
-    dims[d] = e.IndexBinary(llvm::Instruction::Sub, e.Index(i.shape().dimension(d) - 1), dims[d]);
+  for (int64_t d : instruction.attributes().Integers(Attr::kDimensions)) {
+    dims[d] = emitter.IndexBinary(llvm::Instruction::Sub,
+                                  emitter.Index(instruction.shape().dimension(d) - 1), dims[d]);
   }
-  return EmitMapped(e, frame, *i.operand(0), index, std::move(dims), index.lane_dim);
+  return EmitMapped(emitter, frame, *instruction.operand(0), index, std::move(dims),
+                    index.lane_dim);
 }
 
-LaneAccess SliceLanes(const Instruction& i, int64_t, int lane_dim) {
-  return i.attributes().SliceRanges(Attr::kSlice)[lane_dim].stride == 1 ? Lanes(lane_dim)
-                                                                        : kImpossible;
+LaneAccess SliceLanes(const Instruction& instruction, int64_t, int lane_dim) {
+  return instruction.attributes().SliceRanges(Attr::kSlice)[lane_dim].stride == 1 ? Lanes(lane_dim)
+                                                                                  : kImpossible;
 }
 
-absl::StatusOr<ElementValues> EmitSlice(ElementEmitter& e, const Frame* frame, const Instruction& i,
-                                        const ElementIndex& index) {
-  absl::Span<const SliceRange> ranges = i.attributes().SliceRanges(Attr::kSlice);
+absl::StatusOr<ElementValues> EmitSlice(ElementEmitter& emitter, const Frame* frame,
+                                        const Instruction& instruction, const ElementIndex& index) {
+  absl::Span<const SliceRange> ranges = instruction.attributes().SliceRanges(Attr::kSlice);
   std::vector<Value*> dims = index.dims;
   for (size_t d = 0; d < ranges.size(); ++d) {
-    dims[d] = e.IndexAdd(e.IndexMul(dims[d], ranges[d].stride), e.Index(ranges[d].start));
+    dims[d] = emitter.IndexAdd(emitter.IndexMul(dims[d], ranges[d].stride),
+                               emitter.Index(ranges[d].start));
   }
-  return EmitMapped(e, frame, *i.operand(0), index, std::move(dims), index.lane_dim);
+  return EmitMapped(emitter, frame, *instruction.operand(0), index, std::move(dims),
+                    index.lane_dim);
 }
 
 // ---- dynamic slice and update
@@ -258,121 +270,123 @@ LaneAccess DynamicSliceLanes(const Instruction&, int64_t operand, int lane_dim) 
   return operand == 0 ? Lanes(lane_dim) : kUniform;
 }
 
-absl::StatusOr<ElementValues> EmitDynamicSlice(ElementEmitter& e, const Frame* frame,
-                                               const Instruction& i, const ElementIndex& index) {
-  const Shape& from = i.operand(0)->shape();
+absl::StatusOr<ElementValues> EmitDynamicSlice(ElementEmitter& emitter, const Frame* frame,
+                                               const Instruction& instruction,
+                                               const ElementIndex& index) {
+  const Shape& from = instruction.operand(0)->shape();
   std::vector<Value*> dims = index.dims;
   for (int64_t d = 0; d < from.rank(); ++d) {
-    absl::StatusOr<Value*> start =
-        e.ClampedStart(frame, i.operand(1 + d), from.dimension(d) - i.shape().dimension(d));
-    if (!start.ok()) return start.status();
-    dims[d] = e.IndexAdd(dims[d], *start);
+    ASSAY_ASSIGN_OR_RETURN(
+        Value * start, emitter.ClampedStart(frame, instruction.operand(1 + d),
+                                            from.dimension(d) - instruction.shape().dimension(d)));
+    dims[d] = emitter.IndexAdd(dims[d], start);
   }
-  return EmitMapped(e, frame, *i.operand(0), index, std::move(dims), index.lane_dim);
+  return EmitMapped(emitter, frame, *instruction.operand(0), index, std::move(dims),
+                    index.lane_dim);
 }
 
-LaneAccess DynamicUpdateSliceLanes(const Instruction& i, int64_t operand, int lane_dim) {
+LaneAccess DynamicUpdateSliceLanes(const Instruction& instruction, int64_t operand, int lane_dim) {
   if (operand >= 2) return kUniform;
   // An update that spans the lanes' dimension starts at 0 there; any other may begin inside a
   // vector.
-  bool spans = i.operand(1)->shape().dimension(lane_dim) == i.shape().dimension(lane_dim);
+  bool spans = instruction.operand(1)->shape().dimension(lane_dim) ==
+               instruction.shape().dimension(lane_dim);
   return spans ? Lanes(lane_dim) : kImpossible;
 }
 
-absl::StatusOr<ElementValues> EmitDynamicUpdateSlice(ElementEmitter& e, const Frame* frame,
-                                                     const Instruction& i,
+absl::StatusOr<ElementValues> EmitDynamicUpdateSlice(ElementEmitter& emitter, const Frame* frame,
+                                                     const Instruction& instruction,
                                                      const ElementIndex& index) {
-  llvm::IRBuilder<>& ir = e.builder().ir();
-  const Shape& whole = i.shape();
-  const Shape& part = i.operand(1)->shape();
+  llvm::IRBuilder<>& ir = emitter.builder().ir();
+  const Shape& whole = instruction.shape();
+  const Shape& part = instruction.operand(1)->shape();
   absl::StatusOr<ElementValues> old =
-      EmitMapped(e, frame, *i.operand(0), index, index.dims, index.lane_dim);
+      EmitMapped(emitter, frame, *instruction.operand(0), index, index.dims, index.lane_dim);
   if (!old.ok() || part.ElementCount() == 0) return old;
   std::vector<Value*> dims = index.dims;
   Value* inside = ir.getTrue();
   for (int64_t d = 0; d < whole.rank(); ++d) {
-    absl::StatusOr<Value*> start =
-        e.ClampedStart(frame, i.operand(2 + d), whole.dimension(d) - part.dimension(d));
-    if (!start.ok()) return start.status();
+    ASSAY_ASSIGN_OR_RETURN(auto* start,
+                           emitter.ClampedStart(frame, instruction.operand(2 + d),
+                                                whole.dimension(d) - part.dimension(d)));
     if (part.dimension(d) == whole.dimension(d)) continue;
-    Value* relative = e.IndexBinary(llvm::Instruction::Sub, dims[d], *start);
-    Value* in_range = InRange(e, relative, part.dimension(d));
+    Value* relative = emitter.IndexBinary(llvm::Instruction::Sub, dims[d], start);
+    Value* in_range = InRange(emitter, relative, part.dimension(d));
     inside = ir.CreateAnd(inside, in_range);
-    dims[d] = ir.CreateSelect(in_range, relative, e.Index(0));
+    dims[d] = ir.CreateSelect(in_range, relative, emitter.Index(0));
   }
-  absl::StatusOr<ElementValues> update =
-      EmitMapped(e, frame, *i.operand(1), index, std::move(dims), index.lane_dim);
-  if (!update.ok()) return update;
-  return ElementValues{ir.CreateSelect(inside, update->front(), old->front())};
+  ASSAY_ASSIGN_OR_RETURN(ElementValues update, EmitMapped(emitter, frame, *instruction.operand(1),
+                                                          index, std::move(dims), index.lane_dim));
+  return ElementValues{ir.CreateSelect(inside, update.front(), old->front())};
 }
 
 // ---- pad, concatenate
 
-LaneAccess PadLanes(const Instruction& i, int64_t operand, int lane_dim) {
+LaneAccess PadLanes(const Instruction& instruction, int64_t operand, int lane_dim) {
   if (operand == 1) return kUniform;
-  const PaddingDim& p = i.attributes().Padding(Attr::kPadding)[lane_dim];
+  const PaddingDim& p = instruction.attributes().Padding(Attr::kPadding)[lane_dim];
   return p.low == 0 && p.high == 0 && p.interior == 0 ? Lanes(lane_dim) : kImpossible;
 }
 
-absl::StatusOr<ElementValues> EmitPad(ElementEmitter& e, const Frame* frame, const Instruction& i,
-                                      const ElementIndex& index) {
-  llvm::IRBuilder<>& ir = e.builder().ir();
-  const Shape& from = i.operand(0)->shape();
-  absl::StatusOr<Value*> padding = e.EmitSpread(frame, i.operand(1), ElementIndex(), index.width);
-  if (!padding.ok()) return padding.status();
-  if (from.ElementCount() == 0) return ElementValues{*padding};
-  absl::Span<const PaddingDim> config = i.attributes().Padding(Attr::kPadding);
+absl::StatusOr<ElementValues> EmitPad(ElementEmitter& emitter, const Frame* frame,
+                                      const Instruction& instruction, const ElementIndex& index) {
+  llvm::IRBuilder<>& ir = emitter.builder().ir();
+  const Shape& from = instruction.operand(0)->shape();
+  ASSAY_ASSIGN_OR_RETURN(auto* padding, emitter.EmitSpread(frame, instruction.operand(1),
+                                                           ElementIndex(), index.width));
+  if (from.ElementCount() == 0) return ElementValues{padding};
+  absl::Span<const PaddingDim> config = instruction.attributes().Padding(Attr::kPadding);
   std::vector<Value*> dims = index.dims;
   Value* inside = ir.getTrue();
   for (int64_t d = 0; d < from.rank(); ++d) {
     const PaddingDim& p = config[d];
     if (p.low == 0 && p.high == 0 && p.interior == 0) continue;
-    Value* at = e.IndexAdd(dims[d], e.Index(-p.low));
+    Value* at = emitter.IndexAdd(dims[d], emitter.Index(-p.low));
     Value* hit = ir.getTrue();
     if (p.interior > 0) {
       // Negative positions have been cut off by the range check below, whatever the unsigned
       // quotient says.
-      Value* step = e.Index(p.interior + 1);
-      hit = ir.CreateAnd(ir.CreateICmpSGE(at, e.Index(0)),
-                         ir.CreateICmpEQ(ir.CreateURem(at, step), e.Index(0)));
+      Value* step = emitter.Index(p.interior + 1);
+      hit = ir.CreateAnd(ir.CreateICmpSGE(at, emitter.Index(0)),
+                         ir.CreateICmpEQ(ir.CreateURem(at, step), emitter.Index(0)));
       at = ir.CreateUDiv(at, step);
     }
-    Value* in_range = ir.CreateAnd(hit, InRange(e, at, from.dimension(d)));
+    Value* in_range = ir.CreateAnd(hit, InRange(emitter, at, from.dimension(d)));
     inside = ir.CreateAnd(inside, in_range);
-    dims[d] = ir.CreateSelect(in_range, at, e.Index(0));
+    dims[d] = ir.CreateSelect(in_range, at, emitter.Index(0));
   }
-  absl::StatusOr<ElementValues> value =
-      EmitMapped(e, frame, *i.operand(0), index, std::move(dims), index.lane_dim);
-  if (!value.ok()) return value;
-  return ElementValues{ir.CreateSelect(inside, value->front(), *padding)};
+  ASSAY_ASSIGN_OR_RETURN(ElementValues value, EmitMapped(emitter, frame, *instruction.operand(0),
+                                                         index, std::move(dims), index.lane_dim));
+  return ElementValues{ir.CreateSelect(inside, value.front(), padding)};
 }
 
-LaneAccess ConcatenateLanes(const Instruction& i, int64_t, int lane_dim) {
-  return i.attributes().Integers(Attr::kDimension)[0] == lane_dim ? kImpossible : Lanes(lane_dim);
+LaneAccess ConcatenateLanes(const Instruction& instruction, int64_t, int lane_dim) {
+  return instruction.attributes().Integers(Attr::kDimension)[0] == lane_dim ? kImpossible
+                                                                            : Lanes(lane_dim);
 }
 
-absl::StatusOr<ElementValues> EmitConcatenate(ElementEmitter& e, const Frame* frame,
-                                              const Instruction& i, const ElementIndex& index) {
-  llvm::IRBuilder<>& ir = e.builder().ir();
-  int64_t along = i.attributes().Integers(Attr::kDimension)[0];
+absl::StatusOr<ElementValues> EmitConcatenate(ElementEmitter& emitter, const Frame* frame,
+                                              const Instruction& instruction,
+                                              const ElementIndex& index) {
+  llvm::IRBuilder<>& ir = emitter.builder().ir();
+  int64_t along = instruction.attributes().Integers(Attr::kDimension)[0];
   Value* result = nullptr;
   int64_t offset = 0;
-  for (const Instruction* operand : i.operands()) {
+  for (const Instruction* operand : instruction.operands()) {
     int64_t size = operand->shape().dimension(along);
     if (size == 0) continue;
     std::vector<Value*> dims = index.dims;
-    Value* relative = e.IndexAdd(dims[along], e.Index(-offset));
-    Value* in_range = InRange(e, relative, size);
-    dims[along] = ir.CreateSelect(in_range, relative, e.Index(0));
-    absl::StatusOr<ElementValues> value =
-        EmitMapped(e, frame, *operand, index, std::move(dims), index.lane_dim);
-    if (!value.ok()) return value;
-    result = result == nullptr ? value->front() : ir.CreateSelect(in_range, value->front(), result);
+    Value* relative = emitter.IndexAdd(dims[along], emitter.Index(-offset));
+    Value* in_range = InRange(emitter, relative, size);
+    dims[along] = ir.CreateSelect(in_range, relative, emitter.Index(0));
+    ASSAY_ASSIGN_OR_RETURN(ElementValues value, EmitMapped(emitter, frame, *operand, index,
+                                                           std::move(dims), index.lane_dim));
+    result = result == nullptr ? value.front() : ir.CreateSelect(in_range, value.front(), result);
     offset += size;
   }
   if (result == nullptr) {
     result = llvm::Constant::getNullValue(
-        e.builder().RegisterType(i.shape().element_type(), index.width));
+        emitter.builder().RegisterType(instruction.shape().element_type(), index.width));
   }
   return ElementValues{result};
 }
@@ -381,71 +395,73 @@ absl::StatusOr<ElementValues> EmitConcatenate(ElementEmitter& e, const Frame* fr
 
 LaneAccess IotaLanes(const Instruction&, int64_t, int) { return kUniform; }
 
-absl::StatusOr<ElementValues> EmitIota(ElementEmitter& e, const Frame*, const Instruction& i,
-                                       const ElementIndex& index) {
-  ValueBuilder& b = e.builder();
-  llvm::IRBuilder<>& ir = b.ir();
-  int64_t along = i.attributes().Integer(Attr::kIotaDimension);
+absl::StatusOr<ElementValues> EmitIota(ElementEmitter& emitter, const Frame*,
+                                       const Instruction& instruction, const ElementIndex& index) {
+  ValueBuilder& builder = emitter.builder();
+  llvm::IRBuilder<>& ir = builder.ir();
+  int64_t along = instruction.attributes().Integer(Attr::kIotaDimension);
   // The narrow integer, where it holds every index, converts with cheaper instructions.
-  bool small = i.shape().dimension(along) <= (int64_t{1} << 31) - 1;
+  bool small = instruction.shape().dimension(along) <= (int64_t{1} << 31) - 1;
   ElementType type = small ? ElementType::kS32 : ElementType::kS64;
-  Value* at = ir.CreateTrunc(index.dims[along], b.RegisterType(type));
-  at = b.Splat(at, index.width);
+  Value* at = ir.CreateTrunc(index.dims[along], builder.RegisterType(type));
+  at = builder.Splat(at, index.width);
   if (index.width > 1 && index.lane_dim == along) {
     std::vector<llvm::Constant*> steps;
     for (int lane = 0; lane < index.width; ++lane) {
-      steps.push_back(b.Int(b.RegisterType(type), lane));
+      steps.push_back(builder.Int(builder.RegisterType(type), lane));
     }
     at = ir.CreateAdd(at, llvm::ConstantVector::get(steps));
   }
-  return ElementValues{b.Convert(type, i.shape().element_type(), at)};
+  return ElementValues{builder.Convert(type, instruction.shape().element_type(), at)};
 }
 
-LaneAccess BitcastConvertLanes(const Instruction& i, int64_t, int lane_dim) {
-  const Shape& from = i.operand(0)->shape();
-  bool same = BitWidth(from.element_type()) == BitWidth(i.shape().element_type());
+LaneAccess BitcastConvertLanes(const Instruction& instruction, int64_t, int lane_dim) {
+  const Shape& from = instruction.operand(0)->shape();
+  bool same = BitWidth(from.element_type()) == BitWidth(instruction.shape().element_type());
   return same ? Lanes(lane_dim) : kImpossible;
 }
 
-bool BitcastConvertIsLinear(const Instruction& i) {
-  return BitWidth(i.operand(0)->shape().element_type()) == BitWidth(i.shape().element_type());
+bool BitcastConvertIsLinear(const Instruction& instruction) {
+  return BitWidth(instruction.operand(0)->shape().element_type()) ==
+         BitWidth(instruction.shape().element_type());
 }
 
-absl::StatusOr<ElementValues> EmitBitcastConvert(ElementEmitter& e, const Frame* frame,
-                                                 const Instruction& i, const ElementIndex& index) {
-  ValueBuilder& b = e.builder();
-  llvm::IRBuilder<>& ir = b.ir();
-  const Instruction& operand = *i.operand(0);
-  ElementType from = operand.shape().element_type(), to = i.shape().element_type();
+absl::StatusOr<ElementValues> EmitBitcastConvert(ElementEmitter& emitter, const Frame* frame,
+                                                 const Instruction& instruction,
+                                                 const ElementIndex& index) {
+  ValueBuilder& builder = emitter.builder();
+  llvm::IRBuilder<>& ir = builder.ir();
+  const Instruction& operand = *instruction.operand(0);
+  ElementType from = operand.shape().element_type(), to = instruction.shape().element_type();
   int from_bits = BitWidth(from), to_bits = BitWidth(to);
   if (from_bits == to_bits) {
-    absl::StatusOr<Value*> value = e.EmitOne(frame, &operand, index);
-    if (!value.ok()) return value.status();
-    return ElementValues{b.FromBits(to, b.ToBits(from, *value))};
+    ASSAY_ASSIGN_OR_RETURN(auto* value, emitter.EmitOne(frame, &operand, index));
+    return ElementValues{builder.FromBits(to, builder.ToBits(from, value))};
   }
   if (from_bits > to_bits) {  // element k of the new last dimension: bits [k w, (k + 1) w)
     std::vector<Value*> dims = index.dims;
     Value* k = dims.back();
     dims.pop_back();
-    absl::StatusOr<Value*> value = e.EmitOne(frame, &operand, WithDims(index, dims, -1));
-    if (!value.ok()) return value.status();
-    Value* bits = b.ToBits(from, *value);
+    ASSAY_ASSIGN_OR_RETURN(auto* value,
+                           emitter.EmitOne(frame, &operand, WithDims(index, dims, -1)));
+    Value* bits = builder.ToBits(from, value);
     Value* shift =
-        ir.CreateMul(ir.CreateTrunc(k, bits->getType()), b.Int(bits->getType(), to_bits));
+        ir.CreateMul(ir.CreateTrunc(k, bits->getType()), builder.Int(bits->getType(), to_bits));
     return ElementValues{
-        b.FromBits(to, ir.CreateTrunc(ir.CreateLShr(bits, shift), ir.getIntNTy(to_bits)))};
+        builder.FromBits(to, ir.CreateTrunc(ir.CreateLShr(bits, shift), ir.getIntNTy(to_bits)))};
   }
   llvm::Type* wide = ir.getIntNTy(to_bits);
-  Value* assembled = b.Int(wide, 0);
+  Value* assembled = builder.Int(wide, 0);
   for (int k = 0; k < to_bits / from_bits; ++k) {
     std::vector<Value*> dims = index.dims;
-    dims.push_back(e.Index(k));
-    absl::StatusOr<Value*> value = e.EmitOne(frame, &operand, WithDims(index, dims, -1));
-    if (!value.ok()) return value.status();
-    Value* part = ir.CreateZExt(b.ToBits(from, *value), wide);
-    assembled = ir.CreateOr(assembled, ir.CreateShl(part, b.Int(wide, uint64_t(k) * from_bits)));
+    dims.push_back(emitter.Index(k));
+    ASSAY_ASSIGN_OR_RETURN(auto* value,
+                           emitter.EmitOne(frame, &operand, WithDims(index, dims, -1)));
+    Value* part = ir.CreateZExt(builder.ToBits(from, value), wide);
+    assembled =
+        ir.CreateOr(assembled, ir.CreateShl(part, builder.Int(wide, uint64_t(k) * from_bits)));
   }
-  return ElementValues{b.FromBits(to, assembled)};
+  return ElementValues{builder.FromBits(to, assembled)};
 }
 
 }  // namespace assay

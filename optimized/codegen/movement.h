@@ -7,12 +7,13 @@
 namespace assay {
 
 // Same index everywhere; operands of rank 0 beside others are uniform.
-LaneAccess ElementwiseLanes(const Instruction& i, int64_t operand, int lane_dim);
+LaneAccess ElementwiseLanes(const Instruction& instruction, int64_t operand, int lane_dim);
 
-#define ASSAY_MOVEMENT(Op)                                                                      \
-  LaneAccess Op##Lanes(const Instruction& i, int64_t operand, int lane_dim);                    \
-  absl::StatusOr<ElementValues> Emit##Op(ElementEmitter& e, const ElementEmitter::Frame* frame, \
-                                         const Instruction& i, const ElementIndex& index);
+#define ASSAY_MOVEMENT(Op)                                                                         \
+  LaneAccess Op##Lanes(const Instruction& instruction, int64_t operand, int lane_dim);             \
+  absl::StatusOr<ElementValues> Emit##Op(                                                          \
+      ElementEmitter& emitter, const ElementEmitter::Frame* frame, const Instruction& instruction, \
+      const ElementIndex& index);
 ASSAY_MOVEMENT(Broadcast)
 ASSAY_MOVEMENT(Reshape)
 ASSAY_MOVEMENT(Bitcast)
@@ -28,11 +29,11 @@ ASSAY_MOVEMENT(BitcastConvert)
 #undef ASSAY_MOVEMENT
 
 // copy and the other identities.
-absl::StatusOr<ElementValues> EmitCopy(ElementEmitter& e, const ElementEmitter::Frame* frame,
-                                       const Instruction& i, const ElementIndex& index);
-bool BroadcastIsLinear(const Instruction& i);
-bool BitcastConvertIsLinear(const Instruction& i);
+absl::StatusOr<ElementValues> EmitCopy(ElementEmitter& emitter, const ElementEmitter::Frame* frame,
+                                       const Instruction& instruction, const ElementIndex& index);
+bool BroadcastIsLinear(const Instruction& instruction);
+bool BitcastConvertIsLinear(const Instruction& instruction);
 // True when operand and result of a bitcast hold their elements in the same order, row-major.
-bool BitcastKeepsOrder(const Instruction& i);
+bool BitcastKeepsOrder(const Instruction& instruction);
 
 }  // namespace assay

@@ -7,11 +7,9 @@
 #pragma once
 
 #include <functional>
-#include <optional>
-#include <utility>
 
 #include "llvm/IR/IRBuilder.h"
-#include "spec/attributes/attributes.h"
+#include "optimized/defects/bends.h"
 #include "spec/types/element_type.h"
 #include "spec/types/literal.h"
 
@@ -19,7 +17,9 @@ namespace assay {
 
 class ValueBuilder {
  public:
-  explicit ValueBuilder(llvm::IRBuilder<>& ir) : ir_(ir) {}
+  // `bends`: what a planted defect changes, read whenever code is emitted; it outlives the builder.
+  explicit ValueBuilder(llvm::IRBuilder<>& ir, const KernelBends& bends = kNoBends)
+      : ir_(ir), bends_(bends) {}
   llvm::IRBuilder<>& ir() { return ir_; }
   llvm::LLVMContext& context() { return ir_.getContext(); }
 
@@ -57,11 +57,7 @@ class ValueBuilder {
   // set when inexact.
   llvm::Value* RoundToOdd(llvm::Value* wide);
 
-  // A planted defect: HLO compares in direction `from` are emitted as `to`.
-  void set_bent_compare(Direction from, Direction to) { bent_compare_ = {from, to}; }
-  Direction Bend(Direction direction) const {
-    return bent_compare_ && bent_compare_->first == direction ? bent_compare_->second : direction;
-  }
+  const KernelBends& bends() const { return bends_; }
 
   static int WidthOf(llvm::Value* value);
   static llvm::Type* WithWidth(llvm::Type* scalar, int width);
@@ -73,7 +69,7 @@ class ValueBuilder {
   llvm::Value* ConvertComplex(ElementType from, ElementType to, llvm::Value* value);
   llvm::Value* IntegerToNarrow(ElementType from, ElementType to, llvm::Value* value);
   llvm::IRBuilder<>& ir_;
-  std::optional<std::pair<Direction, Direction>> bent_compare_;
+  const KernelBends& bends_;
 };
 
 }  // namespace assay

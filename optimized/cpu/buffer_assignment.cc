@@ -7,6 +7,7 @@
 #include "optimized/codegen/movement.h"
 #include "optimized/passes/util/module_util.h"
 #include "spec/base/error.h"
+#include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
 
 namespace assay {
@@ -27,35 +28,36 @@ std::vector<Shape> LeavesOf(const Shape& shape) {
 
 // Whether element i of the result depends on nothing of the operand but its element i, in row-major
 // order.
-bool IsElementForElement(const Instruction& i) {
-  switch (i.opcode()) {
+bool IsElementForElement(const Instruction& instruction) {
+  switch (instruction.opcode()) {
     case Opcode::kCopy:
     case Opcode::kReshape:
       return true;
     case Opcode::kBitcast:
-      return BitcastKeepsOrder(i);
+      return BitcastKeepsOrder(instruction);
     case Opcode::kBitcastConvert:
-      return BitcastConvertIsLinear(i);
+      return BitcastConvertIsLinear(instruction);
     case Opcode::kBroadcast:
-      return i.operand(0)->shape().ElementCount() == 1;
+      return instruction.operand(0)->shape().ElementCount() == 1;
     case Opcode::kConstant:
-      return i.shape().IsArray() && i.shape().ElementCount() == 1;
+      return instruction.shape().IsArray() && instruction.shape().ElementCount() == 1;
     case Opcode::kParameter:
       return true;
     case Opcode::kFusion:
-      return i.shape().IsArray() && absl::c_all_of(*i.callee(), [](const Instruction* inner) {
+      return instruction.shape().IsArray() &&
+             absl::c_all_of(*instruction.callee(), [](const Instruction* inner) {
                return inner->opcode() != Opcode::kFusion && inner->shape().IsArray() &&
                       IsElementForElement(*inner);
              });
     default:
-      return FindElementwise(i.opcode()) != nullptr;
+      return FindElementwise(instruction.opcode()) != nullptr;
   }
 }
 
 // A loop without state has no values, and still runs; so does a call for the sake of its effects.
-bool RunsAnyway(const Instruction& i) {
-  return i.opcode() == Opcode::kWhile || i.opcode() == Opcode::kConditional ||
-         i.opcode() == Opcode::kCall;
+bool RunsAnyway(const Instruction& instruction) {
+  return instruction.opcode() == Opcode::kWhile || instruction.opcode() == Opcode::kConditional ||
+         instruction.opcode() == Opcode::kCall;
 }
 
 }  // namespace
@@ -107,20 +109,21 @@ class FramePlanner {
   }
   void Schedule();
   void CreateValues(const Request& request);
-  std::vector<ValueId> ValuesOf(const Instruction* i, int time);
+  std::vector<ValueId> ValuesOf(const Instruction* instruction, int time);
   void FindLastUses();
   void AssignDestinations(const Request& request);
-  absl::Status AssignBuffers(const Instruction* i, int time);
-  absl::Status AssignWhile(const Instruction* i, int time);
-  absl::Status AssignBranches(const Instruction* i, int time);
+  absl::Status AssignBuffers(const Instruction* instruction, int time);
+  absl::Status AssignWhile(const Instruction* instruction, int time);
+  absl::Status AssignBranches(const Instruction* instruction, int time);
   BufferId NewBuffer(const Instruction* at, int64_t bytes, int start);
   void Place(ValueId value, int time);
   void Occupy(BufferId buffer, const Value& value);
   bool DestinationIsFree(const Value& value, int time);
-  bool ReuseOperand(const Instruction* i, ValueId result, int time);
-  bool UpdateInPlace(const Instruction* i, ValueId result, int time);
+  bool ReuseOperand(const Instruction* instruction, ValueId result, int time);
+  bool UpdateInPlace(const Instruction* instruction, ValueId result, int time);
   bool Dies(const Value& value, int time) const;
-  absl::StatusOr<const Frame*> PlanCallee(const Instruction* i, int time, Request request);
+  absl::StatusOr<const Frame*> PlanCallee(const Instruction* instruction, int time,
+                                          Request request);
   void FinalCopies(const Request& request);
   void PackRegion();
   std::vector<BufferId> BuffersOf(const std::vector<ValueId>& values) const {
@@ -164,58 +167,62 @@ void FramePlanner::Schedule() {
 }
 
 // The values of an instruction: those of its operands where it only renames, new ones otherwise.
-std::vector<FramePlanner::ValueId> FramePlanner::ValuesOf(const Instruction* i, int time) {
-  switch (i->opcode()) {
+std::vector<FramePlanner::ValueId> FramePlanner::ValuesOf(const Instruction* instruction,
+                                                          int time) {
+  switch (instruction->opcode()) {
     case Opcode::kTuple: {
       std::vector<ValueId> values;
-      for (const Instruction* operand : i->operands()) {
+      for (const Instruction* operand : instruction->operands()) {
         const std::vector<ValueId>& more = of_[operand];
         values.insert(values.end(), more.begin(), more.end());
       }
       return values;
     }
     case Opcode::kGetTupleElement: {
-      const Instruction* tuple = i->operand(0);
+      const Instruction* tuple = instruction->operand(0);
       int64_t first = 0;
-      for (int64_t k = 0; k < i->tuple_index(); ++k) {
+      for (int64_t k = 0; k < instruction->tuple_index(); ++k) {
         first += LeafCount(tuple->shape().elements()[k]);
       }
       auto begin = of_[tuple].begin() + first;
-      return {begin, begin + LeafCount(i->shape())};
+      return {begin, begin + LeafCount(instruction->shape())};
     }
     case Opcode::kAddDependency:
     case Opcode::kOptBarrier:
-      return of_[i->operand(0)];
+      return of_[instruction->operand(0)];
     case Opcode::kReshape:
     case Opcode::kBitcast: {
-      const Shape& from = i->operand(0)->shape();
+      const Shape& from = instruction->operand(0)->shape();
       bool same_bytes =
-          StorageBytes(from.element_type()) == StorageBytes(i->shape().element_type());
-      if (i->opcode() == Opcode::kBitcast && (!BitcastKeepsOrder(*i) || !same_bytes)) break;
-      if (gates_.Allow(DecisionKind::kBuffer, "alias-reshape", i)) return of_[i->operand(0)];
+          StorageBytes(from.element_type()) == StorageBytes(instruction->shape().element_type());
+      if (instruction->opcode() == Opcode::kBitcast &&
+          (!BitcastKeepsOrder(*instruction) || !same_bytes))
+        break;
+      if (gates_.Allow(DecisionKind::kBuffer, "alias-reshape", instruction))
+        return of_[instruction->operand(0)];
       break;
     }
     default:
       break;
   }
   std::vector<ValueId> values;
-  for (const Shape& leaf : LeavesOf(i->shape())) {
+  for (const Shape& leaf : LeavesOf(instruction->shape())) {
     if (!leaf.IsArray()) {
       values.push_back(-1);
       continue;
     }
     Value value;
-    value.def = i;
+    value.def = instruction;
     value.bytes = leaf.ByteSize();
     value.def_time = time;
     value.owned = true;
-    if (i->opcode() == Opcode::kConstant) {
+    if (instruction->opcode() == Opcode::kConstant) {
       // The pool holds it as the literal does: row-major.
       BufferAssignment::Buffer buffer;
       buffer.bytes = value.bytes;
       buffer.table_index = BufferTable::kConstants;
       buffer.offset = static_cast<int64_t>(all_.constants_.size());
-      absl::Span<const uint8_t> bytes = i->literal()->bytes();
+      absl::Span<const uint8_t> bytes = instruction->literal()->bytes();
       all_.constants_.insert(all_.constants_.end(), bytes.begin(), bytes.end());
       all_.constants_.resize(Align(static_cast<int64_t>(all_.constants_.size())));
       value.buffer = all_.AddBuffer(buffer);
@@ -332,15 +339,15 @@ void FramePlanner::Place(ValueId id, int time) {
   Occupy(value.buffer, value);
 }
 
-bool FramePlanner::ReuseOperand(const Instruction* i, ValueId result, int time) {
+bool FramePlanner::ReuseOperand(const Instruction* instruction, ValueId result, int time) {
   Value& value = values_[result];
-  if (!IsElementForElement(*i)) return false;
+  if (!IsElementForElement(*instruction)) return false;
   const Value* best = nullptr;
-  for (const Instruction* operand : i->operands()) {
+  for (const Instruction* operand : instruction->operands()) {
     if (!operand->shape().IsArray() || of_[operand][0] < 0) continue;
     const Value& candidate = values_[of_[operand][0]];
     if (!candidate.owned || candidate.bytes != value.bytes || value.bytes == 0 ||
-        operand->shape().ElementCount() != i->shape().ElementCount()) {
+        operand->shape().ElementCount() != instruction->shape().ElementCount()) {
       continue;
     }
     // A result that has its place already is not worth less of it.
@@ -351,50 +358,51 @@ bool FramePlanner::ReuseOperand(const Instruction* i, ValueId result, int time) 
     if (best == nullptr || (Dies(candidate, time) && !Dies(*best, time))) best = &candidate;
   }
   if (best == nullptr) return false;
-  if (!gates_.Claim(DecisionKind::kBuffer, "reuse-elementwise", i, Dies(*best, time))) return false;
+  if (!gates_.Claim(DecisionKind::kBuffer, "reuse-elementwise", instruction, Dies(*best, time)))
+    return false;
   value.buffer = best->buffer;
   Occupy(value.buffer, value);
   return true;
 }
 
-bool FramePlanner::UpdateInPlace(const Instruction* i, ValueId result, int time) {
-  if (i->opcode() != Opcode::kDynamicUpdateSlice) return false;
+bool FramePlanner::UpdateInPlace(const Instruction* instruction, ValueId result, int time) {
+  if (instruction->opcode() != Opcode::kDynamicUpdateSlice) return false;
   Value& value = values_[result];
-  ValueId operand = of_[i->operand(0)][0];
+  ValueId operand = of_[instruction->operand(0)][0];
   if (operand < 0 || !values_[operand].owned) return false;
   bool separate = true;
-  for (int64_t k = 1; k < i->operand_count(); ++k) {
-    for (ValueId v : of_[i->operand(k)]) {
+  for (int64_t k = 1; k < instruction->operand_count(); ++k) {
+    for (ValueId v : of_[instruction->operand(k)]) {
       separate = separate && (v < 0 || values_[v].buffer != values_[operand].buffer);
     }
   }
   bool dies = Dies(values_[operand], time);
-  if (!gates_.Claim(DecisionKind::kBuffer, "in-place-dus", i, dies && separate)) return false;
+  if (!gates_.Claim(DecisionKind::kBuffer, "in-place-dus", instruction, dies && separate))
+    return false;
   value.buffer = values_[operand].buffer;
   Occupy(value.buffer, value);
   return true;
 }
 
-absl::StatusOr<const FramePlanner::Frame*> FramePlanner::PlanCallee(const Instruction* i, int time,
-                                                                    Request request) {
+absl::StatusOr<const FramePlanner::Frame*> FramePlanner::PlanCallee(const Instruction* instruction,
+                                                                    int time, Request request) {
   if (nesting_ >= kMaxNesting) {
     return MakeError(ErrorClass::kUnsupported, StrCat("cpu: control flow nested deeper than ",
-                                                      kMaxNesting, " at ", i->name()));
+                                                      kMaxNesting, " at ", instruction->name()));
   }
   FramePlanner planner(all_, gates_, purity_, nesting_ + 1);
-  absl::StatusOr<const Frame*> frame = planner.Plan(std::move(request));
-  if (!frame.ok()) return frame;
+  ASSAY_ASSIGN_OR_RETURN(const Frame* frame, planner.Plan(std::move(request)));
   int child = planner.region();
-  Item item{i, time, time, all_.regions_[child].bytes, -1, child, 0};
+  Item item{instruction, time, time, all_.regions_[child].bytes, -1, child, 0};
   if (item.bytes > 0) items_.push_back(item);
   all_.regions_[child].parent = region_;
-  frame_->callees[i].push_back(*frame);
+  frame_->callees[instruction].push_back(frame);
   return frame;
 }
 
-absl::Status FramePlanner::AssignWhile(const Instruction* i, int time) {
-  const std::vector<ValueId>& results = of_[i];
-  const std::vector<ValueId>& inits = of_[i->operand(0)];
+absl::Status FramePlanner::AssignWhile(const Instruction* instruction, int time) {
+  const std::vector<ValueId>& results = of_[instruction];
+  const std::vector<ValueId>& inits = of_[instruction->operand(0)];
   for (size_t k = 0; k < results.size(); ++k) {
     if (results[k] < 0) continue;
     Value& state = values_[results[k]];
@@ -404,63 +412,61 @@ absl::Status FramePlanner::AssignWhile(const Instruction* i, int time) {
     bool placed = state.destination >= 0 && state.destination != init.buffer &&
                   !loop_state_.contains(state.destination);
     if (!placed && init.owned && alone &&
-        gates_.Claim(DecisionKind::kBuffer, "while-init-in-place", i, Dies(init, time))) {
+        gates_.Claim(DecisionKind::kBuffer, "while-init-in-place", instruction, Dies(init, time))) {
       state.buffer = init.buffer;
       Occupy(state.buffer, state);
       continue;
     }
     Place(results[k], time);
     if (state.bytes > 0) {
-      frame_->copies_before[i].push_back({init.buffer, state.buffer, state.bytes});
+      frame_->copies_before[instruction].push_back({init.buffer, state.buffer, state.bytes});
     }
   }
   std::vector<BufferId> state = BuffersOf(results);
-  Request condition{i->callee(0), {state}, false, {}};
-  absl::StatusOr<const Frame*> frame = PlanCallee(i, time, std::move(condition));
-  if (!frame.ok()) return frame.status();
-  Request body{i->callee(1), {state}, true, state};
-  return PlanCallee(i, time, std::move(body)).status();
+  Request condition{instruction->callee(0), {state}, false, {}};
+  ASSAY_RETURN_IF_ERROR(PlanCallee(instruction, time, std::move(condition)).status());
+  Request body{instruction->callee(1), {state}, true, state};
+  return PlanCallee(instruction, time, std::move(body)).status();
 }
 
-absl::Status FramePlanner::AssignBranches(const Instruction* i, int time) {
-  for (ValueId v : of_[i]) {
+absl::Status FramePlanner::AssignBranches(const Instruction* instruction, int time) {
+  for (ValueId v : of_[instruction]) {
     if (v >= 0) Place(v, time);
   }
-  std::vector<BufferId> results = BuffersOf(of_[i]);
-  for (size_t k = 0; k < i->callees().size(); ++k) {
-    Request request{i->callee(k), {}, false, results};
-    if (i->opcode() == Opcode::kCall) {
-      for (const Instruction* operand : i->operands()) {
+  std::vector<BufferId> results = BuffersOf(of_[instruction]);
+  for (size_t k = 0; k < instruction->callees().size(); ++k) {
+    Request request{instruction->callee(k), {}, false, results};
+    if (instruction->opcode() == Opcode::kCall) {
+      for (const Instruction* operand : instruction->operands()) {
         request.parameters.push_back(BuffersOf(of_[operand]));
       }
     } else if (request.computation->parameter_count() > 0) {
-      request.parameters.push_back(BuffersOf(of_[i->operand(1 + k)]));
+      request.parameters.push_back(BuffersOf(of_[instruction->operand(1 + k)]));
     }
-    absl::Status status = PlanCallee(i, time, std::move(request)).status();
-    if (!status.ok()) return status;
+    ASSAY_RETURN_IF_ERROR(PlanCallee(instruction, time, std::move(request)).status());
   }
   return absl::OkStatus();
 }
 
-absl::Status FramePlanner::AssignBuffers(const Instruction* i, int time) {
-  switch (i->opcode()) {
+absl::Status FramePlanner::AssignBuffers(const Instruction* instruction, int time) {
+  switch (instruction->opcode()) {
     case Opcode::kWhile:
-      return AssignWhile(i, time);
+      return AssignWhile(instruction, time);
     case Opcode::kConditional:
     case Opcode::kCall:
-      return AssignBranches(i, time);
+      return AssignBranches(instruction, time);
     default:
       break;
   }
-  const std::vector<ValueId> results = of_[i];
+  const std::vector<ValueId> results = of_[instruction];
   if (results.size() == 1 && results[0] >= 0) {
-    if (UpdateInPlace(i, results[0], time)) {
+    if (UpdateInPlace(instruction, results[0], time)) {
       for (BufferAssignment::Step& step : frame_->steps) {
-        if (step.instruction == i) step.update_in_place = true;
+        if (step.instruction == instruction) step.update_in_place = true;
       }
       return absl::OkStatus();
     }
-    if (ReuseOperand(i, results[0], time)) return absl::OkStatus();
+    if (ReuseOperand(instruction, results[0], time)) return absl::OkStatus();
   }
   for (ValueId v : results) {
     if (v >= 0) Place(v, time);
@@ -557,8 +563,7 @@ absl::StatusOr<const FramePlanner::Frame*> FramePlanner::Plan(Request request) {
     bool defines = absl::c_any_of(of_[i], [&](ValueId v) { return v >= 0 && values_[v].def == i; });
     if (i->opcode() != Opcode::kParameter && i->opcode() != Opcode::kConstant &&
         (defines || RunsAnyway(*i))) {
-      absl::Status status = AssignBuffers(i, static_cast<int>(t));
-      if (!status.ok()) return status;
+      ASSAY_RETURN_IF_ERROR(AssignBuffers(i, static_cast<int>(t)));
     }
   }
   FinalCopies(request);
@@ -592,8 +597,7 @@ absl::StatusOr<std::unique_ptr<BufferAssignment>> BufferAssignment::Run(const Mo
   }
   const Purity purity(module);
   FramePlanner planner(*all, gates, purity, 0);
-  absl::StatusOr<const Frame*> frame = planner.Plan(std::move(request));
-  if (!frame.ok()) return frame.status();
+  ASSAY_RETURN_IF_ERROR(planner.Plan(std::move(request)).status());
   all->entry_ = all->frames_.size() - 1;
   all->arena_bytes_ = all->regions_[planner.region()].bytes;
   int64_t total = all->arena_bytes_ + static_cast<int64_t>(all->constants_.size());

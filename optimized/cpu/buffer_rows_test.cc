@@ -4,8 +4,8 @@
 #include <map>
 
 #include "optimized/cpu/buffer_assignment.h"
-#include "optimized/cpu/program_emitter.h"
 #include "optimized/passes/pass_testing.h"
+#include "optimized/pipeline/pipeline.h"
 #include "spec/base/row_table_for_test.h"
 #include "spec/base/strings.h"
 
@@ -121,8 +121,8 @@ TEST(BufferRows, EveryRowOfTheDocuments) {
   see["gloss-points-to"] = [] {
     const std::unique_ptr<Module> module = ReadForTest(kModule);
     const int before = MostCallers(*module);
-    EXPECT_EQ(FlattenCallGraph(*module), absl::OkStatus());
     Gates gates;
+    EXPECT_EQ(RunRequired(Stage::kFlatten, *module, gates, {}), absl::OkStatus());
     const auto assignment = BufferAssignment::Run(*module, gates, int64_t{1} << 30);
     if (!assignment.ok()) return std::string(assignment.status().message());
     const auto& buffers = (*assignment)->entry().buffers;

@@ -1,34 +1,27 @@
 #include "optimized/cpu/collective_plan.h"
 
-#include <algorithm>
+#include <optional>
 
-#include "absl/strings/numbers.h"
 #include "spec/base/error.h"
+#include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
 #include "spec/ops/collective_groups.h"
 
 namespace assay {
 namespace {
 
-constexpr std::string_view kNumberKey = "_assay_collective";
-
-StringMap::iterator FindNumber(StringMap& map) {
-  return std::find_if(map.begin(), map.end(),
-                      [](const auto& entry) { return entry.first == kNumberKey; });
-}
-
 int64_t Bytes(const Shape& shape) {
   return shape.ElementCount() * StorageBytes(shape.element_type());
 }
 
-const Shape& ResultShape(const Instruction& i, int64_t k) {
-  return i.shape().IsTuple() ? i.shape().elements()[k] : i.shape();
+const Shape& ResultShape(const Instruction& instruction, int64_t k) {
+  return instruction.shape().IsTuple() ? instruction.shape().elements()[k] : instruction.shape();
 }
 
 class Planner {
  public:
   Planner(const Instruction& instruction, std::string name, const DeviceAssignment& devices)
-      : i_(instruction), attributes_(instruction.attributes()), devices_(devices) {
+      : collective_(instruction), attributes_(instruction.attributes()), devices_(devices) {
     plan_.meeting.name = std::move(name);
   }
 
@@ -37,9 +30,10 @@ class Planner {
     plan_.meeting.sources.resize(count);
     plan_.meeting.readers.resize(count);
     plan_.position.resize(count, 0);
-    plan_.operand_count = i_.operand_count();
+    plan_.operand_count = collective_.operand_count();
     plan_.kind = KindOf();
-    absl::Status status = i_.opcode() == Opcode::kCollectivePermute ? PlanPairs() : PlanGroups();
+    absl::Status status =
+        collective_.opcode() == Opcode::kCollectivePermute ? PlanPairs() : PlanGroups();
     if (status.ok()) status = PlanArrays();
     if (status.ok()) return std::move(plan_);
     return MakeError(ErrorClass::kRejected,
@@ -50,7 +44,7 @@ class Planner {
   using Kind = CollectivePlan::Kind;
 
   Kind KindOf() const {
-    switch (i_.opcode()) {
+    switch (collective_.opcode()) {
       case Opcode::kAllGather:
         return Kind::kGather;
       case Opcode::kAllToAll:
@@ -67,9 +61,9 @@ class Planner {
   }
 
   absl::Status PlanPairs() {
-    const auto pairs = ProcessPairs(attributes_, devices_.replicas, devices_.partitions);
-    if (!pairs.ok()) return pairs.status();
-    for (const auto& [source, target] : *pairs) {
+    ASSAY_ASSIGN_OR_RETURN(const auto pairs,
+                           ProcessPairs(attributes_, devices_.replicas, devices_.partitions));
+    for (const auto& [source, target] : pairs) {
       plan_.meeting.sources[target].push_back(source);
       plan_.meeting.readers[source].push_back(target);
     }
@@ -77,10 +71,10 @@ class Planner {
   }
 
   absl::Status PlanGroups() {
-    const auto groups =
-        ProcessGroups(i_.opcode(), attributes_, devices_.replicas, devices_.partitions);
-    if (!groups.ok()) return groups.status();
-    for (const Int64List& ids : *groups) {
+    ASSAY_ASSIGN_OR_RETURN(
+        const auto groups,
+        ProcessGroups(collective_.opcode(), attributes_, devices_.replicas, devices_.partitions));
+    for (const Int64List& ids : groups) {
       const std::vector<int64_t> group(ids.begin(), ids.end());
       members_.push_back(static_cast<int64_t>(group.size()));
       for (size_t p = 0; p < group.size(); ++p) {
@@ -108,19 +102,19 @@ class Planner {
 
   absl::Status PlanArrays() {
     if (plan_.kind == Kind::kRagged) return PlanRagged();
-    const int64_t results = i_.operand_count() - (plan_.kind == Kind::kTakeFromRoot ? 1 : 0);
+    const int64_t results =
+        collective_.operand_count() - (plan_.kind == Kind::kTakeFromRoot ? 1 : 0);
     for (int64_t k = 0; k < results; ++k) {
-      const Shape &from = i_.operand(k)->shape(), &to = ResultShape(i_, k);
+      const Shape &from = collective_.operand(k)->shape(), &to = ResultShape(collective_, k);
       CollectivePlan::Array& array = plan_.arrays.emplace_back();
       array.element = StorageBytes(from.element_type());
       array.row = array.block = Bytes(from);
       if (attributes_.Has(Attr::kDimension)) {
-        absl::Status status = PlanBlocks(from, to, array);
-        if (!status.ok()) return status;
+        ASSAY_RETURN_IF_ERROR(PlanBlocks(from, to, array));
       }
     }
     if (plan_.kind != Kind::kExchangeOperands) return absl::OkStatus();
-    return RequireMembers(i_.operand_count(), "its operands are");
+    return RequireMembers(collective_.operand_count(), "its operands are");
   }
 
   absl::Status PlanBlocks(const Shape& from, const Shape& to, CollectivePlan::Array& array) {
@@ -147,8 +141,8 @@ class Planner {
   }
 
   absl::Status PlanRagged() {
-    const Shape &input = i_.operand(0)->shape(), &output = i_.operand(1)->shape();
-    const Shape& lists = i_.operand(2)->shape();
+    const Shape &input = collective_.operand(0)->shape(), &output = collective_.operand(1)->shape();
+    const Shape& lists = collective_.operand(2)->shape();
     CollectivePlan::Array& array = plan_.arrays.emplace_back();
     array.element = StorageBytes(output.element_type());
     array.row = array.block = Bytes(output);
@@ -161,7 +155,7 @@ class Planner {
     ragged.index_bytes = StorageBytes(lists.element_type());
     ragged.index_signed = IsSigned(lists.element_type());
     for (int64_t k = 3; k < 6; ++k) {
-      if (i_.operand(k)->shape().element_type() != lists.element_type()) {
+      if (collective_.operand(k)->shape().element_type() != lists.element_type()) {
         return absl::InvalidArgumentError("its offsets and sizes have different types");
       }
     }
@@ -173,7 +167,7 @@ class Planner {
     return absl::OkStatus();
   }
 
-  const Instruction& i_;
+  const Instruction& collective_;
   const Attributes& attributes_;
   const DeviceAssignment& devices_;
   CollectivePlan plan_;
@@ -182,80 +176,27 @@ class Planner {
 
 }  // namespace
 
-bool IsCollective(Opcode opcode) {
-  switch (opcode) {
-    case Opcode::kAllGather:
-    case Opcode::kAllReduce:
-    case Opcode::kAllToAll:
-    case Opcode::kCollectiveBroadcast:
-    case Opcode::kCollectivePermute:
-    case Opcode::kRaggedAllToAll:
-    case Opcode::kReduceScatter:
-      return true;
-    default:
-      return false;
-  }
-}
-
-std::vector<std::string> NumberCollectives(Module& module) {
-  std::vector<std::string> names;
-  for (Computation* computation : module.computations()) {
-    for (Instruction* i : *computation) {
-      const bool start = i->opcode() == Opcode::kAllGatherStart ||
-                         i->opcode() == Opcode::kAllReduceStart ||
-                         i->opcode() == Opcode::kCollectivePermuteStart;
-      if (!start && !IsCollective(i->opcode())) continue;
-      StringMap map;
-      if (const AttrValue* value = i->attributes().Find(Attr::kFrontendAttributes)) {
-        map = std::get<StringMap>(*value);
-      }
-      if (auto written = FindNumber(map); written != map.end()) map.erase(written);
-      map.emplace_back(kNumberKey, StrCat(names.size()));
-      std::sort(map.begin(), map.end());
-      i->mutable_attributes().Set(Attr::kFrontendAttributes, AttrValue(std::move(map)));
-      std::string_view op = Name(i->opcode());
-      if (start) op.remove_suffix(std::string_view("-start").size());
-      names.push_back(StrCat(op, " ", i->name()));
-    }
-  }
-  return names;
-}
-
 int64_t CollectiveNumber(const Instruction& collective) {
-  const AttrValue* value = collective.attributes().Find(Attr::kFrontendAttributes);
-  if (value == nullptr) return -1;
-  StringMap map = std::get<StringMap>(*value);
-  const auto entry = FindNumber(map);
-  int64_t number = -1;
-  return entry != map.end() && absl::SimpleAtoi(entry->second, &number) ? number : -1;
-}
-
-void ForgetNumbers(Module& module) {
-  for (Computation* computation : module.computations()) {
-    for (Instruction* i : *computation) {
-      AttrValue* value = i->mutable_attributes().Find(Attr::kFrontendAttributes);
-      if (value == nullptr) continue;
-      auto& map = std::get<StringMap>(*value);
-      if (auto entry = FindNumber(map); entry != map.end()) map.erase(entry);
-      if (map.empty()) i->mutable_attributes().Remove(Attr::kFrontendAttributes);
-    }
-  }
+  const std::optional<CollectiveTag> tag = TagOf(collective);
+  return tag ? tag->number : -1;
 }
 
 absl::StatusOr<std::vector<CollectivePlan>> PlanCollectives(const Module& module,
-                                                            const std::vector<std::string>& names,
                                                             const DeviceAssignment& devices) {
-  std::vector<CollectivePlan> plans(names.size());
+  std::vector<CollectivePlan> plans;
   for (const Computation* computation : module.computations()) {
-    for (const Instruction* i : *computation) {
-      if (!IsCollective(i->opcode())) continue;
-      const int64_t number = CollectiveNumber(*i);
-      if (number < 0 || number >= static_cast<int64_t>(names.size())) {
-        return absl::InternalError(StrCat("a collective without a number: ", i->ToString()));
+    for (const Instruction* instruction : *computation) {
+      if (!IsCollective(instruction->opcode())) continue;
+      std::optional<CollectiveTag> tag = TagOf(*instruction);
+      if (!tag || tag->number < 0) {
+        return absl::InternalError(
+            StrCat("a collective without a number: ", instruction->ToString()));
       }
-      absl::StatusOr<CollectivePlan> plan = Planner(*i, names[number], devices).Plan();
-      if (!plan.ok()) return plan.status();
-      plans[number] = *std::move(plan);
+      ASSAY_ASSIGN_OR_RETURN(CollectivePlan plan,
+                             Planner(*instruction, std::move(tag->name), devices).Plan());
+      const auto number = static_cast<size_t>(tag->number);
+      if (plans.size() <= number) plans.resize(number + 1);
+      plans[number] = std::move(plan);
     }
   }
   return plans;

@@ -3,6 +3,7 @@
 #include "optimized/cpu/testing.h"
 #include "optimized/passes/expanders/async_expander.h"
 #include "optimized/passes/pass_testing.h"
+#include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
 
 namespace assay {
@@ -26,17 +27,16 @@ absl::StatusOr<std::vector<std::string>> RunDevices(const Run& run) {
   CompileOptions options;
   options.devices = run.devices;
   options.limits.seconds = run.seconds;
-  absl::StatusOr<std::unique_ptr<Executable>> executable = backend->Compile(*module, options);
-  if (!executable.ok()) return executable.status();
+  ASSAY_ASSIGN_OR_RETURN(std::unique_ptr<Executable> executable,
+                         backend->Compile(*module, options));
   std::vector<std::vector<const Literal*>> arguments(
       static_cast<size_t>(run.devices.replicas * run.devices.partitions));
   for (size_t d = 0; d < run.inputs.size(); ++d) {
     for (const Literal& input : run.inputs[d]) arguments[d].push_back(&input);
   }
-  absl::StatusOr<RunResult> result = (*executable)->Run(arguments);
-  if (!result.ok()) return result.status();
+  ASSAY_ASSIGN_OR_RETURN(RunResult result, executable->Run(arguments));
   std::vector<std::string> values;
-  for (const Literal& output : result->outputs) values.push_back(output.ToString());
+  for (const Literal& output : result.outputs) values.push_back(output.ToString());
   return values;
 }
 

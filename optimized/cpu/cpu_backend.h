@@ -12,7 +12,11 @@ namespace assay {
 //   tier=auto|fast|full             least compile time, or LLVM's optimizer as well (auto: by the
 //                                   estimated work of a run)
 //   profile=xla|strict              floating point freedoms used, and granted by whoever judges
-//   (xla) passes=on|off                   HLO passes (on)
+//   (xla) passes=on|off|all               optional HLO passes (on); all: those on request too
+//   without=a+b                     all passes but these
+//   verify=on|off                   verify the module after each pass (off)
+//   trace=on|off                    a record of each pass among the statistics (off)
+//   dump-llvm=FOLDER                write the LLVM IR of each module to FOLDER/NAME.ll
 void RegisterCpu(BackendRegistry& registry);
 
 }  // namespace assay

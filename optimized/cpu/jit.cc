@@ -30,6 +30,7 @@
 #include "llvm/Transforms/Vectorize/SLPVectorizer.h"
 #include "optimized/runtime/symbols.h"
 #include "spec/base/error.h"
+#include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
 
 namespace assay {
@@ -82,8 +83,7 @@ absl::StatusOr<Jit*> Jit::Get(Isa isa, Tier tier) {
   Jit*& slot = made[static_cast<size_t>(isa)][static_cast<size_t>(tier)];
   if (slot == nullptr) {
     auto jit = std::unique_ptr<Jit>(new Jit());
-    absl::Status status = jit->Initialize(isa, tier);
-    if (!status.ok()) return status;
+    ASSAY_RETURN_IF_ERROR(jit->Initialize(isa, tier));
     slot = jit.release();
   }
   return slot;

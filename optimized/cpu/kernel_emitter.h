@@ -17,7 +17,7 @@ struct KernelTarget {
   int vector_bits = 256;  // 0: no vectors
   bool use_fma = false;
   int threads = 1;
-  bool several_devices = false;  // of one run: loops look whether it has ended early
+  bool several_devices = false;  // the run spans several devices; emitted loops poll its stop flag
 };
 
 struct Kernel {
@@ -39,9 +39,6 @@ absl::StatusOr<Kernel> EmitKernel(llvm::Module& module, const KernelTarget& targ
 
 // The RunContext that the table names.
 llvm::Value* LoadContext(llvm::IRBuilder<>& ir, llvm::Value* table);
-
-// Rough number of element operations of one run: loops of unknown length count a hundred times.
-int64_t EstimateWork(const Module& module);
 
 // Address of a slice, loaded from the table. For kernels and for the code that calls them.
 llvm::Value* SliceAddress(llvm::IRBuilder<>& ir, llvm::Value* table, BufferSlice slice);

@@ -1,48 +1,13 @@
 #include "optimized/cpu/program_emitter.h"
 
-#include "absl/container/flat_hash_set.h"
 #include "llvm/IR/IRBuilder.h"
-#include "optimized/codegen/complex.h"
-#include "optimized/cpu/kernels/array_kernels.h"
-#include "optimized/cpu/missing_forms.h"
-#include "optimized/passes/expanders/async_expander.h"
-#include "spec/base/error.h"
-#include "spec/base/strings.h"
-#include "spec/ops/op_table.h"
+#include "spec/base/status_macros.h"
 
 namespace assay {
 
 using llvm::Value;
 
 namespace {
-
-constexpr int64_t kMaxFlattenedInstructions = 1 << 20;
-
-bool IsControlFlow(Opcode opcode) {
-  return opcode == Opcode::kWhile || opcode == Opcode::kConditional || opcode == Opcode::kCall;
-}
-
-// Ops that the frame itself handles.
-bool IsStructural(Opcode opcode) {
-  switch (opcode) {
-    case Opcode::kParameter:
-    case Opcode::kConstant:
-    case Opcode::kTuple:
-    case Opcode::kGetTupleElement:
-    case Opcode::kFusion:
-    case Opcode::kAddDependency:
-    case Opcode::kAfterAll:
-      return true;
-    default:
-      return IsControlFlow(opcode);
-  }
-}
-
-// Ops that a required pass has put in terms of others before code is generated.
-bool IsExpanded(Opcode opcode) {
-  return opcode == Opcode::kBatchNormGrad || opcode == Opcode::kBatchNormInference ||
-         opcode == Opcode::kBatchNormTraining || IsAsync(opcode);
-}
 
 class ProgramEmitter {
  public:
@@ -59,8 +24,7 @@ class ProgramEmitter {
       llvm::Function* function = llvm::Function::Create(type, linkage, name, module_);
       function->setDoesNotThrow();
       functions_[frame.get()] = function;
-      absl::Status status = EmitFrame(*frame, function);
-      if (!status.ok()) return status;
+      ASSAY_RETURN_IF_ERROR(EmitFrame(*frame, function));
     }
     return absl::OkStatus();
   }
@@ -71,8 +35,8 @@ class ProgramEmitter {
   absl::Status EmitFrame(const Frame& frame, llvm::Function* function);
   absl::Status EmitStep(const Frame& frame, const BufferAssignment::Step& step);
   absl::Status EmitKernelCall(const Frame& frame, const BufferAssignment::Step& step);
-  void EmitWhile(const Frame& frame, const Instruction* i);
-  void EmitConditional(const Frame& frame, const Instruction* i);
+  void EmitWhile(const Frame& frame, const Instruction* instruction);
+  void EmitConditional(const Frame& frame, const Instruction* instruction);
   void EmitCopies(const std::vector<BufferAssignment::Copy>& copies);
   Value* Address(BufferAssignment::BufferId id) {
     return SliceAddress(ir_, function_->getArg(0), all_.SliceOf(id));
@@ -110,8 +74,7 @@ absl::Status ProgramEmitter::EmitFrame(const Frame& frame, llvm::Function* funct
   ir_.SetInsertPoint(NewBlock("entry"));
   for (const BufferAssignment::Step& step : frame.steps) {
     if (step.alias) continue;
-    absl::Status status = EmitStep(frame, step);
-    if (!status.ok()) return status;
+    ASSAY_RETURN_IF_ERROR(EmitStep(frame, step));
   }
   EmitCopies(frame.final_copies);
   ir_.CreateRetVoid();
@@ -146,11 +109,10 @@ absl::Status ProgramEmitter::EmitKernelCall(const Frame& frame,
   }
   buffers.results = Slices(frame.buffers.at(i));
   buffers.update_in_place = step.update_in_place;
-  absl::StatusOr<Kernel> kernel = EmitKernel(module_, target_, gates_, *i, buffers);
-  if (!kernel.ok()) return kernel.status();
+  ASSAY_ASSIGN_OR_RETURN(Kernel kernel, EmitKernel(module_, target_, gates_, *i, buffers));
   Value* table = function_->getArg(0);
-  if (!kernel->parallel) {
-    ir_.CreateCall(kernel->function, {table, ir_.getInt64(0), ir_.getInt64(kernel->extent)});
+  if (!kernel.parallel) {
+    ir_.CreateCall(kernel.function, {table, ir_.getInt64(0), ir_.getInt64(kernel.extent)});
     return absl::OkStatus();
   }
   llvm::Type* pointer = ir_.getPtrTy();
@@ -158,14 +120,14 @@ absl::Status ProgramEmitter::EmitKernelCall(const Frame& frame,
   llvm::FunctionCallee split = module_.getOrInsertFunction(
       "assay_parallel_for",
       llvm::FunctionType::get(ir_.getVoidTy(), {pointer, pointer, pointer, i64, i64}, false));
-  ir_.CreateCall(split, {LoadContext(ir_, table), kernel->function, table,
-                         ir_.getInt64(kernel->extent), ir_.getInt64(kernel->grain)});
+  ir_.CreateCall(split, {LoadContext(ir_, table), kernel.function, table,
+                         ir_.getInt64(kernel.extent), ir_.getInt64(kernel.grain)});
   return absl::OkStatus();
 }
 
-void ProgramEmitter::EmitWhile(const Frame& frame, const Instruction* i) {
-  const Frame* condition = frame.callees.at(i)[0];
-  const Frame* body = frame.callees.at(i)[1];
+void ProgramEmitter::EmitWhile(const Frame& frame, const Instruction* instruction) {
+  const Frame* condition = frame.callees.at(instruction)[0];
+  const Frame* body = frame.callees.at(instruction)[1];
   llvm::BasicBlock* test = NewBlock("while.test");
   llvm::BasicBlock* inside = NewBlock("while.body");
   llvm::BasicBlock* done = NewBlock("while.done");
@@ -189,9 +151,9 @@ void ProgramEmitter::EmitWhile(const Frame& frame, const Instruction* i) {
   ir_.SetInsertPoint(done);
 }
 
-void ProgramEmitter::EmitConditional(const Frame& frame, const Instruction* i) {
-  const auto& branches = frame.callees.at(i);
-  const Instruction* selector = i->operand(0);
+void ProgramEmitter::EmitConditional(const Frame& frame, const Instruction* instruction) {
+  const auto& branches = frame.callees.at(instruction);
+  const Instruction* selector = instruction->operand(0);
   Value* address = Address(frame.buffers.at(selector)[0]);
   llvm::BasicBlock* done = NewBlock("branch.done");
   bool two_way = IsPred(selector->shape().element_type());
@@ -216,96 +178,11 @@ void ProgramEmitter::EmitConditional(const Frame& frame, const Instruction* i) {
   ir_.SetInsertPoint(done);
 }
 
-absl::Status CheckShape(const Instruction& i) {
-  absl::Status status;
-  ForEachLeaf(i.shape(), [&](const Shape& leaf, absl::Span<const int64_t>) {
-    if (!status.ok() || leaf.IsToken()) return;
-    if (!leaf.IsArray() || !ValueBuilder::Supports(leaf.element_type())) {
-      status = MakeError(
-          ErrorClass::kUnsupported,
-          StrCat("cpu: no code for element type ", Name(leaf.element_type()), ": ", i.ToString()));
-    } else if (leaf.HasDynamicDimension()) {
-      status = MakeError(ErrorClass::kUnsupported,
-                         StrCat("cpu: no code for dynamic dimensions: ", i.ToString()));
-    }
-  });
-  return status;
-}
-
 }  // namespace
 
 absl::Status EmitProgram(llvm::Module& module, const KernelTarget& target, Gates& gates,
                          const BufferAssignment& buffers) {
   return ProgramEmitter(module, target, gates, buffers).Run();
-}
-
-bool IsCompiled(Opcode opcode) {
-  return IsStructural(opcode) || IsExpanded(opcode) || FindElementLowering(opcode) != nullptr ||
-         FindArrayKernel(opcode) != nullptr;
-}
-
-bool IsCompiledFor(Opcode opcode, ElementType type) {
-  if (!IsCompiled(opcode) || !ValueBuilder::Supports(type)) return false;
-  if (!IsComplex(type)) return opcode != Opcode::kComplex || BitWidth(type) >= 32;
-  return FindElementwise(opcode) == nullptr || FindComplexElementwise(opcode) != nullptr;
-}
-
-absl::Status CheckSupported(const Module& module) {
-  for (const Computation* computation : module.computations()) {
-    for (const Instruction* i : *computation) {
-      absl::Status status = CheckShape(*i);
-      if (!status.ok()) return status;
-      if (!IsCompiled(i->opcode())) {
-        return MakeError(ErrorClass::kUnsupported, StrCat("cpu: no code for ", i->ToString()));
-      }
-      if (absl::Status form = CheckForm(*i); !form.ok()) return form;
-      if (i->opcode() == Opcode::kConstant && (i->literal() == nullptr || !i->shape().IsArray())) {
-        return MakeError(ErrorClass::kUnsupported,
-                         StrCat("cpu: a constant needs an array value: ", i->ToString()));
-      }
-      if (i->opcode() == Opcode::kBitcast &&
-          BitWidth(i->shape().element_type()) != BitWidth(i->operand(0)->shape().element_type())) {
-        return MakeError(ErrorClass::kUnsupported,
-                         StrCat("cpu: a bitcast between widths: ", i->ToString()));
-      }
-    }
-  }
-  return absl::OkStatus();
-}
-
-absl::Status FlattenCallGraph(Module& module) {
-  absl::flat_hash_set<const Computation*> taken;
-  int64_t instructions = module.InstructionCount();
-  // A copy brings its own callees, which are fresh; so walking from the entry, each call site is
-  // looked at once.
-  std::vector<Computation*> work = {module.entry()};
-  taken.insert(module.entry());
-  while (!work.empty()) {
-    Computation* computation = work.back();
-    work.pop_back();
-    for (Instruction* i : *computation) {
-      if (!IsControlFlow(i->opcode())) continue;
-      for (int64_t k = 0; k < static_cast<int64_t>(i->callees().size()); ++k) {
-        Computation* callee = i->callee(k);
-        if (!taken.insert(callee).second) {
-          int64_t before = static_cast<int64_t>(module.computations().size());
-          callee = module.CloneComputation(*callee);
-          for (size_t c = before; c < module.computations().size(); ++c) {
-            instructions += module.computations()[c]->instruction_count();
-          }
-          if (instructions > kMaxFlattenedInstructions) {
-            return MakeError(ErrorClass::kUnsupported,
-                             StrCat("cpu: copies of called computations exceed ",
-                                    kMaxFlattenedInstructions, " instructions at ", i->name()));
-          }
-          i->set_callee(k, callee);
-          taken.insert(callee);
-        }
-        work.push_back(callee);
-      }
-    }
-  }
-  return absl::OkStatus();
 }
 
 }  // namespace assay

@@ -17,15 +17,4 @@ inline constexpr char kEntryName[] = "assay_entry";
 absl::Status EmitProgram(llvm::Module& module, const KernelTarget& target, Gates& gates,
                          const BufferAssignment& buffers);
 
-// Whether there is code for the op at all.
-bool IsCompiled(Opcode opcode);
-// The same for operands of one element type.
-bool IsCompiledFor(Opcode opcode, ElementType type);
-// An error naming the first instruction that no code can be generated for; OK otherwise.
-absl::Status CheckSupported(const Module& module);
-
-// Gives every call site of a loop body, condition, branch or called function its own copy of the
-// computation.
-absl::Status FlattenCallGraph(Module& module);
-
 }  // namespace assay

@@ -1,21 +1,17 @@
-// Plants a defect of the HLO kind in what a rewrite has just added. Internal to the gates.
+// Makes a gate's defect of one that was read.
 #pragma once
 
-#include <cstdint>
+#include <memory>
+#include <string>
 
-#include "optimized/gates/gates.h"
+#include "absl/status/statusor.h"
+#include "optimized/defects/defect.h"
+#include "optimized/gates/planted_defect.h"
 
 namespace assay {
 
-// Applies the operator of `defect` to the instructions with an id of `first_new_id` or above from
-// which `with` is computed. Returns what shall stand for `with` afterwards: `with` itself, or an
-// operand of it if it was bypassed. A change after which an instruction would break a constraint of
-// its op, or have another shape, is undone: planted defects give wrong answers, not modules that
-// the verifier refuses.
-Instruction* PlantInRewrite(const Defect& defect, int64_t first_new_id, Instruction* with);
-
-// An error unless the operator exists, fits the kind of the gate, and has only parameters that it
-// knows, of the right form.
-absl::Status CheckOperator(const Defect& defect);
+std::shared_ptr<const GateDefect> Plant(Defect defect);
+// The same from JSON text, as CompileOptions::defect has it; null for "". Errors: see ParseDefect.
+absl::StatusOr<std::shared_ptr<const GateDefect>> PlantFromText(const std::string& json);
 
 }  // namespace assay

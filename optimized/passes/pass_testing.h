@@ -5,7 +5,7 @@
 #include <string>
 
 #include "gtest/gtest.h"
-#include "optimized/passes/module/dce.h"
+#include "optimized/passes/cleanup/dce.h"
 #include "optimized/passes/pass.h"
 #include "spec/text/reader.h"
 #include "spec/verifier/verifier.h"

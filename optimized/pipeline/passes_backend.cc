@@ -1,9 +1,12 @@
 // The backend "passes": a prefix of the pass pipeline, stopped after a number of decisions.
+#include <map>
 #include <utility>
 
 #include "absl/strings/numbers.h"
+#include "optimized/defects/plant.h"
 #include "optimized/passes/floats/bfloat16_support.h"
 #include "optimized/pipeline/pipeline.h"
+#include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
 
 namespace assay {
@@ -42,19 +45,14 @@ class PassesBackend : public Backend {
 
   absl::StatusOr<std::unique_ptr<Executable>> Compile(const Module& module,
                                                       const CompileOptions& options) override {
-    std::optional<Defect> defect;
-    if (!options.defect.empty()) {
-      absl::StatusOr<Defect> parsed = ParseDefect(options.defect);
-      if (!parsed.ok()) return parsed.status();
-      defect = *std::move(parsed);
-    }
+    ASSAY_ASSIGN_OR_RETURN(std::shared_ptr<const GateDefect> defect, PlantFromText(options.defect));
     int64_t limit = limit_;
     if (options.decision_limit >= 0 && (limit < 0 || options.decision_limit < limit)) {
       limit = options.decision_limit;
     }
     Gates gates(limit, std::move(defect));
     std::unique_ptr<Module> copy = module.Clone("");
-    if (absl::Status status = Optimize(*copy, gates, options_); !status.ok()) return status;
+    ASSAY_RETURN_IF_ERROR(Optimize(*copy, gates, options_));
     return std::make_unique<OptimizedOnly>(std::move(copy), gates.decisions());
   }
 
@@ -63,6 +61,45 @@ class PassesBackend : public Backend {
   PipelineOptions options_;
   BackendDescription description_;
 };
+
+// What the options tell the pipeline.
+absl::StatusOr<PipelineOptions> ReadOptions(const std::map<std::string, std::string>& options) {
+  PipelineOptions pipeline;
+  if (options.contains("profile")) {
+    ASSAY_ASSIGN_OR_RETURN(const Profile* profile, Profile::Find(options.at("profile")));
+    pipeline.profile = profile;
+  }
+  if (options.contains("fusion")) {
+    const std::string& value = options.at("fusion");
+    if (value != "on" && value != "off") {
+      return absl::InvalidArgumentError(StrCat("fusion must be on or off, not '", value, "'"));
+    }
+    pipeline.fusion = value == "on";
+  }
+  if (options.contains("run")) {
+    const std::string& list = options.at("run");
+    ASSAY_ASSIGN_OR_RETURN(std::vector<std::string> passes, ParsePassNames(list, '+'));
+    if (list == "all") pipeline.pass_options = EveryPassOptions().pass_options;
+    pipeline.passes = std::move(passes);
+  }
+  if (options.contains("without")) {
+    ASSAY_ASSIGN_OR_RETURN(pipeline.without, ParseWithout(options.at("without")));
+  }
+  if (options.contains("window") &&
+      !absl::SimpleAtoi(options.at("window"), &pipeline.pass_options.reduce_window_size)) {
+    return absl::InvalidArgumentError("passes: window must be a number of elements");
+  }
+  if (options.contains("fast_math")) {
+    pipeline.pass_options.fast_math = options.at("fast_math") == "on";
+  }
+  if (options.contains("bf16")) {
+    pipeline.pass_options.bfloat16 = BFloat16Support::Find(options.at("bf16"));
+    if (pipeline.pass_options.bfloat16 == nullptr) {
+      return absl::InvalidArgumentError("passes: bf16 must be all, none or dot");
+    }
+  }
+  return pipeline;
+}
 
 // "12", "12,profile=strict", "fusion=off", "run=cse+dce" or "".
 absl::StatusOr<std::unique_ptr<Backend>> Create(const std::string& text) {
@@ -74,42 +111,10 @@ absl::StatusOr<std::unique_ptr<Backend>> Create(const std::string& text) {
     if (limit < 0) return absl::InvalidArgumentError("passes:K needs a K of at least 0");
     rest.erase(0, comma == std::string::npos ? rest.size() : comma + 1);
   }
-  constexpr std::string_view kKnown[] = {"profile", "fusion", "run", "window", "bf16", "fast_math"};
-  auto options = ParseBackendOptions(rest, kKnown);
-  if (!options.ok()) return options.status();
-  PipelineOptions pipeline;
-  if (options->contains("profile")) {
-    absl::StatusOr<const Profile*> profile = Profile::Find(options->at("profile"));
-    if (!profile.ok()) return profile.status();
-    pipeline.profile = *profile;
-  }
-  if (options->contains("fusion")) {
-    const std::string& value = options->at("fusion");
-    if (value != "on" && value != "off") {
-      return absl::InvalidArgumentError(StrCat("fusion must be on or off, not '", value, "'"));
-    }
-    pipeline.fusion = value == "on";
-  }
-  if (options->contains("run")) {
-    const std::string& list = options->at("run");
-    absl::StatusOr<std::vector<std::string>> passes = ParsePassNames(list, '+');
-    if (!passes.ok()) return passes.status();
-    if (list == "all") pipeline.pass_options = EveryPassOptions().pass_options;
-    pipeline.passes = *std::move(passes);
-  }
-  if (options->contains("window") &&
-      !absl::SimpleAtoi(options->at("window"), &pipeline.pass_options.reduce_window_size)) {
-    return absl::InvalidArgumentError("passes: window must be a number of elements");
-  }
-  if (options->contains("fast_math")) {
-    pipeline.pass_options.fast_math = options->at("fast_math") == "on";
-  }
-  if (options->contains("bf16")) {
-    pipeline.pass_options.bfloat16 = BFloat16Support::Find(options->at("bf16"));
-    if (pipeline.pass_options.bfloat16 == nullptr) {
-      return absl::InvalidArgumentError("passes: bf16 must be all, none or dot");
-    }
-  }
+  constexpr std::string_view kKnown[] = {"profile", "fusion", "run",      "without",
+                                         "window",  "bf16",   "fast_math"};
+  ASSAY_ASSIGN_OR_RETURN(auto options, ParseBackendOptions(rest, kKnown));
+  ASSAY_ASSIGN_OR_RETURN(PipelineOptions pipeline, ReadOptions(options));
   std::string name = "passes";
   if (!text.empty()) StrAppend(&name, ":", text);
   return std::make_unique<PassesBackend>(name, limit, std::move(pipeline));

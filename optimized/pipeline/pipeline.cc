@@ -7,7 +7,9 @@
 #include "absl/strings/str_split.h"
 #include "optimized/passes/floats/bfloat16_support.h"
 #include "optimized/pipeline/registry.h"
+#include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
+#include "spec/text/writer.h"
 #include "spec/verifier/verifier.h"
 
 namespace assay {
@@ -37,12 +39,31 @@ absl::Status UnknownPass(std::string_view name) {
   return absl::InvalidArgumentError(StrCat("no pass is called '", name, "'; there are ", known));
 }
 
+bool Contains(const std::vector<std::string>& list, std::string_view name) {
+  return std::find(list.begin(), list.end(), name) != list.end();
+}
+
+// One pass, checked and observed as the options say.
+absl::Status RunPass(Pass& pass, Module& module, PassContext& context,
+                     const PipelineOptions& options) {
+  const std::string before = options.verify_each ? WriteModule(module) : "";
+  ASSAY_ASSIGN_OR_RETURN(const bool changed, pass.Run(module, context));
+  if (options.verify_each) {
+    if (absl::Status status = Verify(module); !status.ok()) return Broken(pass.name(), status);
+    if (!changed && WriteModule(module) != before) {
+      return absl::InternalError(
+          StrCat("pass ", pass.name(), " changed the module and said that it had not"));
+    }
+  }
+  if (options.observer) options.observer(pass.name(), changed, module);
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::Status Optimize(Module& module, Gates& gates, const PipelineOptions& options) {
   const std::vector<std::string> names = options.passes.empty() ? PassNames() : options.passes;
-  if (!options.stop_after_pass.empty() &&
-      std::find(names.begin(), names.end(), options.stop_after_pass) == names.end()) {
+  if (!options.stop_after_pass.empty() && !Contains(names, options.stop_after_pass)) {
     return UnknownPass(options.stop_after_pass);
   }
   module.config().is_scheduled = false;
@@ -51,19 +72,25 @@ absl::Status Optimize(Module& module, Gates& gates, const PipelineOptions& optio
   for (const std::string& name : names) {
     const PassInfo* info = FindPass(name);
     if (info == nullptr) return UnknownPass(name);
-    const std::unique_ptr<Pass> pass = info->make();
     if (options.stop_after >= 0 && done >= options.stop_after) break;
-    if (!options.fusion && pass->name() == "loop-fusion") continue;
-    const absl::StatusOr<bool> changed = pass->Run(module, context);
-    if (!changed.ok()) return changed.status();
+    if (!options.fusion && name == "loop-fusion") continue;
+    if (Contains(options.without, name)) continue;
+    ASSAY_RETURN_IF_ERROR(RunPass(*info->make(), module, context, options));
     ++done;
-    if (options.verify_each) {
-      if (absl::Status status = Verify(module); !status.ok()) return Broken(pass->name(), status);
-    }
-    if (options.observer) options.observer(pass->name(), *changed, module);
-    if (pass->name() == options.stop_after_pass) break;
+    if (name == options.stop_after_pass) break;
   }
   SortInstructions(module);
+  return absl::OkStatus();
+}
+
+absl::Status RunRequired(Stage stage, Module& module, Gates& gates,
+                         const PipelineOptions& options) {
+  PassContext context{gates, *options.profile};
+  for (std::string_view name : PassesOf(stage)) {
+    const PassInfo* info = FindPass(name);
+    if (info == nullptr) return UnknownPass(name);
+    ASSAY_RETURN_IF_ERROR(RunPass(*info->make(), module, context, options));
+  }
   return absl::OkStatus();
 }
 
@@ -87,6 +114,17 @@ absl::StatusOr<std::vector<std::string>> ParsePassNames(std::string_view text, c
       absl::StrSplit(absl::string_view(text.data(), text.size()), separator);
   for (const std::string& name : names) {
     if (FindPass(name) == nullptr) return UnknownPass(name);
+  }
+  return names;
+}
+
+absl::StatusOr<std::vector<std::string>> ParseWithout(std::string_view text) {
+  ASSAY_ASSIGN_OR_RETURN(std::vector<std::string> names, ParsePassNames(text, '+'));
+  for (const std::string& name : names) {
+    if (FindPass(name)->runs_in == RunsIn::kCompiler) {
+      return absl::InvalidArgumentError(
+          StrCat("pass ", name, " is required: it cannot be left out"));
+    }
   }
   return names;
 }

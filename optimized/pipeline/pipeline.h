@@ -1,5 +1,5 @@
-// The HLO passes in their order, and a compile-only backend that stops after a given number of
-// decisions.
+// Runs the HLO passes, and a compile-only backend that stops after a given number of decisions.
+// Their order is in stages.h.
 #pragma once
 
 #include <functional>
@@ -10,6 +10,7 @@
 #include "absl/status/statusor.h"
 #include "optimized/gates/gates.h"
 #include "optimized/passes/pass.h"
+#include "optimized/pipeline/stages.h"
 #include "spec/backend/backend.h"
 #include "spec/ir/module.h"
 #include "spec/numerics/profile.h"
@@ -22,10 +23,14 @@ struct PipelineOptions {
   // all).
   int64_t stop_after = -1;
   std::string stop_after_pass;
-  bool verify_each = false;  // an internal error names the pass that broke the module
+  // After each pass: an internal error names the pass that broke the module, or changed it without
+  // saying so.
+  bool verify_each = false;
   bool fusion = true;
   // These, in this order, instead of DefaultPasses.
   std::vector<std::string> passes;
+  // Passes that are left out, wherever they stand; those that are required cannot be.
+  std::vector<std::string> without;
   PassOptions pass_options;
   // Called after each pass.
   std::function<void(std::string_view pass, bool changed, const Module& module)> observer;
@@ -36,18 +41,23 @@ struct PipelineOptions {
 // (internal; only with verify_each).
 absl::Status Optimize(Module& module, Gates& gates, const PipelineOptions& options = {});
 
-// In the order of running; a pass that runs twice is there twice.
+// Runs the required passes of a stage, kLegalize or kFlatten, whatever `options` leave out; only
+// verify_each, the observer and what passes are told count.
+absl::Status RunRequired(Stage stage, Module& module, Gates& gates, const PipelineOptions& options);
+
+// The names of DefaultPasses.
 std::vector<std::string> PassNames();
-// What a campaign over every pass runs: EveryPass of the registry, told so that they find work in
-// small programs.
+// Options for fuzzing all passes: EveryPass, with thresholds low enough for small programs.
 PipelineOptions EveryPassOptions();
-// "a+b+c" as the names of passes, each of which must exist; "all" is EveryPass of the registry.
+// "a+b+c" as the names of passes, each of which must exist; "all" is EveryPass.
 absl::StatusOr<std::vector<std::string>> ParsePassNames(std::string_view text, char separator);
+// The value of the option without=a+b; an error also if one of them is required.
+absl::StatusOr<std::vector<std::string>> ParseWithout(std::string_view text);
 
 // Family "passes": "passes" runs all, "passes:K" stops at decision K (a smaller
-// CompileOptions::decision_limit wins), options profile=strict|xla, fusion=on|off and run=a+b+c
-// (these passes alone; run=all: EveryPassOptions), with window=N, bf16=TABLE and fast_math=on for
-// what they are told. Compiles only: the result is
+// CompileOptions::decision_limit wins), options profile=strict|xla, fusion=on|off, run=a+b+c
+// (these passes alone; run=all: EveryPassOptions) and without=a+b (all but these), with window=N,
+// bf16=TABLE and fast_math=on for what they are told. Compiles only: the result is
 // Executable::OptimizedModule, the sequence decisions().
 void RegisterPasses(BackendRegistry& registry);
 

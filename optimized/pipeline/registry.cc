@@ -2,6 +2,11 @@
 
 #include <algorithm>
 
+#include "optimized/passes/cleanup/cse.h"
+#include "optimized/passes/cleanup/dce.h"
+#include "optimized/passes/collectives/all_reduce_cross_combiner.h"
+#include "optimized/passes/collectives/collective_numbering.h"
+#include "optimized/passes/control_flow/call_graph_flattener.h"
 #include "optimized/passes/control_flow/call_inliner.h"
 #include "optimized/passes/control_flow/conditional_simplifier.h"
 #include "optimized/passes/control_flow/tuple_simplifier.h"
@@ -18,12 +23,9 @@
 #include "optimized/passes/fusion/defuser.h"
 #include "optimized/passes/fusion/horizontal_fusion.h"
 #include "optimized/passes/fusion/loop_fusion.h"
-#include "optimized/passes/module/all_reduce_cross_combiner.h"
-#include "optimized/passes/module/copy_insertion.h"
-#include "optimized/passes/module/cse.h"
-#include "optimized/passes/module/dce.h"
-#include "optimized/passes/module/indexed_array_printer.h"
-#include "optimized/passes/module/optimize_input_output_buffer_alias.h"
+#include "optimized/passes/memory/copy_insertion.h"
+#include "optimized/passes/memory/optimize_input_output_buffer_alias.h"
+#include "optimized/passes/printers/indexed_array_printer.h"
 #include "optimized/passes/reductions/reduction_degenerate_dim_remover.h"
 #include "optimized/passes/reductions/reduction_dimension_grouper.h"
 #include "optimized/passes/reductions/reduction_layout_normalizer.h"
@@ -51,7 +53,11 @@ constexpr PassInfo kPasses[] = {
      Make<BatchNormExpander>},
     {"bfloat16-normalization", RunsIn::kOnRequest,
      "BF16 becomes F32 where the backend does not do BF16", Make<BFloat16Normalization>},
+    {"call-graph-flattener", RunsIn::kCompiler, "each call site gets a computation of its own",
+     Make<CallGraphFlattener>},
     {"call-inliner", RunsIn::kPipeline, "calls become what they call", Make<CallInliner>},
+    {"collective-numbering", RunsIn::kCompiler,
+     "collectives are numbered, for the plans of the runtime", Make<CollectiveNumbering>},
     {"conditional-simplifier", RunsIn::kPipeline, "a constant predicate chooses at compile time",
      Make<ConditionalSimplifier>},
     {"constant-folding", RunsIn::kPipeline, "constant expressions become constants",
@@ -98,45 +104,6 @@ constexpr PassInfo kPasses[] = {
      Make<WhileSimplifier>},
 };
 
-// Where fusion begins; what works on single instructions must be done.
-constexpr std::string_view kBeforeFusion[] = {"dynamic-index-splitter",
-                                              "dce",
-                                              "call-inliner",
-                                              "tuple-simplifier",
-                                              "constant-folding",
-                                              "algebraic-simplifier",
-                                              "conditional-simplifier",
-                                              "while-simplifier",
-                                              "tuple-simplifier",
-                                              "constant-folding",
-                                              "algebraic-simplifier",
-                                              "cse",
-                                              "while-invariant-code-motion",
-                                              "tuple-simplifier",
-                                              "dce"};
-constexpr std::string_view kFusion[] = {"loop-fusion", "dce"};
-// There is no code for fusions of several results: they are taken apart again.
-constexpr std::string_view kOnRequestBeforeFusion[] = {"indexed-array-analysis",
-                                                       "domain-isolator",
-                                                       "domain-remover",
-                                                       "all-reduce-cross-combiner",
-                                                       "convolution-canonicalization",
-                                                       "bfloat16-normalization",
-                                                       "reduction-layout-normalizer",
-                                                       "reduction-degenerate-dim-remover",
-                                                       "reduction-dimension-grouper",
-                                                       "tree-reduction-rewriter",
-                                                       "horizontal-fusion",
-                                                       "defuser",
-                                                       "tuple-simplifier",
-                                                       "dce"};
-constexpr std::string_view kOnRequestAfterFusion[] = {"optimize-input-output-buffer-alias",
-                                                      "copy-insertion"};
-
-void Append(std::vector<std::string_view>& list, absl::Span<const std::string_view> more) {
-  list.insert(list.end(), more.begin(), more.end());
-}
-
 }  // namespace
 
 std::string_view Name(RunsIn where) {
@@ -157,22 +124,6 @@ const PassInfo* FindPass(std::string_view name) {
   const auto at = std::find_if(std::begin(kPasses), std::end(kPasses),
                                [&](const PassInfo& info) { return info.name == name; });
   return at == std::end(kPasses) ? nullptr : at;
-}
-
-std::vector<std::string_view> DefaultPasses() {
-  std::vector<std::string_view> list;
-  Append(list, kBeforeFusion);
-  Append(list, kFusion);
-  return list;
-}
-
-std::vector<std::string_view> EveryPass() {
-  std::vector<std::string_view> list;
-  Append(list, kBeforeFusion);
-  Append(list, kOnRequestBeforeFusion);
-  Append(list, kFusion);
-  Append(list, kOnRequestAfterFusion);
-  return list;
 }
 
 }  // namespace assay

@@ -4,7 +4,7 @@
 #include <iterator>
 
 #include "fuzz/defects/defects.h"
-#include "optimized/gates/gates.h"
+#include "optimized/defects/defect.h"
 
 namespace assay {
 

@@ -1,6 +1,6 @@
 // Scatter and select-and-scatter: the result starts as a copy, then updates are combined in, in
 // row-major order. Documents: operation semantics chapters 9 (Scatter), 10 (SelectAndScatter).
-#include "optimized/codegen/gather.h"
+#include "optimized/codegen/indexing.h"
 #include "optimized/codegen/loop_nest.h"
 #include "optimized/codegen/windows.h"
 #include "optimized/cpu/kernels/array_kernels.h"

@@ -1,14 +1,14 @@
 #include "optimized/passes/domains/domain_verifier.h"
 
 #include "optimized/analysis/domain_map.h"
+#include "spec/base/status_macros.h"
 
 namespace assay {
 
 absl::StatusOr<bool> DomainVerifier::Run(Module& module, PassContext&) {
   for (const Computation* computation : module.computations()) {
     for (const Domain& domain : DomainsOf(*computation)) {
-      const absl::StatusOr<const Sharding*> common = domain.CommonMetadata();
-      if (!common.ok()) return common.status();
+      ASSAY_ASSIGN_OR_RETURN(const const Sharding* common, domain.CommonMetadata());
     }
   }
   return false;

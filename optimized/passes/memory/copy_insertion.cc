@@ -1,4 +1,4 @@
-#include "optimized/passes/module/copy_insertion.h"
+#include "optimized/passes/memory/copy_insertion.h"
 
 #include <algorithm>
 #include <functional>

@@ -1,4 +1,4 @@
-#include "optimized/passes/module/indexed_array_printer.h"
+#include "optimized/passes/printers/indexed_array_printer.h"
 
 #include "optimized/analysis/indexed_array_analysis.h"
 #include "spec/base/strings.h"

@@ -1,4 +1,4 @@
-#include "optimized/passes/module/optimize_input_output_buffer_alias.h"
+#include "optimized/passes/memory/optimize_input_output_buffer_alias.h"
 
 #include <algorithm>
 #include <vector>

@@ -1,4 +1,4 @@
-#include "optimized/passes/module/dce.h"
+#include "optimized/passes/cleanup/dce.h"
 
 #include <vector>
 

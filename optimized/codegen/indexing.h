@@ -6,9 +6,10 @@
 
 namespace assay {
 
-LaneAccess GatherLanes(const Instruction& i, int64_t operand, int lane_dim);
-absl::StatusOr<ElementValues> EmitGather(ElementEmitter& e, const ElementEmitter::Frame* frame,
-                                         const Instruction& i, const ElementIndex& index);
+LaneAccess GatherLanes(const Instruction& instruction, int64_t operand, int lane_dim);
+absl::StatusOr<ElementValues> EmitGather(ElementEmitter& emitter,
+                                         const ElementEmitter::Frame* frame,
+                                         const Instruction& instruction, const ElementIndex& index);
 
 // Attributes of gather or scatter under one name.
 struct IndexNumbers {
@@ -37,7 +38,8 @@ struct WindowStart {
   std::vector<IndexComponent> components;  // by dimension of the operand; null: none
   std::vector<llvm::Value*> batch;         // by dimension of the operand; null: none
 };
-absl::StatusOr<WindowStart> EmitWindowStart(ElementEmitter& e, const ElementEmitter::Frame* frame,
+absl::StatusOr<WindowStart> EmitWindowStart(ElementEmitter& emitter,
+                                            const ElementEmitter::Frame* frame,
                                             const IndexNumbers& numbers, const Instruction& indices,
                                             int64_t operand_rank,
                                             const std::vector<llvm::Value*>& at);

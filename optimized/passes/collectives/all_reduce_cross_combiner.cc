@@ -1,4 +1,4 @@
-#include "optimized/passes/module/all_reduce_cross_combiner.h"
+#include "optimized/passes/collectives/all_reduce_cross_combiner.h"
 
 #include <algorithm>
 #include <map>

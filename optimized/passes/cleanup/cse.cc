@@ -1,4 +1,4 @@
-#include "optimized/passes/module/cse.h"
+#include "optimized/passes/cleanup/cse.h"
 
 #include <algorithm>
 #include <variant>

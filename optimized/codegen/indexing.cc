@@ -1,6 +1,7 @@
-#include "optimized/codegen/gather.h"
+#include "optimized/codegen/indexing.h"
 
 #include "absl/algorithm/container.h"
+#include "spec/base/status_macros.h"
 
 namespace assay {
 
@@ -34,7 +35,7 @@ std::vector<int64_t> IndexNumbers::WindowDimOf(int64_t rank, int64_t operand_ran
   return result;
 }
 
-absl::StatusOr<WindowStart> EmitWindowStart(ElementEmitter& e, const Frame* frame,
+absl::StatusOr<WindowStart> EmitWindowStart(ElementEmitter& emitter, const Frame* frame,
                                             const IndexNumbers& numbers, const Instruction& indices,
                                             int64_t operand_rank, const std::vector<Value*>& at) {
   const Shape& shape = indices.shape();
@@ -43,7 +44,7 @@ absl::StatusOr<WindowStart> EmitWindowStart(ElementEmitter& e, const Frame* fram
   size_t next = 0;
   for (int64_t d = 0; d < shape.rank(); ++d) {
     if (d == numbers.index_vector_dim) {
-      vector.dims.push_back(e.Index(0));
+      vector.dims.push_back(emitter.Index(0));
       continue;
     }
     while (absl::c_linear_search(numbers.window_dims, static_cast<int64_t>(next))) ++next;
@@ -58,62 +59,62 @@ absl::StatusOr<WindowStart> EmitWindowStart(ElementEmitter& e, const Frame* fram
   const bool is_signed = IsSigned(shape.element_type());
   for (size_t k = 0; k < numbers.index_map.size(); ++k) {
     if (numbers.index_vector_dim < shape.rank()) {
-      vector.dims[numbers.index_vector_dim] = e.Index(static_cast<int64_t>(k));
+      vector.dims[numbers.index_vector_dim] = emitter.Index(static_cast<int64_t>(k));
     }
-    absl::StatusOr<Value*> component = e.EmitOne(frame, &indices, vector);
-    if (!component.ok()) return component.status();
-    llvm::IRBuilder<>& ir = e.builder().ir();
+    ASSAY_ASSIGN_OR_RETURN(auto* component, emitter.EmitOne(frame, &indices, vector));
+    llvm::IRBuilder<>& ir = emitter.builder().ir();
     start.components[numbers.index_map[k]] = {
-        ir.CreateIntCast(*component, ir.getInt64Ty(), is_signed), is_signed};
+        ir.CreateIntCast(component, ir.getInt64Ty(), is_signed), is_signed};
   }
   return start;
 }
 
 // Lanes along a window's dimension share their start.
-LaneAccess GatherLanes(const Instruction& i, int64_t operand, int lane_dim) {
-  const IndexNumbers numbers = IndexNumbers::OfGather(i);
-  const int64_t inside =
-      numbers.WindowDimOf(i.shape().rank(), i.operand(0)->shape().rank())[lane_dim];
+LaneAccess GatherLanes(const Instruction& instruction, int64_t operand, int lane_dim) {
+  const IndexNumbers numbers = IndexNumbers::OfGather(instruction);
+  const int64_t inside = numbers.WindowDimOf(instruction.shape().rank(),
+                                             instruction.operand(0)->shape().rank())[lane_dim];
   if (inside < 0) return {LaneAccess::kImpossible, -1};
   if (operand == 1) return {LaneAccess::kUniform, -1};
   return {LaneAccess::kLanes, static_cast<int>(inside)};
 }
 
-absl::StatusOr<ElementValues> EmitGather(ElementEmitter& e, const Frame* frame,
-                                         const Instruction& i, const ElementIndex& index) {
-  llvm::IRBuilder<>& ir = e.builder().ir();
-  const Instruction& operand = *i.operand(0);
+absl::StatusOr<ElementValues> EmitGather(ElementEmitter& emitter, const Frame* frame,
+                                         const Instruction& instruction,
+                                         const ElementIndex& index) {
+  llvm::IRBuilder<>& ir = emitter.builder().ir();
+  const Instruction& operand = *instruction.operand(0);
   const Shape& from = operand.shape();
-  const IndexNumbers numbers = IndexNumbers::OfGather(i);
-  absl::Span<const int64_t> sizes = i.attributes().Integers(Attr::kSliceSizes);
+  const IndexNumbers numbers = IndexNumbers::OfGather(instruction);
+  absl::Span<const int64_t> sizes = instruction.attributes().Integers(Attr::kSliceSizes);
   std::vector<Value*> result_at = index.dims;
-  result_at.resize(i.shape().rank(), e.Index(0));
-  absl::StatusOr<WindowStart> start =
-      EmitWindowStart(e, frame, numbers, *i.operand(1), from.rank(), result_at);
-  if (!start.ok()) return start.status();
+  result_at.resize(instruction.shape().rank(), emitter.Index(0));
+  ASSAY_ASSIGN_OR_RETURN(
+      WindowStart start,
+      EmitWindowStart(emitter, frame, numbers, *instruction.operand(1), from.rank(), result_at));
 
   ElementIndex at;
   at.width = index.width;
   for (int64_t d = 0; d < from.rank(); ++d) {
-    Value* first = start->batch[d] != nullptr ? start->batch[d] : e.Index(0);
-    if (const IndexComponent& c = start->components[d]; c.value != nullptr) {
-      Value* limit = e.Index(from.dimension(d) - sizes[d]);
+    Value* first = start.batch[d] != nullptr ? start.batch[d] : emitter.Index(0);
+    if (const IndexComponent& c = start.components[d]; c.value != nullptr) {
+      Value* limit = emitter.Index(from.dimension(d) - sizes[d]);
       first = ir.CreateBinaryIntrinsic(c.is_signed ? llvm::Intrinsic::smin : llvm::Intrinsic::umin,
                                        c.value, limit);
-      if (c.is_signed) first = ir.CreateBinaryIntrinsic(llvm::Intrinsic::smax, first, e.Index(0));
+      if (c.is_signed)
+        first = ir.CreateBinaryIntrinsic(llvm::Intrinsic::smax, first, emitter.Index(0));
     }
     at.dims.push_back(first);
   }
-  const std::vector<int64_t> inside = numbers.WindowDimOf(i.shape().rank(), from.rank());
-  for (int64_t d = 0; d < i.shape().rank(); ++d) {
+  const std::vector<int64_t> inside = numbers.WindowDimOf(instruction.shape().rank(), from.rank());
+  for (int64_t d = 0; d < instruction.shape().rank(); ++d) {
     if (inside[d] < 0) continue;
-    at.dims[inside[d]] = e.IndexAdd(at.dims[inside[d]], result_at[d]);
+    at.dims[inside[d]] = emitter.IndexAdd(at.dims[inside[d]], result_at[d]);
     if (index.width > 1 && d == index.lane_dim) at.lane_dim = static_cast<int>(inside[d]);
   }
   if (at.lane_dim < 0) at.width = 1;
-  absl::StatusOr<Value*> value = e.EmitSpread(frame, &operand, at, index.width);
-  if (!value.ok()) return value.status();
-  return ElementValues{*value};
+  ASSAY_ASSIGN_OR_RETURN(auto* value, emitter.EmitSpread(frame, &operand, at, index.width));
+  return ElementValues{value};
 }
 
 }  // namespace assay

@@ -1,0 +1,357 @@
+#include "optimized/codegen/reduction.h"
+
+#include <cmath>
+#include <limits>
+
+#include "absl/algorithm/container.h"
+#include "optimized/codegen/complex.h"
+#include "optimized/codegen/elementwise.h"
+#include "optimized/codegen/loop_nest.h"
+#include "optimized/codegen/windows.h"
+#include "spec/base/status_macros.h"
+#include "spec/ops/op_table.h"
+
+namespace assay {
+
+using llvm::Value;
+using Frame = ElementEmitter::Frame;
+
+namespace {
+
+const Instruction* SkipConverts(const Instruction* instruction) {
+  while (instruction->opcode() == Opcode::kConvert &&
+         IsFloat(instruction->shape().element_type()) &&
+         IsFloat(instruction->operand(0)->shape().element_type())) {
+    instruction = instruction->operand(0);
+  }
+  return instruction;
+}
+
+// The neutral element of a recognised combiner: -0 for a float sum, since +0 would turn a sum of
+// -0s into +0.
+llvm::Constant* Identity(ValueBuilder& builder, Opcode op, ElementType type, int width) {
+  llvm::Type* t = builder.RegisterType(type, width);
+  const double infinity = std::numeric_limits<double>::infinity();
+  int bits = BitWidth(type);
+  auto code = [&](double value) -> llvm::Constant* {
+    if (BitWidth(type) >= 32) return builder.Float(t, value);
+    const FloatFormat& format = Format(type);
+    if (std::isinf(value) && !format.HasInfinity()) {
+      value = std::copysign(format.MaxFinite(), value);
+      // Without a sign the least value is that of code 0.
+      if (value < 0 && format.special == SpecialValues::kExponent) value = DecodeFloat(format, 0);
+    }
+    return builder.Int(t, EncodeFloat(format, value));
+  };
+  bool lowest = op == Opcode::kMaximum;
+  switch (op) {
+    case Opcode::kAdd:
+      return IsFloat(type) ? code(-0.0) : builder.Int(t, 0);
+    case Opcode::kMultiply:
+      return IsFloat(type) ? code(1) : builder.Int(t, 1);
+    case Opcode::kMaximum:
+    case Opcode::kMinimum:
+      if (IsFloat(type)) return code(lowest ? -infinity : infinity);
+      if (IsPred(type)) return builder.Int(t, lowest ? 0 : 1);
+      if (!IsSigned(type)) return builder.Int(t, lowest ? 0 : ~uint64_t{0});
+      return builder.Int(t, lowest ? uint64_t{1} << (bits - 1) : (uint64_t{1} << (bits - 1)) - 1);
+    case Opcode::kAnd:
+      return builder.Int(t, ~uint64_t{0});
+    default:
+      return builder.Int(t, 0);
+  }
+}
+
+// Folds the lanes of `vector` into one value, halving. The last step combines scalars: a value of
+// one lane is never a vector (ValueBuilder::WithWidth).
+Value* FoldLanes(ValueBuilder& builder, Opcode op, ElementType type, Value* vector) {
+  for (int width = builder.WidthOf(vector); width > 2; width /= 2) {
+    std::vector<int> low, high;
+    for (int i = 0; i < width / 2; ++i) {
+      low.push_back(i);
+      high.push_back(i + width / 2);
+    }
+    Value* upper = builder.ir().CreateShuffleVector(vector, high);
+    Value* lower = builder.ir().CreateShuffleVector(vector, low);
+    vector = EmitCombiner(builder, op, type, lower, upper);
+  }
+  return EmitCombiner(builder, op, type, builder.ir().CreateExtractElement(vector, uint64_t{0}),
+                      builder.ir().CreateExtractElement(vector, uint64_t{1}));
+}
+
+struct ReduceDims {
+  std::vector<int64_t> kept, reduced;
+};
+ReduceDims DimsOf(const Instruction& reduce) {
+  ReduceDims result;
+  absl::Span<const int64_t> dims = reduce.attributes().Integers(Attr::kDimensions);
+  for (int64_t d = 0; d < reduce.operand(0)->shape().rank(); ++d) {
+    (absl::c_linear_search(dims, d) ? result.reduced : result.kept).push_back(d);
+  }
+  return result;
+}
+
+const Shape& FirstLeaf(const Shape& shape) {
+  return shape.IsTuple() ? shape.elements().front() : shape;
+}
+
+// With lanes a combiner runs on vectors, which only element-wise ops do as they are.
+bool IsElementwiseComputation(const Computation& computation) {
+  return absl::c_all_of(computation, [](const Instruction* instruction) {
+    if (InvolvesComplex(*instruction)) return false;
+    switch (instruction->opcode()) {
+      case Opcode::kParameter:
+      case Opcode::kTuple:
+      case Opcode::kGetTupleElement:
+        return true;
+      case Opcode::kConstant:
+        return instruction->shape().IsArray() && instruction->shape().rank() == 0;
+      default:
+        return FindElementwise(instruction->opcode()) != nullptr;
+    }
+  });
+}
+
+// How a reduce or a reduce-window combines: by code of its own where the combiner is recognised, by
+// applying the computation elsewhere.
+struct Combining {
+  const Computation& computation;
+  int64_t operands;  // reduced together
+  ElementType type;  // of the first of them
+  std::optional<Opcode> recognised;
+  ElementType accumulator;  // of a recognised combiner; `type` otherwise
+};
+
+Combining CombiningOf(const Instruction& instruction) {
+  const Computation& computation = *instruction.callee();
+  const int64_t operands = instruction.operand_count() / 2;
+  const ElementType type = instruction.operand(0)->shape().element_type();
+  const std::optional<Opcode> recognised =
+      operands == 1 ? RecognisedCombiner(computation) : std::nullopt;
+  return {computation, operands, type, recognised, AccumulatorOf(type, recognised)};
+}
+
+absl::StatusOr<ElementValues> InitialValues(ElementEmitter& emitter, const Frame* frame,
+                                            const Instruction& instruction, int width) {
+  ElementValues initial;
+  const int64_t operands = instruction.operand_count() / 2;
+  for (int64_t k = 0; k < operands; ++k) {
+    ASSAY_ASSIGN_OR_RETURN(auto* value, emitter.EmitSpread(frame, instruction.operand(operands + k),
+                                                           ElementIndex(), width));
+    initial.push_back(value);
+  }
+  return initial;
+}
+
+// `carried` combined with the operands' elements at `at`.
+absl::StatusOr<ElementValues> CombineWithOperands(ElementEmitter& emitter, const Frame* frame,
+                                                  const Instruction& instruction,
+                                                  const ElementValues& carried,
+                                                  const ElementIndex& at) {
+  ValueBuilder& builder = emitter.builder();
+  const Combining combining = CombiningOf(instruction);
+  std::vector<ElementValues> arguments;
+  for (Value* value : carried) arguments.push_back({value});
+  for (int64_t k = 0; k < combining.operands; ++k) {
+    ASSAY_ASSIGN_OR_RETURN(auto* value, emitter.EmitOne(frame, instruction.operand(k), at));
+    arguments.push_back({value});
+  }
+  if (combining.recognised.has_value()) {
+    Value* term = builder.Convert(combining.type, combining.accumulator, arguments[1][0]);
+    return ElementValues{
+        EmitCombiner(builder, *combining.recognised, combining.accumulator, carried[0], term)};
+  }
+  return emitter.Apply(combining.computation, std::move(arguments), at.width);
+}
+
+// The index of a reduce's operand for an element of the result and a position in what is reduced.
+struct ReducedIndex {
+  const ReduceDims& dims;
+  std::vector<Value*> result;
+
+  ElementIndex At(const std::vector<Value*>& reduced, int width, int lane_dim) const {
+    ElementIndex full;
+    full.dims.assign(dims.kept.size() + dims.reduced.size(), nullptr);
+    for (size_t d = 0; d < dims.kept.size(); ++d) full.dims[dims.kept[d]] = result[d];
+    for (size_t d = 0; d < dims.reduced.size(); ++d) full.dims[dims.reduced[d]] = reduced[d];
+    full.width = width;
+    full.lane_dim = width > 1 ? lane_dim : -1;
+    return full;
+  }
+};
+
+// True if a single result may be reduced with partial results in the lanes of a vector.
+bool ReducesInLanes(ElementEmitter& emitter, const Frame* frame, const Instruction& instruction,
+                    const Combining& combining, const ReduceDims& dims) {
+  if (!combining.recognised.has_value() || dims.reduced.empty()) return false;
+  const int lanes = emitter.vector_width(combining.accumulator);
+  const int64_t last = dims.reduced.back();
+  return lanes > 1 && instruction.operand(0)->shape().dimension(last) >= lanes &&
+         emitter.CanWalkLanes(frame, instruction.operand(0), static_cast<int>(last));
+}
+
+}  // namespace
+
+ElementType AccumulatorOf(ElementType type, std::optional<Opcode> combiner) {
+  bool sum = combiner == Opcode::kAdd || combiner == Opcode::kMultiply;
+  if (sum && IsFloat(type) && BitWidth(type) < 32) return ElementType::kF32;
+  return type;
+}
+
+Value* EmitCombiner(ValueBuilder& builder, Opcode op, ElementType type, Value* x, Value* y) {
+  switch (op) {
+    case Opcode::kAdd:
+      return EmitAdd(builder, type, x, y);
+    case Opcode::kMultiply:
+      return EmitMultiply(builder, type, x, y);
+    case Opcode::kMaximum:
+      return EmitMaximum(builder, type, x, y);
+    case Opcode::kMinimum:
+      return EmitMinimum(builder, type, x, y);
+    case Opcode::kAnd:
+      return builder.ir().CreateAnd(x, y);
+    case Opcode::kOr:
+      return builder.ir().CreateOr(x, y);
+    default:
+      return builder.ir().CreateXor(x, y);
+  }
+}
+
+absl::StatusOr<Value*> FoldInLanes(ElementEmitter& emitter, const LaneFold& fold,
+                                   const LaneTerm& term) {
+  ValueBuilder& builder = emitter.builder();
+  const auto& [op, type, sizes, width] = fold;
+  const int64_t last = sizes.back();
+  const int64_t whole = last / width * width;
+  // The terms of [from, to) along the last dimension, `step` at a time, combined with `running`.
+  const auto fold_line = [&](const std::vector<Value*>& outer, int64_t from, int64_t to, int step,
+                             Value* running) {
+    return emitter.Loop(
+        emitter.Index(from), emitter.Index(to), step, {running},
+        [&](Value* i, const ElementValues& now) -> absl::StatusOr<ElementValues> {
+          std::vector<Value*> at = outer;
+          at.push_back(i);
+          ASSAY_ASSIGN_OR_RETURN(auto* value, term(at, step));
+          return ElementValues{EmitCombiner(builder, fold.op, fold.type, now[0], value)};
+        });
+  };
+  const auto fold_all = [&](const std::vector<Value*>& outer,
+                            const ElementValues& carried) -> absl::StatusOr<ElementValues> {
+    ASSAY_ASSIGN_OR_RETURN(ElementValues vector,
+                           fold_line(outer, 0, whole, fold.width, carried[0]));
+    if (whole == last) return ElementValues{vector.front(), carried[1]};
+    ASSAY_ASSIGN_OR_RETURN(ElementValues rest, fold_line(outer, whole, last, 1, carried[1]));
+    return ElementValues{vector.front(), rest.front()};
+  };
+  const ElementValues start = {Identity(builder, op, type, width), Identity(builder, op, type, 1)};
+  ASSAY_ASSIGN_OR_RETURN(
+      ElementValues total,
+      Nest(emitter, absl::MakeConstSpan(sizes).first(sizes.size() - 1), start, fold_all));
+  return EmitCombiner(builder, op, type, FoldLanes(builder, op, type, total[0]), total[1]);
+}
+
+std::optional<Opcode> RecognisedCombiner(const Computation& computation) {
+  const Instruction* root = SkipConverts(computation.root());
+  if (!Info(root->opcode()).Is(kAssociative)) return std::nullopt;
+  if (computation.parameter_count() != 2) return std::nullopt;
+  const Instruction* x = SkipConverts(root->operand(0));
+  const Instruction* y = SkipConverts(root->operand(1));
+  if (x->opcode() != Opcode::kParameter || y->opcode() != Opcode::kParameter || x == y) {
+    return std::nullopt;
+  }
+  // A detour through a narrower type rounds every step: that is another function.
+  if (BitWidth(root->shape().element_type()) <
+      BitWidth(computation.root()->shape().element_type())) {
+    return std::nullopt;
+  }
+  return root->opcode();
+}
+
+LaneAccess ReduceLanes(const Instruction& instruction, int64_t operand, int lane_dim) {
+  if (!IsElementwiseComputation(*instruction.callee())) return {LaneAccess::kImpossible, -1};
+  if (operand >= instruction.operand_count() / 2) return {LaneAccess::kUniform, -1};
+  ReduceDims dims = DimsOf(instruction);
+  return {LaneAccess::kLanes, static_cast<int>(dims.kept[lane_dim])};
+}
+
+absl::StatusOr<ElementValues> EmitReduce(ElementEmitter& emitter, const Frame* frame,
+                                         const Instruction& instruction,
+                                         const ElementIndex& index) {
+  ValueBuilder& builder = emitter.builder();
+  const Combining combining = CombiningOf(instruction);
+  const ElementType type = combining.type, accumulator = combining.accumulator;
+  const ReduceDims dims = DimsOf(instruction);
+  const Shape& from = instruction.operand(0)->shape();
+  ASSAY_ASSIGN_OR_RETURN(ElementValues initial,
+                         InitialValues(emitter, frame, instruction, index.width));
+  if (from.ElementCount() == 0 && FirstLeaf(instruction.shape()).ElementCount() == 0) {
+    return initial;
+  }
+  ReducedIndex operand_index{dims, index.dims};
+  if (index.dims.empty()) operand_index.result.assign(dims.kept.size(), emitter.Index(0));
+  std::vector<int64_t> sizes;
+  for (int64_t d : dims.reduced) sizes.push_back(from.dimension(d));
+
+  if (index.width == 1 && ReducesInLanes(emitter, frame, instruction, combining, dims)) {
+    const auto term = [&](const std::vector<Value*>& at, int width) -> absl::StatusOr<Value*> {
+      const ElementIndex place = operand_index.At(at, width, static_cast<int>(dims.reduced.back()));
+      ASSAY_ASSIGN_OR_RETURN(auto* value, emitter.EmitOne(frame, instruction.operand(0), place));
+      return builder.Convert(type, accumulator, value);
+    };
+    const Opcode op = *combining.recognised;
+    const LaneFold fold{op, accumulator, sizes, emitter.vector_width(accumulator)};
+    ASSAY_ASSIGN_OR_RETURN(auto* sum, FoldInLanes(emitter, fold, term));
+    Value* first = builder.Convert(type, accumulator, initial[0]);
+    Value* all = EmitCombiner(builder, op, accumulator, first, sum);
+    return ElementValues{builder.Convert(accumulator, type, all)};
+  }
+
+  const int lane_dim = index.width > 1 ? static_cast<int>(dims.kept[index.lane_dim]) : -1;
+  if (combining.recognised) initial[0] = builder.Convert(type, accumulator, initial[0]);
+  const auto step = [&](const std::vector<Value*>& at, const ElementValues& carried) {
+    return CombineWithOperands(emitter, frame, instruction, carried,
+                               operand_index.At(at, index.width, lane_dim));
+  };
+  ASSAY_ASSIGN_OR_RETURN(ElementValues result, Nest(emitter, sizes, initial, step));
+  if (combining.recognised) result[0] = builder.Convert(accumulator, type, result[0]);
+  return result;
+}
+
+absl::StatusOr<ElementValues> EmitReduceWindow(ElementEmitter& emitter, const Frame* frame,
+                                               const Instruction& instruction,
+                                               const ElementIndex& index) {
+  ValueBuilder& builder = emitter.builder();
+  const Combining combining = CombiningOf(instruction);
+  const Shape& base = instruction.operand(0)->shape();
+  const Shape& result = FirstLeaf(instruction.shape());
+  ASSAY_ASSIGN_OR_RETURN(ElementValues initial, InitialValues(emitter, frame, instruction, 1));
+  if (base.ElementCount() == 0) return initial;
+  if (combining.recognised) {
+    initial[0] = builder.Convert(combining.type, combining.accumulator, initial[0]);
+  }
+  const absl::Span<const WindowDim> window = instruction.attributes().Window(Attr::kWindow);
+  std::vector<int64_t> sizes;
+  for (const WindowDim& dim : window) sizes.push_back(dim.size);
+  std::vector<Value*> output = index.dims;
+  output.resize(base.rank(), emitter.Index(0));
+  const auto step = [&](const std::vector<Value*>& at, const ElementValues& carried) {
+    ElementIndex place;
+    Value* exists = nullptr;
+    for (size_t d = 0; d < window.size(); ++d) {
+      const WindowPlace found = PlaceInWindow(emitter, window[d], result.dimension(d),
+                                              base.dimension(d), output[d], at[d]);
+      place.dims.push_back(found.index);
+      exists = And(emitter, exists, found.exists);
+    }
+    return Guarded(emitter, exists, carried, [&](const ElementValues& now) {
+      return CombineWithOperands(emitter, frame, instruction, now, place);
+    });
+  };
+  ASSAY_ASSIGN_OR_RETURN(ElementValues folded, Nest(emitter, sizes, initial, step));
+  if (combining.recognised) {
+    folded[0] = builder.Convert(combining.accumulator, combining.type, folded[0]);
+  }
+  return folded;
+}
+
+}  // namespace assay

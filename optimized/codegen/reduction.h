@@ -1,0 +1,46 @@
+// Reductions inside a kernel, reduce and reduce-window: a loop nest per element, in order; with
+// lanes, one for `width` neighbouring results. Where the order is free (operation semantics chapter
+// 10) and the operand is contiguous along the innermost reduced dimension, partial results run in
+// the lanes of a vector.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "optimized/codegen/element_emitter.h"
+
+namespace assay {
+
+// The op of a recognised combiner (operation semantics chapter 10): a root of two parameters, maybe
+// wrapped in float converts.
+std::optional<Opcode> RecognisedCombiner(const Computation& computation);
+// Type in which it runs: sums and products of narrow floats run in f32 and are rounded once.
+ElementType AccumulatorOf(ElementType type, std::optional<Opcode> combiner);
+llvm::Value* EmitCombiner(ValueBuilder& builder, Opcode op, ElementType type, llvm::Value* x,
+                          llvm::Value* y);
+
+// One running value of `type` over `sizes`: vectors of `width` along the last of them while whole
+// ones fit, then single elements.
+struct LaneFold {
+  Opcode op;  // recognised
+  ElementType type;
+  std::vector<int64_t> sizes;
+  int width;
+};
+// The terms at `at`, `width` of them along the last dimension, in the fold's type.
+using LaneTerm =
+    std::function<absl::StatusOr<llvm::Value*>(const std::vector<llvm::Value*>& at, int width)>;
+absl::StatusOr<llvm::Value*> FoldInLanes(ElementEmitter& emitter, const LaneFold& fold,
+                                         const LaneTerm& term);
+
+LaneAccess ReduceLanes(const Instruction& instruction, int64_t operand, int lane_dim);
+absl::StatusOr<ElementValues> EmitReduce(ElementEmitter& emitter,
+                                         const ElementEmitter::Frame* frame,
+                                         const Instruction& instruction, const ElementIndex& index);
+absl::StatusOr<ElementValues> EmitReduceWindow(ElementEmitter& emitter,
+                                               const ElementEmitter::Frame* frame,
+                                               const Instruction& instruction,
+                                               const ElementIndex& index);
+
+}  // namespace assay

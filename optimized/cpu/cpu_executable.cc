@@ -1,0 +1,181 @@
+// Runs a compiled program: checks the arguments, binds buffers, and starts a thread per device.
+#include "optimized/cpu/cpu_executable.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+#include "optimized/runtime/compiled_call.h"
+#include "spec/base/error.h"
+#include "spec/base/status_macros.h"
+#include "spec/base/strings.h"
+#include "spec/ops/collective_groups.h"
+
+namespace assay {
+namespace {
+
+double Since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+// Pools are shared by executables of one thread count: starting threads is expensive, and only one
+// program runs at a time.
+ThreadPool* PoolOf(int threads) {
+  static std::mutex& mutex = *new std::mutex();
+  // By process as well: a forked worker inherits the pool of its template, but none of its threads.
+  static auto& pools = *new std::map<std::pair<pid_t, int>, std::unique_ptr<ThreadPool>>();
+  std::lock_guard<std::mutex> lock(mutex);
+  std::unique_ptr<ThreadPool>& pool = pools[{getpid(), threads}];
+  if (pool == nullptr) pool = std::make_unique<ThreadPool>(threads);
+  return pool.get();
+}
+
+// Never null for a size of zero.
+uint8_t* AllocateAligned(int64_t bytes) {
+  size_t rounded = (static_cast<size_t>(bytes) + 127) / 64 * 64;
+  return static_cast<uint8_t*>(std::aligned_alloc(64, rounded));
+}
+
+void AppendLeaves(const Literal& value, std::vector<const Literal*>& leaves) {
+  if (!value.shape().IsTuple()) {
+    leaves.push_back(&value);
+    return;
+  }
+  for (const Literal& element : value.elements()) AppendLeaves(element, leaves);
+}
+
+absl::StatusOr<Literal> AllocateResult(const Shape& shape, int64_t limit) {
+  if (!shape.IsTuple()) return Literal::Create(shape, limit);
+  std::vector<Literal> elements;
+  for (const Shape& element : shape.elements()) {
+    ASSAY_ASSIGN_OR_RETURN(Literal literal, AllocateResult(element, limit));
+    elements.push_back(std::move(literal));
+  }
+  return Literal::Tuple(std::move(elements));
+}
+
+}  // namespace
+
+CpuExecutable::CpuExecutable(CpuProgram program)
+    : program_(std::move(program)),
+      devices_(static_cast<size_t>(program_.devices.replicas * program_.devices.partitions)) {}
+
+absl::Status CpuExecutable::CheckArguments(const std::vector<const Literal*>& arguments) const {
+  absl::Span<Instruction* const> parameters = program_.module->entry()->parameters();
+  if (arguments.size() != parameters.size()) {
+    return MakeError(ErrorClass::kRejected, StrCat("cpu: ", arguments.size(), " arguments for ",
+                                                   parameters.size(), " parameters"));
+  }
+  for (size_t k = 0; k < arguments.size(); ++k) {
+    if (arguments[k] == nullptr || !Compatible(arguments[k]->shape(), parameters[k]->shape())) {
+      return MakeError(
+          ErrorClass::kRejected,
+          StrCat("cpu: argument ", k, " is ",
+                 arguments[k] == nullptr ? "missing" : arguments[k]->shape().ToString(),
+                 ", parameter ", parameters[k]->name(), " is ", parameters[k]->shape().ToString()));
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CpuExecutable::Prepare(const std::vector<const Literal*>& arguments, int64_t number,
+                                    Rendezvous& rendezvous, Device& device) const {
+  ASSAY_RETURN_IF_ERROR(CheckArguments(arguments));
+  absl::StatusOr<Literal> result =
+      AllocateResult(program_.module->entry()->root()->shape(), program_.limits.memory_bytes);
+  if (!result.ok()) return MakeError(ErrorClass::kOutOfMemory, ToStd(result.status().message()));
+  device.result = *std::move(result);
+  if (device.arena == nullptr) device.arena.reset(AllocateAligned(program_.buffers->arena_bytes()));
+  if (device.arena == nullptr) {
+    return MakeError(ErrorClass::kOutOfMemory, StrCat("cpu: no memory for an arena of ",
+                                                      program_.buffers->arena_bytes(), " bytes"));
+  }
+  RunContext& context = device.context;
+  context.stopped = &rendezvous.stopped();
+  context.pool = program_.threads > 1 ? PoolOf(program_.threads) : nullptr;
+  context.rendezvous = &rendezvous;
+  context.plans = &program_.plans;
+  context.device = number;
+  context.replica = number / program_.devices.partitions;
+  context.partition = number % program_.devices.partitions;
+
+  std::vector<void*>& table = device.table;
+  table.assign(program_.buffers->first_result() + program_.buffers->result_leaves(), nullptr);
+  table[BufferTable::kArena] = device.arena.get();
+  table[BufferTable::kConstants] = const_cast<uint8_t*>(program_.buffers->constants().data());
+  table[BufferTable::kContext] = &context;
+  std::vector<const Literal*> leaves;
+  for (const Literal* argument : arguments) AppendLeaves(*argument, leaves);
+  AppendLeaves(device.result, leaves);
+  for (size_t k = 0; k < leaves.size(); ++k) {
+    table[BufferTable::kFirstParameter + k] = const_cast<uint8_t*>(leaves[k]->bytes().data());
+  }
+  return absl::OkStatus();
+}
+
+// A thread per device. One that cannot be started counts as finished: the others do not wait for
+// it.
+absl::Status CpuExecutable::RunThreads(Rendezvous& rendezvous) {
+  const double seconds = std::clamp(program_.limits.seconds, 0.0, 1e8);
+  const auto deadline = std::chrono::steady_clock::now() +
+                        std::chrono::duration_cast<std::chrono::steady_clock::duration>(
+                            std::chrono::duration<double>(seconds));
+  std::vector<std::thread> threads;
+  for (size_t d = 0; d < devices_.size(); ++d) {
+    try {
+      threads.emplace_back([this, &rendezvous, d]() ASSAY_CALLS_COMPILED_CODE {
+        program_.code->entry()(devices_[d].table.data());
+        rendezvous.Finish(static_cast<int64_t>(d));
+      });
+    } catch (const std::system_error& error) {
+      rendezvous.Fail(MakeError(ErrorClass::kOutOfMemory,
+                                StrCat("cpu: no thread for device ", d, ": ", error.what())));
+      rendezvous.Finish(static_cast<int64_t>(d));
+    }
+  }
+  const absl::Status status = rendezvous.WaitForAll(deadline);
+  for (std::thread& thread : threads) thread.join();
+  return status;
+}
+
+ASSAY_CALLS_COMPILED_CODE absl::StatusOr<RunResult> CpuExecutable::Run(
+    const std::vector<std::vector<const Literal*>>& arguments) {
+  std::lock_guard<std::mutex> lock(running_);
+  if (arguments.size() != devices_.size()) {
+    return MakeError(ErrorClass::kRejected,
+                     StrCat("cpu: arguments for ", arguments.size(),
+                            " devices, the program was compiled for ", devices_.size()));
+  }
+  std::vector<const Meeting*> meetings;
+  for (const CollectivePlan& plan : program_.plans) meetings.push_back(&plan.meeting);
+  std::vector<std::string> names;
+  for (size_t d = 0; d < devices_.size(); ++d) {
+    names.push_back(DeviceName(static_cast<int64_t>(d), program_.devices.partitions));
+  }
+  Rendezvous rendezvous(std::move(meetings), std::move(names));
+  RunResult run;
+  run.peak_bytes = static_cast<int64_t>(program_.buffers->constants().size());
+  for (size_t d = 0; d < devices_.size(); ++d) {
+    ASSAY_RETURN_IF_ERROR(Prepare(arguments[d], static_cast<int64_t>(d), rendezvous, devices_[d]));
+    run.peak_bytes += program_.buffers->arena_bytes() + devices_[d].result.shape().ByteSize();
+  }
+  auto start = std::chrono::steady_clock::now();
+  absl::Status status;
+  if (devices_.size() == 1) {
+    program_.code->entry()(devices_[0].table.data());
+    rendezvous.Finish(0);
+    status = rendezvous.WaitForAll(start);
+  } else {
+    status = RunThreads(rendezvous);
+  }
+  run.seconds = Since(start);
+  for (Device& device : devices_) run.outputs.push_back(std::move(device.result));
+  if (!status.ok()) return status;
+  return run;
+}
+
+}  // namespace assay

@@ -1,0 +1,64 @@
+// A compiled program that runs on this machine: one thread and one arena per device.
+#pragma once
+
+#include <cstdint>
+#include <cstdlib>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "optimized/cpu/buffer_assignment.h"
+#include "optimized/cpu/jit.h"
+#include "optimized/runtime/collectives.h"
+#include "spec/backend/backend.h"
+
+namespace assay {
+
+// What compilation made.
+struct CpuProgram {
+  std::unique_ptr<Module> module;  // optimized; the buffers refer to it
+  std::unique_ptr<BufferAssignment> buffers;
+  std::unique_ptr<JitCode> code;
+  std::vector<CollectivePlan> plans;
+  std::vector<Decision> decisions;
+  std::map<std::string, double> statistics;
+  Limits limits;  // of a run
+  DeviceAssignment devices;
+  int threads = 1;
+};
+
+class CpuExecutable : public Executable {
+ public:
+  explicit CpuExecutable(CpuProgram program);
+
+  absl::StatusOr<RunResult> Run(const std::vector<std::vector<const Literal*>>& arguments) override;
+  absl::StatusOr<std::unique_ptr<Module>> OptimizedModule() const override {
+    return program_.module->Clone("");
+  }
+  const std::vector<Decision>& decisions() const override { return program_.decisions; }
+  std::map<std::string, double> Statistics() const override { return program_.statistics; }
+
+ private:
+  struct FreeDeleter {
+    void operator()(void* pointer) const { std::free(pointer); }
+  };
+  struct Device {
+    std::unique_ptr<uint8_t, FreeDeleter> arena;  // kept from run to run
+    std::vector<void*> table;
+    RunContext context;
+    Literal result;
+  };
+
+  absl::Status CheckArguments(const std::vector<const Literal*>& arguments) const;
+  absl::Status Prepare(const std::vector<const Literal*>& arguments, int64_t number,
+                       Rendezvous& rendezvous, Device& device) const;
+  absl::Status RunThreads(Rendezvous& rendezvous);
+
+  CpuProgram program_;
+  std::mutex running_;  // one arena per device
+  std::vector<Device> devices_;
+};
+
+}  // namespace assay

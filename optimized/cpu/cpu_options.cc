@@ -1,0 +1,136 @@
+#include "optimized/cpu/cpu_options.h"
+
+#include <algorithm>
+#include <thread>
+#include <utility>
+
+#include "absl/strings/numbers.h"
+#include "spec/base/status_macros.h"
+#include "spec/base/strings.h"
+
+namespace assay {
+namespace {
+
+constexpr int kMaxThreads = 256;
+
+absl::Status Wrong(std::string_view name, const std::string& value, std::string_view legal) {
+  return absl::InvalidArgumentError(StrCat("cpu: option ", name, "=", value, ": expected ", legal));
+}
+
+absl::Status ReadIsa(const std::string& value, CpuOptions& options) {
+  constexpr std::pair<std::string_view, Isa> kWords[] = {{"host", Isa::kHost},
+                                                         {"avx512", Isa::kAvx512},
+                                                         {"avx2", Isa::kAvx2},
+                                                         {"baseline", Isa::kBaseline}};
+  for (const auto& [word, isa] : kWords) {
+    if (value == word) {
+      options.isa = isa;
+      return absl::OkStatus();
+    }
+  }
+  return Wrong("isa", value, "host, avx512, avx2 or baseline");
+}
+
+absl::Status ReadThreads(const std::string& value, CpuOptions& options) {
+  if (!absl::SimpleAtoi(value, &options.threads) || options.threads < 1 ||
+      options.threads > kMaxThreads) {
+    return Wrong("threads", value, StrCat("1 to ", kMaxThreads));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ReadTier(const std::string& value, CpuOptions& options) {
+  if (value == "fast") {
+    options.tier = Tier::kFast;
+  } else if (value == "full") {
+    options.tier = Tier::kFull;
+  } else if (value != "auto") {
+    return Wrong("tier", value, "auto, fast or full");
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ReadProfile(const std::string& value, CpuOptions& options) {
+  ASSAY_ASSIGN_OR_RETURN(options.pipeline.profile, Profile::Find(value));
+  return absl::OkStatus();
+}
+
+absl::Status ReadPasses(const std::string& value, CpuOptions& options) {
+  if (value != "on" && value != "off" && value != "all") {
+    return Wrong("passes", value, "on, off or all");
+  }
+  options.passes = value != "off";
+  if (value == "all") {
+    PipelineOptions every = EveryPassOptions();
+    options.pipeline.passes = std::move(every.passes);
+    options.pipeline.pass_options = std::move(every.pass_options);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ReadWithout(const std::string& value, CpuOptions& options) {
+  ASSAY_ASSIGN_OR_RETURN(options.pipeline.without, ParseWithout(value));
+  return absl::OkStatus();
+}
+
+absl::Status ReadSwitch(std::string_view name, const std::string& value, bool& on) {
+  if (value != "on" && value != "off") return Wrong(name, value, "on or off");
+  on = value == "on";
+  return absl::OkStatus();
+}
+
+absl::Status ReadVerify(const std::string& value, CpuOptions& options) {
+  return ReadSwitch("verify", value, options.pipeline.verify_each);
+}
+
+absl::Status ReadTrace(const std::string& value, CpuOptions& options) {
+  return ReadSwitch("trace", value, options.trace);
+}
+
+absl::Status ReadDump(const std::string& value, CpuOptions& options) {
+  if (value.empty()) return Wrong("dump-llvm", value, "a folder");
+  options.dump_directory = value;
+  return absl::OkStatus();
+}
+
+struct Option {
+  std::string_view name;
+  absl::Status (*read)(const std::string& value, CpuOptions& options);
+};
+constexpr Option kOptions[] = {
+    {"isa", ReadIsa},         {"threads", ReadThreads}, {"tier", ReadTier},
+    {"profile", ReadProfile}, {"passes", ReadPasses},   {"without", ReadWithout},
+    {"verify", ReadVerify},   {"trace", ReadTrace},     {"dump-llvm", ReadDump},
+};
+
+}  // namespace
+
+absl::Span<const std::string_view> CpuOptionNames() {
+  static const auto& names = *[] {
+    auto* list = new std::vector<std::string_view>;
+    for (const Option& option : kOptions) list->push_back(option.name);
+    return list;
+  }();
+  return names;
+}
+
+absl::StatusOr<CpuOptions> ParseCpuOptions(const std::map<std::string, std::string>& flags) {
+  CpuOptions options;
+  options.threads = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  for (const auto& [name, value] : flags) {
+    const auto* option = std::find_if(std::begin(kOptions), std::end(kOptions),
+                                      [&](const Option& row) { return row.name == name; });
+    if (option == std::end(kOptions)) {
+      std::string known;
+      for (std::string_view each : CpuOptionNames()) {
+        StrAppend(&known, known.empty() ? "" : ", ", each);
+      }
+      return absl::InvalidArgumentError(
+          StrCat("cpu: unknown option ", name, "; there are ", known));
+    }
+    ASSAY_RETURN_IF_ERROR(option->read(value, options));
+  }
+  return options;
+}
+
+}  // namespace assay

@@ -1,0 +1,32 @@
+// The options of the CPU backend, as written behind "cpu:" or given with a compilation.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "optimized/cpu/jit.h"
+#include "optimized/pipeline/pipeline.h"
+
+namespace assay {
+
+struct CpuOptions {
+  Isa isa = Isa::kHost;
+  int threads = 1;
+  std::optional<Tier> tier;    // absent: by the amount of work
+  bool passes = true;          // Stage::kOptimize; the required ones run anyway
+  PipelineOptions pipeline;    // which of them, and the profile
+  bool trace = false;          // a record of each pass among the statistics (pass_trace.h)
+  std::string dump_directory;  // the LLVM IR of each module goes there, as NAME.ll; "": nowhere
+};
+
+// The names of all options, in the order in which messages list them.
+absl::Span<const std::string_view> CpuOptionNames();
+// Errors (invalid argument) name the option and what it may be.
+absl::StatusOr<CpuOptions> ParseCpuOptions(const std::map<std::string, std::string>& flags);
+
+}  // namespace assay

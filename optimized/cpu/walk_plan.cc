@@ -1,0 +1,97 @@
+#include "optimized/cpu/walk_plan.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "spec/ir/computation.h"
+
+namespace assay {
+namespace {
+
+constexpr int64_t kParallelWork = 1 << 17;  // below this a split costs more than it gains
+constexpr int64_t kMaxParts = 64;
+
+// Widest element that takes part; nullopt if one of them has no lanes.
+std::optional<int> WidestBits(const Instruction& instruction) {
+  std::optional<int> bits = 8;
+  const auto consider = [&](const Shape& shape) {
+    ForEachLeaf(shape, [&](const Shape& leaf, absl::Span<const int64_t>) {
+      if (!leaf.IsArray() || !bits) return;
+      if (IsComplex(leaf.element_type())) {
+        bits = std::nullopt;
+      } else {
+        bits = std::max(*bits, BitWidth(leaf.element_type()));
+      }
+    });
+  };
+  // Index operands are scalars and need no lanes.
+  const auto has_lanes = [](const Shape& shape) { return shape.IsTuple() || shape.rank() > 0; };
+  consider(instruction.shape());
+  for (const Instruction* operand : instruction.operands()) {
+    if (has_lanes(operand->shape())) consider(operand->shape());
+  }
+  if (instruction.opcode() == Opcode::kFusion) {
+    for (const Instruction* inner : *instruction.callee()) {
+      if (has_lanes(inner->shape())) consider(inner->shape());
+    }
+  }
+  return bits;
+}
+
+}  // namespace
+
+int ElementsPerVector(const Instruction& instruction, int vector_bits) {
+  const std::optional<int> widest = WidestBits(instruction);
+  return widest ? std::max(1, vector_bits / *widest) : 1;
+}
+
+int64_t OutermostDim(const Shape& shape) {
+  for (int64_t d = 0; d < shape.rank(); ++d) {
+    if (shape.dimension(d) != 1) return d;
+  }
+  return -1;
+}
+
+WalkPlan PlanWalk(const WalkChoice& choice) {
+  const auto& [written, result, linear, width, can_walk_lanes] = choice;
+  const auto fills_vectors = [&](int64_t extent) { return width >= 2 && extent >= width; };
+  WalkPlan walk;
+  if (linear) {
+    walk.kind = WalkPlan::kLinear;
+    if (fills_vectors(written.ElementCount())) walk.width = width;
+    return walk;
+  }
+  // Lanes run along the innermost dimension that is more than one element.
+  int64_t innermost = written.rank() - 1;
+  while (innermost >= 0 && written.dimension(innermost) == 1) --innermost;
+  if (innermost < 0) return walk;
+  bool contiguous = true;  // in the result as well, which may be larger than what is written
+  for (int64_t d = innermost + 1; d < written.rank(); ++d) {
+    contiguous = contiguous && result.dimension(d) == 1;
+  }
+  if (contiguous && fills_vectors(written.dimension(innermost)) &&
+      can_walk_lanes(static_cast<int>(innermost))) {
+    walk.kind = WalkPlan::kLanes;
+    walk.lane_dim = static_cast<int>(innermost);
+    walk.width = width;
+  }
+  return walk;
+}
+
+WalkPlan WithoutVectors(const WalkPlan& walk) {
+  WalkPlan scalar;
+  if (walk.kind == WalkPlan::kLinear) scalar.kind = WalkPlan::kLinear;
+  return scalar;
+}
+
+SplitPlan PlanSplit(int64_t extent, int64_t unit, int64_t work, int threads) {
+  SplitPlan split;
+  split.extent = extent;
+  if (threads < 2 || work < kParallelWork || extent < 2 * unit) return split;
+  split.is_worthwhile = true;
+  const int64_t parts = std::min<int64_t>(work / kParallelWork + 1, int64_t{4} * kMaxParts);
+  split.grain = (extent / parts + unit) / unit * unit;
+  return split;
+}
+
+}  // namespace assay

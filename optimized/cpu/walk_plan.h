@@ -1,0 +1,54 @@
+// How a kernel goes through the elements of a result: by one linear index, with vector lanes along
+// a dimension, or element by element; and how its outermost loop is cut for threads. Decided from
+// shapes alone, before any code is emitted.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+
+#include "spec/ir/instruction.h"
+
+namespace assay {
+
+struct WalkPlan {
+  enum Kind : uint8_t {
+    kScalar,  // a loop per dimension, one element at a time
+    kLinear,  // one loop over all elements in row-major order
+    kLanes,   // a loop per dimension, `width` elements along `lane_dim`
+  } kind = kScalar;
+  int lane_dim = -1;  // for kLanes
+  int width = 1;      // elements per step
+
+  bool operator==(const WalkPlan&) const = default;
+};
+
+// What the choice depends on.
+struct WalkChoice {
+  const Shape& written;  // the array of elements that are computed
+  const Shape& result;   // the array that they are written into
+  bool linear = false;   // everything can be walked by one linear index
+  int width = 1;         // elements that fit into a vector
+  // True if everything can be walked with lanes along a dimension of `written`.
+  std::function<bool(int lane_dim)> can_walk_lanes = nullptr;
+};
+WalkPlan PlanWalk(const WalkChoice& choice);
+// The same walk without vectors.
+WalkPlan WithoutVectors(const WalkPlan& walk);
+
+// How many elements of each array that takes part fit into a vector: as many as of the widest type.
+// 1 if a complex number takes part: they have no lanes.
+int ElementsPerVector(const Instruction& instruction, int vector_bits);
+
+// The first dimension with more than one element; -1 if there is none.
+int64_t OutermostDim(const Shape& shape);
+
+// The parts into which threads may cut [0, extent).
+struct SplitPlan {
+  int64_t extent = 0;
+  int64_t grain = 1;           // smallest part, a multiple of the unit
+  bool is_worthwhile = false;  // false: a split costs more than it gains
+};
+// `work`: operations of the whole kernel. Parts begin on multiples of `unit`.
+SplitPlan PlanSplit(int64_t extent, int64_t unit, int64_t work, int threads);
+
+}  // namespace assay

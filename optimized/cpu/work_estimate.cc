@@ -1,0 +1,61 @@
+#include "optimized/cpu/work_estimate.h"
+
+#include <algorithm>
+
+#include "absl/container/flat_hash_map.h"
+
+namespace assay {
+
+int64_t WorkPerElement(const Instruction& instruction) {
+  int64_t work = 1;
+  auto consider = [&](const Instruction& inner) {
+    int64_t count =
+        std::max<int64_t>(1, inner.shape().IsArray() ? inner.shape().ElementCount() : 1);
+    if (inner.opcode() == Opcode::kDot) {
+      int64_t terms = 1;
+      for (int64_t d : inner.attributes().Integers(Attr::kLhsContractingDims)) {
+        terms *= std::max<int64_t>(1, inner.operand(0)->shape().dimension(d));
+      }
+      work += terms;
+    } else if (inner.opcode() == Opcode::kReduce) {
+      work += inner.operand(0)->shape().ElementCount() / count;
+    } else if (inner.opcode() == Opcode::kReduceWindow || inner.opcode() == Opcode::kConvolution) {
+      double terms = 1;
+      for (const WindowDim& w : inner.attributes().Window(Attr::kWindow)) {
+        terms *= static_cast<double>(w.size);
+      }
+      work += static_cast<int64_t>(std::min(terms, 1e9));
+    } else {
+      work += 1;
+    }
+  };
+  consider(instruction);
+  if (instruction.opcode() == Opcode::kFusion) {
+    for (const Instruction* inner : *instruction.callee()) consider(*inner);
+  }
+  return work;
+}
+
+int64_t EstimateWork(const Module& module) {
+  constexpr int64_t kLoopWeight = 100;  // trips of a loop whose count nobody knows
+  absl::flat_hash_map<const Computation*, int64_t> work;
+  int64_t entry = 0;
+  for (const Computation* computation : module.ComputationPostOrder()) {
+    double sum = 0;
+    for (const Instruction* i : *computation) {
+      bool control = i->opcode() == Opcode::kWhile || i->opcode() == Opcode::kConditional ||
+                     i->opcode() == Opcode::kCall;
+      if (control) {
+        double weight = i->opcode() == Opcode::kWhile ? kLoopWeight : 1;
+        for (const Computation* callee : i->callees()) sum += weight * work[callee];
+      } else if (i->shape().IsArray()) {
+        sum += static_cast<double>(i->shape().ElementCount()) * WorkPerElement(*i);
+      }
+    }
+    work[computation] = static_cast<int64_t>(std::min(sum, 1e15));
+    if (computation == module.entry()) entry = work[computation];
+  }
+  return entry;
+}
+
+}  // namespace assay
