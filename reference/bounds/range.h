@@ -179,8 +179,8 @@ Range<Wide<T>> WithOverflow(Range<Wide<T>> x) {
   return x;
 }
 
-// What an implementation may return for a real value inside `x` when it is correctly rounded
-// (ulps = 0) or off by so many units in the last place from that.
+// The values that an implementation may return for a real value inside `x` when it is correctly
+// rounded (ulps = 0) or off by so many units in the last place from that.
 template <typename T>
 Range<Wide<T>> Rounded(Range<Wide<T>> x, double ulps) {
   using W = Wide<T>;

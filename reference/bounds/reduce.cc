@@ -1,6 +1,6 @@
 // Bounds of folds with recognised combiners.
-#include "reference/bounds/binary.h"
-#include "reference/bounds/forms.h"
+#include "reference/bounds/elementwise/binary.h"
+#include "reference/bounds/error_forms.h"
 #include "reference/bounds/sum.h"
 #include "reference/ops/reduction/fold.h"
 
@@ -8,7 +8,7 @@ namespace assay::reference {
 namespace {
 
 struct Terms {
-  const Freedoms& freedoms;
+  ClauseSet clauses;
   const Array& input;
   const Array& init;
   const FoldTerms& lists;
@@ -18,9 +18,9 @@ struct Terms {
   // Calls f with the range of the initial value and of every input of result element o.
   template <typename T, typename F>
   void ForEach(int64_t o, Consumer consumer, F f) const {
-    f(Seen<T>(freedoms, init, lists.InitOf(o), consumer));
+    f(Seen<T>(clauses, init, lists.InitOf(o), consumer));
     lists.List(o, list);
-    for (int64_t at : list) f(Seen<T>(freedoms, input, at, consumer));
+    for (int64_t at : list) f(Seen<T>(clauses, input, at, consumer));
   }
 };
 
@@ -31,7 +31,7 @@ void BoundSum(const Terms& terms, Array& result) {
   for (int64_t o = 0; o < terms.results(); ++o) {
     SumBound<T, A> sum;
     terms.ForEach<T>(o, Consumer::kSum, [&](const auto& x) { sum.Add(x, false); });
-    FinishSum<T, A>(terms.freedoms, result, o, sum, View::kNone);
+    FinishSum<T, A>(terms.clauses, result, o, sum, View::kNone);
   }
 }
 
@@ -45,7 +45,7 @@ void BoundExtremum(const Terms& terms, Array& result) {
       extremum = first ? x : RangeOf<Rule>(extremum, x);
       first = false;
     });
-    if (!single) FinishExact<T>(terms.freedoms, result, o, extremum);
+    if (!single) FinishExact<T>(terms.clauses, result, o, extremum);
   }
 }
 
@@ -83,9 +83,9 @@ void BoundProduct(const Terms& terms, Array& result) {
     if (single && !finite && factors == 0) continue;  // infinities, NaN, ones and zeros only
     if (single && normal && (zero || exact || factors <= 2)) {
       const W slop = exact || factors <= 1 ? W{0} : std::fabs(product) * kSlop<W>;
-      FinishSingle<T>(terms.freedoms, result, i, {product, slop, 0}, View::kSum);
+      FinishSingle<T>(terms.clauses, result, i, {product, slop, 0}, View::kSum);
     } else if (single && finite && factors <= 2 && !zero) {
-      FinishRounded<T>(terms.freedoms, result, i, {product, std::fabs(product) * kSlop<W>, 0},
+      FinishRounded<T>(terms.clauses, result, i, {product, std::fabs(product) * kSlop<W>, 0},
                        View::kSum);
     } else if (!normal || zero) {
       SetUndecided(result, i);
@@ -95,7 +95,7 @@ void BoundProduct(const Terms& terms, Array& result) {
                  largest - std::fabs(product) + largest * (growth * (1 + growth)) +
                      largest * kSlop<W> * static_cast<W>(factors + 1),
                  0};
-      FinishRounded<T>(terms.freedoms, result, i, x, View::kSum);
+      FinishRounded<T>(terms.clauses, result, i, x, View::kSum);
     }
   }
 }
@@ -133,23 +133,22 @@ void BoundCodes(const Terms& terms, Array& result) {
 
 }  // namespace
 
-void BoundRecognisedFold(const Freedoms& freedoms, Opcode combiner, const Array& input,
+void BoundRecognisedFold(const OpContext& op, Opcode combiner, const Array& input,
                          const Array& init, const FoldTerms& lists, FoldRules rules,
                          Array& result) {
-  const Terms terms{freedoms, input, init, lists};
+  const Terms terms{op.clauses, input, init, lists};
   DispatchComputed(result.literal.element_type(), [&](auto tag) {
     using T = typename decltype(tag)::type;
     if constexpr (kIsReal<T>) {
       using A = Accumulator<T>;
-      if (freedoms.literal_reducer || rules.stepwise) {
+      if (op.clauses.Has(ClauseId::kLiteralReducer) || rules.stepwise) {
         if (combiner == Opcode::kAdd) BoundSum<T, T>(terms, result);
         if (combiner == Opcode::kMultiply) BoundProduct<T, T>(terms, result);
       } else {
         if (combiner == Opcode::kAdd) BoundSum<T, A>(terms, result);
         if (combiner == Opcode::kMultiply) BoundProduct<T, A>(terms, result);
       }
-      if (combiner == Opcode::kAdd && !rules.stepwise)
-        NarrowFold(freedoms, input, init, lists, result);
+      if (combiner == Opcode::kAdd && !rules.stepwise) NarrowFold(op, input, init, lists, result);
       if (combiner == Opcode::kMaximum) BoundExtremum<MaximumBound, T>(terms, result);
       if (combiner == Opcode::kMinimum) BoundExtremum<MinimumBound, T>(terms, result);
     } else {

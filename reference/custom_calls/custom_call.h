@@ -43,13 +43,3 @@ bool HasOption(const OpContext& op, std::string_view key, char letter);
 bool HasFlag(const OpContext& op, std::string_view key);
 
 }  // namespace assay::reference
-
-namespace assay {
-
-// A function as linked code has it: arrays are pointers to their elements, row-major; tuples are
-// arrays of such pointers. It must be a pure function of its arguments.
-using CustomCallFunction = void (*)(void* out, const void** in);
-// Calls of `target` evaluate `function` from now on; the last registration counts.
-void RegisterCustomCall(const std::string& target, CustomCallFunction function);
-
-}  // namespace assay

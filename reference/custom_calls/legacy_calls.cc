@@ -204,8 +204,8 @@ absl::StatusOr<Value> ApplyLegacyCall(Interpreter& interpreter, const OpContext&
   attributes.Set(Attr::kBackendConfig, *options);
   const Instruction* instruction = computation->Add(Opcode::kCustomCall, typed_shape, parameters,
                                                     attributes, {}, op.instruction.name());
-  const absl::StatusOr<Value> result =
-      ApplyTypedCall(interpreter, {*instruction, typed_shape, matrices, op.freedoms}, typed);
+  const absl::StatusOr<Value> result = ApplyTypedCall(
+      interpreter, {*instruction, typed_shape, matrices, op.clauses, op.analysis}, typed);
   if (!result.ok()) return result.status();
 
   std::vector<Value> values;

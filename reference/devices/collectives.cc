@@ -122,9 +122,9 @@ absl::StatusOr<Results> AllToAll(const Exchange& exchange) {
 
 // Who is no target gets zeros.
 absl::StatusOr<Results> Permute(const Exchange& exchange) {
-  Machine& machine = exchange.interpreter.device().machine();
+  DeviceMesh& mesh = exchange.interpreter.device().mesh();
   const auto pairs =
-      ProcessPairs(exchange.op.instruction.attributes(), machine.replicas(), machine.partitions());
+      ProcessPairs(exchange.op.instruction.attributes(), mesh.replicas(), mesh.partitions());
   if (!pairs.ok()) return Rejected(exchange.op, ToStd(pairs.status().message()));
   Results results(exchange.given.size());
   for (const auto& [source, target] : *pairs) results[target] = *exchange.given[source];
@@ -275,8 +275,8 @@ absl::StatusOr<std::vector<std::vector<Value>>> Combine(
     case Opcode::kCollectivePermute:
     case Opcode::kCollectivePermuteStart:
       if (attributes.Has(Attr::kPermuteSliceSizes)) {
-        Machine& machine = interpreter.device().machine();
-        const auto pairs = ProcessPairs(attributes, machine.replicas(), machine.partitions());
+        DeviceMesh& mesh = interpreter.device().mesh();
+        const auto pairs = ProcessPairs(attributes, mesh.replicas(), mesh.partitions());
         if (!pairs.ok()) return Rejected(op, ToStd(pairs.status().message()));
         return PermuteSlices(interpreter, op, *pairs, given);
       }
@@ -301,24 +301,24 @@ absl::StatusOr<std::vector<std::vector<Value>>> Combine(
 
 // ---- Meetings.
 
-absl::StatusOr<const Machine::Groups*> GroupsOf(Machine& machine, const OpContext& op) {
-  auto [it, is_new] = machine.groups.try_emplace(&op.instruction);
-  Machine::Groups& groups = it->second;
+absl::StatusOr<const DeviceMesh::Groups*> GroupsOf(DeviceMesh& mesh, const OpContext& op) {
+  auto [it, is_new] = mesh.groups.try_emplace(&op.instruction);
+  DeviceMesh::Groups& groups = it->second;
   if (!is_new) return &groups;
   if (op.instruction.attributes().Has(Attr::kSourceTargetPairs)) {
     // Everybody meets: who has no source gets zeros.
     groups.members.emplace_back();
-    for (int64_t d = 0; d < machine.device_count(); ++d) groups.members[0].push_back(d);
+    for (int64_t d = 0; d < mesh.device_count(); ++d) groups.members[0].push_back(d);
   } else {
     auto members = ProcessGroups(op.instruction.opcode(), op.instruction.attributes(),
-                                 machine.replicas(), machine.partitions());
+                                 mesh.replicas(), mesh.partitions());
     if (!members.ok()) {
-      machine.groups.erase(&op.instruction);
+      mesh.groups.erase(&op.instruction);
       return Rejected(op, ToStd(members.status().message()));
     }
     groups.members = *std::move(members);
   }
-  groups.group_of.assign(machine.device_count(), {-1, 0});
+  groups.group_of.assign(mesh.device_count(), {-1, 0});
   for (size_t g = 0; g < groups.members.size(); ++g) {
     for (size_t m = 0; m < groups.members[g].size(); ++m)
       groups.group_of[groups.members[g][m]] = {g, m};
@@ -334,8 +334,8 @@ struct Seat {
 
 absl::StatusOr<Seat> Join(Interpreter& interpreter, const OpContext& op) {
   Device& device = interpreter.device();
-  Machine& machine = device.machine();
-  ASSAY_ASSIGN_OR_RETURN(const Machine::Groups* groups, GroupsOf(machine, op));
+  DeviceMesh& mesh = device.mesh();
+  ASSAY_ASSIGN_OR_RETURN(const DeviceMesh::Groups* groups, GroupsOf(mesh, op));
   const auto [group, member] = groups->group_of[device.number()];
   const int64_t execution = device.CountExecution(op.instruction);
   std::vector<Value> operands;
@@ -351,7 +351,7 @@ absl::StatusOr<Seat> Join(Interpreter& interpreter, const OpContext& op) {
     meeting->complete = true;
     return Seat{std::move(meeting), 0};
   }
-  auto& meetings = machine.meetings;
+  auto& meetings = mesh.meetings;
   auto at = std::find_if(meetings.begin(), meetings.end(), [&](const auto& open) {
     return open->instruction == &op.instruction && open->group == group &&
            open->execution == execution;
@@ -381,7 +381,7 @@ absl::StatusOr<Seat> Join(Interpreter& interpreter, const OpContext& op) {
   return seat;
 }
 
-std::string WaitsFor(const Meeting& meeting, Machine& machine) {
+std::string WaitsFor(const Meeting& meeting, DeviceMesh& mesh) {
   std::string text = StrCat(Name(meeting.instruction->opcode()), " ", meeting.instruction->name());
   if (meeting.execution > 0) StrAppend(&text, " (execution ", meeting.execution + 1, ")");
   StrAppend(&text, " for ");
@@ -392,26 +392,26 @@ std::string WaitsFor(const Meeting& meeting, Machine& machine) {
       StrAppend(&text, " and others");
       break;
     }
-    StrAppend(&text, named > 1 ? " and " : "", machine.device(meeting.members[m]).name());
+    StrAppend(&text, named > 1 ? " and " : "", mesh.device(meeting.members[m]).name());
   }
   return text;
 }
 
 absl::StatusOr<Value> ApplyCollective(Interpreter& interpreter, const OpContext& op) {
   ASSAY_ASSIGN_OR_RETURN(const Seat seat, Join(interpreter, op));
-  Machine& machine = interpreter.device().machine();
+  DeviceMesh& mesh = interpreter.device().mesh();
   ASSAY_RETURN_IF_ERROR(interpreter.device().WaitUntil(
-      [&] { return seat.meeting->complete; }, [&] { return WaitsFor(*seat.meeting, machine); }));
+      [&] { return seat.meeting->complete; }, [&] { return WaitsFor(*seat.meeting, mesh); }));
   return seat.meeting->results[seat.member];
 }
 
 absl::StatusOr<Value> ApplyCollectiveStart(Interpreter& interpreter, const OpContext& op) {
   ASSAY_ASSIGN_OR_RETURN(const Seat seat, Join(interpreter, op));
-  Machine* machine = &interpreter.device().machine();
+  DeviceMesh* mesh = &interpreter.device().mesh();
   Value value;
   value.pending = std::make_shared<const Pending>(
       Pending{[seat] { return seat.meeting->complete; },
-              [seat, machine] { return WaitsFor(*seat.meeting, *machine); },
+              [seat, mesh] { return WaitsFor(*seat.meeting, *mesh); },
               [seat] { return seat.meeting->results[seat.member]; }});
   return value;
 }

@@ -1,4 +1,4 @@
-// What tests of the builder share: constants in text form, running what was built, small
+// Things that tests of the builder share: constants in text form, running what was built, small
 // computations.
 #pragma once
 

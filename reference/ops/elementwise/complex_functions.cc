@@ -5,7 +5,7 @@
 #include "reference/bounds/components.h"
 #include "reference/bounds/elements.h"
 #include "reference/scalar/complex_ops.h"
-#include "reference/values/complex.h"
+#include "reference/values/complex_types.h"
 #include "reference/values/elementwise.h"
 #include "spec/ops/op_table.h"
 
@@ -35,18 +35,18 @@ absl::Status EvaluateBinaryFunction(const OpContext& op, Literal& result) {
 
 double BudgetOf(const OpContext& op) {
   const NumericContract& contract = Info(op.instruction.opcode()).numeric;
-  return op.freedoms.xla_budgets ? contract.xla.complex : contract.strict.complex;
+  return op.analysis.is_xla ? contract.xla.complex : contract.strict.complex;
 }
 
 // What an op may read of one complex element: a disc, or parts that are not finite or not known.
 template <typename T>
-struct Disc {
+struct Ball {
   using W = Wide<T>;
   Range<W> real, imaginary;
 
-  Disc(const OpContext& op, const Array& components, int64_t i)
-      : real(Seen<T>(op.freedoms, components, 2 * i)),
-        imaginary(Seen<T>(op.freedoms, components, 2 * i + 1)) {}
+  Ball(const OpContext& op, const Array& components, int64_t i)
+      : real(Seen<T>(op.clauses, components, 2 * i)),
+        imaginary(Seen<T>(op.clauses, components, 2 * i + 1)) {}
   // Both parts are numbers.
   bool IsFinite() const {
     constexpr uint32_t kNotNumbers =
@@ -109,7 +109,7 @@ inline constexpr bool kHasCut =
 
 // True when the documents say what becomes of an element that is no number, or of a pole.
 template <typename Op, typename T>
-bool FinishSpecial(const OpContext& op, Array& result, int64_t i, const Disc<T>& z) {
+bool FinishSpecial(const OpContext& op, Array& result, int64_t i, const Ball<T>& z) {
   using W = Wide<T>;
   if (z.IsNan()) return true;  // both parts NaN: so are those of the plain value
   if constexpr (std::is_same_v<Op, ComplexExp>) {
@@ -121,7 +121,7 @@ bool FinishSpecial(const OpContext& op, Array& result, int64_t i, const Disc<T>&
     }
   }
   if constexpr (std::is_same_v<Op, ComplexSign>) {
-    if (Disc<T>::IsNanPart(z.real) || Disc<T>::IsNanPart(z.imaginary)) return true;
+    if (Ball<T>::IsNanPart(z.real) || Ball<T>::IsNanPart(z.imaginary)) return true;
   }
   if constexpr (std::is_same_v<Op, ComplexLog>) {
     // log(0) is (-inf, an angle by the signs of the zeros).
@@ -143,7 +143,7 @@ absl::Status BoundUnaryFunction(const OpContext& op, Array& result) {
     const double k = BudgetOf(op);
     MakeBounds(result);
     for (int64_t i = 0; i < op.count(); ++i) {
-      const Disc<T> z(op, operand, i);
+      const Ball<T> z(op, operand, i);
       if (FinishSpecial<Op, T>(op, result, i, z)) continue;
       const bool on_unknown_side = kHasCut<Op> && !z.HasKnownSigns() && !z.IsZero();
       if (!z.IsFinite() || on_unknown_side) {
@@ -153,7 +153,7 @@ absl::Status BoundUnaryFunction(const OpContext& op, Array& result) {
       } else {
         const auto value = Op::Value(z.centre());
         auto scale = Op::Scale(z.centre(), value);
-        if (op.freedoms.xla_budgets) scale *= Op::Cancellation(z.centre(), value);
+        if (op.analysis.is_xla) scale *= Op::Cancellation(z.centre(), value);
         FinishDisc<T>(result, i, value, Op::Growth(z.centre(), z.reach()), scale, k);
       }
     }
@@ -181,15 +181,15 @@ absl::Status BoundAbs(const OpContext& op, Array& result) {
     constexpr double kInfinity = std::numeric_limits<double>::infinity();
     const double ulps = BudgetOf(op);
     for (int64_t i = 0; i < op.count(); ++i) {
-      const Disc<T> z(op, operand, i);
+      const Ball<T> z(op, operand, i);
       if (z.IsFinite()) {
         if (z.IsZero()) continue;
         const Range<W> modulus{std::hypot(z.real.centre, z.imaginary.centre), z.reach(), 0};
-        FinishFunction<T>(op.freedoms, result, i, modulus, ulps, 0, kInfinity);
+        FinishFunction<T>(op.clauses, result, i, modulus, {ulps, 0, kInfinity});
       } else if (!z.real.Single() || !z.imaginary.Single()) {
         SetUndecided(result, i);
-      } else if (op.freedoms.xla_budgets &&
-                 Disc<T>::IsNanPart(z.real) != Disc<T>::IsNanPart(z.imaginary)) {
+      } else if (op.analysis.is_xla &&
+                 Ball<T>::IsNanPart(z.real) != Ball<T>::IsNanPart(z.imaginary)) {
         // The documents warn that XLA makes a NaN of an infinity beside a NaN.
         SetUndecided(result, i);
       }
@@ -202,7 +202,7 @@ absl::Status BoundAbs(const OpContext& op, Array& result) {
 
 // Nonzero / 0: infinite parts by the products of the signs.
 template <typename T>
-void FinishDivisionByZero(Array& result, int64_t i, const Disc<T>& x, const Disc<T>& y) {
+void FinishDivisionByZero(Array& result, int64_t i, const Ball<T>& x, const Ball<T>& y) {
   SetUndecided(result, i);
   if (!x.IsFinite() || !y.HasKnownSigns()) return;
   const bool negative = std::signbit(y.real.centre);
@@ -255,7 +255,7 @@ absl::Status BoundDivide(const OpContext& op, Array& result) {
     const double k = BudgetOf(op);
     MakeBounds(result);
     for (int64_t i = 0; i < op.count(); ++i) {
-      const Disc<T> x(op, dividend, i), y(op, divisor, i);
+      const Ball<T> x(op, dividend, i), y(op, divisor, i);
       const bool infinite_divisor =
           y.real.Single() && y.imaginary.Single() &&
           ((y.real.flags | y.imaginary.flags) & (kMayBePosInf | kMayBeNegInf)) != 0 &&
@@ -298,11 +298,11 @@ bool IsUnspecified(ComplexAtan2, std::complex<W> y, std::complex<W> x) {
 // The sign of a zero imaginary part chooses a side of the logarithm's cut, where the real part does
 // not decide.
 template <typename T>
-bool IsOnUnknownSide(ComplexPower, const Disc<T>& x) {
+bool IsOnUnknownSide(ComplexPower, const Ball<T>& x) {
   return !x.HasKnownSigns() && x.real.low() <= 0;
 }
 template <typename T>
-bool IsOnUnknownSide(ComplexAtan2, const Disc<T>& x) {
+bool IsOnUnknownSide(ComplexAtan2, const Ball<T>& x) {
   return !x.HasKnownSigns();
 }
 
@@ -314,7 +314,7 @@ absl::Status BoundBinaryFunction(const OpContext& op, Array& result) {
     const double k = BudgetOf(op);
     MakeBounds(result);
     for (int64_t i = 0; i < op.count(); ++i) {
-      const Disc<T> x(op, first, i), y(op, second, i);
+      const Ball<T> x(op, first, i), y(op, second, i);
       if (x.IsNan() && y.IsNan()) continue;
       if (!x.IsFinite() || !y.IsFinite() || IsUnspecified(Op{}, x.centre(), y.centre()) ||
           IsOnUnknownSide<T>(Op{}, x)) {

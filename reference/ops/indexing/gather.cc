@@ -1,7 +1,7 @@
 // Gather. Document: operation semantics chapter 9, Gather.
 #include "reference/bounds/elements.h"
+#include "reference/interpreter/op_evaluations.h"
 #include "reference/ops/indexing/index_vectors.h"
-#include "reference/values/data_evaluations.h"
 
 namespace assay::reference {
 namespace {

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "reference/scalar/arithmetic.h"
-#include "reference/values/complex.h"
-#include "reference/values/op_evaluations.h"
+#include "reference/values/complex_types.h"
+#include "reference/values/op_context.h"
 
 namespace assay::reference {
 

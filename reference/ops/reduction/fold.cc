@@ -4,10 +4,11 @@
 #include <map>
 #include <numeric>
 
+#include "reference/bounds/ball.h"
+#include "reference/bounds/choices/legal_choices.h"
 #include "reference/bounds/components.h"
-#include "reference/bounds/disc.h"
 #include "reference/bounds/elements.h"
-#include "reference/bounds/liberties.h"
+#include "reference/interpreter/widening.h"
 #include "reference/scalar/double_double.h"
 #include "reference/values/narrow_types.h"
 #include "spec/ops/op_table.h"
@@ -33,14 +34,14 @@ bool OnlyWidens(const Instruction* from, const Instruction* to) {
 // The accumulator of floats: wide, rounded once at the end, or the type itself.
 template <typename Op, typename T>
 T AccumulateReal(absl::Span<const T> in, T init, const IndexMap& terms, bool stepwise,
-                 Liberties* liberties, int64_t slot) {
+                 LegalChoices* choices, int64_t slot) {
   constexpr bool kSum = std::is_same_v<Op, Add>, kProduct = std::is_same_v<Op, Multiply>;
   if constexpr (kSum || kProduct) {
-    if (liberties != nullptr && !stepwise) {
+    if (choices != nullptr && !stepwise) {
       using A = std::conditional_t<std::is_same_v<T, double>, double, float>;
       std::vector<A> values = {Widen<A>(init)};
       for (int64_t at : terms) values.push_back(Widen<A>(in[at]));
-      return Round<T>(liberties->Combine(values, kProduct, slot));
+      return Round<T>(choices->Combine(values, kProduct, slot));
     }
   }
   if (stepwise) {
@@ -67,10 +68,10 @@ T AccumulateReal(absl::Span<const T> in, T init, const IndexMap& terms, bool ste
 // f(...f(f(init, x0), x1)...) for one result element.
 template <typename Op, typename T>
 T Accumulate(absl::Span<const T> in, T init, const IndexMap& terms, bool stepwise,
-             Liberties* liberties, int64_t slot) {
+             LegalChoices* choices, int64_t slot) {
   if constexpr (kIsReal<T>) {
     if constexpr (requires { &Op::template Real<Working<T>>; })
-      return AccumulateReal<Op, T>(in, init, terms, stepwise, liberties, slot);
+      return AccumulateReal<Op, T>(in, init, terms, stepwise, choices, slot);
   } else if constexpr (kIsPred<T>) {
     if constexpr (requires { &Op::Predicate; }) {
       T value = init;
@@ -95,20 +96,19 @@ Array FoldComputed(const OpContext& op, bool bounding, Opcode combiner, const Ar
     using T = typename decltype(tag)::type;
     absl::Span<const T> in = input.literal.data<T>(), first = init.literal.data<T>();
     absl::Span<T> out = result.literal.data<T>();
-    Liberties* liberties = op.freedoms.liberties;
-    const int64_t site =
-        liberties == nullptr ? 0 : liberties->Site(static_cast<int64_t>(out.size()));
+    LegalChoices* choices = op.analysis.choices;
+    const int64_t site = choices == nullptr ? 0 : choices->Site(static_cast<int64_t>(out.size()));
     VisitCombiner(combiner, [&](auto meaning) {
       IndexMap list;
       for (size_t o = 0; o < out.size(); ++o) {
         const auto at = static_cast<int64_t>(o);
         terms.List(at, list);
         out[o] = Accumulate<decltype(meaning), T>(in, first[terms.InitOf(at)], list, rules.stepwise,
-                                                  liberties, site + at);
+                                                  choices, site + at);
       }
     });
   });
-  if (bounding) BoundRecognisedFold(op.freedoms, combiner, input, init, terms, rules, result);
+  if (bounding) BoundRecognisedFold(op, combiner, input, init, terms, rules, result);
   return result;
 }
 
@@ -124,7 +124,8 @@ absl::StatusOr<Array> FoldNarrow(const OpContext& op, bool bounding, Opcode comb
   const Array sums = FoldComputed(op, bounding, combiner, *inputs, *inits, terms, dimensions, {});
   absl::StatusOr<Array> result = ConvertArray(op, sums, type, bounding);
   const bool rounds = IsFloat(type) && (combiner == Opcode::kAdd || combiner == Opcode::kMultiply);
-  if (!result.ok() || !bounding || !rounds || !op.freedoms.literal_reducer) return result;
+  if (!result.ok() || !bounding || !rounds || !op.clauses.Has(ClauseId::kLiteralReducer))
+    return result;
   // A literal reducer rounds at every step; what that gives is not followed.
   IndexMap list;
   for (int64_t o = 0; o < terms.results(); ++o) {
@@ -141,11 +142,11 @@ void MultiplyComplex(const OpContext& op, bool bounding, const Array& input, con
                      const FoldTerms& terms, Array& result) {
   using T = typename C::value_type;
   using W = Wide<T>;
-  using D = Disc<std::complex<W>>;
+  using D = Ball<std::complex<W>>;
   const Array inputs = Components(input), inits = Components(init);
   bool known = true;
   auto read = [&](const Array& parts, int64_t i) {
-    const auto re = Seen<T>(op.freedoms, parts, 2 * i), im = Seen<T>(op.freedoms, parts, 2 * i + 1);
+    const auto re = Seen<T>(op.clauses, parts, 2 * i), im = Seen<T>(op.clauses, parts, 2 * i + 1);
     known = known && ((re.flags | im.flags) & ~uint32_t{kZeroSignFree}) == 0;
     return D({re.centre, im.centre}, re.radius + im.radius);
   };
@@ -353,9 +354,9 @@ absl::StatusOr<Column> FoldColumns(Interpreter& interpreter, LiteralFold& fold, 
   std::vector<size_t> in_order(inputs.size());
   std::iota(in_order.begin(), in_order.end(), size_t{0});
   absl::StatusOr<Column> left = fold.Left(init, inputs, in_order);
-  const Freedoms& freedoms = interpreter.freedoms();
+  const ClauseSet clauses = interpreter.clauses();
   if (!left.ok() || !interpreter.bounding() || inputs.size() < 2 ||
-      !(freedoms.reassociate || rules.any_order))
+      !(clauses.Has(ClauseId::kReassociation) || rules.any_order))
     return left;
   std::vector<absl::StatusOr<Column>> others;
   if (rules.any_order) {
@@ -365,7 +366,7 @@ absl::StatusOr<Column> FoldColumns(Interpreter& interpreter, LiteralFold& fold, 
     others.push_back(fold.Right(init, inputs));
     others.push_back(fold.Tree(init, inputs));
   }
-  if (rules.any_order || freedoms.commute)
+  if (rules.any_order || interpreter.analysis().is_xla)
     others.push_back(fold.Left(init, inputs, Shuffled(inputs.size())));
   std::vector<Column> columns;
   for (absl::StatusOr<Column>& other : others) {

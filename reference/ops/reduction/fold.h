@@ -85,7 +85,7 @@ absl::StatusOr<std::vector<Value>> ApplyToElements(Interpreter& interpreter,
 Value PickElements(const Array& source, absl::Span<const int64_t> map, MemoryMeter& memory);
 
 // Bounds of a fold with a recognised combiner; the literal of `result` is the plain value.
-void BoundRecognisedFold(const Freedoms& freedoms, Opcode combiner, const Array& input,
+void BoundRecognisedFold(const OpContext& op, Opcode combiner, const Array& input,
                          const Array& init, const FoldTerms& terms, FoldRules rules, Array& result);
 
 }  // namespace assay::reference

@@ -1,6 +1,6 @@
 // Map. Document: operation semantics chapter 10, Map.
+#include "reference/interpreter/op_evaluations.h"
 #include "reference/ops/reduction/fold.h"
-#include "reference/values/data_evaluations.h"
 
 namespace assay::reference {
 namespace {

@@ -101,7 +101,7 @@ absl::StatusOr<Value> CombineMembers(Interpreter& interpreter, const OpContext& 
   }
   const Value rest = MakeValue(std::move(stacked), interpreter.memory());
   const Value* operands[] = {&rest, members[0]};
-  const OpContext combined{op.instruction, shape, operands, op.freedoms};
+  const OpContext combined{op.instruction, shape, operands, op.clauses, op.analysis};
   const Array* inputs[] = {&*rest.array};
   const Array* inits[] = {&*members[0]->array};
   absl::StatusOr<std::vector<Array>> results =

@@ -3,8 +3,8 @@
 #include <cstring>
 
 #include "reference/bounds/elements.h"
+#include "reference/interpreter/op_evaluations.h"
 #include "reference/ops/reduction/fold.h"
-#include "reference/values/data_evaluations.h"
 #include "spec/ops/op_table.h"
 
 namespace assay::reference {
@@ -199,7 +199,7 @@ absl::Status BoundAssociative(const Scan& scan, std::vector<Array>& results) {
     return status;
   results[0].bounds.clear();
   // The plain value was rounded at every step, which is one of the ways.
-  BoundRecognisedFold(scan.op.freedoms, *running, scan.op.array(0), scan.op.array(1), terms,
+  BoundRecognisedFold(scan.op, *running, scan.op.array(0), scan.op.array(1), terms,
                       {.stepwise = true}, results[0]);
   const Value last =
       StepOf(results[0], scan.d, scan.Position(scan.length - 1), scan.interpreter.memory());
@@ -225,7 +225,7 @@ absl::StatusOr<Value> ApplyScan(Interpreter& interpreter, const OpContext& op) {
   absl::StatusOr<std::vector<Array>> results = scan.InOrder();
   if (!results.ok()) return results.status();
   const bool associative = attributes.Flag(Attr::kIsAssociative);
-  if (interpreter.bounding() && associative && op.freedoms.reassociate) {
+  if (interpreter.bounding() && associative && op.clauses.Has(ClauseId::kReassociation)) {
     if (absl::Status status = BoundAssociative(scan, *results); !status.ok()) return status;
   }
   return Collate(*std::move(results), op.shape.IsTuple(), interpreter.memory());

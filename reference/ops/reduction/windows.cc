@@ -4,7 +4,7 @@
 #include <limits>
 
 #include "reference/bounds/elements.h"
-#include "reference/values/data_evaluations.h"
+#include "reference/interpreter/op_evaluations.h"
 
 namespace assay::reference {
 
@@ -73,7 +73,7 @@ namespace {
 
 // Operation semantics 10 and 19: padding and holes of a reduce-window may take part, holding the
 // initial value, which only matters if that is no identity.
-bool MayPadWithInit(const Freedoms& freedoms) { return freedoms.xla_budgets; }
+bool MayPadWithInit(const OpContext& op) { return op.analysis.is_xla; }
 
 bool SamePlain(const Array& a, const Array& b, int64_t i) {
   const ElementType type = a.literal.element_type();
@@ -132,7 +132,7 @@ absl::StatusOr<Value> ApplyReduceWindow(Interpreter& interpreter, const OpContex
   absl::StatusOr<std::vector<Array>> results =
       Fold(interpreter, op, *op.instruction.callee(), inputs, inits, terms, leaf.dimensions(), {});
   if (!results.ok()) return results.status();
-  if (interpreter.bounding() && MayPadWithInit(op.freedoms)) {
+  if (interpreter.bounding() && MayPadWithInit(op)) {
     if (absl::Status status = BoundPaddedInit(interpreter, op, terms, inits, *results);
         !status.ok())
       return status;

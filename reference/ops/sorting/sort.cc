@@ -3,18 +3,18 @@
 #include <numeric>
 
 #include "reference/bounds/elements.h"
+#include "reference/interpreter/op_evaluations.h"
 #include "reference/ops/reduction/fold.h"
 #include "reference/ops/sorting/line_order.h"
 #include "reference/ops/sorting/sort_keys.h"
 #include "reference/scalar/compare.h"
-#include "reference/values/data_evaluations.h"
 
 namespace assay::reference {
 namespace {
 
 // Operation semantics 10 and 19: a sort of XLA that is not marked stable may exchange elements of
 // which neither precedes the other.
-bool MayExchangeEquals(const Freedoms& freedoms) { return freedoms.xla_budgets; }
+bool MayExchangeEquals(const OpContext& op) { return op.analysis.is_xla; }
 
 // Whether one element precedes another; the plain answer, and whether there is no other.
 struct Precedence {
@@ -91,7 +91,7 @@ class Sorter {
 
   KeySource Keys() const {
     const int64_t operand = recognised_->operand;
-    return {op_.array(operand), *recognised_, op_.freedoms,
+    return {op_.array(operand), *recognised_, op_.clauses,
             IsMovedOnly(*op_.instruction.operand(operand))};
   }
   const SortKey& KeyOf(int64_t line, int64_t k) const {
@@ -262,7 +262,7 @@ class Sorter {
   // ---- Bounds.
 
   bool Stable() const {
-    return op_.instruction.attributes().Flag(Attr::kIsStable) || !MayExchangeEquals(op_.freedoms);
+    return op_.instruction.attributes().Flag(Attr::kIsStable) || !MayExchangeEquals(op_);
   }
 
   void MakeLineUndecided(int64_t line, std::vector<Array>& results) {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "reference/values/lines.h"
-#include "reference/values/op_evaluations.h"
+#include "reference/values/op_context.h"
 #include "spec/ir/computation.h"
 
 namespace assay::reference {
@@ -37,7 +37,7 @@ struct SortKey {
 struct KeySource {
   const Array& array;
   const KeyOrder& order;
-  const Freedoms& freedoms;
+  ClauseSet clauses;
   bool moved_only;
 };
 

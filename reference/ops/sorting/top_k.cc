@@ -4,9 +4,10 @@
 
 #include "reference/bounds/elements.h"
 #include "reference/interpreter/interpreter.h"
+#include "reference/interpreter/op_evaluations.h"
+#include "reference/interpreter/widening.h"
 #include "reference/ops/sorting/line_order.h"
 #include "reference/ops/sorting/sort_keys.h"
-#include "reference/values/data_evaluations.h"
 #include "reference/values/index_map.h"
 #include "reference/values/narrow_types.h"
 
@@ -58,7 +59,7 @@ absl::StatusOr<Value> ApplyTopK(Interpreter& interpreter, const OpContext& op) {
     if (!converted.ok()) return converted.status();
     wide = *std::move(converted);
   }
-  const KeySource source{wide.has_value() ? *wide : operand, by, op.freedoms,
+  const KeySource source{wide.has_value() ? *wide : operand, by, op.clauses,
                          IsMovedOnly(*op.instruction.operand(0))};
   Array values{Literal(op.shape.elements()[0])}, indices{Literal(op.shape.elements()[1])};
   const Shape& shape = operand.literal.shape();
