@@ -51,14 +51,14 @@ void HullSlots(const Array& source, int64_t from, Array& result, int64_t to) {
   Store(result, to, hull, (a.flags | b.flags) & kMayFlush);
 }
 
-// Row of codes for a code that is certain or one of a few.
+// The codes of an element that is certain or one of a few.
 std::vector<uint64_t> Merge(std::vector<uint64_t> a, const std::vector<uint64_t>& b) {
   a.insert(a.end(), b.begin(), b.end());
   return a;
 }
 
 // The codes that a float element may have, where they are known one by one: a tie, a select between
-// two values. Empty: they are not.
+// two values. Empty if they are not known.
 std::vector<uint64_t> KnownCodes(const Array& array, int64_t i) {
   if (!array.choices.empty()) {
     auto it = array.choices.find(i);
@@ -69,7 +69,7 @@ std::vector<uint64_t> KnownCodes(const Array& array, int64_t i) {
   return {array.literal.GetBits(i)};
 }
 
-// Sets them beside the bound, or forgets them.
+// Sets these codes beside the bound, or forgets them.
 void SetKnownCodes(Array& result, int64_t i, std::vector<uint64_t> codes) {
   std::sort(codes.begin(), codes.end());
   codes.erase(std::unique(codes.begin(), codes.end()), codes.end());

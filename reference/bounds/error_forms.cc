@@ -13,7 +13,7 @@
 namespace assay::reference {
 namespace {
 
-// Terms that the results of an element-wise op may copy to have errors of their own.
+// Most terms that the results of an element-wise op may copy to have errors of their own.
 constexpr int64_t kMostTightened = 1 << 21;
 constexpr size_t kMostMerged = 1 << 16;  // terms of two forms that are added
 constexpr int64_t kMostSums = 1 << 15;   // results of one op that begin errors of their own
@@ -51,7 +51,8 @@ Element Read(ClauseSet clauses, const Array& array, int64_t i, Consumer consumer
   return element;
 }
 
-// by_a * a + by_b * b of the deviations of two elements from their centres, as a form.
+// The form of by_a * a + by_b * b, where a and b are the deviations of two elements from their
+// centres.
 class Combination {
  public:
   Combination(ErrorNumbers& numbers, const Element& a, double by_a, const Element& b, double by_b)
@@ -113,7 +114,7 @@ class Combination {
   ErrorForm form_;
 };
 
-// Gives slot i the form, and a smaller radius if that is what it says.
+// Gives slot i the form, and a smaller radius if the form has one.
 void SetForm(Array& result, int64_t i, ErrorForm form) {
   ElementBound& bound = result.bounds[i];
   // The form is one about the double that is nearest to the centre.
@@ -319,7 +320,7 @@ class Accumulation {
       terms.coefficients.push_back(sums_[error]);
       terms.magnitude += std::fabs(sums_[error]);
     };
-    // Zeros within a run are kept, which makes for longer ones, unless they are the most.
+    // Zeros within a run are kept, so that runs are longer, unless most of a run is zeros.
     const auto zeros = std::count(sums_.begin() + first_, sums_.begin() + last_, 0.0);
     const bool keep_zeros = 2 * zeros < last_ - first_;
     auto next_error = errors_.begin();
@@ -460,7 +461,7 @@ void NarrowProducts(const OpContext& op, const ProductSums& sums, Array& result)
         if (!usable || !enough) return;
         known.Add(static_cast<Wide<T>>(x.centre) * y.centre);
         const double both = x.radius * y.radius;
-        // Without a difference of products, whose rounding would be as large as the sum's own.
+        // Forms no difference of products: its rounding would be as large as the sum's own.
         known.propagated +=
             std::fabs(x.centre) * y.spread + std::fabs(y.centre) * x.spread + x.spread * y.spread;
         if (x.radius != 0) enough = enough && sum.Add(x, y.centre);

@@ -71,7 +71,7 @@ void Finish(const OpContext& op, Array& result, int64_t at, S centre, W radius) 
   }
 }
 
-// |l^-1|, rounded up, of a lower triangular l without zeros on its diagonal.
+// Gives |l^-1|, rounded up, for a lower triangular l without zeros on its diagonal.
 template <typename S>
 auto AbsoluteInverse(const Matrix<S>& l) {
   using W = decltype(std::abs(S()));
@@ -108,7 +108,8 @@ void SetUndecided(Array& result, int64_t first, int64_t count) {
 
 // ---- cholesky.
 
-// 4 (n + 2) u, of the residual in units of |L| |Lᴴ|; for the types that are computed in f32, 8 u.
+// The granted residual in units of |L| |Lᴴ|: 4 (n + 2) u; for the types that are computed in f32,
+// 8 u.
 template <typename T>
 Wide<T> CholeskyResidual(int64_t n) {
   return UnitRoundoff<T>() * (kIsNarrow<T> ? 8 : static_cast<Wide<T>>(4 * (n + 2)));
@@ -288,7 +289,7 @@ void BoundFactor(const OpContext& op, bool lower, Array& result) {
       for (int64_t j = 0; j <= i; ++j) {
         Finish<E>(op, result, first + factor.At(i, j), factor.OfUpper(l(i, j)),
                   error(i, j) + std::abs(l(i, j)) * kSlop<W>);
-        // The other triangle: zeros here, whatever an implementation finds there elsewhere.
+        // The other triangle holds zeros here; an implementation may leave anything there.
         if (i != j && op.analysis.is_xla) SetUndecided(result, first + factor.At(j, i));
       }
     }

@@ -81,7 +81,7 @@ template <typename W>
 Range<W> ProductOf(const Range<W>& a, const Range<W>& b) {
   if (a.flags == 0 && b.flags == 0 && a.radius == 0 && b.radius == 0) {
     const W product = a.centre * b.centre;
-    // Exact in W up to f32; products of doubles may not be.
+    // Products are exact in W up to f32; those of doubles may not be.
     if constexpr (std::is_same_v<W, double>) return {product, 0, 0};
     const bool exact = std::fabs(product) > W{0x1p-900} && std::fabs(product) < W{0x1p1000} &&
                        std::fma(static_cast<double>(a.centre), static_cast<double>(b.centre),

@@ -24,7 +24,7 @@ struct Terms {
   }
 };
 
-// A is the narrowest accumulator that the profile allows; what a wider one gives lies inside its
+// A is the narrowest accumulator that the profile allows; the results of wider ones lie inside its
 // bound.
 template <typename T, typename A>
 void BoundSum(const Terms& terms, Array& result) {
@@ -49,8 +49,8 @@ void BoundExtremum(const Terms& terms, Array& result) {
   }
 }
 
-// A product of terms in any order: relative errors add up, as long as no partial product leaves the
-// normal range.
+// Bounds a product of terms in any order: relative errors add up, as long as no partial product
+// leaves the normal range.
 template <typename T, typename A>
 void BoundProduct(const Terms& terms, Array& result) {
   using W = Wide<T>;
@@ -100,7 +100,7 @@ void BoundProduct(const Terms& terms, Array& result) {
   }
 }
 
-// Integers and predicates: every combination of the codes of uncertain terms.
+// Tries, for integers and predicates, every combination of the codes of uncertain terms.
 template <typename Op, typename T>
 void BoundCodes(const Terms& terms, Array& result) {
   if (terms.input.Certain() && terms.init.Certain()) return;

@@ -1,6 +1,6 @@
 // Functions outside HLO that the oracle knows by their targets: those of JAX's linear algebra,
-// annotations that change nothing, and what a user registers. Document: operation semantics chapter
-// 14, CustomCall.
+// annotations that change nothing, and the functions given to the oracle. Document: operation
+// semantics chapter 14, CustomCall.
 #pragma once
 
 #include <optional>

@@ -114,8 +114,9 @@ class Interpreter {
 
 namespace assay {
 
-// `custom_calls` are run by calls of their names.
-std::unique_ptr<Oracle> MakeOracle(CustomCallFunctions custom_calls = {});
+std::unique_ptr<Oracle> MakeOracle();
+// Custom calls whose targets are names in `custom_calls` run those functions.
+std::unique_ptr<Oracle> MakeOracle(CustomCallFunctions custom_calls);
 // The oracle as a backend, "reference".
 void RegisterReference(BackendRegistry& registry);
 

@@ -324,6 +324,8 @@ class InterpreterOracle : public Oracle {
 
 }  // namespace
 
+std::unique_ptr<Oracle> MakeOracle() { return MakeOracle(CustomCallFunctions()); }
+
 std::unique_ptr<Oracle> MakeOracle(CustomCallFunctions custom_calls) {
   return std::make_unique<InterpreterOracle>(std::move(custom_calls));
 }

@@ -19,13 +19,13 @@ namespace assay::reference {
 template <typename W>
 inline constexpr W kUnlimited = std::numeric_limits<W>::infinity();
 
-// |f(w) - f(z)| <= reach * sup |f'|: discs are convex.
+// |f(w) - f(z)| <= reach * sup |f'|: balls are convex.
 template <typename W>
 W Steepest(W reach, W slope) {
   return reach == 0 ? 0 : slope >= 0 ? reach * slope : kUnlimited<W>;  // NaN: no limit either
 }
 
-// Whether the disc around z touches the cut along the negative real axis (zero included).
+// Whether the ball around z touches the cut along the negative real axis (zero included).
 template <typename W>
 bool TouchesCut(std::complex<W> z, W reach) {
   return reach != 0 && std::fabs(z.imag()) <= reach && z.real() <= reach;

@@ -54,7 +54,7 @@ absl::Status BoundFloatToFloat(const OpContext& op, Array& result) {
   return absl::OkStatus();
 }
 
-// Integers between the images of the ends, and 0 for a NaN.
+// Stores the integers between the images of the ends, and 0 for a NaN.
 template <typename To, typename W>
 std::vector<uint64_t> IntegersBetween(const Range<W>& x) {
   std::vector<uint64_t> codes;
@@ -185,7 +185,7 @@ absl::Status BoundReducePrecision(const OpContext& op, Array& result) {
         Store(result, i, Range<W>::Unknown(), 0);
         continue;
       }
-      // It never falls: the images of the ends and what lies between.
+      // The op never falls: results lie between the images of the ends.
       auto image = [&](W value) {
         const T rounded = Round<T>(value);
         uint64_t code = 0;

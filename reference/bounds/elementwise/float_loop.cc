@@ -1,4 +1,5 @@
-// The loops over batches have no branches: they are compiled to take several elements at once.
+// The loops over batches of f32 bounds. They have no branches, so that compilers make them take
+// several elements at once.
 #include "reference/bounds/elementwise/float_loop.h"
 
 #include <cstddef>
@@ -11,7 +12,7 @@ namespace {
 
 constexpr int64_t kProductFlags = int64_t{kForced} | kSumView;
 
-// All bits or none.
+// A word of ones if the condition holds, else of zeros.
 int64_t Mask(bool condition) { return -static_cast<int64_t>(condition); }
 double Masked(double x, int64_t mask) {
   return std::bit_cast<double>(std::bit_cast<int64_t>(x) & mask);
@@ -49,7 +50,7 @@ struct BatchOperand {
       std::memcpy(padded, words, count * sizeof(ElementBound));
       words = padded;
     }
-    // Forced elements and others come in no order that a branch could be foretold by.
+    // Forced elements and others come in no order that a processor could predict branches from.
     const int64_t view_flags = consumer == Consumer::kSum ? kProductFlags : 0;
     for (int k = 0; k < kBatch; ++k) {
       const int64_t flags = words[kWords * k + 3] & int64_t{0xFFFFFFFF};
@@ -62,7 +63,7 @@ struct BatchOperand {
       centre[k] = std::bit_cast<double>((std::bit_cast<int64_t>(middle) & is_interval) |
                                         (std::bit_cast<int64_t>(value) & ~is_interval));
       radius[k] = Masked(stored_radius, is_interval);
-      // Scaling by a power of two may pass a product's view on. One without radius would be read
+      // Scaling by a power of two may pass a product's view on. A view without radius would be read
       // like a number, but is none.
       is_special[k] =
           (~is_interval & Mask(flags != kForced)) | (is_view & Mask(stored_radius == 0));
@@ -70,7 +71,7 @@ struct BatchOperand {
   }
 };
 
-// Results and what to do with them.
+// The results of a batch, and whether each is stored.
 struct BatchResult {
   double centre[kBatch], radius[kBatch];
   double is_fine[kBatch];  // 0 or 1
@@ -97,7 +98,7 @@ void BoundContracted(const BatchOperand& a, const BatchOperand& b, const double*
     const double of_interval =
         exact.radius + (UlpInLoop(magnitude) / 2 + magnitude * kSlop<double>);
     const double radius = is_single ? of_view : of_interval;
-    // A product of numbers is rounded like any: what is in range is the product.
+    // A product of two numbers is rounded like any other: the range is that of the exact product.
     const double reach = is_single ? 0 : radius;
     const int is_fine = IsInLoopRange(a.centre[k], a.radius[k]) &
                         IsInLoopRange(b.centre[k], b.radius[k]) &
@@ -138,7 +139,7 @@ void BoundRounded(const BatchOperand& a, const BatchOperand& b, const double* go
     out.is_fine[k] = is_fine ? 1 : 0;
   }
   for (int k = 0; k < kBatch; ++k) {
-    // The sum of numbers is the plain value, whatever the slop makes of it.
+    // The sum of two numbers is the plain value, although the slop widens its range.
     const double of_operands = a.radius[k] + b.radius[k];
     const double off = std::fabs(out.centre[k] - got[k]) + out.radius[k];
     out.is_forced[k] = Mask(std::min(of_operands, off) == 0);

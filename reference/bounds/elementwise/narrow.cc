@@ -20,7 +20,7 @@ class NarrowFormat {
     return (flags & ~uint32_t{kMayBePosInf | kMayBeNegInf}) | kMayBeNan;
   }
 
-  // The images of the ends and what lies between.
+  // The range between the images of the ends.
   Range<double> Image(Range<double> x) const {
     x.flags = WithoutInfinity(x.flags);
     if ((x.flags & kMayBeNan) != 0 && !format_.HasNan()) x.flags |= kUndecided;
@@ -63,7 +63,7 @@ class NarrowFormat {
       if (!forced) Store(result, i, image, 0);
       return;
     }
-    // Kept in a wider type, at least f16, until it is output.
+    // The value is kept in a wider type, at least f16, until it is output.
     Range<double> x = exact;
     x.radius += std::fabs(x.centre) * 0x1p-11 + 0x1p-25;
     if (std::isfinite(plain)) x.radius = std::max(x.radius, std::fabs(x.centre - plain));
@@ -136,7 +136,8 @@ void ToFloat(const OpContext& op, Array& result) {
   });
 }
 
-// Integers between the images of the ends; predicates: zero or not.
+// Stores the integers between the images of the ends, or for predicates whether it may be zero or
+// not.
 void FloatToInteger(const OpContext& op, Array& result) {
   Literal scalar(Shape::Scalar(op.type()));
   auto code = [&](double value) {

@@ -1,5 +1,5 @@
-// Element-wise ops as straight lines: how steep they are about a point, and how far they stray from
-// the line over an interval. Design: "Tolerances are derived, not guessed".
+// Element-wise ops as straight lines: the steepness about a point, and the distance from the line
+// over an interval. Design: "Tolerances are derived, not guessed".
 #pragma once
 
 #include <algorithm>
@@ -19,7 +19,8 @@ struct Spot {
   double centre = 0, radius = 0;
 };
 
-// The steepness of an op at its operands' centres and what is left beside the straight line.
+// The steepness of an op at its operands' centres, and the distance of the op from the straight
+// line.
 struct Slope {
   long double value = 0;
   double by_a = 0, by_b = 0, rest = 0;

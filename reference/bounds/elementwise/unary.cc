@@ -3,8 +3,8 @@
 
 namespace assay::reference {
 
-// Both are bit operations: no rounding, no flushing, and what may be seen of the operand may be
-// seen of the result.
+// Abs and negate are bit operations: they neither round nor flush, and an unrounded view of the
+// operand becomes one of the result.
 template <typename Map>
 void BoundSignChange(const OpContext& op, Array& result, Map map) {
   if (op.array(0).Certain()) return;
@@ -70,7 +70,7 @@ absl::Status BoundTan(const OpContext& op, Array& result) {
       if (x.flags == 0 && x.radius == 0) {
         y = {std::tan(x.centre), 0, 0};
       } else if (x.flags == 0 && x.radius < 1) {
-        // Rises between its poles: where it does not, one lies inside.
+        // Tan rises between its poles: where it does not, a pole lies inside.
         const W low = std::tan(x.low()), high = std::tan(x.high());
         if (low <= high) {
           y = Range<W>::Hull(low, high);
