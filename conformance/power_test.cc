@@ -5,8 +5,8 @@
 
 #include <map>
 
-#include "reference/bounds/liberties.h"
 #include "reference/interpreter/interpreter.h"
+#include "reference/power/choice_search.h"
 
 namespace assay {
 namespace {
@@ -25,7 +25,7 @@ TEST(Power, BentOutputsOfRealModulesFail) {
   auto legal = [&](const Module& module, const std::vector<const Literal*>& arguments) {
     auto it = answers.find(name);
     if (it == answers.end())
-      it = answers.emplace(name, reference::SearchLiberties(module, arguments, 1'000'000)).first;
+      it = answers.emplace(name, reference::SearchChoices(module, arguments, 1'000'000)).first;
     return it->second;
   };
   for (uint64_t seed = 1; seed <= 2; ++seed) {

@@ -1,4 +1,4 @@
-// What each freedom of a profile lets pass, and what it does not; undecided values; limits.
+// Each clause of a profile lets some answers pass and others not; undecided values; limits.
 #include <gtest/gtest.h>
 
 #include "reference/testing/expectation_test.h"

@@ -1,5 +1,6 @@
-// What the documents say of ops that only a builder has (Broadcast, Collapse, Reshape with
-// dimensions, ...), and their examples. One line of testdata/builder_examples_rows.txt per row.
+// The sentences of the documents about ops that only a builder has (Broadcast, Collapse, Reshape
+// with dimensions, ...), and their examples. One line of testdata/builder_examples_rows.txt per
+// row.
 #include <cmath>
 #include <cstdlib>
 

@@ -126,8 +126,8 @@ void AddBuilderRows(Observations& see) {
   };
 }
 
-// How many of the modules come out of the binary form as they went in, each instruction as one
-// message of its opcode.
+// Counts how many of the modules come out of the binary form as they went in, each instruction as
+// one message of its opcode.
 std::string ThroughProto(const std::vector<Body>& bodies) {
   int right = 0;
   for (const Body& body : bodies) {

@@ -1,4 +1,4 @@
-// What may come out of ops whose order or place is open: scatter, sort, top-k, windows.
+// The answers that may come out of ops whose order or place is open: scatter, sort, top-k, windows.
 #include <gtest/gtest.h>
 
 #include "reference/interpreter/interpreter.h"

@@ -1,7 +1,7 @@
 // The loop over batches says of f32 sums and products what the rule of single elements says.
 #include <gtest/gtest.h>
 
-#include "reference/bounds/binary.h"
+#include "reference/bounds/elementwise/binary.h"
 #include "reference/testing/float_program.h"
 #include "spec/base/strings.h"
 
@@ -64,10 +64,10 @@ int64_t Compare(Opcode opcode, uint64_t seed, bool contract) {
   const Value x = MakeValue(RandomOperand(random, count, first_has), meter);
   const Value y = MakeValue(RandomOperand(random, count, second_has), meter);
   const Value* operands[] = {&x, &y};
-  Freedoms freedoms;
-  freedoms.flush = true;
-  freedoms.contract = contract;
-  const OpContext op{*instruction, shape, operands, freedoms};
+  ClauseSet clauses = ClauseSet().With(ClauseId::kFlushSubnormals);
+  if (contract) clauses = clauses.With(ClauseId::kContraction);
+  const Analysis analysis;
+  const OpContext op{*instruction, shape, operands, clauses, analysis};
   Array loop{Literal(shape)};
   EXPECT_TRUE(EvaluateBinary<typename Rule::Op>(op, loop.literal).ok());
   Array single = loop;

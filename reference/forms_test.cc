@@ -1,14 +1,15 @@
-// What elements have in common (reference/bounds/forms.h), and the search for legal evaluations
-// that stray far (reference/bounds/liberties.h).
-#include "reference/bounds/forms.h"
+// The errors that elements share (reference/bounds/error_forms.h), and the search for legal
+// evaluations that stray far (reference/bounds/choices/legal_choices.h).
+#include "reference/bounds/error_forms.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <cstdio>
 
-#include "reference/bounds/liberties.h"
+#include "reference/bounds/choices/legal_choices.h"
 #include "reference/interpreter/interpreter.h"
+#include "reference/power/choice_search.h"
 #include "reference/testing/legal_evaluator.h"
 #include "spec/base/strings.h"
 #include "spec/text/reader.h"
@@ -153,7 +154,7 @@ TEST(Forms, NoLegalEvaluationLiesOutside) {
       answers.push_back(
           EvaluateLegally(*program.module, program.Arguments(), Profile::Xla(), random));
     absl::StatusOr<std::vector<Literal>> searched =
-        SearchLiberties(*program.module, program.Arguments(), 1000);
+        SearchChoices(*program.module, program.Arguments(), 1000);
     ASSERT_TRUE(searched.ok()) << searched.status();
     for (Literal& answer : *searched) answers.push_back(std::move(answer));
     for (const Literal& answer : answers) {
@@ -214,7 +215,7 @@ TEST(Forms, WhatIsRememberedIsLimited) {
   ASSERT_EQ(expectation.leaves.size(), 1u);
   ASSERT_FALSE(expectation.leaves[0].bounds.empty());
   EXPECT_TRUE(std::isfinite(expectation.leaves[0].bounds[0].radius));
-  const auto answers = SearchLiberties(*program.module, program.Arguments(), 1000);
+  const auto answers = SearchChoices(*program.module, program.Arguments(), 1000);
   ASSERT_TRUE(answers.ok()) << answers.status();
   for (const Literal& answer : *answers)
     EXPECT_NE(JudgeLeaves(expectation, Leaves(answer)).verdict, Verdict::kFail);
@@ -235,7 +236,7 @@ TEST(Forms, RunsOfSumsCancelLikeSingleOnes) {
     Random random(5);
     const Program program(StrCat(sums, halves, last), 64 * 256, random);
     expectation = program.Expect();
-    const auto answers = SearchLiberties(*program.module, program.Arguments(), 1000);
+    const auto answers = SearchChoices(*program.module, program.Arguments(), 1000);
     ASSERT_TRUE(answers.ok()) << answers.status();
     for (const Literal& answer : *answers)
       EXPECT_NE(JudgeLeaves(expectation, Leaves(answer)).verdict, Verdict::kFail);
@@ -269,7 +270,7 @@ TEST(Forms, RunsOfSumsCancelLikeSingleOnes) {
   EXPECT_LT(nothing.leaves.back().bounds[0].radius, whole / 8);
 }
 
-// How far the first output strays from the plain one in the worst of the answers.
+// The distance of the first output from the plain one in the worst of the answers.
 double WorstOf(const Literal& plain, absl::Span<const Literal> answers) {
   double worst = 0;
   for (const Literal& answer : answers)
@@ -297,8 +298,8 @@ TEST(Search, KnowsWhichWayChoicesLead) {
   for (uint64_t seed = 0; seed < 200; ++seed) {
     Budget budget((Limits()));
     Interpreter interpreter(budget, nullptr);
-    Liberties liberties = Liberties::OfDirections(seed, nullptr);
-    interpreter.set_liberties(&liberties);
+    LegalChoices choices = LegalChoices::OfDirections(seed, nullptr);
+    interpreter.set_choices(&choices);
     std::vector<Value> values;
     for (const Literal& input : program.inputs)
       values.push_back(MakeValue(input, interpreter.memory()));
@@ -306,7 +307,7 @@ TEST(Search, KnowsWhichWayChoicesLead) {
     ASSERT_TRUE(value.ok()) << value.status();
     by_chance.push_back(ToLiteral(*value));
   }
-  const auto searched = SearchLiberties(*program.module, program.Arguments(), 1000);
+  const auto searched = SearchChoices(*program.module, program.Arguments(), 1000);
   ASSERT_TRUE(searched.ok()) << searched.status();
   for (const Literal& answer : *searched)
     EXPECT_NE(JudgeLeaves(expectation, Leaves(answer)).verdict, Verdict::kFail);
@@ -320,7 +321,7 @@ TEST(Search, UsesEveryFreedomOfOps) {
   struct Freedom {
     std::string_view name, entry;
   };
-  const Freedom freedoms[] = {
+  const Freedom clauses[] = {
       {"contraction", "  p = f32[64] multiply(x, y)\n  ROOT r = f32[64] add(p, z)\n"},
       {"contraction of what is subtracted",
        "  p = f32[64] multiply(x, y)\n  ROOT r = f32[64] subtract(z, p)\n"},
@@ -334,12 +335,12 @@ TEST(Search, UsesEveryFreedomOfOps) {
       {"products",
        "  ROOT r = f32[] dot(x, y), lhs_contracting_dims={0}, rhs_contracting_dims={0}\n"},
   };
-  for (const Freedom& freedom : freedoms) {
+  for (const Freedom& freedom : clauses) {
     Random random(5);
     const Program program(std::string(freedom.entry), 64, random);
     const Expectation expectation = program.Expect();
     ASSERT_EQ(expectation.leaves.size(), 1u) << freedom.name;
-    const auto searched = SearchLiberties(*program.module, program.Arguments(), 1000);
+    const auto searched = SearchChoices(*program.module, program.Arguments(), 1000);
     ASSERT_TRUE(searched.ok()) << searched.status();
     for (const Literal& answer : *searched)
       EXPECT_NE(JudgeLeaves(expectation, Leaves(answer)).verdict, Verdict::kFail) << freedom.name;

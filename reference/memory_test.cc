@@ -1,5 +1,5 @@
-// What a plain evaluation holds at most, for the programs of testdata/memory.txt. Every allocation
-// of this program is counted.
+// The memory that a plain evaluation holds at most, for the programs of testdata/memory.txt. Every
+// allocation of this program is counted.
 #include <gtest/gtest.h>
 #include <malloc.h>
 

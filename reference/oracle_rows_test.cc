@@ -1,4 +1,4 @@
-// What the documents leave free, and what they leave undefined: the oracle's expectation takes
+// Where the documents leave results free, or undefined: the oracle's expectation takes
 // every answer that they allow and no other. One line of testdata/oracle_rows.txt each.
 #include "reference/interpreter/interpreter.h"
 #include "spec/base/row_table_for_test.h"

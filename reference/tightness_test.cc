@@ -1,4 +1,4 @@
-// How tight the bounds are: radius over the worst deviation that a search over inputs and legal
+// The tightness of the bounds: radius over the worst deviation that a search over inputs and legal
 // evaluations finds, for the families of testdata/tightness.txt. Prints the table.
 #include <gtest/gtest.h>
 

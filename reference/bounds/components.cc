@@ -1,6 +1,8 @@
+// Parts of complex arrays taken out and put back, with their bounds.
 #include "reference/bounds/components.h"
 
 #include "reference/bounds/elements.h"
+#include "spec/base/status_macros.h"
 
 namespace assay::reference {
 namespace {
@@ -70,11 +72,11 @@ absl::StatusOr<Array> PartArithmetic::Apply(Opcode opcode, const Shape& shape,
     values[k].array = std::shared_ptr<const Array>(std::shared_ptr<void>(), operands[k]);
     pointers.push_back(&values[k]);
   }
-  const OpContext part{op_.instruction, shape, pointers, op_.freedoms, op_.rewrites};
+  const OpContext part{op_.instruction, shape, pointers, op_.clauses, op_.analysis, op_.licensed};
   Array result{Literal(shape)};
-  if (absl::Status status = row.evaluate(part, result.literal); !status.ok()) return status;
+  ASSAY_RETURN_IF_ERROR(row.evaluate(part, result.literal));
   if (!bounding_) return result;
-  if (absl::Status status = row.bound(part, result); !status.ok()) return status;
+  ASSAY_RETURN_IF_ERROR(row.bound(part, result));
   return result;
 }
 
@@ -84,10 +86,10 @@ absl::Status ApplyByParts(const OpContext& op, Opcode opcode, bool bounding, Arr
   for (size_t k = 0; k < op.operands.size(); ++k)
     parts.push_back(Components(op.array(static_cast<int64_t>(k))));
   for (const Array& part : parts) operands.push_back(&part);
-  absl::StatusOr<Array> components =
-      PartArithmetic(op, bounding).Apply(opcode, ComponentsShape(op.shape), operands);
-  if (!components.ok()) return components.status();
-  SetComponents(*components, result);
+  ASSAY_ASSIGN_OR_RETURN(
+      Array components,
+      PartArithmetic(op, bounding).Apply(opcode, ComponentsShape(op.shape), operands));
+  SetComponents(components, result);
   return absl::OkStatus();
 }
 

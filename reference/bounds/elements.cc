@@ -1,7 +1,9 @@
+// The uncertainty of single elements: moved, merged, reinterpreted, and found by trying all codes.
 #include "reference/bounds/elements.h"
 
 #include <algorithm>
 
+#include "spec/base/status_macros.h"
 #include "spec/ops/op_table.h"
 
 namespace assay::reference {
@@ -49,14 +51,14 @@ void HullSlots(const Array& source, int64_t from, Array& result, int64_t to) {
   Store(result, to, hull, (a.flags | b.flags) & kMayFlush);
 }
 
-// Row of codes for a code that is certain or one of a few.
+// The codes of an element that is certain or one of a few.
 std::vector<uint64_t> Merge(std::vector<uint64_t> a, const std::vector<uint64_t>& b) {
   a.insert(a.end(), b.begin(), b.end());
   return a;
 }
 
 // The codes that a float element may have, where they are known one by one: a tie, a select between
-// two values. Empty: they are not.
+// two values. Empty if they are not known.
 std::vector<uint64_t> KnownCodes(const Array& array, int64_t i) {
   if (!array.choices.empty()) {
     auto it = array.choices.find(i);
@@ -67,7 +69,7 @@ std::vector<uint64_t> KnownCodes(const Array& array, int64_t i) {
   return {array.literal.GetBits(i)};
 }
 
-// Sets them beside the bound, or forgets them.
+// Sets these codes beside the bound, or forgets them.
 void SetKnownCodes(Array& result, int64_t i, std::vector<uint64_t> codes) {
   std::sort(codes.begin(), codes.end());
   codes.erase(std::unique(codes.begin(), codes.end()), codes.end());
@@ -260,9 +262,9 @@ absl::StatusOr<uint64_t> EvaluateCodes(const OpContext& op, EvaluateFn evaluate,
   absl::InlinedVector<const Value*, 3> operands;
   for (const Value& value : values) operands.push_back(&value);
   const Shape shape = Shape::Scalar(op.type());
-  OpContext scalar_op{op.instruction, shape, operands, op.freedoms};
+  OpContext scalar_op{op.instruction, shape, operands, op.clauses, op.analysis};
   Literal result(shape);
-  if (absl::Status status = evaluate(scalar_op, result); !status.ok()) return status;
+  ASSAY_RETURN_IF_ERROR(evaluate(scalar_op, result));
   return result.GetBits(0);
 }
 
@@ -302,9 +304,8 @@ absl::Status BoundByEnumeration(const OpContext& op, Array& result, EvaluateFn e
         codes.push_back(list[rest % list.size()]);
         rest /= list.size();
       }
-      absl::StatusOr<uint64_t> outcome = EvaluateCodes(op, evaluate, codes);
-      if (!outcome.ok()) return outcome.status();
-      outcomes.push_back(*outcome);
+      ASSAY_ASSIGN_OR_RETURN(uint64_t outcome, EvaluateCodes(op, evaluate, codes));
+      outcomes.push_back(outcome);
     }
     SetCodes(result, i, std::move(outcomes));
   }
@@ -314,7 +315,7 @@ absl::Status BoundByEnumeration(const OpContext& op, Array& result, EvaluateFn e
 template <typename T>
 double UlpsOf(const OpContext& op, Opcode opcode) {
   const NumericContract& contract = Info(opcode).numeric;
-  const UlpBudget& budget = op.freedoms.xla_budgets ? contract.xla : contract.strict;
+  const UlpBudget& budget = op.analysis.is_xla ? contract.xla : contract.strict;
   if constexpr (std::is_same_v<T, Half>) return budget.f16;
   if constexpr (std::is_same_v<T, BFloat16>) return budget.bf16;
   if constexpr (std::is_same_v<T, float>) return budget.f32;

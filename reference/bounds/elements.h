@@ -5,25 +5,27 @@
 #include <vector>
 
 #include "reference/bounds/range.h"
-#include "reference/values/op_evaluations.h"
+#include "reference/values/op_context.h"
 
 namespace assay::reference {
 
-// More codes than this make an integer element undecided where arithmetic gives them, ...
+// Most candidate values kept for an integer result; with more the element is undecided.
 inline constexpr size_t kMaxChoices = 8;
-// ... and more than this where they are elements that may change places: the ties of a sort.
+// Most elements that may change places and are kept as candidates of each other: the ties of a
+// sort.
 inline constexpr size_t kMaxTies = 64;
 
 // Floats have a bound per element and complex numbers one per part; element i owns the bounds from
-// i * BoundsPerElement on, its slots. What takes slots says so, everything else counts elements.
+// i * BoundsPerElement on, its slots. Functions that take slots say so, all others count elements.
 
-// Gives an array of such a type its bounds, all forced; nothing for other types.
+// Gives an array of floats or complex numbers its bounds, all forced; does nothing for other types.
 void MakeBounds(Array& result);
-// Every element undecided.
+// Makes every element undecided.
 void MakeUndecided(Array& result);
 void SetUndecided(Array& result, int64_t i);
 
-// Element `to` is element `from` of source, or nothing is known of its error beside the bound.
+// Gives element `to` the error form of element `from` of `source`; without one, nothing is known of
+// its error beside the bound.
 void MoveForm(const Array& source, int64_t from, Array& result, int64_t to);
 inline void DropForm(Array& result, int64_t i) {
   if (!result.forms.empty()) result.forms[i] = {};
@@ -31,9 +33,9 @@ inline void DropForm(Array& result, int64_t i) {
 
 // Copies the description of element `from` of `source` to element `to` of `result`.
 void MoveBound(const Array& source, int64_t from, Array& result, int64_t to);
-// Element `to` may also be whatever element `from` of `source` may be.
+// Element `to` may from now on also be whatever element `from` of `source` may be.
 void HullWith(const Array& source, int64_t from, Array& result, int64_t to);
-// HullWith for every element.
+// Does HullWith for every element.
 void HullArrays(const Array& source, Array& result);
 // Whether the bits of element i are known: forced, and no NaN, whose bits are free unless they came
 // here by moves alone.
@@ -46,13 +48,14 @@ bool SameBound(const Array& a, const Array& b, int64_t i);
 bool IsSeenUnrounded(const Array& array, int64_t i);
 // Whether a value is a constant or an argument of the module, moved at most.
 bool IsMovedOnly(const Instruction& instruction);
-// Element `from` with its bits read as another type.
+// Gives element `to` the description of element `from` with its bits read as another type.
 void ReinterpretBound(const Array& source, int64_t from, Array& result, int64_t to,
                       bool moved_only);
 
 // The codes that a non-float element may be; empty: undecided. A predicate always has some.
 std::vector<uint64_t> CodesOf(const Array& array, int64_t i);
-// Sets them: nothing to do for the plain code alone; too many, or none, are undecided.
+// Sets the codes of an element. The plain code alone needs no entry; with too many codes, or none,
+// the element is undecided.
 void SetCodes(Array& result, int64_t i, std::vector<uint64_t> codes);
 
 // Stores the bound of slot i.
@@ -74,10 +77,11 @@ void Store(Array& result, int64_t i, const Range<W>& unnormalized, uint32_t more
   }
 }
 
-// Which view of a forced operand an op takes.
+// Which unrounded value of a forced operand an op may read.
 enum class Consumer { kSum, kOther };
 
-// What an arithmetic op may read of an element with a bound, beside a zero that kMayBeZero names.
+// The values that an arithmetic op may read of an element with a bound, but for a zero that
+// kMayBeZero names.
 template <typename T>
 Range<Wide<T>> StoredBound(const Array& array, int64_t i, Consumer consumer) {
   using W = Wide<T>;
@@ -95,17 +99,17 @@ Range<Wide<T>> SeenBound(const Array& array, int64_t i, Consumer consumer) {
   return HullOf(x, Range<Wide<T>>{0, 0, kZeroSignFree});
 }
 
-// What an arithmetic op may read for element i of an operand of type T.
+// The values that an arithmetic op may read for element i of an operand of type T.
 template <typename T>
-inline Range<Wide<T>> Seen(const Freedoms& freedoms, const Array& array, int64_t i,
+inline Range<Wide<T>> Seen(ClauseSet clauses, const Array& array, int64_t i,
                            Consumer consumer = Consumer::kOther) {
   const Range<Wide<T>> x = array.bounds.empty() ? Point<T>(array.literal.data<T>()[i])
                                                 : SeenBound<T>(array, i, consumer);
-  return freedoms.flush && TouchesSubnormals<T>(x) ? Flushed<T>(x) : x;
+  return clauses.Has(ClauseId::kFlushSubnormals) && TouchesSubnormals<T>(x) ? Flushed<T>(x) : x;
 }
 
-// The same in two parts: an interval, and whether a zero beside it may be read instead, by
-// flushing. For ops that tell the two far apart.
+// The values that an op may read of an element, in two parts: an interval, and whether a zero
+// beside it may be read instead, by flushing. For ops that tell the two far apart.
 template <typename T>
 struct SeenApart {
   using W = Wide<T>;
@@ -113,28 +117,29 @@ struct SeenApart {
   bool or_zero = false;
   Range<W> zero;
 
-  SeenApart(const Freedoms& freedoms, const Array& array, int64_t i)
+  SeenApart(ClauseSet clauses, const Array& array, int64_t i)
       : x(array.bounds.empty() ? Point<T>(array.literal.data<T>()[i])
                                : StoredBound<T>(array, i, Consumer::kOther)) {
     const bool stored = !array.bounds.empty() && (array.bounds[i].flags & kMayBeZero) != 0;
-    const bool flushed = freedoms.flush && TouchesSubnormals<T>(x) && !x.Contains(0);
+    const bool flushed =
+        clauses.Has(ClauseId::kFlushSubnormals) && TouchesSubnormals<T>(x) && !x.Contains(0);
     or_zero = stored || flushed;
     zero = {std::copysign(W{0}, x.centre), 0, stored ? uint32_t{kZeroSignFree} : 0};
-    if (freedoms.flush && !flushed) x = Flushed<T>(x);
+    if (clauses.Has(ClauseId::kFlushSubnormals) && !flushed) x = Flushed<T>(x);
   }
 };
 
 // Whether element i is one subnormal number that an op may read as zero.
 template <typename T>
-bool IsFlushable(const Freedoms& freedoms, const Array& array, int64_t i) {
-  if (!freedoms.flush || !kFlushes<T>) return false;
+bool IsFlushable(ClauseSet clauses, const Array& array, int64_t i) {
+  if (!clauses.Has(ClauseId::kFlushSubnormals) || !kFlushes<T>) return false;
   if (!array.bounds.empty() && array.bounds[i].flags != kForced) return false;
   const auto x = Widen<Wide<T>>(array.literal.data<T>()[i]);
   return x != 0 && std::fabs(x) < Tiny<T>();
 }
 
-// A union of few sets, kept apart where one of them is zero: what comes of an operand that is
-// either a subnormal number or zero is no interval.
+// A union of few sets, kept apart where one of them is zero: the results for an operand that is
+// either a subnormal number or zero are no interval.
 template <typename T>
 class Alternatives {
  public:
@@ -163,7 +168,7 @@ class Alternatives {
   bool zero_ = false;
 };
 
-// x, and the zero that it may be read as.
+// A number, and the zero that may be read instead of it.
 template <typename W>
 struct WithZero {
   W values[2];
@@ -173,25 +178,25 @@ struct WithZero {
   const W* end() const { return values + count; }
 };
 
-// How a result may differ from the real value of its op, beside rounding.
+// The ways in which a result may differ from the real value of its op, beside rounding.
 enum class View {
   kNone,
   kSum,  // a product: additions may see it unrounded
 };
 
-// The plain value is right: stored are only the freedoms that remain beside it. `exact` is the real
-// value before rounding.
+// The plain value is right: stores only what else the clauses permit. `exact` is the real value
+// before rounding.
 template <typename T>
-void FinishSingle(const Freedoms& freedoms, Array& result, int64_t i, const Range<Wide<T>>& exact,
+void FinishSingle(ClauseSet clauses, Array& result, int64_t i, const Range<Wide<T>>& exact,
                   View view) {
   using W = Wide<T>;
   const W plain = Widen<W>(result.literal.data<T>()[i]);
-  const bool subnormal =
-      freedoms.flush && kFlushes<T> && plain != 0 && std::fabs(plain) < Tiny<T>();
+  const bool subnormal = clauses.Has(ClauseId::kFlushSubnormals) && kFlushes<T> && plain != 0 &&
+                         std::fabs(plain) < Tiny<T>();
   uint32_t view_flag = 0;
-  if (kIsNarrow<T> && freedoms.excess) {
+  if (kIsNarrow<T> && clauses.Has(ClauseId::kExcessPrecision)) {
     view_flag = kAnyView;
-  } else if (view == View::kSum && freedoms.contract) {
+  } else if (view == View::kSum && clauses.Has(ClauseId::kContraction)) {
     view_flag = kSumView;
   }
   const bool has_view = view_flag != 0 && exact.HasFinite() && !exact.Undecided() &&
@@ -212,14 +217,13 @@ void FinishSingle(const Freedoms& freedoms, Array& result, int64_t i, const Rang
   Store(result, i, x, subnormal ? uint32_t{kMayFlush} : kForced | view_flag);
 }
 
-// A correctly rounded op whose operands are not single: `exact` is the range of real values.
+// For a correctly rounded op whose operands are not single: `exact` is the range of real values.
 template <typename T>
-void FinishRounded(const Freedoms& freedoms, Array& result, int64_t i, Range<Wide<T>> exact,
-                   View view) {
+void FinishRounded(ClauseSet clauses, Array& result, int64_t i, Range<Wide<T>> exact, View view) {
   using W = Wide<T>;
   exact = Normalized(exact);
-  const bool keeps_view =
-      (kIsNarrow<T> && freedoms.excess) || (view == View::kSum && freedoms.contract);
+  const bool keeps_view = (kIsNarrow<T> && clauses.Has(ClauseId::kExcessPrecision)) ||
+                          (view == View::kSum && clauses.Has(ClauseId::kContraction));
   Range<W> x = exact;
   if (keeps_view || !exact.HasFinite() || exact.Undecided()) {
     x = Rounded<T>(exact, 0);
@@ -242,47 +246,56 @@ void FinishRounded(const Freedoms& freedoms, Array& result, int64_t i, Range<Wid
       x.flags |= overflow;
     }
   }
-  const bool flush = freedoms.flush && TouchesSubnormals<T>(x);
+  const bool flush = clauses.Has(ClauseId::kFlushSubnormals) && TouchesSubnormals<T>(x);
   const T plain = result.literal.data<T>()[i];
   if (!flush && x.radius == 0 && x.flags == 0 && x.centre == Widen<W>(plain)) return;  // forced
   Store(result, i, x, flush ? uint32_t{kMayFlush} : 0);
 }
 
-// An op without rounding (moves along the number line: maximum, negate, floor, ...).
+// For an op without rounding (moves along the number line: maximum, negate, floor, ...).
 template <typename T>
-void FinishExact(const Freedoms& freedoms, Array& result, int64_t i, Range<Wide<T>> x) {
+void FinishExact(ClauseSet clauses, Array& result, int64_t i, Range<Wide<T>> x) {
   x = Normalized(x);
-  const bool flush = freedoms.flush && TouchesSubnormals<T>(x);
+  const bool flush = clauses.Has(ClauseId::kFlushSubnormals) && TouchesSubnormals<T>(x);
   if (x.radius == 0 && x.centre == 0 && x.HasFinite()) x.flags |= kZeroSignFree;
   Store(result, i, x, flush ? uint32_t{kMayFlush} : 0);
 }
 
-// An op without rounding that does not commute with it either (floor, remainder, ...): of an
-// operand in excess precision it may give a value that its type does not hold, which is rounded
+// For an op without rounding that does not commute with rounding either (floor, remainder, ...): of
+// an operand in excess precision it may give a value that its type does not hold, which is rounded
 // later.
 template <typename T>
-void FinishStep(const Freedoms& freedoms, Array& result, int64_t i, Range<Wide<T>> x) {
-  if (kIsNarrow<T> && freedoms.excess) {
-    FinishRounded<T>(freedoms, result, i, x, View::kNone);
+void FinishStep(ClauseSet clauses, Array& result, int64_t i, Range<Wide<T>> x) {
+  if (kIsNarrow<T> && clauses.Has(ClauseId::kExcessPrecision)) {
+    FinishRounded<T>(clauses, result, i, x, View::kNone);
   } else {
-    FinishExact<T>(freedoms, result, i, x);
+    FinishExact<T>(clauses, result, i, x);
   }
 }
 
-// A function with an error budget: `exact` is the range of real values.
+// A function may be off by so many ulps, but never be beyond its range.
+struct FunctionBudget {
+  double ulps = 0;
+  double range_low = -std::numeric_limits<double>::infinity();
+  double range_high = std::numeric_limits<double>::infinity();
+};
+
+// For a function with an error budget: `exact` is the range of real values.
 template <typename T>
-void FinishFunction(const Freedoms& freedoms, Array& result, int64_t i, Range<Wide<T>> exact,
-                    double ulps, double range_low, double range_high) {
+void FinishFunction(ClauseSet clauses, Array& result, int64_t i, Range<Wide<T>> exact,
+                    const FunctionBudget& budget) {
   using W = Wide<T>;
-  Range<W> x = Rounded<T>(exact, ulps);
-  if (x.HasFinite() && !x.Undecided() && (x.low() < range_low || x.high() > range_high)) {
+  Range<W> x = Rounded<T>(exact, budget.ulps);
+  if (x.HasFinite() && !x.Undecided() &&
+      (x.low() < budget.range_low || x.high() > budget.range_high)) {
     // Numbers beyond the range of the function are no answer, however many ulps are granted.
     const uint32_t flags = x.flags;
-    x = Range<W>::Hull(std::max<W>(x.low(), range_low), std::min<W>(x.high(), range_high));
+    x = Range<W>::Hull(std::max<W>(x.low(), budget.range_low),
+                       std::min<W>(x.high(), budget.range_high));
     x.radius += std::fabs(x.centre) * kSlop<W>;
     x.flags = flags;
   }
-  const bool flush = freedoms.flush && TouchesSubnormals<T>(x);
+  const bool flush = clauses.Has(ClauseId::kFlushSubnormals) && TouchesSubnormals<T>(x);
   Store(result, i, x, flush ? uint32_t{kMayFlush} : 0);
 }
 

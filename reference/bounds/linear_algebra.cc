@@ -33,7 +33,7 @@ class Elements {
   static constexpr bool kComplex = !std::is_same_v<E, T>;
 
   Elements(const OpContext& op, int64_t k)
-      : freedoms_(op.freedoms), parts_(kComplex ? Components(op.array(k)) : op.array(k)) {}
+      : clauses_(op.clauses), parts_(kComplex ? Components(op.array(k)) : op.array(k)) {}
 
   // Element `at`, its value passed through `map`, becomes element (i, j).
   template <typename Map>
@@ -51,12 +51,12 @@ class Elements {
 
  private:
   Range<W> Part(int64_t slot, Operand<S>& to) const {
-    const Range<W> x = Seen<T>(freedoms_, parts_, slot);
+    const Range<W> x = Seen<T>(clauses_, parts_, slot);
     to.finite = to.finite && (x.flags & ~uint32_t{kZeroSignFree}) == 0;
     return x;
   }
 
-  const Freedoms& freedoms_;
+  ClauseSet clauses_;
   const Array parts_;
 };
 
@@ -65,14 +65,14 @@ template <typename E, typename S, typename W>
 void Finish(const OpContext& op, Array& result, int64_t at, S centre, W radius) {
   using T = typename Scalar<E>::Real;
   if constexpr (std::is_same_v<E, T>) {
-    FinishExact<T>(op.freedoms, result, at, WithOverflow<T>({centre, radius, 0}));
+    FinishExact<T>(op.clauses, result, at, WithOverflow<T>({centre, radius, 0}));
   } else {
-    FinishExact<T>(op.freedoms, result, 2 * at, WithOverflow<T>({centre.real(), radius, 0}));
-    FinishExact<T>(op.freedoms, result, 2 * at + 1, WithOverflow<T>({centre.imag(), radius, 0}));
+    FinishExact<T>(op.clauses, result, 2 * at, WithOverflow<T>({centre.real(), radius, 0}));
+    FinishExact<T>(op.clauses, result, 2 * at + 1, WithOverflow<T>({centre.imag(), radius, 0}));
   }
 }
 
-// |l^-1|, rounded up, of a lower triangular l without zeros on its diagonal.
+// Gives |l^-1|, rounded up, for a lower triangular l without zeros on its diagonal.
 template <typename S>
 auto AbsoluteInverse(const Matrix<S>& l) {
   using W = decltype(std::abs(S()));
@@ -99,8 +99,8 @@ auto AbsoluteInverse(const Matrix<S>& l) {
 
 // An absolute error that products and quotients near zero may have.
 template <typename T>
-Wide<T> Underflow(const Freedoms& freedoms) {
-  return freedoms.flush ? Tiny<T>() : UlpAt<T>(0);
+Wide<T> Underflow(ClauseSet clauses) {
+  return clauses.Has(ClauseId::kFlushSubnormals) ? Tiny<T>() : UlpAt<T>(0);
 }
 
 void SetUndecided(Array& result, int64_t first, int64_t count) {
@@ -109,7 +109,8 @@ void SetUndecided(Array& result, int64_t first, int64_t count) {
 
 // ---- cholesky.
 
-// 4 (n + 2) u, of the residual in units of |L| |Lᴴ|; for the types that are computed in f32, 8 u.
+// The granted residual in units of |L| |Lᴴ|: 4 (n + 2) u; for the types that are computed in f32,
+// 8 u.
 template <typename T>
 Wide<T> CholeskyResidual(int64_t n) {
   return UnitRoundoff<T>() * (kIsNarrow<T> ? 8 : static_cast<Wide<T>>(4 * (n + 2)));
@@ -139,8 +140,8 @@ bool IsSurelyIndefinite(const Operand<S>& a, const Matrix<S>& l, int64_t stop) {
   return RealPart(l(stop, stop)) + 2 * slack < 0;
 }
 
-// How far each element of the factor may be off: with G = |L^-1| |dA| |L^-ᵀ| and |G| < 1, no more
-// than |L| tril(G (1 - G)^-1) (Sun; Higham, theorem 10.8). False when dA is too large.
+// The error that each element of the factor may have: with G = |L^-1| |dA| |L^-ᵀ| and |G| < 1, no
+// more than |L| tril(G (1 - G)^-1) (Sun; Higham, theorem 10.8). False when dA is too large.
 template <typename T, typename S>
 bool PerturbationOfFactor(const Operand<S>& a, const Matrix<S>& l, Wide<T> underflow,
                           Matrix<Wide<T>>& error) {
@@ -193,8 +194,8 @@ bool IsSurelyDefinite(const Operand<S>& a) {
   return FactorCholesky(smaller, l) == n;
 }
 
-// Of the triangle of l by rows: l lᴴ is a, up to the residual that is granted; or there is no
-// factor, which NaN says.
+// The property of the triangle of l by rows: l lᴴ is a, up to the residual that is granted; or
+// there is no factor, which NaN says.
 template <typename E, typename S>
 std::shared_ptr<const Property> FactorProperty(ElementType type, const Operand<S>& a, bool lower,
                                                Wide<typename Scalar<E>::Real> underflow) {
@@ -270,13 +271,13 @@ void BoundFactor(const OpContext& op, bool lower, Array& result) {
     const int64_t columns = a.finite ? FactorCholesky(a.centre, l) : 0;
     // What becomes of a matrix that is not positive definite is the implementation's business in
     // profile xla (operation semantics, chapter 11).
-    if (a.finite && columns < n && !op.freedoms.xla_budgets && IsSurelyIndefinite<T>(a, l, columns))
+    if (a.finite && columns < n && !op.analysis.is_xla && IsSurelyIndefinite<T>(a, l, columns))
       continue;  // NaN
     const bool known =
-        columns == n && PerturbationOfFactor<T>(a, l, Underflow<T>(op.freedoms), error);
+        columns == n && PerturbationOfFactor<T>(a, l, Underflow<T>(op.clauses), error);
     if (a.finite && !(known && AreUseful<T>(l, error))) {
       SetUndecided(result, first, n * n);
-      const auto property = FactorProperty<E>(op.type(), a, lower, Underflow<T>(op.freedoms));
+      const auto property = FactorProperty<E>(op.type(), a, lower, Underflow<T>(op.clauses));
       for (int64_t i = 0, at = 0; i < n; ++i)
         for (int64_t j = 0; j <= i; ++j, ++at)
           result.origins.insert_or_assign(first + factor.At(i, j), Origin{property, 0, at});
@@ -289,8 +290,8 @@ void BoundFactor(const OpContext& op, bool lower, Array& result) {
       for (int64_t j = 0; j <= i; ++j) {
         Finish<E>(op, result, first + factor.At(i, j), factor.OfUpper(l(i, j)),
                   error(i, j) + std::abs(l(i, j)) * kSlop<W>);
-        // The other triangle: zeros here, whatever an implementation finds there elsewhere.
-        if (i != j && op.freedoms.xla_budgets) SetUndecided(result, first + factor.At(j, i));
+        // The other triangle holds zeros here; an implementation may leave anything there.
+        if (i != j && op.analysis.is_xla) SetUndecided(result, first + factor.At(j, i));
       }
     }
   }
@@ -368,7 +369,7 @@ void BoundSolutions(const OpContext& op, const TriangularSystem& system, Array& 
       Matrix<S> x = b.centre;
       if (b.finite) SolveLower(l.centre, x);
       const bool known =
-          b.finite && RadiiOfSolution<T>(l, inverse, b, x, Underflow<T>(op.freedoms), radii);
+          b.finite && RadiiOfSolution<T>(l, inverse, b, x, Underflow<T>(op.clauses), radii);
       for (int64_t i = 0; i < n; ++i) {
         const int64_t at = first_b + system.InB(i, c);
         if (known) {

@@ -1,16 +1,16 @@
 #include "reference/bounds/products.h"
 
-#include "reference/bounds/binary.h"
 #include "reference/bounds/components.h"
-#include "reference/bounds/forms.h"
+#include "reference/bounds/elementwise/binary.h"
+#include "reference/bounds/error_forms.h"
 #include "reference/bounds/sum.h"
 
 namespace assay::reference {
 namespace {
 
-// What an algorithm (attribute of dot and convolution) does to f32 and wider operands: the relative
-// error of one that is rounded to the named type, or kept as a sum of several such parts of whose
-// products the smallest are dropped; and whether sums are kept in that narrow type too.
+// The effect of an algorithm (attribute of dot and convolution) on f32 and wider operands: the
+// relative error of one that is rounded to the named type, or kept as a sum of several such parts
+// of whose products the smallest are dropped; and whether sums are kept in that narrow type too.
 // Document: hlo-format 4.0.4, words of `algorithm`.
 struct AlgorithmError {
   std::string_view word;
@@ -38,7 +38,7 @@ void AppendRanges(const OpContext& op, const Array& operand, const DimList& dims
                   double operand_error, std::vector<Range<W>>& ranges) {
   dims.ForEachPlace([&](int64_t at) {
     if constexpr (kIsReal<From>) {
-      const auto x = Seen<From>(op.freedoms, operand, at, Consumer::kSum);
+      const auto x = Seen<From>(op.clauses, operand, at, Consumer::kSum);
       Range<W> range{static_cast<W>(x.centre), static_cast<W>(x.radius), x.flags};
       if (operand_error > UnitRoundoff<From>())
         range.radius += (std::fabs(range.centre) + range.radius) * static_cast<W>(operand_error);
@@ -62,7 +62,7 @@ std::vector<Range<W>> RangesOf(const OpContext& op, int64_t k, const DimList& di
   return ranges;
 }
 
-// What is common to some factors.
+// Facts that hold for all of some factors.
 struct Common {
   bool finite = true;     // intervals only
   bool single = true;     // numbers only
@@ -80,7 +80,7 @@ template <typename W>
 Range<W> ProductOf(const Range<W>& a, const Range<W>& b) {
   if (a.flags == 0 && b.flags == 0 && a.radius == 0 && b.radius == 0) {
     const W product = a.centre * b.centre;
-    // Exact in W up to f32; products of doubles may not be.
+    // Products are exact in W up to f32; those of doubles may not be.
     if constexpr (std::is_same_v<W, double>) return {product, 0, 0};
     const bool exact = std::fabs(product) > W{0x1p-900} && std::fabs(product) < W{0x1p1000} &&
                        std::fma(static_cast<double>(a.centre), static_cast<double>(b.centre),
@@ -113,8 +113,8 @@ class FloatSums {
     for (const ProductSums::Run& run : block.runs)
       for (int64_t k = 0; k < sums_.length; ++k) row.Include(lhs_[block.lhs + run.lhs + k]);
     for (int64_t c = 0; c < block.columns; ++c)
-      FinishSum<T, A>(op_.freedoms, result, block.result + c * block.result_step,
-                      Sum(block, c, row), View::kSum);
+      FinishSum<T, A>(op_.clauses, result, block.result + c * block.result_step, Sum(block, c, row),
+                      View::kSum);
   }
 
  private:
@@ -135,8 +135,13 @@ class FloatSums {
       });
       const bool single = row.single && column.single;
       if (!single) propagated += magnitude * kSlop<W>;
-      const auto bound = SumBound<T, A>::OfProducts(sum, magnitude, largest_product, propagated,
-                                                    terms, single, row.quantum + column.quantum);
+      const auto bound = SumBound<T, A>::OfProducts({.sum = sum,
+                                                     .magnitude = magnitude,
+                                                     .largest = largest_product,
+                                                     .propagated = propagated,
+                                                     .terms = terms,
+                                                     .single = single,
+                                                     .quantum = row.quantum + column.quantum});
       // Signs of zeros and of overflows are seen term by term.
       if (terms > 0 && !bound.Overflows()) return bound;
     }
@@ -171,10 +176,10 @@ std::vector<Range<Wide<T>>> PartRanges(const OpContext& op, int64_t k, const Dim
     for (int64_t slot : {2 * at, 2 * at + 1}) {
       Range<Wide<T>> range;
       if (narrower) {
-        const auto x = Seen<float>(op.freedoms, parts, slot, Consumer::kSum);
+        const auto x = Seen<float>(op.clauses, parts, slot, Consumer::kSum);
         range = {x.centre, x.radius, x.flags};
       } else {
-        const auto x = Seen<double>(op.freedoms, parts, slot, Consumer::kSum);
+        const auto x = Seen<double>(op.clauses, parts, slot, Consumer::kSum);
         range = {static_cast<Wide<T>>(x.centre), static_cast<Wide<T>>(x.radius), x.flags};
       }
       // What infinities and NaN do depends on the formula (operation semantics, chapter 19).

@@ -2,7 +2,7 @@
 // semantics chapter 11, "Accumulation and result type".
 #pragma once
 
-#include "reference/values/op_evaluations.h"
+#include "reference/values/op_context.h"
 #include "reference/values/product_sums.h"
 
 namespace assay::reference {

@@ -17,7 +17,8 @@ namespace assay::reference {
 inline constexpr uint32_t kSpecialFlags =
     kMayBeNan | kMayBePosInf | kMayBeNegInf | kZeroSignFree | kNotFinite | kUndecided;
 
-// [centre - radius, centre + radius] unless kNotFinite, and what the special flags name.
+// The interval [centre - radius, centre + radius] unless kNotFinite, and the values that the
+// special flags name.
 template <typename W>
 struct Range {
   W centre = 0;
@@ -121,7 +122,7 @@ Range<Wide<T>> Point(T value) {
   return {0, 0, kNotFinite | (x > 0 ? kMayBePosInf : kMayBeNegInf)};
 }
 
-// An infinite or undefined centre or radius, turned into flags.
+// Turns an infinite or undefined centre or radius into flags.
 template <typename W>
 Range<W> Normalized(Range<W> x) {
   if (x.Undecided()) return Range<W>::Unknown();
@@ -160,7 +161,7 @@ bool TouchesSubnormals(const Range<Wide<T>>& x) {
   return x.low() < Tiny<T>() && x.high() > -Tiny<T>();
 }
 
-// With zero, if a value inside may be flushed to it.
+// The range with zero added, if a value inside may be flushed to it.
 template <typename T>
 Range<Wide<T>> Flushed(const Range<Wide<T>>& x) {
   if (!TouchesSubnormals<T>(x) || x.Contains(0)) return x;
@@ -179,8 +180,8 @@ Range<Wide<T>> WithOverflow(Range<Wide<T>> x) {
   return x;
 }
 
-// What an implementation may return for a real value inside `x` when it is correctly rounded
-// (ulps = 0) or off by so many units in the last place from that.
+// The values that an implementation may return for a real value inside `x` when it is correctly
+// rounded (ulps = 0) or off by so many units in the last place from that.
 template <typename T>
 Range<Wide<T>> Rounded(Range<Wide<T>> x, double ulps) {
   using W = Wide<T>;

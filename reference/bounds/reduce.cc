@@ -1,7 +1,8 @@
+// Bounds of folds with recognised combiners.
 #include "reference/bounds/reduce.h"
 
-#include "reference/bounds/binary.h"
-#include "reference/bounds/forms.h"
+#include "reference/bounds/elementwise/binary.h"
+#include "reference/bounds/error_forms.h"
 #include "reference/bounds/sum.h"
 #include "reference/values/combiner.h"
 
@@ -9,7 +10,7 @@ namespace assay::reference {
 namespace {
 
 struct Terms {
-  const Freedoms& freedoms;
+  ClauseSet clauses;
   const Array& input;
   const Array& init;
   const FoldTerms& lists;
@@ -19,20 +20,20 @@ struct Terms {
   // Calls f with the range of the initial value and of every input of result element o.
   template <typename T, typename F>
   void ForEach(int64_t o, Consumer consumer, F f) const {
-    f(Seen<T>(freedoms, init, lists.InitOf(o), consumer));
+    f(Seen<T>(clauses, init, lists.InitOf(o), consumer));
     lists.List(o, list);
-    for (int64_t at : list) f(Seen<T>(freedoms, input, at, consumer));
+    for (int64_t at : list) f(Seen<T>(clauses, input, at, consumer));
   }
 };
 
-// A is the narrowest accumulator that the profile allows; what a wider one gives lies inside its
+// A is the narrowest accumulator that the profile allows; the results of wider ones lie inside its
 // bound.
 template <typename T, typename A>
 void BoundSum(const Terms& terms, Array& result) {
   for (int64_t o = 0; o < terms.results(); ++o) {
     SumBound<T, A> sum;
     terms.ForEach<T>(o, Consumer::kSum, [&](const auto& x) { sum.Add(x, false); });
-    FinishSum<T, A>(terms.freedoms, result, o, sum, View::kNone);
+    FinishSum<T, A>(terms.clauses, result, o, sum, View::kNone);
   }
 }
 
@@ -46,12 +47,12 @@ void BoundExtremum(const Terms& terms, Array& result) {
       extremum = first ? x : RangeOf<Rule>(extremum, x);
       first = false;
     });
-    if (!single) FinishExact<T>(terms.freedoms, result, o, extremum);
+    if (!single) FinishExact<T>(terms.clauses, result, o, extremum);
   }
 }
 
-// A product of terms in any order: relative errors add up, as long as no partial product leaves the
-// normal range.
+// Bounds a product of terms in any order: relative errors add up, as long as no partial product
+// leaves the normal range.
 template <typename T, typename A>
 void BoundProduct(const Terms& terms, Array& result) {
   using W = Wide<T>;
@@ -84,9 +85,9 @@ void BoundProduct(const Terms& terms, Array& result) {
     if (single && !finite && factors == 0) continue;  // infinities, NaN, ones and zeros only
     if (single && normal && (zero || exact || factors <= 2)) {
       const W slop = exact || factors <= 1 ? W{0} : std::fabs(product) * kSlop<W>;
-      FinishSingle<T>(terms.freedoms, result, i, {product, slop, 0}, View::kSum);
+      FinishSingle<T>(terms.clauses, result, i, {product, slop, 0}, View::kSum);
     } else if (single && finite && factors <= 2 && !zero) {
-      FinishRounded<T>(terms.freedoms, result, i, {product, std::fabs(product) * kSlop<W>, 0},
+      FinishRounded<T>(terms.clauses, result, i, {product, std::fabs(product) * kSlop<W>, 0},
                        View::kSum);
     } else if (!normal || zero) {
       SetUndecided(result, i);
@@ -96,12 +97,12 @@ void BoundProduct(const Terms& terms, Array& result) {
                  largest - std::fabs(product) + largest * (growth * (1 + growth)) +
                      largest * kSlop<W> * static_cast<W>(factors + 1),
                  0};
-      FinishRounded<T>(terms.freedoms, result, i, x, View::kSum);
+      FinishRounded<T>(terms.clauses, result, i, x, View::kSum);
     }
   }
 }
 
-// Integers and predicates: every combination of the codes of uncertain terms.
+// Tries, for integers and predicates, every combination of the codes of uncertain terms.
 template <typename Op, typename T>
 void BoundCodes(const Terms& terms, Array& result) {
   if (terms.input.Certain() && terms.init.Certain()) return;
@@ -135,15 +136,14 @@ void BoundCodes(const Terms& terms, Array& result) {
 }  // namespace
 
 void BoundRecognisedFold(const OpContext& op, const RecognisedFold& fold, Array& result) {
-  const Freedoms& freedoms = op.freedoms;
   const Opcode combiner = fold.combiner;
   const FoldRules rules = fold.rules;
-  const Terms terms{freedoms, fold.input, fold.init, fold.terms};
+  const Terms terms{op.clauses, fold.input, fold.init, fold.terms};
   DispatchComputed(result.literal.element_type(), [&](auto tag) {
     using T = typename decltype(tag)::type;
     if constexpr (kIsReal<T>) {
       using A = Accumulator<T>;
-      if (freedoms.literal_reducer || rules.stepwise) {
+      if (op.clauses.Has(ClauseId::kLiteralReducer) || rules.stepwise) {
         if (combiner == Opcode::kAdd) BoundSum<T, T>(terms, result);
         if (combiner == Opcode::kMultiply) BoundProduct<T, T>(terms, result);
       } else {
@@ -151,7 +151,7 @@ void BoundRecognisedFold(const OpContext& op, const RecognisedFold& fold, Array&
         if (combiner == Opcode::kMultiply) BoundProduct<T, A>(terms, result);
       }
       if (combiner == Opcode::kAdd && !rules.stepwise)
-        NarrowFold(freedoms, fold.input, fold.init, fold.terms, result);
+        NarrowFold(op, fold.input, fold.init, fold.terms, result);
       if (combiner == Opcode::kMaximum) BoundExtremum<MaximumBound, T>(terms, result);
       if (combiner == Opcode::kMinimum) BoundExtremum<MinimumBound, T>(terms, result);
     } else {

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "reference/values/fold_terms.h"
-#include "reference/values/op_evaluations.h"
+#include "reference/values/op_context.h"
 
 namespace assay::reference {
 

@@ -40,19 +40,25 @@ class SumBound {
  public:
   using W = Wide<T>;
 
-  // A sum of finite products that were added up elsewhere and cannot overflow; `terms` > 0 of them
-  // are not zero, `largest` the largest. Single products are all multiples of 2^quantum, others add
-  // `propagated` in all.
-  static SumBound OfProducts(W sum, W magnitude, W largest, W propagated, int64_t terms,
-                             bool single, int quantum) {
+  // Finite products that were added up elsewhere and cannot overflow.
+  struct ProductTotals {
+    W sum = 0, magnitude = 0;  // of the products, and of their absolute values
+    W largest = 0;             // the largest absolute value
+    W propagated = 0;          // what the radii of the factors add in all
+    int64_t terms = 0;         // products that are not zero
+    bool single = false;       // all factors are single numbers; then
+    int quantum = 0;           // all products are multiples of 2^quantum
+  };
+  // The bound of at least one product that is not zero.
+  static SumBound OfProducts(const ProductTotals& totals) {
     SumBound result;
-    result.sum_ = sum;
-    result.magnitude_ = magnitude;
-    result.largest_ = largest;
-    result.propagated_ = propagated;
-    result.terms_ = result.products_ = terms;
-    result.all_single_ = single;
-    result.quantum_ = quantum;
+    result.sum_ = totals.sum;
+    result.magnitude_ = totals.magnitude;
+    result.largest_ = totals.largest;
+    result.propagated_ = totals.propagated;
+    result.terms_ = result.products_ = totals.terms;
+    result.all_single_ = totals.single;
+    result.quantum_ = totals.quantum;
     return result;
   }
 
@@ -139,9 +145,9 @@ class SumBound {
  private:
   int64_t Additions() const { return std::max<int64_t>(terms_ - 1, 0); }
 
-  // What all additions are off by together, where no partial sum is larger than `most` and no term
-  // than `term`. In every order at least k of the partial sums have at most k + 1 terms: of the
-  // trees over n leaves the one with the largest subtrees is the chain.
+  // The error of all additions together, where no partial sum is larger than `most` and no term
+  // larger than `term`. In every order at least k of the partial sums have at most k + 1 terms: of
+  // the trees over n leaves the one with the largest subtrees is the chain.
   W OfAdditions(W most, W term) const {
     W error = 0;
     for (int64_t k = 1, last; k <= Additions(); k = last + 1) {
@@ -169,24 +175,23 @@ class SumBound {
 
 // Stores the bound of element i, which is that sum rounded to T.
 template <typename T, typename A = Accumulator<T>>
-void FinishSum(const Freedoms& freedoms, Array& result, int64_t i, const SumBound<T, A>& sum,
-               View view) {
+void FinishSum(ClauseSet clauses, Array& result, int64_t i, const SumBound<T, A>& sum, View view) {
   using W = Wide<T>;
   const W plain = Widen<W>(result.literal.data<T>()[i]);
-  if (sum.IsExact(freedoms.flush) || sum.IsOneRounding()) {
+  if (sum.IsExact(clauses.Has(ClauseId::kFlushSubnormals)) || sum.IsOneRounding()) {
     if (plain == 0 && (std::signbit(plain) || sum.IsZeroOfEitherSign())) {
       Store(result, i, Range<W>{plain, 0, kZeroSignFree}, 0);
       return;
     }
-    FinishSingle<T>(freedoms, result, i, {sum.sum(), 0, 0}, view);
+    FinishSingle<T>(clauses, result, i, {sum.sum(), 0, 0}, view);
     return;
   }
   if (sum.all_single() && sum.NonFiniteTerms() && !sum.Overflows()) return;  // forced NaN or inf
-  const Range<W> x = sum.Result(freedoms.flush);
+  const Range<W> x = sum.Result(clauses.Has(ClauseId::kFlushSubnormals));
   if constexpr (kIsNarrow<T>) {
-    FinishRounded<T>(freedoms, result, i, x, view);
+    FinishRounded<T>(clauses, result, i, x, view);
   } else {
-    FinishExact<T>(freedoms, result, i, WithOverflow<T>(x));
+    FinishExact<T>(clauses, result, i, WithOverflow<T>(x));
   }
 }
 

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string_view>
 
-#include "reference/values/op_evaluations.h"
+#include "reference/values/op_context.h"
 
 namespace assay::reference {
 

@@ -15,15 +15,6 @@
 namespace assay::reference {
 namespace {
 
-struct Registry {
-  std::mutex mutex;
-  std::map<std::string, CustomCallFunction> functions;
-};
-Registry& UserFunctions() {
-  static auto& registry = *new Registry;
-  return registry;
-}
-
 const std::string& Target(const OpContext& op) {
   return op.instruction.attributes().String(Attr::kCustomCallTarget);
 }
@@ -163,14 +154,8 @@ absl::StatusOr<Value> CallUserFunction(Interpreter& interpreter, const OpContext
 }
 
 absl::StatusOr<Value> ApplyCustomCall(Interpreter& interpreter, const OpContext& op) {
-  CustomCallFunction function = nullptr;
-  {
-    Registry& registry = UserFunctions();
-    std::lock_guard<std::mutex> lock(registry.mutex);
-    auto it = registry.functions.find(Target(op));
-    if (it != registry.functions.end()) function = it->second;
-  }
-  if (function != nullptr) return CallUserFunction(interpreter, op, function);
+  if (const CustomCallFunction function = interpreter.custom_call(Target(op)); function != nullptr)
+    return CallUserFunction(interpreter, op, function);
   for (const PlainTarget& known : kPlainTargets)
     if (known.name == Target(op)) return known.apply(interpreter, op);
   bool typed = true;
@@ -223,13 +208,3 @@ absl::Span<const OpEvaluation> CustomCallEvaluations() {
 }
 
 }  // namespace assay::reference
-
-namespace assay {
-
-void RegisterCustomCall(const std::string& target, CustomCallFunction function) {
-  reference::Registry& registry = reference::UserFunctions();
-  std::lock_guard<std::mutex> lock(registry.mutex);
-  registry.functions[target] = function;
-}
-
-}  // namespace assay

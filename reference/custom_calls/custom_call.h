@@ -1,6 +1,6 @@
 // Functions outside HLO that the oracle knows by their targets: those of JAX's linear algebra,
-// annotations that change nothing, and what a user registers. Document: operation semantics chapter
-// 14, CustomCall.
+// annotations that change nothing, and the functions given to the oracle. Document: operation
+// semantics chapter 14, CustomCall.
 #pragma once
 
 #include <string>
@@ -36,13 +36,3 @@ absl::StatusOr<Value> ApplyLegacyCall(Interpreter& interpreter, const OpContext&
 Value Undecided(const Value& value, MemoryMeter& meter);
 
 }  // namespace assay::reference
-
-namespace assay {
-
-// A function as linked code has it: arrays are pointers to their elements, row-major; tuples are
-// arrays of such pointers. It must be a pure function of its arguments.
-using CustomCallFunction = void (*)(void* out, const void** in);
-// Calls of `target` evaluate `function` from now on; the last registration counts.
-void RegisterCustomCall(const std::string& target, CustomCallFunction function);
-
-}  // namespace assay

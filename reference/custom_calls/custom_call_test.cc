@@ -1,4 +1,4 @@
-// Custom calls that a user registers, and those that nobody knows.
+// Custom calls of functions that a user gives, and those that nobody knows.
 #include "reference/custom_calls/custom_call.h"
 
 #include <gtest/gtest.h>
@@ -29,22 +29,6 @@ void Swap(void* out, const void** in) {
   *static_cast<int32_t*>(results[1]) = *static_cast<const int32_t*>(pair[0]);
 }
 
-absl::StatusOr<Literal> ValueOf(const std::string& text) {
-  absl::StatusOr<std::unique_ptr<Module>> module = ReadModule(text);
-  if (!module.ok()) return module.status();
-  auto oracle = MakeOracle();
-  absl::StatusOr<Expectation> expectation =
-      oracle->Expect(**module, {}, Profile::Strict(), Limits{});
-  absl::StatusOr<Literal> value = oracle->Evaluate(**module, {}, Limits{});
-  if (value.ok()) {
-    EXPECT_TRUE(expectation.ok()) << expectation.status();
-    if (expectation.ok()) {
-      EXPECT_EQ(Judge(*expectation, *value).verdict, Verdict::kPass);
-    }
-  }
-  return value;
-}
-
 std::string Text(const absl::StatusOr<Literal>& value) {
   return value.ok() ? value->ToString() : std::string(value.status().message());
 }
@@ -64,13 +48,30 @@ void CountCalls(void* out, const void** in) {
 }
 void NoArguments(void* out, const void**) { *static_cast<double*>(out) = 2.5; }
 
+const CustomCallFunctions kFunctions = {{"myfunc", MyFunction},
+                                        {"swap", Swap},
+                                        {"mixed", Mixed},
+                                        {"count", CountCalls},
+                                        {"none", NoArguments}};
+
+absl::StatusOr<Literal> ValueOf(const std::string& text) {
+  absl::StatusOr<std::unique_ptr<Module>> module = ReadModule(text);
+  if (!module.ok()) return module.status();
+  auto oracle = MakeOracle(kFunctions);
+  absl::StatusOr<Expectation> expectation =
+      oracle->Expect(**module, {}, Profile::Strict(), Limits{});
+  absl::StatusOr<Literal> value = oracle->Evaluate(**module, {}, Limits{});
+  if (value.ok()) {
+    EXPECT_TRUE(expectation.ok()) << expectation.status();
+    if (expectation.ok()) {
+      EXPECT_EQ(Judge(*expectation, *value).verdict, Verdict::kPass);
+    }
+  }
+  return value;
+}
+
 // What the documents say of custom calls, one line of testdata/custom_call_rows.txt each.
 TEST(CustomCallRows, EveryRowOfTheDocuments) {
-  RegisterCustomCall("myfunc", MyFunction);
-  RegisterCustomCall("swap", Swap);
-  RegisterCustomCall("mixed", Mixed);
-  RegisterCustomCall("count", CountCalls);
-  RegisterCustomCall("none", NoArguments);
   Observations see;
   see["ex-custom-call-myfunc"] = [] {
     absl::StatusOr<Literal> z = ValueOf(R"(HloModule m

@@ -37,7 +37,7 @@ struct LuOutcome {
 
 // a becomes L and U of its rows permuted.
 template <typename S>
-LuOutcome FactorLu(Matrix<Disc<S>>& a) {
+LuOutcome FactorLu(Matrix<Ball<S>>& a) {
   LuOutcome outcome;
   std::vector<int64_t>& pivots = outcome.pivots;
   bool& ambiguous = outcome.ambiguous;
@@ -169,7 +169,7 @@ void JudgeOtherTriangle(const Array& a, bool lower, int64_t first, int64_t n, bo
 absl::StatusOr<Value> ApplyPotrf(Interpreter& interpreter, const OpContext& op) {
   const bool lower = HasOption(op, "uplo", 'L');
   const Shape& shape = op.shape.elements()[0];
-  const OpContext factor_op{op.instruction, shape, op.operands, op.freedoms};
+  const OpContext factor_op{op.instruction, shape, op.operands, op.clauses, op.analysis};
   Array factor{Literal(shape)}, info{Literal(op.shape.elements()[1])};
   ASSAY_RETURN_IF_ERROR(interpreter.budget().Take(shape.ElementCount()));
   ASSAY_RETURN_IF_ERROR(FactorMatrices(factor_op, lower, factor.literal));
@@ -203,7 +203,7 @@ absl::StatusOr<Value> ApplyPotrf(Interpreter& interpreter, const OpContext& op) 
 // (a, b) -> x with op(a) x = b or x op(a) = b.
 absl::StatusOr<Value> ApplyTrsm(Interpreter& interpreter, const OpContext& op) {
   const Shape& shape = op.shape.IsTuple() ? op.shape.elements()[0] : op.shape;
-  const OpContext solve_op{op.instruction, shape, op.operands, op.freedoms};
+  const OpContext solve_op{op.instruction, shape, op.operands, op.clauses, op.analysis};
   const bool left = HasOption(op, "side", 'L');
   const int64_t order = op.literal(0).shape().dimensions().back();
   if (order != shape.dimension(shape.rank() - (left ? 2 : 1))) {

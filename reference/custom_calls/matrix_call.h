@@ -4,8 +4,8 @@
 
 #include <vector>
 
+#include "reference/bounds/ball.h"
 #include "reference/bounds/components.h"
-#include "reference/bounds/disc.h"
 #include "reference/bounds/elements.h"
 #include "reference/custom_calls/custom_call.h"
 #include "reference/values/leaves.h"
@@ -24,18 +24,17 @@ struct CallResults {
 
   // Element i of result k, whose element type is E.
   template <typename E, typename S>
-  void Set(int64_t k, int64_t i, const Disc<S>& x) {
+  void Set(int64_t k, int64_t i, const Ball<S>& x) {
     using T = typename Scalar<E>::Real;
     if (!bounds) {
       arrays[k].literal.template data<E>()[i] = RoundNumber<E>(x.centre);
     } else if (!x.IsKnown()) {
       SetUndecided(arrays[k], i);
     } else if constexpr (std::is_same_v<E, T>) {
-      FinishExact<T>(op.freedoms, arrays[k], i, WithOverflow<T>({x.centre, x.radius, 0}));
+      FinishExact<T>(op.clauses, arrays[k], i, WithOverflow<T>({x.centre, x.radius, 0}));
     } else {
-      FinishExact<T>(op.freedoms, arrays[k], 2 * i,
-                     WithOverflow<T>({x.centre.real(), x.radius, 0}));
-      FinishExact<T>(op.freedoms, arrays[k], 2 * i + 1,
+      FinishExact<T>(op.clauses, arrays[k], 2 * i, WithOverflow<T>({x.centre.real(), x.radius, 0}));
+      FinishExact<T>(op.clauses, arrays[k], 2 * i + 1,
                      WithOverflow<T>({x.centre.imag(), x.radius, 0}));
     }
   }
@@ -52,7 +51,7 @@ struct MatrixCall {
   using S = typename Scalar<E>::WideNumber;
   using T = typename Scalar<E>::Real;
   using W = Wide<T>;
-  using Number = Disc<S>;
+  using Number = Ball<S>;
   using NumberMatrix = Matrix<Number>;
 
   const OpContext& op;
@@ -88,12 +87,12 @@ struct MatrixCall {
   }
 
   void Set(int64_t k, int64_t i, const Number& x) { results.template Set<E>(k, First(k) + i, x); }
-  void SetReal(int64_t k, int64_t i, const Disc<W>& x) {
+  void SetReal(int64_t k, int64_t i, const Ball<W>& x) {
     results.template Set<T>(k, First(k) + i, x);
   }
   // Set for a result whose element type is N instead of E.
   template <typename N>
-  void SetAs(int64_t k, int64_t i, const Disc<typename Scalar<N>::WideNumber>& x) {
+  void SetAs(int64_t k, int64_t i, const Ball<typename Scalar<N>::WideNumber>& x) {
     results.template Set<N>(k, First(k) + i, x);
   }
   void SetInteger(int64_t k, int64_t i, int64_t value) {
@@ -172,7 +171,7 @@ struct MatrixCall {
   std::pair<W, W> Part(int64_t k, int64_t slot, bool& known) const {
     const W plain = Widen<W>(operands[k].literal.template data<T>()[slot]);
     if (!results.bounds) return {plain, 0};
-    const Range<W> x = Seen<T>(op.freedoms, operands[k], slot);
+    const Range<W> x = Seen<T>(op.clauses, operands[k], slot);
     known = known && (x.flags & ~uint32_t{kZeroSignFree}) == 0;
     return known ? std::pair<W, W>(x.centre, x.radius) : std::pair<W, W>(plain, 0);
   }

@@ -16,9 +16,9 @@ namespace {
 // `given` is the element of the routine's operand that decides about the sign, or null where that
 // element was computed.
 template <typename S>
-Disc<S> MakeReflector(Matrix<Disc<S>>& a, int64_t first, int64_t k, bool& ambiguous,
-                      const Disc<S>* given = nullptr) {
-  using D = Disc<S>;
+Ball<S> MakeReflector(Matrix<Ball<S>>& a, int64_t first, int64_t k, bool& ambiguous,
+                      const Ball<S>* given = nullptr) {
+  using D = Ball<S>;
   D below;
   for (int64_t i = first + 1; i < a.rows; ++i) below = below + SquaredModulus(a(i, k));
   const D alpha = a(first, k);
@@ -39,10 +39,10 @@ Disc<S> MakeReflector(Matrix<Disc<S>>& a, int64_t first, int64_t k, bool& ambigu
 // target = (1 - tau v vᴴ) target for columns from `from` on, v in column k of `a` from row `first`
 // on.
 template <typename S>
-void Reflect(const Matrix<Disc<S>>& a, int64_t first, int64_t k, const Disc<S>& tau,
-             Matrix<Disc<S>>& target, int64_t from) {
+void Reflect(const Matrix<Ball<S>>& a, int64_t first, int64_t k, const Ball<S>& tau,
+             Matrix<Ball<S>>& target, int64_t from) {
   for (int64_t j = from; j < target.columns; ++j) {
-    Disc<S> sum = target(first, j);
+    Ball<S> sum = target(first, j);
     for (int64_t i = first + 1; i < target.rows; ++i) sum = sum + Conjugate(a(i, k)) * target(i, j);
     sum = tau * sum;
     target(first, j) = target(first, j) - sum;
@@ -110,10 +110,10 @@ absl::StatusOr<Value> ApplyOrgqr(Interpreter& interpreter, const OpContext& op) 
 
 // target = target (1 - tau v vᴴ), v in column k of `a` from row `first` on.
 template <typename S>
-void ReflectFromRight(const Matrix<Disc<S>>& a, int64_t first, int64_t k, const Disc<S>& tau,
-                      Matrix<Disc<S>>& target) {
+void ReflectFromRight(const Matrix<Ball<S>>& a, int64_t first, int64_t k, const Ball<S>& tau,
+                      Matrix<Ball<S>>& target) {
   for (int64_t i = 0; i < target.rows; ++i) {
-    Disc<S> sum = target(i, first);
+    Ball<S> sum = target(i, first);
     for (int64_t j = first + 1; j < target.columns; ++j) sum = sum + target(i, j) * a(j, k);
     sum = sum * tau;
     target(i, first) = target(i, first) - sum;
@@ -134,10 +134,10 @@ void AddMatrixResidual(const MatrixCall<E>& call, M& a) {
 // a becomes qᴴ a q with zeros below the first subdiagonal, where the reflectors are stored; only
 // rows and columns in [first, last) take part.
 template <typename S>
-std::vector<Disc<S>> ReduceToHessenberg(Matrix<Disc<S>>& a, int64_t first, int64_t last,
+std::vector<Ball<S>> ReduceToHessenberg(Matrix<Ball<S>>& a, int64_t first, int64_t last,
                                         bool& ambiguous) {
-  using M = Matrix<Disc<S>>;
-  std::vector<Disc<S>> taus(static_cast<size_t>(std::max<int64_t>(a.rows - 1, 0)));
+  using M = Matrix<Ball<S>>;
+  std::vector<Ball<S>> taus(static_cast<size_t>(std::max<int64_t>(a.rows - 1, 0)));
   const int64_t n = a.rows;
   for (int64_t k = first; k + 1 < last; ++k) {
     // The reflector acts on rows before `last` only.
@@ -207,7 +207,7 @@ absl::StatusOr<Value> ApplySytrd(Interpreter& interpreter, const OpContext& op) 
     auto packed = given;
     for (int64_t i = 0; i < n; ++i)
       for (int64_t j = 0; j <= i; ++j) packed(place(i), place(j)) = a(i, j);
-    auto real = [](const auto& x) { return Disc<W>(RealPart(x.centre), x.radius); };
+    auto real = [](const auto& x) { return Ball<W>(RealPart(x.centre), x.radius); };
     for (int64_t i = 0; i < n; ++i) {
       packed(i, i).centre = S(RealPart(packed(i, i).centre));
       call.SetReal(1, place(i), real(a(i, i)));

@@ -9,24 +9,24 @@ namespace assay::reference {
 namespace {
 
 // The process groups of a collective.
-absl::StatusOr<const Machine::Groups*> GroupsOf(Machine& machine, const OpContext& op) {
-  auto [it, is_new] = machine.groups.try_emplace(&op.instruction);
-  Machine::Groups& groups = it->second;
+absl::StatusOr<const DeviceMesh::Groups*> GroupsOf(DeviceMesh& mesh, const OpContext& op) {
+  auto [it, is_new] = mesh.groups.try_emplace(&op.instruction);
+  DeviceMesh::Groups& groups = it->second;
   if (!is_new) return &groups;
   if (op.instruction.attributes().Has(Attr::kSourceTargetPairs)) {
     // Everybody meets: who has no source gets zeros.
     groups.members.emplace_back();
-    for (int64_t d = 0; d < machine.device_count(); ++d) groups.members[0].push_back(d);
+    for (int64_t d = 0; d < mesh.device_count(); ++d) groups.members[0].push_back(d);
   } else {
     auto members = ProcessGroups(op.instruction.opcode(), op.instruction.attributes(),
-                                 machine.replicas(), machine.partitions());
+                                 mesh.replicas(), mesh.partitions());
     if (!members.ok()) {
-      machine.groups.erase(&op.instruction);
+      mesh.groups.erase(&op.instruction);
       return Rejected(op, ToStd(members.status().message()));
     }
     groups.members = *std::move(members);
   }
-  groups.group_of.assign(machine.device_count(), {-1, 0});
+  groups.group_of.assign(mesh.device_count(), {-1, 0});
   for (size_t g = 0; g < groups.members.size(); ++g) {
     for (size_t m = 0; m < groups.members[g].size(); ++m)
       groups.group_of[groups.members[g][m]] = {g, m};
@@ -59,8 +59,8 @@ struct Place {
 // computes the results of all.
 absl::StatusOr<Place> Join(Interpreter& interpreter, const OpContext& op) {
   Device& device = interpreter.device();
-  Machine& machine = device.machine();
-  ASSAY_ASSIGN_OR_RETURN(const Machine::Groups* groups, GroupsOf(machine, op));
+  DeviceMesh& mesh = device.mesh();
+  ASSAY_ASSIGN_OR_RETURN(const DeviceMesh::Groups* groups, GroupsOf(mesh, op));
   const auto [group, member] = groups->group_of[device.number()];
   const int64_t execution = device.CountExecution(op.instruction);
   if (group < 0) {
@@ -68,7 +68,7 @@ absl::StatusOr<Place> Join(Interpreter& interpreter, const OpContext& op) {
     return Place{std::move(alone), 0};
   }
   const MeetingKey key(&op.instruction, group, execution);
-  auto [at, is_first] = machine.meetings.try_emplace(key);
+  auto [at, is_first] = mesh.meetings.try_emplace(key);
   if (is_first) {
     at->second = std::make_shared<Meeting>();
     at->second->instruction = &op.instruction;
@@ -82,7 +82,7 @@ absl::StatusOr<Place> Join(Interpreter& interpreter, const OpContext& op) {
   Meeting& meeting = *place.meeting;
   for (const Value* operand : op.operands) meeting.given[place.member].push_back(*operand);
   if (--meeting.missing > 0) return place;
-  machine.meetings.erase(key);
+  mesh.meetings.erase(key);
   ASSAY_ASSIGN_OR_RETURN(ByMember results, ExchangeOperands(interpreter, op, meeting.given));
   const bool is_tuple = FinalShape(op).IsTuple();
   for (std::vector<Value>& values : results)
@@ -93,7 +93,7 @@ absl::StatusOr<Place> Join(Interpreter& interpreter, const OpContext& op) {
 }
 
 // The members that the meeting waits for, as text.
-std::string WaitsFor(const Meeting& meeting, Machine& machine) {
+std::string WaitsFor(const Meeting& meeting, DeviceMesh& mesh) {
   std::string text = StrCat(Name(meeting.instruction->opcode()), " ", meeting.instruction->name());
   if (meeting.execution > 0) StrAppend(&text, " (execution ", meeting.execution + 1, ")");
   StrAppend(&text, " for ");
@@ -104,26 +104,26 @@ std::string WaitsFor(const Meeting& meeting, Machine& machine) {
       StrAppend(&text, " and others");
       break;
     }
-    StrAppend(&text, named > 1 ? " and " : "", machine.device(meeting.members[m]).name());
+    StrAppend(&text, named > 1 ? " and " : "", mesh.device(meeting.members[m]).name());
   }
   return text;
 }
 
 absl::StatusOr<Value> ApplyCollective(Interpreter& interpreter, const OpContext& op) {
   ASSAY_ASSIGN_OR_RETURN(const Place place, Join(interpreter, op));
-  Machine& machine = interpreter.device().machine();
+  DeviceMesh& mesh = interpreter.device().mesh();
   ASSAY_RETURN_IF_ERROR(interpreter.device().WaitUntil(
-      [&] { return place.meeting->complete; }, [&] { return WaitsFor(*place.meeting, machine); }));
+      [&] { return place.meeting->complete; }, [&] { return WaitsFor(*place.meeting, mesh); }));
   return place.meeting->results[place.member];
 }
 
 absl::StatusOr<Value> ApplyCollectiveStart(Interpreter& interpreter, const OpContext& op) {
   ASSAY_ASSIGN_OR_RETURN(const Place place, Join(interpreter, op));
-  Machine* machine = &interpreter.device().machine();
+  DeviceMesh* mesh = &interpreter.device().mesh();
   Value value;
   value.pending = std::make_shared<const Pending>(
       Pending{[place] { return place.meeting->complete; },
-              [place, machine] { return WaitsFor(*place.meeting, *machine); },
+              [place, mesh] { return WaitsFor(*place.meeting, *mesh); },
               [place] { return place.meeting->results[place.member]; }});
   return value;
 }

@@ -89,9 +89,9 @@ absl::StatusOr<Results> AllToAll(const Exchange& exchange) {
 
 // The target of each pair gets the operand of its source; who is no target gets zeros.
 absl::StatusOr<Results> Permute(const Exchange& exchange) {
-  Machine& machine = exchange.interpreter.device().machine();
+  DeviceMesh& mesh = exchange.interpreter.device().mesh();
   const auto pairs =
-      ProcessPairs(exchange.op.instruction.attributes(), machine.replicas(), machine.partitions());
+      ProcessPairs(exchange.op.instruction.attributes(), mesh.replicas(), mesh.partitions());
   if (!pairs.ok()) return Rejected(exchange.op, ToStd(pairs.status().message()));
   Results results(exchange.given.size());
   for (const auto& [source, target] : *pairs) results[target] = *exchange.given[source];
@@ -229,9 +229,9 @@ absl::StatusOr<ByMember> TransposeOperands(const WholeExchange& exchange) {
 // A collective-permute with slice_sizes.
 absl::StatusOr<ByMember> PermuteWithSlices(const WholeExchange& exchange) {
   const auto& [interpreter, op, given] = exchange;
-  Machine& machine = interpreter.device().machine();
+  DeviceMesh& mesh = interpreter.device().mesh();
   const auto pairs =
-      ProcessPairs(op.instruction.attributes(), machine.replicas(), machine.partitions());
+      ProcessPairs(op.instruction.attributes(), mesh.replicas(), mesh.partitions());
   if (!pairs.ok()) return Rejected(op, ToStd(pairs.status().message()));
   return PermuteSlices(interpreter, op, *pairs, given);
 }

@@ -1,7 +1,7 @@
 // Errors of ops that devices execute together.
 #pragma once
 
-#include "reference/values/op_evaluations.h"
+#include "reference/values/op_context.h"
 #include "spec/base/error.h"
 #include "spec/base/strings.h"
 

@@ -127,12 +127,12 @@ absl::StatusOr<std::shared_ptr<Channel>> ChannelOf(Interpreter& interpreter, con
     }
     if (!found) return std::shared_ptr<Channel>();
   }
-  std::shared_ptr<Channel>& channel = device.machine().channels[key];
+  std::shared_ptr<Channel>& channel = device.mesh().channels[key];
   if (channel == nullptr) channel = std::make_shared<Channel>();
   int64_t& end = sends ? channel->sender : channel->receiver;
   if (end >= 0 && end != device.number()) {
     return Rejected(op, "channel ", attributes.Integer(Attr::kChannelId), " is used by ",
-                    device.machine().device(end).name(), " and ", device.name(),
+                    device.mesh().device(end).name(), " and ", device.name(),
                     "; say who sends to whom with the frontend attribute ", kPairsKey);
   }
   end = device.number();

@@ -1,3 +1,5 @@
+// Run-time sizes: how they follow through ops, the ops that read and set them, and ops that read
+// windows of arrays cut off.
 #include "reference/interpreter/dynamic_shapes.h"
 
 #include <algorithm>
@@ -5,9 +7,10 @@
 #include "absl/strings/str_join.h"
 #include "reference/bounds/elements.h"
 #include "reference/interpreter/interpreter.h"
-#include "reference/values/data_evaluations.h"
+#include "reference/interpreter/op_evaluations.h"
 #include "reference/values/index_map.h"
 #include "spec/base/error.h"
+#include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
 #include "spec/ops/op_table.h"
 
@@ -88,7 +91,7 @@ absl::StatusOr<Shape> ReshapedShape(const Instruction& instruction, const Shape&
   return result;
 }
 
-// The full range, or a prefix of what is valid.
+// A slice takes the full range of a dynamic dimension, or a part within its run-time size.
 absl::StatusOr<Shape> SlicedShape(const Instruction& instruction, const Shape& operand) {
   const Shape& bound = instruction.operand(0)->shape();
   Shape result = Shape::Array(instruction.shape().element_type(), instruction.shape().dimensions());
@@ -168,12 +171,11 @@ absl::Status EvaluateGetDimensionSize(const OpContext& op, Literal& result) {
 
 absl::Status BoundNothing(const OpContext&, Array&) { return absl::OkStatus(); }
 
-// The first elements of an array along every dimension, or the array and something unknown beyond.
+// Gives the first elements of an array along every dimension, or the array with undecided elements
+// beyond.
 absl::StatusOr<Array> Resized(Interpreter& interpreter, const Array& array, const Shape& shape) {
-  if (absl::Status status = interpreter.budget().Take(shape.ElementCount()); !status.ok())
-    return status;
-  if (absl::Status status = interpreter.memory().Check(shape.ByteSize()); !status.ok())
-    return status;
+  ASSAY_RETURN_IF_ERROR(interpreter.budget().Take(shape.ElementCount()));
+  ASSAY_RETURN_IF_ERROR(interpreter.memory().Check(shape.ByteSize()));
   const Shape& before = array.literal.shape();
   Array result{Literal(shape)};
   const DimVector strides = RowMajorStrides(before.dimensions());
@@ -196,7 +198,7 @@ absl::StatusOr<Array> Resized(Interpreter& interpreter, const Array& array, cons
   return result;
 }
 
-// A run-time size, which must be one number.
+// Reads a run-time size, which must be one number.
 absl::StatusOr<int64_t> ReadSize(const OpContext& op, int64_t operand) {
   if (!op.array(operand).Certain()) {
     return Inconclusive(
@@ -205,46 +207,42 @@ absl::StatusOr<int64_t> ReadSize(const OpContext& op, int64_t operand) {
   return op.literal(operand).GetInteger(0);
 }
 
-// The operand cut off at a size. What comes back beyond its own end is anybody's guess.
+// Cuts the operand off at a size. Beyond its own end the elements are undecided.
 absl::StatusOr<Value> ApplySetDimensionSize(Interpreter& interpreter, const OpContext& op) {
   const int64_t d = op.instruction.attributes().Integers(Attr::kDimension)[0];
-  absl::StatusOr<int64_t> size = ReadSize(op, 1);
-  if (!size.ok()) return size.status();
+  ASSAY_ASSIGN_OR_RETURN(int64_t size, ReadSize(op, 1));
   const int64_t bound = op.instruction.operand(0)->shape().dimension(d);
-  if (*size < 0 || *size > bound) {
-    return SizeError(op.instruction, StrCat("the run-time size ", *size, " of dimension ", d,
+  if (size < 0 || size > bound) {
+    return SizeError(op.instruction, StrCat("the run-time size ", size, " of dimension ", d,
                                             " is not in [0, ", bound, "]"));
   }
   const Shape& before = op.literal(0).shape();
   Shape shape = Shape::Array(before.element_type(), before.dimensions());
-  shape.set_dimension(d, *size);
-  absl::StatusOr<Array> result = Resized(interpreter, op.array(0), shape);
-  if (!result.ok()) return result.status();
-  return MakeValue(*std::move(result), interpreter.memory());
+  shape.set_dimension(d, size);
+  ASSAY_ASSIGN_OR_RETURN(Array result, Resized(interpreter, op.array(0), shape));
+  return MakeValue(std::move(result), interpreter.memory());
 }
 
-// The same elements in row-major order under the sizes that the operands give.
+// Gives the elements, in row-major order, the sizes that the operands say.
 absl::StatusOr<Value> ApplyDynamicReshape(Interpreter& interpreter, const OpContext& op) {
   const Array& operand = op.array(0);
   Shape shape =
       Shape::Array(op.instruction.shape().element_type(), op.instruction.shape().dimensions());
   for (int64_t d = 0; d < shape.rank(); ++d) {
-    absl::StatusOr<int64_t> size = ReadSize(op, d + 1);
-    if (!size.ok()) return size.status();
+    ASSAY_ASSIGN_OR_RETURN(int64_t size, ReadSize(op, d + 1));
     const bool dynamic = op.instruction.shape().is_dynamic(d);
-    if (*size < 0 || *size > shape.dimension(d) || (!dynamic && *size != shape.dimension(d))) {
-      return SizeError(op.instruction, StrCat("the run-time size ", *size, " of dimension ", d,
+    if (size < 0 || size > shape.dimension(d) || (!dynamic && size != shape.dimension(d))) {
+      return SizeError(op.instruction, StrCat("the run-time size ", size, " of dimension ", d,
                                               " does not fit ", op.instruction.shape().ToString()));
     }
-    shape.set_dimension(d, *size);
+    shape.set_dimension(d, size);
   }
   if (shape.ElementCount() != operand.literal.element_count()) {
     return SizeError(op.instruction,
                      StrCat("the run-time sizes ", shape.ToString(), " hold ", shape.ElementCount(),
                             " elements, the operand ", operand.literal.element_count()));
   }
-  if (absl::Status status = interpreter.memory().Check(shape.ByteSize()); !status.ok())
-    return status;
+  ASSAY_RETURN_IF_ERROR(interpreter.memory().Check(shape.ByteSize()));
   Array result{Literal(shape)};
   std::memcpy(result.literal.bytes().data(), operand.literal.bytes().data(),
               result.literal.bytes().size());
@@ -268,10 +266,10 @@ absl::StatusOr<Value> ApplyToWindows(Interpreter& interpreter, const OpEvaluatio
                                      const OpContext& op) {
   const Instruction& instruction = op.instruction;
   const Shape& bound = instruction.operand(0)->shape();
-  absl::StatusOr<Array> padded =
-      Resized(interpreter, op.array(0), Shape::Array(bound.element_type(), bound.dimensions()));
-  if (!padded.ok()) return padded.status();
-  const Value whole = MakeValue(*std::move(padded), interpreter.memory());
+  ASSAY_ASSIGN_OR_RETURN(
+      Array padded,
+      Resized(interpreter, op.array(0), Shape::Array(bound.element_type(), bound.dimensions())));
+  const Value whole = MakeValue(std::move(padded), interpreter.memory());
   absl::InlinedVector<const Value*, 4> operands(op.operands.begin(), op.operands.end());
   operands[0] = &whole;
   absl::InlinedVector<const Shape*, 4> shapes;
@@ -280,10 +278,10 @@ absl::StatusOr<Value> ApplyToWindows(Interpreter& interpreter, const OpEvaluatio
                                     .infer({.opcode = instruction.opcode(),
                                             .operands = shapes,
                                             .attributes = instruction.attributes(),
-                                            .callees = instruction.callees()});
+                                            .callees = SignaturesOf(instruction.callees())});
   if (!shape.ok()) return SizeError(instruction, std::string(ToStd(shape.status().message())));
-  absl::StatusOr<Value> value =
-      interpreter.Apply(row, OpContext{instruction, *shape, operands, op.freedoms, op.rewrites});
+  absl::StatusOr<Value> value = interpreter.Apply(
+      row, OpContext{instruction, *shape, operands, op.clauses, op.analysis, op.licensed});
   if (!value.ok()) return value;
   // Windows as long as a dynamic dimension end where that does.
   Shape cut = *shape;
@@ -306,9 +304,8 @@ absl::StatusOr<Value> ApplyToWindows(Interpreter& interpreter, const OpEvaluatio
       cut.set_dimension(at, SizesOf(*op.operands[0]).dimension(d));
   }
   if (SameDimensions(cut, *shape)) return value;
-  absl::StatusOr<Array> result = Resized(interpreter, *value->array, cut);
-  if (!result.ok()) return result.status();
-  return MakeValue(*std::move(result), interpreter.memory());
+  ASSAY_ASSIGN_OR_RETURN(Array result, Resized(interpreter, *value->array, cut));
+  return MakeValue(std::move(result), interpreter.memory());
 }
 
 bool TouchesDynamic(const Instruction& instruction) {
@@ -337,7 +334,7 @@ absl::StatusOr<Shape> RunTimeShape(const Instruction& instruction,
   absl::StatusOr<Shape> shape = info.infer({.opcode = opcode,
                                             .operands = shapes,
                                             .attributes = instruction.attributes(),
-                                            .callees = instruction.callees()});
+                                            .callees = SignaturesOf(instruction.callees())});
   if (!shape.ok()) return SizeError(instruction, std::string(ToStd(shape.status().message())));
   return shape;
 }
@@ -370,38 +367,35 @@ absl::StatusOr<Leaf> LeafAt(const Module& module, std::vector<Value>& arguments,
 absl::Status BindSizes(Interpreter& interpreter, const Module& module,
                        std::vector<Value>& arguments) {
   for (const auto& [bound, size] : module.annotations().dynamic_parameter_binding.entries()) {
-    absl::StatusOr<Leaf> number =
-        LeafAt(module, arguments, size.parameter_num, size.parameter_index);
-    if (!number.ok()) return number.status();
-    absl::StatusOr<Leaf> leaf =
-        LeafAt(module, arguments, bound.parameter_num, bound.parameter_index);
-    if (!leaf.ok()) return leaf.status();
+    ASSAY_ASSIGN_OR_RETURN(Leaf number,
+                           LeafAt(module, arguments, size.parameter_num, size.parameter_index));
+    ASSAY_ASSIGN_OR_RETURN(Leaf leaf,
+                           LeafAt(module, arguments, bound.parameter_num, bound.parameter_index));
     const int64_t d = bound.dimension;
     const std::string place =
         StrCat("dynamic parameter binding: dimension ", d, " of parameter ", bound.parameter_num,
                " at {", absl::StrJoin(bound.parameter_index, ","), "}");
-    if (!number->shape->IsScalar() || !IsInteger(number->shape->element_type()) || d < 0 ||
-        d >= leaf->shape->rank()) {
+    if (!number.shape->IsScalar() || !IsInteger(number.shape->element_type()) || d < 0 ||
+        d >= leaf.shape->rank()) {
       return MakeError(ErrorClass::kRejected,
-                       StrCat(place, ", of shape ", leaf->shape->ToString(), ", by the size in ",
-                              number->shape->ToString(), "; want a dimension and an integer"));
+                       StrCat(place, ", of shape ", leaf.shape->ToString(), ", by the size in ",
+                              number.shape->ToString(), "; want a dimension and an integer"));
     }
-    if (!leaf->shape->is_dynamic(d)) {
+    if (!leaf.shape->is_dynamic(d)) {
       return MakeError(ErrorClass::kRejected,
                        StrCat(place, " is static in the module; write it as <=N"));
     }
-    const int64_t wanted = number->value->array->literal.GetInteger(0);
-    if (wanted < 0 || wanted > leaf->shape->dimension(d)) {
+    const int64_t wanted = number.value->array->literal.GetInteger(0);
+    if (wanted < 0 || wanted > leaf.shape->dimension(d)) {
       return MakeError(
           ErrorClass::kRejected,
-          StrCat(place, " has the size ", wanted, ", not in [0, ", leaf->shape->dimension(d), "]"));
+          StrCat(place, " has the size ", wanted, ", not in [0, ", leaf.shape->dimension(d), "]"));
     }
-    const Shape& given = SizesOf(*leaf->value);
+    const Shape& given = SizesOf(*leaf.value);
     Shape cut = Shape::Array(given.element_type(), given.dimensions());
     cut.set_dimension(d, wanted);
-    absl::StatusOr<Array> array = Resized(interpreter, *leaf->value->array, cut);
-    if (!array.ok()) return array.status();
-    *leaf->value = MakeValue(*std::move(array), interpreter.memory());
+    ASSAY_ASSIGN_OR_RETURN(Array array, Resized(interpreter, *leaf.value->array, cut));
+    *leaf.value = MakeValue(std::move(array), interpreter.memory());
   }
   return absl::OkStatus();
 }

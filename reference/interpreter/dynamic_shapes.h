@@ -4,7 +4,7 @@
 #pragma once
 
 #include "absl/status/statusor.h"
-#include "reference/values/op_evaluations.h"
+#include "reference/values/op_context.h"
 #include "spec/ir/instruction.h"
 #include "spec/ir/module.h"
 
@@ -12,12 +12,13 @@ namespace assay::reference {
 
 // Whether the shape, or a part of the tuple, has a dynamic dimension.
 bool IsDynamic(const Shape& shape);
-// Whether the result or an operand of the instruction has one.
+// Whether the result or an operand of the instruction has a dynamic dimension.
 bool TouchesDynamic(const Instruction& instruction);
 // Whether the op reads windows of operand 0, which may reach into what lies beyond its run-time
 // sizes (operation semantics 16.1: unspecified there).
 bool ReadsWindows(const Instruction& instruction);
-// Such an op, on operand 0 up to its bounds, with windows as long as a dynamic dimension cut off.
+// Applies such an op to operand 0 up to its bounds; windows as long as a dynamic dimension are cut
+// off where that ends.
 absl::StatusOr<Value> ApplyToWindows(Interpreter& interpreter, const OpEvaluation& row,
                                      const OpContext& op);
 

@@ -1,76 +1,35 @@
-// The oracle's interpreter: one value per instruction, operands before users, nothing clever.
+// The oracle's interpreter: it runs the plan of a computation step by step, operands before users,
+// and holds one value per instruction until its last user has run. Two things make it fast on big
+// arrays: in bound mode element-wise steps may run together, a block of elements at a time
+// (blockwise.h), and a computation on scalars may run once on whole arrays (RunLifted).
 // Documents: operation semantics (meaning of every op), design "Tolerances are derived, not
 // guessed" (bounds).
 #pragma once
 
-#include <chrono>
 #include <functional>
 #include <memory>
-#include <string_view>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
-#include "reference/interpreter/machine.h"
+#include "reference/interpreter/budget.h"
+#include "reference/interpreter/custom_call_functions.h"
+#include "reference/interpreter/errors.h"
+#include "reference/interpreter/mesh/device_mesh.h"
+#include "reference/interpreter/plan.h"
 #include "reference/scalar/random_bits.h"
-#include "reference/values/op_evaluations.h"
+#include "reference/values/op_context.h"
 #include "reference/values/value.h"
 #include "spec/backend/backend.h"
 #include "spec/backend/oracle.h"
 
 namespace assay::reference {
 
-// What one run may use up.
-class Budget {
- public:
-  explicit Budget(const Limits& limits);
-  // Takes `steps` element evaluations; timeout when there are none left or the time is over.
-  absl::Status Take(int64_t steps);
-  MemoryMeter& memory() { return memory_; }
-  int64_t steps_taken() const { return limits_.steps - steps_left_; }
-
- private:
-  Limits limits_;
-  MemoryMeter memory_;
-  int64_t steps_left_;
-  int64_t next_clock_check_ = 0;
-  std::chrono::steady_clock::time_point deadline_;
-};
-
-// The instructions of a computation that its root needs or that have effects, in order, with the
-// places of their operands.
-struct Plan {
-  struct Step {
-    const Instruction* instruction;
-    const OpEvaluation* evaluation;
-    absl::InlinedVector<int, 3> operands;    // step numbers
-    absl::InlinedVector<int, 3> dead_after;  // values whose last user this is
-    Rewrites rewrites;
-    bool may_feed_sum = true;  // an addition may read the result, moved or scaled on the way
-    Value constant;            // of a constant instruction
-  };
-  const Computation* computation;
-  std::vector<Step> steps;
-  size_t root = 0;  // its step
-  // Parameters to take scalars only, ops element by element: it can be applied to arrays at once.
-  bool liftable = false;
-};
-
-// The plans of a module's computations; the devices of a machine share them.
-struct Plans {
-  absl::flat_hash_map<const Computation*, std::unique_ptr<Plan>> plans;
-  // Computations with side effects, or that call such; filled at the first look.
-  absl::flat_hash_map<const Computation*, bool> effects;
-  InliningCallers inlining_callers;  // likewise
-  const Module* module = nullptr;
-};
-
 class Interpreter {
  public:
-  // `profile` nullptr: plain evaluation. On the only device of a machine of its own.
+  // `profile` nullptr: plain evaluation. Runs on the only device of a mesh of its own.
   Interpreter(Budget& budget, const Profile* profile);
   ~Interpreter();
-  // On `device`, whose machine outlives the interpreter.
+  // On `device`, whose mesh outlives the interpreter.
   Interpreter(Budget& budget, const Profile* profile, Device& device, std::shared_ptr<Plans> plans);
 
   absl::StatusOr<Value> Run(const Computation& computation, absl::Span<const Value> arguments);
@@ -81,14 +40,16 @@ class Interpreter {
   absl::StatusOr<bool> CanLift(const Computation& computation);
 
   bool bounding() const { return profile_ != nullptr; }
-  const Freedoms& freedoms() const { return freedoms_; }
+  // The clauses that the profile grants; none in plain evaluation.
+  ClauseSet clauses() const { return clauses_; }
+  const Analysis& analysis() const { return analysis_; }
   Budget& budget() { return budget_; }
   MemoryMeter& memory() { return budget_.memory(); }
   Device& device();
   // Whether running the computation does more than to compute its result.
-  bool HasEffects(const Computation& computation);
+  bool HasEffects(const Computation& computation) { return plans_->HasEffects(computation); }
 
-  // What rng and rng-get-and-update-state draw from.
+  // The stream that rng and rng-get-and-update-state draw from.
   HiddenStream& random() { return random_; }
   // The state before it is advanced by `delta`.
   unsigned __int128 AdvanceRandomState(uint64_t delta) {
@@ -98,49 +59,64 @@ class Interpreter {
   // Loops at work of which it is unclear whether they still run.
   int& unclear_loops() { return unclear_loops_; }
 
-  // Evaluates with liberties (reference/bounds/liberties.h) instead of plainly; they outlive the
-  // interpreter.
-  void set_liberties(Liberties* liberties) {
-    freedoms_.liberties = without_contraction_.liberties = liberties;
-    freedoms_.xla_budgets = without_contraction_.xla_budgets = true;
+  // Takes legal choices (reference/bounds/choices/legal_choices.h) instead of plain values; they
+  // outlive the interpreter.
+  void set_choices(LegalChoices* choices) {
+    analysis_.choices = choices;
+    analysis_.is_xla = true;
   }
+  // From now on the errors of a run in bound mode are the choices, under their numbers.
+  void FollowErrorsOf(const LegalChoices& choices);
   // Calls `watch` with every result but those of parameters and constants.
   void set_watch(std::function<void(const Instruction&, const Value&)> watch) {
     watch_ = std::move(watch);
   }
+  // The functions that custom calls run by name; they outlive the interpreter.
+  void set_custom_calls(const CustomCallFunctions* functions) { custom_calls_ = functions; }
+  // The function of a target; nullptr if there is none.
+  CustomCallFunction custom_call(const std::string& target) const;
 
   // Evaluates `op` by its row and, in bound mode, bounds it.
   absl::StatusOr<Value> Apply(const OpEvaluation& row, const OpContext& op);
 
  private:
-  absl::StatusOr<const Plan*> PlanOf(const Computation& computation);
-  absl::StatusOr<Value> RunPlan(const Plan& plan, absl::Span<const Value> arguments,
-                                const absl::Span<const int64_t>* lifted);
+  struct Execution;
+  absl::StatusOr<const Plan*> PlanOf(const Computation& computation) {
+    return plans_->PlanOf(computation, memory());
+  }
+  absl::Status Enter();
+  absl::StatusOr<Value> RunPlan(const Plan& plan, absl::Span<const Value> arguments);
+  absl::StatusOr<size_t> RunBlocks(Execution& execution, size_t first);
+  absl::StatusOr<Value> Evaluate(const Execution& execution, const Plan::Step& step);
+  OpContext ContextOf(const Plan::Step& step, const Shape& shape,
+                      absl::Span<const Value* const> operands) const;
+  absl::StatusOr<Value> ApplyRow(const OpEvaluation& general, const OpContext& op);
+  absl::Status BoundResult(const OpEvaluation& row, const OpContext& op, Array& result);
+  void Finish(Execution& execution, size_t number, Value value);
 
   Budget& budget_;
   const Profile* profile_;
-  Freedoms freedoms_;
+  const ClauseSet clauses_;
   std::unique_ptr<ErrorNumbers> errors_;
-  Freedoms without_contraction_;  // of products that no addition reads
+  Analysis analysis_;
   std::shared_ptr<Plans> plans_;
   Device* device_ = nullptr;
-  std::unique_ptr<Machine> own_machine_;
+  std::unique_ptr<DeviceMesh> own_mesh_;
   int depth_ = 0;
   std::function<void(const Instruction&, const Value&)> watch_;
+  const CustomCallFunctions* custom_calls_ = nullptr;
   int unclear_loops_ = 0;
   HiddenStream random_;
   unsigned __int128 random_state_ = 0;
 };
-
-// A status that ends a bound analysis without a verdict: an undecided loop condition and the like.
-absl::Status Inconclusive(std::string_view reason);
-bool IsInconclusive(const absl::Status& status);
 
 }  // namespace assay::reference
 
 namespace assay {
 
 std::unique_ptr<Oracle> MakeOracle();
+// Custom calls whose targets are names in `custom_calls` run those functions.
+std::unique_ptr<Oracle> MakeOracle(CustomCallFunctions custom_calls);
 // The oracle as a backend, "reference".
 void RegisterReference(BackendRegistry& registry);
 

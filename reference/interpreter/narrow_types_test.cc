@@ -307,7 +307,7 @@ TEST(NarrowTypes, EveryPairOfEightBitFloatsIsRoundedOnce) {
 TEST(NarrowTypes, IntegersBelowAByteWrap) {
   struct Op {
     const char* name;
-    // Of the values and, for those that look at bits, of the codes and the width.
+    // They are functions of the values and, where they look at bits, of the codes and the width.
     int64_t (*value)(int64_t a, int64_t b, const IntegerType& type);
   };
   auto code = [](int64_t x, const IntegerType& type) {

@@ -1,11 +1,13 @@
-#include "reference/values/op_evaluations.h"
+// The tables of rows, made from the families, and the choice of the row for the types at hand.
+#include "reference/interpreter/op_evaluations.h"
 
+#include <algorithm>
 #include <array>
 
-#include "reference/values/complex.h"
-#include "reference/values/data_evaluations.h"
+#include "reference/values/narrow_types.h"
 #include "spec/base/error.h"
 #include "spec/base/strings.h"
+#include "spec/ops/op_table.h"
 
 namespace assay::reference {
 namespace {
@@ -20,6 +22,37 @@ Table MakeTable(std::initializer_list<absl::Span<const OpEvaluation>> families) 
   return table;
 }
 
+const OpEvaluation* FindNarrowIntegerEvaluation(Opcode opcode) {
+  static const Table table = MakeTable({NarrowIntegerEvaluations()});
+  return table[static_cast<int>(opcode)];
+}
+
+bool IsNarrowInteger(ElementType type) { return IsNarrowType(type) && !IsFloat(type); }
+
+// Whether the result or an array operand has a type with the property.
+bool HasTypeThat(const OpContext& op, bool (*is)(ElementType)) {
+  if (op.shape.IsArray() && is(op.type())) return true;
+  return std::any_of(op.operands.begin(), op.operands.end(), [is](const Value* operand) {
+    return !operand->IsTuple() && is(operand->array->literal.element_type());
+  });
+}
+
+bool HasComplexType(const OpContext& op) { return HasTypeThat(op, IsComplex); }
+bool GivesNarrowIntegers(const OpContext& op) {
+  return op.shape.IsArray() && IsNarrowInteger(op.type());
+}
+
+// The rows that take the place of an op's own: the first whose condition holds decides.
+struct SpecialRows {
+  bool (*applies)(const OpContext& op);
+  const OpEvaluation* (*find)(Opcode opcode);
+  bool are_for_narrow_types;
+};
+constexpr SpecialRows kSpecialRows[] = {
+    {HasComplexType, FindComplexEvaluation, false},
+    {GivesNarrowIntegers, FindNarrowIntegerEvaluation, true},
+};
+
 }  // namespace
 
 const OpEvaluation* FindEvaluation(Opcode opcode) {
@@ -27,18 +60,19 @@ const OpEvaluation* FindEvaluation(Opcode opcode) {
                                         ElementwiseBinaryEvaluations(),
                                         ElementwiseTernaryEvaluations(),
                                         ConvertEvaluations(),
+                                        ComplexPartEvaluations(),
                                         DataMovementEvaluations(),
                                         DynamicSliceEvaluations(),
-                                        ReduceEvaluations(),
-                                        WindowEvaluations(),
+                                        DynamicShapeEvaluations(),
                                         GatherEvaluations(),
                                         ScatterEvaluations(),
-                                        SortEvaluations(),
-                                        TopKEvaluations(),
+                                        ReduceEvaluations(),
+                                        WindowEvaluations(),
                                         MapEvaluations(),
                                         ScanEvaluations(),
                                         BatchNormEvaluations(),
-                                        DynamicShapeEvaluations(),
+                                        SortEvaluations(),
+                                        TopKEvaluations(),
                                         DotEvaluations(),
                                         ConvolutionEvaluations(),
                                         LinearAlgebraEvaluations(),
@@ -48,7 +82,6 @@ const OpEvaluation* FindEvaluation(Opcode opcode) {
                                         RngBitGeneratorEvaluations(),
                                         ControlFlowEvaluations(),
                                         StructureEvaluations(),
-                                        ComplexPartEvaluations(),
                                         CollectiveEvaluations(),
                                         TransferEvaluations()});
   return table[static_cast<int>(opcode)];
@@ -58,6 +91,22 @@ const OpEvaluation* FindComplexEvaluation(Opcode opcode) {
   static const Table table =
       MakeTable({ComplexArithmeticEvaluations(), ComplexFunctionEvaluations()});
   return table[static_cast<int>(opcode)];
+}
+
+EvaluationRow RowFor(const OpEvaluation& general, const OpContext& op) {
+  const Opcode opcode = op.instruction.opcode();
+  const OpEvaluation* row = &general;
+  bool is_for_narrow_types = false;
+  for (const SpecialRows& rows : kSpecialRows) {
+    if (!rows.applies(op)) continue;
+    if (const OpEvaluation* special = rows.find(opcode); special != nullptr) {
+      row = special;
+      is_for_narrow_types = rows.are_for_narrow_types;
+    }
+    break;
+  }
+  const bool takes_all = row->any_type || is_for_narrow_types || Info(opcode).Is(kDataMovement);
+  return {row, !takes_all && HasTypeThat(op, IsNarrowType)};
 }
 
 absl::Status UnsupportedType(const OpContext& op, ElementType type) {

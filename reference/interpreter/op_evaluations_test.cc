@@ -1,5 +1,5 @@
 // Every op that the op table defines has an evaluation and a bound.
-#include "reference/values/op_evaluations.h"
+#include "reference/values/op_context.h"
 
 #include <gtest/gtest.h>
 

@@ -1,9 +1,11 @@
 // The Oracle interface on top of the interpreter.
 #include <algorithm>
+#include <optional>
 
 #include "reference/interpreter/dynamic_shapes.h"
 #include "reference/interpreter/interpreter.h"
 #include "spec/base/error.h"
+#include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
 #include "spec/ops/op_table.h"
 
@@ -12,8 +14,8 @@ namespace {
 
 using reference::Array;
 using reference::Budget;
+using reference::DeviceMesh;
 using reference::Interpreter;
-using reference::Machine;
 using reference::Value;
 
 absl::Status CheckArguments(const Module& module, const std::vector<const Literal*>& arguments) {
@@ -35,26 +37,20 @@ absl::Status CheckArguments(const Module& module, const std::vector<const Litera
 
 absl::StatusOr<Value> Run(const Module& module, const std::vector<const Literal*>& arguments,
                           Budget& budget, Interpreter& interpreter) {
-  if (absl::Status status = CheckArguments(module, arguments); !status.ok()) return status;
+  ASSAY_RETURN_IF_ERROR(CheckArguments(module, arguments));
   std::vector<Value> values;
   for (const Literal* argument : arguments) {
-    if (absl::Status status = budget.memory().Check(argument->shape().ByteSize()); !status.ok())
-      return status;
+    ASSAY_RETURN_IF_ERROR(budget.memory().Check(argument->shape().ByteSize()));
     values.push_back(reference::MakeValue(*argument, budget.memory()));
   }
-  if (absl::Status status = reference::BindSizes(interpreter, module, values); !status.ok())
-    return status;
+  ASSAY_RETURN_IF_ERROR(reference::BindSizes(interpreter, module, values));
   return interpreter.Run(*module.entry(), values);
 }
 
-// A thread each.
+// Devices of a run at most; each takes a thread.
 constexpr int64_t kMaxDevicesOfRun = 1024;
 
-// Runs all devices and hands each one's result and outfeed to `take`.
-absl::Status RunDevices(const Module& module, const DeviceAssignment& devices,
-                        const std::vector<DeviceInputs>& inputs, const Profile* profile,
-                        const Limits& limits,
-                        const std::function<void(reference::Device&, Value)>& take) {
+absl::Status CheckDevices(const DeviceAssignment& devices, size_t inputs) {
   if (devices.replicas < 1 || devices.partitions < 1 ||
       devices.replicas > kMaxDevicesOfRun / devices.partitions) {
     return MakeError(ErrorClass::kUnsupported,
@@ -62,39 +58,36 @@ absl::Status RunDevices(const Module& module, const DeviceAssignment& devices,
                             " partitions: the oracle runs 1 to ", kMaxDevicesOfRun, " devices"));
   }
   const int64_t count = devices.replicas * devices.partitions;
-  if (static_cast<int64_t>(inputs.size()) != count) {
-    return MakeError(ErrorClass::kRejected, StrCat("inputs for ", inputs.size(),
-                                                   " devices were given, there are ", count));
+  if (static_cast<int64_t>(inputs) != count) {
+    return MakeError(ErrorClass::kRejected,
+                     StrCat("inputs for ", inputs, " devices were given, there are ", count));
   }
-  Budget budget(limits);
-  Machine machine(devices.replicas, devices.partitions);
-  auto plans = std::make_shared<reference::Plans>();
-  return machine.Run([&](reference::Device& device) -> absl::Status {
-    const DeviceInputs& input = inputs[device.number()];
-    device.infeed.assign(input.infeed.begin(), input.infeed.end());
-    Interpreter interpreter(budget, profile, device, plans);
-    absl::StatusOr<Value> value = Run(module, input.arguments, budget, interpreter);
-    if (value.ok()) take(device, *std::move(value));
-    return value.status();
-  });
+  return absl::OkStatus();
 }
 
-// What callers outside see of an array: no views, the centre of forced elements filled in. The
-// bounds of an array that nobody else holds are taken over.
-ArrayExpectation Export(const std::shared_ptr<const Array>& array) {
+// Adds the arrays of a value in the order of its leaves. An array that nobody else holds is taken
+// over, others are copied.
+void TakeArrays(Value value, std::vector<Array>& arrays) {
+  if (value.IsTuple()) {
+    for (Value& element : value.elements) TakeArrays(std::move(element), arrays);
+    return;
+  }
+  std::optional<Array> owned = value.Release();
+  arrays.push_back(owned.has_value() ? *std::move(owned) : *value.array);
+}
+
+// Makes of an array what callers outside see: no views, the centre of forced elements filled in.
+// Takes all of the array but the origins of its elements.
+ArrayExpectation Export(Array& array) {
   ArrayExpectation leaf;
-  leaf.plain = array->literal;
-  leaf.choices = array->choices;
+  leaf.plain = std::move(array.literal);
+  leaf.choices = std::move(array.choices);
   const bool all_forced =
-      std::all_of(array->bounds.begin(), array->bounds.end(),
+      std::all_of(array.bounds.begin(), array.bounds.end(),
                   [](const ElementBound& bound) { return (bound.flags & kForced) != 0; });
   if (all_forced) return leaf;
-  leaf.significand = array->significand;
-  if (array.use_count() == 1) {
-    leaf.bounds = std::move(const_cast<Array&>(*array).bounds);
-  } else {
-    leaf.bounds = array->bounds;
-  }
+  leaf.significand = array.significand;
+  leaf.bounds = std::move(array.bounds);
   const bool is_f32 = leaf.plain.element_type() == ElementType::kF32;
   const float* values = is_f32 ? leaf.plain.data<float>().data() : nullptr;
   for (size_t i = 0; i < leaf.bounds.size(); ++i) {
@@ -105,12 +98,12 @@ ArrayExpectation Export(const std::shared_ptr<const Array>& array) {
   return leaf;
 }
 
-void ExportLeaves(const Value& value, std::vector<ArrayExpectation>& leaves) {
-  if (!value.IsTuple()) {
-    leaves.push_back(Export(value.array));
-    return;
-  }
-  for (const Value& element : value.elements) ExportLeaves(element, leaves);
+// Adds the leaves of a value to an expectation. Returns its arrays, of which the origins are left.
+std::vector<Array> ExportLeaves(Value value, Expectation& expectation) {
+  std::vector<Array> arrays;
+  TakeArrays(std::move(value), arrays);
+  for (Array& array : arrays) expectation.leaves.push_back(Export(array));
+  return arrays;
 }
 
 void AddPlainLeaves(const Literal& plain, Expectation& expectation) {
@@ -120,61 +113,72 @@ void AddPlainLeaves(const Literal& plain, Expectation& expectation) {
   }
 }
 
-void CollectOrigins(const Value& value, std::vector<const Array*>& arrays) {
-  if (!value.IsTuple()) {
-    arrays.push_back(value.array.get());
-    return;
+using Place = PropertyExpectation::Place;
+
+// The properties whose elements reached the outputs, in the order of their first element, each with
+// the places of its elements.
+class FoundProperties {
+ public:
+  FoundProperties(const std::vector<Array>& arrays, const Expectation& expectation) {
+    for (size_t leaf = 0; leaf < arrays.size(); ++leaf) {
+      const auto& origins = arrays[leaf].origins;
+      if (origins.empty()) continue;
+      for (int64_t i = 0; i < expectation.leaves[leaf].plain.element_count(); ++i) {
+        const auto origin = origins.find(i);
+        if (origin == origins.end() || origin->second.piece != reference::Origin::kWhole) continue;
+        const reference::Property* property = origin->second.property.get();
+        if (!places_.contains(property)) order_.push_back(property);
+        places_[property].push_back(
+            {static_cast<int64_t>(leaf), i, origin->second.part, origin->second.index});
+      }
+    }
   }
-  for (const Value& element : value.elements) CollectOrigins(element, arrays);
+  const std::vector<const reference::Property*>& order() const { return order_; }
+  const std::vector<Place>& PlacesOf(const reference::Property* property) const {
+    return places_.at(property);
+  }
+
+ private:
+  absl::flat_hash_map<const reference::Property*, std::vector<Place>> places_;
+  std::vector<const reference::Property*> order_;
+};
+
+// Adds the parts of a property that are all there. An element that is there more than once is
+// judged at its first place.
+void ExportProperty(const reference::Property& property, const std::vector<Place>& places,
+                    Expectation& expectation) {
+  PropertyExpectation exported{property.what, {}, {}, {}, property.violation};
+  std::vector<std::vector<bool>> seen;
+  std::vector<int64_t> missing;
+  for (const Shape& shape : property.parts) {
+    exported.parts.emplace_back(shape);
+    seen.emplace_back(static_cast<size_t>(shape.ElementCount()), false);
+    missing.push_back(shape.ElementCount());
+  }
+  std::vector<Place> first;
+  for (const Place& place : places) {
+    if (seen[place.part][place.index]) continue;
+    seen[place.part][place.index] = true;
+    --missing[place.part];
+    first.push_back(place);
+  }
+  for (int64_t left : missing) exported.present.push_back(left == 0);
+  for (const Place& place : first) {
+    if (missing[place.part] != 0) continue;
+    exported.places.push_back(place);
+    ArrayExpectation& leaf = expectation.leaves[place.leaf];
+    const int64_t width = BoundsPerElement(leaf.plain.element_type());
+    for (int64_t k = 0; k < width; ++k) leaf.bounds[place.element * width + k].flags = kByProperty;
+  }
+  if (!exported.places.empty()) expectation.properties.push_back(std::move(exported));
 }
 
-// The properties whose elements reached the outputs: of each the parts that are all there. An
-// element that is there more than once is judged at its first place.
-void ExportProperties(const Value& value, Expectation& expectation) {
-  using Place = PropertyExpectation::Place;
-  std::vector<const Array*> arrays;
-  CollectOrigins(value, arrays);
-  absl::flat_hash_map<const reference::Property*, std::vector<Place>> found;
-  std::vector<const reference::Property*> order;
-  for (size_t leaf = 0; leaf < arrays.size(); ++leaf) {
-    const Array& array = *arrays[leaf];
-    for (int64_t i = 0; !array.origins.empty() && i < array.literal.element_count(); ++i) {
-      auto origin = array.origins.find(i);
-      if (origin == array.origins.end() || origin->second.piece != reference::Origin::kWhole)
-        continue;
-      const reference::Property* property = origin->second.property.get();
-      if (!found.contains(property)) order.push_back(property);
-      found[property].push_back(
-          {static_cast<int64_t>(leaf), i, origin->second.part, origin->second.index});
-    }
-  }
-  for (const reference::Property* property : order) {
-    PropertyExpectation exported{property->what, {}, {}, {}, property->violation};
-    std::vector<std::vector<bool>> seen;
-    std::vector<int64_t> missing;
-    for (const Shape& shape : property->parts) {
-      exported.parts.emplace_back(shape);
-      seen.emplace_back(static_cast<size_t>(shape.ElementCount()), false);
-      missing.push_back(shape.ElementCount());
-    }
-    std::vector<Place> first;
-    for (const Place& place : found[property]) {
-      if (seen[place.part][place.index]) continue;
-      seen[place.part][place.index] = true;
-      --missing[place.part];
-      first.push_back(place);
-    }
-    for (int64_t left : missing) exported.present.push_back(left == 0);
-    for (const Place& place : first) {
-      if (missing[place.part] != 0) continue;
-      exported.places.push_back(place);
-      ArrayExpectation& leaf = expectation.leaves[place.leaf];
-      const int64_t width = BoundsPerElement(leaf.plain.element_type());
-      for (int64_t k = 0; k < width; ++k)
-        leaf.bounds[place.element * width + k].flags = kByProperty;
-    }
-    if (!exported.places.empty()) expectation.properties.push_back(std::move(exported));
-  }
+// Adds the leaves of a value, and the properties whose elements are among them.
+void ExportValue(Value value, Expectation& expectation) {
+  const std::vector<Array> arrays = ExportLeaves(std::move(value), expectation);
+  const FoundProperties found(arrays, expectation);
+  for (const reference::Property* property : found.order())
+    ExportProperty(*property, found.PlacesOf(property), expectation);
 }
 
 // The oracle's own answer must be one of those that it allows.
@@ -193,14 +197,17 @@ absl::Status CheckOwnAnswer(const Expectation& expectation) {
 
 class InterpreterOracle : public Oracle {
  public:
+  explicit InterpreterOracle(CustomCallFunctions custom_calls)
+      : custom_calls_(std::move(custom_calls)) {}
+
   absl::StatusOr<Literal> Evaluate(const Module& module,
                                    const std::vector<const Literal*>& arguments,
                                    const Limits& limits) override {
     Budget budget(limits);
     Interpreter interpreter(budget, nullptr);
-    absl::StatusOr<Value> value = Run(module, arguments, budget, interpreter);
-    if (!value.ok()) return value.status();
-    return reference::ToLiteral(*value);
+    interpreter.set_custom_calls(&custom_calls_);
+    ASSAY_ASSIGN_OR_RETURN(const Value value, Run(module, arguments, budget, interpreter));
+    return reference::ToLiteral(value);
   }
 
   absl::StatusOr<Expectation> Expect(const Module& module,
@@ -208,6 +215,7 @@ class InterpreterOracle : public Oracle {
                                      const Profile& profile, const Limits& limits) override {
     Budget budget(limits);
     Interpreter interpreter(budget, &profile);
+    interpreter.set_custom_calls(&custom_calls_);
     absl::StatusOr<Value> value = Run(module, arguments, budget, interpreter);
     Expectation expectation;
     if (reference::IsInconclusive(value.status())) {
@@ -215,9 +223,8 @@ class InterpreterOracle : public Oracle {
       return WithPlainLeaves(module, arguments, limits, std::move(expectation));
     }
     if (!value.ok()) return value.status();
-    ExportLeaves(*value, expectation.leaves);
-    ExportProperties(*value, expectation);
-    if (absl::Status status = CheckOwnAnswer(expectation); !status.ok()) return status;
+    ExportValue(*std::move(value), expectation);
+    ASSAY_RETURN_IF_ERROR(CheckOwnAnswer(expectation));
     return expectation;
   }
 
@@ -230,8 +237,7 @@ class InterpreterOracle : public Oracle {
       output.result = reference::ToLiteral(value);
       for (const Value& item : device.outfeed) output.outfeed.push_back(reference::ToLiteral(item));
     };
-    absl::Status status = RunDevices(module, devices, inputs, nullptr, limits, take);
-    if (!status.ok()) return status;
+    ASSAY_RETURN_IF_ERROR(RunDevices({module, devices, inputs}, nullptr, limits, take));
     return outputs;
   }
 
@@ -240,16 +246,15 @@ class InterpreterOracle : public Oracle {
       const std::vector<DeviceInputs>& inputs, const Profile& profile,
       const Limits& limits) override {
     std::vector<DeviceExpectation> expectations(inputs.size());
-    auto take = [&](reference::Device& device, const Value& value) {
+    auto take = [&](reference::Device& device, Value value) {
       DeviceExpectation& expectation = expectations[device.number()];
-      ExportLeaves(value, expectation.result.leaves);
-      ExportProperties(value, expectation.result);
-      for (const Value& item : device.outfeed)
-        ExportLeaves(item, expectation.outfeed.emplace_back().leaves);
+      ExportValue(std::move(value), expectation.result);
+      for (Value& item : device.outfeed)
+        ExportLeaves(std::move(item), expectation.outfeed.emplace_back());
     };
-    absl::Status status = RunDevices(module, devices, inputs, &profile, limits, take);
+    absl::Status status = RunDevices({module, devices, inputs}, &profile, limits, take);
     if (reference::IsInconclusive(status))
-      return PlainDevices(module, devices, inputs, limits, status);
+      return PlainDevices({module, devices, inputs}, limits, status);
     if (!status.ok()) return status;
     for (const DeviceExpectation& expectation : expectations) {
       status = CheckOwnAnswer(expectation.result);
@@ -260,13 +265,40 @@ class InterpreterOracle : public Oracle {
   }
 
  private:
-  absl::StatusOr<std::vector<DeviceExpectation>> PlainDevices(
-      const Module& module, const DeviceAssignment& devices,
-      const std::vector<DeviceInputs>& inputs, const Limits& limits, const absl::Status& reason) {
-    auto outputs = EvaluateDevices(module, devices, inputs, limits);
-    if (!outputs.ok()) return outputs.status();
+  struct DeviceProgram {
+    const Module& module;
+    const DeviceAssignment& devices;
+    const std::vector<DeviceInputs>& inputs;
+  };
+
+  // Runs all devices and hands each one's result and outfeed to `take`.
+  absl::Status RunDevices(const DeviceProgram& program, const Profile* profile,
+                          const Limits& limits,
+                          const std::function<void(reference::Device&, Value)>& take) const {
+    ASSAY_RETURN_IF_ERROR(CheckDevices(program.devices, program.inputs.size()));
+    Budget budget(limits);
+    DeviceMesh mesh(program.devices.replicas, program.devices.partitions);
+    auto plans = std::make_shared<reference::Plans>(profile != nullptr);
+    return mesh.Run([&](reference::Device& device) -> absl::Status {
+      const DeviceInputs& input = program.inputs[device.number()];
+      device.infeed.assign(input.infeed.begin(), input.infeed.end());
+      Interpreter interpreter(budget, profile, device, plans);
+      interpreter.set_custom_calls(&custom_calls_);
+      ASSAY_ASSIGN_OR_RETURN(Value value,
+                             Run(program.module, input.arguments, budget, interpreter));
+      take(device, std::move(value));
+      return absl::OkStatus();
+    });
+  }
+
+  absl::StatusOr<std::vector<DeviceExpectation>> PlainDevices(const DeviceProgram& program,
+                                                              const Limits& limits,
+                                                              const absl::Status& reason) {
+    ASSAY_ASSIGN_OR_RETURN(
+        const std::vector<DeviceOutputs> outputs,
+        EvaluateDevices(program.module, program.devices, program.inputs, limits));
     std::vector<DeviceExpectation> expectations;
-    for (const DeviceOutputs& output : *outputs) {
+    for (const DeviceOutputs& output : outputs) {
       DeviceExpectation& expectation = expectations.emplace_back();
       expectation.result.inconclusive = std::string(ToStd(reason.message()));
       AddPlainLeaves(output.result, expectation.result);
@@ -278,19 +310,24 @@ class InterpreterOracle : public Oracle {
     return expectations;
   }
 
-  // An inconclusive expectation still says what the outputs are like.
+  // Adds the plain outputs to an inconclusive expectation: it still says what they are like.
   absl::StatusOr<Expectation> WithPlainLeaves(const Module& module,
                                               const std::vector<const Literal*>& arguments,
                                               const Limits& limits, Expectation expectation) {
-    absl::StatusOr<Literal> plain = Evaluate(module, arguments, limits);
-    if (!plain.ok()) return plain.status();
-    AddPlainLeaves(*plain, expectation);
+    ASSAY_ASSIGN_OR_RETURN(const Literal plain, Evaluate(module, arguments, limits));
+    AddPlainLeaves(plain, expectation);
     return expectation;
   }
+
+  const CustomCallFunctions custom_calls_;
 };
 
 }  // namespace
 
-std::unique_ptr<Oracle> MakeOracle() { return std::make_unique<InterpreterOracle>(); }
+std::unique_ptr<Oracle> MakeOracle() { return MakeOracle(CustomCallFunctions()); }
+
+std::unique_ptr<Oracle> MakeOracle(CustomCallFunctions custom_calls) {
+  return std::make_unique<InterpreterOracle>(std::move(custom_calls));
+}
 
 }  // namespace assay

@@ -3,6 +3,7 @@
 
 #include "reference/interpreter/interpreter.h"
 #include "spec/base/error.h"
+#include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
 #include "spec/types/native.h"
 
@@ -26,12 +27,12 @@ class ReferenceExecutable : public Executable {
       if (inputs.size() <= infeed_.size()) input.infeed = infeed_[inputs.size() - 1];
     }
     const auto start = std::chrono::steady_clock::now();
-    auto outputs = oracle_->EvaluateDevices(*module_, devices_, inputs, limits_);
-    if (!outputs.ok()) return outputs.status();
+    ASSAY_ASSIGN_OR_RETURN(std::vector<DeviceOutputs> outputs,
+                           oracle_->EvaluateDevices(*module_, devices_, inputs, limits_));
     RunResult result;
     result.seconds =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    for (DeviceOutputs& output : *outputs) {
+    for (DeviceOutputs& output : outputs) {
       result.outputs.push_back(std::move(output.result));
       result.outfeeds.push_back(std::move(output.outfeed));
     }
@@ -91,9 +92,7 @@ class ReferenceBackend : public Backend {
 void RegisterReference(BackendRegistry& registry) {
   registry.Register("reference", "the oracle: a naive interpreter",
                     [](const std::string& options) -> absl::StatusOr<std::unique_ptr<Backend>> {
-                      absl::StatusOr<std::map<std::string, std::string>> parsed =
-                          ParseBackendOptions(options, {});
-                      if (!parsed.ok()) return parsed.status();
+                      ASSAY_RETURN_IF_ERROR(ParseBackendOptions(options, {}).status());
                       return std::unique_ptr<Backend>(std::make_unique<ReferenceBackend>());
                     });
 }

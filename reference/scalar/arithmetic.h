@@ -1,4 +1,4 @@
-// In which C++ type the scalars of each element type are computed.
+// The C++ types in which the scalars of each element type are computed.
 // Document: operation semantics 1.2 (integers wrap), 1.4 rule 5 (narrow floats are computed wide
 // and rounded once), 1.6 (functions are evaluated with about twice the significand where
 // practical).

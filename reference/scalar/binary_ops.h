@@ -77,7 +77,7 @@ struct Divide {
 
 struct Remainder {
   static constexpr bool kWide = false;
-  // Sign of the dividend, exact.
+  // The remainder has the sign of the dividend and is exact.
   template <typename W>
   static W Real(W a, W b) {
     return std::fmod(a, b);
@@ -122,7 +122,7 @@ struct Atan2 {
   }
 };
 
-// NaN if either is; +0 above -0.
+// The result is NaN if either operand is; +0 counts as larger than -0.
 struct Maximum {
   static constexpr bool kWide = false;
   template <typename W>

@@ -19,13 +19,13 @@ namespace assay::reference {
 template <typename W>
 inline constexpr W kUnlimited = std::numeric_limits<W>::infinity();
 
-// |f(w) - f(z)| <= reach * sup |f'|: discs are convex.
+// |f(w) - f(z)| <= reach * sup |f'|: balls are convex.
 template <typename W>
 W Steepest(W reach, W slope) {
   return reach == 0 ? 0 : slope >= 0 ? reach * slope : kUnlimited<W>;  // NaN: no limit either
 }
 
-// Whether the disc around z touches the cut along the negative real axis (zero included).
+// Whether the ball around z touches the cut along the negative real axis (zero included).
 template <typename W>
 bool TouchesCut(std::complex<W> z, W reach) {
   return reach != 0 && std::fabs(z.imag()) <= reach && z.real() <= reach;
@@ -36,10 +36,10 @@ struct ComplexFunction {
   static W Scale(std::complex<W>, std::complex<W> value) {
     return std::abs(value);
   }
-  // How much larger the scale is in profile xla, whose implementations take differences of
-  // exponentials: they lose what cancels. Measured on XLA:CPU (jaxlib 0.10.2, 240,000 arguments per
-  // function and type, poles and zeros included): sine, cosine, tan, tanh, logistic stay below 2
-  // eps of the scale so enlarged.
+  // The factor by which the scale is larger in profile xla, whose implementations take differences
+  // of exponentials: they lose what cancels. Measured on XLA:CPU (jaxlib 0.10.2, 240,000 arguments
+  // per function and type, poles and zeros included): sine, cosine, tan, tanh, logistic stay below
+  // 2 eps of the scale so enlarged.
   template <typename W>
   static W Cancellation(std::complex<W>, std::complex<W>) {
     return 1;

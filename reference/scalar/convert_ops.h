@@ -8,7 +8,7 @@
 
 namespace assay::reference {
 
-// NaN is 0; otherwise towards zero, then into the range of To.
+// NaN becomes 0; other values are rounded towards zero, then clamped to the range of To.
 template <typename To, typename W>
 To SaturatingTruncate(W x) {
   if (std::isnan(x)) return 0;
@@ -41,7 +41,7 @@ To ConvertElement(From x) {
   } else if constexpr (kIsReal<From>) {
     return Round<To>(Widen<double>(x));
   } else if constexpr (kIsNarrow<To>) {
-    // Once, from the exact integer: double would round large ones before.
+    // Rounds once, from the exact integer: double would round large ones before.
     const bool negative = x < From{0};
     const uint64_t magnitude =
         negative ? uint64_t{0} - static_cast<uint64_t>(x) : static_cast<uint64_t>(x);

@@ -1,3 +1,4 @@
+// The hidden stream of random bits.
 #include "reference/scalar/random_bits.h"
 
 #include <bit>

@@ -128,7 +128,7 @@ struct Function {
   static constexpr double kDomainHigh = kInfinity;
   static constexpr double kRangeLow = -kInfinity;
   static constexpr double kRangeHigh = kInfinity;
-  // Beside NaN and the infinities.
+  // The exact arguments beside NaN and the infinities.
   static bool IsExactAt(long double x) { return x == 0; }
 };
 
@@ -195,7 +195,7 @@ struct Tanh : Function {
 struct Logistic : Function {
   static constexpr double kRangeLow = 0;
   static constexpr double kRangeHigh = 1;
-  // Without overflow of exp for large negative x, and without cancellation.
+  // This form has no overflow of exp for large negative x, and no cancellation.
   template <typename W>
   static W Real(W x) {
     if (x >= 0) return W{1} / (W{1} + std::exp(-x));

@@ -1,4 +1,4 @@
-// What tests of the builder share: constants in text form, running what was built, small
+// Things that tests of the builder share: constants in text form, running what was built, small
 // computations.
 #pragma once
 
@@ -40,7 +40,7 @@ inline std::string Rejected(const Body& body) {
 inline std::string Both(const Body& good, const Body& bad) {
   return StrCat(Value(good), "; ", Rejected(bad));
 }
-// For ops that one device cannot run alone or that give no fixed value: the root as built.
+// Gives the root as built, for ops that one device cannot run alone or that give no fixed value.
 inline std::string Root(const Body& body) {
   XlaBuilder b("b");
   body(b);
@@ -63,7 +63,7 @@ inline XlaComputation Compare(Direction direction, ElementType type = F32) {
   b.Compare(direction, x, b.Parameter(1, ShapeUtil::MakeShape(type, {}), "y"));
   return *b.Build();
 }
-// One parameter, and what `body` makes of it.
+// Builds a computation of one parameter with the given `body`.
 inline XlaComputation Function(const Shape& shape,
                                const std::function<XlaOp(XlaBuilder&, XlaOp)>& body) {
   XlaBuilder b("function");

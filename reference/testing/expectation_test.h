@@ -1,4 +1,4 @@
-// Tests of what the oracle expects of a program and of how it judges answers to it.
+// The base of tests of the oracle's expectation of a program and of its verdicts on answers.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -30,7 +30,7 @@ class ExpectationTest : public testing::Test {
     return expectation.ok() ? *expectation : Expectation();
   }
 
-  // On a result written as text.
+  // The verdict on a result written as text.
   Judgement JudgementOn(const std::string& result, const Profile& profile) {
     absl::StatusOr<Literal> literal = ReadLiteral(module_->entry()->root()->shape(), result);
     EXPECT_TRUE(literal.ok()) << literal.status().message();

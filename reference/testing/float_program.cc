@@ -1,3 +1,5 @@
+// Draws random float programs: ops on the values made so far, arguments with the spread of real
+// inputs.
 #include "reference/testing/float_program.h"
 
 #include <cmath>
@@ -38,7 +40,7 @@ class Builder {
  private:
   Shape Vector(ElementType type) const { return Shape::Array(type, {size_}); }
   Instruction* Pick() {
-    // The latest values more often, so that programs are deep.
+    // Prefers the latest values, so that programs are deep.
     const auto n = static_cast<int64_t>(vectors_.size());
     const int64_t back = random_.Coin() ? random_.Below(std::min<int64_t>(n, 3)) : random_.Below(n);
     return vectors_[n - 1 - back];
@@ -91,7 +93,7 @@ class Builder {
     return Broadcast(scalar);
   }
 
-  // There and back through another float type.
+  // Converts there and back through another float type.
   Instruction* AddConvertPair() {
     const ElementType other = random_.Coin() ? ElementType::kBF16 : ElementType::kF32;
     Instruction* there = entry_->Add(Opcode::kConvert, Vector(other), {Pick()});

@@ -1,3 +1,5 @@
+// Evaluates small float programs element by element; a seeded generator makes every choice that the
+// profile leaves open.
 #include "reference/testing/legal_evaluator.h"
 
 #include <algorithm>
@@ -52,7 +54,7 @@ class Evaluator {
     return flush_ && subnormal && type != ElementType::kF16 ? std::copysign(0.0, x) : x;
   }
 
-  // To the type, once.
+  // Rounds to the type, once.
   double Round(ElementType type, long double x) const {
     const FloatFormat& format = Format(type);
     if (type == ElementType::kF64) return static_cast<double>(x);
@@ -316,8 +318,8 @@ class Evaluator {
     return Flush(type, wide ? a * b : Round(type, static_cast<long double>(a) * b));
   }
 
-  // In an order of four kinds: as they come, one sign after the other from the largest or from the
-  // smallest on (partial sums are large), or random pairs until one is left.
+  // Adds in an order of four kinds: as they come, one sign after the other from the largest or from
+  // the smallest on (partial sums are large), or random pairs until one is left.
   double CombineAll(Opcode opcode, ElementType type, std::vector<double> terms) {
     const int64_t kind = random_.Below(4);
     if (kind != 0) {
@@ -388,6 +390,53 @@ class Evaluator {
     return Finish(op.shape().element_type(), Read(from, operand, excess));
   }
 
+  // The choices that are made for all elements of one instruction.
+  struct Choices {
+    bool excess, contract, reciprocal;
+    bool root;    // multiplies by a reciprocal root
+    bool nested;  // makes (a / b) / c as a / (b * c)
+  };
+  Choices Draw(const Instruction& op) {
+    const bool divides = op.opcode() == Opcode::kDivide;
+    Choices drawn{};
+    drawn.excess = Grants(ClauseId::kExcessPrecision) && random_.Coin();
+    drawn.contract = Grants(ClauseId::kContraction) && random_.Coin();
+    drawn.reciprocal = Grants(ClauseId::kReciprocalDivision) && random_.Coin() && divides &&
+                       op.operand(1)->opcode() == Opcode::kBroadcast;
+    drawn.root = Grants(ClauseId::kReciprocalRoot) && random_.Coin() && divides &&
+                 op.operand(1)->opcode() == Opcode::kSqrt;
+    drawn.nested = Grants(ClauseId::kNestedQuotients) && random_.Coin() && !drawn.root && divides &&
+                   op.operand(0)->opcode() == Opcode::kDivide;
+    return drawn;
+  }
+
+  const Cell& CellOf(const Instruction& op, int64_t operand, int64_t i) {
+    const Cells& cells = cells_[op.operand(operand)];
+    return cells[cells.size() == 1 ? 0 : i];
+  }
+
+  // Element i of an op that computes element by element.
+  Cell Arithmetic(const Instruction& op, int64_t i, const Choices& choices) {
+    const Cell& first = CellOf(op, 0, i);
+    if (choices.root) {
+      const Cells& radicands = cells_[op.operand(1)->operand(0)];
+      return TimesReciprocalRoot(op, first, radicands[i], choices.excess);
+    }
+    if (op.operand_count() == 1) return Unary(op, first, choices.excess);
+    const Cell& second = CellOf(op, 1, i);
+    if (choices.nested) {
+      const Cells& dividends = cells_[op.operand(0)->operand(0)];
+      const Cells& divisors = cells_[op.operand(0)->operand(1)];
+      const ElementType type = op.shape().element_type();
+      const Cell product = Product(type, Read(type, divisors[i], choices.excess),
+                                   Read(type, second, choices.excess));
+      // Out of the range of the type this is another number, which nothing licenses.
+      if (std::isfinite(product.value) && std::fabs(product.value) >= Format(type).MinNormal())
+        return Binary(op, dividends[i], product, choices.excess, choices.contract, false);
+    }
+    return Binary(op, first, second, choices.excess, choices.contract, choices.reciprocal);
+  }
+
   Cells Evaluate(const Instruction& op, const std::vector<const Literal*>& arguments) {
     const int64_t count = op.shape().ElementCount();
     Cells result(count);
@@ -395,21 +444,8 @@ class Evaluator {
       for (int64_t i = 0; i < count; ++i)
         result[i].value = result[i].unrounded = literal.GetDouble(i);
     };
-    const bool excess = Grants(ClauseId::kExcessPrecision) && random_.Coin();
-    const bool contract = Grants(ClauseId::kContraction) && random_.Coin();
-    const bool reciprocal = Grants(ClauseId::kReciprocalDivision) && random_.Coin() &&
-                            op.opcode() == Opcode::kDivide &&
-                            op.operand(1)->opcode() == Opcode::kBroadcast;
-    const bool root = Grants(ClauseId::kReciprocalRoot) && random_.Coin() &&
-                      op.opcode() == Opcode::kDivide && op.operand(1)->opcode() == Opcode::kSqrt;
-    // (a / b) / c as a / (b * c).
-    const bool nested = Grants(ClauseId::kNestedQuotients) && random_.Coin() && !root &&
-                        op.opcode() == Opcode::kDivide &&
-                        op.operand(0)->opcode() == Opcode::kDivide;
-    auto cell = [&](int64_t operand, int64_t i) -> const Cell& {
-      const Cells& cells = cells_[op.operand(operand)];
-      return cells[cells.size() == 1 ? 0 : i];
-    };
+    const Choices choices = Draw(op);
+    auto cell = [&](int64_t operand, int64_t i) -> const Cell& { return CellOf(op, operand, i); };
     switch (op.opcode()) {
       case Opcode::kParameter:
         load(*arguments[op.parameter_number()]);
@@ -430,14 +466,14 @@ class Evaluator {
         result[0] = Dot(op);
         break;
       case Opcode::kConvert:
-        for (int64_t i = 0; i < count; ++i) result[i] = Convert(op, cell(0, i), excess);
+        for (int64_t i = 0; i < count; ++i) result[i] = Convert(op, cell(0, i), choices.excess);
         break;
       case Opcode::kCompare: {
         const ElementType type = op.operand(0)->shape().element_type();
         const auto direction = static_cast<Direction>(op.attributes().Integer(Attr::kDirection));
         for (int64_t i = 0; i < count; ++i)
-          result[i].value =
-              Compare(direction, Read(type, cell(0, i), excess), Read(type, cell(1, i), excess));
+          result[i].value = Compare(direction, Read(type, cell(0, i), choices.excess),
+                                    Read(type, cell(1, i), choices.excess));
         break;
       }
       case Opcode::kSelect:
@@ -445,29 +481,7 @@ class Evaluator {
           result[i] = cell(0, i).value != 0 ? cell(1, i) : cell(2, i);
         break;
       default:
-        for (int64_t i = 0; i < count; ++i) {
-          if (root) {
-            const Cells& radicands = cells_[op.operand(1)->operand(0)];
-            result[i] = TimesReciprocalRoot(op, cell(0, i), radicands[i], excess);
-            continue;
-          }
-          if (nested) {
-            const Cells& dividends = cells_[op.operand(0)->operand(0)];
-            const Cells& divisors = cells_[op.operand(0)->operand(1)];
-            const ElementType type = op.shape().element_type();
-            const Cell product =
-                Product(type, Read(type, divisors[i], excess), Read(type, cell(1, i), excess));
-            // Out of the range of the type this is another number, which nothing licenses.
-            if (std::isfinite(product.value) &&
-                std::fabs(product.value) >= Format(type).MinNormal()) {
-              result[i] = Binary(op, dividends[i], product, excess, contract, false);
-              continue;
-            }
-          }
-          result[i] = op.operand_count() == 1
-                          ? Unary(op, cell(0, i), excess)
-                          : Binary(op, cell(0, i), cell(1, i), excess, contract, reciprocal);
-        }
+        for (int64_t i = 0; i < count; ++i) result[i] = Arithmetic(op, i, choices);
     }
     return result;
   }

@@ -1,5 +1,5 @@
-// Another evaluator of small float programs: one that makes every choice a profile leaves open at
-// random. Written apart from the oracle and its bounds, to test them.
+// Another evaluator of small float programs, which makes every choice that a profile leaves open at
+// random. It is written apart from the oracle and its bounds, to test them.
 #pragma once
 
 #include <vector>

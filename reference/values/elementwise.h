@@ -3,7 +3,7 @@
 #pragma once
 
 #include "reference/scalar/arithmetic.h"
-#include "reference/values/op_evaluations.h"
+#include "reference/values/op_context.h"
 
 namespace assay::reference {
 
@@ -27,7 +27,7 @@ void MapBinary(const Literal& lhs, const Literal& rhs, Literal& result, F f) {
 
 // An Op is a class with any of
 //   static T Integer(T), T Predicate(T), W Real(W)         (one argument per operand)
-// and kWide: Real is a function, to be evaluated in Wide<T> rather than in Working<T>.
+// and kWide: true if Real is a function that is evaluated in Wide<T> rather than in Working<T>.
 template <typename Op, typename T>
 using RealType = std::conditional_t<Op::kWide, Wide<T>, Working<T>>;
 

@@ -1,10 +1,10 @@
-// Data movement as index maps: the operand element that each result element is.
+// Data movement as index maps: they say which element of an operand each result element is.
 #pragma once
 
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "reference/values/op_evaluations.h"
+#include "reference/values/op_context.h"
 
 namespace assay::reference {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "reference/scalar/arithmetic.h"
-#include "reference/values/complex.h"
+#include "reference/values/complex_types.h"
 
 namespace assay::reference {
 

@@ -1,3 +1,4 @@
+// Whether a property accepts NaN everywhere.
 #include "reference/values/property.h"
 
 #include "spec/types/float_format.h"

@@ -1,11 +1,11 @@
-// Questions to properties of elements that are not unique one by one (reference/values/value.h).
+// Questions to properties of elements that are not unique one by one (Property in value.h).
 #pragma once
 
 #include "reference/values/value.h"
 
 namespace assay::reference {
 
-// Whether NaN everywhere has the property too: what is made of a factorisation that failed.
+// Whether NaN everywhere has the property too: a factorisation that failed gives that.
 bool AcceptsNan(const Property& property);
 
 }  // namespace assay::reference

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "reference/values/matrix.h"
-#include "reference/values/op_evaluations.h"
+#include "reference/values/op_context.h"
 
 namespace assay::reference {
 

@@ -1,3 +1,4 @@
+// Values, the memory that they count, and arrays taken back out of them.
 #include "reference/values/value.h"
 
 #include <algorithm>
@@ -6,6 +7,20 @@
 #include "spec/base/strings.h"
 
 namespace assay::reference {
+namespace {
+
+// Frees the array of a value and gives its bytes back.
+struct MeteredDelete {
+  Array* owned;
+  MemoryMeter* meter;
+  int64_t bytes;
+  void operator()(const Array*) const {
+    meter->Release(bytes);
+    delete owned;
+  }
+};
+
+}  // namespace
 
 Array::Array(Literal value) : literal(std::move(value)) {}
 Array::Array(const Array& other) = default;
@@ -30,13 +45,18 @@ Value MakeValue(Array array, MemoryMeter& meter) {
   int64_t bytes = static_cast<int64_t>(array.literal.bytes().size() +
                                        array.bounds.size() * sizeof(ElementBound));
   meter.Add(bytes);
+  auto* owned = new Array(std::move(array));
   Value value;
-  value.array =
-      std::shared_ptr<const Array>(new Array(std::move(array)), [bytes, &meter](const Array* dead) {
-        meter.Release(bytes);
-        delete dead;
-      });
+  value.array = std::shared_ptr<const Array>(owned, MeteredDelete{owned, &meter, bytes});
   return value;
+}
+
+std::optional<Array> Value::Release() {
+  const MeteredDelete* metered = std::get_deleter<MeteredDelete>(array);
+  if (metered == nullptr || array.use_count() != 1) return std::nullopt;
+  std::optional<Array> released = std::move(*metered->owned);
+  array.reset();
+  return released;
 }
 
 Value MakeValue(const Literal& literal, MemoryMeter& meter) {

@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,11 +15,11 @@
 
 namespace assay::reference {
 
-// Bytes that the live values of one run hold, against the limit of the run.
+// Counts the bytes that the live values of one run hold, against the limit of the run.
 class MemoryMeter {
  public:
   explicit MemoryMeter(int64_t limit) : limit_(limit) {}
-  // Out of memory if `bytes` more would pass the limit.
+  // Fails with "out of memory" if `bytes` more would pass the limit.
   absl::Status Check(int64_t bytes) const;
   void Add(int64_t bytes);
   void Release(int64_t bytes) { live_ -= bytes; }
@@ -39,8 +40,8 @@ enum ViewFlag : uint32_t {
 
 using ChoiceMap = absl::flat_hash_map<int64_t, std::vector<uint64_t>>;
 
-// What elements have together that are not unique one by one; judged where all of an array's
-// elements, or those of several, come out of the program unchanged.
+// A property that elements have together where they are not unique one by one. It is judged where
+// all of an array's elements, or those of several, come out of the program unchanged.
 struct Property {
   std::string what;
   std::vector<Shape> parts;
@@ -54,7 +55,8 @@ struct Origin {
   Piece piece = kWhole;  // of a complex element of the property
 };
 
-// Terms of an error, c1 e1 + c2 e2 + ..., by rising number of the e's (reference/bounds/forms.h).
+// Terms of an error, c1 e1 + c2 e2 + ..., by rising number of the e's
+// (reference/bounds/error_forms.h).
 struct ErrorTerms {
   std::vector<int32_t> errors;
   std::vector<double> coefficients;
@@ -78,7 +80,7 @@ struct Array {
   std::vector<ErrorForm> forms;                  // of real floats: empty, or one beside each bound
   absl::flat_hash_map<int64_t, Origin> origins;  // of elements that moves alone brought here
 
-  // ArrayExpectation::significand; of exact values that of no type.
+  // Bits of the narrowest significand this value was rounded to; kOwnSignificand if it never was.
   int significand = ArrayExpectation::kOwnSignificand;
 
   explicit Array(Literal value);
@@ -92,14 +94,17 @@ struct Array {
 
 struct Pending;
 
-// An array or a tuple. Cheap to copy.
+// An array or a tuple. Cheap to copy: the copies share the array, which does not change.
 struct Value {
   std::shared_ptr<const Array> array;
   std::vector<Value> elements;
-  // Of asynchronous starts: what will give the value (reference/devices/collectives.h).
+  // Set for asynchronous starts: it will give the value (reference/interpreter/mesh/exchange.h).
   std::shared_ptr<const Pending> pending = nullptr;
 
   bool IsTuple() const { return array == nullptr; }
+  // Takes the array out if this value is its only holder and MakeValue made it; the value is an
+  // empty tuple then.
+  std::optional<Array> Release();
   static Value Tuple(std::vector<Value> elements) { return {nullptr, std::move(elements)}; }
 };
 

@@ -2,6 +2,7 @@
 // semantics 1.4, 1.8, 18.2, 19.
 #pragma once
 
+#include <cstdint>
 #include <string_view>
 
 #include "absl/status/statusor.h"
@@ -9,8 +10,24 @@
 
 namespace assay {
 
-// One freedom. It enters a profile only with a source.
+// What each clause permits is said by its row in profile.cc.
+enum class ClauseId {
+  kFlushSubnormals,
+  kExcessPrecision,
+  kContraction,
+  kReassociation,
+  kReciprocalDivision,
+  kReciprocalRoot,
+  kNestedQuotients,
+  kConstantChains,
+  kExponentials,
+  kLiteralReducer,
+  kClauseCount
+};
+
+// One permission. It enters a profile only with a source.
 struct Clause {
+  ClauseId id;
   std::string_view name;
   std::string_view meaning;
   bool strict;
@@ -18,18 +35,20 @@ struct Clause {
   std::string_view source;  // citation or measurement for every grant
 };
 
-enum class ClauseId {
-  kFlushSubnormals,     // subnormal inputs and results of arithmetic may become zero
-  kExcessPrecision,     // intermediates of types narrower than f32 may keep f32 precision
-  kContraction,         // a product that feeds an addition or subtraction may stay unrounded
-  kReassociation,       // sums and products of reductions, dots, convolutions, scans in any order
-  kReciprocalDivision,  // x / c may be x * (1 / c) when c is a constant or a broadcast scalar
-  kReciprocalRoot,      // x / sqrt(y) may be x * rsqrt(y)
-  kNestedQuotients,     // (a / b) / c may be a / (b * c), and a / (b / c) may be (a * c) / b
-  kConstantChains,      // (x + c) + d may be x + (c + d), (x * c) * d may be x * (c * d)
-  kExponentials,        // exp(a) * exp(b) may be exp(a + b), x / exp(a) may be x * exp(-a)
-  kLiteralReducer,      // a reducer of a narrow type may round at every step, as its text says
-  kClauseCount
+// The clauses that are granted to an implementation, or at one op.
+class ClauseSet {
+ public:
+  constexpr bool Has(ClauseId id) const { return (bits_ & BitOf(id)) != 0; }
+  constexpr ClauseSet With(ClauseId id) const { return ClauseSet(bits_ | BitOf(id)); }
+  constexpr ClauseSet Without(ClauseId id) const { return ClauseSet(bits_ & ~BitOf(id)); }
+  constexpr ClauseSet() = default;
+
+ private:
+  constexpr explicit ClauseSet(uint32_t bits) : bits_(bits) {}
+  static constexpr uint32_t BitOf(ClauseId id) { return uint32_t{1} << static_cast<int>(id); }
+
+  static_assert(static_cast<int>(ClauseId::kClauseCount) <= 32);
+  uint32_t bits_ = 0;
 };
 
 class Profile {
@@ -39,7 +58,8 @@ class Profile {
   static absl::StatusOr<const Profile*> Find(std::string_view name);
 
   std::string_view name() const { return name_; }
-  bool Grants(ClauseId id) const;
+  bool Grants(ClauseId id) const { return Clauses().Has(id); }
+  ClauseSet Clauses() const;
   bool IsXla() const { return xla_; }
 
  private:

@@ -262,7 +262,8 @@ void AddScalingError(const OpContext& op, ElementType data, const Array& factors
     }
     const bool kept_exactly = DecodeFloat(kept, EncodeFloat(kept, product)) == product &&
                               DecodeFloat(kept, EncodeFloat(kept, factor)) == factor;
-    const bool tiny = op.freedoms.flush && (magnitude < 0x1p-126 || std::fabs(factor) < 0x1p-126);
+    const bool tiny = op.clauses.Has(ClauseId::kFlushSubnormals) &&
+                      (magnitude < 0x1p-126 || std::fabs(factor) < 0x1p-126);
     if (kept_exactly && !tiny) continue;
     const ElementBound old =
         scaled.bounds.empty() ? ElementBound{product, 0, 0, 0} : scaled.bounds[i];
@@ -290,7 +291,7 @@ absl::StatusOr<Array> ScaledOperand(const OpContext& op, int64_t k, bool boundin
   sides[0].array = std::make_shared<const Array>(std::move(data));
   sides[1].array = std::make_shared<const Array>(std::move(spread));
   const Value* operands[] = {&sides[0], &sides[1]};
-  const OpContext product{op.instruction, shape, operands, op.freedoms};
+  const OpContext product{op.instruction, shape, operands, op.clauses, op.analysis};
   const OpEvaluation& multiply = *FindEvaluation(Opcode::kMultiply);
   Array scaled{Literal(shape)};
   ASSAY_RETURN_IF_ERROR(multiply.evaluate(product, scaled.literal));
@@ -308,7 +309,7 @@ absl::Status WithScaledOperands(const OpContext& op, bool bounding, F f) {
     sides[k].array = std::make_shared<const Array>(std::move(scaled));
   }
   const Value* operands[] = {&sides[0], &sides[1]};
-  return f(OpContext{op.instruction, op.shape, operands, op.freedoms});
+  return f(OpContext{op.instruction, op.shape, operands, op.clauses, op.analysis});
 }
 
 absl::Status EvaluateScaledDot(const OpContext& op, Literal& result) {

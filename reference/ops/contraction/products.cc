@@ -1,9 +1,9 @@
 #include "reference/ops/contraction/products.h"
 
-#include "reference/bounds/liberties.h"
+#include "reference/bounds/choices/legal_choices.h"
 #include "reference/scalar/arithmetic.h"
 #include "reference/scalar/double_double.h"
-#include "reference/values/complex.h"
+#include "reference/values/complex_types.h"
 
 namespace assay::reference {
 namespace {
@@ -58,11 +58,11 @@ void SumUp(const OpContext& op, const ProductSums& sums, Literal& result, Step s
   });
 }
 
-// Products, rounded or not, added in an order of the liberties.
+// Products, rounded or not, added in an order of the choices.
 template <typename T>
 void SumUpInOrder(const OpContext& op, const ProductSums& sums, Literal& result) {
   using A = std::conditional_t<std::is_same_v<T, double>, double, float>;
-  const int64_t site = op.freedoms.liberties->Site(op.count());
+  const int64_t site = op.analysis.choices->Site(op.count());
   SumUp<double, std::vector<std::pair<A, A>>, T>(
       op, sums, result,
       [](std::vector<std::pair<A, A>>& factors, double a, double b) {
@@ -70,14 +70,14 @@ void SumUpInOrder(const OpContext& op, const ProductSums& sums, Literal& result)
       },
       [&](std::vector<std::pair<A, A>> factors, int64_t at) {
         if (factors.empty()) return T{};
-        return Round<T>(op.freedoms.liberties->CombineProducts(factors, site + at));
+        return Round<T>(op.analysis.choices->CombineProducts(factors, site + at));
       });
 }
 
 template <typename T>
 void SumUpAs(const OpContext& op, const ProductSums& sums, Literal& result) {
   if constexpr (kIsReal<T>) {
-    if (op.freedoms.liberties != nullptr) return SumUpInOrder<T>(op, sums, result);
+    if (op.analysis.choices != nullptr) return SumUpInOrder<T>(op, sums, result);
   }
   if constexpr (std::is_same_v<T, double>) {
     SumUp<double, DoubleDouble, T>(

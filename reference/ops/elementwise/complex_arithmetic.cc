@@ -3,7 +3,7 @@
 #include "reference/bounds/components.h"
 #include "reference/bounds/elements.h"
 #include "reference/scalar/compare.h"
-#include "reference/values/complex.h"
+#include "reference/values/complex_types.h"
 #include "reference/values/elementwise.h"
 #include "spec/base/status_macros.h"
 

@@ -5,7 +5,7 @@
 #include "reference/bounds/components.h"
 #include "reference/bounds/elements.h"
 #include "reference/scalar/complex_ops.h"
-#include "reference/values/complex.h"
+#include "reference/values/complex_types.h"
 #include "reference/values/elementwise.h"
 #include "spec/ops/op_table.h"
 
@@ -35,7 +35,7 @@ absl::Status EvaluateBinaryFunction(const OpContext& op, Literal& result) {
 
 double BudgetOf(const OpContext& op) {
   const NumericContract& contract = Info(op.instruction.opcode()).numeric;
-  return op.freedoms.xla_budgets ? contract.xla.complex : contract.strict.complex;
+  return op.analysis.is_xla ? contract.xla.complex : contract.strict.complex;
 }
 
 // One complex element as an op may read it: the ranges of both parts, which may be infinite, NaN or
@@ -46,8 +46,8 @@ struct ComplexOperand {
   Range<W> real, imaginary;
 
   ComplexOperand(const OpContext& op, const Array& components, int64_t i)
-      : real(Seen<T>(op.freedoms, components, 2 * i)),
-        imaginary(Seen<T>(op.freedoms, components, 2 * i + 1)) {}
+      : real(Seen<T>(op.clauses, components, 2 * i)),
+        imaginary(Seen<T>(op.clauses, components, 2 * i + 1)) {}
   // Both parts are numbers.
   bool IsFinite() const {
     constexpr uint32_t kNotNumbers =
@@ -157,7 +157,7 @@ absl::Status BoundUnaryFunction(const OpContext& op, Array& result) {
       } else {
         const auto value = Op::Value(z.centre());
         auto scale = Op::Scale(z.centre(), value);
-        if (op.freedoms.xla_budgets) scale *= Op::Cancellation(z.centre(), value);
+        if (op.analysis.is_xla) scale *= Op::Cancellation(z.centre(), value);
         FinishComplex<T>(result, i, value, Op::Growth(z.centre(), z.reach()), scale, k);
       }
     }
@@ -189,10 +189,10 @@ absl::Status BoundAbs(const OpContext& op, Array& result) {
       if (z.IsFinite()) {
         if (z.IsZero()) continue;
         const Range<W> modulus{std::hypot(z.real.centre, z.imaginary.centre), z.reach(), 0};
-        FinishFunction<T>(op.freedoms, result, i, modulus, ulps, 0, kInfinity);
+        FinishFunction<T>(op.clauses, result, i, modulus, {ulps, 0, kInfinity});
       } else if (!z.real.Single() || !z.imaginary.Single()) {
         SetUndecided(result, i);
-      } else if (op.freedoms.xla_budgets && ComplexOperand<T>::IsNanPart(z.real) !=
+      } else if (op.analysis.is_xla && ComplexOperand<T>::IsNanPart(z.real) !=
                                                 ComplexOperand<T>::IsNanPart(z.imaginary)) {
         // The documents warn that XLA makes a NaN of an infinity beside a NaN.
         SetUndecided(result, i);

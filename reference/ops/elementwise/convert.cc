@@ -2,7 +2,7 @@
 #include <cmath>
 #include <limits>
 
-#include "reference/bounds/convert.h"
+#include "reference/bounds/elementwise/convert.h"
 #include "reference/scalar/convert_ops.h"
 #include "reference/values/elementwise.h"
 #include "spec/base/error.h"

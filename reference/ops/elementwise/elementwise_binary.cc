@@ -1,5 +1,6 @@
 // Element-wise binary ops and compare. Document: operation semantics chapter 6.
-#include "reference/bounds/binary.h"
+#include "reference/bounds/elementwise/binary.h"
+#include "reference/bounds/elementwise/compare.h"
 #include "reference/scalar/binary_ops.h"
 #include "reference/scalar/compare.h"
 #include "reference/values/elementwise.h"

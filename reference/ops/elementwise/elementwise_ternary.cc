@@ -1,5 +1,5 @@
 // Clamp and select. Document: operation semantics chapter 7.
-#include "reference/bounds/ternary.h"
+#include "reference/bounds/elementwise/ternary.h"
 #include "reference/scalar/binary_ops.h"
 #include "reference/values/elementwise.h"
 

@@ -1,5 +1,5 @@
 // Element-wise unary ops. Document: operation semantics chapter 5.
-#include "reference/bounds/unary.h"
+#include "reference/bounds/elementwise/unary.h"
 #include "reference/scalar/unary_ops.h"
 #include "reference/values/elementwise.h"
 

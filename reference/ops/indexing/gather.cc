@@ -1,8 +1,8 @@
 // Gather. Document: operation semantics chapter 9, Gather.
 #include "reference/bounds/copy_elements.h"
 #include "reference/bounds/elements.h"
+#include "reference/interpreter/op_evaluations.h"
 #include "reference/ops/indexing/index_vectors.h"
-#include "reference/values/data_evaluations.h"
 
 namespace assay::reference {
 namespace {

@@ -2,9 +2,10 @@
 #include <algorithm>
 
 #include "reference/bounds/elements.h"
+#include "reference/interpreter/op_evaluations.h"
 #include "reference/ops/indexing/index_vectors.h"
 #include "reference/ops/indexing/scattered_fold.h"
-#include "reference/values/data_evaluations.h"
+#include "reference/interpreter/op_evaluations.h"
 #include "reference/values/leaves.h"
 #include "spec/base/status_macros.h"
 
@@ -13,7 +14,7 @@ namespace {
 
 // UNSPECIFIED(operation semantics 19 and 23.1): XLA may drop windows that are partly out of bounds
 // as a whole.
-bool MayDropWindow(const Freedoms& freedoms) { return freedoms.xla_budgets; }
+bool MayDropWindow(const OpContext& op) { return op.analysis.is_xla; }
 
 IndexVectorAttributes VectorAttributes(const Attributes& attributes) {
   return {
@@ -100,7 +101,7 @@ bool ListDestinations(const OpContext& op, const Windows& windows, const IndexVe
     windows.ForEach(g, start, [&](int64_t u, int64_t at) { destinations.plain[u] = at; });
     if (!bounding) continue;
     // A window that is partly outside may be left out as a whole.
-    if (MayDropWindow(op.freedoms) && !windows.IsInside(start))
+    if (MayDropWindow(op) && !windows.IsInside(start))
       windows.ForEach(g, start, [&](int64_t u, int64_t) { unsure(u); });
     if (vectors.IsCertain(g)) continue;
     const std::vector<DimVector> all = vectors.AllStarts(g);

@@ -4,9 +4,10 @@
 #include <limits>
 #include <numbers>
 
+#include "reference/bounds/choices/legal_choices.h"
 #include "reference/bounds/components.h"
 #include "reference/bounds/elements.h"
-#include "reference/bounds/liberties.h"
+#include "reference/bounds/choices/legal_choices.h"
 #include "reference/values/lines.h"
 
 namespace assay::reference {
@@ -192,7 +193,7 @@ Array PartsOf(const Array& array) {
 // Moves every part of the result by as much as the contract permits when all parts are moved alike,
 // up or down as `liberties` choose.
 template <typename W>
-void UseContract(const Transform& transform, Liberties& liberties, W unit,
+void UseContract(const Transform& transform, LegalChoices& choices, W unit,
                  std::vector<std::complex<W>>& values) {
   W squares = 0;
   const bool real_output = transform.kind == FftKind::kIrfft;
@@ -204,11 +205,11 @@ void UseContract(const Transform& transform, Liberties& liberties, W unit,
   // A little less: the result is rounded afterwards.
   const W budget = 8 * (1 + std::log2(static_cast<W>(transform.total))) - 1;
   const W step = unit * budget * std::sqrt(squares / parts);
-  const int64_t site = liberties.Site(2 * static_cast<int64_t>(values.size()));
+  const int64_t site = choices.Site(2 * static_cast<int64_t>(values.size()));
   for (size_t i = 0; i < values.size(); ++i) {
     const int64_t slot = site + 2 * static_cast<int64_t>(i);
-    const W real = liberties.IsUp(slot) ? step : -step;
-    const W imaginary = liberties.IsUp(slot + 1) ? step : -step;
+    const W real = choices.IsUp(slot) ? step : -step;
+    const W imaginary = choices.IsUp(slot + 1) ? step : -step;
     values[i] += std::complex<W>(real, real_output ? 0 : imaginary);
   }
 }
@@ -222,8 +223,8 @@ void TransformAll(const OpContext& op, Literal& result) {
   ForEachTransform<Wide<T>>(
       transform, [&](int64_t slot) { return Widen<Wide<T>>(operand.data<T>()[slot]); },
       [&](int64_t batch, std::vector<std::complex<Wide<T>>> values) {
-        if (op.freedoms.liberties != nullptr && transform.total > 1)
-          UseContract(transform, *op.freedoms.liberties, UnitRoundoff<T>(), values);
+        if (op.analysis.choices != nullptr && transform.total > 1)
+          UseContract(transform, *op.analysis.choices, UnitRoundoff<T>(), values);
         ForEachSlot(transform, batch, values,
                     [&](int64_t slot, Wide<T> value) { out[slot] = Round<T>(value); });
       });
@@ -258,8 +259,8 @@ void BoundAll(const OpContext& op, Array& result) {
   const W scale = !transform.inverse()                ? W{1}
                   : transform.kind == FftKind::kIrfft ? 2 / n  // each value and its mirror image
                                                       : 1 / n;
-  const W least = op.freedoms.flush ? Tiny<T>() : UlpAt<T>(0);
-  auto seen = [&](int64_t slot) { return Seen<T>(op.freedoms, operand, slot); };
+  const W least = op.clauses.Has(ClauseId::kFlushSubnormals) ? Tiny<T>() : UlpAt<T>(0);
+  auto seen = [&](int64_t slot) { return Seen<T>(op.clauses, operand, slot); };
   ForEachTransform<Wide<T>>(
       transform, [&](int64_t slot) { return seen(slot).centre; },
       [&](int64_t batch, const auto& values) {
@@ -284,7 +285,7 @@ void BoundAll(const OpContext& op, Array& result) {
           return;
         }
         ForEachSlot(transform, batch, values, [&](int64_t slot, W value) {
-          FinishExact<T>(op.freedoms, parts, slot, WithOverflow<T>({value, radius, 0}));
+          FinishExact<T>(op.clauses, parts, slot, WithOverflow<T>({value, radius, 0}));
         });
       });
   result.bounds = std::move(parts.bounds);

@@ -66,9 +66,9 @@ void BoundUniform(const OpContext& op, Array& result) {
     const T a = op.literal(0).data<T>()[0], b = op.literal(1).data<T>()[0];
     if (AllCertain(op) && IsInterval(a, b)) {
       // Measured, operation semantics chapter 19: XLA may round up to b in f16 and bf16.
-      const T last = kIsNarrow<T> && op.freedoms.xla_budgets ? b : Below(b);
+      const T last = kIsNarrow<T> && op.analysis.is_xla ? b : Below(b);
       for (int64_t i = 0; i < op.count(); ++i)
-        FinishExact<T>(op.freedoms, result, i, Range<W>::Hull(Widen<W>(a), Widen<W>(last)));
+        FinishExact<T>(op.clauses, result, i, Range<W>::Hull(Widen<W>(a), Widen<W>(last)));
       return;
     }
   }

@@ -6,7 +6,7 @@
 
 #include "reference/bounds/elements.h"
 #include "reference/interpreter/interpreter.h"
-#include "reference/values/data_evaluations.h"
+#include "reference/interpreter/op_evaluations.h"
 #include "reference/values/leaves.h"
 #include "reference/values/lines.h"
 #include "reference/values/narrow_types.h"
@@ -134,7 +134,7 @@ class BatchNorm {
   Estimate Read(int64_t operand, int64_t i) {
     const Array& array = op_.array(operand);
     const Range<W> x =
-        bounding_ ? Seen<T>(op_.freedoms, array, i) : Point<T>(array.literal.data<T>()[i]);
+        bounding_ ? Seen<T>(op_.clauses, array, i) : Point<T>(array.literal.data<T>()[i]);
     const uint32_t flags = x.flags & kSpecialFlags & ~uint32_t{kZeroSignFree};
     if (flags == 0) return Made(x.centre, x.radius, std::fabs(x.centre) + x.radius, {}, {});
     nan_ = nan_ || flags == (kNotFinite | kMayBeNan);
@@ -153,7 +153,8 @@ class BatchNorm {
   Estimate Spread(Estimate x, bool of_sum = true) const {
     const long double m = of_sum ? static_cast<long double>(lines_.count) : 1;
     x.radius += 32 * (m + 8) * static_cast<long double>(UnitRoundoff<Computed>()) * x.terms;
-    if (op_.freedoms.flush) x.radius += (m + 8) * static_cast<long double>(Tiny<Computed>());
+    if (op_.clauses.Has(ClauseId::kFlushSubnormals))
+      x.radius += (m + 8) * static_cast<long double>(Tiny<Computed>());
     return x;
   }
 
@@ -176,7 +177,7 @@ class BatchNorm {
       const W radius =
           static_cast<W>(x.radius) + (std::fabs(centre) + static_cast<W>(x.radius)) * kSlop<W>;
       const Range<W> range = Rounded<T>(Range<W>{centre, radius, 0}, 0);
-      const bool flush = op_.freedoms.flush && TouchesSubnormals<T>(range);
+      const bool flush = op_.clauses.Has(ClauseId::kFlushSubnormals) && TouchesSubnormals<T>(range);
       Store(array, i, range, flush ? uint32_t{kMayFlush} : 0);
     }
     return x;
@@ -227,8 +228,8 @@ absl::StatusOr<std::vector<Array>> NormaliseNarrow(const OpContext& op, bool bou
   if (op.shape.IsTuple())
     for (const Shape& leaf : op.shape.elements()) leaves.push_back(widened(leaf));
   const Shape shape = op.shape.IsTuple() ? Shape::Tuple(std::move(leaves)) : widened(op.shape);
-  std::vector<Array> results =
-      Normalise(OpContext{op.instruction, shape, operands, op.freedoms}, bounding, epsilon);
+  std::vector<Array> results = Normalise(
+      OpContext{op.instruction, shape, operands, op.clauses, op.analysis}, bounding, epsilon);
   for (Array& result : results) {
     ASSAY_ASSIGN_OR_RETURN(Array narrow, ConvertArray(op, result, type, bounding));
     result = std::move(narrow);

@@ -148,8 +148,8 @@ absl::StatusOr<Column> FoldColumns(Interpreter& interpreter, ColumnFold& fold, c
   std::vector<size_t> in_order(inputs.size());
   std::iota(in_order.begin(), in_order.end(), size_t{0});
   ASSAY_ASSIGN_OR_RETURN(Column left, fold.Left(init, inputs, in_order));
-  const Freedoms& freedoms = interpreter.freedoms();
-  if (!interpreter.bounding() || inputs.size() < 2 || !(freedoms.reassociate || rules.any_order))
+  ClauseSet clauses = interpreter.clauses();
+  if (!interpreter.bounding() || inputs.size() < 2 || !(clauses.Has(ClauseId::kReassociation) || rules.any_order))
     return left;
   std::vector<Column> others;
   if (rules.any_order) {
@@ -159,7 +159,7 @@ absl::StatusOr<Column> FoldColumns(Interpreter& interpreter, ColumnFold& fold, c
     ASSAY_ASSIGN_OR_RETURN(others.emplace_back(), fold.Right(init, inputs));
     ASSAY_ASSIGN_OR_RETURN(others.emplace_back(), fold.Tree(init, inputs));
   }
-  if (rules.any_order || freedoms.commute) {
+  if (rules.any_order || interpreter.analysis().is_xla) {
     ASSAY_ASSIGN_OR_RETURN(others.emplace_back(), fold.Left(init, inputs, Shuffled(inputs.size())));
   }
   return Agreed(left, others, static_cast<int64_t>(inputs.size()), interpreter.memory());

@@ -1,6 +1,6 @@
 // Map. Document: operation semantics chapter 10, Map.
 #include "reference/interpreter/element_computation.h"
-#include "reference/values/data_evaluations.h"
+#include "reference/interpreter/op_evaluations.h"
 #include "spec/base/status_macros.h"
 
 namespace assay::reference {

@@ -3,9 +3,9 @@
 #include <algorithm>
 
 #include "reference/bounds/components.h"
-#include "reference/bounds/disc.h"
+#include "reference/bounds/ball.h"
 #include "reference/bounds/elements.h"
-#include "reference/bounds/liberties.h"
+#include "reference/bounds/choices/legal_choices.h"
 #include "reference/scalar/double_double.h"
 #include "reference/values/combiner.h"
 #include "reference/values/narrow_types.h"
@@ -17,14 +17,14 @@ namespace {
 // The accumulator of floats: wide, rounded once at the end, or the type itself.
 template <typename Op, typename T>
 T AccumulateReal(absl::Span<const T> in, T init, const IndexMap& terms, bool stepwise,
-                 Liberties* liberties, int64_t slot) {
+                 LegalChoices* choices, int64_t slot) {
   constexpr bool kSum = std::is_same_v<Op, Add>, kProduct = std::is_same_v<Op, Multiply>;
   if constexpr (kSum || kProduct) {
-    if (liberties != nullptr && !stepwise) {
+    if (choices != nullptr && !stepwise) {
       using A = std::conditional_t<std::is_same_v<T, double>, double, float>;
       std::vector<A> values = {Widen<A>(init)};
       for (int64_t at : terms) values.push_back(Widen<A>(in[at]));
-      return Round<T>(liberties->Combine(values, kProduct, slot));
+      return Round<T>(choices->Combine(values, kProduct, slot));
     }
   }
   if (stepwise) {
@@ -51,10 +51,10 @@ T AccumulateReal(absl::Span<const T> in, T init, const IndexMap& terms, bool ste
 // f(...f(f(init, x0), x1)...) for one result element.
 template <typename Op, typename T>
 T Accumulate(absl::Span<const T> in, T init, const IndexMap& terms, bool stepwise,
-             Liberties* liberties, int64_t slot) {
+             LegalChoices* choices, int64_t slot) {
   if constexpr (kIsReal<T>) {
     if constexpr (requires { &Op::template Real<Working<T>>; })
-      return AccumulateReal<Op, T>(in, init, terms, stepwise, liberties, slot);
+      return AccumulateReal<Op, T>(in, init, terms, stepwise, choices, slot);
   } else if constexpr (kIsPred<T>) {
     if constexpr (requires { &Op::Predicate; }) {
       T value = init;
@@ -78,16 +78,16 @@ Array FoldComputed(const OpContext& op, bool bounding, const RecognisedFold& fol
     using T = typename decltype(tag)::type;
     absl::Span<const T> in = fold.input.literal.data<T>(), first = fold.init.literal.data<T>();
     absl::Span<T> out = result.literal.data<T>();
-    Liberties* liberties = op.freedoms.liberties;
+    LegalChoices* choices = op.analysis.choices;
     const int64_t site =
-        liberties == nullptr ? 0 : liberties->Site(static_cast<int64_t>(out.size()));
+        choices == nullptr ? 0 : choices->Site(static_cast<int64_t>(out.size()));
     VisitCombiner(fold.combiner, [&](auto meaning) {
       IndexMap list;
       for (size_t o = 0; o < out.size(); ++o) {
         const auto at = static_cast<int64_t>(o);
         fold.terms.List(at, list);
         out[o] = Accumulate<decltype(meaning), T>(in, first[fold.terms.InitOf(at)], list,
-                                                  fold.rules.stepwise, liberties, site + at);
+                                                  fold.rules.stepwise, choices, site + at);
       }
     });
   });
@@ -106,7 +106,7 @@ absl::StatusOr<Array> FoldNarrow(const OpContext& op, bool bounding, const Recog
   ASSAY_ASSIGN_OR_RETURN(Array result, ConvertArray(op, sums, type, bounding));
   const bool rounds =
       IsFloat(type) && (fold.combiner == Opcode::kAdd || fold.combiner == Opcode::kMultiply);
-  if (!bounding || !rounds || !op.freedoms.literal_reducer) return result;
+  if (!bounding || !rounds || !op.clauses.Has(ClauseId::kLiteralReducer)) return result;
   // A literal reducer rounds at every step, and the bounds of that are not derived.
   IndexMap list;
   for (int64_t o = 0; o < fold.terms.results(); ++o) {
@@ -123,11 +123,11 @@ void MultiplyComplex(const OpContext& op, bool bounding, const RecognisedFold& f
                      Array& result) {
   using T = typename C::value_type;
   using W = Wide<T>;
-  using D = Disc<std::complex<W>>;
+  using D = Ball<std::complex<W>>;
   const Array inputs = Components(fold.input), inits = Components(fold.init);
   bool known = true;
   auto read = [&](const Array& parts, int64_t i) {
-    const auto re = Seen<T>(op.freedoms, parts, 2 * i), im = Seen<T>(op.freedoms, parts, 2 * i + 1);
+    const auto re = Seen<T>(op.clauses, parts, 2 * i), im = Seen<T>(op.clauses, parts, 2 * i + 1);
     known = known && ((re.flags | im.flags) & ~uint32_t{kZeroSignFree}) == 0;
     return D({re.centre, im.centre}, re.radius + im.radius);
   };

@@ -8,7 +8,7 @@
 #include "reference/bounds/elements.h"
 #include "reference/bounds/reduce.h"
 #include "reference/interpreter/interpreter.h"
-#include "reference/values/data_evaluations.h"
+#include "reference/interpreter/op_evaluations.h"
 #include "reference/values/leaves.h"
 #include "reference/values/lines.h"
 #include "spec/base/status_macros.h"
@@ -231,7 +231,7 @@ absl::StatusOr<Value> ApplyScan(Interpreter& interpreter, const OpContext& op) {
   ASSAY_RETURN_IF_ERROR(interpreter.budget().Take(scan.length + 1));
   ASSAY_ASSIGN_OR_RETURN(std::vector<Array> results, scan.InOrder());
   const bool associative = attributes.Flag(Attr::kIsAssociative);
-  if (interpreter.bounding() && associative && op.freedoms.reassociate) {
+  if (interpreter.bounding() && associative && op.clauses.Has(ClauseId::kReassociation)) {
     ASSAY_RETURN_IF_ERROR(scan.BoundAssociations(results));
   }
   return ValueOfLeaves(std::move(results), op.shape, interpreter.memory());

@@ -7,7 +7,7 @@
 #include "reference/bounds/elements.h"
 #include "reference/interpreter/element_computation.h"
 #include "reference/ops/reduction/fold.h"
-#include "reference/values/data_evaluations.h"
+#include "reference/interpreter/op_evaluations.h"
 #include "reference/values/leaves.h"
 #include "spec/base/status_macros.h"
 
@@ -76,7 +76,7 @@ namespace {
 
 // UNSPECIFIED(operation semantics 10 and 19): for XLA padding and holes of a reduce-window may take
 // part, holding the initial value, which only matters if that is no identity.
-bool MayPadWithInit(const Freedoms& freedoms) { return freedoms.xla_budgets; }
+bool MayPadWithInit(const OpContext& op) { return op.analysis.is_xla; }
 
 bool SamePlain(const Array& a, const Array& b, int64_t i) {
   const ElementType type = a.literal.element_type();
@@ -139,7 +139,7 @@ absl::StatusOr<Value> ApplyReduceWindow(Interpreter& interpreter, const OpContex
                                             .inits = inits,
                                             .terms = terms,
                                             .dimensions = leaf.dimensions()}));
-  if (interpreter.bounding() && MayPadWithInit(op.freedoms)) {
+  if (interpreter.bounding() && MayPadWithInit(op)) {
     ASSAY_RETURN_IF_ERROR(BoundPaddedInit(interpreter, op, terms, inits, results));
   }
   return ValueOfLeaves(std::move(results), op.shape, interpreter.memory());

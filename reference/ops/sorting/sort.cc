@@ -8,7 +8,7 @@
 #include "reference/ops/sorting/position_ranges.h"
 #include "reference/ops/sorting/sort_keys.h"
 #include "reference/scalar/compare.h"
-#include "reference/values/data_evaluations.h"
+#include "reference/interpreter/op_evaluations.h"
 #include "reference/values/index_map.h"
 #include "reference/values/leaves.h"
 #include "spec/base/status_macros.h"
@@ -18,7 +18,7 @@ namespace {
 
 // UNSPECIFIED(operation semantics 10 and 19): a sort of XLA that is not marked stable may exchange
 // elements of which neither precedes the other.
-bool MayExchangeEquals(const Freedoms& freedoms) { return freedoms.xla_budgets; }
+bool MayExchangeEquals(const OpContext& op) { return op.analysis.is_xla; }
 
 // The answer of the comparator to whether one element precedes another, and whether every legal
 // evaluation gives that answer.
@@ -94,7 +94,7 @@ class Sorter {
 
   KeySource Keys() const {
     const int64_t operand = recognised_->operand;
-    return {op_.array(operand), *recognised_, op_.freedoms,
+    return {op_.array(operand), *recognised_, op_.clauses,
             IsMovedOnly(*op_.instruction.operand(operand))};
   }
   absl::Span<const SortKey> KeysOfLine(int64_t line) const {
@@ -258,7 +258,7 @@ class Sorter {
   // ---- Bounds.
 
   bool Stable() const {
-    return op_.instruction.attributes().Flag(Attr::kIsStable) || !MayExchangeEquals(op_.freedoms);
+    return op_.instruction.attributes().Flag(Attr::kIsStable) || !MayExchangeEquals(op_);
   }
 
   void MakeLineUndecided(int64_t line, std::vector<Array>& results) {

@@ -78,7 +78,7 @@ class KeyMaker {
   explicit KeyMaker(const KeySource& source)
       : array_(source.array),
         order_(source.order),
-        freedoms_(source.freedoms),
+        clauses_(source.clauses),
         moved_only_(source.moved_only) {}
 
   // The key of the plain value.
@@ -168,7 +168,7 @@ class KeyMaker {
     // A comparison may take a subnormal for zero; so may the one that folds zeros.
     const auto tiny = static_cast<double>(Tiny<T>());
     const bool subnormal = value != 0 && std::fabs(value) < tiny;
-    if (freedoms_.flush && kFlushes<T> && OneZero() && subnormal) {
+    if (clauses_.Has(ClauseId::kFlushSubnormals) && kFlushes<T> && OneZero() && subnormal) {
       key.low = std::min<int64_t>(key.low, 0);
       key.high = std::max<int64_t>(key.high, 0);
     }
@@ -189,7 +189,7 @@ class KeyMaker {
 
   const Array& array_;
   const KeyOrder& order_;
-  const Freedoms& freedoms_;
+  ClauseSet clauses_;
   bool moved_only_;
 };
 

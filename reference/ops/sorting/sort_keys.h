@@ -8,7 +8,7 @@
 
 #include "reference/ops/sorting/position_ranges.h"
 #include "reference/values/lines.h"
-#include "reference/values/op_evaluations.h"
+#include "reference/values/op_context.h"
 #include "spec/ir/computation.h"
 
 namespace assay::reference {
@@ -40,7 +40,7 @@ struct SortKey {
 struct KeySource {
   const Array& array;
   const KeyOrder& order;
-  const Freedoms& freedoms;
+  ClauseSet clauses;
   bool moved_only;
 };
 

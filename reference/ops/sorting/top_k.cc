@@ -6,7 +6,6 @@
 #include "reference/interpreter/interpreter.h"
 #include "reference/ops/sorting/position_ranges.h"
 #include "reference/ops/sorting/sort_keys.h"
-#include "reference/values/data_evaluations.h"
 #include "reference/values/index_map.h"
 #include "reference/values/narrow_types.h"
 #include "spec/base/status_macros.h"
@@ -43,7 +42,7 @@ absl::StatusOr<Value> ApplyTopK(Interpreter& interpreter, const OpContext& op) {
                            ConvertArray(op, operand, ComputedType(type), interpreter.bounding()));
     wide = std::move(converted);
   }
-  const KeySource source{wide.has_value() ? *wide : operand, by, op.freedoms,
+  const KeySource source{wide.has_value() ? *wide : operand, by, op.clauses,
                          IsMovedOnly(*op.instruction.operand(0))};
   Array values{Literal(op.shape.elements()[0])}, indices{Literal(op.shape.elements()[1])};
   const Shape& shape = operand.literal.shape();

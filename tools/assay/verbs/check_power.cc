@@ -1,7 +1,7 @@
 #include "tools/assay/verbs/check_power.h"
 
-#include "reference/bounds/liberties.h"
 #include "reference/interpreter/interpreter.h"
+#include "reference/power/choice_search.h"
 #include "spec/base/strings.h"
 #include "tools/assay/environment.h"
 #include "tools/assay/json_line.h"
@@ -37,7 +37,7 @@ int RunPower(const std::vector<CaseFile>& cases, Backend* backend, const CheckOp
   for (const CaseFile& file : cases) {
     progress.Show(StrCat("bending ", file.name));
     absl::StatusOr<ModulePower> power =
-        MeasurePower(file, *oracle, backend, reference::EvaluateWithLiberties, options);
+        MeasurePower(file, *oracle, backend, reference::EvaluateWithChoices, options);
     progress.Clear();
     if (!power.ok()) {
       ++errors;

@@ -5,7 +5,7 @@
 
 #include "absl/strings/str_format.h"
 #include "reference/interpreter/interpreter.h"
-#include "reference/power/widths.h"
+#include "reference/power/bound_widths.h"
 #include "spec/base/strings.h"
 #include "spec/numerics/expectation.h"
 #include "spec/text/writer.h"

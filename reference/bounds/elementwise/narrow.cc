@@ -1,0 +1,235 @@
+// Rounding of ranges to narrow formats that are known at run time only.
+#include "reference/bounds/elementwise/narrow.h"
+
+#include "reference/scalar/convert_ops.h"
+#include "reference/values/narrow_types.h"
+
+namespace assay::reference {
+namespace {
+
+// Rounding of real values to a format.
+class NarrowFormat {
+ public:
+  explicit NarrowFormat(ElementType type) : format_(Format(type)) {}
+
+  double Round(double x) const { return DecodeFloat(format_, EncodeFloat(format_, x)); }
+  // The infinities that `x` may have become where the format has none.
+  uint32_t WithoutInfinity(uint32_t flags) const {
+    if (format_.HasInfinity() || (flags & (kMayBePosInf | kMayBeNegInf)) == 0) return flags;
+    if (!format_.HasNan()) return flags | kUndecided;
+    return (flags & ~uint32_t{kMayBePosInf | kMayBeNegInf}) | kMayBeNan;
+  }
+
+  // The range between the images of the ends.
+  Range<double> Image(Range<double> x) const {
+    x.flags = WithoutInfinity(x.flags);
+    if ((x.flags & kMayBeNan) != 0 && !format_.HasNan()) x.flags |= kUndecided;
+    x = Normalized(x);
+    if (!x.HasFinite() || x.Undecided()) return x;
+    const double slop = (std::fabs(x.centre) + x.radius) * kSlop<double>;
+    const double low = Round(x.low() - slop), high = Round(x.high() + slop);
+    if (std::isfinite(low) && std::isfinite(high)) {
+      Range<double> image = Range<double>::Hull(low, high);
+      image.flags = x.flags;
+      if (low == 0 && high == 0 && format_.HasNegativeZero()) image.flags |= kZeroSignFree;
+      return image;
+    }
+    uint32_t flags = x.flags;
+    for (double end : {low, high}) {
+      if (std::isnan(end)) flags |= kMayBeNan;
+      if (std::isinf(end)) flags |= end > 0 ? kMayBePosInf : kMayBeNegInf;
+    }
+    const bool one_side = x.low() > 0 || x.high() < 0;
+    if (!std::isfinite(low) && !std::isfinite(high) && one_side) return {0, 0, flags | kNotFinite};
+    // Finite results lie between the images and the largest number.
+    const double max = format_.MaxFinite();
+    Range<double> image =
+        Range<double>::Hull(std::isfinite(low) ? low : -max, std::isfinite(high) ? high : max);
+    image.flags = flags;
+    return image;
+  }
+
+  // Stores what a conversion of `exact` gives.
+  void Finish(ClauseSet clauses, Array& result, int64_t i, const Range<double>& exact) const {
+    const double plain = result.literal.GetDouble(i);
+    const bool is_view = clauses.Has(ClauseId::kExcessPrecision) && exact.HasFinite() &&
+                         !exact.Undecided() && !(exact.centre == plain && exact.radius == 0);
+    const Range<double> image = Image(exact);
+    const bool one_image = image.HasFinite() && !image.Undecided() && image.radius == 0 &&
+                           image.centre == plain && (image.flags & ~uint32_t{kZeroSignFree}) == 0;
+    // A NaN or an infinity in a format without both is anything (operation semantics 1.5).
+    const bool forced = !image.Undecided() && (exact.Single() || (one_image && plain != 0));
+    if (!is_view) {
+      if (!forced) Store(result, i, image, 0);
+      return;
+    }
+    // The value is kept in a wider type, at least f16, until it is output.
+    Range<double> x = exact;
+    x.radius += std::fabs(x.centre) * 0x1p-11 + 0x1p-25;
+    if (std::isfinite(plain)) x.radius = std::max(x.radius, std::fabs(x.centre - plain));
+    if (std::isnan(plain)) x.flags |= kMayBeNan;
+    if (std::isinf(plain)) x.flags |= plain > 0 ? kMayBePosInf : kMayBeNegInf;
+    if (forced) {
+      Store(result, i, x, uint32_t{kForced} | kAnyView);
+    } else {
+      // An output is rounded all the same; the interval holds both values.
+      x = HullOf(x, image);
+      x.radius += UlpAt(std::fabs(x.centre) + x.radius);
+      Store(result, i, x, 0);
+    }
+  }
+
+  // Spacing at a magnitude.
+  double UlpAt(double magnitude) const {
+    const double clamped = std::clamp(magnitude, format_.MinNormal(), format_.MaxFinite());
+    return std::ldexp(1.0, std::ilogb(clamped) - format_.mantissa_bits);
+  }
+
+ private:
+  const FloatFormat& format_;
+};
+
+Range<double> HullOfCodes(const Array& array, int64_t i) {
+  Range<double> x{0, 0, kNotFinite};
+  Literal scalar(Shape::Scalar(array.literal.element_type()));
+  const std::vector<uint64_t> codes = CodesOf(array, i);
+  if (codes.empty()) return Range<double>::Unknown();
+  for (uint64_t code : codes) {
+    scalar.SetBits(0, code);
+    Range<double> value{scalar.GetDouble(0), 0, 0};
+    if (std::fabs(value.centre) > 0x1p52) value.radius = std::fabs(value.centre) * 0x1p-52;
+    x = HullOf(x, value);
+  }
+  return x;
+}
+
+void ToFloat(const OpContext& op, Array& result) {
+  const Array& operand = op.array(0);
+  const bool from_float = IsFloat(operand.literal.element_type());
+  auto read = [&](int64_t i) {
+    return from_float ? SeenAny(op, operand, i) : HullOfCodes(operand, i);
+  };
+  const bool same = operand.literal.element_type() == op.type();
+  if (IsNarrowType(op.type())) {
+    const NarrowFormat format(op.type());
+    for (int64_t i = 0; i < op.count(); ++i) {
+      if (same) {
+        MoveBound(operand, i, result, i);
+      } else {
+        format.Finish(op.clauses, result, i, read(i));
+      }
+    }
+    return;
+  }
+  DispatchReal(op.type(), [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    using W = Wide<T>;
+    for (int64_t i = 0; i < op.count(); ++i) {
+      const Range<double> seen = read(i);
+      const Range<W> x{static_cast<W>(seen.centre), static_cast<W>(seen.radius), seen.flags};
+      if (seen.Single()) {
+        FinishSingle<T>(op.clauses, result, i, x, View::kNone);
+      } else {
+        FinishRounded<T>(op.clauses, result, i, x, View::kNone);
+      }
+    }
+  });
+}
+
+// Stores the integers between the images of the ends, or for predicates whether it may be zero or
+// not.
+void FloatToInteger(const OpContext& op, Array& result) {
+  Literal scalar(Shape::Scalar(op.type()));
+  auto code = [&](double value) {
+    scalar.SetDouble(0, value);
+    return scalar.GetBits(0);
+  };
+  auto integer = [&](double value) {
+    scalar.SetDouble(0, value);
+    return scalar.GetInteger(0);
+  };
+  for (int64_t i = 0; i < op.count(); ++i) {
+    const Range<double> x = SeenAny(op, op.array(0), i);
+    if (x.Single()) continue;
+    std::vector<uint64_t> codes;
+    if (!x.Undecided() && x.HasFinite()) {
+      if (IsPred(op.type())) {
+        if (x.Contains(0)) codes.push_back(0);
+        if (x.radius != 0 || x.centre != 0) codes.push_back(1);
+      } else {
+        const double slop = std::fabs(x.centre) * kSlop<double>;
+        const int64_t low = integer(x.low() - slop), high = integer(x.high() + slop);
+        const uint64_t span = static_cast<uint64_t>(high) - static_cast<uint64_t>(low);
+        for (uint64_t k = 0; span < kMaxChoices && k <= span; ++k) {
+          scalar.SetInteger(0, static_cast<int64_t>(static_cast<uint64_t>(low) + k));
+          codes.push_back(scalar.GetBits(0));
+        }
+        if (codes.empty()) {
+          SetUndecided(result, i);
+          continue;
+        }
+      }
+    }
+    constexpr double kInfinity = std::numeric_limits<double>::infinity();
+    if (x.Undecided()) {
+      SetUndecided(result, i);
+      continue;
+    }
+    if ((x.flags & kMayBePosInf) != 0) codes.push_back(code(kInfinity));
+    if ((x.flags & kMayBeNegInf) != 0) codes.push_back(code(-kInfinity));
+    if ((x.flags & kMayBeNan) != 0) codes.push_back(IsPred(op.type()) ? 1 : 0);
+    SetCodes(result, i, std::move(codes));
+  }
+}
+
+}  // namespace
+
+Range<double> SeenAny(const OpContext& op, const Array& array, int64_t i) {
+  const ElementType type = array.literal.element_type();
+  Range<double> x;
+  if (IsNarrowType(type)) {
+    const ElementBound bound =
+        array.bounds.empty() ? ElementBound{0, 0, 0, kForced} : array.bounds[i];
+    const bool plain = (bound.flags & kForced) != 0 && (bound.flags & kAnyView) == 0;
+    if (plain) return Point<float>(static_cast<float>(array.literal.GetDouble(i)));
+    return {bound.centre, bound.radius, bound.flags & kSpecialFlags};  // never flushed
+  }
+  DispatchReal(type, [&](auto tag) {
+    const auto seen = Seen<typename decltype(tag)::type>(op.clauses, array, i);
+    x = {static_cast<double>(seen.centre), static_cast<double>(seen.radius), seen.flags};
+    // A long double centre is not exact in double.
+    if (static_cast<long double>(x.centre) != static_cast<long double>(seen.centre))
+      x.radius += std::fabs(x.centre) * 0x1p-52;
+  });
+  return Normalized(x);
+}
+
+absl::Status BoundNarrowConvert(const OpContext& op, Array& result) {
+  if (IsFloat(op.type())) {
+    ToFloat(op, result);
+  } else {
+    FloatToInteger(op, result);
+  }
+  return absl::OkStatus();
+}
+
+void GrantOneUlp(const Array& exact, Array& result) {
+  const NarrowFormat format(result.literal.element_type());
+  for (int64_t i = 0; i < result.literal.element_count(); ++i) {
+    // A result that no implementation may miss was forced before the conversion.
+    if (exact.bounds.empty() || (exact.bounds[i].flags & kForced) != 0) continue;
+    MakeBounds(result);
+    const ElementBound bound = result.bounds[i];
+    Range<double> x{bound.centre, bound.radius, bound.flags & kSpecialFlags};
+    const bool plain = (bound.flags & kForced) != 0 && (bound.flags & kAnyView) == 0;
+    if (plain) x = Point<float>(static_cast<float>(result.literal.GetDouble(i)));
+    if (!x.HasFinite() || x.Undecided()) {  // beside an overflow lies the largest number
+      SetUndecided(result, i);
+      continue;
+    }
+    x.radius += format.UlpAt(std::fabs(x.centre) + x.radius);
+    Store(result, i, x, 0);
+  }
+}
+
+}  // namespace assay::reference

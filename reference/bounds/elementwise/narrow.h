@@ -1,0 +1,18 @@
+// Bounds of conversions from and to the narrow types, by their formats at run time.
+#pragma once
+
+#include "reference/bounds/elements.h"
+
+namespace assay::reference {
+
+// The values that an op may read of a float element of any type.
+Range<double> SeenAny(const OpContext& op, const Array& array, int64_t i);
+
+// The bound of a convert with a narrow type on either side.
+absl::Status BoundNarrowConvert(const OpContext& op, Array& result);
+
+// Widens the bounds of a function's results by the one ulp that operation semantics 1.8 grants on
+// every format narrower than 16 bits. `exact` has the bounds before the conversion.
+void GrantOneUlp(const Array& exact, Array& result);
+
+}  // namespace assay::reference

@@ -1,0 +1,108 @@
+// The error that other forms of arithmetic, where a profile licenses them, add to the bound of a
+// result: reciprocals of divisors and of roots, and the forms of reference/values/licensed_forms.h.
+#pragma once
+
+#include "reference/bounds/elements.h"
+
+namespace assay::reference {
+
+// The error of multiplying by the rounded reciprocal of a divisor instead of dividing.
+template <typename T>
+Wide<T> ReciprocalError(const Range<Wide<T>>& dividend, const Range<Wide<T>>& divisor,
+                        const Range<Wide<T>>& quotient) {
+  using W = Wide<T>;
+  const W largest_quotient = std::fabs(quotient.centre) + quotient.radius;
+  W error = largest_quotient * UnitRoundoff<T>() * W{1.01};
+  // A subnormal reciprocal has an absolute error, or is flushed.
+  const W smallest_reciprocal = 1 / (std::fabs(divisor.centre) + divisor.radius);
+  if (smallest_reciprocal < 2 * Tiny<T>())
+    error += (std::fabs(dividend.centre) + dividend.radius) * 2 * Tiny<T>();
+  return error;
+}
+
+// Whether the divisor is a square root, so that its reciprocal may be made as one.
+inline bool DividesByRoot(const OpContext& op) {
+  if (!op.clauses.Has(ClauseId::kReciprocalRoot)) return false;
+  const Instruction* divisor = op.instruction.operand(1);
+  while (divisor->opcode() == Opcode::kBroadcast || divisor->opcode() == Opcode::kReshape)
+    divisor = divisor->operand(0);
+  return divisor->opcode() == Opcode::kSqrt;
+}
+
+// The error of multiplying by the reciprocal square root, within its budget, instead of dividing by
+// the root, which is rounded.
+template <typename T>
+Wide<T> RootError(const OpContext& op, const Range<Wide<T>>& dividend,
+                  const Range<Wide<T>>& divisor, const Range<Wide<T>>& quotient) {
+  using W = Wide<T>;
+  const auto ulps = static_cast<W>(UlpsOf<T>(op, Opcode::kRsqrt));
+  W error =
+      (std::fabs(quotient.centre) + quotient.radius) * UnitRoundoff<T>() * (2 * ulps + 2) * W{1.01};
+  // Roots in excess precision have reciprocals that the type holds as subnormals.
+  if (1 / (std::fabs(divisor.centre) + divisor.radius) < 2 * Tiny<T>())
+    error += (std::fabs(dividend.centre) + dividend.radius) * (ulps + 1) * UlpAt<T>(0);
+  return error;
+}
+
+// Whether the op may be made in another form because of what its operands are.
+inline bool MayBeRewritten(const OpContext& op) {
+  ClauseSet clauses = op.clauses;
+  const LicensedForms& rewrites = op.licensed;
+  return (clauses.Has(ClauseId::kNestedQuotients) && rewrites.quotients > 0) ||
+         (clauses.Has(ClauseId::kConstantChains) &&
+          (rewrites.scales_twice || rewrites.shifts_twice)) ||
+         (clauses.Has(ClauseId::kExponentials) &&
+          (rewrites.joins_exponentials || rewrites.InvertsFunction() || rewrites.is_log_of_root));
+}
+
+// The error of the result x of operands a and b when the op is made in such a form: there an
+// operand counts as it was before it was rounded, and other intermediate values are rounded.
+template <typename T>
+Wide<T> RewriteError(const OpContext& op, const Range<Wide<T>>& a, const Range<Wide<T>>& b,
+                     const Range<Wide<T>>& x) {
+  using W = Wide<T>;
+  auto largest = [](const Range<W>& range) { return std::fabs(range.centre) + range.radius; };
+  ClauseSet clauses = op.clauses;
+  const LicensedForms& rewrites = op.licensed;
+  W units = 0, error = 0;  // of the unit roundoff, relative to x and absolute
+  if (clauses.Has(ClauseId::kNestedQuotients)) units += 2 * W{1} * rewrites.quotients;
+  if (clauses.Has(ClauseId::kConstantChains) && rewrites.scales_twice) units += 3;
+  if (clauses.Has(ClauseId::kConstantChains) && rewrites.shifts_twice)
+    error += largest(a) + largest(b) + static_cast<W>(rewrites.first_shift);
+  if (units > 0) {
+    // A value that was rounded to a subnormal number has an absolute error from that.
+    const bool divides = op.instruction.opcode() == Opcode::kDivide;
+    const W step = static_cast<W>(UlpAt<T>(0)) / UnitRoundoff<T>();
+    const W smallest = std::max<W>(std::fabs(b.centre) - b.radius, 0);
+    if (TouchesSubnormals<T>(a)) error += step * (divides ? 1 / smallest : largest(b));
+    if (TouchesSubnormals<T>(b)) error += step * (divides ? largest(x) / smallest : largest(a));
+  }
+  // The exponents may be products that the sum or difference takes unrounded.
+  if (clauses.Has(ClauseId::kExponentials) && rewrites.joins_exponentials)
+    units += std::fabs(std::log(largest(a))) + std::fabs(std::log(largest(b))) + 2;
+  if (clauses.Has(ClauseId::kExponentials) && rewrites.is_log_of_root) error += 1;
+  if (clauses.Has(ClauseId::kExponentials) && rewrites.InvertsFunction()) {
+    const auto ulps = static_cast<W>(UlpsOf<T>(op, rewrites.inverted));
+    units += 2 * ulps + 2;
+    // The reciprocal may be subnormal.
+    if (1 / largest(b) < 2 * Tiny<T>())
+      error += largest(a) * (ulps + 1) * UlpAt<T>(0) / UnitRoundoff<T>();
+  }
+  return (units * largest(x) + error) * UnitRoundoff<T>() * W{1.01};
+}
+
+// Whether the other form may give a number where this one does not, or one where this one gives
+// another: an exponential that overflows or vanishes.
+template <typename T>
+bool MayEscape(const OpContext& op, const Range<Wide<T>>& a, const Range<Wide<T>>& b) {
+  const LicensedForms& rewrites = op.licensed;
+  if (!op.clauses.Has(ClauseId::kExponentials)) return false;
+  constexpr uint32_t kInfinite = kMayBePosInf | kMayBeNegInf;
+  auto escapes = [&](const Range<Wide<T>>& x) {
+    return !x.HasFinite() || (x.flags & kInfinite) != 0 || x.Contains(0) || TouchesSubnormals<T>(x);
+  };
+  if (rewrites.joins_exponentials) return escapes(a) || escapes(b);
+  return rewrites.InvertsFunction() && escapes(b);
+}
+
+}  // namespace assay::reference

@@ -1,0 +1,139 @@
+// Element-wise ops as straight lines: the steepness about a point, and the distance from the line
+// over an interval. Design: "Tolerances are derived, not guessed".
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+#include "reference/bounds/range.h"
+#include "spec/attributes/opcode.h"
+
+namespace assay::reference {
+
+// Room for the rounding of the computations on forms themselves.
+inline constexpr double kFormSlop = 0x1p-32;
+
+// The interval in which an operand lies.
+struct Spot {
+  double centre = 0, radius = 0;
+};
+
+// The steepness of an op at its operands' centres, and the distance of the op from the straight
+// line.
+struct Slope {
+  long double value = 0;
+  double by_a = 0, by_b = 0, rest = 0;
+  bool is_known = false;
+};
+
+// A function that is convex or concave over the interval: it strays from its tangent most at an
+// end.
+template <typename W, typename F>
+Slope SlopeOf(const Spot& x, double slope, F f) {
+  Slope result;
+  const W centre = x.centre, low = centre - x.radius, high = centre + x.radius;
+  const W value = f(centre);
+  result.value = value;
+  result.by_a = slope;
+  const W move = static_cast<W>(slope) * x.radius;
+  const W rest = std::max(std::fabs(f(low) - (value - move)), std::fabs(f(high) - (value + move)));
+  result.rest = static_cast<double>(
+      (rest + (std::fabs(value) + std::fabs(move)) * 4 * kSlop<W>)*(1 + W{kFormSlop}));
+  result.is_known = std::isfinite(result.rest) && std::isfinite(slope);
+  return result;
+}
+
+// Whether no multiple of pi lies in the interval, nor next to it.
+inline bool IsBetweenInflections(double low, double high) {
+  constexpr double kMargin = 1e-6, kFar = 1e6;
+  return low > -kFar && high < kFar &&
+         std::floor(low / std::numbers::pi - kMargin) ==
+             std::floor(high / std::numbers::pi + kMargin);
+}
+
+template <typename W>
+Slope SlopeOfUnary(Opcode opcode, const Spot& x) {
+  const double low = x.centre - x.radius, high = x.centre + x.radius;
+  const bool one_sign = low > 0 || high < 0;
+  switch (opcode) {
+    case Opcode::kNegate:
+      return {-x.centre, -1, 0, 0, true};
+    case Opcode::kAbs:
+      if (!one_sign) return {};
+      return {std::fabs(x.centre), x.centre > 0 ? 1.0 : -1.0, 0, 0, true};
+    case Opcode::kExponential: {
+      if (high > 700) return {};
+      const double y = std::exp(x.centre);
+      return SlopeOf<W>(x, y, [](W v) { return std::exp(v); });
+    }
+    case Opcode::kExponentialMinusOne:
+      if (high > 700) return {};
+      return SlopeOf<W>(x, std::exp(x.centre), [](W v) { return std::expm1(v); });
+    case Opcode::kLogPlusOne:
+      if (low <= -1) return {};
+      return SlopeOf<W>(x, 1 / (1 + x.centre), [](W v) { return std::log1p(v); });
+    case Opcode::kErf:
+      if (!one_sign) return {};
+      return SlopeOf<W>(x, 2 / std::sqrt(std::numbers::pi) * std::exp(-x.centre * x.centre),
+                        [](W v) { return std::erf(v); });
+    case Opcode::kSine:
+      if (!IsBetweenInflections(low, high)) return {};
+      return SlopeOf<W>(x, std::cos(x.centre), [](W v) { return std::sin(v); });
+    case Opcode::kCosine:
+      if (!IsBetweenInflections(low - std::numbers::pi / 2, high - std::numbers::pi / 2)) return {};
+      return SlopeOf<W>(x, -std::sin(x.centre), [](W v) { return std::cos(v); });
+    case Opcode::kLog:
+      if (low <= 0) return {};
+      return SlopeOf<W>(x, 1 / x.centre, [](W v) { return std::log(v); });
+    case Opcode::kSqrt:
+      if (low <= 0) return {};
+      return SlopeOf<W>(x, 0.5 / std::sqrt(x.centre), [](W v) { return std::sqrt(v); });
+    case Opcode::kRsqrt: {
+      if (low <= 0) return {};
+      const double y = 1 / std::sqrt(x.centre);
+      return SlopeOf<W>(x, -y / (2 * x.centre), [](W v) { return 1 / std::sqrt(v); });
+    }
+    case Opcode::kTanh: {
+      if (!one_sign) return {};
+      const double y = std::tanh(x.centre);
+      return SlopeOf<W>(x, 1 - y * y, [](W v) { return std::tanh(v); });
+    }
+    case Opcode::kLogistic: {
+      if (!one_sign) return {};
+      const double y = 1 / (1 + std::exp(-x.centre));
+      return SlopeOf<W>(x, y * (1 - y), [](W v) { return 1 / (1 + std::exp(-v)); });
+    }
+    default:
+      return {};
+  }
+}
+
+inline Slope SlopeOfBinary(Opcode opcode, const Spot& a, const Spot& b) {
+  const long double x = a.centre, y = b.centre;
+  switch (opcode) {
+    case Opcode::kAdd:
+      return {x + y, 1, 1, 0, true};
+    case Opcode::kSubtract:
+      return {x - y, 1, -1, 0, true};
+    case Opcode::kMultiply:
+      return {x * y, b.centre, a.centre, a.radius * b.radius, true};
+    case Opcode::kDivide: {
+      if (std::fabs(b.centre) <= b.radius) return {};
+      const double q = a.centre / b.centre;
+      return {x / y, 1 / b.centre, -q / b.centre, 0, true};
+    }
+    case Opcode::kMaximum:
+    case Opcode::kMinimum: {
+      const bool first = a.centre - a.radius >= b.centre + b.radius;
+      const bool second = b.centre - b.radius >= a.centre + a.radius;
+      if (!first && !second) return {};
+      const bool takes_a = first == (opcode == Opcode::kMaximum);
+      return {takes_a ? a.centre : b.centre, takes_a ? 1.0 : 0.0, takes_a ? 0.0 : 1.0, 0, true};
+    }
+    default:
+      return {};
+  }
+}
+
+}  // namespace assay::reference

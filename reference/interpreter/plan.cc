@@ -1,0 +1,265 @@
+// Makes plans: order, kinds, licensed forms, last uses, and what additions may read unrounded.
+#include "reference/interpreter/plan.h"
+
+#include <algorithm>
+#include <array>
+
+#include "reference/interpreter/blockwise.h"
+#include "reference/interpreter/dynamic_shapes.h"
+#include "spec/base/error.h"
+#include "spec/base/status_macros.h"
+#include "spec/base/strings.h"
+#include "spec/ops/op_table.h"
+
+namespace assay::reference {
+namespace {
+
+// Whether a compiler may take `instruction` for a constant or a broadcast after inlining and
+// folding (ClauseId::kReciprocalDivision). `known` holds the answers of earlier instructions.
+bool IsInvariant(const Instruction& instruction, bool is_entry,
+                 const absl::flat_hash_map<const Instruction*, bool>& known) {
+  switch (instruction.opcode()) {
+    case Opcode::kConstant:
+    case Opcode::kIota:
+    case Opcode::kBroadcast:
+    case Opcode::kGetTupleElement:
+    case Opcode::kCall:
+    case Opcode::kFusion:
+    case Opcode::kWhile:
+    case Opcode::kConditional:
+      return true;
+    case Opcode::kParameter:
+      return !is_entry;
+    default:
+      break;
+  }
+  // A divisor still is the same for many elements after an op that moves or maps elements.
+  const OpInfo& info = Info(instruction.opcode());
+  if (!info.Is(kDataMovement) && !info.Is(kElementwise)) return false;
+  return std::all_of(instruction.operands().begin(), instruction.operands().end(),
+                     [&](const Instruction* operand) {
+                       const auto it = known.find(operand);
+                       return it != known.end() && it->second;
+                     });
+}
+
+// The fate of an operand that an addition could read before it is rounded (kSumView).
+enum class ViewOfOperand : uint8_t {
+  kMayBeRead,  // the op is an addition, or may hold one
+  kPassedOn,   // the result may be read before it is rounded in its turn
+  kIgnored,    // the op reads it rounded
+};
+
+using Views = std::array<ViewOfOperand, kOpcodeCount>;
+
+Views MakeViews() {
+  Views views{};
+  for (const OpInfo& info : AllOps())
+    if (info.Is(kDataMovement)) views[static_cast<int>(info.opcode)] = ViewOfOperand::kPassedOn;
+  for (Opcode opcode : {Opcode::kAbs, Opcode::kDivide, Opcode::kMultiply, Opcode::kNegate,
+                        Opcode::kSelect, Opcode::kTuple})
+    views[static_cast<int>(opcode)] = ViewOfOperand::kPassedOn;
+  for (Opcode opcode : {Opcode::kAtan2,
+                        Opcode::kCbrt,
+                        Opcode::kCeil,
+                        Opcode::kClamp,
+                        Opcode::kCompare,
+                        Opcode::kCosine,
+                        Opcode::kErf,
+                        Opcode::kExponential,
+                        Opcode::kExponentialMinusOne,
+                        Opcode::kFloor,
+                        Opcode::kIsFinite,
+                        Opcode::kLog,
+                        Opcode::kLogPlusOne,
+                        Opcode::kLogistic,
+                        Opcode::kMaximum,
+                        Opcode::kMinimum,
+                        Opcode::kPower,
+                        Opcode::kRemainder,
+                        Opcode::kRoundNearestAfz,
+                        Opcode::kRoundNearestEven,
+                        Opcode::kRsqrt,
+                        Opcode::kSign,
+                        Opcode::kSine,
+                        Opcode::kSqrt,
+                        Opcode::kTan,
+                        Opcode::kTanh})
+    views[static_cast<int>(opcode)] = ViewOfOperand::kIgnored;
+  return views;
+}
+
+ViewOfOperand ViewBy(const Instruction& user) {
+  static const Views views = MakeViews();
+  return views[static_cast<int>(user.opcode())];
+}
+
+// Whether operands and control predecessors come before their users.
+bool IsExecutable(absl::Span<Instruction* const> order) {
+  absl::flat_hash_map<const Instruction*, bool> seen;
+  for (const Instruction* instruction : order) {
+    for (const Instruction* operand : instruction->operands())
+      if (!seen.contains(operand)) return false;
+    for (const Instruction* predecessor : instruction->control_predecessors())
+      if (!seen.contains(predecessor)) return false;
+    seen[instruction] = true;
+  }
+  return true;
+}
+
+bool IsScalarOrScalarTuple(const Shape& shape) {
+  if (shape.IsTuple()) {
+    return std::all_of(shape.elements().begin(), shape.elements().end(), IsScalarOrScalarTuple);
+  }
+  return shape.IsArray() && shape.rank() == 0;
+}
+
+bool IsLiftable(const Instruction& instruction) {
+  if (!IsScalarOrScalarTuple(instruction.shape())) return false;
+  switch (instruction.opcode()) {
+    case Opcode::kParameter:
+    case Opcode::kConstant:
+    case Opcode::kTuple:
+    case Opcode::kGetTupleElement:
+      return true;
+    default:
+      return Info(instruction.opcode()).Is(kElementwise) && FindEvaluation(instruction.opcode());
+  }
+}
+
+StepKind KindOf(const Plan::Step& step) {
+  const Instruction& instruction = *step.instruction;
+  if (instruction.opcode() == Opcode::kParameter) return StepKind::kParameter;
+  if (instruction.opcode() == Opcode::kConstant) return StepKind::kConstant;
+  if (TouchesDynamic(instruction))
+    return ReadsWindows(instruction) ? StepKind::kWindows : StepKind::kRunTimeSize;
+  return IsElementByElement(step) ? StepKind::kBlockwise : StepKind::kPlain;
+}
+
+// Notes with each step which values it is the last to use.
+void SetDeadValues(Plan& plan) {
+  std::vector<int> last_user(plan.steps.size(), -1);
+  for (size_t number = 0; number < plan.steps.size(); ++number)
+    for (int at : plan.steps[number].operands) last_user[at] = static_cast<int>(number);
+  for (size_t at = 0; at < last_user.size(); ++at) {
+    if (last_user[at] >= 0 && at != plan.root)
+      plan.steps[last_user[at]].dead_after.push_back(static_cast<int>(at));
+  }
+}
+
+// Notes which results an addition may read before they are rounded. What other computations do with
+// a result is not looked at; the results of the program itself are rounded.
+void SetViewsOfSums(Plan& plan, bool is_entry) {
+  for (size_t number = 0; number < plan.steps.size(); ++number)
+    plan.steps[number].may_feed_sum = number == plan.root && !is_entry;
+  for (size_t number = plan.steps.size(); number-- > 0;) {
+    const Plan::Step& user = plan.steps[number];
+    const ViewOfOperand view = ViewBy(*user.instruction);
+    if (view == ViewOfOperand::kIgnored) continue;
+    if (view == ViewOfOperand::kPassedOn && !user.may_feed_sum) continue;
+    for (int at : user.operands) plan.steps[at].may_feed_sum = true;
+  }
+}
+
+}  // namespace
+
+bool Plans::HasEffect(const Instruction& instruction) const {
+  if (Info(instruction.opcode()).Is(kSideEffect) ||
+      instruction.attributes().Flag(Attr::kCustomCallHasSideEffect)) {
+    return true;
+  }
+  return std::any_of(instruction.callees().begin(), instruction.callees().end(),
+                     [&](const Computation* callee) {
+                       const auto it = effects_.find(callee);
+                       return it != effects_.end() && it->second;
+                     });
+}
+
+bool Plans::HasEffects(const Computation& computation) {
+  const Module& module = *computation.parent();
+  if (module_ != &module) {
+    module_ = &module;
+    effects_.clear();
+    inlining_callers_ = FindInliningCallers(module);
+    for (const Computation* each : module.ComputationPostOrder()) {
+      effects_[each] = std::any_of(each->begin(), each->end(), [&](const Instruction* instruction) {
+        return HasEffect(*instruction);
+      });
+    }
+  }
+  return effects_[&computation];
+}
+
+std::vector<const Instruction*> Plans::StepsOf(const Computation& computation) {
+  std::vector<Instruction*> order = computation.PostOrder();
+  absl::flat_hash_map<const Instruction*, bool> needed;
+  needed[computation.root()] = true;
+  if (HasEffects(computation)) {
+    // Effects happen in the order that the text gives, if it is one that can be executed.
+    std::vector<Instruction*> stored(computation.begin(), computation.end());
+    if (IsExecutable(stored)) order = std::move(stored);
+    for (const Instruction* instruction : order)
+      if (HasEffect(*instruction)) needed[instruction] = true;
+  }
+  for (auto it = order.rbegin(); it != order.rend(); ++it) {
+    if (!needed[*it]) continue;
+    for (const Instruction* operand : (*it)->operands()) needed[operand] = true;
+  }
+  std::vector<const Instruction*> steps;
+  for (const Instruction* instruction : order)
+    if (needed[instruction]) steps.push_back(instruction);
+  return steps;
+}
+
+absl::StatusOr<Plan::Step> Plans::MakeStep(const Instruction& instruction,
+                                           MemoryMeter& memory) const {
+  Plan::Step step;
+  step.instruction = &instruction;
+  step.evaluation = FindEvaluation(instruction.opcode());
+  if (step.evaluation == nullptr) {
+    return MakeError(
+        ErrorClass::kUnsupported,
+        StrCat(instruction.name(), ": the oracle does not evaluate ", Name(instruction.opcode())));
+  }
+  step.kind = KindOf(step);
+  if (bounding_) step.licensed = LicensedFormsOf(instruction, inlining_callers_);
+  if (step.kind != StepKind::kConstant) return step;
+  if (instruction.literal() == nullptr) {
+    return MakeError(ErrorClass::kUnsupported,
+                     StrCat(instruction.name(),
+                            ": the text leaves the value of this constant out ({...}); print "
+                            "the module with large constants"));
+  }
+  step.constant = MakeValue(*instruction.literal(), memory);
+  return step;
+}
+
+absl::StatusOr<const Plan*> Plans::PlanOf(const Computation& computation, MemoryMeter& memory) {
+  std::unique_ptr<Plan>& slot = plans_[&computation];
+  if (slot != nullptr) return slot.get();
+  auto plan = std::make_unique<Plan>();
+  plan->computation = &computation;
+  plan->liftable = true;
+  const bool is_entry = computation.parent()->entry() == &computation;
+  absl::flat_hash_map<const Instruction*, int> place;
+  absl::flat_hash_map<const Instruction*, bool> invariant;
+  for (const Instruction* instruction : StepsOf(computation)) {
+    ASSAY_ASSIGN_OR_RETURN(Plan::Step step, MakeStep(*instruction, memory));
+    invariant[instruction] = IsInvariant(*instruction, is_entry, invariant);
+    if (instruction->opcode() == Opcode::kDivide)
+      step.licensed.divisor_is_invariant = invariant[instruction->operand(1)];
+    for (const Instruction* operand : instruction->operands())
+      step.operands.push_back(place[operand]);
+    plan->liftable = plan->liftable && IsLiftable(*instruction);
+    place[instruction] = static_cast<int>(plan->steps.size());
+    if (instruction == computation.root()) plan->root = plan->steps.size();
+    plan->steps.push_back(std::move(step));
+  }
+  SetDeadValues(*plan);
+  SetViewsOfSums(*plan, is_entry);
+  // `slot` still points into the map: nothing since has planned another computation.
+  slot = std::move(plan);
+  return slot.get();
+}
+
+}  // namespace assay::reference

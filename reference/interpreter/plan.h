@@ -1,0 +1,74 @@
+// The plan of a computation, made before it runs: which instructions are evaluated, in which order
+// and in which way, and when their values are no longer needed.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/statusor.h"
+#include "reference/values/op_context.h"
+#include "reference/values/value.h"
+#include "spec/ir/module.h"
+
+namespace assay::reference {
+
+// In which way a step is evaluated.
+enum class StepKind : uint8_t {
+  kParameter,    // an argument of the computation
+  kConstant,     // the value that the plan holds
+  kPlain,        // the op, with a result of the instruction's shape
+  kBlockwise,    // likewise, or together with other steps, a block of elements at a time
+  kRunTimeSize,  // the op, with a result of the shape that the run-time sizes of operands give
+  kWindows,      // reads windows of an array of dynamic shape, which may reach beyond its sizes
+};
+
+// The instructions of a computation that its root needs or that have effects, in order, with the
+// places of their operands.
+struct Plan {
+  struct Step {
+    const Instruction* instruction = nullptr;
+    const OpEvaluation* evaluation = nullptr;
+    StepKind kind = StepKind::kPlain;
+    absl::InlinedVector<int, 3> operands;    // step numbers
+    absl::InlinedVector<int, 3> dead_after;  // values whose last user this is
+    LicensedForms licensed;
+    // An addition may read the result before it is rounded, moved or scaled on the way.
+    bool may_feed_sum = true;
+    Value constant;  // of a constant instruction
+  };
+  const Computation* computation;
+  std::vector<Step> steps;
+  size_t root = 0;  // its step
+  // True if every parameter is a scalar and every op element-wise: the computation can then run
+  // once on whole arrays.
+  bool liftable = false;
+};
+
+// The plans of a module's computations, made when they are first run. The devices of a mesh share
+// them.
+class Plans {
+ public:
+  // The plans of runs in bound mode hold the forms that a profile may license.
+  explicit Plans(bool bounding) : bounding_(bounding) {}
+
+  // Constants count on `memory`. unsupported: a constant whose value the text leaves out, an op
+  // without an evaluation.
+  absl::StatusOr<const Plan*> PlanOf(const Computation& computation, MemoryMeter& memory);
+  // Whether running the computation does more than to compute its result.
+  bool HasEffects(const Computation& computation);
+
+ private:
+  bool HasEffect(const Instruction& instruction) const;
+  std::vector<const Instruction*> StepsOf(const Computation& computation);
+  absl::StatusOr<Plan::Step> MakeStep(const Instruction& instruction, MemoryMeter& memory) const;
+
+  const bool bounding_;
+  absl::flat_hash_map<const Computation*, std::unique_ptr<Plan>> plans_;
+  // The module at hand, its computations with side effects, or that call such, and who calls whom.
+  const Module* module_ = nullptr;
+  absl::flat_hash_map<const Computation*, bool> effects_;
+  InliningCallers inlining_callers_;
+};
+
+}  // namespace assay::reference

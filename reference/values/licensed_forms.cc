@@ -1,0 +1,171 @@
+// The search for operands that license another form of an instruction: quotients of quotients,
+// chains of constants, exponentials, roots.
+#include "reference/values/licensed_forms.h"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+
+namespace assay::reference {
+namespace {
+
+using Predicate = std::function<bool(const Instruction&)>;
+
+// Looks for what makes a value, through what only changes its shape and across the calls that a
+// compiler inlines.
+class Producers {
+ public:
+  explicit Producers(const InliningCallers& callers) : callers_(callers) {}
+
+  // Whether one of the instructions that may make the value has the property.
+  bool Any(const Instruction& value, const Predicate& property, bool through_broadcasts = false) {
+    left_ = kMostVisits;
+    return Visit(value, property, through_broadcasts);
+  }
+
+  bool IsA(const Instruction& value, Opcode opcode) {
+    return Any(value, [&](const Instruction& made) { return made.opcode() == opcode; });
+  }
+
+  // The largest magnitude of the constant that the value is; negative if it is none.
+  double ConstantMagnitude(const Instruction& value) {
+    double largest = -1;
+    auto is_constant = [&](const Instruction& made) {
+      if (made.opcode() != Opcode::kConstant || made.literal() == nullptr) return false;
+      const Literal& literal = *made.literal();
+      largest = 0;
+      for (int64_t i = 0; i < literal.element_count(); ++i)
+        largest = std::max(largest, std::fabs(literal.GetDouble(i)));
+      return true;
+    };
+    return Any(value, is_constant, /*through_broadcasts=*/true) ? largest : -1;
+  }
+
+ private:
+  // Computations with many callers are looked at in part.
+  static constexpr int kMostVisits = 64;
+
+  bool Visit(const Instruction& value, const Predicate& property, bool through_broadcasts) {
+    if (left_-- <= 0) return false;
+    if (property(value)) return true;
+    auto operand = [&](int64_t i) {
+      return Visit(*value.operand(i), property, through_broadcasts);
+    };
+    switch (value.opcode()) {
+      case Opcode::kReshape:
+      case Opcode::kBitcast:
+      case Opcode::kCopy:
+      case Opcode::kTranspose:
+      case Opcode::kOptBarrier:
+        return operand(0);
+      case Opcode::kBroadcast: {
+        const bool keeps_elements =
+            value.shape().ElementCount() == value.operand(0)->shape().ElementCount();
+        return (through_broadcasts || keeps_elements) && operand(0);
+      }
+      case Opcode::kCall:
+      case Opcode::kFusion:
+        return Visit(*value.callee()->root(), property, through_broadcasts);
+      case Opcode::kGetTupleElement: {
+        const Instruction* tuple = value.operand(0);
+        if (tuple->opcode() == Opcode::kCall || tuple->opcode() == Opcode::kFusion)
+          tuple = tuple->callee()->root();
+        return tuple->opcode() == Opcode::kTuple &&
+               Visit(*tuple->operand(value.tuple_index()), property, through_broadcasts);
+      }
+      case Opcode::kParameter: {
+        const auto at = callers_.find(value.parent());
+        return at != callers_.end() &&
+               std::any_of(at->second.begin(), at->second.end(), [&](const Instruction* caller) {
+                 return Visit(*caller->operand(value.parameter_number()), property,
+                              through_broadcasts);
+               });
+      }
+      default:
+        return false;
+    }
+  }
+
+  const InliningCallers& callers_;
+  int left_ = 0;
+};
+
+bool IsScaling(const Instruction& value) {
+  return value.opcode() == Opcode::kMultiply || value.opcode() == Opcode::kDivide;
+}
+bool IsShift(const Instruction& value) {
+  return value.opcode() == Opcode::kAdd || value.opcode() == Opcode::kSubtract;
+}
+
+// Whether an operand of `outer` is a constant and the other was made by an op with `is_step`, one
+// of whose operands is a constant, too: the largest magnitude of that one, else negative.
+double ChainOfConstants(const Instruction& outer, Producers& producers,
+                        bool (*is_step)(const Instruction&)) {
+  for (int64_t k : {0, 1}) {
+    if (producers.ConstantMagnitude(*outer.operand(k)) < 0) continue;
+    double inner = -1;
+    auto is_chain = [&](const Instruction& made) {
+      if (!is_step(made)) return false;
+      Producers nested(producers);
+      for (const Instruction* operand : made.operands())
+        inner = std::max(inner, nested.ConstantMagnitude(*operand));
+      return inner >= 0;
+    };
+    if (producers.Any(*outer.operand(1 - k), is_chain)) return inner;
+  }
+  return -1;
+}
+
+bool IsExponential(const Instruction& value, Producers& producers) {
+  auto is_exponential = [&](const Instruction& made) {
+    if (made.opcode() == Opcode::kExponential) return true;
+    if (made.opcode() != Opcode::kMultiply) return false;
+    Producers nested(producers);
+    return nested.IsA(*made.operand(0), Opcode::kExponential) &&
+           nested.IsA(*made.operand(1), Opcode::kExponential);
+  };
+  return producers.Any(value, is_exponential);
+}
+
+}  // namespace
+
+InliningCallers FindInliningCallers(const Module& module) {
+  InliningCallers callers;
+  for (const Computation* computation : module.computations()) {
+    for (const Instruction* instruction : *computation) {
+      if (instruction->opcode() == Opcode::kCall || instruction->opcode() == Opcode::kFusion)
+        callers[instruction->callee()].push_back(instruction);
+    }
+  }
+  return callers;
+}
+
+LicensedForms LicensedFormsOf(const Instruction& instruction, const InliningCallers& callers) {
+  LicensedForms found;
+  if (!IsFloat(instruction.shape().element_type())) return found;
+  Producers producers(callers);
+  const Opcode opcode = instruction.opcode();
+  if (opcode == Opcode::kLog) {
+    found.is_log_of_root = producers.IsA(*instruction.operand(0), Opcode::kSqrt);
+    return found;
+  }
+  if (opcode == Opcode::kDivide) {
+    for (const Instruction* operand : instruction.operands())
+      found.quotients += producers.IsA(*operand, Opcode::kDivide) ? 1 : 0;
+    for (Opcode function : {Opcode::kExponential, Opcode::kPower})
+      if (producers.IsA(*instruction.operand(1), function)) found.inverted = function;
+  }
+  if (IsScaling(instruction)) {
+    found.scales_twice = ChainOfConstants(instruction, producers, IsScaling) >= 0;
+    found.joins_exponentials = IsExponential(*instruction.operand(0), producers) &&
+                               IsExponential(*instruction.operand(1), producers);
+  }
+  if (IsShift(instruction)) {
+    const double inner = ChainOfConstants(instruction, producers, IsShift);
+    found.shifts_twice = inner >= 0;
+    found.first_shift = std::max(inner, 0.0);
+  }
+  return found;
+}
+
+}  // namespace assay::reference

@@ -1,0 +1,40 @@
+// The other forms that a compiler may give an instruction because of its operands. The clauses on
+// neighbouring ops license them: nested-quotients, constant-chains, exponentials,
+// reciprocal-division. They are found once per instruction; the profile says which of them count.
+#pragma once
+
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "spec/ir/module.h"
+
+namespace assay::reference {
+
+struct LicensedForms {
+  bool divisor_is_invariant = false;  // operand 1 is a constant or a broadcast (divide only)
+  // Number of operands of a division that are quotients themselves.
+  int8_t quotients = 0;
+  // The op scales by a constant a value that was scaled by a constant.
+  bool scales_twice = false;
+  // The op adds a constant to a value that a constant was added to, whose largest magnitude is
+  // `first_shift`.
+  bool shifts_twice = false;
+  double first_shift = 0;
+  // The op is a product or quotient of exponentials.
+  bool joins_exponentials = false;
+  // The op divides by an exponential or a power: the reciprocal may be made as one.
+  Opcode inverted = Opcode::kDivide;  // kExponential or kPower; kDivide for neither
+  // The op is the logarithm of a root.
+  bool is_log_of_root = false;
+
+  bool InvertsFunction() const { return inverted != Opcode::kDivide; }
+};
+
+// The callers of each computation, as far as compilers inline them: call and fusion.
+using InliningCallers = absl::flat_hash_map<const Computation*, std::vector<const Instruction*>>;
+InliningCallers FindInliningCallers(const Module& module);
+
+// Finds all but `divisor_is_invariant`.
+LicensedForms LicensedFormsOf(const Instruction& instruction, const InliningCallers& callers);
+
+}  // namespace assay::reference
