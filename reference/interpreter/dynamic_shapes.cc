@@ -280,7 +280,7 @@ absl::StatusOr<Value> ApplyToWindows(Interpreter& interpreter, const OpEvaluatio
                                     .infer({.opcode = instruction.opcode(),
                                             .operands = shapes,
                                             .attributes = instruction.attributes(),
-                                            .callees = instruction.callees()});
+                                            .callees = SignaturesOf(instruction.callees())});
   if (!shape.ok()) return SizeError(instruction, std::string(ToStd(shape.status().message())));
   absl::StatusOr<Value> value =
       interpreter.Apply(row, OpContext{instruction, *shape, operands, op.freedoms, op.rewrites});
@@ -337,7 +337,7 @@ absl::StatusOr<Shape> RunTimeShape(const Instruction& instruction,
   absl::StatusOr<Shape> shape = info.infer({.opcode = opcode,
                                             .operands = shapes,
                                             .attributes = instruction.attributes(),
-                                            .callees = instruction.callees()});
+                                            .callees = SignaturesOf(instruction.callees())});
   if (!shape.ok()) return SizeError(instruction, std::string(ToStd(shape.status().message())));
   return shape;
 }
