@@ -56,7 +56,7 @@ function(assay_library name)
 endfunction()
 
 # assay_test(NAME SOURCES... LINK... [ARGS...] [TIMEOUT SECONDS] [SLOW]): a GoogleTest program registered with CTest, with
-# the label "unit", or "slow" where it takes more than about five seconds: tools/test --quick leaves those out.
+# the label "unit", or "slow" where it takes more than about ten seconds: tools/test --quick leaves those out.
 function(assay_test name)
   cmake_parse_arguments(ARG "SLOW" "TIMEOUT" "SOURCES;LINK;ARGS" ${ARGN})
   if(NOT ASSAY_TESTS)
