@@ -28,7 +28,7 @@ std::vector<std::string_view> Split(std::string_view list) {
 
 class Matcher {
  public:
-  // `first` and `letters` are operand 0's shape and item.
+  // `first` is the shape of operand 0, `letters` its item in the signature.
   Matcher(const Shape& first, std::string_view letters) : first_(first) {
     batch_rank_ = first.rank() - static_cast<int64_t>(letters.size());
     last_ = FromEnd(1);

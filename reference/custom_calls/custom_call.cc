@@ -8,6 +8,7 @@
 #include "reference/bounds/elements.h"
 #include "reference/custom_calls/call_options.h"
 #include "reference/custom_calls/call_signature.h"
+#include "reference/values/leaves.h"
 #include "spec/base/error.h"
 #include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
@@ -30,7 +31,7 @@ absl::StatusOr<Value> ApplyIdentity(Interpreter&, const OpContext& op) {
   return *op.operands[0];
 }
 
-// The k largest of the last dimension, NaN first, ties by index.
+// TopK: the k largest elements along the last dimension, NaN first, equal ones by index.
 absl::StatusOr<Value> ApplyTopK(Interpreter& interpreter, const OpContext& op) {
   bool fits = op.operands.size() == 1 && !op.operands[0]->IsTuple() &&
               op.array(0).literal.shape().rank() >= 1 &&
@@ -97,7 +98,8 @@ constexpr PlainTarget kPlainTargets[] = {
     {"TopK", ApplyTopK},
 };
 
-// "getrf" of lapack_sgetrf_ffi and lapack_sgetrf; empty of another name.
+// The name of a routine within a target: "getrf" for lapack_sgetrf_ffi and lapack_sgetrf, empty for
+// targets of another form. `typed`: the target has the typed interface.
 std::string_view RoutineName(std::string_view target, bool* typed) {
   constexpr std::string_view kSuffix = "_ffi";
   *typed = target.ends_with(kSuffix);
@@ -132,8 +134,9 @@ void* PointerTo(Literal& literal, std::vector<std::unique_ptr<std::vector<void*>
 }
 
 bool IsCertain(const Value& value) {
-  if (!value.IsTuple()) return value.array->Certain();
-  return std::all_of(value.elements.begin(), value.elements.end(), IsCertain);
+  const std::vector<const Array*> arrays = ArraysOf(value);
+  return std::all_of(arrays.begin(), arrays.end(),
+                     [](const Array* array) { return array->Certain(); });
 }
 
 absl::StatusOr<Value> CallUserFunction(Interpreter& interpreter, const OpContext& op,

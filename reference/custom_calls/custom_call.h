@@ -10,13 +10,15 @@
 
 namespace assay::reference {
 
+// A function on batches of matrices.
 struct CustomCallTarget {
-  std::string_view name;  // of LAPACK's routines the part between the type's letter and "_ffi", of
-                          // XLA's expanders all of it
+  // For LAPACK's routines the part between the type's letter and "_ffi", for XLA's expanders the
+  // whole target.
+  std::string_view name;
   ApplyFn apply;
   std::string_view signature;               // call_signature.h
-  std::string_view options = {};            // what the typed attributes must say, by blanks
-  std::string_view complex_signature = {};  // of complex operands, if it is another one
+  std::string_view options = {};            // typed attributes that must be there, by blanks
+  std::string_view complex_signature = {};  // for complex operands, if it is another one
 };
 // lapack_Xname_ffi, X one of s, d, c, z; blas_Xname_ffi; and without _ffi the same routine as it
 // was called before the typed interface (legacy_calls.cc).

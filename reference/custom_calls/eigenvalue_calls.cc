@@ -26,8 +26,8 @@ enum SingularPart : int64_t { kLeftPart, kRightPart };
 
 // Rotations of rows and columns go on until |a(p, q)| <= c sqrt(|a(p, p) a(q, q)|) for all pairs,
 // the stopping test of Demmel and Veselic (Jacobi's method is more accurate than QR, SIAM J. Matrix
-// Anal. Appl. 13, 1992). With c a quarter of epsilon of the wide type, what is left moves no
-// eigenvalue by as much as an ulp of it.
+// Anal. Appl. 13, 1992). c is this part of epsilon of the wide type: what is left is far below the
+// radius that ValueRadius gives to eigenvalues.
 constexpr double kJacobiStop = 0.25;
 
 // a becomes diagonal, the columns of v its eigenvectors.
@@ -56,7 +56,8 @@ void DiagonalizeHermitian(Matrix<S>& a, Matrix<S>& v) {
   }
 }
 
-// Columns of m from `from` on are replaced by unit vectors orthogonal to all before them.
+// Replaces the columns of m from `from` on by vectors of length one that are orthogonal to all
+// before them.
 template <typename S>
 void CompleteBasis(Matrix<S>& m, int64_t from) {
   using W = decltype(std::abs(S()));
@@ -78,7 +79,7 @@ void CompleteBasis(Matrix<S>& m, int64_t from) {
   }
 }
 
-// The columns of m multiplied by `values`; none are zero.
+// The columns of m multiplied by `values`; columns for which there is no value become zero.
 template <typename S, typename W>
 Matrix<S> Scaled(Matrix<S> m, const std::vector<W>& values) {
   for (int64_t i = 0; i < m.rows; ++i)
@@ -140,7 +141,7 @@ std::shared_ptr<const Property> SingularVectorProperty(const Shape& u_shape, con
     if (present[kLeftPart] && present[kRightPart])
       return IsNear(Product(us, Adjoint(FirstColumns(v, rank))), a, residual) ? ""
                                                                               : "u s vᴴ is not a";
-    // One side alone: a aᴴ u = u s², aᴴ a v = v s².
+    // If only one side comes out of the program: a aᴴ u = u s², aᴴ a v = v s².
     W largest = 0;
     for (W value : values) largest = std::max(largest, value);
     const Matrix<S> adjoint = Adjoint(a);
@@ -204,7 +205,7 @@ struct HermitianCall {
   }
 
  private:
-  // The whole matrix by the triangle that is read.
+  // The whole matrix, its other triangle made from the one that is read.
   template <typename E>
   typename MatrixCall<E>::NumberMatrix Read(const MatrixCall<E>& call) const {
     using S = typename MatrixCall<E>::S;
@@ -240,8 +241,8 @@ absl::StatusOr<Value> ApplyEigh(Interpreter& interpreter, const OpContext& op) {
   return Undecided(value, interpreter.memory());
 }
 
-// left s rightᴴ of a matrix that has at least as many rows as columns, s descending; left is
-// square.
+// A matrix with at least as many rows as columns as left s rightᴴ: `values` are the diagonal of s,
+// descending, and `left` is square.
 template <typename S>
 struct SingularFactors {
   Matrix<S> left, right;

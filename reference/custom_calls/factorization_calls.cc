@@ -41,7 +41,7 @@ LuOutcome FactorLu(Matrix<Ball<S>>& a) {
   LuOutcome outcome;
   std::vector<int64_t>& pivots = outcome.pivots;
   bool& ambiguous = outcome.ambiguous;
-  bool certain = true;  // that no pivot so far was zero for sure
+  bool certain = true;  // no pivot so far was zero for sure
   const int64_t steps = std::min(a.rows, a.columns);
   for (int64_t k = 0; k < steps; ++k) {
     int64_t best = k;
@@ -96,6 +96,9 @@ void AddLuResidual(const MatrixCall<E>& call, const M& lu, const std::vector<int
   for (size_t i = 0; i < a.values.size(); ++i) a.values[i].radius += permuted.values[i].radius;
 }
 
+// The positions of the results of an LU factorisation.
+enum LuResult : int64_t { kFactors, kPivots, kInfoOrRows };
+
 // (a) -> (lu, pivots counted from 1, info), or as XLA's expander has it (lu, pivots counted from 0,
 // the permutation of the rows).
 template <bool kExpander>
@@ -111,17 +114,18 @@ absl::StatusOr<Value> ApplyGetrf(Interpreter& interpreter, const OpContext& op) 
     }
     if (outcome.ambiguous && call.results.bounds) return call.UndecideAll();
     const std::vector<int64_t>& pivots = outcome.pivots;
-    call.Write(0, lu);
+    call.Write(kFactors, lu);
     for (size_t k = 0; k < pivots.size(); ++k)
-      call.SetInteger(1, static_cast<int64_t>(k), pivots[k] + (kExpander ? 0 : 1));
+      call.SetInteger(kPivots, static_cast<int64_t>(k), pivots[k] + (kExpander ? 0 : 1));
     if (!kExpander) {
-      call.SetInteger(2, 0, outcome.info);
-      return call.SetOneOf(2, 0, outcome.infos);
+      call.SetInteger(kInfoOrRows, 0, outcome.info);
+      return call.SetOneOf(kInfoOrRows, 0, outcome.infos);
     }
     std::vector<int64_t> rows(static_cast<size_t>(a.rows));
     std::iota(rows.begin(), rows.end(), 0);
     for (size_t k = 0; k < pivots.size(); ++k) std::swap(rows[k], rows[pivots[k]]);
-    for (size_t k = 0; k < rows.size(); ++k) call.SetInteger(2, static_cast<int64_t>(k), rows[k]);
+    for (size_t k = 0; k < rows.size(); ++k)
+      call.SetInteger(kInfoOrRows, static_cast<int64_t>(k), rows[k]);
   });
 }
 
@@ -165,7 +169,7 @@ void JudgeOtherTriangle(const Array& a, bool lower, int64_t first, int64_t n, bo
   }
 }
 
-// (a) -> (factor, info).
+// (a) -> (Cholesky factor, info).
 absl::StatusOr<Value> ApplyPotrf(Interpreter& interpreter, const OpContext& op) {
   const bool lower = HasOption(op, "uplo", 'L');
   const Shape& shape = op.shape.elements()[0];
@@ -225,17 +229,21 @@ absl::StatusOr<Value> ApplyTrsm(Interpreter& interpreter, const OpContext& op) {
   return op.shape.IsTuple() ? Value::Tuple({value}) : value;
 }
 
+// The positions of the operands of gtsv, which its results of the same kinds have too, and of the
+// further result.
+enum TridiagonalArray : int64_t { kBelow, kDiagonal, kAbove, kRightSides, kTridiagonalInfo };
+
 // (lower, diagonal, upper, b) -> (the three overwritten, x, info).
 absl::StatusOr<Value> ApplyGtsv(Interpreter& interpreter, const OpContext& op) {
   return ForEachMatrix(interpreter, op, 1, [](auto call) {
     using M = typename decltype(call)::NumberMatrix;
     using W = typename decltype(call)::W;
-    const int64_t n = call.Columns(1);
+    const int64_t n = call.Columns(kDiagonal);
     M a(n, n);
     for (int64_t i = 0; i < n; ++i) {
-      a(i, i) = call.At(1, i);
-      if (i > 0) a(i, i - 1) = call.At(0, i);
-      if (i + 1 < n) a(i, i + 1) = call.At(2, i);
+      a(i, i) = call.At(kDiagonal, i);
+      if (i > 0) a(i, i - 1) = call.At(kBelow, i);
+      if (i + 1 < n) a(i, i + 1) = call.At(kAbove, i);
     }
     if (call.results.bounds) {
       // Elimination with pivoting in a band of three leaves a residual of a few ulps per element.
@@ -243,7 +251,7 @@ absl::StatusOr<Value> ApplyGtsv(Interpreter& interpreter, const OpContext& op) {
       for (const auto& x : a.values) largest = std::max(largest, x.Modulus());
       for (auto& x : a.values) x.radius += call.Residual(16) * largest;
     }
-    M b = call.Read(3);
+    M b = call.Read(kRightSides);
     // Whatever the pivots, the solution is the same: ambiguity only matters to the factors.
     const LuOutcome outcome = FactorLu(a);
     const std::vector<int64_t>& pivots = outcome.pivots;
@@ -256,14 +264,14 @@ absl::StatusOr<Value> ApplyGtsv(Interpreter& interpreter, const OpContext& op) {
         b(i, c) = b(i, c) / a(i, i);
       }
     }
-    call.Write(3, b);
-    for (int64_t k : {0, 1, 2}) {
+    call.Write(kRightSides, b);
+    for (int64_t k : {kBelow, kDiagonal, kAbove}) {
       for (int64_t i = 0; i < n; ++i) call.Set(k, i, call.At(k, i));
       call.Undecide(k);
     }
-    call.SetInteger(4, 0, outcome.info);
-    if (outcome.infos.size() > 1) call.SetOneOf(4, 0, outcome.infos);
-    if (outcome.ambiguous && outcome.info != 0) call.Undecide(4);
+    call.SetInteger(kTridiagonalInfo, 0, outcome.info);
+    if (outcome.infos.size() > 1) call.SetOneOf(kTridiagonalInfo, 0, outcome.infos);
+    if (outcome.ambiguous && outcome.info != 0) call.Undecide(kTridiagonalInfo);
   });
 }
 

@@ -21,7 +21,7 @@ namespace {
 // success in place of an i.
 struct LegacyCall {
   std::string_view name, scalars, real_results, complex_results;
-  std::string_view options = {};  // of the typed call, beside those that scalars give
+  std::string_view options = {};  // of the typed call, beside those that its scalars give
 };
 constexpr LegacyCall kCalls[] = {
     {.name = "getrf", .scalars = "bmn", .real_results = "012", .complex_results = "012"},
@@ -64,7 +64,7 @@ int64_t SizeFromEnd(const Value& value, int64_t d) {
 
 // ---- What each letter of LegacyCall::scalars means.
 
-// A size of the matrices that the scalar has to repeat.
+// A scalar that repeats a size of the first or of the last matrix.
 using SizeFn = int64_t (*)(const Value& first, const Value& last);
 struct SizeLetter {
   char letter;
@@ -106,7 +106,7 @@ constexpr OptionLetter kOptions[] = {
 int64_t OptionValue(const OptionLetter& option, int64_t scalar) {
   if (option.values.empty()) return scalar;
   const auto last = static_cast<int64_t>(option.values.size()) - 1;
-  // Negative numbers are not zero: flags are set by them.
+  // A negative number sets a flag as a positive one does.
   return option.values[static_cast<size_t>(scalar < 0 ? last : std::min(scalar, last))];
 }
 
@@ -126,7 +126,8 @@ const Row* FindLetter(const Row (&rows)[kCount], char letter) {
   return nullptr;
 }
 
-// The options of the typed call. unsupported: scalars that contradict the matrices, a factor.
+// The options of the typed call. unsupported: scalars that contradict the sizes of the matrices, a
+// factor that is not 1.
 absl::StatusOr<std::string> OptionsOf(const OpContext& op, const LegacyCall& call) {
   const absl::Span<const Value* const> matrices = op.operands.subspan(call.scalars.size());
   std::string options(call.options);

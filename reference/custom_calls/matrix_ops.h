@@ -88,7 +88,8 @@ void OrthogonalizeColumns(Matrix<S>& g, Matrix<S>& v) {
   }
 }
 
-// c u |a| + |da|, in the Frobenius norm: how far eigenvalues and singular values may be off.
+// c u |a| + |da| in the Frobenius norm, the largest error of eigenvalues and singular values of a,
+// da being the radii of its elements.
 template <typename E>
 typename MatrixCall<E>::W ValueRadius(const MatrixCall<E>& call,
                                       const typename MatrixCall<E>::NumberMatrix& a) {

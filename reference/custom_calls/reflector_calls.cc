@@ -182,6 +182,15 @@ absl::StatusOr<Value> ApplyGehrd(Interpreter& interpreter, const OpContext& op) 
   });
 }
 
+// The positions of the results of sytrd.
+enum TridiagonalResult : int64_t {
+  kPacked,
+  kMainDiagonal,
+  kOffDiagonal,
+  kTridiagonalTaus,
+  kTridiagonalInfo
+};
+
 // (a) -> (a with the reflectors in its triangle, diagonal, off-diagonal, tau, info) of a Hermitian
 // matrix of which one triangle is read. The upper one is the lower one counted backwards.
 absl::StatusOr<Value> ApplySytrd(Interpreter& interpreter, const OpContext& op) {
@@ -210,14 +219,14 @@ absl::StatusOr<Value> ApplySytrd(Interpreter& interpreter, const OpContext& op) 
     auto real = [](const auto& x) { return Ball<W>(RealPart(x.centre), x.radius); };
     for (int64_t i = 0; i < n; ++i) {
       packed(i, i).centre = S(RealPart(packed(i, i).centre));
-      call.SetReal(1, place(i), real(a(i, i)));
+      call.SetReal(kMainDiagonal, place(i), real(a(i, i)));
       if (i + 1 == n) continue;
       const int64_t at = lower ? i : n - 2 - i;
-      call.SetReal(2, at, real(a(i + 1, i)));
-      call.Set(3, at, taus[i]);
+      call.SetReal(kOffDiagonal, at, real(a(i + 1, i)));
+      call.Set(kTridiagonalTaus, at, taus[i]);
     }
-    call.Write(0, packed);
-    call.SetInteger(4, 0, 0);
+    call.Write(kPacked, packed);
+    call.SetInteger(kTridiagonalInfo, 0, 0);
   });
 }
 

@@ -14,7 +14,7 @@ absl::StatusOr<const DeviceMesh::Groups*> GroupsOf(DeviceMesh& mesh, const OpCon
   DeviceMesh::Groups& groups = it->second;
   if (!is_new) return &groups;
   if (op.instruction.attributes().Has(Attr::kSourceTargetPairs)) {
-    // Everybody meets: who has no source gets zeros.
+    // All devices meet: those without a source get zeros.
     groups.members.emplace_back();
     for (int64_t d = 0; d < mesh.device_count(); ++d) groups.members[0].push_back(d);
   } else {

@@ -19,7 +19,7 @@ absl::StatusOr<Array> NewArray(Interpreter& interpreter, const Shape& shape) {
   return Array{Literal(shape)};
 }
 
-// The operands with one number, of all members: what each member gets of it is an array of `shape`.
+// Operand k of all members, for some k; what each member gets for it is an array of `shape`.
 struct Exchange {
   Interpreter& interpreter;
   const OpContext& op;
@@ -107,7 +107,7 @@ absl::StatusOr<Results> Broadcast(const Exchange& exchange) {
   return Results(exchange.given.size(), *exchange.given[0]);
 }
 
-// ---- Ops whose operands belong together.
+// ---- Ops whose operands are exchanged together.
 
 // All operands of all members.
 struct WholeExchange {
@@ -243,9 +243,9 @@ using WholeExchangeFn = absl::StatusOr<ByMember> (*)(const WholeExchange& exchan
 
 struct CollectiveRow {
   Opcode opcode;
-  ExchangeFn exchange = nullptr;    // of the operands with one number
-  WholeExchangeFn whole = nullptr;  // of all operands together, where `is_whole` says so, ...
-  bool (*is_whole)(const Attributes& attributes) = nullptr;  // ... or always
+  ExchangeFn exchange = nullptr;    // operand by operand
+  WholeExchangeFn whole = nullptr;  // of all operands together, where `is_whole` says so
+  bool (*is_whole)(const Attributes& attributes) = nullptr;  // null: always
 };
 
 bool HasNoDimension(const Attributes& attributes) { return !attributes.Has(Attr::kDimension); }

@@ -97,7 +97,7 @@ absl::StatusOr<Value> ApplyOutfeed(Interpreter& interpreter, const OpContext& op
 
 constexpr std::string_view kPairsKey = "_xla_send_recv_source_target_pairs";
 
-// Who sends to whom on the channel of `op`, if the program says so.
+// The pairs of devices that use the channel of `op`, if the program names them.
 absl::StatusOr<std::vector<Int64List>> Pairs(const OpContext& op) {
   const std::string* text =
       op.instruction.attributes().MapValue(Attr::kFrontendAttributes, kPairsKey);
@@ -145,7 +145,7 @@ std::shared_ptr<const Pending> Ready(Value value) {
       Pending{[] { return true; }, [] { return std::string(); }, [value] { return value; }});
 }
 
-// The transfer is over when the other side has a buffer for it.
+// send: it is over when the other side has a buffer for the data.
 absl::StatusOr<Value> ApplySend(Interpreter& interpreter, const OpContext& op) {
   ASSAY_RETURN_IF_ERROR(interpreter.budget().Take(1));
   Value context, token = Token(interpreter);

@@ -10,8 +10,9 @@
 namespace assay::reference {
 namespace {
 
-// One spatial dimension. The window at output place o reads, for each kernel place k, the input
-// place (o * stride + k * window_dilation - low) / base_dilation, unless that is a hole or padding.
+// The sizes of one spatial dimension. The window at output place o reads, for each kernel place k,
+// the input place (o * stride + k * window_dilation - low) / base_dilation, unless that is a hole
+// or padding.
 struct SpatialDim {
   WindowDim window;
   int64_t input_size, input_step;  // step: arranged elements from one place to the next
@@ -33,7 +34,8 @@ struct SpatialDim {
   }
 };
 
-// Input arranged [batch, spatial..., feature], kernel [output feature, spatial..., input feature].
+// The sizes of a convolution whose input is arranged as [batch, spatial..., feature] and whose
+// kernel as [output feature, spatial..., input feature].
 struct Convolution {
   std::vector<SpatialDim> spatial;
   int64_t groups, feature_groups, batch_groups;
@@ -60,7 +62,7 @@ struct Convolution {
     }
   }
 
-  // All places of the window, the last spatial dimension fastest.
+  // Calls f with the blocks of all places of the window, the last spatial dimension fastest.
   void ForEachPlace(absl::FunctionRef<void(const ProductSums::Block&)> f) const {
     if (group_inputs == 0) return;  // empty sums
     DimVector sizes, place(spatial.size(), 0);
@@ -153,7 +155,7 @@ absl::Status BoundConvolution(const OpContext& op, Array& result) {
   return absl::OkStatus();
 }
 
-// Products, and the places of the kernel that are tried for each place of the result.
+// Number of products, those with padding and holes included, which are tried too.
 int64_t ConvolutionCost(const OpContext& op) {
   const Shape& kernel = op.literal(1).shape();
   const auto& labels = std::get<ConvDimLabels>(*op.instruction.attributes().Find(Attr::kDimLabels));

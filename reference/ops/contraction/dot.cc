@@ -103,7 +103,7 @@ class RaggedDot {
     const int64_t ragged_dim = attributes.Integers(Attr::kLhsRaggedDims)[0];
     is_batch_ = Has(batch, ragged_dim);
     is_contracting_ = Has(contracting, ragged_dim);
-    // The group dimension, if there is one, before the batch dimensions.
+    // The group dimension of rhs, if there is one, comes before its batch dimensions.
     DimVector rhs_batch;
     for (int64_t d : attributes.Integers(Attr::kRhsGroupDims)) rhs_batch.push_back(d);
     for (int64_t d : attributes.Integers(Attr::kRhsBatchDims)) rhs_batch.push_back(d);
@@ -127,7 +127,7 @@ class RaggedDot {
     sums_.length = is_contracting_ ? lines_.inner : depth_;
   }
 
-  // The sums, which refer to this object.
+  // The sums of the op. They refer to this object, which has to outlive them.
   const ProductSums& Sums() {
     sums_.for_each_block = [this](absl::FunctionRef<void(const ProductSums::Block&)> f) {
       if (is_contracting_) {
@@ -180,7 +180,7 @@ class RaggedDot {
     return -1;
   }
 
-  // A ragged contracting dimension: the sum over each group is a result of its own.
+  // A ragged contracting dimension: every group gives a sum of its own.
   void ForEachContracted(absl::FunctionRef<void(const ProductSums::Block&)> f) const {
     const int64_t groups = sizes_.shape().dimensions().back();
     for (int64_t j = 0; j < groups; ++j) {
@@ -327,7 +327,7 @@ absl::Status BoundScaledDot(const OpContext& op, Array& result) {
 
 int64_t DotCost(const OpContext& op) {
   const Shape& lhs = op.literal(0).shape();
-  // Saturating: the sizes of a verified module are bounded, their product is not.
+  // The product of sizes may pass int64: it saturates.
   double cost = static_cast<double>(op.count());
   for (int64_t d : op.instruction.attributes().Integers(Attr::kLhsContractingDims))
     cost *= static_cast<double>(lhs.dimension(d));

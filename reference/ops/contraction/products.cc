@@ -8,7 +8,7 @@
 namespace assay::reference {
 namespace {
 
-// The arranged elements of an operand, as To.
+// The elements of an operand in the order of `dims`, converted to To.
 template <typename To>
 std::vector<To> Arranged(const Literal& operand, const DimList& dims) {
   std::vector<To> values;
@@ -36,8 +36,8 @@ std::vector<To> Arranged(const Literal& operand, const DimList& dims) {
   return values;
 }
 
-// result element = finish(sum of step(sum, a, b) over its products), which may also take its
-// place.
+// Sets every result element to finish(sum) after step(sum, a, b) was called for each of its
+// products a b. `finish` may take the linear index of the element too.
 template <typename To, typename Sum, typename T, typename Step, typename Finish>
 void SumUp(const OpContext& op, const ProductSums& sums, Literal& result, Step step,
            Finish finish) {
@@ -58,7 +58,7 @@ void SumUp(const OpContext& op, const ProductSums& sums, Literal& result, Step s
   });
 }
 
-// Products, rounded or not, added in an order of the choices.
+// Sums of products in an order that the legal choices give, the products rounded or not.
 template <typename T>
 void SumUpInOrder(const OpContext& op, const ProductSums& sums, Literal& result) {
   using A = std::conditional_t<std::is_same_v<T, double>, double, float>;
@@ -98,7 +98,7 @@ void SumUpAs(const OpContext& op, const ProductSums& sums, Literal& result) {
   }
 }
 
-// (a + bi)(c + di): the sums of the four real products.
+// A sum of complex products (a + b i)(c + d i), as the sums of their four real products.
 template <typename Sum>
 struct ComplexSum {
   Sum real{0.0}, imaginary{0.0};

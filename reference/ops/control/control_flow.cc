@@ -83,14 +83,14 @@ bool HasTokens(const Shape& shape) {
   return std::any_of(shape.elements().begin(), shape.elements().end(), HasTokens);
 }
 
-// The loop from a state on at which rounding decides whether it goes on. Every trip that some legal
-// evaluation makes is followed, with what the state may be then; the result may be each of the
-// states at which one may stop.
+// Runs a loop from a state on at which rounding decides if it goes on. Every trip that some legal
+// evaluation makes is followed, with all that the state may be then; the result may be any state at
+// which some evaluation may stop.
 class UnclearLoop {
  public:
   UnclearLoop(Interpreter& interpreter, const OpContext& op) : interpreter_(interpreter), op_(op) {}
 
-  // `state` is the first unclear one, after so many trips.
+  // `state` is the first unclear one, after `clear_trips` trips.
   absl::StatusOr<Value> Run(Value state, int64_t clear_trips) {
     int64_t most = kMaxUnclearTrips;
     const bool is_nested = interpreter_.unclear_loops() > 0 || HasLoop(*op_.instruction.callee(1));
@@ -107,7 +107,7 @@ class UnclearLoop {
       ASSAY_ASSIGN_OR_RETURN(Value next, Body(state));
       state = std::move(next);
     }
-    // Every later state lies inside one that the body maps into itself.
+    // A state that the body maps into itself covers every later one.
     for (int round = 0; round < kMaxWideningRounds; ++round) {
       ASSAY_ASSIGN_OR_RETURN(Value next, Body(state));
       if (Widen(state, next, interpreter_.memory())) continue;
@@ -178,8 +178,8 @@ absl::StatusOr<Value> ApplyWhile(Interpreter& interpreter, const OpContext& op) 
   }
 }
 
-// The branch that the code of operand 0 selects: true is branch 0; an index out of range is the
-// last one.
+// The branch that a code of operand 0 selects: branch 0 for true, the last one for an index out of
+// range.
 int64_t BranchOf(const OpContext& op, uint64_t code) {
   const auto branches = static_cast<int64_t>(op.instruction.callees().size());
   if (IsPred(op.literal(0).element_type())) return code != 0 ? 0 : 1;

@@ -1,4 +1,4 @@
-// Ops that carry values without looking at them. Document: operation semantics chapter 4 and 17.
+// Ops that carry values without reading them. Document: operation semantics chapters 4 and 17.
 #include "reference/interpreter/interpreter.h"
 #include "spec/base/strings.h"
 
@@ -16,7 +16,7 @@ absl::StatusOr<Value> ApplyGetTupleElement(Interpreter&, const OpContext& op) {
   return op.operands[0]->elements[op.instruction.tuple_index()];
 }
 
-// optimization-barrier, domain and copies of tuples return what they get.
+// optimization-barrier, domain and copies of tuples return their operand.
 absl::StatusOr<Value> ApplyIdentity(Interpreter&, const OpContext& op) { return *op.operands[0]; }
 
 // Parameters and constants are read by the interpreter before it looks at rows.

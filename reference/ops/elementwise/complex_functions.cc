@@ -1,7 +1,9 @@
 // Complex functions: evaluated wide, rounded part by part; legal errors are relative to the modulus
 // (class NORM of operation semantics 0.3), so both parts of a result get the same radius.
-// Documents: operation semantics chapters 5 and 6. UNSPECIFIED(operation semantics 5): results of
-// infinite or NaN parts, unless the documents say what they are.
+// Documents: operation semantics chapters 5 and 6.
+//
+// UNSPECIFIED(operation semantics 5): results of infinite or NaN parts, unless the documents say
+// what they are.
 #include "reference/bounds/components.h"
 #include "reference/bounds/elements.h"
 #include "reference/scalar/complex_ops.h"
@@ -48,14 +50,14 @@ struct ComplexOperand {
   ComplexOperand(const OpContext& op, const Array& components, int64_t i)
       : real(Seen<T>(op.clauses, components, 2 * i)),
         imaginary(Seen<T>(op.clauses, components, 2 * i + 1)) {}
-  // Both parts are numbers.
+  // True if both parts are numbers.
   bool IsFinite() const {
     constexpr uint32_t kNotNumbers =
         kNotFinite | kUndecided | kMayBeNan | kMayBePosInf | kMayBeNegInf;
     return ((real.flags | imaginary.flags) & kNotNumbers) == 0;
   }
   bool IsZero() const { return IsFinite() && centre() == std::complex<W>(0) && reach() == 0; }
-  // The sign of a zero part matters on branch cuts.
+  // True if the signs of zero parts are known, which matter on branch cuts.
   bool HasKnownSigns() const { return ((real.flags | imaginary.flags) & kZeroSignFree) == 0; }
   bool IsNan() const { return IsNanPart(real) && IsNanPart(imaginary); }
   static bool IsNanPart(const Range<W>& x) { return x.flags == (kNotFinite | kMayBeNan); }
@@ -110,7 +112,7 @@ inline constexpr bool kHasCut =
     std::is_same_v<Op, ComplexAcos> || std::is_same_v<Op, ComplexAsinh> ||
     std::is_same_v<Op, ComplexAcosh> || std::is_same_v<Op, ComplexAtanh>;
 
-// True when the documents say what becomes of an element that is no number, or of a pole.
+// Handles an element that is no number, or a pole. True if the documents say what becomes of it.
 template <typename Op, typename T>
 bool FinishSpecial(const OpContext& op, Array& result, int64_t i, const ComplexOperand<T>& z) {
   using W = Wide<T>;
@@ -165,7 +167,8 @@ absl::Status BoundUnaryFunction(const OpContext& op, Array& result) {
   return absl::OkStatus();
 }
 
-// The modulus: no overflow or underflow on the way; infinite if a part is, else NaN if a part is.
+// The modulus, without overflow or underflow on the way; infinite if a part is, else NaN if a part
+// is.
 absl::Status EvaluateAbs(const OpContext& op, Literal& result) {
   DispatchComplex(op.literal(0).element_type(), [&](auto tag) {
     using C = typename decltype(tag)::type;
@@ -202,9 +205,9 @@ absl::Status BoundAbs(const OpContext& op, Array& result) {
   return absl::OkStatus();
 }
 
-// Binary functions.
+// ---- Binary functions.
 
-// Nonzero / 0: infinite parts by the products of the signs.
+// The bounds of x / 0: nonzero parts of x become infinite with the product of the signs.
 template <typename T>
 void FinishDivisionByZero(Array& result, int64_t i, const ComplexOperand<T>& x,
                           const ComplexOperand<T>& y) {

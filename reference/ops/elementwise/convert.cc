@@ -46,7 +46,8 @@ absl::Status EvaluateConvert(const OpContext& op, Literal& result) {
   return absl::OkStatus();
 }
 
-// Logical bits of an array, least significant first within an element; a predicate is one bit.
+// Appends the logical bits of an array, least significant first within an element; a predicate is
+// one bit.
 void AppendBits(const Literal& literal, std::vector<bool>& bits) {
   const int width = BitWidth(literal.element_type());
   for (int64_t i = 0; i < literal.element_count(); ++i) {
@@ -102,7 +103,7 @@ Neighbours NeighboursOf(const FloatFormat& format, double magnitude) {
   if (overflows || (nearest > magnitude && code > 0)) code = overflows ? largest : code - 1;
   const double below = DecodeFloat(format, code);
   if (code < largest) return {below, DecodeFloat(format, code + 1)};
-  // Beyond the largest number as far as the one before it is away.
+  // The neighbour beyond the largest number is taken to be as far away as the one before it.
   const double step = below - DecodeFloat(format, code - 1);
   return {below, below + step};
 }
@@ -112,7 +113,7 @@ bool RoundsUp(double fraction, uint64_t random, int width) {
   return random < static_cast<uint64_t>(std::ldexp(fraction, width));
 }
 
-// `result` is a scalar or longer; `i` is the element to set.
+// Sets element `i` of `result` to x, rounded by the random bits.
 void StochasticConvertElement(double x, uint64_t random, int width, int64_t i, Literal& result) {
   const double magnitude = std::fabs(x);
   if (!std::isfinite(x)) return result.SetDouble(i, x);
@@ -221,7 +222,7 @@ absl::Status BoundStochasticConvert(const OpContext& op, Array& result) {
 
 uint64_t ReducePrecision(const FloatFormat& format, int exponent_bits, int mantissa_bits,
                          uint64_t code) {
-  if (format.special == SpecialValues::kExponent) return code;  // it has no bits to drop
+  if (format.special == SpecialValues::kExponent) return code;  // the format has no bits to drop
   const uint64_t sign_bit = uint64_t{1} << (format.exponent_bits + format.mantissa_bits);
   const uint64_t sign = code & sign_bit;
   // An overflow becomes an infinity, or the code that the format has instead.

@@ -45,7 +45,7 @@ class Windows {
     places_ = PlacesOfSlices(updates, window_dims, operand, slice_dims);
   }
 
-  // Starts beyond these ends put every element of a window outside.
+  // The starts closest to the operand at which every element of a window lies outside of it.
   DimVector LowestStart() const {
     DimVector low;
     for (int64_t extent : extents_) low.push_back(-extent);
@@ -73,7 +73,8 @@ class Windows {
   }
 
  private:
-  // `offset` within the window, taken apart into dimensions again.
+  // True if the element at linear `offset` from `start`, taken apart into dimensions again, lies in
+  // the operand.
   bool IsElementInside(const DimVector& start, int64_t offset) const {
     for (int64_t d = 0; d < operand_.rank(); ++d) {
       const int64_t at = start[d] + offset / std::max<int64_t>(strides_[d], 1);
@@ -100,7 +101,7 @@ bool ListDestinations(const OpContext& op, const Windows& windows, const IndexVe
     const DimVector start = vectors.Start(g);
     windows.ForEach(g, start, [&](int64_t u, int64_t at) { destinations.plain[u] = at; });
     if (!bounding) continue;
-    // A window that is partly outside may be left out as a whole.
+    // XLA may leave out a window that is partly outside as a whole.
     if (MayDropWindow(op) && !windows.IsInside(start))
       windows.ForEach(g, start, [&](int64_t u, int64_t) { unsure(u); });
     if (vectors.IsCertain(g)) continue;

@@ -117,7 +117,7 @@ class Selection {
   const WindowTerms& windows_;
 };
 
-// Every element of `result` is the scalar.
+// Makes every element of `result` the scalar.
 absl::Status Fill(const Array& scalar, Array& result) {
   const IndexMap zeros(result.literal.element_count(), 0);
   if (!scalar.Certain()) MoveBounds(scalar, zeros, result);

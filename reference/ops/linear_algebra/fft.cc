@@ -17,7 +17,7 @@ namespace {
 // very last one may hold half a spectrum.
 struct Transform {
   FftKind kind;
-  DimVector lengths;  // in the time domain
+  DimVector lengths;  // of the transformed dimensions, in the time domain
   int64_t batches = 1;
   int64_t total = 1;                // product of the lengths
   int64_t input_size, output_size;  // elements of one array
@@ -54,7 +54,7 @@ std::complex<W> UnitRoot(int64_t k, int64_t n) {
   return {static_cast<W>(std::cos(angle)), static_cast<W>(std::sin(angle))};
 }
 
-// The transforms of lines of one length.
+// The transform of lines of one length.
 template <typename W>
 class LineTransform {
  public:
@@ -150,8 +150,8 @@ std::vector<std::complex<W>> TransformArray(const Transform& transform,
   return values;
 }
 
-// Calls f(batch, exact result) for every array. `seen(slot)` gives the parts of the operand's
-// elements: the imaginary one only if the operand is complex.
+// Calls f(batch, exact result) for every array. `seen(slot)` gives the real and imaginary parts of
+// the operand's elements, slots 2 i and 2 i + 1, or element `slot` if the operand is real.
 template <typename W, typename Seen, typename F>
 void ForEachTransform(const Transform& transform, Seen seen, F f) {
   const bool real_input = transform.kind == FftKind::kRfft;
@@ -167,7 +167,7 @@ void ForEachTransform(const Transform& transform, Seen seen, F f) {
   }
 }
 
-// Calls f(slot of the result, value) for the parts of one array's result.
+// Calls f(slot of the result, value) for the parts of the result of one array.
 template <typename W, typename F>
 void ForEachSlot(const Transform& transform, int64_t batch,
                  const std::vector<std::complex<W>>& values, F f) {
@@ -202,7 +202,7 @@ void UseContract(const Transform& transform, LegalChoices& choices, W unit,
     squares += std::norm(value);
   }
   const W parts = static_cast<W>(values.size()) * (real_output ? 1 : 2);
-  // A little less: the result is rounded afterwards.
+  // One ulp less than the contract, since the result is rounded afterwards.
   const W budget = 8 * (1 + std::log2(static_cast<W>(transform.total))) - 1;
   const W step = unit * budget * std::sqrt(squares / parts);
   const int64_t site = choices.Site(2 * static_cast<int64_t>(values.size()));

@@ -42,7 +42,7 @@ IndexMap BroadcastMap(const OpContext& op) {
   return LinearMap(op.shape, strides);
 }
 
-// result dimension d is operand dimension permutation[d].
+// Dimension d of the result is dimension permutation[d] of the operand.
 IndexMap TransposeMap(const OpContext& op) {
   absl::Span<const int64_t> permutation = op.instruction.attributes().Integers(Attr::kDimensions);
   const DimVector operand_strides = RowMajorStrides(op.literal(0).shape().dimensions());
@@ -62,7 +62,7 @@ IndexMap ReverseMap(const OpContext& op) {
   return LinearMap(op.shape, strides, offset);
 }
 
-// Element j is operand[start + j * stride].
+// Element j along a dimension is element start + j * stride of the operand.
 IndexMap SliceMap(const OpContext& op) {
   DimVector strides = RowMajorStrides(op.literal(0).shape().dimensions());
   int64_t offset = 0;
@@ -141,7 +141,7 @@ absl::Status CheckBitcast(const OpContext& op) {
 absl::Status EvaluateBitcast(const OpContext& op, Literal& result) {
   ASSAY_RETURN_IF_ERROR(CheckBitcast(op));
   if (BitWidth(op.type()) >= 8) return MoveElements(op.literal(0), BitcastMap(op), result);
-  // Codes below a byte are extended by signedness.
+  // SetBits stores codes of less than a byte extended by their signedness.
   const IndexMap map = BitcastMap(op);
   for (size_t i = 0; i < map.size(); ++i)
     result.SetBits(static_cast<int64_t>(i), op.literal(0).GetBits(map[i]));

@@ -20,7 +20,8 @@ StartPlace PlaceOfStart(const OpContext& op, int64_t first, int64_t d) {
   return vector ? StartPlace{first, d} : StartPlace{first + d, 0};
 }
 
-// Index operands of a dynamic slice of `whole` with `part`, beginning at operand `first`.
+// The clamped start of a dynamic slice of shape `part` of `whole`, whose index operands begin with
+// operand `first`.
 DimVector Starts(const OpContext& op, int64_t first, const Shape& whole, const Shape& part) {
   DimVector starts(whole.rank());
   for (int64_t d = 0; d < whole.rank(); ++d) {
@@ -110,7 +111,7 @@ absl::Status BoundDynamicUpdateSlice(const OpContext& op, Array& result) {
   const IndexMap plain = BoxMap(op.shape, update.literal.shape(), all[0]);
   for (size_t i = 0; i < plain.size(); ++i)
     MoveBound(update, static_cast<int64_t>(i), result, plain[i]);
-  // Another position may put another element of the update there, or leave the operand's.
+  // At another position an element may come from another place of the update, or from the operand.
   std::vector<bool> covered(op.count());
   for (size_t k = 1; k < all.size(); ++k) {
     const IndexMap map = BoxMap(op.shape, update.literal.shape(), all[k]);

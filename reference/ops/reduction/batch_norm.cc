@@ -125,10 +125,10 @@ class BatchNorm {
   }
 
  private:
-  // The precision of the computation: f32 for what is narrower.
+  // The type whose precision the computation has: f32 for elements that are narrower.
   using Computed = std::conditional_t<kIsNarrow<T>, float, T>;
 
-  // Forgets what the numbers of the result before contained.
+  // Starts a result: forgets the special values that were read for the one before.
   void Begin() { nan_ = unknown_ = false; }
 
   Estimate Read(int64_t operand, int64_t i) {
@@ -169,8 +169,8 @@ class BatchNorm {
       Store(array, i, Range<W>{0, 0, kNotFinite | kMayBeNan}, 0);
     } else if (nan_ || unknown_ || !std::isfinite(x.centre) || !std::isfinite(x.radius) ||
                x.peak > static_cast<long double>(std::numeric_limits<Computed>::max()) / 2) {
-      // Beside the document: infinities, also on the way, and variance + epsilon that is not
-      // positive.
+      // UNSPECIFIED(operation semantics 12): results where infinities occur, also on the way, and
+      // where variance + epsilon is not positive.
       if (lines_.count > 0) SetUndecided(array, i);
     } else {
       const auto centre = static_cast<W>(x.centre);
@@ -188,7 +188,7 @@ class BatchNorm {
   const std::vector<Array*>& results_;
   Lines lines_;
   Estimate epsilon_;
-  // Since Begin a number was read that is NaN; one of which more than its radius is unknown.
+  // True if since Begin a number was read that is NaN for sure; that may be infinite or unknown.
   bool nan_ = false, unknown_ = false;
 };
 
@@ -211,7 +211,8 @@ std::vector<Array> Normalise(const OpContext& op, bool bounding, double epsilon)
   return results;
 }
 
-// Narrow types are computed in the wider one, as f16 is, and rounded once.
+// The results on elements of a narrow type, which are computed in the wider type, as those of f16
+// are, and rounded once.
 absl::StatusOr<std::vector<Array>> NormaliseNarrow(const OpContext& op, bool bounding,
                                                    double epsilon) {
   const ElementType type = op.literal(0).element_type(), wide = ComputedType(type);

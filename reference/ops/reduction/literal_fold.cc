@@ -77,7 +77,7 @@ std::vector<size_t> Shuffled(size_t n) {
   return order;
 }
 
-// Slot `slot` as an interval: stored, or one number. False if it is neither.
+// Reads slot `slot` as an interval, which may be one number. False if it may be something else.
 bool IntervalOf(const Array& array, int64_t slot, ElementBound& interval) {
   constexpr uint32_t kIntervals = kMayFlush | kZeroSignFree;
   if (!array.bounds.empty() && (array.bounds[slot].flags & kForced) == 0) {
@@ -88,8 +88,8 @@ bool IntervalOf(const Array& array, int64_t slot, ElementBound& interval) {
   return std::isfinite(interval.centre);
 }
 
-// Widens slot `slot` of `merged` so that it also holds what `other` says of it. False if the two
-// are not about the same real number, as far as can be told after `steps` roundings each.
+// Widens slot `slot` of `merged` so that it also covers that of `other`. False if the two are not
+// about the same real number, as far as can be told after `steps` roundings each.
 bool AgreeOnSlot(Array& merged, const Array& other, int64_t slot, int64_t steps) {
   ElementBound a, b;
   if (!IntervalOf(merged, slot, a) || !IntervalOf(other, slot, b)) return false;

@@ -14,7 +14,8 @@
 namespace assay::reference {
 namespace {
 
-// The accumulator of floats: wide, rounded once at the end, or the type itself.
+// f(...f(f(init, x0), x1)...) of floats for one result element: accumulated in a wide type and
+// rounded once at the end, or if `stepwise` rounded at every step.
 template <typename Op, typename T>
 T AccumulateReal(absl::Span<const T> in, T init, const IndexMap& terms, bool stepwise,
                  LegalChoices* choices, int64_t slot) {
@@ -48,7 +49,7 @@ T AccumulateReal(absl::Span<const T> in, T init, const IndexMap& terms, bool ste
   }
 }
 
-// f(...f(f(init, x0), x1)...) for one result element.
+// f(...f(f(init, x0), x1)...) of any elements for one result element, the one with number `slot`.
 template <typename Op, typename T>
 T Accumulate(absl::Span<const T> in, T init, const IndexMap& terms, bool stepwise,
              LegalChoices* choices, int64_t slot) {
@@ -66,10 +67,10 @@ T Accumulate(absl::Span<const T> in, T init, const IndexMap& terms, bool stepwis
     for (int64_t at : terms) value = Op::template Integer<T>(value, in[at]);
     return value;
   }
-  return init;  // and, or, xor of floats: rejected by the verifier
+  return init;  // the verifier rejects and, or, xor of floats
 }
 
-// A fold of one array whose type is computed.
+// A fold of elements of a type that C++ computes.
 Array FoldComputed(const OpContext& op, bool bounding, const RecognisedFold& fold,
                    absl::Span<const int64_t> dimensions) {
   const ElementType type = fold.input.literal.element_type();

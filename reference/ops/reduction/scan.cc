@@ -29,7 +29,7 @@ Value StepOf(const Array& whole, int64_t d, int64_t step, MemoryMeter& memory) {
   return MakeValue(std::move(part), memory);
 }
 
-// The inverse: `part` becomes step `step` of `whole`.
+// Writes `part` as step `step` of `whole` along dimension `d`.
 void StoreStep(const Array& part, int64_t d, int64_t step, Array& whole) {
   const Lines lines(whole.literal.shape(), d);
   for (int64_t o = 0; o < lines.outer; ++o)
@@ -37,7 +37,7 @@ void StoreStep(const Array& part, int64_t d, int64_t step, Array& whole) {
 }
 
 // UNSPECIFIED(hlo-format 4.0.5): the association in which the steps of an associative scan are
-// combined. What that means for the results:
+// combined. A scan is one of four cases:
 enum class Association {
   kExact,    // every association gives the same: a running op of integers, or no steps
   kFold,     // output k is a fold of the steps up to k, whose bounds are known
@@ -68,7 +68,7 @@ struct Scan {
     return LeavesOf(std::move(value));
   }
 
-  // One step after the other: the stacked outputs, then the last carries.
+  // Runs one step after the other. The results are the stacked outputs, then the last carries.
   absl::StatusOr<std::vector<Array>> InOrder() const;
   // True if the computation combines a step with the running value and gives the new running value
   // as the output too: only then association has a meaning.
@@ -110,7 +110,8 @@ bool Scan::IsCombination() const {
   return true;
 }
 
-// Element `i` may also be what another way to compute it gives.
+// Element `at` of `result` may also be what element `i` of `other` is, which was computed another
+// way.
 void MergeOther(const Array& other, int64_t i, Array& result, int64_t at) {
   if (BoundsPerElement(result.literal.element_type()) != 0) {
     HullWith(other, i, result, at);
@@ -146,7 +147,8 @@ absl::Status Scan::CompareAssociations(std::vector<Array>& results) const {
   return absl::OkStatus();
 }
 
-// The steps up to a place, which a running sum or the like has combined there, as terms of a fold.
+// A running sum or the like as a fold: the terms of an element are the steps of its line up to its
+// own.
 class PrefixTerms : public FoldTerms {
  public:
   PrefixTerms(const Lines& lines, bool reverse) : lines_(lines), reverse_(reverse) {}
@@ -187,8 +189,8 @@ Association Scan::AssociationOf() const {
   return IsCombination() ? Association::kTried : Association::kUnknown;
 }
 
-// The plain value was rounded at every step, which is one of the ways. Listing the terms of all
-// outputs takes length^2 steps.
+// Folds are bounded as if they rounded at every step, which the plain value did. Listing the terms
+// of all outputs takes length^2 steps.
 absl::Status Scan::BoundAsFold(std::vector<Array>& results) const {
   const PrefixTerms terms(Lines(op.literal(0).shape(), d), reverse);
   ASSAY_RETURN_IF_ERROR(interpreter.budget().Take(terms.results() * length));

@@ -37,7 +37,8 @@ void WindowTerms::Covered(int64_t d, int64_t place, IndexMap& elements) const {
 
 void WindowTerms::List(int64_t o, IndexMap& terms) const {
   terms.assign(1, 0);
-  // The last dimension runs fastest: each one before it multiplies what there is.
+  // From the last dimension, which runs fastest, to the first: each one repeats the terms so far
+  // for every element that it covers.
   IndexMap covered, product;
   for (size_t d = places_.size(); d-- > 0; o /= places_[d]) {
     Covered(static_cast<int64_t>(d), o % places_[d], covered);

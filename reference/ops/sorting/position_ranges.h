@@ -1,5 +1,5 @@
-// From an order to results: which elements may stand at each position of a line, and what the
-// position then holds. Sort and top-k share it.
+// The positions that elements of a line may take where their order is not certain, and what the
+// positions then hold. Sort and top-k share it.
 #pragma once
 
 #include <vector>
@@ -13,11 +13,11 @@ namespace assay::reference {
 // their order, they are undecided as a whole.
 inline constexpr int64_t kMaxAnalysedLine = 1024;
 
-// Positions that element k of a line may take: [first[k], last[k]].
+// The positions that each element of a line may take, for element k those in [first[k], last[k]].
 struct PositionRanges {
   std::vector<int64_t> first, last;
   explicit PositionRanges(int64_t length) : first(length, 0), last(length, length - 1) {}
-  // Element a certainly comes before element b.
+  // Notes that element a certainly comes before element b.
   void Before(int64_t a, int64_t b) {
     ++first[b];
     --last[a];

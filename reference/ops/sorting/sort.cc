@@ -44,8 +44,8 @@ bool MayBeNan(const Array& array, int64_t i) {
          (array.bounds[i].flags & (kMayBeNan | kUndecided)) != 0;
 }
 
-// Sorts the lines of the operands, some at a time: `order_` lists the elements of each of these, by
-// position.
+// Sorts the lines of the operands, some of them at a time. For each line at work `order_` lists its
+// elements in their order so far.
 class Sorter {
  public:
   Sorter(Interpreter& interpreter, const OpContext& op)
@@ -79,7 +79,7 @@ class Sorter {
     by_keys_ = recognised_.has_value() && recognised_->strict;
     if (recognised_.has_value()) {
       const KeySource source = Keys();
-      // Without bounds keys are not kept: they would be many times the elements.
+      // Keys take many times the memory of the elements: they are kept for bounds only.
       if (interpreter_.bounding()) keys_ = KeysOf(source, lines_, first_, last_);
       by_keys_ = by_keys_ && !MayBeUnordered(source, lines_, first_, last_);
     }
@@ -108,7 +108,7 @@ class Sorter {
     return absl::MakeSpan(order_).subspan((line - first_) * lines_.length, lines_.length);
   }
 
-  // ---- Comparing. left[i] and right[i] are linear indices.
+  // ---- Comparing. left[i] is compared with right[i], linear indices of elements.
 
   absl::Status CompareChunk(absl::Span<const int64_t> left, absl::Span<const int64_t> right,
                             std::vector<Precedence>& answers) {
@@ -328,7 +328,7 @@ class Sorter {
   absl::StatusOr<bool> IsCleanlyOrdered(int64_t line) {
     if (suspect_[line - first_]) return false;
     absl::Span<const int64_t> order = OrderOf(line);
-    // All pairs of short lines, pairs at distances that are powers of two of long ones.
+    // All pairs are compared in short lines, pairs at distances of powers of two in long ones.
     IndexMap a, b;
     for (int64_t p = 0; p < lines_.length; ++p) {
       const bool all = lines_.length <= 32;
@@ -385,7 +385,7 @@ class Sorter {
       } else if (second_first.certain && second_first.plain) {
         ranges.Before(second, first);
       } else if (Stable() && second_first.certain) {
-        ranges.Before(first, second);  // at most equal
+        ranges.Before(first, second);  // the second does not precede the first
       }
     }
     for (size_t k = 0; k < op_.operands.size(); ++k)
@@ -438,7 +438,7 @@ class Sorter {
   IndexMap order_;
   std::vector<bool> suspect_;  // lines in which a comparison was uncertain
   std::vector<SortKey> keys_;  // with bounds, of a recognised comparator
-  bool by_keys_ = false;       // whether keys alone give the plain order: no NaN is without a place
+  bool by_keys_ = false;       // keys alone give the plain order: no NaN is without a place
 };
 
 absl::StatusOr<Value> ApplySort(Interpreter& interpreter, const OpContext& op) {

@@ -138,7 +138,7 @@ class KeyMaker {
   }
 
   void WidenBy(double value, SortKey& key) const {
-    // Outward: the ends of an interval lie between values of the type, and are rounded here.
+    // The ends of an interval lie between values of the type; two keys make up for rounding them.
     const int64_t at = RealKey(Round<T>(value));
     key.low = std::min(key.low, at - 2);
     key.high = std::max(key.high, at + 2);

@@ -33,7 +33,7 @@ absl::StatusOr<Value> ApplyTopK(Interpreter& interpreter, const OpContext& op) {
   const Attributes& attributes = op.instruction.attributes();
   // UNSPECIFIED(operation semantics 10, TopK): the order of equal elements unless is_stable.
   const bool stable = attributes.Flag(Attr::kIsStable, true);
-  // Total order, so that NaNs have places, too.
+  // Top-k orders by the total order, in which NaNs have places too.
   const KeyOrder by{.descending = attributes.Flag(Attr::kLargest, true), .total = true};
   // Narrow types are ordered like the wider ones that hold their values.
   std::optional<Array> wide;
