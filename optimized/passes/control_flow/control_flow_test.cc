@@ -1,11 +1,11 @@
 // call, conditional, while, tuples, and instructions that are there twice.
 #include "optimized/analysis/while_state.h"
+#include "optimized/passes/cleanup/cse.h"
 #include "optimized/passes/control_flow/call_inliner.h"
 #include "optimized/passes/control_flow/conditional_simplifier.h"
 #include "optimized/passes/control_flow/tuple_simplifier.h"
 #include "optimized/passes/control_flow/while_invariant_code_motion.h"
 #include "optimized/passes/control_flow/while_simplifier.h"
-#include "optimized/passes/cleanup/cse.h"
 #include "optimized/passes/pass_testing.h"
 
 namespace assay {
