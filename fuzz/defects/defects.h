@@ -1,6 +1,6 @@
 // The planted defects: data in fuzz/defects/, compiled in. The format is that of Defect
-// (optimized/defects/defect.h), which the compiler reads from CompileOptions::defect; here only what
-// people and campaigns ask of one is looked at.
+// (optimized/defects/defect.h), which the compiler reads from CompileOptions::defect; here only
+// what people and campaigns ask of one is looked at.
 #pragma once
 
 #include <string>

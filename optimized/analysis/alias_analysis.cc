@@ -1,3 +1,4 @@
+// Follows every value through the instructions that give it on without writing it anew.
 #include "optimized/analysis/alias_analysis.h"
 
 #include <algorithm>

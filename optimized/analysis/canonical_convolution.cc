@@ -1,3 +1,4 @@
+// Compares the dimension labels of a convolution with those of the fast path.
 #include "optimized/analysis/canonical_convolution.h"
 
 namespace assay {

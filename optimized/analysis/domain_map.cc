@@ -1,3 +1,4 @@
+// Finds the domains of a computation by joining instructions with their operands.
 #include "optimized/analysis/domain_map.h"
 
 #include <numeric>

@@ -1,3 +1,5 @@
+// Evaluates constants op by op, in code of the compiler alone: the oracle must not share its
+// mistakes.
 #include "optimized/analysis/evaluator.h"
 
 #include <algorithm>

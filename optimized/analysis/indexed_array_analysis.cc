@@ -1,3 +1,4 @@
+// Follows look-ups through gathers, reshapes and element-wise ops.
 #include "optimized/analysis/indexed_array_analysis.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Finds the elements of a loop state that never change, and the trips of counted loops.
 #include "optimized/analysis/while_state.h"
 
 #include <utility>

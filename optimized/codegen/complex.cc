@@ -1,3 +1,4 @@
+// Complex arithmetic from the real and imaginary parts.
 #include "optimized/codegen/complex.h"
 
 #include <array>

@@ -1,3 +1,4 @@
+// Emits dots and convolutions as loops over sums of products.
 #include "optimized/codegen/contraction.h"
 
 #include "absl/algorithm/container.h"

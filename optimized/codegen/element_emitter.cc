@@ -1,3 +1,4 @@
+// Walks from an element to the elements that it depends on, and keeps what was emitted already.
 #include "optimized/codegen/element_emitter.h"
 
 #include "spec/base/error.h"

@@ -1,3 +1,4 @@
+// A function for each element-wise op on real numbers, and their table.
 #include "optimized/codegen/elementwise.h"
 
 #include <cmath>

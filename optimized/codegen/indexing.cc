@@ -1,3 +1,4 @@
+// Turns the index vectors of gather and scatter into places in the operand.
 #include "optimized/codegen/indexing.h"
 
 #include "absl/algorithm/container.h"

@@ -1,3 +1,4 @@
+// Nested loops and guarded bodies, made of ElementEmitter::Loop.
 #include "optimized/codegen/loop_nest.h"
 
 namespace assay {

@@ -1,3 +1,4 @@
+// Polynomials for f32, with the size of their errors; calls of the C library for f64.
 #include "optimized/codegen/math_functions.h"
 
 #include <array>

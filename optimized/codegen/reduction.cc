@@ -1,3 +1,4 @@
+// Emits reduce and reduce-window, in order or with partial results in vector lanes.
 #include "optimized/codegen/reduction.h"
 
 #include <cmath>

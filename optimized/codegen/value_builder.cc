@@ -1,3 +1,4 @@
+// Conversions between HLO types and the types of registers and memory.
 #include "optimized/codegen/value_builder.h"
 
 #include "llvm/ADT/APFloat.h"

@@ -1,3 +1,4 @@
+// Places of window positions, with padding, dilation and holes.
 #include "optimized/codegen/windows.h"
 
 #include "optimized/codegen/loop_nest.h"

@@ -1,7 +1,9 @@
+// Works out who sends what to whom in each collective, and checks that sizes fit.
 #include "optimized/cpu/collective_plan.h"
 
 #include <optional>
 
+#include "optimized/passes/collectives/collective_numbering.h"
 #include "spec/base/error.h"
 #include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
@@ -175,11 +177,6 @@ class Planner {
 };
 
 }  // namespace
-
-int64_t CollectiveNumber(const Instruction& collective) {
-  const std::optional<CollectiveTag> tag = TagOf(collective);
-  return tag ? tag->number : -1;
-}
 
 absl::StatusOr<std::vector<CollectivePlan>> PlanCollectives(const Module& module,
                                                             const DeviceAssignment& devices) {

@@ -5,14 +5,11 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "optimized/passes/collectives/collective_numbering.h"
 #include "optimized/runtime/collectives.h"
 #include "spec/backend/backend.h"
 #include "spec/ir/module.h"
 
 namespace assay {
-
-int64_t CollectiveNumber(const Instruction& collective);  // -1: it has none
 
 // By number; an unused one is empty. Errors: groups that name no such device, or whose size does
 // not fit the shapes.

@@ -1,3 +1,4 @@
+// The steps of a compilation, and the backend that runs them.
 #include "optimized/cpu/cpu_backend.h"
 
 #include <chrono>
@@ -10,10 +11,11 @@
 #include "optimized/cpu/collective_plan.h"
 #include "optimized/cpu/cpu_executable.h"
 #include "optimized/cpu/cpu_options.h"
+#include "optimized/cpu/plan/work_estimate.h"
 #include "optimized/cpu/program_emitter.h"
 #include "optimized/cpu/support.h"
-#include "optimized/cpu/work_estimate.h"
 #include "optimized/defects/plant.h"
+#include "optimized/passes/collectives/collective_numbering.h"
 #include "optimized/pipeline/pass_trace.h"
 #include "spec/base/error.h"
 #include "spec/base/status_macros.h"

@@ -1,3 +1,4 @@
+// The backend as a whole: what it compiles, and small programs with known results.
 #include "optimized/cpu/cpu_backend.h"
 
 #include <set>

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "optimized/cpu/buffer_assignment.h"
+#include "optimized/cpu/buffers/buffer_assignment.h"
 #include "optimized/cpu/jit.h"
 #include "optimized/runtime/collectives.h"
 #include "spec/backend/backend.h"

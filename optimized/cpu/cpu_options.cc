@@ -1,3 +1,4 @@
+// One reader per option; their table is the list of options.
 #include "optimized/cpu/cpu_options.h"
 
 #include <algorithm>

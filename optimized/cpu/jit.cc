@@ -1,3 +1,4 @@
+// LLVM's target, optimizer and linker, set up once per instruction set and tier.
 #include "optimized/cpu/jit.h"
 
 #include <array>

@@ -4,11 +4,12 @@
 
 #include <algorithm>
 
+#include "optimized/codegen/element_emitter.h"
 #include "optimized/cpu/kernels/array_kernels.h"
 #include "optimized/cpu/kernels/dot_kernel.h"
 #include "optimized/cpu/nest_emitter.h"
-#include "optimized/cpu/walk_plan.h"
-#include "optimized/cpu/work_estimate.h"
+#include "optimized/cpu/plan/walk_plan.h"
+#include "optimized/cpu/plan/work_estimate.h"
 #include "optimized/defects/bends.h"
 #include "spec/base/error.h"
 #include "spec/base/status_macros.h"
@@ -287,19 +288,6 @@ absl::StatusOr<Kernel> KernelBuilder::Build() {
 }
 
 }  // namespace
-
-Value* SliceAddress(llvm::IRBuilder<>& ir, Value* table, BufferSlice slice) {
-  Value* entry = ir.CreateConstInBoundsGEP1_64(ir.getPtrTy(), table, slice.table_index);
-  Value* base = ir.CreateLoad(ir.getPtrTy(), entry);
-  if (slice.offset == 0) return base;
-  return ir.CreateConstInBoundsGEP1_64(ir.getInt8Ty(), base, slice.offset);
-}
-
-Value* LoadContext(llvm::IRBuilder<>& ir, Value* table) {
-  llvm::Type* pointer = ir.getPtrTy();
-  return ir.CreateLoad(pointer,
-                       ir.CreateConstInBoundsGEP1_64(pointer, table, BufferTable::kContext));
-}
 
 absl::StatusOr<Kernel> EmitKernel(llvm::Module& module, const KernelTarget& target, Gates& gates,
                                   const Instruction& instruction, const KernelBuffers& buffers) {

@@ -3,13 +3,11 @@
 // outermost loop.
 #pragma once
 
-#include <functional>
-
 #include "absl/status/statusor.h"
 #include "llvm/IR/Module.h"
-#include "optimized/codegen/element_emitter.h"
-#include "optimized/cpu/buffer_assignment.h"
+#include "optimized/codegen/buffer_table.h"
 #include "optimized/gates/gates.h"
+#include "spec/ir/instruction.h"
 
 namespace assay {
 
@@ -27,20 +25,7 @@ struct Kernel {
   int64_t grain = 1;      // smallest part
 };
 
-// Operands and results by leaf.
-struct KernelBuffers {
-  std::vector<std::vector<BufferSlice>> operands;
-  std::vector<BufferSlice> results;
-  bool update_in_place = false;
-};
-
 absl::StatusOr<Kernel> EmitKernel(llvm::Module& module, const KernelTarget& target, Gates& gates,
                                   const Instruction& instruction, const KernelBuffers& buffers);
-
-// The RunContext that the table names.
-llvm::Value* LoadContext(llvm::IRBuilder<>& ir, llvm::Value* table);
-
-// Address of a slice, loaded from the table. For kernels and for the code that calls them.
-llvm::Value* SliceAddress(llvm::IRBuilder<>& ir, llvm::Value* table, BufferSlice slice);
 
 }  // namespace assay

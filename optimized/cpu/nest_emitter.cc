@@ -1,3 +1,4 @@
+// Loops over the dimensions of a result, vector loops and stores.
 #include "optimized/cpu/nest_emitter.h"
 
 #include "llvm/IR/Constants.h"

@@ -6,7 +6,7 @@
 
 #include "absl/status/status.h"
 #include "optimized/codegen/element_emitter.h"
-#include "optimized/cpu/walk_plan.h"
+#include "optimized/cpu/plan/walk_plan.h"
 
 namespace assay {
 

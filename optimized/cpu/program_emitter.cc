@@ -1,3 +1,4 @@
+// Emits a function per frame: kernel calls, copies, loops and branches.
 #include "optimized/cpu/program_emitter.h"
 
 #include "llvm/IR/IRBuilder.h"

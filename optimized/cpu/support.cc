@@ -1,3 +1,4 @@
+// Which ops, element types and forms of ops have code.
 #include "optimized/cpu/support.h"
 
 #include <string>

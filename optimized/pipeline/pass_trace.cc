@@ -23,7 +23,7 @@ void PassTrace::Note(std::string_view pass, bool changed) {
 void AddStatistics(const std::vector<PassRecord>& records,
                    std::map<std::string, double>& statistics) {
   for (size_t k = 0; k < records.size(); ++k) {
-    char number[16];
+    char number[32];
     std::snprintf(number, sizeof(number), "%0*zu", static_cast<int>(kNumberDigits), k);
     const std::string key = StrCat(kPrefix, number, ".", records[k].pass);
     statistics[key + ".changed"] = records[k].changed ? 1 : 0;

@@ -7,7 +7,10 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "optimized/gates/rule_names.h"
 #include "optimized/passes/pass_testing.h"
+#include "optimized/pipeline/pass_trace.h"
+#include "optimized/pipeline/registry.h"
 #include "spec/base/strings.h"
 
 namespace assay {
@@ -59,6 +62,11 @@ void CheckLimits(const Module& module, int64_t most) {
   std::unique_ptr<Module> second = module.Clone("");
   ASSERT_EQ(Optimize(*second, again, options), absl::OkStatus());
   EXPECT_EQ(Rules(all), Rules(again));
+  for (const Decision& decision : all.decisions()) {
+    const DecisionRule* rule = FindRule(decision.rule);
+    ASSERT_NE(rule, nullptr) << decision.rule << " is not in optimized/gates/rule_names.cc";
+    EXPECT_EQ(rule->kind, decision.kind) << decision.rule;
+  }
   EXPECT_EQ(optimized->ToString(), second->ToString());
   const int64_t step = std::max<int64_t>(1, all.count() / most);
   for (int64_t limit = 0; limit < all.count(); limit += step) {
@@ -103,6 +111,58 @@ TEST(Pipeline, StopsAfterAPass) {
   EXPECT_EQ(Optimize(*module, gates, options).code(), absl::StatusCode::kInvalidArgument);
 }
 
+TEST(Pipeline, LeavesPassesOut) {
+  std::unique_ptr<Module> module = ReadForTest(kMixed);
+  Gates gates;
+  PipelineOptions options;
+  std::vector<std::string> seen;
+  options.observer = [&](std::string_view pass, bool, const Module&) { seen.emplace_back(pass); };
+  options.without = *ParseWithout("cse+loop-fusion");
+  ASSERT_EQ(Optimize(*module, gates, options), absl::OkStatus());
+  EXPECT_EQ(seen.size(), PassNames().size() - 2);
+  EXPECT_EQ(std::count(seen.begin(), seen.end(), "cse"), 0);
+  EXPECT_EQ(gates.Counts()["fuse-loop"], 0);
+  EXPECT_THAT(std::string(ParseWithout("call-graph-flattener").status().message()),
+              ::testing::HasSubstr("required"));
+  EXPECT_FALSE(ParseWithout("no-such-pass").ok());
+}
+
+// Every step of the one list names a pass, those of the optional stage among others; the required
+// ones come first and last.
+TEST(Pipeline, StepsNamePasses) {
+  std::vector<Stage> stages;
+  for (const PipelineStep& step : PipelineSteps()) {
+    ASSERT_NE(FindPass(step.pass), nullptr) << step.pass;
+    EXPECT_TRUE(step.stage == Stage::kOptimize || !step.on_request) << step.pass;
+    stages.push_back(step.stage);
+  }
+  EXPECT_TRUE(std::is_sorted(stages.begin(), stages.end()));
+  EXPECT_EQ(PassesOf(Stage::kLegalize).front(), "collective-numbering");
+  EXPECT_EQ(PassesOf(Stage::kFlatten).back(), "call-graph-flattener");
+}
+
+TEST(PassTrace, IsCarriedByStatistics) {
+  std::unique_ptr<Module> module = ReadForTest(kMixed);
+  Gates gates;
+  PassTrace trace(gates);
+  PipelineOptions options;
+  options.observer = [&](std::string_view pass, bool changed, const Module&) {
+    trace.Note(pass, changed);
+  };
+  ASSERT_EQ(Optimize(*module, gates, options), absl::OkStatus());
+  std::map<std::string, double> statistics = {{"code.bytes", 1}, {"tier.full", 0}};
+  AddStatistics(trace.records(), statistics);
+  const std::vector<PassRecord> read = PassRecordsOf(statistics);
+  ASSERT_EQ(read.size(), PassNames().size());
+  int64_t decisions = 0;
+  for (size_t k = 0; k < read.size(); ++k) {
+    EXPECT_EQ(read[k].pass, PassNames()[k]);
+    EXPECT_EQ(read[k].changed, trace.records()[k].changed);
+    decisions += read[k].decisions;
+  }
+  EXPECT_EQ(decisions, gates.count());
+}
+
 TEST(PassesBackend, StopsAtTheDecision) {
   BackendRegistry registry;
   RegisterPasses(registry);
@@ -127,7 +187,8 @@ TEST(PassesBackend, StopsAtTheDecision) {
   ASSERT_TRUE(executable.ok()) << executable.status();
   EXPECT_GT((*executable)->decisions().size(), 1);
   for (const Decision& decision : (*executable)->decisions()) EXPECT_TRUE(decision.taken);
-  for (const char* wrong : {"fusion=maybe", "run=cse+nothing", "window=x", "bf16=some"}) {
+  for (const char* wrong :
+       {"fusion=maybe", "run=cse+nothing", "without=nothing", "window=x", "bf16=some"}) {
     EXPECT_FALSE(registry.Create(StrCat("passes:", wrong)).ok()) << wrong;
   }
 }

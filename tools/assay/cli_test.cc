@@ -96,6 +96,7 @@ TEST(Cli, ExitStatus) {
       {"print --help", 0, "--python"},
       {"defects --help", 0, "--python"},
       {"print --decisions /nonexistent.hlo", 2, "nonexistent"},
+      {"print --passes /nonexistent.hlo", 2, "nonexistent"},
       {"replay", 2, "--seed"},
       {"defects", 0, "ds-of-ds-clamp"},
       {"ops --defined", 0, "dynamic-slice"},

@@ -3,7 +3,8 @@
 #pragma once
 
 #include "absl/status/status.h"
-#include "optimized/cpu/kernel_emitter.h"
+#include "optimized/codegen/buffer_table.h"
+#include "optimized/codegen/element_emitter.h"
 
 namespace assay {
 

@@ -1,7 +1,7 @@
 // Collectives and device ids: calls of the runtime. A reduction's computation is emitted as a
 // function of two arrays. Documents: operation semantics chapter 15.
-#include "optimized/cpu/collective_plan.h"
 #include "optimized/cpu/kernels/array_kernels.h"
+#include "optimized/passes/collectives/collective_numbering.h"
 #include "spec/base/strings.h"
 
 namespace assay {

@@ -75,6 +75,11 @@ std::optional<CollectiveTag> TagOf(const Instruction& collective) {
   return tag;
 }
 
+int64_t CollectiveNumber(const Instruction& collective) {
+  const std::optional<CollectiveTag> tag = TagOf(collective);
+  return tag ? tag->number : -1;
+}
+
 void ForgetTags(Module& module) {
   for (Computation* computation : module.computations()) {
     for (Instruction* inst : *computation) {

@@ -21,6 +21,7 @@ struct CollectiveTag {
 };
 // nullopt: it has none.
 std::optional<CollectiveTag> TagOf(const Instruction& collective);
+int64_t CollectiveNumber(const Instruction& collective);  // -1: it has none
 
 // Tags every collective and start of one.
 class CollectiveNumbering : public Pass {

@@ -8,7 +8,7 @@ namespace assay {
 absl::StatusOr<bool> DomainVerifier::Run(Module& module, PassContext&) {
   for (const Computation* computation : module.computations()) {
     for (const Domain& domain : DomainsOf(*computation)) {
-      ASSAY_ASSIGN_OR_RETURN(const const Sharding* common, domain.CommonMetadata());
+      ASSAY_RETURN_IF_ERROR(domain.CommonMetadata().status());
     }
   }
   return false;

@@ -1,8 +1,11 @@
 // assay print: a module in another form, or what a backend made of it.
+#include <algorithm>
 #include <cstdio>
 #include <memory>
+#include <vector>
 
 #include "absl/strings/escaping.h"
+#include "optimized/pipeline/pass_trace.h"
 #include "spec/base/strings.h"
 #include "spec/files/load_module.h"
 #include "spec/proto/module_proto.h"
@@ -21,6 +24,7 @@ struct Options {
   std::string optimized;  // backend
   int64_t limit = -1;
   bool decisions = false;
+  bool passes = false;
   bool async_sugar = false;
   bool json = false;
 };
@@ -54,6 +58,57 @@ void PrintDecisions(const std::vector<Decision>& decisions, bool json) {
   Print(table.ToString());
 }
 
+// "3 constant-folding, 1 cse": decisions by rule, those refused in brackets; first met first.
+std::string ByRule(absl::Span<const Decision> decisions) {
+  struct Count {
+    std::string_view rule;
+    bool taken;
+    int64_t count;
+  };
+  std::vector<Count> counts;
+  for (const Decision& decision : decisions) {
+    auto at = std::find_if(counts.begin(), counts.end(), [&](const Count& each) {
+      return each.rule == decision.rule && each.taken == decision.taken;
+    });
+    if (at == counts.end()) at = counts.insert(at, {decision.rule, decision.taken, 0});
+    ++at->count;
+  }
+  std::string text;
+  for (const auto& [rule, taken, count] : counts) {
+    StrAppend(&text, text.empty() ? "" : ", ", count, " ", rule, taken ? "" : " (refused)");
+  }
+  return text;
+}
+
+// A line per pass, in the order of running.
+int PrintPasses(const Executable& executable, const Options& options) {
+  const std::vector<PassRecord> records = PassRecordsOf(executable.Statistics());
+  if (records.empty()) {
+    return Fail(absl::InvalidArgumentError(
+        StrCat("backend ", options.optimized, " tells nothing of its passes; cpu does")));
+  }
+  absl::Span<const Decision> rest = executable.decisions();
+  Table table({{"pass"}, {"module"}, {"ms", Table::kRight}, {"decisions"}});
+  for (const PassRecord& record : records) {
+    const auto count = static_cast<size_t>(record.decisions);
+    const std::string rules = ByRule(rest.subspan(0, count));
+    rest = rest.subspan(std::min(count, rest.size()));
+    if (options.json) {
+      PrintJson({{"pass", record.pass},
+                 {"changed", record.changed},
+                 {"decisions", record.decisions},
+                 {"rules", rules},
+                 {"seconds", record.seconds}});
+      continue;
+    }
+    char milliseconds[32];
+    std::snprintf(milliseconds, sizeof(milliseconds), "%.2f", record.seconds * 1e3);
+    table.Add({record.pass, record.changed ? "changed" : "unchanged", milliseconds, rules});
+  }
+  if (!options.json) Print(table.ToString());
+  return kExitOk;
+}
+
 // The binary form goes out as it is, in JSON in base 64.
 int PrintModule(const Module& module, const Options& options) {
   nlohmann::json line{{"module", module.name()}, {"format", options.format}};
@@ -83,12 +138,14 @@ int PrintOptimized(const Options& options, const Module& module) {
   if (!backend.ok()) return Fail(backend.status());
   CompileOptions compile;
   compile.decision_limit = options.limit;
+  if (options.passes) compile.flags["trace"] = "on";
   absl::StatusOr<std::unique_ptr<Executable>> executable = (*backend)->Compile(module, compile);
   if (!executable.ok()) {
     PrintError(StrCat(options.optimized, ": ", Name(ClassOf(executable.status())), ": ",
                       ToStd(executable.status().message())));
     return kExitFailure;
   }
+  if (options.passes) return PrintPasses(**executable, options);
   if (options.decisions) {
     PrintDecisions((*executable)->decisions(), options.json);
     return kExitOk;
@@ -102,8 +159,9 @@ int Run(const Options& options) {
   absl::StatusOr<std::unique_ptr<Module>> module = LoadModule(options.path);
   if (!module.ok()) return Fail(module.status());
   if (!options.optimized.empty()) return PrintOptimized(options, **module);
-  if (options.decisions) {
-    return Fail(absl::InvalidArgumentError("--decisions needs --optimized BACKEND"));
+  if (options.decisions || options.passes) {
+    return Fail(absl::InvalidArgumentError(
+        StrCat(options.passes ? "--passes" : "--decisions", " needs --optimized BACKEND")));
   }
   return PrintModule(**module, options);
 }
@@ -124,6 +182,8 @@ void DeclarePrint(OptionList& line, VerbAction& action) {
                    "--optimized");
   line.Add("--limit", options->limit, "Refuse the backend's decisions above this number");
   line.AddFlag("--decisions", options->decisions, "List the backend's decisions instead");
+  line.AddFlag("--passes", options->passes,
+               "List the backend's passes instead: what each changed, decided and took");
   line.AddFlag("--json", options->json, "JSON objects instead");
   action = [options] { return Run(*options); };
 }

@@ -1,4 +1,5 @@
-#include "optimized/cpu/work_estimate.h"
+// Counts operations of instructions, fusions and whole modules.
+#include "optimized/cpu/plan/work_estimate.h"
 
 #include <algorithm>
 

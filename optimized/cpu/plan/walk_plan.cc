@@ -1,4 +1,5 @@
-#include "optimized/cpu/walk_plan.h"
+// Chooses walks and splits from shapes, types and the amount of work.
+#include "optimized/cpu/plan/walk_plan.h"
 
 #include <algorithm>
 #include <optional>

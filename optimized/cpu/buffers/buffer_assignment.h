@@ -17,23 +17,11 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
+#include "optimized/codegen/buffer_table.h"
 #include "optimized/gates/gates.h"
 #include "spec/ir/module.h"
 
 namespace assay {
-
-// Entries of the table that compiled code receives.
-struct BufferTable {
-  static constexpr int kArena = 0;
-  static constexpr int kConstants = 1;
-  static constexpr int kContext = 2;  // a RunContext
-  static constexpr int kFirstParameter = 3;
-};
-
-struct BufferSlice {
-  int table_index = BufferTable::kArena;
-  int64_t offset = 0;
-};
 
 class BufferAssignment {
  public:

@@ -1,30 +1,21 @@
-#include "optimized/cpu/buffer_assignment.h"
+// The steps of planning, in the order in which Plan calls them.
+#include "optimized/cpu/buffers/frame_planner.h"
 
 #include <algorithm>
 
-#include "absl/container/flat_hash_set.h"
 #include "optimized/codegen/elementwise.h"
 #include "optimized/codegen/movement.h"
-#include "optimized/passes/util/module_util.h"
 #include "spec/base/error.h"
 #include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
 
 namespace assay {
-
 namespace {
 
 constexpr int64_t kAlignment = 64;
 constexpr int kMaxNesting = 100;
-constexpr int kParameterTime = -1;
 
 int64_t Align(int64_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
-
-std::vector<Shape> LeavesOf(const Shape& shape) {
-  std::vector<Shape> leaves;
-  ForEachLeaf(shape, [&](const Shape& leaf, absl::Span<const int64_t>) { leaves.push_back(leaf); });
-  return leaves;
-}
 
 // Whether element i of the result depends on nothing of the operand but its element i, in row-major
 // order.
@@ -62,91 +53,11 @@ bool RunsAnyway(const Instruction& instruction) {
 
 }  // namespace
 
-BufferAssignment::~BufferAssignment() = default;
-
-// Plans one frame, after and with the frames that it calls.
-class FramePlanner {
- public:
-  using BufferId = BufferAssignment::BufferId;
-  using Frame = BufferAssignment::Frame;
-
-  FramePlanner(BufferAssignment& assignment, Gates& gates, const Purity& purity, int nesting)
-      : all_(assignment), gates_(gates), purity_(purity), nesting_(nesting) {}
-
-  struct Request {
-    const Computation* computation;
-    std::vector<std::vector<BufferId>> parameters;
-    bool parameters_writable = false;
-    std::vector<BufferId> destinations;  // of the result's leaves; empty: wherever they are
-  };
-  absl::StatusOr<const Frame*> Plan(Request request);
-  int region() const { return region_; }
-
- private:
-  struct Value {
-    const Instruction* def = nullptr;
-    int64_t bytes = 0;
-    int def_time = 0;
-    int last_use = kParameterTime;
-    bool owned = false;  // may be overwritten once dead
-    BufferId buffer = -1;
-    BufferId destination = -1;
-  };
-  using ValueId = int;
-  // A piece of this frame's region.
-  struct Item {
-    const Instruction* at;
-    int start, end;
-    int64_t bytes;
-    BufferId buffer = -1;
-    int child_region = -1;
-    int64_t offset = 0;
-  };
-
-  ValueId NewValue(Value value) {
-    values_.push_back(value);
-    return static_cast<ValueId>(values_.size()) - 1;
-  }
-  void Schedule();
-  void CreateValues(const Request& request);
-  std::vector<ValueId> ValuesOf(const Instruction* instruction, int time);
-  void FindLastUses();
-  void AssignDestinations(const Request& request);
-  absl::Status AssignBuffers(const Instruction* instruction, int time);
-  absl::Status AssignWhile(const Instruction* instruction, int time);
-  absl::Status AssignBranches(const Instruction* instruction, int time);
-  BufferId NewBuffer(const Instruction* at, int64_t bytes, int start);
-  void Place(ValueId value, int time);
-  void Occupy(BufferId buffer, const Value& value);
-  bool DestinationIsFree(const Value& value, int time);
-  bool ReuseOperand(const Instruction* instruction, ValueId result, int time);
-  bool UpdateInPlace(const Instruction* instruction, ValueId result, int time);
-  bool Dies(const Value& value, int time) const;
-  absl::StatusOr<const Frame*> PlanCallee(const Instruction* instruction, int time,
-                                          Request request);
-  void FinalCopies(const Request& request);
-  void PackRegion();
-  std::vector<BufferId> BuffersOf(const std::vector<ValueId>& values) const {
-    std::vector<BufferId> result;
-    for (ValueId v : values) result.push_back(v < 0 ? -1 : values_[v].buffer);
-    return result;
-  }
-
-  BufferAssignment& all_;
-  Gates& gates_;
-  const Purity& purity_;
-  int nesting_;
-  int region_ = -1;
-  Frame* frame_ = nullptr;
-  const Computation* computation_ = nullptr;
-  std::vector<const Instruction*> schedule_;
-  std::vector<Value> values_;
-  absl::flat_hash_map<const Instruction*, std::vector<ValueId>> of_;
-  absl::flat_hash_map<BufferId, int> busy_until_;  // latest use of anything that lives in a buffer
-  absl::flat_hash_map<BufferId, size_t> item_of_;  // buffers of this region
-  absl::flat_hash_set<BufferId> loop_state_;       // destinations that hold a parameter too
-  std::vector<Item> items_;
-};
+std::vector<Shape> LeavesOf(const Shape& shape) {
+  std::vector<Shape> leaves;
+  ForEachLeaf(shape, [&](const Shape& leaf, absl::Span<const int64_t>) { leaves.push_back(leaf); });
+  return leaves;
+}
 
 void FramePlanner::Schedule() {
   std::vector<Instruction*> order;
@@ -248,7 +159,7 @@ void FramePlanner::CreateValues(const Request& request) {
         Value value;
         value.def = i;
         value.bytes = leaves[k].ByteSize();
-        value.def_time = kParameterTime;
+        value.def_time = kBeforeAll;
         value.owned = request.parameters_writable;
         value.buffer = buffers[k];
         values.push_back(NewValue(value));
@@ -316,7 +227,7 @@ FramePlanner::BufferId FramePlanner::NewBuffer(const Instruction* at, int64_t by
 }
 
 void FramePlanner::Occupy(BufferId buffer, const Value& value) {
-  int& busy = busy_until_.try_emplace(buffer, kParameterTime).first->second;
+  int& busy = busy_until_.try_emplace(buffer, kBeforeAll).first->second;
   busy = std::max(busy, value.last_use);
   auto item = item_of_.find(buffer);
   if (item != item_of_.end()) items_[item->second].end = std::max(items_[item->second].end, busy);
@@ -571,51 +482,6 @@ absl::StatusOr<const FramePlanner::Frame*> FramePlanner::Plan(Request request) {
   for (const Instruction* i : schedule_) frame_->buffers[i] = BuffersOf(of_[i]);
   all_.frames_.push_back(std::move(frame));
   return frame_;
-}
-
-absl::StatusOr<std::unique_ptr<BufferAssignment>> BufferAssignment::Run(const Module& module,
-                                                                        Gates& gates,
-                                                                        int64_t memory_limit) {
-  auto all = std::unique_ptr<BufferAssignment>(new BufferAssignment());
-  FramePlanner::Request request;
-  request.computation = module.entry();
-  for (const Instruction* parameter : module.entry()->parameters()) {
-    std::vector<BufferId>& leaves = request.parameters.emplace_back();
-    for (const Shape& leaf : LeavesOf(parameter->shape())) {
-      int entry = BufferTable::kFirstParameter + all->parameter_leaves_++;
-      Buffer buffer;
-      buffer.bytes = leaf.IsArray() ? leaf.ByteSize() : 0;
-      buffer.table_index = entry;
-      leaves.push_back(leaf.IsArray() ? all->AddBuffer(buffer) : -1);
-    }
-  }
-  for (const Shape& leaf : LeavesOf(module.entry()->root()->shape())) {
-    Buffer buffer;
-    buffer.bytes = leaf.IsArray() ? leaf.ByteSize() : 0;
-    buffer.table_index = all->first_result() + all->result_leaves_++;
-    request.destinations.push_back(leaf.IsArray() ? all->AddBuffer(buffer) : -1);
-  }
-  const Purity purity(module);
-  FramePlanner planner(*all, gates, purity, 0);
-  ASSAY_RETURN_IF_ERROR(planner.Plan(std::move(request)).status());
-  all->entry_ = all->frames_.size() - 1;
-  all->arena_bytes_ = all->regions_[planner.region()].bytes;
-  int64_t total = all->arena_bytes_ + static_cast<int64_t>(all->constants_.size());
-  if (total > memory_limit) {
-    return MakeError(ErrorClass::kOutOfMemory,
-                     StrCat("cpu: the program needs ", total,
-                            " bytes of temporary memory, the limit is ", memory_limit));
-  }
-  return all;
-}
-
-BufferSlice BufferAssignment::SliceOf(BufferId id) const {
-  const Buffer& buffer = buffers_[id];
-  int64_t offset = buffer.offset;
-  for (int region = buffer.region; region >= 0; region = regions_[region].parent) {
-    offset += regions_[region].offset;
-  }
-  return {buffer.table_index, offset};
 }
 
 }  // namespace assay

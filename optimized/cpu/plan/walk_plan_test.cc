@@ -1,5 +1,5 @@
 // How kernels go through their results, decided from shapes alone.
-#include "optimized/cpu/walk_plan.h"
+#include "optimized/cpu/plan/walk_plan.h"
 
 #include "gtest/gtest.h"
 #include "spec/ir/module.h"

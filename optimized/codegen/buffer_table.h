@@ -1,0 +1,37 @@
+// The table that compiled code receives: where the arena, the constants, the run's context, the
+// parameters and the results are.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "llvm/IR/IRBuilder.h"
+
+namespace assay {
+
+// Entries of the table that compiled code receives.
+struct BufferTable {
+  static constexpr int kArena = 0;
+  static constexpr int kConstants = 1;
+  static constexpr int kContext = 2;  // a RunContext
+  static constexpr int kFirstParameter = 3;
+};
+
+struct BufferSlice {
+  int table_index = BufferTable::kArena;
+  int64_t offset = 0;
+};
+
+// Operands and results by leaf.
+struct KernelBuffers {
+  std::vector<std::vector<BufferSlice>> operands;
+  std::vector<BufferSlice> results;
+  bool update_in_place = false;
+};
+
+// Address of a slice, loaded from the table. For kernels and for the code that calls them.
+llvm::Value* SliceAddress(llvm::IRBuilder<>& ir, llvm::Value* table, BufferSlice slice);
+// The RunContext (optimized/runtime/collectives.h) that the table names.
+llvm::Value* LoadContext(llvm::IRBuilder<>& ir, llvm::Value* table);
+
+}  // namespace assay
