@@ -1,22 +1,18 @@
 #include "fuzz/reduce/reducer.h"
 
-#include <chrono>
 #include <cmath>
 #include <cstdlib>
 #include <utility>
 
 #include "fuzz/reduce/edit.h"
 #include "fuzz/reduce/reduction.h"
+#include "spec/base/clock.h"
 #include "spec/base/strings.h"
 #include "spec/ops/op_table.h"
 #include "spec/verifier/verifier.h"
 
 namespace assay {
 namespace {
-
-double Now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 // s32 before f32 and pred before the rest: what people read most easily.
 int64_t TypeCost(ElementType type) {

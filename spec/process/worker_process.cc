@@ -11,10 +11,10 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <chrono>
 #include <cstdio>
 #include <cstring>
 
+#include "spec/base/clock.h"
 #include "spec/base/error.h"
 #include "spec/base/strings.h"
 #include "spec/process/isolate.h"
@@ -27,10 +27,6 @@ namespace {
 constexpr size_t kMaxHeader = size_t{16} << 20;
 constexpr uint64_t kMaxPayload = uint64_t{8} << 30;
 constexpr size_t kStderrTail = 4096;
-
-double Now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 // Internal reasons, turned into classed errors by Request.
 absl::Status Closed() { return absl::UnavailableError("closed"); }
