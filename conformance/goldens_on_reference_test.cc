@@ -25,7 +25,8 @@ TEST(GoldensOnReference, AllPass) {
   ASSERT_TRUE(cases.ok()) << cases.status();
   for (const GoldenCase& golden : *cases) {
     const GoldenResult result = RunGolden(golden, **backend, {});
-    EXPECT_EQ(result.status, "passed") << golden.name << ": " << result.detail;
+    EXPECT_EQ(Name(result.outcome.kind), Name(Outcome::kPassed))
+        << golden.name << ": " << result.outcome.Describe();
   }
 }
 

@@ -1,3 +1,4 @@
+// The loop of the reducer: proposes, tries and keeps what is cheaper and still fails.
 #include "fuzz/reduce/reducer.h"
 
 #include <cmath>
@@ -7,6 +8,7 @@
 #include "fuzz/reduce/edit.h"
 #include "fuzz/reduce/reduction.h"
 #include "spec/base/clock.h"
+#include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
 #include "spec/ops/op_table.h"
 #include "spec/verifier/verifier.h"
@@ -213,7 +215,7 @@ absl::Span<const ReduceStep> ReduceSteps() {
 absl::StatusOr<ReduceResult> Reduce(const Module& module, const std::vector<Literal>& inputs,
                                     const ReducePredicate& predicate,
                                     const ReduceOptions& options) {
-  if (absl::Status status = Verify(module); !status.ok()) return status;
+  ASSAY_RETURN_IF_ERROR(Verify(module));
   if (!predicate(module, inputs)) {
     return absl::FailedPreconditionError(
         "the program does not show the failure to begin with: nothing to reduce");

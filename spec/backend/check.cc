@@ -1,6 +1,8 @@
 // The steps of a check, in order, and the child process around them.
 #include "spec/backend/check.h"
 
+#include <algorithm>
+#include <map>
 #include <utility>
 
 #include "spec/base/clock.h"
@@ -50,7 +52,7 @@ std::string Encode(const CheckResult& result) {
       {"outcome", ToJson(result.outcome)},
       {"decisions", std::move(decisions)},
       {"output", result.output},
-      {"seconds", {seconds.oracle, seconds.compile, seconds.run, seconds.judge}},
+      {"seconds", {seconds.oracle, seconds.compile, seconds.run, seconds.judge, seconds.passes}},
       {"run_seconds", result.run_seconds}};
   return object.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
@@ -66,8 +68,8 @@ bool Decode(const std::string& bytes, CheckResult& result) {
     }
     result.output = object.value("output", "");
     std::vector<double> seconds = object.value("seconds", std::vector<double>());
-    seconds.resize(4);
-    result.seconds = {seconds[0], seconds[1], seconds[2], seconds[3]};
+    seconds.resize(5);
+    result.seconds = {seconds[0], seconds[1], seconds[2], seconds[3], seconds[4]};
     result.run_seconds = object.value("run_seconds", 0.0);
   } catch (const Json::exception&) {
     return false;
@@ -221,6 +223,10 @@ CheckResult Checker::Check(const CheckRequest& request) {
       result.outcome = OutcomeOf(status, Phase::kCompile);
       return result;
     }
+  }
+  const std::map<std::string, double> statistics = executable_->Statistics();
+  if (auto at = statistics.find("compile.seconds.passes"); at != statistics.end()) {
+    result.seconds.passes = std::min(at->second, result.seconds.compile);
   }
   RunAndJudge(result);
   const bool answered = result.outcome.phase == Phase::kJudge;

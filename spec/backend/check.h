@@ -49,6 +49,7 @@ struct CheckRequest {
 // Wall clock seconds; repetitions do not count.
 struct CheckSeconds {
   double oracle = 0, compile = 0, run = 0, judge = 0;
+  double passes = 0;  // of compile, when the executable's statistic "compile.seconds.passes" says
 };
 
 struct CheckResult {

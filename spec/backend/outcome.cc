@@ -123,6 +123,13 @@ std::optional<Outcome::Kind> OutcomeKindFromName(std::string_view name) {
 
 std::string_view StatusWord(Outcome::Kind kind) { return kKinds[kind].status; }
 
+absl::Span<const std::string_view> StatusWords() {
+  static constexpr std::string_view kWords[] = {"passed",      "inconclusive", "nothing to judge",
+                                                "unsupported", "failed",       "crashed",
+                                                "unreadable"};
+  return kWords;
+}
+
 std::string_view StateWord(const Outcome& outcome) {
   if (outcome.IsFailure()) return "fail";
   if (outcome.IsPass()) return "pass";

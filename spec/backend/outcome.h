@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "absl/status/status.h"
+#include "absl/types/span.h"
 #include "nlohmann/json.hpp"
 #include "spec/base/error.h"
 #include "spec/numerics/expectation.h"
@@ -81,6 +82,8 @@ std::optional<Outcome::Kind> OutcomeKindFromName(std::string_view name);
 // The word of tables and of JSON's "status": passed, inconclusive, nothing to judge, unsupported,
 // failed, crashed, unreadable. Kinds that call for the same action share one.
 std::string_view StatusWord(Outcome::Kind kind);
+// All of them, in order of how much they matter.
+absl::Span<const std::string_view> StatusWords();
 // The word of JSON's "state": pass, fail, inconclusive, nothing to judge, unsupported, harness.
 std::string_view StateWord(const Outcome& outcome);
 // The one that matters more.

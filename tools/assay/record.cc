@@ -1,3 +1,4 @@
+// Appends a run to the result store.
 #include "tools/assay/record.h"
 
 #include <fstream>
