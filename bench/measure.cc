@@ -1,16 +1,12 @@
 #include "bench/measure.h"
 
 #include <algorithm>
-#include <chrono>
 
+#include "spec/base/clock.h"
 #include "spec/base/strings.h"
 
 namespace assay {
 namespace {
-
-double Now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 absl::Status Named(const Backend& backend, const absl::Status& status) {
   return absl::Status(status.code(), StrCat(backend.Describe().name, ": ", Name(ClassOf(status)),

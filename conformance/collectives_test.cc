@@ -18,13 +18,14 @@ TEST(Collectives, StoredResultsPass) {
   options.profile = &Profile::Xla();
   int passed = 0;
   for (const CaseFile& file : *files) {
-    const ModuleResult result = CheckModule(file, *oracle, nullptr, options, [](const char*) {});
-    std::string detail = result.detail;
-    for (const SubjectResult& subject : result.subjects) StrAppend(&detail, subject.detail);
+    const ModuleResult result = CheckModule(file, *oracle, nullptr, options);
+    std::string detail = result.outcome.Describe();
+    for (const SubjectResult& subject : result.subjects)
+      StrAppend(&detail, subject.outcome.Describe());
     for (const std::string& name : result.unsupported) StrAppend(&detail, " ", name);
     // Ops that have no meaning yet are not this test's subject; their number may only fall.
-    if (result.status == CheckStatus::kUnsupported) continue;
-    EXPECT_EQ(Name(result.status), "passed") << file.name << ": " << detail;
+    if (result.outcome.kind == Outcome::kUnsupported) continue;
+    EXPECT_EQ(StatusWord(result.outcome.kind), "passed") << file.name << ": " << detail;
     ASSERT_EQ(result.subjects.size(), 1u) << file.name;
     // XLA's collective drops NaN (waivers.json).
     EXPECT_EQ(!result.subjects[0].waived.empty(), file.name == "coll__pmax_nan");

@@ -1,11 +1,15 @@
+// Compares answers with goldens, and runs goldens on backends.
 #include "conformance/golden.h"
 
 #include <charconv>
 #include <cmath>
 
 #include "conformance/case_files.h"
+#include "spec/backend/check.h"
 #include "spec/base/strings.h"
 #include "spec/numerics/expectation.h"
+#include "spec/process/isolate.h"
+#include "spec/process/shared_array.h"
 #include "spec/types/float_format.h"
 
 namespace assay {
@@ -52,10 +56,6 @@ std::string ElementText(const Literal& literal, int64_t i) {
   return one.ToString();
 }
 
-}  // namespace
-
-namespace {
-
 // `got` against the values of `expected` from `first` on.
 std::string CompareLeaves(const GoldenCase& golden, const std::vector<Literal>& expected,
                           size_t first, size_t count, const std::vector<const Literal*>& leaves,
@@ -83,9 +83,6 @@ std::string CompareLeaves(const GoldenCase& golden, const std::vector<Literal>& 
 
 std::string CompareRun(const GoldenCase& golden, const GoldenCase::Row& row, const RunResult& run) {
   const size_t devices = run.outputs.size();
-  const int64_t wanted = golden.devices.replicas * golden.devices.partitions;
-  if (static_cast<int64_t>(devices) != wanted)
-    return StrCat("there are outputs of ", devices, " devices, expected ", wanted);
   const size_t leaves = row.expected.size() / devices;
   for (size_t d = 0; d < devices; ++d) {
     std::string difference =
@@ -112,56 +109,90 @@ std::string CompareGolden(const GoldenCase& golden, const GoldenCase::Row& row,
   return CompareLeaves(golden, row.expected, 0, row.expected.size(), Leaves(got), "out");
 }
 
-GoldenResult RunGolden(const GoldenCase& golden, Backend& backend, const CompileOptions& options) {
-  GoldenResult result;
-  result.name = golden.name;
-  auto failed_with = [&](const absl::Status& status) {
-    ErrorClass error = ClassOf(status);
-    result.status = error == ErrorClass::kUnsupported ? "unsupported"
-                    : error == ErrorClass::kRejected  ? "failed"
-                                                      : "crashed";
-    result.detail = StrCat(Name(error), ": ", ToStd(status.message()));
-    return result;
-  };
-  CompileOptions compile = options;
-  compile.devices = golden.devices;
-  absl::StatusOr<std::unique_ptr<Executable>> executable = backend.Compile(*golden.module, compile);
-  if (!executable.ok()) return failed_with(executable.status());
+namespace {
+
+// The devices with the inputs of a row.
+CheckCase CaseOf(const GoldenCase& golden, const GoldenCase::Row& row) {
   const auto parameters = static_cast<size_t>(golden.module->entry()->parameter_count());
-  for (size_t i = 0; i < golden.rows.size(); ++i) {
-    const GoldenCase::Row& row = golden.rows[i];
-    std::vector<std::vector<const Literal*>> arguments(
-        static_cast<size_t>(golden.devices.replicas * golden.devices.partitions));
-    for (size_t d = 0; d < arguments.size(); ++d)
-      for (size_t p = 0; p < parameters; ++p)
-        arguments[d].push_back(&row.inputs[d * parameters + p]);
-    if (!row.infeed.empty()) {
-      const absl::Status fed = (*executable)->SetInfeed(row.infeed);
-      if (!fed.ok()) return failed_with(fed);
-    }
-    absl::StatusOr<RunResult> run = (*executable)->Run(arguments);
-    std::string difference;
-    if (!row.error.empty()) {
-      if (!run.ok() && ClassOf(run.status()) == ErrorClass::kUnsupported)
-        return failed_with(run.status());
-      const bool says_so =
-          !run.ok() && ToStd(run.status().message()).find(row.error) != std::string_view::npos;
-      if (!says_so) {
-        difference = StrCat("expected an error with \"", row.error, "\", got ",
-                            run.ok() ? "an answer" : ToStd(run.status().message()));
-      }
-    } else if (!run.ok()) {
-      return failed_with(run.status());
-    } else {
-      difference = CompareRun(golden, row, *run);
-    }
-    if (difference.empty()) continue;
-    result.status = "failed";
-    result.detail = StrCat("row ", i + 1, ": ", difference, " (", golden.citation, ")");
-    return result;
+  const auto devices = static_cast<size_t>(golden.devices.replicas * golden.devices.partitions);
+  std::vector<std::vector<const Literal*>> arguments(devices);
+  for (size_t d = 0; d < devices; ++d) {
+    for (size_t p = 0; p < parameters; ++p) arguments[d].push_back(&row.inputs[d * parameters + p]);
   }
-  result.status = "passed";
-  return result;
+  return {*golden.module, std::move(arguments), golden.devices, row.infeed};
+}
+
+Outcome RunRow(const GoldenCase& golden, const GoldenCase::Row& row, Executable& executable) {
+  const absl::StatusOr<RunResult> run = RunOn(executable, CaseOf(golden, row));
+  const bool unsupported = !run.ok() && ClassOf(run.status()) == ErrorClass::kUnsupported;
+  if (unsupported || (!run.ok() && row.error.empty())) return OutcomeOf(run.status(), Phase::kRun);
+  if (row.error.empty()) {
+    std::string difference = CompareRun(golden, row, *run);
+    const Outcome::Kind kind = difference.empty() ? Outcome::kPassed : Outcome::kWrong;
+    return MakeOutcome(kind, Phase::kJudge, std::move(difference));
+  }
+  const bool says_so =
+      !run.ok() && ToStd(run.status().message()).find(row.error) != std::string_view::npos;
+  if (says_so) return MakeOutcome(Outcome::kPassed, Phase::kJudge);
+  return MakeOutcome(Outcome::kWrong, Phase::kJudge,
+                     StrCat("expected an error with \"", row.error, "\", got ",
+                            run.ok() ? "an answer" : ToStd(run.status().message())));
+}
+
+Outcome RunRows(const GoldenCase& golden, Backend& backend, CompileOptions options,
+                std::atomic<Phase>* note) {
+  auto enter = [&](Phase phase) {
+    if (note != nullptr) note->store(phase);
+  };
+  enter(Phase::kCompile);
+  options.devices = golden.devices;
+  const absl::StatusOr<std::unique_ptr<Executable>> executable =
+      backend.Compile(*golden.module, options);
+  if (!executable.ok()) return OutcomeOf(executable.status(), Phase::kCompile);
+  enter(Phase::kRun);
+  for (size_t i = 0; i < golden.rows.size(); ++i) {
+    Outcome outcome = RunRow(golden, golden.rows[i], **executable);
+    if (outcome.kind == Outcome::kPassed) continue;
+    if (outcome.kind == Outcome::kWrong) {
+      outcome.reason = StrCat("row ", i + 1, ": ", outcome.reason, " (", golden.citation, ")");
+    }
+    return outcome;
+  }
+  return MakeOutcome(Outcome::kPassed, Phase::kJudge);
+}
+
+}  // namespace
+
+GoldenResult RunGolden(const GoldenCase& golden, Backend& backend, const CompileOptions& options,
+                       std::atomic<Phase>* note) {
+  return {golden.name, RunRows(golden, backend, options, note)};
+}
+
+GoldenResult RunGoldenIsolated(
+    const GoldenCase& golden,
+    const std::function<absl::StatusOr<std::unique_ptr<Backend>>()>& make_backend,
+    const CompileOptions& options) {
+  SharedArray<std::atomic<Phase>> phase(1);
+  auto in_child = [&] {
+    phase[0].store(Phase::kCompile);
+    const absl::StatusOr<std::unique_ptr<Backend>> backend = make_backend();
+    const Outcome outcome = backend.ok() ? RunRows(golden, **backend, options, &phase[0])
+                                         : MakeOutcome(Outcome::kSickMachine, Phase::kStart,
+                                                       std::string(backend.status().message()));
+    return ToJson(outcome).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  };
+  // Compilation and run each have the limit of time to themselves.
+  const Isolated child =
+      RunIsolated(in_child, {2 * options.limits.seconds, options.limits.memory_bytes});
+  const nlohmann::json json = nlohmann::json::parse(child.bytes, nullptr, false);
+  if (child.ok() && json.is_object()) {
+    try {
+      return {golden.name, OutcomeFromJson(json)};
+    } catch (const nlohmann::json::exception&) {
+      // A child whose memory was trampled on may send anything: it counts as its death.
+    }
+  }
+  return {golden.name, OutcomeOfDeath(child, phase[0].load())};
 }
 
 }  // namespace assay

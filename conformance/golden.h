@@ -2,6 +2,9 @@
 // They are judged without the oracle, so they check it as they check any backend.
 #pragma once
 
+#include <atomic>
+#include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -9,6 +12,7 @@
 #include "absl/status/statusor.h"
 #include "nlohmann/json.hpp"
 #include "spec/backend/backend.h"
+#include "spec/backend/outcome.h"
 #include "spec/ir/module.h"
 #include "spec/types/literal.h"
 
@@ -54,10 +58,17 @@ std::string CompareGolden(const GoldenCase& golden, const GoldenCase::Row& row, 
 
 struct GoldenResult {
   std::string name;
-  std::string status;  // passed, failed, unsupported, crashed
-  std::string detail;
+  Outcome outcome;  // passed, wrong (with row and citation), or how the backend ended
 };
-// Compiles once and runs every row.
-GoldenResult RunGolden(const GoldenCase& golden, Backend& backend, const CompileOptions& options);
+// Compiles once and runs every row. Phases are noted in `note`, so that a caller can say where a
+// child process died.
+GoldenResult RunGolden(const GoldenCase& golden, Backend& backend, const CompileOptions& options,
+                       std::atomic<Phase>* note = nullptr);
+// The same in a child process, on the backend that it makes there. The calling process must be
+// single-threaded.
+GoldenResult RunGoldenIsolated(
+    const GoldenCase& golden,
+    const std::function<absl::StatusOr<std::unique_ptr<Backend>>()>& make_backend,
+    const CompileOptions& options);
 
 }  // namespace assay

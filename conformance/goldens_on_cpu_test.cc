@@ -32,9 +32,11 @@ TEST(GoldensOnCpu, PassOrAreListed) {
   int passed = 0, of_several_devices = 0;
   for (const GoldenCase& golden : *cases) {
     const GoldenResult result = RunGolden(golden, **cpu, {});
-    EXPECT_EQ(result.status, listed.erase(golden.name) != 0 ? "unsupported" : "passed")
-        << golden.name << ": " << result.detail;
-    if (result.status != "passed") continue;
+    const Outcome::Kind wanted =
+        listed.erase(golden.name) != 0 ? Outcome::kUnsupported : Outcome::kPassed;
+    EXPECT_EQ(Name(result.outcome.kind), Name(wanted))
+        << golden.name << ": " << result.outcome.Describe();
+    if (result.outcome.kind != Outcome::kPassed) continue;
     ++passed;
     of_several_devices += golden.devices.replicas * golden.devices.partitions > 1 ? 1 : 0;
   }

@@ -63,12 +63,13 @@ TEST(GoldensOnReference, AllPass) {
   ASSERT_TRUE(cases.ok()) << cases.status();
   for (const GoldenCase& golden : *cases) {
     const GoldenResult result = RunGolden(golden, **backend, {});
-    if (result.status == "failed" && BlessIsWanted() &&
+    if (result.outcome.kind == Outcome::kWrong && BlessIsWanted() &&
         golden.devices.replicas * golden.devices.partitions == 1) {
       ASSERT_NO_FATAL_FAILURE(Bless(golden, **backend));
       continue;
     }
-    EXPECT_EQ(result.status, "passed") << golden.name << ": " << result.detail;
+    EXPECT_EQ(Name(result.outcome.kind), Name(Outcome::kPassed))
+        << golden.name << ": " << result.outcome.Describe();
   }
 }
 

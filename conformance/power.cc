@@ -171,9 +171,11 @@ absl::StatusOr<ModulePower> MeasurePower(const CaseFile& file, Oracle& oracle, B
   if (!module.ok()) return module.status();
   absl::StatusOr<CaseArrays> arrays = LoadArrays(**module, file.arrays_path, options.seed);
   if (!arrays.ok()) return arrays.status();
-  absl::StatusOr<Expectation> expectation = ExpectCase(**module, *arrays, oracle, options);
+  const CheckCase c = CaseOf(**module, *arrays);
+  absl::StatusOr<CaseExpectation> expectation =
+      ExpectOn(oracle, c, *options.profile, options.compile.limits);
   if (!expectation.ok()) return expectation.status();
-  PowerMeter meter(*expectation, options.seed);
+  PowerMeter meter(expectation->results, options.seed);
   meter.Note(LeavesOf(arrays->stored));
   if (legal != nullptr && arrays->devices.replicas * arrays->devices.partitions == 1) {
     absl::StatusOr<std::vector<Literal>> answers = legal(**module, Pointers(arrays->arguments));
@@ -185,7 +187,7 @@ absl::StatusOr<ModulePower> MeasurePower(const CaseFile& file, Oracle& oracle, B
     compile.devices = arrays->devices;
     auto executable = backend->Compile(**module, compile);
     if (executable.ok()) {
-      absl::StatusOr<RunResult> run = (*executable)->Run(ArgumentsByDevice(*arrays));
+      absl::StatusOr<RunResult> run = RunOn(**executable, c);
       if (run.ok()) meter.Note(LeavesOf(run->outputs));
     }
   }

@@ -1,3 +1,4 @@
+// Drawing, recording and replaying choices.
 #include "fuzz/choices.h"
 
 #include <bit>

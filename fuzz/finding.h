@@ -4,41 +4,20 @@
 
 #include <cstdint>
 #include <functional>
-#include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "spec/backend/backend.h"
 #include "spec/backend/oracle.h"
+#include "spec/backend/outcome.h"
 #include "spec/types/literal.h"
 
 namespace assay {
 
-// How a program fails, in the closed set of outcome classes. Only kWrongValue and kNondeterministic
-// have outputs to look at.
-enum class FindingKind : uint8_t {
-  kWrongValue,        // an output element outside its allowed set
-  kNondeterministic,  // same program, same inputs, different bits
-  kRejected,          // the backend refuses a module that verifies
-  kCompileCrash,      // the compiler died or reported an internal error
-  kRunCrash,          // the executable died
-  kTimeout,           // compile or run beyond the time limit
-  kOutOfMemory,       // compile or run beyond the memory limit
-  kHarness,  // our own generator, oracle or judge failed: a bug of Assay, not of the tested backend
-};
-inline constexpr int kFindingKindCount = 8;
-std::string_view Name(FindingKind kind);
-std::optional<FindingKind> FindingKindFromName(std::string_view name);
-
-// Where in the life of a case a failure happened.
-enum class CasePhase : uint8_t { kIdle, kGenerate, kOracle, kCompile, kRun, kJudge };
-std::string_view Name(CasePhase phase);
-
 struct Finding {
-  FindingKind kind = FindingKind::kWrongValue;
-  CasePhase phase = CasePhase::kJudge;
+  Outcome::Kind kind = Outcome::kWrong;  // a failure, or kOurFault
+  Phase phase = Phase::kJudge;
   std::string backend;          // name for BackendRegistry::Create
   CompileOptions options;       // with the planted defect, if there is one
   std::string profile;          // name of the numeric profile of the verdict

@@ -1,3 +1,4 @@
+// Finds the uses of a program on which implementations of HLO may differ.
 #include "fuzz/portable.h"
 
 #include <cmath>

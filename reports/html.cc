@@ -40,7 +40,9 @@ std::string HtmlTable(const std::vector<HtmlColumn>& columns,
 std::string StatusBadge(std::string_view status) {
   std::string_view tone = "bad";
   if (status == "passed" || status == "killed") tone = "good";
-  if (status == "inconclusive" || status == "unsupported") tone = "mild";
+  if (status == "inconclusive" || status == "unsupported" || status == "nothing to judge") {
+    tone = "mild";
+  }
   return StrCat("<span class=\"badge ", tone, "\">", EscapeHtml(status), "</span>");
 }
 

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <map>
 #include <set>
 #include <system_error>
@@ -52,8 +53,8 @@ std::string Caption(const RunRow& run) {
 // "12 passed  1 failed", best first, each in the colour of its word.
 std::string CountBadges(const std::map<std::string, int64_t>& counts) {
   std::string html;
-  for (const char* status :
-       {"passed", "inconclusive", "unsupported", "failed", "crashed", "unreadable"}) {
+  for (const char* status : {"passed", "inconclusive", "nothing to judge", "unsupported", "failed",
+                             "crashed", "unreadable"}) {
     auto at = counts.find(status);
     if (at == counts.end()) continue;
     std::string badge = StatusBadge(status);
@@ -125,7 +126,7 @@ std::string Problems(const RunRow& run) {
                 "</summary><pre>", EscapeHtml(text), "</pre></details>\n");
     }
   }
-  for (const char* status : {"unsupported", "inconclusive"}) {
+  for (const char* status : {"nothing to judge", "unsupported", "inconclusive"}) {
     if (by_status[status].empty()) continue;
     StrAppend(&html, "<details><summary>", by_status[status].size(), " ", status,
               "</summary><pre>");
@@ -139,12 +140,16 @@ std::string Problems(const RunRow& run) {
 
 std::string StatusTiles(const Json& summary) {
   constexpr std::pair<const char*, const char*> kTones[] = {
-      {"passed", "good"},      {"failed", "bad"},  {"inconclusive", "mild"},
-      {"unsupported", "mild"}, {"crashed", "bad"}, {"unreadable", "bad"}};
+      {"passed", "good"},          {"failed", "bad"},  {"inconclusive", "mild"},
+      {"unsupported", "mild"},     {"crashed", "bad"}, {"unreadable", "bad"},
+      {"nothing to judge", "mild"}};
+  // Tiles that are there only when there is something to count.
+  constexpr std::string_view kRare[] = {"unreadable", "nothing to judge"};
   std::string html = "<div class=\"tiles\">";
   for (const auto& [status, tone] : kTones) {
     int64_t count = Whole(summary, status);
-    if (count == 0 && std::string_view(status) == "unreadable") continue;
+    const bool is_rare = std::find(std::begin(kRare), std::end(kRare), status) != std::end(kRare);
+    if (count == 0 && is_rare) continue;
     html += Tile(Grouped(count), status, count > 0 ? tone : "");
   }
   return html + "</div>";

@@ -18,7 +18,8 @@ namespace assay {
 struct CaseRow {
   std::string name;     // of the module or golden
   std::string subject;  // "cpu", "stored"; "" when the case ended before anything was judged
-  std::string status;   // passed, failed, inconclusive, unsupported, crashed, unreadable
+  // passed, failed, inconclusive, nothing to judge, unsupported, crashed, unreadable
+  std::string status;
   std::string detail;
   int64_t elements = 0, failed = 0, inconclusive = 0, forced = 0;
   double bound_used = 0;

@@ -1,9 +1,11 @@
+// Modules, arrays and answers in the form of the process protocol.
 #include "fuzz/backends/process_backend.h"
 
 #include <cstring>
 #include <utility>
 
 #include "absl/strings/str_split.h"
+#include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
 #include "spec/process/worker_process.h"
 #include "spec/text/reader.h"
@@ -48,12 +50,11 @@ absl::StatusOr<std::vector<Literal>> DecodeArrays(const Json& header, std::strin
   if (arrays == header.end() || !arrays->is_array()) return BadAnswer("no arrays");
   std::vector<Literal> result;
   for (const Json& array : *arrays) {
-    absl::StatusOr<Shape> shape = ShapeOf(array);
-    if (!shape.ok()) return shape.status();
-    if (shape->ByteSize() > static_cast<int64_t>(payload.size())) {
-      return BadAnswer(StrCat("too few bytes for ", shape->ToString()));
+    ASSAY_ASSIGN_OR_RETURN(Shape shape, ShapeOf(array));
+    if (shape.ByteSize() > static_cast<int64_t>(payload.size())) {
+      return BadAnswer(StrCat("too few bytes for ", shape.ToString()));
     }
-    Literal literal(*std::move(shape));
+    Literal literal(std::move(shape));
     if (!literal.bytes().empty()) {
       std::memcpy(literal.bytes().data(), payload.data(), literal.bytes().size());
     }
@@ -123,7 +124,7 @@ class ProcessBackend : public Backend {
       : options_(std::move(options)), worker_(options_.argv) {}
 
   absl::Status Start() {
-    if (absl::Status status = worker_.Start(options_.start_seconds); !status.ok()) return status;
+    ASSAY_RETURN_IF_ERROR(worker_.Start(options_.start_seconds));
     const Json& hello = worker_.greeting();
     auto text = [&](const char* field) {
       auto at = hello.find(field);
@@ -139,6 +140,8 @@ class ProcessBackend : public Backend {
     description_.deterministic = flag("deterministic");
     description_.can_run = flag("can_run") && !options_.compile_only;
     description_.in_process = false;
+    description_.dumps_passes = options_.dumps_passes;
+    description_.is_jax = options_.is_jax;
     description_.profile = options_.profile != nullptr ? options_.profile : &Profile::Xla();
     description_.capability = [](Opcode, ElementType) { return Capability::kSupported; };
     return absl::OkStatus();
@@ -165,7 +168,7 @@ class ProcessBackend : public Backend {
     if (options_.decimal_negative_zero) text = SpellNegativeZeros(text);
     auto executable = std::make_unique<ProcessExecutable>(
         *this, ++next_id_, module.entry()->root()->shape(), std::move(text), options);
-    if (absl::Status status = executable->Load(); !status.ok()) return status;
+    ASSAY_RETURN_IF_ERROR(executable->Load());
     return executable;
   }
 
@@ -183,23 +186,21 @@ ProcessExecutable::~ProcessExecutable() {
   WorkerProcess& worker = backend_.worker();
   if (!worker.running() || worker.generation() != generation_) return;
   // A worker that fails even here shows it at the next request.
-  worker.Request({{"op", "release"}, {"id", id_}}, "", {10, 0}, Name(ErrorClass::kRunCrash))
+  worker.Request({{"op", "release"}, {"id", id_}}, "", {10, 0}, ErrorClass::kRunCrash)
       .IgnoreError();
 }
 
 absl::Status ProcessExecutable::Load() {
   WorkerProcess& worker = backend_.worker();
-  if (absl::Status status = worker.Start(backend_.options().start_seconds); !status.ok()) {
-    return status;
-  }
+  ASSAY_RETURN_IF_ERROR(worker.Start(backend_.options().start_seconds));
   if (worker.generation() == generation_) return absl::OkStatus();
   Json flags(backend_.options().flags);
   for (const auto& [name, value] : options_.flags) flags[name] = value;
-  absl::StatusOr<WorkerMessage> answer =
+  ASSAY_ASSIGN_OR_RETURN(
+      WorkerMessage answer,
       worker.Request({{"op", "compile"}, {"id", id_}, {"flags", flags}}, text_,
-                     ToRequestLimits(options_.limits), Name(ErrorClass::kCompileCrash));
-  if (!answer.ok()) return answer.status();
-  compile_seconds_ = SecondsOf(answer->header);
+                     ToRequestLimits(options_.limits), ErrorClass::kCompileCrash));
+  compile_seconds_ = SecondsOf(answer.header);
   generation_ = worker.generation();
   return absl::OkStatus();
 }
@@ -212,7 +213,7 @@ absl::StatusOr<RunResult> ProcessExecutable::Run(
   if (arguments.size() != 1) {
     return MakeError(ErrorClass::kUnsupported, "this backend runs on one device");
   }
-  if (absl::Status status = Load(); !status.ok()) return status;
+  ASSAY_RETURN_IF_ERROR(Load());
   Json arrays = Json::array();
   std::string payload;
   for (const Literal* argument : arguments[0]) {
@@ -223,19 +224,17 @@ absl::StatusOr<RunResult> ProcessExecutable::Run(
     absl::Span<const uint8_t> bytes = argument->bytes();
     payload.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   }
-  absl::StatusOr<WorkerMessage> answer =
+  ASSAY_ASSIGN_OR_RETURN(
+      WorkerMessage answer,
       backend_.worker().Request({{"op", "run"}, {"id", id_}, {"arrays", arrays}}, payload,
-                                ToRequestLimits(options_.limits), Name(ErrorClass::kRunCrash));
-  if (!answer.ok()) return answer.status();
-  absl::StatusOr<std::vector<Literal>> leaves = DecodeArrays(answer->header, answer->payload);
-  if (!leaves.ok()) return leaves.status();
+                                ToRequestLimits(options_.limits), ErrorClass::kRunCrash));
+  ASSAY_ASSIGN_OR_RETURN(std::vector<Literal> leaves, DecodeArrays(answer.header, answer.payload));
   size_t next = 0;
-  absl::StatusOr<Literal> value = Unflatten(result_, *leaves, next);
-  if (!value.ok()) return value.status();
-  if (next != leaves->size()) return BadAnswer("too many outputs");
+  ASSAY_ASSIGN_OR_RETURN(Literal value, Unflatten(result_, leaves, next));
+  if (next != leaves.size()) return BadAnswer("too many outputs");
   RunResult result;
-  result.outputs.push_back(*std::move(value));
-  result.seconds = SecondsOf(answer->header);
+  result.outputs.push_back(std::move(value));
+  result.seconds = SecondsOf(answer.header);
   return result;
 }
 
@@ -244,11 +243,10 @@ absl::StatusOr<std::unique_ptr<Module>> ProcessExecutable::OptimizedModule() con
   if (!worker.running() || worker.generation() != generation_) {
     return MakeError(ErrorClass::kSickMachine, "the worker that compiled this is gone");
   }
-  absl::StatusOr<WorkerMessage> answer =
-      worker.Request({{"op", "optimized"}, {"id", id_}}, "", ToRequestLimits(options_.limits),
-                     Name(ErrorClass::kCompileCrash));
-  if (!answer.ok()) return answer.status();
-  absl::StatusOr<std::unique_ptr<Module>> module = ReadModule(answer->payload);
+  ASSAY_ASSIGN_OR_RETURN(WorkerMessage answer, worker.Request({{"op", "optimized"}, {"id", id_}},
+                                                              "", ToRequestLimits(options_.limits),
+                                                              ErrorClass::kCompileCrash));
+  absl::StatusOr<std::unique_ptr<Module>> module = ReadModule(answer.payload);
   if (!module.ok()) {
     return MakeError(ErrorClass::kUnsupported, StrCat("the optimized module cannot be read: ",
                                                       ToStd(module.status().message())));
@@ -274,7 +272,7 @@ std::string SpellNegativeZeros(const std::string& text) {
 
 absl::StatusOr<std::unique_ptr<Backend>> MakeProcessBackend(ProcessBackendOptions options) {
   auto backend = std::make_unique<ProcessBackend>(std::move(options));
-  if (absl::Status status = backend->Start(); !status.ok()) return status;
+  ASSAY_RETURN_IF_ERROR(backend->Start());
   return backend;
 }
 

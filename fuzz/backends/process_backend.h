@@ -20,6 +20,7 @@ struct ProcessBackendOptions {
   std::map<std::string, std::string> flags;
   bool compile_only = false;  // never ask it to run: OptimizedModule is what is wanted
   double start_seconds = 60;
+  bool dumps_passes = false, is_jax = false;  // as BackendDescription has them
   // XLA reads -0 as an integer and loses the sign: spell it -0.0.
   bool decimal_negative_zero = false;
   // Tells of a module that the worker cannot be asked about, "" if it can.

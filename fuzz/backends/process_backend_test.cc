@@ -1,3 +1,4 @@
+// The process backend against workers in Python that misbehave in every way.
 #include "fuzz/backends/process_backend.h"
 
 #include "gmock/gmock.h"

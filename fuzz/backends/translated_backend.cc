@@ -1,9 +1,11 @@
+// A backend whose executables run on the oracle, and the families made of it.
 #include "fuzz/backends/translated_backend.h"
 
 #include <utility>
 
 #include "absl/strings/str_join.h"
 #include "fuzz/backends/process_backend.h"
+#include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
 #include "spec/verifier/verifier.h"
 
@@ -24,10 +26,9 @@ class TranslatedExecutable : public Executable {
     if (arguments.size() != 1) {
       return MakeError(ErrorClass::kUnsupported, "the oracle runs on one device here");
     }
-    absl::StatusOr<Literal> value = oracle_.Evaluate(*optimized_, arguments[0], limits_);
-    if (!value.ok()) return value.status();
+    ASSAY_ASSIGN_OR_RETURN(Literal value, oracle_.Evaluate(*optimized_, arguments[0], limits_));
     RunResult result;
-    result.outputs.push_back(*std::move(value));
+    result.outputs.push_back(std::move(value));
     return result;
   }
   absl::StatusOr<std::unique_ptr<Module>> OptimizedModule() const override {
@@ -49,6 +50,7 @@ class TranslatedBackend : public Backend {
       : compiler_(std::move(compiler)), oracle_(oracle), description_(compiler_->Describe()) {
     description_.name = std::move(name);
     description_.can_run = true;
+    description_.is_jax = false;  // the oracle runs what it made
     description_.deterministic = true;
   }
 
@@ -56,20 +58,19 @@ class TranslatedBackend : public Backend {
 
   absl::StatusOr<std::unique_ptr<Executable>> Compile(const Module& module,
                                                       const CompileOptions& options) override {
-    absl::StatusOr<std::unique_ptr<Executable>> compiled = compiler_->Compile(module, options);
-    if (!compiled.ok()) return compiled.status();
-    absl::StatusOr<std::unique_ptr<Module>> optimized = (*compiled)->OptimizedModule();
-    if (!optimized.ok()) return optimized.status();
+    ASSAY_ASSIGN_OR_RETURN(std::unique_ptr<Executable> compiled,
+                           compiler_->Compile(module, options));
+    ASSAY_ASSIGN_OR_RETURN(std::unique_ptr<Module> optimized, compiled->OptimizedModule());
     // Before the verifier: it has nothing to say about ops that have no meaning here.
-    if (std::vector<std::string> unknown = Unsupported(**optimized); !unknown.empty()) {
+    if (std::vector<std::string> unknown = Unsupported(*optimized); !unknown.empty()) {
       return MakeError(ErrorClass::kUnsupported,
                        StrCat("the optimized module uses ", absl::StrJoin(unknown, ", ")));
     }
-    if (absl::Status status = Verify(**optimized); !status.ok()) {
+    if (absl::Status status = Verify(*optimized); !status.ok()) {
       return MakeError(ErrorClass::kCompileCrash,
                        StrCat("the optimized module does not verify: ", ToStd(status.message())));
     }
-    return std::make_unique<TranslatedExecutable>(*std::move(compiled), *std::move(optimized),
+    return std::make_unique<TranslatedExecutable>(std::move(compiled), std::move(optimized),
                                                   oracle_, options.limits);
   }
 
@@ -91,20 +92,18 @@ void RegisterTranslated(BackendRegistry& registry, Oracle& oracle, std::string p
       "pipeline", "our passes up to decision K, then the oracle: pipeline:K",
       [&registry, &oracle](const std::string& options) -> absl::StatusOr<std::unique_ptr<Backend>> {
         const std::string suffix = options.empty() ? "" : StrCat(":", options);
-        absl::StatusOr<std::unique_ptr<Backend>> passes = registry.Create(StrCat("passes", suffix));
-        if (!passes.ok()) return passes.status();
-        return MakeTranslatedBackend(StrCat("pipeline", suffix), *std::move(passes), oracle);
+        ASSAY_ASSIGN_OR_RETURN(std::unique_ptr<Backend> passes,
+                               registry.Create(StrCat("passes", suffix)));
+        return MakeTranslatedBackend(StrCat("pipeline", suffix), std::move(passes), oracle);
       });
   registry.Register(
       "xla-opt", "the HLO passes of XLA:CPU, then the oracle: xla-opt:python=PATH,...",
       [&oracle, python](const std::string& options) -> absl::StatusOr<std::unique_ptr<Backend>> {
-        absl::StatusOr<ProcessBackendOptions> parsed = XlaOptions(options, python);
-        if (!parsed.ok()) return parsed.status();
-        parsed->compile_only = true;
-        absl::StatusOr<std::unique_ptr<Backend>> xla = MakeProcessBackend(*std::move(parsed));
-        if (!xla.ok()) return xla.status();
+        ASSAY_ASSIGN_OR_RETURN(ProcessBackendOptions parsed, XlaOptions(options, python));
+        parsed.compile_only = true;
+        ASSAY_ASSIGN_OR_RETURN(std::unique_ptr<Backend> xla, MakeProcessBackend(std::move(parsed)));
         return MakeTranslatedBackend(options.empty() ? "xla-opt" : StrCat("xla-opt:", options),
-                                     *std::move(xla), oracle);
+                                     std::move(xla), oracle);
       });
 }
 

@@ -1,7 +1,9 @@
+// XLA:CPU as a process backend: its worker, its options, its family.
 #include <cstdlib>
 
 #include "fuzz/backends/process_backend.h"
 #include "fuzz/embedded.h"
+#include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
 
 namespace assay {
@@ -21,6 +23,8 @@ absl::StatusOr<ProcessBackendOptions> XlaOptions(const std::string& options,
   result.name = options.empty() ? "xla" : StrCat("xla:", options);
   result.profile = &Profile::Xla();
   result.decimal_negative_zero = true;
+  result.dumps_passes = true;
+  result.is_jax = true;
   std::string interpreter = python;
   std::vector<std::string> parts;
   for (size_t at = 0; at < options.size();) {
@@ -51,9 +55,8 @@ void RegisterXla(BackendRegistry& registry, std::string python) {
   registry.Register(
       "xla", "XLA:CPU of a jaxlib, in a worker: xla:python=PATH,xla_...=...",
       [python](const std::string& options) -> absl::StatusOr<std::unique_ptr<Backend>> {
-        absl::StatusOr<ProcessBackendOptions> parsed = XlaOptions(options, python);
-        if (!parsed.ok()) return parsed.status();
-        return MakeProcessBackend(*std::move(parsed));
+        ASSAY_ASSIGN_OR_RETURN(ProcessBackendOptions parsed, XlaOptions(options, python));
+        return MakeProcessBackend(std::move(parsed));
       });
 }
 

@@ -30,8 +30,8 @@ struct CampaignOptions {
   std::vector<std::string> backends;  // names; each case runs on all of them
   CompileOptions compile;             // the planted defect is in here
   std::string profile;                // "": each backend's own
-  bool foreign = false;  // generate portable programs; forced by a backend that is not in-process
-  std::string out_dir;   // "": nothing is written
+  bool portable = false;     // portable programs alone; forced by a backend that is not in-process
+  std::string out_dir;       // "": nothing is written
   double case_seconds = 10;  // a worker that takes longer for one case is killed
   int64_t worker_memory_bytes = int64_t{3} << 30;
   int64_t cases_per_worker = 20000;  // then a fresh one, so that leaks do not add up
@@ -56,8 +56,8 @@ struct CampaignTools {
 struct CampaignFinding {
   int64_t index = -1;
   std::string backend;
-  FindingKind kind = FindingKind::kWrongValue;
-  CasePhase phase = CasePhase::kJudge;
+  Outcome::Kind kind = Outcome::kWrong;
+  Phase phase = Phase::kJudge;
   bool exact = false;  // shown with the exact inputs
   int64_t instructions = 0;
   std::string text, second_check;
@@ -72,7 +72,9 @@ struct CampaignSummary {
   int64_t first = 0;
   std::vector<std::string> backends, versions;
   int jobs = 0;
-  bool foreign = false;
+  bool portable = false;
+  // What no program has, because a backend says that it does not do it.
+  std::vector<std::string> excluded_ops, excluded_types;
   bool interrupted = false;
   int64_t programs = 0;  // cases brought to an end
   // Verdicts, counted per case and backend.
@@ -81,6 +83,7 @@ struct CampaignSummary {
   int64_t rescued = 0;       // of compared: only with the exact inputs
   int64_t mistrusted = 0;    // of compared
   int64_t unsupported = 0, sick = 0;
+  int64_t not_run = 0;      // on this backend: the worker died of another one
   int64_t suspects = 0;     // failures before the second check
   int64_t findings = 0;     // after it
   int64_t unconfirmed = 0;  // suspects that did not repeat and may be the machine's fault

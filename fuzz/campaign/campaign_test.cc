@@ -1,3 +1,4 @@
+// Campaigns on scripted backends that fail in every way there is.
 #include "fuzz/campaign/campaign.h"
 
 #include <gtest/gtest.h>
@@ -110,13 +111,13 @@ CampaignSummary Fuzz(const CampaignOptions& options, const FakeBackend::Script& 
   return summary.ok() ? *std::move(summary) : CampaignSummary();
 }
 
-int64_t KindCount(const CampaignSummary& summary, FindingKind kind) {
+int64_t KindCount(const CampaignSummary& summary, Outcome::Kind kind) {
   auto found = summary.kinds.find(std::string(Name(kind)));
   return found == summary.kinds.end() ? 0 : found->second;
 }
 
 // Findings are of one kind alone, and there are some.
-void ExpectOnly(const CampaignSummary& summary, FindingKind kind) {
+void ExpectOnly(const CampaignSummary& summary, Outcome::Kind kind) {
   EXPECT_GT(summary.findings, 0) << Name(kind);
   EXPECT_EQ(KindCount(summary, kind), summary.findings) << summary.ToJson().dump(1);
   EXPECT_EQ(summary.unchecked, 0);
@@ -136,7 +137,7 @@ TEST(CampaignTest, FindsWrongValues) {
   CampaignSummary summary = Fuzz(Options(100), Script([](const Module& module) {
                                    return Picked(module) ? Wrong(module) : Right(module);
                                  }));
-  ExpectOnly(summary, FindingKind::kWrongValue);
+  ExpectOnly(summary, Outcome::kWrong);
   EXPECT_EQ(summary.programs, 100);
   EXPECT_EQ(summary.suspects, summary.findings);
   EXPECT_NE(summary.found[0].second_check.find("3 of 3"), std::string::npos);
@@ -148,7 +149,7 @@ TEST(CampaignTest, FindsACrashAtRunTimeAndWhileCompiling) {
                     if (Picked(module)) std::abort();
                     return Right(module);
                   })),
-             FindingKind::kRunCrash);
+             Outcome::kRunCrash);
 
   FakeBackend::Script script = Script(Right);
   script.compile = [](const Module& module, const CompileOptions&) {
@@ -156,7 +157,7 @@ TEST(CampaignTest, FindsACrashAtRunTimeAndWhileCompiling) {
     return absl::OkStatus();
   };
   CampaignSummary summary = Fuzz(Options(60), script);
-  ExpectOnly(summary, FindingKind::kCompileCrash);
+  ExpectOnly(summary, Outcome::kCompileCrash);
   EXPECT_NE(summary.found[0].text.find("SIGSEGV"), std::string::npos) << summary.found[0].text;
   EXPECT_EQ(summary.programs, 60) << "lost workers do not lose cases";
   EXPECT_GE(summary.workers_lost, 2 * summary.findings);
@@ -176,7 +177,7 @@ TEST(CampaignTest, FindsACrashBesideThreads) {
   };
   absl::StatusOr<CampaignSummary> summary = RunCampaign(Options(40), tools);
   ASSERT_TRUE(summary.ok()) << summary.status();
-  ExpectOnly(*summary, FindingKind::kRunCrash);
+  ExpectOnly(*summary, Outcome::kRunCrash);
   EXPECT_EQ(summary->programs, 40);
 }
 
@@ -187,7 +188,7 @@ TEST(CampaignTest, FindsAHang) {
                     while (Picked(module)) pause();
                     return Right(module);
                   })),
-             FindingKind::kTimeout);
+             Outcome::kTimeout);
 }
 
 TEST(CampaignTest, FindsAMemoryBlowUp) {
@@ -204,7 +205,7 @@ TEST(CampaignTest, FindsAMemoryBlowUp) {
                     while (Picked(module)) hoard.emplace_back(16 << 20, 'x');
                     return Right(module);
                   })),
-             FindingKind::kOutOfMemory);
+             Outcome::kOutOfMemory);
 }
 
 TEST(CampaignTest, FindsNondeterminism) {
@@ -216,18 +217,18 @@ TEST(CampaignTest, FindsNondeterminism) {
                     return ++*runs % 3 == 0 && OutputElements(module) > 0 ? Wrong(module)
                                                                           : Right(module);
                   })),
-             FindingKind::kNondeterministic);
+             Outcome::kNondeterministic);
 }
 
 TEST(CampaignTest, ClassesErrorsOfTheBackend) {
   struct Row {
     ErrorClass error;
-    FindingKind kind;
+    Outcome::Kind kind;
   };
-  for (const Row& row : {Row{ErrorClass::kRejected, FindingKind::kRejected},
-                         Row{ErrorClass::kCompileCrash, FindingKind::kCompileCrash},
-                         Row{ErrorClass::kTimeout, FindingKind::kTimeout},
-                         Row{ErrorClass::kOutOfMemory, FindingKind::kOutOfMemory}}) {
+  for (const Row& row : {Row{ErrorClass::kRejected, Outcome::kRejected},
+                         Row{ErrorClass::kCompileCrash, Outcome::kCompileCrash},
+                         Row{ErrorClass::kTimeout, Outcome::kTimeout},
+                         Row{ErrorClass::kOutOfMemory, Outcome::kOutOfMemory}}) {
     FakeBackend::Script script = Script(Right);
     script.compile = [&row](const Module& module, const CompileOptions&) {
       return Picked(module) ? MakeError(row.error, "scripted") : absl::OkStatus();

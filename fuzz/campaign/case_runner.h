@@ -14,21 +14,14 @@
 #include "fuzz/finding.h"
 #include "fuzz/generator/generate.h"
 #include "spec/backend/backend.h"
+#include "spec/backend/check.h"
 #include "spec/backend/oracle.h"
+#include "spec/backend/outcome.h"
 
 namespace assay {
 
-// How a case ended on one backend.
-enum class CaseOutcome : uint8_t {
-  kPass,
-  kInconclusive,  // no element was wrong, some were undecided or bounded too widely
-  kMistrusted,    // passed, but the outputs are nearly all zero, equal or NaN: shows little
-  kUnsupported,   // by the backend or the oracle, in so many words
-  kSick,          // this machine's fault
-  kFinding,
-};
-inline constexpr int kCaseOutcomeCount = 6;
-std::string_view Name(CaseOutcome outcome);
+// What a campaign looks into: a failure of the backend, or of Assay itself.
+bool IsFinding(Outcome::Kind kind);
 
 // Seconds per stage. The compile time of a backend is split by its statistic
 // "compile.seconds.passes", when it has one.
@@ -39,9 +32,8 @@ struct StageSeconds {
 };
 
 struct BackendRecord {
-  CaseOutcome outcome = CaseOutcome::kPass;
-  FindingKind kind = FindingKind::kWrongValue;  // of a finding
-  CasePhase phase = CasePhase::kJudge;
+  Outcome::Kind kind = Outcome::kPassed;
+  Phase phase = Phase::kJudge;
   bool exact = false;    // the verdict is about the exact inputs
   bool rescued = false;  // inconclusive on its own inputs, decided on the exact ones
   std::string text;      // judgement, error or reason
@@ -64,8 +56,8 @@ struct CaseRecord {
 struct ConfirmRecord {
   int64_t runs = 0, fails = 0;
   BackendRecord record;  // of a failing run, if there was one
-  std::string exact;  // what the exact inputs say: "fail", "pass", "inconclusive", or "" when there
-                      // are no floats
+  // What the exact inputs say: "fail" or the name of another outcome; "" when there are no floats.
+  std::string exact;
   int64_t instructions = 0;
 
   nlohmann::json ToJson() const;
@@ -74,7 +66,7 @@ struct ConfirmRecord {
 
 // Where a worker is, in memory that it shares with the campaign and that outlives it.
 struct WorkerState {
-  std::atomic<uint8_t> phase{0};    // CasePhase
+  std::atomic<Phase> phase{Phase::kIdle};
   std::atomic<uint8_t> backend{0};  // number in the campaign
   std::atomic<uint8_t> exact{0};
 };
@@ -103,12 +95,9 @@ class CaseRunner {
   Finding MakeFinding(int64_t index, size_t backend, bool exact) const;
 
  private:
-  struct Attempt;
+  // `record` receives the times and rules, and says whether to run and compile repeatedly.
   BackendRecord RunOn(const Case& made, size_t backend, bool exact, CaseRecord& record,
                       WorkerState& state);
-  BackendRecord RunAndJudge(Attempt& attempt, CaseRecord& record);
-  BackendRecord Repeat(Attempt& attempt, BackendRecord first);
-  absl::StatusOr<std::unique_ptr<Executable>> Compile(Attempt& attempt, CaseRecord& record);
   const Profile& ProfileOf(size_t backend) const;
 
   const CaseRunnerOptions& options_;

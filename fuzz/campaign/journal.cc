@@ -1,3 +1,4 @@
+// The lines of a campaign's journal, and the summary as JSON.
 #include "fuzz/campaign/journal.h"
 
 #include <fcntl.h>
@@ -30,7 +31,7 @@ nlohmann::json CampaignSummary::ToJson() const {
                          {"backends", backends},
                          {"versions", versions},
                          {"jobs", jobs},
-                         {"foreign", foreign},
+                         {"foreign", portable},
                          {"interrupted", interrupted},
                          {"programs", programs},
                          {"compared", compared},
@@ -39,6 +40,8 @@ nlohmann::json CampaignSummary::ToJson() const {
                          {"mistrusted", mistrusted},
                          {"unsupported", unsupported},
                          {"sick", sick},
+                         {"not_run", not_run},
+                         {"excluded", {{"ops", excluded_ops}, {"types", excluded_types}}},
                          {"suspects", suspects},
                          {"findings", findings},
                          {"unconfirmed", unconfirmed},
@@ -100,7 +103,7 @@ absl::Status Journal::Begin(const CampaignSummary& summary, const CampaignOption
                          {"backends", summary.backends},
                          {"versions", summary.versions},
                          {"jobs", summary.jobs},
-                         {"foreign", summary.foreign},
+                         {"foreign", summary.portable},
                          {"count", options.count},
                          {"time_limit", options.seconds},
                          {"defect", options.compile.defect},

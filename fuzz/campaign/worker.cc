@@ -1,17 +1,14 @@
+// The template process of a campaign and the loop of its workers.
 #include "fuzz/campaign/worker.h"
 
-#include <sys/mman.h>
-
 #include <algorithm>
-#include <cerrno>
-#include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <new>
 
-#include "absl/strings/str_cat.h"
 #include "spec/base/error.h"
+#include "spec/base/status_macros.h"
+#include "spec/base/strings.h"
 #include "spec/process/isolate.h"
 #include "spec/process/wire.h"
 #include "spec/types/npz.h"
@@ -49,78 +46,59 @@ void CompileAndRunOnce(Backend& backend, Oracle& oracle) {
 
 }  // namespace
 
-// ---- SharedStates
-
-SharedStates::SharedStates(void* memory, size_t bytes, size_t count)
-    : bytes_(bytes), count_(count), states_(static_cast<WorkerState*>(memory)) {
-  for (size_t i = 0; i < count; ++i) new (&states_[i]) WorkerState();
-  note_ = static_cast<char*>(memory) + bytes - kNoteBytes;
+absl::StatusOr<std::unique_ptr<WorkerStates>> WorkerStates::Create(size_t slots) {
+  std::unique_ptr<WorkerStates> states(new WorkerStates(slots));
+  if (states->states_.is_shared() && states->note_.is_shared()) return states;
+  return MakeError(ErrorClass::kSickMachine, "this machine has no shared memory left");
 }
 
-absl::StatusOr<std::unique_ptr<SharedStates>> SharedStates::Create(size_t slots) {
-  size_t bytes = slots * sizeof(WorkerState) + kNoteBytes;
-  void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-  if (memory == MAP_FAILED) {
-    return MakeError(ErrorClass::kSickMachine,
-                     absl::StrCat("no shared memory: ", std::strerror(errno)));
-  }
-  return std::unique_ptr<SharedStates>(new SharedStates(memory, bytes, slots));
-}
-
-SharedStates::~SharedStates() { munmap(states_, bytes_); }
-
-void SharedStates::set_note(const std::string& text) {
-  size_t size = std::min(text.size(), kNoteBytes - 1);
-  std::memcpy(note_, text.data(), size);
+void WorkerStates::set_note(const std::string& text) {
+  const size_t size = std::min(text.size(), kNoteBytes - 1);
+  std::memcpy(&note_[0], text.data(), size);
   note_[size] = '\0';
 }
 
-std::string SharedStates::note() const { return note_; }
-
-// ---- Bench
-
-absl::Status Bench::Warm() {
-  absl::StatusOr<std::unique_ptr<Oracle>> oracle = tools_.make_oracle();
-  if (!oracle.ok()) return oracle.status();
-  oracle_ = *std::move(oracle);
+absl::Status WarmTemplate::Warm() {
+  ASSAY_ASSIGN_OR_RETURN(oracle_, tools_.make_oracle());
   nlohmann::json versions = nlohmann::json::array();
-  bool foreign = options_.foreign;
+  bool portable = options_.portable;
   for (const std::string& name : options_.backends) {
-    absl::StatusOr<std::unique_ptr<Backend>> backend = tools_.make_backend(name);
-    if (!backend.ok()) return backend.status();
-    const BackendDescription& description = (*backend)->Describe();
+    ASSAY_ASSIGN_OR_RETURN(std::unique_ptr<Backend> backend, tools_.make_backend(name));
+    const BackendDescription& description = backend->Describe();
     versions.push_back(description.version);
     if (!description.in_process) {
-      foreign = true;
+      portable = true;
       backends_.push_back(nullptr);
       continue;
     }
     if (description.capability) {
       ExcludeUnsupported(description.capability, runner_options_.generator);
     }
-    CompileAndRunOnce(**backend, *oracle_);
-    backends_.push_back(*std::move(backend));
+    CompileAndRunOnce(*backend, *oracle_);
+    backends_.push_back(std::move(backend));
   }
   runner_options_.seed = options_.seed;
-  runner_options_.generator.foreign = foreign;
+  runner_options_.generator.portable = portable;
   runner_options_.compile = options_.compile;
   runner_options_.profile = options_.profile;
   runner_options_.repeat_every = options_.repeat_every;
-  shared_.set_note(Dump({{"versions", versions}, {"foreign", foreign}}));
+  const GeneratorOptions& generator = runner_options_.generator;
+  shared_.set_note(Dump({{"versions", versions},
+                         {"foreign", portable},
+                         {"excluded_ops", generator.ExcludedOps()},
+                         {"excluded_types", generator.ExcludedTypes()}}));
   return absl::OkStatus();
 }
 
-absl::Status Bench::MakeForeignBackends() {
+absl::Status WarmTemplate::MakeOutsideBackends() {
   for (size_t i = 0; i < backends_.size(); ++i) {
     if (backends_[i] != nullptr) continue;
-    absl::StatusOr<std::unique_ptr<Backend>> backend = tools_.make_backend(options_.backends[i]);
-    if (!backend.ok()) return backend.status();
-    backends_[i] = *std::move(backend);
+    ASSAY_ASSIGN_OR_RETURN(backends_[i], tools_.make_backend(options_.backends[i]));
   }
   return absl::OkStatus();
 }
 
-void Bench::Serve(int fd) {
+void WarmTemplate::Serve(int fd) {
   std::optional<std::string> first = ReceiveMessage(fd);
   if (!first.has_value()) return;
   nlohmann::json hello = nlohmann::json::parse(*first, nullptr, false);
@@ -130,7 +108,7 @@ void Bench::Serve(int fd) {
   bool in_process = std::none_of(backends_.begin(), backends_.end(),
                                  [](const auto& backend) { return backend == nullptr; });
   ConfineThisProcess(in_process ? options_.worker_memory_bytes : 0);
-  absl::Status made = MakeForeignBackends();
+  absl::Status made = MakeOutsideBackends();
   std::vector<Backend*> backends;
   for (const auto& backend : backends_) backends.push_back(backend.get());
   runner_ = std::make_unique<CaseRunner>(runner_options_, *oracle_, std::move(backends));
@@ -147,7 +125,7 @@ void Bench::Serve(int fd) {
   }
 }
 
-nlohmann::json Bench::Answer(const nlohmann::json& request, WorkerState& state) {
+nlohmann::json WarmTemplate::Answer(const nlohmann::json& request, WorkerState& state) {
   std::string what = request.value("do", "");
   int64_t index = request.value("index", int64_t{0});
   if (what == "case") return runner_->Run(index, state).ToJson();
@@ -160,12 +138,12 @@ nlohmann::json Bench::Answer(const nlohmann::json& request, WorkerState& state) 
   return reply;
 }
 
-nlohmann::json Bench::Triage(const nlohmann::json& request) {
+nlohmann::json WarmTemplate::Triage(const nlohmann::json& request) {
   int64_t index = request.value("index", int64_t{0});
   size_t backend = std::min(request.value("backend", size_t{0}), backends_.size() - 1);
   Finding finding = runner_->MakeFinding(index, backend, request.value("exact", false));
-  finding.kind = static_cast<FindingKind>(request.value("kind", 0));
-  finding.phase = static_cast<CasePhase>(request.value("phase", 0));
+  finding.kind = OutcomeKindFromName(request.value("kind", "")).value_or(Outcome::kWrong);
+  finding.phase = PhaseFromName(request.value("phase", "")).value_or(Phase::kJudge);
   finding.judgement = request.value("text", "");
   finding.second_check = request.value("second_check", "");
   absl::StatusOr<TriageResult> result = tools_.triage(finding, *oracle_, *backends_[backend]);
@@ -173,21 +151,21 @@ nlohmann::json Bench::Triage(const nlohmann::json& request) {
   return EncodeTriage(*result);
 }
 
-absl::Status Bench::WriteCase(const Finding& finding) const {
+absl::Status WarmTemplate::WriteCase(const Finding& finding) const {
   if (options_.out_dir.empty()) return absl::OkStatus();
   std::filesystem::path folder = std::filesystem::path(options_.out_dir) / "cases";
   std::error_code error;
   std::filesystem::create_directories(folder, error);
-  std::string base = (folder / absl::StrCat(finding.seed, "-", finding.index)).string();
+  std::string base = (folder / StrCat(finding.seed, "-", finding.index)).string();
   std::ofstream text(base + ".hlo", std::ios::binary);
   text << finding.module_text;
   text.close();
   if (error || !text) {
-    return MakeError(ErrorClass::kSickMachine, absl::StrCat("cannot write ", base, ".hlo"));
+    return MakeError(ErrorClass::kSickMachine, StrCat("cannot write ", base, ".hlo"));
   }
   std::vector<std::pair<std::string, const Literal*>> arrays;
   for (size_t i = 0; i < finding.inputs.size(); ++i) {
-    arrays.emplace_back(absl::StrCat("in", i), &finding.inputs[i]);
+    arrays.emplace_back(StrCat("in", i), &finding.inputs[i]);
   }
   return WriteNpz(base + ".npz", arrays);
 }

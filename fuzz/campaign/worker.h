@@ -1,5 +1,5 @@
-// What runs on the other side of the fork server: the warm bench that every worker starts from, and
-// the loop that serves it. Requests and replies are JSON objects, one per message:
+// What runs on the other side of the fork server: the warm template that every worker starts from,
+// and the loop that serves it. Requests and replies are JSON objects, one per message:
 //   {"slot": k}                                        first, no reply: where to note the phase
 //   {"do": "case", "index": i}                         CaseRecord
 //   {"do": "confirm", "index", "backend", "exact"}     ConfirmRecord; writes the case to disk first
@@ -13,34 +13,33 @@
 
 #include "fuzz/campaign/campaign.h"
 #include "fuzz/campaign/case_runner.h"
+#include "spec/process/shared_array.h"
 
 namespace assay {
 
-// Memory shared between the campaign and its workers: one state per slot.
-class SharedStates {
+// What the campaign shares with its workers: the state of each slot, and what the template tells
+// about the backends.
+class WorkerStates {
  public:
-  static absl::StatusOr<std::unique_ptr<SharedStates>> Create(size_t slots);
-  ~SharedStates();
-  SharedStates(const SharedStates&) = delete;
-  SharedStates& operator=(const SharedStates&) = delete;
+  // Errors: sick machine, without shared memory.
+  static absl::StatusOr<std::unique_ptr<WorkerStates>> Create(size_t slots);
   WorkerState& at(size_t slot) { return states_[slot]; }
-  size_t size() const { return count_; }
-  // What the template tells about the backends, for the summary: JSON text. Written before any
-  // worker exists.
+  size_t size() const { return states_.size(); }
+  // JSON text. Written before any worker exists.
   void set_note(const std::string& text);
-  std::string note() const;
+  std::string note() const { return &note_[0]; }
 
  private:
   static constexpr size_t kNoteBytes = 1 << 16;
-  SharedStates(void* memory, size_t bytes, size_t count);
-  size_t bytes_, count_;
-  WorkerState* states_;
-  char* note_;
+  explicit WorkerStates(size_t slots) : states_(slots), note_(kNoteBytes) {}
+  SharedArray<WorkerState> states_;
+  SharedArray<char> note_;
 };
 
-class Bench {
+// Holds the oracle and the backends, ready to work, in the process that workers are forked from.
+class WarmTemplate {
  public:
-  Bench(const CampaignOptions& options, const CampaignTools& tools, SharedStates& shared)
+  WarmTemplate(const CampaignOptions& options, const CampaignTools& tools, WorkerStates& shared)
       : options_(options), tools_(tools), shared_(shared) {}
 
   // In the template: makes the oracle and the backends and compiles one small program, so that
@@ -51,14 +50,14 @@ class Bench {
   void Serve(int fd);
 
  private:
-  absl::Status MakeForeignBackends();
+  absl::Status MakeOutsideBackends();
   nlohmann::json Answer(const nlohmann::json& request, WorkerState& state);
   nlohmann::json Triage(const nlohmann::json& request);
   absl::Status WriteCase(const Finding& finding) const;
 
   const CampaignOptions& options_;
   const CampaignTools& tools_;
-  SharedStates& shared_;
+  WorkerStates& shared_;
   std::unique_ptr<Oracle> oracle_;
   std::vector<std::unique_ptr<Backend>> backends_;  // nullptr: made by each worker
   CaseRunnerOptions runner_options_;

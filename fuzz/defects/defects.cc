@@ -1,3 +1,4 @@
+// Reads the planted defects that are built into the program.
 #include "fuzz/defects/defects.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Every planted defect is accepted by the compiler that it is for.
 #include "fuzz/defects/defects.h"
 
 #include <set>

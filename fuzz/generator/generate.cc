@@ -1,3 +1,4 @@
+// Draws themes, programs and inputs.
 #include "fuzz/generator/generate.h"
 
 #include <algorithm>

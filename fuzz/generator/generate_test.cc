@@ -1,3 +1,4 @@
+// What every generated program has: it verifies, repeats, and keeps to its options.
 #include "fuzz/generator/generate.h"
 
 #include <gtest/gtest.h>
@@ -109,7 +110,7 @@ TEST(GenerateTest, TheOrderOfCasesDoesNotMatter) {
 TEST(GenerateTest, EveryProgramVerifies) {
   for (uint64_t i = 0; i < 20000; ++i) {
     GeneratorOptions options;
-    options.foreign = i % 4 == 0;
+    options.portable = i % 4 == 0;
     Case made = GenerateCase(7, i, options);
     absl::Status status = Verify(*made.module);
     ASSERT_TRUE(status.ok()) << "case " << i << ": " << status << "\n" << WriteModule(*made.module);
@@ -161,9 +162,9 @@ TEST(GenerateTest, EveryDefinedOpHasARecipe) {
   }
 }
 
-TEST(GenerateTest, ForeignProgramsKeepToWhatAllPromise) {
+TEST(GenerateTest, PortableProgramsKeepToWhatAllPromise) {
   for (uint64_t i = 0; i < 2000; ++i) {
-    Case made = GenerateCase(9, i, {.foreign = true});
+    Case made = GenerateCase(9, i, {.portable = true});
     for (const Computation* computation : made.module->computations()) {
       for (const Instruction* instruction : *computation) {
         ASSERT_NE(instruction->opcode(), Opcode::kFusion);

@@ -1,3 +1,4 @@
+// The scope of a program in the making: what it may use, and how sizes are drawn.
 #include "fuzz/generator/program.h"
 
 #include <algorithm>
@@ -55,6 +56,24 @@ void ExcludeUnsupported(const std::function<Capability(Opcode, ElementType)>& ca
     if (IsArrayType(type) && capability(Opcode::kCopy, type) != Capability::kSupported)
       options.excluded_types.set(static_cast<size_t>(i));
   }
+}
+
+std::vector<std::string> GeneratorOptions::ExcludedOps() const {
+  std::vector<std::string> names;
+  for (int i = 0; i < kOpcodeCount; ++i) {
+    const auto opcode = static_cast<Opcode>(i);
+    if (!Takes(opcode) && Info(opcode).IsDefined()) names.emplace_back(Name(opcode));
+  }
+  return names;
+}
+
+std::vector<std::string> GeneratorOptions::ExcludedTypes() const {
+  std::vector<std::string> names;
+  for (int i = 0; i < kElementTypeCount; ++i) {
+    const auto type = static_cast<ElementType>(i);
+    if (!Takes(type)) names.emplace_back(Name(type));
+  }
+  return names;
 }
 
 Program::Program(Choices& choices, const GeneratorOptions& options)

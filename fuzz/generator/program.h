@@ -21,7 +21,7 @@ namespace assay {
 struct GeneratorOptions {
   // Stay within what every implementation of HLO promises: no fusion or bitcast in the input,
   // identities as initial values, broadcast dimensions in order. For compilers that are not ours.
-  bool foreign = false;
+  bool portable = false;
   // Ops and element types that the compiler under test does not take: programs are made without
   // them.
   std::bitset<kOpcodeCount> excluded_ops;
@@ -29,6 +29,9 @@ struct GeneratorOptions {
 
   bool Takes(Opcode opcode) const { return !excluded_ops[static_cast<size_t>(opcode)]; }
   bool Takes(ElementType type) const { return !excluded_types[static_cast<size_t>(type)]; }
+  // Their names, for reports.
+  std::vector<std::string> ExcludedOps() const;
+  std::vector<std::string> ExcludedTypes() const;
 };
 // Leaves out what `capability`, of a backend, does not support: ops on every computed type, types
 // with copy.

@@ -1,3 +1,4 @@
+// Generated programs in properties of RapidCheck.
 #include "fuzz/generator/rapidcheck_gen.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// Counts ops, types and the situations that the generator has to reach.
 #include "fuzz/generator/stats.h"
 
 #include <algorithm>

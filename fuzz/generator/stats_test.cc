@@ -1,3 +1,4 @@
+// The generator reaches what its requirements name.
 #include "fuzz/generator/stats.h"
 
 #include <gtest/gtest.h>

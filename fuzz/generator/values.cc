@@ -1,3 +1,4 @@
+// Draws the elements of inputs and constants by family.
 #include "fuzz/generator/values.h"
 
 #include <array>

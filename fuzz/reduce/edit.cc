@@ -1,3 +1,4 @@
+// Edits of a module that keep it well formed.
 #include "fuzz/reduce/edit.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Links dimensions that stand for each other, op by op.
 #include "fuzz/reduce/equivalence.h"
 
 #include <algorithm>

@@ -12,8 +12,7 @@ namespace assay {
 // What is linked.
 enum class LinkKind : uint8_t {
   kSizes,      // dimensions that must have the same size
-  kPositions,  // dimensions that stand for each other, whatever their sizes: also slices with what
-               // they slice, pads, ...
+  kPositions,  // dimensions that correspond even when sizes differ, e.g. across slice and pad
   kTypes,      // element types of leaves that must be equal
 };
 

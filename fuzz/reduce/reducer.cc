@@ -1,22 +1,20 @@
+// The loop of the reducer: proposes, tries and keeps what is cheaper and still fails.
 #include "fuzz/reduce/reducer.h"
 
-#include <chrono>
 #include <cmath>
 #include <cstdlib>
 #include <utility>
 
 #include "fuzz/reduce/edit.h"
 #include "fuzz/reduce/reduction.h"
+#include "spec/base/clock.h"
+#include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
 #include "spec/ops/op_table.h"
 #include "spec/verifier/verifier.h"
 
 namespace assay {
 namespace {
-
-double Now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 // s32 before f32 and pred before the rest: what people read most easily.
 int64_t TypeCost(ElementType type) {
@@ -217,7 +215,7 @@ absl::Span<const ReduceStep> ReduceSteps() {
 absl::StatusOr<ReduceResult> Reduce(const Module& module, const std::vector<Literal>& inputs,
                                     const ReducePredicate& predicate,
                                     const ReduceOptions& options) {
-  if (absl::Status status = Verify(module); !status.ok()) return status;
+  ASSAY_RETURN_IF_ERROR(Verify(module));
   if (!predicate(module, inputs)) {
     return absl::FailedPreconditionError(
         "the program does not show the failure to begin with: nothing to reduce");

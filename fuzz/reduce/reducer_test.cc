@@ -1,3 +1,4 @@
+// The reducer on programs whose smallest form is known.
 #include "fuzz/reduce/reducer.h"
 
 #include <algorithm>

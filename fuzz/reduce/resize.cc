@@ -1,3 +1,4 @@
+// Makes dimensions smaller together with all that hangs on them.
 #include "fuzz/reduce/resize.h"
 
 #include <algorithm>

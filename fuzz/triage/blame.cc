@@ -1,10 +1,11 @@
+// The search for the guilty decision, in one child process or in one per check.
 #include "fuzz/triage/blame.h"
 
 #include <algorithm>
 #include <map>
 #include <utility>
 
-#include "nlohmann/json.hpp"
+#include "fuzz/triage/requests.h"
 #include "spec/base/strings.h"
 #include "spec/process/isolate.h"
 
@@ -108,12 +109,12 @@ class Search {
   BlameSearch result_;
 };
 
-ProbeAnswer AnswerOf(const CheckOutcome& outcome, FindingKind kind) {
+ProbeAnswer AnswerOf(const Outcome& outcome, Outcome::Kind kind) {
   if (outcome.Fails(kind)) return ProbeAnswer::kFail;
   // Inconclusive elements are so for every limit: the expectation is of the program. What counts is
   // that none fails.
-  const bool passes = outcome.state == CheckOutcome::State::kPass ||
-                      outcome.state == CheckOutcome::State::kInconclusive;
+  const bool passes = outcome.IsPass() || outcome.kind == Outcome::kNothingToJudge ||
+                      (outcome.kind == Outcome::kInconclusive && outcome.phase == Phase::kJudge);
   return passes ? ProbeAnswer::kPass : ProbeAnswer::kUnclear;
 }
 
@@ -125,20 +126,20 @@ const Decision* FindDecision(const std::vector<Decision>& decisions, int64_t num
 }
 
 // The search, given a way to check; remembers the decisions of each compilation.
-Blame BlameWith(const std::function<CheckOutcome(int64_t)>& check, FindingKind kind) {
+Blame BlameWith(const std::function<CheckResult(int64_t)>& check, Outcome::Kind kind) {
   Blame blame;
-  CheckOutcome whole = check(-1);
+  CheckResult whole = check(-1);
   ++blame.probes;
-  if (!whole.Fails(kind)) {
-    blame.note = StrCat("it does not fail this way again: ", Name(whole.state));
+  if (!whole.outcome.Fails(kind)) {
+    blame.note = StrCat("it does not fail this way again: ", StateWord(whole.outcome));
     return blame;
   }
   blame.total = whole.decisions.empty() ? -1 : static_cast<int64_t>(whole.decisions.size());
   std::map<int64_t, std::vector<Decision>> seen;
   auto probe = [&](int64_t limit) {
-    CheckOutcome outcome = check(limit);
-    seen[limit] = std::move(outcome.decisions);
-    return AnswerOf(outcome, kind);
+    CheckResult result = check(limit);
+    seen[limit] = std::move(result.decisions);
+    return AnswerOf(result.outcome, kind);
   };
   BlameSearch search = SearchBlame(blame.total, probe);
   blame.probes += search.probes;
@@ -155,55 +156,49 @@ Blame BlameWith(const std::function<CheckOutcome(int64_t)>& check, FindingKind k
   }
   blame.found = true;
   blame.decision = *decision;
-  blame.confirmed = check(search.guilty).Fails(kind) &&
-                    AnswerOf(check(search.guilty - 1), kind) == ProbeAnswer::kPass;
+  blame.confirmed = check(search.guilty).outcome.Fails(kind) &&
+                    AnswerOf(check(search.guilty - 1).outcome, kind) == ProbeAnswer::kPass;
   blame.probes += 2;
   return blame;
 }
 
-std::string EncodeBlame(const Blame& b) {
-  Json object = {{"found", b.found},
-                 {"number", b.decision.number},
-                 {"kind", static_cast<int>(b.decision.kind)},
-                 {"rule", b.decision.rule},
-                 {"where", b.decision.where},
-                 {"taken", b.decision.taken},
-                 {"confirmed", b.confirmed},
-                 {"total", b.total},
-                 {"probes", b.probes},
-                 {"note", b.note},
-                 {"before", b.before},
-                 {"after", b.after}};
+std::string Encode(const Blame& blame) {
+  const Json object = {{"found", blame.found},         {"decision", ToJson(blame.decision)},
+                       {"confirmed", blame.confirmed}, {"total", blame.total},
+                       {"probes", blame.probes},       {"note", blame.note},
+                       {"before", blame.before},       {"after", blame.after}};
   return object.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-// Only for bytes that EncodeBlame made.
-bool DecodeBlame(const std::string& bytes, Blame& b) {
-  Json object = Json::parse(bytes, nullptr, /*allow_exceptions=*/false);
-  if (!object.is_object() || !object.contains("after")) return false;
-  b.found = object["found"].get<bool>();
-  b.decision = {object["number"].get<int64_t>(),
-                static_cast<DecisionKind>(object["kind"].get<int>()),
-                object["rule"].get<std::string>(), object["where"].get<std::string>(),
-                object["taken"].get<bool>()};
-  b.confirmed = object["confirmed"].get<bool>();
-  b.total = object["total"].get<int64_t>();
-  b.probes = object["probes"].get<int>();
-  b.note = object["note"].get<std::string>();
-  b.before = object["before"].get<std::string>();
-  b.after = object["after"].get<std::string>();
+// False for anything but what Encode made: a child may send anything.
+bool Decode(const std::string& bytes, Blame& blame) {
+  const Json object = Json::parse(bytes, nullptr, /*allow_exceptions=*/false);
+  if (!object.is_object() || !object.contains("decision")) return false;
+  try {
+    blame.found = object.value("found", false);
+    blame.decision = DecisionFromJson(object["decision"]);
+    blame.confirmed = object.value("confirmed", false);
+    blame.total = object.value("total", int64_t{-1});
+    blame.probes = object.value("probes", 0);
+    blame.note = object.value("note", "");
+    blame.before = object.value("before", "");
+    blame.after = object.value("after", "");
+  } catch (const Json::exception&) {
+    return false;
+  }
   return true;
 }
 
 // Whether one of the rule's decisions in `decisions` makes the difference.
-bool RuleMatters(const std::function<CheckOutcome(int64_t)>& check,
-                 const std::vector<Decision>& decisions, FindingKind kind,
+bool RuleMatters(const std::function<CheckResult(int64_t)>& check,
+                 const std::vector<Decision>& decisions, Outcome::Kind kind,
                  const std::string& rule) {
   int occurrences = 0;
   for (const Decision& d : decisions) {
     if (d.rule != rule || !d.taken) continue;
     if (++occurrences > kMaxOccurrences) return false;
-    if (check(d.number).Fails(kind) && AnswerOf(check(d.number - 1), kind) == ProbeAnswer::kPass) {
+    if (check(d.number).outcome.Fails(kind) &&
+        AnswerOf(check(d.number - 1).outcome, kind) == ProbeAnswer::kPass) {
       return true;
     }
   }
@@ -211,12 +206,10 @@ bool RuleMatters(const std::function<CheckOutcome(int64_t)>& check,
 }
 
 // Failures that end the process: each check needs a child of its own.
-bool Kills(FindingKind kind) {
-  return kind == FindingKind::kCompileCrash || kind == FindingKind::kRunCrash ||
-         kind == FindingKind::kTimeout || kind == FindingKind::kOutOfMemory;
+bool Kills(Outcome::Kind kind) {
+  return kind == Outcome::kCompileCrash || kind == Outcome::kRunCrash ||
+         kind == Outcome::kTimeout || kind == Outcome::kOutOfMemory;
 }
-
-bool NeedsRepeats(FindingKind kind) { return kind == FindingKind::kNondeterministic; }
 
 }  // namespace
 
@@ -225,16 +218,16 @@ BlameSearch SearchBlame(int64_t total, const std::function<ProbeAnswer(int64_t l
 }
 
 Blame BlameDecision(const CheckSubject& subject, const Module& module,
-                    const std::vector<Literal>& inputs, FindingKind kind) {
+                    const std::vector<Literal>& inputs, Outcome::Kind kind) {
   Blame blame;
   const BackendDescription& description = subject.backend.Describe();
   if (!description.has_decisions) {
     blame.note = "this backend does not number its decisions";
     return blame;
   }
-  CaseChecker checker(subject, module, inputs);
+  Checker checker(subject, CheckCase::Of(module, inputs));
   auto in_here = [&] {
-    auto check = [&](int64_t limit) { return checker.Check(limit, NeedsRepeats(kind)); };
+    auto check = [&](int64_t limit) { return checker.Check(RequestFor(kind, limit)); };
     Blame found = BlameWith(check, kind);
     if (found.found) {
       found.before = checker.OptimizedText(found.decision.number - 1);
@@ -246,23 +239,23 @@ Blame BlameDecision(const CheckSubject& subject, const Module& module,
   // The whole search in one child while nothing dies; otherwise each check in its own.
   if (!Kills(kind)) {
     IsolateLimits limits{subject.limits.seconds * kSearchChecks, subject.limits.memory_bytes};
-    Isolated end = RunIsolated([&] { return EncodeBlame(in_here()); }, limits);
-    if (end.ok() && DecodeBlame(end.bytes, blame)) return blame;
+    Isolated end = RunIsolated([&] { return Encode(in_here()); }, limits);
+    if (end.ok() && Decode(end.bytes, blame)) return blame;
   }
   return BlameWith(
       [&](int64_t limit) {
-        return CheckIsolated(subject, module, inputs, limit, NeedsRepeats(kind));
+        return CheckIsolated(subject, CheckCase::Of(module, inputs), RequestFor(kind, limit));
       },
       kind);
 }
 
 bool FailsByRule(const CheckSubject& subject, const Module& module,
-                 const std::vector<Literal>& inputs, FindingKind kind, const std::string& rule) {
-  CaseChecker checker(subject, module, inputs);
+                 const std::vector<Literal>& inputs, Outcome::Kind kind, const std::string& rule) {
+  Checker checker(subject, CheckCase::Of(module, inputs));
   auto in_here = [&] {
-    auto check = [&](int64_t limit) { return checker.Check(limit, NeedsRepeats(kind)); };
-    CheckOutcome whole = check(-1);
-    if (!whole.Fails(kind)) return false;
+    auto check = [&](int64_t limit) { return checker.Check(RequestFor(kind, limit)); };
+    CheckResult whole = check(-1);
+    if (!whole.outcome.Fails(kind)) return false;
     return rule.empty() || RuleMatters(check, whole.decisions, kind, rule);
   };
   if (!subject.backend.Describe().in_process) return in_here();
@@ -271,7 +264,7 @@ bool FailsByRule(const CheckSubject& subject, const Module& module,
                                {subject.limits.seconds * 3, subject.limits.memory_bytes});
     return end.ok() && end.bytes == "y";
   }
-  if (!CheckIsolated(subject, module, inputs).Fails(kind)) return false;
+  if (!CheckIsolated(subject, CheckCase::Of(module, inputs)).outcome.Fails(kind)) return false;
   if (rule.empty()) return true;
   Blame blame = BlameDecision(subject, module, inputs, kind);
   return blame.found && blame.decision.rule == rule;

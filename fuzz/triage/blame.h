@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "fuzz/triage/checker.h"
+#include "spec/backend/check.h"
 
 namespace assay {
 
@@ -43,11 +43,11 @@ struct Blame {
 // has no decisions, or when it fails with all of them refused, `found` is false and `note` says so.
 // In-process backends run in children.
 Blame BlameDecision(const CheckSubject& subject, const Module& module,
-                    const std::vector<Literal>& inputs, FindingKind kind);
+                    const std::vector<Literal>& inputs, Outcome::Kind kind);
 
 // True if the program fails as `kind` and a decision of `rule` is one that makes the difference.
 // Cheaper than BlameDecision; what keeps the reducer from sliding to another bug.
 bool FailsByRule(const CheckSubject& subject, const Module& module,
-                 const std::vector<Literal>& inputs, FindingKind kind, const std::string& rule);
+                 const std::vector<Literal>& inputs, Outcome::Kind kind, const std::string& rule);
 
 }  // namespace assay

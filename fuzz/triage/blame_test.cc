@@ -1,3 +1,4 @@
+// The search for the guilty decision, alone and on a compiler with a known culprit.
 #include "fuzz/triage/blame.h"
 
 #include <unistd.h>
@@ -136,13 +137,13 @@ absl::StatusOr<RunResult> Hang() {
 struct Failure {
   const char* name;
   std::function<absl::StatusOr<RunResult>()> run;
-  FindingKind kind;
+  Outcome::Kind kind;
 };
 
 TEST(BlameDecision, NamesTheGuiltyDecisionOfEveryKindOfFailure) {
-  for (const Failure& failure : {Failure{"wrong", Eight, FindingKind::kWrongValue},
-                                 Failure{"crash", Crash, FindingKind::kRunCrash},
-                                 Failure{"hang", Hang, FindingKind::kTimeout}}) {
+  for (const Failure& failure :
+       {Failure{"wrong", Eight, Outcome::kWrong}, Failure{"crash", Crash, Outcome::kRunCrash},
+        Failure{"hang", Hang, Outcome::kTimeout}}) {
     Fixture fixture(failure.run);
     CheckSubject subject = fixture.subject();
     subject.limits.seconds = 0.2;
@@ -158,7 +159,7 @@ TEST(BlameDecision, NamesTheGuiltyDecisionOfEveryKindOfFailure) {
 
 TEST(BlameDecision, IsHonestAboutOtherFailures) {
   Fixture fixture(Eight);
-  Blame blame = BlameDecision(fixture.subject(), *fixture.module, {}, FindingKind::kRunCrash);
+  Blame blame = BlameDecision(fixture.subject(), *fixture.module, {}, Outcome::kRunCrash);
   EXPECT_FALSE(blame.found);
   EXPECT_THAT(blame.note, HasSubstr("does not fail this way"));
 }

@@ -1,3 +1,4 @@
+// Fingerprints of crashes and of reduced programs.
 #include "fuzz/triage/bucket.h"
 
 #include <cctype>
@@ -108,8 +109,8 @@ std::string BucketOf(const BucketKey& key) {
   std::string bucket = StrCat(key.backend_family, "/", Name(key.kind));
   if (!key.rule.empty()) return StrCat(bucket, "/", key.rule);
   if (!key.pass.empty()) StrAppend(&bucket, "/", key.pass);
-  bool crash = key.kind == FindingKind::kCompileCrash || key.kind == FindingKind::kRunCrash ||
-               key.kind == FindingKind::kRejected;
+  bool crash = key.kind == Outcome::kCompileCrash || key.kind == Outcome::kRunCrash ||
+               key.kind == Outcome::kRejected;
   if (crash && !key.crash.empty()) {
     StrAppend(&bucket, "/", CrashSignature(key.crash));
     // A bare signal says little: what is in the program tells one crash from another.

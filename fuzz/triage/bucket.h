@@ -10,7 +10,7 @@
 namespace assay {
 
 struct BucketKey {
-  FindingKind kind = FindingKind::kWrongValue;
+  Outcome::Kind kind = Outcome::kWrong;
   std::string backend_family;  // "cpu", "xla": a name without its options
   std::string rule;            // guilty decision: enough by itself
   std::string pass;            // guilty pass: many rules wide, so the structure counts as well

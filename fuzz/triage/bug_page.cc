@@ -1,3 +1,4 @@
+// Writes and reads the folder of a bug.
 #include "fuzz/triage/bug_page.h"
 
 #include <algorithm>
@@ -9,9 +10,9 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "fuzz/backends/process_backend.h"
-#include "fuzz/triage/bucket.h"
 #include "nlohmann/json.hpp"
 #include "spec/base/html.h"
+#include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
 #include "spec/text/reader.h"
 #include "spec/types/npz.h"
@@ -25,8 +26,8 @@ using Json = nlohmann::json;
 constexpr int64_t kMaxFindingBytes = int64_t{64} << 20;
 constexpr int64_t kShownInput = 64;  // elements of an input on the page
 
-// Assay is not needed to see an XLA bug.
-constexpr char kXlaScript[] = R"py("""Shows the bug with jax alone: python repro.py"""
+// Assay is not needed to see a bug of XLA.
+constexpr char kJaxScript[] = R"py("""Shows the bug with jax alone: python repro.py"""
 import os
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
 import jax, numpy
@@ -117,8 +118,8 @@ std::string ReplayCommand(const BugPage& page, const std::string& folder) {
   return StrCat(page.program, " replay ", folder);
 }
 
-std::string XlaScript(const BugPage& page) {
-  std::string script = kXlaScript;
+std::string JaxScript(const BugPage& page) {
+  std::string script = kJaxScript;
   std::vector<int64_t> bf16;
   for (size_t i = 0; i < page.finding.inputs.size(); ++i) {
     if (page.finding.inputs[i].element_type() == ElementType::kBF16) {
@@ -246,7 +247,7 @@ std::string BugMarkdown(const BugPage& page) {
     text += "```\n";
   }
   StrAppend(&text, "\n## To repeat\n\n```\n", ReplayCommand(page, "."), "\n```\n");
-  if (BackendFamily(page.finding.backend) == "xla") {
+  if (page.is_jax) {
     text += "\nWithout Assay: `python repro.py` (needs jax, jaxlib, numpy).\n";
   }
   if (!page.steps.empty()) {
@@ -278,8 +279,7 @@ std::string BugHtml(const BugPage& page) {
   Section(html, "Judgement", Pre(page.finding.judgement));
   Section(html, "What the guilty step did", DiffHtml(Before(page), After(page)));
   std::string repeat = StrCat(ReplayCommand(page, "."), "\n");
-  if (BackendFamily(page.finding.backend) == "xla")
-    repeat += "python repro.py      # without Assay\n";
+  if (page.is_jax) repeat += "python repro.py      # without Assay\n";
   Section(html, "To repeat", Pre(repeat));
   std::string steps;
   for (const std::string& step : page.steps) StrAppend(&steps, "<li>", EscapeHtml(step), "</li>\n");
@@ -301,7 +301,7 @@ absl::Status WriteBugPage(const BugPage& page, const std::string& folder) {
   for (size_t i = 0; i < page.finding.inputs.size(); ++i) {
     arrays.emplace_back(StrCat("in", i), &page.finding.inputs[i]);
   }
-  if (absl::Status s = WriteNpz((root / "repro.npz").string(), arrays); !s.ok()) return s;
+  ASSAY_RETURN_IF_ERROR(WriteNpz((root / "repro.npz").string(), arrays));
   std::string shell =
       StrCat("#!/bin/sh\n# Shows the bug again; exit status 1 while it is there.\n",
              "exec ${ASSAY:-", page.program, "} replay \"$(dirname \"$0\")\" \"$@\"\n");
@@ -315,7 +315,7 @@ absl::Status WriteBugPage(const BugPage& page, const std::string& folder) {
                              {"README.md", BugMarkdown(page)},
                              {"repro.sh", shell, true},
                              {"bug.html", BugHtml(page)}};
-  if (BackendFamily(page.finding.backend) == "xla") files.push_back({"repro.py", XlaScript(page)});
+  if (page.is_jax) files.push_back({"repro.py", JaxScript(page)});
   // Last: a folder with it is complete.
   files.push_back({"finding.json",
                    FindingJson(page).dump(2, ' ', false, Json::error_handler_t::replace) + "\n"});
@@ -341,19 +341,16 @@ absl::StatusOr<std::string> ReadSmallFile(const fs::path& path) {
 }
 
 absl::Status ReadInputs(const fs::path& root, Finding& finding) {
-  absl::StatusOr<std::unique_ptr<Module>> module = ReadModule(finding.module_text);
-  if (!module.ok()) return module.status();
-  absl::StatusOr<std::map<std::string, Literal>> arrays = ReadNpz((root / "repro.npz").string());
-  if (!arrays.ok()) return arrays.status();
-  for (int64_t i = 0; i < (*module)->entry()->parameter_count(); ++i) {
-    const Instruction* parameter = (*module)->entry()->parameter(i);
-    auto at = arrays->find(StrCat("in", i));
-    if (parameter == nullptr || at == arrays->end()) {
+  ASSAY_ASSIGN_OR_RETURN(std::unique_ptr<Module> module, ReadModule(finding.module_text));
+  ASSAY_ASSIGN_OR_RETURN(auto arrays, ReadNpz((root / "repro.npz").string()));
+  for (int64_t i = 0; i < module->entry()->parameter_count(); ++i) {
+    const Instruction* parameter = module->entry()->parameter(i);
+    auto at = arrays.find(StrCat("in", i));
+    if (parameter == nullptr || at == arrays.end()) {
       return absl::InvalidArgumentError(StrCat("repro.npz has no in", i));
     }
-    absl::StatusOr<Literal> value = AsShape(at->second, parameter->shape());
-    if (!value.ok()) return value.status();
-    finding.inputs.push_back(*std::move(value));
+    ASSAY_ASSIGN_OR_RETURN(Literal value, AsShape(at->second, parameter->shape()));
+    finding.inputs.push_back(std::move(value));
   }
   return absl::OkStatus();
 }
@@ -362,9 +359,8 @@ absl::Status ReadInputs(const fs::path& root, Finding& finding) {
 
 absl::StatusOr<Finding> LoadFinding(const std::string& folder) {
   fs::path root(folder);
-  absl::StatusOr<std::string> text = ReadSmallFile(root / "finding.json");
-  if (!text.ok()) return text.status();
-  Json object = Json::parse(*text, nullptr, /*allow_exceptions=*/false);
+  ASSAY_ASSIGN_OR_RETURN(std::string text, ReadSmallFile(root / "finding.json"));
+  Json object = Json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (!object.is_object()) {
     return absl::InvalidArgumentError(StrCat(folder, "/finding.json is not a finding"));
   }
@@ -373,7 +369,7 @@ absl::StatusOr<Finding> LoadFinding(const std::string& folder) {
     return at != object.end() && at->is_string() ? at->get<std::string>() : std::string();
   };
   Finding finding;
-  std::optional<FindingKind> kind = FindingKindFromName(string("kind"));
+  std::optional<Outcome::Kind> kind = OutcomeKindFromName(string("kind"));
   if (!kind) return absl::InvalidArgumentError(StrCat("unknown kind '", string("kind"), "'"));
   finding.kind = *kind;
   finding.backend = string("backend");
@@ -391,10 +387,8 @@ absl::StatusOr<Finding> LoadFinding(const std::string& folder) {
   if (auto at = object.find("index"); at != object.end() && at->is_number_integer()) {
     finding.index = at->get<int64_t>();
   }
-  absl::StatusOr<std::string> module = ReadSmallFile(root / "repro.hlo");
-  if (!module.ok()) return module.status();
-  finding.module_text = *std::move(module);
-  if (absl::Status status = ReadInputs(root, finding); !status.ok()) return status;
+  ASSAY_ASSIGN_OR_RETURN(finding.module_text, ReadSmallFile(root / "repro.hlo"));
+  ASSAY_RETURN_IF_ERROR(ReadInputs(root, finding));
   return finding;
 }
 

@@ -1,6 +1,7 @@
 // A folder per bug, to work with and to paste into a tracker: repro.hlo, repro.npz (in0, in1, ...),
 // finding.json (what Assay needs to repeat it), original.hlo (before reduction), README.md,
-// repro.sh, for XLA repro.py (no Assay needed), and bug.html, one page that opens from disk.
+// repro.sh, where jax shows the bug repro.py (no Assay needed), and bug.html, one page that opens
+// from disk.
 #pragma once
 
 #include <string>
@@ -23,6 +24,7 @@ struct BugPage {
   std::vector<std::string> steps;  // what triage did, a sentence each, with numbers
   int64_t duplicates = 0;          // other findings in this bucket
   std::string program = "assay";
+  bool is_jax = false;  // BackendDescription::is_jax: the folder holds repro.py
 };
 
 // Writes all files; the folder is made. Errors name the file.

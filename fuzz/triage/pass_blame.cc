@@ -1,3 +1,4 @@
+// Runs the dumps of XLA's passes on the oracle, and XLA without its passes.
 #include "fuzz/triage/pass_blame.h"
 
 #include <algorithm>
@@ -8,6 +9,7 @@
 #include <system_error>
 
 #include "absl/strings/match.h"
+#include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
 #include "spec/text/reader.h"
 #include "spec/verifier/verifier.h"
@@ -72,24 +74,24 @@ std::vector<Snapshot> ReadSnapshots(const std::string& folder) {
 class PassSearch {
  public:
   PassSearch(const CheckSubject& subject, const Module& module, const std::vector<Literal>& inputs,
-             FindingKind kind)
+             Outcome::Kind kind)
       : subject_(subject), module_(module), inputs_(inputs), kind_(kind) {
     for (const Literal& input : inputs) arguments_.push_back(&input);
   }
 
   PassBlame Run() {
-    if (kind_ == FindingKind::kWrongValue) SearchSnapshots();
+    if (kind_ == Outcome::kWrong) SearchSnapshots();
     Flags();
     Sum();
     return std::move(blame_);
   }
 
  private:
-  CheckOutcome CheckWith(const std::map<std::string, std::string>& flags) {
+  Outcome CheckWith(const std::map<std::string, std::string>& flags) {
     CheckSubject subject{subject_.oracle, subject_.backend, subject_.profile, subject_.options,
                          subject_.limits};
     for (const auto& [name, value] : flags) subject.options.flags[name] = value;
-    return CheckIsolated(subject, module_, inputs_);
+    return CheckIsolated(subject, CheckCase::Of(module_, inputs_)).outcome;
   }
 
   void SearchSnapshots() {
@@ -100,7 +102,7 @@ class PassSearch {
     }
     CheckWith({{"xla_dump_to", folder.path()}, {"xla_dump_hlo_pass_re", ".*"}});
     std::vector<Snapshot> snapshots = ReadSnapshots(folder.path());
-    Limits limits{subject_.limits.seconds, subject_.limits.memory_bytes, subject_.limits.steps};
+    const Limits& limits = subject_.limits;
     absl::StatusOr<Expectation> expectation =
         subject_.oracle.Expect(module_, arguments_, subject_.profile, limits);
     if (!expectation.ok()) return;
@@ -127,17 +129,16 @@ class PassSearch {
   }
 
   absl::StatusOr<Literal> Evaluate(const std::string& text, const Limits& limits) {
-    absl::StatusOr<std::unique_ptr<Module>> module = ReadModule(text);
-    if (!module.ok()) return module.status();
-    if (!Unsupported(**module).empty()) return absl::UnimplementedError("no meaning here");
-    if (absl::Status status = Verify(**module); !status.ok()) return status;
-    return subject_.oracle.Evaluate(**module, arguments_, limits);
+    ASSAY_ASSIGN_OR_RETURN(std::unique_ptr<Module> module, ReadModule(text));
+    if (!Unsupported(*module).empty()) return absl::UnimplementedError("no meaning here");
+    ASSAY_RETURN_IF_ERROR(Verify(*module));
+    return subject_.oracle.Evaluate(*module, arguments_, limits);
   }
 
   bool Flag(const std::string& name, const std::string& value) {
-    CheckOutcome outcome = CheckWith({{name, value}});
-    blame_.checks.emplace_back(StrCat("--", name, "=", value), Name(outcome.state));
-    return outcome.state == CheckOutcome::State::kPass;
+    const Outcome outcome = CheckWith({{name, value}});
+    blame_.checks.emplace_back(StrCat("--", name, "=", value), StateWord(outcome));
+    return outcome.IsPass();
   }
 
   void Flags() {
@@ -170,7 +171,7 @@ class PassSearch {
   const CheckSubject& subject_;
   const Module& module_;
   const std::vector<Literal>& inputs_;
-  FindingKind kind_;
+  Outcome::Kind kind_;
   std::vector<const Literal*> arguments_;
   PassBlame blame_;
   bool pass_matters_ = false, passes_matter_ = false, llvm_matters_ = false;
@@ -179,7 +180,7 @@ class PassSearch {
 }  // namespace
 
 PassBlame BlamePass(const CheckSubject& subject, const Module& module,
-                    const std::vector<Literal>& inputs, FindingKind kind) {
+                    const std::vector<Literal>& inputs, Outcome::Kind kind) {
   return PassSearch(subject, module, inputs, kind).Run();
 }
 

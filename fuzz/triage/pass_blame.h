@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "fuzz/triage/checker.h"
+#include "spec/backend/check.h"
 
 namespace assay {
 
@@ -15,15 +15,15 @@ struct PassBlame {
   std::string pass;           // "algsimp"; "" when every snapshot is right
   std::string pipeline;       // "simplification"
   std::string before, after;  // the snapshots around it
-  // What disabling things does: flag and outcome ("pass", "fail", ...).
+  // What disabling things does: flag and state ("pass", "fail", ...).
   std::vector<std::pair<std::string, std::string>> checks;
   std::string verdict;                    // one sentence: what is guilty, as far as this tells
   int64_t snapshots = 0, unreadable = 0;  // unreadable: with calls or ops that have no meaning here
 };
 
-// `subject.backend` must be of the xla family ("xla" or "xla-opt"). The program is known to fail as
-// `kind`. Needs a writable temporary folder; without one `verdict` says so.
+// `subject.backend` must be one whose description says dumps_passes. The program is known to fail
+// as `kind`. Needs a writable temporary folder; without one `verdict` says so.
 PassBlame BlamePass(const CheckSubject& subject, const Module& module,
-                    const std::vector<Literal>& inputs, FindingKind kind);
+                    const std::vector<Literal>& inputs, Outcome::Kind kind);
 
 }  // namespace assay

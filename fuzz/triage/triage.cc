@@ -1,3 +1,4 @@
+// Confirms, blames, reduces and sorts one finding.
 #include "fuzz/triage/triage.h"
 
 #include <algorithm>
@@ -11,6 +12,7 @@
 #include "fuzz/portable.h"
 #include "fuzz/triage/bucket.h"
 #include "nlohmann/json.hpp"
+#include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
 #include "spec/text/reader.h"
 #include "spec/text/writer.h"
@@ -25,9 +27,8 @@ constexpr int64_t kShownElements = 64;  // of an output on the page
 constexpr int kTitleDepth = 3;          // nesting of the expression in a title
 
 // What a failure must keep so that a smaller program shows the same one: a crash, its signature.
-bool IsCrash(FindingKind kind) {
-  return kind == FindingKind::kCompileCrash || kind == FindingKind::kRunCrash ||
-         kind == FindingKind::kRejected;
+bool IsCrash(Outcome::Kind kind) {
+  return kind == Outcome::kCompileCrash || kind == Outcome::kRunCrash || kind == Outcome::kRejected;
 }
 
 bool Small(const Literal& value) {
@@ -76,17 +77,16 @@ class Triager {
         subject_{oracle, backend, profile, finding.options, options.limits} {}
 
   absl::StatusOr<TriageReport> Run() {
-    absl::StatusOr<ReduceCase> read = CaseOf(finding_);
-    if (!read.ok()) return read.status();
-    case_ = *std::move(read);
+    ASSAY_ASSIGN_OR_RETURN(case_, CaseOf(finding_));
     page_.finding = finding_;
     page_.original_text = finding_.module_text;
     page_.backend_version = subject_.backend.Describe().version;
     page_.program = options_.program;
-    CheckOutcome first = Check();
+    page_.is_jax = subject_.backend.Describe().is_jax;
+    const Outcome first = Check().outcome;
     if (!first.Fails(finding_.kind)) {
       result_.title = StrCat("did not repeat: ", Name(finding_.kind), " on ", finding_.backend);
-      page_.steps.push_back(StrCat("It did not repeat: ", Name(first.state), "."));
+      page_.steps.push_back(StrCat("It did not repeat: ", StateWord(first), "."));
       return Report();
     }
     result_.confirmed = true;
@@ -94,17 +94,17 @@ class Triager {
     if (options_.blame) BlameIt();
     if (options_.reduce) ReduceIt();
     Finish();
-    if (absl::Status status = Write(); !status.ok()) return status;
+    ASSAY_RETURN_IF_ERROR(Write());
     return Report();
   }
 
  private:
-  CheckOutcome Check() {
-    return CheckIsolated(subject_, *case_.module, case_.inputs, -1,
-                         finding_.kind == FindingKind::kNondeterministic);
+  CheckResult Check() {
+    return CheckIsolated(subject_, CheckCase::Of(*case_.module, case_.inputs),
+                         RequestFor(finding_.kind));
   }
 
-  bool IsXla() const { return BackendFamily(finding_.backend).rfind("xla", 0) == 0; }
+  bool DumpsPasses() const { return subject_.backend.Describe().dumps_passes; }
 
   void BlameIt() {
     page_.blame = BlameDecision(subject_, *case_.module, case_.inputs, finding_.kind);
@@ -138,8 +138,9 @@ class Triager {
   // What is said of the reduced program: blame again, for the numbers and the texts of the small
   // one.
   void Finish() {
-    CheckOutcome last = Check();
-    page_.finding.judgement = last.detail.empty() ? finding_.judgement : last.detail;
+    const CheckResult last = Check();
+    const std::string judgement = last.outcome.Describe();
+    page_.finding.judgement = judgement.empty() ? finding_.judgement : judgement;
     page_.got = last.output;
     // Also when the whole program was too unclear for it: the small one is often clear.
     if (options_.blame && subject_.backend.Describe().has_decisions) {
@@ -151,15 +152,14 @@ class Triager {
         result_.blamed_decision = page_.blame.decision.number;
       }
     }
-    if (options_.blame && IsXla()) {
+    if (options_.blame && DumpsPasses()) {
       page_.pass_blame = BlamePass(subject_, *case_.module, case_.inputs, finding_.kind);
       result_.blamed_rule = page_.pass_blame.pass;
       result_.blamed_where = page_.pass_blame.pipeline;
     }
-    std::vector<const Literal*> arguments;
-    for (const Literal& input : case_.inputs) arguments.push_back(&input);
-    Limits limits{subject_.limits.seconds, subject_.limits.memory_bytes, subject_.limits.steps};
-    absl::StatusOr<Literal> value = subject_.oracle.Evaluate(*case_.module, arguments, limits);
+    const CheckCase small = CheckCase::Of(*case_.module, case_.inputs);
+    absl::StatusOr<Literal> value =
+        subject_.oracle.Evaluate(small.module, small.arguments[0], subject_.limits);
     if (value.ok() && Small(*value)) page_.expected = value->ToString();
     page_.finding.module_text = Plain(*case_.module);
     page_.finding.inputs = case_.inputs;
@@ -167,9 +167,9 @@ class Triager {
     BucketKey key;
     key.kind = finding_.kind;
     key.backend_family = BackendFamily(finding_.backend);
-    key.rule = IsXla() ? "" : result_.blamed_rule;
+    key.rule = DumpsPasses() ? "" : result_.blamed_rule;
     key.pass = page_.pass_blame.pass;
-    key.crash = last.detail;
+    key.crash = last.outcome.reason;
     key.reduced = case_.module.get();
     result_.bucket = BucketOf(key);
     std::string who = result_.blamed_rule.empty() ? key.backend_family : result_.blamed_rule;
@@ -236,51 +236,50 @@ class Triager {
 }  // namespace
 
 absl::StatusOr<ReduceCase> CaseOf(const Finding& finding) {
-  absl::StatusOr<std::unique_ptr<Module>> module = ReadModule(finding.module_text);
-  if (!module.ok()) return module.status();
-  if (absl::Status status = Verify(**module); !status.ok()) return status;
-  int64_t wanted = (*module)->entry()->parameter_count();
+  ASSAY_ASSIGN_OR_RETURN(std::unique_ptr<Module> module, ReadModule(finding.module_text));
+  ASSAY_RETURN_IF_ERROR(Verify(*module));
+  int64_t wanted = module->entry()->parameter_count();
   if (static_cast<int64_t>(finding.inputs.size()) != wanted) {
     return absl::InvalidArgumentError(
         StrCat("the module takes ", wanted, " inputs, ", finding.inputs.size(), " were given"));
   }
-  return ReduceCase{*std::move(module), finding.inputs};
+  return ReduceCase{std::move(module), finding.inputs};
 }
 
 namespace {
 
 // Candidates often loop for ever or grow; they must not eat the time that the others need.
-CheckLimits TightLimits(CheckLimits limits, FindingKind kind, int64_t steps) {
+Limits TightLimits(Limits limits, Outcome::Kind kind, int64_t steps) {
   constexpr double kSeconds = 1;
   limits.steps = std::min(limits.steps, steps);
-  if (kind != FindingKind::kTimeout) limits.seconds = std::min(limits.seconds, kSeconds);
+  if (kind != Outcome::kTimeout) limits.seconds = std::min(limits.seconds, kSeconds);
   return limits;
 }
 
 absl::StatusOr<ReduceResult> ReduceWithin(const CheckSubject& subject, const ReduceCase& c,
-                                          FindingKind kind, const std::string& rule,
+                                          Outcome::Kind kind, const std::string& rule,
                                           const TriageOptions& options) {
   std::string signature;
-  if (IsCrash(kind)) signature = CrashSignature(CheckIsolated(subject, *c.module, c.inputs).detail);
-  bool foreign = !subject.backend.Describe().in_process;
+  if (IsCrash(kind)) {
+    signature =
+        CrashSignature(CheckIsolated(subject, CheckCase::Of(*c.module, c.inputs)).outcome.reason);
+  }
+  bool portable = !subject.backend.Describe().in_process;
   int64_t unportable = UnportableUses(*c.module, c.inputs);
   auto predicate = [&](const Module& module, const std::vector<Literal>& inputs) {
-    if (foreign && UnportableUses(module, inputs) > unportable) return false;
+    if (portable && UnportableUses(module, inputs) > unportable) return false;
     if (!rule.empty()) return FailsByRule(subject, module, inputs, kind, rule);
-    bool repeat = kind == FindingKind::kNondeterministic;
-    CheckOutcome outcome = CheckIsolated(subject, module, inputs, -1, repeat);
+    const Outcome outcome =
+        CheckIsolated(subject, CheckCase::Of(module, inputs), RequestFor(kind)).outcome;
     return outcome.Fails(kind) &&
-           (signature.empty() || CrashSignature(outcome.detail) == signature);
+           (signature.empty() || CrashSignature(outcome.reason) == signature);
   };
   ReduceOptions reduce;
   reduce.seconds = options.reduce_seconds;
   reduce.progress = options.progress;
   reduce.evaluate = [&](const Module& module, const std::vector<Literal>& inputs) {
-    std::vector<const Literal*> arguments;
-    for (const Literal& input : inputs) arguments.push_back(&input);
-    return subject.oracle.Evaluate(
-        module, arguments,
-        {subject.limits.seconds, subject.limits.memory_bytes, subject.limits.steps});
+    return subject.oracle.Evaluate(module, CheckCase::Of(module, inputs).arguments[0],
+                                   subject.limits);
   };
   return Reduce(*c.module, c.inputs, predicate, reduce);
 }
@@ -288,7 +287,7 @@ absl::StatusOr<ReduceResult> ReduceWithin(const CheckSubject& subject, const Red
 }  // namespace
 
 absl::StatusOr<ReduceResult> ReduceFailure(const CheckSubject& subject, const ReduceCase& c,
-                                           FindingKind kind, const std::string& rule,
+                                           Outcome::Kind kind, const std::string& rule,
                                            const TriageOptions& options) {
   for (int64_t steps : {int64_t{1} << 16, int64_t{1} << 21}) {
     CheckSubject tight{subject.oracle, subject.backend, subject.profile, subject.options,
@@ -303,38 +302,36 @@ absl::StatusOr<ReduceResult> ReduceFailure(const CheckSubject& subject, const Re
 
 absl::StatusOr<TriageReport> Triage(const Finding& finding, Oracle& oracle, Backend& backend,
                                     const TriageOptions& options) {
-  absl::StatusOr<const Profile*> profile = Profile::Find(finding.profile);
-  if (!profile.ok()) return profile.status();
-  return Triager(finding, oracle, backend, options, **profile).Run();
+  ASSAY_ASSIGN_OR_RETURN(const Profile* profile, Profile::Find(finding.profile));
+  return Triager(finding, oracle, backend, options, *profile).Run();
 }
 
 TriageFunction MakeTriage(TriageOptions options) {
   return [options = std::move(options)](const Finding& finding, Oracle& oracle,
                                         Backend& backend) -> absl::StatusOr<TriageResult> {
-    absl::StatusOr<TriageReport> report = Triage(finding, oracle, backend, options);
-    if (!report.ok()) return report.status();
-    return report->result;
+    ASSAY_ASSIGN_OR_RETURN(TriageReport report, Triage(finding, oracle, backend, options));
+    return report.result;
   };
 }
 
-absl::StatusOr<Finding> FindingOf(const Module& module, const std::vector<Literal>& inputs,
-                                  Oracle& oracle, Backend& backend, const Profile& profile,
-                                  const CompileOptions& options, const CheckLimits& limits) {
-  CheckSubject subject{oracle, backend, profile, options, limits};
-  CheckOutcome outcome = CheckIsolated(subject, module, inputs);
-  if (outcome.state != CheckOutcome::State::kFail) {
-    return absl::FailedPreconditionError(
-        StrCat("the program does not fail on ", backend.Describe().name, ": ", Name(outcome.state),
-               outcome.detail.empty() ? "" : "; ", outcome.detail));
+absl::StatusOr<Finding> FindingOf(const CheckSubject& subject, const Module& module,
+                                  const std::vector<Literal>& inputs) {
+  const std::string& name = subject.backend.Describe().name;
+  const Outcome outcome = CheckIsolated(subject, CheckCase::Of(module, inputs)).outcome;
+  const std::string judgement = outcome.Describe();
+  if (!outcome.IsFailure()) {
+    return absl::FailedPreconditionError(StrCat("the program does not fail on ", name, ": ",
+                                                StateWord(outcome), judgement.empty() ? "" : "; ",
+                                                judgement));
   }
   Finding finding;
   finding.kind = outcome.kind;
-  finding.backend = backend.Describe().name;
-  finding.options = options;
-  finding.profile = profile.name();
+  finding.backend = name;
+  finding.options = subject.options;
+  finding.profile = subject.profile.name();
   finding.module_text = Plain(module);
   finding.inputs = inputs;
-  finding.judgement = outcome.detail;
+  finding.judgement = judgement;
   return finding;
 }
 

@@ -10,6 +10,7 @@
 #include "fuzz/reduce/reducer.h"
 #include "fuzz/triage/blame.h"
 #include "fuzz/triage/bug_page.h"
+#include "fuzz/triage/requests.h"
 
 namespace assay {
 
@@ -17,7 +18,7 @@ struct TriageOptions {
   std::string pages;  // folder that receives a folder per bucket; "": no pages
   double reduce_seconds = 20;
   bool blame = true, reduce = true;
-  CheckLimits limits;
+  Limits limits = kTriageLimits;
   std::string program = "assay";                        // how the pages spell the command line
   std::function<void(const ReduceProgress&)> progress;  // optional
 };
@@ -42,13 +43,12 @@ TriageFunction MakeTriage(TriageOptions options);
 absl::StatusOr<ReduceCase> CaseOf(const Finding& finding);
 // Reduces a case that fails as `kind`; with a rule, keeps it the guilty one. Errors as of Reduce.
 absl::StatusOr<ReduceResult> ReduceFailure(const CheckSubject& subject, const ReduceCase& c,
-                                           FindingKind kind, const std::string& rule,
+                                           Outcome::Kind kind, const std::string& rule,
                                            const TriageOptions& options);
 
-// A finding that was not found by a campaign: `module` fails on `backend` now. `kind` of the
-// failure, or an error that says that it passes.
-absl::StatusOr<Finding> FindingOf(const Module& module, const std::vector<Literal>& inputs,
-                                  Oracle& oracle, Backend& backend, const Profile& profile,
-                                  const CompileOptions& options, const CheckLimits& limits = {});
+// A finding that was not found by a campaign: `module` fails on `subject.backend` now. `kind` of
+// the failure, or an error that says that it passes.
+absl::StatusOr<Finding> FindingOf(const CheckSubject& subject, const Module& module,
+                                  const std::vector<Literal>& inputs);
 
 }  // namespace assay

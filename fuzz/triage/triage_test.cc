@@ -1,3 +1,4 @@
+// Triage of a compiler with one known wrong rewrite.
 #include "fuzz/triage/triage.h"
 
 #include <filesystem>
@@ -87,7 +88,7 @@ ENTRY e {
 
 Finding MakeFinding() {
   Finding finding;
-  finding.kind = FindingKind::kWrongValue;
+  finding.kind = Outcome::kWrong;
   finding.backend = "fake:option=1";
   finding.profile = "strict";
   finding.seed = 7;
@@ -148,7 +149,7 @@ TEST_F(TriageTest, ThePageRepeats) {
   ASSERT_TRUE(first.ok());
   absl::StatusOr<Finding> loaded = LoadFinding(first->result.page);
   ASSERT_TRUE(loaded.ok()) << loaded.status();
-  EXPECT_EQ(loaded->kind, FindingKind::kWrongValue);
+  EXPECT_EQ(loaded->kind, Outcome::kWrong);
   EXPECT_EQ(loaded->index, 42);
   absl::StatusOr<TriageReport> again =
       Triage(*loaded, *compiler.oracle, *compiler.backend, Options());
@@ -163,7 +164,7 @@ TEST_F(TriageTest, ThePageRepeats) {
 TEST_F(TriageTest, SaysWhenItDoesNotRepeat) {
   FaultyCompiler compiler;
   Finding finding = MakeFinding();
-  finding.kind = FindingKind::kRunCrash;
+  finding.kind = Outcome::kRunCrash;
   absl::StatusOr<TriageReport> report =
       Triage(finding, *compiler.oracle, *compiler.backend, Options());
   ASSERT_TRUE(report.ok());
@@ -176,10 +177,11 @@ TEST_F(TriageTest, MakesAFindingOfAnyFailingModule) {
   Finding known = MakeFinding();
   absl::StatusOr<ReduceCase> c = CaseOf(known);
   ASSERT_TRUE(c.ok()) << c.status();
-  absl::StatusOr<Finding> found =
-      FindingOf(*c->module, c->inputs, *compiler.oracle, *compiler.backend, Profile::Strict(), {});
+  const CheckSubject subject{
+      *compiler.oracle, *compiler.backend, Profile::Strict(), {}, kTriageLimits};
+  absl::StatusOr<Finding> found = FindingOf(subject, *c->module, c->inputs);
   ASSERT_TRUE(found.ok()) << found.status();
-  EXPECT_EQ(found->kind, FindingKind::kWrongValue);
+  EXPECT_EQ(found->kind, Outcome::kWrong);
   known.inputs.pop_back();
   EXPECT_FALSE(CaseOf(known).ok());
 }

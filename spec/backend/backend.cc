@@ -1,3 +1,4 @@
+// Defaults of the interface, the registry, and options of backends.
 #include "spec/backend/backend.h"
 
 #include <algorithm>

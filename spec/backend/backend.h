@@ -96,6 +96,8 @@ struct BackendDescription {
   bool can_run = true;         // false: compile only
   bool in_process = true;      // false: a crash cannot take the caller with it
   bool has_decisions = false;  // fills Executable::decisions and obeys decision_limit and defect
+  bool dumps_passes = false;   // XLA's flags xla_dump_to and xla_disable_hlo_passes work on it
+  bool is_jax = false;         // a script that needs jax alone shows what it does
   const Profile* profile = nullptr;  // by which it is judged unless the user says otherwise
   std::function<Capability(Opcode, ElementType)> capability;
 };

@@ -1,3 +1,4 @@
+// Runs the scripts of a fake backend.
 #include "spec/backend/fake_backend.h"
 
 namespace assay {

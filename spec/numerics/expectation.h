@@ -87,13 +87,16 @@ struct Expectation {
   // Not empty: an undecided loop condition or the like ended the analysis; every element is
   // inconclusive.
   std::string inconclusive;
+
+  // Adds the outputs of `other` behind these: those of the next device, say.
+  void Append(Expectation other);
 };
 
 // A complex element passes when both parts do; its modulus is what makes a bound useful.
 // An element outside its bound fails, however wide the bound; one inside passes if the bound is
 // useful (radius up to 2^(-p/3) of the larger of |centre| and the output's root mean square, p the
 // bits of the significand, ArrayExpectation::significand), else it is inconclusive, as is one that
-// is undecided.
+// is undecided and one that is judged by a property which is not there.
 enum class Verdict : uint8_t { kPass, kFail, kInconclusive };
 std::string_view Name(Verdict verdict);
 

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_format.h"
 #include "spec/base/strings.h"
 #include "spec/numerics/expectation.h"
@@ -252,8 +253,11 @@ std::string JudgeProperty(const PropertyExpectation& property,
   return violation;
 }
 
+using ElementSet = absl::flat_hash_set<int64_t>;
+
+// `with_property`: the elements that some property of the expectation judges.
 void JudgeLeaf(const ArrayExpectation& leaf, const Literal& result, int64_t number,
-               Judgement& judgement) {
+               const ElementSet& with_property, Judgement& judgement) {
   const int64_t n = leaf.plain.element_count();
   const bool has_bounds = BoundsPerElement(leaf.plain.element_type()) != 0;
   // The common case, without a look at single elements.
@@ -281,7 +285,11 @@ void JudgeLeaf(const ArrayExpectation& leaf, const Literal& result, int64_t numb
         continue;
       }
       auto it = leaf.choices.empty() ? leaf.choices.end() : leaf.choices.find(i);
-      if (IsByProperty(leaf, i)) continue;
+      if (IsByProperty(leaf, i)) {
+        if (!with_property.contains(i))
+          Count({ElementVerdict::kInconclusive}, number, i, judgement);
+        continue;
+      }
       const ElementJudgement element = it != leaf.choices.end()
                                            ? JudgeCode(leaf, &it->second, result.GetBits(i), i)
                                            : judge.Judge(result, i);
@@ -382,6 +390,16 @@ std::string_view Name(Verdict verdict) {
   return "";
 }
 
+void Expectation::Append(Expectation other) {
+  const auto first = static_cast<int64_t>(leaves.size());
+  for (ArrayExpectation& leaf : other.leaves) leaves.push_back(std::move(leaf));
+  for (PropertyExpectation& property : other.properties) {
+    for (PropertyExpectation::Place& place : property.places) place.leaf += first;
+    properties.push_back(std::move(property));
+  }
+  if (inconclusive.empty()) inconclusive = std::move(other.inconclusive);
+}
+
 std::vector<const Literal*> Leaves(const Literal& value) {
   std::vector<const Literal*> leaves;
   CollectLeaves(value, leaves);
@@ -411,8 +429,14 @@ Judgement JudgeLeaves(const Expectation& expectation, absl::Span<const Literal* 
     judgement.inconclusive = judgement.elements;
     return judgement;
   }
+  std::vector<ElementSet> with_property(results.size());
+  for (const PropertyExpectation& property : expectation.properties) {
+    for (const PropertyExpectation::Place& place : property.places)
+      with_property[place.leaf].insert(place.element);
+  }
   for (size_t k = 0; k < results.size(); ++k)
-    JudgeLeaf(expectation.leaves[k], *results[k], static_cast<int64_t>(k), judgement);
+    JudgeLeaf(expectation.leaves[k], *results[k], static_cast<int64_t>(k), with_property[k],
+              judgement);
   std::string violation;
   for (const PropertyExpectation& property : expectation.properties) {
     std::string wrong = JudgeProperty(property, results, judgement);

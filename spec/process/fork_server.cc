@@ -1,3 +1,4 @@
+// The template process and the messages between it and the campaign.
 #include "spec/process/fork_server.h"
 
 #include <poll.h>

@@ -1,3 +1,4 @@
+// The child process of RunIsolated, and how it is watched.
 #include "spec/process/isolate.h"
 
 #include <fcntl.h>
@@ -10,14 +11,15 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <chrono>
 #include <cstdio>
 #include <cstring>
 #include <new>
+#include <utility>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "spec/base/clock.h"
 
 namespace assay {
 namespace {
@@ -36,10 +38,6 @@ constexpr bool kSanitized = false;
 #else
 constexpr bool kSanitized = false;
 #endif
-
-double Now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 void ExitForMemory() { _exit(kOutOfMemoryExit); }
 
@@ -125,18 +123,25 @@ void ConfineThisProcess(int64_t memory_bytes) {
   }
 }
 
-Isolated::End ClassifyEnd(int wait_status, const std::string& stderr_tail, bool timed_out) {
-  if (timed_out) return Isolated::End::kTimeout;
-  if (WIFEXITED(wait_status)) {
-    return WEXITSTATUS(wait_status) == kOutOfMemoryExit ? Isolated::End::kOutOfMemory
-                                                        : Isolated::End::kExited;
+Isolated EndOfProcess(int wait_status, std::string stderr_tail, bool timed_out) {
+  Isolated result;
+  if (timed_out) {
+    result.end = Isolated::End::kTimeout;
+  } else if (WIFEXITED(wait_status)) {
+    result.code = WEXITSTATUS(wait_status);
+    result.end =
+        result.code == kOutOfMemoryExit ? Isolated::End::kOutOfMemory : Isolated::End::kExited;
+  } else {
+    result.signal = WTERMSIG(wait_status);
+    // A SIGKILL that we did not send is the kernel's answer to an exhausted machine; LLVM reports a
+    // failed malloc and aborts.
+    const bool starved = result.signal == SIGKILL ||
+                         absl::StrContains(absl::AsciiStrToLower(stderr_tail), "out of memory") ||
+                         absl::StrContains(stderr_tail, "bad_alloc");
+    result.end = starved ? Isolated::End::kOutOfMemory : Isolated::End::kSignalled;
   }
-  // A SIGKILL that we did not send is the kernel's answer to an exhausted machine; LLVM reports a
-  // failed malloc and aborts.
-  bool starved = WTERMSIG(wait_status) == SIGKILL ||
-                 absl::StrContains(absl::AsciiStrToLower(stderr_tail), "out of memory") ||
-                 absl::StrContains(stderr_tail, "bad_alloc");
-  return starved ? Isolated::End::kOutOfMemory : Isolated::End::kSignalled;
+  result.stderr_tail = std::move(stderr_tail);
+  return result;
 }
 
 Isolated RunIsolated(const std::function<std::string()>& function, const IsolateLimits& limits) {
@@ -168,16 +173,11 @@ Isolated RunIsolated(const std::function<std::string()>& function, const Isolate
       while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
       }
     }
-    result.stderr_tail = err >= 0 ? ReadTail(err) : "";
-    result.end = ClassifyEnd(status, result.stderr_tail, !in_time);
-    if (result.end == Isolated::End::kExited) {
-      result.code = WEXITSTATUS(status);
-      if (result.code == 0 && !frame.empty()) {
-        result.end = Isolated::End::kReturned;
-        result.bytes = frame.substr(1);
-      }
+    result = EndOfProcess(status, err >= 0 ? ReadTail(err) : "", !in_time);
+    if (result.end == Isolated::End::kExited && result.code == 0 && !frame.empty()) {
+      result.end = Isolated::End::kReturned;
+      result.bytes = frame.substr(1);
     }
-    if (result.end == Isolated::End::kSignalled) result.signal = WTERMSIG(status);
   }
   result.seconds = Now() - start;
   close(pipe_fds[0]);

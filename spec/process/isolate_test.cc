@@ -1,3 +1,4 @@
+// Children that return, die, hang and grow.
 #include "spec/process/isolate.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// Framing of messages on local sockets.
 #include "spec/process/wire.h"
 
 #include <sys/socket.h>

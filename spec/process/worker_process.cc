@@ -1,3 +1,4 @@
+// Starts, feeds and ends the worker, and reads its frames.
 #include "spec/process/worker_process.h"
 
 #include <fcntl.h>
@@ -11,11 +12,12 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <chrono>
 #include <cstdio>
 #include <cstring>
 
+#include "spec/base/clock.h"
 #include "spec/base/error.h"
+#include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
 #include "spec/process/isolate.h"
 
@@ -27,15 +29,6 @@ namespace {
 constexpr size_t kMaxHeader = size_t{16} << 20;
 constexpr uint64_t kMaxPayload = uint64_t{8} << 30;
 constexpr size_t kStderrTail = 4096;
-
-double Now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
-// Internal reasons, turned into classed errors by Request.
-absl::Status Closed() { return absl::UnavailableError("closed"); }
-absl::Status Late() { return absl::DeadlineExceededError("late"); }
-absl::Status TooBig() { return absl::ResourceExhaustedError("too big"); }
 
 // Resident bytes of a process; 0 if it cannot be told.
 int64_t ResidentBytes(pid_t pid) {
@@ -111,18 +104,18 @@ absl::Status WorkerProcess::Spawn() {
 absl::Status WorkerProcess::Start(double seconds) {
   if (running()) return absl::OkStatus();
   if (argv_.empty()) return MakeError(ErrorClass::kSickMachine, "no worker command was given");
-  if (absl::Status status = Spawn(); !status.ok()) return status;
-  absl::StatusOr<WorkerMessage> hello = Receive(Now() + seconds, 0);
+  ASSAY_RETURN_IF_ERROR(Spawn());
+  WorkerMessage hello;
   std::string trouble;
-  if (!hello.ok()) {
+  if (Receive({Now() + seconds}, hello) != Trouble::kNone) {
     trouble = "it did not greet";
-  } else if (hello->header.value("protocol", nlohmann::json()) != nlohmann::json(1)) {
-    trouble = StrCat("it does not speak protocol 1: ", hello->header.dump());
-  } else if (hello->header.contains("error")) {
-    trouble = StringField(hello->header, "message");
+  } else if (hello.header.value("protocol", nlohmann::json()) != nlohmann::json(1)) {
+    trouble = StrCat("it does not speak protocol 1: ", hello.header.dump());
+  } else if (hello.header.contains("error")) {
+    trouble = StringField(hello.header, "message");
   }
   if (trouble.empty()) {
-    greeting_ = std::move(hello->header);
+    greeting_ = std::move(hello.header);
     return absl::OkStatus();
   }
   std::string tail = StderrTail();
@@ -154,7 +147,7 @@ std::string WorkerProcess::StderrTail() const {
   return tail;
 }
 
-absl::Status WorkerProcess::Write(std::string_view bytes, double deadline) {
+WorkerProcess::Trouble WorkerProcess::Write(std::string_view bytes, double deadline) {
   while (!bytes.empty()) {
     ssize_t sent = send(channel_, bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
     if (sent > 0) {
@@ -162,17 +155,17 @@ absl::Status WorkerProcess::Write(std::string_view bytes, double deadline) {
       continue;
     }
     if (errno == EINTR) continue;
-    if (errno != EAGAIN && errno != EWOULDBLOCK) return Closed();
+    if (errno != EAGAIN && errno != EWOULDBLOCK) return Trouble::kClosed;
     double left = deadline - Now();
-    if (left <= 0) return Late();
+    if (left <= 0) return Trouble::kLate;
     pollfd wait{channel_, POLLOUT, 0};
     poll(&wait, 1, static_cast<int>(std::min(left, 0.1) * 1000) + 1);
   }
-  return absl::OkStatus();
+  return Trouble::kNone;
 }
 
-absl::Status WorkerProcess::ReadExactly(char* into, size_t count, double deadline,
-                                        int64_t memory_bytes) {
+WorkerProcess::Trouble WorkerProcess::ReadExactly(char* into, size_t count,
+                                                  const Patience& patience) {
   while (count > 0) {
     ssize_t got = recv(channel_, into, count, MSG_DONTWAIT);
     if (got > 0) {
@@ -180,46 +173,43 @@ absl::Status WorkerProcess::ReadExactly(char* into, size_t count, double deadlin
       count -= got;
       continue;
     }
-    if (got == 0) return Closed();
+    if (got == 0) return Trouble::kClosed;
     if (errno == EINTR) continue;
-    if (errno != EAGAIN && errno != EWOULDBLOCK) return Closed();
-    double left = deadline - Now();
-    if (left <= 0) return Late();
-    if (memory_bytes > 0 && ResidentBytes(pid_) > memory_bytes) return TooBig();
+    if (errno != EAGAIN && errno != EWOULDBLOCK) return Trouble::kClosed;
+    double left = patience.deadline - Now();
+    if (left <= 0) return Trouble::kLate;
+    const bool is_limited = patience.memory_bytes > 0;
+    if (is_limited && ResidentBytes(pid_) > patience.memory_bytes) return Trouble::kTooBig;
     pollfd wait{channel_, POLLIN, 0};
     poll(&wait, 1, static_cast<int>(std::min(left, 0.1) * 1000) + 1);
   }
-  return absl::OkStatus();
+  return Trouble::kNone;
 }
 
-absl::StatusOr<WorkerMessage> WorkerProcess::Receive(double deadline, int64_t memory_bytes) {
+WorkerProcess::Trouble WorkerProcess::Receive(const Patience& patience, WorkerMessage& message) {
   char sizes[12];
-  if (absl::Status s = ReadExactly(sizes, sizeof(sizes), deadline, memory_bytes); !s.ok()) return s;
+  Trouble trouble = ReadExactly(sizes, sizeof(sizes), patience);
+  if (trouble != Trouble::kNone) return trouble;
   uint64_t header_size = LittleEndian(sizes, 4), payload_size = LittleEndian(sizes + 4, 8);
-  if (header_size > kMaxHeader || payload_size > kMaxPayload) {
-    return absl::DataLossError("a message of impossible size");
-  }
+  if (header_size > kMaxHeader || payload_size > kMaxPayload) return Trouble::kBadSize;
   std::string text(header_size, '\0');
-  if (absl::Status s = ReadExactly(text.data(), text.size(), deadline, memory_bytes); !s.ok()) {
-    return s;
-  }
-  WorkerMessage message;
+  trouble = ReadExactly(text.data(), text.size(), patience);
+  if (trouble != Trouble::kNone) return trouble;
   message.header = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
-  if (!message.header.is_object()) return absl::DataLossError("a header that is not JSON");
+  if (!message.header.is_object()) return Trouble::kBadHeader;
   // Grown as it arrives: a lying size must not allocate.
   constexpr size_t kChunk = size_t{16} << 20;
   while (message.payload.size() < payload_size) {
     size_t at = message.payload.size();
     message.payload.resize(at + std::min<uint64_t>(kChunk, payload_size - at));
-    absl::Status s = ReadExactly(message.payload.data() + at, message.payload.size() - at, deadline,
-                                 memory_bytes);
-    if (!s.ok()) return s;
+    trouble = ReadExactly(message.payload.data() + at, message.payload.size() - at, patience);
+    if (trouble != Trouble::kNone) return trouble;
   }
-  return message;
+  return Trouble::kNone;
 }
 
 // The channel is closed: says how the worker ended.
-absl::Status WorkerProcess::Died(std::string_view if_it_dies) {
+absl::Status WorkerProcess::Died(ErrorClass if_it_dies) {
   int status = 0;
   std::string how = "closed its output";
   for (int i = 0; i < 50; ++i) {
@@ -237,46 +227,46 @@ absl::Status WorkerProcess::Died(std::string_view if_it_dies) {
   }
   std::string tail = StderrTail();
   Stop();
-  return MakeError(ErrorClassFromName(if_it_dies),
-                   StrCat("the worker ", how, tail.empty() ? "" : "\n", tail));
+  return MakeError(if_it_dies, StrCat("the worker ", how, tail.empty() ? "" : "\n", tail));
+}
+
+// No answer came: the worker is killed, if it did not end by itself.
+absl::Status WorkerProcess::Ended(Trouble trouble, const RequestLimits& limits,
+                                  ErrorClass if_it_dies) {
+  if (trouble == Trouble::kClosed) return Died(if_it_dies);
+  Stop();
+  switch (trouble) {
+    case Trouble::kLate:
+      return MakeError(ErrorClass::kTimeout, StrCat("no answer within ", limits.seconds, " s"));
+    case Trouble::kTooBig:
+      return MakeError(ErrorClass::kOutOfMemory,
+                       StrCat("the worker grew beyond ", limits.memory_bytes, " bytes"));
+    case Trouble::kBadSize:
+      return MakeError(if_it_dies, "the worker answered with a message of impossible size");
+    default:
+      return MakeError(if_it_dies, "the worker answered with a header that is not JSON");
+  }
 }
 
 absl::StatusOr<WorkerMessage> WorkerProcess::Request(const nlohmann::json& header,
                                                      std::string_view payload,
                                                      const RequestLimits& limits,
-                                                     std::string_view if_it_dies) {
+                                                     ErrorClass if_it_dies) {
   if (!running()) return MakeError(ErrorClass::kSickMachine, "the worker is not running");
   std::string text = header.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
   std::string message;
   AppendLittleEndian(message, text.size(), 4);
   AppendLittleEndian(message, payload.size(), 8);
   message += text;
-  double deadline = Now() + limits.seconds;
-  absl::Status written = Write(message, deadline);
-  if (written.ok()) written = Write(payload, deadline);
-  absl::StatusOr<WorkerMessage> answer = written.ok() ? Receive(deadline, limits.memory_bytes)
-                                                      : absl::StatusOr<WorkerMessage>(written);
-  if (answer.ok()) {
-    if (!answer->header.contains("error")) return answer;
-    return MakeError(ErrorClassFromName(StringField(answer->header, "error")),
-                     StringField(answer->header, "message"));
-  }
-  switch (answer.status().code()) {
-    case absl::StatusCode::kDeadlineExceeded:
-      Stop();
-      return MakeError(ErrorClass::kTimeout, StrCat("no answer within ", limits.seconds, " s"));
-    case absl::StatusCode::kResourceExhausted:
-      Stop();
-      return MakeError(ErrorClass::kOutOfMemory,
-                       StrCat("the worker grew beyond ", limits.memory_bytes, " bytes"));
-    case absl::StatusCode::kDataLoss: {
-      std::string what(answer.status().message());
-      Stop();
-      return MakeError(ErrorClassFromName(if_it_dies), StrCat("the worker answered with ", what));
-    }
-    default:
-      return Died(if_it_dies);
-  }
+  const Patience patience{Now() + limits.seconds, limits.memory_bytes};
+  WorkerMessage answer;
+  Trouble trouble = Write(message, patience.deadline);
+  if (trouble == Trouble::kNone) trouble = Write(payload, patience.deadline);
+  if (trouble == Trouble::kNone) trouble = Receive(patience, answer);
+  if (trouble != Trouble::kNone) return Ended(trouble, limits, if_it_dies);
+  if (!answer.header.contains("error")) return answer;
+  return MakeError(ErrorClassFromName(StringField(answer.header, "error")),
+                   StringField(answer.header, "message"));
 }
 
 }  // namespace assay

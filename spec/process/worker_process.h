@@ -8,10 +8,12 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "nlohmann/json.hpp"
+#include "spec/base/error.h"
 
 namespace assay {
 
@@ -39,10 +41,10 @@ class WorkerProcess {
   absl::Status Start(double seconds = 60);
   // One request, one answer. An "error" in the answer becomes a status of its class. A worker that
   // dies, hangs, grows beyond its limit or answers garbage is killed; the status is of class
-  // `if_it_dies` ("compile crash" or "run crash"), timeout or out of memory and quotes the end of
-  // what it wrote to standard error.
+  // `if_it_dies` (compile crash or run crash), timeout or out of memory and quotes the end of what
+  // it wrote to standard error.
   absl::StatusOr<WorkerMessage> Request(const nlohmann::json& header, std::string_view payload,
-                                        const RequestLimits& limits, std::string_view if_it_dies);
+                                        const RequestLimits& limits, ErrorClass if_it_dies);
   void Stop();
 
   bool running() const { return pid_ > 0; }
@@ -52,10 +54,18 @@ class WorkerProcess {
 
  private:
   absl::Status Spawn();
-  absl::Status Write(std::string_view bytes, double deadline);
-  absl::Status ReadExactly(char* into, size_t count, double deadline, int64_t memory_bytes);
-  absl::StatusOr<WorkerMessage> Receive(double deadline, int64_t memory_bytes);
-  absl::Status Died(std::string_view if_it_dies);
+  // Why the channel to the worker gave no message.
+  enum class Trouble : uint8_t { kNone, kClosed, kLate, kTooBig, kBadSize, kBadHeader };
+  // What may pass until the message is there.
+  struct Patience {
+    double deadline = 0;       // of Now()
+    int64_t memory_bytes = 0;  // of the worker; 0: no limit
+  };
+  Trouble Write(std::string_view bytes, double deadline);
+  Trouble ReadExactly(char* into, size_t count, const Patience& patience);
+  Trouble Receive(const Patience& patience, WorkerMessage& message);
+  absl::Status Ended(Trouble trouble, const RequestLimits& limits, ErrorClass if_it_dies);
+  absl::Status Died(ErrorClass if_it_dies);
   std::string StderrTail() const;
 
   std::vector<std::string> argv_;

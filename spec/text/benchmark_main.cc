@@ -2,22 +2,18 @@
 // bytes, then modules and megabytes per second of reading, of writing the short form and of writing
 // the long one. Verifying is not part of it.
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <fstream>
 #include <functional>
 #include <iterator>
 #include <vector>
 
+#include "spec/base/clock.h"
 #include "spec/text/reader.h"
 #include "spec/text/writer.h"
 
 namespace assay {
 namespace {
-
-double Now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 // Seconds of one call: the least over at least ten calls and a quarter of a second.
 double SecondsOf(const std::function<void()>& work) {

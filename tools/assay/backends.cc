@@ -6,58 +6,57 @@
 #include "optimized/cpu/cpu_backend.h"
 #include "optimized/pipeline/pipeline.h"
 #include "reference/interpreter/interpreter.h"
+#include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
 
 namespace assay {
 namespace {
 
-std::string& PythonPath() {
-  static auto* path = new std::string();
-  return *path;
+// Backends that run on the oracle live as long as they like.
+Oracle& SharedOracle() {
+  static Oracle& oracle = *MakeOracle().release();
+  return oracle;
 }
 
 }  // namespace
 
-void AddBackendOption(OptionList& line, std::string& backend, const std::string& text,
-                      const std::string& name) {
+void AddBackendOption(OptionList& line, std::string& backend, std::string& python,
+                      const std::string& text, const std::string& name) {
   const DeclaredOption option = line.Add(name, backend, text);
   if (!backend.empty()) option.ShowDefault();
-  line.Add("--python", PythonPath(),
+  line.Add("--python", python,
            "Interpreter with jaxlib, for the backend xla (default: $ASSAY_XLA_PYTHON)");
 }
 
-std::string PythonArgument() {
-  return PythonPath().empty() ? "" : StrCat(" --python ", PythonPath());
+std::string PythonArgument(const std::string& python) {
+  return python.empty() ? "" : StrCat(" --python ", python);
 }
 
-const BackendRegistry& Backends() {
-  static const BackendRegistry* registry = [] {
-    auto* all = new BackendRegistry();
-    RegisterReference(*all);
-    RegisterCpu(*all);
-    RegisterPasses(*all);
-    RegisterXla(*all, PythonPath());
-    RegisterProcess(*all);
-    static Oracle& oracle = *MakeOracle().release();  // as long-lived as the registry
-    RegisterTranslated(*all, oracle, PythonPath());
-    return all;
-  }();
-  return *registry;
+std::unique_ptr<const BackendRegistry> MakeBackends(const std::string& python) {
+  auto all = std::make_unique<BackendRegistry>();
+  RegisterReference(*all);
+  RegisterCpu(*all);
+  RegisterPasses(*all);
+  RegisterXla(*all, python);
+  RegisterProcess(*all);
+  RegisterTranslated(*all, SharedOracle(), python);
+  return all;
 }
 
-absl::StatusOr<std::unique_ptr<Backend>> OpenBackend(const std::string& name) {
-  return Backends().Create(name);
+absl::StatusOr<std::unique_ptr<Backend>> OpenBackend(const std::string& name,
+                                                     const std::string& python) {
+  return MakeBackends(python)->Create(name);
 }
 
-absl::StatusOr<GeneratorOptions> GeneratorFor(const std::string& backend, bool foreign) {
+absl::StatusOr<GeneratorOptions> GeneratorFor(const std::string& backend, const std::string& python,
+                                              bool portable) {
   GeneratorOptions options;
-  options.foreign = foreign;
+  options.portable = portable;
   if (backend.empty()) return options;
-  absl::StatusOr<std::unique_ptr<Backend>> opened = OpenBackend(backend);
-  if (!opened.ok()) return opened.status();
-  const BackendDescription& description = (*opened)->Describe();
+  ASSAY_ASSIGN_OR_RETURN(const std::unique_ptr<Backend> opened, OpenBackend(backend, python));
+  const BackendDescription& description = opened->Describe();
   if (!description.in_process) {
-    options.foreign = true;
+    options.portable = true;
   } else if (description.capability) {
     ExcludeUnsupported(description.capability, options);
   }

@@ -253,6 +253,16 @@ TEST(Cli, CheckCountsWhatCannotBeReadAndWhatHasNoMeaning) {
   EXPECT_EQ(unsupported.LastLine(), "0 passed, 0 failed, 0 inconclusive, 1 unsupported, 0 crashed");
 }
 
+TEST(Cli, CheckDoesNotPassWhatNobodyCompared) {
+  const std::string module = WriteFile("good.hlo", kGood);
+  const Output output = Assay("check --no-db --backend none " + module);
+  EXPECT_EQ(output.status, 2) << output.text;
+  EXPECT_THAT(output.text, HasSubstr("1 nothing to judge"));
+  EXPECT_EQ(output.LastLine(), "0 passed, 0 failed, 0 inconclusive, 0 unsupported, 0 crashed");
+  const nlohmann::json summary = Assay("check --no-db --json --backend none " + module).LastJson();
+  EXPECT_EQ(summary.value("nothing to judge", -1), 1);
+}
+
 TEST(Cli, RunPrintsValuesAndBounds) {
   Output output = Assay("run --random 3 --bounds " + WriteFile("good.hlo", kGood));
   EXPECT_EQ(output.status, 0) << output.text;

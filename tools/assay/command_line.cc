@@ -1,3 +1,4 @@
+// Options and verbs on top of CLI11.
 #include "tools/assay/command_line.h"
 
 #include <algorithm>
@@ -160,7 +161,11 @@ int RunVerbs(const std::vector<Verb>& verbs, int argc, char** argv) {
     return app.exit(error) == 0 ? kExitOk : kExitUsage;
   }
   for (size_t i = 0; i < verbs.size(); ++i) {
-    if (app.got_subcommand(verbs[i].name)) return actions[i]();
+    if (!app.got_subcommand(verbs[i].name)) continue;
+    const absl::StatusOr<int> exit_code = actions[i]();
+    if (exit_code.ok()) return *exit_code;
+    PrintError(ToStd(exit_code.status().message()));
+    return kExitUsage;
   }
   return kExitUsage;
 }

@@ -1,3 +1,4 @@
+// Finds a planted defect by name or file.
 #include "tools/assay/defect_option.h"
 
 #include <fstream>
@@ -5,6 +6,7 @@
 
 #include "fuzz/defects/defects.h"
 #include "optimized/defects/defect.h"
+#include "spec/base/status_macros.h"
 
 namespace assay {
 
@@ -14,12 +16,10 @@ absl::StatusOr<std::string> DefectJson(const std::string& name_or_path) {
   if (name_or_path.find('.') != std::string::npos && file) {
     text.assign(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
   } else {
-    absl::StatusOr<PlantedDefect> planted = FindDefect(name_or_path);
-    if (!planted.ok()) return planted.status();
-    text = planted->json;
+    ASSAY_ASSIGN_OR_RETURN(PlantedDefect planted, FindDefect(name_or_path));
+    text = planted.json;
   }
-  absl::StatusOr<Defect> parsed = ParseDefect(text);
-  if (!parsed.ok()) return parsed.status();
+  ASSAY_ASSIGN_OR_RETURN(Defect parsed, ParseDefect(text));
   return text;
 }
 

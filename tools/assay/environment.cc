@@ -1,9 +1,11 @@
+// Options, modules, inputs and profiles as verbs are told of them.
 #include "tools/assay/environment.h"
 
 #include <cmath>
 #include <cstdlib>
 #include <optional>
 
+#include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
 #include "spec/files/load_module.h"
 #include "tools/assay/terminal.h"
@@ -61,17 +63,15 @@ void InputOptions::DeclareDevices(OptionList& line) {
 }
 
 absl::StatusOr<LoadedCase> LoadCase(const std::string& path, const InputOptions& inputs) {
-  absl::StatusOr<std::vector<CaseFile>> files = FindCases(path);
-  if (!files.ok()) return files.status();
-  if (files->size() != 1) {
+  ASSAY_ASSIGN_OR_RETURN(std::vector<CaseFile> files, FindCases(path));
+  if (files.size() != 1) {
     return absl::InvalidArgumentError(StrCat(path, " is a folder; name one module"));
   }
   LoadedCase result;
   result.path = path;
-  absl::StatusOr<std::unique_ptr<Module>> module = LoadModule(path);
-  if (!module.ok()) return module.status();
-  result.module = *std::move(module);
-  std::string arrays_path = inputs.inputs.empty() ? files->front().arrays_path : inputs.inputs;
+  ASSAY_ASSIGN_OR_RETURN(std::unique_ptr<Module> module, LoadModule(path));
+  result.module = std::move(module);
+  std::string arrays_path = inputs.inputs.empty() ? files.front().arrays_path : inputs.inputs;
   if (inputs.random_given) arrays_path.clear();
   std::optional<DeviceAssignment> devices;
   if (inputs.devices_given) {
@@ -79,10 +79,9 @@ absl::StatusOr<LoadedCase> LoadCase(const std::string& path, const InputOptions&
       return absl::InvalidArgumentError("more replicas or partitions than any machine has");
     devices = inputs.devices;
   }
-  absl::StatusOr<CaseArrays> arrays =
-      LoadArrays(*result.module, arrays_path, inputs.random_given ? inputs.random : 1, devices);
-  if (!arrays.ok()) return arrays.status();
-  result.arrays = *std::move(arrays);
+  ASSAY_ASSIGN_OR_RETURN(
+      result.arrays,
+      LoadArrays(*result.module, arrays_path, inputs.random_given ? inputs.random : 1, devices));
   return result;
 }
 
@@ -103,11 +102,6 @@ absl::StatusOr<double> ParseDuration(const std::string& text) {
     return absl::InvalidArgumentError(StrCat("'", text, "' is not a time; write 30s, 10m or 1.5h"));
   }
   return value * scale;
-}
-
-int Fail(const absl::Status& status) {
-  PrintError(ToStd(status.message()));
-  return kExitUsage;
 }
 
 }  // namespace assay

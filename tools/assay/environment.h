@@ -13,17 +13,19 @@
 
 namespace assay {
 
-// All families of backends that this build has.
-const BackendRegistry& Backends();
-// Declares the option `name` (--backend) with its default, and --python: the interpreter with
-// jaxlib that the xla backends use.
-void AddBackendOption(OptionList& line, std::string& backend, const std::string& text,
-                      const std::string& name = "--backend");
+// All families of backends that this build has. `python`: the interpreter with jaxlib that the xla
+// backends use; "": $ASSAY_XLA_PYTHON.
+std::unique_ptr<const BackendRegistry> MakeBackends(const std::string& python = "");
+absl::StatusOr<std::unique_ptr<Backend>> OpenBackend(const std::string& name,
+                                                     const std::string& python = "");
+// Declares the option `name` (--backend) with its default, and --python.
+void AddBackendOption(OptionList& line, std::string& backend, std::string& python,
+                      const std::string& text, const std::string& name = "--backend");
 // " --python PATH" when it was given, for commands that repeat something.
-std::string PythonArgument();
-absl::StatusOr<std::unique_ptr<Backend>> OpenBackend(const std::string& name);
+std::string PythonArgument(const std::string& python);
 // How a campaign on that backend generates its programs; "": without regard to any.
-absl::StatusOr<GeneratorOptions> GeneratorFor(const std::string& backend, bool foreign);
+absl::StatusOr<GeneratorOptions> GeneratorFor(const std::string& backend, const std::string& python,
+                                              bool portable);
 
 // Options that many verbs share.
 struct LimitOptions {
@@ -60,8 +62,5 @@ absl::StatusOr<const Profile*> ChooseProfile(const std::string& name, const Back
 
 // "30s", "10m", "1.5h" or a bare number of seconds.
 absl::StatusOr<double> ParseDuration(const std::string& text);
-
-// Prints the error; returns kExitUsage.
-int Fail(const absl::Status& status);
 
 }  // namespace assay

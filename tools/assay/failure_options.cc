@@ -1,3 +1,4 @@
+// Reads or generates the failing case that a verb is told of.
 #include "tools/assay/failure_options.h"
 
 #include <filesystem>
@@ -5,7 +6,9 @@
 
 #include "fuzz/generator/generate.h"
 #include "fuzz/triage/bug_page.h"
+#include "fuzz/triage/requests.h"
 #include "reference/interpreter/interpreter.h"
+#include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
 #include "spec/text/reader.h"
 #include "spec/text/writer.h"
@@ -23,19 +26,18 @@ absl::StatusOr<Finding> FindingFrom(const FailureOptions& options) {
   Finding finding;
   if (!options.path.empty() && IsBugFolder(options.path)) return LoadFinding(options.path);
   if (!options.path.empty()) {
-    absl::StatusOr<LoadedCase> loaded = LoadCase(options.path, options.inputs);
-    if (!loaded.ok()) return loaded.status();
-    finding.module_text = WriteModule(*loaded->module);
-    finding.inputs = std::move(loaded->arrays.arguments);
+    ASSAY_ASSIGN_OR_RETURN(LoadedCase loaded, LoadCase(options.path, options.inputs));
+    finding.module_text = WriteModule(*loaded.module);
+    finding.inputs = std::move(loaded.arrays.arguments);
     return finding;
   }
   if (options.index < 0) {
     return absl::InvalidArgumentError("name a bug folder or a module, or give --seed and --index");
   }
-  absl::StatusOr<GeneratorOptions> generator =
-      GeneratorFor(options.backend.empty() ? "cpu" : options.backend, options.foreign);
-  if (!generator.ok()) return generator.status();
-  Case made = GenerateCase(options.seed, static_cast<uint64_t>(options.index), *generator);
+  const std::string backend = options.backend.empty() ? "cpu" : options.backend;
+  ASSAY_ASSIGN_OR_RETURN(const GeneratorOptions generator,
+                         GeneratorFor(backend, options.python, options.portable));
+  Case made = GenerateCase(options.seed, static_cast<uint64_t>(options.index), generator);
   finding.module_text = WriteModule(*made.module);
   finding.inputs = std::move(made.inputs);
   finding.seed = options.seed;
@@ -49,42 +51,32 @@ void FailureOptions::Declare(OptionList& line, bool generated) {
   const DeclaredOption from = line.Add("PATH", path, "A bug folder, or a module");
   if (!generated) from.Required();
   inputs.Declare(line);
-  AddBackendOption(line, backend, "Who fails (default: that of the bug folder, or cpu)");
+  AddBackendOption(line, backend, python, "Who fails (default: that of the bug folder, or cpu)");
   line.Add("--profile", profile, "strict or xla; default: the backend's");
   line.Add("--defect", defect, "Plant this defect first");
   if (!generated) return;
   line.Add("--seed", seed, "Of the campaign").ShowDefault();
   line.Add("--index", index, "Of the case in the campaign");
-  line.AddFlag("--foreign", foreign, "The campaign was of portable programs");
+  line.AddFlag("--foreign", portable, "The campaign was of portable programs");
 }
 
 CheckSubject FailureCase::Subject() const {
-  return CheckSubject{*oracle, *backend, *profile, finding.options, CheckLimits{}};
+  return CheckSubject{*oracle, *backend, *profile, finding.options, kTriageLimits};
 }
 
 absl::StatusOr<std::unique_ptr<FailureCase>> OpenFailure(const FailureOptions& options) {
   auto failure = std::make_unique<FailureCase>();
-  absl::StatusOr<Finding> finding = FindingFrom(options);
-  if (!finding.ok()) return finding.status();
-  failure->finding = *std::move(finding);
+  ASSAY_ASSIGN_OR_RETURN(failure->finding, FindingFrom(options));
   if (!options.backend.empty()) failure->finding.backend = options.backend;
   if (failure->finding.backend.empty()) failure->finding.backend = "cpu";
   if (!options.defect.empty()) {
-    absl::StatusOr<std::string> defect = DefectJson(options.defect);
-    if (!defect.ok()) return defect.status();
-    failure->finding.options.defect = *defect;
+    ASSAY_ASSIGN_OR_RETURN(failure->finding.options.defect, DefectJson(options.defect));
   }
-  absl::StatusOr<std::unique_ptr<Module>> module = ReadModule(failure->finding.module_text);
-  if (!module.ok()) return module.status();
-  failure->module = *std::move(module);
-  absl::StatusOr<std::unique_ptr<Backend>> backend = OpenBackend(failure->finding.backend);
-  if (!backend.ok()) return backend.status();
-  failure->backend = *std::move(backend);
+  ASSAY_ASSIGN_OR_RETURN(failure->module, ReadModule(failure->finding.module_text));
+  ASSAY_ASSIGN_OR_RETURN(failure->backend, OpenBackend(failure->finding.backend, options.python));
   failure->oracle = MakeOracle();
   std::string profile = options.profile.empty() ? failure->finding.profile : options.profile;
-  absl::StatusOr<const Profile*> chosen = ChooseProfile(profile, failure->backend.get());
-  if (!chosen.ok()) return chosen.status();
-  failure->profile = *chosen;
+  ASSAY_ASSIGN_OR_RETURN(failure->profile, ChooseProfile(profile, failure->backend.get()));
   failure->finding.profile = std::string(failure->profile->name());
   return failure;
 }

@@ -7,8 +7,8 @@
 
 #include "absl/status/statusor.h"
 #include "fuzz/finding.h"
-#include "fuzz/triage/checker.h"
 #include "spec/backend/backend.h"
+#include "spec/backend/check.h"
 #include "spec/backend/oracle.h"
 #include "tools/assay/command_line.h"
 #include "tools/assay/environment.h"
@@ -18,12 +18,13 @@ namespace assay {
 struct FailureOptions {
   std::string path;     // bug folder or module; "": seed and index
   std::string backend;  // "": cpu, or that of the bug folder
+  std::string python;   // of the xla backends
   std::string profile;
   std::string defect;
   InputOptions inputs;
   uint64_t seed = 1;
   int64_t index = -1;
-  bool foreign = false;
+  bool portable = false;
 
   void Declare(OptionList& line, bool generated);
 };
@@ -37,6 +38,7 @@ struct FailureCase {
   const Profile* profile = nullptr;
 
   CheckSubject Subject() const;
+  CheckCase Case() const { return CheckCase::Of(*module, finding.inputs); }
 };
 
 // Reads or generates the case and opens its backend. The case was not run yet: the kind of the

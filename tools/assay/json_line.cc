@@ -1,3 +1,4 @@
+// One JSON object per line.
 #include "tools/assay/json_line.h"
 
 #include <cstdio>

@@ -1,3 +1,4 @@
+// What the op table says, in words.
 #include "tools/assay/op_text.h"
 
 #include <array>

@@ -1,6 +1,6 @@
+// Appends a run to the result store.
 #include "tools/assay/record.h"
 
-#include <chrono>
 #include <fstream>
 #include <iterator>
 
@@ -31,10 +31,6 @@ std::string CommandLine() {
   size_t space = text.find(' ');
   size_t slash = text.rfind('/', space);
   return slash == std::string::npos ? text : text.substr(slash + 1);
-}
-
-double Now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
 }  // namespace assay

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "reports/store.h"
+#include "spec/base/clock.h"
 #include "tools/assay/command_line.h"
 
 namespace assay {
@@ -21,8 +22,5 @@ struct RecordOptions {
 
 // The command line of this process as typed.
 std::string CommandLine();
-
-// Wall clock in seconds, for differences.
-double Now();
 
 }  // namespace assay

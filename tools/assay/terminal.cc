@@ -1,3 +1,4 @@
+// Colours, tables and progress on a terminal.
 #include "tools/assay/terminal.h"
 
 #include <unistd.h>

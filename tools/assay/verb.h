@@ -5,6 +5,7 @@
 #include <functional>
 #include <vector>
 
+#include "absl/status/statusor.h"
 #include "tools/assay/command_line.h"
 
 namespace assay {
@@ -13,11 +14,12 @@ namespace assay {
 enum ExitCode : int {
   kExitOk = 0,       // nothing wrong was found
   kExitFailure = 1,  // a failure or a crash was found
-  kExitUsage = 2,    // bad usage or unreadable input
+  kExitUsage = 2,    // bad usage, unreadable input, or nothing to judge
 };
 
-// Runs after the options were parsed; returns an ExitCode.
-using VerbAction = std::function<int()>;
+// Runs after the options were parsed; returns an ExitCode. An error is printed, and the exit code
+// is that of bad usage.
+using VerbAction = std::function<absl::StatusOr<int>()>;
 
 struct Verb {
   const char* name;

@@ -1,3 +1,4 @@
+// Joins the recipes of all families and draws among them by weight.
 #include "fuzz/generator/recipes/recipes.h"
 
 #include <algorithm>
@@ -22,7 +23,7 @@ std::vector<Recipe> Join() {
 // Rows and weights of one group, of the ops that are defined.
 struct GroupRows {
   std::vector<const Recipe*> rows;
-  std::vector<int> own_weights, foreign_weights;
+  std::vector<int> all_weights, portable_weights;
 };
 
 std::array<GroupRows, kRecipeGroupCount> SplitByGroup() {
@@ -31,8 +32,8 @@ std::array<GroupRows, kRecipeGroupCount> SplitByGroup() {
     if (!Info(recipe.opcode).IsDefined()) continue;
     GroupRows& group = groups[static_cast<size_t>(recipe.group)];
     group.rows.push_back(&recipe);
-    group.own_weights.push_back(recipe.weight);
-    group.foreign_weights.push_back(recipe.own_only ? 0 : recipe.weight);
+    group.all_weights.push_back(recipe.weight);
+    group.portable_weights.push_back(recipe.portable ? recipe.weight : 0);
   }
   return groups;
 }
@@ -49,7 +50,7 @@ bool ApplyRecipe(Program& program, RecipeGroup group) {
   const GroupRows& from = groups[static_cast<size_t>(group)];
   if (from.rows.empty()) return false;
   const GeneratorOptions& options = program.options();
-  const std::vector<int>& weights = options.foreign ? from.foreign_weights : from.own_weights;
+  const std::vector<int>& weights = options.portable ? from.portable_weights : from.all_weights;
   size_t at;
   // Some groups have nothing for compilers that are not ours.
   if (std::all_of(weights.begin(), weights.end(), [](int weight) { return weight == 0; }))

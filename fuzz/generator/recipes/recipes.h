@@ -22,6 +22,9 @@ enum class RecipeGroup : uint8_t {
 };
 inline constexpr int kRecipeGroupCount = 7;
 
+// Of Recipe::portable.
+inline constexpr bool kNotPortable = false;
+
 struct Recipe {
   Opcode opcode;          // the op that it is about; the function receives it
   std::string_view name;  // of the pattern, unique
@@ -30,7 +33,7 @@ struct Recipe {
   // Adds to the program's scope and returns the last array added; nullptr if it does not apply now
   // (nothing harmful was added).
   Instruction* (*build)(Program& program, Opcode opcode);
-  bool own_only = false;  // not for GeneratorOptions::foreign
+  bool portable = true;  // false: not for GeneratorOptions::portable
 };
 
 absl::Span<const Recipe> AllRecipes();

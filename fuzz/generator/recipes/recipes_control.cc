@@ -487,7 +487,7 @@ constexpr Recipe kRecipes[] = {
     {Opcode::kWhile, "array-loop", kGroup, 2, BuildArrayLoop},
     {Opcode::kConditional, "conditional", kGroup, 7, BuildConditional},
     {Opcode::kCall, "call", kGroup, 5, BuildCall},
-    {Opcode::kFusion, "fusion", kGroup, 3, BuildFusion, true},
+    {Opcode::kFusion, "fusion", kGroup, 3, BuildFusion, kNotPortable},
 };
 
 }  // namespace

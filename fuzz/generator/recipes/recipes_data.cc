@@ -203,7 +203,7 @@ Instruction* IndicesFor(Program& program, const Shape& operand, const Addressing
   if (!scatter && program.choices().Percent(20)) {
     if (Instruction* existing = program.Existing(Shape::Array(type, a.indices))) return existing;
   }
-  return DrawIndexVectors(program, operand, a, type, scatter, program.options().foreign);
+  return DrawIndexVectors(program, operand, a, type, scatter, program.options().portable);
 }
 
 Instruction* BuildGather(Program& program, Opcode) {
@@ -604,18 +604,21 @@ constexpr Recipe kRecipes[] = {
     {Opcode::kScatter, "scatter", RecipeGroup::kIndex, 8, BuildScatter},
     {Opcode::kSort, "sort", RecipeGroup::kReduce, 4, BuildSort},
     // jaxlib 0.10.2 writes is_stable of topk in text and does not read it.
-    {Opcode::kTopK, "topk", RecipeGroup::kReduce, 2, BuildTopK, true},
+    {Opcode::kTopK, "topk", RecipeGroup::kReduce, 2, BuildTopK, kNotPortable},
     {Opcode::kReduceWindow, "reduce-window", RecipeGroup::kReduce, 5, BuildReduceWindow},
     {Opcode::kSelectAndScatter, "select-and-scatter", RecipeGroup::kReduce, 3,
      BuildSelectAndScatter},
     {Opcode::kMap, "map", RecipeGroup::kReduce, 2, BuildMap},
-    {Opcode::kScan, "scan", RecipeGroup::kReduce, 2, BuildScan, true},
+    {Opcode::kScan, "scan", RecipeGroup::kReduce, 2, BuildScan, kNotPortable},
     {Opcode::kBatchNormTraining, "batch-norm-training", RecipeGroup::kReduce, 1, BuildBatchNorm},
     {Opcode::kBatchNormInference, "batch-norm-inference", RecipeGroup::kReduce, 1, BuildBatchNorm},
     {Opcode::kBatchNormGrad, "batch-norm-grad", RecipeGroup::kReduce, 1, BuildBatchNorm},
-    {Opcode::kSetDimensionSize, "set-dimension-size", RecipeGroup::kReduce, 1, BuildDynamic, true},
-    {Opcode::kGetDimensionSize, "get-dimension-size", RecipeGroup::kReduce, 1, BuildDynamic, true},
-    {Opcode::kDynamicReshape, "dynamic-reshape", RecipeGroup::kReduce, 1, BuildDynamic, true},
+    {Opcode::kSetDimensionSize, "set-dimension-size", RecipeGroup::kReduce, 1, BuildDynamic,
+     kNotPortable},
+    {Opcode::kGetDimensionSize, "get-dimension-size", RecipeGroup::kReduce, 1, BuildDynamic,
+     kNotPortable},
+    {Opcode::kDynamicReshape, "dynamic-reshape", RecipeGroup::kReduce, 1, BuildDynamic,
+     kNotPortable},
 };
 
 }  // namespace

@@ -242,8 +242,8 @@ constexpr Recipe kRecipes[] = {
     {Opcode::kDot, "dot-of-transpose", kGroup, 5, BuildDotOfTranspose},
     {Opcode::kDot, "dense", kGroup, 4, BuildDense},
     {Opcode::kDot, "part-of-dot", kGroup, 3, BuildPartOfDot},
-    {Opcode::kRaggedDot, "ragged-dot", kGroup, 2, BuildRaggedDot, true},
-    {Opcode::kScaledDot, "scaled-dot", kGroup, 1, BuildScaledDot, true},
+    {Opcode::kRaggedDot, "ragged-dot", kGroup, 2, BuildRaggedDot, kNotPortable},
+    {Opcode::kScaledDot, "scaled-dot", kGroup, 1, BuildScaledDot, kNotPortable},
     {Opcode::kReduce, "multiply-reduce", kGroup, 6, BuildMultiplyReduce},
     {Opcode::kReduce, "broadcast-reduce", kGroup, 5, BuildBroadcastReduce},
 };

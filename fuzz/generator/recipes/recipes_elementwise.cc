@@ -16,7 +16,7 @@ TypeMask MaskOf(Opcode opcode) { return Info(opcode).types & (kP | kI | kF); }
 TypeMask UnaryMask(const Program& program, Opcode opcode) {
   TypeMask mask = MaskOf(opcode);
   bool of_sign = opcode == Opcode::kAbs || opcode == Opcode::kSign;
-  if (program.options().foreign && of_sign) mask &= static_cast<TypeMask>(~kU);
+  if (program.options().portable && of_sign) mask &= static_cast<TypeMask>(~kU);
   return mask;
 }
 
@@ -359,7 +359,7 @@ constexpr Recipe kRecipes[] = {
     {Opcode::kShiftRightLogical, "shift-right-logical", kGroup, 2, BuildBinary},
     {Opcode::kPower, "power", kGroup, 2, BuildPower},
     {Opcode::kAtan2, "atan2", kGroup, 1, BuildBinary},
-    {Opcode::kMulhi, "mulhi", kGroup, 1, BuildBinary, true},
+    {Opcode::kMulhi, "mulhi", kGroup, 1, BuildBinary, kNotPortable},
     {Opcode::kAbs, "abs", kGroup, 3, BuildUnary},
     {Opcode::kNegate, "negate", kGroup, 3, BuildUnary},
     {Opcode::kSign, "sign", kGroup, 2, BuildUnary},
@@ -403,7 +403,8 @@ constexpr Recipe kRecipes[] = {
     {Opcode::kConvert, "convert", kGroup, 6, BuildConvert},
     {Opcode::kConvert, "convert-chain", kGroup, 6, BuildConvertChain},
     {Opcode::kReducePrecision, "reduce-precision", kGroup, 2, BuildReducePrecision},
-    {Opcode::kStochasticConvert, "stochastic-convert", kGroup, 1, BuildStochasticConvert, true},
+    {Opcode::kStochasticConvert, "stochastic-convert", kGroup, 1, BuildStochasticConvert,
+     kNotPortable},
     {Opcode::kNegate, "inverse-pair", kGroup, 5, BuildInversePair},
     {Opcode::kAdd, "identity", kGroup, 7, BuildIdentity},
     {Opcode::kMultiply, "distribute", kGroup, 5, BuildDistribute},

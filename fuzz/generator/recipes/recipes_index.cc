@@ -267,7 +267,7 @@ Instruction* BuildBroadcast(Program& program, Opcode) {
     dimensions.insert(dimensions.begin() + at, size);
     for (int64_t& to : mapping) to += to >= at ? 1 : 0;
   }
-  if (!program.options().foreign && rank >= 2 && choices.Percent(12)) {
+  if (!program.options().portable && rank >= 2 && choices.Percent(12)) {
     DimVector permutation = RandomPermutation(choices, rank);
     DimVector old_dimensions = dimensions, old_mapping = mapping;
     for (int64_t i = 0; i < rank; ++i) {

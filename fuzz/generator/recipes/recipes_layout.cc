@@ -109,7 +109,7 @@ Instruction* BuildOptBarrier(Program& program, Opcode) {
 constexpr RecipeGroup kGroup = RecipeGroup::kLayout;
 constexpr Recipe kRecipes[] = {
     {Opcode::kCopy, "copy", kGroup, 4, BuildCopy},
-    {Opcode::kBitcast, "bitcast", kGroup, 2, BuildBitcast, true},
+    {Opcode::kBitcast, "bitcast", kGroup, 2, BuildBitcast, kNotPortable},
     {Opcode::kBitcastConvert, "bitcast-convert", kGroup, 4, BuildBitcastConvert},
     {Opcode::kBitcastConvert, "bit-trick", kGroup, 2, BuildBitTrick},
     {Opcode::kOptBarrier, "opt-barrier", kGroup, 2, BuildOptBarrier},

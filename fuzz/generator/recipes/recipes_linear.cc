@@ -282,9 +282,9 @@ constexpr Recipe kRecipes[] = {
     {Opcode::kTriangularSolve, "triangular-solve", kGroup, 3, BuildTriangularSolve},
     {Opcode::kFft, "fft", kGroup, 3, BuildFft},
     {Opcode::kRngBitGenerator, "rng-bit-generator", kGroup, 2, BuildRngBitGenerator},
-    {Opcode::kCustomCall, "annotation", kGroup, 1, BuildCustomCall, true},
+    {Opcode::kCustomCall, "annotation", kGroup, 1, BuildCustomCall, kNotPortable},
     {Opcode::kRng, "rng", kGroup, 1, BuildRng},
-    {Opcode::kRngGetAndUpdateState, "random-state", kGroup, 1, BuildRandomState, true},
+    {Opcode::kRngGetAndUpdateState, "random-state", kGroup, 1, BuildRandomState, kNotPortable},
 };
 
 }  // namespace

@@ -62,7 +62,7 @@ Instruction* InitFor(Program& program, Opcode opcode, ElementType type) {
   Choices& choices = program.choices();
   // XLA drops a reduction over one element together with its initial value, which is licensed by
   // the document that demands an identity there.
-  bool harmless = !program.options().foreign && (IsIdempotent(opcode) || IsInteger(type));
+  bool harmless = !program.options().portable && (IsIdempotent(opcode) || IsInteger(type));
   if (harmless && choices.Percent(20)) return program.OperandOf(type, {});
   Literal identity = IdentityOf(opcode, type);
   bool as_parameter = program.scope().entry && choices.Percent(20);
@@ -295,7 +295,7 @@ Instruction* BuildArgReduce(Program& program, Opcode) {
 constexpr RecipeGroup kGroup = RecipeGroup::kReduce;
 constexpr Recipe kRecipes[] = {
     {Opcode::kReduce, "reduce", kGroup, 12, BuildReduce},
-    {Opcode::kReduce, "reduce-last-wins", kGroup, 1, BuildLastWins, true},
+    {Opcode::kReduce, "reduce-last-wins", kGroup, 1, BuildLastWins, kNotPortable},
     {Opcode::kReduce, "prepared-reduce", kGroup, 6, BuildPreparedReduce},
     {Opcode::kReduce, "sibling-reduces", kGroup, 3, BuildSiblingReduces},
     {Opcode::kReduce, "subtract-maximum", kGroup, 3, BuildSubtractMaximum},

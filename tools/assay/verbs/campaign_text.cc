@@ -1,3 +1,4 @@
+// What a campaign says on the terminal and in JSON.
 #include "tools/assay/verbs/campaign_text.h"
 
 #include <algorithm>
@@ -140,6 +141,13 @@ void PrintCampaign(const CampaignSummary& summary, const std::string& defect) {
   }
   if (summary.unsupported > 0) row("unsupported", summary.unsupported);
   PrintReasons("unsupported", summary.unsupported_reasons);
+  if (summary.not_run > 0) row("not run", summary.not_run, "the worker died of another backend");
+  const size_t ops = summary.excluded_ops.size(), types = summary.excluded_types.size();
+  if (ops + types > 0) {
+    row("left out", static_cast<int64_t>(ops + types),
+        StrCat(Count(static_cast<int64_t>(ops), "op"), " and ",
+               Count(static_cast<int64_t>(types), "type"), " that the backend does not do"));
+  }
   if (summary.sick > 0) row("sick machine", summary.sick);
   if (summary.workers_lost > 0) row("workers lost", summary.workers_lost);
   if (summary.unconfirmed > 0) row("unconfirmed", summary.unconfirmed, "did not repeat");

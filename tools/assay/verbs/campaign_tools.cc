@@ -1,3 +1,4 @@
+// The oracle, the backends and the triage of campaigns that verbs start.
 #include "tools/assay/verbs/campaign_tools.h"
 
 #include "fuzz/triage/triage.h"
@@ -6,10 +7,10 @@
 
 namespace assay {
 
-CampaignTools MakeCampaignTools(const std::string& out, bool triage) {
+CampaignTools MakeCampaignTools(const std::string& out, const std::string& python, bool triage) {
   CampaignTools tools;
   tools.make_oracle = []() -> absl::StatusOr<std::unique_ptr<Oracle>> { return MakeOracle(); };
-  tools.make_backend = OpenBackend;
+  tools.make_backend = [python](const std::string& name) { return OpenBackend(name, python); };
   if (triage) {
     TriageOptions options;
     options.pages = out + "/bugs";

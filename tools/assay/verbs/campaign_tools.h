@@ -8,6 +8,6 @@
 namespace assay {
 
 // Bug pages go to OUT/bugs. Without triage, findings are counted and bucketed only.
-CampaignTools MakeCampaignTools(const std::string& out, bool triage);
+CampaignTools MakeCampaignTools(const std::string& out, const std::string& python, bool triage);
 
 }  // namespace assay

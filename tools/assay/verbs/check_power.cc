@@ -1,3 +1,4 @@
+// assay check --power: how many wrong answers the bounds convict.
 #include "tools/assay/verbs/check_power.h"
 
 #include "reference/interpreter/interpreter.h"

@@ -7,6 +7,7 @@
 #include "bench/statistics.h"
 #include "bench/workload.h"
 #include "reference/interpreter/interpreter.h"
+#include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
 #include "spec/numerics/expectation.h"
 #include "tools/assay/environment.h"
@@ -21,6 +22,7 @@ namespace {
 struct Options {
   std::vector<std::string> paths;
   std::string backend = "cpu";
+  std::string python;  // of the xla backends
   std::string peer;
   std::string min_time = "0.5s";
   int compiles = 6;
@@ -200,39 +202,35 @@ void PrintSummary(const nlohmann::json& summary, const Options& options) {
 absl::StatusOr<std::vector<std::string>> AllPaths(const Options& options) {
   std::vector<std::string> all;
   for (const std::string& path : options.paths) {
-    absl::StatusOr<std::vector<std::string>> found = FindWorkloads(path);
-    if (!found.ok()) return found.status();
-    all.insert(all.end(), found->begin(), found->end());
+    ASSAY_ASSIGN_OR_RETURN(std::vector<std::string> found, FindWorkloads(path));
+    all.insert(all.end(), found.begin(), found.end());
   }
   return all;
 }
 
-int Run(const Options& options) {
-  absl::StatusOr<std::vector<std::string>> paths = AllPaths(options);
-  if (!paths.ok()) return Fail(paths.status());
-  absl::StatusOr<double> min_time = ParseDuration(options.min_time);
-  if (!min_time.ok()) return Fail(min_time.status());
+absl::StatusOr<int> Run(const Options& options) {
+  ASSAY_ASSIGN_OR_RETURN(std::vector<std::string> paths, AllPaths(options));
+  ASSAY_ASSIGN_OR_RETURN(double min_time, ParseDuration(options.min_time));
   std::vector<std::string> names = {options.backend};
   if (!options.peer.empty()) names.push_back(options.peer);
   std::vector<std::unique_ptr<Backend>> owned;
   std::vector<Backend*> backends;
   for (const std::string& name : names) {
-    absl::StatusOr<std::unique_ptr<Backend>> backend = OpenBackend(name);
-    if (!backend.ok()) return Fail(backend.status());
-    backends.push_back(backend->get());
-    owned.push_back(*std::move(backend));
+    ASSAY_ASSIGN_OR_RETURN(std::unique_ptr<Backend> backend, OpenBackend(name, options.python));
+    backends.push_back(backend.get());
+    owned.push_back(std::move(backend));
   }
   MeasureOptions measure;
   measure.compiles = options.compiles;
-  measure.min_seconds = *min_time;
+  measure.min_seconds = min_time;
   measure.compile.limits = options.limits.Get();
 
   RunRow run = BeginRun("bench", options.backend, CommandLine());
   double start = Now();
   std::vector<Measured> all;
   ProgressLine progress;
-  for (const std::string& path : *paths) {
-    progress.Show(StrCat("measuring ", all.size() + 1, " of ", paths->size(), ": ", path));
+  for (const std::string& path : paths) {
+    progress.Show(StrCat("measuring ", all.size() + 1, " of ", paths.size(), ": ", path));
     all.push_back(MeasureOne(options, path, backends, measure));
     AddRows(all.back(), names, run);
     progress.Clear();
@@ -259,7 +257,7 @@ void DeclareBench(OptionList& line, VerbAction& action) {
   line.Add("PATH", options->paths,
            "Modules, or folders of modules; manifest.json says how inputs are drawn")
       .Required();
-  AddBackendOption(line, options->backend, "Who is measured");
+  AddBackendOption(line, options->backend, options->python, "Who is measured");
   line.Add("--peer", options->peer, "Beside whom; it gets the same arrays, turn by turn");
   line.Add("--min-time", options->min_time, "Of timed runs per workload and backend").ShowDefault();
   line.Add("--compiles", options->compiles, "Timed compilations per workload and backend")

@@ -4,6 +4,7 @@
 #include "fuzz/triage/blame.h"
 #include "fuzz/triage/bug_page.h"
 #include "fuzz/triage/pass_blame.h"
+#include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
 #include "tools/assay/failure_options.h"
 #include "tools/assay/json_line.h"
@@ -74,21 +75,20 @@ int PrintPass(const PassBlame& blame, bool json) {
   return kExitFailure;
 }
 
-int Run(const Options& options) {
-  absl::StatusOr<std::unique_ptr<FailureCase>> failure = OpenFailure(options.failure);
-  if (!failure.ok()) return Fail(failure.status());
-  const FailureCase& c = **failure;
+absl::StatusOr<int> Run(const Options& options) {
+  ASSAY_ASSIGN_OR_RETURN(std::unique_ptr<FailureCase> failure, OpenFailure(options.failure));
+  const FailureCase& c = *failure;
   CheckSubject subject = c.Subject();
-  CheckOutcome outcome = CheckIsolated(subject, *c.module, c.finding.inputs);
-  if (outcome.state != CheckOutcome::State::kFail) {
-    Print(StrCat("nothing to blame: it ",
-                 outcome.state == CheckOutcome::State::kPass ? "passes" : Name(outcome.state),
-                 " on ", c.finding.backend));
-    if (!outcome.detail.empty()) Print(outcome.detail);
+  const Outcome outcome = CheckIsolated(subject, c.Case()).outcome;
+  if (!outcome.IsFailure()) {
+    const std::string detail = outcome.Describe();
+    Print(StrCat("nothing to blame: it ", outcome.IsPass() ? "passes" : StateWord(outcome), " on ",
+                 c.finding.backend));
+    if (!detail.empty()) Print(detail);
     return kExitOk;
   }
   if (!options.json) Print(StrCat(c.finding.backend, " fails: ", Name(outcome.kind)));
-  if (c.finding.backend.rfind("xla", 0) == 0) {
+  if (c.backend->Describe().dumps_passes) {
     return PrintPass(BlamePass(subject, *c.module, c.finding.inputs, outcome.kind), options.json);
   }
   return PrintDecision(BlameDecision(subject, *c.module, c.finding.inputs, outcome.kind),

@@ -1,19 +1,14 @@
 // assay check: modules with inputs on the oracle and on a backend, judged by derived bounds.
-#include <sys/mman.h>
-
 #include <algorithm>
-#include <array>
-#include <cstring>
 #include <map>
 #include <memory>
-#include <set>
 
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_split.h"
 #include "conformance/module_check.h"
 #include "reference/interpreter/interpreter.h"
+#include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
-#include "spec/process/isolate.h"
 #include "tools/assay/environment.h"
 #include "tools/assay/json_line.h"
 #include "tools/assay/record.h"
@@ -27,6 +22,7 @@ namespace {
 struct Options {
   std::vector<std::string> paths;
   std::string backend = "cpu";
+  std::string python;  // of the xla backends
   std::string profile;
   uint64_t seed = 1;
   bool all = false;
@@ -36,115 +32,31 @@ struct Options {
   RecordOptions record;
 };
 
-// Memory that a forked child shares with us: where it was when it died.
-class SharedStep {
- public:
-  SharedStep()
-      : text_(static_cast<char*>(
-            mmap(nullptr, kSize, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0))) {}
-  ~SharedStep() {
-    if (text_ != MAP_FAILED) munmap(text_, kSize);
-  }
-  void Set(const char* step) {
-    if (text_ != MAP_FAILED) std::strncpy(text_, step, kSize - 1);
-  }
-  std::string Get() const { return text_ == MAP_FAILED ? "" : text_; }
+using StatusCounts = std::map<std::string_view, int64_t>;
 
- private:
-  static constexpr size_t kSize = 64;
-  char* text_;
-};
-
-class Checker {
- public:
-  Checker(const Options& options, const Profile* profile, std::unique_ptr<Backend> shared)
-      : options_(options), shared_(std::move(shared)), oracle_(MakeOracle()) {
-    check_.profile = profile;
-    check_.compile.limits = options.limits.Get();
-    check_.seed = options.seed;
-  }
-
-  // In a child process, so that what dies takes only its own module with it. A backend that lives
-  // in another process already is kept warm instead.
-  ModuleResult Check(const CaseFile& file) {
-    if (shared_ != nullptr) {
-      return CheckModule(file, *oracle_, shared_.get(), check_, [](const char*) {});
-    }
-    SharedStep step;
-    IsolateLimits limits;
-    limits.seconds = 4 * check_.compile.limits.seconds;
-    limits.memory_bytes = check_.compile.limits.memory_bytes;
-    Isolated child = RunIsolated([&] { return InChild(file, step); }, limits);
-    if (child.ok()) {
-      nlohmann::json json = nlohmann::json::parse(child.bytes, nullptr, false);
-      if (json.is_object()) return ModuleResultFromJson(json);
-    }
-    return Died(file, step.Get(), child);
-  }
-
- private:
-  // Under a limit of ours the backend is to blame only for what it was doing itself.
-  static ModuleResult Died(const CaseFile& file, const std::string& step, const Isolated& child) {
-    const bool out_of_time = child.end == Isolated::End::kTimeout;
-    const bool is_limit = out_of_time || child.end == Isolated::End::kOutOfMemory;
-    const bool is_backend = step == "compiling" || step == "running";
-    ModuleResult result;
-    result.name = file.name;
-    result.path = file.module_path;
-    result.status = is_limit && !is_backend ? CheckStatus::kInconclusive : CheckStatus::kCrashed;
-    result.detail = StrCat("while ", step, ": ", child.Describe());
-    if (is_limit) {
-      StrAppend(&result.detail, "; ", out_of_time ? "--timeout" : "--max-memory",
-                " raises the limit");
-    }
-    return result;
-  }
-
-  std::string InChild(const CaseFile& file, SharedStep& step) {
-    absl::StatusOr<std::unique_ptr<Backend>> backend = nullptr;
-    if (options_.backend != "none") {
-      step.Set("starting the backend");
-      backend = OpenBackend(options_.backend);
-    }
-    ModuleResult result;
-    if (backend.ok()) {
-      result = CheckModule(file, *oracle_, backend->get(), check_,
-                           [&](const char* at) { step.Set(at); });
-    } else {
-      result.name = file.name;
-      result.status = CheckStatus::kCrashed;
-      result.detail = std::string(backend.status().message());
-    }
-    return JsonText(ToJson(result));
-  }
-
-  const Options& options_;
-  std::unique_ptr<Backend> shared_;  // out of process; nullptr: made in each child
-  std::unique_ptr<Oracle> oracle_;
-  CheckOptions check_;
-};
-
-Style StyleOf(CheckStatus status) {
-  switch (status) {
-    case CheckStatus::kPassed:
-      return Style::kGood;
-    case CheckStatus::kInconclusive:
-      return Style::kWarn;
-    case CheckStatus::kUnsupported:
-      return Style::kDim;
-    default:
-      return Style::kBad;
-  }
+int64_t At(const StatusCounts& counts, std::string_view status) {
+  auto at = counts.find(status);
+  return at == counts.end() ? 0 : at->second;
 }
 
-std::string Word(CheckStatus status) { return Styled(StyleOf(status), Name(status)); }
+Style StyleOf(std::string_view status) {
+  if (status == "passed") return Style::kGood;
+  if (status == "inconclusive" || status == "nothing to judge") return Style::kWarn;
+  return status == "unsupported" ? Style::kDim : Style::kBad;
+}
+
+std::string Word(const Outcome& outcome) {
+  const std::string_view status = StatusWord(outcome.kind);
+  return Styled(StyleOf(status), status);
+}
 
 // "12 passed, 1 failed": what happened to one subject over a group of modules.
-std::string Tally(const std::map<CheckStatus, int64_t>& counts) {
+std::string Tally(const StatusCounts& counts) {
   std::string text;
-  for (const auto& [status, count] : counts) {
-    StrAppend(&text, text.empty() ? "" : ", ",
-              Styled(StyleOf(status), StrCat(count, " ", Name(status))));
+  for (std::string_view status : StatusWords()) {
+    const int64_t count = At(counts, status);
+    if (count == 0) continue;
+    StrAppend(&text, text.empty() ? "" : ", ", Styled(StyleOf(status), StrCat(count, " ", status)));
   }
   return text;
 }
@@ -167,7 +79,7 @@ const SubjectResult* Find(const ModuleResult& result, bool stored) {
 
 std::string SubjectCell(const ModuleResult& result, bool stored) {
   const SubjectResult* subject = Find(result, stored);
-  return subject == nullptr ? "-" : Word(subject->status);
+  return subject == nullptr ? "-" : Word(subject->outcome);
 }
 
 std::string ModuleTable(const std::vector<ModuleResult>& results, const std::string& backend) {
@@ -184,17 +96,19 @@ std::string ModuleTable(const std::vector<ModuleResult>& results, const std::str
     const SubjectResult* judged = Find(result, false);
     if (judged == nullptr) judged = Find(result, true);
     if (judged == nullptr) {
-      table.Add({result.name, Word(result.status), "-"});
+      table.Add({result.name, Word(result.outcome), "-"});
       continue;
     }
-    table.Add({result.name, SubjectCell(result, false), SubjectCell(result, true),
-               Grouped(judged->elements),
-               Percent(static_cast<double>(judged->forced), static_cast<double>(judged->elements)),
-               judged->forced == judged->elements
-                   ? "-"
-                   : absl::StrFormat("%.0f %%", 100 * judged->bound_used),
-               Seconds(result.oracle_seconds), Seconds(judged->compile_seconds),
-               Seconds(judged->run_seconds)});
+    const Judgement& judgement = judged->outcome.judgement;
+    table.Add(
+        {result.name, SubjectCell(result, false), SubjectCell(result, true),
+         Grouped(judgement.elements),
+         Percent(static_cast<double>(judgement.forced), static_cast<double>(judgement.elements)),
+         judgement.forced == judgement.elements
+             ? "-"
+             : absl::StrFormat("%.0f %%", 100 * judgement.max_ulps_used),
+         Seconds(result.oracle_seconds), Seconds(judged->compile_seconds),
+         Seconds(judged->run_seconds)});
   }
   return table.ToString();
 }
@@ -203,7 +117,7 @@ std::string FamilyTable(const std::vector<ModuleResult>& results, const std::str
   struct Family {
     int64_t modules = 0, elements = 0, forced = 0;
     double bound_used = 0;
-    std::map<CheckStatus, int64_t> tested, stored;
+    StatusCounts tested, stored;
   };
   std::map<std::string, Family> families;
   for (const ModuleResult& result : results) {
@@ -211,13 +125,14 @@ std::string FamilyTable(const std::vector<ModuleResult>& results, const std::str
     ++family.modules;
     const SubjectResult* tested = Find(result, false);
     const SubjectResult* stored = Find(result, true);
-    ++family.tested[tested != nullptr ? tested->status : result.status];
-    if (stored != nullptr) ++family.stored[stored->status];
+    ++family.tested[StatusWord((tested != nullptr ? tested->outcome : result.outcome).kind)];
+    if (stored != nullptr) ++family.stored[StatusWord(stored->outcome.kind)];
     const SubjectResult* judged = tested != nullptr ? tested : stored;
     if (judged == nullptr) continue;
-    family.elements += judged->elements;
-    family.forced += judged->forced;
-    family.bound_used = std::max(family.bound_used, judged->bound_used);
+    const Judgement& judgement = judged->outcome.judgement;
+    family.elements += judgement.elements;
+    family.forced += judgement.forced;
+    family.bound_used = std::max(family.bound_used, judgement.max_ulps_used);
   }
   Table table({{"family"},
                {"modules", Table::kRight},
@@ -241,29 +156,34 @@ void PrintIndented(const std::string& text) {
   }
 }
 
-// The reasons of an undecided module in one line, each once: nothing is wrong, nothing to repeat.
-std::string WhyInconclusive(const ModuleResult& result) {
+bool IsOpen(const Outcome& outcome) {
+  return outcome.kind == Outcome::kInconclusive || outcome.kind == Outcome::kNothingToJudge;
+}
+
+// Why a module is neither right nor wrong, in one line: the reasons of its subjects, each once.
+std::string WhyOpen(const ModuleResult& result) {
   std::vector<std::string> reasons = {};
   for (const SubjectResult& subject : result.subjects) {
-    if (subject.status != CheckStatus::kInconclusive) continue;
-    if (std::find(reasons.begin(), reasons.end(), subject.detail) == reasons.end()) {
-      reasons.push_back(subject.detail);
+    if (!IsOpen(subject.outcome)) continue;
+    const std::string reason = subject.outcome.Describe();
+    if (std::find(reasons.begin(), reasons.end(), reason) == reasons.end()) {
+      reasons.push_back(reason);
     }
   }
-  return reasons.empty() ? result.detail : Joined(reasons);
+  return reasons.empty() ? result.outcome.Describe() : Joined(reasons);
 }
 
 void PrintFailure(const ModuleResult& result, const Options& options) {
   Print("");
-  Print(StrCat(Word(result.status), " ", Styled(Style::kBold, result.name)));
-  PrintIndented(result.detail);
+  Print(StrCat(Word(result.outcome), " ", Styled(Style::kBold, result.name)));
+  PrintIndented(result.outcome.Describe());
   for (const SubjectResult& subject : result.subjects) {
-    if (subject.status == CheckStatus::kPassed) continue;
-    PrintIndented(StrCat(subject.subject, ": ", Name(subject.status)));
-    PrintIndented(subject.detail);
+    if (subject.outcome.IsPass()) continue;
+    PrintIndented(StrCat(subject.subject, ": ", StatusWord(subject.outcome.kind)));
+    PrintIndented(subject.outcome.Describe());
   }
   PrintIndented(StrCat("repeat: assay check ", result.path, " --backend ", options.backend,
-                       PythonArgument(),
+                       PythonArgument(options.python),
                        options.profile.empty() ? "" : StrCat(" --profile ", options.profile),
                        options.seed == Options{}.seed ? "" : StrCat(" --seed ", options.seed)));
 }
@@ -273,10 +193,10 @@ void PrintFailure(const ModuleResult& result, const Options& options) {
 void PrintProblems(const std::vector<ModuleResult>& results, const Options& options) {
   for (const ModuleResult& result : results) {
     if (!result.unsupported.empty()) {
-      Print(StrCat(Word(result.status), " ", result.name,
+      Print(StrCat(Word(result.outcome), " ", result.name,
                    ": no meaning here yet: ", Joined(result.unsupported)));
-    } else if (result.status == CheckStatus::kInconclusive) {
-      Print(StrCat(Word(result.status), " ", result.name, ": ", WhyInconclusive(result)));
+    } else if (IsOpen(result.outcome)) {
+      Print(StrCat(Word(result.outcome), " ", result.name, ": ", WhyOpen(result)));
     }
     for (const SubjectResult& subject : result.subjects) {
       if (!subject.waived.empty())
@@ -284,22 +204,16 @@ void PrintProblems(const std::vector<ModuleResult>& results, const Options& opti
     }
   }
   for (const ModuleResult& result : results) {
-    bool quiet = result.status == CheckStatus::kPassed ||
-                 result.status == CheckStatus::kInconclusive || !result.unsupported.empty();
+    const bool quiet =
+        result.outcome.IsPass() || IsOpen(result.outcome) || !result.unsupported.empty();
     if (!quiet) PrintFailure(result, options);
   }
 }
 
-using StatusCounts = std::array<int64_t, 6>;
-
 StatusCounts CountStatuses(const std::vector<ModuleResult>& results) {
-  StatusCounts counts{};
-  for (const ModuleResult& result : results) ++counts[static_cast<size_t>(result.status)];
+  StatusCounts counts;
+  for (const ModuleResult& result : results) ++counts[StatusWord(result.outcome.kind)];
   return counts;
-}
-
-int64_t At(const StatusCounts& counts, CheckStatus status) {
-  return counts[static_cast<size_t>(status)];
 }
 
 nlohmann::json Summary(const StatusCounts& counts, const Options& options, const Profile& profile,
@@ -309,9 +223,7 @@ nlohmann::json Summary(const StatusCounts& counts, const Options& options, const
                          {"backend", options.backend},
                          {"profile", profile.name()},
                          {"seconds", seconds}};
-  for (size_t i = 0; i < counts.size(); ++i) {
-    json[std::string(Name(static_cast<CheckStatus>(i)))] = counts[i];
-  }
+  for (std::string_view status : StatusWords()) json[std::string(status)] = At(counts, status);
   return json;
 }
 
@@ -323,21 +235,23 @@ void Record(const Options& options, const std::vector<ModuleResult>& results,
     if (result.subjects.empty()) {
       CaseRow row;
       row.name = result.name;
-      row.status = Name(result.status);
-      row.detail = result.unsupported.empty() ? result.detail : Joined(result.unsupported);
+      row.status = StatusWord(result.outcome.kind);
+      row.detail =
+          result.unsupported.empty() ? result.outcome.Describe() : Joined(result.unsupported);
       run.cases.push_back(std::move(row));
     }
     for (const SubjectResult& subject : result.subjects) {
       CaseRow row;
       row.name = result.name;
       row.subject = subject.subject;
-      row.status = Name(subject.status);
-      row.detail = subject.detail;
-      row.elements = subject.elements;
-      row.failed = subject.failed;
-      row.inconclusive = subject.inconclusive;
-      row.forced = subject.forced;
-      row.bound_used = subject.bound_used;
+      const Judgement& judgement = subject.outcome.judgement;
+      row.status = StatusWord(subject.outcome.kind);
+      row.detail = subject.outcome.Describe();
+      row.elements = judgement.elements;
+      row.failed = judgement.failed;
+      row.inconclusive = judgement.inconclusive;
+      row.forced = judgement.forced;
+      row.bound_used = judgement.max_ulps_used;
       row.compile_seconds = subject.compile_seconds;
       row.run_seconds = subject.run_seconds;
       run.cases.push_back(std::move(row));
@@ -349,21 +263,28 @@ void Record(const Options& options, const std::vector<ModuleResult>& results,
 absl::StatusOr<std::vector<CaseFile>> AllCases(const std::vector<std::string>& paths) {
   std::vector<CaseFile> all;
   for (const std::string& path : paths) {
-    absl::StatusOr<std::vector<CaseFile>> cases = FindCases(path);
-    if (!cases.ok()) return cases.status();
-    all.insert(all.end(), cases->begin(), cases->end());
+    ASSAY_ASSIGN_OR_RETURN(const std::vector<CaseFile> cases, FindCases(path));
+    all.insert(all.end(), cases.begin(), cases.end());
   }
   return all;
 }
 
-std::vector<ModuleResult> CheckAll(const std::vector<CaseFile>& cases, Checker& checker,
-                                   bool json) {
+// A backend that lives in another process already is kept warm; any other is made in a child
+// process per module.
+std::vector<ModuleResult> CheckAll(const std::vector<CaseFile>& cases, const Options& options,
+                                   const CheckOptions& check, Backend* outside) {
+  const std::unique_ptr<Oracle> oracle = MakeOracle();
+  BackendMaker make_backend;
+  if (options.backend != "none") {
+    make_backend = [&options] { return OpenBackend(options.backend, options.python); };
+  }
   std::vector<ModuleResult> results;
   ProgressLine progress;
   for (const CaseFile& file : cases) {
     progress.Show(StrCat("checking ", results.size() + 1, " of ", cases.size(), ": ", file.name));
-    results.push_back(checker.Check(file));
-    if (json) {
+    results.push_back(outside != nullptr ? CheckModule(file, *oracle, outside, check)
+                                         : CheckModuleIsolated(file, *oracle, make_backend, check));
+    if (options.json) {
       progress.Clear();
       nlohmann::json line = ToJson(results.back());
       line["type"] = "module";
@@ -373,55 +294,65 @@ std::vector<ModuleResult> CheckAll(const std::vector<CaseFile>& cases, Checker& 
   return results;
 }
 
-int Run(const Options& options) {
-  absl::StatusOr<std::vector<CaseFile>> cases = AllCases(options.paths);
-  if (!cases.ok()) return Fail(cases.status());
+// Modules of which every subject's answer passed and showed next to nothing.
+int64_t CountMistrusted(const std::vector<ModuleResult>& results) {
+  return std::count_if(results.begin(), results.end(), [](const ModuleResult& result) {
+    return result.outcome.kind == Outcome::kMistrusted;
+  });
+}
+
+void PrintResults(const std::vector<ModuleResult>& results, const StatusCounts& counts,
+                  const Options& options, const std::string& judged_how) {
+  const bool each = options.all || results.size() <= 12;
+  Print(each ? ModuleTable(results, options.backend) : FamilyTable(results, options.backend));
+  PrintProblems(results, options);
+  Print("");
+  Print(StrCat(Count(static_cast<int64_t>(results.size()), "module"), judged_how));
+  if (const int64_t count = CountMistrusted(results); count > 0) {
+    Print(StrCat(count, " passed with outputs that are nearly all zero, equal or NaN"));
+  }
+  for (std::string_view status : {"unreadable", "nothing to judge"}) {
+    if (At(counts, status) > 0) Print(StrCat(At(counts, status), " ", status));
+  }
+  Print(StrCat(At(counts, "passed"), " passed, ", At(counts, "failed"), " failed, ",
+               At(counts, "inconclusive"), " inconclusive, ", At(counts, "unsupported"),
+               " unsupported, ", At(counts, "crashed"), " crashed"));
+}
+
+int ExitStatusOf(const StatusCounts& counts) {
+  if (At(counts, "failed") + At(counts, "crashed") > 0) return kExitFailure;
+  return At(counts, "unreadable") + At(counts, "nothing to judge") > 0 ? kExitUsage : kExitOk;
+}
+
+absl::StatusOr<int> Run(const Options& options) {
+  ASSAY_ASSIGN_OR_RETURN(const std::vector<CaseFile> cases, AllCases(options.paths));
   std::unique_ptr<Backend> probe;
   if (options.backend != "none") {
-    absl::StatusOr<std::unique_ptr<Backend>> opened = OpenBackend(options.backend);
-    if (!opened.ok()) return Fail(opened.status());
-    probe = *std::move(opened);
+    ASSAY_ASSIGN_OR_RETURN(probe, OpenBackend(options.backend, options.python));
   }
-  absl::StatusOr<const Profile*> profile =
-      ChooseProfile(options.profile.empty() ? "xla" : options.profile, nullptr);
-  if (!profile.ok()) return Fail(profile.status());
-  if (options.power) {
-    CheckOptions check;
-    check.profile = *profile;
-    check.compile.limits = options.limits.Get();
-    check.seed = options.seed;
-    return RunPower(*cases, probe.get(), check, options.all, options.json);
-  }
+  ASSAY_ASSIGN_OR_RETURN(const Profile* profile,
+                         ChooseProfile(options.profile.empty() ? "xla" : options.profile, nullptr));
+  CheckOptions check;
+  check.profile = profile;
+  check.compile.limits = options.limits.Get();
+  check.seed = options.seed;
+  if (options.power) return RunPower(cases, probe.get(), check, options.all, options.json);
   if (probe != nullptr && probe->Describe().in_process) probe.reset();
 
   RunRow run = BeginRun("check", options.backend, CommandLine());
-  double start = Now();
-  Checker checker(options, *profile, std::move(probe));
-  std::vector<ModuleResult> results = CheckAll(*cases, checker, options.json);
-  double seconds = Now() - start;
-
-  StatusCounts counts = CountStatuses(results);
-  nlohmann::json summary = Summary(counts, options, **profile, seconds);
+  const double start = Now();
+  const std::vector<ModuleResult> results = CheckAll(cases, options, check, probe.get());
+  const double seconds = Now() - start;
+  const StatusCounts counts = CountStatuses(results);
+  const nlohmann::json summary = Summary(counts, options, *profile, seconds);
   Record(options, results, summary, std::move(run), seconds);
   if (options.json) {
     PrintJson(summary);
   } else {
-    bool each = options.all || results.size() <= 12;
-    Print(each ? ModuleTable(results, options.backend) : FamilyTable(results, options.backend));
-    PrintProblems(results, options);
-    Print("");
-    Print(StrCat(Count(static_cast<int64_t>(results.size()), "module"), " judged by profile ",
-                 (*profile)->name(), " in ", Seconds(seconds)));
-    if (At(counts, CheckStatus::kUnreadable) > 0) {
-      Print(StrCat(At(counts, CheckStatus::kUnreadable), " unreadable"));
-    }
-    Print(StrCat(At(counts, CheckStatus::kPassed), " passed, ", At(counts, CheckStatus::kFailed),
-                 " failed, ", At(counts, CheckStatus::kInconclusive), " inconclusive, ",
-                 At(counts, CheckStatus::kUnsupported), " unsupported, ",
-                 At(counts, CheckStatus::kCrashed), " crashed"));
+    PrintResults(results, counts, options,
+                 StrCat(" judged by profile ", profile->name(), " in ", Seconds(seconds)));
   }
-  if (At(counts, CheckStatus::kFailed) + At(counts, CheckStatus::kCrashed) > 0) return kExitFailure;
-  return At(counts, CheckStatus::kUnreadable) > 0 ? kExitUsage : kExitOk;
+  return ExitStatusOf(counts);
 }
 
 }  // namespace
@@ -431,7 +362,8 @@ void DeclareCheck(OptionList& line, VerbAction& action) {
   line.Add("PATH", options->paths,
            "Modules, or folders of modules; NAME.npz beside NAME.hlo has in0.. and out0..")
       .Required();
-  AddBackendOption(line, options->backend, "Who is judged; none: only the stored results");
+  AddBackendOption(line, options->backend, options->python,
+                   "Who is judged; none: only the stored results");
   line.Add("--profile", options->profile,
            "strict or xla, by which the backend and the stored results are judged; default: xla")
       .OneOf({"strict", "xla"});

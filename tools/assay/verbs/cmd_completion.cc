@@ -31,7 +31,8 @@ void AddKnownWords(DeclaredVerb& verb) {
   for (DeclaredWord& word : verb.words) {
     const std::string& name = word.names.back();
     if (name == "--backend" || name == "--peer" || name == "--optimized") {
-      for (const auto& [family, summary] : Backends().Families()) word.choices.push_back(family);
+      for (const auto& [family, summary] : MakeBackends()->Families())
+        word.choices.push_back(family);
     } else if (name == "--defect" || name == "--only") {
       for (const PlantedDefect& defect : PlantedDefects()) word.choices.push_back(defect.name);
     } else if (name == "OP") {

@@ -5,8 +5,8 @@
 #include <set>
 
 #include "conformance/golden.h"
+#include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
-#include "spec/process/isolate.h"
 #include "tools/assay/environment.h"
 #include "tools/assay/json_line.h"
 #include "tools/assay/record.h"
@@ -19,6 +19,7 @@ namespace {
 struct Options {
   std::string suite = "goldens";
   std::string backend = "cpu";
+  std::string python;  // of the xla backends
   std::string filter;
   bool all = false;
   bool json = false;
@@ -27,38 +28,9 @@ struct Options {
 };
 
 nlohmann::json ToJson(const GoldenResult& result) {
-  return {{"name", result.name}, {"status", result.status}, {"detail", result.detail}};
-}
-
-GoldenResult RunInChild(const GoldenCase& golden, const Options& options,
-                        const CompileOptions& compile) {
-  IsolateLimits limits;
-  limits.seconds = 2 * compile.limits.seconds;
-  limits.memory_bytes = compile.limits.memory_bytes;
-  Isolated child = RunIsolated(
-      [&]() -> std::string {
-        absl::StatusOr<std::unique_ptr<Backend>> backend = OpenBackend(options.backend);
-        GoldenResult result;
-        result.status = "crashed";
-        if (backend.ok()) {
-          result = RunGolden(golden, **backend, compile);
-        } else {
-          result.detail = std::string(backend.status().message());
-        }
-        return JsonText(ToJson(result));
-      },
-      limits);
-  GoldenResult result;
-  result.name = golden.name;
-  nlohmann::json json = nlohmann::json::parse(child.bytes, nullptr, false);
-  if (child.ok() && json.is_object()) {
-    result.status = json.value("status", "crashed");
-    result.detail = json.value("detail", "");
-  } else {
-    result.status = "crashed";
-    result.detail = child.Describe();
-  }
-  return result;
+  return {{"name", result.name},
+          {"status", StatusWord(result.outcome.kind)},
+          {"detail", result.outcome.Describe()}};
 }
 
 // How the goldens ended: per file of the suite, or per op.
@@ -66,14 +38,14 @@ void PrintTable(const std::vector<GoldenCase>& cases, const std::vector<GoldenRe
                 bool by_op) {
   struct Group {
     std::set<std::string> ops;
-    std::map<std::string, int64_t> counts;
+    std::map<std::string_view, int64_t> counts;
   };
   std::map<std::string, Group> groups;
   for (size_t i = 0; i < cases.size(); ++i) {
     std::vector<std::string> names = {cases[i].file.substr(0, cases[i].file.find('.'))};
     for (const std::string& name : by_op ? cases[i].ops : names) {
       groups[name].ops.insert(cases[i].ops.begin(), cases[i].ops.end());
-      ++groups[name].counts[results[i].status];
+      ++groups[name].counts[StatusWord(results[i].outcome.kind)];
     }
   }
   Table table({{by_op ? "op" : "suite"},
@@ -101,8 +73,8 @@ void Record(const Options& options, const std::vector<GoldenCase>& cases,
     // The family of a golden, for the page's table, is the file that it stands in.
     row.name = cases[i].file.substr(0, cases[i].file.find('.')) + "__" + results[i].name;
     row.subject = options.backend;
-    row.status = results[i].status;
-    row.detail = results[i].detail;
+    row.status = StatusWord(results[i].outcome.kind);
+    row.detail = results[i].outcome.Describe();
     for (const GoldenCase::Row& golden : cases[i].rows) {
       for (const Literal& leaf : golden.expected) row.elements += leaf.element_count();
     }
@@ -111,31 +83,29 @@ void Record(const Options& options, const std::vector<GoldenCase>& cases,
   options.record.Save(run);
 }
 
-int Run(const Options& options) {
-  absl::StatusOr<std::unique_ptr<Backend>> probe = OpenBackend(options.backend);
-  if (!probe.ok()) return Fail(probe.status());
-  bool isolate = (*probe)->Describe().in_process;
-  absl::StatusOr<std::vector<GoldenCase>> cases = DocumentGoldens();
-  if (!cases.ok()) return Fail(cases.status());
-  std::erase_if(*cases, [&](const GoldenCase& golden) {
+absl::StatusOr<std::vector<GoldenCase>> CasesFor(const Options& options) {
+  ASSAY_ASSIGN_OR_RETURN(std::vector<GoldenCase> cases, DocumentGoldens());
+  std::erase_if(cases, [&](const GoldenCase& golden) {
     return golden.name.find(options.filter) == std::string::npos;
   });
-  if (cases->empty()) {
-    return Fail(absl::NotFoundError(StrCat("no golden's name has '", options.filter, "' in it")));
-  }
+  if (!cases.empty()) return cases;
+  return absl::NotFoundError(StrCat("no golden's name has '", options.filter, "' in it"));
+}
+
+// A backend that lives in another process already is kept warm; any other is made in a child
+// process per golden.
+std::vector<GoldenResult> RunAll(const std::vector<GoldenCase>& cases, const Options& options,
+                                 Backend& probe) {
   CompileOptions compile;
   compile.limits = options.limits.Get();
-
-  RunRow run = BeginRun("conform", options.backend, CommandLine());
-  double start = Now();
+  const bool isolate = probe.Describe().in_process;
+  auto make_backend = [&] { return OpenBackend(options.backend, options.python); };
   std::vector<GoldenResult> results;
-  std::map<std::string, int64_t> counts;
   ProgressLine progress;
-  for (const GoldenCase& golden : *cases) {
-    progress.Show(StrCat("golden ", results.size() + 1, " of ", cases->size(), ": ", golden.name));
-    results.push_back(isolate ? RunInChild(golden, options, compile)
-                              : RunGolden(golden, **probe, compile));
-    ++counts[results.back().status];
+  for (const GoldenCase& golden : cases) {
+    progress.Show(StrCat("golden ", results.size() + 1, " of ", cases.size(), ": ", golden.name));
+    results.push_back(isolate ? RunGoldenIsolated(golden, make_backend, compile)
+                              : RunGolden(golden, probe, compile));
     if (options.json) {
       progress.Clear();
       nlohmann::json line = ToJson(results.back());
@@ -145,29 +115,46 @@ int Run(const Options& options) {
       PrintJson(line);
     }
   }
-  progress.Clear();
+  return results;
+}
+
+void PrintResults(const std::vector<GoldenCase>& cases, const std::vector<GoldenResult>& results,
+                  std::map<std::string_view, int64_t>& counts, bool by_op) {
+  PrintTable(cases, results, by_op);
+  for (const GoldenResult& result : results) {
+    if (result.outcome.IsPass()) continue;
+    Print(StrCat(Styled(Style::kBad, StatusWord(result.outcome.kind)), " ", result.name, ": ",
+                 result.outcome.Describe()));
+  }
+  Print(StrCat(counts["passed"], " passed, ", counts["failed"], " failed, ", counts["unsupported"],
+               " unsupported, ", counts["crashed"], " crashed"));
+}
+
+absl::StatusOr<int> Run(const Options& options) {
+  ASSAY_ASSIGN_OR_RETURN(const std::unique_ptr<Backend> probe,
+                         OpenBackend(options.backend, options.python));
+  ASSAY_ASSIGN_OR_RETURN(const std::vector<GoldenCase> cases, CasesFor(options));
+  RunRow run = BeginRun("conform", options.backend, CommandLine());
+  const double start = Now();
+  const std::vector<GoldenResult> results = RunAll(cases, options, *probe);
   run.seconds = Now() - start;
-  nlohmann::json summary = {{"type", "summary"},
-                            {"verb", "conform"},
-                            {"suite", options.suite},
-                            {"backend", options.backend},
-                            {"passed", counts["passed"]},
-                            {"failed", counts["failed"]},
-                            {"unsupported", counts["unsupported"]},
-                            {"crashed", counts["crashed"]},
-                            {"seconds", run.seconds}};
+  std::map<std::string_view, int64_t> counts;
+  for (const GoldenResult& result : results) ++counts[StatusWord(result.outcome.kind)];
+  const nlohmann::json summary = {{"type", "summary"},
+                                  {"verb", "conform"},
+                                  {"suite", options.suite},
+                                  {"backend", options.backend},
+                                  {"passed", counts["passed"]},
+                                  {"failed", counts["failed"]},
+                                  {"unsupported", counts["unsupported"]},
+                                  {"crashed", counts["crashed"]},
+                                  {"seconds", run.seconds}};
   run.summary = JsonText(summary);
-  Record(options, *cases, results, std::move(run));
+  Record(options, cases, results, std::move(run));
   if (options.json) {
     PrintJson(summary);
   } else {
-    PrintTable(*cases, results, options.all);
-    for (const GoldenResult& result : results) {
-      if (result.status == "passed") continue;
-      Print(StrCat(Styled(Style::kBad, result.status), " ", result.name, ": ", result.detail));
-    }
-    Print(StrCat(counts["passed"], " passed, ", counts["failed"], " failed, ",
-                 counts["unsupported"], " unsupported, ", counts["crashed"], " crashed"));
+    PrintResults(cases, results, counts, options.all);
   }
   return counts["failed"] + counts["crashed"] > 0 ? kExitFailure : kExitOk;
 }
@@ -179,7 +166,7 @@ void DeclareConform(OptionList& line, VerbAction& action) {
   line.Add("--suite", options->suite, "goldens: worked examples of the documents")
       .OneOf({"goldens"})
       .ShowDefault();
-  AddBackendOption(line, options->backend, "Who is judged");
+  AddBackendOption(line, options->backend, options->python, "Who is judged");
   line.Add("--filter", options->filter, "Only goldens with this text in their name");
   line.AddFlag("--all", options->all, "A line for every op, not only for every file");
   line.AddFlag("--json", options->json, "One JSON object per golden, then a summary");

@@ -6,6 +6,7 @@
 #include "absl/strings/str_format.h"
 #include "fuzz/campaign/campaign.h"
 #include "fuzz/defects/defects.h"
+#include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
 #include "tools/assay/environment.h"
 #include "tools/assay/json_line.h"
@@ -21,6 +22,7 @@ namespace {
 struct Options {
   bool run = false;
   std::string backend = "cpu";
+  std::string python;  // of the xla backends
   std::string time = "60s";
   std::string only;
   std::string out = "assay-out/defects";
@@ -59,7 +61,7 @@ Score RunOne(const Options& options, const PlantedDefect& defect, double seconds
     progress.Show(StrCat(defect.name, ": ", ProgressText(now)));
   };
   absl::StatusOr<CampaignSummary> summary =
-      RunCampaign(campaign, MakeCampaignTools(campaign.out_dir, true));
+      RunCampaign(campaign, MakeCampaignTools(campaign.out_dir, options.python, true));
   progress.Clear();
   if (!summary.ok()) {
     score.error = std::string(summary.status().message());
@@ -156,24 +158,22 @@ int List(const Options& options) {
   return kExitOk;
 }
 
-int Run(const Options& options) {
+absl::StatusOr<int> Run(const Options& options) {
   if (!options.run) return List(options);
-  absl::StatusOr<double> seconds = ParseDuration(options.time);
-  if (!seconds.ok()) return Fail(seconds.status());
+  ASSAY_ASSIGN_OR_RETURN(double seconds, ParseDuration(options.time));
   std::vector<PlantedDefect> chosen;
   if (options.only.empty()) {
     chosen = PlantedDefects();
   } else {
-    absl::StatusOr<PlantedDefect> one = FindDefect(options.only);
-    if (!one.ok()) return Fail(one.status());
-    chosen = {*one};
+    ASSAY_ASSIGN_OR_RETURN(PlantedDefect one, FindDefect(options.only));
+    chosen = {one};
   }
   RunRow run = BeginRun("defects", options.backend, CommandLine());
   double start = Now();
   std::vector<Score> scores;
   ProgressLine progress;
   for (const PlantedDefect& defect : chosen) {
-    scores.push_back(RunOne(options, defect, *seconds, progress));
+    scores.push_back(RunOne(options, defect, seconds, progress));
     if (options.json) PrintJson(ToJson(scores.back()));
   }
   run.seconds = Now() - start;
@@ -186,7 +186,7 @@ int Run(const Options& options) {
     PrintScores(scores);
     Print(StrCat("mutation score ", summary["score"].get<std::string>(), ": ",
                  summary["killed"].get<int64_t>(), " of ", scores.size(), " killed within ",
-                 Seconds(*seconds), ", ", summary["blame_right"].get<int64_t>(),
+                 Secondsseconds, ", ", summary["blame_right"].get<int64_t>(),
                  " blamed on their gate, reduced to at most ",
                  Count(summary["largest_reduced"].get<int64_t>(), "instruction")));
   }
@@ -199,7 +199,7 @@ int Run(const Options& options) {
 void DeclareDefects(OptionList& line, VerbAction& action) {
   auto options = std::make_shared<Options>();
   line.AddFlag("--run", options->run, "Run a campaign with each; exit status 1 if one survives");
-  AddBackendOption(line, options->backend, "In whom they are planted");
+  AddBackendOption(line, options->backend, options->python, "In whom they are planted");
   line.Add("--time", options->time, "Longest campaign per defect").ShowDefault();
   line.Add("--only", options->only, "Run this one alone");
   line.Add("--seed", options->seed, "Of the campaigns").ShowDefault();

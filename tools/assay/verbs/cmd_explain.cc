@@ -216,16 +216,16 @@ void ExplainProfiles() {
   Print(budgets.ToString());
 }
 
-int Run(const Options& options) {
+absl::StatusOr<int> Run(const Options& options) {
   if (options.profiles) {
     options.json ? PrintProfilesJson() : ExplainProfiles();
     return kExitOk;
   }
   std::optional<Opcode> opcode = OpcodeFromName(options.op);
   if (!opcode.has_value()) {
-    return Fail(absl::NotFoundError(
+    return absl::NotFoundError(
         StrCat(options.op.empty() ? "name an op" : StrCat("no op is called '", options.op, "'"),
-               "; assay ops lists them")));
+               "; assay ops lists them"));
   }
   options.json ? PrintOpJson(Info(*opcode)) : ExplainOp(Info(*opcode));
   return kExitOk;

@@ -2,6 +2,7 @@
 #include <memory>
 
 #include "fuzz/campaign/campaign.h"
+#include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
 #include "tools/assay/defect_option.h"
 #include "tools/assay/environment.h"
@@ -17,6 +18,7 @@ namespace {
 
 struct Options {
   std::string backend = "cpu";
+  std::string python;  // of the xla backends
   std::string time;
   std::string defect;
   std::string out = "assay-out/fuzz";
@@ -30,31 +32,29 @@ absl::Status Complete(Options& options) {
   options.campaign.backends = {options.backend};
   if (options.time.empty() && options.campaign.count == 0) options.time = "30s";
   if (!options.time.empty()) {
-    absl::StatusOr<double> seconds = ParseDuration(options.time);
-    if (!seconds.ok()) return seconds.status();
-    options.campaign.seconds = *seconds;
+    ASSAY_ASSIGN_OR_RETURN(double seconds, ParseDuration(options.time));
+    options.campaign.seconds = seconds;
   }
   if (!options.defect.empty()) {
-    absl::StatusOr<std::string> defect = DefectJson(options.defect);
-    if (!defect.ok()) return defect.status();
-    options.campaign.compile.defect = *defect;
+    ASSAY_ASSIGN_OR_RETURN(std::string defect, DefectJson(options.defect));
+    options.campaign.compile.defect = defect;
   }
   options.campaign.out_dir = options.out;
   return absl::OkStatus();
 }
 
-int Run(Options options) {
+absl::StatusOr<int> Run(Options options) {
   absl::Status complete = Complete(options);
-  if (!complete.ok()) return Fail(complete);
+  if (!complete.ok()) return complete;
   ProgressLine progress;
   options.campaign.progress = [&](const CampaignProgress& now) {
     progress.Show(ProgressText(now));
   };
   RunRow run = BeginRun("fuzz", options.backend, CommandLine());
-  absl::StatusOr<CampaignSummary> summary =
-      RunCampaign(options.campaign, MakeCampaignTools(options.out, !options.no_triage));
+  absl::StatusOr<CampaignSummary> summary = RunCampaign(
+      options.campaign, MakeCampaignTools(options.out, options.python, !options.no_triage));
   progress.Clear();
-  if (!summary.ok()) return Fail(summary.status());
+  if (!summary.ok()) return summary.status();
   nlohmann::json json = CampaignJson(*summary, options.defect);
   run.seconds = summary->seconds;
   run.summary = JsonText(json);
@@ -72,7 +72,7 @@ int Run(Options options) {
 
 void DeclareFuzz(OptionList& line, VerbAction& action) {
   auto options = std::make_shared<Options>();
-  AddBackendOption(line, options->backend, "Who is compared with the oracle");
+  AddBackendOption(line, options->backend, options->python, "Who is compared with the oracle");
   line.Add("--time", options->time, "How long: 30s, 10m, 1h (default 30s)");
   line.Add("--count", options->campaign.count, "How many programs").Positive();
   line.Add("--seed", options->campaign.seed, "Program i is a function of the seed and i")
@@ -90,7 +90,7 @@ void DeclareFuzz(OptionList& line, VerbAction& action) {
       .Positive()
       .ShowDefault();
   line.Add("--out", options->out, "Folder for cases, bug pages and results.jsonl").ShowDefault();
-  line.AddFlag("--foreign", options->campaign.foreign,
+  line.AddFlag("--foreign", options->campaign.portable,
                "Only what every implementation of HLO promises (always so for other processes)");
   line.AddFlag("--no-triage", options->no_triage, "Count findings; do not blame, reduce, explain");
   line.AddFlag("--json", options->json, "One JSON object at the end");

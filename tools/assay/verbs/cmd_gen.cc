@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_format.h"
 #include "fuzz/generator/generate.h"
+#include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
 #include "spec/ops/op_table.h"
 #include "spec/text/writer.h"
@@ -24,8 +25,9 @@ struct Options {
   uint64_t seed = 1;
   uint64_t index = 0;
   uint64_t count = 1;
-  bool foreign = false;
+  bool portable = false;
   std::string backend;
+  std::string python;  // of the xla backends
   GeneratorOptions generator;
   bool stats = false;
   std::string out;
@@ -109,7 +111,7 @@ absl::Status Write(const Options& options, uint64_t i, const Case& made) {
   return arrays.empty() ? absl::OkStatus() : WriteNpz(stem + ".npz", arrays);
 }
 
-int Run(const Options& options) {
+absl::StatusOr<int> Run(const Options& options) {
   if (options.stats) return PrintStats(options);
   for (uint64_t i = 0; i < options.count; ++i) {
     Case made = Generate(options, i);
@@ -122,7 +124,7 @@ int Run(const Options& options) {
       if (!options.json) Print(WriteModule(*made.module));
     } else {
       absl::Status status = Write(options, i, made);
-      if (!status.ok()) return Fail(status);
+      if (!status.ok()) return status;
       line["path"] = StrCat(StemOf(options, i), ".hlo");
     }
     if (options.json) PrintJson(line);
@@ -141,15 +143,16 @@ void DeclareGen(OptionList& line, VerbAction& action) {
   line.Add("--seed", options->seed, "Of the campaign").ShowDefault();
   line.Add("--index", options->index, "Of the first program").ShowDefault();
   line.Add("--count", options->count, "How many programs").Positive().ShowDefault();
-  line.AddFlag("--foreign", options->foreign, "Only what every implementation of HLO promises");
-  AddBackendOption(line, options->backend, "Leave out what it does not take, as its campaigns do");
+  line.AddFlag("--foreign", options->portable, "Only what every implementation of HLO promises");
+  AddBackendOption(line, options->backend, options->python,
+                   "Leave out what it does not take, as its campaigns do");
   line.AddFlag("--stats", options->stats, "Count what is in the programs instead");
   line.Add("-o,--out", options->out, "Write SEED-INDEX.hlo and .npz there");
   line.AddFlag("--json", options->json, "A JSON object per program, or per op with --stats");
-  action = [options] {
-    absl::StatusOr<GeneratorOptions> generator = GeneratorFor(options->backend, options->foreign);
-    if (!generator.ok()) return Fail(generator.status());
-    options->generator = *generator;
+  action = [options]() -> absl::StatusOr<int> {
+    ASSAY_ASSIGN_OR_RETURN(GeneratorOptions generator,
+                           GeneratorFor(options->backend, options->python, options->portable));
+    options->generator = generator;
     return Run(*options);
   };
 }

@@ -6,6 +6,7 @@
 #include <fstream>
 #include <memory>
 
+#include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
 #include "spec/files/load_module.h"
 #include "spec/text/dot.h"
@@ -39,7 +40,7 @@ absl::Status WriteFile(const std::string& path, const std::string& content) {
 // Graphviz makes the picture.
 absl::Status WriteSvg(const std::string& path, const std::string& dot) {
   const std::string source = path + ".dot";
-  if (absl::Status written = WriteFile(source, dot); !written.ok()) return written;
+  ASSAY_RETURN_IF_ERROR(WriteFile(source, dot));
   std::string program = "dot", format = "-Tsvg", out = "-o" + path, in = source;
   char* const arguments[] = {program.data(), format.data(), out.data(), in.data(), nullptr};
   pid_t child = 0;
@@ -54,11 +55,10 @@ absl::Status WriteSvg(const std::string& path, const std::string& dot) {
       StrCat("graphviz's dot did not run (apt install graphviz); the graph is in ", source));
 }
 
-int Run(const Options& options) {
-  absl::StatusOr<std::unique_ptr<Module>> module = LoadModule(options.path);
-  if (!module.ok()) return Fail(module.status());
-  const std::string dot = WriteDot(**module);
-  nlohmann::json line{{"module", (*module)->name()}};
+absl::StatusOr<int> Run(const Options& options) {
+  ASSAY_ASSIGN_OR_RETURN(std::unique_ptr<Module> module, LoadModule(options.path));
+  const std::string dot = WriteDot(*module);
+  nlohmann::json line{{"module", module->name()}};
   if (options.output.empty() && options.json) {
     line["dot"] = dot;
     PrintJson(line);
@@ -70,7 +70,7 @@ int Run(const Options& options) {
   }
   const absl::Status status = EndsWith(options.output, ".svg") ? WriteSvg(options.output, dot)
                                                                : WriteFile(options.output, dot);
-  if (!status.ok()) return Fail(status);
+  if (!status.ok()) return status;
   line["written"] = options.output;
   if (options.json) PrintJson(line);
   return kExitOk;

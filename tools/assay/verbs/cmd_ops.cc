@@ -3,6 +3,7 @@
 
 #include "absl/strings/str_format.h"
 #include "nlohmann/json.hpp"
+#include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
 #include "spec/ops/op_table.h"
 #include "tools/assay/environment.h"
@@ -19,7 +20,7 @@ struct Options {
   bool json = false;
 };
 
-int Run(const Options& options) {
+absl::StatusOr<int> Run(const Options& options) {
   Table table({{"op"},
                {"operands", Table::kRight},
                {"types"},
@@ -28,18 +29,17 @@ int Run(const Options& options) {
                {"compiled"},
                {"chapter"},
                {"summary"}});
-  absl::StatusOr<std::unique_ptr<Backend>> cpu = OpenBackend("cpu");
-  if (!cpu.ok()) return Fail(cpu.status());
+  ASSAY_ASSIGN_OR_RETURN(std::unique_ptr<Backend> cpu, OpenBackend("cpu"));
   int64_t defined = 0, compiled = 0, total = 0;
   for (const OpInfo& op : AllOps()) {
     ++total;
     if (op.IsDefined()) ++defined;
-    if (IsCompiled(**cpu, op)) ++compiled;
+    if (IsCompiled(*cpu, op)) ++compiled;
     if (options.defined && !op.IsDefined()) continue;
     if (options.json) {
       PrintJson({{"op", op.name},
                  {"defined", op.IsDefined()},
-                 {"compiled", IsCompiled(**cpu, op)},
+                 {"compiled", IsCompiled(*cpu, op)},
                  {"min_operands", op.operands.min},
                  {"max_operands", op.operands.max},
                  {"types", TypesText(op.types)},
@@ -51,7 +51,7 @@ int Run(const Options& options) {
     table.Add({std::string(op.name), OperandsText(op), TypesText(op.types),
                op.IsDefined() ? std::string(Name(op.numeric.comparison)) : "",
                op.IsDefined() ? Styled(Style::kGood, "yes") : Styled(Style::kDim, "read only"),
-               IsCompiled(**cpu, op) ? Styled(Style::kGood, "yes") : "", std::string(op.chapter),
+               IsCompiled(*cpu, op) ? Styled(Style::kGood, "yes") : "", std::string(op.chapter),
                std::string(op.summary)});
   }
   if (options.json) return kExitOk;

@@ -6,6 +6,7 @@
 
 #include "absl/strings/escaping.h"
 #include "optimized/pipeline/pass_trace.h"
+#include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
 #include "spec/files/load_module.h"
 #include "spec/proto/module_proto.h"
@@ -21,6 +22,7 @@ namespace {
 struct Options {
   std::string path;
   std::string format = "long";
+  std::string python;     // of the xla backends
   std::string optimized;  // backend
   int64_t limit = -1;
   bool decisions = false;
@@ -110,7 +112,7 @@ int PrintPasses(const Executable& executable, const Options& options) {
 }
 
 // The binary form goes out as it is, in JSON in base 64.
-int PrintModule(const Module& module, const Options& options) {
+absl::StatusOr<int> PrintModule(const Module& module, const Options& options) {
   nlohmann::json line{{"module", module.name()}, {"format", options.format}};
   if (options.format != "proto") {
     const std::string text = WriteModule(module, FormOf(options.format, options.async_sugar));
@@ -122,24 +124,23 @@ int PrintModule(const Module& module, const Options& options) {
     }
     return kExitOk;
   }
-  absl::StatusOr<std::string> bytes = WriteModuleProto(module);
-  if (!bytes.ok()) return Fail(bytes.status());
+  ASSAY_ASSIGN_OR_RETURN(std::string bytes, WriteModuleProto(module));
   if (options.json) {
-    line["base64"] = absl::Base64Escape(*bytes);
+    line["base64"] = absl::Base64Escape(bytes);
     PrintJson(line);
     return kExitOk;
   }
-  std::fwrite(bytes->data(), 1, bytes->size(), stdout);
+  std::fwrite(bytes.data(), 1, bytes.size(), stdout);
   return kExitOk;
 }
 
-int PrintOptimized(const Options& options, const Module& module) {
-  absl::StatusOr<std::unique_ptr<Backend>> backend = OpenBackend(options.optimized);
-  if (!backend.ok()) return Fail(backend.status());
+absl::StatusOr<int> PrintOptimized(const Options& options, const Module& module) {
+  ASSAY_ASSIGN_OR_RETURN(std::unique_ptr<Backend> backend,
+                         OpenBackend(options.optimized, options.python));
   CompileOptions compile;
   compile.decision_limit = options.limit;
   if (options.passes) compile.flags["trace"] = "on";
-  absl::StatusOr<std::unique_ptr<Executable>> executable = (*backend)->Compile(module, compile);
+  absl::StatusOr<std::unique_ptr<Executable>> executable = backend->Compile(module, compile);
   if (!executable.ok()) {
     PrintError(StrCat(options.optimized, ": ", Name(ClassOf(executable.status())), ": ",
                       ToStd(executable.status().message())));
@@ -150,20 +151,18 @@ int PrintOptimized(const Options& options, const Module& module) {
     PrintDecisions((*executable)->decisions(), options.json);
     return kExitOk;
   }
-  absl::StatusOr<std::unique_ptr<Module>> optimized = (*executable)->OptimizedModule();
-  if (!optimized.ok()) return Fail(optimized.status());
-  return PrintModule(**optimized, options);
+  ASSAY_ASSIGN_OR_RETURN(std::unique_ptr<Module> optimized, (*executable)->OptimizedModule());
+  return PrintModule(*optimized, options);
 }
 
-int Run(const Options& options) {
-  absl::StatusOr<std::unique_ptr<Module>> module = LoadModule(options.path);
-  if (!module.ok()) return Fail(module.status());
-  if (!options.optimized.empty()) return PrintOptimized(options, **module);
+absl::StatusOr<int> Run(const Options& options) {
+  ASSAY_ASSIGN_OR_RETURN(std::unique_ptr<Module> module, LoadModule(options.path));
+  if (!options.optimized.empty()) return PrintOptimized(options, *module);
   if (options.decisions || options.passes) {
-    return Fail(absl::InvalidArgumentError(
-        StrCat(options.passes ? "--passes" : "--decisions", " needs --optimized BACKEND")));
+    return absl::InvalidArgumentError(
+        StrCat(options.passes ? "--passes" : "--decisions", " needs --optimized BACKEND"));
   }
-  return PrintModule(**module, options);
+  return PrintModule(*module, options);
 }
 
 }  // namespace
@@ -178,8 +177,8 @@ void DeclarePrint(OptionList& line, VerbAction& action) {
       .ShowDefault();
   line.AddFlag("--async-sugar", options->async_sugar,
                "dot-start(...) for an async-start around one dot (short always does)");
-  AddBackendOption(line, options->optimized, "What this backend's passes make of it",
-                   "--optimized");
+  AddBackendOption(line, options->optimized, options->python,
+                   "What this backend's passes make of it", "--optimized");
   line.Add("--limit", options->limit, "Refuse the backend's decisions above this number");
   line.AddFlag("--decisions", options->decisions, "List the backend's decisions instead");
   line.AddFlag("--passes", options->passes,

@@ -3,6 +3,7 @@
 
 #include "absl/strings/str_format.h"
 #include "fuzz/triage/triage.h"
+#include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
 #include "tools/assay/failure_options.h"
 #include "tools/assay/json_line.h"
@@ -39,19 +40,19 @@ int PrintReport(const TriageReport& report, bool json) {
   return kExitFailure;
 }
 
-int Run(const Options& options) {
-  absl::StatusOr<std::unique_ptr<FailureCase>> failure = OpenFailure(options.failure);
-  if (!failure.ok()) return Fail(failure.status());
-  FailureCase& c = **failure;
-  CheckOutcome outcome = CheckIsolated(c.Subject(), *c.module, c.finding.inputs);
-  if (outcome.state != CheckOutcome::State::kFail) {
+absl::StatusOr<int> Run(const Options& options) {
+  ASSAY_ASSIGN_OR_RETURN(std::unique_ptr<FailureCase> failure, OpenFailure(options.failure));
+  FailureCase& c = *failure;
+  const Outcome outcome = CheckIsolated(c.Subject(), c.Case()).outcome;
+  const std::string detail = outcome.Describe();
+  if (!outcome.IsFailure()) {
     Print(StrCat("nothing to reduce: the verdict on ", c.finding.backend, " is ",
-                 Name(outcome.state)));
-    if (!outcome.detail.empty()) Print(outcome.detail);
+                 StateWord(outcome)));
+    if (!detail.empty()) Print(detail);
     return kExitOk;
   }
   c.finding.kind = outcome.kind;
-  c.finding.judgement = outcome.detail;
+  c.finding.judgement = detail;
   ProgressLine progress;
   TriageOptions triage;
   triage.pages = options.out;
@@ -62,7 +63,7 @@ int Run(const Options& options) {
   };
   absl::StatusOr<TriageReport> report = Triage(c.finding, *c.oracle, *c.backend, triage);
   progress.Clear();
-  if (!report.ok()) return Fail(report.status());
+  if (!report.ok()) return report.status();
   if (!report->result.confirmed) {
     Print("it failed once and not again: nothing was reduced");
     return kExitFailure;

@@ -1,6 +1,8 @@
 // assay replay: one case again, from a bug folder, a module, or a campaign's seed and index.
 #include <memory>
 
+#include "fuzz/triage/requests.h"
+#include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
 #include "tools/assay/failure_options.h"
 #include "tools/assay/json_line.h"
@@ -18,27 +20,29 @@ struct Options {
   bool json = false;
 };
 
-int Run(const Options& options) {
-  absl::StatusOr<std::unique_ptr<FailureCase>> failure = OpenFailure(options.failure);
-  if (!failure.ok()) return Fail(failure.status());
-  const FailureCase& c = **failure;
-  CheckOutcome outcome =
-      CheckIsolated(c.Subject(), *c.module, c.finding.inputs, options.limit, options.repeat);
-  bool fails = outcome.state == CheckOutcome::State::kFail;
+absl::StatusOr<int> Run(const Options& options) {
+  ASSAY_ASSIGN_OR_RETURN(std::unique_ptr<FailureCase> failure, OpenFailure(options.failure));
+  const FailureCase& c = *failure;
+  const CheckRequest request =
+      options.repeat ? Repeated(options.limit) : CheckRequest{.decision_limit = options.limit};
+  const CheckResult result = CheckIsolated(c.Subject(), c.Case(), request);
+  const Outcome& outcome = result.outcome;
+  const std::string detail = outcome.Describe();
+  const bool fails = outcome.IsFailure();
   if (options.json) {
     PrintJson({{"backend", c.finding.backend},
-               {"state", Name(outcome.state)},
+               {"state", StateWord(outcome)},
                {"kind", fails ? Name(outcome.kind) : ""},
-               {"detail", outcome.detail},
-               {"decisions", outcome.decisions.size()}});
+               {"detail", detail},
+               {"decisions", result.decisions.size()}});
     return fails ? kExitFailure : kExitOk;
   }
   if (options.show) Print(c.finding.module_text);
   Print(StrCat(c.finding.backend, ": ",
-               Styled(fails ? Style::kBad : Style::kGood, Name(outcome.state)),
+               Styled(fails ? Style::kBad : Style::kGood, StateWord(outcome)),
                fails ? StrCat(", ", Name(outcome.kind)) : "", ", profile ", c.profile->name(), ", ",
-               Count(static_cast<int64_t>(outcome.decisions.size()), "decision")));
-  if (!outcome.detail.empty()) Print(outcome.detail);
+               Count(static_cast<int64_t>(result.decisions.size()), "decision")));
+  if (!detail.empty()) Print(detail);
   return fails ? kExitFailure : kExitOk;
 }
 

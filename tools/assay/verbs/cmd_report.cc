@@ -4,6 +4,7 @@
 #include <system_error>
 
 #include "reports/page.h"
+#include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
 #include "tools/assay/environment.h"
 #include "tools/assay/json_line.h"
@@ -22,31 +23,27 @@ struct Options {
   bool json = false;
 };
 
-int Run(const Options& options) {
+absl::StatusOr<int> Run(const Options& options) {
   // A store is made for those who write; whoever asks for a report has mistyped its path.
   if (std::error_code error; !std::filesystem::exists(options.db, error)) {
-    return Fail(
-        absl::NotFoundError(StrCat("there is no result store ", options.db,
-                                   "; assay check, fuzz, conform and bench write one (--db)")));
+    return absl::NotFoundError(StrCat("there is no result store ", options.db,
+                                      "; assay check, fuzz, conform and bench write one (--db)"));
   }
-  absl::StatusOr<std::unique_ptr<Store>> store = Store::Open(options.db);
-  if (!store.ok()) return Fail(store.status());
-  absl::StatusOr<std::vector<RunRow>> runs = (*store)->Latest(options.runs);
-  if (!runs.ok()) return Fail(runs.status());
-  if (runs->empty()) {
-    return Fail(absl::NotFoundError(
+  ASSAY_ASSIGN_OR_RETURN(std::unique_ptr<Store> store, Store::Open(options.db));
+  ASSAY_ASSIGN_OR_RETURN(std::vector<RunRow> runs, store->Latest(options.runs));
+  if (runs.empty()) {
+    return absl::NotFoundError(
         StrCat("the result store ", options.db,
-               " holds no run yet; assay check, fuzz, conform and bench add theirs")));
+               " holds no run yet; assay check, fuzz, conform and bench add theirs"));
   }
   PageOptions page;
   page.folder = options.folder;
-  absl::StatusOr<std::string> path = WritePage(*runs, page);
-  if (!path.ok()) return Fail(path.status());
+  ASSAY_ASSIGN_OR_RETURN(std::string path, WritePage(runs, page));
   if (options.json) {
-    PrintJson({{"page", *path}, {"runs", runs->size()}});
+    PrintJson({{"page", path}, {"runs", runs.size()}});
     return kExitOk;
   }
-  Print(StrCat("wrote ", *path, " about ", Count(static_cast<int64_t>(runs->size()), "run")));
+  Print(StrCat("wrote ", path, " about ", Count(static_cast<int64_t>(runs.size()), "run")));
   return kExitOk;
 }
 

@@ -6,6 +6,7 @@
 #include "absl/strings/str_format.h"
 #include "reference/interpreter/interpreter.h"
 #include "reference/power/bound_widths.h"
+#include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
 #include "spec/numerics/expectation.h"
 #include "spec/text/writer.h"
@@ -64,14 +65,13 @@ std::string NameOf(std::string_view prefix, size_t number, size_t device, size_t
 // every device, item0_d1 of device 1.
 absl::StatusOr<std::vector<std::vector<Literal>>> LoadInfeed(const std::string& path,
                                                              size_t devices) {
-  absl::StatusOr<std::map<std::string, Literal>> arrays = ReadNpz(path);
-  if (!arrays.ok()) return arrays.status();
+  ASSAY_ASSIGN_OR_RETURN(auto arrays, ReadNpz(path));
   std::vector<std::vector<Literal>> items(devices);
   for (size_t d = 0; d < devices; ++d) {
     for (size_t i = 0;; ++i) {
-      auto at = arrays->find(StrCat("item", i, "_d", d));
-      if (at == arrays->end()) at = arrays->find(StrCat("item", i));
-      if (at == arrays->end()) break;
+      auto at = arrays.find(StrCat("item", i, "_d", d));
+      if (at == arrays.end()) at = arrays.find(StrCat("item", i));
+      if (at == arrays.end()) break;
       items[d].push_back(at->second);
     }
   }
@@ -132,25 +132,24 @@ bool ShowExpectation(const Options& options, const Expectation& expectation, con
   return false;
 }
 
-int ShowBounds(const Options& options, const Ran& ran, const Backend& backend) {
-  absl::StatusOr<const Profile*> profile = ChooseProfile(options.profile, &backend);
-  if (!profile.ok()) return Fail(profile.status());
+absl::StatusOr<int> ShowBounds(const Options& options, const Ran& ran, const Backend& backend) {
+  ASSAY_ASSIGN_OR_RETURN(const Profile* profile, ChooseProfile(options.profile, &backend));
   std::vector<DeviceInputs> inputs;
   for (std::vector<const Literal*>& arguments : ArgumentsByDevice(ran.loaded.arrays)) {
     inputs.push_back({std::move(arguments), {}});
     if (!ran.infeed.empty()) inputs.back().infeed = ran.infeed[inputs.size() - 1];
   }
   std::unique_ptr<Oracle> oracle = MakeOracle();
-  auto expected = oracle->ExpectDevices(*ran.loaded.module, ran.loaded.arrays.devices, inputs,
-                                        **profile, options.limits.Get());
-  if (!expected.ok()) return Fail(expected.status());
-  Print(StrCat("allowed under profile ", (*profile)->name(), ":"));
+  ASSAY_ASSIGN_OR_RETURN(
+      auto expected, oracle->ExpectDevices(*ran.loaded.module, ran.loaded.arrays.devices, inputs,
+                                           *profile, options.limits.Get()));
+  Print(StrCat("allowed under profile ", profile->name(), ":"));
   bool right = true;
   for (size_t d = 0; d < ran.devices(); ++d) {
-    right = ShowExpectation(options, (*expected)[d].result, ran.result.outputs[d], "out", d,
+    right = ShowExpectation(options, expected[d].result, ran.result.outputs[d], "out", d,
                             ran.devices()) &&
             right;
-    const std::vector<Expectation>& items = (*expected)[d].outfeed;
+    const std::vector<Expectation>& items = expected[d].outfeed;
     for (size_t i = 0;
          i < items.size() && d < ran.result.outfeeds.size() && i < ran.result.outfeeds[d].size();
          ++i) {
@@ -163,15 +162,16 @@ int ShowBounds(const Options& options, const Ran& ran, const Backend& backend) {
 }
 
 // Where the bounds get wide: every instruction, the first useless one marked.
-int ShowWidths(const Options& options, const LoadedCase& loaded, const Profile& profile) {
+absl::StatusOr<int> ShowWidths(const Options& options, const LoadedCase& loaded,
+                               const Profile& profile) {
   const auto arguments = ArgumentsByDevice(loaded.arrays);
   if (arguments.size() != 1) {
     PrintError("--widths follows one device");
     return kExitUsage;
   }
-  absl::StatusOr<reference::Widths> widths =
-      reference::MeasureWidths(*loaded.module, arguments[0], profile, options.limits.Get());
-  if (!widths.ok()) return Fail(widths.status());
+  ASSAY_ASSIGN_OR_RETURN(
+      reference::Widths widths,
+      reference::MeasureWidths(*loaded.module, arguments[0], profile, options.limits.Get()));
   Table table({{"instruction"},
                {"op"},
                {"elements", Table::kRight},
@@ -180,7 +180,7 @@ int ShowWidths(const Options& options, const LoadedCase& loaded, const Profile& 
                {"width", Table::kRight},
                {""}});
   bool first = true;
-  for (const reference::Width& width : widths->instructions) {
+  for (const reference::Width& width : widths.instructions) {
     table.Add({width.instruction->name(), std::string(Name(width.instruction->opcode())),
                Grouped(width.elements), Grouped(width.undecided),
                absl::StrFormat("%.2g", width.of_operands), absl::StrFormat("%.2g", width.relative),
@@ -191,7 +191,7 @@ int ShowWidths(const Options& options, const LoadedCase& loaded, const Profile& 
   }
   Print(StrCat("widest radius over root mean square, profile ", profile.name(), ":"));
   Print(table.ToString(2));
-  if (!widths->inconclusive.empty()) Print("inconclusive: " + widths->inconclusive);
+  if (!widths.inconclusive.empty()) Print("inconclusive: " + widths.inconclusive);
   return kExitOk;
 }
 
@@ -200,42 +200,39 @@ absl::Status RunOn(Backend& backend, const Options& options, Ran& ran) {
   compile.limits = options.limits.Get();
   compile.decision_limit = options.limit;
   compile.devices = ran.loaded.arrays.devices;
-  auto executable = backend.Compile(*ran.loaded.module, compile);
-  if (!executable.ok()) return executable.status();
+  ASSAY_ASSIGN_OR_RETURN(auto executable, backend.Compile(*ran.loaded.module, compile));
   if (!ran.infeed.empty()) {
-    if (absl::Status fed = (*executable)->SetInfeed(ran.infeed); !fed.ok()) return fed;
+    if (absl::Status fed = executable->SetInfeed(ran.infeed); !fed.ok()) return fed;
   }
-  absl::StatusOr<RunResult> result = (*executable)->Run(ArgumentsByDevice(ran.loaded.arrays));
+  absl::StatusOr<RunResult> result = executable->Run(ArgumentsByDevice(ran.loaded.arrays));
   if (result.ok()) ran.result = *std::move(result);
   return result.status();
 }
 
-int Run(const Options& options) {
+absl::StatusOr<int> Run(const Options& options) {
   Ran ran;
-  absl::StatusOr<LoadedCase> loaded = LoadCase(options.path, options.inputs);
-  if (!loaded.ok()) return Fail(loaded.status());
-  ran.loaded = *std::move(loaded);
+  ASSAY_ASSIGN_OR_RETURN(LoadedCase loaded, LoadCase(options.path, options.inputs));
+  ran.loaded = std::move(loaded);
   if (!options.infeed.empty()) {
     const DeviceAssignment& devices = ran.loaded.arrays.devices;
-    auto infeed =
-        LoadInfeed(options.infeed, static_cast<size_t>(devices.replicas * devices.partitions));
-    if (!infeed.ok()) return Fail(infeed.status());
-    ran.infeed = *std::move(infeed);
+    ASSAY_ASSIGN_OR_RETURN(
+        auto infeed,
+        LoadInfeed(options.infeed, static_cast<size_t>(devices.replicas * devices.partitions)));
+    ran.infeed = std::move(infeed);
   }
-  absl::StatusOr<std::unique_ptr<Backend>> backend = OpenBackend(options.backend);
-  if (!backend.ok()) return Fail(backend.status());
+  ASSAY_ASSIGN_OR_RETURN(std::unique_ptr<Backend> backend,
+                         OpenBackend(options.backend, options.python));
   if (options.widths) {
-    absl::StatusOr<const Profile*> profile = ChooseProfile(options.profile, backend->get());
-    if (!profile.ok()) return Fail(profile.status());
-    return ShowWidths(options, ran.loaded, **profile);
+    ASSAY_ASSIGN_OR_RETURN(const Profile* profile, ChooseProfile(options.profile, backend.get()));
+    return ShowWidths(options, ran.loaded, *profile);
   }
-  if (absl::Status status = RunOn(**backend, options, ran); !status.ok()) {
+  if (absl::Status status = RunOn(*backend, options, ran); !status.ok()) {
     PrintError(StrCat(options.backend, ": ", Name(ClassOf(status)), ": ", ToStd(status.message())));
     return kExitFailure;
   }
   if (!options.save.empty()) {
     absl::Status saved = Save(options.save, ran);
-    if (!saved.ok()) return Fail(saved);
+    if (!saved.ok()) return saved;
   }
   const std::string& module = ran.loaded.module->name();
   if (options.json) {
@@ -259,7 +256,7 @@ int Run(const Options& options) {
   for (const auto& [name, leaf] : Outputs(ran)) {
     Print(StrCat(name, " ", leaf->shape().ToString(), " ", ShownValue(*leaf, options.elements)));
   }
-  return options.bounds ? ShowBounds(options, ran, **backend) : kExitOk;
+  return options.bounds ? ShowBounds(options, ran, *backend) : kExitOk;
 }
 
 }  // namespace
@@ -271,7 +268,7 @@ void DeclareRun(OptionList& line, VerbAction& action) {
   options->inputs.DeclareDevices(line);
   line.Add("--infeed", options->infeed,
            "Arrays item0, item1, ... (of device 1: item0_d1) that infeeds take, in an .npz file");
-  AddBackendOption(line, options->backend, "Who runs it");
+  AddBackendOption(line, options->backend, options->python, "Who runs it");
   line.AddFlag("--bounds", options->bounds, "Show which answers are right, and judge");
   line.AddFlag("--widths", options->widths,
                "Show per instruction how wide the bounds are, and where they become useless");

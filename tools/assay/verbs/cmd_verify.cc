@@ -2,6 +2,7 @@
 #include <memory>
 
 #include "nlohmann/json.hpp"
+#include "spec/base/status_macros.h"
 #include "spec/files/load_module.h"
 #include "spec/verifier/verifier.h"
 #include "tools/assay/environment.h"
@@ -51,12 +52,11 @@ bool VerifyOne(const CaseFile& file, bool json) {
   return true;
 }
 
-int Run(const Options& options) {
+absl::StatusOr<int> Run(const Options& options) {
   bool all_good = true;
   for (const std::string& path : options.paths) {
-    absl::StatusOr<std::vector<CaseFile>> files = FindCases(path);
-    if (!files.ok()) return Fail(files.status());
-    for (const CaseFile& file : *files) all_good &= VerifyOne(file, options.json);
+    ASSAY_ASSIGN_OR_RETURN(std::vector<CaseFile> files, FindCases(path));
+    for (const CaseFile& file : files) all_good &= VerifyOne(file, options.json);
   }
   return all_good ? kExitOk : kExitFailure;
 }

@@ -1,0 +1,172 @@
+// Whole checks of modules on disk: several devices, nothing to compare, backends that die.
+#include "conformance/module_check.h"
+
+#include <cmath>
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "reference/interpreter/interpreter.h"
+#include "spec/backend/fake_backend.h"
+#include "spec/types/npz.h"
+
+namespace assay {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+
+constexpr char kNegate[] = R"(HloModule m
+ENTRY e {
+  x = f32[2] parameter(0)
+  ROOT r = f32[2] negate(x)
+}
+)";
+
+// Eigenvectors, which are judged by what they have in common.
+constexpr char kEigenvectors[] = R"(HloModule m, replica_count=2
+ENTRY e {
+  a = f64[2,2] parameter(0)
+  c = (f64[2,2], f64[2], s32[]) custom-call(a), custom_call_target="lapack_dsyevd_ffi", api_version=API_VERSION_TYPED_FFI, backend_config={mode = 86 : ui8, uplo = 76 : ui8}
+  ROOT v = f64[2,2] get-tuple-element(c), index=0
+}
+)";
+
+Literal Square(std::vector<double> values) {
+  Literal literal(Shape::Array(ElementType::kF64, {2, 2}));
+  for (int64_t i = 0; i < 4; ++i) literal.SetDouble(i, values[static_cast<size_t>(i)]);
+  return literal;
+}
+
+class ModuleCheck : public testing::Test {
+ protected:
+  ModuleCheck() : folder_(fs::path(testing::TempDir()) / "assay_module_check_test") {
+    fs::create_directories(folder_);
+    options_.profile = &Profile::Xla();
+    options_.compile.limits.seconds = 10;
+  }
+  ~ModuleCheck() override { fs::remove_all(folder_); }
+
+  // A module with the arrays that are stored beside it.
+  CaseFile Write(const std::string& text,
+                 const std::vector<std::pair<std::string, const Literal*>>& arrays = {}) {
+    CaseFile file;
+    file.name = "case";
+    file.module_path = (folder_ / "case.hlo").string();
+    std::ofstream(file.module_path) << text;
+    if (arrays.empty()) return file;
+    file.arrays_path = (folder_ / "case.npz").string();
+    EXPECT_TRUE(WriteNpz(file.arrays_path, arrays).ok());
+    return file;
+  }
+
+  ModuleResult CheckStored(const CaseFile& file) {
+    return CheckModule(file, *oracle_, nullptr, options_);
+  }
+
+  fs::path folder_;
+  CheckOptions options_;
+  std::unique_ptr<Oracle> oracle_ = MakeOracle();
+};
+
+TEST_F(ModuleCheck, AsksEveryDeviceForTheProperty) {
+  const Literal matrix = Square({2, 1, 1, 2});
+  const double s = std::sqrt(0.5);
+  const Literal right = Square({-s, s, s, s}), wrong = Square({77, 77, 77, 77});
+  struct Row {
+    const Literal& first;
+    const Literal& second;
+    Outcome::Kind kind;
+  };
+  for (const Row& row : {Row{right, right, Outcome::kPassed}, Row{right, wrong, Outcome::kWrong},
+                         Row{wrong, right, Outcome::kWrong}}) {
+    const CaseFile file = Write(kEigenvectors, {{"in0_d0", &matrix},
+                                                {"in0_d1", &matrix},
+                                                {"out0_d0", &row.first},
+                                                {"out0_d1", &row.second}});
+    const ModuleResult result = CheckStored(file);
+    ASSERT_EQ(result.subjects.size(), 1u) << result.outcome.Describe();
+    EXPECT_EQ(Name(result.subjects[0].outcome.kind), Name(row.kind))
+        << result.subjects[0].outcome.Describe();
+    EXPECT_EQ(result.subjects[0].outcome.judgement.elements, 8);
+    EXPECT_EQ(result.outcome.kind, row.kind);
+  }
+}
+
+TEST_F(ModuleCheck, DoesNotPassWhereNothingIsCompared) {
+  const ModuleResult alone = CheckStored(Write(kNegate));
+  EXPECT_EQ(Name(alone.outcome.kind), "nothing to judge");
+  EXPECT_EQ(ToJson(alone)["status"], "nothing to judge");
+
+  const Literal none(Shape::Array(ElementType::kF32, {0}));
+  const ModuleResult empty = CheckStored(
+      Write("HloModule m\nENTRY e {\n  x = f32[0] parameter(0)\n  ROOT r = f32[0] negate(x)\n}\n",
+            {{"in0", &none}, {"out0", &none}}));
+  ASSERT_EQ(empty.subjects.size(), 1u);
+  EXPECT_EQ(Name(empty.outcome.kind), "nothing to judge");
+}
+
+TEST_F(ModuleCheck, SaysWhatCannotBeRead) {
+  const ModuleResult result = CheckStored(Write("HloModule"));
+  EXPECT_EQ(StatusWord(result.outcome.kind), "unreadable");
+  EXPECT_EQ(result.outcome.phase, Phase::kRead);
+}
+
+TEST_F(ModuleCheck, OutlivesWhatDies) {
+  const CaseFile file = Write(kNegate);
+  auto dies = []() -> absl::StatusOr<std::unique_ptr<Backend>> {
+    FakeBackend::Script script;
+    script.compile = [](const Module&, const CompileOptions&) {
+      std::raise(SIGSEGV);
+      return absl::OkStatus();
+    };
+    return std::make_unique<FakeBackend>(std::move(script));
+  };
+  const ModuleResult died = CheckModuleIsolated(file, *oracle_, dies, options_);
+  EXPECT_EQ(StatusWord(died.outcome.kind), "crashed");
+  EXPECT_THAT(died.outcome.Describe(), HasSubstr("while compiling: died of SIGSEGV"));
+
+  auto hangs = []() -> absl::StatusOr<std::unique_ptr<Backend>> {
+    FakeBackend::Script script;
+    script.run = [](const Module&, const CompileOptions&,
+                    const std::vector<std::vector<const Literal*>>&) -> absl::StatusOr<RunResult> {
+      while (true) {
+      }
+    };
+    return std::make_unique<FakeBackend>(std::move(script));
+  };
+  options_.compile.limits.seconds = 0.2;
+  const ModuleResult hung = CheckModuleIsolated(file, *oracle_, hangs, options_);
+  EXPECT_EQ(Name(hung.outcome.kind), "timeout");
+  EXPECT_THAT(hung.outcome.Describe(), HasSubstr("--timeout raises the limit"));
+}
+
+TEST_F(ModuleCheck, GivesTheSameInAChild) {
+  const CaseFile file = Write(kNegate);
+  auto fails = []() -> absl::StatusOr<std::unique_ptr<Backend>> {
+    FakeBackend::Script script;
+    script.description.name = "fake";
+    script.run =
+        [](const Module&, const CompileOptions&,
+           const std::vector<std::vector<const Literal*>>& arguments) -> absl::StatusOr<RunResult> {
+      RunResult result;
+      result.outputs.push_back(*arguments[0][0]);  // not negated
+      return result;
+    };
+    return std::make_unique<FakeBackend>(std::move(script));
+  };
+  const std::unique_ptr<Backend> backend = *fails();
+  nlohmann::json here = ToJson(CheckModule(file, *oracle_, backend.get(), options_));
+  nlohmann::json child = ToJson(CheckModuleIsolated(file, *oracle_, fails, options_));
+  for (nlohmann::json* json : {&here, &child}) {
+    json->erase("oracle_seconds");
+    (*json)["subjects"][0].erase("compile_seconds");
+  }
+  EXPECT_EQ(here, child);
+  EXPECT_EQ(here["status"], "failed");
+}
+
+}  // namespace
+}  // namespace assay

@@ -1,0 +1,161 @@
+// The three duties of workers.
+#include "fuzz/campaign/duties.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "fuzz/campaign/worker.h"
+#include "spec/base/clock.h"
+#include "spec/base/error.h"
+#include "spec/base/status_macros.h"
+#include "spec/base/strings.h"
+
+namespace assay {
+namespace {
+
+// A worker that cannot work at all says so instead of an answer.
+absl::Status ErrorIn(const nlohmann::json& reply) {
+  if (!reply.contains("error")) return absl::OkStatus();
+  return MakeError(ErrorClass::kSickMachine, reply.value("error", ""));
+}
+
+class CaseDuty : public Duty {
+ public:
+  using Duty::Duty;
+
+  bool HasWork() const override { return desk_.CasesLeft(); }
+  bool WantsFreshProcess() const override { return false; }
+
+  WorkOrder Next() override {
+    index_ = desk_.next_index++;
+    return {{{"do", "case"}, {"index", index_}}, desk_.options.case_seconds};
+  }
+
+  absl::Status TakeReply(const nlohmann::json& reply) override {
+    ASSAY_RETURN_IF_ERROR(ErrorIn(reply));
+    desk_.tally.TakeRecord(CaseRecord::FromJson(reply));
+    return absl::OkStatus();
+  }
+
+  // What other backends said of the case before went unreported, and what comes after never ran.
+  absl::Status TakeDeath(const WorkerDeath& death) override {
+    CaseRecord dead;
+    dead.index = index_;
+    dead.backends.resize(desk_.options.backends.size());
+    for (BackendRecord& other : dead.backends) {
+      other.kind = Outcome::kNotRun;
+      other.text = "the worker died of another backend";
+    }
+    dead.backends[death.backend] = death.record;
+    desk_.tally.TakeRecord(dead);
+    return absl::OkStatus();
+  }
+
+ private:
+  int64_t index_ = -1;  // of the case in hand
+};
+
+class ConfirmDuty : public Duty {
+ public:
+  using Duty::Duty;
+
+  bool HasWork() const override { return desk_.tally.HasSuspect(); }
+
+  WorkOrder Next() override {
+    suspect_ = desk_.tally.NextSuspect();
+    return {{{"do", "confirm"},
+             {"index", suspect_.index},
+             {"backend", suspect_.backend},
+             {"exact", suspect_.record.exact}},
+            3 * desk_.options.case_seconds};
+  }
+
+  absl::Status TakeReply(const nlohmann::json& reply) override {
+    ASSAY_RETURN_IF_ERROR(ErrorIn(reply));
+    return Take(ConfirmRecord::FromJson(reply));
+  }
+
+  absl::Status TakeDeath(const WorkerDeath& death) override {
+    ConfirmRecord confirm;
+    confirm.runs = confirm.fails = 1;
+    confirm.record = death.record;
+    return Take(confirm);
+  }
+
+ private:
+  absl::Status Take(const ConfirmRecord& confirm) {
+    const Confirmation result = desk_.tally.TakeConfirm(suspect_, confirm);
+    return result.confirmed ? desk_.journal.Found(result.finding)
+                            : desk_.journal.Unconfirmed(result.finding);
+  }
+
+  Suspect suspect_;  // in hand
+};
+
+class TriageDuty : public Duty {
+ public:
+  using Duty::Duty;
+
+  bool HasWork() const override {
+    return desk_.tools.triage && begun_ < desk_.options.most_triaged &&
+           desk_.tally.NextToTriage().has_value();
+  }
+
+  WorkOrder Next() override {
+    ++begun_;
+    finding_ = *desk_.tally.NextToTriage();
+    const CampaignFinding& finding = desk_.tally.finding(finding_);
+    const std::vector<std::string>& backends = desk_.options.backends;
+    const auto backend =
+        std::find(backends.begin(), backends.end(), finding.backend) - backends.begin();
+    return {{{"do", "triage"},
+             {"index", finding.index},
+             {"backend", backend},
+             {"exact", finding.exact},
+             {"kind", Name(finding.kind)},
+             {"phase", Name(finding.phase)},
+             {"text", finding.text},
+             {"second_check", finding.second_check}},
+            desk_.options.triage_seconds};
+  }
+
+  absl::Status TakeReply(const nlohmann::json& reply) override {
+    CampaignFinding& finding = desk_.tally.finding(finding_);
+    if (reply.contains("error")) {
+      finding.triage_error = StrCat("triage: ", reply.value("error", ""));
+      return absl::OkStatus();
+    }
+    finding.triage = DecodeTriage(reply);
+    finding.triaged = true;
+    finding.bucket = finding.triage.bucket;
+    return desk_.journal.Triaged(finding);
+  }
+
+  absl::Status TakeDeath(const WorkerDeath& death) override {
+    desk_.tally.finding(finding_).triage_error = StrCat("triage: ", death.record.text);
+    return absl::OkStatus();
+  }
+
+ private:
+  size_t finding_ = 0;  // in hand: its number in the tally
+  int64_t begun_ = 0;
+};
+
+}  // namespace
+
+bool CampaignDesk::CasesLeft() const {
+  if (cases_until > 0 && Now() >= cases_until) return false;
+  const int64_t enough = options.stop_after_findings;
+  if (enough > 0 && tally.summary().findings >= enough) return false;
+  return options.count <= 0 || next_index < options.first + options.count;
+}
+
+std::unique_ptr<Duty> MakeCaseDuty(CampaignDesk& desk) { return std::make_unique<CaseDuty>(desk); }
+std::unique_ptr<Duty> MakeConfirmDuty(CampaignDesk& desk) {
+  return std::make_unique<ConfirmDuty>(desk);
+}
+std::unique_ptr<Duty> MakeTriageDuty(CampaignDesk& desk) {
+  return std::make_unique<TriageDuty>(desk);
+}
+
+}  // namespace assay

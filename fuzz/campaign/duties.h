@@ -1,0 +1,62 @@
+// What a worker process of a campaign is for: running cases, checking a suspect again, or triage.
+// A duty hands out requests, takes the answers, and knows what the death of its worker means.
+#pragma once
+
+#include <memory>
+
+#include <nlohmann/json.hpp>
+
+#include "absl/status/status.h"
+#include "fuzz/campaign/journal.h"
+#include "fuzz/campaign/tally.h"
+
+namespace assay {
+
+// What all duties of a campaign share.
+struct CampaignDesk {
+  const CampaignOptions& options;
+  const CampaignTools& tools;
+  Tally tally;
+  Journal journal;
+  int64_t next_index = 0;  // of the next case to hand out
+  double cases_until = 0;  // Now() from which on no case is handed out; 0: no such time
+
+  bool CasesLeft() const;
+};
+
+struct WorkOrder {
+  nlohmann::json request;
+  double seconds = 0;  // until the worker is killed
+};
+
+// How a worker died: what its death says, and of which backend of the campaign.
+struct WorkerDeath {
+  BackendRecord record;
+  size_t backend = 0;
+};
+
+class Duty {
+ public:
+  explicit Duty(CampaignDesk& desk) : desk_(desk) {}
+  virtual ~Duty() = default;
+  Duty(const Duty&) = delete;
+  Duty& operator=(const Duty&) = delete;
+
+  virtual bool HasWork() const = 0;
+  // Whether each piece of work begins in a process that has done nothing else.
+  virtual bool WantsFreshProcess() const { return true; }
+  // Only where there is work.
+  virtual WorkOrder Next() = 0;
+  // Errors end the campaign. Throws nlohmann::json::exception on a reply that makes no sense.
+  virtual absl::Status TakeReply(const nlohmann::json& reply) = 0;
+  virtual absl::Status TakeDeath(const WorkerDeath& death) = 0;
+
+ protected:
+  CampaignDesk& desk_;
+};
+
+std::unique_ptr<Duty> MakeCaseDuty(CampaignDesk& desk);
+std::unique_ptr<Duty> MakeConfirmDuty(CampaignDesk& desk);
+std::unique_ptr<Duty> MakeTriageDuty(CampaignDesk& desk);
+
+}  // namespace assay

@@ -1,0 +1,150 @@
+// The counting rules of campaigns.
+#include "fuzz/campaign/tally.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "spec/base/strings.h"
+
+namespace assay {
+namespace {
+
+// Every run of digits becomes one '#'.
+std::string WithoutNumbers(const std::string& text) {
+  std::string result;
+  for (char c : text) {
+    const bool digit = c >= '0' && c <= '9';
+    if (digit && !result.empty() && result.back() == '#') continue;
+    result += digit ? '#' : c;
+  }
+  return result;
+}
+
+// The bucket of a finding that triage did not look at.
+std::string CoarseBucket(const CampaignFinding& finding) {
+  const std::string key = StrCat(finding.backend, ": ", Name(finding.kind));
+  if (finding.kind == Outcome::kWrong || finding.kind == Outcome::kNondeterministic) return key;
+  return StrCat(key, ": ", WithoutNumbers(finding.text.substr(0, finding.text.find('\n'))));
+}
+
+}  // namespace
+
+std::string ReasonOf(const std::string& text) {
+  std::string reason =
+      WithoutNumbers(text.substr(0, std::min(text.find_first_of("\n%"), size_t{120})));
+  while (!reason.empty() && (reason.back() == ' ' || reason.back() == ':')) reason.pop_back();
+  return reason;
+}
+
+void Tally::TakeRecord(const CaseRecord& record) {
+  ++summary_.programs;
+  if (record.repeated) ++summary_.repeated;
+  summary_.stages += record.seconds;
+  for (const auto& [rule, count] : record.rules) summary_.rules[rule] += count;
+  for (size_t i = 0; i < record.backends.size(); ++i) {
+    const BackendRecord& backend = record.backends[i];
+    if (backend.rescued) ++summary_.rescued;
+    switch (backend.kind) {
+      case Outcome::kPassed:
+        ++summary_.compared;
+        break;
+      case Outcome::kMistrusted:
+      case Outcome::kNothingToJudge:
+        ++summary_.compared;
+        ++summary_.mistrusted;
+        break;
+      case Outcome::kInconclusive:
+        ++summary_.inconclusive;
+        ++summary_.inconclusive_reasons[ReasonOf(backend.text)];
+        break;
+      case Outcome::kUnsupported:
+        ++summary_.unsupported;
+        ++summary_.unsupported_reasons[ReasonOf(backend.text)];
+        break;
+      case Outcome::kSickMachine:
+        ++summary_.sick;
+        ++summary_.unsupported_reasons[ReasonOf(backend.text)];
+        break;
+      case Outcome::kNotRun:
+        ++summary_.not_run;
+        break;
+      default:
+        Suspicion({record.index, i, backend});
+    }
+  }
+}
+
+void Tally::Suspicion(Suspect suspect) {
+  ++summary_.suspects;
+  if (suspect.record.kind == Outcome::kWrong) ++summary_.compared;
+  if (checked_ >= options_.most_checked) {
+    ++summary_.unchecked;
+    return;
+  }
+  ++checked_;
+  suspects_.push_back(std::move(suspect));
+}
+
+Suspect Tally::NextSuspect() {
+  Suspect next = std::move(suspects_.front());
+  suspects_.pop_front();
+  return next;
+}
+
+Confirmation Tally::TakeConfirm(const Suspect& suspect, const ConfirmRecord& confirm) {
+  Confirmation result;
+  CampaignFinding& finding = result.finding;
+  finding.index = suspect.index;
+  finding.backend = options_.backends[suspect.backend];
+  finding.kind = suspect.record.kind;
+  finding.phase = suspect.record.phase;
+  finding.exact = suspect.record.exact;
+  finding.text = suspect.record.text;
+  finding.instructions = confirm.instructions;
+  finding.second_check =
+      StrCat("failed again in ", confirm.fails, " of ", confirm.runs, " runs of a fresh process",
+             confirm.exact.empty() ? "" : "; with exact inputs: ", confirm.exact);
+  const bool is_limit = finding.kind == Outcome::kTimeout || finding.kind == Outcome::kOutOfMemory;
+  if (confirm.fails == 0 && is_limit) {
+    ++summary_.unconfirmed;
+    return result;
+  }
+  const bool always = confirm.fails == confirm.runs;
+  if (!always && finding.kind != Outcome::kOurFault) {
+    finding.kind = Outcome::kNondeterministic;
+  } else if (always && confirm.record.kind == Outcome::kNondeterministic) {
+    finding.kind = Outcome::kNondeterministic;
+    finding.text = confirm.record.text;
+  }
+  result.confirmed = true;
+  ++summary_.findings;
+  ++summary_.kinds[std::string(Name(finding.kind))];
+  findings_.push_back(finding);
+  return result;
+}
+
+std::optional<size_t> Tally::NextToTriage() const {
+  std::optional<size_t> best;
+  for (size_t i = 0; i < findings_.size(); ++i) {
+    const CampaignFinding& finding = findings_[i];
+    if (finding.triaged || !finding.triage_error.empty()) continue;
+    if (!best.has_value() || finding.instructions < findings_[*best].instructions) best = i;
+  }
+  return best;
+}
+
+void Tally::Finish(bool with_triage) {
+  summary_.unchecked += static_cast<int64_t>(suspects_.size());
+  suspects_.clear();
+  for (CampaignFinding& finding : findings_) {
+    if (finding.bucket.empty()) finding.bucket = CoarseBucket(finding);
+    // With triage, only what it looked at is in a bucket: anything else may be the same bug.
+    if (!with_triage || finding.triaged) ++summary_.buckets[finding.bucket];
+  }
+  std::sort(findings_.begin(), findings_.end(),
+            [](const CampaignFinding& a, const CampaignFinding& b) { return a.index < b.index; });
+  summary_.found = std::move(findings_);
+  findings_.clear();
+}
+
+}  // namespace assay

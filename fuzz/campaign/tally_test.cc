@@ -1,0 +1,139 @@
+// The counting rules of campaigns, without a process.
+#include "fuzz/campaign/tally.h"
+
+#include "gtest/gtest.h"
+
+namespace assay {
+namespace {
+
+CampaignOptions Options() {
+  CampaignOptions options;
+  options.backends = {"one", "two"};
+  return options;
+}
+
+BackendRecord Ended(Outcome::Kind kind, std::string text = "") {
+  BackendRecord record;
+  record.kind = kind;
+  record.text = std::move(text);
+  return record;
+}
+
+CaseRecord CaseOf(std::vector<BackendRecord> backends, int64_t index = 0) {
+  CaseRecord record;
+  record.index = index;
+  record.backends = std::move(backends);
+  return record;
+}
+
+// One suspect of the kind, taken back from the tally.
+Suspect SuspectOf(Tally& tally, Outcome::Kind kind, std::string text = "") {
+  tally.TakeRecord(CaseOf({Ended(kind, std::move(text))}, 7));
+  return tally.NextSuspect();
+}
+
+ConfirmRecord Confirmed(int64_t fails, int64_t runs, Outcome::Kind kind = Outcome::kWrong) {
+  ConfirmRecord confirm;
+  confirm.fails = fails;
+  confirm.runs = runs;
+  confirm.record = Ended(kind, "of the second check");
+  return confirm;
+}
+
+TEST(Tally, CountsEveryVerdictOnce) {
+  const CampaignOptions options = Options();
+  Tally tally(options);
+  tally.TakeRecord(CaseOf({Ended(Outcome::kPassed), Ended(Outcome::kMistrusted)}));
+  tally.TakeRecord(CaseOf({Ended(Outcome::kInconclusive, "2 of 30 elements"),
+                           Ended(Outcome::kUnsupported, "no op 17 here: %x = f32[]")}));
+  tally.TakeRecord(CaseOf({Ended(Outcome::kSickMachine), Ended(Outcome::kNotRun)}));
+  tally.TakeRecord(CaseOf({Ended(Outcome::kWrong), Ended(Outcome::kRunCrash)}));
+  const CampaignSummary& summary = tally.summary();
+  EXPECT_EQ(summary.programs, 4);
+  EXPECT_EQ(summary.compared, 3) << "a wrong value was compared, a crash was not";
+  EXPECT_EQ(summary.mistrusted, 1);
+  EXPECT_EQ(summary.inconclusive, 1);
+  EXPECT_EQ(summary.inconclusive_reasons.count("# of # elements"), 1u);
+  EXPECT_EQ(summary.unsupported, 1);
+  EXPECT_EQ(summary.unsupported_reasons.count("no op # here"), 1u);
+  EXPECT_EQ(summary.sick, 1);
+  EXPECT_EQ(summary.not_run, 1);
+  EXPECT_EQ(summary.suspects, 2);
+}
+
+TEST(Tally, ChecksSoManySuspectsAndCountsTheRest) {
+  CampaignOptions options = Options();
+  options.most_checked = 1;
+  Tally tally(options);
+  for (int64_t i = 0; i < 3; ++i) tally.TakeRecord(CaseOf({Ended(Outcome::kWrong)}, i));
+  EXPECT_EQ(tally.summary().suspects, 3);
+  EXPECT_EQ(tally.summary().unchecked, 2);
+  EXPECT_EQ(tally.NextSuspect().index, 0);
+  EXPECT_FALSE(tally.HasSuspect());
+}
+
+TEST(Tally, CallsWhatFailsNowAndThenNondeterministic) {
+  const CampaignOptions options = Options();
+  struct Row {
+    Outcome::Kind first;
+    int64_t fails, runs;
+    Outcome::Kind second, kind;
+  };
+  for (const Row& row :
+       {Row{Outcome::kWrong, 3, 3, Outcome::kWrong, Outcome::kWrong},
+        Row{Outcome::kWrong, 1, 3, Outcome::kWrong, Outcome::kNondeterministic},
+        Row{Outcome::kWrong, 3, 3, Outcome::kNondeterministic, Outcome::kNondeterministic},
+        Row{Outcome::kOurFault, 1, 3, Outcome::kOurFault, Outcome::kOurFault},
+        Row{Outcome::kRunCrash, 0, 3, Outcome::kPassed, Outcome::kNondeterministic}}) {
+    Tally tally(options);
+    const Suspect suspect = SuspectOf(tally, row.first);
+    const Confirmation confirmation =
+        tally.TakeConfirm(suspect, Confirmed(row.fails, row.runs, row.second));
+    EXPECT_TRUE(confirmation.confirmed);
+    EXPECT_EQ(Name(confirmation.finding.kind), Name(row.kind)) << Name(row.first);
+    EXPECT_EQ(tally.summary().findings, 1);
+  }
+}
+
+TEST(Tally, DoesNotConfirmALimitThatWasReachedOnce) {
+  const CampaignOptions options = Options();
+  Tally tally(options);
+  const Suspect suspect = SuspectOf(tally, Outcome::kTimeout);
+  EXPECT_FALSE(tally.TakeConfirm(suspect, Confirmed(0, 3)).confirmed);
+  EXPECT_EQ(tally.summary().unconfirmed, 1);
+  EXPECT_EQ(tally.summary().findings, 0);
+}
+
+TEST(Tally, TriagesTheSmallestProgramFirst) {
+  const CampaignOptions options = Options();
+  Tally tally(options);
+  for (int64_t instructions : {9, 3, 5}) {
+    const Suspect suspect = SuspectOf(tally, Outcome::kWrong);
+    ConfirmRecord confirm = Confirmed(3, 3);
+    confirm.instructions = instructions;
+    tally.TakeConfirm(suspect, confirm);
+  }
+  EXPECT_EQ(tally.NextToTriage(), size_t{1});
+  tally.finding(1).triaged = true;
+  EXPECT_EQ(tally.NextToTriage(), size_t{2});
+  tally.finding(2).triage_error = "it died";
+  EXPECT_EQ(tally.NextToTriage(), size_t{0});
+}
+
+TEST(Tally, FoldsFindingsThatDifferInNumbersAlone) {
+  const CampaignOptions options = Options();
+  Tally tally(options);
+  for (const char* text : {"assertion 12 failed\nhere", "assertion 345 failed\nthere"}) {
+    const Suspect suspect = SuspectOf(tally, Outcome::kCompileCrash, text);
+    tally.TakeConfirm(suspect, Confirmed(3, 3, Outcome::kCompileCrash));
+  }
+  SuspectOf(tally, Outcome::kWrong);
+  tally.TakeRecord(CaseOf({Ended(Outcome::kWrong)}));
+  tally.Finish(/*with_triage=*/false);
+  EXPECT_EQ(tally.summary().buckets.size(), 1u);
+  EXPECT_EQ(tally.summary().buckets.at("one: compile crash: assertion # failed"), 2);
+  EXPECT_EQ(tally.summary().unchecked, 1) << "a suspect that nobody took";
+}
+
+}  // namespace
+}  // namespace assay

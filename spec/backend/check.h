@@ -1,0 +1,123 @@
+// Compile, run, judge: the one way in which a program is checked on a backend. Suites, campaigns,
+// blame and the reducer differ in what they check and how often, not in how.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "spec/backend/backend.h"
+#include "spec/backend/oracle.h"
+#include "spec/backend/outcome.h"
+
+namespace assay {
+
+// A program with its inputs. All that it points to outlives the check.
+struct CheckCase {
+  const Module& module;
+  std::vector<std::vector<const Literal*>> arguments;  // per device (replica major), per parameter
+  DeviceAssignment devices = {};
+  std::vector<std::vector<Literal>> infeeds = {};  // per device, in order; empty: there are none
+
+  // On one device.
+  static CheckCase Of(const Module& module, const std::vector<Literal>& inputs);
+};
+
+// Who is checked and against what. All referenced objects outlive the check.
+struct CheckSubject {
+  Oracle& oracle;
+  Backend& backend;
+  const Profile& profile;
+  CompileOptions options;    // limits, devices and decision_limit are set by the check
+  Limits limits;             // of the oracle, of each compilation and of each run
+  int64_t oracle_steps = 0;  // of the oracle alone; 0: limits.steps
+};
+
+struct CheckRequest {
+  int64_t decision_limit = -1;  // decisions numbered above it are refused; negative: none
+  // Then runs so many times more, and compiles anew before every `compile_every`-th of them: other
+  // bits are a failure.
+  int64_t repeats = 0;
+  int64_t compile_every = 4;
+};
+
+// Wall clock seconds; repetitions do not count.
+struct CheckSeconds {
+  double oracle = 0, compile = 0, run = 0, judge = 0;
+  double passes = 0;  // of compile, when the executable's statistic "compile.seconds.passes" says
+};
+
+struct CheckResult {
+  Outcome outcome;
+  std::vector<Decision> decisions;  // of the compilation, when it got that far
+  std::string output;  // what a failing backend returned, as a literal; "" when large or not there
+  CheckSeconds seconds;
+  double run_seconds = 0;  // as the executable reports it
+};
+
+// What is right on all devices: the results of device 0, 1, ..., one after the other.
+struct CaseExpectation {
+  Expectation results;
+  Expectation outfeeds;  // likewise, what each device sends out; without leaves: nothing
+};
+absl::StatusOr<CaseExpectation> ExpectOn(Oracle& oracle, const CheckCase& c, const Profile& profile,
+                                         const Limits& limits);
+// Hands out the infeeds and runs. An answer of fewer devices than the case has is a run crash.
+absl::StatusOr<RunResult> RunOn(Executable& executable, const CheckCase& c);
+// The results of all devices as one literal, with the outfeeds behind them if there are any.
+Literal Gathered(RunResult run, bool with_outfeeds);
+
+// Checks one case as often as it is asked, and asks the oracle only once. Runs in the calling
+// process: a crash of an in-process backend takes the caller with it. The module must verify.
+class Checker {
+ public:
+  Checker(const CheckSubject& subject, CheckCase c) : subject_(subject), case_(std::move(c)) {}
+  // Where phases are noted, for whoever watches from another process.
+  void NotePhaseIn(std::atomic<Phase>* note) { note_ = note; }
+  // Takes over what the oracle said already.
+  void SetExpectation(CaseExpectation expectation);
+
+  // Compiles, runs and judges.
+  CheckResult Check(const CheckRequest& request = {});
+  // The same with other inputs on the executable that is there.
+  CheckResult CheckAgain(std::vector<std::vector<const Literal*>> arguments);
+  // HLO text of the optimized module under the limit; "" when the backend does not show it.
+  std::string OptimizedText(int64_t decision_limit);
+  // Of the last compilation; nullptr if there was none or it failed.
+  const Executable* executable() const { return executable_.get(); }
+
+ private:
+  void Enter(Phase phase);
+  absl::Status Compile(int64_t decision_limit);
+  bool AskOracle(CheckResult& result);
+  void RunAndJudge(CheckResult& result);
+  Outcome Repeat(const CheckRequest& request, Outcome first);
+
+  const CheckSubject& subject_;
+  CheckCase case_;
+  std::unique_ptr<Executable> executable_;
+  Expectation expectation_;         // of results and outfeeds
+  std::optional<Outcome> refusal_;  // why the oracle does not say what is right
+  bool asked_ = false, has_outfeeds_ = false;
+  Literal answer_;  // of the last run
+  std::atomic<Phase>* note_ = nullptr;
+};
+
+// One check in the calling process.
+CheckResult CheckOn(const CheckSubject& subject, const CheckCase& c,
+                    const CheckRequest& request = {});
+// The same behind a fork when the backend runs in this process, so that crashes, hangs and memory
+// blow-ups are outcomes. The calling process must be single-threaded.
+CheckResult CheckIsolated(const CheckSubject& subject, const CheckCase& c,
+                          const CheckRequest& request = {});
+
+// One form of decisions between processes, on disk and in what verbs print.
+nlohmann::json ToJson(const Decision& decision);
+Decision DecisionFromJson(const nlohmann::json& json);
+
+}  // namespace assay
