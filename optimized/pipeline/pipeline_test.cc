@@ -12,6 +12,7 @@
 #include "optimized/pipeline/pass_trace.h"
 #include "optimized/pipeline/registry.h"
 #include "spec/base/strings.h"
+#include "spec/files/load_module.h"
 
 namespace assay {
 namespace {

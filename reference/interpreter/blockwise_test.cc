@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "absl/strings/str_replace.h"
+#include "reference/interpreter/interpreter.h"
 #include "reference/testing/float_program.h"
 #include "spec/base/case_file_for_test.h"
 #include "spec/base/strings.h"

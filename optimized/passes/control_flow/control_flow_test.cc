@@ -1,6 +1,7 @@
 // Loops: how often they run, what unrolling, hoisting and planted defects make of them. Rewrites
 // that need no program of their own are data: testdata/passes/control_flow.txt.
 #include "optimized/analysis/while_state.h"
+#include "optimized/defects/defect.h"
 #include "optimized/passes/control_flow/tuple_simplifier.h"
 #include "optimized/passes/control_flow/while_invariant_code_motion.h"
 #include "optimized/passes/control_flow/while_simplifier.h"

@@ -6,6 +6,7 @@
 
 #include "reference/bounds/elements.h"
 #include "reference/bounds/products.h"
+#include "reference/interpreter/widening.h"
 #include "reference/ops/contraction/products.h"
 #include "reference/values/lines.h"
 #include "reference/values/narrow_types.h"

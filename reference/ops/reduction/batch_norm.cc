@@ -7,6 +7,7 @@
 #include "reference/bounds/elements.h"
 #include "reference/interpreter/interpreter.h"
 #include "reference/interpreter/op_evaluations.h"
+#include "reference/interpreter/widening.h"
 #include "reference/values/leaves.h"
 #include "reference/values/lines.h"
 #include "reference/values/narrow_types.h"

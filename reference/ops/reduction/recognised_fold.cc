@@ -1,11 +1,12 @@
 #include "reference/ops/reduction/recognised_fold.h"
+#include "reference/interpreter/widening.h"
 
 #include <algorithm>
 
-#include "reference/bounds/components.h"
 #include "reference/bounds/ball.h"
-#include "reference/bounds/elements.h"
 #include "reference/bounds/choices/legal_choices.h"
+#include "reference/bounds/components.h"
+#include "reference/bounds/elements.h"
 #include "reference/scalar/double_double.h"
 #include "reference/values/combiner.h"
 #include "reference/values/narrow_types.h"
@@ -80,8 +81,7 @@ Array FoldComputed(const OpContext& op, bool bounding, const RecognisedFold& fol
     absl::Span<const T> in = fold.input.literal.data<T>(), first = fold.init.literal.data<T>();
     absl::Span<T> out = result.literal.data<T>();
     LegalChoices* choices = op.analysis.choices;
-    const int64_t site =
-        choices == nullptr ? 0 : choices->Site(static_cast<int64_t>(out.size()));
+    const int64_t site = choices == nullptr ? 0 : choices->Site(static_cast<int64_t>(out.size()));
     VisitCombiner(fold.combiner, [&](auto meaning) {
       IndexMap list;
       for (size_t o = 0; o < out.size(); ++o) {

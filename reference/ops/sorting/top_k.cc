@@ -4,6 +4,7 @@
 
 #include "reference/bounds/elements.h"
 #include "reference/interpreter/interpreter.h"
+#include "reference/interpreter/widening.h"
 #include "reference/ops/sorting/position_ranges.h"
 #include "reference/ops/sorting/sort_keys.h"
 #include "reference/values/index_map.h"
