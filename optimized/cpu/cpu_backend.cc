@@ -135,6 +135,7 @@ absl::Status Compilation::ChooseJit() {
 
 absl::Status Compilation::AssignBuffers() {
   Module& module = *program_.module;
+  trace_.Resume();
   ASSAY_RETURN_IF_ERROR(RunRequired(Stage::kFlatten, module, gates_, options_.pipeline));
   ASSAY_ASSIGN_OR_RETURN(program_.buffers,
                          BufferAssignment::Run(module, gates_, memory_limit_ / devices()));

@@ -1,3 +1,4 @@
+// Reads the operators of the kernel kind into fields.
 #include "optimized/defects/bends.h"
 
 #include "optimized/defects/defect.h"

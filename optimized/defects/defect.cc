@@ -1,3 +1,4 @@
+// Reads defects from JSON, strictly, and checks guards.
 #include "optimized/defects/defect.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// The table of operators, and a function for each that bends a rewrite.
 #include "optimized/defects/operators.h"
 
 #include <algorithm>

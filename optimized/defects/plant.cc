@@ -1,3 +1,4 @@
+// Joins a defect, its operators and its bends behind the interface that gates know.
 #include "optimized/defects/plant.h"
 
 #include <limits>

@@ -1,3 +1,4 @@
+// Numbers decisions, refuses those above the limit, and replaces instructions for rewrites.
 #include "optimized/gates/gates.h"
 
 #include <utility>

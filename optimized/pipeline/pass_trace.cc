@@ -1,3 +1,4 @@
+// Records passes, and carries the records through the statistics of an executable.
 #include "optimized/pipeline/pass_trace.h"
 
 #include <cstdio>

@@ -25,6 +25,8 @@ class PassTrace {
  public:
   explicit PassTrace(const Gates& gates) : gates_(gates) {}
   void Note(std::string_view pass, bool changed);
+  // Work other than passes lies behind: the time of the next one begins now.
+  void Resume() { last_ = std::chrono::steady_clock::now(); }
   const std::vector<PassRecord>& records() const { return records_; }
 
  private:

@@ -1,3 +1,4 @@
+// Runs passes by name, with checks and observers as the options ask.
 #include "optimized/pipeline/pipeline.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// The table of all passes.
 #include "optimized/pipeline/registry.h"
 
 #include <algorithm>

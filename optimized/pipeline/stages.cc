@@ -1,3 +1,4 @@
+// The list of passes, from the first to the last.
 #include "optimized/pipeline/stages.h"
 
 namespace assay {

@@ -1,3 +1,4 @@
+// Merges identical instructions, found by hashing, in one walk over each computation.
 #include "optimized/passes/cleanup/cse.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Removes dead instructions, users before operands, and computations without callers.
 #include "optimized/passes/cleanup/dce.h"
 
 #include <vector>

@@ -1,3 +1,4 @@
+// Finds the pattern, groups it by channel, proves equal values, and combines.
 #include "optimized/passes/collectives/all_reduce_cross_combiner.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Tags collectives by a frontend attribute, which every pass keeps.
 #include "optimized/passes/collectives/collective_numbering.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Walks the call graph from the entry and copies what was reached before.
 #include "optimized/passes/control_flow/call_graph_flattener.h"
 
 #include <vector>

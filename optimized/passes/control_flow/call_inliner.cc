@@ -1,3 +1,4 @@
+// Copies called computations into their callers.
 #include "optimized/passes/control_flow/call_inliner.h"
 
 #include "optimized/passes/util/module_util.h"

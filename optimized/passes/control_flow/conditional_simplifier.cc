@@ -1,3 +1,4 @@
+// Chooses a branch at compile time, or computes both and selects.
 #include "optimized/passes/control_flow/conditional_simplifier.h"
 
 #include <algorithm>

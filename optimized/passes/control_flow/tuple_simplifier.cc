@@ -1,3 +1,4 @@
+// Follows elements of tuples to what was put in.
 #include "optimized/passes/control_flow/tuple_simplifier.h"
 
 #include "optimized/passes/util/module_util.h"

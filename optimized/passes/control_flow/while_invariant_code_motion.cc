@@ -1,3 +1,4 @@
+// Finds what no trip changes, computes it before the loop, and adds it to the state.
 #include "optimized/passes/control_flow/while_invariant_code_motion.h"
 
 #include <algorithm>

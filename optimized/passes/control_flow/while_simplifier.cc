@@ -1,3 +1,4 @@
+// Unrolls short loops, and drops or replaces elements of the state.
 #include "optimized/passes/control_flow/while_simplifier.h"
 
 #include <algorithm>

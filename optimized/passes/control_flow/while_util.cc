@@ -1,3 +1,4 @@
+// Rewrites the state of a loop in its condition, its body and its users.
 #include "optimized/passes/control_flow/while_util.h"
 
 #include <vector>

@@ -1,3 +1,4 @@
+// Inserts domain instructions between different shardings.
 #include "optimized/passes/domains/domain_isolator.h"
 
 #include <utility>

@@ -1,3 +1,4 @@
+// Writes the sharding of a domain on its instructions, then removes the borders.
 #include "optimized/passes/domains/domain_remover.h"
 
 #include "optimized/analysis/domain_map.h"

@@ -1,3 +1,4 @@
+// Asks every domain for the metadata that its borders agree on.
 #include "optimized/passes/domains/domain_verifier.h"
 
 #include "optimized/analysis/domain_map.h"

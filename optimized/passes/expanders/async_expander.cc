@@ -1,3 +1,4 @@
+// Follows a start to its done and puts the plain operation in their place.
 #include "optimized/passes/expanders/async_expander.h"
 
 #include <algorithm>

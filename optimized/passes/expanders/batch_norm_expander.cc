@@ -1,3 +1,4 @@
+// The three batch norms in terms of reductions and element-wise ops.
 #include "optimized/passes/expanders/batch_norm_expander.h"
 
 #include <vector>

@@ -1,3 +1,4 @@
+// Transposes operands and result around a convolution.
 #include "optimized/passes/expanders/convolution_canonicalization.h"
 
 #include <vector>

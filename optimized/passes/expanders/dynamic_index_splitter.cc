@@ -1,3 +1,4 @@
+// Takes index vectors apart by slices and reshapes.
 #include "optimized/passes/expanders/dynamic_index_splitter.h"
 
 #include <vector>

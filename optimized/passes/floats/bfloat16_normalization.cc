@@ -1,3 +1,4 @@
+// Puts converts around what the backend cannot do in BF16.
 #include "optimized/passes/floats/bfloat16_normalization.h"
 
 #include <vector>

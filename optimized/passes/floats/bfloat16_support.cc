@@ -1,3 +1,4 @@
+// The named tables of what a backend does in BF16.
 #include "optimized/passes/floats/bfloat16_support.h"
 
 #include "spec/ops/op_table.h"

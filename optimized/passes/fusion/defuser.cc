@@ -1,3 +1,4 @@
+// Inlines the computations of fusions.
 #include "optimized/passes/fusion/defuser.h"
 
 #include "optimized/passes/util/module_util.h"

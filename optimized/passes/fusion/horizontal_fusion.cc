@@ -1,3 +1,4 @@
+// Collects small kernels with one consumer and joins them by concatenation.
 #include "optimized/passes/fusion/horizontal_fusion.h"
 
 #include <algorithm>

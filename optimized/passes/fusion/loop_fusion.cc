@@ -1,3 +1,4 @@
+// Decides producer by producer whether it moves into the loops of its consumers.
 #include "optimized/passes/fusion/loop_fusion.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Compares the buffers of loop states, branches and results, and copies where they clash.
 #include "optimized/passes/memory/copy_insertion.h"
 
 #include <algorithm>

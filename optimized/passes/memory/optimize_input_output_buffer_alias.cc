@@ -1,3 +1,4 @@
+// Pairs outputs with donated parameters of the same shape, in order.
 #include "optimized/passes/memory/optimize_input_output_buffer_alias.h"
 
 #include <algorithm>

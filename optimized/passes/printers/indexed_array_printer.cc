@@ -1,3 +1,4 @@
+// Logs the result of the analysis line by line.
 #include "optimized/passes/printers/indexed_array_printer.h"
 
 #include "optimized/analysis/indexed_array_analysis.h"

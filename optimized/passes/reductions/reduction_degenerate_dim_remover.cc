@@ -1,3 +1,4 @@
+// Replaces a reduce by one without dimensions of size 1, between bitcasts.
 #include "optimized/passes/reductions/reduction_degenerate_dim_remover.h"
 
 #include <algorithm>

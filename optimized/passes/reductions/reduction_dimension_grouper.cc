@@ -1,3 +1,4 @@
+// Replaces a reduce by one whose neighbouring reduced dimensions are joined.
 #include "optimized/passes/reductions/reduction_dimension_grouper.h"
 
 #include <algorithm>

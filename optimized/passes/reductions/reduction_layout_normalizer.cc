@@ -1,3 +1,4 @@
+// Replaces the operands of a reduce by bitcasts to the default layout.
 #include "optimized/passes/reductions/reduction_layout_normalizer.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Rebuilds a reduce on other operands and dimensions.
 #include "optimized/passes/reductions/reduction_util.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Replaces a long reduce by a reduce-window and a reduce.
 #include "optimized/passes/reductions/tree_reduction_rewriter.h"
 
 #include <limits>

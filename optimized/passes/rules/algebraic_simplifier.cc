@@ -1,3 +1,4 @@
+// The engine: tries the rules of an opcode on each instruction and on what rules have added.
 #include "optimized/passes/rules/algebraic_simplifier.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Replaces instructions on constants by the value that the evaluator gives.
 #include "optimized/passes/rules/constant_folding.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Clamps and adds start indices, at compile time where they are constants.
 #include "optimized/passes/rules/dynamic_index.h"
 
 #include <algorithm>

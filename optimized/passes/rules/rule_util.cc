@@ -1,3 +1,4 @@
+// Constants read and made, and replacement through the gate.
 #include "optimized/passes/rules/rule_util.h"
 
 #include <cmath>

@@ -1,3 +1,4 @@
+// Units, purity and inlining.
 #include "optimized/passes/util/module_util.h"
 
 #include <algorithm>
