@@ -8,6 +8,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
+#include "reference/interpreter/interpreter.h"
 #include "reference/testing/float_program.h"
 #include "spec/base/row_table_for_test.h"
 #include "spec/base/strings.h"
@@ -75,7 +76,7 @@ bool Compare(const Module& module, const std::vector<Literal>& inputs) {
 }
 
 // The programs of testdata/blocks.txt: what is element by element beside float arithmetic.
-TEST(BlocksTest, ProgramsAreTheSame) {
+TEST(BlockwiseTest, ProgramsAreTheSame) {
   std::ifstream in(TestDataDir() + "/reference/testdata/blocks.txt");
   int cases = 0;
   for (std::string line; std::getline(in, line);) {
@@ -107,7 +108,7 @@ TEST(BlocksTest, ProgramsAreTheSame) {
   EXPECT_GE(cases, 10);
 }
 
-TEST(BlocksTest, RandomProgramsAreTheSame) {
+TEST(BlockwiseTest, RandomProgramsAreTheSame) {
   constexpr int kPrograms = 120;
   int less = 0;
   for (int seed = 1; seed <= kPrograms; ++seed) {
@@ -125,7 +126,7 @@ TEST(BlocksTest, RandomProgramsAreTheSame) {
   EXPECT_GE(less, kPrograms / 4);
 }
 
-TEST(BlocksTest, LimitsHold) {
+TEST(BlockwiseTest, LimitsHold) {
   auto module = ReadModule(R"(HloModule m
 ENTRY e {
   a = f32[100000] parameter(0)
