@@ -72,7 +72,7 @@ bool Compare(const Module& module, const std::vector<Literal>& inputs) {
 }
 
 // The programs of testdata/blocks.txt: what is element by element beside float arithmetic.
-TEST(BlocksTest, ProgramsAreTheSame) {
+TEST(BlockwiseTest, ProgramsAreTheSame) {
   CasesForTest cases("reference/testdata/blocks.txt", {"expect"});
   EXPECT_GE(cases.blocks().size(), 10u);
   for (const CaseBlock& block : cases.blocks()) {
@@ -100,7 +100,7 @@ TEST(BlocksTest, ProgramsAreTheSame) {
   }
 }
 
-TEST(BlocksTest, RandomProgramsAreTheSame) {
+TEST(BlockwiseTest, RandomProgramsAreTheSame) {
   constexpr int kPrograms = 120;
   int less = 0;
   for (int seed = 1; seed <= kPrograms; ++seed) {
@@ -118,7 +118,7 @@ TEST(BlocksTest, RandomProgramsAreTheSame) {
   EXPECT_GE(less, kPrograms / 4);
 }
 
-TEST(BlocksTest, LimitsHold) {
+TEST(BlockwiseTest, LimitsHold) {
   auto module = ReadModule(R"(HloModule m
 ENTRY e {
   a = f32[100000] parameter(0)
