@@ -9,6 +9,7 @@
 #include "gtest/gtest.h"
 #include "optimized/passes/pass_testing.h"
 #include "spec/base/strings.h"
+#include "spec/files/load_module.h"
 
 namespace assay {
 namespace {
