@@ -71,9 +71,9 @@ CASES = [
       'base/high/a_test.cc': HEAD + '#include "tower/a.h"\n', 'base/low/a_test.cc': HEAD + '#include "base/high/a.h"\n',
       'tower/a.h': HEAD + '#include "base/high/a.h"\n#include "shed/x.h"\n', 'tower/a_test.cc': HEAD + '#include "shed/x.h"\n',
       'shed/x.h': HEAD + '#include "tower/a.h"\n#include "shed/saw/s.h"\n', 'shed/saw/s.h': HEAD + '#include "shed/x.h"\n',
-      'cellar/a.h': HEAD},
+      'cellar/a.h': HEAD, 'base/attic/a.h': HEAD, 'base/testing/a.h': HEAD, 'tower/top/a.h': HEAD},
      ['base/low/a.h:2 rooms', 'base/left/a.h:2 rooms', 'base/high/a_test.cc:2 rooms', 'tower/a.h:3 rooms', 'shed/x.h:3 rooms',
-      'cellar:1 rooms']),
+      'cellar:1 rooms', 'base/attic:1 rooms']),
     ('rooms without a tree', 'rooms', {'ARCHITECTURE.md': 'no tree\n'}, ['ARCHITECTURE.md:1 rooms']),
     ('a room that does not exist', 'rooms', {'ARCHITECTURE.md': '```rooms\nbase/   ground  (uses: -)\n```\n'}, ['ARCHITECTURE.md:1 rooms']),
 ]
