@@ -186,7 +186,7 @@ absl::StatusOr<int> Run(const Options& options) {
     PrintScores(scores);
     Print(StrCat("mutation score ", summary["score"].get<std::string>(), ": ",
                  summary["killed"].get<int64_t>(), " of ", scores.size(), " killed within ",
-                 Secondsseconds, ", ", summary["blame_right"].get<int64_t>(),
+                 Seconds(seconds), ", ", summary["blame_right"].get<int64_t>(),
                  " blamed on their gate, reduced to at most ",
                  Count(summary["largest_reduced"].get<int64_t>(), "instruction")));
   }

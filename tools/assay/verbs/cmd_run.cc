@@ -22,6 +22,7 @@ namespace {
 struct Options {
   std::string path;
   std::string backend = "reference";
+  std::string python;  // of the xla backends
   std::string profile;
   std::string save;
   std::string infeed;
