@@ -19,7 +19,8 @@ class SharedArray {
   static_assert(std::is_trivially_destructible_v<T>);
 
   explicit SharedArray(size_t count) : count_(count) {
-    void* memory = mmap(nullptr, bytes(), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    void* memory =
+        mmap(nullptr, bytes(), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     is_shared_ = memory != MAP_FAILED;
     if (!is_shared_) memory = ::operator new(bytes());
     values_ = static_cast<T*>(memory);
