@@ -2,6 +2,7 @@
 // that need no program of their own are data: testdata/passes/control_flow.txt.
 #include "optimized/analysis/while_state.h"
 #include "optimized/defects/defect.h"
+#include "optimized/defects/plant.h"
 #include "optimized/passes/control_flow/tuple_simplifier.h"
 #include "optimized/passes/control_flow/while_invariant_code_motion.h"
 #include "optimized/passes/control_flow/while_simplifier.h"
@@ -84,8 +85,8 @@ TEST(WhileSimplifier, DropsElementsThatNobodyNeeds) {
 
 TEST(WhileSimplifier, DefectMovesTheTripCount) {
   std::unique_ptr<Module> module = ReadForTest(Loop("s32", "0", "1", "3", "LT"));
-  Gates gates(-1, *ParseDefect(R"({"name": "d", "gate": "trip-count", "kind": "fact",
-                                    "op": "integer-offset", "parameters": {"by": -1}})"));
+  Gates gates(-1, Plant(*ParseDefect(R"({"name": "d", "gate": "trip-count", "kind": "fact",
+                                    "op": "integer-offset", "parameters": {"by": -1}})")));
   PassContext context{gates, Profile::Strict()};
   ASSERT_TRUE(WhileSimplifier().Run(*module, context).ok());
   EXPECT_EQ(CountOf(*module, Opcode::kMultiply), 2);

@@ -83,11 +83,11 @@ std::string ByRule(absl::Span<const Decision> decisions) {
 }
 
 // A line per pass, in the order of running.
-int PrintPasses(const Executable& executable, const Options& options) {
+absl::StatusOr<int> PrintPasses(const Executable& executable, const Options& options) {
   const std::vector<PassRecord> records = PassRecordsOf(executable.Statistics());
   if (records.empty()) {
-    return Fail(absl::InvalidArgumentError(
-        StrCat("backend ", options.optimized, " tells nothing of its passes; cpu does")));
+    return absl::InvalidArgumentError(
+        StrCat("backend ", options.optimized, " tells nothing of its passes; cpu does"));
   }
   absl::Span<const Decision> rest = executable.decisions();
   Table table({{"pass"}, {"module"}, {"ms", Table::kRight}, {"decisions"}});
