@@ -86,7 +86,7 @@ class JaxDevices:
             return
         library.initialize()
 
-    def compile(self, number, text, flags, replicas, partitions):
+    def compile(self, number, text, flags, replicas=1, partitions=1):
         if partitions > 1:
             text, replicas, partitions = self.as_replicas(text, replicas, partitions)
         try:
@@ -180,7 +180,7 @@ class JaxDevices:
     def optimized(self, number):
         return self.executables[number][0].hlo_modules()[0].to_string()
 
-    def run(self, number, arrays, payload, devices):
+    def run(self, number, arrays, payload, devices=1):
         executable, used = self.executables[number]
         if devices != len(used):
             raise BackendError("run crash", f"arguments for {devices} devices, but the program was compiled for {len(used)}")

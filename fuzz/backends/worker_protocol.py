@@ -20,7 +20,8 @@ that runs on more than one device says so: "devices": ["cpu:0", "cpu:1"] in its 
      "message": ...}
 and stay alive. A worker that dies is started again; its last request counts as a crash.
 
-To write one: subclass nothing; pass serve() an object with the methods used below.
+To write one: subclass nothing; pass serve() an object with the methods used below. Only for programs of several devices
+compile() is also given replicas and partitions, and run() the number of devices.
 """
 import json, os, struct, sys
 
@@ -69,11 +70,13 @@ def answer(backend, request, payload):
     op = request["op"]
     if op == "compile":
         devices = request.get("replicas", 1), request.get("partitions", 1)
-        return {"seconds": backend.compile(request["id"], payload.decode(), request.get("flags", {}), *devices)}, ()
+        several = devices if devices != (1, 1) else ()
+        return {"seconds": backend.compile(request["id"], payload.decode(), request.get("flags", {}), *several)}, ()
     if op == "optimized":
         return {}, (backend.optimized(request["id"]).encode(),)
     if op == "run":
-        seconds, arrays, chunks = backend.run(request["id"], request["arrays"], payload, request.get("devices", 1))
+        several = (request["devices"],) if request.get("devices", 1) != 1 else ()
+        seconds, arrays, chunks = backend.run(request["id"], request["arrays"], payload, *several)
         return {"seconds": seconds, "arrays": arrays}, chunks
     if op == "release":
         backend.release(request["id"])

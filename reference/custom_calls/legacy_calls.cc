@@ -224,7 +224,8 @@ absl::StatusOr<Value> ApplyLegacyCall(Interpreter& interpreter, const OpContext&
                                                     attributes, {}, op.instruction.name());
   ASSAY_ASSIGN_OR_RETURN(
       const Value result,
-      ApplyTypedCall(interpreter, {*instruction, typed_shape, matrices, op.clauses, op.analysis}, typed));
+      ApplyTypedCall(interpreter, {*instruction, typed_shape, matrices, op.clauses, op.analysis},
+                     typed));
 
   std::vector<Value> values;
   for (size_t k = 0; k < order.size(); ++k) {

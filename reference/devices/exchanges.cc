@@ -230,8 +230,7 @@ absl::StatusOr<ByMember> TransposeOperands(const WholeExchange& exchange) {
 absl::StatusOr<ByMember> PermuteWithSlices(const WholeExchange& exchange) {
   const auto& [interpreter, op, given] = exchange;
   DeviceMesh& mesh = interpreter.device().mesh();
-  const auto pairs =
-      ProcessPairs(op.instruction.attributes(), mesh.replicas(), mesh.partitions());
+  const auto pairs = ProcessPairs(op.instruction.attributes(), mesh.replicas(), mesh.partitions());
   if (!pairs.ok()) return Rejected(op, ToStd(pairs.status().message()));
   return PermuteSlices(interpreter, op, *pairs, given);
 }

@@ -196,7 +196,7 @@ absl::Status BoundAbs(const OpContext& op, Array& result) {
       } else if (!z.real.Single() || !z.imaginary.Single()) {
         SetUndecided(result, i);
       } else if (op.analysis.is_xla && ComplexOperand<T>::IsNanPart(z.real) !=
-                                                ComplexOperand<T>::IsNanPart(z.imaginary)) {
+                                           ComplexOperand<T>::IsNanPart(z.imaginary)) {
         // The documents warn that XLA makes a NaN of an infinity beside a NaN.
         SetUndecided(result, i);
       }

@@ -5,7 +5,6 @@
 #include "reference/interpreter/op_evaluations.h"
 #include "reference/ops/indexing/index_vectors.h"
 #include "reference/ops/indexing/scattered_fold.h"
-#include "reference/interpreter/op_evaluations.h"
 #include "reference/values/leaves.h"
 #include "spec/base/status_macros.h"
 

@@ -7,7 +7,6 @@
 #include "reference/bounds/choices/legal_choices.h"
 #include "reference/bounds/components.h"
 #include "reference/bounds/elements.h"
-#include "reference/bounds/choices/legal_choices.h"
 #include "reference/values/lines.h"
 
 namespace assay::reference {

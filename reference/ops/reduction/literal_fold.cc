@@ -149,7 +149,8 @@ absl::StatusOr<Column> FoldColumns(Interpreter& interpreter, ColumnFold& fold, c
   std::iota(in_order.begin(), in_order.end(), size_t{0});
   ASSAY_ASSIGN_OR_RETURN(Column left, fold.Left(init, inputs, in_order));
   ClauseSet clauses = interpreter.clauses();
-  if (!interpreter.bounding() || inputs.size() < 2 || !(clauses.Has(ClauseId::kReassociation) || rules.any_order))
+  if (!interpreter.bounding() || inputs.size() < 2 ||
+      !(clauses.Has(ClauseId::kReassociation) || rules.any_order))
     return left;
   std::vector<Column> others;
   if (rules.any_order) {

@@ -6,8 +6,8 @@
 #include "reference/bounds/copy_elements.h"
 #include "reference/bounds/elements.h"
 #include "reference/interpreter/element_computation.h"
-#include "reference/ops/reduction/fold.h"
 #include "reference/interpreter/op_evaluations.h"
+#include "reference/ops/reduction/fold.h"
 #include "reference/values/leaves.h"
 #include "spec/base/status_macros.h"
 
