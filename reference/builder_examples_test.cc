@@ -14,8 +14,8 @@ namespace assay {
 namespace {
 
 // The documents' v, f32[4,2,3].
-XlaOp V(XlaBuilder& b) {
-  return C(b, "f32[4,2,3]",
+XlaOp V(XlaBuilder& builder) {
+  return C(builder, "f32[4,2,3]",
            "{{{10, 11, 12}, {15, 16, 17}}, {{20, 21, 22}, {25, 26, 27}}, {{30, 31, 32}, {35, 36, "
            "37}}, {{40, 41, 42}, {45, 46, 47}}}");
 }

@@ -124,27 +124,27 @@ class Program {
   Instruction* FixedParameter(Literal value);  // entry only, always given this value
   Instruction* Constant(Literal value);
   Instruction* ScalarConstant(ElementType type, int64_t value);
-  Instruction* Unary(Opcode opcode, Instruction* x);
+  Instruction* Unary(Opcode opcode, Instruction* operand);
   Instruction* Binary(Opcode opcode, Instruction* a, Instruction* b);
   Instruction* Compare(Direction direction, Instruction* a, Instruction* b);
   Instruction* Select(Instruction* pred, Instruction* a, Instruction* b);
-  Instruction* Convert(Instruction* x, ElementType type);
-  Instruction* Broadcast(Instruction* x, absl::Span<const int64_t> dimensions,
+  Instruction* Convert(Instruction* operand, ElementType type);
+  Instruction* Broadcast(Instruction* operand, absl::Span<const int64_t> dimensions,
                          absl::Span<const int64_t> mapping);
   Instruction* Splat(Instruction* scalar, absl::Span<const int64_t> dimensions);
-  Instruction* Reshape(Instruction* x, absl::Span<const int64_t> dimensions);
-  Instruction* Transpose(Instruction* x, absl::Span<const int64_t> permutation);
-  Instruction* Reverse(Instruction* x, absl::Span<const int64_t> dimensions);
-  Instruction* Slice(Instruction* x, std::vector<SliceRange> ranges);
-  Instruction* DynamicSlice(Instruction* x, absl::Span<Instruction* const> starts,
+  Instruction* Reshape(Instruction* operand, absl::Span<const int64_t> dimensions);
+  Instruction* Transpose(Instruction* operand, absl::Span<const int64_t> permutation);
+  Instruction* Reverse(Instruction* operand, absl::Span<const int64_t> dimensions);
+  Instruction* Slice(Instruction* operand, std::vector<SliceRange> ranges);
+  Instruction* DynamicSlice(Instruction* operand, absl::Span<Instruction* const> starts,
                             absl::Span<const int64_t> sizes);
-  Instruction* DynamicUpdateSlice(Instruction* x, Instruction* update,
+  Instruction* DynamicUpdateSlice(Instruction* operand, Instruction* update,
                                   absl::Span<Instruction* const> starts);
-  Instruction* Pad(Instruction* x, Instruction* value, std::vector<PaddingDim> padding);
+  Instruction* Pad(Instruction* operand, Instruction* value, std::vector<PaddingDim> padding);
   Instruction* Concatenate(const std::vector<Instruction*>& parts, int64_t dimension);
   Instruction* Iota(const Shape& shape, int64_t dimension);
   Instruction* SomeIota(const Shape& shape);  // mostly along the longest dimension
-  Instruction* Reduce(Instruction* x, Instruction* init, absl::Span<const int64_t> dimensions,
+  Instruction* Reduce(Instruction* operand, Instruction* init, absl::Span<const int64_t> dimensions,
                       Computation* reducer);
   Instruction* Tuple(const std::vector<Instruction*>& elements);
   Instruction* GetTupleElement(Instruction* tuple, int64_t index);

@@ -22,9 +22,10 @@ Instruction* Program::ScalarConstant(ElementType type, int64_t value) {
   return Constant(std::move(literal));
 }
 
-Instruction* Program::Unary(Opcode opcode, Instruction* x) {
-  ElementType type = opcode == Opcode::kIsFinite ? ElementType::kPred : x->shape().element_type();
-  return Emit(opcode, Shape::Array(type, x->shape().dimensions()), {x});
+Instruction* Program::Unary(Opcode opcode, Instruction* operand) {
+  ElementType type =
+      opcode == Opcode::kIsFinite ? ElementType::kPred : operand->shape().element_type();
+  return Emit(opcode, Shape::Array(type, operand->shape().dimensions()), {operand});
 }
 
 Instruction* Program::Binary(Opcode opcode, Instruction* a, Instruction* b) {
@@ -43,82 +44,86 @@ Instruction* Program::Select(Instruction* pred, Instruction* a, Instruction* b) 
               {pred, a, b});
 }
 
-Instruction* Program::Convert(Instruction* x, ElementType type) {
-  return Emit(Opcode::kConvert, Shape::Array(type, x->shape().dimensions()), {x});
+Instruction* Program::Convert(Instruction* operand, ElementType type) {
+  return Emit(Opcode::kConvert, Shape::Array(type, operand->shape().dimensions()), {operand});
 }
 
-Instruction* Program::Broadcast(Instruction* x, absl::Span<const int64_t> dimensions,
+Instruction* Program::Broadcast(Instruction* operand, absl::Span<const int64_t> dimensions,
                                 absl::Span<const int64_t> mapping) {
   Attributes attributes;
   attributes.Set(Attr::kDimensions, mapping);
-  return Emit(Opcode::kBroadcast, Shape::Array(x->shape().element_type(), dimensions), {x},
-              std::move(attributes));
+  return Emit(Opcode::kBroadcast, Shape::Array(operand->shape().element_type(), dimensions),
+              {operand}, std::move(attributes));
 }
 
 Instruction* Program::Splat(Instruction* scalar, absl::Span<const int64_t> dimensions) {
   return Broadcast(scalar, dimensions, {});
 }
 
-Instruction* Program::Reshape(Instruction* x, absl::Span<const int64_t> dimensions) {
-  return Emit(Opcode::kReshape, Shape::Array(x->shape().element_type(), dimensions), {x});
+Instruction* Program::Reshape(Instruction* operand, absl::Span<const int64_t> dimensions) {
+  return Emit(Opcode::kReshape, Shape::Array(operand->shape().element_type(), dimensions),
+              {operand});
 }
 
-Instruction* Program::Transpose(Instruction* x, absl::Span<const int64_t> permutation) {
+Instruction* Program::Transpose(Instruction* operand, absl::Span<const int64_t> permutation) {
   DimVector dimensions;
-  for (int64_t from : permutation) dimensions.push_back(x->shape().dimension(from));
+  for (int64_t from : permutation) dimensions.push_back(operand->shape().dimension(from));
   Attributes attributes;
   attributes.Set(Attr::kDimensions, permutation);
-  return Emit(Opcode::kTranspose, Shape::Array(x->shape().element_type(), dimensions), {x},
-              std::move(attributes));
+  return Emit(Opcode::kTranspose, Shape::Array(operand->shape().element_type(), dimensions),
+              {operand}, std::move(attributes));
 }
 
-Instruction* Program::Reverse(Instruction* x, absl::Span<const int64_t> dimensions) {
+Instruction* Program::Reverse(Instruction* operand, absl::Span<const int64_t> dimensions) {
   Attributes attributes;
   attributes.Set(Attr::kDimensions, dimensions);
-  return Emit(Opcode::kReverse, Shape::Array(x->shape().element_type(), x->shape().dimensions()),
-              {x}, std::move(attributes));
+  return Emit(Opcode::kReverse,
+              Shape::Array(operand->shape().element_type(), operand->shape().dimensions()),
+              {operand}, std::move(attributes));
 }
 
-Instruction* Program::Slice(Instruction* x, std::vector<SliceRange> ranges) {
+Instruction* Program::Slice(Instruction* operand, std::vector<SliceRange> ranges) {
   DimVector dimensions;
   for (const SliceRange& range : ranges) {
     dimensions.push_back((range.limit - range.start + range.stride - 1) / range.stride);
   }
   Attributes attributes;
   attributes.Set(Attr::kSlice, AttrValue(std::move(ranges)));
-  return Emit(Opcode::kSlice, Shape::Array(x->shape().element_type(), dimensions), {x},
+  return Emit(Opcode::kSlice, Shape::Array(operand->shape().element_type(), dimensions), {operand},
               std::move(attributes));
 }
 
-Instruction* Program::DynamicSlice(Instruction* x, absl::Span<Instruction* const> starts,
+Instruction* Program::DynamicSlice(Instruction* operand, absl::Span<Instruction* const> starts,
                                    absl::Span<const int64_t> sizes) {
-  std::vector<Instruction*> operands = {x};
+  std::vector<Instruction*> operands = {operand};
   operands.insert(operands.end(), starts.begin(), starts.end());
   Attributes attributes;
   attributes.Set(Attr::kDynamicSliceSizes, sizes);
-  return Emit(Opcode::kDynamicSlice, Shape::Array(x->shape().element_type(), sizes), operands,
+  return Emit(Opcode::kDynamicSlice, Shape::Array(operand->shape().element_type(), sizes), operands,
               std::move(attributes));
 }
 
-Instruction* Program::DynamicUpdateSlice(Instruction* x, Instruction* update,
+Instruction* Program::DynamicUpdateSlice(Instruction* operand, Instruction* update,
                                          absl::Span<Instruction* const> starts) {
-  std::vector<Instruction*> operands = {x, update};
+  std::vector<Instruction*> operands = {operand, update};
   operands.insert(operands.end(), starts.begin(), starts.end());
   return Emit(Opcode::kDynamicUpdateSlice,
-              Shape::Array(x->shape().element_type(), x->shape().dimensions()), operands);
+              Shape::Array(operand->shape().element_type(), operand->shape().dimensions()),
+              operands);
 }
 
-Instruction* Program::Pad(Instruction* x, Instruction* value, std::vector<PaddingDim> padding) {
+Instruction* Program::Pad(Instruction* operand, Instruction* value,
+                          std::vector<PaddingDim> padding) {
   DimVector dimensions;
   for (size_t i = 0; i < padding.size(); ++i) {
-    int64_t size = x->shape().dimension(static_cast<int64_t>(i));
+    int64_t size = operand->shape().dimension(static_cast<int64_t>(i));
     dimensions.push_back(padding[i].low + size +
                          std::max<int64_t>(size - 1, 0) * padding[i].interior + padding[i].high);
   }
   Attributes attributes;
   attributes.Set(Attr::kPadding, AttrValue(std::move(padding)));
-  return Emit(Opcode::kPad, Shape::Array(x->shape().element_type(), dimensions), {x, value},
-              std::move(attributes));
+  return Emit(Opcode::kPad, Shape::Array(operand->shape().element_type(), dimensions),
+              {operand, value}, std::move(attributes));
 }
 
 Instruction* Program::Concatenate(const std::vector<Instruction*>& parts, int64_t dimension) {
@@ -145,17 +150,17 @@ Instruction* Program::SomeIota(const Shape& shape) {
   return Iota(shape, choices_.Percent(70) ? longest : any);
 }
 
-Instruction* Program::Reduce(Instruction* x, Instruction* init,
+Instruction* Program::Reduce(Instruction* operand, Instruction* init,
                              absl::Span<const int64_t> dimensions, Computation* reducer) {
   DimVector kept;
-  for (int64_t i = 0; i < x->shape().rank(); ++i) {
+  for (int64_t i = 0; i < operand->shape().rank(); ++i) {
     if (std::find(dimensions.begin(), dimensions.end(), i) == dimensions.end()) {
-      kept.push_back(x->shape().dimension(i));
+      kept.push_back(operand->shape().dimension(i));
     }
   }
   Attributes attributes;
   attributes.Set(Attr::kDimensions, dimensions);
-  return Emit(Opcode::kReduce, Shape::Array(x->shape().element_type(), kept), {x, init},
+  return Emit(Opcode::kReduce, Shape::Array(operand->shape().element_type(), kept), {operand, init},
               std::move(attributes), {reducer});
 }
 

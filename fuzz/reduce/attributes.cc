@@ -13,12 +13,13 @@ namespace {
 // keeps its size, or (`follow`) takes the size that comes out.
 enum class Field { kSliceStart, kSliceStride, kPadLow, kPadHigh, kPadInterior };
 
-int64_t PaddedSize(int64_t size, const PaddingDim& p) {
-  return std::max<int64_t>(size + std::max<int64_t>(size - 1, 0) * p.interior + p.low + p.high, 0);
+int64_t PaddedSize(int64_t size, const PaddingDim& padding) {
+  return std::max<int64_t>(
+      size + std::max<int64_t>(size - 1, 0) * padding.interior + padding.low + padding.high, 0);
 }
 
-bool TryField(Reduction& r, const Instruction* at, int64_t d, Field field, bool follow) {
-  ReduceCase c = r.best().Clone();
+bool TryField(Reduction& reduction, const Instruction* at, int64_t d, Field field, bool follow) {
+  ReduceCase c = reduction.best().Clone();
   Instruction* changed = Counterpart(*c.module, at);
   int64_t operand = at->operand(0)->shape().dimension(d), result = at->shape().dimension(d);
   if (field == Field::kSliceStart || field == Field::kSliceStride) {
@@ -33,7 +34,7 @@ bool TryField(Reduction& r, const Instruction* at, int64_t d, Field field, bool 
       range.limit = range.start + result;
     }
     return !follow && !(old == range) && range.limit <= operand &&
-           r.Try(std::move(c), "plain slice");
+           reduction.Try(std::move(c), "plain slice");
   }
   auto& padding =
       std::get<std::vector<PaddingDim>>(*changed->mutable_attributes().Find(Attr::kPadding))[d];
@@ -45,17 +46,17 @@ bool TryField(Reduction& r, const Instruction* at, int64_t d, Field field, bool 
   if (!follow) {
     if (field == Field::kPadHigh) return false;
     padding.high += result - PaddedSize(operand, padding);
-    return r.Try(std::move(c), "plain pad");
+    return reduction.Try(std::move(c), "plain pad");
   }
   // The sizes of what uses the pad follow. Resize computes `high` from the sizes, so that it comes
   // out as set here.
   Equivalence sizes(*c.module, LinkKind::kSizes);
   std::optional<ReduceCase> resized =
       Resize(c, sizes, {{sizes.ClassOf(changed, 0, d), PaddedSize(operand, padding)}});
-  return resized && r.Try(*std::move(resized), "plain pad");
+  return resized && reduction.Try(*std::move(resized), "plain pad");
 }
 
-bool TryFields(Reduction& r, const Instruction* at) {
+bool TryFields(Reduction& reduction, const Instruction* at) {
   bool slice = at->opcode() == Opcode::kSlice, pad = at->opcode() == Opcode::kPad;
   if (!slice && !pad) return false;
   auto fields = slice ? std::vector<Field>{Field::kSliceStart, Field::kSliceStride}
@@ -63,7 +64,7 @@ bool TryFields(Reduction& r, const Instruction* at) {
   for (int64_t d = 0; d < at->shape().rank(); ++d) {
     for (Field field : fields) {
       for (bool follow : {true, false}) {
-        if (TryField(r, at, d, field, follow)) return true;
+        if (TryField(reduction, at, d, field, follow)) return true;
       }
     }
   }
@@ -72,13 +73,13 @@ bool TryFields(Reduction& r, const Instruction* at) {
 
 }  // namespace
 
-bool SimplifyAttributes(Reduction& r) {
+bool SimplifyAttributes(Reduction& reduction) {
   bool changed = false;
-  for (size_t k = 0; k < r.best().module->computations().size(); ++k) {
-    for (int64_t i = 0; k < r.best().module->computations().size();) {
-      const Computation* computation = r.best().module->computations()[k];
-      if (i >= computation->instruction_count() || r.Expired()) break;
-      if (TryFields(r, *std::next(computation->begin(), i))) {
+  for (size_t k = 0; k < reduction.best().module->computations().size(); ++k) {
+    for (int64_t i = 0; k < reduction.best().module->computations().size();) {
+      const Computation* computation = reduction.best().module->computations()[k];
+      if (i >= computation->instruction_count() || reduction.Expired()) break;
+      if (TryFields(reduction, *std::next(computation->begin(), i))) {
         changed = true;
       } else {
         ++i;

@@ -160,36 +160,36 @@ std::vector<Instruction*> ArgumentsFor(ReduceCase& reduce_case, Instruction* cal
 
 }  // namespace
 
-bool LiftCallee(Reduction& r) {
-  const Computation* entry = r.best().module->entry();
+bool LiftCallee(Reduction& reduction) {
+  const Computation* entry = reduction.best().module->entry();
   for (const Instruction* at : entry->PostOrder()) {
     for (size_t k = 0; k < at->callees().size(); ++k) {
-      ReduceCase c = r.best().Clone();
+      ReduceCase c = reduction.best().Clone();
       Instruction* call = Counterpart(*c.module, at);
       std::vector<Instruction*> arguments = ArgumentsFor(c, call, k);
       if (static_cast<int64_t>(arguments.size()) != call->callee(k)->parameter_count()) continue;
       c.module->config().entry_layout.reset();
       c.module->config().input_output_alias.clear();
       c.module->entry()->set_root(c.module->entry()->CopyFrom(*call->callee(k), arguments));
-      if (r.Try(std::move(c), "lift a callee")) return true;
+      if (reduction.Try(std::move(c), "lift a callee")) return true;
     }
   }
   return false;
 }
 
-bool RetargetElements(Reduction& r) {
+bool RetargetElements(Reduction& reduction) {
   bool changed = false;
-  for (size_t k = 0; k < r.best().module->computations().size(); ++k) {
-    for (int64_t i = 0; k < r.best().module->computations().size(); ++i) {
-      const Computation* computation = r.best().module->computations()[k];
-      if (i >= computation->instruction_count() || r.Expired()) break;
+  for (size_t k = 0; k < reduction.best().module->computations().size(); ++k) {
+    for (int64_t i = 0; k < reduction.best().module->computations().size(); ++i) {
+      const Computation* computation = reduction.best().module->computations()[k];
+      if (i >= computation->instruction_count() || reduction.Expired()) break;
       const Instruction* at = *std::next(computation->begin(), i);
       if (at->opcode() != Opcode::kGetTupleElement) continue;
       for (int64_t index = 0; index < at->tuple_index(); ++index) {
         if (!(at->operand(0)->shape().elements()[index] == at->shape())) continue;
-        ReduceCase c = r.best().Clone();
+        ReduceCase c = reduction.best().Clone();
         Counterpart(*c.module, at)->mutable_attributes().Set(Attr::kIndex, AttrValue(index));
-        if (r.Try(std::move(c), "retarget an element")) {
+        if (reduction.Try(std::move(c), "retarget an element")) {
           changed = true;
           break;
         }
@@ -199,21 +199,21 @@ bool RetargetElements(Reduction& r) {
   return changed;
 }
 
-bool InlineCalls(Reduction& r) {
+bool InlineCalls(Reduction& reduction) {
   bool changed = false;
-  for (size_t k = 0; k < r.best().module->computations().size(); ++k) {
-    for (int64_t i = 0; k < r.best().module->computations().size();) {
-      const Computation* computation = r.best().module->computations()[k];
+  for (size_t k = 0; k < reduction.best().module->computations().size(); ++k) {
+    for (int64_t i = 0; k < reduction.best().module->computations().size();) {
+      const Computation* computation = reduction.best().module->computations()[k];
       if (i >= computation->instruction_count()) break;
       const Instruction* at = *std::next(computation->begin(), i);
       const int64_t forms = InlineForms(at);  // `at` is gone once something was accepted
       bool accepted = false;
       for (int64_t form = 0; form < forms && !accepted; ++form) {
-        ReduceCase c = r.best().Clone();
+        ReduceCase c = reduction.best().Clone();
         if (!InlineForm(Counterpart(*c.module, at), form)) continue;
         // What was inlined may be longer than the call, but a call is gone: Try's order counts
         // instructions first, so callees that are still called elsewhere are a loss.
-        accepted = r.Try(std::move(c), "inline");
+        accepted = reduction.Try(std::move(c), "inline");
       }
       changed |= accepted;
       if (!accepted) ++i;
@@ -222,29 +222,31 @@ bool InlineCalls(Reduction& r) {
   return changed;
 }
 
-bool PruneLoopState(Reduction& r) {
+bool PruneLoopState(Reduction& reduction) {
   bool changed = false;
-  for (size_t k = 0; k < r.best().module->computations().size(); ++k) {
-    const Computation* computation = r.best().module->computations()[k];
+  for (size_t k = 0; k < reduction.best().module->computations().size(); ++k) {
+    const Computation* computation = reduction.best().module->computations()[k];
     for (int64_t i = 0; i < computation->instruction_count(); ++i) {
       const Instruction* at = *std::next(computation->begin(), i);
       if (at->opcode() != Opcode::kWhile || !at->shape().IsTuple()) continue;
-      ReduceCase plain = r.best().Clone();
-      if (Untuple(Counterpart(*plain.module, at)) && r.Try(std::move(plain), "untuple a loop")) {
+      ReduceCase plain = reduction.best().Clone();
+      if (Untuple(Counterpart(*plain.module, at)) &&
+          reduction.Try(std::move(plain), "untuple a loop")) {
         return true;
       }
       for (int64_t e = static_cast<int64_t>(at->shape().elements().size()); e-- > 0;) {
-        ReduceCase c = r.best().Clone();
+        ReduceCase c = reduction.best().Clone();
         if (!PruneElement(Counterpart(*c.module, at), e)) continue;
         // The best case has changed under the iterators: the next round goes on.
-        if (r.Try(std::move(c), "prune loop state")) return true;
+        if (reduction.Try(std::move(c), "prune loop state")) return true;
         // Where the result is this element, another one may show the same.
         for (int64_t other = static_cast<int64_t>(at->shape().elements().size()); other-- > 0;) {
           if (other == e || !(at->shape().elements()[other] == at->shape().elements()[e])) continue;
-          ReduceCase redirected = r.best().Clone();
+          ReduceCase redirected = reduction.best().Clone();
           Instruction* loop = Counterpart(*redirected.module, at);
           if (!ReadInstead(loop, e, other) || !PruneElement(loop, e)) continue;
-          if (r.Try(std::move(redirected), "prune loop state and show another")) return true;
+          if (reduction.Try(std::move(redirected), "prune loop state and show another"))
+            return true;
         }
       }
     }
@@ -252,22 +254,22 @@ bool PruneLoopState(Reduction& r) {
   return changed;
 }
 
-bool SimplifyCallees(Reduction& r) {
+bool SimplifyCallees(Reduction& reduction) {
   bool changed = false;
-  for (size_t k = 0; k < r.best().module->computations().size(); ++k) {
-    if (r.best().module->computations()[k] == r.best().module->entry()) continue;
-    int64_t i = r.best().module->computations()[k]->instruction_count();
-    while (i-- > 0 && k < r.best().module->computations().size()) {
-      const Computation* computation = r.best().module->computations()[k];
-      if (computation == r.best().module->entry()) break;
+  for (size_t k = 0; k < reduction.best().module->computations().size(); ++k) {
+    if (reduction.best().module->computations()[k] == reduction.best().module->entry()) continue;
+    int64_t i = reduction.best().module->computations()[k]->instruction_count();
+    while (i-- > 0 && k < reduction.best().module->computations().size()) {
+      const Computation* computation = reduction.best().module->computations()[k];
+      if (computation == reduction.best().module->entry()) break;
       i = std::min<int64_t>(i, computation->instruction_count() - 1);
       const Instruction* at = *std::next(computation->begin(), i);
       if (IsLeaf(at) || !at->shape().IsArray() || at->shape().ElementCount() > 4096) continue;
       for (int64_t value : {0, 1}) {
-        ReduceCase c = r.best().Clone();
+        ReduceCase c = reduction.best().Clone();
         Instruction* target = Counterpart(*c.module, at);
         Instruction* splat = target->parent()->AddConstant(Splat(target->shape(), value));
-        if (Substitute(target, splat) && r.Try(std::move(c), "constant in a callee")) {
+        if (Substitute(target, splat) && reduction.Try(std::move(c), "constant in a callee")) {
           changed = true;
           break;
         }

@@ -29,10 +29,10 @@ bool IsLeaf(const Instruction* instruction) {
   return instruction->opcode() == Opcode::kParameter || instruction->opcode() == Opcode::kConstant;
 }
 
-Instruction* AddInput(ReduceCase& c, Literal value) {
-  Computation* entry = c.module->entry();
+Instruction* AddInput(ReduceCase& reduce_case, Literal value) {
+  Computation* entry = reduce_case.module->entry();
   Instruction* parameter = entry->AddParameter(entry->parameter_count(), value.shape());
-  c.inputs.push_back(std::move(value));
+  reduce_case.inputs.push_back(std::move(value));
   return parameter;
 }
 
@@ -87,17 +87,18 @@ bool Substitute(Instruction* from, Instruction* with) {
   return true;
 }
 
-void Clean(ReduceCase& c) {
-  for (Computation* computation : c.module->computations()) RemoveDead(computation);
-  c.module->RemoveUnusedComputations().IgnoreError();
-  Computation* entry = c.module->entry();
+void Clean(ReduceCase& reduce_case) {
+  for (Computation* computation : reduce_case.module->computations()) RemoveDead(computation);
+  reduce_case.module->RemoveUnusedComputations().IgnoreError();
+  Computation* entry = reduce_case.module->entry();
   for (int64_t i = entry->parameter_count(); i-- > 0;) {
     Instruction* parameter = entry->parameter(i);
     if (parameter == nullptr || !parameter->users().empty() || parameter == entry->root()) continue;
     entry->RemoveParameter(i);
-    if (i < static_cast<int64_t>(c.inputs.size())) c.inputs.erase(c.inputs.begin() + i);
+    if (i < static_cast<int64_t>(reduce_case.inputs.size()))
+      reduce_case.inputs.erase(reduce_case.inputs.begin() + i);
   }
-  for (Computation* computation : c.module->computations()) Sort(computation);
+  for (Computation* computation : reduce_case.module->computations()) Sort(computation);
 }
 
 Literal Splat(const Shape& shape, int64_t value) {

@@ -17,7 +17,7 @@ Computation* Counterpart(const Module& clone, const Computation* original);
 bool IsLeaf(const Instruction* instruction);
 
 // A new entry parameter with `value`, at the end of the list.
-Instruction* AddInput(ReduceCase& c, Literal value);
+Instruction* AddInput(ReduceCase& reduce_case, Literal value);
 
 // Replaces all uses of `from` and removes it with what became dead. False, and no change, when
 // `with` depends on `from`.
@@ -25,7 +25,7 @@ bool Substitute(Instruction* from, Instruction* with);
 
 // Takes away dead instructions, unused computations and unused entry parameters with their inputs;
 // brings instructions in an order in which operands come first.
-void Clean(ReduceCase& c);
+void Clean(ReduceCase& reduce_case);
 
 // Zero-filled or one-filled array.
 Literal Splat(const Shape& shape, int64_t value);

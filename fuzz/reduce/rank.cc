@@ -192,18 +192,18 @@ class Dropper {
 
 }  // namespace
 
-bool DropDimensions(Reduction& r) {
+bool DropDimensions(Reduction& reduction) {
   bool changed = false;
-  for (int64_t number = 0; !r.Expired();) {
-    Equivalence positions(*r.best().module, LinkKind::kPositions);
+  for (int64_t number = 0; !reduction.Expired();) {
+    Equivalence positions(*reduction.best().module, LinkKind::kPositions);
     if (number >= positions.class_count()) break;
     bool one = true;
     positions.ForEach([&](const Instruction* at, int64_t leaf, int64_t dimension, int64_t c) {
       if (c == number) one &= ShapeLeaves(at->shape())[leaf]->dimension(dimension) == 1;
     });
     std::optional<ReduceCase> candidate;
-    if (one) candidate = Dropper(r.best(), positions, number).Run();
-    if (candidate && r.Try(*std::move(candidate), "drop a dimension")) {
+    if (one) candidate = Dropper(reduction.best(), positions, number).Run();
+    if (candidate && reduction.Try(*std::move(candidate), "drop a dimension")) {
       changed = true;
     } else {
       ++number;

@@ -86,11 +86,11 @@ int64_t HeaderCost(const ModuleConfig& config) {
          static_cast<int64_t>(config.verbatim.size()) + !config.stack_tables.empty();
 }
 
-uint64_t HashCase(const ReduceCase& c) {
-  uint64_t hash = c.module->Hash();
+uint64_t HashCase(const ReduceCase& reduce_case) {
+  uint64_t hash = reduce_case.module->Hash();
   auto mix = [&hash](uint64_t word) { hash = (hash ^ word) * 0x9E3779B97F4A7C15u + (hash >> 29); };
-  mix(HeaderCost(c.module->config()));
-  for (const Literal& input : c.inputs) {
+  mix(HeaderCost(reduce_case.module->config()));
+  for (const Literal& input : reduce_case.inputs) {
     mix(input.bytes().size());
     for (uint8_t byte : input.bytes()) mix(byte);
   }
@@ -99,9 +99,9 @@ uint64_t HashCase(const ReduceCase& c) {
 
 }  // namespace
 
-ReduceCost CostOf(const ReduceCase& c) {
+ReduceCost CostOf(const ReduceCase& reduce_case) {
   int64_t instructions = 0, computed = 0, elements = 0, ranks = 0, types = 0, plain = 0, values = 0;
-  for (const Computation* computation : c.module->computations()) {
+  for (const Computation* computation : reduce_case.module->computations()) {
     for (const Instruction* at : *computation) {
       ++instructions;
       computed += !IsLeaf(at);
@@ -115,10 +115,11 @@ ReduceCost CostOf(const ReduceCase& c) {
       if (at->literal() != nullptr) values += ValueCost(*at->literal());
     }
   }
-  for (const Literal& input : c.inputs) values += ValueCost(input);
-  int64_t computations = static_cast<int64_t>(c.module->computations().size());
-  return {instructions, computed, computations, HeaderCost(c.module->config()), elements, ranks,
-          types,        plain,    values};
+  for (const Literal& input : reduce_case.inputs) values += ValueCost(input);
+  int64_t computations = static_cast<int64_t>(reduce_case.module->computations().size());
+  return {instructions, computed, computations, HeaderCost(reduce_case.module->config()),
+          elements,     ranks,    types,        plain,
+          values};
 }
 
 Reduction::Reduction(ReduceCase start, const ReducePredicate& predicate,

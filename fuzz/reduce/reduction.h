@@ -15,7 +15,7 @@ namespace assay {
 // How big a case is, most important first. A step is accepted only if it makes this smaller, so
 // every reduction ends.
 using ReduceCost = std::array<int64_t, 9>;
-ReduceCost CostOf(const ReduceCase& c);
+ReduceCost CostOf(const ReduceCase& reduce_case);
 
 class Reduction {
  public:

@@ -184,8 +184,8 @@ class Resizer {
     return Outcome::kImpossible;
   }
 
-  bool FixLiterals(ReduceCase& c) {
-    for (Computation* computation : c.module->computations()) {
+  bool FixLiterals(ReduceCase& reduce_case) {
+    for (Computation* computation : reduce_case.module->computations()) {
       for (Instruction* at : *computation) {
         if (at->opcode() != Opcode::kConstant) continue;
         if (at->literal() == nullptr || !at->shape().IsArray()) continue;
@@ -194,12 +194,12 @@ class Resizer {
             std::make_shared<const Literal>(Crop(*at->literal(), at->shape(), keep_end_)));
       }
     }
-    const Computation* entry = c.module->entry();
-    for (size_t i = 0; i < c.inputs.size(); ++i) {
+    const Computation* entry = reduce_case.module->entry();
+    for (size_t i = 0; i < reduce_case.inputs.size(); ++i) {
       const Shape& shape = entry->parameter(static_cast<int64_t>(i))->shape();
       if (!shape.IsArray()) continue;
-      if (!SameDimensions(shape, c.inputs[i].shape()))
-        c.inputs[i] = Crop(c.inputs[i], shape, keep_end_);
+      if (!SameDimensions(shape, reduce_case.inputs[i].shape()))
+        reduce_case.inputs[i] = Crop(reduce_case.inputs[i], shape, keep_end_);
     }
     return true;
   }
@@ -219,28 +219,28 @@ std::vector<int64_t> SizesOfClasses(const Equivalence& sizes) {
 }
 
 // Every dimension larger than `size` becomes `size`.
-bool ShrinkAll(Reduction& r, int64_t size) {
-  Equivalence sizes(*r.best().module, LinkKind::kSizes);
+bool ShrinkAll(Reduction& reduction, int64_t size) {
+  Equivalence sizes(*reduction.best().module, LinkKind::kSizes);
   SizeByClass wanted;
   std::vector<int64_t> current = SizesOfClasses(sizes);
   for (size_t c = 0; c < current.size(); ++c) {
     if (current[c] > size) wanted[static_cast<int64_t>(c)] = size;
   }
   if (wanted.empty()) return false;
-  std::optional<ReduceCase> candidate = Resize(r.best(), sizes, std::move(wanted));
-  return candidate && r.Try(*std::move(candidate), "shrink all dimensions");
+  std::optional<ReduceCase> candidate = Resize(reduction.best(), sizes, std::move(wanted));
+  return candidate && reduction.Try(*std::move(candidate), "shrink all dimensions");
 }
 
-bool ShrinkClass(Reduction& r, int64_t c) {
-  Equivalence sizes(*r.best().module, LinkKind::kSizes);
+bool ShrinkClass(Reduction& reduction, int64_t c) {
+  Equivalence sizes(*reduction.best().module, LinkKind::kSizes);
   if (c >= sizes.class_count()) return false;
   int64_t current = SizesOfClasses(sizes)[c];
   for (int64_t size :
        {int64_t{1}, int64_t{2}, int64_t{3}, int64_t{4}, current / 4, current / 2, current - 1}) {
     if (size < 1 || size >= current) continue;
     for (bool keep_end : {false, true}) {
-      std::optional<ReduceCase> candidate = Resize(r.best(), sizes, {{c, size}}, keep_end);
-      if (candidate && r.Try(*std::move(candidate), "shrink a dimension")) return true;
+      std::optional<ReduceCase> candidate = Resize(reduction.best(), sizes, {{c, size}}, keep_end);
+      if (candidate && reduction.Try(*std::move(candidate), "shrink a dimension")) return true;
     }
   }
   return false;
@@ -271,18 +271,18 @@ std::optional<ReduceCase> Resize(const ReduceCase& original, const Equivalence& 
   return Resizer(original, sizes, std::move(wanted), keep_end).Run();
 }
 
-bool ShrinkEverything(Reduction& r) {
+bool ShrinkEverything(Reduction& reduction) {
   for (int64_t size : {1, 2, 3, 4, 8}) {
-    if (ShrinkAll(r, size)) return true;
+    if (ShrinkAll(reduction, size)) return true;
   }
   return false;
 }
 
-bool ShrinkDimensions(Reduction& r) {
-  bool changed = ShrinkEverything(r);
-  int64_t classes = Equivalence(*r.best().module, LinkKind::kSizes).class_count();
-  for (int64_t c = 0; c < classes && !r.Expired(); ++c) {
-    while (ShrinkClass(r, c)) changed = true;
+bool ShrinkDimensions(Reduction& reduction) {
+  bool changed = ShrinkEverything(reduction);
+  int64_t classes = Equivalence(*reduction.best().module, LinkKind::kSizes).class_count();
+  for (int64_t c = 0; c < classes && !reduction.Expired(); ++c) {
+    while (ShrinkClass(reduction, c)) changed = true;
   }
   return changed;
 }

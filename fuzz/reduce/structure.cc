@@ -58,19 +58,19 @@ bool IsTupleOp(const Instruction* at) { return at->opcode() == Opcode::kTuple; }
 
 }  // namespace
 
-bool DropHeader(Reduction& r) {
-  ReduceCase c = r.best().Clone();
+bool DropHeader(Reduction& reduction) {
+  ReduceCase c = reduction.best().Clone();
   c.module->config() = ModuleConfig();
   StripAnnotations(*c.module);
-  return r.Try(std::move(c), "drop the header");
+  return reduction.Try(std::move(c), "drop the header");
 }
 
-bool DropOutputs(Reduction& r) {
+bool DropOutputs(Reduction& reduction) {
   bool changed = false;
-  const auto root = [&r] { return r.best().module->entry()->root(); };
+  const auto root = [&reduction] { return reduction.best().module->entry()->root(); };
   // One output alone, not even a tuple.
   for (int64_t i = 0; IsTupleOp(root()) && i < root()->operand_count(); ++i) {
-    if (r.Try(WithRoot(r.best(), root()->operand(i)), "one output")) return true;
+    if (reduction.Try(WithRoot(reduction.best(), root()->operand(i)), "one output")) return true;
   }
   // Otherwise halves, quarters, ... of the tuple away.
   if (!IsTupleOp(root())) return changed;
@@ -78,7 +78,7 @@ bool DropOutputs(Reduction& r) {
     for (int64_t at = 0; at < root()->operand_count() && root()->operand_count() > 1;) {
       std::vector<bool> keep(root()->operand_count(), true);
       std::fill_n(keep.begin() + at, std::min<int64_t>(chunk, keep.size() - at), false);
-      if (r.Try(WithOutputs(r.best(), keep), "drop outputs")) {
+      if (reduction.Try(WithOutputs(reduction.best(), keep), "drop outputs")) {
         changed = true;
       } else {
         at += chunk;
@@ -88,23 +88,24 @@ bool DropOutputs(Reduction& r) {
   return changed;
 }
 
-bool EarlierRoot(Reduction& r) {
-  const Computation* entry = r.best().module->entry();
+bool EarlierRoot(Reduction& reduction) {
+  const Computation* entry = reduction.best().module->entry();
   for (const Instruction* at : entry->PostOrder()) {
     if (at == entry->root() || !at->shape().IsArray() || IsLeaf(at)) continue;
-    if (r.Try(WithRoot(r.best(), at), "earlier root")) return true;
+    if (reduction.Try(WithRoot(reduction.best(), at), "earlier root")) return true;
   }
   return false;
 }
 
-bool CutOperands(Reduction& r) {
+bool CutOperands(Reduction& reduction) {
   bool changed = false;
-  for (int64_t i = r.best().module->entry()->instruction_count(); i-- > 0;) {
-    std::vector<Instruction*> order = StoredOrder(*r.best().module->entry());
+  for (int64_t i = reduction.best().module->entry()->instruction_count(); i-- > 0;) {
+    std::vector<Instruction*> order = StoredOrder(*reduction.best().module->entry());
     i = std::min<int64_t>(i, static_cast<int64_t>(order.size()) - 1);
     const Instruction* at = order[i];
-    if (IsLeaf(at) || at == r.best().module->entry()->root() || !at->shape().IsArray()) continue;
-    const std::vector<Literal>& values = r.Values();
+    if (IsLeaf(at) || at == reduction.best().module->entry()->root() || !at->shape().IsArray())
+      continue;
+    const std::vector<Literal>& values = reduction.Values();
     std::optional<Literal> value;
     if (at->id() < static_cast<int64_t>(values.size()) && values[at->id()].shape().IsValid()) {
       value = values[at->id()];
@@ -113,23 +114,24 @@ bool CutOperands(Reduction& r) {
     }
     if (!value) continue;
     value->set_layout(at->shape().layout());
-    ReduceCase c = r.best().Clone();
+    ReduceCase c = reduction.best().Clone();
     Instruction* target = Counterpart(*c.module, at);
-    if (Substitute(target, AddInput(c, *value)) && r.Try(std::move(c), "value as parameter")) {
+    if (Substitute(target, AddInput(c, *value)) &&
+        reduction.Try(std::move(c), "value as parameter")) {
       changed = true;
       continue;
     }
     if (value->element_count() > kMaxConstantElements) continue;
-    c = r.best().Clone();
+    c = reduction.best().Clone();
     target = Counterpart(*c.module, at);
     if (Substitute(target, c.module->entry()->AddConstant(*std::move(value)))) {
-      changed |= r.Try(std::move(c), "value as constant");
+      changed |= reduction.Try(std::move(c), "value as constant");
     }
   }
   return changed;
 }
 
-bool ForwardTuples(Reduction& r) {
+bool ForwardTuples(Reduction& reduction) {
   auto forward = [](Computation* computation, int64_t only) {
     bool any = false;
     int64_t index = 0;
@@ -142,34 +144,34 @@ bool ForwardTuples(Reduction& r) {
     }
     return any;
   };
-  ReduceCase c = r.best().Clone();
+  ReduceCase c = reduction.best().Clone();
   bool any = false;
   for (Computation* computation : c.module->computations()) any |= forward(computation, -1);
   if (!any) return false;
-  if (r.Try(std::move(c), "forward tuples")) return true;
+  if (reduction.Try(std::move(c), "forward tuples")) return true;
   for (int64_t i = 0;; ++i) {
-    c = r.best().Clone();
+    c = reduction.best().Clone();
     if (!forward(c.module->entry(), i)) return false;
-    if (r.Try(std::move(c), "forward a tuple element")) return true;
+    if (reduction.Try(std::move(c), "forward a tuple element")) return true;
   }
 }
 
-bool ReplaceByOperand(Reduction& r) {
+bool ReplaceByOperand(Reduction& reduction) {
   bool changed = false;
-  size_t computations = r.best().module->computations().size();
-  for (size_t k = 0; k < computations && k < r.best().module->computations().size(); ++k) {
-    auto computation = [&] { return r.best().module->computations()[k]; };
+  size_t computations = reduction.best().module->computations().size();
+  for (size_t k = 0; k < computations && k < reduction.best().module->computations().size(); ++k) {
+    auto computation = [&] { return reduction.best().module->computations()[k]; };
     for (int64_t i = computation()->instruction_count(); i-- > 0;) {
-      if (k >= r.best().module->computations().size()) break;
+      if (k >= reduction.best().module->computations().size()) break;
       std::vector<Instruction*> order = StoredOrder(*computation());
       i = std::min<int64_t>(i, static_cast<int64_t>(order.size()) - 1);
       const Instruction* at = order[i];
       for (int64_t o = 0; o < at->operand_count(); ++o) {
         if (!Compatible(at->shape(), at->operand(o)->shape())) continue;
-        ReduceCase c = r.best().Clone();
+        ReduceCase c = reduction.best().Clone();
         Instruction* target = Counterpart(*c.module, at);
         if (!Substitute(target, target->operand(o))) continue;
-        if (r.Try(std::move(c), "replace by operand")) {
+        if (reduction.Try(std::move(c), "replace by operand")) {
           changed = true;
           break;
         }
@@ -180,23 +182,23 @@ bool ReplaceByOperand(Reduction& r) {
 }
 
 // For failures that need some computed value, whichever: what else it was made of goes away.
-bool PlainerOperation(Reduction& r) {
+bool PlainerOperation(Reduction& reduction) {
   bool changed = false;
-  for (size_t k = 0; k < r.best().module->computations().size(); ++k) {
-    for (int64_t i = 0; k < r.best().module->computations().size(); ++i) {
-      const Computation* computation = r.best().module->computations()[k];
-      if (i >= computation->instruction_count() || r.Expired()) break;
+  for (size_t k = 0; k < reduction.best().module->computations().size(); ++k) {
+    for (int64_t i = 0; k < reduction.best().module->computations().size(); ++i) {
+      const Computation* computation = reduction.best().module->computations()[k];
+      if (i >= computation->instruction_count() || reduction.Expired()) break;
       const Instruction* at = *std::next(computation->begin(), i);
       ElementType type = at->shape().element_type();
       bool number = IsInteger(type) || IsFloat(type);
       if (IsLeaf(at) || at->operand_count() < 2 || !(number || IsPred(type))) continue;
       for (int64_t o = 0; o < at->operand_count(); ++o) {
         if (!(at->operand(o)->shape() == at->shape())) continue;
-        ReduceCase c = r.best().Clone();
+        ReduceCase c = reduction.best().Clone();
         Instruction* target = Counterpart(*c.module, at);
         Instruction* plain = target->parent()->Add(number ? Opcode::kNegate : Opcode::kNot,
                                                    target->shape(), {target->operand(o)});
-        if (Substitute(target, plain) && r.Try(std::move(c), "plainer operation")) {
+        if (Substitute(target, plain) && reduction.Try(std::move(c), "plainer operation")) {
           changed = true;
           break;
         }
@@ -206,23 +208,23 @@ bool PlainerOperation(Reduction& r) {
   return changed;
 }
 
-bool MergeLeaves(Reduction& r) {
+bool MergeLeaves(Reduction& reduction) {
   bool changed = false;
-  for (size_t k = 0; k < r.best().module->computations().size(); ++k) {
+  for (size_t k = 0; k < reduction.best().module->computations().size(); ++k) {
     bool merged = true;
-    while (merged && k < r.best().module->computations().size()) {
+    while (merged && k < reduction.best().module->computations().size()) {
       merged = false;
-      std::vector<Instruction*> order = StoredOrder(*r.best().module->computations()[k]);
+      std::vector<Instruction*> order = StoredOrder(*reduction.best().module->computations()[k]);
       for (size_t a = 0; a < order.size() && !merged; ++a) {
         if (!IsLeaf(order[a])) continue;
         for (size_t b = 0; b < order.size() && !merged; ++b) {
           // Any value of the shape will do, an earlier leaf or something computed.
           if (a == b || !Compatible(order[a]->shape(), order[b]->shape())) continue;
           if (IsLeaf(order[b]) && b > a) continue;
-          ReduceCase c = r.best().Clone();
+          ReduceCase c = reduction.best().Clone();
           Instruction* from = Counterpart(*c.module, order[a]);
           if (!Substitute(from, Counterpart(*c.module, order[b]))) continue;
-          merged = r.Try(std::move(c), "merge leaves");
+          merged = reduction.Try(std::move(c), "merge leaves");
         }
       }
       changed |= merged;

@@ -52,11 +52,11 @@ ReduceCase WithType(const ReduceCase& best, const Equivalence& types, int64_t wa
 
 }  // namespace
 
-bool SimplifyTypes(Reduction& r) {
+bool SimplifyTypes(Reduction& reduction) {
   bool changed = false;
   for (int64_t number = 0;; ++number) {
-    Equivalence types(*r.best().module, LinkKind::kTypes);
-    if (number >= types.class_count() || r.Expired()) return changed;
+    Equivalence types(*reduction.best().module, LinkKind::kTypes);
+    if (number >= types.class_count() || reduction.Expired()) return changed;
     ElementType current = ElementType::kInvalid;
     bool tuple_leaf_constant = false;
     types.ForEach([&](const Instruction* at, int64_t leaf, int64_t, int64_t c) {
@@ -67,7 +67,7 @@ bool SimplifyTypes(Reduction& r) {
     if (tuple_leaf_constant || !(IsInteger(current) || IsFloat(current))) continue;
     for (ElementType type : {ElementType::kS32, ElementType::kF32}) {
       if (type == current || (type == ElementType::kF32 && !IsFloat(current))) continue;
-      if (r.Try(WithType(r.best(), types, number, type), "plainer type")) {
+      if (reduction.Try(WithType(reduction.best(), types, number, type), "plainer type")) {
         changed = true;
         break;
       }

@@ -35,18 +35,18 @@ void Halve(Literal& literal, int64_t i) {
 }
 
 // The literals of a case: inputs, then constants in stored order.
-int64_t LiteralCount(const ReduceCase& c) {
-  int64_t count = static_cast<int64_t>(c.inputs.size());
-  for (const Computation* computation : c.module->computations()) {
+int64_t LiteralCount(const ReduceCase& reduce_case) {
+  int64_t count = static_cast<int64_t>(reduce_case.inputs.size());
+  for (const Computation* computation : reduce_case.module->computations()) {
     for (const Instruction* at : *computation) count += at->literal() != nullptr;
   }
   return count;
 }
 
-const Literal* GetLiteral(const ReduceCase& c, int64_t number) {
-  if (number < static_cast<int64_t>(c.inputs.size())) return &c.inputs[number];
-  number -= static_cast<int64_t>(c.inputs.size());
-  for (const Computation* computation : c.module->computations()) {
+const Literal* GetLiteral(const ReduceCase& reduce_case, int64_t number) {
+  if (number < static_cast<int64_t>(reduce_case.inputs.size())) return &reduce_case.inputs[number];
+  number -= static_cast<int64_t>(reduce_case.inputs.size());
+  for (const Computation* computation : reduce_case.module->computations()) {
     for (const Instruction* at : *computation) {
       if (at->literal() != nullptr && number-- == 0) return at->literal();
     }
@@ -54,11 +54,11 @@ const Literal* GetLiteral(const ReduceCase& c, int64_t number) {
   return nullptr;
 }
 
-bool TryChange(Reduction& r, int64_t number, const Change& change) {
-  ReduceCase c = r.best().Clone();
+bool TryChange(Reduction& reduction, int64_t number, const Change& change) {
+  ReduceCase c = reduction.best().Clone();
   if (number < static_cast<int64_t>(c.inputs.size())) {
     change(c.inputs[number]);
-    return r.Try(std::move(c), "plainer values");
+    return reduction.Try(std::move(c), "plainer values");
   }
   number -= static_cast<int64_t>(c.inputs.size());
   for (Computation* computation : c.module->computations()) {
@@ -67,15 +67,15 @@ bool TryChange(Reduction& r, int64_t number, const Change& change) {
       Literal literal = *at->literal();
       change(literal);
       at->set_literal(std::make_shared<const Literal>(std::move(literal)));
-      return r.Try(std::move(c), "plainer values");
+      return reduction.Try(std::move(c), "plainer values");
     }
   }
   return false;
 }
 
-bool SimplifyLiteral(Reduction& r, int64_t number) {
+bool SimplifyLiteral(Reduction& reduction, int64_t number) {
   auto count = [&] {
-    const Literal* literal = GetLiteral(r.best(), number);
+    const Literal* literal = GetLiteral(reduction.best(), number);
     return literal == nullptr || !literal->shape().IsArray() || IsComplex(literal->element_type())
                ? 0
                : literal->element_count();
@@ -90,36 +90,36 @@ bool SimplifyLiteral(Reduction& r, int64_t number) {
             SetNumber(l, i, i % 17);
           }
         })}) {
-    if (TryChange(r, number, change)) {
+    if (TryChange(reduction, number, change)) {
       changed = true;
       break;
     }
   }
   for (int64_t chunk = n / 2; chunk >= 1; chunk /= 2) {
     if (n / chunk > kMaxSingles) break;
-    for (int64_t at = 0; at < n && !r.Expired(); at += chunk) {
+    for (int64_t at = 0; at < n && !reduction.Expired(); at += chunk) {
       int64_t to = std::min(at + chunk, n);
-      changed |= TryChange(r, number, [&](Literal& l) { Fill(l, at, to, 0); });
+      changed |= TryChange(reduction, number, [&](Literal& l) { Fill(l, at, to, 0); });
     }
   }
-  for (int64_t i = 0; i < n && n <= kMaxSingles && !r.Expired(); ++i) {
+  for (int64_t i = 0; i < n && n <= kMaxSingles && !reduction.Expired(); ++i) {
     for (int64_t small : {0, 1, 2, 3, -1}) {
-      if (TryChange(r, number, [&](Literal& l) { SetNumber(l, i, small); })) {
+      if (TryChange(reduction, number, [&](Literal& l) { SetNumber(l, i, small); })) {
         changed = true;
         break;
       }
     }
-    while (TryChange(r, number, [&](Literal& l) { Halve(l, i); })) changed = true;
+    while (TryChange(reduction, number, [&](Literal& l) { Halve(l, i); })) changed = true;
   }
   return changed;
 }
 
 }  // namespace
 
-bool SimplifyValues(Reduction& r) {
+bool SimplifyValues(Reduction& reduction) {
   bool changed = false;
-  for (int64_t i = 0; i < LiteralCount(r.best()) && !r.Expired(); ++i) {
-    changed |= SimplifyLiteral(r, i);
+  for (int64_t i = 0; i < LiteralCount(reduction.best()) && !reduction.Expired(); ++i) {
+    changed |= SimplifyLiteral(reduction, i);
   }
   return changed;
 }

@@ -256,16 +256,17 @@ Limits TightLimits(Limits limits, Outcome::Kind kind, int64_t steps) {
   return limits;
 }
 
-absl::StatusOr<ReduceResult> ReduceWithin(const CheckSubject& subject, const ReduceCase& c,
-                                          Outcome::Kind kind, const std::string& rule,
-                                          const TriageOptions& options) {
+absl::StatusOr<ReduceResult> ReduceWithin(const CheckSubject& subject,
+                                          const ReduceCase& reduce_case, Outcome::Kind kind,
+                                          const std::string& rule, const TriageOptions& options) {
   std::string signature;
   if (IsCrash(kind)) {
-    signature =
-        CrashSignature(CheckIsolated(subject, CheckCase::Of(*c.module, c.inputs)).outcome.reason);
+    signature = CrashSignature(
+        CheckIsolated(subject, CheckCase::Of(*reduce_case.module, reduce_case.inputs))
+            .outcome.reason);
   }
   bool portable = !subject.backend.Describe().in_process;
-  int64_t unportable = UnportableUses(*c.module, c.inputs);
+  int64_t unportable = UnportableUses(*reduce_case.module, reduce_case.inputs);
   auto predicate = [&](const Module& module, const std::vector<Literal>& inputs) {
     if (portable && UnportableUses(module, inputs) > unportable) return false;
     if (!rule.empty()) return FailsByRule(subject, module, inputs, kind, rule);
@@ -281,23 +282,23 @@ absl::StatusOr<ReduceResult> ReduceWithin(const CheckSubject& subject, const Red
     return subject.oracle.Evaluate(module, CheckCase::Of(module, inputs).arguments[0],
                                    subject.limits);
   };
-  return Reduce(*c.module, c.inputs, predicate, reduce);
+  return Reduce(*reduce_case.module, reduce_case.inputs, predicate, reduce);
 }
 
 }  // namespace
 
-absl::StatusOr<ReduceResult> ReduceFailure(const CheckSubject& subject, const ReduceCase& c,
-                                           Outcome::Kind kind, const std::string& rule,
-                                           const TriageOptions& options) {
+absl::StatusOr<ReduceResult> ReduceFailure(const CheckSubject& subject,
+                                           const ReduceCase& reduce_case, Outcome::Kind kind,
+                                           const std::string& rule, const TriageOptions& options) {
   for (int64_t steps : {int64_t{1} << 16, int64_t{1} << 21}) {
     CheckSubject tight{subject.oracle, subject.backend, subject.profile, subject.options,
                        TightLimits(subject.limits, kind, steps)};
     // A worker in another process is slow to compile, and the oracle ends loops before it is asked.
     if (!subject.backend.Describe().in_process) tight.limits.seconds = subject.limits.seconds;
-    absl::StatusOr<ReduceResult> reduced = ReduceWithin(tight, c, kind, rule, options);
+    absl::StatusOr<ReduceResult> reduced = ReduceWithin(tight, reduce_case, kind, rule, options);
     if (reduced.status().code() != absl::StatusCode::kFailedPrecondition) return reduced;
   }
-  return ReduceWithin(subject, c, kind, rule, options);  // it takes long by nature
+  return ReduceWithin(subject, reduce_case, kind, rule, options);  // it takes long by nature
 }
 
 absl::StatusOr<TriageReport> Triage(const Finding& finding, Oracle& oracle, Backend& backend,

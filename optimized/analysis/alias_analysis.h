@@ -24,8 +24,8 @@ struct BufferDefinition {
     return std::pair(instruction->id(), leaf) < std::pair(other.instruction->id(), other.leaf);
   }
   template <typename H>
-  friend H AbslHashValue(H state, const BufferDefinition& b) {
-    return H::combine(std::move(state), b.instruction, b.leaf);
+  friend H AbslHashValue(H state, const BufferDefinition& definition) {
+    return H::combine(std::move(state), definition.instruction, definition.leaf);
   }
 };
 using BufferSet = std::vector<BufferDefinition>;  // sorted

@@ -210,10 +210,10 @@ void EvaluateBinary(Opcode opcode, const Literal& a, const Literal& b, Literal& 
   });
 }
 
-void EvaluateUnary(Opcode opcode, const Literal& a, Literal& result) {
+void EvaluateUnary(Opcode opcode, const Literal& operand, Literal& result) {
   DispatchComputed(result.element_type(), [&](auto tag) {
     using T = typename decltype(tag)::type;
-    const auto x = a.data<T>();
+    const auto x = operand.data<T>();
     const auto out = result.data<T>();
     for (int64_t i = 0; i < result.element_count(); ++i) out[i] = Unary(opcode, x[i]);
   });
@@ -235,12 +235,13 @@ void EvaluateCompare(const Instruction& inst, const Literal& a, const Literal& b
   });
 }
 
-void EvaluateClamp(const Literal& low, const Literal& x, const Literal& high, Literal& result) {
+void EvaluateClamp(const Literal& low, const Literal& operand, const Literal& high,
+                   Literal& result) {
   DispatchComputed(result.element_type(), [&](auto tag) {
     using T = typename decltype(tag)::type;
     const auto out = result.data<T>();
     for (int64_t i = 0; i < result.element_count(); ++i) {
-      const T raised = Binary(Opcode::kMaximum, x.data<T>()[i], low.data<T>()[At(low, i)]);
+      const T raised = Binary(Opcode::kMaximum, operand.data<T>()[i], low.data<T>()[At(low, i)]);
       out[i] = Binary(Opcode::kMinimum, raised, high.data<T>()[At(high, i)]);
     }
   });
@@ -310,13 +311,13 @@ To ConvertElement(ElementType to, From value) {
   }
 }
 
-void EvaluateConvert(const Literal& a, Literal& result) {
+void EvaluateConvert(const Literal& operand, Literal& result) {
   const ElementType to = result.element_type();
-  DispatchComputed(a.element_type(), [&](auto from_tag) {
+  DispatchComputed(operand.element_type(), [&](auto from_tag) {
     using From = typename decltype(from_tag)::type;
     DispatchComputed(to, [&](auto to_tag) {
       using To = typename decltype(to_tag)::type;
-      const auto x = a.data<From>();
+      const auto x = operand.data<From>();
       const auto out = result.data<To>();
       for (int64_t i = 0; i < result.element_count(); ++i) {
         out[i] = ConvertElement<From, To>(to, x[i]);
@@ -338,66 +339,67 @@ void ForEachIndex(const Shape& shape, Visit visit) {
   } while (NextIndex(shape.dimensions(), absl::MakeSpan(index)));
 }
 
-void EvaluateBroadcast(const Instruction& inst, const Literal& a, Literal& result) {
+void EvaluateBroadcast(const Instruction& inst, const Literal& operand, Literal& result) {
   const absl::Span<const int64_t> dims = inst.attributes().Integers(Attr::kDimensions);
-  const DimVector strides = RowMajorStrides(a.shape().dimensions());
+  const DimVector strides = RowMajorStrides(operand.shape().dimensions());
   ForEachIndex(result.shape(), [&](int64_t i, const std::vector<int64_t>& index) {
     int64_t from = 0;
     for (size_t d = 0; d < dims.size(); ++d) {
-      if (a.shape().dimension(d) != 1) from += index[dims[d]] * strides[d];
+      if (operand.shape().dimension(d) != 1) from += index[dims[d]] * strides[d];
     }
-    CopyElement(a, from, result, i);
+    CopyElement(operand, from, result, i);
   });
 }
 
-void EvaluateTranspose(const Instruction& inst, const Literal& a, Literal& result) {
+void EvaluateTranspose(const Instruction& inst, const Literal& operand, Literal& result) {
   const absl::Span<const int64_t> permutation = inst.attributes().Integers(Attr::kDimensions);
-  const DimVector strides = RowMajorStrides(a.shape().dimensions());
+  const DimVector strides = RowMajorStrides(operand.shape().dimensions());
   ForEachIndex(result.shape(), [&](int64_t i, const std::vector<int64_t>& index) {
     int64_t from = 0;
     for (size_t d = 0; d < permutation.size(); ++d) from += index[d] * strides[permutation[d]];
-    CopyElement(a, from, result, i);
+    CopyElement(operand, from, result, i);
   });
 }
 
-void EvaluateSlice(const Instruction& inst, const Literal& a, Literal& result) {
+void EvaluateSlice(const Instruction& inst, const Literal& operand, Literal& result) {
   const absl::Span<const SliceRange> ranges = inst.attributes().SliceRanges(Attr::kSlice);
-  const DimVector strides = RowMajorStrides(a.shape().dimensions());
+  const DimVector strides = RowMajorStrides(operand.shape().dimensions());
   ForEachIndex(result.shape(), [&](int64_t i, const std::vector<int64_t>& index) {
     int64_t from = 0;
     for (size_t d = 0; d < ranges.size(); ++d) {
       from += (ranges[d].start + index[d] * ranges[d].stride) * strides[d];
     }
-    CopyElement(a, from, result, i);
+    CopyElement(operand, from, result, i);
   });
 }
 
-void EvaluateReverse(const Instruction& inst, const Literal& a, Literal& result) {
+void EvaluateReverse(const Instruction& inst, const Literal& operand, Literal& result) {
   const absl::Span<const int64_t> dims = inst.attributes().Integers(Attr::kDimensions);
-  const DimVector strides = RowMajorStrides(a.shape().dimensions());
+  const DimVector strides = RowMajorStrides(operand.shape().dimensions());
   ForEachIndex(result.shape(), [&](int64_t i, const std::vector<int64_t>& index) {
     int64_t from = LinearIndex(strides, index);
     for (int64_t d : dims) {
-      from += (a.shape().dimension(d) - 1 - 2 * index[d]) * strides[d];
+      from += (operand.shape().dimension(d) - 1 - 2 * index[d]) * strides[d];
     }
-    CopyElement(a, from, result, i);
+    CopyElement(operand, from, result, i);
   });
 }
 
-void EvaluatePad(const Instruction& inst, const Literal& a, const Literal& value, Literal& result) {
+void EvaluatePad(const Instruction& inst, const Literal& operand, const Literal& value,
+                 Literal& result) {
   const absl::Span<const PaddingDim> padding = inst.attributes().Padding(Attr::kPadding);
-  const DimVector strides = RowMajorStrides(a.shape().dimensions());
+  const DimVector strides = RowMajorStrides(operand.shape().dimensions());
   ForEachIndex(result.shape(), [&](int64_t i, const std::vector<int64_t>& index) {
     int64_t from = 0;
     bool inside = true;
     for (size_t d = 0; d < padding.size() && inside; ++d) {
       const int64_t at = index[d] - padding[d].low;
       const int64_t step = padding[d].interior + 1;
-      inside = at >= 0 && at % step == 0 && at / step < a.shape().dimension(d);
+      inside = at >= 0 && at % step == 0 && at / step < operand.shape().dimension(d);
       from += at / step * strides[d];
     }
     if (inside) {
-      CopyElement(a, from, result, i);
+      CopyElement(operand, from, result, i);
     } else {
       CopyElement(value, 0, result, i);
     }

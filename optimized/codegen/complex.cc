@@ -15,8 +15,12 @@ using llvm::Value;
 namespace {
 
 // The parts of a complex value; a real one has none but itself.
-Value* Re(ValueBuilder& builder, Value* z) { return builder.ir().CreateExtractValue(z, 0); }
-Value* Im(ValueBuilder& builder, Value* z) { return builder.ir().CreateExtractValue(z, 1); }
+Value* Re(ValueBuilder& builder, Value* number) {
+  return builder.ir().CreateExtractValue(number, 0);
+}
+Value* Im(ValueBuilder& builder, Value* number) {
+  return builder.ir().CreateExtractValue(number, 1);
+}
 
 Value* Pair(ValueBuilder& builder, Value* re, Value* im) {
   Value* pair = llvm::PoisonValue::get(

@@ -80,9 +80,9 @@ Value* ElementEmitter::IndexAdd(Value* a, Value* b) {
   return IndexBinary(llvm::Instruction::Add, a, b);
 }
 
-Value* ElementEmitter::IndexMul(Value* a, int64_t factor) {
-  if (factor == 1) return a;
-  return IndexBinary(llvm::Instruction::Mul, a, Index(factor));
+Value* ElementEmitter::IndexMul(Value* operand, int64_t factor) {
+  if (factor == 1) return operand;
+  return IndexBinary(llvm::Instruction::Mul, operand, Index(factor));
 }
 
 Value* ElementEmitter::LinearOf(absl::Span<const int64_t> dimensions, const ElementIndex& index) {

@@ -26,8 +26,8 @@ struct ElementIndex {
 
   bool operator==(const ElementIndex&) const = default;
   template <typename H>
-  friend H AbslHashValue(H h, const ElementIndex& i) {
-    return H::combine(std::move(h), i.dims, i.linear, i.lane_dim, i.width);
+  friend H AbslHashValue(H h, const ElementIndex& index) {
+    return H::combine(std::move(h), index.dims, index.linear, index.lane_dim, index.width);
   }
 };
 
@@ -77,7 +77,7 @@ class ElementEmitter {
   // by index are found again.
   llvm::Value* Index(int64_t value) { return builder_.ir().getInt64(value); }
   llvm::Value* IndexAdd(llvm::Value* a, llvm::Value* b);
-  llvm::Value* IndexMul(llvm::Value* a, int64_t factor);
+  llvm::Value* IndexMul(llvm::Value* operand, int64_t factor);
   llvm::Value* IndexBinary(llvm::Instruction::BinaryOps op, llvm::Value* a, llvm::Value* b);
   llvm::Value* LinearOf(absl::Span<const int64_t> dimensions, const ElementIndex& index);
   std::vector<llvm::Value*> Delinearize(absl::Span<const int64_t> dimensions, llvm::Value* linear);
@@ -116,8 +116,8 @@ class ElementEmitter {
     ElementIndex index;
     bool operator==(const CacheKey&) const = default;
     template <typename H>
-    friend H AbslHashValue(H h, const CacheKey& k) {
-      return H::combine(std::move(h), k.key, k.index);
+    friend H AbslHashValue(H h, const CacheKey& key) {
+      return H::combine(std::move(h), key.key, key.index);
     }
   };
   struct Scope {

@@ -434,9 +434,9 @@ constexpr Row kRows[] = {
 
 }  // namespace
 
-Value* EmitTotalOrderKey(ValueBuilder& builder, ElementType type, Value* x) {
+Value* EmitTotalOrderKey(ValueBuilder& builder, ElementType type, Value* operand) {
   llvm::IRBuilder<>& ir = builder.ir();
-  Value* bits = builder.ToBits(type, x);
+  Value* bits = builder.ToBits(type, operand);
   llvm::Type* t = bits->getType();
   Value* negative = ir.CreateAShr(bits, builder.Int(t, BitWidth(type) - 1));
   return ir.CreateXor(bits, ir.CreateLShr(negative, builder.Int(t, 1)));

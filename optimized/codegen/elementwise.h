@@ -22,6 +22,6 @@ llvm::Value* EmitAdd(ValueBuilder& builder, ElementType type, llvm::Value* x, ll
 llvm::Value* EmitMultiply(ValueBuilder& builder, ElementType type, llvm::Value* x, llvm::Value* y);
 // Total order of floats as an order of signed integers: negative codes have their magnitude bits
 // flipped.
-llvm::Value* EmitTotalOrderKey(ValueBuilder& builder, ElementType type, llvm::Value* x);
+llvm::Value* EmitTotalOrderKey(ValueBuilder& builder, ElementType type, llvm::Value* operand);
 
 }  // namespace assay

@@ -37,8 +37,8 @@ Ball<S> operator+(const Ball<S>& a, const Ball<S>& b) {
   return {sum, a.radius + b.radius + (a.Modulus() + b.Modulus()) * kSlop<typename Ball<S>::W>};
 }
 template <typename S>
-Ball<S> operator-(const Ball<S>& a) {
-  return {-a.centre, a.radius};
+Ball<S> operator-(const Ball<S>& ball) {
+  return {-ball.centre, ball.radius};
 }
 template <typename S>
 Ball<S> operator-(const Ball<S>& a, const Ball<S>& b) {
@@ -59,20 +59,20 @@ Ball<S> operator/(const Ball<S>& a, const Ball<S>& b) {
                      (a.radius + std::abs(quotient) * b.radius) / (b.Modulus() - b.radius));
 }
 template <typename S>
-Ball<S> Conjugate(const Ball<S>& x) {
-  return {Conjugate(x.centre), x.radius};
+Ball<S> Conjugate(const Ball<S>& ball) {
+  return {Conjugate(ball.centre), ball.radius};
 }
 // The square root of a ball whose centre is real and not negative.
 template <typename S>
-Ball<S> SquareRoot(const Ball<S>& x) {
+Ball<S> SquareRoot(const Ball<S>& ball) {
   using W = typename Ball<S>::W;
-  const W centre = RealPart(x.centre), root = std::sqrt(centre);
-  if (!(centre > x.radius)) return {S(root), std::sqrt(std::abs(centre) + x.radius)};
-  return Rounding<S>(S(root), x.radius / root);
+  const W centre = RealPart(ball.centre), root = std::sqrt(centre);
+  if (!(centre > ball.radius)) return {S(root), std::sqrt(std::abs(centre) + ball.radius)};
+  return Rounding<S>(S(root), ball.radius / root);
 }
 template <typename S>
-Ball<S> SquaredModulus(const Ball<S>& x) {
-  Ball<S> square = x * Conjugate(x);
+Ball<S> SquaredModulus(const Ball<S>& ball) {
+  Ball<S> square = ball * Conjugate(ball);
   square.centre = S(RealPart(square.centre));
   return square;
 }

@@ -78,9 +78,9 @@ class Combination {
   ErrorForm& form() { return form_; }
 
  private:
-  void TakeOne(const Element& x, double by, double loose) {
-    if (x.form == nullptr) return;
-    form_ = *x.form;
+  void TakeOne(const Element& element, double by, double loose) {
+    if (element.form == nullptr) return;
+    form_ = *element.form;
     form_.scale *= by;
     form_.loose = form_.loose * std::fabs(by) + loose;
   }
@@ -264,15 +264,15 @@ class Accumulation {
       : numbers_(numbers), sums_(numbers.sums()), seen_(numbers.seen()) {}
 
   // Adds factor * (x - its centre); false if there were too many terms.
-  bool Add(const Element& x, double factor) {
+  bool Add(const Element& element, double factor) {
     ++additions_;
-    if (x.form == nullptr) {
-      loose_ += std::fabs(factor) * x.radius;
+    if (element.form == nullptr) {
+      loose_ += std::fabs(factor) * element.radius;
       return true;
     }
-    const ErrorTerms& terms = *x.form->terms;
+    const ErrorTerms& terms = *element.form->terms;
     if (!numbers_.Take(static_cast<int64_t>(terms.errors.size()))) return false;
-    const double scale = factor * x.form->scale;
+    const double scale = factor * element.form->scale;
     if (!terms.errors.empty() && sums_.size() <= static_cast<size_t>(terms.errors.back())) {
       sums_.resize(static_cast<size_t>(terms.errors.back()) + 1);
       seen_.resize(sums_.size());
@@ -295,7 +295,7 @@ class Accumulation {
       i += size;
     }
     added_ += std::fabs(scale) * terms.magnitude;
-    loose_ += std::fabs(factor) * (x.form->loose + x.flush);
+    loose_ += std::fabs(factor) * (element.form->loose + element.flush);
     return true;
   }
 

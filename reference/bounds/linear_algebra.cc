@@ -74,18 +74,19 @@ void Finish(const OpContext& op, Array& result, int64_t at, S centre, W radius) 
 
 // Gives |l^-1|, rounded up, for a lower triangular l without zeros on its diagonal.
 template <typename S>
-auto AbsoluteInverse(const Matrix<S>& l) {
+auto AbsoluteInverse(const Matrix<S>& factor) {
   using W = decltype(std::abs(S()));
-  const int64_t n = l.rows;
+  const int64_t n = factor.rows;
   Matrix<S> inverse(n, n);
   Matrix<W> bound(n, n);
   for (int64_t i = 0; i < n; ++i) inverse(i, i) = 1;
-  SolveLower(l, inverse);
+  SolveLower(factor, inverse);
   // Its own error is of the form |l^-1| |l| |l^-1| (Higham, Accuracy and Stability, 14.2).
   Matrix<W> product(n, n);
   for (int64_t i = 0; i < n; ++i)
     for (int64_t j = 0; j <= i; ++j)
-      for (int64_t k = j; k <= i; ++k) product(i, j) += std::abs(l(i, k)) * std::abs(inverse(k, j));
+      for (int64_t k = j; k <= i; ++k)
+        product(i, j) += std::abs(factor(i, k)) * std::abs(inverse(k, j));
   const W slop = static_cast<W>(4 * (n + 2)) * kSlop<W>;
   for (int64_t i = 0; i < n; ++i) {
     for (int64_t j = 0; j <= i; ++j) {
@@ -119,42 +120,42 @@ Wide<T> CholeskyResidual(int64_t n) {
 // Whether no legal perturbation makes `a` positive definite, when the factorisation stopped at
 // column `stop`: a vector v with vᴴ a v = the pivot shows it.
 template <typename T, typename S>
-bool IsSurelyIndefinite(const Operand<S>& a, const Matrix<S>& l, int64_t stop) {
+bool IsSurelyIndefinite(const Operand<S>& operand, const Matrix<S>& factor, int64_t stop) {
   using W = Wide<T>;
   std::vector<S> v(static_cast<size_t>(stop + 1));
   v[stop] = 1;
   for (int64_t i = stop; i-- > 0;) {
-    S rest = -Conjugate(l(stop, i));
-    for (int64_t k = i + 1; k < stop; ++k) rest -= Conjugate(l(k, i)) * v[k];
-    v[i] = rest / l(i, i);
+    S rest = -Conjugate(factor(stop, i));
+    for (int64_t k = i + 1; k < stop; ++k) rest -= Conjugate(factor(k, i)) * v[k];
+    v[i] = rest / factor(i, i);
   }
   W slack = 0;
   for (int64_t i = 0; i <= stop; ++i) {
     for (int64_t j = 0; j <= stop; ++j) {
-      const W residual = CholeskyResidual<T>(a.centre.rows) *
-                         std::sqrt(std::abs(a.centre(i, i)) * std::abs(a.centre(j, j)));
-      slack +=
-          std::abs(v[i]) * std::abs(v[j]) * (residual + a.radius(std::max(i, j), std::min(i, j)));
+      const W residual = CholeskyResidual<T>(operand.centre.rows) *
+                         std::sqrt(std::abs(operand.centre(i, i)) * std::abs(operand.centre(j, j)));
+      slack += std::abs(v[i]) * std::abs(v[j]) *
+               (residual + operand.radius(std::max(i, j), std::min(i, j)));
     }
   }
-  return RealPart(l(stop, stop)) + 2 * slack < 0;
+  return RealPart(factor(stop, stop)) + 2 * slack < 0;
 }
 
 // The error that each element of the factor may have: with G = |L^-1| |dA| |L^-ᵀ| and |G| < 1, no
 // more than |L| tril(G (1 - G)^-1) (Sun; Higham, theorem 10.8). False when dA is too large.
 template <typename T, typename S>
-bool PerturbationOfFactor(const Operand<S>& a, const Matrix<S>& l, Wide<T> underflow,
+bool PerturbationOfFactor(const Operand<S>& operand, const Matrix<S>& factor, Wide<T> underflow,
                           Matrix<Wide<T>>& error) {
   using W = Wide<T>;
-  const int64_t n = l.rows;
-  const Matrix<W> inverse = AbsoluteInverse(l);
+  const int64_t n = factor.rows;
+  const Matrix<W> inverse = AbsoluteInverse(factor);
   Matrix<W> change(n, n), half(n, n), g(n, n);
   for (int64_t i = 0; i < n; ++i) {
     for (int64_t j = 0; j <= i; ++j) {
       W product = 0;
-      for (int64_t k = 0; k <= j; ++k) product += std::abs(l(i, k)) * std::abs(l(j, k));
-      change(i, j) = change(j, i) =
-          CholeskyResidual<T>(n) * product + a.radius(i, j) + static_cast<W>(n + 1) * underflow;
+      for (int64_t k = 0; k <= j; ++k) product += std::abs(factor(i, k)) * std::abs(factor(j, k));
+      change(i, j) = change(j, i) = CholeskyResidual<T>(n) * product + operand.radius(i, j) +
+                                    static_cast<W>(n + 1) * underflow;
     }
   }
   W norm = 0, largest = 0;
@@ -175,20 +176,20 @@ bool PerturbationOfFactor(const Operand<S>& a, const Matrix<S>& l, Wide<T> under
   const W tail = largest * norm / (1 - norm);
   for (int64_t i = 0; i < n; ++i)
     for (int64_t j = 0; j <= i; ++j)
-      for (int64_t k = j; k <= i; ++k) error(i, j) += std::abs(l(i, k)) * (g(k, j) + tail);
+      for (int64_t k = j; k <= i; ++k) error(i, j) += std::abs(factor(i, k)) * (g(k, j) + tail);
   return true;
 }
 
 // Whether every legal factorisation of `a` ends: it does when a smaller matrix has a factor too
 // (Demmel; Higham, theorem 10.7).
 template <typename T, typename S>
-bool IsSurelyDefinite(const Operand<S>& a) {
+bool IsSurelyDefinite(const Operand<S>& operand) {
   using W = Wide<T>;
-  const int64_t n = a.centre.rows;
-  Matrix<S> smaller = a.centre, l(n, n);
+  const int64_t n = operand.centre.rows;
+  Matrix<S> smaller = operand.centre, l(n, n);
   for (int64_t i = 0; i < n; ++i) {
-    W change = 2 * static_cast<W>(n) * CholeskyResidual<T>(n) * std::abs(a.centre(i, i));
-    for (int64_t j = 0; j < n; ++j) change += a.radius(std::max(i, j), std::min(i, j));
+    W change = 2 * static_cast<W>(n) * CholeskyResidual<T>(n) * std::abs(operand.centre(i, i));
+    for (int64_t j = 0; j < n; ++j) change += operand.radius(std::max(i, j), std::min(i, j));
     smaller(i, i) -= change;
   }
   return FactorCholesky(smaller, l) == n;
@@ -197,18 +198,19 @@ bool IsSurelyDefinite(const Operand<S>& a) {
 // The property of the triangle of l by rows: l lᴴ is a, up to the residual that is granted; or
 // there is no factor, which NaN says.
 template <typename E, typename S>
-std::shared_ptr<const Property> FactorProperty(ElementType type, const Operand<S>& a, bool lower,
+std::shared_ptr<const Property> FactorProperty(ElementType type, const Operand<S>& operand,
+                                               bool lower,
                                                Wide<typename Scalar<E>::Real> underflow) {
   using T = typename Scalar<E>::Real;
   using W = Wide<T>;
-  const int64_t n = a.centre.rows;
+  const int64_t n = operand.centre.rows;
   auto property = std::make_shared<Property>();
   property->what = "a = l lᴴ";
   property->parts = {Shape::Array(type, {n * (n + 1) / 2})};
-  property->violation = [a, lower, underflow, may_fail = !IsSurelyDefinite<T>(a)](
+  property->violation = [operand, lower, underflow, may_fail = !IsSurelyDefinite<T>(operand)](
                             absl::Span<const Literal> parts,
                             const std::vector<bool>&) -> std::string {
-    const int64_t n = a.centre.rows;
+    const int64_t n = operand.centre.rows;
     const absl::Span<const E> packed = parts[0].data<E>();
     auto excused = [may_fail](S x) { return may_fail && std::isnan(std::abs(x)); };
     Matrix<S> l(n, n);
@@ -219,15 +221,15 @@ std::shared_ptr<const Property> FactorProperty(ElementType type, const Operand<S
     }
     for (int64_t i = 0; i < n; ++i) {
       for (int64_t j = 0; j <= i; ++j) {
-        S rest = a.centre(i, j);
+        S rest = operand.centre(i, j);
         W size = 0;
         for (int64_t k = 0; k <= j; ++k) {
           const S term = l(i, k) * Conjugate(l(j, k));
           rest -= term;
           size += std::abs(term);
         }
-        const W slack =
-            CholeskyResidual<T>(n) * size + a.radius(i, j) + static_cast<W>(n + 1) * underflow;
+        const W slack = CholeskyResidual<T>(n) * size + operand.radius(i, j) +
+                        static_cast<W>(n + 1) * underflow;
         if (!(std::abs(rest) <= slack) && !excused(rest)) return "l lᴴ is not a";
       }
     }
@@ -239,13 +241,14 @@ std::shared_ptr<const Property> FactorProperty(ElementType type, const Operand<S
 // Whether the judge finds all radii useful: up to 2^(-p/3) of the larger of the element and the
 // root mean square of the whole.
 template <typename T, typename S>
-bool AreUseful(const Matrix<S>& l, const Matrix<Wide<T>>& error) {
+bool AreUseful(const Matrix<S>& factor, const Matrix<Wide<T>>& error) {
   using W = Wide<T>;
   W squares = 0;
-  for (const S& x : l.values) squares += std::abs(x) * std::abs(x);
-  const W mean = std::sqrt(squares / static_cast<W>(std::max<size_t>(l.values.size(), 1)));
-  for (size_t i = 0; i < l.values.size(); ++i)
-    if (!(error.values[i] <= std::cbrt(UnitRoundoff<T>()) * std::max(std::abs(l.values[i]), mean)))
+  for (const S& x : factor.values) squares += std::abs(x) * std::abs(x);
+  const W mean = std::sqrt(squares / static_cast<W>(std::max<size_t>(factor.values.size(), 1)));
+  for (size_t i = 0; i < factor.values.size(); ++i)
+    if (!(error.values[i] <=
+          std::cbrt(UnitRoundoff<T>()) * std::max(std::abs(factor.values[i]), mean)))
       return false;
   return true;
 }
@@ -304,20 +307,20 @@ void BoundFactor(const OpContext& op, bool lower, Array& result) {
 // to say.
 template <typename T, typename S>
 bool RadiiOfSolution(const Operand<S>& l, const Matrix<Wide<T>>& inverse, const Operand<S>& b,
-                     const Matrix<S>& x, Wide<T> underflow, std::vector<Wide<T>>& radii) {
+                     const Matrix<S>& solution, Wide<T> underflow, std::vector<Wide<T>>& radii) {
   using W = Wide<T>;
-  const int64_t n = x.rows;
+  const int64_t n = solution.rows;
   const W c = static_cast<W>(4 * (n + 2)) * UnitRoundoff<T>();
   std::vector<W> residual(static_cast<size_t>(n)), weight(static_cast<size_t>(n));
   for (int64_t i = 0; i < n; ++i) {
     residual[i] = c * std::abs(b.centre(i, 0)) + b.radius(i, 0) + static_cast<W>(n + 2) * underflow;
     W terms = std::abs(b.centre(i, 0));
-    for (int64_t j = 0; j <= i; ++j) terms += std::abs(l.centre(i, j)) * std::abs(x(j, 0));
+    for (int64_t j = 0; j <= i; ++j) terms += std::abs(l.centre(i, j)) * std::abs(solution(j, 0));
     // A partial sum may not fit the type though the solution does.
     if (!(terms < 1 / Tiny<T>())) return false;
     for (int64_t j = 0; j <= i; ++j) {
       const W change = c * std::abs(l.centre(i, j)) + l.radius(i, j);
-      residual[i] += change * std::abs(x(j, 0));
+      residual[i] += change * std::abs(solution(j, 0));
       weight[i] += change;
     }
   }
@@ -330,7 +333,7 @@ bool RadiiOfSolution(const Operand<S>& l, const Matrix<Wide<T>>& inverse, const 
       sum += inverse(i, k) * weight[k];
     }
     // One of the terms is rounded even when it is exact to the last bit of W.
-    radii[i] += std::abs(x(i, 0)) * static_cast<W>(n + 2) * kSlop<W>;
+    radii[i] += std::abs(solution(i, 0)) * static_cast<W>(n + 2) * kSlop<W>;
     growth = std::max(growth, sum);
     largest = std::max(largest, radii[i]);
   }

@@ -1,3 +1,4 @@
+// Bounds the sum of the products of each result element of dot and convolution.
 #include "reference/bounds/products.h"
 
 #include "reference/bounds/components.h"
@@ -69,10 +70,10 @@ struct Common {
   int quantum = 1 << 19;  // the largest power of two that divides them all, if single
 
   template <typename W>
-  void Include(const Range<W>& x) {
-    finite = finite && (x.flags & ~uint32_t{kZeroSignFree}) == 0;
-    single = single && finite && x.radius == 0;
-    if (single && x.centre != 0) quantum = std::min(quantum, LowestBit(x.centre));
+  void Include(const Range<W>& range) {
+    finite = finite && (range.flags & ~uint32_t{kZeroSignFree}) == 0;
+    single = single && finite && range.radius == 0;
+    if (single && range.centre != 0) quantum = std::min(quantum, LowestBit(range.centre));
   }
 };
 

@@ -155,19 +155,19 @@ inline constexpr bool kFlushes = !std::is_same_v<T, Half>;
 
 // Whether a subnormal, nonzero value of T, which might be flushed, lies inside.
 template <typename T>
-bool TouchesSubnormals(const Range<Wide<T>>& x) {
+bool TouchesSubnormals(const Range<Wide<T>>& range) {
   if (!kFlushes<T>) return false;
-  if (!x.HasFinite() || (x.centre == 0 && x.radius == 0)) return false;
-  return x.low() < Tiny<T>() && x.high() > -Tiny<T>();
+  if (!range.HasFinite() || (range.centre == 0 && range.radius == 0)) return false;
+  return range.low() < Tiny<T>() && range.high() > -Tiny<T>();
 }
 
 // The range with zero added, if a value inside may be flushed to it.
 template <typename T>
-Range<Wide<T>> Flushed(const Range<Wide<T>>& x) {
-  if (!TouchesSubnormals<T>(x) || x.Contains(0)) return x;
-  Range<Wide<T>> hull =
-      x.low() > 0 ? Range<Wide<T>>::Hull(0, x.high()) : Range<Wide<T>>::Hull(x.low(), 0);
-  hull.flags = x.flags;
+Range<Wide<T>> Flushed(const Range<Wide<T>>& range) {
+  if (!TouchesSubnormals<T>(range) || range.Contains(0)) return range;
+  Range<Wide<T>> hull = range.low() > 0 ? Range<Wide<T>>::Hull(0, range.high())
+                                        : Range<Wide<T>>::Hull(range.low(), 0);
+  hull.flags = range.flags;
   return hull;
 }
 

@@ -59,22 +59,23 @@ void DiagonalizeHermitian(Matrix<S>& a, Matrix<S>& v) {
 // Replaces the columns of m from `from` on by vectors of length one that are orthogonal to all
 // before them.
 template <typename S>
-void CompleteBasis(Matrix<S>& m, int64_t from) {
+void CompleteBasis(Matrix<S>& matrix, int64_t from) {
   using W = decltype(std::abs(S()));
   int64_t candidate = 0;
-  for (int64_t j = from; j < m.columns && candidate < m.rows; ++candidate) {
-    for (int64_t i = 0; i < m.rows; ++i) m(i, j) = i == candidate ? S(1) : S{};
+  for (int64_t j = from; j < matrix.columns && candidate < matrix.rows; ++candidate) {
+    for (int64_t i = 0; i < matrix.rows; ++i) matrix(i, j) = i == candidate ? S(1) : S{};
     for (int pass = 0; pass < 2; ++pass) {
       for (int64_t k = 0; k < j; ++k) {
         S inner{};
-        for (int64_t i = 0; i < m.rows; ++i) inner += Conjugate(m(i, k)) * m(i, j);
-        for (int64_t i = 0; i < m.rows; ++i) m(i, j) -= inner * m(i, k);
+        for (int64_t i = 0; i < matrix.rows; ++i) inner += Conjugate(matrix(i, k)) * matrix(i, j);
+        for (int64_t i = 0; i < matrix.rows; ++i) matrix(i, j) -= inner * matrix(i, k);
       }
     }
     W squares = 0;
-    for (int64_t i = 0; i < m.rows; ++i) squares += RealPart(m(i, j) * Conjugate(m(i, j)));
-    if (squares < W{kLeastOrthogonalPart} / static_cast<W>(m.rows)) continue;
-    for (int64_t i = 0; i < m.rows; ++i) m(i, j) /= std::sqrt(squares);
+    for (int64_t i = 0; i < matrix.rows; ++i)
+      squares += RealPart(matrix(i, j) * Conjugate(matrix(i, j)));
+    if (squares < W{kLeastOrthogonalPart} / static_cast<W>(matrix.rows)) continue;
+    for (int64_t i = 0; i < matrix.rows; ++i) matrix(i, j) /= std::sqrt(squares);
     ++j;
   }
 }
@@ -90,10 +91,10 @@ Matrix<S> Scaled(Matrix<S> m, const std::vector<W>& values) {
 
 // The first columns of m.
 template <typename S>
-Matrix<S> FirstColumns(const Matrix<S>& m, int64_t columns) {
-  Matrix<S> first(m.rows, columns);
-  for (int64_t i = 0; i < m.rows; ++i)
-    for (int64_t j = 0; j < columns; ++j) first(i, j) = m(i, j);
+Matrix<S> FirstColumns(const Matrix<S>& matrix, int64_t columns) {
+  Matrix<S> first(matrix.rows, columns);
+  for (int64_t i = 0; i < matrix.rows; ++i)
+    for (int64_t j = 0; j < columns; ++j) first(i, j) = matrix(i, j);
   return first;
 }
 

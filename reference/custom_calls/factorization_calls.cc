@@ -37,37 +37,38 @@ struct LuOutcome {
 
 // a becomes L and U of its rows permuted.
 template <typename S>
-LuOutcome FactorLu(Matrix<Ball<S>>& a) {
+LuOutcome FactorLu(Matrix<Ball<S>>& matrix) {
   LuOutcome outcome;
   std::vector<int64_t>& pivots = outcome.pivots;
   bool& ambiguous = outcome.ambiguous;
   bool certain = true;  // no pivot so far was zero for sure
-  const int64_t steps = std::min(a.rows, a.columns);
+  const int64_t steps = std::min(matrix.rows, matrix.columns);
   for (int64_t k = 0; k < steps; ++k) {
     int64_t best = k;
-    for (int64_t i = k + 1; i < a.rows; ++i)
-      if (PivotSize(a(i, k).centre) > PivotSize(a(best, k).centre)) best = i;
-    const auto least = PivotSize(a(best, k).centre) - 2 * a(best, k).radius;
-    for (int64_t i = k; i < a.rows; ++i) {
-      const bool could_be = PivotSize(a(i, k).centre) + 2 * a(i, k).radius >= least;
-      const bool both_exact = a(i, k).radius == 0 && a(best, k).radius == 0;
+    for (int64_t i = k + 1; i < matrix.rows; ++i)
+      if (PivotSize(matrix(i, k).centre) > PivotSize(matrix(best, k).centre)) best = i;
+    const auto least = PivotSize(matrix(best, k).centre) - 2 * matrix(best, k).radius;
+    for (int64_t i = k; i < matrix.rows; ++i) {
+      const bool could_be = PivotSize(matrix(i, k).centre) + 2 * matrix(i, k).radius >= least;
+      const bool both_exact = matrix(i, k).radius == 0 && matrix(best, k).radius == 0;
       if (i != best && could_be && !both_exact) ambiguous = true;
     }
     pivots.push_back(best);
     if (best != k)
-      for (int64_t j = 0; j < a.columns; ++j) std::swap(a(k, j), a(best, j));
-    const bool is_zero = a(k, k).IsZero(), may_be_zero = a(k, k).MayBeZero();
+      for (int64_t j = 0; j < matrix.columns; ++j) std::swap(matrix(k, j), matrix(best, j));
+    const bool is_zero = matrix(k, k).IsZero(), may_be_zero = matrix(k, k).MayBeZero();
     if (may_be_zero && certain) outcome.infos.push_back(k + 1);
     certain = certain && !is_zero;
-    if (a(k, k).centre == S{}) {
+    if (matrix(k, k).centre == S{}) {
       if (outcome.info == 0) outcome.info = k + 1;
       // Without rows below, nothing is divided by it.
-      if (!is_zero && k + 1 < a.rows) ambiguous = true;
+      if (!is_zero && k + 1 < matrix.rows) ambiguous = true;
       continue;
     }
-    for (int64_t i = k + 1; i < a.rows; ++i) {
-      a(i, k) = a(i, k) / a(k, k);
-      for (int64_t j = k + 1; j < a.columns; ++j) a(i, j) = a(i, j) - a(i, k) * a(k, j);
+    for (int64_t i = k + 1; i < matrix.rows; ++i) {
+      matrix(i, k) = matrix(i, k) / matrix(k, k);
+      for (int64_t j = k + 1; j < matrix.columns; ++j)
+        matrix(i, j) = matrix(i, j) - matrix(i, k) * matrix(k, j);
     }
   }
   if (certain) outcome.infos.push_back(0);
@@ -132,7 +133,7 @@ absl::StatusOr<Value> ApplyGetrf(Interpreter& interpreter, const OpContext& op) 
 // Judges the triangle that potrf does not refer to: it is the operand's, since the routine works in
 // place, or zero where it was cleared before. If `may_fail`, the matrix may have no factor, and
 // then the triangle may be NaN with the rest.
-void JudgeOtherTriangle(const Array& a, bool lower, int64_t first, int64_t n, bool may_fail,
+void JudgeOtherTriangle(const Array& array, bool lower, int64_t first, int64_t n, bool may_fail,
                         Array& factor) {
   std::vector<int64_t> places;
   for (int64_t i = 0; i < n; ++i)
@@ -143,9 +144,9 @@ void JudgeOtherTriangle(const Array& a, bool lower, int64_t first, int64_t n, bo
     for (int64_t part = 0; part < width; ++part) {
       const int64_t slot = places[k] * width + part;
       // Only what is known to the last bit can be compared.
-      if (!a.bounds.empty() && (a.bounds[slot].flags & kForced) == 0) return;
+      if (!array.bounds.empty() && (array.bounds[slot].flags & kForced) == 0) return;
       given.SetComponentBits(static_cast<int64_t>(k) * width + part,
-                             a.literal.GetComponentBits(slot));
+                             array.literal.GetComponentBits(slot));
     }
   }
   auto property = std::make_shared<Property>();

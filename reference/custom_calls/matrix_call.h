@@ -24,18 +24,19 @@ struct CallResults {
 
   // Element i of result k, whose element type is E.
   template <typename E, typename S>
-  void Set(int64_t k, int64_t i, const Ball<S>& x) {
+  void Set(int64_t k, int64_t i, const Ball<S>& ball) {
     using T = typename Scalar<E>::Real;
     if (!bounds) {
-      arrays[k].literal.template data<E>()[i] = RoundNumber<E>(x.centre);
-    } else if (!x.IsKnown()) {
+      arrays[k].literal.template data<E>()[i] = RoundNumber<E>(ball.centre);
+    } else if (!ball.IsKnown()) {
       SetUndecided(arrays[k], i);
     } else if constexpr (std::is_same_v<E, T>) {
-      FinishExact<T>(op.clauses, arrays[k], i, WithOverflow<T>({x.centre, x.radius, 0}));
+      FinishExact<T>(op.clauses, arrays[k], i, WithOverflow<T>({ball.centre, ball.radius, 0}));
     } else {
-      FinishExact<T>(op.clauses, arrays[k], 2 * i, WithOverflow<T>({x.centre.real(), x.radius, 0}));
+      FinishExact<T>(op.clauses, arrays[k], 2 * i,
+                     WithOverflow<T>({ball.centre.real(), ball.radius, 0}));
       FinishExact<T>(op.clauses, arrays[k], 2 * i + 1,
-                     WithOverflow<T>({x.centre.imag(), x.radius, 0}));
+                     WithOverflow<T>({ball.centre.imag(), ball.radius, 0}));
     }
   }
   void SetInteger(int64_t k, int64_t i, int64_t value) {
@@ -86,14 +87,16 @@ struct MatrixCall {
     return matrix;
   }
 
-  void Set(int64_t k, int64_t i, const Number& x) { results.template Set<E>(k, First(k) + i, x); }
-  void SetReal(int64_t k, int64_t i, const Ball<W>& x) {
-    results.template Set<T>(k, First(k) + i, x);
+  void Set(int64_t k, int64_t i, const Number& number) {
+    results.template Set<E>(k, First(k) + i, number);
+  }
+  void SetReal(int64_t k, int64_t i, const Ball<W>& ball) {
+    results.template Set<T>(k, First(k) + i, ball);
   }
   // Set for a result whose element type is N instead of E.
   template <typename N>
-  void SetAs(int64_t k, int64_t i, const Ball<typename Scalar<N>::WideNumber>& x) {
-    results.template Set<N>(k, First(k) + i, x);
+  void SetAs(int64_t k, int64_t i, const Ball<typename Scalar<N>::WideNumber>& ball) {
+    results.template Set<N>(k, First(k) + i, ball);
   }
   void SetInteger(int64_t k, int64_t i, int64_t value) {
     results.SetInteger(k, First(k) + i, value);

@@ -34,18 +34,18 @@ struct Rotation {
     c = 1 / std::hypot(t, W{1});
     s = t * c;
   }
-  void Columns(Matrix<S>& m, int64_t p, int64_t q) const {
-    for (int64_t i = 0; i < m.rows; ++i) {
-      const S x = m(i, p), y = m(i, q);
-      m(i, p) = c * x - s * Conjugate(phase) * y;
-      m(i, q) = s * phase * x + c * y;
+  void Columns(Matrix<S>& matrix, int64_t p, int64_t q) const {
+    for (int64_t i = 0; i < matrix.rows; ++i) {
+      const S x = matrix(i, p), y = matrix(i, q);
+      matrix(i, p) = c * x - s * Conjugate(phase) * y;
+      matrix(i, q) = s * phase * x + c * y;
     }
   }
-  void Rows(Matrix<S>& m, int64_t p, int64_t q) const {
-    for (int64_t j = 0; j < m.columns; ++j) {
-      const S x = m(p, j), y = m(q, j);
-      m(p, j) = c * x - s * phase * y;
-      m(q, j) = s * Conjugate(phase) * x + c * y;
+  void Rows(Matrix<S>& matrix, int64_t p, int64_t q) const {
+    for (int64_t j = 0; j < matrix.columns; ++j) {
+      const S x = matrix(p, j), y = matrix(q, j);
+      matrix(p, j) = c * x - s * phase * y;
+      matrix(q, j) = s * Conjugate(phase) * x + c * y;
     }
   }
 };
@@ -110,8 +110,8 @@ Matrix<S> Centres(const M& numbers) {
 }
 
 template <typename S>
-bool IsFinite(const Matrix<S>& m) {
-  return std::all_of(m.values.begin(), m.values.end(),
+bool IsFinite(const Matrix<S>& matrix) {
+  return std::all_of(matrix.values.begin(), matrix.values.end(),
                      [](const S& x) { return std::isfinite(std::abs(x)); });
 }
 
@@ -132,10 +132,10 @@ typename MatrixCall<E>::W OrthonormalSlack(int64_t n) {
 }
 
 template <typename S>
-Matrix<S> Adjoint(const Matrix<S>& m) {
-  Matrix<S> adjoint(m.columns, m.rows);
-  for (int64_t i = 0; i < m.rows; ++i)
-    for (int64_t j = 0; j < m.columns; ++j) adjoint(j, i) = Conjugate(m(i, j));
+Matrix<S> Adjoint(const Matrix<S>& matrix) {
+  Matrix<S> adjoint(matrix.columns, matrix.rows);
+  for (int64_t i = 0; i < matrix.rows; ++i)
+    for (int64_t j = 0; j < matrix.columns; ++j) adjoint(j, i) = Conjugate(matrix(i, j));
   return adjoint;
 }
 
@@ -158,8 +158,8 @@ bool IsNear(const Matrix<S>& a, const Matrix<S>& b, W tolerance) {
 
 // True if the columns are orthonormal up to `tolerance` per element of mᴴ m.
 template <typename S, typename W>
-bool IsOrthonormal(const Matrix<S>& m, W tolerance) {
-  return IsNear(Product(Adjoint(m), m), Identity<S>(m.columns), tolerance);
+bool IsOrthonormal(const Matrix<S>& matrix, W tolerance) {
+  return IsNear(Product(Adjoint(matrix), matrix), Identity<S>(matrix.columns), tolerance);
 }
 
 }  // namespace assay::reference

@@ -16,37 +16,39 @@ namespace {
 // `given` is the element of the routine's operand that decides about the sign, or null where that
 // element was computed.
 template <typename S>
-Ball<S> MakeReflector(Matrix<Ball<S>>& a, int64_t first, int64_t k, bool& ambiguous,
+Ball<S> MakeReflector(Matrix<Ball<S>>& matrix, int64_t first, int64_t k, bool& ambiguous,
                       const Ball<S>* given = nullptr) {
   using D = Ball<S>;
   D below;
-  for (int64_t i = first + 1; i < a.rows; ++i) below = below + SquaredModulus(a(i, k));
-  const D alpha = a(first, k);
+  for (int64_t i = first + 1; i < matrix.rows; ++i) below = below + SquaredModulus(matrix(i, k));
+  const D alpha = matrix(first, k);
   const bool has_phase = alpha.centre != S(RealPart(alpha.centre));
   if (below.IsZero() && !has_phase) return D();
-  if (below.MayBeZero() && first + 1 < a.rows) ambiguous = true;
+  if (below.MayBeZero() && first + 1 < matrix.rows) ambiguous = true;
   const bool is_given =
       given != nullptr && given->radius == 0 && !std::signbit(RealPart(given->centre));
   if (std::abs(RealPart(alpha.centre)) <= alpha.radius && !is_given) ambiguous = true;
   const D norm = SquareRoot(below + SquaredModulus(alpha));
   const D beta = RealPart(alpha.centre) < 0 ? norm : -norm;
   const D scale = alpha - beta;
-  for (int64_t i = first + 1; i < a.rows; ++i) a(i, k) = a(i, k) / scale;
-  a(first, k) = beta;
+  for (int64_t i = first + 1; i < matrix.rows; ++i) matrix(i, k) = matrix(i, k) / scale;
+  matrix(first, k) = beta;
   return (beta - alpha) / beta;
 }
 
 // target = (1 - tau v vᴴ) target for columns from `from` on, v in column k of `a` from row `first`
 // on.
 template <typename S>
-void Reflect(const Matrix<Ball<S>>& a, int64_t first, int64_t k, const Ball<S>& tau,
+void Reflect(const Matrix<Ball<S>>& matrix, int64_t first, int64_t k, const Ball<S>& tau,
              Matrix<Ball<S>>& target, int64_t from) {
   for (int64_t j = from; j < target.columns; ++j) {
     Ball<S> sum = target(first, j);
-    for (int64_t i = first + 1; i < target.rows; ++i) sum = sum + Conjugate(a(i, k)) * target(i, j);
+    for (int64_t i = first + 1; i < target.rows; ++i)
+      sum = sum + Conjugate(matrix(i, k)) * target(i, j);
     sum = tau * sum;
     target(first, j) = target(first, j) - sum;
-    for (int64_t i = first + 1; i < target.rows; ++i) target(i, j) = target(i, j) - a(i, k) * sum;
+    for (int64_t i = first + 1; i < target.rows; ++i)
+      target(i, j) = target(i, j) - matrix(i, k) * sum;
   }
 }
 
@@ -110,15 +112,15 @@ absl::StatusOr<Value> ApplyOrgqr(Interpreter& interpreter, const OpContext& op) 
 
 // target = target (1 - tau v vᴴ), v in column k of `a` from row `first` on.
 template <typename S>
-void ReflectFromRight(const Matrix<Ball<S>>& a, int64_t first, int64_t k, const Ball<S>& tau,
+void ReflectFromRight(const Matrix<Ball<S>>& matrix, int64_t first, int64_t k, const Ball<S>& tau,
                       Matrix<Ball<S>>& target) {
   for (int64_t i = 0; i < target.rows; ++i) {
     Ball<S> sum = target(i, first);
-    for (int64_t j = first + 1; j < target.columns; ++j) sum = sum + target(i, j) * a(j, k);
+    for (int64_t j = first + 1; j < target.columns; ++j) sum = sum + target(i, j) * matrix(j, k);
     sum = sum * tau;
     target(i, first) = target(i, first) - sum;
     for (int64_t j = first + 1; j < target.columns; ++j)
-      target(i, j) = target(i, j) - sum * Conjugate(a(j, k));
+      target(i, j) = target(i, j) - sum * Conjugate(matrix(j, k));
   }
 }
 
@@ -134,28 +136,28 @@ void AddMatrixResidual(const MatrixCall<E>& call, M& a) {
 // a becomes qᴴ a q with zeros below the first subdiagonal, where the reflectors are stored; only
 // rows and columns in [first, last) take part.
 template <typename S>
-std::vector<Ball<S>> ReduceToHessenberg(Matrix<Ball<S>>& a, int64_t first, int64_t last,
+std::vector<Ball<S>> ReduceToHessenberg(Matrix<Ball<S>>& matrix, int64_t first, int64_t last,
                                         bool& ambiguous) {
   using M = Matrix<Ball<S>>;
-  std::vector<Ball<S>> taus(static_cast<size_t>(std::max<int64_t>(a.rows - 1, 0)));
-  const int64_t n = a.rows;
+  std::vector<Ball<S>> taus(static_cast<size_t>(std::max<int64_t>(matrix.rows - 1, 0)));
+  const int64_t n = matrix.rows;
   for (int64_t k = first; k + 1 < last; ++k) {
     // The reflector acts on rows before `last` only.
     M column(last, 1);
-    for (int64_t i = 0; i < last; ++i) column(i, 0) = a(i, k);
+    for (int64_t i = 0; i < last; ++i) column(i, 0) = matrix(i, k);
     taus[k] = MakeReflector(column, k + 1, 0, ambiguous);
-    for (int64_t i = k + 1; i < last; ++i) a(i, k) = column(i, 0);
+    for (int64_t i = k + 1; i < last; ++i) matrix(i, k) = column(i, 0);
     M rows(last, n), columns(last, last);
     for (int64_t i = 0; i < last; ++i)
-      for (int64_t j = 0; j < n; ++j) rows(i, j) = a(i, j);
+      for (int64_t j = 0; j < n; ++j) rows(i, j) = matrix(i, j);
     Reflect(column, k + 1, 0, Conjugate(taus[k]), rows, k + 1);
     for (int64_t i = 0; i < last; ++i)
-      for (int64_t j = k + 1; j < n; ++j) a(i, j) = rows(i, j);
+      for (int64_t j = k + 1; j < n; ++j) matrix(i, j) = rows(i, j);
     for (int64_t i = 0; i < last; ++i)
-      for (int64_t j = 0; j < last; ++j) columns(i, j) = a(i, j);
+      for (int64_t j = 0; j < last; ++j) columns(i, j) = matrix(i, j);
     ReflectFromRight(column, k + 1, 0, taus[k], columns);
     for (int64_t i = 0; i < last; ++i)
-      for (int64_t j = k + 1; j < last; ++j) a(i, j) = columns(i, j);
+      for (int64_t j = k + 1; j < last; ++j) matrix(i, j) = columns(i, j);
   }
   return taus;
 }

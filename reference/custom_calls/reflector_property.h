@@ -37,9 +37,10 @@ std::vector<typename Scalar<E>::WideNumber> NumbersOf(const Literal& literal) {
 
 // The Euclidean norm of column j.
 template <typename S>
-auto ColumnNorm(const Matrix<S>& m, int64_t j) {
+auto ColumnNorm(const Matrix<S>& matrix, int64_t j) {
   decltype(std::abs(S())) squares = 0;
-  for (int64_t i = 0; i < m.rows; ++i) squares += RealPart(m(i, j) * Conjugate(m(i, j)));
+  for (int64_t i = 0; i < matrix.rows; ++i)
+    squares += RealPart(matrix(i, j) * Conjugate(matrix(i, j)));
   return std::sqrt(squares);
 }
 
@@ -62,10 +63,11 @@ Matrix<S> ProductOfReflectors(const std::vector<S>& list, const ReflectorPlaces&
 
 // No column of `product` is further from that of a than its slack.
 template <typename S, typename W>
-bool ColumnsAreNear(const Matrix<S>& product, const Matrix<S>& a, const std::vector<W>& slack) {
-  Matrix<S> rest = a;
+bool ColumnsAreNear(const Matrix<S>& product, const Matrix<S>& matrix,
+                    const std::vector<W>& slack) {
+  Matrix<S> rest = matrix;
   for (size_t i = 0; i < rest.values.size(); ++i) rest.values[i] -= product.values[i];
-  for (int64_t j = 0; j < a.columns; ++j)
+  for (int64_t j = 0; j < matrix.columns; ++j)
     if (!(ColumnNorm(rest, j) <= slack[j])) return false;
   return true;
 }

@@ -26,27 +26,27 @@ struct PairRotation {
     x = first / length;
     y = second / length;
   }
-  void Rows(Matrix<C>& m, int64_t p, int64_t q) const {
-    for (int64_t j = 0; j < m.columns; ++j) {
-      const C a = m(p, j), b = m(q, j);
-      m(p, j) = std::conj(x) * a + std::conj(y) * b;
-      m(q, j) = x * b - y * a;
+  void Rows(Matrix<C>& matrix, int64_t p, int64_t q) const {
+    for (int64_t j = 0; j < matrix.columns; ++j) {
+      const C a = matrix(p, j), b = matrix(q, j);
+      matrix(p, j) = std::conj(x) * a + std::conj(y) * b;
+      matrix(q, j) = x * b - y * a;
     }
   }
-  void Columns(Matrix<C>& m, int64_t p, int64_t q) const {
-    for (int64_t i = 0; i < m.rows; ++i) {
-      const C a = m(i, p), b = m(i, q);
-      m(i, p) = a * x + b * y;
-      m(i, q) = b * std::conj(x) - a * std::conj(y);
+  void Columns(Matrix<C>& matrix, int64_t p, int64_t q) const {
+    for (int64_t i = 0; i < matrix.rows; ++i) {
+      const C a = matrix(i, p), b = matrix(i, q);
+      matrix(i, p) = a * x + b * y;
+      matrix(i, q) = b * std::conj(x) - a * std::conj(y);
     }
   }
 };
 
 // The eigenvalue of the last 2 x 2 block that is closer to its last element.
 template <typename C>
-C WilkinsonShift(const Matrix<C>& t, int64_t last) {
-  const C a = t(last - 1, last - 1), b = t(last - 1, last), c = t(last, last - 1),
-          d = t(last, last);
+C WilkinsonShift(const Matrix<C>& triangular, int64_t last) {
+  const C a = triangular(last - 1, last - 1), b = triangular(last - 1, last),
+          c = triangular(last, last - 1), d = triangular(last, last);
   using W = decltype(std::abs(C()));
   const C half = (a - d) * W{0.5};
   const C root = std::sqrt(half * half + b * c);
@@ -103,19 +103,19 @@ void SchurForm(Matrix<C>& t, Matrix<C>& z) {
 }
 
 template <typename C, typename S>
-Matrix<C> ToComplex(const Matrix<S>& m) {
-  Matrix<C> complex(m.rows, m.columns);
-  for (size_t i = 0; i < m.values.size(); ++i) complex.values[i] = C(m.values[i]);
+Matrix<C> ToComplex(const Matrix<S>& matrix) {
+  Matrix<C> complex(matrix.rows, matrix.columns);
+  for (size_t i = 0; i < matrix.values.size(); ++i) complex.values[i] = C(matrix.values[i]);
   return complex;
 }
 
 // Eigenvectors of an upper triangular t for its k-th eigenvalue: of t itself, or of its adjoint.
 template <typename C>
-std::vector<C> TriangularEigenvector(const Matrix<C>& t, int64_t k, bool of_adjoint) {
+std::vector<C> TriangularEigenvector(const Matrix<C>& triangular, int64_t k, bool of_adjoint) {
   using W = decltype(std::abs(C()));
-  const int64_t n = t.rows;
+  const int64_t n = triangular.rows;
   W largest = std::numeric_limits<W>::min();
-  for (const C& x : t.values) largest = std::max(largest, std::abs(x));
+  for (const C& x : triangular.values) largest = std::max(largest, std::abs(x));
   std::vector<C> v(static_cast<size_t>(n));
   v[k] = 1;
   auto solve = [&](int64_t i, C sum, C difference) {
@@ -126,14 +126,14 @@ std::vector<C> TriangularEigenvector(const Matrix<C>& t, int64_t k, bool of_adjo
   if (of_adjoint) {
     for (int64_t i = k + 1; i < n; ++i) {
       C sum{};
-      for (int64_t j = k; j < i; ++j) sum += std::conj(t(j, i)) * v[j];
-      solve(i, sum, std::conj(t(i, i) - t(k, k)));
+      for (int64_t j = k; j < i; ++j) sum += std::conj(triangular(j, i)) * v[j];
+      solve(i, sum, std::conj(triangular(i, i) - triangular(k, k)));
     }
   } else {
     for (int64_t i = k; i-- > 0;) {
       C sum{};
-      for (int64_t j = i + 1; j <= k; ++j) sum += t(i, j) * v[j];
-      solve(i, sum, t(i, i) - t(k, k));
+      for (int64_t j = i + 1; j <= k; ++j) sum += triangular(i, j) * v[j];
+      solve(i, sum, triangular(i, i) - triangular(k, k));
     }
   }
   return v;
@@ -141,13 +141,13 @@ std::vector<C> TriangularEigenvector(const Matrix<C>& t, int64_t k, bool of_adjo
 
 // z v, of length one, its largest element real.
 template <typename C>
-std::vector<C> UnitVector(const Matrix<C>& z, const std::vector<C>& v) {
+std::vector<C> UnitVector(const Matrix<C>& vector, const std::vector<C>& v) {
   using W = decltype(std::abs(C()));
   std::vector<C> x(v.size());
   W squares = 0;
   C largest{};
-  for (int64_t i = 0; i < z.rows; ++i) {
-    for (int64_t j = 0; j < z.columns; ++j) x[i] += z(i, j) * v[j];
+  for (int64_t i = 0; i < vector.rows; ++i) {
+    for (int64_t j = 0; j < vector.columns; ++j) x[i] += vector(i, j) * v[j];
     squares += std::norm(x[i]);
     if (std::abs(x[i]) > std::abs(largest)) largest = x[i];
   }
@@ -157,19 +157,19 @@ std::vector<C> UnitVector(const Matrix<C>& z, const std::vector<C>& v) {
 }
 
 template <typename S>
-auto FrobeniusNorm(const Matrix<S>& m) {
+auto FrobeniusNorm(const Matrix<S>& matrix) {
   decltype(std::abs(S())) squares = 0;
-  for (const S& x : m.values) squares += std::norm(std::complex(x));
+  for (const S& x : matrix.values) squares += std::norm(std::complex(x));
   return std::sqrt(squares);
 }
 
 // True if `values` are together the eigenvalues of some matrix within `tolerance` of a: each value
 // w makes a - w nearly singular, and the sums of their powers are the traces of a's powers.
 template <typename C, typename W>
-bool AreEigenvalues(const Matrix<C>& a, const std::vector<C>& values, W tolerance) {
-  const int64_t n = a.rows;
+bool AreEigenvalues(const Matrix<C>& matrix, const std::vector<C>& values, W tolerance) {
+  const int64_t n = matrix.rows;
   for (const C& value : values) {
-    Matrix<C> shifted = a, v(n, n);
+    Matrix<C> shifted = matrix, v(n, n);
     for (int64_t i = 0; i < n; ++i) shifted(i, i) -= value;
     if (!IsFinite(shifted)) return false;
     OrthogonalizeColumns(shifted, v);
@@ -181,8 +181,8 @@ bool AreEigenvalues(const Matrix<C>& a, const std::vector<C>& values, W toleranc
     }
     if (!(least <= tolerance)) return false;
   }
-  const W norm = FrobeniusNorm(a) + tolerance;
-  Matrix<C> power = a;
+  const W norm = FrobeniusNorm(matrix) + tolerance;
+  Matrix<C> power = matrix;
   std::vector<C> powers = values;
   W allowed = static_cast<W>(n) * tolerance;
   for (int64_t k = 1; k <= n && std::isfinite(allowed); ++k) {
@@ -193,7 +193,7 @@ bool AreEigenvalues(const Matrix<C>& a, const std::vector<C>& values, W toleranc
       powers[i] *= values[i];
     }
     if (!(std::abs(trace - sum) <= static_cast<W>(k) * allowed)) return false;
-    power = Product(power, a);
+    power = Product(power, matrix);
     allowed *= norm;
   }
   return true;
@@ -240,21 +240,21 @@ struct Eigenvalue {
   bool conjugate = false;
 };
 template <typename C, typename W>
-std::vector<Eigenvalue<C>> OrderedEigenvalues(const Matrix<C>& t, bool real, W tiny) {
+std::vector<Eigenvalue<C>> OrderedEigenvalues(const Matrix<C>& triangular, bool real, W tiny) {
   std::vector<Eigenvalue<C>> ordered;
-  std::vector<bool> used(static_cast<size_t>(t.rows), false);
-  for (int64_t k = 0; k < t.rows; ++k) {
+  std::vector<bool> used(static_cast<size_t>(triangular.rows), false);
+  for (int64_t k = 0; k < triangular.rows; ++k) {
     if (used[k]) continue;
-    const C value = t(k, k);
+    const C value = triangular(k, k);
     if (!real) {
       ordered.push_back({value, k});
       continue;
     }
     // The closest to its conjugate among the rest; itself if it is real.
     int64_t partner = k;
-    for (int64_t j = k + 1; j < t.rows; ++j)
-      if (!used[j] &&
-          std::abs(t(j, j) - std::conj(value)) < std::abs(t(partner, partner) - std::conj(value)))
+    for (int64_t j = k + 1; j < triangular.rows; ++j)
+      if (!used[j] && std::abs(triangular(j, j) - std::conj(value)) <
+                          std::abs(triangular(partner, partner) - std::conj(value)))
         partner = j;
     if (partner == k || std::abs(value.imag()) <= tiny) {
       ordered.push_back({C(value.real(), 0), k});
@@ -400,12 +400,12 @@ Matrix<W> EqualDiagonal(W a, W b, W c, W d) {
 
 // z a basis in which zᵀ a z has Schur's form; `starts` where its blocks begin.
 template <typename W>
-Matrix<W> RealSchurBasis(const Matrix<W>& a, std::vector<int64_t>& starts) {
+Matrix<W> RealSchurBasis(const Matrix<W>& matrix, std::vector<int64_t>& starts) {
   using C = std::complex<W>;
-  const int64_t n = a.rows;
+  const int64_t n = matrix.rows;
   Matrix<W> z = Identity<W>(n);
   for (int64_t done = 0; done < n;) {
-    const Matrix<W> whole = Product(Adjoint(z), Product(a, z));
+    const Matrix<W> whole = Product(Adjoint(z), Product(matrix, z));
     const int64_t left = n - done;
     Matrix<C> rest(left, left), vectors(left, left);
     for (int64_t i = 0; i < left; ++i)
@@ -431,7 +431,7 @@ Matrix<W> RealSchurBasis(const Matrix<W>& a, std::vector<int64_t>& starts) {
       for (int64_t j = 0; j < left; ++j) step(done + i, done + j) = q(i, j);
     z = Product(z, step);
     if (pair) {
-      const Matrix<W> t = Product(Adjoint(z), Product(a, z));
+      const Matrix<W> t = Product(Adjoint(z), Product(matrix, z));
       const Matrix<W> r =
           EqualDiagonal(t(done, done), t(done, done + 1), t(done + 1, done), t(done + 1, done + 1));
       Matrix<W> turn = Identity<W>(n);
@@ -447,15 +447,16 @@ Matrix<W> RealSchurBasis(const Matrix<W>& a, std::vector<int64_t>& starts) {
 
 // The eigenvalues of a (quasi-)triangular matrix, block by block.
 template <typename C, typename S>
-std::vector<C> DiagonalEigenvalues(const Matrix<S>& t) {
+std::vector<C> DiagonalEigenvalues(const Matrix<S>& triangular) {
   using W = decltype(std::abs(S()));
   std::vector<C> values;
-  for (int64_t k = 0; k < t.rows; ++k) {
-    if (k + 1 == t.rows || t(k + 1, k) == S{}) {
-      values.push_back(C(t(k, k)));
+  for (int64_t k = 0; k < triangular.rows; ++k) {
+    if (k + 1 == triangular.rows || triangular(k + 1, k) == S{}) {
+      values.push_back(C(triangular(k, k)));
       continue;
     }
-    const C a(t(k, k)), b(t(k, k + 1)), c(t(k + 1, k)), d(t(k + 1, k + 1));
+    const C a(triangular(k, k)), b(triangular(k, k + 1)), c(triangular(k + 1, k)),
+        d(triangular(k + 1, k + 1));
     const C mean = (a + d) * W{0.5}, half = (a - d) * W{0.5};
     const C root = std::sqrt(half * half + b * c);
     values.push_back(mean + root);
@@ -467,11 +468,13 @@ std::vector<C> DiagonalEigenvalues(const Matrix<S>& t) {
 
 // Zeros below the diagonal, but for blocks of two where those are allowed.
 template <typename S>
-bool IsQuasiTriangular(const Matrix<S>& t, bool blocks, decltype(std::abs(S())) tolerance) {
-  for (int64_t i = 0; i < t.rows; ++i) {
+bool IsQuasiTriangular(const Matrix<S>& triangular, bool blocks,
+                       decltype(std::abs(S())) tolerance) {
+  for (int64_t i = 0; i < triangular.rows; ++i) {
     for (int64_t j = 0; j < i; ++j) {
-      const bool within = std::abs(t(i, j)) <= tolerance;
-      const bool in_block = blocks && j + 1 == i && (j == 0 || std::abs(t(j, j - 1)) <= tolerance);
+      const bool within = std::abs(triangular(i, j)) <= tolerance;
+      const bool in_block =
+          blocks && j + 1 == i && (j == 0 || std::abs(triangular(j, j - 1)) <= tolerance);
       if (!within && !in_block) return false;
     }
   }

@@ -57,8 +57,8 @@ const IntegerType* FindInteger(const std::string& name) {
 // The values of a float type by the table.
 class Values {
  public:
-  explicit Values(const Table& t) : t_(t) {
-    const uint64_t half = uint64_t{1} << (t.exponent_bits + t.mantissa_bits);
+  explicit Values(const Table& table) : t_(table) {
+    const uint64_t half = uint64_t{1} << (table.exponent_bits + table.mantissa_bits);
     for (uint64_t code = 0; code < half; ++code) {
       const double value = Magnitude(code);
       if (std::isfinite(value)) finite_.push_back(value);

@@ -16,11 +16,11 @@ inline constexpr ElementType F32 = ElementType::kF32, S32 = ElementType::kS32,
 using Body = std::function<void(XlaBuilder&)>;
 
 // A constant in HLO text form.
-inline XlaOp C(XlaBuilder& b, std::string_view shape, std::string_view value) {
-  return b.ConstantLiteral(*ReadLiteral(*ReadShape(shape), value));
+inline XlaOp C(XlaBuilder& builder, std::string_view shape, std::string_view value) {
+  return builder.ConstantLiteral(*ReadLiteral(*ReadShape(shape), value));
 }
-inline XlaOp F(XlaBuilder& b, std::string_view value) { return C(b, "f32[]", value); }
-inline XlaOp I(XlaBuilder& b, std::string_view value) { return C(b, "s32[]", value); }
+inline XlaOp F(XlaBuilder& builder, std::string_view value) { return C(builder, "f32[]", value); }
+inline XlaOp I(XlaBuilder& builder, std::string_view value) { return C(builder, "s32[]", value); }
 
 inline std::string Value(const Body& body) {
   XlaBuilder b("b");
@@ -81,7 +81,7 @@ inline XlaComputation Twice() {
 }
 
 inline constexpr char kMatrix[] = "{{1, 2, 3}, {4, 5, 6}}";
-inline XlaOp Matrix(XlaBuilder& b) { return C(b, "f32[2,3]", kMatrix); }
-inline XlaOp Vector(XlaBuilder& b) { return C(b, "f32[3]", "{1, 2, 3}"); }
+inline XlaOp Matrix(XlaBuilder& builder) { return C(builder, "f32[2,3]", kMatrix); }
+inline XlaOp Vector(XlaBuilder& builder) { return C(builder, "f32[3]", "{1, 2, 3}"); }
 
 }  // namespace assay

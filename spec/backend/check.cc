@@ -20,7 +20,9 @@ constexpr int64_t kShownElements = 64;
 // Oracle, compilation and run each have the limit of time to themselves.
 constexpr double kStepsOfACheck = 3;
 
-int64_t DeviceCount(const CheckCase& c) { return c.devices.replicas * c.devices.partitions; }
+int64_t DeviceCount(const CheckCase& check_case) {
+  return check_case.devices.replicas * check_case.devices.partitions;
+}
 
 bool HasOutfeed(const Module& module) {
   for (const Computation* computation : module.computations()) {
@@ -85,21 +87,24 @@ CheckCase CheckCase::Of(const Module& module, const std::vector<Literal>& inputs
   return {module, {std::move(arguments)}};
 }
 
-absl::StatusOr<CaseExpectation> ExpectOn(Oracle& oracle, const CheckCase& c, const Profile& profile,
-                                         const Limits& limits) {
+absl::StatusOr<CaseExpectation> ExpectOn(Oracle& oracle, const CheckCase& check_case,
+                                         const Profile& profile, const Limits& limits) {
   CaseExpectation expectation;
-  if (DeviceCount(c) == 1 && c.infeeds.empty() && !HasOutfeed(c.module)) {
-    ASSAY_ASSIGN_OR_RETURN(expectation.results,
-                           oracle.Expect(c.module, c.arguments.at(0), profile, limits));
+  if (DeviceCount(check_case) == 1 && check_case.infeeds.empty() &&
+      !HasOutfeed(check_case.module)) {
+    ASSAY_ASSIGN_OR_RETURN(
+        expectation.results,
+        oracle.Expect(check_case.module, check_case.arguments.at(0), profile, limits));
     return expectation;
   }
   std::vector<DeviceInputs> inputs;
-  for (size_t d = 0; d < c.arguments.size(); ++d) {
-    inputs.push_back({c.arguments[d], {}});
-    if (d < c.infeeds.size()) inputs.back().infeed = c.infeeds[d];
+  for (size_t d = 0; d < check_case.arguments.size(); ++d) {
+    inputs.push_back({check_case.arguments[d], {}});
+    if (d < check_case.infeeds.size()) inputs.back().infeed = check_case.infeeds[d];
   }
-  ASSAY_ASSIGN_OR_RETURN(std::vector<DeviceExpectation> devices,
-                         oracle.ExpectDevices(c.module, c.devices, inputs, profile, limits));
+  ASSAY_ASSIGN_OR_RETURN(
+      std::vector<DeviceExpectation> devices,
+      oracle.ExpectDevices(check_case.module, check_case.devices, inputs, profile, limits));
   for (DeviceExpectation& device : devices) {
     expectation.results.Append(std::move(device.result));
     for (Expectation& item : device.outfeed) expectation.outfeeds.Append(std::move(item));
@@ -107,14 +112,14 @@ absl::StatusOr<CaseExpectation> ExpectOn(Oracle& oracle, const CheckCase& c, con
   return expectation;
 }
 
-absl::StatusOr<RunResult> RunOn(Executable& executable, const CheckCase& c) {
-  if (!c.infeeds.empty()) ASSAY_RETURN_IF_ERROR(executable.SetInfeed(c.infeeds));
-  ASSAY_ASSIGN_OR_RETURN(RunResult run, executable.Run(c.arguments));
-  if (static_cast<int64_t>(run.outputs.size()) != DeviceCount(c)) {
+absl::StatusOr<RunResult> RunOn(Executable& executable, const CheckCase& check_case) {
+  if (!check_case.infeeds.empty()) ASSAY_RETURN_IF_ERROR(executable.SetInfeed(check_case.infeeds));
+  ASSAY_ASSIGN_OR_RETURN(RunResult run, executable.Run(check_case.arguments));
+  if (static_cast<int64_t>(run.outputs.size()) != DeviceCount(check_case)) {
     return MakeError(ErrorClass::kRunCrash,
                      run.outputs.empty() ? std::string("the backend returned no output")
                                          : StrCat("there are outputs of ", run.outputs.size(),
-                                                  " devices, expected ", DeviceCount(c)));
+                                                  " devices, expected ", DeviceCount(check_case)));
   }
   return run;
 }
@@ -251,13 +256,14 @@ std::string Checker::OptimizedText(int64_t decision_limit) {
   return module.ok() ? WriteModule(**module, WriteOptions::Short()) : "";
 }
 
-CheckResult CheckOn(const CheckSubject& subject, const CheckCase& c, const CheckRequest& request) {
-  return Checker(subject, c).Check(request);
+CheckResult CheckOn(const CheckSubject& subject, const CheckCase& check_case,
+                    const CheckRequest& request) {
+  return Checker(subject, check_case).Check(request);
 }
 
-CheckResult CheckIsolated(const CheckSubject& subject, const CheckCase& c,
+CheckResult CheckIsolated(const CheckSubject& subject, const CheckCase& check_case,
                           const CheckRequest& request) {
-  Checker checker(subject, c);
+  Checker checker(subject, check_case);
   if (!subject.backend.Describe().in_process) return checker.Check(request);
   SharedArray<std::atomic<Phase>> phase(1);
   checker.NotePhaseIn(&phase[0]);

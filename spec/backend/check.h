@@ -65,10 +65,10 @@ struct CaseExpectation {
   Expectation results;
   Expectation outfeeds;  // likewise, what each device sends out; without leaves: nothing
 };
-absl::StatusOr<CaseExpectation> ExpectOn(Oracle& oracle, const CheckCase& c, const Profile& profile,
-                                         const Limits& limits);
+absl::StatusOr<CaseExpectation> ExpectOn(Oracle& oracle, const CheckCase& check_case,
+                                         const Profile& profile, const Limits& limits);
 // Hands out the infeeds and runs. An answer of fewer devices than the case has is a run crash.
-absl::StatusOr<RunResult> RunOn(Executable& executable, const CheckCase& c);
+absl::StatusOr<RunResult> RunOn(Executable& executable, const CheckCase& check_case);
 // The results of all devices as one literal, with the outfeeds behind them if there are any.
 Literal Gathered(RunResult run, bool with_outfeeds);
 

@@ -38,63 +38,68 @@ class Hasher {
     for (int64_t one : list) (*this)(one);
   }
   template <typename T>
-  void operator()(const SharedValue<T>& v) const {
-    (*this)(*v);
+  void operator()(const SharedValue<T>& value) const {
+    (*this)(*value);
   }
   void operator()(const std::pair<std::string, std::string>& v) const {
     (*this)(v.first);
     (*this)(v.second);
   }
 
-  void operator()(const SliceRange& v) const { All(v.start, v.limit, v.stride); }
-  void operator()(const PaddingDim& v) const { All(v.low, v.high, v.interior); }
-  void operator()(const WindowDim& v) const {
-    All(v.size, v.stride, v.low, v.high, v.base_dilation, v.window_dilation, v.reversal);
+  void operator()(const SliceRange& value) const { All(value.start, value.limit, value.stride); }
+  void operator()(const PaddingDim& value) const { All(value.low, value.high, value.interior); }
+  void operator()(const WindowDim& value) const {
+    All(value.size, value.stride, value.low, value.high, value.base_dilation, value.window_dilation,
+        value.reversal);
   }
-  void operator()(const ConvDimLabels& v) const {
-    All(v.input_batch, v.input_feature, v.kernel_input_feature, v.kernel_output_feature,
-        v.output_batch, v.output_feature);
-    All(v.input_spatial, v.kernel_spatial, v.output_spatial);
+  void operator()(const ConvDimLabels& value) const {
+    All(value.input_batch, value.input_feature, value.kernel_input_feature,
+        value.kernel_output_feature, value.output_batch, value.output_feature);
+    All(value.input_spatial, value.kernel_spatial, value.output_spatial);
   }
-  void operator()(const OutputAlias& v) const { All(v.output_index, v.operand, v.operand_index); }
-  void operator()(const ReplicaGroups& v) const { (*this)(v.Groups()); }
-  void operator()(const Sharding& v) const {
+  void operator()(const OutputAlias& value) const {
+    All(value.output_index, value.operand, value.operand_index);
+  }
+  void operator()(const ReplicaGroups& value) const { (*this)(value.Groups()); }
+  void operator()(const Sharding& value) const {
     std::string text;
-    AppendSharding(text, v, /*metadata=*/false);
+    AppendSharding(text, value, /*metadata=*/false);
     (*this)(text);
   }
-  void operator()(const DomainMetadata& v) const { All(v.entry, v.exit); }
+  void operator()(const DomainMetadata& value) const { All(value.entry, value.exit); }
 
-  void operator()(const LayoutExtras::Tile& v) const { (*this)(v.dims); }
-  void operator()(const LayoutExtras::SplitConfig& v) const { All(v.dimension, v.split_indices); }
-  void operator()(const Layout& v) const {
-    (*this)(v.minor_to_major());
-    const LayoutExtras* extras = v.extras();
+  void operator()(const LayoutExtras::Tile& value) const { (*this)(value.dims); }
+  void operator()(const LayoutExtras::SplitConfig& value) const {
+    All(value.dimension, value.split_indices);
+  }
+  void operator()(const Layout& value) const {
+    (*this)(value.minor_to_major());
+    const LayoutExtras* extras = value.extras();
     (*this)(extras != nullptr);
     if (extras == nullptr) return;
     All(extras->tiles, extras->tail_padding_alignment, extras->index_type, extras->pointer_type,
         extras->element_size_in_bits, extras->memory_space, extras->split_configs,
         extras->dynamic_shape_metadata_prefix_bytes);
   }
-  void operator()(const Shape& v) const {
-    (*this)(v.element_type());
-    (*this)(v.dimensions());
-    for (int64_t d = 0; d < v.rank(); ++d) (*this)(v.is_dynamic(d));
-    if (v.IsArray()) (*this)(v.layout());
-    (*this)(v.elements());
+  void operator()(const Shape& value) const {
+    (*this)(value.element_type());
+    (*this)(value.dimensions());
+    for (int64_t d = 0; d < value.rank(); ++d) (*this)(value.is_dynamic(d));
+    if (value.IsArray()) (*this)(value.layout());
+    (*this)(value.elements());
   }
-  void operator()(const Literal& v) const {
-    (*this)(v.shape());
-    auto bytes = v.bytes();
+  void operator()(const Literal& value) const {
+    (*this)(value.shape());
+    auto bytes = value.bytes();
     hash_.Add(std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size()));
-    (*this)(v.elements());
+    (*this)(value.elements());
   }
 
-  void operator()(const InputOutputAlias& v) const {
-    All(v.output_index, v.parameter, v.parameter_index, v.must_alias);
+  void operator()(const InputOutputAlias& value) const {
+    All(value.output_index, value.parameter, value.parameter_index, value.must_alias);
   }
-  void operator()(const BufferDonor& v) const { All(v.parameter, v.parameter_index); }
-  void operator()(const EntryLayout& v) const { All(v.parameters, v.result); }
+  void operator()(const BufferDonor& value) const { All(value.parameter, value.parameter_index); }
+  void operator()(const EntryLayout& value) const { All(value.parameters, value.result); }
 
  private:
   template <typename... Values>

@@ -11,11 +11,12 @@ namespace assay {
 namespace {
 
 // In itself or in what it calls.
-bool HasSideEffect(const Instruction& i, absl::flat_hash_set<const Computation*>& seen) {
-  if (Info(i.opcode()).Is(kSideEffect) || i.attributes().Flag(Attr::kCustomCallHasSideEffect)) {
+bool HasSideEffect(const Instruction& instruction, absl::flat_hash_set<const Computation*>& seen) {
+  if (Info(instruction.opcode()).Is(kSideEffect) ||
+      instruction.attributes().Flag(Attr::kCustomCallHasSideEffect)) {
     return true;
   }
-  for (const Computation* callee : i.callees()) {
+  for (const Computation* callee : instruction.callees()) {
     if (!seen.insert(callee).second) continue;
     for (const Instruction* inner : *callee) {
       if (HasSideEffect(*inner, seen)) return true;

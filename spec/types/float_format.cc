@@ -34,11 +34,11 @@ constexpr std::array<int8_t, kElementTypeCount> kFormatIndex = [] {
 }();
 
 // Largest code of a finite positive value.
-uint64_t MaxFiniteCode(const FloatFormat& f) {
-  uint64_t all = (uint64_t{1} << (f.exponent_bits + f.mantissa_bits)) - 1;
-  switch (f.special) {
+uint64_t MaxFiniteCode(const FloatFormat& format) {
+  uint64_t all = (uint64_t{1} << (format.exponent_bits + format.mantissa_bits)) - 1;
+  switch (format.special) {
     case kIeee:
-      return all - (uint64_t{1} << f.mantissa_bits);
+      return all - (uint64_t{1} << format.mantissa_bits);
     case kFn:
       return all - 1;
     case kExponent:
@@ -50,22 +50,22 @@ uint64_t MaxFiniteCode(const FloatFormat& f) {
   return all;
 }
 
-uint64_t SignBit(const FloatFormat& f) {
-  return uint64_t{1} << (f.exponent_bits + f.mantissa_bits);
+uint64_t SignBit(const FloatFormat& format) {
+  return uint64_t{1} << (format.exponent_bits + format.mantissa_bits);
 }
 
 // Code of the overflow of a finite value with the given sign.
-uint64_t OverflowCode(const FloatFormat& f, bool negative) {
-  uint64_t sign = negative && f.special != kExponent ? SignBit(f) : 0;
-  switch (f.special) {
+uint64_t OverflowCode(const FloatFormat& format, bool negative) {
+  uint64_t sign = negative && format.special != kExponent ? SignBit(format) : 0;
+  switch (format.special) {
     case kIeee:
-      return sign | (MaxFiniteCode(f) + 1);
+      return sign | (MaxFiniteCode(format) + 1);
     case kFinite:
-      return sign | MaxFiniteCode(f);
+      return sign | MaxFiniteCode(format);
     case kFn:
-      return sign | (MaxFiniteCode(f) + 1);
+      return sign | (MaxFiniteCode(format) + 1);
     case kFnuz:
-      return SignBit(f);
+      return SignBit(format);
     case kExponent:
       return 0xFF;
   }
@@ -74,14 +74,14 @@ uint64_t OverflowCode(const FloatFormat& f, bool negative) {
 
 // Rounds significand * 2^exponent (significand > 0, `sticky` for lost lower bits) to the format,
 // ties to even.
-uint64_t RoundMagnitude(const FloatFormat& f, uint64_t significand, int exponent, bool sticky,
+uint64_t RoundMagnitude(const FloatFormat& format, uint64_t significand, int exponent, bool sticky,
                         bool negative) {
   int top =
       63 - std::countl_zero(significand);  // value lies in [2^(exponent+top), 2^(exponent+top+1))
   int value_exponent = exponent + top;
-  int min_exponent = 1 - f.bias;
+  int min_exponent = 1 - format.bias;
   // Exponent of the last kept bit.
-  int last = (value_exponent < min_exponent ? min_exponent : value_exponent) - f.mantissa_bits;
+  int last = (value_exponent < min_exponent ? min_exponent : value_exponent) - format.mantissa_bits;
   int shift = last - exponent;
   uint64_t kept;
   if (shift <= 0) {
@@ -95,16 +95,16 @@ uint64_t RoundMagnitude(const FloatFormat& f, uint64_t significand, int exponent
     if (rest > half || (rest == half && (sticky || (kept & 1)))) ++kept;
   }
   if (kept == 0) {
-    bool keep_sign = negative && f.HasNegativeZero();
-    return keep_sign ? SignBit(f) : 0;
+    bool keep_sign = negative && format.HasNegativeZero();
+    return keep_sign ? SignBit(format) : 0;
   }
   // `kept` has the hidden bit at position mantissa_bits for normal values; adding makes the carry
   // run into the exponent.
-  int biased = value_exponent < min_exponent ? 1 : value_exponent + f.bias;
-  if (biased >= (1 << (f.exponent_bits + 1))) return OverflowCode(f, negative);
-  uint64_t code = kept + (static_cast<uint64_t>(biased - 1) << f.mantissa_bits);
-  if (code > MaxFiniteCode(f)) return OverflowCode(f, negative);
-  return code | (negative ? SignBit(f) : 0);
+  int biased = value_exponent < min_exponent ? 1 : value_exponent + format.bias;
+  if (biased >= (1 << (format.exponent_bits + 1))) return OverflowCode(format, negative);
+  uint64_t code = kept + (static_cast<uint64_t>(biased - 1) << format.mantissa_bits);
+  if (code > MaxFiniteCode(format)) return OverflowCode(format, negative);
+  return code | (negative ? SignBit(format) : 0);
 }
 
 // f8e8m0fnu: the nearest power of two, a tie to the even code.
@@ -132,15 +132,15 @@ double FloatFormat::MinSubnormal() const {
   return special == kExponent ? std::ldexp(1.0, -bias) : std::ldexp(1.0, 1 - bias - mantissa_bits);
 }
 
-bool IsNanCode(const FloatFormat& f, uint64_t code) {
-  uint64_t magnitude = code & (SignBit(f) - 1);
-  switch (f.special) {
+bool IsNanCode(const FloatFormat& format, uint64_t code) {
+  uint64_t magnitude = code & (SignBit(format) - 1);
+  switch (format.special) {
     case kIeee:
-      return magnitude > MaxFiniteCode(f) + 1;
+      return magnitude > MaxFiniteCode(format) + 1;
     case kFn:
-      return magnitude == MaxFiniteCode(f) + 1;
+      return magnitude == MaxFiniteCode(format) + 1;
     case kFnuz:
-      return code == SignBit(f);
+      return code == SignBit(format);
     case kFinite:
       return false;
     case kExponent:
@@ -149,15 +149,15 @@ bool IsNanCode(const FloatFormat& f, uint64_t code) {
   return false;
 }
 
-uint64_t QuietNan(const FloatFormat& f, bool negative) {
-  switch (f.special) {
+uint64_t QuietNan(const FloatFormat& format, bool negative) {
+  switch (format.special) {
     case kIeee:
-      return (negative ? SignBit(f) : 0) | (MaxFiniteCode(f) + 1) |
-             (uint64_t{1} << (f.mantissa_bits - 1));
+      return (negative ? SignBit(format) : 0) | (MaxFiniteCode(format) + 1) |
+             (uint64_t{1} << (format.mantissa_bits - 1));
     case kFn:
-      return (negative ? SignBit(f) : 0) | (MaxFiniteCode(f) + 1);
+      return (negative ? SignBit(format) : 0) | (MaxFiniteCode(format) + 1);
     case kFnuz:
-      return SignBit(f);
+      return SignBit(format);
     case kFinite:
       return 0;
     case kExponent:
@@ -166,72 +166,73 @@ uint64_t QuietNan(const FloatFormat& f, bool negative) {
   return 0;
 }
 
-double DecodeFloat(const FloatFormat& f, uint64_t code) {
-  if (f.type == kF64) return std::bit_cast<double>(code);
-  if (f.type == kF32) {
+double DecodeFloat(const FloatFormat& format, uint64_t code) {
+  if (format.type == kF64) return std::bit_cast<double>(code);
+  if (format.type == kF32) {
     // By hand, so that a signalling NaN keeps its payload.
     float value = std::bit_cast<float>(static_cast<uint32_t>(code));
     if (value == value) return value;
     return std::bit_cast<double>((code & 0x80000000u) << 32 | uint64_t{0x7FF} << 52 |
                                  (code & 0x7FFFFF) << 29);
   }
-  if (f.special == kExponent)
-    return code == 0xFF ? std::nan("") : std::ldexp(1.0, static_cast<int>(code) - f.bias);
-  bool negative = (code & SignBit(f)) != 0;
-  if (IsNanCode(f, code))
+  if (format.special == kExponent)
+    return code == 0xFF ? std::nan("") : std::ldexp(1.0, static_cast<int>(code) - format.bias);
+  bool negative = (code & SignBit(format)) != 0;
+  if (IsNanCode(format, code))
     return std::copysign(std::numeric_limits<double>::quiet_NaN(), negative ? -1.0 : 1.0);
-  uint64_t magnitude = code & (SignBit(f) - 1);
+  uint64_t magnitude = code & (SignBit(format) - 1);
   double value;
-  if (f.special == kIeee && magnitude == MaxFiniteCode(f) + 1) {
+  if (format.special == kIeee && magnitude == MaxFiniteCode(format) + 1) {
     value = std::numeric_limits<double>::infinity();
   } else {
-    int exponent = static_cast<int>(magnitude >> f.mantissa_bits);
-    uint64_t mantissa = magnitude & ((uint64_t{1} << f.mantissa_bits) - 1);
-    if (exponent != 0) mantissa |= uint64_t{1} << f.mantissa_bits;
+    int exponent = static_cast<int>(magnitude >> format.mantissa_bits);
+    uint64_t mantissa = magnitude & ((uint64_t{1} << format.mantissa_bits) - 1);
+    if (exponent != 0) mantissa |= uint64_t{1} << format.mantissa_bits;
     value = std::ldexp(static_cast<double>(mantissa),
-                       (exponent == 0 ? 1 : exponent) - f.bias - f.mantissa_bits);
+                       (exponent == 0 ? 1 : exponent) - format.bias - format.mantissa_bits);
   }
   return negative ? -value : value;
 }
 
-uint64_t EncodeFloat(const FloatFormat& f, double value) {
+uint64_t EncodeFloat(const FloatFormat& format, double value) {
   uint64_t bits = std::bit_cast<uint64_t>(value);
-  if (f.type == kF64) return bits;
+  if (format.type == kF64) return bits;
   bool negative = (bits >> 63) != 0;
-  if (std::isnan(value)) return f.HasNan() ? QuietNan(f, negative) : 0;
-  if (f.type == kF32) return std::bit_cast<uint32_t>(static_cast<float>(value));
-  if (f.special == kExponent) return EncodeExponentOnly(value);
-  if (std::isinf(value)) return OverflowCode(f, negative);
+  if (std::isnan(value)) return format.HasNan() ? QuietNan(format, negative) : 0;
+  if (format.type == kF32) return std::bit_cast<uint32_t>(static_cast<float>(value));
+  if (format.special == kExponent) return EncodeExponentOnly(value);
+  if (std::isinf(value)) return OverflowCode(format, negative);
   uint64_t magnitude = bits & ~(uint64_t{1} << 63);
-  if (magnitude == 0) return negative && f.HasNegativeZero() ? SignBit(f) : 0;
+  if (magnitude == 0) return negative && format.HasNegativeZero() ? SignBit(format) : 0;
   int exponent = static_cast<int>(magnitude >> 52);
   uint64_t significand = magnitude & ((uint64_t{1} << 52) - 1);
   if (exponent != 0) significand |= uint64_t{1} << 52;
-  return RoundMagnitude(f, significand, (exponent == 0 ? 1 : exponent) - 1075, false, negative);
+  return RoundMagnitude(format, significand, (exponent == 0 ? 1 : exponent) - 1075, false,
+                        negative);
 }
 
-uint64_t EncodeInteger(const FloatFormat& f, uint64_t magnitude, bool negative) {
-  if (magnitude == 0) return f.special == kExponent ? 0xFF : 0;
-  if (f.special == kExponent) {
+uint64_t EncodeInteger(const FloatFormat& format, uint64_t magnitude, bool negative) {
+  if (magnitude == 0) return format.special == kExponent ? 0xFF : 0;
+  if (format.special == kExponent) {
     // Within one part in 2^53 of a tie only when it is one, except for magnitudes that double
     // cannot hold.
     double rounded = static_cast<double>(magnitude);
     return EncodeExponentOnly(negative ? -rounded : rounded);
   }
-  return RoundMagnitude(f, magnitude, 0, false, negative);
+  return RoundMagnitude(format, magnitude, 0, false, negative);
 }
 
-int64_t Ordinal(const FloatFormat& f, uint64_t code) {
-  if (f.special == kExponent) return static_cast<int64_t>(code) + 1;
-  int64_t magnitude = static_cast<int64_t>(code & (SignBit(f) - 1));
-  return (code & SignBit(f)) != 0 ? -magnitude : magnitude;
+int64_t Ordinal(const FloatFormat& format, uint64_t code) {
+  if (format.special == kExponent) return static_cast<int64_t>(code) + 1;
+  int64_t magnitude = static_cast<int64_t>(code & (SignBit(format) - 1));
+  return (code & SignBit(format)) != 0 ? -magnitude : magnitude;
 }
 
-int64_t UlpDistance(const FloatFormat& f, uint64_t a, uint64_t b) {
-  bool a_nan = IsNanCode(f, a), b_nan = IsNanCode(f, b);
+int64_t UlpDistance(const FloatFormat& format, uint64_t a, uint64_t b) {
+  bool a_nan = IsNanCode(format, a), b_nan = IsNanCode(format, b);
   if (a_nan && b_nan) return 0;
   if (a_nan != b_nan) return std::numeric_limits<int64_t>::max();
-  int64_t x = Ordinal(f, a), y = Ordinal(f, b);
+  int64_t x = Ordinal(format, a), y = Ordinal(format, b);
   uint64_t distance = x > y ? static_cast<uint64_t>(x) - static_cast<uint64_t>(y)
                             : static_cast<uint64_t>(y) - static_cast<uint64_t>(x);
   return distance > static_cast<uint64_t>(std::numeric_limits<int64_t>::max())

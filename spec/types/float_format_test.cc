@@ -22,23 +22,25 @@ const ElementType kNarrow[] = {
 
 // All finite values of a format with their codes, positive ones only, in increasing order, by the
 // textbook formula.
-std::map<long double, uint64_t> PositiveValues(const FloatFormat& f) {
+std::map<long double, uint64_t> PositiveValues(const FloatFormat& format) {
   std::map<long double, uint64_t> values;
-  uint64_t codes = uint64_t{1} << (f.bits() - (f.special == SpecialValues::kExponent ? 0 : 1));
+  uint64_t codes =
+      uint64_t{1} << (format.bits() - (format.special == SpecialValues::kExponent ? 0 : 1));
   for (uint64_t code = 0; code < codes; ++code) {
-    if (IsNanCode(f, code)) continue;
-    int64_t exponent = static_cast<int64_t>(code >> f.mantissa_bits);
-    uint64_t mantissa = code & ((uint64_t{1} << f.mantissa_bits) - 1);
-    if (f.special == SpecialValues::kExponent) {
-      values[std::ldexp(1.0L, static_cast<int>(exponent) - f.bias)] = code;
+    if (IsNanCode(format, code)) continue;
+    int64_t exponent = static_cast<int64_t>(code >> format.mantissa_bits);
+    uint64_t mantissa = code & ((uint64_t{1} << format.mantissa_bits) - 1);
+    if (format.special == SpecialValues::kExponent) {
+      values[std::ldexp(1.0L, static_cast<int>(exponent) - format.bias)] = code;
       continue;
     }
-    bool infinity = f.special == SpecialValues::kIeee && exponent == (1 << f.exponent_bits) - 1;
+    bool infinity =
+        format.special == SpecialValues::kIeee && exponent == (1 << format.exponent_bits) - 1;
     if (infinity) continue;
-    long double value =
-        std::ldexp(static_cast<long double>(mantissa) +
-                       (exponent > 0 ? std::ldexp(1.0L, f.mantissa_bits) : 0.0L),
-                   static_cast<int>(std::max<int64_t>(exponent, 1)) - f.bias - f.mantissa_bits);
+    long double value = std::ldexp(
+        static_cast<long double>(mantissa) +
+            (exponent > 0 ? std::ldexp(1.0L, format.mantissa_bits) : 0.0L),
+        static_cast<int>(std::max<int64_t>(exponent, 1)) - format.bias - format.mantissa_bits);
     values[value] = code;
   }
   return values;

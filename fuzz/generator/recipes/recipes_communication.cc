@@ -16,8 +16,8 @@ Instruction* Operand(Program& program) {
   return program.scope().entry ? program.Operand(kData, 1) : nullptr;
 }
 
-Shape Plain(const Instruction* x) {
-  return Shape::Array(x->shape().element_type(), x->shape().dimensions());
+Shape Plain(const Instruction* operand) {
+  return Shape::Array(operand->shape().element_type(), operand->shape().dimensions());
 }
 Shape Context() { return Shape::Scalar(ElementType::kU32); }
 

@@ -221,18 +221,18 @@ Computation* BuildCondition(Program& program, const LoopPlan& plan, const LoopSt
 }
 
 // Writes a row at the counter, as scans do.
-Instruction* WriteRow(Program& program, Instruction* x, Instruction* counter) {
-  DimVector sizes(x->shape().dimensions().begin(), x->shape().dimensions().end());
+Instruction* WriteRow(Program& program, Instruction* operand, Instruction* counter) {
+  DimVector sizes(operand->shape().dimensions().begin(), operand->shape().dimensions().end());
   sizes[0] = std::min<int64_t>(sizes[0], 1);
   std::vector<Instruction*> starts = {counter};
   for (size_t i = 1; i < sizes.size(); ++i) {
     starts.push_back(program.ScalarConstant(counter->shape().element_type(), 0));
   }
   Instruction* row = program.choices().Percent(50)
-                         ? program.DynamicSlice(x, starts, sizes)
-                         : program.OperandOf(x->shape().element_type(), sizes);
+                         ? program.DynamicSlice(operand, starts, sizes)
+                         : program.OperandOf(operand->shape().element_type(), sizes);
   if (!IsPred(row->shape().element_type())) row = program.Binary(Opcode::kAdd, row, row);
-  Instruction* written = program.DynamicUpdateSlice(x, row, starts);
+  Instruction* written = program.DynamicUpdateSlice(operand, row, starts);
   if (program.choices().Percent(30)) program.DynamicSlice(written, starts, sizes);
   return written;
 }

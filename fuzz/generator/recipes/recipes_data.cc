@@ -145,26 +145,28 @@ ElementType DrawIndices(Program& program, const Shape& operand) {
 
 // Index vectors with components at the edges and beyond them. For scatter, windows are wholly
 // inside or wholly outside of the operand when `whole` says so.
-Instruction* DrawIndexVectors(Program& program, const Shape& operand, const Addressing& a,
+Instruction* DrawIndexVectors(Program& program, const Shape& operand, const Addressing& addressing,
                               ElementType type, bool scatter, bool whole) {
   Choices& choices = program.choices();
-  Literal literal(Shape::Array(type, a.indices));
+  Literal literal(Shape::Array(type, addressing.indices));
   const bool is_signed = MinOf(type) < 0;
   const bool wild = choices.Percent(40);
-  DimVector strides = RowMajorStrides(a.indices);
-  const bool explicit_dim = a.indices.size() > a.batch.size();
+  DimVector strides = RowMajorStrides(addressing.indices);
+  const bool explicit_dim = addressing.indices.size() > addressing.batch.size();
   for (int64_t i = 0; i < literal.element_count(); ++i) {
-    const int64_t component =
-        explicit_dim ? i / strides[a.vector_dim] % a.indices[a.vector_dim] : 0;
-    const int64_t d = a.map[component], size = operand.dimension(d);
-    const int64_t last = std::max<int64_t>(size - a.slice[d], 0);
+    const int64_t component = explicit_dim ? i / strides[addressing.vector_dim] %
+                                                 addressing.indices[addressing.vector_dim]
+                                           : 0;
+    const int64_t d = addressing.map[component], size = operand.dimension(d);
+    const int64_t last = std::max<int64_t>(size - addressing.slice[d], 0);
     int64_t value = choices.Range(0, last);
     if (wild && choices.Percent(35)) {
       const int64_t outside = scatter && whole ? size : last + 1;
       value = choices.Pick<int64_t>({0, last, outside, outside + 3});
       if (choices.Percent(25)) value = MaxOf(type);
       if (is_signed && choices.Percent(30))
-        value = scatter && whole ? -a.slice[d] - choices.Range(0, 2) : -choices.Range(1, 3);
+        value =
+            scatter && whole ? -addressing.slice[d] - choices.Range(0, 2) : -choices.Range(1, 3);
       if (is_signed && choices.Percent(8)) value = MinOf(type);
       if (value > 0 && !Counts(type, value)) value = last;
     }
@@ -175,19 +177,21 @@ Instruction* DrawIndexVectors(Program& program, const Shape& operand, const Addr
   return program.Constant(std::move(literal));
 }
 
-Instruction* GatherOf(Program& program, Instruction* x, const Addressing& a, Instruction* indices) {
+Instruction* GatherOf(Program& program, Instruction* operand, const Addressing& addressing,
+                      Instruction* indices) {
   Attributes attributes;
-  attributes.Set(Attr::kOffsetDims, a.window_dims);
-  attributes.Set(Attr::kCollapsedSliceDims, a.dropped);
-  attributes.Set(Attr::kStartIndexMap, a.map);
-  if (!a.batching.empty()) {
-    attributes.Set(Attr::kOperandBatchingDims, a.batching);
-    attributes.Set(Attr::kStartIndicesBatchingDims, a.indices_batching);
+  attributes.Set(Attr::kOffsetDims, addressing.window_dims);
+  attributes.Set(Attr::kCollapsedSliceDims, addressing.dropped);
+  attributes.Set(Attr::kStartIndexMap, addressing.map);
+  if (!addressing.batching.empty()) {
+    attributes.Set(Attr::kOperandBatchingDims, addressing.batching);
+    attributes.Set(Attr::kStartIndicesBatchingDims, addressing.indices_batching);
   }
-  attributes.Set(Attr::kIndexVectorDim, AttrValue(a.vector_dim));
-  attributes.Set(Attr::kSliceSizes, a.slice);
-  return program.Emit(Opcode::kGather, Shape::Array(x->shape().element_type(), a.outer),
-                      {x, indices}, std::move(attributes));
+  attributes.Set(Attr::kIndexVectorDim, AttrValue(addressing.vector_dim));
+  attributes.Set(Attr::kSliceSizes, addressing.slice);
+  return program.Emit(Opcode::kGather,
+                      Shape::Array(operand->shape().element_type(), addressing.outer),
+                      {operand, indices}, std::move(attributes));
 }
 
 int64_t CountOf(absl::Span<const int64_t> dimensions) {
@@ -198,12 +202,14 @@ int64_t CountOf(absl::Span<const int64_t> dimensions) {
 
 // Some integers of the program, when there are any of the right shape, make the least predictable
 // indices.
-Instruction* IndicesFor(Program& program, const Shape& operand, const Addressing& a, bool scatter) {
+Instruction* IndicesFor(Program& program, const Shape& operand, const Addressing& addressing,
+                        bool scatter) {
   const ElementType type = DrawIndices(program, operand);
   if (!scatter && program.choices().Percent(20)) {
-    if (Instruction* existing = program.Existing(Shape::Array(type, a.indices))) return existing;
+    if (Instruction* existing = program.Existing(Shape::Array(type, addressing.indices)))
+      return existing;
   }
-  return DrawIndexVectors(program, operand, a, type, scatter, program.options().portable);
+  return DrawIndexVectors(program, operand, addressing, type, scatter, program.options().portable);
 }
 
 Instruction* BuildGather(Program& program, Opcode) {
@@ -221,19 +227,20 @@ Instruction* BuildGather(Program& program, Opcode) {
 
 // Index vectors of which no two windows meet: one of them, or steps of a whole window along the
 // first mapped dimension.
-Instruction* UniqueIndices(Program& program, const Shape& operand, const Addressing& a) {
-  Literal literal(Shape::Array(ElementType::kS32, a.indices));
-  const int64_t count = CountOf(a.batch);
-  const int64_t d = a.map.empty() ? 0 : a.map[0];
-  const bool explicit_dim = a.indices.size() > a.batch.size();
-  const bool first = explicit_dim && a.vector_dim == 0;
-  const bool last = !explicit_dim || a.vector_dim == static_cast<int64_t>(a.batch.size());
-  if (a.map.empty() || !(first || last)) return nullptr;
-  if (count * a.slice[d] > operand.dimension(d)) return nullptr;
+Instruction* UniqueIndices(Program& program, const Shape& operand, const Addressing& addressing) {
+  Literal literal(Shape::Array(ElementType::kS32, addressing.indices));
+  const int64_t count = CountOf(addressing.batch);
+  const int64_t d = addressing.map.empty() ? 0 : addressing.map[0];
+  const bool explicit_dim = addressing.indices.size() > addressing.batch.size();
+  const bool first = explicit_dim && addressing.vector_dim == 0;
+  const bool last =
+      !explicit_dim || addressing.vector_dim == static_cast<int64_t>(addressing.batch.size());
+  if (addressing.map.empty() || !(first || last)) return nullptr;
+  if (count * addressing.slice[d] > operand.dimension(d)) return nullptr;
   const bool falling = program.choices().Percent(40);
-  const auto components = static_cast<int64_t>(a.map.size());
+  const auto components = static_cast<int64_t>(addressing.map.size());
   for (int64_t g = 0; g < count; ++g) {
-    const int64_t at = (falling ? count - 1 - g : g) * a.slice[d];
+    const int64_t at = (falling ? count - 1 - g : g) * addressing.slice[d];
     literal.SetInteger(first ? g : g * components, at);
   }
   return program.Constant(std::move(literal));
@@ -360,12 +367,12 @@ Instruction* BuildTopK(Program& program, Opcode) {
 int64_t Dilate(int64_t size, int64_t dilation) { return size == 0 ? 0 : (size - 1) * dilation + 1; }
 
 // Every field of the window for itself; `places` receives the result's sizes.
-std::vector<WindowDim> DrawWindow(Program& program, const Shape& x, bool dilated,
+std::vector<WindowDim> DrawWindow(Program& program, const Shape& shape, bool dilated,
                                   DimVector& places) {
   Choices& choices = program.choices();
   std::vector<WindowDim> window;
   int64_t room = 4 * program.element_cap();
-  for (int64_t size : x.dimensions()) {
+  for (int64_t size : shape.dimensions()) {
     WindowDim dim;
     switch (choices.Draw(5)) {
       case 0:

@@ -26,14 +26,14 @@ Instruction* BuildUnary(Program& program, Opcode opcode) {
 
 // The other operand: the same value now and then, a splat constant often (that is what rules look
 // for), any other otherwise.
-Instruction* Partner(Program& program, Instruction* x, int same_weight = 10) {
+Instruction* Partner(Program& program, Instruction* operand, int same_weight = 10) {
   Choices& choices = program.choices();
-  ElementType type = x->shape().element_type();
+  ElementType type = operand->shape().element_type();
   switch (choices.Weighted({60, same_weight, 30})) {
     case 0:
-      return program.OperandLike(x->shape());
+      return program.OperandLike(operand->shape());
     case 1:
-      return x;
+      return operand;
     default:
       break;
   }
@@ -44,8 +44,8 @@ Instruction* Partner(Program& program, Instruction* x, int same_weight = 10) {
     Shape shape = Shape::Scalar(type);
     scalar = program.Constant(LiteralOfFamily(shape, program.DrawFamily(), choices));
   }
-  if (x->shape().rank() == 0) return scalar;
-  return program.Splat(scalar, x->shape().dimensions());
+  if (operand->shape().rank() == 0) return scalar;
+  return program.Splat(scalar, operand->shape().dimensions());
 }
 
 Instruction* BuildBinary(Program& program, Opcode opcode) {
@@ -104,22 +104,23 @@ Instruction* BuildSelect(Program& program, Opcode) {
   return program.Select(pred, x, y);
 }
 
-Instruction* ClampOf(Program& program, Instruction* x) {
+Instruction* ClampOf(Program& program, Instruction* operand) {
   Choices& choices = program.choices();
-  ElementType type = x->shape().element_type();
+  ElementType type = operand->shape().element_type();
   Instruction* limits[2];
   bool scalars = choices.Percent(60);
   for (Instruction*& limit : limits) {
     if (choices.Percent(50)) {
-      limit =
-          program.OperandOf(type, scalars ? absl::Span<const int64_t>() : x->shape().dimensions());
+      limit = program.OperandOf(
+          type, scalars ? absl::Span<const int64_t>() : operand->shape().dimensions());
       continue;
     }
     limit = program.ScalarConstant(type, choices.Range(IsUnsigned(type) ? 0 : -3, 4));
-    if (!scalars && x->shape().rank() > 0) limit = program.Splat(limit, x->shape().dimensions());
+    if (!scalars && operand->shape().rank() > 0)
+      limit = program.Splat(limit, operand->shape().dimensions());
   }
-  return program.Emit(Opcode::kClamp, Shape::Array(type, x->shape().dimensions()),
-                      {limits[0], x, limits[1]});
+  return program.Emit(Opcode::kClamp, Shape::Array(type, operand->shape().dimensions()),
+                      {limits[0], operand, limits[1]});
 }
 
 Instruction* BuildClamp(Program& program, Opcode) {

@@ -25,12 +25,12 @@ SliceRange DrawRange(Choices& choices, int64_t size) {
   return range;
 }
 
-Instruction* SliceOf(Program& program, Instruction* x) {
+Instruction* SliceOf(Program& program, Instruction* operand) {
   std::vector<SliceRange> ranges;
-  for (int64_t size : x->shape().dimensions()) {
+  for (int64_t size : operand->shape().dimensions()) {
     ranges.push_back(DrawRange(program.choices(), size));
   }
-  return program.Slice(x, std::move(ranges));
+  return program.Slice(operand, std::move(ranges));
 }
 
 Instruction* BuildSlice(Program& program, Opcode) {
@@ -53,11 +53,11 @@ DimVector DrawSizes(Program& program, absl::Span<const int64_t> dimensions) {
   return sizes;
 }
 
-Instruction* DynamicSliceOf(Program& program, Instruction* x) {
-  DimVector dimensions(x->shape().dimensions().begin(), x->shape().dimensions().end());
+Instruction* DynamicSliceOf(Program& program, Instruction* operand) {
+  DimVector dimensions(operand->shape().dimensions().begin(), operand->shape().dimensions().end());
   DimVector sizes = DrawSizes(program, dimensions);
   std::vector<Instruction*> starts = program.StartIndices(dimensions, sizes);
-  return program.DynamicSlice(x, starts, sizes);
+  return program.DynamicSlice(operand, starts, sizes);
 }
 
 Instruction* BuildDynamicSlice(Program& program, Opcode) {
@@ -76,11 +76,11 @@ Instruction* BuildSliceOfDynamicSlice(Program& program, Opcode) {
   return SliceOf(program, DynamicSliceOf(program, x));
 }
 
-Instruction* UpdateAnywhere(Program& program, Instruction* x, Instruction* update) {
-  DimVector dimensions(x->shape().dimensions().begin(), x->shape().dimensions().end());
+Instruction* UpdateAnywhere(Program& program, Instruction* operand, Instruction* update) {
+  DimVector dimensions(operand->shape().dimensions().begin(), operand->shape().dimensions().end());
   DimVector sizes(update->shape().dimensions().begin(), update->shape().dimensions().end());
   std::vector<Instruction*> starts = program.StartIndices(dimensions, sizes);
-  return program.DynamicUpdateSlice(x, update, starts);
+  return program.DynamicUpdateSlice(operand, update, starts);
 }
 
 Instruction* BuildDynamicUpdateSlice(Program& program, Opcode) {
@@ -146,17 +146,17 @@ std::vector<PaddingDim> DrawPadding(Program& program, absl::Span<const int64_t> 
   return padding;
 }
 
-Instruction* PadOf(Program& program, Instruction* x) {
-  std::vector<PaddingDim> padding = DrawPadding(program, x->shape().dimensions());
+Instruction* PadOf(Program& program, Instruction* operand) {
+  std::vector<PaddingDim> padding = DrawPadding(program, operand->shape().dimensions());
   int64_t elements = 1;
   for (size_t i = 0; i < padding.size(); ++i) {
-    int64_t size = x->shape().dimension(static_cast<int64_t>(i));
+    int64_t size = operand->shape().dimension(static_cast<int64_t>(i));
     elements *= padding[i].low + padding[i].high + size +
                 std::max<int64_t>(size - 1, 0) * padding[i].interior;
   }
   if (!program.Fits(elements)) return nullptr;
-  Instruction* value = program.OperandOf(x->shape().element_type(), {});
-  return program.Pad(x, value, std::move(padding));
+  Instruction* value = program.OperandOf(operand->shape().element_type(), {});
+  return program.Pad(operand, value, std::move(padding));
 }
 
 Instruction* BuildPad(Program& program, Opcode) {
@@ -175,8 +175,8 @@ Instruction* BuildSliceOfPad(Program& program, Opcode) {
 
 // ---- transpose, reverse, reshape, broadcast
 
-Instruction* TransposeOf(Program& program, Instruction* x) {
-  return program.Transpose(x, RandomPermutation(program.choices(), x->shape().rank()));
+Instruction* TransposeOf(Program& program, Instruction* operand) {
+  return program.Transpose(operand, RandomPermutation(program.choices(), operand->shape().rank()));
 }
 
 Instruction* BuildTranspose(Program& program, Opcode) {
@@ -281,10 +281,10 @@ Instruction* BuildBroadcast(Program& program, Opcode) {
 // ---- concatenate
 
 // `x` with dimension d of another size, existing or new.
-Instruction* Sibling(Program& program, Instruction* x, int64_t d) {
-  DimVector dimensions(x->shape().dimensions().begin(), x->shape().dimensions().end());
+Instruction* Sibling(Program& program, Instruction* operand, int64_t d) {
+  DimVector dimensions(operand->shape().dimensions().begin(), operand->shape().dimensions().end());
   if (!program.choices().Percent(40)) dimensions[d] = program.choices().Range(0, 4);
-  return program.OperandOf(x->shape().element_type(), dimensions);
+  return program.OperandOf(operand->shape().element_type(), dimensions);
 }
 
 Instruction* BuildConcatenate(Program& program, Opcode) {

@@ -7,10 +7,11 @@ namespace assay {
 namespace {
 
 // A copy into another order of dimensions, then back or onwards.
-Instruction* CopyTo(Program& program, Instruction* x, absl::Span<const int64_t> minor_to_major) {
-  Shape shape = Shape::Array(x->shape().element_type(), x->shape().dimensions());
+Instruction* CopyTo(Program& program, Instruction* operand,
+                    absl::Span<const int64_t> minor_to_major) {
+  Shape shape = Shape::Array(operand->shape().element_type(), operand->shape().dimensions());
   shape.set_layout(Layout(minor_to_major));
-  return program.Emit(Opcode::kCopy, std::move(shape), {x});
+  return program.Emit(Opcode::kCopy, std::move(shape), {operand});
 }
 
 Instruction* BuildCopy(Program& program, Opcode) {

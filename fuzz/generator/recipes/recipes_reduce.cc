@@ -151,11 +151,11 @@ DimVector DrawReduced(Choices& choices, int64_t rank) {
   }
 }
 
-Instruction* ReduceOf(Program& program, Instruction* x) {
-  DimVector dimensions = DrawReduced(program.choices(), x->shape().rank());
-  int64_t count = CountOf(x->shape(), dimensions);
-  Reducer reducer = MakeReducer(program, x->shape().element_type(), count);
-  return program.Reduce(x, reducer.init, dimensions, reducer.computation);
+Instruction* ReduceOf(Program& program, Instruction* operand) {
+  DimVector dimensions = DrawReduced(program.choices(), operand->shape().rank());
+  int64_t count = CountOf(operand->shape(), dimensions);
+  Reducer reducer = MakeReducer(program, operand->shape().element_type(), count);
+  return program.Reduce(operand, reducer.init, dimensions, reducer.computation);
 }
 
 Instruction* BuildReduce(Program& program, Opcode) {

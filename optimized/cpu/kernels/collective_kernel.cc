@@ -11,25 +11,26 @@ using llvm::Value;
 namespace {
 
 // accumulator[i] = f(accumulator[i], operand[i]).
-absl::StatusOr<llvm::Function*> EmitCombine(ArrayKernelContext& c) {
-  llvm::IRBuilder<>& ir = c.ir();
+absl::StatusOr<llvm::Function*> EmitCombine(ArrayKernelContext& context) {
+  llvm::IRBuilder<>& ir = context.ir();
   const llvm::IRBuilder<>::InsertPoint before = ir.saveIP();
   llvm::Type* pointer = ir.getPtrTy();
   llvm::Function* function = llvm::Function::Create(
       llvm::FunctionType::get(ir.getVoidTy(), {pointer, pointer, ir.getInt64Ty()}, false),
-      llvm::Function::InternalLinkage, StrCat("combine.", c.instruction.name()), c.module);
+      llvm::Function::InternalLinkage, StrCat("combine.", context.instruction.name()),
+      context.module);
   function->setDoesNotThrow();
-  ir.SetInsertPoint(llvm::BasicBlock::Create(c.module.getContext(), "entry", function));
+  ir.SetInsertPoint(llvm::BasicBlock::Create(context.module.getContext(), "entry", function));
   ValueBuilder builder(ir);
   ElementEmitter e(builder);
-  const ElementType type = c.instruction.operand(0)->shape().element_type();
+  const ElementType type = context.instruction.operand(0)->shape().element_type();
   absl::Status status =
       e.Loop(e.Index(0), function->getArg(2), 1, {},
              [&](Value* at, const ElementValues&) -> absl::StatusOr<ElementValues> {
                Value* accumulator = e.Address(type, function->getArg(0), at);
                Value* operand = e.Address(type, function->getArg(1), at);
                absl::StatusOr<ElementValues> combined = e.Apply(
-                   *c.instruction.callee(),
+                   *context.instruction.callee(),
                    {{builder.Load(type, accumulator, 1)}, {builder.Load(type, operand, 1)}}, 1);
                if (!combined.ok()) return combined;
                builder.Store(type, combined->front(), accumulator);
@@ -43,8 +44,8 @@ absl::StatusOr<llvm::Function*> EmitCombine(ArrayKernelContext& c) {
 }
 
 // An array on the stack that holds the pointers.
-Value* List(ArrayKernelContext& c, const std::vector<Value*>& pointers) {
-  llvm::IRBuilder<>& ir = c.ir();
+Value* List(ArrayKernelContext& context, const std::vector<Value*>& pointers) {
+  llvm::IRBuilder<>& ir = context.ir();
   llvm::Type* pointer = ir.getPtrTy();
   Value* list = ir.CreateAlloca(pointer, ir.getInt64(pointers.size()));
   for (size_t k = 0; k < pointers.size(); ++k) {
@@ -55,25 +56,26 @@ Value* List(ArrayKernelContext& c, const std::vector<Value*>& pointers) {
 
 }  // namespace
 
-absl::Status EmitCollective(ArrayKernelContext& c) {
-  Value* combine = llvm::ConstantPointerNull::get(c.ir().getPtrTy());
-  if (!c.instruction.callees().empty()) {
-    absl::StatusOr<llvm::Function*> function = EmitCombine(c);
+absl::Status EmitCollective(ArrayKernelContext& context) {
+  Value* combine = llvm::ConstantPointerNull::get(context.ir().getPtrTy());
+  if (!context.instruction.callees().empty()) {
+    absl::StatusOr<llvm::Function*> function = EmitCombine(context);
     if (!function.ok()) return function.status();
     combine = *function;
   }
   std::vector<Value*> operands;
-  for (const std::vector<Value*>& leaves : c.operands) operands.push_back(leaves[0]);
-  c.CallRuntime("assay_collective", {LoadContext(c.ir(), c.function->getArg(0)),
-                                     c.elements.Index(CollectiveNumber(c.instruction)),
-                                     List(c, operands), List(c, c.results), combine});
+  for (const std::vector<Value*>& leaves : context.operands) operands.push_back(leaves[0]);
+  context.CallRuntime("assay_collective",
+                      {LoadContext(context.ir(), context.function->getArg(0)),
+                       context.elements.Index(CollectiveNumber(context.instruction)),
+                       List(context, operands), List(context, context.results), combine});
   return absl::OkStatus();
 }
 
-absl::Status EmitDeviceId(ArrayKernelContext& c) {
-  const bool replica = c.instruction.opcode() == Opcode::kReplicaId;
-  c.CallRuntime(replica ? "assay_replica_id" : "assay_partition_id",
-                {LoadContext(c.ir(), c.function->getArg(0)), c.results[0]});
+absl::Status EmitDeviceId(ArrayKernelContext& context) {
+  const bool replica = context.instruction.opcode() == Opcode::kReplicaId;
+  context.CallRuntime(replica ? "assay_replica_id" : "assay_partition_id",
+                      {LoadContext(context.ir(), context.function->getArg(0)), context.results[0]});
   return absl::OkStatus();
 }
 

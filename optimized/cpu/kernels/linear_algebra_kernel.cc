@@ -21,19 +21,19 @@ std::string NameFor(const char* function, ElementType type) {
 
 }  // namespace
 
-absl::Status EmitCholesky(ArrayKernelContext& c) {
-  const Shape& shape = c.instruction.shape();
-  ElementEmitter& e = c.elements;
-  c.CallRuntime(NameFor("assay_cholesky", shape.element_type()).c_str(),
-                {c.operands[0][0], c.results[0], e.Index(MatrixCount(shape)),
-                 e.Index(shape.dimension(shape.rank() - 1)),
-                 e.Index(c.instruction.attributes().Flag(Attr::kLower) ? 1 : 0)});
+absl::Status EmitCholesky(ArrayKernelContext& context) {
+  const Shape& shape = context.instruction.shape();
+  ElementEmitter& e = context.elements;
+  context.CallRuntime(NameFor("assay_cholesky", shape.element_type()).c_str(),
+                      {context.operands[0][0], context.results[0], e.Index(MatrixCount(shape)),
+                       e.Index(shape.dimension(shape.rank() - 1)),
+                       e.Index(context.instruction.attributes().Flag(Attr::kLower) ? 1 : 0)});
   return absl::OkStatus();
 }
 
-absl::Status EmitTriangularSolve(ArrayKernelContext& c) {
-  const Attributes& attributes = c.instruction.attributes();
-  const Shape &a = c.instruction.operand(0)->shape(), &b = c.instruction.shape();
+absl::Status EmitTriangularSolve(ArrayKernelContext& context) {
+  const Attributes& attributes = context.instruction.attributes();
+  const Shape &a = context.instruction.operand(0)->shape(), &b = context.instruction.shape();
   const bool left = attributes.Flag(Attr::kLeftSide);
   const auto transpose = attributes.Word<TransposeKind>(Attr::kTransposeA);
   int64_t form = 0;
@@ -42,11 +42,11 @@ absl::Status EmitTriangularSolve(ArrayKernelContext& c) {
   if (attributes.Flag(Attr::kUnitDiagonal)) form |= kSolveUnitDiagonal;
   if (transpose == TransposeKind::kTranspose || transpose == TransposeKind::kAdjoint)
     form |= kSolveTransposed;
-  ElementEmitter& e = c.elements;
-  c.CallRuntime(NameFor("assay_triangular_solve", b.element_type()).c_str(),
-                {c.operands[0][0], c.operands[1][0], c.results[0], e.Index(MatrixCount(a)),
-                 e.Index(a.dimension(a.rank() - 1)),
-                 e.Index(b.dimension(b.rank() - (left ? 1 : 2))), e.Index(form)});
+  ElementEmitter& e = context.elements;
+  context.CallRuntime(NameFor("assay_triangular_solve", b.element_type()).c_str(),
+                      {context.operands[0][0], context.operands[1][0], context.results[0],
+                       e.Index(MatrixCount(a)), e.Index(a.dimension(a.rank() - 1)),
+                       e.Index(b.dimension(b.rank() - (left ? 1 : 2))), e.Index(form)});
   return absl::OkStatus();
 }
 

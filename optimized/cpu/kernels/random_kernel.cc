@@ -17,16 +17,16 @@ int64_t SplitDimension(const Shape& shape) {
 
 }  // namespace
 
-absl::Status EmitRngBitGenerator(ArrayKernelContext& c) {
-  ElementEmitter& e = c.elements;
-  const Shape& state = c.instruction.operand(0)->shape();
-  const Shape& shape = c.instruction.shape().elements()[1];
-  const auto algorithm = c.instruction.attributes().Word<RngAlgorithm>(Attr::kRngAlgorithm);
+absl::Status EmitRngBitGenerator(ArrayKernelContext& context) {
+  ElementEmitter& e = context.elements;
+  const Shape& state = context.instruction.operand(0)->shape();
+  const Shape& shape = context.instruction.shape().elements()[1];
+  const auto algorithm = context.instruction.attributes().Word<RngAlgorithm>(Attr::kRngAlgorithm);
   const int bits = BitWidth(shape.element_type());
   const int64_t mask = bits >= 64 ? -1 : (int64_t{1} << bits) - 1;
-  std::vector<llvm::Value*> arguments = {c.operands[0][0],
-                                         c.results[0],
-                                         c.results[1],
+  std::vector<llvm::Value*> arguments = {context.operands[0][0],
+                                         context.results[0],
+                                         context.results[1],
                                          e.Index(shape.ElementCount()),
                                          e.Index(StorageBytes(shape.element_type())),
                                          e.Index(mask)};
@@ -39,10 +39,10 @@ absl::Status EmitRngBitGenerator(ArrayKernelContext& c) {
     }
     arguments.push_back(e.Index(size));
     arguments.push_back(e.Index(inner));
-    c.CallRuntime("assay_three_fry_bits", arguments);
+    context.CallRuntime("assay_three_fry_bits", arguments);
   } else {
     arguments.push_back(e.Index(state.ElementCount()));
-    c.CallRuntime("assay_philox_bits", arguments);
+    context.CallRuntime("assay_philox_bits", arguments);
   }
   return absl::OkStatus();
 }

@@ -15,40 +15,42 @@ std::vector<int64_t> SizesOf(const Shape& shape) {
   return {shape.dimensions().begin(), shape.dimensions().end()};
 }
 
-const Shape& LeafShape(const Instruction& i, int64_t leaf) {
-  return i.shape().IsTuple() ? i.shape().elements()[leaf] : i.shape();
+const Shape& LeafShape(const Instruction& instruction, int64_t leaf) {
+  return instruction.shape().IsTuple() ? instruction.shape().elements()[leaf] : instruction.shape();
 }
 
 // result[at] = combiner(result[at], updates), all leaves together.
-absl::Status CombineInto(ArrayKernelContext& c, const Computation& combiner, Value* at,
+absl::Status CombineInto(ArrayKernelContext& context, const Computation& combiner, Value* at,
                          const ElementValues& updates) {
-  ValueBuilder& b = c.elements.builder();
+  ValueBuilder& b = context.elements.builder();
   std::vector<ElementValues> arguments;
   std::vector<Value*> addresses;
   for (size_t k = 0; k < updates.size(); ++k) {
-    const ElementType type = LeafShape(c.instruction, k).element_type();
-    addresses.push_back(c.elements.Address(type, c.results[k], at));
+    const ElementType type = LeafShape(context.instruction, k).element_type();
+    addresses.push_back(context.elements.Address(type, context.results[k], at));
     arguments.push_back({b.Load(type, addresses[k], 1)});
   }
   for (Value* update : updates) arguments.push_back({update});
-  absl::StatusOr<ElementValues> combined = c.elements.Apply(combiner, std::move(arguments), 1);
+  absl::StatusOr<ElementValues> combined =
+      context.elements.Apply(combiner, std::move(arguments), 1);
   if (!combined.ok()) return combined.status();
   for (size_t k = 0; k < updates.size(); ++k) {
-    b.Store(LeafShape(c.instruction, k).element_type(), (*combined)[k], addresses[k]);
+    b.Store(LeafShape(context.instruction, k).element_type(), (*combined)[k], addresses[k]);
   }
   return absl::OkStatus();
 }
 
 }  // namespace
 
-absl::Status EmitScatter(ArrayKernelContext& c) {
-  const Instruction& i = c.instruction;
-  ElementEmitter& e = c.elements;
-  llvm::IRBuilder<>& ir = c.ir();
+absl::Status EmitScatter(ArrayKernelContext& context) {
+  const Instruction& i = context.instruction;
+  ElementEmitter& e = context.elements;
+  llvm::IRBuilder<>& ir = context.ir();
   const int64_t n = i.operand_count() / 2;
   for (int64_t k = 0; k < n; ++k) {
     llvm::Align align(1);
-    ir.CreateMemCpy(c.results[k], align, c.operands[k][0], align, i.operand(k)->shape().ByteSize());
+    ir.CreateMemCpy(context.results[k], align, context.operands[k][0], align,
+                    i.operand(k)->shape().ByteSize());
   }
   const Shape &whole = i.operand(0)->shape(), &update = i.operand(n + 1)->shape();
   if (whole.ElementCount() == 0 || update.ElementCount() == 0) return absl::OkStatus();
@@ -96,8 +98,9 @@ absl::Status EmitScatter(ArrayKernelContext& c) {
                               if (!value.ok()) return value.status();
                               updates.push_back(*value);
                             }
-                            absl::Status status = CombineInto(
-                                c, *i.callee(), e.LinearOf(whole.dimensions(), target), updates);
+                            absl::Status status =
+                                CombineInto(context, *i.callee(),
+                                            e.LinearOf(whole.dimensions(), target), updates);
                             if (!status.ok()) return status;
                             return ElementValues{};
                           });
@@ -106,9 +109,9 @@ absl::Status EmitScatter(ArrayKernelContext& c) {
       .status();
 }
 
-absl::Status EmitSelectAndScatter(ArrayKernelContext& c) {
-  const Instruction& i = c.instruction;
-  ElementEmitter& e = c.elements;
+absl::Status EmitSelectAndScatter(ArrayKernelContext& context) {
+  const Instruction& i = context.instruction;
+  ElementEmitter& e = context.elements;
   ValueBuilder& b = e.builder();
   llvm::IRBuilder<>& ir = b.ir();
   const Shape &whole = i.operand(0)->shape(), &source = i.operand(1)->shape();
@@ -120,7 +123,7 @@ absl::Status EmitSelectAndScatter(ArrayKernelContext& c) {
   absl::Status status =
       e.Loop(e.Index(0), e.Index(whole.ElementCount()), 1, {},
              [&](Value* at, const ElementValues&) -> absl::StatusOr<ElementValues> {
-               b.Store(type, *init, e.Address(type, c.results[0], at));
+               b.Store(type, *init, e.Address(type, context.results[0], at));
                return ElementValues{};
              })
           .status();
@@ -162,17 +165,17 @@ absl::Status EmitSelectAndScatter(ArrayKernelContext& c) {
                     });
                 if (!choice.ok()) return choice.status();
                 Value* chosen = (*choice)[0];
-                return Guarded(e, ir.CreateICmpSGE(chosen, e.Index(0)), {},
-                               [&](const ElementValues&) -> absl::StatusOr<ElementValues> {
-                                 ElementIndex at;
-                                 at.dims = o;
-                                 absl::StatusOr<Value*> value =
-                                     e.EmitOne(nullptr, i.operand(1), at);
-                                 if (!value.ok()) return value.status();
-                                 absl::Status combined = CombineInto(c, scatter, chosen, {*value});
-                                 if (!combined.ok()) return combined;
-                                 return ElementValues{};
-                               });
+                return Guarded(
+                    e, ir.CreateICmpSGE(chosen, e.Index(0)), {},
+                    [&](const ElementValues&) -> absl::StatusOr<ElementValues> {
+                      ElementIndex at;
+                      at.dims = o;
+                      absl::StatusOr<Value*> value = e.EmitOne(nullptr, i.operand(1), at);
+                      if (!value.ok()) return value.status();
+                      absl::Status combined = CombineInto(context, scatter, chosen, {*value});
+                      if (!combined.ok()) return combined;
+                      return ElementValues{};
+                    });
               })
       .status();
 }

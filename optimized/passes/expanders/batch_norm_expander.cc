@@ -84,7 +84,7 @@ class Expansion {
   Instruction* Number(double value) {
     return AddSplat(into_, features_, AddScalarFloat(into_, wide_, value));
   }
-  Instruction* Sum(Instruction* x) {
+  Instruction* Sum(Instruction* operand) {
     Computation* add = into_->parent()->AddComputation("sum");
     const Shape scalar = Shape::Array(wide_, {});
     Instruction* left = add->AddParameter(0, scalar);
@@ -93,11 +93,11 @@ class Expansion {
     for (int64_t d = 0; d < all_.rank(); ++d) {
       if (d != feature_) others.push_back(d);
     }
-    return into_->Add(Opcode::kReduce, features_, {x, AddScalarFloat(into_, wide_, 0)},
+    return into_->Add(Opcode::kReduce, features_, {operand, AddScalarFloat(into_, wide_, 0)},
                       DimensionsAttr(others), {&add, 1});
   }
-  Instruction* Mean(Instruction* x) {
-    return Binary(Opcode::kDivide, Sum(x), Number(static_cast<double>(count_)));
+  Instruction* Mean(Instruction* operand) {
+    return Binary(Opcode::kDivide, Sum(operand), Number(static_cast<double>(count_)));
   }
   // Epsilon as a number of the operand's type.
   Instruction* AddEpsilon(Instruction* variance) {

@@ -71,10 +71,11 @@ bool IsSquare(const OpContext& op) {
 // Stores the square of an interval about zero: from exactly zero on, so that its root is a number.
 // False for any other.
 template <typename T>
-bool BoundSquareAboutZero(const OpContext& op, Array& result, int64_t i, const Range<Wide<T>>& x) {
+bool BoundSquareAboutZero(const OpContext& op, Array& result, int64_t i,
+                          const Range<Wide<T>>& range) {
   using W = Wide<T>;
-  if (x.flags != 0 || x.radius == 0 || x.low() > 0 || x.high() < 0) return false;
-  const W largest = std::max(-x.low(), x.high()) * (1 + kSlop<W>);
+  if (range.flags != 0 || range.radius == 0 || range.low() > 0 || range.high() < 0) return false;
+  const W largest = std::max(-range.low(), range.high()) * (1 + kSlop<W>);
   const W high = Rounded<T>(Range<W>{largest * largest, 0, 0}, 0).high() * (1 + kSlop<W>);
   if (!(high < OverflowThreshold<T>())) return false;
   // A double, so that centre and radius are the same number.
@@ -206,16 +207,16 @@ bool BoundSingles(const OpContext& op, Array& result, int64_t i, const Range<Wid
 
 // Stores the bound of a result with these real values.
 template <typename Rule, typename T>
-void FinishByRule(const OpContext& op, Array& result, int64_t i, const Range<Wide<T>>& x,
+void FinishByRule(const OpContext& op, Array& result, int64_t i, const Range<Wide<T>>& range,
                   double ulps) {
   if constexpr (Rule::kEnding == Ending::kFunction) {
-    FinishFunction<T>(op.clauses, result, i, x, {ulps});
+    FinishFunction<T>(op.clauses, result, i, range, {ulps});
   } else if constexpr (Rule::kEnding == Ending::kRounded) {
-    FinishRounded<T>(op.clauses, result, i, x, Rule::kView);
+    FinishRounded<T>(op.clauses, result, i, range, Rule::kView);
   } else if constexpr (Rule::kEnding == Ending::kStep) {
-    FinishStep<T>(op.clauses, result, i, x);
+    FinishStep<T>(op.clauses, result, i, range);
   } else {
-    FinishExact<T>(op.clauses, result, i, x);
+    FinishExact<T>(op.clauses, result, i, range);
   }
 }
 

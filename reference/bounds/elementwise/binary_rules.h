@@ -110,14 +110,14 @@ struct DivideBound : BoundRule {
 
   // Infinities by the signs of both, NaN for 0 / 0.
   template <typename W>
-  static Range<W> ByZero(const Range<W>& a, const Range<W>& zero) {
+  static Range<W> ByZero(const Range<W>& range, const Range<W>& zero) {
     uint32_t flags = kNotFinite;
-    if (a.Contains(0)) flags |= kMayBeNan;
+    if (range.Contains(0)) flags |= kMayBeNan;
     const bool either = (zero.flags & kZeroSignFree) != 0;
     const bool negative = std::signbit(zero.centre);
-    if (a.high() > 0) flags |= negative ? kMayBeNegInf : kMayBePosInf;
-    if (a.low() < 0) flags |= negative ? kMayBePosInf : kMayBeNegInf;
-    if (either && (a.high() > 0 || a.low() < 0)) flags |= kMayBePosInf | kMayBeNegInf;
+    if (range.high() > 0) flags |= negative ? kMayBeNegInf : kMayBePosInf;
+    if (range.low() < 0) flags |= negative ? kMayBePosInf : kMayBeNegInf;
+    if (either && (range.high() > 0 || range.low() < 0)) flags |= kMayBePosInf | kMayBeNegInf;
     return {0, 0, flags};
   }
   template <typename W>

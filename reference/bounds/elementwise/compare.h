@@ -54,8 +54,8 @@ bool MayCompare(Direction direction, const Range<W>& a, const Range<W>& b, bool 
 }
 
 template <typename W>
-bool MayBeNan(const Range<W>& x) {
-  return x.Undecided() || (x.flags & kMayBeNan) != 0;
+bool MayBeNan(const Range<W>& range) {
+  return range.Undecided() || (range.flags & kMayBeNan) != 0;
 }
 
 template <EvaluateFn kEvaluate>

@@ -10,11 +10,11 @@ namespace {
 
 // `x` in the type in which bounds of another element type are computed.
 template <typename To, typename From>
-Range<To> Recast(const Range<From>& x) {
-  return {static_cast<To>(x.centre),
-          static_cast<To>(x.radius) + static_cast<To>(std::fabs(x.centre) * From{0x1p-52}) *
-                                          (sizeof(To) < sizeof(From) ? 1 : 0),
-          x.flags};
+Range<To> Recast(const Range<From>& range) {
+  return {static_cast<To>(range.centre),
+          static_cast<To>(range.radius) + static_cast<To>(std::fabs(range.centre) * From{0x1p-52}) *
+                                              (sizeof(To) < sizeof(From) ? 1 : 0),
+          range.flags};
 }
 
 template <typename To>
@@ -56,22 +56,22 @@ absl::Status BoundFloatToFloat(const OpContext& op, Array& result) {
 
 // Stores the integers between the images of the ends, and 0 for a NaN.
 template <typename To, typename W>
-std::vector<uint64_t> IntegersBetween(const Range<W>& x) {
+std::vector<uint64_t> IntegersBetween(const Range<W>& range) {
   std::vector<uint64_t> codes;
   auto add = [&codes](To value) {
     codes.push_back(static_cast<uint64_t>(static_cast<std::make_unsigned_t<To>>(value)));
   };
-  if (x.HasFinite()) {
-    const W slop = std::fabs(x.centre) * kSlop<W>;
-    const To low = SaturatingTruncate<To>(x.low() - slop);
-    const To high = SaturatingTruncate<To>(x.high() + slop);
+  if (range.HasFinite()) {
+    const W slop = std::fabs(range.centre) * kSlop<W>;
+    const To low = SaturatingTruncate<To>(range.low() - slop);
+    const To high = SaturatingTruncate<To>(range.high() + slop);
     const uint64_t span = static_cast<uint64_t>(high) - static_cast<uint64_t>(low);
     if (span >= kMaxChoices) return {};
     for (uint64_t k = 0; k <= span; ++k) add(static_cast<To>(static_cast<uint64_t>(low) + k));
   }
-  if ((x.flags & kMayBePosInf) != 0) add(std::numeric_limits<To>::max());
-  if ((x.flags & kMayBeNegInf) != 0) add(std::numeric_limits<To>::min());
-  if ((x.flags & kMayBeNan) != 0) add(0);
+  if ((range.flags & kMayBePosInf) != 0) add(std::numeric_limits<To>::max());
+  if ((range.flags & kMayBeNegInf) != 0) add(std::numeric_limits<To>::min());
+  if ((range.flags & kMayBeNan) != 0) add(0);
   return codes;
 }
 

@@ -30,13 +30,13 @@ struct Slope {
 // A function that is convex or concave over the interval: it strays from its tangent most at an
 // end.
 template <typename W, typename F>
-Slope SlopeOf(const Spot& x, double slope, F f) {
+Slope SlopeOf(const Spot& spot, double slope, F f) {
   Slope result;
-  const W centre = x.centre, low = centre - x.radius, high = centre + x.radius;
+  const W centre = spot.centre, low = centre - spot.radius, high = centre + spot.radius;
   const W value = f(centre);
   result.value = value;
   result.by_a = slope;
-  const W move = static_cast<W>(slope) * x.radius;
+  const W move = static_cast<W>(slope) * spot.radius;
   const W rest = std::max(std::fabs(f(low) - (value - move)), std::fabs(f(high) - (value + move)));
   result.rest = static_cast<double>(
       (rest + (std::fabs(value) + std::fabs(move)) * 4 * kSlop<W>)*(1 + W{kFormSlop}));
@@ -53,56 +53,57 @@ inline bool IsBetweenInflections(double low, double high) {
 }
 
 template <typename W>
-Slope SlopeOfUnary(Opcode opcode, const Spot& x) {
-  const double low = x.centre - x.radius, high = x.centre + x.radius;
+Slope SlopeOfUnary(Opcode opcode, const Spot& spot) {
+  const double low = spot.centre - spot.radius, high = spot.centre + spot.radius;
   const bool one_sign = low > 0 || high < 0;
   switch (opcode) {
     case Opcode::kNegate:
-      return {-x.centre, -1, 0, 0, true};
+      return {-spot.centre, -1, 0, 0, true};
     case Opcode::kAbs:
       if (!one_sign) return {};
-      return {std::fabs(x.centre), x.centre > 0 ? 1.0 : -1.0, 0, 0, true};
+      return {std::fabs(spot.centre), spot.centre > 0 ? 1.0 : -1.0, 0, 0, true};
     case Opcode::kExponential: {
       if (high > 700) return {};
-      const double y = std::exp(x.centre);
-      return SlopeOf<W>(x, y, [](W v) { return std::exp(v); });
+      const double y = std::exp(spot.centre);
+      return SlopeOf<W>(spot, y, [](W v) { return std::exp(v); });
     }
     case Opcode::kExponentialMinusOne:
       if (high > 700) return {};
-      return SlopeOf<W>(x, std::exp(x.centre), [](W v) { return std::expm1(v); });
+      return SlopeOf<W>(spot, std::exp(spot.centre), [](W v) { return std::expm1(v); });
     case Opcode::kLogPlusOne:
       if (low <= -1) return {};
-      return SlopeOf<W>(x, 1 / (1 + x.centre), [](W v) { return std::log1p(v); });
+      return SlopeOf<W>(spot, 1 / (1 + spot.centre), [](W v) { return std::log1p(v); });
     case Opcode::kErf:
       if (!one_sign) return {};
-      return SlopeOf<W>(x, 2 / std::sqrt(std::numbers::pi) * std::exp(-x.centre * x.centre),
+      return SlopeOf<W>(spot,
+                        2 / std::sqrt(std::numbers::pi) * std::exp(-spot.centre * spot.centre),
                         [](W v) { return std::erf(v); });
     case Opcode::kSine:
       if (!IsBetweenInflections(low, high)) return {};
-      return SlopeOf<W>(x, std::cos(x.centre), [](W v) { return std::sin(v); });
+      return SlopeOf<W>(spot, std::cos(spot.centre), [](W v) { return std::sin(v); });
     case Opcode::kCosine:
       if (!IsBetweenInflections(low - std::numbers::pi / 2, high - std::numbers::pi / 2)) return {};
-      return SlopeOf<W>(x, -std::sin(x.centre), [](W v) { return std::cos(v); });
+      return SlopeOf<W>(spot, -std::sin(spot.centre), [](W v) { return std::cos(v); });
     case Opcode::kLog:
       if (low <= 0) return {};
-      return SlopeOf<W>(x, 1 / x.centre, [](W v) { return std::log(v); });
+      return SlopeOf<W>(spot, 1 / spot.centre, [](W v) { return std::log(v); });
     case Opcode::kSqrt:
       if (low <= 0) return {};
-      return SlopeOf<W>(x, 0.5 / std::sqrt(x.centre), [](W v) { return std::sqrt(v); });
+      return SlopeOf<W>(spot, 0.5 / std::sqrt(spot.centre), [](W v) { return std::sqrt(v); });
     case Opcode::kRsqrt: {
       if (low <= 0) return {};
-      const double y = 1 / std::sqrt(x.centre);
-      return SlopeOf<W>(x, -y / (2 * x.centre), [](W v) { return 1 / std::sqrt(v); });
+      const double y = 1 / std::sqrt(spot.centre);
+      return SlopeOf<W>(spot, -y / (2 * spot.centre), [](W v) { return 1 / std::sqrt(v); });
     }
     case Opcode::kTanh: {
       if (!one_sign) return {};
-      const double y = std::tanh(x.centre);
-      return SlopeOf<W>(x, 1 - y * y, [](W v) { return std::tanh(v); });
+      const double y = std::tanh(spot.centre);
+      return SlopeOf<W>(spot, 1 - y * y, [](W v) { return std::tanh(v); });
     }
     case Opcode::kLogistic: {
       if (!one_sign) return {};
-      const double y = 1 / (1 + std::exp(-x.centre));
-      return SlopeOf<W>(x, y * (1 - y), [](W v) { return 1 / (1 + std::exp(-v)); });
+      const double y = 1 / (1 + std::exp(-spot.centre));
+      return SlopeOf<W>(spot, y * (1 - y), [](W v) { return 1 / (1 + std::exp(-v)); });
     }
     default:
       return {};

@@ -60,7 +60,7 @@ struct ComplexOperand {
   // True if the signs of zero parts are known, which matter on branch cuts.
   bool HasKnownSigns() const { return ((real.flags | imaginary.flags) & kZeroSignFree) == 0; }
   bool IsNan() const { return IsNanPart(real) && IsNanPart(imaginary); }
-  static bool IsNanPart(const Range<W>& x) { return x.flags == (kNotFinite | kMayBeNan); }
+  static bool IsNanPart(const Range<W>& range) { return range.flags == (kNotFinite | kMayBeNan); }
   std::complex<W> centre() const { return {real.centre, imaginary.centre}; }
   W reach() const {
     return real.radius == 0 && imaginary.radius == 0
@@ -114,25 +114,27 @@ inline constexpr bool kHasCut =
 
 // Handles an element that is no number, or a pole. True if the documents say what becomes of it.
 template <typename Op, typename T>
-bool FinishSpecial(const OpContext& op, Array& result, int64_t i, const ComplexOperand<T>& z) {
+bool FinishSpecial(const OpContext& op, Array& result, int64_t i,
+                   const ComplexOperand<T>& operand) {
   using W = Wide<T>;
-  if (z.IsNan()) return true;  // both parts NaN: so are those of the plain value
+  if (operand.IsNan()) return true;  // both parts NaN: so are those of the plain value
   if constexpr (std::is_same_v<Op, ComplexExp>) {
     // exp(-inf + b i) is zero in modulus.
-    if (z.real.flags == (kNotFinite | kMayBeNegInf) &&
-        (z.imaginary.flags & ~uint32_t{kZeroSignFree}) == 0) {
+    if (operand.real.flags == (kNotFinite | kMayBeNegInf) &&
+        (operand.imaginary.flags & ~uint32_t{kZeroSignFree}) == 0) {
       StoreZero<T>(result, i);
       return true;
     }
   }
   if constexpr (std::is_same_v<Op, ComplexSign>) {
-    if (ComplexOperand<T>::IsNanPart(z.real) || ComplexOperand<T>::IsNanPart(z.imaginary))
+    if (ComplexOperand<T>::IsNanPart(operand.real) ||
+        ComplexOperand<T>::IsNanPart(operand.imaginary))
       return true;
   }
   if constexpr (std::is_same_v<Op, ComplexLog>) {
     // log(0) is (-inf, an angle by the signs of the zeros).
-    if (z.IsZero() && z.HasKnownSigns()) {
-      const W angle = std::atan2(z.imaginary.centre, z.real.centre);
+    if (operand.IsZero() && operand.HasKnownSigns()) {
+      const W angle = std::atan2(operand.imaginary.centre, operand.real.centre);
       const W radius = std::fabs(angle) * (static_cast<W>(BudgetOf(op)) * 2 * UnitRoundoff<T>());
       Store(result, 2 * i + 1, Range<W>{angle, radius, 0}, 0);
       return true;
@@ -310,12 +312,12 @@ bool IsUnspecified(ComplexAtan2, std::complex<W> y, std::complex<W> x) {
 // The sign of a zero imaginary part chooses a side of the logarithm's cut, where the real part does
 // not decide.
 template <typename T>
-bool IsOnUnknownSide(ComplexPower, const ComplexOperand<T>& x) {
-  return !x.HasKnownSigns() && x.real.low() <= 0;
+bool IsOnUnknownSide(ComplexPower, const ComplexOperand<T>& operand) {
+  return !operand.HasKnownSigns() && operand.real.low() <= 0;
 }
 template <typename T>
-bool IsOnUnknownSide(ComplexAtan2, const ComplexOperand<T>& x) {
-  return !x.HasKnownSigns();
+bool IsOnUnknownSide(ComplexAtan2, const ComplexOperand<T>& operand) {
+  return !operand.HasKnownSigns();
 }
 
 template <typename Op>

@@ -140,18 +140,19 @@ absl::Status EvaluateStochasticConvert(const OpContext& op, Literal& result) {
 // UNSPECIFIED(operation semantics 8, StochasticConvert): which random bits decide between the two
 // neighbours of a float. Integers follow the comparison that XLA's decomposition makes (jaxlib
 // 0.10.2).
-void BoundStochasticFloat(const OpContext& op, int64_t i, const Range<double>& x, Array& result) {
+void BoundStochasticFloat(const OpContext& op, int64_t i, const Range<double>& range,
+                          Array& result) {
   const FloatFormat& format = Format(op.type());
-  if (x.Undecided() || (x.Single() && x.flags != 0)) {
-    if (x.Undecided()) SetUndecided(result, i);
+  if (range.Undecided() || (range.Single() && range.flags != 0)) {
+    if (range.Undecided()) SetUndecided(result, i);
     return;
   }
-  Range<double> hull{0, 0, x.flags};
-  if (x.HasFinite()) {
+  Range<double> hull{0, 0, range.flags};
+  if (range.HasFinite()) {
     // The result lies between the outer neighbours of both ends. A magnitude that overflows becomes
     // an infinity; what it becomes in formats without one is not followed.
     double low = std::numeric_limits<double>::infinity(), high = -low;
-    for (double end : {x.low(), x.high()}) {
+    for (double end : {range.low(), range.high()}) {
       const auto [below, above] = NeighboursOf(format, std::fabs(end));
       for (double magnitude : {below, above}) {
         const double value = std::copysign(magnitude, end);
@@ -165,7 +166,7 @@ void BoundStochasticFloat(const OpContext& op, int64_t i, const Range<double>& x
     }
     low = std::max(low, -format.MaxFinite());
     high = std::min(high, format.MaxFinite());
-    if (low == high && hull.flags == 0 && x.Single()) return;
+    if (low == high && hull.flags == 0 && range.Single()) return;
     const uint32_t flags = hull.flags;
     hull = Range<double>::Hull(low, high);
     hull.flags = flags | (low <= 0 && high >= 0 ? uint32_t{kZeroSignFree} : 0);
@@ -173,10 +174,11 @@ void BoundStochasticFloat(const OpContext& op, int64_t i, const Range<double>& x
   Store(result, i, hull, 0);
 }
 
-void BoundStochasticInteger(const OpContext& op, int64_t i, const Range<double>& x, Array& result) {
+void BoundStochasticInteger(const OpContext& op, int64_t i, const Range<double>& range,
+                            Array& result) {
   const bool certain_bits = !op.array(1).choices.contains(i);
-  if (x.Single() && certain_bits) return;
-  if (x.Undecided()) return SetUndecided(result, i);
+  if (range.Single() && certain_bits) return;
+  if (range.Undecided()) return SetUndecided(result, i);
   const int width = BitWidth(op.literal(1).element_type());
   std::vector<uint64_t> draws = CodesOf(op.array(1), i);
   if (draws.empty()) draws = {0, width == 64 ? ~uint64_t{0} : (uint64_t{1} << width) - 1};
@@ -186,12 +188,12 @@ void BoundStochasticInteger(const OpContext& op, int64_t i, const Range<double>&
     return scalar;
   };
   std::vector<uint64_t> codes;
-  if (x.HasFinite()) {
+  if (range.HasFinite()) {
     // For given bits the result grows with the operand.
-    const double slop = x.radius == 0 ? 0 : std::fabs(x.centre) * kSlop<double>;
+    const double slop = range.radius == 0 ? 0 : std::fabs(range.centre) * kSlop<double>;
     for (uint64_t draw : draws) {
-      const auto low = static_cast<uint64_t>(convert(x.low() - slop, draw).GetInteger(0));
-      const auto high = static_cast<uint64_t>(convert(x.high() + slop, draw).GetInteger(0));
+      const auto low = static_cast<uint64_t>(convert(range.low() - slop, draw).GetInteger(0));
+      const auto high = static_cast<uint64_t>(convert(range.high() + slop, draw).GetInteger(0));
       if (high - low >= kMaxChoices) return SetUndecided(result, i);
       for (uint64_t k = low; k != high + 1; ++k) {
         scalar.SetInteger(0, static_cast<int64_t>(k));
@@ -200,9 +202,9 @@ void BoundStochasticInteger(const OpContext& op, int64_t i, const Range<double>&
     }
   }
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
-  if ((x.flags & kMayBePosInf) != 0) codes.push_back(convert(kInfinity, 0).GetBits(0));
-  if ((x.flags & kMayBeNegInf) != 0) codes.push_back(convert(-kInfinity, 0).GetBits(0));
-  if ((x.flags & kMayBeNan) != 0) codes.push_back(0);
+  if ((range.flags & kMayBePosInf) != 0) codes.push_back(convert(kInfinity, 0).GetBits(0));
+  if ((range.flags & kMayBeNegInf) != 0) codes.push_back(convert(-kInfinity, 0).GetBits(0));
+  if ((range.flags & kMayBeNan) != 0) codes.push_back(0);
   SetCodes(result, i, std::move(codes));
 }
 
