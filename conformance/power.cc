@@ -1,3 +1,4 @@
+// Bends the outputs of a module one by one and counts those that the judge convicts.
 #include "conformance/power.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Each device makes its result of a collective from the operands that its group laid out.
 #include "optimized/runtime/collectives.h"
 
 #include <cstring>

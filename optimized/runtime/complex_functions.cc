@@ -1,3 +1,4 @@
+// Functions of complex numbers as compiled code calls them, in one template per function.
 #include "optimized/runtime/complex_functions.h"
 
 #include <cmath>

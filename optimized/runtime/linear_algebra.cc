@@ -1,3 +1,4 @@
+// Cholesky factors and triangular solves by the textbook loops.
 #include "optimized/runtime/linear_algebra.h"
 
 #include <cmath>

@@ -1,3 +1,4 @@
+// ThreeFry and Philox, block by block.
 #include "optimized/runtime/random.h"
 
 #include <array>

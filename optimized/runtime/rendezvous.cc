@@ -1,3 +1,4 @@
+// Devices wait here for each other with one mutex; a wait of all for all is found and reported.
 #include "optimized/runtime/rendezvous.h"
 
 #include <algorithm>

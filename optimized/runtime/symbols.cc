@@ -1,3 +1,4 @@
+// The table of functions that compiled code may call.
 #include "optimized/runtime/symbols.h"
 
 #include <cmath>

@@ -1,3 +1,4 @@
+// Threads take the parts of a kernel from a shared counter.
 #include "optimized/runtime/thread_pool.h"
 
 #include <algorithm>

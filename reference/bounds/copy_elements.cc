@@ -1,3 +1,4 @@
+// Copies codes, bounds, choices, errors and origins of single elements and of whole arrays.
 #include "reference/bounds/copy_elements.h"
 
 #include <cstring>

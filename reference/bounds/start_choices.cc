@@ -1,3 +1,4 @@
+// Lists the starts that a slice may have where its indices are not certain.
 #include "reference/bounds/start_choices.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Reads typed options out of the backend_config of a custom call.
 #include "reference/custom_calls/call_options.h"
 
 #include <charconv>

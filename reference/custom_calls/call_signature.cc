@@ -1,3 +1,4 @@
+// Matches the shapes of a custom call with its signature, letter by letter.
 #include "reference/custom_calls/call_signature.h"
 
 #include <algorithm>

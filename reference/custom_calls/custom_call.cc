@@ -1,3 +1,4 @@
+// The table of custom-call targets, and the calls that need no matrix.
 #include "reference/custom_calls/custom_call.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Devices join the meeting of a collective; the last one computes the results of all.
 #include "reference/devices/collectives.h"
 
 #include "reference/devices/exchanges.h"

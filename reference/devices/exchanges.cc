@@ -1,3 +1,4 @@
+// The result of each collective from the operands of its group, one function per op.
 #include "reference/devices/exchanges.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Checks the slices of a collective-permute and copies them between devices.
 #include "reference/devices/permute_slices.h"
 
 #include <algorithm>

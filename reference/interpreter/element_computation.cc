@@ -1,3 +1,4 @@
+// Applies a computation of scalars at once where it can be, element by element elsewhere.
 #include "reference/interpreter/element_computation.h"
 
 #include "reference/bounds/copy_elements.h"

@@ -1,3 +1,4 @@
+// Recognises combiners of one op, seen through converts that lose nothing.
 #include "reference/values/combiner.h"
 
 #include "spec/ops/op_table.h"

@@ -1,3 +1,4 @@
+// Moves elements by an index map, for every element type.
 #include "reference/values/index_map.h"
 
 #include "spec/base/error.h"

@@ -1,3 +1,4 @@
+// Walks values and shapes down to their arrays.
 #include "reference/values/leaves.h"
 
 namespace assay::reference {

@@ -1,3 +1,4 @@
+// Finds the factors of each result element of dot and convolution.
 #include "reference/values/product_sums.h"
 
 namespace assay::reference {

@@ -1,3 +1,4 @@
+// Factors and solves one matrix of a batch in wide numbers.
 #include "reference/values/triangular.h"
 
 namespace assay::reference {

@@ -1,3 +1,4 @@
+// Tests of the broadcasting rule against the table of the document.
 #include "spec/verifier/broadcasting.h"
 
 #include <string>

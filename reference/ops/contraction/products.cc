@@ -1,3 +1,4 @@
+// Sums the products of each result element of dot and convolution, widely or in order.
 #include "reference/ops/contraction/products.h"
 
 #include "reference/bounds/choices/legal_choices.h"

@@ -1,3 +1,4 @@
+// Reads index vectors and clamps the starts that they give.
 #include "reference/ops/indexing/index_vectors.h"
 
 #include <algorithm>

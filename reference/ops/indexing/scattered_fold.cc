@@ -1,3 +1,4 @@
+// Sorts updates by the element that they reach and folds those of each element.
 #include "reference/ops/indexing/scattered_fold.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Evaluates cholesky and triangular-solve matrix by matrix.
 #include "reference/ops/linear_algebra/linear_algebra.h"
 
 #include <limits>

@@ -1,3 +1,4 @@
+// Folds the operands of the members of a process group.
 #include "reference/ops/reduction/combine_members.h"
 
 #include "reference/bounds/copy_elements.h"

@@ -1,3 +1,4 @@
+// Chooses between the fold of a recognised combiner and the literal one.
 #include "reference/ops/reduction/fold.h"
 
 #include "reference/ops/reduction/literal_fold.h"

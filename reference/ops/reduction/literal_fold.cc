@@ -1,3 +1,4 @@
+// Applies any combiner as it stands, in several orders where bounds are wanted.
 #include "reference/ops/reduction/literal_fold.h"
 
 #include <algorithm>

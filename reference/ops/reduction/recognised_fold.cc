@@ -1,3 +1,4 @@
+// Accumulates sums, products, minima and the like in a wide type.
 #include "reference/ops/reduction/recognised_fold.h"
 #include "reference/interpreter/widening.h"
 

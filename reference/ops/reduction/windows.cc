@@ -1,3 +1,4 @@
+// Lists the operand elements that each window covers.
 #include "reference/ops/reduction/windows.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Turns ranges of positions into candidates for each position.
 #include "reference/ops/sorting/position_ranges.h"
 
 #include "reference/bounds/elements.h"

@@ -1,3 +1,4 @@
+// Recognises comparators of one comparison and maps their operands to integers in order.
 #include "reference/ops/sorting/sort_keys.h"
 
 #include <algorithm>
