@@ -22,14 +22,14 @@ bool IsWanted(const std::string& name) {
 }
 
 // Processor time, so that other work on the machine does not count.
-double Now() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
+double ProcessorSeconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
 
 double SecondsOf(const std::function<void()>& work) {
   double best = 1e9;
   for (int run = 0; run < 5; ++run) {
-    const double start = Now();
+    const double start = ProcessorSeconds();
     work();
-    best = std::min(best, Now() - start);
+    best = std::min(best, ProcessorSeconds() - start);
   }
   return best;
 }
@@ -138,11 +138,11 @@ void SmallPrograms() {
   for (uint64_t seed = 1; seed <= kPrograms; ++seed) {
     Random random(seed);
     const FloatProgram program = RandomFloatProgram(random, ElementType::kF32, 1000, 8);
-    const double start = Now();
+    const double start = ProcessorSeconds();
     (void)oracle->Evaluate(*program.module, program.Arguments(), Limits{}).ok();
-    const double middle = Now();
+    const double middle = ProcessorSeconds();
     (void)oracle->Expect(*program.module, program.Arguments(), Profile::Xla(), Limits{}).ok();
-    const double end = Now();
+    const double end = ProcessorSeconds();
     plain += middle - start;
     bounds += end - middle;
   }

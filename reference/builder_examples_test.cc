@@ -306,11 +306,12 @@ void AddOtherRows(Observations& see) {
   // Draws are unspecified but for their probability: the mean of 4096 lies within 4 deviations.
   see["op-rng-bernoulli"] = [=] {
     std::string out =
-        StrCat(Value(bernoulli("f32[]", "0", U32)), " ", Value(bernoulli("f32[]", "1", U32)));
+        StrCat(Value(bernoulli("f32[]", "0", kU32)), " ", Value(bernoulli("f32[]", "1", kU32)));
     for (double mean : {0.25, 0.5, 0.9}) {
       const std::string sum = Value([&](XlaBuilder& b) {
-        const XlaOp draws = b.RngBernoulli(F(b, StrCat(mean)), ShapeUtil::MakeShape(U32, {64, 64}));
-        b.Reduce(draws, C(b, "u32[]", "0"), Scalar(Opcode::kAdd, U32), {0, 1});
+        const XlaOp draws =
+            b.RngBernoulli(F(b, StrCat(mean)), ShapeUtil::MakeShape(kU32, {64, 64}));
+        b.Reduce(draws, C(b, "u32[]", "0"), Scalar(Opcode::kAdd, kU32), {0, 1});
       });
       const double ones = std::atof(sum.c_str()), deviation = 64 * std::sqrt(mean * (1 - mean));
       StrAppend(&out, " ", std::abs(ones - 4096 * mean) < 4 * deviation ? "near" : sum);
@@ -318,15 +319,15 @@ void AddOtherRows(Observations& see) {
     return out;
   };
   see["attr-rng-bernoulli-mean"] = [=] {
-    return StrCat(Rejected(bernoulli("f32[]", "0.5", U32)), "; ",
-                  Rejected(bernoulli("f64[]", "0.5", U32)), "; ",
-                  Rejected(bernoulli("u32[]", "1", U32)), "; ",
-                  Rejected(bernoulli("f32[4]", "{0, 0, 0, 0}", U32)));
+    return StrCat(Rejected(bernoulli("f32[]", "0.5", kU32)), "; ",
+                  Rejected(bernoulli("f64[]", "0.5", kU32)), "; ",
+                  Rejected(bernoulli("u32[]", "1", kU32)), "; ",
+                  Rejected(bernoulli("f32[4]", "{0, 0, 0, 0}", kU32)));
   };
   see["attr-rng-bernoulli-shape"] = [=] {
-    return StrCat(Root(bernoulli("f32[]", "0.5", U32)), "; ",
-                  Rejected(bernoulli("f32[]", "0.5", S32)), "; ",
-                  Rejected(bernoulli("f32[]", "0.5", F32)), "; ",
+    return StrCat(Root(bernoulli("f32[]", "0.5", kU32)), "; ",
+                  Rejected(bernoulli("f32[]", "0.5", kS32)), "; ",
+                  Rejected(bernoulli("f32[]", "0.5", kF32)), "; ",
                   Rejected(bernoulli("f32[]", "0.5", ElementType::kPred)));
   };
 }
@@ -335,10 +336,10 @@ void AddOtherRows(Observations& see) {
 // static tuple.
 XlaComputation LookUp(const Shape& table) {
   XlaBuilder b("look_up");
-  const XlaOp x = b.Parameter(0, Shape::Scalar(S32), "x");
+  const XlaOp x = b.Parameter(0, Shape::Scalar(kS32), "x");
   const XlaOp t = b.Parameter(1, table, "table");
   const XlaOp pair =
-      b.Parameter(2, Shape::Tuple({Shape::Scalar(S32), ShapeUtil::MakeShape(F32, {2})}), "pair");
+      b.Parameter(2, Shape::Tuple({Shape::Scalar(kS32), ShapeUtil::MakeShape(kF32, {2})}), "pair");
   const XlaOp found = b.Reshape(b.DynamicSlice(t, absl::MakeConstSpan(&x, 1), {1}), {});
   b.Add(b.Mul(x, b.GetTupleElement(pair, 0)), found);
   return *b.Build();
@@ -347,7 +348,7 @@ std::string MappedWith(std::string_view indices_shape, std::string_view indices,
                        std::string_view table) {
   return Typed([&](XlaBuilder& b) {
     const XlaOp pair = b.Tuple({I(b, "1000"), C(b, "f32[2]", "{1, 2}")});
-    b.Map({C(b, indices_shape, indices)}, LookUp(ShapeUtil::MakeShape(S32, {4})), {},
+    b.Map({C(b, indices_shape, indices)}, LookUp(ShapeUtil::MakeShape(kS32, {4})), {},
           {C(b, table, "{7, 8, 9, 10}"), pair});
   });
 }
@@ -369,7 +370,7 @@ std::string Moments(const std::function<XlaOp(XlaBuilder&)>& draws, double mean,
 }
 
 void AddDefaultRows(Observations& see) {
-  const Shape draws = ShapeUtil::MakeShape(F32, {4096});
+  const Shape draws = ShapeUtil::MakeShape(kF32, {4096});
   auto normal = [draws](std::string_view mean, std::string_view sigma) {
     return [=](XlaBuilder& b) { return b.RngNormal(F(b, mean), F(b, sigma), draws); };
   };

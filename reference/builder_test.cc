@@ -55,14 +55,14 @@ void AddBuilderRows(Observations& see) {
                   "; ", gap);
   };
   see["builder-make-shape"] = [] {
-    return StrCat(ShapeUtil::MakeShape(F32, {2, 3}).ToString(true), " ",
-                  ShapeUtil::MakeShape(F32, {}).ToString());
+    return StrCat(ShapeUtil::MakeShape(kF32, {2, 3}).ToString(true), " ",
+                  ShapeUtil::MakeShape(kF32, {}).ToString());
   };
   see["builder-constant-literal"] = [] { return Value([](XlaBuilder& b) { Vector(b); }); };
   see["builder-min-value"] = [] {
     std::string values;
-    for (ElementType type : {F32, ElementType::kF64, ElementType::kBF16, ElementType::kF8E4M3FN,
-                             S32, ElementType::kS8, U32, ElementType::kPred}) {
+    for (ElementType type : {kF32, ElementType::kF64, ElementType::kBF16, ElementType::kF8E4M3FN,
+                             kS32, ElementType::kS8, kU32, ElementType::kPred}) {
       StrAppend(&values, LiteralUtil::MinValue(type)->ToString(), " ");
     }
     return values;
@@ -81,12 +81,12 @@ void AddBuilderRows(Observations& see) {
       XlaBuilder inner("max");
       const XlaOp y = inner.Parameter(0, kScalar, "y"), x = inner.Parameter(1, kScalar, "x");
       inner.Max(y, x);
-      b.Reduce(Matrix(b), b.ConstantLiteral(*LiteralUtil::MinValue(F32)), *inner.Build(), {1});
+      b.Reduce(Matrix(b), b.ConstantLiteral(*LiteralUtil::MinValue(kF32)), *inner.Build(), {1});
     });
   };
   auto channel = [](Module& module, Instruction** data, Instruction** token) {
     Computation* entry = module.AddComputation("main");
-    *data = entry->AddParameter(0, ShapeUtil::MakeShape(F32, {4}));
+    *data = entry->AddParameter(0, ShapeUtil::MakeShape(kF32, {4}));
     *token = entry->Add(Opcode::kAfterAll, Shape::Token(), absl::Span<Instruction* const>());
   };
   see["builder-hlo-create-send"] = [channel] {
@@ -169,7 +169,7 @@ void AddMethodRows(Observations& see) {
     };
   };
   method(
-      "bitcast-convert-type", [](XlaBuilder& b) { b.BitcastConvertType(F(b, "1"), S32); },
+      "bitcast-convert-type", [](XlaBuilder& b) { b.BitcastConvertType(F(b, "1"), kS32); },
       [](XlaBuilder& b) { b.BitcastConvertType(F(b, "1"), ElementType::kS64); });
   method(
       "broadcast", [](XlaBuilder& b) { b.Broadcast(F(b, "2"), {2, 2}); },
@@ -203,8 +203,8 @@ void AddMethodRows(Observations& see) {
       });
   method(
       "convert-element-type",
-      [](XlaBuilder& b) { b.ConvertElementType(C(b, "f32[2]", "{1.9, -1.9}"), S32); },
-      [](XlaBuilder& b) { b.ConvertElementType(b.Tuple({F(b, "1")}), S32); });
+      [](XlaBuilder& b) { b.ConvertElementType(C(b, "f32[2]", "{1.9, -1.9}"), kS32); },
+      [](XlaBuilder& b) { b.ConvertElementType(b.Tuple({F(b, "1")}), kS32); });
   method(
       "dot", [](XlaBuilder& b) { b.Dot(Matrix(b), Vector(b)); },
       [](XlaBuilder& b) { b.Dot(Vector(b), Matrix(b)); });
@@ -235,8 +235,8 @@ void AddMethodRows(Observations& see) {
       [](XlaBuilder& b) { b.GetTupleElement(b.Tuple({F(b, "1"), I(b, "2")}), 1); },
       [](XlaBuilder& b) { b.GetTupleElement(b.Tuple({F(b, "1")}), 1); });
   method(
-      "iota", [](XlaBuilder& b) { b.Iota(ShapeUtil::MakeShape(S32, {2, 3}), 1); },
-      [](XlaBuilder& b) { b.Iota(ShapeUtil::MakeShape(S32, {2, 3}), 2); });
+      "iota", [](XlaBuilder& b) { b.Iota(ShapeUtil::MakeShape(kS32, {2, 3}), 1); },
+      [](XlaBuilder& b) { b.Iota(ShapeUtil::MakeShape(kS32, {2, 3}), 2); });
   method(
       "pad", [](XlaBuilder& b) { b.Pad(Vector(b), F(b, "0"), {{1, -1, 1}}); },
       [](XlaBuilder& b) { b.Pad(Vector(b), F(b, "0"), {{0, 0, -1}}); });
@@ -322,7 +322,7 @@ void AddMethodRows(Observations& see) {
   method(
       "reduce-window",
       [](XlaBuilder& b) {
-        b.ReduceWindow(Matrix(b), b.ConstantLiteral(*LiteralUtil::MinValue(F32)),
+        b.ReduceWindow(Matrix(b), b.ConstantLiteral(*LiteralUtil::MinValue(kF32)),
                        Scalar(Opcode::kMaximum), {2, 2}, {1, 1}, Padding::kValid);
       },
       [](XlaBuilder& b) {
@@ -402,20 +402,20 @@ void AddMethodRows(Observations& see) {
       });
   built(
       "rng-uniform",
-      [](XlaBuilder& b) { b.RngUniform(F(b, "0"), F(b, "1"), ShapeUtil::MakeShape(F32, {4})); },
-      [](XlaBuilder& b) { b.RngUniform(F(b, "0"), I(b, "1"), ShapeUtil::MakeShape(F32, {4})); });
+      [](XlaBuilder& b) { b.RngUniform(F(b, "0"), F(b, "1"), ShapeUtil::MakeShape(kF32, {4})); },
+      [](XlaBuilder& b) { b.RngUniform(F(b, "0"), I(b, "1"), ShapeUtil::MakeShape(kF32, {4})); });
   built(
       "rng-normal",
-      [](XlaBuilder& b) { b.RngNormal(F(b, "0"), F(b, "1"), ShapeUtil::MakeShape(F32, {4})); },
-      [](XlaBuilder& b) { b.RngNormal(I(b, "0"), I(b, "1"), ShapeUtil::MakeShape(S32, {4})); });
+      [](XlaBuilder& b) { b.RngNormal(F(b, "0"), F(b, "1"), ShapeUtil::MakeShape(kF32, {4})); },
+      [](XlaBuilder& b) { b.RngNormal(I(b, "0"), I(b, "1"), ShapeUtil::MakeShape(kS32, {4})); });
   built(
       "rng-bernoulli",
-      [](XlaBuilder& b) { b.RngBernoulli(F(b, "0.5"), ShapeUtil::MakeShape(U32, {4})); },
-      [](XlaBuilder& b) { b.RngBernoulli(I(b, "1"), ShapeUtil::MakeShape(U32, {4})); });
+      [](XlaBuilder& b) { b.RngBernoulli(F(b, "0.5"), ShapeUtil::MakeShape(kU32, {4})); },
+      [](XlaBuilder& b) { b.RngBernoulli(I(b, "1"), ShapeUtil::MakeShape(kU32, {4})); });
   built(
       "custom-call",
-      [](XlaBuilder& b) { b.CustomCall("f", {F(b, "1")}, ShapeUtil::MakeShape(F32, {2})); },
-      [](XlaBuilder& b) { b.CustomCall("", {F(b, "1")}, ShapeUtil::MakeShape(F32, {2})); });
+      [](XlaBuilder& b) { b.CustomCall("f", {F(b, "1")}, ShapeUtil::MakeShape(kF32, {2})); },
+      [](XlaBuilder& b) { b.CustomCall("", {F(b, "1")}, ShapeUtil::MakeShape(kF32, {2})); });
   built(
       "all-gather", [](XlaBuilder& b) { b.AllGather(Vector(b), 0, 2, {{0, 1}}); },
       [](XlaBuilder& b) { b.AllGather(Vector(b), 1, 2, {{0, 1}}); });
@@ -444,13 +444,13 @@ void AddMethodRows(Observations& see) {
       "replica-id", [](XlaBuilder& b) { b.ReplicaId(); },
       [](XlaBuilder& b) { b.Add(b.ReplicaId(), F(b, "1")); });
   built(
-      "infeed", [](XlaBuilder& b) { b.Infeed(ShapeUtil::MakeShape(F32, {2})); },
-      [](XlaBuilder& b) { b.InfeedWithToken(F(b, "1"), ShapeUtil::MakeShape(F32, {2})); });
+      "infeed", [](XlaBuilder& b) { b.Infeed(ShapeUtil::MakeShape(kF32, {2})); },
+      [](XlaBuilder& b) { b.InfeedWithToken(F(b, "1"), ShapeUtil::MakeShape(kF32, {2})); });
   built(
       "send", [](XlaBuilder& b) { b.Send(Vector(b), {1}); },
       [](XlaBuilder& b) { b.Send(XlaOp(), {1}); });
   built(
-      "recv", [](XlaBuilder& b) { b.Recv(ShapeUtil::MakeShape(F32, {2}), {1}); },
+      "recv", [](XlaBuilder& b) { b.Recv(ShapeUtil::MakeShape(kF32, {2}), {1}); },
       [](XlaBuilder& b) { b.Recv(Shape(), {1}); });
 }
 
@@ -519,13 +519,13 @@ void AddOverloadRows(Observations& see) {
     // The largest value and where it is.
     XlaBuilder inner("argmax");
     const XlaOp v = inner.Parameter(0, kScalar, "v"),
-                i = inner.Parameter(1, Shape::Scalar(S32), "i"),
+                i = inner.Parameter(1, Shape::Scalar(kS32), "i"),
                 w = inner.Parameter(2, kScalar, "w"),
-                j = inner.Parameter(3, Shape::Scalar(S32), "j");
+                j = inner.Parameter(3, Shape::Scalar(kS32), "j");
     const XlaOp first = inner.Ge(v, w);
     inner.Tuple({inner.Select(first, v, w), inner.Select(first, i, j)});
     b.Reduce({C(b, "f32[4]", "{3, 9, 1, 4}"), C(b, "s32[4]", "{0, 1, 2, 3}")},
-             {b.ConstantLiteral(*LiteralUtil::MinValue(F32)), I(b, "0")}, *inner.Build(), {0});
+             {b.ConstantLiteral(*LiteralUtil::MinValue(kF32)), I(b, "0")}, *inner.Build(), {0});
   });
   value("reduce-window-single", [](XlaBuilder& b) {
     b.ReduceWindow(Matrix(b), F(b, "0"), Scalar(Opcode::kAdd), {1, 2}, {1, 1}, Padding::kSame);

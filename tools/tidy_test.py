@@ -54,7 +54,7 @@ CASES = [
      ['a.h:2 names', 'a.h:3 names', 'a.h:5 names', 'a.h:13 names']),
     ('folders', 'folders', {**{f'full/a{i}.cc': HEAD for i in range(26)}, **{f'fits/a{i}.cc': HEAD for i in range(25)}},
      ['full:1 folders']),
-    ('clock', 'clock', {'a.cc': HEAD + 'double Now() { return 1; }\n', 'spec/process/clock.h': HEAD + 'double Now() {\n}\n'},
+    ('clock', 'clock', {'a.cc': HEAD + 'double Now() { return 1; }\n', 'spec/base/clock.h': HEAD + 'double Now() {\n}\n'},
      ['a.cc:2 clock']),
     ('one clock', 'clock', {'a.cc': HEAD + 'double Now() { return 1; }\ndouble x = Now();\n'}, []),
     ('dangling', 'dangling',
@@ -96,6 +96,35 @@ def write(root, files):
             file.write(text)
 
 
+def commits_of_clones(tidy):
+    """Only commits that the remote does not have are looked at; a fresh clone has none of these."""
+    failures = []
+
+    def git(folder, *words):
+        subprocess.run(['git', '-c', 'user.name=a', '-c', 'user.email=a@b', '-c', 'init.defaultBranch=main'] + list(words),
+                       cwd=folder, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+    def expect(folder, what, expected):
+        found = [f.message for f in tidy.check(tidy.Tree(folder), ['commits'])]
+        if len(found) != expected:
+            failures.append(f'commits of {what}: found {found}, expected {expected}')
+    with tempfile.TemporaryDirectory(prefix='assay-tidy-') as root:
+        origin, clone = os.path.join(root, 'origin'), os.path.join(root, 'clone')
+        os.mkdir(origin)
+        git(origin, 'init')
+        git(origin, 'commit', '--allow-empty', '-m', 'area: the beginning')
+        git(origin, 'tag', 'base')
+        git(origin, 'commit', '--allow-empty', '-m', 'wip')
+        expect(origin, 'a repository without remote and base', 0)
+        write(origin, {'tools/tidy.list': 'commits-since base\n'})
+        expect(origin, 'a repository with a base', 1)
+        git(root, 'clone', origin, clone)
+        expect(clone, 'a fresh clone', 0)
+        git(clone, 'commit', '--allow-empty', '-m', 'tmp')
+        expect(clone, 'a clone with a commit of its own', 1)
+    return failures
+
+
 def run(tidy):
     failures, rules = [], set()
     for name, rule, files, expected in CASES:
@@ -109,6 +138,8 @@ def run(tidy):
         found = list(tidy.subject_errors(subject, body))
         if len(found) != errors:
             failures.append(f'subject {subject!r}: found {found}, expected {errors}')
+    if shutil.which('git'):
+        failures += commits_of_clones(tidy)
     rules.add('commits')
     if shutil.which('clang-format-22'):
         with tempfile.TemporaryDirectory(prefix='assay-tidy-') as root:
@@ -124,5 +155,5 @@ def run(tidy):
     failures += [f'no case breaks the rule {rule}' for rule in tidy.RULES if rule not in rules]
     for failure in failures:
         print(failure)
-    print(f'{len(CASES) + len(SUBJECTS) + 2} cases, {len(failures)} failed')
+    print(f'{len(CASES) + len(SUBJECTS) + 6} cases, {len(failures)} failed')
     return 1 if failures else 0

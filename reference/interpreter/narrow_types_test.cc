@@ -304,6 +304,11 @@ TEST(NarrowTypes, EveryPairOfEightBitFloatsIsRoundedOnce) {
   }
 }
 
+bool IsUnary(std::string_view name) {
+  return name == "popcnt" || name == "count-leading-zeros" || name == "not" || name == "negate" ||
+         name == "abs";
+}
+
 TEST(NarrowTypes, IntegersBelowAByteWrap) {
   struct Op {
     const char* name;
@@ -360,12 +365,10 @@ TEST(NarrowTypes, IntegersBelowAByteWrap) {
     const Literal a = Codes(type.name, type.bits, n, values), b = Codes(type.name, type.bits, n, 1);
     for (const Op& op : kOps) {
       const std::string name = op.name;
-      const bool unary = name == "popcnt" || name == "count-leading-zeros" || name == "not" ||
-                         name == "negate" || name == "abs";
       const Literal got =
           Evaluated(StrCat(" x = ", type.name, "[", n, "] parameter(0)\n y = ", type.name, "[", n,
                            "] parameter(1)\n ROOT r = ", type.name, "[", n, "] ", name,
-                           unary ? "(x)\n" : "(x, y)\n"),
+                           IsUnary(name) ? "(x)\n" : "(x, y)\n"),
                     {&a, &b});
       for (int64_t i = 0; i < n; ++i) {
         const int64_t want =

@@ -11,8 +11,8 @@
 
 namespace assay {
 
-inline constexpr ElementType F32 = ElementType::kF32, S32 = ElementType::kS32,
-                             U32 = ElementType::kU32;
+inline constexpr ElementType kF32 = ElementType::kF32, kS32 = ElementType::kS32,
+                             kU32 = ElementType::kU32;
 using Body = std::function<void(XlaBuilder&)>;
 
 // A constant in HLO text form.
@@ -50,14 +50,14 @@ inline std::string Root(const Body& body) {
   return StrCat(Name(root->opcode()), " ", root->shape().ToString());
 }
 
-inline XlaComputation Scalar(Opcode opcode, ElementType type = F32) {
+inline XlaComputation Scalar(Opcode opcode, ElementType type = kF32) {
   XlaBuilder b("scalar");
   const XlaOp x = b.Parameter(0, ShapeUtil::MakeShape(type, {}), "x");
   const XlaOp y = b.Parameter(1, ShapeUtil::MakeShape(type, {}), "y");
   b.Binary(opcode, x, y);
   return *b.Build();
 }
-inline XlaComputation Compare(Direction direction, ElementType type = F32) {
+inline XlaComputation Compare(Direction direction, ElementType type = kF32) {
   XlaBuilder b("compare");
   const XlaOp x = b.Parameter(0, ShapeUtil::MakeShape(type, {}), "x");
   b.Compare(direction, x, b.Parameter(1, ShapeUtil::MakeShape(type, {}), "y"));
@@ -71,7 +71,7 @@ inline XlaComputation Function(const Shape& shape,
   body(b, x);
   return *b.Build();
 }
-inline const Shape kScalar = Shape::Scalar(F32);
+inline const Shape kScalar = Shape::Scalar(kF32);
 
 inline XlaComputation Negate() {
   return Function(kScalar, [](XlaBuilder& b, XlaOp x) { return b.Neg(x); });

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
-#include "optimized/passes/rules/rule_util.h"
 #include "optimized/passes/util/module_util.h"
+#include "optimized/passes/util/rule_util.h"
 #include "spec/ops/collective_groups.h"
 #include "spec/ops/op_table.h"
 

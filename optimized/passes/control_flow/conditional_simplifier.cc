@@ -5,8 +5,8 @@
 #include <optional>
 #include <vector>
 
-#include "optimized/passes/rules/rule_util.h"
 #include "optimized/passes/util/module_util.h"
+#include "optimized/passes/util/rule_util.h"
 
 namespace assay {
 namespace {

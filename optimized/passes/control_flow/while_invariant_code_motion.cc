@@ -8,8 +8,8 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "optimized/analysis/while_state.h"
-#include "optimized/passes/control_flow/while_util.h"
 #include "optimized/passes/util/module_util.h"
+#include "optimized/passes/util/while_util.h"
 
 namespace assay {
 namespace {

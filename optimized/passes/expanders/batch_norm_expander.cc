@@ -3,8 +3,8 @@
 
 #include <vector>
 
-#include "optimized/passes/rules/rule_util.h"
 #include "optimized/passes/util/module_util.h"
+#include "optimized/passes/util/rule_util.h"
 #include "spec/types/literal.h"
 
 namespace assay {

@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "optimized/analysis/canonical_convolution.h"
-#include "optimized/passes/rules/rule_util.h"
 #include "optimized/passes/util/module_util.h"
+#include "optimized/passes/util/rule_util.h"
 
 namespace assay {
 namespace {

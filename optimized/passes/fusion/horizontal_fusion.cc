@@ -7,10 +7,10 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
-#include "optimized/passes/control_flow/while_util.h"
-#include "optimized/passes/reductions/reduction_util.h"
-#include "optimized/passes/rules/rule_util.h"
 #include "optimized/passes/util/module_util.h"
+#include "optimized/passes/util/reduction_util.h"
+#include "optimized/passes/util/rule_util.h"
+#include "optimized/passes/util/while_util.h"
 #include "spec/ops/op_table.h"
 
 namespace assay {

@@ -9,8 +9,8 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "optimized/analysis/alias_analysis.h"
-#include "optimized/passes/control_flow/while_util.h"
 #include "optimized/passes/util/module_util.h"
+#include "optimized/passes/util/while_util.h"
 #include "spec/ops/op_table.h"
 
 namespace assay {

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "optimized/passes/reductions/reduction_util.h"
+#include "optimized/passes/util/reduction_util.h"
 
 namespace assay {
 namespace {

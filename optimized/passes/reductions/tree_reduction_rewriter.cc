@@ -5,8 +5,8 @@
 #include <optional>
 #include <vector>
 
-#include "optimized/passes/reductions/reduction_util.h"
-#include "optimized/passes/rules/rule_util.h"
+#include "optimized/passes/util/reduction_util.h"
+#include "optimized/passes/util/rule_util.h"
 #include "spec/types/float_format.h"
 
 namespace assay {

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "optimized/analysis/evaluator.h"
-#include "optimized/passes/rules/rule_util.h"
 #include "optimized/passes/util/module_util.h"
+#include "optimized/passes/util/rule_util.h"
 #include "spec/ops/op_table.h"
 
 namespace assay {

@@ -6,17 +6,9 @@
 #include <string_view>
 
 #include "absl/types/span.h"
-#include "optimized/gates/gates.h"
-#include "spec/ir/module.h"
-#include "spec/numerics/profile.h"
+#include "optimized/passes/util/rule_context.h"
 
 namespace assay {
-
-struct RuleContext {
-  Module& module;
-  Gates& gates;
-  const Profile& profile;
-};
 
 // True if the instruction was replaced; it and what only it used are gone then. A rule is called
 // only for instructions whose result and operands are static arrays without control dependencies.

@@ -3,7 +3,7 @@
 #include <utility>
 #include <vector>
 
-#include "optimized/passes/rules/rule_util.h"
+#include "optimized/passes/util/rule_util.h"
 
 namespace assay {
 namespace {

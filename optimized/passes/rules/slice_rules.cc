@@ -3,8 +3,8 @@
 #include <utility>
 #include <vector>
 
-#include "optimized/passes/rules/dynamic_index.h"
-#include "optimized/passes/rules/rule_util.h"
+#include "optimized/passes/util/dynamic_index.h"
+#include "optimized/passes/util/rule_util.h"
 
 namespace assay {
 namespace {

@@ -1,11 +1,11 @@
 // Rebuilds a reduce on other operands and dimensions.
-#include "optimized/passes/reductions/reduction_util.h"
+#include "optimized/passes/util/reduction_util.h"
 
 #include <algorithm>
 #include <vector>
 
-#include "optimized/passes/control_flow/while_util.h"
-#include "optimized/passes/rules/rule_util.h"
+#include "optimized/passes/util/rule_util.h"
+#include "optimized/passes/util/while_util.h"
 
 namespace assay {
 namespace {

@@ -1,10 +1,10 @@
 // Clamps and adds start indices, at compile time where they are constants.
-#include "optimized/passes/rules/dynamic_index.h"
+#include "optimized/passes/util/dynamic_index.h"
 
 #include <algorithm>
 #include <limits>
 
-#include "optimized/passes/rules/rule_util.h"
+#include "optimized/passes/util/rule_util.h"
 
 namespace assay {
 

@@ -1,5 +1,5 @@
 // Constants read and made, and replacement through the gate.
-#include "optimized/passes/rules/rule_util.h"
+#include "optimized/passes/util/rule_util.h"
 
 #include <cmath>
 #include <limits>

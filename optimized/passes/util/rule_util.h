@@ -2,10 +2,11 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
 #include <string_view>
 
-#include "optimized/passes/rules/rules.h"
+#include "optimized/passes/util/rule_context.h"
 
 namespace assay {
 

@@ -1,9 +1,9 @@
 // Rewrites the state of a loop in its condition, its body and its users.
-#include "optimized/passes/control_flow/while_util.h"
+#include "optimized/passes/util/while_util.h"
 
 #include <vector>
 
-#include "optimized/passes/rules/rule_util.h"
+#include "optimized/passes/util/rule_util.h"
 
 namespace assay {
 
