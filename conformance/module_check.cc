@@ -61,8 +61,8 @@ SubjectResult CheckBackend(Checker& checker, const Backend& backend) {
 
 // The program is cut on the backend where its verdict is open, or where that is asked for.
 bool IsToBeCut(CutMode mode, const Outcome& outcome) {
-  const bool is_judged = outcome.IsPass() || outcome.kind == Outcome::kInconclusive ||
-                         outcome.kind == Outcome::kWrong;
+  const bool is_judged =
+      outcome.IsPass() || outcome.kind == Outcome::kInconclusive || outcome.kind == Outcome::kWrong;
   if (mode == CutMode::kAuto) return outcome.kind == Outcome::kInconclusive;
   return is_judged && mode != CutMode::kOff;
 }
@@ -239,8 +239,7 @@ ModuleResult CheckModule(const CaseFile& file, Oracle& oracle, Backend* backend,
     if (is_alone && IsToBeCut(options.cut, result.subjects.back().outcome)) {
       enter(Phase::kOracle);
       CutCase({*module, c.arguments[0], oracle, *backend, *options.profile, options.compile,
-               Leaves(checker.answer()), Pointers(arrays->stored),
-               options.cut == CutMode::kPieces},
+               Leaves(checker.answer()), Pointers(arrays->stored), options.cut == CutMode::kPieces},
               result.subjects);
     }
   }

@@ -68,8 +68,7 @@ Worth WorthOf(const Instruction& instruction) {
 
 std::vector<Shape> LeafShapes(const Shape& shape) {
   std::vector<Shape> leaves;
-  ForEachLeaf(shape,
-              [&](const Shape& leaf, absl::Span<const int64_t>) { leaves.push_back(leaf); });
+  ForEachLeaf(shape, [&](const Shape& leaf, absl::Span<const int64_t>) { leaves.push_back(leaf); });
   return leaves;
 }
 
@@ -172,6 +171,71 @@ bool CanBeCaptured(const Instruction& instruction) {
   }
 }
 
+// Walks back from an instruction to captured values, out of loops and branches into what entered
+// them.
+class Stretching {
+ public:
+  explicit Stretching(const absl::flat_hash_set<CapturePoint>& captured) : captured_(captured) {}
+
+  std::vector<const Instruction*> To(const Instruction& end) {
+    Reach(&end);
+    while (!work_.empty()) {
+      const Instruction* at = work_.back();
+      work_.pop_back();
+      if (at->opcode() == Opcode::kParameter) {
+        Enter(*at, -1);
+      } else if (at->opcode() == Opcode::kGetTupleElement &&
+                 at->operand(0)->opcode() == Opcode::kParameter) {
+        Enter(*at->operand(0), at->tuple_index());
+      } else {
+        for (const Instruction* operand : at->operands())
+          if (!captured_.contains(CapturePoint{operand, 0})) Reach(operand);
+      }
+    }
+    std::vector<const Instruction*> stretch;
+    const std::vector<const Computation*> units = CapturableUnits(*end.parent()->parent());
+    for (const Computation* unit : units) {
+      for (const Instruction* instruction : unit->PostOrder()) {
+        const Opcode opcode = instruction->opcode();
+        const bool is_plumbing = opcode == Opcode::kGetTupleElement || opcode == Opcode::kTuple ||
+                                 opcode == Opcode::kParameter;
+        if (!is_plumbing && inside_.contains(instruction)) stretch.push_back(instruction);
+      }
+    }
+    return stretch;
+  }
+
+ private:
+  void Reach(const Instruction* instruction) {
+    if (inside_.insert(instruction).second) work_.push_back(instruction);
+  }
+
+  // What entered the loop or branch as this parameter, or as element `index` of it.
+  void Enter(const Instruction& parameter, int64_t index) {
+    const Computation* unit = parameter.parent();
+    const Module& module = *unit->parent();
+    if (unit == module.entry()) return;
+    for (const Instruction* caller : module.Callers(unit)) {
+      if (caller->opcode() == Opcode::kWhile) {
+        EnterWith(caller->operand(0), index);
+      } else if (caller->opcode() == Opcode::kConditional) {
+        for (size_t b = 0; b < caller->callees().size(); ++b)
+          if (caller->callees()[b] == unit)
+            EnterWith(caller->operand(static_cast<int64_t>(b) + 1), index);
+      }
+    }
+  }
+
+  void EnterWith(const Instruction* given, int64_t index) {
+    if (index >= 0 && given->opcode() == Opcode::kTuple) given = given->operand(index);
+    if (!captured_.contains(CapturePoint{given, 0})) Reach(given);
+  }
+
+  const absl::flat_hash_set<CapturePoint>& captured_;
+  absl::flat_hash_set<const Instruction*> inside_;
+  std::vector<const Instruction*> work_;
+};
+
 }  // namespace
 
 std::vector<const Computation*> CapturableUnits(const Module& flat) {
@@ -216,8 +280,8 @@ std::vector<const Instruction*> Losses(const Module& flat, const UselessElements
     for (const Instruction* instruction : *unit) {
       auto found = useless.find(CapturePoint{instruction, 0});
       if (found == useless.end() || found->second == 0) continue;
-      const bool is_first = std::none_of(instruction->operands().begin(),
-                                         instruction->operands().end(), is_useless);
+      const bool is_first =
+          std::none_of(instruction->operands().begin(), instruction->operands().end(), is_useless);
       if (is_first) losses.push_back(instruction);
     }
   }
@@ -259,6 +323,7 @@ std::vector<CapturePoint> NearestCaptures(const Instruction& instruction,
 
 std::vector<const Instruction*> StretchOf(const CapturePoint& point,
                                           const absl::flat_hash_set<CapturePoint>& captured) {
+  Stretching stretching(captured);
   const Instruction* end = point.instruction;
   if (end->opcode() == Opcode::kWhile) {
     // Its state after a trip comes of the body.
@@ -266,25 +331,7 @@ std::vector<const Instruction*> StretchOf(const CapturePoint& point,
     if (end->opcode() == Opcode::kTuple && point.leaf < end->operand_count())
       end = end->operand(point.leaf);
   }
-  absl::flat_hash_set<const Instruction*> inside = {end};
-  std::vector<const Instruction*> work = {end};
-  while (!work.empty()) {
-    const Instruction* at = work.back();
-    work.pop_back();
-    for (const Instruction* operand : at->operands()) {
-      if (operand->opcode() == Opcode::kParameter || operand->opcode() == Opcode::kConstant)
-        continue;
-      if (captured.contains(CapturePoint{operand, 0})) continue;
-      if (inside.insert(operand).second) work.push_back(operand);
-    }
-  }
-  std::vector<const Instruction*> stretch;
-  for (const Instruction* instruction : end->parent()->PostOrder()) {
-    const Opcode opcode = instruction->opcode();
-    if (opcode == Opcode::kGetTupleElement || opcode == Opcode::kTuple) continue;
-    if (inside.contains(instruction)) stretch.push_back(instruction);
-  }
-  return stretch;
+  return stretching.To(*end);
 }
 
 }  // namespace assay

@@ -39,8 +39,8 @@ std::vector<CapturePoint> AroundLosses(absl::Span<const Instruction* const> loss
 std::vector<CapturePoint> NearestCaptures(const Instruction& instruction,
                                           const absl::flat_hash_set<CapturePoint>& captured);
 
-// The instructions from captured values and parameters to the point, operands first; of a loop
-// those of its body that lead to this part of its state.
+// The instructions from captured values and the program's parameters to the point, operands first;
+// of a loop those of its body that lead to this part of its state, and what entered it.
 std::vector<const Instruction*> StretchOf(const CapturePoint& point,
                                           const absl::flat_hash_set<CapturePoint>& captured);
 

@@ -20,7 +20,9 @@ struct Extra {
   Output output;
 };
 
-Shape PlainShape(const Shape& shape) { return Shape::Array(shape.element_type(), shape.dimensions()); }
+Shape PlainShape(const Shape& shape) {
+  return Shape::Array(shape.element_type(), shape.dimensions());
+}
 
 Shape Stacked(const Shape& shape, int64_t trips) {
   DimVector dimensions = {trips};
@@ -102,8 +104,7 @@ class Instrumentation {
       : room_(room) {
     made_.module = flat.module->Clone("captured");
     map_ = CloneMap(*flat.module, *made_.module);
-    for (const CapturePoint& point : points)
-      points_[point.instruction->parent()].push_back(point);
+    for (const CapturePoint& point : points) points_[point.instruction->parent()].push_back(point);
     entry_ = flat.module->entry();
   }
 
@@ -175,8 +176,7 @@ class Instrumentation {
     Instruction* state = body->parameter(0);
     Instruction* number = Element(body, state, count);
     std::vector<Instruction*> next = Elements(body, body->root());
-    Instruction* one =
-        body->AddConstant(Literal::Scalar<int32_t>(ElementType::kS32, 1));
+    Instruction* one = body->AddConstant(Literal::Scalar<int32_t>(ElementType::kS32, 1));
     next.push_back(body->Add(Opcode::kAdd, number->shape(), {number, one}));
     for (size_t k = 0; k < inner.size(); ++k) {
       Instruction* stack = Element(body, state, count + 1 + static_cast<int64_t>(k));
@@ -190,8 +190,7 @@ class Instrumentation {
     copy->ReplaceOperand(0, MakeTuple(outside, first));
     copy->mutable_shape() = body->root()->shape();
     KeepOldMeaning(copy, count);
-    extras.push_back({Element(outside, copy, count),
-                      {{&loop, CaptureModule::kTrips}, {}}});
+    extras.push_back({Element(outside, copy, count), {{&loop, CaptureModule::kTrips}, {}}});
     for (size_t k = 0; k < inner.size(); ++k) {
       Output output = std::move(inner[k].output);
       output.loops.insert(output.loops.begin(), &loop);
@@ -227,8 +226,8 @@ class Instrumentation {
     size_t next = 0;  // of the extras of all branches
     for (size_t b = 0; b < inner.size(); ++b) {
       Computation* branch = copy->callees()[b];
-      std::vector<Instruction*> results = was_tuple ? Elements(branch, branch->root())
-                                                    : std::vector<Instruction*>{branch->root()};
+      std::vector<Instruction*> results =
+          was_tuple ? Elements(branch, branch->root()) : std::vector<Instruction*>{branch->root()};
       results.push_back(branch->AddConstant(
           Literal::Scalar<int32_t>(ElementType::kS32, static_cast<int32_t>(b))));
       for (size_t k = 0; k + 1 < more.size(); ++k) {

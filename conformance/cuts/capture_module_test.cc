@@ -93,7 +93,8 @@ class CaptureModuleTest : public testing::Test {
     for (const Computation* unit : CapturableUnits(*flat_.module)) {
       for (const Instruction* instruction : *unit) {
         const Opcode opcode = instruction->opcode();
-        if (opcode == Opcode::kAdd || opcode == Opcode::kMultiply) points.push_back({instruction, 0});
+        if (opcode == Opcode::kAdd || opcode == Opcode::kMultiply)
+          points.push_back({instruction, 0});
         if (opcode == Opcode::kWhile) points.push_back({instruction, 1});
       }
     }
@@ -185,12 +186,12 @@ TEST_F(CaptureModuleTest, OracleGoesOnFromWhatWasSeen) {
   for (Capture& capture : captures.values) {
     if (flat_.origin.at(capture.instruction)->name() == "outer") capture.values.SetDouble(2, 100);
   }
-  captures.values.erase(
-      std::remove_if(captures.values.begin(), captures.values.end(),
-                     [&](const Capture& capture) {
-                       return flat_.origin.at(capture.instruction)->name() != "outer";
-                     }),
-      captures.values.end());
+  captures.values.erase(std::remove_if(captures.values.begin(), captures.values.end(),
+                                       [&](const Capture& capture) {
+                                         return flat_.origin.at(capture.instruction)->name() !=
+                                                "outer";
+                                       }),
+                        captures.values.end());
   failed = 0;
   expectation = oracle_->ExpectFrom(*flat_.module, {&input_}, captures, Profile::Xla(), Limits{});
   ASSERT_TRUE(expectation.ok()) << expectation.status();

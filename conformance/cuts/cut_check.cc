@@ -190,12 +190,10 @@ class CutCheck {
     round.points = Affordable(wanted);
     if (subject_.in_pieces) return CapturePieces(round);
     for (int attempt = 0; attempt < 3; ++attempt) {
-      ASSAY_ASSIGN_OR_RETURN(CaptureModule made,
-                             MakeCaptureModule(flat_, round.points, room_));
+      ASSAY_ASSIGN_OR_RETURN(CaptureModule made, MakeCaptureModule(flat_, round.points, room_));
       ++report_.rounds;
-      ASSAY_ASSIGN_OR_RETURN(RunResult run,
-                             CompileAndRun(subject_.backend, *made.module, subject_.arguments,
-                                           subject_.options));
+      ASSAY_ASSIGN_OR_RETURN(RunResult run, CompileAndRun(subject_.backend, *made.module,
+                                                          subject_.arguments, subject_.options));
       const std::vector<const Literal*> leaves = Leaves(run.outputs[0]);
       ASSAY_ASSIGN_OR_RETURN(round.captures, ReadCaptures(made, leaves, room_));
       if (round.captures.empty() && !round.points.empty()) continue;
@@ -265,14 +263,13 @@ class CutCheck {
     captures.visits_all = !is_careful;
     for (assay::Capture& capture : round.captures) {
       captures.values.push_back(std::move(capture));
-      captures.values.back().is_followed =
-          !is_careful || captures.values.back().leaf == Capture::kBranchTaken ||
-          IsOneForAllReaders(*captures.values.back().instruction);
+      captures.values.back().is_followed = !is_careful ||
+                                           captures.values.back().leaf == Capture::kBranchTaken ||
+                                           IsOneForAllReaders(*captures.values.back().instruction);
     }
     captures.visit = [&](const CaptureVisit& visit) { Note(visit, is_careful, reading); };
-    absl::StatusOr<Expectation> results =
-        subject_.oracle.ExpectFrom(*flat_.module, subject_.arguments, captures, subject_.profile,
-                                   subject_.options.limits);
+    absl::StatusOr<Expectation> results = subject_.oracle.ExpectFrom(
+        *flat_.module, subject_.arguments, captures, subject_.profile, subject_.options.limits);
     for (size_t k = 0; k < round.captures.size(); ++k)
       round.captures[k] = std::move(captures.values[k]);
     if (!results.ok()) return results.status();
@@ -369,25 +366,28 @@ class CutCheck {
     return AroundLosses(losses_, captured);
   }
 
+  // The captured array, or the result, that is the first to be wrong.
+  CapturePoint FirstFailing() const {
+    for (const CapturePoint& point : best_->reading.order)
+      if (CapturedJudgement(*best_, point).failed > 0) return point;
+    const Instruction* root = flat_.module->entry()->root();
+    int64_t result = 0;
+    for (const Stretch& stretch : report_.stretches) {
+      if (!stretch.is_output) continue;
+      const bool has_operand = root->opcode() == Opcode::kTuple && result < root->operand_count();
+      if (stretch.judgement.failed > 0 && has_operand) return {root->operand(result), 0};
+      ++result;
+    }
+    return {root, 0};
+  }
+
   // Captures all of the first failing stretch: the first of it that fails by itself.
   void FindSmallest() {
     const PointSet captured(best_->points.begin(), best_->points.end());
-    const CapturePoint* failing = nullptr;
-    for (const CapturePoint& point : best_->reading.order) {
-      if (CapturedJudgement(*best_, point).failed == 0) continue;
-      failing = &point;
-      break;
-    }
-    std::vector<const Instruction*> stretch;
-    if (failing != nullptr) {
-      stretch = StretchOf(*failing, captured);
-    } else {
-      stretch = StretchOf({flat_.module->entry()->root(), 0}, captured);
-    }
+    const std::vector<const Instruction*> stretch = StretchOf(FirstFailing(), captured);
     for (Stretch& named : report_.stretches) {
       if (named.judgement.failed == 0) continue;
-      for (const Instruction* each : stretch)
-        named.instructions.push_back(Named(*each).name);
+      for (const Instruction* each : stretch) named.instructions.push_back(Named(*each).name);
       break;
     }
     Round round;
@@ -399,8 +399,8 @@ class CutCheck {
       if (round.reading.captured.at(point).failed == 0) continue;
       const Stretch named = Named(*point.instruction);
       report_.smallest = StrCat(named.opcode, " ", named.name,
-                                named.op_name.empty() ? "" : StrCat(" (", named.op_name, ")"),
-                                "\n", round.reading.failures.at(point));
+                                named.op_name.empty() ? "" : StrCat(" (", named.op_name, ")"), "\n",
+                                round.reading.failures.at(point));
       return;
     }
   }
@@ -413,16 +413,17 @@ class CutCheck {
       report_.verdict = Verdict::kFail;
       for (const Stretch& stretch : report_.stretches) {
         if (stretch.judgement.failed == 0) continue;
-        report_.reason = StrCat("the stretch to ", stretch.name, " is wrong in ",
-                                stretch.judgement.failed, " of ", stretch.judgement.elements,
-                                " elements");
+        report_.reason =
+            StrCat("the stretch to ", stretch.name, " is wrong in ", stretch.judgement.failed,
+                   " of ", stretch.judgement.elements, " elements");
         break;
       }
       return;
     }
     if (report_.plain.failed > 0) {
-      report_.reason = StrCat(report_.plain.failed, " elements of the results lie outside the ",
-                              "bound that the program with captures has: it was compiled otherwise");
+      report_.reason =
+          StrCat(report_.plain.failed, " elements of the results lie outside the ",
+                 "bound that the program with captures has: it was compiled otherwise");
       return;
     }
     const int64_t open = report_.undecided + report_.plain.inconclusive;
@@ -470,18 +471,18 @@ CutReport CheckByCuts(const CutSubject& subject) {
   absl::Status status = CutCheck(subject, report).Run();
   if (!status.ok()) {
     report.verdict = Verdict::kInconclusive;
-    report.reason = StrCat("no verdict by cuts: ", Name(ClassOf(status)), ": ",
-                           ToStd(status.message()));
+    report.reason =
+        StrCat("no verdict by cuts: ", Name(ClassOf(status)), ": ", ToStd(status.message()));
   }
   report.seconds = Now() - start;
   return report;
 }
 
 std::string Describe(const CutReport& report) {
-  std::string text = StrCat(
-      report.captures, " captures, ", report.rounds, " compilations, ", report.undecided, " of ",
-      report.elements, " elements undecided, ", report.outputs_equal, " of ", report.outputs,
-      " results as without captures");
+  std::string text =
+      StrCat(report.captures, " captures, ", report.rounds, " compilations, ", report.undecided,
+             " of ", report.elements, " elements undecided, ", report.outputs_equal, " of ",
+             report.outputs, " results as without captures");
   if (!report.reason.empty()) StrAppend(&text, "\n", report.reason);
   for (const Stretch& stretch : report.stretches) {
     if (stretch.judgement.verdict == Verdict::kPass) continue;

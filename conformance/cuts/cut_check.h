@@ -23,7 +23,7 @@ namespace assay {
 enum class CutMode : uint8_t {
   kAuto,  // where the verdict without cuts is inconclusive
   kOff,
-  kAll,  // always
+  kAll,     // always
   kPieces,  // always, and each stretch compiled by itself
 };
 
@@ -55,7 +55,7 @@ struct CutReport {
   // Failed over inconclusive over passed; Verdict::kInconclusive with a reason where no captures
   // could be made.
   Verdict verdict = Verdict::kInconclusive;
-  std::string reason;  // one line: why not passed
+  std::string reason;              // one line: why not passed
   std::vector<Stretch> stretches;  // in the order of the program, then its results
   // Of all captured arrays and results.
   int64_t elements = 0, failed = 0, undecided = 0;
@@ -63,8 +63,8 @@ struct CutReport {
   int64_t rounds = 0;    // compilations with captures
   // Of the program's results, how many are bit for bit those of the plain program.
   int64_t outputs = 0, outputs_equal = 0;
-  std::string smallest;       // the smallest part of a failed stretch that fails by itself
-  Judgement plain, stored;    // of the results that were given
+  std::string smallest;     // the smallest part of a failed stretch that fails by itself
+  Judgement plain, stored;  // of the results that were given
   double seconds = 0, backend_seconds = 0;
 
   double UndecidedShare() const;

@@ -96,8 +96,15 @@ class CutCheckTest : public testing::Test {
     absl::StatusOr<RunResult> plain = CompileAndRun(backend, *module_, arguments, options_);
     EXPECT_TRUE(plain.ok()) << plain.status();
     plain_ = plain->outputs[0];
-    return CheckByCuts({*module_, arguments, *oracle_, backend, Profile::Xla(), options_,
-                        Leaves(plain_), {}, in_pieces});
+    return CheckByCuts({*module_,
+                        arguments,
+                        *oracle_,
+                        backend,
+                        Profile::Xla(),
+                        options_,
+                        Leaves(plain_),
+                        {},
+                        in_pieces});
   }
 
   std::unique_ptr<Oracle> oracle_ = MakeOracle();
@@ -195,13 +202,14 @@ TEST_F(CutCheckTest, BackendWithoutCapturesLeavesTheVerdictOpen) {
   FakeBackend::Script script;
   script.description.name = "plain";
   script.compile = [](const Module& module, const CompileOptions&) {
-    return module.result_shape().IsTuple()
+    return module.entry()->root()->shape().IsTuple()
                ? MakeError(ErrorClass::kUnsupported, "one result is all there is")
                : absl::OkStatus();
   };
-  script.run = [this](const Module& module, const CompileOptions&,
-                      const std::vector<std::vector<const Literal*>>& arguments)
-      -> absl::StatusOr<RunResult> {
+  script.run =
+      [this](
+          const Module& module, const CompileOptions&,
+          const std::vector<std::vector<const Literal*>>& arguments) -> absl::StatusOr<RunResult> {
     RunResult result;
     result.outputs.push_back(*oracle_->Evaluate(module, arguments[0], Limits{}));
     return result;

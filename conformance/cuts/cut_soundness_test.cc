@@ -70,8 +70,8 @@ class Case {
       counts.failed += judgement.failed;
       counts.inconclusive += judgement.inconclusive;
       if (judgement.failed > 0 && failure.empty())
-        failure = visit.instruction.name() + ": " +
-                  DescribeFailure(expectation, *visit.seen, judgement);
+        failure =
+            visit.instruction.name() + ": " + DescribeFailure(expectation, *visit.seen, judgement);
     };
     absl::StatusOr<Expectation> results =
         oracle.ExpectFrom(*flat_.module, program_.Arguments(), captures, profile_, Limits{});
@@ -102,9 +102,9 @@ class Case {
     for (Instruction* instruction : entry->PostOrder()) {
       if (!CanBeCaptured(*instruction) || IsOneForAllReaders(*instruction)) continue;
       if (instruction == entry->root()) continue;
-      Instruction* copy = entry->Add(instruction->opcode(), instruction->shape(),
-                                     instruction->operands(), instruction->attributes(),
-                                     instruction->callees());
+      Instruction* copy =
+          entry->Add(instruction->opcode(), instruction->shape(), instruction->operands(),
+                     instruction->attributes(), instruction->callees());
       copies_.insert(copy);
       results.push_back(copy);
     }

@@ -23,7 +23,8 @@ class Flattening {
       work.pop_back();
       ASSAY_RETURN_IF_ERROR(InlineCalls(unit));
       for (Instruction* instruction : unit->PostOrder()) {
-        if (instruction->opcode() != Opcode::kWhile && instruction->opcode() != Opcode::kConditional)
+        if (instruction->opcode() != Opcode::kWhile &&
+            instruction->opcode() != Opcode::kConditional)
           continue;
         for (size_t k = 0; k < instruction->callees().size(); ++k)
           work.push_back(OwnCallee(instruction, static_cast<int64_t>(k)));
@@ -44,9 +45,9 @@ class Flattening {
       calls.pop_back();
       const Computation& callee = *call->callee();
       if (flat_.module->InstructionCount() + callee.instruction_count() > kMostInstructions) {
-        return absl::ResourceExhaustedError(
-            StrCat("the program has more than ", kMostInstructions, " instructions when its calls ",
-                   "are inlined; check it with --cut off"));
+        return absl::ResourceExhaustedError(StrCat("the program has more than ", kMostInstructions,
+                                                   " instructions when its calls ",
+                                                   "are inlined; check it with --cut off"));
       }
       absl::flat_hash_map<const Instruction*, Instruction*> copies;
       Instruction* root = unit->CopyFrom(callee, call->operands(), {}, &copies);

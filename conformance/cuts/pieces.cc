@@ -4,6 +4,7 @@
 
 #include "absl/container/flat_hash_set.h"
 #include "spec/base/status_macros.h"
+#include "spec/ir/hlo_module.h"
 #include "spec/verifier/verifier.h"
 
 namespace assay {
@@ -33,7 +34,7 @@ class Piece {
       if (needed.contains(at)) Place(*at, target);
     piece_->IndexParameters();
     piece_->set_root(made_.at(&target));
-    ASSAY_RETURN_IF_ERROR(module_->ReplaceEntryComputation(piece_));
+    ASSAY_RETURN_IF_ERROR(hlo_module::ReplaceEntryComputation(*module_, piece_));
     ASSAY_RETURN_IF_ERROR(module_->RemoveUnusedComputations());
     ASSAY_RETURN_IF_ERROR(Verify(*module_));
     return std::move(module_);
@@ -100,8 +101,7 @@ absl::StatusOr<std::vector<Literal>> PieceRun::RunPiece(const Instruction& targe
   Piece piece(flat_, known_, arguments_);
   ASSAY_ASSIGN_OR_RETURN(const std::unique_ptr<Module> module, piece.Make(target));
   ++compilations_;
-  ASSAY_ASSIGN_OR_RETURN(RunResult run,
-                         CompileAndRun(backend_, *module, piece.inputs(), options_));
+  ASSAY_ASSIGN_OR_RETURN(RunResult run, CompileAndRun(backend_, *module, piece.inputs(), options_));
   std::vector<Literal> leaves;
   for (const Literal* leaf : Leaves(run.outputs[0])) leaves.push_back(*leaf);
   return leaves;

@@ -71,10 +71,10 @@ absl::StatusOr<CapturedRun> CapturedRun::Make(const Module& module, const Captur
   for (const Capture& capture : captures.values) {
     const Instruction& instruction = *capture.instruction;
     const bool is_branch = capture.leaf == Capture::kBranchTaken;
-    Followed followed{&capture,
-                      is_branch ? Shape::Scalar(ElementType::kS32)
-                                : LeafShape(instruction.shape(), capture.leaf),
-                      {}};
+    Followed followed{
+        &capture,
+        is_branch ? Shape::Scalar(ElementType::kS32) : LeafShape(instruction.shape(), capture.leaf),
+        {}};
     const Shape& seen = capture.values.shape();
     const int64_t loops = seen.rank() - (followed.shape.IsArray() ? followed.shape.rank() : 0);
     bool fits = followed.shape.IsArray() && seen.IsArray() && loops >= 0 &&
@@ -83,10 +83,10 @@ absl::StatusOr<CapturedRun> CapturedRun::Make(const Module& module, const Captur
     for (int64_t d = 0; fits && d < followed.shape.rank(); ++d)
       fits = seen.dimension(loops + d) == followed.shape.dimension(d);
     if (!fits) {
-      return MakeError(ErrorClass::kRejected,
-                       StrCat("what was captured of ", instruction.name(), ", leaf ", capture.leaf,
-                              ", is ", seen.ToString(), ", which is no stack of ",
-                              followed.shape.ToString()));
+      return MakeError(
+          ErrorClass::kRejected,
+          StrCat("what was captured of ", instruction.name(), ", leaf ", capture.leaf, ", is ",
+                 seen.ToString(), ", which is no stack of ", followed.shape.ToString()));
     }
     for (int64_t d = 0; d < loops; ++d) followed.trips.push_back(seen.dimension(d));
     run.watched_.insert(&instruction);
@@ -118,12 +118,11 @@ std::optional<Literal> CapturedRun::Seen(const Followed& followed) const {
   return seen;
 }
 
-std::optional<int64_t> CapturedRun::BranchTaken(const Instruction& conditional) const {
+int64_t CapturedRun::BranchTaken(const Instruction& conditional) const {
   auto found = followed_.find(std::pair(&conditional, int64_t{Capture::kBranchTaken}));
-  if (found == followed_.end()) return std::nullopt;
+  if (found == followed_.end()) return -1;
   const std::optional<Literal> seen = Seen(found->second);
-  if (!seen.has_value()) return std::nullopt;
-  return seen->GetInteger(0);
+  return seen.has_value() ? seen->GetInteger(0) : -1;
 }
 
 // Clause by clause (spec/numerics/profile.h), what the reader of a captured value may have read:

@@ -29,8 +29,8 @@ class CapturedRun {
   bool Watches(const Instruction& instruction) const;
   // Shows the result, or a loop's state after a trip, and puts captured arrays in its place.
   absl::Status Pass(const Instruction& instruction, Value& value, MemoryMeter& memory);
-  // The branch that the conditional took; nullopt: not known.
-  std::optional<int64_t> BranchTaken(const Instruction& conditional) const;
+  // The branch that the conditional took; -1: not known.
+  int64_t BranchTaken(const Instruction& conditional) const;
 
   // The trips of the loops at work, outermost first.
   std::vector<int64_t>& trips() { return trips_; }
@@ -40,7 +40,7 @@ class CapturedRun {
  private:
   struct Followed {
     const Capture* capture;
-    Shape shape;               // of one trip's array
+    Shape shape;                 // of one trip's array
     std::vector<int64_t> trips;  // leading dimensions
   };
   // The captured array of the trips at work; nullopt: the loop was not seen to run that often.

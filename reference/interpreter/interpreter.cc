@@ -150,9 +150,8 @@ void Interpreter::FollowErrorsOf(const LegalChoices& choices) { errors_->FollowC
 
 void Interpreter::set_captured(CapturedRun* captured) {
   captured_ = captured;
-  plans_->KeepWhole([captured](const Instruction& instruction) {
-    return captured->Watches(instruction);
-  });
+  plans_->KeepWhole(
+      [captured](const Instruction& instruction) { return captured->Watches(instruction); });
 }
 
 CustomCallFunction Interpreter::custom_call(const std::string& target) const {

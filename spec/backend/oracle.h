@@ -46,9 +46,9 @@ class Oracle {
                                                  const Captures& captures, const Profile& profile,
                                                  const Limits& limits);
 
-  // Evaluate and Expect on replicas x partitions devices in lockstep, one entry of `inputs` for each (replica
-  // major). The limits hold for all devices together. Further errors: rejected, when devices wait
-  // for each other for ever, and who for whom. Default: unsupported.
+  // Evaluate and Expect on replicas x partitions devices in lockstep, one entry of `inputs` for
+  // each (replica major). The limits hold for all devices together. Further errors: rejected, when
+  // devices wait for each other for ever, and who for whom. Default: unsupported.
   virtual absl::StatusOr<std::vector<DeviceOutputs>> EvaluateDevices(
       const Module& module, const DeviceAssignment& devices,
       const std::vector<DeviceInputs>& inputs, const Limits& limits);

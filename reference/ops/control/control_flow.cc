@@ -225,11 +225,10 @@ absl::StatusOr<Value> ApplyConditional(Interpreter& interpreter, const OpContext
   int64_t chosen = BranchOf(op, op.literal(0).GetBits(0));
   const std::vector<bool> possible = PossibleBranches(op);
   CapturedRun* const captured = interpreter.captured();
-  const auto taken = captured == nullptr ? std::optional<int64_t>()
-                                         : captured->BranchTaken(op.instruction);
+  const int64_t taken = captured == nullptr ? -1 : captured->BranchTaken(op.instruction);
   // What the compiled program took is followed first, if it may be taken.
   const auto branches = static_cast<int64_t>(possible.size());
-  if (taken.has_value() && *taken >= 0 && *taken < branches && possible[*taken]) chosen = *taken;
+  if (taken >= 0 && taken < branches && possible[taken]) chosen = taken;
   if (!op.array(0).Certain()) {
     for (const Computation* branch : op.instruction.callees()) {
       if (!interpreter.HasEffects(*branch)) continue;
@@ -239,7 +238,7 @@ absl::StatusOr<Value> ApplyConditional(Interpreter& interpreter, const OpContext
   }
   // Of the other branches nothing was seen.
   auto run = [&](int64_t branch) {
-    const bool is_unseen = taken.has_value() && *taken != branch;
+    const bool is_unseen = taken >= 0 && taken != branch;
     const Counting aside(is_unseen ? &captured->aside() : nullptr);
     return RunBranch(interpreter, op, branch);
   };
