@@ -18,6 +18,8 @@ namespace {
 
 // Reading, the oracle, compilation and run may each take the limit of time.
 constexpr double kStepsOfACheck = 4;
+// And a program that is cut is compiled, run and evaluated several times more.
+constexpr double kStepsOfCuts = 40;
 
 // Stored results come as leaves: those from `next` on in the shape of the result.
 Literal WithShape(const Shape& shape, const std::vector<Literal>& leaves, size_t& next) {
@@ -57,6 +59,63 @@ SubjectResult CheckBackend(Checker& checker, const Backend& backend) {
   return result;
 }
 
+// The program is cut on the backend where its verdict is open, or where that is asked for.
+bool IsToBeCut(CutMode mode, const Outcome& outcome) {
+  const bool is_judged =
+      outcome.IsPass() || outcome.kind == Outcome::kInconclusive || outcome.kind == Outcome::kWrong;
+  if (mode == CutMode::kAuto) return outcome.kind == Outcome::kInconclusive;
+  return is_judged && mode != CutMode::kOff;
+}
+
+// What cuts say of the backend's answer.
+void ApplyCuts(const CutReport& report, SubjectResult& subject) {
+  Outcome& outcome = subject.outcome;
+  subject.cuts = ToJson(report);
+  if (report.verdict == Verdict::kFail) {
+    outcome.kind = Outcome::kWrong;
+    outcome.reason = Describe(report);
+  } else if (outcome.kind == Outcome::kInconclusive) {
+    const bool is_certified = report.verdict == Verdict::kPass;
+    if (is_certified) outcome.kind = Outcome::kPassed;
+    outcome.reason = is_certified ? "" : Describe(report);
+    if (report.plain.failed == 0 && report.plain.elements > 0)
+      outcome.judgement.inconclusive = report.plain.inconclusive;
+  }
+}
+
+// The same of a stored answer, of which nothing could be captured: what lies inside a bound that
+// right values lead to is right, and nothing is said of what does not.
+void ApplyCutsToStored(const CutReport& report, SubjectResult& subject) {
+  const Judgement& judgement = report.stored;
+  if (subject.outcome.kind != Outcome::kInconclusive || report.verdict != Verdict::kPass) return;
+  if (judgement.failed > 0 || judgement.elements == 0) return;
+  subject.outcome.judgement.inconclusive = judgement.inconclusive;
+  const auto open = static_cast<double>(judgement.inconclusive);
+  if (open > kMostUndecided * static_cast<double>(judgement.elements)) return;
+  subject.outcome.kind = Outcome::kPassed;
+  subject.outcome.reason.clear();
+}
+
+void CutCase(const CutSubject& cut, std::vector<SubjectResult>& subjects) {
+  const CutReport report = CheckByCuts(cut);
+  for (SubjectResult& subject : subjects) {
+    if (subject.subject == "stored") {
+      ApplyCutsToStored(report, subject);
+    } else {
+      ApplyCuts(report, subject);
+    }
+  }
+}
+
+// Of several subjects the worst stands for the module. A stored answer whose verdict is open is no
+// reason to doubt a backend that passes by cuts.
+bool CountsForModule(const SubjectResult& subject, const std::vector<SubjectResult>& all) {
+  const bool is_open_store =
+      subject.subject == "stored" && subject.outcome.kind == Outcome::kInconclusive;
+  const bool is_certified = !all.back().cuts.is_null() && all.back().outcome.IsPass();
+  return !is_open_store || !is_certified;
+}
+
 // A result on its way from a child process.
 nlohmann::json Encode(const ModuleResult& result) {
   nlohmann::json subjects = nlohmann::json::array();
@@ -65,7 +124,8 @@ nlohmann::json Encode(const ModuleResult& result) {
                         {"outcome", ToJson(subject.outcome)},
                         {"waived", subject.waived},
                         {"compile_seconds", subject.compile_seconds},
-                        {"run_seconds", subject.run_seconds}});
+                        {"run_seconds", subject.run_seconds},
+                        {"cuts", subject.cuts}});
   }
   return {{"name", result.name},
           {"path", result.path},
@@ -93,6 +153,7 @@ ModuleResult DecodeObject(const nlohmann::json& json) {
     subject.waived = entry.value("waived", "");
     subject.compile_seconds = entry.value("compile_seconds", 0.0);
     subject.run_seconds = entry.value("run_seconds", 0.0);
+    subject.cuts = entry.at("cuts");
   }
   return result;
 }
@@ -174,6 +235,13 @@ ModuleResult CheckModule(const CaseFile& file, Oracle& oracle, Backend* backend,
     checker.NotePhaseIn(note);
     checker.SetExpectation(*std::move(expectation));
     result.subjects.push_back(CheckBackend(checker, *backend));
+    const bool is_alone = arrays->devices.replicas * arrays->devices.partitions == 1;
+    if (is_alone && IsToBeCut(options.cut, result.subjects.back().outcome)) {
+      enter(Phase::kOracle);
+      CutCase({*module, c.arguments[0], oracle, *backend, *options.profile, options.compile,
+               Leaves(checker.answer()), Pointers(arrays->stored), options.cut == CutMode::kPieces},
+              result.subjects);
+    }
   }
   if (result.subjects.empty()) {
     result.outcome = MakeOutcome(Outcome::kNothingToJudge, Phase::kJudge,
@@ -183,7 +251,8 @@ ModuleResult CheckModule(const CaseFile& file, Oracle& oracle, Backend* backend,
     result.outcome = MakeOutcome(Outcome::kPassed, Phase::kJudge);
   }
   for (const SubjectResult& subject : result.subjects) {
-    result.outcome.kind = std::max(result.outcome.kind, subject.outcome.kind);
+    if (CountsForModule(subject, result.subjects))
+      result.outcome.kind = std::max(result.outcome.kind, subject.outcome.kind);
   }
   return result;
 }
@@ -207,7 +276,8 @@ ModuleResult CheckModuleIsolated(const CaseFile& file, Oracle& oracle,
     }
     return Dump(Encode(CheckModule(file, oracle, backend.get(), options, &phase[0])));
   };
-  const IsolateLimits limits{kStepsOfACheck * options.compile.limits.seconds,
+  const double steps = options.cut == CutMode::kOff ? kStepsOfACheck : kStepsOfCuts;
+  const IsolateLimits limits{steps * options.compile.limits.seconds,
                              options.compile.limits.memory_bytes};
   const Isolated child = RunIsolated(in_child, limits);
   if (child.ok()) {
@@ -240,6 +310,7 @@ nlohmann::json ToJson(const ModuleResult& result) {
                         {"bound_used", judgement.max_ulps_used},
                         {"compile_seconds", subject.compile_seconds},
                         {"run_seconds", subject.run_seconds}});
+    if (!subject.cuts.is_null()) subjects.back()["cuts"] = subject.cuts;
   }
   return {{"name", result.name},
           {"path", result.path},

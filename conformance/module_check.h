@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "conformance/case_files.h"
+#include "conformance/cuts/cut_check.h"
 #include "nlohmann/json.hpp"
 #include "spec/backend/backend.h"
 #include "spec/backend/check.h"
@@ -23,6 +24,7 @@ struct SubjectResult {
   Outcome outcome;
   std::string waived;  // why a stored answer that fails counts as passed (waivers.json)
   double compile_seconds = 0, run_seconds = 0;
+  nlohmann::json cuts;  // ToJson(CutReport); null where the program was not cut
 };
 
 struct ModuleResult {
@@ -44,6 +46,7 @@ struct CheckOptions {
   const Profile* profile = nullptr;
   CompileOptions compile;
   uint64_t seed = 1;  // of inputs for modules that come without
+  CutMode cut = CutMode::kAuto;
 };
 
 // The case that a check of the module with these arrays is about.

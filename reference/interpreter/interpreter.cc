@@ -6,6 +6,7 @@
 #include "reference/bounds/choices/legal_choices.h"
 #include "reference/bounds/error_forms.h"
 #include "reference/interpreter/blockwise.h"
+#include "reference/interpreter/captured_run.h"
 #include "reference/interpreter/dynamic_shapes.h"
 #include "reference/interpreter/op_evaluations.h"
 #include "reference/interpreter/widening.h"
@@ -147,6 +148,12 @@ Device& Interpreter::device() {
 
 void Interpreter::FollowErrorsOf(const LegalChoices& choices) { errors_->FollowChoices(choices); }
 
+void Interpreter::set_captured(CapturedRun* captured) {
+  captured_ = captured;
+  plans_->KeepWhole(
+      [captured](const Instruction& instruction) { return captured->Watches(instruction); });
+}
+
 CustomCallFunction Interpreter::custom_call(const std::string& target) const {
   if (custom_calls_ == nullptr) return nullptr;
   const auto found = custom_calls_->find(target);
@@ -281,6 +288,9 @@ absl::StatusOr<Value> Interpreter::RunPlan(const Plan& plan, absl::Span<const Va
     }
     absl::StatusOr<Value> value = Evaluate(execution, step);
     if (!value.ok()) return WithPlace(value.status(), *step.instruction);
+    // The states of loops are captured trip by trip.
+    if (captured_ != nullptr && step.instruction->opcode() != Opcode::kWhile)
+      ASSAY_RETURN_IF_ERROR(captured_->Pass(*step.instruction, *value, memory()));
     Finish(execution, number++, *std::move(value));
   }
   return std::move(execution.values[plan.root]);

@@ -24,6 +24,8 @@
 
 namespace assay::reference {
 
+class CapturedRun;
+
 class Interpreter {
  public:
   // `profile` nullptr: plain evaluation. Runs on the only device of a mesh of its own.
@@ -76,6 +78,11 @@ class Interpreter {
   // The function of a target; nullptr if there is none.
   CustomCallFunction custom_call(const std::string& target) const;
 
+  // Goes on from captured values (captured_run.h), which outlive the interpreter; before it runs.
+  void set_captured(CapturedRun* captured);
+  // nullptr if there are none.
+  CapturedRun* captured() { return captured_; }
+
   // Evaluates `op` by its row and, in bound mode, bounds it.
   absl::StatusOr<Value> Apply(const OpEvaluation& row, const OpContext& op);
 
@@ -105,6 +112,7 @@ class Interpreter {
   int depth_ = 0;
   std::function<void(const Instruction&, const Value&)> watch_;
   const CustomCallFunctions* custom_calls_ = nullptr;
+  CapturedRun* captured_ = nullptr;
   int unclear_loops_ = 0;
   HiddenStream random_;
   unsigned __int128 random_state_ = 0;

@@ -222,6 +222,8 @@ absl::StatusOr<Plan::Step> Plans::MakeStep(const Instruction& instruction,
         StrCat(instruction.name(), ": the oracle does not evaluate ", Name(instruction.opcode())));
   }
   step.kind = KindOf(step);
+  if (step.kind == StepKind::kBlockwise && keeps_whole_ && keeps_whole_(instruction))
+    step.kind = StepKind::kPlain;
   if (bounding_) step.licensed = LicensedFormsOf(instruction, inlining_callers_);
   if (step.kind != StepKind::kConstant) return step;
   if (instruction.literal() == nullptr) {

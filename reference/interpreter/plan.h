@@ -2,6 +2,7 @@
 // and in which way, and when their values are no longer needed.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -51,6 +52,9 @@ class Plans {
  public:
   // The plans of runs in bound mode hold the forms that a profile may license.
   explicit Plans(bool bounding) : bounding_(bounding) {}
+  // The results of the instructions for which `keeps` is true will exist as wholes; before the
+  // first plan is made.
+  void KeepWhole(std::function<bool(const Instruction&)> keeps) { keeps_whole_ = std::move(keeps); }
 
   // Constants count on `memory`. unsupported: a constant whose value the text leaves out, an op
   // without an evaluation.
@@ -64,6 +68,7 @@ class Plans {
   absl::StatusOr<Plan::Step> MakeStep(const Instruction& instruction, MemoryMeter& memory) const;
 
   const bool bounding_;
+  std::function<bool(const Instruction&)> keeps_whole_;
   absl::flat_hash_map<const Computation*, std::unique_ptr<Plan>> plans_;
   // The module at hand, its computations with side effects, or that call such, and who calls whom.
   const Module* module_ = nullptr;

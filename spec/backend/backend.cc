@@ -16,6 +16,11 @@ std::string_view Name(DecisionKind kind) {
   return kNames[static_cast<size_t>(kind)];
 }
 
+absl::StatusOr<Expectation> Oracle::ExpectFrom(const Module&, const std::vector<const Literal*>&,
+                                               const Captures&, const Profile&, const Limits&) {
+  return MakeError(ErrorClass::kUnsupported, "this oracle does not go on from captured values");
+}
+
 absl::StatusOr<std::vector<DeviceOutputs>> Oracle::EvaluateDevices(const Module&,
                                                                    const DeviceAssignment&,
                                                                    const std::vector<DeviceInputs>&,

@@ -88,6 +88,8 @@ class Checker {
   CheckResult CheckAgain(std::vector<std::vector<const Literal*>> arguments);
   // HLO text of the optimized module under the limit; "" when the backend does not show it.
   std::string OptimizedText(int64_t decision_limit);
+  // Of the last run, as Gathered gives it; an invalid shape if there was none.
+  const Literal& answer() const { return answer_; }
   // Of the last compilation; nullptr if there was none or it failed.
   const Executable* executable() const { return executable_.get(); }
 

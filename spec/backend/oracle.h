@@ -6,6 +6,7 @@
 
 #include "absl/status/statusor.h"
 #include "spec/backend/backend.h"
+#include "spec/backend/captures.h"
 #include "spec/numerics/expectation.h"
 
 namespace assay {
@@ -38,9 +39,16 @@ class Oracle {
                                              const std::vector<const Literal*>& arguments,
                                              const Profile& profile, const Limits& limits) = 0;
 
-  // The same on replicas x partitions devices in lockstep, one entry of `inputs` for each (replica
-  // major). The limits hold for all devices together. Further errors: rejected, when devices wait
-  // for each other for ever, and who for whom. Default: unsupported.
+  // The same from what was seen inside (spec/backend/captures.h): the expectation of the result is
+  // that of a program that goes on from there. Default: unsupported.
+  virtual absl::StatusOr<Expectation> ExpectFrom(const Module& module,
+                                                 const std::vector<const Literal*>& arguments,
+                                                 const Captures& captures, const Profile& profile,
+                                                 const Limits& limits);
+
+  // Evaluate and Expect on replicas x partitions devices in lockstep, one entry of `inputs` for
+  // each (replica major). The limits hold for all devices together. Further errors: rejected, when
+  // devices wait for each other for ever, and who for whom. Default: unsupported.
   virtual absl::StatusOr<std::vector<DeviceOutputs>> EvaluateDevices(
       const Module& module, const DeviceAssignment& devices,
       const std::vector<DeviceInputs>& inputs, const Limits& limits);

@@ -3,6 +3,7 @@
 
 #include "absl/container/flat_hash_set.h"
 #include "reference/bounds/elements.h"
+#include "reference/interpreter/captured_run.h"
 #include "reference/interpreter/interpreter.h"
 #include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
@@ -157,11 +158,27 @@ class UnclearLoop {
   bool plain_ended_ = false;
 };
 
+// The trip of a loop among those of the loops around it.
+class Trip {
+ public:
+  explicit Trip(std::vector<int64_t>& trips) : trips_(trips) { trips_.push_back(0); }
+  ~Trip() { trips_.pop_back(); }
+  Trip(const Trip&) = delete;
+  void Set(int64_t trip) { trips_.back() = trip; }
+
+ private:
+  std::vector<int64_t>& trips_;
+};
+
 // state := init; while condition(state): state := body(state).
 absl::StatusOr<Value> ApplyWhile(Interpreter& interpreter, const OpContext& op) {
   const Computation &condition = *op.instruction.callee(0), &body = *op.instruction.callee(1);
   std::vector<Value> state = {*op.operands[0]};
+  CapturedRun* const captured = interpreter.captured();
+  std::vector<int64_t> no_trips;
+  Trip at_work(captured != nullptr ? captured->trips() : no_trips);
   for (int64_t trips = 0;; ++trips) {
+    at_work.Set(trips);
     ASSAY_RETURN_IF_ERROR(interpreter.budget().Take(1));
     ASSAY_ASSIGN_OR_RETURN(Value proceed, interpreter.Run(condition, state));
     if (!proceed.array->Certain()) {
@@ -170,11 +187,14 @@ absl::StatusOr<Value> ApplyWhile(Interpreter& interpreter, const OpContext& op) 
         return Inconclusive(StrCat("whether the loop ", op.instruction.name(),
                                    " with its effects goes on depends on rounding"));
       }
+      const Counting aside(captured != nullptr ? &captured->aside() : nullptr);
       return UnclearLoop(interpreter, op).Run(std::move(state[0]), trips);
     }
     if (!proceed.array->literal.data<bool>()[0]) return state[0];
     ASSAY_ASSIGN_OR_RETURN(Value next, interpreter.Run(body, state));
     state[0] = std::move(next);
+    if (captured != nullptr)
+      ASSAY_RETURN_IF_ERROR(captured->Pass(op.instruction, state[0], interpreter.memory()));
   }
 }
 
@@ -193,8 +213,22 @@ absl::StatusOr<Value> RunBranch(Interpreter& interpreter, const OpContext& op, i
   return interpreter.Run(computation, {*op.operands[branch + 1]});
 }
 
+// The branches that the index may select.
+std::vector<bool> PossibleBranches(const OpContext& op) {
+  const std::vector<uint64_t> codes = CodesOf(op.array(0), 0);
+  std::vector<bool> possible(op.instruction.callees().size(), codes.empty());
+  for (uint64_t code : codes) possible[BranchOf(op, code)] = true;
+  return possible;
+}
+
 absl::StatusOr<Value> ApplyConditional(Interpreter& interpreter, const OpContext& op) {
-  const int64_t chosen = BranchOf(op, op.literal(0).GetBits(0));
+  int64_t chosen = BranchOf(op, op.literal(0).GetBits(0));
+  const std::vector<bool> possible = PossibleBranches(op);
+  CapturedRun* const captured = interpreter.captured();
+  const int64_t taken = captured == nullptr ? -1 : captured->BranchTaken(op.instruction);
+  // What the compiled program took is followed first, if it may be taken.
+  const auto branches = static_cast<int64_t>(possible.size());
+  if (taken >= 0 && taken < branches && possible[taken]) chosen = taken;
   if (!op.array(0).Certain()) {
     for (const Computation* branch : op.instruction.callees()) {
       if (!interpreter.HasEffects(*branch)) continue;
@@ -202,14 +236,17 @@ absl::StatusOr<Value> ApplyConditional(Interpreter& interpreter, const OpContext
                                  " with its effects is taken depends on rounding"));
     }
   }
-  absl::StatusOr<Value> result = RunBranch(interpreter, op, chosen);
+  // Of the other branches nothing was seen.
+  auto run = [&](int64_t branch) {
+    const bool is_unseen = taken >= 0 && taken != branch;
+    const Counting aside(is_unseen ? &captured->aside() : nullptr);
+    return RunBranch(interpreter, op, branch);
+  };
+  absl::StatusOr<Value> result = run(chosen);
   if (!result.ok() || op.array(0).Certain()) return result;
-  // An undecided index may select any branch.
-  std::vector<bool> possible(op.instruction.callees().size(), CodesOf(op.array(0), 0).empty());
-  for (uint64_t code : CodesOf(op.array(0), 0)) possible[BranchOf(op, code)] = true;
-  for (size_t branch = 0; branch < possible.size(); ++branch) {
-    if (!possible[branch] || static_cast<int64_t>(branch) == chosen) continue;
-    ASSAY_ASSIGN_OR_RETURN(Value other, RunBranch(interpreter, op, static_cast<int64_t>(branch)));
+  for (int64_t branch = 0; branch < branches; ++branch) {
+    if (!possible[branch] || branch == chosen) continue;
+    ASSAY_ASSIGN_OR_RETURN(Value other, run(branch));
     result = Hull(*result, other, interpreter.memory());
   }
   return result;

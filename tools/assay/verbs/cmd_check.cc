@@ -15,6 +15,7 @@
 #include "tools/assay/terminal.h"
 #include "tools/assay/verb.h"
 #include "tools/assay/verbs/check_power.h"
+#include "tools/assay/verbs/cut_text.h"
 
 namespace assay {
 namespace {
@@ -25,6 +26,7 @@ struct Options {
   std::string python;  // of the xla backends
   std::string profile;
   uint64_t seed = 1;
+  std::string cut = "auto";
   bool all = false;
   bool power = false;
   bool json = false;
@@ -210,6 +212,17 @@ void PrintProblems(const std::vector<ModuleResult>& results, const Options& opti
   }
 }
 
+// A line for every program that was cut; of a single program the stretches, too.
+void PrintCuts(const std::vector<ModuleResult>& results) {
+  for (const ModuleResult& result : results) {
+    for (const SubjectResult& subject : result.subjects) {
+      if (subject.cuts.is_null()) continue;
+      Print(StrCat(result.name, " ", CutSummary(subject.cuts)));
+      if (results.size() == 1) Print(StretchTable(subject.cuts));
+    }
+  }
+}
+
 StatusCounts CountStatuses(const std::vector<ModuleResult>& results) {
   StatusCounts counts;
   for (const ModuleResult& result : results) ++counts[StatusWord(result.outcome.kind)];
@@ -305,6 +318,7 @@ void PrintResults(const std::vector<ModuleResult>& results, const StatusCounts& 
                   const Options& options, const std::string& judged_how) {
   const bool each = options.all || results.size() <= 12;
   Print(each ? ModuleTable(results, options.backend) : FamilyTable(results, options.backend));
+  if (each) PrintCuts(results);
   PrintProblems(results, options);
   Print("");
   Print(StrCat(Count(static_cast<int64_t>(results.size()), "module"), judged_how));
@@ -324,6 +338,12 @@ int ExitStatusOf(const StatusCounts& counts) {
   return At(counts, "unreadable") + At(counts, "nothing to judge") > 0 ? kExitUsage : kExitOk;
 }
 
+CutMode CutModeOf(std::string_view word) {
+  if (word == "off") return CutMode::kOff;
+  if (word == "all") return CutMode::kAll;
+  return word == "pieces" ? CutMode::kPieces : CutMode::kAuto;
+}
+
 absl::StatusOr<int> Run(const Options& options) {
   ASSAY_ASSIGN_OR_RETURN(const std::vector<CaseFile> cases, AllCases(options.paths));
   std::unique_ptr<Backend> probe;
@@ -336,6 +356,7 @@ absl::StatusOr<int> Run(const Options& options) {
   check.profile = profile;
   check.compile.limits = options.limits.Get();
   check.seed = options.seed;
+  check.cut = CutModeOf(options.cut);
   if (options.power) return RunPower(cases, probe.get(), check, options.all, options.json);
   if (probe != nullptr && probe->Describe().in_process) probe.reset();
 
@@ -368,6 +389,12 @@ void DeclareCheck(OptionList& line, VerbAction& action) {
            "strict or xla, by which the backend and the stored results are judged; default: xla")
       .OneOf({"strict", "xla"});
   line.Add("--seed", options->seed, "Of the inputs of modules that come without").ShowDefault();
+  line.Add("--cut", options->cut,
+           "Compile once more with values from inside as results and judge each stretch between "
+           "them: where the verdict is inconclusive, never, always, or with each stretch compiled "
+           "by itself")
+      .OneOf({"auto", "off", "all", "pieces"})
+      .ShowDefault();
   line.AddFlag("--power", options->power,
                "Bend one element of every right answer instead: how many are called wrong?");
   line.AddFlag("--all", options->all, "A line for every module, not only for every family");

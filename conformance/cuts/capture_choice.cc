@@ -1,0 +1,337 @@
+#include "conformance/cuts/capture_choice.h"
+
+#include <algorithm>
+
+#include "spec/ops/op_table.h"
+
+namespace assay {
+namespace {
+
+enum class Worth { kNone, kSum, kContraction };
+
+// Terms that are added up for an element of the result.
+int64_t TermsOf(const Instruction& instruction) {
+  const Attributes& attributes = instruction.attributes();
+  int64_t terms = 1;
+  switch (instruction.opcode()) {
+    case Opcode::kDot:
+      for (int64_t d : attributes.Integers(Attr::kLhsContractingDims))
+        terms *= instruction.operand(0)->shape().dimension(d);
+      return terms;
+    case Opcode::kConvolution: {
+      const AttrValue* labels = attributes.Find(Attr::kDimLabels);
+      const Shape& kernel = instruction.operand(1)->shape();
+      if (labels == nullptr || kernel.ElementCount() == 0) return 0;
+      return kernel.ElementCount() /
+             kernel.dimension(std::get<ConvDimLabels>(*labels).kernel_output_feature);
+    }
+    case Opcode::kReduceWindow:
+    case Opcode::kSelectAndScatter:
+      for (const WindowDim& dimension : attributes.Window(Attr::kWindow)) terms *= dimension.size;
+      return terms;
+    case Opcode::kReduce:
+      for (int64_t d : attributes.Integers(Attr::kDimensions))
+        terms *= instruction.operand(0)->shape().dimension(d);
+      return terms;
+    default:
+      return 2;
+  }
+}
+
+Worth WorthOf(const Instruction& instruction) {
+  switch (instruction.opcode()) {
+    case Opcode::kDot:
+    case Opcode::kRaggedDot:
+    case Opcode::kConvolution:
+      return TermsOf(instruction) > 1 ? Worth::kContraction : Worth::kNone;
+    case Opcode::kCholesky:
+    case Opcode::kCustomCall:
+    case Opcode::kFft:
+    case Opcode::kRng:
+    case Opcode::kRngBitGenerator:
+    case Opcode::kSort:
+    case Opcode::kTopK:
+    case Opcode::kTriangularSolve:
+    case Opcode::kWhile:
+      return Worth::kContraction;
+    case Opcode::kReduce:
+    case Opcode::kReduceWindow:
+    case Opcode::kSelectAndScatter:
+      return TermsOf(instruction) > 1 ? Worth::kSum : Worth::kNone;
+    case Opcode::kScan:
+    case Opcode::kScatter:
+      return Worth::kSum;
+    default:
+      return Worth::kNone;
+  }
+}
+
+std::vector<Shape> LeafShapes(const Shape& shape) {
+  std::vector<Shape> leaves;
+  ForEachLeaf(shape, [&](const Shape& leaf, absl::Span<const int64_t>) { leaves.push_back(leaf); });
+  return leaves;
+}
+
+bool IsUsed(const Instruction& instruction) {
+  return !instruction.users().empty() || instruction.parent()->root() == &instruction;
+}
+
+// Whether the value only leaves the program, moved at most: the result itself shows it then. (Where
+// it is captured as well, XLA:CPU makes it in another layout, and other bits.)
+bool OnlyLeaves(const Instruction& instruction) {
+  const Computation& unit = *instruction.parent();
+  // What a loop gives is its last state; what is captured of it are all.
+  if (&unit != unit.parent()->entry() || instruction.opcode() == Opcode::kWhile) return false;
+  std::vector<const Instruction*> work = {&instruction};
+  while (!work.empty()) {
+    const Instruction* at = work.back();
+    work.pop_back();
+    for (const Instruction* user : at->users()) {
+      if (user == unit.root() && user->opcode() == Opcode::kTuple) continue;
+      if (!Info(user->opcode()).Is(kDataMovement) || user->operand_count() != 1) return false;
+      work.push_back(user);
+    }
+  }
+  return true;
+}
+
+bool IsStatic(const Shape& shape) {
+  return shape.IsArray() && !shape.HasDynamicDimension() && shape.ElementCount() > 0;
+}
+
+// Whether the loop's state `index` is collected: it changes from trip to trip, is no counter, and
+// is not written piece by piece, which would capture the whole array at every trip.
+bool IsStateWorthIt(const Instruction& loop, int64_t index) {
+  const Computation& body = *loop.callee(1);
+  const Instruction* root = body.root();
+  if (root->opcode() != Opcode::kTuple) return true;
+  const Instruction* next = root->operand(index);
+  auto is_state = [&](const Instruction* value) {
+    return value->opcode() == Opcode::kGetTupleElement &&
+           value->operand(0)->opcode() == Opcode::kParameter && value->tuple_index() == index;
+  };
+  if (is_state(next)) return false;
+  if (next->opcode() == Opcode::kDynamicUpdateSlice && is_state(next->operand(0))) return false;
+  const bool is_counter = next->opcode() == Opcode::kAdd && is_state(next->operand(0)) &&
+                          next->operand(1)->opcode() == Opcode::kConstant &&
+                          !IsFloat(next->shape().element_type());
+  return !is_counter;
+}
+
+void AddPoints(const Instruction& instruction, std::vector<CapturePoint>& points) {
+  if (!IsUsed(instruction) || OnlyLeaves(instruction)) return;
+  if (instruction.opcode() == Opcode::kWhile) {
+    if (!instruction.shape().IsTuple()) return;
+    int64_t leaf = 0;
+    for (size_t i = 0; i < instruction.shape().elements().size(); ++i) {
+      const Shape& element = instruction.shape().elements()[i];
+      const auto index = static_cast<int64_t>(i);
+      if (IsStatic(element) && IsStateWorthIt(instruction, index))
+        points.push_back({&instruction, leaf});
+      leaf += LeafCount(element);
+    }
+    return;
+  }
+  int64_t leaf = 0;
+  for (const Shape& shape : LeafShapes(instruction.shape())) {
+    if (IsStatic(shape)) points.push_back({&instruction, leaf});
+    ++leaf;
+  }
+}
+
+// The instruction whose result the operand is, moved at most.
+const Instruction* SourceThroughMoves(const Instruction* operand) {
+  while (true) {
+    const OpInfo& info = Info(operand->opcode());
+    const bool is_move = info.Is(kDataMovement) && operand->operand_count() == 1;
+    const bool is_element = operand->opcode() == Opcode::kGetTupleElement &&
+                            operand->operand(0)->opcode() == Opcode::kTuple;
+    if (is_element) {
+      operand = operand->operand(0)->operand(operand->tuple_index());
+    } else if (is_move && operand->opcode() != Opcode::kGetTupleElement) {
+      operand = operand->operand(0);
+    } else {
+      return operand;
+    }
+  }
+}
+
+bool CanBeCaptured(const Instruction& instruction) {
+  switch (instruction.opcode()) {
+    case Opcode::kConstant:
+    case Opcode::kIota:
+    case Opcode::kParameter:
+    case Opcode::kTuple:
+    case Opcode::kGetTupleElement:
+    case Opcode::kWhile:
+    case Opcode::kConditional:
+      return false;
+    default:
+      return IsStatic(instruction.shape());
+  }
+}
+
+// Walks back from an instruction to captured values, out of loops and branches into what entered
+// them.
+class Stretching {
+ public:
+  explicit Stretching(const absl::flat_hash_set<CapturePoint>& captured) : captured_(captured) {}
+
+  std::vector<const Instruction*> To(const Instruction& end) {
+    Reach(&end);
+    while (!work_.empty()) {
+      const Instruction* at = work_.back();
+      work_.pop_back();
+      if (at->opcode() == Opcode::kParameter) {
+        Enter(*at, -1);
+      } else if (at->opcode() == Opcode::kGetTupleElement &&
+                 at->operand(0)->opcode() == Opcode::kParameter) {
+        Enter(*at->operand(0), at->tuple_index());
+      } else {
+        for (const Instruction* operand : at->operands())
+          if (!captured_.contains(CapturePoint{operand, 0})) Reach(operand);
+      }
+    }
+    std::vector<const Instruction*> stretch;
+    const std::vector<const Computation*> units = CapturableUnits(*end.parent()->parent());
+    for (const Computation* unit : units) {
+      for (const Instruction* instruction : unit->PostOrder()) {
+        const Opcode opcode = instruction->opcode();
+        const bool is_plumbing = opcode == Opcode::kGetTupleElement || opcode == Opcode::kTuple ||
+                                 opcode == Opcode::kParameter;
+        if (!is_plumbing && inside_.contains(instruction)) stretch.push_back(instruction);
+      }
+    }
+    return stretch;
+  }
+
+ private:
+  void Reach(const Instruction* instruction) {
+    if (inside_.insert(instruction).second) work_.push_back(instruction);
+  }
+
+  // What entered the loop or branch as this parameter, or as element `index` of it.
+  void Enter(const Instruction& parameter, int64_t index) {
+    const Computation* unit = parameter.parent();
+    const Module& module = *unit->parent();
+    if (unit == module.entry()) return;
+    for (const Instruction* caller : module.Callers(unit)) {
+      if (caller->opcode() == Opcode::kWhile) {
+        EnterWith(caller->operand(0), index);
+      } else if (caller->opcode() == Opcode::kConditional) {
+        for (size_t b = 0; b < caller->callees().size(); ++b)
+          if (caller->callees()[b] == unit)
+            EnterWith(caller->operand(static_cast<int64_t>(b) + 1), index);
+      }
+    }
+  }
+
+  void EnterWith(const Instruction* given, int64_t index) {
+    if (index >= 0 && given->opcode() == Opcode::kTuple) given = given->operand(index);
+    if (!captured_.contains(CapturePoint{given, 0})) Reach(given);
+  }
+
+  const absl::flat_hash_set<CapturePoint>& captured_;
+  absl::flat_hash_set<const Instruction*> inside_;
+  std::vector<const Instruction*> work_;
+};
+
+}  // namespace
+
+std::vector<const Computation*> CapturableUnits(const Module& flat) {
+  std::vector<const Computation*> units = {flat.entry()};
+  for (size_t next = 0; next < units.size(); ++next) {
+    for (const Instruction* instruction : *units[next]) {
+      if (instruction->opcode() == Opcode::kWhile) units.push_back(instruction->callee(1));
+      if (instruction->opcode() == Opcode::kConditional)
+        units.insert(units.end(), instruction->callees().begin(), instruction->callees().end());
+    }
+  }
+  return units;
+}
+
+bool IsOneForAllReaders(const Instruction& instruction) {
+  return WorthOf(instruction) != Worth::kNone;
+}
+
+std::vector<CapturePoint> SumsOf(const Module& flat, bool only_contractions) {
+  std::vector<CapturePoint> points;
+  for (const Computation* unit : CapturableUnits(flat)) {
+    for (const Instruction* instruction : *unit) {
+      const Worth worth = WorthOf(*instruction);
+      const bool is_wanted =
+          worth == Worth::kContraction || (worth == Worth::kSum && !only_contractions);
+      if (is_wanted) AddPoints(*instruction, points);
+    }
+  }
+  return points;
+}
+
+std::vector<const Instruction*> Losses(const Module& flat, const UselessElements& useless,
+                                       const absl::flat_hash_set<CapturePoint>& captured) {
+  auto is_useless = [&](const Instruction* instruction) {
+    // A captured array is read as it was seen.
+    if (captured.contains(CapturePoint{instruction, 0})) return false;
+    auto found = useless.find(CapturePoint{instruction, 0});
+    return found != useless.end() && found->second > 0;
+  };
+  std::vector<const Instruction*> losses;
+  for (const Computation* unit : CapturableUnits(flat)) {
+    for (const Instruction* instruction : *unit) {
+      auto found = useless.find(CapturePoint{instruction, 0});
+      if (found == useless.end() || found->second == 0) continue;
+      const bool is_first =
+          std::none_of(instruction->operands().begin(), instruction->operands().end(), is_useless);
+      if (is_first) losses.push_back(instruction);
+    }
+  }
+  return losses;
+}
+
+std::vector<CapturePoint> AroundLosses(absl::Span<const Instruction* const> losses,
+                                       const absl::flat_hash_set<CapturePoint>& captured) {
+  std::vector<CapturePoint> points;
+  absl::flat_hash_set<CapturePoint> seen = captured;
+  auto add = [&](const Instruction* instruction) {
+    if (CanBeCaptured(*instruction) && seen.insert({instruction, 0}).second)
+      points.push_back({instruction, 0});
+  };
+  for (const Instruction* loss : losses) {
+    for (const Instruction* operand : loss->operands()) add(SourceThroughMoves(operand));
+    add(SourceThroughMoves(loss));
+  }
+  return points;
+}
+
+std::vector<CapturePoint> NearestCaptures(const Instruction& instruction,
+                                          const absl::flat_hash_set<CapturePoint>& captured) {
+  std::vector<CapturePoint> nearest;
+  absl::flat_hash_set<const Instruction*> seen = {&instruction};
+  std::vector<const Instruction*> work = {&instruction};
+  while (!work.empty()) {
+    const Instruction* at = work.back();
+    work.pop_back();
+    if (captured.contains(CapturePoint{at, 0})) {
+      nearest.push_back({at, 0});
+      continue;
+    }
+    for (const Instruction* operand : at->operands())
+      if (seen.insert(operand).second) work.push_back(operand);
+  }
+  return nearest;
+}
+
+std::vector<const Instruction*> StretchOf(const CapturePoint& point,
+                                          const absl::flat_hash_set<CapturePoint>& captured) {
+  Stretching stretching(captured);
+  const Instruction* end = point.instruction;
+  if (end->opcode() == Opcode::kWhile) {
+    // Its state after a trip comes of the body.
+    end = end->callee(1)->root();
+    if (end->opcode() == Opcode::kTuple && point.leaf < end->operand_count())
+      end = end->operand(point.leaf);
+  }
+  return stretching.To(*end);
+}
+
+}  // namespace assay

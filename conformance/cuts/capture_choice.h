@@ -1,0 +1,52 @@
+// Which values of a program are captured. Design: "Deep programs are cut".
+#pragma once
+
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
+#include "conformance/cuts/capture_module.h"
+
+namespace assay {
+
+// The computations of a flat module that run as a unit and whose values can be captured: the
+// entry, bodies of loops, branches.
+std::vector<const Computation*> CapturableUnits(const Module& flat);
+
+// Whether all readers of the instruction's result have the same value: it is made once and kept.
+// Sums of two and more terms, loops' states, sorts, library calls are; element-wise ops and moves
+// may be computed anew for each reader.
+bool IsOneForAllReaders(const Instruction& instruction);
+
+// All arrays of such instructions that are worth a capture. `only_contractions`: dots,
+// convolutions, loops' states and what libraries do; the least that cuts where errors grow most.
+std::vector<CapturePoint> SumsOf(const Module& flat, bool only_contractions);
+
+// What the oracle said of the program's arrays: how many elements of each have a useless bound.
+using UselessElements = absl::flat_hash_map<CapturePoint, int64_t>;
+
+// The instructions whose results have useless bounds though their operands have useful ones: where
+// precision is lost. In the order of the module.
+std::vector<const Instruction*> Losses(const Module& flat, const UselessElements& useless,
+                                       const absl::flat_hash_set<CapturePoint>& captured);
+
+// These and their operands, moves left out, as far as they are not captured yet.
+std::vector<CapturePoint> AroundLosses(absl::Span<const Instruction* const> losses,
+                                       const absl::flat_hash_set<CapturePoint>& captured);
+
+// The captured values from which the instruction is reached without another capture between; it
+// itself if it is captured.
+std::vector<CapturePoint> NearestCaptures(const Instruction& instruction,
+                                          const absl::flat_hash_set<CapturePoint>& captured);
+
+// The instructions from captured values and the program's parameters to the point, operands first;
+// of a loop those of its body that lead to this part of its state, and what entered it.
+std::vector<const Instruction*> StretchOf(const CapturePoint& point,
+                                          const absl::flat_hash_set<CapturePoint>& captured);
+
+template <typename H>
+H AbslHashValue(H h, const CapturePoint& point) {
+  return H::combine(std::move(h), point.instruction, point.leaf);
+}
+
+}  // namespace assay

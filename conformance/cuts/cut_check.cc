@@ -1,0 +1,532 @@
+#include "conformance/cuts/cut_check.h"
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+
+#include "conformance/cuts/pieces.h"
+#include "spec/base/error.h"
+#include "spec/base/status_macros.h"
+#include "spec/base/strings.h"
+
+namespace assay {
+namespace {
+
+constexpr int kMostRounds = 6;
+constexpr int kMostSteps = 3;  // back from results that moved
+// Fewer are not worth another compilation.
+constexpr double kFewUndecided = 1e-4;
+constexpr int64_t kMostCapturedBytes = int64_t{1} << 30;
+// Trips of a loop that there is room for at first; the loop's own count says how many it made.
+constexpr int64_t kFirstRoom = 64;
+
+double Now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+using PointSet = absl::flat_hash_set<CapturePoint>;
+
+// What the oracle says of one run with captures.
+struct Reading {
+  absl::flat_hash_map<CapturePoint, Judgement> captured;
+  absl::flat_hash_map<CapturePoint, std::string> failures;
+  std::vector<CapturePoint> order;  // of evaluation
+  UselessElements useless;
+  Expectation results;
+};
+
+// One compilation with captures, and its run.
+struct Round {
+  std::vector<CapturePoint> points;
+  std::vector<Capture> captures;
+  std::vector<Literal> results;  // the program's own leaves
+  Reading reading;
+  bool has_careful = false;  // the reading that follows only what all readers have in common
+  Reading careful;
+};
+
+void AddTo(Judgement& sum, const Judgement& more) {
+  sum.elements += more.elements;
+  sum.passed += more.passed;
+  sum.failed += more.failed;
+  sum.inconclusive += more.inconclusive;
+  sum.forced += more.forced;
+  sum.max_ulps_used = std::max(sum.max_ulps_used, more.max_ulps_used);
+}
+
+void SetVerdict(Judgement& judgement) {
+  judgement.verdict = judgement.failed > 0         ? Verdict::kFail
+                      : judgement.inconclusive > 0 ? Verdict::kInconclusive
+                                                   : Verdict::kPass;
+}
+
+// An element that passes in either reading is right; one that fails in the careful one is wrong.
+// Readings count elements, so what is undecided is the most that it can be.
+Judgement Joined(const Judgement& bold, const Judgement& careful) {
+  Judgement joined = careful;
+  const int64_t open = bold.inconclusive + bold.failed;
+  joined.inconclusive = std::min(careful.inconclusive, open);
+  joined.passed = joined.elements - joined.failed - joined.inconclusive;
+  SetVerdict(joined);
+  return joined;
+}
+
+Judgement JudgeOne(const ArrayExpectation& expected, const Literal& seen, std::string* failure) {
+  Expectation expectation;
+  expectation.leaves.push_back(expected);
+  const Literal* leaf = &seen;
+  Judgement judgement = JudgeLeaves(expectation, absl::MakeConstSpan(&leaf, 1));
+  if (failure != nullptr && failure->empty() && judgement.failed > 0)
+    *failure = DescribeFailure(expectation, seen, judgement);
+  return judgement;
+}
+
+// The judgement of one result of the program.
+Judgement JudgeResult(const Expectation& results, size_t leaf, const Literal& seen,
+                      std::string* failure) {
+  if (!results.inconclusive.empty() || leaf >= results.leaves.size()) {
+    Judgement judgement;
+    judgement.elements = judgement.inconclusive = seen.element_count();
+    SetVerdict(judgement);
+    return judgement;
+  }
+  return JudgeOne(results.leaves[leaf], seen, failure);
+}
+
+class CutCheck {
+ public:
+  CutCheck(const CutSubject& subject, CutReport& report) : subject_(subject), report_(report) {}
+
+  absl::Status Run() {
+    ASSAY_ASSIGN_OR_RETURN(flat_, Flatten(subject_.module));
+    for (const Computation* unit : CapturableUnits(*flat_.module))
+      for (const Instruction* instruction : *unit)
+        if (instruction->opcode() == Opcode::kWhile) room_[instruction] = kFirstRoom;
+    ASSAY_RETURN_IF_ERROR(CutMoreAndMore());
+    ReachMovedResults();
+    if (report_.failed > 0) FindSmallest();
+    Conclude();
+    return absl::OkStatus();
+  }
+
+ private:
+  // Contractions first, then more where verdicts are open.
+  absl::Status CutMoreAndMore() {
+    std::vector<CapturePoint> points = SumsOf(*flat_.module, /*only_contractions=*/true);
+    bool has_all_sums = false;
+    for (int number = 0; number < kMostRounds; ++number) {
+      Round round;
+      absl::Status status = Capture(points, round);
+      if (!status.ok() && best_.has_value()) break;
+      if (!status.ok()) return status;
+      ASSAY_RETURN_IF_ERROR(Read(round));
+      const int64_t before = best_.has_value() ? report_.undecided : -1;
+      std::vector<CapturePoint> more = AroundLossesOf(round);
+      Keep(std::move(round));
+      const bool is_decided = report_.UndecidedShare() <= kFewUndecided;
+      const bool is_stuck = has_all_sums && before >= 0 && report_.undecided * 10 > before * 9;
+      if (report_.failed > 0 || is_decided || is_stuck) break;
+      if (!has_all_sums) {
+        for (const CapturePoint& point : SumsOf(*flat_.module, /*only_contractions=*/false))
+          more.push_back(point);
+        has_all_sums = true;
+      }
+      PointSet known(points.begin(), points.end());
+      const size_t count = points.size();
+      for (const CapturePoint& point : more)
+        if (known.insert(point).second) points.push_back(point);
+      if (points.size() == count) break;
+    }
+    return absl::OkStatus();
+  }
+
+  // The results that differ from those of the plain program, and lie outside the bound that comes
+  // of the captures, are reached without the captures next to them.
+  void ReachMovedResults() {
+    const Instruction* root = flat_.module->entry()->root();
+    if (root->opcode() != Opcode::kTuple || subject_.plain.empty()) return;
+    std::vector<CapturePoint> points = best_->points;
+    for (int step = 0; step < kMostSteps && report_.failed == 0; ++step) {
+      const PointSet captured(points.begin(), points.end());
+      PointSet dropped;
+      for (size_t k = 0; k < plain_.size(); ++k) {
+        if (plain_[k].failed == 0 || k >= static_cast<size_t>(root->operand_count())) continue;
+        for (const CapturePoint& point :
+             NearestCaptures(*root->operand(static_cast<int64_t>(k)), captured))
+          dropped.insert(point);
+      }
+      if (dropped.empty()) return;
+      std::erase_if(points, [&](const CapturePoint& point) { return dropped.contains(point); });
+      Round round;
+      if (!Capture(points, round).ok() || !Read(round).ok()) return;
+      JudgeGiven(round);
+    }
+  }
+
+  // Judges the given results by the bounds of the round. Each keeps the best of its verdicts: what
+  // lies inside a bound that right values lead to is right.
+  void JudgeGiven(const Round& round) {
+    auto judge = [&](const std::vector<const Literal*>& given, std::vector<Judgement>& best) {
+      for (size_t k = 0; k < std::min(given.size(), round.results.size()); ++k) {
+        const Judgement judgement = ResultJudgement(round, k, *given[k], nullptr);
+        if (best.size() <= k) {
+          best.push_back(judgement);
+        } else if (std::pair(judgement.failed, judgement.inconclusive) <
+                   std::pair(best[k].failed, best[k].inconclusive)) {
+          best[k] = judgement;
+        }
+      }
+    };
+    judge(subject_.plain, plain_);
+    judge(subject_.stored, stored_);
+    is_equal_.resize(round.results.size());
+    for (size_t k = 0; k < std::min(subject_.plain.size(), round.results.size()); ++k)
+      is_equal_[k] = is_equal_[k] || subject_.plain[k]->bytes() == round.results[k].bytes();
+  }
+
+  // Compiles and runs with the captures.
+  absl::Status Capture(const std::vector<CapturePoint>& wanted, Round& round) {
+    const double start = Now();
+    round.points = Affordable(wanted);
+    if (subject_.in_pieces) return CapturePieces(round);
+    for (int attempt = 0; attempt < 3; ++attempt) {
+      ASSAY_ASSIGN_OR_RETURN(CaptureModule made, MakeCaptureModule(flat_, round.points, room_));
+      ++report_.rounds;
+      ASSAY_ASSIGN_OR_RETURN(RunResult run, CompileAndRun(subject_.backend, *made.module,
+                                                          subject_.arguments, subject_.options));
+      const std::vector<const Literal*> leaves = Leaves(run.outputs[0]);
+      ASSAY_ASSIGN_OR_RETURN(round.captures, ReadCaptures(made, leaves, room_));
+      if (round.captures.empty() && !round.points.empty()) continue;
+      for (int64_t k = 0; k < made.results; ++k) round.results.push_back(*leaves[k]);
+      report_.backend_seconds += Now() - start;
+      return absl::OkStatus();
+    }
+    return MakeError(ErrorClass::kUnsupported, "a loop makes another number of trips at each run");
+  }
+
+  absl::Status CapturePieces(Round& round) {
+    const double start = Now();
+    std::erase_if(round.points,
+                  [&](const CapturePoint& point) { return !CanEndPiece(flat_, point); });
+    PieceRun pieces(flat_, subject_.arguments, subject_.backend, subject_.options);
+    ASSAY_ASSIGN_OR_RETURN(round.captures, pieces.Run(round.points, round.results));
+    report_.rounds += pieces.compilations();
+    report_.backend_seconds += Now() - start;
+    return absl::OkStatus();
+  }
+
+  // As many points, in their order, as there is memory for.
+  std::vector<CapturePoint> Affordable(const std::vector<CapturePoint>& wanted) const {
+    std::vector<CapturePoint> points;
+    int64_t bytes = 0;
+    for (const CapturePoint& point : wanted) {
+      int64_t size = 0, leaf = 0;
+      ForEachLeaf(point.instruction->shape(), [&](const Shape& shape, absl::Span<const int64_t>) {
+        if (leaf++ == point.leaf) size = shape.ByteSize();
+      });
+      for (const Instruction* loop : LoopsAround(*point.instruction))
+        size *= std::max<int64_t>(1, room_.at(loop));
+      if (size > kMostCapturedBytes - bytes) continue;
+      bytes += size;
+      points.push_back(point);
+    }
+    return points;
+  }
+
+  std::vector<const Instruction*> LoopsAround(const Instruction& instruction) const {
+    std::vector<const Instruction*> loops;
+    if (instruction.opcode() == Opcode::kWhile) loops.push_back(&instruction);
+    const Computation* unit = instruction.parent();
+    while (unit != flat_.module->entry()) {
+      const std::vector<Instruction*> callers = flat_.module->Callers(unit);
+      if (callers.size() != 1) break;
+      if (callers[0]->opcode() == Opcode::kWhile) loops.push_back(callers[0]);
+      unit = callers[0]->parent();
+    }
+    return loops;
+  }
+
+  // Asks the oracle about a run: once with all captures followed; if something fails there, again
+  // with those alone that all readers have in common.
+  absl::Status Read(Round& round) {
+    ASSAY_RETURN_IF_ERROR(ReadOnce(round, /*is_careful=*/false, round.reading));
+    const bool is_bold = std::any_of(
+        round.points.begin(), round.points.end(),
+        [](const CapturePoint& point) { return !IsOneForAllReaders(*point.instruction); });
+    if (!is_bold) return absl::OkStatus();
+    round.has_careful = true;
+    return ReadOnce(round, /*is_careful=*/true, round.careful);
+  }
+
+  absl::Status ReadOnce(Round& round, bool is_careful, Reading& reading) {
+    Captures captures;
+    captures.visits_all = !is_careful;
+    for (assay::Capture& capture : round.captures) {
+      captures.values.push_back(std::move(capture));
+      captures.values.back().is_followed = !is_careful ||
+                                           captures.values.back().leaf == Capture::kBranchTaken ||
+                                           IsOneForAllReaders(*captures.values.back().instruction);
+    }
+    captures.visit = [&](const CaptureVisit& visit) { Note(visit, is_careful, reading); };
+    absl::StatusOr<Expectation> results = subject_.oracle.ExpectFrom(
+        *flat_.module, subject_.arguments, captures, subject_.profile, subject_.options.limits);
+    for (size_t k = 0; k < round.captures.size(); ++k)
+      round.captures[k] = std::move(captures.values[k]);
+    if (!results.ok()) return results.status();
+    reading.results = *std::move(results);
+    return absl::OkStatus();
+  }
+
+  static void Note(const CaptureVisit& visit, bool is_careful, Reading& reading) {
+    const CapturePoint point{&visit.instruction, visit.leaf};
+    if (visit.seen == nullptr) {
+      const Judgement own = JudgeOne(visit.expected, visit.expected.plain, nullptr);
+      reading.useless[point] += own.inconclusive;
+      return;
+    }
+    std::string& failure = reading.failures[point];
+    Judgement judgement = JudgeOne(visit.expected, *visit.seen, &failure);
+    // A choice of the compiler that may be made either way: it is right, and followed from here.
+    const bool is_choice = IsPred(visit.seen->element_type());
+    if (is_choice && !is_careful) {
+      judgement.passed += judgement.inconclusive;
+      judgement.inconclusive = 0;
+    }
+    reading.useless[point] += judgement.inconclusive;
+    auto [found, is_new] = reading.captured.emplace(point, Judgement());
+    if (is_new) reading.order.push_back(point);
+    AddTo(found->second, judgement);
+    SetVerdict(found->second);
+  }
+
+  Judgement CapturedJudgement(const Round& round, const CapturePoint& point) const {
+    const Judgement& bold = round.reading.captured.at(point);
+    if (!round.has_careful) return bold;
+    auto careful = round.careful.captured.find(point);
+    return careful == round.careful.captured.end() ? bold : Joined(bold, careful->second);
+  }
+
+  Judgement ResultJudgement(const Round& round, size_t leaf, const Literal& seen,
+                            std::string* failure) const {
+    const Judgement bold = JudgeResult(round.reading.results, leaf, seen, failure);
+    if (!round.has_careful) return bold;
+    return Joined(bold, JudgeResult(round.careful.results, leaf, seen, failure));
+  }
+
+  // Takes the round's verdict over unless that of one before says more.
+  void Keep(Round round) {
+    JudgeGiven(round);
+    CutReport report;
+    report.captures = static_cast<int64_t>(round.points.size());
+    for (const CapturePoint& point : round.reading.order) {
+      Stretch stretch = Named(*point.instruction);
+      stretch.judgement = CapturedJudgement(round, point);
+      if (stretch.judgement.failed > 0) stretch.failure = round.reading.failures.at(point);
+      AddStretch(std::move(stretch), report);
+    }
+    report.outputs = static_cast<int64_t>(round.results.size());
+    for (size_t k = 0; k < round.results.size(); ++k) {
+      Stretch stretch;
+      stretch.name = StrCat("output ", k);
+      stretch.is_output = true;
+      stretch.judgement = ResultJudgement(round, k, round.results[k], &stretch.failure);
+      AddStretch(std::move(stretch), report);
+    }
+    const bool is_better = !best_.has_value() || report.failed > 0 ||
+                           report.UndecidedShare() <= report_.UndecidedShare();
+    if (!is_better) return;
+    report.rounds = report_.rounds;
+    report.backend_seconds = report_.backend_seconds;
+    report_ = std::move(report);
+    best_ = std::move(round);
+  }
+
+  static void AddStretch(Stretch stretch, CutReport& report) {
+    report.elements += stretch.judgement.elements;
+    report.failed += stretch.judgement.failed;
+    report.undecided += stretch.judgement.inconclusive;
+    report.stretches.push_back(std::move(stretch));
+  }
+
+  Stretch Named(const Instruction& instruction) const {
+    Stretch stretch;
+    auto found = flat_.origin.find(&instruction);
+    const Instruction& origin =
+        found == flat_.origin.end() || found->second == nullptr ? instruction : *found->second;
+    stretch.name = origin.name();
+    stretch.opcode = Name(origin.opcode());
+    stretch.op_name = OpNameOf(origin);
+    stretch.source = SourceOf(origin);
+    return stretch;
+  }
+
+  std::vector<CapturePoint> AroundLossesOf(const Round& round) {
+    const PointSet captured(round.points.begin(), round.points.end());
+    losses_ = Losses(*flat_.module, round.reading.useless, captured);
+    return AroundLosses(losses_, captured);
+  }
+
+  // The captured array, or the result, that is the first to be wrong.
+  CapturePoint FirstFailing() const {
+    for (const CapturePoint& point : best_->reading.order)
+      if (CapturedJudgement(*best_, point).failed > 0) return point;
+    const Instruction* root = flat_.module->entry()->root();
+    int64_t result = 0;
+    for (const Stretch& stretch : report_.stretches) {
+      if (!stretch.is_output) continue;
+      const bool has_operand = root->opcode() == Opcode::kTuple && result < root->operand_count();
+      if (stretch.judgement.failed > 0 && has_operand) return {root->operand(result), 0};
+      ++result;
+    }
+    return {root, 0};
+  }
+
+  // Captures all of the first failing stretch: the first of it that fails by itself.
+  void FindSmallest() {
+    const PointSet captured(best_->points.begin(), best_->points.end());
+    const std::vector<const Instruction*> stretch = StretchOf(FirstFailing(), captured);
+    for (Stretch& named : report_.stretches) {
+      if (named.judgement.failed == 0) continue;
+      for (const Instruction* each : stretch) named.instructions.push_back(Named(*each).name);
+      break;
+    }
+    Round round;
+    std::vector<CapturePoint> points = best_->points;
+    for (const CapturePoint& point : AroundLosses(stretch, captured)) points.push_back(point);
+    if (!Capture(points, round).ok()) return;
+    if (!ReadOnce(round, false, round.reading).ok()) return;
+    for (const CapturePoint& point : round.reading.order) {
+      if (round.reading.captured.at(point).failed == 0) continue;
+      const Stretch named = Named(*point.instruction);
+      report_.smallest = StrCat(named.opcode, " ", named.name,
+                                named.op_name.empty() ? "" : StrCat(" (", named.op_name, ")"), "\n",
+                                round.reading.failures.at(point));
+      return;
+    }
+  }
+
+  void Conclude() {
+    for (const Judgement& judgement : plain_) AddTo(report_.plain, judgement);
+    for (const Judgement& judgement : stored_) AddTo(report_.stored, judgement);
+    report_.outputs_equal = std::count(is_equal_.begin(), is_equal_.end(), true);
+    if (report_.failed > 0) {
+      report_.verdict = Verdict::kFail;
+      for (const Stretch& stretch : report_.stretches) {
+        if (stretch.judgement.failed == 0) continue;
+        report_.reason =
+            StrCat("the stretch to ", stretch.name, " is wrong in ", stretch.judgement.failed,
+                   " of ", stretch.judgement.elements, " elements");
+        break;
+      }
+      return;
+    }
+    if (report_.plain.failed > 0) {
+      report_.reason =
+          StrCat(report_.plain.failed, " elements of the results lie outside the ",
+                 "bound that the program with captures has: it was compiled otherwise");
+      return;
+    }
+    const int64_t open = report_.undecided + report_.plain.inconclusive;
+    const int64_t all = report_.elements + report_.plain.elements;
+    if (static_cast<double>(open) <= kMostUndecided * static_cast<double>(all)) {
+      report_.verdict = Verdict::kPass;
+      return;
+    }
+    report_.reason = StrCat(report_.undecided, " of ", report_.elements,
+                            " elements stay undecided with ", report_.captures, " captures");
+    if (!losses_.empty()) {
+      const Stretch named = Named(*losses_.front());
+      StrAppend(&report_.reason, "; the first op that loses precision is ", named.opcode, " ",
+                named.name);
+    }
+  }
+
+  const CutSubject& subject_;
+  CutReport& report_;
+  FlatModule flat_;
+  TripRoom room_;
+  std::optional<Round> best_;
+  std::vector<const Instruction*> losses_;
+  std::vector<Judgement> plain_, stored_;  // by result
+  std::vector<bool> is_equal_;             // to the plain program's, in some round
+};
+
+nlohmann::json JsonOf(const Judgement& judgement) {
+  return {{"elements", judgement.elements},
+          {"failed", judgement.failed},
+          {"inconclusive", judgement.inconclusive},
+          {"forced", judgement.forced},
+          {"bound_used", judgement.max_ulps_used}};
+}
+
+}  // namespace
+
+double CutReport::UndecidedShare() const {
+  return elements == 0 ? 0 : static_cast<double>(undecided) / static_cast<double>(elements);
+}
+
+CutReport CheckByCuts(const CutSubject& subject) {
+  CutReport report;
+  const double start = Now();
+  absl::Status status = CutCheck(subject, report).Run();
+  if (!status.ok()) {
+    report.verdict = Verdict::kInconclusive;
+    report.reason =
+        StrCat("no verdict by cuts: ", Name(ClassOf(status)), ": ", ToStd(status.message()));
+  }
+  report.seconds = Now() - start;
+  return report;
+}
+
+std::string Describe(const CutReport& report) {
+  std::string text =
+      StrCat(report.captures, " captures, ", report.rounds, " compilations, ", report.undecided,
+             " of ", report.elements, " elements undecided, ", report.outputs_equal, " of ",
+             report.outputs, " results as without captures");
+  if (!report.reason.empty()) StrAppend(&text, "\n", report.reason);
+  for (const Stretch& stretch : report.stretches) {
+    if (stretch.judgement.verdict == Verdict::kPass) continue;
+    StrAppend(&text, "\n", Name(stretch.judgement.verdict), ": ", stretch.opcode,
+              stretch.opcode.empty() ? "" : " ", stretch.name);
+    if (!stretch.op_name.empty()) StrAppend(&text, " (", stretch.op_name, ")");
+    if (!stretch.source.empty()) StrAppend(&text, " at ", stretch.source);
+    StrAppend(&text, ": ", stretch.judgement.failed, " wrong, ", stretch.judgement.inconclusive,
+              " undecided of ", stretch.judgement.elements);
+    if (stretch.judgement.failed > 0) StrAppend(&text, "\n", stretch.failure);
+  }
+  if (!report.smallest.empty()) StrAppend(&text, "\nsmallest failing part: ", report.smallest);
+  return text;
+}
+
+nlohmann::json ToJson(const CutReport& report) {
+  nlohmann::json stretches = nlohmann::json::array();
+  for (const Stretch& stretch : report.stretches) {
+    nlohmann::json entry = JsonOf(stretch.judgement);
+    entry["name"] = stretch.name;
+    entry["opcode"] = stretch.opcode;
+    entry["op_name"] = stretch.op_name;
+    entry["source"] = stretch.source;
+    entry["is_output"] = stretch.is_output;
+    entry["verdict"] = Name(stretch.judgement.verdict);
+    if (!stretch.instructions.empty()) entry["instructions"] = stretch.instructions;
+    if (stretch.judgement.failed > 0) entry["failure"] = stretch.failure;
+    stretches.push_back(std::move(entry));
+  }
+  return {{"verdict", Name(report.verdict)},
+          {"reason", report.reason},
+          {"elements", report.elements},
+          {"failed", report.failed},
+          {"undecided", report.undecided},
+          {"captures", report.captures},
+          {"rounds", report.rounds},
+          {"outputs", report.outputs},
+          {"outputs_equal", report.outputs_equal},
+          {"smallest", report.smallest},
+          {"plain", JsonOf(report.plain)},
+          {"stored", JsonOf(report.stored)},
+          {"seconds", report.seconds},
+          {"backend_seconds", report.backend_seconds},
+          {"stretches", std::move(stretches)}};
+}
+
+}  // namespace assay

@@ -1,0 +1,82 @@
+// A verdict on a deep program by cuts: it is compiled once more with chosen values as further
+// results, each stretch between such captures is judged with what was captured as its inputs, and
+// where the verdict on a stretch stays open, more is captured. Design: "Deep programs are cut".
+//
+// Why that is sound. What is outside the bound of a stretch is wrong only if all that read a
+// captured value have read what was captured: that holds for values that are made once and kept
+// (IsOneForAllReaders), up to the freedoms that spec/backend/captures.h names, so only those are
+// followed where a failure is judged. What is inside the bound is right, whoever else may have read
+// something else: so for a pass every captured value is followed, the compiler's own choices among
+// them (a comparison, a branch).
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "conformance/cuts/capture_choice.h"
+#include "nlohmann/json.hpp"
+#include "spec/backend/backend.h"
+#include "spec/backend/oracle.h"
+
+namespace assay {
+
+enum class CutMode : uint8_t {
+  kAuto,  // where the verdict without cuts is inconclusive
+  kOff,
+  kAll,     // always
+  kPieces,  // always, and each stretch compiled by itself
+};
+
+// The program with one device's inputs. All that is referenced outlives the check.
+struct CutSubject {
+  const Module& module;
+  std::vector<const Literal*> arguments;
+  Oracle& oracle;
+  Backend& backend;
+  const Profile& profile;
+  const CompileOptions& options;
+  // Leaves of results to be judged: of the plain program on the backend, and stored ones; empty:
+  // there are none.
+  std::vector<const Literal*> plain, stored;
+  bool in_pieces = false;  // CutMode::kPieces
+};
+
+// One captured array, or one result of the program, and the stretch that leads to it.
+struct Stretch {
+  std::string name;  // of the instruction in the user's module; "output 3"
+  std::string opcode, op_name, source;
+  std::vector<std::string> instructions;  // of a stretch that failed, operands first
+  bool is_output = false;
+  Judgement judgement;
+  std::string failure;  // several lines: what was seen, what is allowed
+};
+
+struct CutReport {
+  // Failed over inconclusive over passed; Verdict::kInconclusive with a reason where no captures
+  // could be made.
+  Verdict verdict = Verdict::kInconclusive;
+  std::string reason;              // one line: why not passed
+  std::vector<Stretch> stretches;  // in the order of the program, then its results
+  // Of all captured arrays and results.
+  int64_t elements = 0, failed = 0, undecided = 0;
+  int64_t captures = 0;  // arrays, not counting the trips of loops
+  int64_t rounds = 0;    // compilations with captures
+  // Of the program's results, how many are bit for bit those of the plain program.
+  int64_t outputs = 0, outputs_equal = 0;
+  std::string smallest;     // the smallest part of a failed stretch that fails by itself
+  Judgement plain, stored;  // of the results that were given
+  double seconds = 0, backend_seconds = 0;
+
+  double UndecidedShare() const;
+};
+
+// Of the elements that are judged by cuts, so many may stay undecided in a program that passes.
+inline constexpr double kMostUndecided = 0.01;
+
+CutReport CheckByCuts(const CutSubject& subject);
+
+// For people: a line of summary, and the stretches that did not pass.
+std::string Describe(const CutReport& report);
+nlohmann::json ToJson(const CutReport& report);
+
+}  // namespace assay

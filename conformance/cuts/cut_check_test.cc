@@ -1,0 +1,224 @@
+// Verdicts by cuts on programs whose plain verdict is open: right ones pass, wrong ones fail in the
+// stretch that is wrong.
+#include "conformance/cuts/cut_check.h"
+
+#include <gtest/gtest.h>
+
+#include "reference/interpreter/interpreter.h"
+#include "spec/backend/fake_backend.h"
+#include "spec/text/reader.h"
+
+namespace assay {
+namespace {
+
+// x := sin(x w) for 60 trips, in which errors grow; then the larger of
+// two sums.
+constexpr char kProgram[] = R"(HloModule m
+
+body {
+  s = (s32[], f32[4,4]{1,0}, f32[4,4]{1,0}) parameter(0)
+  i = s32[] get-tuple-element(s), index=0
+  x = f32[4,4]{1,0} get-tuple-element(s), index=1
+  w = f32[4,4]{1,0} get-tuple-element(s), index=2
+  product = f32[4,4]{1,0} dot(x, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}, metadata={op_name="jit(f)/while/dot_general" source_file="model.py" source_line=12}
+  next_x = f32[4,4]{1,0} sine(product)
+  one = s32[] constant(1)
+  next = s32[] add(i, one)
+  ROOT t = (s32[], f32[4,4]{1,0}, f32[4,4]{1,0}) tuple(next, next_x, w)
+}
+condition {
+  s = (s32[], f32[4,4]{1,0}, f32[4,4]{1,0}) parameter(0)
+  i = s32[] get-tuple-element(s), index=0
+  trips = s32[] constant(60)
+  ROOT go = pred[] compare(i, trips), direction=LT
+}
+add {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT r = f32[] add(a, b)
+}
+ENTRY main {
+  p = f32[4,4]{1,0} parameter(0)
+  w = f32[4,4]{1,0} parameter(1)
+  zero = s32[] constant(0)
+  start = (s32[], f32[4,4]{1,0}, f32[4,4]{1,0}) tuple(zero, p, w)
+  loop = (s32[], f32[4,4]{1,0}, f32[4,4]{1,0}) while(start), condition=condition, body=body
+  y = f32[4,4]{1,0} get-tuple-element(loop), index=1
+  z = f32[4,4]{1,0} dot(y, w), lhs_contracting_dims={0}, rhs_contracting_dims={0}
+  c = f32[] constant(0)
+  sums = f32[4]{0} reduce(z, c), dimensions={1}, to_apply=add
+  spread = f32[4,4]{1,0} broadcast(sums), dimensions={0}
+  scaled = f32[4,4]{1,0} multiply(z, spread)
+  more = pred[4,4]{1,0} compare(z, scaled), direction=GT
+  ROOT out = f32[4,4]{1,0} select(more, z, scaled)
+}
+)";
+
+Instruction* Named(Module& module, std::string_view name) {
+  for (Computation* computation : module.computations())
+    for (Instruction* instruction : *computation)
+      if (instruction->name() == name) return instruction;
+  return nullptr;
+}
+
+class CutCheckTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    module_ = *ReadModule(kProgram);
+    for (int k = 0; k < 2; ++k) {
+      inputs_.emplace_back(Shape::Array(ElementType::kF32, {4, 4}));
+      for (int64_t i = 0; i < 16; ++i)
+        inputs_.back().SetDouble(i, k == 0 ? 0.1 * static_cast<double>(i) - 0.7
+                                           : static_cast<double>(i * 7 % 16) / 2 - 3.7);
+    }
+  }
+
+  // A backend that evaluates on the oracle, after `bend` has been at the program.
+  std::unique_ptr<Backend> Bent(std::function<void(Module&)> bend) {
+    FakeBackend::Script script;
+    script.description.name = "bent";
+    script.run = [this, bend](const Module& module, const CompileOptions&,
+                              const std::vector<std::vector<const Literal*>>& arguments)
+        -> absl::StatusOr<RunResult> {
+      const std::unique_ptr<Module> copy = module.Clone("");
+      bend(*copy);
+      absl::StatusOr<Literal> value = oracle_->Evaluate(*copy, arguments[0], Limits{});
+      if (!value.ok()) return value.status();
+      RunResult result;
+      result.outputs.push_back(*std::move(value));
+      return result;
+    };
+    return std::make_unique<FakeBackend>(std::move(script));
+  }
+
+  CutReport Check(Backend& backend, bool in_pieces = false) {
+    const std::vector<const Literal*> arguments = {&inputs_[0], &inputs_[1]};
+    absl::StatusOr<RunResult> plain = CompileAndRun(backend, *module_, arguments, options_);
+    EXPECT_TRUE(plain.ok()) << plain.status();
+    plain_ = plain->outputs[0];
+    return CheckByCuts({*module_,
+                        arguments,
+                        *oracle_,
+                        backend,
+                        Profile::Xla(),
+                        options_,
+                        Leaves(plain_),
+                        {},
+                        in_pieces});
+  }
+
+  std::unique_ptr<Oracle> oracle_ = MakeOracle();
+  std::unique_ptr<Module> module_;
+  std::vector<Literal> inputs_;
+  CompileOptions options_;
+  Literal plain_;
+};
+
+TEST_F(CutCheckTest, DeepProgramPasses) {
+  const std::unique_ptr<Backend> backend = Bent([](Module&) {});
+  const CutReport report = Check(*backend);
+  EXPECT_EQ(report.verdict, Verdict::kPass) << Describe(report);
+  EXPECT_EQ(report.failed, 0);
+  EXPECT_EQ(report.outputs_equal, 1);
+  EXPECT_EQ(report.plain.elements, 16);
+  // Without cuts it is open.
+  absl::StatusOr<Expectation> expectation =
+      oracle_->Expect(*module_, {&inputs_[0], &inputs_[1]}, Profile::Xla(), Limits{});
+  ASSERT_TRUE(expectation.ok());
+  EXPECT_EQ(Judge(*expectation, plain_).verdict, Verdict::kInconclusive);
+}
+
+TEST_F(CutCheckTest, WrongOpInALoopIsNamed) {
+  const std::unique_ptr<Backend> backend = Bent([](Module& module) {
+    Instruction* sine = Named(module, "next_x");
+    Instruction* wrong =
+        sine->parent()->Add(Opcode::kTanh, sine->shape(), sine->operands(), sine->attributes());
+    sine->ReplaceAllUsesWith(wrong);
+  });
+  const CutReport report = Check(*backend);
+  ASSERT_EQ(report.verdict, Verdict::kFail) << Describe(report);
+  // The state after each trip is wrong, the product that made it is not.
+  for (const Stretch& stretch : report.stretches) {
+    if (stretch.judgement.failed == 0) continue;
+    EXPECT_EQ(stretch.name, "loop");
+  }
+  EXPECT_NE(report.smallest.find("next_x"), std::string::npos) << report.smallest;
+}
+
+TEST_F(CutCheckTest, StretchHasItsSource) {
+  const std::unique_ptr<Backend> backend = Bent([](Module& module) {
+    Instruction* dot = Named(module, "product");
+    dot->mutable_attributes().Set(Attr::kLhsContractingDims, {0});
+  });
+  const CutReport report = Check(*backend);
+  ASSERT_EQ(report.verdict, Verdict::kFail) << Describe(report);
+  const auto first = std::find_if(report.stretches.begin(), report.stretches.end(),
+                                  [](const Stretch& s) { return s.judgement.failed > 0; });
+  EXPECT_EQ(first->name, "product");
+  EXPECT_EQ(first->op_name, "jit(f)/while/dot_general");
+  EXPECT_EQ(first->source, "model.py:12");
+  EXPECT_EQ(first->instructions, std::vector<std::string>{"product"});
+  EXPECT_NE(Describe(report).find("model.py:12"), std::string::npos);
+}
+
+TEST_F(CutCheckTest, WrongBehindTheLastCutFails) {
+  const std::unique_ptr<Backend> backend = Bent([](Module& module) {
+    Instruction* select = Named(module, "out");
+    if (select == nullptr) return;
+    Instruction *yes = select->operand(1), *no = select->operand(2);
+    select->ReplaceOperand(1, no);
+    select->ReplaceOperand(2, yes);
+  });
+  const CutReport report = Check(*backend);
+  ASSERT_EQ(report.verdict, Verdict::kFail) << Describe(report);
+  EXPECT_TRUE(report.stretches.back().is_output);
+  EXPECT_GT(report.stretches.back().judgement.failed, 0);
+}
+
+TEST_F(CutCheckTest, WrongWithoutCapturesOnlyIsNoPass) {
+  // What fusion does wrong is right when something is captured.
+  const std::unique_ptr<Backend> backend = Bent([this](Module& module) {
+    if (module.name() != module_->name() && module.name() != module_->name() + "-") return;
+    Instruction* loop = Named(module, "scaled");
+    Instruction* wrong = loop->parent()->Add(Opcode::kAdd, loop->shape(), loop->operands());
+    loop->ReplaceAllUsesWith(wrong);
+  });
+  const CutReport report = Check(*backend);
+  EXPECT_EQ(report.verdict, Verdict::kInconclusive) << Describe(report);
+  EXPECT_GT(report.plain.failed, 0);
+  EXPECT_NE(report.reason.find("compiled otherwise"), std::string::npos) << report.reason;
+}
+
+TEST_F(CutCheckTest, PiecesAreCompiledOneByOne) {
+  const std::unique_ptr<Backend> good = Bent([](Module&) {});
+  const CutReport report = Check(*good, /*in_pieces=*/true);
+  EXPECT_EQ(report.failed, 0) << Describe(report);
+  // The product behind the loop, and the result.
+  EXPECT_GE(report.rounds, 2);
+  EXPECT_GE(report.captures, 1);
+}
+
+TEST_F(CutCheckTest, BackendWithoutCapturesLeavesTheVerdictOpen) {
+  FakeBackend::Script script;
+  script.description.name = "plain";
+  script.compile = [](const Module& module, const CompileOptions&) {
+    return module.entry()->root()->shape().IsTuple()
+               ? MakeError(ErrorClass::kUnsupported, "one result is all there is")
+               : absl::OkStatus();
+  };
+  script.run =
+      [this](
+          const Module& module, const CompileOptions&,
+          const std::vector<std::vector<const Literal*>>& arguments) -> absl::StatusOr<RunResult> {
+    RunResult result;
+    result.outputs.push_back(*oracle_->Evaluate(module, arguments[0], Limits{}));
+    return result;
+  };
+  FakeBackend backend(std::move(script));
+  const CutReport report = Check(backend);
+  EXPECT_EQ(report.verdict, Verdict::kInconclusive);
+  EXPECT_NE(report.reason.find("one result is all there is"), std::string::npos) << report.reason;
+}
+
+}  // namespace
+}  // namespace assay

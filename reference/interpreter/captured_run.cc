@@ -1,0 +1,202 @@
+// What readers of a captured value may see is worked out here, clause by clause.
+#include "reference/interpreter/captured_run.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "reference/bounds/elements.h"
+#include "spec/base/error.h"
+#include "spec/base/strings.h"
+#include "spec/ops/op_table.h"
+
+namespace assay::reference {
+namespace {
+
+// The computations that run as a unit: the entry, and what calls, loops and conditionals run.
+std::vector<const Computation*> Units(const Module& module) {
+  std::vector<const Computation*> units = {module.entry()};
+  absl::flat_hash_set<const Computation*> seen = {module.entry()};
+  for (size_t next = 0; next < units.size(); ++next) {
+    for (const Instruction* instruction : *units[next]) {
+      switch (instruction->opcode()) {
+        case Opcode::kCall:
+        case Opcode::kWhile:
+        case Opcode::kConditional:
+          for (const Computation* callee : instruction->callees())
+            if (seen.insert(callee).second) units.push_back(callee);
+          break;
+        default:
+          break;
+      }
+    }
+  }
+  return units;
+}
+
+Shape LeafShape(const Shape& shape, int64_t leaf) {
+  Shape found;
+  int64_t number = 0;
+  ForEachLeaf(shape, [&](const Shape& each, absl::Span<const int64_t>) {
+    if (number++ == leaf) found = each;
+  });
+  return found;
+}
+
+// Half the distance from the value of a code to its further neighbour: every number that rounds to
+// it is no further away. Infinite for what is not finite.
+double LargestRounding(const FloatFormat& format, double value) {
+  if (!std::isfinite(value)) return HUGE_VAL;
+  const double size = std::fabs(value);
+  const uint64_t code = EncodeFloat(format, size);
+  double step = DecodeFloat(format, code + 1) - size;
+  if (!std::isfinite(step)) step = size - DecodeFloat(format, code - 1);
+  return step / 2;
+}
+
+bool IsElementwiseOrMove(const Instruction& instruction) {
+  const OpInfo& info = Info(instruction.opcode());
+  return info.Is(kElementwise) || info.Is(kDataMovement);
+}
+
+}  // namespace
+
+absl::StatusOr<CapturedRun> CapturedRun::Make(const Module& module, const Captures& captures,
+                                              const Profile& profile) {
+  CapturedRun run;
+  run.captures_ = &captures;
+  run.excess_ = profile.Grants(ClauseId::kExcessPrecision);
+  run.contract_ = profile.Grants(ClauseId::kContraction);
+  run.flush_ = profile.Grants(ClauseId::kFlushSubnormals);
+  for (const Capture& capture : captures.values) {
+    const Instruction& instruction = *capture.instruction;
+    const bool is_branch = capture.leaf == Capture::kBranchTaken;
+    Followed followed{
+        &capture,
+        is_branch ? Shape::Scalar(ElementType::kS32) : LeafShape(instruction.shape(), capture.leaf),
+        {}};
+    const Shape& seen = capture.values.shape();
+    const int64_t loops = seen.rank() - (followed.shape.IsArray() ? followed.shape.rank() : 0);
+    bool fits = followed.shape.IsArray() && seen.IsArray() && loops >= 0 &&
+                seen.element_type() == followed.shape.element_type() &&
+                !followed.shape.HasDynamicDimension();
+    for (int64_t d = 0; fits && d < followed.shape.rank(); ++d)
+      fits = seen.dimension(loops + d) == followed.shape.dimension(d);
+    if (!fits) {
+      return MakeError(
+          ErrorClass::kRejected,
+          StrCat("what was captured of ", instruction.name(), ", leaf ", capture.leaf, ", is ",
+                 seen.ToString(), ", which is no stack of ", followed.shape.ToString()));
+    }
+    for (int64_t d = 0; d < loops; ++d) followed.trips.push_back(seen.dimension(d));
+    run.watched_.insert(&instruction);
+    run.followed_.emplace(std::pair(&instruction, capture.leaf), std::move(followed));
+  }
+  if (captures.visits_all) {
+    for (const Computation* unit : Units(module))
+      for (const Instruction* instruction : *unit) run.watched_.insert(instruction);
+  }
+  return run;
+}
+
+bool CapturedRun::Watches(const Instruction& instruction) const {
+  return watched_.contains(&instruction);
+}
+
+std::optional<Literal> CapturedRun::Seen(const Followed& followed) const {
+  if (aside_ != 0 || followed.trips.size() != trips_.size()) return std::nullopt;
+  int64_t number = 0;
+  for (size_t k = 0; k < trips_.size(); ++k) {
+    if (trips_[k] >= followed.trips[k]) return std::nullopt;
+    number = number * followed.trips[k] + trips_[k];
+  }
+  Literal seen(followed.shape);
+  const size_t size = seen.bytes().size();
+  if (seen.element_count() == 0) return seen;
+  std::memcpy(seen.bytes().data(),
+              followed.capture->values.bytes().data() + static_cast<size_t>(number) * size, size);
+  return seen;
+}
+
+int64_t CapturedRun::BranchTaken(const Instruction& conditional) const {
+  auto found = followed_.find(std::pair(&conditional, int64_t{Capture::kBranchTaken}));
+  if (found == followed_.end()) return -1;
+  const std::optional<Literal> seen = Seen(found->second);
+  return seen.has_value() ? seen->GetInteger(0) : -1;
+}
+
+// Clause by clause (spec/numerics/profile.h), what the reader of a captured value may have read:
+// - excess precision: of a type narrower than f32, any number that rounds to it;
+// - contraction: of what may be a product (element-wise ops and what they moved; sums of two or
+//   more terms are none), any number that rounds to it, where it is added;
+// - flushing: zero for a subnormal number, which readers allow for themselves;
+// - reassociation, constant chains, quotients, exponentials: what they join across the cut is read
+//   off the program's text where the reader is evaluated, which does not change.
+Array CapturedRun::AsRead(const Instruction& instruction, const Array& computed,
+                          Literal seen) const {
+  const ElementType type = seen.element_type();
+  Array array(std::move(seen));
+  if (!IsFloat(type)) return array;
+  const FloatFormat& format = Format(type);
+  array.significand = std::min(computed.significand, format.precision());
+  const bool is_narrow = format.precision() < Format(ElementType::kF32).precision();
+  uint32_t view = 0;
+  if (is_narrow) {
+    view = excess_ ? uint32_t{kAnyView} : 0;
+  } else if (contract_ && IsElementwiseOrMove(instruction)) {
+    view = kSumView;
+  }
+  if (view == 0) return array;
+  MakeBounds(array);
+  for (int64_t i = 0; i < array.literal.element_count(); ++i) {
+    const double value = array.literal.GetDouble(i);
+    if (std::isnan(value)) continue;
+    ElementBound& bound = array.bounds[i];
+    const double radius = LargestRounding(format, value);
+    if (!std::isfinite(radius)) {
+      // What was beyond the largest number may have been kept.
+      if (is_narrow) bound = {0, 0, 0, kForced | kUndecided | view};
+      continue;
+    }
+    const bool may_be_flushed =
+        flush_ && type != ElementType::kF16 && std::fabs(value) < format.MinNormal();
+    bound = {value, 0, may_be_flushed ? format.MinNormal() : radius, kForced | view};
+  }
+  return array;
+}
+
+absl::Status CapturedRun::PassLeaf(const Instruction& instruction, int64_t leaf, Value& value,
+                                   MemoryMeter& memory) {
+  auto found = followed_.find(std::pair(&instruction, leaf));
+  std::optional<Literal> seen;
+  if (found != followed_.end()) seen = Seen(found->second);
+  if (!seen.has_value() && !captures_->visits_all) return absl::OkStatus();
+  const bool is_followed = seen.has_value() && found->second.capture->is_followed;
+  if (captures_->visit) {
+    Array copy = *value.array;
+    const ArrayExpectation expected = Export(copy);
+    captures_->visit({instruction, leaf, expected, seen.has_value() ? &*seen : nullptr});
+  }
+  if (!is_followed) return absl::OkStatus();
+  if (absl::Status status = memory.Check(seen->shape().ByteSize()); !status.ok()) return status;
+  value = MakeValue(AsRead(instruction, *value.array, *std::move(seen)), memory);
+  return absl::OkStatus();
+}
+
+absl::Status CapturedRun::PassLeaves(const Instruction& instruction, int64_t& leaf, Value& value,
+                                     MemoryMeter& memory) {
+  if (!value.IsTuple()) return PassLeaf(instruction, leaf++, value, memory);
+  for (Value& element : value.elements) {
+    if (absl::Status status = PassLeaves(instruction, leaf, element, memory); !status.ok())
+      return status;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CapturedRun::Pass(const Instruction& instruction, Value& value, MemoryMeter& memory) {
+  if (aside_ != 0 || !Watches(instruction) || value.pending != nullptr) return absl::OkStatus();
+  int64_t leaf = 0;
+  return PassLeaves(instruction, leaf, value, memory);
+}
+
+}  // namespace assay::reference

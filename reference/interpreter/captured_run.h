@@ -1,0 +1,77 @@
+// A run in bound mode that goes on from captured values (spec/backend/captures.h): each array that
+// was seen is shown to the caller beside what is right for it, and then takes its place.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
+#include "absl/status/status.h"
+#include "reference/values/value.h"
+#include "spec/backend/captures.h"
+#include "spec/ir/module.h"
+#include "spec/numerics/profile.h"
+
+namespace assay::reference {
+
+// Makes of an array what callers outside see: no views, the centre of forced elements filled in.
+// Takes all of the array but the origins of its elements.
+ArrayExpectation Export(Array& array);
+
+class CapturedRun {
+ public:
+  // `captures` outlives the run. Rejected: a capture whose shape does not fit its instruction.
+  static absl::StatusOr<CapturedRun> Make(const Module& module, const Captures& captures,
+                                          const Profile& profile);
+
+  // Whether the result of the instruction must exist as a whole.
+  bool Watches(const Instruction& instruction) const;
+  // Shows the result, or a loop's state after a trip, and puts captured arrays in its place.
+  absl::Status Pass(const Instruction& instruction, Value& value, MemoryMeter& memory);
+  // The branch that the conditional took; -1: not known.
+  int64_t BranchTaken(const Instruction& conditional) const;
+
+  // The trips of the loops at work, outermost first.
+  std::vector<int64_t>& trips() { return trips_; }
+  // While it is not 0, nothing is shown or replaced: in what the compiled program did not run.
+  int& aside() { return aside_; }
+
+ private:
+  struct Followed {
+    const Capture* capture;
+    Shape shape;                 // of one trip's array
+    std::vector<int64_t> trips;  // leading dimensions
+  };
+  // The captured array of the trips at work; nullopt: the loop was not seen to run that often.
+  std::optional<Literal> Seen(const Followed& followed) const;
+  Array AsRead(const Instruction& instruction, const Array& computed, Literal seen) const;
+  absl::Status PassLeaf(const Instruction& instruction, int64_t leaf, Value& value,
+                        MemoryMeter& memory);
+  absl::Status PassLeaves(const Instruction& instruction, int64_t& leaf, Value& value,
+                          MemoryMeter& memory);
+
+  const Captures* captures_ = nullptr;
+  bool excess_ = false, contract_ = false, flush_ = false;
+  absl::flat_hash_map<std::pair<const Instruction*, int64_t>, Followed> followed_;
+  absl::flat_hash_set<const Instruction*> watched_;
+  std::vector<int64_t> trips_;
+  int aside_ = 0;
+};
+
+// Sets a counter up for as long as it lives.
+class Counting {
+ public:
+  explicit Counting(int* count) : count_(count) {
+    if (count_ != nullptr) ++*count_;
+  }
+  ~Counting() {
+    if (count_ != nullptr) --*count_;
+  }
+  Counting(const Counting&) = delete;
+
+ private:
+  int* count_;
+};
+
+}  // namespace assay::reference

@@ -1,0 +1,49 @@
+// Values that a compiled program was seen to compute on its way to its results. The oracle judges
+// each of them against what it expects of it, and goes on from what was seen, where bounds have
+// not yet grown. Design: "Deep programs are cut".
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "spec/ir/instruction.h"
+#include "spec/numerics/expectation.h"
+#include "spec/types/literal.h"
+
+namespace assay {
+
+// One array that was seen. Loops around its instruction are leading dimensions, outermost first:
+// element [2, ...] is the value of the third trip.
+struct Capture {
+  // The branch that a conditional took, as s32, instead of one of its arrays.
+  static constexpr int64_t kBranchTaken = -1;
+
+  // Of the module that is evaluated; in the entry, or in what calls, loops and conditionals run.
+  // Of a loop: its state after each trip (the loop itself counts among the leading dimensions).
+  const Instruction* instruction = nullptr;
+  int64_t leaf = 0;  // of its result, depth first
+  Literal values;
+  // What reads it has exactly this value, but for what the last rounding of its producer and the
+  // profile leave open: a type narrower than f32 may be read before it is rounded, a product by an
+  // addition. False: it is only judged, for its readers may have computed it anew.
+  bool is_followed = true;
+};
+
+// The oracle's word on one array at one place of the program.
+struct CaptureVisit {
+  const Instruction& instruction;
+  int64_t leaf;
+  const ArrayExpectation& expected;
+  const Literal* seen;  // the captured value of this trip; nullptr if there is none
+};
+
+struct Captures {
+  std::vector<Capture> values;
+  // Called for every captured array, in the order of evaluation; with `visits_all` for every array
+  // that an instruction of these computations gives, constants and parameters excepted.
+  std::function<void(const CaptureVisit&)> visit;
+  bool visits_all = false;
+};
+
+}  // namespace assay

@@ -1,0 +1,15 @@
+// What `assay check` says of programs that were cut.
+#pragma once
+
+#include <string>
+
+#include "nlohmann/json.hpp"
+
+namespace assay {
+
+// One line from ToJson(CutReport): captures, elements, how many stay undecided.
+std::string CutSummary(const nlohmann::json& cuts);
+// A line for every captured array and result, in the order of the program.
+std::string StretchTable(const nlohmann::json& cuts);
+
+}  // namespace assay
