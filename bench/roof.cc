@@ -25,11 +25,12 @@ constexpr int kChains = 16;
 
 __attribute__((target("avx512f"))) double Fma512(int64_t repeats) {
   __m512 sums[kChains];
-  for (__m512& sum : sums) sum = _mm512_set1_ps(1);
+  volatile float start = 1;  // so that no two chains are known to be the same
+  for (__m512& sum : sums) sum = _mm512_set1_ps(start);
   const __m512 x = _mm512_set1_ps(0.999F), y = _mm512_set1_ps(0.001F);
   for (int64_t i = 0; i < repeats; ++i) {
+#pragma GCC unroll 16
     for (__m512& sum : sums) sum = _mm512_fmadd_ps(sum, x, y);
-    asm volatile("" ::: "memory");
   }
   float out = 0;
   for (const __m512& sum : sums) out += _mm512_cvtss_f32(sum);
@@ -39,11 +40,13 @@ __attribute__((target("avx512f"))) double Fma512(int64_t repeats) {
 }
 
 __attribute__((target("avx2,fma"))) double Fma256(int64_t repeats) {
-  __m256 sums[kChains];
-  for (__m256& sum : sums) sum = _mm256_set1_ps(1);
+  __m256 sums[12];
+  volatile float start = 1;
+  for (__m256& sum : sums) sum = _mm256_set1_ps(start);
   const __m256 x = _mm256_set1_ps(0.999F), y = _mm256_set1_ps(0.001F);
   for (int64_t i = 0; i < repeats; ++i) {
-    for (int k = 0; k < 12; ++k) sums[k] = _mm256_fmadd_ps(sums[k], x, y);
+#pragma GCC unroll 16
+    for (__m256& sum : sums) sum = _mm256_fmadd_ps(sum, x, y);
   }
   float out = 0;
   for (const __m256& sum : sums) out += _mm256_cvtss_f32(sum);
@@ -54,9 +57,11 @@ __attribute__((target("avx2,fma"))) double Fma256(int64_t repeats) {
 
 double MultiplyAdd128(int64_t repeats) {
   __m128 sums[8];
-  for (__m128& sum : sums) sum = _mm_set1_ps(1);
+  volatile float start = 1;
+  for (__m128& sum : sums) sum = _mm_set1_ps(start);
   const __m128 x = _mm_set1_ps(0.999F), y = _mm_set1_ps(0.001F);
   for (int64_t i = 0; i < repeats; ++i) {
+#pragma GCC unroll 16
     for (__m128& sum : sums) sum = _mm_add_ps(_mm_mul_ps(sum, x), y);
   }
   float out = 0;
