@@ -53,13 +53,14 @@ class Transformer {
     if (plan.convolution == nullptr) {
       return Passes(plan, values, {work + 2 * size, work + 3 * size});
     }
-    // The chirp's product, the convolution, the chirp again.
+    // The chirp's product, the convolution, the chirp again. A quarter of everything meanwhile:
+    // sums of the longer transforms may be larger than the result.
     const FftPlan<T>& inner = *plan.convolution;
     const int64_t inner_size = inner.n * lanes_;
     T* space = work + 2 * size;
     Lanes<T> a = {space, space + inner_size};
     Lanes<T> b = {space + 2 * inner_size, space + 3 * inner_size};
-    for (int64_t k = 0; k < plan.n; ++k) Multiply(values, k, plan.chirp[k], a, k, false);
+    for (int64_t k = 0; k < plan.n; ++k) Multiply(values, k, plan.chirp[k] * T(0.25), a, k, false);
     std::fill(a.re + size, a.re + inner_size, T(0));
     std::fill(a.im + size, a.im + inner_size, T(0));
     Lanes<T> spectrum = Passes(inner, a, b);
@@ -69,7 +70,7 @@ class Transformer {
     }
     Lanes<T> sums = Passes(inner, spectrum, spectrum.re == a.re ? b : a);
     for (int64_t k = 0; k < plan.n; ++k) {
-      Multiply(sums, k, std::conj(plan.chirp[k]), values, k, true);
+      Multiply(sums, k, std::conj(plan.chirp[k]) * T(4), values, k, true);
     }
     return values;
   }
@@ -115,10 +116,11 @@ struct LineSet {
 };
 
 // The parts of `count` <= lanes lines from `first` on, side by side; lanes without a line are zero.
-// `swapped`: with real and imaginary part exchanged, which turns a transform into the inverse.
+// `scale` multiplies them. `swapped`: with real and imaginary part exchanged, which turns a
+// transform into the inverse.
 template <typename T>
 void LoadLines(const T* array, const LineSet& lines, int64_t first, int64_t count, int64_t n,
-               int64_t lanes, bool swapped, Lanes<T> to) {
+               int64_t lanes, bool swapped, T scale, Lanes<T> to) {
   T* const re = swapped ? to.im : to.re;
   T* const im = swapped ? to.re : to.im;
   int64_t starts[kMaxLanes];
@@ -131,8 +133,8 @@ void LoadLines(const T* array, const LineSet& lines, int64_t first, int64_t coun
     for (int64_t k = 0; k < n; ++k) {
       for (int64_t l = 0; l < count; ++l) {
         const T* from = array + starts[l] + 2 * k * lines.step;
-        re[k * lanes + l] = from[0];
-        im[k * lanes + l] = from[1];
+        re[k * lanes + l] = from[0] * scale;
+        im[k * lanes + l] = from[1] * scale;
       }
     }
     return;
@@ -144,8 +146,8 @@ void LoadLines(const T* array, const LineSet& lines, int64_t first, int64_t coun
     for (int64_t l = 0; l < count; ++l) {
       const T* from = array + starts[l];
       for (int64_t k = begin; k < end; ++k) {
-        re[k * lanes + l] = from[2 * k];
-        im[k * lanes + l] = from[2 * k + 1];
+        re[k * lanes + l] = from[2 * k] * scale;
+        im[k * lanes + l] = from[2 * k + 1] * scale;
       }
     }
   }
@@ -153,7 +155,7 @@ void LoadLines(const T* array, const LineSet& lines, int64_t first, int64_t coun
 
 template <typename T>
 void StoreLines(T* array, const LineSet& lines, int64_t first, int64_t count, int64_t n,
-                int64_t lanes, bool swapped, T scale, Lanes<T> from) {
+                int64_t lanes, bool swapped, Lanes<T> from) {
   const T* const re = swapped ? from.im : from.re;
   const T* const im = swapped ? from.re : from.im;
   int64_t starts[kMaxLanes];
@@ -165,16 +167,16 @@ void StoreLines(T* array, const LineSet& lines, int64_t first, int64_t count, in
       for (int64_t l = 0; l < count; ++l) {
         T* to = array + starts[l];
         for (int64_t k = begin; k < end; ++k) {
-          to[2 * k] = re[k * lanes + l] * scale;
-          to[2 * k + 1] = im[k * lanes + l] * scale;
+          to[2 * k] = re[k * lanes + l];
+          to[2 * k + 1] = im[k * lanes + l];
         }
       }
     } else {
       for (int64_t k = begin; k < end; ++k) {
         for (int64_t l = 0; l < count; ++l) {
           T* to = array + starts[l] + 2 * k * lines.step;
-          to[0] = re[k * lanes + l] * scale;
-          to[1] = im[k * lanes + l] * scale;
+          to[0] = re[k * lanes + l];
+          to[1] = im[k * lanes + l];
         }
       }
     }
@@ -186,7 +188,8 @@ class ArrayTransform {
  public:
   ArrayTransform(RunContext* context, KernelIsa isa) : context_(context), run_(context, isa) {}
 
-  // All lines of a set from `in` to `out`, which may be the same. `scale` multiplies the result.
+  // All lines of a set from `in` to `out`, which may be the same. `scale` multiplies the
+  // lines before they are transformed: sums of large numbers may be infinite.
   void Lines(const T* in, T* out, const LineSet& lines, int64_t n, bool inverse, T scale) {
     if (n > kLongLine && lines.count < 4 * run_.lanes() && CutsWell(n)) {
       for (int64_t i = 0; i < lines.count; ++i) {
@@ -198,10 +201,10 @@ class ArrayTransform {
     ForGroups(
         lines.count, n,
         [&](int64_t first, int64_t count, T* work) {
-          LoadLines(in, lines, first, count, n, run_.lanes(), inverse,
+          LoadLines(in, lines, first, count, n, run_.lanes(), inverse, scale,
                     Lanes<T>{work, work + n * run_.lanes()});
           const Lanes<T> values = run_.Run(*plan, work);
-          StoreLines(out, lines, first, count, n, run_.lanes(), inverse, scale, values);
+          StoreLines(out, lines, first, count, n, run_.lanes(), inverse, values);
         },
         *plan);
   }
@@ -219,7 +222,7 @@ class ArrayTransform {
               for (int64_t k = 0; k < n; ++k) work[k * lanes + l] = in[(first + l) * n + k];
             }
             const Lanes<T> values = run_.Run(*plan, work);
-            StoreLines(out, {count, 1, half, 1}, first, group, half, lanes, false, T(1), values);
+            StoreLines(out, {count, 1, half, 1}, first, group, half, lanes, false, values);
           },
           *plan);
       return;
@@ -233,14 +236,18 @@ class ArrayTransform {
     ForGroups(
         count, m,
         [&](int64_t first, int64_t group, T* work) {
-          LoadLines(in, packed, first, group, m, lanes, false, Lanes<T>{work, work + m * lanes});
+          LoadLines(in, packed, first, group, m, lanes, false, T(1),
+                    Lanes<T>{work, work + m * lanes});
           const Lanes<T> z = run_.Run(*plan, work);
           for (int64_t l = 0; l < group; ++l) {
             T* to = out + 2 * half * (first + l);
             for (int64_t k = 0; k <= m; ++k) {
               const int64_t a = (k == m ? 0 : k) * lanes + l, b = (k == 0 ? 0 : m - k) * lanes + l;
-              const T even_re = (z.re[a] + z.re[b]) / 2, even_im = (z.im[a] - z.im[b]) / 2;
-              const T odd_re = (z.im[a] + z.im[b]) / 2, odd_im = (z.re[b] - z.re[a]) / 2;
+              // Halved first: the sum of two large ones may be infinite.
+              const T a_re = z.re[a] / 2, a_im = z.im[a] / 2, b_re = z.re[b] / 2,
+                      b_im = z.im[b] / 2;
+              const T even_re = a_re + b_re, even_im = a_im - b_im;
+              const T odd_re = a_im + b_im, odd_im = b_re - a_re;
               const T w_re = roots[k].real(), w_im = roots[k].imag();
               to[2 * k] = even_re + odd_re * w_re - odd_im * w_im;
               to[2 * k + 1] = even_im + odd_re * w_im + odd_im * w_re;
@@ -267,8 +274,11 @@ class ArrayTransform {
           if (group < lanes) std::fill(work, work + 2 * m * lanes, T(0));
           for (int64_t l = 0; l < group; ++l) {
             const T* from = in + 2 * half * (first + l);
-            auto re = [&](int64_t k) { return from[2 * k]; };
-            auto im = [&](int64_t k) { return k == 0 || 2 * k == n ? T(0) : from[2 * k + 1]; };
+            // Divided first: sums of large numbers may be infinite.
+            auto re = [&](int64_t k) { return from[2 * k] * scale; };
+            auto im = [&](int64_t k) {
+              return k == 0 || 2 * k == n ? T(0) : from[2 * k + 1] * scale;
+            };
             for (int64_t k = 0; k < m; ++k) {
               const int64_t at = k * lanes + l;
               if (n % 2 == 1) {
@@ -290,10 +300,10 @@ class ArrayTransform {
             T* to = out + n * (first + l);
             for (int64_t k = 0; k < m; ++k) {
               if (n % 2 == 1) {
-                to[k] = real[k * lanes + l] * scale;
+                to[k] = real[k * lanes + l];
               } else {
-                to[2 * k] = real[k * lanes + l] * scale;
-                to[2 * k + 1] = imaginary[k * lanes + l] * scale;
+                to[2 * k] = real[k * lanes + l];
+                to[2 * k + 1] = imaginary[k * lanes + l];
               }
             }
           }
@@ -339,10 +349,10 @@ class ArrayTransform {
         a, b,
         [&](int64_t first, int64_t count, T* work) {
           if (step == 1) {
-            LoadLines(in, {a, a, 0, a}, first, count, b, lanes, inverse,
+            LoadLines(in, {a, a, 0, a}, first, count, b, lanes, inverse, scale,
                       Lanes<T>{work, work + b * lanes});
           } else {
-            GatherColumns(in, a, step, first, count, b, inverse, work);
+            GatherColumns(in, a, step, first, count, b, inverse, scale, work);
           }
           const Lanes<T> z = run_.Run(*columns, work);
           for (int64_t k = 0; k < b; ++k) {
@@ -359,7 +369,7 @@ class ArrayTransform {
     ForGroups(
         b, a,
         [&](int64_t first, int64_t count, T* work) {
-          LoadLines(turned, {b, 1, a, 1}, first, count, a, lanes, false,
+          LoadLines(turned, {b, 1, a, 1}, first, count, a, lanes, false, T(1),
                     Lanes<T>{work, work + a * lanes});
           const Lanes<T> z = run_.Run(*rows, work);
           // Element j of row k is element k + b j of the result.
@@ -368,8 +378,8 @@ class ArrayTransform {
           for (int64_t j = 0; j < a; ++j) {
             for (int64_t l = 0; l < count; ++l) {
               T* to = out + 2 * (first + l + b * j) * step;
-              to[0] = re[j * lanes + l] * scale;
-              to[1] = im[j * lanes + l] * scale;
+              to[0] = re[j * lanes + l];
+              to[1] = im[j * lanes + l];
             }
           }
         },
@@ -377,7 +387,7 @@ class ArrayTransform {
   }
 
   void GatherColumns(const T* in, int64_t a, int64_t step, int64_t first, int64_t count, int64_t b,
-                     bool inverse, T* work) const {
+                     bool inverse, T scale, T* work) const {
     const int64_t lanes = run_.lanes();
     std::fill(work, work + 2 * b * lanes, T(0));
     T* const re = inverse ? work + b * lanes : work;
@@ -385,8 +395,8 @@ class ArrayTransform {
     for (int64_t k = 0; k < b; ++k) {
       for (int64_t l = 0; l < count; ++l) {
         const T* from = in + 2 * (first + l + a * k) * step;
-        re[k * lanes + l] = from[0];
-        im[k * lanes + l] = from[1];
+        re[k * lanes + l] = from[0] * scale;
+        im[k * lanes + l] = from[1] * scale;
       }
     }
   }

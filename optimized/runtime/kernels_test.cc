@@ -362,6 +362,22 @@ TEST(Fft, TransformsLinesOfEveryLength) {
   ExpectTransforms<float>(8192, 1);  // cut into four steps
 }
 
+TEST(Fft, OverflowsOnlyWhereTheResultDoes) {
+  const double most = std::numeric_limits<double>::max();
+  for (int64_t n : {8, 9, 17}) {
+    Threads run(1);
+    std::vector<double> one(n), spectrum(2 * (n / 2 + 1)), flat(2 * n), back(2 * n);
+    one[n - 3] = -most;
+    const FftShape to = LineShape(kRfft, 1, n, KernelIsa::kBaseline);
+    Fft(&run.context, &to, one.data(), spectrum.data());
+    for (double x : spectrum) EXPECT_TRUE(std::isfinite(x)) << n;
+    for (int64_t k = 0; k < n; ++k) flat[2 * k] = most / 1.01;
+    const FftShape inverse = LineShape(kIfft, 1, n, KernelIsa::kBaseline);
+    Fft(&run.context, &inverse, flat.data(), back.data());
+    EXPECT_NEAR(back[0] / most, 1 / 1.01, 1e-10) << n;
+  }
+}
+
 TEST(Fft, TransformsPlanes) {
   constexpr int64_t kRows = 6, kColumns = 10;
   std::mt19937 generator(1);
