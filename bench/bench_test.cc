@@ -1,3 +1,4 @@
+// Tests of the measurement: statistics, turns, inputs by rule, costs and the roof.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,7 +1,9 @@
+// Interleaved measurement of backends on one module.
 #include "bench/measure.h"
 
 #include <algorithm>
 
+#include "bench/statistics.h"
 #include "spec/base/clock.h"
 #include "spec/base/strings.h"
 
@@ -15,6 +17,15 @@ absl::Status Named(const Backend& backend, const absl::Status& status) {
 
 // Forwards in even rounds, backwards in odd ones: none is always the first after a pause.
 size_t Turn(size_t round, size_t i, size_t count) { return round % 2 == 0 ? i : count - 1 - i; }
+
+// Whether the median ratio of the first two is known as well as asked for.
+bool IsPrecise(const std::vector<Timings>& timings, double precision) {
+  if (timings.size() < 2) return true;
+  const MedianInterval ratio =
+      EstimateMedian(PairedRatios(timings[1].run_seconds, timings[0].run_seconds));
+  return ratio.upper <= ratio.median * (1 + precision) &&
+         ratio.lower >= ratio.median * (1 - precision);
+}
 
 }  // namespace
 
@@ -33,8 +44,12 @@ absl::StatusOr<std::vector<Timings>> MeasureInterleaved(const std::vector<Backen
       absl::StatusOr<std::unique_ptr<Executable>> executable =
           backends[at]->Compile(module, options.compile);
       if (!executable.ok()) return Named(*backends[at], executable.status());
-      timings[at].compile_seconds.push_back(Now() - start);
+      const double wall = Now() - start;
       executables[at] = *std::move(executable);
+      timings[at].statistics = executables[at]->Statistics();
+      auto own = timings[at].statistics.find("compile.seconds");
+      timings[at].compile_seconds.push_back(own != timings[at].statistics.end() ? own->second
+                                                                                : wall);
     }
   }
   double begin = Now();
@@ -43,15 +58,20 @@ absl::StatusOr<std::vector<Timings>> MeasureInterleaved(const std::vector<Backen
     if (rounds >= static_cast<size_t>(options.max_runs)) return true;
     if (rounds >= 2 && Now() - begin > options.max_seconds) return true;
     return rounds >= static_cast<size_t>(options.min_runs) &&
-           *std::min_element(spent.begin(), spent.end()) >= options.min_seconds;
+           *std::min_element(spent.begin(), spent.end()) >= options.min_seconds &&
+           // Sorting all samples after every round would take the time of many runs.
+           (options.precision <= 0 || (rounds % 8 == 0 && IsPrecise(timings, options.precision)));
   };
   constexpr size_t kWarmUp = 2;
   for (size_t round = 0; round < kWarmUp || !enough(round - kWarmUp); ++round) {
     for (size_t i = 0; i < count; ++i) {
       size_t at = Turn(round, i, count);
+      // The last output is let go before the next is made, as a caller that uses it up would.
+      timings[at].output = Literal();
       absl::StatusOr<RunResult> run = executables[at]->Run({inputs});
       if (!run.ok()) return Named(*backends[at], run.status());
       timings[at].output = std::move(run->outputs[0]);
+      timings[at].peak_bytes = run->peak_bytes;
       if (round < kWarmUp) continue;
       timings[at].run_seconds.push_back(run->seconds);
       spent[at] += run->seconds;

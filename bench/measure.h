@@ -2,6 +2,7 @@
 // hits all alike, and ratios are made of neighbours.
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -16,17 +17,26 @@ struct MeasureOptions {
   int min_runs = 12;
   int max_runs = 2000;
   double max_seconds = 30;  // for all runs of a workload, warm-up included
+  // Sampling goes on until the interval of the ratio of the first two is within this part of its
+  // median, or the time is up; 0: it stops at min_seconds.
+  double precision = 0;
   CompileOptions compile;
 };
 
 struct Timings {
-  std::vector<double> compile_seconds;  // wall time of Backend::Compile
-  std::vector<double> run_seconds;      // as the executable reports them; warm-up left out
-  Literal output;                       // of the last run
+  // From a parsed module to code that can run: the worker's own clock where the backend is another
+  // process (text and pipe are not counted), else the wall time of Backend::Compile.
+  std::vector<double> compile_seconds;
+  // As the executables report them, allocation of the outputs included; warm-up left out.
+  std::vector<double> run_seconds;
+  Literal output;                            // of the last run
+  int64_t peak_bytes = 0;                    // of the last run; 0: not known
+  std::map<std::string, double> statistics;  // of the executable
 };
 
 // Timings of each backend on the module, in the order given; their samples with the same number
-// were taken in the same round. An error names the backend.
+// were taken in the same round. A backend may be given twice: the same program beside itself says
+// what the measurement is worth. An error names the backend.
 absl::StatusOr<std::vector<Timings>> MeasureInterleaved(const std::vector<Backend*>& backends,
                                                         const Module& module,
                                                         const std::vector<const Literal*>& inputs,

@@ -1,3 +1,4 @@
+// Medians with intervals from order statistics, paired ratios and geometric means.
 #include "bench/statistics.h"
 
 #include <algorithm>

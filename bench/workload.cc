@@ -1,5 +1,7 @@
+// Modules with inputs drawn by the rules of a manifest.
 #include "bench/workload.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -42,16 +44,26 @@ double NumberOr(const Json& json, const char* key, double otherwise) {
   return at != json.end() && at->is_number() ? at->get<double>() : otherwise;
 }
 
+bool IsSet(const Json& json, const char* key) {
+  auto at = json.find(key);
+  return at != json.end() && at->is_boolean() && at->get<bool>();
+}
+
 absl::StatusOr<Literal> DrawByRule(const Json& rule, const Shape& shape, uint64_t seed,
                                    uint64_t stream) {
   ValueRule values = ValueRule::Default(shape);
   values.lo = NumberOr(rule, "lo", values.lo);
   values.hi = NumberOr(rule, "hi", values.hi);
   values.skew = NumberOr(rule, "skew", 1);
-  auto sorted = rule.find("sorted");
-  values.sorted = sorted != rule.end() && sorted->is_boolean() && sorted->get<bool>();
-  if (rule.contains("spd")) {
-    return absl::UnimplementedError("the rule 'spd' (symmetric matrices) is not known here");
+  values.sorted = IsSet(rule, "sorted");
+  values.symmetric = IsSet(rule, "spd");
+  values.diagonal = NumberOr(rule, "diag", 0);
+  static constexpr std::string_view kKnown[] = {"dtype",  "shape", "lo",  "hi",
+                                                "sorted", "skew",  "spd", "diag"};
+  for (const auto& [key, value] : rule.items()) {
+    if (std::find(std::begin(kKnown), std::end(kKnown), key) == std::end(kKnown)) {
+      return absl::UnimplementedError(StrCat("the rule '", key, "' is not known here"));
+    }
   }
   return RandomLiteral(shape, values, seed, stream);
 }
@@ -75,6 +87,7 @@ absl::StatusOr<Workload> LoadWorkload(const std::string& module_path, uint64_t s
   absl::StatusOr<std::unique_ptr<Module>> module = LoadModule(module_path);
   if (!module.ok()) return module.status();
   workload.module = *std::move(module);
+  workload.cost = CostOf(*workload.module);
   absl::StatusOr<std::optional<Json>> row =
       ManifestRow(fs::path(module_path).parent_path(), file.name);
   if (!row.ok()) return row.status();
@@ -88,6 +101,9 @@ absl::StatusOr<Workload> LoadWorkload(const std::string& module_path, uint64_t s
   if (work_class != (*row)->end() && work_class->is_string()) {
     workload.work_class = work_class->get<std::string>();
   }
+  workload.cost.flops = NumberOr(**row, "flops", workload.cost.flops);
+  workload.cost.transcendentals = NumberOr(**row, "transcendentals", workload.cost.transcendentals);
+  workload.cost.bytes = NumberOr(**row, "bytes", workload.cost.bytes);
   const Json& rules = (**row)["inputs"];
   const Computation& entry = *workload.module->entry();
   if (!rules.is_array() || static_cast<int64_t>(rules.size()) != entry.parameter_count()) {

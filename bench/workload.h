@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "bench/cost.h"
 #include "spec/ir/module.h"
 #include "spec/types/literal.h"
 
@@ -17,6 +18,7 @@ struct Workload {
   std::string work_class;  // "gemm", "norm", ...; "" when the manifest has none
   std::unique_ptr<Module> module;
   std::vector<Literal> inputs;  // per entry parameter
+  Cost cost;                    // what the manifest states; counted where it does not
 };
 
 // A module, or every module of a folder. The same seed draws the same inputs on every machine.

@@ -40,6 +40,26 @@ void SortRows(const Shape& shape, std::vector<double>& values) {
   }
 }
 
+absl::Status MakeSymmetric(const Shape& shape, double diagonal, std::vector<double>& values) {
+  const int64_t rank = shape.rank();
+  if (rank < 2 || shape.dimension(rank - 1) != shape.dimension(rank - 2) ||
+      !IsFloat(shape.element_type())) {
+    return absl::InvalidArgumentError(
+        StrCat(shape.ToString(), " holds no square matrices of floats to be made symmetric"));
+  }
+  const int64_t n = shape.dimension(rank - 1);
+  for (int64_t at = 0; at < shape.ElementCount(); at += n * n) {
+    double* matrix = values.data() + at;
+    for (int64_t i = 0; i < n; ++i) {
+      for (int64_t j = 0; j < i; ++j) {
+        matrix[i * n + j] = matrix[j * n + i] = (matrix[i * n + j] + matrix[j * n + i]) / 2;
+      }
+      matrix[i * n + i] += diagonal;
+    }
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 ValueRule ValueRule::Default(const Shape& shape) {
@@ -79,6 +99,10 @@ absl::StatusOr<Literal> RandomLiteral(const Shape& shape, const ValueRule& rule,
     if (rule.skew != 1) u = std::pow(u, rule.skew);
     value = rule.lo + (rule.hi - rule.lo) * u;
     if (IsInteger(type)) value = std::floor(value);
+  }
+  if (rule.symmetric) {
+    absl::Status status = MakeSymmetric(shape, rule.diagonal, values);
+    if (!status.ok()) return status;
   }
   if (rule.sorted) SortRows(shape, values);
   if (type == ElementType::kF32) {

@@ -83,7 +83,7 @@ std::string RatioChart(const std::vector<Interval>& ratios) {
   double span = kWidth - kLeft - kRight;
   auto place = [&](double value) { return kLeft + span * (std::log(value) + reach) / (2 * reach); };
   double height = kTop + kRow * static_cast<double>(ratios.size()) + 4;
-  std::string svg = Open(height, "ratios with confidence intervals; below one is better");
+  std::string svg = Open(height, "ratios with confidence intervals; above one is better");
   for (double tick : {0.01, 0.03, 0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 10.0, 30.0, 100.0}) {
     if (std::abs(std::log(tick)) > reach) continue;
     svg += absl::StrFormat(
@@ -97,7 +97,7 @@ std::string RatioChart(const std::vector<Interval>& ratios) {
     double y = kTop + kRow * (static_cast<double>(i) + 0.5);
     svg += Text(kLeft - 10, y + 4, ratio.name, "text-anchor=\"end\"");
     if (!(ratio.value > 0)) continue;
-    std::string_view colour = ratio.value <= 1 ? "var(--good)" : "var(--c3)";
+    std::string_view colour = ratio.value >= 1 ? "var(--good)" : "var(--c3)";
     if (ratio.lower > 0 && ratio.upper > ratio.lower) {
       svg += absl::StrFormat(
           "<line x1=\"%.1f\" x2=\"%.1f\" y1=\"%.1f\" y2=\"%.1f\" stroke-width=\"3\" "

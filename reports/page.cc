@@ -300,14 +300,14 @@ std::string BenchCard(const RunRow& run) {
                     row.metric == "run_seconds" ? "run" : "compile", Seconds(row.value),
                     StrCat(Seconds(row.lower), " … ", Seconds(row.upper)), Grouped(row.samples)});
   }
-  for (std::string metric : {"run_ratio", "compile_ratio"}) {
+  for (std::string metric : {"run_speedup", "compile_speedup"}) {
     std::vector<Interval> ratios;
     for (const BenchmarkRow& row : run.benchmarks) {
       if (row.metric == metric) ratios.push_back({row.name, row.value, row.lower, row.upper});
     }
     if (ratios.empty()) continue;
-    StrAppend(&html, "<p>", metric == "run_ratio" ? "Run" : "Compile",
-              " time as a multiple of the peer's; below 1 is faster. The line is the 95 % "
+    StrAppend(&html, "<p>", metric == "run_speedup" ? "Run" : "Compile",
+              " speed-up: the peer's time divided by ours; above 1 is faster. The line is the 95 % "
               "confidence interval.</p>",
               RatioChart(ratios));
   }

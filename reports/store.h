@@ -39,8 +39,8 @@ struct FindingRow {
 // One measured quantity with its 95 % confidence interval.
 struct BenchmarkRow {
   std::string name;     // of the workload
-  std::string metric;   // run_seconds, compile_seconds, run_ratio, compile_ratio
-  std::string subject;  // backend; for ratios "backend/peer"
+  std::string metric;   // run_seconds, compile_seconds, run_speedup, compile_speedup, ...
+  std::string subject;  // backend; for speed-ups "peer/backend"
   double value = 0, lower = 0, upper = 0;
   int64_t samples = 0;
 };

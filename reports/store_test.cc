@@ -34,7 +34,7 @@ RunRow SampleRun() {
   run.cases.push_back(row);
   run.findings.push_back({"ds-of-ds/abc", "ds-of-ds: wrong value", "wrong value", "ds-of-ds",
                           "assay-out/bugs/1", 17, 4});
-  run.benchmarks.push_back({"gemm", "run_ratio", "cpu/xla", 1.25, 1.2, 1.3, 40});
+  run.benchmarks.push_back({"gemm", "run_speedup", "xla/cpu", 1.25, 1.2, 1.3, 40});
   return run;
 }
 

@@ -40,8 +40,8 @@ void RegisterProcess(BackendRegistry& registry);
 
 // XLA:CPU of the jaxlib of a Python interpreter: "xla" compiles and runs, "xla-opt" (through
 // RegisterTranslated) only compiles. The interpreter is the option python=PATH, else `python` when
-// not empty, else $ASSAY_XLA_PYTHON, else python3. Further options that begin with xla_ are XLA's
-// debug options.
+// not empty, else $ASSAY_XLA_PYTHON, else python3. With pages=reused the allocator of the worker
+// keeps its pages from run to run. Further options that begin with xla_ are XLA's debug options.
 void RegisterXla(BackendRegistry& registry, std::string python = "");
 absl::StatusOr<ProcessBackendOptions> XlaOptions(const std::string& options,
                                                  const std::string& python);

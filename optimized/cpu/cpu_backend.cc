@@ -57,6 +57,27 @@ absl::Status Dump(const llvm::Module& code, const std::string& directory, std::s
   return absl::OkStatus();
 }
 
+// Kernels of a program, and the bytes of their operands and results: loops and branches count once.
+void CountKernels(const BufferAssignment& buffers, std::map<std::string, double>& statistics) {
+  double kernels = 0, moved = 0;
+  for (const auto& frame : buffers.frames()) {
+    for (const BufferAssignment::Step& step : frame->steps) {
+      const Instruction& i = *step.instruction;
+      if (step.alias || i.opcode() == Opcode::kWhile || i.opcode() == Opcode::kConditional ||
+          i.opcode() == Opcode::kCall) {
+        continue;
+      }
+      ++kernels;
+      moved += static_cast<double>(i.shape().ByteSize());
+      for (const Instruction* operand : i.operands()) {
+        moved += static_cast<double>(operand->shape().ByteSize());
+      }
+    }
+  }
+  statistics["kernels"] = kernels;
+  statistics["bytes.moved"] = moved;
+}
+
 // One module on its way to code. Each step reads what the ones before it have made.
 class Compilation {
  public:
@@ -161,6 +182,7 @@ absl::Status Compilation::Link() {
   statistics["code.bytes"] = static_cast<double>(program_.code->object_bytes());
   statistics["arena.bytes"] = static_cast<double>(program_.buffers->arena_bytes());
   statistics["constants.bytes"] = static_cast<double>(program_.buffers->constants().size());
+  CountKernels(*program_.buffers, statistics);
   AddStatistics(trace_.records(), statistics);
   return absl::OkStatus();
 }

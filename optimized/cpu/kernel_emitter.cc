@@ -164,7 +164,7 @@ SplitPlan KernelBuilder::PlanSplitOf(Form form) {
   const Shape& first = results_.shapes[0];
   const int64_t work = first.IsArray() ? first.ElementCount() * WorkPerElement(root_) : 0;
   if (form == Form::kBlockedDot) {
-    const int64_t dim = DotSplitDim(root_);
+    const int64_t dim = DotSplitDim(root_, target_.vector_bits);
     const int64_t extent = dim < 0 ? 1 : root_.shape().dimension(dim);
     return PlanSplit(extent, /*unit=*/4, work, target_.threads);
   }

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "optimized/runtime/rendezvous.h"
-#include "optimized/runtime/thread_pool.h"
+#include "optimized/runtime/run_context.h"
 
 namespace assay {
 
@@ -37,15 +37,6 @@ struct CollectivePlan {
   std::vector<Array> arrays;      // by operand that has a result
   int64_t operand_count = 0;
   Ragged ragged;
-};
-
-// What compiled code gets of its run; the first entry is read by loops, the rest by the runtime.
-struct RunContext {
-  const std::atomic<uint8_t>* stopped = nullptr;  // only with several devices
-  ThreadPool* pool = nullptr;
-  Rendezvous* rendezvous = nullptr;
-  const std::vector<CollectivePlan>* plans = nullptr;
-  int64_t device = 0, replica = 0, partition = 0;
 };
 
 // accumulator[i] = f(accumulator[i], operand[i]) for `count` elements.

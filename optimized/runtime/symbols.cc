@@ -9,6 +9,7 @@
 #include "optimized/runtime/collectives.h"
 #include "optimized/runtime/compiled_call.h"
 #include "optimized/runtime/complex_functions.h"
+#include "optimized/runtime/contraction.h"
 #include "optimized/runtime/fft.h"
 #include "optimized/runtime/linear_algebra.h"
 #include "optimized/runtime/random.h"
@@ -65,7 +66,10 @@ absl::Span<const RuntimeSymbol> RuntimeSymbols() {
         {"assay_collective", Address(RunCollective)},
         {"assay_replica_id", Address(ReplicaId)},
         {"assay_partition_id", Address(PartitionId)},
+        {"assay_contract", Address(Contract)},
         {"assay_sort_lines", Address(SortLines)},
+        {"assay_sort_lines_by_key", Address(SortLinesByKey)},
+        {"assay_select_lines_by_key", Address(SelectLinesByKey)},
         {"assay_cholesky_f32", Address(Cholesky<float>)},
         {"assay_triangular_solve_f32", Address(TriangularSolve<float>)},
         {"assay_cholesky_f64", Address(Cholesky<double>)},

@@ -1,6 +1,8 @@
+// The table of kernels that make a result as a whole, and what they share.
 #include "optimized/cpu/kernels/array_kernels.h"
 
 #include "absl/container/flat_hash_map.h"
+#include "llvm/IR/Constants.h"
 
 namespace assay {
 
@@ -12,6 +14,22 @@ void ArrayKernelContext::CallRuntime(const char* name, llvm::ArrayRef<Value*> ar
   llvm::FunctionCallee callee =
       module.getOrInsertFunction(name, llvm::FunctionType::get(ir().getVoidTy(), types, false));
   ir().CreateCall(callee, arguments);
+}
+
+Value* ArrayKernelContext::RunContextOf() const { return LoadContext(ir(), function->getArg(0)); }
+
+KernelIsa IsaFor(const ElementEmitter& elements) {
+  const int vector_bits = elements.vector_width(ElementType::kF32) * 32;
+  if (vector_bits >= 512) return KernelIsa::kAvx512;
+  return vector_bits >= 256 && elements.use_fma() ? KernelIsa::kAvx2 : KernelIsa::kBaseline;
+}
+
+Value* PlanWords(llvm::Module& module, llvm::ArrayRef<uint64_t> words) {
+  llvm::Constant* data = llvm::ConstantDataArray::get(module.getContext(), words);
+  auto* global = new llvm::GlobalVariable(module, data->getType(), /*isConstant=*/true,
+                                          llvm::GlobalValue::PrivateLinkage, data, "plan");
+  global->setAlignment(llvm::Align(8));
+  return global;
 }
 
 ArrayKernelFn FindArrayKernel(Opcode opcode) {

@@ -5,8 +5,13 @@
 #include "absl/status/status.h"
 #include "optimized/codegen/buffer_table.h"
 #include "optimized/codegen/element_emitter.h"
+#include "optimized/runtime/micro_kernels.h"
 
 namespace assay {
+
+// The instruction set that the runtime's kernels are to use for code of these vectors.
+KernelIsa IsaFor(const ElementEmitter& elements);
+llvm::Value* PlanWords(llvm::Module& module, llvm::ArrayRef<uint64_t> words);
 
 struct ArrayKernelContext {
   llvm::Module& module;
@@ -20,7 +25,18 @@ struct ArrayKernelContext {
   llvm::IRBuilder<>& ir() const { return elements.builder().ir(); }
   // A function of the runtime that returns nothing.
   void CallRuntime(const char* name, llvm::ArrayRef<llvm::Value*> arguments) const;
+  // The RunContext of the run.
+  llvm::Value* RunContextOf() const;
+  KernelIsa isa() const { return IsaFor(elements); }
 };
+
+// A struct of 64-bit integers as constant data of the module.
+template <typename Plan>
+llvm::Value* PlanData(llvm::Module& module, const Plan& plan) {
+  static_assert(std::is_trivially_copyable_v<Plan> && sizeof(Plan) % sizeof(uint64_t) == 0);
+  return PlanWords(module,
+                   {reinterpret_cast<const uint64_t*>(&plan), sizeof(Plan) / sizeof(uint64_t)});
+}
 
 using ArrayKernelFn = absl::Status (*)(ArrayKernelContext& context);
 // nullptr for every other op.

@@ -1,9 +1,13 @@
+// Dots and convolutions: a call of the runtime where they are large, a blocked nest where calls and
+// packing would cost more than the products.
 #include "optimized/cpu/kernels/dot_kernel.h"
 
 #include "absl/algorithm/container.h"
 #include "llvm/IR/Intrinsics.h"
 #include "optimized/codegen/contraction.h"
 #include "optimized/codegen/elementwise.h"
+#include "optimized/cpu/kernels/array_kernels.h"
+#include "optimized/cpu/kernels/contraction_plan.h"
 
 namespace assay {
 
@@ -13,6 +17,7 @@ namespace {
 
 constexpr int64_t kMinWork =
     1 << 14;  // products below which tiles cost more to compile than they gain
+constexpr double kMinRuntimeWork = 1 << 16;  // below which packing costs more than it gains
 
 // Dimensions of a dot by role, with the strides of each array in elements.
 struct Dim {
@@ -96,7 +101,7 @@ class DotEmitter {
         roles_(RolesOf(dot)),
         accumulator_(DotAccumulator(dot)),
         lanes_(e.vector_width(accumulator_)),
-        split_(DotSplitDim(dot)),
+        split_(DotSplitDim(dot, e.vector_width(ElementType::kF32) * 32)),
         lhs_(lhs),
         rhs_(rhs),
         result_(result),
@@ -274,16 +279,37 @@ class DotEmitter {
   Along along_ = Along::kNone;
 };
 
+// The plan of what the runtime does better than a nest; nullopt: nothing, or it has no code for it.
+std::optional<ContractionPlan> RuntimePlan(const Instruction& i, int vector_bits, bool use_fma) {
+  std::optional<ContractionPlan> plan = PlanContraction(i, vector_bits, use_fma);
+  if (!plan.has_value()) return std::nullopt;
+  if (i.opcode() == Opcode::kConvolution) {
+    return ProductsOf(*plan) >= static_cast<double>(kMinWork) ? plan : std::nullopt;
+  }
+  if (ProductsOf(*plan) < kMinRuntimeWork) return std::nullopt;
+  // A product with a vector reads its matrix once: along the contraction it is read as it lies.
+  const Roles roles = RolesOf(i);
+  const int lanes = std::max(1, vector_bits / std::max(8, BitWidth(DotAccumulator(i))));
+  const bool is_thin = roles.outer.empty() && std::min(roles.m.size, roles.n.size) == 1;
+  if (is_thin && VectorsAlong(i, roles, lanes) == Along::kContraction) return std::nullopt;
+  return plan;
+}
+
 }  // namespace
 
 bool HasDotKernel(const Instruction& dot, int vector_bits) {
-  if (dot.opcode() != Opcode::kDot || dot.shape().ElementCount() == 0) return false;
+  if (dot.opcode() != Opcode::kDot && dot.opcode() != Opcode::kConvolution) return false;
+  if (dot.shape().ElementCount() == 0) return false;
+  if (RuntimePlan(dot, vector_bits, false).has_value()) return true;
+  if (dot.opcode() != Opcode::kDot) return false;
   Roles roles = RolesOf(dot);
   int lanes = vector_bits / std::max(8, BitWidth(DotAccumulator(dot)));
   return Work(dot, roles) >= kMinWork && VectorsAlong(dot, roles, lanes) != Along::kNone;
 }
 
-int64_t DotSplitDim(const Instruction& dot) {
+int64_t DotSplitDim(const Instruction& dot, int vector_bits) {
+  // The runtime splits its own work.
+  if (RuntimePlan(dot, vector_bits, false).has_value()) return -1;
   Roles roles = RolesOf(dot);
   for (const Dim& dim : roles.outer) {
     if (dim.size > 1) return dim.result_dim;
@@ -293,7 +319,19 @@ int64_t DotSplitDim(const Instruction& dot) {
 
 absl::Status EmitDotKernel(ElementEmitter& e, const Instruction& dot, Value* lhs, Value* rhs,
                            Value* result, DotKernelRange range) {
-  return DotEmitter(e, dot, lhs, rhs, result, range).Run();
+  const int vector_bits = e.vector_width(ElementType::kF32) * 32;
+  const std::optional<ContractionPlan> plan = RuntimePlan(dot, vector_bits, e.use_fma());
+  if (!plan.has_value()) return DotEmitter(e, dot, lhs, rhs, result, range).Run();
+  llvm::IRBuilder<>& ir = e.builder().ir();
+  llvm::Function* function = ir.GetInsertBlock()->getParent();
+  llvm::Module& module = *function->getParent();
+  llvm::Type* pointer = ir.getPtrTy();
+  llvm::FunctionCallee contract = module.getOrInsertFunction(
+      "assay_contract", llvm::FunctionType::get(
+                            ir.getVoidTy(), {pointer, pointer, pointer, pointer, pointer}, false));
+  ir.CreateCall(contract,
+                {LoadContext(ir, function->getArg(0)), PlanData(module, *plan), lhs, rhs, result});
+  return absl::OkStatus();
 }
 
 }  // namespace assay

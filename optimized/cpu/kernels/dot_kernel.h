@@ -1,7 +1,8 @@
-// A large dot as a blocked loop nest: tiles of the result held in vector registers, the contraction
-// innermost. Every element sums its products in one fixed order whatever tile it falls into, so
-// results do not depend on how a kernel is split. Document: operation semantics chapter 11
-// (accumulation type; the order is free).
+// A large dot or convolution: a call of the runtime's contraction, or, for dots of middling size, a
+// blocked loop nest with tiles of the result in vector registers and the contraction innermost.
+// Every element sums its products in one fixed order whatever tile it falls into, so results do not
+// depend on how a kernel is split. Document: operation semantics chapter 11 (accumulation type; the
+// order is free).
 #pragma once
 
 #include "absl/status/statusor.h"
@@ -14,10 +15,10 @@ struct DotKernelRange {
   llvm::Value* end = nullptr;
 };
 
-// Whether `dot` is large enough, and its operands contiguous as the nest needs them.
+// Whether `dot` (or convolution) is large enough, and the runtime or the nest has code for it.
 bool HasDotKernel(const Instruction& dot, int vector_bits);
-// The result dimension that a range cuts; -1: none that is worth it.
-int64_t DotSplitDim(const Instruction& dot);
+// The result dimension that a range cuts; -1: none that is worth it, or the runtime does it.
+int64_t DotSplitDim(const Instruction& dot, int vector_bits);
 
 // `range` limits the dimension DotSplitDim; pointers are to row-major arrays.
 absl::Status EmitDotKernel(ElementEmitter& e, const Instruction& dot, llvm::Value* lhs,

@@ -1,7 +1,6 @@
 // Fft: a call of the runtime. Document: operation semantics chapter 11.
-#include <array>
-
 #include "optimized/cpu/kernels/array_kernels.h"
+#include "optimized/runtime/fft.h"
 #include "spec/base/strings.h"
 
 namespace assay {
@@ -11,15 +10,14 @@ absl::Status EmitFft(ArrayKernelContext& c) {
   const absl::Span<const int64_t> lengths = attributes.Integers(Attr::kFftLength);
   const Shape& shape = c.instruction.shape();
   const auto rank = static_cast<int64_t>(lengths.size());
-  int64_t batch = 1;
-  for (int64_t d = 0; d + rank < shape.rank(); ++d) batch *= shape.dimension(d);
-  std::array<int64_t, 3> sizes = {1, 1, 1};
-  for (int64_t d = 0; d < rank; ++d) sizes[d] = lengths[d];
-  ElementEmitter& e = c.elements;
-  c.CallRuntime(
-      StrCat("assay_fft_", Name(ComponentType(shape.element_type()))).c_str(),
-      {c.operands[0][0], c.results[0], e.Index(attributes.Integer(Attr::kFftType)), e.Index(batch),
-       e.Index(rank), e.Index(sizes[0]), e.Index(sizes[1]), e.Index(sizes[2])});
+  FftShape plan;
+  plan.isa = static_cast<int64_t>(c.isa());
+  plan.kind = attributes.Integer(Attr::kFftType);
+  plan.rank = rank;
+  for (int64_t d = 0; d + rank < shape.rank(); ++d) plan.batch *= shape.dimension(d);
+  for (int64_t d = 0; d < rank; ++d) plan.sizes[d] = lengths[d];
+  c.CallRuntime(StrCat("assay_fft_", Name(ComponentType(shape.element_type()))).c_str(),
+                {c.RunContextOf(), PlanData(c.module, plan), c.operands[0][0], c.results[0]});
   return absl::OkStatus();
 }
 

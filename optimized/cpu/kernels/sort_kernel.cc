@@ -1,9 +1,11 @@
-// Sort and top-k: the comparison is emitted as a function of two element places, the runtime
-// merges, and a second function moves the elements of a line to where they belong. Document:
-// operation semantics chapter 10, Sort and TopK.
+// Sort and top-k. A comparison of the same function of both sides is emitted as the function of one
+// element that gives its key, and the runtime sorts or selects by keys; any other is emitted as a
+// function of two element places, and the runtime merges. A second function moves the elements of a
+// line to where they belong. Document: operation semantics chapter 10, Sort and TopK.
 #include "optimized/codegen/elementwise.h"
 #include "optimized/codegen/loop_nest.h"
 #include "optimized/cpu/kernels/array_kernels.h"
+#include "optimized/runtime/sort.h"
 #include "spec/base/strings.h"
 
 namespace assay {
@@ -68,22 +70,139 @@ Value* TakenFrom(ElementEmitter& e, Value* order, Value* place) {
   return ir.CreateLoad(ir.getInt64Ty(), ir.CreateGEP(ir.getInt64Ty(), order, place));
 }
 
-void CallMerge(ArrayKernelContext& c, const Lines& lines, llvm::Function* less,
-               llvm::Function* move) {
-  ElementEmitter& e = c.elements;
-  c.CallRuntime("assay_sort_lines", {c.function->getArg(0), less, move, e.Index(lines.count),
-                                     e.Index(lines.size), e.Index(lines.stride)});
+// The shape of the lines as constant data.
+Value* ShapeData(ArrayKernelContext& c, const Lines& lines, int key_bits) {
+  SortShape shape;
+  shape.lines = lines.count;
+  shape.size = lines.size;
+  shape.stride = lines.stride;
+  shape.key_bytes = key_bits > 32 ? 8 : 4;
+  return PlanData(c.module, shape);
 }
 
-// Greater or smaller in the total order of the type's codes.
-Value* IsBeforeInTotalOrder(ValueBuilder& b, ElementType type, Value* x, Value* y, bool largest) {
+// Which operand a comparison looks at, and how: the root compares two values that are the same
+// function of the two elements of one operand.
+struct KeyComparison {
+  int64_t operand;
+  const Instruction* key;  // of the first element
+  bool descending;
+  bool total_order;
+};
+
+// Whether `a` becomes `b` when parameter 2 k is read as parameter 2 k + 1. `operand` is k, once
+// known.
+bool IsMirrored(const Instruction* a, const Instruction* b, int64_t& operand, int depth) {
+  constexpr int kMaxDepth = 16;
+  if (depth > kMaxDepth) return false;
+  if (a->opcode() == Opcode::kParameter) {
+    if (b->opcode() != Opcode::kParameter || a->parameter_number() % 2 != 0 ||
+        b->parameter_number() != a->parameter_number() + 1) {
+      return false;
+    }
+    const int64_t k = a->parameter_number() / 2;
+    if (operand >= 0 && operand != k) return false;
+    operand = k;
+    return true;
+  }
+  if (a->operand_count() != b->operand_count() || !a->SameOperation(*b) || !a->callees().empty()) {
+    return false;
+  }
+  for (int64_t i = 0; i < a->operand_count(); ++i) {
+    if (!IsMirrored(a->operand(i), b->operand(i), operand, depth + 1)) return false;
+  }
+  return true;
+}
+
+std::optional<KeyComparison> RecogniseKey(const Computation& comparison) {
+  const Instruction* root = comparison.root();
+  if (root->opcode() != Opcode::kCompare) return std::nullopt;
+  const auto direction = static_cast<Direction>(root->attributes().Integer(Attr::kDirection));
+  if (direction != Direction::kLt && direction != Direction::kGt) return std::nullopt;
+  const ElementType type = root->operand(0)->shape().element_type();
+  const bool sortable = IsInteger(type) || (IsFloat(type) && BitWidth(type) >= 16);
+  if (!sortable || BitWidth(type) < 8) return std::nullopt;
+  KeyComparison found{-1, root->operand(0), direction == Direction::kGt, false};
+  if (!IsMirrored(root->operand(0), root->operand(1), found.operand, 0)) {
+    // The other way round: b > a is a < b.
+    if (!IsMirrored(root->operand(1), root->operand(0), found.operand, 0)) return std::nullopt;
+    found.key = root->operand(1);
+    found.descending = !found.descending;
+  }
+  if (found.operand < 0) return std::nullopt;
+  found.total_order = root->attributes().Integer(Attr::kCompareType, 0) ==
+                      static_cast<int64_t>(CompareType::kTotalOrder);
+  return found;
+}
+
+// The code of `value` by whose unsigned order it is to be sorted. Without a total order -0 equals
+// +0, and NaNs, which no comparison orders, go to the end.
+Value* KeyOf(ValueBuilder& b, ElementType type, Value* value, bool total_order, bool descending) {
   llvm::IRBuilder<>& ir = b.ir();
-  auto key = [&](Value* value) {
-    return IsFloat(type) ? EmitTotalOrderKey(b, type, value) : value;
-  };
-  Value *left = key(largest ? y : x), *right = key(largest ? x : y);
-  const bool is_signed = IsFloat(type) || IsSigned(type);
-  return is_signed ? ir.CreateICmpSLT(left, right) : ir.CreateICmpULT(left, right);
+  Value* key = value;
+  if (IsFloat(type)) {
+    Value* zero = nullptr;
+    Value* nan = nullptr;
+    if (!total_order) {
+      Value* wide = b.Widen(type, value);
+      zero = ir.CreateFCmpOEQ(wide, b.Float(wide->getType(), 0));
+      nan = ir.CreateFCmpUNO(wide, wide);
+    }
+    key = EmitTotalOrderKey(b, type, value);
+    if (!total_order) {
+      llvm::Type* t = key->getType();
+      const uint64_t greatest = (uint64_t{1} << (BitWidth(type) - 1)) - 1;
+      key = ir.CreateSelect(zero, b.Int(t, 0), key);
+      key = ir.CreateSelect(nan, b.Int(t, descending ? ~greatest : greatest), key);
+    }
+  }
+  const auto bits = static_cast<int>(key->getType()->getScalarSizeInBits());
+  if (IsFloat(type) || IsSigned(type)) {
+    key = ir.CreateXor(key, b.Int(key->getType(), uint64_t{1} << (bits - 1)));
+  }
+  if (descending) key = ir.CreateNot(key);
+  return ir.CreateZExt(key, bits > 32 ? ir.getInt64Ty() : ir.getInt32Ty());
+}
+
+// The function that writes the keys of a line.
+absl::StatusOr<llvm::Function*> EmitKeys(
+    ArrayKernelContext& c, const Lines& lines, ElementType type, bool total_order, bool descending,
+    const std::function<absl::StatusOr<Value*>(SideFunction&, Value*)>& value_at) {
+  llvm::IRBuilder<>& ir = c.ir();
+  llvm::Type *pointer = ir.getPtrTy(), *i64 = ir.getInt64Ty();
+  SideFunction side(c, "keys", ir.getVoidTy(), {pointer, i64, pointer});
+  llvm::Function* keys = side.function();
+  ElementEmitter& e = side.elements();
+  absl::Status status =
+      e.Loop(e.Index(0), e.Index(lines.size), 1, {},
+             [&](Value* place, const ElementValues&) -> absl::StatusOr<ElementValues> {
+               Value* at = e.IndexAdd(keys->getArg(1), e.IndexMul(place, lines.stride));
+               absl::StatusOr<Value*> value = value_at(side, at);
+               if (!value.ok()) return value.status();
+               Value* key = KeyOf(e.builder(), type, *value, total_order, descending);
+               ir.CreateStore(key, ir.CreateGEP(key->getType(), keys->getArg(2), place));
+               return ElementValues{};
+             })
+          .status();
+  if (!status.ok()) return status;
+  ir.CreateRetVoid();
+  return keys;
+}
+
+absl::StatusOr<llvm::Function*> EmitLess(ArrayKernelContext& c) {
+  llvm::IRBuilder<>& ir = c.ir();
+  llvm::Type *pointer = ir.getPtrTy(), *i64 = ir.getInt64Ty();
+  SideFunction side(c, "less", ir.getInt8Ty(), {pointer, i64, i64});
+  llvm::Function* less = side.function();
+  std::vector<ElementValues> arguments;
+  for (int64_t k = 0; k < c.instruction.operand_count(); ++k) {
+    arguments.push_back({side.Load(k, less->getArg(1))});
+    arguments.push_back({side.Load(k, less->getArg(2))});
+  }
+  absl::StatusOr<ElementValues> before =
+      side.elements().Apply(*c.instruction.callee(), std::move(arguments), 1);
+  if (!before.ok()) return before.status();
+  ir.CreateRet(ir.CreateZExt(before->front(), ir.getInt8Ty()));
+  return less;
 }
 
 }  // namespace
@@ -98,19 +217,31 @@ absl::Status EmitSort(ArrayKernelContext& c) {
   const Lines lines = LinesOf(shape, dim);
   if (shape.ElementCount() == 0) return absl::OkStatus();
 
-  llvm::Function *less = nullptr, *move = nullptr;
-  {
-    SideFunction side(c, "less", ir.getInt8Ty(), {pointer, i64, i64});
-    less = side.function();
-    std::vector<ElementValues> arguments;
-    for (int64_t k = 0; k < i.operand_count(); ++k) {
-      arguments.push_back({side.Load(k, less->getArg(1))});
-      arguments.push_back({side.Load(k, less->getArg(2))});
-    }
-    absl::StatusOr<ElementValues> before =
-        side.elements().Apply(*i.callee(), std::move(arguments), 1);
-    if (!before.ok()) return before.status();
-    ir.CreateRet(ir.CreateZExt(before->front(), ir.getInt8Ty()));
+  const std::optional<KeyComparison> comparison = RecogniseKey(*i.callee());
+  // Places are 32 bits wide in a sort by keys.
+  const bool by_key = comparison.has_value() && lines.size < (int64_t{1} << 31);
+  llvm::Function *first_function = nullptr, *move = nullptr;
+  int key_bits = 32;
+  if (by_key) {
+    const ElementType type = comparison->key->shape().element_type();
+    key_bits = BitWidth(type);
+    absl::StatusOr<llvm::Function*> keys = EmitKeys(
+        c, lines, type, comparison->total_order, comparison->descending,
+        [&](SideFunction& side, Value* at) -> absl::StatusOr<Value*> {
+          // Both elements are the one at hand: only the first is looked at.
+          std::vector<ElementValues> arguments(2 * i.operand_count());
+          for (int64_t k = 0; k < i.operand_count(); ++k) {
+            arguments[2 * k] = arguments[2 * k + 1] = {side.Load(k, at)};
+          }
+          const auto* frame = side.elements().NewFrame({nullptr, {}, std::move(arguments)});
+          return side.elements().EmitOne(frame, comparison->key, ElementIndex());
+        });
+    if (!keys.ok()) return keys.status();
+    first_function = *keys;
+  } else {
+    absl::StatusOr<llvm::Function*> less = EmitLess(c);
+    if (!less.ok()) return less.status();
+    first_function = *less;
   }
   {
     SideFunction side(c, "move", ir.getVoidTy(), {pointer, i64, i64, pointer});
@@ -132,7 +263,9 @@ absl::Status EmitSort(ArrayKernelContext& c) {
     if (!status.ok()) return status;
     ir.CreateRetVoid();
   }
-  CallMerge(c, lines, less, move);
+  c.CallRuntime(by_key ? "assay_sort_lines_by_key" : "assay_sort_lines",
+                {c.RunContextOf(), ShapeData(c, lines, key_bits), c.function->getArg(0),
+                 first_function, move});
   return absl::OkStatus();
 }
 
@@ -147,15 +280,12 @@ absl::Status EmitTopK(ArrayKernelContext& c) {
   const Lines lines = LinesOf(shape, shape.rank() - 1);
   if (shape.ElementCount() == 0 || k == 0) return absl::OkStatus();
 
-  llvm::Function *less = nullptr, *move = nullptr;
-  {
-    SideFunction side(c, "less", ir.getInt8Ty(), {pointer, i64, i64});
-    less = side.function();
-    Value* before =
-        IsBeforeInTotalOrder(side.elements().builder(), type, side.Load(0, less->getArg(1)),
-                             side.Load(0, less->getArg(2)), largest);
-    ir.CreateRet(ir.CreateZExt(before, ir.getInt8Ty()));
-  }
+  // The total order of the type's codes.
+  absl::StatusOr<llvm::Function*> keys = EmitKeys(
+      c, lines, type, /*total_order=*/true, largest,
+      [](SideFunction& side, Value* at) -> absl::StatusOr<Value*> { return side.Load(0, at); });
+  if (!keys.ok()) return keys.status();
+  llvm::Function* move = nullptr;
   {
     SideFunction side(c, "move", ir.getVoidTy(), {pointer, i64, i64, pointer});
     move = side.function();
@@ -173,7 +303,9 @@ absl::Status EmitTopK(ArrayKernelContext& c) {
     if (!status.ok()) return status;
     ir.CreateRetVoid();
   }
-  CallMerge(c, lines, less, move);
+  c.CallRuntime("assay_select_lines_by_key",
+                {c.RunContextOf(), ShapeData(c, lines, BitWidth(type)), c.elements.Index(k),
+                 c.function->getArg(0), *keys, move});
   return absl::OkStatus();
 }
 

@@ -1,9 +1,13 @@
 // assay bench: run and compile time of a backend, beside a peer, interleaved.
-#include <map>
+#include <fstream>
 #include <memory>
+#include <optional>
+#include <thread>
 
 #include "absl/strings/str_format.h"
 #include "bench/measure.h"
+#include "bench/performance_page.h"
+#include "bench/roof.h"
 #include "bench/statistics.h"
 #include "bench/workload.h"
 #include "reference/interpreter/interpreter.h"
@@ -24,22 +28,22 @@ struct Options {
   std::string backend = "cpu";
   std::string python;  // of the xla backends
   std::string peer;
-  std::string min_time = "0.5s";
+  std::string min_time = "0.5s", max_time = "30s";
+  double precision = 0;
   int compiles = 6;
   uint64_t seed = 1;
-  bool unjudged = false;
+  bool unjudged = false, no_reused = false, no_roof = false;
   bool json = false;
+  std::string page;
   LimitOptions limits;
   RecordOptions record;
 };
 
-// One workload, measured: ours first, then the peer's if there is one.
-struct Measured {
-  std::string name;
-  std::string error;                  // nothing else is filled then
-  std::vector<std::string> verdicts;  // per backend: pass, fail, inconclusive, or why not judged
-  std::vector<MedianInterval> run, compile;
-  MedianInterval run_ratio, compile_ratio;  // no samples without a peer
+// Who takes turns: ours, the peer, the peer with its pages kept, ours once more.
+struct Field {
+  std::vector<std::unique_ptr<Backend>> owned;
+  std::vector<Backend*> turns;
+  int peer = -1, reused = -1, again = -1;  // places in `turns`
 };
 
 // Right before fast: what was timed is judged by the oracle's bounds.
@@ -61,9 +65,15 @@ std::vector<std::string> JudgeOutputs(const Options& options, const Workload& wo
   return verdicts;
 }
 
-Measured MeasureOne(const Options& options, const std::string& path,
-                    const std::vector<Backend*>& backends, const MeasureOptions& measure) {
-  Measured result;
+// That of the executable, or 0.
+double Statistic(const Timings& timings, const char* name) {
+  auto it = timings.statistics.find(name);
+  return it == timings.statistics.end() ? 0 : it->second;
+}
+
+WorkloadResult MeasureOne(const Options& options, const std::string& path, const Field& field,
+                          const MeasureOptions& measure, const std::optional<Roof>& roof) {
+  WorkloadResult result;
   absl::StatusOr<Workload> workload = LoadWorkload(path, options.seed);
   result.name = path;
   if (!workload.ok()) {
@@ -71,25 +81,44 @@ Measured MeasureOne(const Options& options, const std::string& path,
     return result;
   }
   result.name = workload->name;
+  result.work_class = workload->work_class;
+  result.cost = workload->cost;
+  if (roof.has_value()) result.limit_seconds = LimitSeconds(*roof, workload->cost);
   absl::StatusOr<std::vector<Timings>> timings =
-      MeasureInterleaved(backends, *workload->module, Pointers(workload->inputs), measure);
+      MeasureInterleaved(field.turns, *workload->module, Pointers(workload->inputs), measure);
   if (!timings.ok()) {
     result.error = std::string(timings.status().message());
     return result;
   }
-  for (const Timings& timing : *timings) {
-    result.run.push_back(EstimateMedian(timing.run_seconds));
-    result.compile.push_back(EstimateMedian(timing.compile_seconds));
+  auto speedup = [&](int place) {
+    if (place < 0) return MedianInterval();
+    return EstimateMedian(PairedRatios((*timings)[static_cast<size_t>(place)].run_seconds,
+                                       (*timings)[0].run_seconds));
+  };
+  result.run_speedup = speedup(field.peer);
+  result.run_speedup_reused = speedup(field.reused);
+  result.same = speedup(field.again);
+  if (field.peer >= 0) {
+    result.compile_speedup =
+        EstimateMedian(PairedRatios((*timings)[static_cast<size_t>(field.peer)].compile_seconds,
+                                    (*timings)[0].compile_seconds));
   }
-  if (timings->size() == 2) {
-    const Timings &ours = (*timings)[0], &peers = (*timings)[1];
-    result.run_ratio = EstimateMedian(PairedRatios(ours.run_seconds, peers.run_seconds));
-    result.compile_ratio =
-        EstimateMedian(PairedRatios(ours.compile_seconds, peers.compile_seconds));
-  }
-  const Profile* profile = backends[0]->Describe().profile;
-  result.verdicts =
+  const Profile* profile = field.turns[0]->Describe().profile;
+  const std::vector<std::string> verdicts =
       JudgeOutputs(options, *workload, *timings, profile != nullptr ? *profile : Profile::Xla());
+  for (int place : {0, field.peer}) {
+    if (place < 0) continue;
+    const Timings& timing = (*timings)[static_cast<size_t>(place)];
+    Measured one;
+    one.backend = field.turns[static_cast<size_t>(place)]->Describe().name;
+    one.verdict = verdicts[static_cast<size_t>(place)];
+    one.run = EstimateMedian(timing.run_seconds);
+    one.compile = EstimateMedian(timing.compile_seconds);
+    one.peak_bytes = timing.peak_bytes;
+    one.kernels = Statistic(timing, "kernels");
+    one.bytes_moved = Statistic(timing, "bytes.moved");
+    result.backends.push_back(std::move(one));
+  }
   return result;
 }
 
@@ -106,94 +135,126 @@ nlohmann::json IntervalJson(const MedianInterval& interval) {
           {"samples", interval.samples}};
 }
 
-nlohmann::json ToJson(const Measured& measured, const std::vector<std::string>& names) {
-  nlohmann::json json = {{"type", "workload"}, {"name", measured.name}};
-  if (!measured.error.empty()) {
-    json["error"] = measured.error;
+nlohmann::json ToJson(const WorkloadResult& one) {
+  nlohmann::json json = {{"type", "workload"}, {"name", one.name}};
+  if (!one.error.empty()) {
+    json["error"] = one.error;
     return json;
   }
-  for (size_t i = 0; i < names.size(); ++i) {
-    json["backends"].push_back({{"backend", names[i]},
-                                {"verdict", measured.verdicts[i]},
-                                {"run_seconds", IntervalJson(measured.run[i])},
-                                {"compile_seconds", IntervalJson(measured.compile[i])}});
+  for (const Measured& backend : one.backends) {
+    json["backends"].push_back({{"backend", backend.backend},
+                                {"verdict", backend.verdict},
+                                {"run_seconds", IntervalJson(backend.run)},
+                                {"compile_seconds", IntervalJson(backend.compile)},
+                                {"peak_bytes", backend.peak_bytes},
+                                {"kernels", backend.kernels},
+                                {"bytes_moved", backend.bytes_moved}});
   }
-  if (names.size() == 2) {
-    json["run_ratio"] = IntervalJson(measured.run_ratio);
-    json["compile_ratio"] = IntervalJson(measured.compile_ratio);
+  json["same"] = IntervalJson(one.same);
+  json["flops"] = one.cost.flops;
+  json["transcendentals"] = one.cost.transcendentals;
+  json["compulsory_bytes"] = one.cost.bytes;
+  if (one.limit_seconds > 0) json["limit_seconds"] = one.limit_seconds;
+  if (one.run_speedup.samples > 0) {
+    json["run_speedup"] = IntervalJson(one.run_speedup);
+    json["compile_speedup"] = IntervalJson(one.compile_speedup);
+  }
+  if (one.run_speedup_reused.samples > 0) {
+    json["run_speedup_reused"] = IntervalJson(one.run_speedup_reused);
   }
   return json;
 }
 
-void PrintTable(const std::vector<Measured>& all, const std::vector<std::string>& names) {
-  bool peer = names.size() == 2;
-  std::vector<Table::Column> columns = {{"workload"}, {"verdict"}};
-  for (const std::string& name : names) columns.push_back({name + " run", Table::kRight});
-  if (peer) columns.push_back({"run ratio", Table::kRight});
-  for (const std::string& name : names) columns.push_back({name + " compile", Table::kRight});
-  if (peer) columns.push_back({"compile ratio", Table::kRight});
+nlohmann::json RoofJson(const Roof& roof) {
+  nlohmann::json json = {{"type", "roof"},
+                         {"threads", roof.threads},
+                         {"fma_per_second", roof.fma_per_second},
+                         {"transcendentals_per_second", roof.transcendentals_per_second}};
+  for (const Roof::Bandwidth& copy : roof.copies) {
+    json["copies"].push_back({{"level", copy.level},
+                              {"working_set", copy.working_set},
+                              {"bytes_per_second", copy.bytes_per_second}});
+  }
+  return json;
+}
+
+void PrintTable(const std::vector<WorkloadResult>& all, bool peer) {
+  std::vector<Table::Column> columns = {{"workload"}, {"verdict"}, {"run", Table::kRight}};
+  if (peer) {
+    columns.push_back({"speed-up (peer / ours)", Table::kRight});
+    columns.push_back({"pages reused", Table::kRight});
+  }
+  columns.push_back({"A/A", Table::kRight});
+  columns.push_back({"share", Table::kRight});
+  columns.push_back({"compile", Table::kRight});
+  if (peer) columns.push_back({"speed-up (peer / ours)", Table::kRight});
   Table table(columns);
-  for (const Measured& measured : all) {
-    if (!measured.error.empty()) continue;
-    std::vector<std::string> row = {measured.name, measured.verdicts[0]};
-    for (const MedianInterval& run : measured.run) row.push_back(Seconds(run.median));
-    if (peer) row.push_back(RatioCell(measured.run_ratio));
-    for (const MedianInterval& compile : measured.compile) row.push_back(Seconds(compile.median));
-    if (peer) row.push_back(RatioCell(measured.compile_ratio));
+  for (const WorkloadResult& one : all) {
+    if (!one.error.empty()) continue;
+    const Measured& ours = one.backends[0];
+    std::vector<std::string> row = {one.name, ours.verdict, Seconds(ours.run.median)};
+    if (peer) {
+      row.push_back(RatioCell(one.run_speedup));
+      row.push_back(RatioCell(one.run_speedup_reused));
+    }
+    row.push_back(RatioCell(one.same));
+    row.push_back(one.limit_seconds > 0 ? Percent(one.limit_seconds, ours.run.median) : "-");
+    row.push_back(Seconds(ours.compile.median));
+    if (peer) row.push_back(RatioCell(one.compile_speedup));
     table.Add(std::move(row));
   }
   if (!table.empty()) Print(table.ToString());
-  for (const Measured& measured : all) {
-    if (!measured.error.empty()) {
-      Print(StrCat(Styled(Style::kBad, "not measured "), measured.name, ": ", measured.error));
+  for (const WorkloadResult& one : all) {
+    if (!one.error.empty()) {
+      Print(StrCat(Styled(Style::kBad, "not measured "), one.name, ": ", one.error));
     }
   }
 }
 
-void AddRows(const Measured& measured, const std::vector<std::string>& names, RunRow& run) {
+void AddRows(const WorkloadResult& one, RunRow& run) {
   auto add = [&](const std::string& metric, const std::string& subject,
                  const MedianInterval& interval) {
     if (interval.samples == 0) return;
-    run.benchmarks.push_back({measured.name, metric, subject, interval.median, interval.lower,
+    run.benchmarks.push_back({one.name, metric, subject, interval.median, interval.lower,
                               interval.upper, interval.samples});
   };
-  for (size_t i = 0; i < measured.run.size(); ++i) {
-    add("run_seconds", names[i], measured.run[i]);
-    add("compile_seconds", names[i], measured.compile[i]);
+  for (const Measured& backend : one.backends) {
+    add("run_seconds", backend.backend, backend.run);
+    add("compile_seconds", backend.backend, backend.compile);
   }
-  if (names.size() == 2) {
-    add("run_ratio", names[0] + "/" + names[1], measured.run_ratio);
-    add("compile_ratio", names[0] + "/" + names[1], measured.compile_ratio);
+  if (one.backends.size() == 2) {
+    const std::string subject = one.backends[1].backend + "/" + one.backends[0].backend;
+    add("run_speedup", subject, one.run_speedup);
+    add("run_speedup_reused", subject, one.run_speedup_reused);
+    add("compile_speedup", subject, one.compile_speedup);
   }
 }
 
-nlohmann::json Summarize(const std::vector<Measured>& all, const Options& options, double seconds) {
-  int64_t measured = 0, failed = 0, errors = 0;
-  std::vector<double> run_ratios, compile_ratios;
-  for (const Measured& one : all) {
-    if (!one.error.empty()) {
-      ++errors;
-      continue;
-    }
-    ++measured;
-    failed += one.verdicts[0] == Name(Verdict::kFail) ? 1 : 0;
-    if (one.run_ratio.samples > 0) run_ratios.push_back(one.run_ratio.median);
-    if (one.compile_ratio.samples > 0) compile_ratios.push_back(one.compile_ratio.median);
-  }
-  nlohmann::json json = {{"type", "summary"},          {"verb", "bench"},
-                         {"backend", options.backend}, {"peer", options.peer},
-                         {"measured", measured},       {"failed", failed},
-                         {"errors", errors},           {"seconds", seconds}};
-  if (!run_ratios.empty()) json["run_ratio"] = GeometricMean(run_ratios);
-  if (!compile_ratios.empty()) json["compile_ratio"] = GeometricMean(compile_ratios);
+nlohmann::json SummaryJson(const std::vector<WorkloadResult>& all, const Options& options,
+                           double seconds) {
+  const PerformanceSummary summary = Summarize(all);
+  nlohmann::json json = {{"type", "summary"},
+                         {"verb", "bench"},
+                         {"backend", options.backend},
+                         {"peer", options.peer},
+                         {"measured", summary.measured},
+                         {"failed", summary.failed},
+                         {"errors", summary.errors},
+                         {"seconds", seconds}};
+  if (summary.run > 0) json["run_speedup"] = summary.run;
+  if (summary.run_reused > 0) json["run_speedup_reused"] = summary.run_reused;
+  if (summary.compile > 0) json["compile_speedup"] = summary.compile;
+  if (summary.share > 0) json["share"] = summary.share;
   return json;
 }
 
 void PrintSummary(const nlohmann::json& summary, const Options& options) {
-  if (summary.contains("run_ratio")) {
-    Print(absl::StrFormat("geometric means against %s: run %.2f, compile %.2f; below 1 is faster",
-                          options.peer, summary["run_ratio"].get<double>(),
-                          summary["compile_ratio"].get<double>()));
+  if (summary.contains("run_speedup")) {
+    Print(absl::StrFormat(
+        "geometric means of %s's time / ours: run %.2f (pages reused %.2f), compile %.2f; above 1 "
+        "is faster",
+        options.peer, summary["run_speedup"].get<double>(),
+        summary.value("run_speedup_reused", 0.0), summary["compile_speedup"].get<double>()));
   }
   Print(StrCat(summary["measured"].get<int64_t>(), " measured, ", summary["failed"].get<int64_t>(),
                " failed, ", summary["errors"].get<int64_t>(), " not measured"));
@@ -208,43 +269,93 @@ absl::StatusOr<std::vector<std::string>> AllPaths(const Options& options) {
   return all;
 }
 
+absl::StatusOr<Field> OpenField(const Options& options) {
+  Field field;
+  auto open = [&](const std::string& name) -> absl::Status {
+    ASSAY_ASSIGN_OR_RETURN(std::unique_ptr<Backend> backend, OpenBackend(name, options.python));
+    field.turns.push_back(backend.get());
+    field.owned.push_back(std::move(backend));
+    return absl::OkStatus();
+  };
+  absl::Status status = open(options.backend);
+  if (status.ok() && !options.peer.empty()) {
+    field.peer = static_cast<int>(field.turns.size());
+    status = open(options.peer);
+    // Only the worker of XLA can be told how its allocator treats pages.
+    const bool is_xla = options.peer == "xla" || options.peer.rfind("xla:", 0) == 0;
+    if (status.ok() && is_xla && !options.no_reused) {
+      field.reused = static_cast<int>(field.turns.size());
+      status = open(options.peer + (options.peer == "xla" ? ":" : ",") + "pages=reused");
+    }
+  }
+  if (!status.ok()) return status;
+  field.again = static_cast<int>(field.turns.size());
+  field.turns.push_back(field.turns[0]);
+  return field;
+}
+
+absl::StatusOr<MeasureOptions> MeasureOptionsOf(const Options& options) {
+  MeasureOptions measure;
+  ASSAY_ASSIGN_OR_RETURN(measure.min_seconds, ParseDuration(options.min_time));
+  ASSAY_ASSIGN_OR_RETURN(measure.max_seconds, ParseDuration(options.max_time));
+  measure.compiles = options.compiles;
+  measure.precision = options.precision / 100;
+  measure.compile.limits = options.limits.Get();
+  return measure;
+}
+
+absl::Status WritePage(const Options& options, const RunRow& run, const std::optional<Roof>& roof,
+                       const std::vector<WorkloadResult>& all) {
+  PageHead head;
+  head.command = StrCat("assay bench ", options.paths.front(), " --backend ", options.backend,
+                        options.peer.empty() ? "" : StrCat(" --peer ", options.peer), " --page ",
+                        options.page);
+  head.backend = options.backend;
+  head.peer = options.peer;
+  head.machine = StrCat(run.cpu, ", ", Count(run.cores, "core"));
+  head.version = StrCat("Assay ", run.version, " (", run.commit, ")");
+  std::ofstream file(options.page);
+  file << PerformancePage(head, roof, all);
+  file.close();
+  if (!file) return absl::InvalidArgumentError(StrCat("cannot write ", options.page));
+  return absl::OkStatus();
+}
+
 absl::StatusOr<int> Run(const Options& options) {
   ASSAY_ASSIGN_OR_RETURN(std::vector<std::string> paths, AllPaths(options));
-  ASSAY_ASSIGN_OR_RETURN(double min_time, ParseDuration(options.min_time));
-  std::vector<std::string> names = {options.backend};
-  if (!options.peer.empty()) names.push_back(options.peer);
-  std::vector<std::unique_ptr<Backend>> owned;
-  std::vector<Backend*> backends;
-  for (const std::string& name : names) {
-    ASSAY_ASSIGN_OR_RETURN(std::unique_ptr<Backend> backend, OpenBackend(name, options.python));
-    backends.push_back(backend.get());
-    owned.push_back(std::move(backend));
-  }
-  MeasureOptions measure;
-  measure.compiles = options.compiles;
-  measure.min_seconds = min_time;
-  measure.compile.limits = options.limits.Get();
+  ASSAY_ASSIGN_OR_RETURN(const MeasureOptions measure, MeasureOptionsOf(options));
+  ASSAY_ASSIGN_OR_RETURN(const Field field, OpenField(options));
 
   RunRow run = BeginRun("bench", options.backend, CommandLine());
   double start = Now();
-  std::vector<Measured> all;
+  std::vector<WorkloadResult> all;
   ProgressLine progress;
+  std::optional<Roof> roof;
+  if (!options.no_roof) {
+    progress.Show("measuring what the machine can do");
+    roof = MeasureRoof(static_cast<int>(std::thread::hardware_concurrency()), 1);
+    progress.Clear();
+    if (options.json) PrintJson(RoofJson(*roof));
+  }
   for (const std::string& path : paths) {
     progress.Show(StrCat("measuring ", all.size() + 1, " of ", paths.size(), ": ", path));
-    all.push_back(MeasureOne(options, path, backends, measure));
-    AddRows(all.back(), names, run);
+    all.push_back(MeasureOne(options, path, field, measure, roof));
+    AddRows(all.back(), run);
     progress.Clear();
-    if (options.json) PrintJson(ToJson(all.back(), names));
+    if (options.json) PrintJson(ToJson(all.back()));
   }
   run.seconds = Now() - start;
-  nlohmann::json summary = Summarize(all, options, run.seconds);
+  nlohmann::json summary = SummaryJson(all, options, run.seconds);
   run.summary = JsonText(summary);
   options.record.Save(run);
   if (options.json) {
     PrintJson(summary);
   } else {
-    PrintTable(all, names);
+    PrintTable(all, field.peer >= 0);
     PrintSummary(summary, options);
+  }
+  if (!options.page.empty()) {
+    ASSAY_RETURN_IF_ERROR(WritePage(options, run, roof, all));
   }
   return summary["failed"].get<int64_t>() + summary["errors"].get<int64_t>() > 0 ? kExitFailure
                                                                                  : kExitOk;
@@ -260,11 +371,19 @@ void DeclareBench(OptionList& line, VerbAction& action) {
   AddBackendOption(line, options->backend, options->python, "Who is measured");
   line.Add("--peer", options->peer, "Beside whom; it gets the same arrays, turn by turn");
   line.Add("--min-time", options->min_time, "Of timed runs per workload and backend").ShowDefault();
+  line.Add("--max-time", options->max_time, "Of all runs of a workload").ShowDefault();
+  line.Add("--precision", options->precision,
+           "Go on until the speed-up is known to this many per cent, or --max-time is over; 0: no")
+      .ShowDefault();
   line.Add("--compiles", options->compiles, "Timed compilations per workload and backend")
       .Positive()
       .ShowDefault();
   line.Add("--seed", options->seed, "Of the inputs").ShowDefault();
   line.AddFlag("--unjudged", options->unjudged, "Do not judge the outputs by the oracle");
+  line.AddFlag("--no-reused", options->no_reused,
+               "Do not measure xla with its pages kept from run to run as well");
+  line.AddFlag("--no-roof", options->no_roof, "Do not measure what the machine can do");
+  line.Add("--page", options->page, "Write the results as Markdown to this file");
   line.AddFlag("--json", options->json, "One JSON object per workload, then a summary");
   options->limits.Declare(line);
   options->record.Declare(line);

@@ -1,0 +1,138 @@
+// Reads dimension numbers and windows into axes with steps.
+#include "optimized/cpu/kernels/contraction_plan.h"
+
+#include "absl/algorithm/container.h"
+#include "optimized/codegen/contraction.h"
+
+namespace assay {
+namespace {
+
+KernelIsa IsaFor(int vector_bits, bool use_fma) {
+  if (vector_bits >= 512) return KernelIsa::kAvx512;
+  return vector_bits >= 256 && use_fma ? KernelIsa::kAvx2 : KernelIsa::kBaseline;
+}
+
+// Appends an axis; false when there are too many.
+bool Add(ContractionAxis axis, ContractionAxis* axes, int64_t& count) {
+  if (count == ContractionPlan::kMaxAxes) return false;
+  axes[count++] = axis;
+  return true;
+}
+
+bool PlanDot(const Instruction& dot, ContractionPlan& plan) {
+  const Attributes& a = dot.attributes();
+  const Shape &lhs = dot.operand(0)->shape(), &rhs = dot.operand(1)->shape();
+  const DimVector lhs_steps = RowMajorStrides(lhs.dimensions());
+  const DimVector rhs_steps = RowMajorStrides(rhs.dimensions());
+  const DimVector out_steps = RowMajorStrides(dot.shape().dimensions());
+  const absl::Span<const int64_t> lhs_batch = a.Integers(Attr::kLhsBatchDims);
+  const absl::Span<const int64_t> rhs_batch = a.Integers(Attr::kRhsBatchDims);
+  const absl::Span<const int64_t> lhs_sum = a.Integers(Attr::kLhsContractingDims);
+  const absl::Span<const int64_t> rhs_sum = a.Integers(Attr::kRhsContractingDims);
+  bool fits = true;
+  size_t out = 0;
+  for (size_t k = 0; k < lhs_batch.size(); ++k) {
+    fits = fits && Add({lhs.dimension(lhs_batch[k]), lhs_steps[lhs_batch[k]],
+                        rhs_steps[rhs_batch[k]], out_steps[out++]},
+                       plan.batch, plan.batch_count);
+  }
+  for (int64_t d = 0; d < lhs.rank(); ++d) {
+    if (absl::c_linear_search(lhs_batch, d) || absl::c_linear_search(lhs_sum, d)) continue;
+    fits = fits && Add({lhs.dimension(d), lhs_steps[d], 0, out_steps[out++]}, plan.m, plan.m_count);
+  }
+  for (int64_t d = 0; d < rhs.rank(); ++d) {
+    if (absl::c_linear_search(rhs_batch, d) || absl::c_linear_search(rhs_sum, d)) continue;
+    fits = fits && Add({rhs.dimension(d), 0, rhs_steps[d], out_steps[out++]}, plan.n, plan.n_count);
+  }
+  for (size_t k = 0; k < lhs_sum.size(); ++k) {
+    fits = fits && Add({lhs.dimension(lhs_sum[k]), lhs_steps[lhs_sum[k]], rhs_steps[rhs_sum[k]], 0},
+                       plan.sum, plan.sum_count);
+  }
+  return fits;
+}
+
+bool PlanConvolution(const Instruction& conv, ContractionPlan& plan) {
+  const Attributes& a = conv.attributes();
+  const auto& labels = std::get<ConvDimLabels>(*a.Find(Attr::kDimLabels));
+  const absl::Span<const WindowDim> window = a.Window(Attr::kWindow);
+  const Shape &input = conv.operand(0)->shape(), &kernel = conv.operand(1)->shape();
+  const DimVector in = RowMajorStrides(input.dimensions());
+  const DimVector taps = RowMajorStrides(kernel.dimensions());
+  const DimVector out = RowMajorStrides(conv.shape().dimensions());
+  const int64_t feature_groups = a.Integer(Attr::kFeatureGroupCount, 1);
+  const int64_t batch_groups = a.Integer(Attr::kBatchGroupCount, 1);
+  if (static_cast<int64_t>(window.size()) > ContractionPlan::kMaxWindows) return false;
+  const int64_t groups = feature_groups * batch_groups;
+  const int64_t group_outputs = conv.shape().dimension(labels.output_feature) / groups;
+  const int64_t group_inputs = kernel.dimension(labels.kernel_input_feature);
+  const int64_t batch = conv.shape().dimension(labels.output_batch);
+  bool fits = true;
+  if (groups > 1) {
+    const int64_t lhs_step = feature_groups > 1 ? group_inputs * in[labels.input_feature]
+                                                : batch * in[labels.input_batch];
+    fits = Add({groups, lhs_step, group_outputs * taps[labels.kernel_output_feature],
+                group_outputs * out[labels.output_feature]},
+               plan.batch, plan.batch_count);
+  }
+  fits = fits &&
+         Add({batch, in[labels.input_batch], 0, out[labels.output_batch]}, plan.m, plan.m_count);
+  for (size_t d = 0; d < window.size(); ++d) {
+    const WindowDim& w = window[d];
+    ContractionWindow& place = plan.windows[plan.window_count++];
+    place.out_axis = plan.m_count;
+    place.tap_axis = plan.sum_count;
+    place.stride = w.stride;
+    place.dilation = w.window_dilation;
+    place.base_dilation = w.base_dilation;
+    place.low = w.low;
+    place.size = input.dimension(labels.input_spatial[d]);
+    place.step = in[labels.input_spatial[d]];
+    int64_t step = taps[labels.kernel_spatial[d]];
+    if (w.reversal) {
+      plan.rhs_start += (w.size - 1) * step;
+      step = -step;
+    }
+    fits = fits && Add({conv.shape().dimension(labels.output_spatial[d]), 0, 0,
+                        out[labels.output_spatial[d]]},
+                       plan.m, plan.m_count);
+    fits = fits && Add({w.size, 0, step, 0}, plan.sum, plan.sum_count);
+  }
+  fits = fits && Add({group_inputs, in[labels.input_feature], taps[labels.kernel_input_feature], 0},
+                     plan.sum, plan.sum_count);
+  return fits &&
+         Add({group_outputs, 0, taps[labels.kernel_output_feature], out[labels.output_feature]},
+             plan.n, plan.n_count);
+}
+
+}  // namespace
+
+std::optional<ContractionPlan> PlanContraction(const Instruction& instruction, int vector_bits,
+                                               bool use_fma) {
+  const bool is_dot = instruction.opcode() == Opcode::kDot;
+  if (!is_dot && instruction.opcode() != Opcode::kConvolution) return std::nullopt;
+  ContractionPlan plan;
+  plan.isa = static_cast<int64_t>(IsaFor(vector_bits, use_fma));
+  plan.lhs_type = static_cast<int64_t>(instruction.operand(0)->shape().element_type());
+  plan.rhs_type = static_cast<int64_t>(instruction.operand(1)->shape().element_type());
+  plan.sum_type = static_cast<int64_t>(DotAccumulator(instruction));
+  plan.out_type = static_cast<int64_t>(instruction.shape().element_type());
+  if (!CanContract(plan.lhs_type, plan.rhs_type, plan.sum_type, plan.out_type)) {
+    return std::nullopt;
+  }
+  if (!(is_dot ? PlanDot(instruction, plan) : PlanConvolution(instruction, plan))) {
+    return std::nullopt;
+  }
+  return plan;
+}
+
+double ProductsOf(const ContractionPlan& plan) {
+  double products = 1;
+  for (int64_t a = 0; a < plan.batch_count; ++a)
+    products *= static_cast<double>(plan.batch[a].size);
+  for (int64_t a = 0; a < plan.m_count; ++a) products *= static_cast<double>(plan.m[a].size);
+  for (int64_t a = 0; a < plan.n_count; ++a) products *= static_cast<double>(plan.n[a].size);
+  for (int64_t a = 0; a < plan.sum_count; ++a) products *= static_cast<double>(plan.sum[a].size);
+  return products;
+}
+
+}  // namespace assay

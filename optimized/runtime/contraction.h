@@ -1,0 +1,55 @@
+// Sums of products of two arrays, for compiled code: dots of any transposition and convolutions of
+// any layout, stride, dilation and group, all through one path. Operands are packed block by block
+// into the order in which tiles read them, straight from where they lie (no array of patches is
+// made), blocks fit the caches, and tiles run in vector registers (micro_kernels.h). Every sum runs
+// in an order that depends on the plan alone: results do not depend on the number of threads.
+// Document: operation semantics chapter 11.
+#pragma once
+
+#include <cstdint>
+
+#include "optimized/runtime/micro_kernels.h"
+
+namespace assay {
+
+struct RunContext;
+
+// One dimension of the contraction, with steps in elements of each array that it moves through.
+struct ContractionAxis {
+  int64_t size = 1;
+  int64_t lhs = 0, rhs = 0, out = 0;
+};
+
+// A dimension of the window of a convolution. At place o of axis m[out_axis] and tap t of axis
+// sum[tap_axis] the left operand is read at p = (o * stride + t * dilation - low) / base_dilation,
+// `step` elements apart; nothing is added where that is no whole number in [0, size).
+struct ContractionWindow {
+  int64_t out_axis = 0, tap_axis = 0;
+  int64_t stride = 1, dilation = 1, base_dilation = 1, low = 0;
+  int64_t size = 0, step = 0;
+};
+
+// Integers only: the compiler lays it out as constant data.
+struct ContractionPlan {
+  static constexpr int kMaxAxes = 8;
+  static constexpr int kMaxWindows = 4;
+  int64_t isa = 0;  // KernelIsa
+  // Values of ElementType; operands of one kind with the sums: floats, or integers.
+  int64_t lhs_type = 0, rhs_type = 0, sum_type = 0, out_type = 0;
+  int64_t lhs_start = 0, rhs_start = 0, out_start = 0;  // in elements
+  int64_t batch_count = 0, m_count = 0, n_count = 0, sum_count = 0, window_count = 0;
+  ContractionAxis batch[kMaxAxes];  // of both operands and the result
+  ContractionAxis m[kMaxAxes];      // of the left operand and the result
+  ContractionAxis n[kMaxAxes];      // of the right operand and the result
+  ContractionAxis sum[kMaxAxes];    // of both operands
+  ContractionWindow windows[kMaxWindows];
+};
+
+// Whether Contract has code for these types.
+bool CanContract(int64_t lhs_type, int64_t rhs_type, int64_t sum_type, int64_t out_type);
+
+// Writes every element of the result that the plan names.
+void Contract(RunContext* context, const ContractionPlan* plan, const void* lhs, const void* rhs,
+              void* out);
+
+}  // namespace assay
