@@ -5,16 +5,18 @@
 #include <array>
 #include <vector>
 
-#include "fuzz/generator/recipes/recipes_data.h"
-
 namespace assay {
 namespace {
 
 std::vector<Recipe> Join() {
   std::vector<Recipe> all;
+  // A seed means a program by the order of the rows of each group: rows are added at the end of a
+  // table, and tables keep their places.
   for (absl::Span<const Recipe> rows :
-       {IndexRecipes(), ElementwiseRecipes(), ReduceRecipes(), DotRecipes(), LinearRecipes(),
-        DataRecipes(), ControlRecipes(), LayoutRecipes(), CommunicationRecipes()}) {
+       {MovementRecipes(), ElementwiseRecipes(), ReductionRecipes(), ContractionRecipes(),
+        LinearAlgebraRecipes(), RandomRecipes(), IndexingRecipes(), SortingRecipes(),
+        WindowRecipes(), DynamicSizeRecipes(), ControlRecipes(), LayoutRecipes(),
+        CommunicationRecipes()}) {
     all.insert(all.end(), rows.begin(), rows.end());
   }
   return all;
@@ -67,6 +69,12 @@ bool ApplyRecipe(Program& program, RecipeGroup group) {
   }
   const Recipe& recipe = *from.rows[at];
   return recipe.build(program, recipe.opcode) != nullptr;
+}
+
+int64_t Product(absl::Span<const int64_t> sizes) {
+  int64_t product = 1;
+  for (int64_t size : sizes) product *= size;
+  return product;
 }
 
 DimVector RandomPermutation(Choices& choices, int64_t rank) {

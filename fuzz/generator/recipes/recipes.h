@@ -41,17 +41,22 @@ absl::Span<const Recipe> AllRecipes();
 // One step of the given group; false if the recipe drawn did not apply.
 bool ApplyRecipe(Program& program, RecipeGroup group);
 
-// The rows of each group, in the file of the same name.
-absl::Span<const Recipe> IndexRecipes();
+// The rows, in the file of the family of the op: recipes_FAMILY.cc.
+absl::Span<const Recipe> MovementRecipes();
+absl::Span<const Recipe> DynamicSizeRecipes();  // recipes_movement.cc
+absl::Span<const Recipe> LayoutRecipes();       // recipes_movement.cc
 absl::Span<const Recipe> ElementwiseRecipes();
-absl::Span<const Recipe> ReduceRecipes();
-absl::Span<const Recipe> DotRecipes();
-absl::Span<const Recipe> LinearRecipes();
+absl::Span<const Recipe> ReductionRecipes();
+absl::Span<const Recipe> WindowRecipes();  // recipes_reduction.cc
+absl::Span<const Recipe> ContractionRecipes();
+absl::Span<const Recipe> LinearAlgebraRecipes();
+absl::Span<const Recipe> RandomRecipes();
+absl::Span<const Recipe> IndexingRecipes();
+absl::Span<const Recipe> SortingRecipes();
 absl::Span<const Recipe> ControlRecipes();
-absl::Span<const Recipe> LayoutRecipes();
 absl::Span<const Recipe> CommunicationRecipes();
 
-// A reducer of two scalars of `type` and an initial value that fits it (recipes_reduce.cc).
+// A reducer of two scalars of `type` and an initial value that fits it (recipes_reduction.cc).
 struct Reducer {
   Computation* computation = nullptr;
   Instruction* init = nullptr;
@@ -60,8 +65,11 @@ Reducer MakeReducer(Program& program, ElementType type, int64_t reduced_elements
 Reducer MakeReducerOf(Program& program, Opcode opcode, ElementType type);
 
 // The type in which frameworks accumulate values of a type of 8 or 16 bits; itself for all others
-// (recipes_reduce.cc).
+// (recipes_reduction.cc).
 ElementType WiderType(ElementType type);
+
+// The product of sizes that a program holds, which is small.
+int64_t Product(absl::Span<const int64_t> sizes);
 
 // A random permutation of 0..rank-1; 3-cycles and longer preferred.
 DimVector RandomPermutation(Choices& choices, int64_t rank);

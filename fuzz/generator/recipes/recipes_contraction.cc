@@ -1,4 +1,5 @@
-// Dots with all dimension lists, and what surrounds them (requirements 8, 43, 44, 47).
+// Dots with all dimension lists, what surrounds them, and convolutions of every form (requirements
+// 8, 43, 44, 47).
 #include <algorithm>
 #include <vector>
 
@@ -64,12 +65,6 @@ DotPlan DrawPlan(Program& program, const Shape& lhs) {
 
 ElementType ResultType(Choices& choices, ElementType type) {
   return choices.Percent(15) ? WiderType(type) : type;
-}
-
-int64_t Product(absl::Span<const int64_t> sizes) {
-  int64_t product = 1;
-  for (int64_t size : sizes) product *= size;
-  return product;
 }
 
 TypeMask DotTypes() { return Info(Opcode::kDot).types & (kP | kI | kF); }
@@ -236,6 +231,97 @@ Instruction* BuildScaledDot(Program& program, Opcode opcode) {
                       {lhs, rhs, lhs_scale, rhs_scale}, std::move(attributes));
 }
 
+int64_t DivisorOf(Choices& choices, int64_t size) {
+  std::vector<int64_t> divisors;
+  for (int64_t d = 1; d <= size; ++d)
+    if (size % d == 0) divisors.push_back(d);
+  return divisors[choices.Draw(divisors.size())];
+}
+
+int64_t Dilated(int64_t size, int64_t dilation) {
+  return size == 0 ? 0 : (size - 1) * dilation + 1;
+}
+
+WindowDim DrawWindow(Choices& choices, int64_t input_size) {
+  WindowDim window;
+  window.size = choices.Range(1, std::clamp<int64_t>(input_size, 1, 4));
+  window.stride = choices.Percent(30) ? choices.Range(2, 3) : 1;
+  if (choices.Percent(40)) {
+    window.low = choices.Range(-1, 3);
+    window.high = choices.Range(-1, 3);
+  }
+  if (choices.Percent(25)) window.base_dilation = choices.Range(2, 3);
+  if (choices.Percent(25)) window.window_dilation = choices.Range(2, 3);
+  window.reversal = choices.Percent(15);
+  return window;
+}
+
+int64_t WindowPlaces(const WindowDim& window, int64_t input_size) {
+  const int64_t base = Dilated(input_size, window.base_dilation) + window.low + window.high;
+  const int64_t reach = Dilated(window.size, window.window_dilation);
+  return base <= 0 || reach > base ? 0 : (base - reach) / window.stride + 1;
+}
+
+// The dimensions of an array in a random order: batch or output feature, feature, spatial.
+struct Places {
+  int64_t first, second;
+  Int64List spatial;
+};
+Places DrawPlaces(Choices& choices, int64_t rank) {
+  const DimVector order = RandomPermutation(choices, rank);
+  return {order[0], order[1], Int64List(order.begin() + 2, order.end())};
+}
+
+Instruction* BuildConvolution(Program& program, Opcode) {
+  Choices& choices = program.choices();
+  Instruction* x = program.Operand(kP | kI | kF, 2);
+  const Shape input = x->shape();
+  if (input.rank() > 5) return nullptr;
+  const Places in = DrawPlaces(choices, input.rank());
+  const Places kernel = DrawPlaces(choices, input.rank());
+  const Places out = DrawPlaces(choices, input.rank());
+  const int64_t batch = input.dimension(in.first), features = input.dimension(in.second);
+  Attributes attributes;
+  int64_t feature_groups = 1, batch_groups = 1;
+  if (choices.Percent(30) && features > 0) feature_groups = DivisorOf(choices, features);
+  if (feature_groups == 1 && choices.Percent(20) && batch > 0)
+    batch_groups = DivisorOf(choices, batch);
+  const int64_t outputs = feature_groups * batch_groups * choices.Range(1, 4);
+  DimVector kernel_sizes(input.rank()), sizes(input.rank());
+  kernel_sizes[kernel.first] = outputs;
+  kernel_sizes[kernel.second] = features / feature_groups;
+  sizes[out.first] = batch / batch_groups;
+  sizes[out.second] = outputs;
+  std::vector<WindowDim> window;
+  for (size_t d = 0; d < in.spatial.size(); ++d) {
+    const int64_t size = input.dimension(in.spatial[d]);
+    window.push_back(DrawWindow(choices, size));
+    kernel_sizes[kernel.spatial[d]] = window.back().size;
+    sizes[out.spatial[d]] = WindowPlaces(window.back(), size);
+  }
+  int64_t elements = 1, kernel_elements = 1;
+  for (int64_t size : sizes) elements *= size;
+  for (int64_t size : kernel_sizes) kernel_elements *= size;
+  if (!program.Fits(elements) || !program.Fits(kernel_elements) ||
+      elements * kernel_elements / outputs > kMostProducts)
+    return nullptr;
+  Instruction* w = program.OperandOf(input.element_type(), kernel_sizes);
+  if (!window.empty()) attributes.Set(Attr::kWindow, AttrValue(window));
+  attributes.Set(Attr::kDimLabels, AttrValue(ConvDimLabels{.input_batch = in.first,
+                                                           .input_feature = in.second,
+                                                           .kernel_input_feature = kernel.second,
+                                                           .kernel_output_feature = kernel.first,
+                                                           .output_batch = out.first,
+                                                           .output_feature = out.second,
+                                                           .input_spatial = in.spatial,
+                                                           .kernel_spatial = kernel.spatial,
+                                                           .output_spatial = out.spatial}));
+  if (feature_groups > 1) attributes.Set(Attr::kFeatureGroupCount, AttrValue(feature_groups));
+  if (batch_groups > 1) attributes.Set(Attr::kBatchGroupCount, AttrValue(batch_groups));
+  return program.Emit(Opcode::kConvolution, Shape::Array(input.element_type(), sizes), {x, w},
+                      std::move(attributes));
+}
+
 constexpr RecipeGroup kGroup = RecipeGroup::kDot;
 constexpr Recipe kRecipes[] = {
     {Opcode::kDot, "dot", kGroup, 10, BuildDot},
@@ -246,10 +332,11 @@ constexpr Recipe kRecipes[] = {
     {Opcode::kScaledDot, "scaled-dot", kGroup, 1, BuildScaledDot, kNotPortable},
     {Opcode::kReduce, "multiply-reduce", kGroup, 6, BuildMultiplyReduce},
     {Opcode::kReduce, "broadcast-reduce", kGroup, 5, BuildBroadcastReduce},
+    {Opcode::kConvolution, "convolution", kGroup, 12, BuildConvolution},
 };
 
 }  // namespace
 
-absl::Span<const Recipe> DotRecipes() { return kRecipes; }
+absl::Span<const Recipe> ContractionRecipes() { return kRecipes; }
 
 }  // namespace assay

@@ -1,35 +1,25 @@
-// Reductions with reducers of many forms (requirements 26, 28, 44). Reducers are associative and
-// commutative on what they are given, or their operands are kept in order by definition; initial
-// values are identities unless any value is harmless.
+// Reductions with reducers of many forms, windows, map, scans and batch normalisation (requirements
+// 5, 26, 28, 44). Reducers are associative and commutative on what they are given, or their
+// operands are kept in order by definition; initial values are identities unless any value is
+// harmless.
+#include <algorithm>
 #include <cmath>
 #include <vector>
 
 #include "fuzz/generator/recipes/recipes.h"
+#include "fuzz/generator/recipes/scalar_scope.h"
 
 namespace assay {
 namespace {
 
-// A computation of scalars under construction: (accumulator, element).
-class ReducerScope {
- public:
-  ReducerScope(Program& program, ElementType type) : program_(program) {
-    scope_.computation = program.NewComputation("reducer");
-    scope_.depth = program.scope().depth + 1;
-    outer_ = program.EnterScope(&scope_);
-    a = program.ScopeParameter(0, Shape::Scalar(type));
-    b = program.ScopeParameter(1, Shape::Scalar(type));
-  }
-  Computation* Finish(Instruction* root) {
-    scope_.computation->set_root(root);
-    program_.EnterScope(outer_);
-    return scope_.computation;
-  }
-  Instruction *a, *b;
+constexpr TypeMask kMovable = kP | kI | kF;
 
- private:
-  Program& program_;
-  Scope scope_;
-  Scope* outer_;
+// A reducer under construction: (accumulator, element).
+class ReducerScope : public ScalarScope {
+ public:
+  ReducerScope(Program& program, ElementType type)
+      : ScalarScope(program, "reducer", {type, type}), a(at[0]), b(at[1]) {}
+  Instruction *a, *b;
 };
 
 // The value that leaves everything as it is under `opcode`.
@@ -292,14 +282,206 @@ Instruction* BuildArgReduce(Program& program, Opcode) {
   return program.GetTupleElement(both, 1);
 }
 
-constexpr RecipeGroup kGroup = RecipeGroup::kReduce;
+int64_t Dilate(int64_t size, int64_t dilation) { return size == 0 ? 0 : (size - 1) * dilation + 1; }
+
+// Every field of the window for itself; `places` receives the result's sizes.
+std::vector<WindowDim> DrawWindow(Program& program, const Shape& shape, bool dilated,
+                                  DimVector& places) {
+  Choices& choices = program.choices();
+  std::vector<WindowDim> window;
+  int64_t room = 4 * program.element_cap();
+  for (int64_t size : shape.dimensions()) {
+    WindowDim dim;
+    switch (choices.Draw(5)) {
+      case 0:
+        break;
+      case 1:  // the whole dimension
+        dim.size = std::max<int64_t>(size, 1);
+        break;
+      case 2:  // as cumulative sums have it
+        dim.size = std::clamp<int64_t>(size, 1, 64);
+        dim.low = dim.size - 1;
+        break;
+      default:
+        dim.size = choices.Range(1, 4);
+        break;
+    }
+    if (choices.Percent(30)) dim.stride = choices.Range(2, 3);
+    if (choices.Percent(30)) dim.low += choices.Range(-2, 3);
+    if (choices.Percent(30)) dim.high += choices.Range(-2, 3);
+    if (dilated && choices.Percent(20)) dim.base_dilation = choices.Range(2, 3);
+    if (dilated && choices.Percent(20)) dim.window_dilation = choices.Range(2, 3);
+    auto count = [&] {
+      const int64_t base = Dilate(size, dim.base_dilation) + dim.low + dim.high;
+      const int64_t extent = Dilate(dim.size, dim.window_dilation);
+      return base <= 0 || base < extent ? int64_t{0} : (base - extent) / dim.stride + 1;
+    };
+    // Windows that fit nowhere are rare.
+    if ((count() == 0 && !choices.Percent(3)) || count() * dim.size > std::max<int64_t>(room, 1))
+      dim = WindowDim();
+    room /= std::max<int64_t>(count() * dim.size, 1);
+    places.push_back(count());
+    window.push_back(dim);
+  }
+  return window;
+}
+
+Instruction* BuildReduceWindow(Program& program, Opcode) {
+  Instruction* x = program.Operand(kMovable, 1);
+  DimVector places;
+  std::vector<WindowDim> window = DrawWindow(program, x->shape(), true, places);
+  if (!program.Fits(Product(places))) return nullptr;
+  int64_t terms = 1;
+  for (const WindowDim& dim : window) terms *= dim.size;
+  const ElementType type = x->shape().element_type();
+  Reducer reducer = MakeReducer(program, type, terms);
+  Attributes attributes;
+  attributes.Set(Attr::kWindow, AttrValue(std::move(window)));
+  return program.Emit(Opcode::kReduceWindow, Shape::Array(type, places), {x, reducer.init},
+                      std::move(attributes), {reducer.computation});
+}
+
+Instruction* BuildSelectAndScatter(Program& program, Opcode) {
+  Choices& choices = program.choices();
+  Instruction* x = program.Operand(kI | kF, 1);
+  DimVector places;
+  std::vector<WindowDim> window = DrawWindow(program, x->shape(), false, places);
+  if (!program.Fits(Product(places))) return nullptr;
+  const ElementType type = x->shape().element_type();
+  Instruction* source = program.OperandOf(type, places);
+  Computation* select;
+  {
+    ScalarScope scope(program, "select", {type, type});
+    const Direction direction =
+        choices.Pick<Direction>({Direction::kGe, Direction::kLe, Direction::kGt, Direction::kLt});
+    select = scope.Finish(program.Compare(direction, scope.at[0], scope.at[1]));
+  }
+  Reducer reducer =
+      MakeReducerOf(program, choices.Percent(70) ? Opcode::kAdd : Opcode::kMaximum, type);
+  Attributes attributes;
+  attributes.Set(Attr::kWindow, AttrValue(std::move(window)));
+  return program.Emit(Opcode::kSelectAndScatter, Shape::Array(type, x->shape().dimensions()),
+                      {x, source, reducer.init}, std::move(attributes),
+                      {select, reducer.computation});
+}
+
+Instruction* BuildMap(Program& program, Opcode) {
+  Choices& choices = program.choices();
+  Instruction* x = program.Operand(kI | kF);
+  const ElementType type = x->shape().element_type();
+  Instruction* y = program.OperandLike(x->shape());
+  Computation* body;
+  {
+    ScalarScope scope(program, "mapped", {type, type});
+    const Opcode opcode = choices.Pick<Opcode>({Opcode::kAdd, Opcode::kSubtract, Opcode::kMaximum});
+    Instruction* root = program.Binary(opcode, scope.at[0], scope.at[1]);
+    if (choices.Percent(40)) root = program.Binary(Opcode::kMinimum, root, scope.at[1]);
+    body = scope.Finish(root);
+  }
+  Attributes attributes;
+  DimVector dimensions;
+  for (int64_t d = 0; d < x->shape().rank(); ++d) dimensions.push_back(d);
+  attributes.Set(Attr::kDimensions, dimensions);
+  return program.Emit(Opcode::kMap, Shape::Array(type, x->shape().dimensions()), {x, y},
+                      std::move(attributes), {body});
+}
+
+// A running combination of the slices, with the last one and, now and then, what each slice adds.
+Instruction* BuildScan(Program& program, Opcode opcode) {
+  Choices& choices = program.choices();
+  Instruction* x = program.Operand(kI | kF, 1);
+  const ElementType type = x->shape().element_type();
+  const auto d = static_cast<int64_t>(choices.Draw(x->shape().rank()));
+  DimVector slice(x->shape().dimensions().begin(), x->shape().dimensions().end());
+  slice.erase(slice.begin() + d);
+  const Shape step = Shape::Array(type, slice);
+  Instruction* init = program.OperandOf(type, slice);
+  const bool associative = choices.Percent(30);
+  Computation* body = program.NewComputation("scanned");
+  Scope scope;
+  scope.computation = body;
+  scope.depth = program.scope().depth + 1;
+  Scope* outer = program.EnterScope(&scope);
+  Instruction* value = program.ScopeParameter(0, step);
+  Instruction* carry = program.ScopeParameter(1, step);
+  const Opcode combine = associative
+                             ? choices.Pick({Opcode::kAdd, Opcode::kMaximum, Opcode::kMinimum})
+                             : choices.Pick({Opcode::kAdd, Opcode::kSubtract, Opcode::kMaximum});
+  Instruction* next = program.Binary(combine, value, carry);
+  Instruction* out = next;
+  if (!associative && choices.Percent(40)) out = program.Binary(Opcode::kMinimum, next, value);
+  body->set_root(program.Tuple({out, next}));
+  program.EnterScope(outer);
+  Attributes attributes;
+  attributes.Set(Attr::kDimension, {d});
+  attributes.Set(Attr::kNumCarries, AttrValue(int64_t{1}));
+  if (choices.Percent(40)) attributes.Set(Attr::kIsReverse, AttrValue(true));
+  if (associative) attributes.Set(Attr::kIsAssociative, AttrValue(true));
+  const Shape whole = Shape::Array(type, x->shape().dimensions());
+  Instruction* all =
+      program.Emit(opcode, Shape::Tuple({whole, step}), {x, init}, std::move(attributes), {body});
+  program.GetTupleElement(all, 1);
+  return program.GetTupleElement(all, 0);
+}
+
+Instruction* BuildBatchNorm(Program& program, Opcode opcode) {
+  Choices& choices = program.choices();
+  Instruction* x = program.Operand(kF, 1);
+  const ElementType type = x->shape().element_type();
+  const auto feature = static_cast<int64_t>(choices.Draw(x->shape().rank()));
+  const Shape batch = Shape::Array(type, x->shape().dimensions());
+  const DimVector features = {x->shape().dimension(feature)};
+  auto vector = [&] { return program.OperandOf(type, features); };
+  // Variances are not negative.
+  auto variance = [&] {
+    Instruction* root = program.OperandOf(type, features);
+    return program.Binary(Opcode::kMultiply, root, root);
+  };
+  Attributes attributes;
+  attributes.Set(Attr::kEpsilon, AttrValue(choices.Pick<double>({0.5, 1.0, 0.25})));
+  attributes.Set(Attr::kFeatureIndex, AttrValue(feature));
+  const Shape triple =
+      Shape::Tuple({batch, Shape::Array(type, features), Shape::Array(type, features)});
+  Instruction* scale = vector();
+  Instruction* second = vector();
+  if (opcode == Opcode::kBatchNormTraining) {
+    Instruction* all = program.Emit(opcode, triple, {x, scale, second}, std::move(attributes));
+    program.GetTupleElement(all, 1);
+    program.GetTupleElement(all, 2);
+    return program.GetTupleElement(all, 0);
+  }
+  if (opcode == Opcode::kBatchNormInference) {
+    Instruction* mean = vector();
+    Instruction* spread = variance();
+    return program.Emit(opcode, batch, {x, scale, second, mean, spread}, std::move(attributes));
+  }
+  Instruction* spread = variance();
+  Instruction* gradient = program.OperandLike(batch);
+  Instruction* all =
+      program.Emit(opcode, triple, {x, scale, second, spread, gradient}, std::move(attributes));
+  program.GetTupleElement(all, 1);
+  program.GetTupleElement(all, 2);
+  return program.GetTupleElement(all, 0);
+}
+
 constexpr Recipe kRecipes[] = {
-    {Opcode::kReduce, "reduce", kGroup, 12, BuildReduce},
-    {Opcode::kReduce, "reduce-last-wins", kGroup, 1, BuildLastWins, kNotPortable},
-    {Opcode::kReduce, "prepared-reduce", kGroup, 6, BuildPreparedReduce},
-    {Opcode::kReduce, "sibling-reduces", kGroup, 3, BuildSiblingReduces},
-    {Opcode::kReduce, "subtract-maximum", kGroup, 3, BuildSubtractMaximum},
-    {Opcode::kReduce, "arg-reduce", kGroup, 4, BuildArgReduce},
+    {Opcode::kReduce, "reduce", RecipeGroup::kReduce, 12, BuildReduce},
+    {Opcode::kReduce, "reduce-last-wins", RecipeGroup::kReduce, 1, BuildLastWins, kNotPortable},
+    {Opcode::kReduce, "prepared-reduce", RecipeGroup::kReduce, 6, BuildPreparedReduce},
+    {Opcode::kReduce, "sibling-reduces", RecipeGroup::kReduce, 3, BuildSiblingReduces},
+    {Opcode::kReduce, "subtract-maximum", RecipeGroup::kReduce, 3, BuildSubtractMaximum},
+    {Opcode::kReduce, "arg-reduce", RecipeGroup::kReduce, 4, BuildArgReduce},
+};
+
+constexpr Recipe kWindowRecipes[] = {
+    {Opcode::kReduceWindow, "reduce-window", RecipeGroup::kReduce, 5, BuildReduceWindow},
+    {Opcode::kSelectAndScatter, "select-and-scatter", RecipeGroup::kReduce, 3,
+     BuildSelectAndScatter},
+    {Opcode::kMap, "map", RecipeGroup::kReduce, 2, BuildMap},
+    {Opcode::kScan, "scan", RecipeGroup::kReduce, 2, BuildScan, kNotPortable},
+    {Opcode::kBatchNormTraining, "batch-norm-training", RecipeGroup::kReduce, 1, BuildBatchNorm},
+    {Opcode::kBatchNormInference, "batch-norm-inference", RecipeGroup::kReduce, 1, BuildBatchNorm},
+    {Opcode::kBatchNormGrad, "batch-norm-grad", RecipeGroup::kReduce, 1, BuildBatchNorm},
 };
 
 }  // namespace
@@ -367,6 +549,7 @@ Reducer MakeReducer(Program& program, ElementType type, int64_t reduced_elements
   return reducer;
 }
 
-absl::Span<const Recipe> ReduceRecipes() { return kRecipes; }
+absl::Span<const Recipe> ReductionRecipes() { return kRecipes; }
+absl::Span<const Recipe> WindowRecipes() { return kWindowRecipes; }
 
 }  // namespace assay

@@ -1,5 +1,5 @@
-// Slices, updates, pads, permutations, concatenations and sources: index arithmetic (requirements 1
-// to 12).
+// Slices, updates, pads, permutations, concatenations and sources; sizes found at run time; copies
+// and bitcasts with layouts (requirements 1 to 12, 36, 42).
 #include <algorithm>
 #include <vector>
 
@@ -377,40 +377,215 @@ Instruction* BuildTuple(Program& program, Opcode) {
   return program.GetTupleElement(tuple, static_cast<int64_t>(program.choices().Draw(2)));
 }
 
-constexpr RecipeGroup kGroup = RecipeGroup::kIndex;
 constexpr Recipe kRecipes[] = {
-    {Opcode::kSlice, "slice", kGroup, 8, BuildSlice},
-    {Opcode::kSlice, "slice-of-slice", kGroup, 6, BuildSliceChain},
-    {Opcode::kDynamicSlice, "dynamic-slice", kGroup, 10, BuildDynamicSlice},
-    {Opcode::kDynamicSlice, "dynamic-slice-chain", kGroup, 11, BuildDynamicSliceChain},
-    {Opcode::kDynamicSlice, "dynamic-slice-and-slice", kGroup, 4, BuildSliceOfDynamicSlice},
-    {Opcode::kDynamicUpdateSlice, "dynamic-update-slice", kGroup, 8, BuildDynamicUpdateSlice},
-    {Opcode::kDynamicUpdateSlice, "update-chain", kGroup, 5, BuildUpdateChain},
-    {Opcode::kDynamicUpdateSlice, "self-update", kGroup, 7, BuildSelfUpdate},
-    {Opcode::kDynamicUpdateSlice, "slice-of-update", kGroup, 4, BuildSliceOfUpdate},
-    {Opcode::kPad, "pad", kGroup, 8, BuildPad},
-    {Opcode::kPad, "pad-of-pad", kGroup, 4, BuildPadChain},
-    {Opcode::kPad, "slice-of-pad", kGroup, 5, BuildSliceOfPad},
-    {Opcode::kTranspose, "transpose", kGroup, 7, BuildTranspose},
-    {Opcode::kTranspose, "transpose-of-transpose", kGroup, 5, BuildTransposeChain},
-    {Opcode::kReverse, "reverse", kGroup, 5, BuildReverse},
-    {Opcode::kReverse, "reverse-of-reverse", kGroup, 2, BuildReverseOfReverse},
-    {Opcode::kReshape, "reshape", kGroup, 6, BuildReshape},
-    {Opcode::kReshape, "reshape-transpose-reshape", kGroup, 4, BuildReshapeTranspose},
-    {Opcode::kBroadcast, "broadcast", kGroup, 7, BuildBroadcast},
-    {Opcode::kConcatenate, "concatenate", kGroup, 6, BuildConcatenate},
-    {Opcode::kConcatenate, "concatenate-of-concatenate", kGroup, 3, BuildNestedConcatenate},
-    {Opcode::kConcatenate, "concatenate-of-slices", kGroup, 5, BuildConcatenateOfSlices},
-    {Opcode::kSelect, "select-of-views", kGroup, 4, BuildSelectOfViews},
-    {Opcode::kIota, "iota", kGroup, 3, BuildSource},
-    {Opcode::kConstant, "constant", kGroup, 2, BuildSource},
-    {Opcode::kParameter, "parameter", kGroup, 2, BuildSource},
-    {Opcode::kTuple, "tuple", kGroup, 1, BuildTuple},
-    {Opcode::kGetTupleElement, "get-tuple-element", kGroup, 1, BuildTuple},
+    {Opcode::kSlice, "slice", RecipeGroup::kIndex, 8, BuildSlice},
+    {Opcode::kSlice, "slice-of-slice", RecipeGroup::kIndex, 6, BuildSliceChain},
+    {Opcode::kDynamicSlice, "dynamic-slice", RecipeGroup::kIndex, 10, BuildDynamicSlice},
+    {Opcode::kDynamicSlice, "dynamic-slice-chain", RecipeGroup::kIndex, 11, BuildDynamicSliceChain},
+    {Opcode::kDynamicSlice, "dynamic-slice-and-slice", RecipeGroup::kIndex, 4,
+     BuildSliceOfDynamicSlice},
+    {Opcode::kDynamicUpdateSlice, "dynamic-update-slice", RecipeGroup::kIndex, 8,
+     BuildDynamicUpdateSlice},
+    {Opcode::kDynamicUpdateSlice, "update-chain", RecipeGroup::kIndex, 5, BuildUpdateChain},
+    {Opcode::kDynamicUpdateSlice, "self-update", RecipeGroup::kIndex, 7, BuildSelfUpdate},
+    {Opcode::kDynamicUpdateSlice, "slice-of-update", RecipeGroup::kIndex, 4, BuildSliceOfUpdate},
+    {Opcode::kPad, "pad", RecipeGroup::kIndex, 8, BuildPad},
+    {Opcode::kPad, "pad-of-pad", RecipeGroup::kIndex, 4, BuildPadChain},
+    {Opcode::kPad, "slice-of-pad", RecipeGroup::kIndex, 5, BuildSliceOfPad},
+    {Opcode::kTranspose, "transpose", RecipeGroup::kIndex, 7, BuildTranspose},
+    {Opcode::kTranspose, "transpose-of-transpose", RecipeGroup::kIndex, 5, BuildTransposeChain},
+    {Opcode::kReverse, "reverse", RecipeGroup::kIndex, 5, BuildReverse},
+    {Opcode::kReverse, "reverse-of-reverse", RecipeGroup::kIndex, 2, BuildReverseOfReverse},
+    {Opcode::kReshape, "reshape", RecipeGroup::kIndex, 6, BuildReshape},
+    {Opcode::kReshape, "reshape-transpose-reshape", RecipeGroup::kIndex, 4, BuildReshapeTranspose},
+    {Opcode::kBroadcast, "broadcast", RecipeGroup::kIndex, 7, BuildBroadcast},
+    {Opcode::kConcatenate, "concatenate", RecipeGroup::kIndex, 6, BuildConcatenate},
+    {Opcode::kConcatenate, "concatenate-of-concatenate", RecipeGroup::kIndex, 3,
+     BuildNestedConcatenate},
+    {Opcode::kConcatenate, "concatenate-of-slices", RecipeGroup::kIndex, 5,
+     BuildConcatenateOfSlices},
+    {Opcode::kSelect, "select-of-views", RecipeGroup::kIndex, 4, BuildSelectOfViews},
+    {Opcode::kIota, "iota", RecipeGroup::kIndex, 3, BuildSource},
+    {Opcode::kConstant, "constant", RecipeGroup::kIndex, 2, BuildSource},
+    {Opcode::kParameter, "parameter", RecipeGroup::kIndex, 2, BuildSource},
+    {Opcode::kTuple, "tuple", RecipeGroup::kIndex, 1, BuildTuple},
+    {Opcode::kGetTupleElement, "get-tuple-element", RecipeGroup::kIndex, 1, BuildTuple},
+};
+
+Instruction* Hidden(Program& program, Instruction* dynamic) {
+  std::vector<Instruction*>& values = program.scope().values;
+  if (!values.empty() && values.back() == dynamic) values.pop_back();
+  return dynamic;
+}
+
+// Arrays with run-time sizes stay within the pattern: they are summed up or measured at once.
+Instruction* BuildDynamic(Program& program, Opcode opcode) {
+  Choices& choices = program.choices();
+  Instruction* x = program.Operand(kMovable, 1);
+  const ElementType type = x->shape().element_type();
+  const auto d = static_cast<int64_t>(choices.Draw(x->shape().rank()));
+  const int64_t bound = x->shape().dimension(d);
+  int64_t size = choices.Range(0, bound);
+  if (choices.Percent(25)) size = choices.Percent(50) ? 0 : bound;
+  Shape shape = Shape::Array(type, x->shape().dimensions());
+  shape.set_dynamic(d, true);
+  Attributes attributes;
+  attributes.Set(Attr::kDimension, {d});
+  Instruction* length = program.KnownScalar(ElementType::kS32, size);
+  Instruction* sized = Hidden(
+      program, program.Emit(Opcode::kSetDimensionSize, shape, {x, length}, std::move(attributes)));
+  if (opcode == Opcode::kGetDimensionSize) {
+    Attributes which;
+    which.Set(Attr::kDimension, {d});
+    return program.Emit(opcode, Shape::Scalar(ElementType::kS32), {sized}, std::move(which));
+  }
+  if (opcode == Opcode::kDynamicReshape) {
+    // A leading dimension of size 1 more.
+    DimVector dimensions = {1};
+    std::vector<Instruction*> operands = {sized};
+    operands.push_back(program.ScalarConstant(ElementType::kS32, 1));
+    for (int64_t k = 0; k < x->shape().rank(); ++k) {
+      dimensions.push_back(x->shape().dimension(k));
+      operands.push_back(
+          k == d ? length : program.ScalarConstant(ElementType::kS32, x->shape().dimension(k)));
+    }
+    Shape deeper = Shape::Array(type, dimensions);
+    deeper.set_dynamic(d + 1, true);
+    sized = Hidden(program, program.Emit(opcode, deeper, operands));
+    Reducer reducer = MakeReducer(program, type, bound);
+    return program.Reduce(sized, reducer.init, {d + 1}, reducer.computation);
+  }
+  if (choices.Percent(40)) {
+    Attributes turned;
+    turned.Set(Attr::kDimensions, {d});
+    sized = Hidden(program, program.Emit(Opcode::kReverse, shape, {sized}, std::move(turned)));
+  }
+  Reducer reducer = MakeReducer(program, type, bound);
+  return program.Reduce(sized, reducer.init, {d}, reducer.computation);
+}
+
+constexpr Recipe kDynamicSizeRecipes[] = {
+    {Opcode::kSetDimensionSize, "set-dimension-size", RecipeGroup::kReduce, 1, BuildDynamic,
+     kNotPortable},
+    {Opcode::kGetDimensionSize, "get-dimension-size", RecipeGroup::kReduce, 1, BuildDynamic,
+     kNotPortable},
+    {Opcode::kDynamicReshape, "dynamic-reshape", RecipeGroup::kReduce, 1, BuildDynamic,
+     kNotPortable},
+};
+
+// A copy into another order of dimensions, then back or onwards.
+Instruction* CopyTo(Program& program, Instruction* operand,
+                    absl::Span<const int64_t> minor_to_major) {
+  Shape shape = Shape::Array(operand->shape().element_type(), operand->shape().dimensions());
+  shape.set_layout(Layout(minor_to_major));
+  return program.Emit(Opcode::kCopy, std::move(shape), {operand});
+}
+
+Instruction* BuildCopy(Program& program, Opcode) {
+  Instruction* x = program.Operand(kP | kI | kF);
+  if (program.choices().Percent(40) || x->shape().rank() < 2) {
+    return program.Emit(Opcode::kCopy,
+                        Shape::Array(x->shape().element_type(), x->shape().dimensions()), {x});
+  }
+  Instruction* turned = CopyTo(program, x, RandomPermutation(program.choices(), x->shape().rank()));
+  DimVector row_major;
+  for (int64_t i = x->shape().rank() - 1; i >= 0; --i) row_major.push_back(i);
+  return CopyTo(program, turned, row_major);
+}
+
+// A copy whose layout permutes, read through a bitcast in physical order: a transpose in disguise.
+Instruction* BuildBitcast(Program& program, Opcode) {
+  Choices& choices = program.choices();
+  Instruction* x = program.Operand(kP | kI | kF, 1);
+  int64_t rank = x->shape().rank();
+  if (choices.Percent(40) && rank >= 2) {
+    DimVector order = RandomPermutation(choices, rank);
+    Instruction* turned = CopyTo(program, x, order);
+    DimVector physical;
+    for (int64_t i = rank - 1; i >= 0; --i) physical.push_back(x->shape().dimension(order[i]));
+    return program.Emit(Opcode::kBitcast, Shape::Array(x->shape().element_type(), physical),
+                        {turned});
+  }
+  // In row-major order a bitcast is a reshape.
+  DimVector flat = {x->shape().ElementCount()};
+  return program.Emit(Opcode::kBitcast, Shape::Array(x->shape().element_type(), flat), {x});
+}
+
+ElementType TypeOfWidth(Choices& choices, int bits) {
+  std::vector<ElementType> fitting;
+  for (ElementType type : ComputedTypes()) {
+    if (!IsPred(type) && BitWidth(type) == bits) fitting.push_back(type);
+  }
+  return choices.Pick(fitting);
+}
+
+Instruction* BuildBitcastConvert(Program& program, Opcode) {
+  Choices& choices = program.choices();
+  Instruction* x = program.Operand(kI | kF);
+  if (!IsComputed(x->shape().element_type()))
+    return nullptr;  // widths below a byte have no partner
+  int bits = BitWidth(x->shape().element_type());
+  DimVector dimensions(x->shape().dimensions().begin(), x->shape().dimensions().end());
+  int to = bits;
+  if (choices.Percent(30)) {
+    int64_t last = dimensions.empty() ? 0 : dimensions.back();
+    if ((last == 2 || last == 4 || last == 8) && bits * last <= 64) {
+      to = static_cast<int>(bits * last);
+      dimensions.pop_back();
+    } else if (bits > 8) {
+      int64_t ratio = choices.Percent(50) || bits == 16 ? 2 : 4;
+      to = static_cast<int>(bits / ratio);
+      dimensions.push_back(ratio);
+    }
+  }
+  return program.Emit(Opcode::kBitcastConvert, Shape::Array(TypeOfWidth(choices, to), dimensions),
+                      {x});
+}
+
+// Bits of a float looked at as an integer, changed, and looked at as a float again.
+Instruction* BuildBitTrick(Program& program, Opcode) {
+  Choices& choices = program.choices();
+  Instruction* x = program.Operand(kF);
+  if (!IsComputed(x->shape().element_type())) return nullptr;
+  ElementType home = x->shape().element_type();
+  int bits = BitWidth(home);
+  ElementType integer = bits == 16   ? ElementType::kU16
+                        : bits == 32 ? ElementType::kU32
+                                     : ElementType::kU64;
+  DimVector dimensions(x->shape().dimensions().begin(), x->shape().dimensions().end());
+  Instruction* as_bits =
+      program.Emit(Opcode::kBitcastConvert, Shape::Array(integer, dimensions), {x});
+  Instruction* mask = program.ScalarConstant(integer, choices.Percent(50) ? MaxOf(integer) : 1);
+  if (!dimensions.empty()) mask = program.Splat(mask, dimensions);
+  Instruction* changed =
+      program.Binary(choices.Pick({Opcode::kAnd, Opcode::kXor, Opcode::kOr}), as_bits, mask);
+  if (choices.Percent(50)) return changed;
+  return program.Emit(Opcode::kBitcastConvert, Shape::Array(home, dimensions), {changed});
+}
+
+// A barrier around one array, or around two whose parts go on separately.
+Instruction* BuildOptBarrier(Program& program, Opcode) {
+  Instruction* x = program.Operand(kP | kI | kF);
+  if (program.choices().Percent(50)) return program.Emit(Opcode::kOptBarrier, x->shape(), {x});
+  Instruction* y = program.Operand(kP | kI | kF);
+  Instruction* both = program.Tuple({x, y});
+  Instruction* barrier = program.Emit(Opcode::kOptBarrier, both->shape(), {both});
+  program.GetTupleElement(barrier, 1);
+  return program.GetTupleElement(barrier, 0);
+}
+
+constexpr Recipe kLayoutRecipes[] = {
+    {Opcode::kCopy, "copy", RecipeGroup::kLayout, 4, BuildCopy},
+    {Opcode::kBitcast, "bitcast", RecipeGroup::kLayout, 2, BuildBitcast, kNotPortable},
+    {Opcode::kBitcastConvert, "bitcast-convert", RecipeGroup::kLayout, 4, BuildBitcastConvert},
+    {Opcode::kBitcastConvert, "bit-trick", RecipeGroup::kLayout, 2, BuildBitTrick},
+    {Opcode::kOptBarrier, "opt-barrier", RecipeGroup::kLayout, 2, BuildOptBarrier},
 };
 
 }  // namespace
 
-absl::Span<const Recipe> IndexRecipes() { return kRecipes; }
+absl::Span<const Recipe> MovementRecipes() { return kRecipes; }
+absl::Span<const Recipe> DynamicSizeRecipes() { return kDynamicSizeRecipes; }
+absl::Span<const Recipe> LayoutRecipes() { return kLayoutRecipes; }
 
 }  // namespace assay

@@ -1,0 +1,101 @@
+// Sorts by comparators of many forms, and top-k (requirement 27).
+#include <algorithm>
+#include <vector>
+
+#include "fuzz/generator/recipes/recipes.h"
+#include "fuzz/generator/recipes/scalar_scope.h"
+
+namespace assay {
+namespace {
+
+constexpr TypeMask kMovable = kP | kI | kF;
+
+Computation* Comparator(Program& program, absl::Span<const ElementType> types, bool strict_total) {
+  Choices& choices = program.choices();
+  std::vector<ElementType> parameters;
+  for (ElementType type : types) parameters.insert(parameters.end(), 2, type);
+  ScalarScope scope(program, "comparator", parameters);
+  const Direction direction = choices.Percent(60) ? Direction::kLt : Direction::kGt;
+  auto precedes = [&](size_t k, Direction which) {
+    Instruction* compare = program.Compare(which, scope.at[2 * k], scope.at[2 * k + 1]);
+    if (IsFloat(types[k]) && which != Direction::kEq)
+      compare->mutable_attributes().Set(Attr::kCompareType, CompareType::kTotalOrder);
+    return compare;
+  };
+  const size_t key = choices.Draw(types.size());
+  Instruction* root = precedes(key, direction);
+  // Lexicographic over two operands, the second one integers.
+  const size_t second = (key + 1) % types.size();
+  if (types.size() >= 2 && !IsFloat(types[key]) && !IsFloat(types[second]) &&
+      (strict_total || choices.Percent(40))) {
+    Instruction* equal = precedes(key, Direction::kEq);
+    Instruction* then = precedes(second, choices.Percent(50) ? Direction::kLt : Direction::kGt);
+    root = program.Binary(Opcode::kOr, root, program.Binary(Opcode::kAnd, equal, then));
+  }
+  return scope.Finish(root);
+}
+
+Instruction* BuildSort(Program& program, Opcode) {
+  Choices& choices = program.choices();
+  Instruction* x = program.Operand(kMovable, 1);
+  const int64_t rank = x->shape().rank();
+  std::vector<Instruction*> operands = {x};
+  const int64_t more = choices.Weighted({45, 35, 20});
+  const auto d = static_cast<int64_t>(choices.Draw(rank));
+  for (int64_t i = 0; i < more; ++i) {
+    if (choices.Percent(40)) {
+      operands.push_back(program.Iota(Shape::Array(ElementType::kS32, x->shape().dimensions()), d));
+    } else {
+      const ElementType type = program.DrawType(kMovable);
+      operands.push_back(program.OperandOf(type, x->shape().dimensions()));
+    }
+  }
+  std::vector<ElementType> types;
+  std::vector<Shape> shapes;
+  for (Instruction* operand : operands) {
+    types.push_back(operand->shape().element_type());
+    shapes.push_back(Shape::Array(types.back(), x->shape().dimensions()));
+  }
+  Computation* comparator = Comparator(program, types, false);
+  Attributes attributes;
+  attributes.Set(Attr::kDimension, {d});
+  if (operands.size() > 1 || choices.Percent(50)) attributes.Set(Attr::kIsStable, AttrValue(true));
+  Shape shape = operands.size() == 1 ? shapes[0] : Shape::Tuple(shapes);
+  Instruction* sorted =
+      program.Emit(Opcode::kSort, std::move(shape), operands, std::move(attributes), {comparator});
+  if (operands.size() == 1) return sorted;
+  for (size_t k = 1; k < operands.size(); ++k)
+    program.GetTupleElement(sorted, static_cast<int64_t>(k));
+  return program.GetTupleElement(sorted, 0);
+}
+
+Instruction* BuildTopK(Program& program, Opcode) {
+  Choices& choices = program.choices();
+  Instruction* x = program.Operand(kI | kF, 1);
+  const int64_t last = x->shape().rank() - 1, length = x->shape().dimension(last);
+  int64_t k = choices.Range(std::min<int64_t>(length, 1), length);
+  if (choices.Percent(10)) k = choices.Percent(50) ? 0 : length;
+  DimVector dimensions(x->shape().dimensions().begin(), x->shape().dimensions().end());
+  dimensions[last] = k;
+  Attributes attributes;
+  attributes.Set(Attr::kK, AttrValue(k));
+  attributes.Set(Attr::kLargest, AttrValue(choices.Percent(60)));
+  attributes.Set(Attr::kIsStable, AttrValue(true));
+  Shape shape = Shape::Tuple({Shape::Array(x->shape().element_type(), dimensions),
+                              Shape::Array(ElementType::kS32, dimensions)});
+  Instruction* both = program.Emit(Opcode::kTopK, std::move(shape), {x}, std::move(attributes));
+  program.GetTupleElement(both, 1);
+  return program.GetTupleElement(both, 0);
+}
+
+constexpr Recipe kRecipes[] = {
+    {Opcode::kSort, "sort", RecipeGroup::kReduce, 4, BuildSort},
+    // jaxlib 0.10.2 writes is_stable of topk in text and does not read it.
+    {Opcode::kTopK, "topk", RecipeGroup::kReduce, 2, BuildTopK, kNotPortable},
+};
+
+}  // namespace
+
+absl::Span<const Recipe> SortingRecipes() { return kRecipes; }
+
+}  // namespace assay
