@@ -78,8 +78,10 @@ BackendRecord RecordOfDeath(const Isolated& death, const WorkerState& state) {
   const Outcome outcome = OutcomeOfDeath(death, state.phase.load());
   BackendRecord record;
   record.kind = outcome.kind;
-  // The oracle has limits of its own: when it exceeds those of the worker, that is a bug of ours.
-  if (!IsFinding(record.kind)) record.kind = Outcome::kOurFault;
+  // An oracle or a judge at its limit leaves the verdict open. The generator always comes to an
+  // end, so one that does not is a bug of ours.
+  const bool is_open = outcome.phase == Phase::kOracle || outcome.phase == Phase::kJudge;
+  if (!IsFinding(record.kind) && !is_open) record.kind = Outcome::kOurFault;
   record.phase = outcome.phase;
   record.exact = state.exact.load() != 0;
   record.text = StrCat("the worker ", death.Describe(), " (", Name(record.phase), ")");

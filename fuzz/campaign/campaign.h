@@ -77,6 +77,7 @@ struct CampaignSummary {
   std::vector<std::string> excluded_ops, excluded_types;
   bool interrupted = false;
   int64_t programs = 0;  // cases brought to an end
+  int64_t illegal = 0;   // of them: did not verify and were skipped
   // Verdicts, counted per case and backend.
   int64_t compared = 0;      // passed, mistrusted or failed
   int64_t inconclusive = 0;  // also with the exact inputs
@@ -93,7 +94,7 @@ struct CampaignSummary {
   double respawn_seconds = 0;  // spent on replacing them
   double seconds = 0;          // wall clock
   StageSeconds stages;         // summed over workers
-  std::map<std::string, int64_t> unsupported_reasons, inconclusive_reasons;
+  std::map<std::string, int64_t> unsupported_reasons, inconclusive_reasons, illegal_reasons;
   std::map<std::string, int64_t> kinds;    // findings by kind
   std::map<std::string, int64_t> rules;    // decisions fired
   std::map<std::string, int64_t> buckets;  // findings per bucket

@@ -191,6 +191,28 @@ TEST(CampaignTest, FindsAHang) {
              Outcome::kTimeout);
 }
 
+// An oracle that takes too long has no opinion, and nobody is to blame for that.
+TEST(CampaignTest, AHangOfTheOracleIsInconclusive) {
+  class HangingOracle : public ZeroOracle {
+   public:
+    absl::StatusOr<Expectation> Expect(const Module& module,
+                                       const std::vector<const Literal*>& arguments,
+                                       const Profile& profile, const Limits& limits) override {
+      while (Picked(module)) pause();
+      return ZeroOracle::Expect(module, arguments, profile, limits);
+    }
+  };
+  CampaignOptions options = Options(12);
+  options.case_seconds = 0.3;
+  CampaignTools tools = ToolsFor(Script(Right));
+  tools.make_oracle = [] { return std::make_unique<HangingOracle>(); };
+  absl::StatusOr<CampaignSummary> summary = RunCampaign(options, tools);
+  ASSERT_TRUE(summary.ok()) << summary.status();
+  EXPECT_EQ(summary->programs, 12);
+  EXPECT_GT(summary->inconclusive, 0);
+  EXPECT_EQ(summary->suspects, 0) << summary->ToJson().dump(1);
+}
+
 TEST(CampaignTest, FindsAMemoryBlowUp) {
 #if defined(__SANITIZE_ADDRESS__)
   // The sanitizer reserves terabytes of addresses: no limit on them can be set that it would

@@ -5,6 +5,7 @@
 #include "spec/base/clock.h"
 #include "spec/base/strings.h"
 #include "spec/text/writer.h"
+#include "spec/verifier/verifier.h"
 
 namespace assay {
 namespace {
@@ -115,6 +116,11 @@ CaseRecord CaseRunner::Run(int64_t index, WorkerState& state) {
   record.theme = made.theme;
   record.repeated =
       options_.repeat_every > 0 && index % options_.repeat_every == options_.repeat_every - 1;
+  if (absl::Status status = Verify(*made.module); !status.ok()) {
+    record.illegal = std::string(ToStd(status.message()));
+    state.phase.store(Phase::kIdle);
+    return record;
+  }
   for (size_t i = 0; i < backends_.size(); ++i) {
     record.backends.push_back(RunOn(made, i, false, record, state));
   }
@@ -187,7 +193,8 @@ nlohmann::json CaseRecord::ToJson() const {
                          {"seconds",
                           {seconds.generate, seconds.oracle, seconds.passes, seconds.code,
                            seconds.run, seconds.judge}},
-                         {"repeated", repeated}};
+                         {"repeated", repeated},
+                         {"illegal", illegal}};
   json["rules"] = rules;
   json["backends"] = nlohmann::json::array();
   for (const BackendRecord& record : backends) json["backends"].push_back(Encode(record));
@@ -200,6 +207,7 @@ CaseRecord CaseRecord::FromJson(const nlohmann::json& json) {
   record.instructions = json.value("instructions", int64_t{0});
   record.theme = static_cast<Theme>(json.value("theme", 0));
   record.repeated = json.value("repeated", false);
+  record.illegal = json.value("illegal", "");
   std::vector<double> seconds = json.value("seconds", std::vector<double>(6));
   seconds.resize(6);
   record.seconds = {seconds[0], seconds[1], seconds[2], seconds[3], seconds[4], seconds[5]};

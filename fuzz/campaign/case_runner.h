@@ -47,6 +47,7 @@ struct CaseRecord {
   std::vector<BackendRecord> backends;   // in the campaign's order
   std::map<std::string, int64_t> rules;  // decisions taken
   bool repeated = false;                 // run and compiled several times
+  std::string illegal;                   // why the program does not verify; then nobody got it
 
   nlohmann::json ToJson() const;
   static CaseRecord FromJson(const nlohmann::json& json);

@@ -77,7 +77,8 @@ class ConfirmDuty : public Duty {
 
   absl::Status TakeDeath(const WorkerDeath& death) override {
     ConfirmRecord confirm;
-    confirm.runs = confirm.fails = 1;
+    confirm.runs = 1;
+    confirm.fails = IsFinding(death.record.kind) ? 1 : 0;
     confirm.record = death.record;
     return Take(confirm);
   }

@@ -34,6 +34,7 @@ nlohmann::json CampaignSummary::ToJson() const {
                          {"foreign", portable},
                          {"interrupted", interrupted},
                          {"programs", programs},
+                         {"illegal", illegal},
                          {"compared", compared},
                          {"inconclusive", inconclusive},
                          {"rescued", rescued},
@@ -58,6 +59,7 @@ nlohmann::json CampaignSummary::ToJson() const {
   json["rules"] = rules;
   json["unsupported_reasons"] = unsupported_reasons;
   json["inconclusive_reasons"] = inconclusive_reasons;
+  json["illegal_reasons"] = illegal_reasons;
   json["findings_per_bucket"] = this->buckets;
   json["found"] = nlohmann::json::array();
   for (const CampaignFinding& finding : found) json["found"].push_back(FindingToJson(finding));

@@ -38,6 +38,10 @@ std::string ReasonOf(const std::string& text) {
 
 void Tally::TakeRecord(const CaseRecord& record) {
   ++summary_.programs;
+  if (!record.illegal.empty()) {
+    ++summary_.illegal;
+    ++summary_.illegal_reasons[ReasonOf(record.illegal)];
+  }
   if (record.repeated) ++summary_.repeated;
   summary_.stages += record.seconds;
   for (const auto& [rule, count] : record.rules) summary_.rules[rule] += count;

@@ -61,6 +61,19 @@ TEST(Tally, CountsEveryVerdictOnce) {
   EXPECT_EQ(summary.suspects, 2);
 }
 
+TEST(Tally, CountsAndSkipsWhatDoesNotVerify) {
+  const CampaignOptions options = Options();
+  Tally tally(options);
+  CaseRecord record;
+  record.illegal = "add: operand 1 is wrong";
+  tally.TakeRecord(CaseRecord::FromJson(record.ToJson()));
+  const CampaignSummary& summary = tally.summary();
+  EXPECT_EQ(summary.programs, 1);
+  EXPECT_EQ(summary.illegal, 1);
+  EXPECT_EQ(summary.illegal_reasons.count("add: operand # is wrong"), 1u);
+  EXPECT_EQ(summary.compared + summary.suspects, 0);
+}
+
 TEST(Tally, ChecksSoManySuspectsAndCountsTheRest) {
   CampaignOptions options = Options();
   options.most_checked = 1;

@@ -122,6 +122,30 @@ TEST(GenerateTest, EveryProgramVerifies) {
   }
 }
 
+// The random bits have the width of the operand, which may be one of 4 or 8 bits.
+TEST(GenerateTest, StochasticConvertsVerifyOnFloatsOfEveryWidth) {
+  const Recipe* recipe = nullptr;
+  for (const Recipe& row : AllRecipes())
+    if (row.name == "stochastic-convert") recipe = &row;
+  ASSERT_NE(recipe, nullptr);
+  std::set<int> widths;
+  for (ElementType type : {ElementType::kF4E2M1FN, ElementType::kF8E4M3B11FNUZ,
+                           ElementType::kF8E5M2, ElementType::kBF16, ElementType::kF64}) {
+    for (uint64_t seed = 0; seed < 20; ++seed) {
+      Choices choices = Choices::FromSeed(seed);
+      Program program(choices, {});
+      program.Parameter(Shape::Array(type, {3, 5}));
+      Instruction* made = recipe->build(program, recipe->opcode);
+      if (made == nullptr) continue;
+      program.scope().computation->set_root(made);
+      const absl::Status status = Verify(program.module());
+      ASSERT_TRUE(status.ok()) << status;
+      widths.insert(BitWidth(made->operand(0)->shape().element_type()));
+    }
+  }
+  EXPECT_TRUE(widths.contains(4) && widths.contains(8) && widths.contains(16));
+}
+
 TEST(GenerateTest, AnyChoicesGiveAVerifiedProgram) {
   RandomStream noise(3);
   for (int i = 0; i < 300; ++i) {

@@ -110,11 +110,11 @@ void SetUndecided(Array& result, int64_t first, int64_t count) {
 
 // ---- cholesky.
 
-// The granted residual in units of |L| |Lᴴ|: 4 (n + 2) u; for the types that are computed in f32,
-// 8 u.
+// The granted residual in units of |L| |Lᴴ|: every step may be rounded to the type, also to those
+// that may be computed in f32.
 template <typename T>
 Wide<T> CholeskyResidual(int64_t n) {
-  return UnitRoundoff<T>() * (kIsNarrow<T> ? 8 : static_cast<Wide<T>>(4 * (n + 2)));
+  return UnitRoundoff<T>() * static_cast<Wide<T>>(4 * (n + 2));
 }
 
 // Whether no legal perturbation makes `a` positive definite, when the factorisation stopped at

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 
+#include "absl/functional/function_ref.h"
 #include "reference/interpreter/blockwise.h"
 #include "reference/interpreter/dynamic_shapes.h"
 #include "spec/base/error.h"
@@ -14,10 +15,28 @@
 namespace assay::reference {
 namespace {
 
+// Whether an op on integers may give a constant although not all of its operands are constants:
+// those on two equal operands, and products with zero and the like.
+bool MayVanish(const Instruction& instruction, absl::FunctionRef<bool(int64_t)> is_invariant) {
+  const Opcode opcode = instruction.opcode();
+  if (!Info(opcode).Is(kElementwise) || instruction.operand_count() != 2) return false;
+  if (IsFloat(instruction.operand(0)->shape().element_type()) && opcode != Opcode::kCompare)
+    return false;
+  if (instruction.operand(0) == instruction.operand(1)) return true;
+  const bool is_one_to_one =
+      opcode == Opcode::kAdd || opcode == Opcode::kSubtract || opcode == Opcode::kXor;
+  return !is_one_to_one && (is_invariant(0) || is_invariant(1));
+}
+
 // Whether a compiler may take `instruction` for a constant or a broadcast after inlining and
 // folding (ClauseId::kReciprocalDivision). `known` holds the answers of earlier instructions.
 bool IsInvariant(const Instruction& instruction, bool is_entry,
                  const absl::flat_hash_map<const Instruction*, bool>& known) {
+  auto is_invariant = [&](int64_t i) {
+    const auto it = known.find(instruction.operand(i));
+    return it != known.end() && it->second;
+  };
+  if (MayVanish(instruction, is_invariant)) return true;
   switch (instruction.opcode()) {
     case Opcode::kConstant:
     case Opcode::kIota:
@@ -30,17 +49,33 @@ bool IsInvariant(const Instruction& instruction, bool is_entry,
       return true;
     case Opcode::kParameter:
       return !is_entry;
-    default:
+    // Of equal elements, or of equal arms, it does not matter which are taken.
+    case Opcode::kDynamicSlice:
+    case Opcode::kGather:
+      return is_invariant(0);
+    case Opcode::kSelect:
+      return is_invariant(1) && is_invariant(2);
+    case Opcode::kClamp:
+      return is_invariant(0) && is_invariant(2);
+    case Opcode::kDynamicUpdateSlice:
+      return is_invariant(0) && is_invariant(1);
+    // What is made of constants alone is folded.
+    case Opcode::kDot:
+    case Opcode::kMap:
+    case Opcode::kReduce:
+    case Opcode::kReduceWindow:
+    case Opcode::kScatter:
+    case Opcode::kSort:
       break;
+    default: {
+      // A divisor still is the same for many elements after an op that moves or maps elements.
+      const OpInfo& info = Info(instruction.opcode());
+      if (!info.Is(kDataMovement) && !info.Is(kElementwise)) return false;
+    }
   }
-  // A divisor still is the same for many elements after an op that moves or maps elements.
-  const OpInfo& info = Info(instruction.opcode());
-  if (!info.Is(kDataMovement) && !info.Is(kElementwise)) return false;
-  return std::all_of(instruction.operands().begin(), instruction.operands().end(),
-                     [&](const Instruction* operand) {
-                       const auto it = known.find(operand);
-                       return it != known.end() && it->second;
-                     });
+  for (int64_t i = 0; i < static_cast<int64_t>(instruction.operand_count()); ++i)
+    if (!is_invariant(i)) return false;
+  return true;
 }
 
 // The fate of an operand that an addition could read before it is rounded (kSumView).

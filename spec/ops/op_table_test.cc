@@ -81,6 +81,21 @@ TEST(OpTableTest, BudgetsBeyondStrictHaveASource) {
   }
 }
 
+// A profile says what a correct implementation may do, and is not fitted to a defect of one.
+TEST(OpTableTest, NoBudgetIsFittedToADefect) {
+  constexpr double kMostUlps = 16, kMostTimesStrict = 4;
+  for (const OpInfo& info : AllOps()) {
+    const UlpBudget& strict = info.numeric.strict;
+    const UlpBudget& xla = info.numeric.xla;
+    for (double UlpBudget::* type : {&UlpBudget::f32, &UlpBudget::f64, &UlpBudget::f16,
+                                     &UlpBudget::bf16, &UlpBudget::complex}) {
+      if (xla.*type == strict.*type) continue;
+      EXPECT_LE(xla.*type, kMostUlps) << info.name;
+      EXPECT_LE(xla.*type, kMostTimesStrict * strict.*type) << info.name;
+    }
+  }
+}
+
 TEST(OpTableTest, DefinedFunctionsHaveABudget) {
   for (const OpInfo& info : AllOps()) {
     if (!info.IsDefined() || info.numeric.comparison != ComparisonClass::kUlp) continue;

@@ -231,14 +231,30 @@ Instruction* BuildReducePrecision(Program& program, Opcode) {
   return program.Emit(Opcode::kReducePrecision, x->shape(), {x}, std::move(attributes));
 }
 
+// The unsigned type as wide as a type of floats; pred where there is none.
+ElementType BitsOf(ElementType type) {
+  switch (BitWidth(type)) {
+    case 4:
+      return ElementType::kU4;
+    case 8:
+      return ElementType::kU8;
+    case 16:
+      return ElementType::kU16;
+    case 32:
+      return ElementType::kU32;
+    case 64:
+      return ElementType::kU64;
+    default:
+      return ElementType::kPred;
+  }
+}
+
 // Random bits are operands like others; splats of small numbers would always round one way.
 Instruction* BuildStochasticConvert(Program& program, Opcode opcode) {
   Choices& choices = program.choices();
   Instruction* x = program.Operand(kF);
-  constexpr ElementType kBits[] = {ElementType::kU16, ElementType::kU32, ElementType::kU64};
-  const ElementType from = x->shape().element_type();
-  const ElementType bits = kBits[BitWidth(from) / 32];
-  if (!program.options().Takes(bits)) return nullptr;
+  const ElementType bits = BitsOf(x->shape().element_type());
+  if (IsPred(bits) || !program.options().Takes(bits)) return nullptr;
   Instruction* random = program.OperandOf(bits, x->shape().dimensions());
   const ElementType to =
       choices.Percent(70)

@@ -95,6 +95,8 @@ Range<W> MonotoneRange(const Range<W>& range) {
   } else if (range.HasFinite()) {
     const W slop = (std::fabs(range.centre) + range.radius) * kSlop<W>;
     W low = range.low() - slop, high = range.high() + slop;
+    // Of a magnitude, which rounding alone took below zero.
+    if constexpr (Op::kEven) low = std::max<W>(low, 0);
     if (low < Op::kDomainLow) {
       // An interval that begins at the end of the domain is inside.
       if (range.low() < Op::kDomainLow) y.flags |= kMayBeNan;

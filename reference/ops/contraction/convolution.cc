@@ -1,6 +1,8 @@
 // Convolution. Document: operation semantics chapter 11, Conv to ConvGeneralDilated.
+#include <cmath>
 #include <limits>
 
+#include "reference/bounds/elements.h"
 #include "reference/bounds/products.h"
 #include "reference/ops/contraction/products.h"
 #include "spec/base/error.h"
@@ -87,24 +89,27 @@ struct Convolution {
   }
 };
 
-ProductSums SumsOfConvolution(const OpContext& op) {
+const ConvDimLabels& LabelsOf(const OpContext& op) {
+  return std::get<ConvDimLabels>(*op.instruction.attributes().Find(Attr::kDimLabels));
+}
+
+// The kernel's dimensions as they are arranged.
+DimList KernelDims(const OpContext& op) {
+  const ConvDimLabels& labels = LabelsOf(op);
+  const Shape& kernel = op.literal(1).shape();
+  DimList dims;
+  dims.Add(kernel, labels.kernel_output_feature);
+  for (int64_t d : labels.kernel_spatial) dims.Add(kernel, d);
+  dims.Add(kernel, labels.kernel_input_feature);
+  return dims;
+}
+
+Convolution ConvolutionOf(const OpContext& op) {
   const Attributes& attributes = op.instruction.attributes();
-  const auto& labels = std::get<ConvDimLabels>(*attributes.Find(Attr::kDimLabels));
+  const ConvDimLabels& labels = LabelsOf(op);
   const absl::Span<const WindowDim> window = attributes.Window(Attr::kWindow);
   const Shape &input = op.literal(0).shape(), &kernel = op.literal(1).shape();
   const DimVector result_strides = RowMajorStrides(op.shape.dimensions());
-
-  ProductSums sums;
-  DimList lhs, rhs;
-  lhs.Add(input, labels.input_batch);
-  for (int64_t d : labels.input_spatial) lhs.Add(input, d);
-  lhs.Add(input, labels.input_feature);
-  rhs.Add(kernel, labels.kernel_output_feature);
-  for (int64_t d : labels.kernel_spatial) rhs.Add(kernel, d);
-  rhs.Add(kernel, labels.kernel_input_feature);
-  sums.lhs = lhs;
-  sums.rhs = rhs;
-
   Convolution convolution;
   convolution.feature_groups = attributes.Integer(Attr::kFeatureGroupCount, 1);
   convolution.batch_groups = attributes.Integer(Attr::kBatchGroupCount, 1);
@@ -132,7 +137,18 @@ ProductSums SumsOfConvolution(const OpContext& op) {
   }
   convolution.image_size = input_step;
   convolution.column_size = kernel_step;
+  return convolution;
+}
 
+ProductSums SumsOfConvolution(const OpContext& op) {
+  const Convolution convolution = ConvolutionOf(op);
+  const ConvDimLabels& labels = LabelsOf(op);
+  const Shape& input = op.literal(0).shape();
+  ProductSums sums;
+  sums.lhs.Add(input, labels.input_batch);
+  for (int64_t d : labels.input_spatial) sums.lhs.Add(input, d);
+  sums.lhs.Add(input, labels.input_feature);
+  sums.rhs = KernelDims(op);
   sums.length = convolution.group_inputs;
   sums.column_size = convolution.column_size;
   sums.for_each_block = [convolution](absl::FunctionRef<void(const ProductSums::Block&)> f) {
@@ -150,8 +166,91 @@ absl::Status EvaluateConvolution(const OpContext& op, Literal& result) {
   return EvaluateProductSums(op, SumsOfConvolution(op), result);
 }
 
+bool MayBeInfiniteOrNan(const Array& array, int64_t i) {
+  constexpr uint32_t kSpecial = kMayBeNan | kMayBePosInf | kMayBeNegInf | kUndecided;
+  const int64_t width = BoundsPerElement(array.literal.element_type());
+  for (int64_t slot = i * width; slot < (i + 1) * width; ++slot) {
+    if (!std::isfinite(array.literal.GetComponent(slot))) return true;
+    if (!array.bounds.empty() && (array.bounds[slot].flags & kSpecial) != 0) return true;
+  }
+  return false;
+}
+
+bool IsSurelyNan(const Array& array, int64_t i) {
+  if (!IsFloat(array.literal.element_type()) || !std::isnan(array.literal.GetComponent(i)))
+    return false;
+  const uint32_t flags = array.bounds.empty() ? uint32_t{kForced} : array.bounds[i].flags;
+  return flags == kForced || flags == (kNotFinite | kMayBeNan);
+}
+
+// Makes results undecided for which an infinity or NaN of the kernel stands over padding or a hole.
+// UNSPECIFIED(operation semantics 11, Conv): whether padding and holes are zeros that are
+// multiplied, which gives NaN, or take no part.
+class SpecialsOverHoles {
+ public:
+  explicit SpecialsOverHoles(const OpContext& op) : convolution_(ConvolutionOf(op)) {
+    int64_t at = 0;
+    KernelDims(op).ForEachPlace([&](int64_t element) {
+      if (MayBeInfiniteOrNan(op.array(1), element)) Include(at);
+      ++at;
+    });
+  }
+
+  void Bound(Array& result) const {
+    if (specials_.empty() || result.literal.element_count() == 0) return;
+    const std::vector<SpatialDim>& spatial = convolution_.spatial;
+    DimVector sizes, place(spatial.size(), 0);
+    for (const SpatialDim& dim : spatial) sizes.push_back(dim.output_size);
+    do {
+      int64_t first = 0;
+      std::vector<std::vector<bool>> reads;
+      for (size_t d = 0; d < spatial.size(); ++d) {
+        reads.emplace_back(spatial[d].window.size, false);
+        for (const ProductSums::Run& run : spatial[d].Reads(place[d]))
+          reads[d][run.rhs / spatial[d].kernel_step] = true;
+        first += place[d] * spatial[d].output_stride;
+      }
+      for (const Special& special : specials_) {
+        bool is_read = true;
+        for (size_t d = 0; d < spatial.size(); ++d) is_read = is_read && reads[d][special.place[d]];
+        if (!is_read) BoundBatch(first, special.output_feature, result);
+      }
+    } while (NextIndex(sizes, absl::MakeSpan(place)));
+  }
+
+ private:
+  // A place of the kernel that holds an infinity or NaN for an output feature.
+  struct Special {
+    int64_t output_feature;
+    DimVector place;
+    bool operator==(const Special& other) const {
+      return output_feature == other.output_feature && place == other.place;
+    }
+  };
+
+  // Notes the place of arranged kernel element `at`.
+  void Include(int64_t at) {
+    Special special{at / convolution_.column_size, {}};
+    for (const SpatialDim& dim : convolution_.spatial)
+      special.place.push_back(at / dim.kernel_step % dim.window.size);
+    if (specials_.empty() || !(specials_.back() == special)) specials_.push_back(special);
+  }
+
+  void BoundBatch(int64_t first, int64_t feature, Array& result) const {
+    for (int64_t b = 0; b < convolution_.output_batch; ++b) {
+      const int64_t at = first + b * convolution_.output_batch_stride +
+                         feature * convolution_.output_feature_stride;
+      if (!IsSurelyNan(result, at)) SetUndecided(result, at);
+    }
+  }
+
+  Convolution convolution_;
+  std::vector<Special> specials_;
+};
+
 absl::Status BoundConvolution(const OpContext& op, Array& result) {
   BoundProductSums(op, SumsOfConvolution(op), result);
+  SpecialsOverHoles(op).Bound(result);
   return absl::OkStatus();
 }
 

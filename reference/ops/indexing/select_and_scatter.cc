@@ -12,7 +12,9 @@ namespace assay::reference {
 namespace {
 
 // Finds the element of every window that survives when its elements are compared in order, where
-// select(choice, candidate) says that the choice so far is kept.
+// select(choice, candidate) says that the choice so far is kept. Where an answer is open, both ways
+// are followed: an element that was dropped on one of them may win on the other, and select need
+// not be an order.
 class Selection {
  public:
   Selection(Interpreter& interpreter, const OpContext& op, const WindowTerms& windows)
@@ -34,38 +36,71 @@ class Selection {
   }
 
  private:
+  // With more possible choices at a time every element of the window is possible, so that the work
+  // stays linear in the size of the window.
+  static constexpr size_t kMostFollowed = 32;
+
+  struct Window {
+    IndexMap elements;
+    // What may be the choice so far, the plain one first.
+    IndexMap choices;
+    bool is_any = false;  // there were too many to follow: choices holds the plain one alone
+  };
+
   // Chooses for the windows from `first` to `last`, for all of them one candidate at a time.
   absl::Status Choose(int64_t first, int64_t last, Destinations& chosen) {
-    std::vector<IndexMap> lists(last - first);
+    std::vector<Window> windows(last - first);
     size_t longest = 0;
     for (int64_t o = first; o < last; ++o) {
-      IndexMap& list = lists[o - first];
-      windows_.List(o, list);
-      if (!list.empty()) chosen.plain[o] = list[0];
-      longest = std::max(longest, list.size());
+      Window& window = windows[o - first];
+      windows_.List(o, window.elements);
+      if (!window.elements.empty()) window.choices = {window.elements[0]};
+      longest = std::max(longest, window.elements.size());
     }
-    std::vector<bool> suspect(last - first, false);
-    for (size_t k = 1; k < longest; ++k) {
-      IndexMap open, choices, candidates;
-      for (int64_t o = first; o < last; ++o) {
-        if (lists[o - first].size() <= k) continue;
-        open.push_back(o);
-        choices.push_back(chosen.plain[o]);
-        candidates.push_back(lists[o - first][k]);
-      }
-      ASSAY_ASSIGN_OR_RETURN(Value keep, Keeps(choices, candidates));
-      const Array& answers = *keep.array;
-      for (size_t i = 0; i < open.size(); ++i) {
-        const auto at = static_cast<int64_t>(i);
-        if (answers.literal.GetBits(at) == 0) chosen.plain[open[i]] = candidates[i];
-        if (answers.choices.contains(at)) suspect[open[i] - first] = true;
-      }
-    }
+    for (size_t k = 1; k < longest; ++k) ASSAY_RETURN_IF_ERROR(TakeCandidates(k, windows));
     for (int64_t o = first; o < last; ++o) {
-      if (!suspect[o - first]) continue;
-      ASSAY_RETURN_IF_ERROR(AddPossible(o, lists[o - first], chosen));
+      const Window& window = windows[o - first];
+      if (!window.choices.empty()) chosen.plain[o] = window.choices[0];
+      if (window.choices.size() > 1 || window.is_any)
+        AddPossible(o, window.is_any ? window.elements : window.choices, chosen);
     }
     return absl::OkStatus();
+  }
+
+  // Compares element k of every window that has one with all that may be chosen so far.
+  absl::Status TakeCandidates(size_t k, std::vector<Window>& windows) {
+    IndexMap choices, candidates;
+    for (const Window& window : windows) {
+      if (window.elements.size() <= k) continue;
+      choices.insert(choices.end(), window.choices.begin(), window.choices.end());
+      candidates.resize(choices.size(), window.elements[k]);
+    }
+    if (choices.empty()) return absl::OkStatus();
+    ASSAY_ASSIGN_OR_RETURN(const Value keep, Keeps(choices, candidates));
+    int64_t at = 0;
+    for (Window& window : windows) {
+      if (window.elements.size() <= k) continue;
+      TakeAnswers(*keep.array, at, window.elements[k], window);
+    }
+    return absl::OkStatus();
+  }
+
+  // Takes the answers for the choices of a window, which begin at `at`, and moves `at` past them.
+  static void TakeAnswers(const Array& answers, int64_t& at, int64_t candidate, Window& window) {
+    IndexMap kept;
+    bool may_replace = false;
+    const bool plain_replaces = answers.literal.GetBits(at) == 0;
+    for (int64_t choice : window.choices) {
+      const bool is_open = answers.choices.contains(at);
+      const bool keeps = answers.literal.GetBits(at) != 0;
+      if (is_open || keeps) kept.push_back(choice);
+      may_replace = may_replace || is_open || !keeps;
+      ++at;
+    }
+    if (may_replace) kept.insert(plain_replaces ? kept.begin() : kept.end(), candidate);
+    window.choices = std::move(kept);
+    if (window.choices.size() > kMostFollowed) window.is_any = true;
+    if (window.is_any) window.choices.resize(1);
   }
 
   absl::StatusOr<Value> Keeps(const IndexMap& choices, const IndexMap& candidates) {
@@ -79,36 +114,10 @@ class Selection {
     return std::move(keep[0]);
   }
 
-  // Makes every element of window o possible that no other one beats with certainty. In a window
-  // that has too many pairs to compare, that is every element.
-  absl::Status AddPossible(int64_t o, const IndexMap& list, Destinations& chosen) {
-    constexpr size_t kMostCompared = 1024;
+  static void AddPossible(int64_t o, const IndexMap& elements, Destinations& chosen) {
     if (chosen.unsure.empty()) chosen.unsure.resize(chosen.plain.size());
     chosen.unsure[o] = true;
-    if (list.size() > kMostCompared) {
-      for (int64_t element : list) chosen.possible.push_back({element, o});
-      return absl::OkStatus();
-    }
-    IndexMap earlier, later;
-    std::vector<std::pair<size_t, size_t>> pairs;
-    for (size_t a = 0; a < list.size(); ++a) {
-      for (size_t b = a + 1; b < list.size(); ++b) {
-        earlier.push_back(list[a]);
-        later.push_back(list[b]);
-        pairs.push_back({a, b});
-      }
-    }
-    ASSAY_ASSIGN_OR_RETURN(Value keep, Keeps(earlier, later));
-    std::vector<bool> beaten(list.size(), false);
-    for (size_t i = 0; i < pairs.size(); ++i) {
-      const auto at = static_cast<int64_t>(i);
-      if (keep.array->choices.contains(at)) continue;
-      const bool kept = keep.array->literal.GetBits(at) != 0;
-      beaten[kept ? pairs[i].second : pairs[i].first] = true;
-    }
-    for (size_t k = 0; k < list.size(); ++k)
-      if (!beaten[k] || list[k] == chosen.plain[o]) chosen.possible.push_back({list[k], o});
-    return absl::OkStatus();
+    for (int64_t element : elements) chosen.possible.push_back({element, o});
   }
 
   Interpreter& interpreter_;

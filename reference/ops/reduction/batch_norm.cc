@@ -1,4 +1,5 @@
-// Batch normalisation. Document: operation semantics chapter 12: the formulas, and the bound
+// Batch normalisation. Document: operation semantics chapter 12. Legal are the formulas op by op,
+// each rounded to the operand's type, and what f32 (f64 for f64) computes and rounds once: within
 // 32 (m + 8) u S, S being the formula with every term replaced by its absolute value.
 #include <algorithm>
 #include <cmath>
@@ -16,42 +17,98 @@
 namespace assay::reference {
 namespace {
 
+// What every step of the formulas may be off by.
+struct StepError {
+  long double unit = 0;     // in relation to the result; 0: said of the whole formula instead
+  long double grain = 0;    // of products and quotients that are subnormal
+  long double flushed = 0;  // what is smaller may become zero
+  long double largest = std::numeric_limits<long double>::infinity();  // that does not overflow
+};
+
 // A real number that is known up to a radius, and the sum of the absolute values of the terms that
 // made it. `peak`: the largest magnitude on the way, which may not fit the type though the result
-// does.
+// does. `step`: the errors of the ops that made it; null for a number that is given.
 struct Estimate {
   long double centre = 0, radius = 0, terms = 0, peak = 0;
+  const StepError* step = nullptr;
+
+  long double size() const { return std::fabs(centre) + radius; }
+  // Adds the error of so many roundings, and what becomes of a number near zero, in units of the
+  // smallest subnormal number beside flushing.
+  Estimate& Round(long double roundings, long double grains) {
+    if (step == nullptr) return *this;
+    radius +=
+        roundings * step->unit * size() + grains * step->grain + std::min(size(), step->flushed);
+    peak = std::max(peak, step->unit == 0 ? terms + radius : size());
+    return *this;
+  }
 };
 
 Estimate Made(long double centre, long double radius, long double terms, const Estimate& a,
               const Estimate& b) {
-  return {centre, radius, terms, std::max({a.peak, b.peak, terms + radius})};
+  return {centre, radius, terms, std::max(a.peak, b.peak), a.step != nullptr ? a.step : b.step};
 }
+
 Estimate operator+(const Estimate& a, const Estimate& b) {
-  return Made(a.centre + b.centre, a.radius + b.radius, a.terms + b.terms, a, b);
+  Estimate sum = Made(a.centre + b.centre, a.radius + b.radius, a.terms + b.terms, a, b);
+  return sum.Round(1, 0);
 }
 Estimate operator-(const Estimate& a, const Estimate& b) {
-  return Made(a.centre - b.centre, a.radius + b.radius, a.terms + b.terms, a, b);
+  Estimate sum = Made(a.centre - b.centre, a.radius + b.radius, a.terms + b.terms, a, b);
+  return sum.Round(1, 0);
 }
 Estimate operator*(const Estimate& a, const Estimate& b) {
-  return Made(a.centre * b.centre,
-              std::fabs(a.centre) * b.radius + std::fabs(b.centre) * a.radius + a.radius * b.radius,
-              a.terms * b.terms, a, b);
+  Estimate product =
+      Made(a.centre * b.centre,
+           std::fabs(a.centre) * b.radius + std::fabs(b.centre) * a.radius + a.radius * b.radius,
+           a.terms * b.terms, a, b);
+  return product.Round(1, 1);
 }
 // The divisor is positive; where it may be zero, the quotient is not known at all.
 Estimate operator/(const Estimate& a, const Estimate& b) {
   const long double least = b.centre - b.radius, centre = a.centre / b.centre;
   const long double radius = least > 0 ? (a.radius + std::fabs(centre) * b.radius) / least
                                        : std::numeric_limits<long double>::infinity();
-  return Made(centre, radius, a.terms / b.centre, a, b);
+  Estimate quotient = Made(centre, radius, a.terms / b.centre, a, b);
+  return quotient.Round(1, 1);
 }
+// The root as a divisor: who multiplies by the reciprocal root instead has the 2 ulps of rsqrt.
 Estimate Root(const Estimate& estimate) {
+  constexpr long double kRoundings = 5;
   const long double least = estimate.centre - estimate.radius, centre = std::sqrt(estimate.centre);
   const long double radius = least > 0 ? estimate.radius / (std::sqrt(least) + centre)
                                        : std::numeric_limits<long double>::infinity();
-  return Made(centre, radius, centre, estimate, estimate);
+  Estimate root = Made(centre, radius, centre, estimate, estimate);
+  return root.Round(kRoundings, 0);
 }
-Estimate Number(long double value) { return {value, 0, std::fabs(value), std::fabs(value)}; }
+Estimate Number(long double value) { return {value, 0, std::fabs(value), 0, nullptr}; }
+
+// A sum of many terms in any order.
+class Sum {
+ public:
+  explicit Sum(const StepError& step) { total_.step = &step; }
+
+  void Add(const Estimate& x) {
+    total_ =
+        Made(total_.centre + x.centre, total_.radius + x.radius, total_.terms + x.terms, total_, x);
+    size_ += x.size();
+    ++count_;
+  }
+  Estimate Total() const {
+    const long double additions = count_ > 0 ? static_cast<long double>(count_ - 1) : 0;
+    const StepError& step = *total_.step;
+    Estimate total = total_;
+    total.radius += additions * (step.unit * size_ * (1 + additions * step.unit) +
+                                 std::min(size_, step.flushed));
+    total.peak = std::max(total.peak, step.unit == 0 ? total.terms + total.radius : size_);
+    return total;
+  }
+
+ private:
+  Estimate total_;
+  long double size_ = 0;  // of all terms together
+  int64_t count_ = 0;
+};
 
 // One batch normalisation op on elements of type T. `lines_` runs along feature_index: features are
 // the steps of the lines, and the elements of a feature are numbered by their lines.
@@ -65,21 +122,23 @@ class BatchNorm {
         bounding_(bounding),
         results_(results),
         lines_(op.literal(0).shape(), op.instruction.attributes().Integer(Attr::kFeatureIndex)),
-        epsilon_(Number(epsilon)) {}
+        epsilon_(Number(epsilon)),
+        step_(StepOf(op)) {}
 
   // y = scale (x - mean) / sqrt(variance + epsilon) + offset, mean and variance those of the batch.
   void Training() {
     for (int64_t f = 0; f < lines_.length; ++f) {
       Begin();
       const Estimate scale = Read(1, f), offset = Read(2, f);
-      Estimate sum, squares;
-      for (int64_t k = 0; k < lines_.count; ++k) sum = sum + Read(0, lines_.Element(k, f));
-      const Estimate mean = Finish(Mean(sum), 1, f, true);
+      Sum sum(step_), squares(step_);
+      for (int64_t k = 0; k < lines_.count; ++k) sum.Add(Read(0, lines_.Element(k, f)));
+      const Estimate mean = Finish(Mean(sum.Total()), 1, f, true);
       for (int64_t k = 0; k < lines_.count; ++k) {
         const Estimate deviation = Read(0, lines_.Element(k, f)) - mean;
-        squares = squares + deviation * deviation;
+        squares.Add(deviation * deviation);
       }
-      const Estimate variance = Finish(Mean(squares), 2, f, true);
+      const Estimate variance =
+          Finish(WithDifferenceOfSquares(Mean(squares.Total()), mean), 2, f, true);
       const Estimate root = Root(variance + epsilon_);
       for (int64_t k = 0; k < lines_.count; ++k) {
         const int64_t at = lines_.Element(k, f);
@@ -105,22 +164,25 @@ class BatchNorm {
   void Gradient() {
     for (int64_t f = 0; f < lines_.length; ++f) {
       Begin();
-      Estimate sum;  // of the gradients
-      for (int64_t k = 0; k < lines_.count; ++k) sum = sum + Read(4, lines_.Element(k, f));
+      Sum gradients(step_);
+      for (int64_t k = 0; k < lines_.count; ++k) gradients.Add(Read(4, lines_.Element(k, f)));
+      const Estimate sum = gradients.Total();
       Finish(sum, 2, f, true);
       const Estimate scale = Read(1, f), mean = Read(2, f), shifted = Read(3, f) + epsilon_;
       const Estimate root = Root(shifted);
-      Estimate products;  // of gradients and deviations
+      Sum of_products(step_);  // of gradients and deviations
       for (int64_t k = 0; k < lines_.count; ++k) {
         const int64_t at = lines_.Element(k, f);
-        products = products + Read(4, at) * (Read(0, at) - mean);
+        of_products.Add(Read(4, at) * (Read(0, at) - mean));
       }
+      const Estimate products = of_products.Total();
       Finish(products / root, 1, f, true);
       const Estimate d = Spread(Mean(sum)), c = Spread(Mean(products) / shifted);
       for (int64_t k = 0; k < lines_.count; ++k) {
         const int64_t at = lines_.Element(k, f);
-        const Estimate deviation = Read(0, at) - mean;
-        Finish(scale / root * (Read(4, at) - d - c * deviation), 0, at, true);
+        const Estimate gradient = Read(4, at), deviation = Read(0, at) - mean;
+        const Estimate factor = WithFactorOfAll(gradient - d - c * deviation, gradient, shifted);
+        Finish(WithDivisionLast(scale / root * factor, scale / root, factor), 0, at, true);
       }
     }
   }
@@ -137,16 +199,66 @@ class BatchNorm {
     const Range<W> x =
         bounding_ ? Seen<T>(op_.clauses, array, i) : Point<T>(array.literal.data<T>()[i]);
     const uint32_t flags = x.flags & kSpecialFlags & ~uint32_t{kZeroSignFree};
-    if (flags == 0) return Made(x.centre, x.radius, std::fabs(x.centre) + x.radius, {}, {});
+    if (flags == 0) return {x.centre, x.radius, std::fabs(x.centre) + x.radius, 0, &step_};
     nan_ = nan_ || flags == (kNotFinite | kMayBeNan);
     unknown_ = unknown_ || flags != (kNotFinite | kMayBeNan);
     const auto plain = static_cast<long double>(Widen<W>(array.literal.data<T>()[i]));
     return Number(plain);
   }
 
+  static StepError StepOf(const OpContext& op) {
+    // The type that the instruction has: narrow ones were widened before.
+    const FloatFormat& format = Format(op.instruction.operand(0)->shape().element_type());
+    StepError step;
+    const bool flush = op.clauses.Has(ClauseId::kFlushSubnormals) && kFlushes<T>;
+    step.grain = format.MinSubnormal();
+    step.flushed = flush ? format.MinNormal() : 0;
+    if (format.type == ElementType::kF32 || format.type == ElementType::kF64) return step;
+    step.unit = std::ldexp(1.0L, -format.precision());
+    step.largest = format.MaxFinite();
+    return step;
+  }
+
+  // Divides by the number of elements, which is rounded, and whose reciprocal may be multiplied by.
   Estimate Mean(const Estimate& sum) const {
+    constexpr long double kRoundings = 3;
     const auto m = static_cast<long double>(lines_.count);
-    return {sum.centre / m, sum.radius / m, sum.terms / m, sum.peak};
+    Estimate mean{sum.centre / m, sum.radius / m, sum.terms / m, sum.peak, sum.step};
+    if (step_.unit != 0) mean.peak = std::max(mean.peak, m);
+    return mean.Round(kRoundings, 1);
+  }
+
+  // The variance, which may also be the mean of the squares less the square of the mean. In f32 and
+  // f64 the bound of the whole formula holds that.
+  Estimate WithDifferenceOfSquares(Estimate variance, const Estimate& mean) const {
+    if (step_.unit == 0) return variance;
+    const auto m = static_cast<long double>(lines_.count);
+    const long double of_mean = mean.size() * mean.size();
+    const long double squares = variance.size() + of_mean;
+    const long double radius = (m + 4) * step_.unit * squares * (1 + m * step_.unit) +
+                               2 * mean.size() * mean.radius + 3 * step_.unit * of_mean +
+                               (m + 3) * (step_.grain + step_.flushed);
+    variance.radius = std::max(variance.radius, radius);
+    variance.peak = std::max(variance.peak, m * squares);
+    return variance;
+  }
+
+  // The gradient of an element, where scale / root may have been divided by m before.
+  Estimate WithDivisionLast(Estimate gradient, const Estimate& by, const Estimate& factor) const {
+    const auto m = static_cast<long double>(lines_.count);
+    gradient.radius += m * factor.size() * (step_.grain + std::min(by.size() / m, step_.flushed));
+    return gradient;
+  }
+
+  // The factor of scale / root in the gradient of an element, which may be computed m times as
+  // large, the sums not yet divided.
+  Estimate WithFactorOfAll(Estimate factor, const Estimate& gradient,
+                           const Estimate& shifted) const {
+    const auto m = static_cast<long double>(lines_.count);
+    factor.radius += (step_.grain + step_.flushed) * (2 + 1 / shifted.centre);
+    factor.radius += 3 * step_.unit * factor.size();
+    if (step_.unit != 0) factor.peak = std::max({factor.peak, m * gradient.size(), m});
+    return factor;
   }
 
   // `x` with the error that the document grants to it: 32 (m + 8) u S, m being the number of
@@ -169,7 +281,8 @@ class BatchNorm {
     if (nan_ && !unknown_ && std::isnan(exact.centre)) {
       Store(array, i, Range<W>{0, 0, kNotFinite | kMayBeNan}, 0);
     } else if (nan_ || unknown_ || !std::isfinite(x.centre) || !std::isfinite(x.radius) ||
-               x.peak > static_cast<long double>(std::numeric_limits<Computed>::max()) / 2) {
+               x.peak > static_cast<long double>(std::numeric_limits<Computed>::max()) / 2 ||
+               x.peak > step_.largest) {
       // UNSPECIFIED(operation semantics 12): results where infinities occur, also on the way, and
       // where variance + epsilon is not positive.
       if (lines_.count > 0) SetUndecided(array, i);
@@ -189,6 +302,7 @@ class BatchNorm {
   const std::vector<Array*>& results_;
   Lines lines_;
   Estimate epsilon_;
+  StepError step_;
   // True if since Begin a number was read that is NaN for sure; that may be infinite or unknown.
   bool nan_ = false, unknown_ = false;
 };
@@ -212,8 +326,7 @@ std::vector<Array> Normalise(const OpContext& op, bool bounding, double epsilon)
   return results;
 }
 
-// The results on elements of a narrow type, which are computed in the wider type, as those of f16
-// are, and rounded once.
+// The results on elements of a narrow type, which are computed in the wider type.
 absl::StatusOr<std::vector<Array>> NormaliseNarrow(const OpContext& op, bool bounding,
                                                    double epsilon) {
   const ElementType type = op.literal(0).element_type(), wide = ComputedType(type);

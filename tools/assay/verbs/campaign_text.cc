@@ -132,6 +132,10 @@ void PrintCampaign(const CampaignSummary& summary, const std::string& defect) {
   row("programs", summary.programs,
       absl::StrFormat("%.0f per second for %s", summary.ProgramsPerSecond(),
                       Seconds(summary.seconds)));
+  if (summary.illegal > 0) {
+    row("illegal", summary.illegal, "did not verify and were skipped: the generator's fault");
+  }
+  PrintReasons("illegal", summary.illegal_reasons);
   row("compared", summary.compared,
       summary.rescued > 0 ? StrCat(summary.rescued, " of them on exact inputs") : "");
   row("inconclusive", summary.inconclusive,
