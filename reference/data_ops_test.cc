@@ -17,6 +17,17 @@ Expectation Expect(const std::string& text, const Profile& profile) {
   return expectation.ok() ? *std::move(expectation) : Expectation();
 }
 
+// The verdict on the plain answer of leaf 0 with elements `i` and `j` exchanged.
+Verdict VerdictOnExchange(const Expectation& expectation, int64_t i, int64_t j) {
+  std::vector<Literal> answer;
+  for (const ArrayExpectation& leaf : expectation.leaves) answer.push_back(leaf.plain);
+  answer[0].SetBits(i, expectation.leaves[0].plain.GetBits(j));
+  answer[0].SetBits(j, expectation.leaves[0].plain.GetBits(i));
+  std::vector<const Literal*> leaves;
+  for (const Literal& leaf : answer) leaves.push_back(&leaf);
+  return JudgeLeaves(expectation, leaves).verdict;
+}
+
 // The verdict on the plain answer of leaf 0 with element `i` replaced.
 Verdict VerdictOn(const Expectation& expectation, int64_t i, double value) {
   std::vector<Literal> answer;
@@ -122,7 +133,9 @@ TEST(Sort, EqualsMayChangePlacesUnlessTheSortIsStable) {
   const Expectation stable = Expect(Sort("is_stable=true, "), Profile::Xla());
   EXPECT_EQ(VerdictOn(stable, 2, 12), Verdict::kFail);
   const Expectation unstable = Expect(Sort(""), Profile::Xla());
-  EXPECT_EQ(VerdictOn(unstable, 2, 12), Verdict::kPass);
+  EXPECT_EQ(VerdictOnExchange(unstable, 2, 3), Verdict::kPass);
+  EXPECT_EQ(VerdictOn(unstable, 2, 12), Verdict::kFail);  // 12 twice
+  EXPECT_EQ(VerdictOnExchange(unstable, 1, 2), Verdict::kFail);
   EXPECT_EQ(VerdictOn(unstable, 2, 11), Verdict::kFail);
   EXPECT_EQ(VerdictOn(unstable, 0, 11), Verdict::kFail);
   EXPECT_EQ(VerdictOn(Expect(Sort(""), Profile::Strict()), 2, 12), Verdict::kFail);
@@ -153,7 +166,8 @@ ENTRY e {
   ROOT t = (s32[3], f32[3]) tuple(b.1, a.1)
 })",
                                Profile::Strict());
-  EXPECT_EQ(VerdictOn(e, 0, 11), Verdict::kPass);
+  EXPECT_EQ(VerdictOnExchange(e, 0, 1), Verdict::kPass);
+  EXPECT_EQ(VerdictOn(e, 0, 11), Verdict::kFail);  // 11 twice
   EXPECT_EQ(VerdictOn(e, 0, 12), Verdict::kFail);
   EXPECT_EQ(VerdictOn(e, 2, 10), Verdict::kFail);
 }

@@ -176,11 +176,41 @@ class Planner {
   std::vector<int64_t> members_;  // of each group
 };
 
+// Whether each of two collectives can read what devices lay out for the other.
+bool LayOutAlike(const CollectivePlan& a, const CollectivePlan& b) {
+  if (a.kind != b.kind || a.operand_count != b.operand_count || a.arrays.size() != b.arrays.size())
+    return false;
+  for (size_t k = 0; k < a.arrays.size(); ++k) {
+    const CollectivePlan::Array &x = a.arrays[k], &y = b.arrays[k];
+    if (x.outer != y.outer || x.row != y.row || x.block != y.block || x.element != y.element)
+      return false;
+  }
+  return a.kind != CollectivePlan::Kind::kRagged;
+}
+
+// Gives collectives that share a channel one place to meet, that of the first.
+void JoinChannels(absl::Span<const Instruction* const> collectives,
+                  std::vector<CollectivePlan>& plans) {
+  for (size_t k = 0; k < plans.size(); ++k) {
+    plans[k].place = static_cast<int64_t>(k);
+    for (size_t first = 0; first < k && collectives[k] != nullptr; ++first) {
+      if (collectives[first] == nullptr ||
+          collectives[first]->opcode() != collectives[k]->opcode() ||
+          !ShareChannel(collectives[first]->attributes(), collectives[k]->attributes()) ||
+          !LayOutAlike(plans[first], plans[k]))
+        continue;
+      plans[k].place = static_cast<int64_t>(first);
+      break;
+    }
+  }
+}
+
 }  // namespace
 
 absl::StatusOr<std::vector<CollectivePlan>> PlanCollectives(const Module& module,
                                                             const DeviceAssignment& devices) {
   std::vector<CollectivePlan> plans;
+  std::vector<const Instruction*> collectives;  // by number
   for (const Computation* computation : module.computations()) {
     for (const Instruction* instruction : *computation) {
       if (!IsCollective(instruction->opcode())) continue;
@@ -192,10 +222,15 @@ absl::StatusOr<std::vector<CollectivePlan>> PlanCollectives(const Module& module
       ASSAY_ASSIGN_OR_RETURN(CollectivePlan plan,
                              Planner(*instruction, std::move(tag->name), devices).Plan());
       const auto number = static_cast<size_t>(tag->number);
-      if (plans.size() <= number) plans.resize(number + 1);
+      if (plans.size() <= number) {
+        plans.resize(number + 1);
+        collectives.resize(number + 1);
+      }
       plans[number] = std::move(plan);
+      collectives[number] = instruction;
     }
   }
+  JoinChannels(collectives, plans);
   return plans;
 }
 

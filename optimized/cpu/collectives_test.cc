@@ -111,6 +111,27 @@ ENTRY main {
   }
 }
 
+// Branches with a collective each that share a channel.
+TEST(Collectives, BranchesThatShareAChannelMeet) {
+  const std::string text = std::string(kAdd) + R"(
+one { x = s32[] parameter(0)
+  a = s32[] all-reduce(x), channel_id=1, replica_groups={{0,1}}, use_global_device_ids=true, to_apply=add
+  ROOT r = s32[] add(a, a) }
+two { x = s32[] parameter(0)
+  ROOT a = s32[] all-reduce(x), channel_id=1, replica_groups={{0,1}}, use_global_device_ids=true, to_apply=add }
+ENTRY main {
+  p = s32[] parameter(0)
+  z = s32[] constant(0)
+  c = pred[] compare(p, z), direction=GT
+  ROOT r = s32[] conditional(c, p, p), true_computation=one, false_computation=two
+})";
+  for (const char* backend : {"threads=1", "threads=1,passes=off"}) {
+    const auto run = RunDevices({text, {2, 1, {}}, Scalars({"5", "-2"}), 60, backend});
+    ASSERT_TRUE(run.ok()) << run.status();
+    EXPECT_EQ(*run, (Values{"6", "3"}));
+  }
+}
+
 // Equal collectives are two meetings: merged, the third device would be missed once.
 TEST(Collectives, EqualOnesAreNotMergedOrMoved) {
   const std::string text = std::string(kAdd) + R"(

@@ -13,15 +13,14 @@ namespace {
 // One device's part in one execution: operands of the sources, its own place among them.
 class Exchange {
  public:
-  Exchange(const CollectivePlan& plan, const RunContext& context, int64_t number,
-           void* const* results)
+  Exchange(const CollectivePlan& plan, const RunContext& context, void* const* results)
       : plan_(plan),
         position_(plan.position[context.device]),
         device_(context.device),
         rendezvous_(*context.rendezvous),
         results_(results) {
     for (int64_t source : plan.meeting.sources[context.device]) {
-      sources_.push_back(&rendezvous_.OperandsOf(source, number));
+      sources_.push_back(&rendezvous_.OperandsOf(source, plan.place));
     }
   }
 
@@ -182,9 +181,9 @@ void RunCollective(RunContext* context, int64_t number, const void* const* opera
                    void* const* results, CombineFn combine) {
   const CollectivePlan& plan = (*context->plans)[number];
   Rendezvous& rendezvous = *context->rendezvous;
-  if (!rendezvous.Arrive(context->device, number, operands, plan.operand_count)) return;
-  Exchange(plan, *context, number, results).Run(combine);
-  rendezvous.Leave(context->device, number);
+  if (!rendezvous.Arrive(context->device, plan.place, operands, plan.operand_count)) return;
+  Exchange(plan, *context, results).Run(combine);
+  rendezvous.Leave(context->device, plan.place);
 }
 
 void ReplicaId(const RunContext* context, uint32_t* result) {

@@ -32,6 +32,7 @@ struct CollectivePlan {
     bool index_signed = true;
   };
   Kind kind = Kind::kReduce;
+  int64_t place = 0;              // number of the plan at whose meeting the devices meet
   Meeting meeting;                // sources in the order of the group
   std::vector<int64_t> position;  // by device: its place in its group
   std::vector<Array> arrays;      // by operand that has a result

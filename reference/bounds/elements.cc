@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "reference/values/property.h"
 #include "spec/base/status_macros.h"
 #include "spec/ops/op_table.h"
 
@@ -88,6 +89,7 @@ void MakeBounds(Array& result) {
 }
 
 void SetUndecided(Array& result, int64_t i) {
+  DropJoint(result, i);
   const ElementType type = result.literal.element_type();
   if (const int64_t width = BoundsPerElement(type); width != 0) {
     MakeBounds(result);
@@ -115,12 +117,14 @@ void MoveForm(const Array& source, int64_t from, Array& result, int64_t to) {
 }
 
 void MoveBound(const Array& source, int64_t from, Array& result, int64_t to) {
+  if (!result.origins.empty()) result.origins.erase(to);
+  if (!source.origins.empty()) {
+    if (auto origin = source.origins.find(from); origin != source.origins.end())
+      result.origins.emplace(to, Origin(origin->second));
+  }
   if (const int64_t width = BoundsPerElement(source.literal.element_type()); width != 0) {
     if (source.bounds.empty() && result.bounds.empty()) return;
     MakeBounds(result);
-    if (!result.origins.empty()) result.origins.erase(to);
-    if (auto origin = source.origins.find(from); origin != source.origins.end())
-      result.origins.emplace(to, origin->second);
     for (int64_t k = 0; k < width; ++k)
       result.bounds[to * width + k] = BoundOf(source, from * width + k);
     MoveForm(source, from, result, to);

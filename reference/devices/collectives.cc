@@ -35,6 +35,30 @@ absl::StatusOr<const DeviceMesh::Groups*> GroupsOf(DeviceMesh& mesh, const OpCon
   return &groups;
 }
 
+// Whether both give and take the same shapes.
+bool HasSameShapes(const Instruction& a, const Instruction& b) {
+  if (a.operand_count() != b.operand_count() || !Compatible(a.shape(), b.shape())) return false;
+  for (int64_t k = 0; k < a.operand_count(); ++k)
+    if (!Compatible(a.operand(k)->shape(), b.operand(k)->shape())) return false;
+  return true;
+}
+
+// The collective by which the devices in this one are known to meet: the first of the module that
+// shares its channel.
+const Instruction& MeetingPlace(const Instruction& collective) {
+  const Attributes& attributes = collective.attributes();
+  if (!attributes.Has(Attr::kChannelId)) return collective;
+  for (const Computation* computation : collective.parent()->parent()->computations()) {
+    for (const Instruction* other : *computation) {
+      if (other == &collective) return collective;
+      if (other->opcode() == collective.opcode() && HasSameShapes(*other, collective) &&
+          ShareChannel(other->attributes(), attributes))
+        return *other;
+    }
+  }
+  return collective;
+}
+
 // A device outside every group, which only a collective-broadcast has, gets zeros.
 absl::StatusOr<std::shared_ptr<Meeting>> MeetingOfNobody(Interpreter& interpreter,
                                                          const OpContext& op) {
@@ -63,12 +87,13 @@ absl::StatusOr<Place> Join(Interpreter& interpreter, const OpContext& op) {
   DeviceMesh& mesh = device.mesh();
   ASSAY_ASSIGN_OR_RETURN(const DeviceMesh::Groups* groups, GroupsOf(mesh, op));
   const auto [group, member] = groups->group_of[device.number()];
-  const int64_t execution = device.CountExecution(op.instruction);
+  const Instruction& place_of_all = MeetingPlace(op.instruction);
+  const int64_t execution = device.CountExecution(place_of_all);
   if (group < 0) {
     ASSAY_ASSIGN_OR_RETURN(std::shared_ptr<Meeting> alone, MeetingOfNobody(interpreter, op));
     return Place{std::move(alone), 0};
   }
-  const MeetingKey key(&op.instruction, group, execution);
+  const MeetingKey key(&place_of_all, group, execution);
   auto [at, is_first] = mesh.meetings.try_emplace(key);
   if (is_first) {
     at->second = std::make_shared<Meeting>();

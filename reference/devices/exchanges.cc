@@ -4,10 +4,12 @@
 #include <algorithm>
 
 #include "reference/bounds/copy_elements.h"
+#include "reference/bounds/elements.h"
 #include "reference/devices/permute_slices.h"
 #include "reference/devices/rejection.h"
 #include "reference/ops/reduction/combine_members.h"
 #include "reference/values/leaves.h"
+#include "reference/values/property.h"
 #include "spec/base/status_macros.h"
 #include "spec/ops/collective_groups.h"
 
@@ -29,9 +31,45 @@ struct Exchange {
 };
 using Results = std::vector<Value>;  // by member
 
+// Copies of elements that several devices got: element `number` is the same bit by bit wherever it
+// came out.
+std::shared_ptr<const Joint> JointCopies(std::string what) {
+  auto joint = std::make_shared<Joint>();
+  joint->what = std::move(what);
+  joint->compares_devices = true;
+  joint->joint_violation = [name = joint->what](absl::Span<const JointElement> elements) {
+    absl::flat_hash_map<int64_t, JointCode> first;
+    for (const JointElement& element : elements) {
+      const auto [at, is_new] = first.try_emplace(element.number, element.code);
+      if (!is_new && !(at->second == element.code))
+        return StrCat(name, ": element ", element.number, " is not the same on all devices");
+    }
+    return std::string();
+  };
+  return joint;
+}
+
+// Larger arrays are judged one by one only: to know where each element has gone takes more memory
+// than the array.
+constexpr int64_t kMostCopies = int64_t{1} << 16;
+
+// Every member of a group gets the same bits, whatever the order in which they were combined.
+Value JoinMembers(const Exchange& exchange, Value sum) {
+  if (!exchange.interpreter.bounding() || exchange.given.size() < 2 || sum.array->Certain() ||
+      sum.array->literal.element_count() > kMostCopies)
+    return sum;
+  Array array = *sum.array;
+  const auto joint =
+      JointCopies(StrCat("the members of ", exchange.op.instruction.name(), " have one result"));
+  for (int64_t i = 0; i < array.literal.element_count(); ++i)
+    if (!HasKnownCode(array, i, true)) SetJoint(array, i, joint, i);
+  return MakeValue(std::move(array), exchange.interpreter.memory());
+}
+
 absl::StatusOr<Results> AllReduce(const Exchange& exchange) {
   ASSAY_ASSIGN_OR_RETURN(
       Value sum, CombineMembers(exchange.interpreter, exchange.op, exchange.shape, exchange.given));
+  sum = JoinMembers(exchange, std::move(sum));
   return Results(exchange.given.size(), sum);
 }
 

@@ -5,6 +5,7 @@
 #include "reference/interpreter/captured_run.h"
 #include "reference/interpreter/dynamic_shapes.h"
 #include "reference/interpreter/interpreter.h"
+#include "reference/interpreter/joint_places.h"
 #include "spec/base/error.h"
 #include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
@@ -18,6 +19,7 @@ using reference::Budget;
 using reference::CapturedRun;
 using reference::DeviceMesh;
 using reference::Interpreter;
+using reference::JointPlaces;
 using reference::Value;
 
 absl::Status CheckArguments(const Module& module, const std::vector<const Literal*>& arguments) {
@@ -106,6 +108,7 @@ class FoundProperties {
       for (int64_t i = 0; i < expectation.leaves[leaf].plain.element_count(); ++i) {
         const auto origin = origins.find(i);
         if (origin == origins.end() || origin->second.piece != reference::Origin::kWhole) continue;
+        if (reference::IsJoint(*origin->second.property)) continue;
         const reference::Property* property = origin->second.property.get();
         if (!places_.contains(property)) order_.push_back(property);
         places_[property].push_back(
@@ -153,12 +156,14 @@ void ExportProperty(const reference::Property& property, const std::vector<Place
   if (!exported.places.empty()) expectation.properties.push_back(std::move(exported));
 }
 
-// Adds the leaves of a value, and the properties whose elements are among them.
-void ExportValue(Value value, Expectation& expectation) {
+// Adds the leaves of the result of a device, and the properties whose elements are among them;
+// notes its places of joint choices.
+void ExportValue(Value value, int64_t device, JointPlaces& joints, Expectation& expectation) {
   const std::vector<Array> arrays = ExportLeaves(std::move(value), expectation);
   const FoundProperties found(arrays, expectation);
   for (const reference::Property* property : found.order())
     ExportProperty(*property, found.PlacesOf(property), expectation);
+  joints.Add(device, arrays);
 }
 
 // The oracle's own answer must be one of those that it allows.
@@ -213,7 +218,10 @@ class InterpreterOracle : public Oracle {
       return WithPlainLeaves(module, arguments, limits, std::move(expectation));
     }
     if (!value.ok()) return value.status();
-    ExportValue(*std::move(value), expectation);
+    JointPlaces joints;
+    ExportValue(*std::move(value), 0, joints, expectation);
+    Expectation* const device = &expectation;
+    joints.Export({&device, 1});
     // What comes of captured values need not be what the oracle itself would compute.
     if (!has_captures) ASSAY_RETURN_IF_ERROR(CheckOwnAnswer(expectation));
     return expectation;
@@ -237,9 +245,10 @@ class InterpreterOracle : public Oracle {
       const std::vector<DeviceInputs>& inputs, const Profile& profile,
       const Limits& limits) override {
     std::vector<DeviceExpectation> expectations(inputs.size());
+    JointPlaces joints;
     auto take = [&](reference::Device& device, Value value) {
       DeviceExpectation& expectation = expectations[device.number()];
-      ExportValue(std::move(value), expectation.result);
+      ExportValue(std::move(value), device.number(), joints, expectation.result);
       for (Value& item : device.outfeed)
         ExportLeaves(std::move(item), expectation.outfeed.emplace_back());
     };
@@ -252,6 +261,10 @@ class InterpreterOracle : public Oracle {
       for (const Expectation& item : expectation.outfeed) status.Update(CheckOwnAnswer(item));
       if (!status.ok()) return status;
     }
+    std::vector<Expectation*> devices_results;
+    for (DeviceExpectation& expectation : expectations)
+      devices_results.push_back(&expectation.result);
+    joints.Export(devices_results);
     return expectations;
   }
 

@@ -3,6 +3,7 @@
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <optional>
 
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_format.h"
@@ -236,9 +237,58 @@ bool IsByProperty(const ArrayExpectation& leaf, int64_t i) {
   return !leaf.bounds.empty() && (leaf.bounds[slot].flags & kByProperty) != 0;
 }
 
-// All elements of a property pass or fail together. Returns what is wrong.
-std::string JudgeProperty(const PropertyExpectation& property,
+// The verdict on single elements of a leaf that were counted before.
+class ElementJudge {
+ public:
+  explicit ElementJudge(const ArrayExpectation& leaf) : leaf_(leaf) {
+    if (BoundsPerElement(leaf.plain.element_type()) != 0) floats_.emplace(leaf);
+  }
+  ElementJudgement Judge(const Literal& result, int64_t i) const {
+    const auto it = leaf_.choices.find(i);
+    const bool listed = it != leaf_.choices.end();
+    if (floats_.has_value() && !listed) return floats_->Judge(result, i);
+    return JudgeCode(leaf_, listed ? &it->second : nullptr, result.GetBits(i), i);
+  }
+
+ private:
+  const ArrayExpectation& leaf_;
+  std::optional<FloatJudge> floats_;
+};
+
+// Counts an element that is in its own set, but not together with others, as failed.
+void Convict(const ElementJudgement& alone, int64_t leaf, int64_t i, Judgement& judgement) {
+  switch (alone.verdict) {
+    case ElementVerdict::kForcedPass:
+      --judgement.forced;
+      --judgement.passed;
+      break;
+    case ElementVerdict::kPass:
+      --judgement.passed;
+      break;
+    case ElementVerdict::kInconclusive:
+      --judgement.inconclusive;
+      break;
+    case ElementVerdict::kFail:
+      return;
+  }
+  --judgement.elements;
+  Count({ElementVerdict::kFail}, leaf, i, judgement);
+}
+
+// Whether all places of a property are among the results: those of a property of several devices
+// are not where one of them is judged alone.
+bool IsAllThere(const PropertyExpectation& property, size_t leaves) {
+  return std::all_of(property.places.begin(), property.places.end(),
+                     [&](const PropertyExpectation::Place& place) {
+                       return place.leaf < static_cast<int64_t>(leaves);
+                     });
+}
+
+// All elements of a property pass or fail together. Elements that have sets of their own beside it
+// have been counted. Returns what is wrong.
+std::string JudgeProperty(const Expectation& expectation, const PropertyExpectation& property,
                           absl::Span<const Literal* const> results, Judgement& judgement) {
+  if (!IsAllThere(property, results.size())) return "";
   std::vector<Literal> parts = property.parts;
   for (const PropertyExpectation::Place& place : property.places) {
     const Literal& from = *results[place.leaf];
@@ -248,8 +298,17 @@ std::string JudgeProperty(const PropertyExpectation& property,
   }
   const std::string violation = property.violation(parts, property.present);
   const ElementVerdict verdict = violation.empty() ? ElementVerdict::kPass : ElementVerdict::kFail;
-  for (const PropertyExpectation::Place& place : property.places)
-    Count({verdict}, place.leaf, place.element, judgement);
+  absl::flat_hash_map<int64_t, ElementJudge> judges;  // by leaf
+  for (const PropertyExpectation::Place& place : property.places) {
+    const ArrayExpectation& leaf = expectation.leaves[place.leaf];
+    if (IsByProperty(leaf, place.element)) {
+      Count({verdict}, place.leaf, place.element, judgement);
+    } else if (verdict == ElementVerdict::kFail) {
+      const ElementJudge& judge = judges.try_emplace(place.leaf, leaf).first->second;
+      Convict(judge.Judge(*results[place.leaf], place.element), place.leaf, place.element,
+              judgement);
+    }
+  }
   return violation;
 }
 
@@ -431,15 +490,18 @@ Judgement JudgeLeaves(const Expectation& expectation, absl::Span<const Literal* 
   }
   std::vector<ElementSet> with_property(results.size());
   for (const PropertyExpectation& property : expectation.properties) {
-    for (const PropertyExpectation::Place& place : property.places)
-      with_property[place.leaf].insert(place.element);
+    for (const PropertyExpectation::Place& place : property.places) {
+      if (place.leaf < static_cast<int64_t>(results.size()) &&
+          IsByProperty(expectation.leaves[place.leaf], place.element))
+        with_property[place.leaf].insert(place.element);
+    }
   }
   for (size_t k = 0; k < results.size(); ++k)
     JudgeLeaf(expectation.leaves[k], *results[k], static_cast<int64_t>(k), with_property[k],
               judgement);
   std::string violation;
   for (const PropertyExpectation& property : expectation.properties) {
-    std::string wrong = JudgeProperty(property, results, judgement);
+    std::string wrong = JudgeProperty(expectation, property, results, judgement);
     if (violation.empty()) violation = std::move(wrong);
   }
   if (!violation.empty()) {

@@ -142,6 +142,17 @@ absl::StatusOr<std::vector<std::pair<int64_t, int64_t>>> ProcessPairs(const Attr
   return pairs;
 }
 
+bool ShareChannel(const Attributes& a, const Attributes& b) {
+  if (!a.Has(Attr::kChannelId) || a.Integer(Attr::kChannelId) <= 0) return false;
+  auto agree = [&](Attr attribute) {
+    const AttrValue *in_a = a.Find(attribute), *in_b = b.Find(attribute);
+    return in_a == nullptr || in_b == nullptr ? in_a == in_b : *in_a == *in_b;
+  };
+  return agree(Attr::kChannelId) && agree(Attr::kReplicaGroups) &&
+         agree(Attr::kUseGlobalDeviceIds) && agree(Attr::kSourceTargetPairs) &&
+         agree(Attr::kDimension);
+}
+
 std::string DeviceName(int64_t device, int64_t partitions) {
   if (partitions == 1) return StrCat("replica ", device);
   return StrCat("replica ", device / partitions, ", partition ", device % partitions);

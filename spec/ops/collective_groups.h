@@ -32,6 +32,11 @@ absl::StatusOr<std::vector<std::pair<int64_t, int64_t>>> ProcessPairs(const Attr
                                                                       int64_t replicas,
                                                                       int64_t partitions);
 
+// Whether two collectives of one opcode are one to the devices that meet in them: they share a
+// channel, so that some devices may come to the one and others to the other, and agree in what else
+// says who meets whom. Each still combines or moves what it is given as it says itself.
+bool ShareChannel(const Attributes& a, const Attributes& b);
+
 // "replica 1", or "replica 1, partition 0" where there are partitions.
 std::string DeviceName(int64_t device, int64_t partitions);
 

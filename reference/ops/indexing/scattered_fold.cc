@@ -6,7 +6,9 @@
 #include "reference/bounds/copy_elements.h"
 #include "reference/bounds/elements.h"
 #include "reference/values/leaves.h"
+#include "reference/values/row_choice.h"
 #include "spec/base/status_macros.h"
+#include "spec/base/strings.h"
 
 namespace assay::reference {
 namespace {
@@ -71,14 +73,38 @@ void Overwrite(const UpdatesByElement& updates, const Array& update, bool boundi
   }
 }
 
+// True if no update is sure to go to the o-th element that has some.
+bool MayStay(const Destinations& destinations, const UpdatesByElement& updates, int64_t o) {
+  if (destinations.unsure.empty()) return false;
+  for (int64_t u : updates.UpdatesOf(o))
+    if (!destinations.unsure[u]) return false;
+  return true;
+}
+
 // Elements to which no update is sure to go may also stay what they are in the operand.
 void BoundUnsureElements(const Destinations& destinations, const UpdatesByElement& updates,
                          const Array& operand, Array& result) {
   for (int64_t o = 0; o < updates.results(); ++o) {
-    bool sure = false;
-    for (int64_t u : updates.UpdatesOf(o))
-      sure = sure || destinations.unsure.empty() || !destinations.unsure[u];
-    if (!sure) HullWith(operand, updates.InitOf(o), result, updates.InitOf(o));
+    if (MayStay(destinations, updates, o))
+      HullWith(operand, updates.InitOf(o), result, updates.InitOf(o));
+  }
+}
+
+// The update that wins is the same in all results.
+void JoinResults(const ScatteredFold& fold, const UpdatesByElement& updates,
+                 std::vector<Array>& results) {
+  const auto columns = static_cast<int64_t>(results.size());
+  for (int64_t o = 0; o < updates.results(); ++o) {
+    const bool may_stay = MayStay(fold.destinations, updates, o);
+    if (updates.UpdatesOf(o).size() + (may_stay ? 1 : 0) < 2) continue;
+    const int64_t element = updates.InitOf(o);
+    RowChoice choice(columns, 1);
+    for (int64_t u : updates.UpdatesOf(o)) choice.AddRow(fold.updates, u, 0, 0);
+    if (may_stay) choice.AddRow(fold.operands, element, 0, 0);
+    const auto joint = JointOf(
+        StrCat("the last update of an element by ", fold.op.instruction.name()), std::move(choice));
+    for (int64_t n = 0; n < columns; ++n)
+      if (!HasKnownCode(results[n], element, true)) SetJoint(results[n], element, joint, n);
   }
 }
 
@@ -135,9 +161,10 @@ absl::StatusOr<Value> CombineScattered(Interpreter& interpreter, const Scattered
         for (int64_t o = 0; o < count; ++o)
           CopyElements(combined[n], o, results[n], updates.InitOf(o), 1);
     }
+    for (size_t n = 0; bounding && unsure && overwrite && n < results.size(); ++n)
+      BoundUnsureElements(destinations, updates, *fold.operands[n], results[n]);
+    if (bounding && overwrite && results.size() > 1) JoinResults(fold, updates, results);
     for (size_t n = 0; bounding && n < results.size(); ++n) {
-      if (unsure && overwrite)
-        BoundUnsureElements(destinations, updates, *fold.operands[n], results[n]);
       if (fold.unique) BoundBrokenPromise(updates, results[n]);
     }
   }

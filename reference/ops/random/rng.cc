@@ -3,9 +3,11 @@
 #include <bit>
 #include <cmath>
 #include <numbers>
+#include <optional>
 
 #include "reference/bounds/elements.h"
 #include "reference/interpreter/interpreter.h"
+#include "reference/ops/random/draw_tests.h"
 #include "spec/base/status_macros.h"
 
 namespace assay::reference {
@@ -85,6 +87,53 @@ void BoundNormal(const OpContext& op, Array& result) {
   if (!constant) MakeUndecided(result);
 }
 
+// More integers than these are not told apart: remainders of 32 random bits are uneven then.
+constexpr uint64_t kMostIntegers = uint64_t{1} << 20;
+// Most draws that are tested together.
+constexpr int64_t kMostTested = int64_t{1} << 16;
+
+// The distribution of draws with parameters a and b; none where the document leaves it open, or
+// numbers near the end of their type would not be finite.
+template <typename T>
+std::optional<Distribution> DistributionOf(const OpContext& op, bool normal, T a, T b) {
+  if constexpr (kIsPred<T>) {
+    return Distribution{Distribution::kIntegers, op.type(), 0, 0, 2};
+  } else if constexpr (!kIsReal<T>) {
+    if (!AllCertain(op) || !(a < b)) return std::nullopt;
+    const uint64_t size = static_cast<uint64_t>(b) - static_cast<uint64_t>(a);
+    if (size > kMostIntegers) return std::nullopt;
+    return Distribution{Distribution::kIntegers, op.type(), static_cast<double>(a), 0, size};
+  } else {
+    using W = Wide<T>;
+    if (!AllCertain(op)) return std::nullopt;
+    const auto first = static_cast<double>(Widen<W>(a)), second = static_cast<double>(Widen<W>(b));
+    const double largest = Format(op.type()).MaxFinite();
+    if (normal) {
+      // Numbers are spread finely enough about the mean, and none leaves the range.
+      const bool fine = second > 0 && std::isfinite(first) && std::fabs(first) <= 8 * second &&
+                        second >= Format(op.type()).MinNormal() * 0x1p20 && second <= largest / 64;
+      if (!fine) return std::nullopt;
+      return Distribution{Distribution::kNormal, op.type(), first, second, 0};
+    }
+    // An interval far from zero has few numbers.
+    const double span = second - first;
+    const bool fine = IsInterval(a, b) && std::isfinite(span) &&
+                      span >= std::max(std::fabs(first), std::fabs(second)) / 4 &&
+                      span >= Format(op.type()).MinNormal() * 0x1p20;
+    if (!fine) return std::nullopt;
+    return Distribution{Distribution::kUniform, op.type(), first, second, 0};
+  }
+}
+
+template <typename T>
+void JoinDraws(const OpContext& op, bool normal, Array& result) {
+  const std::optional<Distribution> distribution =
+      DistributionOf<T>(op, normal, op.literal(0).data<T>()[0], op.literal(1).data<T>()[0]);
+  if (!distribution.has_value()) return;
+  const auto joint = JointDraws(*distribution);
+  for (int64_t i = 0; i < std::min(op.count(), kMostTested); ++i) SetJoint(result, i, joint, i);
+}
+
 absl::StatusOr<Value> ApplyRng(Interpreter& interpreter, const OpContext& op) {
   ASSAY_RETURN_IF_ERROR(interpreter.budget().Take(op.count()));
   ASSAY_RETURN_IF_ERROR(interpreter.memory().Check(op.shape.ByteSize()));
@@ -104,9 +153,13 @@ absl::StatusOr<Value> ApplyRng(Interpreter& interpreter, const OpContext& op) {
     }
     if (!interpreter.bounding()) return;
     if constexpr (kIsReal<T>) {
-      if (normal) return BoundNormal<T>(op, result);
+      if (normal) {
+        BoundNormal<T>(op, result);
+        return JoinDraws<T>(op, true, result);
+      }
     }
     BoundUniform<T>(op, result);
+    JoinDraws<T>(op, false, result);
   });
   if (!done) return UnsupportedType(op, op.type());
   return MakeValue(std::move(result), interpreter.memory());

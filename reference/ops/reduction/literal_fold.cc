@@ -8,6 +8,7 @@
 #include "reference/bounds/copy_elements.h"
 #include "reference/bounds/elements.h"
 #include "reference/interpreter/element_computation.h"
+#include "reference/ops/reduction/row_selection.h"
 #include "spec/base/status_macros.h"
 
 namespace assay::reference {
@@ -127,6 +128,7 @@ Column Agreed(const Column& first, absl::Span<const Column> others, int64_t step
   Column agreed;
   for (size_t n = 0; n < first.size(); ++n) {
     Array merged = *first[n].array;
+    if (!others.empty()) merged.origins.clear();  // another order may take another element
     const int64_t width = BoundsPerElement(merged.literal.element_type());
     for (int64_t i = 0; i < merged.literal.element_count(); ++i) {
       const bool agree = std::all_of(others.begin(), others.end(), [&](const Column& other) {
@@ -225,7 +227,8 @@ class LiteralFold {
       for (size_t c = 0; c < chunk.size(); ++c)
         CopyElements(*folded[n].array, static_cast<int64_t>(c), results_[n], chunk[c], 1);
     }
-    return absl::OkStatus();
+    if (!interpreter_.bounding() || !SelectsRows(call_.combiner)) return absl::OkStatus();
+    return BoundSelectedRows(interpreter_, call_, {init, columns, chunk}, results_);
   }
 
   Interpreter& interpreter_;

@@ -11,7 +11,9 @@
 #include "reference/scalar/compare.h"
 #include "reference/values/index_map.h"
 #include "reference/values/leaves.h"
+#include "reference/values/row_choice.h"
 #include "spec/base/status_macros.h"
+#include "spec/base/strings.h"
 
 namespace assay::reference {
 namespace {
@@ -303,7 +305,40 @@ class Sorter {
         BoundAsOneOf(op_.array(static_cast<int64_t>(n)), from, results[n], lines_.Element(line, p));
       }
     }
+    JoinTies(line, ranges, candidates, results);
     return absl::OkStatus();
+  }
+
+  // Positions that one of several elements may take: the elements that are left for them go there,
+  // each to one, with all that belongs to it.
+  void JoinTies(int64_t line, const PositionRanges& ranges,
+                const std::vector<std::vector<int64_t>>& candidates, std::vector<Array>& results) {
+    IndexMap open;
+    for (int64_t p = 0; p < lines_.length; ++p)
+      if (candidates[p].size() > 1) open.push_back(p);
+    if (open.empty()) return;
+    std::vector<const Array*> operands;
+    for (const Value* operand : op_.operands) operands.push_back(operand->array.get());
+    const auto columns = static_cast<int64_t>(operands.size());
+    RowChoice choice(columns, static_cast<int64_t>(open.size()));
+    auto number_of = [&](auto at) { return std::distance(open.begin(), at); };
+    for (size_t k = 0; k < open.size(); ++k) {
+      const int64_t row = candidates[open[k]][0];  // in the plain order
+      const int64_t first =
+          number_of(std::lower_bound(open.begin(), open.end(), ranges.first[row]));
+      const int64_t end = number_of(std::upper_bound(open.begin(), open.end(), ranges.last[row]));
+      choice.AddRow(operands, lines_.Element(line, row), std::min<int64_t>(first, k),
+                    std::max<int64_t>(end - 1, k));
+    }
+    const auto joint = JointOf(StrCat("the elements of a line sorted by ", op_.instruction.name()),
+                               std::move(choice));
+    for (size_t k = 0; k < open.size(); ++k) {
+      const int64_t element = lines_.Element(line, open[k]);
+      for (int64_t n = 0; n < columns; ++n) {
+        if (!HasKnownCode(results[n], element, true))
+          SetJoint(results[n], element, joint, static_cast<int64_t>(k) * columns + n);
+      }
+    }
   }
 
   bool HasTies(int64_t line) {
