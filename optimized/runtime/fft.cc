@@ -7,6 +7,7 @@
 
 #include "optimized/runtime/micro_kernels.h"
 #include "optimized/runtime/run_context.h"
+#include "spec/attributes/attribute_words.h"
 
 namespace assay {
 namespace {
@@ -409,13 +410,14 @@ class ArrayTransform {
 
 template <typename T>
 void Fft(RunContext* context, const FftShape* shape, const T* in, T* out) {
+  const auto kind = static_cast<FftKind>(shape->kind);
   const int64_t rank = shape->rank, last = shape->sizes[rank - 1];
   const int64_t half = last / 2 + 1;
   int64_t outer = 1;
   for (int64_t d = 0; d + 1 < rank; ++d) outer *= shape->sizes[d];
   if (shape->batch * outer * last == 0) return;
-  const bool inverse = shape->kind == kIfft || shape->kind == kIrfft;
-  const bool real = shape->kind == kRfft || shape->kind == kIrfft;
+  const bool inverse = kind == FftKind::kIfft || kind == FftKind::kIrfft;
+  const bool real = kind == FftKind::kRfft || kind == FftKind::kIrfft;
   const int64_t stored = real ? half : last;  // complex numbers of a line
   ArrayTransform<T> transform(context, static_cast<KernelIsa>(shape->isa));
   auto scale_of = [&](int64_t n) { return inverse ? T(1) / static_cast<T>(n) : T(1); };
@@ -431,13 +433,13 @@ void Fft(RunContext* context, const FftShape* shape, const T* in, T* out) {
     }
     return from;
   };
-  if (shape->kind == kIrfft) {
+  if (kind == FftKind::kIrfft) {
     ScratchPool::Block block = context->scratch->Take(
         rank > 1 ? 2 * shape->batch * outer * half * static_cast<int64_t>(sizeof(T)) : 64);
     transform.ToRealLines(others(in, block.as<T>()), out, shape->batch * outer, last);
     return;
   }
-  if (shape->kind == kRfft) {
+  if (kind == FftKind::kRfft) {
     transform.RealLines(in, out, shape->batch * outer, last);
   } else {
     transform.Lines(in, out, {shape->batch * outer, 1, last, 1}, last, inverse, scale_of(last));

@@ -17,12 +17,9 @@ namespace assay {
 
 struct RunContext;
 
-// Values are those of fft_type.
-enum FftKind : int64_t { kFft = 0, kIfft = 1, kRfft = 2, kIrfft = 3 };
-
 struct FftShape {
-  int64_t isa = 0;  // KernelIsa
-  int64_t kind = kFft;
+  int64_t isa = 0;   // KernelIsa
+  int64_t kind = 0;  // FftKind
   int64_t batch = 1;
   int64_t rank = 1;              // 1 to 3
   int64_t sizes[3] = {1, 1, 1};  // the first `rank` of them, of the real side for kRfft and kIrfft

@@ -16,6 +16,7 @@
 #include "optimized/runtime/fft.h"
 #include "optimized/runtime/run_context.h"
 #include "optimized/runtime/sort.h"
+#include "spec/attributes/attribute_words.h"
 #include "spec/base/strings.h"
 #include "spec/types/element_type.h"
 #include "spec/types/native.h"
@@ -293,10 +294,10 @@ std::vector<Complex> NaiveTransform(const std::vector<Complex>& x, bool inverse)
   return sums;
 }
 
-FftShape LineShape(int64_t kind, int64_t batch, int64_t n, KernelIsa isa) {
+FftShape LineShape(FftKind kind, int64_t batch, int64_t n, KernelIsa isa) {
   FftShape shape;
   shape.isa = static_cast<int64_t>(isa);
-  shape.kind = kind;
+  shape.kind = static_cast<int64_t>(kind);
   shape.batch = batch;
   shape.sizes[0] = n;
   return shape;
@@ -333,8 +334,8 @@ void ExpectTransforms(int64_t n, int64_t batch) {
   for (int64_t k = 0; k <= n / 2; ++k) half[k] = (last[k] + std::conj(last[(n - k) % n])) / 2.0L;
   for (KernelIsa isa : Isas()) {
     Threads run(3);
-    const FftShape forward = LineShape(kFft, batch, n, isa),
-                   inverse = LineShape(kIfft, batch, n, isa);
+    const FftShape forward = LineShape(FftKind::kFft, batch, n, isa),
+                   inverse = LineShape(FftKind::kIfft, batch, n, isa);
     Fft(&run.context, &forward, in.data(), out.data());
     Fft(&run.context, &inverse, out.data(), back.data());
     EXPECT_LT(ErrorInUnits(first, &out[0]), allowed) << n;
@@ -344,7 +345,8 @@ void ExpectTransforms(int64_t n, int64_t batch) {
     // Real signals: the spectrum of the real parts, and back.
     std::vector<T> real(batch * n), spectrum(2 * batch * (n / 2 + 1)), again(batch * n);
     for (int64_t i = 0; i < batch * n; ++i) real[i] = in[2 * i];
-    const FftShape to = LineShape(kRfft, batch, n, isa), from = LineShape(kIrfft, batch, n, isa);
+    const FftShape to = LineShape(FftKind::kRfft, batch, n, isa),
+                   from = LineShape(FftKind::kIrfft, batch, n, isa);
     Fft(&run.context, &to, real.data(), spectrum.data());
     Fft(&run.context, &from, spectrum.data(), again.data());
     EXPECT_LT(ErrorInUnits(half, &spectrum[2 * (batch - 1) * (n / 2 + 1)]), allowed) << n;
@@ -368,11 +370,11 @@ TEST(Fft, OverflowsOnlyWhereTheResultDoes) {
     Threads run(1);
     std::vector<double> one(n), spectrum(2 * (n / 2 + 1)), flat(2 * n), back(2 * n);
     one[n - 3] = -most;
-    const FftShape to = LineShape(kRfft, 1, n, KernelIsa::kBaseline);
+    const FftShape to = LineShape(FftKind::kRfft, 1, n, KernelIsa::kBaseline);
     Fft(&run.context, &to, one.data(), spectrum.data());
     for (double x : spectrum) EXPECT_TRUE(std::isfinite(x)) << n;
     for (int64_t k = 0; k < n; ++k) flat[2 * k] = most / 1.01;
-    const FftShape inverse = LineShape(kIfft, 1, n, KernelIsa::kBaseline);
+    const FftShape inverse = LineShape(FftKind::kIfft, 1, n, KernelIsa::kBaseline);
     Fft(&run.context, &inverse, flat.data(), back.data());
     EXPECT_NEAR(back[0] / most, 1 / 1.01, 1e-10) << n;
   }
@@ -384,7 +386,7 @@ TEST(Fft, TransformsPlanes) {
   std::normal_distribution<float> normal;
   std::vector<float> in(2 * kRows * kColumns), out(in.size());
   for (float& x : in) x = normal(generator);
-  FftShape shape = LineShape(kFft, 1, kRows, KernelIsa::kBaseline);
+  FftShape shape = LineShape(FftKind::kFft, 1, kRows, KernelIsa::kBaseline);
   shape.rank = 2;
   shape.sizes[1] = kColumns;
   Threads run(1);
@@ -412,7 +414,7 @@ int64_t FftWork(int64_t n) {
   Threads run(1);
   const std::vector<float> in(2 * n);
   std::vector<float> out(2 * n);
-  const FftShape shape = LineShape(kFft, 1, n, KernelIsa::kBaseline);
+  const FftShape shape = LineShape(FftKind::kFft, 1, n, KernelIsa::kBaseline);
   Fft(&run.context, &shape, in.data(), out.data());
   return run.context.work->load();
 }
