@@ -18,17 +18,24 @@ def binding_of_jaxlib():
     return tuple(importlib.import_module(name) for name in names)
 
 
-class JaxDevices:
-    def __init__(self, platform, count):
-        os.environ["JAX_PLATFORMS"] = platform if "/" not in platform else "assay_plugin"
-        if platform == "cpu" and count > 1:
-            flags = os.environ.get("XLA_FLAGS", "")
-            os.environ["XLA_FLAGS"] = f"{flags} --xla_force_host_platform_device_count={count}".strip()
-        try:
-            import jax, jaxlib, ml_dtypes, numpy
-        except ImportError as error:
-            raise ImportError(f"{error}; name a Python that has jaxlib and jax by --python or ASSAY_XLA_PYTHON")
+def import_jax(platform, count):
+    """Loads everything that starts no thread; JAX reads its environment here."""
+    os.environ["JAX_PLATFORMS"] = platform if "/" not in platform else "assay_plugin"
+    if platform == "cpu" and count > 1:
+        flags = os.environ.get("XLA_FLAGS", "")
+        os.environ["XLA_FLAGS"] = f"{flags} --xla_force_host_platform_device_count={count}".strip()
+    try:
+        import jax, jaxlib, ml_dtypes, numpy
+    except ImportError as error:
+        raise ImportError(f"{error}; name a Python that has jaxlib and jax by --python or ASSAY_XLA_PYTHON")
+    importlib.import_module("jaxlib.xla_client")
+    binding_of_jaxlib()
+    return jax, jaxlib, ml_dtypes, numpy
 
+
+class JaxDevices:
+    def __init__(self, platform, count, modules):
+        jax, jaxlib, ml_dtypes, numpy = modules
         jax.config.update("jax_enable_x64", True)
         if "/" in platform:
             importlib.import_module("jax._src.xla_bridge").register_plugin("assay_plugin", library_path=platform)
@@ -236,4 +243,14 @@ class JaxDevices:
         self.executables.pop(number, None)
 
 
-serve(lambda: JaxDevices(sys.argv[1] if len(sys.argv) > 1 else "cpu", int(sys.argv[2]) if len(sys.argv) > 2 else 1))
+arguments = [word for word in sys.argv[1:] if not word.startswith("--")]
+platform = arguments[0] if arguments else "cpu"
+count = int(arguments[1]) if len(arguments) > 1 else 1
+loaded = []  # by the process that forks; empty where there is none
+
+
+def prepare():
+    loaded.extend(import_jax(platform, count))
+
+
+serve(lambda: JaxDevices(platform, count, loaded or import_jax(platform, count)), prepare)

@@ -121,7 +121,9 @@ class ProcessExecutable : public Executable {
 class ProcessBackend : public Backend {
  public:
   explicit ProcessBackend(ProcessBackendOptions options)
-      : options_(std::move(options)), worker_(options_.argv) {}
+      : options_(std::move(options)),
+        worker_(options_.argv,
+                options_.forks ? std::make_shared<WorkerNursery>(options_.argv) : nullptr) {}
 
   absl::Status Start() {
     ASSAY_RETURN_IF_ERROR(worker_.Start(options_.start_seconds));

@@ -20,6 +20,9 @@ struct ProcessBackendOptions {
   std::map<std::string, std::string> flags;
   bool compile_only = false;  // never ask it to run: OptimizedModule is what is wanted
   double start_seconds = 60;
+  // The worker knows "--fork-server" (spec/process/worker_nursery.h): it is loaded once, and every
+  // worker of this backend and of its forked copies is forked from there.
+  bool forks = false;
   bool dumps_passes = false, is_jax = false;  // as BackendDescription has them
   // XLA reads -0 as an integer and loses the sign: spell it -0.0.
   bool decimal_negative_zero = false;

@@ -1,6 +1,10 @@
 // The process backend against workers in Python that misbehave in every way.
 #include "fuzz/backends/process_backend.h"
 
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "spec/base/strings.h"
@@ -106,6 +110,69 @@ TEST(ProcessBackend, AnExecutableOutlivesItsWorker) {
   EXPECT_FALSE(RunNamed(*backend, "crash_run").ok());
   Arguments arguments;
   EXPECT_TRUE((*executable)->Run({arguments.pointers()}).ok());
+}
+
+// What the worker that runs "parent" says of itself.
+struct Family {
+  int64_t parent = 0, own = 0;
+};
+Family FamilyOf(Backend& backend) {
+  absl::StatusOr<RunResult> run = RunNamed(backend, "parent");
+  EXPECT_TRUE(run.ok()) << run.status();
+  if (!run.ok()) return {};
+  const Literal& numbers = run->outputs[0].elements()[0];
+  return {numbers.GetInteger(0), numbers.GetInteger(1)};
+}
+
+std::unique_ptr<Backend> ForkingWorker() {
+  ProcessBackendOptions options;
+  options.argv = {"python3", StrCat(ASSAY_SOURCE_DIR, "/fuzz/testdata/misbehaving_worker.py")};
+  options.forks = true;
+  absl::StatusOr<std::unique_ptr<Backend>> backend = MakeProcessBackend(std::move(options));
+  EXPECT_TRUE(backend.ok()) << backend.status();
+  return backend.ok() ? *std::move(backend) : nullptr;
+}
+
+TEST(ProcessBackend, ForksWorkersFromOneThatIsLoaded) {
+  std::unique_ptr<Backend> backend = ForkingWorker();
+  const Family first = FamilyOf(*backend);
+  EXPECT_NE(first.parent, getpid()) << "it was started, not forked";
+  absl::StatusOr<RunResult> crash = RunNamed(*backend, "crash_run");
+  EXPECT_THAT(std::string(crash.status().message()), HasSubstr("SIGSEGV"));
+  EXPECT_EQ(ClassOf(RunNamed(*backend, "hang", 0.5).status()), ErrorClass::kTimeout);
+  const Family second = FamilyOf(*backend);
+  EXPECT_EQ(second.parent, first.parent);
+  EXPECT_NE(second.own, first.own);
+}
+
+bool IsGone(int64_t pid) {
+  for (int i = 0; i < 500; ++i) {
+    if (kill(static_cast<pid_t>(pid), 0) != 0) return true;
+    usleep(10000);
+  }
+  return false;
+}
+
+TEST(ProcessBackend, AForkedCopyHasAWorkerOfItsOwnThatDiesWithIt) {
+  std::unique_ptr<Backend> backend = ForkingWorker();
+  const Family mine = FamilyOf(*backend);
+  int channel[2];
+  ASSERT_EQ(pipe(channel), 0);
+  const pid_t pid = fork();
+  if (pid == 0) {
+    const int64_t own = FamilyOf(*backend).own;
+    if (write(channel[1], &own, sizeof(own)) < 0) _exit(1);
+    RunNamed(*backend, "hang", 100).status().IgnoreError();
+    _exit(0);
+  }
+  int64_t theirs = 0;
+  ASSERT_EQ(read(channel[0], &theirs, sizeof(theirs)), static_cast<ssize_t>(sizeof(theirs)));
+  EXPECT_NE(theirs, mine.own);
+  usleep(100000);  // it hangs by now
+  kill(pid, SIGKILL);
+  waitpid(pid, nullptr, 0);
+  EXPECT_TRUE(IsGone(theirs)) << "the worker outlived a killed owner";
+  EXPECT_EQ(FamilyOf(*backend).own, mine.own) << "the first worker lives on";
 }
 
 TEST(ProcessBackend, ReadsTheOptimizedModule) {

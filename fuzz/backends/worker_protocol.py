@@ -23,7 +23,7 @@ and stay alive. A worker that dies is started again; its last request counts as 
 To write one: subclass nothing; pass serve() an object with the methods used below. Only for programs of several devices
 compile() is also given replicas and partitions, and run() the number of devices.
 """
-import json, os, struct, sys
+import ctypes, fcntl, json, os, select, signal, socket, struct, sys
 
 
 class BackendError(Exception):
@@ -84,8 +84,103 @@ def answer(backend, request, payload):
     raise BackendError("unsupported", f"unknown request {op!r}")
 
 
-def serve(make_backend):
-    """Answers until the other side closes. `make_backend()` gives the object that does the work and its `hello` dictionary."""
+def die_with_parent():
+    PR_SET_PDEATHSIG = 1
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+def die_with(lifeline):
+    """The kernel kills this process when the other end of the pipe is closed, even in the middle of a computation."""
+    F_SETSIG = 10
+    fcntl.fcntl(lifeline, fcntl.F_SETOWN, os.getpid())
+    fcntl.fcntl(lifeline, F_SETSIG, signal.SIGKILL)
+    fcntl.fcntl(lifeline, fcntl.F_SETFL, fcntl.fcntl(lifeline, fcntl.F_GETFL) | os.O_ASYNC)
+    if select.select([lifeline], [], [], 0)[0]:
+        os._exit(0)
+
+
+def serve(make_backend, prepare=None):
+    """Answers until the other side closes. `make_backend()` gives the object that does the work and its `hello` dictionary.
+    With the argument --fork-server and `prepare()`, which loads what can be loaded without starting a thread, it forks a
+    worker per message instead."""
+    die_with_parent()
+    if "--fork-server" in sys.argv:
+        sys.argv.remove("--fork-server")
+        return serve_forks(make_backend, prepare)
+    serve_requests(make_backend)
+
+
+def serve_forks(make_backend, prepare):
+    control = socket.socket(fileno=os.dup(0))
+    os.dup2(2, 1)
+    try:
+        if prepare is not None:
+            prepare()
+        alone = len(os.listdir("/proc/self/task")) == 1 and hasattr(socket, "recv_fds")
+    except Exception:
+        alone = False
+    control.send(b"ready" if alone else b"no")
+    if not alone:
+        return
+    awake, wake = os.pipe()
+    os.set_blocking(awake, False)
+    os.set_blocking(wake, False)
+    signal.signal(signal.SIGCHLD, lambda *_: None)
+    signal.set_wakeup_fd(wake)
+    reports = {}
+    while True:
+        ready = select.select([control, awake], [], [])[0]
+        if awake in ready:
+            os.read(awake, 4096)
+            reap(reports)
+        if control not in ready:
+            continue
+        message, descriptors, _, _ = socket.recv_fds(control, 1, 4)
+        if not message:
+            return
+        channel, errors, lifeline, report = descriptors
+        pid = os.fork()
+        if pid == 0:
+            begin_worker(channel, errors, lifeline, [control.fileno(), awake, wake, report, *reports.values()])
+            serve_requests(make_backend)
+            os._exit(0)
+        for descriptor in (channel, errors, lifeline):
+            os.close(descriptor)
+        os.write(report, struct.pack("<i", pid))
+        reports[pid] = report
+
+
+def reap(reports):
+    while reports:
+        try:
+            pid, status = os.waitpid(-1, os.WNOHANG)
+        except ChildProcessError:
+            return
+        if pid == 0:
+            return
+        report = reports.pop(pid, None)
+        if report is None:
+            continue
+        try:
+            os.write(report, struct.pack("<i", status))
+        except BrokenPipeError:
+            pass  # nobody wants to know
+        os.close(report)
+
+
+def begin_worker(channel, errors, lifeline, foreign):
+    signal.set_wakeup_fd(-1)
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    os.setpgid(0, 0)
+    die_with_parent()
+    for ours, place in ((channel, 0), (channel, 1), (errors, 2)):
+        os.dup2(ours, place)
+    for descriptor in (channel, errors, *foreign):
+        os.close(descriptor)
+    die_with(lifeline)
+
+
+def serve_requests(make_backend):
     inbound, outbound = open_channel()
     try:
         backend = make_backend()

@@ -25,6 +25,7 @@ absl::StatusOr<ProcessBackendOptions> XlaOptions(const std::string& options,
   result.decimal_negative_zero = true;
   result.dumps_passes = true;
   result.is_jax = true;
+  result.forks = true;
   std::string interpreter = python;
   bool reuse_pages = false;
   std::vector<std::string> parts;

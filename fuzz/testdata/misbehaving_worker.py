@@ -1,6 +1,6 @@
 """A worker for tests. What it does with a module is written in the module's name: echo, crash_compile, crash_run, hang, garbage,
-reject, grow, short_answer. "echo" returns the inputs."""
-import os, sys, time
+reject, grow, short_answer. "echo" returns the inputs, "parent" puts two process ids into them."""
+import os, struct, sys, time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "backends"))
 import worker_protocol as protocol
@@ -37,6 +37,8 @@ class Misbehaving:
             self.kept = bytearray(512 << 20)
             self.kept[::4096] = b"x" * len(self.kept[::4096])
             time.sleep(1000)
+        if name == "parent":
+            return 0.5, arrays, [struct.pack("<i", os.getppid()) + struct.pack("<i", os.getpid()) + payload[8:]]
         if name == "short_answer":
             return 0.5, arrays, [payload[:-1]]
         return 0.5, arrays, [payload]

@@ -29,6 +29,8 @@ namespace {
 constexpr size_t kMaxHeader = size_t{16} << 20;
 constexpr uint64_t kMaxPayload = uint64_t{8} << 30;
 constexpr size_t kStderrTail = 4096;
+constexpr double kNurserySeconds = 60;  // until it has loaded everything
+constexpr double kDeathSeconds = 5;     // of a worker that was killed
 
 // Resident bytes of a process; 0 if it cannot be told.
 int64_t ResidentBytes(pid_t pid) {
@@ -67,12 +69,32 @@ std::string StringField(const nlohmann::json& object, const char* field) {
 
 }  // namespace
 
+bool WorkerProcess::running() const { return pid_ > 0 && owner_ == getpid(); }
+
+bool WorkerProcess::ForkFromNursery(int channel) {
+  if (nursery_ == nullptr || !nursery_->Start(kNurserySeconds).ok()) return false;
+  absl::StatusOr<WorkerNursery::Child> child = nursery_->Fork(channel, stderr_);
+  if (!child.ok()) return false;
+  pid_ = child->pid;
+  lifeline_ = child->lifeline;
+  report_ = child->report;
+  return true;
+}
+
 absl::Status WorkerProcess::Spawn() {
+  CloseDescriptors();  // those of the process that this one was forked from
   int pair[2];
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0) {
     return MakeError(ErrorClass::kSickMachine, StrCat("socketpair: ", strerror(errno)));
   }
   stderr_ = memfd_create("worker-stderr", MFD_CLOEXEC);
+  channel_ = pair[0];
+  if (ForkFromNursery(pair[1])) {
+    close(pair[1]);
+    owner_ = getpid();
+    ++generation_;
+    return absl::OkStatus();
+  }
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_adddup2(&actions, pair[1], 0);
@@ -89,7 +111,6 @@ absl::Status WorkerProcess::Spawn() {
   posix_spawn_file_actions_destroy(&actions);
   posix_spawnattr_destroy(&attributes);
   close(pair[1]);
-  channel_ = pair[0];
   if (error != 0) {
     pid_ = -1;
     Stop();
@@ -125,16 +146,40 @@ absl::Status WorkerProcess::Start(double seconds) {
 }
 
 void WorkerProcess::Stop() {
-  if (pid_ > 0 && owner_ == getpid()) {
+  // One that has ended already may have left its number to another process.
+  if (running() && !AwaitEnd(0).has_value()) {
     kill(-pid_, SIGKILL);
     kill(pid_, SIGKILL);
-    while (waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
-    }
+    AwaitEnd(kDeathSeconds);
   }
-  if (channel_ >= 0) close(channel_);
-  if (stderr_ >= 0) close(stderr_);
+  CloseDescriptors();
+}
+
+void WorkerProcess::CloseDescriptors() {
+  for (int* descriptor : {&channel_, &stderr_, &lifeline_, &report_}) {
+    if (*descriptor >= 0) close(*descriptor);
+    *descriptor = -1;
+  }
   pid_ = -1;
-  channel_ = stderr_ = -1;
+}
+
+std::optional<int> WorkerProcess::AwaitEnd(double seconds) {
+  const double until = Now() + seconds;
+  do {
+    int status = 0;
+    if (report_ >= 0) {
+      pollfd wait{report_, POLLIN, 0};
+      if (poll(&wait, 1, 10) > 0) {
+        // Closed without a word: the nursery died, and its workers with it.
+        if (read(report_, &status, sizeof(status)) != sizeof(status)) status = SIGKILL;
+        return status;
+      }
+    } else {
+      if (waitpid(pid_, &status, WNOHANG) == pid_) return status;
+      if (seconds > 0) usleep(2000);
+    }
+  } while (Now() < until);
+  return std::nullopt;
 }
 
 std::string WorkerProcess::StderrTail() const {
@@ -210,20 +255,12 @@ WorkerProcess::Trouble WorkerProcess::Receive(const Patience& patience, WorkerMe
 
 // The channel is closed: says how the worker ended.
 absl::Status WorkerProcess::Died(ErrorClass if_it_dies) {
-  int status = 0;
   std::string how = "closed its output";
-  for (int i = 0; i < 50; ++i) {
-    pid_t got = waitpid(pid_, &status, WNOHANG);
-    if (got == pid_) {
-      pid_ = -1;
-      if (WIFSIGNALED(status)) {
-        how = StrCat("died of ", SignalName(WTERMSIG(status)));
-      } else {
-        how = StrCat("exited with status ", static_cast<int64_t>(WEXITSTATUS(status)));
-      }
-      break;
-    }
-    usleep(10000);
+  if (std::optional<int> status = AwaitEnd(0.5)) {
+    pid_ = -1;
+    how = WIFSIGNALED(*status)
+              ? StrCat("died of ", SignalName(WTERMSIG(*status)))
+              : StrCat("exited with status ", static_cast<int64_t>(WEXITSTATUS(*status)));
   }
   std::string tail = StderrTail();
   Stop();

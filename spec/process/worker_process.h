@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,6 +15,7 @@
 #include "absl/status/statusor.h"
 #include "nlohmann/json.hpp"
 #include "spec/base/error.h"
+#include "spec/process/worker_nursery.h"
 
 namespace assay {
 
@@ -30,8 +32,11 @@ struct RequestLimits {
 
 class WorkerProcess {
  public:
-  // argv[0] is looked up in PATH. Nothing is started yet.
-  explicit WorkerProcess(std::vector<std::string> argv) : argv_(std::move(argv)) {}
+  // argv[0] is looked up in PATH. Nothing is started yet. With a nursery, workers are forked from
+  // it; where that fails they are started by argv.
+  explicit WorkerProcess(std::vector<std::string> argv,
+                         std::shared_ptr<WorkerNursery> nursery = nullptr)
+      : argv_(std::move(argv)), nursery_(std::move(nursery)) {}
   ~WorkerProcess() { Stop(); }
   WorkerProcess(const WorkerProcess&) = delete;
   WorkerProcess& operator=(const WorkerProcess&) = delete;
@@ -47,13 +52,18 @@ class WorkerProcess {
                                         const RequestLimits& limits, ErrorClass if_it_dies);
   void Stop();
 
-  bool running() const { return pid_ > 0; }
+  // A forked copy of this object has no worker until it starts one of its own.
+  bool running() const;
   // Counts starts; a compiled executable lives only in the generation that compiled it.
   int64_t generation() const { return generation_; }
   const nlohmann::json& greeting() const { return greeting_; }
 
  private:
   absl::Status Spawn();
+  bool ForkFromNursery(int channel);
+  // The wait status, when the worker ends within the seconds.
+  std::optional<int> AwaitEnd(double seconds);
+  void CloseDescriptors();
   // Why the channel to the worker gave no message.
   enum class Trouble : uint8_t { kNone, kClosed, kLate, kTooBig, kBadSize, kBadHeader };
   // What may pass until the message is there.
@@ -69,10 +79,12 @@ class WorkerProcess {
   std::string StderrTail() const;
 
   std::vector<std::string> argv_;
+  std::shared_ptr<WorkerNursery> nursery_;
   pid_t pid_ = -1;
   pid_t owner_ = -1;  // who started it: a forked copy of this object must not kill the worker
   int channel_ = -1;  // socket pair: the child's standard input and output
   int stderr_ = -1;   // memory file
+  int lifeline_ = -1, report_ = -1;  // of a worker from the nursery
   int64_t generation_ = 0;
   nlohmann::json greeting_;
 };

@@ -1,0 +1,143 @@
+// Starts the forking process and hands it descriptors.
+#include "spec/process/worker_nursery.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <string_view>
+#include <utility>
+
+#include "spec/base/clock.h"
+#include "spec/base/error.h"
+#include "spec/base/status_macros.h"
+#include "spec/base/strings.h"
+
+extern char** environ;
+
+namespace assay {
+namespace {
+
+constexpr double kForkSeconds = 20;
+
+absl::Status Sick(std::string_view what) {
+  return MakeError(ErrorClass::kSickMachine, StrCat("worker nursery: ", what));
+}
+
+bool IsReadable(int fd, double seconds) {
+  const double until = Now() + seconds;
+  while (true) {
+    pollfd wait{fd, POLLIN, 0};
+    const int left = static_cast<int>(std::max(0.0, until - Now()) * 1000);
+    const int got = poll(&wait, 1, left);
+    if (got > 0) return true;
+    if (got == 0 || errno != EINTR) return false;
+  }
+}
+
+// One message of a byte with the descriptors.
+bool SendDescriptors(int socket, const std::array<int, 4>& descriptors) {
+  char byte = 'f';
+  iovec data{&byte, 1};
+  alignas(cmsghdr) char space[CMSG_SPACE(sizeof(descriptors))] = {};
+  msghdr message{};
+  message.msg_iov = &data;
+  message.msg_iovlen = 1;
+  message.msg_control = space;
+  message.msg_controllen = sizeof(space);
+  cmsghdr* header = CMSG_FIRSTHDR(&message);
+  header->cmsg_level = SOL_SOCKET;
+  header->cmsg_type = SCM_RIGHTS;
+  header->cmsg_len = CMSG_LEN(sizeof(descriptors));
+  std::memcpy(CMSG_DATA(header), descriptors.data(), sizeof(descriptors));
+  return sendmsg(socket, &message, MSG_NOSIGNAL) == 1;
+}
+
+}  // namespace
+
+WorkerNursery::WorkerNursery(std::vector<std::string> argv) : argv_(std::move(argv)) {
+  argv_.emplace_back("--fork-server");
+}
+
+WorkerNursery::~WorkerNursery() {
+  if (control_ >= 0) close(control_);
+  if (pid_ <= 0 || owner_ != getpid()) return;
+  kill(pid_, SIGKILL);
+  while (waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
+  }
+}
+
+absl::Status WorkerNursery::Start(double seconds) {
+  if (!std::exchange(tried_, true)) started_ = Spawn(seconds);
+  return started_;
+}
+
+absl::Status WorkerNursery::Spawn(double seconds) {
+  int pair[2];
+  if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) != 0) {
+    return Sick(StrCat("socketpair: ", strerror(errno)));
+  }
+  control_ = pair[0];
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_adddup2(&actions, pair[1], 0);
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  // A group of its own: the terminal's interrupt is for those who use the workers.
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
+  // Who forks must have one thread, and some libraries start theirs when they are loaded.
+  std::vector<char*> environment;
+  std::string one_thread = "OPENBLAS_NUM_THREADS=1";
+  for (char** at = environ; *at != nullptr; ++at) environment.push_back(*at);
+  environment.push_back(one_thread.data());
+  environment.push_back(nullptr);
+  std::vector<char*> argv;
+  for (std::string& word : argv_) argv.push_back(word.data());
+  argv.push_back(nullptr);
+  const int error =
+      posix_spawnp(&pid_, argv[0], &actions, &attributes, argv.data(), environment.data());
+  posix_spawn_file_actions_destroy(&actions);
+  posix_spawnattr_destroy(&attributes);
+  close(pair[1]);
+  owner_ = getpid();
+  if (error != 0) {
+    pid_ = -1;
+    return Sick(StrCat("cannot start '", argv_[0], "': ", strerror(error)));
+  }
+  char word[8] = {};
+  if (!IsReadable(control_, seconds)) return Sick("it is not ready in time");
+  const ssize_t got = recv(control_, word, sizeof(word) - 1, 0);
+  return got > 0 && std::string_view(word) == "ready" ? absl::OkStatus()
+                                                      : Sick("it cannot load what workers need");
+}
+
+absl::StatusOr<WorkerNursery::Child> WorkerNursery::Fork(int channel, int errors) {
+  if (control_ < 0 || errors < 0) return Sick("it is not there");
+  int life[2], report[2];
+  if (pipe2(life, O_CLOEXEC) != 0) return Sick(strerror(errno));
+  if (pipe2(report, O_CLOEXEC) != 0) {
+    close(life[0]);
+    close(life[1]);
+    return Sick(strerror(errno));
+  }
+  const bool sent = SendDescriptors(control_, {channel, errors, life[0], report[1]});
+  close(life[0]);
+  close(report[1]);
+  int32_t pid = -1;
+  const bool told = sent && IsReadable(report[0], kForkSeconds) &&
+                    read(report[0], &pid, sizeof(pid)) == sizeof(pid) && pid > 0;
+  if (told) return Child{pid, life[1], report[0]};
+  close(life[1]);
+  close(report[0]);
+  return Sick("it forked no worker");
+}
+
+}  // namespace assay

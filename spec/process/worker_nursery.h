@@ -1,0 +1,52 @@
+// A process that loads what its workers need once and forks one from that state whenever it is
+// asked: a worker that has to import a large library starts in the time of a fork.
+//
+// The program is started with the further argument "--fork-server" and a socket as its standard
+// input. It sends the word "ready" when it has loaded everything. Each message that it receives
+// carries four descriptors: the channel and the standard error of a new worker, a pipe whose other
+// end is closed when the worker shall die, and a pipe that receives, as i32 each, the worker's
+// process id and, when it has ended, its wait status.
+#pragma once
+
+#include <sys/types.h>
+
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+namespace assay {
+
+class WorkerNursery {
+ public:
+  struct Child {
+    pid_t pid = -1;
+    int lifeline = -1;  // the worker is killed when its last copy is closed; the caller's
+    int report = -1;    // gives the wait status as an i32; the caller's
+  };
+
+  // Nothing is started yet.
+  explicit WorkerNursery(std::vector<std::string> argv);
+  ~WorkerNursery();
+  WorkerNursery(const WorkerNursery&) = delete;
+  WorkerNursery& operator=(const WorkerNursery&) = delete;
+
+  // Starts the process and waits until it is ready. An error, of class sick machine, is remembered:
+  // later calls return it without another try. Forked copies of this object use the same process.
+  absl::Status Start(double seconds);
+  // A new worker that talks over `channel` and complains on `errors`; both stay the caller's.
+  absl::StatusOr<Child> Fork(int channel, int errors);
+
+ private:
+  absl::Status Spawn(double seconds);
+
+  std::vector<std::string> argv_;
+  pid_t pid_ = -1;
+  pid_t owner_ = -1;  // who started it: a forked copy of this object must not end it
+  int control_ = -1;
+  bool tried_ = false;
+  absl::Status started_;
+};
+
+}  // namespace assay
