@@ -80,11 +80,35 @@ absl::StatusOr<Literal> Unflatten(const Shape& shape, std::vector<Literal>& leav
   return std::move(leaves[next++]);
 }
 
+// The devices that a worker greets with; one that names none has one.
+std::vector<std::string> DeviceNames(const Json& hello) {
+  std::vector<std::string> names;
+  auto at = hello.find("devices");
+  if (at != hello.end() && at->is_array()) {
+    for (const Json& name : *at) {
+      if (name.is_string()) names.push_back(name.get<std::string>());
+    }
+  }
+  if (names.empty()) names.emplace_back("cpu:0");
+  return names;
+}
+
+int64_t CountOf(const DeviceAssignment& devices) { return devices.replicas * devices.partitions; }
+
 bool HasTupleParameter(const Module& module) {
   for (const Instruction* parameter : module.entry()->parameters()) {
     if (parameter == nullptr || !parameter->shape().IsArray()) return true;
   }
   return false;
+}
+
+void AppendArray(const Literal& array, Json& arrays, std::string& payload) {
+  const Shape& shape = array.shape();
+  arrays.push_back(
+      {{"type", std::string(Name(shape.element_type()))},
+       {"dims", std::vector<int64_t>(shape.dimensions().begin(), shape.dimensions().end())}});
+  absl::Span<const uint8_t> bytes = array.bytes();
+  payload.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
 }
 
 class ProcessBackend;
@@ -138,7 +162,7 @@ class ProcessBackend : public Backend {
     };
     description_.name = options_.name.empty() ? text("name") : options_.name;
     description_.version = text("version");
-    description_.devices = {"cpu:0"};
+    description_.devices = DeviceNames(hello);
     description_.deterministic = flag("deterministic");
     description_.can_run = flag("can_run") && !options_.compile_only;
     description_.in_process = false;
@@ -146,7 +170,7 @@ class ProcessBackend : public Backend {
     description_.is_jax = options_.is_jax;
     description_.profile = options_.profile != nullptr ? options_.profile : &Profile::Xla();
     description_.capability = [](Opcode, ElementType) { return Capability::kSupported; };
-    return absl::OkStatus();
+    return TryFlags();
   }
 
   const BackendDescription& Describe() const override { return description_; }
@@ -158,6 +182,13 @@ class ProcessBackend : public Backend {
     }
     if (HasTupleParameter(module)) {
       return MakeError(ErrorClass::kUnsupported, "an entry parameter that is not an array");
+    }
+    const int64_t wanted = CountOf(options.devices);
+    if (const auto have = static_cast<int64_t>(description_.devices.size()); wanted > have) {
+      return MakeError(
+          ErrorClass::kUnsupported,
+          StrCat("the module runs on ", wanted, " devices, this backend has ", have,
+                 options_.is_jax ? StrCat("; jax:devices=", wanted, " has more") : ""));
     }
     if (options_.unsupported) {
       if (std::string why = options_.unsupported(module); !why.empty()) {
@@ -178,6 +209,29 @@ class ProcessBackend : public Backend {
   const ProcessBackendOptions& options() const { return options_; }
 
  private:
+  // A flag that the compiler does not know is a mistake of who typed it, not a failure of every
+  // module: the flags are tried on a constant. Those that say what to dump would dump it.
+  absl::Status TryFlags() {
+    Json flags = Json::object();
+    for (const auto& [name, value] : options_.flags) {
+      if (name.rfind("xla_dump", 0) != 0) flags[name] = value;
+    }
+    if (flags.empty()) return absl::OkStatus();
+    const int64_t id = ++next_id_;
+    const absl::StatusOr<WorkerMessage> answer =
+        worker_.Request({{"op", "compile"}, {"id", id}, {"flags", flags}},
+                        "HloModule flags\nENTRY e { ROOT c = f32[] constant(1) }\n",
+                        {options_.start_seconds, 0}, ErrorClass::kCompileCrash);
+    if (!answer.ok()) {
+      return absl::InvalidArgumentError(
+          StrCat(description_.name, ": the flags are refused: ", ToStd(answer.status().message())));
+    }
+    return worker_
+        .Request({{"op", "release"}, {"id", id}}, "", {options_.start_seconds, 0},
+                 ErrorClass::kCompileCrash)
+        .status();
+  }
+
   ProcessBackendOptions options_;
   WorkerProcess worker_;
   BackendDescription description_;
@@ -198,10 +252,14 @@ absl::Status ProcessExecutable::Load() {
   if (worker.generation() == generation_) return absl::OkStatus();
   Json flags(backend_.options().flags);
   for (const auto& [name, value] : options_.flags) flags[name] = value;
+  Json request = {{"op", "compile"}, {"id", id_}, {"flags", flags}};
+  if (CountOf(options_.devices) != 1) {
+    request["replicas"] = options_.devices.replicas;
+    request["partitions"] = options_.devices.partitions;
+  }
   ASSAY_ASSIGN_OR_RETURN(
       WorkerMessage answer,
-      worker.Request({{"op", "compile"}, {"id", id_}, {"flags", flags}}, text_,
-                     ToRequestLimits(options_.limits), ErrorClass::kCompileCrash));
+      worker.Request(request, text_, ToRequestLimits(options_.limits), ErrorClass::kCompileCrash));
   compile_seconds_ = SecondsOf(answer.header);
   generation_ = worker.generation();
   return absl::OkStatus();
@@ -212,30 +270,31 @@ absl::StatusOr<RunResult> ProcessExecutable::Run(
   if (!backend_.Describe().can_run) {
     return MakeError(ErrorClass::kUnsupported, "this backend only compiles");
   }
-  if (arguments.size() != 1) {
-    return MakeError(ErrorClass::kUnsupported, "this backend runs on one device");
+  const auto devices = static_cast<size_t>(CountOf(options_.devices));
+  if (arguments.size() != devices) {
+    return absl::InvalidArgumentError(StrCat("arguments for ", arguments.size(),
+                                             " devices; the module was compiled for ", devices));
   }
   ASSAY_RETURN_IF_ERROR(Load());
   Json arrays = Json::array();
   std::string payload;
-  for (const Literal* argument : arguments[0]) {
-    const Shape& shape = argument->shape();
-    arrays.push_back(
-        {{"type", std::string(Name(shape.element_type()))},
-         {"dims", std::vector<int64_t>(shape.dimensions().begin(), shape.dimensions().end())}});
-    absl::Span<const uint8_t> bytes = argument->bytes();
-    payload.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  for (const std::vector<const Literal*>& of_device : arguments) {
+    for (const Literal* argument : of_device) AppendArray(*argument, arrays, payload);
   }
+  Json request = {{"op", "run"}, {"id", id_}, {"arrays", std::move(arrays)}};
+  if (devices != 1) request["devices"] = devices;
   ASSAY_ASSIGN_OR_RETURN(
       WorkerMessage answer,
-      backend_.worker().Request({{"op", "run"}, {"id", id_}, {"arrays", arrays}}, payload,
-                                ToRequestLimits(options_.limits), ErrorClass::kRunCrash));
+      backend_.worker().Request(request, payload, ToRequestLimits(options_.limits),
+                                ErrorClass::kRunCrash));
   ASSAY_ASSIGN_OR_RETURN(std::vector<Literal> leaves, DecodeArrays(answer.header, answer.payload));
-  size_t next = 0;
-  ASSAY_ASSIGN_OR_RETURN(Literal value, Unflatten(result_, leaves, next));
-  if (next != leaves.size()) return BadAnswer("too many outputs");
   RunResult result;
-  result.outputs.push_back(std::move(value));
+  size_t next = 0;
+  for (size_t device = 0; device < devices; ++device) {
+    ASSAY_ASSIGN_OR_RETURN(Literal value, Unflatten(result_, leaves, next));
+    result.outputs.push_back(std::move(value));
+  }
+  if (next != leaves.size()) return BadAnswer("too many outputs");
   result.seconds = SecondsOf(answer.header);
   return result;
 }

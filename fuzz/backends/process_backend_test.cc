@@ -5,8 +5,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "spec/base/file.h"
 #include "spec/base/strings.h"
 #include "spec/text/reader.h"
 
@@ -194,8 +199,53 @@ TEST(ProcessBackend, SaysWhatIsMissing) {
     ASSERT_FALSE(backend.ok()) << name;
     EXPECT_EQ(ClassOf(backend.status()), ErrorClass::kSickMachine) << backend.status();
   }
-  EXPECT_EQ(registry.Create("xla:colour=red").status().code(), absl::StatusCode::kInvalidArgument);
+  for (const char* name :
+       {"xla:colour=red", "xla:devices=2", "jax:devices=0", "jax:devices=many"}) {
+    EXPECT_EQ(registry.Create(name).status().code(), absl::StatusCode::kInvalidArgument) << name;
+  }
   EXPECT_FALSE(registry.Create("process:").ok());
+}
+
+// Whoever is killed in the middle of a request leaves no worker behind.
+TEST(ProcessBackend, TheWorkerDiesWithWhoStartedIt) {
+  const std::string note = testing::TempDir() + "/worker_pid";
+  std::remove(note.c_str());
+  const pid_t parent = fork();
+  if (parent == 0) {
+    ProcessBackendOptions options;
+    options.argv = {"sh", "-c",
+                    StrCat("echo $$ > '", note, ".part' && mv '", note, ".part' '", note,
+                           "' && exec sleep 100")};
+    MakeProcessBackend(std::move(options)).status().IgnoreError();
+    _exit(0);
+  }
+  absl::StatusOr<std::string> pid = ReadFile(note);
+  for (int i = 0; i < 500 && !pid.ok(); ++i) {
+    usleep(10000);
+    pid = ReadFile(note);
+  }
+  ASSERT_TRUE(pid.ok()) << pid.status();
+  const pid_t worker = std::atoi(pid->c_str());
+  ASSERT_EQ(kill(worker, 0), 0);
+  kill(parent, SIGKILL);
+  waitpid(parent, nullptr, 0);
+  // Nobody may wait for a dead child of another process: a zombie counts as dead.
+  const auto is_alive = [worker] {
+    std::ifstream status(StrCat("/proc/", static_cast<int64_t>(worker), "/stat"));
+    std::string number, name, state;
+    return static_cast<bool>(status >> number >> name >> state) && state != "Z" && state != "X";
+  };
+  for (int i = 0; i < 500 && is_alive(); ++i) usleep(10000);
+  EXPECT_FALSE(is_alive());
+}
+
+TEST(ProcessBackend, ADeviceTooManyIsUnsupported) {
+  std::unique_ptr<Backend> backend = Worker();
+  EXPECT_EQ(backend->Describe().devices, std::vector<std::string>({"cpu:0"}));
+  CompileOptions options;
+  options.devices.replicas = 2;
+  EXPECT_EQ(ClassOf(backend->Compile(*ModuleNamed("echo"), options).status()),
+            ErrorClass::kUnsupported);
 }
 
 TEST(ProcessBackend, SpellsNegativeZeros) {

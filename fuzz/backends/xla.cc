@@ -1,6 +1,10 @@
-// XLA:CPU as a process backend: its worker, its options, its family.
+// XLA, and whatever else JAX of a Python runs, as process backends: their worker, options,
+// families.
 #include <cstdlib>
+#include <utility>
 
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_split.h"
 #include "fuzz/backends/process_backend.h"
 #include "fuzz/embedded.h"
 #include "spec/base/status_macros.h"
@@ -9,50 +13,79 @@
 namespace assay {
 namespace {
 
+constexpr int64_t kMostDevices = 1024;
+
 std::string ChoosePython(const std::string& asked) {
   if (!asked.empty()) return asked;
   const char* variable = std::getenv("ASSAY_XLA_PYTHON");
   return variable != nullptr && *variable != '\0' ? variable : "python3";
 }
 
-}  // namespace
+bool IsXlaFlag(std::string_view name) { return name.rfind("xla_", 0) == 0; }
 
-absl::StatusOr<ProcessBackendOptions> XlaOptions(const std::string& options,
-                                                 const std::string& python) {
+// "a=1,xla_b=x,y,c" -> (a, 1), (xla_b, "x,y"), (c, "true"): the values of XLA's own flags may hold
+// commas, so a word that has no '=' and is no flag itself belongs to the flag before it.
+std::vector<std::pair<std::string, std::string>> SplitOptions(const std::string& text) {
+  std::vector<std::pair<std::string, std::string>> options;
+  const std::vector<std::string> parts = absl::StrSplit(text, ',', absl::SkipEmpty());
+  for (std::string_view part : parts) {
+    while (!part.empty() && part.front() == '-') part.remove_prefix(1);  // as XLA spells them
+    const size_t equals = part.find('=');
+    const bool is_named = equals != std::string_view::npos || IsXlaFlag(part);
+    if (!is_named && !options.empty() && IsXlaFlag(options.back().first)) {
+      StrAppend(&options.back().second, ",", part);
+      continue;
+    }
+    options.emplace_back(part.substr(0, equals), equals == std::string_view::npos
+                                                     ? std::string("true")
+                                                     : std::string(part.substr(equals + 1)));
+  }
+  return options;
+}
+
+absl::StatusOr<ProcessBackendOptions> OptionsOfJax(const std::string& family, bool has_devices,
+                                                   const std::string& options,
+                                                   const std::string& python) {
   ProcessBackendOptions result;
-  result.name = options.empty() ? "xla" : StrCat("xla:", options);
+  result.name = options.empty() ? family : StrCat(family, ":", options);
   result.profile = &Profile::Xla();
   result.decimal_negative_zero = true;
   result.dumps_passes = true;
   result.is_jax = true;
   result.forks = true;
-  std::string interpreter = python;
+  std::string interpreter = python, platform = "cpu", devices = "1";
   bool reuse_pages = false;
-  std::vector<std::string> parts;
-  for (size_t at = 0; at < options.size();) {
-    size_t comma = options.find(',', at);
-    parts.push_back(options.substr(at, comma - at));
-    at = comma == std::string::npos ? options.size() : comma + 1;
-  }
-  for (const std::string& part : parts) {
-    size_t equals = part.find('=');
-    std::string name = part.substr(0, equals);
-    std::string value = equals == std::string::npos ? "true" : part.substr(equals + 1);
+  for (const auto& [name, value] : SplitOptions(options)) {
+    int64_t count = 0;
     if (name == "python") {
       interpreter = value;
-    } else if (part == "pages=reused") {
+    } else if (name == "pages" && value == "reused") {
       reuse_pages = true;
-    } else if (name.rfind("xla_", 0) == 0) {
+    } else if (has_devices && name == "platform") {
+      platform = value;
+    } else if (has_devices && name == "devices") {
+      if (!absl::SimpleAtoi(value, &count) || count < 1 || count > kMostDevices) {
+        return absl::InvalidArgumentError(
+            StrCat("devices=", value, ": not a number from 1 to ", kMostDevices));
+      }
+      devices = value;
+    } else if (IsXlaFlag(name)) {
       result.flags[name] = value;
     } else {
-      return absl::InvalidArgumentError(StrCat("unknown option '", name,
-                                               "' of xla; known: python=PATH, pages=reused and "
-                                               "XLA's own, xla_..."));
+      return absl::InvalidArgumentError(
+          StrCat("unknown option '", name, "' of ", family,
+                 "; known: ", has_devices ? "platform=cpu|cuda|tpu|PLUGIN.so, devices=N, " : "",
+                 "python=PATH, pages=reused and XLA's own, xla_..."));
     }
+  }
+  // A plug-in is known by its path; the platforms of JAX are plain words.
+  if (platform.find(".so") != std::string::npos && platform.find('/') == std::string::npos) {
+    platform = StrCat("./", platform);
   }
   // One program of two files: no path has to be found at run time.
   result.argv = {ChoosePython(interpreter), "-c",
-                 StrCat(EmbeddedFile("worker_protocol.py"), EmbeddedFile("jax_worker.py"))};
+                 StrCat(EmbeddedFile("worker_protocol.py"), EmbeddedFile("jax_worker.py")),
+                 platform, devices};
   if (reuse_pages) {
     // glibc's allocator then keeps what was freed instead of returning it to the kernel.
     result.argv.insert(result.argv.begin(),
@@ -62,13 +95,34 @@ absl::StatusOr<ProcessBackendOptions> XlaOptions(const std::string& options,
   return result;
 }
 
+}  // namespace
+
+absl::StatusOr<ProcessBackendOptions> XlaOptions(const std::string& options,
+                                                 const std::string& python) {
+  return OptionsOfJax("xla", /*has_devices=*/false, options, python);
+}
+
 void RegisterXla(BackendRegistry& registry, std::string python) {
-  registry.Register(
-      "xla", "XLA:CPU of a jaxlib, in a worker: xla:python=PATH,pages=reused,xla_...=...",
-      [python](const std::string& options) -> absl::StatusOr<std::unique_ptr<Backend>> {
-        ASSAY_ASSIGN_OR_RETURN(ProcessBackendOptions parsed, XlaOptions(options, python));
-        return MakeProcessBackend(std::move(parsed));
-      });
+  struct Family {
+    const char* name;
+    const char* summary;
+    bool has_devices;
+  };
+  constexpr Family kFamilies[] = {
+      {"xla", "XLA:CPU of a jaxlib, in a worker: xla:python=PATH,pages=reused,xla_...=...", false},
+      {"jax",
+       "what JAX of a Python runs on: "
+       "jax:platform=cpu|cuda|tpu|PLUGIN.so,devices=N,python=PATH,pages=reused,xla_...=...",
+       true}};
+  for (const Family& family : kFamilies) {
+    registry.Register(
+        family.name, family.summary,
+        [python, family](const std::string& options) -> absl::StatusOr<std::unique_ptr<Backend>> {
+          ASSAY_ASSIGN_OR_RETURN(ProcessBackendOptions parsed,
+                                 OptionsOfJax(family.name, family.has_devices, options, python));
+          return MakeProcessBackend(std::move(parsed));
+        });
+  }
 }
 
 }  // namespace assay

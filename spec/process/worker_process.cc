@@ -4,8 +4,8 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -20,8 +20,6 @@
 #include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
 #include "spec/process/isolate.h"
-
-extern char** environ;
 
 namespace assay {
 namespace {
@@ -67,6 +65,26 @@ std::string StringField(const nlohmann::json& object, const char* field) {
   return at != object.end() && at->is_string() ? at->get<std::string>() : std::string();
 }
 
+// In the child: makes itself the worker, or tells through `report` which error number prevented it.
+[[noreturn]] void BecomeWorker(char* const* argv, int channel, int error_output, int report,
+                               pid_t parent) {
+  // A group of its own, so that what the worker starts dies with it; and it dies with whoever
+  // started it, also when that is killed in the middle of a request.
+  setpgid(0, 0);
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != parent) _exit(127);
+  dup2(channel, 0);
+  dup2(channel, 1);
+  if (error_output >= 0) dup2(error_output, 2);
+  sigset_t none;
+  sigemptyset(&none);
+  sigprocmask(SIG_SETMASK, &none, nullptr);
+  execvp(argv[0], argv);
+  const int error = errno;
+  const ssize_t ignored = write(report, &error, sizeof(error));
+  _exit(ignored > 0 ? 127 : 126);
+}
+
 }  // namespace
 
 bool WorkerProcess::running() const { return pid_ > 0 && owner_ == getpid(); }
@@ -83,41 +101,43 @@ bool WorkerProcess::ForkFromNursery(int channel) {
 
 absl::Status WorkerProcess::Spawn() {
   CloseDescriptors();  // those of the process that this one was forked from
-  int pair[2];
+  int pair[2], report[2];
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0) {
     return MakeError(ErrorClass::kSickMachine, StrCat("socketpair: ", strerror(errno)));
+  }
+  if (pipe2(report, O_CLOEXEC) != 0) {
+    const int error = errno;
+    close(pair[0]);
+    close(pair[1]);
+    return MakeError(ErrorClass::kSickMachine, StrCat("pipe: ", strerror(error)));
   }
   stderr_ = memfd_create("worker-stderr", MFD_CLOEXEC);
   channel_ = pair[0];
   if (ForkFromNursery(pair[1])) {
-    close(pair[1]);
+    for (int end : {pair[1], report[0], report[1]}) close(end);
     owner_ = getpid();
     ++generation_;
     return absl::OkStatus();
   }
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_adddup2(&actions, pair[1], 0);
-  posix_spawn_file_actions_adddup2(&actions, pair[1], 1);
-  if (stderr_ >= 0) posix_spawn_file_actions_adddup2(&actions, stderr_, 2);
-  posix_spawnattr_t attributes;
-  posix_spawnattr_init(&attributes);
-  // A group of its own, so that what the worker starts dies with it.
-  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
   std::vector<char*> argv;
   for (std::string& word : argv_) argv.push_back(word.data());
   argv.push_back(nullptr);
-  int error = posix_spawnp(&pid_, argv[0], &actions, &attributes, argv.data(), environ);
-  posix_spawn_file_actions_destroy(&actions);
-  posix_spawnattr_destroy(&attributes);
+  const pid_t parent = getpid();
+  pid_ = fork();
+  if (pid_ == 0) BecomeWorker(argv.data(), pair[1], stderr_, report[1], parent);
+  int error = pid_ < 0 ? errno : 0;
   close(pair[1]);
+  close(report[1]);
+  owner_ = parent;
+  // Ends without a byte when the worker's program begins.
+  if (error == 0 && read(report[0], &error, sizeof(error)) != sizeof(error)) error = 0;
+  close(report[0]);
   if (error != 0) {
-    pid_ = -1;
     Stop();
     return MakeError(ErrorClass::kSickMachine,
                      StrCat("cannot start '", argv_[0], "': ", strerror(error)));
   }
-  owner_ = getpid();
+  setpgid(pid_, pid_);
   ++generation_;
   return absl::OkStatus();
 }
