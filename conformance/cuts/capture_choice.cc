@@ -1,3 +1,4 @@
+// Values are captured where sums are, and around the ops whose results the oracle finds too wide.
 #include "conformance/cuts/capture_choice.h"
 
 #include <algorithm>

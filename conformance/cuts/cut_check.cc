@@ -1,8 +1,9 @@
+// Rounds of compiling with captures and reading the run on the oracle, and the verdict of them all.
 #include "conformance/cuts/cut_check.h"
 
 #include <algorithm>
 #include <chrono>
-#include <map>
+#include <optional>
 
 #include "conformance/cuts/pieces.h"
 #include "spec/base/error.h"

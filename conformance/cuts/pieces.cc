@@ -1,3 +1,4 @@
+// A piece is a new entry in a clone of the program, which holds the computations that it calls.
 #include "conformance/cuts/pieces.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Words and tables from the JSON form of a report, which child processes hand over.
 #include "tools/assay/verbs/cut_text.h"
 
 #include "absl/strings/str_format.h"
