@@ -158,11 +158,12 @@ struct ElementLowering {
   // Values of `instruction` at `index`, whose lanes `lanes` has allowed.
   absl::StatusOr<ElementValues> (*emit)(ElementEmitter& emitter, const ElementEmitter::Frame* frame,
                                         const Instruction& instruction, const ElementIndex& index);
-  // How lanes along `lane_dim` of the result reach operand `operand`; nullptr: not with lanes.
-  LaneAccess (*lanes)(const Instruction& instruction, int64_t operand, int lane_dim);
-  // Whether result and operands can be walked by one linear index (operands of one element are
+  // The way that lanes along `lane_dim` of the result reach operand `operand`; nullptr: not with
+  // lanes.
+  LaneAccess (*lanes)(const Instruction& instruction, int64_t operand, int lane_dim) = nullptr;
+  // True if result and operands can be walked by one linear index (operands of one element are
   // uniform); nullptr: never.
-  bool (*linear)(const Instruction& instruction);
+  bool (*linear)(const Instruction& instruction) = nullptr;
 };
 const ElementLowering* FindElementLowering(Opcode opcode);
 

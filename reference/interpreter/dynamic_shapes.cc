@@ -406,8 +406,8 @@ absl::Span<const OpEvaluation> DynamicShapeEvaluations() {
        .evaluate = EvaluateGetDimensionSize,
        .bound = BoundNothing,
        .any_type = true},
-      {Opcode::kSetDimensionSize, nullptr, nullptr, ApplySetDimensionSize},
-      {Opcode::kDynamicReshape, nullptr, nullptr, ApplyDynamicReshape},
+      {.opcode = Opcode::kSetDimensionSize, .apply = ApplySetDimensionSize},
+      {.opcode = Opcode::kDynamicReshape, .apply = ApplyDynamicReshape},
   };
   return kRows;
 }
