@@ -18,20 +18,21 @@ double Elements(const Shape& shape) {
 }
 
 // Multiplications that one element of a dot or convolution adds up.
-double TermsOf(const Instruction& i) {
+double TermsOf(const Instruction& instruction) {
   double terms = 1;
-  if (i.opcode() == Opcode::kDot) {
-    for (int64_t d : i.attributes().Integers(Attr::kLhsContractingDims)) {
-      terms *= static_cast<double>(i.operand(0)->shape().dimension(d));
+  if (instruction.opcode() == Opcode::kDot) {
+    for (int64_t d : instruction.attributes().Integers(Attr::kLhsContractingDims)) {
+      terms *= static_cast<double>(instruction.operand(0)->shape().dimension(d));
     }
     return terms;
   }
-  for (const WindowDim& w : i.attributes().Window(Attr::kWindow)) {
+  for (const WindowDim& w : instruction.attributes().Window(Attr::kWindow)) {
     terms *= static_cast<double>(w.size);
   }
-  if (i.opcode() != Opcode::kConvolution) return terms;
-  const auto& labels = std::get<ConvDimLabels>(*i.attributes().Find(Attr::kDimLabels));
-  return terms * static_cast<double>(i.operand(1)->shape().dimension(labels.kernel_input_feature));
+  if (instruction.opcode() != Opcode::kConvolution) return terms;
+  const auto& labels = std::get<ConvDimLabels>(*instruction.attributes().Find(Attr::kDimLabels));
+  return terms * static_cast<double>(
+                     instruction.operand(1)->shape().dimension(labels.kernel_input_feature));
 }
 
 class Counter {
@@ -50,37 +51,39 @@ class Counter {
     sum.transcendentals += cost.transcendentals * times;
   }
 
-  void AddInstruction(const Instruction& i, Cost& sum) {
-    switch (i.opcode()) {
+  void AddInstruction(const Instruction& instruction, Cost& sum) {
+    switch (instruction.opcode()) {
       case Opcode::kDot:
       case Opcode::kConvolution:
-        sum.flops += 2 * Elements(i.shape()) * TermsOf(i);
+        sum.flops += 2 * Elements(instruction.shape()) * TermsOf(instruction);
         return;
       case Opcode::kReduce:
-        return Add(Of(*i.callee()), Elements(i.operand(0)->shape()), sum);
+        return Add(Of(*instruction.callee()), Elements(instruction.operand(0)->shape()), sum);
       case Opcode::kReduceWindow:
-        return Add(Of(*i.callee()), Elements(i.shape()) * TermsOf(i), sum);
+        return Add(Of(*instruction.callee()), Elements(instruction.shape()) * TermsOf(instruction),
+                   sum);
       case Opcode::kScatter:
-        return Add(Of(*i.callee()), Elements(i.operand(i.operand_count() - 1)->shape()), sum);
+        return Add(Of(*instruction.callee()),
+                   Elements(instruction.operand(instruction.operand_count() - 1)->shape()), sum);
       case Opcode::kMap:
-        return Add(Of(*i.callee()), Elements(i.shape()), sum);
+        return Add(Of(*instruction.callee()), Elements(instruction.shape()), sum);
       case Opcode::kSort:  // a comparison sort's n log n is the algorithm's, not the op's
       case Opcode::kSelectAndScatter:
-        sum.flops += Elements(i.operand(0)->shape());
+        sum.flops += Elements(instruction.operand(0)->shape());
         return;
       case Opcode::kCall:
       case Opcode::kFusion:
       case Opcode::kConditional:
       case Opcode::kWhile:
-        for (const Computation* callee : i.callees()) Add(Of(*callee), 1, sum);
+        for (const Computation* callee : instruction.callees()) Add(Of(*callee), 1, sum);
         return;
       default:
         // Functions whose contract counts ulps are those that need more than an instruction.
-        if (!Info(i.opcode()).Is(kElementwise)) return;
-        if (Info(i.opcode()).numeric.comparison == ComparisonClass::kUlp) {
-          sum.transcendentals += Elements(i.shape());
+        if (!Info(instruction.opcode()).Is(kElementwise)) return;
+        if (Info(instruction.opcode()).numeric.comparison == ComparisonClass::kUlp) {
+          sum.transcendentals += Elements(instruction.shape());
         } else {
-          sum.flops += Elements(i.shape());
+          sum.flops += Elements(instruction.shape());
         }
     }
   }

@@ -1,10 +1,10 @@
 // The table of lowerings: one row per opcode that a kernel can compute.
 #include <array>
 
-#include "optimized/codegen/complex.h"
 #include "optimized/codegen/contraction.h"
 #include "optimized/codegen/element_emitter.h"
 #include "optimized/codegen/elementwise.h"
+#include "optimized/codegen/functions/complex.h"
 #include "optimized/codegen/indexing.h"
 #include "optimized/codegen/movement.h"
 #include "optimized/codegen/reduction.h"

@@ -4,8 +4,8 @@
 #include <cmath>
 
 #include "llvm/IR/Intrinsics.h"
-#include "optimized/codegen/complex.h"
-#include "optimized/codegen/math_functions.h"
+#include "optimized/codegen/functions/complex.h"
+#include "optimized/codegen/functions/math_functions.h"
 #include "spec/types/float_format.h"
 
 namespace assay {

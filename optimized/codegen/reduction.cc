@@ -5,8 +5,8 @@
 #include <limits>
 
 #include "absl/algorithm/container.h"
-#include "optimized/codegen/complex.h"
 #include "optimized/codegen/elementwise.h"
+#include "optimized/codegen/functions/complex.h"
 #include "optimized/codegen/loop_nest.h"
 #include "optimized/codegen/windows.h"
 #include "spec/base/status_macros.h"

@@ -4,7 +4,7 @@
 #include "llvm/ADT/APFloat.h"
 #include "llvm/IR/Intrinsics.h"
 #include "llvm/IR/Module.h"
-#include "optimized/codegen/math_functions.h"
+#include "optimized/codegen/functions/math_functions.h"
 #include "spec/base/strings.h"
 #include "spec/types/float_format.h"
 

@@ -3,9 +3,9 @@
 
 #include <string>
 
-#include "optimized/codegen/complex.h"
 #include "optimized/codegen/element_emitter.h"
 #include "optimized/codegen/elementwise.h"
+#include "optimized/codegen/functions/complex.h"
 #include "optimized/cpu/kernels/array_kernels.h"
 #include "optimized/passes/collectives/collective_numbering.h"
 #include "optimized/passes/expanders/async_expander.h"

@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
-#include "optimized/runtime/contraction.h"
-#include "optimized/runtime/fft.h"
+#include "optimized/runtime/kernels/contraction.h"
+#include "optimized/runtime/kernels/fft.h"
 #include "optimized/runtime/run_context.h"
 #include "optimized/runtime/sort.h"
 #include "spec/attributes/attribute_words.h"
@@ -69,20 +69,20 @@ int64_t Offset(const ContractionAxis* axes, const std::vector<int64_t>& at,
 
 // The definition.
 template <typename T, typename O>
-void Naive(const ContractionPlan& p, const T* lhs, const T* rhs, O* out) {
-  ForAll(p.batch, p.batch_count, [&](const std::vector<int64_t>& b) {
-    ForAll(p.m, p.m_count, [&](const std::vector<int64_t>& m) {
-      ForAll(p.n, p.n_count, [&](const std::vector<int64_t>& n) {
+void Naive(const ContractionPlan& plan, const T* lhs, const T* rhs, O* out) {
+  ForAll(plan.batch, plan.batch_count, [&](const std::vector<int64_t>& b) {
+    ForAll(plan.m, plan.m_count, [&](const std::vector<int64_t>& m) {
+      ForAll(plan.n, plan.n_count, [&](const std::vector<int64_t>& n) {
         double sum = 0;
-        ForAll(p.sum, p.sum_count, [&](const std::vector<int64_t>& k) {
-          int64_t l = p.lhs_start + Offset(p.batch, b, &ContractionAxis::lhs) +
-                      Offset(p.m, m, &ContractionAxis::lhs) +
-                      Offset(p.sum, k, &ContractionAxis::lhs);
-          const int64_t r = p.rhs_start + Offset(p.batch, b, &ContractionAxis::rhs) +
-                            Offset(p.n, n, &ContractionAxis::rhs) +
-                            Offset(p.sum, k, &ContractionAxis::rhs);
-          for (int64_t w = 0; w < p.window_count; ++w) {
-            const ContractionWindow& window = p.windows[w];
+        ForAll(plan.sum, plan.sum_count, [&](const std::vector<int64_t>& k) {
+          int64_t l = plan.lhs_start + Offset(plan.batch, b, &ContractionAxis::lhs) +
+                      Offset(plan.m, m, &ContractionAxis::lhs) +
+                      Offset(plan.sum, k, &ContractionAxis::lhs);
+          const int64_t r = plan.rhs_start + Offset(plan.batch, b, &ContractionAxis::rhs) +
+                            Offset(plan.n, n, &ContractionAxis::rhs) +
+                            Offset(plan.sum, k, &ContractionAxis::rhs);
+          for (int64_t w = 0; w < plan.window_count; ++w) {
+            const ContractionWindow& window = plan.windows[w];
             const int64_t at = m[window.out_axis] * window.stride +
                                k[window.tap_axis] * window.dilation - window.low;
             if (at < 0 || at % window.base_dilation != 0) return;
@@ -91,8 +91,8 @@ void Naive(const ContractionPlan& p, const T* lhs, const T* rhs, O* out) {
           }
           sum += static_cast<double>(lhs[l]) * static_cast<double>(rhs[r]);
         });
-        out[p.out_start + Offset(p.batch, b, &ContractionAxis::out) +
-            Offset(p.m, m, &ContractionAxis::out) + Offset(p.n, n, &ContractionAxis::out)] =
+        out[plan.out_start + Offset(plan.batch, b, &ContractionAxis::out) +
+            Offset(plan.m, m, &ContractionAxis::out) + Offset(plan.n, n, &ContractionAxis::out)] =
             static_cast<O>(sum);
       });
     });

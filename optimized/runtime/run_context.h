@@ -7,7 +7,7 @@
 #include <memory>
 #include <vector>
 
-#include "optimized/runtime/fft.h"
+#include "optimized/runtime/kernels/fft.h"
 #include "optimized/runtime/scratch.h"
 #include "optimized/runtime/thread_pool.h"
 

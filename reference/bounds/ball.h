@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "reference/bounds/range.h"
-#include "reference/values/matrix.h"
+#include "reference/values/matrices/matrix.h"
 
 namespace assay::reference {
 

@@ -2,7 +2,7 @@
 // semantics chapter 11, Cholesky and TriangularSolve, class RESID.
 #pragma once
 
-#include "reference/values/triangular.h"
+#include "reference/values/matrices/triangular.h"
 
 namespace assay::reference {
 

@@ -9,7 +9,7 @@
 #include "reference/bounds/elements.h"
 #include "reference/custom_calls/custom_call.h"
 #include "reference/values/leaves.h"
-#include "reference/values/matrix.h"
+#include "reference/values/matrices/matrix.h"
 #include "spec/base/status_macros.h"
 
 namespace assay::reference {

@@ -6,7 +6,7 @@
 #include "reference/bounds/choices/legal_choices.h"
 #include "reference/bounds/error_forms.h"
 #include "reference/interpreter/blockwise.h"
-#include "reference/interpreter/captured_run.h"
+#include "reference/interpreter/capture/captured_run.h"
 #include "reference/interpreter/dynamic_shapes.h"
 #include "reference/interpreter/op_evaluations.h"
 #include "reference/interpreter/widening.h"

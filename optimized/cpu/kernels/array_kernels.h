@@ -5,7 +5,7 @@
 #include "absl/status/status.h"
 #include "optimized/codegen/buffer_table.h"
 #include "optimized/codegen/element_emitter.h"
-#include "optimized/runtime/micro_kernels.h"
+#include "optimized/runtime/kernels/micro_kernels.h"
 
 namespace assay {
 

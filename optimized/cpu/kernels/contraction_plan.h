@@ -3,7 +3,7 @@
 
 #include <optional>
 
-#include "optimized/runtime/contraction.h"
+#include "optimized/runtime/kernels/contraction.h"
 #include "spec/ir/module.h"
 
 namespace assay {

@@ -93,15 +93,15 @@ Along VectorsAlong(const Instruction& dot, const Roles& roles, int lanes) {
 
 class DotEmitter {
  public:
-  DotEmitter(ElementEmitter& e, const Instruction& dot, Value* lhs, Value* rhs, Value* result,
+  DotEmitter(ElementEmitter& emitter, const Instruction& dot, Value* lhs, Value* rhs, Value* result,
              DotKernelRange range)
-      : e_(e),
-        b_(e.builder()),
+      : e_(emitter),
+        b_(emitter.builder()),
         dot_(dot),
         roles_(RolesOf(dot)),
         accumulator_(DotAccumulator(dot)),
-        lanes_(e.vector_width(accumulator_)),
-        split_(DotSplitDim(dot, e.vector_width(ElementType::kF32) * 32)),
+        lanes_(emitter.vector_width(accumulator_)),
+        split_(DotSplitDim(dot, emitter.vector_width(ElementType::kF32) * 32)),
         lhs_(lhs),
         rhs_(rhs),
         result_(result),
@@ -116,10 +116,10 @@ class DotEmitter {
   struct Offsets {
     Value *lhs, *rhs, *result;
   };
-  Offsets Move(Offsets at, const Dim& dim, Value* i) {
-    at.lhs = e_.IndexAdd(at.lhs, e_.IndexMul(i, dim.lhs_stride));
-    at.rhs = e_.IndexAdd(at.rhs, e_.IndexMul(i, dim.rhs_stride));
-    at.result = e_.IndexAdd(at.result, e_.IndexMul(i, dim.result_stride));
+  Offsets Move(Offsets at, const Dim& dim, Value* index) {
+    at.lhs = e_.IndexAdd(at.lhs, e_.IndexMul(index, dim.lhs_stride));
+    at.rhs = e_.IndexAdd(at.rhs, e_.IndexMul(index, dim.rhs_stride));
+    at.result = e_.IndexAdd(at.result, e_.IndexMul(index, dim.result_stride));
     return at;
   }
   std::pair<Value*, Value*> Bounds(const Dim& dim) {
@@ -280,18 +280,20 @@ class DotEmitter {
 };
 
 // The plan of what the runtime does better than a nest; nullopt: nothing, or it has no code for it.
-std::optional<ContractionPlan> RuntimePlan(const Instruction& i, int vector_bits, bool use_fma) {
-  std::optional<ContractionPlan> plan = PlanContraction(i, vector_bits, use_fma);
+std::optional<ContractionPlan> RuntimePlan(const Instruction& instruction, int vector_bits,
+                                           bool use_fma) {
+  std::optional<ContractionPlan> plan = PlanContraction(instruction, vector_bits, use_fma);
   if (!plan.has_value()) return std::nullopt;
-  if (i.opcode() == Opcode::kConvolution) {
+  if (instruction.opcode() == Opcode::kConvolution) {
     return ProductsOf(*plan) >= static_cast<double>(kMinWork) ? plan : std::nullopt;
   }
   if (ProductsOf(*plan) < kMinRuntimeWork) return std::nullopt;
   // A product with a vector reads its matrix once: along the contraction it is read as it lies.
-  const Roles roles = RolesOf(i);
-  const int lanes = std::max(1, vector_bits / std::max(8, BitWidth(DotAccumulator(i))));
+  const Roles roles = RolesOf(instruction);
+  const int lanes = std::max(1, vector_bits / std::max(8, BitWidth(DotAccumulator(instruction))));
   const bool is_thin = roles.outer.empty() && std::min(roles.m.size, roles.n.size) == 1;
-  if (is_thin && VectorsAlong(i, roles, lanes) == Along::kContraction) return std::nullopt;
+  if (is_thin && VectorsAlong(instruction, roles, lanes) == Along::kContraction)
+    return std::nullopt;
   return plan;
 }
 
@@ -317,12 +319,12 @@ int64_t DotSplitDim(const Instruction& dot, int vector_bits) {
   return roles.m.size > 1 ? roles.m.result_dim : -1;
 }
 
-absl::Status EmitDotKernel(ElementEmitter& e, const Instruction& dot, Value* lhs, Value* rhs,
+absl::Status EmitDotKernel(ElementEmitter& emitter, const Instruction& dot, Value* lhs, Value* rhs,
                            Value* result, DotKernelRange range) {
-  const int vector_bits = e.vector_width(ElementType::kF32) * 32;
-  const std::optional<ContractionPlan> plan = RuntimePlan(dot, vector_bits, e.use_fma());
-  if (!plan.has_value()) return DotEmitter(e, dot, lhs, rhs, result, range).Run();
-  llvm::IRBuilder<>& ir = e.builder().ir();
+  const int vector_bits = emitter.vector_width(ElementType::kF32) * 32;
+  const std::optional<ContractionPlan> plan = RuntimePlan(dot, vector_bits, emitter.use_fma());
+  if (!plan.has_value()) return DotEmitter(emitter, dot, lhs, rhs, result, range).Run();
+  llvm::IRBuilder<>& ir = emitter.builder().ir();
   llvm::Function* function = ir.GetInsertBlock()->getParent();
   llvm::Module& module = *function->getParent();
   llvm::Type* pointer = ir.getPtrTy();

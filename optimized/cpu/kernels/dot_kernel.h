@@ -21,7 +21,7 @@ bool HasDotKernel(const Instruction& dot, int vector_bits);
 int64_t DotSplitDim(const Instruction& dot, int vector_bits);
 
 // `range` limits the dimension DotSplitDim; pointers are to row-major arrays.
-absl::Status EmitDotKernel(ElementEmitter& e, const Instruction& dot, llvm::Value* lhs,
+absl::Status EmitDotKernel(ElementEmitter& emitter, const Instruction& dot, llvm::Value* lhs,
                            llvm::Value* rhs, llvm::Value* result, DotKernelRange range);
 
 }  // namespace assay

@@ -1,23 +1,24 @@
 // Fft: a call of the runtime. Document: operation semantics chapter 11.
 #include "optimized/cpu/kernels/array_kernels.h"
-#include "optimized/runtime/fft.h"
+#include "optimized/runtime/kernels/fft.h"
 #include "spec/base/strings.h"
 
 namespace assay {
 
-absl::Status EmitFft(ArrayKernelContext& c) {
-  const Attributes& attributes = c.instruction.attributes();
+absl::Status EmitFft(ArrayKernelContext& context) {
+  const Attributes& attributes = context.instruction.attributes();
   const absl::Span<const int64_t> lengths = attributes.Integers(Attr::kFftLength);
-  const Shape& shape = c.instruction.shape();
+  const Shape& shape = context.instruction.shape();
   const auto rank = static_cast<int64_t>(lengths.size());
   FftShape plan;
-  plan.isa = static_cast<int64_t>(c.isa());
+  plan.isa = static_cast<int64_t>(context.isa());
   plan.kind = attributes.Integer(Attr::kFftType);
   plan.rank = rank;
   for (int64_t d = 0; d + rank < shape.rank(); ++d) plan.batch *= shape.dimension(d);
   for (int64_t d = 0; d < rank; ++d) plan.sizes[d] = lengths[d];
-  c.CallRuntime(StrCat("assay_fft_", Name(ComponentType(shape.element_type()))).c_str(),
-                {c.RunContextOf(), PlanData(c.module, plan), c.operands[0][0], c.results[0]});
+  context.CallRuntime(StrCat("assay_fft_", Name(ComponentType(shape.element_type()))).c_str(),
+                      {context.RunContextOf(), PlanData(context.module, plan),
+                       context.operands[0][0], context.results[0]});
   return absl::OkStatus();
 }
 

@@ -17,20 +17,21 @@ namespace {
 // A function of its own beside the kernel, with pointers to operands and results for its body.
 class SideFunction {
  public:
-  SideFunction(ArrayKernelContext& c, const char* purpose, llvm::Type* result,
+  SideFunction(ArrayKernelContext& context, const char* purpose, llvm::Type* result,
                llvm::ArrayRef<llvm::Type*> parameters)
-      : c_(c), before_(c.ir().saveIP()), builder_(c.ir()), elements_(builder_) {
-    function_ = llvm::Function::Create(llvm::FunctionType::get(result, parameters, false),
-                                       llvm::Function::InternalLinkage,
-                                       StrCat(purpose, ".", c.instruction.name()), c.module);
+      : c_(context), before_(context.ir().saveIP()), builder_(context.ir()), elements_(builder_) {
+    function_ = llvm::Function::Create(
+        llvm::FunctionType::get(result, parameters, false), llvm::Function::InternalLinkage,
+        StrCat(purpose, ".", context.instruction.name()), context.module);
     function_->setDoesNotThrow();
-    c.ir().SetInsertPoint(llvm::BasicBlock::Create(c.module.getContext(), "entry", function_));
+    context.ir().SetInsertPoint(
+        llvm::BasicBlock::Create(context.module.getContext(), "entry", function_));
     Value* table = function_->getArg(0);
-    for (const auto& leaves : c.buffers.operands) {
-      operands_.push_back(SliceAddress(c.ir(), table, leaves[0]));
+    for (const auto& leaves : context.buffers.operands) {
+      operands_.push_back(SliceAddress(context.ir(), table, leaves[0]));
     }
-    for (BufferSlice slice : c.buffers.results) {
-      results_.push_back(SliceAddress(c.ir(), table, slice));
+    for (BufferSlice slice : context.buffers.results) {
+      results_.push_back(SliceAddress(context.ir(), table, slice));
     }
   }
   ~SideFunction() { c_.ir().restoreIP(before_); }
@@ -65,19 +66,19 @@ Lines LinesOf(const Shape& shape, int64_t dim) {
 }
 
 // `order` holds, for each place of the line, the place it is taken from.
-Value* TakenFrom(ElementEmitter& e, Value* order, Value* place) {
-  llvm::IRBuilder<>& ir = e.builder().ir();
+Value* TakenFrom(ElementEmitter& emitter, Value* order, Value* place) {
+  llvm::IRBuilder<>& ir = emitter.builder().ir();
   return ir.CreateLoad(ir.getInt64Ty(), ir.CreateGEP(ir.getInt64Ty(), order, place));
 }
 
 // The shape of the lines as constant data.
-Value* ShapeData(ArrayKernelContext& c, const Lines& lines, int key_bits) {
+Value* ShapeData(ArrayKernelContext& context, const Lines& lines, int key_bits) {
   SortShape shape;
   shape.lines = lines.count;
   shape.size = lines.size;
   shape.stride = lines.stride;
   shape.key_bytes = key_bits > 32 ? 8 : 4;
-  return PlanData(c.module, shape);
+  return PlanData(context.module, shape);
 }
 
 // Which operand a comparison looks at, and how: the root compares two values that are the same
@@ -136,28 +137,29 @@ std::optional<KeyComparison> RecogniseKey(const Computation& comparison) {
 
 // The code of `value` by whose unsigned order it is to be sorted. Without a total order -0 equals
 // +0, and NaNs, which no comparison orders, go to the end.
-Value* KeyOf(ValueBuilder& b, ElementType type, Value* value, bool total_order, bool descending) {
-  llvm::IRBuilder<>& ir = b.ir();
+Value* KeyOf(ValueBuilder& builder, ElementType type, Value* value, bool total_order,
+             bool descending) {
+  llvm::IRBuilder<>& ir = builder.ir();
   Value* key = value;
   if (IsFloat(type)) {
     Value* zero = nullptr;
     Value* nan = nullptr;
     if (!total_order) {
-      Value* wide = b.Widen(type, value);
-      zero = ir.CreateFCmpOEQ(wide, b.Float(wide->getType(), 0));
+      Value* wide = builder.Widen(type, value);
+      zero = ir.CreateFCmpOEQ(wide, builder.Float(wide->getType(), 0));
       nan = ir.CreateFCmpUNO(wide, wide);
     }
-    key = EmitTotalOrderKey(b, type, value);
+    key = EmitTotalOrderKey(builder, type, value);
     if (!total_order) {
       llvm::Type* t = key->getType();
       const uint64_t greatest = (uint64_t{1} << (BitWidth(type) - 1)) - 1;
-      key = ir.CreateSelect(zero, b.Int(t, 0), key);
-      key = ir.CreateSelect(nan, b.Int(t, descending ? ~greatest : greatest), key);
+      key = ir.CreateSelect(zero, builder.Int(t, 0), key);
+      key = ir.CreateSelect(nan, builder.Int(t, descending ? ~greatest : greatest), key);
     }
   }
   const auto bits = static_cast<int>(key->getType()->getScalarSizeInBits());
   if (IsFloat(type) || IsSigned(type)) {
-    key = ir.CreateXor(key, b.Int(key->getType(), uint64_t{1} << (bits - 1)));
+    key = ir.CreateXor(key, builder.Int(key->getType(), uint64_t{1} << (bits - 1)));
   }
   if (descending) key = ir.CreateNot(key);
   return ir.CreateZExt(key, bits > 32 ? ir.getInt64Ty() : ir.getInt32Ty());
@@ -165,11 +167,11 @@ Value* KeyOf(ValueBuilder& b, ElementType type, Value* value, bool total_order, 
 
 // The function that writes the keys of a line.
 absl::StatusOr<llvm::Function*> EmitKeys(
-    ArrayKernelContext& c, const Lines& lines, ElementType type, bool total_order, bool descending,
-    const std::function<absl::StatusOr<Value*>(SideFunction&, Value*)>& value_at) {
-  llvm::IRBuilder<>& ir = c.ir();
+    ArrayKernelContext& context, const Lines& lines, ElementType type, bool total_order,
+    bool descending, const std::function<absl::StatusOr<Value*>(SideFunction&, Value*)>& value_at) {
+  llvm::IRBuilder<>& ir = context.ir();
   llvm::Type *pointer = ir.getPtrTy(), *i64 = ir.getInt64Ty();
-  SideFunction side(c, "keys", ir.getVoidTy(), {pointer, i64, pointer});
+  SideFunction side(context, "keys", ir.getVoidTy(), {pointer, i64, pointer});
   llvm::Function* keys = side.function();
   ElementEmitter& e = side.elements();
   absl::Status status =
@@ -188,18 +190,18 @@ absl::StatusOr<llvm::Function*> EmitKeys(
   return keys;
 }
 
-absl::StatusOr<llvm::Function*> EmitLess(ArrayKernelContext& c) {
-  llvm::IRBuilder<>& ir = c.ir();
+absl::StatusOr<llvm::Function*> EmitLess(ArrayKernelContext& context) {
+  llvm::IRBuilder<>& ir = context.ir();
   llvm::Type *pointer = ir.getPtrTy(), *i64 = ir.getInt64Ty();
-  SideFunction side(c, "less", ir.getInt8Ty(), {pointer, i64, i64});
+  SideFunction side(context, "less", ir.getInt8Ty(), {pointer, i64, i64});
   llvm::Function* less = side.function();
   std::vector<ElementValues> arguments;
-  for (int64_t k = 0; k < c.instruction.operand_count(); ++k) {
+  for (int64_t k = 0; k < context.instruction.operand_count(); ++k) {
     arguments.push_back({side.Load(k, less->getArg(1))});
     arguments.push_back({side.Load(k, less->getArg(2))});
   }
   absl::StatusOr<ElementValues> before =
-      side.elements().Apply(*c.instruction.callee(), std::move(arguments), 1);
+      side.elements().Apply(*context.instruction.callee(), std::move(arguments), 1);
   if (!before.ok()) return before.status();
   ir.CreateRet(ir.CreateZExt(before->front(), ir.getInt8Ty()));
   return less;
@@ -207,9 +209,9 @@ absl::StatusOr<llvm::Function*> EmitLess(ArrayKernelContext& c) {
 
 }  // namespace
 
-absl::Status EmitSort(ArrayKernelContext& c) {
-  const Instruction& i = c.instruction;
-  llvm::IRBuilder<>& ir = c.ir();
+absl::Status EmitSort(ArrayKernelContext& context) {
+  const Instruction& i = context.instruction;
+  llvm::IRBuilder<>& ir = context.ir();
   llvm::Type *pointer = ir.getPtrTy(), *i64 = ir.getInt64Ty();
   const Shape& shape = i.operand(0)->shape();
   int64_t dim = i.attributes().Integers(Attr::kDimension)[0];
@@ -226,7 +228,7 @@ absl::Status EmitSort(ArrayKernelContext& c) {
     const ElementType type = comparison->key->shape().element_type();
     key_bits = BitWidth(type);
     absl::StatusOr<llvm::Function*> keys = EmitKeys(
-        c, lines, type, comparison->total_order, comparison->descending,
+        context, lines, type, comparison->total_order, comparison->descending,
         [&](SideFunction& side, Value* at) -> absl::StatusOr<Value*> {
           // Both elements are the one at hand: only the first is looked at.
           std::vector<ElementValues> arguments(2 * i.operand_count());
@@ -239,12 +241,12 @@ absl::Status EmitSort(ArrayKernelContext& c) {
     if (!keys.ok()) return keys.status();
     first_function = *keys;
   } else {
-    absl::StatusOr<llvm::Function*> less = EmitLess(c);
+    absl::StatusOr<llvm::Function*> less = EmitLess(context);
     if (!less.ok()) return less.status();
     first_function = *less;
   }
   {
-    SideFunction side(c, "move", ir.getVoidTy(), {pointer, i64, i64, pointer});
+    SideFunction side(context, "move", ir.getVoidTy(), {pointer, i64, i64, pointer});
     move = side.function();
     ElementEmitter& e = side.elements();
     Value* first = move->getArg(1);
@@ -263,15 +265,15 @@ absl::Status EmitSort(ArrayKernelContext& c) {
     if (!status.ok()) return status;
     ir.CreateRetVoid();
   }
-  c.CallRuntime(by_key ? "assay_sort_lines_by_key" : "assay_sort_lines",
-                {c.RunContextOf(), ShapeData(c, lines, key_bits), c.function->getArg(0),
-                 first_function, move});
+  context.CallRuntime(by_key ? "assay_sort_lines_by_key" : "assay_sort_lines",
+                      {context.RunContextOf(), ShapeData(context, lines, key_bits),
+                       context.function->getArg(0), first_function, move});
   return absl::OkStatus();
 }
 
-absl::Status EmitTopK(ArrayKernelContext& c) {
-  const Instruction& i = c.instruction;
-  llvm::IRBuilder<>& ir = c.ir();
+absl::Status EmitTopK(ArrayKernelContext& context) {
+  const Instruction& i = context.instruction;
+  llvm::IRBuilder<>& ir = context.ir();
   llvm::Type *pointer = ir.getPtrTy(), *i64 = ir.getInt64Ty();
   const Shape& shape = i.operand(0)->shape();
   const ElementType type = shape.element_type();
@@ -282,12 +284,12 @@ absl::Status EmitTopK(ArrayKernelContext& c) {
 
   // The total order of the type's codes.
   absl::StatusOr<llvm::Function*> keys = EmitKeys(
-      c, lines, type, /*total_order=*/true, largest,
+      context, lines, type, /*total_order=*/true, largest,
       [](SideFunction& side, Value* at) -> absl::StatusOr<Value*> { return side.Load(0, at); });
   if (!keys.ok()) return keys.status();
   llvm::Function* move = nullptr;
   {
-    SideFunction side(c, "move", ir.getVoidTy(), {pointer, i64, i64, pointer});
+    SideFunction side(context, "move", ir.getVoidTy(), {pointer, i64, i64, pointer});
     move = side.function();
     ElementEmitter& e = side.elements();
     absl::Status status =
@@ -303,9 +305,9 @@ absl::Status EmitTopK(ArrayKernelContext& c) {
     if (!status.ok()) return status;
     ir.CreateRetVoid();
   }
-  c.CallRuntime("assay_select_lines_by_key",
-                {c.RunContextOf(), ShapeData(c, lines, BitWidth(type)), c.elements.Index(k),
-                 c.function->getArg(0), *keys, move});
+  context.CallRuntime("assay_select_lines_by_key",
+                      {context.RunContextOf(), ShapeData(context, lines, BitWidth(type)),
+                       context.elements.Index(k), context.function->getArg(0), *keys, move});
   return absl::OkStatus();
 }
 

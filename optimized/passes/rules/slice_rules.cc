@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "optimized/passes/util/dynamic_index.h"
+#include "optimized/passes/rules/rules.h"
 #include "optimized/passes/util/rule_util.h"
 
 namespace assay {

@@ -3,7 +3,7 @@
 
 #include "absl/container/flat_hash_set.h"
 #include "reference/bounds/elements.h"
-#include "reference/interpreter/captured_run.h"
+#include "reference/interpreter/capture/captured_run.h"
 #include "reference/interpreter/interpreter.h"
 #include "spec/base/status_macros.h"
 #include "spec/base/strings.h"

@@ -2,7 +2,7 @@
 // Document: operation semantics chapter 11, Cholesky and TriangularSolve.
 #pragma once
 
-#include "reference/values/triangular.h"
+#include "reference/values/matrices/triangular.h"
 
 namespace assay::reference {
 

@@ -80,35 +80,37 @@ std::vector<size_t> PairCounts(absl::Span<const Draw> draws, size_t classes) {
 
 // The value of a draw as a uniform number; none if it is outside of what may be drawn, or not
 // finite.
-std::optional<double> UniformOf(const Distribution& d, uint64_t code) {
-  if (d.kind == Distribution::kIntegers) {
-    Literal scalar(Shape::Scalar(d.type));
+std::optional<double> UniformOf(const Distribution& distribution, uint64_t code) {
+  if (distribution.kind == Distribution::kIntegers) {
+    Literal scalar(Shape::Scalar(distribution.type));
     scalar.SetBits(0, code);
-    const double value =
-        IsSigned(d.type) ? static_cast<double>(scalar.GetInteger(0)) : static_cast<double>(code);
-    const double at = value - d.a;
-    if (at < 0 || at >= static_cast<double>(d.count)) return std::nullopt;
-    return (at + 0.5) / static_cast<double>(d.count);
+    const double value = IsSigned(distribution.type) ? static_cast<double>(scalar.GetInteger(0))
+                                                     : static_cast<double>(code);
+    const double at = value - distribution.a;
+    if (at < 0 || at >= static_cast<double>(distribution.count)) return std::nullopt;
+    return (at + 0.5) / static_cast<double>(distribution.count);
   }
-  const double value = DecodeFloat(Format(d.type), code);
+  const double value = DecodeFloat(Format(distribution.type), code);
   if (!std::isfinite(value)) return std::nullopt;
-  if (d.kind == Distribution::kUniform) return (value - d.a) / (d.b - d.a);
-  return std::erfc((d.a - value) / (d.b * std::sqrt(2.0))) / 2;
+  if (distribution.kind == Distribution::kUniform)
+    return (value - distribution.a) / (distribution.b - distribution.a);
+  return std::erfc((distribution.a - value) / (distribution.b * std::sqrt(2.0))) / 2;
 }
 
-bool IsNarrow(const Distribution& d) {
-  return d.kind != Distribution::kIntegers && Format(d.type).precision() < 24;
+bool IsNarrow(const Distribution& distribution) {
+  return distribution.kind != Distribution::kIntegers && Format(distribution.type).precision() < 24;
 }
 
 }  // namespace
 
-std::string DrawViolation(const Distribution& d, absl::Span<const JointElement> elements) {
+std::string DrawViolation(const Distribution& distribution,
+                          absl::Span<const JointElement> elements) {
   std::vector<Draw> draws;
   for (const JointElement& element : elements) {
-    const std::optional<double> uniform = UniformOf(d, element.code.real);
+    const std::optional<double> uniform = UniformOf(distribution, element.code.real);
     if (!uniform.has_value()) {
-      return d.kind == Distribution::kNormal ? "a normal draw is not finite"
-                                             : "a draw is outside of its range";
+      return distribution.kind == Distribution::kNormal ? "a normal draw is not finite"
+                                                        : "a draw is outside of its range";
     }
     draws.push_back({element.number, *uniform});
   }
@@ -116,20 +118,21 @@ std::string DrawViolation(const Distribution& d, absl::Span<const JointElement> 
             [](const Draw& a, const Draw& b) { return a.number < b.number; });
   std::vector<double> uniforms;
   for (const Draw& draw : draws) uniforms.push_back(draw.uniform);
-  const bool integers = d.kind == Distribution::kIntegers;
+  const bool integers = distribution.kind == Distribution::kIntegers;
   double slack = 0x1p-20;
-  if (integers) slack = 1 / static_cast<double>(d.count);
-  if (IsNarrow(d)) slack = std::exp2(2 - Format(d.type).precision());
+  if (integers) slack = 1 / static_cast<double>(distribution.count);
+  if (IsNarrow(distribution)) slack = std::exp2(2 - Format(distribution.type).precision());
   if (IsFarFromUniform(uniforms, slack))
     return "draws are not distributed as they should be (Kolmogorov-Smirnov)";
   // Classes of equal weight, unless the steps of a type are too coarse for them.
-  if (IsNarrow(d) || (integers && d.count > kFewIntegers && d.count < (uint64_t{1} << 16)))
+  if (IsNarrow(distribution) ||
+      (integers && distribution.count > kFewIntegers && distribution.count < (uint64_t{1} << 16)))
     return "";
-  const bool few = integers && d.count <= kFewIntegers;
-  std::vector<size_t> counts(few ? d.count : kClasses, 0);
+  const bool few = integers && distribution.count <= kFewIntegers;
+  std::vector<size_t> counts(few ? distribution.count : kClasses, 0);
   for (double uniform : uniforms) ++counts[ClassOf(uniform, counts.size())];
   if (IsUneven(counts)) return "draws do not come equally often (chi-square)";
-  const size_t classes = few ? static_cast<size_t>(d.count) : kPairClasses;
+  const size_t classes = few ? static_cast<size_t>(distribution.count) : kPairClasses;
   if (IsUneven(PairCounts(draws, classes)))
     return "neighbouring draws depend on each other (chi-square of pairs)";
   return "";

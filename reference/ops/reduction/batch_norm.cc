@@ -88,10 +88,10 @@ class Sum {
  public:
   explicit Sum(const StepError& step) { total_.step = &step; }
 
-  void Add(const Estimate& x) {
-    total_ =
-        Made(total_.centre + x.centre, total_.radius + x.radius, total_.terms + x.terms, total_, x);
-    size_ += x.size();
+  void Add(const Estimate& estimate) {
+    total_ = Made(total_.centre + estimate.centre, total_.radius + estimate.radius,
+                  total_.terms + estimate.terms, total_, estimate);
+    size_ += estimate.size();
     ++count_;
   }
   Estimate Total() const {

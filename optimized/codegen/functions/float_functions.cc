@@ -1,5 +1,5 @@
 // Argument reductions and polynomials of f32 functions.
-#include "optimized/codegen/float_functions.h"
+#include "optimized/codegen/functions/float_functions.h"
 
 #include <limits>
 

@@ -1,5 +1,5 @@
 // Polynomials for f32, with the size of their errors; calls of the C library for f64.
-#include "optimized/codegen/math_functions.h"
+#include "optimized/codegen/functions/math_functions.h"
 
 #include <array>
 

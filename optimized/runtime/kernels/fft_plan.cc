@@ -2,8 +2,8 @@
 #include <cmath>
 #include <numbers>
 
-#include "optimized/runtime/fft.h"
-#include "optimized/runtime/micro_kernels.h"
+#include "optimized/runtime/kernels/fft.h"
+#include "optimized/runtime/kernels/micro_kernels.h"
 
 namespace assay {
 namespace {

@@ -1,5 +1,5 @@
 // Packing, blocking and threads of contractions.
-#include "optimized/runtime/contraction.h"
+#include "optimized/runtime/kernels/contraction.h"
 
 #include <algorithm>
 #include <cstring>

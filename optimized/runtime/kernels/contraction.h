@@ -8,7 +8,7 @@
 
 #include <cstdint>
 
-#include "optimized/runtime/micro_kernels.h"
+#include "optimized/runtime/kernels/micro_kernels.h"
 
 namespace assay {
 

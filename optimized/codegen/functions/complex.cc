@@ -1,11 +1,11 @@
 // Complex arithmetic from the real and imaginary parts.
-#include "optimized/codegen/complex.h"
+#include "optimized/codegen/functions/complex.h"
 
 #include <array>
 #include <string>
 
 #include "absl/algorithm/container.h"
-#include "optimized/codegen/math_functions.h"
+#include "optimized/codegen/functions/math_functions.h"
 
 namespace assay {
 

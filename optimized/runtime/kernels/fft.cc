@@ -1,11 +1,11 @@
 // Transforms of lines of arrays, several lines side by side.
-#include "optimized/runtime/fft.h"
+#include "optimized/runtime/kernels/fft.h"
 
 #include <algorithm>
 #include <cmath>
 #include <type_traits>
 
-#include "optimized/runtime/micro_kernels.h"
+#include "optimized/runtime/kernels/micro_kernels.h"
 #include "optimized/runtime/run_context.h"
 #include "spec/attributes/attribute_words.h"
 

@@ -1,5 +1,5 @@
 // Collects the places and makes properties of expectations of them.
-#include "reference/interpreter/joint_places.h"
+#include "reference/interpreter/oracle/joint_places.h"
 
 #include <algorithm>
 

@@ -1,5 +1,5 @@
 // Factors and solves one matrix of a batch in wide numbers.
-#include "reference/values/triangular.h"
+#include "reference/values/matrices/triangular.h"
 
 namespace assay::reference {
 namespace {

@@ -2,10 +2,10 @@
 #include <algorithm>
 #include <optional>
 
-#include "reference/interpreter/captured_run.h"
+#include "reference/interpreter/capture/captured_run.h"
 #include "reference/interpreter/dynamic_shapes.h"
 #include "reference/interpreter/interpreter.h"
-#include "reference/interpreter/joint_places.h"
+#include "reference/interpreter/oracle/joint_places.h"
 #include "spec/base/error.h"
 #include "spec/base/status_macros.h"
 #include "spec/base/strings.h"

@@ -3,7 +3,7 @@
 // Document: operation semantics chapter 11, Cholesky and TriangularSolve.
 #pragma once
 
-#include "reference/values/matrix.h"
+#include "reference/values/matrices/matrix.h"
 #include "reference/values/op_context.h"
 
 namespace assay::reference {

@@ -1,5 +1,5 @@
 // What readers of a captured value may see is worked out here, clause by clause.
-#include "reference/interpreter/captured_run.h"
+#include "reference/interpreter/capture/captured_run.h"
 
 #include <algorithm>
 #include <cmath>
