@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "optimized/passes/rules/rules.h"
 #include "optimized/passes/util/rule_util.h"
 #include "spec/types/float_format.h"
 

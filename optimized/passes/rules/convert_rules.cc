@@ -2,6 +2,7 @@
 // Document: operation semantics chapter 8.
 #include <cmath>
 
+#include "optimized/passes/rules/rules.h"
 #include "optimized/passes/util/rule_util.h"
 #include "spec/types/float_format.h"
 

@@ -3,6 +3,7 @@
 #include <utility>
 #include <vector>
 
+#include "optimized/passes/rules/rules.h"
 #include "optimized/passes/util/rule_util.h"
 
 namespace assay {
