@@ -3,6 +3,7 @@
 #include <utility>
 #include <vector>
 
+#include "optimized/passes/rules/rules.h"
 #include "optimized/passes/util/dynamic_index.h"
 #include "optimized/passes/rules/rules.h"
 #include "optimized/passes/util/rule_util.h"
