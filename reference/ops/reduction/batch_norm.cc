@@ -155,7 +155,7 @@ class BatchNorm {
         const int64_t at = lines_.Element(k, f);
         const Estimate scale = Read(1, f), offset = Read(2, f), mean = Read(3, f);
         const Estimate root = Root(Read(4, f) + epsilon_);
-        Finish(scale * (Read(0, at) - mean) / root + offset, 0, at, false);
+        Finish(WithScaleOfOperand(scale * (Read(0, at) - mean) / root + offset), 0, at, false);
       }
     }
   }
@@ -241,6 +241,13 @@ class BatchNorm {
     variance.radius = std::max(variance.radius, radius);
     variance.peak = std::max(variance.peak, m * squares);
     return variance;
+  }
+
+  // With s = scale / root, the result that XLA computes as x s + (offset - mean s).
+  Estimate WithScaleOfOperand(Estimate result) const {
+    constexpr long double kRoundings = 3;
+    if (op_.analysis.is_xla) result.radius += kRoundings * step_.unit * result.terms;
+    return result;
   }
 
   // The gradient of an element, where scale / root may have been divided by m before.
