@@ -71,7 +71,7 @@ constexpr ElementLowering kRows[] = {
     {Opcode::kOptBarrier, EmitCopy, ElementwiseLanes, Always},
     {Opcode::kPad, EmitPad, PadLanes, nullptr},
     {Opcode::kReduce, EmitReduce, ReduceLanes, nullptr},
-    {Opcode::kReduceWindow, EmitReduceWindow, nullptr, nullptr},
+    {Opcode::kReduceWindow, EmitReduceWindow, ReduceWindowLanes, nullptr},
     {Opcode::kReshape, EmitReshape, ReshapeLanes, Always},
     {Opcode::kReverse, EmitReverse, ReverseLanes, nullptr},
     {Opcode::kSlice, EmitSlice, SliceLanes, nullptr},

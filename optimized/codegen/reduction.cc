@@ -325,7 +325,8 @@ absl::StatusOr<ElementValues> EmitReduceWindow(ElementEmitter& emitter, const Fr
   const Combining combining = CombiningOf(instruction);
   const Shape& base = instruction.operand(0)->shape();
   const Shape& result = FirstLeaf(instruction.shape());
-  ASSAY_ASSIGN_OR_RETURN(ElementValues initial, InitialValues(emitter, frame, instruction, 1));
+  ASSAY_ASSIGN_OR_RETURN(ElementValues initial,
+                         InitialValues(emitter, frame, instruction, index.width));
   if (base.ElementCount() == 0) return initial;
   if (combining.recognised) {
     initial[0] = builder.Convert(combining.type, combining.accumulator, initial[0]);
@@ -337,6 +338,8 @@ absl::StatusOr<ElementValues> EmitReduceWindow(ElementEmitter& emitter, const Fr
   output.resize(base.rank(), emitter.Index(0));
   const auto step = [&](const std::vector<Value*>& at, const ElementValues& carried) {
     ElementIndex place;
+    place.width = index.width;
+    place.lane_dim = index.lane_dim;
     Value* exists = nullptr;
     for (size_t d = 0; d < window.size(); ++d) {
       const WindowPlace found = PlaceInWindow(emitter, window[d], result.dimension(d),
@@ -353,6 +356,132 @@ absl::StatusOr<ElementValues> EmitReduceWindow(ElementEmitter& emitter, const Fr
     folded[0] = builder.Convert(combining.accumulator, combining.type, folded[0]);
   }
   return folded;
+}
+
+namespace {
+
+bool IsSingle(const WindowDim& window) {
+  return window.size == 1 && window.stride == 1 && window.low == 0 && window.high == 0 &&
+         window.base_dilation == 1;
+}
+
+}  // namespace
+
+LaneAccess ReduceWindowLanes(const Instruction& instruction, int64_t operand, int lane_dim) {
+  const WindowDim& window = instruction.attributes().Window(Attr::kWindow)[lane_dim];
+  if (!IsSingle(window) || !IsElementwiseComputation(*instruction.callee())) {
+    return {LaneAccess::kImpossible, -1};
+  }
+  if (operand >= instruction.operand_count() / 2) return {LaneAccess::kUniform, -1};
+  return {LaneAccess::kLanes, lane_dim};
+}
+
+std::optional<CumulativeWindow> RecogniseCumulative(const Instruction& instruction) {
+  if (instruction.opcode() != Opcode::kReduceWindow) return std::nullopt;
+  const Shape& base = instruction.operand(0)->shape();
+  const absl::Span<const WindowDim> window = instruction.attributes().Window(Attr::kWindow);
+  std::optional<CumulativeWindow> found;
+  for (size_t d = 0; d < window.size(); ++d) {
+    if (IsSingle(window[d])) continue;
+    const WindowDim& w = window[d];
+    const int64_t size = base.dimension(static_cast<int64_t>(d));
+    const bool forward = w.low == size - 1 && w.high == 0,
+               reverse = w.low == 0 && w.high == size - 1;
+    if (found || size < 2 || w.size != size || w.stride != 1 || w.window_dilation != 1 ||
+        w.base_dilation != 1 || !(forward || reverse)) {
+      return std::nullopt;
+    }
+    found = CumulativeWindow{static_cast<int64_t>(d), reverse};
+  }
+  if (!found || FirstLeaf(instruction.shape()).ElementCount() == 0) return std::nullopt;
+  if (found->reverse && !CombiningOf(instruction).recognised) return std::nullopt;
+  return found;
+}
+
+namespace {
+
+// Elements before, along and behind the dimension of a cumulative window.
+struct LineSizes {
+  int64_t outer = 1, along = 1, inner = 1;
+  LineSizes(const Instruction& instruction, const CumulativeWindow& window) {
+    const Shape& base = instruction.operand(0)->shape();
+    for (int64_t d = 0; d < base.rank(); ++d) {
+      int64_t& size = d < window.dim ? outer : d == window.dim ? along : inner;
+      size *= base.dimension(d);
+    }
+  }
+};
+
+}  // namespace
+
+int64_t CumulativeExtent(const Instruction& instruction, const CumulativeWindow& window) {
+  const LineSizes sizes(instruction, window);
+  return sizes.outer > 1 ? sizes.outer : sizes.inner;
+}
+
+absl::Status EmitCumulative(ElementEmitter& emitter, const Instruction& instruction,
+                            const CumulativeWindow& window, absl::Span<Value* const> results,
+                            Value* begin, Value* end) {
+  ValueBuilder& builder = emitter.builder();
+  llvm::IRBuilder<>& ir = builder.ir();
+  const Combining combining = CombiningOf(instruction);
+  const LineSizes sizes(instruction, window);
+  const int64_t n = instruction.operand_count() / 2;
+  const KernelBends& bends = builder.bends();
+  const int64_t steps = sizes.along + bends.loop_bound_offset.value_or(0);
+  // The lines at `first`, `width` of them side by side.
+  const auto lines = [&](Value* first, int width) -> absl::Status {
+    ASSAY_ASSIGN_OR_RETURN(ElementValues running,
+                           InitialValues(emitter, nullptr, instruction, width));
+    if (combining.recognised) {
+      running[0] = builder.Convert(combining.type, combining.accumulator, running[0]);
+    }
+    const auto step = [&](Value* k, const ElementValues& carried) -> absl::StatusOr<ElementValues> {
+      Value* place = window.reverse ? ir.CreateSub(emitter.Index(sizes.along - 1), k) : k;
+      ElementIndex at;
+      at.linear = emitter.IndexAdd(first, emitter.IndexMul(place, sizes.inner));
+      at.width = width;
+      ASSAY_ASSIGN_OR_RETURN(ElementValues next,
+                             CombineWithOperands(emitter, nullptr, instruction, carried, at));
+      for (int64_t leaf = 0; leaf < n; ++leaf) {
+        const ElementType type = instruction.operand(leaf)->shape().element_type();
+        Value* value = next[leaf];
+        if (combining.recognised) value = builder.Convert(combining.accumulator, type, value);
+        builder.Store(type, value, emitter.Address(type, results[leaf], at.linear));
+      }
+      return next;
+    };
+    return emitter.Loop(emitter.Index(0), emitter.Index(steps), 1, std::move(running), step)
+        .status();
+  };
+  const int width = IsElementwiseComputation(*instruction.callee())
+                        ? 4 * emitter.vector_width(combining.accumulator)
+                        : 1;
+  const auto columns = [&](Value* base, Value* from, Value* to) -> absl::Status {
+    const auto loop = [&](Value* low, Value* high, int lanes) {
+      return emitter
+          .Loop(low, high, lanes, {},
+                [&](Value* i, const ElementValues&) -> absl::StatusOr<ElementValues> {
+                  ASSAY_RETURN_IF_ERROR(lines(emitter.IndexAdd(base, i), lanes));
+                  return ElementValues{};
+                })
+          .status();
+    };
+    if (width == 1 || sizes.inner < width) return loop(from, to, 1);
+    Value* length = ir.CreateSub(to, from);
+    Value* whole = ir.CreateAdd(from, ir.CreateAnd(length, emitter.Index(-int64_t{width})));
+    ASSAY_RETURN_IF_ERROR(loop(from, whole, width));
+    return loop(whole, to, 1);
+  };
+  if (sizes.outer == 1) return columns(emitter.Index(0), begin, end);
+  return emitter
+      .Loop(begin, end, 1, {},
+            [&](Value* o, const ElementValues&) -> absl::StatusOr<ElementValues> {
+              Value* base = emitter.IndexMul(o, sizes.along * sizes.inner);
+              ASSAY_RETURN_IF_ERROR(columns(base, emitter.Index(0), emitter.Index(sizes.inner)));
+              return ElementValues{};
+            })
+      .status();
 }
 
 }  // namespace assay

@@ -38,9 +38,27 @@ LaneAccess ReduceLanes(const Instruction& instruction, int64_t operand, int lane
 absl::StatusOr<ElementValues> EmitReduce(ElementEmitter& emitter,
                                          const ElementEmitter::Frame* frame,
                                          const Instruction& instruction, const ElementIndex& index);
+// Along a dimension in which the window is a single element.
+LaneAccess ReduceWindowLanes(const Instruction& instruction, int64_t operand, int lane_dim);
 absl::StatusOr<ElementValues> EmitReduceWindow(ElementEmitter& emitter,
                                                const ElementEmitter::Frame* frame,
                                                const Instruction& instruction,
                                                const ElementIndex& index);
+
+// A window that holds everything up to each element along one dimension, or everything from it on,
+// and one element in the others: one running value does what the windows would add up again and
+// again.
+struct CumulativeWindow {
+  int64_t dim;
+  bool reverse;  // only where the order of the combiner is free
+};
+std::optional<CumulativeWindow> RecogniseCumulative(const Instruction& instruction);
+// How many lines there are to share between threads: along the dimensions before the window's, or,
+// where those are one line, elements of those behind it.
+int64_t CumulativeExtent(const Instruction& instruction, const CumulativeWindow& window);
+// Emits lines [begin, end) of that extent into `results`; operands come from the emitter's sources.
+absl::Status EmitCumulative(ElementEmitter& emitter, const Instruction& instruction,
+                            const CumulativeWindow& window, absl::Span<llvm::Value* const> results,
+                            llvm::Value* begin, llvm::Value* end);
 
 }  // namespace assay

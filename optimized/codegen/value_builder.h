@@ -59,6 +59,10 @@ class ValueBuilder {
 
   const KernelBends& bends() const { return bends_; }
 
+  // Whether the machine has a fused multiply-add, for functions that are approximated anyway.
+  void set_use_fma(bool use) { use_fma_ = use; }
+  bool use_fma() const { return use_fma_; }
+
   static int WidthOf(llvm::Value* value);
   static llvm::Type* WithWidth(llvm::Type* scalar, int width);
 
@@ -70,6 +74,7 @@ class ValueBuilder {
   llvm::Value* IntegerToNarrow(ElementType from, ElementType to, llvm::Value* value);
   llvm::IRBuilder<>& ir_;
   const KernelBends& bends_;
+  bool use_fma_ = false;
 };
 
 }  // namespace assay

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "optimized/codegen/element_emitter.h"
+#include "optimized/codegen/reduction.h"
 #include "optimized/cpu/kernels/array_kernels.h"
 #include "optimized/cpu/kernels/dot_kernel.h"
 #include "optimized/cpu/nest_emitter.h"
@@ -41,6 +42,7 @@ class KernelBuilder {
   enum class Form : uint8_t {
     kNests,          // a nest per output
     kBlockedDot,     // a large dot, tiled
+    kCumulative,     // a reduce-window of everything up to each element, by a running value
     kUpdateInPlace,  // the window of a dynamic-update-slice whose operand is the result's memory
     kConcatenate,    // each operand copied to its place: no element asks where it comes from
   };
@@ -55,6 +57,7 @@ class KernelBuilder {
   absl::Status Emit(Form form, const Kernel& kernel);
   absl::Status EmitOutput(const KernelOutput& output, LoopPart part);
   absl::Status EmitBlockedDot(const Kernel& kernel);
+  absl::Status EmitCumulativeWindow(const Kernel& kernel);
   absl::Status EmitUpdate(LoopPart part);
   absl::Status EmitConcatenate(LoopPart part);
   WalkPlan ChooseWalk(const KernelOutput& output);
@@ -95,6 +98,7 @@ void KernelBuilder::CreateFunction() {
   ir_.SetInsertPoint(llvm::BasicBlock::Create(module_.getContext(), "entry", function_));
   elements_.set_vector_bits(target_.vector_bits);
   elements_.set_use_fma(target_.use_fma);
+  values_.set_use_fma(target_.use_fma);
 }
 
 void KernelBuilder::BindBuffers() {
@@ -152,12 +156,21 @@ KernelBuilder::Form KernelBuilder::ChooseForm() {
       gates_.Allow(DecisionKind::kKernel, "blocked-dot", &root_)) {
     return Form::kBlockedDot;
   }
+  if (RecogniseCumulative(root_).has_value() &&
+      gates_.Allow(DecisionKind::kKernel, "cumulative-window", &root_)) {
+    return Form::kCumulative;
+  }
   if (buffers_.update_in_place) return Form::kUpdateInPlace;
   return top_->opcode() == Opcode::kConcatenate ? Form::kConcatenate : Form::kNests;
 }
 
 // How threads could share the kernel. An extent of 0: they cannot.
 SplitPlan KernelBuilder::PlanSplitOf(Form form) {
+  if (form == Form::kCumulative) {
+    const int64_t extent = CumulativeExtent(root_, *RecogniseCumulative(root_));
+    return PlanSplit(extent, extent > 64 * target_.threads ? 64 : 1,
+                     root_.operand(0)->shape().ElementCount(), target_.threads);
+  }
   if (form != Form::kBlockedDot && (form != Form::kNests || outputs_.size() != 1)) {
     return SplitPlan();
   }
@@ -194,12 +207,27 @@ bool KernelBuilder::AllowVectors() {
   return *vectors_allowed_;
 }
 
+// Sums of columns walk down rows: several vectors at a time, so that a row's cache line is used up
+// while it is at hand.
+constexpr int kColumnVectors = 4;
+bool ReducesColumns(const Instruction& instruction, int width) {
+  if (instruction.opcode() != Opcode::kReduce || instruction.shape().IsTuple()) return false;
+  const Shape &from = instruction.operand(0)->shape(), &to = instruction.shape();
+  if (width < 2 || to.rank() == 0 || to.ElementCount() == 0) return false;
+  const int64_t columns = to.dimension(to.rank() - 1);
+  for (int64_t d : instruction.attributes().Integers(Attr::kDimensions)) {
+    if (d == from.rank() - 1) return false;
+  }
+  return columns % (kColumnVectors * width) == 0 || columns >= 16 * kColumnVectors * width;
+}
+
 WalkPlan KernelBuilder::ChooseWalk(const KernelOutput& output) {
   const auto& [frame, instruction, leaves, starts] = output;
   WalkChoice choice{WrittenShape(output), results_.shapes[leaves[0]]};
   choice.linear = starts.empty() && instruction->shape().IsArray() &&
                   elements_.CanWalkLinearly(frame, instruction);
   choice.width = ElementsPerVector(root_, target_.vector_bits);
+  if (ReducesColumns(*instruction, choice.width)) choice.width *= kColumnVectors;
   choice.can_walk_lanes = [&](int lane_dim) {
     return elements_.CanWalkLanes(output.frame, output.instruction, lane_dim);
   };
@@ -215,10 +243,21 @@ absl::Status KernelBuilder::EmitOutput(const KernelOutput& output, LoopPart part
 }
 
 absl::Status KernelBuilder::EmitBlockedDot(const Kernel& kernel) {
+  const GateDefect* planted = gates_.Planted(DecisionKind::kKernel, "blocked-dot", &root_);
+  if (planted != nullptr) bends_ = planted->kernel_bends();
   DotKernelRange range{elements_.Index(0), elements_.Index(kernel.extent)};
   if (kernel.parallel) range = {function_->getArg(1), function_->getArg(2)};
   return EmitDotKernel(elements_, root_, sources_[0][0], sources_[1][0], results_.pointers[0],
                        range);
+}
+
+absl::Status KernelBuilder::EmitCumulativeWindow(const Kernel& kernel) {
+  const GateDefect* planted = gates_.Planted(DecisionKind::kKernel, "cumulative-window", &root_);
+  if (planted != nullptr) bends_ = planted->kernel_bends();
+  Value* begin = kernel.parallel ? function_->getArg(1) : elements_.Index(0);
+  Value* end = kernel.parallel ? function_->getArg(2) : elements_.Index(kernel.extent);
+  return EmitCumulative(elements_, root_, *RecogniseCumulative(root_), results_.pointers, begin,
+                        end);
 }
 
 absl::Status KernelBuilder::EmitUpdate(LoopPart part) {
@@ -252,6 +291,8 @@ absl::Status KernelBuilder::Emit(Form form, const Kernel& kernel) {
   switch (form) {
     case Form::kBlockedDot:
       return EmitBlockedDot(kernel);
+    case Form::kCumulative:
+      return EmitCumulativeWindow(kernel);
     case Form::kUpdateInPlace:
       return EmitUpdate(part);
     case Form::kConcatenate:
@@ -269,8 +310,8 @@ absl::StatusOr<Kernel> KernelBuilder::Build() {
   Kernel kernel;
   kernel.function = function_;
   if (const ArrayKernelFn emit = FindArrayKernel(root_.opcode()); emit != nullptr) {
-    ArrayKernelContext context{module_,  elements_,        root_, buffers_, function_,
-                               sources_, results_.pointers};
+    ArrayKernelContext context{module_,  gates_,    elements_, root_,
+                               buffers_, function_, sources_,  results_.pointers};
     ASSAY_RETURN_IF_ERROR(emit(context));
     kernel.extent = 1;
   } else {

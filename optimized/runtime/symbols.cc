@@ -37,6 +37,14 @@ void ParallelFor(const RunContext* context, void (*kernel)(void**, int64_t, int6
   });
 }
 
+// Functions of lanes that are too far out for the emitted reduction.
+void SinLanes(float* values, int64_t count) {
+  for (int64_t i = 0; i < count; ++i) values[i] = static_cast<float>(std::sin(double{values[i]}));
+}
+void CosLanes(float* values, int64_t count) {
+  for (int64_t i = 0; i < count; ++i) values[i] = static_cast<float>(std::cos(double{values[i]}));
+}
+
 // What the instruction selector calls for f16 where the machine has no instruction.
 float ExtendHalf(_Float16 value) { return static_cast<float>(value); }
 _Float16 TruncateFloat(float value) { return static_cast<_Float16>(value); }
@@ -98,6 +106,8 @@ absl::Span<const RuntimeSymbol> RuntimeSymbols() {
         {"assay_expm1", Address<Unary>(::expm1)},
         {"assay_log", Address<Unary>(::log)},
         {"assay_log1p", Address<Unary>(::log1p)},
+        {"assay_sin_lanes", Address(SinLanes)},
+        {"assay_cos_lanes", Address(CosLanes)},
         {"assay_sin", Address<Unary>(::sin)},
         {"assay_cos", Address<Unary>(::cos)},
         {"assay_tan", Address<Unary>(::tan)},

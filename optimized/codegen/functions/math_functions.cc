@@ -5,6 +5,7 @@
 
 #include "llvm/IR/Intrinsics.h"
 #include "llvm/IR/Module.h"
+#include "optimized/codegen/float_functions.h"
 
 namespace assay {
 
@@ -128,46 +129,48 @@ Value* EmitLibm(ValueBuilder& builder, const char* function, llvm::ArrayRef<Valu
 
 Value* EmitExp(ValueBuilder& builder, Value* x) {
   if (IsDouble(x)) return EmitLibm(builder, "exp", {x});
-  return ToFloat(builder, ExpDouble(builder, ToDouble(builder, x)));
+  return EmitExpF32(builder, x);
 }
 
 Value* EmitLog(ValueBuilder& builder, Value* x) {
   if (IsDouble(x)) return EmitLibm(builder, "log", {x});
-  return ToFloat(builder, LogDouble(builder, ToDouble(builder, x)));
+  return EmitLogF32(builder, x);
 }
 
 Value* EmitTanh(ValueBuilder& builder, Value* x) {
-  if (IsDouble(x)) return EmitLibm(builder, "tanh", {x});
-  llvm::IRBuilder<>& ir = builder.ir();
-  Value* d = ToDouble(builder, x);
-  llvm::Type* f64 = d->getType();
-  Value* e = ExpDouble(builder, ir.CreateFAdd(d, d));
-  Value* large = ir.CreateFDiv(ir.CreateFSub(e, builder.Float(f64, 1)),
-                               ir.CreateFAdd(e, builder.Float(f64, 1)));
-  // Near zero the quotient cancels; there the odd series has a relative error below 2^-33.
-  Value* d2 = ir.CreateFMul(d, d);
-  const double series[] = {1.0, -1.0 / 3, 2.0 / 15, -17.0 / 315, 62.0 / 2835, -1382.0 / 155925};
-  Value* small = ir.CreateFMul(d, Polynomial(builder, d2, series));
-  Value* near_zero = ir.CreateFCmpOLT(ir.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, d),
-                                      builder.Float(f64, 0.125));
-  return ToFloat(builder, ir.CreateSelect(near_zero, small, large));
+  return IsDouble(x) ? EmitLibm(builder, "tanh", {x}) : EmitTanhF32(builder, x);
+}
+
+Value* EmitSine(ValueBuilder& builder, Value* x) {
+  return IsDouble(x) ? EmitLibm(builder, "sin", {x}) : EmitSineF32(builder, x);
+}
+
+Value* EmitCosine(ValueBuilder& builder, Value* x) {
+  return IsDouble(x) ? EmitLibm(builder, "cos", {x}) : EmitCosineF32(builder, x);
+}
+
+Value* EmitErf(ValueBuilder& builder, Value* x) {
+  return IsDouble(x) ? EmitLibm(builder, "erf", {x}) : EmitErfF32(builder, x);
+}
+
+Value* EmitLog1p(ValueBuilder& builder, Value* x) {
+  return IsDouble(x) ? EmitLibm(builder, "log1p", {x}) : EmitLog1pF32(builder, x);
+}
+
+Value* EmitExpm1(ValueBuilder& builder, Value* x) {
+  return IsDouble(x) ? EmitLibm(builder, "expm1", {x}) : EmitExpm1F32(builder, x);
 }
 
 Value* EmitLogistic(ValueBuilder& builder, Value* x) {
+  if (!IsDouble(x)) return EmitLogisticF32(builder, x);
   llvm::IRBuilder<>& ir = builder.ir();
-  Value* d = ToDouble(builder, x);
-  Value* e = IsDouble(x) ? EmitLibm(builder, "exp", {ir.CreateFNeg(d)})
-                         : ExpDouble(builder, ir.CreateFNeg(d));
-  Value* one = builder.Float(d->getType(), 1);
-  Value* result = ir.CreateFDiv(one, ir.CreateFAdd(one, e));
-  return IsDouble(x) ? result : ToFloat(builder, result);
+  Value* one = builder.Float(x->getType(), 1);
+  return ir.CreateFDiv(one, ir.CreateFAdd(one, EmitLibm(builder, "exp", {ir.CreateFNeg(x)})));
 }
 
 Value* EmitRsqrt(ValueBuilder& builder, Value* x) {
-  Value* d = ToDouble(builder, x);
-  Value* root = builder.ir().CreateUnaryIntrinsic(llvm::Intrinsic::sqrt, d);
-  Value* result = builder.ir().CreateFDiv(builder.Float(d->getType(), 1), root);
-  return IsDouble(x) ? result : ToFloat(builder, result);
+  Value* root = builder.ir().CreateUnaryIntrinsic(llvm::Intrinsic::sqrt, x);
+  return builder.ir().CreateFDiv(builder.Float(x->getType(), 1), root);
 }
 
 Value* EmitPower(ValueBuilder& builder, Value* x, Value* y) {

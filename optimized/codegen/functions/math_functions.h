@@ -1,6 +1,6 @@
-// Real functions as LLVM IR. f32 (and f16, bf16 through it) are evaluated in double by polynomials,
-// vectors included, and rounded once; f64 calls the C library, element by element. Budgets:
-// operation semantics 1.8.
+// Real functions as LLVM IR. f32 (and f16, bf16 through it) are evaluated in f32 by polynomials,
+// vectors included (float_functions.h), powers in double; f64 calls the C library, element by
+// element. Budgets: operation semantics 1.8.
 #pragma once
 
 #include "optimized/codegen/value_builder.h"
@@ -11,6 +11,11 @@ namespace assay {
 llvm::Value* EmitExp(ValueBuilder& builder, llvm::Value* x);
 llvm::Value* EmitLog(ValueBuilder& builder, llvm::Value* x);
 llvm::Value* EmitTanh(ValueBuilder& builder, llvm::Value* x);
+llvm::Value* EmitSine(ValueBuilder& builder, llvm::Value* x);
+llvm::Value* EmitCosine(ValueBuilder& builder, llvm::Value* x);
+llvm::Value* EmitErf(ValueBuilder& builder, llvm::Value* x);
+llvm::Value* EmitLog1p(ValueBuilder& builder, llvm::Value* x);
+llvm::Value* EmitExpm1(ValueBuilder& builder, llvm::Value* x);
 llvm::Value* EmitLogistic(ValueBuilder& builder, llvm::Value* x);
 llvm::Value* EmitRsqrt(ValueBuilder& builder, llvm::Value* x);
 llvm::Value* EmitPower(ValueBuilder& builder, llvm::Value* x, llvm::Value* y);

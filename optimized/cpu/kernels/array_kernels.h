@@ -5,6 +5,7 @@
 #include "absl/status/status.h"
 #include "optimized/codegen/buffer_table.h"
 #include "optimized/codegen/element_emitter.h"
+#include "optimized/gates/gates.h"
 #include "optimized/runtime/kernels/micro_kernels.h"
 
 namespace assay {
@@ -15,6 +16,7 @@ llvm::Value* PlanWords(llvm::Module& module, llvm::ArrayRef<uint64_t> words);
 
 struct ArrayKernelContext {
   llvm::Module& module;
+  Gates& gates;
   ElementEmitter& elements;  // operands are its sources
   const Instruction& instruction;
   const KernelBuffers& buffers;

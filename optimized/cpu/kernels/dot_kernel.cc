@@ -322,8 +322,13 @@ int64_t DotSplitDim(const Instruction& dot, int vector_bits) {
 absl::Status EmitDotKernel(ElementEmitter& emitter, const Instruction& dot, Value* lhs, Value* rhs,
                            Value* result, DotKernelRange range) {
   const int vector_bits = emitter.vector_width(ElementType::kF32) * 32;
-  const std::optional<ContractionPlan> plan = RuntimePlan(dot, vector_bits, emitter.use_fma());
+  std::optional<ContractionPlan> plan = RuntimePlan(dot, vector_bits, emitter.use_fma());
   if (!plan.has_value()) return DotEmitter(emitter, dot, lhs, rhs, result, range).Run();
+  const KernelBends& bends = emitter.builder().bends();
+  if (bends.loop_bound_offset.has_value() && plan->sum_count > 0) {
+    int64_t& terms = plan->sum[plan->sum_count - 1].size;
+    terms = std::max<int64_t>(0, terms + *bends.loop_bound_offset);
+  }
   llvm::IRBuilder<>& ir = emitter.builder().ir();
   llvm::Function* function = ir.GetInsertBlock()->getParent();
   llvm::Module& module = *function->getParent();

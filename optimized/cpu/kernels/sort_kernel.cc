@@ -20,6 +20,7 @@ class SideFunction {
   SideFunction(ArrayKernelContext& context, const char* purpose, llvm::Type* result,
                llvm::ArrayRef<llvm::Type*> parameters)
       : c_(context), before_(context.ir().saveIP()), builder_(context.ir()), elements_(builder_) {
+    builder_.set_use_fma(context.elements.use_fma());
     function_ = llvm::Function::Create(
         llvm::FunctionType::get(result, parameters, false), llvm::Function::InternalLinkage,
         StrCat(purpose, ".", context.instruction.name()), context.module);
@@ -221,7 +222,8 @@ absl::Status EmitSort(ArrayKernelContext& context) {
 
   const std::optional<KeyComparison> comparison = RecogniseKey(*i.callee());
   // Places are 32 bits wide in a sort by keys.
-  const bool by_key = comparison.has_value() && lines.size < (int64_t{1} << 31);
+  const bool by_key = comparison.has_value() && lines.size < (int64_t{1} << 31) &&
+                      c.gates.Allow(DecisionKind::kKernel, "sort-by-key", &i);
   llvm::Function *first_function = nullptr, *move = nullptr;
   int key_bits = 32;
   if (by_key) {

@@ -1,0 +1,209 @@
+// Kernels beside their dull alternatives, which a decision limit of zero leaves, and functions
+// beside the C library.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "optimized/cpu/testing.h"
+#include "spec/base/strings.h"
+
+namespace assay {
+namespace {
+
+Literal Numbers(const std::string& shape, uint32_t seed, double scale = 1) {
+  absl::StatusOr<Shape> parsed = ReadShape(shape);
+  EXPECT_TRUE(parsed.ok()) << parsed.status();
+  Literal literal(*parsed);
+  for (int64_t i = 0; i < literal.element_count(); ++i) {
+    seed = seed * 1664525 + 1013904223;
+    // Small whole numbers: sums are the same in every order.
+    const double value = static_cast<int32_t>(seed >> 20) % 5 * scale;
+    if (IsFloat(literal.element_type())) {
+      literal.SetDouble(i, value);
+    } else {
+      literal.SetInteger(i, static_cast<int64_t>(value));
+    }
+  }
+  return literal;
+}
+
+// The same bits with all decisions taken, on one thread and on three, and with none.
+void ExpectTheSame(const std::string& text, const std::vector<Literal>& arguments) {
+  std::unique_ptr<Module> module = MustRead(text);
+  ASSERT_NE(module, nullptr) << text;
+  std::unique_ptr<Backend> one = MakeCpu("threads=1"), three = MakeCpu("threads=3");
+  CompileOptions none;
+  none.decision_limit = 0;
+  const Literal plain = RunModule(*one, *module, arguments, none);
+  EXPECT_TRUE(RunModule(*one, *module, arguments).BitwiseEqual(plain)) << text;
+  EXPECT_TRUE(RunModule(*three, *module, arguments).BitwiseEqual(plain)) << text;
+}
+
+bool Decides(const std::string& text, const std::string& rule) {
+  std::unique_ptr<Module> module = MustRead(text);
+  if (module == nullptr) return false;
+  auto executable = MakeCpu()->Compile(*module, {});
+  EXPECT_TRUE(executable.ok()) << executable.status();
+  if (!executable.ok()) return false;
+  for (const Decision& decision : (*executable)->decisions()) {
+    if (decision.rule == rule) return true;
+  }
+  return false;
+}
+
+std::string Windowed(const std::string& type, const std::string& dims, const std::string& op,
+                     const std::string& window) {
+  return StrCat("HloModule m\n\nf {\n  a = ", type, "[] parameter(0)\n  b = ", type,
+                "[] parameter(1)\n  ROOT r = ", type, "[] ", op,
+                "(a, b)\n}\n\nENTRY main {\n  x = ", type, dims, " parameter(0)\n  i = ", type,
+                "[] constant(1)\n  ROOT r = ", type, dims, " reduce-window(x, i), window={", window,
+                "}, to_apply=f\n}\n");
+}
+
+TEST(CumulativeWindow, IsARunningValue) {
+  struct Case {
+    const char *type, *dims, *op, *window;
+  };
+  for (const Case& c : {Case{"f32", "[70]", "add", "size=70 pad=69_0"},
+                        Case{"f32", "[5,33]", "add", "size=1x33 pad=0_0x32_0"},
+                        Case{"f32", "[33,200]", "add", "size=33x1 pad=32_0x0_0"},
+                        Case{"f32", "[3,17,9]", "maximum", "size=1x17x1 pad=0_0x0_16x0_0"},
+                        Case{"s32", "[4,40]", "multiply", "size=1x40 pad=0_0x0_39"},
+                        Case{"bf16", "[40,70]", "add", "size=40x1 pad=39_0x0_0"},
+                        Case{"s8", "[300]", "subtract", "size=300 pad=299_0"},
+                        Case{"u8", "[1000,3]", "minimum", "size=1000x1 pad=0_999x0_0"}}) {
+    const std::string text = Windowed(c.type, c.dims, c.op, c.window);
+    EXPECT_TRUE(Decides(text, "cumulative-window")) << text;
+    ExpectTheSame(text, {Numbers(StrCat(c.type, c.dims), 3)});
+  }
+}
+
+TEST(CumulativeWindow, IsRecognisedOnlyWhereItIsOne) {
+  for (const char* window : {"size=1x33 pad=0_0x31_1", "size=1x32 pad=0_0x31_0",
+                             "size=2x33 pad=1_0x32_0", "size=1x17 pad=0_0x32_0 rhs_dilate=1x2"}) {
+    EXPECT_FALSE(Decides(Windowed("f32", "[5,33]", "add", window), "cumulative-window")) << window;
+  }
+  // From the end the order matters, unless the combiner is known to have none.
+  EXPECT_FALSE(Decides(Windowed("f32", "[5,33]", "subtract", "size=1x33 pad=0_0x0_32"),
+                       "cumulative-window"));
+}
+
+TEST(Windows, RunInLanes) {
+  ExpectTheSame(Windowed("f32", "[2,9,9,37]", "maximum", "size=1x3x3x1 pad=0_0x1_1x1_1x0_0"),
+                {Numbers("f32[2,9,9,37]", 5)});
+  ExpectTheSame(Windowed("s16", "[7,130]", "add", "size=3x1 pad=1_1x0_0"),
+                {Numbers("s16[7,130]", 5)});
+}
+
+TEST(Reduce, OfColumnsWalksRows) {
+  for (const char* columns : {"64", "256", "1100", "100"}) {
+    ExpectTheSame(StrCat("HloModule m\n\nf {\n  a = f32[] parameter(0)\n  b = f32[] parameter(1)\n"
+                         "  ROOT r = f32[] add(a, b)\n}\n\nENTRY main {\n  x = f32[37,",
+                         columns, "] parameter(0)\n  i = f32[] constant(2)\n  ROOT r = f32[",
+                         columns, "] reduce(x, i), dimensions={0}, to_apply=f\n}\n"),
+                  {Numbers(StrCat("f32[37,", columns, "]"), 7)});
+  }
+}
+
+std::string Sorted(const std::string& type, const std::string& direction, const std::string& kind) {
+  return StrCat("HloModule m\n\nf {\n  a = ", type, "[] parameter(0)\n  b = ", type,
+                "[] parameter(1)\n  c = s32[] parameter(2)\n  d = s32[] parameter(3)\n"
+                "  ROOT r = pred[] compare(a, b), direction=",
+                direction, kind, "\n}\n\nENTRY main {\n  x = ", type,
+                "[3,700] parameter(0)\n  y = s32[3,700] iota(), iota_dimension=1\n  ROOT r = (",
+                type,
+                "[3,700], s32[3,700]) sort(x, y), dimensions={1}, is_stable=true, to_apply=f\n}\n");
+}
+
+TEST(Sort, ByKeysIsTheSortByComparisons) {
+  for (const char* type : {"f32", "s32", "u8", "f64", "bf16", "s64"}) {
+    for (const char* direction : {"LT", "GT"}) {
+      const std::string text = Sorted(type, direction, "");
+      EXPECT_TRUE(Decides(text, "sort-by-key")) << text;
+      Literal values = Numbers(StrCat(type, "[3,700]"), 11, type[0] == 'u' ? 1 : -1);
+      if (IsFloat(values.element_type())) {
+        values.SetDouble(3, -0.0);
+        values.SetDouble(9, std::numeric_limits<double>::infinity());
+        values.SetDouble(700, -std::numeric_limits<double>::infinity());
+      }
+      ExpectTheSame(text, {values});
+    }
+  }
+  ExpectTheSame(Sorted("f32", "LT", ", type=TOTALORDER"), {Numbers("f32[3,700]", 12)});
+  EXPECT_FALSE(Decides(Sorted("f32", "LE", ""), "sort-by-key"));
+}
+
+int64_t UlpsApart(float got, double want) {
+  const auto rounded = static_cast<float>(want);
+  if (std::isnan(rounded) || std::isnan(got))
+    return std::isnan(rounded) == std::isnan(got) ? 0 : 1000;
+  auto ordered = [](float x) {
+    int32_t bits = 0;
+    std::memcpy(&bits, &x, sizeof bits);
+    return bits < 0 ? int64_t{INT32_MIN} - bits : int64_t{bits};
+  };
+  return std::llabs(ordered(got) - ordered(rounded));
+}
+
+TEST(FloatFunctions, AreWithinTheirUlps) {
+  struct Function {
+    const char* op;
+    double (*exact)(double);
+    int64_t ulps;  // between the result and the rounded truth
+  };
+  constexpr Function kFunctions[] = {
+      {"exponential", std::exp, 2},
+      {"exponential-minus-one", std::expm1, 2},
+      {"log", std::log, 2},
+      {"log-plus-one", std::log1p, 2},
+      {"tanh", std::tanh, 3},
+      {"logistic", [](double x) { return 1 / (1 + std::exp(-x)); }, 3},
+      {"erf", std::erf, 3},
+      {"sine", std::sin, 2},
+      {"cosine", std::cos, 2},
+      {"rsqrt", [](double x) { return 1 / std::sqrt(x); }, 1},
+  };
+  // Every exponent and sign with many significands, and what is special.
+  constexpr int64_t kCount = 1 << 19;
+  Literal x(Shape::Array(ElementType::kF32, {kCount}));
+  for (int64_t i = 0; i < kCount; ++i) {
+    x.SetBits(i, static_cast<uint32_t>(i * 8191 + i / 7));
+  }
+  for (const Function& f : kFunctions) {
+    for (const char* isa : {"isa=host,threads=2", "isa=baseline"}) {
+      const std::string text =
+          StrCat("HloModule m\n\nENTRY main {\n  x = f32[", kCount,
+                 "] parameter(0)\n  ROOT r = f32[", kCount, "] ", f.op, "(x)\n}\n");
+      const Literal got = RunText(*MakeCpu(isa), text, {x});
+      ASSERT_EQ(got.element_count(), kCount) << text;
+      int64_t worst = 0, at = 0;
+      for (int64_t i = 0; i < kCount; ++i) {
+        const float argument = x.data<float>()[i];
+        const int64_t apart = UlpsApart(got.data<float>()[i], f.exact(argument));
+        if (apart > worst) {
+          worst = apart;
+          at = i;
+        }
+      }
+      EXPECT_LE(worst, f.ulps) << f.op << " " << isa << " at " << x.data<float>()[at] << ": "
+                               << got.data<float>()[at];
+    }
+  }
+}
+
+TEST(FloatFunctions, KeepTheSignOfZero) {
+  const Literal zero = MustReadLiteral("f32[2]", "{-0, 0}");
+  for (const char* op : {"tanh", "sine", "exponential-minus-one", "log-plus-one", "erf"}) {
+    const Literal got =
+        RunText(*MakeCpu(),
+                StrCat("HloModule m\n\nENTRY main {\n  x = f32[2] parameter(0)\n  ROOT r = f32[2] ",
+                       op, "(x)\n}\n"),
+                {zero});
+    EXPECT_TRUE(got.BitwiseEqual(zero)) << op;
+  }
+}
+
+}  // namespace
+}  // namespace assay
