@@ -3,13 +3,13 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <optional>
 
 #include "conformance/case_files.h"
 #include "conformance/random_literal.h"
 #include "nlohmann/json.hpp"
+#include "spec/base/file.h"
+#include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
 #include "spec/files/load_module.h"
 
@@ -23,10 +23,10 @@ namespace fs = std::filesystem;
 absl::StatusOr<std::optional<Json>> ManifestRow(const fs::path& folder, const std::string& name) {
   for (const char* file_name : {"manifest.json", "MANIFEST.json"}) {
     fs::path path = folder / file_name;
-    std::ifstream file(path, std::ios::binary);
-    if (!file) continue;
-    std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-    Json json = Json::parse(text, nullptr, false);
+    const absl::StatusOr<std::string> text = ReadFile(path.string());
+    if (absl::IsNotFound(text.status())) continue;
+    ASSAY_RETURN_IF_ERROR(text.status());
+    Json json = Json::parse(*text, nullptr, false);
     if (!json.is_object() || !json.contains("programs") || !json["programs"].is_object()) {
       return absl::InvalidArgumentError(
           StrCat(path.string(), ": expected an object with the member 'programs'"));

@@ -2,6 +2,7 @@
 #include "conformance/case_files.h"
 
 #include <algorithm>
+#include <charconv>
 #include <filesystem>
 #include <iterator>
 #include <map>
@@ -9,6 +10,7 @@
 #include <tuple>
 
 #include "conformance/random_literal.h"
+#include "spec/base/file.h"
 #include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
 #include "spec/types/npz.h"
@@ -57,6 +59,76 @@ CaseFile CaseAt(const fs::path& path) {
   return result;
 }
 
+// The arrays that a module has a use for: its inputs, and results that somebody stored.
+struct WantedArrays {
+  std::vector<Shape> inputs, results;  // leaves, in order
+
+  explicit WantedArrays(const Computation& entry) {
+    const auto add_to = [](std::vector<Shape>& leaves) {
+      return [&leaves](const Shape& leaf, absl::Span<const int64_t>) {
+        if (!leaf.IsToken()) leaves.push_back(leaf);
+      };
+    };
+    for (const Instruction* parameter : entry.parameters()) {
+      ForEachLeaf(parameter->shape(), add_to(inputs));
+    }
+    ForEachLeaf(entry.root()->shape(), add_to(results));
+  }
+
+  // "in0 to in2", "no in0".
+  static std::string Range(std::string_view prefix, size_t count) {
+    if (count == 0) return StrCat("no ", prefix, "0");
+    return count == 1 ? StrCat(prefix, "0") : StrCat(prefix, "0 to ", prefix, count - 1);
+  }
+
+  // The shape that is wanted under `name` (in0, in0_d1, out2); nullptr: none is.
+  const Shape* Find(std::string_view name) const {
+    const bool is_input = name.starts_with("in");
+    if (!is_input && !name.starts_with("out")) return nullptr;
+    name.remove_prefix(is_input ? 2 : 3);
+    const size_t end = name.find("_d");
+    const auto number = [](std::string_view digits) -> std::optional<size_t> {
+      size_t value = 0;
+      const auto [stop, error] =
+          std::from_chars(digits.data(), digits.data() + digits.size(), value);
+      const bool is_plain = error == std::errc() && stop == digits.data() + digits.size() &&
+                            (digits.size() == 1 || digits[0] != '0');
+      return is_plain ? std::optional<size_t>(value) : std::nullopt;
+    };
+    if (end != std::string_view::npos && !number(name.substr(end + 2)).has_value()) return nullptr;
+    const std::optional<size_t> leaf = number(name.substr(0, end));
+    const std::vector<Shape>& leaves = is_input ? inputs : results;
+    return leaf.has_value() && *leaf < leaves.size() ? &leaves[*leaf] : nullptr;
+  }
+
+  // Before an array is unpacked: one that nobody asks for, or that cannot be what is asked for, may
+  // be of any size.
+  absl::Status Admit(std::string_view name, int64_t bytes) const {
+    constexpr int64_t kLongestHeader = int64_t{64} << 10;
+    const Shape* shape = Find(name);
+    if (shape == nullptr) {
+      return absl::InvalidArgumentError(
+          StrCat("the array '", name.substr(0, 80), "' is none of this module's, which has ",
+                 Range("in", inputs.size()), " and ", Range("out", results.size())));
+    }
+    if (bytes <= shape->ByteSize() + kLongestHeader) return absl::OkStatus();
+    return absl::InvalidArgumentError(StrCat("array '", name, "' has ", bytes, " bytes where ",
+                                             shape->ToString(), " takes ", shape->ByteSize()));
+  }
+};
+
+// "in0, in1, out0", not more than a line of them.
+std::string NamesOf(const std::map<std::string, Literal>& arrays) {
+  constexpr size_t kMost = 12;
+  std::string names;
+  size_t count = 0;
+  for (const auto& [name, literal] : arrays) {
+    if (++count > kMost) return StrCat(names, ", ...");
+    StrAppend(&names, names.empty() ? "" : ", ", name);
+  }
+  return names.empty() ? "none" : names;
+}
+
 // Takes the leaves of `shape` from `arrays` under the names prefix<next>, prefix<next+1>, ..., with
 // `suffix` where there are such.
 absl::StatusOr<Literal> TakeLeaves(const Shape& shape, std::string_view prefix,
@@ -75,8 +147,9 @@ absl::StatusOr<Literal> TakeLeaves(const Shape& shape, std::string_view prefix,
   auto at = arrays.find(StrCat(name, suffix));
   if (at == arrays.end()) at = arrays.find(name);
   if (at == arrays.end()) {
-    return absl::InvalidArgumentError(
-        StrCat("the arrays have no '", name, "', which should be ", shape.ToString()));
+    return absl::InvalidArgumentError(StrCat("the arrays have no '", name,
+                                             suffix == "_d0" ? "" : suffix, "', which should be ",
+                                             shape.ToString(), "; they have ", NamesOf(arrays)));
   }
   ++next;
   absl::StatusOr<Literal> literal = AsShape(at->second, shape);
@@ -101,6 +174,9 @@ absl::StatusOr<Literal> DrawLeaves(const Shape& shape, uint64_t seed, uint64_t& 
 absl::StatusOr<std::vector<CaseFile>> FindCases(const std::string& path) {
   std::error_code error;
   fs::file_status status = fs::status(path, error);
+  if (status.type() == fs::file_type::none) {
+    return FileError(path, "cannot be looked at", error.value());
+  }
   if (!fs::exists(status)) return absl::NotFoundError(StrCat("there is no ", path));
   if (!fs::is_directory(status)) return std::vector<CaseFile>{CaseAt(path)};
   std::vector<CaseFile> cases;
@@ -159,7 +235,11 @@ absl::StatusOr<CaseArrays> LoadArrays(const Module& module, const std::string& a
   const Computation& entry = *module.entry();
   std::map<std::string, Literal> arrays;
   if (!arrays_path.empty()) {
-    ASSAY_ASSIGN_OR_RETURN(arrays, ReadNpz(arrays_path));
+    const WantedArrays wanted(entry);
+    ASSAY_ASSIGN_OR_RETURN(arrays, ReadNpz(arrays_path, kDefaultLiteralLimit,
+                                           [&](std::string_view name, int64_t bytes) {
+                                             return wanted.Admit(name, bytes);
+                                           }));
     if (!devices.has_value()) {
       ASSAY_ASSIGN_OR_RETURN(devices, DevicesOf(module, arrays));
     }
@@ -190,7 +270,9 @@ absl::StatusOr<CaseArrays> LoadArrays(const Module& module, const std::string& a
       result.arguments.push_back(std::move(literal));
     }
   }
-  if (arrays.count("out0") == 0 && arrays.count("out0_d0") == 0) return result;
+  // Names are sorted: where any result is stored, all must be.
+  const auto stored = arrays.lower_bound("out");
+  if (stored == arrays.end() || !stored->first.starts_with("out")) return result;
   absl::Status status;
   for (int64_t d = 0; d < count; ++d) {
     int64_t next = 0;

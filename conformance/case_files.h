@@ -37,7 +37,9 @@ struct CaseArrays {
 // Arguments as the entry's parameters want them; from the file when it names one, otherwise drawn
 // from `seed`. With `devices`, for that many; without, for as many as the file has arrays for, or
 // as the module's header says when there is no file. An array without a device's number is every
-// device's. Errors name the array, its shape and the parameter's.
+// device's. Errors name the array, its shape and the parameter's. An array that the module has no
+// use for, one that is missing (a part of the results among them) and one that is larger than what
+// it is for are errors; the last before it is unpacked.
 absl::StatusOr<CaseArrays> LoadArrays(const Module& module, const std::string& arrays_path,
                                       uint64_t seed,
                                       std::optional<DeviceAssignment> devices = std::nullopt);

@@ -129,6 +129,48 @@ TEST(LoadArrays, NamesWhatDoesNotFit) {
   EXPECT_THAT(std::string(LoadArrays(*module, path, 1).status().message()), HasSubstr("'in1'"));
 }
 
+// What is not looked at must not pass for judged.
+TEST(LoadArrays, NamesWhatIsTooMuchAndWhatIsMissing) {
+  Folder folder("load_names");
+  const auto module = Read(
+      "HloModule m\nENTRY e {\n  x = f32[2] parameter(0)\n  y = f32[2] negate(x)\n"
+      "  ROOT r = (f32[2], f32[2]) tuple(y, x)\n}\n");
+  const Literal x(Shape::Array(ElementType::kF32, {2}));
+  const std::string path = folder.path() + "/m.npz";
+  struct Row {
+    std::vector<const char*> names;
+    const char* error;
+  };
+  for (const Row& row : std::vector<Row>{
+           {{"in0", "output0", "Out0"},
+            "the array 'output0' is none of this module's, which has in0 "
+            "and out0 to out1"},
+           {{"in0", "in1"}, "the array 'in1' is none of this module's"},
+           {{"in0", "in00"}, "the array 'in00' is none of this module's"},
+           {{"in0", "out0_dx"}, "the array 'out0_dx' is none of this module's"},
+           {{"in0", "out1"},
+            "the arrays have no 'out0', which should be f32[2]; they have in0, out1"},
+           {{"in0", "out0"}, "the arrays have no 'out1'"},
+           {{"in0_d0", "in0_d1", "out0_d1", "out1_d1"}, "the arrays have no 'out0'"},
+           {{"in0_d0", "in0_d1", "out0_d0", "out1_d0"}, "the arrays have no 'out0_d1'"},
+           {{"out0", "out1"}, "the arrays have no 'in0'"}}) {
+    std::vector<std::pair<std::string, const Literal*>> arrays;
+    for (const char* name : row.names) arrays.emplace_back(name, &x);
+    ASSERT_TRUE(WriteNpz(path, arrays).ok());
+    EXPECT_THAT(std::string(LoadArrays(*module, path, 1).status().message()), HasSubstr(row.error));
+  }
+}
+
+TEST(LoadArrays, AnArrayThatIsTooLargeIsNotUnpacked) {
+  Folder folder("load_large");
+  const auto module = Read("HloModule m\nENTRY e {\n  ROOT x = f32[2] parameter(0)\n}\n");
+  const Literal large(Shape::Array(ElementType::kF32, {1 << 20}));
+  const std::string path = folder.path() + "/m.npz";
+  ASSERT_TRUE(WriteNpz(path, {{"in0", &large}}).ok());
+  EXPECT_THAT(std::string(LoadArrays(*module, path, 1).status().message()),
+              HasSubstr("bytes where f32[2] takes 8"));
+}
+
 TEST(RandomLiteral, OfATokenIsUnsupportedNotZero) {
   const auto token = RandomLiteral(Shape::Token(), ValueRule(), 1, 0);
   ASSERT_FALSE(token.ok());

@@ -387,11 +387,20 @@ std::string RunList(const std::vector<RunRow>& runs) {
   std::vector<std::vector<std::string>> rows;
   for (const RunRow& run : runs) {
     rows.push_back({StrCat(run.id), UtcTime(run.started_ms),
-                    "<code>" + EscapeHtml(run.command) + "</code>", Seconds(run.seconds),
-                    EscapeHtml(run.version), "<code>" + EscapeHtml(run.commit) + "</code>"});
+                    "<code>" + EscapeHtml(run.command) + "</code>",
+                    EscapeHtml(StrCat(run.backend, run.backend_version.empty() ? "" : ": ",
+                                      run.backend_version)),
+                    Seconds(run.seconds), EscapeHtml(run.version),
+                    "<code>" + EscapeHtml(run.commit) + "</code>"});
   }
-  return HtmlTable(
-      {{"run", true}, {"started"}, {"command"}, {"took", true}, {"version"}, {"commit"}}, rows);
+  return HtmlTable({{"run", true},
+                    {"started"},
+                    {"command"},
+                    {"judged"},
+                    {"took", true},
+                    {"version"},
+                    {"commit"}},
+                   rows);
 }
 
 }  // namespace

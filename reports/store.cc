@@ -55,6 +55,9 @@ CREATE TABLE benchmarks(
   lower REAL NOT NULL, upper REAL NOT NULL, samples INTEGER NOT NULL);
 CREATE INDEX benchmarks_by_name ON benchmarks(name, metric, subject);
 )sql"},
+    {2, "who the backend was", R"sql(
+ALTER TABLE runs ADD COLUMN backend_version TEXT NOT NULL DEFAULT '';
+)sql"},
 };
 
 // Rolls back unless told that all went well.
@@ -272,7 +275,7 @@ absl::Status Store::Migrate() {
 absl::StatusOr<int64_t> Store::Add(const RunRow& run) {
   Transaction transaction(database_);
   ASSAY_RETURN_IF_ERROR(transaction.status());
-  Statement insert(database_, "INSERT INTO runs VALUES(NULL,?,?,?,?,?,?,?,?,?,?,?)");
+  Statement insert(database_, "INSERT INTO runs VALUES(NULL,?,?,?,?,?,?,?,?,?,?,?,?)");
   ASSAY_RETURN_IF_ERROR(insert.Bind(run.verb)
                             .Bind(run.backend)
                             .Bind(run.command)
@@ -284,6 +287,7 @@ absl::StatusOr<int64_t> Store::Add(const RunRow& run) {
                             .Bind(run.version)
                             .Bind(run.commit)
                             .Bind(run.summary)
+                            .Bind(run.backend_version)
                             .Run());
   int64_t id = sqlite3_last_insert_rowid(database_);
   ASSAY_RETURN_IF_ERROR(AddCases(database_, id, run.cases));
@@ -295,9 +299,10 @@ absl::StatusOr<int64_t> Store::Add(const RunRow& run) {
 
 absl::StatusOr<std::vector<RunRow>> Store::Latest(int64_t limit) {
   std::vector<RunRow> runs;
-  Statement query(database_,
-                  "SELECT id, verb, backend, command, started_ms, seconds, machine, cpu, cores, "
-                  "version, commit_id, summary FROM runs ORDER BY id DESC LIMIT ?");
+  Statement query(
+      database_,
+      "SELECT id, verb, backend, command, started_ms, seconds, machine, cpu, cores, "
+      "version, commit_id, summary, backend_version FROM runs ORDER BY id DESC LIMIT ?");
   query.Bind(limit);
   while (query.Step()) {
     RunRow run;
@@ -313,6 +318,7 @@ absl::StatusOr<std::vector<RunRow>> Store::Latest(int64_t limit) {
     run.version = query.Text(9);
     run.commit = query.Text(10);
     run.summary = query.Text(11);
+    run.backend_version = query.Text(12);
     ASSAY_RETURN_IF_ERROR(LoadRows(database_, run));
     runs.push_back(std::move(run));
   }

@@ -49,13 +49,14 @@ struct RunRow {
   int64_t id = 0;    // given by the store
   std::string verb;  // check, fuzz, conform, bench, defects
   std::string backend;
-  std::string command;     // as typed
-  int64_t started_ms = 0;  // since 1970, UTC
+  std::string backend_version;  // as the backend says who it is; "" in files of older versions
+  std::string command;          // as typed
+  int64_t started_ms = 0;       // since 1970, UTC
   double seconds = 0;
   std::string machine, cpu;
   int64_t cores = 0;
-  std::string version, commit;
-  std::string summary;  // the verb's last --json line (docs/json.md)
+  std::string version, commit;  // of Assay
+  std::string summary;          // the verb's last --json line (docs/json.md)
   std::vector<CaseRow> cases;
   std::vector<FindingRow> findings;
   std::vector<BenchmarkRow> benchmarks;
@@ -63,7 +64,7 @@ struct RunRow {
 
 class Store {
  public:
-  static constexpr int kSchemaVersion = 1;
+  static constexpr int kSchemaVersion = 2;
 
   // Creates the file and its folder when missing. A file of a newer schema is an error that names
   // both versions.

@@ -4,13 +4,13 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
-#include <sstream>
 #include <system_error>
 
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "fuzz/backends/process_backend.h"
 #include "nlohmann/json.hpp"
+#include "spec/base/file.h"
 #include "spec/base/html.h"
 #include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
@@ -302,9 +302,13 @@ absl::Status WriteBugPage(const BugPage& page, const std::string& folder) {
     arrays.emplace_back(StrCat("in", i), &page.finding.inputs[i]);
   }
   ASSAY_RETURN_IF_ERROR(WriteNpz((root / "repro.npz").string(), arrays));
-  std::string shell =
-      StrCat("#!/bin/sh\n# Shows the bug again; exit status 1 while it is there.\n",
-             "exec ${ASSAY:-", page.program, "} replay \"$(dirname \"$0\")\" \"$@\"\n");
+  std::string shell = StrCat(
+      "#!/bin/sh\n# Shows the bug again; exit status 1 while it is there.\n", "program=${ASSAY:-",
+      page.program, "}\n",
+      "[ -n \"${ASSAY:-}\" ] || command -v \"$program\" > /dev/null || program=assay\n",
+      "if ! command -v \"$program\" > /dev/null; then\n",
+      "  echo \"error: $program is not found; name the program by ASSAY=/path/to/assay\" >&2\n",
+      "  exit 2\nfi\n", "exec \"$program\" replay \"$(dirname \"$0\")\" \"$@\"\n");
   struct File {
     const char* name;
     std::string text;
@@ -328,16 +332,7 @@ absl::Status WriteBugPage(const BugPage& page, const std::string& folder) {
 namespace {
 
 absl::StatusOr<std::string> ReadSmallFile(const fs::path& path) {
-  std::error_code error;
-  uintmax_t size = fs::file_size(path, error);
-  if (error) return absl::NotFoundError(StrCat("cannot read ", path.string()));
-  if (size > static_cast<uintmax_t>(kMaxFindingBytes)) {
-    return absl::ResourceExhaustedError(StrCat(path.string(), " is too large"));
-  }
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  text << file.rdbuf();
-  return text.str();
+  return ReadFile(path.string(), kMaxFindingBytes);
 }
 
 absl::Status ReadInputs(const fs::path& root, Finding& finding) {

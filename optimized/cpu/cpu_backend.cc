@@ -208,7 +208,7 @@ class CpuBackend : public Backend {
   CpuBackend(std::string name, std::map<std::string, std::string> flags, const CpuOptions& options)
       : flags_(std::move(flags)) {
     description_.name = std::move(name);
-    description_.version = StrCat("assay cpu, LLVM ", LLVM_VERSION_STRING);
+    description_.version = StrCat("Assay's own compiler, LLVM ", LLVM_VERSION_STRING);
     description_.devices = {"cpu:0"};
     description_.has_decisions = true;
     description_.profile = options.pipeline.profile;

@@ -49,6 +49,10 @@ void AppendLeaves(const Literal& value, std::vector<const Literal*>& leaves) {
 }
 
 absl::StatusOr<Literal> AllocateResult(const Shape& shape, int64_t limit) {
+  if (shape.HasDynamicDimension()) {
+    return absl::UnimplementedError(
+        StrCat("a value of dynamic shape ", shape.ToString(), " cannot be returned"));
+  }
   if (!shape.IsTuple()) return Literal::Create(shape, limit);
   std::vector<Literal> elements;
   for (const Shape& element : shape.elements()) {

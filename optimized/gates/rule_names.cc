@@ -3,7 +3,8 @@
 
 #include <algorithm>
 #include <iterator>
-#include <vector>
+
+#include "spec/base/nearest_word.h"
 
 namespace assay {
 namespace {
@@ -164,22 +165,6 @@ static_assert(std::is_sorted(std::begin(kRules), std::end(kRules),
                              [](const DecisionRule& a, const DecisionRule& b) {
                                return a.name < b.name;
                              }));
-
-// Insertions, deletions and replacements of one letter that turn `a` into `b`.
-size_t EditDistance(std::string_view a, std::string_view b) {
-  std::vector<size_t> row(b.size() + 1);
-  for (size_t j = 0; j <= b.size(); ++j) row[j] = j;
-  for (size_t i = 1; i <= a.size(); ++i) {
-    size_t diagonal = row[0];
-    row[0] = i;
-    for (size_t j = 1; j <= b.size(); ++j) {
-      const size_t replaced = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
-      diagonal = row[j];
-      row[j] = std::min({replaced, row[j] + 1, row[j - 1] + 1});
-    }
-  }
-  return row[b.size()];
-}
 
 }  // namespace
 

@@ -34,7 +34,7 @@ class PassesBackend : public Backend {
   PassesBackend(std::string name, int64_t limit, PipelineOptions options)
       : limit_(limit), options_(std::move(options)) {
     description_.name = std::move(name);
-    description_.version = std::string("0.1.0");
+    description_.version = "the passes of Assay's own compiler";
     description_.devices = {"none"};
     description_.can_run = false;
     description_.has_decisions = true;

@@ -2,11 +2,11 @@
 #include "spec/files/load_module.h"
 
 #include <algorithm>
-#include <fstream>
 #include <optional>
-#include <sstream>
 #include <string_view>
 
+#include "spec/base/file.h"
+#include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
 #include "spec/proto/gzip.h"
 #include "spec/proto/module_proto.h"
@@ -91,14 +91,7 @@ absl::Status NotHlo(const std::string& path) {
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Module>> LoadModule(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) {
-    return absl::NotFoundError(StrCat(path, ": cannot be opened; give the path of an HLO file"));
-  }
-  std::ostringstream text;
-  text << file.rdbuf();
-  if (file.bad()) return absl::DataLossError(StrCat(path, ": cannot be read to its end"));
-  std::string content = text.str();
+  ASSAY_ASSIGN_OR_RETURN(std::string content, ReadFile(path));
   if (IsGzip(content)) {
     absl::StatusOr<std::string> unpacked = Gunzip(content);
     if (!unpacked.ok()) {

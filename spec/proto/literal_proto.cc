@@ -114,10 +114,6 @@ std::string PhysicalBytes(const Literal& literal) {
 absl::StatusOr<Literal> LiteralFromPhysicalBytes(const Shape& shape, std::string_view bytes) {
   const int64_t wanted = shape.ElementCount();
   const size_t width = StorageBytes(shape.element_type());
-  if (shape.HasDynamicDimension()) {
-    return absl::UnimplementedError(
-        StrCat("a literal of the dynamic shape ", shape.ToString(), " cannot be read"));
-  }
   if (static_cast<uint64_t>(wanted) != bytes.size() / width || bytes.size() % width != 0) {
     return absl::InvalidArgumentError(StrCat("a literal of shape ", shape.ToString(), " has ",
                                              bytes.size() / width, " elements, want ", wanted));

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "spec/base/strings.h"
 #include "spec/ir/hlo_module.h"
 #include "spec/proto/hlo.pb.h"
 #include "spec/proto/module_proto.h"
@@ -153,6 +154,16 @@ TEST(Proto, LiteralsOfEveryTypeRoundTrip) {
     ++types;
   }
   EXPECT_GE(types, 25);
+}
+
+TEST(Proto, LiteralsOfDynamicShapesRoundTrip) {
+  for (const char* constant :
+       {"s32[<=4]{0} constant({0, 1, 2, 3})", "f8e5m2[<=2]{0} constant({1, -2})",
+        "f32[<=2,<=3]{0,1} constant({ { 1, 2, 3 }, { 4, 5, 6 } })"}) {
+    const auto module = Read(StrCat("HloModule m\nENTRY e {\n  ROOT c = ", constant, "\n}\n"));
+    ASSERT_NE(module, nullptr) << constant;
+    ExpectRoundTrip(*module);
+  }
 }
 
 TEST(Proto, SnapshotsHoldArgumentsAndResult) {

@@ -119,6 +119,20 @@ TEST(LiteralText, NumbersAsXlaPrintsThem) {
   EXPECT_EQ(number(ElementType::kPred, 1), "true");
 }
 
+// A bounded dimension holds its bound; without a bound there is nothing to hold.
+TEST(LiteralText, OfDynamicShapes) {
+  const auto read = [](const std::string& constant) {
+    return ReadModule("HloModule m\nENTRY e {\n  ROOT c = " + constant + "\n}\n");
+  };
+  const auto module = read("s32[<=4]{0} constant({0, 1, -2, 3})");
+  ASSERT_TRUE(module.ok()) << module.status();
+  EXPECT_NE(WriteModule(**module).find("s32[<=4]{0} constant({0, 1, -2, 3})"), std::string::npos)
+      << WriteModule(**module);
+  EXPECT_EQ((*module)->entry()->root()->literal()->GetInteger(2), -2);
+  EXPECT_FALSE(read("s32[<=4]{0} constant({0, 1})").ok());
+  EXPECT_FALSE(read("s32[?]{0} constant({0, 1})").ok());
+}
+
 TEST(LiteralText, Tuples) {
   Literal nested = Literal::Tuple({});
   std::vector<Literal> elements;

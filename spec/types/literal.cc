@@ -36,7 +36,11 @@ Literal::Literal(Shape shape) : shape_(std::move(shape)) {
 }
 
 absl::StatusOr<Literal> Literal::Create(Shape shape, int64_t byte_limit) {
-  if (shape.HasDynamicDimension()) {
+  // A bounded dimension holds its bound; one without a bound has no number of elements.
+  const bool is_unbounded =
+      shape.IsArray() &&
+      std::count(shape.dimensions().begin(), shape.dimensions().end(), Shape::kUnbounded) > 0;
+  if (is_unbounded) {
     return absl::UnimplementedError(
         StrCat("a value of dynamic shape ", shape.ToString(), " cannot be held"));
   }

@@ -74,6 +74,21 @@ TEST(Npz, WrongShapeOrTypeIsNamed) {
   EXPECT_FALSE(AsShape(bytes, Shape::Array(ElementType::kU4, {16})).ok()) << "codes above 15";
 }
 
+TEST(Npz, ABoundedDimensionHoldsItsBound) {
+  const Literal array = Counting(ElementType::kS32, {4});
+  Shape bounded = Shape::Array(ElementType::kS32, {4});
+  bounded.set_dynamic(0, true);
+  const auto value = AsShape(array, bounded);
+  ASSERT_TRUE(value.ok()) << value.status();
+  EXPECT_EQ(value->shape().ToString(), bounded.ToString());
+  EXPECT_EQ(value->GetInteger(3), array.GetInteger(3));
+  const std::string path = TemporaryPath("bounded.npz");
+  ASSERT_TRUE(WriteNpz(path, {{"a", &*value}}).ok());
+  const auto read = ReadNpz(path);
+  ASSERT_TRUE(read.ok()) << read.status();
+  EXPECT_TRUE(AsShape(read->at("a"), bounded)->BitwiseEqual(*value));
+}
+
 TEST(Npz, LimitHoldsBeforeAllocation) {
   std::string path = TemporaryPath("limit.npz");
   Literal array = Counting(ElementType::kF32, {1000});

@@ -60,7 +60,7 @@ class ReferenceBackend : public Backend {
  public:
   ReferenceBackend() {
     description_.name = "reference";
-    description_.version = "1";
+    description_.version = "Assay's oracle";
     description_.devices = {"interpreter:0"};
     description_.profile = &Profile::Strict();
     description_.capability = [](Opcode opcode, ElementType) {
