@@ -63,13 +63,17 @@ struct ArrayExpectation {
 
 // A property that output elements have together where no single one of them is unique, like the
 // signs of eigenvectors. Class RESID of operation semantics 0.3. The elements may be anywhere in
-// the outputs: programs move them about after the op that made them.
+// the outputs: programs move them about after the op that made them. Elements that are not marked
+// kByProperty have allowed sets of their own, too, and the property says which combinations are
+// right: the ties of a sort, or copies that several devices got.
 struct PropertyExpectation {
   std::string what;  // "a v = v w and vᴴ v = 1"
   // The arrays that the property is about, with the oracle's own values.
   std::vector<Literal> parts;
   // Element `index` of array `part` is element `element` of output `leaf`. A part has all of its
-  // elements here or none, and then the property is asked of the others alone.
+  // elements here or none, and then the property is asked of the others alone. Where the outputs
+  // are those of one device, a place behind them is on a device that follows: the property is asked
+  // once Append has put these together.
   struct Place {
     int64_t leaf, element, part, index;
   };
