@@ -5,7 +5,7 @@
 
 #include "llvm/IR/Intrinsics.h"
 #include "llvm/IR/Module.h"
-#include "optimized/codegen/float_functions.h"
+#include "optimized/codegen/functions/float_functions.h"
 
 namespace assay {
 
