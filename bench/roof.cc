@@ -1,21 +1,17 @@
 // Measures copy bandwidth by working set and arithmetic rates with the widest vectors there are.
 #include "bench/roof.h"
+#include "spec/base/clock.h"
 
 #include <immintrin.h>
 
 #include <algorithm>
 #include <atomic>
-#include <chrono>
 #include <cstring>
 #include <memory>
 #include <thread>
 
 namespace assay {
 namespace {
-
-double Now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 // One block of work on one thread; returns how much was done, in the unit of the rate.
 using Block = double (*)(int64_t repeats);

@@ -2,10 +2,10 @@
 #include "conformance/cuts/cut_check.h"
 
 #include <algorithm>
-#include <chrono>
 #include <optional>
 
 #include "conformance/cuts/pieces.h"
+#include "spec/base/clock.h"
 #include "spec/base/error.h"
 #include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
@@ -20,10 +20,6 @@ constexpr double kFewUndecided = 1e-4;
 constexpr int64_t kMostCapturedBytes = int64_t{1} << 30;
 // Trips of a loop that there is room for at first; the loop's own count says how many it made.
 constexpr int64_t kFirstRoom = 64;
-
-double Now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 using PointSet = absl::flat_hash_set<CapturePoint>;
 

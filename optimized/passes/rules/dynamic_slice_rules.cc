@@ -5,7 +5,6 @@
 
 #include "optimized/passes/rules/rules.h"
 #include "optimized/passes/util/dynamic_index.h"
-#include "optimized/passes/rules/rules.h"
 #include "optimized/passes/util/rule_util.h"
 
 namespace assay {
