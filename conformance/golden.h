@@ -50,7 +50,7 @@ absl::StatusOr<std::vector<GoldenCase>> ParseGoldens(std::string_view file, std:
 
 // The goldens of the documents, built into the program.
 absl::StatusOr<std::vector<GoldenCase>> DocumentGoldens();
-// The same from the files of a folder, sorted by name.
+// Reads the goldens in the files of a folder, sorted by name.
 absl::StatusOr<std::vector<GoldenCase>> GoldensOfFolder(const std::string& folder);
 
 // "" when `got` is what the case expects, otherwise what differs: leaf, element, expected, got.

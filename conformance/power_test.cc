@@ -19,7 +19,7 @@ TEST(Power, BentOutputsOfRealModulesFail) {
   CheckOptions options;
   options.profile = &Profile::Xla();
   ModulePower total;
-  // The same answers for every seed, which only chooses the elements to bend.
+  // Answers are shared by all seeds: a seed only chooses the elements to bend.
   std::map<std::string, absl::StatusOr<std::vector<Literal>>> answers;
   std::string name;
   auto legal = [&](const Module& module, const std::vector<const Literal*>& arguments) {

@@ -32,7 +32,7 @@ struct Finding {
   std::string second_check;
 };
 
-// What triage made of a finding.
+// The result of triage: blame, a smaller program and a page.
 struct TriageResult {
   bool confirmed = false;  // it failed again, by itself
   std::string bucket;      // fingerprint: equal for findings that are the same bug

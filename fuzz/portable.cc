@@ -11,7 +11,7 @@
 namespace assay {
 namespace {
 
-// Whether `at` depends on parameter `number`.
+// True if `at` depends on parameter `number`.
 bool Uses(const Instruction* at, int64_t number) {
   if (at->opcode() == Opcode::kParameter) return at->parameter_number() == number;
   for (const Instruction* operand : at->operands()) {

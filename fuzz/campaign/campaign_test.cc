@@ -20,7 +20,7 @@
 namespace assay {
 namespace {
 
-// Of the shape: zeros, or one element that is not.
+// An array of the shape: all zeros, or with one element that is not zero.
 Literal Answer(const Shape& shape, bool wrong) {
   if (shape.IsTuple()) {
     std::vector<Literal> elements;

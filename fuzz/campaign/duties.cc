@@ -37,7 +37,8 @@ class CaseDuty : public Duty {
     return absl::OkStatus();
   }
 
-  // What other backends said of the case before went unreported, and what comes after never ran.
+  // The verdicts of the backends before this one were lost with the worker; those after it never
+  // ran.
   absl::Status TakeDeath(const WorkerDeath& death) override {
     CaseRecord dead;
     dead.index = index_;

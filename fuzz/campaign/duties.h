@@ -12,7 +12,7 @@
 
 namespace assay {
 
-// What all duties of a campaign share.
+// State that all duties of a campaign share.
 struct CampaignDesk {
   const CampaignOptions& options;
   const CampaignTools& tools;
@@ -29,7 +29,7 @@ struct WorkOrder {
   double seconds = 0;  // until the worker is killed
 };
 
-// How a worker died: what its death says, and of which backend of the campaign.
+// The death of a worker: its signal or limit, and the backend that it was running.
 struct WorkerDeath {
   BackendRecord record;
   size_t backend = 0;
@@ -43,7 +43,7 @@ class Duty {
   Duty& operator=(const Duty&) = delete;
 
   virtual bool HasWork() const = 0;
-  // Whether each piece of work begins in a process that has done nothing else.
+  // True if each piece of work begins in a process that has done nothing else.
   virtual bool WantsFreshProcess() const { return true; }
   // Only where there is work.
   virtual WorkOrder Next() = 0;

@@ -19,7 +19,7 @@ struct Suspect {
   BackendRecord record;
 };
 
-// What became of a suspect.
+// The result of checking a suspect a second time.
 struct Confirmation {
   bool confirmed = false;  // false: it did not repeat and may be the machine's fault
   CampaignFinding finding;

@@ -59,7 +59,7 @@ ValueFamily DrawProgramFamily(Choices& choices, Theme theme) {
       choices.Weighted({6, 54, wild ? 14 : 8, wild ? 10 : 4, 4, 8, 1, 2}));
 }
 
-// How many steps: half of the programs stay within eight instructions.
+// The number of steps is such that half of the programs stay within eight instructions.
 int64_t DrawSteps(Choices& choices) {
   switch (choices.Weighted({60, 30, 9, 1})) {
     case 0:
@@ -73,7 +73,7 @@ int64_t DrawSteps(Choices& choices) {
   }
 }
 
-// Whether a value has something to show: several elements that may differ.
+// A value is telling if it has several elements that may differ.
 bool IsTelling(const Program& program, const Instruction* value) {
   return value->shape().ElementCount() >= 4 && !program.IsUniform(value) &&
          !IsPred(value->shape().element_type());
@@ -82,7 +82,7 @@ bool IsTelling(const Program& program, const Instruction* value) {
 std::vector<Instruction*> DrawOutputs(Program& program) {
   Choices& choices = program.choices();
   const std::vector<Instruction*>& values = program.scope().values;
-  // What nothing uses yet, and among it what shows something; latest first.
+  // Values without users, those of them that are telling, and all telling values; latest first.
   std::vector<Instruction*> ends, telling_ends, telling;
   for (size_t i = values.size(); i-- > 0;) {
     if (values[i]->opcode() == Opcode::kParameter) continue;

@@ -1,4 +1,4 @@
-// What every generated program has: it verifies, repeats, and keeps to its options.
+// Every generated program verifies, is the same for the same seed, and keeps to its options.
 #include "fuzz/generator/generate.h"
 
 #include <gtest/gtest.h>
@@ -89,7 +89,7 @@ TEST(GenerateTest, FirstProgramsAreTheSameEverywhere) {
   EXPECT_EQ(fingerprint.value(), 14938951593805391362u);
 }
 
-// What was generated before, and with it the addresses of freed memory, has no influence.
+// Programs generated before, and the addresses of the memory they freed, have no influence.
 TEST(GenerateTest, TheOrderOfCasesDoesNotMatter) {
   std::vector<uint64_t> forward(400), backward(400);
   for (uint64_t i = 0; i < 400; ++i) {

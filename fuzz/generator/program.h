@@ -42,7 +42,7 @@ void ExcludeUnsupported(const std::function<Capability(Opcode, ElementType)>& ca
 absl::Span<const ElementType> ComputedTypes();
 bool IsIndexType(ElementType type);  // s8..s64, u8..u64
 
-// How the sizes of a program's dimensions are drawn.
+// The rule by which sizes of dimensions are drawn.
 enum class SizeStyle : uint8_t {
   kSmall,      // 1 to 9, mostly different
   kThreshold,  // around vector widths, unroll factors, tiles

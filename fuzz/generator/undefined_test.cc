@@ -1,5 +1,5 @@
-// What the documents call undefined: the oracle comes back from it with a value or an error, and
-// the generator keeps away from it. testdata/generator_rows.txt has the lines.
+// Behaviour that the documents call undefined: the oracle comes back from it with a value or an
+// error, and the generator keeps away from it. testdata/generator_rows.txt has the lines.
 #include "fuzz/generator/generate.h"
 #include "reference/interpreter/interpreter.h"
 #include "spec/base/error.h"

@@ -100,7 +100,7 @@ bool PruneElement(Instruction* loop, int64_t index) {
   return true;
 }
 
-// What reads element `index` of `loop` reads `other`; false if nothing does.
+// Readers of element `index` of `loop` read `other` instead; false if there are none.
 bool ReadInstead(Instruction* loop, int64_t index, int64_t other) {
   bool changed = false;
   for (Instruction* user : loop->users()) {

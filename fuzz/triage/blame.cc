@@ -189,7 +189,7 @@ bool Decode(const std::string& bytes, Blame& blame) {
   return true;
 }
 
-// Whether one of the rule's decisions in `decisions` makes the difference.
+// True if one of the rule's decisions in `decisions` makes the difference.
 bool RuleMatters(const std::function<CheckResult(int64_t)>& check,
                  const std::vector<Decision>& decisions, Outcome::Kind kind,
                  const std::string& rule) {

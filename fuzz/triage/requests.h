@@ -1,11 +1,12 @@
-// How triage asks a check to be made: limits, and repetitions where only they show the failure.
+// The form in which triage asks for a check: limits, and repetitions where only they show the
+// failure.
 #pragma once
 
 #include "spec/backend/check.h"
 
 namespace assay {
 
-// Of one check of one program, which a campaign found within its own limits.
+// Limits for one check of one program, which a campaign found within its own limits.
 inline constexpr Limits kTriageLimits = {
     .seconds = 5, .memory_bytes = int64_t{4} << 30, .steps = int64_t{1} << 28};
 

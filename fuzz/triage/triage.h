@@ -36,7 +36,7 @@ struct TriageReport {
 absl::StatusOr<TriageReport> Triage(const Finding& finding, Oracle& oracle, Backend& backend,
                                     const TriageOptions& options = {});
 
-// The same as a campaign wants it.
+// A function that triages with these options, as a campaign takes it.
 TriageFunction MakeTriage(TriageOptions options);
 
 // Parts, for the verbs. The finding's program, as a case.

@@ -14,7 +14,7 @@ namespace assay {
 
 class BFloat16Support;
 
-// What single passes can be told.
+// Options of single passes.
 struct PassOptions {
   // tree-reduction-rewriter: elements of a reduced dimension that are combined first.
   int64_t reduce_window_size = 32;

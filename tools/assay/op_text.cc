@@ -1,4 +1,4 @@
-// What the op table says, in words.
+// The rows of the op table in words.
 #include "tools/assay/op_text.h"
 
 #include <array>

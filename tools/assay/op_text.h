@@ -11,7 +11,7 @@ namespace assay {
 std::string TypesText(TypeMask mask);        // "pred, signed, unsigned"
 std::string OperandsText(const OpInfo& op);  // "2", "1..3", "1 or more"
 std::string ChapterText(const OpInfo& op);   // "operation semantics 12", "hlo-format 4.0.5"
-// Whether the compiler `cpu` takes the op on the types it takes most of: f32.
+// True if the compiler `cpu` takes the op on the types it takes most of: f32.
 bool IsCompiled(const Backend& cpu, const OpInfo& op);
 std::string_view Name(ComparisonClass comparison);
 std::string_view Meaning(ComparisonClass comparison);

@@ -10,7 +10,7 @@
 
 namespace assay {
 
-// What the shell sees. Scripts rely on these.
+// Exit statuses; scripts rely on these.
 enum ExitCode : int {
   kExitOk = 0,       // nothing wrong was found
   kExitFailure = 1,  // a failure or a crash was found

@@ -52,7 +52,7 @@ Instruction* BuildAllReduce(Program& program, Opcode opcode) {
   }
   Instruction* result = program.Emit(opcode, Plain(x), {x}, std::move(attributes), {combiner});
   if (opcode != Opcode::kAllReduceStart) return result;
-  // What is under way is for its done alone.
+  // A value under way may be read by its done alone.
   std::erase(program.scope().values, result);
   return program.Emit(Opcode::kAllReduceDone, Plain(x), {result});
 }

@@ -117,7 +117,7 @@ Instruction* BuildDense(Program& program, Opcode) {
   return second == nullptr ? positive : second;
 }
 
-// What a dot is, written as multiply and reduce.
+// A dot written as multiply and reduce.
 Instruction* BuildMultiplyReduce(Program& program, Opcode) {
   Instruction* a = program.Operand(DotTypes(), 1);
   Instruction* b = program.OperandLike(a->shape());

@@ -140,7 +140,7 @@ LoopPlan DrawLoop(Program& program) {
   return plan;
 }
 
-// Where the elements of a counted loop's state sit.
+// The places of the parts of a counted loop's state in its tuple.
 struct LoopState {
   std::vector<Instruction*> init;
   int64_t counter = 0, fuel = 0;

@@ -17,7 +17,7 @@ Computation* Overwriting(Program& program, ElementType type) {
   return scope.Finish(scope.at[1]);
 }
 
-// How index vectors address an operand, for both ops.
+// The way in which index vectors address an operand, for both ops.
 struct Addressing {
   DimVector map;       // of the index components
   DimVector dropped;   // collapsed or inserted dimensions
@@ -186,7 +186,7 @@ Instruction* BuildGather(Program& program, Opcode) {
   Instruction* indices = IndicesFor(program, x->shape(), a, false);
   Instruction* gathered = GatherOf(program, x, a, indices);
   if (!program.choices().Percent(25) || IsPred(x->shape().element_type())) return gathered;
-  // The same indices on another array.
+  // Another array is gathered from by the same indices.
   Instruction* other = program.OperandLike(x->shape());
   return program.Binary(Opcode::kSubtract, GatherOf(program, other, a, indices), gathered);
 }
@@ -229,7 +229,7 @@ Instruction* BuildScatter(Program& program, Opcode) {
   if (indices == nullptr) indices = IndicesFor(program, x->shape(), a, true);
   Instruction* updates = program.OperandOf(type, a.outer);
   Computation* combiner;
-  // Where updates may meet, the last one is anybody's guess.
+  // The order of updates is open: if two may meet, an overwrite has no single answer.
   if (choices.Percent(unique ? 50 : 10)) {
     combiner = Overwriting(program, type);
   } else {

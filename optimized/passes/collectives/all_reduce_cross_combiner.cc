@@ -50,7 +50,7 @@ class Channels {
     }
   }
 
-  // How many partitions `inst` is a sum over; 0: it is none.
+  // The number of partitions that `inst` is a sum over; 0 if it is no such sum.
   int64_t PartitionsOf(const Instruction& inst) const {
     if (inst.opcode() != Opcode::kAllReduce) return 0;
     const auto at = partitions_.find(ChannelOf(inst));
@@ -224,7 +224,7 @@ bool RewriteGroup(absl::Span<const Pattern> patterns, Channels& channels, Gates&
   const int64_t channel = channels.NewChannel();
   for (const Pattern& pattern : patterns) {
     Instruction* old = pattern.over_replicas;
-    // The same groups, of replicas, mean all their partitions with a channel.
+    // With a channel, groups of replicas mean all partitions of these replicas.
     Attributes attributes = old->attributes();
     attributes.Set(Attr::kChannelId, AttrValue(channel));
     Instruction* all = old->parent()->Add(Opcode::kAllReduce, old->shape(),

@@ -14,7 +14,7 @@ namespace assay {
 // True if all devices read from each other, or one from another; start forms are not among them.
 bool IsCollective(Opcode opcode);
 
-// What a collective is known by: its number from 0, and what it is called in messages.
+// The identity of a collective: its number from 0, and what it is called in messages.
 struct CollectiveTag {
   int64_t number = 0;
   std::string name;  // opcode and name before any pass: "all-reduce sum.3"

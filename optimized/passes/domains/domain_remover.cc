@@ -9,7 +9,7 @@ absl::StatusOr<bool> DomainRemover::Run(Module& module, PassContext& context) {
   bool changed = false;
   for (Computation* computation : module.computations()) {
     for (const Domain& domain : DomainsOf(*computation)) {
-      // Where the border does not agree nothing follows; domain-verifier says so.
+      // If the sides of the border disagree, nothing follows; domain-verifier reports that.
       const absl::StatusOr<const Sharding*> common = domain.CommonMetadata();
       if (!common.ok() || *common == nullptr) continue;
       for (Instruction* inst : domain.instructions) {

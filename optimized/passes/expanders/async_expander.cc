@@ -61,7 +61,7 @@ Instruction* ExpandAsyncDone(Instruction* done) {
   return InlineCopy(done->parent(), *start->callee(), arguments);
 }
 
-// What stands for the instruction; nullptr: nothing does.
+// Gives the value that stands for the instruction; nullptr if there is none.
 Instruction* Expand(Instruction* inst) {
   switch (inst->opcode()) {
     case Opcode::kAllReduceStart:

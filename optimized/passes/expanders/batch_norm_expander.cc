@@ -80,7 +80,7 @@ class Expansion {
     const int64_t dimensions[] = {feature_};
     return into_->Add(Opcode::kBroadcast, all_, {per_feature}, DimensionsAttr(dimensions));
   }
-  // The same number for each feature.
+  // An array of one number per feature, all equal to `value`.
   Instruction* Number(double value) {
     return AddSplat(into_, features_, AddScalarFloat(into_, wide_, value));
   }

@@ -9,7 +9,7 @@
 namespace assay {
 namespace {
 
-// The same op with the elements of its index vector as scalars.
+// A copy of the op that takes the elements of its index vector as scalars.
 Instruction* WithScalarStarts(Instruction* inst, Instruction* vector) {
   Computation* into = inst->parent();
   const ElementType type = vector->shape().element_type();

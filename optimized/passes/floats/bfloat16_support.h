@@ -1,5 +1,5 @@
-// What a backend does in BF16: the table by which the passes about BF16 go. Document: optimization
-// passes, bfloat16 normalization, conversion folding and propagation.
+// The ops that a backend does in BF16: the table by which the passes about BF16 go. Document:
+// optimization passes, bfloat16 normalization, conversion folding and propagation.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,7 @@ class BFloat16Support {
     int64_t operand = kAnyOperand;  // of kOperand
   };
 
-  // Where no rule speaks the default holds; a later rule wins over an earlier one.
+  // The default holds for ops without a rule; a later rule wins over an earlier one.
   BFloat16Support(std::string_view name, bool by_default, std::vector<Rule> rules)
       : name_(name), by_default_(by_default), rules_(std::move(rules)) {}
 

@@ -186,7 +186,7 @@ class Planner {
     return group;
   }
 
-  // How `candidate` would be computed, given its users inside the group.
+  // The way in which `candidate` would be computed, given its users inside the group.
   Member Placed(Instruction* candidate,
                 const absl::flat_hash_map<const Instruction*, Member>& members, int& spaces) const {
     Member placed;

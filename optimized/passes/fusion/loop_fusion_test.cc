@@ -1,4 +1,4 @@
-// What loop fusion does beside the rewrites of testdata/passes/loop_fusion.txt.
+// Behaviour of loop fusion beside the rewrites of testdata/passes/loop_fusion.txt.
 #include "optimized/passes/fusion/loop_fusion.h"
 
 #include "optimized/passes/pass_testing.h"

@@ -35,7 +35,7 @@ Readers ReadersIn(const Computation& computation, const AliasAnalysis& aliases) 
   return readers;
 }
 
-// What must have run before `inst`.
+// The instructions that must have run before `inst`.
 absl::flat_hash_set<const Instruction*> Ancestors(const Instruction* inst) {
   absl::flat_hash_set<const Instruction*> seen;
   std::vector<const Instruction*> work = {inst};

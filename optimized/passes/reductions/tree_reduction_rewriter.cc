@@ -38,7 +38,7 @@ std::optional<Identity> IdentityOf(Opcode combiner, ElementType type) {
   }
 }
 
-// Whether the profile lets sums of partial results stand for the sum.
+// True if the profile lets sums of partial results stand for the sum.
 bool MayRegroup(ElementType type, const Profile& profile) {
   if (!IsFloat(type)) return true;
   return profile.Grants(ClauseId::kReassociation) &&

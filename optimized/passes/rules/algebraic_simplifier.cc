@@ -77,8 +77,8 @@ class Simplifier {
       const int64_t first_new_id = context_.module.next_id();
       if (!TryRules(at)) continue;
       changed_ = true;
-      // What the rule added is visited too, operands first. It comes after everything pending that
-      // it reads.
+      // Instructions that the rule added are visited too, operands first. They come after
+      // everything pending that they read.
       const std::vector<Instruction*> added = Added(first_new_id);
       pending.insert(pending.end(), added.rbegin(), added.rend());
     }

@@ -36,7 +36,7 @@ bool BroadcastOfBroadcast(Instruction* broadcast, RuleContext& context, std::str
                    DimensionsAttr(merged));
 }
 
-// As many elements as before and in the same order: only dimensions of size 1 are new.
+// A broadcast that adds only dimensions of size 1 keeps all elements in their order.
 bool BroadcastToReshape(Instruction* broadcast, RuleContext& context, std::string_view rule) {
   if (!IsIncreasing(Dims(broadcast)) ||
       broadcast->shape().ElementCount() != broadcast->operand(0)->shape().ElementCount()) {

@@ -50,7 +50,7 @@ bool DynamicSliceOfSlice(Instruction* slice, RuleContext& context, std::string_v
   }
   Rewrite rewrite(context.gates, rule, slice);
   if (!rewrite) return false;
-  // The same sums as for two dynamic slices, the inner one with constant starts.
+  // Starts are summed as for two dynamic slices, of which the inner one has constant starts.
   Computation* computation = slice->parent();
   std::vector<Instruction*> operands = {inner->operand(0)};
   for (const SliceRange& range : inner->attributes().SliceRanges(Attr::kSlice)) {
@@ -68,7 +68,7 @@ bool DynamicSliceOfSlice(Instruction* slice, RuleContext& context, std::string_v
   return rewrite.Replace(merged);
 }
 
-// What was just written is read back: both clamp the same starts with the same bound.
+// An update that was just written is read back: both clamp the same starts with the same bound.
 bool DynamicSliceOfUpdate(Instruction* slice, RuleContext& context, std::string_view rule) {
   Instruction* update = slice->operand(0);
   if (update->opcode() != Opcode::kDynamicUpdateSlice || !SameStarts(slice, update)) return false;

@@ -1,4 +1,4 @@
-// What passes ask of a module.
+// Questions that passes ask of a module.
 #pragma once
 
 #include <vector>
@@ -16,9 +16,9 @@ std::vector<Computation*> UnitComputations(const Module& module);
 // Result and operands are arrays of static shape; no control dependencies.
 bool IsPlain(const Instruction& inst);
 
-// What may be executed again, dropped, moved or merged with its like: no side effect, randomness or
-// communication, in it or in what it calls. Looks at the module once, when made; what is added
-// later counts as pure if its op is.
+// Finds instructions that may be executed again, dropped, moved or merged with their like: no side
+// effect, randomness or communication, in them or in what they call. Looks at the module once, when
+// made; what is added later counts as pure if its op is.
 class Purity {
  public:
   explicit Purity(const Module& module);

@@ -1,4 +1,4 @@
-// What passes that give a reduce other operands share.
+// Helpers of passes that give a reduce other operands.
 #pragma once
 
 #include "absl/types/span.h"

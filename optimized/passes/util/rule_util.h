@@ -1,4 +1,4 @@
-// What rules share: reading constants, building instructions of the target's computation.
+// Helpers of local rewrites: reading constants, adding instructions beside the target.
 #pragma once
 
 #include <cstdint>
@@ -46,7 +46,7 @@ SliceRange TightRange(int64_t start, int64_t stride, int64_t size);
 // Replaces `inst` by a new instruction of the same shape.
 bool ReplaceByNew(Rewrite& rewrite, Instruction* inst, Opcode opcode,
                   std::initializer_list<Instruction*> operands, Attributes attributes = {});
-// The same with the gate included.
+// Asks the gate first; else like ReplaceByNew.
 bool RewriteTo(Instruction* inst, RuleContext& context, std::string_view rule, Opcode opcode,
                std::initializer_list<Instruction*> operands, Attributes attributes = {});
 

@@ -1,4 +1,4 @@
-// What a campaign says on the terminal and in JSON.
+// The words of a campaign on the terminal and in JSON.
 #include "tools/assay/verbs/campaign_text.h"
 
 #include <algorithm>
@@ -63,7 +63,7 @@ void PrintBucket(const CampaignFinding& finding, int64_t seen) {
   if (!triage.page.empty()) Print("  bug page  " + triage.page);
 }
 
-// Whether a finding has a bucket; those beyond what is triaged are counted only.
+// True if a finding has a bucket; those beyond what is triaged are counted only.
 bool IsSorted(const CampaignSummary& summary, const CampaignFinding& finding) {
   return summary.buckets.count(finding.bucket) > 0;
 }

@@ -1,4 +1,4 @@
-// What a campaign says: the progress line, the summary for people, the record for the store.
+// The words of a campaign: the progress line, the summary for people, the record for the store.
 #pragma once
 
 #include <string>

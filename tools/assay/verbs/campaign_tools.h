@@ -1,4 +1,4 @@
-// What a campaign needs of the rest of the house: oracle, backends by name, triage.
+// The parts of other rooms that a campaign needs: oracle, backends by name, triage.
 #pragma once
 
 #include <string>

@@ -92,7 +92,7 @@ complete -o filenames -F _assay assay
 }
 
 std::string Zsh(const std::vector<DeclaredVerb>& verbs) {
-  // What _describe and _arguments read as their own.
+  // _describe and _arguments give these characters a meaning of their own.
   const auto plain = [](const std::string& text) {
     return absl::StrReplaceAll(text, {{"\\", "\\\\"}, {":", "\\:"}, {"[", "\\["}, {"]", "\\]"}});
   };

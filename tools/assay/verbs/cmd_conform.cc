@@ -33,7 +33,7 @@ nlohmann::json ToJson(const GoldenResult& result) {
           {"detail", result.outcome.Describe()}};
 }
 
-// How the goldens ended: per file of the suite, or per op.
+// Counts of how the goldens ended: per file of the suite, or per op.
 void PrintTable(const std::vector<GoldenCase>& cases, const std::vector<GoldenResult>& results,
                 bool by_op) {
   struct Group {

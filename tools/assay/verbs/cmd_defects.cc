@@ -32,7 +32,7 @@ struct Options {
   RecordOptions record;
 };
 
-// What a campaign with one defect came to.
+// The result of a campaign with one defect.
 struct Score {
   PlantedDefect defect;
   std::string error;

@@ -31,7 +31,7 @@ std::string Operands(const OpInfo& op) {
   return StrCat(OperandsText(op), "; data of ", TypesText(op.types), any ? " type" : "");
 }
 
-// How far this build covers the op.
+// Says how far this build covers the op.
 std::string Coverage(const OpInfo& op) {
   if (!op.IsDefined()) return "is read, printed and kept, but has no meaning yet";
   const std::string oracle = "shape rule, evaluation, bound, recipe";
@@ -107,7 +107,7 @@ void ExplainGoldens(const OpInfo& op) {
   if (!goldens.empty()) Print(table.ToString());
 }
 
-// What the documents ask of it; docs/coverage.md says which case asserts each row.
+// The sentences of the documents about the op; docs/coverage.md says which case asserts each row.
 void ExplainRows(const OpInfo& op) {
   const std::vector<const MissionRow*> rows = RowsOfOp(op);
   if (rows.empty()) return;

@@ -162,7 +162,7 @@ absl::StatusOr<int> ShowBounds(const Options& options, const Ran& ran, const Bac
   return right ? kExitOk : kExitFailure;
 }
 
-// Where the bounds get wide: every instruction, the first useless one marked.
+// Shows where the bounds get wide: every instruction, the first useless one marked.
 absl::StatusOr<int> ShowWidths(const Options& options, const LoadedCase& loaded,
                                const Profile& profile) {
   const auto arguments = ArgumentsByDevice(loaded.arrays);
