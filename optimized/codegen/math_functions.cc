@@ -12,47 +12,43 @@ using llvm::Value;
 
 namespace {
 
-bool IsDouble(Value* operand) { return operand->getType()->getScalarType()->isDoubleTy(); }
+bool IsDouble(Value* x) { return x->getType()->getScalarType()->isDoubleTy(); }
 
-Value* ToDouble(ValueBuilder& builder, Value* operand) {
-  if (IsDouble(operand)) return operand;
+Value* ToDouble(ValueBuilder& builder, Value* x) {
+  if (IsDouble(x)) return x;
   return builder.ir().CreateFPExt(
-      operand, ValueBuilder::WithWidth(builder.ir().getDoubleTy(), ValueBuilder::WidthOf(operand)));
+      x, ValueBuilder::WithWidth(builder.ir().getDoubleTy(), ValueBuilder::WidthOf(x)));
 }
 
-Value* ToFloat(ValueBuilder& builder, Value* operand) {
+Value* ToFloat(ValueBuilder& builder, Value* x) {
   return builder.ir().CreateFPTrunc(
-      operand, ValueBuilder::WithWidth(builder.ir().getFloatTy(), ValueBuilder::WidthOf(operand)));
+      x, ValueBuilder::WithWidth(builder.ir().getFloatTy(), ValueBuilder::WidthOf(x)));
 }
 
 // coefficients[0] + x * (coefficients[1] + ...)
-Value* Polynomial(ValueBuilder& builder, Value* operand, llvm::ArrayRef<double> coefficients) {
-  Value* sum = builder.Float(operand->getType(), coefficients.back());
+Value* Polynomial(ValueBuilder& builder, Value* x, llvm::ArrayRef<double> coefficients) {
+  Value* sum = builder.Float(x->getType(), coefficients.back());
   for (double c : llvm::reverse(coefficients.drop_back())) {
-    sum = builder.ir().CreateFAdd(builder.ir().CreateFMul(sum, operand),
-                                  builder.Float(operand->getType(), c));
+    sum = builder.ir().CreateFAdd(builder.ir().CreateFMul(sum, x), builder.Float(x->getType(), c));
   }
   return sum;
 }
 
 // exp of a double, good to about 2^-48 relative: enough for any float result. Arguments beyond
 // +-300 are taken as +-300, which every narrower type rounds to the same infinity or zero.
-Value* ExpDouble(ValueBuilder& builder, Value* operand) {
+Value* ExpDouble(ValueBuilder& builder, Value* x) {
   llvm::IRBuilder<>& ir = builder.ir();
-  llvm::Type* f64 = operand->getType();
-  llvm::Type* i64 = ValueBuilder::WithWidth(ir.getInt64Ty(), ValueBuilder::WidthOf(operand));
+  llvm::Type* f64 = x->getType();
+  llvm::Type* i64 = ValueBuilder::WithWidth(ir.getInt64Ty(), ValueBuilder::WidthOf(x));
   // Written so that NaN, which fails both comparisons, passes through.
-  operand = ir.CreateSelect(ir.CreateFCmpOGT(operand, builder.Float(f64, 300)),
-                            builder.Float(f64, 300), operand);
-  operand = ir.CreateSelect(ir.CreateFCmpOLT(operand, builder.Float(f64, -300)),
-                            builder.Float(f64, -300), operand);
+  x = ir.CreateSelect(ir.CreateFCmpOGT(x, builder.Float(f64, 300)), builder.Float(f64, 300), x);
+  x = ir.CreateSelect(ir.CreateFCmpOLT(x, builder.Float(f64, -300)), builder.Float(f64, -300), x);
   // Adding 1.5 * 2^52 rounds to an integer and leaves it in the low bits.
   const double shift = 6755399441055744.0;
-  Value* shifted = ir.CreateFAdd(ir.CreateFMul(operand, builder.Float(f64, 1.4426950408889634)),
+  Value* shifted = ir.CreateFAdd(ir.CreateFMul(x, builder.Float(f64, 1.4426950408889634)),
                                  builder.Float(f64, shift));
   Value* k = ir.CreateFSub(shifted, builder.Float(f64, shift));
-  Value* r =
-      ir.CreateFSub(operand, ir.CreateFMul(k, builder.Float(f64, 6.93147180369123816490e-01)));
+  Value* r = ir.CreateFSub(x, ir.CreateFMul(k, builder.Float(f64, 6.93147180369123816490e-01)));
   r = ir.CreateFSub(r, ir.CreateFMul(k, builder.Float(f64, 1.90821492927058770002e-10)));
   std::array<double, 12> taylor;
   double factorial = 1;
@@ -68,11 +64,11 @@ Value* ExpDouble(ValueBuilder& builder, Value* operand) {
 
 // log of a double that is zero, negative, infinite, NaN or at least 2^-1022 in magnitude (every
 // float is).
-Value* LogDouble(ValueBuilder& builder, Value* operand) {
+Value* LogDouble(ValueBuilder& builder, Value* x) {
   llvm::IRBuilder<>& ir = builder.ir();
-  llvm::Type* f64 = operand->getType();
-  llvm::Type* i64 = ValueBuilder::WithWidth(ir.getInt64Ty(), ValueBuilder::WidthOf(operand));
-  Value* bits = ir.CreateBitCast(operand, i64);
+  llvm::Type* f64 = x->getType();
+  llvm::Type* i64 = ValueBuilder::WithWidth(ir.getInt64Ty(), ValueBuilder::WidthOf(x));
+  Value* bits = ir.CreateBitCast(x, i64);
   // Split at sqrt(1/2) so that the logarithm of the significand keeps its relative accuracy near 1.
   Value* offset = ir.CreateSub(bits, builder.Int(i64, 0x3FE6A09E667F3BCDull));
   Value* e = ir.CreateAShr(offset, builder.Int(i64, 52));
@@ -84,16 +80,16 @@ Value* LogDouble(ValueBuilder& builder, Value* operand) {
   for (int i = 0; i < 11; ++i) series[i] = 2.0 / (2 * i + 1);
   Value* log_m = ir.CreateFMul(s, Polynomial(builder, s2, series));
   // The exponent is small: through 32 bits the conversion needs no wide integer instruction.
-  llvm::Type* i32 = ValueBuilder::WithWidth(ir.getInt32Ty(), ValueBuilder::WidthOf(operand));
+  llvm::Type* i32 = ValueBuilder::WithWidth(ir.getInt32Ty(), ValueBuilder::WidthOf(x));
   Value* e_float = ir.CreateSIToFP(ir.CreateTrunc(e, i32), f64);
   Value* result =
       ir.CreateFAdd(ir.CreateFMul(e_float, builder.Float(f64, 0.69314718055994530942)), log_m);
   const double infinity = std::numeric_limits<double>::infinity();
   Value* zero = builder.Float(f64, 0);
-  result = ir.CreateSelect(ir.CreateFCmpOEQ(operand, zero), builder.Float(f64, -infinity), result);
-  result = ir.CreateSelect(ir.CreateFCmpULT(operand, zero),
+  result = ir.CreateSelect(ir.CreateFCmpOEQ(x, zero), builder.Float(f64, -infinity), result);
+  result = ir.CreateSelect(ir.CreateFCmpULT(x, zero),
                            builder.Float(f64, std::numeric_limits<double>::quiet_NaN()), result);
-  return ir.CreateSelect(ir.CreateFCmpOEQ(operand, builder.Float(f64, infinity)), operand, result);
+  return ir.CreateSelect(ir.CreateFCmpOEQ(x, builder.Float(f64, infinity)), x, result);
 }
 
 }  // namespace
@@ -130,20 +126,20 @@ Value* EmitLibm(ValueBuilder& builder, const char* function, llvm::ArrayRef<Valu
   return narrow ? ToFloat(builder, result) : result;
 }
 
-Value* EmitExp(ValueBuilder& builder, Value* operand) {
-  if (IsDouble(operand)) return EmitLibm(builder, "exp", {operand});
-  return ToFloat(builder, ExpDouble(builder, ToDouble(builder, operand)));
+Value* EmitExp(ValueBuilder& builder, Value* x) {
+  if (IsDouble(x)) return EmitLibm(builder, "exp", {x});
+  return ToFloat(builder, ExpDouble(builder, ToDouble(builder, x)));
 }
 
-Value* EmitLog(ValueBuilder& builder, Value* operand) {
-  if (IsDouble(operand)) return EmitLibm(builder, "log", {operand});
-  return ToFloat(builder, LogDouble(builder, ToDouble(builder, operand)));
+Value* EmitLog(ValueBuilder& builder, Value* x) {
+  if (IsDouble(x)) return EmitLibm(builder, "log", {x});
+  return ToFloat(builder, LogDouble(builder, ToDouble(builder, x)));
 }
 
-Value* EmitTanh(ValueBuilder& builder, Value* operand) {
-  if (IsDouble(operand)) return EmitLibm(builder, "tanh", {operand});
+Value* EmitTanh(ValueBuilder& builder, Value* x) {
+  if (IsDouble(x)) return EmitLibm(builder, "tanh", {x});
   llvm::IRBuilder<>& ir = builder.ir();
-  Value* d = ToDouble(builder, operand);
+  Value* d = ToDouble(builder, x);
   llvm::Type* f64 = d->getType();
   Value* e = ExpDouble(builder, ir.CreateFAdd(d, d));
   Value* large = ir.CreateFDiv(ir.CreateFSub(e, builder.Float(f64, 1)),
@@ -157,21 +153,21 @@ Value* EmitTanh(ValueBuilder& builder, Value* operand) {
   return ToFloat(builder, ir.CreateSelect(near_zero, small, large));
 }
 
-Value* EmitLogistic(ValueBuilder& builder, Value* operand) {
+Value* EmitLogistic(ValueBuilder& builder, Value* x) {
   llvm::IRBuilder<>& ir = builder.ir();
-  Value* d = ToDouble(builder, operand);
-  Value* e = IsDouble(operand) ? EmitLibm(builder, "exp", {ir.CreateFNeg(d)})
-                               : ExpDouble(builder, ir.CreateFNeg(d));
+  Value* d = ToDouble(builder, x);
+  Value* e = IsDouble(x) ? EmitLibm(builder, "exp", {ir.CreateFNeg(d)})
+                         : ExpDouble(builder, ir.CreateFNeg(d));
   Value* one = builder.Float(d->getType(), 1);
   Value* result = ir.CreateFDiv(one, ir.CreateFAdd(one, e));
-  return IsDouble(operand) ? result : ToFloat(builder, result);
+  return IsDouble(x) ? result : ToFloat(builder, result);
 }
 
-Value* EmitRsqrt(ValueBuilder& builder, Value* operand) {
-  Value* d = ToDouble(builder, operand);
+Value* EmitRsqrt(ValueBuilder& builder, Value* x) {
+  Value* d = ToDouble(builder, x);
   Value* root = builder.ir().CreateUnaryIntrinsic(llvm::Intrinsic::sqrt, d);
   Value* result = builder.ir().CreateFDiv(builder.Float(d->getType(), 1), root);
-  return IsDouble(operand) ? result : ToFloat(builder, result);
+  return IsDouble(x) ? result : ToFloat(builder, result);
 }
 
 Value* EmitPower(ValueBuilder& builder, Value* x, Value* y) {

@@ -8,11 +8,11 @@
 namespace assay {
 
 // `x` (and `y`) in arithmetic type float or double; the result likewise.
-llvm::Value* EmitExp(ValueBuilder& builder, llvm::Value* operand);
-llvm::Value* EmitLog(ValueBuilder& builder, llvm::Value* operand);
-llvm::Value* EmitTanh(ValueBuilder& builder, llvm::Value* operand);
-llvm::Value* EmitLogistic(ValueBuilder& builder, llvm::Value* operand);
-llvm::Value* EmitRsqrt(ValueBuilder& builder, llvm::Value* operand);
+llvm::Value* EmitExp(ValueBuilder& builder, llvm::Value* x);
+llvm::Value* EmitLog(ValueBuilder& builder, llvm::Value* x);
+llvm::Value* EmitTanh(ValueBuilder& builder, llvm::Value* x);
+llvm::Value* EmitLogistic(ValueBuilder& builder, llvm::Value* x);
+llvm::Value* EmitRsqrt(ValueBuilder& builder, llvm::Value* x);
 llvm::Value* EmitPower(ValueBuilder& builder, llvm::Value* x, llvm::Value* y);
 // Any function of the C library that takes and returns doubles, lane by lane; float arguments are
 // widened and the result rounded.

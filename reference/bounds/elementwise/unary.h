@@ -79,9 +79,9 @@ Range<W> MagnitudeOf(Range<W> x) {
 
 // The range of a monotone function over `x`. Arguments outside its domain may be read: NaN.
 template <typename Op, typename W>
-Range<W> MonotoneRange(const Range<W>& range) {
-  if (range.Undecided()) return range;
-  Range<W> y{0, 0, (range.flags & kMayBeNan) | kNotFinite};
+Range<W> MonotoneRange(const Range<W>& x) {
+  if (x.Undecided()) return x;
+  Range<W> y{0, 0, (x.flags & kMayBeNan) | kNotFinite};
   auto include = [&y](W value) {
     if (std::isnan(value)) {
       y.flags |= kMayBeNan;
@@ -89,15 +89,15 @@ Range<W> MonotoneRange(const Range<W>& range) {
       y = HullOf(y, Normalized(Range<W>{value, 0, 0}));
     }
   };
-  if (range.HasFinite() && range.radius == 0) {
-    include(Op::template Real<W>(range.centre));
-    if (std::is_same_v<Op, Rsqrt> && range.centre == 0) y.flags |= kMayBePosInf | kMayBeNegInf;
-  } else if (range.HasFinite()) {
-    const W slop = (std::fabs(range.centre) + range.radius) * kSlop<W>;
-    W low = range.low() - slop, high = range.high() + slop;
+  if (x.HasFinite() && x.radius == 0) {
+    include(Op::template Real<W>(x.centre));
+    if (std::is_same_v<Op, Rsqrt> && x.centre == 0) y.flags |= kMayBePosInf | kMayBeNegInf;
+  } else if (x.HasFinite()) {
+    const W slop = (std::fabs(x.centre) + x.radius) * kSlop<W>;
+    W low = x.low() - slop, high = x.high() + slop;
     if (low < Op::kDomainLow) {
       // An interval that begins at the end of the domain is inside.
-      if (range.low() < Op::kDomainLow) y.flags |= kMayBeNan;
+      if (x.low() < Op::kDomainLow) y.flags |= kMayBeNan;
       low = Op::kDomainLow;
     }
     if (high > Op::kDomainHigh) {
@@ -114,8 +114,8 @@ Range<W> MonotoneRange(const Range<W>& range) {
       if (std::is_same_v<Op, Rsqrt> && end == 0) y.flags |= kMayBePosInf | kMayBeNegInf;
     }
   }
-  if ((range.flags & kMayBePosInf) != 0) include(Op::template Real<W>(Op::kInfinity));
-  if ((range.flags & kMayBeNegInf) != 0) include(Op::template Real<W>(-Op::kInfinity));
+  if ((x.flags & kMayBePosInf) != 0) include(Op::template Real<W>(Op::kInfinity));
+  if ((x.flags & kMayBeNegInf) != 0) include(Op::template Real<W>(-Op::kInfinity));
   return y;
 }
 

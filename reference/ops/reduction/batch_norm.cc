@@ -45,11 +45,11 @@ Estimate operator/(const Estimate& a, const Estimate& b) {
                                        : std::numeric_limits<long double>::infinity();
   return Made(centre, radius, a.terms / b.centre, a, b);
 }
-Estimate Root(const Estimate& estimate) {
-  const long double least = estimate.centre - estimate.radius, centre = std::sqrt(estimate.centre);
-  const long double radius = least > 0 ? estimate.radius / (std::sqrt(least) + centre)
+Estimate Root(const Estimate& a) {
+  const long double least = a.centre - a.radius, centre = std::sqrt(a.centre);
+  const long double radius = least > 0 ? a.radius / (std::sqrt(least) + centre)
                                        : std::numeric_limits<long double>::infinity();
-  return Made(centre, radius, centre, estimate, estimate);
+  return Made(centre, radius, centre, a, a);
 }
 Estimate Number(long double value) { return {value, 0, std::fabs(value), std::fabs(value)}; }
 
