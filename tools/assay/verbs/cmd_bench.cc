@@ -24,7 +24,7 @@ struct Options {
   std::string backend = "cpu";
   std::string python;  // of the xla backends
   std::string peer;
-  std::string min_time = "0.5s";
+  double min_seconds = 0.5;
   int compiles = 6;
   uint64_t seed = 1;
   bool unjudged = false;
@@ -210,22 +210,23 @@ absl::StatusOr<std::vector<std::string>> AllPaths(const Options& options) {
 
 absl::StatusOr<int> Run(const Options& options) {
   ASSAY_ASSIGN_OR_RETURN(std::vector<std::string> paths, AllPaths(options));
-  ASSAY_ASSIGN_OR_RETURN(double min_time, ParseDuration(options.min_time));
   std::vector<std::string> names = {options.backend};
   if (!options.peer.empty()) names.push_back(options.peer);
   std::vector<std::unique_ptr<Backend>> owned;
   std::vector<Backend*> backends;
   for (const std::string& name : names) {
     ASSAY_ASSIGN_OR_RETURN(std::unique_ptr<Backend> backend, OpenBackend(name, options.python));
+    if (!options.json) Print(WhoIs(backend->Describe()));
     backends.push_back(backend.get());
     owned.push_back(std::move(backend));
   }
   MeasureOptions measure;
   measure.compiles = options.compiles;
-  measure.min_seconds = min_time;
+  measure.min_seconds = options.min_seconds;
   measure.compile.limits = options.limits.Get();
 
   RunRow run = BeginRun("bench", options.backend, CommandLine());
+  run.backend_version = backends.front()->Describe().version;
   double start = Now();
   std::vector<Measured> all;
   ProgressLine progress;
@@ -238,6 +239,8 @@ absl::StatusOr<int> Run(const Options& options) {
   }
   run.seconds = Now() - start;
   nlohmann::json summary = Summarize(all, options, run.seconds);
+  summary["backend_version"] = run.backend_version;
+  if (!options.peer.empty()) summary["peer_version"] = backends.back()->Describe().version;
   run.summary = JsonText(summary);
   options.record.Save(run);
   if (options.json) {
@@ -259,7 +262,7 @@ void DeclareBench(OptionList& line, VerbAction& action) {
       .Required();
   AddBackendOption(line, options->backend, options->python, "Who is measured");
   line.Add("--peer", options->peer, "Beside whom; it gets the same arrays, turn by turn");
-  line.Add("--min-time", options->min_time, "Of timed runs per workload and backend").ShowDefault();
+  line.AddDuration("--min-time", options->min_seconds, "Of timed runs per workload and backend");
   line.Add("--compiles", options->compiles, "Timed compilations per workload and backend")
       .Positive()
       .ShowDefault();
