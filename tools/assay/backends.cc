@@ -20,6 +20,11 @@ Oracle& SharedOracle() {
 
 }  // namespace
 
+std::string WhoIs(const BackendDescription& description) {
+  const std::string& version = description.version;
+  return version.empty() ? description.name : StrCat(description.name, ": ", version);
+}
+
 void AddBackendOption(OptionList& line, std::string& backend, std::string& python,
                       const std::string& text, const std::string& name) {
   const DeclaredOption option = line.Add(name, backend, text);

@@ -79,6 +79,32 @@ TEST(Cli, ExitStatus) {
       {"check /nonexistent.hlo", 2, "there is no /nonexistent.hlo"},
       {"run /nonexistent.hlo", 2, "nonexistent"},
       {"fuzz --time soon", 2, "'soon' is not a time"},
+      {"fuzz --time 30d", 2, "'30d' is not a time"},
+      {"fuzz --time -3s", 2, "'-3s' is not a time"},
+      {"fuzz --time 1e300", 2, "longer than a year"},
+      {"fuzz --profile fast", 2, "fast not in {strict,xla}"},
+      {"fuzz --count 99999999999999999999", 2, "--count"},
+      {"fuzz --seed -1", 2, "--seed"},
+      {"check --timeout 0 x.hlo", 2, "'0' is not a time"},
+      {"check --timeout nan x.hlo", 2, "'nan' is not a time"},
+      {"check --max-memory 8X x.hlo", 2, "'8X' is not a number of bytes"},
+      {"check --max-memory 1e40 x.hlo", 2, "more than any machine has"},
+      {"check --timeout 30s --max-memory 8G /nonexistent.hlo", 2, "there is no /nonexistent.hlo"},
+      {"check --timeout 500ms --max-memory 64MiB /nonexistent.hlo", 2, "there is no"},
+      {"reduce --seconds 2m /nonexistent.hlo", 2, "nonexistent"},
+      {"chekc", 2, "did you mean 'check'?"},
+      {"check --profle xla x.hlo", 2, "did you mean '--profile'?"},
+      {"explain dynamic_slice", 2, "did you mean 'dynamic-slice'?"},
+      {"explain DynamicSlice", 2, "did you mean 'dynamic-slice'?"},
+      {"help", 0, "Subcommands:"},
+      {"-h", 0, "Subcommands:"},
+      {"help check", 0, "--power"},
+      {"version", 0, "assay 0."},
+      {"backends", 0, "jax:platform=cpu|cuda|tpu|PLUGIN.so"},
+      {"backends cpu", 0, "cpu: Assay's own compiler"},
+      {"backends --json cpu", 0, "\"version\":\"Assay's own compiler"},
+      {"check --xla_cpu_x=1 x.hlo", 2, "flags of XLA go with --backend xla"},
+      {"graph no-such-file.hlo -o x.bmp", 2, "no-such-file.hlo"},
       {"fuzz --time 1s --defect no-such-defect", 2, "no-such-defect"},
       {"fuzz --time 1s --backend no-such-backend", 2, "no-such-backend"},
       {"explain no-such-op", 2, "no op is called 'no-such-op'"},
@@ -118,7 +144,7 @@ TEST(Cli, ExitStatus) {
 TEST(Cli, EveryVerbHasHelpWithAnExample) {
   for (const char* verb :
        {"check", "run", "verify", "print", "graph", "fuzz", "gen", "reduce", "blame", "replay",
-        "defects", "conform", "bench", "report", "ops", "explain", "completion"}) {
+        "defects", "conform", "bench", "report", "ops", "explain", "completion", "backends"}) {
     Output output = Assay(std::string(verb) + " --help");
     EXPECT_EQ(output.status, 0) << verb;
     EXPECT_THAT(output.text, HasSubstr("Example:\n  assay " + std::string(verb))) << verb;
@@ -239,6 +265,48 @@ TEST(Cli, CheckEndsInItsCounts) {
   EXPECT_EQ(summary.value("failed", -1), 0);
 }
 
+// One line, one prefix, whoever found the mistake.
+TEST(Cli, AMistakeIsOneErrorLine) {
+  for (const char* arguments : {"check", "chekc", "check --no-such x.hlo", "explain no-such-op",
+                                "fuzz --time soon", "run /nonexistent.hlo"}) {
+    const Output output = Assay(arguments);
+    EXPECT_EQ(output.text.rfind("error: ", 0), 0u) << output.text;
+    EXPECT_EQ(output.text.find("error:", 1), std::string::npos) << output.text;
+  }
+}
+
+TEST(Cli, EveryRunSaysWhoIsJudged) {
+  const std::string module = Source("conformance/corpus/int__int32_compare.hlo");
+  EXPECT_EQ(Assay("check --no-db " + module).text.rfind("cpu: Assay's own compiler", 0), 0u);
+  EXPECT_EQ(
+      Assay("check --no-db --backend none " + module).text.rfind("none: the stored results", 0),
+      0u);
+  EXPECT_EQ(Assay("conform --no-db --backend reference --filter concatenate")
+                .text.rfind("reference: Assay's oracle", 0),
+            0u);
+  EXPECT_EQ(Assay("fuzz --no-db --count 1").text.rfind("cpu: Assay's own compiler", 0), 0u);
+  EXPECT_THAT(Assay("check --no-db --json " + module).LastJson().value("backend_version", ""),
+              HasSubstr("Assay's own compiler"));
+}
+
+TEST(Cli, GraphDrawsWhatItsNameSays) {
+  const std::string module = WriteFile("good.hlo", kGood);
+  const Output strange = Assay("graph " + module + " -o picture.bmp");
+  EXPECT_EQ(strange.status, 2);
+  EXPECT_THAT(strange.text, HasSubstr("no picture ends in .bmp"));
+  const Output missing = Assay("graph " + module + " -o no/such/folder/picture.dot");
+  EXPECT_EQ(missing.status, 2);
+  EXPECT_THAT(missing.text, HasSubstr("No such file or directory"));
+  const Output png = Assay("graph " + module + " -o picture.png");
+  if (Shell("command -v dot").status == 0) {
+    EXPECT_EQ(png.status, 0) << png.text;
+    EXPECT_EQ(Shell("head -c 4 picture.png | tail -c 3").text, "PNG");
+  } else {
+    EXPECT_EQ(png.status, 2);
+    EXPECT_THAT(png.text, HasSubstr("graphviz's dot did not run"));
+  }
+}
+
 TEST(Cli, CheckCountsWhatCannotBeReadAndWhatHasNoMeaning) {
   Output unreadable = Assay("check " + WriteFile("bad.hlo", kBad));
   EXPECT_EQ(unreadable.status, 2) << unreadable.text;
@@ -293,6 +361,23 @@ ENTRY e { x = s32[] constant(0)
               HasSubstr("instruction "));
 }
 
+// Files that are no files end at once, in a sentence.
+TEST(Cli, WhatIsNoFileIsNamed) {
+  Shell("mkdir -p odd && cd odd && rm -f fifo loop && mkfifo fifo && ln -s loop loop");
+  const std::string module = WriteFile("good.hlo", kGood);
+  for (const char* verb : {"run", "verify", "print", "graph"}) {
+    EXPECT_THAT(Assay(std::string(verb) + " /dev/zero").text, HasSubstr("is a device or socket"));
+    EXPECT_THAT(Assay(std::string(verb) + " odd/fifo").text, HasSubstr("is a pipe"));
+    EXPECT_THAT(Assay(std::string(verb) + " odd/loop").text, HasSubstr("symbolic links"));
+    EXPECT_THAT(Assay(std::string(verb) + " odd").text, HasSubstr("folder"));
+  }
+  for (const char* arrays : {"/dev/zero", "odd/fifo", "odd/loop", "odd", "odd/none.npz"}) {
+    const Output output = Assay("run " + module + " --inputs " + arrays);
+    EXPECT_EQ(output.status, 2) << output.text;
+    EXPECT_THAT(output.text, HasSubstr(arrays));
+  }
+}
+
 // What frameworks lower to first is named, with the way to HLO, by every verb that reads a module.
 TEST(Cli, MlirIsNamedAsSuch) {
   const std::string text = WriteFile(
@@ -345,6 +430,10 @@ TEST(Cli, APlantedDefectIsFoundBlamedAndReplayed) {
   Output replayed = Assay("replay '" + page + "'");
   EXPECT_EQ(replayed.status, 1) << replayed.text;
   EXPECT_THAT(replayed.text, HasSubstr("wrong value"));
+  EXPECT_EQ(Shell("sh '" + page + "/repro.sh'").status, 1);
+  const Output lost = Shell("ASSAY=/nonexistent/assay sh '" + page + "/repro.sh'");
+  EXPECT_EQ(lost.status, 2);
+  EXPECT_THAT(lost.text, HasSubstr("ASSAY=/path/to/assay"));
   Output blamed = Assay("blame '" + page + "'");
   EXPECT_EQ(blamed.status, 1);
   EXPECT_THAT(blamed.text, HasSubstr("ds-of-ds"));

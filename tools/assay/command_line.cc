@@ -2,15 +2,22 @@
 #include "tools/assay/command_line.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <optional>
+#include <type_traits>
 
 #include "CLI/App.hpp"
 #include "CLI/Config.hpp"
 #include "CLI/Formatter.hpp"
 #include "absl/strings/numbers.h"
+#include "absl/strings/str_format.h"
 #include "absl/strings/str_split.h"
 #include "reports/version.h"
+#include "spec/base/nearest_word.h"
+#include "spec/base/status_macros.h"
+#include "spec/base/strings.h"
+#include "tools/assay/quantity.h"
 #include "tools/assay/terminal.h"
 #include "tools/assay/verb.h"
 
@@ -77,6 +84,43 @@ DeclaredOption OptionList::AddFlag(const std::string& names, bool& value,
   return DeclaredOption(app_->add_flag(names, value, text));
 }
 
+namespace {
+
+// Turns what was written into plain digits, which the library then reads.
+template <typename T>
+CLI::Validator Quantity(const char* name, absl::StatusOr<T> (*parse)(const std::string&)) {
+  return CLI::Validator(
+      [parse](std::string& text) -> std::string {
+        const absl::StatusOr<T> value = parse(text);
+        if (!value.ok()) return std::string(ToStd(value.status().message()));
+        if constexpr (std::is_integral_v<T>) {
+          text = StrCat(*value);
+        } else {
+          text = absl::StrFormat("%.17g", *value);
+        }
+        return "";
+      },
+      name);
+}
+
+}  // namespace
+
+DeclaredOption OptionList::AddDuration(const std::string& names, double& value,
+                                       const std::string& text) const {
+  CLI::Option* option = app_->add_option(names, value, text);
+  option->transform(Quantity<double>("", ParseDuration))->type_name("TIME");
+  if (value > 0) option->default_str(absl::StrFormat("%gs", value));
+  return DeclaredOption(option);
+}
+
+DeclaredOption OptionList::AddByteCount(const std::string& names, int64_t& value,
+                                        const std::string& text) const {
+  CLI::Option* option = app_->add_option(names, value, text);
+  option->transform(Quantity<int64_t>("", ParseByteCount))->type_name("BYTES");
+  option->default_str(absl::StrFormat("%gG", std::ldexp(static_cast<double>(value), -30)));
+  return DeclaredOption(option);
+}
+
 template DeclaredOption OptionList::Add(const std::string&, std::string&, const std::string&) const;
 template DeclaredOption OptionList::Add(const std::string&, std::vector<std::string>&,
                                         const std::string&) const;
@@ -129,6 +173,113 @@ std::vector<DeclaredVerb> ListDeclared(const std::vector<Verb>& verbs) {
   return all;
 }
 
+namespace {
+
+bool TakesXlaFlags(std::string_view backend) {
+  const std::string_view family = backend.substr(0, backend.find(':'));
+  return family == "xla" || family == "jax" || family == "xla-opt";
+}
+
+// Where the name of a backend that takes XLA's flags stands in `arguments`, and at which letter it
+// begins.
+std::optional<std::pair<size_t, size_t>> FindXlaBackend(const std::vector<std::string>& arguments) {
+  for (std::string_view option : {"--backend", "--peer"}) {
+    for (size_t i = 0; i < arguments.size(); ++i) {
+      const std::string& word = arguments[i];
+      const bool is_one_word =
+          word.starts_with(option) && word.size() > option.size() && word[option.size()] == '=';
+      if (is_one_word && TakesXlaFlags(std::string_view(word).substr(option.size() + 1))) {
+        return std::make_pair(i, option.size() + 1);
+      }
+      if (word == option && i + 1 < arguments.size() && TakesXlaFlags(arguments[i + 1])) {
+        return std::make_pair(i + 1, size_t{0});
+      }
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<std::string>> FoldXlaFlags(const std::vector<std::string>& arguments) {
+  std::vector<std::string> kept;
+  std::string flags;
+  for (const std::string& argument : arguments) {
+    if (!argument.starts_with("--xla_")) {
+      kept.push_back(argument);
+      continue;
+    }
+    StrAppend(&flags, flags.empty() ? "" : ",", argument.substr(2));
+  }
+  if (flags.empty()) return kept;
+  const auto found = FindXlaBackend(kept);
+  if (!found.has_value()) {
+    return absl::InvalidArgumentError(
+        StrCat("--", flags, ": flags of XLA go with --backend xla, jax or xla-opt"));
+  }
+  std::string& name = kept[found->first];
+  const bool has_options = name.find(':', found->second) != std::string::npos;
+  StrAppend(&name, has_options ? "," : ":", flags);
+  return kept;
+}
+
+namespace {
+
+// The first of the arguments that is an option which `verb` does not have; "" when all are its own.
+std::string UnknownOption(const CLI::App& verb, const std::vector<std::string>& arguments,
+                          std::vector<std::string>& known) {
+  for (const CLI::Option* option : verb.get_options()) {
+    for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
+    for (const std::string& name : option->get_snames()) known.push_back("-" + name);
+  }
+  for (const std::string& argument : arguments) {
+    if (!argument.starts_with("--") || argument == "--") continue;
+    const std::string name = argument.substr(0, argument.find('='));
+    if (std::find(known.begin(), known.end(), name) == known.end()) return name;
+  }
+  return "";
+}
+
+// The one line about wrong arguments, with the option that was perhaps meant.
+std::string UsageProblem(const CLI::ParseError& error, CLI::App& app,
+                         const std::vector<std::string>& arguments) {
+  std::string text = error.what();
+  const std::string verb = arguments.empty() ? "" : arguments.front();
+  const CLI::App* declared = nullptr;
+  for (const CLI::App* candidate : app.get_subcommands([](CLI::App*) { return true; })) {
+    if (candidate->get_name() == verb) declared = candidate;
+  }
+  std::string meant;
+  if (declared != nullptr) {
+    std::vector<std::string> known;
+    const std::string unknown = UnknownOption(*declared, arguments, known);
+    if (!unknown.empty()) {
+      text = StrCat("assay ", verb, " has no option ", unknown);
+      meant = DidYouMean(unknown, known);
+    }
+  }
+  return StrCat(text, meant, meant.empty() ? "; " : " ",
+                declared == nullptr ? "assay --help" : StrCat("assay ", verb, " --help"),
+                " lists what there is");
+}
+
+// `assay help VERB` is `assay VERB --help`, `assay version` is `assay --version`.
+void SpellAsOptions(std::vector<std::string>& arguments) {
+  if (arguments.empty()) return;
+  if (arguments[0] == "version") arguments[0] = "--version";
+  if (arguments[0] != "help") return;
+  arguments.erase(arguments.begin());
+  arguments.emplace_back("--help");
+}
+
+std::vector<std::string> NamesOf(const std::vector<Verb>& verbs) {
+  std::vector<std::string> names = {"help", "version"};
+  for (const Verb& verb : verbs) names.emplace_back(verb.name);
+  return names;
+}
+
+}  // namespace
+
 int RunVerbs(const std::vector<Verb>& verbs, int argc, char** argv) {
   CLI::App app("Assay tells whether a tensor compiler is right and fast.", "assay");
   app.require_subcommand(1);
@@ -148,17 +299,28 @@ int RunVerbs(const std::vector<Verb>& verbs, int argc, char** argv) {
     Print(app.help());
     return kExitUsage;
   }
-  const std::string word = argv[1];
-  if (word.substr(0, 1) != "-" && std::none_of(verbs.begin(), verbs.end(), [&](const Verb& verb) {
-        return word == verb.name;
-      })) {
-    PrintError("no verb is called '" + word + "'; assay --help lists them");
+  absl::StatusOr<std::vector<std::string>> folded = FoldXlaFlags({argv + 1, argv + argc});
+  if (!folded.ok()) {
+    PrintError(ToStd(folded.status().message()));
+    return kExitUsage;
+  }
+  std::vector<std::string>& arguments = *folded;
+  SpellAsOptions(arguments);
+  const std::string word = arguments[0];
+  const std::vector<std::string> names = NamesOf(verbs);
+  if (!word.starts_with("-") && std::find(names.begin(), names.end(), word) == names.end()) {
+    const std::string meant = DidYouMean(word, names);
+    PrintError(StrCat("no verb is called '", word, "'", meant.empty() ? ";" : meant,
+                      " assay --help lists them"));
     return kExitUsage;
   }
   try {
-    app.parse(argc, argv);
+    // The library takes the arguments from the back.
+    app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? kExitOk : kExitUsage;
+    if (error.get_exit_code() == 0) return app.exit(error) == 0 ? kExitOk : kExitUsage;
+    PrintError(UsageProblem(error, app, arguments));
+    return kExitUsage;
   }
   for (size_t i = 0; i < verbs.size(); ++i) {
     if (!app.got_subcommand(verbs[i].name)) continue;

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/statusor.h"
+
 namespace CLI {
 class App;
 class Option;
@@ -41,6 +43,12 @@ class OptionList {
   DeclaredOption AddCall(const std::string& names, std::function<void(const T&)> take,
                          const std::string& text) const;
   DeclaredOption AddFlag(const std::string& names, bool& value, const std::string& text) const;
+  // Seconds, written as quantity.h has it: 30s, 500ms. The value now is the default that is shown.
+  DeclaredOption AddDuration(const std::string& names, double& value,
+                             const std::string& text) const;
+  // Bytes: 512M, 8G.
+  DeclaredOption AddByteCount(const std::string& names, int64_t& value,
+                              const std::string& text) const;
 
  private:
   CLI::App* app_;
@@ -62,6 +70,10 @@ struct DeclaredVerb {
   std::vector<DeclaredWord> words;
 };
 std::vector<DeclaredVerb> ListDeclared(const std::vector<Verb>& verbs);
+
+// XLA's own flags (--xla_NAME=VALUE) as options of the backend that they are for: the one of
+// --backend, or of --peer, that is of the families xla, jax and xla-opt. An error where none is.
+absl::StatusOr<std::vector<std::string>> FoldXlaFlags(const std::vector<std::string>& arguments);
 
 // Reads the arguments, runs the verb and returns the exit status.
 int RunVerbs(const std::vector<Verb>& verbs, int argc, char** argv);

@@ -1,8 +1,6 @@
 // Options, modules, inputs and profiles as verbs are told of them.
 #include "tools/assay/environment.h"
 
-#include <cmath>
-#include <cstdlib>
 #include <optional>
 
 #include "spec/base/status_macros.h"
@@ -14,12 +12,8 @@
 namespace assay {
 
 void LimitOptions::Declare(OptionList& line) {
-  line.Add("--timeout", timeout, "Seconds for each evaluation, compilation and run")
-      .Positive()
-      .ShowDefault();
-  line.Add("--max-memory", max_memory, "Bytes that one evaluation may hold")
-      .Positive()
-      .ShowDefault();
+  line.AddDuration("--timeout", timeout, "For each evaluation, compilation and run: 30s, 10m, 1h");
+  line.AddByteCount("--max-memory", max_memory, "That one evaluation may hold: 512M, 8G");
   line.Add("--max-steps", max_steps, "Element evaluations of the oracle").Positive().ShowDefault();
 }
 
@@ -91,17 +85,6 @@ absl::StatusOr<const Profile*> ChooseProfile(const std::string& name, const Back
     return backend->Describe().profile;
   }
   return &Profile::Xla();
-}
-
-absl::StatusOr<double> ParseDuration(const std::string& text) {
-  char* end = nullptr;
-  double value = std::strtod(text.c_str(), &end);
-  std::string unit = end;
-  double scale = unit.empty() || unit == "s" ? 1 : unit == "m" ? 60 : unit == "h" ? 3600 : 0;
-  if (end == text.c_str() || scale == 0 || !(value > 0) || !std::isfinite(value)) {
-    return absl::InvalidArgumentError(StrCat("'", text, "' is not a time; write 30s, 10m or 1.5h"));
-  }
-  return value * scale;
 }
 
 }  // namespace assay

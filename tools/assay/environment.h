@@ -18,6 +18,8 @@ namespace assay {
 std::unique_ptr<const BackendRegistry> MakeBackends(const std::string& python = "");
 absl::StatusOr<std::unique_ptr<Backend>> OpenBackend(const std::string& name,
                                                      const std::string& python = "");
+// "cpu: Assay's own compiler, LLVM 19": who is judged, for the first line of a run.
+std::string WhoIs(const BackendDescription& description);
 // Declares the option `name` (--backend) with its default, and --python.
 void AddBackendOption(OptionList& line, std::string& backend, std::string& python,
                       const std::string& text, const std::string& name = "--backend");
@@ -59,8 +61,5 @@ absl::StatusOr<LoadedCase> LoadCase(const std::string& path, const InputOptions&
 
 // The profile called `name`; for "" the backend's own, or xla.
 absl::StatusOr<const Profile*> ChooseProfile(const std::string& name, const Backend* backend);
-
-// "30s", "10m", "1.5h" or a bare number of seconds.
-absl::StatusOr<double> ParseDuration(const std::string& text);
 
 }  // namespace assay

@@ -52,7 +52,7 @@ void FailureOptions::Declare(OptionList& line, bool generated) {
   if (!generated) from.Required();
   inputs.Declare(line);
   AddBackendOption(line, backend, python, "Who fails (default: that of the bug folder, or cpu)");
-  line.Add("--profile", profile, "strict or xla; default: the backend's");
+  line.Add("--profile", profile, "strict or xla; default: the backend's").OneOf({"strict", "xla"});
   line.Add("--defect", defect, "Plant this defect first");
   if (!generated) return;
   line.Add("--seed", seed, "Of the campaign").ShowDefault();

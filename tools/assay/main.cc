@@ -32,6 +32,8 @@ const std::vector<Verb> kVerbs = {
      "assay conform --backend cpu --suite goldens", DeclareConform},
     {"bench", "Measure run and compile time beside a peer, interleaved",
      "assay bench bench/workloads --backend cpu --peer xla", DeclareBench},
+    {"backends", "List who can be judged, with their options", "assay backends cpu",
+     DeclareBackends},
     {"report", "Write one page about the latest runs", "assay report html -o assay-out/report",
      DeclareReport},
     {"ops", "The op table: what is read, what has a meaning", "assay ops --defined", DeclareOps},

@@ -31,6 +31,7 @@ struct Verb {
 // The table, in main.cc.
 const std::vector<Verb>& Verbs();
 
+void DeclareBackends(OptionList& line, VerbAction& action);
 void DeclareBench(OptionList& line, VerbAction& action);
 void DeclareBlame(OptionList& line, VerbAction& action);
 void DeclareCheck(OptionList& line, VerbAction& action);

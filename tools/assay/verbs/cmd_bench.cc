@@ -28,7 +28,7 @@ struct Options {
   std::string backend = "cpu";
   std::string python;  // of the xla backends
   std::string peer;
-  std::string min_time = "0.5s", max_time = "30s";
+  double min_seconds = 0.5, max_seconds = 30;
   double precision = 0;
   int compiles = 6;
   uint64_t seed = 1;
@@ -294,10 +294,10 @@ absl::StatusOr<Field> OpenField(const Options& options) {
   return field;
 }
 
-absl::StatusOr<MeasureOptions> MeasureOptionsOf(const Options& options) {
+MeasureOptions MeasureOptionsOf(const Options& options) {
   MeasureOptions measure;
-  ASSAY_ASSIGN_OR_RETURN(measure.min_seconds, ParseDuration(options.min_time));
-  ASSAY_ASSIGN_OR_RETURN(measure.max_seconds, ParseDuration(options.max_time));
+  measure.min_seconds = options.min_seconds;
+  measure.max_seconds = options.max_seconds;
   measure.compiles = options.compiles;
   measure.precision = options.precision / 100;
   measure.compile.limits = options.limits.Get();
@@ -323,10 +323,14 @@ absl::Status WritePage(const Options& options, const RunRow& run, const std::opt
 
 absl::StatusOr<int> Run(const Options& options) {
   ASSAY_ASSIGN_OR_RETURN(std::vector<std::string> paths, AllPaths(options));
-  ASSAY_ASSIGN_OR_RETURN(const MeasureOptions measure, MeasureOptionsOf(options));
+  const MeasureOptions measure = MeasureOptionsOf(options);
   ASSAY_ASSIGN_OR_RETURN(const Field field, OpenField(options));
+  for (const std::unique_ptr<Backend>& backend : field.owned) {
+    if (!options.json) Print(WhoIs(backend->Describe()));
+  }
 
   RunRow run = BeginRun("bench", options.backend, CommandLine());
+  run.backend_version = field.turns[0]->Describe().version;
   double start = Now();
   std::vector<WorkloadResult> all;
   ProgressLine progress;
@@ -346,6 +350,8 @@ absl::StatusOr<int> Run(const Options& options) {
   }
   run.seconds = Now() - start;
   nlohmann::json summary = SummaryJson(all, options, run.seconds);
+  summary["backend_version"] = run.backend_version;
+  if (field.peer >= 0) summary["peer_version"] = field.turns[field.peer]->Describe().version;
   run.summary = JsonText(summary);
   options.record.Save(run);
   if (options.json) {
@@ -370,8 +376,8 @@ void DeclareBench(OptionList& line, VerbAction& action) {
       .Required();
   AddBackendOption(line, options->backend, options->python, "Who is measured");
   line.Add("--peer", options->peer, "Beside whom; it gets the same arrays, turn by turn");
-  line.Add("--min-time", options->min_time, "Of timed runs per workload and backend").ShowDefault();
-  line.Add("--max-time", options->max_time, "Of all runs of a workload").ShowDefault();
+  line.AddDuration("--min-time", options->min_seconds, "Of timed runs per workload and backend");
+  line.AddDuration("--max-time", options->max_seconds, "Of all runs of a workload");
   line.Add("--precision", options->precision,
            "Go on until the speed-up is known to this many per cent, or --max-time is over; 0: no")
       .ShowDefault();

@@ -344,12 +344,21 @@ CutMode CutModeOf(std::string_view word) {
   return word == "pieces" ? CutMode::kPieces : CutMode::kAuto;
 }
 
+// Without a backend only what is stored beside the modules is judged.
+BackendDescription NobodyElse() {
+  BackendDescription description;
+  description.name = "none";
+  description.version = "the stored results alone";
+  return description;
+}
+
 absl::StatusOr<int> Run(const Options& options) {
   ASSAY_ASSIGN_OR_RETURN(const std::vector<CaseFile> cases, AllCases(options.paths));
   std::unique_ptr<Backend> probe;
   if (options.backend != "none") {
     ASSAY_ASSIGN_OR_RETURN(probe, OpenBackend(options.backend, options.python));
   }
+  const BackendDescription who = probe == nullptr ? NobodyElse() : probe->Describe();
   ASSAY_ASSIGN_OR_RETURN(const Profile* profile,
                          ChooseProfile(options.profile.empty() ? "xla" : options.profile, nullptr));
   CheckOptions check;
@@ -361,11 +370,14 @@ absl::StatusOr<int> Run(const Options& options) {
   if (probe != nullptr && probe->Describe().in_process) probe.reset();
 
   RunRow run = BeginRun("check", options.backend, CommandLine());
+  run.backend_version = who.version;
+  if (!options.json) Print(WhoIs(who));
   const double start = Now();
   const std::vector<ModuleResult> results = CheckAll(cases, options, check, probe.get());
   const double seconds = Now() - start;
   const StatusCounts counts = CountStatuses(results);
-  const nlohmann::json summary = Summary(counts, options, *profile, seconds);
+  nlohmann::json summary = Summary(counts, options, *profile, seconds);
+  summary["backend_version"] = who.version;
   Record(options, results, summary, std::move(run), seconds);
   if (options.json) {
     PrintJson(summary);

@@ -135,6 +135,8 @@ absl::StatusOr<int> Run(const Options& options) {
                          OpenBackend(options.backend, options.python));
   ASSAY_ASSIGN_OR_RETURN(const std::vector<GoldenCase> cases, CasesFor(options));
   RunRow run = BeginRun("conform", options.backend, CommandLine());
+  run.backend_version = probe->Describe().version;
+  if (!options.json) Print(WhoIs(probe->Describe()));
   const double start = Now();
   const std::vector<GoldenResult> results = RunAll(cases, options, *probe);
   run.seconds = Now() - start;
@@ -144,6 +146,7 @@ absl::StatusOr<int> Run(const Options& options) {
                                   {"verb", "conform"},
                                   {"suite", options.suite},
                                   {"backend", options.backend},
+                                  {"backend_version", run.backend_version},
                                   {"passed", counts["passed"]},
                                   {"failed", counts["failed"]},
                                   {"unsupported", counts["unsupported"]},

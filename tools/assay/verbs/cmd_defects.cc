@@ -23,7 +23,7 @@ struct Options {
   bool run = false;
   std::string backend = "cpu";
   std::string python;  // of the xla backends
-  std::string time = "60s";
+  double seconds = 60;
   std::string only;
   std::string out = "assay-out/defects";
   uint64_t seed = 1;
@@ -160,7 +160,7 @@ int List(const Options& options) {
 
 absl::StatusOr<int> Run(const Options& options) {
   if (!options.run) return List(options);
-  ASSAY_ASSIGN_OR_RETURN(double seconds, ParseDuration(options.time));
+  const double seconds = options.seconds;
   std::vector<PlantedDefect> chosen;
   if (options.only.empty()) {
     chosen = PlantedDefects();
@@ -200,7 +200,7 @@ void DeclareDefects(OptionList& line, VerbAction& action) {
   auto options = std::make_shared<Options>();
   line.AddFlag("--run", options->run, "Run a campaign with each; exit status 1 if one survives");
   AddBackendOption(line, options->backend, options->python, "In whom they are planted");
-  line.Add("--time", options->time, "Longest campaign per defect").ShowDefault();
+  line.AddDuration("--time", options->seconds, "Longest campaign per defect");
   line.Add("--only", options->only, "Run this one alone");
   line.Add("--seed", options->seed, "Of the campaigns").ShowDefault();
   line.Add("--jobs", options->jobs, "Worker processes (default: one per core)").Positive();

@@ -6,6 +6,7 @@
 #include "conformance/golden.h"
 #include "conformance/mission_rows.h"
 #include "nlohmann/json.hpp"
+#include "spec/base/nearest_word.h"
 #include "spec/base/strings.h"
 #include "spec/numerics/profile.h"
 #include "spec/ops/op_table.h"
@@ -223,9 +224,12 @@ absl::StatusOr<int> Run(const Options& options) {
   }
   std::optional<Opcode> opcode = OpcodeFromName(options.op);
   if (!opcode.has_value()) {
-    return absl::NotFoundError(
-        StrCat(options.op.empty() ? "name an op" : StrCat("no op is called '", options.op, "'"),
-               "; assay ops lists them"));
+    if (options.op.empty()) return absl::NotFoundError("name an op; assay ops lists them");
+    std::vector<std::string> names;
+    for (const OpInfo& op : AllOps()) names.emplace_back(op.name);
+    const std::string meant = DidYouMean(options.op, names);
+    return absl::NotFoundError(StrCat("no op is called '", options.op, "'",
+                                      meant.empty() ? ";" : meant, " assay ops lists them"));
   }
   options.json ? PrintOpJson(Info(*opcode)) : ExplainOp(Info(*opcode));
   return kExitOk;

@@ -19,7 +19,6 @@ namespace {
 struct Options {
   std::string backend = "cpu";
   std::string python;  // of the xla backends
-  std::string time;
   std::string defect;
   std::string out = "assay-out/fuzz";
   CampaignOptions campaign;
@@ -30,11 +29,7 @@ struct Options {
 
 absl::Status Complete(Options& options) {
   options.campaign.backends = {options.backend};
-  if (options.time.empty() && options.campaign.count == 0) options.time = "30s";
-  if (!options.time.empty()) {
-    ASSAY_ASSIGN_OR_RETURN(double seconds, ParseDuration(options.time));
-    options.campaign.seconds = seconds;
-  }
+  if (options.campaign.seconds == 0 && options.campaign.count == 0) options.campaign.seconds = 30;
   if (!options.defect.empty()) {
     ASSAY_ASSIGN_OR_RETURN(std::string defect, DefectJson(options.defect));
     options.campaign.compile.defect = defect;
@@ -46,16 +41,22 @@ absl::Status Complete(Options& options) {
 absl::StatusOr<int> Run(Options options) {
   absl::Status complete = Complete(options);
   if (!complete.ok()) return complete;
+  ASSAY_ASSIGN_OR_RETURN(const std::unique_ptr<Backend> probe,
+                         OpenBackend(options.backend, options.python));
+  const BackendDescription who = probe->Describe();
+  if (!options.json) Print(WhoIs(who));
   ProgressLine progress;
   options.campaign.progress = [&](const CampaignProgress& now) {
     progress.Show(ProgressText(now));
   };
   RunRow run = BeginRun("fuzz", options.backend, CommandLine());
+  run.backend_version = who.version;
   absl::StatusOr<CampaignSummary> summary = RunCampaign(
       options.campaign, MakeCampaignTools(options.out, options.python, !options.no_triage));
   progress.Clear();
   if (!summary.ok()) return summary.status();
   nlohmann::json json = CampaignJson(*summary, options.defect);
+  json["backend_version"] = who.version;
   run.seconds = summary->seconds;
   run.summary = JsonText(json);
   AddFindings(*summary, run);
@@ -73,22 +74,22 @@ absl::StatusOr<int> Run(Options options) {
 void DeclareFuzz(OptionList& line, VerbAction& action) {
   auto options = std::make_shared<Options>();
   AddBackendOption(line, options->backend, options->python, "Who is compared with the oracle");
-  line.Add("--time", options->time, "How long: 30s, 10m, 1h (default 30s)");
+  line.AddDuration("--time", options->campaign.seconds,
+                   "How long, triage included: 30s, 10m, 1h (default 30s)");
   line.Add("--count", options->campaign.count, "How many programs").Positive();
   line.Add("--seed", options->campaign.seed, "Program i is a function of the seed and i")
       .ShowDefault();
   line.Add("--first", options->campaign.first, "Begin with this program").NonNegative();
   line.Add("--jobs", options->campaign.jobs, "Worker processes (default: one per core)").Positive();
-  line.Add("--profile", options->campaign.profile, "strict or xla; default: the backend's");
+  line.Add("--profile", options->campaign.profile, "strict or xla; default: the backend's")
+      .OneOf({"strict", "xla"});
   line.Add("--defect", options->defect,
            "Plant a defect in the backend: a name of assay defects, or a JSON file");
   line.Add("--stop-after", options->campaign.stop_after_findings,
            "End after so many confirmed findings")
       .Positive();
-  line.Add("--case-seconds", options->campaign.case_seconds,
-           "A program that takes longer is a finding")
-      .Positive()
-      .ShowDefault();
+  line.AddDuration("--case-seconds", options->campaign.case_seconds,
+                   "A program that takes longer is a finding");
   line.Add("--out", options->out, "Folder for cases, bug pages and results.jsonl").ShowDefault();
   line.AddFlag("--foreign", options->campaign.portable,
                "Only what every implementation of HLO promises (always so for other processes)");

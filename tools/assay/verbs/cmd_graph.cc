@@ -3,9 +3,10 @@
 #include <sys/wait.h>
 
 #include <cstdio>
-#include <fstream>
+#include <filesystem>
 #include <memory>
 
+#include "spec/base/file.h"
 #include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
 #include "spec/files/load_module.h"
@@ -25,23 +26,23 @@ struct Options {
   bool json = false;
 };
 
-bool EndsWith(const std::string& text, std::string_view ending) {
-  return text.size() >= ending.size() &&
-         text.compare(text.size() - ending.size(), ending.size(), ending) == 0;
-}
-
-absl::Status WriteFile(const std::string& path, const std::string& content) {
-  std::ofstream file(path, std::ios::binary);
-  file << content;
-  file.close();
-  return file ? absl::OkStatus() : absl::UnavailableError(StrCat(path, ": cannot be written"));
+// What graphviz is asked for by the ending of the file's name; "" for DOT itself.
+absl::StatusOr<std::string> PictureFormat(const std::string& path) {
+  const std::string ending = std::filesystem::path(path).extension().string();
+  for (std::string_view known : {".svg", ".png", ".pdf"}) {
+    if (ending == known) return ending.substr(1);
+  }
+  if (ending.empty() || ending == ".dot" || ending == ".gv") return std::string();
+  return absl::InvalidArgumentError(
+      StrCat(path, ": no picture ends in ", ending, "; there are .svg, .png, .pdf and .dot"));
 }
 
 // Graphviz makes the picture.
-absl::Status WriteSvg(const std::string& path, const std::string& dot) {
+absl::Status WritePicture(const std::string& path, const std::string& picture_format,
+                          const std::string& dot) {
   const std::string source = path + ".dot";
   ASSAY_RETURN_IF_ERROR(WriteFile(source, dot));
-  std::string program = "dot", format = "-Tsvg", out = "-o" + path, in = source;
+  std::string program = "dot", format = "-T" + picture_format, out = "-o" + path, in = source;
   char* const arguments[] = {program.data(), format.data(), out.data(), in.data(), nullptr};
   pid_t child = 0;
   int status = 1;
@@ -68,9 +69,9 @@ absl::StatusOr<int> Run(const Options& options) {
     std::fwrite(dot.data(), 1, dot.size(), stdout);
     return kExitOk;
   }
-  const absl::Status status = EndsWith(options.output, ".svg") ? WriteSvg(options.output, dot)
-                                                               : WriteFile(options.output, dot);
-  if (!status.ok()) return status;
+  ASSAY_ASSIGN_OR_RETURN(const std::string format, PictureFormat(options.output));
+  ASSAY_RETURN_IF_ERROR(format.empty() ? WriteFile(options.output, dot)
+                                       : WritePicture(options.output, format, dot));
   line["written"] = options.output;
   if (options.json) PrintJson(line);
   return kExitOk;
@@ -82,7 +83,7 @@ void DeclareGraph(OptionList& line, VerbAction& action) {
   auto options = std::make_shared<Options>();
   line.Add("PATH", options->path, "A module").Required();
   line.Add("-o,--output", options->output,
-           "Where to: a .svg is drawn by graphviz, anything else is DOT; default: DOT on the "
+           "Where to: .svg, .png and .pdf are drawn by graphviz, .dot is DOT; default: DOT on the "
            "standard output");
   line.AddFlag("--json", options->json, "One JSON object instead");
   action = [options] { return Run(*options); };

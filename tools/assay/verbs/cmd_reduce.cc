@@ -29,6 +29,7 @@ int PrintReport(const TriageReport& report, bool json) {
                {"rule", result.blamed_rule},
                {"decision", result.blamed_decision},
                {"instructions", result.instructions},
+               {"backend_version", report.page.backend_version},
                {"page", result.page}});
     return kExitFailure;
   }
@@ -43,8 +44,13 @@ int PrintReport(const TriageReport& report, bool json) {
 absl::StatusOr<int> Run(const Options& options) {
   ASSAY_ASSIGN_OR_RETURN(std::unique_ptr<FailureCase> failure, OpenFailure(options.failure));
   FailureCase& c = *failure;
+  if (!options.json) Print(WhoIs(c.backend->Describe()));
   const Outcome outcome = CheckIsolated(c.Subject(), c.Case()).outcome;
   const std::string detail = outcome.Describe();
+  if (!outcome.IsFailure() && options.json) {
+    PrintJson({{"confirmed", false}, {"status", StateWord(outcome)}, {"detail", detail}});
+    return kExitOk;
+  }
   if (!outcome.IsFailure()) {
     Print(StrCat("nothing to reduce: the verdict on ", c.finding.backend, " is ",
                  StateWord(outcome)));
@@ -65,6 +71,10 @@ absl::StatusOr<int> Run(const Options& options) {
   progress.Clear();
   if (!report.ok()) return report.status();
   if (!report->result.confirmed) {
+    if (options.json) {
+      PrintJson({{"confirmed", false}, {"status", StateWord(outcome)}, {"detail", detail}});
+      return kExitFailure;
+    }
     Print("it failed once and not again: nothing was reduced");
     return kExitFailure;
   }
@@ -77,9 +87,7 @@ void DeclareReduce(OptionList& line, VerbAction& action) {
   auto options = std::make_shared<Options>();
   options->failure.Declare(line, true);
   line.Add("-o,--out", options->out, "Folder of the bug folders").ShowDefault();
-  line.Add("--seconds", options->seconds, "Longest reduction; the best so far is kept")
-      .Positive()
-      .ShowDefault();
+  line.AddDuration("--seconds", options->seconds, "Longest reduction; the best so far is kept");
   line.AddFlag("--json", options->json, "One JSON object");
   action = [options] { return Run(*options); };
 }

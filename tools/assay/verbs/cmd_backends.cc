@@ -1,0 +1,70 @@
+// assay backends: who can be judged, and with which options.
+#include <memory>
+
+#include "tools/assay/environment.h"
+#include "tools/assay/json_line.h"
+#include "tools/assay/terminal.h"
+#include "tools/assay/verb.h"
+
+namespace assay {
+namespace {
+
+struct Options {
+  std::string name;
+  std::string python;
+  bool json = false;
+};
+
+// Opens the one backend that was named and says who it is.
+absl::StatusOr<int> PrintOne(const Options& options) {
+  absl::StatusOr<std::unique_ptr<Backend>> backend = OpenBackend(options.name, options.python);
+  if (!backend.ok()) return backend.status();
+  const BackendDescription& description = (*backend)->Describe();
+  if (options.json) {
+    PrintJson({{"backend", description.name},
+               {"version", description.version},
+               {"devices", description.devices},
+               {"can_run", description.can_run},
+               {"in_process", description.in_process}});
+    return kExitOk;
+  }
+  Print(WhoIs(description));
+  std::string devices;
+  for (const std::string& device : description.devices) {
+    devices += (devices.empty() ? "" : ", ") + device;
+  }
+  Print("  devices     " + devices);
+  Print(std::string("  runs        ") + (description.can_run ? "yes" : "no, it only compiles"));
+  Print(std::string("  process     ") + (description.in_process ? "this one" : "its own"));
+  return kExitOk;
+}
+
+absl::StatusOr<int> Run(const Options& options) {
+  if (!options.name.empty()) return PrintOne(options);
+  Table table({{"backend"}, {"what it is, and its options"}});
+  const std::unique_ptr<const BackendRegistry> all = MakeBackends(options.python);
+  for (const auto& [name, summary] : all->Families()) {
+    if (options.json) {
+      PrintJson({{"backend", name}, {"summary", summary}});
+    } else {
+      table.Add({name, summary});
+    }
+  }
+  if (options.json) return kExitOk;
+  Print(table.ToString());
+  Print("assay backends NAME opens one and says which version it is.");
+  return kExitOk;
+}
+
+}  // namespace
+
+void DeclareBackends(OptionList& line, VerbAction& action) {
+  auto options = std::make_shared<Options>();
+  line.Add("NAME", options->name, "Open this one (cpu:isa=avx2, jax:devices=4) and say who it is");
+  line.Add("--python", options->python,
+           "Interpreter with jaxlib, for xla and jax (default: $ASSAY_XLA_PYTHON)");
+  line.AddFlag("--json", options->json, "One JSON object per backend");
+  action = [options] { return Run(*options); };
+}
+
+}  // namespace assay
