@@ -61,7 +61,9 @@ class ConfirmDuty : public Duty {
   using Duty::Duty;
 
   bool HasWork() const override {
-    const bool may_wait = waited_ <= kShareOfWaiting * (Now() - desk_.started);
+    // At the end of a campaign nothing else is kept from being checked.
+    const bool may_wait =
+        !desk_.CasesLeft() || waited_ <= kShareOfWaiting * (Now() - desk_.started);
     return desk_.tally.HasSuspect(/*slow=*/may_wait);
   }
 
