@@ -23,6 +23,7 @@ struct Finding {
   std::string profile;          // name of the numeric profile of the verdict
   uint64_t seed = 0;            // of the campaign; 0 with index -1: not generated
   int64_t index = -1;           // of the case in the campaign
+  int64_t input_set = 0;        // of the case: `inputs` are InputSet(..., input_set)
   std::string module_text;      // HLO, long form; reads back to the same module
   std::vector<Literal> inputs;  // in parameter order
   std::string judgement;        // for people, several lines: DescribeFailure, or the error of the

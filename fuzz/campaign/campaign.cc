@@ -16,6 +16,7 @@
 #include "spec/base/error.h"
 #include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
+#include "spec/process/cpu_time.h"
 #include "spec/process/fork_server.h"
 #include "spec/process/isolate.h"
 #include "spec/process/wire.h"
@@ -25,7 +26,10 @@ namespace {
 
 constexpr double kOutsideStartSeconds = 60;
 constexpr double kDeathSeconds = 60;  // a killed process that is not gone by then never will be
-constexpr double kDrainSeconds = 20;  // for second checks after the campaign's own time is up
+// For second checks after the campaign's own time is up: of what looks like nothing seen before,
+// and of the rest.
+constexpr double kNovelDrainSeconds = 300;
+constexpr double kDrainSeconds = 20;
 
 // A signal handler reaches nothing but what is global.
 volatile sig_atomic_t interrupted = 0;
@@ -84,6 +88,7 @@ BackendRecord RecordOfDeath(const Isolated& death, const WorkerState& state) {
   if (!IsFinding(record.kind) && !is_open) record.kind = Outcome::kOurFault;
   record.phase = outcome.phase;
   record.exact = state.exact.load() != 0;
+  record.set = state.set.load();
   record.text = StrCat("the worker ", death.Describe(), " (", Name(record.phase), ")");
   return record;
 }
@@ -117,6 +122,7 @@ class Campaign {
     }
     if (options_.backends.empty()) return absl::InvalidArgumentError("a campaign needs a backend");
     const int cores = static_cast<int>(std::thread::hardware_concurrency());
+    summary().cores = std::max(1, cores);
     const int jobs = options_.jobs > 0 ? options_.jobs : std::max(1, cores);
     ASSAY_RETURN_IF_ERROR(StartTemplate(static_cast<size_t>(jobs) + 2));
     summary().seed = options_.seed;
@@ -129,6 +135,8 @@ class Campaign {
     desk_.next_index = options_.first;
     ASSAY_RETURN_IF_ERROR(desk_.journal.Open(options_));
     start_ = Now();
+    desk_.started = start_;
+    cpu_start_ = CpuSecondsOfTree(getpid());
     if (options_.seconds > 0) desk_.cases_until = start_ + options_.seconds;
     return desk_.journal.Begin(summary(), options_);
   }
@@ -141,6 +149,7 @@ class Campaign {
     const nlohmann::json note = Parse(shared_->note());
     summary().versions = note.value("versions", std::vector<std::string>());
     summary().portable = note.value("foreign", false);
+    summary().input_sets = note.value("input_sets", int64_t{1});
     summary().excluded_ops = note.value("excluded_ops", std::vector<std::string>());
     summary().excluded_types = note.value("excluded_types", std::vector<std::string>());
     return absl::OkStatus();
@@ -163,14 +172,20 @@ class Campaign {
   bool Done() {
     if (interrupted != 0) return true;
     if (desk_.CasesLeft() || CasesRunning()) return false;
-    if (cases_end_ == 0) cases_end_ = Now();
-    const bool draining = Now() - cases_end_ < kDrainSeconds + options_.case_seconds;
+    if (cases_end_ == 0) {
+      cases_end_ = Now();
+      summary().cpu_seconds = CpuSecondsOfTree(getpid()) - cpu_start_;
+    }
+    const bool is_novel = desk_.tally.HasNovelSuspect();
+    const bool draining = Now() - cases_end_ <
+                          (is_novel ? kNovelDrainSeconds : kDrainSeconds) + options_.case_seconds;
     if (draining && HasWork(confirm_)) return false;
     return !HasWork(triage_);
   }
 
   void Finish() {
     summary().interrupted = interrupted != 0;
+    if (cases_end_ == 0) summary().cpu_seconds = CpuSecondsOfTree(getpid()) - cpu_start_;
     summary().seconds = (cases_end_ > 0 ? cases_end_ : Now()) - start_;
     if (slots_[confirm_].busy) ++summary().unchecked;
     server_.reset();
@@ -345,7 +360,7 @@ class Campaign {
   std::vector<Slot> slots_;  // those that run cases, then confirm_ and triage_
   size_t confirm_ = 0, triage_ = 0;
   std::vector<pid_t> retired_;
-  double start_ = 0, cases_end_ = 0, reported_ = 0;
+  double start_ = 0, cases_end_ = 0, reported_ = 0, cpu_start_ = 0;
 };
 
 }  // namespace

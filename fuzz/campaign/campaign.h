@@ -36,9 +36,10 @@ struct CampaignOptions {
   int64_t worker_memory_bytes = int64_t{3} << 30;
   int64_t cases_per_worker = 20000;  // then a fresh one, so that leaks do not add up
   int64_t repeat_every = 100;
+  int64_t input_sets = 0;  // runs per executable; 0: 8 where a backend is not in-process, else 1
   int64_t stop_after_findings = 0;  // confirmed ones; 0: never
-  int64_t most_checked = 200;       // findings beyond this are counted and not checked again
-  int64_t most_triaged = 6;
+  int64_t most_checked = 0;  // suspects beyond this are counted and not checked again; 0: no limit
+  int64_t most_triaged = 0;  // 0: one finding of every signature, and of the rest as time allows
   double triage_seconds = 120;  // per finding
   double progress_seconds = 0.5;
   std::function<void(const CampaignProgress&)> progress;
@@ -58,8 +59,11 @@ struct CampaignFinding {
   std::string backend;
   Outcome::Kind kind = Outcome::kWrong;
   Phase phase = Phase::kJudge;
-  bool exact = false;  // shown with the exact inputs
+  bool exact = false;                        // shown with the exact inputs
+  int64_t set = 0;                           // otherwise with this set of inputs
+  std::map<std::string, std::string> flags;  // that switch off another bug of the same program
   int64_t instructions = 0;
+  std::string signature;  // what tells it from others before it is reduced
   std::string text, second_check;
   bool triaged = false;
   TriageResult triage;
@@ -87,21 +91,32 @@ struct CampaignSummary {
   int64_t not_run = 0;      // on this backend: the worker died of another one
   int64_t suspects = 0;     // failures before the second check
   int64_t findings = 0;     // after it
-  int64_t unconfirmed = 0;  // suspects that did not repeat and may be the machine's fault
+  int64_t unconfirmed = 0;  // suspects that did not repeat in a fresh process
   int64_t unchecked = 0;    // suspects beyond most_checked, or when the time was up
+  int64_t input_sets = 1;   // runs per executable
+  double cpu_seconds = 0;   // of all processes of the campaign until the last case ended
+  int cores = 0;            // of this machine
   int64_t repeated = 0;     // programs run and compiled several times
   int64_t workers_lost = 0;
   double respawn_seconds = 0;  // spent on replacing them
   double seconds = 0;          // wall clock
   StageSeconds stages;         // summed over workers
   std::map<std::string, int64_t> unsupported_reasons, inconclusive_reasons, illegal_reasons;
-  std::map<std::string, int64_t> kinds;    // findings by kind
-  std::map<std::string, int64_t> rules;    // decisions fired
-  std::map<std::string, int64_t> buckets;  // findings per bucket
-  std::vector<CampaignFinding> found;      // by index
+  std::map<std::string, int64_t> kinds;       // findings by kind
+  std::map<std::string, int64_t> rules;       // decisions fired
+  std::map<std::string, int64_t> signatures;  // findings per signature
+  std::map<std::string, int64_t> buckets;     // findings per bucket
+  std::vector<CampaignFinding> found;         // by index
 
   double ProgramsPerSecond() const {
     return seconds > 0 ? static_cast<double>(programs) / seconds : 0;
+  }
+  double CpuMillisecondsPerProgram() const {
+    return programs > 0 ? 1000 * cpu_seconds / static_cast<double>(programs) : 0;
+  }
+  // Of what all cores of the machine could give: what is missing went to others, or waited.
+  double ShareOfCpu() const {
+    return seconds > 0 && cores > 0 ? cpu_seconds / (seconds * cores) : 0;
   }
   // The fields above as one object, findings with their titles and pages.
   nlohmann::json ToJson() const;

@@ -5,8 +5,11 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 #include <filesystem>
 #include <fstream>
 #include <thread>
@@ -142,6 +145,52 @@ TEST(CampaignTest, FindsWrongValues) {
   EXPECT_EQ(summary.suspects, summary.findings);
   EXPECT_NE(summary.found[0].second_check.find("3 of 3"), std::string::npos);
   EXPECT_EQ(summary.buckets.size(), 1u);
+}
+
+bool HasNan(const Literal& literal) {
+  if (!IsFloat(literal.element_type())) return false;
+  for (int64_t i = 0; i < literal.element_count(); ++i) {
+    if (std::isnan(literal.GetDouble(i))) return true;
+  }
+  return false;
+}
+
+// Wrong where an argument holds NaN, which the inputs of a program seldom do.
+FakeBackend::Script FearsNan() {
+  FakeBackend::Script script = Script(Right);
+  script.run = [](const Module& module, const CompileOptions&,
+                  const std::vector<std::vector<const Literal*>>& arguments) {
+    const bool fails = std::any_of(arguments[0].begin(), arguments[0].end(),
+                                   [](const Literal* argument) { return HasNan(*argument); });
+    return fails ? Wrong(module) : Right(module);
+  };
+  return script;
+}
+
+TEST(CampaignTest, RunsSeveralSetsOfInputsPerCompilation) {
+  CampaignOptions options = Options(100);
+  options.input_sets = 1;
+  const CampaignSummary one = Fuzz(options, FearsNan());
+  options.input_sets = 8;
+  const CampaignSummary eight = Fuzz(options, FearsNan());
+  EXPECT_EQ(eight.programs, one.programs);
+  EXPECT_GT(eight.findings, 2 * one.findings);
+  EXPECT_GT(eight.findings, 0);
+  EXPECT_EQ(eight.unconfirmed, 0) << "seed, program and number of the set reproduce it";
+  EXPECT_TRUE(std::any_of(eight.found.begin(), eight.found.end(),
+                          [](const CampaignFinding& finding) { return finding.set > 0; }));
+}
+
+TEST(CampaignTest, CountsTheProcessorTimeOfItsWorkers) {
+  const CampaignSummary summary = Fuzz(Options(60), Script([](const Module& module) {
+                                         const auto until = std::clock() + CLOCKS_PER_SEC / 200;
+                                         while (std::clock() < until) {
+                                         }
+                                         return Right(module);
+                                       }));
+  EXPECT_GT(summary.cpu_seconds, 0.2) << "sixty times 5 ms";
+  EXPECT_GT(summary.CpuMillisecondsPerProgram(), 3);
+  EXPECT_LE(summary.ShareOfCpu(), 1.2);
 }
 
 TEST(CampaignTest, FindsACrashAtRunTimeAndWhileCompiling) {

@@ -1,9 +1,15 @@
 // Generates a case, has it checked on every backend, and turns the results into records.
 #include "fuzz/campaign/case_runner.h"
 
+#include <optional>
+#include <utility>
+
 #include "absl/strings/str_cat.h"
+#include "fuzz/generator/input_sets.h"
+#include "fuzz/triage/signature.h"
 #include "spec/base/clock.h"
 #include "spec/base/strings.h"
+#include "spec/text/reader.h"
 #include "spec/text/writer.h"
 #include "spec/verifier/verifier.h"
 
@@ -72,15 +78,19 @@ const Profile& CaseRunner::ProfileOf(size_t backend) const {
   return own != nullptr ? *own : Profile::Xla();
 }
 
-BackendRecord CaseRunner::RunOn(const Case& made, size_t backend, bool exact, CaseRecord& record,
-                                WorkerState& state) {
-  state.backend.store(static_cast<uint8_t>(backend));
-  state.exact.store(exact ? 1 : 0);
-  const CheckSubject subject{oracle_,          *backends_[backend],     ProfileOf(backend),
+BackendRecord CaseRunner::RunOn(const Case& made, const CaseKey& key, int64_t more_sets,
+                                CaseRecord& record, WorkerState& state) {
+  state.backend.store(static_cast<uint8_t>(key.backend));
+  state.exact.store(key.exact ? 1 : 0);
+  state.set.store(key.set);
+  const CheckSubject subject{oracle_,          *backends_[key.backend], ProfileOf(key.backend),
                              options_.compile, options_.compile.limits, options_.oracle_steps};
   const bool repeat = record.repeated && subject.backend.Describe().deterministic;
-  Checker checker(subject,
-                  {*made.module, {exact ? made.ExactArguments() : made.Arguments()}, {}, {}});
+  const std::vector<Literal> set =
+      key.exact ? std::vector<Literal>()
+                : InputSet(made, options_.seed, static_cast<uint64_t>(key.index), key.set);
+  Checker checker(subject, key.exact ? CheckCase{*made.module, {made.ExactArguments()}}
+                                     : CheckCase::Of(*made.module, set));
   checker.NotePhaseIn(&state.phase);
   CheckRequest request;
   if (repeat) request.repeats = request.compile_every = options_.repeats;
@@ -89,18 +99,40 @@ BackendRecord CaseRunner::RunOn(const Case& made, size_t backend, bool exact, Ca
   for (const Decision& decision : first.decisions) {
     if (decision.taken) ++record.rules[decision.rule];
   }
-  BackendRecord result = RecordOf(first.outcome, exact);
+  BackendRecord result = RecordOf(first.outcome, key.exact);
+  result.set = key.set;
+  if (IsFinding(result.kind) || key.exact || checker.executable() == nullptr) return result;
   // A bound that decides nothing: inputs on which every legal order gives the same bits decide most
   // of these.
-  if (result.kind == Outcome::kInconclusive && !exact && checker.executable() != nullptr) {
+  if (result.kind == Outcome::kInconclusive) {
     state.exact.store(1);
     const CheckResult again = checker.CheckAgain({made.ExactArguments()});
     AddSeconds(again.seconds, record.seconds);
     BackendRecord second = RecordOf(again.outcome, /*exact=*/true);
     second.rescued = second.kind == Outcome::kPassed || IsFinding(second.kind);
-    if (second.rescued) return second;
+    if (second.rescued) result = second;
+    state.exact.store(0);
   }
-  return result;
+  if (IsFinding(result.kind)) return result;
+  BackendRecord failure = RunMoreSets(made, key.index, more_sets, checker, record, state);
+  return IsFinding(failure.kind) ? failure : result;
+}
+
+BackendRecord CaseRunner::RunMoreSets(const Case& made, int64_t index, int64_t sets,
+                                      Checker& checker, CaseRecord& record, WorkerState& state) {
+  for (int64_t set = 1; set < sets; ++set) {
+    state.set.store(set);
+    const std::vector<Literal> inputs =
+        InputSet(made, options_.seed, static_cast<uint64_t>(index), set);
+    std::vector<const Literal*> arguments;
+    for (const Literal& input : inputs) arguments.push_back(&input);
+    const CheckResult result = checker.CheckAgain({arguments});
+    AddSeconds(result.seconds, record.seconds);
+    BackendRecord found = RecordOf(result.outcome, /*exact=*/false);
+    found.set = set;
+    if (IsFinding(found.kind)) return found;
+  }
+  return {};
 }
 
 CaseRecord CaseRunner::Run(int64_t index, WorkerState& state) {
@@ -122,56 +154,85 @@ CaseRecord CaseRunner::Run(int64_t index, WorkerState& state) {
     return record;
   }
   for (size_t i = 0; i < backends_.size(); ++i) {
-    record.backends.push_back(RunOn(made, i, false, record, state));
+    record.backends.push_back(RunOn(made, {index, i}, options_.input_sets, record, state));
   }
   state.phase.store(Phase::kIdle);
   return record;
 }
 
-ConfirmRecord CaseRunner::Confirm(int64_t index, size_t backend, bool exact, int64_t runs,
-                                  WorkerState& state) {
+ConfirmRecord CaseRunner::Confirm(const CaseKey& key, int64_t runs, WorkerState& state) {
   ConfirmRecord confirm;
-  Case made = GenerateCase(options_.seed, static_cast<uint64_t>(index), options_.generator);
+  Case made = GenerateCase(options_.seed, static_cast<uint64_t>(key.index), options_.generator);
   confirm.instructions = made.module->InstructionCount();
   CaseRecord ignored;
   ignored.repeated = true;
   for (int64_t i = 0; i < runs; ++i) {
-    BackendRecord record = RunOn(made, backend, exact, ignored, state);
+    BackendRecord record = RunOn(made, key, 0, ignored, state);
     ++confirm.runs;
     if (!IsFinding(record.kind)) continue;
     ++confirm.fails;
     confirm.record = record;
   }
-  if (!exact && HasFloats(*made.module)) {
+  if (!key.exact && HasFloats(*made.module)) {
     ignored.repeated = false;
-    BackendRecord record = RunOn(made, backend, true, ignored, state);
+    CaseKey exact = key;
+    exact.exact = true;
+    BackendRecord record = RunOn(made, exact, 0, ignored, state);
     confirm.exact = IsFinding(record.kind) ? "fail" : std::string(Name(record.kind));
   }
+  if (confirm.fails == confirm.runs) Sign(MakeFinding(key), key.backend, confirm);
   state.phase.store(Phase::kIdle);
   return confirm;
 }
 
-Finding CaseRunner::MakeFinding(int64_t index, size_t backend, bool exact) const {
-  Case made = GenerateCase(options_.seed, static_cast<uint64_t>(index), options_.generator);
+// The signature of a program that fails always, and of what shows when its bug is switched off.
+void CaseRunner::Sign(const Finding& finding, size_t backend, ConfirmRecord& confirm) {
+  const Outcome::Kind kind = confirm.record.kind;
+  absl::StatusOr<std::unique_ptr<Module>> module = ReadModule(finding.module_text);
+  absl::StatusOr<const Profile*> profile = Profile::Find(finding.profile);
+  if (!module.ok() || !profile.ok()) return;
+  auto sign = [&](const CompileOptions& options) -> std::optional<Signature> {
+    const CheckSubject subject{oracle_, *backends_[backend], **profile,
+                               options, options.limits,      options_.oracle_steps};
+    const Outcome outcome = CheckIsolated(subject, CheckCase::Of(**module, finding.inputs)).outcome;
+    if (!outcome.Fails(kind)) return std::nullopt;
+    return SignatureOf(subject, **module, finding.inputs, outcome);
+  };
+  const std::optional<Signature> first = sign(finding.options);
+  if (!first.has_value()) return;
+  confirm.signature = first->text;
+  if (first->unmasking.empty()) return;
+  CompileOptions options = finding.options;
+  for (const auto& [name, value] : first->unmasking) options.flags[name] = value;
+  const std::optional<Signature> behind = sign(options);
+  // Another pass may make the same mistake when the first one may not.
+  if (!behind.has_value() || behind->text == first->text) return;
+  confirm.unmasking = first->unmasking;
+  confirm.behind = behind->text;
+}
+
+Finding CaseRunner::MakeFinding(const CaseKey& key) const {
+  Case made = GenerateCase(options_.seed, static_cast<uint64_t>(key.index), options_.generator);
   Finding finding;
-  finding.backend = backends_[backend]->Describe().name;
+  finding.backend = backends_[key.backend]->Describe().name;
   finding.options = options_.compile;
-  finding.profile = std::string(ProfileOf(backend).name());
+  for (const auto& [name, value] : key.flags) finding.options.flags[name] = value;
+  finding.profile = std::string(ProfileOf(key.backend).name());
   finding.seed = options_.seed;
-  finding.index = index;
+  finding.index = key.index;
+  finding.input_set = key.exact ? 0 : key.set;
   finding.module_text = WriteModule(*made.module);
-  finding.inputs = exact ? std::move(made.exact_inputs) : std::move(made.inputs);
+  finding.inputs = key.exact
+                       ? std::move(made.exact_inputs)
+                       : InputSet(made, options_.seed, static_cast<uint64_t>(key.index), key.set);
   return finding;
 }
 
 namespace {
 
 nlohmann::json Encode(const BackendRecord& record) {
-  return {{"kind", Name(record.kind)},
-          {"phase", Name(record.phase)},
-          {"exact", record.exact},
-          {"rescued", record.rescued},
-          {"text", record.text}};
+  return {{"kind", Name(record.kind)}, {"phase", Name(record.phase)}, {"exact", record.exact},
+          {"set", record.set},         {"rescued", record.rescued},   {"text", record.text}};
 }
 
 BackendRecord DecodeBackend(const nlohmann::json& json) {
@@ -179,6 +240,7 @@ BackendRecord DecodeBackend(const nlohmann::json& json) {
   record.kind = OutcomeKindFromName(json.value("kind", "")).value_or(Outcome::kNotRun);
   record.phase = PhaseFromName(json.value("phase", "")).value_or(Phase::kIdle);
   record.exact = json.value("exact", false);
+  record.set = json.value("set", int64_t{0});
   record.rescued = json.value("rescued", false);
   record.text = json.value("text", "");
   return record;
@@ -223,7 +285,24 @@ nlohmann::json ConfirmRecord::ToJson() const {
           {"fails", fails},
           {"record", Encode(record)},
           {"exact", exact},
-          {"instructions", instructions}};
+          {"instructions", instructions},
+          {"signature", signature},
+          {"unmasking", unmasking},
+          {"behind", behind}};
+}
+
+nlohmann::json CaseKey::ToJson() const {
+  return {{"index", index}, {"backend", backend}, {"exact", exact}, {"set", set}, {"flags", flags}};
+}
+
+CaseKey CaseKey::FromJson(const nlohmann::json& json) {
+  CaseKey key;
+  key.index = json.value("index", int64_t{0});
+  key.backend = json.value("backend", size_t{0});
+  key.exact = json.value("exact", false);
+  key.set = json.value("set", int64_t{0});
+  key.flags = json.value("flags", key.flags);
+  return key;
 }
 
 ConfirmRecord ConfirmRecord::FromJson(const nlohmann::json& json) {
@@ -233,6 +312,9 @@ ConfirmRecord ConfirmRecord::FromJson(const nlohmann::json& json) {
   confirm.record = DecodeBackend(json.value("record", nlohmann::json::object()));
   confirm.exact = json.value("exact", "");
   confirm.instructions = json.value("instructions", int64_t{0});
+  confirm.signature = json.value("signature", "");
+  confirm.unmasking = json.value("unmasking", confirm.unmasking);
+  confirm.behind = json.value("behind", "");
   return confirm;
 }
 

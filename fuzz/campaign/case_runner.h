@@ -35,6 +35,7 @@ struct BackendRecord {
   Outcome::Kind kind = Outcome::kPassed;
   Phase phase = Phase::kJudge;
   bool exact = false;    // the verdict is about the exact inputs
+  int64_t set = 0;       // otherwise about this set of inputs (InputSet)
   bool rescued = false;  // inconclusive on its own inputs, decided on the exact ones
   std::string text;      // judgement, error or reason
 };
@@ -53,6 +54,18 @@ struct CaseRecord {
   static CaseRecord FromJson(const nlohmann::json& json);
 };
 
+// Which program, backend and inputs: with the campaign's seed all that it takes to run it again.
+struct CaseKey {
+  int64_t index = 0;
+  size_t backend = 0;  // number in the campaign
+  bool exact = false;
+  int64_t set = 0;                                // unless exact
+  std::map<std::string, std::string> flags = {};  // beyond the campaign's own
+
+  nlohmann::json ToJson() const;
+  static CaseKey FromJson(const nlohmann::json& json);
+};
+
 // Answer of the second check, made in a fresh process.
 struct ConfirmRecord {
   int64_t runs = 0, fails = 0;
@@ -60,6 +73,10 @@ struct ConfirmRecord {
   // What the exact inputs say: "fail" or the name of another outcome; "" when there are no floats.
   std::string exact;
   int64_t instructions = 0;
+  std::string signature;  // Signature::text; "" when it did not fail again
+  // Under these flags the bug of the signature is silent and another one shows, with its signature.
+  std::map<std::string, std::string> unmasking;
+  std::string behind;
 
   nlohmann::json ToJson() const;
   static ConfirmRecord FromJson(const nlohmann::json& json);
@@ -70,6 +87,7 @@ struct WorkerState {
   std::atomic<Phase> phase{Phase::kIdle};
   std::atomic<uint8_t> backend{0};  // number in the campaign
   std::atomic<uint8_t> exact{0};
+  std::atomic<int64_t> set{0};
 };
 
 struct CaseRunnerOptions {
@@ -80,6 +98,7 @@ struct CaseRunnerOptions {
   int64_t repeat_every = 100;  // every so many-th case is run and compiled several times; 0: none
   int64_t repeats = 3;
   int64_t oracle_steps = int64_t{1} << 26;
+  int64_t input_sets = 1;  // each executable runs so many, until one fails
 };
 
 class CaseRunner {
@@ -89,16 +108,20 @@ class CaseRunner {
       : options_(options), oracle_(oracle), backends_(std::move(backends)) {}
 
   CaseRecord Run(int64_t index, WorkerState& state);
-  // Runs the case `runs` times more on one backend.
-  ConfirmRecord Confirm(int64_t index, size_t backend, bool exact, int64_t runs,
-                        WorkerState& state);
+  // Runs the case `runs` times more, on the backend and the inputs of the key alone, and signs what
+  // fails always.
+  ConfirmRecord Confirm(const CaseKey& key, int64_t runs, WorkerState& state);
   // The finding as triage wants it, without judgement.
-  Finding MakeFinding(int64_t index, size_t backend, bool exact) const;
+  Finding MakeFinding(const CaseKey& key) const;
 
  private:
   // `record` receives the times and rules, and says whether to run and compile repeatedly.
-  BackendRecord RunOn(const Case& made, size_t backend, bool exact, CaseRecord& record,
+  // Inputs that the key does not name follow when those that it names show no failure.
+  BackendRecord RunOn(const Case& made, const CaseKey& key, int64_t more_sets, CaseRecord& record,
                       WorkerState& state);
+  BackendRecord RunMoreSets(const Case& made, int64_t index, int64_t sets, Checker& checker,
+                            CaseRecord& record, WorkerState& state);
+  void Sign(const Finding& finding, size_t backend, ConfirmRecord& confirm);
   const Profile& ProfileOf(size_t backend) const;
 
   const CaseRunnerOptions& options_;

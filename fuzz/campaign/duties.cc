@@ -2,6 +2,7 @@
 #include "fuzz/campaign/duties.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "fuzz/campaign/worker.h"
@@ -60,15 +61,21 @@ class ConfirmDuty : public Duty {
  public:
   using Duty::Duty;
 
-  bool HasWork() const override { return desk_.tally.HasSuspect(); }
+  bool HasWork() const override {
+    // At the end of a campaign nothing else is kept from being checked.
+    const bool may_wait =
+        !desk_.CasesLeft() || waited_ <= kShareOfWaiting * (Now() - desk_.started);
+    return desk_.tally.HasSuspect(/*slow=*/may_wait);
+  }
 
   WorkOrder Next() override {
     suspect_ = desk_.tally.NextSuspect();
-    return {{{"do", "confirm"},
-             {"index", suspect_.index},
-             {"backend", suspect_.backend},
-             {"exact", suspect_.record.exact}},
-            3 * desk_.options.case_seconds};
+    begun_ = Now();
+    const CaseKey key{
+        suspect_.index, suspect_.backend, suspect_.record.exact, suspect_.record.set, {}};
+    nlohmann::json request = key.ToJson();
+    request["do"] = "confirm";
+    return {std::move(request), 3 * desk_.options.case_seconds};
   }
 
   absl::Status TakeReply(const nlohmann::json& reply) override {
@@ -86,39 +93,49 @@ class ConfirmDuty : public Duty {
 
  private:
   absl::Status Take(const ConfirmRecord& confirm) {
+    const Outcome::Kind kind = suspect_.record.kind;
+    if (kind == Outcome::kTimeout || kind == Outcome::kOutOfMemory) waited_ += Now() - begun_;
     const Confirmation result = desk_.tally.TakeConfirm(suspect_, confirm);
-    return result.confirmed ? desk_.journal.Found(result.finding)
-                            : desk_.journal.Unconfirmed(result.finding);
+    if (!result.confirmed) return desk_.journal.Unconfirmed(result.finding);
+    ASSAY_RETURN_IF_ERROR(desk_.journal.Found(result.finding));
+    return result.behind.has_value() ? desk_.journal.Found(*result.behind) : absl::OkStatus();
   }
 
+  // Of the campaign's time, for suspects that have to be waited for.
+  static constexpr double kShareOfWaiting = 0.2;
+
   Suspect suspect_;  // in hand
+  double begun_ = 0, waited_ = 0;
 };
 
 class TriageDuty : public Duty {
  public:
   using Duty::Duty;
 
+  // One of every signature, however long it takes; more only while there is time anyway.
   bool HasWork() const override {
-    return desk_.tools.triage && begun_ < desk_.options.most_triaged &&
-           desk_.tally.NextToTriage().has_value();
+    const int64_t most = desk_.options.most_triaged;
+    if (!desk_.tools.triage || (most > 0 && begun_ >= most)) return false;
+    const std::optional<size_t> next = desk_.tally.NextToTriage();
+    return next.has_value() &&
+           (most > 0 || desk_.CasesLeft() || desk_.tally.IsNovel(desk_.tally.finding(*next)));
   }
 
   WorkOrder Next() override {
     ++begun_;
     finding_ = *desk_.tally.NextToTriage();
-    const CampaignFinding& finding = desk_.tally.finding(finding_);
+    const CampaignFinding& finding = desk_.tally.BeginTriage(finding_);
     const std::vector<std::string>& backends = desk_.options.backends;
-    const auto backend =
-        std::find(backends.begin(), backends.end(), finding.backend) - backends.begin();
-    return {{{"do", "triage"},
-             {"index", finding.index},
-             {"backend", backend},
-             {"exact", finding.exact},
-             {"kind", Name(finding.kind)},
-             {"phase", Name(finding.phase)},
-             {"text", finding.text},
-             {"second_check", finding.second_check}},
-            desk_.options.triage_seconds};
+    const auto backend = static_cast<size_t>(
+        std::find(backends.begin(), backends.end(), finding.backend) - backends.begin());
+    nlohmann::json request =
+        CaseKey{finding.index, backend, finding.exact, finding.set, finding.flags}.ToJson();
+    request.update({{"do", "triage"},
+                    {"kind", Name(finding.kind)},
+                    {"phase", Name(finding.phase)},
+                    {"text", finding.text},
+                    {"second_check", finding.second_check}});
+    return {std::move(request), desk_.options.triage_seconds};
   }
 
   absl::Status TakeReply(const nlohmann::json& reply) override {

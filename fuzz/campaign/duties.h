@@ -19,6 +19,7 @@ struct CampaignDesk {
   Tally tally;
   Journal journal;
   int64_t next_index = 0;  // of the next case to hand out
+  double started = 0;      // Now() when the first case was handed out
   double cases_until = 0;  // Now() from which on no case is handed out; 0: no such time
 
   bool CasesLeft() const;

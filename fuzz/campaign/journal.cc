@@ -15,11 +15,13 @@
 namespace assay {
 
 nlohmann::json FindingToJson(const CampaignFinding& finding) {
-  nlohmann::json json = {{"index", finding.index},     {"backend", finding.backend},
-                         {"kind", Name(finding.kind)}, {"phase", Name(finding.phase)},
-                         {"exact", finding.exact},     {"instructions", finding.instructions},
-                         {"text", finding.text},       {"second_check", finding.second_check},
+  nlohmann::json json = {{"index", finding.index},         {"backend", finding.backend},
+                         {"kind", Name(finding.kind)},     {"phase", Name(finding.phase)},
+                         {"exact", finding.exact},         {"instructions", finding.instructions},
+                         {"text", finding.text},           {"second_check", finding.second_check},
+                         {"signature", finding.signature}, {"input_set", finding.set},
                          {"bucket", finding.bucket}};
+  if (!finding.flags.empty()) json["flags"] = finding.flags;
   if (finding.triaged) json["triage"] = EncodeTriage(finding.triage);
   if (!finding.triage_error.empty()) json["triage_error"] = finding.triage_error;
   return json;
@@ -50,6 +52,10 @@ nlohmann::json CampaignSummary::ToJson() const {
                          {"repeated", repeated},
                          {"workers_lost", workers_lost},
                          {"buckets", this->buckets.size()},
+                         {"input_sets", input_sets},
+                         {"cpu_seconds", cpu_seconds},
+                         {"cpu_ms_per_program", CpuMillisecondsPerProgram()},
+                         {"share_of_cpu", ShareOfCpu()},
                          {"seconds", seconds},
                          {"programs_per_second", ProgramsPerSecond()}};
   json["stages"] = {{"generate", stages.generate}, {"oracle", stages.oracle},
@@ -60,6 +66,7 @@ nlohmann::json CampaignSummary::ToJson() const {
   json["unsupported_reasons"] = unsupported_reasons;
   json["inconclusive_reasons"] = inconclusive_reasons;
   json["illegal_reasons"] = illegal_reasons;
+  json["findings_per_signature"] = signatures;
   json["findings_per_bucket"] = this->buckets;
   json["found"] = nlohmann::json::array();
   for (const CampaignFinding& finding : found) json["found"].push_back(FindingToJson(finding));

@@ -2,6 +2,7 @@
 #include "fuzz/campaign/tally.h"
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 #include "spec/base/strings.h"
@@ -18,6 +19,17 @@ std::string WithoutNumbers(const std::string& text) {
     result += digit ? '#' : c;
   }
   return result;
+}
+
+// Its check waits for a limit.
+bool IsSlow(Outcome::Kind kind) {
+  return kind == Outcome::kTimeout || kind == Outcome::kOutOfMemory;
+}
+
+// What is known of a failure before it is checked again, so that new ones can go first.
+std::string LooksOf(const Suspect& suspect) {
+  return StrCat(static_cast<int64_t>(suspect.backend), ": ", Name(suspect.record.kind), ": ",
+                ReasonOf(suspect.record.text));
 }
 
 // The bucket of a finding that triage did not look at.
@@ -81,7 +93,7 @@ void Tally::TakeRecord(const CaseRecord& record) {
 void Tally::Suspicion(Suspect suspect) {
   ++summary_.suspects;
   if (suspect.record.kind == Outcome::kWrong) ++summary_.compared;
-  if (checked_ >= options_.most_checked) {
+  if (options_.most_checked > 0 && checked_ >= options_.most_checked) {
     ++summary_.unchecked;
     return;
   }
@@ -89,9 +101,38 @@ void Tally::Suspicion(Suspect suspect) {
   suspects_.push_back(std::move(suspect));
 }
 
+bool Tally::HasSuspect(bool slow) const {
+  return std::any_of(suspects_.begin(), suspects_.end(), [slow](const Suspect& suspect) {
+    return slow || !IsSlow(suspect.record.kind);
+  });
+}
+
+bool Tally::HasNovelSuspect() const {
+  return std::any_of(suspects_.begin(), suspects_.end(), [this](const Suspect& suspect) {
+    return handed_out_.count(LooksOf(suspect)) == 0;
+  });
+}
+
+size_t Tally::BestSuspect() const {
+  std::pair<bool, int64_t> least;
+  size_t best = suspects_.size();
+  for (size_t i = 0; i < suspects_.size(); ++i) {
+    const auto seen = handed_out_.find(LooksOf(suspects_[i]));
+    const std::pair<bool, int64_t> cost = {IsSlow(suspects_[i].record.kind),
+                                           seen == handed_out_.end() ? 0 : seen->second};
+    if (best < suspects_.size() && cost >= least) continue;
+    least = cost;
+    best = i;
+    if (cost == std::pair<bool, int64_t>()) break;
+  }
+  return best;
+}
+
 Suspect Tally::NextSuspect() {
-  Suspect next = std::move(suspects_.front());
-  suspects_.pop_front();
+  const auto at = suspects_.begin() + static_cast<std::ptrdiff_t>(BestSuspect());
+  Suspect next = std::move(*at);
+  suspects_.erase(at);
+  ++handed_out_[LooksOf(next)];
   return next;
 }
 
@@ -103,13 +144,14 @@ Confirmation Tally::TakeConfirm(const Suspect& suspect, const ConfirmRecord& con
   finding.kind = suspect.record.kind;
   finding.phase = suspect.record.phase;
   finding.exact = suspect.record.exact;
+  finding.set = suspect.record.set;
+  finding.signature = confirm.signature;
   finding.text = suspect.record.text;
   finding.instructions = confirm.instructions;
   finding.second_check =
       StrCat("failed again in ", confirm.fails, " of ", confirm.runs, " runs of a fresh process",
              confirm.exact.empty() ? "" : "; with exact inputs: ", confirm.exact);
-  const bool is_limit = finding.kind == Outcome::kTimeout || finding.kind == Outcome::kOutOfMemory;
-  if (confirm.fails == 0 && is_limit) {
+  if (confirm.fails == 0) {
     ++summary_.unconfirmed;
     return result;
   }
@@ -120,21 +162,49 @@ Confirmation Tally::TakeConfirm(const Suspect& suspect, const ConfirmRecord& con
     finding.kind = Outcome::kNondeterministic;
     finding.text = confirm.record.text;
   }
+  if (finding.signature.empty()) {
+    finding.signature = StrCat(Name(finding.kind), ": ", ReasonOf(finding.text));
+  }
   result.confirmed = true;
+  Keep(finding);
+  if (confirm.behind.empty()) return result;
+  result.behind = finding;
+  result.behind->flags = confirm.unmasking;
+  result.behind->signature = confirm.behind;
+  Keep(*result.behind);
+  return result;
+}
+
+void Tally::Keep(const CampaignFinding& finding) {
   ++summary_.findings;
   ++summary_.kinds[std::string(Name(finding.kind))];
+  ++summary_.signatures[finding.signature];
   findings_.push_back(finding);
-  return result;
+}
+
+bool Tally::IsNovel(const CampaignFinding& finding) const {
+  return triaged_.count(finding.signature) == 0;
 }
 
 std::optional<size_t> Tally::NextToTriage() const {
   std::optional<size_t> best;
+  std::tuple<int64_t, bool, int64_t> least;
   for (size_t i = 0; i < findings_.size(); ++i) {
     const CampaignFinding& finding = findings_[i];
     if (finding.triaged || !finding.triage_error.empty()) continue;
-    if (!best.has_value() || finding.instructions < findings_[*best].instructions) best = i;
+    const auto seen = triaged_.find(finding.signature);
+    const std::tuple<int64_t, bool, int64_t> cost = {seen == triaged_.end() ? 0 : seen->second,
+                                                     IsSlow(finding.kind), finding.instructions};
+    if (best.has_value() && cost >= least) continue;
+    least = cost;
+    best = i;
   }
   return best;
+}
+
+CampaignFinding& Tally::BeginTriage(size_t at) {
+  ++triaged_[findings_[at].signature];
+  return findings_[at];
 }
 
 void Tally::Finish(bool with_triage) {

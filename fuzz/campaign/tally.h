@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -21,8 +22,9 @@ struct Suspect {
 
 // The result of checking a suspect a second time.
 struct Confirmation {
-  bool confirmed = false;  // false: it did not repeat and may be the machine's fault
+  bool confirmed = false;  // false: it did not repeat
   CampaignFinding finding;
+  std::optional<CampaignFinding> behind;  // another one, of the same program
 };
 
 class Tally {
@@ -31,15 +33,23 @@ class Tally {
 
   // Counts a case; its failures become suspects, up to options.most_checked of them.
   void TakeRecord(const CaseRecord& record);
-  // Suspects in the order in which they were seen.
-  bool HasSuspect() const { return !suspects_.empty(); }
+  // Whether there is a suspect; with `slow` false, one that needs no waiting for a limit.
+  bool HasSuspect(bool slow = true) const;
+  // Whether there is one that looks like none that was handed out.
+  bool HasNovelSuspect() const;
+  // Those that need no waiting first, then what was handed out most seldom, by what the first check
+  // says of it, then in the order in which they were seen.
   Suspect NextSuspect();
   // The second check of a suspect. What fails only now and then is nondeterministic.
   Confirmation TakeConfirm(const Suspect& suspect, const ConfirmRecord& confirm);
 
-  // The finding with the smallest program that triage has not looked at: it is the quickest to
-  // explain.
+  // A finding that triage has not looked at: of the signature that triage has seen least, limits of
+  // time and memory last, then the smallest program, which is the quickest to explain.
   std::optional<size_t> NextToTriage() const;
+  // Whether triage has looked at its signature.
+  bool IsNovel(const CampaignFinding& finding) const;
+  // A finding is handed to triage.
+  CampaignFinding& BeginTriage(size_t at);
   CampaignFinding& finding(size_t at) { return findings_[at]; }
   // Suspects that are left will not be checked; findings get their buckets and their order.
   void Finish(bool with_triage);
@@ -49,12 +59,16 @@ class Tally {
 
  private:
   void Suspicion(Suspect suspect);
+  void Keep(const CampaignFinding& finding);
+  size_t BestSuspect() const;  // its number in suspects_, which is not empty
 
   const CampaignOptions& options_;
   CampaignSummary summary_;
   std::deque<Suspect> suspects_;
   std::vector<CampaignFinding> findings_;  // confirmed, in order of confirmation
   int64_t checked_ = 0;
+  std::map<std::string, int64_t> handed_out_;  // suspects by how they look
+  std::map<std::string, int64_t> triaged_;     // findings by signature
 };
 
 // The first line of a message without numbers and instruction texts, so that a thousand cases make

@@ -97,7 +97,7 @@ TEST(Tally, CallsWhatFailsNowAndThenNondeterministic) {
         Row{Outcome::kWrong, 1, 3, Outcome::kWrong, Outcome::kNondeterministic},
         Row{Outcome::kWrong, 3, 3, Outcome::kNondeterministic, Outcome::kNondeterministic},
         Row{Outcome::kOurFault, 1, 3, Outcome::kOurFault, Outcome::kOurFault},
-        Row{Outcome::kRunCrash, 0, 3, Outcome::kPassed, Outcome::kNondeterministic}}) {
+        Row{Outcome::kRunCrash, 1, 3, Outcome::kRunCrash, Outcome::kNondeterministic}}) {
     Tally tally(options);
     const Suspect suspect = SuspectOf(tally, row.first);
     const Confirmation confirmation =
@@ -108,13 +108,82 @@ TEST(Tally, CallsWhatFailsNowAndThenNondeterministic) {
   }
 }
 
-TEST(Tally, DoesNotConfirmALimitThatWasReachedOnce) {
+TEST(Tally, DoesNotConfirmWhatDoesNotRepeat) {
+  const CampaignOptions options = Options();
+  for (Outcome::Kind kind : {Outcome::kTimeout, Outcome::kWrong, Outcome::kRunCrash}) {
+    Tally tally(options);
+    const Suspect suspect = SuspectOf(tally, kind);
+    EXPECT_FALSE(tally.TakeConfirm(suspect, Confirmed(0, 3)).confirmed);
+    EXPECT_EQ(tally.summary().unconfirmed, 1);
+    EXPECT_EQ(tally.summary().findings, 0);
+  }
+}
+
+TEST(Tally, HasNoLimitThatNobodyAskedFor) {
   const CampaignOptions options = Options();
   Tally tally(options);
-  const Suspect suspect = SuspectOf(tally, Outcome::kTimeout);
-  EXPECT_FALSE(tally.TakeConfirm(suspect, Confirmed(0, 3)).confirmed);
-  EXPECT_EQ(tally.summary().unconfirmed, 1);
-  EXPECT_EQ(tally.summary().findings, 0);
+  for (int64_t i = 0; i < 500; ++i) tally.TakeRecord(CaseOf({Ended(Outcome::kWrong)}, i));
+  EXPECT_EQ(tally.summary().unchecked, 0);
+}
+
+TEST(Tally, ChecksWhatLooksNewFirstAndWhatHasToBeWaitedForLast) {
+  const CampaignOptions options = Options();
+  Tally tally(options);
+  const char* const texts[] = {"output 1 is wrong", "output 2 is wrong", "assertion failed"};
+  tally.TakeRecord(CaseOf({Ended(Outcome::kTimeout)}, 0));
+  for (int64_t i = 0; i < 3; ++i) {
+    tally.TakeRecord(CaseOf({Ended(Outcome::kWrong, texts[i])}, i + 1));
+  }
+  std::vector<int64_t> order;
+  EXPECT_TRUE(tally.HasNovelSuspect());
+  for (int i = 0; i < 3; ++i) order.push_back(tally.NextSuspect().index);
+  EXPECT_EQ(order, (std::vector<int64_t>{1, 3, 2}));
+  EXPECT_FALSE(tally.HasSuspect(/*slow=*/false));
+  EXPECT_TRUE(tally.HasSuspect());
+  EXPECT_EQ(tally.NextSuspect().index, 0);
+}
+
+// A finding of the signature in a program of so many instructions.
+void TakeSigned(Tally& tally, const char* signature, int64_t instructions,
+                Outcome::Kind kind = Outcome::kWrong) {
+  const Suspect suspect = SuspectOf(tally, kind);
+  ConfirmRecord confirm = Confirmed(3, 3, kind);
+  confirm.signature = signature;
+  confirm.instructions = instructions;
+  tally.TakeConfirm(suspect, confirm);
+}
+
+TEST(Tally, TriagesEverySignatureBeforeOneTwice) {
+  const CampaignOptions options = Options();
+  Tally tally(options);
+  TakeSigned(tally, "slices", 2);
+  TakeSigned(tally, "slices", 3);
+  TakeSigned(tally, "hang", 1, Outcome::kTimeout);
+  TakeSigned(tally, "pads", 9);
+  for (size_t expected : {size_t{0}, size_t{3}, size_t{2}}) {
+    const std::optional<size_t> next = tally.NextToTriage();
+    ASSERT_EQ(next, expected);
+    EXPECT_TRUE(tally.IsNovel(tally.finding(*next)));
+    tally.BeginTriage(*next).triaged = true;
+  }
+  ASSERT_EQ(tally.NextToTriage(), size_t{1});
+  EXPECT_FALSE(tally.IsNovel(tally.finding(1)));
+  EXPECT_EQ(tally.summary().signatures.at("slices"), 2);
+}
+
+TEST(Tally, KeepsTheBugBehindABug) {
+  const CampaignOptions options = Options();
+  Tally tally(options);
+  const Suspect suspect = SuspectOf(tally, Outcome::kWrong);
+  ConfirmRecord confirm = Confirmed(3, 3);
+  confirm.signature = "algsimp of pad";
+  confirm.behind = "fusion of slice";
+  confirm.unmasking = {{"xla_disable_hlo_passes", "algsimp"}};
+  const Confirmation confirmation = tally.TakeConfirm(suspect, confirm);
+  ASSERT_TRUE(confirmation.behind.has_value());
+  EXPECT_EQ(confirmation.behind->flags, confirm.unmasking);
+  EXPECT_EQ(tally.summary().findings, 2);
+  EXPECT_EQ(tally.summary().signatures.count("fusion of slice"), 1u);
 }
 
 TEST(Tally, TriagesTheSmallestProgramFirst) {

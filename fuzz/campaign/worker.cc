@@ -17,6 +17,8 @@ namespace assay {
 namespace {
 
 constexpr int64_t kConfirmRuns = 3;
+// A compilation elsewhere costs as much as some hundred runs of what it made.
+constexpr int64_t kForeignInputSets = 8;
 
 std::string Dump(const nlohmann::json& json) {
   return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
@@ -66,9 +68,10 @@ absl::Status WarmTemplate::Warm() {
     ASSAY_ASSIGN_OR_RETURN(std::unique_ptr<Backend> backend, tools_.make_backend(name));
     const BackendDescription& description = backend->Describe();
     versions.push_back(description.version);
+    // Only looked at here: each worker starts its own process of it.
     if (!description.in_process) {
       portable = true;
-      backends_.push_back(nullptr);
+      backends_.push_back(std::move(backend));
       continue;
     }
     if (description.capability) {
@@ -82,19 +85,15 @@ absl::Status WarmTemplate::Warm() {
   runner_options_.compile = options_.compile;
   runner_options_.profile = options_.profile;
   runner_options_.repeat_every = options_.repeat_every;
+  runner_options_.input_sets = options_.input_sets > 0 ? options_.input_sets
+                               : portable              ? kForeignInputSets
+                                                       : 1;
   const GeneratorOptions& generator = runner_options_.generator;
   shared_.set_note(Dump({{"versions", versions},
                          {"foreign", portable},
+                         {"input_sets", runner_options_.input_sets},
                          {"excluded_ops", generator.ExcludedOps()},
                          {"excluded_types", generator.ExcludedTypes()}}));
-  return absl::OkStatus();
-}
-
-absl::Status WarmTemplate::MakeOutsideBackends() {
-  for (size_t i = 0; i < backends_.size(); ++i) {
-    if (backends_[i] != nullptr) continue;
-    ASSAY_ASSIGN_OR_RETURN(backends_[i], tools_.make_backend(options_.backends[i]));
-  }
   return absl::OkStatus();
 }
 
@@ -105,48 +104,39 @@ void WarmTemplate::Serve(int fd) {
   size_t slot = hello.is_object() ? hello.value("slot", size_t{0}) : 0;
   WorkerState& state = shared_.at(std::min(slot, shared_.size() - 1));
   // Children of this process inherit the limit, and what runs out of process has its own needs.
-  bool in_process = std::none_of(backends_.begin(), backends_.end(),
-                                 [](const auto& backend) { return backend == nullptr; });
+  bool in_process = std::none_of(backends_.begin(), backends_.end(), [](const auto& backend) {
+    return !backend->Describe().in_process;
+  });
   ConfineThisProcess(in_process ? options_.worker_memory_bytes : 0);
-  absl::Status made = MakeOutsideBackends();
   std::vector<Backend*> backends;
   for (const auto& backend : backends_) backends.push_back(backend.get());
   runner_ = std::make_unique<CaseRunner>(runner_options_, *oracle_, std::move(backends));
   while (std::optional<std::string> message = ReceiveMessage(fd)) {
     nlohmann::json request = nlohmann::json::parse(*message, nullptr, false);
     if (!request.is_object()) return;
-    nlohmann::json reply;
-    if (made.ok()) {
-      reply = Answer(request, state);
-    } else {
-      reply = {{"error", std::string(made.message())}};
-    }
-    if (!SendMessage(fd, Dump(reply))) return;
+    if (!SendMessage(fd, Dump(Answer(request, state)))) return;
   }
 }
 
 nlohmann::json WarmTemplate::Answer(const nlohmann::json& request, WorkerState& state) {
-  std::string what = request.value("do", "");
-  int64_t index = request.value("index", int64_t{0});
-  if (what == "case") return runner_->Run(index, state).ToJson();
-  if (what == "triage") return Triage(request);
-  size_t backend = std::min(request.value("backend", size_t{0}), backends_.size() - 1);
-  bool exact = request.value("exact", false);
-  absl::Status written = WriteCase(runner_->MakeFinding(index, backend, exact));
-  nlohmann::json reply = runner_->Confirm(index, backend, exact, kConfirmRuns, state).ToJson();
+  const std::string what = request.value("do", "");
+  if (what == "case") return runner_->Run(request.value("index", int64_t{0}), state).ToJson();
+  CaseKey key = CaseKey::FromJson(request);
+  key.backend = std::min(key.backend, backends_.size() - 1);
+  if (what == "triage") return Triage(key, request);
+  absl::Status written = WriteCase(runner_->MakeFinding(key));
+  nlohmann::json reply = runner_->Confirm(key, kConfirmRuns, state).ToJson();
   if (!written.ok()) reply["error"] = std::string(written.message());
   return reply;
 }
 
-nlohmann::json WarmTemplate::Triage(const nlohmann::json& request) {
-  int64_t index = request.value("index", int64_t{0});
-  size_t backend = std::min(request.value("backend", size_t{0}), backends_.size() - 1);
-  Finding finding = runner_->MakeFinding(index, backend, request.value("exact", false));
+nlohmann::json WarmTemplate::Triage(const CaseKey& key, const nlohmann::json& request) {
+  Finding finding = runner_->MakeFinding(key);
   finding.kind = OutcomeKindFromName(request.value("kind", "")).value_or(Outcome::kWrong);
   finding.phase = PhaseFromName(request.value("phase", "")).value_or(Phase::kJudge);
   finding.judgement = request.value("text", "");
   finding.second_check = request.value("second_check", "");
-  absl::StatusOr<TriageResult> result = tools_.triage(finding, *oracle_, *backends_[backend]);
+  absl::StatusOr<TriageResult> result = tools_.triage(finding, *oracle_, *backends_[key.backend]);
   if (!result.ok()) return {{"error", std::string(result.status().message())}};
   return EncodeTriage(*result);
 }

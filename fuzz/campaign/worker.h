@@ -2,9 +2,9 @@
 // and the loop that serves it. Requests and replies are JSON objects, one per message:
 //   {"slot": k}                                        first, no reply: where to note the phase
 //   {"do": "case", "index": i}                         CaseRecord
-//   {"do": "confirm", "index", "backend", "exact"}     ConfirmRecord; writes the case to disk first
-//   {"do": "triage", "index", "backend", "exact", "kind", "phase", "text", "second_check"}
-//   TriageResult or {"error": text}
+//   {"do": "confirm", ...}  with a CaseKey: ConfirmRecord; writes the case to disk first
+//   {"do": "triage", ..., "kind", "phase", "text", "second_check"}  with a CaseKey: TriageResult or
+//   {"error": text}
 #pragma once
 
 #include <memory>
@@ -43,23 +43,23 @@ class WarmTemplate {
       : options_(options), tools_(tools), shared_(shared) {}
 
   // In the template: makes the oracle and the backends and compiles one small program, so that
-  // workers start warm. A backend that is not in-process is only looked at: each worker makes its
-  // own.
+  // workers start warm. A backend that is not in-process starts a process of its own in each
+  // worker.
   absl::Status Warm();
   // In a worker: serves requests until the other side closes.
   void Serve(int fd);
 
  private:
-  absl::Status MakeOutsideBackends();
   nlohmann::json Answer(const nlohmann::json& request, WorkerState& state);
-  nlohmann::json Triage(const nlohmann::json& request);
+  nlohmann::json Triage(const CaseKey& key, const nlohmann::json& request);
   absl::Status WriteCase(const Finding& finding) const;
 
   const CampaignOptions& options_;
   const CampaignTools& tools_;
   WorkerStates& shared_;
   std::unique_ptr<Oracle> oracle_;
-  std::vector<std::unique_ptr<Backend>> backends_;  // nullptr: made by each worker
+  std::vector<std::unique_ptr<Backend>>
+      backends_;  // one in another process starts it when it is used
   CaseRunnerOptions runner_options_;
   std::unique_ptr<CaseRunner> runner_;
 };

@@ -5,6 +5,8 @@
 
 #include <csignal>
 
+#include "fuzz/triage/pass_blame.h"
+#include "fuzz/triage/signature.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "spec/backend/fake_backend.h"
@@ -162,6 +164,83 @@ TEST(BlameDecision, IsHonestAboutOtherFailures) {
   Blame blame = BlameDecision(fixture.subject(), *fixture.module, {}, Outcome::kRunCrash);
   EXPECT_FALSE(blame.found);
   EXPECT_THAT(blame.note, HasSubstr("does not fail this way"));
+}
+
+TEST(Signature, NamesWhatAPassChangedAndNotWhatStandsAround) {
+  PassBlame blame;
+  blame.before = R"(HloModule m
+add { x = f32[] parameter(0) y = f32[] parameter(1) ROOT s = f32[] add(x, y) }
+ENTRY e {
+  p = f32[4] parameter(0)
+  z = f32[] constant(0)
+  n = f32[4] negate(p)
+  a = f32[4] abs(n)
+  ROOT r = f32[] reduce(a, z), dimensions={0}, to_apply=add
+})";
+  blame.after = R"(HloModule m
+add { x = f32[] parameter(0) y = f32[] parameter(1) ROOT s = f32[] subtract(x, y) }
+ENTRY e {
+  p = f32[4] parameter(0)
+  z = f32[] constant(0)
+  a = f32[4] abs(p)
+  ROOT r = f32[] reduce(a, z), dimensions={0}, to_apply=add
+})";
+  EXPECT_EQ(ChangedOpcodes(blame), "negate");
+  blame.before = blame.after;
+  EXPECT_EQ(ChangedOpcodes(blame), "abs+reduce") << "no count differs: all of them";
+}
+
+// A backend like XLA whose answer is wrong unless a pass is disabled.
+FakeBackend::Script WrongUnlessDisabled(const std::string& pass) {
+  FakeBackend::Script script;
+  script.description.name = "fake";
+  script.description.in_process = false;
+  script.description.dumps_passes = true;
+  script.description.profile = &Profile::Strict();
+  script.run = [pass](const Module&, const CompileOptions& options,
+                      const std::vector<std::vector<const Literal*>>& arguments) {
+    auto flag = options.flags.find("xla_disable_hlo_passes");
+    RunResult result;
+    result.outputs.push_back(*arguments[0][0]);
+    const bool silent = flag != options.flags.end() && flag->second == pass;
+    if (!silent) result.outputs[0].SetBits(0, result.outputs[0].GetBits(0) ^ 1);
+    return absl::StatusOr<RunResult>(std::move(result));
+  };
+  return script;
+}
+
+class EchoOracle : public Oracle {
+ public:
+  absl::StatusOr<Literal> Evaluate(const Module&, const std::vector<const Literal*>& arguments,
+                                   const Limits&) override {
+    return *arguments[0];
+  }
+  absl::StatusOr<Expectation> Expect(const Module&, const std::vector<const Literal*>& arguments,
+                                     const Profile&, const Limits&) override {
+    Expectation expectation;
+    expectation.leaves.emplace_back().plain = *arguments[0];
+    return expectation;
+  }
+};
+
+std::string SignedWhenWrongUnlessDisabled(const std::string& pass) {
+  FakeBackend backend(WrongUnlessDisabled(pass));
+  EchoOracle oracle;
+  const CheckSubject subject{oracle, backend, Profile::Strict(), {}, Limits()};
+  auto module = ReadModule("HloModule m\nENTRY e { ROOT p = s32[2] parameter(0) }\n");
+  EXPECT_TRUE(module.ok()) << module.status();
+  std::vector<Literal> inputs;
+  inputs.emplace_back(Shape::Array(ElementType::kS32, {2}));
+  const Outcome outcome = CheckIsolated(subject, CheckCase::Of(**module, inputs)).outcome;
+  EXPECT_TRUE(outcome.Fails(Outcome::kWrong)) << outcome.Describe();
+  return SignatureOf(subject, **module, inputs, outcome).text;
+}
+
+TEST(Signature, TellsBugsApartByWhatSilencesThem) {
+  const std::string algsimp = SignedWhenWrongUnlessDisabled("algsimp");
+  EXPECT_EQ(algsimp, "wrong value: code pffff of parameter");
+  EXPECT_EQ(SignedWhenWrongUnlessDisabled("algsimp"), algsimp);
+  EXPECT_EQ(SignedWhenWrongUnlessDisabled("fusion"), "wrong value: code fpfff of parameter");
 }
 
 }  // namespace

@@ -109,6 +109,7 @@ std::string BucketOf(const BucketKey& key) {
   std::string bucket = StrCat(key.backend_family, "/", Name(key.kind));
   if (!key.rule.empty()) return StrCat(bucket, "/", key.rule);
   if (!key.pass.empty()) StrAppend(&bucket, "/", key.pass);
+  if (!key.culprits.empty()) return StrCat(bucket, "/", key.culprits);
   bool crash = key.kind == Outcome::kCompileCrash || key.kind == Outcome::kRunCrash ||
                key.kind == Outcome::kRejected;
   if (crash && !key.crash.empty()) {

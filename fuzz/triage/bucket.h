@@ -13,12 +13,13 @@ struct BucketKey {
   Outcome::Kind kind = Outcome::kWrong;
   std::string backend_family;  // "cpu", "xla": a name without its options
   std::string rule;            // guilty decision: enough by itself
-  std::string pass;            // guilty pass: many rules wide, so the structure counts as well
+  std::string pass;            // guilty pass: many rules wide, so it counts what it changed
+  std::string culprits;        // the opcodes that the guilty pass changed, when they are known
   std::string crash;           // what a crash left behind
   const Module* reduced = nullptr;
 };
 
-// "cpu/wrong value/ds-of-ds", "xla/wrong value/algsimp/dynamic-slice+pad/1f2e3d4c". Usable as a
+// "cpu/wrong value/ds-of-ds", "xla/wrong value/algsimp/dynamic-slice+pad". Usable as a
 // folder name after '/' is replaced.
 std::string BucketOf(const BucketKey& key);
 

@@ -95,7 +95,9 @@ std::vector<std::pair<std::string, std::string>> Facts(const BugPage& page) {
     facts.emplace_back("Planted defect", defect);
   }
   if (f.index >= 0) {
-    facts.emplace_back("Found by", StrCat("campaign seed ", f.seed, ", program ", f.index));
+    facts.emplace_back("Found by",
+                       StrCat("campaign seed ", f.seed, ", program ", f.index,
+                              f.input_set == 0 ? "" : StrCat(", input set ", f.input_set)));
   }
   if (!f.second_check.empty()) facts.emplace_back("Second check", f.second_check);
   if (page.duplicates > 0) facts.emplace_back("Also seen", StrCat(page.duplicates, " more times"));
@@ -146,6 +148,7 @@ Json FindingJson(const BugPage& page) {
           {"defect", f.options.defect},
           {"seed", f.seed},
           {"index", f.index},
+          {"input_set", f.input_set},
           {"bucket", page.result.bucket},
           {"rule", page.result.blamed_rule},
           {"decision", page.result.blamed_decision},
@@ -378,6 +381,9 @@ absl::StatusOr<Finding> LoadFinding(const std::string& folder) {
   }
   if (auto at = object.find("seed"); at != object.end() && at->is_number_unsigned()) {
     finding.seed = at->get<uint64_t>();
+  }
+  if (auto at = object.find("input_set"); at != object.end() && at->is_number_integer()) {
+    finding.input_set = at->get<int64_t>();
   }
   if (auto at = object.find("index"); at != object.end() && at->is_number_integer()) {
     finding.index = at->get<int64_t>();

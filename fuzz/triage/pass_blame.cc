@@ -5,10 +5,13 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <map>
+#include <set>
 #include <sstream>
 #include <system_error>
 
 #include "absl/strings/match.h"
+#include "absl/strings/str_join.h"
 #include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
 #include "spec/text/reader.h"
@@ -79,6 +82,11 @@ class PassSearch {
     for (const Literal& input : inputs) arguments_.push_back(&input);
   }
 
+  PassBlame Find() {
+    SearchSnapshots();
+    return std::move(blame_);
+  }
+
   PassBlame Run() {
     if (kind_ == Outcome::kWrong) SearchSnapshots();
     Flags();
@@ -90,7 +98,11 @@ class PassSearch {
   Outcome CheckWith(const std::map<std::string, std::string>& flags) {
     CheckSubject subject{subject_.oracle, subject_.backend, subject_.profile, subject_.options,
                          subject_.limits};
-    for (const auto& [name, value] : flags) subject.options.flags[name] = value;
+    for (const auto& [name, value] : flags) {
+      std::string& flag = subject.options.flags[name];
+      const bool adds = name == "xla_disable_hlo_passes" && !flag.empty();
+      flag = adds ? StrCat(flag, ",", value) : value;
+    }
     return CheckIsolated(subject, CheckCase::Of(module_, inputs_)).outcome;
   }
 
@@ -177,7 +189,44 @@ class PassSearch {
   bool pass_matters_ = false, passes_matter_ = false, llvm_matters_ = false;
 };
 
+// By opcode, in computations that do more than combine scalars.
+std::map<Opcode, int64_t> CountOpcodes(const std::string& text) {
+  std::map<Opcode, int64_t> counts;
+  absl::StatusOr<std::unique_ptr<Module>> module = ReadModule(text);
+  if (!module.ok()) return counts;
+  for (const Computation* computation : (*module)->computations()) {
+    bool combines_scalars = computation != (*module)->entry();
+    for (const Instruction* at : *computation) combines_scalars &= at->shape().IsScalar();
+    if (combines_scalars) continue;
+    for (const Instruction* at : *computation) {
+      const bool stands_around =
+          at->opcode() == Opcode::kParameter || at->opcode() == Opcode::kConstant ||
+          at->opcode() == Opcode::kTuple || at->opcode() == Opcode::kGetTupleElement;
+      if (!stands_around) ++counts[at->opcode()];
+    }
+  }
+  return counts;
+}
+
 }  // namespace
+
+PassBlame FindWrongSnapshot(const CheckSubject& subject, const Module& module,
+                            const std::vector<Literal>& inputs) {
+  return PassSearch(subject, module, inputs, Outcome::kWrong).Find();
+}
+
+std::string ChangedOpcodes(const PassBlame& blame) {
+  std::map<Opcode, int64_t> counts = CountOpcodes(blame.after);
+  const std::map<Opcode, int64_t> before = CountOpcodes(blame.before);
+  std::set<std::string> changed, all;
+  for (const auto& [opcode, count] : before) counts.try_emplace(opcode, 0);
+  for (const auto& [opcode, count] : counts) {
+    const auto old = before.find(opcode);
+    all.insert(std::string(Name(opcode)));
+    if (old == before.end() || old->second != count) changed.insert(std::string(Name(opcode)));
+  }
+  return absl::StrJoin(changed.empty() ? all : changed, "+");
+}
 
 PassBlame BlamePass(const CheckSubject& subject, const Module& module,
                     const std::vector<Literal>& inputs, Outcome::Kind kind) {

@@ -26,4 +26,13 @@ struct PassBlame {
 PassBlame BlamePass(const CheckSubject& subject, const Module& module,
                     const std::vector<Literal>& inputs, Outcome::Kind kind);
 
+// The part of it that runs the snapshots: `pass`, `before`, `after` and the counts.
+PassBlame FindWrongSnapshot(const CheckSubject& subject, const Module& module,
+                            const std::vector<Literal>& inputs);
+
+// The opcodes that the guilty pass made more or fewer of, sorted: "add+dynamic-slice"; those of the
+// snapshot after it where the counts are equal. Parameters, constants, tuples and the scalar
+// computations of reductions and the like do not count: they stand around a bug.
+std::string ChangedOpcodes(const PassBlame& blame);
+
 }  // namespace assay

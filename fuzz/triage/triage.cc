@@ -5,12 +5,14 @@
 #include <cctype>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <system_error>
 #include <utility>
 
 #include "absl/strings/str_format.h"
 #include "fuzz/portable.h"
 #include "fuzz/triage/bucket.h"
+#include "fuzz/triage/signature.h"
 #include "nlohmann/json.hpp"
 #include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
@@ -169,6 +171,7 @@ class Triager {
     key.backend_family = BackendFamily(finding_.backend);
     key.rule = DumpsPasses() ? "" : result_.blamed_rule;
     key.pass = page_.pass_blame.pass;
+    if (!key.pass.empty() && key.pass != "import") key.culprits = ChangedOpcodes(page_.pass_blame);
     key.crash = last.outcome.reason;
     key.reduced = case_.module.get();
     result_.bucket = BucketOf(key);
@@ -256,15 +259,43 @@ Limits TightLimits(Limits limits, Outcome::Kind kind, int64_t steps) {
   return limits;
 }
 
-absl::StatusOr<ReduceResult> ReduceWithin(const CheckSubject& subject,
-                                          const ReduceCase& reduce_case, Outcome::Kind kind,
-                                          const std::string& rule, const TriageOptions& options) {
+Outcome CheckUnder(const CheckSubject& subject, const SilencingFlag& flag, const Module& module,
+                   const std::vector<Literal>& inputs) {
+  CheckSubject silenced{subject.oracle, subject.backend, subject.profile, subject.options,
+                        subject.limits};
+  std::string& value = silenced.options.flags[flag.name];
+  const bool adds = flag.name == "xla_disable_hlo_passes" && !value.empty();
+  value = adds ? StrCat(value, ",", flag.value) : flag.value;
+  return CheckIsolated(silenced, CheckCase::Of(module, inputs)).outcome;
+}
+
+// What keeps the reducer from sliding from one wrong value to another: a flag under which the
+// program is right, and smaller ones have to stay so. The pass after which the module is wrong is
+// the best.
+std::optional<SilencingFlag> GuardOf(const CheckSubject& subject, const ReduceCase& c,
+                                     Outcome::Kind kind) {
+  if (kind != Outcome::kWrong || !subject.backend.Describe().dumps_passes) return std::nullopt;
+  std::vector<SilencingFlag> flags = UsualFlags();
+  const PassBlame blame = FindWrongSnapshot(subject, *reduce_case.module, reduce_case.inputs);
+  if (!blame.pass.empty() && blame.pass != "import") {
+    flags.insert(flags.begin(), {"xla_disable_hlo_passes", blame.pass});
+  }
+  for (const SilencingFlag& flag : flags) {
+    if (CheckUnder(subject, flag, *reduce_case.module, reduce_case.inputs).IsPass()) return flag;
+  }
+  return std::nullopt;
+}
+
+absl::StatusOr<ReduceResult> ReduceWithin(const CheckSubject& subject, const ReduceCase& c,
+                                          Outcome::Kind kind, const std::string& rule,
+                                          const TriageOptions& options) {
   std::string signature;
   if (IsCrash(kind)) {
     signature = CrashSignature(
         CheckIsolated(subject, CheckCase::Of(*reduce_case.module, reduce_case.inputs))
             .outcome.reason);
   }
+  const std::optional<SilencingFlag> guard = GuardOf(subject, c, kind);
   bool portable = !subject.backend.Describe().in_process;
   int64_t unportable = UnportableUses(*reduce_case.module, reduce_case.inputs);
   auto predicate = [&](const Module& module, const std::vector<Literal>& inputs) {
@@ -272,8 +303,9 @@ absl::StatusOr<ReduceResult> ReduceWithin(const CheckSubject& subject,
     if (!rule.empty()) return FailsByRule(subject, module, inputs, kind, rule);
     const Outcome outcome =
         CheckIsolated(subject, CheckCase::Of(module, inputs), RequestFor(kind)).outcome;
-    return outcome.Fails(kind) &&
-           (signature.empty() || CrashSignature(outcome.reason) == signature);
+    if (!outcome.Fails(kind)) return false;
+    if (guard.has_value()) return !CheckUnder(subject, *guard, module, inputs).Fails(kind);
+    return signature.empty() || CrashSignature(outcome.reason) == signature;
   };
   ReduceOptions reduce;
   reduce.seconds = options.reduce_seconds;

@@ -80,12 +80,13 @@ void PrintStages(const StageSeconds& stages) {
                share("judge", stages.judge)));
 }
 
-void PrintReasons(const char* title, const std::map<std::string, int64_t>& reasons) {
+void PrintReasons(const char* title, const std::map<std::string, int64_t>& reasons,
+                  size_t most = 5) {
   if (reasons.empty()) return;
   std::vector<std::pair<int64_t, std::string>> sorted;
   for (const auto& [reason, count] : reasons) sorted.emplace_back(-count, reason);
   std::sort(sorted.begin(), sorted.end());
-  if (sorted.size() > 5) sorted.resize(5);
+  if (sorted.size() > most) sorted.resize(most);
   for (const auto& [count, reason] : sorted) {
     Print(StrCat("    ", title, " ", -count, ": ", reason.substr(0, 100)));
   }
@@ -136,6 +137,10 @@ void PrintCampaign(const CampaignSummary& summary, const std::string& defect) {
     row("illegal", summary.illegal, "did not verify and were skipped: the generator's fault");
   }
   PrintReasons("illegal", summary.illegal_reasons);
+  if (summary.cpu_seconds > 0) {
+    Print(absl::StrFormat("  %-13s %5.1f ms   per program; the campaign had %.0f %% of the CPU",
+                          "CPU", summary.CpuMillisecondsPerProgram(), 100 * summary.ShareOfCpu()));
+  }
   row("compared", summary.compared,
       summary.rescued > 0 ? StrCat(summary.rescued, " of them on exact inputs") : "");
   row("inconclusive", summary.inconclusive,
@@ -163,6 +168,7 @@ void PrintCampaign(const CampaignSummary& summary, const std::string& defect) {
              sorted < summary.findings
                  ? StrCat("; ", summary.findings - sorted, " of them counted, not triaged")
                  : ""));
+  PrintReasons("seen", summary.signatures, summary.signatures.size());
   PrintStages(summary.stages);
   for (const CampaignFinding* finding : FirstOfEachBucket(summary)) {
     auto count = summary.buckets.find(finding->bucket);

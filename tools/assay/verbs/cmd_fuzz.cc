@@ -81,6 +81,12 @@ void DeclareFuzz(OptionList& line, VerbAction& action) {
       .ShowDefault();
   line.Add("--first", options->campaign.first, "Begin with this program").NonNegative();
   line.Add("--jobs", options->campaign.jobs, "Worker processes (default: one per core)").Positive();
+  line.Add("--input-sets", options->campaign.input_sets,
+           "Runs of each executable with different inputs (default: 8 for other processes, else 1)")
+      .Positive();
+  line.Add("--most-triaged", options->campaign.most_triaged,
+           "Reduce and explain so many findings (default: one of every kind, then as time allows)")
+      .Positive();
   line.Add("--profile", options->campaign.profile, "strict or xla; default: the backend's")
       .OneOf({"strict", "xla"});
   line.Add("--defect", options->defect,

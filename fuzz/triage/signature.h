@@ -1,0 +1,35 @@
+// What tells one bug from another before anything is reduced: cheap enough for every failure of a
+// campaign.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "spec/backend/check.h"
+
+namespace assay {
+
+struct Signature {
+  // Equal for failures that are probably the same bug: the kind and, of a crash, what it left
+  // behind; of other failures the guilty decision, or the pass after which the module is wrong and
+  // the opcodes that it changed; where no snapshot is wrong, which flags silence it.
+  std::string text;
+  // Flags under which this bug is silent and the program fails all the same: another bug is behind
+  // it. Empty: there is none.
+  std::map<std::string, std::string> unmasking;
+};
+
+// `outcome` is how the program failed on the subject. Compiles it some ten times on a backend that
+// is not in-process; an in-process one is asked for the guilty decision, in children.
+Signature SignatureOf(const CheckSubject& subject, const Module& module,
+                      const std::vector<Literal>& inputs, const Outcome& outcome);
+
+// The flags of a backend that dumps_passes under one of which the failure of `kind` is gone, the
+// most telling first; "" when there is none.
+struct SilencingFlag {
+  std::string name, value;
+};
+std::vector<SilencingFlag> UsualFlags();
+
+}  // namespace assay

@@ -1,0 +1,70 @@
+// Reads the processes of /proc.
+#include "spec/process/cpu_time.h"
+
+#include <dirent.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <vector>
+
+#include "spec/base/strings.h"
+
+namespace assay {
+namespace {
+
+struct Usage {
+  pid_t parent = 0;
+  double ticks = 0;  // own and of children that were waited for
+};
+
+bool ReadUsage(pid_t pid, Usage& usage) {
+  FILE* file = fopen(StrCat("/proc/", static_cast<int64_t>(pid), "/stat").c_str(), "re");
+  if (file == nullptr) return false;
+  char line[1024];
+  const size_t size = fread(line, 1, sizeof(line) - 1, file);
+  fclose(file);
+  line[size] = '\0';
+  // The name of the program, in parentheses, may hold anything.
+  const char* rest = strrchr(line, ')');
+  if (rest == nullptr) return false;
+  int parent = 0;
+  unsigned long long user = 0, system = 0;
+  long long children_user = 0, children_system = 0;
+  if (sscanf(rest + 1, " %*c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu %lld %lld", &parent,
+             &user, &system, &children_user, &children_system) != 5) {
+    return false;
+  }
+  usage.parent = parent;
+  usage.ticks =
+      static_cast<double>(user + system) + static_cast<double>(children_user + children_system);
+  return true;
+}
+
+}  // namespace
+
+double CpuSecondsOfTree(pid_t root) {
+  std::map<pid_t, Usage> processes;
+  DIR* folder = opendir("/proc");
+  if (folder == nullptr) return 0;
+  while (const dirent* entry = readdir(folder)) {
+    const auto pid = static_cast<pid_t>(strtol(entry->d_name, nullptr, 10));
+    if (Usage usage; pid > 0 && ReadUsage(pid, usage)) processes[pid] = usage;
+  }
+  closedir(folder);
+  std::multimap<pid_t, pid_t> children;
+  for (const auto& [pid, usage] : processes) children.emplace(usage.parent, pid);
+  double ticks = 0;
+  for (std::vector<pid_t> open = {root}; !open.empty();) {
+    const pid_t pid = open.back();
+    open.pop_back();
+    ticks += processes[pid].ticks;
+    const auto [first, last] = children.equal_range(pid);
+    for (auto at = first; at != last; ++at) open.push_back(at->second);
+  }
+  return ticks / static_cast<double>(sysconf(_SC_CLK_TCK));
+}
+
+}  // namespace assay

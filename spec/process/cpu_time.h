@@ -1,0 +1,12 @@
+// How much processor time a process and everything that it started have used.
+#pragma once
+
+#include <sys/types.h>
+
+namespace assay {
+
+// User and system seconds of `root`, of its descendants that are alive, and of those that have
+// ended and been waited for. What a descendant left behind when its parent died is not counted.
+double CpuSecondsOfTree(pid_t root);
+
+}  // namespace assay
