@@ -39,7 +39,7 @@ void Include(const Array& array, Width& width) {
     if ((bound.flags & (kForced | kUndecided | kNotFinite)) != 0 || bound.radius == 0) continue;
     width.relative = std::max(width.relative, bound.radius / scale);
     width.useless =
-        width.useless || bound.radius > limit * std::max(scale, std::fabs(bound.centre));
+        width.useless || bound.radius > limit * std::max(bound.magnitude(), std::fabs(bound.centre));
   }
 }
 
