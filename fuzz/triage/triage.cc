@@ -295,7 +295,7 @@ absl::StatusOr<ReduceResult> ReduceWithin(const CheckSubject& subject, const Red
         CheckIsolated(subject, CheckCase::Of(*reduce_case.module, reduce_case.inputs))
             .outcome.reason);
   }
-  const std::optional<SilencingFlag> guard = GuardOf(subject, c, kind);
+  const std::optional<SilencingFlag> guard = GuardOf(subject, reduce_case, kind);
   bool portable = !subject.backend.Describe().in_process;
   int64_t unportable = UnportableUses(*reduce_case.module, reduce_case.inputs);
   auto predicate = [&](const Module& module, const std::vector<Literal>& inputs) {

@@ -44,6 +44,7 @@ void HullSlots(const Array& source, int64_t from, Array& result, int64_t to) {
   DropForm(result, to);
   Range<long double> hull = HullOf(WholeRange(result, to), WholeRange(source, from));
   constexpr uint32_t kViews = kSumView | kAnyView;
+  result.bounds[to].set_magnitude(std::max(a.magnitude(), b.magnitude()));
   if (same_bits && (a.flags & b.flags & kForced) != 0) {
     Store(result, to, hull, kForced | ((a.flags | b.flags) & kViews));
     return;
@@ -68,6 +69,15 @@ std::vector<uint64_t> KnownCodes(const Array& array, int64_t i) {
   if (!IsFloat(array.literal.element_type())) return {};
   if ((BoundOf(array, i).flags & kForced) == 0 || IsNanSlot(array, i)) return {};
   return {array.literal.GetBits(i)};
+}
+
+// Whether the plain values are the same, bit for bit.
+bool SameBits(const Array& a, int64_t i, const Array& b, int64_t j) {
+  const int64_t width = std::max<int64_t>(BoundsPerElement(a.literal.element_type()), 1);
+  for (int64_t k = 0; k < width; ++k)
+    if (a.literal.GetComponentBits(i * width + k) != b.literal.GetComponentBits(j * width + k))
+      return false;
+  return true;
 }
 
 // Sets these codes beside the bound, or forgets them.
@@ -147,6 +157,8 @@ void MoveBound(const Array& source, int64_t from, Array& result, int64_t to) {
 
 void HullWith(const Array& source, int64_t from, Array& result, int64_t to) {
   const int64_t width = BoundsPerElement(source.literal.element_type());
+  if (result.nan_bits && !(source.nan_bits && SameBits(source, from, result, to)))
+    result.nan_bits = false;
   if (!result.origins.empty()) result.origins.erase(to);
   if (width != 0) {
     std::vector<uint64_t> codes = KnownCodes(result, to);

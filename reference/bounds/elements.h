@@ -2,6 +2,7 @@
 // merging it.
 #pragma once
 
+#include <bit>
 #include <vector>
 
 #include "reference/bounds/range.h"
@@ -144,8 +145,12 @@ template <typename T>
 class Alternatives {
  public:
   using W = Wide<T>;
+  // Functions whose zeros have the sign of what underflowed (`keeps_sign`) keep it where all of the
+  // alternatives have the same.
+  explicit Alternatives(bool keeps_sign = false) : zero_signs_(keeps_sign ? kZeroSigns : 0) {}
   // The values of a function at one point, `ulps` off at most.
   void AddPoint(W value, double ulps) {
+    if (!std::isnan(value)) zero_signs_ &= std::signbit(value) ? kNoPositiveZero : kNoNegativeZero;
     if (value == 0) {
       zero_ = true;
     } else if (std::isnan(value)) {
@@ -157,15 +162,16 @@ class Alternatives {
   void Finish(Array& result, int64_t i) const {
     const uint32_t flush = TouchesSubnormals<T>(rest_) ? uint32_t{kMayFlush} : 0;
     if (rest_.flags == kNotFinite) {
-      Store(result, i, Range<W>{0, 0, kZeroSignFree}, 0);
+      Store(result, i, Range<W>{0, 0, kZeroSignFree}, zero_signs_);
     } else {
-      Store(result, i, rest_, flush | (zero_ ? uint32_t{kMayBeZero} : 0));
+      Store(result, i, rest_, flush | (zero_ ? uint32_t{kMayBeZero} : 0) | zero_signs_);
     }
   }
 
  private:
   Range<W> rest_{0, 0, kNotFinite};
   bool zero_ = false;
+  uint32_t zero_signs_;
 };
 
 // A number, and the zero that may be read instead of it.
@@ -280,23 +286,72 @@ struct FunctionBudget {
   double range_high = std::numeric_limits<double>::infinity();
 };
 
+// The zeros that a function may not give for real values of one sign, which underflow to zeros of
+// that sign.
+template <typename W>
+uint32_t ZeroSignsOf(const Range<W>& exact, const FunctionBudget& budget) {
+  if (budget.range_low >= 0) return kNoNegativeZero;
+  if (!exact.HasFinite() || exact.Undecided() || (exact.flags & kZeroSignFree) != 0) return 0;
+  if (exact.low() > 0) return kNoNegativeZero;
+  return exact.high() < 0 ? uint32_t{kNoPositiveZero} : 0;
+}
+
+// The number of the type that lies `codes` codes above x (below, if negative).
+template <typename T>
+T MovedByCodes(T x, int codes) {
+  static_assert(sizeof(T) == 2);
+  constexpr int kMagnitude = 0x7FFF;
+  const int bits = std::bit_cast<uint16_t>(x), magnitude = bits & kMagnitude;
+  const int infinity =
+      std::bit_cast<uint16_t>(Round<T>(std::numeric_limits<double>::infinity())) & kMagnitude;
+  const int moved =
+      std::clamp((bits > kMagnitude ? -magnitude : magnitude) + codes, -infinity, infinity);
+  return std::bit_cast<T>(static_cast<uint16_t>(moved < 0 ? kMagnitude + 1 - moved : moved));
+}
+
+// The values of a function that is computed wider and rounded once: so many codes beside the
+// roundings of the real values (operation semantics 1.6 counts codes, which are closer below a
+// power of two than above it). False next to infinities.
+template <typename T>
+bool RoundedInCodes(const Range<Wide<T>>& exact, double ulps, Range<Wide<T>>& x) {
+  using W = Wide<T>;
+  if (!exact.HasFinite() || exact.Undecided() || std::isnan(exact.centre)) return false;
+  const W slop = (std::fabs(exact.centre) + exact.radius) * kSlop<W>;
+  const int codes = static_cast<int>(std::ceil(ulps));
+  const W low = Widen<W>(MovedByCodes<T>(Round<T>(exact.low() - slop), -codes));
+  const W high = Widen<W>(MovedByCodes<T>(Round<T>(exact.high() + slop), codes));
+  if (!std::isfinite(low) || !std::isfinite(high)) return false;
+  x = Range<W>::Hull(low, high);
+  x.flags = exact.flags;
+  return true;
+}
+
 // For a function with an error budget: `exact` is the range of real values.
 template <typename T>
 void FinishFunction(ClauseSet clauses, Array& result, int64_t i, Range<Wide<T>> exact,
                     const FunctionBudget& budget) {
   using W = Wide<T>;
-  Range<W> x = Rounded<T>(exact, budget.ulps);
-  if (x.HasFinite() && !x.Undecided() &&
-      (x.low() < budget.range_low || x.high() > budget.range_high)) {
-    // Numbers beyond the range of the function are no answer, however many ulps are granted.
+  Range<W> x;
+  bool is_done = false;
+  if constexpr (kIsNarrow<T>) is_done = RoundedInCodes<T>(exact, budget.ulps, x);
+  if (!is_done) x = Rounded<T>(exact, budget.ulps);
+  uint32_t zeros = ZeroSignsOf(exact, budget);
+  // Numbers beyond the range of the function, or of the other sign, are no answer, however many
+  // ulps are granted.
+  const double least =
+      zeros == kNoNegativeZero ? std::max(budget.range_low, 0.0) : budget.range_low;
+  const double most =
+      zeros == kNoPositiveZero ? std::min(budget.range_high, 0.0) : budget.range_high;
+  if (x.HasFinite() && !x.Undecided() && (x.low() < least || x.high() > most)) {
     const uint32_t flags = x.flags;
-    x = Range<W>::Hull(std::max<W>(x.low(), budget.range_low),
-                       std::min<W>(x.high(), budget.range_high));
+    x = Range<W>::Hull(std::max<W>(x.low(), least), std::min<W>(x.high(), most));
     x.radius += std::fabs(x.centre) * kSlop<W>;
     x.flags = flags;
   }
   const bool flush = clauses.Has(ClauseId::kFlushSubnormals) && TouchesSubnormals<T>(x);
-  Store(result, i, x, flush ? uint32_t{kMayFlush} : 0);
+  // Of most values nobody asks which zero they might be.
+  if (x.Undecided() || (!flush && !x.Contains(0))) zeros = 0;
+  Store(result, i, x, (flush ? uint32_t{kMayFlush} : 0) | zeros);
 }
 
 // The ulps that the profile of `op` grants to an opcode, or to its own, on T.

@@ -43,7 +43,7 @@ Element Read(ClauseSet clauses, const Array& array, int64_t i, Consumer consumer
   if (array.forms.empty() || array.forms[i].terms == nullptr) return element;
   // Only a plain interval has the form's centre.
   const ElementBound& bound = array.bounds[i];
-  const bool is_plain = (bound.flags & ~uint32_t{kZeroSignFree | kMayFlush}) == 0;
+  const bool is_plain = (bound.flags & ~(kZeroSigns | kZeroSignFree | kMayFlush)) == 0;
   if (!is_plain || bound.centre != element.centre) return element;
   element.form = &array.forms[i];
   if ((bound.flags & kMayFlush) != 0) element.flush = static_cast<double>(Tiny<T>());
@@ -204,7 +204,7 @@ void Tighten(const OpContext& op, int64_t i, ErrorForm& form) {
 template <typename T>
 void NarrowElement(const OpContext& op, Array& result, int64_t i, double ulps) {
   const ElementBound& bound = result.bounds[i];
-  if ((bound.flags & ~uint32_t{kZeroSignFree | kMayFlush}) != 0) return;
+  if ((bound.flags & ~(kZeroSigns | kZeroSignFree | kMayFlush)) != 0) return;
   const Opcode opcode = op.instruction.opcode();
   const bool is_sum = opcode == Opcode::kAdd || opcode == Opcode::kSubtract;
   const Consumer consumer = is_sum ? Consumer::kSum : Consumer::kOther;
@@ -404,7 +404,7 @@ class Accumulation {
 // Whether slot i of a sum is an interval whose own error, beside `propagated`, is known.
 bool IsPlainSum(const Array& result, int64_t i) {
   const ElementBound& bound = result.bounds[i];
-  return (bound.flags & ~uint32_t{kZeroSignFree | kMayFlush}) == 0 && bound.radius > 0;
+  return (bound.flags & ~(kZeroSigns | kZeroSignFree | kMayFlush)) == 0 && bound.radius > 0;
 }
 
 // The facts about a sum beside the errors of its terms.

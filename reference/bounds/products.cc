@@ -143,8 +143,9 @@ class FloatSums {
                                                      .terms = terms,
                                                      .single = single,
                                                      .quantum = row.quantum + column.quantum});
-      // Signs of zeros and of overflows are seen term by term.
-      if (terms > 0 && !bound.Overflows()) return bound;
+      // Signs of zeros and of overflows are seen term by term, and so are sums of a few.
+      constexpr int64_t kFew = 3;
+      if (terms > kFew && !bound.Overflows()) return bound;
     }
     SumBound<T, A> bound;
     sums_.ForEachProduct(

@@ -81,6 +81,7 @@ class SumBound {
           negative_zero_ || std::signbit(term.centre) || (term.flags & kZeroSignFree) != 0;
       return;
     }
+    if (terms_ < kFew) few_[terms_] = {term.centre, rounded_product};
     ++terms_;
     if (rounded_product) ++products_;
     sum_ += term.centre;
@@ -113,6 +114,8 @@ class SumBound {
   bool IsZeroOfEitherSign() const { return terms_ == 0 && negative_zero_; }
 
   W sum() const { return sum_; }
+  // Of the absolute values of all terms.
+  W magnitude() const { return magnitude_; }
   bool all_single() const { return all_single_; }
   bool Overflows() const { return magnitude_ >= OverflowThreshold<A>(); }
   bool NonFiniteTerms() const { return flags_ != 0 || !all_finite_; }
@@ -135,6 +138,7 @@ class SumBound {
     // Products may underflow; partial sums only when subnormals are flushed.
     const W least = flush ? Tiny<A>() : UlpAt<A>(0);
     x.radius += least * static_cast<W>(products_ + (flush ? terms_ : 0));
+    x.radius = std::min(x.radius, RadiusOfFew());
     if (positive_ >= OverflowThreshold<A>()) x.flags |= kMayBePosInf;
     if (negative_ >= OverflowThreshold<A>()) x.flags |= kMayBeNegInf;
     if ((x.flags & kMayBePosInf) != 0 && (x.flags & kMayBeNegInf) != 0) x.flags |= kMayBeNan;
@@ -143,6 +147,50 @@ class SumBound {
   }
 
  private:
+  // Sums of so many numbers are tried out in every order.
+  static constexpr int64_t kFew = 3;
+  struct Term {
+    W value = 0;
+    bool is_product = false;
+  };
+  // The values between two ends.
+  struct Span {
+    W low, high;
+  };
+  // What an addition or a product may give: rounded to the accumulator, or kept exactly in a wider
+  // one or a fused operation.
+  static Span RoundedOrNot(Span x) {
+    const W slop = std::max(std::fabs(x.low), std::fabs(x.high)) * kSlop<W>;
+    return {std::min(x.low, Widen<W>(Round<A>(x.low - slop))),
+            std::max(x.high, Widen<W>(Round<A>(x.high + slop)))};
+  }
+  static Span Plus(Span a, Span b) {
+    const W slop =
+        (std::fabs(a.low) + std::fabs(a.high) + std::fabs(b.low) + std::fabs(b.high)) * kSlop<W>;
+    return RoundedOrNot({a.low + b.low - slop, a.high + b.high + slop});
+  }
+  // How far every order of a few single numbers may be from their sum; infinite for more of them,
+  // and for numbers so small or large that something may be flushed or overflow.
+  W RadiusOfFew() const {
+    constexpr W kUnknown = std::numeric_limits<W>::infinity();
+    if (!std::is_same_v<A, float> || terms_ < 2 || terms_ > kFew || flags_ != 0) return kUnknown;
+    if (!all_single_ || !all_finite_) return kUnknown;
+    Span terms[kFew];
+    for (int64_t k = 0; k < terms_; ++k) {
+      const W value = few_[k].value, size = std::fabs(value);
+      if (!(size >= W{0x1p-50} && size <= W{0x1p100})) return kUnknown;
+      terms[k] = few_[k].is_product ? RoundedOrNot({value, value}) : Span{value, value};
+    }
+    W radius = 0;
+    for (int64_t last = 0; last < terms_; ++last) {
+      Span sum = terms[(last + 1) % terms_];
+      for (int64_t k = 2; k < terms_; ++k) sum = Plus(sum, terms[(last + k) % terms_]);
+      sum = Plus(sum, terms[last]);
+      radius = std::max({radius, sum.high - sum_, sum_ - sum.low});
+    }
+    return radius + magnitude_ * 4 * kSlop<W>;
+  }
+
   int64_t Additions() const { return std::max<int64_t>(terms_ - 1, 0); }
 
   // The error of all additions together, where no partial sum is larger than `most` and no term
@@ -167,6 +215,7 @@ class SumBound {
 
   W sum_ = 0, magnitude_ = 0, largest_ = 0, propagated_ = 0, positive_ = 0, negative_ = 0;
   int64_t terms_ = 0, products_ = 0;
+  Term few_[kFew];
   int quantum_ = 1 << 20;
   uint32_t flags_ = 0;
   bool negative_zero_ = false, all_single_ = true, all_finite_ = true, never_finite_ = false,
@@ -175,7 +224,7 @@ class SumBound {
 
 // Stores the bound of element i, which is that sum rounded to T.
 template <typename T, typename A = Accumulator<T>>
-void FinishSum(ClauseSet clauses, Array& result, int64_t i, const SumBound<T, A>& sum, View view) {
+void StoreSum(ClauseSet clauses, Array& result, int64_t i, const SumBound<T, A>& sum, View view) {
   using W = Wide<T>;
   const W plain = Widen<W>(result.literal.data<T>()[i]);
   if (sum.IsExact(clauses.Has(ClauseId::kFlushSubnormals)) || sum.IsOneRounding()) {
@@ -193,6 +242,13 @@ void FinishSum(ClauseSet clauses, Array& result, int64_t i, const SumBound<T, A>
   } else {
     FinishExact<T>(clauses, result, i, WithOverflow<T>(x));
   }
+}
+
+// Stores that bound with the magnitude of what was added up.
+template <typename T, typename A = Accumulator<T>>
+void FinishSum(ClauseSet clauses, Array& result, int64_t i, const SumBound<T, A>& sum, View view) {
+  StoreSum<T, A>(clauses, result, i, sum, view);
+  if (!result.bounds.empty()) result.bounds[i].set_magnitude(static_cast<double>(sum.magnitude()));
 }
 
 }  // namespace assay::reference

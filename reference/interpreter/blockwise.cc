@@ -51,6 +51,7 @@ Array Cut(const Array& whole, int64_t begin, int64_t count) {
   std::memcpy(block.literal.bytes().data(), whole.literal.bytes().data() + begin * bytes,
               static_cast<size_t>(count * bytes));
   block.significand = whole.significand;
+  block.nan_bits = whole.nan_bits;
   if (whole.bounds.empty()) return block;
   const int64_t width = BoundsPerElement(type);
   block.bounds.assign(whole.bounds.begin() + begin * width,
@@ -65,6 +66,7 @@ void Paste(const Array& block, int64_t begin, Array& whole) {
                   begin * static_cast<int64_t>(StorageBytes(whole.literal.element_type())),
               block.literal.bytes().data(), block.literal.bytes().size());
   whole.significand = std::min(whole.significand, block.significand);
+  whole.nan_bits = block.nan_bits && (begin == 0 || whole.nan_bits);
   for (const auto& [i, codes] : block.choices) whole.choices.emplace(begin + i, codes);
   if (block.bounds.empty() && whole.bounds.empty()) return;
   const ElementBound forced{0, 0, 0, kForced};

@@ -5,6 +5,7 @@
 
 #include "reference/bounds/choices/legal_choices.h"
 #include "reference/bounds/error_forms.h"
+#include "reference/bounds/magnitudes.h"
 #include "reference/interpreter/blockwise.h"
 #include "reference/interpreter/capture/captured_run.h"
 #include "reference/interpreter/dynamic_shapes.h"
@@ -82,6 +83,16 @@ void NotePrecision(const OpContext& op, Array& result) {
   if (is_rounded) result.significand = own;
 }
 
+// Says whether the bits of NaNs in what an op made are known: moves keep them.
+void NoteNanBits(const OpContext& op, Array& result) {
+  result.nan_bits = IsMove(op.instruction.opcode()) &&
+                    std::all_of(op.operands.begin(), op.operands.end(), [](const Value* operand) {
+                      if (operand->IsTuple()) return false;
+                      const Array& array = *operand->array;
+                      return array.nan_bits || BoundsPerElement(array.literal.element_type()) == 0;
+                    });
+}
+
 // Sets the precision of those arrays in `value` that the op has just made itself: nobody else holds
 // them. Arrays that passed through, or were made by computations that it called, have theirs.
 void NoteFreshPrecision(const OpContext& op, MemoryMeter& memory, Value& value) {
@@ -90,6 +101,7 @@ void NoteFreshPrecision(const OpContext& op, MemoryMeter& memory, Value& value) 
   std::optional<Array> fresh = value.Release();
   if (!fresh.has_value()) return;
   NotePrecision(op, *fresh);
+  NoteFreshMagnitudes(op, *fresh);
   value.array = MakeValue(*std::move(fresh), memory).array;
 }
 
@@ -187,7 +199,11 @@ absl::StatusOr<Value> Interpreter::ApplyRow(const OpEvaluation& general, const O
       ASSAY_RETURN_IF_ERROR(PushToBounds(op, row->bound, *analysis_.choices, result.literal));
     if (bounding()) ASSAY_RETURN_IF_ERROR(BoundResult(*row, op, result));
   }
-  if (bounding()) NotePrecision(op, result);
+  if (bounding()) {
+    NotePrecision(op, result);
+    NoteNanBits(op, result);
+    NoteMagnitudes(op, result);
+  }
   return MakeValue(std::move(result), memory());
 }
 
@@ -318,7 +334,7 @@ absl::StatusOr<Value> Interpreter::RunLifted(const Computation& computation,
     const Shape shape = Lift(step.instruction->shape(), dimensions);
     if (step.kind == StepKind::kConstant) {
       execution.values[number] =
-          MakeValue(Array(Repeat(step.constant.array->literal, shape)), memory());
+          MakeGivenValue(Repeat(step.constant.array->literal, shape), memory());
       continue;
     }
     absl::StatusOr<Value> value =

@@ -267,7 +267,7 @@ absl::StatusOr<Plan::Step> Plans::MakeStep(const Instruction& instruction,
                             ": the text leaves the value of this constant out ({...}); print "
                             "the module with large constants"));
   }
-  step.constant = MakeValue(*instruction.literal(), memory);
+  step.constant = MakeGivenValue(*instruction.literal(), memory);
   return step;
 }
 

@@ -54,7 +54,8 @@ To ConvertElement(From x) {
   }
 }
 
-// Rounds one code to a format of the given exponent and mantissa bits, within its own format.
+// Rounds one code to a format of the given exponent and mantissa bits, within its own format. A NaN
+// of either sign becomes +infinity where no mantissa is left (operation semantics 8).
 uint64_t ReducePrecision(const FloatFormat& format, int exponent_bits, int mantissa_bits,
                          uint64_t code);
 

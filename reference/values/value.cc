@@ -20,6 +20,19 @@ struct MeteredDelete {
   }
 };
 
+Value MakeValues(const Literal& literal, bool nan_bits, MemoryMeter& meter) {
+  if (!literal.shape().IsTuple()) {
+    Array array(literal);
+    array.nan_bits = nan_bits;
+    return MakeValue(std::move(array), meter);
+  }
+  std::vector<Value> elements;
+  elements.reserve(literal.elements().size());
+  for (const Literal& element : literal.elements())
+    elements.push_back(MakeValues(element, nan_bits, meter));
+  return Value::Tuple(std::move(elements));
+}
+
 }  // namespace
 
 Array::Array(Literal value) : literal(std::move(value)) {}
@@ -60,11 +73,11 @@ std::optional<Array> Value::Release() {
 }
 
 Value MakeValue(const Literal& literal, MemoryMeter& meter) {
-  if (!literal.shape().IsTuple()) return MakeValue(Array(literal), meter);
-  std::vector<Value> elements;
-  elements.reserve(literal.elements().size());
-  for (const Literal& element : literal.elements()) elements.push_back(MakeValue(element, meter));
-  return Value::Tuple(std::move(elements));
+  return MakeValues(literal, /*nan_bits=*/false, meter);
+}
+
+Value MakeGivenValue(const Literal& literal, MemoryMeter& meter) {
+  return MakeValues(literal, /*nan_bits=*/true, meter);
 }
 
 Literal ToLiteral(const Value& value) {

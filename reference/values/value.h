@@ -82,6 +82,8 @@ struct Array {
 
   // Bits of the narrowest significand this value was rounded to; kOwnSignificand if it never was.
   int significand = ArrayExpectation::kOwnSignificand;
+  // Whether the bits of NaNs are known: moves alone brought them here.
+  bool nan_bits = false;
 
   explicit Array(Literal value);
   Array(const Array& other);
@@ -113,6 +115,8 @@ struct Value {
 Value MakeValue(Array array, MemoryMeter& meter);
 // A value of the (possibly nested tuple) literal.
 Value MakeValue(const Literal& literal, MemoryMeter& meter);
+// The same of an argument or a constant, of which the bits of NaNs are known (Array::nan_bits).
+Value MakeGivenValue(const Literal& literal, MemoryMeter& meter);
 Literal ToLiteral(const Value& value);
 
 }  // namespace assay::reference

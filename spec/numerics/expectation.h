@@ -3,8 +3,11 @@
 // Design: "Tolerances are derived, not guessed". Nothing here computes a value: it compares.
 #pragma once
 
+#include <bit>
+#include <cmath>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -16,7 +19,7 @@ namespace assay {
 
 // Beside the interval, what else the element may be. `kForced` excludes all others.
 enum BoundFlag : uint32_t {
-  kForced = 1u << 0,  // exactly the bits of the plain value (any NaN for a NaN)
+  kForced = 1u << 0,  // exactly the bits of the plain value (for a NaN see `nan_bits`)
   kMayBeNan = 1u << 1,
   kMayBePosInf = 1u << 2,
   kMayBeNegInf = 1u << 3,
@@ -26,7 +29,10 @@ enum BoundFlag : uint32_t {
   kNotFinite = 1u << 7,     // the interval is empty: only what the flags above name is allowed
   kMayBeZero = 1u << 8,   // a zero is allowed beside the interval: an operand may have been flushed
   kByProperty = 1u << 9,  // judged by a PropertyExpectation, together with others
+  kNoPositiveZero = 1u << 10,  // what underflows here is negative: of the zeros only -0
+  kNoNegativeZero = 1u << 11,  // what underflows here is positive: of the zeros only +0
 };
+inline constexpr uint32_t kZeroSigns = kNoPositiveZero | kNoNegativeZero;
 
 // The allowed set of one float element: the values of the type in [centre - radius, centre +
 // radius], and what the flags add. The radius includes the last rounding.
@@ -36,6 +42,19 @@ struct ElementBound {
       0;  // trailing part; centre + centre_low is the value, |centre_low| <= ulp(centre) / 2
   double radius = 0;
   uint32_t flags = 0;
+  uint32_t magnitude_bits = 0;  // the upper half of a double, so that a bound stays this small
+
+  // How large the numbers were that were added up for this element, 0 if nobody noted it: the
+  // cancellation among them is the program's, and no reason to call a bound wide.
+  double magnitude() const {
+    return std::bit_cast<double>(static_cast<uint64_t>(magnitude_bits) << 32);
+  }
+  // Keeps 20 bits of a magnitude; what is no finite number is none.
+  void set_magnitude(double magnitude) {
+    const bool is_number = magnitude <= std::numeric_limits<double>::max();
+    const uint64_t bits = is_number ? std::bit_cast<uint64_t>(std::fabs(magnitude)) : 0;
+    magnitude_bits = static_cast<uint32_t>(bits >> 32);
+  }
 };
 
 // How many bounds describe one element: one of a float, two (real, imaginary) of a complex number,
@@ -57,6 +76,9 @@ struct ArrayExpectation {
   // A bound is useful if it convicts what is wrong at that precision.
   int significand = kOwnSignificand;
   static constexpr int kOwnSignificand = 1000;
+  // Whether forced NaNs are compared by all of their bits: moves alone brought them here. Otherwise
+  // any NaN serves for a NaN.
+  bool nan_bits = false;
 
   bool AllForced() const { return bounds.empty() && choices.empty(); }
 };
@@ -98,9 +120,9 @@ struct Expectation {
 
 // A complex element passes when both parts do; its modulus is what makes a bound useful.
 // An element outside its bound fails, however wide the bound; one inside passes if the bound is
-// useful (radius up to 2^(-p/3) of the larger of |centre| and the output's root mean square, p the
-// bits of the significand, ArrayExpectation::significand), else it is inconclusive, as is one that
-// is undecided and one that is judged by a property which is not there.
+// useful (radius up to 2^(-p/3) of the larger of |centre| and the element's magnitude, p the bits
+// of the significand, ArrayExpectation::significand), else it is inconclusive, as is one that is
+// undecided and one that is judged by a property which is not there.
 enum class Verdict : uint8_t { kPass, kFail, kInconclusive };
 std::string_view Name(Verdict verdict);
 

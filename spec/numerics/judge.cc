@@ -36,13 +36,16 @@ double Centre(const ArrayExpectation& leaf, int64_t k) {
   return std::isfinite(value) ? value : 0;
 }
 
-// Magnitude of element i: of the real number, or the modulus.
+// Magnitude of element i, of the real number or the modulus, or of what was added up for it.
 double Magnitude(const ArrayExpectation& leaf, int64_t i) {
-  if (!IsComplex(leaf.plain.element_type())) return std::fabs(Centre(leaf, i));
-  return std::min(std::hypot(Centre(leaf, 2 * i), Centre(leaf, 2 * i + 1)),
-                  std::numeric_limits<double>::max());
+  auto noted = [&](int64_t k) { return leaf.bounds.empty() ? 0 : leaf.bounds[k].magnitude(); };
+  if (!IsComplex(leaf.plain.element_type())) return std::max(std::fabs(Centre(leaf, i)), noted(i));
+  const double modulus = std::min(std::hypot(Centre(leaf, 2 * i), Centre(leaf, 2 * i + 1)),
+                                  std::numeric_limits<double>::max());
+  return std::max({modulus, noted(2 * i), noted(2 * i + 1)});
 }
 
+// Of the magnitudes of all elements.
 double Rms(const ArrayExpectation& leaf) {
   const int64_t n = leaf.plain.element_count();
   double plain_sum = 0, largest = 0;
@@ -101,7 +104,8 @@ class FloatJudge {
     const ElementBound& bound = leaf_.bounds[i];
     const double away = std::fabs(got - bound.centre);
     if (bound.flags != 0 || bound.centre_low != 0 || !(away <= bound.radius)) return false;
-    if (!(bound.radius <= useful_ * std::max(std::fabs(bound.centre), rms_))) return false;
+    if (!(bound.radius <= useful_ * std::max({std::fabs(bound.centre), bound.magnitude(), rms_})))
+      return false;
     if (away > used * bound.radius) used = away / bound.radius;
     return bound.radius > 0;
   }
@@ -126,8 +130,9 @@ class FloatJudge {
   }
 
   ElementJudgement JudgeForced(uint64_t got, uint64_t wanted) const {
-    if (got == wanted || (IsNanCode(format_, got) && IsNanCode(format_, wanted)))
-      return {ElementVerdict::kForcedPass};
+    const bool both_nan = IsNanCode(format_, got) && IsNanCode(format_, wanted);
+    if (got == wanted || (both_nan && !leaf_.nan_bits)) return {ElementVerdict::kForcedPass};
+    if (both_nan) return {ElementVerdict::kFail};
     const int64_t distance = UlpDistance(format_, got, wanted);
     return {ElementVerdict::kFail,
             distance == std::numeric_limits<int64_t>::max() ? 0 : static_cast<double>(distance)};
@@ -170,6 +175,8 @@ class FloatJudge {
             static_cast<double>(distance / UlpAt(format_, static_cast<double>(std::fabs(centre))));
       }
     }
+    if (got == 0 && (bound.flags & (std::signbit(got) ? kNoNegativeZero : kNoPositiveZero)) != 0)
+      allowed = false;
     if (!allowed) return {ElementVerdict::kFail, ulps};
     if (finite && bound.radius > useful_ * std::max(Magnitude(leaf_, i), rms_) &&
         bound.radius > format_.MinSubnormal() && !IsTinyBound(bound))
@@ -403,8 +410,11 @@ std::string DescribeBound(const ElementBound& bound, const FloatFormat& format) 
   if ((bound.flags & kMayBePosInf) != 0) parts.push_back("inf");
   if ((bound.flags & kMayBeNegInf) != 0) parts.push_back("-inf");
   if ((bound.flags & kMayBeNan) != 0) parts.push_back("NaN");
+  if ((bound.flags & kNoNegativeZero) != 0) parts.push_back("of the zeros only 0");
+  if ((bound.flags & kNoPositiveZero) != 0) parts.push_back("of the zeros only -0");
   std::string text;
-  for (size_t i = 0; i < parts.size(); ++i) StrAppend(&text, i == 0 ? "" : ", or ", parts[i]);
+  for (size_t i = 0; i < parts.size(); ++i)
+    StrAppend(&text, i == 0 ? "" : parts[i].rfind("of", 0) == 0 ? ", " : ", or ", parts[i]);
   return text;
 }
 

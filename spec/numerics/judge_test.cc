@@ -18,10 +18,18 @@ namespace {
 constexpr struct {
   std::string_view word;
   uint32_t flag;
-} kFlags[] = {{"forced", kForced},       {"nan", kMayBeNan},          {"inf", kMayBePosInf},
-              {"-inf", kMayBeNegInf},    {"any-zero", kZeroSignFree}, {"flush", kMayFlush},
-              {"undecided", kUndecided}, {"not-finite", kNotFinite},  {"zero", kMayBeZero},
-              {"property", kByProperty}};
+} kFlags[] = {{"forced", kForced},
+              {"nan", kMayBeNan},
+              {"inf", kMayBePosInf},
+              {"-inf", kMayBeNegInf},
+              {"any-zero", kZeroSignFree},
+              {"flush", kMayFlush},
+              {"undecided", kUndecided},
+              {"not-finite", kNotFinite},
+              {"zero", kMayBeZero},
+              {"property", kByProperty},
+              {"no-positive-zero", kNoPositiveZero},
+              {"no-negative-zero", kNoNegativeZero}};
 
 double NumberOf(absl::string_view text) {
   double value = 0;
@@ -40,6 +48,10 @@ ElementBound BoundOf(std::string_view text) {
     next = 3;
   }
   for (; next < words.size(); ++next) {
+    if (words[next] == "of" && next + 1 < words.size()) {
+      bound.set_magnitude(NumberOf(words[++next]));
+      continue;
+    }
     const auto* at = std::find_if(std::begin(kFlags), std::end(kFlags),
                                   [&](const auto& row) { return row.word == ToStd(words[next]); });
     if (at == std::end(kFlags)) {
@@ -90,6 +102,7 @@ void AddField(const CaseField& field, Expectation& expectation) {
   ASSERT_FALSE(expectation.leaves.empty()) << field.key << ": comes behind a plain:";
   ArrayExpectation& leaf = expectation.leaves.back();
   if (field.key == "bound") leaf.bounds.push_back(BoundOf(field.value));
+  if (field.key == "nan-bits") leaf.nan_bits = field.value == "known";
   if (field.key == "significand") leaf.significand = static_cast<int>(NumberOf(field.value));
   if (field.key == "choices") {
     std::vector<uint64_t>& codes = leaf.choices[field.index];
@@ -111,8 +124,8 @@ std::string CountsOf(const Judgement& judgement) {
 
 TEST(JudgeTest, SaysWhatTheCasesSay) {
   CasesForTest cases("spec/numerics/testdata/judge.txt",
-                     {"plain", "bound", "significand", "choices", "property", "inconclusive",
-                      "pass", "fail", "open", "answer", "expect"});
+                     {"plain", "bound", "significand", "nan-bits", "choices", "property",
+                      "inconclusive", "pass", "fail", "open", "answer", "expect"});
   EXPECT_GE(cases.blocks().size(), 40u);
   for (const CaseBlock& block : cases.blocks()) {
     SCOPED_TRACE(block.name);

@@ -54,7 +54,7 @@ bool BoundFlushedOperands(const OpContext& op, Array& result, int64_t i, double 
     const Array& operand = op.array(k);
     if (!operand.bounds.empty() && operand.bounds[i].flags != kForced) return false;
   }
-  Alternatives<T> values;
+  Alternatives<T> values(Rule::kEnding == Ending::kFunction);
   for (W x : WithZero<W>(Widen<W>(op.literal(0).data<T>()[i]), a))
     for (W y : WithZero<W>(Widen<W>(op.literal(1).data<T>()[i]), b))
       values.AddPoint(Rule::Op::template Real<W>(x, y), ulps);
@@ -101,7 +101,8 @@ bool BoundFlushedPower(const OpContext& op, Array& result, int64_t i, double ulp
   // bf16 is computed in f32.
   using Computed = std::conditional_t<std::is_same_v<T, double>, double, float>;
   const W half_smallest = std::copysign(static_cast<W>(UlpAt<Computed>(0) / 4), x);
-  Alternatives<T> values;
+  // The root of a negative zero is one, although its power is not.
+  Alternatives<T> values(/*keeps_sign=*/x > 0 || y == std::trunc(y));
   for (W power : WithZero<W>(y, exponent)) {
     const W bases[] = {x, std::copysign(W{0}, x), half_smallest};
     for (int k = 0; k < (base ? 3 : 1); ++k) {

@@ -174,8 +174,9 @@ absl::Status BoundReducePrecision(const OpContext& op, Array& result) {
     using T = typename decltype(tag)::type;
     using W = Wide<T>;
     for (int64_t i = 0; i < op.count(); ++i) {
-      // Without a mantissa a NaN becomes an infinity, of the sign that the NaN happened to have.
-      if (mantissa_bits == 0 && std::isnan(Widen<W>(op.literal(0).data<T>()[i]))) {
+      // Without a mantissa a NaN becomes +infinity; XLA:CPU 0.10.2 keeps it a NaN.
+      if (op.analysis.is_xla && mantissa_bits == 0 &&
+          std::isnan(Widen<W>(op.literal(0).data<T>()[i]))) {
         Store(result, i, Range<W>::Unknown(), 0);
         continue;
       }

@@ -2,6 +2,7 @@
 #include "reference/bounds/elementwise/narrow.h"
 
 #include "reference/scalar/convert_ops.h"
+#include "reference/scalar/unary_ops.h"
 #include "reference/values/narrow_types.h"
 
 namespace assay::reference {
@@ -77,6 +78,18 @@ class NarrowFormat {
       x.radius += UlpAt(std::fabs(x.centre) + x.radius);
       Store(result, i, x, 0);
     }
+  }
+
+  bool HasNegativeZero() const { return format_.HasNegativeZero(); }
+  // The number next to the code that is nearest to x, above it or below (`direction` 1 or -1); the
+  // largest number has no number above it.
+  double Next(double x, int direction) const {
+    const double at = Round(x), step = UlpAt(std::fabs(at));
+    // Below a power of two the codes are twice as close.
+    const bool towards_zero = at * direction < 0;
+    const double near = at + direction * step / 2, far = at + direction * step;
+    const double next = towards_zero && Round(near) == near && near != at ? near : far;
+    return std::fabs(next) <= format_.MaxFinite() ? next : at;
   }
 
   // Spacing at a magnitude.
@@ -182,6 +195,34 @@ void FloatToInteger(const OpContext& op, Array& result) {
   }
 }
 
+// The least and the largest value of a function.
+std::pair<double, double> RangeOfFunction(Opcode opcode) {
+  auto range = [](auto function) {
+    using F = decltype(function);
+    return std::pair<double, double>(F::kRangeLow, F::kRangeHigh);
+  };
+  switch (opcode) {
+    case Opcode::kTanh:
+      return range(Tanh());
+    case Opcode::kErf:
+      return range(Erf());
+    case Opcode::kLogistic:
+      return range(Logistic());
+    case Opcode::kSine:
+      return range(Sine());
+    case Opcode::kCosine:
+      return range(Cosine());
+    case Opcode::kExponential:
+      return range(Exp());
+    case Opcode::kExponentialMinusOne:
+      return range(Expm1());
+    case Opcode::kRsqrt:
+      return range(Rsqrt());
+    default:
+      return range(Function());
+  }
+}
+
 }  // namespace
 
 Range<double> SeenAny(const OpContext& op, const Array& array, int64_t i) {
@@ -213,22 +254,28 @@ absl::Status BoundNarrowConvert(const OpContext& op, Array& result) {
   return absl::OkStatus();
 }
 
-void GrantOneUlp(const Array& exact, Array& result) {
+void GrantOneUlp(const OpContext& op, const Array& exact, Array& result) {
   const NarrowFormat format(result.literal.element_type());
+  const auto [least, most] = RangeOfFunction(op.instruction.opcode());
   for (int64_t i = 0; i < result.literal.element_count(); ++i) {
     // A result that no implementation may miss was forced before the conversion.
     if (exact.bounds.empty() || (exact.bounds[i].flags & kForced) != 0) continue;
     MakeBounds(result);
-    const ElementBound bound = result.bounds[i];
-    Range<double> x{bound.centre, bound.radius, bound.flags & kSpecialFlags};
-    const bool plain = (bound.flags & kForced) != 0 && (bound.flags & kAnyView) == 0;
-    if (plain) x = Point<float>(static_cast<float>(result.literal.GetDouble(i)));
+    Range<double> x = format.Image(SeenAny(op, exact, i));
     if (!x.HasFinite() || x.Undecided()) {  // beside an overflow lies the largest number
       SetUndecided(result, i);
       continue;
     }
-    x.radius += format.UlpAt(std::fabs(x.centre) + x.radius);
-    Store(result, i, x, 0);
+    const uint32_t flags = x.flags;
+    uint32_t zeros = exact.bounds[i].flags & kZeroSigns;
+    if (!format.HasNegativeZero()) zeros &= ~uint32_t{kNoPositiveZero};
+    double low = std::max(format.Next(x.low(), -1), least);
+    double high = std::min(format.Next(x.high(), 1), most);
+    if ((zeros & kNoNegativeZero) != 0) low = std::max(low, 0.0);
+    if ((zeros & kNoPositiveZero) != 0) high = std::min(high, 0.0);
+    x = Range<double>::Hull(low, high);
+    x.flags = flags;
+    Store(result, i, x, x.Contains(0) ? zeros : 0);
   }
 }
 

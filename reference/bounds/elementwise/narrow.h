@@ -11,8 +11,9 @@ Range<double> SeenAny(const OpContext& op, const Array& array, int64_t i);
 // The bound of a convert with a narrow type on either side.
 absl::Status BoundNarrowConvert(const OpContext& op, Array& result);
 
-// Widens the bounds of a function's results by the one ulp that operation semantics 1.8 grants on
-// every format narrower than 16 bits. `exact` has the bounds before the conversion.
-void GrantOneUlp(const Array& exact, Array& result);
+// Bounds a function's results by the one ulp that operation semantics 1.8 grants on every format
+// narrower than 16 bits: a code beside the roundings of the real values, inside the range of the
+// function. `exact` has the bounds before the conversion, with the error of the wider type.
+void GrantOneUlp(const OpContext& op, const Array& exact, Array& result);
 
 }  // namespace assay::reference

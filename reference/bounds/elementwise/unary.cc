@@ -5,8 +5,8 @@ namespace assay::reference {
 
 // Abs and negate are bit operations: they neither round nor flush, and an unrounded view of the
 // operand becomes one of the result.
-template <typename Map>
-void BoundSignChange(const OpContext& op, Array& result, Map map) {
+template <typename Map, typename MapZeros>
+void BoundSignChange(const OpContext& op, Array& result, Map map, MapZeros map_zeros) {
   if (op.array(0).Certain()) return;
   MakeBounds(result);
   DispatchReal(op.type(), [&](auto tag) {
@@ -17,7 +17,7 @@ void BoundSignChange(const OpContext& op, Array& result, Map map) {
       constexpr uint32_t kKept = uint32_t{kForced} | kMayFlush | kMayBeZero | kSumView | kAnyView;
       Range<W> x{static_cast<W>(bound.centre) + static_cast<W>(bound.centre_low),
                  static_cast<W>(bound.radius), bound.flags & kSpecialFlags};
-      Store(result, i, map(x), bound.flags & kKept);
+      Store(result, i, map(x), (bound.flags & kKept) | map_zeros(bound.flags & kZeroSigns));
     }
   });
 }
@@ -30,17 +30,21 @@ uint32_t SwapInfinities(uint32_t flags) {
 
 absl::Status BoundNegate(const OpContext& op, Array& result) {
   if (!IsFloat(op.type())) return BoundByEnumeration(op, result, EvaluateUnary<Negate>);
-  BoundSignChange(op, result, [](auto x) {
+  auto negate = [](auto x) {
     x.centre = -x.centre;
     x.flags = SwapInfinities(x.flags);
     return x;
-  });
+  };
+  // One flag, or none: the other one.
+  auto swap_zeros = [](uint32_t zeros) { return zeros == 0 ? 0 : zeros ^ kZeroSigns; };
+  BoundSignChange(op, result, negate, swap_zeros);
   return absl::OkStatus();
 }
 
 absl::Status BoundAbs(const OpContext& op, Array& result) {
   if (!IsFloat(op.type())) return BoundByEnumeration(op, result, EvaluateUnary<Abs>);
-  BoundSignChange(op, result, [](auto x) { return MagnitudeOf(x); });
+  auto forget_zeros = [](uint32_t) { return uint32_t{0}; };
+  BoundSignChange(op, result, [](auto x) { return MagnitudeOf(x); }, forget_zeros);
   return absl::OkStatus();
 }
 

@@ -159,7 +159,7 @@ absl::Status BoundMonotone(const OpContext& op, Array& result) {
           BoundFunctionOfNumber<Op>(static_cast<double>(Widen<W>(operand[i])), ulps, result, i))
         continue;
       if (IsFlushable<T>(op.clauses, op.array(0), i)) {
-        Alternatives<T> values;
+        Alternatives<T> values(/*keeps_sign=*/true);
         for (W x : WithZero<W>(Widen<W>(operand[i]), true))
           values.AddPoint(Op::template Real<W>(x), ulps);
         values.Finish(result, i);

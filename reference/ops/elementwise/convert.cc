@@ -228,10 +228,9 @@ uint64_t ReducePrecision(const FloatFormat& format, int exponent_bits, int manti
   const uint64_t sign_bit = uint64_t{1} << (format.exponent_bits + format.mantissa_bits);
   const uint64_t sign = code & sign_bit;
   // An overflow becomes an infinity, or the code that the format has instead.
-  const uint64_t overflow =
-      EncodeFloat(format, sign != 0 ? -std::numeric_limits<double>::infinity()
-                                    : std::numeric_limits<double>::infinity());
-  if (IsNanCode(format, code)) return mantissa_bits > 0 ? code : overflow;
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  if (IsNanCode(format, code)) return mantissa_bits > 0 ? code : EncodeFloat(format, kInfinity);
+  const uint64_t overflow = EncodeFloat(format, sign != 0 ? -kInfinity : kInfinity);
   uint64_t magnitude = code & (sign_bit - 1);
   if (mantissa_bits < format.mantissa_bits) {
     const int dropped = format.mantissa_bits - mantissa_bits;

@@ -81,7 +81,7 @@ std::vector<size_t> Shuffled(size_t n) {
 
 // Reads slot `slot` as an interval, which may be one number. False if it may be something else.
 bool IntervalOf(const Array& array, int64_t slot, ElementBound& interval) {
-  constexpr uint32_t kIntervals = kMayFlush | kZeroSignFree;
+  constexpr uint32_t kIntervals = kZeroSigns | kMayFlush | kZeroSignFree;
   if (!array.bounds.empty() && (array.bounds[slot].flags & kForced) == 0) {
     interval = array.bounds[slot];
     return (interval.flags & ~kIntervals) == 0;
@@ -103,7 +103,8 @@ bool AgreeOnSlot(Array& merged, const Array& other, int64_t slot, int64_t steps)
                           magnitude;
   if (!(apart <= std::max({a.radius, b.radius, rounding}))) return false;
   a.radius = std::max(a.radius, (b.radius + apart) * (1 + 0x1p-50));
-  a.flags |= b.flags;
+  const uint32_t zero_signs = a.flags & b.flags & kZeroSigns;
+  a.flags = ((a.flags | b.flags) & ~kZeroSigns) | zero_signs;
   MakeBounds(merged);
   merged.bounds[slot] = a;
   return true;

@@ -1,0 +1,232 @@
+// Magnitudes op by op: a first-order error analysis of which only the sizes are kept.
+#include "reference/bounds/magnitudes.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "spec/ops/op_table.h"
+
+namespace assay::reference {
+namespace {
+
+// Reads the elements of an array as numbers with sizes; a scalar stands for every element.
+class Sizes {
+ public:
+  Sizes(const Array& array, int64_t count)
+      : array_(array),
+        parts_(BoundsPerElement(array.literal.element_type())),
+        is_scalar_(array.literal.element_count() != count),
+        floats_(array.literal.element_type() == ElementType::kF32
+                    ? array.literal.data<float>().data()
+                    : nullptr) {}
+
+  bool IsFloat() const { return parts_ != 0; }
+  // The centre of a real element; the modulus of a complex one.
+  double Value(int64_t i) const {
+    if (is_scalar_) i = 0;
+    if (parts_ == 1) return Part(i);
+    return std::hypot(Part(2 * i), Part(2 * i + 1));
+  }
+  double Magnitude(int64_t i) const {
+    if (is_scalar_) i = 0;
+    double most = std::fabs(Value(i));
+    if (array_.bounds.empty()) return most;
+    for (int64_t k = i * parts_; k < (i + 1) * parts_; ++k)
+      most = std::max(most, array_.bounds[k].magnitude());
+    return most;
+  }
+
+ private:
+  double Part(int64_t slot) const {
+    if (!array_.bounds.empty() && (array_.bounds[slot].flags & (kForced | kNotFinite)) == 0)
+      return array_.bounds[slot].centre;
+    return floats_ != nullptr ? floats_[slot] : array_.literal.GetComponent(slot);
+  }
+
+  const Array& array_;
+  int64_t parts_;
+  bool is_scalar_;
+  const float* floats_;
+};
+
+// How steep a function is at x, where it is y; 0 for those whose result says all of its size.
+double Steepness(Opcode opcode, double x, double y) {
+  switch (opcode) {
+    case Opcode::kExponentialMinusOne:
+      return y + 1;
+    case Opcode::kLog:
+      return 1 / x;
+    case Opcode::kLogPlusOne:
+      return 1 / (1 + x);
+    case Opcode::kSine:
+    case Opcode::kCosine:
+      return std::sqrt(std::max(0.0, 1 - y * y));
+    case Opcode::kTan:
+      return 1 + y * y;
+    case Opcode::kTanh:
+      return 1 - y * y;
+    case Opcode::kErf:
+      return 1.13 * std::exp(-x * x);
+    case Opcode::kAsin:
+    case Opcode::kAcos:
+      return 1 / std::sqrt(1 - x * x);
+    case Opcode::kAsinh:
+      return 1 / std::sqrt(1 + x * x);
+    case Opcode::kAcosh:
+      return 1 / std::sqrt(x * x - 1);
+    case Opcode::kAtanh:
+      return 1 / (1 - x * x);
+    case Opcode::kSinh:
+    case Opcode::kCosh:
+      return std::fabs(y) + 1;
+    default:
+      return 0;
+  }
+}
+
+// One operand's number and size.
+struct Sized {
+  double value = 0, magnitude = 0;
+};
+
+// The magnitude of an op on one number where it is y.
+double OfOne(Opcode opcode, const Sized& x, double y) {
+  switch (opcode) {
+    case Opcode::kAbs:
+    case Opcode::kNegate:
+    case Opcode::kConvert:
+    case Opcode::kStochasticConvert:
+    case Opcode::kReducePrecision:
+    case Opcode::kFloor:
+    case Opcode::kCeil:
+    case Opcode::kRoundNearestAfz:
+    case Opcode::kRoundNearestEven:
+      return x.magnitude;
+    case Opcode::kSqrt:
+      return std::sqrt(x.magnitude);
+    case Opcode::kCbrt:
+      return std::cbrt(x.magnitude);
+    default:
+      break;
+  }
+  // Where the operand has lost its size to cancellation, a curved function has no straight line to
+  // pass that size on by.
+  const double passed_on = std::fabs(Steepness(opcode, x.value, y)) * x.magnitude;
+  return std::min(passed_on, std::max(1.0, std::fabs(y)));
+}
+
+// The magnitude of an op on two numbers.
+double OfTwo(Opcode opcode, const Sized& a, const Sized& b, double y) {
+  switch (opcode) {
+    case Opcode::kAdd:
+    case Opcode::kSubtract:
+      return a.magnitude + b.magnitude;
+    case Opcode::kMultiply:
+      return a.magnitude * b.magnitude;
+    case Opcode::kDivide:
+      return a.magnitude * b.magnitude / (b.value * b.value);
+    case Opcode::kRemainder:
+      return a.magnitude;
+    case Opcode::kPower:
+      return std::fabs(y) * (std::fabs(b.value / a.value) * a.magnitude +
+                             std::fabs(std::log(std::fabs(a.value))) * b.magnitude);
+    case Opcode::kAtan2:
+      return (std::fabs(b.value) * a.magnitude + std::fabs(a.value) * b.magnitude) /
+             (a.value * a.value + b.value * b.value);
+    default:
+      return 0;
+  }
+}
+
+bool IsPick(Opcode opcode) {
+  return opcode == Opcode::kMaximum || opcode == Opcode::kMinimum || opcode == Opcode::kClamp;
+}
+
+// Element-wise ops: calls f(i) for the magnitude of every element that is not forced.
+template <typename F>
+void SetEach(Array& result, F f) {
+  const int64_t parts = BoundsPerElement(result.literal.element_type());
+  for (int64_t i = 0; i < result.literal.element_count(); ++i) {
+    bool is_open = false;
+    for (int64_t k = i * parts; k < (i + 1) * parts; ++k)
+      is_open = is_open || (result.bounds[k].flags & kForced) == 0;
+    if (!is_open) continue;
+    const double magnitude = f(i);
+    for (int64_t k = i * parts; k < (i + 1) * parts; ++k) result.bounds[k].set_magnitude(magnitude);
+  }
+}
+
+void NoteElementwise(const OpContext& op, Array& result) {
+  const Opcode opcode = op.instruction.opcode();
+  const int64_t count = result.literal.element_count();
+  std::vector<Sizes> operands;
+  for (const Value* operand : op.operands) operands.emplace_back(*operand->array, count);
+  const Sizes own(result, count);
+  auto sized = [&](size_t k, int64_t i) {
+    return Sized{operands[k].Value(i), operands[k].Magnitude(i)};
+  };
+  if (IsPick(opcode)) {
+    // That of the operand that was picked, or of those that may be.
+    SetEach(result, [&](int64_t i) {
+      double most = 0;
+      for (size_t k = 0; k < operands.size(); ++k) {
+        const Sized operand = sized(k, i);
+        if (std::fabs(operand.value - own.Value(i)) <= result.bounds[i].radius)
+          most = std::max(most, operand.magnitude);
+      }
+      return most;
+    });
+  } else if (operands.size() == 2 && operands[0].IsFloat() && operands[1].IsFloat()) {
+    SetEach(result,
+            [&](int64_t i) { return OfTwo(opcode, sized(0, i), sized(1, i), own.Value(i)); });
+  } else if (!operands.empty() && operands[0].IsFloat()) {
+    SetEach(result, [&](int64_t i) { return OfOne(opcode, sized(0, i), own.Value(i)); });
+  }
+}
+
+bool HasMagnitudes(const Array& result) {
+  return std::any_of(result.bounds.begin(), result.bounds.end(),
+                     [](const ElementBound& bound) { return bound.magnitude_bits != 0; });
+}
+
+// Gives every element the root mean square of the array.
+void NoteRootMeanSquare(Array& result) {
+  const int64_t count = result.literal.element_count();
+  const Sizes sizes(result, count);
+  double largest = 0, sum = 0;
+  for (int64_t i = 0; i < count; ++i) {
+    const double value = std::fabs(sizes.Value(i));
+    if (std::isfinite(value)) largest = std::max(largest, value);
+  }
+  if (largest == 0) return;
+  for (int64_t i = 0; i < count; ++i) {  // scaled, so that squares neither overflow nor vanish
+    const double value = sizes.Value(i) / largest;
+    if (std::isfinite(value)) sum += value * value;
+  }
+  const double mean = largest * std::sqrt(sum / static_cast<double>(count));
+  for (ElementBound& bound : result.bounds) bound.set_magnitude(mean);
+}
+
+}  // namespace
+
+bool IsMove(Opcode opcode) {
+  return Info(opcode).Is(kDataMovement) || opcode == Opcode::kSelect ||
+         opcode == Opcode::kComplex || opcode == Opcode::kReal || opcode == Opcode::kImag;
+}
+
+void NoteMagnitudes(const OpContext& op, Array& result) {
+  if (result.bounds.empty()) return;
+  const OpInfo& info = Info(op.instruction.opcode());
+  const bool has_tuple = std::any_of(op.operands.begin(), op.operands.end(),
+                                     [](const Value* operand) { return operand->IsTuple(); });
+  if (IsMove(op.instruction.opcode())) return;
+  if (info.Is(kElementwise) && !has_tuple) return NoteElementwise(op, result);
+  if (!HasMagnitudes(result)) NoteRootMeanSquare(result);
+}
+
+void NoteFreshMagnitudes(const OpContext& op, Array& result) {
+  if (result.bounds.empty() || Info(op.instruction.opcode()).Is(kDataMovement)) return;
+  if (!HasMagnitudes(result)) NoteRootMeanSquare(result);
+}
+
+}  // namespace assay::reference

@@ -1,0 +1,21 @@
+// The magnitudes of what was added up for single elements, which say whether a bound is useful.
+// Document: design, "Verdicts".
+#pragma once
+
+#include "reference/values/op_context.h"
+
+namespace assay::reference {
+
+// Whether an op moves numbers, with all that is known of them, and makes none.
+bool IsMove(Opcode opcode);
+
+// Notes beside the bounds of `result` how large the numbers were that its elements were made of:
+// sums add the magnitudes of their terms up, products multiply them, functions pass them on by
+// their steepness up to 1 or the size of their result. Folds and contractions note their own; other
+// ops have the root mean square of their result, whose elements come from the same numbers.
+void NoteMagnitudes(const OpContext& op, Array& result);
+
+// The same for an array that an op with computations of its own has put together.
+void NoteFreshMagnitudes(const OpContext& op, Array& result);
+
+}  // namespace assay::reference
