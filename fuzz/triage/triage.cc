@@ -272,7 +272,7 @@ Outcome CheckUnder(const CheckSubject& subject, const SilencingFlag& flag, const
 // What keeps the reducer from sliding from one wrong value to another: a flag under which the
 // program is right, and smaller ones have to stay so. The pass after which the module is wrong is
 // the best.
-std::optional<SilencingFlag> GuardOf(const CheckSubject& subject, const ReduceCase& c,
+std::optional<SilencingFlag> GuardOf(const CheckSubject& subject, const ReduceCase& reduce_case,
                                      Outcome::Kind kind) {
   if (kind != Outcome::kWrong || !subject.backend.Describe().dumps_passes) return std::nullopt;
   std::vector<SilencingFlag> flags = UsualFlags();
@@ -286,9 +286,9 @@ std::optional<SilencingFlag> GuardOf(const CheckSubject& subject, const ReduceCa
   return std::nullopt;
 }
 
-absl::StatusOr<ReduceResult> ReduceWithin(const CheckSubject& subject, const ReduceCase& c,
-                                          Outcome::Kind kind, const std::string& rule,
-                                          const TriageOptions& options) {
+absl::StatusOr<ReduceResult> ReduceWithin(const CheckSubject& subject,
+                                          const ReduceCase& reduce_case, Outcome::Kind kind,
+                                          const std::string& rule, const TriageOptions& options) {
   std::string signature;
   if (IsCrash(kind)) {
     signature = CrashSignature(

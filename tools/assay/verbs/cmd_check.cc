@@ -9,13 +9,13 @@
 #include "reference/interpreter/interpreter.h"
 #include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
+#include "tools/assay/cut_text.h"
 #include "tools/assay/environment.h"
 #include "tools/assay/json_line.h"
 #include "tools/assay/record.h"
 #include "tools/assay/terminal.h"
 #include "tools/assay/verb.h"
 #include "tools/assay/verbs/check_power.h"
-#include "tools/assay/verbs/cut_text.h"
 
 namespace assay {
 namespace {

@@ -1,5 +1,5 @@
 // Words and tables from the JSON form of a report, which child processes hand over.
-#include "tools/assay/verbs/cut_text.h"
+#include "tools/assay/cut_text.h"
 
 #include "absl/strings/str_format.h"
 #include "spec/base/strings.h"
