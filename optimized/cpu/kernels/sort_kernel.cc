@@ -223,7 +223,7 @@ absl::Status EmitSort(ArrayKernelContext& context) {
   const std::optional<KeyComparison> comparison = RecogniseKey(*i.callee());
   // Places are 32 bits wide in a sort by keys.
   const bool by_key = comparison.has_value() && lines.size < (int64_t{1} << 31) &&
-                      c.gates.Allow(DecisionKind::kKernel, "sort-by-key", &i);
+                      context.gates.Allow(DecisionKind::kKernel, "sort-by-key", &i);
   llvm::Function *first_function = nullptr, *move = nullptr;
   int key_bits = 32;
   if (by_key) {
