@@ -188,7 +188,8 @@ Value* Trigonometric(ValueBuilder& b, Value* x, bool cosine) {
       cosine ? "assay_cos_lanes" : "assay_sin_lanes",
       llvm::FunctionType::get(ir.getVoidTy(), {ir.getPtrTy(), ir.getInt64Ty()}, false));
   ir.CreateCall(library, {slot, ir.getInt64(f.width())});
-  Value* from_library = ir.CreateLoad(f.f32(), slot);
+  // Lane by lane: what an element gives must not hang on its neighbours.
+  Value* from_library = f.Select(far, ir.CreateLoad(f.f32(), slot), result);
   ir.CreateBr(done);
   ir.SetInsertPoint(done);
   llvm::PHINode* value = ir.CreatePHI(f.f32(), 2);
