@@ -430,7 +430,7 @@ TEST(Cli, APlantedDefectIsFoundBlamedAndReplayed) {
   Output replayed = Assay("replay '" + page + "'");
   EXPECT_EQ(replayed.status, 1) << replayed.text;
   EXPECT_THAT(replayed.text, HasSubstr("wrong value"));
-  EXPECT_EQ(Shell("sh '" + page + "/repro.sh'").status, 1);
+  EXPECT_EQ(Shell("ASSAY='" ASSAY_PROGRAM "' sh '" + page + "/repro.sh'").status, 1);
   const Output lost = Shell("ASSAY=/nonexistent/assay sh '" + page + "/repro.sh'");
   EXPECT_EQ(lost.status, 2);
   EXPECT_THAT(lost.text, HasSubstr("ASSAY=/path/to/assay"));

@@ -2,8 +2,11 @@
 #include "tools/assay/command_line.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <cmath>
 #include <cstdint>
+#include <cstdlib>
+#include <limits>
 #include <optional>
 #include <type_traits>
 
@@ -68,9 +71,33 @@ DeclaredOption DeclaredOption::Excludes(DeclaredOption other) const {
   return *this;
 }
 
+namespace {
+
+// The library takes the nearest number that fits; a user would rather know.
+template <typename T>
+std::string WhyOutOfRange(const std::string& text) {
+  errno = 0;
+  char* end = nullptr;
+  bool fits = true;
+  if constexpr (std::is_signed_v<T>) {
+    const long long value = std::strtoll(text.c_str(), &end, 0);
+    fits = value >= std::numeric_limits<T>::min() && value <= std::numeric_limits<T>::max();
+  } else {
+    std::strtoull(text.c_str(), &end, 0);
+    fits = text.find('-') == std::string::npos;
+  }
+  return errno == ERANGE || !fits ? text + " is out of range" : std::string();
+}
+
+}  // namespace
+
 template <typename T>
 DeclaredOption OptionList::Add(const std::string& names, T& value, const std::string& text) const {
-  return DeclaredOption(app_->add_option(names, value, text));
+  CLI::Option* option = app_->add_option(names, value, text);
+  if constexpr (std::is_integral_v<T>) {
+    option->check(CLI::Validator([](std::string& given) { return WhyOutOfRange<T>(given); }, ""));
+  }
+  return DeclaredOption(option);
 }
 
 template <typename T>
