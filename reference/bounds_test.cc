@@ -374,6 +374,24 @@ TEST_F(BoundsTest, CallsThatDoubleRunOutOfTime) {
   EXPECT_EQ(ErrorWith(limits), ErrorClass::kTimeout);
 }
 
+// An op of many seconds looks at the clock while it is at work.
+TEST_F(BoundsTest, ALongOpRunsOutOfTime) {
+  for (const char* root : {"dot(x, x), lhs_contracting_dims={1}, rhs_contracting_dims={0}",
+                           "reduce-window(x, zero), window={size=2047x2047 pad=1023_1023x1023_1023}"
+                           ", to_apply=add"}) {
+    Load(StrCat("  zero = f32[] constant(0)\n"
+                "  one = f32[] constant(1)\n"
+                "  x = f32[2048,2048] broadcast(one), dimensions={}\n"
+                "  ROOT r = f32[2048,2048] ",
+                root, "\n"),
+         "add { a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT r = f32[] add(a, b) }\n");
+    Limits limits;
+    limits.steps = int64_t{1} << 50;
+    limits.seconds = 0.3;
+    EXPECT_EQ(ErrorWith(limits), ErrorClass::kTimeout) << root;
+  }
+}
+
 TEST_F(BoundsTest, AHugeValueRunsOutOfMemory) {
   Load(R"(  one = f32[] constant(1)
             ROOT r = f32[100000,100000] broadcast(one), dimensions={}

@@ -450,7 +450,7 @@ void NarrowProducts(const OpContext& op, const ProductSums& sums, Array& result)
   const bool follows = op.analysis.errors->follows_choices();
   sums.for_each_block([&](const ProductSums::Block& block) {
     const auto products = sums.length * static_cast<int64_t>(block.runs.size());
-    for (int64_t c = 0; enough && c < block.columns; ++c) {
+    for (int64_t c = 0; enough && c < block.columns && !op.OutOfTime(products); ++c) {
       const int64_t i = block.result + c * block.result_step;
       if (!IsPlainSum(result, i)) continue;
       SumOfCentres<Wide<T>> known;
@@ -483,6 +483,7 @@ void NarrowTerms(const OpContext& op, const Array& input, const Array& init, con
   Accumulation sum(*op.analysis.errors);
   IndexMap list;
   for (int64_t o = 0; o < lists.results(); ++o) {
+    if (op.OutOfTime(static_cast<int64_t>(list.size()))) return;
     if (!IsPlainSum(result, o)) continue;
     SumOfCentres<Wide<T>> known;
     bool usable = true;

@@ -113,7 +113,8 @@ class FloatSums {
     Common row;
     for (const ProductSums::Run& run : block.runs)
       for (int64_t k = 0; k < sums_.length; ++k) row.Include(lhs_[block.lhs + run.lhs + k]);
-    for (int64_t c = 0; c < block.columns; ++c)
+    const int64_t terms = static_cast<int64_t>(block.runs.size()) * sums_.length;
+    for (int64_t c = 0; c < block.columns && !op_.OutOfTime(terms); ++c)
       FinishSum<T, A>(op_.clauses, result, block.result + c * block.result_step, Sum(block, c, row),
                       View::kSum);
   }

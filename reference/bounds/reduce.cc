@@ -10,19 +10,22 @@ namespace assay::reference {
 namespace {
 
 struct Terms {
-  ClauseSet clauses;
+  const OpContext& op;
   const Array& input;
   const Array& init;
   const FoldTerms& lists;
   mutable IndexMap list = {};
 
-  int64_t results() const { return lists.results(); }
+  // Whether there is a result element o, and time for it.
+  bool Has(int64_t o) const {
+    return o < lists.results() && !op.OutOfTime(static_cast<int64_t>(list.size()));
+  }
   // Calls f with the range of the initial value and of every input of result element o.
   template <typename T, typename F>
   void ForEach(int64_t o, Consumer consumer, F f) const {
-    f(Seen<T>(clauses, init, lists.InitOf(o), consumer));
+    f(Seen<T>(op.clauses, init, lists.InitOf(o), consumer));
     lists.List(o, list);
-    for (int64_t at : list) f(Seen<T>(clauses, input, at, consumer));
+    for (int64_t at : list) f(Seen<T>(op.clauses, input, at, consumer));
   }
 };
 
@@ -30,16 +33,16 @@ struct Terms {
 // bound.
 template <typename T, typename A>
 void BoundSum(const Terms& terms, Array& result) {
-  for (int64_t o = 0; o < terms.results(); ++o) {
+  for (int64_t o = 0; terms.Has(o); ++o) {
     SumBound<T, A> sum;
     terms.ForEach<T>(o, Consumer::kSum, [&](const auto& x) { sum.Add(x, false); });
-    FinishSum<T, A>(terms.clauses, result, o, sum, View::kNone);
+    FinishSum<T, A>(terms.op.clauses, result, o, sum, View::kNone);
   }
 }
 
 template <typename Rule, typename T>
 void BoundExtremum(const Terms& terms, Array& result) {
-  for (int64_t o = 0; o < terms.results(); ++o) {
+  for (int64_t o = 0; terms.Has(o); ++o) {
     bool first = true, single = true;
     Range<Wide<T>> extremum;
     terms.ForEach<T>(o, Consumer::kOther, [&](const auto& x) {
@@ -47,7 +50,7 @@ void BoundExtremum(const Terms& terms, Array& result) {
       extremum = first ? x : RangeOf<Rule>(extremum, x);
       first = false;
     });
-    if (!single) FinishExact<T>(terms.clauses, result, o, extremum);
+    if (!single) FinishExact<T>(terms.op.clauses, result, o, extremum);
   }
 }
 
@@ -56,7 +59,7 @@ void BoundExtremum(const Terms& terms, Array& result) {
 template <typename T, typename A>
 void BoundProduct(const Terms& terms, Array& result) {
   using W = Wide<T>;
-  for (int64_t o = 0; o < terms.results(); ++o) {
+  for (int64_t o = 0; terms.Has(o); ++o) {
     W product = 1, largest = 1, grown = 1, shrunk = 1;
     int64_t factors = 0;
     bool single = true, finite = true, whole = true, zero = false;
@@ -85,9 +88,9 @@ void BoundProduct(const Terms& terms, Array& result) {
     if (single && !finite && factors == 0) continue;  // infinities, NaN, ones and zeros only
     if (single && normal && (zero || exact || factors <= 2)) {
       const W slop = exact || factors <= 1 ? W{0} : std::fabs(product) * kSlop<W>;
-      FinishSingle<T>(terms.clauses, result, i, {product, slop, 0}, View::kSum);
+      FinishSingle<T>(terms.op.clauses, result, i, {product, slop, 0}, View::kSum);
     } else if (single && finite && factors <= 2 && !zero) {
-      FinishRounded<T>(terms.clauses, result, i, {product, std::fabs(product) * kSlop<W>, 0},
+      FinishRounded<T>(terms.op.clauses, result, i, {product, std::fabs(product) * kSlop<W>, 0},
                        View::kSum);
     } else if (!normal || zero) {
       SetUndecided(result, i);
@@ -97,7 +100,7 @@ void BoundProduct(const Terms& terms, Array& result) {
                  largest - std::fabs(product) + largest * (growth * (1 + growth)) +
                      largest * kSlop<W> * static_cast<W>(factors + 1),
                  0};
-      FinishRounded<T>(terms.clauses, result, i, x, View::kSum);
+      FinishRounded<T>(terms.op.clauses, result, i, x, View::kSum);
     }
   }
 }
@@ -115,7 +118,7 @@ void BoundCodes(const Terms& terms, Array& result) {
     }
     return a;
   };
-  for (int64_t o = 0; o < terms.results(); ++o) {
+  for (int64_t o = 0; terms.Has(o); ++o) {
     const int64_t i = o;
     std::vector<uint64_t> codes = CodesOf(terms.init, terms.lists.InitOf(o));
     terms.lists.List(o, terms.list);
@@ -138,7 +141,7 @@ void BoundCodes(const Terms& terms, Array& result) {
 void BoundRecognisedFold(const OpContext& op, const RecognisedFold& fold, Array& result) {
   const Opcode combiner = fold.combiner;
   const FoldRules rules = fold.rules;
-  const Terms terms{op.clauses, fold.input, fold.init, fold.terms};
+  const Terms terms{op, fold.input, fold.init, fold.terms};
   DispatchComputed(result.literal.element_type(), [&](auto tag) {
     using T = typename decltype(tag)::type;
     if constexpr (kIsReal<T>) {

@@ -131,6 +131,7 @@ Interpreter::Interpreter(Budget& budget, const Profile* profile)
       profile_(profile),
       clauses_(profile != nullptr ? profile->Clauses() : ClauseSet()),
       plans_(std::make_shared<Plans>(profile != nullptr)) {
+  analysis_.deadline = &budget_.deadline();
   if (profile == nullptr) return;
   analysis_.is_xla = profile->IsXla();
   errors_ = std::make_unique<ErrorNumbers>();
@@ -208,8 +209,9 @@ absl::StatusOr<Value> Interpreter::ApplyRow(const OpEvaluation& general, const O
 }
 
 absl::StatusOr<Value> Interpreter::Apply(const OpEvaluation& row, const OpContext& op) {
-  if (row.apply == nullptr) return ApplyRow(row, op);
-  absl::StatusOr<Value> value = row.apply(*this, op);
+  absl::StatusOr<Value> value = row.apply == nullptr ? ApplyRow(row, op) : row.apply(*this, op);
+  ASSAY_RETURN_IF_ERROR(budget_.CheckTime());
+  if (row.apply == nullptr) return value;
   if (bounding() && value.ok()) NoteFreshPrecision(op, memory(), *value);
   return value;
 }

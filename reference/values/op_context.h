@@ -5,6 +5,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "reference/values/deadline.h"
 #include "reference/values/licensed_forms.h"
 #include "reference/values/value.h"
 #include "spec/ir/module.h"
@@ -26,6 +27,8 @@ struct Analysis {
   LegalChoices* choices = nullptr;
   // If set, errors are followed from op to op under its numbers (reference/bounds/error_forms.h).
   ErrorNumbers* errors = nullptr;
+  // If set, ops with long loops stop short once it is over.
+  Deadline* deadline = nullptr;
 };
 
 // One application of an op.
@@ -42,6 +45,11 @@ struct OpContext {
   const Literal& literal(int64_t i) const { return operands[i]->array->literal; }
   ElementType type() const { return shape.element_type(); }
   int64_t count() const { return shape.ElementCount(); }
+  // Asked inside long loops, with the element evaluations since the last call: whether the result
+  // is not used any more.
+  bool OutOfTime(int64_t work) const {
+    return analysis.deadline != nullptr && analysis.deadline->IsOver(work);
+  }
 };
 
 // The plain value. `result` is zero-filled and has the shape of the context.

@@ -46,7 +46,8 @@ void SumUp(const OpContext& op, const ProductSums& sums, Literal& result, Step s
   const std::vector<To> rhs = Arranged<To>(op.literal(1), sums.rhs);
   absl::Span<T> out = result.data<T>();
   sums.for_each_block([&](const ProductSums::Block& block) {
-    for (int64_t c = 0; c < block.columns; ++c) {
+    const int64_t terms = static_cast<int64_t>(block.runs.size()) * sums.length;
+    for (int64_t c = 0; c < block.columns && !op.OutOfTime(terms); ++c) {
       Sum sum{};
       sums.ForEachProduct(block, c, [&](int64_t a, int64_t b) { step(sum, lhs[a], rhs[b]); });
       const int64_t at = block.result + c * block.result_step;

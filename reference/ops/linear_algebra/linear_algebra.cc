@@ -13,7 +13,7 @@ void FactorAll(const OpContext& op, bool lower, Literal& result) {
   using S = typename Scalar<E>::WideNumber;
   const CholeskyFactor factor(op, lower);
   const int64_t n = factor.order;
-  for (int64_t batch = 0; batch < factor.batches; ++batch) {
+  for (int64_t batch = 0; batch < factor.batches && !op.OutOfTime(n * n * n); ++batch) {
     const E* in = op.literal(0).data<E>().data() + batch * n * n;
     E* out = result.data<E>().data() + batch * n * n;
     Matrix<S> a(n, n), l(n, n);
@@ -35,7 +35,7 @@ template <typename E>
 void SolveAll(const OpContext& op, const TriangularSystem& system, Literal& result) {
   using S = typename Scalar<E>::WideNumber;
   const int64_t n = system.order, columns = system.solutions;
-  for (int64_t batch = 0; batch < system.batches; ++batch) {
+  for (int64_t batch = 0; batch < system.batches && !op.OutOfTime(n * n * columns); ++batch) {
     const E* a = op.literal(0).data<E>().data() + batch * n * n;
     const E* b = op.literal(1).data<E>().data() + batch * n * columns;
     E* out = result.data<E>().data() + batch * n * columns;

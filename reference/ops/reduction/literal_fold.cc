@@ -190,6 +190,7 @@ class LiteralFold {
     std::map<int64_t, IndexMap> by_count;
     IndexMap list;
     for (int64_t o = 0; o < call_.terms.results(); ++o) {
+      if (call_.op.OutOfTime(static_cast<int64_t>(list.size()))) return std::move(results_);
       call_.terms.List(o, list);
       by_count[static_cast<int64_t>(list.size())].push_back(o);
     }

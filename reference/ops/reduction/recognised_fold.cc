@@ -87,6 +87,7 @@ Array FoldComputed(const OpContext& op, bool bounding, const RecognisedFold& fol
       IndexMap list;
       for (size_t o = 0; o < out.size(); ++o) {
         const auto at = static_cast<int64_t>(o);
+        if (op.OutOfTime(static_cast<int64_t>(list.size()))) return;
         fold.terms.List(at, list);
         out[o] = Accumulate<decltype(meaning), T>(in, first[fold.terms.InitOf(at)], list,
                                                   fold.rules.stepwise, choices, site + at);
@@ -140,6 +141,7 @@ void MultiplyComplex(const OpContext& op, bool bounding, const RecognisedFold& f
   const FoldTerms& terms = fold.terms;
   IndexMap list;
   for (int64_t o = 0; o < terms.results(); ++o) {
+    if (op.OutOfTime(static_cast<int64_t>(list.size()))) return;
     terms.List(o, list);
     std::complex<W> value = plain(inits, terms.InitOf(o));
     for (int64_t at : list) value *= plain(inputs, at);

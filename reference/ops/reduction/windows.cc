@@ -96,6 +96,7 @@ absl::Status BoundPaddedInit(Interpreter& interpreter, const OpContext& op,
   const int64_t full = terms.WindowSize();
   IndexMap padded, list;
   for (int64_t o = 0; o < terms.results(); ++o) {
+    if (op.OutOfTime(static_cast<int64_t>(list.size()))) return absl::OkStatus();
     terms.List(o, list);
     if (static_cast<int64_t>(list.size()) < full) padded.push_back(o);
   }
