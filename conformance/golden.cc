@@ -183,7 +183,7 @@ GoldenResult RunGoldenIsolated(
   };
   // Compilation and run each have the limit of time to themselves.
   const Isolated child =
-      RunIsolated(in_child, {2 * options.limits.seconds, options.limits.memory_bytes});
+      RunIsolated(in_child, {2 * options.limits.seconds, options.limits.memory_bytes, true});
   const nlohmann::json json = nlohmann::json::parse(child.bytes, nullptr, false);
   if (child.ok() && json.is_object()) {
     try {

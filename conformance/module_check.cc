@@ -278,7 +278,7 @@ ModuleResult CheckModuleIsolated(const CaseFile& file, Oracle& oracle,
   };
   const double steps = options.cut == CutMode::kOff ? kStepsOfACheck : kStepsOfCuts;
   const IsolateLimits limits{steps * options.compile.limits.seconds,
-                             options.compile.limits.memory_bytes};
+                             options.compile.limits.memory_bytes, true};
   const Isolated child = RunIsolated(in_child, limits);
   if (child.ok()) {
     if (std::optional<ModuleResult> result = Decode(child.bytes)) return *std::move(result);

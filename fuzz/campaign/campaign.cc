@@ -18,6 +18,7 @@
 #include "spec/base/strings.h"
 #include "spec/process/cpu_time.h"
 #include "spec/process/fork_server.h"
+#include "spec/process/interrupt.h"
 #include "spec/process/isolate.h"
 #include "spec/process/wire.h"
 
@@ -30,32 +31,6 @@ constexpr double kDeathSeconds = 60;  // a killed process that is not gone by th
 // and of the rest.
 constexpr double kNovelDrainSeconds = 300;
 constexpr double kDrainSeconds = 20;
-
-// A signal handler reaches nothing but what is global.
-volatile sig_atomic_t interrupted = 0;
-void OnInterrupt(int) { interrupted = 1; }
-
-// SIGINT and SIGTERM set the flag while a campaign runs; a second SIGINT acts as usual.
-class InterruptGuard {
- public:
-  InterruptGuard() {
-    interrupted = 0;
-    struct sigaction action{};
-    action.sa_handler = OnInterrupt;
-    action.sa_flags = SA_RESETHAND;
-    sigaction(SIGINT, &action, &old_int_);
-    sigaction(SIGTERM, &action, &old_term_);
-  }
-  ~InterruptGuard() {
-    sigaction(SIGINT, &old_int_, nullptr);
-    sigaction(SIGTERM, &old_term_, nullptr);
-  }
-  InterruptGuard(const InterruptGuard&) = delete;
-  InterruptGuard& operator=(const InterruptGuard&) = delete;
-
- private:
-  struct sigaction old_int_{}, old_term_{};
-};
 
 // A place for one worker process at a time.
 struct Slot {
@@ -170,7 +145,7 @@ class Campaign {
   bool HasWork(size_t slot) const { return slots_[slot].busy || slots_[slot].duty->HasWork(); }
 
   bool Done() {
-    if (interrupted != 0) return true;
+    if (InterruptRequested()) return true;
     if (desk_.CasesLeft() || CasesRunning()) return false;
     if (cases_end_ == 0) {
       cases_end_ = Now();
@@ -184,7 +159,7 @@ class Campaign {
   }
 
   void Finish() {
-    summary().interrupted = interrupted != 0;
+    summary().interrupted = InterruptRequested();
     if (cases_end_ == 0) summary().cpu_seconds = CpuSecondsOfTree(getpid()) - cpu_start_;
     summary().seconds = (cases_end_ > 0 ? cases_end_ : Now()) - start_;
     if (slots_[confirm_].busy) ++summary().unchecked;

@@ -11,6 +11,7 @@
 #include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
 #include "spec/ops/op_table.h"
+#include "spec/process/interrupt.h"
 #include "spec/verifier/verifier.h"
 
 namespace assay {
@@ -134,7 +135,8 @@ Reduction::Reduction(ReduceCase start, const ReducePredicate& predicate,
 }
 
 bool Reduction::Expired() const {
-  return progress_.probes >= options_.max_probes || Now() - start_ >= options_.seconds;
+  return progress_.probes >= options_.max_probes || Now() - start_ >= options_.seconds ||
+         InterruptRequested();
 }
 
 bool Reduction::Try(ReduceCase candidate, std::string_view step) {

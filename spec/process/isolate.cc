@@ -20,6 +20,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "spec/base/clock.h"
+#include "spec/process/interrupt.h"
 
 namespace assay {
 namespace {
@@ -67,15 +68,18 @@ bool WriteAll(int fd, const std::string& bytes) {
                            const IsolateLimits& limits, int out, int err) {
   if (err >= 0) dup2(err, STDERR_FILENO);
   ConfineThisProcess(limits.memory_bytes);
+  // A terminal sends SIGINT to all processes of a run; it is the caller who decides what ends.
+  signal(SIGINT, SIG_IGN);
   std::string bytes = function();
   bool written = WriteAll(out, "R") && WriteAll(out, bytes);
   _exit(written ? 0 : 1);
 }
 
-// Reads until end of file or the deadline; true at end of file.
-bool ReadUntil(int fd, double deadline, std::string& bytes) {
+// Reads until end of file, the deadline or, if asked for, an interrupt; true at end of file.
+bool ReadUntil(int fd, double deadline, bool ends_on_interrupt, std::string& bytes) {
   char buffer[65536];
   while (true) {
+    if (ends_on_interrupt && InterruptRequested()) return false;
     double left = deadline - Now();
     if (left <= 0) return false;
     pollfd poll_fd{fd, POLLIN, 0};
@@ -167,7 +171,8 @@ Isolated RunIsolated(const std::function<std::string()>& function, const Isolate
     double deadline = start + limits.seconds;
     std::string frame;
     int status = 0;
-    bool in_time = ReadUntil(pipe_fds[0], deadline, frame) && WaitUntil(pid, deadline, status);
+    bool in_time = ReadUntil(pipe_fds[0], deadline, limits.ends_on_interrupt, frame) &&
+                   WaitUntil(pid, deadline, status);
     if (!in_time) {
       kill(pid, SIGKILL);
       while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {

@@ -11,6 +11,8 @@ namespace assay {
 struct IsolateLimits {
   double seconds = 10;       // wall clock
   int64_t memory_bytes = 0;  // of address space beyond what the caller has already; 0: no limit
+  // The child is killed, as if its time was over, once InterruptRequested (interrupt.h).
+  bool ends_on_interrupt = false;
 };
 
 struct Isolated {

@@ -69,6 +69,24 @@ struct StatusRow {
   const char* text;  // somewhere in what it says
 };
 
+// Ctrl-C keeps what was done.
+TEST(Cli, AnInterruptEndsACheck) {
+  const std::string folder = testing::TempDir() + "/assay_cli_interrupt";
+  std::filesystem::create_directories(folder);
+  std::ofstream(folder + "/a.hlo") << kGood;
+  std::ofstream(folder + "/b.hlo") << "HloModule m\nENTRY e {\n  x = f32[4096,4096] parameter(0)\n"
+                                      "  ROOT r = f32[4096,4096] dot(x, x), "
+                                      "lhs_contracting_dims={1}, rhs_contracting_dims={0}\n}\n";
+  const Output output = Shell("timeout --preserve-status -s INT 4 '" ASSAY_PROGRAM
+                              "' check --no-db --backend "
+                              "reference --max-steps 1000000000000 '" +
+                              folder + "'");
+  EXPECT_EQ(output.status, 130) << output.text;
+  EXPECT_THAT(output.text, HasSubstr("1 module judged"));
+  EXPECT_THAT(output.text, HasSubstr("interrupted: 1 module not judged"));
+  EXPECT_THAT(output.text, HasSubstr("1 on inputs drawn from seed 1"));
+}
+
 TEST(Cli, ExitStatus) {
   const StatusRow kRows[] = {
       {"", 2, "Subcommands:"},

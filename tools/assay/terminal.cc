@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "spec/base/clock.h"
 #include "spec/base/strings.h"
 
 namespace assay {
@@ -106,6 +107,26 @@ void ProgressLine::Clear() {
   std::fprintf(stderr, "\r\033[K");
   std::fflush(stderr);
   shown_ = false;
+}
+
+StepProgress::StepProgress(std::string doing, size_t total)
+    : doing_(std::move(doing)), total_(total), start_(Now()), last_line_(start_) {}
+
+void StepProgress::Begin(const std::string& name) {
+  constexpr double kHeartbeatSeconds = 30;
+  const double now = Now(), elapsed = now - start_;
+  std::string text = StrCat(doing_, " ", done_ + 1, " of ", total_, ": ", name);
+  if (done_ > 0 && elapsed > 2) {
+    const double each = elapsed / static_cast<double>(done_);
+    StrAppend(&text, ", about ", Seconds(each * static_cast<double>(total_ - done_)), " left");
+  }
+  ++done_;
+  if (isatty(STDERR_FILENO) != 0) {
+    line_.Show(text);
+  } else if (now - last_line_ >= kHeartbeatSeconds) {
+    std::fprintf(stderr, "%s\n", text.c_str());
+    last_line_ = now;
+  }
 }
 
 void Print(std::string_view text) {

@@ -50,6 +50,24 @@ class ProgressLine {
   bool shown_ = false;
 };
 
+// The progress of a run over a known number of things, on stderr: a line that changes on a
+// terminal; elsewhere a line of its own now and then, so that a log shows that the run is alive.
+class StepProgress {
+ public:
+  // `doing`: "checking".
+  StepProgress(std::string doing, size_t total);
+  // Before each: how far the run is, and about how long the rest takes.
+  void Begin(const std::string& name);
+  void Clear() { line_.Clear(); }
+
+ private:
+  const std::string doing_;
+  const size_t total_;
+  size_t done_ = 0;
+  double start_, last_line_;
+  ProgressLine line_;
+};
+
 void Print(std::string_view text);          // to standard output, with a newline
 void PrintError(std::string_view message);  // "error: ..." to standard error
 

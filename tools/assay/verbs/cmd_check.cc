@@ -9,6 +9,7 @@
 #include "reference/interpreter/interpreter.h"
 #include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
+#include "spec/process/interrupt.h"
 #include "tools/assay/cut_text.h"
 #include "tools/assay/environment.h"
 #include "tools/assay/json_line.h"
@@ -283,7 +284,7 @@ absl::StatusOr<std::vector<CaseFile>> AllCases(const std::vector<std::string>& p
 }
 
 // A backend that lives in another process already is kept warm; any other is made in a child
-// process per module.
+// process per module. Ends before the module at which an interrupt comes.
 std::vector<ModuleResult> CheckAll(const std::vector<CaseFile>& cases, const Options& options,
                                    const CheckOptions& check, Backend* outside) {
   const std::unique_ptr<Oracle> oracle = MakeOracle();
@@ -292,11 +293,14 @@ std::vector<ModuleResult> CheckAll(const std::vector<CaseFile>& cases, const Opt
     make_backend = [&options] { return OpenBackend(options.backend, options.python); };
   }
   std::vector<ModuleResult> results;
-  ProgressLine progress;
+  StepProgress progress("checking", cases.size());
   for (const CaseFile& file : cases) {
-    progress.Show(StrCat("checking ", results.size() + 1, " of ", cases.size(), ": ", file.name));
-    results.push_back(outside != nullptr ? CheckModule(file, *oracle, outside, check)
-                                         : CheckModuleIsolated(file, *oracle, make_backend, check));
+    progress.Begin(file.name);
+    ModuleResult result = outside != nullptr
+                              ? CheckModule(file, *oracle, outside, check)
+                              : CheckModuleIsolated(file, *oracle, make_backend, check);
+    if (InterruptRequested()) break;
+    results.push_back(std::move(result));
     if (options.json) {
       progress.Clear();
       nlohmann::json line = ToJson(results.back());
@@ -314,6 +318,12 @@ int64_t CountMistrusted(const std::vector<ModuleResult>& results) {
   });
 }
 
+// Modules whose inputs were not given.
+int64_t CountDrawn(const std::vector<ModuleResult>& results) {
+  return std::count_if(results.begin(), results.end(),
+                       [](const ModuleResult& result) { return result.inputs_generated; });
+}
+
 void PrintResults(const std::vector<ModuleResult>& results, const StatusCounts& counts,
                   const Options& options, const std::string& judged_how) {
   const bool each = options.all || results.size() <= 12;
@@ -322,6 +332,10 @@ void PrintResults(const std::vector<ModuleResult>& results, const StatusCounts& 
   PrintProblems(results, options);
   Print("");
   Print(StrCat(Count(static_cast<int64_t>(results.size()), "module"), judged_how));
+  if (const int64_t count = CountDrawn(results); count > 0) {
+    Print(StrCat(count, " on inputs drawn from seed ", options.seed,
+                 ": no arrays stand beside the module"));
+  }
   if (const int64_t count = CountMistrusted(results); count > 0) {
     Print(StrCat(count, " passed with outputs that are nearly all zero, equal or NaN"));
   }
@@ -373,17 +387,25 @@ absl::StatusOr<int> Run(const Options& options) {
   run.backend_version = who.version;
   if (!options.json) Print(WhoIs(who));
   const double start = Now();
+  const InterruptGuard guard;
   const std::vector<ModuleResult> results = CheckAll(cases, options, check, probe.get());
   const double seconds = Now() - start;
   const StatusCounts counts = CountStatuses(results);
   nlohmann::json summary = Summary(counts, options, *profile, seconds);
   summary["backend_version"] = who.version;
+  summary["not_judged"] = cases.size() - results.size();
   Record(options, results, summary, std::move(run), seconds);
   if (options.json) {
     PrintJson(summary);
   } else {
     PrintResults(results, counts, options,
                  StrCat(" judged by profile ", profile->name(), " in ", Seconds(seconds)));
+  }
+  if (results.size() < cases.size()) {
+    PrintError(StrCat(
+        "interrupted: ", Count(static_cast<int64_t>(cases.size() - results.size()), "module"),
+        " not judged"));
+    return kExitInterrupted;
   }
   return ExitStatusOf(counts);
 }

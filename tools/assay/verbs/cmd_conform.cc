@@ -7,6 +7,7 @@
 #include "conformance/golden.h"
 #include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
+#include "spec/process/interrupt.h"
 #include "tools/assay/environment.h"
 #include "tools/assay/json_line.h"
 #include "tools/assay/record.h"
@@ -101,11 +102,13 @@ std::vector<GoldenResult> RunAll(const std::vector<GoldenCase>& cases, const Opt
   const bool isolate = probe.Describe().in_process;
   auto make_backend = [&] { return OpenBackend(options.backend, options.python); };
   std::vector<GoldenResult> results;
-  ProgressLine progress;
+  StepProgress progress("golden", cases.size());
   for (const GoldenCase& golden : cases) {
-    progress.Show(StrCat("golden ", results.size() + 1, " of ", cases.size(), ": ", golden.name));
-    results.push_back(isolate ? RunGoldenIsolated(golden, make_backend, compile)
-                              : RunGolden(golden, probe, compile));
+    progress.Begin(golden.name);
+    GoldenResult result = isolate ? RunGoldenIsolated(golden, make_backend, compile)
+                                  : RunGolden(golden, probe, compile);
+    if (InterruptRequested()) break;
+    results.push_back(std::move(result));
     if (options.json) {
       progress.Clear();
       nlohmann::json line = ToJson(results.back());
@@ -133,12 +136,15 @@ void PrintResults(const std::vector<GoldenCase>& cases, const std::vector<Golden
 absl::StatusOr<int> Run(const Options& options) {
   ASSAY_ASSIGN_OR_RETURN(const std::unique_ptr<Backend> probe,
                          OpenBackend(options.backend, options.python));
-  ASSAY_ASSIGN_OR_RETURN(const std::vector<GoldenCase> cases, CasesFor(options));
+  ASSAY_ASSIGN_OR_RETURN(std::vector<GoldenCase> cases, CasesFor(options));
   RunRow run = BeginRun("conform", options.backend, CommandLine());
   run.backend_version = probe->Describe().version;
   if (!options.json) Print(WhoIs(probe->Describe()));
   const double start = Now();
+  const InterruptGuard guard;
   const std::vector<GoldenResult> results = RunAll(cases, options, *probe);
+  const size_t not_run = cases.size() - results.size();
+  cases.resize(results.size());
   run.seconds = Now() - start;
   std::map<std::string_view, int64_t> counts;
   for (const GoldenResult& result : results) ++counts[StatusWord(result.outcome.kind)];
@@ -151,6 +157,7 @@ absl::StatusOr<int> Run(const Options& options) {
                                   {"failed", counts["failed"]},
                                   {"unsupported", counts["unsupported"]},
                                   {"crashed", counts["crashed"]},
+                                  {"not_run", not_run},
                                   {"seconds", run.seconds}};
   run.summary = JsonText(summary);
   Record(options, cases, results, std::move(run));
@@ -158,6 +165,10 @@ absl::StatusOr<int> Run(const Options& options) {
     PrintJson(summary);
   } else {
     PrintResults(cases, results, counts, options.all);
+  }
+  if (not_run > 0) {
+    PrintError(StrCat("interrupted: ", Count(static_cast<int64_t>(not_run), "golden"), " not run"));
+    return kExitInterrupted;
   }
   return counts["failed"] + counts["crashed"] > 0 ? kExitFailure : kExitOk;
 }

@@ -5,6 +5,7 @@
 #include "fuzz/triage/triage.h"
 #include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
+#include "spec/process/interrupt.h"
 #include "tools/assay/failure_options.h"
 #include "tools/assay/json_line.h"
 #include "tools/assay/terminal.h"
@@ -67,6 +68,7 @@ absl::StatusOr<int> Run(const Options& options) {
     progress.Show(absl::StrFormat("%d probes, %d instructions, %d elements left: %s", now.probes,
                                   now.instructions, now.elements, now.step));
   };
+  const InterruptGuard guard;
   absl::StatusOr<TriageReport> report = Triage(c.finding, *c.oracle, *c.backend, triage);
   progress.Clear();
   if (!report.ok()) return report.status();

@@ -1,0 +1,25 @@
+// Lets a long run end early with what it has: SIGINT (Ctrl-C) and SIGTERM ask for it instead of
+// killing the process.
+#pragma once
+
+#include <csignal>
+
+namespace assay {
+
+// While one lives, the first SIGINT or SIGTERM only sets the flag of InterruptRequested; a second
+// one acts as it did before. One at a time.
+class InterruptGuard {
+ public:
+  InterruptGuard();
+  ~InterruptGuard();
+  InterruptGuard(const InterruptGuard&) = delete;
+  InterruptGuard& operator=(const InterruptGuard&) = delete;
+
+ private:
+  struct sigaction old_int_{}, old_term_{};
+};
+
+// Whether a signal has come since the last guard was made.
+bool InterruptRequested();
+
+}  // namespace assay
