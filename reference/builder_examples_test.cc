@@ -416,6 +416,47 @@ void AddDefaultRows(Observations& see) {
     return StrCat(conv("f32[2,3,4,5]", "f32[6,3,2,3]", Padding::kSame), "; ",
                   conv("f32[2,3,4,5]", "f32[3,6,2,3]", Padding::kSame));
   };
+  // One line of every size, window and stride: the size that comes out, and the padding.
+  see["attr-conv-padding-same"] = [] {
+    std::string out;
+    for (int64_t size : {5, 6}) {
+      for (int64_t window : {1, 2, 3, 4}) {
+        for (int64_t stride : {1, 2, 3}) {
+          StrAppend(&out, out.empty() ? "" : "; ", TextOfRoot([&](XlaBuilder& b) {
+            const XlaOp one = F(b, "1");
+            b.Conv(b.Broadcast(one, {1, 1, size}), b.Broadcast(one, {1, 1, window}), {stride},
+                   Padding::kSame);
+          }));
+        }
+      }
+    }
+    return out;
+  };
+  see["attr-reduce-window-padding"] = [] {
+    std::string out;
+    for (Padding padding : {Padding::kSame, Padding::kValid}) {
+      for (int64_t size : {5, 6}) {
+        for (int64_t stride : {1, 2, 3}) {
+          StrAppend(&out, out.empty() ? "" : "; ", Typed([&](XlaBuilder& b) {
+            b.ReduceWindow(b.Iota(Shape::Array(kF32, {size}), 0), F(b, "0"), Scalar(Opcode::kAdd),
+                           {3}, {stride}, padding);
+          }));
+        }
+      }
+    }
+    return out;
+  };
+  // Either operand stretches, and both may; so do scalars and dimensions of size 0.
+  see["bcast-binary-degenerate"] = [] {
+    auto sum = [](std::string_view lhs, std::string_view x, std::string_view rhs,
+                  std::string_view y) {
+      return Typed([=](XlaBuilder& b) { b.Add(C(b, lhs, x), C(b, rhs, y)); });
+    };
+    return StrCat(sum("s32[2,1]", "{{10}, {20}}", "s32[1,3]", "{{1, 2, 3}}"), "; ",
+                  sum("s32[1,1]", "{{10}}", "s32[2,2]", "{{1, 2}, {3, 4}}"), "; ",
+                  sum("s32[2,2]", "{{1, 2}, {3, 4}}", "s32[2,1]", "{{10}, {20}}"), "; ",
+                  sum("s32[1]", "{1}", "s32[0]", "{}"));
+  };
   see["op-conv"] = [] {
     auto pair = [](Padding padding, std::vector<std::pair<int64_t, int64_t>> explicit_padding) {
       auto x = [](XlaBuilder& b) { return C(b, "f32[1,1,4]", "{{{1, 2, 3, 4}}}"); };

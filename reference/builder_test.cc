@@ -489,14 +489,38 @@ void AddOverloadRows(Observations& see) {
     b.DynamicUpdateSlice(Matrix(b), C(b, "f32[1,2]", "{{12, 13}}"), C(b, "s32[2]", "{1, 1}"));
   });
   see["ovl-binary-broadcast-dimensions"] = [] {
+    using Method = XlaOp (XlaBuilder::*)(XlaOp, XlaOp, absl::Span<const int64_t>);
+    struct Operands {
+      const char *matrix, *matrix_value, *vector, *vector_value;
+    };
+    const Operands kFloats = {"f32[2,3]", "{{1, 2, 3}, {4, 5, 6}}", "f32[3]", "{2, 2, 4}"};
+    const Operands kIntegers = {"s32[2,3]", "{{1, 2, 3}, {-4, 5, 6}}", "s32[3]", "{2, 1, 3}"};
+    const Operands kPredicates = {"pred[2,2]", "{{1, 0}, {0, 1}}", "pred[2]", "{1, 0}"};
     std::string out;
-    for (Opcode opcode : {Opcode::kAdd, Opcode::kSubtract, Opcode::kMultiply, Opcode::kDivide,
-                          Opcode::kRemainder, Opcode::kMaximum, Opcode::kMinimum, Opcode::kPower}) {
-      StrAppend(&out, Name(opcode), " ", Value([&](XlaBuilder& b) {
-        b.Binary(opcode, Matrix(b), C(b, "f32[3]", "{2, 2, 4}"), {1});
-      }),
-                " ");
-    }
+    auto see = [&out](const char* name, Method method, const Operands& operands) {
+      StrAppend(&out, out.empty() ? "" : " ", name, " ", Value([&](XlaBuilder& b) {
+        const XlaOp lhs = C(b, operands.matrix, operands.matrix_value);
+        (b.*method)(lhs, C(b, operands.vector, operands.vector_value), {1});
+      }));
+    };
+    see("Add", &XlaBuilder::Add, kFloats);
+    see("Sub", &XlaBuilder::Sub, kFloats);
+    see("Mul", &XlaBuilder::Mul, kFloats);
+    see("Div", &XlaBuilder::Div, kFloats);
+    see("Rem", &XlaBuilder::Rem, kFloats);
+    see("Max", &XlaBuilder::Max, kFloats);
+    see("Min", &XlaBuilder::Min, kFloats);
+    see("Pow", &XlaBuilder::Pow, kFloats);
+    see("Atan2", &XlaBuilder::Atan2, kFloats);
+    see("Complex", &XlaBuilder::Complex, kFloats);
+    see("And", &XlaBuilder::And, kIntegers);
+    see("Or", &XlaBuilder::Or, kIntegers);
+    see("Xor", &XlaBuilder::Xor, kIntegers);
+    see("ShiftLeft", &XlaBuilder::ShiftLeft, kIntegers);
+    see("ShiftRightArithmetic", &XlaBuilder::ShiftRightArithmetic, kIntegers);
+    see("ShiftRightLogical", &XlaBuilder::ShiftRightLogical, kIntegers);
+    see("LogicalAnd", &XlaBuilder::LogicalAnd, kPredicates);
+    see("LogicalOr", &XlaBuilder::LogicalOr, kPredicates);
     return out;
   };
   see["ovl-compare-broadcast-dimensions"] = [] {

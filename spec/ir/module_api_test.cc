@@ -254,9 +254,25 @@ void ObserveComputations(Observations& see) {
   see["api-make-nonfusion-computations-sorted"] = [] {
     auto module = Sample();
     auto sorted = MakeNonfusionComputationsSorted(*module);
+    // The order is that of the content: the same for computations that were added in another order
+    // under other names.
+    std::string orders;
+    for (bool reverse : {false, true}) {
+      Module other("other");
+      std::vector<Opcode> opcodes = {Opcode::kNegate, Opcode::kSine, Opcode::kCosine, Opcode::kTan};
+      if (reverse) std::reverse(opcodes.begin(), opcodes.end());
+      for (Opcode opcode : opcodes) {
+        const std::string name = StrCat(reverse ? "z" : "a", orders.size(), Name(opcode));
+        AddEmbeddedComputation(other, Unary(name, opcode)).status().IgnoreError();
+      }
+      for (Computation* c : MakeNonfusionComputationsSorted(other))
+        StrAppend(&orders, " ", Name(c->root()->opcode()));
+      orders += reverse ? "" : " |";
+    }
     return StrCat(sorted.size(), " ",
                   Bool(std::none_of(sorted.begin(), sorted.end(),
-                                    [](Computation* c) { return c->IsFusionComputation(); })));
+                                    [](Computation* c) { return c->IsFusionComputation(); })),
+                  orders);
   };
   see["api-outline-expression"] = [] { return StrCat(Outlined(), "; ", TwoOutputs()); };
   see["api-add-computation-internal"] = [] {
@@ -271,6 +287,16 @@ void ObserveComputations(Observations& see) {
       auto added = keep ? AddComputationAndUnifyNamesAndIds(module, std::move(computation), true)
                         : AddEntryComputation(module, std::move(computation));
       StrAppend(&out, entry_computation_layout(module).result.ToString(true), " ");
+    }
+    // A name that is taken becomes another on either way into the module.
+    for (bool unify : {false, true}) {
+      Module module("m");
+      AddEmbeddedComputation(module, Unary("f")).status().IgnoreError();
+      auto second = unify
+                        ? AddComputationAndUnifyNamesAndIds(module, Unary("f"), /*is_entry=*/false)
+                        : AddEmbeddedComputation(module, Unary("f"));
+      StrAppend(&out, unify ? "unified " : "embedded ",
+                second.ok() ? (*second)->name() : Text(second.status()), " ");
     }
     return out;
   };
