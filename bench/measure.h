@@ -27,7 +27,7 @@ struct Timings {
   // From a parsed module to code that can run: the worker's own clock where the backend is another
   // process (text and pipe are not counted), else the wall time of Backend::Compile.
   std::vector<double> compile_seconds;
-  // As the executables report them, allocation of the outputs included; warm-up left out.
+  // The executables report these times; they hold the allocation of the outputs, and no warm-up.
   std::vector<double> run_seconds;
   Literal output;                            // of the last run
   int64_t peak_bytes = 0;                    // of the last run; 0: not known

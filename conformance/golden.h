@@ -64,8 +64,8 @@ struct GoldenResult {
 // child process died.
 GoldenResult RunGolden(const GoldenCase& golden, Backend& backend, const CompileOptions& options,
                        std::atomic<Phase>* note = nullptr);
-// The same in a child process, on the backend that it makes there. The calling process must be
-// single-threaded.
+// Runs a golden in a child process, on the backend that it makes there. The calling process must
+// be single-threaded.
 GoldenResult RunGoldenIsolated(
     const GoldenCase& golden,
     const std::function<absl::StatusOr<std::unique_ptr<Backend>>()>& make_backend,

@@ -83,8 +83,8 @@ void ApplyCuts(const CutReport& report, SubjectResult& subject) {
   }
 }
 
-// The same of a stored answer, of which nothing could be captured: what lies inside a bound that
-// right values lead to is right, and nothing is said of what does not.
+// Applies the report to a stored answer, of which nothing could be captured: what lies inside a
+// bound that right values lead to is right, and nothing is said of what does not.
 void ApplyCutsToStored(const CutReport& report, SubjectResult& subject) {
   const Judgement& judgement = report.stored;
   if (subject.outcome.kind != Outcome::kInconclusive || report.verdict != Verdict::kPass) return;
@@ -107,7 +107,7 @@ void CutCase(const CutSubject& cut, std::vector<SubjectResult>& subjects) {
   }
 }
 
-// Of several subjects the worst stands for the module. A stored answer whose verdict is open is no
+// The worst of several subjects stands for the module. A stored answer whose verdict is open is no
 // reason to doubt a backend that passes by cuts.
 bool CountsForModule(const SubjectResult& subject, const std::vector<SubjectResult>& all) {
   const bool is_open_store =

@@ -60,9 +60,9 @@ CheckCase CaseOf(const Module& module, const CaseArrays& arrays);
 ModuleResult CheckModule(const CaseFile& file, Oracle& oracle, Backend* backend,
                          const CheckOptions& options, std::atomic<Phase>* note = nullptr);
 
-// The same in a child process, so that what dies takes only its own module with it. The child makes
-// the backend that it checks; an empty `make_backend`: none. The calling process must be
-// single-threaded.
+// Checks a module in a child process, so that what dies takes only its own module with it. The
+// child makes the backend that it checks; an empty `make_backend`: none. The calling process must
+// be single-threaded.
 ModuleResult CheckModuleIsolated(const CaseFile& file, Oracle& oracle,
                                  const BackendMaker& make_backend, const CheckOptions& options);
 

@@ -157,7 +157,7 @@ void SmallPrograms() {
 // Arguments: the beginnings of the names of what is to be measured; none: everything.
 int main(int argc, char** argv) {
   assay::reference::wanted.assign(argv + 1, argv + argc);
-  // As in the program assay.
+  // The program assay sets these, too.
   mallopt(M_MMAP_THRESHOLD, 1 << 28);
   mallopt(M_TRIM_THRESHOLD, 1 << 29);
   using assay::Opcode;

@@ -212,7 +212,7 @@ class CutCheck {
     return absl::OkStatus();
   }
 
-  // As many points, in their order, as there is memory for.
+  // Returns the first of the wanted points, as many as there is memory for.
   std::vector<CapturePoint> Affordable(const std::vector<CapturePoint>& wanted) const {
     std::vector<CapturePoint> points;
     int64_t bytes = 0;

@@ -57,11 +57,11 @@ struct CutReport {
   Verdict verdict = Verdict::kInconclusive;
   std::string reason;              // one line: why not passed
   std::vector<Stretch> stretches;  // in the order of the program, then its results
-  // Of all captured arrays and results.
+  // Counts over all captured arrays and results.
   int64_t elements = 0, failed = 0, undecided = 0;
   int64_t captures = 0;  // arrays, not counting the trips of loops
   int64_t rounds = 0;    // compilations with captures
-  // Of the program's results, how many are bit for bit those of the plain program.
+  // The arrays of the program's result, and how many of them equal the plain program's bit for bit.
   int64_t outputs = 0, outputs_equal = 0;
   std::string smallest;     // the smallest part of a failed stretch that fails by itself
   Judgement plain, stored;  // of the results that were given
@@ -70,7 +70,7 @@ struct CutReport {
   double UndecidedShare() const;
 };
 
-// Of the elements that are judged by cuts, so many may stay undecided in a program that passes.
+// The share of the elements judged by cuts that may stay undecided in a program that passes.
 inline constexpr double kMostUndecided = 0.01;
 
 CutReport CheckByCuts(const CutSubject& subject);

@@ -168,7 +168,7 @@ class Dropper {
     }
   }
 
-  // The same op without the start indices of the dimensions that go.
+  // Removes the start indices of the dimensions that go from an op.
   bool DropStarts(Instruction* changed, int64_t data, const Mask& mask) {
     std::vector<Instruction*> operands;
     for (int64_t i = 0; i < changed->operand_count(); ++i) {

@@ -45,7 +45,7 @@ class InstructionAliasSet {
   std::vector<BufferSet> leaves_;
 };
 
-// Of all instructions of a module as it is when this is made.
+// The aliases of all instructions of a module, as it is when this is made.
 class AliasAnalysis {
  public:
   explicit AliasAnalysis(const Module& module);

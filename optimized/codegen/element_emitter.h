@@ -58,7 +58,7 @@ class ElementEmitter {
 
   absl::StatusOr<ElementValues> Emit(const Frame* frame, const Instruction* instruction,
                                      const ElementIndex& index);
-  // The same for an instruction with one leaf.
+  // Emits an element of an instruction with one leaf.
   absl::StatusOr<llvm::Value*> EmitOne(const Frame* frame, const Instruction* instruction,
                                        const ElementIndex& index);
   // An operand at another index of the same lanes; a uniform one is spread over `width`.

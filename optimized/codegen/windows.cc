@@ -18,7 +18,7 @@ WindowPlace PlaceInWindow(ElementEmitter& emitter, const WindowDim& window, int6
   const bool outside = window.low > 0 || highest > (size - 1) * window.base_dilation;
   WindowPlace place{at, nullptr};
   if (window.base_dilation > 1) {
-    // As unsigned a negative place has a quotient far beyond any size.
+    // A negative place, taken as unsigned, has a quotient far beyond any size.
     Value* step = emitter.Index(window.base_dilation);
     place.exists = ir.CreateICmpEQ(ir.CreateURem(at, step), emitter.Index(0));
     place.index = ir.CreateUDiv(at, step);

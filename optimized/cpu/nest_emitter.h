@@ -48,7 +48,7 @@ class NestEmitter {
                             const IndexAt& index_at);
   absl::Status StoreAt(const KernelOutput& output, const ElementIndex& index);
   void StoreLanes(ElementType type, llvm::Value* value, llvm::Value* pointer);
-  // Of a loop over `extent`: the kernel's part if it is the one that is cut.
+  // The range of a loop over `extent`: the kernel's part if this loop is the one that is cut.
   LoopPart Range(bool is_outermost, int64_t extent);
 
   ElementEmitter& elements_;

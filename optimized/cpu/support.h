@@ -9,7 +9,7 @@ namespace assay {
 
 // True if there is code for the op, at least for some of its forms.
 bool IsCompiled(Opcode opcode);
-// The same for operands of one element type.
+// Whether the op has code where its operands have this element type.
 bool IsCompiledFor(Opcode opcode, ElementType type);
 // An unsupported error that names the first instruction, and what of it has no code; OK otherwise.
 absl::Status CheckSupported(const Module& module);

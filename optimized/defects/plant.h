@@ -11,7 +11,8 @@
 namespace assay {
 
 std::shared_ptr<const GateDefect> Plant(Defect defect);
-// The same from JSON text, as CompileOptions::defect has it; null for "". Errors: see ParseDefect.
+// Plants a defect given as JSON text, as CompileOptions::defect has it; null for "". Errors: see
+// ParseDefect.
 absl::StatusOr<std::shared_ptr<const GateDefect>> PlantFromText(const std::string& json);
 
 }  // namespace assay

@@ -29,7 +29,7 @@ struct RunContext {
   // butterflies, moves. What an algorithm costs, whatever the machine does meanwhile.
   std::shared_ptr<std::atomic<int64_t>> work = std::make_shared<std::atomic<int64_t>>(0);
 
-  // The same without threads, for what runs inside a part.
+  // The context without threads, for what runs inside a part.
   RunContext Alone() const {
     RunContext alone = *this;
     alone.pool = nullptr;

@@ -349,7 +349,7 @@ void FinishFunction(ClauseSet clauses, Array& result, int64_t i, Range<Wide<T>> 
     x.flags = flags;
   }
   const bool flush = clauses.Has(ClauseId::kFlushSubnormals) && TouchesSubnormals<T>(x);
-  // Of most values nobody asks which zero they might be.
+  // Few values may be a zero: only of those it is asked which one.
   if (x.Undecided() || (!flush && !x.Contains(0))) zeros = 0;
   Store(result, i, x, (flush ? uint32_t{kMayFlush} : 0) | zeros);
 }

@@ -15,7 +15,7 @@ bool IsMove(Opcode opcode);
 // ops have the root mean square of their result, whose elements come from the same numbers.
 void NoteMagnitudes(const OpContext& op, Array& result);
 
-// The same for an array that an op with computations of its own has put together.
+// Notes the magnitudes of an array that an op with computations of its own has put together.
 void NoteFreshMagnitudes(const OpContext& op, Array& result);
 
 }  // namespace assay::reference

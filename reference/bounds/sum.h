@@ -114,7 +114,7 @@ class SumBound {
   bool IsZeroOfEitherSign() const { return terms_ == 0 && negative_zero_; }
 
   W sum() const { return sum_; }
-  // Of the absolute values of all terms.
+  // The sum of the absolute values of all terms.
   W magnitude() const { return magnitude_; }
   bool all_single() const { return all_single_; }
   bool Overflows() const { return magnitude_ >= OverflowThreshold<A>(); }

@@ -49,7 +49,7 @@ bool IsInvariant(const Instruction& instruction, bool is_entry,
       return true;
     case Opcode::kParameter:
       return !is_entry;
-    // Of equal elements, or of equal arms, it does not matter which are taken.
+    // It does not matter which of equal elements, or of equal arms, are taken.
     case Opcode::kDynamicSlice:
     case Opcode::kGather:
       return is_invariant(0);

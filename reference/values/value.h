@@ -115,7 +115,7 @@ struct Value {
 Value MakeValue(Array array, MemoryMeter& meter);
 // A value of the (possibly nested tuple) literal.
 Value MakeValue(const Literal& literal, MemoryMeter& meter);
-// The same of an argument or a constant, of which the bits of NaNs are known (Array::nan_bits).
+// A value of an argument or a constant, of which the bits of NaNs are known (Array::nan_bits).
 Value MakeGivenValue(const Literal& literal, MemoryMeter& meter);
 Literal ToLiteral(const Value& value);
 

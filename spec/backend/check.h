@@ -84,13 +84,13 @@ class Checker {
 
   // Compiles, runs and judges.
   CheckResult Check(const CheckRequest& request = {});
-  // The same with other inputs on the executable that is there.
+  // Runs and judges other inputs on the executable that is there.
   CheckResult CheckAgain(std::vector<std::vector<const Literal*>> arguments);
   // HLO text of the optimized module under the limit; "" when the backend does not show it.
   std::string OptimizedText(int64_t decision_limit);
-  // Of the last run, as Gathered gives it; an invalid shape if there was none.
+  // The answer of the last run, as Gathered gives it; an invalid shape if there was none.
   const Literal& answer() const { return answer_; }
-  // Of the last compilation; nullptr if there was none or it failed.
+  // What the last compilation gave; nullptr if there was none or it failed.
   const Executable* executable() const { return executable_.get(); }
 
  private:
@@ -113,7 +113,7 @@ class Checker {
 // One check in the calling process.
 CheckResult CheckOn(const CheckSubject& subject, const CheckCase& c,
                     const CheckRequest& request = {});
-// The same behind a fork when the backend runs in this process, so that crashes, hangs and memory
+// Checks behind a fork when the backend runs in this process, so that crashes, hangs and memory
 // blow-ups are outcomes. The calling process must be single-threaded.
 CheckResult CheckIsolated(const CheckSubject& subject, const CheckCase& c,
                           const CheckRequest& request = {});

@@ -39,7 +39,7 @@ class Oracle {
                                              const std::vector<const Literal*>& arguments,
                                              const Profile& profile, const Limits& limits) = 0;
 
-  // The same from what was seen inside (spec/backend/captures.h): the expectation of the result is
+  // Goes on from what was seen inside (spec/backend/captures.h): the expectation of the result is
   // that of a program that goes on from there. Default: unsupported.
   virtual absl::StatusOr<Expectation> ExpectFrom(const Module& module,
                                                  const std::vector<const Literal*>& arguments,

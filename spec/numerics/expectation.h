@@ -71,9 +71,9 @@ struct ArrayExpectation {
   // a tie): the allowed codes of an element whose value is not unique. An empty list means
   // undecided. Elements not listed are forced (or, for floats, bounded).
   absl::flat_hash_map<int64_t, std::vector<uint64_t>> choices;
-  // Of floats: the bits of the narrowest significand that a value was rounded to on its way here,
-  // if that is not the type's own; what f32 computed has the precision of f32 in an f64 array, too.
-  // A bound is useful if it convicts what is wrong at that precision.
+  // Used for floats: the bits of the narrowest significand that a value was rounded to on its way
+  // here, if that is not the type's own; what f32 computed has the precision of f32 in an f64
+  // array, too. A bound is useful if it convicts what is wrong at that precision.
   int significand = kOwnSignificand;
   static constexpr int kOwnSignificand = 1000;
   // Whether forced NaNs are compared by all of their bits: moves alone brought them here. Otherwise

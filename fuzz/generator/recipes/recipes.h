@@ -22,7 +22,7 @@ enum class RecipeGroup : uint8_t {
 };
 inline constexpr int kRecipeGroupCount = 7;
 
-// Of Recipe::portable.
+// A value for Recipe::portable that reads well in the tables.
 inline constexpr bool kNotPortable = false;
 
 struct Recipe {

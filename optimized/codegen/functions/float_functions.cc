@@ -263,7 +263,7 @@ Value* EmitTanhF32(ValueBuilder& b, Value* x) {
 
 Value* EmitLogisticF32(ValueBuilder& b, Value* x) {
   Floats f(b, x);
-  // Of the argument whose exponential is at most one: it neither overflows nor loses small results.
+  // The exponential of -|x| is at most one: it neither overflows nor loses small results.
   Value* e = Exp(f, f.ir().CreateFNeg(f.Abs(x)));
   Value* top = f.Select(f.ir().CreateFCmpOLT(x, f.Of(0)), e, f.Of(1));
   return f.Div(top, f.Add(e, f.Of(1)));

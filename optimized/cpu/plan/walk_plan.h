@@ -32,7 +32,7 @@ struct WalkChoice {
   std::function<bool(int lane_dim)> can_walk_lanes = nullptr;
 };
 WalkPlan PlanWalk(const WalkChoice& choice);
-// The same walk without vectors.
+// Returns the walk with one element at a time in the place of vectors.
 WalkPlan WithoutVectors(const WalkPlan& walk);
 
 // How many elements of each array that takes part fit into a vector: as many as of the widest type.

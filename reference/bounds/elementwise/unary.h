@@ -95,7 +95,7 @@ Range<W> MonotoneRange(const Range<W>& x) {
   } else if (x.HasFinite()) {
     const W slop = (std::fabs(x.centre) + x.radius) * kSlop<W>;
     W low = x.low() - slop, high = x.high() + slop;
-    // Of a magnitude, which rounding alone took below zero.
+    // An even function sees a magnitude: only rounding can have taken it below zero.
     if constexpr (Op::kEven) low = std::max<W>(low, 0);
     if (low < Op::kDomainLow) {
       // An interval that begins at the end of the domain is inside.

@@ -236,7 +236,7 @@ absl::StatusOr<Value> ApplyConditional(Interpreter& interpreter, const OpContext
                                  " with its effects is taken depends on rounding"));
     }
   }
-  // Of the other branches nothing was seen.
+  // Nothing was seen of the branches that were not taken.
   auto run = [&](int64_t branch) {
     const bool is_unseen = taken >= 0 && taken != branch;
     const Counting aside(is_unseen ? &captured->aside() : nullptr);
