@@ -13,6 +13,7 @@
 #include "absl/strings/str_format.h"
 #include "nlohmann/json.hpp"
 #include "reports/charts.h"
+#include "reports/headline.h"
 #include "reports/html.h"
 #include "reports/numbers.h"
 #include "spec/base/strings.h"
@@ -40,9 +41,11 @@ std::string Word(const Json& json, const char* key) {
 }
 
 // Two runs with the same key measure the same thing; only the newest of them is shown in full.
+// Modules are judged by the command's choice, so that a look at one does not hide a whole corpus.
 std::string KindOf(const RunRow& run) {
   Json json = SummaryOf(run);
-  return StrCat(run.verb, "/", run.backend, "/", Word(json, "defect"), "/", Word(json, "suite"));
+  return StrCat(run.verb, "/", run.backend, "/", Word(json, "defect"), "/", Word(json, "suite"),
+                "/", run.verb == "check" ? run.command : "");
 }
 
 std::string Caption(const RunRow& run) {
@@ -342,45 +345,15 @@ constexpr Section kSections[] = {
 };
 
 std::vector<const RunRow*> NewestOfEachKind(const std::vector<RunRow>& runs) {
+  constexpr int kMostOfAVerb = 12;
   std::set<std::string> seen;
+  std::map<std::string, int> shown;
   std::vector<const RunRow*> newest;
   for (const RunRow& run : runs) {
-    if (seen.insert(KindOf(run)).second) newest.push_back(&run);
+    if (seen.insert(KindOf(run)).second && shown[run.verb]++ < kMostOfAVerb) newest.push_back(&run);
   }
   std::reverse(newest.begin(), newest.end());  // oldest first within a section
   return newest;
-}
-
-// One sentence at the top: is anything wrong, with whom, that nobody planted?
-std::string Headline(const std::vector<const RunRow*>& shown) {
-  struct Wrong {
-    int64_t cases = 0, bugs = 0;
-  };
-  std::map<std::string, Wrong> by_backend;
-  int64_t found = 0, planted = 0;
-  for (const RunRow* run : shown) {
-    Json summary = SummaryOf(*run);
-    if (run->verb == "defects") continue;
-    Wrong& wrong = by_backend[run->backend];
-    wrong.cases += Whole(summary, "failed") + Whole(summary, "crashed");
-    if (run->verb != "fuzz") continue;
-    bool defect = !Word(summary, "defect").empty();
-    planted += defect ? 1 : 0;
-    found += defect && Whole(summary, "findings") > 0 ? 1 : 0;
-    if (!defect) wrong.bugs += Whole(summary, "buckets");
-  }
-  std::string text;
-  for (const auto& [backend, wrong] : by_backend) {
-    StrAppend(&text, text.empty() ? "" : "; ", backend, ": ");
-    if (wrong.cases + wrong.bugs == 0) text += "nothing wrong was found";
-    if (wrong.cases > 0) StrAppend(&text, wrong.cases, " failed or crashed");
-    if (wrong.cases > 0 && wrong.bugs > 0) text += ", ";
-    if (wrong.bugs > 0) StrAppend(&text, Count(wrong.bugs, "distinct bug"), " from campaigns");
-  }
-  if (planted > 0) {
-    StrAppend(&text, text.empty() ? "" : "; ", "planted defects found: ", found, " of ", planted);
-  }
-  return text + ".";
 }
 
 std::string RunList(const std::vector<RunRow>& runs) {
@@ -430,7 +403,7 @@ std::string RenderPage(const std::vector<RunRow>& runs, const PageOptions& optio
       "<meta name=\"color-scheme\" content=\"light dark\"><title>",
       EscapeHtml(options.title), "</title><style>", StyleSheet(),
       "</style></head><body>\n<header><h1>", EscapeHtml(options.title), "</h1>", machine,
-      "<p class=\"verdict\">", EscapeHtml(Headline(shown)), "</p><nav>", nav,
+      "<p class=\"verdict\">", EscapeHtml(Headline(shown, runs)), "</p><nav>", nav,
       "<a href=\"#runs\">All runs</a></nav></header>\n<main>", body,
       "<h2 id=\"runs\">All runs</h2><div class=\"card\">", RunList(runs),
       "</div></main>\n<footer>Allowed answers are derived from the program and its inputs, not "

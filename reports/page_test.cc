@@ -66,7 +66,45 @@ TEST(Page, NeedsNothingFromElsewhere) {
 
 TEST(Page, FindingsWithoutADefectAreBugs) {
   std::string page = RenderPage({Fuzz(1, "", 3)}, {});
-  EXPECT_THAT(page, HasSubstr("3 distinct bugs from campaigns"));
+  EXPECT_THAT(page,
+              HasSubstr("3 distinct bugs from campaigns (wrong &lt;value&gt; &amp; more since "
+                        "1970-01-01 00:00 UTC and 2 more)"));
+}
+
+RunRow Check(int64_t id, int64_t started_ms, const std::string& command,
+             const std::string& status) {
+  RunRow run;
+  run.id = id;
+  run.verb = "check";
+  run.backend = "cpu";
+  run.command = command;
+  run.started_ms = started_ms;
+  run.summary = "{}";
+  CaseRow row;
+  row.name = "mlp";
+  row.subject = "stored";
+  row.status = status;
+  run.cases.push_back(row);
+  return run;
+}
+
+TEST(Page, TheHeadlineSaysWhatFailsAndSinceWhen) {
+  const int64_t day = 24 * 3600 * 1000;
+  const std::vector<RunRow> runs = {Check(4, 3 * day, "assay check all", "failed"),
+                                    Check(3, 2 * day, "assay check all", "failed"),
+                                    Check(2, day, "assay check all", "passed"),
+                                    Check(1, 0, "assay check all", "failed")};
+  EXPECT_THAT(RenderPage(runs, {}),
+              HasSubstr("cpu: 1 failed or crashed (mlp (stored) since 1970-01-03 00:00 UTC)"));
+}
+
+TEST(Page, ALookAtOneModuleDoesNotHideTheCorpus) {
+  const std::string page = RenderPage(
+      {Check(2, 10, "assay check one.hlo", "passed"), Check(1, 0, "assay check all", "failed")},
+      {});
+  const std::string shown = page.substr(0, page.find("id=\"runs\""));
+  EXPECT_THAT(shown, HasSubstr("assay check one.hlo"));
+  EXPECT_THAT(shown, HasSubstr("assay check all"));
 }
 
 TEST(Page, SurvivesASummaryThatIsNotJson) {
