@@ -23,7 +23,7 @@ option(ASSAY_PCH "Precompile headers (not together with ccache)" ${ASSAY_PCH_DEF
 set(ASSAY_COMMON_HEADERS <algorithm> <array> <cmath> <cstdint> <functional> <limits> <map> <memory> <optional> <set> <sstream>
   <string> <string_view> <utility> <vector> <absl/container/flat_hash_map.h> <absl/container/flat_hash_set.h>
   <absl/container/inlined_vector.h> <absl/status/statusor.h> <absl/strings/str_format.h> <absl/strings/str_join.h>
-  <absl/strings/str_split.h> <absl/types/span.h>
+  <absl/strings/str_split.h> <absl/types/span.h> <nlohmann/json.hpp>
   ${CMAKE_SOURCE_DIR}/spec/base/strings.h ${CMAKE_SOURCE_DIR}/spec/base/status_macros.h
   ${CMAKE_SOURCE_DIR}/spec/base/error.h ${CMAKE_SOURCE_DIR}/spec/types/literal.h
   ${CMAKE_SOURCE_DIR}/spec/ir/module.h ${CMAKE_SOURCE_DIR}/spec/ops/op_table.h)
