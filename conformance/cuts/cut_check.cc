@@ -2,6 +2,7 @@
 #include "conformance/cuts/cut_check.h"
 
 #include <algorithm>
+#include <numeric>
 #include <optional>
 
 #include "conformance/cuts/pieces.h"
@@ -9,6 +10,7 @@
 #include "spec/base/error.h"
 #include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
+#include "spec/numerics/open_elements.h"
 
 namespace assay {
 namespace {
@@ -29,6 +31,10 @@ struct Reading {
   absl::flat_hash_map<CapturePoint, std::string> failures;
   std::vector<CapturePoint> order;  // of evaluation
   UselessElements useless;
+  absl::flat_hash_map<CapturePoint, int64_t> not_sampled;
+  // The elements that did not pass of every captured array, in the order in which they were shown;
+  // of arrays that were sampled the sample is looked at.
+  ElementLists open;
   Expectation results;
 };
 
@@ -102,6 +108,7 @@ class CutCheck {
     ASSAY_RETURN_IF_ERROR(CutMoreAndMore());
     ReachMovedResults();
     if (report_.failed > 0) FindSmallest();
+    if (report_.failed == 0 && report_.undecided > 0) CompareWithDraws();
     Conclude();
     return absl::OkStatus();
   }
@@ -258,6 +265,10 @@ class CutCheck {
   absl::Status ReadOnce(Round& round, bool is_careful, Reading& reading) {
     Captures captures;
     captures.visits_all = !is_careful;
+    captures.sample =
+        subject_.sample == CutSubject::kSampleBig ? CutSubject::kBigSample : subject_.sample;
+    captures.cheap_products = subject_.sample == CutSubject::kSampleBig ? kCheapProducts : 0;
+    captures.sample_seed = subject_.seed;
     for (assay::Capture& capture : round.captures) {
       captures.values.push_back(std::move(capture));
       captures.values.back().is_followed = !is_careful ||
@@ -283,6 +294,9 @@ class CutCheck {
     }
     std::string& failure = reading.failures[point];
     Judgement judgement = JudgeOne(visit.expected, *visit.seen, &failure);
+    if (visit.sample != nullptr)
+      reading.not_sampled[point] += visit.instruction.shape().ElementCount() - judgement.elements;
+    reading.open.push_back(OpenOf(visit, judgement));
     // A choice of the compiler that may be made either way: it is right, and followed from here.
     const bool is_choice = IsPred(visit.seen->element_type());
     if (is_choice && !is_careful) {
@@ -294,6 +308,15 @@ class CutCheck {
     if (is_new) reading.order.push_back(point);
     AddTo(found->second, judgement);
     SetVerdict(found->second);
+  }
+
+  // The elements of the whole array that were not called right.
+  static std::vector<int64_t> OpenOf(const CaptureVisit& visit, const Judgement& judgement) {
+    if (judgement.passed == judgement.elements) return {};
+    std::vector<int64_t> open = OpenElements(visit.expected, *visit.seen);
+    if (visit.sample != nullptr)
+      for (int64_t& element : open) element = (*visit.sample)[element];
+    return open;
   }
 
   Judgement CapturedJudgement(const Round& round, const CapturePoint& point) const {
@@ -319,6 +342,8 @@ class CutCheck {
       Stretch stretch = Named(*point.instruction);
       stretch.judgement = CapturedJudgement(round, point);
       if (stretch.judgement.failed > 0) stretch.failure = round.reading.failures.at(point);
+      auto left = round.reading.not_sampled.find(point);
+      if (left != round.reading.not_sampled.end()) stretch.not_sampled = left->second;
       AddStretch(std::move(stretch), report);
     }
     report.outputs = static_cast<int64_t>(round.results.size());
@@ -342,6 +367,7 @@ class CutCheck {
     report.elements += stretch.judgement.elements;
     report.failed += stretch.judgement.failed;
     report.undecided += stretch.judgement.inconclusive;
+    report.not_sampled += stretch.not_sampled;
     report.stretches.push_back(std::move(stretch));
   }
 
@@ -402,6 +428,47 @@ class CutCheck {
     }
   }
 
+  // The elements that neither reading calls right, of the captured arrays as they were shown, and
+  // of the results.
+  ElementLists OpenInBoth() const {
+    const Round& round = *best_;
+    ElementLists open = round.reading.open;
+    auto keep_common = [](std::vector<int64_t>& mine, const std::vector<int64_t>& others) {
+      std::erase_if(mine, [&](int64_t element) {
+        return !std::binary_search(others.begin(), others.end(), element);
+      });
+    };
+    if (round.has_careful && round.careful.open.size() == open.size())
+      for (size_t k = 0; k < open.size(); ++k) keep_common(open[k], round.careful.open[k]);
+    for (size_t k = 0; k < round.results.size(); ++k) {
+      open.emplace_back();
+      auto leaf = [&](const Expectation& results) {
+        const bool is_known = results.inconclusive.empty() && k < results.leaves.size();
+        return is_known ? OpenElements(results.leaves[k], round.results[k])
+                        : AllOf(round.results[k]);
+      };
+      open.back() = leaf(round.reading.results);
+      if (round.has_careful) keep_common(open.back(), leaf(round.careful.results));
+    }
+    return open;
+  }
+
+  static std::vector<int64_t> AllOf(const Literal& array) {
+    std::vector<int64_t> all(static_cast<size_t>(array.element_count()));
+    std::iota(all.begin(), all.end(), int64_t{0});
+    return all;
+  }
+
+  // What stays undecided is held against random legal evaluations from the captured values, for as
+  // long as all before took at most.
+  void CompareWithDraws() {
+    const double until = Now() + std::max(1.0, Now() - started_);
+    report_.drawn = CompareWithLegalValues(
+        {*flat_.module, subject_.arguments, subject_.oracle, subject_.options.limits,
+         best_->captures, best_->results, subject_.draws, subject_.seed, until},
+        OpenInBoth());
+  }
+
   void Conclude() {
     for (const Judgement& judgement : plain_) AddTo(report_.plain, judgement);
     for (const Judgement& judgement : stored_) AddTo(report_.stored, judgement);
@@ -440,6 +507,7 @@ class CutCheck {
 
   const CutSubject& subject_;
   CutReport& report_;
+  const double started_ = Now();
   FlatModule flat_;
   TripRoom room_;
   std::optional<Round> best_;
@@ -480,7 +548,10 @@ std::string Describe(const CutReport& report) {
       StrCat(report.captures, " captures, ", report.rounds, " compilations, ", report.undecided,
              " of ", report.elements, " elements undecided, ", report.outputs_equal, " of ",
              report.outputs, " results as without captures");
+  if (report.not_sampled > 0)
+    StrAppend(&text, ", ", report.not_sampled, " more elements not sampled");
   if (!report.reason.empty()) StrAppend(&text, "\n", report.reason);
+  if (report.drawn.draws > 0) StrAppend(&text, "\n", Describe(report.drawn));
   for (const Stretch& stretch : report.stretches) {
     if (stretch.judgement.verdict == Verdict::kPass) continue;
     StrAppend(&text, "\n", Name(stretch.judgement.verdict), ": ", stretch.opcode,
@@ -504,6 +575,7 @@ nlohmann::json ToJson(const CutReport& report) {
     entry["op_name"] = stretch.op_name;
     entry["source"] = stretch.source;
     entry["is_output"] = stretch.is_output;
+    entry["not_sampled"] = stretch.not_sampled;
     entry["verdict"] = Name(stretch.judgement.verdict);
     if (!stretch.instructions.empty()) entry["instructions"] = stretch.instructions;
     if (stretch.judgement.failed > 0) entry["failure"] = stretch.failure;
@@ -514,6 +586,11 @@ nlohmann::json ToJson(const CutReport& report) {
           {"elements", report.elements},
           {"failed", report.failed},
           {"undecided", report.undecided},
+          {"not_sampled", report.not_sampled},
+          {"plausible", report.drawn.plausible},
+          {"suspect", report.drawn.suspect},
+          {"draws", report.drawn.draws},
+          {"furthest", report.drawn.furthest},
           {"captures", report.captures},
           {"rounds", report.rounds},
           {"outputs", report.outputs},

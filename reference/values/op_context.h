@@ -26,6 +26,9 @@ struct Analysis {
   LegalChoices* choices = nullptr;
   // If set, errors are followed from op to op under its numbers (reference/bounds/error_forms.h).
   ErrorNumbers* errors = nullptr;
+  // If set, only these elements of a dot or convolution are made: its result is a list of them.
+  // Linear indices, rising.
+  const std::vector<int64_t>* sample = nullptr;
 };
 
 // One application of an op.
