@@ -307,6 +307,20 @@ TEST(Cli, GraphDrawsWhatItsNameSays) {
   }
 }
 
+TEST(Cli, CheckDrawsTheBoundsThatItsCutsUsed) {
+  const std::string module = Source("conformance/corpus/model__mlp_sgd_step.hlo");
+  const Output drawn = Assay("check --no-db --backend reference --graph bounds.dot " + module);
+  EXPECT_EQ(drawn.status, 0) << drawn.text;
+  EXPECT_THAT(drawn.text, HasSubstr("by cuts: "));
+  const std::string graph = Shell("cat bounds.dot").text;
+  EXPECT_THAT(graph, HasSubstr("% of the bound"));
+  EXPECT_THAT(graph, HasSubstr("legend"));
+  // One module on a backend, and a name that says what to draw.
+  EXPECT_EQ(Assay("check --graph b.dot --backend none " + module).status, 2);
+  EXPECT_EQ(Assay("check --graph b.dot " + module + " " + module).status, 2);
+  EXPECT_EQ(Assay("check --graph b.bmp " + module).status, 2);
+}
+
 TEST(Cli, CheckCountsWhatCannotBeReadAndWhatHasNoMeaning) {
   Output unreadable = Assay("check " + WriteFile("bad.hlo", kBad));
   EXPECT_EQ(unreadable.status, 2) << unreadable.text;

@@ -9,8 +9,11 @@
 #include "reference/interpreter/interpreter.h"
 #include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
+#include "spec/files/load_module.h"
 #include "tools/assay/cut_text.h"
 #include "tools/assay/environment.h"
+#include "tools/assay/graphs/cut_graph.h"
+#include "tools/assay/graphs/graph_file.h"
 #include "tools/assay/json_line.h"
 #include "tools/assay/record.h"
 #include "tools/assay/terminal.h"
@@ -27,6 +30,8 @@ struct Options {
   std::string profile;
   uint64_t seed = 1;
   std::string cut = "auto";
+  int64_t sample = -1;
+  std::string graph;  // where to
   bool all = false;
   bool power = false;
   bool json = false;
@@ -218,6 +223,8 @@ void PrintCuts(const std::vector<ModuleResult>& results) {
     for (const SubjectResult& subject : result.subjects) {
       if (subject.cuts.is_null()) continue;
       Print(StrCat(result.name, " ", CutSummary(subject.cuts)));
+      if (const std::string drawn = DrawSummary(subject.cuts); !drawn.empty())
+        Print(StrCat(result.name, " ", drawn));
       if (results.size() == 1) Print(StretchTable(subject.cuts));
     }
   }
@@ -344,6 +351,30 @@ CutMode CutModeOf(std::string_view word) {
   return word == "pieces" ? CutMode::kPieces : CutMode::kAuto;
 }
 
+// Draws the module with the bounds that its cuts used.
+absl::Status DrawBounds(const std::vector<ModuleResult>& results, const std::string& path) {
+  for (const ModuleResult& result : results) {
+    for (const SubjectResult& subject : result.subjects) {
+      if (subject.cuts.is_null()) continue;
+      ASSAY_ASSIGN_OR_RETURN(std::unique_ptr<Module> module, LoadModule(result.path));
+      return WriteGraph(path, CutGraph(*module, subject.cuts));
+    }
+  }
+  return absl::FailedPreconditionError(
+      StrCat(path, " was not written: the program could not be cut on the backend"));
+}
+
+// --graph draws one module, and always cuts it.
+absl::Status CheckGraphOptions(const Options& options, size_t modules) {
+  if (options.graph.empty()) return absl::OkStatus();
+  ASSAY_RETURN_IF_ERROR(CheckGraphPath(options.graph));
+  if (modules == 1 && options.backend != "none" && options.cut != "off" && !options.power)
+    return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      StrCat("--graph draws one module that is cut on a backend: name one module, and neither "
+             "--backend none nor --cut off nor --power"));
+}
+
 // Without a backend only what is stored beside the modules is judged.
 BackendDescription NobodyElse() {
   BackendDescription description;
@@ -354,6 +385,7 @@ BackendDescription NobodyElse() {
 
 absl::StatusOr<int> Run(const Options& options) {
   ASSAY_ASSIGN_OR_RETURN(const std::vector<CaseFile> cases, AllCases(options.paths));
+  ASSAY_RETURN_IF_ERROR(CheckGraphOptions(options, cases.size()));
   std::unique_ptr<Backend> probe;
   if (options.backend != "none") {
     ASSAY_ASSIGN_OR_RETURN(probe, OpenBackend(options.backend, options.python));
@@ -366,6 +398,8 @@ absl::StatusOr<int> Run(const Options& options) {
   check.compile.limits = options.limits.Get();
   check.seed = options.seed;
   check.cut = CutModeOf(options.cut);
+  if (!options.graph.empty() && check.cut == CutMode::kAuto) check.cut = CutMode::kAll;
+  check.sample = options.sample;
   if (options.power) return RunPower(cases, probe.get(), check, options.all, options.json);
   if (probe != nullptr && probe->Describe().in_process) probe.reset();
 
@@ -385,6 +419,7 @@ absl::StatusOr<int> Run(const Options& options) {
     PrintResults(results, counts, options,
                  StrCat(" judged by profile ", profile->name(), " in ", Seconds(seconds)));
   }
+  if (!options.graph.empty()) ASSAY_RETURN_IF_ERROR(DrawBounds(results, options.graph));
   return ExitStatusOf(counts);
 }
 
@@ -407,6 +442,14 @@ void DeclareCheck(OptionList& line, VerbAction& action) {
            "by itself")
       .OneOf({"auto", "off", "all", "pieces"})
       .ShowDefault();
+  line.Add("--sample", options->sample,
+           "Of each captured dot and convolution judge so many elements (corners, edges of tiles, "
+           "extremes, NaNs and others drawn from --seed), and go on from what was seen of the "
+           "rest; 0: all; -1: a sample of those that would take long, all of the others")
+      .ShowDefault();
+  line.Add("--graph", options->graph,
+           "Cut the module and draw it here (.svg, .png, .pdf, .dot), coloured by the share of the "
+           "allowed bound that each captured value used; a failing stretch has red frames");
   line.AddFlag("--power", options->power,
                "Bend one element of every right answer instead: how many are called wrong?");
   line.AddFlag("--all", options->all, "A line for every module, not only for every family");
