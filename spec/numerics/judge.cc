@@ -156,7 +156,7 @@ class FloatJudge {
       allowed = false;
     if (!allowed) return {ElementVerdict::kFail, ulps};
     if (finite && bound.radius > useful_ * Magnitude(leaf_, i) &&
-        bound.radius > format_.MinSubnormal() && !IsTinyBound(bound))
+        bound.radius > format_.MinSubnormal() && !IsTinyBound(bound) && !IsBeyond(low, high))
       return {ElementVerdict::kInconclusive, 0, used};
     return {ElementVerdict::kPass, 0, used};
   }
@@ -168,10 +168,16 @@ class FloatJudge {
     return high >= overflow_ || low <= -overflow_;
   }
 
-  // An interval of subnormals is as sharp as the type can say.
+  // An interval of subnormals is as sharp as the type can say, however wide where all of them may
+  // be flushed.
   bool IsTinyBound(const ElementBound& bound) const {
     return std::fabs(bound.centre) + bound.radius < tiny_ &&
-           bound.radius <= 16 * format_.MinSubnormal();
+           (bound.radius <= 16 * format_.MinSubnormal() || (bound.flags & kMayFlush) != 0);
+  }
+
+  // Of an interval beyond the largest number every value rounds to the same infinity.
+  bool IsBeyond(long double low, long double high) const {
+    return format_.HasInfinity() && (low >= overflow_ || high <= -overflow_);
   }
 
   const ArrayExpectation& leaf_;
