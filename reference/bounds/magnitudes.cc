@@ -112,8 +112,6 @@ double OfOne(Opcode opcode, const Sized& x, double y) {
   // Where the operand has lost its size to cancellation, a curved function has no straight line to
   // pass that size on by.
   const double passed_on = std::fabs(Steepness(opcode, x.value, y)) * x.magnitude;
-  // Next to its poles the tangent is a quotient by what is left of its operand less the pole.
-  if (opcode == Opcode::kTan) return std::min(passed_on, 1 + y * y);
   return std::min(passed_on, std::max(1.0, std::fabs(y)));
 }
 
@@ -191,47 +189,22 @@ bool HasMagnitudes(const Array& result) {
                      [](const ElementBound& bound) { return bound.magnitude_bits != 0; });
 }
 
-// The root mean square of some elements in a row.
-double RootMeanSquare(const Sizes& sizes, int64_t first, int64_t count) {
+// Gives every element the root mean square of the array.
+void NoteRootMeanSquare(Array& result) {
+  const int64_t count = result.literal.element_count();
+  const Sizes sizes(result, count);
   double largest = 0, sum = 0;
-  for (int64_t i = first; i < first + count; ++i) {
+  for (int64_t i = 0; i < count; ++i) {
     const double value = std::fabs(sizes.Value(i));
     if (std::isfinite(value)) largest = std::max(largest, value);
   }
-  if (largest == 0) return 0;
-  // Scaled, so that squares neither overflow nor vanish.
-  for (int64_t i = first; i < first + count; ++i) {
+  if (largest == 0) return;
+  for (int64_t i = 0; i < count; ++i) {  // scaled, so that squares neither overflow nor vanish
     const double value = sizes.Value(i) / largest;
     if (std::isfinite(value)) sum += value * value;
   }
-  return largest * std::sqrt(sum / static_cast<double>(count));
-}
-
-// Whether each element of the results of an op is made of all numbers of a matrix or a line, by
-// rotations and eliminations that pass the errors of the large ones on to the small ones.
-bool MixesMatrices(Opcode opcode) {
-  return opcode == Opcode::kFft || opcode == Opcode::kCholesky ||
-         opcode == Opcode::kTriangularSolve || opcode == Opcode::kCustomCall;
-}
-
-// Gives every element of such an op the root mean square of its own matrix, or of its own line.
-void NoteNorms(const OpContext& op, Array& result) {
-  if (!MixesMatrices(op.instruction.opcode())) return;
-  const Shape& shape = result.literal.shape();
-  const auto lengths = op.instruction.attributes().Integers(Attr::kFftLength);
-  const int64_t dimensions = lengths.empty() ? 2 : static_cast<int64_t>(lengths.size());
-  int64_t size = 1;
-  for (int64_t d = std::max<int64_t>(shape.rank() - dimensions, 0); d < shape.rank(); ++d)
-    size *= shape.dimension(d);
-  if (size == 0) return;
-  const int64_t count = result.literal.element_count();
-  const int64_t parts = BoundsPerElement(result.literal.element_type());
-  const Sizes sizes(result, count);
-  for (int64_t first = 0; first < count; first += size) {
-    const double norm = RootMeanSquare(sizes, first, size);
-    for (int64_t k = first * parts; k < (first + size) * parts; ++k)
-      result.bounds[k].set_magnitude(norm);
-  }
+  const double mean = largest * std::sqrt(sum / static_cast<double>(count));
+  for (ElementBound& bound : result.bounds) bound.set_magnitude(mean);
 }
 
 }  // namespace
@@ -248,12 +221,12 @@ void NoteMagnitudes(const OpContext& op, Array& result) {
                                      [](const Value* operand) { return operand->IsTuple(); });
   if (IsMove(op.instruction.opcode())) return;
   if (info.Is(kElementwise) && !has_tuple) return NoteElementwise(op, result);
-  if (!HasMagnitudes(result)) NoteNorms(op, result);
+  if (!HasMagnitudes(result)) NoteRootMeanSquare(result);
 }
 
 void NoteFreshMagnitudes(const OpContext& op, Array& result) {
   if (result.bounds.empty() || Info(op.instruction.opcode()).Is(kDataMovement)) return;
-  if (!HasMagnitudes(result)) NoteNorms(op, result);
+  if (!HasMagnitudes(result)) NoteRootMeanSquare(result);
 }
 
 }  // namespace assay::reference

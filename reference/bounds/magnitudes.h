@@ -11,9 +11,8 @@ bool IsMove(Opcode opcode);
 
 // Notes beside the bounds of `result` how large the numbers were that its elements were made of:
 // sums add the magnitudes of their terms up, products multiply them, functions pass them on by
-// their steepness up to 1 or the size of their result. Folds, contractions and normalisations note
-// their own; factorisations, solutions and transforms have the root mean square of the matrix, or
-// the line, of whose numbers each of its elements was made.
+// their steepness up to 1 or the size of their result. Folds and contractions note their own; other
+// ops have the root mean square of their result, whose elements come from the same numbers.
 void NoteMagnitudes(const OpContext& op, Array& result);
 
 // The same for an array that an op with computations of its own has put together.

@@ -37,22 +37,6 @@ void BoundSum(const Terms& terms, Array& result) {
   }
 }
 
-// The largest magnitude of those terms of result element o that it may be one of.
-template <typename T>
-double MagnitudeOfPicked(const Terms& terms, int64_t o, const Range<Wide<T>>& extremum) {
-  double most = 0;
-  auto include = [&](const Array& array, int64_t at) {
-    if (array.bounds.empty()) return;
-    const Range<Wide<T>> x = Seen<T>(terms.clauses, array, at, Consumer::kOther);
-    if (x.high() >= extremum.low() && x.low() <= extremum.high())
-      most = std::max(most, array.bounds[at].magnitude());
-  };
-  include(terms.init, terms.lists.InitOf(o));
-  terms.lists.List(o, terms.list);
-  for (int64_t at : terms.list) include(terms.input, at);
-  return most;
-}
-
 template <typename Rule, typename T>
 void BoundExtremum(const Terms& terms, Array& result) {
   for (int64_t o = 0; o < terms.results(); ++o) {
@@ -63,25 +47,8 @@ void BoundExtremum(const Terms& terms, Array& result) {
       extremum = first ? x : RangeOf<Rule>(extremum, x);
       first = false;
     });
-    if (single) continue;
-    FinishExact<T>(terms.clauses, result, o, extremum);
-    result.bounds[o].set_magnitude(MagnitudeOfPicked<T>(terms, o, extremum));
+    if (!single) FinishExact<T>(terms.clauses, result, o, extremum);
   }
-}
-
-// The product of the magnitudes of the terms of result element o.
-template <typename T>
-double MagnitudeOfProduct(const Terms& terms, int64_t o) {
-  double product = 1;
-  auto include = [&](const Array& array, int64_t at) {
-    const auto x = Seen<T>(terms.clauses, array, at, Consumer::kOther);
-    const double noted = array.bounds.empty() ? 0 : array.bounds[at].magnitude();
-    product *= std::max(std::fabs(static_cast<double>(x.centre)), noted);
-  };
-  include(terms.init, terms.lists.InitOf(o));
-  terms.lists.List(o, terms.list);
-  for (int64_t at : terms.list) include(terms.input, at);
-  return product;
 }
 
 // Bounds a product of terms in any order: relative errors add up, as long as no partial product
@@ -131,7 +98,6 @@ void BoundProduct(const Terms& terms, Array& result) {
                      largest * kSlop<W> * static_cast<W>(factors + 1),
                  0};
       FinishRounded<T>(terms.clauses, result, i, x, View::kSum);
-      if (!result.bounds.empty()) result.bounds[i].set_magnitude(MagnitudeOfProduct<T>(terms, o));
     }
   }
 }

@@ -74,10 +74,6 @@ absl::StatusOr<Array> ConvertArray(const OpContext& op, const Array& array, Elem
   ASSAY_RETURN_IF_ERROR(convert.evaluate(context, result.literal));
   if (!bounding) return result;
   ASSAY_RETURN_IF_ERROR(convert.bound(context, result));
-  if (!result.bounds.empty() && result.bounds.size() == array.bounds.size()) {
-    for (size_t i = 0; i < array.bounds.size(); ++i)
-      result.bounds[i].set_magnitude(array.bounds[i].magnitude());
-  }
   return result;
 }
 
@@ -105,6 +101,10 @@ absl::Status ApplyWidened(const OpContext& op, const OpEvaluation& row, bool bou
   }
   ASSAY_ASSIGN_OR_RETURN(Array narrow, ConvertArray(op, wide, op.type(), bounding));
   result = std::move(narrow);
+  if (!result.bounds.empty() && result.bounds.size() == wide.bounds.size()) {
+    for (size_t i = 0; i < wide.bounds.size(); ++i)
+      result.bounds[i].set_magnitude(wide.bounds[i].magnitude());
+  }
   const bool is_function =
       Info(op.instruction.opcode()).numeric.comparison == ComparisonClass::kUlp;
   if (bounding && is_function && IsFloat(op.type())) GrantOneUlp(op, wide, result);

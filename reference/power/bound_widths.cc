@@ -38,8 +38,8 @@ void Include(const Array& array, Width& width) {
   for (const ElementBound& bound : array.bounds) {
     if ((bound.flags & (kForced | kUndecided | kNotFinite)) != 0 || bound.radius == 0) continue;
     width.relative = std::max(width.relative, bound.radius / scale);
-    width.useless = width.useless ||
-                    bound.radius > limit * std::max(bound.magnitude(), std::fabs(bound.centre));
+    width.useless = width.useless || bound.radius > limit * std::max({scale, bound.magnitude(),
+                                                                      std::fabs(bound.centre)});
   }
 }
 

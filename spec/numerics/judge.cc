@@ -46,6 +46,29 @@ double Magnitude(const ArrayExpectation& leaf, int64_t i) {
   return std::max({modulus, noted(2 * i), noted(2 * i + 1)});
 }
 
+// Of the magnitudes of all elements.
+double Rms(const ArrayExpectation& leaf) {
+  const int64_t n = leaf.plain.element_count();
+  double plain_sum = 0, largest = 0;
+  // Big arrays are of f32 with plain bounds.
+  const bool is_f32 = leaf.plain.element_type() == ElementType::kF32 && !leaf.bounds.empty();
+  for (int64_t i = 0; i < n; ++i) {
+    const bool is_plain = is_f32 && leaf.bounds[i].flags == 0;
+    const double x = is_plain ? std::fabs(leaf.bounds[i].centre) : Magnitude(leaf, i);
+    plain_sum += x * x;
+    largest = std::max(largest, x);
+  }
+  if (largest == 0) return 0;
+  if (plain_sum > 0x1p-900 && plain_sum < 0x1p1000)
+    return std::sqrt(plain_sum / static_cast<double>(n));
+  double sum = 0;  // scaled, so that squares neither overflow nor vanish
+  for (int64_t i = 0; i < n; ++i) {
+    const double x = Magnitude(leaf, i) / largest;
+    sum += x * x;
+  }
+  return largest * std::sqrt(sum / static_cast<double>(n));
+}
+
 // Spacing of the format at a magnitude.
 double UlpAt(const FloatFormat& format, double magnitude) {
   const uint64_t code = EncodeFloat(format, std::min(magnitude, format.MaxFinite()));
@@ -69,6 +92,7 @@ class FloatJudge {
   explicit FloatJudge(const ArrayExpectation& leaf)
       : leaf_(leaf), format_(Format(leaf.plain.element_type())) {
     if (leaf.bounds.empty()) return;
+    rms_ = Rms(leaf);
     useful_ = std::exp2(-std::min(format_.precision(), leaf.significand) / 3.0);
     const double max = format_.MaxFinite();
     overflow_ = static_cast<long double>(max) + UlpAt(format_, max) / 2.0L;
@@ -81,7 +105,7 @@ class FloatJudge {
     const ElementBound& bound = leaf_.bounds[i];
     const double away = std::fabs(got - bound.centre);
     if (bound.flags != 0 || bound.centre_low != 0 || !(away <= bound.radius)) return false;
-    if (!(bound.radius <= useful_ * std::max(std::fabs(bound.centre), bound.magnitude())))
+    if (!(bound.radius <= useful_ * std::max({std::fabs(bound.centre), bound.magnitude(), rms_})))
       return false;
     if (away > used * bound.radius) used = away / bound.radius;
     return bound.radius > 0;
@@ -155,8 +179,8 @@ class FloatJudge {
     if (got == 0 && (bound.flags & (std::signbit(got) ? kNoNegativeZero : kNoPositiveZero)) != 0)
       allowed = false;
     if (!allowed) return {ElementVerdict::kFail, ulps};
-    if (finite && bound.radius > useful_ * Magnitude(leaf_, i) &&
-        bound.radius > format_.MinSubnormal() && !IsTinyBound(bound) && !IsBeyond(low, high))
+    if (finite && bound.radius > useful_ * std::max(Magnitude(leaf_, i), rms_) &&
+        bound.radius > format_.MinSubnormal() && !IsTinyBound(bound))
       return {ElementVerdict::kInconclusive, 0, used};
     return {ElementVerdict::kPass, 0, used};
   }
@@ -168,21 +192,15 @@ class FloatJudge {
     return high >= overflow_ || low <= -overflow_;
   }
 
-  // An interval of subnormals is as sharp as the type can say, however wide where all of them may
-  // be flushed.
+  // An interval of subnormals is as sharp as the type can say.
   bool IsTinyBound(const ElementBound& bound) const {
     return std::fabs(bound.centre) + bound.radius < tiny_ &&
-           (bound.radius <= 16 * format_.MinSubnormal() || (bound.flags & kMayFlush) != 0);
-  }
-
-  // Of an interval beyond the largest number every value rounds to the same infinity.
-  bool IsBeyond(long double low, long double high) const {
-    return format_.HasInfinity() && (low >= overflow_ || high <= -overflow_);
+           bound.radius <= 16 * format_.MinSubnormal();
   }
 
   const ArrayExpectation& leaf_;
   const FloatFormat& format_;
-  double useful_ = 0, tiny_ = 0;
+  double rms_ = 0, useful_ = 0, tiny_ = 0;
   long double overflow_ = 0;
 };
 

@@ -300,7 +300,6 @@ class BatchNorm {
       const Range<W> range = Rounded<T>(Range<W>{centre, radius, 0}, 0);
       const bool flush = op_.clauses.Has(ClauseId::kFlushSubnormals) && TouchesSubnormals<T>(range);
       Store(array, i, range, flush ? uint32_t{kMayFlush} : 0);
-      array.bounds[i].set_magnitude(static_cast<double>(x.terms));
     }
     return x;
   }
