@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "conformance/cuts/array_judgement.h"
 #include "conformance/cuts/pieces.h"
 #include "spec/base/clock.h"
 #include "spec/base/error.h"
@@ -42,21 +43,6 @@ struct Round {
   Reading careful;
 };
 
-void AddTo(Judgement& sum, const Judgement& more) {
-  sum.elements += more.elements;
-  sum.passed += more.passed;
-  sum.failed += more.failed;
-  sum.inconclusive += more.inconclusive;
-  sum.forced += more.forced;
-  sum.max_ulps_used = std::max(sum.max_ulps_used, more.max_ulps_used);
-}
-
-void SetVerdict(Judgement& judgement) {
-  judgement.verdict = judgement.failed > 0         ? Verdict::kFail
-                      : judgement.inconclusive > 0 ? Verdict::kInconclusive
-                                                   : Verdict::kPass;
-}
-
 // An element that passes in either reading is right; one that fails in the careful one is wrong.
 // Readings count elements, so what is undecided is the most that it can be.
 Judgement Joined(const Judgement& bold, const Judgement& careful) {
@@ -66,28 +52,6 @@ Judgement Joined(const Judgement& bold, const Judgement& careful) {
   joined.passed = joined.elements - joined.failed - joined.inconclusive;
   SetVerdict(joined);
   return joined;
-}
-
-Judgement JudgeOne(const ArrayExpectation& expected, const Literal& seen, std::string* failure) {
-  Expectation expectation;
-  expectation.leaves.push_back(expected);
-  const Literal* leaf = &seen;
-  Judgement judgement = JudgeLeaves(expectation, absl::MakeConstSpan(&leaf, 1));
-  if (failure != nullptr && failure->empty() && judgement.failed > 0)
-    *failure = DescribeFailure(expectation, seen, judgement);
-  return judgement;
-}
-
-// The judgement of one result of the program.
-Judgement JudgeResult(const Expectation& results, size_t leaf, const Literal& seen,
-                      std::string* failure) {
-  if (!results.inconclusive.empty() || leaf >= results.leaves.size()) {
-    Judgement judgement;
-    judgement.elements = judgement.inconclusive = seen.element_count();
-    SetVerdict(judgement);
-    return judgement;
-  }
-  return JudgeOne(results.leaves[leaf], seen, failure);
 }
 
 class CutCheck {
@@ -184,21 +148,21 @@ class CutCheck {
   // Compiles and runs with the captures.
   absl::Status Capture(const std::vector<CapturePoint>& wanted, Round& round) {
     const double start = Now();
-    round.points = Affordable(wanted);
+    round.points = Affordable(wanted, room_, kMostCapturedBytes);
     if (subject_.in_pieces) return CapturePieces(round);
-    for (int attempt = 0; attempt < 3; ++attempt) {
-      ASSAY_ASSIGN_OR_RETURN(CaptureModule made, MakeCaptureModule(flat_, round.points, room_));
+    auto run = [&](const Module& module) -> absl::StatusOr<Literal> {
       ++report_.rounds;
-      ASSAY_ASSIGN_OR_RETURN(RunResult run, CompileAndRun(subject_.backend, *made.module,
-                                                          subject_.arguments, subject_.options));
-      const std::vector<const Literal*> leaves = Leaves(run.outputs[0]);
-      ASSAY_ASSIGN_OR_RETURN(round.captures, ReadCaptures(made, leaves, room_));
-      if (round.captures.empty() && !round.points.empty()) continue;
-      for (int64_t k = 0; k < made.results; ++k) round.results.push_back(*leaves[k]);
-      report_.backend_seconds += Now() - start;
-      return absl::OkStatus();
-    }
-    return MakeError(ErrorClass::kUnsupported, "a loop makes another number of trips at each run");
+      ASSAY_ASSIGN_OR_RETURN(
+          RunResult result,
+          CompileAndRun(subject_.backend, module, subject_.arguments, subject_.options));
+      return std::move(result.outputs[0]);
+    };
+    ASSAY_ASSIGN_OR_RETURN(CapturedResults seen,
+                           RunWithCaptures(flat_, round.points, room_, run));
+    round.captures = std::move(seen.captures);
+    round.results = std::move(seen.results);
+    report_.backend_seconds += Now() - start;
+    return absl::OkStatus();
   }
 
   absl::Status CapturePieces(Round& round) {
@@ -210,37 +174,6 @@ class CutCheck {
     report_.rounds += pieces.compilations();
     report_.backend_seconds += Now() - start;
     return absl::OkStatus();
-  }
-
-  // As many points, in their order, as there is memory for.
-  std::vector<CapturePoint> Affordable(const std::vector<CapturePoint>& wanted) const {
-    std::vector<CapturePoint> points;
-    int64_t bytes = 0;
-    for (const CapturePoint& point : wanted) {
-      int64_t size = 0, leaf = 0;
-      ForEachLeaf(point.instruction->shape(), [&](const Shape& shape, absl::Span<const int64_t>) {
-        if (leaf++ == point.leaf) size = shape.ByteSize();
-      });
-      for (const Instruction* loop : LoopsAround(*point.instruction))
-        size *= std::max<int64_t>(1, room_.at(loop));
-      if (size > kMostCapturedBytes - bytes) continue;
-      bytes += size;
-      points.push_back(point);
-    }
-    return points;
-  }
-
-  std::vector<const Instruction*> LoopsAround(const Instruction& instruction) const {
-    std::vector<const Instruction*> loops;
-    if (instruction.opcode() == Opcode::kWhile) loops.push_back(&instruction);
-    const Computation* unit = instruction.parent();
-    while (unit != flat_.module->entry()) {
-      const std::vector<Instruction*> callers = flat_.module->Callers(unit);
-      if (callers.size() != 1) break;
-      if (callers[0]->opcode() == Opcode::kWhile) loops.push_back(callers[0]);
-      unit = callers[0]->parent();
-    }
-    return loops;
   }
 
   // Asks the oracle about a run: once with all captures followed; if something fails there, again
@@ -277,12 +210,12 @@ class CutCheck {
   static void Note(const CaptureVisit& visit, bool is_careful, Reading& reading) {
     const CapturePoint point{&visit.instruction, visit.leaf};
     if (visit.seen == nullptr) {
-      const Judgement own = JudgeOne(visit.expected, visit.expected.plain, nullptr);
+      const Judgement own = JudgeArray(visit.expected, visit.expected.plain, nullptr);
       reading.useless[point] += own.inconclusive;
       return;
     }
     std::string& failure = reading.failures[point];
-    Judgement judgement = JudgeOne(visit.expected, *visit.seen, &failure);
+    Judgement judgement = JudgeArray(visit.expected, *visit.seen, &failure);
     // A choice of the compiler that may be made either way: it is right, and followed from here.
     const bool is_choice = IsPred(visit.seen->element_type());
     if (is_choice && !is_careful) {

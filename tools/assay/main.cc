@@ -5,6 +5,7 @@
 #include "tools/assay/verb.h"
 
 namespace assay {
+void DeclareValidate(OptionList& line, VerbAction& action);
 namespace {
 
 const std::vector<Verb> kVerbs = {
@@ -12,6 +13,8 @@ const std::vector<Verb> kVerbs = {
      "assay check conformance/corpus --backend cpu", DeclareCheck},
     {"run", "Run one module and print what comes out",
      "assay run module.hlo --inputs module.npz --backend reference --bounds", DeclareRun},
+    {"validate", "Judge every pass of a dump: is each state what the one before allows?",
+     "assay validate xla_dump --page step.html", DeclareValidate},
     {"verify", "Say exactly what is wrong with a module", "assay verify module.hlo", DeclareVerify},
     {"print", "Write a module in another form, or after optimization",
      "assay print module.hlo --format short", DeclarePrint},

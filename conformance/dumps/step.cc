@@ -1,0 +1,388 @@
+// The program before a pass is read with the arrays of the program after it: first with all of
+// them, then, where something is outside its bound, with fewer and fewer, to tell a wrong array
+// from one that was computed anew and from a name that means something else.
+#include "conformance/dumps/step.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
+#include "conformance/cuts/array_judgement.h"
+#include "conformance/cuts/capture_choice.h"
+#include "conformance/cuts/cut_check.h"
+#include "conformance/dumps/pairing.h"
+#include "spec/base/status_macros.h"
+#include "spec/base/strings.h"
+
+namespace assay {
+namespace {
+
+constexpr int kMostCarefulReadings = 3;
+constexpr int kMostReadings = 12;
+
+// What the oracle says with some of the shared arrays followed.
+struct Reading {
+  std::vector<Judgement> values;   // by pair
+  std::vector<Judgement> results;  // by leaf
+  std::vector<std::string> failures, result_failures;
+  std::string inconclusive;  // why the analysis ended early
+};
+
+bool Fails(const Judgement& judgement) { return judgement.failed > 0; }
+
+using PointSet = absl::flat_hash_set<CapturePoint>;
+
+// The shared arrays from which the instruction is reached without another between.
+std::vector<CapturePoint> Sources(const Instruction& instruction, const PointSet& shared) {
+  std::vector<CapturePoint> sources;
+  PointSet seen;
+  for (const Instruction* operand : instruction.operands())
+    for (const CapturePoint& point : NearestCaptures(*operand, shared))
+      if (seen.insert(point).second) sources.push_back(point);
+  return sources;
+}
+
+class StepCheck {
+ public:
+  StepCheck(const ProgramRun& before, const ProgramRun& after,
+            const std::vector<const Literal*>& arguments, Oracle& oracle, const Profile& profile,
+            const Limits& limits)
+      : before_(before),
+        after_(after),
+        arguments_(arguments),
+        oracle_(oracle),
+        profile_(profile),
+        limits_(limits) {}
+
+  absl::StatusOr<StepVerdict> Run() {
+    verdict_.reason = WhyNotJudged();
+    if (!verdict_.reason.empty()) {
+      verdict_.kind = StepVerdict::kNotJudged;
+      return std::move(verdict_);
+    }
+    Pair();
+    std::vector<bool> followed(pairs_.size(), true);
+    ASSAY_ASSIGN_OR_RETURN(const Reading bold, Read(followed));
+    if (!AnyFails(bold)) return Conclude(bold);
+    ASSAY_ASSIGN_OR_RETURN(const Reading careful, ReadCarefully(bold, followed));
+    const Reading best = Best(bold, careful);
+    if (!AnyFails(best)) return Conclude(best);
+    return TellWrongFromRenamed(best, std::move(followed));
+  }
+
+ private:
+  std::string WhyNotJudged() const {
+    const auto &old_ones = before_.unknown, &new_ones = after_.unknown;
+    for (const std::string& name : new_ones)
+      if (!std::binary_search(old_ones.begin(), old_ones.end(), name))
+        return StrCat("the pass names a value that is unknown here: ", name);
+    for (const std::string& name : old_ones)
+      if (!std::binary_search(new_ones.begin(), new_ones.end(), name))
+        return StrCat("the pass removes a value that is unknown here: ", name);
+    bool is_same = new_ones == old_ones && before_.results.size() == after_.results.size();
+    for (size_t k = 0; is_same && k < before_.results.size(); ++k)
+      is_same = Compatible(before_.results[k].shape(), after_.results[k].shape());
+    return is_same ? "" : "a call of a library reads arrays of other shapes after the pass";
+  }
+
+  void Pair() {
+    pairs_ = PairValues(before_, after_);
+    verdict_.shared = static_cast<int64_t>(pairs_.size());
+    for (size_t k = 0; k < pairs_.size(); ++k) {
+      const Capture& mine = before_.values[pairs_[k].before];
+      const Capture& theirs = after_.values[pairs_[k].after];
+      captures_.push_back({mine.instruction, mine.leaf, theirs.values});
+      const CapturePoint point{mine.instruction, mine.leaf};
+      const CapturePoint other{theirs.instruction, theirs.leaf};
+      number_[point] = k;
+      // Of what gives several arrays, the first stands for all in walks over operands.
+      for (int64_t leaf : {mine.leaf, int64_t{0}}) shared_before_.insert({mine.instruction, leaf});
+      for (int64_t leaf : {theirs.leaf, int64_t{0}})
+        shared_after_.insert({theirs.instruction, leaf});
+      partner_[other.instruction] = point.instruction;
+    }
+  }
+
+  absl::StatusOr<Reading> Read(const std::vector<bool>& followed) {
+    Reading reading;
+    reading.values.resize(pairs_.size());
+    reading.failures.resize(pairs_.size());
+    Captures captures;
+    for (size_t k = 0; k < captures_.size(); ++k) {
+      captures.values.push_back(std::move(captures_[k]));
+      captures.values.back().is_followed = followed[k];
+    }
+    captures.visit = [&](const CaptureVisit& visit) {
+      auto found = number_.find(CapturePoint{&visit.instruction, visit.leaf});
+      if (visit.seen == nullptr || found == number_.end()) return;
+      Judgement judgement =
+          JudgeArray(visit.expected, *visit.seen, &reading.failures[found->second]);
+      // A comparison that may come out either way is right, and followed from here.
+      if (IsPred(visit.seen->element_type())) {
+        judgement.passed += judgement.inconclusive;
+        judgement.inconclusive = 0;
+      }
+      AddTo(reading.values[found->second], judgement);
+    };
+    absl::StatusOr<Expectation> allowed =
+        oracle_.ExpectFrom(*before_.flat.module, arguments_, captures, profile_, limits_);
+    for (size_t k = 0; k < captures_.size(); ++k) captures_[k] = std::move(captures.values[k]);
+    if (!allowed.ok()) return allowed.status();
+    reading.inconclusive = allowed->inconclusive;
+    reading.result_failures.resize(after_.results.size());
+    for (size_t k = 0; k < after_.results.size(); ++k)
+      reading.results.push_back(
+          JudgeResult(*allowed, k, after_.results[k], &reading.result_failures[k]));
+    return reading;
+  }
+
+  static bool AnyFails(const Reading& reading) {
+    return std::any_of(reading.values.begin(), reading.values.end(), Fails) ||
+           std::any_of(reading.results.begin(), reading.results.end(), Fails);
+  }
+
+  // What lies inside a bound that right values lead to is right.
+  static Reading Best(const Reading& a, const Reading& b) {
+    Reading best = b;
+    auto take = [](const Judgement& other, Judgement& mine) {
+      if (std::pair(other.failed, other.inconclusive) < std::pair(mine.failed, mine.inconclusive))
+        mine = other;
+    };
+    for (size_t k = 0; k < best.values.size(); ++k) take(a.values[k], best.values[k]);
+    for (size_t k = 0; k < best.results.size(); ++k) take(a.results[k], best.results[k]);
+    return best;
+  }
+
+  // The pairs that lead to the array before the pass and do not after it: there it was computed
+  // from other arrays, and these were computed anew for it.
+  std::vector<size_t> ComputedAnew(const Instruction& before, const Instruction& after) const {
+    absl::flat_hash_set<const Instruction*> read;
+    for (const CapturePoint& point : Sources(after, shared_after_)) {
+      auto partner = partner_.find(point.instruction);
+      if (partner != partner_.end()) read.insert(partner->second);
+    }
+    std::vector<size_t> anew;
+    for (const CapturePoint& point : Sources(before, shared_before_)) {
+      if (read.contains(point.instruction)) continue;
+      for (size_t k = 0; k < pairs_.size(); ++k)
+        if (captures_[k].instruction == point.instruction) anew.push_back(k);
+    }
+    return anew;
+  }
+
+  // Reads again without the arrays that what failed was not computed from.
+  absl::StatusOr<Reading> ReadCarefully(const Reading& bold, std::vector<bool>& followed) {
+    Reading reading = bold;
+    for (int number = 0; number < kMostCarefulReadings; ++number) {
+      bool is_new = false;
+      auto let_go = [&](const Instruction& mine, const Instruction& theirs) {
+        for (size_t each : ComputedAnew(mine, theirs)) {
+          is_new = is_new || followed[each];
+          followed[each] = false;
+        }
+      };
+      for (size_t k = 0; k < pairs_.size(); ++k) {
+        if (Fails(reading.values[k]))
+          let_go(*captures_[k].instruction, *after_.values[pairs_[k].after].instruction);
+      }
+      for (size_t k = 0; k < reading.results.size(); ++k) {
+        if (Fails(reading.results[k])) let_go(ResultOf(before_, k), ResultOf(after_, k));
+      }
+      if (!is_new) break;
+      ASSAY_ASSIGN_OR_RETURN(reading, Read(followed));
+    }
+    return reading;
+  }
+
+  // The instruction whose operands lead to the leaf of the result.
+  static const Instruction& ResultOf(const ProgramRun& run, size_t leaf) {
+    const Instruction* root = run.flat.module->entry()->root();
+    const auto k = static_cast<int64_t>(leaf);
+    const bool is_flat = root->opcode() == Opcode::kTuple && k < root->operand_count() &&
+                         LeafCount(root->shape()) == root->operand_count();
+    return is_flat ? *root->operand(k) : *root;
+  }
+
+  // What departs from its bound, though it is judged from what it was computed from, is wrong, or
+  // its name means something else. Let go, with all that departs without it, the results tell: they
+  // are right if names alone were wrong. Where they stay open, the array is wrong if those that
+  // read it are right with it, and wrong without.
+  absl::StatusOr<StepVerdict> TellWrongFromRenamed(const Reading& best,
+                                                   std::vector<bool> followed) {
+    std::vector<size_t> departed;
+    for (size_t k = 0; k < pairs_.size(); ++k)
+      if (Fails(best.values[k])) departed.push_back(k);
+    for (size_t each : departed) followed[each] = false;
+    ASSAY_ASSIGN_OR_RETURN(Reading reading, Read(followed));
+    auto is_departed = [&](size_t k) {
+      return std::binary_search(departed.begin(), departed.end(), k);
+    };
+    bool is_read = std::any_of(reading.results.begin(), reading.results.end(), Fails);
+    for (size_t k = 0; k < pairs_.size(); ++k)
+      is_read = is_read || (Fails(reading.values[k]) && !is_departed(k));
+    const bool is_consistent = std::none_of(best.results.begin(), best.results.end(), Fails);
+    for (int number = 0; number < kMostReadings; ++number) {
+      bool is_new = false;
+      for (size_t k = 0; k < pairs_.size(); ++k) {
+        if (!followed[k] || !Fails(reading.values[k])) continue;
+        followed[k] = false;
+        is_new = true;
+      }
+      if (!is_new) break;
+      ASSAY_ASSIGN_OR_RETURN(reading, Read(followed));
+    }
+    verdict_.renamed = std::count(followed.begin(), followed.end(), false);
+    const bool is_wrong = std::any_of(reading.results.begin(), reading.results.end(), Fails);
+    if (is_wrong || (is_read && is_consistent && IsOpen(reading))) {
+      Fail(best, reading, departed);
+      return std::move(verdict_);
+    }
+    for (size_t k = 0; k < pairs_.size(); ++k) {
+      if (!followed[k]) reading.values[k] = Judgement();  // they say nothing
+    }
+    ASSAY_ASSIGN_OR_RETURN(StepVerdict verdict, Conclude(reading));
+    if (is_read && is_consistent && verdict.kind == StepVerdict::kPassed) {
+      verdict.kind = StepVerdict::kInconclusive;
+      verdict.reason = StrCat(NameOf(departed.front()),
+                              " is another array after the pass and is read as such, which does "
+                              "not show in the results on these inputs");
+    }
+    return verdict;
+  }
+
+  static bool IsOpen(const Reading& reading) {
+    Judgement sum;
+    for (const Judgement& judgement : reading.results) AddTo(sum, judgement);
+    return sum.inconclusive > 0;
+  }
+
+  std::string NameOf(size_t pair) const {
+    return OriginOf(before_.flat, *captures_[pair].instruction).name();
+  }
+
+  void Fail(const Reading& best, const Reading& last, const std::vector<size_t>& departed) {
+    verdict_.kind = StepVerdict::kFailed;
+    Count(best);
+    if (!departed.empty()) {
+      const size_t first = departed.front();
+      Blame(*captures_[first].instruction, captures_[first].leaf);
+      verdict_.where = NameOf(first);
+      verdict_.failure = best.failures[first];
+    } else {
+      for (const Reading* reading : {&best, &last}) {
+        for (size_t k = 0; k < reading->results.size() && verdict_.where.empty(); ++k) {
+          if (!Fails(reading->results[k])) continue;
+          Blame(ResultOf(before_, k), 0);
+          verdict_.where = StrCat("result ", k);
+          verdict_.failure = reading->result_failures[k];
+        }
+      }
+    }
+    verdict_.reason = StrCat("the stretch to ", verdict_.where, " is wrong");
+  }
+
+  void Blame(const Instruction& instruction, int64_t leaf) {
+    const Instruction& origin = OriginOf(before_.flat, instruction);
+    verdict_.opcode = Name(origin.opcode());
+    verdict_.op_name = OpNameOf(origin);
+    verdict_.source = SourceOf(origin);
+    for (const Instruction* each : StretchOf({&instruction, leaf}, shared_before_))
+      verdict_.stretch.push_back(OriginOf(before_.flat, *each).name());
+  }
+
+  void Count(const Reading& reading) {
+    Judgement sum;
+    for (const Judgement& judgement : reading.values) AddTo(sum, judgement);
+    for (const Judgement& judgement : reading.results) AddTo(sum, judgement);
+    verdict_.elements = sum.elements;
+    verdict_.failed = sum.failed;
+    verdict_.undecided = sum.inconclusive;
+  }
+
+  // Nothing fails.
+  absl::StatusOr<StepVerdict> Conclude(const Reading& reading) {
+    Count(reading);
+    Judgement results;
+    for (const Judgement& judgement : reading.results) AddTo(results, judgement);
+    const double most = kMostUndecided * static_cast<double>(verdict_.elements);
+    verdict_.kind = StepVerdict::kPassed;
+    if (!reading.inconclusive.empty()) {
+      verdict_.kind = StepVerdict::kInconclusive;
+      verdict_.reason = reading.inconclusive;
+    } else if (static_cast<double>(verdict_.undecided) > most) {
+      verdict_.kind = StepVerdict::kInconclusive;
+      verdict_.reason =
+          StrCat(verdict_.undecided, " of ", verdict_.elements, " elements stay undecided, ",
+                 results.inconclusive, " of them in the results", FirstOpen(reading));
+    }
+    return std::move(verdict_);
+  }
+
+  std::string FirstOpen(const Reading& reading) const {
+    for (size_t k = 0; k < pairs_.size(); ++k) {
+      if (reading.values[k].inconclusive == 0) continue;
+      const Instruction& origin = OriginOf(before_.flat, *captures_[k].instruction);
+      return StrCat("; the first is ", Name(origin.opcode()), " ", origin.name());
+    }
+    return "";
+  }
+
+  const ProgramRun& before_;
+  const ProgramRun& after_;
+  const std::vector<const Literal*>& arguments_;
+  Oracle& oracle_;
+  const Profile& profile_;
+  const Limits& limits_;
+  std::vector<ValuePair> pairs_;
+  std::vector<Capture> captures_;  // by pair: instructions of `before`, values of `after`
+  absl::flat_hash_map<CapturePoint, size_t> number_;
+  PointSet shared_before_, shared_after_;
+  absl::flat_hash_map<const Instruction*, const Instruction*> partner_;  // after to before
+  StepVerdict verdict_;
+};
+
+}  // namespace
+
+std::string_view Name(StepVerdict::Kind kind) {
+  switch (kind) {
+    case StepVerdict::kUnchanged:
+      return "unchanged";
+    case StepVerdict::kPassed:
+      return "passed";
+    case StepVerdict::kInconclusive:
+      return "inconclusive";
+    case StepVerdict::kNotJudged:
+      return "not judged";
+    case StepVerdict::kFailed:
+      return "failed";
+  }
+  return "";
+}
+
+std::string WhyNotComparable(const Module& before, const Module& after) {
+  const Computation &a = *before.entry(), &b = *after.entry();
+  if (a.parameter_count() != b.parameter_count()) {
+    return StrCat("the program takes ", b.parameter_count(), " parameters after the pass and ",
+                  a.parameter_count(), " before");
+  }
+  for (int64_t k = 0; k < a.parameter_count(); ++k) {
+    const Shape &mine = a.parameter(k)->shape(), &theirs = b.parameter(k)->shape();
+    if (!Compatible(mine, theirs)) {
+      return StrCat("parameter ", k, " is ", theirs.ToString(), " after the pass and ",
+                    mine.ToString(), " before");
+    }
+  }
+  const Shape &mine = a.root()->shape(), &theirs = b.root()->shape();
+  if (Compatible(mine, theirs)) return "";
+  return StrCat("the result is ", theirs.ToString(), " after the pass and ", mine.ToString(),
+                " before");
+}
+
+absl::StatusOr<StepVerdict> JudgeStep(const ProgramRun& before, const ProgramRun& after,
+                                      const std::vector<const Literal*>& arguments, Oracle& oracle,
+                                      const Profile& profile, const Limits& limits) {
+  return StepCheck(before, after, arguments, oracle, profile, limits).Run();
+}
+
+}  // namespace assay
