@@ -35,6 +35,51 @@ Shape OfType(const Shape& shape, ElementType type) {
   return other;
 }
 
+// Moves the instruction to just behind `at`.
+void MoveBehind(Instruction* instruction, Instruction* at) {
+  if (at->next() != nullptr && at->next() != instruction)
+    at->parent()->MoveBefore(instruction, at->next());
+}
+
+// What has the written shape, made of the instruction, which now has wider types.
+Instruction* Narrowed(Instruction* instruction, const Shape& written) {
+  Computation* computation = instruction->parent();
+  if (!written.IsTuple()) {
+    Instruction* narrow = computation->Add(Opcode::kConvert, written, {instruction});
+    MoveBehind(narrow, instruction);
+    return narrow;
+  }
+  std::vector<Instruction*> elements;
+  Instruction* last = instruction;
+  for (size_t k = 0; k < written.elements().size(); ++k) {
+    const Shape& shape = instruction->shape().elements()[k];
+    Instruction* element =
+        computation->Add(Opcode::kGetTupleElement, shape, {instruction},
+                         Attributes().Set(Attr::kIndex, AttrValue(static_cast<int64_t>(k))));
+    MoveBehind(element, last);
+    last = element;
+    if (shape.element_type() != written.elements()[k].element_type()) {
+      element = computation->Add(Opcode::kConvert, written.elements()[k], {element});
+      MoveBehind(element, last);
+      last = element;
+    }
+    elements.push_back(element);
+  }
+  Instruction* tuple = computation->Add(Opcode::kTuple, written, elements);
+  MoveBehind(tuple, last);
+  return tuple;
+}
+
+// The shape with all floats of `type`; nested tuples stay as they are.
+Shape Widened(const Shape& shape, ElementType type) {
+  if (IsFloatArray(shape)) return OfType(shape, type);
+  if (!shape.IsTuple()) return shape;
+  Shape wide = shape;
+  for (Shape& element : wide.mutable_elements())
+    if (IsFloatArray(element)) element = OfType(element, type);
+  return wide;
+}
+
 void Widen(Instruction* instruction) {
   Computation* computation = instruction->parent();
   const ElementType type = TypeOf(*instruction);
@@ -47,13 +92,16 @@ void Widen(Instruction* instruction) {
     instruction->ReplaceOperand(k, converted);
   }
   const Shape written = instruction->shape();
-  if (!IsFloatArray(written) || written.element_type() == type) return;
-  Instruction* narrow = computation->Add(Opcode::kConvert, written, {instruction});
-  instruction->ReplaceAllUsesWith(narrow);
-  narrow->ReplaceOperand(0, instruction);
-  instruction->mutable_shape() = OfType(written, type);
-  if (instruction->next() != nullptr && instruction->next() != narrow)
-    computation->MoveBefore(narrow, instruction->next());
+  const Shape wide = Widened(written, type);
+  if (Compatible(written, wide)) return;
+  const OperandVector users(instruction->users().begin(), instruction->users().end());
+  instruction->mutable_shape() = wide;
+  Instruction* narrow = Narrowed(instruction, written);
+  for (Instruction* user : users) {
+    for (int64_t k = 0; k < user->operand_count(); ++k)
+      if (user->operand(k) == instruction) user->ReplaceOperand(k, narrow);
+  }
+  if (computation->root() == instruction) computation->set_root(narrow);
 }
 
 }  // namespace
@@ -70,7 +118,7 @@ void MakePrecisionExplicit(Module& module) {
       is_mixed = is_mixed || (IsFloatArray(operand->shape()) &&
                               operand->shape().element_type() != type);
     }
-    is_mixed = is_mixed || (IsFloatArray(wrong.shape()) && wrong.shape().element_type() != type);
+    is_mixed = is_mixed || !Compatible(wrong.shape(), Widened(wrong.shape(), type));
     if (!is_mixed) continue;
     // The verifier gives what it looked at as constant; the module is the caller's.
     for (Instruction* instruction : *wrong.parent()) {

@@ -6,6 +6,7 @@
 #include <map>
 #include <string>
 
+#include "absl/container/flat_hash_set.h"
 #include "spec/base/strings.h"
 #include "spec/ir/hash.h"
 
@@ -61,8 +62,12 @@ class Pairing {
 
   std::vector<ValuePair> Run() {
     By([](const Description& d) { return StrCat(d.numbers, " ", d.name); }, /*only_unique=*/false);
-    By([](const Description& d) { return d.numbers; }, /*only_unique=*/false);
-    By([](const Description& d) { return StrCat(d.name, " ", d.op_name, " ", d.opcode); }, true);
+    // Passes that rename give old names to other values: then numbers say more than names.
+    const bool is_named_anew = 2 * pairs_.size() < SharedNames();
+    if (is_named_anew) ByNumbers();
+    By([](const Description& d) { return StrCat(d.name, " ", d.op_name, " ", d.opcode); },
+       /*only_unique=*/true);
+    if (!is_named_anew) ByNumbers();
     By(
         [](const Description& d) {
           return d.op_name.front() == '/' ? "" : StrCat(d.op_name, " ", d.opcode);
@@ -76,6 +81,18 @@ class Pairing {
 
  private:
   using Key = std::function<std::string(const Description&)>;
+
+  void ByNumbers() {
+    By([](const Description& d) { return d.numbers; }, /*only_unique=*/false);
+  }
+
+  size_t SharedNames() const {
+    absl::flat_hash_set<std::string> names;
+    for (const Description& each : before_) names.insert(StrCat(each.kind, " ", each.name));
+    return std::count_if(after_.begin(), after_.end(), [&](const Description& each) {
+      return names.contains(StrCat(each.kind, " ", each.name));
+    });
+  }
 
   // Pairs what has the same key, where it is not "", in order. `only_unique`: only where there are
   // as many of a key before as after.

@@ -32,6 +32,16 @@ StepVerdict NotJudged(std::string reason) {
 
 std::string FirstLine(absl::string_view text) { return std::string(text.substr(0, text.find('\n'))); }
 
+// The first line of what is wrong with a file, without the file's own place, which is told beside
+// it: the same complaint about many files reads the same.
+std::string Complaint(absl::string_view text, const std::string& path) {
+  std::string line = FirstLine(text);
+  if (line.starts_with(path)) line.erase(0, path.size());
+  const size_t at = line.find_first_not_of("0123456789: ");
+  if (at != std::string::npos) line.erase(0, at);
+  return line.starts_with("error: ") ? line.substr(7) : line;
+}
+
 // What an error of the oracle says about a step: a program without a meaning is not judged, a limit
 // leaves the verdict open.
 StepVerdict FromError(const absl::Status& status) {
@@ -57,7 +67,7 @@ class Validation {
         if (first_error.ok()) first_error = after.status();
         if (before_.has_value()) {
           tell_({*snapshot_, snapshot, *before_->module, nullptr,
-                 NotJudged(FirstLine(after.status().message())), Now() - start});
+                 NotJudged(Complaint(after.status().message(), snapshot.path)), Now() - start});
         }
         continue;
       }

@@ -5,7 +5,6 @@
 #include "tools/assay/verb.h"
 
 namespace assay {
-void DeclareValidate(OptionList& line, VerbAction& action);
 namespace {
 
 const std::vector<Verb> kVerbs = {

@@ -48,6 +48,7 @@ void DeclareReduce(OptionList& line, VerbAction& action);
 void DeclareReplay(OptionList& line, VerbAction& action);
 void DeclareReport(OptionList& line, VerbAction& action);
 void DeclareRun(OptionList& line, VerbAction& action);
+void DeclareValidate(OptionList& line, VerbAction& action);
 void DeclareVerify(OptionList& line, VerbAction& action);
 
 }  // namespace assay
