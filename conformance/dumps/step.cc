@@ -61,6 +61,7 @@ class StepCheck {
       verdict_.kind = StepVerdict::kNotJudged;
       return std::move(verdict_);
     }
+    is_for_tpu_ = IsForTpu(*after_.flat.module);
     Pair();
     std::vector<bool> followed(pairs_.size(), true);
     ASSAY_ASSIGN_OR_RETURN(const Reading bold, Read(followed));
@@ -93,6 +94,7 @@ class StepCheck {
       const Capture& mine = before_.values[pairs_[k].before];
       const Capture& theirs = after_.values[pairs_[k].after];
       captures_.push_back({mine.instruction, mine.leaf, theirs.values});
+      if (is_for_tpu_ && IsReadInBf16(*theirs.instruction)) RoundToBf16(captures_.back().values);
       const CapturePoint point{mine.instruction, mine.leaf};
       const CapturePoint other{theirs.instruction, theirs.leaf};
       number_[point] = k;
@@ -116,9 +118,12 @@ class StepCheck {
     captures.visit = [&](const CaptureVisit& visit) {
       auto found = number_.find(CapturePoint{&visit.instruction, visit.leaf});
       if (visit.seen == nullptr || found == number_.end()) return;
-      Judgement judgement =
-          JudgeArray(visit.expected, *visit.seen, &reading.failures[found->second]);
-      if (IsOwnAnswer(visit.expected, *visit.seen)) AllPass(judgement);
+      // What was followed may have been rounded since; in loops it is a part.
+      const Literal& whole = after_.values[pairs_[found->second].after].values;
+      const bool is_whole = whole.shape().dimensions() == visit.seen->shape().dimensions();
+      const Literal& seen = is_whole ? whole : *visit.seen;
+      Judgement judgement = JudgeArray(visit.expected, seen, &reading.failures[found->second]);
+      if (IsOwnAnswer(visit.expected, seen)) AllPass(judgement);
       // A comparison that may come out either way is right, and followed from here.
       if (IsPred(visit.seen->element_type())) {
         judgement.passed += judgement.inconclusive;
@@ -252,7 +257,7 @@ class StepCheck {
     const bool is_wrong = std::any_of(reading.results.begin(), reading.results.end(), Fails);
     if (is_wrong || (is_read && is_consistent && IsOpen(reading))) {
       Fail(best, reading, departed);
-      if (IsNarrowedForTpu()) {
+      if (IsNarrowed()) {
         verdict_ = StepVerdict();
         verdict_.kind = StepVerdict::kNotJudged;
         verdict_.reason =
@@ -274,27 +279,51 @@ class StepCheck {
     return verdict;
   }
 
-  // Whether the pass rounds more values to bf16 than were, in a program for a TPU (its layouts have
-  // tiles) that has dots whose precision is the default one.
-  bool IsNarrowedForTpu() const {
+  static bool IsRoundingToBf16(const Instruction& instruction) {
+    return instruction.opcode() == Opcode::kConvert &&
+           instruction.shape().element_type() == ElementType::kBF16 &&
+           instruction.operand(0)->shape().element_type() == ElementType::kF32;
+  }
+
+  // A TPU's dots and convolutions of default precision may read f32 in bf16, and its compiler keeps
+  // such values in bf16. Layouts with tiles are a TPU's.
+  static bool IsForTpu(const Module& flat) {
     bool has_tiles = false, has_dots = false;
-    auto count = [&](const Module& module) {
-      int64_t narrowed = 0;
-      for (const Computation* computation : module.computations()) {
-        for (const Instruction* each : *computation) {
-          const bool is_dot =
-              each->opcode() == Opcode::kDot || each->opcode() == Opcode::kConvolution;
-          has_dots = has_dots || (is_dot && each->shape().element_type() == ElementType::kF32 &&
-                                  each->attributes().Find(Attr::kOperandPrecision) == nullptr);
-          has_tiles = has_tiles || HasTiles(each->shape());
-          narrowed += each->opcode() == Opcode::kConvert &&
-                      each->shape().element_type() == ElementType::kBF16 &&
-                      each->operand(0)->shape().element_type() == ElementType::kF32;
-        }
+    for (const Computation* computation : flat.computations()) {
+      for (const Instruction* each : *computation) {
+        const bool is_dot =
+            each->opcode() == Opcode::kDot || each->opcode() == Opcode::kConvolution;
+        has_dots = has_dots || (is_dot && each->shape().element_type() == ElementType::kF32 &&
+                                each->attributes().Find(Attr::kOperandPrecision) == nullptr);
+        has_tiles = has_tiles || HasTiles(each->shape());
       }
+    }
+    return has_tiles && has_dots;
+  }
+
+  // All that read the value read it rounded.
+  static bool IsReadInBf16(const Instruction& instruction) {
+    return !instruction.users().empty() &&
+           instruction.parent()->root() != &instruction &&
+           std::all_of(instruction.users().begin(), instruction.users().end(),
+                       [](const Instruction* user) { return IsRoundingToBf16(*user); });
+  }
+
+  static void RoundToBf16(Literal& values) {
+    const FloatFormat& format = Format(ElementType::kBF16);
+    for (int64_t i = 0; i < values.element_count(); ++i)
+      values.SetDouble(i, DecodeFloat(format, EncodeFloat(format, values.GetDouble(i))));
+  }
+
+  // Whether the pass rounds more values to bf16 than were.
+  bool IsNarrowed() const {
+    auto count = [](const Module& module) {
+      int64_t narrowed = 0;
+      for (const Computation* computation : module.computations())
+        for (const Instruction* each : *computation) narrowed += IsRoundingToBf16(*each);
       return narrowed;
     };
-    return count(*after_.flat.module) > count(*before_.flat.module) && has_tiles && has_dots;
+    return is_for_tpu_ && count(*after_.flat.module) > count(*before_.flat.module);
   }
 
   static bool HasTiles(const Shape& shape) {
@@ -390,6 +419,7 @@ class StepCheck {
   absl::flat_hash_map<CapturePoint, size_t> number_;
   PointSet shared_before_, shared_after_;
   absl::flat_hash_map<const Instruction*, const Instruction*> partner_;  // after to before
+  bool is_for_tpu_ = false;
   StepVerdict verdict_;
 };
 

@@ -92,7 +92,6 @@ TEST_P(UnbentDump, IsSilent) {
     }
   }
   EXPECT_GT(counts[StepVerdict::kPassed], 2);
-  EXPECT_LE(counts[StepVerdict::kNotJudged], 1);
 }
 
 INSTANTIATE_TEST_SUITE_P(Dumps, UnbentDump,
