@@ -7,6 +7,7 @@
 #include "conformance/cuts/capture_choice.h"
 #include "conformance/cuts/capture_module.h"
 #include "conformance/dumps/mixed_precision.h"
+#include "conformance/dumps/tiled_bitcasts.h"
 #include "conformance/dumps/unknown_values.h"
 #include "spec/base/status_macros.h"
 #include "spec/files/load_module.h"
@@ -66,6 +67,7 @@ absl::StatusOr<ProgramState> LoadState(const std::string& path) {
   }
   // Errors are told of the file as it is.
   if (!Verify(*module).ok()) return LoadModule(path).status();
+  UntileBitcasts(*module);
   state.module = std::move(module);
   return state;
 }

@@ -12,6 +12,7 @@
 #include "conformance/cuts/capture_choice.h"
 #include "conformance/cuts/cut_check.h"
 #include "conformance/dumps/pairing.h"
+#include "conformance/dumps/tiled_bitcasts.h"
 #include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
 
@@ -324,11 +325,6 @@ class StepCheck {
       return narrowed;
     };
     return is_for_tpu_ && count(*after_.flat.module) > count(*before_.flat.module);
-  }
-
-  static bool HasTiles(const Shape& shape) {
-    if (!shape.IsArray() || shape.layout().extras() == nullptr) return false;
-    return !shape.layout().extras()->tiles.empty();
   }
 
   static bool IsOpen(const Reading& reading) {
