@@ -30,6 +30,10 @@ struct Reading {
   std::string inconclusive;  // why the analysis ended early
 };
 
+// What is read in the place of a shared array: what the program after computed, what the program
+// before computes from what it reads, or what it computed when it ran by itself.
+enum class Read : uint8_t { kTheirs, kMine, kMyRun };
+
 bool Fails(const Judgement& judgement) { return judgement.failed > 0; }
 
 using PointSet = absl::flat_hash_set<CapturePoint>;
@@ -64,13 +68,13 @@ class StepCheck {
     }
     is_for_tpu_ = IsForTpu(*after_.flat.module);
     Pair();
-    std::vector<bool> followed(pairs_.size(), true);
-    ASSAY_ASSIGN_OR_RETURN(const Reading bold, Read(followed));
+    std::vector<enum Read> reads(pairs_.size(), Read::kTheirs);
+    ASSAY_ASSIGN_OR_RETURN(const Reading bold, ReadWith(reads));
     if (!AnyFails(bold)) return Conclude(bold);
-    ASSAY_ASSIGN_OR_RETURN(const Reading careful, ReadCarefully(bold, followed));
+    ASSAY_ASSIGN_OR_RETURN(const Reading careful, ReadCarefully(bold, reads));
     const Reading best = Best(bold, careful);
     if (!AnyFails(best)) return Conclude(best);
-    return TellWrongFromRenamed(best, std::move(followed));
+    return TellWrongFromRenamed(best, std::move(reads));
   }
 
  private:
@@ -107,14 +111,18 @@ class StepCheck {
     }
   }
 
-  absl::StatusOr<Reading> Read(const std::vector<bool>& followed) {
+  absl::StatusOr<Reading> ReadWith(const std::vector<enum Read>& reads) {
     Reading reading;
     reading.values.resize(pairs_.size());
     reading.failures.resize(pairs_.size());
     Captures captures;
     for (size_t k = 0; k < captures_.size(); ++k) {
+      if (reads[k] == Read::kMyRun) {
+        captures.values.push_back(before_.values[pairs_[k].before]);
+        continue;
+      }
       captures.values.push_back(std::move(captures_[k]));
-      captures.values.back().is_followed = followed[k];
+      captures.values.back().is_followed = reads[k] == Read::kTheirs;
     }
     captures.visit = [&](const CaptureVisit& visit) {
       auto found = number_.find(CapturePoint{&visit.instruction, visit.leaf});
@@ -134,7 +142,8 @@ class StepCheck {
     };
     absl::StatusOr<Expectation> allowed =
         oracle_.ExpectFrom(*before_.flat.module, arguments_, captures, profile_, limits_);
-    for (size_t k = 0; k < captures_.size(); ++k) captures_[k] = std::move(captures.values[k]);
+    for (size_t k = 0; k < captures_.size(); ++k)
+      if (reads[k] != Read::kMyRun) captures_[k] = std::move(captures.values[k]);
     if (!allowed.ok()) return allowed.status();
     reading.inconclusive = allowed->inconclusive;
     reading.result_failures.resize(after_.results.size());
@@ -194,14 +203,15 @@ class StepCheck {
   }
 
   // Reads again without the arrays that what failed was not computed from.
-  absl::StatusOr<Reading> ReadCarefully(const Reading& bold, std::vector<bool>& followed) {
+  absl::StatusOr<Reading> ReadCarefully(const Reading& bold,
+                                         std::vector<enum Read>& reads) {
     Reading reading = bold;
     for (int number = 0; number < kMostCarefulReadings; ++number) {
       bool is_new = false;
       auto let_go = [&](const Instruction& mine, const Instruction& theirs) {
         for (size_t each : ComputedAnew(mine, theirs)) {
-          is_new = is_new || followed[each];
-          followed[each] = false;
+          is_new = is_new || reads[each] == Read::kTheirs;
+          reads[each] = Read::kMine;
         }
       };
       for (size_t k = 0; k < pairs_.size(); ++k) {
@@ -212,7 +222,7 @@ class StepCheck {
         if (Fails(reading.results[k])) let_go(ResultOf(before_, k), ResultOf(after_, k));
       }
       if (!is_new) break;
-      ASSAY_ASSIGN_OR_RETURN(reading, Read(followed));
+      ASSAY_ASSIGN_OR_RETURN(reading, ReadWith(reads));
     }
     return reading;
   }
@@ -228,35 +238,23 @@ class StepCheck {
 
   // What departs from its bound, though it is judged from what it was computed from, is wrong, or
   // its name means something else. Let go, with all that departs without it, the results tell: they
-  // are right if names alone were wrong. Where they stay open, the array is wrong if those that
-  // read it are right with it, and wrong without.
+  // are right if names alone were wrong. Where they stay open, what the program before computed by
+  // itself is read in its place: it is wrong if the results are right with it, and wrong without.
   absl::StatusOr<StepVerdict> TellWrongFromRenamed(const Reading& best,
-                                                   std::vector<bool> followed) {
+                                                   std::vector<enum Read> reads) {
     std::vector<size_t> departed;
     for (size_t k = 0; k < pairs_.size(); ++k)
       if (Fails(best.values[k])) departed.push_back(k);
-    for (size_t each : departed) followed[each] = false;
-    ASSAY_ASSIGN_OR_RETURN(Reading reading, Read(followed));
-    auto is_departed = [&](size_t k) {
-      return std::binary_search(departed.begin(), departed.end(), k);
-    };
-    bool is_read = std::any_of(reading.results.begin(), reading.results.end(), Fails);
-    for (size_t k = 0; k < pairs_.size(); ++k)
-      is_read = is_read || (Fails(reading.values[k]) && !is_departed(k));
-    const bool is_consistent = std::none_of(best.results.begin(), best.results.end(), Fails);
-    for (int number = 0; number < kMostReadings; ++number) {
-      bool is_new = false;
-      for (size_t k = 0; k < pairs_.size(); ++k) {
-        if (!followed[k] || !Fails(reading.values[k])) continue;
-        followed[k] = false;
-        is_new = true;
-      }
-      if (!is_new) break;
-      ASSAY_ASSIGN_OR_RETURN(reading, Read(followed));
+    std::vector<enum Read> let_go = reads;
+    ASSAY_ASSIGN_OR_RETURN(Reading reading, ReadWithout(departed, Read::kMine, let_go));
+    const bool is_consistent = !AnyResultFails(best);
+    bool is_wrong = AnyResultFails(reading);
+    if (!is_wrong && is_consistent && OpenResults(reading) > OpenResults(best)) {
+      ASSAY_ASSIGN_OR_RETURN(const Reading mine, ReadWithout(departed, Read::kMyRun, reads));
+      is_wrong = AnyResultFails(mine);
     }
-    verdict_.renamed = std::count(followed.begin(), followed.end(), false);
-    const bool is_wrong = std::any_of(reading.results.begin(), reading.results.end(), Fails);
-    if (is_wrong || (is_read && is_consistent && IsOpen(reading))) {
+    verdict_.renamed = std::count(let_go.begin(), let_go.end(), Read::kMine);
+    if (is_wrong) {
       Fail(best, reading, departed);
       if (IsNarrowed()) {
         verdict_ = StepVerdict();
@@ -267,17 +265,45 @@ class StepCheck {
       }
       return std::move(verdict_);
     }
-    for (size_t k = 0; k < pairs_.size(); ++k) {
-      if (!followed[k]) reading.values[k] = Judgement();  // they say nothing
-    }
+    for (size_t k = 0; k < pairs_.size(); ++k)
+      if (let_go[k] != Read::kTheirs) reading.values[k] = Judgement();  // they say nothing
     ASSAY_ASSIGN_OR_RETURN(StepVerdict verdict, Conclude(reading));
-    if (is_read && is_consistent && verdict.kind == StepVerdict::kPassed) {
-      verdict.kind = StepVerdict::kInconclusive;
-      verdict.reason = StrCat(NameOf(departed.front()),
-                              " is another array after the pass and is read as such, which does "
-                              "not show in the results on these inputs");
-    }
+    verdict.is_doubtful = is_consistent;
     return verdict;
+  }
+
+  // Reads `without` as `how` says, and then all that departs for that reason, until nothing does.
+  absl::StatusOr<Reading> ReadWithout(const std::vector<size_t>& without, enum Read how,
+                                      std::vector<enum Read>& reads) {
+    for (size_t each : without) reads[each] = Replaced(each, how);
+    ASSAY_ASSIGN_OR_RETURN(Reading reading, ReadWith(reads));
+    for (int number = 0; number < kMostReadings; ++number) {
+      bool is_new = false;
+      for (size_t k = 0; k < pairs_.size(); ++k) {
+        if (reads[k] != Read::kTheirs || !Fails(reading.values[k])) continue;
+        reads[k] = Replaced(k, how);
+        is_new = true;
+      }
+      if (!is_new) break;
+      ASSAY_ASSIGN_OR_RETURN(reading, ReadWith(reads));
+    }
+    return reading;
+  }
+
+  // A loop that makes another number of trips after the pass has no run to put in its place.
+  enum Read Replaced(size_t pair, enum Read how) const {
+    const Shape& mine = before_.values[pairs_[pair].before].values.shape();
+    return Compatible(mine, captures_[pair].values.shape()) ? how : Read::kMine;
+  }
+
+  static bool AnyResultFails(const Reading& reading) {
+    return std::any_of(reading.results.begin(), reading.results.end(), Fails);
+  }
+
+  static int64_t OpenResults(const Reading& reading) {
+    Judgement sum;
+    for (const Judgement& judgement : reading.results) AddTo(sum, judgement);
+    return sum.inconclusive;
   }
 
   static bool IsRoundingToBf16(const Instruction& instruction) {
@@ -325,12 +351,6 @@ class StepCheck {
       return narrowed;
     };
     return is_for_tpu_ && count(*after_.flat.module) > count(*before_.flat.module);
-  }
-
-  static bool IsOpen(const Reading& reading) {
-    Judgement sum;
-    for (const Judgement& judgement : reading.results) AddTo(sum, judgement);
-    return sum.inconclusive > 0;
   }
 
   std::string NameOf(size_t pair) const {

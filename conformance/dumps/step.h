@@ -28,6 +28,9 @@ struct StepVerdict {
   int64_t elements = 0, failed = 0, undecided = 0;
   int64_t shared = 0;   // arrays that both programs have
   int64_t renamed = 0;  // of them, those that mean something else after the pass
+  // Something means something else and is read as such, which does not show in the results: other
+  // inputs may say more.
+  bool is_doubtful = false;
   // Of a failure: the first wrong array (its name before the pass, or "result 2"), what is known of
   // its instruction, the instructions that lead to it from the shared arrays before it, and several
   // lines on what is allowed and what came.

@@ -132,8 +132,12 @@ class Validation {
     StepVerdict verdict;
     for (size_t k = 0; k == 0 || (CanDraw() && k < static_cast<size_t>(options_.most_sets)); ++k) {
       if (k == sets_.size() && !Draw(*before_->module, "", options_.seed + k).ok()) break;
-      verdict = JudgeOn(sets_[k], after);
-      if (verdict.kind != StepVerdict::kInconclusive) break;
+      const StepVerdict next = JudgeOn(sets_[k], after);
+      // One set that passes without doubt decides; so does one that fails.
+      if (k == 0 || next.kind == StepVerdict::kFailed || next.kind == StepVerdict::kPassed)
+        verdict = next;
+      const bool is_open = verdict.kind == StepVerdict::kInconclusive || verdict.is_doubtful;
+      if (!is_open) break;
     }
     return verdict;
   }
