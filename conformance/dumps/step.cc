@@ -202,29 +202,51 @@ class StepCheck {
     return anew;
   }
 
-  // Reads again without the arrays that what failed was not computed from.
+  // Reads again without the arrays that what failed was not computed from. What still fails is read
+  // without those that it was computed from, too: each may mean something else and be inside its
+  // bound all the same, where all of it is the rounding of a larger sum.
   absl::StatusOr<Reading> ReadCarefully(const Reading& bold,
-                                         std::vector<enum Read>& reads) {
+                                        std::vector<enum Read>& reads) {
     Reading reading = bold;
     for (int number = 0; number < kMostCarefulReadings; ++number) {
-      bool is_new = false;
-      auto let_go = [&](const Instruction& mine, const Instruction& theirs) {
-        for (size_t each : ComputedAnew(mine, theirs)) {
-          is_new = is_new || reads[each] == Read::kTheirs;
-          reads[each] = Read::kMine;
-        }
-      };
-      for (size_t k = 0; k < pairs_.size(); ++k) {
-        if (Fails(reading.values[k]))
-          let_go(*captures_[k].instruction, *after_.values[pairs_[k].after].instruction);
-      }
-      for (size_t k = 0; k < reading.results.size(); ++k) {
-        if (Fails(reading.results[k])) let_go(ResultOf(before_, k), ResultOf(after_, k));
-      }
-      if (!is_new) break;
+      if (!LetGo(reading, &StepCheck::ComputedAnew, reads)) break;
       ASSAY_ASSIGN_OR_RETURN(reading, ReadWith(reads));
     }
-    return reading;
+    reading = Best(bold, reading);
+    if (!LetGo(reading, &StepCheck::SourcesBefore, reads)) return reading;
+    ASSAY_ASSIGN_OR_RETURN(const Reading without, ReadWith(reads));
+    return Best(reading, without);
+  }
+
+  // For every array that fails, lets those go that `which` names. False: none was followed.
+  bool LetGo(const Reading& reading,
+             std::vector<size_t> (StepCheck::*which)(const Instruction&, const Instruction&) const,
+             std::vector<enum Read>& reads) const {
+    bool is_new = false;
+    auto let_go = [&](const Instruction& mine, const Instruction& theirs) {
+      for (size_t each : (this->*which)(mine, theirs)) {
+        is_new = is_new || reads[each] == Read::kTheirs;
+        reads[each] = Read::kMine;
+      }
+    };
+    for (size_t k = 0; k < pairs_.size(); ++k) {
+      if (Fails(reading.values[k]))
+        let_go(*captures_[k].instruction, *after_.values[pairs_[k].after].instruction);
+    }
+    for (size_t k = 0; k < reading.results.size(); ++k) {
+      if (Fails(reading.results[k])) let_go(ResultOf(before_, k), ResultOf(after_, k));
+    }
+    return is_new;
+  }
+
+  std::vector<size_t> SourcesBefore(const Instruction& before, const Instruction&) const {
+    absl::flat_hash_set<const Instruction*> sources;
+    for (const CapturePoint& point : Sources(before, shared_before_))
+      sources.insert(point.instruction);
+    std::vector<size_t> pairs;
+    for (size_t k = 0; k < pairs_.size(); ++k)
+      if (sources.contains(captures_[k].instruction)) pairs.push_back(k);
+    return pairs;
   }
 
   // The instruction whose operands lead to the leaf of the result.

@@ -208,6 +208,26 @@ TEST(Step, NamesThatMoveToTheNextLayerAreNoFailure) {
   EXPECT_EQ(verdict.kind, StepVerdict::kPassed) << verdict.reason << verdict.failure;
 }
 
+// A sum that is nothing but rounding has any sign: it says nothing about the name that it has.
+TEST(Step, ASignThatMovesPastASumIsNoFailure) {
+  const std::string before =
+      "HloModule m\nplus {\n  p = f32[] parameter(0)\n  q = f32[] parameter(1)\n"
+      "  ROOT r = f32[] add(p, q)\n}\nENTRY main {\n  x = f32[64] parameter(0)\n"
+      "  zero = f32[] constant(0)\n  n = f32[] constant(0.015625)\n"
+      "  sum = f32[] reduce(x, zero), dimensions={0}, to_apply=plus\n"
+      "  mean = f32[] multiply(sum, n)\n  means = f32[64] broadcast(mean), dimensions={}\n"
+      "  v = f32[64] subtract(x, means)\n  w = f32[64] negate(v)\n"
+      "  s = f32[] reduce(w, zero), dimensions={0}, to_apply=plus\n"
+      "  t = f32[1] reshape(s)\n  u = f32[1] add(t, t)\n  ROOT c = f32[1] cosine(u)\n}\n";
+  const std::string after = absl::StrReplaceAll(
+      before, {{"reduce(w, zero)", "reduce(v, zero)"},
+               {"  w = f32[64] negate(v)\n", ""},
+               {"reshape(s)", "reshape(m)"},
+               {"  t = ", "  m = f32[] negate(s)\n  t = "}});
+  const StepVerdict verdict = Validate(before, after);
+  EXPECT_EQ(verdict.kind, StepVerdict::kPassed) << verdict.reason << verdict.failure;
+}
+
 TEST(Step, BentPassesFailWhereTheyAreBent) {
   const std::vector<std::pair<std::string, std::string>> kBends = {
       {"e6 = f32[4,4] add(d6, d6)", "e6 = f32[4,4] add(d6, d5)"},
