@@ -152,13 +152,11 @@ class CutCheck {
     if (subject_.in_pieces) return CapturePieces(round);
     auto run = [&](const Module& module) -> absl::StatusOr<Literal> {
       ++report_.rounds;
-      ASSAY_ASSIGN_OR_RETURN(
-          RunResult result,
-          CompileAndRun(subject_.backend, module, subject_.arguments, subject_.options));
+      ASSAY_ASSIGN_OR_RETURN(RunResult result, CompileAndRun(subject_.backend, module,
+                                                             subject_.arguments, subject_.options));
       return std::move(result.outputs[0]);
     };
-    ASSAY_ASSIGN_OR_RETURN(CapturedResults seen,
-                           RunWithCaptures(flat_, round.points, room_, run));
+    ASSAY_ASSIGN_OR_RETURN(CapturedResults seen, RunWithCaptures(flat_, round.points, room_, run));
     round.captures = std::move(seen.captures);
     round.results = std::move(seen.results);
     report_.backend_seconds += Now() - start;

@@ -70,8 +70,7 @@ std::optional<Named> NameOf(const fs::path& path) {
   if (name.ends_with(kLast)) {
     const size_t dot = name.rfind('.');
     snapshot.pass = "optimizations";
-    return Named{WithoutDevice(name.substr(0, dot)), int64_t{1} << 40, ending,
-                 std::move(snapshot)};
+    return Named{WithoutDevice(name.substr(0, dot)), int64_t{1} << 40, ending, std::move(snapshot)};
   }
   const size_t number = FindNumber(name);
   if (number == std::string::npos) return std::nullopt;

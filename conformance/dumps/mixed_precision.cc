@@ -115,8 +115,8 @@ void MakePrecisionExplicit(Module& module) {
     const Instruction& wrong = *error.instruction;
     const ElementType type = TypeOf(wrong);
     for (const Instruction* operand : wrong.operands()) {
-      is_mixed = is_mixed || (IsFloatArray(operand->shape()) &&
-                              operand->shape().element_type() != type);
+      is_mixed =
+          is_mixed || (IsFloatArray(operand->shape()) && operand->shape().element_type() != type);
     }
     is_mixed = is_mixed || !Compatible(wrong.shape(), Widened(wrong.shape(), type));
     if (!is_mixed) continue;

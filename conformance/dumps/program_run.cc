@@ -85,13 +85,11 @@ absl::StatusOr<ProgramRun> RunProgram(const ProgramState& state,
   for (const Computation* unit : CapturableUnits(*run.flat.module))
     for (const Instruction* instruction : *unit)
       if (instruction->opcode() == Opcode::kWhile) room[instruction] = kFirstRoom;
-  const std::vector<CapturePoint> points =
-      Affordable(PointsOf(*run.flat.module), room, kMostBytes);
-  ASSAY_ASSIGN_OR_RETURN(
-      CapturedResults seen,
-      RunWithCaptures(run.flat, points, room, [&](const Module& captured) {
-        return oracle.Evaluate(captured, arguments, limits);
-      }));
+  const std::vector<CapturePoint> points = Affordable(PointsOf(*run.flat.module), room, kMostBytes);
+  ASSAY_ASSIGN_OR_RETURN(CapturedResults seen,
+                         RunWithCaptures(run.flat, points, room, [&](const Module& captured) {
+                           return oracle.Evaluate(captured, arguments, limits);
+                         }));
   run.values = std::move(seen.captures);
   run.results = std::move(seen.results);
   return run;

@@ -205,8 +205,7 @@ class StepCheck {
   // Reads again without the arrays that what failed was not computed from. What still fails is read
   // without those that it was computed from, too: each may mean something else and be inside its
   // bound all the same, where all of it is the rounding of a larger sum.
-  absl::StatusOr<Reading> ReadCarefully(const Reading& bold,
-                                        std::vector<enum Read>& reads) {
+  absl::StatusOr<Reading> ReadCarefully(const Reading& bold, std::vector<enum Read>& reads) {
     Reading reading = bold;
     for (int number = 0; number < kMostCarefulReadings; ++number) {
       if (!LetGo(reading, &StepCheck::ComputedAnew, reads)) break;
@@ -352,8 +351,7 @@ class StepCheck {
 
   // All that read the value read it rounded.
   static bool IsReadInBf16(const Instruction& instruction) {
-    return !instruction.users().empty() &&
-           instruction.parent()->root() != &instruction &&
+    return !instruction.users().empty() && instruction.parent()->root() != &instruction &&
            std::all_of(instruction.users().begin(), instruction.users().end(),
                        [](const Instruction* user) { return IsRoundingToBf16(*user); });
   }

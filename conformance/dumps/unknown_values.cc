@@ -50,8 +50,7 @@ class Replacement {
           continue;
         }
         const std::string key = KeyOf(*instruction);
-        ASSAY_ASSIGN_OR_RETURN(Instruction * value,
-                               Constant(unit, instruction->shape(), key));
+        ASSAY_ASSIGN_OR_RETURN(Instruction * value, Constant(unit, instruction->shape(), key));
         if (TargetOf(*instruction) != kUnwritten) {
           keys_.push_back(key);
           if (unit == flat_.module->entry())
@@ -97,8 +96,8 @@ class Replacement {
     std::vector<Instruction*> operands;
     std::vector<Literal> zeros;
     for (const Instruction* operand : call.operands()) {
-      operands.push_back(entry->AddParameter(static_cast<int64_t>(operands.size()),
-                                             operand->shape(), "operand"));
+      operands.push_back(
+          entry->AddParameter(static_cast<int64_t>(operands.size()), operand->shape(), "operand"));
       zeros.emplace_back(operand->shape());
     }
     entry->IndexParameters();
@@ -152,8 +151,8 @@ absl::StatusOr<std::vector<std::string>> FillElidedConstants(Module& module) {
   for (Computation* computation : module.computations()) {
     for (Instruction* instruction : *computation) {
       if (instruction->opcode() != Opcode::kConstant || instruction->literal() != nullptr) continue;
-      keys.push_back(StrCat("constant ", instruction->name(), " ",
-                            PlainText(instruction->shape())));
+      keys.push_back(
+          StrCat("constant ", instruction->name(), " ", PlainText(instruction->shape())));
       ASSAY_ASSIGN_OR_RETURN(Literal value, Drawn(instruction->shape(), keys.back()));
       instruction->set_literal(std::make_shared<const Literal>(std::move(value)));
     }

@@ -30,7 +30,9 @@ StepVerdict NotJudged(std::string reason) {
   return verdict;
 }
 
-std::string FirstLine(absl::string_view text) { return std::string(text.substr(0, text.find('\n'))); }
+std::string FirstLine(absl::string_view text) {
+  return std::string(text.substr(0, text.find('\n')));
+}
 
 // The first line of what is wrong with a file, without the file's own place, which is told beside
 // it: the same complaint about many files reads the same.
@@ -75,8 +77,8 @@ class Validation {
         ASSAY_RETURN_IF_ERROR(Begin(*after->module));
       } else {
         const StepVerdict verdict = Judge(*after);
-        tell_({*snapshot_, snapshot, *before_->module, after->module.get(), verdict,
-               Now() - start});
+        tell_(
+            {*snapshot_, snapshot, *before_->module, after->module.get(), verdict, Now() - start});
         if (verdict.kind == StepVerdict::kFailed) return absl::OkStatus();
         if (verdict.kind == StepVerdict::kUnchanged) continue;
       }

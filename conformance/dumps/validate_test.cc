@@ -83,10 +83,11 @@ TEST_P(UnbentDump, IsSilent) {
   std::map<StepVerdict::Kind, int> counts;
   for (const Told& told : Follow(DumpOf(GetParam()), DefaultOptions())) {
     ++counts[told.verdict.kind];
-    EXPECT_NE(told.verdict.kind, StepVerdict::kFailed)
-        << told.after << "\n" << told.verdict.where << "\n" << told.verdict.failure;
-    EXPECT_NE(told.verdict.kind, StepVerdict::kInconclusive)
-        << told.after << "\n" << told.verdict.reason;
+    EXPECT_NE(told.verdict.kind, StepVerdict::kFailed) << told.after << "\n"
+                                                       << told.verdict.where << "\n"
+                                                       << told.verdict.failure;
+    EXPECT_NE(told.verdict.kind, StepVerdict::kInconclusive) << told.after << "\n"
+                                                             << told.verdict.reason;
     if (told.verdict.kind == StepVerdict::kNotJudged) {
       EXPECT_NE(told.verdict.reason, "") << told.after;
     }
@@ -219,11 +220,11 @@ TEST(Step, ASignThatMovesPastASumIsNoFailure) {
       "  v = f32[64] subtract(x, means)\n  w = f32[64] negate(v)\n"
       "  s = f32[] reduce(w, zero), dimensions={0}, to_apply=plus\n"
       "  t = f32[1] reshape(s)\n  u = f32[1] add(t, t)\n  ROOT c = f32[1] cosine(u)\n}\n";
-  const std::string after = absl::StrReplaceAll(
-      before, {{"reduce(w, zero)", "reduce(v, zero)"},
-               {"  w = f32[64] negate(v)\n", ""},
-               {"reshape(s)", "reshape(m)"},
-               {"  t = ", "  m = f32[] negate(s)\n  t = "}});
+  const std::string after =
+      absl::StrReplaceAll(before, {{"reduce(w, zero)", "reduce(v, zero)"},
+                                   {"  w = f32[64] negate(v)\n", ""},
+                                   {"reshape(s)", "reshape(m)"},
+                                   {"  t = ", "  m = f32[] negate(s)\n  t = "}});
   const StepVerdict verdict = Validate(before, after);
   EXPECT_EQ(verdict.kind, StepVerdict::kPassed) << verdict.reason << verdict.failure;
 }
@@ -284,13 +285,13 @@ TEST(Step, ACallOfALibraryHasAReason) {
 TEST(Step, WhatACallOfALibraryReadsIsJudged) {
   const std::string before = Library("add(x, x)", kCall);
   const std::string twice = Library("multiply(x, c)", kCall);
-  const std::string constant = "  c2 = f32[] constant(2)\n  c = f32[4,4] broadcast(c2), "
-                               "dimensions={}\n  y =";
+  const std::string constant =
+      "  c2 = f32[] constant(2)\n  c = f32[4,4] broadcast(c2), "
+      "dimensions={}\n  y =";
   const std::string right = absl::StrReplaceAll(twice, {{"  y =", constant}});
   EXPECT_EQ(Validate(before, right).kind, StepVerdict::kPassed);
-  EXPECT_EQ(
-      Validate(before, absl::StrReplaceAll(right, {{"constant(2)", "constant(3)"}})).kind,
-      StepVerdict::kFailed);
+  EXPECT_EQ(Validate(before, absl::StrReplaceAll(right, {{"constant(2)", "constant(3)"}})).kind,
+            StepVerdict::kFailed);
 }
 
 TEST(Step, ConstantsThatWereLeftOutAreTheSameByName) {
@@ -309,8 +310,8 @@ TEST(Step, MixedPrecisionIsWrittenOut) {
   const std::string before =
       "HloModule m\nENTRY main {\n  x = bf16[40] parameter(0)\n  y = f32[40] parameter(1)\n"
       "  f = f32[40] convert(x)\n  z = f32[40] add(f, y)\n  ROOT r = f32[40] negate(z)\n}\n";
-  const std::string mixed = absl::StrReplaceAll(
-      before, {{"add(f, y)", "add(x, y)"}, {"  f = f32[40] convert(x)\n", ""}});
+  const std::string mixed =
+      absl::StrReplaceAll(before, {{"add(f, y)", "add(x, y)"}, {"  f = f32[40] convert(x)\n", ""}});
   EXPECT_EQ(Validate(before, mixed).kind, StepVerdict::kUnchanged);
   EXPECT_EQ(Validate(before, absl::StrReplaceAll(mixed, {{"add(x", "subtract(x"}})).kind,
             StepVerdict::kFailed);

@@ -106,8 +106,7 @@ absl::StatusOr<std::unique_ptr<Module>> Parse(const std::string& path, const std
   if (module.ok()) return module;
   if (LooksLikeMlir(content)) return NotHlo(path);
   if (!binary) return module.status();
-  return absl::Status(module.status().code(),
-                      StrCat(path, ": ", ToStd(module.status().message())));
+  return absl::Status(module.status().code(), StrCat(path, ": ", ToStd(module.status().message())));
 }
 
 }  // namespace

@@ -265,6 +265,23 @@ TEST(Cli, CheckEndsInItsCounts) {
   EXPECT_EQ(summary.value("failed", -1), 0);
 }
 
+TEST(Cli, ValidateFollowsADumpAndShowsTheBadStep) {
+  const std::string dump = Source("conformance/dumps/testdata/cpu_conv");
+  const Output right = Assay("validate --json " + dump);
+  EXPECT_EQ(right.status, 0) << right.text;
+  EXPECT_EQ(right.LastJson().value("failed", -1), 0);
+  EXPECT_GT(right.LastJson().value("passed", 0), 2);
+  const Output wrong = Shell("rm -rf bent && cp -r '" + dump +
+                             "' bent && sed -i 's/stride=2x2 pad=1_0x0_1/stride=2x2 pad=0_1x1_0/' "
+                             "bent/*.0012.* && '" ASSAY_PROGRAM
+                             "' validate bent --page page.html; s=$?; grep -c '<pre>' page.html; "
+                             "exit $s");
+  EXPECT_EQ(wrong.status, 1) << wrong.text;
+  EXPECT_THAT(wrong.text, HasSubstr("the stretch to conv_general_dilated.3 is wrong"));
+  EXPECT_THAT(wrong.text, HasSubstr("+ %conv_general_dilated.3"));
+  EXPECT_EQ(Assay("validate " + testing::TempDir() + "/none").status, 2);
+}
+
 // One line, one prefix, whoever found the mistake.
 TEST(Cli, AMistakeIsOneErrorLine) {
   for (const char* arguments : {"check", "chekc", "check --no-such x.hlo", "explain no-such-op",

@@ -2,9 +2,11 @@
 #include <map>
 #include <memory>
 
+#include "absl/strings/str_split.h"
 #include "conformance/dumps/diff.h"
 #include "conformance/dumps/validate.h"
 #include "reference/interpreter/interpreter.h"
+#include "reports/html.h"
 #include "spec/base/clock.h"
 #include "spec/base/file.h"
 #include "spec/base/status_macros.h"
@@ -14,7 +16,6 @@
 #include "tools/assay/record.h"
 #include "tools/assay/terminal.h"
 #include "tools/assay/verb.h"
-#include "tools/assay/verbs/validate_page.h"
 
 namespace assay {
 namespace {
@@ -81,6 +82,65 @@ nlohmann::json ToJson(const std::string& module, const DumpStep& step) {
   return json;
 }
 
+constexpr size_t kMostLinesOfPage = 2000;
+
+std::string Card(std::string_view title, const std::string& body) {
+  return StrCat("<section class=\"card\"><h2>", EscapeHtml(title), "</h2>\n", body, "</section>\n");
+}
+
+std::string Pre(std::string_view text) { return StrCat("<pre>", EscapeHtml(text), "</pre>\n"); }
+
+// Removed lines and added ones in their colours.
+std::string DiffHtml(const std::string& diff) {
+  std::string html = "<pre>";
+  for (absl::string_view line : absl::StrSplit(diff, '\n', absl::SkipEmpty())) {
+    const char* tone = line[0] == '-' ? "bad" : line[0] == '+' ? "good" : "soft";
+    StrAppend(&html, "<span class=\"", tone, "\">", EscapeHtml(ToStd(line)), "</span>\n");
+  }
+  return html + "</pre>\n";
+}
+
+std::string Facts(const DumpStep& step) {
+  const StepVerdict& verdict = step.verdict;
+  std::vector<std::vector<std::string>> rows;
+  auto add = [&](const char* what, const std::string& value) {
+    if (!value.empty()) rows.push_back({EscapeHtml(what), EscapeHtml(value)});
+  };
+  add("from", TitleOf(step.before));
+  add("to", TitleOf(step.after));
+  add("file before", step.before.path);
+  add("file after", step.after.path);
+  add("wrong array", StrCat(verdict.where, verdict.opcode.empty() ? "" : ", ", verdict.opcode));
+  add("op_name", verdict.op_name);
+  add("source", verdict.source);
+  std::string stretch;
+  for (const std::string& name : verdict.stretch) StrAppend(&stretch, name, " ");
+  add("stretch", stretch);
+  add("wrong elements", StrCat(verdict.failed, " of ", verdict.elements));
+  add("shared arrays", StrCat(verdict.shared));
+  return HtmlTable({{"what"}, {"value"}}, rows);
+}
+
+// HTML that opens from disk and needs nothing else: what the pass changed, which stretch is wrong,
+// and by how much.
+std::string ValidatePage(const std::string& module, const DumpStep& step,
+                         const std::string& command) {
+  std::string html = StrCat(
+      "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n<title>",
+      EscapeHtml(StrCat(module, ": ", TitleOf(step.after))), "</title>\n<style>", StyleSheet(),
+      "\npre .bad{color:var(--bad)}pre .good{color:var(--good)}</style></head><body>\n<header><h1>",
+      EscapeHtml(module), "</h1><p class=\"verdict\">", StatusBadge(Name(step.verdict.kind)), " ",
+      EscapeHtml(StrCat(TitleOf(step.after), ": ", step.verdict.reason)), "</p></header><main>\n");
+  html += Card("Where", Facts(step));
+  html += Card("What is allowed, and what came", Pre(step.verdict.failure));
+  if (step.module_after != nullptr) {
+    html += Card("What the pass changed",
+                 DiffHtml(DiffOf(step.module_before, *step.module_after, kMostLinesOfPage)));
+  }
+  html += Card("Again", Pre(command));
+  return html + "</main></body></html>\n";
+}
+
 class Telling {
  public:
   explicit Telling(const Options& options) : options_(options) {}
@@ -142,8 +202,8 @@ class Telling {
       if (!page_.empty()) Print(StrCat("page of the first failure: ", options_.page));
       Print("");
       Print(StrCat(Count(modules, "module"), " judged by profile ", options_.profile, " in ",
-                   Seconds(seconds), unreadable_ == 0 ? "" : StrCat(", ", unreadable_, " unreadable"),
-                   "; steps:"));
+                   Seconds(seconds),
+                   unreadable_ == 0 ? "" : StrCat(", ", unreadable_, " unreadable"), "; steps:"));
       Print(Tally(counts_));
     }
     if (counts_[StepVerdict::kFailed] > 0) return kExitFailure;
@@ -163,8 +223,8 @@ class Telling {
         ++told_not_judged_[verdict.reason] > 1)
       return;
     progress_.Clear();
-    std::string line = StrCat("  ", Styled(StyleOf(verdict.kind), Name(verdict.kind)), "  ",
-                              TitleOf(step.after));
+    std::string line =
+        StrCat("  ", Styled(StyleOf(verdict.kind), Name(verdict.kind)), "  ", TitleOf(step.after));
     if (!verdict.reason.empty()) StrAppend(&line, ": ", verdict.reason);
     if (options_.all && verdict.kind == StepVerdict::kPassed) {
       StrAppend(&line, ": ", Count(verdict.shared, "shared array"), ", ", verdict.undecided, " of ",
@@ -212,8 +272,8 @@ absl::StatusOr<int> Run(const Options& options) {
     if (dumped.name.find(options.filter) == std::string::npos) continue;
     ++followed;
     telling.Begin(dumped);
-    const absl::Status status = ValidateDump(dumped, *oracle, validate,
-                                             [&](const DumpStep& step) { telling.Tell(step); });
+    const absl::Status status =
+        ValidateDump(dumped, *oracle, validate, [&](const DumpStep& step) { telling.Tell(step); });
     // Inputs that were named must fit; a module that cannot be read is one of many.
     if (!status.ok() && !options.inputs.empty()) return status;
     if (!status.ok()) telling.Excuse(status);
