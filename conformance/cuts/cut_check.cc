@@ -99,14 +99,26 @@ class CutCheck {
     for (const Computation* unit : CapturableUnits(*flat_.module))
       for (const Instruction* instruction : *unit)
         if (instruction->opcode() == Opcode::kWhile) room_[instruction] = kFirstRoom;
-    ASSAY_RETURN_IF_ERROR(CutMoreAndMore());
-    ReachMovedResults();
-    if (report_.failed > 0) FindSmallest();
+    if (subject_.choose != nullptr) {
+      ASSAY_RETURN_IF_ERROR(CutOnce(subject_.choose(*flat_.module)));
+    } else {
+      ASSAY_RETURN_IF_ERROR(CutMoreAndMore());
+      ReachMovedResults();
+      if (report_.failed > 0) FindSmallest();
+    }
     Conclude();
     return absl::OkStatus();
   }
 
  private:
+  absl::Status CutOnce(const std::vector<CapturePoint>& points) {
+    Round round;
+    ASSAY_RETURN_IF_ERROR(Capture(points, round));
+    ASSAY_RETURN_IF_ERROR(ReadOnce(round, /*is_careful=*/true, round.reading));
+    Keep(std::move(round));
+    return absl::OkStatus();
+  }
+
   // Contractions first, then more where verdicts are open.
   absl::Status CutMoreAndMore() {
     std::vector<CapturePoint> points = SumsOf(*flat_.module, /*only_contractions=*/true);

@@ -10,6 +10,7 @@
 // them (a comparison, a branch).
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -39,6 +40,8 @@ struct CutSubject {
   // there are none.
   std::vector<const Literal*> plain, stored;
   bool in_pieces = false;  // CutMode::kPieces
+  // Where to cut: once, and read only as failures are. Empty: as the verdict needs it.
+  std::function<std::vector<CapturePoint>(const Module& flat)> choose = {};
 };
 
 // One captured array, or one result of the program, and the stretch that leads to it.

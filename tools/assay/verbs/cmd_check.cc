@@ -29,6 +29,7 @@ struct Options {
   std::string cut = "auto";
   bool all = false;
   bool power = false;
+  int64_t mistakes = 0, recompilations = 0;
   bool json = false;
   LimitOptions limits;
   RecordOptions record;
@@ -367,6 +368,11 @@ absl::StatusOr<int> Run(const Options& options) {
   check.seed = options.seed;
   check.cut = CutModeOf(options.cut);
   if (options.power) return RunPower(cases, probe.get(), check, options.all, options.json);
+  if (options.mistakes + options.recompilations > 0) {
+    if (probe == nullptr) return absl::InvalidArgumentError("--mistakes needs a backend");
+    const CutPowerOptions wanted{options.mistakes, options.recompilations, {}};
+    return RunMistakes(cases, *probe, check, wanted, options.json);
+  }
   if (probe != nullptr && probe->Describe().in_process) probe.reset();
 
   RunRow run = BeginRun("check", options.backend, CommandLine());
@@ -409,6 +415,13 @@ void DeclareCheck(OptionList& line, VerbAction& action) {
       .ShowDefault();
   line.AddFlag("--power", options->power,
                "Bend one element of every right answer instead: how many are called wrong?");
+  line.Add("--mistakes", options->mistakes,
+           "Compile each module with so many single mistakes that show in its results: how many "
+           "fail by cuts, and in the right stretch?")
+      .NonNegative();
+  line.Add("--recompilations", options->recompilations,
+           "Compile each module in so many other legal ways, cut at random places: does one fail?")
+      .NonNegative();
   line.AddFlag("--all", options->all, "A line for every module, not only for every family");
   line.AddFlag("--json", options->json, "One JSON object per module, then a summary");
   options->limits.Declare(line);
