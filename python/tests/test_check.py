@@ -28,6 +28,29 @@ def test_jitted_function_with_static_dropped_and_donated_arguments():
     assert float(x[1, 2]) == 5.0  # the user's array was not given away
 
 
+def test_static_arguments_by_name():
+    by_name = functools.partial(jax.jit, static_argnames=("mode",))
+
+    @by_name
+    def either(x, mode):
+        return x.sum() if mode == "sum" else x
+
+    assert assay.check(either, jnp.arange(3.0), mode="sum").elements == 1
+    assert assay.check(either, jnp.arange(3.0), "none").elements == 3
+
+
+def test_words_that_are_not_known():
+    with pytest.raises(ValueError, match="'strict'"):
+        assay.check(jnp.sin, jnp.zeros(2), profile="stict")
+    with pytest.raises(ValueError, match="'auto'"):
+        assay.check(jnp.sin, jnp.zeros(2), cut="always")
+
+
+def test_functions_without_results():
+    verdict = assay.check(lambda x: None, jnp.zeros(2))
+    assert not verdict and verdict.status == "nothing to judge" and "returns no array" in str(verdict)
+
+
 def test_bfloat16_and_narrow_types():
     x = jnp.linspace(-2, 2, 33).astype(jnp.bfloat16)
     assert assay.check(lambda v: (v * v, v.astype(jnp.float8_e4m3fn), v > 0), x)
@@ -62,6 +85,15 @@ def test_a_wrong_answer_fails(tmp_path, monkeypatch):
     assert verdict.failed and not verdict and verdict.wrong == 5
     assert "allowed" in str(verdict) and "<pre>" in verdict._repr_html_()
     assert sorted(path.suffix for path in tmp_path.iterdir()) == [".npz", ".pb"]
+
+
+def test_convolutions():
+    def layer(x, kernel):
+        return jax.nn.relu(jax.lax.conv(x, kernel, (1, 1), "SAME"))
+
+    image, kernel = jnp.linspace(-1, 1, 36).reshape(1, 1, 6, 6), jnp.linspace(-1, 2, 18).reshape(2, 1, 3, 3)
+    assert assay.check(layer, image, kernel)
+    assert assay.check(jax.grad(lambda *a: layer(*a).sum(), argnums=(0, 1)), image, kernel)
 
 
 def test_shard_map_is_judged_device_by_device():

@@ -1,5 +1,6 @@
 """`check`: the whole way from a function to a verdict."""
 import contextlib
+import dataclasses
 import os
 import pathlib
 import re
@@ -34,6 +35,8 @@ def check(
     keep: a folder in which module, inputs and results are left.
     Returns a Verdict, which is true if everything passed. Raises ProgramError if the program is missing or refuses.
     """
+    _require("profile", profile, ("xla", "strict"))
+    _require("cut", cut, ("auto", "all", "off"))
     found = _program.find_program(program)
     lowered = _lowering.lower_and_run(function, args, kwargs, static_argnums, static_argnames)
     name = _name_of(function)
@@ -47,7 +50,15 @@ def check(
             judged = ["--backend", "xla", "--python", sys.executable, "--cut", cut]
             records = _program.run_json(found, ["check", str(path), *judged, *options], timeout)
         kept = folder if keep is not None else None
-        return Verdict.from_records(records, name, profile, lowered.compiler, kept)
+        verdict = Verdict.from_records(records, name, profile, lowered.compiler, kept)
+    if not lowered.outputs:
+        verdict = dataclasses.replace(verdict, detail="the function returns no array")
+    return verdict
+
+
+def _require(name, value, words):
+    if value not in words:
+        raise ValueError(f"{name}={value!r}: it is one of {', '.join(map(repr, words))}")
 
 
 def _name_of(function):

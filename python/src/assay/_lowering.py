@@ -114,7 +114,8 @@ def _dynamic_arguments(jitted, lowered, args, kwargs):
     if len(positional) == len(args) and set(named) == set(kwargs):
         return tuple(args), dict(kwargs)
     details = getattr(jitted, "_jit_info", None)
-    static_numbers = {number % len(args) for number in getattr(details, "static_argnums", ())} if args else set()
+    numbers = getattr(details, "static_argnums", ()) or ()
+    static_numbers = {number if number >= 0 else number + len(args) for number in numbers}
     static_names = set(getattr(details, "static_argnames", ()) or ())
     dynamic = tuple(value for number, value in enumerate(args) if number not in static_numbers)
     dynamic_named = {name: value for name, value in kwargs.items() if name in named or name not in static_names}

@@ -26,7 +26,8 @@ class Verdict:
         record = modules[0] if modules else {}
         subjects = record.get("subjects", [])
         order = {"crashed": 3, "failed": 2, "inconclusive": 1}
-        worst = max(subjects, key=lambda subject: order.get(subject.get("status"), 0), default={})
+        # Of two that are open, the one that was judged by cuts says why.
+        worst = max(subjects, key=lambda subject: (order.get(subject.get("status"), 0), bool(subject.get("cuts"))), default={})
         return cls(
             name=name,
             status=record.get("status", "unreadable"),
