@@ -142,9 +142,9 @@ TEST(Cli, ExitStatus) {
 }
 
 TEST(Cli, EveryVerbHasHelpWithAnExample) {
-  for (const char* verb :
-       {"check", "run", "verify", "print", "graph", "fuzz", "gen", "reduce", "blame", "replay",
-        "defects", "conform", "bench", "report", "ops", "explain", "completion", "backends"}) {
+  for (const char* verb : {"check", "run", "verify", "print", "graph", "fuzz", "gen", "reduce",
+                           "blame", "replay", "defects", "bugs", "conform", "bench", "report",
+                           "ops", "explain", "completion", "backends"}) {
     Output output = Assay(std::string(verb) + " --help");
     EXPECT_EQ(output.status, 0) << verb;
     EXPECT_THAT(output.text, HasSubstr("Example:\n  assay " + std::string(verb))) << verb;

@@ -28,6 +28,8 @@ const std::vector<Verb> kVerbs = {
      "assay replay --seed 7 --index 12 --backend cpu", DeclareReplay},
     {"defects", "List the planted defects; measure how many a campaign kills",
      "assay defects --run --time 60s", DeclareDefects},
+    {"bugs", "List the distinct bugs that campaigns found, from the result store",
+     "assay bugs --backend xla --markdown bugs.md", DeclareBugs},
     {"conform", "Run the suites of the documents' golden values",
      "assay conform --backend cpu --suite goldens", DeclareConform},
     {"bench", "Measure run and compile time beside a peer, interleaved",

@@ -34,6 +34,7 @@ const std::vector<Verb>& Verbs();
 void DeclareBackends(OptionList& line, VerbAction& action);
 void DeclareBench(OptionList& line, VerbAction& action);
 void DeclareBlame(OptionList& line, VerbAction& action);
+void DeclareBugs(OptionList& line, VerbAction& action);
 void DeclareCheck(OptionList& line, VerbAction& action);
 void DeclareCompletion(OptionList& line, VerbAction& action);
 void DeclareConform(OptionList& line, VerbAction& action);
