@@ -201,6 +201,8 @@ Instruction* Program::LastAs(TypeMask mask, int64_t min_rank) {
 }
 
 Instruction* Program::Operand(TypeMask mask, int64_t min_rank) {
+  // Complex numbers are met elsewhere in every op that admits them; here by what makes them.
+  if (!options_.portable) mask &= static_cast<TypeMask>(~kC);
   if (chain_) {
     if (Instruction* last = LastAs(mask, min_rank)) return last;
   }
