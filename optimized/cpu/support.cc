@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "optimized/codegen/custom_calls.h"
 #include "optimized/codegen/element_emitter.h"
 #include "optimized/codegen/elementwise.h"
 #include "optimized/codegen/functions/complex.h"
@@ -112,6 +113,10 @@ std::string MissingForm(const Instruction& instruction) {
       const ElementType bits = instruction.shape().elements()[1].element_type();
       return BitWidth(bits) < 8 && IsSigned(bits) ? StrCat("random bits of ", Name(bits)) : "";
     }
+    case Opcode::kCustomCall:
+      return IsAnnotation(instruction) || LapackPlanOf(instruction).has_value()
+                 ? ""
+                 : "this custom call";
     case Opcode::kConvolution:
       return IsPlainConvolution(instruction.attributes()) ? "" : "a backward or sparse convolution";
     case Opcode::kReduceWindow:
