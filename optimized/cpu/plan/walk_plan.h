@@ -18,8 +18,8 @@ struct WalkPlan {
     kTiles,   // as kScalar, in squares of `tile` elements along `lane_dim` and the innermost one
   } kind = kScalar;
   int lane_dim = -1;  // for kLanes and kTiles
-  int tile = 1;       // for kTiles
   int width = 1;      // elements per step
+  int tile = 1;       // for kTiles
 
   bool operator==(const WalkPlan&) const = default;
 };
