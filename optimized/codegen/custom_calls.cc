@@ -12,14 +12,8 @@ namespace assay {
 namespace {
 
 constexpr std::string_view kAnnotations[] = {
-    "Sharding",
-    "SPMDFullToShardShape",
-    "SPMDShardToFullShape",
-    "LayoutConstraint",
-    "MoveToHost",
-    "MoveToDevice",
-    "annotate_device_placement",
-    "xla.sdy.FuncResultSharding",
+    "Sharding",   "SPMDFullToShardShape", "SPMDShardToFullShape",      "LayoutConstraint",
+    "MoveToHost", "MoveToDevice",         "annotate_device_placement", "xla.sdy.FuncResultSharding",
 };
 
 struct Target {
@@ -218,11 +212,11 @@ std::optional<LapackPlan> LapackPlanOf(const Instruction& custom_call) {
   plan.other_rows = matcher.size(target->routine == LapackRoutine::kSolve ? 'o' : 'p');
   plan.other_columns = matcher.size(target->routine == LapackRoutine::kSolve ? 'p' : 'q');
   plan.form = FormOf(custom_call, *target);
-  const int64_t order = plan.routine == static_cast<int64_t>(LapackRoutine::kReflect) ? plan.rows
-                                                                                       : plan.columns;
+  const int64_t order =
+      plan.routine == static_cast<int64_t>(LapackRoutine::kReflect) ? plan.rows : plan.columns;
   const bool left = (plan.form & kLapackLeft) != 0;
-  const bool multiplies = target->routine == LapackRoutine::kSolve ||
-                          target->routine == LapackRoutine::kReflect;
+  const bool multiplies =
+      target->routine == LapackRoutine::kSolve || target->routine == LapackRoutine::kReflect;
   if (multiplies && order != (left ? plan.other_rows : plan.other_columns)) return std::nullopt;
   return plan;
 }

@@ -222,8 +222,8 @@ void Jit::Optimize(llvm::Module& module) {
   builder.registerLoopAnalyses(loops);
   builder.crossRegisterProxies(loops, functions, graphs, modules);
   InlineRareFunctions(module, modules);
-  // Kernels on vectors are what they should be: LLVM's vectorizer would cut up the few elements that
-  // are left over, for nearly half of the time.
+  // Kernels on vectors are what they should be: LLVM's vectorizer would cut up the few elements
+  // that are left over, for nearly half of the time.
   llvm::FunctionPassManager of_scalars = PassesFor(/*has_vectors=*/false);
   llvm::FunctionPassManager of_vectors = PassesFor(/*has_vectors=*/true);
   for (llvm::Function& function : module) {

@@ -233,8 +233,7 @@ void KernelBuilder::ChooseNests() {
     if (!SameDimensions(WrittenShape(output), WrittenShape(outputs_[0]))) return;
   }
   // Where a result lies in an operand's memory there is no other way.
-  one_nest_ = ReusesAnOperand() ||
-              gates_.Allow(DecisionKind::kKernel, "store-together", &root_);
+  one_nest_ = ReusesAnOperand() || gates_.Allow(DecisionKind::kKernel, "store-together", &root_);
   const GateDefect* planted = gates_.Planted(DecisionKind::kKernel, "store-together", &root_);
   if (planted != nullptr) planted_ = planted;
 }

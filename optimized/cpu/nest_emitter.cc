@@ -152,8 +152,8 @@ absl::Status NestEmitter::EmitTile(const WalkPlan& walk, int64_t innermost,
                                    const ElementIndex& index, LoopPart rows, LoopPart columns) {
   const KernelBends& bends = elements_.builder().bends();
   if (bends.loop_bound_offset) {
-    columns.end = elements_.builder().ir().CreateAdd(columns.end,
-                                                     elements_.Index(*bends.loop_bound_offset));
+    columns.end =
+        elements_.builder().ir().CreateAdd(columns.end, elements_.Index(*bends.loop_bound_offset));
   }
   const auto row = [&](Value* r, const ElementValues&) -> absl::StatusOr<ElementValues> {
     const auto store = [&](Value* c, const ElementValues&) -> absl::StatusOr<ElementValues> {

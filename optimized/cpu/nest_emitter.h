@@ -55,7 +55,8 @@ class NestEmitter {
                         LoopPart rows, LoopPart columns);
   // The part of `range` that begins at `begin`, `tile` elements or what is left.
   LoopPart TileAt(llvm::Value* begin, LoopPart range, int tile);
-  // The innermost loop over `extent` elements, or the part of them: whole vectors, then what is left.
+  // The innermost loop over `extent` elements, or the part of them: whole vectors, then what is
+  // left.
   absl::Status EmitLaneLoop(int width, LoopPart range, int64_t extent, const IndexAt& index_at);
   absl::Status StoreAll(const ElementIndex& index);
   void Store(const KernelOutput& output, const ElementIndex& index, const ElementValues& element);

@@ -423,9 +423,8 @@ class Lapack {
     std::vector<int64_t> order(n);
     std::iota(order.begin(), order.end(), 0);
     if (finite) {
-      std::stable_sort(order.begin(), order.end(), [&](int64_t x, int64_t y) {
-        return Real(a(x, x)) < Real(a(y, y));
-      });
+      std::stable_sort(order.begin(), order.end(),
+                       [&](int64_t x, int64_t y) { return Real(a(x, x)) < Real(a(y, y)); });
     }
     const double nan = std::numeric_limits<double>::quiet_NaN();
     std::vector<double> values(n, nan);

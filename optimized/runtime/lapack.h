@@ -10,10 +10,10 @@
 namespace assay {
 
 enum class LapackRoutine : int64_t {
-  kLu,                // a -> factors, pivots, info (an expander's: pivots from 0, order of the rows)
-  kCholesky,          // a -> factor, info
-  kSolve,             // a, b -> x with op(a) x = b or x op(a) = b
-  kQr,                // a -> R with the reflectors below it, tau
+  kLu,        // a -> factors, pivots, info (an expander's: pivots from 0, order of the rows)
+  kCholesky,  // a -> factor, info
+  kSolve,     // a, b -> x with op(a) x = b or x op(a) = b
+  kQr,        // a -> R with the reflectors below it, tau
   kReflectorProduct,  // reflectors, tau -> the first columns of their product q
   kReflect,           // reflectors, tau, c -> q c, qᴴ c, c q or c qᴴ
   kHermitianEigen,    // a -> vectors, values ascending, info

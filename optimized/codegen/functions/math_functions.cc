@@ -170,13 +170,9 @@ Value* OfLibrary(ValueBuilder& builder, const char* name, Value* x, Function32 o
 
 }  // namespace
 
-Value* EmitExp(ValueBuilder& builder, Value* x) {
-  return OfLibrary(builder, "exp", x, EmitExpF32);
-}
+Value* EmitExp(ValueBuilder& builder, Value* x) { return OfLibrary(builder, "exp", x, EmitExpF32); }
 
-Value* EmitLog(ValueBuilder& builder, Value* x) {
-  return OfLibrary(builder, "log", x, EmitLogF32);
-}
+Value* EmitLog(ValueBuilder& builder, Value* x) { return OfLibrary(builder, "log", x, EmitLogF32); }
 
 Value* EmitTanh(ValueBuilder& builder, Value* x) {
   return OfLibrary(builder, "tanh", x, EmitTanhF32);
@@ -190,9 +186,7 @@ Value* EmitCosine(ValueBuilder& builder, Value* x) {
   return OfLibrary(builder, "cos", x, EmitCosineF32);
 }
 
-Value* EmitErf(ValueBuilder& builder, Value* x) {
-  return OfLibrary(builder, "erf", x, EmitErfF32);
-}
+Value* EmitErf(ValueBuilder& builder, Value* x) { return OfLibrary(builder, "erf", x, EmitErfF32); }
 
 Value* EmitLog1p(ValueBuilder& builder, Value* x) {
   return OfLibrary(builder, "log1p", x, EmitLog1pF32);
@@ -207,8 +201,7 @@ Value* EmitLogistic(ValueBuilder& builder, Value* x) {
     if (!IsDouble(x)) return EmitLogisticF32(builder, at[0]);
     llvm::IRBuilder<>& ir = builder.ir();
     Value* one = builder.Float(x->getType(), 1);
-    return ir.CreateFDiv(one,
-                         ir.CreateFAdd(one, EmitLibm(builder, "exp", {ir.CreateFNeg(at[0])})));
+    return ir.CreateFDiv(one, ir.CreateFAdd(one, EmitLibm(builder, "exp", {ir.CreateFNeg(at[0])})));
   });
 }
 

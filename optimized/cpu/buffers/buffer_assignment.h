@@ -7,8 +7,8 @@
 // caller has its frame inside the caller's and reads the caller's operands in place; one with
 // several callers has a frame of its own, with arguments and results copied.
 //
-// Decisions (kind kBuffer): "alias-reshape", "reuse-elementwise", "in-place-dus", "in-place-scatter",
-// "while-copy-elision", "share-arena". Refused: a buffer of its own and a copy.
+// Decisions (kind kBuffer): "alias-reshape", "reuse-elementwise", "in-place-dus",
+// "in-place-scatter", "while-copy-elision", "share-arena". Refused: a buffer of its own and a copy.
 #pragma once
 
 #include <memory>

@@ -154,8 +154,9 @@ TEST(Sort, ByKeysIsTheSortByComparisons) {
 std::string Scattered(const std::string& combiner, const std::string& dims,
                       const std::string& updates, const std::string& attributes) {
   return StrCat("HloModule m\n\nf {\n  a = f32[] parameter(0)\n  b = f32[] parameter(1)\n  ",
-                combiner, "\n}\n\nENTRY main {\n  x = f32", dims, " parameter(0)\n  i = ",
-                "s32[9,2] parameter(1)\n  u = f32", updates, " parameter(2)\n  ROOT r = f32", dims,
+                combiner, "\n}\n\nENTRY main {\n  x = f32", dims,
+                " parameter(0)\n  i = ", "s32[9,2] parameter(1)\n  u = f32", updates,
+                " parameter(2)\n  ROOT r = f32", dims,
                 " scatter(x, i, u), index_vector_dim=1, to_apply=f, ", attributes, "\n}\n");
 }
 
@@ -203,9 +204,11 @@ TEST(Transpose, GoesInSquares) {
     const char *from, *to, *dims;
   };
   for (const Case& c :
-       {Case{"f32[67,130]", "f32[130,67]", "1,0"}, Case{"f32[2,9,17,40]", "f32[2,40,9,17]", "0,3,1,2"},
-        Case{"s8[3,100,65]", "s8[65,100,3]", "2,1,0"}, Case{"f64[33,1,50]", "f64[50,33,1]", "2,0,1"},
-        Case{"c64[40,40]", "c64[40,40]", "1,0"}, Case{"bf16[7,5,3,200]", "bf16[200,3,5,7]", "3,2,1,0"}}) {
+       {Case{"f32[67,130]", "f32[130,67]", "1,0"},
+        Case{"f32[2,9,17,40]", "f32[2,40,9,17]", "0,3,1,2"},
+        Case{"s8[3,100,65]", "s8[65,100,3]", "2,1,0"},
+        Case{"f64[33,1,50]", "f64[50,33,1]", "2,0,1"}, Case{"c64[40,40]", "c64[40,40]", "1,0"},
+        Case{"bf16[7,5,3,200]", "bf16[200,3,5,7]", "3,2,1,0"}}) {
     const std::string text =
         StrCat("HloModule m\n\nENTRY main {\n  x = ", c.from, " parameter(0)\n  ROOT t = ", c.to,
                " transpose(x), dimensions={", c.dims, "}\n}\n");
@@ -223,7 +226,8 @@ TEST(Transpose, GoesInSquares) {
 TEST(Fusion, StoresSeveralResultsTogether) {
   const std::string text =
       "HloModule m\n\nENTRY main {\n  x = f32[3,333] parameter(0)\n  y = f32[3,333] parameter(1)\n"
-      "  s = f32[3,333] add(x, y)\n  a = f32[3,333] maximum(s, x)\n  p = pred[3,333] compare(s, y), "
+      "  s = f32[3,333] add(x, y)\n  a = f32[3,333] maximum(s, x)\n  p = pred[3,333] compare(s, "
+      "y), "
       "direction=LT\n  b = f32[3,333] subtract(a, s)\n  m = f32[3,333] reverse(a), dimensions={1}\n"
       "  n = f32[3,333] select(p, m, b)\n"
       "  ROOT t = (f32[3,333], f32[3,333], f32[3,333], f32[3,333]) tuple(b, m, n, s)\n}\n";

@@ -83,16 +83,15 @@ class ScatterEmitter {
     if (count_ != 1 || outer_ == inside_.size() || inside_.back() != whole_.rank() - 1) return 1;
     const ElementType type = whole_.element_type();
     const Computation& combiner = *i_.callee();
-    const bool simple = RecognisedCombiner(combiner).has_value() ||
-                        combiner.root()->opcode() == Opcode::kParameter;
+    const bool simple =
+        RecognisedCombiner(combiner).has_value() || combiner.root()->opcode() == Opcode::kParameter;
     const int width = e_.vector_width(type);
     if (!simple || BitWidth(type) < 8 || width < 2 || update_.dimension(rows_dim()) < width ||
         !e_.CanWalkLanes(nullptr, i_.operand(2), static_cast<int>(rows_dim())) ||
         !context_.gates.Allow(DecisionKind::kKernel, "scatter-rows", &i_)) {
       return 1;
     }
-    const GateDefect* planted =
-        context_.gates.Planted(DecisionKind::kKernel, "scatter-rows", &i_);
+    const GateDefect* planted = context_.gates.Planted(DecisionKind::kKernel, "scatter-rows", &i_);
     if (planted != nullptr) short_by_ = planted->kernel_bends().loop_bound_offset.value_or(0);
     return width;
   }
@@ -185,9 +184,8 @@ class ScatterEmitter {
                     if (start_.components[d].value == nullptr) continue;
                     fits = And(e_, fits, IsInRange(e_, target.dims[d], whole_.dimension(d)));
                   }
-                  return Guarded(e_, fits, {}, [&](const ElementValues&) {
-                    return Combine(at, target, 1);
-                  });
+                  return Guarded(e_, fits, {},
+                                 [&](const ElementValues&) { return Combine(at, target, 1); });
                 });
   }
 

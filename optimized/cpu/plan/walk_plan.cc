@@ -47,8 +47,8 @@ int ElementsPerVector(const Instruction& instruction, int vector_bits) {
 }
 
 int64_t TransposedDim(const Instruction& instruction) {
-  const Shape& shape = instruction.shape().IsTuple() ? instruction.shape().elements()[0]
-                                                     : instruction.shape();
+  const Shape& shape =
+      instruction.shape().IsTuple() ? instruction.shape().elements()[0] : instruction.shape();
   const auto dim_of = [&](const Instruction& inner) -> int64_t {
     if (inner.opcode() != Opcode::kTranspose || !SameDimensions(inner.shape(), shape)) return -1;
     const absl::Span<const int64_t> from = inner.attributes().Integers(Attr::kDimensions);

@@ -37,9 +37,9 @@ WalkPlan PlanWalk(const WalkChoice& choice);
 // The same walk without vectors.
 WalkPlan WithoutVectors(const WalkPlan& walk);
 
-// The dimension of the result along which something is read that lies contiguous in memory, where it
-// is not the innermost one: of a transpose, or of a fusion with one of the result's dimensions. -1:
-// none. A walk in squares uses every cache line of both sides while it is at hand.
+// The dimension of the result along which something is read that lies contiguous in memory, where
+// it is not the innermost one: of a transpose, or of a fusion with one of the result's dimensions.
+// -1: none. A walk in squares uses every cache line of both sides while it is at hand.
 int64_t TransposedDim(const Instruction& instruction);
 
 // How many elements of each array that takes part fit into a vector: as many as of the widest type.
