@@ -3,11 +3,12 @@
 
 #include <string>
 
-#include "optimized/codegen/custom_calls.h"
+#include "optimized/codegen/annotations.h"
 #include "optimized/codegen/element_emitter.h"
 #include "optimized/codegen/elementwise.h"
 #include "optimized/codegen/functions/complex.h"
 #include "optimized/cpu/kernels/array_kernels.h"
+#include "optimized/cpu/kernels/custom_calls.h"
 #include "optimized/passes/collectives/collective_numbering.h"
 #include "optimized/passes/expanders/async_expander.h"
 #include "spec/base/error.h"

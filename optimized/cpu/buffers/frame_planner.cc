@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "optimized/codegen/custom_calls.h"
+#include "optimized/codegen/annotations.h"
 #include "optimized/codegen/elementwise.h"
 #include "optimized/codegen/movement.h"
 #include "spec/base/error.h"

@@ -1,7 +1,7 @@
 // Custom calls of LAPACK's routines: calls of the runtime.
 #include "optimized/cpu/kernels/custom_call_kernel.h"
 
-#include "optimized/codegen/custom_calls.h"
+#include "optimized/cpu/kernels/custom_calls.h"
 #include "spec/base/error.h"
 #include "spec/base/strings.h"
 

@@ -1,20 +1,14 @@
 // Reads targets, options and shapes of custom calls.
-#include "optimized/codegen/custom_calls.h"
+#include "optimized/cpu/kernels/custom_calls.h"
 
 #include <algorithm>
 #include <charconv>
 #include <string_view>
 
-#include "absl/algorithm/container.h"
 #include "spec/base/strings.h"
 
 namespace assay {
 namespace {
-
-constexpr std::string_view kAnnotations[] = {
-    "Sharding",   "SPMDFullToShardShape", "SPMDShardToFullShape",      "LayoutConstraint",
-    "MoveToHost", "MoveToDevice",         "annotate_device_placement", "xla.sdy.FuncResultSharding",
-};
 
 struct Target {
   std::string_view name;  // of an expander, or between the type's letter and "_ffi"
@@ -168,13 +162,6 @@ std::vector<std::string_view> Items(std::string_view text) {
 }
 
 }  // namespace
-
-bool IsAnnotation(const Instruction& custom_call) {
-  return absl::c_linear_search(kAnnotations,
-                               custom_call.attributes().String(Attr::kCustomCallTarget)) &&
-         custom_call.operand_count() == 1 &&
-         Compatible(custom_call.operand(0)->shape(), custom_call.shape());
-}
 
 std::optional<LapackPlan> LapackPlanOf(const Instruction& custom_call) {
   const Target* target = FindTarget(custom_call.attributes().String(Attr::kCustomCallTarget));

@@ -11,9 +11,6 @@
 
 namespace assay {
 
-// The result is operand 0: the call says something about devices, sharding or layout.
-bool IsAnnotation(const Instruction& custom_call);
-
 // The plan of a call of a routine: nothing if the target is unknown, an option is missing or a
 // shape is not what the routine takes.
 std::optional<LapackPlan> LapackPlanOf(const Instruction& custom_call);
