@@ -49,42 +49,42 @@ Matrix<S> Identity(int64_t rows, int64_t columns) {
 }
 
 template <typename S>
-Matrix<S> Adjoint(const Matrix<S>& m) {
-  Matrix<S> adjoint(m.columns, m.rows);
-  for (int64_t i = 0; i < m.rows; ++i)
-    for (int64_t j = 0; j < m.columns; ++j) adjoint(j, i) = Conjugate(m(i, j));
+Matrix<S> Adjoint(const Matrix<S>& matrix) {
+  Matrix<S> adjoint(matrix.columns, matrix.rows);
+  for (int64_t i = 0; i < matrix.rows; ++i)
+    for (int64_t j = 0; j < matrix.columns; ++j) adjoint(j, i) = Conjugate(matrix(i, j));
   return adjoint;
 }
 
 template <typename S>
-bool IsFinite(const Matrix<S>& m) {
-  return std::all_of(m.values.begin(), m.values.end(),
+bool IsFinite(const Matrix<S>& matrix) {
+  return std::all_of(matrix.values.begin(), matrix.values.end(),
                      [](const S& x) { return std::isfinite(std::abs(x)); });
 }
 
 // The reflector 1 - tau v vᴴ, v starting with 1, that takes column k from row k on to a multiple of
 // the first unit vector; v is stored below it.
 template <typename S>
-S MakeReflector(Matrix<S>& m, int64_t k) {
+S MakeReflector(Matrix<S>& matrix, int64_t k) {
   double below = 0;
-  for (int64_t i = k + 1; i < m.rows; ++i) below += Squared(m(i, k));
-  const S alpha = m(k, k);
+  for (int64_t i = k + 1; i < matrix.rows; ++i) below += Squared(matrix(i, k));
+  const S alpha = matrix(k, k);
   if (below == 0 && alpha == S(Real(alpha))) return S(0);
   const double norm = std::sqrt(below + Squared(alpha));
   const double beta = Real(alpha) < 0 ? norm : -norm;
   const S scale = alpha - beta;
-  for (int64_t i = k + 1; i < m.rows; ++i) m(i, k) /= scale;
-  m(k, k) = beta;
+  for (int64_t i = k + 1; i < matrix.rows; ++i) matrix(i, k) /= scale;
+  matrix(k, k) = beta;
   return (beta - alpha) / beta;
 }
 
 // target = (1 - tau v vᴴ) target for columns from `from` on, v in column k of `m`.
 template <typename S>
-void Reflect(const Matrix<S>& m, int64_t k, S tau, Matrix<S>& target, int64_t from) {
+void Reflect(const Matrix<S>& matrix, int64_t k, S tau, Matrix<S>& target, int64_t from) {
   std::vector<S> sums(target.values.begin() + k * target.columns,
                       target.values.begin() + (k + 1) * target.columns);
   for (int64_t i = k + 1; i < target.rows; ++i) {
-    const S v = Conjugate(m(i, k));
+    const S v = Conjugate(matrix(i, k));
     for (int64_t j = from; j < target.columns; ++j) sums[j] += v * target(i, j);
   }
   for (int64_t j = from; j < target.columns; ++j) {
@@ -92,7 +92,7 @@ void Reflect(const Matrix<S>& m, int64_t k, S tau, Matrix<S>& target, int64_t fr
     target(k, j) -= sums[j];
   }
   for (int64_t i = k + 1; i < target.rows; ++i) {
-    const S v = m(i, k);
+    const S v = matrix(i, k);
     for (int64_t j = from; j < target.columns; ++j) target(i, j) -= v * sums[j];
   }
 }
@@ -108,18 +108,18 @@ struct Rotation {
     s = t * c;
     phase = Conjugate(g) / size;
   }
-  void Columns(Matrix<S>& m, int64_t p, int64_t q) const {
-    for (int64_t i = 0; i < m.rows; ++i) {
-      const S x = m(i, p), y = phase * m(i, q);
-      m(i, p) = c * x - s * y;
-      m(i, q) = s * x + c * y;
+  void Columns(Matrix<S>& matrix, int64_t p, int64_t q) const {
+    for (int64_t i = 0; i < matrix.rows; ++i) {
+      const S x = matrix(i, p), y = phase * matrix(i, q);
+      matrix(i, p) = c * x - s * y;
+      matrix(i, q) = s * x + c * y;
     }
   }
-  void Rows(Matrix<S>& m, int64_t p, int64_t q) const {
-    for (int64_t j = 0; j < m.columns; ++j) {
-      const S x = m(p, j), y = Conjugate(phase) * m(q, j);
-      m(p, j) = c * x - s * y;
-      m(q, j) = s * x + c * y;
+  void Rows(Matrix<S>& matrix, int64_t p, int64_t q) const {
+    for (int64_t j = 0; j < matrix.columns; ++j) {
+      const S x = matrix(p, j), y = Conjugate(phase) * matrix(q, j);
+      matrix(p, j) = c * x - s * y;
+      matrix(q, j) = s * x + c * y;
     }
   }
   double c, s;
@@ -183,22 +183,22 @@ void Orthogonalize(Matrix<S>& g, Matrix<S>& v) {
 
 // Columns of m from `from` on become of length one and orthogonal to all before them.
 template <typename S>
-void CompleteBasis(Matrix<S>& m, int64_t from) {
+void CompleteBasis(Matrix<S>& matrix, int64_t from) {
   int64_t candidate = 0;
-  for (int64_t j = from; j < m.columns && candidate < m.rows; ++candidate) {
-    for (int64_t i = 0; i < m.rows; ++i) m(i, j) = i == candidate ? S(1) : S(0);
+  for (int64_t j = from; j < matrix.columns && candidate < matrix.rows; ++candidate) {
+    for (int64_t i = 0; i < matrix.rows; ++i) matrix(i, j) = i == candidate ? S(1) : S(0);
     for (int pass = 0; pass < 2; ++pass) {
       for (int64_t k = 0; k < j; ++k) {
         S inner(0);
-        for (int64_t i = 0; i < m.rows; ++i) inner += Conjugate(m(i, k)) * m(i, j);
-        for (int64_t i = 0; i < m.rows; ++i) m(i, j) -= inner * m(i, k);
+        for (int64_t i = 0; i < matrix.rows; ++i) inner += Conjugate(matrix(i, k)) * matrix(i, j);
+        for (int64_t i = 0; i < matrix.rows; ++i) matrix(i, j) -= inner * matrix(i, k);
       }
     }
     double squares = 0;
-    for (int64_t i = 0; i < m.rows; ++i) squares += Squared(m(i, j));
+    for (int64_t i = 0; i < matrix.rows; ++i) squares += Squared(matrix(i, j));
     // Some unit vector keeps at least its share of the length.
-    if (squares < 0.5 / static_cast<double>(m.rows)) continue;
-    for (int64_t i = 0; i < m.rows; ++i) m(i, j) /= std::sqrt(squares);
+    if (squares < 0.5 / static_cast<double>(matrix.rows)) continue;
+    for (int64_t i = 0; i < matrix.rows; ++i) matrix(i, j) /= std::sqrt(squares);
     ++j;
   }
 }
@@ -489,9 +489,9 @@ class Lapack {
     for (size_t i = 0; i < m.values.size(); ++i) wide.values[i] = static_cast<L>(m.values[i]);
     return wide;
   }
-  static std::vector<S> Narrowed(const Matrix<L>& m) {
+  static std::vector<S> Narrowed(const Matrix<L>& matrix) {
     std::vector<S> values;
-    for (const L& x : m.values) values.push_back(static_cast<S>(x));
+    for (const L& x : matrix.values) values.push_back(static_cast<S>(x));
     return values;
   }
 
