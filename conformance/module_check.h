@@ -47,6 +47,7 @@ struct CheckOptions {
   CompileOptions compile;
   uint64_t seed = 1;  // of inputs for modules that come without
   CutMode cut = CutMode::kAuto;
+  int64_t sample = CutSubject::kSampleBig;  // of captured contractions (cut_check.h)
 };
 
 // The case that a check of the module with these arrays is about.

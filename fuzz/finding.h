@@ -31,6 +31,7 @@ struct Finding {
   // What the second check said; empty until it was made ("repeats in a fresh process; also with
   // exact inputs").
   std::string second_check;
+  double triage_seconds = 0;  // that triage may take of it; 0: no limit but its own
 };
 
 // The result of triage: blame, a smaller program and a page.
@@ -42,8 +43,12 @@ struct TriageResult {
   std::string blamed_rule;  // "" when the backend has no gates or blame did not converge
   std::string blamed_where;
   int64_t blamed_decision = -1;
-  int64_t instructions = 0;  // of the reduced program, parameters and constants included
-  std::string page;          // folder of the bug page
+  int64_t instructions = 0;    // of the reduced program, parameters and constants included
+  std::string opcodes;         // of the reduced program: "dynamic-slice+pad"
+  bool is_smallest = false;    // the reducer ended before its time was up
+  std::string notable;         // not empty: no failure, but a user may want to know
+  std::string second_opinion;  // the name of an OpinionState; "": nobody was asked
+  std::string page;            // folder of the bug page
 };
 using TriageFunction = std::function<absl::StatusOr<TriageResult>(
     const Finding& finding, Oracle& oracle, Backend& backend)>;

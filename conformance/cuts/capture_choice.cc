@@ -268,6 +268,15 @@ std::vector<CapturePoint> SumsOf(const Module& flat, bool only_contractions) {
   return points;
 }
 
+std::vector<CapturePoint> AllPoints(const Module& flat) {
+  std::vector<CapturePoint> points;
+  for (const Computation* unit : CapturableUnits(flat)) {
+    for (const Instruction* instruction : *unit)
+      if (CanBeCaptured(*instruction) && IsUsed(*instruction)) points.push_back({instruction, 0});
+  }
+  return points;
+}
+
 std::vector<const Instruction*> Losses(const Module& flat, const UselessElements& useless,
                                        const absl::flat_hash_set<CapturePoint>& captured) {
   auto is_useless = [&](const Instruction* instruction) {

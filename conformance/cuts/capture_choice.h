@@ -22,6 +22,9 @@ bool IsOneForAllReaders(const Instruction& instruction);
 // convolutions, loops' states and what libraries do; the least that cuts where errors grow most.
 std::vector<CapturePoint> SumsOf(const Module& flat, bool only_contractions);
 
+// Every array that can be captured; of loops not their states.
+std::vector<CapturePoint> AllPoints(const Module& flat);
+
 // What the oracle said of the program's arrays: how many elements of each have a useless bound.
 using UselessElements = absl::flat_hash_map<CapturePoint, int64_t>;
 

@@ -312,6 +312,21 @@ std::optional<Literal> CutToTrips(Literal values, absl::Span<const Instruction* 
   return values;
 }
 
+// The loops around the instruction, itself included.
+std::vector<const Instruction*> LoopsAround(const Instruction& instruction) {
+  const Module& module = *instruction.parent()->parent();
+  std::vector<const Instruction*> loops;
+  if (instruction.opcode() == Opcode::kWhile) loops.push_back(&instruction);
+  const Computation* unit = instruction.parent();
+  while (unit != module.entry()) {
+    const std::vector<Instruction*> callers = module.Callers(unit);
+    if (callers.size() != 1) break;
+    if (callers[0]->opcode() == Opcode::kWhile) loops.push_back(callers[0]);
+    unit = callers[0]->parent();
+  }
+  return loops;
+}
+
 }  // namespace
 
 absl::StatusOr<CaptureModule> MakeCaptureModule(const FlatModule& flat,
@@ -362,6 +377,41 @@ absl::StatusOr<std::vector<Capture>> ReadCaptures(const CaptureModule& made,
     captures.push_back({output.point.instruction, output.point.leaf, *std::move(values)});
   }
   return captures;
+}
+
+std::vector<CapturePoint> Affordable(absl::Span<const CapturePoint> points, const TripRoom& room,
+                                     int64_t most_bytes) {
+  std::vector<CapturePoint> affordable;
+  int64_t bytes = 0;
+  for (const CapturePoint& point : points) {
+    int64_t size = 0, leaf = 0;
+    ForEachLeaf(point.instruction->shape(), [&](const Shape& shape, absl::Span<const int64_t>) {
+      if (leaf++ == point.leaf) size = shape.ByteSize();
+    });
+    for (const Instruction* loop : LoopsAround(*point.instruction))
+      size *= std::max<int64_t>(1, room.at(loop));
+    if (size > most_bytes - bytes) continue;
+    bytes += size;
+    affordable.push_back(point);
+  }
+  return affordable;
+}
+
+absl::StatusOr<CapturedResults> RunWithCaptures(
+    const FlatModule& flat, absl::Span<const CapturePoint> points, TripRoom& room,
+    const std::function<absl::StatusOr<Literal>(const Module&)>& run) {
+  CapturedResults seen;
+  for (int attempt = 0; attempt < 3; ++attempt) {
+    ASSAY_ASSIGN_OR_RETURN(const CaptureModule made, MakeCaptureModule(flat, points, room));
+    ASSAY_ASSIGN_OR_RETURN(const Literal result, run(*made.module));
+    const std::vector<const Literal*> leaves = Leaves(result);
+    ASSAY_ASSIGN_OR_RETURN(seen.captures, ReadCaptures(made, leaves, room));
+    if (seen.captures.empty() && !points.empty()) continue;
+    for (int64_t k = 0; k < made.results; ++k)
+      seen.results.push_back(*leaves[static_cast<size_t>(k)]);
+    return seen;
+  }
+  return MakeError(ErrorClass::kUnsupported, "a loop makes another number of trips at each run");
 }
 
 }  // namespace assay

@@ -3,6 +3,7 @@
 // of their state.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -46,5 +47,20 @@ absl::StatusOr<CaptureModule> MakeCaptureModule(const FlatModule& flat,
 absl::StatusOr<std::vector<Capture>> ReadCaptures(const CaptureModule& made,
                                                   absl::Span<const Literal* const> leaves,
                                                   TripRoom& room);
+
+// As many of the points, in their order, as fit in `most_bytes` with all trips that there is room
+// for.
+std::vector<CapturePoint> Affordable(absl::Span<const CapturePoint> points, const TripRoom& room,
+                                     int64_t most_bytes);
+
+struct CapturedResults {
+  std::vector<Capture> captures;
+  std::vector<Literal> results;  // the program's own leaves
+};
+// Makes the program with the captures and has it run; once more where a loop makes more trips than
+// there was room for. Unsupported: the number of trips differs from run to run.
+absl::StatusOr<CapturedResults> RunWithCaptures(
+    const FlatModule& flat, absl::Span<const CapturePoint> points, TripRoom& room,
+    const std::function<absl::StatusOr<Literal>(const Module&)>& run);
 
 }  // namespace assay

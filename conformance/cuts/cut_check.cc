@@ -2,13 +2,16 @@
 #include "conformance/cuts/cut_check.h"
 
 #include <algorithm>
+#include <numeric>
 #include <optional>
 
+#include "conformance/cuts/array_judgement.h"
 #include "conformance/cuts/pieces.h"
 #include "spec/base/clock.h"
 #include "spec/base/error.h"
 #include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
+#include "spec/numerics/open_elements.h"
 
 namespace assay {
 namespace {
@@ -29,6 +32,10 @@ struct Reading {
   absl::flat_hash_map<CapturePoint, std::string> failures;
   std::vector<CapturePoint> order;  // of evaluation
   UselessElements useless;
+  absl::flat_hash_map<CapturePoint, int64_t> not_sampled;
+  // The elements that did not pass of every captured array, in the order in which they were shown;
+  // of arrays that were sampled the sample is looked at.
+  ElementLists open;
   Expectation results;
 };
 
@@ -42,21 +49,6 @@ struct Round {
   Reading careful;
 };
 
-void AddTo(Judgement& sum, const Judgement& more) {
-  sum.elements += more.elements;
-  sum.passed += more.passed;
-  sum.failed += more.failed;
-  sum.inconclusive += more.inconclusive;
-  sum.forced += more.forced;
-  sum.max_ulps_used = std::max(sum.max_ulps_used, more.max_ulps_used);
-}
-
-void SetVerdict(Judgement& judgement) {
-  judgement.verdict = judgement.failed > 0         ? Verdict::kFail
-                      : judgement.inconclusive > 0 ? Verdict::kInconclusive
-                                                   : Verdict::kPass;
-}
-
 // An element that passes in either reading is right; one that fails in the careful one is wrong.
 // Readings count elements, so what is undecided is the most that it can be.
 Judgement Joined(const Judgement& bold, const Judgement& careful) {
@@ -68,28 +60,6 @@ Judgement Joined(const Judgement& bold, const Judgement& careful) {
   return joined;
 }
 
-Judgement JudgeOne(const ArrayExpectation& expected, const Literal& seen, std::string* failure) {
-  Expectation expectation;
-  expectation.leaves.push_back(expected);
-  const Literal* leaf = &seen;
-  Judgement judgement = JudgeLeaves(expectation, absl::MakeConstSpan(&leaf, 1));
-  if (failure != nullptr && failure->empty() && judgement.failed > 0)
-    *failure = DescribeFailure(expectation, seen, judgement);
-  return judgement;
-}
-
-// The judgement of one result of the program.
-Judgement JudgeResult(const Expectation& results, size_t leaf, const Literal& seen,
-                      std::string* failure) {
-  if (!results.inconclusive.empty() || leaf >= results.leaves.size()) {
-    Judgement judgement;
-    judgement.elements = judgement.inconclusive = seen.element_count();
-    SetVerdict(judgement);
-    return judgement;
-  }
-  return JudgeOne(results.leaves[leaf], seen, failure);
-}
-
 class CutCheck {
  public:
   CutCheck(const CutSubject& subject, CutReport& report) : subject_(subject), report_(report) {}
@@ -99,14 +69,27 @@ class CutCheck {
     for (const Computation* unit : CapturableUnits(*flat_.module))
       for (const Instruction* instruction : *unit)
         if (instruction->opcode() == Opcode::kWhile) room_[instruction] = kFirstRoom;
-    ASSAY_RETURN_IF_ERROR(CutMoreAndMore());
-    ReachMovedResults();
-    if (report_.failed > 0) FindSmallest();
+    if (subject_.choose != nullptr) {
+      ASSAY_RETURN_IF_ERROR(CutOnce(subject_.choose(*flat_.module)));
+    } else {
+      ASSAY_RETURN_IF_ERROR(CutMoreAndMore());
+      ReachMovedResults();
+      if (report_.failed > 0) FindSmallest();
+      if (report_.failed == 0 && report_.undecided > 0) CompareWithDraws();
+    }
     Conclude();
     return absl::OkStatus();
   }
 
  private:
+  absl::Status CutOnce(const std::vector<CapturePoint>& points) {
+    Round round;
+    ASSAY_RETURN_IF_ERROR(Capture(points, round));
+    ASSAY_RETURN_IF_ERROR(ReadOnce(round, /*is_careful=*/true, round.reading));
+    Keep(std::move(round));
+    return absl::OkStatus();
+  }
+
   // Contractions first, then more where verdicts are open.
   absl::Status CutMoreAndMore() {
     std::vector<CapturePoint> points = SumsOf(*flat_.module, /*only_contractions=*/true);
@@ -184,21 +167,19 @@ class CutCheck {
   // Compiles and runs with the captures.
   absl::Status Capture(const std::vector<CapturePoint>& wanted, Round& round) {
     const double start = Now();
-    round.points = Affordable(wanted);
+    round.points = Affordable(wanted, room_, kMostCapturedBytes);
     if (subject_.in_pieces) return CapturePieces(round);
-    for (int attempt = 0; attempt < 3; ++attempt) {
-      ASSAY_ASSIGN_OR_RETURN(CaptureModule made, MakeCaptureModule(flat_, round.points, room_));
+    auto run = [&](const Module& module) -> absl::StatusOr<Literal> {
       ++report_.rounds;
-      ASSAY_ASSIGN_OR_RETURN(RunResult run, CompileAndRun(subject_.backend, *made.module,
-                                                          subject_.arguments, subject_.options));
-      const std::vector<const Literal*> leaves = Leaves(run.outputs[0]);
-      ASSAY_ASSIGN_OR_RETURN(round.captures, ReadCaptures(made, leaves, room_));
-      if (round.captures.empty() && !round.points.empty()) continue;
-      for (int64_t k = 0; k < made.results; ++k) round.results.push_back(*leaves[k]);
-      report_.backend_seconds += Now() - start;
-      return absl::OkStatus();
-    }
-    return MakeError(ErrorClass::kUnsupported, "a loop makes another number of trips at each run");
+      ASSAY_ASSIGN_OR_RETURN(RunResult result, CompileAndRun(subject_.backend, module,
+                                                             subject_.arguments, subject_.options));
+      return std::move(result.outputs[0]);
+    };
+    ASSAY_ASSIGN_OR_RETURN(CapturedResults seen, RunWithCaptures(flat_, round.points, room_, run));
+    round.captures = std::move(seen.captures);
+    round.results = std::move(seen.results);
+    report_.backend_seconds += Now() - start;
+    return absl::OkStatus();
   }
 
   absl::Status CapturePieces(Round& round) {
@@ -210,37 +191,6 @@ class CutCheck {
     report_.rounds += pieces.compilations();
     report_.backend_seconds += Now() - start;
     return absl::OkStatus();
-  }
-
-  // Returns the first of the wanted points, as many as there is memory for.
-  std::vector<CapturePoint> Affordable(const std::vector<CapturePoint>& wanted) const {
-    std::vector<CapturePoint> points;
-    int64_t bytes = 0;
-    for (const CapturePoint& point : wanted) {
-      int64_t size = 0, leaf = 0;
-      ForEachLeaf(point.instruction->shape(), [&](const Shape& shape, absl::Span<const int64_t>) {
-        if (leaf++ == point.leaf) size = shape.ByteSize();
-      });
-      for (const Instruction* loop : LoopsAround(*point.instruction))
-        size *= std::max<int64_t>(1, room_.at(loop));
-      if (size > kMostCapturedBytes - bytes) continue;
-      bytes += size;
-      points.push_back(point);
-    }
-    return points;
-  }
-
-  std::vector<const Instruction*> LoopsAround(const Instruction& instruction) const {
-    std::vector<const Instruction*> loops;
-    if (instruction.opcode() == Opcode::kWhile) loops.push_back(&instruction);
-    const Computation* unit = instruction.parent();
-    while (unit != flat_.module->entry()) {
-      const std::vector<Instruction*> callers = flat_.module->Callers(unit);
-      if (callers.size() != 1) break;
-      if (callers[0]->opcode() == Opcode::kWhile) loops.push_back(callers[0]);
-      unit = callers[0]->parent();
-    }
-    return loops;
   }
 
   // Asks the oracle about a run: once with all captures followed; if something fails there, again
@@ -258,6 +208,10 @@ class CutCheck {
   absl::Status ReadOnce(Round& round, bool is_careful, Reading& reading) {
     Captures captures;
     captures.visits_all = !is_careful;
+    captures.sample =
+        subject_.sample == CutSubject::kSampleBig ? CutSubject::kBigSample : subject_.sample;
+    captures.cheap_products = subject_.sample == CutSubject::kSampleBig ? kCheapProducts : 0;
+    captures.sample_seed = subject_.seed;
     for (assay::Capture& capture : round.captures) {
       captures.values.push_back(std::move(capture));
       captures.values.back().is_followed = !is_careful ||
@@ -277,12 +231,15 @@ class CutCheck {
   static void Note(const CaptureVisit& visit, bool is_careful, Reading& reading) {
     const CapturePoint point{&visit.instruction, visit.leaf};
     if (visit.seen == nullptr) {
-      const Judgement own = JudgeOne(visit.expected, visit.expected.plain, nullptr);
+      const Judgement own = JudgeArray(visit.expected, visit.expected.plain, nullptr);
       reading.useless[point] += own.inconclusive;
       return;
     }
     std::string& failure = reading.failures[point];
-    Judgement judgement = JudgeOne(visit.expected, *visit.seen, &failure);
+    Judgement judgement = JudgeArray(visit.expected, *visit.seen, &failure);
+    if (visit.sample != nullptr)
+      reading.not_sampled[point] += visit.instruction.shape().ElementCount() - judgement.elements;
+    reading.open.push_back(OpenOf(visit, judgement));
     // A choice of the compiler that may be made either way: it is right, and followed from here.
     const bool is_choice = IsPred(visit.seen->element_type());
     if (is_choice && !is_careful) {
@@ -294,6 +251,15 @@ class CutCheck {
     if (is_new) reading.order.push_back(point);
     AddTo(found->second, judgement);
     SetVerdict(found->second);
+  }
+
+  // The elements of the whole array that were not called right.
+  static std::vector<int64_t> OpenOf(const CaptureVisit& visit, const Judgement& judgement) {
+    if (judgement.passed == judgement.elements) return {};
+    std::vector<int64_t> open = OpenElements(visit.expected, *visit.seen);
+    if (visit.sample != nullptr)
+      for (int64_t& element : open) element = (*visit.sample)[element];
+    return open;
   }
 
   Judgement CapturedJudgement(const Round& round, const CapturePoint& point) const {
@@ -319,6 +285,8 @@ class CutCheck {
       Stretch stretch = Named(*point.instruction);
       stretch.judgement = CapturedJudgement(round, point);
       if (stretch.judgement.failed > 0) stretch.failure = round.reading.failures.at(point);
+      auto left = round.reading.not_sampled.find(point);
+      if (left != round.reading.not_sampled.end()) stretch.not_sampled = left->second;
       AddStretch(std::move(stretch), report);
     }
     report.outputs = static_cast<int64_t>(round.results.size());
@@ -342,6 +310,7 @@ class CutCheck {
     report.elements += stretch.judgement.elements;
     report.failed += stretch.judgement.failed;
     report.undecided += stretch.judgement.inconclusive;
+    report.not_sampled += stretch.not_sampled;
     report.stretches.push_back(std::move(stretch));
   }
 
@@ -402,6 +371,47 @@ class CutCheck {
     }
   }
 
+  // The elements that neither reading calls right, of the captured arrays as they were shown, and
+  // of the results.
+  ElementLists OpenInBoth() const {
+    const Round& round = *best_;
+    ElementLists open = round.reading.open;
+    auto keep_common = [](std::vector<int64_t>& mine, const std::vector<int64_t>& others) {
+      std::erase_if(mine, [&](int64_t element) {
+        return !std::binary_search(others.begin(), others.end(), element);
+      });
+    };
+    if (round.has_careful && round.careful.open.size() == open.size())
+      for (size_t k = 0; k < open.size(); ++k) keep_common(open[k], round.careful.open[k]);
+    for (size_t k = 0; k < round.results.size(); ++k) {
+      open.emplace_back();
+      auto leaf = [&](const Expectation& results) {
+        const bool is_known = results.inconclusive.empty() && k < results.leaves.size();
+        return is_known ? OpenElements(results.leaves[k], round.results[k])
+                        : AllOf(round.results[k]);
+      };
+      open.back() = leaf(round.reading.results);
+      if (round.has_careful) keep_common(open.back(), leaf(round.careful.results));
+    }
+    return open;
+  }
+
+  static std::vector<int64_t> AllOf(const Literal& array) {
+    std::vector<int64_t> all(static_cast<size_t>(array.element_count()));
+    std::iota(all.begin(), all.end(), int64_t{0});
+    return all;
+  }
+
+  // What stays undecided is held against random legal evaluations from the captured values, for as
+  // long as all before took at most.
+  void CompareWithDraws() {
+    const double until = Now() + std::max(1.0, Now() - started_);
+    report_.drawn = CompareWithLegalValues(
+        {*flat_.module, subject_.arguments, subject_.oracle, subject_.options.limits,
+         best_->captures, best_->results, subject_.draws, subject_.seed, until},
+        OpenInBoth());
+  }
+
   void Conclude() {
     for (const Judgement& judgement : plain_) AddTo(report_.plain, judgement);
     for (const Judgement& judgement : stored_) AddTo(report_.stored, judgement);
@@ -440,6 +450,7 @@ class CutCheck {
 
   const CutSubject& subject_;
   CutReport& report_;
+  const double started_ = Now();
   FlatModule flat_;
   TripRoom room_;
   std::optional<Round> best_;
@@ -480,7 +491,10 @@ std::string Describe(const CutReport& report) {
       StrCat(report.captures, " captures, ", report.rounds, " compilations, ", report.undecided,
              " of ", report.elements, " elements undecided, ", report.outputs_equal, " of ",
              report.outputs, " results as without captures");
+  if (report.not_sampled > 0)
+    StrAppend(&text, ", ", report.not_sampled, " more elements not sampled");
   if (!report.reason.empty()) StrAppend(&text, "\n", report.reason);
+  if (report.drawn.draws > 0) StrAppend(&text, "\n", Describe(report.drawn));
   for (const Stretch& stretch : report.stretches) {
     if (stretch.judgement.verdict == Verdict::kPass) continue;
     StrAppend(&text, "\n", Name(stretch.judgement.verdict), ": ", stretch.opcode,
@@ -504,6 +518,7 @@ nlohmann::json ToJson(const CutReport& report) {
     entry["op_name"] = stretch.op_name;
     entry["source"] = stretch.source;
     entry["is_output"] = stretch.is_output;
+    entry["not_sampled"] = stretch.not_sampled;
     entry["verdict"] = Name(stretch.judgement.verdict);
     if (!stretch.instructions.empty()) entry["instructions"] = stretch.instructions;
     if (stretch.judgement.failed > 0) entry["failure"] = stretch.failure;
@@ -514,6 +529,11 @@ nlohmann::json ToJson(const CutReport& report) {
           {"elements", report.elements},
           {"failed", report.failed},
           {"undecided", report.undecided},
+          {"not_sampled", report.not_sampled},
+          {"plausible", report.drawn.plausible},
+          {"suspect", report.drawn.suspect},
+          {"draws", report.drawn.draws},
+          {"furthest", report.drawn.furthest},
           {"captures", report.captures},
           {"rounds", report.rounds},
           {"outputs", report.outputs},

@@ -10,10 +10,12 @@
 // them (a comparison, a branch).
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
 #include "conformance/cuts/capture_choice.h"
+#include "conformance/cuts/drawn_spread.h"
 #include "nlohmann/json.hpp"
 #include "spec/backend/backend.h"
 #include "spec/backend/oracle.h"
@@ -39,7 +41,20 @@ struct CutSubject {
   // there are none.
   std::vector<const Literal*> plain, stored;
   bool in_pieces = false;  // CutMode::kPieces
+  // Where to cut: once, and read only as failures are. Empty: as the verdict needs it.
+  std::function<std::vector<CapturePoint>(const Module& flat)> choose = {};
+  // Of captured dots and convolutions so many elements are judged; 0: all. kSampleBig: of those
+  // that would take long, kBigSample.
+  int64_t sample = kSampleBig;
+  uint64_t seed = 1;  // of samples and of random legal evaluations
+  // Of the elements that stay undecided, how many random legal evaluations they are compared with.
+  int draws = 16;
+
+  static constexpr int64_t kSampleBig = -1, kBigSample = 4096;
 };
+
+// Products of a contraction that the oracle forms in about a tenth of a second.
+inline constexpr int64_t kCheapProducts = int64_t{1} << 24;
 
 // One captured array, or one result of the program, and the stretch that leads to it.
 struct Stretch {
@@ -48,7 +63,8 @@ struct Stretch {
   std::vector<std::string> instructions;  // of a stretch that failed, operands first
   bool is_output = false;
   Judgement judgement;
-  std::string failure;  // several lines: what was seen, what is allowed
+  int64_t not_sampled = 0;  // elements that were not judged, and followed as they were seen
+  std::string failure;      // several lines: what was seen, what is allowed
 };
 
 struct CutReport {
@@ -59,6 +75,8 @@ struct CutReport {
   std::vector<Stretch> stretches;  // in the order of the program, then its results
   // Counts over all captured arrays and results.
   int64_t elements = 0, failed = 0, undecided = 0;
+  int64_t not_sampled = 0;
+  DrawComparison drawn;  // of undecided elements
   int64_t captures = 0;  // arrays, not counting the trips of loops
   int64_t rounds = 0;    // compilations with captures
   // The arrays of the program's result, and how many of them equal the plain program's bit for bit.

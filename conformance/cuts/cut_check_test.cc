@@ -91,8 +91,10 @@ class CutCheckTest : public testing::Test {
     return std::make_unique<FakeBackend>(std::move(script));
   }
 
-  CutReport Check(Backend& backend, bool in_pieces = false) {
-    const std::vector<const Literal*> arguments = {&inputs_[0], &inputs_[1]};
+  CutReport Check(Backend& backend, bool in_pieces = false,
+                  int64_t sample = CutSubject::kSampleBig) {
+    std::vector<const Literal*> arguments;
+    for (const Literal& input : inputs_) arguments.push_back(&input);
     absl::StatusOr<RunResult> plain = CompileAndRun(backend, *module_, arguments, options_);
     EXPECT_TRUE(plain.ok()) << plain.status();
     plain_ = plain->outputs[0];
@@ -104,7 +106,9 @@ class CutCheckTest : public testing::Test {
                         options_,
                         Leaves(plain_),
                         {},
-                        in_pieces});
+                        in_pieces,
+                        {},
+                        sample});
   }
 
   std::unique_ptr<Oracle> oracle_ = MakeOracle();
@@ -218,6 +222,81 @@ TEST_F(CutCheckTest, BackendWithoutCapturesLeavesTheVerdictOpen) {
   const CutReport report = Check(backend);
   EXPECT_EQ(report.verdict, Verdict::kInconclusive);
   EXPECT_NE(report.reason.find("one result is all there is"), std::string::npos) << report.reason;
+}
+
+TEST_F(CutCheckTest, JudgesASample) {
+  const std::unique_ptr<Backend> good = Bent([](Module&) {});
+  const CutReport passed = Check(*good, false, /*sample=*/8);
+  EXPECT_EQ(passed.verdict, Verdict::kPass) << Describe(passed);
+  EXPECT_GT(passed.not_sampled, 0);
+  for (const Stretch& stretch : passed.stretches) {
+    if (stretch.opcode != "dot") continue;
+    EXPECT_GT(stretch.not_sampled, 0) << stretch.name;
+    EXPECT_EQ((stretch.judgement.elements + stretch.not_sampled) % 16, 0) << stretch.name;
+  }
+  EXPECT_NE(Describe(passed).find("not sampled"), std::string::npos);
+  const std::unique_ptr<Backend> wrong = Bent([](Module& module) {
+    Named(module, "product")->mutable_attributes().Set(Attr::kLhsContractingDims, {0});
+  });
+  const CutReport failed = Check(*wrong, false, /*sample=*/8);
+  EXPECT_EQ(failed.verdict, Verdict::kFail) << Describe(failed);
+  EXPECT_EQ(Check(*good, false, /*sample=*/0).not_sampled, 0);
+}
+
+// In some orders the product underflows on the way, so that nothing can be said of it.
+constexpr char kUnderflow[] = R"(HloModule m
+
+multiply {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT r = f32[] multiply(a, b)
+}
+ENTRY main {
+  x = f32[3]{0} parameter(0)
+  one = f32[] constant(1)
+  ROOT out = f32[] reduce(x, one), dimensions={0}, to_apply=multiply
+}
+)";
+
+TEST_F(CutCheckTest, ComparesOpenElementsWithLegalEvaluations) {
+  module_ = *ReadModule(kUnderflow);
+  inputs_.assign(1, Literal(Shape::Array(ElementType::kF32, {3})));
+  for (int64_t i = 0; i < 3; ++i) inputs_[0].SetDouble(i, i == 2 ? 1e15 : 1e-25);
+  const std::unique_ptr<Backend> good = Bent([](Module&) {});
+  const CutReport plausible = Check(*good);
+  EXPECT_EQ(plausible.verdict, Verdict::kInconclusive);
+  EXPECT_GE(plausible.drawn.draws, 2);
+  EXPECT_GE(plausible.drawn.plausible, 1);
+  EXPECT_EQ(plausible.drawn.suspect, 0) << Describe(plausible);
+  // Far off: a hint, and no failure.
+  const std::unique_ptr<Backend> far = Bent([](Module& module) {
+    Literal hundred(Shape::Scalar(ElementType::kF32));
+    hundred.SetDouble(0, 100);
+    Named(module, "one")->set_literal(std::make_shared<const Literal>(hundred));
+  });
+  const CutReport suspect = Check(*far);
+  EXPECT_EQ(suspect.verdict, Verdict::kInconclusive);
+  EXPECT_EQ(suspect.failed, 0);
+  EXPECT_EQ(suspect.drawn.plausible, 0) << Describe(suspect);
+  EXPECT_GE(suspect.drawn.suspect, 1);
+  EXPECT_NE(Describe(suspect).find("furthest out"), std::string::npos);
+}
+
+TEST(DrawnSpread, TellsTheSuspectFromThePlausible) {
+  Literal seen(Shape::Array(ElementType::kF32, {4})), drawn(Shape::Array(ElementType::kF32, {4}));
+  const double values[] = {1.9, 3.5, 7, 2};
+  for (int64_t i = 0; i < 4; ++i) seen.SetDouble(i, values[i]);
+  const ElementLists looked_at = {{0, 1, 3}};
+  DrawnSpread spread(looked_at);
+  for (double value : {1.0, 2.0, 1.5}) {
+    for (int64_t i = 0; i < 4; ++i) drawn.SetDouble(i, value);
+    spread.Add(0, drawn, seen, /*is_whole=*/true);
+  }
+  // From 1 to 2, and as much again to both sides.
+  EXPECT_EQ(spread.plausible(), 2);
+  EXPECT_EQ(spread.suspect(), 1);
+  EXPECT_EQ(spread.furthest_element(), 1);
+  EXPECT_EQ(spread.Describe(), "seen 3.5, legal evaluations give 1 to 2");
 }
 
 }  // namespace

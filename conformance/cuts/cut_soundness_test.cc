@@ -127,7 +127,7 @@ class Case {
 };
 
 TEST(CutSoundness, NothingLegalFails) {
-  constexpr uint64_t kPrograms = 10000;
+  constexpr uint64_t kPrograms = 20000;
   constexpr int kRuns = 2;
   auto oracle = MakeOracle();
   Counts counts;

@@ -15,7 +15,7 @@ constexpr int64_t kMostInstructions = 200'000;
 
 class Flattening {
  public:
-  explicit Flattening(FlatModule& flat) : flat_(flat) {}
+  Flattening(FlatModule& flat, Fusions fusions) : flat_(flat), fusions_(fusions) {}
 
   absl::Status Run() {
     std::vector<Computation*> work = {flat_.module->entry()};
@@ -40,7 +40,7 @@ class Flattening {
   absl::Status InlineCalls(Computation* unit) {
     std::vector<Instruction*> calls;
     for (Instruction* instruction : unit->PostOrder())
-      if (instruction->opcode() == Opcode::kCall) calls.push_back(instruction);
+      if (IsInlined(*instruction)) calls.push_back(instruction);
     while (!calls.empty()) {
       Instruction* call = calls.back();
       calls.pop_back();
@@ -55,12 +55,17 @@ class Flattening {
       for (const auto& [original, copy] : copies) {
         if (original->opcode() == Opcode::kParameter && call->operand_count() > 0) continue;
         flat_.origin[copy] = OriginOf(original);
-        if (copy->opcode() == Opcode::kCall) calls.push_back(copy);
+        if (IsInlined(*copy)) calls.push_back(copy);
       }
       call->ReplaceAllUsesWith(root);
       unit->Remove(call);
     }
     return absl::OkStatus();
+  }
+
+  bool IsInlined(const Instruction& instruction) const {
+    return instruction.opcode() == Opcode::kCall ||
+           (fusions_ == Fusions::kInlined && instruction.opcode() == Opcode::kFusion);
   }
 
   // The callee, if no other place runs it, or else a copy.
@@ -81,6 +86,7 @@ class Flattening {
   }
 
   FlatModule& flat_;
+  const Fusions fusions_;
   absl::flat_hash_set<const Computation*> owned_;
 };
 
@@ -115,12 +121,12 @@ absl::flat_hash_map<const Instruction*, Instruction*> CloneMap(const Module& mod
   return map;
 }
 
-absl::StatusOr<FlatModule> Flatten(const Module& module) {
+absl::StatusOr<FlatModule> Flatten(const Module& module, Fusions fusions) {
   FlatModule flat;
   flat.module = module.Clone("");
   flat.module->config().is_scheduled = false;
   for (const auto& [original, copy] : CloneMap(module, *flat.module)) flat.origin[copy] = original;
-  ASSAY_RETURN_IF_ERROR(Flattening(flat).Run());
+  ASSAY_RETURN_IF_ERROR(Flattening(flat, fusions).Run());
   return flat;
 }
 

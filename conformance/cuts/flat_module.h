@@ -18,8 +18,10 @@ struct FlatModule {
   absl::flat_hash_map<const Instruction*, const Instruction*> origin;
 };
 
+enum class Fusions : uint8_t { kKept, kInlined };
+
 // `module` outlives the result. Resource exhausted: calls of calls that make it too big.
-absl::StatusOr<FlatModule> Flatten(const Module& module);
+absl::StatusOr<FlatModule> Flatten(const Module& module, Fusions fusions = Fusions::kKept);
 
 // Computation by computation, instruction by instruction: what `clone`, a fresh Module::Clone of
 // `module`, made of what.

@@ -49,6 +49,8 @@ void RegisterProcess(BackendRegistry& registry);
 // with or without the dashes that XLA itself writes before them; a debug option that XLA does not
 // know is an error of making the backend.
 void RegisterXla(BackendRegistry& registry, std::string python = "");
+// The interpreter that is used when `asked` is empty, else that.
+std::string ChoosePython(const std::string& asked);
 absl::StatusOr<ProcessBackendOptions> XlaOptions(const std::string& options,
                                                  const std::string& python);
 

@@ -15,12 +15,6 @@ namespace {
 
 constexpr int64_t kMostDevices = 1024;
 
-std::string ChoosePython(const std::string& asked) {
-  if (!asked.empty()) return asked;
-  const char* variable = std::getenv("ASSAY_XLA_PYTHON");
-  return variable != nullptr && *variable != '\0' ? variable : "python3";
-}
-
 bool IsXlaFlag(std::string_view name) { return name.rfind("xla_", 0) == 0; }
 
 // "a=1,xla_b=x,y,c" -> (a, 1), (xla_b, "x,y"), (c, "true"): the values of XLA's own flags may hold
@@ -96,6 +90,12 @@ absl::StatusOr<ProcessBackendOptions> OptionsOfJax(const std::string& family, bo
 }
 
 }  // namespace
+
+std::string ChoosePython(const std::string& asked) {
+  if (!asked.empty()) return asked;
+  const char* variable = std::getenv("ASSAY_XLA_PYTHON");
+  return variable != nullptr && *variable != '\0' ? variable : "python3";
+}
 
 absl::StatusOr<ProcessBackendOptions> XlaOptions(const std::string& options,
                                                  const std::string& python) {

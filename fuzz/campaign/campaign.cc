@@ -31,6 +31,10 @@ constexpr double kDeathSeconds = 60;  // a killed process that is not gone by th
 // and of the rest.
 constexpr double kNovelDrainSeconds = 300;
 constexpr double kDrainSeconds = 20;
+// Of the time that a campaign is given, cases have at least so much, whatever triage needs; when it
+// is up, a second check and the triage in hand may still come to their end.
+constexpr double kShareOfCases = 0.6;
+constexpr double kLastWordsSeconds = 2;
 
 // A place for one worker process at a time.
 struct Slot {
@@ -99,20 +103,22 @@ class Campaign {
     const int cores = static_cast<int>(std::thread::hardware_concurrency());
     summary().cores = std::max(1, cores);
     const int jobs = options_.jobs > 0 ? options_.jobs : std::max(1, cores);
-    ASSAY_RETURN_IF_ERROR(StartTemplate(static_cast<size_t>(jobs) + 2));
+    ASSAY_RETURN_IF_ERROR(StartTemplate(2 * static_cast<size_t>(jobs) + 1));
     summary().seed = options_.seed;
     summary().first = options_.first;
     summary().backends = options_.backends;
     summary().jobs = jobs;
     for (int i = 0; i < jobs; ++i) AddSlot(MakeCaseDuty(desk_));
     confirm_ = AddSlot(MakeConfirmDuty(desk_));
-    triage_ = AddSlot(MakeTriageDuty(desk_));
+    triage_ = AddSlot(MakeTriageDuty(desk_, /*is_spare=*/false));
+    for (int i = 1; i < jobs; ++i) AddSlot(MakeTriageDuty(desk_, /*is_spare=*/true));
+    desk_.triage_workers = jobs;
     desk_.next_index = options_.first;
     ASSAY_RETURN_IF_ERROR(desk_.journal.Open(options_));
     start_ = Now();
     desk_.started = start_;
     cpu_start_ = CpuSecondsOfTree(getpid());
-    if (options_.seconds > 0) desk_.cases_until = start_ + options_.seconds;
+    if (options_.seconds > 0) desk_.ends = start_ + options_.seconds;
     return desk_.journal.Begin(summary(), options_);
   }
 
@@ -126,6 +132,7 @@ class Campaign {
     summary().portable = note.value("foreign", false);
     summary().input_sets = note.value("input_sets", int64_t{1});
     summary().excluded_ops = note.value("excluded_ops", std::vector<std::string>());
+    summary().excluded_recipes = note.value("excluded_recipes", std::vector<std::string>());
     summary().excluded_types = note.value("excluded_types", std::vector<std::string>());
     return absl::OkStatus();
   }
@@ -144,24 +151,42 @@ class Campaign {
   }
   bool HasWork(size_t slot) const { return slots_[slot].busy || slots_[slot].duty->HasWork(); }
 
+  bool TriageHasWork() const {
+    for (size_t slot = triage_; slot < slots_.size(); ++slot) {
+      if (HasWork(slot)) return true;
+    }
+    return false;
+  }
+
+  // Leaves as much of the time to triage as it needs, and never more than its share.
+  void EndCasesForTriage() {
+    if (!tools_.triage || desk_.TriageEnds() == 0 || desk_.is_over) return;
+    const double now = Now();
+    const bool is_late = now - start_ > kShareOfCases * options_.seconds;
+    desk_.is_over = is_late && now + desk_.TriageBacklog() > desk_.TriageEnds();
+  }
+
   bool Done() {
     if (InterruptRequested()) return true;
+    EndCasesForTriage();
     if (desk_.CasesLeft() || CasesRunning()) return false;
     if (cases_end_ == 0) {
       cases_end_ = Now();
       summary().cpu_seconds = CpuSecondsOfTree(getpid()) - cpu_start_;
     }
+    if (desk_.TriageEnds() > 0 && Now() > desk_.TriageEnds() + kLastWordsSeconds) return true;
     const bool is_novel = desk_.tally.HasNovelSuspect();
     const bool draining = Now() - cases_end_ <
                           (is_novel ? kNovelDrainSeconds : kDrainSeconds) + options_.case_seconds;
     if (draining && HasWork(confirm_)) return false;
-    return !HasWork(triage_);
+    return !TriageHasWork();
   }
 
   void Finish() {
     summary().interrupted = InterruptRequested();
     if (cases_end_ == 0) summary().cpu_seconds = CpuSecondsOfTree(getpid()) - cpu_start_;
     summary().seconds = (cases_end_ > 0 ? cases_end_ : Now()) - start_;
+    summary().triage_seconds = cases_end_ > 0 ? Now() - cases_end_ : 0;
     if (slots_[confirm_].busy) ++summary().unchecked;
     server_.reset();
     for (Slot& slot : slots_) CloseFd(slot);
@@ -332,7 +357,7 @@ class Campaign {
   std::unique_ptr<WorkerStates> shared_;
   std::unique_ptr<WarmTemplate> template_;
   std::unique_ptr<ForkServer> server_;
-  std::vector<Slot> slots_;  // those that run cases, then confirm_ and triage_
+  std::vector<Slot> slots_;  // those that run cases, confirm_, and from triage_ on triage
   size_t confirm_ = 0, triage_ = 0;
   std::vector<pid_t> retired_;
   double start_ = 0, cases_end_ = 0, reported_ = 0, cpu_start_ = 0;

@@ -16,6 +16,7 @@
 #include "absl/status/statusor.h"
 #include "fuzz/campaign/case_runner.h"
 #include "fuzz/finding.h"
+#include "fuzz/triage/known.h"
 
 namespace assay {
 
@@ -23,8 +24,11 @@ struct CampaignProgress;
 
 struct CampaignOptions {
   uint64_t seed = 1;
-  int64_t count = 0;                  // cases; 0: until `seconds`
-  double seconds = 0;                 // 0: until `count`; both 0 is an error
+  int64_t count = 0;   // cases; 0: until `seconds`
+  double seconds = 0;  // 0: until `count`; both 0 is an error
+  // Triage has to be done by then as well: cases end early enough for it, and what is in hand when
+  // the time is up is given up.
+  bool seconds_include_triage = false;
   int64_t first = 0;                  // index of the first case
   int jobs = 0;                       // workers; 0: one per core
   std::vector<std::string> backends;  // names; each case runs on all of them
@@ -37,10 +41,14 @@ struct CampaignOptions {
   int64_t cases_per_worker = 20000;  // then a fresh one, so that leaks do not add up
   int64_t repeat_every = 100;
   int64_t input_sets = 0;  // runs per executable; 0: 8 where a backend is not in-process, else 1
+  // Most programs are compiled in a cheap way first, where the backend has one (ScreeningFlags),
+  // and only what fails there as a user would compile it.
+  bool screening = true;
   int64_t stop_after_findings = 0;  // confirmed ones; 0: never
   int64_t most_checked = 0;  // suspects beyond this are counted and not checked again; 0: no limit
   int64_t most_triaged = 0;  // 0: one finding of every signature, and of the rest as time allows
   double triage_seconds = 120;  // per finding
+  std::vector<KnownBug> known;  // counted apart, and not triaged
   double progress_seconds = 0.5;
   std::function<void(const CampaignProgress&)> progress;
 };
@@ -69,6 +77,8 @@ struct CampaignFinding {
   TriageResult triage;
   std::string triage_error;  // why there is no triage although it was tried
   std::string bucket;
+  std::string notable;  // what of it is only notable; "" of a failure
+  std::string known;    // the reason of the known bug that it is; "": it is news
 };
 
 struct CampaignSummary {
@@ -78,7 +88,7 @@ struct CampaignSummary {
   int jobs = 0;
   bool portable = false;
   // What no program has, because a backend says that it does not do it.
-  std::vector<std::string> excluded_ops, excluded_types;
+  std::vector<std::string> excluded_ops, excluded_types, excluded_recipes;
   bool interrupted = false;
   int64_t programs = 0;  // cases brought to an end
   int64_t illegal = 0;   // of them: did not verify and were skipped
@@ -88,25 +98,31 @@ struct CampaignSummary {
   int64_t rescued = 0;       // of compared: only with the exact inputs
   int64_t mistrusted = 0;    // of compared
   int64_t unsupported = 0, sick = 0;
-  int64_t not_run = 0;      // on this backend: the worker died of another one
-  int64_t suspects = 0;     // failures before the second check
-  int64_t findings = 0;     // after it
-  int64_t unconfirmed = 0;  // suspects that did not repeat in a fresh process
-  int64_t unchecked = 0;    // suspects beyond most_checked, or when the time was up
-  int64_t input_sets = 1;   // runs per executable
-  double cpu_seconds = 0;   // of all processes of the campaign until the last case ended
-  int cores = 0;            // of this machine
-  int64_t repeated = 0;     // programs run and compiled several times
+  int64_t not_run = 0;        // on this backend: the worker died of another one
+  int64_t screened = 0;       // cases that were screened, per backend
+  int64_t screened_only = 0;  // of them: failed, but not as a user compiles
+  int64_t suspects = 0;       // failures before the second check
+  int64_t findings = 0;       // after it
+  int64_t unconfirmed = 0;    // suspects that did not repeat in a fresh process
+  int64_t unchecked = 0;      // suspects beyond most_checked, or when the time was up
+  int64_t input_sets = 1;     // runs per executable
+  double cpu_seconds = 0;     // of all processes of the campaign until the last case ended
+  int cores = 0;              // of this machine
+  int64_t repeated = 0;       // programs run and compiled several times
   int64_t workers_lost = 0;
   double respawn_seconds = 0;  // spent on replacing them
-  double seconds = 0;          // wall clock
+  double seconds = 0;          // wall clock until the last case ended
+  double triage_seconds = 0;   // and from then on
   StageSeconds stages;         // summed over workers
   std::map<std::string, int64_t> unsupported_reasons, inconclusive_reasons, illegal_reasons;
   std::map<std::string, int64_t> kinds;       // findings by kind
   std::map<std::string, int64_t> rules;       // decisions fired
   std::map<std::string, int64_t> signatures;  // findings per signature
-  std::map<std::string, int64_t> buckets;     // findings per bucket
-  std::vector<CampaignFinding> found;         // by index
+  std::map<std::string, int64_t> buckets;     // failures per bucket
+  std::map<std::string, int64_t> known;       // findings per known bug, by its reason
+  std::map<std::string, int64_t> notable;     // findings that are no failures, by what they are
+  int64_t refuted = 0;  // findings that the second opinion calls false alarms of ours
+  std::vector<CampaignFinding> found;  // by index
 
   double ProgramsPerSecond() const {
     return seconds > 0 ? static_cast<double>(programs) / seconds : 0;
@@ -118,6 +134,13 @@ struct CampaignSummary {
   double ShareOfCpu() const {
     return seconds > 0 && cores > 0 ? cpu_seconds / (seconds * cores) : 0;
   }
+  static int64_t SumOf(const std::map<std::string, int64_t>& counts) {
+    int64_t sum = 0;
+    for (const auto& entry : counts) sum += entry.second;
+    return sum;
+  }
+  // Findings that somebody has to look at.
+  int64_t Failures() const { return findings - SumOf(known) - SumOf(notable) - refuted; }
   // The fields above as one object, findings with their titles and pages.
   nlohmann::json ToJson() const;
 };

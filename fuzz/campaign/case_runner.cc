@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "fuzz/generator/input_sets.h"
+#include "fuzz/triage/notable.h"
 #include "fuzz/triage/signature.h"
 #include "spec/base/clock.h"
 #include "spec/base/strings.h"
@@ -83,8 +84,10 @@ BackendRecord CaseRunner::RunOn(const Case& made, const CaseKey& key, int64_t mo
   state.backend.store(static_cast<uint8_t>(key.backend));
   state.exact.store(key.exact ? 1 : 0);
   state.set.store(key.set);
-  const CheckSubject subject{oracle_,          *backends_[key.backend], ProfileOf(key.backend),
-                             options_.compile, options_.compile.limits, options_.oracle_steps};
+  CompileOptions compile = options_.compile;
+  for (const auto& [name, value] : key.flags) compile.flags[name] = value;
+  const CheckSubject subject{oracle_, *backends_[key.backend], ProfileOf(key.backend),
+                             compile, compile.limits,          options_.oracle_steps};
   const bool repeat = record.repeated && subject.backend.Describe().deterministic;
   const std::vector<Literal> set =
       key.exact ? std::vector<Literal>()
@@ -135,6 +138,24 @@ BackendRecord CaseRunner::RunMoreSets(const Case& made, int64_t index, int64_t s
   return {};
 }
 
+BackendRecord CaseRunner::RunScreened(const Case& made, const CaseKey& key, CaseRecord& record,
+                                      WorkerState& state) {
+  constexpr int64_t kOutOfTen = 7;
+  const bool screens = !options_.screening.empty() && !record.repeated &&
+                       backends_[key.backend]->Describe().dumps_passes &&
+                       key.index % 10 < kOutOfTen;
+  if (screens) {
+    ++record.screened;
+    CaseKey cheap = key;
+    cheap.flags = options_.screening;
+    BackendRecord first = RunOn(made, cheap, options_.input_sets, record, state);
+    if (!IsFinding(first.kind)) return first;
+  }
+  BackendRecord result = RunOn(made, key, options_.input_sets, record, state);
+  if (screens && !IsFinding(result.kind)) ++record.screened_only;
+  return result;
+}
+
 CaseRecord CaseRunner::Run(int64_t index, WorkerState& state) {
   CaseRecord record;
   record.index = index;
@@ -154,7 +175,7 @@ CaseRecord CaseRunner::Run(int64_t index, WorkerState& state) {
     return record;
   }
   for (size_t i = 0; i < backends_.size(); ++i) {
-    record.backends.push_back(RunOn(made, {index, i}, options_.input_sets, record, state));
+    record.backends.push_back(RunScreened(made, {index, i}, record, state));
   }
   state.phase.store(Phase::kIdle);
   return record;
@@ -198,6 +219,15 @@ void CaseRunner::Sign(const Finding& finding, size_t backend, ConfirmRecord& con
     if (!outcome.Fails(kind)) return std::nullopt;
     return SignatureOf(subject, **module, finding.inputs, outcome);
   };
+  if (kind == Outcome::kWrong && !backends_[backend]->Describe().in_process) {
+    const CheckSubject subject{oracle_,         *backends_[backend],    **profile,
+                               finding.options, finding.options.limits, options_.oracle_steps};
+    confirm.notable = CheckAndNote(subject, **module, finding.inputs).notable;
+    if (!confirm.notable.empty()) {
+      confirm.signature = StrCat("notable: ", confirm.notable);
+      return;
+    }
+  }
   const std::optional<Signature> first = sign(finding.options);
   if (!first.has_value()) return;
   confirm.signature = first->text;
@@ -256,6 +286,8 @@ nlohmann::json CaseRecord::ToJson() const {
                           {seconds.generate, seconds.oracle, seconds.passes, seconds.code,
                            seconds.run, seconds.judge}},
                          {"repeated", repeated},
+                         {"screened", screened},
+                         {"screened_only", screened_only},
                          {"illegal", illegal}};
   json["rules"] = rules;
   json["backends"] = nlohmann::json::array();
@@ -269,6 +301,8 @@ CaseRecord CaseRecord::FromJson(const nlohmann::json& json) {
   record.instructions = json.value("instructions", int64_t{0});
   record.theme = static_cast<Theme>(json.value("theme", 0));
   record.repeated = json.value("repeated", false);
+  record.screened = json.value("screened", int64_t{0});
+  record.screened_only = json.value("screened_only", int64_t{0});
   record.illegal = json.value("illegal", "");
   std::vector<double> seconds = json.value("seconds", std::vector<double>(6));
   seconds.resize(6);
@@ -288,7 +322,8 @@ nlohmann::json ConfirmRecord::ToJson() const {
           {"instructions", instructions},
           {"signature", signature},
           {"unmasking", unmasking},
-          {"behind", behind}};
+          {"behind", behind},
+          {"notable", notable}};
 }
 
 nlohmann::json CaseKey::ToJson() const {
@@ -315,6 +350,7 @@ ConfirmRecord ConfirmRecord::FromJson(const nlohmann::json& json) {
   confirm.signature = json.value("signature", "");
   confirm.unmasking = json.value("unmasking", confirm.unmasking);
   confirm.behind = json.value("behind", "");
+  confirm.notable = json.value("notable", "");
   return confirm;
 }
 

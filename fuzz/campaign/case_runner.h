@@ -45,10 +45,11 @@ struct CaseRecord {
   int64_t instructions = 0;
   Theme theme = Theme::kIndex;
   StageSeconds seconds;
-  std::vector<BackendRecord> backends;   // in the campaign's order
-  std::map<std::string, int64_t> rules;  // decisions taken
-  bool repeated = false;                 // run and compiled several times
-  std::string illegal;                   // why the program does not verify; then nobody got it
+  std::vector<BackendRecord> backends;      // in the campaign's order
+  std::map<std::string, int64_t> rules;     // decisions taken
+  bool repeated = false;                    // run and compiled several times
+  int64_t screened = 0, screened_only = 0;  // backends that screened it; that failed only there
+  std::string illegal;                      // why the program does not verify; then nobody got it
 
   nlohmann::json ToJson() const;
   static CaseRecord FromJson(const nlohmann::json& json);
@@ -77,6 +78,7 @@ struct ConfirmRecord {
   // Under these flags the bug of the signature is silent and another one shows, with its signature.
   std::map<std::string, std::string> unmasking;
   std::string behind;
+  std::string notable;  // what of a wrong value is only notable; "" of a failure
 
   nlohmann::json ToJson() const;
   static ConfirmRecord FromJson(const nlohmann::json& json);
@@ -98,6 +100,8 @@ struct CaseRunnerOptions {
   int64_t repeat_every = 100;  // every so many-th case is run and compiled several times; 0: none
   int64_t repeats = 3;
   int64_t oracle_steps = int64_t{1} << 26;
+  // Flags under which most cases are compiled first; empty: none is.
+  std::map<std::string, std::string> screening;
   int64_t input_sets = 1;  // each executable runs so many, until one fails
 };
 
@@ -116,9 +120,13 @@ class CaseRunner {
 
  private:
   // `record` receives the times and rules, and says whether to run and compile repeatedly.
-  // Inputs that the key does not name follow when those that it names show no failure.
+  // Inputs that the key does not name follow when those that it names show no failure. The flags of
+  // the key are set beside the campaign's own.
   BackendRecord RunOn(const Case& made, const CaseKey& key, int64_t more_sets, CaseRecord& record,
                       WorkerState& state);
+  // First in the cheap way, if the case is one of those; then as a user compiles it.
+  BackendRecord RunScreened(const Case& made, const CaseKey& key, CaseRecord& record,
+                            WorkerState& state);
   BackendRecord RunMoreSets(const Case& made, int64_t index, int64_t sets, Checker& checker,
                             CaseRecord& record, WorkerState& state);
   void Sign(const Finding& finding, size_t backend, ConfirmRecord& confirm);

@@ -2,6 +2,7 @@
 #include "fuzz/campaign/duties.h"
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 #include <utility>
 
@@ -110,35 +111,42 @@ class ConfirmDuty : public Duty {
 
 class TriageDuty : public Duty {
  public:
-  using Duty::Duty;
+  TriageDuty(CampaignDesk& desk, bool is_spare) : Duty(desk), is_spare_(is_spare) {}
 
   // One of every signature, however long it takes; more only while there is time anyway.
   bool HasWork() const override {
     const int64_t most = desk_.options.most_triaged;
-    if (!desk_.tools.triage || (most > 0 && begun_ >= most)) return false;
+    if (!desk_.tools.triage || (most > 0 && desk_.triages_begun >= most)) return false;
+    if (is_spare_ && desk_.CasesLeft()) return false;
+    if (desk_.TriageEnds() > 0 && Now() + kLeastSeconds > desk_.TriageEnds()) return false;
     const std::optional<size_t> next = desk_.tally.NextToTriage();
     return next.has_value() &&
            (most > 0 || desk_.CasesLeft() || desk_.tally.IsNovel(desk_.tally.finding(*next)));
   }
 
   WorkOrder Next() override {
-    ++begun_;
+    ++desk_.triages_begun;
+    begun_ = Now();
     finding_ = *desk_.tally.NextToTriage();
     const CampaignFinding& finding = desk_.tally.BeginTriage(finding_);
     const std::vector<std::string>& backends = desk_.options.backends;
     const auto backend = static_cast<size_t>(
         std::find(backends.begin(), backends.end(), finding.backend) - backends.begin());
+    double seconds = desk_.options.triage_seconds;
+    if (desk_.TriageEnds() > 0) seconds = std::min(seconds, desk_.TriageEnds() - begun_);
     nlohmann::json request =
         CaseKey{finding.index, backend, finding.exact, finding.set, finding.flags}.ToJson();
     request.update({{"do", "triage"},
                     {"kind", Name(finding.kind)},
                     {"phase", Name(finding.phase)},
                     {"text", finding.text},
-                    {"second_check", finding.second_check}});
-    return {std::move(request), desk_.options.triage_seconds};
+                    {"second_check", finding.second_check},
+                    {"seconds", seconds}});
+    return {std::move(request), seconds};
   }
 
   absl::Status TakeReply(const nlohmann::json& reply) override {
+    CountSeconds();
     CampaignFinding& finding = desk_.tally.finding(finding_);
     if (reply.contains("error")) {
       finding.triage_error = StrCat("triage: ", reply.value("error", ""));
@@ -147,34 +155,54 @@ class TriageDuty : public Duty {
     finding.triage = DecodeTriage(reply);
     finding.triaged = true;
     finding.bucket = finding.triage.bucket;
+    desk_.tally.EndTriage(finding_);
     return desk_.journal.Triaged(finding);
   }
 
   absl::Status TakeDeath(const WorkerDeath& death) override {
+    CountSeconds();
     desk_.tally.finding(finding_).triage_error = StrCat("triage: ", death.record.text);
     return absl::OkStatus();
   }
 
  private:
+  // In less than that nothing is explained.
+  static constexpr double kLeastSeconds = 3;
+
+  void CountSeconds() {
+    ++desk_.triages_ended;
+    desk_.triage_seconds += Now() - begun_;
+  }
+
+  bool is_spare_;
   size_t finding_ = 0;  // in hand: its number in the tally
-  int64_t begun_ = 0;
+  double begun_ = 0;
 };
 
 }  // namespace
 
 bool CampaignDesk::CasesLeft() const {
-  if (cases_until > 0 && Now() >= cases_until) return false;
+  if (is_over || (ends > 0 && Now() >= ends)) return false;
   const int64_t enough = options.stop_after_findings;
   if (enough > 0 && tally.summary().findings >= enough) return false;
   return options.count <= 0 || next_index < options.first + options.count;
+}
+
+double CampaignDesk::TriageBacklog() const {
+  // Until the first finding was explained, what a small program of another compiler takes.
+  constexpr double kUsualSeconds = 10;
+  const double mean =
+      triages_ended > 0 ? triage_seconds / static_cast<double>(triages_ended) : kUsualSeconds;
+  const auto waiting = static_cast<double>(tally.UntriagedSignatures());
+  return mean * std::ceil(waiting / static_cast<double>(triage_workers));
 }
 
 std::unique_ptr<Duty> MakeCaseDuty(CampaignDesk& desk) { return std::make_unique<CaseDuty>(desk); }
 std::unique_ptr<Duty> MakeConfirmDuty(CampaignDesk& desk) {
   return std::make_unique<ConfirmDuty>(desk);
 }
-std::unique_ptr<Duty> MakeTriageDuty(CampaignDesk& desk) {
-  return std::make_unique<TriageDuty>(desk);
+std::unique_ptr<Duty> MakeTriageDuty(CampaignDesk& desk, bool is_spare) {
+  return std::make_unique<TriageDuty>(desk, is_spare);
 }
 
 }  // namespace assay

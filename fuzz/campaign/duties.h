@@ -20,9 +20,18 @@ struct CampaignDesk {
   Journal journal;
   int64_t next_index = 0;  // of the next case to hand out
   double started = 0;      // Now() when the first case was handed out
-  double cases_until = 0;  // Now() from which on no case is handed out; 0: no such time
+  double ends = 0;         // Now() from which on no case is handed out; 0: no such time
+  bool is_over = false;    // no case is handed out any more, for whatever reason
+  // Of triage: how many findings were begun and ended, and how long those that ended took.
+  int64_t triages_begun = 0, triages_ended = 0;
+  double triage_seconds = 0;
+  int64_t triage_workers = 1;  // that work once the cases are over
 
   bool CasesLeft() const;
+  // Wall clock seconds that triage of all signatures which it has not seen will take.
+  double TriageBacklog() const;
+  // Now() from which on no finding is handed to triage; 0: no such time.
+  double TriageEnds() const { return options.seconds_include_triage ? ends : 0; }
 };
 
 struct WorkOrder {
@@ -58,6 +67,7 @@ class Duty {
 
 std::unique_ptr<Duty> MakeCaseDuty(CampaignDesk& desk);
 std::unique_ptr<Duty> MakeConfirmDuty(CampaignDesk& desk);
-std::unique_ptr<Duty> MakeTriageDuty(CampaignDesk& desk);
+// A spare one works only when no case is left: until then one at a time is enough.
+std::unique_ptr<Duty> MakeTriageDuty(CampaignDesk& desk, bool is_spare);
 
 }  // namespace assay

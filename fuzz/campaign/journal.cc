@@ -21,6 +21,8 @@ nlohmann::json FindingToJson(const CampaignFinding& finding) {
                          {"text", finding.text},           {"second_check", finding.second_check},
                          {"signature", finding.signature}, {"input_set", finding.set},
                          {"bucket", finding.bucket}};
+  if (!finding.notable.empty()) json["notable"] = finding.notable;
+  if (!finding.known.empty()) json["known"] = finding.known;
   if (!finding.flags.empty()) json["flags"] = finding.flags;
   if (finding.triaged) json["triage"] = EncodeTriage(finding.triage);
   if (!finding.triage_error.empty()) json["triage_error"] = finding.triage_error;
@@ -28,36 +30,41 @@ nlohmann::json FindingToJson(const CampaignFinding& finding) {
 }
 
 nlohmann::json CampaignSummary::ToJson() const {
-  nlohmann::json json = {{"seed", seed},
-                         {"first", first},
-                         {"backends", backends},
-                         {"versions", versions},
-                         {"jobs", jobs},
-                         {"foreign", portable},
-                         {"interrupted", interrupted},
-                         {"programs", programs},
-                         {"illegal", illegal},
-                         {"compared", compared},
-                         {"inconclusive", inconclusive},
-                         {"rescued", rescued},
-                         {"mistrusted", mistrusted},
-                         {"unsupported", unsupported},
-                         {"sick", sick},
-                         {"not_run", not_run},
-                         {"excluded", {{"ops", excluded_ops}, {"types", excluded_types}}},
-                         {"suspects", suspects},
-                         {"findings", findings},
-                         {"unconfirmed", unconfirmed},
-                         {"unchecked", unchecked},
-                         {"repeated", repeated},
-                         {"workers_lost", workers_lost},
-                         {"buckets", this->buckets.size()},
-                         {"input_sets", input_sets},
-                         {"cpu_seconds", cpu_seconds},
-                         {"cpu_ms_per_program", CpuMillisecondsPerProgram()},
-                         {"share_of_cpu", ShareOfCpu()},
-                         {"seconds", seconds},
-                         {"programs_per_second", ProgramsPerSecond()}};
+  nlohmann::json json = {
+      {"seed", seed},
+      {"first", first},
+      {"backends", backends},
+      {"versions", versions},
+      {"jobs", jobs},
+      {"foreign", portable},
+      {"interrupted", interrupted},
+      {"programs", programs},
+      {"illegal", illegal},
+      {"compared", compared},
+      {"inconclusive", inconclusive},
+      {"rescued", rescued},
+      {"mistrusted", mistrusted},
+      {"unsupported", unsupported},
+      {"sick", sick},
+      {"not_run", not_run},
+      {"excluded",
+       {{"ops", excluded_ops}, {"types", excluded_types}, {"recipes", excluded_recipes}}},
+      {"screened", screened},
+      {"screened_only", screened_only},
+      {"suspects", suspects},
+      {"findings", findings},
+      {"unconfirmed", unconfirmed},
+      {"unchecked", unchecked},
+      {"repeated", repeated},
+      {"workers_lost", workers_lost},
+      {"buckets", this->buckets.size()},
+      {"input_sets", input_sets},
+      {"cpu_seconds", cpu_seconds},
+      {"cpu_ms_per_program", CpuMillisecondsPerProgram()},
+      {"share_of_cpu", ShareOfCpu()},
+      {"seconds", seconds},
+      {"triage_seconds", triage_seconds},
+      {"programs_per_second", ProgramsPerSecond()}};
   json["stages"] = {{"generate", stages.generate}, {"oracle", stages.oracle},
                     {"passes", stages.passes},     {"code", stages.code},
                     {"run", stages.run},           {"judge", stages.judge}};
@@ -68,6 +75,9 @@ nlohmann::json CampaignSummary::ToJson() const {
   json["illegal_reasons"] = illegal_reasons;
   json["findings_per_signature"] = signatures;
   json["findings_per_bucket"] = this->buckets;
+  json["known"] = this->known;
+  json["notable"] = this->notable;
+  json["refuted"] = refuted;
   json["found"] = nlohmann::json::array();
   for (const CampaignFinding& finding : found) json["found"].push_back(FindingToJson(finding));
   return json;

@@ -5,6 +5,8 @@
 #include <tuple>
 #include <utility>
 
+#include "absl/strings/str_split.h"
+#include "fuzz/triage/second_opinion.h"
 #include "spec/base/strings.h"
 
 namespace assay {
@@ -55,6 +57,8 @@ void Tally::TakeRecord(const CaseRecord& record) {
     ++summary_.illegal_reasons[ReasonOf(record.illegal)];
   }
   if (record.repeated) ++summary_.repeated;
+  summary_.screened += record.screened;
+  summary_.screened_only += record.screened_only;
   summary_.stages += record.seconds;
   for (const auto& [rule, count] : record.rules) summary_.rules[rule] += count;
   for (size_t i = 0; i < record.backends.size(); ++i) {
@@ -146,6 +150,7 @@ Confirmation Tally::TakeConfirm(const Suspect& suspect, const ConfirmRecord& con
   finding.exact = suspect.record.exact;
   finding.set = suspect.record.set;
   finding.signature = confirm.signature;
+  finding.notable = confirm.notable;
   finding.text = suspect.record.text;
   finding.instructions = confirm.instructions;
   finding.second_check =
@@ -175,11 +180,26 @@ Confirmation Tally::TakeConfirm(const Suspect& suspect, const ConfirmRecord& con
   return result;
 }
 
-void Tally::Keep(const CampaignFinding& finding) {
+std::string Tally::KnownAs(const CampaignFinding& finding) const {
+  const auto at = std::find(options_.backends.begin(), options_.backends.end(), finding.backend);
+  const auto backend = static_cast<size_t>(at - options_.backends.begin());
+  const std::string version = backend < summary_.versions.size() ? summary_.versions[backend] : "";
+  const KnownBug* bug = FindKnownBug(options_.known, finding.bucket, finding.signature, version);
+  return bug == nullptr ? "" : bug->reason;
+}
+
+void Tally::EndTriage(size_t at) {
+  CampaignFinding& finding = findings_[at];
+  finding.notable = finding.triage.notable;
+  if (finding.known.empty()) finding.known = KnownAs(finding);
+}
+
+void Tally::Keep(CampaignFinding finding) {
+  finding.known = KnownAs(finding);
   ++summary_.findings;
   ++summary_.kinds[std::string(Name(finding.kind))];
   ++summary_.signatures[finding.signature];
-  findings_.push_back(finding);
+  findings_.push_back(std::move(finding));
 }
 
 bool Tally::IsNovel(const CampaignFinding& finding) const {
@@ -188,13 +208,15 @@ bool Tally::IsNovel(const CampaignFinding& finding) const {
 
 std::optional<size_t> Tally::NextToTriage() const {
   std::optional<size_t> best;
-  std::tuple<int64_t, bool, int64_t> least;
+  std::tuple<bool, int64_t, bool, int64_t> least;
   for (size_t i = 0; i < findings_.size(); ++i) {
     const CampaignFinding& finding = findings_[i];
-    if (finding.triaged || !finding.triage_error.empty()) continue;
+    const bool is_done = finding.triaged || !finding.triage_error.empty();
+    if (is_done || in_triage_.count(i) > 0 || !finding.known.empty()) continue;
     const auto seen = triaged_.find(finding.signature);
-    const std::tuple<int64_t, bool, int64_t> cost = {seen == triaged_.end() ? 0 : seen->second,
-                                                     IsSlow(finding.kind), finding.instructions};
+    const std::tuple<bool, int64_t, bool, int64_t> cost = {
+        !finding.notable.empty(), seen == triaged_.end() ? 0 : seen->second, IsSlow(finding.kind),
+        finding.instructions};
     if (best.has_value() && cost >= least) continue;
     least = cost;
     best = i;
@@ -202,16 +224,59 @@ std::optional<size_t> Tally::NextToTriage() const {
   return best;
 }
 
+int64_t Tally::UntriagedSignatures() const {
+  std::set<std::string> waiting;
+  for (const CampaignFinding& finding : findings_) {
+    const bool is_failure = finding.known.empty() && finding.notable.empty();
+    if (is_failure && IsNovel(finding) && !IsSlow(finding.kind)) waiting.insert(finding.signature);
+  }
+  return static_cast<int64_t>(waiting.size());
+}
+
 CampaignFinding& Tally::BeginTriage(size_t at) {
+  in_triage_.insert(at);
   ++triaged_[findings_[at].signature];
   return findings_[at];
 }
 
+void Tally::MergeBuckets() {
+  auto opcodes = [](const CampaignFinding& finding) -> std::set<std::string> {
+    return absl::StrSplit(finding.triage.opcodes, '+');
+  };
+  for (CampaignFinding& large : findings_) {
+    if (!large.triaged || large.triage.is_smallest || large.triage.opcodes.empty()) continue;
+    const std::set<std::string> all = opcodes(large);
+    for (const CampaignFinding& small : findings_) {
+      const std::set<std::string> some = opcodes(small);
+      const bool is_alike = small.triaged && small.kind == large.kind &&
+                            small.backend == large.backend && some.size() < all.size() &&
+                            !small.triage.opcodes.empty() &&
+                            small.triage.blamed_rule == large.triage.blamed_rule;
+      if (is_alike && std::includes(all.begin(), all.end(), some.begin(), some.end())) {
+        large.bucket = small.bucket;
+      }
+    }
+  }
+}
+
 void Tally::Finish(bool with_triage) {
+  MergeBuckets();
   summary_.unchecked += static_cast<int64_t>(suspects_.size());
   suspects_.clear();
   for (CampaignFinding& finding : findings_) {
     if (finding.bucket.empty()) finding.bucket = CoarseBucket(finding);
+    if (!finding.known.empty()) {
+      ++summary_.known[finding.known];
+      continue;
+    }
+    if (!finding.notable.empty()) {
+      ++summary_.notable[finding.notable];
+      continue;
+    }
+    if (finding.triage.second_opinion == Name(OpinionState::kRefutes)) {
+      ++summary_.refuted;
+      continue;
+    }
     // With triage, only what it looked at is in a bucket: anything else may be the same bug.
     if (!with_triage || finding.triaged) ++summary_.buckets[finding.bucket];
   }

@@ -6,6 +6,7 @@
 #include <deque>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -48,9 +49,13 @@ class Tally {
   std::optional<size_t> NextToTriage() const;
   // Whether triage has looked at its signature.
   bool IsNovel(const CampaignFinding& finding) const;
+  // Signatures that triage has not looked at, limits of time and memory not counted.
+  int64_t UntriagedSignatures() const;
   // A finding is handed to triage.
   CampaignFinding& BeginTriage(size_t at);
   CampaignFinding& finding(size_t at) { return findings_[at]; }
+  // Triage has put it into a bucket, by which it may turn out to be known.
+  void EndTriage(size_t at);
   // Suspects that are left will not be checked; findings get their buckets and their order.
   void Finish(bool with_triage);
 
@@ -59,7 +64,12 @@ class Tally {
 
  private:
   void Suspicion(Suspect suspect);
-  void Keep(const CampaignFinding& finding);
+  void Keep(CampaignFinding finding);
+  // The reason of the known bug that it is; "" if it is news.
+  std::string KnownAs(const CampaignFinding& finding) const;
+  // What was not reduced to the end belongs to the bucket of a smaller program of the same guilty
+  // pass that has some of its opcodes.
+  void MergeBuckets();
   size_t BestSuspect() const;  // its number in suspects_, which is not empty
 
   const CampaignOptions& options_;
@@ -69,6 +79,7 @@ class Tally {
   int64_t checked_ = 0;
   std::map<std::string, int64_t> handed_out_;  // suspects by how they look
   std::map<std::string, int64_t> triaged_;     // findings by signature
+  std::set<size_t> in_triage_;                 // numbers of findings that were handed to it
 };
 
 // The first line of a message without numbers and instruction texts, so that a thousand cases make

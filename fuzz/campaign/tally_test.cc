@@ -202,6 +202,111 @@ TEST(Tally, TriagesTheSmallestProgramFirst) {
   EXPECT_EQ(tally.NextToTriage(), size_t{0});
 }
 
+// A confirmed wrong value with this signature; its number.
+size_t AddWrong(Tally& tally, const std::string& signature, const std::string& notable = "") {
+  const Suspect suspect = SuspectOf(tally, Outcome::kWrong);
+  ConfirmRecord confirm = Confirmed(3, 3);
+  confirm.instructions = 2;
+  confirm.signature = signature;
+  confirm.notable = notable;
+  tally.TakeConfirm(suspect, confirm);
+  return static_cast<size_t>(tally.summary().findings) - 1;
+}
+
+TEST(Tally, WhatIsHandedToTriageIsNotHandedOutTwice) {
+  const CampaignOptions options = Options();
+  Tally tally(options);
+  AddWrong(tally, "a");
+  AddWrong(tally, "b");
+  EXPECT_EQ(tally.UntriagedSignatures(), 2);
+  tally.BeginTriage(*tally.NextToTriage());
+  EXPECT_EQ(tally.NextToTriage(), size_t{1});
+  EXPECT_EQ(tally.UntriagedSignatures(), 1);
+  tally.BeginTriage(1);
+  EXPECT_FALSE(tally.NextToTriage().has_value());
+}
+
+TEST(Tally, KnownBugsAreCountedAndNotTriaged) {
+  CampaignOptions options = Options();
+  KnownBug by_signature, by_bucket;
+  by_signature.signature = "a*";
+  by_signature.reason = "issue 1";
+  by_bucket.bucket = "one/wrong value/b";
+  by_bucket.reason = "issue 2";
+  options.known = {by_signature, by_bucket};
+  Tally tally(options);
+  AddWrong(tally, "a of x");
+  const size_t b = AddWrong(tally, "b"), c = AddWrong(tally, "c");
+  EXPECT_EQ(tally.NextToTriage(), b);
+  tally.BeginTriage(b);
+  tally.finding(b).triaged = true;
+  tally.finding(b).bucket = "one/wrong value/b";
+  tally.EndTriage(b);
+  EXPECT_EQ(tally.NextToTriage(), c);
+  tally.BeginTriage(c);
+  tally.finding(c).triaged = true;
+  tally.finding(c).bucket = "one/wrong value/c";
+  tally.EndTriage(c);
+  tally.Finish(/*with_triage=*/true);
+  const std::map<std::string, int64_t> known = {{"issue 1", 1}, {"issue 2", 1}};
+  const std::map<std::string, int64_t> buckets = {{"one/wrong value/c", 1}};
+  EXPECT_EQ(tally.summary().known, known);
+  EXPECT_EQ(tally.summary().buckets, buckets);
+  EXPECT_EQ(tally.summary().Failures(), 1);
+}
+
+TEST(Tally, WhatIsNotableComesLastAndIsNoFailure) {
+  const CampaignOptions options = Options();
+  Tally tally(options);
+  AddWrong(tally, "notable: sign of a zero", "sign of a zero");
+  const size_t wrong = AddWrong(tally, "w");
+  EXPECT_EQ(tally.NextToTriage(), wrong);
+  EXPECT_EQ(tally.UntriagedSignatures(), 1);
+  tally.Finish(/*with_triage=*/true);
+  EXPECT_EQ(tally.summary().notable.at("sign of a zero"), 1);
+  EXPECT_EQ(tally.summary().Failures(), 1);
+}
+
+TEST(Tally, WhatTheSecondOpinionRefutesIsNoFailure) {
+  const CampaignOptions options = Options();
+  Tally tally(options);
+  for (const char* opinion : {"refutes", "agrees", "differs", "declined"}) {
+    CampaignFinding& finding = tally.finding(AddWrong(tally, opinion));
+    finding.triaged = true;
+    finding.bucket = opinion;
+    finding.triage.second_opinion = opinion;
+  }
+  tally.Finish(/*with_triage=*/true);
+  EXPECT_EQ(tally.summary().refuted, 1);
+  EXPECT_EQ(tally.summary().buckets.size(), 3u);
+  EXPECT_EQ(tally.summary().Failures(), 3);
+}
+
+// Only what ran out of time is merged: the others need all of their opcodes.
+TEST(Tally, WhatWasNotReducedToTheEndJoinsTheSmallerProgram) {
+  const CampaignOptions options = Options();
+  Tally tally(options);
+  auto add = [&](const char* opcodes, const char* rule, bool is_smallest) {
+    CampaignFinding& finding = tally.finding(AddWrong(tally, opcodes));
+    finding.triaged = true;
+    finding.triage.opcodes = opcodes;
+    finding.triage.blamed_rule = rule;
+    finding.triage.is_smallest = is_smallest;
+    finding.bucket = StrCat(rule, "/", opcodes);
+  };
+  add("dynamic-slice", "algsimp", true);
+  add("dynamic-slice+pad", "algsimp", true);
+  add("add+dynamic-slice", "algsimp", false);
+  add("add+dynamic-slice", "fusion", false);
+  add("add+reshape", "algsimp", false);
+  tally.Finish(/*with_triage=*/true);
+  const std::map<std::string, int64_t> buckets = {{"algsimp/dynamic-slice", 2},
+                                                  {"algsimp/dynamic-slice+pad", 1},
+                                                  {"fusion/add+dynamic-slice", 1},
+                                                  {"algsimp/add+reshape", 1}};
+  EXPECT_EQ(tally.summary().buckets, buckets);
+}
+
 TEST(Tally, FoldsFindingsThatDifferInNumbersAlone) {
   const CampaignOptions options = Options();
   Tally tally(options);

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "fuzz/campaign/probe.h"
 #include "spec/base/error.h"
 #include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
@@ -68,9 +69,11 @@ absl::Status WarmTemplate::Warm() {
     ASSAY_ASSIGN_OR_RETURN(std::unique_ptr<Backend> backend, tools_.make_backend(name));
     const BackendDescription& description = backend->Describe();
     versions.push_back(description.version);
-    // Only looked at here: each worker starts its own process of it.
+    // Only asked what it takes: each worker starts its own process of it.
     if (!description.in_process) {
       portable = true;
+      ProbePeer(*backend, runner_options_.generator);
+      if (options_.screening) runner_options_.screening = ScreeningFlags(*backend);
       backends_.push_back(std::move(backend));
       continue;
     }
@@ -93,7 +96,8 @@ absl::Status WarmTemplate::Warm() {
                          {"foreign", portable},
                          {"input_sets", runner_options_.input_sets},
                          {"excluded_ops", generator.ExcludedOps()},
-                         {"excluded_types", generator.ExcludedTypes()}}));
+                         {"excluded_types", generator.ExcludedTypes()},
+                         {"excluded_recipes", generator.excluded_recipes}}));
   return absl::OkStatus();
 }
 
@@ -136,6 +140,7 @@ nlohmann::json WarmTemplate::Triage(const CaseKey& key, const nlohmann::json& re
   finding.phase = PhaseFromName(request.value("phase", "")).value_or(Phase::kJudge);
   finding.judgement = request.value("text", "");
   finding.second_check = request.value("second_check", "");
+  finding.triage_seconds = request.value("seconds", 0.0);
   absl::StatusOr<TriageResult> result = tools_.triage(finding, *oracle_, *backends_[key.backend]);
   if (!result.ok()) return {{"error", std::string(result.status().message())}};
   return EncodeTriage(*result);
@@ -168,6 +173,10 @@ nlohmann::json EncodeTriage(const TriageResult& result) {
           {"blamed_where", result.blamed_where},
           {"blamed_decision", result.blamed_decision},
           {"instructions", result.instructions},
+          {"opcodes", result.opcodes},
+          {"is_smallest", result.is_smallest},
+          {"notable", result.notable},
+          {"second_opinion", result.second_opinion},
           {"page", result.page}};
 }
 
@@ -180,6 +189,10 @@ TriageResult DecodeTriage(const nlohmann::json& json) {
   result.blamed_where = json.value("blamed_where", "");
   result.blamed_decision = json.value("blamed_decision", int64_t{-1});
   result.instructions = json.value("instructions", int64_t{0});
+  result.opcodes = json.value("opcodes", "");
+  result.is_smallest = json.value("is_smallest", false);
+  result.notable = json.value("notable", "");
+  result.second_opinion = json.value("second_opinion", "");
   result.page = json.value("page", "");
   return result;
 }

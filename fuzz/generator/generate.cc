@@ -27,7 +27,10 @@ constexpr std::array<std::array<int, kRecipeGroupCount>, kThemeCount> kGroupWeig
 
 using T = ElementType;
 
-std::vector<ElementType> DrawPalette(Choices& choices, Theme theme) {
+// Of a hundred programs, so many have one of the rare types.
+constexpr int kRarePercent = 16;
+
+std::vector<ElementType> DrawPalette(Choices& choices, Theme theme, bool portable) {
   // Computed types in the order of ComputedTypes(): s32 f32 u8 s8 u32 s64 u64 s16 u16 pred f64 f16
   // bf16.
   constexpr std::array<std::array<int, 13>, kThemeCount> kWeights = {{
@@ -43,11 +46,17 @@ std::vector<ElementType> DrawPalette(Choices& choices, Theme theme) {
   std::vector<ElementType> palette;
   int64_t count = static_cast<int64_t>(choices.Weighted({62, 30, 8})) + 1;
   for (int64_t i = 0; i < count; ++i) palette.push_back(ComputedTypes()[choices.Weighted(weights)]);
+  if (portable && choices.Percent(kRarePercent)) {
+    palette[0] = RareTypes()[choices.Weighted({5, 4, 4, 2, 2, 2, 2, 2, 1, 1, 1, 1, 1, 1})];
+  }
   return palette;
 }
 
-SizeStyle DrawSizeStyle(Choices& choices, Theme theme) {
+SizeStyle DrawSizeStyle(Choices& choices, Theme theme, bool portable) {
   if (theme == Theme::kLarge) return SizeStyle::kLarge;
+  // Compilers elsewhere cost so much per program that large arrays are nearly free.
+  constexpr int kLargePercent = 30;
+  if (portable && choices.Percent(kLargePercent)) return SizeStyle::kLarge;
   bool rare = theme == Theme::kRare;
   return static_cast<SizeStyle>(choices.Weighted({68, 18, 8, rare ? 40 : 4}));
 }
@@ -59,8 +68,14 @@ ValueFamily DrawProgramFamily(Choices& choices, Theme theme) {
       choices.Weighted({6, 54, wild ? 14 : 8, wild ? 10 : 4, 4, 8, 1, 2}));
 }
 
-// The number of steps is such that half of the programs stay within eight instructions.
-int64_t DrawSteps(Choices& choices) {
+// The number of steps is such that half of the programs stay within eight instructions; elsewhere
+// half of them have one, for the same reason.
+int64_t DrawSteps(Choices& choices, bool portable) {
+  if (portable) {
+    constexpr int kOnePercent = 55;
+    if (choices.Percent(kOnePercent)) return 1;
+    return choices.Percent(75) ? choices.Range(2, 3) : choices.Range(4, 9);
+  }
   switch (choices.Weighted({60, 30, 9, 1})) {
     case 0:
       return choices.Range(1, 3);
@@ -161,6 +176,28 @@ std::vector<Literal> DrawInputs(Program& program, const Computation& entry,
   return inputs;
 }
 
+// Two to four patterns, each on the value that was made last: any pattern may follow any other.
+void Chain(Program& program) {
+  Choices& choices = program.choices();
+  const auto patterns = static_cast<uint64_t>(AllRecipes().size());
+  int64_t links = choices.Range(2, 4);
+  for (int64_t tries = 8 * links; links > 0 && tries > 0 && !program.Exhausted(); --tries) {
+    const size_t number = choices.Draw(patterns);
+    if (!program.scope().values.empty()) program.ChainNext();
+    if (ApplyRecipeNumber(program, number)) --links;
+  }
+}
+
+// Steps of the theme.
+void Compose(Program& program, Theme theme, int64_t steps) {
+  const auto& weights = kGroupWeights[static_cast<size_t>(theme)];
+  Choices& choices = program.choices();
+  // A recipe that does not apply costs a step of twice as many tries.
+  for (int64_t tries = 2 * steps; steps > 0 && tries > 0 && !program.Exhausted(); --tries) {
+    if (ApplyRecipe(program, static_cast<RecipeGroup>(choices.Weighted(weights)))) --steps;
+  }
+}
+
 std::vector<const Literal*> Pointers(const std::vector<Literal>& literals) {
   std::vector<const Literal*> pointers;
   for (const Literal& literal : literals) pointers.push_back(&literal);
@@ -191,14 +228,16 @@ Case GenerateFrom(Choices& choices, const GeneratorOptions& options) {
   Case result;
   result.theme = static_cast<Theme>(choices.Weighted(kThemeShares));
   Program program(choices, options);
-  program.set_palette(DrawPalette(choices, result.theme));
-  program.set_size_style(DrawSizeStyle(choices, result.theme));
+  const bool portable = options.portable;
+  program.set_palette(DrawPalette(choices, result.theme, portable));
+  program.set_size_style(DrawSizeStyle(choices, result.theme, portable));
   program.set_family(DrawProgramFamily(choices, result.theme));
-  const auto& weights = kGroupWeights[static_cast<size_t>(result.theme)];
-  int64_t steps = DrawSteps(choices);
-  // A recipe that does not apply costs a step of twice as many tries.
-  for (int64_t tries = 2 * steps; steps > 0 && tries > 0 && !program.Exhausted(); --tries) {
-    if (ApplyRecipe(program, static_cast<RecipeGroup>(choices.Weighted(weights)))) --steps;
+  if (portable) program.set_constant_percent(choices.Pick({0, 0, 0, 0, 0, 0, 50, 100}));
+  constexpr int kChainPercent = 30;
+  if (portable && choices.Percent(kChainPercent)) {
+    Chain(program);
+  } else {
+    Compose(program, result.theme, DrawSteps(choices, portable));
   }
   if (program.scope().values.empty()) program.Operand(kI);
   SetRoot(program);
@@ -210,6 +249,26 @@ Case GenerateFrom(Choices& choices, const GeneratorOptions& options) {
   result.module = program.TakeModule();
   result.choices = choices.recording();
   return result;
+}
+
+std::unique_ptr<Module> ProgramOf(absl::Span<const std::string_view> recipes, ElementType type,
+                                  uint64_t seed) {
+  GeneratorOptions options;
+  options.portable = true;
+  Choices choices = Choices::FromSeed(seed);
+  Program program(choices, options);
+  program.set_palette({type});
+  const absl::Span<const Recipe> all = AllRecipes();
+  std::vector<Instruction*> outputs;
+  for (size_t i = 0; i < all.size(); ++i) {
+    const bool wanted = std::find(recipes.begin(), recipes.end(), all[i].name) != recipes.end();
+    if (!wanted || !ApplyRecipeNumber(program, i)) continue;
+    outputs.push_back(program.scope().values.back());
+  }
+  if (outputs.empty()) return nullptr;
+  program.scope().computation->set_root(program.Tuple(outputs));
+  Prune(program.module(), {});
+  return program.TakeModule();
 }
 
 Case GenerateCase(uint64_t seed, uint64_t index, const GeneratorOptions& options) {

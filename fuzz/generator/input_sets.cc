@@ -9,17 +9,37 @@
 namespace assay {
 namespace {
 
-// Ordinary values with an edge at every third place, where it stands depends on the set: a flood of
-// NaN would drown all else.
+// Where the edges stand depends on the set, and most places are ordinary: a flood of NaN would
+// drown all else.
 Literal WithEdges(const Shape& shape, int64_t set, Choices& choices) {
   constexpr int64_t kEvery = 3;
-  Literal literal = LiteralOfFamily(shape, ValueFamily::kOrdinary, choices);
-  RandomStream stream = choices.Fork();
-  const int64_t count = literal.element_count();
-  for (int64_t i = count == 1 ? 0 : set % kEvery; i < count; i += kEvery) {
-    literal.SetBits(i, EdgeCode(literal.element_type(), stream));
+  return LiteralWithEdges(shape, set % kEvery, kEvery, choices);
+}
+
+// A scalar whose value changes no loop: it says only where slices begin.
+bool IsStart(const Instruction& parameter) {
+  if (!parameter.shape().IsScalar() || !IsIndexType(parameter.shape().element_type())) return false;
+  for (const Instruction* user : parameter.users()) {
+    const int64_t first = user->opcode() == Opcode::kDynamicSlice         ? 1
+                          : user->opcode() == Opcode::kDynamicUpdateSlice ? 2
+                                                                          : user->operand_count();
+    for (int64_t i = 0; i < user->operand_count(); ++i) {
+      if (user->operand(i) == &parameter && i < first) return false;
+    }
   }
-  return literal;
+  return true;
+}
+
+// An edge of the type, or a place around a small array.
+Literal DrawStart(const Shape& shape, Choices& choices) {
+  Literal start(shape);
+  if (choices.Percent(30)) {
+    RandomStream stream = choices.Fork();
+    start.SetBits(0, EdgeCode(shape.element_type(), stream));
+  } else {
+    start.SetInteger(0, choices.Range(-3, 12));
+  }
+  return start;
 }
 
 }  // namespace
@@ -34,6 +54,11 @@ std::vector<Literal> InputSet(const Case& made, uint64_t seed, uint64_t index, i
   std::vector<Literal> inputs;
   for (size_t i = 0; i < made.inputs.size(); ++i) {
     if (made.inputs[i].BitwiseEqual(made.exact_inputs[i])) {
+      const Instruction& parameter = *made.module->entry()->parameter(static_cast<int64_t>(i));
+      if (IsStart(parameter)) {
+        inputs.push_back(DrawStart(parameter.shape(), choices));
+        continue;
+      }
       inputs.push_back(made.inputs[i]);
       continue;
     }

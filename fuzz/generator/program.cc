@@ -26,14 +26,20 @@ constexpr std::array<ElementType, 8> kIndexTypes = {
 constexpr std::array<int64_t, 31> kThresholds = {8,  15, 16, 17, 31, 32,  33,  48,  49,  50,  51,
                                                  63, 64, 65, 7,  9,  127, 128, 129, 255, 256, 257,
                                                  1,  2,  3,  4,  5,  11,  13,  23,  47};
-constexpr std::array<int64_t, 17> kLargeSizes = {1023,  1024,  1025,  4095,  4096, 4097,
-                                                 8191,  8192,  8193,  2048,  3001, 16383,
-                                                 16384, 16385, 32767, 32769, 65537};
+constexpr std::array<ElementType, 14> kRareTypes = {
+    ElementType::kC64,        ElementType::kS4,         ElementType::kU4,
+    ElementType::kC128,       ElementType::kS2,         ElementType::kU2,
+    ElementType::kF8E4M3FN,   ElementType::kF8E5M2,     ElementType::kF8E4M3B11FNUZ,
+    ElementType::kF8E5M2FNUZ, ElementType::kF8E4M3FNUZ, ElementType::kF8E4M3,
+    ElementType::kF8E3M4,     ElementType::kF4E2M1FN,
+};
+constexpr int64_t kMostConstantElements = 512;  // they cost text
 constexpr int64_t kMostParameters = 10;
 
 }  // namespace
 
 absl::Span<const ElementType> ComputedTypes() { return kComputedTypes; }
+absl::Span<const ElementType> RareTypes() { return kRareTypes; }
 
 bool IsIndexType(ElementType type) { return IsInteger(type) && IsComputed(type); }
 
@@ -98,8 +104,11 @@ void Program::set_size_style(SizeStyle style) {
       element_cap_ = 2600;
       break;
     case SizeStyle::kLarge:
-      element_cap_ = 66000;
-      work_left_ = 400000;
+      // Log-uniform, and about a power of two every other time.
+      element_cap_ = int64_t{1} << choices_.Range(11, 16);
+      element_cap_ +=
+          choices_.Percent(50) ? choices_.Range(-1, 1) : choices_.Range(0, element_cap_);
+      work_left_ = 8 * element_cap_;
       break;
   }
 }
@@ -150,6 +159,8 @@ DimVector Program::DrawDimensions(int64_t min_rank) {
     rank = static_cast<int64_t>(choices_.Weighted({8, 26, 36, 22, 6, 2}));
   }
   rank = std::max(rank, min_rank);
+  if (size_style_ == SizeStyle::kLarge) rank = std::clamp<int64_t>(rank, 1, 3);
+  rank = std::max(rank, min_rank);
   DimVector dimensions;
   int64_t room = element_cap_;
   int64_t special = rank > 0 ? static_cast<int64_t>(choices_.Draw(rank)) : 0;
@@ -157,7 +168,7 @@ DimVector Program::DrawDimensions(int64_t min_rank) {
     int64_t size = DrawSize();
     if (size_style_ == SizeStyle::kLopsided && i != special) size = choices_.Range(1, 4);
     if (size_style_ == SizeStyle::kLarge) {
-      size = i == special ? kLargeSizes[choices_.Draw(kLargeSizes.size())] : choices_.Range(1, 3);
+      size = i == special ? element_cap_ : choices_.Range(1, 3);
     }
     // Different sizes by default: mixed-up dimensions are invisible on squares.
     bool repeated = std::find(dimensions.begin(), dimensions.end(), size) != dimensions.end();
@@ -178,7 +189,23 @@ Instruction* Program::PickRecent(const std::vector<Instruction*>& candidates) {
   return candidates[candidates.size() - 1 - choices_.Draw(candidates.size())];
 }
 
+Instruction* Program::LastAs(TypeMask mask, int64_t min_rank) {
+  chain_ = false;
+  if (scope_->values.empty()) return nullptr;
+  Instruction* last = scope_->values.back();
+  const ElementType type = last->shape().element_type();
+  if (last->shape().rank() < min_rank) return nullptr;
+  if (Matches(mask, type)) return last;
+  const bool converts = !IsComplex(type) && (mask & (kP | kI | kF)) != 0;
+  return converts ? Convert(last, DrawType(mask & (kP | kI | kF))) : nullptr;
+}
+
 Instruction* Program::Operand(TypeMask mask, int64_t min_rank) {
+  // Complex numbers are met elsewhere in every op that admits them; here by what makes them.
+  if (!options_.portable) mask &= static_cast<TypeMask>(~kC);
+  if (chain_) {
+    if (Instruction* last = LastAs(mask, min_rank)) return last;
+  }
   std::vector<Instruction*> candidates;
   for (Instruction* value : scope_->values) {
     if (value->shape().rank() >= min_rank && Matches(mask, value->shape().element_type())) {
@@ -222,6 +249,7 @@ Instruction* Program::Fresh(const Shape& shape, int splat_weight) {
   switch (choices_.Weighted(
       {parameter_fits ? 66 : 0, 18, iota_fits ? 10 : 0, shape.rank() > 0 ? splat_weight : 0})) {
     case 0:
+      if (WantsConstant(shape)) return Constant(LiteralOfFamily(shape, DrawFamily(), choices_));
       return Parameter(shape);
     case 2:
       return SomeIota(shape);
@@ -239,12 +267,18 @@ Instruction* Program::Fresh(const Shape& shape, int splat_weight) {
   return Constant(LiteralOfFamily(shape, DrawFamily(), choices_));
 }
 
+bool Program::WantsConstant(const Shape& shape) {
+  return constant_percent_ > 0 && shape.ElementCount() <= kMostConstantElements &&
+         choices_.Percent(constant_percent_);
+}
+
 Instruction* Program::KnownScalar(ElementType type, int64_t value) {
   Literal literal(Shape::Scalar(type));
   literal.SetInteger(0, value);
   bool parameter_fits = scope_->entry && parameters_ < kMostParameters;
   switch (choices_.Weighted({40, parameter_fits ? 40 : 0, 20})) {
     case 1:
+      if (WantsConstant(literal.shape())) return Constant(std::move(literal));
       return FixedParameter(std::move(literal));
     case 2:
       break;

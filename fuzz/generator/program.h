@@ -7,6 +7,8 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
+#include <string>
 #include <vector>
 
 #include "absl/container/flat_hash_set.h"
@@ -26,6 +28,8 @@ struct GeneratorOptions {
   // them.
   std::bitset<kOpcodeCount> excluded_ops;
   std::bitset<kElementTypeCount> excluded_types;
+  // Patterns (Recipe::name) that it does not take.
+  std::set<std::string, std::less<>> excluded_recipes;
 
   bool Takes(Opcode opcode) const { return !excluded_ops[static_cast<size_t>(opcode)]; }
   bool Takes(ElementType type) const { return !excluded_types[static_cast<size_t>(type)]; }
@@ -40,6 +44,9 @@ void ExcludeUnsupported(const std::function<Capability(Opcode, ElementType)>& ca
 
 // The computed element types in a fixed order.
 absl::Span<const ElementType> ComputedTypes();
+// The types that few ops are tried on: complex numbers, integers below a byte, floats of 4 and 8
+// bits.
+absl::Span<const ElementType> RareTypes();
 bool IsIndexType(ElementType type);  // s8..s64, u8..u64
 
 // The rule by which sizes of dimensions are drawn.
@@ -48,7 +55,7 @@ enum class SizeStyle : uint8_t {
   kThreshold,  // around vector widths, unroll factors, tiles
   kLopsided,   // a few by many
   kHighRank,   // rank 6 to 8 of 1 to 3
-  kLarge,      // one dimension around 2^10 to 2^16
+  kLarge,      // one dimension takes most of 2^11 to 2^17 elements
 };
 
 // One computation that recipes fill. Values are arrays, in the order of their creation.
@@ -76,6 +83,11 @@ class Program {
   void set_size_style(SizeStyle style);
   void set_family(ValueFamily family) { family_ = family; }
   ValueFamily family() const { return family_; }
+  // So many of a hundred parameters become constants instead: the constant folder is a compiler of
+  // its own.
+  void set_constant_percent(int percent) { constant_percent_ = percent; }
+  // The next Operand is the value that was made last, if need be converted.
+  void ChainNext() { chain_ = true; }
   // A family for one array: mostly the program's own.
   ValueFamily DrawFamily();
   // A type of the palette that `mask` admits; any computed type that it admits when the palette has
@@ -171,6 +183,10 @@ class Program {
 
  private:
   Instruction* PickRecent(const std::vector<Instruction*>& candidates);
+  // What ChainNext asks for; nullptr where the last value does not fit.
+  Instruction* LastAs(TypeMask mask, int64_t min_rank);
+  // Whether a parameter of the shape is to be a constant.
+  bool WantsConstant(const Shape& shape);
 
   void NoteUniform(const Instruction* value);
 
@@ -186,6 +202,8 @@ class Program {
   int64_t element_cap_ = 512;
   int64_t work_left_ = 60000;
   int64_t parameters_ = 0;
+  int constant_percent_ = 0;
+  bool chain_ = false;
   std::map<int64_t, Literal> fixed_inputs_;
   std::vector<SharedCallee> shared_callees_;
 };

@@ -14,7 +14,11 @@ Instruction* Program::Constant(Literal value) {
 
 Instruction* Program::ScalarConstant(ElementType type, int64_t value) {
   Literal literal(Shape::Scalar(type));
-  if (IsFloat(type)) {
+  if (IsComplex(type)) {
+    Literal part(Shape::Scalar(ComponentType(type)));
+    part.SetDouble(0, static_cast<double>(value));
+    literal.SetComponentBits(0, part.GetBits(0));
+  } else if (IsFloat(type)) {
     literal.SetDouble(0, static_cast<double>(value));
   } else {
     literal.SetInteger(0, value);
@@ -23,8 +27,11 @@ Instruction* Program::ScalarConstant(ElementType type, int64_t value) {
 }
 
 Instruction* Program::Unary(Opcode opcode, Instruction* operand) {
-  ElementType type =
-      opcode == Opcode::kIsFinite ? ElementType::kPred : operand->shape().element_type();
+  ElementType type = operand->shape().element_type();
+  const bool takes_part =
+      opcode == Opcode::kAbs || opcode == Opcode::kReal || opcode == Opcode::kImag;
+  if (opcode == Opcode::kIsFinite) type = ElementType::kPred;
+  if (takes_part && IsComplex(type)) type = ComponentType(type);
   return Emit(opcode, Shape::Array(type, operand->shape().dimensions()), {operand});
 }
 
@@ -33,6 +40,9 @@ Instruction* Program::Binary(Opcode opcode, Instruction* a, Instruction* b) {
 }
 
 Instruction* Program::Compare(Direction direction, Instruction* a, Instruction* b) {
+  // Complex numbers have no order.
+  const bool is_equality = direction == Direction::kEq || direction == Direction::kNe;
+  if (IsComplex(a->shape().element_type()) && !is_equality) direction = Direction::kNe;
   Attributes attributes;
   attributes.Set(Attr::kDirection, direction);
   return Emit(Opcode::kCompare, Shape::Array(ElementType::kPred, a->shape().dimensions()), {a, b},

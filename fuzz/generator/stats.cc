@@ -2,6 +2,7 @@
 #include "fuzz/generator/stats.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <optional>
 #include <set>
@@ -9,6 +10,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "spec/base/strings.h"
 #include "spec/types/float_format.h"
 
 namespace assay {
@@ -318,6 +320,65 @@ bool Chain(const Case&, const Instruction& at) {
   return IsOf(at, kOuter, kInner, kOperand);
 }
 
+// ---- Types.
+
+template <TypeMask kMask, int kMostBits>
+bool HasType(const Case&, const Instruction& at) {
+  if (!at.shape().IsArray()) return false;
+  const ElementType type = at.shape().element_type();
+  return Matches(kMask, type) && BitWidth(type) <= kMostBits;
+}
+template <TypeMask kMask, int kMostBits>
+bool ConstantHasType(const Case& made, const Instruction& at) {
+  return Is(at, Opcode::kConstant) && HasType<kMask, kMostBits>(made, at);
+}
+
+// ---- Sizes, windows, constants.
+
+bool HasManyElements(const Case&, const Instruction& at) {
+  return at.shape().IsArray() && at.shape().ElementCount() >= int64_t{1} << 11 &&
+         at.shape().ElementCount() <= int64_t{1} << 17;
+}
+
+template <Opcode kOpcode, int kWhich>
+bool WindowIs(const Case&, const Instruction& at) {
+  if (!Is(at, kOpcode)) return false;
+  for (const WindowDim& dim : at.attributes().Window(Attr::kWindow)) {
+    const bool shows = kWhich == 0   ? dim.low < 0 || dim.high < 0
+                       : kWhich == 1 ? dim.low >= dim.size || dim.high >= dim.size
+                       : kWhich == 2
+                           ? dim.base_dilation > 1
+                           : dim.size == 1 && dim.stride == 1 && (dim.low | dim.high) != 0;
+    if (shows) return true;
+  }
+  return false;
+}
+
+// An index type that cannot name every place of its dimension.
+bool IndexTooNarrow(const Case& made, const Instruction& at) {
+  return AnyStart(made, at, [](const Case&, const Instruction& start, int64_t dimension, int64_t) {
+    const ElementType type = start.shape().element_type();
+    const int bits = BitWidth(type) - (IsSigned(type) ? 1 : 0);
+    return bits < 62 && dimension > (int64_t{1} << bits);
+  });
+}
+
+bool OperandsAreConstants(const Case&, const Instruction& at) {
+  return at.operand_count() > 0 &&
+         std::all_of(at.operands().begin(), at.operands().end(),
+                     [](const Instruction* operand) { return Is(*operand, Opcode::kConstant); });
+}
+
+bool SharedStart(const Case&, const Instruction& at) {
+  const bool views = Is(at, Opcode::kDynamicSlice) || Is(at, Opcode::kDynamicUpdateSlice);
+  const Instruction* inner = views ? at.operand(0) : nullptr;
+  if (inner == nullptr) return false;
+  const bool chained = Is(*inner, Opcode::kDynamicSlice) || Is(*inner, Opcode::kDynamicUpdateSlice);
+  if (!chained || inner->shape().rank() == 0) return false;
+  const int64_t last = at.operand_count() - 1;
+  return at.operand(last) == inner->operand(inner->operand_count() - 1);
+}
+
 using O = Opcode;
 using T = ElementType;
 constexpr RequirementTrigger kTriggers[] = {
@@ -408,6 +469,28 @@ constexpr RequirementTrigger kTriggers[] = {
     {44, "multiply then reduce", MultiplyReduce},
     {44, "convert then reduce", Chain<O::kReduce, O::kConvert>},
     {52, "duplicate output", DuplicateOutput},
+    {33, "array of 2^11 to 2^17 elements", HasManyElements},
+    {6, "index type too narrow for its dimension", IndexTooNarrow},
+    {3, "the same start twice along a chain", SharedStart},
+    {7, "op on constants alone", OperandsAreConstants},
+    {41, "complex numbers", HasType<kC, 128>},
+    {41, "integers of 2 or 4 bits", HasType<kI, 4>},
+    {41, "floats of 4 or 8 bits", HasType<kF, 8>},
+    {41, "complex constant", ConstantHasType<kC, 128>},
+    {41, "constant of 2 or 4 bits", ConstantHasType<kI, 4>},
+    {31, "exp of log", Chain<O::kExponential, O::kLog>},
+    {31, "root of a product", Chain<O::kSqrt, O::kMultiply>},
+    {30, "compare of an absolute value", Chain<O::kCompare, O::kAbs>},
+    {30, "compare of a remainder", Chain<O::kCompare, O::kRemainder>},
+    {30, "compare of a clamp", Chain<O::kCompare, O::kClamp>},
+    {30, "convert of an and", Chain<O::kConvert, O::kAnd>},
+    {5, "convolution with negative padding", WindowIs<O::kConvolution, 0>},
+    {5, "convolution with padding as wide as its window", WindowIs<O::kConvolution, 1>},
+    {5, "convolution with a dilated base", WindowIs<O::kConvolution, 2>},
+    {5, "convolution by one element with padding", WindowIs<O::kConvolution, 3>},
+    {5, "reduce-window with negative padding", WindowIs<O::kReduceWindow, 0>},
+    {5, "reduce-window with padding as wide as its window", WindowIs<O::kReduceWindow, 1>},
+    {5, "reduce-window with a dilated base", WindowIs<O::kReduceWindow, 2>},
 };
 
 }  // namespace
@@ -421,45 +504,88 @@ void GeneratorStats::Add(const Case& made) {
   ++sizes_[(made.module->InstructionCount() + 3) / 4 * 4];
   std::set<std::pair<Opcode, ElementType>> seen;
   std::vector<bool> shown(std::size(kTriggers));
+  std::set<std::pair<Opcode, Opcode>> pairs;
+  int64_t largest = 0;
   for (const Computation* computation : made.module->computations()) {
     for (const Instruction* instruction : *computation) {
       ForEachLeaf(instruction->shape(), [&](const Shape& leaf, absl::Span<const int64_t>) {
         seen.emplace(instruction->opcode(), leaf.element_type());
+        largest = std::max(largest, leaf.ElementCount());
       });
+      for (const Instruction* operand : instruction->operands()) {
+        pairs.emplace(operand->opcode(), instruction->opcode());
+      }
       for (size_t i = 0; i < shown.size(); ++i) {
         if (!shown[i]) shown[i] = kTriggers[i].shows(made, *instruction);
       }
     }
   }
   for (const auto& pair : seen) ++op_types_[pair];
+  for (const auto& pair : pairs) ++op_pairs_[pair];
+  ++largest_arrays_[static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(largest)))];
   for (size_t i = 0; i < shown.size(); ++i) triggers_[i] += shown[i] ? 1 : 0;
 }
 
+namespace {
+
+// "12.345" of a thousand programs.
+double PerThousand(int64_t count, int64_t programs) {
+  return programs > 0 ? 1000.0 * static_cast<double>(count) / static_cast<double>(programs) : 0;
+}
+
+// The types that some program has, in the order of the lists.
+std::vector<ElementType> TypesIn(const std::map<std::pair<Opcode, ElementType>, int64_t>& counts) {
+  std::set<ElementType> present;
+  for (const auto& entry : counts) present.insert(entry.first.second);
+  std::vector<ElementType> types;
+  for (const absl::Span<const ElementType> list : {ComputedTypes(), RareTypes()}) {
+    for (ElementType type : list) {
+      if (present.contains(type)) types.push_back(type);
+    }
+  }
+  return types;
+}
+
+}  // namespace
+
 std::string GeneratorStats::ToString() const {
+  const std::vector<ElementType> types = TypesIn(op_types_);
   std::string text = absl::StrFormat("%d programs\n\n%-24s", programs_, "op");
-  for (ElementType type : ComputedTypes())
-    absl::StrAppendFormat(&text, "%7s", std::string(Name(type)));
+  for (ElementType type : types) {
+    const std::string name(Name(type));
+    absl::StrAppendFormat(&text, " %*s", std::max<int>(6, static_cast<int>(name.size())), name);
+  }
   text += '\n';
   for (const OpInfo& info : AllOps()) {
     if (!info.IsDefined()) continue;
     absl::StrAppendFormat(&text, "%-24s", std::string(info.name));
-    for (ElementType type : ComputedTypes()) {
+    for (ElementType type : types) {
       auto found = op_types_.find({info.opcode, type});
-      absl::StrAppendFormat(&text, "%7d", found == op_types_.end() ? 0 : found->second);
+      absl::StrAppendFormat(&text, " %*d", std::max<int>(6, static_cast<int>(Name(type).size())),
+                            found == op_types_.end() ? 0 : found->second);
     }
     text += '\n';
   }
-  text += "\nrequirement  programs  trigger\n";
+  text += "\nrequirement  programs  of 1,000  trigger\n";
   for (size_t i = 0; i < triggers_.size(); ++i) {
-    absl::StrAppendFormat(&text, "%11d  %8d  %s\n", kTriggers[i].requirement, triggers_[i],
-                          std::string(kTriggers[i].name));
+    absl::StrAppendFormat(&text, "%11d  %8d  %8.2f  %s\n", kTriggers[i].requirement, triggers_[i],
+                          PerThousand(triggers_[i], programs_), std::string(kTriggers[i].name));
   }
-  text += "\ninstructions  programs\n";
-  for (const auto& [size, count] : sizes_)
-    absl::StrAppendFormat(&text, "%5d..%-5d  %8d\n", size - 3, size, count);
+  text += "\ninstructions  programs  of 1,000\n";
+  for (const auto& [size, count] : sizes_) {
+    absl::StrAppendFormat(&text, "%5d..%-5d  %8d  %8.2f\n", size - 3, size, count,
+                          PerThousand(count, programs_));
+  }
+  text += "\nlargest array  programs  of 1,000\n";
+  for (const auto& [size, count] : largest_arrays_) {
+    absl::StrAppendFormat(&text, "%13s  %8d  %8.2f\n",
+                          StrCat(size, "..", std::max<int64_t>(2 * size - 1, 0)), count,
+                          PerThousand(count, programs_));
+  }
   text += "\ntheme         programs\n";
   for (const auto& [theme, count] : themes_)
     absl::StrAppendFormat(&text, "%-12s  %8d\n", theme, count);
+  absl::StrAppendFormat(&text, "\n%d ordered pairs of ops\n", op_pairs_.size());
   return text;
 }
 

@@ -36,6 +36,11 @@ class GeneratorStats {
   // Programs by instruction count, in steps of 4.
   const std::map<int64_t, int64_t>& sizes() const { return sizes_; }
 
+  // Programs by the elements of their largest array: the greatest power of two that is not above.
+  const std::map<int64_t, int64_t>& largest_arrays() const { return largest_arrays_; }
+  // Programs that have the second op on a result of the first.
+  const std::map<std::pair<Opcode, Opcode>, int64_t>& op_pairs() const { return op_pairs_; }
+
   // Tables for people.
   std::string ToString() const;
 
@@ -45,6 +50,8 @@ class GeneratorStats {
   std::vector<int64_t> triggers_;
   std::map<std::string, int64_t> themes_;
   std::map<int64_t, int64_t> sizes_;
+  std::map<int64_t, int64_t> largest_arrays_;
+  std::map<std::pair<Opcode, Opcode>, int64_t> op_pairs_;
 };
 
 }  // namespace assay

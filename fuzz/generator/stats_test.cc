@@ -8,17 +8,24 @@
 namespace assay {
 namespace {
 
-GeneratorStats Collect(uint64_t count) {
+GeneratorStats Collect(uint64_t count, const GeneratorOptions& options = {}) {
   GeneratorStats stats;
-  for (uint64_t i = 0; i < count; ++i) stats.Add(GenerateCase(21, i));
+  for (uint64_t i = 0; i < count; ++i) stats.Add(GenerateCase(21, i, options));
   return stats;
 }
+
+// What programs for our own compiler do not hold yet: they make complex numbers of real ones alone.
+bool IsForeignOnly(std::string_view trigger) { return trigger == "complex constant"; }
 
 TEST(GeneratorStatsTest, EveryRequirementIsShown) {
   // The rarest, a loop in a loop, is in one of 2,000 programs.
   constexpr uint64_t kPrograms = 20000;
-  GeneratorStats stats = Collect(kPrograms);
+  const GeneratorStats own = Collect(kPrograms);
+  GeneratorOptions options;
+  options.portable = true;
+  const GeneratorStats foreign = Collect(kPrograms, options);
   for (size_t i = 0; i < AllTriggers().size(); ++i) {
+    const GeneratorStats& stats = IsForeignOnly(AllTriggers()[i].name) ? foreign : own;
     EXPECT_GT(stats.triggers()[i], 0)
         << "requirement " << AllTriggers()[i].requirement << ": " << AllTriggers()[i].name
         << " in none of " << kPrograms << " programs";

@@ -186,12 +186,36 @@ class Filler {
   int64_t offset_ = 0;
 };
 
+// The real numbers of an array of complex ones.
+Shape PartsOf(const Shape& shape) {
+  return Shape::Array(ComponentType(shape.element_type()), {2 * shape.ElementCount()});
+}
+
 }  // namespace
+
+Literal LiteralWithEdges(const Shape& shape, int64_t first, int64_t every, Choices& choices) {
+  Literal literal = LiteralOfFamily(shape, ValueFamily::kOrdinary, choices);
+  RandomStream stream = choices.Fork();
+  const ElementType part =
+      IsComplex(shape.element_type()) ? ComponentType(shape.element_type()) : shape.element_type();
+  const int64_t count = literal.component_count();
+  for (int64_t k = count == 1 ? 0 : first; k < count; k += every) {
+    literal.SetComponentBits(k, EdgeCode(part, stream));
+  }
+  return literal;
+}
 
 std::string_view Name(ValueFamily family) { return kNames[static_cast<size_t>(family)]; }
 
 Literal LiteralOfFamily(const Shape& shape, ValueFamily family, Choices& choices) {
   Literal literal(shape);
+  if (IsComplex(shape.element_type())) {
+    const Literal parts = LiteralOfFamily(PartsOf(shape), family, choices);
+    for (int64_t k = 0; k < literal.component_count(); ++k) {
+      literal.SetComponentBits(k, parts.GetBits(k));
+    }
+    return literal;
+  }
   Filler(literal, choices.Fork()).Fill(family);
   return literal;
 }

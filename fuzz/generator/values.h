@@ -28,6 +28,8 @@ Literal LiteralOfFamily(const Shape& shape, ValueFamily family, Choices& choices
 
 // One code of `type` that is an edge of it: zeros, ones, subnormals, largest values, infinities,
 // NaNs; integer limits and powers of two.
+// Ordinary values with an edge of the type at every `every`-th number from `first` on.
+Literal LiteralWithEdges(const Shape& shape, int64_t first, int64_t every, Choices& choices);
 uint64_t EdgeCode(ElementType type, RandomStream& stream);
 
 // Least and greatest value of an integer type, as the bits of an int64 (u64: greatest is -1).

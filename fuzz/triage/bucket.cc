@@ -2,7 +2,6 @@
 #include "fuzz/triage/bucket.h"
 
 #include <cctype>
-#include <cstdio>
 #include <set>
 #include <string_view>
 
@@ -16,29 +15,12 @@ namespace {
 
 constexpr size_t kMaxSignature = 120;
 
-uint64_t Mix(uint64_t hash, std::string_view text) {
-  for (char c : text) hash = (hash ^ static_cast<uint8_t>(c)) * 0x100000001B3u;
-  return (hash ^ 0xFF) * 0x100000001B3u;
-}
-
-// The graph, blind to sizes, values and names: opcode, class of the type and where the operands
-// stand. Ranks are left out: the same bug shows at several.
-uint64_t StructureHash(const Module& module) {
-  uint64_t hash = 0xCBF29CE484222325u;
-  for (const Computation* computation : module.ComputationPostOrder()) {
-    absl::flat_hash_map<const Instruction*, uint64_t> hashes;
-    uint64_t root = 0;
-    for (const Instruction* at : computation->PostOrder()) {
-      bool leaf = at->opcode() == Opcode::kParameter || at->opcode() == Opcode::kConstant;
-      uint64_t own = Mix(0xCBF29CE484222325u, leaf ? "leaf" : Name(at->opcode()));
-      own = Mix(own, std::to_string(static_cast<int>(ClassOf(at->shape().element_type()))));
-      for (const Instruction* operand : at->operands()) own = own * 31 + hashes[operand];
-      hashes[at] = own;
-      if (at == computation->root()) root = own;
-    }
-    hash = hash * 31 + root;
-  }
-  return hash;
+// The kind of numbers that an output has, the first of a tuple.
+char ClassLetter(const Module& module) {
+  const Shape* shape = &module.entry()->root()->shape();
+  while (shape->IsTuple() && !shape->elements().empty()) shape = &shape->elements()[0];
+  const ElementType type = shape->element_type();
+  return IsFloat(type) ? 'f' : IsComplex(type) ? 'c' : IsPred(type) ? 'p' : 'i';
 }
 
 bool Telling(std::string_view line) {
@@ -106,10 +88,14 @@ std::string OpcodeSet(const Module& module) {
 std::string BackendFamily(const std::string& name) { return name.substr(0, name.find(':')); }
 
 std::string BucketOf(const BucketKey& key) {
-  std::string bucket = StrCat(key.backend_family, "/", Name(key.kind));
+  std::string bucket =
+      StrCat(key.backend_family, "/",
+             key.notable.empty() ? std::string(Name(key.kind)) : StrCat("notable: ", key.notable));
   if (!key.rule.empty()) return StrCat(bucket, "/", key.rule);
-  if (!key.pass.empty()) StrAppend(&bucket, "/", key.pass);
-  if (!key.culprits.empty()) return StrCat(bucket, "/", key.culprits);
+  if (!key.pass.empty()) {
+    return StrCat(bucket, "/", key.pass, "/",
+                  key.reduced == nullptr ? "" : OpcodeSet(*key.reduced));
+  }
   bool crash = key.kind == Outcome::kCompileCrash || key.kind == Outcome::kRunCrash ||
                key.kind == Outcome::kRejected;
   if (crash && !key.crash.empty()) {
@@ -118,9 +104,8 @@ std::string BucketOf(const BucketKey& key) {
     return key.reduced == nullptr ? bucket : StrCat(bucket, "/", OpcodeSet(*key.reduced));
   }
   if (key.reduced != nullptr) {
-    char hash[9];
-    snprintf(hash, sizeof(hash), "%08x", static_cast<uint32_t>(StructureHash(*key.reduced)));
-    StrAppend(&bucket, "/", OpcodeSet(*key.reduced), "/", std::string(hash));
+    StrAppend(&bucket, "/", OpcodeSet(*key.reduced), "/", std::string(1, ClassLetter(*key.reduced)),
+              key.flags.empty() ? "" : StrCat("-", key.flags));
   }
   return bucket;
 }

@@ -14,13 +14,15 @@ struct BucketKey {
   std::string backend_family;  // "cpu", "xla": a name without its options
   std::string rule;            // guilty decision: enough by itself
   std::string pass;            // guilty pass: many rules wide, so it counts what it changed
-  std::string culprits;        // the opcodes that the guilty pass changed, when they are known
+  std::string notable;         // what is only notable ("sign of a zero"); "" of a failure
+  std::string flags;           // without a guilty pass: which flags silence it ("fffpf")
   std::string crash;           // what a crash left behind
   const Module* reduced = nullptr;
 };
 
-// "cpu/wrong value/ds-of-ds", "xla/wrong value/algsimp/dynamic-slice+pad". Usable as a
-// folder name after '/' is replaced.
+// "cpu/wrong value/ds-of-ds", "xla/wrong value/algsimp/dynamic-slice+pad": the rule, or the pass
+// and the opcodes without which it does not fail; where no pass is guilty, also what kind of
+// numbers the result has and what silences it. Usable as a folder name after '/' is replaced.
 std::string BucketOf(const BucketKey& key);
 
 // The part of a crash report that stays equal from case to case: the first telling line without

@@ -70,6 +70,22 @@ std::string DefectName(const Finding& finding) {
   return object["name"].get<std::string>();
 }
 
+std::string OpinionText(const SecondOpinion& opinion) {
+  switch (opinion.state) {
+    case OpinionState::kNone:
+      return "";
+    case OpinionState::kDeclined:
+      return StrCat("none: ", opinion.text);
+    case OpinionState::kAgrees:
+      return StrCat("numpy agrees with the oracle (second_opinion.py): ", opinion.text);
+    case OpinionState::kRefutes:
+      return StrCat("numpy agrees with the backend: a false alarm of Assay: ", opinion.text);
+    case OpinionState::kDiffers:
+      return StrCat("numpy agrees with neither: ", opinion.text);
+  }
+  return "";
+}
+
 // Rows of "what: value" that page and Markdown share.
 std::vector<std::pair<std::string, std::string>> Facts(const BugPage& page) {
   const Finding& f = page.finding;
@@ -98,6 +114,9 @@ std::vector<std::pair<std::string, std::string>> Facts(const BugPage& page) {
     facts.emplace_back("Found by",
                        StrCat("campaign seed ", f.seed, ", program ", f.index,
                               f.input_set == 0 ? "" : StrCat(", input set ", f.input_set)));
+  }
+  if (page.opinion.state != OpinionState::kNone) {
+    facts.emplace_back("Second opinion", OpinionText(page.opinion));
   }
   if (!f.second_check.empty()) facts.emplace_back("Second check", f.second_check);
   if (page.duplicates > 0) facts.emplace_back("Also seen", StrCat(page.duplicates, " more times"));
@@ -155,6 +174,9 @@ Json FindingJson(const BugPage& page) {
           {"where", page.result.blamed_where},
           {"instructions", page.result.instructions},
           {"duplicates", page.duplicates},
+          {"second_opinion", std::string(Name(page.opinion.state))},
+          {"notable", page.result.notable},
+          {"guilty", page.pass_blame.verdict},
           {"judgement", f.judgement}};
 }
 
@@ -323,6 +345,7 @@ absl::Status WriteBugPage(const BugPage& page, const std::string& folder) {
                              {"repro.sh", shell, true},
                              {"bug.html", BugHtml(page)}};
   if (page.is_jax) files.push_back({"repro.py", JaxScript(page)});
+  if (!page.opinion.script.empty()) files.push_back({"second_opinion.py", page.opinion.script});
   // Last: a folder with it is complete.
   files.push_back({"finding.json",
                    FindingJson(page).dump(2, ' ', false, Json::error_handler_t::replace) + "\n"});

@@ -1,7 +1,7 @@
 // A folder per bug, to work with and to paste into a tracker: repro.hlo, repro.npz (in0, in1, ...),
 // finding.json (what Assay needs to repeat it), original.hlo (before reduction), README.md,
-// repro.sh, where jax shows the bug repro.py (no Assay needed), and bug.html, one page that opens
-// from disk.
+// repro.sh, where jax shows the bug repro.py (no Assay needed), second_opinion.py where numpy was
+// asked, and bug.html, one page that opens from disk.
 #pragma once
 
 #include <string>
@@ -10,6 +10,7 @@
 #include "fuzz/finding.h"
 #include "fuzz/triage/blame.h"
 #include "fuzz/triage/pass_blame.h"
+#include "fuzz/triage/second_opinion.h"
 
 namespace assay {
 
@@ -21,6 +22,7 @@ struct BugPage {
   std::string expected, got;  // outputs as HLO literals; "" when large or not there
   Blame blame;
   PassBlame pass_blame;
+  SecondOpinion opinion;
   std::vector<std::string> steps;  // what triage did, a sentence each, with numbers
   int64_t duplicates = 0;          // other findings in this bucket
   std::string program = "assay";

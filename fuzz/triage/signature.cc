@@ -13,6 +13,15 @@ bool IsCrash(Outcome::Kind kind) {
   return kind == Outcome::kCompileCrash || kind == Outcome::kRunCrash || kind == Outcome::kRejected;
 }
 
+char StateUnder(const CheckSubject& subject, const SilencingFlag& flag, const Module& module,
+                const std::vector<Literal>& inputs, Outcome::Kind kind) {
+  CheckSubject silenced{subject.oracle, subject.backend, subject.profile, subject.options,
+                        subject.limits};
+  flag.AddTo(silenced.options.flags);
+  const Outcome outcome = CheckIsolated(silenced, CheckCase::Of(module, inputs)).outcome;
+  return outcome.Fails(kind) ? 'f' : outcome.IsPass() ? 'p' : 'x';
+}
+
 class Signer {
  public:
   Signer(const CheckSubject& subject, const Module& module, const std::vector<Literal>& inputs,
@@ -41,23 +50,13 @@ class Signer {
     if (!blame.pass.empty() && blame.pass != "import") {
       StrAppend(&signature_.text, ": ", blame.pass, " of ", ChangedOpcodes(blame));
       const std::string flag = "xla_disable_hlo_passes";
-      if (StateWithout(flag, blame.pass) == 'f') signature_.unmasking[flag] = blame.pass;
+      if (StateUnder(subject_, {flag, blame.pass}, module_, inputs_, outcome_.kind) == 'f')
+        signature_.unmasking[flag] = blame.pass;
       return;
     }
-    std::string states;
-    for (const SilencingFlag& flag : UsualFlags()) states += StateWithout(flag.name, flag.value);
+    const std::string states = StatesUnderFlags(subject_, module_, inputs_, outcome_.kind);
     StrAppend(&signature_.text, blame.pass.empty() ? ": code " : ": import ", states, " of ",
               OpcodeAt(outcome_.judgement.first.leaf));
-  }
-
-  // 'p': it passes, 'f': it fails as before, 'x': anything else.
-  char StateWithout(const std::string& name, const std::string& value) {
-    CheckSubject subject{subject_.oracle, subject_.backend, subject_.profile, subject_.options,
-                         subject_.limits};
-    std::string& flag = subject.options.flags[name];
-    flag = flag.empty() || name != "xla_disable_hlo_passes" ? value : StrCat(flag, ",", value);
-    const Outcome outcome = CheckIsolated(subject, CheckCase::Of(module_, inputs_)).outcome;
-    return outcome.Fails(outcome_.kind) ? 'f' : outcome.IsPass() ? 'p' : 'x';
   }
 
   // What computes an output leaf, when the root is a tuple of arrays.
@@ -85,6 +84,21 @@ std::vector<SilencingFlag> UsualFlags() {
           {"xla_disable_hlo_passes", "constant_folding"},
           {"xla_cpu_use_fusion_emitters", "false"},
           {"xla_backend_optimization_level", "0"}};
+}
+
+void SilencingFlag::AddTo(std::map<std::string, std::string>& flags) const {
+  std::string& flag = flags[name];
+  const bool adds = name == "xla_disable_hlo_passes" && !flag.empty();
+  flag = adds ? StrCat(flag, ",", value) : value;
+}
+
+std::string StatesUnderFlags(const CheckSubject& subject, const Module& module,
+                             const std::vector<Literal>& inputs, Outcome::Kind kind) {
+  std::string states;
+  for (const SilencingFlag& flag : UsualFlags()) {
+    states += StateUnder(subject, flag, module, inputs, kind);
+  }
+  return states;
 }
 
 Signature SignatureOf(const CheckSubject& subject, const Module& module,

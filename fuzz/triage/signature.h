@@ -25,10 +25,18 @@ struct Signature {
 Signature SignatureOf(const CheckSubject& subject, const Module& module,
                       const std::vector<Literal>& inputs, const Outcome& outcome);
 
+// What each of UsualFlags does to a program that fails as `kind`: 'p' it passes, 'f' it fails as
+// before, 'x' anything else.
+std::string StatesUnderFlags(const CheckSubject& subject, const Module& module,
+                             const std::vector<Literal>& inputs, Outcome::Kind kind);
+
 // The flags of a backend that dumps_passes under one of which the failure of `kind` is gone, the
 // most telling first; "" when there is none.
 struct SilencingFlag {
   std::string name, value;
+
+  // Besides what is set there already.
+  void AddTo(std::map<std::string, std::string>& flags) const;
 };
 std::vector<SilencingFlag> UsualFlags();
 

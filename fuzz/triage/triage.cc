@@ -12,6 +12,8 @@
 #include "absl/strings/str_format.h"
 #include "fuzz/portable.h"
 #include "fuzz/triage/bucket.h"
+#include "fuzz/triage/notable.h"
+#include "fuzz/triage/second_opinion.h"
 #include "fuzz/triage/signature.h"
 #include "nlohmann/json.hpp"
 #include "spec/base/status_macros.h"
@@ -76,7 +78,14 @@ class Triager {
           const Profile& profile)
       : finding_(finding),
         options_(options),
-        subject_{oracle, backend, profile, finding.options, options.limits} {}
+        subject_{oracle, backend, profile, finding.options, options.limits} {
+    // The rest is for blame and the page.
+    constexpr double kShareOfReduction = 0.5;
+    if (finding.triage_seconds > 0) {
+      options_.reduce_seconds =
+          std::min(options_.reduce_seconds, kShareOfReduction * finding.triage_seconds);
+    }
+  }
 
   absl::StatusOr<TriageReport> Run() {
     ASSAY_ASSIGN_OR_RETURN(case_, CaseOf(finding_));
@@ -131,6 +140,7 @@ class Triager {
     }
     int64_t before = case_.module->InstructionCount();
     case_ = std::move(reduced->reduced);
+    result_.is_smallest = reduced->complete;
     page_.steps.push_back(absl::StrFormat(
         "Reduced from %d to %d instructions with %d programs tried in %.1f s%s.", before,
         case_.module->InstructionCount(), reduced->progress.probes, reduced->progress.seconds,
@@ -171,13 +181,34 @@ class Triager {
     key.backend_family = BackendFamily(finding_.backend);
     key.rule = DumpsPasses() ? "" : result_.blamed_rule;
     key.pass = page_.pass_blame.pass;
-    if (!key.pass.empty() && key.pass != "import") key.culprits = ChangedOpcodes(page_.pass_blame);
+    if (DumpsPasses() && key.pass.empty() && finding_.kind == Outcome::kWrong) {
+      key.flags = StatesUnderFlags(subject_, *case_.module, case_.inputs, finding_.kind);
+    }
+    if (finding_.kind == Outcome::kWrong && !subject_.backend.Describe().in_process) {
+      key.notable = AskOthers();
+    }
+    result_.opcodes = OpcodeSet(*case_.module);
+    result_.notable = key.notable;
     key.crash = last.outcome.reason;
     key.reduced = case_.module.get();
     result_.bucket = BucketOf(key);
     std::string who = result_.blamed_rule.empty() ? key.backend_family : result_.blamed_rule;
     result_.title = StrCat(who, ": ", Name(finding_.kind), " in ",
                            Expression(case_.module->entry()->root(), kTitleDepth));
+  }
+
+  // What is only notable about the wrong value of the reduced program, and what numpy says of it.
+  std::string AskOthers() {
+    const NotedOutcome noted = CheckAndNote(subject_, *case_.module, case_.inputs);
+    const CheckCase small = CheckCase::Of(*case_.module, case_.inputs);
+    absl::StatusOr<Expectation> expectation =
+        subject_.oracle.Expect(small.module, small.arguments[0], subject_.profile, subject_.limits);
+    if (expectation.ok()) {
+      page_.opinion = AskSecondOpinion(options_.python, *case_.module, case_.inputs, *expectation,
+                                       noted.answer);
+      result_.second_opinion = std::string(Name(page_.opinion.state));
+    }
+    return noted.notable;
   }
 
   absl::Status Write() {
@@ -229,7 +260,7 @@ class Triager {
   }
 
   const Finding& finding_;
-  const TriageOptions& options_;
+  TriageOptions options_;
   CheckSubject subject_;
   ReduceCase case_;
   BugPage page_;
@@ -251,6 +282,17 @@ absl::StatusOr<ReduceCase> CaseOf(const Finding& finding) {
 
 namespace {
 
+// What is only notable is told from failures where the backend runs elsewhere.
+NotedOutcome CheckFor(const CheckSubject& subject, const Module& module,
+                      const std::vector<Literal>& inputs, Outcome::Kind kind) {
+  if (kind == Outcome::kWrong && !subject.backend.Describe().in_process) {
+    return CheckAndNote(subject, module, inputs, RequestFor(kind));
+  }
+  NotedOutcome noted;
+  noted.outcome = CheckIsolated(subject, CheckCase::Of(module, inputs), RequestFor(kind)).outcome;
+  return noted;
+}
+
 // Candidates often loop for ever or grow; they must not eat the time that the others need.
 Limits TightLimits(Limits limits, Outcome::Kind kind, int64_t steps) {
   constexpr double kSeconds = 1;
@@ -263,9 +305,7 @@ Outcome CheckUnder(const CheckSubject& subject, const SilencingFlag& flag, const
                    const std::vector<Literal>& inputs) {
   CheckSubject silenced{subject.oracle, subject.backend, subject.profile, subject.options,
                         subject.limits};
-  std::string& value = silenced.options.flags[flag.name];
-  const bool adds = flag.name == "xla_disable_hlo_passes" && !value.empty();
-  value = adds ? StrCat(value, ",", flag.value) : flag.value;
+  flag.AddTo(silenced.options.flags);
   return CheckIsolated(silenced, CheckCase::Of(module, inputs)).outcome;
 }
 
@@ -289,21 +329,18 @@ std::optional<SilencingFlag> GuardOf(const CheckSubject& subject, const ReduceCa
 absl::StatusOr<ReduceResult> ReduceWithin(const CheckSubject& subject,
                                           const ReduceCase& reduce_case, Outcome::Kind kind,
                                           const std::string& rule, const TriageOptions& options) {
-  std::string signature;
-  if (IsCrash(kind)) {
-    signature = CrashSignature(
-        CheckIsolated(subject, CheckCase::Of(*reduce_case.module, reduce_case.inputs))
-            .outcome.reason);
-  }
+  const NotedOutcome whole = CheckFor(subject, *reduce_case.module, reduce_case.inputs, kind);
+  const std::string signature = IsCrash(kind) ? CrashSignature(whole.outcome.reason) : "";
+  const std::string notable = whole.notable;
   const std::optional<SilencingFlag> guard = GuardOf(subject, reduce_case, kind);
   bool portable = !subject.backend.Describe().in_process;
   int64_t unportable = UnportableUses(*reduce_case.module, reduce_case.inputs);
   auto predicate = [&](const Module& module, const std::vector<Literal>& inputs) {
     if (portable && UnportableUses(module, inputs) > unportable) return false;
     if (!rule.empty()) return FailsByRule(subject, module, inputs, kind, rule);
-    const Outcome outcome =
-        CheckIsolated(subject, CheckCase::Of(module, inputs), RequestFor(kind)).outcome;
-    if (!outcome.Fails(kind)) return false;
+    const NotedOutcome now = CheckFor(subject, module, inputs, kind);
+    const Outcome& outcome = now.outcome;
+    if (!outcome.Fails(kind) || now.notable != notable) return false;
     if (guard.has_value()) return !CheckUnder(subject, *guard, module, inputs).Fails(kind);
     return signature.empty() || CrashSignature(outcome.reason) == signature;
   };

@@ -19,7 +19,8 @@ struct TriageOptions {
   double reduce_seconds = 20;
   bool blame = true, reduce = true;
   Limits limits = kTriageLimits;
-  std::string program = "assay";                        // how the pages spell the command line
+  std::string python;             // who is asked for a second opinion; "": nobody
+  std::string program = "assay";  // how the pages spell the command line
   std::function<void(const ReduceProgress&)> progress;  // optional
 };
 

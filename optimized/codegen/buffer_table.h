@@ -20,6 +20,8 @@ struct BufferTable {
 struct BufferSlice {
   int table_index = BufferTable::kArena;
   int64_t offset = 0;
+
+  bool operator==(const BufferSlice&) const = default;
 };
 
 // Operands and results by leaf.

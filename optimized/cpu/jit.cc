@@ -29,6 +29,7 @@
 #include "llvm/Transforms/Scalar/SimplifyCFG.h"
 #include "llvm/Transforms/Vectorize/LoopVectorize.h"
 #include "llvm/Transforms/Vectorize/SLPVectorizer.h"
+#include "optimized/codegen/functions/math_functions.h"
 #include "optimized/runtime/symbols.h"
 #include "spec/base/error.h"
 #include "spec/base/status_macros.h"
@@ -60,6 +61,48 @@ void InitializeLlvm() {
     return true;
   }();
   (void)done;
+}
+
+bool HasVectors(const llvm::Function& function) {
+  for (const llvm::BasicBlock& block : function) {
+    for (const llvm::Instruction& instruction : block) {
+      if (instruction.getType()->isVectorTy()) return true;
+    }
+  }
+  return false;
+}
+
+// Up to so many calls a formula stands where it is used: no registers are saved around it. Beyond
+// that the code would grow with the number of calls, and with it the time that it takes.
+constexpr unsigned kMostInlined = 8;
+
+void InlineRareFunctions(llvm::Module& module, llvm::ModuleAnalysisManager& analyses) {
+  for (llvm::Function& function : module) {
+    if (!function.getName().starts_with(kSharedFunctionPrefix)) continue;
+    const bool is_rare = function.getNumUses() <= kMostInlined;
+    function.addFnAttr(is_rare ? llvm::Attribute::AlwaysInline : llvm::Attribute::NoInline);
+  }
+  llvm::ModulePassManager passes;
+  passes.addPass(llvm::AlwaysInlinerPass(/*InsertLifetime=*/false));
+  passes.run(module, analyses);
+}
+
+llvm::FunctionPassManager PassesFor(bool has_vectors) {
+  llvm::FunctionPassManager passes;
+  passes.addPass(llvm::EarlyCSEPass(true));
+  if (!has_vectors) passes.addPass(llvm::InstCombinePass());
+  passes.addPass(llvm::SimplifyCFGPass());
+  llvm::LoopPassManager loop_passes;
+  loop_passes.addPass(llvm::LoopRotatePass());
+  loop_passes.addPass(llvm::LICMPass(llvm::LICMOptions()));
+  passes.addPass(llvm::createFunctionToLoopPassAdaptor(std::move(loop_passes), true));
+  passes.addPass(llvm::GVNPass());
+  if (!has_vectors) {
+    passes.addPass(llvm::LoopVectorizePass());
+    passes.addPass(llvm::InstCombinePass());
+  }
+  passes.addPass(llvm::SimplifyCFGPass());
+  return passes;
 }
 
 struct IsaRow {
@@ -178,21 +221,16 @@ void Jit::Optimize(llvm::Module& module) {
   builder.registerFunctionAnalyses(functions);
   builder.registerLoopAnalyses(loops);
   builder.crossRegisterProxies(loops, functions, graphs, modules);
-  llvm::FunctionPassManager passes;
-  passes.addPass(llvm::EarlyCSEPass(true));
-  passes.addPass(llvm::InstCombinePass());
-  passes.addPass(llvm::SimplifyCFGPass());
-  llvm::LoopPassManager loop_passes;
-  loop_passes.addPass(llvm::LoopRotatePass());
-  loop_passes.addPass(llvm::LICMPass(llvm::LICMOptions()));
-  passes.addPass(llvm::createFunctionToLoopPassAdaptor(std::move(loop_passes), true));
-  passes.addPass(llvm::GVNPass());
-  passes.addPass(llvm::LoopVectorizePass());
-  passes.addPass(llvm::InstCombinePass());
-  passes.addPass(llvm::SimplifyCFGPass());
-  llvm::ModulePassManager module_passes;
-  module_passes.addPass(llvm::createModuleToFunctionPassAdaptor(std::move(passes)));
-  module_passes.run(module, modules);
+  InlineRareFunctions(module, modules);
+  // Kernels on vectors are what they should be: LLVM's vectorizer would cut up the few elements
+  // that are left over, for nearly half of the time.
+  llvm::FunctionPassManager of_scalars = PassesFor(/*has_vectors=*/false);
+  llvm::FunctionPassManager of_vectors = PassesFor(/*has_vectors=*/true);
+  for (llvm::Function& function : module) {
+    if (function.isDeclaration()) continue;
+    llvm::FunctionPassManager& passes = HasVectors(function) ? of_vectors : of_scalars;
+    functions.invalidate(function, passes.run(function, functions));
+  }
 }
 
 absl::StatusOr<std::unique_ptr<JitCode>> Jit::Compile(llvm::Module& module, const char* entry) {

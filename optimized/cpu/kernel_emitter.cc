@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "absl/algorithm/container.h"
 #include "optimized/codegen/element_emitter.h"
 #include "optimized/codegen/reduction.h"
 #include "optimized/cpu/kernels/array_kernels.h"
@@ -40,7 +41,7 @@ class KernelBuilder {
 
  private:
   enum class Form : uint8_t {
-    kNests,          // a nest per output
+    kNests,          // a nest for all outputs, or one for each
     kBlockedDot,     // a large dot, tiled
     kCumulative,     // a reduce-window of everything up to each element, by a running value
     kUpdateInPlace,  // the window of a dynamic-update-slice whose operand is the result's memory
@@ -55,13 +56,18 @@ class KernelBuilder {
   SplitPlan PlanSplitOf(Form form);
   LoopPart PartOf(const Kernel& kernel) const;
   absl::Status Emit(Form form, const Kernel& kernel);
-  absl::Status EmitOutput(const KernelOutput& output, LoopPart part);
+  // In one nest: their elements have the same dimensions.
+  absl::Status EmitOutputs(absl::Span<const KernelOutput> outputs, LoopPart part);
   absl::Status EmitBlockedDot(const Kernel& kernel);
   absl::Status EmitCumulativeWindow(const Kernel& kernel);
   absl::Status EmitUpdate(LoopPart part);
   absl::Status EmitConcatenate(LoopPart part);
-  WalkPlan ChooseWalk(const KernelOutput& output);
+  WalkPlan ChooseWalk(absl::Span<const KernelOutput> outputs);
+  WalkPlan InTiles(WalkPlan walk);
+  bool WalksLinearly(absl::Span<const KernelOutput> outputs);
   bool AllowVectors();
+  void ChooseNests();
+  bool ReusesAnOperand() const;
 
   llvm::Module& module_;
   const KernelTarget& target_;
@@ -78,6 +84,7 @@ class KernelBuilder {
   const Frame* frame_ = nullptr;              // of `top_`
   const Instruction* top_ = nullptr;          // the root of a fusion; otherwise the instruction
   std::vector<KernelOutput> outputs_;
+  bool one_nest_ = false;  // for all outputs
   std::optional<bool> vectors_allowed_;
   const GateDefect* planted_ = nullptr;  // bends the nests
 };
@@ -171,9 +178,7 @@ SplitPlan KernelBuilder::PlanSplitOf(Form form) {
     return PlanSplit(extent, extent > 64 * target_.threads ? 64 : 1,
                      root_.operand(0)->shape().ElementCount(), target_.threads);
   }
-  if (form != Form::kBlockedDot && (form != Form::kNests || outputs_.size() != 1)) {
-    return SplitPlan();
-  }
+  if (form != Form::kBlockedDot && (form != Form::kNests || !one_nest_)) return SplitPlan();
   const Shape& first = results_.shapes[0];
   const int64_t work = first.IsArray() ? first.ElementCount() * WorkPerElement(root_) : 0;
   if (form == Form::kBlockedDot) {
@@ -183,12 +188,11 @@ SplitPlan KernelBuilder::PlanSplitOf(Form form) {
   }
   const Shape& shape = results_.shapes[outputs_[0].leaves[0]];
   const int64_t outer = OutermostDim(shape);
-  const bool linear =
-      shape.IsArray() && top_->shape().IsArray() && elements_.CanWalkLinearly(frame_, top_);
+  const bool linear = shape.IsArray() && WalksLinearly(outputs_);
   const bool innermost = outer >= 0 && shape.ElementCount() == shape.dimension(outer);
   const int64_t rows = outer < 0 ? 1 : shape.dimension(outer);
   // Parts that begin on a whole vector keep the vector loop on the same elements for every split.
-  return PlanSplit(linear ? shape.ElementCount() : rows, linear || innermost ? 64 : 1, work,
+  return PlanSplit(linear ? shape.ElementCount() : rows, linear || innermost ? kPartUnit : 1, work,
                    target_.threads);
 }
 
@@ -221,25 +225,67 @@ bool ReducesColumns(const Instruction& instruction, int width) {
   return columns % (kColumnVectors * width) == 0 || columns >= 16 * kColumnVectors * width;
 }
 
-WalkPlan KernelBuilder::ChooseWalk(const KernelOutput& output) {
-  const auto& [frame, instruction, leaves, starts] = output;
-  WalkChoice choice{WrittenShape(output), results_.shapes[leaves[0]]};
-  choice.linear = starts.empty() && instruction->shape().IsArray() &&
-                  elements_.CanWalkLinearly(frame, instruction);
+// Several results of the same dimensions are made element by element together.
+void KernelBuilder::ChooseNests() {
+  one_nest_ = outputs_.size() == 1;
+  if (outputs_.size() < 2) return;
+  for (const KernelOutput& output : outputs_) {
+    if (!SameDimensions(WrittenShape(output), WrittenShape(outputs_[0]))) return;
+  }
+  // Where a result lies in an operand's memory there is no other way.
+  one_nest_ = ReusesAnOperand() || gates_.Allow(DecisionKind::kKernel, "store-together", &root_);
+  const GateDefect* planted = gates_.Planted(DecisionKind::kKernel, "store-together", &root_);
+  if (planted != nullptr) planted_ = planted;
+}
+
+bool KernelBuilder::ReusesAnOperand() const {
+  for (const BufferSlice& result : buffers_.results) {
+    for (const std::vector<BufferSlice>& operand : buffers_.operands) {
+      if (absl::c_linear_search(operand, result)) return true;
+    }
+  }
+  return false;
+}
+
+bool KernelBuilder::WalksLinearly(absl::Span<const KernelOutput> outputs) {
+  return absl::c_all_of(outputs, [&](const KernelOutput& output) {
+    return output.starts.empty() && output.instruction->shape().IsArray() &&
+           elements_.CanWalkLinearly(output.frame, output.instruction);
+  });
+}
+
+WalkPlan KernelBuilder::ChooseWalk(absl::Span<const KernelOutput> outputs) {
+  WalkChoice choice{WrittenShape(outputs[0]), results_.shapes[outputs[0].leaves[0]]};
+  choice.linear = WalksLinearly(outputs);
   choice.width = ElementsPerVector(root_, target_.vector_bits);
-  if (ReducesColumns(*instruction, choice.width)) choice.width *= kColumnVectors;
+  if (ReducesColumns(*outputs[0].instruction, choice.width)) choice.width *= kColumnVectors;
   choice.can_walk_lanes = [&](int lane_dim) {
-    return elements_.CanWalkLanes(output.frame, output.instruction, lane_dim);
+    return absl::c_all_of(outputs, [&](const KernelOutput& output) {
+      return elements_.CanWalkLanes(output.frame, output.instruction, lane_dim);
+    });
   };
   const WalkPlan walk = PlanWalk(choice);
+  if (walk.kind == WalkPlan::kScalar && outputs[0].starts.empty()) return InTiles(walk);
   return walk.width > 1 && !AllowVectors() ? WithoutVectors(walk) : walk;
 }
 
-absl::Status KernelBuilder::EmitOutput(const KernelOutput& output, LoopPart part) {
-  if (WrittenShape(output).ElementCount() == 0) return absl::OkStatus();
-  const WalkPlan walk = ChooseWalk(output);
+// A transpose goes through squares whose sides are a cache line.
+WalkPlan KernelBuilder::InTiles(WalkPlan walk) {
+  const int64_t dim = TransposedDim(root_);
+  if (dim < 0 || !gates_.Allow(DecisionKind::kKernel, "tile-transpose", &root_)) return walk;
+  const GateDefect* planted = gates_.Planted(DecisionKind::kKernel, "tile-transpose", &root_);
+  if (planted != nullptr) planted_ = planted;
+  walk.kind = WalkPlan::kTiles;
+  walk.lane_dim = static_cast<int>(dim);
+  walk.tile = std::max(8, 512 / BitWidth(results_.shapes[0].element_type()));
+  return walk;
+}
+
+absl::Status KernelBuilder::EmitOutputs(absl::Span<const KernelOutput> outputs, LoopPart part) {
+  if (WrittenShape(outputs[0]).ElementCount() == 0) return absl::OkStatus();
+  const WalkPlan walk = ChooseWalk(outputs);
   if (planted_ != nullptr) bends_ = planted_->kernel_bends();
-  return NestEmitter(elements_, results_, part).Emit(output, walk);
+  return NestEmitter(elements_, results_, part).Emit(outputs, walk);
 }
 
 absl::Status KernelBuilder::EmitBlockedDot(const Kernel& kernel) {
@@ -270,7 +316,7 @@ absl::Status KernelBuilder::EmitUpdate(LoopPart part) {
                                             whole.dimension(d) - update->shape().dimension(d)));
     output.starts.push_back(start);
   }
-  return EmitOutput(output, part);
+  return EmitOutputs({&output, 1}, part);
 }
 
 absl::Status KernelBuilder::EmitConcatenate(LoopPart part) {
@@ -280,7 +326,7 @@ absl::Status KernelBuilder::EmitConcatenate(LoopPart part) {
     KernelOutput output{frame_, operand, {0}, {}};
     output.starts.assign(top_->shape().rank(), elements_.Index(0));
     output.starts[along] = elements_.Index(offset);
-    ASSAY_RETURN_IF_ERROR(EmitOutput(output, part));
+    ASSAY_RETURN_IF_ERROR(EmitOutputs({&output, 1}, part));
     offset += operand->shape().dimension(along);
   }
   return absl::OkStatus();
@@ -298,7 +344,10 @@ absl::Status KernelBuilder::Emit(Form form, const Kernel& kernel) {
     case Form::kConcatenate:
       return EmitConcatenate(part);
     case Form::kNests:
-      for (const KernelOutput& output : outputs_) ASSAY_RETURN_IF_ERROR(EmitOutput(output, part));
+      if (one_nest_) return EmitOutputs(outputs_, part);
+      for (const KernelOutput& output : outputs_) {
+        ASSAY_RETURN_IF_ERROR(EmitOutputs({&output, 1}, part));
+      }
       return absl::OkStatus();
   }
   return absl::OkStatus();
@@ -317,6 +366,7 @@ absl::StatusOr<Kernel> KernelBuilder::Build() {
   } else {
     ASSAY_RETURN_IF_ERROR(FindOutputs());
     const Form form = ChooseForm();
+    if (form == Form::kNests) ChooseNests();
     const SplitPlan split = PlanSplitOf(form);
     kernel.extent = split.extent;
     kernel.grain = split.grain;

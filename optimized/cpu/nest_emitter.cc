@@ -31,9 +31,8 @@ void NestEmitter::StoreLanes(ElementType type, Value* value, Value* pointer) {
   builder.Store(type, value, pointer);
 }
 
-absl::Status NestEmitter::StoreAt(const KernelOutput& output, const ElementIndex& index) {
-  ASSAY_ASSIGN_OR_RETURN(const ElementValues element,
-                         elements_.Emit(output.frame, output.instruction, index));
+void NestEmitter::Store(const KernelOutput& output, const ElementIndex& index,
+                        const ElementValues& element) {
   for (size_t k = 0; k < output.leaves.size(); ++k) {
     const int leaf = output.leaves[k];
     const Shape& shape = results_.shapes[leaf];
@@ -46,16 +45,27 @@ absl::Status NestEmitter::StoreAt(const KernelOutput& output, const ElementIndex
     StoreLanes(shape.element_type(), element[k],
                elements_.Address(shape.element_type(), results_.pointers[leaf], linear));
   }
+}
+
+// All are computed before one is stored: a result may lie where an operand does.
+absl::Status NestEmitter::StoreAll(const ElementIndex& index) {
+  std::vector<ElementValues> values;
+  for (const KernelOutput& output : outputs_) {
+    ASSAY_ASSIGN_OR_RETURN(ElementValues element,
+                           elements_.Emit(output.frame, output.instruction, index));
+    values.push_back(std::move(element));
+  }
+  for (size_t k = 0; k < outputs_.size(); ++k) Store(outputs_[k], index, values[k]);
   return absl::OkStatus();
 }
 
-absl::Status NestEmitter::EmitLaneLoop(const KernelOutput& output, int width, LoopPart range,
+absl::Status NestEmitter::EmitLaneLoop(int width, LoopPart range, int64_t extent,
                                        const IndexAt& index_at) {
   llvm::IRBuilder<>& ir = elements_.builder().ir();
   const KernelBends& bends = elements_.builder().bends();
   const auto loop = [&](Value* from, Value* to, int step) {
     const auto store = [&](Value* i, const ElementValues&) -> absl::StatusOr<ElementValues> {
-      ASSAY_RETURN_IF_ERROR(StoreAt(output, index_at(i, step)));
+      ASSAY_RETURN_IF_ERROR(StoreAll(index_at(i, step)));
       return ElementValues{};
     };
     return elements_.Loop(from, to, step, {}, store).status();
@@ -70,24 +80,25 @@ absl::Status NestEmitter::EmitLaneLoop(const KernelOutput& output, int width, Lo
     vectors_end = ir.CreateAdd(whole, ir.CreateMul(offset, elements_.Index(width)));
   }
   ASSAY_RETURN_IF_ERROR(loop(range.begin, vectors_end, width));
-  const auto* constant = llvm::dyn_cast<llvm::ConstantInt>(length);
-  if (constant != nullptr && constant->getSExtValue() % width == 0) return absl::OkStatus();
+  // Nothing is ever left over where parts and the whole consist of vectors.
+  const bool parts_fit = kPartUnit % width == 0 || llvm::isa<llvm::ConstantInt>(length);
+  if (offset == nullptr && parts_fit && extent % width == 0) return absl::OkStatus();
   return loop(whole, range.end, 1);
 }
 
-absl::Status NestEmitter::EmitDimension(const KernelOutput& output, const WalkPlan& walk,
-                                        const Shape& shape, ElementIndex index) {
+absl::Status NestEmitter::EmitDimension(const WalkPlan& walk, const Shape& shape,
+                                        ElementIndex index) {
   const auto dim = static_cast<int64_t>(index.dims.size());
-  if (dim == shape.rank()) return StoreAt(output, index);
+  if (dim == shape.rank()) return StoreAll(index);
   if (shape.dimension(dim) == 1) {
     index.dims.push_back(elements_.Index(0));
-    return EmitDimension(output, walk, shape, std::move(index));
+    return EmitDimension(walk, shape, std::move(index));
   }
   const LoopPart range = Range(dim == OutermostDim(shape), shape.dimension(dim));
   bool innermost = true;
   for (int64_t d = dim + 1; d < shape.rank(); ++d) innermost = innermost && shape.dimension(d) == 1;
   if (innermost) {
-    return EmitLaneLoop(output, walk.width, range, [&](Value* i, int width) {
+    return EmitLaneLoop(walk.width, range, shape.dimension(dim), [&](Value* i, int width) {
       ElementIndex at = index;
       at.dims.push_back(i);
       at.dims.resize(shape.rank(), elements_.Index(0));
@@ -99,22 +110,76 @@ absl::Status NestEmitter::EmitDimension(const KernelOutput& output, const WalkPl
   const auto body = [&](Value* i, const ElementValues&) -> absl::StatusOr<ElementValues> {
     ElementIndex inner = index;
     inner.dims.push_back(i);
-    ASSAY_RETURN_IF_ERROR(EmitDimension(output, walk, shape, std::move(inner)));
+    ASSAY_RETURN_IF_ERROR(EmitDimension(walk, shape, std::move(inner)));
     return ElementValues{};
   };
   return elements_.Loop(range.begin, range.end, 1, {}, body).status();
 }
 
-absl::Status NestEmitter::Emit(const KernelOutput& output, const WalkPlan& walk) {
-  const Shape& shape = WrittenShape(output);
-  if (walk.kind != WalkPlan::kLinear) return EmitDimension(output, walk, shape, ElementIndex());
+LoopPart NestEmitter::TileAt(Value* begin, LoopPart range, int tile) {
+  Value* end = elements_.builder().ir().CreateBinaryIntrinsic(
+      llvm::Intrinsic::smin, elements_.IndexAdd(begin, elements_.Index(tile)), range.end);
+  return {begin, end};
+}
+
+absl::Status NestEmitter::EmitTiles(const WalkPlan& walk, const Shape& shape, ElementIndex index,
+                                    LoopPart rows) {
+  const auto dim = static_cast<int64_t>(index.dims.size());
+  if (shape.dimension(dim) == 1) {
+    index.dims.push_back(elements_.Index(0));
+    return EmitTiles(walk, shape, std::move(index), rows);
+  }
+  bool innermost = true;
+  for (int64_t d = dim + 1; d < shape.rank(); ++d) innermost = innermost && shape.dimension(d) == 1;
+  const LoopPart range = Range(dim == OutermostDim(shape), shape.dimension(dim));
+  const bool cuts = innermost || dim == walk.lane_dim;
+  const auto body = [&](Value* i, const ElementValues&) -> absl::StatusOr<ElementValues> {
+    ElementIndex inner = index;
+    inner.dims.push_back(i);
+    if (innermost) {
+      inner.dims.resize(shape.rank(), elements_.Index(0));
+      ASSAY_RETURN_IF_ERROR(EmitTile(walk, dim, inner, rows, TileAt(i, range, walk.tile)));
+    } else {
+      const LoopPart next = cuts ? TileAt(i, range, walk.tile) : rows;
+      ASSAY_RETURN_IF_ERROR(EmitTiles(walk, shape, std::move(inner), next));
+    }
+    return ElementValues{};
+  };
+  return elements_.Loop(range.begin, range.end, cuts ? walk.tile : 1, {}, body).status();
+}
+
+absl::Status NestEmitter::EmitTile(const WalkPlan& walk, int64_t innermost,
+                                   const ElementIndex& index, LoopPart rows, LoopPart columns) {
+  const KernelBends& bends = elements_.builder().bends();
+  if (bends.loop_bound_offset) {
+    columns.end =
+        elements_.builder().ir().CreateAdd(columns.end, elements_.Index(*bends.loop_bound_offset));
+  }
+  const auto row = [&](Value* r, const ElementValues&) -> absl::StatusOr<ElementValues> {
+    const auto store = [&](Value* c, const ElementValues&) -> absl::StatusOr<ElementValues> {
+      ElementIndex at = index;
+      at.dims[walk.lane_dim] = r;
+      at.dims[innermost] = c;
+      ASSAY_RETURN_IF_ERROR(StoreAll(at));
+      return ElementValues{};
+    };
+    return elements_.Loop(columns.begin, columns.end, 1, {}, store);
+  };
+  return elements_.Loop(rows.begin, rows.end, 1, {}, row).status();
+}
+
+absl::Status NestEmitter::Emit(absl::Span<const KernelOutput> outputs, const WalkPlan& walk) {
+  outputs_ = outputs;
+  const Shape& shape = WrittenShape(outputs[0]);
+  if (walk.kind == WalkPlan::kTiles) return EmitTiles(walk, shape, ElementIndex(), LoopPart());
+  if (walk.kind != WalkPlan::kLinear) return EmitDimension(walk, shape, ElementIndex());
   if (shape.ElementCount() == 1) {
     ElementIndex index;
     index.linear = elements_.Index(0);
-    return StoreAt(output, index);
+    return StoreAll(index);
   }
   const LoopPart range = Range(/*is_outermost=*/true, shape.ElementCount());
-  return EmitLaneLoop(output, walk.width, range, [](Value* i, int width) {
+  return EmitLaneLoop(walk.width, range, shape.ElementCount(), [](Value* i, int width) {
     ElementIndex at;
     at.linear = i;
     at.width = width;

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/types/span.h"
 #include "optimized/codegen/element_emitter.h"
 #include "optimized/cpu/plan/walk_plan.h"
 
@@ -25,7 +26,9 @@ struct KernelResults {
   std::vector<llvm::Value*> pointers;
 };
 
-// A part of the outermost loop; null: all of it.
+// A part of the outermost loop; null: all of it. Where that is the innermost as well, parts begin
+// at multiples of kPartUnit elements.
+inline constexpr int64_t kPartUnit = 64;
 struct LoopPart {
   llvm::Value* begin = nullptr;
   llvm::Value* end = nullptr;
@@ -36,17 +39,27 @@ class NestEmitter {
   NestEmitter(ElementEmitter& elements, const KernelResults& results, LoopPart part)
       : elements_(elements), results_(results), part_(part) {}
 
-  absl::Status Emit(const KernelOutput& output, const WalkPlan& walk);
+  // One nest that stores all outputs, whose elements have the same dimensions: what they share is
+  // computed once.
+  absl::Status Emit(absl::Span<const KernelOutput> outputs, const WalkPlan& walk);
 
  private:
   using IndexAt = std::function<ElementIndex(llvm::Value* i, int width)>;
 
-  absl::Status EmitDimension(const KernelOutput& output, const WalkPlan& walk, const Shape& shape,
-                             ElementIndex index);
-  // The innermost loop: whole vectors, then single elements.
-  absl::Status EmitLaneLoop(const KernelOutput& output, int width, LoopPart range,
-                            const IndexAt& index_at);
-  absl::Status StoreAt(const KernelOutput& output, const ElementIndex& index);
+  absl::Status EmitDimension(const WalkPlan& walk, const Shape& shape, ElementIndex index);
+  // From dimension `index.dims.size()` on. `rows`: those of the squares, once they are known.
+  absl::Status EmitTiles(const WalkPlan& walk, const Shape& shape, ElementIndex index,
+                         LoopPart rows);
+  // One square: `rows` along the walk's dimension, `columns` along the innermost one.
+  absl::Status EmitTile(const WalkPlan& walk, int64_t innermost, const ElementIndex& index,
+                        LoopPart rows, LoopPart columns);
+  // The part of `range` that begins at `begin`, `tile` elements or what is left.
+  LoopPart TileAt(llvm::Value* begin, LoopPart range, int tile);
+  // The innermost loop over `extent` elements, or the part of them: whole vectors, then what is
+  // left.
+  absl::Status EmitLaneLoop(int width, LoopPart range, int64_t extent, const IndexAt& index_at);
+  absl::Status StoreAll(const ElementIndex& index);
+  void Store(const KernelOutput& output, const ElementIndex& index, const ElementValues& element);
   void StoreLanes(ElementType type, llvm::Value* value, llvm::Value* pointer);
   // The range of a loop over `extent`: the kernel's part if this loop is the one that is cut.
   LoopPart Range(bool is_outermost, int64_t extent);
@@ -54,6 +67,7 @@ class NestEmitter {
   ElementEmitter& elements_;
   const KernelResults& results_;
   LoopPart part_;
+  absl::Span<const KernelOutput> outputs_;
 };
 
 // The array of an output's elements: of the first leaf, whose dimensions all have.

@@ -3,10 +3,12 @@
 
 #include <string>
 
+#include "optimized/codegen/annotations.h"
 #include "optimized/codegen/element_emitter.h"
 #include "optimized/codegen/elementwise.h"
 #include "optimized/codegen/functions/complex.h"
 #include "optimized/cpu/kernels/array_kernels.h"
+#include "optimized/cpu/kernels/custom_calls.h"
 #include "optimized/passes/collectives/collective_numbering.h"
 #include "optimized/passes/expanders/async_expander.h"
 #include "spec/base/error.h"
@@ -112,6 +114,10 @@ std::string MissingForm(const Instruction& instruction) {
       const ElementType bits = instruction.shape().elements()[1].element_type();
       return BitWidth(bits) < 8 && IsSigned(bits) ? StrCat("random bits of ", Name(bits)) : "";
     }
+    case Opcode::kCustomCall:
+      return IsAnnotation(instruction) || LapackPlanOf(instruction).has_value()
+                 ? ""
+                 : "this custom call";
     case Opcode::kConvolution:
       return IsPlainConvolution(instruction.attributes()) ? "" : "a backward or sparse convolution";
     case Opcode::kReduceWindow:

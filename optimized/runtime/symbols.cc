@@ -11,6 +11,7 @@
 #include "optimized/runtime/complex_functions.h"
 #include "optimized/runtime/kernels/contraction.h"
 #include "optimized/runtime/kernels/fft.h"
+#include "optimized/runtime/lapack.h"
 #include "optimized/runtime/linear_algebra.h"
 #include "optimized/runtime/random.h"
 #include "optimized/runtime/sort.h"
@@ -78,6 +79,7 @@ absl::Span<const RuntimeSymbol> RuntimeSymbols() {
         {"assay_sort_lines", Address(SortLines)},
         {"assay_sort_lines_by_key", Address(SortLinesByKey)},
         {"assay_select_lines_by_key", Address(SelectLinesByKey)},
+        {"assay_lapack", Address(RunLapack)},
         {"assay_cholesky_f32", Address(Cholesky<float>)},
         {"assay_triangular_solve_f32", Address(TriangularSolve<float>)},
         {"assay_cholesky_f64", Address(Cholesky<double>)},

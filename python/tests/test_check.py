@@ -5,6 +5,8 @@ import numpy
 import pytest
 
 jax = pytest.importorskip("jax")
+if hasattr(jax.config, "jax_num_cpu_devices"):
+    jax.config.update("jax_num_cpu_devices", 4)
 import jax.numpy as jnp  # noqa: E402
 
 import assay  # noqa: E402
@@ -24,6 +26,29 @@ def test_jitted_function_with_static_dropped_and_donated_arguments():
     x = jnp.arange(6.0).reshape(2, 3)
     assert assay.check(step, x, 3, jnp.zeros(4), rate=0.25)
     assert float(x[1, 2]) == 5.0  # the user's array was not given away
+
+
+def test_static_arguments_by_name():
+    by_name = functools.partial(jax.jit, static_argnames=("mode",))
+
+    @by_name
+    def either(x, mode):
+        return x.sum() if mode == "sum" else x
+
+    assert assay.check(either, jnp.arange(3.0), mode="sum").elements == 1
+    assert assay.check(either, jnp.arange(3.0), "none").elements == 3
+
+
+def test_words_that_are_not_known():
+    with pytest.raises(ValueError, match="'strict'"):
+        assay.check(jnp.sin, jnp.zeros(2), profile="stict")
+    with pytest.raises(ValueError, match="'auto'"):
+        assay.check(jnp.sin, jnp.zeros(2), cut="always")
+
+
+def test_functions_without_results():
+    verdict = assay.check(lambda x: None, jnp.zeros(2))
+    assert not verdict and verdict.status == "nothing to judge" and "returns no array" in str(verdict)
 
 
 def test_bfloat16_and_narrow_types():
@@ -60,6 +85,65 @@ def test_a_wrong_answer_fails(tmp_path, monkeypatch):
     assert verdict.failed and not verdict and verdict.wrong == 5
     assert "allowed" in str(verdict) and "<pre>" in verdict._repr_html_()
     assert sorted(path.suffix for path in tmp_path.iterdir()) == [".npz", ".pb"]
+
+
+def test_convolutions():
+    def layer(x, kernel):
+        return jax.nn.relu(jax.lax.conv(x, kernel, (1, 1), "SAME"))
+
+    image, kernel = jnp.linspace(-1, 1, 36).reshape(1, 1, 6, 6), jnp.linspace(-1, 2, 18).reshape(2, 1, 3, 3)
+    assert assay.check(layer, image, kernel)
+    assert assay.check(jax.grad(lambda *a: layer(*a).sum(), argnums=(0, 1)), image, kernel)
+
+
+def test_shard_map_is_judged_device_by_device():
+    from jax.sharding import PartitionSpec
+
+    devices = jax.devices()
+    mesh = jax.sharding.Mesh(numpy.array(devices), ("d",))
+    parts = PartitionSpec("d")
+
+    def rows(x, w, unused):
+        return jax.lax.psum(x @ w, "d"), x * 2
+
+    mapped = jax.shard_map(rows, mesh=mesh, in_specs=(parts, PartitionSpec(), PartitionSpec()), out_specs=(PartitionSpec(), parts))
+    x = jnp.arange(4.0 * len(devices)).reshape(2 * len(devices), 2)
+    verdict = assay.check(mapped, x, jnp.ones((2, 3)), jnp.zeros(5))
+    assert verdict, str(verdict)
+    assert verdict.elements == len(devices) * 6 + x.size
+    assert (f"on {len(devices)} devices" in str(verdict)) == (len(devices) > 1)
+
+
+def test_sharded_arguments():
+    mesh = jax.sharding.Mesh(numpy.array(jax.devices()), ("d",))
+    split = jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec("d"))
+    x = jax.device_put(jnp.arange(8.0 * len(jax.devices())).reshape(-1, 4), split)
+    assert assay.check(lambda x: (x * 2).sum(0), x)
+
+
+def test_deep_functions_are_judged_stretch_by_stretch():
+    w = jax.random.normal(jax.random.PRNGKey(0), (8, 8))
+
+    def deep(w, x):
+        return jax.lax.scan(lambda c, _: (jnp.sin(c @ w) * 3, None), x, None, length=40)[0]
+
+    verdict = assay.check(deep, w, jnp.ones((2, 8)))
+    assert verdict and verdict.cuts, str(verdict)
+    assert "stretch by stretch" in str(verdict)
+
+
+def test_callbacks_are_explained():
+    def printing(x):
+        jax.debug.print("{}", x)
+        return x + 1
+
+    verdict = assay.check(printing, jnp.zeros(2))
+    assert verdict.status == "unsupported" and "check it without the callback" in str(verdict)
+
+
+def test_names_of_partial_functions():
+    verdict = assay.check(functools.partial(jnp.sum, axis=0), jnp.ones((2, 2)))
+    assert verdict.name == "sum"
 
 
 def test_program_that_is_not_there():

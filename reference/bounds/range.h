@@ -93,11 +93,13 @@ template <typename T>
 Wide<T> Tiny() {
   return PowerOfTwo<Wide<T>>(FormatOf<T>::kMinExponent);
 }
-// Spacing of T at a magnitude that T may hold.
+// Spacing of T at a magnitude that T may hold, or that the wider type may hold in which the clause
+// of excess precision keeps values of T: there f16 has numbers far beyond its own largest one.
 template <typename T>
 Wide<T> UlpAt(Wide<T> magnitude) {
   using F = FormatOf<T>;
-  const int exponent = std::clamp(LeadingExponent(magnitude), F::kMinExponent, F::kMaxExponent + 1);
+  constexpr int kMost = std::max(F::kMaxExponent, FormatOf<float>::kMaxExponent) + 1;
+  const int exponent = std::clamp(LeadingExponent(magnitude), F::kMinExponent, kMost);
   return PowerOfTwo<Wide<T>>(exponent - F::kPrecision + 1);
 }
 // Magnitudes from here on round to infinity.

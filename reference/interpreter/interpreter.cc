@@ -238,6 +238,40 @@ absl::StatusOr<Value> Interpreter::Evaluate(const Execution& execution, const Pl
   return Apply(*step.evaluation, op);
 }
 
+// Evaluates a step and shows its result to who captured it; of what costs much only a sample.
+absl::StatusOr<Value> Interpreter::EvaluateCaptured(const Execution& execution,
+                                                    const Plan::Step& step) {
+  const Instruction& instruction = *step.instruction;
+  const bool has_own_size = step.kind == StepKind::kPlain || step.kind == StepKind::kBlockwise;
+  if (has_own_size && captured_->Watches(instruction)) {
+    const auto operands = execution.OperandsOf(step);
+    const OpContext whole = ContextOf(step, instruction.shape(), operands);
+    const auto cost = step.evaluation->cost;
+    std::optional<CapturedRun::Sample> sample =
+        captured_->SampleOf(instruction, cost != nullptr ? cost(whole) : 0);
+    if (sample.has_value()) {
+      const Shape list = Shape::Array(instruction.shape().element_type(),
+                                      {static_cast<int64_t>(sample->elements.size())});
+      Analysis analysis = analysis_;
+      analysis.sample = &sample->elements;
+      Value value = MakeValue(Array{Literal(list)}, memory());
+      if (!sample->elements.empty()) {
+        ASSAY_ASSIGN_OR_RETURN(
+            value, Apply(*step.evaluation,
+                         {instruction, list, operands, whole.clauses, analysis, step.licensed}));
+      }
+      ASSAY_RETURN_IF_ERROR(
+          captured_->PassSample(instruction, *std::move(sample), value, memory()));
+      return value;
+    }
+  }
+  ASSAY_ASSIGN_OR_RETURN(Value value, Evaluate(execution, step));
+  // The states of loops are captured trip by trip.
+  if (instruction.opcode() != Opcode::kWhile)
+    ASSAY_RETURN_IF_ERROR(captured_->Pass(instruction, value, memory()));
+  return value;
+}
+
 void Interpreter::Finish(Execution& execution, size_t number, Value value) {
   const Plan::Step& step = execution.plan.steps[number];
   std::vector<Value>& values = execution.values;
@@ -304,11 +338,9 @@ absl::StatusOr<Value> Interpreter::RunPlan(const Plan& plan, absl::Span<const Va
         continue;
       }
     }
-    absl::StatusOr<Value> value = Evaluate(execution, step);
+    absl::StatusOr<Value> value =
+        captured_ != nullptr ? EvaluateCaptured(execution, step) : Evaluate(execution, step);
     if (!value.ok()) return WithPlace(value.status(), *step.instruction);
-    // The states of loops are captured trip by trip.
-    if (captured_ != nullptr && step.instruction->opcode() != Opcode::kWhile)
-      ASSAY_RETURN_IF_ERROR(captured_->Pass(*step.instruction, *value, memory()));
     Finish(execution, number++, *std::move(value));
   }
   return std::move(execution.values[plan.root]);

@@ -95,6 +95,7 @@ class Interpreter {
   absl::StatusOr<Value> RunPlan(const Plan& plan, absl::Span<const Value> arguments);
   absl::StatusOr<size_t> RunBlocks(Execution& execution, size_t first);
   absl::StatusOr<Value> Evaluate(const Execution& execution, const Plan::Step& step);
+  absl::StatusOr<Value> EvaluateCaptured(const Execution& execution, const Plan::Step& step);
   OpContext ContextOf(const Plan::Step& step, const Shape& shape,
                       absl::Span<const Value* const> operands) const;
   absl::StatusOr<Value> ApplyRow(const OpEvaluation& general, const OpContext& op);

@@ -29,6 +29,9 @@ struct Analysis {
   ErrorNumbers* errors = nullptr;
   // If set, ops with long loops stop short once it is over.
   Deadline* deadline = nullptr;
+  // If set, only these elements of a dot or convolution are made: its result is a list of them.
+  // Linear indices, rising.
+  const std::vector<int64_t>* sample = nullptr;
 };
 
 // One application of an op.

@@ -21,6 +21,11 @@ absl::StatusOr<Expectation> Oracle::ExpectFrom(const Module&, const std::vector<
   return MakeError(ErrorClass::kUnsupported, "this oracle does not go on from captured values");
 }
 
+absl::StatusOr<Literal> Oracle::DrawFrom(const Module&, const std::vector<const Literal*>&,
+                                         const Captures&, const DrawOptions&, const Limits&) {
+  return MakeError(ErrorClass::kUnsupported, "this oracle draws no legal evaluations");
+}
+
 absl::StatusOr<std::vector<DeviceOutputs>> Oracle::EvaluateDevices(const Module&,
                                                                    const DeviceAssignment&,
                                                                    const std::vector<DeviceInputs>&,

@@ -37,6 +37,9 @@ struct CaptureVisit {
   int64_t leaf;
   const ArrayExpectation& expected;
   const Literal* seen;  // the captured value of this trip; nullptr if there is none
+  // The elements of the array that were judged, by linear index, if that is not all of them: then
+  // `expected` and `seen` are lists of these alone.
+  const std::vector<int64_t>* sample = nullptr;
 };
 
 struct Captures {
@@ -45,6 +48,22 @@ struct Captures {
   // that an instruction of these computations gives, constants and parameters excepted.
   std::function<void(const CaptureVisit&)> visit;
   bool visits_all = false;
+  // Of captured dots and convolutions that are followed, if they have more than `cheap_products`
+  // products, only so many elements are judged: corners, edges of tiles, extremes and NaNs, and
+  // others that are drawn from the seed. 0: all.
+  int64_t sample = 0, cheap_products = 0;
+  uint64_t sample_seed = 1;
+};
+
+// Of the elements of one array, those that are to be judged.
+using ElementLists = std::vector<std::vector<int64_t>>;
+
+// Which legal values to draw for a comparison with what was seen (Oracle::DrawFrom).
+struct DrawOptions {
+  // Rising linear indices of the elements that are looked at, for every captured array in the order
+  // in which `visit` showed them. Followed arrays of which nothing is looked at are not computed.
+  const ElementLists* looked_at = nullptr;
+  uint64_t seed = 1;
 };
 
 }  // namespace assay

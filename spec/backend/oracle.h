@@ -46,6 +46,14 @@ class Oracle {
                                                  const Captures& captures, const Profile& profile,
                                                  const Limits& limits);
 
+  // One legal evaluation from what was seen, of those that a compiler might have made: sums in a
+  // drawn order, functions off by as much as they may be. `captures.visit` is shown the values as
+  // the plain ones of an expectation. Returns the result. Default: unsupported.
+  virtual absl::StatusOr<Literal> DrawFrom(const Module& module,
+                                           const std::vector<const Literal*>& arguments,
+                                           const Captures& captures, const DrawOptions& options,
+                                           const Limits& limits);
+
   // Evaluate and Expect on replicas x partitions devices in lockstep, one entry of `inputs` for
   // each (replica major). The limits hold for all devices together. Further errors: rejected, when
   // devices wait for each other for ever, and who for whom. Default: unsupported.

@@ -88,33 +88,46 @@ absl::Status NotHlo(const std::string& path) {
       path, " > NAME.hlo.pb"));
 }
 
-}  // namespace
-
-absl::StatusOr<std::unique_ptr<Module>> LoadModule(const std::string& path) {
+// The content of the file, unpacked.
+absl::StatusOr<std::string> ReadContent(const std::string& path) {
   ASSAY_ASSIGN_OR_RETURN(std::string content, ReadFile(path));
-  if (IsGzip(content)) {
-    absl::StatusOr<std::string> unpacked = Gunzip(content);
-    if (!unpacked.ok()) {
-      return absl::Status(unpacked.status().code(),
-                          StrCat(path, ": ", ToStd(unpacked.status().message())));
-    }
-    content = *std::move(unpacked);
-  }
-  ReadOptions options;
-  options.file_name = path;
+  if (!IsGzip(content)) return content;
+  absl::StatusOr<std::string> unpacked = Gunzip(content);
+  if (unpacked.ok()) return unpacked;
+  return absl::Status(unpacked.status().code(),
+                      StrCat(path, ": ", ToStd(unpacked.status().message())));
+}
+
+absl::StatusOr<std::unique_ptr<Module>> Parse(const std::string& path, const std::string& content,
+                                              const ReadOptions& options) {
   const bool binary = LooksBinary(content);
   absl::StatusOr<std::unique_ptr<Module>> module =
       binary ? ReadModuleProto(content) : ReadModule(content, options);
-  if (!module.ok()) {
-    if (LooksLikeMlir(content)) return NotHlo(path);
-    if (!binary) return module.status();
-    return absl::Status(module.status().code(),
-                        StrCat(path, ": ", ToStd(module.status().message())));
-  }
+  if (module.ok()) return module;
+  if (LooksLikeMlir(content)) return NotHlo(path);
+  if (!binary) return module.status();
+  return absl::Status(module.status().code(), StrCat(path, ": ", ToStd(module.status().message())));
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Module>> LoadModule(const std::string& path) {
+  ASSAY_ASSIGN_OR_RETURN(const std::string content, ReadContent(path));
+  ReadOptions options;
+  options.file_name = path;
+  absl::StatusOr<std::unique_ptr<Module>> module = Parse(path, content, options);
+  if (!module.ok()) return module;
   absl::Status valid = Verify(**module);
   if (valid.ok()) return module;
-  if (!binary) return Explain(content, options, std::move(module));
+  if (!LooksBinary(content)) return Explain(content, options, std::move(module));
   return absl::Status(valid.code(), StrCat(path, ": ", ToStd(valid.message())));
+}
+
+absl::StatusOr<std::unique_ptr<Module>> LoadUnverifiedModule(const std::string& path) {
+  ASSAY_ASSIGN_OR_RETURN(const std::string content, ReadContent(path));
+  ReadOptions options;
+  options.file_name = path;
+  return Parse(path, content, options);
 }
 
 }  // namespace assay

@@ -9,6 +9,7 @@
 #include "absl/strings/str_format.h"
 #include "spec/base/strings.h"
 #include "spec/numerics/expectation.h"
+#include "spec/numerics/open_elements.h"
 
 namespace assay {
 namespace {
@@ -527,6 +528,17 @@ Judgement JudgeLeaves(const Expectation& expectation, absl::Span<const Literal* 
                               " elements are undecided or have a bound too wide to convict");
   }
   return judgement;
+}
+
+std::vector<int64_t> OpenElements(const ArrayExpectation& expected, const Literal& got) {
+  const ElementJudge judge(expected);
+  std::vector<int64_t> open;
+  for (int64_t i = 0; i < got.element_count(); ++i) {
+    const ElementVerdict verdict = judge.Judge(got, i).verdict;
+    if (verdict == ElementVerdict::kInconclusive || verdict == ElementVerdict::kFail)
+      open.push_back(i);
+  }
+  return open;
 }
 
 std::string DescribeAllowed(const ArrayExpectation& expectation, int64_t element) {

@@ -317,8 +317,10 @@ struct SparsityForm {
     return ParseSparsity(Text(value), proto->mutable_sparsity_config());
   }
   static MaybeValue Read(const Site& site) {
-    if (!site.proto.has_sparsity_config()) return Absent();
-    return Present(SparsityText(site.proto.sparsity_config()));
+    // XLA writes an empty message at every convolution.
+    const SparsityConfig& sparsity = site.proto.sparsity_config();
+    if (!sparsity.has_lhs() && !sparsity.has_rhs()) return Absent();
+    return Present(SparsityText(sparsity));
   }
 };
 

@@ -286,5 +286,18 @@ TEST(Proto, OldComparisonsAreRead) {
   EXPECT_EQ((*read)->Hash(), module->Hash());
 }
 
+TEST(Proto, EmptySparsityIsNone) {
+  const std::unique_ptr<Module> module = Read(
+      "f32[1,2,2,1] convolution(f32[1,4,4,1] a, f32[3,3,1,1] b), window={size=3x3}, "
+      "dim_labels=b01f_01io->b01f");
+  absl::StatusOr<proto::HloModuleProto> proto = ModuleToProto(*module);
+  ASSERT_TRUE(proto.ok());
+  proto->mutable_computations(0)->mutable_instructions(2)->mutable_sparsity_config();
+  absl::StatusOr<std::unique_ptr<Module>> read = ModuleFromProto(*proto, ModuleConfig());
+  ASSERT_TRUE(read.ok()) << read.status();
+  EXPECT_FALSE((*read)->entry()->root()->attributes().Has(Attr::kSparsityConfig));
+  EXPECT_EQ((*read)->Hash(), module->Hash());
+}
+
 }  // namespace
 }  // namespace assay

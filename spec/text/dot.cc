@@ -14,7 +14,7 @@ std::string Quoted(std::string_view text) {
   std::string out = "\"";
   for (char c : text) {
     if (c == '"' || c == '\\') out += '\\';
-    out += c;
+    out += c == '\n' ? std::string("\\n") : std::string(1, c);
   }
   return out + "\"";
 }
@@ -41,31 +41,50 @@ std::string_view ColourOf(const Instruction& instruction) {
 
 std::string NodeOf(const Instruction* instruction) { return StrCat("i", instruction->id()); }
 
-void AppendNode(std::string& out, const Instruction& instruction) {
+// `notes`: nullptr for colours by what ops do.
+void AppendNode(std::string& out, const Instruction& instruction, const DotNotes* notes) {
   const bool root = instruction.parent()->root() == &instruction;
   std::string value;
   if (instruction.literal() != nullptr && instruction.literal()->element_count() == 1 &&
       instruction.shape().IsArray()) {
     value = StrCat(" ", instruction.literal()->ToString());
   }
-  StrAppend(&out, "    ", NodeOf(&instruction), " [label=",
-            Quoted(StrCat(instruction.name(), "  ", Name(instruction.opcode()), value, "  ",
-                          instruction.shape().ToString())));
-  StrAppend(&out, ", fillcolor=\"", ColourOf(instruction), "\"", root ? ", penwidth=2" : "",
-            "];\n");
+  std::string label = StrCat(instruction.name(), "  ", Name(instruction.opcode()), value, "  ",
+                             instruction.shape().ToString());
+  std::string colour(ColourOf(instruction)), frame = root ? ", penwidth=2" : "";
+  if (notes != nullptr) {
+    const auto found = notes->notes.find(&instruction);
+    const DotNote note = found == notes->notes.end() ? DotNote{"white", "", false} : found->second;
+    colour = note.colour;
+    if (!note.text.empty()) StrAppend(&label, "\n", note.text);
+    if (note.is_marked) frame = ", penwidth=4, color=\"#d50000\"";
+    if (found == notes->notes.end()) StrAppend(&frame, ", color=\"#9e9e9e\"");
+  }
+  StrAppend(&out, "    ", NodeOf(&instruction), " [label=", Quoted(label));
+  StrAppend(&out, ", fillcolor=\"", colour, "\"", frame, "];\n");
 }
 
-}  // namespace
+void AppendLegend(std::string& out, const DotNotes& notes) {
+  out += "  subgraph cluster_legend {\n    label=\"legend\";\n";
+  for (size_t k = 0; k < notes.legend.size(); ++k) {
+    const auto& [colour, meaning] = notes.legend[k];
+    StrAppend(&out, "    legend", k, " [label=", Quoted(meaning), ", fillcolor=\"", colour,
+              "\"];\n");
+    if (k > 0) StrAppend(&out, "    legend", k - 1, " -> legend", k, " [style=invis];\n");
+  }
+  out += "  }\n";
+}
 
-std::string WriteDot(const Module& module) {
+std::string Write(const Module& module, const DotNotes* notes) {
   std::string out = StrCat("digraph ", Quoted(module.name()), " {\n",
                            "  node [shape=box, style=\"filled,rounded\", fontname=\"Helvetica\", "
                            "fontsize=10];\n");
+  if (notes != nullptr) AppendLegend(out, *notes);
   for (const Computation* computation : module.ComputationPostOrder()) {
     StrAppend(&out, "  subgraph cluster_", computation->id(), " {\n    label=",
               Quoted(StrCat(computation == module.entry() ? "ENTRY " : "", computation->name())),
               ";\n");
-    for (const Instruction* instruction : *computation) AppendNode(out, *instruction);
+    for (const Instruction* instruction : *computation) AppendNode(out, *instruction, notes);
     out += "  }\n";
   }
   for (const Computation* computation : module.computations()) {
@@ -88,5 +107,10 @@ std::string WriteDot(const Module& module) {
   }
   return out + "}\n";
 }
+
+}  // namespace
+
+std::string WriteDot(const Module& module) { return Write(module, nullptr); }
+std::string WriteDot(const Module& module, const DotNotes& notes) { return Write(module, &notes); }
 
 }  // namespace assay

@@ -3,6 +3,7 @@
 
 #include "fuzz/backends/process_backend.h"
 #include "fuzz/backends/translated_backend.h"
+#include "fuzz/campaign/probe.h"
 #include "optimized/cpu/cpu_backend.h"
 #include "optimized/pipeline/pipeline.h"
 #include "reference/interpreter/interpreter.h"
@@ -62,6 +63,7 @@ absl::StatusOr<GeneratorOptions> GeneratorFor(const std::string& backend, const 
   const BackendDescription& description = opened->Describe();
   if (!description.in_process) {
     options.portable = true;
+    ProbePeer(*opened, options);
   } else if (description.capability) {
     ExcludeUnsupported(description.capability, options);
   }

@@ -160,9 +160,9 @@ TEST(Cli, ExitStatus) {
 }
 
 TEST(Cli, EveryVerbHasHelpWithAnExample) {
-  for (const char* verb :
-       {"check", "run", "verify", "print", "graph", "fuzz", "gen", "reduce", "blame", "replay",
-        "defects", "conform", "bench", "report", "ops", "explain", "completion", "backends"}) {
+  for (const char* verb : {"check", "run", "verify", "print", "graph", "fuzz", "gen", "reduce",
+                           "blame", "replay", "defects", "bugs", "conform", "bench", "report",
+                           "ops", "explain", "completion", "backends"}) {
     Output output = Assay(std::string(verb) + " --help");
     EXPECT_EQ(output.status, 0) << verb;
     EXPECT_THAT(output.text, HasSubstr("Example:\n  assay " + std::string(verb))) << verb;
@@ -283,6 +283,23 @@ TEST(Cli, CheckEndsInItsCounts) {
   EXPECT_EQ(summary.value("failed", -1), 0);
 }
 
+TEST(Cli, ValidateFollowsADumpAndShowsTheBadStep) {
+  const std::string dump = Source("conformance/dumps/testdata/cpu_conv");
+  const Output right = Assay("validate --json " + dump);
+  EXPECT_EQ(right.status, 0) << right.text;
+  EXPECT_EQ(right.LastJson().value("failed", -1), 0);
+  EXPECT_GT(right.LastJson().value("passed", 0), 2);
+  const Output wrong = Shell("rm -rf bent && cp -r '" + dump +
+                             "' bent && sed -i 's/stride=2x2 pad=1_0x0_1/stride=2x2 pad=0_1x1_0/' "
+                             "bent/*.0012.* && '" ASSAY_PROGRAM
+                             "' validate bent --page page.html; s=$?; grep -c '<pre>' page.html; "
+                             "exit $s");
+  EXPECT_EQ(wrong.status, 1) << wrong.text;
+  EXPECT_THAT(wrong.text, HasSubstr("the stretch to conv_general_dilated.3 is wrong"));
+  EXPECT_THAT(wrong.text, HasSubstr("+ %conv_general_dilated.3"));
+  EXPECT_EQ(Assay("validate " + testing::TempDir() + "/none").status, 2);
+}
+
 // One line, one prefix, whoever found the mistake.
 TEST(Cli, AMistakeIsOneErrorLine) {
   for (const char* arguments : {"check", "chekc", "check --no-such x.hlo", "explain no-such-op",
@@ -323,6 +340,20 @@ TEST(Cli, GraphDrawsWhatItsNameSays) {
     EXPECT_EQ(png.status, 2);
     EXPECT_THAT(png.text, HasSubstr("graphviz's dot did not run"));
   }
+}
+
+TEST(Cli, CheckDrawsTheBoundsThatItsCutsUsed) {
+  const std::string module = Source("conformance/corpus/model__mlp_sgd_step.hlo");
+  const Output drawn = Assay("check --no-db --backend reference --graph bounds.dot " + module);
+  EXPECT_EQ(drawn.status, 0) << drawn.text;
+  EXPECT_THAT(drawn.text, HasSubstr("by cuts: "));
+  const std::string graph = Shell("cat bounds.dot").text;
+  EXPECT_THAT(graph, HasSubstr("% of the bound"));
+  EXPECT_THAT(graph, HasSubstr("legend"));
+  // One module on a backend, and a name that says what to draw.
+  EXPECT_EQ(Assay("check --graph b.dot --backend none " + module).status, 2);
+  EXPECT_EQ(Assay("check --graph b.dot " + module + " " + module).status, 2);
+  EXPECT_EQ(Assay("check --graph b.bmp " + module).status, 2);
 }
 
 TEST(Cli, CheckCountsWhatCannotBeReadAndWhatHasNoMeaning) {

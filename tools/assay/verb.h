@@ -35,6 +35,7 @@ const std::vector<Verb>& Verbs();
 void DeclareBackends(OptionList& line, VerbAction& action);
 void DeclareBench(OptionList& line, VerbAction& action);
 void DeclareBlame(OptionList& line, VerbAction& action);
+void DeclareBugs(OptionList& line, VerbAction& action);
 void DeclareCheck(OptionList& line, VerbAction& action);
 void DeclareCompletion(OptionList& line, VerbAction& action);
 void DeclareConform(OptionList& line, VerbAction& action);
@@ -49,6 +50,7 @@ void DeclareReduce(OptionList& line, VerbAction& action);
 void DeclareReplay(OptionList& line, VerbAction& action);
 void DeclareReport(OptionList& line, VerbAction& action);
 void DeclareRun(OptionList& line, VerbAction& action);
+void DeclareValidate(OptionList& line, VerbAction& action);
 void DeclareVerify(OptionList& line, VerbAction& action);
 
 }  // namespace assay

@@ -16,7 +16,7 @@ std::vector<Recipe> Join() {
        {MovementRecipes(), ElementwiseRecipes(), ReductionRecipes(), ContractionRecipes(),
         LinearAlgebraRecipes(), RandomRecipes(), IndexingRecipes(), SortingRecipes(),
         WindowRecipes(), DynamicSizeRecipes(), ControlRecipes(), LayoutRecipes(),
-        CommunicationRecipes()}) {
+        CommunicationRecipes(), BaitRecipes()}) {
     all.insert(all.end(), rows.begin(), rows.end());
   }
   return all;
@@ -40,6 +40,10 @@ std::array<GroupRows, kRecipeGroupCount> SplitByGroup() {
   return groups;
 }
 
+bool Takes(const GeneratorOptions& options, const Recipe& recipe) {
+  return options.Takes(recipe.opcode) && !options.excluded_recipes.contains(recipe.name);
+}
+
 }  // namespace
 
 absl::Span<const Recipe> AllRecipes() {
@@ -57,18 +61,26 @@ bool ApplyRecipe(Program& program, RecipeGroup group) {
   // Some groups have nothing for compilers that are not ours.
   if (std::all_of(weights.begin(), weights.end(), [](int weight) { return weight == 0; }))
     return false;
-  if (options.excluded_ops.none()) {
+  if (options.excluded_ops.none() && options.excluded_recipes.empty()) {
     at = program.choices().Weighted(weights);
   } else {
     std::vector<int> kept = weights;
     for (size_t i = 0; i < kept.size(); ++i) {
-      if (!options.Takes(from.rows[i]->opcode)) kept[i] = 0;
+      if (!Takes(options, *from.rows[i])) kept[i] = 0;
     }
     if (std::all_of(kept.begin(), kept.end(), [](int weight) { return weight == 0; })) return false;
     at = program.choices().Weighted(kept);
   }
   const Recipe& recipe = *from.rows[at];
   return recipe.build(program, recipe.opcode) != nullptr;
+}
+
+bool ApplyRecipeNumber(Program& program, size_t number) {
+  const Recipe& recipe = AllRecipes()[number];
+  const GeneratorOptions& options = program.options();
+  const bool fits = Info(recipe.opcode).IsDefined() && recipe.weight > 0 &&
+                    (recipe.portable || !options.portable) && Takes(options, recipe);
+  return fits && recipe.build(program, recipe.opcode) != nullptr;
 }
 
 int64_t Product(absl::Span<const int64_t> sizes) {

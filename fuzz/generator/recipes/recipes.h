@@ -41,6 +41,10 @@ absl::Span<const Recipe> AllRecipes();
 // One step of the given group; false if the recipe drawn did not apply.
 bool ApplyRecipe(Program& program, RecipeGroup group);
 
+// One step by the pattern of this number in AllRecipes; false if it does not apply, or is not for
+// this program.
+bool ApplyRecipeNumber(Program& program, size_t number);
+
 // The rows, in the file of the family of the op: recipes_FAMILY.cc.
 absl::Span<const Recipe> MovementRecipes();
 absl::Span<const Recipe> DynamicSizeRecipes();  // recipes_movement.cc
@@ -55,6 +59,7 @@ absl::Span<const Recipe> IndexingRecipes();
 absl::Span<const Recipe> SortingRecipes();
 absl::Span<const Recipe> ControlRecipes();
 absl::Span<const Recipe> CommunicationRecipes();
+absl::Span<const Recipe> BaitRecipes();
 
 // A reducer of two scalars of `type` and an initial value that fits it (recipes_reduction.cc).
 struct Reducer {

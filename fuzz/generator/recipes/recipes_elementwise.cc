@@ -10,7 +10,7 @@ namespace {
 
 constexpr TypeMask kNumber = kI | kF;
 
-TypeMask MaskOf(Opcode opcode) { return Info(opcode).types & (kP | kI | kF); }
+TypeMask MaskOf(Opcode opcode) { return Info(opcode).types & kAnyArray; }
 
 // Some implementations reject abs and sign on unsigned integers, where they say nothing.
 TypeMask UnaryMask(const Program& program, Opcode opcode) {

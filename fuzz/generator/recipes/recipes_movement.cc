@@ -8,7 +8,7 @@
 namespace assay {
 namespace {
 
-constexpr TypeMask kMovable = kP | kI | kF;
+constexpr TypeMask kMovable = kAnyArray;
 
 // ---- slice
 
@@ -110,7 +110,7 @@ Instruction* BuildSelfUpdate(Program& program, Opcode) {
   }
   Instruction* updated = UpdateAnywhere(program, x, update);
   if (choices.Percent(50)) return updated;
-  Opcode join = IsPred(type) ? Opcode::kXor : Opcode::kMaximum;
+  Opcode join = IsPred(type) ? Opcode::kXor : IsComplex(type) ? Opcode::kAdd : Opcode::kMaximum;
   return program.Binary(join, updated, x);
 }
 
@@ -421,7 +421,7 @@ Instruction* Hidden(Program& program, Instruction* dynamic) {
 // Arrays with run-time sizes stay within the pattern: they are summed up or measured at once.
 Instruction* BuildDynamic(Program& program, Opcode opcode) {
   Choices& choices = program.choices();
-  Instruction* x = program.Operand(kMovable, 1);
+  Instruction* x = program.Operand(kP | kI | kF, 1);
   const ElementType type = x->shape().element_type();
   const auto d = static_cast<int64_t>(choices.Draw(x->shape().rank()));
   const int64_t bound = x->shape().dimension(d);

@@ -2,6 +2,8 @@
 #include "optimized/codegen/functions/math_functions.h"
 
 #include <array>
+#include <functional>
+#include <string>
 
 #include "llvm/IR/Intrinsics.h"
 #include "llvm/IR/Module.h"
@@ -127,45 +129,80 @@ Value* EmitLibm(ValueBuilder& builder, const char* function, llvm::ArrayRef<Valu
   return narrow ? ToFloat(builder, result) : result;
 }
 
-Value* EmitExp(ValueBuilder& builder, Value* x) {
-  if (IsDouble(x)) return EmitLibm(builder, "exp", {x});
-  return EmitExpF32(builder, x);
+namespace {
+
+using Formula = std::function<Value*(llvm::ArrayRef<Value*> arguments)>;
+
+// A call of a function of the module that has `formula` as its body: the code of a function stands
+// once however often it is used. Where that is rare, Jit puts it in its place.
+Value* Shared(ValueBuilder& builder, const char* name, llvm::ArrayRef<Value*> arguments,
+              const Formula& formula) {
+  llvm::IRBuilder<>& ir = builder.ir();
+  llvm::Type* type = arguments[0]->getType();
+  llvm::Module& module = *ir.GetInsertBlock()->getModule();
+  const std::string full = kSharedFunctionPrefix + std::string(name) +
+                           (IsDouble(arguments[0]) ? ".f64." : ".f32.") +
+                           std::to_string(ValueBuilder::WidthOf(arguments[0]));
+  llvm::Function* function = module.getFunction(full);
+  if (function == nullptr) {
+    const llvm::SmallVector<llvm::Type*, 2> types(arguments.size(), type);
+    function = llvm::Function::Create(llvm::FunctionType::get(type, types, false),
+                                      llvm::Function::InternalLinkage, full, module);
+    function->setDoesNotThrow();
+    function->setDoesNotAccessMemory();
+    const llvm::IRBuilderBase::InsertPointGuard back(ir);
+    ir.SetInsertPoint(llvm::BasicBlock::Create(ir.getContext(), "entry", function));
+    llvm::SmallVector<Value*, 2> parameters;
+    for (llvm::Argument& parameter : function->args()) parameters.push_back(&parameter);
+    ir.CreateRet(formula(parameters));
+  }
+  return ir.CreateCall(function, arguments);
 }
 
-Value* EmitLog(ValueBuilder& builder, Value* x) {
-  if (IsDouble(x)) return EmitLibm(builder, "log", {x});
-  return EmitLogF32(builder, x);
+using Function32 = Value* (*)(ValueBuilder&, Value*);
+
+// A function of f32 by a formula of its own, of f64 by the C library.
+Value* OfLibrary(ValueBuilder& builder, const char* name, Value* x, Function32 of_f32) {
+  return Shared(builder, name, {x}, [&](llvm::ArrayRef<Value*> at) {
+    return IsDouble(x) ? EmitLibm(builder, name, at) : of_f32(builder, at[0]);
+  });
 }
+
+}  // namespace
+
+Value* EmitExp(ValueBuilder& builder, Value* x) { return OfLibrary(builder, "exp", x, EmitExpF32); }
+
+Value* EmitLog(ValueBuilder& builder, Value* x) { return OfLibrary(builder, "log", x, EmitLogF32); }
 
 Value* EmitTanh(ValueBuilder& builder, Value* x) {
-  return IsDouble(x) ? EmitLibm(builder, "tanh", {x}) : EmitTanhF32(builder, x);
+  return OfLibrary(builder, "tanh", x, EmitTanhF32);
 }
 
 Value* EmitSine(ValueBuilder& builder, Value* x) {
-  return IsDouble(x) ? EmitLibm(builder, "sin", {x}) : EmitSineF32(builder, x);
+  return OfLibrary(builder, "sin", x, EmitSineF32);
 }
 
 Value* EmitCosine(ValueBuilder& builder, Value* x) {
-  return IsDouble(x) ? EmitLibm(builder, "cos", {x}) : EmitCosineF32(builder, x);
+  return OfLibrary(builder, "cos", x, EmitCosineF32);
 }
 
-Value* EmitErf(ValueBuilder& builder, Value* x) {
-  return IsDouble(x) ? EmitLibm(builder, "erf", {x}) : EmitErfF32(builder, x);
-}
+Value* EmitErf(ValueBuilder& builder, Value* x) { return OfLibrary(builder, "erf", x, EmitErfF32); }
 
 Value* EmitLog1p(ValueBuilder& builder, Value* x) {
-  return IsDouble(x) ? EmitLibm(builder, "log1p", {x}) : EmitLog1pF32(builder, x);
+  return OfLibrary(builder, "log1p", x, EmitLog1pF32);
 }
 
 Value* EmitExpm1(ValueBuilder& builder, Value* x) {
-  return IsDouble(x) ? EmitLibm(builder, "expm1", {x}) : EmitExpm1F32(builder, x);
+  return OfLibrary(builder, "expm1", x, EmitExpm1F32);
 }
 
 Value* EmitLogistic(ValueBuilder& builder, Value* x) {
-  if (!IsDouble(x)) return EmitLogisticF32(builder, x);
-  llvm::IRBuilder<>& ir = builder.ir();
-  Value* one = builder.Float(x->getType(), 1);
-  return ir.CreateFDiv(one, ir.CreateFAdd(one, EmitLibm(builder, "exp", {ir.CreateFNeg(x)})));
+  return Shared(builder, "logistic", {x}, [&](llvm::ArrayRef<Value*> at) {
+    if (!IsDouble(x)) return EmitLogisticF32(builder, at[0]);
+    llvm::IRBuilder<>& ir = builder.ir();
+    Value* one = builder.Float(x->getType(), 1);
+    return ir.CreateFDiv(one, ir.CreateFAdd(one, EmitLibm(builder, "exp", {ir.CreateFNeg(at[0])})));
+  });
 }
 
 Value* EmitRsqrt(ValueBuilder& builder, Value* x) {
@@ -173,8 +210,9 @@ Value* EmitRsqrt(ValueBuilder& builder, Value* x) {
   return builder.ir().CreateFDiv(builder.Float(x->getType(), 1), root);
 }
 
-Value* EmitPower(ValueBuilder& builder, Value* x, Value* y) {
-  if (IsDouble(x)) return EmitLibm(builder, "pow", {x, y});
+namespace {
+// For f32, through doubles.
+Value* PowerF32(ValueBuilder& builder, Value* x, Value* y) {
   llvm::IRBuilder<>& ir = builder.ir();
   Value* dx = ToDouble(builder, x);
   Value* dy = ToDouble(builder, y);
@@ -203,6 +241,13 @@ Value* EmitPower(ValueBuilder& builder, Value* x, Value* y) {
                            result);
   Value* always_one = ir.CreateOr(ir.CreateFCmpOEQ(dy, zero), ir.CreateFCmpOEQ(dx, one));
   return ToFloat(builder, ir.CreateSelect(always_one, one, result));
+}
+}  // namespace
+
+Value* EmitPower(ValueBuilder& builder, Value* x, Value* y) {
+  return Shared(builder, "pow", {x, y}, [&](llvm::ArrayRef<Value*> at) {
+    return IsDouble(x) ? EmitLibm(builder, "pow", at) : PowerF32(builder, at[0], at[1]);
+  });
 }
 
 }  // namespace assay

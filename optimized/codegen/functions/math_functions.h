@@ -7,6 +7,9 @@
 
 namespace assay {
 
+// Names of functions of the generated module that hold one formula, for all that use it.
+inline constexpr char kSharedFunctionPrefix[] = "math.";
+
 // `x` (and `y`) in arithmetic type float or double; the result likewise.
 llvm::Value* EmitExp(ValueBuilder& builder, llvm::Value* x);
 llvm::Value* EmitLog(ValueBuilder& builder, llvm::Value* x);

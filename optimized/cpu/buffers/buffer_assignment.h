@@ -8,7 +8,7 @@
 // several callers has a frame of its own, with arguments and results copied.
 //
 // Decisions (kind kBuffer): "alias-reshape", "reuse-elementwise", "in-place-dus",
-// "while-copy-elision", "share-arena". Refused: a buffer of its own and a copy.
+// "in-place-scatter", "while-copy-elision", "share-arena". Refused: a buffer of its own and a copy.
 #pragma once
 
 #include <memory>
@@ -31,7 +31,7 @@ class BufferAssignment {
   struct Step {
     const Instruction* instruction = nullptr;
     bool alias = false;            // no code: the result is the operand's memory
-    bool update_in_place = false;  // dynamic-update-slice (or a fusion ending in one): the
+    bool update_in_place = false;  // dynamic-update-slice (or a fusion ending in one), scatter: the
                                    // operand's memory is the result's
   };
   struct Copy {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "optimized/codegen/annotations.h"
 #include "optimized/codegen/elementwise.h"
 #include "optimized/codegen/movement.h"
 #include "spec/base/error.h"
@@ -34,12 +35,14 @@ bool IsElementForElement(const Instruction& instruction) {
       return instruction.shape().IsArray() && instruction.shape().ElementCount() == 1;
     case Opcode::kParameter:
       return true;
-    case Opcode::kFusion:
-      return instruction.shape().IsArray() &&
-             absl::c_all_of(*instruction.callee(), [](const Instruction* inner) {
-               return inner->opcode() != Opcode::kFusion && inner->shape().IsArray() &&
-                      IsElementForElement(*inner);
-             });
+    case Opcode::kFusion: {
+      const Instruction* root = instruction.callee()->root();
+      return absl::c_all_of(*instruction.callee(), [&](const Instruction* inner) {
+        if (inner == root && inner->opcode() == Opcode::kTuple) return true;
+        return inner->opcode() != Opcode::kFusion && inner->shape().IsArray() &&
+               IsElementForElement(*inner);
+      });
+    }
     default:
       return FindElementwise(instruction.opcode()) != nullptr;
   }
@@ -101,6 +104,9 @@ std::vector<FramePlanner::ValueId> FramePlanner::ValuesOf(const Instruction* ins
     case Opcode::kAddDependency:
     case Opcode::kOptBarrier:
       return of_[instruction->operand(0)];
+    case Opcode::kCustomCall:
+      if (IsAnnotation(*instruction)) return of_[instruction->operand(0)];
+      break;
     case Opcode::kReshape:
     case Opcode::kBitcast: {
       const Shape& from = instruction->operand(0)->shape();
@@ -173,6 +179,7 @@ void FramePlanner::CreateValues(const Request& request) {
                    });
     of_[i] = std::move(values);
     bool no_code = (renamed && !RunsAnyway(*i)) || i->opcode() == Opcode::kConstant;
+    step_of_[i] = frame_->steps.size();
     frame_->steps.push_back({i, no_code, false});
   }
 }
@@ -250,15 +257,19 @@ void FramePlanner::Place(ValueId id, int time) {
   Occupy(value.buffer, value);
 }
 
-bool FramePlanner::ReuseOperand(const Instruction* instruction, ValueId result, int time) {
-  Value& value = values_[result];
-  if (!IsElementForElement(*instruction)) return false;
+// Element i of every result is stored when element i of all operands has been read.
+bool FramePlanner::ReuseOperand(const Instruction* instruction, size_t leaf, int time,
+                                absl::flat_hash_set<BufferId>& taken) {
+  const Shape& shape =
+      instruction->shape().IsTuple() ? instruction->shape().elements()[leaf] : instruction->shape();
+  Value& value = values_[of_[instruction][leaf]];
   const Value* best = nullptr;
   for (const Instruction* operand : instruction->operands()) {
     if (!operand->shape().IsArray() || of_[operand][0] < 0) continue;
     const Value& candidate = values_[of_[operand][0]];
     if (!candidate.owned || candidate.bytes != value.bytes || value.bytes == 0 ||
-        operand->shape().ElementCount() != instruction->shape().ElementCount()) {
+        taken.contains(candidate.buffer) ||
+        operand->shape().ElementCount() != shape.ElementCount()) {
       continue;
     }
     // A result that has its place already is not worth less of it.
@@ -266,18 +277,24 @@ bool FramePlanner::ReuseOperand(const Instruction* instruction, ValueId result, 
         !loop_state_.contains(value.destination)) {
       continue;
     }
-    if (best == nullptr || (Dies(candidate, time) && !Dies(*best, time))) best = &candidate;
+    // Of those that die the one whose memory is where the result must end up.
+    const auto rank = [&](const Value& of) {
+      return 2 * (Dies(of, time) ? 1 : 0) + (of.buffer == value.destination ? 1 : 0);
+    };
+    if (best == nullptr || rank(candidate) > rank(*best)) best = &candidate;
   }
   if (best == nullptr) return false;
   if (!gates_.Claim(DecisionKind::kBuffer, "reuse-elementwise", instruction, Dies(*best, time)))
     return false;
   value.buffer = best->buffer;
+  taken.insert(value.buffer);
   Occupy(value.buffer, value);
   return true;
 }
 
 bool FramePlanner::UpdateInPlace(const Instruction* instruction, ValueId result, int time) {
-  if (instruction->opcode() != Opcode::kDynamicUpdateSlice) return false;
+  const bool is_scatter = instruction->opcode() == Opcode::kScatter;
+  if (!is_scatter && instruction->opcode() != Opcode::kDynamicUpdateSlice) return false;
   Value& value = values_[result];
   ValueId operand = of_[instruction->operand(0)][0];
   if (operand < 0 || !values_[operand].owned) return false;
@@ -288,8 +305,8 @@ bool FramePlanner::UpdateInPlace(const Instruction* instruction, ValueId result,
     }
   }
   bool dies = Dies(values_[operand], time);
-  if (!gates_.Claim(DecisionKind::kBuffer, "in-place-dus", instruction, dies && separate))
-    return false;
+  const char* rule = is_scatter ? "in-place-scatter" : "in-place-dus";
+  if (!gates_.Claim(DecisionKind::kBuffer, rule, instruction, dies && separate)) return false;
   value.buffer = values_[operand].buffer;
   Occupy(value.buffer, value);
   return true;
@@ -372,15 +389,15 @@ absl::Status FramePlanner::AssignBuffers(const Instruction* instruction, int tim
   const std::vector<ValueId> results = of_[instruction];
   if (results.size() == 1 && results[0] >= 0) {
     if (UpdateInPlace(instruction, results[0], time)) {
-      for (BufferAssignment::Step& step : frame_->steps) {
-        if (step.instruction == instruction) step.update_in_place = true;
-      }
+      frame_->steps[step_of_.at(instruction)].update_in_place = true;
       return absl::OkStatus();
     }
-    if (ReuseOperand(instruction, results[0], time)) return absl::OkStatus();
   }
-  for (ValueId v : results) {
-    if (v >= 0) Place(v, time);
+  const bool reuses = IsElementForElement(*instruction);
+  absl::flat_hash_set<BufferId> taken;
+  for (size_t leaf = 0; leaf < results.size(); ++leaf) {
+    if (results[leaf] < 0) continue;
+    if (!reuses || !ReuseOperand(instruction, leaf, time, taken)) Place(results[leaf], time);
   }
   return absl::OkStatus();
 }

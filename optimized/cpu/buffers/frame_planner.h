@@ -71,7 +71,8 @@ class FramePlanner {
   void Place(ValueId value, int time);
   void Occupy(BufferId buffer, const Value& value);
   bool DestinationIsFree(const Value& value, int time);
-  bool ReuseOperand(const Instruction* instruction, ValueId result, int time);
+  bool ReuseOperand(const Instruction* instruction, size_t leaf, int time,
+                    absl::flat_hash_set<BufferId>& taken);
   bool UpdateInPlace(const Instruction* instruction, ValueId result, int time);
   bool Dies(const Value& value, int time) const;
   absl::StatusOr<const Frame*> PlanCallee(const Instruction* instruction, int time,
@@ -94,6 +95,7 @@ class FramePlanner {
   std::vector<const Instruction*> schedule_;
   std::vector<Value> values_;
   absl::flat_hash_map<const Instruction*, std::vector<ValueId>> of_;
+  absl::flat_hash_map<const Instruction*, size_t> step_of_;
   absl::flat_hash_map<BufferId, int> busy_until_;  // latest use of anything that lives in a buffer
   absl::flat_hash_map<BufferId, size_t> item_of_;  // buffers of this region
   absl::flat_hash_set<BufferId> loop_state_;       // destinations that hold a parameter too

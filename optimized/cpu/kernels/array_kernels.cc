@@ -3,6 +3,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "llvm/IR/Constants.h"
+#include "optimized/cpu/kernels/custom_call_kernel.h"
 
 namespace assay {
 
@@ -40,6 +41,7 @@ ArrayKernelFn FindArrayKernel(Opcode opcode) {
       {Opcode::kCholesky, EmitCholesky},
       {Opcode::kCollectiveBroadcast, EmitCollective},
       {Opcode::kCollectivePermute, EmitCollective},
+      {Opcode::kCustomCall, EmitCustomCall},
       {Opcode::kFft, EmitFft},
       {Opcode::kPartitionId, EmitDeviceId},
       {Opcode::kRaggedAllToAll, EmitCollective},

@@ -29,16 +29,32 @@ Literal Numbers(const std::string& shape, uint32_t seed, double scale = 1) {
   return literal;
 }
 
-// The same bits with all decisions taken, on one thread and on three, and with none.
+std::vector<Literal> RunAll(const std::string& options, const Module& module,
+                            const std::vector<Literal>& arguments, int64_t decision_limit) {
+  std::vector<const Literal*> pointers;
+  for (const Literal& argument : arguments) pointers.push_back(&argument);
+  CompileOptions compile;
+  compile.decision_limit = decision_limit;
+  absl::StatusOr<RunResult> result = CompileAndRun(*MakeCpu(options), module, pointers, compile);
+  EXPECT_TRUE(result.ok()) << options << ": " << result.status();
+  return result.ok() ? std::move(result->outputs) : std::vector<Literal>();
+}
+
+// The same bits with no decision taken and with all of them: on one thread and on three, and in
+// narrower vectors.
 void ExpectTheSame(const std::string& text, const std::vector<Literal>& arguments) {
   std::unique_ptr<Module> module = MustRead(text);
   ASSERT_NE(module, nullptr) << text;
-  std::unique_ptr<Backend> one = MakeCpu("threads=1"), three = MakeCpu("threads=3");
-  CompileOptions none;
-  none.decision_limit = 0;
-  const Literal plain = RunModule(*one, *module, arguments, none);
-  EXPECT_TRUE(RunModule(*one, *module, arguments).BitwiseEqual(plain)) << text;
-  EXPECT_TRUE(RunModule(*three, *module, arguments).BitwiseEqual(plain)) << text;
+  const std::vector<Literal> plain = RunAll("threads=1", *module, arguments, 0);
+  ASSERT_FALSE(plain.empty());
+  for (const char* options : {"threads=1", "threads=3", "threads=1,isa=baseline,tier=full",
+                              "threads=1,isa=avx2,tier=full"}) {
+    const std::vector<Literal> all = RunAll(options, *module, arguments, -1);
+    ASSERT_EQ(all.size(), plain.size());
+    for (size_t k = 0; k < all.size(); ++k) {
+      EXPECT_TRUE(all[k].BitwiseEqual(plain[k])) << options << ", output " << k << "\n" << text;
+    }
+  }
 }
 
 bool Decides(const std::string& text, const std::string& rule) {
@@ -133,6 +149,103 @@ TEST(Sort, ByKeysIsTheSortByComparisons) {
   }
   ExpectTheSame(Sorted("f32", "LT", ", type=TOTALORDER"), {Numbers("f32[3,700]", 12)});
   EXPECT_FALSE(Decides(Sorted("f32", "LE", ""), "sort-by-key"));
+}
+
+std::string Scattered(const std::string& combiner, const std::string& dims,
+                      const std::string& updates, const std::string& attributes) {
+  return StrCat("HloModule m\n\nf {\n  a = f32[] parameter(0)\n  b = f32[] parameter(1)\n  ",
+                combiner, "\n}\n\nENTRY main {\n  x = f32", dims,
+                " parameter(0)\n  i = ", "s32[9,2] parameter(1)\n  u = f32", updates,
+                " parameter(2)\n  ROOT r = f32", dims,
+                " scatter(x, i, u), index_vector_dim=1, to_apply=f, ", attributes, "\n}\n");
+}
+
+TEST(Scatter, GoesRowByRow) {
+  // Inside, repeated, half outside at either end, and far away.
+  const Literal places = MustReadLiteral(
+      "s32[9,2]",
+      "{{1,0}, {4,3}, {1,0}, {-1,0}, {10,2}, {0,-3}, {5,9}, {2147483647,0}, {-2147483648,5}}");
+  const std::string windows =
+      "update_window_dims={1,2}, inserted_window_dims={}, scatter_dims_to_operand_dims={0,1}";
+  for (const char* combiner :
+       {"ROOT r = f32[] add(a, b)", "ROOT r = f32[] maximum(a, b)", "ROOT r = f32[] copy(b)"}) {
+    const std::string text = Scattered(combiner, "[11,75]", "[9,2,67]", windows);
+    ExpectTheSame(text, {Numbers("f32[11,75]", 3), places, Numbers("f32[9,2,67]", 4)});
+  }
+  EXPECT_TRUE(Decides(Scattered("ROOT r = f32[] add(a, b)", "[11,75]", "[9,2,67]", windows),
+                      "scatter-rows"));
+  // The window's dimension comes first: no rows.
+  const std::string turned =
+      "update_window_dims={0,1}, inserted_window_dims={}, scatter_dims_to_operand_dims={0,1}";
+  const std::string text = Scattered("ROOT r = f32[] add(a, b)", "[11,75]", "[2,67,9]", turned);
+  EXPECT_FALSE(Decides(text, "scatter-rows"));
+  ExpectTheSame(text, {Numbers("f32[11,75]", 3), places, Numbers("f32[2,67,9]", 4)});
+}
+
+TEST(Scatter, UpdatesInPlaceWhatIsReadNoMore) {
+  const auto text = [](const char* operand) {
+    return StrCat("HloModule m\n\nf {\n  a = f32[] parameter(0)\n  b = f32[] parameter(1)\n",
+                  "  ROOT r = f32[] add(a, b)\n}\n\nENTRY main {\n  x = f32[40] parameter(0)\n",
+                  "  i = s32[9,1] parameter(1)\n  u = f32[9] parameter(2)\n",
+                  "  y = f32[40] reverse(x), dimensions={0}\n  s = f32[40] scatter(", operand,
+                  ", i, u), index_vector_dim=1, to_apply=f, update_window_dims={}, ",
+                  "inserted_window_dims={0}, scatter_dims_to_operand_dims={0}\n",
+                  "  z = f32[40] reverse(s), dimensions={0}\n  ROOT t = (f32[40], f32[40]) ",
+                  "tuple(z, ", operand, ")\n}\n");
+  };
+  const Literal places = MustReadLiteral("s32[9,1]", "{{3},{3},{0},{39},{40},{-1},{7},{3},{8}}");
+  for (const char* operand : {"x", "y"}) {
+    ExpectTheSame(text(operand), {Numbers("f32[40]", 3), places, Numbers("f32[9]", 4)});
+  }
+}
+
+TEST(Transpose, GoesInSquares) {
+  struct Case {
+    const char *from, *to, *dims;
+  };
+  for (const Case& c :
+       {Case{"f32[67,130]", "f32[130,67]", "1,0"},
+        Case{"f32[2,9,17,40]", "f32[2,40,9,17]", "0,3,1,2"},
+        Case{"s8[3,100,65]", "s8[65,100,3]", "2,1,0"},
+        Case{"f64[33,1,50]", "f64[50,33,1]", "2,0,1"}, Case{"c64[40,40]", "c64[40,40]", "1,0"},
+        Case{"bf16[7,5,3,200]", "bf16[200,3,5,7]", "3,2,1,0"}}) {
+    const std::string text =
+        StrCat("HloModule m\n\nENTRY main {\n  x = ", c.from, " parameter(0)\n  ROOT t = ", c.to,
+               " transpose(x), dimensions={", c.dims, "}\n}\n");
+    EXPECT_TRUE(Decides(text, "tile-transpose")) << text;
+    ExpectTheSame(text, {Numbers(c.from, 9)});
+  }
+  // Written layouts change nothing.
+  ExpectTheSame(
+      "HloModule m\n\nENTRY main {\n  x = f32[67,130]{1,0} parameter(0)\n"
+      "  y = f32[130,67]{0,1} parameter(1)\n  t = f32[130,67]{0,1} transpose(x), "
+      "dimensions={1,0}\n  ROOT s = f32[130,67]{0,1} add(t, y)\n}\n",
+      {Numbers("f32[67,130]", 9), Numbers("f32[130,67]", 10)});
+}
+
+TEST(Fusion, StoresSeveralResultsTogether) {
+  const std::string text =
+      "HloModule m\n\nENTRY main {\n  x = f32[3,333] parameter(0)\n  y = f32[3,333] parameter(1)\n"
+      "  s = f32[3,333] add(x, y)\n  a = f32[3,333] maximum(s, x)\n  p = pred[3,333] compare(s, "
+      "y), "
+      "direction=LT\n  b = f32[3,333] subtract(a, s)\n  m = f32[3,333] reverse(a), dimensions={1}\n"
+      "  n = f32[3,333] select(p, m, b)\n"
+      "  ROOT t = (f32[3,333], f32[3,333], f32[3,333], f32[3,333]) tuple(b, m, n, s)\n}\n";
+  EXPECT_TRUE(Decides(text, "store-together"));
+  ExpectTheSame(text, {Numbers("f32[3,333]", 5), Numbers("f32[3,333]", 6)});
+  // In a loop, over its state: both results lie where the operands were.
+  const std::string loop =
+      "HloModule m\n\nc {\n  s = (s32[], s32[200], s32[200]) parameter(0)\n"
+      "  i = s32[] get-tuple-element(s), index=0\n  n = s32[] constant(7)\n"
+      "  ROOT r = pred[] compare(i, n), direction=LT\n}\n\nb {\n"
+      "  s = (s32[], s32[200], s32[200]) parameter(0)\n  i = s32[] get-tuple-element(s), index=0\n"
+      "  x = s32[200] get-tuple-element(s), index=1\n  y = s32[200] get-tuple-element(s), index=2\n"
+      "  one = s32[] constant(1)\n  j = s32[] add(i, one)\n  p = s32[200] add(x, y)\n"
+      "  q = s32[200] xor(p, y)\n  ROOT r = (s32[], s32[200], s32[200]) tuple(j, p, q)\n}\n\n"
+      "ENTRY main {\n  x = s32[200] parameter(0)\n  y = s32[200] parameter(1)\n"
+      "  z = s32[] constant(0)\n  t = (s32[], s32[200], s32[200]) tuple(z, x, y)\n"
+      "  ROOT w = (s32[], s32[200], s32[200]) while(t), condition=c, body=b\n}\n";
+  ExpectTheSame(loop, {Numbers("s32[200]", 5), Numbers("s32[200]", 6)});
 }
 
 int64_t UlpsApart(float got, double want) {

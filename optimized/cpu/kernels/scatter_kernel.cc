@@ -1,9 +1,15 @@
 // Scatter and select-and-scatter: the result starts as a copy, then updates are combined in, in
 // row-major order. Documents: operation semantics chapters 9 (Scatter), 10 (SelectAndScatter).
+#include <algorithm>
+
+#include "absl/algorithm/container.h"
 #include "optimized/codegen/indexing.h"
 #include "optimized/codegen/loop_nest.h"
+#include "optimized/codegen/reduction.h"
 #include "optimized/codegen/windows.h"
 #include "optimized/cpu/kernels/array_kernels.h"
+#include "optimized/defects/bends.h"
+#include "spec/base/status_macros.h"
 
 namespace assay {
 
@@ -19,20 +25,20 @@ const Shape& LeafShape(const Instruction& instruction, int64_t leaf) {
   return instruction.shape().IsTuple() ? instruction.shape().elements()[leaf] : instruction.shape();
 }
 
-// result[at] = combiner(result[at], updates), all leaves together.
+// result[at] = combiner(result[at], updates), all leaves together; `width` elements from `at` on.
 absl::Status CombineInto(ArrayKernelContext& context, const Computation& combiner, Value* at,
-                         const ElementValues& updates) {
+                         const ElementValues& updates, int width = 1) {
   ValueBuilder& b = context.elements.builder();
   std::vector<ElementValues> arguments;
   std::vector<Value*> addresses;
   for (size_t k = 0; k < updates.size(); ++k) {
     const ElementType type = LeafShape(context.instruction, k).element_type();
     addresses.push_back(context.elements.Address(type, context.results[k], at));
-    arguments.push_back({b.Load(type, addresses[k], 1)});
+    arguments.push_back({b.Load(type, addresses[k], width)});
   }
   for (Value* update : updates) arguments.push_back({update});
   absl::StatusOr<ElementValues> combined =
-      context.elements.Apply(combiner, std::move(arguments), 1);
+      context.elements.Apply(combiner, std::move(arguments), width);
   if (!combined.ok()) return combined.status();
   for (size_t k = 0; k < updates.size(); ++k) {
     b.Store(LeafShape(context.instruction, k).element_type(), (*combined)[k], addresses[k]);
@@ -40,73 +46,196 @@ absl::Status CombineInto(ArrayKernelContext& context, const Computation& combine
   return absl::OkStatus();
 }
 
+// For each index vector: where its window starts, then the window's elements. A window that lies
+// inside the array as a whole is combined row by row, in vectors; any other one element by element,
+// each of which is skipped if it falls outside.
+class ScatterEmitter {
+ public:
+  explicit ScatterEmitter(ArrayKernelContext& context)
+      : context_(context),
+        e_(context.elements),
+        i_(context.instruction),
+        count_(i_.operand_count() / 2),
+        whole_(i_.operand(0)->shape()),
+        update_(i_.operand(count_ + 1)->shape()),
+        numbers_(IndexNumbers::OfScatter(i_)),
+        inside_(numbers_.WindowDimOf(update_.rank(), whole_.rank())) {
+    // Where index vectors are the outer dimensions, the order of the updates is that of windows.
+    outer_ = absl::c_find_if(inside_, [](int64_t d) { return d >= 0; }) - inside_.begin();
+    for (size_t d = outer_; d < inside_.size(); ++d) {
+      if (inside_[d] < 0) outer_ = inside_.size();
+    }
+  }
+
+  absl::Status Run() {
+    width_ = RowWidth();
+    const std::vector<int64_t> sizes = SizesOf(update_);
+    return Nest(e_, absl::MakeConstSpan(sizes).first(outer_), {},
+                [&](const std::vector<Value*>& at, const ElementValues&) { return Window(at); })
+        .status();
+  }
+
+ private:
+  int64_t rows_dim() const { return update_.rank() - 1; }
+
+  // Elements of a window's row that are combined at once.
+  int RowWidth() {
+    if (count_ != 1 || outer_ == inside_.size() || inside_.back() != whole_.rank() - 1) return 1;
+    const ElementType type = whole_.element_type();
+    const Computation& combiner = *i_.callee();
+    const bool simple =
+        RecognisedCombiner(combiner).has_value() || combiner.root()->opcode() == Opcode::kParameter;
+    const int width = e_.vector_width(type);
+    if (!simple || BitWidth(type) < 8 || width < 2 || update_.dimension(rows_dim()) < width ||
+        !e_.CanWalkLanes(nullptr, i_.operand(2), static_cast<int>(rows_dim())) ||
+        !context_.gates.Allow(DecisionKind::kKernel, "scatter-rows", &i_)) {
+      return 1;
+    }
+    const GateDefect* planted = context_.gates.Planted(DecisionKind::kKernel, "scatter-rows", &i_);
+    if (planted != nullptr) short_by_ = planted->kernel_bends().loop_bound_offset.value_or(0);
+    return width;
+  }
+
+  // The window of the index vector at `outer`.
+  absl::StatusOr<ElementValues> Window(const std::vector<Value*>& outer) {
+    std::vector<Value*> at = outer;
+    at.resize(update_.rank(), e_.Index(0));
+    ASSAY_ASSIGN_OR_RETURN(
+        start_, EmitWindowStart(e_, nullptr, numbers_, *i_.operand(count_), whole_.rank(), at));
+    // A negative start with an offset may reach the array. Only a large unsigned start, read as
+    // negative, must not wrap into range.
+    Value* exists = nullptr;
+    const bool wraps = i_.operand(count_)->shape().element_type() == ElementType::kU64;
+    Value* whole_fits = nullptr;
+    for (int64_t d = 0; d < whole_.rank(); ++d) {
+      Value* first = start_.components[d].value;
+      if (first == nullptr) continue;
+      if (wraps) exists = And(e_, exists, IsInRange(e_, first, whole_.dimension(d)));
+      whole_fits = And(e_, whole_fits, IsInRange(e_, first, whole_.dimension(d) - Extent(d) + 1));
+    }
+    return Guarded(e_, exists, {}, [&](const ElementValues&) -> absl::StatusOr<ElementValues> {
+      if (width_ == 1) return Elements(at);
+      ASSAY_RETURN_IF_ERROR(
+          Guarded(e_, whole_fits, {}, [&](const ElementValues&) { return Rows(at); }).status());
+      if (whole_fits == nullptr) return ElementValues{};
+      return Guarded(e_, context_.ir().CreateNot(whole_fits), {},
+                     [&](const ElementValues&) { return Elements(at); });
+    });
+  }
+
+  // Of a window, along a dimension of the operand.
+  int64_t Extent(int64_t dim) const {
+    const auto found = absl::c_find(inside_, dim);
+    return found == inside_.end() ? 1 : update_.dimension(found - inside_.begin());
+  }
+
+  std::vector<int64_t> InnerSizes(int64_t end) const {
+    std::vector<int64_t> sizes;
+    for (int64_t d = outer_; d < end; ++d) sizes.push_back(update_.dimension(d));
+    return sizes;
+  }
+
+  // The element of the operand that `at` of the updates belongs to.
+  ElementIndex Target(const std::vector<Value*>& at) {
+    ElementIndex target;
+    for (int64_t d = 0; d < whole_.rank(); ++d) {
+      target.dims.push_back(start_.batch[d] != nullptr ? start_.batch[d] : e_.Index(0));
+    }
+    for (int64_t d = 0; d < update_.rank(); ++d) {
+      if (inside_[d] >= 0) target.dims[inside_[d]] = at[d];
+    }
+    for (int64_t d = 0; d < whole_.rank(); ++d) {
+      Value* first = start_.components[d].value;
+      if (first != nullptr) target.dims[d] = e_.IndexAdd(target.dims[d], first);
+    }
+    return target;
+  }
+
+  // Combines the updates at `at`, `width` of them along the last dimension.
+  absl::StatusOr<ElementValues> Combine(const std::vector<Value*>& at, const ElementIndex& target,
+                                        int width) {
+    ElementIndex source;
+    source.dims = at;
+    source.width = width;
+    if (width > 1) source.lane_dim = static_cast<int>(rows_dim());
+    ElementValues updates;
+    for (int64_t k = 0; k < count_; ++k) {
+      ASSAY_ASSIGN_OR_RETURN(auto* value, e_.EmitOne(nullptr, i_.operand(count_ + 1 + k), source));
+      updates.push_back(value);
+    }
+    ASSAY_RETURN_IF_ERROR(CombineInto(context_, *i_.callee(),
+                                      e_.LinearOf(whole_.dimensions(), target), updates, width));
+    return ElementValues{};
+  }
+
+  // `at` with the inner dimensions from `inner`.
+  std::vector<Value*> WithInner(std::vector<Value*> at, const std::vector<Value*>& inner) const {
+    std::copy(inner.begin(), inner.end(), at.begin() + static_cast<int64_t>(outer_));
+    return at;
+  }
+
+  absl::StatusOr<ElementValues> Elements(const std::vector<Value*>& outer) {
+    return Nest(e_, InnerSizes(update_.rank()), {},
+                [&](const std::vector<Value*>& inner, const ElementValues&) {
+                  const std::vector<Value*> at = WithInner(outer, inner);
+                  const ElementIndex target = Target(at);
+                  Value* fits = nullptr;
+                  for (int64_t d = 0; d < whole_.rank(); ++d) {
+                    if (start_.components[d].value == nullptr) continue;
+                    fits = And(e_, fits, IsInRange(e_, target.dims[d], whole_.dimension(d)));
+                  }
+                  return Guarded(e_, fits, {},
+                                 [&](const ElementValues&) { return Combine(at, target, 1); });
+                });
+  }
+
+  absl::StatusOr<ElementValues> Rows(const std::vector<Value*>& outer) {
+    const int64_t length = update_.dimension(rows_dim()) + short_by_;
+    const int64_t vectors = std::max<int64_t>(0, length) / width_ * width_;
+    return Nest(e_, InnerSizes(rows_dim()), {},
+                [&](const std::vector<Value*>& inner,
+                    const ElementValues&) -> absl::StatusOr<ElementValues> {
+                  std::vector<Value*> at = WithInner(outer, inner);
+                  const auto loop = [&](int64_t from, int64_t to, int step) {
+                    return e_.Loop(e_.Index(from), e_.Index(to), step, {},
+                                   [&](Value* k, const ElementValues&) {
+                                     at.back() = k;
+                                     return Combine(at, Target(at), step);
+                                   });
+                  };
+                  ASSAY_RETURN_IF_ERROR(loop(0, vectors, width_).status());
+                  if (vectors >= length) return ElementValues{};
+                  return loop(vectors, length, 1);
+                });
+  }
+
+  ArrayKernelContext& context_;
+  ElementEmitter& e_;
+  const Instruction& i_;
+  const int64_t count_;
+  const Shape &whole_, &update_;
+  const IndexNumbers numbers_;
+  const std::vector<int64_t> inside_;  // IndexNumbers::WindowDimOf
+  size_t outer_ = 0;                   // leading dimensions of the updates that are no window's
+  int width_ = 1;
+  int64_t short_by_ = 0;  // a planted defect
+  WindowStart start_;     // of the window that is being emitted
+};
+
 }  // namespace
 
 absl::Status EmitScatter(ArrayKernelContext& context) {
   const Instruction& i = context.instruction;
-  ElementEmitter& e = context.elements;
-  llvm::IRBuilder<>& ir = context.ir();
   const int64_t n = i.operand_count() / 2;
-  for (int64_t k = 0; k < n; ++k) {
+  for (int64_t k = 0; k < n && !context.buffers.update_in_place; ++k) {
     llvm::Align align(1);
-    ir.CreateMemCpy(context.results[k], align, context.operands[k][0], align,
-                    i.operand(k)->shape().ByteSize());
+    context.ir().CreateMemCpy(context.results[k], align, context.operands[k][0], align,
+                              i.operand(k)->shape().ByteSize());
   }
-  const Shape &whole = i.operand(0)->shape(), &update = i.operand(n + 1)->shape();
-  if (whole.ElementCount() == 0 || update.ElementCount() == 0) return absl::OkStatus();
-  const IndexNumbers numbers = IndexNumbers::OfScatter(i);
-  const std::vector<int64_t> inside = numbers.WindowDimOf(update.rank(), whole.rank());
-  return Nest(e, SizesOf(update), {},
-              [&](const std::vector<Value*>& at,
-                  const ElementValues&) -> absl::StatusOr<ElementValues> {
-                absl::StatusOr<WindowStart> start =
-                    EmitWindowStart(e, nullptr, numbers, *i.operand(n), whole.rank(), at);
-                if (!start.ok()) return start.status();
-                ElementIndex target;
-                for (Value* batch : start->batch) {
-                  target.dims.push_back(batch != nullptr ? batch : e.Index(0));
-                }
-                for (int64_t d = 0; d < update.rank(); ++d) {
-                  if (inside[d] >= 0) target.dims[inside[d]] = at[d];
-                }
-                // A negative start with an offset may reach the array: elements are skipped one by
-                // one. Only a large unsigned start, read as negative, must not wrap into range.
-                Value* exists = nullptr;
-                const bool wraps = i.operand(n)->shape().element_type() == ElementType::kU64;
-                for (int64_t d = 0; wraps && d < whole.rank(); ++d) {
-                  Value* first = start->components[d].value;
-                  if (first == nullptr) continue;
-                  exists = And(e, exists, IsInRange(e, first, whole.dimension(d)));
-                }
-                return Guarded(
-                    e, exists, {}, [&](const ElementValues&) -> absl::StatusOr<ElementValues> {
-                      Value* fits = nullptr;
-                      for (int64_t d = 0; d < whole.rank(); ++d) {
-                        Value* first = start->components[d].value;
-                        if (first == nullptr) continue;
-                        target.dims[d] = e.IndexAdd(target.dims[d], first);
-                        fits = And(e, fits, IsInRange(e, target.dims[d], whole.dimension(d)));
-                      }
-                      return Guarded(
-                          e, fits, {}, [&](const ElementValues&) -> absl::StatusOr<ElementValues> {
-                            ElementIndex source;
-                            source.dims = at;
-                            ElementValues updates;
-                            for (int64_t k = 0; k < n; ++k) {
-                              absl::StatusOr<Value*> value =
-                                  e.EmitOne(nullptr, i.operand(n + 1 + k), source);
-                              if (!value.ok()) return value.status();
-                              updates.push_back(*value);
-                            }
-                            absl::Status status =
-                                CombineInto(context, *i.callee(),
-                                            e.LinearOf(whole.dimensions(), target), updates);
-                            if (!status.ok()) return status;
-                            return ElementValues{};
-                          });
-                    });
-              })
-      .status();
+  if (i.operand(0)->shape().ElementCount() == 0 || i.operand(n + 1)->shape().ElementCount() == 0) {
+    return absl::OkStatus();
+  }
+  return ScatterEmitter(context).Run();
 }
 
 absl::Status EmitSelectAndScatter(ArrayKernelContext& context) {

@@ -46,6 +46,27 @@ int ElementsPerVector(const Instruction& instruction, int vector_bits) {
   return widest ? std::max(1, vector_bits / *widest) : 1;
 }
 
+int64_t TransposedDim(const Instruction& instruction) {
+  const Shape& shape =
+      instruction.shape().IsTuple() ? instruction.shape().elements()[0] : instruction.shape();
+  const auto dim_of = [&](const Instruction& inner) -> int64_t {
+    if (inner.opcode() != Opcode::kTranspose || !SameDimensions(inner.shape(), shape)) return -1;
+    const absl::Span<const int64_t> from = inner.attributes().Integers(Attr::kDimensions);
+    int64_t innermost = shape.rank() - 1, source = shape.rank() - 1;
+    while (innermost > 0 && shape.dimension(innermost) == 1) --innermost;
+    while (source > 0 && inner.operand(0)->shape().dimension(source) == 1) --source;
+    for (int64_t d = 0; d < innermost; ++d) {
+      if (from[d] == source) return d;
+    }
+    return -1;
+  };
+  if (instruction.opcode() != Opcode::kFusion) return dim_of(instruction);
+  for (const Instruction* inner : *instruction.callee()) {
+    if (const int64_t dim = dim_of(*inner); dim >= 0) return dim;
+  }
+  return -1;
+}
+
 int64_t OutermostDim(const Shape& shape) {
   for (int64_t d = 0; d < shape.rank(); ++d) {
     if (shape.dimension(d) != 1) return d;

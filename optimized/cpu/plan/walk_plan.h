@@ -15,9 +15,11 @@ struct WalkPlan {
     kScalar,  // a loop per dimension, one element at a time
     kLinear,  // one loop over all elements in row-major order
     kLanes,   // a loop per dimension, `width` elements along `lane_dim`
+    kTiles,   // as kScalar, in squares of `tile` elements along `lane_dim` and the innermost one
   } kind = kScalar;
-  int lane_dim = -1;  // for kLanes
+  int lane_dim = -1;  // for kLanes and kTiles
   int width = 1;      // elements per step
+  int tile = 1;       // for kTiles
 
   bool operator==(const WalkPlan&) const = default;
 };
@@ -34,6 +36,11 @@ struct WalkChoice {
 WalkPlan PlanWalk(const WalkChoice& choice);
 // Returns the walk with one element at a time in the place of vectors.
 WalkPlan WithoutVectors(const WalkPlan& walk);
+
+// The dimension of the result along which something is read that lies contiguous in memory, where
+// it is not the innermost one: of a transpose, or of a fusion with one of the result's dimensions.
+// -1: none. A walk in squares uses every cache line of both sides while it is at hand.
+int64_t TransposedDim(const Instruction& instruction);
 
 // How many elements of each array that takes part fit into a vector: as many as of the widest type.
 // 1 if a complex number takes part: they have no lanes.

@@ -37,6 +37,19 @@ int64_t WorkPerElement(const Instruction& instruction) {
   return work;
 }
 
+namespace {
+
+// Results of one kernel are made together.
+int64_t LargestLeaf(const Shape& shape) {
+  int64_t largest = 0;
+  ForEachLeaf(shape, [&](const Shape& leaf, absl::Span<const int64_t>) {
+    if (leaf.IsArray()) largest = std::max(largest, leaf.ElementCount());
+  });
+  return largest;
+}
+
+}  // namespace
+
 int64_t EstimateWork(const Module& module) {
   constexpr int64_t kLoopWeight = 100;  // trips of a loop whose count nobody knows
   absl::flat_hash_map<const Computation*, int64_t> work;
@@ -49,8 +62,8 @@ int64_t EstimateWork(const Module& module) {
       if (control) {
         double weight = i->opcode() == Opcode::kWhile ? kLoopWeight : 1;
         for (const Computation* callee : i->callees()) sum += weight * work[callee];
-      } else if (i->shape().IsArray()) {
-        sum += static_cast<double>(i->shape().ElementCount()) * WorkPerElement(*i);
+      } else if (i->shape().IsArray() || i->opcode() == Opcode::kFusion) {
+        sum += static_cast<double>(LargestLeaf(i->shape())) * WorkPerElement(*i);
       }
     }
     work[computation] = static_cast<int64_t>(std::min(sum, 1e15));

@@ -15,7 +15,8 @@
 namespace assay {
 namespace {
 
-constexpr size_t kMaxFusionSize = 64;  // instructions in one fusion
+constexpr size_t kMaxFusionSize = 64;  // instructions in one fusion that compute something
+constexpr size_t kMaxOutputs = 8;      // that one fusion stores beside its root
 constexpr size_t kMaxDuplicates = 8;   // of them, how many are computed elsewhere too
 constexpr size_t kMaxUsers = 256;  // of an instruction that is fused; more are not looked through
 constexpr double kMaxRepeats = 4;  // how often one instruction is emitted into one fusion
@@ -72,13 +73,13 @@ bool IsElementwise(const Instruction& inst) {
          inst.opcode() != Opcode::kCopy;
 }
 
-bool IsRowMajor(const Shape& shape) {
-  return shape.layout().IsRowMajor() && shape.layout().extras() == nullptr;
-}
+// Memory is row-major whatever order a layout writes down, and no op that is fused can tell. Tiles
+// and the like it cannot ignore.
+bool HasPlainMemory(const Shape& shape) { return shape.layout().extras() == nullptr; }
 
 // May be computed element by element inside a fusion.
 bool IsFusible(const Instruction& inst, const Purity& purity) {
-  if (!IsPlain(inst) || !purity.IsPure(inst) || !IsRowMajor(inst.shape()) ||
+  if (!IsPlain(inst) || !purity.IsPure(inst) || !HasPlainMemory(inst.shape()) ||
       IsComplex(inst.shape().element_type())) {
     return false;
   }
@@ -94,7 +95,7 @@ bool IsFusible(const Instruction& inst, const Purity& purity) {
 bool CanBeRoot(const Instruction& inst, const Purity& purity) {
   if (inst.opcode() == Opcode::kConstant || inst.opcode() == Opcode::kIota) return false;
   if (inst.opcode() == Opcode::kReduce) {
-    return IsPlain(inst) && purity.IsPure(inst) && IsRowMajor(inst.shape()) &&
+    return IsPlain(inst) && purity.IsPure(inst) && HasPlainMemory(inst.shape()) &&
            !IsComplex(inst.shape().element_type());
   }
   return IsFusible(inst, purity);
@@ -115,6 +116,7 @@ struct Member {
 struct Group {
   Instruction* root = nullptr;
   std::vector<Instruction*> members;  // root first, users before operands
+  std::vector<Instruction*> outputs;  // members that are stored too, users before operands
 };
 
 class Planner {
@@ -142,6 +144,7 @@ class Planner {
   // Some group with a user of `inst` does not compute `inst` itself.
   bool IsNeeded(Instruction* inst) {
     if (inst == root_ || inst->users().empty()) return true;
+    if (stored_.contains(inst)) return false;
     const std::vector<size_t>& list = groups_of_[inst];
     const absl::flat_hash_set<size_t> own(list.begin(), list.end());
     for (Instruction* user : inst->users()) {
@@ -153,12 +156,12 @@ class Planner {
   }
 
   Group Grow(Instruction* root) {
-    Group group{root, {root}};
+    Group group{root, {root}, {}};
     if (!CanBeRoot(*root, purity_)) return group;
     absl::flat_hash_map<const Instruction*, Member> members;
     Member& first = members[root];
     first.evaluations = Elements(root->opcode() == Opcode::kReduce ? *root->operand(0) : *root);
-    size_t duplicates = 0;
+    size_t duplicates = 0, computed = 1;
     int spaces = 0;
     // Candidates by position, latest first: all users of one inside the group are decided before
     // it.
@@ -167,7 +170,7 @@ class Planner {
       for (Instruction* operand : of->operands()) candidates[position_.at(operand)] = operand;
     };
     add_operands(root);
-    while (!candidates.empty() && group.members.size() < kMaxFusionSize) {
+    while (!candidates.empty() && computed < kMaxFusionSize) {
       const auto last = std::prev(candidates.end());
       Instruction* candidate = last->second;
       candidates.erase(last);
@@ -175,14 +178,22 @@ class Planner {
       // A constant may have very many users; where they are does not matter.
       const bool is_leaf = candidate->operand_count() == 0;
       if (!is_leaf && candidate->users().size() > kMaxUsers) continue;
-      const Member member = is_leaf ? Member() : Placed(candidate, members, spaces);
-      if (!IsWorthIt(*candidate, member, duplicates)) continue;
+      if (stored_.contains(candidate)) continue;
+      Member member = is_leaf ? Member() : Placed(candidate, members, spaces);
+      const bool stores = StoresToo(*candidate, member, members, group);
+      if (!stores && !IsWorthIt(*candidate, member, duplicates)) continue;
       if (!gates_.Allow(DecisionKind::kKernel, "fuse-loop", candidate)) continue;
+      if (stores) {
+        member.exclusive = true;  // others read what this group stores
+        group.outputs.push_back(candidate);
+      }
       duplicates += member.exclusive ? 0 : 1;
+      computed += is_leaf || candidate->opcode() == Opcode::kBroadcast ? 0 : 1;
       members[candidate] = member;
       group.members.push_back(candidate);
       add_operands(candidate);
     }
+    stored_.insert(group.outputs.begin(), group.outputs.end());
     return group;
   }
 
@@ -227,6 +238,33 @@ class Planner {
     return 1;
   }
 
+  // Others want `inst` as well, and the group stores it for them: where it is read element for
+  // element with the root, and all others come after the root, so that the groups stay in order.
+  bool StoresToo(const Instruction& inst, const Member& member,
+                 const absl::flat_hash_map<const Instruction*, Member>& members,
+                 const Group& group) const {
+    const Instruction& root = *group.root;
+    if (inst.operand_count() == 0 || member.exclusive || &inst == root_ ||
+        group.outputs.size() >= kMaxOutputs || !IsElementwise(root) || !IsElementwise(inst) ||
+        !SameDimensions(inst.shape(), root.shape())) {
+      return false;
+    }
+    if (member.repeats != 1 || member.index_space != 0) return false;
+    // What reads one array and computes little is read again as cheaply as it is stored.
+    const auto is_array = [](const Instruction* operand) {
+      return operand->shape().rank() > 0 && operand->opcode() != Opcode::kBroadcast;
+    };
+    if (IsCheapArithmetic(inst.opcode()) &&
+        std::count_if(inst.operands().begin(), inst.operands().end(), is_array) < 2) {
+      return false;
+    }
+    const size_t end = position_.at(&root);
+    return std::all_of(inst.users().begin(), inst.users().end(), [&](const Instruction* user) {
+      const auto found = members.find(user);
+      return found != members.end() ? found->second.exclusive : position_.at(user) > end;
+    });
+  }
+
   bool IsWorthIt(const Instruction& inst, const Member& member, size_t duplicates) const {
     const bool is_leaf = inst.operand_count() == 0;
     const bool is_movement = MovesData(inst.opcode());
@@ -244,6 +282,7 @@ class Planner {
   Instruction* root_;
   absl::flat_hash_map<const Instruction*, size_t> position_;
   std::vector<Group> groups_;
+  absl::flat_hash_set<const Instruction*> stored_;  // outputs of groups beside their roots
   absl::flat_hash_map<const Instruction*, std::vector<size_t>> groups_of_;
 };
 
@@ -270,12 +309,30 @@ void Build(Computation* computation, const Group& group) {
     copy->set_literal(member->shared_literal());
     inside[member] = copy;
   }
-  fused->set_root(inside.at(group.root));
+  std::vector<Instruction*> outputs = {group.root};
+  outputs.insert(outputs.end(), group.outputs.begin(), group.outputs.end());
+  std::vector<Instruction*> results;
+  std::vector<Shape> shapes;
+  for (Instruction* output : outputs) {
+    results.push_back(inside.at(output));
+    shapes.push_back(output->shape());
+  }
+  const bool one = outputs.size() == 1;
+  const Shape shape = one ? shapes[0] : Shape::Tuple(shapes);
+  fused->set_root(one ? results[0] : fused->Add(Opcode::kTuple, shape, results));
   Instruction* fusion =
-      computation->Add(Opcode::kFusion, group.root->shape(), operands,
+      computation->Add(Opcode::kFusion, shape, operands,
                        Attributes().Set(Attr::kFusionKind, FusionKind::kLoop), {&fused, 1});
-  group.root->ReplaceAllUsesWith(fusion);
-  computation->RemoveWithDeadOperands(group.root);
+  for (size_t k = 0; k < outputs.size(); ++k) {
+    Instruction* value = fusion;
+    if (!one) {
+      value = computation->Add(Opcode::kGetTupleElement, shapes[k], {fusion},
+                               Attributes().Set(Attr::kIndex, static_cast<int64_t>(k)));
+    }
+    outputs[k]->ReplaceAllUsesWith(value);
+  }
+  // Nothing reads the outputs now: none of them dies with another.
+  for (Instruction* output : outputs) computation->RemoveWithDeadOperands(output);
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 """`check`: the whole way from a function to a verdict."""
 import contextlib
+import dataclasses
 import os
 import pathlib
 import re
@@ -26,28 +27,44 @@ def check(
 ):
     """Runs `function(*args, **kwargs)` on the devices of this process and judges the result by derived bounds.
 
+    A function with shard_map inside is judged as XLA's partitioner divides it, all devices in lockstep.
+
     function: a plain or jitted JAX function. args, kwargs: what it is called with; donated arrays stay usable.
     profile: "xla" (what XLA is licensed to do) or "strict" (what the text of the operations says).
-    cut: "auto" judges by cuts when the plain verdict is inconclusive, "all" always, "off" never. Cuts need XLA:CPU.
+    cut: "auto" judges by cuts when the plain verdict is inconclusive, "all" always, "off" never. Cuts need XLA:CPU and one device.
     keep: a folder in which module, inputs and results are left.
     Returns a Verdict, which is true if everything passed. Raises ProgramError if the program is missing or refuses.
     """
+    _require("profile", profile, ("xla", "strict"))
+    _require("cut", cut, ("auto", "all", "off"))
     found = _program.find_program(program)
     lowered = _lowering.lower_and_run(function, args, kwargs, static_argnums, static_argnames)
-    name = re.sub(r"\W+", "_", getattr(function, "__name__", type(function).__name__)).strip("_") or "function"
+    name = _name_of(function)
     with _folder(keep) as folder:
-        path = folder / f"{name}.pb"
+        path = folder / f"{name}{lowered.suffix}"
         path.write_bytes(lowered.module)
-        arrays = {f"in{i}": _raw(array) for i, array in enumerate(lowered.inputs)}
-        arrays.update({f"out{i}": _raw(array) for i, array in enumerate(lowered.outputs)})
-        numpy.savez(folder / f"{name}.npz", **arrays)
+        numpy.savez(folder / f"{name}.npz", **{key: _raw(array) for key, array in lowered.arrays().items()})
         options = ["--profile", profile, "--no-db"]
         records = _program.run_json(found, ["check", str(path), "--backend", "none", *options], timeout)
-        if _wants_cuts(records, cut, lowered.platform):
+        if lowered.devices == 1 and _wants_cuts(records, cut, lowered.platform):
             judged = ["--backend", "xla", "--python", sys.executable, "--cut", cut]
             records = _program.run_json(found, ["check", str(path), *judged, *options], timeout)
         kept = folder if keep is not None else None
-        return Verdict.from_records(records, name, profile, lowered.compiler, kept)
+        verdict = Verdict.from_records(records, name, profile, lowered.compiler, kept)
+    if not lowered.outputs:
+        verdict = dataclasses.replace(verdict, detail="the function returns no array")
+    return verdict
+
+
+def _require(name, value, words):
+    if value not in words:
+        raise ValueError(f"{name}={value!r}: it is one of {', '.join(map(repr, words))}")
+
+
+def _name_of(function):
+    while hasattr(function, "func"):  # functools.partial
+        function = function.func
+    return re.sub(r"\W+", "_", getattr(function, "__name__", type(function).__name__)).strip("_") or "function"
 
 
 def _wants_cuts(records, cut, platform):

@@ -18,6 +18,7 @@ class Verdict:
     bound_used: float  # largest deviation as a part of what is allowed
     folder: Optional[str]
     record: dict  # what `assay check --json` said of the module
+    cuts: Optional[dict] = None  # what was captured, where the program was judged stretch by stretch
 
     @classmethod
     def from_records(cls, records, name, profile, compiler, folder):
@@ -25,7 +26,8 @@ class Verdict:
         record = modules[0] if modules else {}
         subjects = record.get("subjects", [])
         order = {"crashed": 3, "failed": 2, "inconclusive": 1}
-        worst = max(subjects, key=lambda subject: order.get(subject.get("status"), 0), default={})
+        # Of two that are open, the one that was judged by cuts says why.
+        worst = max(subjects, key=lambda subject: (order.get(subject.get("status"), 0), bool(subject.get("cuts"))), default={})
         return cls(
             name=name,
             status=record.get("status", "unreadable"),
@@ -39,6 +41,7 @@ class Verdict:
             bound_used=worst.get("bound_used", 0.0),
             folder=str(folder) if folder is not None else None,
             record=record,
+            cuts=next((subject["cuts"] for subject in subjects if subject.get("cuts")), None),
         )
 
     @property
@@ -56,10 +59,17 @@ class Verdict:
     def __str__(self):
         lines = [f"{self.status}: {self.name} on {self.compiler}, judged by profile {self.profile}"]
         if self.elements:
-            counts = f"  {self.elements:,} elements: {self.wrong:,} wrong, {self.undecided:,} undecided"
+            noun = "element" if self.elements == 1 else "elements"
+            counts = f"  {self.elements:,} {noun}: {self.wrong:,} wrong, {self.undecided:,} undecided"
             lines.append(f"{counts}, {self.forced:,} with exactly one right answer")
-        if self.passed and self.forced < self.elements:
+        if self.passed and self.cuts:
+            captured = f"{self.cuts['captures']:,} arrays seen inside, {self.cuts['elements']:,} elements"
+            lines.append(f"  judged stretch by stretch: {captured}, {self.cuts['undecided']:,} undecided")
+        elif self.passed and self.forced < self.elements:
             lines.append(f"  the largest deviation is {self.bound_used:.0%} of what is allowed")
+        if "python_cpu_callback" in self.detail or "python_gpu_callback" in self.detail:
+            lines.append("  the function calls back into Python (jax.debug.print, pure_callback), which the oracle cannot;")
+            lines.append("  check it without the callback")
         lines.extend(f"  {line}" for line in self.detail.splitlines())
         if self.folder:
             lines.append(f"  kept in {self.folder}")

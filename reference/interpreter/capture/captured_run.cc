@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "reference/bounds/elements.h"
+#include "reference/interpreter/capture/sample.h"
 #include "spec/base/error.h"
 #include "spec/base/strings.h"
 #include "spec/ops/op_table.h"
@@ -136,7 +137,7 @@ Array CapturedRun::AsRead(const Instruction& instruction, const Array& computed,
                           Literal seen) const {
   const ElementType type = seen.element_type();
   Array array(std::move(seen));
-  if (!IsFloat(type)) return array;
+  if (!IsFloat(type) || draw_ != nullptr) return array;
   const FloatFormat& format = Format(type);
   array.significand = std::min(computed.significand, format.precision());
   const bool is_narrow = format.precision() < Format(ElementType::kF32).precision();
@@ -165,6 +166,49 @@ Array CapturedRun::AsRead(const Instruction& instruction, const Array& computed,
   return array;
 }
 
+std::optional<CapturedRun::Sample> CapturedRun::SampleOf(const Instruction& instruction,
+                                                         int64_t products) const {
+  auto found = followed_.find(std::pair(&instruction, int64_t{0}));
+  if (found == followed_.end() || !found->second.capture->is_followed) return std::nullopt;
+  const Opcode opcode = instruction.opcode();
+  const bool is_contraction = opcode == Opcode::kDot || opcode == Opcode::kConvolution;
+  if (draw_ == nullptr && (captures_->sample == 0 || !is_contraction)) return std::nullopt;
+  // What runs as a unit shows what is inside first; of tuples all arrays are shown.
+  const bool is_unit = opcode == Opcode::kWhile || opcode == Opcode::kCall ||
+                       opcode == Opcode::kConditional || opcode == Opcode::kFusion;
+  if (is_unit || !instruction.shape().IsArray()) return std::nullopt;
+  std::optional<Literal> seen = Seen(found->second);
+  if (!seen.has_value()) return std::nullopt;
+  if (draw_ != nullptr) {
+    if (draw_->looked_at == nullptr || shown_ >= draw_->looked_at->size()) return std::nullopt;
+    const std::vector<int64_t>& elements = (*draw_->looked_at)[shown_];
+    if (!elements.empty() && !is_contraction) return std::nullopt;
+    return Sample{*std::move(seen), elements};
+  }
+  if (products <= captures_->cheap_products || seen->element_count() <= captures_->sample)
+    return std::nullopt;
+  std::vector<int64_t> elements =
+      ChooseSample(*seen, captures_->sample, captures_->sample_seed + shown_);
+  return Sample{*std::move(seen), std::move(elements)};
+}
+
+void CapturedRun::Show(const CaptureVisit& visit) {
+  if (visit.seen != nullptr) ++shown_;
+  if (captures_->visit) captures_->visit(visit);
+}
+
+absl::Status CapturedRun::PassSample(const Instruction& instruction, Sample sample, Value& value,
+                                     MemoryMeter& memory) {
+  Array computed = *value.array;
+  const Literal seen = ElementsOf(sample.seen, sample.elements);
+  const ArrayExpectation expected = Export(computed);
+  Show({instruction, 0, expected, &seen, &sample.elements});
+  if (absl::Status status = memory.Check(sample.seen.shape().ByteSize()); !status.ok())
+    return status;
+  value = MakeValue(AsRead(instruction, computed, std::move(sample.seen)), memory);
+  return absl::OkStatus();
+}
+
 absl::Status CapturedRun::PassLeaf(const Instruction& instruction, int64_t leaf, Value& value,
                                    MemoryMeter& memory) {
   auto found = followed_.find(std::pair(&instruction, leaf));
@@ -175,7 +219,7 @@ absl::Status CapturedRun::PassLeaf(const Instruction& instruction, int64_t leaf,
   if (captures_->visit) {
     Array copy = *value.array;
     const ArrayExpectation expected = Export(copy);
-    captures_->visit({instruction, leaf, expected, seen.has_value() ? &*seen : nullptr});
+    Show({instruction, leaf, expected, seen.has_value() ? &*seen : nullptr});
   }
   if (!is_followed) return absl::OkStatus();
   if (absl::Status status = memory.Check(seen->shape().ByteSize()); !status.ok()) return status;

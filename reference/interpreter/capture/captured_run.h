@@ -25,8 +25,22 @@ class CapturedRun {
   static absl::StatusOr<CapturedRun> Make(const Module& module, const Captures& captures,
                                           const Profile& profile);
 
+  // From now on the run draws legal values: they are shown as they are, without bounds. `options`
+  // outlive the run.
+  void set_draw(const DrawOptions* options) { draw_ = options; }
+
   // Whether the result of the instruction must exist as a whole.
   bool Watches(const Instruction& instruction) const;
+  // A captured array of which not all elements are to be computed.
+  struct Sample {
+    Literal seen;                   // the whole array
+    std::vector<int64_t> elements;  // rising linear indices; none: what was seen is all
+  };
+  // nullopt: all are. `products`: what the instruction costs as a whole.
+  std::optional<Sample> SampleOf(const Instruction& instruction, int64_t products) const;
+  // Shows the values of the sample, a list, and puts what was seen in their place.
+  absl::Status PassSample(const Instruction& instruction, Sample sample, Value& value,
+                          MemoryMeter& memory);
   // Shows the result, or a loop's state after a trip, and puts captured arrays in its place.
   absl::Status Pass(const Instruction& instruction, Value& value, MemoryMeter& memory);
   // The branch that the conditional took; -1: not known.
@@ -46,12 +60,15 @@ class CapturedRun {
   // The captured array of the trips at work; nullopt: the loop was not seen to run that often.
   std::optional<Literal> Seen(const Followed& followed) const;
   Array AsRead(const Instruction& instruction, const Array& computed, Literal seen) const;
+  void Show(const CaptureVisit& visit);
   absl::Status PassLeaf(const Instruction& instruction, int64_t leaf, Value& value,
                         MemoryMeter& memory);
   absl::Status PassLeaves(const Instruction& instruction, int64_t& leaf, Value& value,
                           MemoryMeter& memory);
 
   const Captures* captures_ = nullptr;
+  const DrawOptions* draw_ = nullptr;
+  size_t shown_ = 0;  // captured arrays so far
   bool excess_ = false, contract_ = false, flush_ = false;
   absl::flat_hash_map<std::pair<const Instruction*, int64_t>, Followed> followed_;
   absl::flat_hash_set<const Instruction*> watched_;

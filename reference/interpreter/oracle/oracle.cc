@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "reference/bounds/choices/legal_choices.h"
 #include "reference/interpreter/capture/captured_run.h"
 #include "reference/interpreter/dynamic_shapes.h"
 #include "reference/interpreter/interpreter.h"
@@ -232,6 +233,28 @@ class InterpreterOracle : public Oracle {
     // What comes of captured values need not be what the oracle itself would compute.
     if (!has_captures) ASSAY_RETURN_IF_ERROR(CheckOwnAnswer(expectation));
     return expectation;
+  }
+
+  absl::StatusOr<Literal> DrawFrom(const Module& module,
+                                   const std::vector<const Literal*>& arguments,
+                                   const Captures& captures, const DrawOptions& options,
+                                   const Limits& limits) override {
+    using reference::LegalChoices;
+    Budget budget(limits);
+    Interpreter interpreter(budget, nullptr);
+    interpreter.set_custom_calls(&custom_calls_);
+    ASSAY_ASSIGN_OR_RETURN(CapturedRun captured,
+                           CapturedRun::Make(module, captures, Profile::Xla()));
+    captured.set_draw(&options);
+    interpreter.set_captured(&captured);
+    // By turns all sums in one order, and each in a direction of its own.
+    const auto rule = static_cast<int>(options.seed / 2 % LegalChoices::kRules) + 1;
+    LegalChoices choices = options.seed % 2 == 0
+                               ? LegalChoices::OfRule(rule)
+                               : LegalChoices::OfDirections(options.seed, nullptr);
+    interpreter.set_choices(&choices);
+    ASSAY_ASSIGN_OR_RETURN(const Value value, Run(module, arguments, budget, interpreter));
+    return reference::ToLiteral(value);
   }
 
   absl::StatusOr<std::vector<DeviceOutputs>> EvaluateDevices(

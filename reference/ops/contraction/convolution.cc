@@ -1,4 +1,5 @@
 // Convolution. Document: operation semantics chapter 11, Conv to ConvGeneralDilated.
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -109,14 +110,16 @@ Convolution ConvolutionOf(const OpContext& op) {
   const ConvDimLabels& labels = LabelsOf(op);
   const absl::Span<const WindowDim> window = attributes.Window(Attr::kWindow);
   const Shape &input = op.literal(0).shape(), &kernel = op.literal(1).shape();
-  const DimVector result_strides = RowMajorStrides(op.shape.dimensions());
+  // A sample has the shape of a list.
+  const Shape& output = op.analysis.sample != nullptr ? op.instruction.shape() : op.shape;
+  const DimVector result_strides = RowMajorStrides(output.dimensions());
   Convolution convolution;
   convolution.feature_groups = attributes.Integer(Attr::kFeatureGroupCount, 1);
   convolution.batch_groups = attributes.Integer(Attr::kBatchGroupCount, 1);
   convolution.groups = convolution.feature_groups * convolution.batch_groups;
-  convolution.output_batch = op.shape.dimension(labels.output_batch);
+  convolution.output_batch = output.dimension(labels.output_batch);
   convolution.output_batch_stride = result_strides[labels.output_batch];
-  convolution.group_outputs = op.shape.dimension(labels.output_feature) / convolution.groups;
+  convolution.group_outputs = output.dimension(labels.output_feature) / convolution.groups;
   convolution.output_feature_stride = result_strides[labels.output_feature];
   convolution.group_inputs = kernel.dimension(labels.kernel_input_feature);
   // Steps of the arranged operands, innermost spatial dimension first.
@@ -124,14 +127,14 @@ Convolution ConvolutionOf(const OpContext& op) {
   int64_t input_step = input.dimension(labels.input_feature);
   int64_t kernel_step = convolution.group_inputs;
   for (size_t d = window.size(); d-- > 0;) {
-    const int64_t output = labels.output_spatial[d];
+    const int64_t place = labels.output_spatial[d];
     const int64_t input_size = input.dimension(labels.input_spatial[d]);
     convolution.spatial[d] = {window[d],
                               input_size,
                               input_step,
                               kernel_step,
-                              op.shape.dimension(output),
-                              result_strides[output]};
+                              output.dimension(place),
+                              result_strides[place]};
     input_step *= input_size;
     kernel_step *= window[d].size;
   }
@@ -154,7 +157,7 @@ ProductSums SumsOfConvolution(const OpContext& op) {
   sums.for_each_block = [convolution](absl::FunctionRef<void(const ProductSums::Block&)> f) {
     convolution.ForEachPlace(f);
   };
-  return sums;
+  return op.analysis.sample != nullptr ? sums.Only(*op.analysis.sample) : sums;
 }
 
 absl::Status EvaluateConvolution(const OpContext& op, Literal& result) {
@@ -188,7 +191,8 @@ bool IsSurelyNan(const Array& array, int64_t i) {
 // multiplied, which gives NaN, or take no part.
 class SpecialsOverHoles {
  public:
-  explicit SpecialsOverHoles(const OpContext& op) : convolution_(ConvolutionOf(op)) {
+  explicit SpecialsOverHoles(const OpContext& op)
+      : convolution_(ConvolutionOf(op)), sample_(op.analysis.sample) {
     int64_t at = 0;
     KernelDims(op).ForEachPlace([&](int64_t element) {
       if (MayBeInfiniteOrNan(op.array(1), element)) Include(at);
@@ -238,13 +242,19 @@ class SpecialsOverHoles {
 
   void BoundBatch(int64_t first, int64_t feature, Array& result) const {
     for (int64_t b = 0; b < convolution_.output_batch; ++b) {
-      const int64_t at = first + b * convolution_.output_batch_stride +
-                         feature * convolution_.output_feature_stride;
+      int64_t at = first + b * convolution_.output_batch_stride +
+                   feature * convolution_.output_feature_stride;
+      if (sample_ != nullptr) {
+        const auto found = std::lower_bound(sample_->begin(), sample_->end(), at);
+        if (found == sample_->end() || *found != at) continue;
+        at = found - sample_->begin();
+      }
       if (!IsSurelyNan(result, at)) SetUndecided(result, at);
     }
   }
 
   Convolution convolution_;
+  const std::vector<int64_t>* sample_;  // of which `result` is a list; nullptr: of all elements
   std::vector<Special> specials_;
 };
 

@@ -34,7 +34,7 @@ DimList Arrange(const Shape& shape, absl::Span<const int64_t> batch,
 }
 
 // Result element [b, m, n] is the sum over k of lhs[b, m, k] * rhs[b, n, k], where b, m, n, k
-// count batch, free and contracted dimensions in their orders.
+// count batch, free and contracted dimensions in their orders. Of a sample only its elements.
 ProductSums SumsOfDot(const OpContext& op) {
   const Attributes& attributes = op.instruction.attributes();
   const Shape &lhs = op.literal(0).shape(), &rhs = op.literal(1).shape();
@@ -60,7 +60,7 @@ ProductSums SumsOfDot(const OpContext& op) {
          .runs = {&whole, 1}});
     }
   };
-  return sums;
+  return op.analysis.sample != nullptr ? sums.Only(*op.analysis.sample) : sums;
 }
 
 absl::Status EvaluateDot(const OpContext& op, Literal& result) {

@@ -263,13 +263,14 @@ void BoundAll(const OpContext& op, Array& result) {
   ForEachTransform<Wide<T>>(
       transform, [&](int64_t slot) { return seen(slot).centre; },
       [&](int64_t batch, const auto& values) {
-        W largest = 0, squares = 0, propagated = 0;
+        W largest = 0, squares = 0, propagated = 0, sum = 0;
         bool finite = true;
         for (int64_t i = 0; i < input_slots; ++i) {
           const Range<W> x = seen(batch * input_slots + i);
           finite = finite && (x.flags & ~uint32_t{kZeroSignFree}) == 0;
           largest = std::max(largest, std::fabs(x.centre) + x.radius);
           propagated += x.radius;
+          sum += std::fabs(x.centre) + x.radius;
         }
         for (int64_t i = 0; finite && largest > 0 && i < input_slots; ++i) {
           const Range<W> x = seen(batch * input_slots + i);
@@ -279,7 +280,9 @@ void BoundAll(const OpContext& op, Array& result) {
         const W norm = largest * std::sqrt(squares * n) * scale;
         const W radius =
             8 * UnitRoundoff<T>() * (1 + std::log2(n)) * norm + propagated * scale + n * least;
-        if (!finite || !std::isfinite(radius)) {
+        // Some order of the additions overflows, in a part that the result may have nothing of.
+        const bool overflows = !(sum <= W{std::numeric_limits<T>::max()});
+        if (!finite || overflows || !std::isfinite(radius)) {
           for (int64_t i = 0; i < output_slots; ++i) SetUndecided(parts, batch * output_slots + i);
           return;
         }

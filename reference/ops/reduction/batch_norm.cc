@@ -155,7 +155,9 @@ class BatchNorm {
         const int64_t at = lines_.Element(k, f);
         const Estimate scale = Read(1, f), offset = Read(2, f), mean = Read(3, f);
         const Estimate root = Root(Read(4, f) + epsilon_);
-        Finish(WithScaleOfOperand(scale * (Read(0, at) - mean) / root + offset), 0, at, false);
+        const Estimate x = Read(0, at);
+        const Estimate result = scale * (x - mean) / root + offset;
+        Finish(WithScaleOfOperand(result, scale / root, x.size() + mean.size()), 0, at, false);
       }
     }
   }
@@ -243,10 +245,15 @@ class BatchNorm {
     return variance;
   }
 
-  // With s = scale / root, the result that XLA computes as x s + (offset - mean s).
-  Estimate WithScaleOfOperand(Estimate result) const {
+  // With s = scale / root, the result that XLA computes as x s + (offset - mean s), |x| + |mean|
+  // being `by`: s may be subnormal, or flushed, or overflow, where the result is none of it.
+  Estimate WithScaleOfOperand(Estimate result, const Estimate& s, long double by) const {
     constexpr long double kRoundings = 3;
-    if (op_.analysis.is_xla) result.radius += kRoundings * step_.unit * result.terms;
+    if (!op_.analysis.is_xla || !std::isfinite(s.size())) return result;
+    const long double lost = step_.grain + std::min(s.size(), step_.flushed);
+    const long double products = 2 * (step_.grain + std::min(s.size() * by, step_.flushed));
+    result.radius += kRoundings * step_.unit * result.terms + by * lost + products;
+    result.peak = std::max(result.peak, s.size());
     return result;
   }
 

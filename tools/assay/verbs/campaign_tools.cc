@@ -1,6 +1,7 @@
 // The oracle, the backends and the triage of campaigns that verbs start.
 #include "tools/assay/verbs/campaign_tools.h"
 
+#include "fuzz/backends/process_backend.h"
 #include "fuzz/triage/triage.h"
 #include "reference/interpreter/interpreter.h"
 #include "tools/assay/environment.h"
@@ -14,6 +15,7 @@ CampaignTools MakeCampaignTools(const std::string& out, const std::string& pytho
   if (triage) {
     TriageOptions options;
     options.pages = out + "/bugs";
+    options.python = ChoosePython(python);
     tools.triage = MakeTriage(std::move(options));
   }
   return tools;

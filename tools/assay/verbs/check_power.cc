@@ -1,6 +1,10 @@
-// assay check --power: how many wrong answers the bounds convict.
+// assay check --power and --mistakes: how many wrong answers the bounds convict.
 #include "tools/assay/verbs/check_power.h"
 
+#include <cmath>
+
+#include "absl/strings/str_format.h"
+#include "optimized/pipeline/registry.h"
 #include "reference/interpreter/interpreter.h"
 #include "reference/power/choice_search.h"
 #include "spec/base/strings.h"
@@ -11,6 +15,9 @@
 
 namespace assay {
 namespace {
+
+// Element evaluations spent on the search for the worst legal deviation of a program.
+constexpr int64_t kStepsOfSearch = 20'000'000;
 
 std::string Share(int64_t part, int64_t whole) {
   return StrCat(Grouped(part), " of ", Grouped(whole), " (",
@@ -27,7 +34,166 @@ nlohmann::json CountsOf(const ModulePower& power) {
           {"legal_rejected", power.legal_rejected}};
 }
 
+// Legal compilations of Assay's own compiler and of XLA:CPU: passes left out one at a time, other
+// numbers of threads, other instruction sets, less freedom with floats.
+std::vector<std::map<std::string, std::string>> LegalFlags(const BackendDescription& backend) {
+  std::vector<std::map<std::string, std::string>> flags;
+  if (backend.has_decisions) {
+    for (const char* passes : {"on", "off", "all"}) flags.push_back({{"passes", passes}});
+    for (const char* threads : {"1", "2", "3"}) flags.push_back({{"threads", threads}});
+    for (const char* isa : {"baseline", "avx2"}) flags.push_back({{"isa", isa}});
+    for (const char* tier : {"fast", "full"}) flags.push_back({{"tier", tier}});
+    for (const PassInfo& pass : AllPasses())
+      if (pass.runs_in == RunsIn::kPipeline) flags.push_back({{"without", std::string(pass.name)}});
+  } else if (backend.dumps_passes) {
+    flags = {{{"xla_cpu_enable_fast_math", "false"}},
+             {{"xla_cpu_enable_fast_math", "true"}},
+             {{"xla_cpu_enable_fast_min_max", "false"}},
+             {{"xla_cpu_use_fusion_emitters", "false"}},
+             {{"xla_llvm_disable_expensive_passes", "true"}},
+             {{"xla_backend_optimization_level", "0"}},
+             {{"xla_cpu_max_isa", "AVX2"}},
+             {{"xla_cpu_max_isa", "SSE4_2"}},
+             {{"xla_cpu_prefer_vector_width", "128"}},
+             {{"xla_cpu_multi_thread_eigen", "false"}},
+             {{"xla_allow_excess_precision", "false"}}};
+    for (const char* pass : {"algsimp",
+                             "batch-dot-simplification",
+                             "call-inliner",
+                             "change-op-data-type",
+                             "constant_folding",
+                             "cse",
+                             "dce",
+                             "dot-merger",
+                             "dot_dimension_merger",
+                             "fusion",
+                             "gather_simplifier",
+                             "convolution-group-converter",
+                             "reduce-decomposer",
+                             "reshape-mover",
+                             "simplify-fp-conversions",
+                             "simplify-sorts",
+                             "slice-sinker",
+                             "transpose-folding",
+                             "tree_reduction_rewriter",
+                             "while-loop-constant-sinking",
+                             "while-loop-invariant-code-motion",
+                             "simplify-while-loops",
+                             "zero_sized_hlo_elimination"})
+      flags.push_back({{"xla_disable_hlo_passes", pass}});
+  }
+  return flags;
+}
+
+nlohmann::json LineOf(const CutPower& power) {
+  nlohmann::json mistakes = nlohmann::json::array();
+  for (const MistakePower& mistake : power.mistakes) {
+    mistakes.push_back({{"instruction", mistake.instruction},
+                        {"kind", mistake.kind},
+                        {"what", mistake.what},
+                        {"fails", mistake.fails},
+                        {"in_its_stretch", mistake.in_its_stretch},
+                        {"reason", mistake.reason}});
+    const bool is_finite = std::isfinite(mistake.visibility);
+    mistakes.back()["visibility"] =
+        is_finite ? nlohmann::json(mistake.visibility) : nlohmann::json(nullptr);
+  }
+  return {{"type", "mistakes"},
+          {"name", power.name},
+          {"tried", power.tried},
+          {"mistakes", std::move(mistakes)},
+          {"recompiled", power.recompiled},
+          {"recompiled_failed", power.recompiled_failed},
+          {"recompiled_open", power.recompiled_open},
+          {"not_compiled", power.not_compiled},
+          {"alarms", power.alarms},
+          {"seconds", power.seconds}};
+}
+
+struct MistakeSums {
+  int64_t visible = 0, fails = 0, in_its_stretch = 0;
+  int64_t recompiled = 0, recompiled_failed = 0, errors = 0;
+
+  void Add(const CutPower& power) {
+    for (const MistakePower& mistake : power.mistakes) {
+      ++visible;
+      fails += mistake.fails ? 1 : 0;
+      in_its_stretch += mistake.fails && mistake.in_its_stretch ? 1 : 0;
+    }
+    recompiled += power.recompiled;
+    recompiled_failed += power.recompiled_failed;
+  }
+  std::string ToString() const {
+    return StrCat(Share(fails, visible), " visible mistakes fail, ", Share(in_its_stretch, fails),
+                  " of these in their stretch, ", Share(recompiled_failed, recompiled),
+                  " legal recompilations fail");
+  }
+  bool IsEnough() const {
+    return 20 * fails >= 19 * visible && 20 * in_its_stretch >= 19 * fails &&
+           recompiled_failed == 0 && errors == 0;
+  }
+};
+
+void PrintMistakes(const CutPower& power) {
+  MistakeSums sums;
+  sums.Add(power);
+  Print(StrCat(power.name, ": ", sums.ToString(), " in ", Seconds(power.seconds)));
+  for (const MistakePower& mistake : power.mistakes) {
+    if (mistake.fails && mistake.in_its_stretch) continue;
+    Print(StrCat("  ", mistake.fails ? "elsewhere" : "missed", ": ", mistake.kind, " of ",
+                 mistake.instruction, ", ", mistake.what, ", ",
+                 absl::StrFormat("%.3g", mistake.visibility), " times the worst legal deviation; ",
+                 mistake.reason));
+  }
+  for (const std::string& alarm : power.alarms) Print(StrCat("  false alarm: ", alarm));
+}
+
 }  // namespace
+
+int RunMistakes(const std::vector<CaseFile>& cases, Backend& backend, const CheckOptions& options,
+                const CutPowerOptions& wanted, bool json) {
+  std::unique_ptr<Oracle> oracle = MakeOracle();
+  CutPowerOptions all = wanted;
+  all.flags = LegalFlags(backend.Describe());
+  MistakeSums sums;
+  ProgressLine progress;
+  for (const CaseFile& file : cases) {
+    progress.Show(StrCat("mistaking ", file.name));
+    absl::StatusOr<CutPower> power = MeasureCutPower(
+        file, *oracle, backend,
+        [](const Module& module, const std::vector<const Literal*>& arguments) {
+          return reference::SearchChoices(module, arguments, kStepsOfSearch);
+        },
+        options, all);
+    progress.Clear();
+    if (!power.ok()) {
+      ++sums.errors;
+      PrintError(StrCat(file.name, ": ", ToStd(power.status().message())));
+      continue;
+    }
+    sums.Add(*power);
+    if (json) {
+      PrintJson(LineOf(*power));
+    } else {
+      PrintMistakes(*power);
+    }
+  }
+  if (json) {
+    PrintJson({{"type", "summary"},
+               {"verb", "check"},
+               {"modules", cases.size()},
+               {"visible", sums.visible},
+               {"fails", sums.fails},
+               {"in_its_stretch", sums.in_its_stretch},
+               {"recompiled", sums.recompiled},
+               {"recompiled_failed", sums.recompiled_failed},
+               {"errors", sums.errors}});
+  } else {
+    Print(StrCat(Count(static_cast<int64_t>(cases.size()), "module"), ": ", sums.ToString(), ", ",
+                 Grouped(sums.errors), " modules could not be measured"));
+  }
+  return sums.IsEnough() ? kExitOk : kExitFailure;
+}
 
 int RunPower(const std::vector<CaseFile>& cases, Backend* backend, const CheckOptions& options,
              bool all, bool json) {

@@ -9,12 +9,15 @@
 #include "reference/interpreter/interpreter.h"
 #include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
+#include "spec/files/load_module.h"
 #include "spec/process/interrupt.h"
-#include "tools/assay/cut_text.h"
 #include "tools/assay/environment.h"
+#include "tools/assay/graphs/cut_graph.h"
+#include "tools/assay/graphs/graph_file.h"
 #include "tools/assay/json_line.h"
 #include "tools/assay/record.h"
 #include "tools/assay/terminal.h"
+#include "tools/assay/texts/cut_text.h"
 #include "tools/assay/verb.h"
 #include "tools/assay/verbs/check_power.h"
 
@@ -28,8 +31,11 @@ struct Options {
   std::string profile;
   uint64_t seed = 1;
   std::string cut = "auto";
+  int64_t sample = -1;
+  std::string graph;  // where to
   bool all = false;
   bool power = false;
+  int64_t mistakes = 0, recompilations = 0;
   bool json = false;
   LimitOptions limits;
   RecordOptions record;
@@ -219,6 +225,8 @@ void PrintCuts(const std::vector<ModuleResult>& results) {
     for (const SubjectResult& subject : result.subjects) {
       if (subject.cuts.is_null()) continue;
       Print(StrCat(result.name, " ", CutSummary(subject.cuts)));
+      if (const std::string drawn = DrawSummary(subject.cuts); !drawn.empty())
+        Print(StrCat(result.name, " ", drawn));
       if (results.size() == 1) Print(StretchTable(subject.cuts));
     }
   }
@@ -358,6 +366,30 @@ CutMode CutModeOf(std::string_view word) {
   return word == "pieces" ? CutMode::kPieces : CutMode::kAuto;
 }
 
+// Draws the module with the bounds that its cuts used.
+absl::Status DrawBounds(const std::vector<ModuleResult>& results, const std::string& path) {
+  for (const ModuleResult& result : results) {
+    for (const SubjectResult& subject : result.subjects) {
+      if (subject.cuts.is_null()) continue;
+      ASSAY_ASSIGN_OR_RETURN(std::unique_ptr<Module> module, LoadModule(result.path));
+      return WriteGraph(path, CutGraph(*module, subject.cuts));
+    }
+  }
+  return absl::FailedPreconditionError(
+      StrCat(path, " was not written: the program could not be cut on the backend"));
+}
+
+// --graph draws one module, and always cuts it.
+absl::Status CheckGraphOptions(const Options& options, size_t modules) {
+  if (options.graph.empty()) return absl::OkStatus();
+  ASSAY_RETURN_IF_ERROR(CheckGraphPath(options.graph));
+  if (modules == 1 && options.backend != "none" && options.cut != "off" && !options.power)
+    return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      StrCat("--graph draws one module that is cut on a backend: name one module, and neither "
+             "--backend none nor --cut off nor --power"));
+}
+
 // Without a backend only what is stored beside the modules is judged.
 BackendDescription NobodyElse() {
   BackendDescription description;
@@ -368,6 +400,7 @@ BackendDescription NobodyElse() {
 
 absl::StatusOr<int> Run(const Options& options) {
   ASSAY_ASSIGN_OR_RETURN(const std::vector<CaseFile> cases, AllCases(options.paths));
+  ASSAY_RETURN_IF_ERROR(CheckGraphOptions(options, cases.size()));
   std::unique_ptr<Backend> probe;
   if (options.backend != "none") {
     ASSAY_ASSIGN_OR_RETURN(probe, OpenBackend(options.backend, options.python));
@@ -380,7 +413,14 @@ absl::StatusOr<int> Run(const Options& options) {
   check.compile.limits = options.limits.Get();
   check.seed = options.seed;
   check.cut = CutModeOf(options.cut);
+  if (!options.graph.empty() && check.cut == CutMode::kAuto) check.cut = CutMode::kAll;
+  check.sample = options.sample;
   if (options.power) return RunPower(cases, probe.get(), check, options.all, options.json);
+  if (options.mistakes + options.recompilations > 0) {
+    if (probe == nullptr) return absl::InvalidArgumentError("--mistakes needs a backend");
+    const CutPowerOptions wanted{options.mistakes, options.recompilations, {}};
+    return RunMistakes(cases, *probe, check, wanted, options.json);
+  }
   if (probe != nullptr && probe->Describe().in_process) probe.reset();
 
   RunRow run = BeginRun("check", options.backend, CommandLine());
@@ -401,6 +441,7 @@ absl::StatusOr<int> Run(const Options& options) {
     PrintResults(results, counts, options,
                  StrCat(" judged by profile ", profile->name(), " in ", Seconds(seconds)));
   }
+  if (!options.graph.empty()) ASSAY_RETURN_IF_ERROR(DrawBounds(results, options.graph));
   if (results.size() < cases.size()) {
     PrintError(StrCat(
         "interrupted: ", Count(static_cast<int64_t>(cases.size() - results.size()), "module"),
@@ -429,8 +470,23 @@ void DeclareCheck(OptionList& line, VerbAction& action) {
            "by itself")
       .OneOf({"auto", "off", "all", "pieces"})
       .ShowDefault();
+  line.Add("--sample", options->sample,
+           "Of each captured dot and convolution judge so many elements (corners, edges of tiles, "
+           "extremes, NaNs and others drawn from --seed), and go on from what was seen of the "
+           "rest; 0: all; -1: a sample of those that would take long, all of the others")
+      .ShowDefault();
+  line.Add("--graph", options->graph,
+           "Cut the module and draw it here (.svg, .png, .pdf, .dot), coloured by the share of the "
+           "allowed bound that each captured value used; a failing stretch has red frames");
   line.AddFlag("--power", options->power,
                "Bend one element of every right answer instead: how many are called wrong?");
+  line.Add("--mistakes", options->mistakes,
+           "Compile each module with so many single mistakes that show in its results: how many "
+           "fail by cuts, and in the right stretch?")
+      .NonNegative();
+  line.Add("--recompilations", options->recompilations,
+           "Compile each module in so many other legal ways, cut at random places: does one fail?")
+      .NonNegative();
   line.AddFlag("--all", options->all, "A line for every module, not only for every family");
   line.AddFlag("--json", options->json, "One JSON object per module, then a summary");
   options->limits.Declare(line);

@@ -12,8 +12,8 @@
 #include "tools/assay/json_line.h"
 #include "tools/assay/record.h"
 #include "tools/assay/terminal.h"
+#include "tools/assay/texts/campaign_text.h"
 #include "tools/assay/verb.h"
-#include "tools/assay/verbs/campaign_text.h"
 #include "tools/assay/verbs/campaign_tools.h"
 
 namespace assay {

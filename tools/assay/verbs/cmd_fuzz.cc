@@ -9,8 +9,8 @@
 #include "tools/assay/json_line.h"
 #include "tools/assay/record.h"
 #include "tools/assay/terminal.h"
+#include "tools/assay/texts/campaign_text.h"
 #include "tools/assay/verb.h"
-#include "tools/assay/verbs/campaign_text.h"
 #include "tools/assay/verbs/campaign_tools.h"
 
 namespace assay {
@@ -21,6 +21,7 @@ struct Options {
   std::string python;  // of the xla backends
   std::string defect;
   std::string out = "assay-out/fuzz";
+  std::string known;  // file of known bugs
   CampaignOptions campaign;
   bool no_triage = false;
   bool json = false;
@@ -34,7 +35,14 @@ absl::Status Complete(Options& options) {
     ASSAY_ASSIGN_OR_RETURN(std::string defect, DefectJson(options.defect));
     options.campaign.compile.defect = defect;
   }
+  if (!options.known.empty()) {
+    ASSAY_ASSIGN_OR_RETURN(options.campaign.known, ReadKnownBugs(options.known));
+    for (const KnownBug& bug : RemoveExpired(options.campaign.known, TodayUtc())) {
+      if (!options.json) Print(StrCat("no longer known since ", bug.expires, ": ", bug.reason));
+    }
+  }
   options.campaign.out_dir = options.out;
+  options.campaign.seconds_include_triage = true;
   return absl::OkStatus();
 }
 
@@ -66,7 +74,7 @@ absl::StatusOr<int> Run(Options options) {
   } else {
     PrintCampaign(*summary, options.defect);
   }
-  return summary->findings > 0 ? kExitFailure : kExitOk;
+  return summary->Failures() > 0 ? kExitFailure : kExitOk;
 }
 
 }  // namespace
@@ -87,6 +95,8 @@ void DeclareFuzz(OptionList& line, VerbAction& action) {
   line.Add("--most-triaged", options->campaign.most_triaged,
            "Reduce and explain so many findings (default: one of every kind, then as time allows)")
       .Positive();
+  line.Add("--known", options->known,
+           "File of bugs that are known already: they are counted, not triaged (docs/json.md)");
   line.Add("--profile", options->campaign.profile, "strict or xla; default: the backend's")
       .OneOf({"strict", "xla"});
   line.Add("--defect", options->defect,

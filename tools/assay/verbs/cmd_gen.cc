@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_format.h"
 #include "fuzz/generator/generate.h"
+#include "fuzz/generator/stats.h"
 #include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
 #include "spec/ops/op_table.h"
@@ -39,56 +40,49 @@ Case Generate(const Options& options, uint64_t i) {
 }
 
 int PrintStats(const Options& options) {
-  std::map<std::string, int64_t> programs_with_op, themes;
-  std::map<std::string, std::set<std::string>> types_of_op;
+  GeneratorStats stats;
   int64_t instructions = 0;
+  std::map<Opcode, int64_t> programs_with_op;
   for (uint64_t i = 0; i < options.count; ++i) {
-    Case made = Generate(options, i);
-    ++themes[std::string(Name(made.theme))];
+    const Case made = Generate(options, i);
     instructions += made.module->InstructionCount();
-    std::set<std::string> ops;
+    stats.Add(made);
+    std::set<Opcode> ops;
     for (const Computation* computation : made.module->computations()) {
-      for (const Instruction* instruction : *computation) {
-        std::string op(Name(instruction->opcode()));
-        ops.insert(op);
-        types_of_op[op].insert(std::string(Name(instruction->shape().element_type())));
-      }
+      for (const Instruction* instruction : *computation) ops.insert(instruction->opcode());
     }
-    for (const std::string& op : ops) ++programs_with_op[op];
+    for (Opcode op : ops) ++programs_with_op[op];
   }
-  double count = static_cast<double>(options.count);
-  if (options.json) {
-    for (const OpInfo& op : AllOps()) {
-      if (!op.IsDefined()) continue;
-      const std::string name(op.name);
-      PrintJson({{"op", name},
-                 {"programs", programs_with_op[name]},
-                 {"result_types", types_of_op[name].size()}});
-    }
-    PrintJson({{"type", "summary"},
-               {"programs", options.count},
-               {"themes", themes},
-               {"instructions_per_program", static_cast<double>(instructions) / count}});
+  const double mean = static_cast<double>(instructions) / static_cast<double>(options.count);
+  if (!options.json) {
+    Print(StrCat(stats.ToString(), absl::StrFormat("%.1f instructions per program", mean)));
     return kExitOk;
   }
-  Table table({{"op"},
-               {"programs", Table::kRight},
-               {"share", Table::kRight},
-               {"result types", Table::kRight}});
   for (const OpInfo& op : AllOps()) {
     if (!op.IsDefined()) continue;
-    std::string name(op.name);
-    int64_t programs = programs_with_op[name];
-    table.Add({programs == 0 ? Styled(Style::kBad, name) : name, Grouped(programs),
-               Percent(static_cast<double>(programs), count),
-               Grouped(static_cast<int64_t>(types_of_op[name].size()))});
+    nlohmann::json by_type = nlohmann::json::object();
+    for (const auto& [op_and_type, programs] : stats.op_types()) {
+      if (op_and_type.first == op.opcode) by_type[std::string(Name(op_and_type.second))] = programs;
+    }
+    PrintJson({{"op", std::string(op.name)},
+               {"programs", programs_with_op[op.opcode]},
+               {"result_types", by_type.size()},
+               {"programs_by_type", by_type}});
   }
-  Print(table.ToString());
-  for (const auto& [theme, programs] : themes) {
-    Print(StrCat("  ", theme, " ", Percent(static_cast<double>(programs), count)));
+  for (size_t i = 0; i < stats.triggers().size(); ++i) {
+    const RequirementTrigger& trigger = AllTriggers()[i];
+    PrintJson({{"requirement", trigger.requirement},
+               {"trigger", std::string(trigger.name)},
+               {"programs", stats.triggers()[i]}});
   }
-  Print(absl::StrFormat("  %.1f instructions per program",
-                        static_cast<double>(instructions) / count));
+  nlohmann::json largest = nlohmann::json::object();
+  for (const auto& [size, programs] : stats.largest_arrays()) largest[StrCat(size)] = programs;
+  PrintJson({{"type", "summary"},
+             {"programs", options.count},
+             {"themes", stats.themes()},
+             {"largest_arrays", largest},
+             {"op_pairs", stats.op_pairs().size()},
+             {"instructions_per_program", mean}});
   return kExitOk;
 }
 

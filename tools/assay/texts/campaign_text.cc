@@ -1,5 +1,5 @@
 // The words of a campaign on the terminal and in JSON.
-#include "tools/assay/verbs/campaign_text.h"
+#include "tools/assay/texts/campaign_text.h"
 
 #include <algorithm>
 #include <fstream>
@@ -7,6 +7,7 @@
 #include <set>
 
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "spec/base/strings.h"
 #include "tools/assay/terminal.h"
@@ -55,6 +56,9 @@ void PrintBucket(const CampaignFinding& finding, int64_t seen) {
     Print(StrCat("  blamed    ", what, Styled(Style::kAccent, triage.blamed_rule),
                  triage.blamed_decision < 0 ? " of " : " at ", triage.blamed_where));
   }
+  if (!triage.second_opinion.empty() && triage.second_opinion != "none") {
+    Print(StrCat("  numpy     ", triage.second_opinion));
+  }
   if (triage.instructions > 0) {
     Print(StrCat("  reduced   to ", Count(triage.instructions, "instruction")));
     std::string program = triage.page.empty() ? "" : FileText(triage.page + "/repro.hlo");
@@ -65,7 +69,9 @@ void PrintBucket(const CampaignFinding& finding, int64_t seen) {
 
 // True if a finding has a bucket; those beyond what is triaged are counted only.
 bool IsSorted(const CampaignSummary& summary, const CampaignFinding& finding) {
-  return summary.buckets.count(finding.bucket) > 0;
+  const bool is_failure = finding.known.empty() && finding.notable.empty() &&
+                          finding.triage.second_opinion != "refutes";
+  return is_failure && summary.buckets.count(finding.bucket) > 0;
 }
 
 void PrintStages(const StageSeconds& stages) {
@@ -90,6 +96,18 @@ void PrintReasons(const char* title, const std::map<std::string, int64_t>& reaso
   for (const auto& [count, reason] : sorted) {
     Print(StrCat("    ", title, " ", -count, ": ", reason.substr(0, 100)));
   }
+}
+
+// What no program has, by name: a user wants to know what was not looked at.
+void PrintLeftOut(const CampaignSummary& summary) {
+  std::vector<std::string> names = summary.excluded_ops;
+  for (const auto* more : {&summary.excluded_types, &summary.excluded_recipes}) {
+    names.insert(names.end(), more->begin(), more->end());
+  }
+  if (names.empty()) return;
+  Print(absl::StrFormat("  %-13s %8s   not taken by the backend: %s", "left out",
+                        Grouped(static_cast<int64_t>(names.size())),
+                        ToAbsl(absl::StrJoin(names, ", "))));
 }
 
 }  // namespace
@@ -132,7 +150,10 @@ void PrintCampaign(const CampaignSummary& summary, const std::string& defect) {
   double verdicts = static_cast<double>(summary.compared + summary.inconclusive);
   row("programs", summary.programs,
       absl::StrFormat("%.0f per second for %s", summary.ProgramsPerSecond(),
-                      Seconds(summary.seconds)));
+                      Seconds(summary.seconds)) +
+          (summary.triage_seconds >= 1
+               ? StrCat(", then triage for ", Seconds(summary.triage_seconds))
+               : ""));
   if (summary.illegal > 0) {
     row("illegal", summary.illegal, "did not verify and were skipped: the generator's fault");
   }
@@ -151,23 +172,31 @@ void PrintCampaign(const CampaignSummary& summary, const std::string& defect) {
   if (summary.unsupported > 0) row("unsupported", summary.unsupported);
   PrintReasons("unsupported", summary.unsupported_reasons);
   if (summary.not_run > 0) row("not run", summary.not_run, "the worker died of another backend");
-  const size_t ops = summary.excluded_ops.size(), types = summary.excluded_types.size();
-  if (ops + types > 0) {
-    row("left out", static_cast<int64_t>(ops + types),
-        StrCat(Count(static_cast<int64_t>(ops), "op"), " and ",
-               Count(static_cast<int64_t>(types), "type"), " that the backend does not do"));
+  PrintLeftOut(summary);
+  if (summary.screened > 0) {
+    row("screened", summary.screened,
+        StrCat("compiled in a cheap way; ", summary.screened_only, " failed only there"));
   }
   if (summary.sick > 0) row("sick machine", summary.sick);
   if (summary.workers_lost > 0) row("workers lost", summary.workers_lost);
   if (summary.unconfirmed > 0) row("unconfirmed", summary.unconfirmed, "did not repeat");
   if (summary.unchecked > 0) row("unchecked", summary.unchecked, "failed; not checked again");
+  if (!summary.known.empty()) row("known", CampaignSummary::SumOf(summary.known), "see --known");
+  PrintReasons("known", summary.known, summary.known.size());
+  if (!summary.notable.empty()) {
+    row("notable", CampaignSummary::SumOf(summary.notable), "no failures, but worth knowing");
+  }
+  PrintReasons("notable", summary.notable, summary.notable.size());
+  if (summary.refuted > 0) {
+    row("refuted", summary.refuted, "false alarms, by the second opinion");
+  }
   int64_t sorted = 0;
   for (const auto& bucket : summary.buckets) sorted += bucket.second;
-  row("findings", summary.findings,
+  const int64_t failures = summary.Failures();
+  row("findings", failures,
       StrCat("in ", Count(static_cast<int64_t>(summary.buckets.size()), "bucket"),
-             sorted < summary.findings
-                 ? StrCat("; ", summary.findings - sorted, " of them counted, not triaged")
-                 : ""));
+             sorted < failures ? StrCat("; ", failures - sorted, " of them counted, not triaged")
+                               : ""));
   PrintReasons("seen", summary.signatures, summary.signatures.size());
   PrintStages(summary.stages);
   for (const CampaignFinding* finding : FirstOfEachBucket(summary)) {

@@ -1,0 +1,39 @@
+// Counts the products of contractions from shapes alone.
+#include "conformance/cuts/work.h"
+
+namespace assay {
+namespace {
+
+double ProductsOf(const Instruction& instruction) {
+  const Attributes& attributes = instruction.attributes();
+  auto products = static_cast<double>(instruction.shape().ElementCount());
+  if (instruction.opcode() == Opcode::kDot) {
+    const Shape& lhs = instruction.operand(0)->shape();
+    for (int64_t d : attributes.Integers(Attr::kLhsContractingDims))
+      products *= static_cast<double>(lhs.dimension(d));
+    return products;
+  }
+  // Of a convolution the kernel says how much each element is made of.
+  const Shape& kernel = instruction.operand(1)->shape();
+  const auto* labels = std::get_if<ConvDimLabels>(attributes.Find(Attr::kDimLabels));
+  if (labels == nullptr) return products;
+  for (int64_t d = 0; d < kernel.rank(); ++d)
+    if (d != labels->kernel_output_feature) products *= static_cast<double>(kernel.dimension(d));
+  return products;
+}
+
+}  // namespace
+
+double ProductsOf(const Module& module) {
+  double products = 0;
+  for (const Computation* computation : module.computations()) {
+    for (const Instruction* instruction : *computation) {
+      const Opcode opcode = instruction->opcode();
+      if (opcode == Opcode::kDot || opcode == Opcode::kConvolution)
+        products += ProductsOf(*instruction);
+    }
+  }
+  return products;
+}
+
+}  // namespace assay

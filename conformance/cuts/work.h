@@ -1,0 +1,12 @@
+// How much work the oracle has with a program before it is asked.
+#pragma once
+
+#include "spec/ir/module.h"
+
+namespace assay {
+
+// Products that the dots and convolutions of the module form, each of them counted once, however
+// often a loop runs it. A floating-point number, for it may be huge.
+double ProductsOf(const Module& module);
+
+}  // namespace assay

@@ -1,0 +1,217 @@
+// One state after the other is read and run; a state that says nothing new costs its hash.
+#include "conformance/dumps/validate.h"
+
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "conformance/case_files.h"
+#include "spec/base/clock.h"
+#include "spec/base/error.h"
+#include "spec/base/file.h"
+#include "spec/base/status_macros.h"
+#include "spec/base/strings.h"
+#include "spec/proto/gzip.h"
+#include "spec/proto/module_proto.h"
+
+namespace assay {
+namespace {
+
+// Inputs of one kind, and what the state at hand computes of them.
+struct InputSet {
+  std::vector<Literal> arguments;
+  std::optional<ProgramRun> run;
+};
+
+StepVerdict NotJudged(std::string reason) {
+  StepVerdict verdict;
+  verdict.kind = StepVerdict::kNotJudged;
+  verdict.reason = std::move(reason);
+  return verdict;
+}
+
+std::string FirstLine(absl::string_view text) {
+  return std::string(text.substr(0, text.find('\n')));
+}
+
+// The first line of what is wrong with a file, without the file's own place, which is told beside
+// it: the same complaint about many files reads the same.
+std::string Complaint(absl::string_view text, const std::string& path) {
+  std::string line = FirstLine(text);
+  if (line.starts_with(path)) line.erase(0, path.size());
+  const size_t at = line.find_first_not_of("0123456789: ");
+  if (at != std::string::npos) line.erase(0, at);
+  return line.starts_with("error: ") ? line.substr(7) : line;
+}
+
+// What an error of the oracle says about a step: a program without a meaning is not judged, a limit
+// leaves the verdict open.
+StepVerdict FromError(const absl::Status& status) {
+  StepVerdict verdict = NotJudged(FirstLine(status.message()));
+  const ErrorClass error = ClassOf(status);
+  if (error == ErrorClass::kTimeout || error == ErrorClass::kOutOfMemory)
+    verdict.kind = StepVerdict::kInconclusive;
+  return verdict;
+}
+
+class Validation {
+ public:
+  Validation(const DumpedModule& dumped, Oracle& oracle, const ValidateOptions& options,
+             const std::function<void(const DumpStep&)>& tell)
+      : dumped_(dumped), oracle_(oracle), options_(options), tell_(tell) {}
+
+  absl::Status Run() {
+    absl::Status first_error;
+    for (const DumpSnapshot& snapshot : dumped_.snapshots) {
+      const double start = Now();
+      absl::StatusOr<ProgramState> after = LoadState(snapshot.path);
+      if (!after.ok()) {
+        if (first_error.ok()) first_error = after.status();
+        if (before_.has_value()) {
+          tell_({*snapshot_, snapshot, *before_->module, nullptr,
+                 NotJudged(Complaint(after.status().message(), snapshot.path)), Now() - start});
+        }
+        continue;
+      }
+      if (!before_.has_value()) {
+        ASSAY_RETURN_IF_ERROR(Begin(*after->module));
+      } else {
+        const StepVerdict verdict = Judge(*after);
+        tell_(
+            {*snapshot_, snapshot, *before_->module, after->module.get(), verdict, Now() - start});
+        if (verdict.kind == StepVerdict::kFailed) return absl::OkStatus();
+        if (verdict.kind == StepVerdict::kUnchanged) continue;
+      }
+      for (size_t k = 0; k < sets_.size(); ++k)
+        sets_[k].run = k < next_.size() ? std::move(next_[k]) : std::nullopt;
+      before_ = *std::move(after);
+      snapshot_ = &snapshot;
+    }
+    if (!before_.has_value()) return first_error;
+    return JudgeRecorded();
+  }
+
+ private:
+  absl::Status Begin(const Module& module) {
+    if (options_.inputs.empty() && !dumped_.recorded.empty()) return ReadRecorded();
+    return Draw(module, options_.inputs, options_.seed);
+  }
+
+  absl::Status Draw(const Module& module, const std::string& path, uint64_t seed) {
+    ASSAY_ASSIGN_OR_RETURN(CaseArrays arrays, LoadArrays(module, path, seed, DeviceAssignment()));
+    sets_.emplace_back().arguments = std::move(arrays.arguments);
+    return absl::OkStatus();
+  }
+
+  absl::Status ReadRecorded() {
+    const std::string& path = dumped_.recorded.front();
+    ASSAY_ASSIGN_OR_RETURN(std::string bytes, ReadFile(path));
+    if (IsGzip(bytes)) {
+      ASSAY_ASSIGN_OR_RETURN(bytes, Gunzip(bytes));
+    }
+    absl::StatusOr<Snapshot> recorded = ReadSnapshot(bytes);
+    if (!recorded.ok()) {
+      return absl::Status(recorded.status().code(),
+                          StrCat(path, ": ", ToStd(recorded.status().message())));
+    }
+    if (recorded->arguments.size() > 1) {
+      return absl::InvalidArgumentError(StrCat(path, ": holds the arguments of ",
+                                               recorded->arguments.size(),
+                                               " devices; give those of one with --inputs"));
+    }
+    InputSet& set = sets_.emplace_back();
+    if (!recorded->arguments.empty()) set.arguments = std::move(recorded->arguments.front());
+    recorded_ = std::move(recorded->result);
+    return absl::OkStatus();
+  }
+
+  // Judges the step on one set of inputs after the other until one decides.
+  StepVerdict Judge(const ProgramState& after) {
+    next_.clear();
+    if (before_->module->Hash() == after.module->Hash()) return StepVerdict();
+    if (std::string reason = WhyNotComparable(*before_->module, *after.module); !reason.empty())
+      return NotJudged(std::move(reason));
+    StepVerdict verdict;
+    for (size_t k = 0; k == 0 || (CanDraw() && k < static_cast<size_t>(options_.most_sets)); ++k) {
+      if (k == sets_.size() && !Draw(*before_->module, "", options_.seed + k).ok()) break;
+      const StepVerdict next = JudgeOn(sets_[k], after);
+      // One set that passes without doubt decides; so does one that fails.
+      if (k == 0 || next.kind == StepVerdict::kFailed || next.kind == StepVerdict::kPassed)
+        verdict = next;
+      const bool is_open = verdict.kind == StepVerdict::kInconclusive || verdict.is_doubtful;
+      if (!is_open) break;
+    }
+    return verdict;
+  }
+
+  bool CanDraw() const { return options_.inputs.empty() && dumped_.recorded.empty(); }
+
+  StepVerdict JudgeOn(InputSet& set, const ProgramState& after) {
+    const std::vector<const Literal*> arguments = Pointers(set.arguments);
+    if (!set.run.has_value()) {
+      absl::StatusOr<ProgramRun> run = RunProgram(*before_, arguments, oracle_, options_.limits);
+      if (!run.ok()) return FromError(run.status());
+      set.run = *std::move(run);
+    }
+    absl::StatusOr<ProgramRun> run = RunProgram(after, arguments, oracle_, options_.limits);
+    next_.emplace_back();
+    if (!run.ok()) return FromError(run.status());
+    absl::StatusOr<StepVerdict> verdict =
+        JudgeStep(*set.run, *run, arguments, oracle_, *options_.profile, options_.limits);
+    next_.back() = *std::move(run);
+    return verdict.ok() ? *std::move(verdict) : FromError(verdict.status());
+  }
+
+  absl::Status JudgeRecorded() {
+    if (!recorded_.has_value()) return absl::OkStatus();
+    const double start = Now();
+    DumpSnapshot recorded{dumped_.recorded.front(), "", "the recorded run"};
+    tell_({*snapshot_, recorded, *before_->module, nullptr, RecordedVerdict(), Now() - start});
+    return absl::OkStatus();
+  }
+
+  StepVerdict RecordedVerdict() {
+    InputSet& set = sets_.front();
+    const std::vector<const Literal*> arguments = Pointers(set.arguments);
+    if (!set.run.has_value()) {
+      absl::StatusOr<ProgramRun> run = RunProgram(*before_, arguments, oracle_, options_.limits);
+      if (!run.ok()) return FromError(run.status());
+      set.run = *std::move(run);
+    }
+    ProgramRun run;
+    run.module = before_->module;
+    run.unknown = set.run->unknown;
+    run.flat.module = set.run->flat.module->Clone("");
+    const std::vector<const Literal*> leaves = Leaves(*recorded_);
+    if (leaves.size() != set.run->results.size())
+      return NotJudged("the recorded result has another shape than the program's");
+    for (size_t k = 0; k < leaves.size(); ++k) {
+      if (!Compatible(leaves[k]->shape(), set.run->results[k].shape()))
+        return NotJudged("the recorded result has another shape than the program's");
+      run.results.push_back(*leaves[k]);
+    }
+    absl::StatusOr<StepVerdict> verdict =
+        JudgeStep(*set.run, run, arguments, oracle_, *options_.profile, options_.limits);
+    return verdict.ok() ? *std::move(verdict) : FromError(verdict.status());
+  }
+
+  const DumpedModule& dumped_;
+  Oracle& oracle_;
+  const ValidateOptions& options_;
+  const std::function<void(const DumpStep&)>& tell_;
+  std::optional<ProgramState> before_;
+  const DumpSnapshot* snapshot_ = nullptr;
+  std::vector<InputSet> sets_;
+  std::vector<std::optional<ProgramRun>> next_;  // of the state after, by set
+  std::optional<Literal> recorded_;
+};
+
+}  // namespace
+
+absl::Status ValidateDump(const DumpedModule& dumped, Oracle& oracle,
+                          const ValidateOptions& options,
+                          const std::function<void(const DumpStep&)>& tell) {
+  return Validation(dumped, oracle, options, tell).Run();
+}
+
+}  // namespace assay

@@ -1,0 +1,24 @@
+// What a compiler in another process refuses, found out before a campaign begins: programs are made
+// without it, so that none is spent on what is known to be missing.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "fuzz/generator/program.h"
+#include "spec/backend/backend.h"
+
+namespace assay {
+
+// Compiles a small program of every recipe, several at once where that works, and one of every
+// element type, and notes in `options` what ends in "unsupported" (a type also by "rejected"). A
+// recipe that only now and then draws what is refused stays. Takes some seconds, 60 at most; what
+// was not tried by then stays in.
+void ProbePeer(Backend& backend, GeneratorOptions& options);
+
+// Flags under which a backend that dumps_passes compiles in half of the time and still shows nearly
+// every bug: no optimization by LLVM, the old emitters of fusions. Empty where it does not know
+// them.
+std::map<std::string, std::string> ScreeningFlags(Backend& backend);
+
+}  // namespace assay

@@ -1,0 +1,354 @@
+// Expressions that invite a compiler to conclude too much: results that look non-negative or
+// bounded (requirement 30), functions that nearly undo each other, values that cancel (31),
+// operands shared along a chain (3), loops whose trips are to be counted (17).
+#include <string_view>
+#include <vector>
+
+#include "fuzz/generator/recipes/recipes.h"
+
+namespace assay {
+namespace {
+
+constexpr TypeMask kNumber = kI | kF;
+
+Instruction* SplatOf(Program& program, Instruction* like, int64_t value) {
+  Instruction* scalar = program.ScalarConstant(like->shape().element_type(), value);
+  if (like->shape().rank() == 0) return scalar;
+  return program.Splat(scalar, like->shape().dimensions());
+}
+
+// ---- Ranges and signs.
+
+// Something that an analysis may call non-negative, or bounded, and that may wrap.
+Instruction* LooksBounded(Program& program, Instruction* value) {
+  Choices& choices = program.choices();
+  const ElementType type = value->shape().element_type();
+  const bool is_integer = IsInteger(type), is_signed = is_integer && IsSigned(type);
+  switch (choices.Weighted({is_signed || IsFloat(type) ? 3 : 0, 3, is_integer ? 2 : 0,
+                            is_integer ? 2 : 0, is_integer ? 2 : 0, is_integer ? 2 : 0, 2, 2})) {
+    case 0:
+      return program.Unary(Opcode::kAbs, value);
+    case 1:
+      return program.Binary(Opcode::kMultiply, value, value);
+    case 2:
+      return program.Binary(Opcode::kAnd, value,
+                            SplatOf(program, value, choices.Pick<int64_t>({1, 7, -2})));
+    case 3:
+      return program.Binary(Opcode::kRemainder, value,
+                            SplatOf(program, value, choices.Pick<int64_t>({2, 3, -3, -1})));
+    case 4:
+      return program.Unary(Opcode::kPopcnt, value);
+    case 5:
+      return program.Binary(
+          Opcode::kShiftRightLogical, value,
+          SplatOf(program, value,
+                  choices.Pick<int64_t>({0, 1, BitWidth(type) - 1, BitWidth(type)})));
+    case 6:
+      return program.Binary(Opcode::kMaximum, value, SplatOf(program, value, 0));
+    default: {
+      Instruction* low = program.ScalarConstant(type, choices.Pick<int64_t>({0, -1, 2}));
+      Instruction* high = program.ScalarConstant(type, choices.Pick<int64_t>({1, 3, 0, -1}));
+      return program.Emit(Opcode::kClamp, Shape::Array(type, value->shape().dimensions()),
+                          {low, value, high});
+    }
+  }
+}
+
+// What asks for the sign or the range.
+Instruction* AsksForRange(Program& program, Instruction* value) {
+  Choices& choices = program.choices();
+  const ElementType type = value->shape().element_type();
+  const bool has_sign = IsFloat(type) || IsSigned(type);
+  switch (choices.Weighted({4, has_sign ? 2 : 0, has_sign ? 2 : 0, 2, 3, 1})) {
+    case 0: {
+      const auto direction = static_cast<Direction>(choices.Draw(6));
+      Instruction* bound = SplatOf(program, value, choices.Pick<int64_t>({0, 1, -1, 2}));
+      Instruction* which = choices.Percent(70) ? program.Compare(direction, value, bound)
+                                               : program.Compare(direction, bound, value);
+      return choices.Percent(50) ? which : program.Select(which, value, SplatOf(program, value, 5));
+    }
+    case 1:
+      return program.Unary(Opcode::kAbs, value);
+    case 2:
+      return program.Unary(Opcode::kSign, value);
+    case 3: {
+      const Opcode opcode = choices.Percent(50) ? Opcode::kMaximum : Opcode::kMinimum;
+      return program.Binary(opcode, value,
+                            SplatOf(program, value, choices.Pick<int64_t>({0, 1, -1})));
+    }
+    case 4:
+      return program.Convert(value, program.DrawType(kP | kNumber));
+    default:
+      return program.Binary(Opcode::kDivide, value,
+                            SplatOf(program, value, choices.Pick<int64_t>({2, 4, -1})));
+  }
+}
+
+Instruction* BuildRangeBait(Program& program, Opcode) {
+  Choices& choices = program.choices();
+  Instruction* x = program.Operand(kNumber);
+  if (choices.Percent(20)) x = program.Convert(x, program.DrawType(kNumber));
+  x = LooksBounded(program, x);
+  if (choices.Percent(30)) x = LooksBounded(program, x);
+  if (choices.Percent(25)) {
+    const Opcode opcode = choices.Pick({Opcode::kAdd, Opcode::kSubtract, Opcode::kMultiply});
+    x = program.Binary(opcode, x, SplatOf(program, x, choices.Pick<int64_t>({1, -1, 2})));
+  }
+  return AsksForRange(program, x);
+}
+
+// ---- Functions of functions.
+
+const std::vector<Opcode>& Functions() {
+  static const auto& functions = *new std::vector<Opcode>{Opcode::kExponential,
+                                                          Opcode::kLog,
+                                                          Opcode::kSqrt,
+                                                          Opcode::kRsqrt,
+                                                          Opcode::kAbs,
+                                                          Opcode::kNegate,
+                                                          Opcode::kSign,
+                                                          Opcode::kFloor,
+                                                          Opcode::kCeil,
+                                                          Opcode::kTanh,
+                                                          Opcode::kLogistic,
+                                                          Opcode::kExponentialMinusOne,
+                                                          Opcode::kLogPlusOne,
+                                                          Opcode::kCbrt,
+                                                          Opcode::kSine,
+                                                          Opcode::kCosine,
+                                                          Opcode::kTan,
+                                                          Opcode::kErf,
+                                                          Opcode::kRoundNearestEven,
+                                                          Opcode::kRoundNearestAfz,
+                                                          Opcode::kNot,
+                                                          Opcode::kPopcnt,
+                                                          Opcode::kClz,
+                                                          Opcode::kReal,
+                                                          Opcode::kImag};
+  return functions;
+}
+
+// A function that takes the type of the value and gives it back; the value itself where the draws
+// hit none.
+Instruction* SomeFunction(Program& program, Instruction* value) {
+  const ElementType type = value->shape().element_type();
+  for (int tries = 0; tries < 8; ++tries) {
+    const Opcode opcode = program.choices().Pick(Functions());
+    const bool gives_part = opcode == Opcode::kReal || opcode == Opcode::kImag ||
+                            (opcode == Opcode::kAbs && IsComplex(type));
+    const bool of_sign = opcode == Opcode::kAbs || opcode == Opcode::kSign;
+    const bool says_nothing = of_sign && IsInteger(type) && IsUnsigned(type);
+    const bool fits = Admits(opcode, type) && program.options().Takes(opcode);
+    if (fits && !gives_part && !says_nothing) return program.Unary(opcode, value);
+  }
+  return value;
+}
+
+Instruction* BuildFunctionPair(Program& program, Opcode) {
+  Choices& choices = program.choices();
+  Instruction* x = program.Operand(kF | kI | kC);
+  switch (choices.Weighted({40, 12, 12, 10, 10, 8, 8})) {
+    case 0:
+      return SomeFunction(program, SomeFunction(program, x));
+    case 1: {
+      Instruction* a = SomeFunction(program, x);
+      return program.Binary(Opcode::kMultiply, a,
+                            choices.Percent(50) ? a : SomeFunction(program, x));
+    }
+    case 2: {
+      Instruction* a = SomeFunction(program, x);
+      return program.Binary(Opcode::kDivide, a, SomeFunction(program, x));
+    }
+    case 3: {
+      Instruction* a = SomeFunction(program, x);
+      return program.Binary(Opcode::kPower, a,
+                            SplatOf(program, a, choices.Pick<int64_t>({2, -1, 3, 0, -2})));
+    }
+    case 4:
+      return SomeFunction(program, program.Unary(Opcode::kNegate, x));
+    case 5: {
+      Instruction* a = SomeFunction(program, x);
+      Instruction* b = SomeFunction(program, program.OperandLike(x->shape()));
+      return program.Binary(choices.Percent(50) ? Opcode::kMultiply : Opcode::kAdd, a, b);
+    }
+    default: {
+      Instruction* a = SomeFunction(program, x);
+      return program.Binary(Opcode::kSubtract, a, choices.Percent(50) ? a : x);
+    }
+  }
+}
+
+// What is a constant only after some steps: x ^ x, x - x, compares of equal values.
+Instruction* BuildCancelling(Program& program, Opcode) {
+  Choices& choices = program.choices();
+  Instruction* x = program.Operand(kNumber);
+  const ElementType type = x->shape().element_type();
+  Instruction* y = x;
+  if (choices.Percent(30)) {
+    // The same value on another way.
+    const ElementType wide = WiderType(type);
+    y = wide == type ? program.Binary(Opcode::kAdd, x, SplatOf(program, x, 0))
+                     : program.Convert(program.Convert(x, wide), type);
+  }
+  switch (choices.Weighted({IsInteger(type) ? 3 : 0, 3, 2, 3, 3})) {
+    case 0:
+      return program.Binary(Opcode::kXor, x, y);
+    case 1:
+      return program.Binary(Opcode::kSubtract, x, y);
+    case 2:
+      return program.Binary(Opcode::kMultiply, x, SplatOf(program, x, 0));
+    case 3:
+      return program.Binary(choices.Percent(50) ? Opcode::kDivide : Opcode::kRemainder, x, y);
+    default:
+      return program.Compare(static_cast<Direction>(choices.Draw(6)), x, y);
+  }
+}
+
+// ---- The same start, array or mask at several ops of a chain.
+
+Instruction* BuildSharedStarts(Program& program, Opcode) {
+  Choices& choices = program.choices();
+  Instruction* x = program.Operand(kP | kNumber | kC, 1);
+  const absl::Span<const int64_t> dimensions = x->shape().dimensions();
+  DimVector sizes;
+  for (int64_t size : dimensions) sizes.push_back(size > 1 ? choices.Range(1, size) : size);
+  const std::vector<Instruction*> starts = program.StartIndices(dimensions, sizes);
+  Instruction* part = program.DynamicSlice(x, starts, sizes);
+  switch (choices.Weighted({3, 3, 3, 3})) {
+    case 0:  // read, modify, write to the same place
+      if (!IsPred(x->shape().element_type())) part = program.Binary(Opcode::kAdd, part, part);
+      return program.DynamicUpdateSlice(x, part, starts);
+    case 1: {  // read what was written
+      Instruction* update = program.OperandLike(part->shape());
+      return program.DynamicSlice(program.DynamicUpdateSlice(x, update, starts), starts, sizes);
+    }
+    case 2: {  // the same place twice
+      Instruction* update = program.OperandLike(part->shape());
+      Instruction* once = program.DynamicUpdateSlice(x, update, starts);
+      return program.DynamicUpdateSlice(once, part, starts);
+    }
+    default: {  // a slice of the slice from the same starts
+      DimVector smaller;
+      for (int64_t size : sizes) smaller.push_back(size > 1 ? choices.Range(1, size) : size);
+      return program.DynamicSlice(part, starts, smaller);
+    }
+  }
+}
+
+Instruction* BuildSharedMask(Program& program, Opcode) {
+  Choices& choices = program.choices();
+  Instruction* a = program.Operand(kP | kNumber);
+  Instruction* b = program.OperandLike(a->shape());
+  Instruction* mask = program.OperandOf(ElementType::kPred, a->shape().dimensions());
+  Instruction* inner = program.Select(mask, a, b);
+  Instruction* other = choices.Percent(40) ? program.Unary(Opcode::kNot, mask) : mask;
+  Instruction* c = choices.Percent(50) ? a : program.OperandLike(a->shape());
+  return choices.Percent(50) ? program.Select(other, inner, c) : program.Select(other, c, inner);
+}
+
+// ---- Loops that only count.
+
+struct CountedRange {
+  ElementType type;
+  int64_t start, bound, step;
+  Direction direction;
+};
+
+CountedRange DrawRange(Program& program) {
+  Choices& choices = program.choices();
+  CountedRange range;
+  range.type = program.DrawIndexType();
+  range.step = choices.Pick<int64_t>({1, 2, 3, 5, 7});
+  const bool descends = choices.Percent(30);
+  if (descends) range.step = -range.step;
+  range.start = choices.Pick<int64_t>({0, 1, -1, 3, 10, MaxOf(range.type), MinOf(range.type)});
+  // Shorter than a step, empty, dividing, not dividing, the other way round.
+  const int64_t length = choices.Pick<int64_t>({3, 0, 1, 4, 6, 7, 12, -1});
+  range.bound = static_cast<int64_t>(static_cast<uint64_t>(range.start) +
+                                     static_cast<uint64_t>(descends ? -length : length));
+  range.direction = descends ? choices.Pick({Direction::kGt, Direction::kGe, Direction::kNe})
+                             : choices.Pick({Direction::kLt, Direction::kLe, Direction::kNe});
+  return range;
+}
+
+constexpr int64_t kMostTrips = 20;  // of what would run for ever
+
+// A computation of one parameter, the state of a loop: opened, filled by `build`, closed.
+template <typename F>
+Computation* OfState(Program& program, std::string_view name, const Shape& state, F build) {
+  Scope scope;
+  scope.computation = program.NewComputation(name);
+  scope.depth = program.scope().depth + 1;
+  scope.trips = program.scope().trips * kMostTrips;
+  scope.control = false;
+  Scope* outer = program.EnterScope(&scope);
+  Instruction* root = build(program.ScopeParameter(0, state));
+  scope.computation->set_root(root);
+  program.EnterScope(outer);
+  return scope.computation;
+}
+
+// A loop with this state: the counter, how often the body ran, and the bound where that is in it.
+Instruction* CountingLoop(Program& program, const CountedRange& range,
+                          const std::vector<Instruction*>& state) {
+  const bool bound_in_state = state.size() > 2;
+  Instruction* init = program.Tuple(state);
+  const Shape shape = init->shape();
+  Computation* condition = OfState(program, "condition", shape, [&](Instruction* now) {
+    Instruction* counter = program.GetTupleElement(now, 0);
+    Instruction* bound = bound_in_state ? program.GetTupleElement(now, 2)
+                                        : program.ScalarConstant(range.type, range.bound);
+    Instruction* going = program.Compare(range.direction, counter, bound);
+    Instruction* most = program.ScalarConstant(ElementType::kS32, kMostTrips);
+    Instruction* trips = program.GetTupleElement(now, 1);
+    return program.Binary(Opcode::kAnd, going, program.Compare(Direction::kLt, trips, most));
+  });
+  Computation* body = OfState(program, "body", shape, [&](Instruction* now) {
+    Instruction* counter = program.GetTupleElement(now, 0);
+    Instruction* step = program.ScalarConstant(range.type, range.step);
+    Instruction* trips = program.GetTupleElement(now, 1);
+    Instruction* one = program.ScalarConstant(ElementType::kS32, 1);
+    std::vector<Instruction*> next;
+    next.push_back(program.Binary(Opcode::kAdd, counter, step));
+    next.push_back(program.Binary(Opcode::kAdd, trips, one));
+    if (bound_in_state) next.push_back(program.GetTupleElement(now, 2));
+    return program.Tuple(next);
+  });
+  return program.Emit(Opcode::kWhile, shape, {init}, {}, {condition, body});
+}
+
+// The last counter and the trips, in one array: outputs of one element show little.
+Instruction* BuildTripCount(Program& program, Opcode) {
+  if (!program.scope().control) return nullptr;
+  Choices& choices = program.choices();
+  const CountedRange range = DrawRange(program);
+  const bool all_constant = choices.Percent(50);
+  auto number = [&](int64_t value) {
+    return all_constant ? program.ScalarConstant(range.type, value)
+                        : program.KnownScalar(range.type, value);
+  };
+  std::vector<Instruction*> state;
+  state.push_back(number(range.start));
+  state.push_back(program.ScalarConstant(ElementType::kS32, 0));
+  if (!all_constant && choices.Percent(50)) state.push_back(number(range.bound));
+  Instruction* loop = CountingLoop(program, range, state);
+  Instruction* last = program.Convert(program.GetTupleElement(loop, 0), ElementType::kS64);
+  Instruction* ran = program.Convert(program.GetTupleElement(loop, 1), ElementType::kS64);
+  Instruction* row = program.Reshape(last, {1});
+  return program.Concatenate({row, program.Reshape(ran, {1})}, 0);
+}
+
+constexpr Recipe kRecipes[] = {
+    {Opcode::kAbs, "range-bait", RecipeGroup::kElementwise, 12, BuildRangeBait},
+    {Opcode::kExponential, "function-pair", RecipeGroup::kElementwise, 12, BuildFunctionPair},
+    {Opcode::kXor, "cancelling", RecipeGroup::kElementwise, 5, BuildCancelling},
+    {Opcode::kSelect, "shared-mask", RecipeGroup::kElementwise, 3, BuildSharedMask},
+    {Opcode::kDynamicUpdateSlice, "shared-starts", RecipeGroup::kIndex, 8, BuildSharedStarts},
+    {Opcode::kWhile, "trip-count", RecipeGroup::kControl, 5, BuildTripCount},
+};
+
+}  // namespace
+
+absl::Span<const Recipe> BaitRecipes() { return kRecipes; }
+
+}  // namespace assay

@@ -1,0 +1,153 @@
+// Reads lists of known bugs and matches them.
+#include "fuzz/triage/known.h"
+
+#include <cctype>
+#include <ctime>
+#include <optional>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_split.h"
+#include "nlohmann/json.hpp"
+#include "spec/base/file.h"
+#include "spec/base/status_macros.h"
+#include "spec/base/strings.h"
+
+namespace assay {
+namespace {
+
+using Json = nlohmann::json;
+using Version = std::vector<int64_t>;
+
+constexpr int64_t kMostBytes = int64_t{16} << 20;
+
+// "0.10.2" -> 0, 10, 2.
+std::optional<Version> VersionOf(const std::string& text) {
+  Version version;
+  for (const std::string& part : std::vector<std::string>(absl::StrSplit(text, '.'))) {
+    int64_t number = 0;
+    if (!absl::SimpleAtoi(part, &number)) return std::nullopt;
+    version.push_back(number);
+  }
+  return version;
+}
+
+// The last word that is a version with a dot in it.
+std::optional<Version> VersionIn(const std::string& description) {
+  std::optional<Version> found;
+  for (const std::string& word : std::vector<std::string>(absl::StrSplit(description, ' '))) {
+    if (word.find('.') == std::string::npos) continue;
+    if (std::optional<Version> version = VersionOf(word)) found = version;
+  }
+  return found;
+}
+
+bool Matches(const std::string& pattern, const std::string& text) {
+  if (pattern.empty() || text.empty()) return false;
+  if (pattern.back() != '*') return pattern == text;
+  return text.compare(0, pattern.size() - 1, pattern, 0, pattern.size() - 1) == 0;
+}
+
+bool IsDay(const std::string& text) {
+  if (text.size() != 10) return false;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const bool dash = i == 4 || i == 7;
+    if (dash ? text[i] != '-' : std::isdigit(static_cast<unsigned char>(text[i])) == 0)
+      return false;
+  }
+  return true;
+}
+
+absl::StatusOr<KnownBug> ReadOne(const Json& entry) {
+  if (!entry.is_object()) return absl::InvalidArgumentError("it is no object");
+  KnownBug bug;
+  std::string versions;
+  const std::pair<const char*, std::string*> fields[] = {{"bucket", &bug.bucket},
+                                                         {"signature", &bug.signature},
+                                                         {"versions", &versions},
+                                                         {"reason", &bug.reason},
+                                                         {"expires", &bug.expires}};
+  for (const auto& [key, value] : entry.items()) {
+    bool taken = false;
+    for (const auto& [name, to] : fields) {
+      if (key != name) continue;
+      if (!value.is_string()) return absl::InvalidArgumentError(StrCat(key, " is no text"));
+      *to = value.get<std::string>();
+      taken = true;
+    }
+    if (!taken) return absl::InvalidArgumentError(StrCat("unknown field ", key));
+  }
+  if (bug.bucket.empty() && bug.signature.empty()) {
+    return absl::InvalidArgumentError("it has neither bucket nor signature");
+  }
+  if (bug.reason.empty()) return absl::InvalidArgumentError("it has no reason");
+  if (!bug.expires.empty() && !IsDay(bug.expires)) {
+    return absl::InvalidArgumentError("expires is no day like 2027-06-30");
+  }
+  if (versions.empty()) return bug;
+  const size_t dots = versions.find("..");
+  bug.oldest = versions.substr(0, dots);
+  bug.newest = dots == std::string::npos ? bug.oldest : versions.substr(dots + 2);
+  for (const std::string& end : {bug.oldest, bug.newest}) {
+    if (!end.empty() && !VersionOf(end).has_value()) {
+      return absl::InvalidArgumentError("versions is no range like 0.4.13..0.10.2");
+    }
+  }
+  return bug;
+}
+
+bool IsInRange(const KnownBug& bug, const std::string& backend_version) {
+  const std::optional<Version> version = VersionIn(backend_version);
+  if (!version.has_value()) return true;
+  const std::optional<Version> oldest = VersionOf(bug.oldest), newest = VersionOf(bug.newest);
+  return (!oldest.has_value() || *oldest <= *version) &&
+         (!newest.has_value() || *version <= *newest);
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<KnownBug>> ReadKnownBugs(const std::string& path) {
+  ASSAY_ASSIGN_OR_RETURN(const std::string text, ReadFile(path, kMostBytes));
+  const Json list = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  if (!list.is_array()) {
+    return absl::InvalidArgumentError(StrCat(path, ": a list of known bugs is a JSON array"));
+  }
+  std::vector<KnownBug> known;
+  for (const Json& entry : list) {
+    absl::StatusOr<KnownBug> bug = ReadOne(entry);
+    if (!bug.ok()) {
+      return absl::InvalidArgumentError(
+          StrCat(path, ": known bug ", known.size() + 1, ": ", ToStd(bug.status().message())));
+    }
+    known.push_back(*std::move(bug));
+  }
+  return known;
+}
+
+const KnownBug* FindKnownBug(const std::vector<KnownBug>& known, const std::string& bucket,
+                             const std::string& signature, const std::string& backend_version) {
+  for (const KnownBug& bug : known) {
+    const bool is_named = Matches(bug.bucket, bucket) || Matches(bug.signature, signature);
+    if (is_named && IsInRange(bug, backend_version)) return &bug;
+  }
+  return nullptr;
+}
+
+std::vector<KnownBug> RemoveExpired(std::vector<KnownBug>& known, const std::string& today) {
+  std::vector<KnownBug> kept, expired;
+  for (KnownBug& bug : known) {
+    const bool is_over = !bug.expires.empty() && today >= bug.expires;
+    (is_over ? expired : kept).push_back(std::move(bug));
+  }
+  known = std::move(kept);
+  return expired;
+}
+
+std::string TodayUtc() {
+  const time_t now = time(nullptr);
+  struct tm parts{};
+  gmtime_r(&now, &parts);
+  char text[16];
+  return std::string(text, strftime(text, sizeof(text), "%Y-%m-%d", &parts));
+}
+
+}  // namespace assay

@@ -1,0 +1,40 @@
+// Bugs of a peer that somebody knows already: campaigns count them apart and spend no triage on
+// them. A file holds a JSON array of objects:
+//   {"bucket": "xla/wrong value/algsimp/pad*",       a bucket, or
+//    "signature": "wrong value: algsimp of pad*",    what a campaign sees before triage, or both;
+//                                                    '*' at the end stands for any rest
+//    "versions": "0.4.13..0.10.2",                   of the backend, both ends included; absent:
+//    all "reason": "issue 1234: ...",                    required "expires": "2027-06-30"} from
+//    that day on it is news again; absent: never
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+
+namespace assay {
+
+struct KnownBug {
+  std::string bucket, signature;  // "" matches nothing
+  std::string oldest, newest;     // versions, "" without limit
+  std::string reason;
+  std::string expires;  // YYYY-MM-DD; "" never
+};
+
+// Errors name the file and the entry.
+absl::StatusOr<std::vector<KnownBug>> ReadKnownBugs(const std::string& path);
+
+// The first of `known` that names the bucket or the signature ("" names none) on this version of
+// the backend, as its description spells it ("XLA:CPU of jaxlib 0.10.2"; a version without numbers
+// is in every range); nullptr if there is none.
+const KnownBug* FindKnownBug(const std::vector<KnownBug>& known, const std::string& bucket,
+                             const std::string& signature, const std::string& backend_version);
+
+// Takes out what has expired on the day `today` (YYYY-MM-DD), and returns it.
+std::vector<KnownBug> RemoveExpired(std::vector<KnownBug>& known, const std::string& today);
+
+// Today by the clock of this machine, UTC.
+std::string TodayUtc();
+
+}  // namespace assay

@@ -1,0 +1,76 @@
+// Lists of known bugs: what a file may hold, and what an entry names.
+#include "fuzz/triage/known.h"
+
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace assay {
+namespace {
+
+using testing::HasSubstr;
+
+absl::StatusOr<std::vector<KnownBug>> Read(const std::string& text) {
+  const std::string path =
+      (std::filesystem::path(testing::TempDir()) / ("known" + std::to_string(getpid()) + ".json"))
+          .string();
+  std::ofstream(path) << text;
+  return ReadKnownBugs(path);
+}
+
+TEST(KnownTest, AnEntryNamesABucketOrASignatureAndVersions) {
+  absl::StatusOr<std::vector<KnownBug>> known = Read(R"([
+      {"bucket": "xla/wrong value/algsimp/pad*", "versions": "0.4.13..0.10.2", "reason": "one"},
+      {"signature": "wrong value: import", "reason": "two", "expires": "2027-06-30"}])");
+  ASSERT_TRUE(known.ok()) << known.status();
+  const std::string jaxlib = "XLA:CPU of jaxlib 0.10.2", newer = "XLA:CPU of jaxlib 0.11.0";
+  auto reason = [&](const std::string& bucket, const std::string& signature,
+                    const std::string& version) -> std::string {
+    const KnownBug* bug = FindKnownBug(*known, bucket, signature, version);
+    return bug == nullptr ? "" : bug->reason;
+  };
+  EXPECT_EQ(reason("xla/wrong value/algsimp/pad+slice", "", jaxlib), "one");
+  EXPECT_EQ(reason("xla/wrong value/algsimp/pad", "", "XLA:CPU of jaxlib 0.4.13"), "one");
+  EXPECT_EQ(reason("xla/wrong value/algsimp/pad", "", newer), "");
+  EXPECT_EQ(reason("xla/wrong value/algsimp/pad", "", "XLA:CPU of jaxlib 0.4.9"), "");
+  EXPECT_EQ(reason("xla/wrong value/algsimp", "wrong value: import", newer), "two");
+  EXPECT_EQ(reason("", "wrong value: import of slice", jaxlib), "");
+  EXPECT_EQ(reason("", "", jaxlib), "");
+}
+
+TEST(KnownTest, WhatHasExpiredIsNewsAgain) {
+  absl::StatusOr<std::vector<KnownBug>> known = Read(
+      R"([{"bucket": "a", "reason": "r", "expires": "2027-06-30"}, {"bucket": "b", "reason": "s"}])");
+  ASSERT_TRUE(known.ok());
+  EXPECT_TRUE(RemoveExpired(*known, "2027-06-29").empty());
+  const std::vector<KnownBug> expired = RemoveExpired(*known, "2027-06-30");
+  ASSERT_EQ(expired.size(), 1u);
+  EXPECT_EQ(expired[0].bucket, "a");
+  ASSERT_EQ(known->size(), 1u);
+  EXPECT_EQ((*known)[0].bucket, "b");
+}
+
+TEST(KnownTest, MistakesAreNamed) {
+  const std::pair<const char*, const char*> rows[] = {
+      {"{}", "JSON array"},
+      {"[3]", "known bug 1: it is no object"},
+      {R"([{"bucket": "a"}])", "no reason"},
+      {R"([{"reason": "a"}])", "neither bucket nor signature"},
+      {R"([{"bucket": "a", "reason": "r", "expires": "soon"}])", "no day"},
+      {R"([{"bucket": "a", "reason": "r", "versions": "old"}])", "no range"},
+      {R"([{"bucket": "a", "reason": "r"}, {"bucked": "a", "reason": "r"}])",
+       "known bug 2: unknown field bucked"},
+  };
+  for (const auto& [text, message] : rows) {
+    absl::StatusOr<std::vector<KnownBug>> known = Read(text);
+    ASSERT_FALSE(known.ok()) << text;
+    EXPECT_THAT(std::string(known.status().message()), HasSubstr(message));
+  }
+}
+
+}  // namespace
+}  // namespace assay

@@ -1,0 +1,26 @@
+// Differences that a user may want to know of and that are no bug of a compiler: a zero of the
+// other sign, or a zero for a subnormal number where the profile has no licence for it.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "spec/backend/check.h"
+
+namespace assay {
+
+// What all failing elements of the answer have in common: "sign of a zero", "a subnormal number
+// became zero", or both; "" if one of them is really wrong, or none fails.
+std::string NotableDifference(const Expectation& expectation, const Literal& answer);
+
+struct NotedOutcome {
+  Outcome outcome;
+  std::string notable;  // of a wrong value
+  Literal answer;       // an invalid shape if there was none
+};
+// Checks a program in this process; for backends that run elsewhere: nothing that ours do is only
+// notable.
+NotedOutcome CheckAndNote(const CheckSubject& subject, const Module& module,
+                          const std::vector<Literal>& inputs, const CheckRequest& request = {});
+
+}  // namespace assay

@@ -1,0 +1,274 @@
+// Writes a program as JSON, runs the script, judges what it answers.
+#include "fuzz/triage/second_opinion.h"
+
+#include <cmath>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <optional>
+
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_replace.h"
+#include "fuzz/embedded.h"
+#include "nlohmann/json.hpp"
+#include "spec/base/strings.h"
+#include "spec/process/isolate.h"
+
+namespace assay {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::json;
+
+constexpr double kSeconds = 60;
+
+std::vector<int64_t> ToVector(absl::Span<const int64_t> values) {
+  return {values.begin(), values.end()};
+}
+
+Json ToJson(const Shape& shape) {
+  if (shape.IsTuple()) {
+    Json elements = Json::array();
+    for (const Shape& element : shape.elements()) elements.push_back(ToJson(element));
+    return {{"tuple", elements}};
+  }
+  return Json::array({std::string(Name(shape.element_type())), ToVector(shape.dimensions())});
+}
+
+Json ToJson(const Literal& literal) {
+  const absl::Span<const uint8_t> bytes = literal.bytes();
+  return absl::BytesToHexString(
+      absl::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size()));
+}
+
+Json ToJson(const std::vector<WindowDim>& window) {
+  Json dims = Json::array();
+  for (const WindowDim& dim : window) {
+    dims.push_back({{"size", dim.size},
+                    {"stride", dim.stride},
+                    {"low", dim.low},
+                    {"high", dim.high},
+                    {"base_dilation", dim.base_dilation},
+                    {"window_dilation", dim.window_dilation},
+                    {"reversal", dim.reversal}});
+  }
+  return dims;
+}
+
+Json ToJson(const ConvDimLabels& labels) {
+  return {{"input_batch", labels.input_batch},
+          {"input_feature", labels.input_feature},
+          {"kernel_input_feature", labels.kernel_input_feature},
+          {"kernel_output_feature", labels.kernel_output_feature},
+          {"output_batch", labels.output_batch},
+          {"output_feature", labels.output_feature},
+          {"input_spatial", ToVector(labels.input_spatial)},
+          {"kernel_spatial", ToVector(labels.kernel_spatial)},
+          {"output_spatial", ToVector(labels.output_spatial)}};
+}
+
+// Nothing for attributes that no evaluation needs.
+std::optional<Json> ToJson(Attr attr, const AttrValue& value) {
+  if (const auto* flag = std::get_if<bool>(&value)) return Json(*flag);
+  if (const auto* number = std::get_if<int64_t>(&value)) {
+    const bool is_word = Info(attr).kind == AttrKind::kWord;
+    return is_word ? Json(std::string(WordAt(attr, *number))) : Json(*number);
+  }
+  if (const auto* number = std::get_if<double>(&value)) return Json(*number);
+  if (const auto* list = std::get_if<Int64List>(&value)) return Json(ToVector(*list));
+  if (const auto* ranges = std::get_if<std::vector<SliceRange>>(&value)) {
+    Json rows = Json::array();
+    for (const SliceRange& range : *ranges)
+      rows.push_back({range.start, range.limit, range.stride});
+    return rows;
+  }
+  if (const auto* padding = std::get_if<std::vector<PaddingDim>>(&value)) {
+    Json rows = Json::array();
+    for (const PaddingDim& dim : *padding) rows.push_back({dim.low, dim.high, dim.interior});
+    return rows;
+  }
+  if (const auto* window = std::get_if<std::vector<WindowDim>>(&value)) return ToJson(*window);
+  if (const auto* labels = std::get_if<ConvDimLabels>(&value)) return ToJson(*labels);
+  return std::nullopt;
+}
+
+Json ToJson(const Instruction& at) {
+  Json attributes = Json::object();
+  for (const auto& [attr, value] : at.attributes().entries()) {
+    if (std::optional<Json> json = ToJson(attr, value)) {
+      attributes[std::string(Info(attr).name)] = *std::move(json);
+    }
+  }
+  if (at.opcode() == Opcode::kParameter) attributes["parameter_number"] = at.parameter_number();
+  Json operands = Json::array(), callees = Json::array();
+  for (const Instruction* operand : at.operands()) operands.push_back(operand->id());
+  for (const Computation* callee : at.callees()) callees.push_back(std::string(callee->name()));
+  Json json = {{"id", at.id()},
+               {"op", std::string(Name(at.opcode()))},
+               {"shape", ToJson(at.shape())},
+               {"operands", operands},
+               {"callees", callees},
+               {"attributes", attributes}};
+  if (at.literal() != nullptr && at.shape().IsArray()) json["literal"] = ToJson(*at.literal());
+  return json;
+}
+
+Json ToJson(const Module& module, const std::vector<Literal>& inputs) {
+  Json computations = Json::object();
+  for (const Computation* computation : module.computations()) {
+    Json instructions = Json::array();
+    for (const Instruction* at : computation->PostOrder()) instructions.push_back(ToJson(*at));
+    // Parameters that nothing uses are no part of the order of what the root needs.
+    computations[std::string(computation->name())] = {{"root", computation->root()->id()},
+                                                      {"instructions", instructions}};
+  }
+  Json values = Json::array();
+  for (const Literal& input : inputs) values.push_back(ToJson(input));
+  return {{"entry", std::string(module.entry()->name())},
+          {"computations", computations},
+          {"inputs", values}};
+}
+
+SecondOpinion Declined(std::string why) {
+  SecondOpinion opinion;
+  opinion.state = OpinionState::kDeclined;
+  opinion.text = std::move(why);
+  return opinion;
+}
+
+// A script lies in a folder that goes away with this object.
+class ScriptFile {
+ public:
+  explicit ScriptFile(const std::string& script) {
+    std::error_code error;
+    std::string pattern = (fs::temp_directory_path(error) / "assay-opinion-XXXXXX").string();
+    if (error || mkdtemp(pattern.data()) == nullptr) return;
+    folder_ = pattern;
+    std::ofstream(path()) << script;
+  }
+  ~ScriptFile() {
+    std::error_code ignored;
+    if (!folder_.empty()) fs::remove_all(folder_, ignored);
+  }
+  ScriptFile(const ScriptFile&) = delete;
+  ScriptFile& operator=(const ScriptFile&) = delete;
+  bool ok() const { return !folder_.empty(); }
+  std::string path() const { return folder_ + "/opinion.py"; }
+
+ private:
+  std::string folder_;
+};
+
+std::string Quoted(const std::string& word) {
+  return StrCat("'", absl::StrReplaceAll(word, {{"'", "'\\''"}}), "'");
+}
+
+std::string OutputOf(const std::string& command) {
+  const Isolated run = RunIsolated(
+      [&command] {
+        std::string output;
+        FILE* pipe = popen(command.c_str(), "r");
+        if (pipe == nullptr) return output;
+        char buffer[4096];
+        for (size_t n; (n = fread(buffer, 1, sizeof(buffer), pipe)) > 0;) output.append(buffer, n);
+        pclose(pipe);
+        return output;
+      },
+      {kSeconds + 5, 0});
+  return run.bytes;
+}
+
+// The leaves that the script printed, each of the shape that the oracle's has.
+std::optional<std::vector<Literal>> LeavesOf(const Json& json, const Expectation& expectation) {
+  const auto outputs = json.find("outputs");
+  if (outputs == json.end() || !outputs->is_array()) return std::nullopt;
+  if (outputs->size() != expectation.leaves.size()) return std::nullopt;
+  std::vector<Literal> leaves;
+  for (size_t i = 0; i < outputs->size(); ++i) {
+    const Json& row = (*outputs)[i];
+    const Shape& wanted = expectation.leaves[i].plain.shape();
+    if (!row.is_array() || row.size() != 2 || !row[1].is_string()) return std::nullopt;
+    if (row[0] != ToJson(wanted)) return std::nullopt;
+    const std::string bytes = absl::HexStringToBytes(row[1].get<std::string>());
+    Literal leaf(wanted);
+    if (bytes.size() != leaf.bytes().size()) return std::nullopt;
+    std::copy(bytes.begin(), bytes.end(), leaf.bytes().begin());
+    leaves.push_back(std::move(leaf));
+  }
+  return leaves;
+}
+
+// How far apart two elements are; infinity for what cannot be compared.
+double Distance(const Literal& a, const Literal& b, int64_t element) {
+  if (a.GetBits(element) == b.GetBits(element)) return 0;
+  constexpr double kFar = std::numeric_limits<double>::infinity();
+  if (!IsFloat(a.element_type())) return kFar;
+  const double x = a.GetDouble(element), y = b.GetDouble(element);
+  if (std::isnan(x) && std::isnan(y)) return 0;
+  const double distance = std::fabs(x - y);
+  return std::isnan(distance) ? kFar : distance;
+}
+
+OpinionState StateOf(const Expectation& expectation, const std::vector<Literal>& opinion,
+                     const Literal& answer) {
+  std::vector<const Literal*> leaves;
+  for (const Literal& leaf : opinion) leaves.push_back(&leaf);
+  if (JudgeLeaves(expectation, leaves).verdict != Verdict::kFail) return OpinionState::kAgrees;
+  if (!answer.shape().IsValid()) return OpinionState::kDiffers;
+  const std::vector<const Literal*> answered = Leaves(answer);
+  const ElementFailure first = JudgeLeaves(expectation, answered).first;
+  const auto leaf = static_cast<size_t>(first.leaf);
+  if (leaf >= opinion.size() || leaf >= answered.size()) return OpinionState::kDiffers;
+  if (IsComplex(opinion[leaf].element_type())) return OpinionState::kDiffers;
+  const double to_backend = Distance(opinion[leaf], *answered[leaf], first.element);
+  const double to_oracle = Distance(opinion[leaf], expectation.leaves[leaf].plain, first.element);
+  return to_backend < to_oracle ? OpinionState::kRefutes : OpinionState::kDiffers;
+}
+
+std::string Shown(const std::vector<Literal>& leaves) {
+  constexpr int64_t kMostShown = 64;
+  std::string text;
+  for (const Literal& leaf : leaves) {
+    StrAppend(&text, text.empty() ? "" : ", ", leaf.shape().ToString(),
+              leaf.element_count() <= kMostShown ? StrCat(" ", leaf.ToString()) : "");
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string_view Name(OpinionState state) {
+  static constexpr std::string_view kNames[] = {"none", "declined", "agrees", "refutes", "differs"};
+  return kNames[static_cast<size_t>(state)];
+}
+
+std::string OpinionScript(const Module& module, const std::vector<Literal>& inputs) {
+  // A JSON text in ASCII is a string of Python, too.
+  const Json text = ToJson(module, inputs).dump(-1, ' ', /*ensure_ascii=*/true);
+  return StrCat(EmbeddedFile("second_opinion.py"), "\n\ngive_opinion(", text.dump(), ")\n");
+}
+
+SecondOpinion AskSecondOpinion(const std::string& python, const Module& module,
+                               const std::vector<Literal>& inputs, const Expectation& expectation,
+                               const Literal& answer) {
+  if (python.empty() || module.InstructionCount() > kMostOpinionInstructions) return {};
+  const std::string script = OpinionScript(module, inputs);
+  const ScriptFile file(script);
+  if (!file.ok()) return Declined("no temporary folder for the script");
+  const std::string output = OutputOf(StrCat("exec timeout -k 1 ", kSeconds, " ", Quoted(python),
+                                             " ", Quoted(file.path()), " 2>/dev/null"));
+  const Json json = Json::parse(output, nullptr, /*allow_exceptions=*/false);
+  if (!json.is_object()) return Declined(StrCat(python, " did not run the script"));
+  if (json.contains("declined") && json["declined"].is_string()) {
+    return Declined(json["declined"].get<std::string>());
+  }
+  const std::optional<std::vector<Literal>> leaves = LeavesOf(json, expectation);
+  if (!leaves.has_value()) return Declined("its answer has other shapes");
+  SecondOpinion opinion;
+  opinion.script = script;
+  opinion.state = StateOf(expectation, *leaves, answer);
+  opinion.text = Shown(*leaves);
+  return opinion;
+}
+
+}  // namespace assay

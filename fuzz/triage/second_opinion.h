@@ -1,0 +1,40 @@
+// A second opinion on a failing program: a Python script that evaluates it with numpy alone,
+// written for people to read and run, and asked by triage. What it refutes is a false alarm of
+// ours.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "spec/backend/check.h"
+
+namespace assay {
+
+enum class OpinionState : uint8_t {
+  kNone,      // nobody was asked: no interpreter, or the program is too long
+  kDeclined,  // the script does not know an op or a type of it
+  kAgrees,    // its answer is one that the oracle allows
+  kRefutes,   // it is not, and where the backend failed it lies closer to the backend's
+  kDiffers,   // it is not, and it is not the backend's either
+};
+std::string_view Name(OpinionState state);  // "agrees"
+
+struct SecondOpinion {
+  OpinionState state = OpinionState::kNone;
+  std::string text;    // for people: what it answered, or why not
+  std::string script;  // "" if nobody was asked
+};
+
+inline constexpr int64_t kMostOpinionInstructions = 10;
+
+// The script: prints one JSON object, {"outputs": [[shape, bytes as hex]]} or {"declined": why}.
+std::string OpinionScript(const Module& module, const std::vector<Literal>& inputs);
+
+// Runs the script with `python`, "" for none; `answer` is what the backend returned (an invalid
+// shape: nothing) and `expectation` what the oracle allows. Programs of more than
+// kMostOpinionInstructions are not asked about.
+SecondOpinion AskSecondOpinion(const std::string& python, const Module& module,
+                               const std::vector<Literal>& inputs, const Expectation& expectation,
+                               const Literal& answer);
+
+}  // namespace assay

@@ -1,0 +1,148 @@
+// The script of second opinions against the oracle, op by op; needs a Python with numpy, which
+// ASSAY_XLA_PYTHON names.
+#include "fuzz/triage/second_opinion.h"
+
+#include <cstdlib>
+
+#include "fuzz/backends/process_backend.h"
+#include "fuzz/choices.h"
+#include "fuzz/generator/generate.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "reference/interpreter/interpreter.h"
+#include "spec/text/reader.h"
+
+namespace assay {
+namespace {
+
+using testing::HasSubstr;
+
+std::string Python() {
+  const std::string python = ChoosePython("");
+  const std::string command = StrCat("'", python, "' -c 'import numpy, ml_dtypes' 2>/dev/null");
+  return std::system(command.c_str()) == 0 ? python : "";
+}
+
+struct Asked {
+  std::unique_ptr<Module> module;
+  std::vector<Literal> inputs;
+  Expectation expectation;
+};
+
+Asked Prepare(const std::string& text, uint64_t seed = 3) {
+  absl::StatusOr<std::unique_ptr<Module>> module = ReadModule(text);
+  EXPECT_TRUE(module.ok()) << module.status() << text;
+  if (!module.ok()) return {};
+  Choices choices = Choices::FromSeed(seed);
+  Asked asked{*std::move(module), {}, {}};
+  asked.inputs = RandomInputs(*asked.module, ValueFamily::kOrdinary, choices);
+  std::vector<const Literal*> arguments;
+  for (const Literal& input : asked.inputs) arguments.push_back(&input);
+  absl::StatusOr<Expectation> expectation =
+      MakeOracle()->Expect(*asked.module, arguments, Profile::Strict(), Limits());
+  EXPECT_TRUE(expectation.ok()) << expectation.status();
+  if (expectation.ok()) asked.expectation = *std::move(expectation);
+  return asked;
+}
+
+const char* const kPrograms[] = {
+    "HloModule m\nENTRY e { x = s32[5] parameter(0) c = u8[] constant(255)\n"
+    "ROOT r = s32[2] dynamic-slice(x, c), dynamic_slice_sizes={2} }",
+    "HloModule m\nENTRY e { x = s8[6] parameter(0) y = s8[6] parameter(1) d = s8[6] divide(x, y)\n"
+    "q = s8[6] remainder(x, y) p = s8[6] power(x, y) ROOT r = (s8[6], s8[6], s8[6]) tuple(d, q, p) "
+    "}",
+    "HloModule m\nENTRY e { x = bf16[7] parameter(0) y = s4[7] convert(x) z = f8e4m3fn[7] "
+    "convert(x)\n"
+    "w = f16[7] convert(z) ROOT r = (s4[7], f16[7]) tuple(y, w) }",
+    "HloModule m\nENTRY e { x = f32[3,4] parameter(0) z = f32[] constant(-1)\n"
+    "p = f32[4,7] pad(x, z), padding=1_0_0x-1_2_1 t = f32[7,4] transpose(p), dimensions={1,0}\n"
+    "ROOT r = f32[7,4] reverse(t), dimensions={0} }",
+    "HloModule m\nadd { a = f32[] parameter(0) b = f32[] parameter(1) ROOT s = f32[] add(a, b) }\n"
+    "ENTRY e { x = f32[5,6] parameter(0) z = f32[] constant(0)\n"
+    "w = f32[5,3] reduce-window(x, z), window={size=2x3 stride=1x2 pad=1_0x0_1}, to_apply=add\n"
+    "ROOT r = f32[5] reduce(w, z), dimensions={1}, to_apply=add }",
+    "HloModule m\ngt { a = s32[] parameter(0) b = s32[] parameter(1)\n"
+    "ROOT c = pred[] compare(a, b), direction=GT }\n"
+    "ENTRY e { x = s32[3,5] parameter(0) ROOT r = s32[3,5] sort(x), dimensions={1}, to_apply=gt }",
+    "HloModule m\nENTRY e { x = f32[2,5,3] parameter(0) y = f32[2,3,4] parameter(1)\n"
+    "ROOT r = f32[2,5,4] dot(x, y), lhs_batch_dims={0}, rhs_batch_dims={0}, "
+    "lhs_contracting_dims={2}, rhs_contracting_dims={1} }",
+    "HloModule m\nENTRY e { x = f32[2,6,5,4] parameter(0) k = f32[3,2,2,6] parameter(1)\n"
+    "ROOT r = f32[2,7,2,6] convolution(x, k), window={size=3x2 stride=1x3 pad=1_2x0_1 "
+    "lhs_dilate=1x1}, dim_labels=b01f_01io->b01f, feature_group_count=2 }",
+    "HloModule m\nENTRY e { x = f32[4,5] parameter(0) i = s32[3] parameter(1)\n"
+    "ROOT r = f32[3,5] gather(x, i), offset_dims={1}, collapsed_slice_dims={0}, "
+    "start_index_map={0}, index_vector_dim=1, slice_sizes={1,5} }",
+    "HloModule m\nadd { a = s32[] parameter(0) b = s32[] parameter(1) ROOT s = s32[] add(a, b) }\n"
+    "ENTRY e { x = s32[4,5] parameter(0) i = s32[3] parameter(1) u = s32[3,5] parameter(2)\n"
+    "ROOT r = s32[4,5] scatter(x, i, u), update_window_dims={1}, inserted_window_dims={0}, "
+    "scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=add }",
+    "HloModule m\nENTRY e { x = c64[4] parameter(0) y = c64[4] multiply(x, x)\n"
+    "a = f32[4] abs(y) ROOT r = (c64[4], f32[4]) tuple(y, a) }",
+};
+
+// More instructions than are asked about.
+const char* const kLoop =
+    "HloModule m\nc { s = (s32[], s32[4]) parameter(0) i = s32[] get-tuple-element(s), index=0\n"
+    "n = s32[] constant(3) ROOT l = pred[] compare(i, n), direction=LT }\n"
+    "b { s = (s32[], s32[4]) parameter(0) i = s32[] get-tuple-element(s), index=0\n"
+    "v = s32[4] get-tuple-element(s), index=1 o = s32[] constant(1) j = s32[] add(i, o)\n"
+    "w = s32[4] add(v, v) ROOT t = (s32[], s32[4]) tuple(j, w) }\n"
+    "ENTRY e { x = s32[4] parameter(0) z = s32[] constant(0) t = (s32[], s32[4]) tuple(z, x)\n"
+    "ROOT r = (s32[], s32[4]) while(t), condition=c, body=b }";
+
+TEST(SecondOpinionTest, AgreesWithTheOracle) {
+  const std::string python = Python();
+  if (python.empty()) GTEST_SKIP() << "ASSAY_XLA_PYTHON names no Python with jax";
+  for (const char* text : kPrograms) {
+    const Asked asked = Prepare(text);
+    const SecondOpinion opinion =
+        AskSecondOpinion(python, *asked.module, asked.inputs, asked.expectation, Literal());
+    EXPECT_EQ(Name(opinion.state), "agrees") << text << "\n" << opinion.text;
+    EXPECT_THAT(opinion.script, HasSubstr("give_opinion("));
+  }
+}
+
+// An oracle that is wrong, and a backend that is right.
+TEST(SecondOpinionTest, RefutesWhatIsWrong) {
+  const std::string python = Python();
+  if (python.empty()) GTEST_SKIP() << "ASSAY_XLA_PYTHON names no Python with jax";
+  Asked asked =
+      Prepare("HloModule m\nENTRY e { x = s32[3] parameter(0) ROOT r = s32[3] add(x, x) }");
+  const Literal right = asked.expectation.leaves[0].plain;
+  Literal& plain = asked.expectation.leaves[0].plain;
+  plain.SetInteger(1, plain.GetInteger(1) + 1);
+  auto state = [&](const Literal& answer) {
+    return AskSecondOpinion(python, *asked.module, asked.inputs, asked.expectation, answer).state;
+  };
+  EXPECT_EQ(state(right), OpinionState::kRefutes);
+  Literal other = right;
+  other.SetInteger(1, right.GetInteger(1) + 7);
+  EXPECT_EQ(state(other), OpinionState::kDiffers);
+}
+
+TEST(SecondOpinionTest, DeclinesWhatItDoesNotKnow) {
+  const std::string python = Python();
+  if (python.empty()) GTEST_SKIP() << "ASSAY_XLA_PYTHON names no Python with jax";
+  const Asked asked = Prepare(
+      "HloModule m\nENTRY e { x = f32[3,3] parameter(0) ROOT r = f32[3,3] cholesky(x), lower=true "
+      "}");
+  const SecondOpinion opinion =
+      AskSecondOpinion(python, *asked.module, asked.inputs, asked.expectation, Literal());
+  EXPECT_EQ(opinion.state, OpinionState::kDeclined);
+  EXPECT_THAT(opinion.text, HasSubstr("cholesky"));
+}
+
+TEST(SecondOpinionTest, NobodyIsAskedWithoutAnInterpreterOrAboutLongPrograms) {
+  const Asked asked = Prepare(kPrograms[0]);
+  EXPECT_EQ(AskSecondOpinion("", *asked.module, asked.inputs, asked.expectation, Literal()).state,
+            OpinionState::kNone);
+  const Asked longer = Prepare(kLoop);
+  EXPECT_EQ(
+      AskSecondOpinion("python3", *longer.module, longer.inputs, longer.expectation, Literal())
+          .state,
+      OpinionState::kNone);
+}
+
+}  // namespace
+}  // namespace assay

@@ -1,0 +1,11 @@
+// Custom calls of routines that the runtime has.
+#pragma once
+
+#include "optimized/cpu/kernels/array_kernels.h"
+
+namespace assay {
+
+// Of a call that LapackPlanOf (custom_calls.h) has a plan for.
+absl::Status EmitCustomCall(ArrayKernelContext& context);
+
+}  // namespace assay

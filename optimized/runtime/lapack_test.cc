@@ -1,0 +1,290 @@
+// Factors put together again give the matrix that they are of.
+#include "optimized/runtime/lapack.h"
+
+#include <algorithm>
+#include <cmath>
+#include <complex>
+#include <limits>
+#include <type_traits>
+#include <vector>
+
+#include "gtest/gtest.h"
+
+namespace assay {
+namespace {
+
+template <typename E>
+struct RealOf {
+  using Type = E;
+};
+template <typename T>
+struct RealOf<std::complex<T>> {
+  using Type = T;
+};
+
+template <typename E>
+E Conjugate(E x) {
+  if constexpr (std::is_floating_point_v<E>) {
+    return x;
+  } else {
+    return std::conj(x);
+  }
+}
+
+template <typename E>
+class Lapack : public testing::Test {
+ protected:
+  using T = typename RealOf<E>::Type;
+  using M = std::vector<std::vector<E>>;
+
+  static ElementType Type() {
+    if (std::is_same_v<E, float>) return ElementType::kF32;
+    if (std::is_same_v<E, double>) return ElementType::kF64;
+    return std::is_same_v<T, float> ? ElementType::kC64 : ElementType::kC128;
+  }
+
+  E Next() {
+    const auto draw = [&] {
+      seed_ = seed_ * 1664525 + 1013904223;
+      return static_cast<T>(static_cast<int32_t>(seed_ >> 16) % 1000) / 500 - 1;
+    };
+    if constexpr (std::is_floating_point_v<E>) {
+      return draw();
+    } else {
+      const T real = draw();
+      return E(real, draw());
+    }
+  }
+
+  std::vector<E> Random(int64_t count) {
+    std::vector<E> values;
+    for (int64_t i = 0; i < count; ++i) values.push_back(Next());
+    return values;
+  }
+
+  static M Of(const std::vector<E>& values, int64_t rows, int64_t columns) {
+    M m(rows, std::vector<E>(columns));
+    for (int64_t i = 0; i < rows; ++i)
+      for (int64_t j = 0; j < columns; ++j) m[i][j] = values[i * columns + j];
+    return m;
+  }
+  static M Adjoint(const M& m, int64_t columns) {
+    M adjoint(columns, std::vector<E>(m.size()));
+    for (size_t i = 0; i < m.size(); ++i)
+      for (int64_t j = 0; j < columns; ++j) adjoint[j][i] = Conjugate(m[i][j]);
+    return adjoint;
+  }
+  static M Product(const M& a, const M& b) {
+    M c(a.size(), std::vector<E>(b[0].size()));
+    for (size_t i = 0; i < a.size(); ++i)
+      for (size_t k = 0; k < b.size(); ++k)
+        for (size_t j = 0; j < b[0].size(); ++j) c[i][j] += a[i][k] * b[k][j];
+    return c;
+  }
+  static void ExpectNear(const M& a, const M& b) {
+    ASSERT_EQ(a.size(), b.size());
+    for (size_t i = 0; i < a.size(); ++i)
+      for (size_t j = 0; j < a[i].size(); ++j)
+        EXPECT_LE(std::abs(a[i][j] - b[i][j]), 200 * std::numeric_limits<T>::epsilon())
+            << i << " " << j;
+  }
+  static void ExpectUnitary(const M& q, int64_t columns) {
+    M one(columns, std::vector<E>(columns));
+    for (int64_t i = 0; i < columns; ++i) one[i][i] = E(1);
+    ExpectNear(Product(Adjoint(q, columns), q), one);
+  }
+
+  static LapackPlan Plan(LapackRoutine routine, int64_t rows, int64_t columns) {
+    LapackPlan plan;
+    plan.routine = static_cast<int64_t>(routine);
+    plan.type = static_cast<int64_t>(Type());
+    plan.rows = rows;
+    plan.columns = columns;
+    return plan;
+  }
+  static void Run(const LapackPlan& plan, const std::vector<const void*>& operands,
+                  const std::vector<void*>& results) {
+    RunLapack(&plan, operands.data(), results.data());
+  }
+
+ private:
+  uint32_t seed_ = 12345;
+};
+
+using Types = testing::Types<float, double, std::complex<float>, std::complex<double>>;
+TYPED_TEST_SUITE(Lapack, Types);
+
+TYPED_TEST(Lapack, LuIsOfThePermutedRows) {
+  using E = TypeParam;
+  for (const auto& [m, n] : {std::pair<int64_t, int64_t>{5, 5}, {7, 3}, {3, 6}}) {
+    const int64_t k = std::min(m, n);
+    const std::vector<E> a = this->Random(m * n);
+    std::vector<E> lu(m * n);
+    std::vector<int32_t> pivots(k), info(1, -1);
+    this->Run(this->Plan(LapackRoutine::kLu, m, n), {a.data()},
+              {lu.data(), pivots.data(), info.data()});
+    EXPECT_EQ(info[0], 0);
+    auto rows = this->Of(a, m, n);
+    for (int64_t i = 0; i < k; ++i) std::swap(rows[i], rows[pivots[i] - 1]);
+    auto l = this->Of(std::vector<E>(m * k), m, k), u = this->Of(std::vector<E>(k * n), k, n);
+    for (int64_t i = 0; i < m; ++i)
+      for (int64_t j = 0; j < k; ++j) l[i][j] = i == j ? E(1) : i > j ? lu[i * n + j] : E(0);
+    for (int64_t i = 0; i < k; ++i)
+      for (int64_t j = i; j < n; ++j) u[i][j] = lu[i * n + j];
+    this->ExpectNear(this->Product(l, u), rows);
+  }
+}
+
+TYPED_TEST(Lapack, QrIsAProductOfReflectors) {
+  using E = TypeParam;
+  for (const auto& [m, n] : {std::pair<int64_t, int64_t>{6, 4}, {5, 5}, {4, 6}}) {
+    const int64_t k = std::min(m, n);
+    const std::vector<E> a = this->Random(m * n);
+    std::vector<E> r(m * n), tau(k), q(m * k), first(m * k), product(m * n);
+    this->Run(this->Plan(LapackRoutine::kQr, m, n), {a.data()}, {r.data(), tau.data()});
+    for (int64_t i = 0; i < m; ++i)
+      for (int64_t j = 0; j < k; ++j) first[i * k + j] = r[i * n + j];
+    LapackPlan plan = this->Plan(LapackRoutine::kReflectorProduct, m, k);
+    plan.reflectors = k;
+    this->Run(plan, {first.data(), tau.data()}, {q.data()});
+    auto upper = this->Of(r, m, n);
+    for (int64_t i = 0; i < m; ++i)
+      for (int64_t j = 0; j < std::min(i, n); ++j) upper[i][j] = E(0);
+    const auto factor = this->Of(q, m, k);
+    this->ExpectUnitary(factor, k);
+    auto top = upper;
+    top.resize(k);
+    this->ExpectNear(this->Product(factor, top), this->Of(a, m, n));
+    // The same through products with q on either side.
+    for (const bool left : {true, false}) {
+      LapackPlan reflect = this->Plan(LapackRoutine::kReflect, m, k);
+      reflect.reflectors = k;
+      reflect.other_rows = left ? m : n;
+      reflect.other_columns = left ? n : m;
+      // q r, or rᴴ qᴴ.
+      reflect.form = left ? int64_t{kLapackLeft} : int64_t{kLapackTransposed};
+      std::vector<E> c;
+      const auto other = left ? upper : this->Adjoint(upper, n);
+      for (const auto& row : other) c.insert(c.end(), row.begin(), row.end());
+      this->Run(reflect, {first.data(), tau.data(), c.data()}, {product.data()});
+      const auto got = this->Of(product, reflect.other_rows, reflect.other_columns);
+      this->ExpectNear(left ? got : this->Adjoint(got, m), this->Of(a, m, n));
+    }
+  }
+}
+
+TYPED_TEST(Lapack, EigenvectorsAndSingularVectorsDiagonalize) {
+  using E = TypeParam;
+  using T = typename TestFixture::T;
+  constexpr int64_t kOrder = 6;
+  std::vector<E> a = this->Random(kOrder * kOrder), vectors(kOrder * kOrder);
+  std::vector<T> values(kOrder);
+  std::vector<int32_t> info(1, -1);
+  LapackPlan plan = this->Plan(LapackRoutine::kHermitianEigen, kOrder, kOrder);
+  plan.form = kLapackLower;
+  this->Run(plan, {a.data()}, {vectors.data(), values.data(), info.data()});
+  for (int64_t i = 0; i < kOrder; ++i) {
+    a[i * kOrder + i] = E(std::real(a[i * kOrder + i]));
+    for (int64_t j = 0; j < i; ++j) a[j * kOrder + i] = Conjugate(a[i * kOrder + j]);
+  }
+  const auto v = this->Of(vectors, kOrder, kOrder);
+  this->ExpectUnitary(v, kOrder);
+  auto scaled = v;
+  for (auto& row : scaled)
+    for (int64_t j = 0; j < kOrder; ++j) row[j] *= values[j];
+  this->ExpectNear(this->Product(this->Of(a, kOrder, kOrder), v), scaled);
+  EXPECT_TRUE(std::is_sorted(values.begin(), values.end()));
+
+  for (const auto& [m, n] : {std::pair<int64_t, int64_t>{7, 4}, {4, 7}, {5, 5}}) {
+    const int64_t k = std::min(m, n);
+    std::vector<E> b = this->Random(m * n), same(m * n), u(m * m), vt(n * n);
+    // The last two columns are equal: the rank is one less.
+    for (int64_t i = 0; i < m; ++i) b[i * n + n - 1] = b[i * n + n - 2];
+    std::vector<T> sizes(k);
+    LapackPlan full = this->Plan(LapackRoutine::kSingular, m, n);
+    full.reflectors = m;
+    full.other_rows = n;
+    this->Run(full, {b.data()}, {same.data(), sizes.data(), u.data(), vt.data(), info.data()});
+    auto left = this->Of(u, m, m);
+    this->ExpectUnitary(left, m);
+    this->ExpectUnitary(this->Adjoint(this->Of(vt, n, n), n), n);
+    for (auto& row : left) {
+      for (int64_t j = 0; j < k; ++j) row[j] *= sizes[j];
+      row.resize(k);
+    }
+    auto right = this->Of(vt, n, n);
+    right.resize(k);
+    this->ExpectNear(this->Product(left, right), this->Of(b, m, n));
+    EXPECT_TRUE(std::is_sorted(sizes.rbegin(), sizes.rend()));
+  }
+}
+
+TYPED_TEST(Lapack, SystemsAreSolved) {
+  using E = TypeParam;
+  constexpr int64_t kOrder = 4, kSides = 3;
+  std::vector<E> a = this->Random(kOrder * kOrder);
+  for (int64_t i = 0; i < kOrder; ++i) a[i * kOrder + i] += E(4);
+  const std::vector<E> b = this->Random(kOrder * kSides);
+  for (int64_t form = 0; form < 32; ++form) {
+    if ((form & kLapackConjugated) != 0 && (form & kLapackTransposed) == 0) continue;
+    const bool left = (form & kLapackLeft) != 0, lower = (form & kLapackLower) != 0;
+    LapackPlan plan = this->Plan(LapackRoutine::kSolve, kOrder, kOrder);
+    plan.form = form;
+    plan.other_rows = left ? kOrder : kSides;
+    plan.other_columns = left ? kSides : kOrder;
+    std::vector<E> x(b.size());
+    this->Run(plan, {a.data(), b.data()}, {x.data()});
+    auto triangle = this->Of(a, kOrder, kOrder);
+    for (int64_t i = 0; i < kOrder; ++i)
+      for (int64_t j = 0; j < kOrder; ++j) {
+        if (i != j && (i > j) != lower) triangle[i][j] = E(0);
+        if (i == j && (form & kLapackUnitDiagonal) != 0) triangle[i][j] = E(1);
+      }
+    if ((form & kLapackTransposed) != 0) {
+      triangle = this->Adjoint(triangle, kOrder);
+      for (auto& row : triangle)
+        for (E& value : row) value = (form & kLapackConjugated) != 0 ? value : Conjugate(value);
+    }
+    const auto solution = this->Of(x, plan.other_rows, plan.other_columns);
+    this->ExpectNear(left ? this->Product(triangle, solution) : this->Product(solution, triangle),
+                     this->Of(b, plan.other_rows, plan.other_columns));
+  }
+}
+
+TYPED_TEST(Lapack, CholeskyAndTridiagonalSystems) {
+  using E = TypeParam;
+  constexpr int64_t kOrder = 5;
+  const auto g = this->Of(this->Random(kOrder * kOrder), kOrder, kOrder);
+  auto spd = this->Product(g, this->Adjoint(g, kOrder));
+  for (int64_t i = 0; i < kOrder; ++i) spd[i][i] = E(std::real(spd[i][i]) + 1);
+  std::vector<E> a, factor(kOrder * kOrder);
+  for (const auto& row : spd) a.insert(a.end(), row.begin(), row.end());
+  std::vector<int32_t> info(1, -1);
+  for (const bool lower : {true, false}) {
+    LapackPlan plan = this->Plan(LapackRoutine::kCholesky, kOrder, kOrder);
+    plan.form = lower ? int64_t{kLapackLower} : 0;
+    this->Run(plan, {a.data()}, {factor.data(), info.data()});
+    const auto l = this->Of(factor, kOrder, kOrder), adjoint = this->Adjoint(l, kOrder);
+    this->ExpectNear(lower ? this->Product(l, adjoint) : this->Product(adjoint, l), spd);
+  }
+  std::vector<E> below = this->Random(kOrder), diagonal = this->Random(kOrder),
+                 above = this->Random(kOrder), b = this->Random(kOrder), x(kOrder), spare(kOrder);
+  // Pivots are exchanged where the diagonal is small.
+  diagonal[1] = E(0);
+  for (int64_t i = 1; i < kOrder; ++i) below[i] += E(3);
+  LapackPlan plan = this->Plan(LapackRoutine::kTridiagonalSolve, kOrder, kOrder);
+  plan.other_rows = 1;
+  std::vector<E> first = spare, second = spare;
+  this->Run(plan, {below.data(), diagonal.data(), above.data(), b.data()},
+            {spare.data(), first.data(), second.data(), x.data(), info.data()});
+  auto band = this->Of(std::vector<E>(kOrder * kOrder), kOrder, kOrder);
+  for (int64_t i = 0; i < kOrder; ++i) {
+    band[i][i] = diagonal[i];
+    if (i > 0) band[i][i - 1] = below[i];
+    if (i + 1 < kOrder) band[i][i + 1] = above[i];
+  }
+  this->ExpectNear(this->Product(band, this->Of(x, kOrder, 1)), this->Of(b, kOrder, 1));
+}
+
+}  // namespace
+}  // namespace assay
