@@ -53,8 +53,9 @@ void PrintBucket(const CampaignFinding& finding, int64_t seen) {
     std::string what = triage.blamed_decision < 0
                            ? std::string("pass ")
                            : StrCat("decision ", triage.blamed_decision, ": ");
+    const char* place = triage.blamed_decision < 0 ? " of " : " at ";
     Print(StrCat("  blamed    ", what, Styled(Style::kAccent, triage.blamed_rule),
-                 triage.blamed_decision < 0 ? " of " : " at ", triage.blamed_where));
+                 triage.blamed_where.empty() ? "" : place, triage.blamed_where));
   }
   if (!triage.second_opinion.empty() && triage.second_opinion != "none") {
     Print(StrCat("  numpy     ", triage.second_opinion));
