@@ -278,10 +278,11 @@ void BoundAll(const OpContext& op, Array& result) {
           squares += part * part;
         }
         const W norm = largest * std::sqrt(squares * n) * scale;
-        const W radius =
-            8 * UnitRoundoff<T>() * (1 + std::log2(n)) * norm + propagated * scale + n * least;
+        const W growth = 8 * UnitRoundoff<T>() * (1 + std::log2(n));
+        const W radius = growth * norm + propagated * scale + n * least;
         // Some order of the additions overflows, in a part that the result may have nothing of.
-        const bool overflows = !(sum <= W{std::numeric_limits<T>::max()});
+        // What is turned to lie along an axis may be rounded beyond the largest number, too.
+        const bool overflows = !(sum * (1 + growth) <= W{std::numeric_limits<T>::max()});
         if (!finite || overflows || !std::isfinite(radius)) {
           for (int64_t i = 0; i < output_slots; ++i) SetUndecided(parts, batch * output_slots + i);
           return;
