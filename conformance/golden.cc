@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "conformance/case_files.h"
+#include "nlohmann/json.hpp"
 #include "spec/backend/check.h"
 #include "spec/base/strings.h"
 #include "spec/numerics/expectation.h"

@@ -7,6 +7,7 @@
 
 #include "conformance/cuts/array_judgement.h"
 #include "conformance/cuts/pieces.h"
+#include "nlohmann/json.hpp"
 #include "spec/base/clock.h"
 #include "spec/base/error.h"
 #include "spec/base/status_macros.h"

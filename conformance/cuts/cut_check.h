@@ -16,7 +16,7 @@
 
 #include "conformance/cuts/capture_choice.h"
 #include "conformance/cuts/drawn_spread.h"
-#include "nlohmann/json.hpp"
+#include "nlohmann/json_fwd.hpp"
 #include "spec/backend/backend.h"
 #include "spec/backend/oracle.h"
 

@@ -12,6 +12,7 @@
 
 #include "fuzz/campaign/duties.h"
 #include "fuzz/campaign/worker.h"
+#include "nlohmann/json.hpp"
 #include "spec/base/clock.h"
 #include "spec/base/error.h"
 #include "spec/base/status_macros.h"

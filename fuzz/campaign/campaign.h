@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include <nlohmann/json.hpp>
+#include "nlohmann/json_fwd.hpp"
 
 #include "absl/status/statusor.h"
 #include "fuzz/campaign/case_runner.h"

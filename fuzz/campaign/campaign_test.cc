@@ -15,6 +15,7 @@
 #include <thread>
 #include <vector>
 
+#include "nlohmann/json.hpp"
 #include "spec/backend/fake_backend.h"
 #include "spec/base/error.h"
 #include "spec/files/load_module.h"

@@ -8,6 +8,7 @@
 #include "fuzz/generator/input_sets.h"
 #include "fuzz/triage/notable.h"
 #include "fuzz/triage/signature.h"
+#include "nlohmann/json.hpp"
 #include "spec/base/clock.h"
 #include "spec/base/strings.h"
 #include "spec/text/reader.h"

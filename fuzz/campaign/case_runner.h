@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include <nlohmann/json.hpp>
+#include "nlohmann/json_fwd.hpp"
 
 #include "fuzz/finding.h"
 #include "fuzz/generator/generate.h"

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "fuzz/campaign/worker.h"
+#include "nlohmann/json.hpp"
 #include "spec/base/clock.h"
 #include "spec/base/error.h"
 #include "spec/base/status_macros.h"

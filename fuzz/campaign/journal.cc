@@ -10,6 +10,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "fuzz/campaign/worker.h"
+#include "nlohmann/json.hpp"
 #include "spec/base/error.h"
 
 namespace assay {

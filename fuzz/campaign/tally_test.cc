@@ -2,6 +2,7 @@
 #include "fuzz/campaign/tally.h"
 
 #include "gtest/gtest.h"
+#include "nlohmann/json.hpp"
 
 namespace assay {
 namespace {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "fuzz/triage/requests.h"
+#include "nlohmann/json.hpp"
 #include "spec/base/strings.h"
 #include "spec/process/isolate.h"
 

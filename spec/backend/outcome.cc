@@ -3,6 +3,7 @@
 
 #include <array>
 
+#include "nlohmann/json.hpp"
 #include "spec/base/strings.h"
 #include "spec/numerics/shows_little.h"
 

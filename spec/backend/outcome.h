@@ -10,7 +10,7 @@
 
 #include "absl/status/status.h"
 #include "absl/types/span.h"
-#include "nlohmann/json.hpp"
+#include "nlohmann/json_fwd.hpp"
 #include "spec/base/error.h"
 #include "spec/numerics/expectation.h"
 #include "spec/process/isolate.h"

@@ -126,7 +126,7 @@ const DotDimensionNumbers& Dot(const Site& site) {
         [](const Site& site) -> MaybeValue { return Present(ToList(Dot(site).field())); } \
   }
 
-constexpr Codec kCodecs[] = {
+constexpr Codec kFieldCodecs[] = {
     ASSAY_LIST(kDimensions, SELF, dimensions),
     ASSAY_LIST(kDimension, SELF, dimensions),
     ASSAY_SCALAR(kIndex, Integer, SELF, tuple_index),
@@ -190,6 +190,6 @@ constexpr Codec kCodecs[] = {
 
 }  // namespace
 
-absl::Span<const Codec> FieldCodecs() { return kCodecs; }
+absl::Span<const Codec> FieldCodecs() { return kFieldCodecs; }
 
 }  // namespace assay::proto

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "absl/strings/str_format.h"
+#include "nlohmann/json.hpp"
 #include "spec/base/strings.h"
 #include "spec/text/dot.h"
 

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "absl/strings/str_format.h"
+#include "nlohmann/json.hpp"
 #include "optimized/pipeline/registry.h"
 #include "reference/interpreter/interpreter.h"
 #include "reference/power/choice_search.h"

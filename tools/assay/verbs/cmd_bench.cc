@@ -10,6 +10,7 @@
 #include "bench/roof.h"
 #include "bench/statistics.h"
 #include "bench/workload.h"
+#include "nlohmann/json.hpp"
 #include "reference/interpreter/interpreter.h"
 #include "spec/base/status_macros.h"
 #include "spec/base/strings.h"

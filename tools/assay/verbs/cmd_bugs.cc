@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "fuzz/triage/known.h"
+#include "nlohmann/json.hpp"
 #include "reports/numbers.h"
 #include "reports/store.h"
 #include "spec/base/file.h"

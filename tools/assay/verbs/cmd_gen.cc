@@ -9,6 +9,7 @@
 #include "absl/strings/str_format.h"
 #include "fuzz/generator/generate.h"
 #include "fuzz/generator/stats.h"
+#include "nlohmann/json.hpp"
 #include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
 #include "spec/ops/op_table.h"

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "absl/strings/str_format.h"
+#include "nlohmann/json.hpp"
 #include "reference/interpreter/interpreter.h"
 #include "reference/power/bound_widths.h"
 #include "spec/base/status_macros.h"
