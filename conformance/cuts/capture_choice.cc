@@ -141,20 +141,20 @@ void AddPoints(const Instruction& instruction, std::vector<CapturePoint>& points
 }
 
 // The instruction whose result the operand is, moved at most.
-const Instruction* SourceThroughMoves(const Instruction* operand) {
-  while (true) {
-    const OpInfo& info = Info(operand->opcode());
-    const bool is_move = info.Is(kDataMovement) && operand->operand_count() == 1;
-    const bool is_element = operand->opcode() == Opcode::kGetTupleElement &&
-                            operand->operand(0)->opcode() == Opcode::kTuple;
-    if (is_element) {
-      operand = operand->operand(0)->operand(operand->tuple_index());
-    } else if (is_move && operand->opcode() != Opcode::kGetTupleElement) {
-      operand = operand->operand(0);
-    } else {
-      return operand;
-    }
+// The operand that the instruction shows in another order or shape; nothing where it computes.
+const Instruction* MovedOperand(const Instruction& instruction) {
+  if (instruction.opcode() == Opcode::kGetTupleElement) {
+    const Instruction* tuple = instruction.operand(0);
+    return tuple->opcode() == Opcode::kTuple ? tuple->operand(instruction.tuple_index()) : nullptr;
   }
+  const bool is_move =
+      Info(instruction.opcode()).Is(kDataMovement) && instruction.operand_count() == 1;
+  return is_move ? instruction.operand(0) : nullptr;
+}
+
+const Instruction* SourceThroughMoves(const Instruction* operand) {
+  while (const Instruction* source = MovedOperand(*operand)) operand = source;
+  return operand;
 }
 
 bool CanBeCaptured(const Instruction& instruction) {
@@ -329,6 +329,18 @@ std::vector<CapturePoint> NearestCaptures(const Instruction& instruction,
       if (seen.insert(operand).second) work.push_back(operand);
   }
   return nearest;
+}
+
+std::optional<CapturePoint> CapturedSource(const Instruction& instruction,
+                                           const absl::flat_hash_set<CapturePoint>& captured) {
+  for (const Instruction* at = &instruction; at != nullptr; at = MovedOperand(*at)) {
+    const bool is_state =
+        at->opcode() == Opcode::kGetTupleElement && at->operand(0)->opcode() == Opcode::kWhile;
+    const CapturePoint point =
+        is_state ? CapturePoint{at->operand(0), at->tuple_index()} : CapturePoint{at, 0};
+    if (captured.contains(point)) return point;
+  }
+  return std::nullopt;
 }
 
 std::vector<const Instruction*> StretchOf(const CapturePoint& point,

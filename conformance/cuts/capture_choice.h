@@ -1,6 +1,7 @@
 // Which values of a program are captured. Design: "Deep programs are cut".
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
@@ -41,6 +42,11 @@ std::vector<CapturePoint> AroundLosses(absl::Span<const Instruction* const> loss
 // itself if it is captured.
 std::vector<CapturePoint> NearestCaptures(const Instruction& instruction,
                                           const absl::flat_hash_set<CapturePoint>& captured);
+
+// The captured array whose elements the instruction shows, which are moved on the way at most; none
+// where they are computed from captured ones.
+std::optional<CapturePoint> CapturedSource(const Instruction& instruction,
+                                           const absl::flat_hash_set<CapturePoint>& captured);
 
 // The instructions from captured values and the program's parameters to the point, operands first;
 // of a loop those of its body that lead to this part of its state, and what entered it.

@@ -132,6 +132,32 @@ TEST_F(CutCheckTest, DeepProgramPasses) {
   EXPECT_EQ(Judge(*expectation, plain_).verdict, Verdict::kInconclusive);
 }
 
+// Hundreds of thousands of elements that are right say nothing of the one that is asked for.
+TEST_F(CutCheckTest, AnOpenResultIsNotPassedForWhatIsInside) {
+  module_ = *ReadModule(R"(HloModule m
+add { x = f32[] parameter(0)
+      y = f32[] parameter(1)
+      ROOT s = f32[] add(x, y) }
+ENTRY e {
+  a = f32[4,4] parameter(0)
+  b = f32[4,4] parameter(1)
+  row = f32[1,4] slice(a), slice={[0:1], [0:4]}
+  column = f32[4,1] slice(b), slice={[0:4], [0:1]}
+  wide = f32[1,4,150] broadcast(row), dimensions={0,1}
+  tall = f32[4,1,150] broadcast(column), dimensions={0,1}
+  rows = f32[600,1] reshape(wide)
+  columns = f32[1,600] reshape(tall)
+  product = f32[600,600] dot(rows, columns), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  zero = f32[] constant(0)
+  ROOT sum = f32[] reduce(product, zero), dimensions={0,1}, to_apply=add
+})");
+  const std::unique_ptr<Backend> backend = Bent([](Module&) {});
+  const CutReport report = Check(*backend);
+  EXPECT_EQ(report.verdict, Verdict::kInconclusive) << Describe(report);
+  EXPECT_GT(report.elements, 100000);
+  EXPECT_EQ(report.plain.inconclusive, 1);
+}
+
 TEST_F(CutCheckTest, WrongOpInALoopIsNamed) {
   const std::unique_ptr<Backend> backend = Bent([](Module& module) {
     Instruction* sine = Named(module, "next_x");
