@@ -18,6 +18,10 @@ std::vector<const Computation*> CapturableUnits(const Module& flat);
 // may be computed anew for each reader.
 bool IsOneForAllReaders(const Instruction& instruction);
 
+// True of ops whose values need no look of their own: they are given, or other instructions compute
+// them (those in the body of a loop).
+bool ComputesNothing(Opcode opcode);
+
 // All arrays of such instructions that are worth a capture. `only_contractions`: dots,
 // convolutions, loops' states and what libraries do; the least that cuts where errors grow most.
 std::vector<CapturePoint> SumsOf(const Module& flat, bool only_contractions);
