@@ -198,7 +198,7 @@ std::optional<std::vector<Literal>> LeavesOf(const Json& json, const Expectation
   return leaves;
 }
 
-// How far apart two elements are; infinity for what cannot be compared.
+// The distance of two elements; infinity where they cannot be compared.
 double Distance(const Literal& a, const Literal& b, int64_t element) {
   if (a.GetBits(element) == b.GetBits(element)) return 0;
   constexpr double kFar = std::numeric_limits<double>::infinity();

@@ -118,7 +118,7 @@ class Blocked {
     }
   }
 
-  // What all parts of one block of lanes and one of terms share.
+  // The data that all parts of one block of lanes and one block of terms share.
   struct Stage {
     int64_t first_lane, lane_count;
     int64_t begin, end;  // terms
