@@ -104,7 +104,7 @@ class StepCheck {
       const CapturePoint point{mine.instruction, mine.leaf};
       const CapturePoint other{theirs.instruction, theirs.leaf};
       number_[point] = k;
-      // Where an instruction gives several arrays, the first stands for all in walks over operands.
+      // If an instruction gives several arrays, the first stands for all in walks over operands.
       for (int64_t leaf : {mine.leaf, int64_t{0}}) shared_before_.insert({mine.instruction, leaf});
       for (int64_t leaf : {theirs.leaf, int64_t{0}})
         shared_after_.insert({theirs.instruction, leaf});

@@ -1,5 +1,5 @@
-// How operands of a contraction are packed for its tiles, and how sums get into the result: both
-// are functions chosen once per contraction by the types of the elements.
+// Packs the operands of a contraction for its tiles and takes sums to the result, by functions that
+// are chosen once per contraction by the types of the elements.
 #pragma once
 
 #include <cstdint>
