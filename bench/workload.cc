@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <optional>
 
+#include "absl/strings/str_join.h"
 #include "conformance/case_files.h"
 #include "conformance/random_literal.h"
 #include "nlohmann/json.hpp"
@@ -58,11 +59,12 @@ absl::StatusOr<Literal> DrawByRule(const Json& rule, const Shape& shape, uint64_
   values.sorted = IsSet(rule, "sorted");
   values.symmetric = IsSet(rule, "spd");
   values.diagonal = NumberOr(rule, "diag", 0);
-  static constexpr std::string_view kKnown[] = {"dtype",  "shape", "lo",  "hi",
-                                                "sorted", "skew",  "spd", "diag"};
+  static constexpr const char* kKnown[] = {"dtype",  "shape", "lo",  "hi",
+                                           "sorted", "skew",  "spd", "diag"};
   for (const auto& [key, value] : rule.items()) {
     if (std::find(std::begin(kKnown), std::end(kKnown), key) == std::end(kKnown)) {
-      return absl::UnimplementedError(StrCat("the rule '", key, "' is not known here"));
+      return absl::InvalidArgumentError(StrCat("no rule for values is called '", key,
+                                               "'; there are ", absl::StrJoin(kKnown, ", ")));
     }
   }
   return RandomLiteral(shape, values, seed, stream);

@@ -77,11 +77,11 @@ bool IsUsed(const Instruction& instruction) {
   return !instruction.users().empty() || instruction.parent()->root() == &instruction;
 }
 
-// Whether the value only leaves the program, moved at most: the result itself shows it then. (Where
-// it is captured as well, XLA:CPU makes it in another layout, and other bits.)
+// True if the value is only moved on its way out of the program: the result itself shows it then.
+// (Where it is captured as well, XLA:CPU makes it in another layout, and other bits.)
 bool OnlyLeaves(const Instruction& instruction) {
   const Computation& unit = *instruction.parent();
-  // What a loop gives is its last state; what is captured of it are all.
+  // A loop gives only its last state, while a capture of it holds the states of all trips.
   if (&unit != unit.parent()->entry() || instruction.opcode() == Opcode::kWhile) return false;
   std::vector<const Instruction*> work = {&instruction};
   while (!work.empty()) {
@@ -100,8 +100,8 @@ bool IsStatic(const Shape& shape) {
   return shape.IsArray() && !shape.HasDynamicDimension() && shape.ElementCount() > 0;
 }
 
-// Whether the loop's state `index` is collected: it changes from trip to trip, is no counter, and
-// is not written piece by piece, which would capture the whole array at every trip.
+// True if state `index` of the loop is worth collecting: it changes from trip to trip, is no
+// counter, and is not written piece by piece, which would capture the whole array at every trip.
 bool IsStateWorthIt(const Instruction& loop, int64_t index) {
   const Computation& body = *loop.callee(1);
   const Instruction* root = body.root();
@@ -158,18 +158,8 @@ const Instruction* SourceThroughMoves(const Instruction* operand) {
 }
 
 bool CanBeCaptured(const Instruction& instruction) {
-  switch (instruction.opcode()) {
-    case Opcode::kConstant:
-    case Opcode::kIota:
-    case Opcode::kParameter:
-    case Opcode::kTuple:
-    case Opcode::kGetTupleElement:
-    case Opcode::kWhile:
-    case Opcode::kConditional:
-      return false;
-    default:
-      return IsStatic(instruction.shape());
-  }
+  return !ComputesNothing(instruction.opcode()) && instruction.opcode() != Opcode::kConditional &&
+         IsStatic(instruction.shape());
 }
 
 // Walks back from an instruction to captured values, out of loops and branches into what entered
@@ -211,7 +201,7 @@ class Stretching {
     if (inside_.insert(instruction).second) work_.push_back(instruction);
   }
 
-  // What entered the loop or branch as this parameter, or as element `index` of it.
+  // Follows the value that entered the loop or branch as this parameter, or as its element `index`.
   void Enter(const Instruction& parameter, int64_t index) {
     const Computation* unit = parameter.parent();
     const Module& module = *unit->parent();
@@ -249,6 +239,20 @@ std::vector<const Computation*> CapturableUnits(const Module& flat) {
     }
   }
   return units;
+}
+
+bool ComputesNothing(Opcode opcode) {
+  switch (opcode) {
+    case Opcode::kConstant:
+    case Opcode::kIota:
+    case Opcode::kParameter:
+    case Opcode::kTuple:
+    case Opcode::kGetTupleElement:
+    case Opcode::kWhile:
+      return true;
+    default:
+      return false;
+  }
 }
 
 bool IsOneForAllReaders(const Instruction& instruction) {

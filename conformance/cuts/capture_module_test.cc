@@ -1,5 +1,5 @@
-// What a program with captures gives: its own results as before, and behind them the values from
-// inside, those of loops stacked by their trips.
+// A program with captures gives its own results as before and, behind them, the values from inside,
+// those of loops stacked by their trips.
 #include "conformance/cuts/capture_module.h"
 
 #include <gtest/gtest.h>

@@ -28,7 +28,7 @@ constexpr int64_t kFirstRoom = 64;
 
 using PointSet = absl::flat_hash_set<CapturePoint>;
 
-// What the oracle says of one run with captures.
+// The oracle's answer to one run with captures.
 struct Reading {
   absl::flat_hash_map<CapturePoint, Judgement> captured;
   absl::flat_hash_map<CapturePoint, std::string> failures;
@@ -429,8 +429,8 @@ class CutCheck {
     return all;
   }
 
-  // What stays undecided is held against random legal evaluations from the captured values, for as
-  // long as all before took at most.
+  // Compares elements that stay undecided with random legal evaluations from the captured values.
+  // It takes at most as long as everything before took.
   void CompareWithDraws() {
     const double until = Now() + std::max(1.0, Now() - started_);
     report_.drawn = CompareWithLegalValues(

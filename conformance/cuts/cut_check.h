@@ -41,13 +41,14 @@ struct CutSubject {
   // there are none.
   std::vector<const Literal*> plain, stored;
   bool in_pieces = false;  // CutMode::kPieces
-  // Where to cut: once, and read only as failures are. Empty: as the verdict needs it.
+  // Chooses where to cut, once; the answers are then read only as failures are. If empty, cuts are
+  // chosen as the verdict needs them.
   std::function<std::vector<CapturePoint>(const Module& flat)> choose = {};
-  // Of captured dots and convolutions so many elements are judged; 0: all. kSampleBig: of those
-  // that would take long, kBigSample.
+  // The number of elements that are judged of captured dots and convolutions; 0: all. With
+  // kSampleBig it is kBigSample for those that would take long, and all for others.
   int64_t sample = kSampleBig;
   uint64_t seed = 1;  // of samples and of random legal evaluations
-  // Of the elements that stay undecided, how many random legal evaluations they are compared with.
+  // The number of random legal evaluations that elements which stay undecided are compared with.
   int draws = 16;
 
   static constexpr int64_t kSampleBig = -1, kBigSample = 4096;

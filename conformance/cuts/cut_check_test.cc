@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "conformance/testing/bent_oracle.h"
 #include "reference/interpreter/interpreter.h"
 #include "spec/backend/fake_backend.h"
 #include "spec/text/reader.h"
@@ -75,20 +76,9 @@ class CutCheckTest : public testing::Test {
 
   // A backend that evaluates on the oracle, after `bend` has been at the program.
   std::unique_ptr<Backend> Bent(std::function<void(Module&)> bend) {
-    FakeBackend::Script script;
-    script.description.name = "bent";
-    script.run = [this, bend](const Module& module, const CompileOptions&,
-                              const std::vector<std::vector<const Literal*>>& arguments)
-        -> absl::StatusOr<RunResult> {
-      const std::unique_ptr<Module> copy = module.Clone("");
-      bend(*copy);
-      absl::StatusOr<Literal> value = oracle_->Evaluate(*copy, arguments[0], Limits{});
-      if (!value.ok()) return value.status();
-      RunResult result;
-      result.outputs.push_back(*std::move(value));
-      return result;
-    };
-    return std::make_unique<FakeBackend>(std::move(script));
+    return BentOracle(*oracle_, [bend = std::move(bend)](Module& module, const CompileOptions&) {
+      bend(module);
+    });
   }
 
   CutReport Check(Backend& backend, bool in_pieces = false,
@@ -206,7 +196,8 @@ TEST_F(CutCheckTest, WrongBehindTheLastCutFails) {
 }
 
 TEST_F(CutCheckTest, WrongWithoutCapturesOnlyIsNoPass) {
-  // What fusion does wrong is right when something is captured.
+  // Only the program without captures is bent, as by a fusion that goes wrong and that captures
+  // prevent.
   const std::unique_ptr<Backend> backend = Bent([this](Module& module) {
     if (module.name() != module_->name() && module.name() != module_->name() + "-") return;
     Instruction* loop = Named(module, "scaled");

@@ -21,8 +21,8 @@ struct Mistake {
   std::function<void(Instruction*)> make;
 };
 
-// What can be mistaken in the entry, the bodies of loops and the branches of a flat module, in the
-// order of its instructions.
+// Lists the mistakes that can be put into the entry, the bodies of loops and the branches of a flat
+// module, in the order of its instructions.
 std::vector<Mistake> MistakesIn(const Module& flat);
 
 // A copy of `module` (the flat one, or one with captures made of it) with the mistake. Rejected: it

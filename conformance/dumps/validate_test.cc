@@ -26,7 +26,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// What was told of one step.
+// The report on one step, as a test sees it.
 struct Told {
   std::string after;
   StepVerdict verdict;

@@ -32,8 +32,8 @@ constexpr double kDeathSeconds = 60;  // a killed process that is not gone by th
 // and of the rest.
 constexpr double kNovelDrainSeconds = 300;
 constexpr double kDrainSeconds = 20;
-// Of the time that a campaign is given, cases have at least so much, whatever triage needs; when it
-// is up, a second check and the triage in hand may still come to their end.
+// Cases have at least this share of a campaign's time, whatever triage needs. When the time is up,
+// a second check and the triage in hand may still come to their end.
 constexpr double kShareOfCases = 0.6;
 constexpr double kLastWordsSeconds = 2;
 

@@ -53,8 +53,8 @@ struct CampaignOptions {
   std::function<void(const CampaignProgress&)> progress;
 };
 
-// What the campaign needs of the rest of the house. Called in its template process; `triage` in a
-// process of its own.
+// The functions of other rooms that a campaign needs. They are called in its template process,
+// `triage` in a process of its own.
 struct CampaignTools {
   std::function<absl::StatusOr<std::unique_ptr<Oracle>>()> make_oracle;
   std::function<absl::StatusOr<std::unique_ptr<Backend>>(const std::string& name)> make_backend;
@@ -87,7 +87,7 @@ struct CampaignSummary {
   std::vector<std::string> backends, versions;
   int jobs = 0;
   bool portable = false;
-  // What no program has, because a backend says that it does not do it.
+  // Ops, types and recipes that no program has, because a backend says that it does not do them.
   std::vector<std::string> excluded_ops, excluded_types, excluded_recipes;
   bool interrupted = false;
   int64_t programs = 0;  // cases brought to an end
@@ -130,7 +130,8 @@ struct CampaignSummary {
   double CpuMillisecondsPerProgram() const {
     return programs > 0 ? 1000 * cpu_seconds / static_cast<double>(programs) : 0;
   }
-  // Of what all cores of the machine could give: what is missing went to others, or waited.
+  // The share of what all cores of the machine could give; the rest went to other programs, or was
+  // spent waiting.
   double ShareOfCpu() const {
     return seconds > 0 && cores > 0 ? cpu_seconds / (seconds * cores) : 0;
   }

@@ -103,7 +103,7 @@ class ConfirmDuty : public Duty {
     return result.behind.has_value() ? desk_.journal.Found(*result.behind) : absl::OkStatus();
   }
 
-  // Of the campaign's time, for suspects that have to be waited for.
+  // The share of the campaign's time that goes to suspects which have to be waited for.
   static constexpr double kShareOfWaiting = 0.2;
 
   Suspect suspect_;  // in hand

@@ -1,4 +1,4 @@
-// What a worker process of a campaign is for: running cases, checking a suspect again, or triage.
+// The duties of a worker process of a campaign: running cases, checking a suspect again, or triage.
 // A duty hands out requests, takes the answers, and knows what the death of its worker means.
 #pragma once
 
@@ -22,7 +22,7 @@ struct CampaignDesk {
   double started = 0;      // Now() when the first case was handed out
   double ends = 0;         // Now() from which on no case is handed out; 0: no such time
   bool is_over = false;    // no case is handed out any more, for whatever reason
-  // Of triage: how many findings were begun and ended, and how long those that ended took.
+  // Numbers of findings whose triage was begun and ended, and how long those that ended took.
   int64_t triages_begun = 0, triages_ended = 0;
   double triage_seconds = 0;
   int64_t triage_workers = 1;  // that work once the cases are over

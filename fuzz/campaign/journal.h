@@ -1,4 +1,5 @@
-// What a campaign writes down: OUT/results.jsonl, one JSON object per line, each with a "type":
+// Writes the journal of a campaign: OUT/results.jsonl, one JSON object per line, each with a
+// "type":
 //   begin        seed, first, backends, versions, jobs, options
 //   finding      one confirmed finding; its case is in OUT/cases/SEED-INDEX.hlo and .npz
 //   unconfirmed  a timeout or memory failure that did not repeat

@@ -59,7 +59,7 @@ class Prober {
   }
 
  private:
-  // Of all programs of it that were tried none was taken.
+  // True if every program of this recipe, op or type that was tried was refused.
   bool IsRefused(std::string_view name) {
     bool is_refused = false;
     for (ElementType type : {ElementType::kF32, ElementType::kS32}) {

@@ -28,7 +28,8 @@ bool IsSlow(Outcome::Kind kind) {
   return kind == Outcome::kTimeout || kind == Outcome::kOutOfMemory;
 }
 
-// What is known of a failure before it is checked again, so that new ones can go first.
+// Describes a failure by the facts that are known before it is checked again, so that new ones can
+// go first.
 std::string LooksOf(const Suspect& suspect) {
   return StrCat(static_cast<int64_t>(suspect.backend), ": ", Name(suspect.record.kind), ": ",
                 ReasonOf(suspect.record.text));

@@ -27,7 +27,7 @@ constexpr std::array<std::array<int, kRecipeGroupCount>, kThemeCount> kGroupWeig
 
 using T = ElementType;
 
-// Of a hundred programs, so many have one of the rare types.
+// So many programs of a hundred have one of the rare types.
 constexpr int kRarePercent = 16;
 
 std::vector<ElementType> DrawPalette(Choices& choices, Theme theme, bool portable) {
@@ -127,8 +127,8 @@ std::vector<Instruction*> DrawOutputs(Program& program) {
     const std::vector<Instruction*>& from = telling.empty() ? values : telling;
     outputs.push_back(from[choices.Draw(from.size())]);
   }
-  // What later steps turned into zeros may still have shown a fault on the way: an early
-  // intermediate (the last ones of `telling`).
+  // Later steps may have turned a wrong value into zeros, so an early intermediate (the last ones
+  // of `telling`) becomes a result, too.
   if (telling.size() > 1 && choices.Percent(80)) {
     const size_t half = telling.size() / 2;
     outputs.push_back(telling[half + choices.Draw(telling.size() - half)]);

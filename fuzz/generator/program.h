@@ -174,7 +174,7 @@ class Program {
   };
   std::vector<SharedCallee>& shared_callees() { return shared_callees_; }
 
-  // Whether all elements of `value` are bound to be equal, or there are fewer than two: it shows
+  // True if all elements of `value` are bound to be equal, or there are fewer than two: it shows
   // little by itself.
   bool IsUniform(const Instruction* value) const { return uniform_.contains(value->id()); }
 
@@ -183,9 +183,9 @@ class Program {
 
  private:
   Instruction* PickRecent(const std::vector<Instruction*>& candidates);
-  // What ChainNext asks for; nullptr where the last value does not fit.
+  // The value that ChainNext asks for; nullptr where the last value does not fit.
   Instruction* LastAs(TypeMask mask, int64_t min_rank);
-  // Whether a parameter of the shape is to be a constant.
+  // Decides whether a parameter of the shape becomes a constant.
   bool WantsConstant(const Shape& shape);
 
   void NoteUniform(const Instruction* value);

@@ -14,7 +14,8 @@ GeneratorStats Collect(uint64_t count, const GeneratorOptions& options = {}) {
   return stats;
 }
 
-// What programs for our own compiler do not hold yet: they make complex numbers of real ones alone.
+// True of a trigger that programs for our own compiler do not hold: they make complex numbers of
+// real ones alone.
 bool IsForeignOnly(std::string_view trigger) { return trigger == "complex constant"; }
 
 TEST(GeneratorStatsTest, EveryRequirementIsShown) {

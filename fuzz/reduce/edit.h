@@ -13,7 +13,7 @@ namespace assay {
 Instruction* Counterpart(const Module& clone, const Instruction* original);
 Computation* Counterpart(const Module& clone, const Computation* original);
 
-// Whether `leaf` is a parameter or constant, which a reduction cannot take apart.
+// True of parameters and constants, which a reduction cannot take apart.
 bool IsLeaf(const Instruction* instruction);
 
 // A new entry parameter with `value`, at the end of the list.

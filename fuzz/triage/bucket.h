@@ -1,5 +1,5 @@
-// Which findings are the same bug. A fingerprint names the guilty rule where it is known; else it
-// is made of the crash or of the structure of the reduced program.
+// Groups findings that are the same bug. A fingerprint names the guilty rule where it is known;
+// else it is made of the crash or of the structure of the reduced program.
 #pragma once
 
 #include <string>

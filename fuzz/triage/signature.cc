@@ -59,7 +59,7 @@ class Signer {
               OpcodeAt(outcome_.judgement.first.leaf));
   }
 
-  // What computes an output leaf, when the root is a tuple of arrays.
+  // Names the op that computes an output leaf, when the root is a tuple of arrays.
   std::string OpcodeAt(int64_t leaf) const {
     const Instruction* at = module_.entry()->root();
     if (at->opcode() == Opcode::kTuple && leaf >= 0 && leaf < at->operand_count()) {

@@ -1,4 +1,4 @@
-// What tells one bug from another before anything is reduced: cheap enough for every failure of a
+// Tells one bug from another before anything is reduced. It is cheap enough for every failure of a
 // campaign.
 #pragma once
 
@@ -25,8 +25,8 @@ struct Signature {
 Signature SignatureOf(const CheckSubject& subject, const Module& module,
                       const std::vector<Literal>& inputs, const Outcome& outcome);
 
-// What each of UsualFlags does to a program that fails as `kind`: 'p' it passes, 'f' it fails as
-// before, 'x' anything else.
+// Tells what each of UsualFlags does to a program that fails as `kind`: 'p' it passes, 'f' it fails
+// as before, 'x' anything else.
 std::string StatesUnderFlags(const CheckSubject& subject, const Module& module,
                              const std::vector<Literal>& inputs, Outcome::Kind kind);
 

@@ -30,7 +30,7 @@ namespace fs = std::filesystem;
 constexpr int64_t kShownElements = 64;  // of an output on the page
 constexpr int kTitleDepth = 3;          // nesting of the expression in a title
 
-// What a failure must keep so that a smaller program shows the same one: a crash, its signature.
+// True of crashes: a smaller program shows the same one only if it keeps their signature.
 bool IsCrash(Outcome::Kind kind) {
   return kind == Outcome::kCompileCrash || kind == Outcome::kRunCrash || kind == Outcome::kRejected;
 }
@@ -147,8 +147,8 @@ class Triager {
         reduced->complete ? "" : " (time ran out: it may become smaller)"));
   }
 
-  // What is said of the reduced program: blame again, for the numbers and the texts of the small
-  // one.
+  // Blames the reduced program once more, so that numbers and texts on the page are those of the
+  // small program.
   void Finish() {
     const CheckResult last = Check();
     const std::string judgement = last.outcome.Describe();
@@ -197,7 +197,7 @@ class Triager {
                            Expression(case_.module->entry()->root(), kTitleDepth));
   }
 
-  // What is only notable about the wrong value of the reduced program, and what numpy says of it.
+  // Asks whether the wrong value of the reduced program is only notable, and what numpy says of it.
   std::string AskOthers() {
     const NotedOutcome noted = CheckAndNote(subject_, *case_.module, case_.inputs);
     const CheckCase small = CheckCase::Of(*case_.module, case_.inputs);
@@ -282,7 +282,7 @@ absl::StatusOr<ReduceCase> CaseOf(const Finding& finding) {
 
 namespace {
 
-// What is only notable is told from failures where the backend runs elsewhere.
+// Tells notable differences from failures; only a backend that runs in another process has them.
 NotedOutcome CheckFor(const CheckSubject& subject, const Module& module,
                       const std::vector<Literal>& inputs, Outcome::Kind kind) {
   if (kind == Outcome::kWrong && !subject.backend.Describe().in_process) {
@@ -309,9 +309,9 @@ Outcome CheckUnder(const CheckSubject& subject, const SilencingFlag& flag, const
   return CheckIsolated(silenced, CheckCase::Of(module, inputs)).outcome;
 }
 
-// What keeps the reducer from sliding from one wrong value to another: a flag under which the
-// program is right, and smaller ones have to stay so. The pass after which the module is wrong is
-// the best.
+// Finds a flag under which the program is right. Smaller programs have to be right under it as
+// well, which keeps the reducer from sliding from one wrong value to another. The flag that
+// disables the guilty pass is the best.
 std::optional<SilencingFlag> GuardOf(const CheckSubject& subject, const ReduceCase& reduce_case,
                                      Outcome::Kind kind) {
   if (kind != Outcome::kWrong || !subject.backend.Describe().dumps_passes) return std::nullopt;

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "optimized/analysis/direction.h"
+#include "spec/attributes/mirrored_direction.h"
 #include "spec/ir/computation.h"
 
 namespace assay {
@@ -25,21 +26,6 @@ std::optional<int64_t> LoopConstant(const WhileState& state, const Instruction* 
   const Literal* literal = IntegerScalar(state.Initial(*element));
   if (literal == nullptr) return std::nullopt;
   return literal->GetInteger(0);
-}
-
-Direction Mirrored(Direction direction) {
-  switch (direction) {
-    case Direction::kGe:
-      return Direction::kLe;
-    case Direction::kGt:
-      return Direction::kLt;
-    case Direction::kLe:
-      return Direction::kGe;
-    case Direction::kLt:
-      return Direction::kGt;
-    default:
-      return direction;
-  }
 }
 
 struct Counter {

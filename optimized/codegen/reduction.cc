@@ -113,8 +113,8 @@ bool IsElementwiseComputation(const Computation& computation) {
   });
 }
 
-// How a reduce or a reduce-window combines: by code of its own where the combiner is recognised, by
-// applying the computation elsewhere.
+// The way in which a reduce or a reduce-window combines: by code of its own where the combiner is
+// recognised, by applying the computation elsewhere.
 struct Combining {
   const Computation& computation;
   int64_t operands;  // reduced together

@@ -163,7 +163,7 @@ ASSAY_CALLS_COMPILED_CODE absl::StatusOr<RunResult> CpuExecutable::Run(
   Rendezvous rendezvous(std::move(meetings), std::move(names));
   RunResult run;
   run.peak_bytes = static_cast<int64_t>(program_.buffers->constants().size());
-  // What a caller waits for: making room for the outputs is part of it.
+  // The clock runs while a caller waits, so making room for the outputs is part of the time.
   const auto start = std::chrono::steady_clock::now();
   for (size_t d = 0; d < devices_.size(); ++d) {
     ASSAY_RETURN_IF_ERROR(Prepare(arguments[d], static_cast<int64_t>(d), rendezvous, devices_[d]));

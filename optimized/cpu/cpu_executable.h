@@ -16,7 +16,7 @@
 
 namespace assay {
 
-// What compilation made.
+// The product of a compilation: code, buffers, statistics.
 struct CpuProgram {
   std::unique_ptr<Module> module;  // optimized; the buffers refer to it
   std::unique_ptr<BufferAssignment> buffers;

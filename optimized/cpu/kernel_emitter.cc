@@ -171,7 +171,7 @@ KernelBuilder::Form KernelBuilder::ChooseForm() {
   return top_->opcode() == Opcode::kConcatenate ? Form::kConcatenate : Form::kNests;
 }
 
-// How threads could share the kernel. An extent of 0: they cannot.
+// Plans how threads share the kernel. An extent of 0 says that they cannot.
 SplitPlan KernelBuilder::PlanSplitOf(Form form) {
   if (form == Form::kCumulative) {
     const int64_t extent = CumulativeExtent(root_, *RecogniseCumulative(root_));
@@ -232,7 +232,7 @@ void KernelBuilder::ChooseNests() {
   for (const KernelOutput& output : outputs_) {
     if (!SameDimensions(WrittenShape(output), WrittenShape(outputs_[0]))) return;
   }
-  // Where a result lies in an operand's memory there is no other way.
+  // A result that lies in an operand's memory leaves no other way than one nest.
   one_nest_ = ReusesAnOperand() || gates_.Allow(DecisionKind::kKernel, "store-together", &root_);
   const GateDefect* planted = gates_.Planted(DecisionKind::kKernel, "store-together", &root_);
   if (planted != nullptr) planted_ = planted;

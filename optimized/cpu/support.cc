@@ -1,4 +1,4 @@
-// Which ops, element types and forms of ops have code.
+// Lists the ops, element types and forms of ops that have code.
 #include "optimized/cpu/support.h"
 
 #include <string>
@@ -87,7 +87,7 @@ bool LacksComplexCode(Opcode opcode) {
          opcode == Opcode::kBitcastConvert || IsRealElementwise(opcode);
 }
 
-// What of the instruction's form has no code; empty when all has.
+// Names the part of the instruction's form that has no code; empty when all has.
 std::string MissingForm(const Instruction& instruction) {
   const bool of_array =
       instruction.operand_count() > 0 && instruction.operand(0)->shape().IsArray();

@@ -46,7 +46,7 @@ constexpr PipelineStep kSteps[] = {
     {"tuple-simplifier", kOptimize, kOnRequest},
     {"dce", kOptimize, kOnRequest},
 
-    // What works on single instructions is done: fusion hides them.
+    // Fusion comes after the passes that work on single instructions, for it hides them.
     {"loop-fusion", kOptimize},
     {"dce", kOptimize},
     {"optimize-input-output-buffer-alias", kOptimize, kOnRequest},

@@ -1,4 +1,5 @@
-// What compiled code gets of its run, and what kernels of the runtime need beside their operands.
+// The context of one run: what compiled code gets of it, and what kernels of the runtime need
+// beside their operands.
 #pragma once
 
 #include <atomic>

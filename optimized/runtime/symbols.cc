@@ -46,7 +46,7 @@ void CosLanes(float* values, int64_t count) {
   for (int64_t i = 0; i < count; ++i) values[i] = static_cast<float>(std::cos(double{values[i]}));
 }
 
-// What the instruction selector calls for f16 where the machine has no instruction.
+// The instruction selector calls these for f16 where the machine has no instruction.
 float ExtendHalf(_Float16 value) { return static_cast<float>(value); }
 _Float16 TruncateFloat(float value) { return static_cast<_Float16>(value); }
 

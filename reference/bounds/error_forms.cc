@@ -168,7 +168,7 @@ bool IsMove(Opcode opcode) {
          opcode == Opcode::kMinimum;
 }
 
-// Whether nothing but its operands decides about the result: it is rounded correctly, and always.
+// True if the operands alone decide the result, which is always rounded correctly.
 bool GivesOneValue(const OpContext& op, double ulps) {
   if (MayBeRewritten(op)) return false;
   switch (op.instruction.opcode()) {
@@ -378,7 +378,7 @@ class Accumulation {
     return size;
   }
 
-  // Whether the run goes to the one range whose errors are not listed one by one. The range is not
+  // True if the run goes to the one range whose errors are not listed one by one. The range is not
   // much longer than what was added to it, for all of it will be looked through.
   bool TakesRun(int32_t first, size_t size) {
     run_terms_ += static_cast<int64_t>(size);
@@ -401,7 +401,7 @@ class Accumulation {
   double loose_ = 0, added_ = 0;
 };
 
-// Whether slot i of a sum is an interval whose own error, beside `propagated`, is known.
+// True if slot i of a sum is an interval whose own error, beside `propagated`, is known.
 bool IsPlainSum(const Array& result, int64_t i) {
   const ElementBound& bound = result.bounds[i];
   return (bound.flags & ~(kZeroSigns | kZeroSignFree | kMayFlush)) == 0 && bound.radius > 0;

@@ -49,7 +49,8 @@ class Sizes {
   const float* floats_;
 };
 
-// How steep a function is at x, where it is y; 0 for those whose result says all of its size.
+// The slope of a function at x, where its value is y; 0 for functions whose magnitude is that of
+// their result alone.
 double Steepness(Opcode opcode, double x, double y) {
   switch (opcode) {
     case Opcode::kExponentialMinusOne:
@@ -109,8 +110,8 @@ double OfOne(Opcode opcode, const Sized& x, double y) {
     default:
       break;
   }
-  // Where the operand has lost its size to cancellation, a curved function has no straight line to
-  // pass that size on by.
+  // A curved function cannot pass the size on where the operand has lost it to cancellation: no
+  // straight line is near it there.
   const double passed_on = std::fabs(Steepness(opcode, x.value, y)) * x.magnitude;
   return std::min(passed_on, std::max(1.0, std::fabs(y)));
 }
@@ -166,7 +167,7 @@ void NoteElementwise(const OpContext& op, Array& result) {
     return Sized{operands[k].Value(i), operands[k].Magnitude(i)};
   };
   if (IsPick(opcode)) {
-    // That of the operand that was picked, or of those that may be.
+    // The magnitude is that of the operand that was picked, or the largest of those that may be.
     SetEach(result, [&](int64_t i) {
       double most = 0;
       for (size_t k = 0; k < operands.size(); ++k) {

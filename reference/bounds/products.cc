@@ -185,7 +185,8 @@ std::vector<Range<Wide<T>>> PartRanges(const OpContext& op, int64_t k, const Dim
         const auto x = Seen<double>(op.clauses, parts, slot, Consumer::kSum);
         range = {static_cast<Wide<T>>(x.centre), static_cast<Wide<T>>(x.radius), x.flags};
       }
-      // What infinities and NaN do depends on the formula (operation semantics, chapter 19).
+      // The effect of infinities and NaN depends on the formula, which is free (operation
+      // semantics, chapter 19).
       if ((range.flags & ~uint32_t{kZeroSignFree}) != 0) range = Range<Wide<T>>::Unknown();
       ranges.push_back(range);
     }
@@ -222,7 +223,7 @@ void BoundComplex(const OpContext& op, const ProductSums& sums, Array& result) {
   result.bounds = std::move(parts.bounds);
 }
 
-// Which arranged elements of an operand are uncertain.
+// Marks the arranged elements of an operand that are uncertain.
 std::vector<bool> UncertainOf(const Array& operand, const DimList& dims) {
   std::vector<bool> uncertain;
   dims.ForEachPlace([&](int64_t at) { uncertain.push_back(operand.choices.contains(at)); });

@@ -94,7 +94,7 @@ class SumBound {
     if (term.radius == 0) quantum_ = std::min(quantum_, LowestBit(term.centre));
   }
 
-  // Whether every partial sum in every order is exact.
+  // True if every partial sum in every order is exact.
   bool IsExact(bool flush) const {
     using F = FormatOf<A>;
     if (!all_single_ || !all_finite_) return false;
@@ -157,8 +157,8 @@ class SumBound {
   struct Span {
     W low, high;
   };
-  // What an addition or a product may give: rounded to the accumulator, or kept exactly in a wider
-  // one or a fused operation.
+  // The values that an addition or a product may give: rounded to the accumulator, or kept exactly
+  // in a wider one or a fused operation.
   static Span RoundedOrNot(Span x) {
     const W slop = std::max(std::fabs(x.low), std::fabs(x.high)) * kSlop<W>;
     return {std::min(x.low, Widen<W>(Round<A>(x.low - slop))),
@@ -169,8 +169,9 @@ class SumBound {
         (std::fabs(a.low) + std::fabs(a.high) + std::fabs(b.low) + std::fabs(b.high)) * kSlop<W>;
     return RoundedOrNot({a.low + b.low - slop, a.high + b.high + slop});
   }
-  // How far every order of a few single numbers may be from their sum; infinite for more of them,
-  // and for numbers so small or large that something may be flushed or overflow.
+  // The largest distance of a sum of a few single numbers, in any order, from the exact one;
+  // infinite for more of them, and for numbers so small or large that something may be flushed or
+  // overflow.
   W RadiusOfFew() const {
     constexpr W kUnknown = std::numeric_limits<W>::infinity();
     if (!std::is_same_v<A, float> || terms_ < 2 || terms_ > kFew || flags_ != 0) return kUnknown;

@@ -271,7 +271,7 @@ std::vector<Eigenvalue<C>> OrderedEigenvalues(const Matrix<C>& triangular, bool 
 // The parts of the property of eigenvalues w and of left and right eigenvectors.
 enum EigenPart : int64_t { kValuesPart, kLeftVectorsPart, kRightVectorsPart };
 
-// That property, for the eigenvalues and eigenvectors of a.
+// Makes the property of the eigenvalues and eigenvectors of a.
 template <typename E, typename C, typename W>
 std::shared_ptr<const Property> EigenProperty(ElementType type, Matrix<C> a, W tolerance) {
   using T = typename Scalar<E>::Real;
@@ -485,7 +485,7 @@ bool IsQuasiTriangular(const Matrix<S>& triangular, bool blocks,
 // The parts of the property of Schur's form t, of its vectors z and of the eigenvalues w.
 enum SchurPart : int64_t { kFormPart, kVectorsPart, kEigenvaluesPart };
 
-// That property, for Schur's form of a.
+// Makes the property of Schur's form of a.
 template <typename E, typename S, typename W>
 std::shared_ptr<const Property> SchurProperty(ElementType type, Matrix<S> a, W tolerance) {
   using T = typename Scalar<E>::Real;

@@ -35,7 +35,7 @@ absl::StatusOr<const DeviceMesh::Groups*> GroupsOf(DeviceMesh& mesh, const OpCon
   return &groups;
 }
 
-// Whether both give and take the same shapes.
+// True if both give and take the same shapes.
 bool HasSameShapes(const Instruction& a, const Instruction& b) {
   if (a.operand_count() != b.operand_count() || !Compatible(a.shape(), b.shape())) return false;
   for (int64_t k = 0; k < a.operand_count(); ++k)

@@ -96,8 +96,8 @@ class Search {
     return elements;
   }
 
-  // Where errors are followed from op to op, it is known to the first order how much each choice
-  // moves an element: all choices are made in its favour, and once more all against it.
+  // Errors that are followed from op to op tell to the first order how much each choice moves an
+  // element. So all choices are made in its favour, and once more all against it.
   absl::Status FollowErrors() {
     Budget budget((Limits()));
     Interpreter interpreter(budget, &Profile::Xla());
@@ -145,7 +145,7 @@ class Search {
     return (y - x) / output.scale[i];
   }
 
-  // Whether some output strays further than ever.
+  // Notes an answer; true if some output strays further in it than ever.
   bool Note(const Literal& answer) {
     bool is_further = false;
     const std::vector<const Literal*> leaves = Leaves(answer);

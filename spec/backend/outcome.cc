@@ -78,7 +78,7 @@ bool IsLimit(Outcome::Kind kind) {
   return kind == Outcome::kTimeout || kind == Outcome::kOutOfMemory;
 }
 
-// What the end of a process says of whoever was at work in it.
+// Turns the end of a process into the outcome for whoever was at work in it.
 Outcome::Kind KindOf(Isolated::End end, Phase phase) {
   switch (end) {
     case Isolated::End::kTimeout:

@@ -1,5 +1,5 @@
-// How a program ended on something under test, in one closed set: suites, campaigns, the reducer,
-// blame and the reports all count in it. Design: "Everything under test is a Backend" and
+// The closed set of ways in which a program ends on something under test: suites, campaigns, the
+// reducer, blame and the reports all count in it. Design: "Everything under test is a Backend" and
 // "Verdicts".
 #pragma once
 
@@ -17,7 +17,7 @@
 
 namespace assay {
 
-// What a check was doing when it ended.
+// The phase that a check was in when it ended.
 enum class Phase : uint8_t {
   kIdle,
   kGenerate,  // making the program or its inputs

@@ -1,4 +1,4 @@
-// What errors, deaths and answers become, row by row.
+// Tests which outcome each error, death and answer becomes, row by row.
 #include "spec/backend/outcome.h"
 
 #include <vector>

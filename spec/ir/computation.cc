@@ -114,7 +114,7 @@ absl::StatusOr<Instruction*> Computation::AddInferred(Opcode opcode,
   const OpInfo& info = Info(opcode);
   if (!info.IsDefined()) {
     return absl::UnimplementedError(std::string(Name(opcode)) +
-                                    " has no shape rule yet; give its shape with Add");
+                                    " has no shape rule; give its shape with Add");
   }
   absl::InlinedVector<const Shape*, 4> shapes;
   for (Instruction* operand : operands) shapes.push_back(&operand->shape());

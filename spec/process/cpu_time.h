@@ -1,4 +1,4 @@
-// How much processor time a process and everything that it started have used.
+// Measures the processor time that a process and everything that it started have used.
 #pragma once
 
 #include <sys/types.h>

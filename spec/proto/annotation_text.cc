@@ -16,12 +16,6 @@
 namespace assay::proto {
 namespace {
 
-void AppendQuoted(std::string& out, std::string_view text) {
-  out += '"';
-  AppendEscaped(out, text);
-  out += '"';
-}
-
 void AppendDouble(std::string& out, double value) {
   char buffer[40];
   out.append(buffer, std::to_chars(buffer, buffer + sizeof(buffer), value).ptr);

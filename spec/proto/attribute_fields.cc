@@ -89,7 +89,7 @@ MaybeValue ReadNamed(Attr attr, const std::string& word) {
   return Present(*index);
 }
 
-// Where a field stands: in the instruction itself or in one of its messages.
+// The macros say where a field stands: in the instruction itself or in one of its messages.
 #define ASSAY_SELF_MUTABLE
 #define ASSAY_SELF_CONST
 #define ASSAY_DOT_MUTABLE ->mutable_dot_dimension_numbers()

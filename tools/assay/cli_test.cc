@@ -127,7 +127,7 @@ TEST(Cli, ExitStatus) {
       {"fuzz --time 1s --backend no-such-backend", 2, "no-such-backend"},
       {"explain no-such-op", 2, "no op is called 'no-such-op'"},
       {"explain add", 0, "add"},
-      // What the documents ask of it, also of all binary ops.
+      // The page holds what the documents ask of the op, also of all binary ops.
       {"explain concatenate", 0, "Concatenate other dims equal: All dims except dimension"},
       {"explain maximum --json", 0, "\"id\":\"shape-binary-same-type\""},
       {"explain --profiles --json", 0, "\"clause\":\"contraction\""},
@@ -170,7 +170,7 @@ TEST(Cli, EveryVerbHasHelpWithAnExample) {
   }
 }
 
-// What bash offers behind `words`, the last of which is being written.
+// Returns what bash offers behind `words`, the last of which is being written.
 std::string Completions(const std::vector<std::string>& words) {
   std::string script =
       "source <('" ASSAY_PROGRAM "' completion bash); COMP_WORDS=('" ASSAY_PROGRAM "'";
@@ -192,7 +192,7 @@ TEST(Cli, CompletionOffersVerbsOptionsAndWords) {
   EXPECT_EQ(Completions({"completion", "f"}), "fish\n");
 }
 
-// What the other shells make of their scripts, where they are installed.
+// The other shells can read their scripts; the tests run where they are installed.
 TEST(Cli, FishCompletes) {
   if (Shell("command -v fish").status != 0) GTEST_SKIP() << "no fish here";
   const auto offered = [](const std::string& line) {
@@ -387,7 +387,8 @@ TEST(Cli, RunPrintsValuesAndBounds) {
   EXPECT_THAT(output.LastLine(), HasSubstr("verdict: pass"));
 }
 
-// Who raises a limit must know which one, and nobody may take it for a crash of the tested.
+// A message names the option that raises the limit, and nobody may take a limit for a crash of the
+// compiler under test.
 TEST(Cli, ALimitOfTheOracleIsInconclusiveAndNamesItsOption) {
   const std::string loop = WriteFile("loop.hlo", R"(HloModule m
 body { b = s32[] parameter(0)
@@ -427,7 +428,8 @@ TEST(Cli, WhatIsNoFileIsNamed) {
   }
 }
 
-// What frameworks lower to first is named, with the way to HLO, by every verb that reads a module.
+// Every verb that reads a module recognises MLIR, which frameworks lower to first, and names the
+// way to HLO.
 TEST(Cli, MlirIsNamedAsSuch) {
   const std::string text = WriteFile(
       "stable.mlir",
@@ -464,7 +466,7 @@ TEST(Cli, FuzzSaysWhatItCompared) {
 }
 
 TEST(Cli, APlantedDefectIsFoundBlamedAndReplayed) {
-  // What an earlier run of a worse program found would still lie there.
+  // Findings of an earlier run of a worse program would still lie there.
   std::filesystem::remove_all(testing::TempDir() + "/assay_cli_test/planted");
   Output found =
       Assay("fuzz --time 60s --stop-after 1 --defect ds-of-ds-clamp --json --out planted --jobs 1");

@@ -54,7 +54,7 @@ Instruction* LooksBounded(Program& program, Instruction* value) {
   }
 }
 
-// What asks for the sign or the range.
+// Adds an op whose result depends on the sign or the range of the value.
 Instruction* AsksForRange(Program& program, Instruction* value) {
   Choices& choices = program.choices();
   const ElementType type = value->shape().element_type();
@@ -178,14 +178,14 @@ Instruction* BuildFunctionPair(Program& program, Opcode) {
   }
 }
 
-// What is a constant only after some steps: x ^ x, x - x, compares of equal values.
+// Builds a value that is a constant only after some steps: x ^ x, x - x, compares of equal values.
 Instruction* BuildCancelling(Program& program, Opcode) {
   Choices& choices = program.choices();
   Instruction* x = program.Operand(kNumber);
   const ElementType type = x->shape().element_type();
   Instruction* y = x;
   if (choices.Percent(30)) {
-    // The same value on another way.
+    // This computes the same value in another way.
     const ElementType wide = WiderType(type);
     y = wide == type ? program.Binary(Opcode::kAdd, x, SplatOf(program, x, 0))
                      : program.Convert(program.Convert(x, wide), type);

@@ -10,7 +10,7 @@ namespace {
 
 constexpr int64_t kMostProducts = 60000;
 
-// Which dimensions of each side play which part. Lists pair by position.
+// The part that each dimension of both sides plays. Lists pair by position.
 struct DotPlan {
   DimVector lhs_batch, lhs_contracting, rhs_batch, rhs_contracting;
   DimVector rhs_dimensions;

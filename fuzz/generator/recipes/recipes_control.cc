@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "fuzz/generator/recipes/recipes.h"
+#include "spec/attributes/mirrored_direction.h"
 
 namespace assay {
 namespace {
@@ -46,7 +47,7 @@ void Fill(Program& program, int64_t steps) {
   }
 }
 
-// What a state element becomes: itself, another value of its shape (so elements rotate), or
+// Chooses what a state element becomes: itself, another value of its shape (so elements rotate), or
 // something computed from it.
 Instruction* NextValue(Program& program, Instruction* now) {
   Choices& choices = program.choices();
@@ -181,21 +182,6 @@ Shape TupleOf(const std::vector<Instruction*>& elements) {
   std::vector<Shape> shapes;
   for (Instruction* element : elements) shapes.push_back(element->shape());
   return Shape::Tuple(std::move(shapes));
-}
-
-Direction Mirrored(Direction direction) {
-  switch (direction) {
-    case Direction::kGe:
-      return Direction::kLe;
-    case Direction::kGt:
-      return Direction::kLt;
-    case Direction::kLe:
-      return Direction::kGe;
-    case Direction::kLt:
-      return Direction::kGt;
-    default:
-      return direction;
-  }
 }
 
 Computation* BuildCondition(Program& program, const LoopPlan& plan, const LoopState& state) {

@@ -49,7 +49,7 @@ ENTRY main { a = f32[64] parameter(0)
   ROOT out = (f32[64], f32[64]) tuple(a7, a4) }
 )";
 
-// How many call sites each called computation has, at most.
+// The largest number of call sites that a called computation has.
 int MostCallers(const Module& module) {
   std::map<const Computation*, int> callers;
   int most = 0;

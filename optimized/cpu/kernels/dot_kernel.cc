@@ -78,7 +78,7 @@ int64_t Work(const Instruction& dot, const Roles& roles) {
   return work;
 }
 
-// How the vectors of a tile run.
+// The dimension along which the vectors of a tile run.
 enum class Along : uint8_t { kNone, kColumns, kContraction };
 
 Along VectorsAlong(const Instruction& dot, const Roles& roles, int lanes) {

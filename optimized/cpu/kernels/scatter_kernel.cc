@@ -60,7 +60,7 @@ class ScatterEmitter {
         update_(i_.operand(count_ + 1)->shape()),
         numbers_(IndexNumbers::OfScatter(i_)),
         inside_(numbers_.WindowDimOf(update_.rank(), whole_.rank())) {
-    // Where index vectors are the outer dimensions, the order of the updates is that of windows.
+    // If the index vectors are the outer dimensions, updates come in the order of their windows.
     outer_ = absl::c_find_if(inside_, [](int64_t d) { return d >= 0; }) - inside_.begin();
     for (size_t d = outer_; d < inside_.size(); ++d) {
       if (inside_[d] < 0) outer_ = inside_.size();
@@ -123,7 +123,7 @@ class ScatterEmitter {
     });
   }
 
-  // Of a window, along a dimension of the operand.
+  // The size of a window along a dimension of the operand.
   int64_t Extent(int64_t dim) const {
     const auto found = absl::c_find(inside_, dim);
     return found == inside_.end() ? 1 : update_.dimension(found - inside_.begin());

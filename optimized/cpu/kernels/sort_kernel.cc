@@ -82,8 +82,8 @@ Value* ShapeData(ArrayKernelContext& context, const Lines& lines, int key_bits) 
   return PlanData(context.module, shape);
 }
 
-// Which operand a comparison looks at, and how: the root compares two values that are the same
-// function of the two elements of one operand.
+// The operand that a comparison looks at, and how it does: the root compares two values that are
+// the same function of the two elements of one operand.
 struct KeyComparison {
   int64_t operand;
   const Instruction* key;  // of the first element
@@ -91,7 +91,7 @@ struct KeyComparison {
   bool total_order;
 };
 
-// Whether `a` becomes `b` when parameter 2 k is read as parameter 2 k + 1. `operand` is k, once
+// True if `a` becomes `b` when parameter 2 k is read as parameter 2 k + 1. `operand` is k, once
 // known.
 bool IsMirrored(const Instruction* a, const Instruction* b, int64_t& operand, int depth) {
   constexpr int kMaxDepth = 16;

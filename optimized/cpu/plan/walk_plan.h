@@ -1,6 +1,6 @@
-// How a kernel goes through the elements of a result: by one linear index, with vector lanes along
-// a dimension, or element by element; and how its outermost loop is cut for threads. Decided from
-// shapes alone, before any code is emitted.
+// Plans how a kernel goes through the elements of a result: by one linear index, with vector lanes
+// along a dimension, or element by element; and how its outermost loop is cut for threads. Decided
+// from shapes alone, before any code is emitted.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ struct WalkPlan {
   bool operator==(const WalkPlan&) const = default;
 };
 
-// What the choice depends on.
+// All that the choice of a walk depends on.
 struct WalkChoice {
   const Shape& written;  // the array of elements that are computed
   const Shape& result;   // the array that they are written into
@@ -42,8 +42,8 @@ WalkPlan WithoutVectors(const WalkPlan& walk);
 // -1: none. A walk in squares uses every cache line of both sides while it is at hand.
 int64_t TransposedDim(const Instruction& instruction);
 
-// How many elements of each array that takes part fit into a vector: as many as of the widest type.
-// 1 if a complex number takes part: they have no lanes.
+// The number of elements of each array that takes part that fit into a vector: as many as of the
+// widest type. It is 1 if a complex number takes part, since they have no lanes.
 int ElementsPerVector(const Instruction& instruction, int vector_bits);
 
 // The first dimension with more than one element; -1 if there is none.

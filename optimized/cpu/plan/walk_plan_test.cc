@@ -1,4 +1,4 @@
-// How kernels go through their results, decided from shapes alone.
+// Tests how kernels go through their results, which is decided from shapes alone.
 #include "optimized/cpu/plan/walk_plan.h"
 
 #include "gtest/gtest.h"

@@ -250,7 +250,7 @@ class Planner {
       return false;
     }
     if (member.repeats != 1 || member.index_space != 0) return false;
-    // What reads one array and computes little is read again as cheaply as it is stored.
+    // An op that reads one array and computes little costs no more to repeat than to store.
     const auto is_array = [](const Instruction* operand) {
       return operand->shape().rank() > 0 && operand->opcode() != Opcode::kBroadcast;
     };

@@ -282,7 +282,7 @@ class CopyInserter {
     });
   }
 
-  // What the entry gives is unambiguous, distinct, and its own; an output that is to alias a
+  // Makes the results of the entry unambiguous, distinct and its own; an output that is to alias a
   // parameter may be that parameter.
   void Results() {
     Computation* entry = module_.entry();

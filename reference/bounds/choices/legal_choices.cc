@@ -201,7 +201,7 @@ void FuseElements(bool subtract, const Literal* const (&operands)[2], const Fact
   }
 }
 
-// Whether the op is a function that need not be correctly rounded.
+// True of functions that need not be correctly rounded.
 bool HasBudget(Opcode opcode) {
   const UlpBudget& budget = Info(opcode).numeric.xla;
   return budget.f32 > 0 || budget.f64 > 0;

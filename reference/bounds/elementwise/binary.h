@@ -62,7 +62,7 @@ bool BoundFlushedOperands(const OpContext& op, Array& result, int64_t i, double 
   return true;
 }
 
-// Whether the op multiplies a number by itself: both factors are the same, whatever it is.
+// True if the op multiplies a number by itself: both factors are the same, whatever it is.
 template <typename Rule>
 bool IsSquare(const OpContext& op) {
   return Rule::kFirstScales && op.instruction.operand(0) == op.instruction.operand(1);
@@ -241,7 +241,8 @@ void BoundBinaryElement(const OpContext& op, Array& result, int64_t i, double ul
   FinishByRule<Rule, T>(op, result, i, RangeOf<Rule>(a, b), ulps);
 }
 
-// Whether the op leaves an element no choice where its operands do not and nothing may be flushed.
+// True if the op leaves an element no choice where its operands leave none and nothing may be
+// flushed.
 template <typename Rule>
 bool AddsNoChoice(const OpContext& op) {
   if (Rule::kEnding == Ending::kFunction) return false;
@@ -249,7 +250,7 @@ bool AddsNoChoice(const OpContext& op) {
   return !MayBeRewritten(op) && !Rule::ByReciprocal(op) && !Rule::ByRoot(op);
 }
 
-// Whether the operands' elements in [begin, end) are forced and neither they nor the results may be
+// True if the operands' elements in [begin, end) are forced and neither they nor the results may be
 // flushed: then there is nothing to say of the results of an op that adds no choice.
 template <typename T>
 bool IsPlainBlock(const OpContext& op, const Array& result, int64_t begin, int64_t end) {

@@ -29,7 +29,7 @@ template <typename Rule>
 int BoundFloatBatch(const OpContext& op, Array& result, int64_t begin, int count,
                     int (&special)[kBatch]);
 
-// Whether one of the elements is subnormal.
+// True if one of the elements is subnormal.
 bool AnySubnormal(absl::Span<const float> values);
 
 }  // namespace assay::reference

@@ -1,4 +1,4 @@
-// What readers of a captured value may see is worked out here, clause by clause.
+// Works out what readers of a captured value may see, clause by clause.
 #include "reference/interpreter/capture/captured_run.h"
 
 #include <algorithm>
@@ -155,7 +155,7 @@ Array CapturedRun::AsRead(const Instruction& instruction, const Array& computed,
     ElementBound& bound = array.bounds[i];
     const double radius = LargestRounding(format, value);
     if (!std::isfinite(radius)) {
-      // What was beyond the largest number may have been kept.
+      // A value beyond the largest number may have been kept in the wider type.
       if (is_narrow) bound = {0, 0, 0, kForced | kUndecided | view};
       continue;
     }
@@ -173,7 +173,7 @@ std::optional<CapturedRun::Sample> CapturedRun::SampleOf(const Instruction& inst
   const Opcode opcode = instruction.opcode();
   const bool is_contraction = opcode == Opcode::kDot || opcode == Opcode::kConvolution;
   if (draw_ == nullptr && (captures_->sample == 0 || !is_contraction)) return std::nullopt;
-  // What runs as a unit shows what is inside first; of tuples all arrays are shown.
+  // The arrays inside a unit are shown before its result; of a tuple all arrays are shown.
   const bool is_unit = opcode == Opcode::kWhile || opcode == Opcode::kCall ||
                        opcode == Opcode::kConditional || opcode == Opcode::kFusion;
   if (is_unit || !instruction.shape().IsArray()) return std::nullopt;

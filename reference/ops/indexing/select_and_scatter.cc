@@ -42,7 +42,7 @@ class Selection {
 
   struct Window {
     IndexMap elements;
-    // What may be the choice so far, the plain one first.
+    // The elements that may be the choice so far, the plain one first.
     IndexMap choices;
     bool is_any = false;  // there were too many to follow: choices holds the plain one alone
   };

@@ -17,7 +17,7 @@
 namespace assay::reference {
 namespace {
 
-// What every step of the formulas may be off by.
+// The error that every step of the formulas may have.
 struct StepError {
   long double unit = 0;     // in relation to the result; 0: said of the whole formula instead
   long double grain = 0;    // of products and quotients that are subnormal

@@ -21,8 +21,8 @@ struct FoldedRows {
   absl::Span<const int64_t> results;  // linear indices in the result arrays
 };
 
-// Where several rows may come out, describes the results as one of them. Leaves results alone for
-// which rounding decides.
+// Describes results as one of several rows that may come out. Leaves results alone for which
+// rounding decides.
 absl::Status BoundSelectedRows(Interpreter& interpreter, const FoldCall& call,
                                const FoldedRows& rows, std::vector<Array>& results);
 

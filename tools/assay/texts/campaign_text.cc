@@ -100,7 +100,7 @@ void PrintReasons(const char* title, const std::map<std::string, int64_t>& reaso
   }
 }
 
-// What no program has, by name: a user wants to know what was not looked at.
+// Prints what no program had, by name: a user wants to know what was not looked at.
 void PrintLeftOut(const CampaignSummary& summary) {
   std::vector<std::string> names = summary.excluded_ops;
   for (const auto* more : {&summary.excluded_types, &summary.excluded_recipes}) {

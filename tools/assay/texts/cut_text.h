@@ -1,4 +1,4 @@
-// What `assay check` says of programs that were cut.
+// The text that `assay check` prints on programs that were cut.
 #pragma once
 
 #include <string>

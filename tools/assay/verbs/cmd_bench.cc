@@ -40,7 +40,8 @@ struct Options {
   RecordOptions record;
 };
 
-// Who takes turns: ours, the peer, the peer with its pages kept, ours once more.
+// The executables that take turns: ours, the peer's, the peer's with its pages kept, and ours once
+// more.
 struct Field {
   std::vector<std::unique_ptr<Backend>> owned;
   std::vector<Backend*> turns;
@@ -66,7 +67,7 @@ std::vector<std::string> JudgeOutputs(const Options& options, const Workload& wo
   return verdicts;
 }
 
-// That of the executable, or 0.
+// The statistic of this name that the executable reports, or 0.
 double Statistic(const Timings& timings, const char* name) {
   auto it = timings.statistics.find(name);
   return it == timings.statistics.end() ? 0 : it->second;

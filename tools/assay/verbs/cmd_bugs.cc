@@ -44,7 +44,7 @@ nlohmann::json Parsed(const std::string& text) {
   return json.is_object() ? json : nlohmann::json::object();
 }
 
-// What the bug page beside the store says; nothing where it is gone.
+// Reads the bug page beside the store, if it is still there.
 void ReadPage(Bug& bug) {
   if (bug.newest.page.empty()) return;
   const std::filesystem::path folder(bug.newest.page);

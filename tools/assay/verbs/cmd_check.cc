@@ -198,8 +198,8 @@ void PrintFailure(const ModuleResult& result, const Options& options) {
                        options.seed == Options{}.seed ? "" : StrCat(" --seed ", options.seed)));
 }
 
-// What was not passed: one line where nothing is wrong, otherwise the reason and the command that
-// repeats it.
+// Lists the modules that did not pass: a line for one in which nothing is wrong, otherwise the
+// reason and the command that repeats it.
 void PrintProblems(const std::vector<ModuleResult>& results, const Options& options) {
   for (const ModuleResult& result : results) {
     if (!result.unsupported.empty()) {
