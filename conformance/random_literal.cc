@@ -105,8 +105,7 @@ absl::StatusOr<Literal> RandomLiteral(const Shape& shape, const ValueRule& rule,
     if (IsInteger(type)) value = std::floor(value);
   }
   if (rule.symmetric) {
-    absl::Status status = MakeSymmetric(shape, rule.diagonal, values);
-    if (!status.ok()) return status;
+    ASSAY_RETURN_IF_ERROR(MakeSymmetric(shape, rule.diagonal, values));
   }
   if (rule.sorted) SortRows(shape, values);
   if (type == ElementType::kF32) {

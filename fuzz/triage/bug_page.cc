@@ -350,7 +350,7 @@ absl::Status WriteBugPage(const BugPage& page, const std::string& folder) {
   files.push_back({"finding.json",
                    FindingJson(page).dump(2, ' ', false, Json::error_handler_t::replace) + "\n"});
   for (const File& file : files) {
-    if (absl::Status s = WriteText(root / file.name, file.text, file.executable); !s.ok()) return s;
+    ASSAY_RETURN_IF_ERROR(WriteText(root / file.name, file.text, file.executable));
   }
   return absl::OkStatus();
 }

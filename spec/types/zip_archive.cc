@@ -65,18 +65,17 @@ absl::StatusOr<size_t> FindEnd(std::string_view bytes) {
 }
 
 absl::StatusOr<std::vector<Entry>> ReadDirectory(std::string_view bytes) {
-  absl::StatusOr<size_t> end = FindEnd(bytes);
-  if (!end.ok()) return end.status();
-  size_t count = Load(bytes, *end + 10, 2);
-  size_t at = Load(bytes, *end + 16, 4);
+  ASSAY_ASSIGN_OR_RETURN(const size_t end, FindEnd(bytes));
+  size_t count = Load(bytes, end + 10, 2);
+  size_t at = Load(bytes, end + 16, 4);
   std::vector<Entry> entries;
   for (size_t i = 0; i < count; ++i) {
-    if (at > *end || *end - at < kCentralSize || Load(bytes, at, 4) != kCentralMagic) {
+    if (at > end || end - at < kCentralSize || Load(bytes, at, 4) != kCentralMagic) {
       return Broken("the directory is cut");
     }
     size_t name_size = Load(bytes, at + 28, 2);
     size_t rest = name_size + Load(bytes, at + 30, 2) + Load(bytes, at + 32, 2);
-    if (*end - at - kCentralSize < rest) return Broken("the directory is cut");
+    if (end - at - kCentralSize < rest) return Broken("the directory is cut");
     Entry entry{bytes.substr(at + kCentralSize, name_size),
                 Load(bytes, at + 10, 2),
                 Load(bytes, at + 16, 4),
@@ -125,18 +124,15 @@ absl::StatusOr<std::string> Inflate(std::string_view packed, const Entry& entry)
 }
 
 absl::StatusOr<std::string> Content(std::string_view bytes, const Entry& entry) {
-  absl::StatusOr<std::string_view> packed = PackedBytes(bytes, entry);
-  if (!packed.ok()) return packed.status();
+  ASSAY_ASSIGN_OR_RETURN(const std::string_view packed, PackedBytes(bytes, entry));
   std::string content;
   if (entry.method == kStored) {
     if (entry.size != entry.packed_size) {
       return Broken(StrCat("stored member ", entry.name, " has two sizes"));
     }
-    content = std::string(*packed);
+    content = std::string(packed);
   } else if (entry.method == kDeflated) {
-    absl::StatusOr<std::string> inflated = Inflate(*packed, entry);
-    if (!inflated.ok()) return inflated.status();
-    content = *std::move(inflated);
+    ASSAY_ASSIGN_OR_RETURN(content, Inflate(packed, entry));
   } else {
     return Broken(StrCat("member ", entry.name, " is packed by method ", entry.method,
                          "; only stored (0) and deflated (8) are read"));
@@ -151,12 +147,11 @@ absl::StatusOr<std::string> Content(std::string_view bytes, const Entry& entry) 
 
 absl::StatusOr<std::vector<ZipMember>> ParseZip(std::string_view bytes, int64_t byte_limit,
                                                 const ZipAdmission& admit) {
-  absl::StatusOr<std::vector<Entry>> entries = ReadDirectory(bytes);
-  if (!entries.ok()) return entries.status();
+  ASSAY_ASSIGN_OR_RETURN(const std::vector<Entry> entries, ReadDirectory(bytes));
   int64_t total = 0;
   // Members that share their bytes would multiply the archive's size.
   uint64_t packed_total = 0;
-  for (const Entry& entry : *entries) {
+  for (const Entry& entry : entries) {
     if (admit != nullptr) ASSAY_RETURN_IF_ERROR(admit(entry.name, entry.size));
     total += entry.size;
     packed_total += entry.packed_size;
@@ -167,11 +162,10 @@ absl::StatusOr<std::vector<ZipMember>> ParseZip(std::string_view bytes, int64_t 
                                                " bytes, more than the limit of ", byte_limit));
   }
   std::vector<ZipMember> members;
-  members.reserve(entries->size());
-  for (const Entry& entry : *entries) {
-    absl::StatusOr<std::string> content = Content(bytes, entry);
-    if (!content.ok()) return content.status();
-    members.push_back({std::string(entry.name), *std::move(content)});
+  members.reserve(entries.size());
+  for (const Entry& entry : entries) {
+    ASSAY_ASSIGN_OR_RETURN(std::string content, Content(bytes, entry));
+    members.push_back({std::string(entry.name), std::move(content)});
   }
   return members;
 }

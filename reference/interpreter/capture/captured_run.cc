@@ -8,6 +8,7 @@
 #include "reference/bounds/elements.h"
 #include "reference/interpreter/capture/sample.h"
 #include "spec/base/error.h"
+#include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
 #include "spec/ops/op_table.h"
 
@@ -222,7 +223,7 @@ absl::Status CapturedRun::PassLeaf(const Instruction& instruction, int64_t leaf,
     Show({instruction, leaf, expected, seen.has_value() ? &*seen : nullptr});
   }
   if (!is_followed) return absl::OkStatus();
-  if (absl::Status status = memory.Check(seen->shape().ByteSize()); !status.ok()) return status;
+  ASSAY_RETURN_IF_ERROR(memory.Check(seen->shape().ByteSize()));
   value = MakeValue(AsRead(instruction, *value.array, *std::move(seen)), memory);
   return absl::OkStatus();
 }

@@ -29,8 +29,7 @@ class Selection {
     Destinations chosen;
     chosen.plain.assign(count, -1);
     for (int64_t first = 0; first < count; first += kTogether) {
-      absl::Status status = Choose(first, std::min(count, first + kTogether), chosen);
-      if (!status.ok()) return status;
+      ASSAY_RETURN_IF_ERROR(Choose(first, std::min(count, first + kTogether), chosen));
     }
     return chosen;
   }

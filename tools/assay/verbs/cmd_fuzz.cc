@@ -47,8 +47,7 @@ absl::Status Complete(Options& options) {
 }
 
 absl::StatusOr<int> Run(Options options) {
-  absl::Status complete = Complete(options);
-  if (!complete.ok()) return complete;
+  ASSAY_RETURN_IF_ERROR(Complete(options));
   ASSAY_ASSIGN_OR_RETURN(const std::unique_ptr<Backend> probe,
                          OpenBackend(options.backend, options.python));
   const BackendDescription who = probe->Describe();

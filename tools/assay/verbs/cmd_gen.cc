@@ -117,8 +117,7 @@ absl::StatusOr<int> Run(const Options& options) {
       line["text"] = WriteModule(*made.module);
       if (!options.json) Print(WriteModule(*made.module));
     } else {
-      absl::Status status = Write(options, i, made);
-      if (!status.ok()) return status;
+      ASSAY_RETURN_IF_ERROR(Write(options, i, made));
       line["path"] = StrCat(StemOf(options, i), ".hlo");
     }
     if (options.json) PrintJson(line);

@@ -203,7 +203,7 @@ absl::Status RunOn(Backend& backend, const Options& options, Ran& ran) {
   compile.devices = ran.loaded.arrays.devices;
   ASSAY_ASSIGN_OR_RETURN(auto executable, backend.Compile(*ran.loaded.module, compile));
   if (!ran.infeed.empty()) {
-    if (absl::Status fed = executable->SetInfeed(ran.infeed); !fed.ok()) return fed;
+    ASSAY_RETURN_IF_ERROR(executable->SetInfeed(ran.infeed));
   }
   absl::StatusOr<RunResult> result = executable->Run(ArgumentsByDevice(ran.loaded.arrays));
   if (result.ok()) ran.result = *std::move(result);
@@ -232,8 +232,7 @@ absl::StatusOr<int> Run(const Options& options) {
     return kExitFailure;
   }
   if (!options.save.empty()) {
-    absl::Status saved = Save(options.save, ran);
-    if (!saved.ok()) return saved;
+    ASSAY_RETURN_IF_ERROR(Save(options.save, ran));
   }
   const std::string& module = ran.loaded.module->name();
   if (options.json) {
