@@ -14,7 +14,7 @@
 
 namespace assay {
 
-// One array of a flat module. Of a loop: its state after each trip.
+// One array of a flat module. A point at a loop stands for its state after each trip.
 struct CapturePoint {
   const Instruction* instruction = nullptr;
   int64_t leaf = 0;

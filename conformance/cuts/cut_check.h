@@ -2,12 +2,12 @@
 // results, each stretch between such captures is judged with what was captured as its inputs, and
 // where the verdict on a stretch stays open, more is captured. Design: "Deep programs are cut".
 //
-// Why that is sound. What is outside the bound of a stretch is wrong only if all that read a
-// captured value have read what was captured: that holds for values that are made once and kept
+// Why that is sound: an element outside the bound of a stretch is wrong only if all readers of a
+// captured value have read what was captured. That holds for values that are made once and kept
 // (IsOneForAllReaders), up to the freedoms that spec/backend/captures.h names, so only those are
-// followed where a failure is judged. What is inside the bound is right, whoever else may have read
-// something else: so for a pass every captured value is followed, the compiler's own choices among
-// them (a comparison, a branch).
+// followed where a failure is judged. An element inside the bound is right, even if other readers
+// have read something else: so for a pass every captured value is followed, the compiler's own
+// choices among them (a comparison, a branch).
 #pragma once
 
 #include <functional>

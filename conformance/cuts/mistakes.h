@@ -17,7 +17,7 @@ struct Mistake {
   // "op", "constant", "axis", "mask", "index", "window", "accumulation", "rounding"
   std::string kind;
   std::string what;  // "subtract for add"
-  // Puts it into a copy. What comes out need not verify: then the mistake is none of this place.
+  // Puts the mistake into a copy. If the copy does not verify, this place cannot have the mistake.
   std::function<void(Instruction*)> make;
 };
 

@@ -205,9 +205,9 @@ class StepCheck {
     return anew;
   }
 
-  // Reads again without the arrays that what failed was not computed from. What still fails is read
-  // without those that it was computed from, too: each may mean something else and be inside its
-  // bound all the same, where all of it is the rounding of a larger sum.
+  // Reads again without the arrays that the failed ones were not computed from. Arrays that still
+  // fail are read without those that they were computed from, too: each of these may mean something
+  // else and still be inside its bound, where all of it is the rounding of a larger sum.
   absl::StatusOr<Reading> ReadCarefully(const Reading& bold, std::vector<enum Read>& reads) {
     Reading reading = bold;
     for (int number = 0; number < kMostCarefulReadings; ++number) {

@@ -112,8 +112,8 @@ class Program {
   Instruction* OperandOf(ElementType type, absl::Span<const int64_t> dimensions);
   // An existing value of exactly this shape, or nullptr.
   Instruction* Existing(const Shape& shape);
-  // A new parameter (in the entry), constant, iota or broadcast of a scalar. What a chain begins
-  // with is rarely a splat: it would show nothing.
+  // A new parameter (in the entry), constant, iota or broadcast of a scalar. The first value of a
+  // chain is rarely a splat, which would show nothing.
   Instruction* Fresh(const Shape& shape, int splat_weight = 10);
   // A scalar of a known value as parameter, constant or an expression that folds late (requirement:
   // triples).

@@ -27,7 +27,7 @@ struct RunContext {
   std::shared_ptr<ScratchPool> scratch = std::make_shared<ScratchPool>();
   std::shared_ptr<FftPlans> fft_plans = std::make_shared<FftPlans>();
   // Innermost steps that kernels of the runtime have taken: multiply-adds, comparisons,
-  // butterflies, moves. What an algorithm costs, whatever the machine does meanwhile.
+  // butterflies, moves. They measure the cost of an algorithm, whatever the machine does meanwhile.
   std::shared_ptr<std::atomic<int64_t>> work = std::make_shared<std::atomic<int64_t>>(0);
 
   // The context without threads, for what runs inside a part.

@@ -90,8 +90,8 @@ ASSAY_CALLS_COMPILED_CODE void SortByKey(RunContext* context, const SortShape& s
   });
 }
 
-// The `count` least entries of a line in order. Those that could still be among them are kept in a
-// buffer of twice as many, which is thinned out when it is full.
+// The `count` least entries of a line in order. Elements that could still be among them are kept in
+// a buffer of twice as many, which is thinned out when it is full.
 template <typename Key>
 class Selection {
  public:

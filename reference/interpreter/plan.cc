@@ -182,8 +182,8 @@ void SetDeadValues(Plan& plan) {
   }
 }
 
-// Notes which results an addition may read before they are rounded. What other computations do with
-// a result is not looked at; the results of the program itself are rounded.
+// Notes which results an addition may read before they are rounded. The uses of a result in other
+// computations are not looked at; the results of the program itself are rounded.
 void SetViewsOfSums(Plan& plan, bool is_entry) {
   for (size_t number = 0; number < plan.steps.size(); ++number)
     plan.steps[number].may_feed_sum = number == plan.root && !is_entry;

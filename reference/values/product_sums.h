@@ -1,5 +1,5 @@
-// Results whose elements are sums of products of an element of each operand: dot, convolution.
-// Which products belong to which element is said once; plain values and bounds are sums over them.
+// Results whose elements are sums of products of an element of each operand: dot, convolution. The
+// products of each element are listed once; plain values and bounds are sums over them.
 #pragma once
 
 #include <functional>

@@ -20,8 +20,8 @@ struct Capture {
   static constexpr int64_t kBranchTaken = -1;
 
   // An instruction of the module that is evaluated, in the entry or in what calls, loops and
-  // conditionals run. Of a loop its state after each trip is meant (the loop itself counts among
-  // the leading dimensions).
+  // conditionals run. A capture of a loop holds its state after each trip (the loop itself counts
+  // among the leading dimensions).
   const Instruction* instruction = nullptr;
   int64_t leaf = 0;  // of its result, depth first
   Literal values;

@@ -58,7 +58,8 @@ struct Outcome {
 
   Kind kind = kNotRun;
   Phase phase = Phase::kIdle;  // where it ended
-  // For people, several lines: why not passed. What an error says comes without its class.
+  // The reason for people, in several lines, why the program did not pass. The text of an error
+  // comes without its class.
   std::string reason;
   std::optional<ErrorClass> error;  // of an outcome that is an error, or a death at a limit
   bool died = false;                // a child process ended without an answer

@@ -7,8 +7,8 @@
 namespace assay {
 namespace {
 
-// Walks two graphs in step. What has been paired stays paired, in both directions: sharing counts,
-// as it does for the hash.
+// Walks two graphs in step. Paired instructions stay paired, in both directions: sharing counts, as
+// it does for the hash.
 class Matcher {
  public:
   using EqualPairs = absl::flat_hash_set<std::pair<const Computation*, const Computation*>>;

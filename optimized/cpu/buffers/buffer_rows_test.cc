@@ -92,8 +92,8 @@ std::map<BufferId, Lifetime> Lifetimes(const BufferAssignment::Frame& frame) {
   return lifetimes;
 }
 
-// Pairs of buffers of one frame that are live at the same time, and those of them that overlap.
-// What dies at a step may make room for what that step makes.
+// Pairs of buffers of one frame that are live at the same time, and those of them that overlap. A
+// value that dies at a step may make room for one that the step makes.
 std::string LivePairs(const BufferAssignment& assignment) {
   int pairs = 0, overlaps = 0;
   int64_t bytes = 0;
