@@ -4,7 +4,6 @@
 #include <charconv>
 #include <cmath>
 
-#include "conformance/case_files.h"
 #include "spec/backend/check.h"
 #include "spec/base/strings.h"
 #include "spec/numerics/expectation.h"

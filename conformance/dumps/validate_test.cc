@@ -11,7 +11,6 @@
 #include <optional>
 
 #include "absl/strings/str_replace.h"
-#include "conformance/case_files.h"
 #include "conformance/dumps/diff.h"
 #include "conformance/dumps/dump_folder.h"
 #include "reference/interpreter/interpreter.h"

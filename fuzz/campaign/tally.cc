@@ -90,12 +90,12 @@ void Tally::TakeRecord(const CaseRecord& record) {
         ++summary_.not_run;
         break;
       default:
-        Suspicion({record.index, i, backend});
+        AddSuspect({record.index, i, backend});
     }
   }
 }
 
-void Tally::Suspicion(Suspect suspect) {
+void Tally::AddSuspect(Suspect suspect) {
   ++summary_.suspects;
   if (suspect.record.kind == Outcome::kWrong) ++summary_.compared;
   if (options_.most_checked > 0 && checked_ >= options_.most_checked) {

@@ -41,7 +41,7 @@ class Tally {
   // Hands out suspects that need no waiting first, then those whose looks (as the first check
   // describes them) were handed out most seldom, then in the order in which they were seen.
   Suspect NextSuspect();
-  // The second check of a suspect. What fails only now and then is nondeterministic.
+  // The second check of a suspect. A case that fails only now and then is nondeterministic.
   Confirmation TakeConfirm(const Suspect& suspect, const ConfirmRecord& confirm);
 
   // A finding that triage has not looked at: of the signature that triage has seen least, limits of
@@ -63,7 +63,7 @@ class Tally {
   CampaignSummary& summary() { return summary_; }
 
  private:
-  void Suspicion(Suspect suspect);
+  void AddSuspect(Suspect suspect);
   void Keep(CampaignFinding finding);
   // The reason of the known bug that it is; "" if it is news.
   std::string KnownAs(const CampaignFinding& finding) const;

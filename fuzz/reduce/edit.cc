@@ -87,7 +87,7 @@ bool Substitute(Instruction* from, Instruction* with) {
   return true;
 }
 
-void Clean(ReduceCase& reduce_case) {
+void RemoveUnused(ReduceCase& reduce_case) {
   for (Computation* computation : reduce_case.module->computations()) RemoveDead(computation);
   reduce_case.module->RemoveUnusedComputations().IgnoreError();
   Computation* entry = reduce_case.module->entry();

@@ -25,7 +25,7 @@ bool Substitute(Instruction* from, Instruction* with);
 
 // Takes away dead instructions, unused computations and unused entry parameters with their inputs;
 // brings instructions in an order in which operands come first.
-void Clean(ReduceCase& reduce_case);
+void RemoveUnused(ReduceCase& reduce_case);
 
 // Zero-filled or one-filled array.
 Literal Splat(const Shape& shape, int64_t value);

@@ -141,7 +141,7 @@ bool Reduction::Expired() const {
 
 bool Reduction::Try(ReduceCase candidate, std::string_view step) {
   if (Expired()) return false;
-  Clean(candidate);
+  RemoveUnused(candidate);
   ReduceCost cost = CostOf(candidate);
   if (!(cost < cost_)) return false;
   if (!tried_.insert(HashCase(candidate)).second) return false;

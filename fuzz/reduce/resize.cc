@@ -5,7 +5,6 @@
 #include <cstring>
 #include <utility>
 
-#include "fuzz/reduce/edit.h"
 #include "fuzz/reduce/reduction.h"
 
 namespace assay {

@@ -22,10 +22,10 @@ char StateUnder(const CheckSubject& subject, const SilencingFlag& flag, const Mo
   return outcome.Fails(kind) ? 'f' : outcome.IsPass() ? 'p' : 'x';
 }
 
-class Signer {
+class SignatureMaker {
  public:
-  Signer(const CheckSubject& subject, const Module& module, const std::vector<Literal>& inputs,
-         const Outcome& outcome)
+  SignatureMaker(const CheckSubject& subject, const Module& module,
+                 const std::vector<Literal>& inputs, const Outcome& outcome)
       : subject_(subject), module_(module), inputs_(inputs), outcome_(outcome) {}
 
   Signature Run() {
@@ -103,7 +103,7 @@ std::string StatesUnderFlags(const CheckSubject& subject, const Module& module,
 
 Signature SignatureOf(const CheckSubject& subject, const Module& module,
                       const std::vector<Literal>& inputs, const Outcome& outcome) {
-  return Signer(subject, module, inputs, outcome).Run();
+  return SignatureMaker(subject, module, inputs, outcome).Run();
 }
 
 }  // namespace assay

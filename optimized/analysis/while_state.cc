@@ -69,7 +69,7 @@ bool ReadStep(const WhileState& state, Counter& counter) {
   return true;
 }
 
-std::optional<int64_t> Count(const Counter& counter, int64_t most) {
+std::optional<int64_t> CountTrips(const Counter& counter, int64_t most) {
   Literal value(Shape::Scalar(counter.type));  // wraps as the type does
   value.SetInteger(0, counter.first);
   for (int64_t trips = 0; trips <= most; ++trips) {
@@ -140,7 +140,7 @@ std::optional<int64_t> TripCount(const Instruction* loop, int64_t most) {
   const Literal* first = IntegerScalar(state.Initial(counter.element));
   if (first == nullptr) return std::nullopt;
   counter.first = first->GetInteger(0);
-  return Count(counter, most);
+  return CountTrips(counter, most);
 }
 
 }  // namespace assay

@@ -44,7 +44,7 @@ std::vector<bool> ReadLater(const Plan& plan, size_t first, size_t end) {
   return later;
 }
 
-Array Cut(const Array& whole, int64_t begin, int64_t count) {
+Array CutBlock(const Array& whole, int64_t begin, int64_t count) {
   const ElementType type = whole.literal.element_type();
   Array block{Literal(Shape::Array(type, {count}))};
   const auto bytes = static_cast<int64_t>(StorageBytes(type));
@@ -176,7 +176,7 @@ class Blockwise {
   absl::Status RunPart(Part& part, int64_t begin, int64_t count, MemoryMeter& memory,
                        ApplyStep apply) {
     for (const Cutting& cut : part.cuts)
-      blocks_[cut.place] = MakeValue(Cut(*cut.whole, begin, count), memory);
+      blocks_[cut.place] = MakeValue(CutBlock(*cut.whole, begin, count), memory);
     absl::InlinedVector<const Value*, 4> operands;
     for (const Operand& operand : part.operands)
       operands.push_back(operand.scalar != nullptr ? operand.scalar : &blocks_[operand.place]);

@@ -2,7 +2,6 @@
 // Document: hlo-proto chapters 3 and 5.
 #include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
-#include "spec/ops/attribute_defaults.h"
 #include "spec/proto/attribute_codec_internal.h"
 #include "spec/proto/shape_proto.h"
 

@@ -8,7 +8,7 @@
 namespace assay {
 namespace {
 
-std::vector<Recipe> Join() {
+std::vector<Recipe> RecipesOfAllFamilies() {
   std::vector<Recipe> all;
   // A seed means a program by the order of the rows of each group: rows are added at the end of a
   // table, and tables keep their places.
@@ -47,7 +47,7 @@ bool Takes(const GeneratorOptions& options, const Recipe& recipe) {
 }  // namespace
 
 absl::Span<const Recipe> AllRecipes() {
-  static const auto& all = *new std::vector<Recipe>(Join());
+  static const auto& all = *new std::vector<Recipe>(RecipesOfAllFamilies());
   return all;
 }
 

@@ -37,7 +37,7 @@ class NestedScope {
   Scope* outer_;
 };
 
-void Fill(Program& program, int64_t steps) {
+void AddSteps(Program& program, int64_t steps) {
   for (int64_t i = 0; i < steps && !program.Exhausted(); ++i) {
     bool control = program.scope().control && program.choices().Percent(8);
     size_t at = program.choices().Weighted({45, 40, 9, 6});
@@ -240,7 +240,7 @@ Computation* BuildBody(Program& program, const LoopPlan& plan, const LoopState& 
   next[state.counter] = program.Binary(subtract ? Opcode::kSubtract : Opcode::kAdd, counter, step);
   Instruction* one = program.ScalarConstant(ElementType::kS32, 1);
   next[state.fuel] = program.Binary(Opcode::kAdd, now[state.fuel], one);
-  Fill(program, choices.Range(0, 3));
+  AddSteps(program, choices.Range(0, 3));
   for (int64_t at : state.payload) {
     bool scan = now[at]->shape().rank() > 0 && choices.Percent(25);
     next[at] = scan ? WriteRow(program, now[at], counter) : NextValue(program, now[at]);
@@ -326,7 +326,7 @@ Computation* BuildBranch(Program& program, const Shape& operand, const Shape& re
   for (size_t i = 0; i < operand.elements().size(); ++i) {
     program.GetTupleElement(parameter, static_cast<int64_t>(i));
   }
-  Fill(program, choices.Range(0, 2));
+  AddSteps(program, choices.Range(0, 2));
   std::vector<Instruction*> roots;
   std::vector<Shape> wanted = result.IsTuple() ? result.elements() : std::vector<Shape>{result};
   for (const Shape& shape : wanted) {
@@ -394,7 +394,7 @@ Program::SharedCallee BuildCallee(Program& program, std::string_view name,
     program.ScopeParameter(static_cast<int64_t>(i), shape);
     callee.parameters.push_back(std::move(shape));
   }
-  Fill(program, choices.Range(1, 3));
+  AddSteps(program, choices.Range(1, 3));
   Instruction* root = program.scope().values.back();
   scope.set_root(root);
   callee.computation = scope.computation();

@@ -63,7 +63,6 @@ class BufferAssignment {
   BufferSlice SliceOf(BufferId id) const;
   int64_t BytesOf(BufferId id) const { return buffers_[id].bytes; }
   int64_t arena_bytes() const { return arena_bytes_; }
-  int parameter_leaves() const { return parameter_leaves_; }
   int result_leaves() const { return result_leaves_; }
   int first_result() const { return BufferTable::kFirstParameter + parameter_leaves_; }
   // Contents of the constant pool.
