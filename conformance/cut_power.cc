@@ -80,7 +80,8 @@ class PowerOfCuts {
     ASSAY_ASSIGN_OR_RETURN(right_, Run(backend_, options_.compile));
     strayed_.resize(LeavesOf(right_).size());
     if (legal != nullptr) {
-      ASSAY_ASSIGN_OR_RETURN(const std::vector<Literal> answers, legal(*flat_.module, arguments_));
+      ASSAY_ASSIGN_OR_RETURN(const std::vector<Literal> answers,
+                             legal({*flat_.module, {arguments_}}));
       for (const Literal& answer : answers) NoteLegal(Leaves(answer));
     }
     NoteExcessPrecision();

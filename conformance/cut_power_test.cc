@@ -143,9 +143,8 @@ class CutPowerTest : public testing::Test {
     }
   }
 
-  static absl::StatusOr<std::vector<Literal>> Legal(const Module& module,
-                                                    const std::vector<const Literal*>& arguments) {
-    return reference::SearchChoices(module, arguments, 1'000'000);
+  static absl::StatusOr<std::vector<Literal>> Legal(const CheckCase& check_case) {
+    return reference::SearchChoices(check_case, 1'000'000);
   }
 
   CutPower Measure(const CutPowerOptions& wanted) {

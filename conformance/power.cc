@@ -178,8 +178,8 @@ absl::StatusOr<ModulePower> MeasurePower(const CaseFile& file, Oracle& oracle, B
   if (!expectation.ok()) return expectation.status();
   PowerMeter meter(expectation->results, options.seed);
   meter.Note(LeavesOf(arrays->stored));
-  if (legal != nullptr && arrays->devices.replicas * arrays->devices.partitions == 1) {
-    absl::StatusOr<std::vector<Literal>> answers = legal(**module, Pointers(arrays->arguments));
+  if (legal != nullptr) {
+    absl::StatusOr<std::vector<Literal>> answers = legal(c);
     if (!answers.ok()) return answers.status();
     for (const Literal& answer : *answers) meter.NoteLegal(Leaves(answer));
   }

@@ -161,8 +161,8 @@ int RunMistakes(const std::vector<CaseFile>& cases, Backend& backend, const Chec
     progress.Show(StrCat("mistaking ", file.name));
     absl::StatusOr<CutPower> power = MeasureCutPower(
         file, *oracle, backend,
-        [](const Module& module, const std::vector<const Literal*>& arguments) {
-          return reference::SearchChoices(module, arguments, kStepsOfSearch);
+        [](const CheckCase& check_case) {
+          return reference::SearchChoices(check_case, kStepsOfSearch);
         },
         options, all);
     progress.Clear();
