@@ -99,7 +99,7 @@ class SumBound {
     using F = FormatOf<A>;
     if (!all_single_ || !all_finite_) return false;
     if (terms_ == 0) return true;
-    const int least = flush ? F::kMinExponent : F::kMinExponent - F::kPrecision + 1;
+    const int least = flush && kFlushes<A> ? F::kMinExponent : F::kMinExponent - F::kPrecision + 1;
     if (quantum_ < least || quantum_ + F::kPrecision > F::kMaxExponent) return false;
     return magnitude_ <= PowerOfTwo<W>(quantum_ + F::kPrecision);
   }
@@ -135,9 +135,12 @@ class SumBound {
     x.radius =
         propagated_ + slop + OfAdditions(largest_partial * second_order, largest_ * second_order);
     if (products_ > 0) x.radius += UnitRoundoff<A>() * second_order * magnitude_;
-    // Products may underflow; partial sums only when subnormals are flushed.
-    const W least = flush ? Tiny<A>() : UlpAt<A>(0);
-    x.radius += least * static_cast<W>(products_ + (flush ? terms_ : 0));
+    // Products may underflow; partial sums only when subnormals are flushed. Those of f16 are not,
+    // but the f32 that may take its place flushes its own.
+    x.radius += (flush && kFlushes<A> ? Tiny<A>() : UlpAt<A>(0)) * static_cast<W>(products_);
+    if (flush)
+      x.radius +=
+          (kFlushes<A> ? Tiny<A>() : static_cast<W>(Tiny<float>())) * static_cast<W>(terms_);
     x.radius = std::min(x.radius, RadiusOfFew());
     if (positive_ >= OverflowThreshold<A>()) x.flags |= kMayBePosInf;
     if (negative_ >= OverflowThreshold<A>()) x.flags |= kMayBeNegInf;
