@@ -188,6 +188,10 @@ class Stretching {
       } else if (at->opcode() == Opcode::kGetTupleElement &&
                  at->operand(0)->opcode() == Opcode::kParameter) {
         Enter(*at->operand(0), at->tuple_index());
+      } else if (at->opcode() == Opcode::kGetTupleElement && RunsUnits(*at->operand(0))) {
+        LeaveWith(at->operand(0), at->tuple_index());
+      } else if (RunsUnits(*at)) {
+        LeaveWith(at, -1);
       } else {
         for (const Instruction* operand : at->operands())
           if (!captured_.contains(CapturePoint{operand, 0})) Reach(operand);
@@ -219,12 +223,44 @@ class Stretching {
     for (const Instruction* caller : module.Callers(unit)) {
       if (caller->opcode() == Opcode::kWhile) {
         EnterWith(caller->operand(0), index);
+        // The trip before gave it.
+        ReachRoot(*unit, *caller, index);
       } else if (caller->opcode() == Opcode::kConditional) {
         for (size_t b = 0; b < caller->callees().size(); ++b)
           if (caller->callees()[b] == unit)
             EnterWith(caller->operand(static_cast<int64_t>(b) + 1), index);
       }
     }
+  }
+
+  static bool RunsUnits(const Instruction& instruction) {
+    return instruction.opcode() == Opcode::kWhile || instruction.opcode() == Opcode::kConditional;
+  }
+
+  // What the loop or branch gives as its result, or as element `index` of it: the values inside
+  // that lead to it, and those that entered.
+  void LeaveWith(const Instruction* caller, int64_t index) {
+    inside_.insert(caller);
+    if (caller->opcode() == Opcode::kWhile) {
+      if (ReachRoot(*caller->callee(1), *caller, index)) EnterWith(caller->operand(0), index);
+      return;
+    }
+    if (!captured_.contains(CapturePoint{caller->operand(0), 0})) Reach(caller->operand(0));
+    for (const Computation* branch : caller->callees()) ReachRoot(*branch, *caller, index);
+  }
+
+  // Reaches the root of what the caller runs, or element `index` of it; false if that was captured.
+  bool ReachRoot(const Computation& unit, const Instruction& caller, int64_t index) {
+    const Instruction* root = unit.root();
+    if (index < 0 || root->opcode() != Opcode::kTuple) {
+      Reach(root);
+      return true;
+    }
+    int64_t leaf = 0;
+    for (int64_t k = 0; k < index; ++k) leaf += LeafCount(caller.shape().elements()[k]);
+    if (captured_.contains(CapturePoint{&caller, leaf})) return false;
+    if (!captured_.contains(CapturePoint{root->operand(index), 0})) Reach(root->operand(index));
+    return true;
   }
 
   void EnterWith(const Instruction* given, int64_t index) {
