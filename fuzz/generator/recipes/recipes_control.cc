@@ -38,7 +38,7 @@ class NestedScope {
 
 void Fill(Program& program, int64_t steps) {
   for (int64_t i = 0; i < steps && !program.Exhausted(); ++i) {
-    bool control = program.scope().control && program.choices().Percent(8);
+    bool control = program.scope().control && program.choices().Percent(40);
     size_t at = program.choices().Weighted({45, 40, 9, 6});
     constexpr RecipeGroup kGroups[] = {RecipeGroup::kElementwise, RecipeGroup::kIndex,
                                        RecipeGroup::kReduce, RecipeGroup::kDot};
@@ -239,7 +239,7 @@ Instruction* WriteRow(Program& program, Instruction* operand, Instruction* count
 
 Computation* BuildBody(Program& program, const LoopPlan& plan, const LoopState& state) {
   Choices& choices = program.choices();
-  NestedScope scope(program, "body", kMostTrips, choices.Percent(25));
+  NestedScope scope(program, "body", kMostTrips, choices.Percent(60));
   Instruction* parameter = program.ScopeParameter(0, TupleOf(state.init));
   std::vector<Instruction*> now;
   for (size_t i = 0; i < state.init.size(); ++i) {
