@@ -27,6 +27,14 @@ bool Substitute(Instruction* from, Instruction* with);
 // brings instructions in an order in which operands come first.
 void Clean(ReduceCase& reduce_case);
 
+// A copy of `module` whose results are all arrays of the entry, operands first, and which of the
+// instructions of `module` they are.
+struct Exposed {
+  std::unique_ptr<Module> module;
+  std::vector<const Instruction*> arrays;
+};
+Exposed WithAllArrays(const Module& module, bool with_leaves);
+
 // Zero-filled or one-filled array.
 Literal Splat(const Shape& shape, int64_t value);
 

@@ -32,6 +32,9 @@ std::string CrashSignature(const std::string& text);
 // Opcodes of a module without parameters and constants, sorted, each once: "dynamic-slice+pad".
 std::string OpcodeSet(const Module& module);
 
+// The kind of numbers: 'f' floats, 'c' complex, 'p' predicates, 'i' integers.
+char ClassLetter(ElementType type);
+
 // "cpu:threads=1" -> "cpu"
 std::string BackendFamily(const std::string& name);
 

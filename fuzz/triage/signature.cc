@@ -1,10 +1,12 @@
 // Signatures from guilty decisions, from snapshots of passes and from flags.
 #include "fuzz/triage/signature.h"
 
+#include "fuzz/reduce/wrong_instruction.h"
 #include "fuzz/triage/blame.h"
 #include "fuzz/triage/bucket.h"
 #include "fuzz/triage/pass_blame.h"
 #include "spec/base/strings.h"
+#include "spec/ops/op_table.h"
 
 namespace assay {
 namespace {
@@ -47,16 +49,27 @@ class Signer {
  private:
   void SignBySnapshots() {
     const PassBlame blame = FindWrongSnapshot(subject_, module_, inputs_);
+    const Instruction* wrong = FirstWrongInstruction(subject_, module_, inputs_);
     if (!blame.pass.empty() && blame.pass != "import") {
-      StrAppend(&signature_.text, ": ", blame.pass, " of ", ChangedOpcodes(blame));
+      StrAppend(&signature_.text, ": ", blame.pass,
+                wrong == nullptr ? StrCat(" of ", ChangedOpcodes(blame)) : At(*wrong));
       const std::string flag = "xla_disable_hlo_passes";
       if (StateUnder(subject_, {flag, blame.pass}, module_, inputs_, outcome_.kind) == 'f')
         signature_.unmasking[flag] = blame.pass;
       return;
     }
     const std::string states = StatesUnderFlags(subject_, module_, inputs_, outcome_.kind);
-    StrAppend(&signature_.text, blame.pass.empty() ? ": code " : ": import ", states, " of ",
-              OpcodeAt(outcome_.judgement.first.leaf));
+    StrAppend(
+        &signature_.text, blame.pass.empty() ? ": code " : ": import ", states,
+        wrong == nullptr ? StrCat(" of ", OpcodeAt(outcome_.judgement.first.leaf)) : At(*wrong));
+  }
+
+  // " at log(exponential) f": a function of floats and one of complex numbers are two things, while
+  // what moves elements cares little about what they are.
+  static std::string At(const Instruction& wrong) {
+    const std::string place = StrCat(" at ", PlaceOf(wrong));
+    if (!Info(wrong.opcode()).Is(kElementwise)) return place;
+    return StrCat(place, " ", std::string(1, ClassLetter(wrong.shape().element_type())));
   }
 
   // What computes an output leaf, when the root is a tuple of arrays.
@@ -77,6 +90,10 @@ class Signer {
 };
 
 }  // namespace
+
+std::map<std::string, std::string> CheapFlags() {
+  return {{"xla_backend_optimization_level", "0"}, {"xla_cpu_use_fusion_emitters", "false"}};
+}
 
 std::vector<SilencingFlag> UsualFlags() {
   return {{"xla_disable_hlo_passes", "algsimp"},
