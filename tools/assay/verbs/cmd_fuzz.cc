@@ -107,6 +107,8 @@ void DeclareFuzz(OptionList& line, VerbAction& action) {
   line.AddDuration("--case-seconds", options->campaign.case_seconds,
                    "A program that takes longer is a finding");
   line.Add("--out", options->out, "Folder for cases, bug pages and results.jsonl").ShowDefault();
+  line.AddFlag("--resume", options->campaign.resume,
+               "Go on with the campaign of this seed whose results are in --out");
   line.AddFlag("--foreign", options->campaign.portable,
                "Only what every implementation of HLO promises (always so for other processes)");
   line.AddFlag("--no-triage", options->no_triage, "Count findings; do not blame, reduce, explain");
