@@ -114,12 +114,26 @@ class Campaign {
     for (int i = 1; i < jobs; ++i) AddSlot(MakeTriageDuty(desk_, /*is_spare=*/true));
     desk_.triage_workers = jobs;
     desk_.next_index = options_.first;
+    if (options_.resume) ASSAY_RETURN_IF_ERROR(Resume());
     ASSAY_RETURN_IF_ERROR(desk_.journal.Open(options_));
     start_ = Now();
     desk_.started = start_;
     cpu_start_ = CpuSecondsOfTree(getpid());
     if (options_.seconds > 0) desk_.ends = start_ + options_.seconds;
     return desk_.journal.Begin(summary(), options_);
+  }
+
+  absl::Status Resume() {
+    ASSAY_ASSIGN_OR_RETURN(EarlierCampaign earlier, ReadJournal(options_.out_dir));
+    if (earlier.seed != options_.seed) {
+      return absl::InvalidArgumentError(StrCat("the campaign in ", options_.out_dir, " has seed ",
+                                               earlier.seed, ", not ", options_.seed));
+    }
+    summary().first = earlier.first;
+    summary().earlier = earlier.programs;
+    desk_.next_index = earlier.next;
+    desk_.tally.Restore(std::move(earlier.findings));
+    return absl::OkStatus();
   }
 
   absl::Status StartTemplate(size_t slots) {

@@ -34,8 +34,11 @@ struct CampaignOptions {
   std::vector<std::string> backends;  // names; each case runs on all of them
   CompileOptions compile;             // the planted defect is in here
   std::string profile;                // "": each backend's own
-  bool portable = false;     // portable programs alone; forced by a backend that is not in-process
-  std::string out_dir;       // "": nothing is written
+  bool portable = false;  // portable programs alone; forced by a backend that is not in-process
+  std::string out_dir;    // "": nothing is written
+  // Goes on where the journal in out_dir ends, with the findings that are in it: after a campaign
+  // that was killed, or one whose time was too short. The seed must be the same.
+  bool resume = false;
   double case_seconds = 10;  // a worker that takes longer for one case is killed
   int64_t worker_memory_bytes = int64_t{3} << 30;
   int64_t cases_per_worker = 20000;  // then a fresh one, so that leaks do not add up
@@ -91,6 +94,7 @@ struct CampaignSummary {
   std::vector<std::string> excluded_ops, excluded_types, excluded_recipes;
   bool interrupted = false;
   int64_t programs = 0;  // cases brought to an end
+  int64_t earlier = 0;   // cases that the campaign had brought to an end before it was resumed
   int64_t illegal = 0;   // of them: did not verify and were skipped
   // Verdicts, counted per case and backend.
   int64_t compared = 0;      // passed, mistrusted or failed

@@ -94,7 +94,16 @@ void Tally::TakeRecord(const CaseRecord& record) {
   }
 }
 
+void Tally::Restore(std::vector<CampaignFinding> findings) {
+  for (CampaignFinding& finding : findings) {
+    restored_.insert(finding.index);
+    if (finding.triaged) ++triaged_[finding.signature];
+    Keep(std::move(finding));
+  }
+}
+
 void Tally::Suspicion(Suspect suspect) {
+  if (restored_.contains(suspect.index)) return;
   ++summary_.suspects;
   if (suspect.record.kind == Outcome::kWrong) ++summary_.compared;
   if (options_.most_checked > 0 && checked_ >= options_.most_checked) {
@@ -163,8 +172,12 @@ Confirmation Tally::TakeConfirm(const Suspect& suspect, const ConfirmRecord& con
   const bool always = confirm.fails == confirm.runs;
   if (!always && finding.kind != Outcome::kOurFault) {
     finding.kind = Outcome::kNondeterministic;
-  } else if (always && confirm.record.kind == Outcome::kNondeterministic) {
-    finding.kind = Outcome::kNondeterministic;
+  } else if (always && IsFinding(confirm.record.kind) &&
+             confirm.record.kind != Outcome::kOurFault && finding.kind != Outcome::kOurFault &&
+             confirm.record.kind != finding.kind) {
+    // What writes where it must not is now a crash, now a wrong value.
+    finding.kind = confirm.record.kind;
+    finding.phase = confirm.record.phase;
     finding.text = confirm.record.text;
   }
   if (finding.signature.empty()) {

@@ -51,6 +51,8 @@ class Tally {
   bool IsNovel(const CampaignFinding& finding) const;
   // Signatures that triage has not looked at, limits of time and memory not counted.
   int64_t UntriagedSignatures() const;
+  // Findings of the same campaign from before it was resumed; those that have no triage get it.
+  void Restore(std::vector<CampaignFinding> findings);
   // A finding is handed to triage.
   CampaignFinding& BeginTriage(size_t at);
   CampaignFinding& finding(size_t at) { return findings_[at]; }
@@ -79,6 +81,7 @@ class Tally {
   int64_t checked_ = 0;
   std::map<std::string, int64_t> handed_out_;  // suspects by how they look
   std::map<std::string, int64_t> triaged_;     // findings by signature
+  std::set<int64_t> restored_;                 // cases of restored findings
   std::set<size_t> in_triage_;                 // numbers of findings that were handed to it
 };
 

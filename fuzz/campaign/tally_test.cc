@@ -97,7 +97,10 @@ TEST(Tally, CallsWhatFailsNowAndThenNondeterministic) {
         Row{Outcome::kWrong, 1, 3, Outcome::kWrong, Outcome::kNondeterministic},
         Row{Outcome::kWrong, 3, 3, Outcome::kNondeterministic, Outcome::kNondeterministic},
         Row{Outcome::kOurFault, 1, 3, Outcome::kOurFault, Outcome::kOurFault},
-        Row{Outcome::kRunCrash, 1, 3, Outcome::kRunCrash, Outcome::kNondeterministic}}) {
+        Row{Outcome::kRunCrash, 1, 3, Outcome::kRunCrash, Outcome::kNondeterministic},
+        // A write to the wrong place is now one, now the other: what it is now is what repeats.
+        Row{Outcome::kRunCrash, 3, 3, Outcome::kWrong, Outcome::kWrong},
+        Row{Outcome::kWrong, 1, 1, Outcome::kRunCrash, Outcome::kRunCrash}}) {
     Tally tally(options);
     const Suspect suspect = SuspectOf(tally, row.first);
     const Confirmation confirmation =
