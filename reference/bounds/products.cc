@@ -253,9 +253,17 @@ void BoundProductSums(const OpContext& op, const ProductSums& sums, Array& resul
     return;
   }
   const AlgorithmError error = ErrorOf(op);
+  // The type that the instruction has: narrow ones were widened before.
+  const Shape& shape = op.instruction.shape();
+  const bool is_narrow = shape.IsArray() && IsFloat(shape.element_type()) &&
+                         Format(shape.element_type()).precision() < 8;
   DispatchReal(op.type(), [&](auto tag) {
     using T = typename decltype(tag)::type;
-    if (!error.narrow_accumulator) {
+    // Excess precision of a float of 8 bits is that of any wider type: f16 holds all of them.
+    const bool in_half = is_narrow && op.clauses.Has(ClauseId::kExcessPrecision);
+    if (!error.narrow_accumulator && in_half) {
+      BoundFloats<T, Half>(op, sums, error.operand_error, result);
+    } else if (!error.narrow_accumulator) {
       BoundFloats<T, Accumulator<T>>(op, sums, error.operand_error, result);
       if (error.operand_error == 0) NarrowProductSums(op, sums, result);
     } else if (error.word == "dot_bf16_bf16_bf16") {

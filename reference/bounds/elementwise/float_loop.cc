@@ -229,7 +229,7 @@ template int BoundFloatBatch<MultiplyBound>(const OpContext& op, Array& result, 
 
 bool AnySubnormal(absl::Span<const float> values) {
   int any = 0;
-  for (float x : values) any |= (std::fabs(x) < std::numeric_limits<float>::min()) & (x != 0);
+  for (float x : values) any |= (std::fabs(x) <= std::numeric_limits<float>::min()) & (x != 0);
   return any != 0;
 }
 

@@ -183,7 +183,9 @@ class BatchNorm {
       for (int64_t k = 0; k < lines_.count; ++k) {
         const int64_t at = lines_.Element(k, f);
         const Estimate gradient = Read(4, at), deviation = Read(0, at) - mean;
-        const Estimate factor = WithFactorOfAll(gradient - d - c * deviation, gradient, shifted);
+        Estimate factor = WithFactorOfAll(gradient - d - c * deviation, gradient, shifted);
+        // The formula multiplies by the deviation first and divides by the variance then.
+        factor.peak = std::max(factor.peak, products.size() * deviation.size());
         Finish(WithDivisionLast(scale / root * factor, scale / root, factor), 0, at, true);
       }
     }
