@@ -147,7 +147,7 @@ Instruction* SomeFunction(Program& program, Instruction* value) {
 Instruction* BuildFunctionPair(Program& program, Opcode) {
   Choices& choices = program.choices();
   Instruction* x = program.Operand(kF | kI | kC);
-  switch (choices.Weighted({40, 12, 12, 10, 10, 8, 8, 8})) {
+  switch (choices.Weighted({40, 12, 12, 10, 10, 8, 8, 56})) {
     case 0:
       return SomeFunction(program, SomeFunction(program, x));
     case 1: {
@@ -176,11 +176,12 @@ Instruction* BuildFunctionPair(Program& program, Opcode) {
       return program.Binary(Opcode::kSubtract, a, choices.Percent(50) ? a : x);
     }
     default: {  // a function of a product, a quotient or a power
-      const Opcode opcode = choices.Pick({Opcode::kMultiply, Opcode::kMultiply, Opcode::kDivide});
+      const Opcode opcode =
+          choices.Pick({Opcode::kMultiply, Opcode::kMultiply, Opcode::kMultiply, Opcode::kDivide});
       Instruction* y = choices.Percent(40) ? x : program.OperandLike(x->shape());
-      const Opcode outer =
-          choices.Pick({Opcode::kSqrt, Opcode::kRsqrt, Opcode::kLog, Opcode::kExponential,
-                        Opcode::kAbs, Opcode::kCbrt, Opcode::kTanh});
+      const Opcode outer = choices.Pick({Opcode::kSqrt, Opcode::kSqrt, Opcode::kSqrt, Opcode::kSqrt,
+                                         Opcode::kRsqrt, Opcode::kLog, Opcode::kExponential,
+                                         Opcode::kAbs, Opcode::kCbrt, Opcode::kTanh});
       Instruction* inner = program.Binary(opcode, x, y);
       const bool fits = Admits(outer, x->shape().element_type()) &&
                         IsFloat(x->shape().element_type()) && program.options().Takes(outer);
