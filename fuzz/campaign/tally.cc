@@ -290,8 +290,9 @@ void Tally::Finish(bool with_triage) {
       ++summary_.refuted;
       continue;
     }
-    // With triage, only what it looked at is in a bucket: anything else may be the same bug.
-    if (!with_triage || finding.triaged) ++summary_.buckets[finding.bucket];
+    // With triage, only what it looked at, and saw fail again, is in a bucket: anything else may be
+    // the same bug, or none.
+    if (!with_triage || finding.triage.confirmed) ++summary_.buckets[finding.bucket];
   }
   std::sort(findings_.begin(), findings_.end(),
             [](const CampaignFinding& a, const CampaignFinding& b) { return a.index < b.index; });

@@ -248,6 +248,7 @@ TEST(Tally, KnownBugsAreCountedAndNotTriaged) {
   EXPECT_EQ(tally.NextToTriage(), c);
   tally.BeginTriage(c);
   tally.finding(c).triaged = true;
+  tally.finding(c).triage.confirmed = true;
   tally.finding(c).bucket = "one/wrong value/c";
   tally.EndTriage(c);
   tally.Finish(/*with_triage=*/true);
@@ -276,13 +277,17 @@ TEST(Tally, WhatTheSecondOpinionRefutesIsNoFailure) {
   for (const char* opinion : {"refutes", "agrees", "differs", "declined"}) {
     CampaignFinding& finding = tally.finding(AddWrong(tally, opinion));
     finding.triaged = true;
+    finding.triage.confirmed = true;
     finding.bucket = opinion;
     finding.triage.second_opinion = opinion;
   }
+  CampaignFinding& gone = tally.finding(AddWrong(tally, "gone"));
+  gone.triaged = true;
+  gone.bucket = "what did not fail again";
   tally.Finish(/*with_triage=*/true);
   EXPECT_EQ(tally.summary().refuted, 1);
-  EXPECT_EQ(tally.summary().buckets.size(), 3u);
-  EXPECT_EQ(tally.summary().Failures(), 3);
+  EXPECT_EQ(tally.summary().buckets.size(), 3u) << "and none of what did not fail again";
+  EXPECT_EQ(tally.summary().Failures(), 4);
 }
 
 // Only what ran out of time is merged: the others need all of their opcodes.
@@ -292,6 +297,7 @@ TEST(Tally, WhatWasNotReducedToTheEndJoinsTheSmallerProgram) {
   auto add = [&](const char* opcodes, const char* rule, bool is_smallest) {
     CampaignFinding& finding = tally.finding(AddWrong(tally, opcodes));
     finding.triaged = true;
+    finding.triage.confirmed = true;
     finding.triage.opcodes = opcodes;
     finding.triage.blamed_rule = rule;
     finding.triage.is_smallest = is_smallest;

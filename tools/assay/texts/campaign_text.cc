@@ -218,6 +218,7 @@ nlohmann::json CampaignJson(const CampaignSummary& summary, const std::string& d
 void AddFindings(const CampaignSummary& summary, RunRow& run) {
   for (const CampaignFinding& finding : summary.found) {
     if (!IsSorted(summary, finding)) continue;
+    if (finding.triaged && !finding.triage.confirmed) continue;
     run.findings.push_back({finding.bucket, TitleOf(finding), std::string(Name(finding.kind)),
                             finding.triage.blamed_rule, finding.triage.page, finding.index,
                             finding.triage.instructions});
