@@ -48,7 +48,9 @@ Output Shell(const std::string& line) {
   return output;
 }
 
-Output Assay(const std::string& arguments) { return Shell("'" ASSAY_PROGRAM "' " + arguments); }
+Output Assay(const std::string& arguments) {
+  return Shell("ASSAY_PEERS=peers '" ASSAY_PROGRAM "' " + arguments);
+}
 
 std::string Source(const std::string& path) { return std::string(ASSAY_SOURCE_DIR) + "/" + path; }
 
@@ -151,6 +153,8 @@ TEST(Cli, ExitStatus) {
       {"explain exponential", 0, "k: strict"},
       {"--help", 0, "Example:\n  assay "},
       {"graph no-such-file.hlo", 2, "no-such-file.hlo"},
+      {"peer add xla-0.4.31", 2, "named like xla@0.4.31"},
+      {"peer add xla@0.4.31 --python false", 2, "false does not have jaxlib 0.4.31"},
   };
   for (const StatusRow& row : kRows) {
     Output output = Assay(row.arguments);
@@ -160,9 +164,10 @@ TEST(Cli, ExitStatus) {
 }
 
 TEST(Cli, EveryVerbHasHelpWithAnExample) {
-  for (const char* verb : {"check", "run", "verify", "print", "graph", "fuzz", "gen", "reduce",
-                           "blame", "replay", "defects", "bugs", "conform", "bench", "report",
-                           "ops", "explain", "completion", "backends"}) {
+  for (const char* verb :
+       {"check",  "run",    "verify", "print",   "graph",      "fuzz",    "gen",
+        "reduce", "blame",  "replay", "defects", "bugs",       "peer",    "conform",
+        "bench",  "report", "ops",    "explain", "completion", "backends"}) {
     Output output = Assay(std::string(verb) + " --help");
     EXPECT_EQ(output.status, 0) << verb;
     EXPECT_THAT(output.text, HasSubstr("Example:\n  assay " + std::string(verb))) << verb;
