@@ -27,6 +27,7 @@ struct CpuProgram {
   Limits limits;  // of a run
   DeviceAssignment devices;
   int threads = 1;
+  bool has_defect = false;  // planted: it may leave elements of results unwritten
 };
 
 class CpuExecutable : public Executable {
