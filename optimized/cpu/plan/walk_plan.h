@@ -15,11 +15,14 @@ struct WalkPlan {
     kScalar,  // a loop per dimension, one element at a time
     kLinear,  // one loop over all elements in row-major order
     kLanes,   // a loop per dimension, `width` elements along `lane_dim`
-    kTiles,   // as kScalar, in squares of `tile` elements along `lane_dim` and the innermost one
+    kTiles,   // as kScalar, in squares of `tile` elements along `lane_dim` and the innermost one;
+              // where `width` is above 1, in squares of that many elements that are turned in
+              // registers
   } kind = kScalar;
-  int lane_dim = -1;  // for kLanes and kTiles
-  int width = 1;      // elements per step
-  int tile = 1;       // for kTiles
+  int lane_dim = -1;         // for kLanes and kTiles
+  int width = 1;             // elements per step
+  int tile = 1;              // for kTiles
+  bool squares_fit = false;  // for kTiles: nothing is left over of either dimension
 
   bool operator==(const WalkPlan&) const = default;
 };
@@ -45,6 +48,10 @@ int64_t TransposedDim(const Instruction& instruction);
 // How many elements of each array that takes part fit into a vector: as many as of the widest type.
 // 1 if a complex number takes part: they have no lanes.
 int ElementsPerVector(const Instruction& instruction, int vector_bits);
+
+// How many elements a side of the squares has that are turned in registers, where `lanes` fit into
+// a vector and `rows` and `columns` are the extents of both dimensions; 1: they are not worth it.
+int TurnedSquare(int lanes, int64_t rows, int64_t columns);
 
 // The first dimension with more than one element; -1 if there is none.
 int64_t OutermostDim(const Shape& shape);

@@ -41,6 +41,15 @@ TEST(WalkPlan, WithoutVectorsKeepsALinearWalk) {
   EXPECT_EQ(WithoutVectors({WalkPlan::kLanes, 1, 8}), WalkPlan());
 }
 
+TEST(WalkPlan, SquaresFitBothSidesOrAreSmall) {
+  EXPECT_EQ(TurnedSquare(16, 64, 4096), 16);
+  EXPECT_EQ(TurnedSquare(16, 64, 56), 8);
+  EXPECT_EQ(TurnedSquare(64, 64, 64), 16);
+  EXPECT_EQ(TurnedSquare(16, 100, 37), 8);  // with a rest on both sides
+  EXPECT_EQ(TurnedSquare(16, 100, 7), 1);
+  EXPECT_EQ(TurnedSquare(4, 64, 64), 1);
+}
+
 TEST(WalkPlan, TheWidestTypeSetsTheWidth) {
   Module module("m");
   Computation* computation = module.AddComputation("main");
