@@ -13,6 +13,12 @@ constexpr PipelineStep kSteps[] = {
     {"async-expander", kLegalize},
     {"dynamic-index-splitter", kLegalize},
     {"batch-norm-expander", kLegalize},
+    {"ragged-dot-expander", kLegalize},
+    {"scaled-dot-expander", kLegalize},
+    {"scan-expander", kLegalize},
+    {"rng-expander", kLegalize},
+    {"top-k-expander", kLegalize},
+    {"fusion-to-call", kLegalize},
 
     {"dynamic-index-splitter", kOptimize},
     {"dce", kOptimize},

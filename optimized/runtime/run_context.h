@@ -1,6 +1,7 @@
 // What compiled code gets of its run, and what kernels of the runtime need beside their operands.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <functional>
@@ -23,6 +24,7 @@ struct RunContext {
   Rendezvous* rendezvous = nullptr;
   const std::vector<CollectivePlan>* plans = nullptr;
   int64_t device = 0, replica = 0, partition = 0;
+  std::array<uint64_t, 2> random_state = {};  // low word first; kept from run to run
   std::shared_ptr<ScratchPool> scratch = std::make_shared<ScratchPool>();
   std::shared_ptr<FftPlans> fft_plans = std::make_shared<FftPlans>();
   // Innermost steps that kernels of the runtime have taken: multiply-adds, comparisons,

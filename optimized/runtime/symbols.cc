@@ -2,6 +2,7 @@
 #include "optimized/runtime/symbols.h"
 
 #include <cmath>
+#include <complex>
 #include <cstdint>
 #include <cstring>
 #include <vector>
@@ -88,8 +89,13 @@ absl::Span<const RuntimeSymbol> RuntimeSymbols() {
         {"assay_triangular_solve_f16", Address(TriangularSolve<Half>)},
         {"assay_cholesky_bf16", Address(Cholesky<BFloat16>)},
         {"assay_triangular_solve_bf16", Address(TriangularSolve<BFloat16>)},
+        {"assay_cholesky_c64", Address(Cholesky<std::complex<float>>)},
+        {"assay_triangular_solve_c64", Address(TriangularSolve<std::complex<float>>)},
+        {"assay_cholesky_c128", Address(Cholesky<std::complex<double>>)},
+        {"assay_triangular_solve_c128", Address(TriangularSolve<std::complex<double>>)},
         {"assay_three_fry_bits", Address(ThreeFryBits)},
         {"assay_philox_bits", Address(PhiloxBits)},
+        {"assay_next_random_state", Address(NextRandomState)},
         {"assay_fft_f32", Address(Fft<float>)},
         {"assay_fft_f64", Address(Fft<double>)},
         {"__extendhfsf2", Address(ExtendHalf)},
