@@ -1,6 +1,6 @@
 // Measures how far the compiler's f32 functions are from the true values: over all 2^32 inputs, or
 // every so manieth, against 80-bit arithmetic, whose own error is below 2^-11 of an ulp of f32.
-// Writes docs/accuracy-cpu.md.
+// What it prints is the page on accuracy among the documents.
 #include <bit>
 #include <cmath>
 #include <cstdlib>

@@ -183,7 +183,10 @@ absl::Status Jit::Initialize(Isa isa, Tier tier) {
                      StrCat("cpu: LLVM has no target machine for ", cpu_));
   }
   machine_->setFastISel(tier == Tier::kFast);
+  return CreateLinker(triple);
+}
 
+absl::Status Jit::CreateLinker(const llvm::Triple& triple) {
   auto memory =
       llvm::orc::MapperJITLinkMemoryManager::CreateWithMapper<llvm::orc::InProcessMemoryMapper>(
           kCodeSlab);

@@ -61,6 +61,7 @@ class Jit {
   friend class JitCode;
   Jit() = default;
   absl::Status Initialize(Isa isa, Tier tier);
+  absl::Status CreateLinker(const llvm::Triple& triple);
   void Optimize(llvm::Module& module);
   // Writes the code of `module` to `object_`.
   absl::Status EmitObject(llvm::Module& module);

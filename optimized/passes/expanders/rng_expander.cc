@@ -43,13 +43,14 @@ class Expansion {
   Instruction* Select(Instruction* which, Instruction* x, Instruction* y) {
     return into_->Add(Opcode::kSelect, x->shape(), {which, x, y});
   }
-  Instruction* As(ElementType type, Instruction* x) {
-    if (x->shape().element_type() == type) return x;
-    return into_->Add(Opcode::kConvert, Shape::Array(type, x->shape().dimensions()), {x});
+  Instruction* As(ElementType type, Instruction* value) {
+    if (value->shape().element_type() == type) return value;
+    return into_->Add(Opcode::kConvert, Shape::Array(type, value->shape().dimensions()), {value});
   }
-  Instruction* SameBits(ElementType type, Instruction* x) {
-    if (x->shape().element_type() == type) return x;
-    return into_->Add(Opcode::kBitcastConvert, Shape::Array(type, x->shape().dimensions()), {x});
+  Instruction* SameBits(ElementType type, Instruction* value) {
+    if (value->shape().element_type() == type) return value;
+    return into_->Add(Opcode::kBitcastConvert, Shape::Array(type, value->shape().dimensions()),
+                      {value});
   }
   Instruction* Spread(Instruction* scalar) {
     return AddSplat(into_, Like(scalar->shape().element_type()), scalar);
