@@ -207,7 +207,7 @@ class Planner {
         member.exclusive = true;  // others read what this group stores
         group.outputs.push_back(candidate);
       }
-      duplicates += member.exclusive || is_formula ? 0 : 1;
+      duplicates += member.exclusive ? 0 : 1;
       computed += is_formula || candidate->opcode() == Opcode::kBroadcast ? 0 : 1;
       members[candidate] = member;
       group.members.push_back(candidate);
