@@ -1,5 +1,5 @@
-// What a module has to do at least, whatever compiles it: for the share of the machine's limit that
-// a run reaches.
+// Counts the work that a module needs at least, whatever compiles it. From it follows which share
+// of the machine's limit a run reaches.
 #pragma once
 
 #include "spec/ir/module.h"

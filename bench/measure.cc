@@ -18,7 +18,7 @@ absl::Status Named(const Backend& backend, const absl::Status& status) {
 // Forwards in even rounds, backwards in odd ones: none is always the first after a pause.
 size_t Turn(size_t round, size_t i, size_t count) { return round % 2 == 0 ? i : count - 1 - i; }
 
-// Whether the median ratio of the first two is known as well as asked for.
+// True once the median ratio of the first two is known to the precision that was asked for.
 bool IsPrecise(const std::vector<Timings>& timings, double precision) {
   if (timings.size() < 2) return true;
   const MedianInterval ratio =

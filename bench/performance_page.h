@@ -1,5 +1,5 @@
-// What a run of the benchmark found, as people read it: one record per workload, and the Markdown
-// page that is made of all of them.
+// Shows what a run of the benchmark found to people: one record per workload, and the Markdown page
+// that is made of all of them.
 #pragma once
 
 #include <optional>

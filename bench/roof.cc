@@ -16,56 +16,35 @@ namespace {
 // One block of work on one thread; returns how much was done, in the unit of the rate.
 using Block = double (*)(int64_t repeats);
 
-// Sixteen chains are enough to hide the latency of an FMA on every machine with two FMA units.
-constexpr int kChains = 16;
-
-__attribute__((target("avx512f"))) double Fma512(int64_t repeats) {
-  __m512 sums[kChains];
-  volatile float start = 1;  // so that no two chains are known to be the same
-  for (__m512& sum : sums) sum = _mm512_set1_ps(start);
-  const __m512 x = _mm512_set1_ps(0.999F), y = _mm512_set1_ps(0.001F);
-  for (int64_t i = 0; i < repeats; ++i) {
-#pragma GCC unroll 16
-    for (__m512& sum : sums) sum = _mm512_fmadd_ps(sum, x, y);
+// Defines a block that keeps CHAINS sums in vectors and adds a product to each, `repeats` times. A
+// macro, for a function template cannot have the instruction set of its argument. The volatile
+// start keeps the compiler from seeing that all chains are the same, and the volatile end from
+// dropping them.
+#define ASSAY_MULTIPLY_ADD_BLOCK(NAME, TARGET, VECTOR, CHAINS, STEP)                  \
+  __attribute__((target(TARGET))) double NAME(int64_t repeats) {                      \
+    VECTOR sums[CHAINS];                                                              \
+    volatile float start = 1;                                                         \
+    for (VECTOR& sum : sums) sum = VECTOR{} + start;                                  \
+    const VECTOR x = VECTOR{} + 0.999F, y = VECTOR{} + 0.001F;                        \
+    for (int64_t i = 0; i < repeats; ++i) {                                           \
+      _Pragma("GCC unroll 16") for (VECTOR& sum : sums) sum = STEP(sum, x, y);        \
+    }                                                                                 \
+    float out = 0;                                                                    \
+    for (const VECTOR& sum : sums) out += sum[0];                                     \
+    volatile float sink = out;                                                        \
+    (void)sink;                                                                       \
+    constexpr double kOperations = 2.0 * (CHAINS) * (sizeof(VECTOR) / sizeof(float)); \
+    return static_cast<double>(repeats) * kOperations;                                \
   }
-  float out = 0;
-  for (const __m512& sum : sums) out += _mm512_cvtss_f32(sum);
-  volatile float sink = out;
-  (void)sink;
-  return static_cast<double>(repeats) * kChains * 16 * 2;
-}
 
-__attribute__((target("avx2,fma"))) double Fma256(int64_t repeats) {
-  __m256 sums[12];
-  volatile float start = 1;
-  for (__m256& sum : sums) sum = _mm256_set1_ps(start);
-  const __m256 x = _mm256_set1_ps(0.999F), y = _mm256_set1_ps(0.001F);
-  for (int64_t i = 0; i < repeats; ++i) {
-#pragma GCC unroll 16
-    for (__m256& sum : sums) sum = _mm256_fmadd_ps(sum, x, y);
-  }
-  float out = 0;
-  for (const __m256& sum : sums) out += _mm256_cvtss_f32(sum);
-  volatile float sink = out;
-  (void)sink;
-  return static_cast<double>(repeats) * 12 * 8 * 2;
-}
+__m128 MultiplyThenAdd(__m128 sum, __m128 x, __m128 y) { return _mm_add_ps(_mm_mul_ps(sum, x), y); }
 
-double MultiplyAdd128(int64_t repeats) {
-  __m128 sums[8];
-  volatile float start = 1;
-  for (__m128& sum : sums) sum = _mm_set1_ps(start);
-  const __m128 x = _mm_set1_ps(0.999F), y = _mm_set1_ps(0.001F);
-  for (int64_t i = 0; i < repeats; ++i) {
-#pragma GCC unroll 16
-    for (__m128& sum : sums) sum = _mm_add_ps(_mm_mul_ps(sum, x), y);
-  }
-  float out = 0;
-  for (const __m128& sum : sums) out += _mm_cvtss_f32(sum);
-  volatile float sink = out;
-  (void)sink;
-  return static_cast<double>(repeats) * 8 * 4 * 2;
-}
+// So many chains as registers hold; they hide the latency of an FMA on every machine with two FMA
+// units.
+ASSAY_MULTIPLY_ADD_BLOCK(Fma512, "avx512f", __m512, 16, _mm512_fmadd_ps)
+ASSAY_MULTIPLY_ADD_BLOCK(Fma256, "avx2,fma", __m256, 12, _mm256_fmadd_ps)
+ASSAY_MULTIPLY_ADD_BLOCK(MultiplyAdd128, "sse2", __m128, 8, MultiplyThenAdd)
+#undef ASSAY_MULTIPLY_ADD_BLOCK
 
 Block BestFma() {
   if (__builtin_cpu_supports("avx512f") != 0) return Fma512;

@@ -1,5 +1,5 @@
-// What this machine can do at best, measured when it is asked: a limit that a run's time is
-// compared with. Shares of it travel between machines; times do not.
+// Measures what this machine can do at best, as a limit that a run's time is compared with. Shares
+// of it travel between machines; times do not.
 #pragma once
 
 #include <cstdint>

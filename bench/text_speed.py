@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""How fast HLO text is read and written, beside XLA's own reader and writer, in one run.
+"""Measures how fast HLO text is read and written, beside XLA's own reader and writer, in one run.
 
   PYTHON bench/text_speed.py --program build/release/bin/text_benchmark FILE...
 

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <optional>
 
+#include "absl/strings/str_join.h"
 #include "conformance/case_files.h"
 #include "conformance/random_literal.h"
 #include "nlohmann/json.hpp"
@@ -58,11 +59,12 @@ absl::StatusOr<Literal> DrawByRule(const Json& rule, const Shape& shape, uint64_
   values.sorted = IsSet(rule, "sorted");
   values.symmetric = IsSet(rule, "spd");
   values.diagonal = NumberOr(rule, "diag", 0);
-  static constexpr std::string_view kKnown[] = {"dtype",  "shape", "lo",  "hi",
-                                                "sorted", "skew",  "spd", "diag"};
+  static constexpr const char* kKnown[] = {"dtype",  "shape", "lo",  "hi",
+                                           "sorted", "skew",  "spd", "diag"};
   for (const auto& [key, value] : rule.items()) {
     if (std::find(std::begin(kKnown), std::end(kKnown), key) == std::end(kKnown)) {
-      return absl::UnimplementedError(StrCat("the rule '", key, "' is not known here"));
+      return absl::InvalidArgumentError(StrCat("no rule for values is called '", key,
+                                               "'; there are ", absl::StrJoin(kKnown, ", ")));
     }
   }
   return RandomLiteral(shape, values, seed, stream);
@@ -71,40 +73,34 @@ absl::StatusOr<Literal> DrawByRule(const Json& rule, const Shape& shape, uint64_
 }  // namespace
 
 absl::StatusOr<std::vector<std::string>> FindWorkloads(const std::string& path) {
-  absl::StatusOr<std::vector<CaseFile>> files = FindCases(path);
-  if (!files.ok()) return files.status();
+  ASSAY_ASSIGN_OR_RETURN(const std::vector<CaseFile> files, FindCases(path));
   std::vector<std::string> paths;
-  for (const CaseFile& file : *files) paths.push_back(file.module_path);
+  for (const CaseFile& file : files) paths.push_back(file.module_path);
   return paths;
 }
 
 absl::StatusOr<Workload> LoadWorkload(const std::string& module_path, uint64_t seed) {
-  absl::StatusOr<std::vector<CaseFile>> files = FindCases(module_path);
-  if (!files.ok()) return files.status();
-  const CaseFile& file = files->front();
+  ASSAY_ASSIGN_OR_RETURN(const std::vector<CaseFile> files, FindCases(module_path));
+  const CaseFile& file = files.front();
   Workload workload;
   workload.name = file.name;
-  absl::StatusOr<std::unique_ptr<Module>> module = LoadModule(module_path);
-  if (!module.ok()) return module.status();
-  workload.module = *std::move(module);
+  ASSAY_ASSIGN_OR_RETURN(workload.module, LoadModule(module_path));
   workload.cost = CostOf(*workload.module);
-  absl::StatusOr<std::optional<Json>> row =
-      ManifestRow(fs::path(module_path).parent_path(), file.name);
-  if (!row.ok()) return row.status();
-  if (!row->has_value()) {
-    absl::StatusOr<CaseArrays> arrays = LoadArrays(*workload.module, file.arrays_path, seed);
-    if (!arrays.ok()) return arrays.status();
-    workload.inputs = std::move(arrays->arguments);
+  ASSAY_ASSIGN_OR_RETURN(std::optional<Json> row,
+                         ManifestRow(fs::path(module_path).parent_path(), file.name));
+  if (!row.has_value()) {
+    ASSAY_ASSIGN_OR_RETURN(CaseArrays arrays, LoadArrays(*workload.module, file.arrays_path, seed));
+    workload.inputs = std::move(arrays.arguments);
     return workload;
   }
-  auto work_class = (*row)->find("class");
-  if (work_class != (*row)->end() && work_class->is_string()) {
+  auto work_class = row->find("class");
+  if (work_class != row->end() && work_class->is_string()) {
     workload.work_class = work_class->get<std::string>();
   }
-  workload.cost.flops = NumberOr(**row, "flops", workload.cost.flops);
-  workload.cost.transcendentals = NumberOr(**row, "transcendentals", workload.cost.transcendentals);
-  workload.cost.bytes = NumberOr(**row, "bytes", workload.cost.bytes);
-  const Json& rules = (**row)["inputs"];
+  workload.cost.flops = NumberOr(*row, "flops", workload.cost.flops);
+  workload.cost.transcendentals = NumberOr(*row, "transcendentals", workload.cost.transcendentals);
+  workload.cost.bytes = NumberOr(*row, "bytes", workload.cost.bytes);
+  const Json& rules = (*row)["inputs"];
   const Computation& entry = *workload.module->entry();
   if (!rules.is_array() || static_cast<int64_t>(rules.size()) != entry.parameter_count()) {
     return absl::InvalidArgumentError(StrCat("the manifest's row ", file.name, " must have ",

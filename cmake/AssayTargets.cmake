@@ -20,10 +20,12 @@ else()
   set(ASSAY_PCH_DEFAULT ON)
 endif()
 option(ASSAY_PCH "Precompile headers (not together with ccache)" ${ASSAY_PCH_DEFAULT})
+# What every file costs by itself (the library's own templates among it) is paid once for five of them.
+option(ASSAY_TOGETHER "Compile the sources of spec and of reference five at a time" ${ASSAY_PCH_DEFAULT})
 set(ASSAY_COMMON_HEADERS <algorithm> <array> <cmath> <cstdint> <functional> <limits> <map> <memory> <optional> <set> <sstream>
   <string> <string_view> <utility> <vector> <absl/container/flat_hash_map.h> <absl/container/flat_hash_set.h>
   <absl/container/inlined_vector.h> <absl/status/statusor.h> <absl/strings/str_format.h> <absl/strings/str_join.h>
-  <absl/strings/str_split.h> <absl/types/span.h> <nlohmann/json.hpp>
+  <absl/strings/str_split.h> <absl/types/span.h>
   ${CMAKE_SOURCE_DIR}/spec/base/strings.h ${CMAKE_SOURCE_DIR}/spec/base/status_macros.h
   ${CMAKE_SOURCE_DIR}/spec/base/error.h ${CMAKE_SOURCE_DIR}/spec/types/literal.h
   ${CMAKE_SOURCE_DIR}/spec/ir/module.h ${CMAKE_SOURCE_DIR}/spec/ops/op_table.h)
@@ -42,16 +44,41 @@ function(assay_precompile name kind)
   endif()
 endfunction()
 
-# assay_library(NAME SOURCES... LINK... [PRECOMPILE...]): a static library of one room.
+# The libraries' precompiled headers belong to none of them, so that none waits for another.
+file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/generated/precompiled.cc CONTENT "// Headers are read with it.\n")
+add_library(assay_precompiled OBJECT ${CMAKE_BINARY_DIR}/generated/precompiled.cc)
+target_link_libraries(assay_precompiled PRIVATE assay_flags)
+assay_precompile(assay_precompiled library)
+
+# assay_library(NAME [TOGETHER] SOURCES... [SLOWLY...] LINK... [PRECOMPILE...]): a static library of one room.
+# TOGETHER: its sources are compiled five at a time, so that names in unnamed namespaces are to differ.
+# SLOWLY: those of the sources that run once per module, or only when something is wrong. They are built sooner, not faster.
 # PRECOMPILE: headers that only this library reads all over; it then has precompiled headers of its own.
 function(assay_library name)
-  cmake_parse_arguments(ARG "" "" "SOURCES;LINK;PRECOMPILE" ${ARGN})
+  cmake_parse_arguments(ARG "TOGETHER" "" "SOURCES;SLOWLY;LINK;PRECOMPILE" ${ARGN})
+  if(ARG_SLOWLY)
+    list(REMOVE_ITEM ARG_SOURCES ${ARG_SLOWLY})
+    add_library(${name}_slowly OBJECT ${ARG_SLOWLY})
+    target_link_libraries(${name}_slowly PRIVATE assay_flags ${ARG_LINK})
+    target_compile_options(${name}_slowly PRIVATE $<$<CONFIG:Release>:-O1>)
+  endif()
   add_library(${name} STATIC ${ARG_SOURCES})
+  set(targets ${name})
+  if(ARG_SLOWLY)
+    target_sources(${name} PRIVATE $<TARGET_OBJECTS:${name}_slowly>)
+    list(APPEND targets ${name}_slowly)
+  endif()
+  if(ARG_TOGETHER AND ASSAY_TOGETHER)
+    set_target_properties(${targets} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 5)
+  endif()
   target_link_libraries(${name} PUBLIC assay_flags ${ARG_LINK})
   if(ARG_PRECOMPILE)
     assay_precompile(${name} ${name} ${ARG_PRECOMPILE})
   else()
     assay_precompile(${name} library)
+  endif()
+  if(ARG_SLOWLY)
+    assay_precompile(${name}_slowly library)
   endif()
 endfunction()
 

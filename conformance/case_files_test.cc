@@ -1,4 +1,4 @@
-// Which files of a folder are cases, how their arrays are loaded, and drawn arrays.
+// Tests which files of a folder count as cases, and how their arrays are loaded or drawn.
 #include "conformance/case_files.h"
 
 #include <gmock/gmock.h>
@@ -129,7 +129,7 @@ TEST(LoadArrays, NamesWhatDoesNotFit) {
   EXPECT_THAT(std::string(LoadArrays(*module, path, 1).status().message()), HasSubstr("'in1'"));
 }
 
-// What is not looked at must not pass for judged.
+// An array that is not looked at must not count as judged.
 TEST(LoadArrays, NamesWhatIsTooMuchAndWhatIsMissing) {
   Folder folder("load_names");
   const auto module = Read(

@@ -10,6 +10,7 @@
 #include "conformance/cuts/excess_precision.h"
 #include "conformance/cuts/mistakes.h"
 #include "spec/base/clock.h"
+#include "spec/base/error.h"
 #include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
 #include "spec/files/load_module.h"
@@ -35,8 +36,8 @@ class MistakenBackend : public Backend {
   const Mistake& mistake_;
 };
 
-// How far each result strays from the right one: in parts of the larger of the element and the
-// root mean square of all.
+// Returns how far each result strays from the right one, in parts of the larger of the element and
+// the root mean square of all.
 std::vector<double> Strayed(absl::Span<const Literal* const> right,
                             absl::Span<const Literal* const> other) {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -80,7 +81,8 @@ class PowerOfCuts {
     ASSAY_ASSIGN_OR_RETURN(right_, Run(backend_, options_.compile));
     strayed_.resize(LeavesOf(right_).size());
     if (legal != nullptr) {
-      ASSAY_ASSIGN_OR_RETURN(const std::vector<Literal> answers, legal(*flat_.module, arguments_));
+      ASSAY_ASSIGN_OR_RETURN(const std::vector<Literal> answers,
+                             legal({*flat_.module, {arguments_}}));
       for (const Literal& answer : answers) NoteLegal(Leaves(answer));
     }
     NoteExcessPrecision();
@@ -225,7 +227,7 @@ absl::StatusOr<CutPower> MeasureCutPower(const CaseFile& file, Oracle& oracle, B
   ASSAY_ASSIGN_OR_RETURN(const CaseArrays arrays,
                          LoadArrays(*module, file.arrays_path, options.seed));
   if (arrays.devices.replicas * arrays.devices.partitions != 1)
-    return absl::UnimplementedError("programs of several devices are not cut");
+    return MakeError(ErrorClass::kUnsupported, "programs of several devices are not cut");
   ASSAY_ASSIGN_OR_RETURN(const FlatModule flat, Flatten(*module));
   ASSAY_ASSIGN_OR_RETURN(
       CutPower power, PowerOfCuts(flat, arrays, oracle, backend, options).Measure(legal, wanted));

@@ -13,8 +13,8 @@ namespace assay {
 
 struct MistakePower {
   std::string instruction, kind, what;
-  // How far the results strayed from the right ones, in parts of the worst that legal evaluations
-  // did: above 1 the mistake is visible. Infinite where those agree.
+  // The distance of the results from the right ones, in parts of the worst that legal evaluations
+  // showed: above 1 the mistake is visible. Infinite where those agree.
   double visibility = 0;
   bool fails = false;
   bool in_its_stretch = false;  // the first stretch that fails holds the instruction
@@ -34,7 +34,7 @@ struct CutPower {
 struct CutPowerOptions {
   int64_t mistakes = 10;  // visible ones that are looked for
   int64_t recompilations = 30;
-  // What legal recompilations are made with, beside refused decisions: the backend's flags.
+  // Flags of the backend with which legal recompilations are made, beside refused decisions.
   std::vector<std::map<std::string, std::string>> flags;
 };
 

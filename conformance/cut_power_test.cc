@@ -7,9 +7,9 @@
 
 #include "conformance/cuts/excess_precision.h"
 #include "conformance/cuts/mistakes.h"
+#include "conformance/testing/bent_oracle.h"
 #include "reference/interpreter/interpreter.h"
 #include "reference/power/choice_search.h"
-#include "spec/backend/fake_backend.h"
 #include "spec/text/reader.h"
 
 namespace assay {
@@ -116,20 +116,9 @@ class CutPowerTest : public testing::Test {
   // A backend that evaluates on the oracle; with the flag "wrong" it swaps the operands of every
   // division.
   std::unique_ptr<Backend> Evaluator() {
-    FakeBackend::Script script;
-    script.description.name = "evaluator";
-    script.run = [this](const Module& module, const CompileOptions& options,
-                        const std::vector<std::vector<const Literal*>>& arguments)
-        -> absl::StatusOr<RunResult> {
-      const std::unique_ptr<Module> copy = module.Clone("");
-      if (options.flags.contains("wrong")) SwapDivisions(*copy);
-      absl::StatusOr<Literal> value = oracle_->Evaluate(*copy, arguments[0], Limits{});
-      if (!value.ok()) return value.status();
-      RunResult result;
-      result.outputs.push_back(*std::move(value));
-      return result;
-    };
-    return std::make_unique<FakeBackend>(std::move(script));
+    return BentOracle(*oracle_, [](Module& module, const CompileOptions& options) {
+      if (options.flags.contains("wrong")) SwapDivisions(module);
+    });
   }
 
   static void SwapDivisions(Module& module) {
@@ -143,9 +132,8 @@ class CutPowerTest : public testing::Test {
     }
   }
 
-  static absl::StatusOr<std::vector<Literal>> Legal(const Module& module,
-                                                    const std::vector<const Literal*>& arguments) {
-    return reference::SearchChoices(module, arguments, 1'000'000);
+  static absl::StatusOr<std::vector<Literal>> Legal(const CheckCase& check_case) {
+    return reference::SearchChoices(check_case, 1'000'000);
   }
 
   CutPower Measure(const CutPowerOptions& wanted) {

@@ -4,7 +4,7 @@
 #include <charconv>
 #include <cmath>
 
-#include "conformance/case_files.h"
+#include "nlohmann/json.hpp"
 #include "spec/backend/check.h"
 #include "spec/base/strings.h"
 #include "spec/numerics/expectation.h"

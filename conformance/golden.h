@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "nlohmann/json.hpp"
 #include "spec/backend/backend.h"
 #include "spec/backend/outcome.h"
 #include "spec/ir/module.h"

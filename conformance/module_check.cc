@@ -68,7 +68,7 @@ bool IsToBeCut(CutMode mode, const Outcome& outcome) {
   return is_judged && mode != CutMode::kOff;
 }
 
-// What cuts say of the backend's answer.
+// Takes the verdict that cuts give on the backend's answer into its result.
 void ApplyCuts(const CutReport& report, SubjectResult& subject) {
   Outcome& outcome = subject.outcome;
   subject.cuts = ToJson(report);
@@ -194,13 +194,14 @@ std::unique_ptr<Module> ReadCase(const CaseFile& file, ModuleResult& result) {
 // More than the oracle forms in some ten seconds.
 constexpr double kManyProducts = 0x1p31;
 
-// Whether the program is so big that it is judged by cuts alone, and by samples of what they show.
+// True if the program is so big that it is judged by cuts alone, and by samples of the arrays that
+// they show.
 bool IsJudgedBySample(const CheckOptions& options, const Module& module) {
   if (options.cut == CutMode::kOff || options.sample == 0) return false;
   return options.sample > 0 || ProductsOf(module) > kManyProducts;
 }
 
-// What is expected of a program that the oracle has not evaluated.
+// The expectation for a program that the oracle has not evaluated: every element is open.
 CaseExpectation OpenExpectation(const Module& module) {
   CaseExpectation expectation;
   expectation.results.inconclusive = "the program is big: it is judged by cuts alone";

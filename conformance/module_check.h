@@ -67,7 +67,7 @@ ModuleResult CheckModule(const CaseFile& file, Oracle& oracle, Backend* backend,
 ModuleResult CheckModuleIsolated(const CaseFile& file, Oracle& oracle,
                                  const BackendMaker& make_backend, const CheckOptions& options);
 
-// What `assay check --json` prints for a module (docs/json.md).
+// The object that `assay check --json` prints for a module (docs/json.md).
 nlohmann::json ToJson(const ModuleResult& result);
 
 }  // namespace assay

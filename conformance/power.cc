@@ -5,6 +5,7 @@
 #include <cmath>
 #include <random>
 
+#include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
 #include "spec/files/load_module.h"
 #include "spec/verifier/verifier.h"
@@ -168,25 +169,21 @@ std::vector<const Literal*> LeavesOf(const std::vector<Literal>& values) {
 
 absl::StatusOr<ModulePower> MeasurePower(const CaseFile& file, Oracle& oracle, Backend* backend,
                                          const LegalAnswers& legal, const CheckOptions& options) {
-  absl::StatusOr<std::unique_ptr<Module>> module = LoadModule(file.module_path);
-  if (!module.ok()) return module.status();
-  absl::StatusOr<CaseArrays> arrays = LoadArrays(**module, file.arrays_path, options.seed);
-  if (!arrays.ok()) return arrays.status();
-  const CheckCase c = CaseOf(**module, *arrays);
-  absl::StatusOr<CaseExpectation> expectation =
-      ExpectOn(oracle, c, *options.profile, options.compile.limits);
-  if (!expectation.ok()) return expectation.status();
-  PowerMeter meter(expectation->results, options.seed);
-  meter.Note(LeavesOf(arrays->stored));
-  if (legal != nullptr && arrays->devices.replicas * arrays->devices.partitions == 1) {
-    absl::StatusOr<std::vector<Literal>> answers = legal(**module, Pointers(arrays->arguments));
-    if (!answers.ok()) return answers.status();
-    for (const Literal& answer : *answers) meter.NoteLegal(Leaves(answer));
+  ASSAY_ASSIGN_OR_RETURN(const std::unique_ptr<Module> module, LoadModule(file.module_path));
+  ASSAY_ASSIGN_OR_RETURN(CaseArrays arrays, LoadArrays(*module, file.arrays_path, options.seed));
+  const CheckCase c = CaseOf(*module, arrays);
+  ASSAY_ASSIGN_OR_RETURN(CaseExpectation expectation,
+                         ExpectOn(oracle, c, *options.profile, options.compile.limits));
+  PowerMeter meter(expectation.results, options.seed);
+  meter.Note(LeavesOf(arrays.stored));
+  if (legal != nullptr) {
+    ASSAY_ASSIGN_OR_RETURN(std::vector<Literal> answers, legal(c));
+    for (const Literal& answer : answers) meter.NoteLegal(Leaves(answer));
   }
   if (backend != nullptr) {
     CompileOptions compile = options.compile;
-    compile.devices = arrays->devices;
-    auto executable = backend->Compile(**module, compile);
+    compile.devices = arrays.devices;
+    auto executable = backend->Compile(*module, compile);
     if (executable.ok()) {
       absl::StatusOr<RunResult> run = RunOn(**executable, c);
       if (run.ok()) meter.Note(LeavesOf(run->outputs));

@@ -9,9 +9,9 @@
 
 namespace assay {
 
-// Other legal answers for a module on one device; what it gives, the bounds must allow.
-using LegalAnswers = std::function<absl::StatusOr<std::vector<Literal>>(
-    const Module& module, const std::vector<const Literal*>& arguments)>;
+// Other legal answers for a program, of several devices as the tuple of their results; what it
+// gives, the bounds must allow.
+using LegalAnswers = std::function<absl::StatusOr<std::vector<Literal>>(const CheckCase&)>;
 
 // A float output of which an element was moved, all in the units of the move (below).
 struct MovedOutput {

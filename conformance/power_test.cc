@@ -22,10 +22,10 @@ TEST(Power, BentOutputsOfRealModulesFail) {
   // Answers are shared by all seeds: a seed only chooses the elements to bend.
   std::map<std::string, absl::StatusOr<std::vector<Literal>>> answers;
   std::string name;
-  auto legal = [&](const Module& module, const std::vector<const Literal*>& arguments) {
+  auto legal = [&](const CheckCase& check_case) {
     auto it = answers.find(name);
     if (it == answers.end())
-      it = answers.emplace(name, reference::SearchChoices(module, arguments, 1'000'000)).first;
+      it = answers.emplace(name, reference::SearchChoices(check_case, 1'000'000)).first;
     return it->second;
   };
   for (uint64_t seed = 1; seed <= 2; ++seed) {
@@ -52,6 +52,26 @@ TEST(Power, BentOutputsOfRealModulesFail) {
   // The goal is nine of ten, of the longer search of `assay check --power`; what is missed are
   // gradients of deep models, whose bounds are worst cases.
   EXPECT_GE(20 * total.moved_caught, 17 * total.moved);
+}
+
+// What functions and sums may be off by adds up over a loop; only a search shows how far.
+TEST(Power, LegalAnswersOfSeveralDevicesAreSearched) {
+  const std::string path =
+      std::string(ASSAY_SOURCE_DIR) + "/conformance/corpus_collectives/coll__scan_of_psum";
+  const std::unique_ptr<Oracle> oracle = MakeOracle();
+  CheckOptions options;
+  options.profile = &Profile::Xla();
+  auto legal = [](const CheckCase& check_case) {
+    return reference::SearchChoices(check_case, 1'000'000);
+  };
+  const absl::StatusOr<ModulePower> power =
+      MeasurePower({"psum", path + ".hlo", path + ".npz"}, *oracle, nullptr, legal, options);
+  ASSERT_TRUE(power.ok()) << power.status();
+  EXPECT_GE(power->legal, 8);
+  EXPECT_EQ(power->legal_rejected, 0);
+  EXPECT_EQ(power->moved, 8);
+  EXPECT_EQ(power->moved_caught, power->moved);
+  for (const MovedOutput& output : power->outputs) EXPECT_GT(output.deviation, 1);
 }
 
 }  // namespace

@@ -86,8 +86,8 @@ absl::StatusOr<Literal> RandomLiteral(const Shape& shape, const ValueRule& rule,
         StrCat("the range [", rule.lo, ", ", rule.hi, ") of ", shape.ToString(), " is empty"));
   }
   if (shape.HasDynamicDimension()) {
-    return absl::UnimplementedError(
-        StrCat("a value of dynamic shape ", shape.ToString(), " cannot be drawn"));
+    return MakeError(ErrorClass::kUnsupported,
+                     StrCat("a value of dynamic shape ", shape.ToString(), " cannot be drawn"));
   }
   ASSAY_ASSIGN_OR_RETURN(Literal literal, Literal::Create(shape));
   Uniform uniform(seed, stream);
@@ -105,8 +105,7 @@ absl::StatusOr<Literal> RandomLiteral(const Shape& shape, const ValueRule& rule,
     if (IsInteger(type)) value = std::floor(value);
   }
   if (rule.symmetric) {
-    absl::Status status = MakeSymmetric(shape, rule.diagonal, values);
-    if (!status.ok()) return status;
+    ASSAY_RETURN_IF_ERROR(MakeSymmetric(shape, rule.diagonal, values));
   }
   if (rule.sorted) SortRows(shape, values);
   if (type == ElementType::kF32) {

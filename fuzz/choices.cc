@@ -66,6 +66,12 @@ uint64_t Choices::Draw(uint64_t bound) {
   return value;
 }
 
+uint64_t Choices::Given(uint64_t value, uint64_t bound) {
+  if (!stream_.has_value()) return Draw(bound);
+  recording_.push_back(value % bound);
+  return recording_.back();
+}
+
 int64_t Choices::Range(int64_t low, int64_t high) {
   uint64_t span = static_cast<uint64_t>(high) - static_cast<uint64_t>(low) + 1;
   if (span == 0) span = ~uint64_t{0};  // the whole of int64: all but one value of it

@@ -37,6 +37,9 @@ class Choices {
 
   // In [0, bound); a bound of 0 counts as 1.
   uint64_t Draw(uint64_t bound);
+  // `value`, below `bound`, instead of a random number: recorded as if it had been drawn. Where the
+  // choices come from a recording, what stands there.
+  uint64_t Given(uint64_t value, uint64_t bound);
   // In [low, high], low <= high.
   int64_t Range(int64_t low, int64_t high);
   // True in `percent` of 100 cases; the simple answer is false.

@@ -1,5 +1,5 @@
-// What alias analysis says of the buffers of an entry's result, and after copy insertion. One line
-// of testdata/alias_rows.txt each.
+// Tests what alias analysis says of the buffers of an entry's result, before and after copy
+// insertion. Each line of testdata/alias_rows.txt is one test.
 #include "optimized/analysis/alias_analysis.h"
 #include "optimized/passes/memory/copy_insertion.h"
 #include "optimized/passes/pass_testing.h"

@@ -26,6 +26,18 @@ class BoundsTest : public ExpectationTest {
          kAdd);
   }
 
+  // Loads a program with a predicate p that nobody decides: exp(1) is somewhere within some ulps,
+  // and so is the comparison with it. `rest` are the lines that use p.
+  void LoadUndecided(const std::string& rest, const std::string& computations = "") {
+    Load(StrCat(R"(  one = f32[] constant(1)
+            e = f32[] exponential(one)
+            c = f32[] constant(2.71828175)
+            p = pred[] compare(e, c), direction=GT
+)",
+                rest),
+         computations);
+  }
+
   ErrorClass ErrorWith(const Limits& limits) {
     absl::StatusOr<Literal> value = MakeOracle()->Evaluate(*module_, {}, limits);
     EXPECT_FALSE(value.ok());
@@ -145,12 +157,7 @@ TEST_F(BoundsTest, PartialSumsMayOverflow) {
 }
 
 TEST_F(BoundsTest, AnUndecidedPredicateGivesBothArms) {
-  // exp(1) is somewhere within some ulps, and so is the comparison with it.
-  Load(R"(  one = f32[] constant(1)
-            e = f32[] exponential(one)
-            c = f32[] constant(2.71828175)
-            p = pred[] compare(e, c), direction=GT
-            a = s32[] constant(5)
+  LoadUndecided(R"(  a = s32[] constant(5)
             b = s32[] constant(9)
             ROOT r = s32[] select(p, a, b)
 )");
@@ -160,11 +167,7 @@ TEST_F(BoundsTest, AnUndecidedPredicateGivesBothArms) {
 }
 
 TEST_F(BoundsTest, AnUndecidedStartGivesEveryPosition) {
-  Load(R"(  one = f32[] constant(1)
-            e = f32[] exponential(one)
-            c = f32[] constant(2.71828175)
-            p = pred[] compare(e, c), direction=GT
-            i = s32[] convert(p)
+  LoadUndecided(R"(  i = s32[] convert(p)
             x = s32[4] constant({10, 20, 30, 40})
             ROOT r = s32[1] dynamic-slice(x, i), dynamic_slice_sizes={1}
 )");
@@ -174,11 +177,7 @@ TEST_F(BoundsTest, AnUndecidedStartGivesEveryPosition) {
 }
 
 TEST_F(BoundsTest, AnUndecidedUpdatePositionTouchesOnlyItsCandidates) {
-  Load(R"(  one = f32[] constant(1)
-            e = f32[] exponential(one)
-            c = f32[] constant(2.71828175)
-            p = pred[] compare(e, c), direction=GT
-            i = s32[] convert(p)
+  LoadUndecided(R"(  i = s32[] convert(p)
             x = s32[4] constant({10, 20, 30, 40})
             u = s32[1] constant({7})
             ROOT r = s32[4] dynamic-update-slice(x, u, i)
@@ -189,15 +188,11 @@ TEST_F(BoundsTest, AnUndecidedUpdatePositionTouchesOnlyItsCandidates) {
 }
 
 TEST_F(BoundsTest, AnUndecidedBranchIsTheHullOfBoth) {
-  Load(R"(  one = f32[] constant(1)
-            e = f32[] exponential(one)
-            c = f32[] constant(2.71828175)
-            p = pred[] compare(e, c), direction=GT
-            x = s32[] constant(4)
+  LoadUndecided(R"(  x = s32[] constant(4)
             ROOT r = s32[] conditional(p, x, x), true_computation=t, false_computation=f
 )",
-       "t { x = s32[] parameter(0) ROOT r = s32[] negate(x) }\n"
-       "f { x = s32[] parameter(0) ROOT r = s32[] add(x, x) }\n");
+                "t { x = s32[] parameter(0) ROOT r = s32[] negate(x) }\n"
+                "f { x = s32[] parameter(0) ROOT r = s32[] add(x, x) }\n");
   EXPECT_EQ(VerdictOn("-4"), Verdict::kPass);
   EXPECT_EQ(VerdictOn("8"), Verdict::kPass);
   EXPECT_EQ(VerdictOn("4"), Verdict::kFail);

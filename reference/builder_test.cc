@@ -281,26 +281,16 @@ void AddMethodRows(Observations& see) {
   method(
       "map", [](XlaBuilder& b) { b.Map({Vector(b)}, Twice(), {0}); },
       [](XlaBuilder& b) { b.Map({Vector(b)}, Twice(), {1}); });
-  method(
-      "gather",
-      [](XlaBuilder& b) {
-        b.Gather(Vector(b), C(b, "s32[2,1]", "{{2}, {0}}"),
-                 Attributes()
-                     .Set(Attr::kOffsetDims, AttrValue(Int64List()))
-                     .Set(Attr::kCollapsedSliceDims, {0})
-                     .Set(Attr::kStartIndexMap, {0})
-                     .Set(Attr::kIndexVectorDim, 1),
-                 {1});
-      },
-      [](XlaBuilder& b) {
-        b.Gather(Vector(b), C(b, "s32[2,1]", "{{2}, {0}}"),
-                 Attributes()
-                     .Set(Attr::kOffsetDims, AttrValue(Int64List()))
-                     .Set(Attr::kCollapsedSliceDims, {0})
-                     .Set(Attr::kStartIndexMap, {0})
-                     .Set(Attr::kIndexVectorDim, 1),
-                 {4});
-      });
+  auto gather = [](XlaBuilder& b, int64_t slice_size) {
+    b.Gather(Vector(b), C(b, "s32[2,1]", "{{2}, {0}}"),
+             Attributes()
+                 .Set(Attr::kOffsetDims, AttrValue(Int64List()))
+                 .Set(Attr::kCollapsedSliceDims, {0})
+                 .Set(Attr::kStartIndexMap, {0})
+                 .Set(Attr::kIndexVectorDim, 1),
+             {slice_size});
+  };
+  method("gather", [&](XlaBuilder& b) { gather(b, 1); }, [&](XlaBuilder& b) { gather(b, 4); });
   auto scatter = [](XlaBuilder& b, std::string_view update_shape, std::string_view updates) {
     b.Scatter({Vector(b)}, C(b, "s32[2,1]", "{{2}, {0}}"), {C(b, update_shape, updates)},
               Scalar(Opcode::kAdd),

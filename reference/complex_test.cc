@@ -6,7 +6,6 @@
 
 #include "absl/strings/str_format.h"
 #include "reference/testing/expectation_test.h"
-#include "spec/base/error.h"
 
 namespace assay::reference {
 namespace {

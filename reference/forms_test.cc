@@ -78,7 +78,7 @@ TEST(Forms, ErrorsOfOneSumCancel) {
   const double sum = RadiusOf("  ROOT r = f32[] reshape(sum0)\n", 64);
   const double other = RadiusOf("  ROOT r = f32[] reshape(sum2)\n", 64);
   ASSERT_GT(sum, 1e-6);
-  // What is left of x - x is what the subtraction itself may do: next to nothing.
+  // The radius of x - x is that of the subtraction itself, which is next to nothing.
   EXPECT_LE(RadiusOf("  t = f32[] reshape(sum0)\n  ROOT r = f32[] subtract(sum0, t)\n", 64),
             sum * 1e-6);
   // Two sums of the same terms are not the same sum, though.

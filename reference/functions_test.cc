@@ -128,8 +128,8 @@ TEST_P(FunctionsTest, PlainIsNearlyRoundedAndTheBoundIsTheBudget) {
         beyond.SetBits(i, code + static_cast<uint64_t>(2 * budget) + 3);
       }
       EXPECT_LE(worst_plain, 0.51);
-      // Where the rounding of the true value and its neighbour differ by a power of two, units
-      // differ too: hence 2.
+      // The units of the rounded value and of its neighbour may differ by a factor of 2, where a
+      // power of two lies between them.
       EXPECT_LE(widest, 2.001 * (budget + 0.5)) << profile->name();
       EXPECT_NE(Judge(*expectation, least).verdict, Verdict::kFail) << profile->name();
       EXPECT_NE(Judge(*expectation, most).verdict, Verdict::kFail) << profile->name();

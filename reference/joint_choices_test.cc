@@ -66,7 +66,7 @@ TEST(AllReduce, MembersHaveTheSameBits) {
   const std::vector<Literal> inputs = Vectors({"{-0.559, -1.79, -0.27}", "{-0.555, -0.246, -0.652}",
                                                "{-1.411, 0.7659, 1.1997}", "{1.48, 0.1339, 1.29}"});
   for (const Profile* profile : {&Profile::Strict(), &Profile::Xla()}) {
-    // As it is, and after moves.
+    // The joint choice holds for the result as it is, and after moves.
     for (const char* rest :
          {"ROOT r = f32[3] copy(y)\n}", "ROOT r = f32[3] reverse(y), dimensions={0}\n}"}) {
       const Expectation e = ExpectOn(std::string(kSumOfAll) + rest, inputs, *profile);
@@ -85,7 +85,7 @@ TEST(AllReduce, MembersHaveTheSameBits) {
       EXPECT_EQ(judgement.verdict, Verdict::kFail);
       EXPECT_EQ(judgement.elements, 12);
     }
-    // Where the sums go through other ops, each member is judged alone.
+    // Each member is judged alone where the sums go through other ops.
     const Expectation e =
         ExpectOn(std::string(kSumOfAll) + "ROOT r = f32[3] negate(y)\n}", inputs, *profile);
     std::vector<Literal> answer = PlainOf(e);

@@ -1,5 +1,5 @@
-// Where the documents leave results free, or undefined: the oracle's expectation takes
-// every answer that they allow and no other. One line of testdata/oracle_rows.txt each.
+// Tests the oracle's expectation where the documents leave results free or undefined: it takes
+// every answer that they allow and no other. Each line of testdata/oracle_rows.txt is one test.
 #include "reference/interpreter/interpreter.h"
 #include "spec/base/row_table_for_test.h"
 #include "spec/base/strings.h"

@@ -42,7 +42,7 @@ int64_t FoundFirst(const FindingRow& wanted, int64_t shown_ms, const std::vector
 }
 
 // Things that are wrong in the same way: their number, and the first few by name.
-struct Wrongs {
+struct WrongAnswers {
   std::vector<std::string> named;
   int64_t count = 0;
 
@@ -61,7 +61,7 @@ struct Wrongs {
 };
 
 struct Standing {
-  Wrongs cases, bugs;
+  WrongAnswers cases, bugs;
   std::set<std::string> fingerprints;
 
   std::string ToString() const {
@@ -94,7 +94,7 @@ int64_t BucketsOf(const RunRow& run) {
                                                           : 0;
 }
 
-void AddCases(const RunRow& run, const std::vector<RunRow>& all, Wrongs& wrongs) {
+void AddCases(const RunRow& run, const std::vector<RunRow>& all, WrongAnswers& wrongs) {
   for (const CaseRow& row : run.cases) {
     if (!IsBad(row)) continue;
     const bool is_other = !row.subject.empty() && row.subject != run.backend;

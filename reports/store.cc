@@ -182,7 +182,7 @@ absl::Status LoadRows(sqlite3* database, RunRow& run) {
   return absl::OkStatus();
 }
 
-// Who else has the store open is waited for this long.
+// The longest wait for another process that has the store open.
 constexpr std::chrono::milliseconds kPatience{20000};
 
 // SQLite does not wait for others where a file changes its journal mode, whatever the timeout: two

@@ -78,7 +78,7 @@ class Store {
 
   // The newest `limit` runs, newest first, complete.
   absl::StatusOr<std::vector<RunRow>> Latest(int64_t limit);
-  // How often each bucket was seen over all runs: fingerprint -> findings.
+  // The number of findings in each bucket over all runs: fingerprint -> findings.
   absl::StatusOr<std::vector<std::pair<std::string, int64_t>>> BucketCounts();
 
  private:

@@ -131,7 +131,7 @@ TEST(Store, RefusesAFileThatIsNoDatabase) {
   std::fclose(file);
   const absl::Status status = Store::Open(path).status();
   EXPECT_FALSE(status.ok());
-  // Which file, and what to do.
+  // The message says which file it is and what to do.
   EXPECT_NE(ToStd(status.message()).find(path), std::string_view::npos) << status;
   EXPECT_NE(ToStd(status.message()).find("--db"), std::string_view::npos) << status;
 }

@@ -77,11 +77,11 @@ bool IsUsed(const Instruction& instruction) {
   return !instruction.users().empty() || instruction.parent()->root() == &instruction;
 }
 
-// Whether the value only leaves the program, moved at most: the result itself shows it then. (Where
-// it is captured as well, XLA:CPU makes it in another layout, and other bits.)
+// True if the value is only moved on its way out of the program: the result itself shows it then.
+// (Where it is captured as well, XLA:CPU makes it in another layout, and other bits.)
 bool OnlyLeaves(const Instruction& instruction) {
   const Computation& unit = *instruction.parent();
-  // What a loop gives is its last state; what is captured of it are all.
+  // A loop gives only its last state, while a capture of it holds the states of all trips.
   if (&unit != unit.parent()->entry() || instruction.opcode() == Opcode::kWhile) return false;
   std::vector<const Instruction*> work = {&instruction};
   while (!work.empty()) {
@@ -100,8 +100,8 @@ bool IsStatic(const Shape& shape) {
   return shape.IsArray() && !shape.HasDynamicDimension() && shape.ElementCount() > 0;
 }
 
-// Whether the loop's state `index` is collected: it changes from trip to trip, is no counter, and
-// is not written piece by piece, which would capture the whole array at every trip.
+// True if state `index` of the loop is worth collecting: it changes from trip to trip, is no
+// counter, and is not written piece by piece, which would capture the whole array at every trip.
 bool IsStateWorthIt(const Instruction& loop, int64_t index) {
   const Computation& body = *loop.callee(1);
   const Instruction* root = body.root();
@@ -141,35 +141,25 @@ void AddPoints(const Instruction& instruction, std::vector<CapturePoint>& points
 }
 
 // The instruction whose result the operand is, moved at most.
-const Instruction* SourceThroughMoves(const Instruction* operand) {
-  while (true) {
-    const OpInfo& info = Info(operand->opcode());
-    const bool is_move = info.Is(kDataMovement) && operand->operand_count() == 1;
-    const bool is_element = operand->opcode() == Opcode::kGetTupleElement &&
-                            operand->operand(0)->opcode() == Opcode::kTuple;
-    if (is_element) {
-      operand = operand->operand(0)->operand(operand->tuple_index());
-    } else if (is_move && operand->opcode() != Opcode::kGetTupleElement) {
-      operand = operand->operand(0);
-    } else {
-      return operand;
-    }
+// The operand that the instruction shows in another order or shape; nothing where it computes.
+const Instruction* MovedOperand(const Instruction& instruction) {
+  if (instruction.opcode() == Opcode::kGetTupleElement) {
+    const Instruction* tuple = instruction.operand(0);
+    return tuple->opcode() == Opcode::kTuple ? tuple->operand(instruction.tuple_index()) : nullptr;
   }
+  const bool is_move =
+      Info(instruction.opcode()).Is(kDataMovement) && instruction.operand_count() == 1;
+  return is_move ? instruction.operand(0) : nullptr;
+}
+
+const Instruction* SourceThroughMoves(const Instruction* operand) {
+  while (const Instruction* source = MovedOperand(*operand)) operand = source;
+  return operand;
 }
 
 bool CanBeCaptured(const Instruction& instruction) {
-  switch (instruction.opcode()) {
-    case Opcode::kConstant:
-    case Opcode::kIota:
-    case Opcode::kParameter:
-    case Opcode::kTuple:
-    case Opcode::kGetTupleElement:
-    case Opcode::kWhile:
-    case Opcode::kConditional:
-      return false;
-    default:
-      return IsStatic(instruction.shape());
-  }
+  return !ComputesNothing(instruction.opcode()) && instruction.opcode() != Opcode::kConditional &&
+         IsStatic(instruction.shape());
 }
 
 // Walks back from an instruction to captured values, out of loops and branches into what entered
@@ -188,6 +178,10 @@ class Stretching {
       } else if (at->opcode() == Opcode::kGetTupleElement &&
                  at->operand(0)->opcode() == Opcode::kParameter) {
         Enter(*at->operand(0), at->tuple_index());
+      } else if (at->opcode() == Opcode::kGetTupleElement && RunsUnits(*at->operand(0))) {
+        LeaveWith(at->operand(0), at->tuple_index());
+      } else if (RunsUnits(*at)) {
+        LeaveWith(at, -1);
       } else {
         for (const Instruction* operand : at->operands())
           if (!captured_.contains(CapturePoint{operand, 0})) Reach(operand);
@@ -211,7 +205,7 @@ class Stretching {
     if (inside_.insert(instruction).second) work_.push_back(instruction);
   }
 
-  // What entered the loop or branch as this parameter, or as element `index` of it.
+  // Follows the value that entered the loop or branch as this parameter, or as its element `index`.
   void Enter(const Instruction& parameter, int64_t index) {
     const Computation* unit = parameter.parent();
     const Module& module = *unit->parent();
@@ -219,12 +213,44 @@ class Stretching {
     for (const Instruction* caller : module.Callers(unit)) {
       if (caller->opcode() == Opcode::kWhile) {
         EnterWith(caller->operand(0), index);
+        // The trip before gave it.
+        ReachRoot(*unit, *caller, index);
       } else if (caller->opcode() == Opcode::kConditional) {
         for (size_t b = 0; b < caller->callees().size(); ++b)
           if (caller->callees()[b] == unit)
             EnterWith(caller->operand(static_cast<int64_t>(b) + 1), index);
       }
     }
+  }
+
+  static bool RunsUnits(const Instruction& instruction) {
+    return instruction.opcode() == Opcode::kWhile || instruction.opcode() == Opcode::kConditional;
+  }
+
+  // What the loop or branch gives as its result, or as element `index` of it: the values inside
+  // that lead to it, and those that entered.
+  void LeaveWith(const Instruction* caller, int64_t index) {
+    inside_.insert(caller);
+    if (caller->opcode() == Opcode::kWhile) {
+      if (ReachRoot(*caller->callee(1), *caller, index)) EnterWith(caller->operand(0), index);
+      return;
+    }
+    if (!captured_.contains(CapturePoint{caller->operand(0), 0})) Reach(caller->operand(0));
+    for (const Computation* branch : caller->callees()) ReachRoot(*branch, *caller, index);
+  }
+
+  // Reaches the root of what the caller runs, or element `index` of it; false if that was captured.
+  bool ReachRoot(const Computation& unit, const Instruction& caller, int64_t index) {
+    const Instruction* root = unit.root();
+    if (index < 0 || root->opcode() != Opcode::kTuple) {
+      Reach(root);
+      return true;
+    }
+    int64_t leaf = 0;
+    for (int64_t k = 0; k < index; ++k) leaf += LeafCount(caller.shape().elements()[k]);
+    if (captured_.contains(CapturePoint{&caller, leaf})) return false;
+    if (!captured_.contains(CapturePoint{root->operand(index), 0})) Reach(root->operand(index));
+    return true;
   }
 
   void EnterWith(const Instruction* given, int64_t index) {
@@ -249,6 +275,20 @@ std::vector<const Computation*> CapturableUnits(const Module& flat) {
     }
   }
   return units;
+}
+
+bool ComputesNothing(Opcode opcode) {
+  switch (opcode) {
+    case Opcode::kConstant:
+    case Opcode::kIota:
+    case Opcode::kParameter:
+    case Opcode::kTuple:
+    case Opcode::kGetTupleElement:
+    case Opcode::kWhile:
+      return true;
+    default:
+      return false;
+  }
 }
 
 bool IsOneForAllReaders(const Instruction& instruction) {
@@ -329,6 +369,18 @@ std::vector<CapturePoint> NearestCaptures(const Instruction& instruction,
       if (seen.insert(operand).second) work.push_back(operand);
   }
   return nearest;
+}
+
+std::optional<CapturePoint> CapturedSource(const Instruction& instruction,
+                                           const absl::flat_hash_set<CapturePoint>& captured) {
+  for (const Instruction* at = &instruction; at != nullptr; at = MovedOperand(*at)) {
+    const bool is_state =
+        at->opcode() == Opcode::kGetTupleElement && at->operand(0)->opcode() == Opcode::kWhile;
+    const CapturePoint point =
+        is_state ? CapturePoint{at->operand(0), at->tuple_index()} : CapturePoint{at, 0};
+    if (captured.contains(point)) return point;
+  }
+  return std::nullopt;
 }
 
 std::vector<const Instruction*> StretchOf(const CapturePoint& point,

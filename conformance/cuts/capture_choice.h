@@ -1,6 +1,7 @@
-// Which values of a program are captured. Design: "Deep programs are cut".
+// Chooses the values of a program that are captured. Design: "Deep programs are cut".
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
@@ -13,10 +14,14 @@ namespace assay {
 // entry, bodies of loops, branches.
 std::vector<const Computation*> CapturableUnits(const Module& flat);
 
-// Whether all readers of the instruction's result have the same value: it is made once and kept.
-// Sums of two and more terms, loops' states, sorts, library calls are; element-wise ops and moves
-// may be computed anew for each reader.
+// True if all readers of the instruction's result have the same value, because it is made once and
+// kept. Sums of two and more terms, loops' states, sorts, library calls are; element-wise ops and
+// moves may be computed anew for each reader.
 bool IsOneForAllReaders(const Instruction& instruction);
+
+// True of ops whose values need no look of their own: they are given, or other instructions compute
+// them (those in the body of a loop).
+bool ComputesNothing(Opcode opcode);
 
 // All arrays of such instructions that are worth a capture. `only_contractions`: dots,
 // convolutions, loops' states and what libraries do; the least that cuts where errors grow most.
@@ -25,7 +30,8 @@ std::vector<CapturePoint> SumsOf(const Module& flat, bool only_contractions);
 // Every array that can be captured; of loops not their states.
 std::vector<CapturePoint> AllPoints(const Module& flat);
 
-// What the oracle said of the program's arrays: how many elements of each have a useless bound.
+// The number of elements of each of the program's arrays for which the oracle has only a useless
+// bound.
 using UselessElements = absl::flat_hash_map<CapturePoint, int64_t>;
 
 // The instructions whose results have useless bounds though their operands have useful ones: where
@@ -41,6 +47,11 @@ std::vector<CapturePoint> AroundLosses(absl::Span<const Instruction* const> loss
 // itself if it is captured.
 std::vector<CapturePoint> NearestCaptures(const Instruction& instruction,
                                           const absl::flat_hash_set<CapturePoint>& captured);
+
+// The captured array whose elements the instruction shows, which are moved on the way at most; none
+// where they are computed from captured ones.
+std::optional<CapturePoint> CapturedSource(const Instruction& instruction,
+                                           const absl::flat_hash_set<CapturePoint>& captured);
 
 // The instructions from captured values and the program's parameters to the point, operands first;
 // of a loop those of its body that lead to this part of its state, and what entered it.

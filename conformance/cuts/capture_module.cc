@@ -127,7 +127,7 @@ class Instrumentation {
   }
 
  private:
-  // What leaves `copy`, of the flat computation `original`.
+  // Gives `copy`, made of the flat computation `original`, its further results, and returns them.
   std::vector<Extra> Instrument(const Computation& original, Computation* copy) {
     std::vector<Extra> extras;
     auto points = points_.find(&original);

@@ -14,7 +14,7 @@
 
 namespace assay {
 
-// One array of a flat module. Of a loop: its state after each trip.
+// One array of a flat module. A point at a loop stands for its state after each trip.
 struct CapturePoint {
   const Instruction* instruction = nullptr;
   int64_t leaf = 0;
@@ -34,7 +34,7 @@ struct CaptureModule {
   std::vector<Output> outputs;  // the leaves behind them
 };
 
-// How many trips of each loop of the flat module there is room for.
+// The number of trips that there is room for, for each loop of the flat module.
 using TripRoom = absl::flat_hash_map<const Instruction*, int64_t>;
 
 // Points that cannot be reached (in a loop whose state is no tuple) are left out.
@@ -48,8 +48,8 @@ absl::StatusOr<std::vector<Capture>> ReadCaptures(const CaptureModule& made,
                                                   absl::Span<const Literal* const> leaves,
                                                   TripRoom& room);
 
-// As many of the points, in their order, as fit in `most_bytes` with all trips that there is room
-// for.
+// Returns as many of the points, in their order, as fit in `most_bytes` with all trips that there
+// is room for.
 std::vector<CapturePoint> Affordable(absl::Span<const CapturePoint> points, const TripRoom& room,
                                      int64_t most_bytes);
 

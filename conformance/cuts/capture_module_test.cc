@@ -1,8 +1,10 @@
-// What a program with captures gives: its own results as before, and behind them the values from
-// inside, those of loops stacked by their trips.
+// A program with captures gives its own results as before and, behind them, the values from inside,
+// those of loops stacked by their trips.
 #include "conformance/cuts/capture_module.h"
 
 #include <gtest/gtest.h>
+
+#include <algorithm>
 
 #include "conformance/cuts/capture_choice.h"
 #include "conformance/cuts/pieces.h"
@@ -154,6 +156,27 @@ TEST_F(CaptureModuleTest, LoopsStackTheirTrips) {
   EXPECT_TRUE(saw_inner);
   EXPECT_TRUE(saw_outer);
   EXPECT_TRUE(saw_branch);
+}
+
+// What a loop inside gives comes of its body and of the branches there, unless its state was
+// captured.
+TEST_F(CaptureModuleTest, StretchesGoThroughLoopsAndBranches) {
+  std::vector<const Instruction*> loops;
+  for (const Computation* unit : CapturableUnits(*flat_.module))
+    for (const Instruction* instruction : *unit)
+      if (instruction->opcode() == Opcode::kWhile) loops.push_back(instruction);
+  ASSERT_EQ(loops.size(), 2u);
+  auto has = [](const std::vector<const Instruction*>& stretch, Opcode opcode) {
+    return std::any_of(stretch.begin(), stretch.end(),
+                       [&](const Instruction* each) { return each->opcode() == opcode; });
+  };
+  const CapturePoint outer{loops[0], 1}, inner{loops[1], 1};
+  const std::vector<const Instruction*> whole = StretchOf(outer, {outer});
+  EXPECT_TRUE(has(whole, Opcode::kWhile));
+  EXPECT_TRUE(has(whole, Opcode::kConditional));
+  EXPECT_TRUE(has(whole, Opcode::kMultiply));
+  EXPECT_FALSE(has(StretchOf(outer, {outer, inner}), Opcode::kMultiply));
+  EXPECT_TRUE(has(StretchOf(inner, {outer, inner}), Opcode::kMultiply));
 }
 
 TEST_F(CaptureModuleTest, LoopsSayHowMuchRoomTheyNeed) {

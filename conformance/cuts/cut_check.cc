@@ -2,11 +2,13 @@
 #include "conformance/cuts/cut_check.h"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <optional>
 
 #include "conformance/cuts/array_judgement.h"
 #include "conformance/cuts/pieces.h"
+#include "nlohmann/json.hpp"
 #include "spec/base/clock.h"
 #include "spec/base/error.h"
 #include "spec/base/status_macros.h"
@@ -26,7 +28,7 @@ constexpr int64_t kFirstRoom = 64;
 
 using PointSet = absl::flat_hash_set<CapturePoint>;
 
-// What the oracle says of one run with captures.
+// The oracle's answer to one run with captures.
 struct Reading {
   absl::flat_hash_map<CapturePoint, Judgement> captured;
   absl::flat_hash_map<CapturePoint, std::string> failures;
@@ -271,9 +273,36 @@ class CutCheck {
 
   Judgement ResultJudgement(const Round& round, size_t leaf, const Literal& seen,
                             std::string* failure) const {
-    const Judgement bold = JudgeResult(round.reading.results, leaf, seen, failure);
-    if (!round.has_careful) return bold;
-    return Joined(bold, JudgeResult(round.careful.results, leaf, seen, failure));
+    Judgement judgement = JudgeResult(round.reading.results, leaf, seen, failure);
+    if (round.has_careful)
+      judgement = Joined(judgement, JudgeResult(round.careful.results, leaf, seen, failure));
+    CarryOpen(round, leaf, judgement);
+    return judgement;
+  }
+
+  // A result that shows a captured array is read as that was seen: as much of it is open as there.
+  void CarryOpen(const Round& round, size_t leaf, Judgement& judgement) const {
+    const PointSet captured(round.points.begin(), round.points.end());
+    const std::optional<CapturePoint> source = CapturedSource(*ResultAt(leaf), captured);
+    if (!source.has_value() || !round.reading.captured.contains(*source)) return;
+    const Judgement seen = CapturedJudgement(round, *source);
+    if (seen.elements == 0) return;
+    const double share =
+        static_cast<double>(seen.inconclusive) / static_cast<double>(seen.elements);
+    const auto open =
+        static_cast<int64_t>(std::round(share * static_cast<double>(judgement.elements)));
+    const int64_t more = std::clamp(open - judgement.inconclusive, int64_t{0}, judgement.passed);
+    judgement.inconclusive += more;
+    judgement.passed -= more;
+    SetVerdict(judgement);
+  }
+
+  // The instruction that makes a leaf of the program's result.
+  const Instruction* ResultAt(size_t leaf) const {
+    const Instruction* root = flat_.module->entry()->root();
+    const bool has_operand =
+        root->opcode() == Opcode::kTuple && leaf < static_cast<size_t>(root->operand_count());
+    return has_operand ? root->operand(static_cast<int64_t>(leaf)) : root;
   }
 
   // Takes the round's verdict over unless that of one before says more.
@@ -336,15 +365,13 @@ class CutCheck {
   CapturePoint FirstFailing() const {
     for (const CapturePoint& point : best_->reading.order)
       if (CapturedJudgement(*best_, point).failed > 0) return point;
-    const Instruction* root = flat_.module->entry()->root();
-    int64_t result = 0;
+    size_t result = 0;
     for (const Stretch& stretch : report_.stretches) {
       if (!stretch.is_output) continue;
-      const bool has_operand = root->opcode() == Opcode::kTuple && result < root->operand_count();
-      if (stretch.judgement.failed > 0 && has_operand) return {root->operand(result), 0};
+      if (stretch.judgement.failed > 0) return {ResultAt(result), 0};
       ++result;
     }
-    return {root, 0};
+    return {flat_.module->entry()->root(), 0};
   }
 
   // Captures all of the first failing stretch: the first of it that fails by itself.
@@ -402,14 +429,24 @@ class CutCheck {
     return all;
   }
 
-  // What stays undecided is held against random legal evaluations from the captured values, for as
-  // long as all before took at most.
+  // Compares elements that stay undecided with random legal evaluations from the captured values.
+  // It takes at most as long as everything before took.
   void CompareWithDraws() {
     const double until = Now() + std::max(1.0, Now() - started_);
     report_.drawn = CompareWithLegalValues(
         {*flat_.module, subject_.arguments, subject_.oracle, subject_.options.limits,
          best_->captures, best_->results, subject_.draws, subject_.seed, until},
         OpenInBoth());
+  }
+
+  // A result of which no element is decided: what is right inside says nothing of it.
+  std::string OpenResult() const {
+    for (const Stretch& stretch : report_.stretches) {
+      const Judgement& judgement = stretch.judgement;
+      const bool is_open = judgement.inconclusive == judgement.elements && judgement.elements > 0;
+      if (stretch.is_output && is_open) return stretch.name;
+    }
+    return "";
   }
 
   void Conclude() {
@@ -435,12 +472,15 @@ class CutCheck {
     }
     const int64_t open = report_.undecided + report_.plain.inconclusive;
     const int64_t all = report_.elements + report_.plain.elements;
-    if (static_cast<double>(open) <= kMostUndecided * static_cast<double>(all)) {
+    const std::string open_result = OpenResult();
+    const bool is_decided = static_cast<double>(open) <= kMostUndecided * static_cast<double>(all);
+    if (is_decided && open_result.empty()) {
       report_.verdict = Verdict::kPass;
       return;
     }
     report_.reason = StrCat(report_.undecided, " of ", report_.elements,
                             " elements stay undecided with ", report_.captures, " captures");
+    if (is_decided) StrAppend(&report_.reason, ", among them all of ", open_result);
     if (!losses_.empty()) {
       const Stretch named = Named(*losses_.front());
       StrAppend(&report_.reason, "; the first op that loses precision is ", named.opcode, " ",

@@ -2,12 +2,12 @@
 // results, each stretch between such captures is judged with what was captured as its inputs, and
 // where the verdict on a stretch stays open, more is captured. Design: "Deep programs are cut".
 //
-// Why that is sound. What is outside the bound of a stretch is wrong only if all that read a
-// captured value have read what was captured: that holds for values that are made once and kept
+// Why that is sound: an element outside the bound of a stretch is wrong only if all readers of a
+// captured value have read what was captured. That holds for values that are made once and kept
 // (IsOneForAllReaders), up to the freedoms that spec/backend/captures.h names, so only those are
-// followed where a failure is judged. What is inside the bound is right, whoever else may have read
-// something else: so for a pass every captured value is followed, the compiler's own choices among
-// them (a comparison, a branch).
+// followed where a failure is judged. An element inside the bound is right, even if other readers
+// have read something else: so for a pass every captured value is followed, the compiler's own
+// choices among them (a comparison, a branch).
 #pragma once
 
 #include <functional>
@@ -16,7 +16,7 @@
 
 #include "conformance/cuts/capture_choice.h"
 #include "conformance/cuts/drawn_spread.h"
-#include "nlohmann/json.hpp"
+#include "nlohmann/json_fwd.hpp"
 #include "spec/backend/backend.h"
 #include "spec/backend/oracle.h"
 
@@ -41,13 +41,14 @@ struct CutSubject {
   // there are none.
   std::vector<const Literal*> plain, stored;
   bool in_pieces = false;  // CutMode::kPieces
-  // Where to cut: once, and read only as failures are. Empty: as the verdict needs it.
+  // Chooses where to cut, once; the answers are then read only as failures are. If empty, cuts are
+  // chosen as the verdict needs them.
   std::function<std::vector<CapturePoint>(const Module& flat)> choose = {};
-  // Of captured dots and convolutions so many elements are judged; 0: all. kSampleBig: of those
-  // that would take long, kBigSample.
+  // The number of elements that are judged of captured dots and convolutions; 0: all. With
+  // kSampleBig it is kBigSample for those that would take long, and all for others.
   int64_t sample = kSampleBig;
   uint64_t seed = 1;  // of samples and of random legal evaluations
-  // Of the elements that stay undecided, how many random legal evaluations they are compared with.
+  // The number of random legal evaluations that elements which stay undecided are compared with.
   int draws = 16;
 
   static constexpr int64_t kSampleBig = -1, kBigSample = 4096;

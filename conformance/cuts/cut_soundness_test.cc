@@ -21,7 +21,7 @@ struct Counts {
   int64_t elements = 0, failed = 0, inconclusive = 0, results = 0, open_results = 0;
 };
 
-bool CanBeCaptured(const Instruction& instruction) {
+bool IsComputedArray(const Instruction& instruction) {
   return instruction.opcode() != Opcode::kParameter && instruction.opcode() != Opcode::kConstant &&
          instruction.shape().IsArray();
 }
@@ -35,13 +35,14 @@ class Case {
     program_ = reference::RandomFloatProgram(random_, kTypes[seed % 4], size,
                                              2 + static_cast<int>(random_.Below(10)));
     flat_ = *Flatten(*program_.module);
-    // What was computed a second time for the capture may differ from what its readers have.
+    // In every other program, captured values are computed a second time and may differ from those
+    // that their readers have.
     if (seed % 2 == 0) {
       ComputeTwice();
       is_computed_twice_ = true;
     }
     for (const Instruction* instruction : *flat_.module->entry())
-      if (CanBeCaptured(*instruction) && random_.Below(3) == 0 && IsCapturable(*instruction))
+      if (IsComputedArray(*instruction) && random_.Below(3) == 0 && IsCapturable(*instruction))
         points_.push_back({instruction, 0});
   }
 
@@ -100,7 +101,7 @@ class Case {
     std::vector<Instruction*> results(entry->root()->operands().begin(),
                                       entry->root()->operands().end());
     for (Instruction* instruction : entry->PostOrder()) {
-      if (!CanBeCaptured(*instruction) || IsOneForAllReaders(*instruction)) continue;
+      if (!IsComputedArray(*instruction) || IsOneForAllReaders(*instruction)) continue;
       if (instruction == entry->root()) continue;
       Instruction* copy =
           entry->Add(instruction->opcode(), instruction->shape(), instruction->operands(),

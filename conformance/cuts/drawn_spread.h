@@ -11,8 +11,8 @@
 
 namespace assay {
 
-// What random legal evaluations say of elements that stay undecided. None of it counts as passed
-// or failed.
+// The answer of random legal evaluations on elements that stay undecided. None of it counts as
+// passed or failed.
 struct DrawComparison {
   int64_t draws = 0;  // evaluations; 0: there was no comparison
   int64_t plausible = 0, suspect = 0;

@@ -53,7 +53,7 @@ void WidenConstant(Instruction* constant) {
   constant->set_literal(std::make_shared<const Literal>(std::move(wide)));
 }
 
-// Whether the instruction means the same with wider numbers, but for roundings.
+// True if wider numbers change nothing in the meaning of the instruction but its roundings.
 bool CanBeWidened(const Instruction& instruction, bool is_in_entry) {
   const Opcode opcode = instruction.opcode();
   bool is_concerned = HasNarrow(instruction.shape());

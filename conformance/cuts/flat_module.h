@@ -31,7 +31,8 @@ absl::flat_hash_map<const Instruction*, Instruction*> CloneMap(const Module& mod
 // Brings the stored order of every computation into one in which operands come first.
 void OrderByUse(Module& module);
 
-// What the instruction's metadata says: "jit(f)/dot_general", "model.py:12"; "" if nothing.
+// The op's name and source from the instruction's metadata: "jit(f)/dot_general", "model.py:12"; ""
+// if it has none.
 std::string OpNameOf(const Instruction& instruction);
 std::string SourceOf(const Instruction& instruction);
 

@@ -7,6 +7,7 @@
 
 #include "conformance/cuts/capture_choice.h"
 #include "spec/attributes/attribute_words.h"
+#include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
 #include "spec/verifier/verifier.h"
 
@@ -426,8 +427,7 @@ absl::StatusOr<std::unique_ptr<Module>> WithMistake(const Module& module, const 
   }
   mistake.make(instruction);
   OrderByUse(*copy);
-  absl::Status status = Verify(*copy);
-  if (!status.ok()) return status;
+  ASSAY_RETURN_IF_ERROR(Verify(*copy));
   return copy;
 }
 

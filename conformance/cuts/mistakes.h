@@ -17,12 +17,12 @@ struct Mistake {
   // "op", "constant", "axis", "mask", "index", "window", "accumulation", "rounding"
   std::string kind;
   std::string what;  // "subtract for add"
-  // Puts it into a copy. What comes out need not verify: then the mistake is none of this place.
+  // Puts the mistake into a copy. If the copy does not verify, this place cannot have the mistake.
   std::function<void(Instruction*)> make;
 };
 
-// What can be mistaken in the entry, the bodies of loops and the branches of a flat module, in the
-// order of its instructions.
+// Lists the mistakes that can be put into the entry, the bodies of loops and the branches of a flat
+// module, in the order of its instructions.
 std::vector<Mistake> MistakesIn(const Module& flat);
 
 // A copy of `module` (the flat one, or one with captures made of it) with the mistake. Rejected: it

@@ -12,7 +12,7 @@
 
 namespace assay {
 
-// Whether a piece may end at the point: it is in the entry, outside loops and branches.
+// True if a piece may end at the point: it is in the entry, outside loops and branches.
 bool CanEndPiece(const FlatModule& flat, const CapturePoint& point);
 
 // Runs the program piece by piece.

@@ -1,4 +1,5 @@
-// What the oracle says of a sample of a captured array is what it says of these elements of all.
+// The oracle says the same of an element whether it judges a sample of a captured array or all of
+// it.
 #include <gtest/gtest.h>
 
 #include <algorithm>

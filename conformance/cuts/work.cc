@@ -13,7 +13,8 @@ double ProductsOf(const Instruction& instruction) {
       products *= static_cast<double>(lhs.dimension(d));
     return products;
   }
-  // Of a convolution the kernel says how much each element is made of.
+  // Each element of a convolution takes as many products as the kernel has elements for one output
+  // feature.
   const Shape& kernel = instruction.operand(1)->shape();
   const auto* labels = std::get_if<ConvDimLabels>(attributes.Find(Attr::kDimLabels));
   if (labels == nullptr) return products;

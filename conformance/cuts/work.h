@@ -1,4 +1,4 @@
-// How much work the oracle has with a program before it is asked.
+// Estimates the oracle's work on a program before it is asked.
 #pragma once
 
 #include "spec/ir/module.h"

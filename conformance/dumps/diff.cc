@@ -33,7 +33,7 @@ std::vector<Line> LinesOf(const Module& module) {
   return lines;
 }
 
-// Which lines of each are in the other as well, in the same order.
+// The lines that both texts have in common, in the same order.
 struct Common {
   std::vector<bool> before, after;
 };

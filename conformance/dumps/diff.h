@@ -1,4 +1,4 @@
-// What a pass changed in the text of a program.
+// Shows what a pass changed in the text of a program.
 #pragma once
 
 #include <string>

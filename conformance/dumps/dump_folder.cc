@@ -136,7 +136,7 @@ absl::StatusOr<std::vector<DumpedModule>> FindDumps(const std::string& folder) {
     dumped.name = name;
     int64_t place = -2;
     for (Named& file : files) {
-      // The same state in another form.
+      // This file holds the same state in another form.
       if (file.place == place) continue;
       place = file.place;
       dumped.snapshots.push_back(std::move(file.snapshot));

@@ -25,7 +25,7 @@ struct DumpedModule {
   std::vector<std::string> recorded;  // HloSnapshot files: arguments, and maybe the result
 };
 
-// How a state is named to people: "simplification after algsimp", "before optimizations".
+// The name of a state for people: "simplification after algsimp", "before optimizations".
 std::string TitleOf(const DumpSnapshot& snapshot);
 
 // All modules of the folder that have two states or more, by name. Errors: no such folder, no

@@ -41,7 +41,7 @@ void MoveBehind(Instruction* instruction, Instruction* at) {
     at->parent()->MoveBefore(instruction, at->next());
 }
 
-// What has the written shape, made of the instruction, which now has wider types.
+// Converts the result of the instruction, which now has wider types, to the shape that was written.
 Instruction* Narrowed(Instruction* instruction, const Shape& written) {
   Computation* computation = instruction->parent();
   if (!written.IsTuple()) {

@@ -13,7 +13,7 @@
 namespace assay {
 namespace {
 
-// What is known of a value without comparing it.
+// The facts about a value that can be known without comparing any elements.
 struct Description {
   std::string kind;  // leaf, type, dimensions and loops around it
   std::string name, op_name, opcode;

@@ -1,4 +1,4 @@
-// Which array of a program is which array of the program after a pass.
+// Pairs the arrays of a program with those of the program after a pass.
 #pragma once
 
 #include <vector>

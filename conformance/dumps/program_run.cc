@@ -20,21 +20,10 @@ constexpr int64_t kMostBytes = int64_t{1} << 30;
 // Trips of a loop that there is room for at first; the loop's own count says how many it made.
 constexpr int64_t kFirstRoom = 16;
 
-// Values that say nothing which others do not say: inputs, constants, tuples, copies of a scalar.
+// True of values that show nothing which others do not show, copies of a scalar among them.
 bool SaysNothing(const Instruction& instruction) {
-  switch (instruction.opcode()) {
-    case Opcode::kConstant:
-    case Opcode::kIota:
-    case Opcode::kParameter:
-    case Opcode::kTuple:
-    case Opcode::kGetTupleElement:
-    case Opcode::kWhile:
-      return true;
-    case Opcode::kBroadcast:
-      return instruction.operand(0)->shape().rank() == 0;
-    default:
-      return false;
-  }
+  return ComputesNothing(instruction.opcode()) || (instruction.opcode() == Opcode::kBroadcast &&
+                                                   instruction.operand(0)->shape().rank() == 0);
 }
 
 std::vector<CapturePoint> PointsOf(const Module& flat) {

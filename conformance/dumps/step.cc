@@ -22,7 +22,7 @@ namespace {
 constexpr int kMostCarefulReadings = 3;
 constexpr int kMostReadings = 12;
 
-// What the oracle says with some of the shared arrays followed.
+// The oracle's answer when some of the shared arrays are followed.
 struct Reading {
   std::vector<Judgement> values;   // by pair
   std::vector<Judgement> results;  // by leaf
@@ -30,8 +30,9 @@ struct Reading {
   std::string inconclusive;  // why the analysis ended early
 };
 
-// What is read in the place of a shared array: what the program after computed, what the program
-// before computes from what it reads, or what it computed when it ran by itself.
+// Tells what the oracle reads in the place of a shared array: the value that the program after
+// computed, the one that the program before computes from what it reads, or the one that the
+// program before computed when it ran by itself.
 enum class Read : uint8_t { kTheirs, kMine, kMyRun };
 
 bool Fails(const Judgement& judgement) { return judgement.failed > 0; }
@@ -103,7 +104,7 @@ class StepCheck {
       const CapturePoint point{mine.instruction, mine.leaf};
       const CapturePoint other{theirs.instruction, theirs.leaf};
       number_[point] = k;
-      // Of what gives several arrays, the first stands for all in walks over operands.
+      // If an instruction gives several arrays, the first stands for all in walks over operands.
       for (int64_t leaf : {mine.leaf, int64_t{0}}) shared_before_.insert({mine.instruction, leaf});
       for (int64_t leaf : {theirs.leaf, int64_t{0}})
         shared_after_.insert({theirs.instruction, leaf});
@@ -127,7 +128,7 @@ class StepCheck {
     captures.visit = [&](const CaptureVisit& visit) {
       auto found = number_.find(CapturePoint{&visit.instruction, visit.leaf});
       if (visit.seen == nullptr || found == number_.end()) return;
-      // What was followed may have been rounded since; in loops it is a part.
+      // A followed value may have been rounded since; of one in a loop the literal holds all trips.
       const Literal& whole = after_.values[pairs_[found->second].after].values;
       const bool is_whole = whole.shape().dimensions() == visit.seen->shape().dimensions();
       const Literal& seen = is_whole ? whole : *visit.seen;
@@ -157,7 +158,8 @@ class StepCheck {
     return reading;
   }
 
-  // What the program before computes itself is right, however little is known of what else is.
+  // A value that the program before computes itself is right, however little is known of other
+  // right values.
   static bool IsOwnAnswer(const ArrayExpectation& expected, const Literal& seen) {
     return expected.plain.bytes() == seen.bytes();
   }
@@ -173,7 +175,8 @@ class StepCheck {
            std::any_of(reading.results.begin(), reading.results.end(), Fails);
   }
 
-  // What lies inside a bound that right values lead to is right.
+  // An element inside any bound that right values lead to is right, so the better of both answers
+  // counts.
   static Reading Best(const Reading& a, const Reading& b) {
     Reading best = b;
     auto take = [](const Judgement& other, Judgement& mine) {
@@ -202,9 +205,9 @@ class StepCheck {
     return anew;
   }
 
-  // Reads again without the arrays that what failed was not computed from. What still fails is read
-  // without those that it was computed from, too: each may mean something else and be inside its
-  // bound all the same, where all of it is the rounding of a larger sum.
+  // Reads again without the arrays that the failed ones were not computed from. Arrays that still
+  // fail are read without those that they were computed from, too: each of these may mean something
+  // else and still be inside its bound, where all of it is the rounding of a larger sum.
   absl::StatusOr<Reading> ReadCarefully(const Reading& bold, std::vector<enum Read>& reads) {
     Reading reading = bold;
     for (int number = 0; number < kMostCarefulReadings; ++number) {
@@ -257,10 +260,11 @@ class StepCheck {
     return is_flat ? *root->operand(k) : *root;
   }
 
-  // What departs from its bound, though it is judged from what it was computed from, is wrong, or
-  // its name means something else. Let go, with all that departs without it, the results tell: they
-  // are right if names alone were wrong. Where they stay open, what the program before computed by
-  // itself is read in its place: it is wrong if the results are right with it, and wrong without.
+  // An array that departs from its bound, although the values that it was computed from are read,
+  // is wrong, or its name means something else after the pass. The results tell which: with all
+  // such arrays let go, they are right if names alone were wrong. Where they stay open, the values
+  // that the program before computed by itself are read in their place: the array is wrong if the
+  // results are right with them and wrong without.
   absl::StatusOr<StepVerdict> TellWrongFromRenamed(const Reading& best,
                                                    std::vector<enum Read> reads) {
     std::vector<size_t> departed;
@@ -362,7 +366,7 @@ class StepCheck {
       values.SetDouble(i, DecodeFloat(format, EncodeFloat(format, values.GetDouble(i))));
   }
 
-  // Whether the pass rounds more values to bf16 than were.
+  // True if the pass rounds more values to bf16 than were rounded before it.
   bool IsNarrowed() const {
     auto count = [](const Module& module) {
       int64_t narrowed = 0;

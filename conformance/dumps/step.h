@@ -24,24 +24,24 @@ struct StepVerdict {
   };
   Kind kind = kUnchanged;
   std::string reason;  // one line: why neither unchanged nor passed
-  // Of the shared arrays and the results.
+  // Elements of the shared arrays and of the results.
   int64_t elements = 0, failed = 0, undecided = 0;
   int64_t shared = 0;   // arrays that both programs have
   int64_t renamed = 0;  // of them, those that mean something else after the pass
   // Something means something else and is read as such, which does not show in the results: other
   // inputs may say more.
   bool is_doubtful = false;
-  // Of a failure: the first wrong array (its name before the pass, or "result 2"), what is known of
-  // its instruction, the instructions that lead to it from the shared arrays before it, and several
-  // lines on what is allowed and what came.
+  // The place of a failure: the first wrong array (its name before the pass, or "result 2"), what
+  // is known of its instruction, the instructions that lead to it from the shared arrays before it,
+  // and several lines on what is allowed and what came.
   std::string where, opcode, op_name, source;
   std::vector<std::string> stretch;
   std::string failure;
 };
 std::string_view Name(StepVerdict::Kind kind);
 
-// Whether both take the same parameters and give results of the same shapes, layouts aside; or in
-// one line why not.
+// Tells in one line why two programs cannot be compared. Empty if both take the same parameters and
+// give results of the same shapes, layouts aside.
 std::string WhyNotComparable(const Module& before, const Module& after);
 
 // Judges the program `after` by what `before` allows; both ran on `arguments`, and they are

@@ -5,7 +5,7 @@
 
 namespace assay {
 
-// Whether it is an array whose layout has tiles.
+// True of arrays whose layout has tiles.
 bool HasTiles(const Shape& shape);
 
 // Takes the tiles away from bitcasts between arrays that have the same dimensions in memory but for

@@ -1,4 +1,4 @@
-// Whether a call has a meaning is asked of the oracle, with a program of that call alone.
+// Asks the oracle whether a call has a meaning, with a program of that call alone.
 #include "conformance/dumps/unknown_values.h"
 
 #include <algorithm>

@@ -44,8 +44,8 @@ std::string Complaint(absl::string_view text, const std::string& path) {
   return line.starts_with("error: ") ? line.substr(7) : line;
 }
 
-// What an error of the oracle says about a step: a program without a meaning is not judged, a limit
-// leaves the verdict open.
+// Turns an error of the oracle into the verdict on a step: a program that it cannot evaluate is not
+// judged, and a limit leaves the verdict open.
 StepVerdict FromError(const absl::Status& status) {
   StepVerdict verdict = NotJudged(FirstLine(status.message()));
   const ErrorClass error = ClassOf(status);

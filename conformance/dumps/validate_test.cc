@@ -11,7 +11,6 @@
 #include <optional>
 
 #include "absl/strings/str_replace.h"
-#include "conformance/case_files.h"
 #include "conformance/dumps/diff.h"
 #include "conformance/dumps/dump_folder.h"
 #include "reference/interpreter/interpreter.h"
@@ -26,7 +25,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// What was told of one step.
+// The report on one step, as a test sees it.
 struct Told {
   std::string after;
   StepVerdict verdict;

@@ -1,5 +1,5 @@
-// What JAX of a Python runs, where one is named: ASSAY_XLA_PYTHON is the interpreter. Skipped
-// otherwise.
+// Tests programs on the JAX of a Python interpreter, which ASSAY_XLA_PYTHON names; without it they
+// are skipped.
 #include <cstdlib>
 
 #include "fuzz/backends/process_backend.h"

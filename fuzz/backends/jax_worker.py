@@ -1,4 +1,4 @@
-"""What JAX of this interpreter can run, as an Assay worker. Appended to worker_protocol.py and run with python -c.
+"""An Assay worker for all that JAX of this interpreter can run. Appended to worker_protocol.py and run with python -c.
 
 Arguments: PLATFORM (cpu, cuda, tpu, or the file of a PJRT plug-in) and COUNT, the devices that the platform shall have.
 Needs jax, jaxlib (0.4.13 or newer) and numpy. Flags of a compile request that begin with xla_ are set for that compilation alone.

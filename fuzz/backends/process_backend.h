@@ -41,13 +41,13 @@ absl::StatusOr<std::unique_ptr<Backend>> MakeProcessBackend(ProcessBackendOption
 // "process:COMMAND": the command is split at blanks; no quoting.
 void RegisterProcess(BackendRegistry& registry);
 
-// What JAX of a Python interpreter runs on: "xla" is XLA:CPU and one device, "jax" takes the
-// options platform=cpu|cuda|tpu|PLUGIN.so (cpu) and devices=N (1) as well; "xla-opt" (through
-// RegisterTranslated) only compiles. The interpreter is the option python=PATH, else `python` when
-// not empty, else $ASSAY_XLA_PYTHON, else python3. With pages=reused the allocator of the worker
-// keeps its pages from run to run. Further options that begin with xla_ are XLA's debug options,
-// with or without the dashes that XLA itself writes before them; a debug option that XLA does not
-// know is an error of making the backend.
+// Registers the backends of the JAX of a Python interpreter: "xla" is XLA:CPU and one device, "jax"
+// takes the options platform=cpu|cuda|tpu|PLUGIN.so (cpu) and devices=N (1) as well; "xla-opt"
+// (through RegisterTranslated) only compiles. The interpreter is the option python=PATH, else
+// `python` when not empty, else $ASSAY_XLA_PYTHON, else python3. With pages=reused the allocator of
+// the worker keeps its pages from run to run. Further options that begin with xla_ are XLA's debug
+// options, with or without the dashes that XLA itself writes before them; a debug option that XLA
+// does not know is an error of making the backend.
 void RegisterXla(BackendRegistry& registry, std::string python = "");
 // The interpreter that is used when `asked` is empty, else that.
 std::string ChoosePython(const std::string& asked);

@@ -117,7 +117,7 @@ TEST(ProcessBackend, AnExecutableOutlivesItsWorker) {
   EXPECT_TRUE((*executable)->Run({arguments.pointers()}).ok());
 }
 
-// What the worker that runs "parent" says of itself.
+// The process numbers that the worker for the program "parent" reports.
 struct Family {
   int64_t parent = 0, own = 0;
 };

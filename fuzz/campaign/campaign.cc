@@ -12,6 +12,7 @@
 
 #include "fuzz/campaign/duties.h"
 #include "fuzz/campaign/worker.h"
+#include "nlohmann/json.hpp"
 #include "spec/base/clock.h"
 #include "spec/base/error.h"
 #include "spec/base/status_macros.h"
@@ -31,8 +32,8 @@ constexpr double kDeathSeconds = 60;  // a killed process that is not gone by th
 // and of the rest.
 constexpr double kNovelDrainSeconds = 300;
 constexpr double kDrainSeconds = 20;
-// Of the time that a campaign is given, cases have at least so much, whatever triage needs; when it
-// is up, a second check and the triage in hand may still come to their end.
+// Cases have at least this share of a campaign's time, whatever triage needs. When the time is up,
+// a second check and the triage in hand may still come to their end.
 constexpr double kShareOfCases = 0.6;
 constexpr double kLastWordsSeconds = 2;
 
@@ -114,12 +115,26 @@ class Campaign {
     for (int i = 1; i < jobs; ++i) AddSlot(MakeTriageDuty(desk_, /*is_spare=*/true));
     desk_.triage_workers = jobs;
     desk_.next_index = options_.first;
+    if (options_.resume) ASSAY_RETURN_IF_ERROR(Resume());
     ASSAY_RETURN_IF_ERROR(desk_.journal.Open(options_));
     start_ = Now();
     desk_.started = start_;
     cpu_start_ = CpuSecondsOfTree(getpid());
     if (options_.seconds > 0) desk_.ends = start_ + options_.seconds;
     return desk_.journal.Begin(summary(), options_);
+  }
+
+  absl::Status Resume() {
+    ASSAY_ASSIGN_OR_RETURN(EarlierCampaign earlier, ReadJournal(options_.out_dir));
+    if (earlier.seed != options_.seed) {
+      return absl::InvalidArgumentError(StrCat("the campaign in ", options_.out_dir, " has seed ",
+                                               earlier.seed, ", not ", options_.seed));
+    }
+    summary().first = earlier.first;
+    summary().earlier = earlier.programs;
+    desk_.next_index = earlier.next;
+    desk_.tally.Restore(std::move(earlier.findings));
+    return absl::OkStatus();
   }
 
   absl::Status StartTemplate(size_t slots) {

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include <nlohmann/json.hpp>
+#include "nlohmann/json_fwd.hpp"
 
 #include "absl/status/statusor.h"
 #include "fuzz/campaign/case_runner.h"
@@ -34,8 +34,11 @@ struct CampaignOptions {
   std::vector<std::string> backends;  // names; each case runs on all of them
   CompileOptions compile;             // the planted defect is in here
   std::string profile;                // "": each backend's own
-  bool portable = false;     // portable programs alone; forced by a backend that is not in-process
-  std::string out_dir;       // "": nothing is written
+  bool portable = false;  // portable programs alone; forced by a backend that is not in-process
+  std::string out_dir;    // "": nothing is written
+  // Goes on where the journal in out_dir ends, with the findings that are in it: after a campaign
+  // that was killed, or one whose time was too short. The seed must be the same.
+  bool resume = false;
   double case_seconds = 10;  // a worker that takes longer for one case is killed
   int64_t worker_memory_bytes = int64_t{3} << 30;
   int64_t cases_per_worker = 20000;  // then a fresh one, so that leaks do not add up
@@ -53,8 +56,8 @@ struct CampaignOptions {
   std::function<void(const CampaignProgress&)> progress;
 };
 
-// What the campaign needs of the rest of the house. Called in its template process; `triage` in a
-// process of its own.
+// The functions of other rooms that a campaign needs. They are called in its template process,
+// `triage` in a process of its own.
 struct CampaignTools {
   std::function<absl::StatusOr<std::unique_ptr<Oracle>>()> make_oracle;
   std::function<absl::StatusOr<std::unique_ptr<Backend>>(const std::string& name)> make_backend;
@@ -87,10 +90,11 @@ struct CampaignSummary {
   std::vector<std::string> backends, versions;
   int jobs = 0;
   bool portable = false;
-  // What no program has, because a backend says that it does not do it.
+  // Ops, types and recipes that no program has, because a backend says that it does not do them.
   std::vector<std::string> excluded_ops, excluded_types, excluded_recipes;
   bool interrupted = false;
   int64_t programs = 0;  // cases brought to an end
+  int64_t earlier = 0;   // cases that the campaign had brought to an end before it was resumed
   int64_t illegal = 0;   // of them: did not verify and were skipped
   // Verdicts, counted per case and backend.
   int64_t compared = 0;      // passed, mistrusted or failed
@@ -130,7 +134,8 @@ struct CampaignSummary {
   double CpuMillisecondsPerProgram() const {
     return programs > 0 ? 1000 * cpu_seconds / static_cast<double>(programs) : 0;
   }
-  // Of what all cores of the machine could give: what is missing went to others, or waited.
+  // The share of what all cores of the machine could give; the rest went to other programs, or was
+  // spent waiting.
   double ShareOfCpu() const {
     return seconds > 0 && cores > 0 ? cpu_seconds / (seconds * cores) : 0;
   }

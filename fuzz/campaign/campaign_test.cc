@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -12,9 +14,13 @@
 #include <ctime>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <thread>
 #include <vector>
 
+#include "fuzz/backends/process_backend.h"
+#include "fuzz/campaign/journal.h"
+#include "nlohmann/json.hpp"
 #include "spec/backend/fake_backend.h"
 #include "spec/base/error.h"
 #include "spec/files/load_module.h"
@@ -414,6 +420,134 @@ TEST(CampaignTest, EndsOnTimeAndOnAnInterrupt) {
   sigaction(SIGINT, &old, nullptr);
   EXPECT_TRUE(summary.interrupted);
   EXPECT_GT(summary.programs, 0);
+}
+
+std::string FreshFolder(const std::string& name) {
+  const std::filesystem::path folder =
+      std::filesystem::path(testing::TempDir()) / (name + std::to_string(getpid()));
+  std::filesystem::remove_all(folder);
+  return folder.string();
+}
+
+FakeBackend::Script NowAndThenWrong() {
+  return Script(
+      [](const Module& module) { return Picked(module) ? Wrong(module) : Right(module); });
+}
+
+// A campaign in a process group of its own.
+pid_t StartCampaign(const CampaignOptions& options, const std::function<void()>& prepare) {
+  const pid_t pid = fork();
+  if (pid != 0) return pid;
+  setpgid(0, 0);
+  prepare();
+  const absl::StatusOr<CampaignSummary> summary = RunCampaign(options, ToolsFor(NowAndThenWrong()));
+  _exit(summary.ok() ? 0 : ClassOf(summary.status()) == ErrorClass::kSickMachine ? 7 : 8);
+}
+
+// True once the condition holds, which it may take half a minute to do.
+bool Comes(const std::function<bool()>& condition) {
+  for (int i = 0; i < 600; ++i) {
+    if (condition()) return true;
+    usleep(50000);
+  }
+  return false;
+}
+
+// Every finding of the journal is one of the resumed campaign, once.
+void ExpectGoesOn(CampaignOptions options) {
+  const absl::StatusOr<EarlierCampaign> earlier = ReadJournal(options.out_dir);
+  ASSERT_TRUE(earlier.ok()) << earlier.status();
+  ASSERT_FALSE(earlier->findings.empty());
+  options.resume = true;
+  options.count = earlier->next + 20;
+  const CampaignSummary summary = Fuzz(options, NowAndThenWrong());
+  EXPECT_EQ(summary.earlier, earlier->programs);
+  EXPECT_EQ(summary.programs, 20) << "and none twice";
+  for (const CampaignFinding& finding : earlier->findings) {
+    EXPECT_EQ(std::count_if(summary.found.begin(), summary.found.end(),
+                            [&](const CampaignFinding& one) { return one.index == finding.index; }),
+              1)
+        << finding.index;
+  }
+}
+
+TEST(CampaignTest, GoesOnAfterItWasKilledAndLeavesNoProcess) {
+  CampaignOptions options = Options(1000000);
+  options.out_dir = FreshFolder("killed");
+  options.most_checked = 5;
+  const pid_t pid = StartCampaign(options, [] {});
+  EXPECT_TRUE(Comes([&] {
+    const absl::StatusOr<EarlierCampaign> so_far = ReadJournal(options.out_dir);
+    return so_far.ok() && so_far->next > 0 && !so_far->findings.empty();
+  }));
+  kill(pid, SIGKILL);
+  waitpid(pid, nullptr, 0);
+  EXPECT_TRUE(Comes([&] { return kill(-pid, 0) != 0; })) << "a process of it is still there";
+  ExpectGoesOn(options);
+  std::filesystem::remove_all(options.out_dir);
+}
+
+TEST(CampaignTest, GoesOnAfterTheDiskWasFull) {
+  CampaignOptions options = Options(1000000);
+  options.out_dir = FreshFolder("full");
+  const pid_t pid = StartCampaign(options, [] {
+    signal(SIGXFSZ, SIG_IGN);
+    const rlimit few_bytes = {8000, 8000};
+    setrlimit(RLIMIT_FSIZE, &few_bytes);
+  });
+  int status = 0;
+  waitpid(pid, &status, 0);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 7) << "it says that the machine is sick";
+  options.most_checked = 5;
+  ExpectGoesOn(options);
+  std::filesystem::remove_all(options.out_dir);
+}
+
+TEST(CampaignTest, GoesOnOnlyWithACampaignOfItsSeed) {
+  CampaignOptions options = Options(10);
+  options.out_dir = FreshFolder("seed");
+  options.resume = true;
+  EXPECT_FALSE(RunCampaign(options, ToolsFor(Script(Right))).ok()) << "there is none";
+  options.resume = false;
+  Fuzz(options, Script(Right));
+  options.resume = true;
+  options.seed = 12;
+  EXPECT_FALSE(RunCampaign(options, ToolsFor(Script(Right))).ok());
+  std::filesystem::remove_all(options.out_dir);
+}
+
+// Whether some process has this word among its arguments.
+bool RunsAnywhere(const std::string& word) {
+  for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
+    std::ifstream file(entry.path() / "cmdline");
+    const std::string line((std::istreambuf_iterator<char>(file)),
+                           std::istreambuf_iterator<char>());
+    if (line.find(word) != std::string::npos) return true;
+  }
+  return false;
+}
+
+TEST(CampaignTest, OutlivesAPeerThatDiesHangsOrWritesGarbage) {
+  for (const std::string what : {"die", "hang", "garbage"}) {
+    const std::string mark = what + "-of-" + std::to_string(getpid());
+    CampaignTools tools = ToolsFor(Script(Right));
+    tools.make_backend = [&](const std::string&) {
+      ProcessBackendOptions options;
+      options.name = "fake";
+      options.argv = {"python3", std::string(ASSAY_SOURCE_DIR) + "/fuzz/testdata/dying_worker.py",
+                      what, mark};
+      return MakeProcessBackend(std::move(options));
+    };
+    CampaignOptions options = Options(4);
+    options.case_seconds = 1;
+    options.jobs = 1;
+    options.compile.limits.seconds = 1;
+    const absl::StatusOr<CampaignSummary> summary = RunCampaign(options, tools);
+    ASSERT_TRUE(summary.ok()) << what << ": " << summary.status();
+    EXPECT_EQ(summary->programs, 4) << what;
+    EXPECT_GT(summary->suspects, 0) << what;
+    EXPECT_TRUE(Comes([&] { return !RunsAnywhere(mark); })) << what << " is still there";
+  }
 }
 
 TEST(CampaignTest, PassesOnWhyABackendCannotBeMade) {

@@ -8,6 +8,7 @@
 #include "fuzz/generator/input_sets.h"
 #include "fuzz/triage/notable.h"
 #include "fuzz/triage/signature.h"
+#include "nlohmann/json.hpp"
 #include "spec/base/clock.h"
 #include "spec/base/strings.h"
 #include "spec/text/reader.h"
@@ -117,12 +118,18 @@ BackendRecord CaseRunner::RunOn(const Case& made, const CaseKey& key, int64_t mo
     state.exact.store(0);
   }
   if (IsFinding(result.kind)) return result;
-  BackendRecord failure = RunMoreSets(made, key.index, more_sets, checker, record, state);
-  return IsFinding(failure.kind) ? failure : result;
+  const BackendRecord other = RunMoreSets(made, key.index, more_sets, checker, record, state);
+  if (IsFinding(other.kind)) return other;
+  // A set that shows something speaks for the program, whatever the others leave open.
+  const bool says_more = other.kind == Outcome::kPassed && result.kind != Outcome::kPassed;
+  return says_more ? other : result;
 }
 
+// The first failure, or one of the sets that pass; otherwise inconclusive.
 BackendRecord CaseRunner::RunMoreSets(const Case& made, int64_t index, int64_t sets,
                                       Checker& checker, CaseRecord& record, WorkerState& state) {
+  BackendRecord best;
+  best.kind = Outcome::kInconclusive;
   for (int64_t set = 1; set < sets; ++set) {
     state.set.store(set);
     const std::vector<Literal> inputs =
@@ -134,8 +141,9 @@ BackendRecord CaseRunner::RunMoreSets(const Case& made, int64_t index, int64_t s
     BackendRecord found = RecordOf(result.outcome, /*exact=*/false);
     found.set = set;
     if (IsFinding(found.kind)) return found;
+    if (found.kind == Outcome::kPassed) best = found;
   }
-  return {};
+  return best;
 }
 
 BackendRecord CaseRunner::RunScreened(const Case& made, const CaseKey& key, CaseRecord& record,
@@ -186,8 +194,9 @@ ConfirmRecord CaseRunner::Confirm(const CaseKey& key, int64_t runs, WorkerState&
   Case made = GenerateCase(options_.seed, static_cast<uint64_t>(key.index), options_.generator);
   confirm.instructions = made.module->InstructionCount();
   CaseRecord ignored;
-  ignored.repeated = true;
   for (int64_t i = 0; i < runs; ++i) {
+    // Each repetition compiles once more, which costs little in this process alone.
+    ignored.repeated = i == 0 || backends_[key.backend]->Describe().in_process;
     BackendRecord record = RunOn(made, key, 0, ignored, state);
     ++confirm.runs;
     if (!IsFinding(record.kind)) continue;

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include <nlohmann/json.hpp>
+#include "nlohmann/json_fwd.hpp"
 
 #include "fuzz/finding.h"
 #include "fuzz/generator/generate.h"
@@ -20,7 +20,7 @@
 
 namespace assay {
 
-// What a campaign looks into: a failure of the backend, or of Assay itself.
+// True of outcomes that a campaign looks into: a failure of the backend, or of Assay itself.
 bool IsFinding(Outcome::Kind kind);
 
 // Seconds per stage. The compile time of a backend is split by its statistic
@@ -55,7 +55,8 @@ struct CaseRecord {
   static CaseRecord FromJson(const nlohmann::json& json);
 };
 
-// Which program, backend and inputs: with the campaign's seed all that it takes to run it again.
+// Names a program, its backend and its inputs: with the campaign's seed, all that it takes to run
+// the case again.
 struct CaseKey {
   int64_t index = 0;
   size_t backend = 0;  // number in the campaign
@@ -71,7 +72,8 @@ struct CaseKey {
 struct ConfirmRecord {
   int64_t runs = 0, fails = 0;
   BackendRecord record;  // of a failing run, if there was one
-  // What the exact inputs say: "fail" or the name of another outcome; "" when there are no floats.
+  // The outcome on exact inputs: "fail" or the name of another outcome; "" when there are no
+  // floats.
   std::string exact;
   int64_t instructions = 0;
   std::string signature;  // Signature::text; "" when it did not fail again
@@ -84,7 +86,8 @@ struct ConfirmRecord {
   static ConfirmRecord FromJson(const nlohmann::json& json);
 };
 
-// Where a worker is, in memory that it shares with the campaign and that outlives it.
+// The case and phase that a worker is in, kept in memory that it shares with the campaign and that
+// outlives it.
 struct WorkerState {
   std::atomic<Phase> phase{Phase::kIdle};
   std::atomic<uint8_t> backend{0};  // number in the campaign

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "fuzz/campaign/worker.h"
+#include "nlohmann/json.hpp"
 #include "spec/base/clock.h"
 #include "spec/base/error.h"
 #include "spec/base/status_macros.h"
@@ -30,13 +31,13 @@ class CaseDuty : public Duty {
 
   WorkOrder Next() override {
     index_ = desk_.next_index++;
+    desk_.cases_in_hand.insert(index_);
     return {{{"do", "case"}, {"index", index_}}, desk_.options.case_seconds};
   }
 
   absl::Status TakeReply(const nlohmann::json& reply) override {
     ASSAY_RETURN_IF_ERROR(ErrorIn(reply));
-    desk_.tally.TakeRecord(CaseRecord::FromJson(reply));
-    return absl::OkStatus();
+    return Take(CaseRecord::FromJson(reply));
   }
 
   // The verdicts of the backends before this one were lost with the worker; those after it never
@@ -50,11 +51,17 @@ class CaseDuty : public Duty {
       other.text = "the worker died of another backend";
     }
     dead.backends[death.backend] = death.record;
-    desk_.tally.TakeRecord(dead);
-    return absl::OkStatus();
+    return Take(dead);
   }
 
  private:
+  absl::Status Take(const CaseRecord& record) {
+    desk_.tally.TakeRecord(record);
+    desk_.cases_in_hand.erase(index_);
+    return desk_.journal.Progress(desk_.AllEndedBefore(),
+                                  desk_.tally.summary().earlier + desk_.tally.summary().programs);
+  }
+
   int64_t index_ = -1;  // of the case in hand
 };
 
@@ -102,7 +109,7 @@ class ConfirmDuty : public Duty {
     return result.behind.has_value() ? desk_.journal.Found(*result.behind) : absl::OkStatus();
   }
 
-  // Of the campaign's time, for suspects that have to be waited for.
+  // The share of the campaign's time that goes to suspects which have to be waited for.
   static constexpr double kShareOfWaiting = 0.2;
 
   Suspect suspect_;  // in hand
@@ -185,7 +192,7 @@ bool CampaignDesk::CasesLeft() const {
   if (is_over || (ends > 0 && Now() >= ends)) return false;
   const int64_t enough = options.stop_after_findings;
   if (enough > 0 && tally.summary().findings >= enough) return false;
-  return options.count <= 0 || next_index < options.first + options.count;
+  return options.count <= 0 || next_index < tally.summary().first + options.count;
 }
 
 double CampaignDesk::TriageBacklog() const {

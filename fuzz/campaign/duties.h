@@ -1,8 +1,9 @@
-// What a worker process of a campaign is for: running cases, checking a suspect again, or triage.
+// The duties of a worker process of a campaign: running cases, checking a suspect again, or triage.
 // A duty hands out requests, takes the answers, and knows what the death of its worker means.
 #pragma once
 
 #include <memory>
+#include <set>
 
 #include <nlohmann/json.hpp>
 
@@ -19,15 +20,20 @@ struct CampaignDesk {
   Tally tally;
   Journal journal;
   int64_t next_index = 0;  // of the next case to hand out
-  double started = 0;      // Now() when the first case was handed out
-  double ends = 0;         // Now() from which on no case is handed out; 0: no such time
-  bool is_over = false;    // no case is handed out any more, for whatever reason
-  // Of triage: how many findings were begun and ended, and how long those that ended took.
+  std::set<int64_t> cases_in_hand;
+  double started = 0;    // Now() when the first case was handed out
+  double ends = 0;       // Now() from which on no case is handed out; 0: no such time
+  bool is_over = false;  // no case is handed out any more, for whatever reason
+  // Numbers of findings whose triage was begun and ended, and how long those that ended took.
   int64_t triages_begun = 0, triages_ended = 0;
   double triage_seconds = 0;
   int64_t triage_workers = 1;  // that work once the cases are over
 
   bool CasesLeft() const;
+  // All cases before it have ended.
+  int64_t AllEndedBefore() const {
+    return cases_in_hand.empty() ? next_index : *cases_in_hand.begin();
+  }
   // Wall clock seconds that triage of all signatures which it has not seen will take.
   double TriageBacklog() const;
   // Now() from which on no finding is handed to triage; 0: no such time.

@@ -4,12 +4,16 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 
 #include "absl/strings/str_cat.h"
 #include "fuzz/campaign/worker.h"
+#include "nlohmann/json.hpp"
+#include "spec/base/clock.h"
 #include "spec/base/error.h"
 
 namespace assay {
@@ -39,6 +43,7 @@ nlohmann::json CampaignSummary::ToJson() const {
       {"foreign", portable},
       {"interrupted", interrupted},
       {"programs", programs},
+      {"earlier", earlier},
       {"illegal", illegal},
       {"compared", compared},
       {"inconclusive", inconclusive},
@@ -83,6 +88,70 @@ nlohmann::json CampaignSummary::ToJson() const {
   return json;
 }
 
+namespace {
+
+CampaignFinding FindingFromJson(const nlohmann::json& json) {
+  CampaignFinding finding;
+  finding.index = json.value("index", int64_t{-1});
+  finding.backend = json.value("backend", "");
+  finding.kind = OutcomeKindFromName(json.value("kind", "")).value_or(Outcome::kWrong);
+  finding.phase = PhaseFromName(json.value("phase", "")).value_or(Phase::kJudge);
+  finding.exact = json.value("exact", false);
+  finding.set = json.value("input_set", int64_t{0});
+  finding.flags = json.value("flags", finding.flags);
+  finding.instructions = json.value("instructions", int64_t{0});
+  finding.signature = json.value("signature", "");
+  finding.text = json.value("text", "");
+  finding.second_check = json.value("second_check", "");
+  finding.notable = json.value("notable", "");
+  finding.known = json.value("known", "");
+  return finding;
+}
+
+void TakeLine(const nlohmann::json& line, EarlierCampaign& campaign) {
+  const std::string type = line.value("type", "");
+  if (type == "finding") campaign.findings.push_back(FindingFromJson(line));
+  if (type == "progress") {
+    campaign.next = std::max(campaign.next, line.value("next", int64_t{0}));
+    campaign.programs = line.value("programs", int64_t{0});
+  }
+  if (type != "triage" || !line.contains("triage")) return;
+  for (CampaignFinding& finding : campaign.findings) {
+    if (finding.index != line.value("index", int64_t{-1}) || finding.triaged) continue;
+    finding.triage = DecodeTriage(line["triage"]);
+    finding.triaged = true;
+    finding.bucket = finding.triage.bucket;
+    finding.notable = finding.triage.notable;
+    return;
+  }
+}
+
+}  // namespace
+
+absl::StatusOr<EarlierCampaign> ReadJournal(const std::string& out_dir) {
+  const std::string path = (std::filesystem::path(out_dir) / "results.jsonl").string();
+  std::ifstream file(path);
+  EarlierCampaign campaign;
+  bool has_begun = false;
+  for (std::string text; std::getline(file, text);) {
+    const nlohmann::json line = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
+    if (!line.is_object()) continue;
+    try {
+      if (line.value("type", "") == "begin" && !has_begun) {
+        has_begun = true;
+        campaign.seed = line.value("seed", uint64_t{0});
+        campaign.first = campaign.next = line.value("first", int64_t{0});
+      }
+      TakeLine(line, campaign);
+    } catch (const nlohmann::json::exception&) {
+      continue;
+    }
+  }
+  if (has_begun) return campaign;
+  return absl::NotFoundError(absl::StrCat("there is no campaign to go on with: ", path,
+                                          " is missing or has no beginning"));
+}
+
 Journal::~Journal() {
   if (fd_ >= 0) close(fd_);
 }
@@ -93,14 +162,18 @@ absl::Status Journal::Open(const CampaignOptions& options) {
   std::filesystem::create_directories(options.out_dir, error);
   path_ = (std::filesystem::path(options.out_dir) / "results.jsonl").string();
   fd_ = open(path_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-  if (fd_ >= 0) return absl::OkStatus();
+  // A line that was cut off must not swallow the next one.
+  if (fd_ >= 0) return options.resume ? WriteText("\n") : absl::OkStatus();
   return MakeError(ErrorClass::kSickMachine,
                    absl::StrCat("cannot open ", path_, ": ", std::strerror(errno)));
 }
 
 absl::Status Journal::Write(nlohmann::json line) {
   if (fd_ < 0) return absl::OkStatus();
-  std::string text = line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+  return WriteText(line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+}
+
+absl::Status Journal::WriteText(const std::string& text) {
   size_t done = 0;
   while (done < text.size()) {
     ssize_t n = write(fd_, text.data() + done, text.size() - done);
@@ -147,6 +220,13 @@ absl::Status Journal::Triaged(const CampaignFinding& finding) {
                 {"index", finding.index},
                 {"backend", finding.backend},
                 {"triage", EncodeTriage(finding.triage)}});
+}
+
+absl::Status Journal::Progress(int64_t next, int64_t programs) {
+  constexpr double kEvery = 2;
+  if (fd_ < 0 || Now() - progressed_ < kEvery) return absl::OkStatus();
+  progressed_ = Now();
+  return Write({{"type", "progress"}, {"next", next}, {"programs", programs}});
 }
 
 absl::Status Journal::End(const CampaignSummary& summary) {

@@ -1,8 +1,10 @@
-// What a campaign writes down: OUT/results.jsonl, one JSON object per line, each with a "type":
+// Writes the journal of a campaign: OUT/results.jsonl, one JSON object per line, each with a
+// "type":
 //   begin        seed, first, backends, versions, jobs, options
 //   finding      one confirmed finding; its case is in OUT/cases/SEED-INDEX.hlo and .npz
 //   unconfirmed  a timeout or memory failure that did not repeat
 //   triage       index and what triage made of it
+//   progress     every few seconds: "next", before which all cases have ended, and how many
 //   end          the summary
 // Lines are appended and flushed one by one, so a killed campaign leaves a readable file.
 #pragma once
@@ -15,6 +17,17 @@
 namespace assay {
 
 nlohmann::json FindingToJson(const CampaignFinding& finding);
+
+// What a journal says of a campaign that was ended in whatever way.
+struct EarlierCampaign {
+  uint64_t seed = 0;
+  int64_t first = 0, next = 0;  // the case to go on with
+  int64_t programs = 0;
+  std::vector<CampaignFinding> findings;  // with triage, where it was made
+};
+// Lines that are cut off or make no sense are left out. Errors: there is no journal in `out_dir`,
+// or it has no beginning.
+absl::StatusOr<EarlierCampaign> ReadJournal(const std::string& out_dir);
 
 class Journal {
  public:
@@ -29,12 +42,16 @@ class Journal {
   absl::Status Found(const CampaignFinding& finding);
   absl::Status Unconfirmed(const CampaignFinding& finding);
   absl::Status Triaged(const CampaignFinding& finding);
+  // Not more often than every two seconds.
+  absl::Status Progress(int64_t next, int64_t programs);
   absl::Status End(const CampaignSummary& summary);
 
  private:
   absl::Status Write(nlohmann::json line);
+  absl::Status WriteText(const std::string& text);
 
   int fd_ = -1;
+  double progressed_ = 0;  // Now() of the last progress
   std::string path_;
 };
 

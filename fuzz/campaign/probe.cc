@@ -8,6 +8,7 @@
 
 #include "fuzz/generator/generate.h"
 #include "fuzz/generator/recipes/recipes.h"
+#include "fuzz/triage/signature.h"
 #include "spec/base/clock.h"
 #include "spec/base/error.h"
 #include "spec/verifier/verifier.h"
@@ -51,26 +52,54 @@ class Prober {
       for (size_t i = from; i < std::min(from + kBatch, all.size()); ++i) {
         if (all[i].portable && Info(all[i].opcode).IsDefined()) names.push_back(all[i].name);
       }
-      if (names.empty() || AskAbout(names, ElementType::kF32, 1) == Answer::kTaken) continue;
-      for (std::string_view name : names) {
-        if (IsRefused(name)) options_.excluded_recipes.emplace(name);
+      // Floats of the usual widths do not stand for each other, and nothing stands for the rest.
+      bool all_taken = true;
+      for (ElementType type : {ElementType::kF32, ElementType::kF16, ElementType::kC64}) {
+        all_taken = all_taken && AskAbout(names, type, 1) == Answer::kTaken;
+      }
+      if (all_taken) continue;
+      for (size_t i = from; i < std::min(from + kBatch, all.size()); ++i) {
+        if (std::find(names.begin(), names.end(), all[i].name) != names.end()) OneRecipe(all[i]);
       }
     }
   }
 
  private:
-  // Of all programs of it that were tried none was taken.
-  bool IsRefused(std::string_view name) {
-    bool is_refused = false;
-    for (ElementType type : {ElementType::kF32, ElementType::kS32}) {
-      for (uint64_t seed = 1; seed <= 2; ++seed) {
-        const std::string_view names[] = {name};
-        const Answer answer = AskAbout(names, type, seed);
-        if (answer == Answer::kTaken || answer == Answer::kRejected) return false;
-        is_refused |= answer == Answer::kUnsupported;
+  // Notes the types of which no program that was tried was taken, or all of the recipe.
+  void OneRecipe(const Recipe& recipe) {
+    std::bitset<kElementTypeCount> refused, taken;
+    for (ElementType type :
+         {ElementType::kF32, ElementType::kF64, ElementType::kF16, ElementType::kBF16,
+          ElementType::kC64, ElementType::kC128, ElementType::kS32, ElementType::kF8E4M3FN}) {
+      if (!options_.Takes(type)) continue;
+      for (uint64_t seed = 1; seed <= 2 && !taken[static_cast<size_t>(type)]; ++seed) {
+        const std::unique_ptr<Module> module = ProgramOf({&recipe.name, 1}, type, seed);
+        if (module == nullptr || !Has(*module, recipe.opcode, type)) continue;
+        const Answer answer = Verify(*module).ok() ? Ask(*module) : Answer::kOther;
+        const bool is_unsupported = answer == Answer::kUnsupported;
+        (is_unsupported ? refused : taken).set(static_cast<size_t>(type));
       }
     }
-    return is_refused;
+    refused &= ~taken;
+    if (refused.none()) return;
+    if (taken.none()) {
+      options_.excluded_recipes.emplace(recipe.name);
+    } else {
+      options_.refused_types.emplace(recipe.name, refused);
+    }
+  }
+
+  // Whether the op takes or gives an array of the type.
+  static bool Has(const Module& module, Opcode opcode, ElementType type) {
+    for (const Instruction* at : *module.entry()) {
+      if (at->opcode() != opcode) continue;
+      bool has = at->shape().IsArray() && at->shape().element_type() == type;
+      for (const Instruction* operand : at->operands()) {
+        has |= operand->shape().IsArray() && operand->shape().element_type() == type;
+      }
+      if (has) return true;
+    }
+    return false;
   }
 
   Answer AskAbout(absl::Span<const std::string_view> names, ElementType type, uint64_t seed) {
@@ -111,8 +140,7 @@ void ProbePeer(Backend& backend, GeneratorOptions& options) {
 std::map<std::string, std::string> ScreeningFlags(Backend& backend) {
   if (!backend.Describe().dumps_passes || !backend.Describe().can_run) return {};
   CompileOptions compile;
-  compile.flags = {{"xla_backend_optimization_level", "0"},
-                   {"xla_cpu_use_fusion_emitters", "false"}};
+  compile.flags = CheapFlags();
   Module module("probe");
   Computation* entry = module.AddComputation("main");
   const Shape shape = Shape::Array(ElementType::kF32, {4});

@@ -1,4 +1,4 @@
-// What a compiler in another process refuses, found out before a campaign begins: programs are made
+// Finds out what a compiler in another process refuses before a campaign begins. Programs are made
 // without it, so that none is spent on what is known to be missing.
 #pragma once
 

@@ -28,7 +28,8 @@ bool IsSlow(Outcome::Kind kind) {
   return kind == Outcome::kTimeout || kind == Outcome::kOutOfMemory;
 }
 
-// What is known of a failure before it is checked again, so that new ones can go first.
+// Describes a failure by the facts that are known before it is checked again, so that new ones can
+// go first.
 std::string LooksOf(const Suspect& suspect) {
   return StrCat(static_cast<int64_t>(suspect.backend), ": ", Name(suspect.record.kind), ": ",
                 ReasonOf(suspect.record.text));
@@ -89,12 +90,21 @@ void Tally::TakeRecord(const CaseRecord& record) {
         ++summary_.not_run;
         break;
       default:
-        Suspicion({record.index, i, backend});
+        AddSuspect({record.index, i, backend});
     }
   }
 }
 
-void Tally::Suspicion(Suspect suspect) {
+void Tally::Restore(std::vector<CampaignFinding> findings) {
+  for (CampaignFinding& finding : findings) {
+    restored_.insert(finding.index);
+    if (finding.triaged) ++triaged_[finding.signature];
+    Keep(std::move(finding));
+  }
+}
+
+void Tally::AddSuspect(Suspect suspect) {
+  if (restored_.contains(suspect.index)) return;
   ++summary_.suspects;
   if (suspect.record.kind == Outcome::kWrong) ++summary_.compared;
   if (options_.most_checked > 0 && checked_ >= options_.most_checked) {
@@ -163,8 +173,12 @@ Confirmation Tally::TakeConfirm(const Suspect& suspect, const ConfirmRecord& con
   const bool always = confirm.fails == confirm.runs;
   if (!always && finding.kind != Outcome::kOurFault) {
     finding.kind = Outcome::kNondeterministic;
-  } else if (always && confirm.record.kind == Outcome::kNondeterministic) {
-    finding.kind = Outcome::kNondeterministic;
+  } else if (always && IsFinding(confirm.record.kind) &&
+             confirm.record.kind != Outcome::kOurFault && finding.kind != Outcome::kOurFault &&
+             confirm.record.kind != finding.kind) {
+    // What writes where it must not is now a crash, now a wrong value.
+    finding.kind = confirm.record.kind;
+    finding.phase = confirm.record.phase;
     finding.text = confirm.record.text;
   }
   if (finding.signature.empty()) {
@@ -277,8 +291,9 @@ void Tally::Finish(bool with_triage) {
       ++summary_.refuted;
       continue;
     }
-    // With triage, only what it looked at is in a bucket: anything else may be the same bug.
-    if (!with_triage || finding.triaged) ++summary_.buckets[finding.bucket];
+    // With triage, only what it looked at, and saw fail again, is in a bucket: anything else may be
+    // the same bug, or none.
+    if (!with_triage || finding.triage.confirmed) ++summary_.buckets[finding.bucket];
   }
   std::sort(findings_.begin(), findings_.end(),
             [](const CampaignFinding& a, const CampaignFinding& b) { return a.index < b.index; });

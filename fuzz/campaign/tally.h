@@ -1,5 +1,5 @@
-// What a campaign has learned: counts verdicts, keeps suspects until they are checked a second time
-// and findings until they are explained. Starts no process and reads no clock.
+// Keeps what a campaign has learned: counts verdicts, keeps suspects until they are checked a
+// second time and findings until they are explained. Starts no process and reads no clock.
 #pragma once
 
 #include <cstdint>
@@ -34,23 +34,25 @@ class Tally {
 
   // Counts a case; its failures become suspects, up to options.most_checked of them.
   void TakeRecord(const CaseRecord& record);
-  // Whether there is a suspect; with `slow` false, one that needs no waiting for a limit.
+  // True if there is a suspect; with `slow` false, one that needs no waiting for a limit.
   bool HasSuspect(bool slow = true) const;
-  // Whether there is one that looks like none that was handed out.
+  // True if there is a suspect that looks like none that was handed out.
   bool HasNovelSuspect() const;
-  // Those that need no waiting first, then what was handed out most seldom, by what the first check
-  // says of it, then in the order in which they were seen.
+  // Hands out suspects that need no waiting first, then those whose looks (as the first check
+  // describes them) were handed out most seldom, then in the order in which they were seen.
   Suspect NextSuspect();
-  // The second check of a suspect. What fails only now and then is nondeterministic.
+  // The second check of a suspect. A case that fails only now and then is nondeterministic.
   Confirmation TakeConfirm(const Suspect& suspect, const ConfirmRecord& confirm);
 
   // A finding that triage has not looked at: of the signature that triage has seen least, limits of
   // time and memory last, then the smallest program, which is the quickest to explain.
   std::optional<size_t> NextToTriage() const;
-  // Whether triage has looked at its signature.
+  // True if triage has looked at no finding with this signature yet.
   bool IsNovel(const CampaignFinding& finding) const;
   // Signatures that triage has not looked at, limits of time and memory not counted.
   int64_t UntriagedSignatures() const;
+  // Findings of the same campaign from before it was resumed; those that have no triage get it.
+  void Restore(std::vector<CampaignFinding> findings);
   // A finding is handed to triage.
   CampaignFinding& BeginTriage(size_t at);
   CampaignFinding& finding(size_t at) { return findings_[at]; }
@@ -63,12 +65,12 @@ class Tally {
   CampaignSummary& summary() { return summary_; }
 
  private:
-  void Suspicion(Suspect suspect);
+  void AddSuspect(Suspect suspect);
   void Keep(CampaignFinding finding);
   // The reason of the known bug that it is; "" if it is news.
   std::string KnownAs(const CampaignFinding& finding) const;
-  // What was not reduced to the end belongs to the bucket of a smaller program of the same guilty
-  // pass that has some of its opcodes.
+  // A finding that was not reduced to the end belongs to the bucket of a smaller program of the
+  // same guilty pass that has some of its opcodes.
   void MergeBuckets();
   size_t BestSuspect() const;  // its number in suspects_, which is not empty
 
@@ -79,6 +81,7 @@ class Tally {
   int64_t checked_ = 0;
   std::map<std::string, int64_t> handed_out_;  // suspects by how they look
   std::map<std::string, int64_t> triaged_;     // findings by signature
+  std::set<int64_t> restored_;                 // cases of restored findings
   std::set<size_t> in_triage_;                 // numbers of findings that were handed to it
 };
 

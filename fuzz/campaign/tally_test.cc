@@ -2,6 +2,7 @@
 #include "fuzz/campaign/tally.h"
 
 #include "gtest/gtest.h"
+#include "nlohmann/json.hpp"
 
 namespace assay {
 namespace {
@@ -97,7 +98,10 @@ TEST(Tally, CallsWhatFailsNowAndThenNondeterministic) {
         Row{Outcome::kWrong, 1, 3, Outcome::kWrong, Outcome::kNondeterministic},
         Row{Outcome::kWrong, 3, 3, Outcome::kNondeterministic, Outcome::kNondeterministic},
         Row{Outcome::kOurFault, 1, 3, Outcome::kOurFault, Outcome::kOurFault},
-        Row{Outcome::kRunCrash, 1, 3, Outcome::kRunCrash, Outcome::kNondeterministic}}) {
+        Row{Outcome::kRunCrash, 1, 3, Outcome::kRunCrash, Outcome::kNondeterministic},
+        // A write to the wrong place is now one, now the other: what it is now is what repeats.
+        Row{Outcome::kRunCrash, 3, 3, Outcome::kWrong, Outcome::kWrong},
+        Row{Outcome::kWrong, 1, 1, Outcome::kRunCrash, Outcome::kRunCrash}}) {
     Tally tally(options);
     const Suspect suspect = SuspectOf(tally, row.first);
     const Confirmation confirmation =
@@ -245,6 +249,7 @@ TEST(Tally, KnownBugsAreCountedAndNotTriaged) {
   EXPECT_EQ(tally.NextToTriage(), c);
   tally.BeginTriage(c);
   tally.finding(c).triaged = true;
+  tally.finding(c).triage.confirmed = true;
   tally.finding(c).bucket = "one/wrong value/c";
   tally.EndTriage(c);
   tally.Finish(/*with_triage=*/true);
@@ -273,13 +278,17 @@ TEST(Tally, WhatTheSecondOpinionRefutesIsNoFailure) {
   for (const char* opinion : {"refutes", "agrees", "differs", "declined"}) {
     CampaignFinding& finding = tally.finding(AddWrong(tally, opinion));
     finding.triaged = true;
+    finding.triage.confirmed = true;
     finding.bucket = opinion;
     finding.triage.second_opinion = opinion;
   }
+  CampaignFinding& gone = tally.finding(AddWrong(tally, "gone"));
+  gone.triaged = true;
+  gone.bucket = "what did not fail again";
   tally.Finish(/*with_triage=*/true);
   EXPECT_EQ(tally.summary().refuted, 1);
-  EXPECT_EQ(tally.summary().buckets.size(), 3u);
-  EXPECT_EQ(tally.summary().Failures(), 3);
+  EXPECT_EQ(tally.summary().buckets.size(), 3u) << "and none of what did not fail again";
+  EXPECT_EQ(tally.summary().Failures(), 4);
 }
 
 // Only what ran out of time is merged: the others need all of their opcodes.
@@ -289,6 +298,7 @@ TEST(Tally, WhatWasNotReducedToTheEndJoinsTheSmallerProgram) {
   auto add = [&](const char* opcodes, const char* rule, bool is_smallest) {
     CampaignFinding& finding = tally.finding(AddWrong(tally, opcodes));
     finding.triaged = true;
+    finding.triage.confirmed = true;
     finding.triage.opcodes = opcodes;
     finding.triage.blamed_rule = rule;
     finding.triage.is_smallest = is_smallest;

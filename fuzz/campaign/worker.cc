@@ -7,6 +7,7 @@
 #include <fstream>
 
 #include "fuzz/campaign/probe.h"
+#include "nlohmann/json.hpp"
 #include "spec/base/error.h"
 #include "spec/base/status_macros.h"
 #include "spec/base/strings.h"

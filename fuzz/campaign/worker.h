@@ -1,5 +1,5 @@
-// What runs on the other side of the fork server: the warm template that every worker starts from,
-// and the loop that serves it. Requests and replies are JSON objects, one per message:
+// The other side of the fork server: the warm template that every worker starts from, and the loop
+// that serves it. Requests and replies are JSON objects, one per message:
 //   {"slot": k}                                        first, no reply: where to note the phase
 //   {"do": "case", "index": i}                         CaseRecord
 //   {"do": "confirm", ...}  with a CaseKey: ConfirmRecord; writes the case to disk first
@@ -17,8 +17,8 @@
 
 namespace assay {
 
-// What the campaign shares with its workers: the state of each slot, and what the template tells
-// about the backends.
+// Memory that the campaign shares with its workers: the state of each slot, and what the template
+// tells about the backends.
 class WorkerStates {
  public:
   // Errors: sick machine, without shared memory.

@@ -27,7 +27,7 @@ constexpr std::array<std::array<int, kRecipeGroupCount>, kThemeCount> kGroupWeig
 
 using T = ElementType;
 
-// Of a hundred programs, so many have one of the rare types.
+// So many programs of a hundred have one of the rare types.
 constexpr int kRarePercent = 16;
 
 std::vector<ElementType> DrawPalette(Choices& choices, Theme theme, bool portable) {
@@ -127,8 +127,8 @@ std::vector<Instruction*> DrawOutputs(Program& program) {
     const std::vector<Instruction*>& from = telling.empty() ? values : telling;
     outputs.push_back(from[choices.Draw(from.size())]);
   }
-  // What later steps turned into zeros may still have shown a fault on the way: an early
-  // intermediate (the last ones of `telling`).
+  // Later steps may have turned a wrong value into zeros, so an early intermediate (the last ones
+  // of `telling`) becomes a result, too.
   if (telling.size() > 1 && choices.Percent(80)) {
     const size_t half = telling.size() / 2;
     outputs.push_back(telling[half + choices.Draw(telling.size() - half)]);
@@ -176,15 +176,38 @@ std::vector<Literal> DrawInputs(Program& program, const Computation& entry,
   return inputs;
 }
 
-// Two to four patterns, each on the value that was made last: any pattern may follow any other.
+// The numbers of the patterns that programs for other compilers may have.
+const std::vector<size_t>& PortablePatterns() {
+  static const auto& numbers = *new std::vector<size_t>([] {
+    std::vector<size_t> portable;
+    for (size_t i = 0; i < AllRecipes().size(); ++i) {
+      const Recipe& recipe = AllRecipes()[i];
+      if (recipe.portable && recipe.weight > 0 && Info(recipe.opcode).IsDefined())
+        portable.push_back(i);
+    }
+    return portable;
+  }());
+  return numbers;
+}
+
+// Two to four patterns, each on the value that was made last: any pattern may follow any other. The
+// first two are the pair that was asked for, if any.
 void Chain(Program& program) {
   Choices& choices = program.choices();
-  const auto patterns = static_cast<uint64_t>(AllRecipes().size());
-  int64_t links = choices.Range(2, 4);
+  const std::vector<size_t>& patterns = PortablePatterns();
+  const uint64_t count = patterns.size(), pairs = count * count;
+  const std::optional<uint64_t> asked = program.options().pair;
+  const uint64_t pair =
+      asked.has_value() ? choices.Given(*asked % pairs, pairs) : choices.Draw(pairs);
+  int64_t links = choices.Weighted({60, 25, 15}) + 2;
+  uint64_t number = 0;
   for (int64_t tries = 8 * links; links > 0 && tries > 0 && !program.Exhausted(); --tries) {
-    const size_t number = choices.Draw(patterns);
+    const size_t next = number == 0   ? pair / count
+                        : number == 1 ? pair % count
+                                      : choices.Draw(count);
+    ++number;
     if (!program.scope().values.empty()) program.ChainNext();
-    if (ApplyRecipeNumber(program, number)) --links;
+    if (ApplyRecipeNumber(program, patterns[next])) --links;
   }
 }
 
@@ -233,8 +256,12 @@ Case GenerateFrom(Choices& choices, const GeneratorOptions& options) {
   program.set_size_style(DrawSizeStyle(choices, result.theme, portable));
   program.set_family(DrawProgramFamily(choices, result.theme));
   if (portable) program.set_constant_percent(choices.Pick({0, 0, 0, 0, 0, 0, 50, 100}));
-  constexpr int kChainPercent = 30;
-  if (portable && choices.Percent(kChainPercent)) {
+  constexpr uint64_t kChainOf = 10, kChains = 3;
+  const bool is_drawn = portable && !options.counts_pairs;
+  const bool chains = portable && (is_drawn ? choices.Draw(kChainOf)
+                                            : choices.Given(options.pair.has_value() ? 0 : kChains,
+                                                            kChainOf)) < kChains;
+  if (chains) {
     Chain(program);
   } else {
     Compose(program, result.theme, DrawSteps(choices, portable));
@@ -273,7 +300,16 @@ std::unique_ptr<Module> ProgramOf(absl::Span<const std::string_view> recipes, El
 
 Case GenerateCase(uint64_t seed, uint64_t index, const GeneratorOptions& options) {
   Choices choices = Choices::FromSeed(MixSeeds(seed, index));
-  return GenerateFrom(choices, options);
+  if (!options.portable) return GenerateFrom(choices, options);
+  // Three programs of ten are pairs. A stride without a factor in common with the number of pairs
+  // keeps neighbours apart; where it begins is the seed's affair.
+  constexpr uint64_t kOf = 10, kPairs = 3, kEvery = 4, kStride = 1000003;
+  constexpr uint64_t kStarts = uint64_t{1} << 40;
+  GeneratorOptions counted = options;
+  counted.counts_pairs = true;
+  const uint64_t number = index / kOf * kPairs + index % kOf / kEvery;
+  if (index % kOf % kEvery == 0) counted.pair = MixSeeds(seed, 0) % kStarts + number * kStride;
+  return GenerateFrom(choices, counted);
 }
 
 std::vector<Literal> RandomInputs(const Module& module, ValueFamily family, Choices& choices) {

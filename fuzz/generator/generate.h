@@ -13,7 +13,7 @@
 
 namespace assay {
 
-// What a program is mainly about; shares follow the starting weights of the generator's
+// The main subject of a program; shares follow the starting weights of the generator's
 // requirements.
 enum class Theme : uint8_t { kIndex, kControl, kReduce, kElementwise, kDot, kRare, kLarge };
 inline constexpr int kThemeCount = 7;

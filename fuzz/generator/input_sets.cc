@@ -9,8 +9,8 @@
 namespace assay {
 namespace {
 
-// Where the edges stand depends on the set, and most places are ordinary: a flood of NaN would
-// drown all else.
+// The places of edge values depend on the set, and most places stay ordinary: a flood of NaN would
+// drown everything else.
 Literal WithEdges(const Shape& shape, int64_t set, Choices& choices) {
   constexpr int64_t kEvery = 3;
   return LiteralWithEdges(shape, set % kEvery, kEvery, choices);

@@ -121,12 +121,12 @@ ValueFamily Program::DrawFamily() {
 ElementType Program::DrawType(TypeMask mask) {
   std::vector<ElementType> fitting;
   for (ElementType type : palette_) {
-    if (Matches(mask, type) && options_.Takes(type)) fitting.push_back(type);
+    if (Matches(mask, type) && Takes(type)) fitting.push_back(type);
   }
   if (fitting.empty() || choices_.Percent(4)) {
     fitting.clear();
     for (ElementType type : kComputedTypes) {
-      if (Matches(mask, type) && options_.Takes(type)) fitting.push_back(type);
+      if (Matches(mask, type) && Takes(type)) fitting.push_back(type);
     }
   }
   return fitting.empty() ? ElementType::kS32 : choices_.Pick(fitting);
@@ -195,7 +195,7 @@ Instruction* Program::LastAs(TypeMask mask, int64_t min_rank) {
   Instruction* last = scope_->values.back();
   const ElementType type = last->shape().element_type();
   if (last->shape().rank() < min_rank) return nullptr;
-  if (Matches(mask, type)) return last;
+  if (Matches(mask, type) && Takes(type)) return last;
   const bool converts = !IsComplex(type) && (mask & (kP | kI | kF)) != 0;
   return converts ? Convert(last, DrawType(mask & (kP | kI | kF))) : nullptr;
 }
@@ -208,7 +208,8 @@ Instruction* Program::Operand(TypeMask mask, int64_t min_rank) {
   }
   std::vector<Instruction*> candidates;
   for (Instruction* value : scope_->values) {
-    if (value->shape().rank() >= min_rank && Matches(mask, value->shape().element_type())) {
+    const ElementType type = value->shape().element_type();
+    if (value->shape().rank() >= min_rank && Matches(mask, type) && Takes(type)) {
       candidates.push_back(value);
     }
   }

@@ -7,8 +7,10 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_set.h"
@@ -28,8 +30,13 @@ struct GeneratorOptions {
   // them.
   std::bitset<kOpcodeCount> excluded_ops;
   std::bitset<kElementTypeCount> excluded_types;
-  // Patterns (Recipe::name) that it does not take.
+  // Patterns (Recipe::name) that it does not take at all, or not on some element types.
   std::set<std::string, std::less<>> excluded_recipes;
+  std::map<std::string, std::bitset<kElementTypeCount>, std::less<>> refused_types;
+  // Programs begin with a pair of patterns where `pair` says which of all; GenerateCase counts it
+  // up, so that each pair comes before any comes twice. Otherwise chance decides.
+  bool counts_pairs = false;
+  std::optional<uint64_t> pair;
 
   bool Takes(Opcode opcode) const { return !excluded_ops[static_cast<size_t>(opcode)]; }
   bool Takes(ElementType type) const { return !excluded_types[static_cast<size_t>(type)]; }
@@ -88,6 +95,10 @@ class Program {
   void set_constant_percent(int percent) { constant_percent_ = percent; }
   // The next Operand is the value that was made last, if need be converted.
   void ChainNext() { chain_ = true; }
+  // Until it is called again, operands are of other types than these. Returns those of before.
+  std::bitset<kElementTypeCount> AvoidTypes(std::bitset<kElementTypeCount> types) {
+    return std::exchange(avoided_, types);
+  }
   // A family for one array: mostly the program's own.
   ValueFamily DrawFamily();
   // A type of the palette that `mask` admits; any computed type that it admits when the palette has
@@ -112,8 +123,8 @@ class Program {
   Instruction* OperandOf(ElementType type, absl::Span<const int64_t> dimensions);
   // An existing value of exactly this shape, or nullptr.
   Instruction* Existing(const Shape& shape);
-  // A new parameter (in the entry), constant, iota or broadcast of a scalar. What a chain begins
-  // with is rarely a splat: it would show nothing.
+  // A new parameter (in the entry), constant, iota or broadcast of a scalar. The first value of a
+  // chain is rarely a splat, which would show nothing.
   Instruction* Fresh(const Shape& shape, int splat_weight = 10);
   // A scalar of a known value as parameter, constant or an expression that folds late (requirement:
   // triples).
@@ -174,7 +185,7 @@ class Program {
   };
   std::vector<SharedCallee>& shared_callees() { return shared_callees_; }
 
-  // Whether all elements of `value` are bound to be equal, or there are fewer than two: it shows
+  // True if all elements of `value` are bound to be equal, or there are fewer than two: it shows
   // little by itself.
   bool IsUniform(const Instruction* value) const { return uniform_.contains(value->id()); }
 
@@ -183,9 +194,12 @@ class Program {
 
  private:
   Instruction* PickRecent(const std::vector<Instruction*>& candidates);
-  // What ChainNext asks for; nullptr where the last value does not fit.
+  bool Takes(ElementType type) const {
+    return options_.Takes(type) && !avoided_[static_cast<size_t>(type)];
+  }
+  // The value that ChainNext asks for; nullptr where the last value does not fit.
   Instruction* LastAs(TypeMask mask, int64_t min_rank);
-  // Whether a parameter of the shape is to be a constant.
+  // Decides whether a parameter of the shape becomes a constant.
   bool WantsConstant(const Shape& shape);
 
   void NoteUniform(const Instruction* value);
@@ -204,6 +218,7 @@ class Program {
   int64_t parameters_ = 0;
   int constant_percent_ = 0;
   bool chain_ = false;
+  std::bitset<kElementTypeCount> avoided_;
   std::map<int64_t, Literal> fixed_inputs_;
   std::vector<SharedCallee> shared_callees_;
 };

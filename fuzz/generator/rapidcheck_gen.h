@@ -61,7 +61,7 @@ inline rc::Gen<SharedCase> AnyCase(GeneratorOptions options = {}) {
 
 }  // namespace assay
 
-// What a failing property prints.
+// RapidCheck prints these values when a property fails.
 namespace rc {
 inline void showValue(const assay::SharedCase& value, std::ostream& out) {
   out << assay::WriteModule(*value->module);

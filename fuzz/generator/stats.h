@@ -1,5 +1,5 @@
-// What a set of generated programs holds: ops by element type, and the triggers of the generator's
-// requirements.
+// Counts what a set of generated programs holds: ops by element type, and the triggers of the
+// generator's requirements.
 #pragma once
 
 #include <cstdint>

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <iterator>
 #include <set>
 
 namespace assay {
@@ -14,21 +16,31 @@ GeneratorStats Collect(uint64_t count, const GeneratorOptions& options = {}) {
   return stats;
 }
 
-// What programs for our own compiler do not hold yet: they make complex numbers of real ones alone.
-bool IsForeignOnly(std::string_view trigger) { return trigger == "complex constant"; }
-
 TEST(GeneratorStatsTest, EveryRequirementIsShown) {
   // The rarest, a loop in a loop, is in one of 2,000 programs.
   constexpr uint64_t kPrograms = 20000;
   const GeneratorStats own = Collect(kPrograms);
-  GeneratorOptions options;
-  options.portable = true;
-  const GeneratorStats foreign = Collect(kPrograms, options);
   for (size_t i = 0; i < AllTriggers().size(); ++i) {
-    const GeneratorStats& stats = IsForeignOnly(AllTriggers()[i].name) ? foreign : own;
-    EXPECT_GT(stats.triggers()[i], 0)
+    EXPECT_GT(own.triggers()[i], 0)
         << "requirement " << AllTriggers()[i].requirement << ": " << AllTriggers()[i].name
         << " in none of " << kPrograms << " programs";
+  }
+}
+
+// What is behind many defects is in one of 1,000 programs for other compilers; the rest, the second
+// tier of the requirements, in one of 5,000.
+TEST(GeneratorStatsTest, ForeignProgramsHoldEveryFloor) {
+  constexpr int64_t kPrograms = 20000;
+  constexpr int kSecondTier[] = {35, 36, 37, 40, 42, 45, 48, 50, 52};
+  GeneratorOptions options;
+  options.portable = true;
+  const GeneratorStats stats = Collect(kPrograms, options);
+  for (size_t i = 0; i < AllTriggers().size(); ++i) {
+    const RequirementTrigger& trigger = AllTriggers()[i];
+    const bool is_second =
+        std::count(std::begin(kSecondTier), std::end(kSecondTier), trigger.requirement) > 0;
+    EXPECT_GE(stats.triggers()[i] * (is_second ? 5000 : 1000), kPrograms)
+        << "requirement " << trigger.requirement << ": " << trigger.name;
   }
 }
 

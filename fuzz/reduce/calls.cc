@@ -211,7 +211,7 @@ bool InlineCalls(Reduction& reduction) {
       for (int64_t form = 0; form < forms && !accepted; ++form) {
         ReduceCase c = reduction.best().Clone();
         if (!InlineForm(Counterpart(*c.module, at), form)) continue;
-        // What was inlined may be longer than the call, but a call is gone: Try's order counts
+        // The inlined body may be longer than the call, but a call is gone. Try's order counts
         // instructions first, so callees that are still called elsewhere are a loss.
         accepted = reduction.Try(std::move(c), "inline");
       }
@@ -239,7 +239,7 @@ bool PruneLoopState(Reduction& reduction) {
         if (!PruneElement(Counterpart(*c.module, at), e)) continue;
         // The best case has changed under the iterators: the next round goes on.
         if (reduction.Try(std::move(c), "prune loop state")) return true;
-        // Where the result is this element, another one may show the same.
+        // Another element of the tuple may show the same failure as the one that is the result.
         for (int64_t other = static_cast<int64_t>(at->shape().elements().size()); other-- > 0;) {
           if (other == e || !(at->shape().elements()[other] == at->shape().elements()[e])) continue;
           ReduceCase redirected = reduction.best().Clone();

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 
 namespace assay {
@@ -87,7 +88,7 @@ bool Substitute(Instruction* from, Instruction* with) {
   return true;
 }
 
-void Clean(ReduceCase& reduce_case) {
+void RemoveUnused(ReduceCase& reduce_case) {
   for (Computation* computation : reduce_case.module->computations()) RemoveDead(computation);
   reduce_case.module->RemoveUnusedComputations().IgnoreError();
   Computation* entry = reduce_case.module->entry();
@@ -99,6 +100,28 @@ void Clean(ReduceCase& reduce_case) {
       reduce_case.inputs.erase(reduce_case.inputs.begin() + i);
   }
   for (Computation* computation : reduce_case.module->computations()) Sort(computation);
+}
+
+Exposed WithAllArrays(const Module& module, bool with_leaves) {
+  Exposed exposed{module.Clone(""), {}};
+  absl::flat_hash_map<const Instruction*, Instruction*> copies;
+  auto there = exposed.module->entry()->begin();
+  for (const Instruction* at : *module.entry()) {
+    copies[at] = *there;
+    ++there;
+  }
+  std::vector<Instruction*> outputs;
+  std::vector<Shape> shapes;
+  for (const Instruction* at : module.entry()->PostOrder()) {
+    if (!at->shape().IsArray() || (IsLeaf(at) && !with_leaves)) continue;
+    exposed.arrays.push_back(at);
+    outputs.push_back(copies[at]);
+    shapes.push_back(at->shape());
+  }
+  Computation* entry = exposed.module->entry();
+  exposed.module->config() = ModuleConfig();
+  entry->set_root(entry->Add(Opcode::kTuple, Shape::Tuple(shapes), outputs));
+  return exposed;
 }
 
 Literal Splat(const Shape& shape, int64_t value) {

@@ -13,7 +13,7 @@ namespace assay {
 Instruction* Counterpart(const Module& clone, const Instruction* original);
 Computation* Counterpart(const Module& clone, const Computation* original);
 
-// Whether `leaf` is a parameter or constant, which a reduction cannot take apart.
+// True of parameters and constants, which a reduction cannot take apart.
 bool IsLeaf(const Instruction* instruction);
 
 // A new entry parameter with `value`, at the end of the list.
@@ -25,7 +25,15 @@ bool Substitute(Instruction* from, Instruction* with);
 
 // Takes away dead instructions, unused computations and unused entry parameters with their inputs;
 // brings instructions in an order in which operands come first.
-void Clean(ReduceCase& reduce_case);
+void RemoveUnused(ReduceCase& reduce_case);
+
+// A copy of `module` whose results are all arrays of the entry, operands first, and which of the
+// instructions of `module` they are.
+struct Exposed {
+  std::unique_ptr<Module> module;
+  std::vector<const Instruction*> arrays;
+};
+Exposed WithAllArrays(const Module& module, bool with_leaves);
 
 // Zero-filled or one-filled array.
 Literal Splat(const Shape& shape, int64_t value);

@@ -1,4 +1,4 @@
-// Which dimensions, and which element types, of a module have to change together.
+// Finds the dimensions, and the element types, of a module that have to change together.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace assay {
 
-// What is linked.
+// The kinds of things that have to change together.
 enum class LinkKind : uint8_t {
   kSizes,      // dimensions that must have the same size
   kPositions,  // dimensions that correspond even when sizes differ, e.g. across slice and pad

@@ -3,7 +3,6 @@
 #include <optional>
 #include <utility>
 
-#include "fuzz/reduce/edit.h"
 #include "fuzz/reduce/equivalence.h"
 #include "fuzz/reduce/reduction.h"
 

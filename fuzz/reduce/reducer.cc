@@ -141,7 +141,7 @@ bool Reduction::Expired() const {
 
 bool Reduction::Try(ReduceCase candidate, std::string_view step) {
   if (Expired()) return false;
-  Clean(candidate);
+  RemoveUnused(candidate);
   ReduceCost cost = CostOf(candidate);
   if (!(cost < cost_)) return false;
   if (!tried_.insert(HashCase(candidate)).second) return false;
@@ -165,28 +165,14 @@ const std::vector<Literal>& Reduction::Values() {
   values_known_ = true;
   values_.clear();
   if (!options_.evaluate) return values_;
-  std::unique_ptr<Module> all = best_.module->Clone("");
-  std::vector<Instruction*> outputs;
-  std::vector<int64_t> ids;
-  std::vector<Shape> shapes;
-  int64_t largest = -1;
-  auto there = all->entry()->begin();
-  for (const Instruction* at : *best_.module->entry()) {
-    largest = std::max(largest, at->id());
-    if (at->shape().IsArray()) {
-      outputs.push_back(*there);
-      shapes.push_back((*there)->shape());
-      ids.push_back(at->id());
-    }
-    ++there;
+  Exposed all = WithAllArrays(*best_.module, /*with_leaves=*/true);
+  absl::StatusOr<Literal> result = options_.evaluate(*all.module, best_.inputs);
+  if (!result.ok() || result->elements().size() != all.arrays.size()) return values_;
+  for (size_t i = 0; i < all.arrays.size(); ++i) {
+    const auto id = static_cast<size_t>(all.arrays[i]->id());
+    if (values_.size() <= id) values_.resize(id + 1);
+    values_[id] = std::move(result->mutable_elements()[i]);
   }
-  all->config() = ModuleConfig();
-  all->entry()->set_root(all->entry()->Add(Opcode::kTuple, Shape::Tuple(shapes), outputs));
-  absl::StatusOr<Literal> result = options_.evaluate(*all, best_.inputs);
-  if (!result.ok() || result->elements().size() != ids.size()) return values_;
-  values_.resize(largest + 1);
-  for (size_t i = 0; i < ids.size(); ++i)
-    values_[ids[i]] = std::move(result->mutable_elements()[i]);
   return values_;
 }
 

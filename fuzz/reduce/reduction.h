@@ -12,8 +12,8 @@
 
 namespace assay {
 
-// How big a case is, most important first. A step is accepted only if it makes this smaller, so
-// every reduction ends.
+// The size of a case in several numbers, most important first. A step is accepted only if it makes
+// this smaller, so every reduction ends.
 using ReduceCost = std::array<int64_t, 9>;
 ReduceCost CostOf(const ReduceCase& reduce_case);
 

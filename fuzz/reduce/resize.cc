@@ -5,7 +5,6 @@
 #include <cstring>
 #include <utility>
 
-#include "fuzz/reduce/edit.h"
 #include "fuzz/reduce/reduction.h"
 
 namespace assay {
@@ -149,7 +148,8 @@ class Resizer {
     return Demand(original, dims[0], sum);
   }
 
-  // When the counts differ: all of the operand into the largest dimension of the result, or back.
+  // Makes the counts of elements agree again: the largest dimension of the result takes all of the
+  // operand, or the other way round.
   Outcome FixReshape(const Instruction* original, Instruction* changed) {
     const Shape &in = changed->operand(0)->shape(), &out = changed->shape();
     if (in.ElementCount() == out.ElementCount()) return Outcome::kDone;

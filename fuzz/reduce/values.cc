@@ -3,7 +3,6 @@
 #include <functional>
 #include <utility>
 
-#include "fuzz/reduce/edit.h"
 #include "fuzz/reduce/reduction.h"
 
 namespace assay {

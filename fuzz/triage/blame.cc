@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "fuzz/triage/requests.h"
+#include "nlohmann/json.hpp"
 #include "spec/base/strings.h"
 #include "spec/process/isolate.h"
 
@@ -111,8 +112,8 @@ class Search {
 
 ProbeAnswer AnswerOf(const Outcome& outcome, Outcome::Kind kind) {
   if (outcome.Fails(kind)) return ProbeAnswer::kFail;
-  // Inconclusive elements are so for every limit: the expectation is of the program. What counts is
-  // that none fails.
+  // Inconclusive elements are so for every limit: the expectation is of the program. So it is
+  // enough that none fails.
   const bool passes = outcome.IsPass() || outcome.kind == Outcome::kNothingToJudge ||
                       (outcome.kind == Outcome::kInconclusive && outcome.phase == Phase::kJudge);
   return passes ? ProbeAnswer::kPass : ProbeAnswer::kUnclear;

@@ -1,4 +1,4 @@
-// Which single decision of the compiler makes a program fail: a binary search over
+// Finds the single decision of the compiler that makes a program fail by a binary search over
 // CompileOptions::decision_limit, natively compiled and run. Design: "Every decision of the
 // compiler passes a gate".
 #pragma once

@@ -5,6 +5,7 @@
 
 #include <csignal>
 
+#include "fuzz/backends/releases.h"
 #include "fuzz/triage/pass_blame.h"
 #include "fuzz/triage/signature.h"
 #include "gmock/gmock.h"
@@ -234,6 +235,40 @@ std::string SignedWhenWrongUnlessDisabled(const std::string& pass) {
   const Outcome outcome = CheckIsolated(subject, CheckCase::Of(**module, inputs)).outcome;
   EXPECT_TRUE(outcome.Fails(Outcome::kWrong)) << outcome.Describe();
   return SignatureOf(subject, **module, inputs, outcome).text;
+}
+
+TEST(Releases, AreAskedOneByOneAndTheirStatesJoined) {
+  EchoOracle oracle;
+  FakeBackend backend(WrongUnlessDisabled("nothing"));
+  const CheckSubject subject{oracle, backend, Profile::Strict(), {}, Limits()};
+  const auto module = ReadModule("HloModule m\nENTRY e { ROOT p = s32[2] parameter(0) }\n");
+  ASSERT_TRUE(module.ok()) << module.status();
+  std::vector<Literal> inputs;
+  inputs.emplace_back(Shape::Array(ElementType::kS32, {2}));
+  auto wrong = []() -> absl::StatusOr<std::unique_ptr<Backend>> {
+    return std::make_unique<FakeBackend>(WrongUnlessDisabled("nothing"));
+  };
+  auto right = []() -> absl::StatusOr<std::unique_ptr<Backend>> {
+    FakeBackend::Script script = WrongUnlessDisabled("");
+    script.run = [](const Module&, const CompileOptions&,
+                    const std::vector<std::vector<const Literal*>>& arguments) {
+      RunResult result;
+      result.outputs.push_back(*arguments[0][0]);
+      return absl::StatusOr<RunResult>(std::move(result));
+    };
+    return std::make_unique<FakeBackend>(script);
+  };
+  auto gone = []() -> absl::StatusOr<std::unique_ptr<Backend>> {
+    return absl::NotFoundError("no such interpreter");
+  };
+  const Release releases[] = {{"1.0", right}, {"1.1", wrong}, {"1.2", wrong}, {"1.3", gone}};
+  const std::vector<ReleaseState> states = CheckReleases(subject, **module, inputs, releases);
+  ASSERT_EQ(states.size(), 4u);
+  EXPECT_NE(states[0].state, states[1].state);
+  EXPECT_EQ(states[1].state, states[2].state);
+  EXPECT_EQ(states[3].state, "not there: no such interpreter");
+  EXPECT_EQ(DescribeReleases(states), states[0].state + ": 1.0; " + states[1].state +
+                                          ": 1.1 to 1.2; not there: no such interpreter: 1.3");
 }
 
 TEST(Signature, TellsBugsApartByWhatSilencesThem) {

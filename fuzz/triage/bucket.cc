@@ -15,12 +15,11 @@ namespace {
 
 constexpr size_t kMaxSignature = 120;
 
-// The kind of numbers that an output has, the first of a tuple.
-char ClassLetter(const Module& module) {
+// Of the output, the first of a tuple.
+char ClassLetterOf(const Module& module) {
   const Shape* shape = &module.entry()->root()->shape();
   while (shape->IsTuple() && !shape->elements().empty()) shape = &shape->elements()[0];
-  const ElementType type = shape->element_type();
-  return IsFloat(type) ? 'f' : IsComplex(type) ? 'c' : IsPred(type) ? 'p' : 'i';
+  return ClassLetter(shape->element_type());
 }
 
 bool Telling(std::string_view line) {
@@ -51,6 +50,10 @@ std::string NormaliseWord(std::string_view word) {
 }
 
 }  // namespace
+
+char ClassLetter(ElementType type) {
+  return IsFloat(type) ? 'f' : IsComplex(type) ? 'c' : IsPred(type) ? 'p' : 'i';
+}
 
 std::string CrashSignature(const std::string& text) {
   // The class in front is no part of it: the same assertion kills compilers at several points.
@@ -104,7 +107,8 @@ std::string BucketOf(const BucketKey& key) {
     return key.reduced == nullptr ? bucket : StrCat(bucket, "/", OpcodeSet(*key.reduced));
   }
   if (key.reduced != nullptr) {
-    StrAppend(&bucket, "/", OpcodeSet(*key.reduced), "/", std::string(1, ClassLetter(*key.reduced)),
+    StrAppend(&bucket, "/", OpcodeSet(*key.reduced), "/",
+              std::string(1, ClassLetterOf(*key.reduced)),
               key.flags.empty() ? "" : StrCat("-", key.flags));
   }
   return bucket;

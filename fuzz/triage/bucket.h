@@ -1,5 +1,5 @@
-// Which findings are the same bug. A fingerprint names the guilty rule where it is known; else it
-// is made of the crash or of the structure of the reduced program.
+// Groups findings that are the same bug. A fingerprint names the guilty rule where it is known;
+// else it is made of the crash or of the structure of the reduced program.
 #pragma once
 
 #include <string>
@@ -31,6 +31,9 @@ std::string CrashSignature(const std::string& text);
 
 // Opcodes of a module without parameters and constants, sorted, each once: "dynamic-slice+pad".
 std::string OpcodeSet(const Module& module);
+
+// The kind of numbers: 'f' floats, 'c' complex, 'p' predicates, 'i' integers.
+char ClassLetter(ElementType type);
 
 // "cpu:threads=1" -> "cpu"
 std::string BackendFamily(const std::string& name);

@@ -118,6 +118,7 @@ std::vector<std::pair<std::string, std::string>> Facts(const BugPage& page) {
   if (page.opinion.state != OpinionState::kNone) {
     facts.emplace_back("Second opinion", OpinionText(page.opinion));
   }
+  if (!page.releases.empty()) facts.emplace_back("Releases", page.releases);
   if (!f.second_check.empty()) facts.emplace_back("Second check", f.second_check);
   if (page.duplicates > 0) facts.emplace_back("Also seen", StrCat(page.duplicates, " more times"));
   facts.emplace_back("Bucket", page.result.bucket);
@@ -176,6 +177,7 @@ Json FindingJson(const BugPage& page) {
           {"duplicates", page.duplicates},
           {"second_opinion", std::string(Name(page.opinion.state))},
           {"notable", page.result.notable},
+          {"releases", page.releases},
           {"guilty", page.pass_blame.verdict},
           {"judgement", f.judgement}};
 }
@@ -350,7 +352,7 @@ absl::Status WriteBugPage(const BugPage& page, const std::string& folder) {
   files.push_back({"finding.json",
                    FindingJson(page).dump(2, ' ', false, Json::error_handler_t::replace) + "\n"});
   for (const File& file : files) {
-    if (absl::Status s = WriteText(root / file.name, file.text, file.executable); !s.ok()) return s;
+    ASSAY_RETURN_IF_ERROR(WriteText(root / file.name, file.text, file.executable));
   }
   return absl::OkStatus();
 }

@@ -23,6 +23,7 @@ struct BugPage {
   Blame blame;
   PassBlame pass_blame;
   SecondOpinion opinion;
+  std::string releases;            // DescribeReleases; "": none was asked
   std::vector<std::string> steps;  // what triage did, a sentence each, with numbers
   int64_t duplicates = 0;          // other findings in this bucket
   std::string program = "assay";

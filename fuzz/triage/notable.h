@@ -9,8 +9,8 @@
 
 namespace assay {
 
-// What all failing elements of the answer have in common: "sign of a zero", "a subnormal number
-// became zero", or both; "" if one of them is really wrong, or none fails.
+// Names what all failing elements of the answer have in common: "sign of a zero", "a subnormal
+// number became zero", or both; "" if one of them is really wrong, or none fails.
 std::string NotableDifference(const Expectation& expectation, const Literal& answer);
 
 struct NotedOutcome {

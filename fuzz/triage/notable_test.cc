@@ -1,4 +1,4 @@
-// What is only notable about a wrong answer, and what is not.
+// Tests which wrong answers are only notable, and which are really wrong.
 #include "fuzz/triage/notable.h"
 
 #include <limits>

@@ -12,6 +12,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_join.h"
+#include "spec/base/error.h"
 #include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
 #include "spec/text/reader.h"
@@ -142,7 +143,10 @@ class PassSearch {
 
   absl::StatusOr<Literal> Evaluate(const std::string& text, const Limits& limits) {
     ASSAY_ASSIGN_OR_RETURN(std::unique_ptr<Module> module, ReadModule(text));
-    if (!Unsupported(*module).empty()) return absl::UnimplementedError("no meaning here");
+    if (const std::vector<std::string> missing = Unsupported(*module); !missing.empty()) {
+      return MakeError(ErrorClass::kUnsupported,
+                       StrCat("the oracle does not evaluate ", absl::StrJoin(missing, ", ")));
+    }
     ASSAY_RETURN_IF_ERROR(Verify(*module));
     return subject_.oracle.Evaluate(*module, arguments_, limits);
   }

@@ -15,7 +15,7 @@ struct PassBlame {
   std::string pass;           // "algsimp"; "" when every snapshot is right
   std::string pipeline;       // "simplification"
   std::string before, after;  // the snapshots around it
-  // What disabling things does: flag and state ("pass", "fail", ...).
+  // The state of the program ("pass", "fail", ...) under each flag that disables something.
   std::vector<std::pair<std::string, std::string>> checks;
   std::string verdict;                    // one sentence: what is guilty, as far as this tells
   int64_t snapshots = 0, unreadable = 0;  // unreadable: with calls or ops that have no meaning here

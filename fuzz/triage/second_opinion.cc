@@ -198,7 +198,7 @@ std::optional<std::vector<Literal>> LeavesOf(const Json& json, const Expectation
   return leaves;
 }
 
-// How far apart two elements are; infinity for what cannot be compared.
+// The distance of two elements; infinity where they cannot be compared.
 double Distance(const Literal& a, const Literal& b, int64_t element) {
   if (a.GetBits(element) == b.GetBits(element)) return 0;
   constexpr double kFar = std::numeric_limits<double>::infinity();
@@ -243,9 +243,15 @@ std::string_view Name(OpinionState state) {
 }
 
 std::string OpinionScript(const Module& module, const std::vector<Literal>& inputs) {
+  // Each part uses names of those before it.
+  static constexpr std::string_view kParts[] = {"opinion_types.py", "opinion_elementwise.py",
+                                                "opinion_movement.py", "opinion_reduction.py",
+                                                "opinion_machine.py"};
+  std::string script;
+  for (const std::string_view part : kParts) StrAppend(&script, EmbeddedFile(part), "\n\n");
   // A JSON text in ASCII is a string of Python, too.
   const Json text = ToJson(module, inputs).dump(-1, ' ', /*ensure_ascii=*/true);
-  return StrCat(EmbeddedFile("second_opinion.py"), "\n\ngive_opinion(", text.dump(), ")\n");
+  return StrCat(script, "give_opinion(", text.dump(), ")\n");
 }
 
 SecondOpinion AskSecondOpinion(const std::string& python, const Module& module,

@@ -1,6 +1,6 @@
 // A second opinion on a failing program: a Python script that evaluates it with numpy alone,
-// written for people to read and run, and asked by triage. What it refutes is a false alarm of
-// ours.
+// written for people to read and run, and asked by triage. A finding that it refutes is a false
+// alarm of ours.
 #pragma once
 
 #include <string>

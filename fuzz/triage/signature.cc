@@ -1,10 +1,12 @@
 // Signatures from guilty decisions, from snapshots of passes and from flags.
 #include "fuzz/triage/signature.h"
 
+#include "fuzz/reduce/wrong_instruction.h"
 #include "fuzz/triage/blame.h"
 #include "fuzz/triage/bucket.h"
 #include "fuzz/triage/pass_blame.h"
 #include "spec/base/strings.h"
+#include "spec/ops/op_table.h"
 
 namespace assay {
 namespace {
@@ -22,10 +24,10 @@ char StateUnder(const CheckSubject& subject, const SilencingFlag& flag, const Mo
   return outcome.Fails(kind) ? 'f' : outcome.IsPass() ? 'p' : 'x';
 }
 
-class Signer {
+class SignatureMaker {
  public:
-  Signer(const CheckSubject& subject, const Module& module, const std::vector<Literal>& inputs,
-         const Outcome& outcome)
+  SignatureMaker(const CheckSubject& subject, const Module& module,
+                 const std::vector<Literal>& inputs, const Outcome& outcome)
       : subject_(subject), module_(module), inputs_(inputs), outcome_(outcome) {}
 
   Signature Run() {
@@ -47,19 +49,30 @@ class Signer {
  private:
   void SignBySnapshots() {
     const PassBlame blame = FindWrongSnapshot(subject_, module_, inputs_);
+    const Instruction* wrong = FirstWrongInstruction(subject_, module_, inputs_);
     if (!blame.pass.empty() && blame.pass != "import") {
-      StrAppend(&signature_.text, ": ", blame.pass, " of ", ChangedOpcodes(blame));
+      StrAppend(&signature_.text, ": ", blame.pass,
+                wrong == nullptr ? StrCat(" of ", ChangedOpcodes(blame)) : At(*wrong));
       const std::string flag = "xla_disable_hlo_passes";
       if (StateUnder(subject_, {flag, blame.pass}, module_, inputs_, outcome_.kind) == 'f')
         signature_.unmasking[flag] = blame.pass;
       return;
     }
     const std::string states = StatesUnderFlags(subject_, module_, inputs_, outcome_.kind);
-    StrAppend(&signature_.text, blame.pass.empty() ? ": code " : ": import ", states, " of ",
-              OpcodeAt(outcome_.judgement.first.leaf));
+    StrAppend(
+        &signature_.text, blame.pass.empty() ? ": code " : ": import ", states,
+        wrong == nullptr ? StrCat(" of ", OpcodeAt(outcome_.judgement.first.leaf)) : At(*wrong));
   }
 
-  // What computes an output leaf, when the root is a tuple of arrays.
+  // " at log(exponential) f": a function of floats and one of complex numbers are two things, while
+  // what moves elements cares little about what they are.
+  static std::string At(const Instruction& wrong) {
+    const std::string place = StrCat(" at ", PlaceOf(wrong));
+    if (!Info(wrong.opcode()).Is(kElementwise)) return place;
+    return StrCat(place, " ", std::string(1, ClassLetter(wrong.shape().element_type())));
+  }
+
+  // Names the op that computes an output leaf, when the root is a tuple of arrays.
   std::string OpcodeAt(int64_t leaf) const {
     const Instruction* at = module_.entry()->root();
     if (at->opcode() == Opcode::kTuple && leaf >= 0 && leaf < at->operand_count()) {
@@ -77,6 +90,10 @@ class Signer {
 };
 
 }  // namespace
+
+std::map<std::string, std::string> CheapFlags() {
+  return {{"xla_backend_optimization_level", "0"}, {"xla_cpu_use_fusion_emitters", "false"}};
+}
 
 std::vector<SilencingFlag> UsualFlags() {
   return {{"xla_disable_hlo_passes", "algsimp"},
@@ -103,7 +120,7 @@ std::string StatesUnderFlags(const CheckSubject& subject, const Module& module,
 
 Signature SignatureOf(const CheckSubject& subject, const Module& module,
                       const std::vector<Literal>& inputs, const Outcome& outcome) {
-  return Signer(subject, module, inputs, outcome).Run();
+  return SignatureMaker(subject, module, inputs, outcome).Run();
 }
 
 }  // namespace assay

@@ -11,11 +11,13 @@
 
 #include "absl/strings/str_format.h"
 #include "fuzz/portable.h"
+#include "fuzz/reduce/wrong_instruction.h"
 #include "fuzz/triage/bucket.h"
 #include "fuzz/triage/notable.h"
 #include "fuzz/triage/second_opinion.h"
 #include "fuzz/triage/signature.h"
 #include "nlohmann/json.hpp"
+#include "spec/base/clock.h"
 #include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
 #include "spec/text/reader.h"
@@ -30,7 +32,7 @@ namespace fs = std::filesystem;
 constexpr int64_t kShownElements = 64;  // of an output on the page
 constexpr int kTitleDepth = 3;          // nesting of the expression in a title
 
-// What a failure must keep so that a smaller program shows the same one: a crash, its signature.
+// True of crashes: a smaller program shows the same one only if it keeps their signature.
 bool IsCrash(Outcome::Kind kind) {
   return kind == Outcome::kCompileCrash || kind == Outcome::kRunCrash || kind == Outcome::kRejected;
 }
@@ -94,8 +96,13 @@ class Triager {
     page_.backend_version = subject_.backend.Describe().version;
     page_.program = options_.program;
     page_.is_jax = subject_.backend.Describe().is_jax;
-    const Outcome first = Check().outcome;
-    if (!first.Fails(finding_.kind)) {
+    Outcome first = Check().outcome;
+    // What is now a crash and now a wrong value, or fails only now and then, gets some more tries.
+    constexpr int kMoreTries = 3;
+    const auto fails = [&] { return first.IsFailure() || first.Fails(finding_.kind); };
+    for (int i = 0; i < kMoreTries && !fails(); ++i) first = Check().outcome;
+    if (first.IsFailure()) finding_.kind = page_.finding.kind = first.kind;
+    if (!fails()) {
       result_.title = StrCat("did not repeat: ", Name(finding_.kind), " on ", finding_.backend);
       page_.steps.push_back(StrCat("It did not repeat: ", StateWord(first), "."));
       return Report();
@@ -147,8 +154,8 @@ class Triager {
         reduced->complete ? "" : " (time ran out: it may become smaller)"));
   }
 
-  // What is said of the reduced program: blame again, for the numbers and the texts of the small
-  // one.
+  // Blames the reduced program once more, so that numbers and texts on the page are those of the
+  // small program.
   void Finish() {
     const CheckResult last = Check();
     const std::string judgement = last.outcome.Describe();
@@ -197,7 +204,7 @@ class Triager {
                            Expression(case_.module->entry()->root(), kTitleDepth));
   }
 
-  // What is only notable about the wrong value of the reduced program, and what numpy says of it.
+  // Asks whether the wrong value of the reduced program is only notable, and what numpy says of it.
   std::string AskOthers() {
     const NotedOutcome noted = CheckAndNote(subject_, *case_.module, case_.inputs);
     const CheckCase small = CheckCase::Of(*case_.module, case_.inputs);
@@ -222,6 +229,8 @@ class Triager {
     if (instructions >= 0 && instructions <= result_.instructions) {
       return CountDuplicate(folder, page_.duplicates);
     }
+    page_.releases =
+        DescribeReleases(CheckReleases(subject_, *case_.module, case_.inputs, options_.releases));
     return WriteBugPage(page_, folder);
   }
 
@@ -259,7 +268,7 @@ class Triager {
     return TriageReport{result_, std::move(page_)};
   }
 
-  const Finding& finding_;
+  Finding finding_;  // its kind is what it shows now
   TriageOptions options_;
   CheckSubject subject_;
   ReduceCase case_;
@@ -282,7 +291,7 @@ absl::StatusOr<ReduceCase> CaseOf(const Finding& finding) {
 
 namespace {
 
-// What is only notable is told from failures where the backend runs elsewhere.
+// Tells notable differences from failures; only a backend that runs in another process has them.
 NotedOutcome CheckFor(const CheckSubject& subject, const Module& module,
                       const std::vector<Literal>& inputs, Outcome::Kind kind) {
   if (kind == Outcome::kWrong && !subject.backend.Describe().in_process) {
@@ -309,9 +318,9 @@ Outcome CheckUnder(const CheckSubject& subject, const SilencingFlag& flag, const
   return CheckIsolated(silenced, CheckCase::Of(module, inputs)).outcome;
 }
 
-// What keeps the reducer from sliding from one wrong value to another: a flag under which the
-// program is right, and smaller ones have to stay so. The pass after which the module is wrong is
-// the best.
+// Finds a flag under which the program is right. Smaller programs have to be right under it as
+// well, which keeps the reducer from sliding from one wrong value to another. The flag that
+// disables the guilty pass is the best.
 std::optional<SilencingFlag> GuardOf(const CheckSubject& subject, const ReduceCase& reduce_case,
                                      Outcome::Kind kind) {
   if (kind != Outcome::kWrong || !subject.backend.Describe().dumps_passes) return std::nullopt;
@@ -329,6 +338,7 @@ std::optional<SilencingFlag> GuardOf(const CheckSubject& subject, const ReduceCa
 absl::StatusOr<ReduceResult> ReduceWithin(const CheckSubject& subject,
                                           const ReduceCase& reduce_case, Outcome::Kind kind,
                                           const std::string& rule, const TriageOptions& options) {
+  const double begun = Now();
   const NotedOutcome whole = CheckFor(subject, *reduce_case.module, reduce_case.inputs, kind);
   const std::string signature = IsCrash(kind) ? CrashSignature(whole.outcome.reason) : "";
   const std::string notable = whole.notable;
@@ -345,13 +355,41 @@ absl::StatusOr<ReduceResult> ReduceWithin(const CheckSubject& subject,
     return signature.empty() || CrashSignature(outcome.reason) == signature;
   };
   ReduceOptions reduce;
-  reduce.seconds = options.reduce_seconds;
+  reduce.seconds = options.reduce_seconds - (Now() - begun);
   reduce.progress = options.progress;
   reduce.evaluate = [&](const Module& module, const std::vector<Literal>& inputs) {
     return subject.oracle.Evaluate(module, CheckCase::Of(module, inputs).arguments[0],
                                    subject.limits);
   };
+  if (kind == Outcome::kWrong && subject.backend.Describe().dumps_passes) {
+    // Most of a program stands around the op that is wrong: what is next to it may do.
+    const Instruction* wrong =
+        FirstWrongInstruction(subject, *reduce_case.module, reduce_case.inputs);
+    std::vector<ReduceCase> around;
+    if (wrong != nullptr) around = ProgramsAround(reduce_case, wrong, reduce.evaluate);
+    for (const ReduceCase& small : around) {
+      if (predicate(*small.module, small.inputs))
+        return Reduce(*small.module, small.inputs, predicate, reduce);
+    }
+  }
   return Reduce(*reduce_case.module, reduce_case.inputs, predicate, reduce);
+}
+
+// Under flags that make compiling cheap, if it fails there as well and what comes out also fails
+// without them; an error otherwise.
+absl::StatusOr<ReduceResult> ReduceCheaply(const CheckSubject& subject,
+                                           const ReduceCase& reduce_case, Outcome::Kind kind,
+                                           const TriageOptions& options) {
+  CheckSubject cheap{subject.oracle, subject.backend, subject.profile, subject.options,
+                     subject.limits};
+  for (const auto& [name, value] : CheapFlags()) cheap.options.flags.emplace(name, value);
+  const auto fails = [&](const CheckSubject& on, const ReduceCase& what) {
+    return CheckFor(on, *what.module, what.inputs, kind).outcome.Fails(kind);
+  };
+  if (!fails(cheap, reduce_case)) return absl::FailedPreconditionError("not under cheap flags");
+  ASSAY_ASSIGN_OR_RETURN(ReduceResult reduced, ReduceWithin(cheap, reduce_case, kind, "", options));
+  if (fails(subject, reduced.reduced)) return reduced;
+  return absl::FailedPreconditionError("another failure");
 }
 
 }  // namespace
@@ -359,6 +397,10 @@ absl::StatusOr<ReduceResult> ReduceWithin(const CheckSubject& subject,
 absl::StatusOr<ReduceResult> ReduceFailure(const CheckSubject& subject,
                                            const ReduceCase& reduce_case, Outcome::Kind kind,
                                            const std::string& rule, const TriageOptions& options) {
+  if (kind == Outcome::kWrong && subject.backend.Describe().dumps_passes) {
+    absl::StatusOr<ReduceResult> reduced = ReduceCheaply(subject, reduce_case, kind, options);
+    if (reduced.ok()) return reduced;
+  }
   for (int64_t steps : {int64_t{1} << 16, int64_t{1} << 21}) {
     CheckSubject tight{subject.oracle, subject.backend, subject.profile, subject.options,
                        TightLimits(subject.limits, kind, steps)};

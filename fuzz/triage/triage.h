@@ -6,6 +6,7 @@
 #include <functional>
 #include <string>
 
+#include "fuzz/backends/releases.h"
 #include "fuzz/finding.h"
 #include "fuzz/reduce/reducer.h"
 #include "fuzz/triage/blame.h"
@@ -21,6 +22,7 @@ struct TriageOptions {
   Limits limits = kTriageLimits;
   std::string python;             // who is asked for a second opinion; "": nobody
   std::string program = "assay";  // how the pages spell the command line
+  std::vector<Release> releases;  // that each page tells about
   std::function<void(const ReduceProgress&)> progress;  // optional
 };
 

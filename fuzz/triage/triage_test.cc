@@ -5,11 +5,14 @@
 #include <fstream>
 #include <sstream>
 
+#include "fuzz/reduce/wrong_instruction.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "reference/interpreter/interpreter.h"
 #include "spec/backend/fake_backend.h"
+#include "spec/numerics/profile.h"
 #include "spec/text/reader.h"
+#include "spec/text/writer.h"
 
 namespace assay {
 namespace {
@@ -165,11 +168,26 @@ TEST_F(TriageTest, SaysWhenItDoesNotRepeat) {
   FaultyCompiler compiler;
   Finding finding = MakeFinding();
   finding.kind = Outcome::kRunCrash;
+  finding.module_text = "HloModule m\nENTRY e { ROOT p = s32[2] parameter(0) }\n";
+  finding.inputs.clear();
+  finding.inputs.emplace_back(Shape::Array(ElementType::kS32, {2}));
   absl::StatusOr<TriageReport> report =
       Triage(finding, *compiler.oracle, *compiler.backend, Options());
   ASSERT_TRUE(report.ok());
   EXPECT_FALSE(report->result.confirmed);
   EXPECT_FALSE(fs::exists(folder_));
+}
+
+// What writes to the wrong place is now a crash, now a wrong value.
+TEST_F(TriageTest, ExplainsWhatShowsNow) {
+  FaultyCompiler compiler;
+  Finding finding = MakeFinding();
+  finding.kind = Outcome::kRunCrash;
+  absl::StatusOr<TriageReport> report =
+      Triage(finding, *compiler.oracle, *compiler.backend, Options());
+  ASSERT_TRUE(report.ok());
+  EXPECT_TRUE(report->result.confirmed);
+  EXPECT_EQ(report->result.bucket, "fake/wrong value/ds-of-ds");
 }
 
 TEST_F(TriageTest, MakesAFindingOfAnyFailingModule) {
@@ -184,6 +202,65 @@ TEST_F(TriageTest, MakesAFindingOfAnyFailingModule) {
   EXPECT_EQ(found->kind, Outcome::kWrong);
   known.inputs.pop_back();
   EXPECT_FALSE(CaseOf(known).ok());
+}
+
+// A compiler that gives back the operand of every negate.
+FakeBackend::Script NegatesNothing(Oracle& oracle) {
+  FakeBackend::Script script;
+  script.description.name = "fake";
+  script.description.in_process = false;
+  script.description.profile = &Profile::Strict();
+  script.run =
+      [&oracle](
+          const Module& module, const CompileOptions&,
+          const std::vector<std::vector<const Literal*>>& arguments) -> absl::StatusOr<RunResult> {
+    const std::unique_ptr<Module> wrong = module.Clone("");
+    for (Instruction* at : wrong->entry()->PostOrder()) {
+      if (at->opcode() == Opcode::kNegate) at->ReplaceAllUsesWith(at->operand(0));
+    }
+    absl::StatusOr<Literal> value = oracle.Evaluate(*wrong, arguments[0], {});
+    if (!value.ok()) return value.status();
+    RunResult result;
+    result.outputs.push_back(*std::move(value));
+    return result;
+  };
+  return script;
+}
+
+TEST(WrongInstruction, IsTheFirstAndASmallProgramIsAroundIt) {
+  const std::unique_ptr<Oracle> oracle = MakeOracle();
+  FakeBackend backend(NegatesNothing(*oracle));
+  const CheckSubject subject{*oracle, backend, Profile::Strict(), {}, Limits()};
+  absl::StatusOr<std::unique_ptr<Module>> module = ReadModule(R"(HloModule m
+ENTRY e {
+  x = s32[3] parameter(0)
+  y = s32[3] parameter(1)
+  sum = s32[3] add(x, y)
+  product = s32[3] multiply(sum, y)
+  n = s32[3] negate(product)
+  after = s32[3] add(n, x)
+  ROOT last = s32[3] multiply(after, y)
+})");
+  ASSERT_TRUE(module.ok()) << module.status();
+  ReduceCase whole{*std::move(module), {}};
+  for (int i = 0; i < 2; ++i) {
+    Literal input(Shape::Array(ElementType::kS32, {3}));
+    for (int64_t k = 0; k < 3; ++k) input.SetInteger(k, 2 + k + i);
+    whole.inputs.push_back(std::move(input));
+  }
+  const Instruction* wrong = FirstWrongInstruction(subject, *whole.module, whole.inputs);
+  ASSERT_NE(wrong, nullptr);
+  EXPECT_EQ(PlaceOf(*wrong), "negate(multiply)");
+  const std::vector<ReduceCase> around =
+      ProgramsAround(whole, wrong, [&](const Module& part, const std::vector<Literal>& inputs) {
+        return oracle->Evaluate(part, CheckCase::Of(part, inputs).arguments[0], {});
+      });
+  ASSERT_EQ(around.size(), 3u) << "one, two and three steps; then nothing is cut any more";
+  EXPECT_EQ(around[0].module->InstructionCount(), 2) << WriteModule(*around[0].module);
+  ASSERT_EQ(around[0].inputs.size(), 1u);
+  EXPECT_EQ(around[0].inputs[0].GetInteger(0), (2 + 3) * 3);
+  EXPECT_EQ(around[1].module->InstructionCount(), 4) << WriteModule(*around[1].module);
+  EXPECT_EQ(around[2].module->InstructionCount(), 5) << WriteModule(*around[2].module);
 }
 
 TEST(LoadFinding, RefusesGarbage) { EXPECT_FALSE(LoadFinding("/no/such/folder").ok()); }

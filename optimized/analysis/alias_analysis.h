@@ -1,7 +1,7 @@
-// Which buffers a value may live in, for every array of its shape. A buffer is named by the
-// instruction that makes it and the number of the leaf there. Operations that only hand values on
-// (tuple, get-tuple-element, bitcast, opt-barrier, domain, add-dependency; calls, loop state that
-// no trip changes, branches that give what they were given) make none. Document: optimization
+// Finds the buffers that a value may live in, for every array of its shape. A buffer is named by
+// the instruction that makes it and the number of the leaf there. Operations that only hand values
+// on (tuple, get-tuple-element, bitcast, opt-barrier, domain, add-dependency; calls, loop state
+// that no trip changes, branches that give what they were given) make none. Document: optimization
 // passes, Copy insertion (3).
 #pragma once
 

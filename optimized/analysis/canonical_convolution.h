@@ -1,4 +1,5 @@
-// Which convolutions the fast path takes: those whose dimension numbers are canonical, that is
+// Recognises the convolutions that the fast path takes: those whose dimension numbers are
+// canonical, that is
 //   input   batch, spatial dimensions in order, feature       (b01f)
 //   kernel  spatial dimensions in order, input feature, output feature   (01io)
 //   output  batch, spatial dimensions in order, feature       (b01f)

@@ -1,4 +1,4 @@
-// What the direction of a comparison says of two values. Document: operation semantics chapter 6,
+// Applies the direction of a comparison to two values. Document: operation semantics chapter 6,
 // Compare.
 #pragma once
 

@@ -12,7 +12,7 @@
 
 namespace assay {
 
-// What the domain of `domain`'s operand, and that of its users, is surrounded with.
+// The shardings of the two domains that `domain` separates: of its operand and of its users.
 const Sharding& OperandSideMetadata(const Instruction& domain);
 const Sharding& UserSideMetadata(const Instruction& domain);
 

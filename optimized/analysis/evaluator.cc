@@ -198,8 +198,10 @@ bool IsBinaryOp(Opcode opcode, ElementType type) {
   }
 }
 
-// Element i of an operand that may be one scalar for all.
-int64_t At(const Literal& literal, int64_t i) { return literal.element_count() == 1 ? 0 : i; }
+// Index i of an operand, or 0 where one scalar stands for all elements.
+int64_t IndexOrZero(const Literal& literal, int64_t i) {
+  return literal.element_count() == 1 ? 0 : i;
+}
 
 void EvaluateBinary(Opcode opcode, const Literal& a, const Literal& b, Literal& result) {
   DispatchComputed(result.element_type(), [&](auto tag) {
@@ -241,8 +243,9 @@ void EvaluateClamp(const Literal& low, const Literal& operand, const Literal& hi
     using T = typename decltype(tag)::type;
     const auto out = result.data<T>();
     for (int64_t i = 0; i < result.element_count(); ++i) {
-      const T raised = Binary(Opcode::kMaximum, operand.data<T>()[i], low.data<T>()[At(low, i)]);
-      out[i] = Binary(Opcode::kMinimum, raised, high.data<T>()[At(high, i)]);
+      const T raised =
+          Binary(Opcode::kMaximum, operand.data<T>()[i], low.data<T>()[IndexOrZero(low, i)]);
+      out[i] = Binary(Opcode::kMinimum, raised, high.data<T>()[IndexOrZero(high, i)]);
     }
   });
 }
@@ -255,7 +258,7 @@ void CopyElement(const Literal& from, int64_t at, Literal& to, int64_t i) {
 void EvaluateSelect(const Literal& predicate, const Literal& a, const Literal& b, Literal& result) {
   const auto chosen = predicate.data<bool>();
   for (int64_t i = 0; i < result.element_count(); ++i) {
-    CopyElement(chosen[At(predicate, i)] ? a : b, i, result, i);
+    CopyElement(chosen[IndexOrZero(predicate, i)] ? a : b, i, result, i);
   }
 }
 

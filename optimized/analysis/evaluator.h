@@ -8,7 +8,8 @@
 
 namespace assay {
 
-// Whether Evaluate knows the op of `inst` on its types: all results are exact or correctly rounded.
+// True if Evaluate knows the op of `inst` on its types, so that all results are exact or correctly
+// rounded.
 bool CanEvaluate(const Instruction& inst);
 
 // The value of `inst` on `operands`, whose dimensions may differ from those of its own operands

@@ -60,8 +60,8 @@ const IndexedArrayAnalysis::Array* IndexedArrayAnalysis::LookUp(const Array* sou
                                                                 const Array* indices,
                                                                 int64_t source_dim,
                                                                 std::vector<int64_t> output_dims) {
-  // What was looked up by a vector, along the dimension that the vector made, is looked up again:
-  // the indices are, and the source stays.
+  // An array that was looked up by a vector is looked up again along the dimension that the vector
+  // made: then only the indices are looked up, and the source stays.
   if (source->IsIndexed() && source->output_dims == std::vector<int64_t>{source_dim} &&
       RankOf(*source->indices) == 1) {
     std::vector<int64_t> all;

@@ -1,7 +1,8 @@
-// Which arrays are an array looked up by scalars: element o of the result is the source at
-// indices[o restricted to the output dimensions] along one dimension, and at o elsewhere (indices
-// out of bounds are clamped as gather does). Look-ups of look-ups are one look-up where they follow
-// each other along the same dimension. Document: optimization passes, Indexed array analysis.
+// Finds the arrays that are another array looked up by scalars: element o of the result is the
+// source at indices[o restricted to the output dimensions] along one dimension, and at o elsewhere
+// (indices out of bounds are clamped as gather does). Look-ups of look-ups are one look-up where
+// they follow each other along the same dimension. Document: optimization passes, Indexed array
+// analysis.
 #pragma once
 
 #include <memory>

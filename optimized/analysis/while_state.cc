@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "optimized/analysis/direction.h"
+#include "spec/attributes/mirrored_direction.h"
 #include "spec/ir/computation.h"
 
 namespace assay {
@@ -25,21 +26,6 @@ std::optional<int64_t> LoopConstant(const WhileState& state, const Instruction* 
   const Literal* literal = IntegerScalar(state.Initial(*element));
   if (literal == nullptr) return std::nullopt;
   return literal->GetInteger(0);
-}
-
-Direction Mirrored(Direction direction) {
-  switch (direction) {
-    case Direction::kGe:
-      return Direction::kLe;
-    case Direction::kGt:
-      return Direction::kLt;
-    case Direction::kLe:
-      return Direction::kGe;
-    case Direction::kLt:
-      return Direction::kGt;
-    default:
-      return direction;
-  }
 }
 
 struct Counter {
@@ -83,7 +69,7 @@ bool ReadStep(const WhileState& state, Counter& counter) {
   return true;
 }
 
-std::optional<int64_t> Count(const Counter& counter, int64_t most) {
+std::optional<int64_t> CountTrips(const Counter& counter, int64_t most) {
   Literal value(Shape::Scalar(counter.type));  // wraps as the type does
   value.SetInteger(0, counter.first);
   for (int64_t trips = 0; trips <= most; ++trips) {
@@ -154,7 +140,7 @@ std::optional<int64_t> TripCount(const Instruction* loop, int64_t most) {
   const Literal* first = IntegerScalar(state.Initial(counter.element));
   if (first == nullptr) return std::nullopt;
   counter.first = first->GetInteger(0);
-  return Count(counter, most);
+  return CountTrips(counter, most);
 }
 
 }  // namespace assay

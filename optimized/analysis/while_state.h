@@ -1,5 +1,5 @@
-// What is known of a while loop's state, element by element. A state that is a single array counts
-// as one element. Document: operation semantics chapter 14, While.
+// Collects what is known of a while loop's state, element by element. A state that is a single
+// array counts as one element. Document: operation semantics chapter 14, While.
 #pragma once
 
 #include <cstdint>
@@ -37,9 +37,9 @@ class WhileState {
   int64_t size_;
 };
 
-// How often the body of `loop` runs, if that follows from constants: an integer counter that the
-// body moves by a constant, compared with a constant bound. Counts by doing, in the type of the
-// counter, so that wrapping is what it is; gives up after `most`.
+// Counts how often the body of `loop` runs, if that follows from constants: an integer counter that
+// the body moves by a constant, compared with a constant bound. It counts by doing, in the type of
+// the counter, so that wrapping is what it is; gives up after `most`.
 std::optional<int64_t> TripCount(const Instruction* loop, int64_t most = 10'000);
 
 }  // namespace assay

@@ -144,7 +144,7 @@ const ConvDimLabels& LabelsOf(const Instruction& convolution) {
   return std::get<ConvDimLabels>(*convolution.attributes().Find(Attr::kDimLabels));
 }
 
-// Which batch and which features of the input the group of an output feature reads.
+// The batch and the features of the input that the group of an output feature reads.
 struct GroupPlace {
   Value* batch;
   Value* first_feature;
@@ -172,7 +172,7 @@ GroupPlace PlaceInGroup(ElementEmitter& emitter, const Instruction& convolution,
   return place;
 }
 
-// What one position of the window reads.
+// The elements that one position of the window reads.
 struct ConvolutionPlace {
   ElementIndex input, kernel;  // without the input feature
   Value* exists = nullptr;     // null: always true

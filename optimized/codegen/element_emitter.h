@@ -34,7 +34,7 @@ struct ElementIndex {
 // One value per leaf of the instruction's shape; each of the index's width.
 using ElementValues = std::vector<llvm::Value*>;
 
-// How a traversal with lanes reaches an operand.
+// The way in which a traversal with lanes reaches an operand.
 struct LaneAccess {
   enum Kind : uint8_t { kLanes, kUniform, kImpossible } kind = kImpossible;
   int lane_dim = -1;  // of the operand, for kLanes
@@ -68,7 +68,7 @@ class ElementEmitter {
   absl::StatusOr<ElementValues> Apply(const Computation& computation,
                                       std::vector<ElementValues> arguments, int width);
 
-  // Whether `instruction` and all that it reads up to sources can be walked linearly, or with lanes
+  // True if `instruction` and all that it reads up to sources can be walked linearly, or with lanes
   // along `lane_dim`.
   bool CanWalkLinearly(const Frame* frame, const Instruction* instruction);
   bool CanWalkLanes(const Frame* frame, const Instruction* instruction, int lane_dim);

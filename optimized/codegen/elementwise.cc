@@ -60,8 +60,8 @@ Value* SignBit(ValueBuilder& builder, ElementType type, llvm::Type* bits) {
   return builder.Int(bits, uint64_t{1} << (BitWidth(type) - 1));
 }
 
-// Where -0 is a code of its own the sign is a bit; elsewhere that code is the NaN, or there is no
-// sign at all.
+// True if the type has -0 and so a sign bit. In other types the code of -0 is the NaN, or there is
+// no sign at all.
 bool SignIsABit(ElementType type) { return IsFloat(type) && Format(type).HasNegativeZero(); }
 
 Value* Abs(ValueBuilder& builder, const Instruction& instruction, ArrayRef<Value*> v) {

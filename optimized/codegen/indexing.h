@@ -26,14 +26,14 @@ struct IndexNumbers {
   std::vector<int64_t> WindowDimOf(int64_t rank, int64_t operand_rank) const;
 };
 
-// How the component of an index vector is understood: mathematical values of both signs.
+// The component of an index vector, understood as a mathematical value of either sign.
 struct IndexComponent {
   llvm::Value* value = nullptr;  // i64
   bool is_signed = true;
 };
 
-// Where the window of element `at` (of result or updates, of rank `rank`) starts: for each
-// dimension of the operand a component of the index vector, a batch position, or nothing.
+// The place where the window of element `at` (of result or updates, of rank `rank`) starts: for
+// each dimension of the operand a component of the index vector, a batch position, or nothing.
 struct WindowStart {
   std::vector<IndexComponent> components;  // by dimension of the operand; null: none
   std::vector<llvm::Value*> batch;         // by dimension of the operand; null: none

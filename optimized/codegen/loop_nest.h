@@ -14,8 +14,8 @@ using NestBody = std::function<absl::StatusOr<ElementValues>(const std::vector<l
 absl::StatusOr<ElementValues> Nest(ElementEmitter& emitter, absl::Span<const int64_t> sizes,
                                    ElementValues carried, const NestBody& body);
 
-// `body(carried)` where the scalar `condition` holds, `carried` elsewhere; null means always. What
-// the body reads or stores is left alone elsewhere.
+// `body(carried)` where the scalar `condition` holds, `carried` elsewhere; null means always. Where
+// the condition does not hold, the body reads and stores nothing.
 using GuardedBody = std::function<absl::StatusOr<ElementValues>(const ElementValues& carried)>;
 absl::StatusOr<ElementValues> Guarded(ElementEmitter& emitter, llvm::Value* condition,
                                       ElementValues carried, const GuardedBody& body);

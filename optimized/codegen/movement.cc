@@ -230,21 +230,26 @@ absl::StatusOr<ElementValues> EmitTranspose(ElementEmitter& emitter, const Frame
   return EmitMapped(emitter, frame, *instruction.operand(0), index, std::move(dims), lane);
 }
 
-LaneAccess ReverseLanes(const Instruction& instruction, int64_t, int lane_dim) {
-  absl::Span<const int64_t> reversed = instruction.attributes().Integers(Attr::kDimensions);
-  return absl::c_linear_search(reversed, lane_dim) ? kImpossible : Lanes(lane_dim);
-}
+LaneAccess ReverseLanes(const Instruction&, int64_t, int lane_dim) { return Lanes(lane_dim); }
 
 absl::StatusOr<ElementValues> EmitReverse(ElementEmitter& emitter, const Frame* frame,
                                           const Instruction& instruction,
                                           const ElementIndex& index) {
   std::vector<Value*> dims = index.dims;
+  bool turns_lanes = false;
   for (int64_t d : instruction.attributes().Integers(Attr::kDimensions)) {
-    dims[d] = emitter.IndexBinary(llvm::Instruction::Sub,
-                                  emitter.Index(instruction.shape().dimension(d) - 1), dims[d]);
+    const bool lanes = index.width > 1 && d == index.lane_dim;
+    turns_lanes = turns_lanes || lanes;
+    // The last lane of the result is the first in memory.
+    const int64_t last = instruction.shape().dimension(d) - (lanes ? index.width : 1);
+    dims[d] = emitter.IndexBinary(llvm::Instruction::Sub, emitter.Index(last), dims[d]);
   }
-  return EmitMapped(emitter, frame, *instruction.operand(0), index, std::move(dims),
-                    index.lane_dim);
+  ASSAY_ASSIGN_OR_RETURN(ElementValues value, EmitMapped(emitter, frame, *instruction.operand(0),
+                                                         index, std::move(dims), index.lane_dim));
+  if (turns_lanes) {
+    value.front() = emitter.builder().ir().CreateVectorReverse(value.front());
+  }
+  return value;
 }
 
 LaneAccess SliceLanes(const Instruction& instruction, int64_t, int lane_dim) {

@@ -113,8 +113,8 @@ bool IsElementwiseComputation(const Computation& computation) {
   });
 }
 
-// How a reduce or a reduce-window combines: by code of its own where the combiner is recognised, by
-// applying the computation elsewhere.
+// The way in which a reduce or a reduce-window combines: by code of its own where the combiner is
+// recognised, by applying the computation elsewhere.
 struct Combining {
   const Computation& computation;
   int64_t operands;  // reduced together
@@ -189,6 +189,66 @@ bool ReducesInLanes(ElementEmitter& emitter, const Frame* frame, const Instructi
   const int64_t last = dims.reduced.back();
   return lanes > 1 && instruction.operand(0)->shape().dimension(last) >= lanes &&
          emitter.CanWalkLanes(frame, instruction.operand(0), static_cast<int>(last));
+}
+
+// True if every result is one of the values that are combined, chosen by comparisons: the order in
+// which they meet is nobody's business, and no bit hangs on it.
+bool OnlySelects(const Computation& computation) {
+  return absl::c_all_of(computation, [](const Instruction* instruction) {
+    switch (instruction->opcode()) {
+      case Opcode::kParameter:
+      case Opcode::kTuple:
+      case Opcode::kCompare:
+      case Opcode::kSelect:
+        return !InvolvesComplex(*instruction);
+      case Opcode::kAnd:
+      case Opcode::kOr:
+        return IsPred(instruction->shape().element_type());
+      default:
+        return false;
+    }
+  });
+}
+
+// Lanes in which values of several arrays are selected side by side, as argmax does along one
+// dimension; 0: they are not.
+int SelectionLanes(ElementEmitter& emitter, const Frame* frame, const Instruction& instruction,
+                   const Combining& combining, const ReduceDims& dims) {
+  if (combining.recognised.has_value() || dims.reduced.empty()) return 0;
+  if (!OnlySelects(combining.computation)) return 0;
+  const Shape& from = instruction.operand(0)->shape();
+  const int64_t last = dims.reduced.back();
+  for (int64_t d : dims.reduced) {
+    if (d != last && from.dimension(d) != 1) return 0;
+  }
+  int lanes = 64;
+  for (int64_t k = 0; k < combining.operands; ++k) {
+    const Instruction* operand = instruction.operand(k);
+    lanes = std::min(lanes, emitter.vector_width(operand->shape().element_type()));
+    if (!emitter.CanWalkLanes(frame, operand, static_cast<int>(last))) return 0;
+  }
+  return lanes > 1 && from.dimension(last) >= 2 * lanes ? lanes : 0;
+}
+
+// The halves of the lanes are combined until one is left.
+absl::StatusOr<ElementValues> SelectFromLanes(ElementEmitter& emitter,
+                                              const Computation& computation, ElementValues values,
+                                              int lanes) {
+  llvm::IRBuilder<>& ir = emitter.builder().ir();
+  for (int width = lanes / 2; width >= 1; width /= 2) {
+    std::vector<ElementValues> halves;
+    for (const int first : {0, width}) {
+      for (Value* value : values) {
+        std::vector<int> places;
+        for (int i = 0; i < width; ++i) places.push_back(first + i);
+        // A value of one lane is never a vector.
+        halves.push_back({width == 1 ? ir.CreateExtractElement(value, static_cast<uint64_t>(first))
+                                     : ir.CreateShuffleVector(value, places)});
+      }
+    }
+    ASSAY_ASSIGN_OR_RETURN(values, emitter.Apply(computation, std::move(halves), width));
+  }
+  return values;
 }
 
 }  // namespace
@@ -275,6 +335,46 @@ LaneAccess ReduceLanes(const Instruction& instruction, int64_t operand, int lane
   return {LaneAccess::kLanes, static_cast<int>(dims.kept[lane_dim])};
 }
 
+namespace {
+
+absl::StatusOr<ElementValues> ReduceBySelection(ElementEmitter& emitter, const Frame* frame,
+                                                const Instruction& instruction,
+                                                const ReducedIndex& index,
+                                                const ElementValues& initial, int lanes) {
+  const int64_t last = index.dims.reduced.back();
+  const int64_t size = instruction.operand(0)->shape().dimension(last);
+  const int64_t whole = size / lanes * lanes;
+  const auto at = [&](Value* place, int width) {
+    std::vector<Value*> reduced(index.dims.reduced.size(), emitter.Index(0));
+    reduced.back() = place;
+    return index.At(reduced, width, static_cast<int>(last));
+  };
+  const auto combine = [&](int64_t from, int64_t to, int width, ElementValues carried) {
+    return emitter.Loop(emitter.Index(from), emitter.Index(to), width, std::move(carried),
+                        [&](Value* i, const ElementValues& now) {
+                          return CombineWithOperands(emitter, frame, instruction, now,
+                                                     at(i, width));
+                        });
+  };
+  ElementValues first;
+  for (int64_t k = 0; k < instruction.operand_count() / 2; ++k) {
+    ASSAY_ASSIGN_OR_RETURN(
+        auto* value, emitter.EmitOne(frame, instruction.operand(k), at(emitter.Index(0), lanes)));
+    first.push_back(value);
+  }
+  ASSAY_ASSIGN_OR_RETURN(ElementValues vectors, combine(lanes, whole, lanes, std::move(first)));
+  ASSAY_ASSIGN_OR_RETURN(ElementValues selected, SelectFromLanes(emitter, *instruction.callee(),
+                                                                 std::move(vectors), lanes));
+  std::vector<ElementValues> arguments;
+  for (Value* value : initial) arguments.push_back({value});
+  for (Value* value : selected) arguments.push_back({value});
+  ASSAY_ASSIGN_OR_RETURN(selected, emitter.Apply(*instruction.callee(), std::move(arguments), 1));
+  if (whole == size) return selected;
+  return combine(whole, size, 1, std::move(selected));
+}
+
+}  // namespace
+
 absl::StatusOr<ElementValues> EmitReduce(ElementEmitter& emitter, const Frame* frame,
                                          const Instruction& instruction,
                                          const ElementIndex& index) {
@@ -305,6 +405,13 @@ absl::StatusOr<ElementValues> EmitReduce(ElementEmitter& emitter, const Frame* f
     Value* first = builder.Convert(type, accumulator, initial[0]);
     Value* all = EmitCombiner(builder, op, accumulator, first, sum);
     return ElementValues{builder.Convert(accumulator, type, all)};
+  }
+
+  if (index.width == 1) {
+    const int lanes = SelectionLanes(emitter, frame, instruction, combining, dims);
+    if (lanes > 1) {
+      return ReduceBySelection(emitter, frame, instruction, operand_index, initial, lanes);
+    }
   }
 
   const int lane_dim = index.width > 1 ? static_cast<int>(dims.kept[index.lane_dim]) : -1;

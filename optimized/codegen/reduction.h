@@ -53,8 +53,8 @@ struct CumulativeWindow {
   bool reverse;  // only where the order of the combiner is free
 };
 std::optional<CumulativeWindow> RecogniseCumulative(const Instruction& instruction);
-// How many lines there are to share between threads: along the dimensions before the window's, or,
-// where those are one line, elements of those behind it.
+// The number of lines that threads can share: along the dimensions before the window's, or, where
+// those are one line, elements of those behind it.
 int64_t CumulativeExtent(const Instruction& instruction, const CumulativeWindow& window);
 // Emits lines [begin, end) of that extent into `results`; operands come from the emitter's sources.
 absl::Status EmitCumulative(ElementEmitter& emitter, const Instruction& instruction,

@@ -59,7 +59,7 @@ class ValueBuilder {
 
   const KernelBends& bends() const { return bends_; }
 
-  // Whether the machine has a fused multiply-add, for functions that are approximated anyway.
+  // Says that the machine has a fused multiply-add, for functions that are approximated anyway.
   void set_use_fma(bool use) { use_fma_ = use; }
   bool use_fma() const { return use_fma_; }
 

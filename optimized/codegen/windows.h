@@ -1,5 +1,5 @@
-// Where the positions of a window fall on the array below it: shared by reduce-window, convolution
-// and select-and-scatter. Document: operation semantics chapters 10, 11.
+// Computes where the positions of a window fall on the array below it, for reduce-window,
+// convolution and select-and-scatter. Document: operation semantics chapters 10, 11.
 #pragma once
 
 #include "optimized/codegen/element_emitter.h"

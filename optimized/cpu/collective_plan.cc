@@ -92,7 +92,7 @@ class Planner {
     return absl::OkStatus();
   }
 
-  // What the runtime reads and writes follows from the sizes: they must fit every group.
+  // The sizes decide how much the runtime reads and writes, so they must fit every group.
   absl::Status RequireMembers(int64_t members, std::string_view why) const {
     for (int64_t has : members_) {
       if (has == members) continue;
@@ -176,7 +176,7 @@ class Planner {
   std::vector<int64_t> members_;  // of each group
 };
 
-// Whether each of two collectives can read what devices lay out for the other.
+// True if each of two collectives can read what devices lay out for the other.
 bool LayOutAlike(const CollectivePlan& a, const CollectivePlan& b) {
   if (a.kind != b.kind || a.operand_count != b.operand_count || a.arrays.size() != b.arrays.size())
     return false;

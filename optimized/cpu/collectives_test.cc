@@ -92,6 +92,15 @@ ENTRY main {
   EXPECT_EQ(*run, (Values{"-1", "-2"}));
 }
 
+// Runs the program on two replicas with the arguments 5 and -2.
+void ExpectWithAndWithoutPasses(const std::string& text, const Values& expected) {
+  for (const char* backend : {"threads=1", "threads=1,passes=off"}) {
+    const auto run = RunDevices({text, {2, 1, {}}, Scalars({"5", "-2"}), 60, backend});
+    ASSERT_TRUE(run.ok()) << run.status();
+    EXPECT_EQ(*run, expected);
+  }
+}
+
 // Copies that passes make of one collective still are one: the branches differ, the op does not.
 TEST(Collectives, OneComputationCalledFromTwoBranchesMeets) {
   const std::string text = std::string(kAdd) + R"(
@@ -104,11 +113,7 @@ ENTRY main {
   c = pred[] compare(p, z), direction=GT
   ROOT r = s32[] conditional(c, p, p), true_computation=one, false_computation=two
 })";
-  for (const char* backend : {"threads=1", "threads=1,passes=off"}) {
-    const auto run = RunDevices({text, {2, 1, {}}, Scalars({"5", "-2"}), 60, backend});
-    ASSERT_TRUE(run.ok()) << run.status();
-    EXPECT_EQ(*run, (Values{"3", "-3"}));
-  }
+  ExpectWithAndWithoutPasses(text, {"3", "-3"});
 }
 
 // Branches with a collective each that share a channel.
@@ -125,11 +130,7 @@ ENTRY main {
   c = pred[] compare(p, z), direction=GT
   ROOT r = s32[] conditional(c, p, p), true_computation=one, false_computation=two
 })";
-  for (const char* backend : {"threads=1", "threads=1,passes=off"}) {
-    const auto run = RunDevices({text, {2, 1, {}}, Scalars({"5", "-2"}), 60, backend});
-    ASSERT_TRUE(run.ok()) << run.status();
-    EXPECT_EQ(*run, (Values{"6", "3"}));
-  }
+  ExpectWithAndWithoutPasses(text, {"6", "3"});
 }
 
 // Equal collectives are two meetings: merged, the third device would be missed once.

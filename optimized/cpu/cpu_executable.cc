@@ -1,6 +1,7 @@
 // Runs a compiled program: checks the arguments, binds buffers, and starts a thread per device.
 #include "optimized/cpu/cpu_executable.h"
 
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -36,8 +37,14 @@ ThreadPool* PoolOf(int threads) {
 
 // Never null for a size of zero.
 uint8_t* AllocateAligned(int64_t bytes) {
-  size_t rounded = (static_cast<size_t>(bytes) + 127) / 64 * 64;
-  return static_cast<uint8_t*>(std::aligned_alloc(64, rounded));
+  constexpr size_t kHugePage = size_t{1} << 21;
+  const size_t wanted = static_cast<size_t>(bytes) + 64;
+  const size_t alignment = wanted >= kHugePage ? kHugePage : 64;
+  const size_t rounded = (wanted + alignment - 1) / alignment * alignment;
+  auto* memory = static_cast<uint8_t*>(std::aligned_alloc(alignment, rounded));
+  // Advice: without huge pages it is the same memory.
+  if (memory != nullptr && alignment == kHugePage) (void)madvise(memory, rounded, MADV_HUGEPAGE);
+  return memory;
 }
 
 void AppendLeaves(const Literal& value, std::vector<const Literal*>& leaves) {
@@ -48,15 +55,22 @@ void AppendLeaves(const Literal& value, std::vector<const Literal*>& leaves) {
   for (const Literal& element : value.elements()) AppendLeaves(element, leaves);
 }
 
-absl::StatusOr<Literal> AllocateResult(const Shape& shape, int64_t limit) {
+// Compiled code writes every element of a result: large ones are not filled first. Small ones are
+// zeros, which costs next to nothing, so that an element that was left out after all is the same
+// in every run.
+absl::StatusOr<Literal> AllocateResult(const Shape& shape, int64_t limit, bool fill) {
   if (shape.HasDynamicDimension()) {
     return absl::UnimplementedError(
         StrCat("a value of dynamic shape ", shape.ToString(), " cannot be returned"));
   }
-  if (!shape.IsTuple()) return Literal::Create(shape, limit);
+  constexpr int64_t kSmallResult = 1 << 16;
+  if (!shape.IsTuple()) {
+    return fill || shape.ByteSize() <= kSmallResult ? Literal::Create(shape, limit)
+                                                    : Literal::CreateUndefined(shape, limit);
+  }
   std::vector<Literal> elements;
   for (const Shape& element : shape.elements()) {
-    ASSAY_ASSIGN_OR_RETURN(Literal literal, AllocateResult(element, limit));
+    ASSAY_ASSIGN_OR_RETURN(Literal literal, AllocateResult(element, limit, fill));
     elements.push_back(std::move(literal));
   }
   return Literal::Tuple(std::move(elements));
@@ -89,8 +103,8 @@ absl::Status CpuExecutable::CheckArguments(const std::vector<const Literal*>& ar
 absl::Status CpuExecutable::Prepare(const std::vector<const Literal*>& arguments, int64_t number,
                                     Rendezvous& rendezvous, Device& device) const {
   ASSAY_RETURN_IF_ERROR(CheckArguments(arguments));
-  absl::StatusOr<Literal> result =
-      AllocateResult(program_.module->entry()->root()->shape(), program_.limits.memory_bytes);
+  absl::StatusOr<Literal> result = AllocateResult(
+      program_.module->entry()->root()->shape(), program_.limits.memory_bytes, program_.has_defect);
   if (!result.ok()) return MakeError(ErrorClass::kOutOfMemory, ToStd(result.status().message()));
   device.result = *std::move(result);
   if (device.arena == nullptr) device.arena.reset(AllocateAligned(program_.buffers->arena_bytes()));
@@ -163,7 +177,7 @@ ASSAY_CALLS_COMPILED_CODE absl::StatusOr<RunResult> CpuExecutable::Run(
   Rendezvous rendezvous(std::move(meetings), std::move(names));
   RunResult run;
   run.peak_bytes = static_cast<int64_t>(program_.buffers->constants().size());
-  // What a caller waits for: making room for the outputs is part of it.
+  // The clock runs while a caller waits, so making room for the outputs is part of the time.
   const auto start = std::chrono::steady_clock::now();
   for (size_t d = 0; d < devices_.size(); ++d) {
     ASSAY_RETURN_IF_ERROR(Prepare(arguments[d], static_cast<int64_t>(d), rendezvous, devices_[d]));

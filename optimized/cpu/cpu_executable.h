@@ -16,7 +16,7 @@
 
 namespace assay {
 
-// What compilation made.
+// The product of a compilation: code, buffers, statistics.
 struct CpuProgram {
   std::unique_ptr<Module> module;  // optimized; the buffers refer to it
   std::unique_ptr<BufferAssignment> buffers;
@@ -27,6 +27,7 @@ struct CpuProgram {
   Limits limits;  // of a run
   DeviceAssignment devices;
   int threads = 1;
+  bool has_defect = false;  // planted: it may leave elements of results unwritten
 };
 
 class CpuExecutable : public Executable {

@@ -14,7 +14,7 @@ namespace {
 
 constexpr int kMaxThreads = 256;
 
-absl::Status Wrong(std::string_view name, const std::string& value, std::string_view legal) {
+absl::Status WrongValue(std::string_view name, const std::string& value, std::string_view legal) {
   return absl::InvalidArgumentError(StrCat("cpu: option ", name, "=", value, ": expected ", legal));
 }
 
@@ -29,13 +29,13 @@ absl::Status ReadIsa(const std::string& value, CpuOptions& options) {
       return absl::OkStatus();
     }
   }
-  return Wrong("isa", value, "host, avx512, avx2 or baseline");
+  return WrongValue("isa", value, "host, avx512, avx2 or baseline");
 }
 
 absl::Status ReadThreads(const std::string& value, CpuOptions& options) {
   if (!absl::SimpleAtoi(value, &options.threads) || options.threads < 1 ||
       options.threads > kMaxThreads) {
-    return Wrong("threads", value, StrCat("1 to ", kMaxThreads));
+    return WrongValue("threads", value, StrCat("1 to ", kMaxThreads));
   }
   return absl::OkStatus();
 }
@@ -46,7 +46,7 @@ absl::Status ReadTier(const std::string& value, CpuOptions& options) {
   } else if (value == "full") {
     options.tier = Tier::kFull;
   } else if (value != "auto") {
-    return Wrong("tier", value, "auto, fast or full");
+    return WrongValue("tier", value, "auto, fast or full");
   }
   return absl::OkStatus();
 }
@@ -58,7 +58,7 @@ absl::Status ReadProfile(const std::string& value, CpuOptions& options) {
 
 absl::Status ReadPasses(const std::string& value, CpuOptions& options) {
   if (value != "on" && value != "off" && value != "all") {
-    return Wrong("passes", value, "on, off or all");
+    return WrongValue("passes", value, "on, off or all");
   }
   options.passes = value != "off";
   if (value == "all") {
@@ -75,7 +75,7 @@ absl::Status ReadWithout(const std::string& value, CpuOptions& options) {
 }
 
 absl::Status ReadSwitch(std::string_view name, const std::string& value, bool& on) {
-  if (value != "on" && value != "off") return Wrong(name, value, "on or off");
+  if (value != "on" && value != "off") return WrongValue(name, value, "on or off");
   on = value == "on";
   return absl::OkStatus();
 }
@@ -89,7 +89,7 @@ absl::Status ReadTrace(const std::string& value, CpuOptions& options) {
 }
 
 absl::Status ReadDump(const std::string& value, CpuOptions& options) {
-  if (value.empty()) return Wrong("dump-llvm", value, "a folder");
+  if (value.empty()) return WrongValue("dump-llvm", value, "a folder");
   options.dump_directory = value;
   return absl::OkStatus();
 }

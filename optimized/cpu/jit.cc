@@ -7,13 +7,16 @@
 
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ExecutionEngine/Orc/AbsoluteSymbols.h"
+#include "llvm/ExecutionEngine/Orc/MapperJITLinkMemoryManager.h"
+#include "llvm/ExecutionEngine/Orc/MemoryMapper.h"
 #include "llvm/ExecutionEngine/Orc/ObjectLinkingLayer.h"
+#include "llvm/ExecutionEngine/Orc/SelfExecutorProcessControl.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Verifier.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/ErrorHandling.h"
-#include "llvm/Support/SmallVectorMemoryBuffer.h"
+#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/TargetParser/Host.h"
@@ -105,6 +108,9 @@ llvm::FunctionPassManager PassesFor(bool has_vectors) {
   return passes;
 }
 
+// Address space for code is reserved in pieces of this size, from which programs get their pages.
+constexpr size_t kCodeSlab = size_t{1} << 22;
+
 struct IsaRow {
   Isa isa;
   const char* cpu;  // LLVM's name; nullptr: the host's
@@ -177,8 +183,19 @@ absl::Status Jit::Initialize(Isa isa, Tier tier) {
                      StrCat("cpu: LLVM has no target machine for ", cpu_));
   }
   machine_->setFastISel(tier == Tier::kFast);
+  return CreateLinker(triple);
+}
 
+absl::Status Jit::CreateLinker(const llvm::Triple& triple) {
+  auto memory =
+      llvm::orc::MapperJITLinkMemoryManager::CreateWithMapper<llvm::orc::InProcessMemoryMapper>(
+          kCodeSlab);
+  if (!memory) return FromLlvm(memory.takeError(), "reserving memory for code");
+  auto control =
+      llvm::orc::SelfExecutorProcessControl::Create(nullptr, nullptr, std::move(*memory));
+  if (!control) return FromLlvm(control.takeError(), "creating the JIT");
   auto jit = llvm::orc::LLJITBuilder()
+                 .setExecutorProcessControl(std::move(*control))
                  .setJITTargetMachineBuilder(llvm::orc::JITTargetMachineBuilder(triple))
                  .setPlatformSetUp(llvm::orc::setUpInactivePlatform)
                  .setLinkProcessSymbolsByDefault(false)
@@ -233,6 +250,21 @@ void Jit::Optimize(llvm::Module& module) {
   }
 }
 
+absl::Status Jit::EmitObject(llvm::Module& module) {
+  object_.clear();
+  if (codegen_ == nullptr) {
+    auto codegen = std::make_unique<llvm::legacy::PassManager>();
+    object_stream_ = std::make_unique<llvm::raw_svector_ostream>(object_);
+    llvm::MCContext* context = nullptr;
+    if (machine_->addPassesToEmitMC(*codegen, context, *object_stream_, /*DisableVerify=*/true)) {
+      return MakeError(ErrorClass::kCompileCrash, "cpu: LLVM cannot emit objects for this target");
+    }
+    codegen_ = std::move(codegen);
+  }
+  codegen_->run(module);
+  return absl::OkStatus();
+}
+
 absl::StatusOr<std::unique_ptr<JitCode>> Jit::Compile(llvm::Module& module, const char* entry) {
   std::lock_guard<std::mutex> lock(mutex_);
   auto start = std::chrono::steady_clock::now();
@@ -243,27 +275,18 @@ absl::StatusOr<std::unique_ptr<JitCode>> Jit::Compile(llvm::Module& module, cons
                      StrCat("cpu: wrong LLVM IR was generated: ", problem));
   }
   Optimize(module);
-  llvm::SmallVector<char, 0> object;
-  {
-    llvm::raw_svector_ostream out(object);
-    llvm::legacy::PassManager codegen;
-    llvm::MCContext* context = nullptr;
-    if (machine_->addPassesToEmitMC(codegen, context, out, /*DisableVerify=*/true)) {
-      return MakeError(ErrorClass::kCompileCrash, "cpu: LLVM cannot emit objects for this target");
-    }
-    codegen.run(module);
-  }
+  ASSAY_RETURN_IF_ERROR(EmitObject(module));
   auto code = std::make_unique<JitCode>();
   code->jit_ = this;
   code->llvm_seconds_ = Seconds(start);
-  code->object_bytes_ = static_cast<int64_t>(object.size());
+  code->object_bytes_ = static_cast<int64_t>(object_.size());
 
   start = std::chrono::steady_clock::now();
   link_errors_.clear();
   llvm::orc::ExecutionSession& session = jit_->getExecutionSession();
   code->library_ = &session.createBareJITDylib("program" + std::to_string(next_library_++));
   code->library_->addToLinkOrder(*runtime_);
-  auto buffer = std::make_unique<llvm::SmallVectorMemoryBuffer>(std::move(object), false);
+  auto buffer = llvm::MemoryBuffer::getMemBufferCopy({object_.data(), object_.size()});
   if (llvm::Error failed = jit_->addObjectFile(*code->library_, std::move(buffer))) {
     llvm::consumeError(session.removeJITDylib(*code->library_));
     code->library_ = nullptr;

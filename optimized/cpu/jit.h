@@ -7,7 +7,10 @@
 #include <string>
 
 #include "absl/status/statusor.h"
+#include "llvm/ADT/SmallVector.h"
 #include "llvm/ExecutionEngine/Orc/LLJIT.h"
+#include "llvm/IR/LegacyPassManager.h"
+#include "llvm/Support/raw_ostream.h"
 #include "llvm/Target/TargetMachine.h"
 
 namespace assay {
@@ -58,7 +61,10 @@ class Jit {
   friend class JitCode;
   Jit() = default;
   absl::Status Initialize(Isa isa, Tier tier);
+  absl::Status CreateLinker(const llvm::Triple& triple);
   void Optimize(llvm::Module& module);
+  // Writes the code of `module` to `object_`.
+  absl::Status EmitObject(llvm::Module& module);
 
   Tier tier_ = Tier::kFast;
   std::string cpu_;
@@ -66,6 +72,11 @@ class Jit {
   bool has_fma_ = false;
   std::mutex mutex_;
   std::unique_ptr<llvm::TargetMachine> machine_;
+  // LLVM's passes that select and write instructions, kept: making them anew would take a tenth of
+  // the time that a small program takes.
+  llvm::SmallVector<char, 0> object_;
+  std::unique_ptr<llvm::raw_svector_ostream> object_stream_;
+  std::unique_ptr<llvm::legacy::PassManager> codegen_;
   std::unique_ptr<llvm::orc::LLJIT> jit_;
   llvm::orc::JITDylib* runtime_ = nullptr;
   int64_t next_library_ = 0;

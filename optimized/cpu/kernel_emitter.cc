@@ -63,7 +63,7 @@ class KernelBuilder {
   absl::Status EmitUpdate(LoopPart part);
   absl::Status EmitConcatenate(LoopPart part);
   WalkPlan ChooseWalk(absl::Span<const KernelOutput> outputs);
-  WalkPlan InTiles(WalkPlan walk);
+  WalkPlan InTiles(WalkPlan walk, absl::Span<const KernelOutput> outputs);
   bool WalksLinearly(absl::Span<const KernelOutput> outputs);
   bool AllowVectors();
   void ChooseNests();
@@ -171,7 +171,7 @@ KernelBuilder::Form KernelBuilder::ChooseForm() {
   return top_->opcode() == Opcode::kConcatenate ? Form::kConcatenate : Form::kNests;
 }
 
-// How threads could share the kernel. An extent of 0: they cannot.
+// Plans how threads share the kernel. An extent of 0 says that they cannot.
 SplitPlan KernelBuilder::PlanSplitOf(Form form) {
   if (form == Form::kCumulative) {
     const int64_t extent = CumulativeExtent(root_, *RecogniseCumulative(root_));
@@ -232,7 +232,7 @@ void KernelBuilder::ChooseNests() {
   for (const KernelOutput& output : outputs_) {
     if (!SameDimensions(WrittenShape(output), WrittenShape(outputs_[0]))) return;
   }
-  // Where a result lies in an operand's memory there is no other way.
+  // A result that lies in an operand's memory leaves no other way than one nest.
   one_nest_ = ReusesAnOperand() || gates_.Allow(DecisionKind::kKernel, "store-together", &root_);
   const GateDefect* planted = gates_.Planted(DecisionKind::kKernel, "store-together", &root_);
   if (planted != nullptr) planted_ = planted;
@@ -265,12 +265,12 @@ WalkPlan KernelBuilder::ChooseWalk(absl::Span<const KernelOutput> outputs) {
     });
   };
   const WalkPlan walk = PlanWalk(choice);
-  if (walk.kind == WalkPlan::kScalar && outputs[0].starts.empty()) return InTiles(walk);
+  if (walk.kind == WalkPlan::kScalar && outputs[0].starts.empty()) return InTiles(walk, outputs);
   return walk.width > 1 && !AllowVectors() ? WithoutVectors(walk) : walk;
 }
 
 // A transpose goes through squares whose sides are a cache line.
-WalkPlan KernelBuilder::InTiles(WalkPlan walk) {
+WalkPlan KernelBuilder::InTiles(WalkPlan walk, absl::Span<const KernelOutput> outputs) {
   const int64_t dim = TransposedDim(root_);
   if (dim < 0 || !gates_.Allow(DecisionKind::kKernel, "tile-transpose", &root_)) return walk;
   const GateDefect* planted = gates_.Planted(DecisionKind::kKernel, "tile-transpose", &root_);
@@ -278,6 +278,18 @@ WalkPlan KernelBuilder::InTiles(WalkPlan walk) {
   walk.kind = WalkPlan::kTiles;
   walk.lane_dim = static_cast<int>(dim);
   walk.tile = std::max(8, 512 / BitWidth(results_.shapes[0].element_type()));
+  const Shape& shape = WrittenShape(outputs[0]);
+  int64_t innermost = shape.rank() - 1;
+  while (shape.dimension(innermost) == 1) --innermost;
+  const int64_t rows = shape.dimension(dim), columns = shape.dimension(innermost);
+  const int side = TurnedSquare(ElementsPerVector(root_, target_.vector_bits), rows, columns);
+  const bool can_turn = absl::c_all_of(outputs, [&](const KernelOutput& output) {
+    return elements_.CanWalkLanes(output.frame, output.instruction, walk.lane_dim);
+  });
+  if (side > 1 && can_turn && AllowVectors()) {
+    walk.width = side;
+    walk.squares_fit = rows % side == 0 && columns % side == 0;
+  }
   return walk;
 }
 

@@ -8,6 +8,29 @@ namespace assay {
 
 using llvm::Value;
 
+namespace {
+
+// Transposes `rows`, as many vectors as each has lanes, by swapping ever larger blocks.
+void Turn(llvm::IRBuilder<>& ir, std::vector<Value*>& rows) {
+  const auto width = static_cast<int>(rows.size());
+  for (int block = 1; block < width; block *= 2) {
+    std::vector<int> low(width), high(width);
+    for (int k = 0; k < width; ++k) {
+      const bool second = (k & block) != 0;
+      low[k] = second ? width + k - block : k;
+      high[k] = second ? width + k : k + block;
+    }
+    for (int i = 0; i < width; ++i) {
+      if ((i & block) != 0) continue;
+      Value *upper = rows[i], *lower = rows[i + block];
+      rows[i] = ir.CreateShuffleVector(upper, lower, low);
+      rows[i + block] = ir.CreateShuffleVector(upper, lower, high);
+    }
+  }
+}
+
+}  // namespace
+
 const Shape& WrittenShape(const KernelOutput& output) {
   const Shape& whole = output.instruction->shape();
   return whole.IsTuple() ? whole.elements()[0] : whole;
@@ -148,13 +171,61 @@ absl::Status NestEmitter::EmitTiles(const WalkPlan& walk, const Shape& shape, El
   return elements_.Loop(range.begin, range.end, cuts ? walk.tile : 1, {}, body).status();
 }
 
-absl::Status NestEmitter::EmitTile(const WalkPlan& walk, int64_t innermost,
-                                   const ElementIndex& index, LoopPart rows, LoopPart columns) {
-  const KernelBends& bends = elements_.builder().bends();
-  if (bends.loop_bound_offset) {
-    columns.end =
-        elements_.builder().ir().CreateAdd(columns.end, elements_.Index(*bends.loop_bound_offset));
+absl::Status NestEmitter::EmitTurnedSquare(const WalkPlan& walk, int64_t innermost,
+                                           const ElementIndex& corner) {
+  llvm::IRBuilder<>& ir = elements_.builder().ir();
+  ElementIndex at = corner;
+  at.width = walk.width;
+  const auto place = [&](int64_t dim, int k) {
+    at.dims[dim] = elements_.IndexAdd(corner.dims[dim], elements_.Index(k));
+  };
+  // By output and leaf: a vector along the walk's dimension for each column.
+  std::vector<std::vector<std::vector<Value*>>> squares(outputs_.size());
+  at.lane_dim = walk.lane_dim;
+  for (int c = 0; c < walk.width; ++c) {
+    place(innermost, c);
+    for (size_t o = 0; o < outputs_.size(); ++o) {
+      ASSAY_ASSIGN_OR_RETURN(ElementValues element,
+                             elements_.Emit(outputs_[o].frame, outputs_[o].instruction, at));
+      squares[o].resize(element.size());
+      for (size_t leaf = 0; leaf < element.size(); ++leaf) {
+        squares[o][leaf].push_back(element[leaf]);
+      }
+    }
   }
+  at = corner;
+  at.width = walk.width;
+  at.lane_dim = static_cast<int>(innermost);
+  for (size_t o = 0; o < outputs_.size(); ++o) {
+    for (std::vector<Value*>& square : squares[o]) Turn(ir, square);
+    for (int r = 0; r < walk.width; ++r) {
+      place(walk.lane_dim, r);
+      ElementValues row;
+      for (const std::vector<Value*>& square : squares[o]) row.push_back(square[r]);
+      Store(outputs_[o], at, row);
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status NestEmitter::EmitTurnedSquares(const WalkPlan& walk, int64_t innermost,
+                                            const ElementIndex& index, LoopPart rows,
+                                            LoopPart columns) {
+  const auto body = [&](Value* r, const ElementValues&) -> absl::StatusOr<ElementValues> {
+    const auto square = [&](Value* c, const ElementValues&) -> absl::StatusOr<ElementValues> {
+      ElementIndex corner = index;
+      corner.dims[walk.lane_dim] = r;
+      corner.dims[innermost] = c;
+      ASSAY_RETURN_IF_ERROR(EmitTurnedSquare(walk, innermost, corner));
+      return ElementValues{};
+    };
+    return elements_.Loop(columns.begin, columns.end, walk.width, {}, square);
+  };
+  return elements_.Loop(rows.begin, rows.end, walk.width, {}, body).status();
+}
+
+absl::Status NestEmitter::EmitElements(const WalkPlan& walk, int64_t innermost,
+                                       const ElementIndex& index, LoopPart rows, LoopPart columns) {
   const auto row = [&](Value* r, const ElementValues&) -> absl::StatusOr<ElementValues> {
     const auto store = [&](Value* c, const ElementValues&) -> absl::StatusOr<ElementValues> {
       ElementIndex at = index;
@@ -166,6 +237,29 @@ absl::Status NestEmitter::EmitTile(const WalkPlan& walk, int64_t innermost,
     return elements_.Loop(columns.begin, columns.end, 1, {}, store);
   };
   return elements_.Loop(rows.begin, rows.end, 1, {}, row).status();
+}
+
+absl::Status NestEmitter::EmitTile(const WalkPlan& walk, int64_t innermost,
+                                   const ElementIndex& index, LoopPart rows, LoopPart columns) {
+  const KernelBends& bends = elements_.builder().bends();
+  llvm::IRBuilder<>& ir = elements_.builder().ir();
+  if (bends.loop_bound_offset) {
+    columns.end = ir.CreateAdd(columns.end, elements_.Index(*bends.loop_bound_offset));
+  }
+  if (walk.width == 1 || bends.loop_bound_offset) {
+    return EmitElements(walk, innermost, index, rows, columns);
+  }
+  const auto whole = [&](LoopPart range) -> LoopPart {
+    Value* length = ir.CreateSub(range.end, range.begin);
+    Value* fits = ir.CreateAnd(length, elements_.Index(-int64_t{walk.width}));
+    return {range.begin, ir.CreateAdd(range.begin, fits)};
+  };
+  const LoopPart whole_rows = whole(rows), whole_columns = whole(columns);
+  ASSAY_RETURN_IF_ERROR(EmitTurnedSquares(walk, innermost, index, whole_rows, whole_columns));
+  if (walk.squares_fit && part_.begin == nullptr) return absl::OkStatus();
+  ASSAY_RETURN_IF_ERROR(
+      EmitElements(walk, innermost, index, rows, {whole_columns.end, columns.end}));
+  return EmitElements(walk, innermost, index, {whole_rows.end, rows.end}, whole_columns);
 }
 
 absl::Status NestEmitter::Emit(absl::Span<const KernelOutput> outputs, const WalkPlan& walk) {

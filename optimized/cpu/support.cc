@@ -1,4 +1,4 @@
-// Which ops, element types and forms of ops have code.
+// Lists the ops, element types and forms of ops that have code.
 #include "optimized/cpu/support.h"
 
 #include <string>
@@ -11,6 +11,7 @@
 #include "optimized/cpu/kernels/custom_calls.h"
 #include "optimized/passes/collectives/collective_numbering.h"
 #include "optimized/passes/expanders/async_expander.h"
+#include "optimized/passes/expanders/top_k_expander.h"
 #include "spec/base/error.h"
 #include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
@@ -42,7 +43,9 @@ bool IsStructural(Opcode opcode) {
 // Ops that a required pass has put in terms of others before code is generated.
 bool IsExpanded(Opcode opcode) {
   return opcode == Opcode::kBatchNormGrad || opcode == Opcode::kBatchNormInference ||
-         opcode == Opcode::kBatchNormTraining || IsAsync(opcode);
+         opcode == Opcode::kBatchNormTraining || opcode == Opcode::kRaggedDot ||
+         opcode == Opcode::kRng || opcode == Opcode::kScaledDot || opcode == Opcode::kScan ||
+         IsAsync(opcode);
 }
 
 // The combiner's parameters have the operands' types: no code converts between them.
@@ -83,11 +86,10 @@ bool IsRealElementwise(Opcode opcode) {
 }
 
 bool LacksComplexCode(Opcode opcode) {
-  return opcode == Opcode::kCholesky || opcode == Opcode::kTriangularSolve ||
-         opcode == Opcode::kBitcastConvert || IsRealElementwise(opcode);
+  return opcode == Opcode::kBitcastConvert || IsRealElementwise(opcode);
 }
 
-// What of the instruction's form has no code; empty when all has.
+// Names the part of the instruction's form that has no code; empty when all has.
 std::string MissingForm(const Instruction& instruction) {
   const bool of_array =
       instruction.operand_count() > 0 && instruction.operand(0)->shape().IsArray();
@@ -115,7 +117,8 @@ std::string MissingForm(const Instruction& instruction) {
       return BitWidth(bits) < 8 && IsSigned(bits) ? StrCat("random bits of ", Name(bits)) : "";
     }
     case Opcode::kCustomCall:
-      return IsAnnotation(instruction) || LapackPlanOf(instruction).has_value()
+      return IsAnnotation(instruction) || IsTopKCall(instruction) ||
+                     LapackPlanOf(instruction).has_value()
                  ? ""
                  : "this custom call";
     case Opcode::kConvolution:

@@ -1,5 +1,5 @@
-// What a planted defect of the kernel kind changes in generated code. Built once from a Defect;
-// code generation reads the fields and knows no operators.
+// The changes that a planted defect of the kernel kind makes in generated code. They are built once
+// from a Defect; code generation reads the fields and knows no operators.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What the gates know of a planted defect: how it bends the decisions of one gate. Implemented in
+// The gates' view of a planted defect: how it bends the decisions of one gate. It is implemented in
 // optimized/defects, so that gates only number and refuse.
 #pragma once
 
@@ -25,7 +25,7 @@ class GateDefect {
   // Bends the instructions with an id of `first_new_id` or above from which `with` is computed.
   // Returns what shall stand for `with` afterwards.
   virtual Instruction* BendRewrite(int64_t first_new_id, Instruction* with) const = 0;
-  // What code generation applies.
+  // The changes that code generation applies.
   virtual const KernelBends& kernel_bends() const = 0;
 };
 

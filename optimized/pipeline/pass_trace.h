@@ -1,5 +1,5 @@
-// What each pass of a compilation did: for people who look for the one that broke or slowed a
-// program.
+// Records what each pass of a compilation did, for people who look for the one that broke or slowed
+// a program.
 #pragma once
 
 #include <chrono>

@@ -62,7 +62,7 @@ class PassesBackend : public Backend {
   BackendDescription description_;
 };
 
-// What the options tell the pipeline.
+// Reads from the options of the backend those of the pipeline.
 absl::StatusOr<PipelineOptions> ReadOptions(const std::map<std::string, std::string>& options) {
   PipelineOptions pipeline;
   if (options.contains("profile")) {

@@ -1,5 +1,5 @@
-// What the documents forbid to every pass: the modules below go through the whole pipeline. One
-// line of testdata/pipeline_rows.txt each.
+// Tests what the documents forbid to every pass: the modules below go through the whole pipeline.
+// Each line of testdata/pipeline_rows.txt is one test.
 #include "optimized/passes/pass_testing.h"
 #include "optimized/pipeline/pipeline.h"
 #include "spec/base/row_table_for_test.h"

@@ -20,8 +20,14 @@
 #include "optimized/passes/expanders/batch_norm_expander.h"
 #include "optimized/passes/expanders/convolution_canonicalization.h"
 #include "optimized/passes/expanders/dynamic_index_splitter.h"
+#include "optimized/passes/expanders/ragged_dot_expander.h"
+#include "optimized/passes/expanders/rng_expander.h"
+#include "optimized/passes/expanders/scaled_dot_expander.h"
+#include "optimized/passes/expanders/scan_expander.h"
+#include "optimized/passes/expanders/top_k_expander.h"
 #include "optimized/passes/floats/bfloat16_normalization.h"
 #include "optimized/passes/fusion/defuser.h"
+#include "optimized/passes/fusion/fusion_to_call.h"
 #include "optimized/passes/fusion/horizontal_fusion.h"
 #include "optimized/passes/fusion/loop_fusion.h"
 #include "optimized/passes/memory/copy_insertion.h"
@@ -80,6 +86,8 @@ constexpr PassInfo kPasses[] = {
      Make<DomainVerifier>},
     {"dynamic-index-splitter", RunsIn::kPipeline, "index vectors become scalars",
      Make<DynamicIndexSplitter>},
+    {"fusion-to-call", RunsIn::kCompiler, "fusions that no kernel can make become calls",
+     Make<FusionToCall>},
     {"horizontal-fusion", RunsIn::kOnRequest,
      "small kernels with one common consumer become one (pays where a launch is dear)",
      Make<HorizontalFusion>},
@@ -89,12 +97,22 @@ constexpr PassInfo kPasses[] = {
      Make<LoopFusion>},
     {"optimize-input-output-buffer-alias", RunsIn::kOnRequest,
      "outputs use the memory of donated parameters", Make<OptimizeInputOutputBufferAlias>},
+    {"ragged-dot-expander", RunsIn::kCompiler, "a loop over groups in the place of a ragged dot",
+     Make<RaggedDotExpander>},
     {"reduction-degenerate-dim-remover", RunsIn::kOnRequest,
      "reduces lose their dimensions of size 1", Make<ReductionDegenerateDimRemover>},
     {"reduction-dimension-grouper", RunsIn::kOnRequest,
      "neighbouring reduced dimensions become one", Make<ReductionDimensionGrouper>},
     {"reduction-layout-normalizer", RunsIn::kOnRequest,
      "operands of reduces are seen in the default layout", Make<ReductionLayoutNormalizer>},
+    {"rng-expander", RunsIn::kCompiler, "random numbers in terms of random bits",
+     Make<RngExpander>},
+    {"scaled-dot-expander", RunsIn::kCompiler, "factors are multiplied in before the dot",
+     Make<ScaledDotExpander>},
+    {"scan-expander", RunsIn::kCompiler, "a loop over steps in the place of a scan",
+     Make<ScanExpander>},
+    {"top-k-expander", RunsIn::kCompiler, "a custom call of TopK becomes the op",
+     Make<TopKExpander>},
     {"tree-reduction-rewriter", RunsIn::kOnRequest,
      "long reductions in two steps, for smaller rounding errors", Make<TreeReductionRewriter>},
     {"tuple-simplifier", RunsIn::kPipeline, "elements of tuples become what was put in",

@@ -10,7 +10,7 @@
 
 namespace assay {
 
-// Who runs a pass without being asked.
+// The pipelines that run a pass without being asked.
 enum class RunsIn : uint8_t {
   kPipeline,   // Optimize, in the order of DefaultPasses
   kCompiler,   // the CPU backend, whatever its options: Stage::kLegalize and kFlatten

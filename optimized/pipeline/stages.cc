@@ -13,6 +13,12 @@ constexpr PipelineStep kSteps[] = {
     {"async-expander", kLegalize},
     {"dynamic-index-splitter", kLegalize},
     {"batch-norm-expander", kLegalize},
+    {"ragged-dot-expander", kLegalize},
+    {"scaled-dot-expander", kLegalize},
+    {"scan-expander", kLegalize},
+    {"rng-expander", kLegalize},
+    {"top-k-expander", kLegalize},
+    {"fusion-to-call", kLegalize},
 
     {"dynamic-index-splitter", kOptimize},
     {"dce", kOptimize},
@@ -46,7 +52,7 @@ constexpr PipelineStep kSteps[] = {
     {"tuple-simplifier", kOptimize, kOnRequest},
     {"dce", kOptimize, kOnRequest},
 
-    // What works on single instructions is done: fusion hides them.
+    // Fusion comes after the passes that work on single instructions, for it hides them.
     {"loop-fusion", kOptimize},
     {"dce", kOptimize},
     {"optimize-input-output-buffer-alias", kOptimize, kOnRequest},

@@ -1,5 +1,6 @@
-// What collectives do with bytes: each device makes its own result from the operands of its group,
-// in the order of the group, so that timing decides nothing. Document: operation semantics 15.1.
+// Carries out collectives on bytes: each device makes its own result from the operands of its
+// group, in the order of the group, so that timing decides nothing. Document: operation semantics
+// 15.1.
 #pragma once
 
 #include <string>

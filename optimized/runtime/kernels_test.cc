@@ -329,7 +329,7 @@ void ExpectTransforms(int64_t n, int64_t batch) {
   };
   const std::vector<Complex> first = NaiveTransform(line_of(0), false);
   const std::vector<Complex> last = NaiveTransform(line_of(batch - 1), false);
-  // Of the real parts of the last line.
+  // The spectrum of the real parts of the last line.
   std::vector<Complex> half(n / 2 + 1);
   for (int64_t k = 0; k <= n / 2; ++k) half[k] = (last[k] + std::conj(last[(n - k) % n])) / 2.0L;
   for (KernelIsa isa : Isas()) {
@@ -460,7 +460,7 @@ SortTable RandomTable(int64_t size, int64_t kept) {
   return table;
 }
 
-// What a stable sort by a quarter of the value gives; and the steps it took.
+// Expects what a stable sort by a quarter of the value gives, and returns the steps that it took.
 int64_t ExpectSorted(int64_t size, int64_t kept, int how) {
   SortTable table = RandomTable(size, kept);
   table.entries[0] = &table;

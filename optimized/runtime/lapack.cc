@@ -468,7 +468,7 @@ class Lapack {
     WriteSingular(a, values, tall ? left : right, tall ? right : left);
   }
 
-  // As many columns of u, and of v as conjugated rows, as the results have room for.
+  // Writes as many columns of u, and of v as conjugated rows, as the results have room for.
   void WriteSingular(const M& a, const std::vector<double>& values, const M& u, const M& v) const {
     M u_part(a.rows, plan_.reflectors), v_part(plan_.other_rows, a.columns);
     for (int64_t i = 0; i < u_part.rows; ++i)
@@ -482,7 +482,7 @@ class Lapack {
     WriteIntegers(4, {0});
   }
 
-  // What costs little is computed in the widest type.
+  // This step costs little, so it is computed in the widest type.
   using L = std::conditional_t<kIsComplex, std::complex<long double>, long double>;
   static Matrix<L> Widened(const M& m) {
     Matrix<L> wide(m.rows, m.columns);

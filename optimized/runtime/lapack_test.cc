@@ -155,7 +155,7 @@ TYPED_TEST(Lapack, QrIsAProductOfReflectors) {
     auto top = upper;
     top.resize(k);
     this->ExpectNear(this->Product(factor, top), this->Of(a, m, n));
-    // The same through products with q on either side.
+    // Products with q on either side must give the same.
     for (const bool left : {true, false}) {
       LapackPlan reflect = this->Plan(LapackRoutine::kReflect, m, k);
       reflect.reflectors = k;

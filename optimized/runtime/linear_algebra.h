@@ -1,12 +1,13 @@
-// Factors and solutions of small dense systems, row-major, one matrix after another. Real types;
-// f16 and bf16 are computed in f32 and rounded once. Document: operation semantics chapter 11.
+// Factors and solutions of small dense systems, row-major, one matrix after another. f16 and
+// bf16 are computed in f32 and rounded once. Document: operation semantics chapter 11.
 #pragma once
 
 #include <cstdint>
 
 namespace assay {
 
-// The triangular factor of the chosen triangle, zeros in the other; NaN everywhere in a matrix with
+// The triangular factor of the chosen triangle, zeros in the other; a complex matrix is Hermitian,
+// and the imaginary parts of its diagonal are not looked at. NaN everywhere in a matrix with
 // a pivot that is not positive.
 template <typename T>
 void Cholesky(const T* a, T* factor, int64_t matrices, int64_t order, int64_t lower);
@@ -16,6 +17,7 @@ enum SolveForm : int64_t {
   kSolveLower = 2,  // the triangle of `a` as stored
   kSolveUnitDiagonal = 4,
   kSolveTransposed = 8,
+  kSolveConjugated = 16,
 };
 // `columns`: right-hand sides per matrix (columns of b, or its rows).
 template <typename T>

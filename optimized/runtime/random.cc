@@ -5,6 +5,8 @@
 #include <bit>
 #include <cstring>
 
+#include "optimized/runtime/run_context.h"
+
 namespace assay {
 namespace {
 
@@ -103,6 +105,14 @@ void PhiloxBits(const uint64_t* state, uint64_t* next, void* out, int64_t count,
   next[0] = key;
   next[1] = next_low;
   if (words == 3) next[2] = next_high;
+}
+
+void NextRandomState(RunContext* context, uint64_t* state, uint64_t delta) {
+  auto& [low, high] = context->random_state;
+  state[0] = low;
+  state[1] = high;
+  low += delta;
+  high += low < delta ? 1 : 0;
 }
 
 }  // namespace assay

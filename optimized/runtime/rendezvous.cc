@@ -48,7 +48,8 @@ bool Rendezvous::Wait(std::unique_lock<std::mutex>& lock, int64_t device, Activi
 bool Rendezvous::Arrive(int64_t device, int64_t meeting, const void* const* operands,
                         int64_t count) {
   std::unique_lock<std::mutex> lock(mutex_);
-  // Who ends early does not wait for its readers: what they look at stays as it is.
+  // A device that ends early does not wait for its readers: the data that they look at stays as it
+  // is.
   if (stopped_ != 0) return false;
   Place& place = places_[meeting][device];
   ++place.arrived;

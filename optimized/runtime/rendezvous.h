@@ -1,4 +1,4 @@
-// Where the devices of one run wait for each other. Each device is a thread; in a meeting it lays
+// Lets the devices of one run wait for each other. Each device is a thread; in a meeting it lays
 // out its operands, waits for those that it reads from, reads, and goes on once all who read from
 // it have. Nobody waits for ever: when every device waits or has finished, the run ends with an
 // error that says who waits for whom; an error on one device, or the deadline, ends all.
@@ -16,7 +16,7 @@
 
 namespace assay {
 
-// Who meets whom in one collective of a program.
+// The partners of each device in one collective of a program.
 struct Meeting {
   std::string name;                           // for messages: "all-reduce w"
   std::vector<std::vector<int64_t>> sources;  // by device: whose operands it reads
@@ -30,7 +30,8 @@ class Rendezvous {
 
   // Waits until every source of `device` has arrived as often as it has now. False: the run ends.
   bool Arrive(int64_t device, int64_t meeting, const void* const* operands, int64_t count);
-  // What a source laid out; valid between Arrive and Leave of a device that reads from it.
+  // The operands that a source laid out; valid between Arrive and Leave of a device that reads from
+  // it.
   const std::vector<const void*>& OperandsOf(int64_t device, int64_t meeting) const {
     return places_[meeting][device].operands;
   }

@@ -1,6 +1,8 @@
-// What compiled code gets of its run, and what kernels of the runtime need beside their operands.
+// The context of one run: what compiled code gets of it, and what kernels of the runtime need
+// beside their operands.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <functional>
@@ -23,10 +25,11 @@ struct RunContext {
   Rendezvous* rendezvous = nullptr;
   const std::vector<CollectivePlan>* plans = nullptr;
   int64_t device = 0, replica = 0, partition = 0;
+  std::array<uint64_t, 2> random_state = {};  // low word first; kept from run to run
   std::shared_ptr<ScratchPool> scratch = std::make_shared<ScratchPool>();
   std::shared_ptr<FftPlans> fft_plans = std::make_shared<FftPlans>();
   // Innermost steps that kernels of the runtime have taken: multiply-adds, comparisons,
-  // butterflies, moves. What an algorithm costs, whatever the machine does meanwhile.
+  // butterflies, moves. They measure the cost of an algorithm, whatever the machine does meanwhile.
   std::shared_ptr<std::atomic<int64_t>> work = std::make_shared<std::atomic<int64_t>>(0);
 
   // The context without threads, for what runs inside a part.

@@ -90,8 +90,8 @@ ASSAY_CALLS_COMPILED_CODE void SortByKey(RunContext* context, const SortShape& s
   });
 }
 
-// The `count` least entries of a line in order. Those that could still be among them are kept in a
-// buffer of twice as many, which is thinned out when it is full.
+// The `count` least entries of a line in order. Elements that could still be among them are kept in
+// a buffer of twice as many, which is thinned out when it is full.
 template <typename Key>
 class Selection {
  public:
@@ -207,7 +207,7 @@ void SortLinesByKey(RunContext* context, const SortShape* shape, void** table, S
 
 void SelectLinesByKey(RunContext* context, const SortShape* shape, int64_t count, void** table,
                       SortKeyFn key, SortMoveFn move) {
-  // Where most are taken, sorting all is the cheaper selection.
+  // If most elements are taken, sorting all of them is cheaper than selecting.
   if (count > shape->size / 4) return SortLinesByKey(context, shape, table, key, move);
   if (shape->key_bytes == 8) return SelectByKey<uint64_t>(context, *shape, count, table, key, move);
   SelectByKey<uint32_t>(context, *shape, count, table, key, move);

@@ -14,8 +14,8 @@ struct SortShape {
   int64_t key_bytes = 4;  // 4 or 8
 };
 
-// Whether the element at place `left` goes before the one at `right`; places count elements of the
-// whole array. An inconsistent answer gives some permutation.
+// Nonzero if the element at place `left` goes before the one at `right`; places count elements of
+// the whole array. An inconsistent answer gives some permutation.
 using SortLessFn = uint8_t (*)(void** table, int64_t left, int64_t right);
 // The keys of a line, uint32_t or uint64_t: smaller ones go first, equal ones keep their order.
 using SortKeyFn = void (*)(void** table, int64_t first, void* keys);

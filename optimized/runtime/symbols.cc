@@ -2,6 +2,7 @@
 #include "optimized/runtime/symbols.h"
 
 #include <cmath>
+#include <complex>
 #include <cstdint>
 #include <cstring>
 #include <vector>
@@ -46,7 +47,7 @@ void CosLanes(float* values, int64_t count) {
   for (int64_t i = 0; i < count; ++i) values[i] = static_cast<float>(std::cos(double{values[i]}));
 }
 
-// What the instruction selector calls for f16 where the machine has no instruction.
+// The instruction selector calls these for f16 where the machine has no instruction.
 float ExtendHalf(_Float16 value) { return static_cast<float>(value); }
 _Float16 TruncateFloat(float value) { return static_cast<_Float16>(value); }
 
@@ -88,8 +89,13 @@ absl::Span<const RuntimeSymbol> RuntimeSymbols() {
         {"assay_triangular_solve_f16", Address(TriangularSolve<Half>)},
         {"assay_cholesky_bf16", Address(Cholesky<BFloat16>)},
         {"assay_triangular_solve_bf16", Address(TriangularSolve<BFloat16>)},
+        {"assay_cholesky_c64", Address(Cholesky<std::complex<float>>)},
+        {"assay_triangular_solve_c64", Address(TriangularSolve<std::complex<float>>)},
+        {"assay_cholesky_c128", Address(Cholesky<std::complex<double>>)},
+        {"assay_triangular_solve_c128", Address(TriangularSolve<std::complex<double>>)},
         {"assay_three_fry_bits", Address(ThreeFryBits)},
         {"assay_philox_bits", Address(PhiloxBits)},
+        {"assay_next_random_state", Address(NextRandomState)},
         {"assay_fft_f32", Address(Fft<float>)},
         {"assay_fft_f64", Address(Fft<double>)},
         {"__extendhfsf2", Address(ExtendHalf)},

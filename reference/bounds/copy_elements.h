@@ -20,8 +20,8 @@ struct StepRange {
 // steps [from, from + count) of `source`, which agrees with `result` in the other dimensions.
 void CopySteps(const Array& source, const StepRange& steps, Array& result);
 
-// What is known about element i of `result` becomes what is known about element map[i] of
-// `operand`; MoveElements of reference/values/index_map.h moves the bits.
+// Takes over for element i of `result` all that is known about element map[i] of `operand`;
+// MoveElements of reference/values/index_map.h moves the bits.
 void MoveBounds(const Array& operand, const IndexMap& map, Array& result);
 
 // Elements map[0], map[1], ... of an array as an array of rank 1.

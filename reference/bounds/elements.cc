@@ -71,7 +71,7 @@ std::vector<uint64_t> KnownCodes(const Array& array, int64_t i) {
   return {array.literal.GetBits(i)};
 }
 
-// Whether the plain values are the same, bit for bit.
+// True if the plain values are the same, bit for bit.
 bool SameBits(const Array& a, int64_t i, const Array& b, int64_t j) {
   const int64_t width = std::max<int64_t>(BoundsPerElement(a.literal.element_type()), 1);
   for (int64_t k = 0; k < width; ++k)

@@ -38,16 +38,16 @@ void MoveBound(const Array& source, int64_t from, Array& result, int64_t to);
 void HullWith(const Array& source, int64_t from, Array& result, int64_t to);
 // Does HullWith for every element.
 void HullArrays(const Array& source, Array& result);
-// Whether the bits of element i are known: forced, and no NaN, whose bits are free unless they came
+// True if the bits of element i are known: forced, and no NaN, whose bits are free unless they came
 // here by moves alone.
 bool HasKnownCode(const Array& array, int64_t i, bool moved_only);
-// Whether nothing is known of element i.
+// True if nothing is known of element i.
 bool IsUndecided(const Array& array, int64_t i);
-// Whether element i of both is described alike.
+// True if element i of both is described alike.
 bool SameBound(const Array& a, const Array& b, int64_t i);
-// Whether an op may read float element i in excess precision.
+// True if an op may read float element i in excess precision.
 bool IsSeenUnrounded(const Array& array, int64_t i);
-// Whether a value is a constant or an argument of the module, moved at most.
+// True if a value is a constant or an argument of the module, moved at most.
 bool IsMovedOnly(const Instruction& instruction);
 // Gives element `to` the description of element `from` with its bits read as another type.
 void ReinterpretBound(const Array& source, int64_t from, Array& result, int64_t to,
@@ -78,7 +78,7 @@ void Store(Array& result, int64_t i, const Range<W>& unnormalized, uint32_t more
   }
 }
 
-// Which unrounded value of a forced operand an op may read.
+// The kind of op that reads a forced operand: it decides which unrounded value may be read.
 enum class Consumer { kSum, kOther };
 
 // The values that an arithmetic op may read of an element with a bound, but for a zero that
@@ -130,7 +130,7 @@ struct SeenApart {
   }
 };
 
-// Whether element i is one subnormal number that an op may read as zero.
+// True if element i is one subnormal number that an op may read as zero.
 template <typename T>
 bool IsFlushable(ClauseSet clauses, const Array& array, int64_t i) {
   if (!clauses.Has(ClauseId::kFlushSubnormals) || !kFlushes<T>) return false;

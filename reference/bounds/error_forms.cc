@@ -28,7 +28,7 @@ struct Element : Spot {
 };
 
 template <typename T>
-Element Read(ClauseSet clauses, const Array& array, int64_t i, Consumer consumer) {
+Element ReadElement(ClauseSet clauses, const Array& array, int64_t i, Consumer consumer) {
   const auto x = Seen<T>(clauses, array, i, consumer);
   Element element;
   if ((x.flags & ~uint32_t{kZeroSignFree}) != 0) return element;
@@ -130,11 +130,11 @@ void SetForm(Array& result, int64_t i, ErrorForm form) {
 template <typename T>
 void FollowElement(const OpContext& op, Array& result, int64_t i) {
   ErrorNumbers& numbers = *op.analysis.errors;
-  Element a = Read<T>(op.clauses, op.array(0), i, Consumer::kOther), b;
+  Element a = ReadElement<T>(op.clauses, op.array(0), i, Consumer::kOther), b;
   a.radius = 0;
   Slope slope;
   if (op.operands.size() == 2) {
-    b = Read<T>(op.clauses, op.array(1), i, Consumer::kOther);
+    b = ReadElement<T>(op.clauses, op.array(1), i, Consumer::kOther);
     b.radius = 0;
     slope = SlopeOfBinary(op.instruction.opcode(), a, b);
   } else {
@@ -168,7 +168,7 @@ bool IsMove(Opcode opcode) {
          opcode == Opcode::kMinimum;
 }
 
-// Whether nothing but its operands decides about the result: it is rounded correctly, and always.
+// True if the operands alone decide the result, which is always rounded correctly.
 bool GivesOneValue(const OpContext& op, double ulps) {
   if (MayBeRewritten(op)) return false;
   switch (op.instruction.opcode()) {
@@ -208,12 +208,12 @@ void NarrowElement(const OpContext& op, Array& result, int64_t i, double ulps) {
   const Opcode opcode = op.instruction.opcode();
   const bool is_sum = opcode == Opcode::kAdd || opcode == Opcode::kSubtract;
   const Consumer consumer = is_sum ? Consumer::kSum : Consumer::kOther;
-  const Element a = Read<T>(op.clauses, op.array(0), i, consumer);
+  const Element a = ReadElement<T>(op.clauses, op.array(0), i, consumer);
   if (!a.usable) return;
   Element b;
   Slope slope;
   if (op.operands.size() == 2) {
-    b = Read<T>(op.clauses, op.array(1), i, consumer);
+    b = ReadElement<T>(op.clauses, op.array(1), i, consumer);
     if (!b.usable || (a.form == nullptr && b.form == nullptr)) return;
     slope = SlopeOfBinary(opcode, a, b);
   } else {
@@ -378,7 +378,7 @@ class Accumulation {
     return size;
   }
 
-  // Whether the run goes to the one range whose errors are not listed one by one. The range is not
+  // True if the run goes to the one range whose errors are not listed one by one. The range is not
   // much longer than what was added to it, for all of it will be looked through.
   bool TakesRun(int32_t first, size_t size) {
     run_terms_ += static_cast<int64_t>(size);
@@ -401,7 +401,7 @@ class Accumulation {
   double loose_ = 0, added_ = 0;
 };
 
-// Whether slot i of a sum is an interval whose own error, beside `propagated`, is known.
+// True if slot i of a sum is an interval whose own error, beside `propagated`, is known.
 bool IsPlainSum(const Array& result, int64_t i) {
   const ElementBound& bound = result.bounds[i];
   return (bound.flags & ~(kZeroSigns | kZeroSignFree | kMayFlush)) == 0 && bound.radius > 0;
@@ -437,7 +437,7 @@ std::vector<Element> ReadAll(const OpContext& op, int64_t k, const DimList& dims
   std::vector<Element> elements;
   elements.reserve(static_cast<size_t>(dims.Count()));
   dims.ForEachPlace([&](int64_t at) {
-    elements.push_back(Read<T>(op.clauses, op.array(k), at, Consumer::kSum));
+    elements.push_back(ReadElement<T>(op.clauses, op.array(k), at, Consumer::kSum));
   });
   return elements;
 }
@@ -494,9 +494,9 @@ void NarrowTerms(const OpContext& op, const Array& input, const Array& init, con
       known.propagated += x.spread;
       if (x.radius != 0) usable = sum.Add(x, 1);
     };
-    add(Read<T>(op.clauses, init, lists.InitOf(o), Consumer::kSum));
+    add(ReadElement<T>(op.clauses, init, lists.InitOf(o), Consumer::kSum));
     lists.List(o, list);
-    for (int64_t at : list) add(Read<T>(op.clauses, input, at, Consumer::kSum));
+    for (int64_t at : list) add(ReadElement<T>(op.clauses, input, at, Consumer::kSum));
     if (usable) {
       const bool follows = op.analysis.errors->follows_choices();
       FinishSumForm(result, o, known, follows || list.size() > 1, sum);

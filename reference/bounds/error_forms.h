@@ -30,12 +30,12 @@ class ErrorNumbers {
   // A form of more terms becomes one of a single, new error. Fewer when what is left gets scarce: a
   // program without any forms after a point would be worse off than one with short ones.
   size_t most_terms() const;
-  // Whether so many more terms may be looked at; they count from then on.
+  // True if so many more terms may be looked at; they count from then on.
   bool Take(int64_t terms);
   void Spend(int64_t terms) { left_ -= terms; }
   // Empty terms to write, until they are stored; for one use at a time.
   ErrorTerms& Scratch();
-  // Whether the terms, and one more, can be kept beside all others that are alive.
+  // True if the terms, and one more, can be kept beside all others that are alive.
   bool HasRoom(const ErrorTerms& terms) const;
   // The terms to keep; null if there is no room.
   std::shared_ptr<const ErrorTerms> Store(const ErrorTerms& terms);

@@ -117,7 +117,7 @@ Wide<T> CholeskyResidual(int64_t n) {
   return UnitRoundoff<T>() * static_cast<Wide<T>>(4 * (n + 2));
 }
 
-// Whether no legal perturbation makes `a` positive definite, when the factorisation stopped at
+// True if no legal perturbation makes `a` positive definite, when the factorisation stopped at
 // column `stop`: a vector v with vᴴ a v = the pivot shows it.
 template <typename T, typename S>
 bool IsSurelyIndefinite(const Operand<S>& operand, const Matrix<S>& factor, int64_t stop) {
@@ -180,7 +180,7 @@ bool PerturbationOfFactor(const Operand<S>& operand, const Matrix<S>& factor, Wi
   return true;
 }
 
-// Whether every legal factorisation of `a` ends: it does when a smaller matrix has a factor too
+// True if every legal factorisation of `a` ends: it does when a smaller matrix has a factor too
 // (Demmel; Higham, theorem 10.7).
 template <typename T, typename S>
 bool IsSurelyDefinite(const Operand<S>& operand) {
@@ -238,7 +238,7 @@ std::shared_ptr<const Property> FactorProperty(ElementType type, const Operand<S
   return property;
 }
 
-// Whether the judge finds all radii useful: up to 2^(-p/3) of the larger of the element and the
+// True if the judge finds all radii useful: up to 2^(-p/3) of the larger of the element and the
 // root mean square of the whole.
 template <typename T, typename S>
 bool AreUseful(const Matrix<S>& factor, const Matrix<Wide<T>>& error) {
@@ -272,8 +272,8 @@ void BoundFactor(const OpContext& op, bool lower, Array& result) {
     Matrix<S> l(n, n);
     Matrix<W> error(n, n);
     const int64_t columns = a.finite ? FactorCholesky(a.centre, l) : 0;
-    // What becomes of a matrix that is not positive definite is the implementation's business in
-    // profile xla (operation semantics, chapter 11).
+    // Profile xla leaves the result for a matrix that is not positive definite to the
+    // implementation (operation semantics, chapter 11).
     if (a.finite && columns < n && !op.analysis.is_xla && IsSurelyIndefinite<T>(a, l, columns))
       continue;  // NaN
     const bool known =

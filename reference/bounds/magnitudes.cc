@@ -49,7 +49,8 @@ class Sizes {
   const float* floats_;
 };
 
-// How steep a function is at x, where it is y; 0 for those whose result says all of its size.
+// The slope of a function at x, where its value is y; 0 for functions whose magnitude is that of
+// their result alone.
 double Steepness(Opcode opcode, double x, double y) {
   switch (opcode) {
     case Opcode::kExponentialMinusOne:
@@ -85,12 +86,12 @@ double Steepness(Opcode opcode, double x, double y) {
 }
 
 // One operand's number and size.
-struct Sized {
+struct SizedNumber {
   double value = 0, magnitude = 0;
 };
 
 // The magnitude of an op on one number where it is y.
-double OfOne(Opcode opcode, const Sized& x, double y) {
+double MagnitudeOfUnary(Opcode opcode, const SizedNumber& x, double y) {
   switch (opcode) {
     case Opcode::kAbs:
     case Opcode::kNegate:
@@ -109,14 +110,14 @@ double OfOne(Opcode opcode, const Sized& x, double y) {
     default:
       break;
   }
-  // Where the operand has lost its size to cancellation, a curved function has no straight line to
-  // pass that size on by.
+  // A curved function cannot pass the size on where the operand has lost it to cancellation: no
+  // straight line is near it there.
   const double passed_on = std::fabs(Steepness(opcode, x.value, y)) * x.magnitude;
   return std::min(passed_on, std::max(1.0, std::fabs(y)));
 }
 
 // The magnitude of an op on two numbers.
-double OfTwo(Opcode opcode, const Sized& a, const Sized& b, double y) {
+double MagnitudeOfBinary(Opcode opcode, const SizedNumber& a, const SizedNumber& b, double y) {
   switch (opcode) {
     case Opcode::kAdd:
     case Opcode::kSubtract:
@@ -163,24 +164,25 @@ void NoteElementwise(const OpContext& op, Array& result) {
   for (const Value* operand : op.operands) operands.emplace_back(*operand->array, count);
   const Sizes own(result, count);
   auto sized = [&](size_t k, int64_t i) {
-    return Sized{operands[k].Value(i), operands[k].Magnitude(i)};
+    return SizedNumber{operands[k].Value(i), operands[k].Magnitude(i)};
   };
   if (IsPick(opcode)) {
-    // That of the operand that was picked, or of those that may be.
+    // The magnitude is that of the operand that was picked, or the largest of those that may be.
     SetEach(result, [&](int64_t i) {
       double most = 0;
       for (size_t k = 0; k < operands.size(); ++k) {
-        const Sized operand = sized(k, i);
+        const SizedNumber operand = sized(k, i);
         if (std::fabs(operand.value - own.Value(i)) <= result.bounds[i].radius)
           most = std::max(most, operand.magnitude);
       }
       return most;
     });
   } else if (operands.size() == 2 && operands[0].IsFloat() && operands[1].IsFloat()) {
-    SetEach(result,
-            [&](int64_t i) { return OfTwo(opcode, sized(0, i), sized(1, i), own.Value(i)); });
+    SetEach(result, [&](int64_t i) {
+      return MagnitudeOfBinary(opcode, sized(0, i), sized(1, i), own.Value(i));
+    });
   } else if (!operands.empty() && operands[0].IsFloat()) {
-    SetEach(result, [&](int64_t i) { return OfOne(opcode, sized(0, i), own.Value(i)); });
+    SetEach(result, [&](int64_t i) { return MagnitudeOfUnary(opcode, sized(0, i), own.Value(i)); });
   }
 }
 

@@ -6,7 +6,7 @@
 
 namespace assay::reference {
 
-// Whether an op moves numbers, with all that is known of them, and makes none.
+// True if an op moves numbers, with all that is known of them, and makes none.
 bool IsMove(Opcode opcode);
 
 // Notes beside the bounds of `result` how large the numbers were that its elements were made of:

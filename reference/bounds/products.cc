@@ -185,7 +185,8 @@ std::vector<Range<Wide<T>>> PartRanges(const OpContext& op, int64_t k, const Dim
         const auto x = Seen<double>(op.clauses, parts, slot, Consumer::kSum);
         range = {static_cast<Wide<T>>(x.centre), static_cast<Wide<T>>(x.radius), x.flags};
       }
-      // What infinities and NaN do depends on the formula (operation semantics, chapter 19).
+      // The effect of infinities and NaN depends on the formula, which is free (operation
+      // semantics, chapter 19).
       if ((range.flags & ~uint32_t{kZeroSignFree}) != 0) range = Range<Wide<T>>::Unknown();
       ranges.push_back(range);
     }
@@ -222,7 +223,7 @@ void BoundComplex(const OpContext& op, const ProductSums& sums, Array& result) {
   result.bounds = std::move(parts.bounds);
 }
 
-// Which arranged elements of an operand are uncertain.
+// Marks the arranged elements of an operand that are uncertain.
 std::vector<bool> UncertainOf(const Array& operand, const DimList& dims) {
   std::vector<bool> uncertain;
   dims.ForEachPlace([&](int64_t at) { uncertain.push_back(operand.choices.contains(at)); });
@@ -253,9 +254,17 @@ void BoundProductSums(const OpContext& op, const ProductSums& sums, Array& resul
     return;
   }
   const AlgorithmError error = ErrorOf(op);
+  // The type that the instruction has: narrow ones were widened before.
+  const Shape& shape = op.instruction.shape();
+  const bool is_narrow = shape.IsArray() && IsFloat(shape.element_type()) &&
+                         Format(shape.element_type()).precision() < 8;
   DispatchReal(op.type(), [&](auto tag) {
     using T = typename decltype(tag)::type;
-    if (!error.narrow_accumulator) {
+    // Excess precision of a float of 8 bits is that of any wider type: f16 holds all of them.
+    const bool in_half = is_narrow && op.clauses.Has(ClauseId::kExcessPrecision);
+    if (!error.narrow_accumulator && in_half) {
+      BoundFloats<T, Half>(op, sums, error.operand_error, result);
+    } else if (!error.narrow_accumulator) {
       BoundFloats<T, Accumulator<T>>(op, sums, error.operand_error, result);
       if (error.operand_error == 0) NarrowProductSums(op, sums, result);
     } else if (error.word == "dot_bf16_bf16_bf16") {

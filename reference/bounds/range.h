@@ -150,12 +150,12 @@ Range<W> HullOf(const Range<W>& a, const Range<W>& b) {
   return hull;
 }
 
-// Whether subnormal values of T may be flushed where the profile says so
+// True if subnormal values of T may be flushed where the profile says so
 // (ClauseId::kFlushSubnormals): those of f16 are normal numbers of the f32 that computes them.
 template <typename T>
 inline constexpr bool kFlushes = !std::is_same_v<T, Half>;
 
-// Whether a subnormal, nonzero value of T, which might be flushed, lies inside.
+// True if a subnormal, nonzero value of T, which might be flushed, lies inside.
 template <typename T>
 bool TouchesSubnormals(const Range<Wide<T>>& range) {
   if (!kFlushes<T>) return false;

@@ -16,7 +16,7 @@ struct Terms {
   const FoldTerms& lists;
   mutable IndexMap list = {};
 
-  // Whether there is a result element o, and time for it.
+  // True if there is a result element o, and time for it.
   bool Has(int64_t o) const {
     return o < lists.results() && !op.OutOfTime(static_cast<int64_t>(list.size()));
   }

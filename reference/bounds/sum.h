@@ -94,12 +94,12 @@ class SumBound {
     if (term.radius == 0) quantum_ = std::min(quantum_, LowestBit(term.centre));
   }
 
-  // Whether every partial sum in every order is exact.
+  // True if every partial sum in every order is exact.
   bool IsExact(bool flush) const {
     using F = FormatOf<A>;
     if (!all_single_ || !all_finite_) return false;
     if (terms_ == 0) return true;
-    const int least = flush ? F::kMinExponent : F::kMinExponent - F::kPrecision + 1;
+    const int least = flush && kFlushes<A> ? F::kMinExponent : F::kMinExponent - F::kPrecision + 1;
     if (quantum_ < least || quantum_ + F::kPrecision > F::kMaxExponent) return false;
     return magnitude_ <= PowerOfTwo<W>(quantum_ + F::kPrecision);
   }
@@ -135,9 +135,12 @@ class SumBound {
     x.radius =
         propagated_ + slop + OfAdditions(largest_partial * second_order, largest_ * second_order);
     if (products_ > 0) x.radius += UnitRoundoff<A>() * second_order * magnitude_;
-    // Products may underflow; partial sums only when subnormals are flushed.
-    const W least = flush ? Tiny<A>() : UlpAt<A>(0);
-    x.radius += least * static_cast<W>(products_ + (flush ? terms_ : 0));
+    // Products may underflow; partial sums only when subnormals are flushed. Those of f16 are not,
+    // but the f32 that may take its place flushes its own.
+    x.radius += (flush && kFlushes<A> ? Tiny<A>() : UlpAt<A>(0)) * static_cast<W>(products_);
+    if (flush)
+      x.radius +=
+          (kFlushes<A> ? Tiny<A>() : static_cast<W>(Tiny<float>())) * static_cast<W>(terms_);
     x.radius = std::min(x.radius, RadiusOfFew());
     if (positive_ >= OverflowThreshold<A>()) x.flags |= kMayBePosInf;
     if (negative_ >= OverflowThreshold<A>()) x.flags |= kMayBeNegInf;
@@ -157,8 +160,8 @@ class SumBound {
   struct Span {
     W low, high;
   };
-  // What an addition or a product may give: rounded to the accumulator, or kept exactly in a wider
-  // one or a fused operation.
+  // The values that an addition or a product may give: rounded to the accumulator, or kept exactly
+  // in a wider one or a fused operation.
   static Span RoundedOrNot(Span x) {
     const W slop = std::max(std::fabs(x.low), std::fabs(x.high)) * kSlop<W>;
     return {std::min(x.low, Widen<W>(Round<A>(x.low - slop))),
@@ -169,8 +172,9 @@ class SumBound {
         (std::fabs(a.low) + std::fabs(a.high) + std::fabs(b.low) + std::fabs(b.high)) * kSlop<W>;
     return RoundedOrNot({a.low + b.low - slop, a.high + b.high + slop});
   }
-  // How far every order of a few single numbers may be from their sum; infinite for more of them,
-  // and for numbers so small or large that something may be flushed or overflow.
+  // The largest distance of a sum of a few single numbers, in any order, from the exact one;
+  // infinite for more of them, and for numbers so small or large that something may be flushed or
+  // overflow.
   W RadiusOfFew() const {
     constexpr W kUnknown = std::numeric_limits<W>::infinity();
     if (!std::is_same_v<A, float> || terms_ < 2 || terms_ > kFew || flags_ != 0) return kUnknown;

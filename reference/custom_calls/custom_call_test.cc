@@ -70,7 +70,8 @@ absl::StatusOr<Literal> ValueOf(const std::string& text) {
   return value;
 }
 
-// What the documents say of custom calls, one line of testdata/custom_call_rows.txt each.
+// Tests what the documents say of custom calls: each line of testdata/custom_call_rows.txt is one
+// test.
 TEST(CustomCallRows, EveryRowOfTheDocuments) {
   Observations see;
   see["ex-custom-call-myfunc"] = [] {

@@ -27,7 +27,7 @@ W PivotSize(std::complex<W> x) {
   return std::abs(x.real()) + std::abs(x.imag());
 }
 
-// What the elimination says beside the factors that it leaves.
+// The facts that elimination reports beside the factors that it leaves.
 struct LuOutcome {
   std::vector<int64_t> pivots;  // row k was exchanged with row pivots[k]
   bool ambiguous = false;       // another pivot could be right too

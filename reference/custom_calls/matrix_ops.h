@@ -12,10 +12,10 @@ namespace assay::reference {
 // suffices, and this many only end a loop that rounding might keep going.
 inline constexpr int kMostSweeps = 60;
 
-// When a basis is completed with unit vectors, the part of one that is orthogonal to the columns
-// found so far counts if its squared length is at least this over n. The squared lengths of these
-// parts of all n unit vectors add up to n less the number of columns found, so that one of them is
-// at least 1 / n: a hundredth of that finds it in spite of rounding.
+// A basis is completed with unit vectors: the part of one that is orthogonal to the columns found
+// so far counts if its squared length is at least this over n. The squared lengths of these parts
+// of all n unit vectors add up to n less the number of columns found, so that one of them is at
+// least 1 / n: a hundredth of that finds it in spite of rounding.
 inline constexpr double kLeastOrthogonalPart = 0.01;
 
 // The rotation of columns p and q that makes a Hermitian 2 x 2 matrix with the diagonal (a, b) and

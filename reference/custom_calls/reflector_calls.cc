@@ -190,7 +190,7 @@ enum TridiagonalResult : int64_t {
   kMainDiagonal,
   kOffDiagonal,
   kTridiagonalTaus,
-  kTridiagonalInfo
+  kReductionInfo
 };
 
 // (a) -> (a with the reflectors in its triangle, diagonal, off-diagonal, tau, info) of a Hermitian
@@ -228,7 +228,7 @@ absl::StatusOr<Value> ApplySytrd(Interpreter& interpreter, const OpContext& op) 
       call.Set(kTridiagonalTaus, at, taus[i]);
     }
     call.Write(kPacked, packed);
-    call.SetInteger(kTridiagonalInfo, 0, 0);
+    call.SetInteger(kReductionInfo, 0, 0);
   });
 }
 

@@ -269,9 +269,9 @@ std::vector<Eigenvalue<C>> OrderedEigenvalues(const Matrix<C>& triangular, bool 
 }
 
 // The parts of the property of eigenvalues w and of left and right eigenvectors.
-enum EigenPart : int64_t { kValuesPart, kLeftPart, kRightPart };
+enum EigenPart : int64_t { kValuesPart, kLeftVectorsPart, kRightVectorsPart };
 
-// That property, for the eigenvalues and eigenvectors of a.
+// Makes the property of the eigenvalues and eigenvectors of a.
 template <typename E, typename C, typename W>
 std::shared_ptr<const Property> EigenProperty(ElementType type, Matrix<C> a, W tolerance) {
   using T = typename Scalar<E>::Real;
@@ -286,10 +286,10 @@ std::shared_ptr<const Property> EigenProperty(ElementType type, Matrix<C> a, W t
     const Matrix<C> w = MatrixOf<N>(parts[kValuesPart]);
     if (present[kValuesPart] && !AreEigenvalues(a, w.values, tolerance))
       return "w are not the eigenvalues";
-    for (EigenPart side : {kLeftPart, kRightPart}) {
+    for (EigenPart side : {kLeftVectorsPart, kRightVectorsPart}) {
       if (!present[side]) continue;
       const Matrix<C> v = MatrixOf<N>(parts[side]);
-      const Matrix<C> image = Product(side == kLeftPart ? Adjoint(a) : a, v);
+      const Matrix<C> image = Product(side == kLeftVectorsPart ? Adjoint(a) : a, v);
       for (int64_t j = 0; j < v.columns; ++j) {
         W squares = 0, error = 0;
         C quotient{};
@@ -297,12 +297,13 @@ std::shared_ptr<const Property> EigenProperty(ElementType type, Matrix<C> a, W t
           squares += std::norm(v(i, j));
           quotient += std::conj(v(i, j)) * image(i, j);
         }
-        if (present[kValuesPart]) quotient = side == kLeftPart ? std::conj(w(j, 0)) : w(j, 0);
+        if (present[kValuesPart])
+          quotient = side == kLeftVectorsPart ? std::conj(w(j, 0)) : w(j, 0);
         for (int64_t i = 0; i < v.rows; ++i) error += std::norm(image(i, j) - quotient * v(i, j));
         if (!(std::abs(std::sqrt(squares) - 1) <= OrthonormalSlack<E>(a.rows)))
           return "an eigenvector is not of length 1";
         if (!(std::sqrt(error) <= 2 * tolerance))
-          return side == kLeftPart ? "uᴴ a is not w uᴴ" : "a v is not v w";
+          return side == kLeftVectorsPart ? "uᴴ a is not w uᴴ" : "a v is not v w";
       }
     }
     return "";
@@ -353,7 +354,7 @@ absl::StatusOr<Value> ApplyGeev(Interpreter& interpreter, const OpContext& op) {
         ComplexTypeOf(call.results.ShapeOf(vectors).element_type()), a, Tolerance(call, numbers));
     JudgeEigenvalues(call, 0, property, kValuesPart);
     for (int64_t side : {0, 1})
-      if (wanted[side]) call.JudgeByProperty(vectors + side, property, kLeftPart + side);
+      if (wanted[side]) call.JudgeByProperty(vectors + side, property, kLeftVectorsPart + side);
   });
 }
 
@@ -484,7 +485,7 @@ bool IsQuasiTriangular(const Matrix<S>& triangular, bool blocks,
 // The parts of the property of Schur's form t, of its vectors z and of the eigenvalues w.
 enum SchurPart : int64_t { kFormPart, kVectorsPart, kEigenvaluesPart };
 
-// That property, for Schur's form of a.
+// Makes the property of Schur's form of a.
 template <typename E, typename S, typename W>
 std::shared_ptr<const Property> SchurProperty(ElementType type, Matrix<S> a, W tolerance) {
   using T = typename Scalar<E>::Real;

@@ -35,7 +35,7 @@ absl::StatusOr<const DeviceMesh::Groups*> GroupsOf(DeviceMesh& mesh, const OpCon
   return &groups;
 }
 
-// Whether both give and take the same shapes.
+// True if both give and take the same shapes.
 bool HasSameShapes(const Instruction& a, const Instruction& b) {
   if (a.operand_count() != b.operand_count() || !Compatible(a.shape(), b.shape())) return false;
   for (int64_t k = 0; k < a.operand_count(); ++k)
@@ -82,7 +82,7 @@ struct Place {
 
 // Joins the meeting of this device's group for this execution of the op; the member that comes last
 // computes the results of all.
-absl::StatusOr<Place> Join(Interpreter& interpreter, const OpContext& op) {
+absl::StatusOr<Place> JoinMeeting(Interpreter& interpreter, const OpContext& op) {
   Device& device = interpreter.device();
   DeviceMesh& mesh = device.mesh();
   ASSAY_ASSIGN_OR_RETURN(const DeviceMesh::Groups* groups, GroupsOf(mesh, op));
@@ -136,7 +136,7 @@ std::string WaitsFor(const Meeting& meeting, DeviceMesh& mesh) {
 }
 
 absl::StatusOr<Value> ApplyCollective(Interpreter& interpreter, const OpContext& op) {
-  ASSAY_ASSIGN_OR_RETURN(const Place place, Join(interpreter, op));
+  ASSAY_ASSIGN_OR_RETURN(const Place place, JoinMeeting(interpreter, op));
   DeviceMesh& mesh = interpreter.device().mesh();
   ASSAY_RETURN_IF_ERROR(interpreter.device().WaitUntil(
       [&] { return place.meeting->complete; }, [&] { return WaitsFor(*place.meeting, mesh); }));
@@ -144,7 +144,7 @@ absl::StatusOr<Value> ApplyCollective(Interpreter& interpreter, const OpContext&
 }
 
 absl::StatusOr<Value> ApplyCollectiveStart(Interpreter& interpreter, const OpContext& op) {
-  ASSAY_ASSIGN_OR_RETURN(const Place place, Join(interpreter, op));
+  ASSAY_ASSIGN_OR_RETURN(const Place place, JoinMeeting(interpreter, op));
   DeviceMesh* mesh = &interpreter.device().mesh();
   Value value;
   value.pending = std::make_shared<const Pending>(

@@ -1,5 +1,5 @@
-// What devices exchange: meetings of a group in a collective, channels of send and recv. Documents:
-// operation semantics 15.1, hlo-format 4.0.7 and 4.3.
+// Keeps what devices exchange: meetings of a group in a collective, channels of send and recv.
+// Documents: operation semantics 15.1, hlo-format 4.0.7 and 4.3.
 #pragma once
 
 #include "reference/interpreter/interpreter.h"

@@ -1,5 +1,5 @@
-// What a collective makes of the operands of the members of a process group. Documents: operation
-// semantics 15.1, hlo-format 4.0.7 and 4.3.
+// Computes what a collective makes of the operands of the members of a process group. Documents:
+// operation semantics 15.1, hlo-format 4.0.7 and 4.3.
 #pragma once
 
 #include <vector>

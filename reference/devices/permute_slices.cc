@@ -25,7 +25,7 @@ absl::StatusOr<std::vector<int64_t>> StartOf(const OpContext& op, const Value& v
   return start;
 }
 
-// Where a slice begins: in array number `array` of those that are read or written.
+// The place where a slice begins, in array number `array` of those that are read or written.
 struct Slice {
   size_t array;
   std::vector<int64_t> start;

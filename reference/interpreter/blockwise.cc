@@ -1,5 +1,5 @@
-// Which steps run together a block of elements at a time, and how their operands are cut and their
-// results put together.
+// Finds the steps that run together, a block of elements at a time, cuts their operands and puts
+// their results together.
 #include "reference/interpreter/blockwise.h"
 
 #include <algorithm>
@@ -30,12 +30,12 @@ bool HasCount(const Shape& shape, int64_t count) {
   return shape.IsArray() && shape.ElementCount() == count;
 }
 
-// Whether all that is known of the elements can be cut into blocks.
+// True if all that is known of the elements can be cut into blocks.
 bool IsBoundsOnly(const Array& array) {
   return array.choices.empty() && array.forms.empty() && array.origins.empty();
 }
 
-// Which steps of [first, end) have results that other steps read, or that are the root.
+// Marks the steps of [first, end) whose results other steps read, or are the root.
 std::vector<bool> ReadLater(const Plan& plan, size_t first, size_t end) {
   std::vector<bool> later(end - first, true);
   for (size_t number = first; number < end; ++number)
@@ -44,7 +44,7 @@ std::vector<bool> ReadLater(const Plan& plan, size_t first, size_t end) {
   return later;
 }
 
-Array Cut(const Array& whole, int64_t begin, int64_t count) {
+Array CutBlock(const Array& whole, int64_t begin, int64_t count) {
   const ElementType type = whole.literal.element_type();
   Array block{Literal(Shape::Array(type, {count}))};
   const auto bytes = static_cast<int64_t>(StorageBytes(type));
@@ -176,7 +176,7 @@ class Blockwise {
   absl::Status RunPart(Part& part, int64_t begin, int64_t count, MemoryMeter& memory,
                        ApplyStep apply) {
     for (const Cutting& cut : part.cuts)
-      blocks_[cut.place] = MakeValue(Cut(*cut.whole, begin, count), memory);
+      blocks_[cut.place] = MakeValue(CutBlock(*cut.whole, begin, count), memory);
     absl::InlinedVector<const Value*, 4> operands;
     for (const Operand& operand : part.operands)
       operands.push_back(operand.scalar != nullptr ? operand.scalar : &blocks_[operand.place]);

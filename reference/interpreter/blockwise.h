@@ -13,7 +13,7 @@ namespace assay::reference {
 using ApplyStep = absl::FunctionRef<absl::StatusOr<Value>(
     const Plan::Step& step, const Shape& shape, absl::Span<const Value* const> operands)>;
 
-// Whether element i of the step's result, an array of static shape, is made of elements i of the
+// True if element i of the step's result, an array of static shape, is made of elements i of the
 // operands and of scalars.
 bool IsElementByElement(const Plan::Step& step);
 

@@ -8,7 +8,6 @@
 #include "reference/bounds/elements.h"
 #include "reference/interpreter/interpreter.h"
 #include "reference/interpreter/op_evaluations.h"
-#include "reference/values/index_map.h"
 #include "spec/base/error.h"
 #include "spec/base/status_macros.h"
 #include "spec/base/strings.h"

@@ -10,11 +10,11 @@
 
 namespace assay::reference {
 
-// Whether the shape, or a part of the tuple, has a dynamic dimension.
+// True if the shape, or a part of the tuple, has a dynamic dimension.
 bool IsDynamic(const Shape& shape);
-// Whether the result or an operand of the instruction has a dynamic dimension.
+// True if the result or an operand of the instruction has a dynamic dimension.
 bool TouchesDynamic(const Instruction& instruction);
-// Whether the op reads windows of operand 0, which may reach into what lies beyond its run-time
+// True if the op reads windows of operand 0, which may reach into what lies beyond its run-time
 // sizes (operation semantics 16.1: unspecified there).
 bool ReadsWindows(const Instruction& instruction);
 // Applies such an op to operand 0 up to its bounds; windows as long as a dynamic dimension are cut

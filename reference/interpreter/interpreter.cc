@@ -279,7 +279,7 @@ void Interpreter::Finish(Execution& execution, size_t number, Value value) {
   if (analysis_.choices != nullptr)
     ChooseFusedProducts(execution.plan, step, values, *analysis_.choices, memory(), values[number]);
   if (watch_) watch_(*step.instruction, values[number]);
-  // Where products may be fused, their factors are read where they are added.
+  // Products that may be fused are read as factors by the op that adds them.
   if (analysis_.choices != nullptr) return;
   for (int at : step.dead_after) values[at] = Value();
 }

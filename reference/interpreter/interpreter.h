@@ -48,7 +48,7 @@ class Interpreter {
   Budget& budget() { return budget_; }
   MemoryMeter& memory() { return budget_.memory(); }
   Device& device();
-  // Whether running the computation does more than to compute its result.
+  // True if running the computation does more than to compute its result.
   bool HasEffects(const Computation& computation) { return plans_->HasEffects(computation); }
 
   // The stream that rng and rng-get-and-update-state draw from.

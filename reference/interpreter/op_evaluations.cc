@@ -29,7 +29,7 @@ const OpEvaluation* FindNarrowIntegerEvaluation(Opcode opcode) {
 
 bool IsNarrowInteger(ElementType type) { return IsNarrowType(type) && !IsFloat(type); }
 
-// Whether the result or an array operand has a type with the property.
+// True if the result or an array operand has a type with the property.
 bool HasTypeThat(const OpContext& op, bool (*is)(ElementType)) {
   if (op.shape.IsArray() && is(op.type())) return true;
   return std::any_of(op.operands.begin(), op.operands.end(), [is](const Value* operand) {

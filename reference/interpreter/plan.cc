@@ -15,8 +15,8 @@
 namespace assay::reference {
 namespace {
 
-// Whether an op on integers may give a constant although not all of its operands are constants:
-// those on two equal operands, and products with zero and the like.
+// True if an op on integers may give a constant although not all of its operands are constants, as
+// on two equal operands, or in products with zero.
 bool MayVanish(const Instruction& instruction, absl::FunctionRef<bool(int64_t)> is_invariant) {
   const Opcode opcode = instruction.opcode();
   if (!Info(opcode).Is(kElementwise) || instruction.operand_count() != 2) return false;
@@ -28,7 +28,7 @@ bool MayVanish(const Instruction& instruction, absl::FunctionRef<bool(int64_t)> 
   return !is_one_to_one && (is_invariant(0) || is_invariant(1));
 }
 
-// Whether a compiler may take `instruction` for a constant or a broadcast after inlining and
+// True if a compiler may take `instruction` for a constant or a broadcast after inlining and
 // folding (ClauseId::kReciprocalDivision). `known` holds the answers of earlier instructions.
 bool IsInvariant(const Instruction& instruction, bool is_entry,
                  const absl::flat_hash_map<const Instruction*, bool>& known) {
@@ -59,7 +59,7 @@ bool IsInvariant(const Instruction& instruction, bool is_entry,
       return is_invariant(0) && is_invariant(2);
     case Opcode::kDynamicUpdateSlice:
       return is_invariant(0) && is_invariant(1);
-    // What is made of constants alone is folded.
+    // An op on constants alone is folded.
     case Opcode::kDot:
     case Opcode::kMap:
     case Opcode::kReduce:
@@ -129,7 +129,7 @@ ViewOfOperand ViewBy(const Instruction& user) {
   return views[static_cast<int>(user.opcode())];
 }
 
-// Whether operands and control predecessors come before their users.
+// True if operands and control predecessors come before their users.
 bool IsExecutable(absl::Span<Instruction* const> order) {
   absl::flat_hash_map<const Instruction*, bool> seen;
   for (const Instruction* instruction : order) {
@@ -182,8 +182,8 @@ void SetDeadValues(Plan& plan) {
   }
 }
 
-// Notes which results an addition may read before they are rounded. What other computations do with
-// a result is not looked at; the results of the program itself are rounded.
+// Notes which results an addition may read before they are rounded. The uses of a result in other
+// computations are not looked at; the results of the program itself are rounded.
 void SetViewsOfSums(Plan& plan, bool is_entry) {
   for (size_t number = 0; number < plan.steps.size(); ++number)
     plan.steps[number].may_feed_sum = number == plan.root && !is_entry;

@@ -59,7 +59,7 @@ class Plans {
   // Constants count on `memory`. unsupported: a constant whose value the text leaves out, an op
   // without an evaluation.
   absl::StatusOr<const Plan*> PlanOf(const Computation& computation, MemoryMeter& memory);
-  // Whether running the computation does more than to compute its result.
+  // True if running the computation does more than to compute its result.
   bool HasEffects(const Computation& computation);
 
  private:

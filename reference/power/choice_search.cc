@@ -7,7 +7,9 @@
 
 #include "reference/bounds/choices/legal_choices.h"
 #include "reference/interpreter/interpreter.h"
+#include "spec/base/error.h"
 #include "spec/base/status_macros.h"
+#include "spec/base/strings.h"
 #include "spec/numerics/profile.h"
 
 namespace assay::reference {
@@ -16,8 +18,7 @@ namespace {
 // Searches for evaluations in which the outputs stray far from the plain one.
 class Search {
  public:
-  Search(const Module& module, const std::vector<const Literal*>& arguments, int64_t steps)
-      : module_(module), arguments_(arguments), steps_of_all_(steps) {}
+  Search(const CheckCase& check_case, int64_t steps) : case_(check_case), steps_of_all_(steps) {}
 
   absl::StatusOr<std::vector<Literal>> Run() {
     ASSAY_ASSIGN_OR_RETURN(plain_, Evaluate(nullptr));
@@ -64,14 +65,31 @@ class Search {
 
   absl::StatusOr<Literal> Evaluate(LegalChoices* choices) {
     Budget budget((Limits()));
-    Interpreter interpreter(budget, nullptr);
-    if (choices != nullptr) interpreter.set_choices(choices);
-    std::vector<Value> values;
-    for (const Literal* argument : arguments_)
-      values.push_back(MakeValue(*argument, interpreter.memory()));
-    ASSAY_ASSIGN_OR_RETURN(const Value value, interpreter.Run(*module_.entry(), values));
+    DeviceMesh mesh(case_.devices.replicas, case_.devices.partitions);
+    const auto plans = std::make_shared<Plans>(/*bounding=*/false);
+    std::vector<Literal> results(case_.arguments.size());
+    ASSAY_RETURN_IF_ERROR(mesh.Run([&](Device& device) -> absl::Status {
+      const auto number = static_cast<size_t>(device.number());
+      if (number < case_.infeeds.size())
+        device.infeed.assign(case_.infeeds[number].begin(), case_.infeeds[number].end());
+      Interpreter interpreter(budget, nullptr, device, plans);
+      if (choices != nullptr) interpreter.set_choices(choices);
+      ASSAY_ASSIGN_OR_RETURN(const Value value,
+                             interpreter.Run(Entry(), ArgumentsOf(number, interpreter)));
+      results[number] = ToLiteral(value);
+      return absl::OkStatus();
+    }));
     steps_ = budget.steps_taken();
-    return ToLiteral(value);
+    return results.size() == 1 ? std::move(results[0]) : Literal::Tuple(std::move(results));
+  }
+
+  const Computation& Entry() const { return *case_.module.entry(); }
+
+  std::vector<Value> ArgumentsOf(size_t device, Interpreter& interpreter) const {
+    std::vector<Value> values;
+    for (const Literal* argument : case_.arguments[device])
+      values.push_back(MakeValue(*argument, interpreter.memory()));
+    return values;
   }
 
   // The number of evaluations of the module that the budget allows.
@@ -96,18 +114,16 @@ class Search {
     return elements;
   }
 
-  // Where errors are followed from op to op, it is known to the first order how much each choice
-  // moves an element: all choices are made in its favour, and once more all against it.
+  // Errors that are followed from op to op tell to the first order how much each choice moves an
+  // element. So all choices are made in its favour, and once more all against it.
   absl::Status FollowErrors() {
+    if (case_.arguments.size() != 1) return absl::OkStatus();
     Budget budget((Limits()));
     Interpreter interpreter(budget, &Profile::Xla());
     LegalChoices numbering = LegalChoices::Numbering();
     interpreter.set_choices(&numbering);
     interpreter.FollowErrorsOf(numbering);
-    std::vector<Value> values;
-    for (const Literal* argument : arguments_)
-      values.push_back(MakeValue(*argument, interpreter.memory()));
-    const absl::StatusOr<Value> followed = interpreter.Run(*module_.entry(), values);
+    const absl::StatusOr<Value> followed = interpreter.Run(Entry(), ArgumentsOf(0, interpreter));
     if (!followed.ok()) return absl::OkStatus();  // nothing is known
     std::vector<const Array*> arrays;
     CollectArrays(*followed, arrays);
@@ -145,7 +161,7 @@ class Search {
     return (y - x) / output.scale[i];
   }
 
-  // Whether some output strays further than ever.
+  // Notes an answer; true if some output strays further in it than ever.
   bool Note(const Literal& answer) {
     bool is_further = false;
     const std::vector<const Literal*> leaves = Leaves(answer);
@@ -255,8 +271,7 @@ class Search {
     if (Note(answer)) answers_.push_back(std::move(answer));
   }
 
-  const Module& module_;
-  const std::vector<const Literal*>& arguments_;
+  const CheckCase& case_;
   int64_t steps_of_all_;
   Literal plain_;
   std::vector<Output> outputs_;
@@ -266,15 +281,24 @@ class Search {
 
 }  // namespace
 
-absl::StatusOr<std::vector<Literal>> EvaluateWithChoices(
-    const Module& module, const std::vector<const Literal*>& arguments) {
-  return SearchChoices(module, arguments, 120'000'000);
+absl::StatusOr<std::vector<Literal>> EvaluateWithChoices(const CheckCase& check_case) {
+  return SearchChoices(check_case, 120'000'000);
+}
+
+absl::StatusOr<std::vector<Literal>> SearchChoices(const CheckCase& check_case, int64_t steps) {
+  const auto devices =
+      static_cast<size_t>(check_case.devices.replicas * check_case.devices.partitions);
+  if (check_case.arguments.size() != devices) {
+    return MakeError(ErrorClass::kRejected, StrCat("arguments of ", check_case.arguments.size(),
+                                                   " devices for ", devices));
+  }
+  return Search(check_case, steps).Run();
 }
 
 absl::StatusOr<std::vector<Literal>> SearchChoices(const Module& module,
                                                    const std::vector<const Literal*>& arguments,
                                                    int64_t steps) {
-  return Search(module, arguments, steps).Run();
+  return SearchChoices({module, {arguments}}, steps);
 }
 
 }  // namespace assay::reference

@@ -25,7 +25,7 @@ W Steepest(W reach, W slope) {
   return reach == 0 ? 0 : slope >= 0 ? reach * slope : kUnlimited<W>;  // NaN: no limit either
 }
 
-// Whether the ball around z touches the cut along the negative real axis (zero included).
+// True if the ball around z touches the cut along the negative real axis (zero included).
 template <typename W>
 bool TouchesCut(std::complex<W> z, W reach) {
   return reach != 0 && std::fabs(z.imag()) <= reach && z.real() <= reach;
@@ -92,7 +92,7 @@ struct ComplexLog1p : ComplexFunction {
   template <typename W>
   static std::complex<W> Value(std::complex<W> z) {
     const W a = z.real(), b = z.imag();
-    // Where the square would overflow, or 1 + z is small, 1 does not matter or is exact.
+    // The 1 does not matter where the square would overflow, and is exact where 1 + z is small.
     if (std::abs(z) > 2 || std::abs(W{1} + z) < W{0.5}) return std::log(W{1} + z);
     return {std::log1p(a * (a + 2) + b * b) / 2, std::atan2(b, 1 + a)};
   }

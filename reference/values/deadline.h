@@ -26,7 +26,7 @@ class Deadline {
     }
     return is_over_;
   }
-  // Whether a look has seen the end.
+  // True once a look has seen the end.
   bool is_over() const { return is_over_; }
 
  private:

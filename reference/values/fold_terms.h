@@ -1,6 +1,6 @@
-// Which elements a fold combines into each of its results, and in what order it may: what reduce,
-// reduce-window, scatter, select-and-scatter and scan have in common. Document: operation semantics
-// chapter 10, "Order freedom" and "Initial value".
+// Describes the elements that a fold combines into each of its results, and in what order it may,
+// as reduce, reduce-window, scatter, select-and-scatter and scan have in common. Document:
+// operation semantics chapter 10, "Order freedom" and "Initial value".
 #pragma once
 
 #include "reference/values/index_map.h"

@@ -17,7 +17,7 @@ class Producers {
  public:
   explicit Producers(const InliningCallers& callers) : callers_(callers) {}
 
-  // Whether one of the instructions that may make the value has the property.
+  // True if one of the instructions that may make the value has the property.
   bool Any(const Instruction& value, const Predicate& property, bool through_broadcasts = false) {
     left_ = kMostVisits;
     return Visit(value, property, through_broadcasts);
@@ -97,8 +97,8 @@ bool IsShift(const Instruction& value) {
   return value.opcode() == Opcode::kAdd || value.opcode() == Opcode::kSubtract;
 }
 
-// Whether an operand of `outer` is a constant and the other was made by an op with `is_step`, one
-// of whose operands is a constant, too: the largest magnitude of that one, else negative.
+// If an operand of `outer` is a constant and the other was made by an op with `is_step` that has a
+// constant operand, too, returns the largest magnitude of that one; otherwise a negative number.
 double ChainOfConstants(const Instruction& outer, Producers& producers,
                         bool (*is_step)(const Instruction&)) {
   for (int64_t k : {0, 1}) {

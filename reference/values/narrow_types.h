@@ -8,7 +8,7 @@
 
 namespace assay::reference {
 
-// Whether C++ does not compute the type.
+// True of types that C++ does not compute.
 bool IsNarrowType(ElementType type);
 // The type in which ops on `type` are done; itself for all other types.
 ElementType ComputedType(ElementType type);

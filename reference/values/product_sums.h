@@ -1,5 +1,5 @@
-// Results whose elements are sums of products of an element of each operand: dot, convolution.
-// Which products belong to which element is said once; plain values and bounds are sums over them.
+// Results whose elements are sums of products of an element of each operand: dot, convolution. The
+// products of each element are listed once; plain values and bounds are sums over them.
 #pragma once
 
 #include <functional>
@@ -43,8 +43,8 @@ struct ProductSums {
   };
   std::function<void(absl::FunctionRef<void(const Block&)>)> for_each_block;
 
-  // The same sums for some result elements only, given by rising linear indices, which outlive the
-  // sums: element `elements[i]` becomes element i of the result.
+  // The sums for some result elements only, given by rising linear indices, which outlive the sums:
+  // element `elements[i]` becomes element i of the result.
   ProductSums Only(const std::vector<int64_t>& elements) const;
 
   // Calls f(arranged index of lhs, of rhs) for every product of a column.

@@ -1,4 +1,4 @@
-// Whether a property accepts NaN everywhere, and which elements belong to a joint choice.
+// Tells whether a property accepts NaN everywhere, and which elements belong to a joint choice.
 #include "reference/values/property.h"
 
 #include "spec/types/float_format.h"

@@ -10,7 +10,7 @@
 
 namespace assay::reference {
 
-// Whether NaN everywhere has the property too: a factorisation that failed gives that.
+// True if NaN everywhere has the property, too: a factorisation that failed gives that.
 bool AcceptsNan(const Property& property);
 
 // The bits of an element; of a complex number those of both parts. All NaNs are one.
@@ -32,7 +32,7 @@ struct JointElement {
 // Origin::index is the number of the element. Any of its elements may be missing from the outputs:
 // less is asked then.
 struct Joint : Property {
-  // What is wrong with these elements; empty if some choice gives all of them.
+  // Tells what is wrong with these elements; empty if some choice gives all of them.
   std::function<std::string(absl::Span<const JointElement>)> joint_violation;
   // The elements are one by one the same on all devices: nothing is asked of a single device.
   bool compares_devices = false;

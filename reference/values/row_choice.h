@@ -19,12 +19,13 @@ class RowChoice {
   // index `at` of the arrays, one for each column.
   void AddRow(absl::Span<const Array* const> arrays, int64_t at, int64_t first, int64_t last);
 
-  // What is wrong with elements numbered position * columns + column. Empty if there are rows, a
-  // different one for each position, that may come there and hold them.
+  // Tells what is wrong with elements numbered position * columns + column. Empty if there are
+  // rows, a different one for each position, that may come there and hold them.
   std::string Violation(absl::Span<const JointElement> elements) const;
 
  private:
-  // What an element of a row may be, as far as is known: any of several values is anything here.
+  // The value of an element of a row, as far as it is known: one that may be any of several counts
+  // as unknown.
   struct Cell {
     enum Kind : uint8_t { kExactly, kBetween, kAnything };
     Kind kind = kAnything;

@@ -82,7 +82,7 @@ struct Array {
 
   // Bits of the narrowest significand this value was rounded to; kOwnSignificand if it never was.
   int significand = ArrayExpectation::kOwnSignificand;
-  // Whether the bits of NaNs are known: moves alone brought them here.
+  // True if the bits of NaNs are known: moves alone brought them here.
   bool nan_bits = false;
 
   explicit Array(Literal value);

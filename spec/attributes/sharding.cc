@@ -40,7 +40,7 @@ Int64List Iota(int64_t count) {
   return values;
 }
 
-std::vector<Int64List> Cut(const Int64List& devices, int64_t group_size) {
+std::vector<Int64List> SplitIntoGroups(const Int64List& devices, int64_t group_size) {
   std::vector<Int64List> groups;
   if (group_size < 1) return groups;
   for (size_t at = 0; at < devices.size(); at += static_cast<size_t>(group_size)) {
@@ -100,7 +100,7 @@ std::vector<Int64List> MeshGroups(const Mesh& mesh, const std::vector<MeshAxis>&
     permutation.push_back(p);
     group_size *= sizes[p];
   }
-  return Cut(Transposed(mesh.Devices(), sizes, permutation), group_size);
+  return SplitIntoGroups(Transposed(mesh.Devices(), sizes, permutation), group_size);
 }
 
 template <typename... Parts>
@@ -251,7 +251,7 @@ std::vector<Int64List> ReplicaGroups::Groups() const {
     case Form::kLists:
       return lists;
     case Form::kIota:
-      return Cut(iota.Expand(), iota.dims.size() == 2 ? iota.dims[1] : 1);
+      return SplitIntoGroups(iota.Expand(), iota.dims.size() == 2 ? iota.dims[1] : 1);
     case Form::kMesh:
       return MeshGroups(mesh, axes);
   }

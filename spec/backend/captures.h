@@ -20,13 +20,13 @@ struct Capture {
   static constexpr int64_t kBranchTaken = -1;
 
   // An instruction of the module that is evaluated, in the entry or in what calls, loops and
-  // conditionals run. Of a loop its state after each trip is meant (the loop itself counts among
-  // the leading dimensions).
+  // conditionals run. A capture of a loop holds its state after each trip (the loop itself counts
+  // among the leading dimensions).
   const Instruction* instruction = nullptr;
   int64_t leaf = 0;  // of its result, depth first
   Literal values;
-  // What reads it has exactly this value, but for what the last rounding of its producer and the
-  // profile leave open: a type narrower than f32 may be read before it is rounded, a product by an
+  // Readers have exactly this value, but for what the last rounding of its producer and the profile
+  // leave open: a type narrower than f32 may be read before it is rounded, a product by an
   // addition. False: it is only judged, for its readers may have computed it anew.
   bool is_followed = true;
 };
@@ -48,17 +48,17 @@ struct Captures {
   // that an instruction of these computations gives, constants and parameters excepted.
   std::function<void(const CaptureVisit&)> visit;
   bool visits_all = false;
-  // Of captured dots and convolutions that are followed, if they have more than `cheap_products`
-  // products, only so many elements are judged: corners, edges of tiles, extremes and NaNs, and
+  // The number of elements that are judged of captured dots and convolutions that are followed, if
+  // they have more than `cheap_products` products: corners, edges of tiles, extremes and NaNs, and
   // others that are drawn from the seed. 0: all.
   int64_t sample = 0, cheap_products = 0;
   uint64_t sample_seed = 1;
 };
 
-// Of the elements of one array, those that are to be judged.
+// The elements that are to be judged, a list for each array.
 using ElementLists = std::vector<std::vector<int64_t>>;
 
-// Which legal values to draw for a comparison with what was seen (Oracle::DrawFrom).
+// The legal values to draw for a comparison with what was seen (Oracle::DrawFrom).
 struct DrawOptions {
   // Rising linear indices of the elements that are looked at, for every captured array in the order
   // in which `visit` showed them. Followed arrays of which nothing is looked at are not computed.

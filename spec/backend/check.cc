@@ -5,6 +5,7 @@
 #include <map>
 #include <utility>
 
+#include "nlohmann/json.hpp"
 #include "spec/base/clock.h"
 #include "spec/base/status_macros.h"
 #include "spec/base/strings.h"

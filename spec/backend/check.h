@@ -28,7 +28,8 @@ struct CheckCase {
   static CheckCase Of(const Module& module, const std::vector<Literal>& inputs);
 };
 
-// Who is checked and against what. All referenced objects outlive the check.
+// The backend that is checked, and the oracle that it is checked against. All referenced objects
+// outlive the check.
 struct CheckSubject {
   Oracle& oracle;
   Backend& backend;
@@ -60,7 +61,7 @@ struct CheckResult {
   double run_seconds = 0;  // as the executable reports it
 };
 
-// What is right on all devices: the results of device 0, 1, ..., one after the other.
+// The right results on all devices: those of device 0, 1, ..., one after the other.
 struct CaseExpectation {
   Expectation results;
   Expectation outfeeds;  // likewise, what each device sends out; without leaves: nothing
@@ -77,7 +78,7 @@ Literal Gathered(RunResult run, bool with_outfeeds);
 class Checker {
  public:
   Checker(const CheckSubject& subject, CheckCase c) : subject_(subject), case_(std::move(c)) {}
-  // Where phases are noted, for whoever watches from another process.
+  // Notes phases in `note`, for whoever watches from another process.
   void NotePhaseIn(std::atomic<Phase>* note) { note_ = note; }
   // Takes over what the oracle said already.
   void SetExpectation(CaseExpectation expectation);
@@ -90,7 +91,7 @@ class Checker {
   std::string OptimizedText(int64_t decision_limit);
   // The answer of the last run, as Gathered gives it; an invalid shape if there was none.
   const Literal& answer() const { return answer_; }
-  // What the last compilation gave; nullptr if there was none or it failed.
+  // The executable of the last compilation; nullptr if there was none or it failed.
   const Executable* executable() const { return executable_.get(); }
 
  private:

@@ -1,5 +1,6 @@
 // Runs the scripts of a fake backend.
 #include "spec/backend/fake_backend.h"
+#include "spec/base/status_macros.h"
 
 namespace assay {
 
@@ -33,7 +34,7 @@ absl::StatusOr<std::unique_ptr<Executable>> FakeBackend::Compile(const Module& m
                                                                  const CompileOptions& options) {
   ++compiles_;
   if (script_.compile) {
-    if (absl::Status status = script_.compile(module, options); !status.ok()) return status;
+    ASSAY_RETURN_IF_ERROR(script_.compile(module, options));
   }
   return std::make_unique<FakeExecutable>(*this, module.Clone(""), options);
 }

@@ -1,5 +1,5 @@
-// What the rest of the house asks of the oracle. `reference` implements it; nothing else may look
-// inside.
+// The interface through which all other rooms ask the oracle. `reference` implements it; nothing
+// else may look inside.
 #pragma once
 
 #include <vector>
@@ -11,12 +11,12 @@
 
 namespace assay {
 
-// What one of several devices is given.
+// The inputs of one of several devices.
 struct DeviceInputs {
   std::vector<const Literal*> arguments;
   std::vector<Literal> infeed;  // arrays that infeeds take, in order
 };
-// What it gives back.
+// The outputs of one of several devices.
 struct DeviceOutputs {
   Literal result;
   std::vector<Literal> outfeed;  // in order
@@ -34,7 +34,7 @@ class Oracle {
   virtual absl::StatusOr<Literal> Evaluate(const Module& module,
                                            const std::vector<const Literal*>& arguments,
                                            const Limits& limits) = 0;
-  // Which answers are right under a profile.
+  // Tells which answers are right under a profile.
   virtual absl::StatusOr<Expectation> Expect(const Module& module,
                                              const std::vector<const Literal*>& arguments,
                                              const Profile& profile, const Limits& limits) = 0;

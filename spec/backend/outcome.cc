@@ -3,6 +3,7 @@
 
 #include <array>
 
+#include "nlohmann/json.hpp"
 #include "spec/base/strings.h"
 #include "spec/numerics/shows_little.h"
 
@@ -77,7 +78,7 @@ bool IsLimit(Outcome::Kind kind) {
   return kind == Outcome::kTimeout || kind == Outcome::kOutOfMemory;
 }
 
-// What the end of a process says of whoever was at work in it.
+// Turns the end of a process into the outcome for whoever was at work in it.
 Outcome::Kind KindOf(Isolated::End end, Phase phase) {
   switch (end) {
     case Isolated::End::kTimeout:

@@ -1,5 +1,5 @@
-// How a program ended on something under test, in one closed set: suites, campaigns, the reducer,
-// blame and the reports all count in it. Design: "Everything under test is a Backend" and
+// The closed set of ways in which a program ends on something under test: suites, campaigns, the
+// reducer, blame and the reports all count in it. Design: "Everything under test is a Backend" and
 // "Verdicts".
 #pragma once
 
@@ -10,14 +10,14 @@
 
 #include "absl/status/status.h"
 #include "absl/types/span.h"
-#include "nlohmann/json.hpp"
+#include "nlohmann/json_fwd.hpp"
 #include "spec/base/error.h"
 #include "spec/numerics/expectation.h"
 #include "spec/process/isolate.h"
 
 namespace assay {
 
-// What a check was doing when it ended.
+// The phase that a check was in when it ended.
 enum class Phase : uint8_t {
   kIdle,
   kGenerate,  // making the program or its inputs
@@ -58,7 +58,8 @@ struct Outcome {
 
   Kind kind = kNotRun;
   Phase phase = Phase::kIdle;  // where it ended
-  // For people, several lines: why not passed. What an error says comes without its class.
+  // The reason for people, in several lines, why the program did not pass. The text of an error
+  // comes without its class.
   std::string reason;
   std::optional<ErrorClass> error;  // of an outcome that is an error, or a death at a limit
   bool died = false;                // a child process ended without an answer

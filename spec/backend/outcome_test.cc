@@ -1,9 +1,10 @@
-// What errors, deaths and answers become, row by row.
+// Tests which outcome each error, death and answer becomes, row by row.
 #include "spec/backend/outcome.h"
 
 #include <vector>
 
 #include "gtest/gtest.h"
+#include "nlohmann/json.hpp"
 
 namespace assay {
 namespace {

@@ -13,7 +13,7 @@
 
 namespace assay {
 
-// Where the data of tests lies: the source tree, or what ASSAY_DATA_DIR says.
+// The folder of the data of tests: the source tree, or the one that ASSAY_DATA_DIR names.
 inline std::string TestDataDir() {
   const char* other = std::getenv("ASSAY_DATA_DIR");
   return other != nullptr ? other : ASSAY_SOURCE_DIR;

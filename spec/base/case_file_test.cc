@@ -123,7 +123,7 @@ TEST(CaseFile, EditsChangeOnlyTheirFields) {
             "after:\n"
             "  first\n"
             "expect: two\n");
-  // What was written reads back.
+  // The written text reads back.
   EXPECT_EQ(Blocks(edits.Apply(text))[0].Find("after")->text, "  new\n");
 }
 

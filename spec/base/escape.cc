@@ -38,4 +38,10 @@ void AppendEscaped(std::string& out, std::string_view text) {
   }
 }
 
+void AppendQuoted(std::string& out, std::string_view text) {
+  out += '"';
+  AppendEscaped(out, text);
+  out += '"';
+}
+
 }  // namespace assay

@@ -26,8 +26,8 @@ absl::StatusOr<std::string> ReadFile(const std::string& path,
 // full. Unavailable: anything else that the system says.
 absl::Status WriteFile(const std::string& path, std::string_view bytes);
 
-// What an errno of a call on `path` means, as one of the errors above. `what` is the attempt:
-// "cannot be read".
+// Turns an errno of a call on `path` into one of the errors above. `what` is the attempt: "cannot
+// be read".
 absl::Status FileError(const std::string& path, std::string_view what, int error);
 
 }  // namespace assay

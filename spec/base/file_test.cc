@@ -1,4 +1,4 @@
-// What cannot be read or written ends in an error of the right class, without waiting.
+// A file that cannot be read or written ends in an error of the right class, without waiting.
 #include "spec/base/file.h"
 
 #include <gtest/gtest.h>

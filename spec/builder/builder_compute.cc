@@ -106,6 +106,19 @@ absl::StatusOr<std::vector<WindowDim>> XlaBuilder::MakeWindow(List operand_sizes
   return window;
 }
 
+// Batch, feature, then the spatial dimensions in order; of the kernel output and input feature.
+static ConvDimLabels DefaultLabels(int64_t spatial_rank) {
+  ConvDimLabels labels{.input_batch = 0,
+                       .input_feature = 1,
+                       .kernel_input_feature = 1,
+                       .kernel_output_feature = 0,
+                       .output_batch = 0,
+                       .output_feature = 1};
+  for (int64_t d = 0; d < spatial_rank; ++d) labels.input_spatial.push_back(2 + d);
+  labels.kernel_spatial = labels.output_spatial = labels.input_spatial;
+  return labels;
+}
+
 XlaOp XlaBuilder::Conv(XlaOp lhs, XlaOp rhs, List window_strides, Padding padding) {
   return Record("convolution", [&]() -> Result {
     ASSAY_ASSIGN_OR_RETURN(const OperandVector operands, Resolve({lhs, rhs}));
@@ -118,14 +131,7 @@ XlaOp XlaBuilder::Conv(XlaOp lhs, XlaOp rhs, List window_strides, Padding paddin
     ASSAY_ASSIGN_OR_RETURN(const std::vector<WindowDim> window,
                            MakeWindow(input.dimensions().subspan(2), kernel.dimensions().subspan(2),
                                       window_strides, padding));
-    ConvDimLabels labels{.input_batch = 0,
-                         .input_feature = 1,
-                         .kernel_input_feature = 1,
-                         .kernel_output_feature = 0,
-                         .output_batch = 0,
-                         .output_feature = 1};
-    for (int64_t d = 2; d < input.rank(); ++d) labels.input_spatial.push_back(d);
-    labels.kernel_spatial = labels.output_spatial = labels.input_spatial;
+    const ConvDimLabels labels = DefaultLabels(input.rank() - 2);
     return AddOp(Opcode::kConvolution, operands,
                  Attributes()
                      .Set(Attr::kWindow, AttrValue(window))
@@ -137,16 +143,7 @@ XlaOp XlaBuilder::ConvWithGeneralPadding(XlaOp lhs, XlaOp rhs, List window_strid
                                          const std::vector<std::pair<int64_t, int64_t>>& padding,
                                          List lhs_dilation, List rhs_dilation,
                                          int64_t feature_group_count, int64_t batch_group_count) {
-  ConvDimLabels labels{.input_batch = 0,
-                       .input_feature = 1,
-                       .kernel_input_feature = 1,
-                       .kernel_output_feature = 0,
-                       .output_batch = 0,
-                       .output_feature = 1};
-  for (size_t i = 0; i < padding.size(); ++i) {
-    labels.input_spatial.push_back(static_cast<int64_t>(i) + 2);
-  }
-  labels.kernel_spatial = labels.output_spatial = labels.input_spatial;
+  const ConvDimLabels labels = DefaultLabels(static_cast<int64_t>(padding.size()));
   const auto list = [](List values) { return Int64List(values.begin(), values.end()); };
   return ConvGeneralDilated(lhs, rhs, labels,
                             {.strides = list(window_strides),

@@ -10,9 +10,9 @@
 namespace assay {
 
 // Reads the file, text or binary (spec/proto/module_proto.h), compressed by gzip or not, and
-// verifies the module. What is wrong with a text is said with line and caret, also by the verifier.
+// verifies the module. Errors in a text come with line and caret, also those of the verifier.
 absl::StatusOr<std::unique_ptr<Module>> LoadModule(const std::string& path);
-// The same without the verifier, for callers that mend what it would reject.
+// Loads a module without the verifier, for callers that mend what it would reject.
 absl::StatusOr<std::unique_ptr<Module>> LoadUnverifiedModule(const std::string& path);
 
 }  // namespace assay

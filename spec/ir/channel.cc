@@ -1,4 +1,5 @@
 // Factories of send and receive. Document: operation semantics chapter 15 (Send, Recv).
+#include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
 #include "spec/ir/module.h"
 #include "spec/ops/op_table.h"
@@ -45,26 +46,26 @@ absl::StatusOr<Instruction*> Add(Opcode opcode, Shape shape,
 
 absl::StatusOr<Instruction*> Instruction::CreateSend(Instruction* operand, Instruction* token,
                                                      int64_t channel_id, bool is_host_transfer) {
-  if (absl::Status ok = CheckToken("send", token); !ok.ok()) return ok;
+  ASSAY_RETURN_IF_ERROR(CheckToken("send", token));
   return Add(Opcode::kSend, ContextShape(operand->shape()), {operand, token},
              ChannelAttributes(channel_id, is_host_transfer));
 }
 
 absl::StatusOr<Instruction*> Instruction::CreateSendDone(Instruction* send, bool is_host_transfer) {
-  if (absl::Status ok = CheckContext("send-done", send, Opcode::kSend); !ok.ok()) return ok;
+  ASSAY_RETURN_IF_ERROR(CheckContext("send-done", send, Opcode::kSend));
   return Add(Opcode::kSendDone, Shape::Token(), {send},
              ChannelAttributes(send->attributes().Integer(Attr::kChannelId), is_host_transfer));
 }
 
 absl::StatusOr<Instruction*> Instruction::CreateRecv(const Shape& shape, Instruction* token,
                                                      int64_t channel_id, bool is_host_transfer) {
-  if (absl::Status ok = CheckToken("recv", token); !ok.ok()) return ok;
+  ASSAY_RETURN_IF_ERROR(CheckToken("recv", token));
   return Add(Opcode::kRecv, ContextShape(shape), {token},
              ChannelAttributes(channel_id, is_host_transfer));
 }
 
 absl::StatusOr<Instruction*> Instruction::CreateRecvDone(Instruction* recv, bool is_host_transfer) {
-  if (absl::Status ok = CheckContext("recv-done", recv, Opcode::kRecv); !ok.ok()) return ok;
+  ASSAY_RETURN_IF_ERROR(CheckContext("recv-done", recv, Opcode::kRecv));
   const std::vector<Shape>& elements = recv->shape().elements();
   if (elements.empty()) {
     return absl::InvalidArgumentError(

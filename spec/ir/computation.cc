@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "absl/container/flat_hash_set.h"
+#include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
 #include "spec/ir/module.h"
 
@@ -114,14 +115,13 @@ absl::StatusOr<Instruction*> Computation::AddInferred(Opcode opcode,
   const OpInfo& info = Info(opcode);
   if (!info.IsDefined()) {
     return absl::UnimplementedError(std::string(Name(opcode)) +
-                                    " has no shape rule yet; give its shape with Add");
+                                    " has no shape rule; give its shape with Add");
   }
   absl::InlinedVector<const Shape*, 4> shapes;
   for (Instruction* operand : operands) shapes.push_back(&operand->shape());
-  absl::StatusOr<Shape> shape =
-      info.infer(OpSite{opcode, shapes, attributes, SignaturesOf(callees), written});
-  if (!shape.ok()) return shape.status();
-  return Add(opcode, *std::move(shape), operands, std::move(attributes), callees, name);
+  ASSAY_ASSIGN_OR_RETURN(
+      Shape shape, info.infer(OpSite{opcode, shapes, attributes, SignaturesOf(callees), written}));
+  return Add(opcode, std::move(shape), operands, std::move(attributes), callees, name);
 }
 
 Instruction* Computation::AddParameter(int64_t number, Shape shape, std::string_view name) {

@@ -195,7 +195,8 @@ Numbers AddComputations(StableHash& hash, const std::vector<const Computation*>&
   return numbers;
 }
 
-// What the header says. Layouts of the entry that it does not say are those of the instructions.
+// Hashes the module's header. Layouts of the entry that it does not state are those of the
+// instructions.
 void AddConfig(StableHash& hash, const Module& module) {
   const Hasher hasher(hash);
   const ModuleConfig& config = module.config();
@@ -241,7 +242,7 @@ uint64_t StableHash::Finish() const {
 uint64_t HashModule(const Module& module) {
   OrderOfUse order;
   if (module.entry() != nullptr) order.Enter(module.entry());
-  // What the entry does not reach comes last.
+  // Computations that the entry does not reach come last.
   for (const Computation* computation : module.ComputationPostOrder()) order.Enter(computation);
   StableHash hash;
   const Numbers numbers = AddComputations(hash, order.order());

@@ -354,7 +354,7 @@ absl::StatusOr<HloModuleConfig> CreateModuleConfigFromShape(
     }
     config.entry_layout->result = result;
   }
-  // What the execution asks for wins.
+  // Options of the execution win over those of the module.
   for (const auto& [name, value] : execution_options->debug_options.flags) {
     config.debug_options.flags[name] = value;
   }

@@ -7,8 +7,8 @@
 namespace assay {
 namespace {
 
-// Walks two graphs in step. What has been paired stays paired, in both directions: sharing counts,
-// as it does for the hash.
+// Walks two graphs in step. Paired instructions stay paired, in both directions: sharing counts, as
+// it does for the hash.
 class Matcher {
  public:
   using EqualPairs = absl::flat_hash_set<std::pair<const Computation*, const Computation*>>;
@@ -33,7 +33,7 @@ class Matcher {
     if (a.parameter_count() != b.parameter_count()) return false;
     if ((a.root() == nullptr) != (b.root() == nullptr)) return false;
     if (a.root() != nullptr && !Match(a.root(), b.root())) return false;
-    // What the roots do not reach corresponds in post-order, as in the hash.
+    // Instructions that the roots do not reach correspond in post-order, as in the hash.
     const std::vector<Instruction*> in_a = a.PostOrder(), in_b = b.PostOrder();
     for (size_t i = 0; i < in_a.size(); ++i) {
       if (!Match(in_a[i], in_b[i])) return false;

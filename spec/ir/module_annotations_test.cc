@@ -1,4 +1,5 @@
-// What a module keeps beside its computations, itself, in clones and in its message.
+// Tests the data that a module keeps beside its computations, in itself, in clones and in its
+// message.
 #include "spec/ir/testing/module_api_observations.h"
 
 namespace assay::module_api {

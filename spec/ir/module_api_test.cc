@@ -228,7 +228,7 @@ void ObserveComputations(Observations& see) {
   };
   see["api-make-computation-post-order"] = RandomPostOrders;
   see["api-make-computation-sorted"] = [] {
-    // The same computations in another stored order under other names.
+    // Both modules hold the same computations, in another stored order and under other names.
     Module a("a"), b("b");
     for (Opcode op : {Opcode::kNegate, Opcode::kSine, Opcode::kCosine}) {
       AddEmbeddedComputation(a, Unary("x", op)).status().IgnoreError();

@@ -1,4 +1,4 @@
-// What a module says beside its computations: layouts of the entry, aliases, devices, options,
+// The data of a module beside its computations: layouts of the entry, aliases, devices, options,
 // shardings, bindings. Document: hlo-format chapter 1.2; HloModule document (HloModuleConfig and
 // the module's fields).
 #pragma once
@@ -91,7 +91,7 @@ struct ModuleConfig {
   ~ModuleConfig();
 };
 
-// Which parameter holds the run-time size of which dynamic dimension of a parameter.
+// Tells which parameter holds the run-time size of which dynamic dimension of a parameter.
 class DynamicParameterBinding {
  public:
   struct DynamicParameter {  // a scalar s32 leaf

@@ -48,7 +48,7 @@ std::string ThreadedRandom() {
   return all == wanted ? "the same 1000 numbers" : "other numbers";
 }
 
-// Whether clones hash and match alike, and every single change shows.
+// Observes that clones hash and match alike, and that every single change shows.
 std::string HashAgainstIdentical() {
   const auto sample = Sample();
   int same = 0, different = 0;

@@ -160,7 +160,7 @@ TEST(Module, ComputationPostOrderPutsCalleesFirst) {
   EXPECT_EQ(module.computations().size(), 3u);
 }
 
-// What is copied may be of another module, or of none.
+// The computation that is copied may belong to another module, or to none.
 TEST(Module, ClonesAComputationFromElsewhere) {
   Module from("from"), to("to");
   const Shape shape = Shape::Scalar(ElementType::kS32);

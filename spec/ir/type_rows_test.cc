@@ -43,7 +43,7 @@ std::string Survivor(const std::string& text) {
   if (!again.ok()) return StrCat("again: ", Text(again.status()));
   return (*again)->Hash() == (*module)->Hash() ? written : StrCat("another module: ", written);
 }
-// What of it comes after `from`.
+// The part of the text that comes after `from`.
 std::string Tail(const std::string& text, std::string_view from) {
   const size_t at = text.find(from);
   return at == std::string::npos ? text : text.substr(at);

@@ -1,6 +1,6 @@
-// Which answers a correct implementation may give, element by element, and the verdict on a given
-// answer. The oracle produces expectations; suites, campaigns and the reducer judge with them.
-// Design: "Tolerances are derived, not guessed". Nothing here computes a value: it compares.
+// Describes the answers that a correct implementation may give, element by element, and the verdict
+// on a given answer. The oracle produces expectations; suites, campaigns and the reducer judge with
+// them. Design: "Tolerances are derived, not guessed". Nothing here computes a value: it compares.
 #pragma once
 
 #include <bit>
@@ -44,7 +44,7 @@ struct ElementBound {
   uint32_t flags = 0;
   uint32_t magnitude_bits = 0;  // the upper half of a double, so that a bound stays this small
 
-  // How large the numbers were that were added up for this element, 0 if nobody noted it: the
+  // The size of the numbers that were added up for this element, 0 if nobody noted it: the
   // cancellation among them is the program's, and no reason to call a bound wide.
   double magnitude() const {
     return std::bit_cast<double>(static_cast<uint64_t>(magnitude_bits) << 32);
@@ -57,8 +57,8 @@ struct ElementBound {
   }
 };
 
-// How many bounds describe one element: one of a float, two (real, imaginary) of a complex number,
-// none of any other type, which has choices instead.
+// The number of bounds that describe one element: one of a float, two (real, imaginary) of a
+// complex number, none of any other type, which has choices instead.
 int64_t BoundsPerElement(ElementType type);
 
 // The allowed set of one output array.
@@ -76,7 +76,7 @@ struct ArrayExpectation {
   // array, too. A bound is useful if it convicts what is wrong at that precision.
   int significand = kOwnSignificand;
   static constexpr int kOwnSignificand = 1000;
-  // Whether forced NaNs are compared by all of their bits: moves alone brought them here. Otherwise
+  // True if forced NaNs are compared by all of their bits: moves alone brought them here. Otherwise
   // any NaN serves for a NaN.
   bool nan_bits = false;
 
@@ -101,7 +101,7 @@ struct PropertyExpectation {
   };
   std::vector<Place> places;
   std::vector<bool> present;  // which parts are there
-  // What is wrong with the parts that are present; empty if they have the property.
+  // Tells what is wrong with the parts that are present; empty if they have the property.
   std::function<std::string(absl::Span<const Literal> parts, const std::vector<bool>& present)>
       violation;
 };

@@ -26,7 +26,7 @@ struct ElementJudgement {
   double bound_used = 0;  // |got - centre| / radius
 };
 
-// What slot k of a leaf is about, 0 if it is not finite.
+// The centre of slot k of a leaf, 0 if it is not finite.
 double Centre(const ArrayExpectation& leaf, int64_t k) {
   const bool stored =
       !leaf.bounds.empty() && (leaf.bounds[k].flags & (kForced | kNotFinite | kUndecided)) == 0;
@@ -46,7 +46,7 @@ double Magnitude(const ArrayExpectation& leaf, int64_t i) {
   return std::max({modulus, noted(2 * i), noted(2 * i + 1)});
 }
 
-// Of the magnitudes of all elements.
+// The root mean square of the magnitudes of all elements.
 double Rms(const ArrayExpectation& leaf) {
   const int64_t n = leaf.plain.element_count();
   double plain_sum = 0, largest = 0;
@@ -99,8 +99,9 @@ class FloatJudge {
     tiny_ = format_.MinNormal();
   }
 
-  // Whether finite element i of an f32 array lies well inside a plain and useful interval, and how
-  // far from its centre; the rest is for Judge to say. Big arrays are made of such elements.
+  // True if finite element i of an f32 array lies well inside a plain and useful interval; `used`
+  // gets how far from its centre. Big arrays are made of such elements; all others take the long
+  // way through Judge.
   bool IsPlainPass(double got, int64_t i, double& used) const {
     const ElementBound& bound = leaf_.bounds[i];
     const double away = std::fabs(got - bound.centre);
@@ -111,7 +112,7 @@ class FloatJudge {
     return bound.radius > 0;
   }
 
-  // Whether element i of an f32 array has one right answer, and `got` is that.
+  // True if element i of an f32 array has one right answer, and `got` is that.
   bool IsForcedPass(float got, int64_t i) const {
     return (leaf_.bounds[i].flags & kForced) != 0 &&
            std::bit_cast<uint32_t>(got) == std::bit_cast<uint32_t>(leaf_.plain.data<float>()[i]);
@@ -239,7 +240,7 @@ void Count(const ElementJudgement& element, int64_t leaf, int64_t i, Judgement& 
   judgement.max_ulps_used = std::max(judgement.max_ulps_used, element.bound_used);
 }
 
-// Whether element i is judged by a property, with others.
+// True if element i is judged by a property, together with others.
 bool IsByProperty(const ArrayExpectation& leaf, int64_t i) {
   const int64_t slot = i * BoundsPerElement(leaf.plain.element_type());
   return !leaf.bounds.empty() && (leaf.bounds[slot].flags & kByProperty) != 0;
@@ -283,7 +284,7 @@ void Convict(const ElementJudgement& alone, int64_t leaf, int64_t i, Judgement& 
   Count({ElementVerdict::kFail}, leaf, i, judgement);
 }
 
-// Whether all places of a property are among the results: those of a property of several devices
+// True if all places of a property are among the results: those of a property of several devices
 // are not where one of them is judged alone.
 bool IsAllThere(const PropertyExpectation& property, size_t leaves) {
   return std::all_of(property.places.begin(), property.places.end(),

@@ -23,11 +23,14 @@ constexpr std::array<Clause, static_cast<size_t>(ClauseId::kClauseCount)> kClaus
                "subnormal f16"},
     {.id = ClauseId::kExcessPrecision,
      .name = "excess-precision",
-     .meaning = "intermediates of types narrower than f32 may keep f32 precision",
+     .meaning =
+         "intermediates of types narrower than f32 may keep f32 precision, those of dots and "
+         "convolutions of 8-bit floats that of f16",
      .strict = false,
      .xla = true,
      .source = "operation semantics 1.4 and 19: fusions of bf16 and f16 keep excess precision by "
-               "default"},
+               "default; measured: 16 of 1793 f8e5m2fnuz sums of two products are rounded to f16 "
+               "first"},
     {.id = ClauseId::kContraction,
      .name = "contraction",
      .meaning = "a product that feeds an addition or subtraction may stay unrounded",

@@ -1,5 +1,5 @@
-// What a correct implementation may do to floating point, as data. Document: operation
-// semantics 1.4, 1.8, 18.2, 19.
+// The clauses that say what a correct implementation may do to floating point, as data. Document:
+// operation semantics 1.4, 1.8, 18.2, 19.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace assay {
 
-// What each clause permits is said by its row in profile.cc.
+// The rows in profile.cc say what each clause permits.
 enum class ClauseId {
   kFlushSubnormals,
   kExcessPrecision,

@@ -14,7 +14,7 @@ bool IsNanAt(const Literal& leaf, int64_t i) {
 bool IsTrivial(const Literal& leaf) {
   const int64_t count = leaf.element_count();
   const int64_t parts = IsComplex(leaf.element_type()) ? 2 : 1;
-  // Whether element i is zero, or what element 0 is, in all of its parts.
+  // True if element i is zero, or equal to element 0, in all of its parts.
   auto matches = [&](int64_t i, bool zero) {
     for (int64_t k = 0; k < parts; ++k) {
       const uint64_t wanted = zero ? 0 : leaf.GetComponentBits(k);

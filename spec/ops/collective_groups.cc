@@ -1,7 +1,6 @@
 // Groups and pairs of devices, expanded by mode and checked against the counts of the run.
 #include "spec/ops/collective_groups.h"
 
-#include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
 #include "spec/ops/op_table.h"
 

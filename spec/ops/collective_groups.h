@@ -1,5 +1,5 @@
-// Which devices a collective brings together. A device is (replica, partition); its number is
-// replica * partitions + partition. Documents: operation semantics 15.1, hlo-format 4.3.
+// Finds the devices that a collective brings together. A device is (replica, partition); its number
+// is replica * partitions + partition. Documents: operation semantics 15.1, hlo-format 4.3.
 #pragma once
 
 #include <vector>
@@ -10,7 +10,7 @@
 
 namespace assay {
 
-// What the ids of replica groups and source-target pairs number.
+// The things that ids in replica groups and source-target pairs number.
 enum class GroupMode : uint8_t {
   kCrossReplica,              // replicas; one process group per partition
   kCrossPartition,            // partitions; one process group per replica
@@ -19,7 +19,7 @@ enum class GroupMode : uint8_t {
 };
 GroupMode GroupModeOf(Opcode opcode, const Attributes& attributes);
 
-// How many ids there are in a mode.
+// The number of ids in a mode.
 int64_t IdCount(GroupMode mode, int64_t replicas, int64_t partitions);
 
 // The devices of each process group in the order that counts for the op. Errors say which id is
@@ -32,7 +32,7 @@ absl::StatusOr<std::vector<std::pair<int64_t, int64_t>>> ProcessPairs(const Attr
                                                                       int64_t replicas,
                                                                       int64_t partitions);
 
-// Whether two collectives of one opcode are one to the devices that meet in them: they share a
+// True if two collectives of one opcode are one to the devices that meet in them: they share a
 // channel, so that some devices may come to the one and others to the other, and agree in what else
 // says who meets whom. Each still combines or moves what it is given as it says itself.
 bool ShareChannel(const Attributes& a, const Attributes& b);

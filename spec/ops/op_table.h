@@ -16,7 +16,7 @@
 
 namespace assay {
 
-// What kind of work an op does. The files that treat an op have the name of its family in every
+// The kind of work that an op does. The files that treat an op have the name of its family in every
 // room; rows_FAMILY.h holds its row.
 enum class OpFamily : uint8_t {
   kElementwise,    // results computed element by element, conversions included
@@ -32,7 +32,7 @@ enum class OpFamily : uint8_t {
 };
 std::string_view Name(OpFamily family);  // "linear_algebra"
 
-// How many operands an op takes.
+// An op takes from `min` to `max` operands, or any number from `min` on.
 inline constexpr int kAnyNumber = -1;
 struct OperandCount {
   int min = 0;
@@ -55,7 +55,7 @@ struct AttrSpec {
       0;  // of a flag, integer or word that is kOptional or kAlways; lists default to empty
 };
 
-// Which computations an op calls and how they are written.
+// The computations that an op calls, and how they are written.
 enum class CalleeForm : uint8_t {
   kNone,
   kToApply,        // to_apply=%f
@@ -115,7 +115,7 @@ enum OpFlag : uint32_t {
       << 9,  // layout-sensitive verification compares written and inferred layouts (hlo-format 4.5)
 };
 
-// What shape inference sees of a called computation.
+// The part of a called computation that shape inference sees.
 struct CalleeSignature {
   std::string_view name;
   absl::InlinedVector<const Shape*, 4> parameters;  // by number; nullptr: there is none
@@ -124,7 +124,8 @@ struct CalleeSignature {
   int64_t parameter_count() const { return static_cast<int64_t>(parameters.size()); }
 };
 
-// What shape inference sees of an instruction, whether it exists already or is being read or built.
+// The part of an instruction that shape inference sees, whether it exists already or is being read
+// or built.
 struct OpSite {
   Opcode opcode;
   absl::Span<const Shape* const> operands;

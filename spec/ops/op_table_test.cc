@@ -1,4 +1,4 @@
-// What holds for every row of the op table, whatever the op.
+// Tests what holds for every row of the op table, whatever the op.
 #include "spec/ops/op_table.h"
 
 #include <set>

@@ -42,8 +42,8 @@ constexpr NumericContract Ulps(double wide, double complex = 0) {
   const UlpBudget budget{.f32 = wide, .f64 = wide, .f16 = 1, .bf16 = 1, .complex = complex};
   return {.comparison = ComparisonClass::kUlp, .strict = budget, .xla = budget};
 }
-// The same, with what deployed XLA needs beyond it and the evidence. `xla.complex` left at 0 is
-// that of strict.
+// A contract in ulps, with what deployed XLA needs beyond it and the evidence. `xla.complex` left
+// at 0 is that of strict.
 constexpr NumericContract Ulps(double wide, double complex, UlpBudget xla,
                                std::string_view source) {
   NumericContract contract = Ulps(wide, complex);

@@ -1,5 +1,5 @@
-// What the shape rules share: checks of operands, attributes and results, with errors that name the
-// op, the operand, the dimension and both sizes.
+// Common ground of the shape rules: checks of operands, attributes and results, with errors that
+// name the op, the operand, the dimension and both sizes.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// How much processor time a process and everything that it started have used.
+// Measures the processor time that a process and everything that it started have used.
 #pragma once
 
 #include <sys/types.h>
@@ -6,7 +6,7 @@
 namespace assay {
 
 // User and system seconds of `root`, of its descendants that are alive, and of those that have
-// ended and been waited for. What a descendant left behind when its parent died is not counted.
+// ended and been waited for. The time of a descendant that its parent left behind is not counted.
 double CpuSecondsOfTree(pid_t root);
 
 }  // namespace assay

@@ -35,7 +35,7 @@ T Extract(const std::string& from, size_t at) {
   return value;
 }
 
-// What the template does after it is warm.
+// The template process: once it is warm, it forks a worker for each request.
 class Template {
  public:
   // Blocks SIGCHLD: before anything starts a thread, which would take the signal instead of the

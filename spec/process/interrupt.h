@@ -19,7 +19,7 @@ class InterruptGuard {
   struct sigaction old_int_{}, old_term_{};
 };
 
-// Whether a signal has come since the last guard was made.
+// True if a signal has come since the last guard was made.
 bool InterruptRequested();
 
 }  // namespace assay

@@ -50,8 +50,8 @@ void ConfineThisProcess(int64_t memory_bytes);
 // The end of what was written to the file `fd`: 4 KiB at most.
 std::string ReadTail(int fd);
 
-// How a process ended that gave no answer, from its wait status, the text it left on stderr and
-// whether the caller killed it for its time.
+// Describes the end of a process that gave no answer, from its wait status, the text it left on
+// stderr and whether the caller killed it for its time.
 Isolated EndOfProcess(int wait_status, std::string stderr_tail, bool timed_out);
 
 // "SIGSEGV"-like short name of a signal number.

@@ -93,7 +93,8 @@ absl::Status WorkerNursery::Spawn(double seconds) {
   posix_spawnattr_init(&attributes);
   // A group of its own: the terminal's interrupt is for those who use the workers.
   posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
-  // Who forks must have one thread, and some libraries start theirs when they are loaded.
+  // A process that forks must have one thread, and some libraries start theirs when they are
+  // loaded.
   std::vector<char*> environment;
   std::string one_thread = "OPENBLAS_NUM_THREADS=1";
   for (char** at = environ; *at != nullptr; ++at) environment.push_back(*at);

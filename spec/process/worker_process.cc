@@ -15,6 +15,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "nlohmann/json.hpp"
 #include "spec/base/clock.h"
 #include "spec/base/error.h"
 #include "spec/base/status_macros.h"

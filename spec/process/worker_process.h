@@ -24,7 +24,7 @@ struct WorkerMessage {
   std::string payload;
 };
 
-// What a request may cost.
+// The limits on the cost of a request.
 struct RequestLimits {
   double seconds = 60;
   int64_t memory_bytes = 0;  // resident set of the worker; 0: no limit
@@ -66,7 +66,7 @@ class WorkerProcess {
   void CloseDescriptors();
   // Why the channel to the worker gave no message.
   enum class Trouble : uint8_t { kNone, kClosed, kLate, kTooBig, kBadSize, kBadHeader };
-  // What may pass until the message is there.
+  // The time that may pass until the message is there.
   struct Patience {
     double deadline = 0;       // of Now()
     int64_t memory_bytes = 0;  // of the worker; 0: no limit

@@ -16,12 +16,6 @@
 namespace assay::proto {
 namespace {
 
-void AppendQuoted(std::string& out, std::string_view text) {
-  out += '"';
-  AppendEscaped(out, text);
-  out += '"';
-}
-
 void AppendDouble(std::string& out, double value) {
   char buffer[40];
   out.append(buffer, std::to_chars(buffer, buffer + sizeof(buffer), value).ptr);
@@ -129,14 +123,20 @@ std::string MetadataText(const OpMetadata& proto) {
   return printed ? StrCat("{", out, "}") : "";
 }
 
+// Reads the next name of a list in braces, and its '='.
+static absl::StatusOr<std::string> NextName(TextCursor& at) {
+  at.Accept(',');
+  std::string name(at.Word());
+  if (name.empty()) return at.Error("a name");
+  ASSAY_RETURN_IF_ERROR(at.Expect('='));
+  return name;
+}
+
 absl::Status ParseFrontendAttributes(std::string_view text, FrontendAttributes* proto) {
   TextCursor at("frontend_attributes", text);
   ASSAY_RETURN_IF_ERROR(at.Expect('{'));
   while (!at.Accept('}')) {
-    at.Accept(',');
-    const std::string name(at.Word());
-    if (name.empty()) return at.Error("a name");
-    ASSAY_RETURN_IF_ERROR(at.Expect('='));
+    ASSAY_ASSIGN_OR_RETURN(const std::string name, NextName(at));
     std::string value;
     if (at.Peek() == '{') {
       ASSAY_ASSIGN_OR_RETURN(value, at.Json());
@@ -171,10 +171,7 @@ absl::Status ParseStatistics(std::string_view text, StatisticsViz* proto) {
   TextCursor at("statistics", text);
   ASSAY_RETURN_IF_ERROR(at.Expect('{'));
   while (!at.Accept('}')) {
-    at.Accept(',');
-    const std::string name(at.Word());
-    if (name.empty()) return at.Error("a name");
-    ASSAY_RETURN_IF_ERROR(at.Expect('='));
+    ASSAY_ASSIGN_OR_RETURN(const std::string name, NextName(at));
     if (name == "visualizing_index") {
       ASSAY_ASSIGN_OR_RETURN(const int64_t index, at.Integer());
       proto->set_stat_index_to_visualize(index);

@@ -1,6 +1,6 @@
 // Attributes that modules keep as text (shardings, metadata, replica groups, ...) and their
-// messages. Document: hlo-format 3.4 to 3.7, 4.1, 4.2.5; hlo-proto chapters 5 and 6. What is parsed
-// is text of a module, so errors name the text and what it should be.
+// messages. Document: hlo-format 3.4 to 3.7, 4.1, 4.2.5; hlo-proto chapters 5 and 6. The parsed
+// text stands in a module, so errors name it and say what it should be.
 #pragma once
 
 #include <string>

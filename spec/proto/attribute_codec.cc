@@ -109,7 +109,7 @@ absl::Status AttributesToProto(const Instruction& instruction, HloInstructionPro
                           StrCat("HloModuleProto has no field for ", Info(attr).name)));
     }
   }
-  // What absence would say otherwise: the format stores these defaults.
+  // The format stores these defaults, since an absent field would say something else.
   for (const AttrSpec& spec : Info(instruction.opcode()).attributes) {
     const AttrKind kind = Info(spec.attr).kind;
     if (instruction.attributes().Has(spec.attr) || spec.default_value == 0) continue;

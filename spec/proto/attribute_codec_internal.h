@@ -13,7 +13,7 @@
 
 namespace assay::proto {
 
-// What a reading gives: a value of a type of AttrValue, or nothing.
+// The result of reading an attribute: a value of a type of AttrValue, or nothing.
 using MaybeValue = absl::StatusOr<std::optional<AttrValue>>;
 template <typename Value>
 MaybeValue Present(Value value) {
@@ -21,7 +21,7 @@ MaybeValue Present(Value value) {
 }
 inline MaybeValue Absent() { return std::optional<AttrValue>(); }
 
-// What a reading of one attribute may look at.
+// The messages that the reading of one attribute may look at.
 struct Site {
   const HloInstructionProto& proto;
   const OpInfo& info;

@@ -2,7 +2,6 @@
 // Document: hlo-proto chapters 3 and 5.
 #include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
-#include "spec/ops/attribute_defaults.h"
 #include "spec/proto/attribute_codec_internal.h"
 #include "spec/proto/shape_proto.h"
 
@@ -89,7 +88,7 @@ MaybeValue ReadNamed(Attr attr, const std::string& word) {
   return Present(*index);
 }
 
-// Where a field stands: in the instruction itself or in one of its messages.
+// The macros say where a field stands: in the instruction itself or in one of its messages.
 #define ASSAY_SELF_MUTABLE
 #define ASSAY_SELF_CONST
 #define ASSAY_DOT_MUTABLE ->mutable_dot_dimension_numbers()
@@ -126,7 +125,7 @@ const DotDimensionNumbers& Dot(const Site& site) {
         [](const Site& site) -> MaybeValue { return Present(ToList(Dot(site).field())); } \
   }
 
-constexpr Codec kCodecs[] = {
+constexpr Codec kFieldCodecs[] = {
     ASSAY_LIST(kDimensions, SELF, dimensions),
     ASSAY_LIST(kDimension, SELF, dimensions),
     ASSAY_SCALAR(kIndex, Integer, SELF, tuple_index),
@@ -190,6 +189,6 @@ constexpr Codec kCodecs[] = {
 
 }  // namespace
 
-absl::Span<const Codec> FieldCodecs() { return kCodecs; }
+absl::Span<const Codec> FieldCodecs() { return kFieldCodecs; }
 
 }  // namespace assay::proto

@@ -424,7 +424,7 @@ struct ApiVersionForm {
   }
 };
 
-constexpr Codec kCodecs[] = {
+constexpr Codec kFormCodecs[] = {
     CodecOf<SliceForm>(Attr::kSlice),
     CodecOf<PaddingForm>(Attr::kPadding),
     CodecOf<OneDimensionForm<0>>(Attr::kIotaDimension),
@@ -453,6 +453,6 @@ constexpr Codec kCodecs[] = {
 
 }  // namespace
 
-absl::Span<const Codec> FormCodecs() { return kCodecs; }
+absl::Span<const Codec> FormCodecs() { return kFormCodecs; }
 
 }  // namespace assay::proto

@@ -1,5 +1,5 @@
-// Where instructions come from, as data: the metadata that modules keep as text, and the stack
-// tables it refers to. Document: hlo-format chapters 1.3 and 3.5.
+// The origin of instructions as data: the metadata that modules keep as text, and the stack tables
+// it refers to. Document: hlo-format chapters 1.3 and 3.5.
 #pragma once
 
 #include <cstdint>

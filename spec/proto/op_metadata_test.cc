@@ -62,7 +62,7 @@ TEST(OpMetadata, IsReadAndSet) {
   EXPECT_THAT(WriteModule(**module),
               HasSubstr("metadata={op_type=\"neg\" op_name=\"a \\\"b\\\"\" source_file=\"f.py\" "
                         "source_line=5 stack_frame_id=2}"));
-  // What has no field here is kept.
+  // Metadata without a field here is kept.
   Instruction* b = (*module)->entry()->root()->operand(0)->operand(0);
   ASSERT_TRUE(SetMetadata(*b, *MetadataOf(*b)).ok());
   EXPECT_THAT(b->attributes().String(Attr::kMetadata), HasSubstr("profile_type={1}"));

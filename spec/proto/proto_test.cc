@@ -197,7 +197,7 @@ TEST(Proto, SnapshotsHoldArgumentsAndResult) {
   }
 }
 
-// What a file may have wrong: an edit of a good message and what the error says.
+// One way in which a file may be wrong: an edit of a good message and the error that it causes.
 struct Wrong {
   const char* what;
   void (*edit)(proto::HloModuleProto& proto);

@@ -217,7 +217,7 @@ absl::StatusOr<Snapshot> ReadSnapshot(std::string_view bytes) {
   if (bytes.size() > size_t{std::numeric_limits<int>::max()}) {
     return absl::ResourceExhaustedError("the file is larger than a message can be");
   }
-  // What is wrong with the bytes is said by the status alone.
+  // The status alone says what is wrong with the bytes, so the library stays silent.
   [[maybe_unused]] static const auto quiet = google::protobuf::SetLogHandler(nullptr);
   // Each kind of file has a module where the others have a string or another message.
   proto::HloModuleProto bare;

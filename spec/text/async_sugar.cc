@@ -1,4 +1,4 @@
-// Which asynchronous instructions the short form writes as one, and how their names are taken
+// Finds the asynchronous instructions that the short form writes as one, and takes their names
 // apart.
 #include "spec/text/async_sugar.h"
 

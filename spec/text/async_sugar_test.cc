@@ -110,7 +110,7 @@ TEST(AsyncSugar, UpdatesAndDonesFollowTheirStart) {
   EXPECT_EQ(WriteInstruction(*module->entry()->root(), options), "%d = f32[4] subtract-done(%u)");
 }
 
-// Where metadata is not written it does not keep the sugar away.
+// Metadata that is not written does not keep the sugar away.
 TEST(AsyncSugar, TheShortFormHasSugar) {
   const std::unique_ptr<Module> module = Read(ModuleOf(kPlain[3]));
   ASSERT_NE(module, nullptr);

@@ -12,14 +12,14 @@ namespace assay {
 
 std::string WriteDot(const Module& module);
 
-// What is known of an instruction beside the module: its colour, a line below its name, and
-// whether it stands out by a thick red frame.
+// The notes on an instruction that a drawing shows: its colour, a line below its name, and whether
+// it stands out by a thick red frame.
 struct DotNote {
   std::string colour, text;
   bool is_marked = false;
 };
-// Of the others only the outlines are drawn; `legend` explains the colours, in pairs of colour and
-// meaning.
+// The notes of a drawing. Instructions without a note are drawn as outlines; `legend` explains the
+// colours, in pairs of colour and meaning.
 struct DotNotes {
   absl::flat_hash_map<const Instruction*, DotNote> notes;
   std::vector<std::pair<std::string, std::string>> legend;

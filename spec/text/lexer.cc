@@ -275,8 +275,8 @@ bool Lexer::String(std::string* content) {
 std::string_view Lexer::Balanced() {
   char open = Peek();
   if (open != '{' && open != '(' && open != '[') return {};
-  // Which brackets are open, one bit pair each, would need memory; the closers' kinds are checked
-  // by whoever interprets the text, so a count is enough to find the end.
+  // A count of open brackets is enough to find the end, and needs no memory: whoever interprets the
+  // text checks that the kinds of closing brackets agree.
   Lexer scan(text_);
   scan.Seek(position_);
   int64_t depth = 0;

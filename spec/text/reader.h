@@ -15,7 +15,7 @@
 
 namespace assay {
 
-// Where in the text the names of things stand: byte offsets. Instructions that the text does not
+// The places in the text where names stand, as byte offsets. Instructions that the text does not
 // name (nested operands, expanded shorthands) are left out.
 struct TextPlaces {
   absl::flat_hash_map<const Instruction*, size_t> instructions;

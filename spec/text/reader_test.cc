@@ -1,4 +1,4 @@
-// What the reader accepts, and where and how it says that a text is wrong.
+// Tests which texts the reader accepts, and where and how it says that one is wrong.
 #include "spec/text/reader.h"
 #include "spec/files/load_module.h"
 
@@ -65,7 +65,7 @@ TEST(Reader, LongFormWithCompactTupleAccess) {
   EXPECT_EQ(WriteModule(*MustRead(text)), text);
 }
 
-// What is accepted: instructions for InEntry, and what they are written as (the last of them).
+// Each row has instructions that are accepted in InEntry, and how the last of them is written.
 TEST(Reader, Dialects) {
   const std::pair<const char*, const char*> rows[] = {
       {"ROOT y = add(abs(x), multiply(x, x))", "y = f32[2] add(abs.anon, multiply.anon)"},

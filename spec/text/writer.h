@@ -18,7 +18,7 @@ struct WriteOptions {
   bool async_sugar = false;     // dot-start(...) for an async-start around one dot
 
   static WriteOptions Long() { return {}; }
-  // What JAX prints: no percent signs, signatures, metadata; async sugar.
+  // The style that JAX prints: no percent signs, signatures, metadata; async sugar.
   static WriteOptions Short();
 };
 

@@ -11,12 +11,6 @@
 namespace assay::text_internal {
 namespace {
 
-void AppendQuoted(std::string& out, std::string_view text) {
-  out += '"';
-  AppendEscaped(out, text);
-  out += '"';
-}
-
 template <typename T, typename F>
 void AppendJoined(std::string& out, const std::vector<T>& list, std::string_view separator,
                   const F& append) {

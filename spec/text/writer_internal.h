@@ -9,8 +9,8 @@
 
 namespace assay::text_internal {
 
-// ", name=value" for every attribute and callee of `instruction`, in print order. Of a sugared
-// async-start those of what it wraps come, too.
+// ", name=value" for every attribute and callee of `instruction`, in print order. A sugared
+// async-start has those of the instruction that it wraps, too.
 void AppendAttributes(std::string& out, const Instruction& instruction, const WriteOptions& options,
                       const Instruction* wrapped = nullptr);
 // The value alone; with the metadata of shardings or without.

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
 
 namespace assay {
@@ -25,17 +26,24 @@ Literal::Literal(Literal&& other) noexcept = default;
 Literal& Literal::operator=(Literal&& other) noexcept = default;
 Literal::~Literal() = default;
 
-Literal::Literal(Shape shape) : shape_(std::move(shape)) {
+Literal::Literal(Shape shape) : Literal(std::move(shape), Content::kZeros) {}
+
+Literal::Literal(Shape shape, Content content) : shape_(std::move(shape)) {
   if (shape_.IsTuple()) {
     elements_.reserve(shape_.elements().size());
-    for (const Shape& element : shape_.elements()) elements_.emplace_back(element);
+    for (const Shape& element : shape_.elements()) elements_.push_back(Literal(element, content));
   } else if (shape_.IsArray()) {
     count_ = shape_.ElementCount();
-    storage_.resize(static_cast<size_t>(shape_.ByteSize()));
+    storage_ = Storage(static_cast<size_t>(shape_.ByteSize()));
+    if (content == Content::kZeros && !storage_.empty()) {
+      std::memset(storage_.data(), 0, storage_.size());
+    }
   }
 }
 
-absl::StatusOr<Literal> Literal::Create(Shape shape, int64_t byte_limit) {
+namespace {
+
+absl::Status CheckSize(const Shape& shape, int64_t byte_limit) {
   // A bounded dimension holds its bound; one without a bound has no number of elements.
   const bool is_unbounded =
       shape.IsArray() &&
@@ -50,7 +58,19 @@ absl::StatusOr<Literal> Literal::Create(Shape shape, int64_t byte_limit) {
                                                bytes, " bytes, more than the limit of ",
                                                byte_limit));
   }
-  return Literal(std::move(shape));
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<Literal> Literal::Create(Shape shape, int64_t byte_limit) {
+  ASSAY_RETURN_IF_ERROR(CheckSize(shape, byte_limit));
+  return Literal(std::move(shape), Content::kZeros);
+}
+
+absl::StatusOr<Literal> Literal::CreateUndefined(Shape shape, int64_t byte_limit) {
+  ASSAY_RETURN_IF_ERROR(CheckSize(shape, byte_limit));
+  return Literal(std::move(shape), Content::kUndefined);
 }
 
 Literal Literal::Tuple(std::vector<Literal> elements) {

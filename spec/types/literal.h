@@ -11,6 +11,7 @@
 #include "absl/types/span.h"
 #include "spec/types/native.h"
 #include "spec/types/shape.h"
+#include "spec/types/storage.h"
 
 namespace assay {
 
@@ -27,6 +28,9 @@ class Literal {
   // A zero-filled literal, or an error (resource exhausted) instead of an allocation above
   // `byte_limit`.
   static absl::StatusOr<Literal> Create(Shape shape, int64_t byte_limit = kDefaultLiteralLimit);
+  // As Create, for a caller who writes every byte: the bytes of arrays are whatever lay there.
+  static absl::StatusOr<Literal> CreateUndefined(Shape shape,
+                                                 int64_t byte_limit = kDefaultLiteralLimit);
   static Literal Tuple(std::vector<Literal> elements);
 
   template <typename T>
@@ -95,11 +99,13 @@ class Literal {
   std::string ToString() const;
 
  private:
+  enum class Content : uint8_t { kZeros, kUndefined };
+  Literal(Shape shape, Content content);
+
   Shape shape_;
   static inline uint8_t nothing_ = 0;
   int64_t count_ = 0;
-  std::vector<uint8_t>
-      storage_;  // operator new gives 16-byte alignment, enough for every element type
+  Storage storage_;
   std::vector<Literal> elements_;
 };
 

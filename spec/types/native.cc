@@ -1,4 +1,4 @@
-// Which element types have a C++ type to compute with.
+// Tells which element types have a C++ type to compute with.
 #include "spec/types/native.h"
 
 namespace assay {

@@ -119,13 +119,11 @@ absl::StatusOr<Literal> ParseNpy(std::string_view bytes) {
   if (length > bytes.size() - start) return Broken("header is cut");
   std::string_view header = bytes.substr(start, length);
   std::string_view data = bytes.substr(start + length);
-  absl::StatusOr<ElementType> type = HeaderType(header);
-  if (!type.ok()) return type.status();
-  absl::StatusOr<std::vector<int64_t>> dimensions = HeaderDimensions(header);
-  if (!dimensions.ok()) return dimensions.status();
+  ASSAY_ASSIGN_OR_RETURN(ElementType type, HeaderType(header));
+  ASSAY_ASSIGN_OR_RETURN(std::vector<int64_t> dimensions, HeaderDimensions(header));
   std::optional<std::string_view> order = HeaderValue(header, "fortran_order");
   if (!order.has_value()) return Broken("no fortran_order");
-  Shape shape = Shape::Array(*type, *dimensions);
+  Shape shape = Shape::Array(type, dimensions);
   if (shape.ByteSize() != static_cast<int64_t>(data.size())) {
     return Broken(StrCat("its shape ", shape.ToString(), " takes ", shape.ByteSize(),
                          " bytes, the data has ", data.size()));
@@ -136,7 +134,7 @@ absl::StatusOr<Literal> ParseNpy(std::string_view bytes) {
   } else if (!data.empty()) {
     std::memcpy(literal.bytes().data(), data.data(), data.size());
   }
-  if (IsPred(*type)) {
+  if (IsPred(type)) {
     // Any other byte would not be a bool.
     for (uint8_t& byte : literal.bytes()) byte = byte != 0 ? 1 : 0;
   }

@@ -18,7 +18,7 @@ constexpr uint16_t kStored = 0, kDeflated = 8, kEncrypted = 1;
 // Deflate cannot do better than this; a claim beyond it is a lie.
 constexpr uint64_t kMostExpansion = 1040;
 
-absl::Status Broken(std::string_view what) {
+absl::Status BrokenArchive(std::string_view what) {
   return absl::InvalidArgumentError(StrCat("not a readable zip archive: ", what));
 }
 
@@ -52,7 +52,7 @@ struct Entry {
 };
 
 absl::StatusOr<size_t> FindEnd(std::string_view bytes) {
-  if (bytes.size() < kEndSize) return Broken("shorter than an empty archive");
+  if (bytes.size() < kEndSize) return BrokenArchive("shorter than an empty archive");
   size_t last = bytes.size() - kEndSize;
   size_t first = last > 0xFFFF ? last - 0xFFFF : 0;
   for (size_t at = last + 1; at-- > first;) {
@@ -61,31 +61,30 @@ absl::StatusOr<size_t> FindEnd(std::string_view bytes) {
       return at;
     }
   }
-  return Broken("no end record");
+  return BrokenArchive("no end record");
 }
 
 absl::StatusOr<std::vector<Entry>> ReadDirectory(std::string_view bytes) {
-  absl::StatusOr<size_t> end = FindEnd(bytes);
-  if (!end.ok()) return end.status();
-  size_t count = Load(bytes, *end + 10, 2);
-  size_t at = Load(bytes, *end + 16, 4);
+  ASSAY_ASSIGN_OR_RETURN(const size_t end, FindEnd(bytes));
+  size_t count = Load(bytes, end + 10, 2);
+  size_t at = Load(bytes, end + 16, 4);
   std::vector<Entry> entries;
   for (size_t i = 0; i < count; ++i) {
-    if (at > *end || *end - at < kCentralSize || Load(bytes, at, 4) != kCentralMagic) {
-      return Broken("the directory is cut");
+    if (at > end || end - at < kCentralSize || Load(bytes, at, 4) != kCentralMagic) {
+      return BrokenArchive("the directory is cut");
     }
     size_t name_size = Load(bytes, at + 28, 2);
     size_t rest = name_size + Load(bytes, at + 30, 2) + Load(bytes, at + 32, 2);
-    if (*end - at - kCentralSize < rest) return Broken("the directory is cut");
+    if (end - at - kCentralSize < rest) return BrokenArchive("the directory is cut");
     Entry entry{bytes.substr(at + kCentralSize, name_size),
                 Load(bytes, at + 10, 2),
                 Load(bytes, at + 16, 4),
                 Load(bytes, at + 20, 4),
                 Load(bytes, at + 24, 4),
                 Load(bytes, at + 42, 4)};
-    if ((Load(bytes, at + 8, 2) & kEncrypted) != 0) return Broken("a member is encrypted");
+    if ((Load(bytes, at + 8, 2) & kEncrypted) != 0) return BrokenArchive("a member is encrypted");
     if (entry.size == 0xFFFFFFFF || entry.packed_size == 0xFFFFFFFF) {
-      return Broken("a member of 4 GiB or more");
+      return BrokenArchive("a member of 4 GiB or more");
     }
     entries.push_back(entry);
     at += kCentralSize + rest;
@@ -97,18 +96,18 @@ absl::StatusOr<std::vector<Entry>> ReadDirectory(std::string_view bytes) {
 absl::StatusOr<std::string_view> PackedBytes(std::string_view bytes, const Entry& entry) {
   size_t at = entry.local_offset;
   if (at > bytes.size() || bytes.size() - at < kLocalSize || Load(bytes, at, 4) != kLocalMagic) {
-    return Broken(StrCat("member ", entry.name, " lies outside"));
+    return BrokenArchive(StrCat("member ", entry.name, " lies outside"));
   }
   size_t data = at + kLocalSize + Load(bytes, at + 26, 2) + Load(bytes, at + 28, 2);
   if (data > bytes.size() || bytes.size() - data < entry.packed_size) {
-    return Broken(StrCat("member ", entry.name, " is cut"));
+    return BrokenArchive(StrCat("member ", entry.name, " is cut"));
   }
   return bytes.substr(data, entry.packed_size);
 }
 
 absl::StatusOr<std::string> Inflate(std::string_view packed, const Entry& entry) {
   if (entry.size > packed.size() * kMostExpansion) {
-    return Broken(StrCat("member ", entry.name, " claims more than deflate can give"));
+    return BrokenArchive(StrCat("member ", entry.name, " claims more than deflate can give"));
   }
   std::string content(entry.size, '\0');
   z_stream stream = {};
@@ -120,29 +119,26 @@ absl::StatusOr<std::string> Inflate(std::string_view packed, const Entry& entry)
   int result = inflate(&stream, Z_FINISH);
   bool whole = result == Z_STREAM_END && stream.avail_out == 0;
   inflateEnd(&stream);
-  if (!whole) return Broken(StrCat("member ", entry.name, " does not inflate to its size"));
+  if (!whole) return BrokenArchive(StrCat("member ", entry.name, " does not inflate to its size"));
   return content;
 }
 
 absl::StatusOr<std::string> Content(std::string_view bytes, const Entry& entry) {
-  absl::StatusOr<std::string_view> packed = PackedBytes(bytes, entry);
-  if (!packed.ok()) return packed.status();
+  ASSAY_ASSIGN_OR_RETURN(const std::string_view packed, PackedBytes(bytes, entry));
   std::string content;
   if (entry.method == kStored) {
     if (entry.size != entry.packed_size) {
-      return Broken(StrCat("stored member ", entry.name, " has two sizes"));
+      return BrokenArchive(StrCat("stored member ", entry.name, " has two sizes"));
     }
-    content = std::string(*packed);
+    content = std::string(packed);
   } else if (entry.method == kDeflated) {
-    absl::StatusOr<std::string> inflated = Inflate(*packed, entry);
-    if (!inflated.ok()) return inflated.status();
-    content = *std::move(inflated);
+    ASSAY_ASSIGN_OR_RETURN(content, Inflate(packed, entry));
   } else {
-    return Broken(StrCat("member ", entry.name, " is packed by method ", entry.method,
-                         "; only stored (0) and deflated (8) are read"));
+    return BrokenArchive(StrCat("member ", entry.name, " is packed by method ", entry.method,
+                                "; only stored (0) and deflated (8) are read"));
   }
   if (Checksum(content) != entry.checksum) {
-    return Broken(StrCat("checksum of member ", entry.name, " is wrong"));
+    return BrokenArchive(StrCat("checksum of member ", entry.name, " is wrong"));
   }
   return content;
 }
@@ -151,27 +147,25 @@ absl::StatusOr<std::string> Content(std::string_view bytes, const Entry& entry) 
 
 absl::StatusOr<std::vector<ZipMember>> ParseZip(std::string_view bytes, int64_t byte_limit,
                                                 const ZipAdmission& admit) {
-  absl::StatusOr<std::vector<Entry>> entries = ReadDirectory(bytes);
-  if (!entries.ok()) return entries.status();
+  ASSAY_ASSIGN_OR_RETURN(const std::vector<Entry> entries, ReadDirectory(bytes));
   int64_t total = 0;
   // Members that share their bytes would multiply the archive's size.
   uint64_t packed_total = 0;
-  for (const Entry& entry : *entries) {
+  for (const Entry& entry : entries) {
     if (admit != nullptr) ASSAY_RETURN_IF_ERROR(admit(entry.name, entry.size));
     total += entry.size;
     packed_total += entry.packed_size;
   }
-  if (packed_total > bytes.size()) return Broken("members overlap");
+  if (packed_total > bytes.size()) return BrokenArchive("members overlap");
   if (total > byte_limit) {
     return absl::ResourceExhaustedError(StrCat("the archive's members take ", total,
                                                " bytes, more than the limit of ", byte_limit));
   }
   std::vector<ZipMember> members;
-  members.reserve(entries->size());
-  for (const Entry& entry : *entries) {
-    absl::StatusOr<std::string> content = Content(bytes, entry);
-    if (!content.ok()) return content.status();
-    members.push_back({std::string(entry.name), *std::move(content)});
+  members.reserve(entries.size());
+  for (const Entry& entry : entries) {
+    ASSAY_ASSIGN_OR_RETURN(std::string content, Content(bytes, entry));
+    members.push_back({std::string(entry.name), std::move(content)});
   }
   return members;
 }

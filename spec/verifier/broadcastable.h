@@ -18,8 +18,8 @@ namespace assay {
 // A size that is known at run time only.
 inline constexpr int64_t kDynamicSize = -1;
 
-// What the trait sees of an operand or result: its sizes, if it has a rank. Element types do not
-// matter.
+// The part of an operand or result that the trait sees: its sizes, if it has a rank. Element types
+// do not matter.
 struct TraitShape {
   std::optional<std::vector<int64_t>> sizes;  // nullopt: unranked
 
@@ -45,7 +45,7 @@ absl::StatusOr<std::vector<int64_t>> InferShape(absl::Span<const int64_t> a,
 // Left to right over the ranked operands; unranked if there is none ("not inferable").
 absl::StatusOr<TraitShape> InferResultShape(absl::Span<const TraitShape> operands);
 
-// What B1 says of a result that is static where the operands leave it to run time.
+// The answer of rule B1 to a result that is static where the operands leave it to run time.
 enum class ImplicitCast { kAccept, kReject };
 
 // OK if an op of these operands, at least one, may have this result.

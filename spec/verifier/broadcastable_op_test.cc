@@ -11,8 +11,7 @@
 namespace assay {
 namespace {
 
-// What test.broadcastable of these types is: accepted and what the operands broadcast to, or the
-// error.
+// Checks a test.broadcastable of these types: returns what the operands broadcast to, or the error.
 std::string OpOf(const std::string& types, ImplicitCast cast = ImplicitCast::kAccept) {
   const auto close = types.begin() + static_cast<int64_t>(types.find(')'));
   const auto operands = types[1] == ')' ? 0 : 1 + std::count(types.begin(), close, ',');

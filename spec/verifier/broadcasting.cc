@@ -39,7 +39,7 @@ absl::Status CheckIncreasing(absl::Span<const int64_t> mapping, int64_t rank) {
   return absl::OkStatus();
 }
 
-// Where the dimensions of the operand of lower (or equal) rank go in the other's.
+// Maps the dimensions of the operand of lower (or equal) rank to those of the other.
 absl::StatusOr<DimVector> Mapping(int64_t lower, int64_t higher,
                                   absl::Span<const int64_t> broadcast_dimensions) {
   if (lower == higher || lower == 0) {

@@ -1,4 +1,4 @@
-// What instructions that talk to each other must agree on: groups of devices, channels, starts and
+// Checks that instructions that talk to each other agree on groups of devices, channels, starts and
 // dones, the order of infeeds, shardings. Documents: operation semantics chapter 15; hlo-format
 // 3.6, 3.11, 4.3, 4.5.
 #include <algorithm>
@@ -66,7 +66,7 @@ constexpr Pair kPairs[] = {
     {Opcode::kSend, Opcode::kSendDone},
 };
 
-// What hands an asynchronous value on unchanged.
+// True of ops that hand an asynchronous value on unchanged.
 bool PassesOn(Opcode opcode) {
   switch (opcode) {
     case Opcode::kTuple:

@@ -1,4 +1,4 @@
-// What the module header says against what the entry computation is. Document: hlo-format 1.2
+// Checks what the module header says against the entry computation. Document: hlo-format 1.2
 // ("Verification of alias data").
 #include <set>
 #include <utility>

@@ -1,4 +1,5 @@
-// What no text can say, or no reader lets through: modules built by hand with a broken structure.
+// Tests modules built by hand with a broken structure, which no text can express or no reader lets
+// through.
 #include "spec/verifier/verifier.h"
 
 #include <algorithm>

@@ -48,7 +48,9 @@ Output Shell(const std::string& line) {
   return output;
 }
 
-Output Assay(const std::string& arguments) { return Shell("'" ASSAY_PROGRAM "' " + arguments); }
+Output Assay(const std::string& arguments) {
+  return Shell("ASSAY_PEERS=peers '" ASSAY_PROGRAM "' " + arguments);
+}
 
 std::string Source(const std::string& path) { return std::string(ASSAY_SOURCE_DIR) + "/" + path; }
 
@@ -127,7 +129,7 @@ TEST(Cli, ExitStatus) {
       {"fuzz --time 1s --backend no-such-backend", 2, "no-such-backend"},
       {"explain no-such-op", 2, "no op is called 'no-such-op'"},
       {"explain add", 0, "add"},
-      // What the documents ask of it, also of all binary ops.
+      // The page holds what the documents ask of the op, also of all binary ops.
       {"explain concatenate", 0, "Concatenate other dims equal: All dims except dimension"},
       {"explain maximum --json", 0, "\"id\":\"shape-binary-same-type\""},
       {"explain --profiles --json", 0, "\"clause\":\"contraction\""},
@@ -151,6 +153,8 @@ TEST(Cli, ExitStatus) {
       {"explain exponential", 0, "k: strict"},
       {"--help", 0, "Example:\n  assay "},
       {"graph no-such-file.hlo", 2, "no-such-file.hlo"},
+      {"peer add xla-0.4.31", 2, "named like xla@0.4.31"},
+      {"peer add xla@0.4.31 --python false", 2, "false does not have jaxlib 0.4.31"},
   };
   for (const StatusRow& row : kRows) {
     Output output = Assay(row.arguments);
@@ -160,9 +164,10 @@ TEST(Cli, ExitStatus) {
 }
 
 TEST(Cli, EveryVerbHasHelpWithAnExample) {
-  for (const char* verb : {"check", "run", "verify", "print", "graph", "fuzz", "gen", "reduce",
-                           "blame", "replay", "defects", "bugs", "conform", "bench", "report",
-                           "ops", "explain", "completion", "backends"}) {
+  for (const char* verb :
+       {"check",  "run",    "verify", "print",   "graph",      "fuzz",    "gen",
+        "reduce", "blame",  "replay", "defects", "bugs",       "peer",    "conform",
+        "bench",  "report", "ops",    "explain", "completion", "backends"}) {
     Output output = Assay(std::string(verb) + " --help");
     EXPECT_EQ(output.status, 0) << verb;
     EXPECT_THAT(output.text, HasSubstr("Example:\n  assay " + std::string(verb))) << verb;
@@ -170,7 +175,7 @@ TEST(Cli, EveryVerbHasHelpWithAnExample) {
   }
 }
 
-// What bash offers behind `words`, the last of which is being written.
+// Returns what bash offers behind `words`, the last of which is being written.
 std::string Completions(const std::vector<std::string>& words) {
   std::string script =
       "source <('" ASSAY_PROGRAM "' completion bash); COMP_WORDS=('" ASSAY_PROGRAM "'";
@@ -192,7 +197,7 @@ TEST(Cli, CompletionOffersVerbsOptionsAndWords) {
   EXPECT_EQ(Completions({"completion", "f"}), "fish\n");
 }
 
-// What the other shells make of their scripts, where they are installed.
+// The other shells can read their scripts; the tests run where they are installed.
 TEST(Cli, FishCompletes) {
   if (Shell("command -v fish").status != 0) GTEST_SKIP() << "no fish here";
   const auto offered = [](const std::string& line) {
@@ -387,7 +392,8 @@ TEST(Cli, RunPrintsValuesAndBounds) {
   EXPECT_THAT(output.LastLine(), HasSubstr("verdict: pass"));
 }
 
-// Who raises a limit must know which one, and nobody may take it for a crash of the tested.
+// A message names the option that raises the limit, and nobody may take a limit for a crash of the
+// compiler under test.
 TEST(Cli, ALimitOfTheOracleIsInconclusiveAndNamesItsOption) {
   const std::string loop = WriteFile("loop.hlo", R"(HloModule m
 body { b = s32[] parameter(0)
@@ -427,7 +433,8 @@ TEST(Cli, WhatIsNoFileIsNamed) {
   }
 }
 
-// What frameworks lower to first is named, with the way to HLO, by every verb that reads a module.
+// Every verb that reads a module recognises MLIR, which frameworks lower to first, and names the
+// way to HLO.
 TEST(Cli, MlirIsNamedAsSuch) {
   const std::string text = WriteFile(
       "stable.mlir",
@@ -464,7 +471,7 @@ TEST(Cli, FuzzSaysWhatItCompared) {
 }
 
 TEST(Cli, APlantedDefectIsFoundBlamedAndReplayed) {
-  // What an earlier run of a worse program found would still lie there.
+  // Findings of an earlier run of a worse program would still lie there.
   std::filesystem::remove_all(testing::TempDir() + "/assay_cli_test/planted");
   Output found =
       Assay("fuzz --time 60s --stop-after 1 --defect ds-of-ds-clamp --json --out planted --jobs 1");

@@ -207,8 +207,8 @@ bool TakesXlaFlags(std::string_view backend) {
   return family == "xla" || family == "jax" || family == "xla-opt";
 }
 
-// Where the name of a backend that takes XLA's flags stands in `arguments`, and at which letter it
-// begins.
+// Finds the name of a backend that takes XLA's flags: its place in `arguments`, and the letter at
+// which it begins.
 std::optional<std::pair<size_t, size_t>> FindXlaBackend(const std::vector<std::string>& arguments) {
   for (std::string_view option : {"--backend", "--peer"}) {
     for (size_t i = 0; i < arguments.size(); ++i) {

@@ -56,8 +56,8 @@ class OptionList {
 
 struct Verb;
 
-// What a verb declares, for completion: an option's names ("-o", "--out") or the one name ("PATH")
-// of what stands without a dash.
+// A word that a verb declares, for completion: an option's names ("-o", "--out") or the one name
+// ("PATH") of what stands without a dash.
 struct DeclaredWord {
   std::vector<std::string> names;
   bool is_option = true;

@@ -1,4 +1,5 @@
-// What every verb needs: the backends by name, the oracle, modules and inputs from disk, limits.
+// The ground that every verb needs: the backends by name, the oracle, modules and inputs from disk,
+// limits.
 #pragma once
 
 #include <memory>
@@ -25,7 +26,8 @@ void AddBackendOption(OptionList& line, std::string& backend, std::string& pytho
                       const std::string& text, const std::string& name = "--backend");
 // " --python PATH" when it was given, for commands that repeat something.
 std::string PythonArgument(const std::string& python);
-// How a campaign on that backend generates its programs; "": without regard to any.
+// The options by which a campaign on that backend generates programs; "": without regard to any
+// backend.
 absl::StatusOr<GeneratorOptions> GeneratorFor(const std::string& backend, const std::string& python,
                                               bool portable);
 

@@ -3,6 +3,7 @@
 
 #include <cstdio>
 
+#include "nlohmann/json.hpp"
 #include "tools/assay/terminal.h"
 
 namespace assay {

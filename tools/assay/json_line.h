@@ -1,7 +1,7 @@
 // One JSON object per line on standard output: what --json means for every verb (docs/json.md).
 #pragma once
 
-#include "nlohmann/json.hpp"
+#include "nlohmann/json_fwd.hpp"
 
 namespace assay {
 

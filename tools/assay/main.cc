@@ -32,6 +32,8 @@ const std::vector<Verb> kVerbs = {
      "assay defects --run --time 60s", DeclareDefects},
     {"bugs", "List the distinct bugs that campaigns found, from the result store",
      "assay bugs --backend xla --markdown bugs.md", DeclareBugs},
+    {"peer", "Other releases of compilers, for blame by versions: add one, or list them",
+     "assay peer add xla@0.4.31", DeclarePeer},
     {"conform", "Run the suites of the documents' golden values",
      "assay conform --backend cpu --suite goldens", DeclareConform},
     {"bench", "Measure run and compile time beside a peer, interleaved",

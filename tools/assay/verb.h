@@ -45,6 +45,7 @@ void DeclareFuzz(OptionList& line, VerbAction& action);
 void DeclareGen(OptionList& line, VerbAction& action);
 void DeclareGraph(OptionList& line, VerbAction& action);
 void DeclareOps(OptionList& line, VerbAction& action);
+void DeclarePeer(OptionList& line, VerbAction& action);
 void DeclarePrint(OptionList& line, VerbAction& action);
 void DeclareReduce(OptionList& line, VerbAction& action);
 void DeclareReplay(OptionList& line, VerbAction& action);

@@ -8,7 +8,7 @@
 namespace assay {
 namespace {
 
-std::vector<Recipe> Join() {
+std::vector<Recipe> RecipesOfAllFamilies() {
   std::vector<Recipe> all;
   // A seed means a program by the order of the rows of each group: rows are added at the end of a
   // table, and tables keep their places.
@@ -40,6 +40,17 @@ std::array<GroupRows, kRecipeGroupCount> SplitByGroup() {
   return groups;
 }
 
+// The recipe on types that are not refused.
+bool Build(Program& program, const Recipe& recipe) {
+  const auto& refused = program.options().refused_types;
+  const auto types = refused.find(recipe.name);
+  if (types == refused.end()) return recipe.build(program, recipe.opcode) != nullptr;
+  const std::bitset<kElementTypeCount> before = program.AvoidTypes(types->second);
+  const bool is_built = recipe.build(program, recipe.opcode) != nullptr;
+  program.AvoidTypes(before);
+  return is_built;
+}
+
 bool Takes(const GeneratorOptions& options, const Recipe& recipe) {
   return options.Takes(recipe.opcode) && !options.excluded_recipes.contains(recipe.name);
 }
@@ -47,7 +58,7 @@ bool Takes(const GeneratorOptions& options, const Recipe& recipe) {
 }  // namespace
 
 absl::Span<const Recipe> AllRecipes() {
-  static const auto& all = *new std::vector<Recipe>(Join());
+  static const auto& all = *new std::vector<Recipe>(RecipesOfAllFamilies());
   return all;
 }
 
@@ -71,8 +82,7 @@ bool ApplyRecipe(Program& program, RecipeGroup group) {
     if (std::all_of(kept.begin(), kept.end(), [](int weight) { return weight == 0; })) return false;
     at = program.choices().Weighted(kept);
   }
-  const Recipe& recipe = *from.rows[at];
-  return recipe.build(program, recipe.opcode) != nullptr;
+  return Build(program, *from.rows[at]);
 }
 
 bool ApplyRecipeNumber(Program& program, size_t number) {
@@ -80,7 +90,7 @@ bool ApplyRecipeNumber(Program& program, size_t number) {
   const GeneratorOptions& options = program.options();
   const bool fits = Info(recipe.opcode).IsDefined() && recipe.weight > 0 &&
                     (recipe.portable || !options.portable) && Takes(options, recipe);
-  return fits && recipe.build(program, recipe.opcode) != nullptr;
+  return fits && Build(program, recipe);
 }
 
 int64_t Product(absl::Span<const int64_t> sizes) {

@@ -24,8 +24,8 @@ Instruction* LooksBounded(Program& program, Instruction* value) {
   Choices& choices = program.choices();
   const ElementType type = value->shape().element_type();
   const bool is_integer = IsInteger(type), is_signed = is_integer && IsSigned(type);
-  switch (choices.Weighted({is_signed || IsFloat(type) ? 3 : 0, 3, is_integer ? 2 : 0,
-                            is_integer ? 2 : 0, is_integer ? 2 : 0, is_integer ? 2 : 0, 2, 2})) {
+  switch (choices.Weighted({is_signed || IsFloat(type) ? 3 : 0, 3, is_integer ? 2 : 0, 3,
+                            is_integer ? 2 : 0, is_integer ? 2 : 0, 2, 3})) {
     case 0:
       return program.Unary(Opcode::kAbs, value);
     case 1:
@@ -54,12 +54,12 @@ Instruction* LooksBounded(Program& program, Instruction* value) {
   }
 }
 
-// What asks for the sign or the range.
+// Adds an op whose result depends on the sign or the range of the value.
 Instruction* AsksForRange(Program& program, Instruction* value) {
   Choices& choices = program.choices();
   const ElementType type = value->shape().element_type();
   const bool has_sign = IsFloat(type) || IsSigned(type);
-  switch (choices.Weighted({4, has_sign ? 2 : 0, has_sign ? 2 : 0, 2, 3, 1})) {
+  switch (choices.Weighted({7, has_sign ? 2 : 0, has_sign ? 2 : 0, 2, 3, 1})) {
     case 0: {
       const auto direction = static_cast<Direction>(choices.Draw(6));
       Instruction* bound = SplatOf(program, value, choices.Pick<int64_t>({0, 1, -1, 2}));
@@ -89,8 +89,8 @@ Instruction* BuildRangeBait(Program& program, Opcode) {
   Instruction* x = program.Operand(kNumber);
   if (choices.Percent(20)) x = program.Convert(x, program.DrawType(kNumber));
   x = LooksBounded(program, x);
-  if (choices.Percent(30)) x = LooksBounded(program, x);
-  if (choices.Percent(25)) {
+  if (choices.Percent(20)) x = LooksBounded(program, x);
+  if (choices.Percent(20)) {
     const Opcode opcode = choices.Pick({Opcode::kAdd, Opcode::kSubtract, Opcode::kMultiply});
     x = program.Binary(opcode, x, SplatOf(program, x, choices.Pick<int64_t>({1, -1, 2})));
   }
@@ -147,7 +147,7 @@ Instruction* SomeFunction(Program& program, Instruction* value) {
 Instruction* BuildFunctionPair(Program& program, Opcode) {
   Choices& choices = program.choices();
   Instruction* x = program.Operand(kF | kI | kC);
-  switch (choices.Weighted({40, 12, 12, 10, 10, 8, 8})) {
+  switch (choices.Weighted({40, 12, 12, 10, 10, 8, 8, 56})) {
     case 0:
       return SomeFunction(program, SomeFunction(program, x));
     case 1: {
@@ -171,21 +171,33 @@ Instruction* BuildFunctionPair(Program& program, Opcode) {
       Instruction* b = SomeFunction(program, program.OperandLike(x->shape()));
       return program.Binary(choices.Percent(50) ? Opcode::kMultiply : Opcode::kAdd, a, b);
     }
-    default: {
+    case 6: {
       Instruction* a = SomeFunction(program, x);
       return program.Binary(Opcode::kSubtract, a, choices.Percent(50) ? a : x);
+    }
+    default: {  // a function of a product, a quotient or a power
+      const Opcode opcode =
+          choices.Pick({Opcode::kMultiply, Opcode::kMultiply, Opcode::kMultiply, Opcode::kDivide});
+      Instruction* y = choices.Percent(40) ? x : program.OperandLike(x->shape());
+      const Opcode outer = choices.Pick({Opcode::kSqrt, Opcode::kSqrt, Opcode::kSqrt, Opcode::kSqrt,
+                                         Opcode::kRsqrt, Opcode::kLog, Opcode::kExponential,
+                                         Opcode::kAbs, Opcode::kCbrt, Opcode::kTanh});
+      Instruction* inner = program.Binary(opcode, x, y);
+      const bool fits = Admits(outer, x->shape().element_type()) &&
+                        IsFloat(x->shape().element_type()) && program.options().Takes(outer);
+      return fits ? program.Unary(outer, inner) : SomeFunction(program, inner);
     }
   }
 }
 
-// What is a constant only after some steps: x ^ x, x - x, compares of equal values.
+// Builds a value that is a constant only after some steps: x ^ x, x - x, compares of equal values.
 Instruction* BuildCancelling(Program& program, Opcode) {
   Choices& choices = program.choices();
   Instruction* x = program.Operand(kNumber);
   const ElementType type = x->shape().element_type();
   Instruction* y = x;
   if (choices.Percent(30)) {
-    // The same value on another way.
+    // This computes the same value in another way.
     const ElementType wide = WiderType(type);
     y = wide == type ? program.Binary(Opcode::kAdd, x, SplatOf(program, x, 0))
                      : program.Convert(program.Convert(x, wide), type);
@@ -202,6 +214,71 @@ Instruction* BuildCancelling(Program& program, Opcode) {
     default:
       return program.Compare(static_cast<Direction>(choices.Draw(6)), x, y);
   }
+}
+
+// ---- One op on the edges of a type.
+
+constexpr Opcode kOfTwo[] = {Opcode::kAdd,
+                             Opcode::kSubtract,
+                             Opcode::kMultiply,
+                             Opcode::kDivide,
+                             Opcode::kRemainder,
+                             Opcode::kPower,
+                             Opcode::kMaximum,
+                             Opcode::kMinimum,
+                             Opcode::kAnd,
+                             Opcode::kOr,
+                             Opcode::kXor,
+                             Opcode::kShiftLeft,
+                             Opcode::kAtan2,
+                             Opcode::kShiftRightLogical,
+                             Opcode::kShiftRightArithmetic};
+
+// Any type on which the op is defined, the rare ones as often as the others.
+ElementType TypeFor(Program& program, Opcode opcode) {
+  std::vector<ElementType> types;
+  for (const absl::Span<const ElementType> list : {ComputedTypes(), RareTypes()}) {
+    for (ElementType type : list) {
+      if (Admits(opcode, type) && program.options().Takes(type)) types.push_back(type);
+    }
+  }
+  return types.empty() ? ElementType::kS32 : program.choices().Pick(types);
+}
+
+// Divisors 0 and -1, least integers, shifts at and past the width, exponents of both signs, the
+// ends of floats: constants for the folder, parameters for the code, one of each for rewrites.
+Instruction* BuildEdgeSweep(Program& program, Opcode) {
+  Choices& choices = program.choices();
+  const auto kind = choices.Weighted({5, 3, 2, 2});
+  Opcode opcode = kind == 0
+                      ? choices.Pick(std::vector<Opcode>(std::begin(kOfTwo), std::end(kOfTwo)))
+                  : kind == 1 ? choices.Pick(Functions())
+                  : kind == 2 ? Opcode::kConvert
+                              : Opcode::kCompare;
+  const ElementType type = TypeFor(program, opcode);
+  const bool fits = Admits(opcode, type) && program.options().Takes(opcode);
+  const bool is_moot =
+      (opcode == Opcode::kAbs || opcode == Opcode::kSign) && IsInteger(type) && IsUnsigned(type);
+  if (!fits || is_moot) return nullptr;
+  DimVector dimensions;
+  if (choices.Percent(85)) dimensions.push_back(choices.Range(2, 20));
+  const Shape shape = Shape::Array(type, dimensions);
+  const size_t constants = choices.Weighted({3, 3, 4});
+  auto operand = [&](bool is_constant) {
+    // Every number is an edge, or every other.
+    const int64_t every = choices.Range(1, 2);
+    Literal edges = LiteralWithEdges(shape, 0, every, choices);
+    if (!is_constant && program.scope().entry) return program.FixedParameter(std::move(edges));
+    return program.Constant(std::move(edges));
+  };
+  Instruction* x = operand(constants == 2 || (constants == 1 && choices.Percent(50)));
+  if (kind == 1) return program.Unary(opcode, x);
+  if (kind == 2) {
+    return program.Convert(x, program.DrawType(choices.Percent(70) ? kP | kNumber : kF));
+  }
+  Instruction* y = operand(constants == 2 || (constants == 1 && x->opcode() != Opcode::kConstant));
+  return kind == 0 ? program.Binary(opcode, x, y)
+                   : program.Compare(static_cast<Direction>(choices.Draw(6)), x, y);
 }
 
 // ---- The same start, array or mask at several ops of a chain.
@@ -339,12 +416,13 @@ Instruction* BuildTripCount(Program& program, Opcode) {
 }
 
 constexpr Recipe kRecipes[] = {
-    {Opcode::kAbs, "range-bait", RecipeGroup::kElementwise, 12, BuildRangeBait},
-    {Opcode::kExponential, "function-pair", RecipeGroup::kElementwise, 12, BuildFunctionPair},
+    {Opcode::kAbs, "range-bait", RecipeGroup::kElementwise, 24, BuildRangeBait},
+    {Opcode::kExponential, "function-pair", RecipeGroup::kElementwise, 16, BuildFunctionPair},
     {Opcode::kXor, "cancelling", RecipeGroup::kElementwise, 5, BuildCancelling},
     {Opcode::kSelect, "shared-mask", RecipeGroup::kElementwise, 3, BuildSharedMask},
     {Opcode::kDynamicUpdateSlice, "shared-starts", RecipeGroup::kIndex, 8, BuildSharedStarts},
     {Opcode::kWhile, "trip-count", RecipeGroup::kControl, 5, BuildTripCount},
+    {Opcode::kPower, "edge-sweep", RecipeGroup::kElementwise, 12, BuildEdgeSweep},
 };
 
 }  // namespace

@@ -16,7 +16,7 @@ Instruction* Operand(Program& program) {
   return program.scope().entry ? program.Operand(kData, 1) : nullptr;
 }
 
-Shape Plain(const Instruction* operand) {
+Shape ShapeWithoutLayout(const Instruction* operand) {
   return Shape::Array(operand->shape().element_type(), operand->shape().dimensions());
 }
 Shape Context() { return Shape::Scalar(ElementType::kU32); }
@@ -50,11 +50,12 @@ Instruction* BuildAllReduce(Program& program, Opcode opcode) {
     const int64_t d = program.choices().Range(0, x->shape().rank() - 1);
     attributes.Set(Attr::kDimension, {d});
   }
-  Instruction* result = program.Emit(opcode, Plain(x), {x}, std::move(attributes), {combiner});
+  Instruction* result =
+      program.Emit(opcode, ShapeWithoutLayout(x), {x}, std::move(attributes), {combiner});
   if (opcode != Opcode::kAllReduceStart) return result;
   // A value under way may be read by its done alone.
   std::erase(program.scope().values, result);
-  return program.Emit(Opcode::kAllReduceDone, Plain(x), {result});
+  return program.Emit(Opcode::kAllReduceDone, ShapeWithoutLayout(x), {result});
 }
 
 Instruction* BuildAllGather(Program& program, Opcode opcode) {
@@ -63,10 +64,11 @@ Instruction* BuildAllGather(Program& program, Opcode opcode) {
   Attributes attributes = Groups(program);
   attributes.Set(Attr::kDimension, {program.choices().Range(0, x->shape().rank() - 1)});
   if (opcode != Opcode::kAllGatherStart)
-    return program.Emit(opcode, Plain(x), {x}, std::move(attributes));
+    return program.Emit(opcode, ShapeWithoutLayout(x), {x}, std::move(attributes));
   Instruction* start =
-      program.Emit(opcode, Shape::Tuple({Plain(x), Plain(x)}), {x}, std::move(attributes));
-  return program.Emit(Opcode::kAllGatherDone, Plain(x), {start});
+      program.Emit(opcode, Shape::Tuple({ShapeWithoutLayout(x), ShapeWithoutLayout(x)}), {x},
+                   std::move(attributes));
+  return program.Emit(Opcode::kAllGatherDone, ShapeWithoutLayout(x), {start});
 }
 
 Instruction* BuildExchange(Program& program, Opcode opcode) {
@@ -76,9 +78,10 @@ Instruction* BuildExchange(Program& program, Opcode opcode) {
   if (opcode == Opcode::kCollectiveBroadcast || program.choices().Percent(70)) {
     if (opcode == Opcode::kAllToAll)
       attributes.Set(Attr::kDimension, {program.choices().Range(0, x->shape().rank() - 1)});
-    return program.Emit(opcode, Plain(x), {x}, std::move(attributes));
+    return program.Emit(opcode, ShapeWithoutLayout(x), {x}, std::move(attributes));
   }
-  Instruction* blocks = program.Emit(opcode, Shape::Tuple({Plain(x)}), {x}, std::move(attributes));
+  Instruction* blocks =
+      program.Emit(opcode, Shape::Tuple({ShapeWithoutLayout(x)}), {x}, std::move(attributes));
   return program.GetTupleElement(blocks, 0);
 }
 
@@ -96,7 +99,7 @@ Instruction* BuildRaggedAllToAll(Program& program, Opcode opcode) {
   Instruction* from = row(program.choices().Range(0, rows - size));
   Instruction* sizes = row(size);
   Instruction* onto = row(program.choices().Range(0, rows - size));
-  return program.Emit(opcode, Plain(output), {x, output, from, sizes, onto, sizes},
+  return program.Emit(opcode, ShapeWithoutLayout(output), {x, output, from, sizes, onto, sizes},
                       Groups(program));
 }
 
@@ -109,10 +112,11 @@ Instruction* BuildPermute(Program& program, Opcode opcode) {
   if (program.choices().Percent(70)) pairs.push_back({0, 0});
   attributes.Set(Attr::kSourceTargetPairs, AttrValue(std::move(pairs)));
   if (opcode == Opcode::kCollectivePermute)
-    return program.Emit(opcode, Plain(x), {x}, std::move(attributes));
+    return program.Emit(opcode, ShapeWithoutLayout(x), {x}, std::move(attributes));
   Instruction* start = program.Emit(
-      opcode, Shape::Tuple({Plain(x), Plain(x), Context(), Context()}), {x}, std::move(attributes));
-  return program.Emit(Opcode::kCollectivePermuteDone, Plain(x), {start});
+      opcode, Shape::Tuple({ShapeWithoutLayout(x), ShapeWithoutLayout(x), Context(), Context()}),
+      {x}, std::move(attributes));
+  return program.Emit(Opcode::kCollectivePermuteDone, ShapeWithoutLayout(x), {start});
 }
 
 Instruction* BuildDeviceId(Program& program, Opcode opcode) {
@@ -130,7 +134,7 @@ Instruction* BuildDependency(Program& program, Opcode) {
     Instruction* other = Token(program);
     token = program.Emit(Opcode::kAfterAll, Shape::Token(), {token, other});
   }
-  return program.Emit(Opcode::kAddDependency, Plain(x), {x, token});
+  return program.Emit(Opcode::kAddDependency, ShapeWithoutLayout(x), {x, token});
 }
 
 Instruction* BuildDomain(Program& program, Opcode opcode) {
@@ -140,14 +144,15 @@ Instruction* BuildDomain(Program& program, Opcode opcode) {
   domain.exit.kind = Sharding::Kind::kMaximal;
   Attributes attributes;
   attributes.Set(Attr::kDomain, SharedValue<DomainMetadata>(std::move(domain)));
-  return program.Emit(opcode, Plain(x), {x}, std::move(attributes));
+  return program.Emit(opcode, ShapeWithoutLayout(x), {x}, std::move(attributes));
 }
 
 Instruction* BuildAsyncCopy(Program& program, Opcode opcode) {
   Instruction* x = Operand(program);
   if (x == nullptr) return nullptr;
-  Instruction* start = program.Emit(opcode, Shape::Tuple({Plain(x), Plain(x), Context()}), {x});
-  return program.Emit(Opcode::kCopyDone, Plain(x), {start});
+  Instruction* start = program.Emit(
+      opcode, Shape::Tuple({ShapeWithoutLayout(x), ShapeWithoutLayout(x), Context()}), {x});
+  return program.Emit(Opcode::kCopyDone, ShapeWithoutLayout(x), {start});
 }
 
 // An item that goes out, then an infeed of nothing: the queues of a run are empty.
@@ -162,12 +167,12 @@ Instruction* BuildQueues(Program& program, Opcode opcode) {
     Instruction* fed =
         program.Emit(opcode, Shape::Tuple({Shape::Tuple({}), Shape::Token()}), {token});
     token = program.GetTupleElement(fed, 1);
-    return program.Emit(Opcode::kAddDependency, Plain(x), {x, token});
+    return program.Emit(Opcode::kAddDependency, ShapeWithoutLayout(x), {x, token});
   }
   Attributes attributes;
-  attributes.Set(Attr::kOutfeedShape, SharedValue<Shape>(Plain(x)));
+  attributes.Set(Attr::kOutfeedShape, SharedValue<Shape>(ShapeWithoutLayout(x)));
   token = program.Emit(Opcode::kOutfeed, Shape::Token(), {x, token}, std::move(attributes));
-  return program.Emit(Opcode::kAddDependency, Plain(x), {x, token});
+  return program.Emit(Opcode::kAddDependency, ShapeWithoutLayout(x), {x, token});
 }
 
 // A device sends to itself.
@@ -180,11 +185,11 @@ Instruction* BuildChannel(Program& program, Opcode) {
   Attributes attributes;
   attributes.Set(Attr::kChannelId, AttrValue(channel));
   Instruction* token = Token(program);
-  const Shape context = Shape::Tuple({Plain(x), Context(), Shape::Token()});
+  const Shape context = Shape::Tuple({ShapeWithoutLayout(x), Context(), Shape::Token()});
   Instruction* recv = program.Emit(Opcode::kRecv, context, {token}, attributes);
   Instruction* send = program.Emit(Opcode::kSend, context, {x, token}, attributes);
-  Instruction* received =
-      program.Emit(Opcode::kRecvDone, Shape::Tuple({Plain(x), Shape::Token()}), {recv}, attributes);
+  Instruction* received = program.Emit(
+      Opcode::kRecvDone, Shape::Tuple({ShapeWithoutLayout(x), Shape::Token()}), {recv}, attributes);
   program.Emit(Opcode::kSendDone, Shape::Token(), {send}, attributes);
   return program.GetTupleElement(received, 0);
 }
@@ -196,15 +201,16 @@ Instruction* BuildAsync(Program& program, Opcode opcode) {
   scope.computation = program.NewComputation("async_computation");
   scope.control = false;
   Scope* outer = program.EnterScope(&scope);
-  Instruction* inner = program.ScopeParameter(0, Plain(x));
-  scope.computation->set_root(program.Emit(Opcode::kCopy, Plain(inner), {inner}));
+  Instruction* inner = program.ScopeParameter(0, ShapeWithoutLayout(x));
+  scope.computation->set_root(program.Emit(Opcode::kCopy, ShapeWithoutLayout(inner), {inner}));
   program.EnterScope(outer);
-  const Shape shape = Shape::Tuple({Shape::Tuple({Plain(x)}), Plain(x), Context()});
+  const Shape shape =
+      Shape::Tuple({Shape::Tuple({ShapeWithoutLayout(x)}), ShapeWithoutLayout(x), Context()});
   Instruction* value =
       program.Emit(Opcode::kAsyncStart, shape, {x}, Attributes(), {scope.computation});
   if (opcode == Opcode::kAsyncUpdate || program.choices().Percent(50))
     value = program.Emit(Opcode::kAsyncUpdate, shape, {value});
-  return program.Emit(Opcode::kAsyncDone, Plain(x), {value});
+  return program.Emit(Opcode::kAsyncDone, ShapeWithoutLayout(x), {value});
 }
 
 constexpr RecipeGroup kGroup = RecipeGroup::kCommunication;

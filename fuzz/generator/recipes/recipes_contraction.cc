@@ -10,7 +10,7 @@ namespace {
 
 constexpr int64_t kMostProducts = 60000;
 
-// Which dimensions of each side play which part. Lists pair by position.
+// The part that each dimension of both sides plays. Lists pair by position.
 struct DotPlan {
   DimVector lhs_batch, lhs_contracting, rhs_batch, rhs_contracting;
   DimVector rhs_dimensions;
@@ -246,9 +246,9 @@ WindowDim DrawWindow(Choices& choices, int64_t input_size) {
   WindowDim window;
   window.size = choices.Range(1, std::clamp<int64_t>(input_size, 1, 4));
   window.stride = choices.Percent(30) ? choices.Range(2, 3) : 1;
-  if (choices.Percent(40)) {
-    window.low = choices.Range(-1, 3);
-    window.high = choices.Range(-1, 3);
+  if (choices.Percent(50)) {
+    window.low = choices.Range(-2, 3);
+    window.high = choices.Range(-2, 3);
   }
   if (choices.Percent(25)) window.base_dilation = choices.Range(2, 3);
   if (choices.Percent(25)) window.window_dilation = choices.Range(2, 3);

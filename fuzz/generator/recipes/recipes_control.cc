@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "fuzz/generator/recipes/recipes.h"
+#include "spec/attributes/mirrored_direction.h"
 
 namespace assay {
 namespace {
@@ -36,9 +37,9 @@ class NestedScope {
   Scope* outer_;
 };
 
-void Fill(Program& program, int64_t steps) {
+void AddSteps(Program& program, int64_t steps) {
   for (int64_t i = 0; i < steps && !program.Exhausted(); ++i) {
-    bool control = program.scope().control && program.choices().Percent(8);
+    bool control = program.scope().control && program.choices().Percent(40);
     size_t at = program.choices().Weighted({45, 40, 9, 6});
     constexpr RecipeGroup kGroups[] = {RecipeGroup::kElementwise, RecipeGroup::kIndex,
                                        RecipeGroup::kReduce, RecipeGroup::kDot};
@@ -46,7 +47,7 @@ void Fill(Program& program, int64_t steps) {
   }
 }
 
-// What a state element becomes: itself, another value of its shape (so elements rotate), or
+// Chooses what a state element becomes: itself, another value of its shape (so elements rotate), or
 // something computed from it.
 Instruction* NextValue(Program& program, Instruction* now) {
   Choices& choices = program.choices();
@@ -183,21 +184,6 @@ Shape TupleOf(const std::vector<Instruction*>& elements) {
   return Shape::Tuple(std::move(shapes));
 }
 
-Direction Mirrored(Direction direction) {
-  switch (direction) {
-    case Direction::kGe:
-      return Direction::kLe;
-    case Direction::kGt:
-      return Direction::kLt;
-    case Direction::kLe:
-      return Direction::kGe;
-    case Direction::kLt:
-      return Direction::kGt;
-    default:
-      return direction;
-  }
-}
-
 Computation* BuildCondition(Program& program, const LoopPlan& plan, const LoopState& state) {
   Choices& choices = program.choices();
   NestedScope scope(program, "condition", kMostTrips, false);
@@ -239,7 +225,7 @@ Instruction* WriteRow(Program& program, Instruction* operand, Instruction* count
 
 Computation* BuildBody(Program& program, const LoopPlan& plan, const LoopState& state) {
   Choices& choices = program.choices();
-  NestedScope scope(program, "body", kMostTrips, choices.Percent(25));
+  NestedScope scope(program, "body", kMostTrips, choices.Percent(60));
   Instruction* parameter = program.ScopeParameter(0, TupleOf(state.init));
   std::vector<Instruction*> now;
   for (size_t i = 0; i < state.init.size(); ++i) {
@@ -254,7 +240,7 @@ Computation* BuildBody(Program& program, const LoopPlan& plan, const LoopState& 
   next[state.counter] = program.Binary(subtract ? Opcode::kSubtract : Opcode::kAdd, counter, step);
   Instruction* one = program.ScalarConstant(ElementType::kS32, 1);
   next[state.fuel] = program.Binary(Opcode::kAdd, now[state.fuel], one);
-  Fill(program, choices.Range(0, 3));
+  AddSteps(program, choices.Range(0, 3));
   for (int64_t at : state.payload) {
     bool scan = now[at]->shape().rank() > 0 && choices.Percent(25);
     next[at] = scan ? WriteRow(program, now[at], counter) : NextValue(program, now[at]);
@@ -340,7 +326,7 @@ Computation* BuildBranch(Program& program, const Shape& operand, const Shape& re
   for (size_t i = 0; i < operand.elements().size(); ++i) {
     program.GetTupleElement(parameter, static_cast<int64_t>(i));
   }
-  Fill(program, choices.Range(0, 2));
+  AddSteps(program, choices.Range(0, 2));
   std::vector<Instruction*> roots;
   std::vector<Shape> wanted = result.IsTuple() ? result.elements() : std::vector<Shape>{result};
   for (const Shape& shape : wanted) {
@@ -408,7 +394,7 @@ Program::SharedCallee BuildCallee(Program& program, std::string_view name,
     program.ScopeParameter(static_cast<int64_t>(i), shape);
     callee.parameters.push_back(std::move(shape));
   }
-  Fill(program, choices.Range(1, 3));
+  AddSteps(program, choices.Range(1, 3));
   Instruction* root = program.scope().values.back();
   scope.set_root(root);
   callee.computation = scope.computation();

@@ -291,7 +291,7 @@ Instruction* BuildConcatenate(Program& program, Opcode) {
   Choices& choices = program.choices();
   Instruction* x = program.Operand(kMovable, 1);
   int64_t d = static_cast<int64_t>(choices.Draw(x->shape().rank()));
-  int64_t count = choices.Percent(5) ? choices.Range(8, 16) : choices.Range(1, 4);
+  int64_t count = choices.Percent(12) ? choices.Range(6, 16) : choices.Range(1, 4);
   std::vector<Instruction*> parts = {x};
   int64_t elements = x->shape().ElementCount();
   for (int64_t i = 1; i < count; ++i) {
@@ -559,7 +559,8 @@ Instruction* BuildBitTrick(Program& program, Opcode) {
   if (!dimensions.empty()) mask = program.Splat(mask, dimensions);
   Instruction* changed =
       program.Binary(choices.Pick({Opcode::kAnd, Opcode::kXor, Opcode::kOr}), as_bits, mask);
-  if (choices.Percent(50)) return changed;
+  if (choices.Percent(30)) changed = as_bits;
+  if (choices.Percent(40)) return changed;
   return program.Emit(Opcode::kBitcastConvert, Shape::Array(home, dimensions), {changed});
 }
 

@@ -14,7 +14,8 @@ namespace {
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
-// What every function below needs, by short names: formulas are read more often than IR.
+// Gives the operations that every function below needs short names: formulas are read more often
+// than IR.
 class Floats {
  public:
   Floats(ValueBuilder& b, Value* like)
@@ -213,7 +214,7 @@ Value* EmitExpm1F32(ValueBuilder& b, Value* x) {
   Value* half = f.PowerOfTwo(f.ir().CreateSub(e.integer, f.Int(1)));
   Value* result = f.MulAdd(half, p, f.Sub(half, f.Of(0.5)));
   result = f.Add(result, result);
-  // What is so small that r is all of it, -0 included.
+  // Numbers so small that the result is the argument itself, -0 included.
   Value* tiny = f.ir().CreateFCmpOLT(f.Abs(x), f.Of(0x1p-25));
   return f.Select(tiny, x, result);
 }

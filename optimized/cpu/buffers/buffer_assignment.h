@@ -1,6 +1,6 @@
-// Where every value of a module lives: parameters and results in the caller's memory, constants in
-// a pool, everything else in one arena by liveness. Values are row-major arrays, one buffer per
-// leaf; tuples exist only here, as lists of buffers.
+// Decides where every value of a module lives: parameters and results in the caller's memory,
+// constants in a pool, everything else in one arena by liveness. Values are row-major arrays, one
+// buffer per leaf; tuples exist only here, as lists of buffers.
 //
 // Each computation that runs as a unit (entry, loop bodies and conditions, branches, called
 // functions) has a frame: a region of the arena that is live while it runs. A computation with one
@@ -27,7 +27,7 @@ class BufferAssignment {
  public:
   using BufferId = int;  // -1: no memory (tokens)
 
-  // What to emit for one instruction of a frame, beside the instruction itself.
+  // The things to emit for one instruction of a frame, beside the instruction itself.
   struct Step {
     const Instruction* instruction = nullptr;
     bool alias = false;            // no code: the result is the operand's memory
@@ -63,7 +63,6 @@ class BufferAssignment {
   BufferSlice SliceOf(BufferId id) const;
   int64_t BytesOf(BufferId id) const { return buffers_[id].bytes; }
   int64_t arena_bytes() const { return arena_bytes_; }
-  int parameter_leaves() const { return parameter_leaves_; }
   int result_leaves() const { return result_leaves_; }
   int first_result() const { return BufferTable::kFirstParameter + parameter_leaves_; }
   // Contents of the constant pool.

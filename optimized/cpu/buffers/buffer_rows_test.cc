@@ -49,7 +49,7 @@ ENTRY main { a = f32[64] parameter(0)
   ROOT out = (f32[64], f32[64]) tuple(a7, a4) }
 )";
 
-// How many call sites each called computation has, at most.
+// The largest number of call sites that a called computation has.
 int MostCallers(const Module& module) {
   std::map<const Computation*, int> callers;
   int most = 0;
@@ -92,8 +92,8 @@ std::map<BufferId, Lifetime> Lifetimes(const BufferAssignment::Frame& frame) {
   return lifetimes;
 }
 
-// Pairs of buffers of one frame that are live at the same time, and those of them that overlap.
-// What dies at a step may make room for what that step makes.
+// Pairs of buffers of one frame that are live at the same time, and those of them that overlap. A
+// value that dies at a step may make room for one that the step makes.
 std::string LivePairs(const BufferAssignment& assignment) {
   int pairs = 0, overlaps = 0;
   int64_t bytes = 0;

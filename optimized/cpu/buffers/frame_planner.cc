@@ -18,8 +18,8 @@ constexpr int kMaxNesting = 100;
 
 int64_t Align(int64_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
 
-// Whether element i of the result depends on nothing of the operand but its element i, in row-major
-// order.
+// True if element i of the result depends on no other element of the operand than its element i, in
+// row-major order.
 bool IsElementForElement(const Instruction& instruction) {
   switch (instruction.opcode()) {
     case Opcode::kCopy:
@@ -72,7 +72,7 @@ void FramePlanner::Schedule() {
   absl::flat_hash_set<const Instruction*> live = {computation_->root()};
   for (auto it = order.rbegin(); it != order.rend(); ++it) {
     const Instruction* i = *it;
-    // What has an effect on other devices runs although nobody wants its result.
+    // An instruction with an effect on other devices runs although nobody wants its result.
     if (!live.contains(i) && i->opcode() != Opcode::kParameter && purity_.IsPure(*i)) continue;
     for (const Instruction* operand : i->operands()) live.insert(operand);
     schedule_.push_back(i);
@@ -277,7 +277,8 @@ bool FramePlanner::ReuseOperand(const Instruction* instruction, size_t leaf, int
         !loop_state_.contains(value.destination)) {
       continue;
     }
-    // Of those that die the one whose memory is where the result must end up.
+    // Prefers, among the operands that die here, the one whose memory is where the result must end
+    // up.
     const auto rank = [&](const Value& of) {
       return 2 * (Dies(of, time) ? 1 : 0) + (of.buffer == value.destination ? 1 : 0);
     };
@@ -415,7 +416,7 @@ void FramePlanner::FinalCopies(const Request& request) {
     const Value& value = values_[roots[k]];
     BufferId to = request.destinations[k];
     if (value.buffer == to || value.bytes == 0) continue;
-    // What another copy overwrites is set aside first.
+    // A value that another copy overwrites is set aside first.
     if (absl::c_linear_search(request.destinations, value.buffer)) {
       BufferId aside = NewBuffer(value.def, value.bytes, static_cast<int>(schedule_.size()));
       frame_->final_copies.push_back({value.buffer, aside, value.bytes});

@@ -48,6 +48,7 @@ ArrayKernelFn FindArrayKernel(Opcode opcode) {
       {Opcode::kReduceScatter, EmitCollective},
       {Opcode::kReplicaId, EmitDeviceId},
       {Opcode::kRngBitGenerator, EmitRngBitGenerator},
+      {Opcode::kRngGetAndUpdateState, EmitRngGetAndUpdateState},
       {Opcode::kScatter, EmitScatter},
       {Opcode::kSelectAndScatter, EmitSelectAndScatter},
       {Opcode::kSort, EmitSort},

@@ -49,6 +49,7 @@ absl::Status EmitSelectAndScatter(ArrayKernelContext& context);
 absl::Status EmitSort(ArrayKernelContext& context);
 absl::Status EmitTopK(ArrayKernelContext& context);
 absl::Status EmitRngBitGenerator(ArrayKernelContext& context);
+absl::Status EmitRngGetAndUpdateState(ArrayKernelContext& context);
 absl::Status EmitFft(ArrayKernelContext& context);
 absl::Status EmitCholesky(ArrayKernelContext& context);
 absl::Status EmitTriangularSolve(ArrayKernelContext& context);

@@ -2,6 +2,7 @@
 // function of two arrays. Documents: operation semantics chapter 15.
 #include "optimized/cpu/kernels/array_kernels.h"
 #include "optimized/passes/collectives/collective_numbering.h"
+#include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
 
 namespace assay {
@@ -59,9 +60,7 @@ Value* List(ArrayKernelContext& context, const std::vector<Value*>& pointers) {
 absl::Status EmitCollective(ArrayKernelContext& context) {
   Value* combine = llvm::ConstantPointerNull::get(context.ir().getPtrTy());
   if (!context.instruction.callees().empty()) {
-    absl::StatusOr<llvm::Function*> function = EmitCombine(context);
-    if (!function.ok()) return function.status();
-    combine = *function;
+    ASSAY_ASSIGN_OR_RETURN(combine, EmitCombine(context));
   }
   std::vector<Value*> operands;
   for (const std::vector<Value*>& leaves : context.operands) operands.push_back(leaves[0]);

@@ -5,7 +5,7 @@
 
 namespace assay {
 
-// Of a call that LapackPlanOf (custom_calls.h) has a plan for.
+// Emits a call that LapackPlanOf (custom_calls.h) has a plan for.
 absl::Status EmitCustomCall(ArrayKernelContext& context);
 
 }  // namespace assay

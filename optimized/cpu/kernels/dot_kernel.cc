@@ -8,6 +8,7 @@
 #include "optimized/codegen/elementwise.h"
 #include "optimized/cpu/kernels/array_kernels.h"
 #include "optimized/cpu/kernels/contraction_plan.h"
+#include "spec/base/status_macros.h"
 
 namespace assay {
 
@@ -78,7 +79,7 @@ int64_t Work(const Instruction& dot, const Roles& roles) {
   return work;
 }
 
-// How the vectors of a tile run.
+// The dimension along which the vectors of a tile run.
 enum class Along : uint8_t { kNone, kColumns, kContraction };
 
 Along VectorsAlong(const Instruction& dot, const Roles& roles, int lanes) {
@@ -142,8 +143,7 @@ class DotEmitter {
       absl::Status status =
           e_.Loop(begin, whole, step, {},
                   [&](Value* i, const ElementValues&) -> absl::StatusOr<ElementValues> {
-                    absl::Status inner = body(i, step);
-                    if (!inner.ok()) return inner;
+                    ASSAY_RETURN_IF_ERROR(body(i, step));
                     return ElementValues{};
                   })
               .status();
@@ -239,12 +239,11 @@ class DotEmitter {
       }
       return now;
     };
-    absl::StatusOr<ElementValues> total = Contract(0, at, std::move(sums), step);
-    if (!total.ok()) return total.status();
+    ASSAY_ASSIGN_OR_RETURN(ElementValues total, Contract(0, at, std::move(sums), step));
     ElementType type = dot_.shape().element_type();
     for (int r = 0; r < rows; ++r) {
       for (int c = 0; c < groups; ++c) {
-        Value* sum = (*total)[r * groups + c];
+        Value* sum = total[r * groups + c];
         if (sum_width > 1 && !across) sum = FoldSum(sum);
         Value* offset = e_.IndexAdd(
             at.result, e_.Index(r * roles_.m.result_stride + c * width * roles_.n.result_stride));

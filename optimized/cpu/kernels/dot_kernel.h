@@ -15,7 +15,7 @@ struct DotKernelRange {
   llvm::Value* end = nullptr;
 };
 
-// Whether `dot` (or convolution) is large enough, and the runtime or the nest has code for it.
+// True if `dot` (or convolution) is large enough, and the runtime or the nest has code for it.
 bool HasDotKernel(const Instruction& dot, int vector_bits);
 // The result dimension that a range cuts; -1: none that is worth it, or the runtime does it.
 int64_t DotSplitDim(const Instruction& dot, int vector_bits);

@@ -40,8 +40,8 @@ std::vector<Literal> RunAll(const std::string& options, const Module& module,
   return result.ok() ? std::move(result->outputs) : std::vector<Literal>();
 }
 
-// The same bits with no decision taken and with all of them: on one thread and on three, and in
-// narrower vectors.
+// Expects the same bits whether no decision is taken or all of them, on one thread and on three,
+// and in narrower vectors.
 void ExpectTheSame(const std::string& text, const std::vector<Literal>& arguments) {
   std::unique_ptr<Module> module = MustRead(text);
   ASSERT_NE(module, nullptr) << text;

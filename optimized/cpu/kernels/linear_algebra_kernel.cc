@@ -42,6 +42,7 @@ absl::Status EmitTriangularSolve(ArrayKernelContext& context) {
   if (attributes.Flag(Attr::kUnitDiagonal)) form |= kSolveUnitDiagonal;
   if (transpose == TransposeKind::kTranspose || transpose == TransposeKind::kAdjoint)
     form |= kSolveTransposed;
+  if (transpose == TransposeKind::kAdjoint) form |= kSolveConjugated;
   ElementEmitter& e = context.elements;
   context.CallRuntime(NameFor("assay_triangular_solve", b.element_type()).c_str(),
                       {context.operands[0][0], context.operands[1][0], context.results[0],

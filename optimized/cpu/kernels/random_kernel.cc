@@ -1,4 +1,5 @@
-// RngBitGenerator: a call of the runtime. Document: operation semantics chapter 13.
+// RngBitGenerator and RngGetAndUpdateState: calls of the runtime. Document: operation semantics
+// chapter 13.
 #include "optimized/cpu/kernels/array_kernels.h"
 #include "optimized/runtime/random.h"
 
@@ -44,6 +45,13 @@ absl::Status EmitRngBitGenerator(ArrayKernelContext& context) {
     arguments.push_back(e.Index(state.ElementCount()));
     context.CallRuntime("assay_philox_bits", arguments);
   }
+  return absl::OkStatus();
+}
+
+absl::Status EmitRngGetAndUpdateState(ArrayKernelContext& context) {
+  const int64_t delta = context.instruction.attributes().Integer(Attr::kDelta);
+  context.CallRuntime("assay_next_random_state",
+                      {context.RunContextOf(), context.results[0], context.elements.Index(delta)});
   return absl::OkStatus();
 }
 

@@ -37,11 +37,10 @@ absl::Status CombineInto(ArrayKernelContext& context, const Computation& combine
     arguments.push_back({b.Load(type, addresses[k], width)});
   }
   for (Value* update : updates) arguments.push_back({update});
-  absl::StatusOr<ElementValues> combined =
-      context.elements.Apply(combiner, std::move(arguments), width);
-  if (!combined.ok()) return combined.status();
+  ASSAY_ASSIGN_OR_RETURN(ElementValues combined,
+                         context.elements.Apply(combiner, std::move(arguments), width));
   for (size_t k = 0; k < updates.size(); ++k) {
-    b.Store(LeafShape(context.instruction, k).element_type(), (*combined)[k], addresses[k]);
+    b.Store(LeafShape(context.instruction, k).element_type(), combined[k], addresses[k]);
   }
   return absl::OkStatus();
 }
@@ -60,7 +59,7 @@ class ScatterEmitter {
         update_(i_.operand(count_ + 1)->shape()),
         numbers_(IndexNumbers::OfScatter(i_)),
         inside_(numbers_.WindowDimOf(update_.rank(), whole_.rank())) {
-    // Where index vectors are the outer dimensions, the order of the updates is that of windows.
+    // If the index vectors are the outer dimensions, updates come in the order of their windows.
     outer_ = absl::c_find_if(inside_, [](int64_t d) { return d >= 0; }) - inside_.begin();
     for (size_t d = outer_; d < inside_.size(); ++d) {
       if (inside_[d] < 0) outer_ = inside_.size();
@@ -123,7 +122,7 @@ class ScatterEmitter {
     });
   }
 
-  // Of a window, along a dimension of the operand.
+  // The size of a window along a dimension of the operand.
   int64_t Extent(int64_t dim) const {
     const auto found = absl::c_find(inside_, dim);
     return found == inside_.end() ? 1 : update_.dimension(found - inside_.begin());
@@ -247,12 +246,11 @@ absl::Status EmitSelectAndScatter(ArrayKernelContext& context) {
   const ElementType type = whole.element_type();
   absl::Span<const WindowDim> window = i.attributes().Window(Attr::kWindow);
   if (whole.ElementCount() == 0) return absl::OkStatus();
-  absl::StatusOr<Value*> init = e.EmitOne(nullptr, i.operand(2), ElementIndex());
-  if (!init.ok()) return init.status();
+  ASSAY_ASSIGN_OR_RETURN(auto* init, e.EmitOne(nullptr, i.operand(2), ElementIndex()));
   absl::Status status =
       e.Loop(e.Index(0), e.Index(whole.ElementCount()), 1, {},
              [&](Value* at, const ElementValues&) -> absl::StatusOr<ElementValues> {
-               b.Store(type, *init, e.Address(type, context.results[0], at));
+               b.Store(type, init, e.Address(type, context.results[0], at));
                return ElementValues{};
              })
           .status();
@@ -266,7 +264,7 @@ absl::Status EmitSelectAndScatter(ArrayKernelContext& context) {
                   const ElementValues&) -> absl::StatusOr<ElementValues> {
                 // Carried: the chosen element's place (-1: none yet) and value.
                 absl::StatusOr<ElementValues> choice = Nest(
-                    e, sizes, {e.Index(-1), *init},
+                    e, sizes, {e.Index(-1), init},
                     [&](const std::vector<Value*>& k,
                         const ElementValues& carried) -> absl::StatusOr<ElementValues> {
                       ElementIndex at;
@@ -280,16 +278,15 @@ absl::Status EmitSelectAndScatter(ArrayKernelContext& context) {
                       return Guarded(
                           e, exists, carried,
                           [&](const ElementValues& now) -> absl::StatusOr<ElementValues> {
-                            absl::StatusOr<Value*> candidate = e.EmitOne(nullptr, i.operand(0), at);
-                            if (!candidate.ok()) return candidate.status();
-                            absl::StatusOr<ElementValues> keep =
-                                e.Apply(select, {{now[1]}, {*candidate}}, 1);
-                            if (!keep.ok()) return keep.status();
+                            ASSAY_ASSIGN_OR_RETURN(auto* candidate,
+                                                   e.EmitOne(nullptr, i.operand(0), at));
+                            ASSAY_ASSIGN_OR_RETURN(ElementValues keep,
+                                                   e.Apply(select, {{now[1]}, {candidate}}, 1));
                             Value* kept =
-                                ir.CreateAnd(keep->front(), ir.CreateICmpSGE(now[0], e.Index(0)));
+                                ir.CreateAnd(keep.front(), ir.CreateICmpSGE(now[0], e.Index(0)));
                             Value* linear = e.LinearOf(whole.dimensions(), at);
                             return ElementValues{ir.CreateSelect(kept, now[0], linear),
-                                                 ir.CreateSelect(kept, now[1], *candidate)};
+                                                 ir.CreateSelect(kept, now[1], candidate)};
                           });
                     });
                 if (!choice.ok()) return choice.status();
@@ -299,10 +296,8 @@ absl::Status EmitSelectAndScatter(ArrayKernelContext& context) {
                     [&](const ElementValues&) -> absl::StatusOr<ElementValues> {
                       ElementIndex at;
                       at.dims = o;
-                      absl::StatusOr<Value*> value = e.EmitOne(nullptr, i.operand(1), at);
-                      if (!value.ok()) return value.status();
-                      absl::Status combined = CombineInto(context, scatter, chosen, {*value});
-                      if (!combined.ok()) return combined;
+                      ASSAY_ASSIGN_OR_RETURN(auto* value, e.EmitOne(nullptr, i.operand(1), at));
+                      ASSAY_RETURN_IF_ERROR(CombineInto(context, scatter, chosen, {value}));
                       return ElementValues{};
                     });
               })

@@ -6,6 +6,7 @@
 #include "optimized/codegen/loop_nest.h"
 #include "optimized/cpu/kernels/array_kernels.h"
 #include "optimized/runtime/sort.h"
+#include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
 
 namespace assay {
@@ -82,8 +83,8 @@ Value* ShapeData(ArrayKernelContext& context, const Lines& lines, int key_bits) 
   return PlanData(context.module, shape);
 }
 
-// Which operand a comparison looks at, and how: the root compares two values that are the same
-// function of the two elements of one operand.
+// The operand that a comparison looks at, and how it does: the root compares two values that are
+// the same function of the two elements of one operand.
 struct KeyComparison {
   int64_t operand;
   const Instruction* key;  // of the first element
@@ -91,7 +92,7 @@ struct KeyComparison {
   bool total_order;
 };
 
-// Whether `a` becomes `b` when parameter 2 k is read as parameter 2 k + 1. `operand` is k, once
+// True if `a` becomes `b` when parameter 2 k is read as parameter 2 k + 1. `operand` is k, once
 // known.
 bool IsMirrored(const Instruction* a, const Instruction* b, int64_t& operand, int depth) {
   constexpr int kMaxDepth = 16;
@@ -179,9 +180,8 @@ absl::StatusOr<llvm::Function*> EmitKeys(
       e.Loop(e.Index(0), e.Index(lines.size), 1, {},
              [&](Value* place, const ElementValues&) -> absl::StatusOr<ElementValues> {
                Value* at = e.IndexAdd(keys->getArg(1), e.IndexMul(place, lines.stride));
-               absl::StatusOr<Value*> value = value_at(side, at);
-               if (!value.ok()) return value.status();
-               Value* key = KeyOf(e.builder(), type, *value, total_order, descending);
+               ASSAY_ASSIGN_OR_RETURN(auto* value, value_at(side, at));
+               Value* key = KeyOf(e.builder(), type, value, total_order, descending);
                ir.CreateStore(key, ir.CreateGEP(key->getType(), keys->getArg(2), place));
                return ElementValues{};
              })
@@ -201,10 +201,9 @@ absl::StatusOr<llvm::Function*> EmitLess(ArrayKernelContext& context) {
     arguments.push_back({side.Load(k, less->getArg(1))});
     arguments.push_back({side.Load(k, less->getArg(2))});
   }
-  absl::StatusOr<ElementValues> before =
-      side.elements().Apply(*context.instruction.callee(), std::move(arguments), 1);
-  if (!before.ok()) return before.status();
-  ir.CreateRet(ir.CreateZExt(before->front(), ir.getInt8Ty()));
+  ASSAY_ASSIGN_OR_RETURN(ElementValues before, side.elements().Apply(*context.instruction.callee(),
+                                                                     std::move(arguments), 1));
+  ir.CreateRet(ir.CreateZExt(before.front(), ir.getInt8Ty()));
   return less;
 }
 
@@ -243,9 +242,7 @@ absl::Status EmitSort(ArrayKernelContext& context) {
     if (!keys.ok()) return keys.status();
     first_function = *keys;
   } else {
-    absl::StatusOr<llvm::Function*> less = EmitLess(context);
-    if (!less.ok()) return less.status();
-    first_function = *less;
+    ASSAY_ASSIGN_OR_RETURN(first_function, EmitLess(context));
   }
   {
     SideFunction side(context, "move", ir.getVoidTy(), {pointer, i64, i64, pointer});
@@ -285,10 +282,11 @@ absl::Status EmitTopK(ArrayKernelContext& context) {
   if (shape.ElementCount() == 0 || k == 0) return absl::OkStatus();
 
   // The total order of the type's codes.
-  absl::StatusOr<llvm::Function*> keys = EmitKeys(
-      context, lines, type, /*total_order=*/true, largest,
-      [](SideFunction& side, Value* at) -> absl::StatusOr<Value*> { return side.Load(0, at); });
-  if (!keys.ok()) return keys.status();
+  ASSAY_ASSIGN_OR_RETURN(auto* keys,
+                         EmitKeys(context, lines, type, /*total_order=*/true, largest,
+                                  [](SideFunction& side, Value* at) -> absl::StatusOr<Value*> {
+                                    return side.Load(0, at);
+                                  }));
   llvm::Function* move = nullptr;
   {
     SideFunction side(context, "move", ir.getVoidTy(), {pointer, i64, i64, pointer});
@@ -309,7 +307,7 @@ absl::Status EmitTopK(ArrayKernelContext& context) {
   }
   context.CallRuntime("assay_select_lines_by_key",
                       {context.RunContextOf(), ShapeData(context, lines, BitWidth(type)),
-                       context.elements.Index(k), context.function->getArg(0), *keys, move});
+                       context.elements.Index(k), context.function->getArg(0), keys, move});
   return absl::OkStatus();
 }
 

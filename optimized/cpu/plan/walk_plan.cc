@@ -67,6 +67,16 @@ int64_t TransposedDim(const Instruction& instruction) {
   return -1;
 }
 
+int TurnedSquare(int lanes, int64_t rows, int64_t columns) {
+  constexpr int kLargest = 16, kSmallest = 8;  // more would not fit into the registers
+  const auto fits = [&](int side) { return rows % side == 0 && columns % side == 0; };
+  const int most = std::min(lanes, kLargest);
+  for (int side = most; side >= kSmallest; side /= 2) {
+    if (fits(side)) return side;
+  }
+  return most >= kSmallest && std::min(rows, columns) >= 2 * kSmallest ? kSmallest : 1;
+}
+
 int64_t OutermostDim(const Shape& shape) {
   for (int64_t d = 0; d < shape.rank(); ++d) {
     if (shape.dimension(d) != 1) return d;

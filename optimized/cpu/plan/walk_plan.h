@@ -1,6 +1,6 @@
-// How a kernel goes through the elements of a result: by one linear index, with vector lanes along
-// a dimension, or element by element; and how its outermost loop is cut for threads. Decided from
-// shapes alone, before any code is emitted.
+// Plans how a kernel goes through the elements of a result: by one linear index, with vector lanes
+// along a dimension, or element by element; and how its outermost loop is cut for threads. Decided
+// from shapes alone, before any code is emitted.
 #pragma once
 
 #include <cstdint>
@@ -15,16 +15,19 @@ struct WalkPlan {
     kScalar,  // a loop per dimension, one element at a time
     kLinear,  // one loop over all elements in row-major order
     kLanes,   // a loop per dimension, `width` elements along `lane_dim`
-    kTiles,   // as kScalar, in squares of `tile` elements along `lane_dim` and the innermost one
+    kTiles,   // as kScalar, in squares of `tile` elements along `lane_dim` and the innermost one;
+              // where `width` is above 1, in squares of that many elements that are turned in
+              // registers
   } kind = kScalar;
-  int lane_dim = -1;  // for kLanes and kTiles
-  int width = 1;      // elements per step
-  int tile = 1;       // for kTiles
+  int lane_dim = -1;         // for kLanes and kTiles
+  int width = 1;             // elements per step
+  int tile = 1;              // for kTiles
+  bool squares_fit = false;  // for kTiles: nothing is left over of either dimension
 
   bool operator==(const WalkPlan&) const = default;
 };
 
-// What the choice depends on.
+// All that the choice of a walk depends on.
 struct WalkChoice {
   const Shape& written;  // the array of elements that are computed
   const Shape& result;   // the array that they are written into
@@ -42,9 +45,13 @@ WalkPlan WithoutVectors(const WalkPlan& walk);
 // -1: none. A walk in squares uses every cache line of both sides while it is at hand.
 int64_t TransposedDim(const Instruction& instruction);
 
-// How many elements of each array that takes part fit into a vector: as many as of the widest type.
-// 1 if a complex number takes part: they have no lanes.
+// The number of elements of each array that takes part that fit into a vector: as many as of the
+// widest type. It is 1 if a complex number takes part, since they have no lanes.
 int ElementsPerVector(const Instruction& instruction, int vector_bits);
+
+// How many elements a side of the squares has that are turned in registers, where `lanes` fit into
+// a vector and `rows` and `columns` are the extents of both dimensions; 1: they are not worth it.
+int TurnedSquare(int lanes, int64_t rows, int64_t columns);
 
 // The first dimension with more than one element; -1 if there is none.
 int64_t OutermostDim(const Shape& shape);

@@ -1,4 +1,4 @@
-// How kernels go through their results, decided from shapes alone.
+// Tests how kernels go through their results, which is decided from shapes alone.
 #include "optimized/cpu/plan/walk_plan.h"
 
 #include "gtest/gtest.h"
@@ -39,6 +39,15 @@ TEST(WalkPlan, NeedsTheResultContiguousToo) {
 TEST(WalkPlan, WithoutVectorsKeepsALinearWalk) {
   EXPECT_EQ(WithoutVectors({WalkPlan::kLinear, -1, 8}), (WalkPlan{WalkPlan::kLinear, -1, 1}));
   EXPECT_EQ(WithoutVectors({WalkPlan::kLanes, 1, 8}), WalkPlan());
+}
+
+TEST(WalkPlan, SquaresFitBothSidesOrAreSmall) {
+  EXPECT_EQ(TurnedSquare(16, 64, 4096), 16);
+  EXPECT_EQ(TurnedSquare(16, 64, 56), 8);
+  EXPECT_EQ(TurnedSquare(64, 64, 64), 16);
+  EXPECT_EQ(TurnedSquare(16, 100, 37), 8);  // with a rest on both sides
+  EXPECT_EQ(TurnedSquare(16, 100, 7), 1);
+  EXPECT_EQ(TurnedSquare(4, 64, 64), 1);
 }
 
 TEST(WalkPlan, TheWidestTypeSetsTheWidth) {

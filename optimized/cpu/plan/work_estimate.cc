@@ -7,11 +7,23 @@
 
 namespace assay {
 
+namespace {
+
+// Results of one kernel are made together.
+int64_t LargestLeaf(const Shape& shape) {
+  int64_t largest = 0;
+  ForEachLeaf(shape, [&](const Shape& leaf, absl::Span<const int64_t>) {
+    if (leaf.IsArray()) largest = std::max(largest, leaf.ElementCount());
+  });
+  return largest;
+}
+
+}  // namespace
+
 int64_t WorkPerElement(const Instruction& instruction) {
   int64_t work = 1;
   auto consider = [&](const Instruction& inner) {
-    int64_t count =
-        std::max<int64_t>(1, inner.shape().IsArray() ? inner.shape().ElementCount() : 1);
+    const int64_t count = std::max<int64_t>(1, LargestLeaf(inner.shape()));
     if (inner.opcode() == Opcode::kDot) {
       int64_t terms = 1;
       for (int64_t d : inner.attributes().Integers(Attr::kLhsContractingDims)) {
@@ -36,19 +48,6 @@ int64_t WorkPerElement(const Instruction& instruction) {
   }
   return work;
 }
-
-namespace {
-
-// Results of one kernel are made together.
-int64_t LargestLeaf(const Shape& shape) {
-  int64_t largest = 0;
-  ForEachLeaf(shape, [&](const Shape& leaf, absl::Span<const int64_t>) {
-    if (leaf.IsArray()) largest = std::max(largest, leaf.ElementCount());
-  });
-  return largest;
-}
-
-}  // namespace
 
 int64_t EstimateWork(const Module& module) {
   constexpr int64_t kLoopWeight = 100;  // trips of a loop whose count nobody knows

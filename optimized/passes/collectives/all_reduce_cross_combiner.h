@@ -1,6 +1,6 @@
 // A sum over the partitions of a replica, perhaps with something added, and then a sum over the
-// replicas: one sum over all cores. What is added is divided by the number of partitions first, as
-// every partition brings it. Document: optimization passes, All reduce cross combiner.
+// replicas: one sum over all cores. The number that is added is divided by the number of partitions
+// first, as every partition brings it. Document: optimization passes, All reduce cross combiner.
 //
 // Partitions come in two forms. SPMD: the module is what every partition runs, and an all-reduce
 // over partitions stands for all of them. MPMD: the module holds the code of every partition, and

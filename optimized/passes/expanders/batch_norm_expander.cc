@@ -3,7 +3,6 @@
 
 #include <vector>
 
-#include "optimized/passes/util/module_util.h"
 #include "optimized/passes/util/rule_util.h"
 #include "spec/types/literal.h"
 

@@ -1,6 +1,6 @@
-// Where the backend cannot read or give BF16, or not beside F32 (PassOptions::bfloat16), operands
-// are converted to F32 and results back. Of ops on arrays that call nothing. Document: optimization
-// passes, bfloat16 normalization.
+// Converts operands to F32 and results back where the backend cannot read or give BF16, or not
+// beside F32 (PassOptions::bfloat16). It works on ops on arrays that call nothing. Document:
+// optimization passes, bfloat16 normalization.
 #pragma once
 
 #include "optimized/passes/pass.h"

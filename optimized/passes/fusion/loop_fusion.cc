@@ -77,6 +77,13 @@ bool IsElementwise(const Instruction& inst) {
 // and the like it cannot ignore.
 bool HasPlainMemory(const Shape& shape) { return shape.layout().extras() == nullptr; }
 
+// One number everywhere, or a count: cheaper to make than to load. It is made anew wherever it is
+// read, and counts for nothing.
+bool IsFormula(const Instruction& inst) {
+  return inst.operand_count() == 0 ||
+         (inst.opcode() == Opcode::kBroadcast && inst.operand(0)->shape().rank() == 0);
+}
+
 // May be computed element by element inside a fusion.
 bool IsFusible(const Instruction& inst, const Purity& purity) {
   if (!IsPlain(inst) || !purity.IsPure(inst) || !HasPlainMemory(inst.shape()) ||
@@ -92,12 +99,23 @@ bool IsFusible(const Instruction& inst, const Purity& purity) {
   return MovesData(inst.opcode()) || IsElementwise(inst);
 }
 
+bool IsPlainReduce(const Instruction& inst) {
+  const auto is_plain = [](const Shape& shape) {
+    return shape.IsArray() && !shape.HasDynamicDimension() && HasPlainMemory(shape) &&
+           !IsComplex(shape.element_type());
+  };
+  bool plain = inst.control_predecessors().empty() && inst.control_successors().empty();
+  ForEachLeaf(inst.shape(), [&](const Shape& leaf, absl::Span<const int64_t>) {
+    plain = plain && is_plain(leaf);
+  });
+  return plain && std::all_of(inst.operands().begin(), inst.operands().end(),
+                              [&](const Instruction* o) { return is_plain(o->shape()); });
+}
+
 bool CanBeRoot(const Instruction& inst, const Purity& purity) {
   if (inst.opcode() == Opcode::kConstant || inst.opcode() == Opcode::kIota) return false;
-  if (inst.opcode() == Opcode::kReduce) {
-    return IsPlain(inst) && purity.IsPure(inst) && HasPlainMemory(inst.shape()) &&
-           !IsComplex(inst.shape().element_type());
-  }
+  // Of several arrays as well: their results are made together.
+  if (inst.opcode() == Opcode::kReduce) return IsPlainReduce(inst) && purity.IsPure(inst);
   return IsFusible(inst, purity);
 }
 
@@ -170,31 +188,44 @@ class Planner {
       for (Instruction* operand : of->operands()) candidates[position_.at(operand)] = operand;
     };
     add_operands(root);
-    while (!candidates.empty() && computed < kMaxFusionSize) {
+    while (!candidates.empty()) {
       const auto last = std::prev(candidates.end());
       Instruction* candidate = last->second;
       candidates.erase(last);
       if (!IsFusible(*candidate, purity_)) continue;
-      // A constant may have very many users; where they are does not matter.
-      const bool is_leaf = candidate->operand_count() == 0;
-      if (!is_leaf && candidate->users().size() > kMaxUsers) continue;
+      // A formula may have very many users; where they are does not matter.
+      const bool is_formula = IsFormula(*candidate);
+      if (!is_formula && (computed >= kMaxFusionSize || candidate->users().size() > kMaxUsers)) {
+        continue;
+      }
       if (stored_.contains(candidate)) continue;
-      Member member = is_leaf ? Member() : Placed(candidate, members, spaces);
-      const bool stores = StoresToo(*candidate, member, members, group);
-      if (!stores && !IsWorthIt(*candidate, member, duplicates)) continue;
+      Member member = is_formula ? Formula(*candidate) : Placed(candidate, members, spaces);
+      const bool stores = !is_formula && StoresToo(*candidate, member, members, group);
+      if (!is_formula && !stores && !IsWorthIt(*candidate, member, duplicates)) continue;
       if (!gates_.Allow(DecisionKind::kKernel, "fuse-loop", candidate)) continue;
       if (stores) {
         member.exclusive = true;  // others read what this group stores
         group.outputs.push_back(candidate);
       }
       duplicates += member.exclusive ? 0 : 1;
-      computed += is_leaf || candidate->opcode() == Opcode::kBroadcast ? 0 : 1;
+      computed += is_formula || candidate->opcode() == Opcode::kBroadcast ? 0 : 1;
       members[candidate] = member;
       group.members.push_back(candidate);
       add_operands(candidate);
     }
     stored_.insert(group.outputs.begin(), group.outputs.end());
     return group;
+  }
+
+  // What a broadcast scalar is computed from would be computed for each element.
+  static Member Formula(const Instruction& inst) {
+    Member formula;
+    if (inst.operand_count() > 0) {
+      formula.exclusive = false;
+      formula.evaluations = Elements(inst);
+      formula.index_space = -1;
+    }
+    return formula;
   }
 
   // The way in which `candidate` would be computed, given its users inside the group.
@@ -250,7 +281,7 @@ class Planner {
       return false;
     }
     if (member.repeats != 1 || member.index_space != 0) return false;
-    // What reads one array and computes little is read again as cheaply as it is stored.
+    // An op that reads one array and computes little costs no more to repeat than to store.
     const auto is_array = [](const Instruction* operand) {
       return operand->shape().rank() > 0 && operand->opcode() != Opcode::kBroadcast;
     };
@@ -266,10 +297,8 @@ class Planner {
   }
 
   bool IsWorthIt(const Instruction& inst, const Member& member, size_t duplicates) const {
-    const bool is_leaf = inst.operand_count() == 0;
     const bool is_movement = MovesData(inst.opcode());
     const bool is_cheap = is_movement || IsCheapArithmetic(inst.opcode());
-    if (is_leaf) return true;
     if (member.repeats > kMaxRepeats || (member.repeats > 1 && !is_cheap)) return false;
     if (!member.exclusive && (!is_cheap || duplicates >= kMaxDuplicates)) return false;
     const bool computed_again = member.evaluations > Elements(inst);

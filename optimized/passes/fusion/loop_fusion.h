@@ -1,6 +1,6 @@
 // Fuses producers of elementwise and data movement ops into their consumers, so that one loop
 // computes what several would have, without the arrays between them. A reduce may be the root of a
-// fusion. What is expensive is computed once per element: never copied into several fusions, never
+// fusion. An expensive op is computed once per element: never copied into several fusions, never
 // repeated behind a broadcast. dot, loops, branches and calls stay outside.
 #pragma once
 

@@ -23,6 +23,58 @@ TEST(LoopFusion, LaddersDoNotGrowExponentially) {
   EXPECT_LT(Fused(text)->InstructionCount(), 200);
 }
 
+int64_t Count(const Computation& computation, Opcode opcode) {
+  int64_t count = 0;
+  for (const Instruction* i : computation) count += i->opcode() == opcode ? 1 : 0;
+  return count;
+}
+
+// Constants that several long formulas share are made in each of them, however many there are.
+TEST(LoopFusion, BroadcastConstantsAreNeverWrittenOut) {
+  std::string text = "x = f32[8] parameter(0)\ny = f32[8] parameter(1)\n";
+  std::string a = "x", b = "y";
+  for (int i = 0; i < 100; ++i) {
+    const std::string k = std::to_string(i);
+    text += "number" + k + " = f32[] constant(" + k + ")\n";
+    text += "b" + k + " = f32[8] broadcast(number" + k + "), dimensions={}\n";
+    text += "sum" + k + " = f32[8] add(" + a + ", b" + k + ")\n";
+    text += "product" + k + " = f32[8] multiply(" + b + ", b" + k + ")\n";
+    a = "sum" + k;
+    b = "product" + k;
+  }
+  text += "ROOT r = (f32[8], f32[8]) tuple(" + a + ", " + b + ")\n";
+  const std::unique_ptr<Module> module = Fused(text);
+  EXPECT_EQ(Count(*module->entry(), Opcode::kBroadcast), 0);
+  for (const Instruction* i : *module->entry()) {
+    EXPECT_FALSE(i->opcode() == Opcode::kFusion && i->operand_count() == 0) << i->ToString();
+  }
+}
+
+// What a reduction of several arrays counts with is not an array in memory.
+TEST(LoopFusion, ArgmaxTakesInItsIota) {
+  const std::unique_ptr<Module> module = Fused(R"(HloModule m
+argmax {
+  v = f32[] parameter(0)
+  i = s32[] parameter(1)
+  w = f32[] parameter(2)
+  j = s32[] parameter(3)
+  more = pred[] compare(v, w), direction=GT
+  value = f32[] select(more, v, w)
+  place = s32[] select(more, i, j)
+  ROOT r = (f32[], s32[]) tuple(value, place)
+}
+ENTRY e {
+  p = f32[4,8] parameter(0)
+  i = s32[8] iota(), iota_dimension=0
+  b = s32[4,8] broadcast(i), dimensions={1}
+  m = f32[] constant(-inf)
+  z = s32[] constant(0)
+  ROOT r = (f32[4], s32[4]) reduce(p, b, m, z), dimensions={1}, to_apply=argmax
+})");
+  EXPECT_EQ(Count(*module->entry(), Opcode::kIota), 0);
+  EXPECT_EQ(Count(*module->entry(), Opcode::kFusion), 1);
+}
+
 TEST(LoopFusion, RefusedStaysApart) {
   std::unique_ptr<Module> module = ReadForTest(R"(
     x = f32[8] parameter(0)

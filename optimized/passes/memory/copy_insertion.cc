@@ -150,8 +150,8 @@ class CopyInserter {
     return out;
   }
 
-  // All branches write one result buffer: what only some of them hand on is copied there. What all
-  // hand on is where it was.
+  // All branches write one result buffer: a value that only some of them hand on is copied there,
+  // and one that all hand on stays where it was.
   void Conditionals(Computation* computation) {
     for (Instruction* inst : computation->PostOrder()) {
       if (inst->opcode() != Opcode::kConditional) continue;
@@ -282,7 +282,7 @@ class CopyInserter {
     });
   }
 
-  // What the entry gives is unambiguous, distinct, and its own; an output that is to alias a
+  // Makes the results of the entry unambiguous, distinct and its own; an output that is to alias a
   // parameter may be that parameter.
   void Results() {
     Computation* entry = module_.entry();

@@ -67,8 +67,8 @@ bool ReshapeOfSplat(Instruction* reshape, RuleContext& context, std::string_view
                    DimensionsAttr({}));
 }
 
-// Where each dimension of `from` that is not of size 1 stands in `to`, when the reshape adds and
-// removes only dimensions of size 1; -1 for those. Empty if the reshape does more.
+// Tells where each dimension of `from` that is not of size 1 stands in `to`, when the reshape adds
+// and removes only dimensions of size 1; -1 for those. Empty if the reshape does more.
 std::vector<int64_t> UnitReshapeMap(const Shape& from, const Shape& to) {
   std::vector<int64_t> map(from.rank(), -1);
   int64_t at = 0;

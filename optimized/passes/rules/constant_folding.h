@@ -1,4 +1,4 @@
-// Computes instructions whose operands are constants, within a budget. What is not exact or
+// Computes instructions whose operands are constants, within a budget. An op that is not exact or
 // correctly rounded (exp, dot, ...) is left to run time, so that folding changes no bit.
 #pragma once
 

@@ -42,8 +42,8 @@ bool MergesTo(ElementType a, ElementType b, ElementType c) {
   // c.
   if (IsInteger(a) && IsInteger(b) && IsInteger(c) && BitWidth(c) <= BitWidth(b)) return true;
   if (!Embeds(a, b)) return false;
-  // Out of a float, an integer saturates; out of an integer, it wraps. The same only if the value
-  // fits.
+  // Out of a float, an integer saturates; out of an integer, it wraps. Both agree only on values
+  // that fit.
   if (IsExactInteger(a) && IsFloat(b) && IsInteger(c)) return Embeds(a, c);
   return true;
 }

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <vector>
 
-#include "optimized/passes/util/rule_util.h"
 #include "optimized/passes/util/while_util.h"
 
 namespace assay {

@@ -45,7 +45,7 @@ struct ContractionPlan {
   ContractionWindow windows[kMaxWindows];
 };
 
-// Whether Contract has code for these types.
+// True if Contract has code for these types.
 bool CanContract(int64_t lhs_type, int64_t rhs_type, int64_t sum_type, int64_t out_type);
 
 // Writes every element of the result that the plan names.

@@ -29,7 +29,7 @@ struct FftShape {
 template <typename T>
 void Fft(RunContext* context, const FftShape* shape, const T* in, T* out);
 
-// How a line of n complex numbers is transformed.
+// The plan by which a line of n complex numbers is transformed.
 template <typename T>
 struct FftPlan {
   struct Pass {

@@ -14,7 +14,7 @@ namespace assay {
 using TileFn = void (*)(int64_t k, const void* r, const void* l, int64_t l_stride, void* c,
                         int64_t c_stride, bool add);
 
-// What is added up: the packed operands' type, and that of the sums.
+// The types of a tile: of the packed operands and of the sums.
 enum class TileType : uint8_t { kF32, kF64, kPairsS16, kS32, kS64 };
 inline constexpr int kTileTypes = 5;
 

@@ -39,10 +39,10 @@ A AddInPairs(absl::Span<const Term<A>> terms) {
          AddInPairs(terms.subspan(terms.size() / 2));
 }
 
-// Beside a large partial sum what a term loses is decided by its own low bits: the terms that lose
-// in the wrong direction are added up beforehand, apart. Of the others those of the sign that
-// weighs more come first, the largest before the others, which makes partial sums, and their
-// roundings, large. The sum of the former is returned, the latter remain.
+// The low bits of a term decide what it loses beside a large partial sum: the terms that lose in
+// the wrong direction are added up beforehand, apart. Among the others, terms of the sign that
+// weighs more come first, in order of size, which makes partial sums, and their roundings, large.
+// The sum of the former is returned, the latter remain.
 template <typename A, typename W>
 A SetWrongTermsApart(std::vector<Term<A>>& terms, W wanted) {
   W above = 0, below = 0;
@@ -201,7 +201,7 @@ void FuseElements(bool subtract, const Literal* const (&operands)[2], const Fact
   }
 }
 
-// Whether the op is a function that need not be correctly rounded.
+// True of functions that need not be correctly rounded.
 bool HasBudget(Opcode opcode) {
   const UlpBudget& budget = Info(opcode).numeric.xla;
   return budget.f32 > 0 || budget.f64 > 0;

@@ -77,7 +77,7 @@ class LegalChoices {
 // The direction of a choice drawn from a seed.
 bool DrawnDirection(uint64_t seed, int64_t slot);
 
-// Whether the results of an element-wise op are choices: functions with an error budget, quotients
+// True if the results of an element-wise op are choices: functions with an error budget, quotients
 // that may be products, sums of products that may be fused.
 bool HasChoice(const OpContext& op);
 // Makes the choices of such an op, but for fused products: pushes `result` to an end of what is

@@ -41,6 +41,19 @@ bool BoundScaledProduct(const OpContext& op, Array& result, int64_t i) {
   return false;
 }
 
+// Hardware that flushes asks whether a result is subnormal before it is rounded to the spacing of
+// subnormals, which may make it the least normal number.
+template <typename T>
+void AllowZeroOfSubnormal(const OpContext& op, Array& result, int64_t i,
+                          const Range<Wide<T>>& exact) {
+  using W = Wide<T>;
+  if (!op.clauses.Has(ClauseId::kFlushSubnormals) || !kFlushes<T>) return;
+  const W plain = Widen<W>(result.literal.data<T>()[i]);
+  if (std::fabs(plain) != Tiny<T>() || !(std::fabs(exact.centre) < Tiny<T>())) return;
+  Store(result, i, Range<W>{plain, 0, 0},
+        kMayBeZero | (plain > 0 ? uint32_t{kNoNegativeZero} : uint32_t{kNoPositiveZero}));
+}
+
 // Operands that are single numbers, at least one of them subnormal and perhaps read as zero. True
 // when that was the case.
 template <typename Rule, typename T>
@@ -62,7 +75,7 @@ bool BoundFlushedOperands(const OpContext& op, Array& result, int64_t i, double 
   return true;
 }
 
-// Whether the op multiplies a number by itself: both factors are the same, whatever it is.
+// True if the op multiplies a number by itself: both factors are the same, whatever it is.
 template <typename Rule>
 bool IsSquare(const OpContext& op) {
   return Rule::kFirstScales && op.instruction.operand(0) == op.instruction.operand(1);
@@ -202,6 +215,7 @@ bool BoundSingles(const OpContext& op, Array& result, int64_t i, const Range<Wid
       if (!std::isfinite(exact.centre)) exact.flags |= kNotFinite;
     }
     FinishSingle<T>(op.clauses, result, i, exact, Rule::kView);
+    AllowZeroOfSubnormal<T>(op, result, i, exact);
     return true;
   }
 }
@@ -241,7 +255,8 @@ void BoundBinaryElement(const OpContext& op, Array& result, int64_t i, double ul
   FinishByRule<Rule, T>(op, result, i, RangeOf<Rule>(a, b), ulps);
 }
 
-// Whether the op leaves an element no choice where its operands do not and nothing may be flushed.
+// True if the op leaves an element no choice where its operands leave none and nothing may be
+// flushed.
 template <typename Rule>
 bool AddsNoChoice(const OpContext& op) {
   if (Rule::kEnding == Ending::kFunction) return false;
@@ -249,7 +264,7 @@ bool AddsNoChoice(const OpContext& op) {
   return !MayBeRewritten(op) && !Rule::ByReciprocal(op) && !Rule::ByRoot(op);
 }
 
-// Whether the operands' elements in [begin, end) are forced and neither they nor the results may be
+// True if the operands' elements in [begin, end) are forced and neither they nor the results may be
 // flushed: then there is nothing to say of the results of an op that adds no choice.
 template <typename T>
 bool IsPlainBlock(const OpContext& op, const Array& result, int64_t begin, int64_t end) {
@@ -268,7 +283,7 @@ bool IsPlainBlock(const OpContext& op, const Array& result, int64_t begin, int64
       if (AnySubnormal(values)) return false;
     } else {
       for (T x : values)
-        if (std::fabs(x) < kTiny && x != 0) return false;
+        if (std::fabs(x) <= kTiny && x != 0) return false;
     }
   }
   return true;

@@ -41,7 +41,7 @@ struct BoundRule {
   static bool Special(const OpContext&, Array&, int64_t, double) {
     return false;
   }
-  // Whether it may multiply by the rounded reciprocal of operand 1, or by its reciprocal root.
+  // True if the op may multiply by the rounded reciprocal of operand 1, or by its reciprocal root.
   static bool ByReciprocal(const OpContext&) { return false; }
   static bool ByRoot(const OpContext&) { return false; }
 };

@@ -6,7 +6,7 @@
 
 namespace assay::reference {
 
-// Whether a comparison of two ranges may come out as `outcome`.
+// True if a comparison of two ranges may come out as `outcome`.
 template <typename W>
 bool MayCompare(Direction direction, const Range<W>& a, const Range<W>& b, bool outcome) {
   if (a.Undecided() || b.Undecided()) return true;

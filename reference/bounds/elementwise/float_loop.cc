@@ -194,7 +194,7 @@ int BoundBatch(const OpContext& op, Array& result, int64_t begin, int count,
 }
 
 #ifdef __x86_64__
-// The same, four elements at once. Its results are those of the other: nothing is fused.
+// Runs the loop above on four elements at once. Results are the same, for nothing is fused.
 template <typename Rule>
 [[gnu::target("avx2"), gnu::flatten]] int BoundBatchWide(const OpContext& op, Array& result,
                                                          int64_t begin, int count,
@@ -229,7 +229,7 @@ template int BoundFloatBatch<MultiplyBound>(const OpContext& op, Array& result, 
 
 bool AnySubnormal(absl::Span<const float> values) {
   int any = 0;
-  for (float x : values) any |= (std::fabs(x) < std::numeric_limits<float>::min()) & (x != 0);
+  for (float x : values) any |= (std::fabs(x) <= std::numeric_limits<float>::min()) & (x != 0);
   return any != 0;
 }
 

@@ -29,7 +29,8 @@ template <typename Rule>
 int BoundFloatBatch(const OpContext& op, Array& result, int64_t begin, int count,
                     int (&special)[kBatch]);
 
-// Whether one of the elements is subnormal.
+// True if one of the elements is subnormal, or the least normal number, which may have been made of
+// a subnormal one by rounding.
 bool AnySubnormal(absl::Span<const float> values);
 
 }  // namespace assay::reference

@@ -20,7 +20,7 @@ Wide<T> ReciprocalError(const Range<Wide<T>>& dividend, const Range<Wide<T>>& di
   return error;
 }
 
-// Whether the divisor is a square root, so that its reciprocal may be made as one.
+// True if the divisor is a square root, so that its reciprocal may be made as one.
 inline bool DividesByRoot(const OpContext& op) {
   if (!op.clauses.Has(ClauseId::kReciprocalRoot)) return false;
   const Instruction* divisor = op.instruction.operand(1);
@@ -44,7 +44,7 @@ Wide<T> RootError(const OpContext& op, const Range<Wide<T>>& dividend,
   return error;
 }
 
-// Whether the op may be made in another form because of what its operands are.
+// True if the op may be made in another form because of what its operands are.
 inline bool MayBeRewritten(const OpContext& op) {
   ClauseSet clauses = op.clauses;
   const LicensedForms& rewrites = op.licensed;
@@ -91,7 +91,7 @@ Wide<T> RewriteError(const OpContext& op, const Range<Wide<T>>& a, const Range<W
   return (units * largest(x) + error) * UnitRoundoff<T>() * W{1.01};
 }
 
-// Whether the other form may give a number where this one does not, or one where this one gives
+// True if the other form may give a number where this one does not, or one where this one gives
 // another: an exponential that overflows or vanishes.
 template <typename T>
 bool MayEscape(const OpContext& op, const Range<Wide<T>>& a, const Range<Wide<T>>& b) {

@@ -44,7 +44,7 @@ Slope SlopeOf(const Spot& spot, double slope, F f) {
   return result;
 }
 
-// Whether no multiple of pi lies in the interval, nor next to it.
+// True if no multiple of pi lies in the interval, nor next to it.
 inline bool IsBetweenInflections(double low, double high) {
   constexpr double kMargin = 1e-6, kFar = 1e6;
   return low > -kFar && high < kFar &&

@@ -33,7 +33,7 @@ namespace {
 // factorisation that failed.
 class NanInstead {
  public:
-  // Whether NaN in `other` leaves element i of `result` to its property.
+  // True if NaN in `other` leaves element i of `result` to its property.
   bool Allows(const Array& result, const Array& other, int64_t i) {
     const auto origin = result.origins.find(i);
     if (origin == result.origins.end() || origin->second.piece != Origin::kWhole) return false;

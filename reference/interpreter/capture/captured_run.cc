@@ -1,4 +1,4 @@
-// What readers of a captured value may see is worked out here, clause by clause.
+// Works out what readers of a captured value may see, clause by clause.
 #include "reference/interpreter/capture/captured_run.h"
 
 #include <algorithm>
@@ -8,6 +8,7 @@
 #include "reference/bounds/elements.h"
 #include "reference/interpreter/capture/sample.h"
 #include "spec/base/error.h"
+#include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
 #include "spec/ops/op_table.h"
 
@@ -155,7 +156,7 @@ Array CapturedRun::AsRead(const Instruction& instruction, const Array& computed,
     ElementBound& bound = array.bounds[i];
     const double radius = LargestRounding(format, value);
     if (!std::isfinite(radius)) {
-      // What was beyond the largest number may have been kept.
+      // A value beyond the largest number may have been kept in the wider type.
       if (is_narrow) bound = {0, 0, 0, kForced | kUndecided | view};
       continue;
     }
@@ -173,7 +174,7 @@ std::optional<CapturedRun::Sample> CapturedRun::SampleOf(const Instruction& inst
   const Opcode opcode = instruction.opcode();
   const bool is_contraction = opcode == Opcode::kDot || opcode == Opcode::kConvolution;
   if (draw_ == nullptr && (captures_->sample == 0 || !is_contraction)) return std::nullopt;
-  // What runs as a unit shows what is inside first; of tuples all arrays are shown.
+  // The arrays inside a unit are shown before its result; of a tuple all arrays are shown.
   const bool is_unit = opcode == Opcode::kWhile || opcode == Opcode::kCall ||
                        opcode == Opcode::kConditional || opcode == Opcode::kFusion;
   if (is_unit || !instruction.shape().IsArray()) return std::nullopt;
@@ -222,7 +223,7 @@ absl::Status CapturedRun::PassLeaf(const Instruction& instruction, int64_t leaf,
     Show({instruction, leaf, expected, seen.has_value() ? &*seen : nullptr});
   }
   if (!is_followed) return absl::OkStatus();
-  if (absl::Status status = memory.Check(seen->shape().ByteSize()); !status.ok()) return status;
+  ASSAY_RETURN_IF_ERROR(memory.Check(seen->shape().ByteSize()));
   value = MakeValue(AsRead(instruction, *value.array, *std::move(seen)), memory);
   return absl::OkStatus();
 }

@@ -29,7 +29,7 @@ class CapturedRun {
   // outlive the run.
   void set_draw(const DrawOptions* options) { draw_ = options; }
 
-  // Whether the result of the instruction must exist as a whole.
+  // True if the result of the instruction must exist as a whole.
   bool Watches(const Instruction& instruction) const;
   // A captured array of which not all elements are to be computed.
   struct Sample {

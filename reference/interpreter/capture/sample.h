@@ -1,5 +1,5 @@
-// Which elements of a captured array are judged, where judging all of them would cost too much.
-// Design: "Deep programs are cut".
+// Chooses the elements of a captured array that are judged where judging all of them would cost too
+// much. Design: "Deep programs are cut".
 #pragma once
 
 #include <cstdint>

@@ -230,7 +230,7 @@ class InterpreterOracle : public Oracle {
     Expectation* const device = &expectation;
     joints.Export({&device, 1});
     FreeNans(profile, expectation);
-    // What comes of captured values need not be what the oracle itself would compute.
+    // Results that come of captured values need not be those that the oracle itself would compute.
     if (!has_captures) ASSAY_RETURN_IF_ERROR(CheckOwnAnswer(expectation));
     return expectation;
   }

@@ -5,7 +5,6 @@
 #include "spec/base/error.h"
 #include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
-#include "spec/types/native.h"
 
 namespace assay {
 namespace {

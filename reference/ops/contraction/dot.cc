@@ -9,7 +9,6 @@
 #include "reference/interpreter/widening.h"
 #include "reference/ops/contraction/products.h"
 #include "reference/values/lines.h"
-#include "reference/values/narrow_types.h"
 #include "spec/base/status_macros.h"
 
 namespace assay::reference {
@@ -33,8 +32,9 @@ DimList Arrange(const Shape& shape, absl::Span<const int64_t> batch,
   return all;
 }
 
-// Result element [b, m, n] is the sum over k of lhs[b, m, k] * rhs[b, n, k], where b, m, n, k
-// count batch, free and contracted dimensions in their orders. Of a sample only its elements.
+// Result element [b, m, n] is the sum over k of lhs[b, m, k] * rhs[b, n, k], where b, m, n, k count
+// batch, free and contracted dimensions in their orders. If only a sample is wanted, these are the
+// sums of its elements alone.
 ProductSums SumsOfDot(const OpContext& op) {
   const Attributes& attributes = op.instruction.attributes();
   const Shape &lhs = op.literal(0).shape(), &rhs = op.literal(1).shape();

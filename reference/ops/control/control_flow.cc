@@ -226,7 +226,7 @@ absl::StatusOr<Value> ApplyConditional(Interpreter& interpreter, const OpContext
   const std::vector<bool> possible = PossibleBranches(op);
   CapturedRun* const captured = interpreter.captured();
   const int64_t taken = captured == nullptr ? -1 : captured->BranchTaken(op.instruction);
-  // What the compiled program took is followed first, if it may be taken.
+  // The branch that the compiled program took comes first, if it may be taken.
   const auto branches = static_cast<int64_t>(possible.size());
   if (taken >= 0 && taken < branches && possible[taken]) chosen = taken;
   if (!op.array(0).Certain()) {

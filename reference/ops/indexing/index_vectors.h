@@ -1,5 +1,5 @@
-// How index vectors address an operand, which gather and scatter have in common. The rule that both
-// follow stands above Gathering in gather.cc. Document: operation semantics chapter 9, Gather
+// Lets index vectors address an operand, which gather and scatter have in common. The rule that
+// both follow stands above Gathering in gather.cc. Document: operation semantics chapter 9, Gather
 // ("Element rule") and Scatter ("Execution").
 #pragma once
 
@@ -48,8 +48,8 @@ class IndexVectors {
   int64_t vector_stride_ = 0, count_ = 1;
 };
 
-// Where the elements of slices lie: in the array that holds all of them, which is the result of a
-// gather or the updates of a scatter, and in the operand. Linear indices.
+// The linear indices of the elements of slices: in the array that holds all of them, which is the
+// result of a gather or the updates of a scatter, and in the operand.
 struct SlicePlaces {
   IndexMap first;    // in the array, of the first element of the slice of index vector g
   IndexMap offset;   // in the array, of each element of a slice from its first one

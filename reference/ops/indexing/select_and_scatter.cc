@@ -29,8 +29,7 @@ class Selection {
     Destinations chosen;
     chosen.plain.assign(count, -1);
     for (int64_t first = 0; first < count; first += kTogether) {
-      absl::Status status = Choose(first, std::min(count, first + kTogether), chosen);
-      if (!status.ok()) return status;
+      ASSAY_RETURN_IF_ERROR(Choose(first, std::min(count, first + kTogether), chosen));
     }
     return chosen;
   }
@@ -42,7 +41,7 @@ class Selection {
 
   struct Window {
     IndexMap elements;
-    // What may be the choice so far, the plain one first.
+    // The elements that may be the choice so far, the plain one first.
     IndexMap choices;
     bool is_any = false;  // there were too many to follow: choices holds the plain one alone
   };

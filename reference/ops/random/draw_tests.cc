@@ -23,14 +23,14 @@ constexpr size_t kClasses = 16;        // of single draws
 constexpr size_t kPairClasses = 8;     // of each of a pair
 constexpr uint64_t kFewIntegers = 64;  // are a class each
 
-// What chi-square with so many degrees of freedom passes in one of 10^9 cases (Wilson and Hilferty:
-// its cube root is nearly normal).
+// The value that chi-square with so many degrees of freedom passes in one of 10^9 cases (Wilson and
+// Hilferty: its cube root is nearly normal).
 double RareChiSquare(double degrees) {
   const double spread = 2 / (9 * degrees);
   return degrees * std::pow(1 - spread + kRareNormal * std::sqrt(spread), 3);
 }
 
-// Whether so many draws in each class show that these are not equally likely.
+// True if so many draws in each class show that the classes are not equally likely.
 bool IsUneven(absl::Span<const size_t> counts) {
   double draws = 0;
   for (size_t count : counts) draws += static_cast<double>(count);

@@ -20,10 +20,10 @@ struct Distribution {
   uint64_t count = 0;
 };
 
-// What is wrong with draws, given in the order of their numbers; empty if nothing shows. An integer
-// outside of its range and a normal draw that is not finite are wrong at once. Of right draws each
-// test calls one set in 10^9 wrong: Kolmogorov-Smirnov from 100 draws on, chi-square from five
-// draws for each of its classes on, and chi-square of pairs of neighbours likewise.
+// Tells what is wrong with draws, given in the order of their numbers; empty if nothing shows. An
+// integer outside of its range and a normal draw that is not finite are wrong at once. Each test
+// calls one set in 10^9 of right draws wrong: Kolmogorov-Smirnov from 100 draws on, chi-square from
+// five draws for each of its classes on, and chi-square of pairs of neighbours likewise.
 std::string DrawViolation(const Distribution& distribution, absl::Span<const JointElement> draws);
 
 // The draws of one op as elements of a joint choice, numbered in row-major order.

@@ -15,7 +15,7 @@ namespace {
 
 // The neighbour of a finite value towards minus infinity.
 template <typename T>
-T Below(T value) {
+T NextBelow(T value) {
   using Code = std::conditional_t<sizeof(T) == 2, uint16_t,
                                   std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>>;
   constexpr Code kSign = static_cast<Code>(Code{1} << (8 * sizeof(T) - 1));
@@ -39,7 +39,7 @@ T DrawUniform(HiddenStream& stream, T a, T b) {
     constexpr int kBits = std::is_same_v<T, double> ? 52 : 23;
     const W unit = std::ldexp(static_cast<W>(bits >> (64 - kBits)), -kBits);
     const T value = Round<T>(Widen<W>(a) + (Widen<W>(b) - Widen<W>(a)) * unit);
-    return Widen<W>(value) < Widen<W>(b) ? value : Below(b);
+    return Widen<W>(value) < Widen<W>(b) ? value : NextBelow(b);
   } else if constexpr (kIsPred<T>) {
     return (bits & 1) != 0;
   } else {
@@ -68,7 +68,7 @@ void BoundUniform(const OpContext& op, Array& result) {
     const T a = op.literal(0).data<T>()[0], b = op.literal(1).data<T>()[0];
     if (AllCertain(op) && IsInterval(a, b)) {
       // Measured, operation semantics chapter 19: XLA may round up to b in f16 and bf16.
-      const T last = kIsNarrow<T> && op.analysis.is_xla ? b : Below(b);
+      const T last = kIsNarrow<T> && op.analysis.is_xla ? b : NextBelow(b);
       for (int64_t i = 0; i < op.count(); ++i)
         FinishExact<T>(op.clauses, result, i, Range<W>::Hull(Widen<W>(a), Widen<W>(last)));
       return;

@@ -17,7 +17,7 @@
 namespace assay::reference {
 namespace {
 
-// What every step of the formulas may be off by.
+// The error that every step of the formulas may have.
 struct StepError {
   long double unit = 0;     // in relation to the result; 0: said of the whole formula instead
   long double grain = 0;    // of products and quotients that are subnormal
@@ -183,7 +183,9 @@ class BatchNorm {
       for (int64_t k = 0; k < lines_.count; ++k) {
         const int64_t at = lines_.Element(k, f);
         const Estimate gradient = Read(4, at), deviation = Read(0, at) - mean;
-        const Estimate factor = WithFactorOfAll(gradient - d - c * deviation, gradient, shifted);
+        Estimate factor = WithFactorOfAll(gradient - d - c * deviation, gradient, shifted);
+        // The formula multiplies by the deviation first and divides by the variance then.
+        factor.peak = std::max(factor.peak, products.size() * deviation.size());
         Finish(WithDivisionLast(scale / root * factor, scale / root, factor), 0, at, true);
       }
     }

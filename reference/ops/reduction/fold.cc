@@ -8,6 +8,16 @@
 
 namespace assay::reference {
 
+FoldOperands FoldOperandsOf(const OpContext& op) {
+  const auto arity = static_cast<int64_t>(op.operands.size() / 2);
+  FoldOperands operands;
+  for (int64_t n = 0; n < arity; ++n) {
+    operands.inputs.push_back(&op.array(n));
+    operands.inits.push_back(&op.array(arity + n));
+  }
+  return operands;
+}
+
 absl::StatusOr<std::vector<Array>> Fold(Interpreter& interpreter, const FoldCall& call) {
   if (call.inputs.size() != 1) return FoldLiterally(interpreter, call);
   const std::optional<Opcode> combiner = RecognisedCombiner(call.combiner);

@@ -23,6 +23,12 @@ struct FoldCall {
   FoldRules rules = {};
 };
 
+// The operands of an op that folds N arrays: the arrays first, then their initial values.
+struct FoldOperands {
+  std::vector<const Array*> inputs, inits;
+};
+FoldOperands FoldOperandsOf(const OpContext& op);
+
 // The results of the fold, in bound mode with their bounds.
 absl::StatusOr<std::vector<Array>> Fold(Interpreter& interpreter, const FoldCall& call);
 

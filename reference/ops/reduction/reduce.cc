@@ -46,17 +46,12 @@ absl::StatusOr<Value> ApplyReduce(Interpreter& interpreter, const OpContext& op)
   ASSAY_RETURN_IF_ERROR(interpreter.memory().Check(op.shape.ByteSize()));
   const ReduceTerms terms(op.literal(0).shape(),
                           op.instruction.attributes().Integers(Attr::kDimensions));
-  const auto arity = static_cast<int64_t>(op.operands.size() / 2);
-  std::vector<const Array*> inputs, inits;
-  for (int64_t n = 0; n < arity; ++n) {
-    inputs.push_back(&op.array(n));
-    inits.push_back(&op.array(arity + n));
-  }
+  const FoldOperands operands = FoldOperandsOf(op);
   ASSAY_ASSIGN_OR_RETURN(std::vector<Array> results,
                          Fold(interpreter, {.op = op,
                                             .combiner = *op.instruction.callee(),
-                                            .inputs = inputs,
-                                            .inits = inits,
+                                            .inputs = operands.inputs,
+                                            .inits = operands.inits,
                                             .terms = terms,
                                             .dimensions = LeavesOf(op.shape)[0].dimensions()}));
   return ValueOfLeaves(std::move(results), op.shape, interpreter.memory());

@@ -29,7 +29,7 @@ class RowSelection {
         results_(results),
         size_(static_cast<int64_t>(rows.results.size())) {}
 
-  // Whether all rows have one value each; sums of what was rounded are for others to describe.
+  // True if all rows have one value each. Sums of rounded numbers are described elsewhere.
   bool IsCertain() const {
     auto certain = [](const Value& value) { return value.array->Certain(); };
     return std::all_of(rows_.init.begin(), rows_.init.end(), certain) &&
@@ -105,7 +105,7 @@ class RowSelection {
     return absl::OkStatus();
   }
 
-  // Whether outcome i is surely that row.
+  // True if outcome i is surely that row.
   bool IsRow(const std::vector<Value>& outcome, int64_t i, int64_t row) const {
     for (size_t n = 0; n < stacked_.size(); ++n) {
       const Array& one = *outcome[n].array;

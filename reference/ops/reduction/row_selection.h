@@ -1,6 +1,6 @@
 // Reductions that take one of two rows at each step, as those that look for the place of the
-// largest element do. Which of several rows that tie comes out may depend on the order, but it is
-// one of them, as a whole. Document: operation semantics chapter 10, "Order freedom".
+// largest element do. If several rows tie, the order may decide which comes out, but it is one of
+// them, as a whole. Document: operation semantics chapter 10, "Order freedom".
 #pragma once
 
 #include <vector>
@@ -21,8 +21,8 @@ struct FoldedRows {
   absl::Span<const int64_t> results;  // linear indices in the result arrays
 };
 
-// Where several rows may come out, describes the results as one of them. Leaves results alone for
-// which rounding decides.
+// Describes results as one of several rows that may come out. Leaves results alone for which
+// rounding decides.
 absl::Status BoundSelectedRows(Interpreter& interpreter, const FoldCall& call,
                                const FoldedRows& rows, std::vector<Array>& results);
 

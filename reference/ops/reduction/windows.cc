@@ -129,21 +129,16 @@ absl::StatusOr<Value> ApplyReduceWindow(Interpreter& interpreter, const OpContex
   const WindowTerms terms(op.literal(0).shape(), op.instruction.attributes().Window(Attr::kWindow),
                           leaf.dimensions());
   ASSAY_RETURN_IF_ERROR(terms.TakeSteps(interpreter.budget()));
-  const auto arity = static_cast<int64_t>(op.operands.size() / 2);
-  std::vector<const Array*> inputs, inits;
-  for (int64_t n = 0; n < arity; ++n) {
-    inputs.push_back(&op.array(n));
-    inits.push_back(&op.array(arity + n));
-  }
+  const FoldOperands operands = FoldOperandsOf(op);
   ASSAY_ASSIGN_OR_RETURN(std::vector<Array> results,
                          Fold(interpreter, {.op = op,
                                             .combiner = *op.instruction.callee(),
-                                            .inputs = inputs,
-                                            .inits = inits,
+                                            .inputs = operands.inputs,
+                                            .inits = operands.inits,
                                             .terms = terms,
                                             .dimensions = leaf.dimensions()}));
   if (interpreter.bounding() && MayPadWithInit(op)) {
-    ASSAY_RETURN_IF_ERROR(BoundPaddedInit(interpreter, op, terms, inits, results));
+    ASSAY_RETURN_IF_ERROR(BoundPaddedInit(interpreter, op, terms, operands.inits, results));
   }
   return ValueOfLeaves(std::move(results), op.shape, interpreter.memory());
 }

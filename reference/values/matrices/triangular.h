@@ -49,7 +49,7 @@ struct TriangularOptions {
   bool left, lower, unit_diagonal, transposed, conjugated;
 };
 
-// How triangular-solve reads its operands so that every system is l x = b with a lower l: right
+// Reads the operands of triangular-solve so that every system is l x = b with a lower l: right
 // sides are transposed, and an upper triangle is lower when rows and columns are counted backwards.
 struct TriangularSystem {
   int64_t order, solutions, batches;
@@ -74,7 +74,7 @@ struct TriangularSystem {
   }
 };
 
-// How cholesky reads and writes: the upper factor is the conjugate transpose of the lower one.
+// Reads and writes for cholesky: the upper factor is the conjugate transpose of the lower one.
 struct CholeskyFactor {
   int64_t order, batches;
   bool lower;

@@ -1,5 +1,5 @@
-// What the observations of module_rows.txt share: modules to try things on, and what they show as
-// text. Each file that includes this observes one side of the module's interface.
+// Common ground of the observations of module_rows.txt: modules to try things on, and what they
+// show as text. Each file that includes this observes one side of the module's interface.
 #pragma once
 
 #include <functional>
@@ -21,7 +21,7 @@ namespace assay::module_api {
 void ObserveComputations(Observations& see);
 // Names, ids, random numbers, hashes, configuration, forms.
 void ObserveIdentity(Observations& see);
-// What lies beside the computations: schedule, shardings, aliases, bindings, prefetches.
+// Observes what lies beside the computations: schedule, shardings, aliases, bindings, prefetches.
 void ObserveAnnotations(Observations& see);
 
 inline const Shape kF4 = Shape::Array(ElementType::kF32, {4});

@@ -1,4 +1,4 @@
-// Documents: operation semantics 15.1; hlo-format 4.0.7, 4.3. How many devices a run has is not
+// Documents: operation semantics 15.1; hlo-format 4.0.7, 4.3. The number of devices of a run is not
 // known here: the verifier checks the ids against the module's counts.
 #include <algorithm>
 

@@ -66,7 +66,7 @@ struct DotSides {
   DotSide lhs, rhs;
 };
 
-// What every dot asks of its first two operands.
+// Checks what every dot asks of its first two operands.
 absl::StatusOr<DotSides> CheckSides(const OpSite& site) {
   const DotSides sides = {Side(site, 0, Attr::kLhsBatchDims, Attr::kLhsContractingDims),
                           Side(site, 1, Attr::kRhsBatchDims, Attr::kRhsContractingDims)};

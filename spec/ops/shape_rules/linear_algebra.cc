@@ -26,7 +26,7 @@ absl::Status CheckFftOperand(const OpSite& site, FftKind kind) {
                    ", RFFT takes f32 or f64");
 }
 
-// How many values of a real signal's spectrum are kept along the last axis.
+// The number of values of a real signal's spectrum that are kept along the last axis.
 int64_t HalfSpectrum(int64_t length) { return length == 0 ? 0 : length / 2 + 1; }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// How often a window fits, without overflow.
+// Computes how often a window fits, without overflow.
 #include "spec/ops/shape_rules/window.h"
 
 #include "spec/ops/shape_checks.h"

@@ -1,5 +1,5 @@
-// How often a window fits. Document: hlo-format 4.4 (window output), operation semantics 10
-// (ReduceWindow) and 11 (ConvGeneral).
+// Computes how often a window fits. Document: hlo-format 4.4 (window output), operation semantics
+// 10 (ReduceWindow) and 11 (ConvGeneral).
 #pragma once
 
 #include "absl/status/statusor.h"

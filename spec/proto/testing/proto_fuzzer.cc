@@ -1,5 +1,5 @@
-// libFuzzer target: bytes -> module -> verifier -> bytes -> module. What was read and verifies must
-// write and read the same.
+// libFuzzer target: bytes -> module -> verifier -> bytes -> module. A message that reads and
+// verifies must write and read the same.
 #include <cstdio>
 #include <cstdlib>
 

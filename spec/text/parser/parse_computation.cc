@@ -7,8 +7,8 @@
 namespace assay::text_internal {
 namespace {
 
-// Where the body's own '}' stands behind the instruction that begins at `start`, on the same line;
-// npos when it does not.
+// Finds where the body's own '}' stands behind the instruction that begins at `start`, on the same
+// line; npos when it does not.
 size_t ClosingBraceOnLine(std::string_view text, size_t start) {
   int64_t depth = 0;
   for (size_t at = start; at < text.size() && text[at] != '\n'; ++at) {

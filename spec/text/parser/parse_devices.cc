@@ -29,7 +29,7 @@ bool Parser::ParseNumbersIn(char open, char close, Int64List* numbers) {
   return true;
 }
 
-// What follows the sizes of an iota: "<=[4,2]T(1,0)", the arrow read already.
+// Reads what follows the sizes of an iota, "<=[4,2]T(1,0)", whose arrow has been read.
 bool Parser::ParseIota(IotaDevices* iota) {
   if (!ParseNumbersIn('[', ']', &iota->reshape)) return false;
   if (!lexer_.AcceptWord("T")) return true;

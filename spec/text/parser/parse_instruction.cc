@@ -284,7 +284,7 @@ std::optional<Shape> Parser::InferShape(const OpInfo& info, const OperandVector&
   absl::InlinedVector<const Shape*, 4> shapes;
   for (Instruction* operand : operands) {
     shapes.push_back(&operand->shape());
-    // What a rule may copy is paid first, see shape_budget_.
+    // Shapes that a rule may copy are paid for before it runs, see shape_budget_.
     if (info.opcode == Opcode::kGetTupleElement) continue;
     if (!operand->shape().IsTuple()) {
       shape_budget_ -= ShapeCost(operand->shape());

@@ -1,6 +1,8 @@
 // The errors of the parser, and the small values that all its parts read.
 #include "spec/text/parser/parser.h"
 
+#include <functional>
+
 #include "spec/base/strings.h"
 
 namespace assay::text_internal {
@@ -98,40 +100,31 @@ absl::StatusOr<std::unique_ptr<Module>> ReadModule(std::string_view text,
   return module;
 }
 
-absl::StatusOr<Shape> ReadShape(std::string_view text) {
+// Reads a text that is one value and nothing else: `parse` is the parser's function for it.
+template <typename Value, typename Parse>
+static absl::StatusOr<Value> ReadWhole(std::string_view text, const Parse& parse) {
   ReadOptions options;
   Parser parser(text, options);
-  Shape shape;
-  if (!parser.ParseShape(&shape) || !parser.ExpectEnd()) return ToStatus(parser.diagnostics());
-  return shape;
+  Value value;
+  if (!parse(parser, &value) || !parser.ExpectEnd()) return ToStatus(parser.diagnostics());
+  return value;
+}
+
+absl::StatusOr<Shape> ReadShape(std::string_view text) {
+  return ReadWhole<Shape>(text, std::mem_fn(&Parser::ParseShape));
 }
 
 absl::StatusOr<Literal> ReadLiteral(const Shape& shape, std::string_view text) {
-  ReadOptions options;
-  Parser parser(text, options);
-  Literal literal;
-  if (!parser.ParseLiteral(shape, &literal) || !parser.ExpectEnd()) {
-    return ToStatus(parser.diagnostics());
-  }
-  return literal;
+  return ReadWhole<Literal>(
+      text, [&](Parser& parser, Literal* literal) { return parser.ParseLiteral(shape, literal); });
 }
 
 absl::StatusOr<Sharding> ReadSharding(std::string_view text) {
-  ReadOptions options;
-  Parser parser(text, options);
-  Sharding sharding;
-  if (!parser.ParseSharding(&sharding) || !parser.ExpectEnd())
-    return ToStatus(parser.diagnostics());
-  return sharding;
+  return ReadWhole<Sharding>(text, std::mem_fn(&Parser::ParseSharding));
 }
 
 absl::StatusOr<ReplicaGroups> ReadReplicaGroups(std::string_view text) {
-  ReadOptions options;
-  Parser parser(text, options);
-  ReplicaGroups groups;
-  if (!parser.ParseReplicaGroups(&groups) || !parser.ExpectEnd())
-    return ToStatus(parser.diagnostics());
-  return groups;
+  return ReadWhole<ReplicaGroups>(text, std::mem_fn(&Parser::ParseReplicaGroups));
 }
 
 }  // namespace assay

@@ -21,7 +21,7 @@
 
 namespace assay::text_internal {
 
-// What is known while the body of a computation is read. Names point into the text; a name whose
+// The state of reading the body of a computation. Names point into the text; a name whose
 // instruction could not be read maps to nullptr, so that its uses are not errors of their own.
 struct BodyScope {
   Computation* computation = nullptr;

@@ -1,5 +1,5 @@
-// libFuzzer target: text -> module -> verifier -> text -> module. What was read must write, read
-// again and write the same.
+// libFuzzer target: text -> module -> verifier -> text -> module. A text that reads must write,
+// read again and write the same.
 #include <cstdio>
 #include <cstdlib>
 

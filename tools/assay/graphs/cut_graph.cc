@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "absl/strings/str_format.h"
+#include "nlohmann/json.hpp"
 #include "spec/base/strings.h"
 #include "spec/text/dot.h"
 
@@ -31,7 +32,7 @@ std::string ColourOfShare(double share) {
   return absl::StrFormat("#%02x%02x%02x", mixed(&Rgb::red), mixed(&Rgb::green), mixed(&Rgb::blue));
 }
 
-// What the stretches to one instruction say together: a body that is inlined twice has two.
+// The sum of what the stretches to one instruction say: a body that is inlined twice has two.
 struct Sum {
   int64_t elements = 0, failed = 0, undecided = 0, forced = 0, not_sampled = 0;
   double bound_used = 0;

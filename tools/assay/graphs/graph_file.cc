@@ -17,7 +17,7 @@ extern char** environ;
 namespace assay {
 namespace {
 
-// What graphviz is asked for by the ending of the file's name; "" for DOT itself.
+// The format that graphviz is asked for, by the ending of the file's name; "" for DOT itself.
 absl::StatusOr<std::string> PictureFormat(const std::string& path) {
   const std::string ending = std::filesystem::path(path).extension().string();
   for (std::string_view known : {".svg", ".png", ".pdf"}) {

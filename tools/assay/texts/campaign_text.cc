@@ -9,6 +9,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
+#include "nlohmann/json.hpp"
 #include "spec/base/strings.h"
 #include "tools/assay/terminal.h"
 
@@ -99,7 +100,7 @@ void PrintReasons(const char* title, const std::map<std::string, int64_t>& reaso
   }
 }
 
-// What no program has, by name: a user wants to know what was not looked at.
+// Prints what no program had, by name: a user wants to know what was not looked at.
 void PrintLeftOut(const CampaignSummary& summary) {
   std::vector<std::string> names = summary.excluded_ops;
   for (const auto* more : {&summary.excluded_types, &summary.excluded_recipes}) {
@@ -218,6 +219,7 @@ nlohmann::json CampaignJson(const CampaignSummary& summary, const std::string& d
 void AddFindings(const CampaignSummary& summary, RunRow& run) {
   for (const CampaignFinding& finding : summary.found) {
     if (!IsSorted(summary, finding)) continue;
+    if (finding.triaged && !finding.triage.confirmed) continue;
     run.findings.push_back({finding.bucket, TitleOf(finding), std::string(Name(finding.kind)),
                             finding.triage.blamed_rule, finding.triage.page, finding.index,
                             finding.triage.instructions});

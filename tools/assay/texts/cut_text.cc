@@ -2,6 +2,7 @@
 #include "tools/assay/texts/cut_text.h"
 
 #include "absl/strings/str_format.h"
+#include "nlohmann/json.hpp"
 #include "spec/base/strings.h"
 #include "tools/assay/terminal.h"
 

@@ -1,9 +1,9 @@
-// What `assay check` says of programs that were cut.
+// The text that `assay check` prints on programs that were cut.
 #pragma once
 
 #include <string>
 
-#include "nlohmann/json.hpp"
+#include "nlohmann/json_fwd.hpp"
 
 namespace assay {
 

@@ -5,6 +5,7 @@
 #include "fuzz/triage/triage.h"
 #include "reference/interpreter/interpreter.h"
 #include "tools/assay/environment.h"
+#include "tools/assay/peers.h"
 
 namespace assay {
 
@@ -16,6 +17,7 @@ CampaignTools MakeCampaignTools(const std::string& out, const std::string& pytho
     TriageOptions options;
     options.pages = out + "/bugs";
     options.python = ChoosePython(python);
+    options.releases = ReleasesOf(ListPeers());
     tools.triage = MakeTriage(std::move(options));
   }
   return tools;

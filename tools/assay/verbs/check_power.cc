@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "absl/strings/str_format.h"
+#include "nlohmann/json.hpp"
 #include "optimized/pipeline/registry.h"
 #include "reference/interpreter/interpreter.h"
 #include "reference/power/choice_search.h"
@@ -161,8 +162,8 @@ int RunMistakes(const std::vector<CaseFile>& cases, Backend& backend, const Chec
     progress.Show(StrCat("mistaking ", file.name));
     absl::StatusOr<CutPower> power = MeasureCutPower(
         file, *oracle, backend,
-        [](const Module& module, const std::vector<const Literal*>& arguments) {
-          return reference::SearchChoices(module, arguments, kStepsOfSearch);
+        [](const CheckCase& check_case) {
+          return reference::SearchChoices(check_case, kStepsOfSearch);
         },
         options, all);
     progress.Clear();

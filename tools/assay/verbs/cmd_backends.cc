@@ -1,6 +1,7 @@
 // assay backends: who can be judged, and with which options.
 #include <memory>
 
+#include "spec/base/status_macros.h"
 #include "tools/assay/environment.h"
 #include "tools/assay/json_line.h"
 #include "tools/assay/terminal.h"
@@ -17,9 +18,9 @@ struct Options {
 
 // Opens the one backend that was named and says who it is.
 absl::StatusOr<int> PrintOne(const Options& options) {
-  absl::StatusOr<std::unique_ptr<Backend>> backend = OpenBackend(options.name, options.python);
-  if (!backend.ok()) return backend.status();
-  const BackendDescription& description = (*backend)->Describe();
+  ASSAY_ASSIGN_OR_RETURN(const std::unique_ptr<Backend> backend,
+                         OpenBackend(options.name, options.python));
+  const BackendDescription& description = backend->Describe();
   if (options.json) {
     PrintJson({{"backend", description.name},
                {"version", description.version},

@@ -10,6 +10,7 @@
 #include "bench/roof.h"
 #include "bench/statistics.h"
 #include "bench/workload.h"
+#include "nlohmann/json.hpp"
 #include "reference/interpreter/interpreter.h"
 #include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
@@ -39,8 +40,9 @@ struct Options {
   RecordOptions record;
 };
 
-// Who takes turns: ours, the peer, the peer with its pages kept, ours once more.
-struct Field {
+// The executables that take turns: ours, the peer's, the peer's with its pages kept, and ours once
+// more.
+struct Contenders {
   std::vector<std::unique_ptr<Backend>> owned;
   std::vector<Backend*> turns;
   int peer = -1, reused = -1, again = -1;  // places in `turns`
@@ -65,14 +67,15 @@ std::vector<std::string> JudgeOutputs(const Options& options, const Workload& wo
   return verdicts;
 }
 
-// That of the executable, or 0.
+// The statistic of this name that the executable reports, or 0.
 double Statistic(const Timings& timings, const char* name) {
   auto it = timings.statistics.find(name);
   return it == timings.statistics.end() ? 0 : it->second;
 }
 
-WorkloadResult MeasureOne(const Options& options, const std::string& path, const Field& field,
-                          const MeasureOptions& measure, const std::optional<Roof>& roof) {
+WorkloadResult MeasureOne(const Options& options, const std::string& path,
+                          const Contenders& contenders, const MeasureOptions& measure,
+                          const std::optional<Roof>& roof) {
   WorkloadResult result;
   absl::StatusOr<Workload> workload = LoadWorkload(path, options.seed);
   result.name = path;
@@ -85,7 +88,7 @@ WorkloadResult MeasureOne(const Options& options, const std::string& path, const
   result.cost = workload->cost;
   if (roof.has_value()) result.limit_seconds = LimitSeconds(*roof, workload->cost);
   absl::StatusOr<std::vector<Timings>> timings =
-      MeasureInterleaved(field.turns, *workload->module, Pointers(workload->inputs), measure);
+      MeasureInterleaved(contenders.turns, *workload->module, Pointers(workload->inputs), measure);
   if (!timings.ok()) {
     result.error = std::string(timings.status().message());
     return result;
@@ -95,22 +98,22 @@ WorkloadResult MeasureOne(const Options& options, const std::string& path, const
     return EstimateMedian(PairedRatios((*timings)[static_cast<size_t>(place)].run_seconds,
                                        (*timings)[0].run_seconds));
   };
-  result.run_speedup = speedup(field.peer);
-  result.run_speedup_reused = speedup(field.reused);
-  result.same = speedup(field.again);
-  if (field.peer >= 0) {
-    result.compile_speedup =
-        EstimateMedian(PairedRatios((*timings)[static_cast<size_t>(field.peer)].compile_seconds,
-                                    (*timings)[0].compile_seconds));
+  result.run_speedup = speedup(contenders.peer);
+  result.run_speedup_reused = speedup(contenders.reused);
+  result.same = speedup(contenders.again);
+  if (contenders.peer >= 0) {
+    result.compile_speedup = EstimateMedian(
+        PairedRatios((*timings)[static_cast<size_t>(contenders.peer)].compile_seconds,
+                     (*timings)[0].compile_seconds));
   }
-  const Profile* profile = field.turns[0]->Describe().profile;
+  const Profile* profile = contenders.turns[0]->Describe().profile;
   const std::vector<std::string> verdicts =
       JudgeOutputs(options, *workload, *timings, profile != nullptr ? *profile : Profile::Xla());
-  for (int place : {0, field.peer}) {
+  for (int place : {0, contenders.peer}) {
     if (place < 0) continue;
     const Timings& timing = (*timings)[static_cast<size_t>(place)];
     Measured one;
-    one.backend = field.turns[static_cast<size_t>(place)]->Describe().name;
+    one.backend = contenders.turns[static_cast<size_t>(place)]->Describe().name;
     one.verdict = verdicts[static_cast<size_t>(place)];
     one.run = EstimateMedian(timing.run_seconds);
     one.compile = EstimateMedian(timing.compile_seconds);
@@ -269,29 +272,29 @@ absl::StatusOr<std::vector<std::string>> AllPaths(const Options& options) {
   return all;
 }
 
-absl::StatusOr<Field> OpenField(const Options& options) {
-  Field field;
+absl::StatusOr<Contenders> OpenContenders(const Options& options) {
+  Contenders contenders;
   auto open = [&](const std::string& name) -> absl::Status {
     ASSAY_ASSIGN_OR_RETURN(std::unique_ptr<Backend> backend, OpenBackend(name, options.python));
-    field.turns.push_back(backend.get());
-    field.owned.push_back(std::move(backend));
+    contenders.turns.push_back(backend.get());
+    contenders.owned.push_back(std::move(backend));
     return absl::OkStatus();
   };
   absl::Status status = open(options.backend);
   if (status.ok() && !options.peer.empty()) {
-    field.peer = static_cast<int>(field.turns.size());
+    contenders.peer = static_cast<int>(contenders.turns.size());
     status = open(options.peer);
     // Only the worker of XLA can be told how its allocator treats pages.
     const bool is_xla = options.peer == "xla" || options.peer.rfind("xla:", 0) == 0;
     if (status.ok() && is_xla && !options.no_reused) {
-      field.reused = static_cast<int>(field.turns.size());
+      contenders.reused = static_cast<int>(contenders.turns.size());
       status = open(options.peer + (options.peer == "xla" ? ":" : ",") + "pages=reused");
     }
   }
   if (!status.ok()) return status;
-  field.again = static_cast<int>(field.turns.size());
-  field.turns.push_back(field.turns[0]);
-  return field;
+  contenders.again = static_cast<int>(contenders.turns.size());
+  contenders.turns.push_back(contenders.turns[0]);
+  return contenders;
 }
 
 MeasureOptions MeasureOptionsOf(const Options& options) {
@@ -324,13 +327,13 @@ absl::Status WritePage(const Options& options, const RunRow& run, const std::opt
 absl::StatusOr<int> Run(const Options& options) {
   ASSAY_ASSIGN_OR_RETURN(std::vector<std::string> paths, AllPaths(options));
   const MeasureOptions measure = MeasureOptionsOf(options);
-  ASSAY_ASSIGN_OR_RETURN(const Field field, OpenField(options));
-  for (const std::unique_ptr<Backend>& backend : field.owned) {
+  ASSAY_ASSIGN_OR_RETURN(const Contenders contenders, OpenContenders(options));
+  for (const std::unique_ptr<Backend>& backend : contenders.owned) {
     if (!options.json) Print(WhoIs(backend->Describe()));
   }
 
   RunRow run = BeginRun("bench", options.backend, CommandLine());
-  run.backend_version = field.turns[0]->Describe().version;
+  run.backend_version = contenders.turns[0]->Describe().version;
   double start = Now();
   std::vector<WorkloadResult> all;
   ProgressLine progress;
@@ -343,7 +346,7 @@ absl::StatusOr<int> Run(const Options& options) {
   }
   for (const std::string& path : paths) {
     progress.Show(StrCat("measuring ", all.size() + 1, " of ", paths.size(), ": ", path));
-    all.push_back(MeasureOne(options, path, field, measure, roof));
+    all.push_back(MeasureOne(options, path, contenders, measure, roof));
     AddRows(all.back(), run);
     progress.Clear();
     if (options.json) PrintJson(ToJson(all.back()));
@@ -351,13 +354,14 @@ absl::StatusOr<int> Run(const Options& options) {
   run.seconds = Now() - start;
   nlohmann::json summary = SummaryJson(all, options, run.seconds);
   summary["backend_version"] = run.backend_version;
-  if (field.peer >= 0) summary["peer_version"] = field.turns[field.peer]->Describe().version;
+  if (contenders.peer >= 0)
+    summary["peer_version"] = contenders.turns[contenders.peer]->Describe().version;
   run.summary = JsonText(summary);
   options.record.Save(run);
   if (options.json) {
     PrintJson(summary);
   } else {
-    PrintTable(all, field.peer >= 0);
+    PrintTable(all, contenders.peer >= 0);
     PrintSummary(summary, options);
   }
   if (!options.page.empty()) {

@@ -8,6 +8,7 @@
 #include "spec/base/strings.h"
 #include "tools/assay/failure_options.h"
 #include "tools/assay/json_line.h"
+#include "tools/assay/peers.h"
 #include "tools/assay/terminal.h"
 #include "tools/assay/verb.h"
 
@@ -16,8 +17,28 @@ namespace {
 
 struct Options {
   FailureOptions failure;
+  std::string versions;  // range of releases; "": the one that fails
   bool json = false;
 };
+
+absl::StatusOr<int> BlameReleases(const FailureCase& failure, const Options& options) {
+  ASSAY_ASSIGN_OR_RETURN(const std::vector<Peer> peers, PeersIn(options.versions));
+  if (peers.empty()) {
+    return absl::NotFoundError(
+        StrCat("no release of ", options.versions, " is there; see assay peer"));
+  }
+  const std::vector<ReleaseState> states =
+      CheckReleases(failure.Subject(), *failure.module, failure.finding.inputs, ReleasesOf(peers));
+  for (const ReleaseState& one : states) {
+    if (options.json) {
+      PrintJson({{"version", one.version}, {"state", one.state}});
+    } else {
+      Print(StrCat(one.version, "  ", one.state));
+    }
+  }
+  if (!options.json) Print(DescribeReleases(states));
+  return kExitFailure;
+}
 
 void PrintDiff(const std::string& before, const std::string& after) {
   if (before.empty() && after.empty()) return;
@@ -87,6 +108,7 @@ absl::StatusOr<int> Run(const Options& options) {
     if (!detail.empty()) Print(detail);
     return kExitOk;
   }
+  if (!options.versions.empty()) return BlameReleases(c, options);
   if (!options.json) Print(StrCat(c.finding.backend, " fails: ", Name(outcome.kind)));
   if (c.backend->Describe().dumps_passes) {
     return PrintPass(BlamePass(subject, *c.module, c.finding.inputs, outcome.kind), options.json);
@@ -100,6 +122,8 @@ absl::StatusOr<int> Run(const Options& options) {
 void DeclareBlame(OptionList& line, VerbAction& action) {
   auto options = std::make_shared<Options>();
   options->failure.Declare(line, true);
+  line.Add("--versions", options->versions,
+           "Which releases fail: a range as 0.4.13..0.10.2, or all; see assay peer");
   line.AddFlag("--json", options->json, "One JSON object");
   action = [options] { return Run(*options); };
 }

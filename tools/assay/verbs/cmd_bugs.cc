@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "fuzz/triage/known.h"
+#include "nlohmann/json.hpp"
 #include "reports/numbers.h"
 #include "reports/store.h"
 #include "spec/base/file.h"
@@ -34,7 +35,7 @@ struct Options {
 // A bucket over all runs, told by the newest finding of it.
 struct Bug {
   FindingRow newest;
-  std::string backend_version, seed, opinion, known, program;
+  std::string backend_version, seed, opinion, releases, known, program;
   int64_t campaigns = 0;
 };
 
@@ -43,7 +44,7 @@ nlohmann::json Parsed(const std::string& text) {
   return json.is_object() ? json : nlohmann::json::object();
 }
 
-// What the bug page beside the store says; nothing where it is gone.
+// Reads the bug page beside the store, if it is still there.
 void ReadPage(Bug& bug) {
   if (bug.newest.page.empty()) return;
   const std::filesystem::path folder(bug.newest.page);
@@ -51,6 +52,9 @@ void ReadPage(Bug& bug) {
     const nlohmann::json finding = Parsed(*text);
     if (finding.contains("second_opinion") && finding["second_opinion"].is_string()) {
       bug.opinion = finding["second_opinion"].get<std::string>();
+    }
+    if (finding.contains("releases") && finding["releases"].is_string()) {
+      bug.releases = finding["releases"].get<std::string>();
     }
   }
   constexpr int64_t kMostBytes = 1 << 16;
@@ -84,13 +88,14 @@ std::vector<Bug> Collect(const std::vector<RunRow>& runs, const Options& options
 
 std::string MarkdownOf(const std::vector<Bug>& bugs) {
   std::string text =
-      "| # | what | kind | seen on | numpy | instructions | found by |\n"
-      "| --- | --- | --- | --- | --- | --- | --- |\n";
+      "| # | what | kind | seen on | releases | numpy | instructions | found by |\n"
+      "| --- | --- | --- | --- | --- | --- | --- | --- |\n";
   int64_t number = 0;
   for (const Bug& bug : bugs) {
     StrAppend(&text, "| ", ++number, " | `", bug.newest.title, "` | ", bug.newest.kind, " | ",
-              bug.backend_version, " | ", bug.opinion, " | ", bug.newest.instructions, " | ",
-              bug.seed, bug.known.empty() ? "" : StrCat("; known: ", bug.known), " |\n");
+              bug.backend_version, " | ", bug.releases, " | ", bug.opinion, " | ",
+              bug.newest.instructions, " | ", bug.seed,
+              bug.known.empty() ? "" : StrCat("; known: ", bug.known), " |\n");
   }
   number = 0;
   for (const Bug& bug : bugs) {
@@ -126,6 +131,7 @@ absl::StatusOr<int> Run(const Options& options) {
                  {"kind", bug.newest.kind},
                  {"backend_version", bug.backend_version},
                  {"second_opinion", bug.opinion},
+                 {"releases", bug.releases},
                  {"instructions", bug.newest.instructions},
                  {"found_by", bug.seed},
                  {"campaigns", bug.campaigns},

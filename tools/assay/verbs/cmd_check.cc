@@ -6,6 +6,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_split.h"
 #include "conformance/module_check.h"
+#include "nlohmann/json.hpp"
 #include "reference/interpreter/interpreter.h"
 #include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
@@ -43,7 +44,7 @@ struct Options {
 
 using StatusCounts = std::map<std::string_view, int64_t>;
 
-int64_t At(const StatusCounts& counts, std::string_view status) {
+int64_t CountOf(const StatusCounts& counts, std::string_view status) {
   auto at = counts.find(status);
   return at == counts.end() ? 0 : at->second;
 }
@@ -54,7 +55,7 @@ Style StyleOf(std::string_view status) {
   return status == "unsupported" ? Style::kDim : Style::kBad;
 }
 
-std::string Word(const Outcome& outcome) {
+std::string StatusWordOf(const Outcome& outcome) {
   const std::string_view status = StatusWord(outcome.kind);
   return Styled(StyleOf(status), status);
 }
@@ -63,7 +64,7 @@ std::string Word(const Outcome& outcome) {
 std::string Tally(const StatusCounts& counts) {
   std::string text;
   for (std::string_view status : StatusWords()) {
-    const int64_t count = At(counts, status);
+    const int64_t count = CountOf(counts, status);
     if (count == 0) continue;
     StrAppend(&text, text.empty() ? "" : ", ", Styled(StyleOf(status), StrCat(count, " ", status)));
   }
@@ -88,7 +89,7 @@ const SubjectResult* Find(const ModuleResult& result, bool stored) {
 
 std::string SubjectCell(const ModuleResult& result, bool stored) {
   const SubjectResult* subject = Find(result, stored);
-  return subject == nullptr ? "-" : Word(subject->outcome);
+  return subject == nullptr ? "-" : StatusWordOf(subject->outcome);
 }
 
 std::string ModuleTable(const std::vector<ModuleResult>& results, const std::string& backend) {
@@ -105,7 +106,7 @@ std::string ModuleTable(const std::vector<ModuleResult>& results, const std::str
     const SubjectResult* judged = Find(result, false);
     if (judged == nullptr) judged = Find(result, true);
     if (judged == nullptr) {
-      table.Add({result.name, Word(result.outcome), "-"});
+      table.Add({result.name, StatusWordOf(result.outcome), "-"});
       continue;
     }
     const Judgement& judgement = judged->outcome.judgement;
@@ -184,7 +185,7 @@ std::string WhyOpen(const ModuleResult& result) {
 
 void PrintFailure(const ModuleResult& result, const Options& options) {
   Print("");
-  Print(StrCat(Word(result.outcome), " ", Styled(Style::kBold, result.name)));
+  Print(StrCat(StatusWordOf(result.outcome), " ", Styled(Style::kBold, result.name)));
   PrintIndented(result.outcome.Describe());
   for (const SubjectResult& subject : result.subjects) {
     if (subject.outcome.IsPass()) continue;
@@ -197,15 +198,15 @@ void PrintFailure(const ModuleResult& result, const Options& options) {
                        options.seed == Options{}.seed ? "" : StrCat(" --seed ", options.seed)));
 }
 
-// What was not passed: one line where nothing is wrong, otherwise the reason and the command that
-// repeats it.
+// Lists the modules that did not pass: a line for one in which nothing is wrong, otherwise the
+// reason and the command that repeats it.
 void PrintProblems(const std::vector<ModuleResult>& results, const Options& options) {
   for (const ModuleResult& result : results) {
     if (!result.unsupported.empty()) {
-      Print(StrCat(Word(result.outcome), " ", result.name,
+      Print(StrCat(StatusWordOf(result.outcome), " ", result.name,
                    ": no meaning here yet: ", Joined(result.unsupported)));
     } else if (IsOpen(result.outcome)) {
-      Print(StrCat(Word(result.outcome), " ", result.name, ": ", WhyOpen(result)));
+      Print(StrCat(StatusWordOf(result.outcome), " ", result.name, ": ", WhyOpen(result)));
     }
     for (const SubjectResult& subject : result.subjects) {
       if (!subject.waived.empty())
@@ -245,7 +246,7 @@ nlohmann::json Summary(const StatusCounts& counts, const Options& options, const
                          {"backend", options.backend},
                          {"profile", profile.name()},
                          {"seconds", seconds}};
-  for (std::string_view status : StatusWords()) json[std::string(status)] = At(counts, status);
+  for (std::string_view status : StatusWords()) json[std::string(status)] = CountOf(counts, status);
   return json;
 }
 
@@ -348,16 +349,17 @@ void PrintResults(const std::vector<ModuleResult>& results, const StatusCounts& 
     Print(StrCat(count, " passed with outputs that are nearly all zero, equal or NaN"));
   }
   for (std::string_view status : {"unreadable", "nothing to judge"}) {
-    if (At(counts, status) > 0) Print(StrCat(At(counts, status), " ", status));
+    if (CountOf(counts, status) > 0) Print(StrCat(CountOf(counts, status), " ", status));
   }
-  Print(StrCat(At(counts, "passed"), " passed, ", At(counts, "failed"), " failed, ",
-               At(counts, "inconclusive"), " inconclusive, ", At(counts, "unsupported"),
-               " unsupported, ", At(counts, "crashed"), " crashed"));
+  Print(StrCat(CountOf(counts, "passed"), " passed, ", CountOf(counts, "failed"), " failed, ",
+               CountOf(counts, "inconclusive"), " inconclusive, ", CountOf(counts, "unsupported"),
+               " unsupported, ", CountOf(counts, "crashed"), " crashed"));
 }
 
 int ExitStatusOf(const StatusCounts& counts) {
-  if (At(counts, "failed") + At(counts, "crashed") > 0) return kExitFailure;
-  return At(counts, "unreadable") + At(counts, "nothing to judge") > 0 ? kExitUsage : kExitOk;
+  if (CountOf(counts, "failed") + CountOf(counts, "crashed") > 0) return kExitFailure;
+  return CountOf(counts, "unreadable") + CountOf(counts, "nothing to judge") > 0 ? kExitUsage
+                                                                                 : kExitOk;
 }
 
 CutMode CutModeOf(std::string_view word) {

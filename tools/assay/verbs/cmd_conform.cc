@@ -5,6 +5,7 @@
 #include <set>
 
 #include "conformance/golden.h"
+#include "nlohmann/json.hpp"
 #include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
 #include "spec/process/interrupt.h"

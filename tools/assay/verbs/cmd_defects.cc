@@ -6,6 +6,7 @@
 #include "absl/strings/str_format.h"
 #include "fuzz/campaign/campaign.h"
 #include "fuzz/defects/defects.h"
+#include "nlohmann/json.hpp"
 #include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
 #include "tools/assay/environment.h"

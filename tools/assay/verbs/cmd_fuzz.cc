@@ -2,6 +2,7 @@
 #include <memory>
 
 #include "fuzz/campaign/campaign.h"
+#include "nlohmann/json.hpp"
 #include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
 #include "tools/assay/defect_option.h"
@@ -47,8 +48,7 @@ absl::Status Complete(Options& options) {
 }
 
 absl::StatusOr<int> Run(Options options) {
-  absl::Status complete = Complete(options);
-  if (!complete.ok()) return complete;
+  ASSAY_RETURN_IF_ERROR(Complete(options));
   ASSAY_ASSIGN_OR_RETURN(const std::unique_ptr<Backend> probe,
                          OpenBackend(options.backend, options.python));
   const BackendDescription who = probe->Describe();
@@ -107,6 +107,8 @@ void DeclareFuzz(OptionList& line, VerbAction& action) {
   line.AddDuration("--case-seconds", options->campaign.case_seconds,
                    "A program that takes longer is a finding");
   line.Add("--out", options->out, "Folder for cases, bug pages and results.jsonl").ShowDefault();
+  line.AddFlag("--resume", options->campaign.resume,
+               "Go on with the campaign of this seed whose results are in --out");
   line.AddFlag("--foreign", options->campaign.portable,
                "Only what every implementation of HLO promises (always so for other processes)");
   line.AddFlag("--no-triage", options->no_triage, "Count findings; do not blame, reduce, explain");

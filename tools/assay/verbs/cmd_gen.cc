@@ -9,6 +9,7 @@
 #include "absl/strings/str_format.h"
 #include "fuzz/generator/generate.h"
 #include "fuzz/generator/stats.h"
+#include "nlohmann/json.hpp"
 #include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
 #include "spec/ops/op_table.h"
@@ -117,8 +118,7 @@ absl::StatusOr<int> Run(const Options& options) {
       line["text"] = WriteModule(*made.module);
       if (!options.json) Print(WriteModule(*made.module));
     } else {
-      absl::Status status = Write(options, i, made);
-      if (!status.ok()) return status;
+      ASSAY_RETURN_IF_ERROR(Write(options, i, made));
       line["path"] = StrCat(StemOf(options, i), ".hlo");
     }
     if (options.json) PrintJson(line);

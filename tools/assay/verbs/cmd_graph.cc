@@ -2,6 +2,7 @@
 #include <cstdio>
 #include <memory>
 
+#include "nlohmann/json.hpp"
 #include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
 #include "spec/files/load_module.h"

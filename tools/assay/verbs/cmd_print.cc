@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "absl/strings/escaping.h"
+#include "nlohmann/json.hpp"
 #include "optimized/pipeline/pass_trace.h"
 #include "spec/base/status_macros.h"
 #include "spec/base/strings.h"

@@ -6,7 +6,6 @@
 #include "reports/page.h"
 #include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
-#include "tools/assay/environment.h"
 #include "tools/assay/json_line.h"
 #include "tools/assay/record.h"
 #include "tools/assay/terminal.h"

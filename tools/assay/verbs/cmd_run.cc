@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "absl/strings/str_format.h"
+#include "nlohmann/json.hpp"
 #include "reference/interpreter/interpreter.h"
 #include "reference/power/bound_widths.h"
 #include "spec/base/status_macros.h"
@@ -79,7 +80,7 @@ absl::StatusOr<std::vector<std::vector<Literal>>> LoadInfeed(const std::string& 
   return items;
 }
 
-struct Ran {
+struct FinishedRun {
   LoadedCase loaded;
   std::vector<std::vector<Literal>> infeed;  // per device; empty: none
   RunResult result;
@@ -87,7 +88,7 @@ struct Ran {
 };
 
 // Every output and every array that came out of an outfeed, by name.
-std::vector<std::pair<std::string, const Literal*>> Outputs(const Ran& ran) {
+std::vector<std::pair<std::string, const Literal*>> Outputs(const FinishedRun& ran) {
   std::vector<std::pair<std::string, const Literal*>> outputs;
   for (size_t d = 0; d < ran.devices(); ++d) {
     size_t next = 0;
@@ -103,7 +104,7 @@ std::vector<std::pair<std::string, const Literal*>> Outputs(const Ran& ran) {
   return outputs;
 }
 
-absl::Status Save(const std::string& path, const Ran& ran) {
+absl::Status Save(const std::string& path, const FinishedRun& ran) {
   std::vector<std::pair<std::string, const Literal*>> arrays;
   const auto arguments = ArgumentsByDevice(ran.loaded.arrays);
   for (size_t d = 0; d < arguments.size(); ++d) {
@@ -133,7 +134,8 @@ bool ShowExpectation(const Options& options, const Expectation& expectation, con
   return false;
 }
 
-absl::StatusOr<int> ShowBounds(const Options& options, const Ran& ran, const Backend& backend) {
+absl::StatusOr<int> ShowBounds(const Options& options, const FinishedRun& ran,
+                               const Backend& backend) {
   ASSAY_ASSIGN_OR_RETURN(const Profile* profile, ChooseProfile(options.profile, &backend));
   std::vector<DeviceInputs> inputs;
   for (std::vector<const Literal*>& arguments : ArgumentsByDevice(ran.loaded.arrays)) {
@@ -196,14 +198,14 @@ absl::StatusOr<int> ShowWidths(const Options& options, const LoadedCase& loaded,
   return kExitOk;
 }
 
-absl::Status RunOn(Backend& backend, const Options& options, Ran& ran) {
+absl::Status RunOn(Backend& backend, const Options& options, FinishedRun& ran) {
   CompileOptions compile;
   compile.limits = options.limits.Get();
   compile.decision_limit = options.limit;
   compile.devices = ran.loaded.arrays.devices;
   ASSAY_ASSIGN_OR_RETURN(auto executable, backend.Compile(*ran.loaded.module, compile));
   if (!ran.infeed.empty()) {
-    if (absl::Status fed = executable->SetInfeed(ran.infeed); !fed.ok()) return fed;
+    ASSAY_RETURN_IF_ERROR(executable->SetInfeed(ran.infeed));
   }
   absl::StatusOr<RunResult> result = executable->Run(ArgumentsByDevice(ran.loaded.arrays));
   if (result.ok()) ran.result = *std::move(result);
@@ -211,7 +213,7 @@ absl::Status RunOn(Backend& backend, const Options& options, Ran& ran) {
 }
 
 absl::StatusOr<int> Run(const Options& options) {
-  Ran ran;
+  FinishedRun ran;
   ASSAY_ASSIGN_OR_RETURN(LoadedCase loaded, LoadCase(options.path, options.inputs));
   ran.loaded = std::move(loaded);
   if (!options.infeed.empty()) {
@@ -232,8 +234,7 @@ absl::StatusOr<int> Run(const Options& options) {
     return kExitFailure;
   }
   if (!options.save.empty()) {
-    absl::Status saved = Save(options.save, ran);
-    if (!saved.ok()) return saved;
+    ASSAY_RETURN_IF_ERROR(Save(options.save, ran));
   }
   const std::string& module = ran.loaded.module->name();
   if (options.json) {

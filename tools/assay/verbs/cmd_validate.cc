@@ -5,6 +5,7 @@
 #include "absl/strings/str_split.h"
 #include "conformance/dumps/diff.h"
 #include "conformance/dumps/validate.h"
+#include "nlohmann/json.hpp"
 #include "reference/interpreter/interpreter.h"
 #include "reports/html.h"
 #include "spec/base/clock.h"

@@ -1,0 +1,242 @@
+"""Elementwise ops of the second opinion. Joined after opinion_types.py."""
+
+
+def by_type(integers, floats):
+    return lambda a, b: integers(a, b) if a.dtype.kind in "iub" else floats(a, b)
+
+
+def divide_integers(a, b):
+    a_, b_ = a.astype(object), b.astype(object)
+    least = -(1 << (8 * a.dtype.itemsize - 1)) if a.dtype.kind == "i" else 0
+
+    def one(x, y):
+        if y == 0:
+            return -1
+        return least if a.dtype.kind == "i" and x == least and y == -1 else abs(x) // abs(y) * (1 if (x < 0) == (y < 0) else -1)
+
+    return wrapped(numpy.frompyfunc(one, 2, 1)(a_, b_), a.dtype)
+
+
+def remainder_integers(a, b):
+    def one(x, y):
+        return x if y == 0 else int(math.copysign(1, x)) * (abs(x) % abs(y))
+
+    return wrapped(numpy.frompyfunc(one, 2, 1)(a.astype(object), b.astype(object)), a.dtype)
+
+
+def wrapped(objects, dtype):
+    mask = (1 << (8 * dtype.itemsize)) - 1
+    codes = numpy.frompyfunc(lambda x: int(x) & mask, 1, 1)(objects)
+    return numpy.asarray(codes).astype(numpy.uint64).astype(f"uint{8 * dtype.itemsize}").view(dtype)
+
+
+def power_integers(a, b):
+    modulus = 1 << (8 * a.dtype.itemsize)
+
+    def one(x, y):
+        if y >= 0:
+            return pow(x, y, modulus)
+        return 1 if x == 1 else (1 if y % 2 == 0 else -1) if x == -1 else 0
+
+    return wrapped(numpy.frompyfunc(one, 2, 1)(a.astype(object), b.astype(object)), a.dtype)
+
+
+def shift(kind, arithmetic=False, left=False):
+    bits, mask = width(kind), (1 << width(kind)) - 1
+
+    def one(x, y):
+        by = int(y) & mask
+        if left:
+            return 0 if by >= bits else int(x) << by
+        if arithmetic:
+            low = int(x) & mask
+            return (low - (1 << bits) if low >> (bits - 1) else low) >> min(by, bits - 1)
+        return 0 if by >= bits else (int(x) & mask) >> by
+
+    return lambda a, b: wrapped(numpy.frompyfunc(one, 2, 1)(a.astype(object), b.astype(object)), a.dtype)
+
+
+def count(kind, leading):
+    bits, mask = width(kind), (1 << width(kind)) - 1
+    one = (lambda x: bits - (int(x) & mask).bit_length()) if leading else (lambda x: bin(int(x) & mask).count("1"))
+    return lambda a: wrapped(numpy.frompyfunc(one, 1, 1)(a.astype(object)), a.dtype)
+
+
+def real_function(one):
+    """math's function on each element; outside its domain NaN, beyond the largest number infinity."""
+
+    def safe(x):
+        try:
+            return float(one(float(x)))
+        except ValueError:
+            return math.nan
+        except OverflowError:
+            return math.inf
+
+    return lambda a: numpy.asarray(numpy.frompyfunc(safe, 1, 1)(a)).astype(numpy.float64)
+
+
+def maximum(a, b):
+    return a | b if a.dtype.kind == "b" else numpy.maximum(a, b)
+
+
+def minimum(a, b):
+    return a & b if a.dtype.kind == "b" else numpy.minimum(a, b)
+
+
+def sign_of(a):
+    return a / numpy.where(a == 0, 1, numpy.abs(a)) if a.dtype.kind == "c" else numpy.where(a == 0, a, numpy.sign(a))
+
+
+def no_complex(function):
+    def checked(*values):
+        if any(v.dtype.kind == "c" for v in values):
+            raise Declined("a function of complex numbers")
+        return function(*values)
+
+    return checked
+
+
+BINARY = {
+    "add": lambda a, b: a | b if a.dtype.kind == "b" else a + b,
+    "subtract": lambda a, b: a - b,
+    "multiply": lambda a, b: a & b if a.dtype.kind == "b" else a * b,
+    "divide": by_type(divide_integers, lambda a, b: a / b),
+    "remainder": by_type(remainder_integers, numpy.fmod),
+    "power": by_type(power_integers, no_complex(numpy.power)),
+    "maximum": no_complex(maximum),
+    "minimum": no_complex(minimum),
+    "and": numpy.bitwise_and,
+    "or": numpy.bitwise_or,
+    "xor": numpy.bitwise_xor,
+    "atan2": no_complex(numpy.arctan2),
+    "complex": numpy.vectorize(complex, otypes=[numpy.complex128]),
+}
+UNARY = {
+    "negate": lambda a: -a,
+    "abs": lambda a: numpy.abs(a),
+    "sign": sign_of,
+    "floor": numpy.floor,
+    "ceil": numpy.ceil,
+    "round-nearest-even": numpy.rint,
+    "round-nearest-afz": lambda a: numpy.where(numpy.abs(a - numpy.trunc(a)) == 0.5, numpy.trunc(a) + numpy.copysign(1, a), numpy.rint(a)),
+    "exponential": numpy.exp,
+    "exponential-minus-one": no_complex(numpy.expm1),
+    "log": numpy.log,
+    "log-plus-one": no_complex(numpy.log1p),
+    "sqrt": numpy.sqrt,
+    "rsqrt": lambda a: 1 / numpy.sqrt(a),
+    "cbrt": no_complex(numpy.cbrt),
+    "sine": no_complex(numpy.sin),
+    "cosine": no_complex(numpy.cos),
+    "tan": no_complex(numpy.tan),
+    "tanh": no_complex(numpy.tanh),
+    "sinh": no_complex(numpy.sinh),
+    "cosh": no_complex(numpy.cosh),
+    "asin": no_complex(numpy.arcsin),
+    "acos": no_complex(numpy.arccos),
+    "asinh": no_complex(numpy.arcsinh),
+    "acosh": no_complex(numpy.arccosh),
+    "atanh": no_complex(numpy.arctanh),
+    "erf": no_complex(real_function(math.erf)),
+    "logistic": no_complex(lambda a: 1 / (1 + numpy.exp(-a))),
+    "real": lambda a: a.real,
+    "imag": lambda a: a.imag,
+    "not": lambda a: ~a,
+    "copy": lambda a: a,
+}
+
+
+def elementwise(name, function):
+    def evaluate(at, *values):
+        kind = at.kind
+        if name in ("real", "imag", "abs", "complex") or not is_complex(kind):
+            computed = function(*(wide(v) for v in values))
+        else:
+            computed = function(*(wide(v).astype(numpy.complex128) for v in values))
+        return settle(computed, kind)
+
+    return evaluate
+
+
+def with_signed_zeros(name, function, is_negative):
+    """numpy does not say which zero is the larger; `is_negative` tells it from the signs of both."""
+
+    def evaluate(at, a, b):
+        result = elementwise(name, function)(at, a, b)
+        if not is_float(at.kind):
+            return result
+        wide_a, wide_b = wide(a), wide(b)
+        negative = is_negative(numpy.signbit(wide_a), numpy.signbit(wide_b))
+        return numpy.where((wide_a == 0) & (wide_b == 0), settle(numpy.where(negative, -0.0, 0.0), at.kind), result)
+
+    return evaluate
+
+
+COMPARE = {"EQ": numpy.equal, "NE": numpy.not_equal, "LT": numpy.less, "LE": numpy.less_equal, "GT": numpy.greater,
+           "GE": numpy.greater_equal}
+
+
+def compare(at, a, b):
+    kind = at.program_kind(0)
+    a, b = wide(a), wide(b)
+    if at.get("type", "") == "TOTALORDER" and is_float(kind):
+        a, b = total_order(at.values[0], kind), total_order(at.values[1], kind)
+    return COMPARE[at["direction"]](a, b)
+
+
+def total_order(value, kind):
+    bits = 8 * storage(kind).itemsize
+    codes = numpy.ascontiguousarray(value).view(f"uint{bits}").astype(object)
+    top = 1 << (bits - 1)
+    return numpy.frompyfunc(lambda c: -(c & (top - 1)) - 1 if c & top else c, 1, 1)(codes)
+
+
+def convert(at, a):
+    source, kind = at.program_kind(0), at.kind
+    a = wide(a)
+    if kind == "pred":
+        return a != 0
+    if is_integer(kind) and not is_integer(source) and source != "pred":
+        bits = width(kind)
+        low, high = (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) if kind[0] == "s" else (0, (1 << bits) - 1)
+        real = a.real
+
+        def one(x):
+            return 0 if math.isnan(x) else low if x <= low else high if x >= high else int(x)
+
+        return settle(wrapped(numpy.frompyfunc(one, 1, 1)(real), numpy.dtype(f"{'int' if kind[0] == 's' else 'uint'}64")), kind)
+    if is_complex(source) and not is_complex(kind):
+        a = a.real
+    if is_float(kind) and a.dtype.kind in "iu" and a.dtype.itemsize == 8:
+        if kind not in ("f64", "f32", "f16"):
+            raise Declined("rounding of 64 bits to a narrow float")
+    return settle(a, kind)
+
+
+def bitcast_convert(at, a):
+    source, kind = at.program_kind(0), at.kind
+    if "pred" in (source, kind) or min(8 * storage(source).itemsize, 8 * storage(kind).itemsize) < 8 or any(
+            is_integer(k) and width(k) < 8 for k in (source, kind)) or "f4" in source + kind:
+        raise Declined("bits of types below a byte")
+    return numpy.frombuffer(numpy.ascontiguousarray(a).tobytes(), storage(kind)).reshape(at.dims)
+
+
+def reduce_precision(at, a):
+    exponent, mantissa = at["exponent_bits"], at["mantissa_bits"]
+    value = wide(a)
+    m, e = numpy.frexp(value)
+    bias = (1 << (exponent - 1)) - 1
+    least = 1 - bias
+    step = numpy.where(numpy.isfinite(value), e - 1 - mantissa, 0).astype(numpy.int64)
+    rounded = numpy.ldexp(numpy.rint(numpy.ldexp(value, -step)), step)
+    largest = math.ldexp(2 - math.ldexp(1, -mantissa), bias)
+    rounded = numpy.where(numpy.abs(rounded) > largest, numpy.copysign(numpy.inf, value), rounded)
+    rounded = numpy.where(numpy.abs(rounded) < math.ldexp(1, least), numpy.copysign(0, value), rounded)
+    if mantissa == 0 or (at.kind == "f64" and (exponent, mantissa) != (11, 52)):
+        raise Declined("reduce-precision at the ends of its attributes")
+    return settle(numpy.where(numpy.isfinite(value), rounded, value), at.kind)
+
+
+def clamp(at, low, x, high):
+    return settle(numpy.minimum(numpy.maximum(wide(x), wide(low)), wide(high)), at.kind)

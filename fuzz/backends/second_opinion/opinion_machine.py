@@ -1,0 +1,145 @@
+"""The table of ops of the second opinion, and the machine that runs programs. Joined last."""
+
+
+# ---- Control.
+
+
+def while_(at, state):
+    while bool(at.call(0, state)):
+        at.machine.step()
+        state = at.call(1, state)
+    return state
+
+
+def conditional(at, selector, *arguments):
+    if at.program_kind(0) == "pred":
+        which = 0 if bool(selector) else 1
+    else:
+        which = int(selector) if 0 <= int(selector) < len(arguments) else len(arguments) - 1
+    return at.call(which, arguments[which])
+
+
+OPS = {
+    "broadcast": broadcast, "clamp": clamp, "compare": compare, "conditional": conditional, "convert": convert,
+    "bitcast-convert": bitcast_convert, "convolution": convolution, "dot": dot, "dynamic-slice": dynamic_slice,
+    "dynamic-update-slice": dynamic_update_slice, "gather": gather, "iota": iota, "map": map_, "pad": pad, "reduce": reduce,
+    "reduce-precision": reduce_precision, "reduce-window": reduce_window, "reverse": reverse, "scatter": scatter,
+    "select-and-scatter": select_and_scatter, "sort": sort, "while": while_,
+    "call": lambda at, *values: at.call(0, *values),
+    "concatenate": lambda at, *values: numpy.concatenate(values, at["dimensions"][0]),
+    "get-tuple-element": lambda at, value: value[at["index"]],
+    "tuple": lambda at, *values: tuple(values),
+    "optimization-barrier": lambda at, value: value,
+    "reshape": lambda at, a: a.reshape(at.dims),
+    "select": lambda at, p, a, b: numpy.where(p, a, b),
+    "slice": lambda at, a: a[tuple(slice(*r) for r in at["slice"])],
+    "transpose": lambda at, a: a.transpose(at["dimensions"]),
+    "is-finite": lambda at, a: numpy.isfinite(wide(a)),
+    "popcnt": lambda at, a: settle(count(at.kind, leading=False)(a), at.kind),
+    "count-leading-zeros": lambda at, a: settle(count(at.kind, leading=True)(a), at.kind),
+    "shift-left": lambda at, a, b: settle(shift(at.kind, left=True)(a, b), at.kind),
+    "shift-right-logical": lambda at, a, b: settle(shift(at.kind)(a, b), at.kind),
+    "shift-right-arithmetic": lambda at, a, b: settle(shift(at.kind, arithmetic=True)(a, b), at.kind),
+}
+OPS.update({name: elementwise(name, function) for table in (UNARY, BINARY) for name, function in table.items()})
+OPS["maximum"] = with_signed_zeros("maximum", maximum, numpy.logical_and)
+OPS["minimum"] = with_signed_zeros("minimum", minimum, numpy.logical_or)
+
+
+# ---- The machine.
+
+
+class Site:
+    """One instruction with the values of its operands."""
+
+    def __init__(self, machine, instruction, kinds, values):
+        self.machine, self.instruction, self.kinds, self.values = machine, instruction, kinds, values
+        shape = instruction["shape"]
+        self.is_tuple = isinstance(shape, dict)
+        self.shapes = shape["tuple"] if self.is_tuple else [shape]
+        self.kind = None if self.is_tuple else shape[0]
+        self.dims = None if self.is_tuple else tuple(shape[1])
+
+    def kind_of(self, i):
+        return self.shapes[i][0]
+
+    def dims_of(self, i):
+        return tuple(self.shapes[i][1])
+
+    def program_kind(self, operand):
+        return self.kinds[operand]
+
+    def __getitem__(self, name):
+        return self.instruction["attributes"][name]
+
+    def get(self, name, otherwise):
+        return self.instruction["attributes"].get(name, otherwise)
+
+    def call(self, which, *values):
+        return self.machine.run(self.instruction["callees"][which], values)
+
+
+class Machine:
+    def __init__(self, computations):
+        self.computations, self.steps = computations, 0
+
+    def step(self):
+        self.steps += 1
+        if self.steps > MOST_STEPS:
+            raise Declined("too many steps")
+
+    def run(self, name, arguments):
+        computation, values, kinds = self.computations[name], {}, {}
+        for instruction in computation["instructions"]:
+            self.step()
+            values[instruction["id"]] = self.evaluate(instruction, arguments, values, kinds)
+            shape = instruction["shape"]
+            kinds[instruction["id"]] = None if isinstance(shape, dict) else shape[0]
+        return values[computation["root"]]
+
+    def evaluate(self, instruction, arguments, values, kinds):
+        op, shape = instruction["op"], instruction["shape"]
+        if op == "parameter":
+            return arguments[instruction["attributes"]["parameter_number"]]
+        if op == "constant":
+            return decode(instruction["literal"], shape)
+        if op not in OPS:
+            raise Declined(f"no row for {op}")
+        operands = instruction["operands"]
+        site = Site(self, instruction, [kinds[o] for o in operands], [values[o] for o in operands])
+        if not site.is_tuple and int(numpy.prod(site.dims, dtype=object)) > MOST_ELEMENTS:
+            raise Declined("too many elements")
+        value = OPS[op](site, *site.values)
+        return value if isinstance(value, tuple) else numpy.asarray(value)
+
+
+def decode(text, shape):
+    dtype = storage(shape[0])
+    return numpy.frombuffer(bytes.fromhex(text), dtype).reshape(shape[1])
+
+
+def leaves(value, shape):
+    if isinstance(shape, dict):
+        return list(itertools.chain.from_iterable(leaves(v, s) for v, s in zip(value, shape["tuple"])))
+    return [(shape, numpy.ascontiguousarray(settle(value, shape[0])).tobytes().hex())]
+
+
+def opinion_of(program):
+    """The leaves of the result, as [shape, bytes], or why there is no opinion."""
+    entry = program["computations"][program["entry"]]
+    shapes = {i["id"]: i["shape"] for i in entry["instructions"]}
+    parameters = {i["attributes"]["parameter_number"]: i["shape"] for i in entry["instructions"] if i["op"] == "parameter"}
+    try:
+        with numpy.errstate(all="ignore"):
+            inputs = [decode(text, parameters[k]) for k, text in enumerate(program["inputs"])]
+            result = Machine(program["computations"]).run(program["entry"], inputs)
+            return {"outputs": leaves(result, shapes[entry["root"]])}
+    except Declined as why:
+        return {"declined": str(why)}
+    except (KeyError, ValueError, TypeError, IndexError, AttributeError, OverflowError, RecursionError) as error:
+        return {"declined": f"{type(error).__name__}: {error}"}
+
+
+def give_opinion(text):
+    """Prints the opinion on a program as one JSON object."""
+    print(json.dumps(opinion_of(json.loads(text))))

@@ -1,0 +1,147 @@
+"""Ops of the second opinion that call a scalar computation, and contractions. Joined after opinion_types.py."""
+
+
+def fold_many(at, operands, inits, groups):
+    """`groups`: for each result element the indices that are combined into it, in ascending order."""
+    count = len(operands)
+    results = [numpy.empty(at.dims_of(i), storage(at.kind_of(i))) for i in range(count)]
+    for to, indices in groups:
+        total = list(inits)
+        for index in indices:
+            values = [numpy.asarray(o[index]) if index is not None else i for o, i in zip(operands, inits)]
+            total = as_list(at.call(0, *total, *values), count)
+        for result, value in zip(results, total):
+            result[to] = value
+    return tuple(results) if at.is_tuple else results[0]
+
+
+def as_list(value, count):
+    return list(value) if isinstance(value, tuple) else [value] * (count == 1)
+
+
+def reduce(at, *values):
+    half = len(values) // 2
+    operands, inits = values[:half], values[half:]
+    over = list(at["dimensions"])
+    kept = [d for d in range(operands[0].ndim) if d not in over]
+
+    def groups():
+        for to in numpy.ndindex(*(operands[0].shape[d] for d in kept)):
+            def indices():
+                for inner in numpy.ndindex(*(operands[0].shape[d] for d in over)):
+                    index = [0] * operands[0].ndim
+                    for d, i in list(zip(kept, to)) + list(zip(over, inner)):
+                        index[d] = i
+                    yield tuple(index)
+            yield to, indices()
+
+    return fold_many(at, operands, inits, groups())
+
+
+def places(window, shape, out):
+    """(window index, operand index or None) under an output index."""
+    for inside in numpy.ndindex(*(w["size"] for w in window)):
+        index = []
+        for o, i, w, size in zip(out, inside, window, shape):
+            at_ = o * w["stride"] + i * w["window_dilation"] - w["low"]
+            index.append(at_ // w["base_dilation"] if at_ % w["base_dilation"] == 0 and 0 <= at_ // w["base_dilation"] < size else None)
+        yield inside, (None if None in index else tuple(index))
+
+
+def reduce_window(at, *values):
+    half = len(values) // 2
+    operands, inits = values[:half], values[half:]
+    out_dims = at.dims_of(0)
+    groups = ((o, (p for _, p in places(at["window"], operands[0].shape, o))) for o in numpy.ndindex(*out_dims))
+    return fold_many(at, operands, inits, groups)
+
+
+def map_(at, *values):
+    result = numpy.empty(at.dims, storage(at.kind))
+    for index in numpy.ndindex(*at.dims):
+        result[index] = at.call(0, *(numpy.asarray(v[index]) for v in values))
+    return result
+
+
+def sort(at, *values):
+    d = at["dimensions"][0]
+    results = [v.copy() for v in values]
+    for line in numpy.ndindex(*(s for i, s in enumerate(values[0].shape) if i != d)):
+        where = [tuple(line[:d]) + (k,) + tuple(line[d:]) for k in range(values[0].shape[d])]
+
+        def less(i, j):
+            pairs = [numpy.asarray(v[where[k]]) for v in values for k in (i, j)]
+            return bool(at.call(0, *pairs))
+
+        order = sorted(range(len(where)), key=functools.cmp_to_key(lambda i, j: -1 if less(i, j) else 1 if less(j, i) else 0))
+        for result, value in zip(results, values):
+            for to, source in zip(where, order):
+                result[to] = value[where[source]]
+    return tuple(results) if at.is_tuple else results[0]
+
+
+def select_and_scatter(at, operand, source, init):
+    result = numpy.full(at.dims, init, dtype=operand.dtype)
+    for out in numpy.ndindex(*source.shape):
+        best = None
+        for _, index in places(at["window"], operand.shape, out):
+            if index is None:
+                continue
+            if best is None or not bool(at.call(0, numpy.asarray(operand[best]), numpy.asarray(operand[index]))):
+                best = index
+        if best is not None:
+            result[best] = at.call(1, numpy.asarray(result[best]), numpy.asarray(source[out]))
+    return result
+
+
+# ---- Contractions.
+
+
+def dot(at, a, b):
+    lb, rb = at.get("lhs_batch_dims", []), at.get("rhs_batch_dims", [])
+    lc, rc = at.get("lhs_contracting_dims", []), at.get("rhs_contracting_dims", [])
+    letters = iter("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
+    left, right = [next(letters) for _ in range(a.ndim)], [None] * b.ndim
+    for x, y in list(zip(lb, rb)) + list(zip(lc, rc)):
+        right[y] = left[x]
+    right = [r or next(letters) for r in right]
+    out = [left[d] for d in lb] + [left[d] for d in range(a.ndim) if d not in list(lb) + list(lc)]
+    out += [right[d] for d in range(b.ndim) if d not in list(rb) + list(rc)]
+    return settle(numpy.einsum(f"{''.join(left)},{''.join(right)}->{''.join(out)}", product_of(a, at), product_of(b, at)), at.kind)
+
+
+def product_of(value, at):
+    """Products of integers are computed in the type of the result, modulo its size."""
+    return settle(wide(value), at.kind) if is_integer(at.kind) else wide(value)
+
+
+def convolution(at, a, b):
+    labels, window = at["dim_labels"], at["window"]
+    groups, batch_groups = at.get("feature_group_count", 1), at.get("batch_group_count", 1)
+    if any(w["reversal"] for w in window):
+        raise Declined("a reversed window")
+    wide_a, wide_b = product_of(a, at), product_of(b, at)
+    spatial = [a.shape[d] for d in labels["input_spatial"]]
+    outputs = b.shape[labels["kernel_output_feature"]]
+    inputs = b.shape[labels["kernel_input_feature"]]
+    per_batch = a.shape[labels["input_batch"]] // batch_groups
+    result = numpy.zeros(at.dims, wide_a.dtype)
+    for out in numpy.ndindex(*at.dims):
+        feature, n = out[labels["output_feature"]], out[labels["output_batch"]]
+        place = tuple(out[d] for d in labels["output_spatial"])
+        total = wide_a.dtype.type(0)
+        for inside, index in places(window, spatial, place):
+            if index is None:
+                continue
+            for i in range(inputs):
+                source, kernel = [0] * a.ndim, [0] * b.ndim
+                source[labels["input_batch"]] = n + (feature // (outputs // batch_groups)) * per_batch
+                source[labels["input_feature"]] = i + (feature // (outputs // groups)) * inputs
+                kernel[labels["kernel_input_feature"]], kernel[labels["kernel_output_feature"]] = i, feature
+                for d, x in zip(labels["input_spatial"], index):
+                    source[d] = x
+                for d, x in zip(labels["kernel_spatial"], inside):
+                    kernel[d] = x
+                total = total + wide_a[tuple(source)] * wide_b[tuple(kernel)]
+        result[out] = total
+    return settle(result, at.kind)

@@ -1,0 +1,88 @@
+// Makes intermediate arrays outputs or inputs.
+#include "fuzz/reduce/wrong_instruction.h"
+
+#include <map>
+#include <set>
+#include <utility>
+
+#include "absl/strings/str_join.h"
+#include "fuzz/reduce/edit.h"
+#include "spec/base/strings.h"
+#include "spec/verifier/verifier.h"
+
+namespace assay {
+namespace {
+
+constexpr int64_t kMostSteps = 4;
+
+// How many steps lie between an instruction and `from`, of which it is an operand's operand ...
+std::map<const Instruction*, int64_t> StepsBefore(const Instruction* from) {
+  std::map<const Instruction*, int64_t> steps = {{from, 0}};
+  std::vector<const Instruction*> layer = {from};
+  for (int64_t step = 1; !layer.empty(); ++step) {
+    std::vector<const Instruction*> next;
+    for (const Instruction* at : layer) {
+      for (const Instruction* operand : at->operands()) {
+        if (steps.emplace(operand, step).second) next.push_back(operand);
+      }
+    }
+    layer = std::move(next);
+  }
+  return steps;
+}
+
+}  // namespace
+
+const Instruction* FirstWrongInstruction(const CheckSubject& subject, const Module& module,
+                                         const std::vector<Literal>& inputs) {
+  const Exposed exposed = WithAllArrays(module, /*with_leaves=*/false);
+  if (exposed.arrays.empty() || !Verify(*exposed.module).ok()) return nullptr;
+  const Outcome outcome = CheckIsolated(subject, CheckCase::Of(*exposed.module, inputs)).outcome;
+  const int64_t leaf = outcome.judgement.first.leaf;
+  const bool is_one = outcome.Fails(Outcome::kWrong) && leaf >= 0 &&
+                      leaf < static_cast<int64_t>(exposed.arrays.size());
+  return is_one ? exposed.arrays[static_cast<size_t>(leaf)] : nullptr;
+}
+
+std::string PlaceOf(const Instruction& instruction) {
+  std::set<std::string> operands;
+  for (const Instruction* operand : instruction.operands()) {
+    const bool says_nothing = IsLeaf(operand) || operand->opcode() == Opcode::kTuple ||
+                              operand->opcode() == Opcode::kGetTupleElement ||
+                              operand->opcode() == Opcode::kBroadcast;
+    if (!says_nothing) operands.insert(std::string(Name(operand->opcode())));
+  }
+  const std::string name(Name(instruction.opcode()));
+  return operands.empty() ? name : StrCat(name, "(", absl::StrJoin(operands, "+"), ")");
+}
+
+std::vector<ReduceCase> ProgramsAround(const ReduceCase& whole, const Instruction* instruction,
+                                       const EvaluateFunction& evaluate) {
+  std::vector<ReduceCase> programs;
+  const Exposed exposed = WithAllArrays(*whole.module, /*with_leaves=*/false);
+  const absl::StatusOr<Literal> value = evaluate(*exposed.module, whole.inputs);
+  if (!value.ok() || value->elements().size() != exposed.arrays.size()) return programs;
+  const std::map<const Instruction*, int64_t> steps = StepsBefore(instruction);
+  for (int64_t step = 1; step <= kMostSteps; ++step) {
+    ReduceCase program = whole.Clone();
+    program.module->config() = ModuleConfig();
+    std::vector<std::pair<Instruction*, const Literal*>> cuts;
+    for (size_t i = 0; i < exposed.arrays.size(); ++i) {
+      const auto at = steps.find(exposed.arrays[i]);
+      if (at == steps.end() || at->second != step) continue;
+      cuts.emplace_back(Counterpart(*program.module, at->first), &value->elements()[i]);
+    }
+    program.module->entry()->set_root(Counterpart(*program.module, instruction));
+    for (const auto& [from, known] : cuts) {
+      // What was cut before may have taken it along.
+      if (from->users().empty()) continue;
+      from->ReplaceAllUsesWith(AddInput(program, *known));
+    }
+    Clean(program);
+    if (Verify(*program.module).ok()) programs.push_back(std::move(program));
+    if (cuts.empty()) break;
+  }
+  return programs;
+}
+
+}  // namespace assay

@@ -1,0 +1,316 @@
+// Packs panels of both operands block by block, so that blocks fit the caches, and runs the tiles.
+#include "optimized/runtime/kernels/contraction_tiles.h"
+
+#include <algorithm>
+#include <type_traits>
+#include <vector>
+
+#include "optimized/runtime/kernels/contraction_packing.h"
+#include "optimized/runtime/run_context.h"
+#include "spec/types/element_type.h"
+
+namespace assay {
+namespace {
+
+// Terms per block of the contracted dimension: a panel of it stays in the first cache. Where one
+// operand is read as it lies, rows of it are pages apart, and fewer at a time keep them all mapped.
+constexpr int64_t kTerms = 384, kTermsUnpacked = 128;
+constexpr int64_t kBlockRows = 192;    // with kTerms of them: half of the second cache
+constexpr int64_t kBlockLanes = 1536;  // of the packed operand that all threads read
+
+// A contraction without batch and without dilated operands. P: packed element; T: sum; kStep: terms
+// per step of a tile.
+template <typename P, typename T, int kStep, TileType kTile>
+class Blocked {
+ public:
+  Blocked(RunContext* context, const MicroKernels& kernels, int64_t out_type, ElementType row_type,
+          ElementType lane_type, const ContractionSide& rows, const ContractionSide& lanes,
+          int64_t terms, void* out)
+      : context_(context),
+        kernels_(kernels),
+        rows_(rows),
+        lanes_(lanes),
+        terms_(terms),
+        out_(out),
+        pack_rows_(PackFor<P, kStep>(row_type)),
+        pack_lanes_(PackFor<P, kStep>(lane_type)),
+        store_(StoreFor<T>(static_cast<ElementType>(out_type))) {
+    width_ = kernels.width[static_cast<int>(kTile)];
+    max_rows_ = kernels.max_rows[static_cast<int>(kTile)];
+    vectors_ = lanes.count > width_ ? 2 : 1;
+    panel_ = width_ * vectors_;
+    sums_stay_ = SizeOf(static_cast<ElementType>(out_type)) == sizeof(T) &&
+                 IsFloat(static_cast<ElementType>(out_type)) == std::is_floating_point_v<T>;
+    unpacked_ = CanReadUnpacked(lane_type);
+    const int64_t most = unpacked_ ? kTermsUnpacked : kTerms;
+    blocks_ = std::max<int64_t>(1, DivideUp(terms, most));
+    block_terms_ = DivideUp(DivideUp(terms, blocks_), kStep) * kStep;
+  }
+
+  void Run() {
+    for (int64_t first = 0; first < lanes_.count; first += kBlockLanes) {
+      RunLanes(first, std::min(kBlockLanes, lanes_.count - first));
+    }
+  }
+
+ private:
+  static int64_t SizeOf(ElementType type) { return BitWidth(type) / 8; }
+
+  // Few rows read each lane too seldom to be worth a copy of it.
+  bool CanReadUnpacked(ElementType lane_type) const {
+    if (kStep > 1 || terms_ == 0 || rows_.count > 2 * max_rows_ || !lanes_.windows.empty()) {
+      return false;
+    }
+    if (SizeOf(lane_type) != sizeof(P) || IsFloat(lane_type) != std::is_floating_point_v<P>) {
+      return false;
+    }
+    if (lanes_.axes.size() != 1 || lanes_.axes[0].step != 1 || lanes_.count < panel_) return false;
+    const auto& inner = lanes_.inner;
+    for (size_t k = 2; k < inner.size(); ++k) {
+      if (inner[k] - inner[k - 1] != inner[1] - inner[0]) return false;
+    }
+    return lanes_.taps == 1;
+  }
+
+  void RunLanes(int64_t first, int64_t count) {
+    const int64_t panels = DivideUp(count, panel_);
+    const int64_t steps = block_terms_ / kStep;
+    ScratchPool& scratch = *context_->scratch;
+    ScratchPool::Block packed = scratch.Take(panels * panel_ * block_terms_ * sizeof(P));
+    // Sums that the result cannot hold between blocks of terms.
+    const bool apart = blocks_ > 1 && !sums_stay_;
+    ScratchPool::Block sums =
+        scratch.Take(apart ? rows_.count * panels * panel_ * static_cast<int64_t>(sizeof(T)) : 64);
+    const bool threads = rows_.count * count * terms_ > kSmallContraction;
+    // Parts of the rows, and of the lanes where rows are few.
+    const int64_t workers = threads ? context_->threads() : 1;
+    int64_t row_blocks = DivideUp(rows_.count, kBlockRows);
+    if (workers > 1 && rows_.count >= workers * max_rows_) {
+      row_blocks = DivideUp(row_blocks, workers) * workers;
+    }
+    const int64_t block_rows = DivideUp(DivideUp(rows_.count, row_blocks), max_rows_) * max_rows_;
+    row_blocks = DivideUp(rows_.count, block_rows);
+    const int64_t lane_blocks =
+        workers > 1 ? std::min(panels, DivideUp(2 * workers, row_blocks)) : 1;
+    const int64_t block_panels = DivideUp(panels, lane_blocks);
+    for (int64_t block = 0; block < blocks_; ++block) {
+      const int64_t begin = block * block_terms_, end = std::min(terms_, begin + block_terms_);
+      const Stage stage{first,           count,
+                        begin,           end,
+                        block == 0,      block + 1 == blocks_,
+                        packed.as<P>(),  apart ? sums.as<T>() : nullptr,
+                        panels * panel_, steps};
+      if (!unpacked_ || count % panel_ != 0) {
+        const int64_t start = unpacked_ ? panels - 1 : 0;
+        context_->Split(panels - start, threads ? 4 : panels, [&](int64_t from, int64_t to) {
+          for (int64_t p = from; p < to; ++p) PackPanel(stage, start + p);
+        });
+      }
+      context_->Split(row_blocks * lane_blocks, threads ? 1 : row_blocks * lane_blocks,
+                      [&](int64_t from, int64_t to) {
+                        for (int64_t part = from; part < to; ++part) {
+                          const int64_t rb = part / lane_blocks, lb = part % lane_blocks;
+                          RunBlock(stage, rb * block_rows,
+                                   std::min(rows_.count, (rb + 1) * block_rows), lb * block_panels,
+                                   std::min(panels, (lb + 1) * block_panels));
+                        }
+                      });
+    }
+  }
+
+  // The data that all parts of one block of lanes and one block of terms share.
+  struct Stage {
+    int64_t first_lane, lane_count;
+    int64_t begin, end;  // terms
+    bool first, last;    // of the blocks of terms
+    P* packed;
+    T* sums;  // apart from the result; nullptr: none
+    int64_t sums_stride;
+    int64_t steps;  // that a packed panel has room for
+  };
+
+  void PackPanel(const Stage& stage, int64_t panel) const {
+    SidePlaces places;
+    const int64_t lane = panel * panel_;
+    const auto count = static_cast<int>(std::min<int64_t>(panel_, stage.lane_count - lane));
+    Locate(lanes_, stage.first_lane + lane, count, places);
+    pack_lanes_(lanes_, places, static_cast<int>(panel_), stage.begin, stage.end,
+                stage.packed + panel * panel_ * stage.steps * kStep);
+  }
+
+  void RunBlock(const Stage& stage, int64_t first_row, int64_t last_row, int64_t first_panel,
+                int64_t last_panel) {
+    const int64_t terms = stage.end - stage.begin, steps = DivideUp(terms, kStep);
+    const int64_t row_panels = DivideUp(last_row - first_row, max_rows_);
+    if (row_panels <= 0 || first_panel >= last_panel) return;
+    ScratchPool::Block block =
+        context_->scratch->Take(row_panels * max_rows_ * steps * kStep * sizeof(P));
+    std::vector<SidePlaces> rows(static_cast<size_t>(row_panels));
+    for (int64_t r = 0; r < row_panels; ++r) {
+      const int64_t row = first_row + r * max_rows_;
+      const auto count = static_cast<int>(std::min<int64_t>(max_rows_, last_row - row));
+      Locate(rows_, row, count, rows[r]);
+      pack_rows_(rows_, rows[r], count, stage.begin, stage.end,
+                 block.as<P>() + r * max_rows_ * steps * kStep);
+    }
+    SidePlaces lanes;
+    for (int64_t panel = first_panel; panel < last_panel; ++panel) {
+      const int64_t lane = panel * panel_;
+      const auto count = static_cast<int>(std::min<int64_t>(panel_, stage.lane_count - lane));
+      Locate(lanes_, stage.first_lane + lane, count, lanes);
+      bool contiguous = count == panel_;
+      for (int j = 1; contiguous && j < count; ++j) contiguous = lanes.out[j] == lanes.out[0] + j;
+      const P* from = stage.packed + panel * panel_ * stage.steps * kStep;
+      int64_t stride = panel_;
+      if (unpacked_ && count == panel_) {
+        from = static_cast<const P*>(lanes_.data) + lanes.base[0] + lanes_.tap_offsets[0] +
+               lanes_.inner[stage.begin];
+        stride = lanes_.inner.size() > 1 ? lanes_.inner[1] - lanes_.inner[0] : 0;
+      }
+      for (int64_t r = 0; r < row_panels; ++r) {
+        RunTile(stage, rows[r], lanes, contiguous, first_row + r * max_rows_, lane, steps,
+                block.as<P>() + r * max_rows_ * steps * kStep, from, stride);
+      }
+    }
+    *context_->work +=
+        (last_row - first_row) *
+        std::min((last_panel - first_panel) * panel_, stage.lane_count - first_panel * panel_) *
+        terms;
+  }
+
+  void RunTile(const Stage& stage, const SidePlaces& rows, const SidePlaces& lanes, bool contiguous,
+               int64_t row, int64_t lane, int64_t steps, const P* r, const P* l, int64_t stride) {
+    const TileFn tile = kernels_.tile[static_cast<int>(kTile)][vectors_ - 1][rows.count - 1];
+    if (stage.sums != nullptr) {
+      T* at = stage.sums + row * stage.sums_stride + lane;
+      tile(steps, r, l, stride, at, stage.sums_stride, !stage.first);
+      if (stage.last) store_(at, stage.sums_stride, rows, lanes, out_);
+      return;
+    }
+    if (sums_stay_ && contiguous) {
+      bool even = true;
+      for (int i = 2; even && i < rows.count; ++i) {
+        even = rows.out[i] - rows.out[i - 1] == rows.out[1] - rows.out[0];
+      }
+      if (even) {
+        T* at = static_cast<T*>(out_) + rows.out[0] + lanes.out[0];
+        tile(steps, r, l, stride, at, rows.count > 1 ? rows.out[1] - rows.out[0] : 0, !stage.first);
+        return;
+      }
+    }
+    alignas(64) T buffer[MicroKernels::kMaxRows * SidePlaces::kMax];
+    const bool add = !stage.first;
+    if (add) {
+      const T* from = static_cast<const T*>(out_);
+      for (int i = 0; i < rows.count; ++i) {
+        for (int j = 0; j < lanes.count; ++j) {
+          buffer[i * panel_ + j] = from[rows.out[i] + lanes.out[j]];
+        }
+        for (int64_t j = lanes.count; j < panel_; ++j) buffer[i * panel_ + j] = T(0);
+      }
+    }
+    tile(steps, r, l, stride, buffer, panel_, add);
+    store_(buffer, panel_, rows, lanes, out_);
+  }
+
+  RunContext* context_;
+  const MicroKernels& kernels_;
+  const ContractionSide &rows_, &lanes_;
+  int64_t terms_;
+  void* out_;
+  PackFn<P, kStep> pack_rows_, pack_lanes_;
+  StoreFn<T> store_;
+  int width_ = 1, max_rows_ = 1, vectors_ = 1;
+  int64_t panel_ = 1;
+  bool sums_stay_ = false, unpacked_ = false;
+  int64_t blocks_ = 1, block_terms_ = 0;
+};
+
+TileType TileTypeFor(const ContractionPlan& plan) {
+  const auto sum = static_cast<ElementType>(plan.sum_type);
+  if (sum == ElementType::kF64) return TileType::kF64;
+  if (IsFloat(sum)) return TileType::kF32;
+  auto is_short = [](int64_t type) {
+    const auto t = static_cast<ElementType>(type);
+    return t == ElementType::kS8 || t == ElementType::kU8 || t == ElementType::kS16;
+  };
+  if (BitWidth(sum) <= 32 && is_short(plan.lhs_type) && is_short(plan.rhs_type)) {
+    return TileType::kPairsS16;
+  }
+  return BitWidth(sum) <= 32 ? TileType::kS32 : TileType::kS64;
+}
+
+template <typename P, typename T, int kStep, TileType kTile>
+void RunTyped(RunContext* context, const ContractionPlan& plan, ContractionSides& sides,
+              void* out) {
+  const MicroKernels& kernels = KernelsFor(static_cast<KernelIsa>(plan.isa));
+  const auto lhs = static_cast<ElementType>(plan.lhs_type);
+  const auto rhs = static_cast<ElementType>(plan.rhs_type);
+  // Lanes are padded to whole vectors: they run along the side that fills them, and along the one
+  // that is contiguous in the result where both do.
+  const int width = kernels.width[static_cast<int>(kTile)];
+  auto is_contiguous = [&](const ContractionSide& side) {
+    return !side.axes.empty() && side.axes.back().out == 1 && side.axes.back().size >= width;
+  };
+  auto waste = [&](const ContractionSide& side) {
+    return static_cast<double>(DivideUp(side.count, width) * width) /
+           static_cast<double>(side.count);
+  };
+  bool along_lhs = waste(sides.lhs) < waste(sides.rhs) / 1.2;
+  if (is_contiguous(sides.lhs) && !is_contiguous(sides.rhs)) {
+    along_lhs = waste(sides.lhs) < waste(sides.rhs) * 1.5;
+  }
+  if (along_lhs) {
+    Blocked<P, T, kStep, kTile>(context, kernels, plan.out_type, rhs, lhs, sides.rhs, sides.lhs,
+                                sides.terms, out)
+        .Run();
+  } else {
+    Blocked<P, T, kStep, kTile>(context, kernels, plan.out_type, lhs, rhs, sides.lhs, sides.rhs,
+                                sides.terms, out)
+        .Run();
+  }
+}
+
+}  // namespace
+
+bool HasTiles(const ContractionPlan& plan) {
+  const auto lhs = static_cast<ElementType>(plan.lhs_type);
+  const auto rhs = static_cast<ElementType>(plan.rhs_type);
+  const auto out = static_cast<ElementType>(plan.out_type);
+  auto known = [&](auto pack_lhs, auto pack_rhs, auto store) {
+    return pack_lhs != nullptr && pack_rhs != nullptr && store != nullptr;
+  };
+  switch (TileTypeFor(plan)) {
+    case TileType::kF32:
+      return known(PackFor<float, 1>(lhs), PackFor<float, 1>(rhs), StoreFor<float>(out));
+    case TileType::kF64:
+      return known(PackFor<double, 1>(lhs), PackFor<double, 1>(rhs), StoreFor<double>(out));
+    case TileType::kPairsS16:
+      return known(PackFor<int16_t, 2>(lhs), PackFor<int16_t, 2>(rhs), StoreFor<uint32_t>(out));
+    case TileType::kS32:
+      return known(PackFor<uint32_t, 1>(lhs), PackFor<uint32_t, 1>(rhs), StoreFor<uint32_t>(out));
+    case TileType::kS64:
+      return known(PackFor<uint64_t, 1>(lhs), PackFor<uint64_t, 1>(rhs), StoreFor<uint64_t>(out));
+  }
+  return false;
+}
+
+void RunTiles(RunContext* context, const ContractionPlan& plan, ContractionSides& sides,
+              const uint8_t* lhs, const uint8_t* rhs, uint8_t* out) {
+  sides.lhs.data = lhs;
+  sides.rhs.data = rhs;
+  switch (TileTypeFor(plan)) {
+    case TileType::kF32:
+      return RunTyped<float, float, 1, TileType::kF32>(context, plan, sides, out);
+    case TileType::kF64:
+      return RunTyped<double, double, 1, TileType::kF64>(context, plan, sides, out);
+    case TileType::kPairsS16:
+      return RunTyped<int16_t, uint32_t, 2, TileType::kPairsS16>(context, plan, sides, out);
+    case TileType::kS32:
+      return RunTyped<uint32_t, uint32_t, 1, TileType::kS32>(context, plan, sides, out);
+    case TileType::kS64:
+      return RunTyped<uint64_t, uint64_t, 1, TileType::kS64>(context, plan, sides, out);
+  }
+}
+
+}  // namespace assay

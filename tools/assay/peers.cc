@@ -1,0 +1,144 @@
+// Finds, makes and opens environments of other releases.
+#include "tools/assay/peers.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <optional>
+
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_replace.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
+#include "spec/base/file.h"
+#include "spec/base/status_macros.h"
+#include "spec/base/strings.h"
+#include "tools/assay/environment.h"
+
+namespace assay {
+namespace {
+
+namespace fs = std::filesystem;
+using Version = std::vector<int64_t>;
+
+constexpr char kPrefix[] = "xla@";
+
+std::optional<Version> VersionOf(const std::string& text) {
+  Version version;
+  for (const std::string& part : std::vector<std::string>(absl::StrSplit(text, '.'))) {
+    int64_t number = 0;
+    if (!absl::SimpleAtoi(part, &number) || number < 0) return std::nullopt;
+    version.push_back(number);
+  }
+  return version;
+}
+
+std::string Quoted(const std::string& word) {
+  return StrCat("'", absl::StrReplaceAll(word, {{"'", "'\\''"}}), "'");
+}
+
+// True if the command ends with 0; what it prints goes to standard error.
+bool Runs(const std::string& command) { return std::system(command.c_str()) == 0; }
+
+// Of the user's environments, where one interpreter is written down instead of made.
+constexpr char kPythonFile[] = "python";
+
+std::optional<std::string> PythonIn(const fs::path& folder) {
+  absl::StatusOr<std::string> noted = ReadFile((folder / kPythonFile).string(), 4096);
+  if (noted.ok()) return std::string(absl::StripAsciiWhitespace(*noted));
+  std::error_code error;
+  const fs::path made = folder / "bin" / "python";
+  if (fs::exists(made, error)) return made.string();
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::string PeersFolder() {
+  if (const char* named = std::getenv("ASSAY_PEERS")) return named;
+  const char* cache = std::getenv("XDG_CACHE_HOME");
+  const char* home = std::getenv("HOME");
+  const fs::path base =
+      cache != nullptr ? fs::path(cache) : fs::path(home == nullptr ? "." : home) / ".cache";
+  return (base / "assay" / "peers").string();
+}
+
+std::vector<Peer> ListPeers() {
+  std::vector<Peer> peers;
+  std::error_code error;
+  for (const fs::directory_entry& entry : fs::directory_iterator(PeersFolder(), error)) {
+    const std::string name = entry.path().filename().string();
+    if (!absl::StartsWith(name, kPrefix)) continue;
+    const std::string version = name.substr(sizeof(kPrefix) - 1);
+    const std::optional<std::string> python = PythonIn(entry.path());
+    if (VersionOf(version).has_value() && python.has_value()) peers.push_back({version, *python});
+  }
+  std::sort(peers.begin(), peers.end(), [](const Peer& a, const Peer& b) {
+    return *VersionOf(a.version) < *VersionOf(b.version);
+  });
+  return peers;
+}
+
+absl::StatusOr<std::vector<Peer>> PeersIn(const std::string& range) {
+  std::vector<Peer> peers = ListPeers();
+  if (range == "all") return peers;
+  const size_t dots = range.find("..");
+  const std::string oldest = range.substr(0, dots);
+  const std::string newest = dots == std::string::npos ? oldest : range.substr(dots + 2);
+  for (const std::string& end : {oldest, newest}) {
+    if (!end.empty() && !VersionOf(end).has_value()) {
+      return absl::InvalidArgumentError(
+          StrCat(range, " is no range of releases like 0.4.13..0.10.2"));
+    }
+  }
+  std::vector<Peer> kept;
+  for (Peer& peer : peers) {
+    const Version version = *VersionOf(peer.version);
+    const bool is_in = (oldest.empty() || *VersionOf(oldest) <= version) &&
+                       (newest.empty() || version <= *VersionOf(newest));
+    if (is_in) kept.push_back(std::move(peer));
+  }
+  return kept;
+}
+
+absl::Status AddPeer(const std::string& name, const std::string& python) {
+  const bool is_named = absl::StartsWith(name, kPrefix);
+  const std::string version = is_named ? name.substr(sizeof(kPrefix) - 1) : "";
+  if (!VersionOf(version).has_value()) {
+    return absl::InvalidArgumentError(StrCat(name, ": a peer is named like xla@0.4.31"));
+  }
+  const fs::path folder = fs::path(PeersFolder()) / name;
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (error) return absl::UnavailableError(StrCat("cannot make ", folder.string()));
+  const std::string used = python.empty() ? (folder / "bin" / "python").string() : python;
+  const bool is_made =
+      !python.empty() || (Runs(StrCat("python3 -m venv ", Quoted(folder.string()), " >&2")) &&
+                          Runs(StrCat(Quoted(used), " -m pip install --quiet jax==", version,
+                                      " jaxlib==", version, " >&2")));
+  const std::string test = StrCat("import jaxlib; assert jaxlib.__version__ == \"", version, "\"");
+  if (is_made && Runs(StrCat(Quoted(used), " -c ", Quoted(test), " >&2"))) {
+    return python.empty() ? absl::OkStatus()
+                          : WriteFile((folder / kPythonFile).string(), python + "\n");
+  }
+  fs::remove_all(folder, error);
+  return absl::UnavailableError(
+      python.empty() ? StrCat("jaxlib ", version,
+                              " could not be installed; without a network name an interpreter that "
+                              "has it by --python")
+                     : StrCat(python, " does not have jaxlib ", version));
+}
+
+std::vector<Release> ReleasesOf(const std::vector<Peer>& peers) {
+  std::vector<Release> releases;
+  for (const Peer& peer : peers) {
+    releases.push_back({peer.version, [python = peer.python] {
+                          return OpenBackend(StrCat("xla:python=", python));
+                        }});
+  }
+  return releases;
+}
+
+}  // namespace assay
