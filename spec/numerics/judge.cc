@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <optional>
+#include <vector>
 
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_format.h"
@@ -47,7 +48,7 @@ double Magnitude(const ArrayExpectation& leaf, int64_t i) {
 }
 
 // The root mean square of the magnitudes of all elements.
-double Rms(const ArrayExpectation& leaf) {
+double RootMeanSquare(const ArrayExpectation& leaf) {
   const int64_t n = leaf.plain.element_count();
   double plain_sum = 0, largest = 0;
   // Big arrays are of f32 with plain bounds.
@@ -67,6 +68,28 @@ double Rms(const ArrayExpectation& leaf) {
     sum += x * x;
   }
   return largest * std::sqrt(sum / static_cast<double>(n));
+}
+
+// The median of the magnitudes that are not zero; of big arrays that of some thousand elements.
+double Median(const ArrayExpectation& leaf) {
+  constexpr int64_t kMostLookedAt = 4096;
+  const int64_t n = leaf.plain.element_count();
+  // Odd, so that rows of even lengths are looked at in all their columns.
+  const int64_t step = (n / kMostLookedAt) | 1;
+  std::vector<double> magnitudes;
+  for (int64_t i = 0; i < n; i += step) {
+    const double magnitude = Magnitude(leaf, i);
+    if (magnitude > 0) magnitudes.push_back(magnitude);
+  }
+  if (magnitudes.empty()) return std::numeric_limits<double>::infinity();
+  const auto middle = magnitudes.begin() + static_cast<int64_t>((magnitudes.size() - 1) / 2);
+  std::nth_element(magnitudes.begin(), middle, magnitudes.end());
+  return *middle;
+}
+
+// A magnitude that the elements of an output have commonly: one that is huge does not count.
+double TypicalMagnitude(const ArrayExpectation& leaf) {
+  return std::min(RootMeanSquare(leaf), Median(leaf));
 }
 
 // Spacing of the format at a magnitude.
@@ -92,7 +115,7 @@ class FloatJudge {
   explicit FloatJudge(const ArrayExpectation& leaf)
       : leaf_(leaf), format_(Format(leaf.plain.element_type())) {
     if (leaf.bounds.empty()) return;
-    rms_ = Rms(leaf);
+    typical_ = TypicalMagnitude(leaf);
     useful_ = std::exp2(-std::min(format_.precision(), leaf.significand) / 3.0);
     const double max = format_.MaxFinite();
     overflow_ = static_cast<long double>(max) + UlpAt(format_, max) / 2.0L;
@@ -106,7 +129,8 @@ class FloatJudge {
     const ElementBound& bound = leaf_.bounds[i];
     const double away = std::fabs(got - bound.centre);
     if (bound.flags != 0 || bound.centre_low != 0 || !(away <= bound.radius)) return false;
-    if (!(bound.radius <= useful_ * std::max({std::fabs(bound.centre), bound.magnitude(), rms_})))
+    if (!(bound.radius <=
+          useful_ * std::max({std::fabs(bound.centre), bound.magnitude(), typical_})))
       return false;
     if (away > used * bound.radius) used = away / bound.radius;
     return bound.radius > 0;
@@ -180,7 +204,7 @@ class FloatJudge {
     if (got == 0 && (bound.flags & (std::signbit(got) ? kNoNegativeZero : kNoPositiveZero)) != 0)
       allowed = false;
     if (!allowed) return {ElementVerdict::kFail, ulps};
-    if (finite && bound.radius > useful_ * std::max(Magnitude(leaf_, i), rms_) &&
+    if (finite && bound.radius > useful_ * std::max(Magnitude(leaf_, i), typical_) &&
         bound.radius > format_.MinSubnormal() && !IsTinyBound(bound))
       return {ElementVerdict::kInconclusive, 0, used};
     return {ElementVerdict::kPass, 0, used};
@@ -201,7 +225,7 @@ class FloatJudge {
 
   const ArrayExpectation& leaf_;
   const FloatFormat& format_;
-  double rms_ = 0, useful_ = 0, tiny_ = 0;
+  double typical_ = 0, useful_ = 0, tiny_ = 0;
   long double overflow_ = 0;
 };
 
