@@ -97,21 +97,44 @@ bool IsShift(const Instruction& value) {
   return value.opcode() == Opcode::kAdd || value.opcode() == Opcode::kSubtract;
 }
 
-// If an operand of `outer` is a constant and the other was made by an op with `is_step` that has a
-// constant operand, too, returns the largest magnitude of that one; otherwise a negative number.
+bool IsWidened(const Instruction& value) {
+  return value.opcode() == Opcode::kBroadcast &&
+         value.operand(0)->shape().ElementCount() < value.shape().ElementCount();
+}
+
+// If the operand `which` of `outer` was made by an op with `is_step` that has a constant operand,
+// returns the largest magnitude of that one; otherwise a negative number.
+double ConstantBefore(const Instruction& outer, int64_t which, Producers& producers,
+                      bool (*is_step)(const Instruction&)) {
+  double inner = -1;
+  auto is_chain = [&](const Instruction& made) {
+    if (!is_step(made)) return false;
+    Producers nested(producers);
+    for (const Instruction* operand : made.operands())
+      inner = std::max(inner, nested.ConstantMagnitude(*operand));
+    return inner >= 0;
+  };
+  return producers.Any(*outer.operand(which), is_chain) ? inner : -1;
+}
+
+// The same of the operand beside a constant.
 double ChainOfConstants(const Instruction& outer, Producers& producers,
                         bool (*is_step)(const Instruction&)) {
   for (int64_t k : {0, 1}) {
     if (producers.ConstantMagnitude(*outer.operand(k)) < 0) continue;
-    double inner = -1;
-    auto is_chain = [&](const Instruction& made) {
-      if (!is_step(made)) return false;
-      Producers nested(producers);
-      for (const Instruction* operand : made.operands())
-        inner = std::max(inner, nested.ConstantMagnitude(*operand));
-      return inner >= 0;
-    };
-    if (producers.Any(*outer.operand(1 - k), is_chain)) return inner;
+    const double inner = ConstantBefore(outer, 1 - k, producers, is_step);
+    if (inner >= 0) return inner;
+  }
+  return -1;
+}
+
+// The same of the operand beside a factor, or a divisor, that is broadcast.
+double ScaleBeforeBroadcast(const Instruction& outer, Producers& producers) {
+  for (int64_t k : {1, 0}) {
+    if (k == 0 && outer.opcode() == Opcode::kDivide) break;
+    if (!producers.Any(*outer.operand(k), IsWidened)) continue;
+    const double inner = ConstantBefore(outer, 1 - k, producers, IsScaling);
+    if (inner >= 0) return inner;
   }
   return -1;
 }
@@ -156,7 +179,10 @@ LicensedForms LicensedFormsOf(const Instruction& instruction, const InliningCall
       if (producers.IsA(*instruction.operand(1), function)) found.inverted = function;
   }
   if (IsScaling(instruction)) {
-    found.scales_twice = ChainOfConstants(instruction, producers, IsScaling) >= 0;
+    const double inner = std::max(ChainOfConstants(instruction, producers, IsScaling),
+                                  ScaleBeforeBroadcast(instruction, producers));
+    found.scales_twice = inner >= 0;
+    found.first_scale = std::max(inner, 0.0);
     found.joins_exponentials = IsExponential(*instruction.operand(0), producers) &&
                                IsExponential(*instruction.operand(1), producers);
   }

@@ -55,6 +55,27 @@ inline bool MayBeRewritten(const OpContext& op) {
           (rewrites.joins_exponentials || rewrites.InvertsFunction() || rewrites.is_log_of_root));
 }
 
+// The error of a product or quotient whose second factor was multiplied first by the constant that
+// had scaled the first one, where that is so small that the type holds it as a subnormal number.
+template <typename T>
+Wide<T> EarlyScaleError(const LicensedForms& rewrites, const Range<Wide<T>>& a,
+                        const Range<Wide<T>>& b) {
+  using W = Wide<T>;
+  const W constant = static_cast<W>(rewrites.first_scale);
+  if (!rewrites.scales_twice || !(constant > 0) || !std::isfinite(constant)) return 0;
+  const W scale = std::max<W>(constant, 1 / constant);
+  const W step = static_cast<W>(UlpAt<T>(0)) / UnitRoundoff<T>();
+  W error = 0;
+  auto add = [&](const Range<W>& factor, const Range<W>& other) {
+    const W smallest = std::max<W>(std::fabs(factor.centre) - factor.radius, 0);
+    if (smallest / scale < 2 * Tiny<T>())
+      error += step * (std::fabs(other.centre) + other.radius) * scale;
+  };
+  add(a, b);
+  add(b, a);
+  return std::isfinite(error) ? error : 0;
+}
+
 // The error of the result x of operands a and b when the op is made in such a form: there an
 // operand counts as it was before it was rounded, and other intermediate values are rounded.
 template <typename T>
@@ -66,7 +87,10 @@ Wide<T> RewriteError(const OpContext& op, const Range<Wide<T>>& a, const Range<W
   const LicensedForms& rewrites = op.licensed;
   W units = 0, error = 0;  // of the unit roundoff, relative to x and absolute
   if (clauses.Has(ClauseId::kNestedQuotients)) units += 2 * W{1} * rewrites.quotients;
-  if (clauses.Has(ClauseId::kConstantChains) && rewrites.scales_twice) units += 3;
+  if (clauses.Has(ClauseId::kConstantChains) && rewrites.scales_twice) {
+    units += 3;
+    if (op.instruction.opcode() == Opcode::kMultiply) error += EarlyScaleError<T>(rewrites, a, b);
+  }
   if (clauses.Has(ClauseId::kConstantChains) && rewrites.shifts_twice)
     error += largest(a) + largest(b) + static_cast<W>(rewrites.first_shift);
   if (units > 0) {
