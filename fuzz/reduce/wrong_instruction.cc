@@ -78,7 +78,7 @@ std::vector<ReduceCase> ProgramsAround(const ReduceCase& whole, const Instructio
       if (from->users().empty()) continue;
       from->ReplaceAllUsesWith(AddInput(program, *known));
     }
-    Clean(program);
+    RemoveUnused(program);
     if (Verify(*program.module).ok()) programs.push_back(std::move(program));
     if (cuts.empty()) break;
   }

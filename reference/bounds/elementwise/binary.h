@@ -78,7 +78,11 @@ bool BoundFlushedOperands(const OpContext& op, Array& result, int64_t i, double 
 // True if the op multiplies a number by itself: both factors are the same, whatever it is.
 template <typename Rule>
 bool IsSquare(const OpContext& op) {
-  return Rule::kFirstScales && op.instruction.operand(0) == op.instruction.operand(1);
+  // Of complex numbers the products of the parts are made, which are squares only where both
+  // operands are the same part.
+  const bool is_part = IsComplex(op.instruction.shape().element_type());
+  return Rule::kFirstScales && op.instruction.operand(0) == op.instruction.operand(1) &&
+         (!is_part || &op.array(0) == &op.array(1));
 }
 
 // Stores the square of an interval about zero: from exactly zero on, so that its root is a number.

@@ -57,7 +57,9 @@ absl::Status BoundMultiply(const OpContext& op, Array& result) {
     status = values.status();
     return x;
   };
-  const Array ac = apply(Opcode::kMultiply, a, c), bd = apply(Opcode::kMultiply, b, d);
+  const bool is_square = op.instruction.operand(0) == op.instruction.operand(1);
+  const Array ac = apply(Opcode::kMultiply, a, is_square ? a : c);
+  const Array bd = apply(Opcode::kMultiply, b, is_square ? b : d);
   const Array ad = apply(Opcode::kMultiply, a, d), bc = apply(Opcode::kMultiply, b, c);
   SetPart(apply(Opcode::kSubtract, ac, bd), Part::kReal, result);
   SetPart(apply(Opcode::kAdd, ad, bc), Part::kImaginary, result);
