@@ -15,7 +15,6 @@
 #include "optimized/cpu/program_emitter.h"
 #include "optimized/cpu/support.h"
 #include "optimized/defects/plant.h"
-#include "optimized/passes/collectives/collective_numbering.h"
 #include "optimized/pipeline/pass_trace.h"
 #include "spec/base/error.h"
 #include "spec/base/status_macros.h"
@@ -175,7 +174,6 @@ absl::Status Compilation::Link() {
     ASSAY_RETURN_IF_ERROR(Dump(*code_, options_.dump_directory, program_.module->name()));
   }
   ASSAY_ASSIGN_OR_RETURN(program_.code, jit_->Compile(*code_, kEntryName));
-  ForgetTags(*program_.module);
   std::map<std::string, double>& statistics = program_.statistics;
   statistics["compile.seconds.llvm"] = program_.code->llvm_seconds();
   statistics["compile.seconds.link"] = program_.code->link_seconds();

@@ -184,14 +184,18 @@ using AttrValue =
   X(kResultAccuracy, "result_accuracy", kVerbatim, "")                                             \
   X(kOrigin, "origin", kVerbatim, "")                                                              \
   X(kMetadata, "metadata", kVerbatim, "")                                                          \
-  X(kBackendConfig, "backend_config", kBlob, "")
+  X(kBackendConfig, "backend_config", kBlob, "")                                                   \
+  /* known to the compiler alone that holds the module: in no text and no message */               \
+  X(kCollectiveTag, "(collective tag)", kString, "")
 
 enum class Attr : uint8_t {
 #define ASSAY_ATTRIBUTE_ENUM(name, ...) name,
   ASSAY_ATTRIBUTES(ASSAY_ATTRIBUTE_ENUM)
 #undef ASSAY_ATTRIBUTE_ENUM
 };
-inline constexpr int kAttrCount = static_cast<int>(Attr::kBackendConfig) + 1;
+inline constexpr int kAttrCount = static_cast<int>(Attr::kCollectiveTag) + 1;
+// True of attributes that passes keep for the compiler's own use. No form of a module has them.
+constexpr bool IsInternal(Attr attr) { return attr > Attr::kBackendConfig; }
 
 struct AttrInfo {
   Attr attr;

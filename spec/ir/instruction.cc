@@ -83,7 +83,7 @@ namespace {
 // Attributes that carry no meaning for the value.
 bool IsProvenance(Attr attr) {
   return attr == Attr::kMetadata || attr == Attr::kOrigin || attr == Attr::kStatistics ||
-         attr == Attr::kFrontendAttributes || attr == Attr::kBackendConfig;
+         attr == Attr::kFrontendAttributes || attr == Attr::kBackendConfig || IsInternal(attr);
 }
 
 }  // namespace

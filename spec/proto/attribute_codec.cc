@@ -100,6 +100,7 @@ absl::Status AttributesToProto(const Instruction& instruction, HloInstructionPro
                                       StrCat(instruction.name(), ": ", ToStd(status.message())));
   };
   for (const auto& [attr, value] : instruction.attributes().entries()) {
+    if (IsInternal(attr)) continue;
     if (IsCommon(attr)) {
       ASSAY_RETURN_IF_ERROR(in(WriteCommon(attr, value, proto)));
     } else if (const Codec* codec = FindCodec(attr)) {

@@ -35,6 +35,7 @@ bool IsOneInstruction(const Computation& computation) {
 
 bool AttributesFit(const Instruction& start, const Instruction& root, bool metadata) {
   for (const auto& [attr, value] : root.attributes().entries()) {
+    if (IsInternal(attr)) continue;
     if (!HasInRow(root.opcode(), attr) && !Contains(kSharedWithWrapped, attr)) return false;
   }
   for (const auto& [attr, value] : start.attributes().entries()) {

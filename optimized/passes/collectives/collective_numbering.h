@@ -23,14 +23,11 @@ struct CollectiveTag {
 std::optional<CollectiveTag> TagOf(const Instruction& collective);
 int64_t CollectiveNumber(const Instruction& collective);  // -1: it has none
 
-// Tags every collective and start of one.
+// Tags every collective and start of one by Attr::kCollectiveTag, which no text shows.
 class CollectiveNumbering : public Pass {
  public:
   std::string_view name() const override { return "collective-numbering"; }
   absl::StatusOr<bool> Run(Module& module, PassContext& context) override;
 };
-
-// Takes the tags away again: they are nobody's business but the compiler's.
-void ForgetTags(Module& module);
 
 }  // namespace assay
