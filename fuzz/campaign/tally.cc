@@ -5,20 +5,34 @@
 #include <tuple>
 #include <utility>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_split.h"
 #include "fuzz/triage/second_opinion.h"
 #include "spec/base/strings.h"
+#include "spec/types/element_type.h"
 
 namespace assay {
 namespace {
 
-// Every run of digits becomes one '#'.
-std::string WithoutNumbers(const std::string& text) {
+bool IsWordPart(char c) { return absl::ascii_isalnum(static_cast<unsigned char>(c)); }
+
+// Every run of digits becomes one '#', but in the names of element types.
+std::string WithoutNumbers(std::string_view text) {
   std::string result;
-  for (char c : text) {
-    const bool digit = c >= '0' && c <= '9';
-    if (digit && !result.empty() && result.back() == '#') continue;
-    result += digit ? '#' : c;
+  for (size_t at = 0; at < text.size();) {
+    size_t end = at;
+    while (end < text.size() && IsWordPart(text[end])) ++end;
+    const std::string_view word = text.substr(at, end - at);
+    if (!word.empty() && ElementTypeFromName(word).has_value()) {
+      result += word;
+    } else {
+      for (char c : word) {
+        const bool digit = c >= '0' && c <= '9';
+        if (!digit || result.empty() || result.back() != '#') result += digit ? '#' : c;
+      }
+    }
+    if (end < text.size()) result += text[end++];
+    at = end;
   }
   return result;
 }

@@ -46,7 +46,7 @@ TEST(Tally, CountsEveryVerdictOnce) {
   Tally tally(options);
   tally.TakeRecord(CaseOf({Ended(Outcome::kPassed), Ended(Outcome::kMistrusted)}));
   tally.TakeRecord(CaseOf({Ended(Outcome::kInconclusive, "2 of 30 elements"),
-                           Ended(Outcome::kUnsupported, "no op 17 here: %x = f32[]")}));
+                           Ended(Outcome::kUnsupported, "no op 17 on f8e4m3fn here: %x = f32[]")}));
   tally.TakeRecord(CaseOf({Ended(Outcome::kSickMachine), Ended(Outcome::kNotRun)}));
   tally.TakeRecord(CaseOf({Ended(Outcome::kWrong), Ended(Outcome::kRunCrash)}));
   const CampaignSummary& summary = tally.summary();
@@ -56,7 +56,7 @@ TEST(Tally, CountsEveryVerdictOnce) {
   EXPECT_EQ(summary.inconclusive, 1);
   EXPECT_EQ(summary.inconclusive_reasons.count("# of # elements"), 1u);
   EXPECT_EQ(summary.unsupported, 1);
-  EXPECT_EQ(summary.unsupported_reasons.count("no op # here"), 1u);
+  EXPECT_EQ(summary.unsupported_reasons.count("no op # on f8e4m3fn here"), 1u);
   EXPECT_EQ(summary.sick, 1);
   EXPECT_EQ(summary.not_run, 1);
   EXPECT_EQ(summary.suspects, 2);

@@ -39,10 +39,13 @@ std::string TitleOf(const CampaignFinding& finding) {
   return StrCat(Name(finding.kind), " on ", finding.backend);
 }
 
-void PrintBucket(const CampaignFinding& finding, int64_t seen) {
+// `examined`: how many findings of the bucket were looked at; more of its looks may only be
+// counted.
+void PrintBucket(const CampaignFinding& finding, int64_t examined) {
   Print("");
-  Print(StrCat(Styled(Style::kBad, "bug "), Styled(Style::kBold, TitleOf(finding)), "  (seen ",
-               seen, seen == 1 ? " time" : " times", ", first in case ", finding.index, ")"));
+  Print(StrCat(Styled(Style::kBad, "bug "), Styled(Style::kBold, TitleOf(finding)), "  (examined ",
+               examined, examined == 1 ? " time" : " times", ", first in case ", finding.index,
+               ")"));
   if (!finding.triaged) {
     if (!finding.triage_error.empty()) Print("  not triaged: " + finding.triage_error);
     Print(Lines(finding.text, 2, 8));
