@@ -70,6 +70,8 @@ const char* const kPrograms[] = {
     "HloModule m\nENTRY e { x = f32[2,6,5,4] parameter(0) k = f32[3,2,2,6] parameter(1)\n"
     "ROOT r = f32[2,7,2,6] convolution(x, k), window={size=3x2 stride=1x3 pad=1_2x0_1 "
     "lhs_dilate=1x1}, dim_labels=b01f_01io->b01f, feature_group_count=2 }",
+    "HloModule m\nENTRY e { x = f32[2,3] parameter(0) k = f32[3,4] parameter(1)\n"
+    "ROOT r = f32[4,2] convolution(x, k), dim_labels=bf_io->fb }",
     "HloModule m\nENTRY e { x = f32[4,5] parameter(0) i = s32[3] parameter(1)\n"
     "ROOT r = f32[3,5] gather(x, i), offset_dims={1}, collapsed_slice_dims={0}, "
     "start_index_map={0}, index_vector_dim=1, slice_sizes={1,5} }",

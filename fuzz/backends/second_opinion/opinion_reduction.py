@@ -116,7 +116,7 @@ def product_of(value, at):
 
 
 def convolution(at, a, b):
-    labels, window = at["dim_labels"], at["window"]
+    labels, window = at["dim_labels"], at.get("window", [])
     groups, batch_groups = at.get("feature_group_count", 1), at.get("batch_group_count", 1)
     if any(w["reversal"] for w in window):
         raise Declined("a reversed window")
