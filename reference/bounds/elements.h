@@ -190,6 +190,14 @@ enum class View {
   kSum,  // a product: additions may see it unrounded
 };
 
+// True if hardware that flushes may give zero for a result that is rounded to the least normal
+// number: it asks whether a result is subnormal before rounding it to the spacing of subnormals.
+template <typename T>
+bool MayFlushBeforeRounding(ClauseSet clauses, Wide<T> plain, const Range<Wide<T>>& exact) {
+  return clauses.Has(ClauseId::kFlushSubnormals) && kFlushes<T> && std::fabs(plain) == Tiny<T>() &&
+         (exact.flags & kNotFinite) == 0 && std::fabs(exact.centre) < Tiny<T>();
+}
+
 // The plain value is right: stores only what else the clauses permit. `exact` is the real value
 // before rounding.
 template <typename T>
@@ -197,6 +205,11 @@ void FinishSingle(ClauseSet clauses, Array& result, int64_t i, const Range<Wide<
                   View view) {
   using W = Wide<T>;
   const W plain = Widen<W>(result.literal.data<T>()[i]);
+  if (MayFlushBeforeRounding<T>(clauses, plain, exact)) {
+    Store(result, i, Range<W>{plain, 0, 0},
+          kMayBeZero | (plain > 0 ? uint32_t{kNoNegativeZero} : uint32_t{kNoPositiveZero}));
+    return;
+  }
   const bool subnormal = clauses.Has(ClauseId::kFlushSubnormals) && kFlushes<T> && plain != 0 &&
                          std::fabs(plain) < Tiny<T>();
   uint32_t view_flag = 0;

@@ -5,11 +5,55 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <optional>
 
 namespace assay::reference {
 namespace {
 
 using Predicate = std::function<bool(const Instruction&)>;
+
+// The functions that a compiler evaluates when their operands are constants, as far as programs
+// make constants of them.
+struct FoldedFunction {
+  Opcode opcode;
+  double (*unary)(double);
+  double (*binary)(double, double);
+};
+constexpr FoldedFunction kFoldedFunctions[] = {
+    {Opcode::kAbs, [](double x) { return std::fabs(x); }, nullptr},
+    {Opcode::kConvert, [](double x) { return x; }, nullptr},
+    {Opcode::kExponential, [](double x) { return std::exp(x); }, nullptr},
+    {Opcode::kLog, [](double x) { return std::log(x); }, nullptr},
+    {Opcode::kNegate, [](double x) { return -x; }, nullptr},
+    {Opcode::kRsqrt, [](double x) { return 1 / std::sqrt(x); }, nullptr},
+    {Opcode::kSqrt, [](double x) { return std::sqrt(x); }, nullptr},
+    {Opcode::kTanh, [](double x) { return std::tanh(x); }, nullptr},
+    {Opcode::kAdd, nullptr, [](double x, double y) { return x + y; }},
+    {Opcode::kDivide, nullptr, [](double x, double y) { return x / y; }},
+    {Opcode::kMultiply, nullptr, [](double x, double y) { return x * y; }},
+    {Opcode::kPower, nullptr, [](double x, double y) { return std::pow(x, y); }},
+    {Opcode::kSubtract, nullptr, [](double x, double y) { return x - y; }},
+};
+
+// About the value of a scalar that is made of constants alone; nothing if it is none.
+std::optional<double> FoldedScalar(const Instruction& value, int depth = 4) {
+  if (!value.shape().IsScalar() || !IsFloat(value.shape().element_type())) return std::nullopt;
+  if (value.opcode() == Opcode::kConstant) {
+    if (value.literal() == nullptr) return std::nullopt;
+    return value.literal()->GetDouble(0);
+  }
+  for (const FoldedFunction& function : kFoldedFunctions) {
+    if (function.opcode != value.opcode() || depth == 0) continue;
+    const std::optional<double> x = FoldedScalar(*value.operand(0), depth - 1);
+    if (!x.has_value() || function.unary != nullptr) {
+      return x.has_value() ? std::optional<double>(function.unary(*x)) : std::nullopt;
+    }
+    const std::optional<double> y = FoldedScalar(*value.operand(1), depth - 1);
+    if (!y.has_value()) return std::nullopt;
+    return function.binary(*x, *y);
+  }
+  return std::nullopt;
+}
 
 // Looks for what makes a value, through what only changes its shape and across the calls that a
 // compiler inlines.
@@ -31,6 +75,12 @@ class Producers {
   double ConstantMagnitude(const Instruction& value) {
     double largest = -1;
     auto is_constant = [&](const Instruction& made) {
+      if (const std::optional<double> folded = FoldedScalar(made); folded.has_value()) {
+        // Rounding to a narrow type adds an eighth at most.
+        largest =
+            made.opcode() == Opcode::kConstant ? std::fabs(*folded) : std::fabs(*folded) * 1.125;
+        return !std::isnan(largest);
+      }
       if (made.opcode() != Opcode::kConstant || made.literal() == nullptr) return false;
       const Literal& literal = *made.literal();
       largest = 0;

@@ -41,19 +41,6 @@ bool BoundScaledProduct(const OpContext& op, Array& result, int64_t i) {
   return false;
 }
 
-// Hardware that flushes asks whether a result is subnormal before it is rounded to the spacing of
-// subnormals, which may make it the least normal number.
-template <typename T>
-void AllowZeroOfSubnormal(const OpContext& op, Array& result, int64_t i,
-                          const Range<Wide<T>>& exact) {
-  using W = Wide<T>;
-  if (!op.clauses.Has(ClauseId::kFlushSubnormals) || !kFlushes<T>) return;
-  const W plain = Widen<W>(result.literal.data<T>()[i]);
-  if (std::fabs(plain) != Tiny<T>() || !(std::fabs(exact.centre) < Tiny<T>())) return;
-  Store(result, i, Range<W>{plain, 0, 0},
-        kMayBeZero | (plain > 0 ? uint32_t{kNoNegativeZero} : uint32_t{kNoPositiveZero}));
-}
-
 // Operands that are single numbers, at least one of them subnormal and perhaps read as zero. True
 // when that was the case.
 template <typename Rule, typename T>
@@ -219,7 +206,6 @@ bool BoundSingles(const OpContext& op, Array& result, int64_t i, const Range<Wid
       if (!std::isfinite(exact.centre)) exact.flags |= kNotFinite;
     }
     FinishSingle<T>(op.clauses, result, i, exact, Rule::kView);
-    AllowZeroOfSubnormal<T>(op, result, i, exact);
     return true;
   }
 }
