@@ -41,16 +41,19 @@ bool IsIdentity(const Literal& value, Opcode combiner) {
   ElementType type = value.element_type();
   if (!value.shape().IsScalar() || IsComplex(type)) return false;
   if (IsFloat(type)) {
-    double x = value.GetDouble(0);
+    const double x = value.GetDouble(0);
+    const FloatFormat& format = Format(type);
+    const double most =
+        format.HasInfinity() ? std::numeric_limits<double>::infinity() : format.MaxFinite();
     switch (combiner) {
       case Opcode::kAdd:
         return x == 0;
       case Opcode::kMultiply:
         return x == 1;
       case Opcode::kMaximum:
-        return x == -std::numeric_limits<double>::infinity();
+        return x == -most;
       case Opcode::kMinimum:
-        return x == std::numeric_limits<double>::infinity();
+        return x == most;
       default:
         return false;
     }

@@ -79,6 +79,10 @@ const char* const kPrograms[] = {
     "ENTRY e { x = s32[4,5] parameter(0) i = s32[3] parameter(1) u = s32[3,5] parameter(2)\n"
     "ROOT r = s32[4,5] scatter(x, i, u), update_window_dims={1}, inserted_window_dims={0}, "
     "scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=add }",
+    // 2^31 + 2^23 + 1 is rounded up to bf16; by way of f32 it would be a tie between two of them.
+    "HloModule m\nENTRY e { c = u32[2] constant({2155872257, 3145728001}) x = bf16[2] convert(c)\n"
+    "l = s64[1] constant({-4629700416936869889}) y = bf16[1] convert(l) z = f16[2] convert(c)\n"
+    "ROOT r = (bf16[2], bf16[1], f16[2]) tuple(x, y, z) }",
     "HloModule m\nENTRY e { x = c64[4] parameter(0) y = c64[4] multiply(x, x)\n"
     "a = f32[4] abs(y) ROOT r = (c64[4], f32[4]) tuple(y, a) }",
 };

@@ -208,9 +208,6 @@ def convert(at, a):
         return settle(wrapped(numpy.frompyfunc(one, 1, 1)(real), numpy.dtype(f"{'int' if kind[0] == 's' else 'uint'}64")), kind)
     if is_complex(source) and not is_complex(kind):
         a = a.real
-    if is_float(kind) and a.dtype.kind in "iu" and a.dtype.itemsize == 8:
-        if kind not in ("f64", "f32", "f16"):
-            raise Declined("rounding of 64 bits to a narrow float")
     return settle(a, kind)
 
 

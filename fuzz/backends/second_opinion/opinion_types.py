@@ -83,6 +83,19 @@ def round_odd(value):
     return numpy.where(exact, near, bits.view(numpy.float32))
 
 
+def from_integers(value):
+    """Integers as float64, rounded to odd where they have more bits than it holds."""
+    near = value.astype(numpy.float64)
+    if value.dtype.itemsize < 8:
+        return near
+    def one(exact, rounded):
+        if int(rounded) == exact:
+            return rounded
+        toward = rounded if abs(int(rounded)) < abs(exact) else numpy.nextafter(rounded, 0.0)
+        return (numpy.asarray(toward).view(numpy.uint64) | numpy.uint64(1)).view(numpy.float64)
+    return numpy.asarray(numpy.frompyfunc(one, 2, 1)(value.astype(object), near)).astype(numpy.float64)
+
+
 def settle(value, kind):
     """A computed value as an array of the type."""
     dtype = storage(kind)
@@ -93,6 +106,8 @@ def settle(value, kind):
         bits = width(kind)
         low = value.astype(numpy.int64) & ((1 << bits) - 1)
         return (numpy.where(low >> (bits - 1), low - (1 << bits), low) if kind[0] == "s" else low).astype(dtype)
+    if is_float(kind) and dtype.itemsize < 8 and value.dtype.kind in "iu":
+        value = from_integers(numpy.atleast_1d(value)).reshape(value.shape)
     if is_float(kind) and dtype.itemsize < 4 and kind != "f16" and value.dtype == numpy.float64:
         value = round_odd(numpy.atleast_1d(value)).reshape(value.shape)
     return value.astype(dtype)

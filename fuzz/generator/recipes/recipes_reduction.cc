@@ -30,8 +30,9 @@ Literal IdentityOf(Opcode opcode, ElementType type) {
     bool ones = opcode == Opcode::kAnd || opcode == Opcode::kMultiply || greatest;
     literal.SetBits(0, ones ? 1 : 0);
   } else if (IsFloat(type)) {
-    double value = least ? -HUGE_VAL : greatest ? HUGE_VAL : opcode == Opcode::kMultiply ? 1 : 0;
-    literal.SetDouble(0, value);
+    const FloatFormat& format = Format(type);
+    const double most = format.HasInfinity() ? HUGE_VAL : format.MaxFinite();
+    literal.SetDouble(0, least ? -most : greatest ? most : opcode == Opcode::kMultiply ? 1 : 0);
   } else {
     int64_t value = least                         ? MinOf(type)
                     : greatest                    ? MaxOf(type)
