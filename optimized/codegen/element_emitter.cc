@@ -392,6 +392,16 @@ bool ElementEmitter::CanWalkLanes(const Frame* frame, const Instruction* instruc
   return result;
 }
 
+void ElementEmitter::CountSteps(int64_t steps) {
+  if (step_counter_ == nullptr) return;
+  llvm::IRBuilder<>& ir = builder_.ir();
+  Value* counter = ir.CreateIntToPtr(
+      ir.getInt64(static_cast<uint64_t>(reinterpret_cast<uintptr_t>(step_counter_))),
+      ir.getPtrTy());
+  ir.CreateAtomicRMW(llvm::AtomicRMWInst::Add, counter, ir.getInt64(static_cast<uint64_t>(steps)),
+                     llvm::MaybeAlign(), llvm::AtomicOrdering::Monotonic);
+}
+
 absl::StatusOr<ElementValues> ElementEmitter::Loop(Value* begin, Value* end, int64_t step,
                                                    ElementValues carried, const LoopBody& body) {
   llvm::IRBuilder<>& ir = builder_.ir();
@@ -417,6 +427,7 @@ absl::StatusOr<ElementValues> ElementEmitter::Loop(Value* begin, Value* end, int
   absl::StatusOr<ElementValues> result = body(i, current);
   scopes_.pop_back();
   ASSAY_ASSIGN_OR_RETURN(const ElementValues next, std::move(result));
+  CountSteps(step);
   llvm::BasicBlock* last = ir.GetInsertBlock();
   i->addIncoming(ir.CreateNSWAdd(i, Index(step)), last);
   for (size_t k = 0; k < phis.size(); ++k) phis[k]->addIncoming(next[k], last);

@@ -7,6 +7,7 @@
 // elements: consecutive ones along `lane_dim` (or linearly).
 #pragma once
 
+#include <atomic>
 #include <deque>
 #include <functional>
 #include <vector>
@@ -108,6 +109,9 @@ class ElementEmitter {
   // Fused multiply-add where an op's contract allows it (inside dots).
   void set_use_fma(bool use) { use_fma_ = use; }
   bool use_fma() const { return use_fma_; }
+  // Every loop adds to it how far it goes with each turn. The emitted code holds the address, so
+  // the counter must live as long as the code; nullptr: nothing is counted.
+  void set_step_counter(std::atomic<int64_t>* counter) { step_counter_ = counter; }
 
  private:
   using Key = std::pair<const Frame*, const Instruction*>;
@@ -136,6 +140,7 @@ class ElementEmitter {
                                           const ElementIndex& index);
   ElementValues LoadSource(const Instruction* instruction,
                            const std::vector<llvm::Value*>& pointers, const ElementIndex& index);
+  void CountSteps(int64_t steps);
   const std::vector<llvm::Value*>* FindSource(const Frame* frame,
                                               const Instruction* instruction) const;
 
@@ -148,6 +153,7 @@ class ElementEmitter {
   int depth_ = 0;
   int vector_bits_ = 0;
   bool use_fma_ = false;
+  std::atomic<int64_t>* step_counter_ = nullptr;
   const Frame* CalleeFrame(const Frame* frame, const Instruction* instruction);
 };
 

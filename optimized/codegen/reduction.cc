@@ -519,7 +519,27 @@ struct LineSizes {
   }
 };
 
+// How many columns are walked side by side, the widest group first: the lines of a cache are used
+// up while they are at hand, however few columns there are.
+std::vector<int> ColumnsSideBySide(const LineSizes& sizes, int vector_width) {
+  std::vector<int> widths;
+  int64_t rest = sizes.inner;
+  for (int width = 4 * vector_width; width > 1;
+       width = width > vector_width ? vector_width : width / 2) {
+    if (rest < width) continue;
+    widths.push_back(width);
+    rest %= width;
+  }
+  // Parts that threads take may end anywhere.
+  if (rest > 0 || sizes.outer == 1) widths.push_back(1);
+  return widths;
+}
+
 }  // namespace
+
+bool SplitsColumns(const Instruction& instruction, const CumulativeWindow& window) {
+  return LineSizes(instruction, window).outer == 1;
+}
 
 int64_t CumulativeExtent(const Instruction& instruction, const CumulativeWindow& window) {
   const LineSizes sizes(instruction, window);
@@ -561,9 +581,10 @@ absl::Status EmitCumulative(ElementEmitter& emitter, const Instruction& instruct
     return emitter.Loop(emitter.Index(0), emitter.Index(steps), 1, std::move(running), step)
         .status();
   };
-  const int width = IsElementwiseComputation(*instruction.callee())
-                        ? 4 * emitter.vector_width(combining.accumulator)
-                        : 1;
+  const std::vector<int> widths =
+      IsElementwiseComputation(*instruction.callee())
+          ? ColumnsSideBySide(sizes, emitter.vector_width(combining.accumulator))
+          : std::vector<int>{1};
   const auto columns = [&](Value* base, Value* from, Value* to) -> absl::Status {
     const auto loop = [&](Value* low, Value* high, int lanes) {
       return emitter
@@ -574,11 +595,13 @@ absl::Status EmitCumulative(ElementEmitter& emitter, const Instruction& instruct
                 })
           .status();
     };
-    if (width == 1 || sizes.inner < width) return loop(from, to, 1);
-    Value* length = ir.CreateSub(to, from);
-    Value* whole = ir.CreateAdd(from, ir.CreateAnd(length, emitter.Index(-int64_t{width})));
-    ASSAY_RETURN_IF_ERROR(loop(from, whole, width));
-    return loop(whole, to, 1);
+    for (int width : widths) {
+      Value* length = ir.CreateSub(to, from);
+      Value* whole = ir.CreateAdd(from, ir.CreateAnd(length, emitter.Index(-int64_t{width})));
+      ASSAY_RETURN_IF_ERROR(loop(from, whole, width));
+      from = whole;
+    }
+    return absl::OkStatus();
   };
   if (sizes.outer == 1) return columns(emitter.Index(0), begin, end);
   return emitter

@@ -56,6 +56,8 @@ std::optional<CumulativeWindow> RecogniseCumulative(const Instruction& instructi
 // The number of lines that threads can share: along the dimensions before the window's, or, where
 // those are one line, elements of those behind it.
 int64_t CumulativeExtent(const Instruction& instruction, const CumulativeWindow& window);
+// True if those are elements behind it, which lie side by side.
+bool SplitsColumns(const Instruction& instruction, const CumulativeWindow& window);
 // Emits lines [begin, end) of that extent into `results`; operands come from the emitter's sources.
 absl::Status EmitCumulative(ElementEmitter& emitter, const Instruction& instruction,
                             const CumulativeWindow& window, absl::Span<llvm::Value* const> results,

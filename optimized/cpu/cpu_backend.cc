@@ -165,7 +165,9 @@ absl::Status Compilation::AssignBuffers() {
 
 absl::Status Compilation::EmitCode() {
   code_ = jit_->NewModule(context_, program_.module->name());
-  const KernelTarget target{jit_->vector_bits(), jit_->has_fma(), options_.threads, devices() > 1};
+  if (options_.count) program_.steps = std::make_shared<std::atomic<int64_t>>(0);
+  const KernelTarget target{jit_->vector_bits(), jit_->has_fma(), options_.threads, devices() > 1,
+                            program_.steps.get()};
   return EmitProgram(*code_, target, gates_, *program_.buffers);
 }
 

@@ -82,6 +82,14 @@ CpuExecutable::CpuExecutable(CpuProgram program)
     : program_(std::move(program)),
       devices_(static_cast<size_t>(program_.devices.replicas * program_.devices.partitions)) {}
 
+std::map<std::string, double> CpuExecutable::Statistics() const {
+  std::map<std::string, double> statistics = program_.statistics;
+  if (program_.steps != nullptr) {
+    statistics["work.steps"] = static_cast<double>(program_.steps->load());
+  }
+  return statistics;
+}
+
 absl::Status CpuExecutable::CheckArguments(const std::vector<const Literal*>& arguments) const {
   absl::Span<Instruction* const> parameters = program_.module->entry()->parameters();
   if (arguments.size() != parameters.size()) {
@@ -114,6 +122,7 @@ absl::Status CpuExecutable::Prepare(const std::vector<const Literal*>& arguments
   }
   RunContext& context = device.context;
   context.stopped = &rendezvous.stopped();
+  if (program_.steps != nullptr) context.work = program_.steps;
   context.pool = program_.threads > 1 ? PoolOf(program_.threads) : nullptr;
   context.rendezvous = &rendezvous;
   context.plans = &program_.plans;

@@ -1,6 +1,7 @@
 // A compiled program that runs on this machine: one thread and one arena per device.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <cstdlib>
 #include <map>
@@ -24,6 +25,8 @@ struct CpuProgram {
   std::vector<CollectivePlan> plans;
   std::vector<Decision> decisions;
   std::map<std::string, double> statistics;
+  // Counts the steps of loops and kernels over all runs, where that was asked for.
+  std::shared_ptr<std::atomic<int64_t>> steps;
   Limits limits;  // of a run
   DeviceAssignment devices;
   int threads = 1;
@@ -39,7 +42,7 @@ class CpuExecutable : public Executable {
     return program_.module->Clone("");
   }
   const std::vector<Decision>& decisions() const override { return program_.decisions; }
-  std::map<std::string, double> Statistics() const override { return program_.statistics; }
+  std::map<std::string, double> Statistics() const override;
 
  private:
   struct FreeDeleter {

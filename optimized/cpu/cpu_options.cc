@@ -88,6 +88,10 @@ absl::Status ReadTrace(const std::string& value, CpuOptions& options) {
   return ReadSwitch("trace", value, options.trace);
 }
 
+absl::Status ReadCount(const std::string& value, CpuOptions& options) {
+  return ReadSwitch("count", value, options.count);
+}
+
 absl::Status ReadDump(const std::string& value, CpuOptions& options) {
   if (value.empty()) return WrongValue("dump-llvm", value, "a folder");
   options.dump_directory = value;
@@ -101,7 +105,8 @@ struct Option {
 constexpr Option kOptions[] = {
     {"isa", ReadIsa},         {"threads", ReadThreads}, {"tier", ReadTier},
     {"profile", ReadProfile}, {"passes", ReadPasses},   {"without", ReadWithout},
-    {"verify", ReadVerify},   {"trace", ReadTrace},     {"dump-llvm", ReadDump},
+    {"verify", ReadVerify},   {"trace", ReadTrace},     {"count", ReadCount},
+    {"dump-llvm", ReadDump},
 };
 
 }  // namespace

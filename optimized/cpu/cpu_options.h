@@ -20,6 +20,7 @@ struct CpuOptions {
   std::optional<Tier> tier;    // absent: by the amount of work
   bool passes = true;          // Stage::kOptimize; the required ones run anyway
   PipelineOptions pipeline;    // which of them, and the profile
+  bool count = false;          // loops count their steps: the statistic work.steps
   bool trace = false;          // a record of each pass among the statistics (pass_trace.h)
   std::string dump_directory;  // the LLVM IR of each module goes there, as NAME.ll; "": nowhere
 };

@@ -105,6 +105,7 @@ void KernelBuilder::CreateFunction() {
   ir_.SetInsertPoint(llvm::BasicBlock::Create(module_.getContext(), "entry", function_));
   elements_.set_vector_bits(target_.vector_bits);
   elements_.set_use_fma(target_.use_fma);
+  elements_.set_step_counter(target_.steps);
   values_.set_use_fma(target_.use_fma);
 }
 
@@ -174,8 +175,11 @@ KernelBuilder::Form KernelBuilder::ChooseForm() {
 // Plans how threads share the kernel. An extent of 0 says that they cannot.
 SplitPlan KernelBuilder::PlanSplitOf(Form form) {
   if (form == Form::kCumulative) {
-    const int64_t extent = CumulativeExtent(root_, *RecogniseCumulative(root_));
-    return PlanSplit(extent, extent > 64 * target_.threads ? 64 : 1,
+    constexpr int64_t kColumns = 16;  // side by side they fill the lines of a cache
+    const CumulativeWindow window = *RecogniseCumulative(root_);
+    const int64_t extent = CumulativeExtent(root_, window);
+    const int64_t unit = SplitsColumns(root_, window) ? kColumns : 1;
+    return PlanSplit(extent, extent > 64 * target_.threads ? 64 : unit,
                      root_.operand(0)->shape().ElementCount(), target_.threads);
   }
   if (form != Form::kBlockedDot && (form != Form::kNests || !one_nest_)) return SplitPlan();

@@ -3,6 +3,9 @@
 // outermost loop.
 #pragma once
 
+#include <atomic>
+#include <cstdint>
+
 #include "absl/status/statusor.h"
 #include "llvm/IR/Module.h"
 #include "optimized/codegen/buffer_table.h"
@@ -16,6 +19,7 @@ struct KernelTarget {
   bool use_fma = false;
   int threads = 1;
   bool several_devices = false;  // the run spans several devices; emitted loops poll its stop flag
+  std::atomic<int64_t>* steps = nullptr;  // where loops count what they do; nullptr: nowhere
 };
 
 struct Kernel {

@@ -7,6 +7,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "optimized/runtime/run_context.h"
 #include "spec/types/native.h"
 
 namespace assay {
@@ -54,9 +55,11 @@ T NotANumber() {
 
 // Row by row: each element is what the rows above have left of it.
 template <typename T>
-void Cholesky(const T* a, T* factor, int64_t matrices, int64_t order, int64_t lower) {
+void Cholesky(const RunContext* context, const T* a, T* factor, int64_t matrices, int64_t order,
+              int64_t lower) {
   using W = Working<T>;
   const int64_t n = order;
+  int64_t work = 0;
   std::vector<W> l(n * n);
   for (int64_t m = 0; m < matrices; ++m, a += n * n, factor += n * n) {
     bool positive = true;
@@ -64,6 +67,7 @@ void Cholesky(const T* a, T* factor, int64_t matrices, int64_t order, int64_t lo
       for (int64_t j = 0; j <= i; ++j) {
         W rest =
             lower != 0 ? static_cast<W>(a[i * n + j]) : Conjugate(static_cast<W>(a[j * n + i]));
+        work += j;
         for (int64_t k = 0; k < j; ++k) rest -= l[i * n + k] * Conjugate(l[j * n + k]);
         if (i != j) {
           l[i * n + j] = rest / RealPart(l[j * n + j]);
@@ -84,11 +88,12 @@ void Cholesky(const T* a, T* factor, int64_t matrices, int64_t order, int64_t lo
       }
     }
   }
+  *context->work += work;
 }
 
 template <typename T>
-void TriangularSolve(const T* a, const T* b, T* x, int64_t matrices, int64_t order, int64_t columns,
-                     int64_t form) {
+void TriangularSolve(const RunContext* context, const T* a, const T* b, T* x, int64_t matrices,
+                     int64_t order, int64_t columns, int64_t form) {
   using W = Working<T>;
   const bool left = (form & kSolveLeft) != 0;
   const bool unit = (form & kSolveUnitDiagonal) != 0;
@@ -97,6 +102,7 @@ void TriangularSolve(const T* a, const T* b, T* x, int64_t matrices, int64_t ord
   // x op(a) = b is the system with the transpose of op(a).
   const bool swapped = transposed == left;
   const bool lower = ((form & kSolveLower) != 0) != swapped;  // of the matrix that is solved with
+  int64_t work = 0;
   std::vector<W> solution(order);
   for (int64_t m = 0; m < matrices; ++m) {
     const T* matrix = a + m * order * order;
@@ -112,6 +118,7 @@ void TriangularSolve(const T* a, const T* b, T* x, int64_t matrices, int64_t ord
       for (int64_t step = 0; step < order; ++step) {
         const int64_t row = lower ? step : order - 1 - step;
         W rest = static_cast<W>(b[place(row)]);
+        work += step;
         for (int64_t done = 0; done < step; ++done) {
           const int64_t column = lower ? done : order - 1 - done;
           rest -= coefficient(row, column) * solution[column];
@@ -121,11 +128,13 @@ void TriangularSolve(const T* a, const T* b, T* x, int64_t matrices, int64_t ord
       }
     }
   }
+  *context->work += work;
 }
 
-#define ASSAY_INSTANTIATE(T)                                          \
-  template void Cholesky<T>(const T*, T*, int64_t, int64_t, int64_t); \
-  template void TriangularSolve<T>(const T*, const T*, T*, int64_t, int64_t, int64_t, int64_t);
+#define ASSAY_INSTANTIATE(T)                                                                    \
+  template void Cholesky<T>(const RunContext*, const T*, T*, int64_t, int64_t, int64_t);        \
+  template void TriangularSolve<T>(const RunContext*, const T*, const T*, T*, int64_t, int64_t, \
+                                   int64_t, int64_t);
 ASSAY_INSTANTIATE(float)
 ASSAY_INSTANTIATE(double)
 ASSAY_INSTANTIATE(Half)

@@ -6,11 +6,14 @@
 
 namespace assay {
 
+struct RunContext;
+
 // The triangular factor of the chosen triangle, zeros in the other; a complex matrix is Hermitian,
 // and the imaginary parts of its diagonal are not looked at. NaN everywhere in a matrix with
 // a pivot that is not positive.
 template <typename T>
-void Cholesky(const T* a, T* factor, int64_t matrices, int64_t order, int64_t lower);
+void Cholesky(const RunContext* context, const T* a, T* factor, int64_t matrices, int64_t order,
+              int64_t lower);
 
 enum SolveForm : int64_t {
   kSolveLeft = 1,   // op(a) x = b; otherwise x op(a) = b
@@ -21,7 +24,7 @@ enum SolveForm : int64_t {
 };
 // `columns`: right-hand sides per matrix (columns of b, or its rows).
 template <typename T>
-void TriangularSolve(const T* a, const T* b, T* x, int64_t matrices, int64_t order, int64_t columns,
-                     int64_t form);
+void TriangularSolve(const RunContext* context, const T* a, const T* b, T* x, int64_t matrices,
+                     int64_t order, int64_t columns, int64_t form);
 
 }  // namespace assay

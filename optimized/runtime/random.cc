@@ -10,6 +10,8 @@
 namespace assay {
 namespace {
 
+constexpr int64_t kGrain = 1 << 14;  // blocks that are worth a thread
+
 uint32_t Low(uint64_t x) { return static_cast<uint32_t>(x); }
 uint32_t High(uint64_t x) { return static_cast<uint32_t>(x >> 32); }
 uint64_t Join(uint32_t low, uint32_t high) { return low | uint64_t{high} << 32; }
@@ -55,52 +57,50 @@ void Put(void* out, int64_t at, int64_t bytes, uint64_t value) {
 
 }  // namespace
 
-void ThreeFryBits(const uint64_t* state, uint64_t* next, void* out, int64_t count, int64_t bytes,
-                  int64_t mask, int64_t size, int64_t inner) {
+void ThreeFryBits(const RunContext* context, const uint64_t* state, uint64_t* next, void* out,
+                  int64_t count, int64_t bytes, int64_t mask, int64_t size, int64_t inner) {
   const uint64_t key = state[0], counter = state[1];
-  uint64_t used = static_cast<uint64_t>(count);
-  if (bytes == 8) {
-    for (int64_t i = 0; i < count; ++i) {
-      const Pair pair = ThreeFry(counter + static_cast<uint64_t>(i), key);
-      Put(out, i, 8, Join(pair.x0, pair.x1));
-    }
-  } else {
-    const int64_t half = (size + 1) / 2;
-    const int64_t outer = size * inner == 0 ? 0 : count / (size * inner);
-    used = static_cast<uint64_t>(size == 0 ? 0 : outer * half * inner);
-    for (int64_t o = 0; o < outer; ++o) {
-      for (int64_t h = 0; h < half; ++h) {
-        for (int64_t k = 0; k < inner; ++k) {
-          const auto e = static_cast<uint64_t>((o * half + h) * inner + k);
-          const Pair pair = ThreeFry(counter + e, key);
-          const int64_t at = (o * size + 2 * h) * inner + k;
-          Put(out, at, bytes, pair.x0 & static_cast<uint64_t>(mask));
-          if (2 * h + 1 < size) Put(out, at + inner, bytes, pair.x1 & static_cast<uint64_t>(mask));
-        }
+  const int64_t half = (size + 1) / 2;
+  const int64_t outer = size * inner == 0 ? 0 : count / (size * inner);
+  const int64_t blocks = bytes == 8 ? count : outer * half * inner;
+  context->Split(blocks, kGrain, [&](int64_t begin, int64_t end) {
+    for (int64_t e = begin; e < end; ++e) {
+      const Pair pair = ThreeFry(counter + static_cast<uint64_t>(e), key);
+      if (bytes == 8) {
+        Put(out, e, 8, Join(pair.x0, pair.x1));
+        continue;
       }
+      const int64_t line = e / inner, h = line % half;
+      const int64_t at = (line / half * size + 2 * h) * inner + e % inner;
+      Put(out, at, bytes, pair.x0 & static_cast<uint64_t>(mask));
+      if (2 * h + 1 < size) Put(out, at + inner, bytes, pair.x1 & static_cast<uint64_t>(mask));
     }
-  }
+    *context->work += end - begin;
+  });
   next[0] = key;
-  next[1] = counter + used;
+  next[1] = counter + static_cast<uint64_t>(blocks);
 }
 
-void PhiloxBits(const uint64_t* state, uint64_t* next, void* out, int64_t count, int64_t bytes,
-                int64_t mask, int64_t words) {
+void PhiloxBits(const RunContext* context, const uint64_t* state, uint64_t* next, void* out,
+                int64_t count, int64_t bytes, int64_t mask, int64_t words) {
   const uint64_t key = state[0], low = state[1], high = words == 3 ? state[2] : state[0];
   const int64_t per_block = bytes == 8 ? 2 : 4, blocks = (count + per_block - 1) / per_block;
   auto counter = [&](int64_t block) {
     const uint64_t sum = low + static_cast<uint64_t>(block);
     return std::pair<uint64_t, uint64_t>(sum, high + (sum < low ? 1 : 0));
   };
-  for (int64_t j = 0; j < blocks; ++j) {
-    const auto [c_low, c_high] = counter(j);
-    const Block block = Philox(c_low, c_high, key);
-    for (int64_t k = 0; k < per_block && j * per_block + k < count; ++k) {
-      const uint64_t value = bytes == 8 ? Join(block[2 * k], block[2 * k + 1])
-                                        : block[k] & static_cast<uint64_t>(mask);
-      Put(out, j * per_block + k, bytes, value);
+  context->Split(blocks, kGrain, [&](int64_t begin, int64_t end) {
+    for (int64_t j = begin; j < end; ++j) {
+      const auto [c_low, c_high] = counter(j);
+      const Block block = Philox(c_low, c_high, key);
+      for (int64_t k = 0; k < per_block && j * per_block + k < count; ++k) {
+        const uint64_t value = bytes == 8 ? Join(block[2 * k], block[2 * k + 1])
+                                          : block[k] & static_cast<uint64_t>(mask);
+        Put(out, j * per_block + k, bytes, value);
+      }
     }
-  }
+    *context->work += end - begin;
+  });
   const auto [next_low, next_high] = counter(blocks);
   next[0] = key;
   next[1] = next_low;

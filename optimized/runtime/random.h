@@ -10,11 +10,12 @@ struct RunContext;
 
 // Fills `out` with `count` numbers of `bytes` bytes (1, 2, 4 or 8) and `mask` applied, and writes
 // the next state. `state` has `words` u64: two, or three for Philox. ThreeFry splits its pairs
-// along a dimension of `size` elements, the dimensions behind which hold `inner` elements.
-void ThreeFryBits(const uint64_t* state, uint64_t* next, void* out, int64_t count, int64_t bytes,
-                  int64_t mask, int64_t size, int64_t inner);
-void PhiloxBits(const uint64_t* state, uint64_t* next, void* out, int64_t count, int64_t bytes,
-                int64_t mask, int64_t words);
+// along a dimension of `size` elements, the dimensions behind which hold `inner` elements. Blocks
+// depend on their numbers alone and are divided among the threads of `context`.
+void ThreeFryBits(const RunContext* context, const uint64_t* state, uint64_t* next, void* out,
+                  int64_t count, int64_t bytes, int64_t mask, int64_t size, int64_t inner);
+void PhiloxBits(const RunContext* context, const uint64_t* state, uint64_t* next, void* out,
+                int64_t count, int64_t bytes, int64_t mask, int64_t words);
 
 // Writes the state of random numbers that the executable keeps on this device, low word first, and
 // adds `delta` to it.

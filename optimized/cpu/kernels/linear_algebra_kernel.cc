@@ -25,8 +25,8 @@ absl::Status EmitCholesky(ArrayKernelContext& context) {
   const Shape& shape = context.instruction.shape();
   ElementEmitter& e = context.elements;
   context.CallRuntime(NameFor("assay_cholesky", shape.element_type()).c_str(),
-                      {context.operands[0][0], context.results[0], e.Index(MatrixCount(shape)),
-                       e.Index(shape.dimension(shape.rank() - 1)),
+                      {context.RunContextOf(), context.operands[0][0], context.results[0],
+                       e.Index(MatrixCount(shape)), e.Index(shape.dimension(shape.rank() - 1)),
                        e.Index(context.instruction.attributes().Flag(Attr::kLower) ? 1 : 0)});
   return absl::OkStatus();
 }
@@ -44,10 +44,11 @@ absl::Status EmitTriangularSolve(ArrayKernelContext& context) {
     form |= kSolveTransposed;
   if (transpose == TransposeKind::kAdjoint) form |= kSolveConjugated;
   ElementEmitter& e = context.elements;
-  context.CallRuntime(NameFor("assay_triangular_solve", b.element_type()).c_str(),
-                      {context.operands[0][0], context.operands[1][0], context.results[0],
-                       e.Index(MatrixCount(a)), e.Index(a.dimension(a.rank() - 1)),
-                       e.Index(b.dimension(b.rank() - (left ? 1 : 2))), e.Index(form)});
+  context.CallRuntime(
+      NameFor("assay_triangular_solve", b.element_type()).c_str(),
+      {context.RunContextOf(), context.operands[0][0], context.operands[1][0], context.results[0],
+       e.Index(MatrixCount(a)), e.Index(a.dimension(a.rank() - 1)),
+       e.Index(b.dimension(b.rank() - (left ? 1 : 2))), e.Index(form)});
   return absl::OkStatus();
 }
 

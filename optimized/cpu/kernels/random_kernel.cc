@@ -25,7 +25,8 @@ absl::Status EmitRngBitGenerator(ArrayKernelContext& context) {
   const auto algorithm = context.instruction.attributes().Word<RngAlgorithm>(Attr::kRngAlgorithm);
   const int bits = BitWidth(shape.element_type());
   const int64_t mask = bits >= 64 ? -1 : (int64_t{1} << bits) - 1;
-  std::vector<llvm::Value*> arguments = {context.operands[0][0],
+  std::vector<llvm::Value*> arguments = {context.RunContextOf(),
+                                         context.operands[0][0],
                                          context.results[0],
                                          context.results[1],
                                          e.Index(shape.ElementCount()),
