@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "absl/strings/str_format.h"
+#include "bench/growth.h"
 #include "bench/measure.h"
 #include "bench/performance_page.h"
 #include "bench/roof.h"
@@ -12,6 +13,7 @@
 #include "bench/workload.h"
 #include "nlohmann/json.hpp"
 #include "reference/interpreter/interpreter.h"
+#include "spec/base/file.h"
 #include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
 #include "spec/numerics/expectation.h"
@@ -34,6 +36,7 @@ struct Options {
   int compiles = 6;
   uint64_t seed = 1;
   bool unjudged = false, no_reused = false, no_roof = false;
+  bool growth = false;
   bool json = false;
   std::string page;
   LimitOptions limits;
@@ -307,6 +310,14 @@ MeasureOptions MeasureOptionsOf(const Options& options) {
   return measure;
 }
 
+absl::Status WriteText(const std::string& path, const std::string& text) {
+  std::ofstream file(path);
+  file << text;
+  file.close();
+  if (!file) return absl::InvalidArgumentError(StrCat("cannot write ", path));
+  return absl::OkStatus();
+}
+
 absl::Status WritePage(const Options& options, const RunRow& run, const std::optional<Roof>& roof,
                        const std::vector<WorkloadResult>& all) {
   PageHead head;
@@ -317,14 +328,65 @@ absl::Status WritePage(const Options& options, const RunRow& run, const std::opt
   head.peer = options.peer;
   head.machine = StrCat(run.cpu, ", ", Count(run.cores, "core"));
   head.version = StrCat("Assay ", run.version, " (", run.commit, ")");
-  std::ofstream file(options.page);
-  file << PerformancePage(head, roof, all);
-  file.close();
-  if (!file) return absl::InvalidArgumentError(StrCat("cannot write ", options.page));
-  return absl::OkStatus();
+  return WriteText(options.page, PerformancePage(head, roof, all));
+}
+
+nlohmann::json GrowthJson(const GrowthResult& one) {
+  nlohmann::json json = {{"type", "growth"}, {"name", one.name}, {"law", one.law.ToString()}};
+  if (!one.error.empty()) {
+    json["error"] = one.error;
+    return json;
+  }
+  for (const GrowthPoint& point : one.points) {
+    json["points"].push_back({{"n", point.n}, {"seconds", point.seconds}, {"steps", point.steps}});
+  }
+  json["as_defined"] = one.GrowsAsDefined();
+  return json;
+}
+
+// --growth: the paths are files of cases.
+absl::StatusOr<int> RunGrowth(const Options& options) {
+  constexpr int kRounds = 5;
+  if (options.backend != "cpu") {
+    return absl::InvalidArgumentError(
+        "--growth counts the steps of loops, which only the backend cpu does");
+  }
+  ASSAY_ASSIGN_OR_RETURN(std::unique_ptr<Backend> timed, OpenBackend("cpu"));
+  ASSAY_ASSIGN_OR_RETURN(std::unique_ptr<Backend> counting, OpenBackend("cpu:count=on"));
+  std::vector<GrowthResult> results;
+  int64_t wrong = 0;
+  ProgressLine progress;
+  for (const std::string& path : options.paths) {
+    ASSAY_ASSIGN_OR_RETURN(const std::string text, ReadFile(path));
+    absl::StatusOr<std::vector<GrowthCase>> cases = ParseGrowthCases(text);
+    if (!cases.ok()) {
+      return absl::InvalidArgumentError(StrCat(path, ": ", ToStd(cases.status().message())));
+    }
+    for (const GrowthCase& one : *cases) {
+      progress.Show(StrCat("measuring ", one.name));
+      results.push_back(MeasureGrowth(one, timed.get(), *counting, one.n, kRounds));
+      progress.Clear();
+      const GrowthResult& result = results.back();
+      if (!result.error.empty() || !result.GrowsAsDefined()) ++wrong;
+      if (options.json) PrintJson(GrowthJson(result));
+    }
+  }
+  const std::string command = StrCat("assay bench ", options.paths.front(), " --growth",
+                                     options.page.empty() ? "" : " --page " + options.page);
+  if (!options.page.empty()) {
+    ASSAY_RETURN_IF_ERROR(WriteText(options.page, GrowthPage(command, results)));
+  } else if (!options.json) {
+    Print(GrowthPage(command, results));
+  }
+  if (!options.json) {
+    Print(StrCat(results.size(), " programs, ", wrong,
+                 " grow faster than their definition or could not be measured"));
+  }
+  return wrong > 0 ? kExitFailure : kExitOk;
 }
 
 absl::StatusOr<int> Run(const Options& options) {
+  if (options.growth) return RunGrowth(options);
   ASSAY_ASSIGN_OR_RETURN(std::vector<std::string> paths, AllPaths(options));
   const MeasureOptions measure = MeasureOptionsOf(options);
   ASSAY_ASSIGN_OR_RETURN(const Contenders contenders, OpenContenders(options));
@@ -393,6 +455,9 @@ void DeclareBench(OptionList& line, VerbAction& action) {
   line.AddFlag("--no-reused", options->no_reused,
                "Do not measure xla with its pages kept from run to run as well");
   line.AddFlag("--no-roof", options->no_roof, "Do not measure what the machine can do");
+  line.AddFlag("--growth", options->growth,
+               "The paths are files of programs with a size left open, such as "
+               "bench/growth_cases.txt: how their work grows is held against its law");
   line.Add("--page", options->page, "Write the results as Markdown to this file");
   line.AddFlag("--json", options->json, "One JSON object per workload, then a summary");
   options->limits.Declare(line);
