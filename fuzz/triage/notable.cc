@@ -13,18 +13,23 @@ struct Seen {
   bool sign = false, flush = false;
 };
 
-// The answer with the oracle's own element where the answer has a zero and the oracle a subnormal
-// number or the other zero.
+// The answer with the oracle's own number where the answer has a zero and the oracle a subnormal
+// number or the other zero; complex numbers part by part.
 Literal Mended(const Literal& plain, const Literal& answer, Seen& seen) {
   Literal mended = answer;
-  if (!IsFloat(answer.element_type()) || !Compatible(plain.shape(), answer.shape())) return mended;
-  const double least = Format(answer.element_type()).MinNormal();
-  for (int64_t i = 0; i < answer.element_count(); ++i) {
-    if (answer.GetDouble(i) != 0 || plain.GetBits(i) == answer.GetBits(i)) continue;
-    const double right = plain.GetDouble(i);
+  const ElementType type = answer.element_type();
+  if (!(IsFloat(type) || IsComplex(type)) || !Compatible(plain.shape(), answer.shape())) {
+    return mended;
+  }
+  const double least = Format(ComponentType(type)).MinNormal();
+  for (int64_t k = 0; k < answer.component_count(); ++k) {
+    if (answer.GetComponent(k) != 0 || plain.GetComponentBits(k) == answer.GetComponentBits(k)) {
+      continue;
+    }
+    const double right = plain.GetComponent(k);
     if (!(std::fabs(right) < least)) continue;
     (right == 0 ? seen.sign : seen.flush) = true;
-    mended.SetBits(i, plain.GetBits(i));
+    mended.SetComponentBits(k, plain.GetComponentBits(k));
   }
   return mended;
 }

@@ -36,6 +36,19 @@ TEST(NotableTest, OneWrongElementIsAFailure) {
   EXPECT_EQ(Note({std::numeric_limits<double>::quiet_NaN(), 1}, {0, 1}), "");
 }
 
+TEST(NotableTest, PartsOfComplexNumbersAreNumbers) {
+  Literal right(Shape::Array(ElementType::kC64, {1})), answer = right;
+  right.SetComponentBits(0, 0x40300000);   // 2.75
+  answer.SetComponentBits(0, 0x40300000);  // with +0 for the other part
+  answer.SetComponentBits(1, 0x80000000);  // -0
+  Expectation expectation;
+  expectation.leaves.emplace_back();
+  expectation.leaves[0].plain = right;
+  EXPECT_EQ(NotableDifference(expectation, answer), "sign of a zero");
+  answer.SetComponentBits(0, 0x40400000);
+  EXPECT_EQ(NotableDifference(expectation, answer), "");
+}
+
 TEST(NotableTest, WhatPassesIsNotNotable) {
   EXPECT_EQ(Note({0.0, 1}, {0.0, 1}), "");
   EXPECT_EQ(NotableDifference(Expectation(), Literal()), "");
