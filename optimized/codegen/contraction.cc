@@ -126,10 +126,7 @@ absl::StatusOr<ElementValues> EmitDot(ElementEmitter& emitter, const Frame* fram
                                const ElementValues& carried) -> absl::StatusOr<ElementValues> {
     ASSAY_ASSIGN_OR_RETURN(auto* x, element(0, at, index.width, index.lane_dim, -1));
     ASSAY_ASSIGN_OR_RETURN(auto* y, element(1, at, index.width, index.lane_dim, -1));
-    if (IsFloat(accumulator) && emitter.use_fma()) {
-      return ElementValues{
-          builder.ir().CreateIntrinsic(llvm::Intrinsic::fma, {type}, {x, y, carried[0]})};
-    }
+    if (IsFloat(accumulator)) return ElementValues{builder.MultiplyAdd(x, y, carried[0])};
     return ElementValues{
         EmitAdd(builder, accumulator, carried[0], EmitMultiply(builder, accumulator, x, y))};
   };

@@ -41,6 +41,10 @@ struct LaneAccess {
   int lane_dim = -1;  // of the operand, for kLanes
 };
 
+// The vectors of emitted code have this size on every machine: sums are split into lanes alike, so
+// that they have the same bits, and narrower registers are used several at a time.
+inline constexpr int kVectorBits = 512;
+
 class ElementEmitter {
  public:
   // A call of a computation: which computation, and what its parameters are.
@@ -99,12 +103,14 @@ class ElementEmitter {
 
   ValueBuilder& builder() { return builder_; }
 
-  // Lanes worth using for reductions in `type`; 1 forbids them.
-  void set_vector_bits(int bits) { vector_bits_ = bits; }
+  // The size of the machine's vector registers; 0 forbids vectors.
+  void set_register_bits(int bits) { register_bits_ = bits; }
+  int register_bits() const { return register_bits_; }
+  // Lanes of what is emitted in `type`; 1 forbids them.
   int vector_width(ElementType type) const {
-    return vector_bits_ == 0 || IsComplex(type)
+    return register_bits_ == 0 || IsComplex(type)
                ? 1
-               : std::max(1, vector_bits_ / std::max(8, BitWidth(type)));
+               : std::max(1, kVectorBits / std::max(8, BitWidth(type)));
   }
   // Fused multiply-add where an op's contract allows it (inside dots).
   void set_use_fma(bool use) { use_fma_ = use; }
@@ -151,7 +157,7 @@ class ElementEmitter {
   absl::flat_hash_map<std::pair<const Frame*, const Instruction*>, const Frame*> callee_frames_;
   std::vector<Scope> scopes_;
   int depth_ = 0;
-  int vector_bits_ = 0;
+  int register_bits_ = 0;
   bool use_fma_ = false;
   std::atomic<int64_t>* step_counter_ = nullptr;
   const Frame* CalleeFrame(const Frame* frame, const Instruction* instruction);

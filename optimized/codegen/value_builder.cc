@@ -196,6 +196,33 @@ Value* ValueBuilder::Narrow(ElementType type, Value* value) {
   return value;
 }
 
+// In f64 the product of two f32 is exact, and a sum that is rounded to odd keeps, when it is
+// rounded once more, what rounding once gives.
+Value* ValueBuilder::MultiplyAdd(Value* x, Value* y, Value* z) {
+  llvm::Type* type = x->getType();
+  if (use_fma_ || !type->getScalarType()->isFloatTy()) {
+    return ir_.CreateIntrinsic(llvm::Intrinsic::fma, {type}, {x, y, z});
+  }
+  const int width = WidthOf(x);
+  llvm::Type* wide = WithWidth(ir_.getDoubleTy(), width);
+  llvm::Type* bits = WithWidth(ir_.getInt64Ty(), width);
+  Value* product = ir_.CreateFMul(ir_.CreateFPExt(x, wide), ir_.CreateFPExt(y, wide));
+  Value* addend = ir_.CreateFPExt(z, wide);
+  Value* sum = ir_.CreateFAdd(product, addend);
+  Value* added = ir_.CreateFSub(sum, product);
+  Value* error = ir_.CreateFAdd(ir_.CreateFSub(product, ir_.CreateFSub(sum, added)),
+                                ir_.CreateFSub(addend, added));
+  Value* zero = llvm::Constant::getNullValue(wide);
+  Value* code = ir_.CreateBitCast(sum, bits);
+  Value* is_even = ir_.CreateICmpEQ(ir_.CreateAnd(code, Int(bits, 1)), Int(bits, 0));
+  // Ordered: false where the sum is infinite or NaN.
+  Value* moves = ir_.CreateAnd(ir_.CreateFCmpONE(error, zero), is_even);
+  Value* outward = ir_.CreateICmpEQ(ir_.CreateFCmpOGT(error, zero), ir_.CreateFCmpOGT(sum, zero));
+  Value* step = ir_.CreateSelect(outward, Int(bits, 1), Int(bits, ~uint64_t{0}));
+  Value* odd = ir_.CreateSelect(moves, ir_.CreateAdd(code, step), code);
+  return ir_.CreateFPTrunc(ir_.CreateBitCast(odd, wide), type);
+}
+
 Value* ValueBuilder::RoundToOdd(Value* wide) {
   int width = WidthOf(wide);
   llvm::Type* f32 = WithWidth(ir_.getFloatTy(), width);

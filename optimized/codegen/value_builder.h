@@ -57,9 +57,13 @@ class ValueBuilder {
   // set when inexact.
   llvm::Value* RoundToOdd(llvm::Value* wide);
 
+  // x y + z of floats of f32 or f64, rounded once: by the machine's instruction, or, where it has
+  // none, by several others that give the same bits.
+  llvm::Value* MultiplyAdd(llvm::Value* x, llvm::Value* y, llvm::Value* z);
+
   const KernelBends& bends() const { return bends_; }
 
-  // Says that the machine has a fused multiply-add, for functions that are approximated anyway.
+  // Says that the machine has a fused multiply-add.
   void set_use_fma(bool use) { use_fma_ = use; }
   bool use_fma() const { return use_fma_; }
 

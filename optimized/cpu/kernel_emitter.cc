@@ -103,7 +103,7 @@ void KernelBuilder::CreateFunction() {
   }
   planted_ = gates_.Planted(DecisionKind::kKernel, "optimize-kernel", &root_);
   ir_.SetInsertPoint(llvm::BasicBlock::Create(module_.getContext(), "entry", function_));
-  elements_.set_vector_bits(target_.vector_bits);
+  elements_.set_register_bits(target_.register_bits);
   elements_.set_use_fma(target_.use_fma);
   elements_.set_step_counter(target_.steps);
   values_.set_use_fma(target_.use_fma);
@@ -160,8 +160,7 @@ absl::Status KernelBuilder::AddOutputs(const Frame* frame, const Instruction* in
 }
 
 KernelBuilder::Form KernelBuilder::ChooseForm() {
-  if (HasDotKernel(root_, target_.vector_bits) &&
-      gates_.Allow(DecisionKind::kKernel, "blocked-dot", &root_)) {
+  if (HasDotKernel(root_) && gates_.Allow(DecisionKind::kKernel, "blocked-dot", &root_)) {
     return Form::kBlockedDot;
   }
   if (RecogniseCumulative(root_).has_value() &&
@@ -186,7 +185,7 @@ SplitPlan KernelBuilder::PlanSplitOf(Form form) {
   const Shape& first = results_.shapes[0];
   const int64_t work = first.IsArray() ? first.ElementCount() * WorkPerElement(root_) : 0;
   if (form == Form::kBlockedDot) {
-    const int64_t dim = DotSplitDim(root_, target_.vector_bits);
+    const int64_t dim = DotSplitDim(root_);
     const int64_t extent = dim < 0 ? 1 : root_.shape().dimension(dim);
     return PlanSplit(extent, /*unit=*/4, work, target_.threads);
   }
@@ -261,7 +260,7 @@ bool KernelBuilder::WalksLinearly(absl::Span<const KernelOutput> outputs) {
 WalkPlan KernelBuilder::ChooseWalk(absl::Span<const KernelOutput> outputs) {
   WalkChoice choice{WrittenShape(outputs[0]), results_.shapes[outputs[0].leaves[0]]};
   choice.linear = WalksLinearly(outputs);
-  choice.width = ElementsPerVector(root_, target_.vector_bits);
+  choice.width = ElementsPerVector(root_, kVectorBits);
   if (ReducesColumns(*outputs[0].instruction, choice.width)) choice.width *= kColumnVectors;
   choice.can_walk_lanes = [&](int lane_dim) {
     return absl::c_all_of(outputs, [&](const KernelOutput& output) {
@@ -286,7 +285,7 @@ WalkPlan KernelBuilder::InTiles(WalkPlan walk, absl::Span<const KernelOutput> ou
   int64_t innermost = shape.rank() - 1;
   while (shape.dimension(innermost) == 1) --innermost;
   const int64_t rows = shape.dimension(dim), columns = shape.dimension(innermost);
-  const int side = TurnedSquare(ElementsPerVector(root_, target_.vector_bits), rows, columns);
+  const int side = TurnedSquare(ElementsPerVector(root_, target_.register_bits), rows, columns);
   const bool can_turn = absl::c_all_of(outputs, [&](const KernelOutput& output) {
     return elements_.CanWalkLanes(output.frame, output.instruction, walk.lane_dim);
   });

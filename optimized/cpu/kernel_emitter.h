@@ -15,7 +15,7 @@
 namespace assay {
 
 struct KernelTarget {
-  int vector_bits = 256;  // 0: no vectors
+  int register_bits = 256;  // of the machine's vectors
   bool use_fma = false;
   int threads = 1;
   bool several_devices = false;  // the run spans several devices; emitted loops poll its stop flag

@@ -126,6 +126,7 @@ absl::Span<const RuntimeSymbol> RuntimeSymbols() {
         {"assay_atan2", Address<Binary>(::atan2)},
         {"assay_fmod", Address<Binary>(::fmod)},
         {"assay_fmodf", Address<BinaryF>(::fmodf)},
+        {"fma", Address<double(double, double, double)>(::fma)},
         {"floor", Address<Unary>(::floor)},
         {"floorf", Address<UnaryF>(::floorf)},
         {"ceil", Address<Unary>(::ceil)},

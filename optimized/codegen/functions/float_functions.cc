@@ -35,10 +35,7 @@ class Floats {
   Value* Sub(Value* x, Value* y) { return ir_.CreateFSub(x, y); }
   Value* Mul(Value* x, Value* y) { return ir_.CreateFMul(x, y); }
   Value* Div(Value* x, Value* y) { return ir_.CreateFDiv(x, y); }
-  Value* MulAdd(Value* x, Value* y, Value* z) {
-    if (b_.use_fma()) return ir_.CreateIntrinsic(llvm::Intrinsic::fma, {x->getType()}, {x, y, z});
-    return ir_.CreateFAdd(ir_.CreateFMul(x, y), z);
-  }
+  Value* MulAdd(Value* x, Value* y, Value* z) { return b_.MultiplyAdd(x, y, z); }
   // coefficients[0] + x (coefficients[1] + ...)
   Value* Polynomial(Value* x, llvm::ArrayRef<double> coefficients) {
     Value* sum = b_.Float(x->getType(), coefficients.back());

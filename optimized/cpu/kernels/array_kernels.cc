@@ -20,9 +20,9 @@ void ArrayKernelContext::CallRuntime(const char* name, llvm::ArrayRef<Value*> ar
 Value* ArrayKernelContext::RunContextOf() const { return LoadContext(ir(), function->getArg(0)); }
 
 KernelIsa IsaFor(const ElementEmitter& elements) {
-  const int vector_bits = elements.vector_width(ElementType::kF32) * 32;
-  if (vector_bits >= 512) return KernelIsa::kAvx512;
-  return vector_bits >= 256 && elements.use_fma() ? KernelIsa::kAvx2 : KernelIsa::kBaseline;
+  if (elements.register_bits() >= 512) return KernelIsa::kAvx512;
+  return elements.register_bits() >= 256 && elements.use_fma() ? KernelIsa::kAvx2
+                                                               : KernelIsa::kBaseline;
 }
 
 Value* PlanWords(llvm::Module& module, llvm::ArrayRef<uint64_t> words) {

@@ -7,11 +7,6 @@
 namespace assay {
 namespace {
 
-KernelIsa IsaFor(int vector_bits, bool use_fma) {
-  if (vector_bits >= 512) return KernelIsa::kAvx512;
-  return vector_bits >= 256 && use_fma ? KernelIsa::kAvx2 : KernelIsa::kBaseline;
-}
-
 // Appends an axis; false when there are too many.
 bool Add(ContractionAxis axis, ContractionAxis* axes, int64_t& count) {
   if (count == ContractionPlan::kMaxAxes) return false;
@@ -106,12 +101,11 @@ bool PlanConvolution(const Instruction& conv, ContractionPlan& plan) {
 
 }  // namespace
 
-std::optional<ContractionPlan> PlanContraction(const Instruction& instruction, int vector_bits,
-                                               bool use_fma) {
+std::optional<ContractionPlan> PlanContraction(const Instruction& instruction, KernelIsa isa) {
   const bool is_dot = instruction.opcode() == Opcode::kDot;
   if (!is_dot && instruction.opcode() != Opcode::kConvolution) return std::nullopt;
   ContractionPlan plan;
-  plan.isa = static_cast<int64_t>(IsaFor(vector_bits, use_fma));
+  plan.isa = static_cast<int64_t>(isa);
   plan.lhs_type = static_cast<int64_t>(instruction.operand(0)->shape().element_type());
   plan.rhs_type = static_cast<int64_t>(instruction.operand(1)->shape().element_type());
   plan.sum_type = static_cast<int64_t>(DotAccumulator(instruction));

@@ -4,14 +4,13 @@
 #include <optional>
 
 #include "optimized/runtime/kernels/contraction.h"
+#include "optimized/runtime/kernels/micro_kernels.h"
 #include "spec/ir/module.h"
 
 namespace assay {
 
-// nullopt: an op, a type or a rank that the runtime has no code for. `vector_bits` and `use_fma`
-// choose the instruction set that results are computed with.
-std::optional<ContractionPlan> PlanContraction(const Instruction& instruction, int vector_bits,
-                                               bool use_fma);
+// nullopt: an op, a type or a rank that the runtime has no code for.
+std::optional<ContractionPlan> PlanContraction(const Instruction& instruction, KernelIsa isa);
 // Products that are added up.
 double ProductsOf(const ContractionPlan& plan);
 

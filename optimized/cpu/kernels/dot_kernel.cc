@@ -102,7 +102,7 @@ class DotEmitter {
         roles_(RolesOf(dot)),
         accumulator_(DotAccumulator(dot)),
         lanes_(emitter.vector_width(accumulator_)),
-        split_(DotSplitDim(dot, emitter.vector_width(ElementType::kF32) * 32)),
+        split_(DotSplitDim(dot)),
         lhs_(lhs),
         rhs_(rhs),
         result_(result),
@@ -181,9 +181,7 @@ class DotEmitter {
     return b_.Convert(type, accumulator_, b_.Load(type, e_.Address(type, pointer, offset), width));
   }
   Value* MultiplyAdd(Value* x, Value* y, Value* sum) {
-    if (IsFloat(accumulator_) && e_.use_fma()) {
-      return b_.ir().CreateIntrinsic(llvm::Intrinsic::fma, {sum->getType()}, {x, y, sum});
-    }
+    if (IsFloat(accumulator_)) return b_.MultiplyAdd(x, y, sum);
     return EmitAdd(b_, accumulator_, sum, EmitMultiply(b_, accumulator_, x, y));
   }
 
@@ -279,9 +277,8 @@ class DotEmitter {
 };
 
 // The plan of what the runtime does better than a nest; nullopt: nothing, or it has no code for it.
-std::optional<ContractionPlan> RuntimePlan(const Instruction& instruction, int vector_bits,
-                                           bool use_fma) {
-  std::optional<ContractionPlan> plan = PlanContraction(instruction, vector_bits, use_fma);
+std::optional<ContractionPlan> RuntimePlan(const Instruction& instruction, KernelIsa isa) {
+  std::optional<ContractionPlan> plan = PlanContraction(instruction, isa);
   if (!plan.has_value()) return std::nullopt;
   if (instruction.opcode() == Opcode::kConvolution) {
     return ProductsOf(*plan) >= static_cast<double>(kMinWork) ? plan : std::nullopt;
@@ -289,7 +286,7 @@ std::optional<ContractionPlan> RuntimePlan(const Instruction& instruction, int v
   if (ProductsOf(*plan) < kMinRuntimeWork) return std::nullopt;
   // A product with a vector reads its matrix once: along the contraction it is read as it lies.
   const Roles roles = RolesOf(instruction);
-  const int lanes = std::max(1, vector_bits / std::max(8, BitWidth(DotAccumulator(instruction))));
+  const int lanes = std::max(1, kVectorBits / std::max(8, BitWidth(DotAccumulator(instruction))));
   const bool is_thin = roles.outer.empty() && std::min(roles.m.size, roles.n.size) == 1;
   if (is_thin && VectorsAlong(instruction, roles, lanes) == Along::kContraction)
     return std::nullopt;
@@ -298,19 +295,19 @@ std::optional<ContractionPlan> RuntimePlan(const Instruction& instruction, int v
 
 }  // namespace
 
-bool HasDotKernel(const Instruction& dot, int vector_bits) {
+bool HasDotKernel(const Instruction& dot) {
   if (dot.opcode() != Opcode::kDot && dot.opcode() != Opcode::kConvolution) return false;
   if (dot.shape().ElementCount() == 0) return false;
-  if (RuntimePlan(dot, vector_bits, false).has_value()) return true;
+  if (RuntimePlan(dot, KernelIsa::kBaseline).has_value()) return true;
   if (dot.opcode() != Opcode::kDot) return false;
   Roles roles = RolesOf(dot);
-  int lanes = vector_bits / std::max(8, BitWidth(DotAccumulator(dot)));
+  const int lanes = kVectorBits / std::max(8, BitWidth(DotAccumulator(dot)));
   return Work(dot, roles) >= kMinWork && VectorsAlong(dot, roles, lanes) != Along::kNone;
 }
 
-int64_t DotSplitDim(const Instruction& dot, int vector_bits) {
+int64_t DotSplitDim(const Instruction& dot) {
   // The runtime splits its own work.
-  if (RuntimePlan(dot, vector_bits, false).has_value()) return -1;
+  if (RuntimePlan(dot, KernelIsa::kBaseline).has_value()) return -1;
   Roles roles = RolesOf(dot);
   for (const Dim& dim : roles.outer) {
     if (dim.size > 1) return dim.result_dim;
@@ -320,8 +317,7 @@ int64_t DotSplitDim(const Instruction& dot, int vector_bits) {
 
 absl::Status EmitDotKernel(ElementEmitter& emitter, const Instruction& dot, Value* lhs, Value* rhs,
                            Value* result, DotKernelRange range) {
-  const int vector_bits = emitter.vector_width(ElementType::kF32) * 32;
-  std::optional<ContractionPlan> plan = RuntimePlan(dot, vector_bits, emitter.use_fma());
+  std::optional<ContractionPlan> plan = RuntimePlan(dot, IsaFor(emitter));
   if (!plan.has_value()) return DotEmitter(emitter, dot, lhs, rhs, result, range).Run();
   const KernelBends& bends = emitter.builder().bends();
   if (bends.loop_bound_offset.has_value() && plan->sum_count > 0) {

@@ -16,9 +16,9 @@ struct DotKernelRange {
 };
 
 // True if `dot` (or convolution) is large enough, and the runtime or the nest has code for it.
-bool HasDotKernel(const Instruction& dot, int vector_bits);
+bool HasDotKernel(const Instruction& dot);
 // The result dimension that a range cuts; -1: none that is worth it, or the runtime does it.
-int64_t DotSplitDim(const Instruction& dot, int vector_bits);
+int64_t DotSplitDim(const Instruction& dot);
 
 // `range` limits the dimension DotSplitDim; pointers are to row-major arrays.
 absl::Status EmitDotKernel(ElementEmitter& emitter, const Instruction& dot, llvm::Value* lhs,

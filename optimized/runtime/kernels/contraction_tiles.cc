@@ -42,7 +42,7 @@ class Blocked {
     sums_stay_ = SizeOf(static_cast<ElementType>(out_type)) == sizeof(T) &&
                  IsFloat(static_cast<ElementType>(out_type)) == std::is_floating_point_v<T>;
     unpacked_ = CanReadUnpacked(lane_type);
-    const int64_t most = unpacked_ ? kTermsUnpacked : kTerms;
+    const int64_t most = IsThin(lane_type) ? kTermsUnpacked : kTerms;
     blocks_ = std::max<int64_t>(1, DivideUp(terms, most));
     block_terms_ = DivideUp(DivideUp(terms, blocks_), kStep) * kStep;
   }
@@ -56,15 +56,26 @@ class Blocked {
  private:
   static int64_t SizeOf(ElementType type) { return BitWidth(type) / 8; }
 
+  // Few rows beside lanes that may be read as they lie. Where sums are interrupted, and so rounded
+  // once more, depends on this and not on the machine.
+  bool IsThin(ElementType lane_type) const {
+    constexpr int64_t kFewRows = 24, kLaneBytes = 128;
+    return rows_.count <= kFewRows &&
+           lanes_.count * static_cast<int64_t>(sizeof(P)) >= kLaneBytes && LieInOrder(lane_type);
+  }
+
   // Few rows read each lane too seldom to be worth a copy of it.
   bool CanReadUnpacked(ElementType lane_type) const {
-    if (kStep > 1 || terms_ == 0 || rows_.count > 2 * max_rows_ || !lanes_.windows.empty()) {
-      return false;
-    }
+    return rows_.count <= 2 * max_rows_ && lanes_.count >= panel_ && LieInOrder(lane_type);
+  }
+
+  // True if the lanes of a term are neighbours, and terms equally far apart.
+  bool LieInOrder(ElementType lane_type) const {
+    if (kStep > 1 || terms_ == 0 || !lanes_.windows.empty()) return false;
     if (SizeOf(lane_type) != sizeof(P) || IsFloat(lane_type) != std::is_floating_point_v<P>) {
       return false;
     }
-    if (lanes_.axes.size() != 1 || lanes_.axes[0].step != 1 || lanes_.count < panel_) return false;
+    if (lanes_.axes.size() != 1 || lanes_.axes[0].step != 1) return false;
     const auto& inner = lanes_.inner;
     for (size_t k = 2; k < inner.size(); ++k) {
       if (inner[k] - inner[k - 1] != inner[1] - inner[0]) return false;
