@@ -146,11 +146,8 @@ absl::Status CpuExecutable::Prepare(const std::vector<const Literal*>& arguments
 
 // A thread per device. One that cannot be started counts as finished: the others do not wait for
 // it.
-absl::Status CpuExecutable::RunThreads(Rendezvous& rendezvous) {
-  const double seconds = std::clamp(program_.limits.seconds, 0.0, 1e8);
-  const auto deadline = std::chrono::steady_clock::now() +
-                        std::chrono::duration_cast<std::chrono::steady_clock::duration>(
-                            std::chrono::duration<double>(seconds));
+absl::Status CpuExecutable::RunThreads(Rendezvous& rendezvous,
+                                       std::chrono::steady_clock::time_point deadline) {
   std::vector<std::thread> threads;
   for (size_t d = 0; d < devices_.size(); ++d) {
     try {
@@ -188,8 +185,13 @@ ASSAY_CALLS_COMPILED_CODE absl::StatusOr<RunResult> CpuExecutable::Run(
   run.peak_bytes = static_cast<int64_t>(program_.buffers->constants().size());
   // The clock runs while a caller waits, so making room for the outputs is part of the time.
   const auto start = std::chrono::steady_clock::now();
+  const auto deadline =
+      start + std::chrono::duration_cast<std::chrono::steady_clock::duration>(
+                  std::chrono::duration<double>(std::clamp(program_.limits.seconds, 0.0, 1e8)));
   for (size_t d = 0; d < devices_.size(); ++d) {
     ASSAY_RETURN_IF_ERROR(Prepare(arguments[d], static_cast<int64_t>(d), rendezvous, devices_[d]));
+    devices_[d].context.deadline = deadline;
+    devices_[d].context.out_of_time = false;
     run.peak_bytes += program_.buffers->arena_bytes() + devices_[d].result.shape().ByteSize();
   }
   absl::Status status;
@@ -198,7 +200,13 @@ ASSAY_CALLS_COMPILED_CODE absl::StatusOr<RunResult> CpuExecutable::Run(
     rendezvous.Finish(0);
     status = rendezvous.WaitForAll(start);
   } else {
-    status = RunThreads(rendezvous);
+    status = RunThreads(rendezvous, deadline);
+  }
+  for (const Device& device : devices_) {
+    if (status.ok() && device.context.out_of_time) {
+      status = MakeError(ErrorClass::kTimeout,
+                         StrCat("a loop did not end within ", program_.limits.seconds, " s"));
+    }
   }
   run.seconds = Since(start);
   for (Device& device : devices_) run.outputs.push_back(std::move(device.result));

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <cstdlib>
 #include <map>
@@ -58,7 +59,7 @@ class CpuExecutable : public Executable {
   absl::Status CheckArguments(const std::vector<const Literal*>& arguments) const;
   absl::Status Prepare(const std::vector<const Literal*>& arguments, int64_t number,
                        Rendezvous& rendezvous, Device& device) const;
-  absl::Status RunThreads(Rendezvous& rendezvous);
+  absl::Status RunThreads(Rendezvous& rendezvous, std::chrono::steady_clock::time_point deadline);
 
   CpuProgram program_;
   std::mutex running_;  // one arena per device

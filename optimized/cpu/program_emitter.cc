@@ -36,6 +36,7 @@ class ProgramEmitter {
   absl::Status EmitFrame(const Frame& frame, llvm::Function* function);
   absl::Status EmitStep(const Frame& frame, const BufferAssignment::Step& step);
   absl::Status EmitKernelCall(const Frame& frame, const BufferAssignment::Step& step);
+  void EmitTimeCheck(Value* trips, llvm::BasicBlock* done);
   void EmitWhile(const Frame& frame, const Instruction* instruction);
   void EmitConditional(const Frame& frame, const Instruction* instruction);
   void EmitCopies(const std::vector<BufferAssignment::Copy>& copies);
@@ -126,14 +127,33 @@ absl::Status ProgramEmitter::EmitKernelCall(const Frame& frame,
   return absl::OkStatus();
 }
 
+// Ends the loop once the time of the run is over, which is looked at every so many trips.
+void ProgramEmitter::EmitTimeCheck(Value* trips, llvm::BasicBlock* done) {
+  constexpr uint64_t kTripsBetween = 64;  // a power of two
+  llvm::BasicBlock* ask = NewBlock("while.ask");
+  llvm::BasicBlock* in_time = NewBlock("while.in_time");
+  Value* rest = ir_.CreateAnd(trips, ir_.getInt64(kTripsBetween - 1));
+  ir_.CreateCondBr(ir_.CreateICmpEQ(rest, ir_.getInt64(kTripsBetween - 1)), ask, in_time);
+  ir_.SetInsertPoint(ask);
+  llvm::FunctionCallee is_out_of_time = module_.getOrInsertFunction(
+      "assay_is_out_of_time", llvm::FunctionType::get(ir_.getInt8Ty(), {ir_.getPtrTy()}, false));
+  Value* over = ir_.CreateCall(is_out_of_time, {LoadContext(ir_, function_->getArg(0))});
+  ir_.CreateCondBr(ir_.CreateICmpNE(over, ir_.getInt8(0)), done, in_time);
+  ir_.SetInsertPoint(in_time);
+}
+
 void ProgramEmitter::EmitWhile(const Frame& frame, const Instruction* instruction) {
   const Frame* condition = frame.callees.at(instruction)[0];
   const Frame* body = frame.callees.at(instruction)[1];
+  llvm::BasicBlock* before = ir_.GetInsertBlock();
   llvm::BasicBlock* test = NewBlock("while.test");
   llvm::BasicBlock* inside = NewBlock("while.body");
   llvm::BasicBlock* done = NewBlock("while.done");
   ir_.CreateBr(test);
   ir_.SetInsertPoint(test);
+  llvm::PHINode* trips = ir_.CreatePHI(ir_.getInt64Ty(), 2);
+  trips->addIncoming(ir_.getInt64(0), before);
+  EmitTimeCheck(trips, done);
   if (target_.several_devices) {
     // Once another device has failed, what this one computes is of no use.
     llvm::BasicBlock* goes_on = NewBlock("while.goes_on");
@@ -148,6 +168,7 @@ void ProgramEmitter::EmitWhile(const Frame& frame, const Instruction* instructio
   ir_.CreateCondBr(ir_.CreateICmpNE(flag, ir_.getInt8(0)), inside, done);
   ir_.SetInsertPoint(inside);
   Call(body);
+  trips->addIncoming(ir_.CreateAdd(trips, ir_.getInt64(1)), ir_.GetInsertBlock());
   ir_.CreateBr(test);
   ir_.SetInsertPoint(done);
 }

@@ -566,6 +566,29 @@ ENTRY e {
       << executable.status();
 }
 
+// Also where every trip of an outer loop ends an inner one.
+TEST(CpuErrors, LoopsWithoutAnEndEndInTime) {
+  const std::unique_ptr<Module> module = MustRead(R"(HloModule m
+always { x = s32[] parameter(0) ROOT p = pred[] constant(true) }
+below { x = s32[] parameter(0) n = s32[] constant(3) ROOT p = pred[] compare(x, n), direction=LT }
+one_more { x = s32[] parameter(0) o = s32[] constant(1) ROOT y = s32[] add(x, o) }
+again {
+  x = s32[] parameter(0)
+  z = s32[] constant(0)
+  ROOT y = s32[] while(z), condition=below, body=one_more
+}
+ENTRY e { x = s32[] parameter(0) ROOT r = s32[] while(x), condition=always, body=again })");
+  for (const char* options : {"threads=1", "threads=2,tier=full", "passes=off"}) {
+    const std::unique_ptr<Backend> cpu = MakeCpu(options);
+    CompileOptions compile;
+    compile.limits.seconds = 0.2;
+    const Literal start = MustReadLiteral("s32[]", "7");
+    const absl::StatusOr<RunResult> run = CompileAndRun(*cpu, *module, {&start}, compile);
+    ASSERT_FALSE(run.ok()) << options;
+    EXPECT_EQ(ClassOf(run.status()), ErrorClass::kTimeout) << run.status();
+  }
+}
+
 TEST(CpuErrors, RejectsWrongArguments) {
   std::unique_ptr<Backend> backend = MakeCpu();
   std::unique_ptr<Module> module =

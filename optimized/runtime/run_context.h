@@ -4,6 +4,7 @@
 
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -28,6 +29,8 @@ struct RunContext {
   std::array<uint64_t, 2> random_state = {};  // low word first; kept from run to run
   std::shared_ptr<ScratchPool> scratch = std::make_shared<ScratchPool>();
   std::shared_ptr<FftPlans> fft_plans = std::make_shared<FftPlans>();
+  std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
+  bool out_of_time = false;  // a loop ended for that reason
   // Innermost steps that kernels of the runtime have taken: multiply-adds, comparisons,
   // butterflies, moves. They measure the cost of an algorithm, whatever the machine does meanwhile.
   std::shared_ptr<std::atomic<int64_t>> work = std::make_shared<std::atomic<int64_t>>(0);

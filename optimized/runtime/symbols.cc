@@ -1,6 +1,7 @@
 // The table of functions that compiled code may call.
 #include "optimized/runtime/symbols.h"
 
+#include <chrono>
 #include <cmath>
 #include <complex>
 #include <cstdint>
@@ -39,6 +40,13 @@ void ParallelFor(const RunContext* context, void (*kernel)(void**, int64_t, int6
   });
 }
 
+// Asked by loops now and then: nonzero ends them.
+uint8_t IsOutOfTime(RunContext* context) {
+  if (std::chrono::steady_clock::now() < context->deadline) return 0;
+  context->out_of_time = true;
+  return 1;
+}
+
 // Functions of lanes that are too far out for the emitted reduction.
 void SinLanes(float* values, int64_t count) {
   for (int64_t i = 0; i < count; ++i) values[i] = static_cast<float>(std::sin(double{values[i]}));
@@ -73,6 +81,7 @@ absl::Span<const RuntimeSymbol> RuntimeSymbols() {
         {"assay_power_u64", Address(PowerU64)},
         {"assay_encode_tiny_float", Address(EncodeTinyFloat)},
         {"assay_parallel_for", Address(ParallelFor)},
+        {"assay_is_out_of_time", Address(IsOutOfTime)},
         {"assay_collective", Address(RunCollective)},
         {"assay_replica_id", Address(ReplicaId)},
         {"assay_partition_id", Address(PartitionId)},
