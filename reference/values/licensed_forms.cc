@@ -7,6 +7,8 @@
 #include <functional>
 #include <optional>
 
+#include "spec/ops/op_table.h"
+
 namespace assay::reference {
 namespace {
 
@@ -71,6 +73,13 @@ class Producers {
     return Any(value, [&](const Instruction& made) { return made.opcode() == opcode; });
   }
 
+  // True if a smaller array determines the value: one that was broadcast, or what element-wise ops
+  // made of such and of constants. Compilers compute that before it is broadcast.
+  bool IsWidened(const Instruction& value) {
+    left_ = kMostVisits;
+    return VisitWidened(value);
+  }
+
   // The largest magnitude of the constant that the value is; negative if it is none.
   double ConstantMagnitude(const Instruction& value) {
     double largest = -1;
@@ -94,6 +103,24 @@ class Producers {
  private:
   // Computations with many callers are looked at in part.
   static constexpr int kMostVisits = 64;
+
+  bool VisitWidened(const Instruction& value) {
+    return Visit(value, [this](const Instruction& made) { return MakesWidened(made); }, false);
+  }
+
+  bool MakesWidened(const Instruction& made) {
+    if (made.opcode() == Opcode::kBroadcast)
+      return made.operand(0)->shape().ElementCount() < made.shape().ElementCount();
+    if (!Info(made.opcode()).Is(kElementwise)) return false;
+    auto is_constant = [](const Instruction& value) { return value.opcode() == Opcode::kConstant; };
+    bool any = false;
+    for (const Instruction* operand : made.operands()) {
+      const bool is_widened = VisitWidened(*operand);
+      if (!is_widened && !Visit(*operand, is_constant, /*through_broadcasts=*/true)) return false;
+      any = any || is_widened;
+    }
+    return any;
+  }
 
   bool Visit(const Instruction& value, const Predicate& property, bool through_broadcasts) {
     if (left_-- <= 0) return false;
@@ -147,11 +174,6 @@ bool IsShift(const Instruction& value) {
   return value.opcode() == Opcode::kAdd || value.opcode() == Opcode::kSubtract;
 }
 
-bool IsWidened(const Instruction& value) {
-  return value.opcode() == Opcode::kBroadcast &&
-         value.operand(0)->shape().ElementCount() < value.shape().ElementCount();
-}
-
 // If the operand `which` of `outer` was made by an op with `is_step` that has a constant operand,
 // returns the largest magnitude of that one; otherwise a negative number.
 double ConstantBefore(const Instruction& outer, int64_t which, Producers& producers,
@@ -182,7 +204,7 @@ double ChainOfConstants(const Instruction& outer, Producers& producers,
 double ScaleBeforeBroadcast(const Instruction& outer, Producers& producers) {
   for (int64_t k : {1, 0}) {
     if (k == 0 && outer.opcode() == Opcode::kDivide) break;
-    if (!producers.Any(*outer.operand(k), IsWidened)) continue;
+    if (!producers.IsWidened(*outer.operand(k))) continue;
     const double inner = ConstantBefore(outer, 1 - k, producers, IsScaling);
     if (inner >= 0) return inner;
   }

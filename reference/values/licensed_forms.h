@@ -14,8 +14,8 @@ struct LicensedForms {
   bool divisor_is_invariant = false;  // operand 1 is a constant or a broadcast (divide only)
   // Number of operands of a division that are quotients themselves.
   int8_t quotients = 0;
-  // The op scales by a constant, or by a number that it broadcasts, a value that was scaled by a
-  // constant, whose largest magnitude is `first_scale`.
+  // The op scales by a constant, or by a number that is broadcast and perhaps converted then, a
+  // value that was scaled by a constant, whose largest magnitude is `first_scale`.
   bool scales_twice = false;
   double first_scale = 0;
   // The op adds a constant to a value that a constant was added to, whose largest magnitude is

@@ -70,9 +70,10 @@ constexpr std::array<Clause, static_cast<size_t>(ClauseId::kClauseCount)> kClaus
                "random f32 results differ, by up to 2 ulps"},
     {.id = ClauseId::kConstantChains,
      .name = "constant-chains",
-     .meaning = "(x + c) + d may be x + (c + d), and (x * c) * d may be x * (c * d), where c and d "
-                "are constants; differences from and quotients by constants, too; d may be a "
-                "number that is broadcast, as in (x * c) * d or (x / c) * d",
+     .meaning =
+         "(x + c) + d may be x + (c + d), and (x * c) * d may be x * (c * d), where c and d "
+         "are constants; differences from and quotients by constants, too; d may be a "
+         "number that is broadcast, as in (x * c) * d or (x / c) * d, or is computed of such",
      .strict = false,
      .xla = true,
      .source = "measured: XLA:CPU's optimized modules have one constant, and 51 % of random f32 "
