@@ -12,8 +12,14 @@ namespace {
 // Reads the elements of an array as numbers with sizes; a scalar stands for every element.
 class Sizes {
  public:
-  Sizes(const Array& array, int64_t count)
+  // Numbers below `tiny` may be flushed, and count as the numbers whose spacing that is: `flushed`.
+  struct Flushing {
+    double tiny = 0, flushed = 0;
+  };
+
+  Sizes(const Array& array, int64_t count, Flushing flushing)
       : array_(array),
+        flushing_(flushing),
         parts_(BoundsPerElement(array.literal.element_type())),
         is_scalar_(array.literal.element_count() != count),
         floats_(array.literal.element_type() == ElementType::kF32
@@ -30,10 +36,14 @@ class Sizes {
   double Magnitude(int64_t i) const {
     if (is_scalar_) i = 0;
     double most = std::fabs(Value(i));
-    if (array_.bounds.empty()) return most;
-    for (int64_t k = i * parts_; k < (i + 1) * parts_; ++k)
-      most = std::max(most, array_.bounds[k].magnitude());
-    return most;
+    bool may_be_flushed = most < flushing_.tiny && most > 0;
+    if (!array_.bounds.empty()) {
+      for (int64_t k = i * parts_; k < (i + 1) * parts_; ++k) {
+        most = std::max(most, array_.bounds[k].magnitude());
+        may_be_flushed = may_be_flushed || (array_.bounds[k].flags & (kMayFlush | kMayBeZero)) != 0;
+      }
+    }
+    return may_be_flushed ? std::max(most, flushing_.flushed) : most;
   }
 
  private:
@@ -44,10 +54,22 @@ class Sizes {
   }
 
   const Array& array_;
+  Flushing flushing_;
   int64_t parts_;
   bool is_scalar_;
   const float* floats_;
 };
+
+// What may be flushed of an array. Where nothing is, numbers below the least normal one have its
+// spacing.
+Sizes::Flushing FlushingOf(const OpContext& op, const Array& array) {
+  const ElementType type = array.literal.element_type();
+  if (BoundsPerElement(type) == 0) return {};
+  const FloatFormat& format = Format(ComponentType(type));
+  const double tiny = format.MinNormal();
+  const bool flushes = op.clauses.Has(ClauseId::kFlushSubnormals) && type != ElementType::kF16;
+  return {tiny, flushes ? std::ldexp(tiny, format.precision() - 1) : tiny};
+}
 
 // The slope of a function at x, where its value is y; 0 for functions whose magnitude is that of
 // their result alone.
@@ -145,14 +167,14 @@ bool IsPick(Opcode opcode) {
 
 // Element-wise ops: calls f(i) for the magnitude of every element that is not forced.
 template <typename F>
-void SetEach(Array& result, F f) {
+void SetEach(const Sizes& own, Array& result, F f) {
   const int64_t parts = BoundsPerElement(result.literal.element_type());
   for (int64_t i = 0; i < result.literal.element_count(); ++i) {
     bool is_open = false;
     for (int64_t k = i * parts; k < (i + 1) * parts; ++k)
       is_open = is_open || (result.bounds[k].flags & kForced) == 0;
     if (!is_open) continue;
-    const double magnitude = f(i);
+    const double magnitude = std::max(f(i), own.Magnitude(i));
     for (int64_t k = i * parts; k < (i + 1) * parts; ++k) result.bounds[k].set_magnitude(magnitude);
   }
 }
@@ -161,14 +183,15 @@ void NoteElementwise(const OpContext& op, Array& result) {
   const Opcode opcode = op.instruction.opcode();
   const int64_t count = result.literal.element_count();
   std::vector<Sizes> operands;
-  for (const Value* operand : op.operands) operands.emplace_back(*operand->array, count);
-  const Sizes own(result, count);
+  for (const Value* operand : op.operands)
+    operands.emplace_back(*operand->array, count, FlushingOf(op, *operand->array));
+  const Sizes own(result, count, FlushingOf(op, result));
   auto sized = [&](size_t k, int64_t i) {
     return SizedNumber{operands[k].Value(i), operands[k].Magnitude(i)};
   };
   if (IsPick(opcode)) {
     // The magnitude is that of the operand that was picked, or the largest of those that may be.
-    SetEach(result, [&](int64_t i) {
+    SetEach(own, result, [&](int64_t i) {
       double most = 0;
       for (size_t k = 0; k < operands.size(); ++k) {
         const SizedNumber operand = sized(k, i);
@@ -178,11 +201,12 @@ void NoteElementwise(const OpContext& op, Array& result) {
       return most;
     });
   } else if (operands.size() == 2 && operands[0].IsFloat() && operands[1].IsFloat()) {
-    SetEach(result, [&](int64_t i) {
+    SetEach(own, result, [&](int64_t i) {
       return MagnitudeOfBinary(opcode, sized(0, i), sized(1, i), own.Value(i));
     });
   } else if (!operands.empty() && operands[0].IsFloat()) {
-    SetEach(result, [&](int64_t i) { return MagnitudeOfUnary(opcode, sized(0, i), own.Value(i)); });
+    SetEach(own, result,
+            [&](int64_t i) { return MagnitudeOfUnary(opcode, sized(0, i), own.Value(i)); });
   }
 }
 
@@ -191,22 +215,49 @@ bool HasMagnitudes(const Array& result) {
                      [](const ElementBound& bound) { return bound.magnitude_bits != 0; });
 }
 
-// Gives every element the root mean square of the array.
-void NoteRootMeanSquare(Array& result) {
-  const int64_t count = result.literal.element_count();
-  const Sizes sizes(result, count);
+// The number of trailing dimensions over which an op makes every element of the same numbers: the
+// lines of a transform, the matrix of a factorization. None: every element has its own.
+int64_t SharedDimensions(const Instruction& instruction, const Shape& shape) {
+  switch (instruction.opcode()) {
+    case Opcode::kFft:
+      return std::min<int64_t>(instruction.attributes().Integers(Attr::kFftLength).size(),
+                               shape.rank());
+    case Opcode::kCholesky:
+    case Opcode::kTriangularSolve:
+    case Opcode::kCustomCall:
+      return std::min<int64_t>(2, shape.rank());
+    default:
+      return 0;
+  }
+}
+
+// Gives every element in [begin, end) the root mean square of these: what sums over all of the
+// numbers that they were made of have commonly.
+void NoteRootMeanSquare(Array& result, int64_t begin, int64_t end) {
+  const Sizes sizes(result, result.literal.element_count(), {});
   double largest = 0, sum = 0;
-  for (int64_t i = 0; i < count; ++i) {
+  for (int64_t i = begin; i < end; ++i) {
     const double value = std::fabs(sizes.Value(i));
     if (std::isfinite(value)) largest = std::max(largest, value);
   }
   if (largest == 0) return;
-  for (int64_t i = 0; i < count; ++i) {  // scaled, so that squares neither overflow nor vanish
+  for (int64_t i = begin; i < end; ++i) {  // scaled, so that squares neither overflow nor vanish
     const double value = sizes.Value(i) / largest;
     if (std::isfinite(value)) sum += value * value;
   }
-  const double mean = largest * std::sqrt(sum / static_cast<double>(count));
-  for (ElementBound& bound : result.bounds) bound.set_magnitude(mean);
+  const double mean = largest * std::sqrt(sum / static_cast<double>(end - begin));
+  const int64_t parts = BoundsPerElement(result.literal.element_type());
+  for (int64_t k = begin * parts; k < end * parts; ++k) result.bounds[k].set_magnitude(mean);
+}
+
+void NoteShared(const OpContext& op, Array& result) {
+  const Shape& shape = result.literal.shape();
+  const int64_t shared = SharedDimensions(op.instruction, shape);
+  int64_t size = 1;
+  for (int64_t d = shape.rank() - shared; d < shape.rank(); ++d) size *= shape.dimension(d);
+  if (shared == 0 || size == 0) return;
+  for (int64_t at = 0; at < result.literal.element_count(); at += size)
+    NoteRootMeanSquare(result, at, at + size);
 }
 
 }  // namespace
@@ -223,12 +274,12 @@ void NoteMagnitudes(const OpContext& op, Array& result) {
                                      [](const Value* operand) { return operand->IsTuple(); });
   if (IsMove(op.instruction.opcode())) return;
   if (info.Is(kElementwise) && !has_tuple) return NoteElementwise(op, result);
-  if (!HasMagnitudes(result)) NoteRootMeanSquare(result);
+  if (!HasMagnitudes(result)) NoteShared(op, result);
 }
 
 void NoteFreshMagnitudes(const OpContext& op, Array& result) {
   if (result.bounds.empty() || Info(op.instruction.opcode()).Is(kDataMovement)) return;
-  if (!HasMagnitudes(result)) NoteRootMeanSquare(result);
+  if (!HasMagnitudes(result)) NoteShared(op, result);
 }
 
 }  // namespace assay::reference

@@ -11,8 +11,10 @@ bool IsMove(Opcode opcode);
 
 // Notes beside the bounds of `result` how large the numbers were that its elements were made of:
 // sums add the magnitudes of their terms up, products multiply them, functions pass them on by
-// their steepness up to 1 or the size of their result. Folds and contractions note their own; other
-// ops have the root mean square of their result, whose elements come from the same numbers.
+// their steepness up to 1 or the size of their result. What may be flushed counts as the numbers
+// whose spacing is that of the least normal number. Folds and contractions note their own;
+// transforms and factorizations have the root mean square of the line, or of the matrix, whose
+// elements come from the same numbers.
 void NoteMagnitudes(const OpContext& op, Array& result);
 
 // Notes the magnitudes of an array that an op with computations of its own has put together.

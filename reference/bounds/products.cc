@@ -63,6 +63,25 @@ std::vector<Range<W>> RangesOf(const OpContext& op, int64_t k, const DimList& di
   return ranges;
 }
 
+// The magnitudes of the arranged elements of an operand, each at least that of its range; none
+// where none was noted.
+template <typename W>
+std::vector<W> SizesOf(const Array& operand, const DimList& dims,
+                       const std::vector<Range<W>>& ranges) {
+  std::vector<W> sizes;
+  const bool is_noted =
+      std::any_of(operand.bounds.begin(), operand.bounds.end(),
+                  [](const ElementBound& bound) { return bound.magnitude_bits != 0; });
+  if (!is_noted) return sizes;
+  sizes.reserve(ranges.size());
+  dims.ForEachPlace([&](int64_t at) {
+    const Range<W>& range = ranges[sizes.size()];
+    sizes.push_back(std::max(std::fabs(range.centre) + range.radius,
+                             static_cast<W>(operand.bounds[at].magnitude())));
+  });
+  return sizes;
+}
+
 // Facts that hold for all of some factors.
 struct Common {
   bool finite = true;     // intervals only
@@ -101,8 +120,13 @@ class FloatSums {
   using W = Wide<T>;
 
   FloatSums(const OpContext& op, const ProductSums& sums, std::vector<Range<W>> lhs,
-            std::vector<Range<W>> rhs)
-      : op_(op), sums_(sums), lhs_(std::move(lhs)), rhs_(std::move(rhs)) {
+            std::vector<Range<W>> rhs, std::vector<W> lhs_sizes = {}, std::vector<W> rhs_sizes = {})
+      : op_(op),
+        sums_(sums),
+        lhs_(std::move(lhs)),
+        rhs_(std::move(rhs)),
+        lhs_sizes_(std::move(lhs_sizes)),
+        rhs_sizes_(std::move(rhs_sizes)) {
     if (sums.column_size == 0) return;
     columns_.resize(rhs_.size() / static_cast<size_t>(sums.column_size));
     for (size_t i = 0; i < rhs_.size(); ++i)
@@ -139,6 +163,7 @@ class FloatSums {
       if (!single) propagated += magnitude * kSlop<W>;
       const auto bound = SumBound<T, A>::OfProducts({.sum = sum,
                                                      .magnitude = magnitude,
+                                                     .size = Size(block, c),
                                                      .largest = largest_product,
                                                      .propagated = propagated,
                                                      .terms = terms,
@@ -149,14 +174,32 @@ class FloatSums {
       if (terms > kFew && !bound.Overflows()) return bound;
     }
     SumBound<T, A> bound;
-    sums_.ForEachProduct(
-        block, c, [&](int64_t a, int64_t b) { bound.Add(ProductOf(lhs_[a], rhs_[b]), true); });
+    sums_.ForEachProduct(block, c, [&](int64_t a, int64_t b) {
+      bound.Add(ProductOf(lhs_[a], rhs_[b]), true, static_cast<double>(SizeOfProduct(a, b)));
+    });
     return bound;
+  }
+
+  W SizeOfProduct(int64_t a, int64_t b) const {
+    if (lhs_sizes_.empty() && rhs_sizes_.empty()) return 0;
+    auto size = [](const std::vector<W>& sizes, const std::vector<Range<W>>& ranges, int64_t i) {
+      return sizes.empty() ? std::fabs(ranges[i].centre) + ranges[i].radius : sizes[i];
+    };
+    return size(lhs_sizes_, lhs_, a) * size(rhs_sizes_, rhs_, b);
+  }
+
+  // The size of what was added up in a column of a block, 0 where nothing was noted of the factors.
+  W Size(const ProductSums::Block& block, int64_t c) const {
+    W sum = 0;
+    if (lhs_sizes_.empty() && rhs_sizes_.empty()) return sum;
+    sums_.ForEachProduct(block, c, [&](int64_t a, int64_t b) { sum += SizeOfProduct(a, b); });
+    return sum;
   }
 
   const OpContext& op_;
   const ProductSums& sums_;
   std::vector<Range<W>> lhs_, rhs_;
+  std::vector<W> lhs_sizes_, rhs_sizes_;
   std::vector<Common> columns_;
 };
 
@@ -164,8 +207,12 @@ template <typename T, typename A>
 void BoundFloats(const OpContext& op, const ProductSums& sums, double operand_error,
                  Array& result) {
   using W = Wide<T>;
-  const FloatSums<T, A> floats(op, sums, RangesOf<W>(op, 0, sums.lhs, operand_error),
-                               RangesOf<W>(op, 1, sums.rhs, operand_error));
+  std::vector<Range<W>> lhs = RangesOf<W>(op, 0, sums.lhs, operand_error);
+  std::vector<Range<W>> rhs = RangesOf<W>(op, 1, sums.rhs, operand_error);
+  std::vector<W> lhs_sizes = SizesOf(op.array(0), sums.lhs, lhs);
+  std::vector<W> rhs_sizes = SizesOf(op.array(1), sums.rhs, rhs);
+  const FloatSums<T, A> floats(op, sums, std::move(lhs), std::move(rhs), std::move(lhs_sizes),
+                               std::move(rhs_sizes));
   sums.for_each_block([&](const ProductSums::Block& block) { floats.BoundBlock(block, result); });
 }
 

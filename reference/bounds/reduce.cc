@@ -20,14 +20,24 @@ struct Terms {
   bool Has(int64_t o) const {
     return o < lists.results() && !op.OutOfTime(static_cast<int64_t>(list.size()));
   }
-  // Calls f with the range of the initial value and of every input of result element o.
+  // Calls f with the range of the initial value and of every input of result element o, and with
+  // the magnitude that was noted for it.
   template <typename T, typename F>
   void ForEach(int64_t o, Consumer consumer, F f) const {
-    f(Seen<T>(op.clauses, init, lists.InitOf(o), consumer));
+    auto noted = [](const Array& array, int64_t i) {
+      return array.bounds.empty() ? 0 : array.bounds[i].magnitude();
+    };
+    const int64_t first = lists.InitOf(o);
+    f(Seen<T>(op.clauses, init, first, consumer), noted(init, first));
     lists.List(o, list);
-    for (int64_t at : list) f(Seen<T>(op.clauses, input, at, consumer));
+    for (int64_t at : list) f(Seen<T>(op.clauses, input, at, consumer), noted(input, at));
   }
 };
+
+// Notes the magnitude of a result beside its bound, if it has one.
+void NoteMagnitude(Array& result, int64_t i, double magnitude) {
+  if (!result.bounds.empty()) result.bounds[i].set_magnitude(magnitude);
+}
 
 // A is the narrowest accumulator that the profile allows; the results of wider ones lie inside its
 // bound.
@@ -35,7 +45,8 @@ template <typename T, typename A>
 void BoundSum(const Terms& terms, Array& result) {
   for (int64_t o = 0; terms.Has(o); ++o) {
     SumBound<T, A> sum;
-    terms.ForEach<T>(o, Consumer::kSum, [&](const auto& x) { sum.Add(x, false); });
+    terms.ForEach<T>(o, Consumer::kSum,
+                     [&](const auto& x, double size) { sum.Add(x, false, size); });
     FinishSum<T, A>(terms.op.clauses, result, o, sum, View::kNone);
   }
 }
@@ -45,12 +56,20 @@ void BoundExtremum(const Terms& terms, Array& result) {
   for (int64_t o = 0; terms.Has(o); ++o) {
     bool first = true, single = true;
     Range<Wide<T>> extremum;
-    terms.ForEach<T>(o, Consumer::kOther, [&](const auto& x) {
+    double size = 0;  // of those that may be the extremum
+    terms.ForEach<T>(o, Consumer::kOther, [&](const auto& x, double noted) {
       single = single && x.Single();
+      const Range<Wide<T>> before = extremum;
       extremum = first ? x : RangeOf<Rule>(extremum, x);
+      if (first || std::fabs(extremum.centre - x.centre) <= extremum.radius) {
+        const bool stays = !first && std::fabs(extremum.centre - before.centre) <= extremum.radius;
+        size = stays ? std::max(size, noted) : noted;
+      }
       first = false;
     });
-    if (!single) FinishExact<T>(terms.op.clauses, result, o, extremum);
+    if (single) continue;
+    FinishExact<T>(terms.op.clauses, result, o, extremum);
+    NoteMagnitude(result, o, std::max(size, static_cast<double>(std::fabs(extremum.centre))));
   }
 }
 
@@ -60,10 +79,10 @@ template <typename T, typename A>
 void BoundProduct(const Terms& terms, Array& result) {
   using W = Wide<T>;
   for (int64_t o = 0; terms.Has(o); ++o) {
-    W product = 1, largest = 1, grown = 1, shrunk = 1;
+    W product = 1, largest = 1, size = 1, grown = 1, shrunk = 1;
     int64_t factors = 0;
     bool single = true, finite = true, whole = true, zero = false;
-    terms.ForEach<T>(o, Consumer::kOther, [&](const auto& x) {
+    terms.ForEach<T>(o, Consumer::kOther, [&](const auto& x, double noted) {
       single = single && x.Single();
       if (!x.HasFinite() || x.flags != 0) {
         finite = false;
@@ -79,6 +98,7 @@ void BoundProduct(const Terms& terms, Array& result) {
       whole = whole && x.centre == std::trunc(x.centre);
       const W high = std::fabs(x.centre) + x.radius, low = std::fabs(x.centre) - x.radius;
       largest *= high;
+      size *= std::max(high, static_cast<W>(noted));
       if (high > 1) grown *= high;
       if (low < 1) shrunk *= std::max<W>(low, 0);
     });
@@ -101,6 +121,7 @@ void BoundProduct(const Terms& terms, Array& result) {
                      largest * kSlop<W> * static_cast<W>(factors + 1),
                  0};
       FinishRounded<T>(terms.op.clauses, result, i, x, View::kSum);
+      NoteMagnitude(result, i, static_cast<double>(size));
     }
   }
 }

@@ -43,6 +43,7 @@ class SumBound {
   // Finite products that were added up elsewhere and cannot overflow.
   struct ProductTotals {
     W sum = 0, magnitude = 0;  // of the products, and of their absolute values
+    W size = 0;                // what was added up, ElementBound::magnitude of the factors included
     W largest = 0;             // the largest absolute value
     W propagated = 0;          // what the radii of the factors add in all
     int64_t terms = 0;         // products that are not zero
@@ -54,6 +55,7 @@ class SumBound {
     SumBound result;
     result.sum_ = totals.sum;
     result.magnitude_ = totals.magnitude;
+    result.size_ = std::max(totals.magnitude, totals.size);
     result.largest_ = totals.largest;
     result.propagated_ = totals.propagated;
     result.terms_ = result.products_ = totals.terms;
@@ -63,7 +65,8 @@ class SumBound {
   }
 
   // One term: a value (exact_product false) or a product that is rounded before it is added.
-  void Add(const Range<W>& term, bool rounded_product) {
+  // `size`: the ElementBound::magnitude that was noted for it.
+  void Add(const Range<W>& term, bool rounded_product, double size = 0) {
     if (term.Undecided()) {
       undecided_ = true;
       all_single_ = false;
@@ -87,6 +90,7 @@ class SumBound {
     sum_ += term.centre;
     const W magnitude = std::fabs(term.centre) + term.radius;
     magnitude_ += magnitude;
+    size_ += std::max(magnitude, static_cast<W>(size));
     largest_ = std::max(largest_, magnitude);
     propagated_ += term.radius;
     if (term.high() > 0) positive_ += term.high();
@@ -116,6 +120,8 @@ class SumBound {
   W sum() const { return sum_; }
   // The sum of the absolute values of all terms.
   W magnitude() const { return magnitude_; }
+  // The same of what the terms themselves were made of.
+  W size() const { return size_; }
   bool all_single() const { return all_single_; }
   bool Overflows() const { return magnitude_ >= OverflowThreshold<A>(); }
   bool NonFiniteTerms() const { return flags_ != 0 || !all_finite_; }
@@ -217,7 +223,8 @@ class SumBound {
     return error;
   }
 
-  W sum_ = 0, magnitude_ = 0, largest_ = 0, propagated_ = 0, positive_ = 0, negative_ = 0;
+  W sum_ = 0, magnitude_ = 0, size_ = 0, largest_ = 0, propagated_ = 0, positive_ = 0,
+    negative_ = 0;
   int64_t terms_ = 0, products_ = 0;
   Term few_[kFew];
   int quantum_ = 1 << 20;
@@ -252,7 +259,7 @@ void StoreSum(ClauseSet clauses, Array& result, int64_t i, const SumBound<T, A>&
 template <typename T, typename A = Accumulator<T>>
 void FinishSum(ClauseSet clauses, Array& result, int64_t i, const SumBound<T, A>& sum, View view) {
   StoreSum<T, A>(clauses, result, i, sum, view);
-  if (!result.bounds.empty()) result.bounds[i].set_magnitude(static_cast<double>(sum.magnitude()));
+  if (!result.bounds.empty()) result.bounds[i].set_magnitude(static_cast<double>(sum.size()));
 }
 
 }  // namespace assay::reference

@@ -19,12 +19,13 @@ namespace {
 constexpr long double kSlop = 0x1p-58L;
 
 // From the best to the worst.
-enum class ElementVerdict { kForcedPass, kPass, kInconclusive, kFail };
+enum class ElementVerdict { kPass, kInconclusive, kFail };
 
 struct ElementJudgement {
   ElementVerdict verdict;
-  double ulps = 0;        // distance from the allowed set, when it failed
-  double bound_used = 0;  // |got - centre| / radius
+  double ulps = 0;         // distance from the allowed set, when it failed
+  double bound_used = 0;   // |got - centre| / radius
+  bool is_forced = false;  // there is exactly one right answer, though this may be another
 };
 
 // The centre of slot k of a leaf, 0 if it is not finite.
@@ -47,51 +48,6 @@ double Magnitude(const ArrayExpectation& leaf, int64_t i) {
   return std::max({modulus, noted(2 * i), noted(2 * i + 1)});
 }
 
-// The root mean square of the magnitudes of all elements.
-double RootMeanSquare(const ArrayExpectation& leaf) {
-  const int64_t n = leaf.plain.element_count();
-  double plain_sum = 0, largest = 0;
-  // Big arrays are of f32 with plain bounds.
-  const bool is_f32 = leaf.plain.element_type() == ElementType::kF32 && !leaf.bounds.empty();
-  for (int64_t i = 0; i < n; ++i) {
-    const bool is_plain = is_f32 && leaf.bounds[i].flags == 0;
-    const double x = is_plain ? std::fabs(leaf.bounds[i].centre) : Magnitude(leaf, i);
-    plain_sum += x * x;
-    largest = std::max(largest, x);
-  }
-  if (largest == 0) return 0;
-  if (plain_sum > 0x1p-900 && plain_sum < 0x1p1000)
-    return std::sqrt(plain_sum / static_cast<double>(n));
-  double sum = 0;  // scaled, so that squares neither overflow nor vanish
-  for (int64_t i = 0; i < n; ++i) {
-    const double x = Magnitude(leaf, i) / largest;
-    sum += x * x;
-  }
-  return largest * std::sqrt(sum / static_cast<double>(n));
-}
-
-// The median of the magnitudes that are not zero; of big arrays that of some thousand elements.
-double Median(const ArrayExpectation& leaf) {
-  constexpr int64_t kMostLookedAt = 4096;
-  const int64_t n = leaf.plain.element_count();
-  // Odd, so that rows of even lengths are looked at in all their columns.
-  const int64_t step = (n / kMostLookedAt) | 1;
-  std::vector<double> magnitudes;
-  for (int64_t i = 0; i < n; i += step) {
-    const double magnitude = Magnitude(leaf, i);
-    if (magnitude > 0) magnitudes.push_back(magnitude);
-  }
-  if (magnitudes.empty()) return std::numeric_limits<double>::infinity();
-  const auto middle = magnitudes.begin() + static_cast<int64_t>((magnitudes.size() - 1) / 2);
-  std::nth_element(magnitudes.begin(), middle, magnitudes.end());
-  return *middle;
-}
-
-// A magnitude that the elements of an output have commonly: one that is huge does not count.
-double TypicalMagnitude(const ArrayExpectation& leaf) {
-  return std::min(RootMeanSquare(leaf), Median(leaf));
-}
-
 // Spacing of the format at a magnitude.
 double UlpAt(const FloatFormat& format, double magnitude) {
   const uint64_t code = EncodeFloat(format, std::min(magnitude, format.MaxFinite()));
@@ -102,10 +58,10 @@ double UlpAt(const FloatFormat& format, double magnitude) {
 }
 
 ElementJudgement Worse(const ElementJudgement& a, const ElementJudgement& b) {
-  // Forced is a kind of pass: both parts must be.
   ElementJudgement worse = b.verdict > a.verdict ? b : a;
   worse.ulps = std::max(a.ulps, b.ulps);
   worse.bound_used = std::max(a.bound_used, b.bound_used);
+  worse.is_forced = a.is_forced && b.is_forced;
   return worse;
 }
 
@@ -115,7 +71,6 @@ class FloatJudge {
   explicit FloatJudge(const ArrayExpectation& leaf)
       : leaf_(leaf), format_(Format(leaf.plain.element_type())) {
     if (leaf.bounds.empty()) return;
-    typical_ = TypicalMagnitude(leaf);
     useful_ = std::exp2(-std::min(format_.precision(), leaf.significand) / 3.0);
     const double max = format_.MaxFinite();
     overflow_ = static_cast<long double>(max) + UlpAt(format_, max) / 2.0L;
@@ -129,8 +84,7 @@ class FloatJudge {
     const ElementBound& bound = leaf_.bounds[i];
     const double away = std::fabs(got - bound.centre);
     if (bound.flags != 0 || bound.centre_low != 0 || !(away <= bound.radius)) return false;
-    if (!(bound.radius <=
-          useful_ * std::max({std::fabs(bound.centre), bound.magnitude(), typical_})))
+    if (!(bound.radius <= useful_ * std::max(std::fabs(bound.centre), bound.magnitude())))
       return false;
     if (away > used * bound.radius) used = away / bound.radius;
     return bound.radius > 0;
@@ -157,11 +111,13 @@ class FloatJudge {
 
   ElementJudgement JudgeForced(uint64_t got, uint64_t wanted) const {
     const bool both_nan = IsNanCode(format_, got) && IsNanCode(format_, wanted);
-    if (got == wanted || (both_nan && !leaf_.nan_bits)) return {ElementVerdict::kForcedPass};
-    if (both_nan) return {ElementVerdict::kFail};
-    const int64_t distance = UlpDistance(format_, got, wanted);
-    return {ElementVerdict::kFail,
-            distance == std::numeric_limits<int64_t>::max() ? 0 : static_cast<double>(distance)};
+    if (got == wanted || (both_nan && !leaf_.nan_bits))
+      return {.verdict = ElementVerdict::kPass, .is_forced = true};
+    const int64_t distance = both_nan ? 0 : UlpDistance(format_, got, wanted);
+    const bool is_number = distance != std::numeric_limits<int64_t>::max();
+    return {.verdict = ElementVerdict::kFail,
+            .ulps = is_number ? static_cast<double>(distance) : 0,
+            .is_forced = true};
   }
 
   ElementJudgement JudgeBounded(double got, const ElementBound& bound, int64_t i) const {
@@ -170,6 +126,10 @@ class FloatJudge {
         static_cast<long double>(bound.centre) + static_cast<long double>(bound.centre_low);
     const long double radius = bound.radius;
     const bool finite = (bound.flags & kNotFinite) == 0;
+    // NaN, or one of the infinities, and nothing else.
+    const uint32_t special = bound.flags & (kMayBeNan | kMayBePosInf | kMayBeNegInf);
+    const bool is_forced =
+        !finite && std::has_single_bit(special) && (bound.flags & kMayBeZero) == 0;
     const long double slop = (std::fabs(centre) + radius) * kSlop;
     long double low = centre - radius - slop, high = centre + radius + slop;
     if (!format_.HasInfinity() && !format_.HasNan()) {  // what is beyond is clamped
@@ -203,11 +163,11 @@ class FloatJudge {
     }
     if (got == 0 && (bound.flags & (std::signbit(got) ? kNoNegativeZero : kNoPositiveZero)) != 0)
       allowed = false;
-    if (!allowed) return {ElementVerdict::kFail, ulps};
-    if (finite && bound.radius > useful_ * std::max(Magnitude(leaf_, i), typical_) &&
+    if (!allowed) return {ElementVerdict::kFail, ulps, 0, is_forced};
+    if (finite && bound.radius > useful_ * Magnitude(leaf_, i) &&
         bound.radius > format_.MinSubnormal() && !IsTinyBound(bound))
       return {ElementVerdict::kInconclusive, 0, used};
-    return {ElementVerdict::kPass, 0, used};
+    return {ElementVerdict::kPass, 0, used, is_forced};
   }
 
   // Formats without infinities have a NaN for what they cannot hold.
@@ -225,14 +185,15 @@ class FloatJudge {
 
   const ArrayExpectation& leaf_;
   const FloatFormat& format_;
-  double typical_ = 0, useful_ = 0, tiny_ = 0;
+  double useful_ = 0, tiny_ = 0;
   long double overflow_ = 0;
 };
 
 ElementJudgement JudgeCode(const ArrayExpectation& leaf, const std::vector<uint64_t>* choices,
                            uint64_t code, int64_t i) {
   if (choices == nullptr) {
-    return {code == leaf.plain.GetBits(i) ? ElementVerdict::kForcedPass : ElementVerdict::kFail};
+    const bool is_right = code == leaf.plain.GetBits(i);
+    return {.verdict = is_right ? ElementVerdict::kPass : ElementVerdict::kFail, .is_forced = true};
   }
   if (choices->empty()) return {ElementVerdict::kInconclusive};
   const bool listed = std::find(choices->begin(), choices->end(), code) != choices->end();
@@ -244,11 +205,8 @@ ElementJudgement JudgeCode(const ArrayExpectation& leaf, const std::vector<uint6
 
 void Count(const ElementJudgement& element, int64_t leaf, int64_t i, Judgement& judgement) {
   ++judgement.elements;
+  if (element.is_forced) ++judgement.forced;
   switch (element.verdict) {
-    case ElementVerdict::kForcedPass:
-      ++judgement.forced;
-      ++judgement.passed;
-      break;
     case ElementVerdict::kPass:
       ++judgement.passed;
       break;
@@ -290,11 +248,8 @@ class ElementJudge {
 
 // Counts an element that is in its own set, but not together with others, as failed.
 void Convict(const ElementJudgement& alone, int64_t leaf, int64_t i, Judgement& judgement) {
+  if (alone.verdict != ElementVerdict::kFail && alone.is_forced) --judgement.forced;
   switch (alone.verdict) {
-    case ElementVerdict::kForcedPass:
-      --judgement.forced;
-      --judgement.passed;
-      break;
     case ElementVerdict::kPass:
       --judgement.passed;
       break;

@@ -118,7 +118,7 @@ void AddField(const CaseField& field, Expectation& expectation) {
 
 std::string CountsOf(const Judgement& judgement) {
   return StrCat(Name(judgement.verdict), ", ", judgement.passed, " passed, ", judgement.forced,
-                " of them forced, ", judgement.inconclusive, " inconclusive, ", judgement.failed,
+                " forced, ", judgement.inconclusive, " inconclusive, ", judgement.failed,
                 " failed");
 }
 
