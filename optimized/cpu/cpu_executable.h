@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "optimized/cpu/buffers/buffer_assignment.h"
-#include "optimized/cpu/jit.h"
+#include "optimized/cpu/native/jit.h"
 #include "optimized/runtime/collectives.h"
 #include "spec/backend/backend.h"
 

@@ -9,7 +9,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
-#include "optimized/cpu/jit.h"
+#include "optimized/cpu/native/jit.h"
 #include "optimized/pipeline/pipeline.h"
 
 namespace assay {

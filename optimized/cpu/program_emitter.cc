@@ -1,7 +1,12 @@
 // Emits a function per frame: kernel calls, copies, loops and branches.
 #include "optimized/cpu/program_emitter.h"
 
+#include <algorithm>
+
 #include "llvm/IR/IRBuilder.h"
+#include "optimized/codegen/equal_functions.h"
+#include "optimized/cpu/heat.h"
+#include "optimized/cpu/native/module_cut.h"
 #include "spec/base/status_macros.h"
 
 namespace assay {
@@ -10,11 +15,33 @@ using llvm::Value;
 
 namespace {
 
+// From so many kernels on, a frame gives each a table of its own, in which equal kernels find what
+// they need at equal places. With fewer there is little to find, and loops have no time for it.
+constexpr int64_t kSharesKernels = 24;
+
+// One block of instructions that needs no other function of ours.
+bool IsStraight(const llvm::Function& kernel) {
+  if (kernel.size() != 1) return false;
+  for (const llvm::Instruction& instruction : kernel.getEntryBlock()) {
+    if (instruction.getType()->isVectorTy()) return false;
+    for (const llvm::Use& use : instruction.operands()) {
+      const auto* helper = llvm::dyn_cast<llvm::Function>(use.get());
+      if (helper != nullptr && !helper->isDeclaration()) return false;
+    }
+  }
+  return true;
+}
+
 class ProgramEmitter {
  public:
   ProgramEmitter(llvm::Module& module, const KernelTarget& target, Gates& gates,
                  const BufferAssignment& buffers)
-      : module_(module), target_(target), gates_(gates), all_(buffers), ir_(module.getContext()) {}
+      : module_(module),
+        target_(target),
+        gates_(gates),
+        all_(buffers),
+        ir_(module.getContext()),
+        heat_(EstimateHeat(buffers)) {}
 
   absl::Status Run() {
     for (const auto& frame : all_.frames()) {
@@ -26,6 +53,10 @@ class ProgramEmitter {
       function->setDoesNotThrow();
       functions_[frame.get()] = function;
       ASSAY_RETURN_IF_ERROR(EmitFrame(*frame, function));
+      NoteHeat(function, heat_.in_loops.contains(frame.get()));
+    }
+    for (const auto& [function, is_hot] : is_hot_) {
+      function->addFnAttr(kPartAttribute, is_hot ? kHot : kCold);
     }
     return absl::OkStatus();
   }
@@ -36,6 +67,9 @@ class ProgramEmitter {
   absl::Status EmitFrame(const Frame& frame, llvm::Function* function);
   absl::Status EmitStep(const Frame& frame, const BufferAssignment::Step& step);
   absl::Status EmitKernelCall(const Frame& frame, const BufferAssignment::Step& step);
+  // Writes what a kernel needs to a table of its own, to which `buffers` refer from then on.
+  Value* BindTable(KernelBuffers& buffers);
+  void NoteHeat(llvm::Function* function, bool is_hot) { is_hot_[function] |= is_hot; }
   void EmitTimeCheck(Value* trips, llvm::BasicBlock* done);
   void EmitWhile(const Frame& frame, const Instruction* instruction);
   void EmitConditional(const Frame& frame, const Instruction* instruction);
@@ -60,7 +94,11 @@ class ProgramEmitter {
   Gates& gates_;
   const BufferAssignment& all_;
   llvm::IRBuilder<> ir_;
+  const Heat heat_;
   llvm::Function* function_ = nullptr;
+  Value* kernel_table_ = nullptr;  // nullptr: kernels of this frame use the program's
+  EqualFunctions kernels_;
+  absl::flat_hash_map<llvm::Function*, bool> is_hot_;
   absl::flat_hash_map<const Frame*, llvm::Function*> functions_;
 };
 
@@ -74,6 +112,20 @@ void ProgramEmitter::EmitCopies(const std::vector<BufferAssignment::Copy>& copie
 absl::Status ProgramEmitter::EmitFrame(const Frame& frame, llvm::Function* function) {
   function_ = function;
   ir_.SetInsertPoint(NewBlock("entry"));
+  kernel_table_ = nullptr;
+  if (std::count_if(frame.steps.begin(), frame.steps.end(), [](const BufferAssignment::Step& step) {
+        return !step.alias;
+      }) >= kSharesKernels) {
+    int64_t entries = 0;
+    for (const BufferAssignment::Step& step : frame.steps) {
+      int64_t leaves = LeafCount(step.instruction->shape());
+      for (const Instruction* operand : step.instruction->operands()) {
+        leaves += LeafCount(operand->shape());
+      }
+      entries = std::max(entries, BufferTable::kFirstParameter + leaves);
+    }
+    kernel_table_ = ir_.CreateAlloca(ir_.getPtrTy(), ir_.getInt64(entries));
+  }
   for (const BufferAssignment::Step& step : frame.steps) {
     if (step.alias) continue;
     ASSAY_RETURN_IF_ERROR(EmitStep(frame, step));
@@ -102,6 +154,31 @@ absl::Status ProgramEmitter::EmitStep(const Frame& frame, const BufferAssignment
   }
 }
 
+Value* ProgramEmitter::BindTable(KernelBuffers& buffers) {
+  llvm::Type* pointer = ir_.getPtrTy();
+  Value* table = function_->getArg(0);
+  const auto store = [&](Value* address, int64_t entry) {
+    ir_.CreateStore(address, ir_.CreateConstInBoundsGEP1_64(pointer, kernel_table_, entry));
+  };
+  store(LoadContext(ir_, table), BufferTable::kContext);
+  std::vector<BufferSlice> bound;
+  // Equal slices have one entry: a kernel sees which of its results lie in an operand's memory.
+  const auto bind = [&](BufferSlice& slice) {
+    const auto known = std::find(bound.begin(), bound.end(), slice);
+    const int entry = BufferTable::kFirstParameter + static_cast<int>(known - bound.begin());
+    if (known == bound.end()) {
+      store(SliceAddress(ir_, table, slice), entry);
+      bound.push_back(slice);
+    }
+    slice = {entry, 0};
+  };
+  for (std::vector<BufferSlice>& operand : buffers.operands) {
+    for (BufferSlice& slice : operand) bind(slice);
+  }
+  for (BufferSlice& slice : buffers.results) bind(slice);
+  return kernel_table_;
+}
+
 absl::Status ProgramEmitter::EmitKernelCall(const Frame& frame,
                                             const BufferAssignment::Step& step) {
   const Instruction* i = step.instruction;
@@ -111,8 +188,11 @@ absl::Status ProgramEmitter::EmitKernelCall(const Frame& frame,
   }
   buffers.results = Slices(frame.buffers.at(i));
   buffers.update_in_place = step.update_in_place;
+  Value* table = kernel_table_ == nullptr ? function_->getArg(0) : BindTable(buffers);
   ASSAY_ASSIGN_OR_RETURN(Kernel kernel, EmitKernel(module_, target_, gates_, *i, buffers));
-  Value* table = function_->getArg(0);
+  if (kernel_table_ != nullptr) kernel.function = kernels_.Unique(kernel.function);
+  const bool in_loop = heat_.in_loops.contains(&frame);
+  NoteHeat(kernel.function, in_loop || !(heat_.cold.contains(i) || IsStraight(*kernel.function)));
   if (!kernel.parallel) {
     ir_.CreateCall(kernel.function, {table, ir_.getInt64(0), ir_.getInt64(kernel.extent)});
     return absl::OkStatus();

@@ -5,6 +5,7 @@
 #include "optimized/codegen/elementwise.h"
 #include "optimized/codegen/loop_nest.h"
 #include "optimized/cpu/kernels/array_kernels.h"
+#include "optimized/cpu/native/module_cut.h"
 #include "optimized/runtime/sort.h"
 #include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
@@ -291,6 +292,8 @@ absl::Status EmitTopK(ArrayKernelContext& context) {
   {
     SideFunction side(context, "move", ir.getVoidTy(), {pointer, i64, i64, pointer});
     move = side.function();
+    // A few elements of a line that was read whole.
+    if (k <= lines.size / 16) move->addFnAttr(kPartAttribute, kCold);
     ElementEmitter& e = side.elements();
     absl::Status status =
         e.Loop(e.Index(0), e.Index(k), 1, {},

@@ -49,6 +49,12 @@ int64_t WorkPerElement(const Instruction& instruction) {
   return work;
 }
 
+int64_t EstimateKernelWork(const Instruction& instruction) {
+  const double work = static_cast<double>(LargestLeaf(instruction.shape())) *
+                      static_cast<double>(WorkPerElement(instruction));
+  return static_cast<int64_t>(std::min(work, 1e15));
+}
+
 int64_t EstimateWork(const Module& module) {
   constexpr int64_t kLoopWeight = 100;  // trips of a loop whose count nobody knows
   absl::flat_hash_map<const Computation*, int64_t> work;
@@ -62,7 +68,7 @@ int64_t EstimateWork(const Module& module) {
         double weight = i->opcode() == Opcode::kWhile ? kLoopWeight : 1;
         for (const Computation* callee : i->callees()) sum += weight * work[callee];
       } else if (i->shape().IsArray() || i->opcode() == Opcode::kFusion) {
-        sum += static_cast<double>(LargestLeaf(i->shape())) * WorkPerElement(*i);
+        sum += static_cast<double>(EstimateKernelWork(*i));
       }
     }
     work[computation] = static_cast<int64_t>(std::min(sum, 1e15));

@@ -7,19 +7,11 @@
 #include <string>
 
 #include "absl/status/statusor.h"
-#include "llvm/ADT/SmallVector.h"
 #include "llvm/ExecutionEngine/Orc/LLJIT.h"
-#include "llvm/IR/LegacyPassManager.h"
-#include "llvm/Support/raw_ostream.h"
-#include "llvm/Target/TargetMachine.h"
+#include "optimized/cpu/native/module_cut.h"
+#include "optimized/cpu/native/object_emitter.h"
 
 namespace assay {
-
-enum class Isa : uint8_t { kBaseline, kAvx2, kAvx512, kHost };
-enum class Tier : uint8_t {
-  kFast,
-  kFull
-};  // kFast: least compile time; kFull: the optimizer's work as well
 
 // Code of one module; unloaded when this dies.
 class JitCode {
@@ -30,6 +22,7 @@ class JitCode {
   double llvm_seconds() const { return llvm_seconds_; }
   double link_seconds() const { return link_seconds_; }
   int64_t object_bytes() const { return object_bytes_; }
+  int parts() const { return parts_; }
 
  private:
   friend class Jit;
@@ -38,6 +31,7 @@ class JitCode {
   Entry entry_ = nullptr;
   double llvm_seconds_ = 0, link_seconds_ = 0;
   int64_t object_bytes_ = 0;
+  int parts_ = 0;
 };
 
 class Jit {
@@ -49,34 +43,33 @@ class Jit {
   // A module for EmitProgram to fill, with this target's data layout.
   std::unique_ptr<llvm::Module> NewModule(llvm::LLVMContext& context,
                                           const std::string& name) const;
-  // Optimizes, generates code and links. The module is spent.
-  absl::StatusOr<std::unique_ptr<JitCode>> Compile(llvm::Module& module, const char* entry);
+  // Optimizes, generates code, on up to so many threads, and links. The module is spent.
+  absl::StatusOr<std::unique_ptr<JitCode>> Compile(llvm::Module& module, const char* entry,
+                                                   int threads);
 
-  int vector_bits() const { return vector_bits_; }
-  bool has_fma() const { return has_fma_; }
+  int vector_bits() const { return emitter_->vector_bits(); }
+  bool has_fma() const { return emitter_->has_fma(); }
   // Instruction set and features, for the version line.
-  const std::string& cpu() const { return cpu_; }
+  const std::string& cpu() const { return emitter_->cpu(); }
 
  private:
   friend class JitCode;
+  using Object = std::unique_ptr<llvm::MemoryBuffer>;
   Jit() = default;
   absl::Status Initialize(Isa isa, Tier tier);
   absl::Status CreateLinker(const llvm::Triple& triple);
-  void Optimize(llvm::Module& module);
-  // Writes the code of `module` to `object_`.
-  absl::Status EmitObject(llvm::Module& module);
+  // Makes emitters for the parts of a cut.
+  absl::Status PrepareFor(const ModuleCut& cut);
+  absl::StatusOr<std::vector<Object>> EmitObjects(llvm::Module& module, int threads);
+  absl::StatusOr<std::vector<Object>> EmitParts(llvm::Module& module, const ModuleCut& cut);
+  absl::Status Link(std::vector<Object> objects, const char* entry, JitCode& code);
 
+  Isa isa_ = Isa::kHost;
   Tier tier_ = Tier::kFast;
-  std::string cpu_;
-  int vector_bits_ = 128;
-  bool has_fma_ = false;
   std::mutex mutex_;
-  std::unique_ptr<llvm::TargetMachine> machine_;
-  // LLVM's passes that select and write instructions, kept: making them anew would take a tenth of
-  // the time that a small program takes.
-  llvm::SmallVector<char, 0> object_;
-  std::unique_ptr<llvm::raw_svector_ostream> object_stream_;
-  std::unique_ptr<llvm::legacy::PassManager> codegen_;
+  std::unique_ptr<ObjectEmitter> emitter_;              // of the first part
+  std::vector<std::unique_ptr<ObjectEmitter>> others_;  // of the parts of other threads
+  std::unique_ptr<ObjectEmitter> cold_;
   std::unique_ptr<llvm::orc::LLJIT> jit_;
   llvm::orc::JITDylib* runtime_ = nullptr;
   int64_t next_library_ = 0;

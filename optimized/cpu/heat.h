@@ -1,0 +1,17 @@
+// How much of a program's time its kernels take, roughly: what hardly counts is translated in the
+// least time instead of being optimized.
+#pragma once
+
+#include "absl/container/flat_hash_set.h"
+#include "optimized/cpu/buffers/buffer_assignment.h"
+
+namespace assay {
+
+struct Heat {
+  absl::flat_hash_set<const BufferAssignment::Frame*> in_loops;  // called by loops, by any way
+  absl::flat_hash_set<const Instruction*> cold;
+};
+
+Heat EstimateHeat(const BufferAssignment& buffers);
+
+}  // namespace assay
