@@ -292,6 +292,8 @@ WalkPlan KernelBuilder::InTiles(WalkPlan walk, absl::Span<const KernelOutput> ou
   if (side > 1 && can_turn && AllowVectors()) {
     walk.width = side;
     walk.squares_fit = rows % side == 0 && columns % side == 0;
+    const int64_t cut = OutermostDim(shape);
+    walk.parts_fit = walk.squares_fit && cut != dim && cut != innermost;
   }
   return walk;
 }

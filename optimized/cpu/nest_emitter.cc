@@ -256,7 +256,7 @@ absl::Status NestEmitter::EmitTile(const WalkPlan& walk, int64_t innermost,
   };
   const LoopPart whole_rows = whole(rows), whole_columns = whole(columns);
   ASSAY_RETURN_IF_ERROR(EmitTurnedSquares(walk, innermost, index, whole_rows, whole_columns));
-  if (walk.squares_fit && part_.begin == nullptr) return absl::OkStatus();
+  if (part_.begin == nullptr ? walk.squares_fit : walk.parts_fit) return absl::OkStatus();
   ASSAY_RETURN_IF_ERROR(
       EmitElements(walk, innermost, index, rows, {whole_columns.end, columns.end}));
   return EmitElements(walk, innermost, index, {whole_rows.end, rows.end}, whole_columns);

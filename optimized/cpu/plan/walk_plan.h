@@ -23,6 +23,7 @@ struct WalkPlan {
   int width = 1;             // elements per step
   int tile = 1;              // for kTiles
   bool squares_fit = false;  // for kTiles: nothing is left over of either dimension
+  bool parts_fit = false;    // nor is anything of a thread's part
 
   bool operator==(const WalkPlan&) const = default;
 };
