@@ -105,6 +105,61 @@ TEST(CpuBackend, ReducesEveryTypeAcrossLanes) {
   }
 }
 
+// A chain of `layers` in which few kinds of kernel occur many times, on arrays that alternate.
+std::string Layers(int layers) {
+  const std::vector<std::string> functions = {"tanh",     "sine",   "cosine", "exponential",
+                                              "logistic", "negate", "erf",    "abs"};
+  std::string text =
+      "HloModule m\nENTRY e {\n  x0 = f32[3,67] parameter(0)\n  y = f32[3,67] parameter(1)\n";
+  for (int k = 0; k < layers; ++k) {
+    const std::string n = std::to_string(k);
+    text += "  p" + n + " = f32[3,67] multiply(x" + n + ", y)\n  q" + n + " = f32[3,67] " +
+            functions[k % functions.size()] + "(p" + n + ")\n  x" + std::to_string(k + 1) +
+            " = f32[3,67] subtract(q" + n + ", x" + n + ")\n";
+  }
+  return text + "  ROOT r = f32[3,67] negate(x" + std::to_string(layers) + ")\n}";
+}
+
+struct LayersRun {
+  Literal output;
+  double code_bytes, parts;
+};
+LayersRun RunLayers(const std::string& options, int layers) {
+  std::unique_ptr<Backend> backend = MakeCpu("passes=off," + options);
+  std::unique_ptr<Module> module = MustRead(Layers(layers));
+  Literal x(Shape::Array(ElementType::kF32, {3, 67})), y(x.shape());
+  for (int64_t i = 0; i < x.element_count(); ++i) {
+    x.SetDouble(i, 0.01 * static_cast<double>(i) - 1);
+    y.SetDouble(i, 1.5 - 0.02 * static_cast<double>(i));
+  }
+  const auto executable = backend->Compile(*module, {});
+  EXPECT_TRUE(executable.ok()) << executable.status();
+  const std::map<std::string, double> statistics = (*executable)->Statistics();
+  return {RunModule(*backend, *module, {x, y}), statistics.at("code.bytes"),
+          statistics.at("code.parts")};
+}
+
+TEST(CpuBackend, CompilesPartsSideBySideToTheSameResults) {
+  const LayersRun one = RunLayers("tier=full,threads=1", 40);
+  const LayersRun two = RunLayers("tier=full,threads=2", 40);
+  const LayersRun fast = RunLayers("tier=fast,threads=2", 40);
+  const LayersRun few = RunLayers("tier=full,threads=2", 1);
+  EXPECT_GT(two.parts, one.parts);
+  EXPECT_EQ(fast.parts, 1);
+  EXPECT_EQ(few.parts, 1);
+  EXPECT_EQ(one.output.ToString(), two.output.ToString());
+  EXPECT_EQ(one.output.ToString(), fast.output.ToString());
+}
+
+// Twice the layers are twice the calls, and no more kernels.
+TEST(CpuBackend, CompilesEqualKernelsOnce) {
+  const double alone = RunLayers("tier=full,threads=1", 4).code_bytes / 4;
+  const double together = (RunLayers("tier=full,threads=1", 80).code_bytes -
+                           RunLayers("tier=full,threads=1", 40).code_bytes) /
+                          40;
+  EXPECT_LT(together, alone / 2);
+}
+
 TEST(CpuBackend, RefusesWrongOptions) {
   BackendRegistry registry;
   RegisterCpu(registry);

@@ -16,13 +16,13 @@ constexpr int64_t kTripsOfLoops = 100;
 // Products and sums of contractions are made so many times as fast as other operations.
 constexpr int64_t kContractionRate = 32;
 
-bool IsControl(const Instruction& i) {
-  return i.opcode() == Opcode::kWhile || i.opcode() == Opcode::kConditional ||
-         i.opcode() == Opcode::kCall;
+bool IsControl(const Instruction& instruction) {
+  return instruction.opcode() == Opcode::kWhile || instruction.opcode() == Opcode::kConditional ||
+         instruction.opcode() == Opcode::kCall;
 }
 
-bool IsContraction(const Instruction& i) {
-  return i.opcode() == Opcode::kDot || i.opcode() == Opcode::kConvolution;
+bool IsContraction(const Instruction& instruction) {
+  return instruction.opcode() == Opcode::kDot || instruction.opcode() == Opcode::kConvolution;
 }
 
 void FindLoops(const BufferAssignment& buffers, Heat& heat) {

@@ -15,8 +15,8 @@ using llvm::Value;
 
 namespace {
 
-// From so many kernels on, a frame gives each a table of its own, in which equal kernels find what
-// they need at equal places. With fewer there is little to find, and loops have no time for it.
+// From so many kernels on, a frame outside of loops gives each a table of its own, in which equal
+// kernels find what they need at equal places. Loops have no time for that.
 constexpr int64_t kSharesKernels = 24;
 
 // One block of instructions that needs no other function of ours.
@@ -67,6 +67,8 @@ class ProgramEmitter {
   absl::Status EmitFrame(const Frame& frame, llvm::Function* function);
   absl::Status EmitStep(const Frame& frame, const BufferAssignment::Step& step);
   absl::Status EmitKernelCall(const Frame& frame, const BufferAssignment::Step& step);
+  // Makes room for a frame's tables of kernels, if it has them.
+  void MakeKernelTable(const Frame& frame);
   // Writes what a kernel needs to a table of its own, to which `buffers` refer from then on.
   Value* BindTable(KernelBuffers& buffers);
   void NoteHeat(llvm::Function* function, bool is_hot) { is_hot_[function] |= is_hot; }
@@ -109,23 +111,27 @@ void ProgramEmitter::EmitCopies(const std::vector<BufferAssignment::Copy>& copie
   }
 }
 
+void ProgramEmitter::MakeKernelTable(const Frame& frame) {
+  kernel_table_ = nullptr;
+  if (heat_.in_loops.contains(&frame)) return;
+  int64_t kernels = 0, entries = 0;
+  for (const BufferAssignment::Step& step : frame.steps) {
+    if (step.alias) continue;
+    int64_t leaves = LeafCount(step.instruction->shape());
+    for (const Instruction* operand : step.instruction->operands()) {
+      leaves += LeafCount(operand->shape());
+    }
+    entries = std::max(entries, BufferTable::kFirstParameter + leaves);
+    ++kernels;
+  }
+  if (kernels < kSharesKernels) return;
+  kernel_table_ = ir_.CreateAlloca(ir_.getPtrTy(), ir_.getInt64(entries));
+}
+
 absl::Status ProgramEmitter::EmitFrame(const Frame& frame, llvm::Function* function) {
   function_ = function;
   ir_.SetInsertPoint(NewBlock("entry"));
-  kernel_table_ = nullptr;
-  if (std::count_if(frame.steps.begin(), frame.steps.end(), [](const BufferAssignment::Step& step) {
-        return !step.alias;
-      }) >= kSharesKernels) {
-    int64_t entries = 0;
-    for (const BufferAssignment::Step& step : frame.steps) {
-      int64_t leaves = LeafCount(step.instruction->shape());
-      for (const Instruction* operand : step.instruction->operands()) {
-        leaves += LeafCount(operand->shape());
-      }
-      entries = std::max(entries, BufferTable::kFirstParameter + leaves);
-    }
-    kernel_table_ = ir_.CreateAlloca(ir_.getPtrTy(), ir_.getInt64(entries));
-  }
+  MakeKernelTable(frame);
   for (const BufferAssignment::Step& step : frame.steps) {
     if (step.alias) continue;
     ASSAY_RETURN_IF_ERROR(EmitStep(frame, step));

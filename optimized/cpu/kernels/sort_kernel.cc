@@ -41,9 +41,9 @@ class SideFunction {
 
   llvm::Function* function() { return function_; }
   ElementEmitter& elements() { return elements_; }
-  Value* Load(int64_t operand, Value* element) {
+  Value* Load(int64_t operand, Value* element, int width = 1) {
     const ElementType type = c_.instruction.operand(operand)->shape().element_type();
-    return builder_.Load(type, elements_.Address(type, operands_[operand], element), 1);
+    return builder_.Load(type, elements_.Address(type, operands_[operand], element), width);
   }
   void Store(int64_t result, ElementType type, Value* value, Value* element) {
     builder_.Store(type, value, elements_.Address(type, results_[result], element));
@@ -165,29 +165,41 @@ Value* KeyOf(ValueBuilder& builder, ElementType type, Value* value, bool total_o
     key = ir.CreateXor(key, builder.Int(key->getType(), uint64_t{1} << (bits - 1)));
   }
   if (descending) key = ir.CreateNot(key);
-  return ir.CreateZExt(key, bits > 32 ? ir.getInt64Ty() : ir.getInt32Ty());
+  return ir.CreateZExt(key, ValueBuilder::WithWidth(bits > 32 ? ir.getInt64Ty() : ir.getInt32Ty(),
+                                                    ValueBuilder::WidthOf(key)));
 }
 
-// The function that writes the keys of a line.
-absl::StatusOr<llvm::Function*> EmitKeys(
-    ArrayKernelContext& context, const Lines& lines, ElementType type, bool total_order,
-    bool descending, const std::function<absl::StatusOr<Value*>(SideFunction&, Value*)>& value_at) {
+struct KeyOrder {
+  ElementType type;
+  bool total_order, descending;
+};
+// The value of as many elements as `width` from a place on.
+using ValueAt = std::function<absl::StatusOr<Value*>(SideFunction& side, Value* place, int width)>;
+
+// The function that writes the keys of a line, `width` at a time and then what is left.
+absl::StatusOr<llvm::Function*> EmitKeys(ArrayKernelContext& context, const Lines& lines,
+                                         const KeyOrder& order, int width,
+                                         const ValueAt& value_at) {
   llvm::IRBuilder<>& ir = context.ir();
   llvm::Type *pointer = ir.getPtrTy(), *i64 = ir.getInt64Ty();
   SideFunction side(context, "keys", ir.getVoidTy(), {pointer, i64, pointer});
   llvm::Function* keys = side.function();
   ElementEmitter& e = side.elements();
-  absl::Status status =
-      e.Loop(e.Index(0), e.Index(lines.size), 1, {},
-             [&](Value* place, const ElementValues&) -> absl::StatusOr<ElementValues> {
-               Value* at = e.IndexAdd(keys->getArg(1), e.IndexMul(place, lines.stride));
-               ASSAY_ASSIGN_OR_RETURN(auto* value, value_at(side, at));
-               Value* key = KeyOf(e.builder(), type, value, total_order, descending);
-               ir.CreateStore(key, ir.CreateGEP(key->getType(), keys->getArg(2), place));
-               return ElementValues{};
-             })
-          .status();
-  if (!status.ok()) return status;
+  const auto loop = [&](int64_t from, int64_t to, int step) {
+    const auto store = [&](Value* place, const ElementValues&) -> absl::StatusOr<ElementValues> {
+      Value* at = e.IndexAdd(keys->getArg(1), e.IndexMul(place, lines.stride));
+      ASSAY_ASSIGN_OR_RETURN(auto* value, value_at(side, at, step));
+      Value* key = KeyOf(e.builder(), order.type, value, order.total_order, order.descending);
+      llvm::Type* element = key->getType()->getScalarType();
+      ir.CreateAlignedStore(key, ir.CreateGEP(element, keys->getArg(2), place),
+                            llvm::Align(element->getScalarSizeInBits() / 8));
+      return ElementValues{};
+    };
+    return e.Loop(e.Index(from), e.Index(to), step, {}, store).status();
+  };
+  const int64_t whole = lines.size / width * width;
+  if (whole > 0) ASSAY_RETURN_IF_ERROR(loop(0, whole, width));
+  if (whole < lines.size) ASSAY_RETURN_IF_ERROR(loop(whole, lines.size, 1));
   ir.CreateRetVoid();
   return keys;
 }
@@ -230,8 +242,8 @@ absl::Status EmitSort(ArrayKernelContext& context) {
     const ElementType type = comparison->key->shape().element_type();
     key_bits = BitWidth(type);
     absl::StatusOr<llvm::Function*> keys = EmitKeys(
-        context, lines, type, comparison->total_order, comparison->descending,
-        [&](SideFunction& side, Value* at) -> absl::StatusOr<Value*> {
+        context, lines, {type, comparison->total_order, comparison->descending}, /*width=*/1,
+        [&](SideFunction& side, Value* at, int) -> absl::StatusOr<Value*> {
           // Both elements are the one at hand: only the first is looked at.
           std::vector<ElementValues> arguments(2 * i.operand_count());
           for (int64_t k = 0; k < i.operand_count(); ++k) {
@@ -283,11 +295,14 @@ absl::Status EmitTopK(ArrayKernelContext& context) {
   if (shape.ElementCount() == 0 || k == 0) return absl::OkStatus();
 
   // The total order of the type's codes.
-  ASSAY_ASSIGN_OR_RETURN(auto* keys,
-                         EmitKeys(context, lines, type, /*total_order=*/true, largest,
-                                  [](SideFunction& side, Value* at) -> absl::StatusOr<Value*> {
-                                    return side.Load(0, at);
-                                  }));
+  // As vectors where each element is a word of memory.
+  const bool has_lanes = BitWidth(type) == 32 || BitWidth(type) == 64;
+  const int width = has_lanes ? std::max(1, context.elements.vector_width(type)) : 1;
+  ASSAY_ASSIGN_OR_RETURN(
+      auto* keys, EmitKeys(context, lines, {type, /*total_order=*/true, largest}, width,
+                           [](SideFunction& side, Value* at, int lanes) -> absl::StatusOr<Value*> {
+                             return side.Load(0, at, lanes);
+                           }));
   llvm::Function* move = nullptr;
   {
     SideFunction side(context, "move", ir.getVoidTy(), {pointer, i64, i64, pointer});

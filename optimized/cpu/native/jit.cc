@@ -130,8 +130,11 @@ absl::StatusOr<std::vector<Jit::Object>> Jit::EmitObjects(llvm::Module& module, 
   ModuleCut cut;
   if (tier_ == Tier::kFull) {
     cut = PlanCut(module, threads);
-    if (cut.cold.empty() && !cut.all_cold) SpareCold(module);
-    if (!cut.all_cold) emitter_->InlineRareFunctions(module);
+    if (!cut.all_cold) {
+      emitter_->InlineRareFunctions(module);
+      cut = PlanCut(module, threads);  // functions weigh what they weigh now
+      if (cut.cold.empty()) SpareCold(module);
+    }
     ASSAY_RETURN_IF_ERROR(PrepareFor(cut));
   }
   if (!cut.hot.empty()) return EmitParts(module, cut);

@@ -8,8 +8,10 @@
 namespace assay {
 namespace {
 
-// Instructions for which a thread of their own, or a second object, is worth its start.
-constexpr int64_t kWorthAPart = 400;
+// Instructions for which a thread of their own is worth its start, and cold ones for which an
+// object of their own is.
+constexpr int64_t kWorthAThread = 150;
+constexpr int64_t kWorthAnObject = 400;
 constexpr int64_t kMostParts = 16;
 // Optimizing an instruction takes about so many times as long as translating it does.
 constexpr int64_t kHotWeight = 5;
@@ -70,12 +72,12 @@ ModuleCut PlanCut(const llvm::Module& module, int threads) {
   ModuleCut cut;
   cut.all_cold = hot.empty();
   if (hot.empty() || HasVariables(module)) return cut;
-  if (cold_instructions < kWorthAPart) {
+  if (cold_instructions < kWorthAnObject) {
     hot.insert(hot.end(), cold.begin(), cold.end());
     hot_instructions += cold_instructions;
     cold.clear();
   }
-  const int64_t parts = std::clamp<int64_t>(hot_instructions / kWorthAPart, 1,
+  const int64_t parts = std::clamp<int64_t>(hot_instructions / kWorthAThread, 1,
                                             std::min<int64_t>(std::max(1, threads), kMostParts));
   if (parts == 1 && cold.empty()) return cut;
   // The largest first, each to whom has least; the last part's thread makes the cold one as well.

@@ -177,6 +177,7 @@ class Blocked {
         from = static_cast<const P*>(lanes_.data) + lanes.base[0] + lanes_.tap_offsets[0] +
                lanes_.inner[stage.begin];
         stride = lanes_.inner.size() > 1 ? lanes_.inner[1] - lanes_.inner[0] : 0;
+        if (panel + 1 < last_panel) FetchAhead(from + panel_, terms, stride);
       }
       for (int64_t r = 0; r < row_panels; ++r) {
         RunTile(stage, rows[r], lanes, contiguous, first_row + r * max_rows_, lane, steps,
@@ -187,6 +188,17 @@ class Blocked {
         (last_row - first_row) *
         std::min((last_panel - first_panel) * panel_, stage.lane_count - first_panel * panel_) *
         terms;
+  }
+
+  // Rows of an operand that is read as it lies are so far apart that the machine does not see which
+  // come next.
+  void FetchAhead(const P* panel, int64_t terms, int64_t stride) const {
+    constexpr int64_t kLine = 64;
+    const int64_t bytes = panel_ * static_cast<int64_t>(sizeof(P));
+    for (int64_t k = 0; k < terms; ++k) {
+      const auto* row = reinterpret_cast<const uint8_t*>(panel + k * stride);
+      for (int64_t at = 0; at < bytes; at += kLine) __builtin_prefetch(row + at);
+    }
   }
 
   void RunTile(const Stage& stage, const SidePlaces& rows, const SidePlaces& lanes, bool contiguous,
