@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
@@ -40,31 +41,65 @@ void Computation::Unlink(Instruction* instruction) {
   --count_;
 }
 
+namespace {
+
+// How far a walk has come with each instruction: by number, or in a hash table where numbers of a
+// few instructions lie far apart.
+class WalkMarks {
+ public:
+  enum Mark : uint8_t { kNew, kSeen, kDone };
+
+  WalkMarks(const Computation& computation, int64_t count) {
+    int64_t last = -1;
+    for (const Instruction* each : computation) {
+      first_ = last < 0 ? each->id() : std::min(first_, each->id());
+      last = std::max(last, each->id());
+    }
+    const bool is_dense = first_ >= 0 && last - first_ < 8 * count + 64;
+    if (is_dense) {
+      dense_.resize(last - first_ + 1, kNew);
+    } else {
+      sparse_.reserve(count);
+    }
+  }
+
+  Mark& operator[](const Instruction* at) {
+    const auto place = static_cast<uint64_t>(at->id() - first_);
+    return place < dense_.size() ? dense_[place] : sparse_[at];
+  }
+
+ private:
+  int64_t first_ = 0;
+  std::vector<Mark> dense_;
+  absl::flat_hash_map<const Instruction*, Mark> sparse_;
+};
+
+}  // namespace
+
 std::vector<Instruction*> Computation::PostOrder() const {
   std::vector<Instruction*> order;
   order.reserve(count_);
-  enum class Mark : uint8_t { kSeen, kDone };
-  absl::flat_hash_map<const Instruction*, Mark> marks;
-  marks.reserve(count_);
+  WalkMarks marks(*this, count_);
   std::vector<Instruction*> stack;
   auto visit_from = [&](Instruction* start) {
     stack.push_back(start);
     while (!stack.empty()) {
       Instruction* at = stack.back();
-      auto [mark, is_new] = marks.try_emplace(at, Mark::kSeen);
-      if (!is_new) {
+      WalkMarks::Mark& mark = marks[at];
+      if (mark != WalkMarks::kNew) {
         stack.pop_back();
-        if (mark->second == Mark::kSeen) {
-          mark->second = Mark::kDone;
+        if (mark == WalkMarks::kSeen) {
+          mark = WalkMarks::kDone;
           order.push_back(at);
         }
         continue;
       }
+      mark = WalkMarks::kSeen;
       for (size_t i = at->operands_.size(); i-- > 0;) {
-        if (!marks.contains(at->operands_[i])) stack.push_back(at->operands_[i]);
+        if (marks[at->operands_[i]] == WalkMarks::kNew) stack.push_back(at->operands_[i]);
       }
       for (Instruction* predecessor : at->control_predecessors_) {
-        if (!marks.contains(predecessor)) stack.push_back(predecessor);
+        if (marks[predecessor] == WalkMarks::kNew) stack.push_back(predecessor);
       }
     }
   };
@@ -75,7 +110,7 @@ std::vector<Instruction*> Computation::PostOrder() const {
   }
   if (static_cast<int64_t>(order.size()) != count_) {
     for (Instruction* at : *this) {
-      if (!marks.contains(at)) visit_from(at);
+      if (marks[at] == WalkMarks::kNew) visit_from(at);
     }
   }
   return order;
