@@ -46,8 +46,7 @@ class JaxDevices:
         if len(self.devices) < count:
             raise ValueError(f"{count} devices were asked for; {platform} has {len(self.devices)}")
         self.client = self.devices[0].client
-        if platform == "cpu":
-            self.initialize_lapack()
+        self.lapack_is_ready = platform != "cpu"
         self.executables = {}
         self.types = self.element_types(numpy, ml_dtypes)
         self.names = {dtype: name for name, dtype in self.types.items()}
@@ -86,7 +85,8 @@ class JaxDevices:
     @staticmethod
     def initialize_lapack():
         """Calls of LAPACK jump to addresses that JAX sets when it lowers its first such call; a module that comes as text
-        would jump to zero. Importing jax has registered their names already."""
+        would jump to zero. Importing jax has registered their names already. It loads SciPy, which takes as long as compiling
+        four programs."""
         try:
             library = importlib.import_module("jaxlib.lapack")._lapack
         except (ImportError, AttributeError):
@@ -96,6 +96,9 @@ class JaxDevices:
     def compile(self, number, text, flags, replicas=1, partitions=1):
         if partitions > 1:
             text, replicas, partitions = self.as_replicas(text, replicas, partitions)
+        if "custom-call" in text and not self.lapack_is_ready:
+            self.lapack_is_ready = True
+            self.initialize_lapack()
         try:
             computation = self.hlo.XlaComputation(self.parse(text).as_serialized_hlo_module_proto())
             module = self.binding.mlir.xla_computation_to_mlir_module(computation)
