@@ -146,6 +146,7 @@ class Campaign {
     summary().versions = note.value("versions", std::vector<std::string>());
     summary().portable = note.value("foreign", false);
     summary().input_sets = note.value("input_sets", int64_t{1});
+    desk_.batch = std::max(int64_t{1}, note.value("batch", int64_t{1}));
     summary().excluded_ops = note.value("excluded_ops", std::vector<std::string>());
     summary().excluded_recipes = note.value("excluded_recipes", std::vector<std::string>());
     summary().excluded_types = note.value("excluded_types", std::vector<std::string>());
@@ -329,7 +330,7 @@ class Campaign {
     death.seconds = options_.case_seconds;
     const WorkerState& state = shared_->at(slot.number);
     const size_t backend = std::min<size_t>(state.backend.load(), options_.backends.size() - 1);
-    error_.Update(slot.duty->TakeDeath({RecordOfDeath(death, state), backend}));
+    error_.Update(slot.duty->TakeDeath({RecordOfDeath(death, state), backend, state.index.load()}));
   }
 
   void KillLate() {

@@ -1,22 +1,31 @@
 // Generates a case, has it checked on every backend, and turns the results into records.
 #include "fuzz/campaign/case_runner.h"
 
-#include <optional>
+#include <algorithm>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "fuzz/generator/input_sets.h"
-#include "fuzz/triage/notable.h"
-#include "fuzz/triage/signature.h"
 #include "nlohmann/json.hpp"
 #include "spec/base/clock.h"
 #include "spec/base/strings.h"
-#include "spec/text/reader.h"
 #include "spec/text/writer.h"
 #include "spec/verifier/verifier.h"
 
 namespace assay {
 namespace {
+
+// A larger program costs much by itself, and much more when the pack does not compile.
+constexpr int64_t kMostInstructionsInPack = 60;
+
+void AddSeconds(const CheckSeconds& seconds, StageSeconds& stages) {
+  stages.oracle += seconds.oracle;
+  stages.passes += seconds.passes;
+  stages.code += seconds.compile - seconds.passes;
+  stages.run += seconds.run;
+  stages.judge += seconds.judge;
+}
+
+}  // namespace
 
 BackendRecord RecordOf(const Outcome& outcome, bool exact) {
   BackendRecord record;
@@ -36,25 +45,6 @@ BackendRecord RecordOf(const Outcome& outcome, bool exact) {
   }
   return record;
 }
-
-void AddSeconds(const CheckSeconds& seconds, StageSeconds& stages) {
-  stages.oracle += seconds.oracle;
-  stages.passes += seconds.passes;
-  stages.code += seconds.compile - seconds.passes;
-  stages.run += seconds.run;
-  stages.judge += seconds.judge;
-}
-
-bool HasFloats(const Module& module) {
-  for (const Computation* computation : module.computations()) {
-    for (const Instruction* instruction : *computation) {
-      if (IsFloat(instruction->shape().element_type())) return true;
-    }
-  }
-  return false;
-}
-
-}  // namespace
 
 bool IsFinding(Outcome::Kind kind) {
   return (kind >= Outcome::kRejected && kind <= Outcome::kOutOfMemory) ||
@@ -80,15 +70,15 @@ const Profile& CaseRunner::ProfileOf(size_t backend) const {
   return own != nullptr ? *own : Profile::Xla();
 }
 
-BackendRecord CaseRunner::RunOn(const Case& made, const CaseKey& key, int64_t more_sets,
-                                CaseRecord& record, WorkerState& state) {
+BackendRecord CaseRunner::RunOn(Backend& backend, const Case& made, const CaseKey& key,
+                                int64_t more_sets, CaseRecord& record, WorkerState& state) {
   state.backend.store(static_cast<uint8_t>(key.backend));
   state.exact.store(key.exact ? 1 : 0);
   state.set.store(key.set);
   CompileOptions compile = options_.compile;
   for (const auto& [name, value] : key.flags) compile.flags[name] = value;
-  const CheckSubject subject{oracle_, *backends_[key.backend], ProfileOf(key.backend),
-                             compile, compile.limits,          options_.oracle_steps};
+  const CheckSubject subject{oracle_, backend,        ProfileOf(key.backend),
+                             compile, compile.limits, options_.oracle_steps};
   const bool repeat = record.repeated && subject.backend.Describe().deterministic;
   const std::vector<Literal> set =
       key.exact ? std::vector<Literal>()
@@ -146,108 +136,112 @@ BackendRecord CaseRunner::RunMoreSets(const Case& made, int64_t index, int64_t s
   return best;
 }
 
-BackendRecord CaseRunner::RunScreened(const Case& made, const CaseKey& key, CaseRecord& record,
-                                      WorkerState& state) {
+bool CaseRunner::IsScreened(const CaseRecord& record, size_t backend) const {
   constexpr int64_t kOutOfTen = 7;
-  const bool screens = !options_.screening.empty() && !record.repeated &&
-                       backends_[key.backend]->Describe().dumps_passes &&
-                       key.index % 10 < kOutOfTen;
-  if (screens) {
-    ++record.screened;
+  return !options_.screening.empty() && !record.repeated &&
+         backends_[backend]->Describe().dumps_passes && record.index % 10 < kOutOfTen;
+}
+
+BackendRecord CaseRunner::RunScreened(Prepared& prepared, const CaseKey& key, WorkerState& state) {
+  const bool screens = IsScreened(prepared.record, key.backend);
+  Backend& alone = *backends_[key.backend];
+  const bool is_cheap = screens || prepared.together != nullptr;
+  if (is_cheap) {
+    ++prepared.record.screened;
     CaseKey cheap = key;
-    cheap.flags = options_.screening;
-    BackendRecord first = RunOn(made, cheap, options_.input_sets, record, state);
+    if (screens) cheap.flags = options_.screening;
+    Backend& backend = prepared.together != nullptr ? *prepared.together : alone;
+    BackendRecord first =
+        RunOn(backend, prepared.made, cheap, options_.input_sets, prepared.record, state);
     if (!IsFinding(first.kind)) return first;
   }
-  BackendRecord result = RunOn(made, key, options_.input_sets, record, state);
-  if (screens && !IsFinding(result.kind)) ++record.screened_only;
+  BackendRecord result =
+      RunOn(alone, prepared.made, key, options_.input_sets, prepared.record, state);
+  if (is_cheap && !IsFinding(result.kind)) ++prepared.record.screened_only;
   return result;
 }
 
-CaseRecord CaseRunner::Run(int64_t index, WorkerState& state) {
-  CaseRecord record;
+CaseRunner::Prepared CaseRunner::Prepare(int64_t index, WorkerState& state) const {
+  Prepared prepared;
+  CaseRecord& record = prepared.record;
   record.index = index;
+  state.index.store(index);
   state.phase.store(Phase::kGenerate);
-  Case made;
   {
     ScopedTimer timer(record.seconds.generate);
-    made = GenerateCase(options_.seed, static_cast<uint64_t>(index), options_.generator);
+    prepared.made = GenerateCase(options_.seed, static_cast<uint64_t>(index), options_.generator);
   }
-  record.instructions = made.module->InstructionCount();
-  record.theme = made.theme;
+  record.instructions = prepared.made.module->InstructionCount();
+  record.theme = prepared.made.theme;
   record.repeated =
       options_.repeat_every > 0 && index % options_.repeat_every == options_.repeat_every - 1;
-  if (absl::Status status = Verify(*made.module); !status.ok()) {
+  if (absl::Status status = Verify(*prepared.made.module); !status.ok()) {
     record.illegal = std::string(ToStd(status.message()));
-    state.phase.store(Phase::kIdle);
-    return record;
-  }
-  for (size_t i = 0; i < backends_.size(); ++i) {
-    record.backends.push_back(RunScreened(made, {index, i}, record, state));
   }
   state.phase.store(Phase::kIdle);
-  return record;
+  return prepared;
 }
 
-ConfirmRecord CaseRunner::Confirm(const CaseKey& key, int64_t runs, WorkerState& state) {
-  ConfirmRecord confirm;
-  Case made = GenerateCase(options_.seed, static_cast<uint64_t>(key.index), options_.generator);
-  confirm.instructions = made.module->InstructionCount();
-  CaseRecord ignored;
-  for (int64_t i = 0; i < runs; ++i) {
-    // Each repetition compiles once more, which costs little in this process alone.
-    ignored.repeated = i == 0 || backends_[key.backend]->Describe().in_process;
-    BackendRecord record = RunOn(made, key, 0, ignored, state);
-    ++confirm.runs;
-    if (!IsFinding(record.kind)) continue;
-    ++confirm.fails;
-    confirm.record = record;
-  }
-  if (!key.exact && HasFloats(*made.module)) {
-    ignored.repeated = false;
-    CaseKey exact = key;
-    exact.exact = true;
-    BackendRecord record = RunOn(made, exact, 0, ignored, state);
-    confirm.exact = IsFinding(record.kind) ? "fail" : std::string(Name(record.kind));
-  }
-  if (confirm.fails == confirm.runs) Sign(MakeFinding(key), key.backend, confirm);
-  state.phase.store(Phase::kIdle);
-  return confirm;
-}
-
-// The signature of a program that fails always, and of what shows when its bug is switched off.
-void CaseRunner::Sign(const Finding& finding, size_t backend, ConfirmRecord& confirm) {
-  const Outcome::Kind kind = confirm.record.kind;
-  absl::StatusOr<std::unique_ptr<Module>> module = ReadModule(finding.module_text);
-  absl::StatusOr<const Profile*> profile = Profile::Find(finding.profile);
-  if (!module.ok() || !profile.ok()) return;
-  auto sign = [&](const CompileOptions& options) -> std::optional<Signature> {
-    const CheckSubject subject{oracle_, *backends_[backend], **profile,
-                               options, options.limits,      options_.oracle_steps};
-    const Outcome outcome = CheckIsolated(subject, CheckCase::Of(**module, finding.inputs)).outcome;
-    if (!outcome.Fails(kind)) return std::nullopt;
-    return SignatureOf(subject, **module, finding.inputs, outcome);
-  };
-  if (kind == Outcome::kWrong && !backends_[backend]->Describe().in_process) {
-    const CheckSubject subject{oracle_,         *backends_[backend],    **profile,
-                               finding.options, finding.options.limits, options_.oracle_steps};
-    confirm.notable = CheckAndNote(subject, **module, finding.inputs).notable;
-    if (!confirm.notable.empty()) {
-      confirm.signature = StrCat("notable: ", confirm.notable);
-      return;
+void CaseRunner::RunPack(std::vector<Prepared*> members, bool screened) {
+  if (members.size() < 2) return;
+  std::vector<PackMember> packed;
+  for (const Prepared* prepared : members) {
+    PackMember member{prepared->made.module.get(), {}};
+    for (int64_t set = 0; set < std::max<int64_t>(1, options_.input_sets); ++set) {
+      member.sets.push_back(InputSet(prepared->made, options_.seed,
+                                     static_cast<uint64_t>(prepared->record.index), set));
     }
+    packed.push_back(std::move(member));
   }
-  const std::optional<Signature> first = sign(finding.options);
-  if (!first.has_value()) return;
-  confirm.signature = first->text;
-  if (first->unmasking.empty()) return;
-  CompileOptions options = finding.options;
-  for (const auto& [name, value] : first->unmasking) options.flags[name] = value;
-  const std::optional<Signature> behind = sign(options);
-  // Another pass may make the same mistake when the first one may not.
-  if (!behind.has_value() || behind->text == first->text) return;
-  confirm.unmasking = first->unmasking;
-  confirm.behind = behind->text;
+  CompileOptions compile = options_.compile;
+  if (screened) compile.flags.insert(options_.screening.begin(), options_.screening.end());
+  std::unique_ptr<Pack> pack = Pack::Run(*backends_[0], compile, std::move(packed));
+  if (pack == nullptr) return;
+  for (size_t i = 0; i < members.size(); ++i) {
+    members[i]->record.seconds.code += pack->compile_seconds();
+    members[i]->record.seconds.run += pack->run_seconds();
+    members[i]->together = &pack->BackendOf(i);
+  }
+  members[0]->pack = std::move(pack);
+}
+
+void CaseRunner::RunPacks(std::vector<Prepared>& cases, WorkerState& state) {
+  if (options_.screening.empty() || backends_.size() != 1) return;
+  state.index.store(-1);
+  state.backend.store(0);
+  state.phase.store(Phase::kCompile);
+  for (const bool screened : {true, false}) {
+    std::vector<Prepared*> members;
+    for (Prepared& prepared : cases) {
+      const CaseRecord& record = prepared.record;
+      const bool fits = record.illegal.empty() && !record.repeated &&
+                        record.instructions <= kMostInstructionsInPack &&
+                        CanBeJoined(*prepared.made.module);
+      if (fits && IsScreened(record, 0) == screened) members.push_back(&prepared);
+    }
+    RunPack(std::move(members), screened);
+  }
+  state.phase.store(Phase::kIdle);
+}
+
+std::vector<CaseRecord> CaseRunner::Run(int64_t first, int64_t count, WorkerState& state) {
+  std::vector<Prepared> cases;
+  for (int64_t i = 0; i < count; ++i) cases.push_back(Prepare(first + i, state));
+  RunPacks(cases, state);
+  std::vector<CaseRecord> records;
+  for (Prepared& prepared : cases) {
+    const int64_t index = prepared.record.index;
+    state.index.store(index);
+    if (prepared.record.illegal.empty()) {
+      for (size_t i = 0; i < backends_.size(); ++i) {
+        prepared.record.backends.push_back(RunScreened(prepared, {index, i}, state));
+      }
+    }
+    records.push_back(prepared.record);
+    state.phase.store(Phase::kIdle);
+  }
+  state.index.store(-1);
+  return records;
 }
 
 Finding CaseRunner::MakeFinding(const CaseKey& key) const {
@@ -330,6 +324,7 @@ nlohmann::json ConfirmRecord::ToJson() const {
           {"exact", exact},
           {"instructions", instructions},
           {"signature", signature},
+          {"place", place},
           {"unmasking", unmasking},
           {"behind", behind},
           {"notable", notable}};
@@ -357,6 +352,7 @@ ConfirmRecord ConfirmRecord::FromJson(const nlohmann::json& json) {
   confirm.exact = json.value("exact", "");
   confirm.instructions = json.value("instructions", int64_t{0});
   confirm.signature = json.value("signature", "");
+  confirm.place = json.value("place", "");
   confirm.unmasking = json.value("unmasking", confirm.unmasking);
   confirm.behind = json.value("behind", "");
   confirm.notable = json.value("notable", "");

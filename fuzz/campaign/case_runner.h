@@ -1,5 +1,5 @@
-// One case from seed to verdict: generate, ask the oracle, compile, run, judge. Runs in a worker
-// process, which may die of it.
+// One case from seed to verdict: generate, ask the oracle, compile, run, judge; and the second
+// check of what failed (second_check.cc). Runs in a worker process, which may die of it.
 #pragma once
 
 #include <atomic>
@@ -11,8 +11,10 @@
 
 #include "nlohmann/json_fwd.hpp"
 
+#include "fuzz/campaign/pack.h"
 #include "fuzz/finding.h"
 #include "fuzz/generator/generate.h"
+#include "fuzz/triage/signature.h"
 #include "spec/backend/backend.h"
 #include "spec/backend/check.h"
 #include "spec/backend/oracle.h"
@@ -77,6 +79,7 @@ struct ConfirmRecord {
   std::string exact;
   int64_t instructions = 0;
   std::string signature;  // Signature::text; "" when it did not fail again
+  std::string place;      // Signature::place
   // Under these flags the bug of the signature is silent and another one shows, with its signature.
   std::map<std::string, std::string> unmasking;
   std::string behind;
@@ -89,6 +92,7 @@ struct ConfirmRecord {
 // The case and phase that a worker is in, kept in memory that it shares with the campaign and that
 // outlives it.
 struct WorkerState {
+  std::atomic<int64_t> index{-1};  // -1: of no case, or of several at once
   std::atomic<Phase> phase{Phase::kIdle};
   std::atomic<uint8_t> backend{0};  // number in the campaign
   std::atomic<uint8_t> exact{0};
@@ -103,10 +107,15 @@ struct CaseRunnerOptions {
   int64_t repeat_every = 100;  // every so many-th case is run and compiled several times; 0: none
   int64_t repeats = 3;
   int64_t oracle_steps = int64_t{1} << 26;
-  // Flags under which most cases are compiled first; empty: none is.
+  // Flags under which most cases are compiled first, several at once where that is possible;
+  // empty: none is.
   std::map<std::string, std::string> screening;
   int64_t input_sets = 1;  // each executable runs so many, until one fails
 };
+
+// How an outcome is written down: an error of the oracle says whose it is, and a program that the
+// oracle rejects was generated wrongly.
+BackendRecord RecordOf(const Outcome& outcome, bool exact);
 
 class CaseRunner {
  public:
@@ -114,25 +123,47 @@ class CaseRunner {
   CaseRunner(const CaseRunnerOptions& options, Oracle& oracle, std::vector<Backend*> backends)
       : options_(options), oracle_(oracle), backends_(std::move(backends)) {}
 
-  CaseRecord Run(int64_t index, WorkerState& state);
-  // Runs the case `runs` times more, on the backend and the inputs of the key alone, and signs what
+  // Cases first, first + 1, ... of the seed; those that can be are compiled together.
+  std::vector<CaseRecord> Run(int64_t first, int64_t count, WorkerState& state);
+  // Runs the case three times more, on the backend and the inputs of the key alone, and signs what
   // fails always.
-  ConfirmRecord Confirm(const CaseKey& key, int64_t runs, WorkerState& state);
+  ConfirmRecord Confirm(const CaseKey& key, const FamiliarPlaces& familiar, WorkerState& state);
   // The finding as triage wants it, without judgement.
   Finding MakeFinding(const CaseKey& key) const;
 
  private:
+  // A case on its way to its record.
+  struct Prepared {
+    Case made;
+    CaseRecord record;
+    std::unique_ptr<Pack> pack;   // that it leads
+    Backend* together = nullptr;  // what it is of the pack that it is in
+  };
+
+  Prepared Prepare(int64_t index, WorkerState& state) const;
+  bool IsScreened(const CaseRecord& record, size_t backend) const;
+  // Compiles those together for which that is possible, the screened ones and the rest apart.
+  void RunPacks(std::vector<Prepared>& cases, WorkerState& state);
+  void RunPack(std::vector<Prepared*> members, bool screened);
   // `record` receives the times and rules, and says whether to run and compile repeatedly.
   // Inputs that the key does not name follow when those that it names show no failure. The flags of
-  // the key are set beside the campaign's own.
-  BackendRecord RunOn(const Case& made, const CaseKey& key, int64_t more_sets, CaseRecord& record,
-                      WorkerState& state);
-  // First in the cheap way, if the case is one of those; then as a user compiles it.
-  BackendRecord RunScreened(const Case& made, const CaseKey& key, CaseRecord& record,
-                            WorkerState& state);
+  // the key are set beside the campaign's own. The backend is that of the key, or how it looks from
+  // within a pack.
+  BackendRecord RunOn(Backend& backend, const Case& made, const CaseKey& key, int64_t more_sets,
+                      CaseRecord& record, WorkerState& state);
+  // First in a cheap way, if there is one for the case; then as a user compiles it.
+  BackendRecord RunScreened(Prepared& prepared, const CaseKey& key, WorkerState& state);
   BackendRecord RunMoreSets(const Case& made, int64_t index, int64_t sets, Checker& checker,
                             CaseRecord& record, WorkerState& state);
-  void Sign(const Finding& finding, size_t backend, ConfirmRecord& confirm);
+  // The second check of backends in this process and in others.
+  void ConfirmHere(const Case& made, const CaseKey& key, ConfirmRecord& confirm,
+                   WorkerState& state);
+  void ConfirmThere(const Case& made, const CaseKey& key, const FamiliarPlaces& familiar,
+                    ConfirmRecord& confirm, WorkerState& state);
+  // The signature of a program that fails always, and of what shows when its bug is switched off.
+  static void Sign(const CheckSubject& subject, const Case& made,
+                   const std::vector<Literal>& inputs, const Outcome& outcome,
+                   const FamiliarPlaces& familiar, ConfirmRecord& confirm);
   const Profile& ProfileOf(size_t backend) const;
 
   const CaseRunnerOptions& options_;

@@ -30,21 +30,41 @@ class CaseDuty : public Duty {
   bool WantsFreshProcess() const override { return false; }
 
   WorkOrder Next() override {
-    index_ = desk_.next_index++;
-    desk_.cases_in_hand.insert(index_);
-    return {{{"do", "case"}, {"index", index_}}, desk_.options.case_seconds};
+    if (!desk_.again.empty()) {
+      first_ = desk_.again.front();
+      count_ = 1;
+      desk_.again.pop_front();
+    } else {
+      first_ = desk_.next_index;
+      count_ = desk_.BatchFrom(first_);
+      desk_.next_index += count_;
+    }
+    for (int64_t i = 0; i < count_; ++i) desk_.cases_in_hand.insert(first_ + i);
+    return {{{"do", "cases"}, {"index", first_}, {"count", count_}},
+            desk_.options.case_seconds * static_cast<double>(count_)};
   }
 
   absl::Status TakeReply(const nlohmann::json& reply) override {
     ASSAY_RETURN_IF_ERROR(ErrorIn(reply));
-    return Take(CaseRecord::FromJson(reply));
+    std::vector<CaseRecord> records;
+    for (const nlohmann::json& record : reply.at("records")) {
+      records.push_back(CaseRecord::FromJson(record));
+    }
+    for (const CaseRecord& record : records) ASSAY_RETURN_IF_ERROR(Take(record));
+    return absl::OkStatus();
   }
 
   // The verdicts of the backends before this one were lost with the worker; those after it never
-  // ran.
+  // ran. The other cases of the batch did nothing wrong.
   absl::Status TakeDeath(const WorkerDeath& death) override {
+    const bool is_of_one = count_ == 1 || (death.index >= first_ && death.index < first_ + count_);
+    const int64_t index = count_ == 1 ? first_ : death.index;
+    for (int64_t i = first_; i < first_ + count_; ++i) {
+      if (!is_of_one || i != index) desk_.again.push_back(i);
+    }
+    if (!is_of_one) return absl::OkStatus();
     CaseRecord dead;
-    dead.index = index_;
+    dead.index = index;
     dead.backends.resize(desk_.options.backends.size());
     for (BackendRecord& other : dead.backends) {
       other.kind = Outcome::kNotRun;
@@ -57,12 +77,12 @@ class CaseDuty : public Duty {
  private:
   absl::Status Take(const CaseRecord& record) {
     desk_.tally.TakeRecord(record);
-    desk_.cases_in_hand.erase(index_);
+    desk_.cases_in_hand.erase(record.index);
     return desk_.journal.Progress(desk_.AllEndedBefore(),
                                   desk_.tally.summary().earlier + desk_.tally.summary().programs);
   }
 
-  int64_t index_ = -1;  // of the case in hand
+  int64_t first_ = -1, count_ = 0;  // of the cases in hand
 };
 
 class ConfirmDuty : public Duty {
@@ -83,6 +103,7 @@ class ConfirmDuty : public Duty {
         suspect_.index, suspect_.backend, suspect_.record.exact, suspect_.record.set, {}};
     nlohmann::json request = key.ToJson();
     request["do"] = "confirm";
+    request["familiar"] = desk_.tally.Familiar();
     return {std::move(request), 3 * desk_.options.case_seconds};
   }
 
@@ -192,7 +213,13 @@ bool CampaignDesk::CasesLeft() const {
   if (is_over || (ends > 0 && Now() >= ends)) return false;
   const int64_t enough = options.stop_after_findings;
   if (enough > 0 && tally.summary().findings >= enough) return false;
-  return options.count <= 0 || next_index < tally.summary().first + options.count;
+  return !again.empty() || options.count <= 0 || next_index < tally.summary().first + options.count;
+}
+
+int64_t CampaignDesk::BatchFrom(int64_t index) const {
+  // Up to the end of a round of screening, so that there is as much to join in each batch.
+  const int64_t left = batch - index % batch;
+  return options.count <= 0 ? left : std::min(left, tally.summary().first + options.count - index);
 }
 
 double CampaignDesk::TriageBacklog() const {

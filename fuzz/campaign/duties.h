@@ -2,8 +2,10 @@
 // A duty hands out requests, takes the answers, and knows what the death of its worker means.
 #pragma once
 
+#include <deque>
 #include <memory>
 #include <set>
+#include <vector>
 
 #include <nlohmann/json.hpp>
 
@@ -20,7 +22,10 @@ struct CampaignDesk {
   Tally tally;
   Journal journal;
   int64_t next_index = 0;  // of the next case to hand out
-  std::set<int64_t> cases_in_hand;
+  int64_t batch = 1;       // cases that a worker gets at once
+  std::set<int64_t> cases_in_hand = {};
+  // Cases whose worker died of another one; each is handed out again, alone.
+  std::deque<int64_t> again = {};
   double started = 0;    // Now() when the first case was handed out
   double ends = 0;       // Now() from which on no case is handed out; 0: no such time
   bool is_over = false;  // no case is handed out any more, for whatever reason
@@ -30,6 +35,8 @@ struct CampaignDesk {
   int64_t triage_workers = 1;  // that work once the cases are over
 
   bool CasesLeft() const;
+  // How many cases are handed out together, beginning with this one.
+  int64_t BatchFrom(int64_t index) const;
   // All cases before it have ended.
   int64_t AllEndedBefore() const {
     return cases_in_hand.empty() ? next_index : *cases_in_hand.begin();
@@ -45,10 +52,11 @@ struct WorkOrder {
   double seconds = 0;  // until the worker is killed
 };
 
-// The death of a worker: its signal or limit, and the backend that it was running.
+// The death of a worker: its signal or limit, and the backend and case that it was running.
 struct WorkerDeath {
   BackendRecord record;
   size_t backend = 0;
+  int64_t index = -1;  // -1: several at once
 };
 
 class Duty {

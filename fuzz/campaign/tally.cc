@@ -164,6 +164,16 @@ Suspect Tally::NextSuspect() {
   return next;
 }
 
+FamiliarPlaces Tally::Familiar() const {
+  constexpr int64_t kEnough = 3, kInFullEvery = 4;
+  FamiliarPlaces familiar;
+  for (const auto& [name, place] : places_) {
+    const bool is_known = place.seen >= kEnough && place.signatures.size() == 1;
+    if (is_known && place.seen % kInFullEvery != 0) familiar[name] = *place.signatures.begin();
+  }
+  return familiar;
+}
+
 Confirmation Tally::TakeConfirm(const Suspect& suspect, const ConfirmRecord& confirm) {
   Confirmation result;
   CampaignFinding& finding = result.finding;
@@ -199,6 +209,11 @@ Confirmation Tally::TakeConfirm(const Suspect& suspect, const ConfirmRecord& con
     finding.signature = StrCat(Name(finding.kind), ": ", ReasonOf(finding.text));
   }
   result.confirmed = true;
+  if (!confirm.place.empty()) {
+    Place& place = places_[confirm.place];
+    ++place.seen;
+    place.signatures.insert(finding.signature);
+  }
   Keep(finding);
   if (confirm.behind.empty()) return result;
   result.behind = finding;

@@ -41,6 +41,9 @@ class Tally {
   // Hands out suspects that need no waiting first, then those whose looks (as the first check
   // describes them) were handed out most seldom, then in the order in which they were seen.
   Suspect NextSuspect();
+  // Where failures are that all had one signature, seen often enough to save the next one of the
+  // place most of its second check; every so often a place is left out, and looked at in full.
+  FamiliarPlaces Familiar() const;
   // The second check of a suspect. A case that fails only now and then is nondeterministic.
   Confirmation TakeConfirm(const Suspect& suspect, const ConfirmRecord& confirm);
 
@@ -81,8 +84,14 @@ class Tally {
   int64_t checked_ = 0;
   std::map<std::string, int64_t> handed_out_;  // suspects by how they look
   std::map<std::string, int64_t> triaged_;     // findings by signature
-  std::set<int64_t> restored_;                 // cases of restored findings
-  std::set<size_t> in_triage_;                 // numbers of findings that were handed to it
+  // By Signature::place: how often it was seen, and with which signatures.
+  struct Place {
+    int64_t seen = 0;
+    std::set<std::string> signatures;
+  };
+  std::map<std::string, Place> places_;
+  std::set<int64_t> restored_;  // cases of restored findings
+  std::set<size_t> in_triage_;  // numbers of findings that were handed to it
 };
 
 // The first line of a message without numbers and instruction texts, so that a thousand cases make

@@ -18,7 +18,8 @@
 namespace assay {
 namespace {
 
-constexpr int64_t kConfirmRuns = 3;
+// Cases that a worker gets at once where they are compiled together: whole rounds of screening.
+constexpr int64_t kBatch = 10;
 // A compilation elsewhere costs as much as some hundred runs of what it made.
 constexpr int64_t kForeignInputSets = 8;
 
@@ -96,6 +97,7 @@ absl::Status WarmTemplate::Warm() {
   shared_.set_note(Dump({{"versions", versions},
                          {"foreign", portable},
                          {"input_sets", runner_options_.input_sets},
+                         {"batch", runner_options_.screening.empty() ? 1 : kBatch},
                          {"excluded_ops", generator.ExcludedOps()},
                          {"excluded_types", generator.ExcludedTypes()},
                          {"excluded_recipes", generator.excluded_recipes}}));
@@ -125,12 +127,21 @@ void WarmTemplate::Serve(int fd) {
 
 nlohmann::json WarmTemplate::Answer(const nlohmann::json& request, WorkerState& state) {
   const std::string what = request.value("do", "");
-  if (what == "case") return runner_->Run(request.value("index", int64_t{0}), state).ToJson();
+  if (what == "cases") {
+    nlohmann::json records = nlohmann::json::array();
+    const int64_t count = std::clamp(request.value("count", int64_t{1}), int64_t{1}, kBatch);
+    for (const CaseRecord& record :
+         runner_->Run(request.value("index", int64_t{0}), count, state)) {
+      records.push_back(record.ToJson());
+    }
+    return {{"records", std::move(records)}};
+  }
   CaseKey key = CaseKey::FromJson(request);
   key.backend = std::min(key.backend, backends_.size() - 1);
   if (what == "triage") return Triage(key, request);
   absl::Status written = WriteCase(runner_->MakeFinding(key));
-  nlohmann::json reply = runner_->Confirm(key, kConfirmRuns, state).ToJson();
+  const FamiliarPlaces familiar = request.value("familiar", FamiliarPlaces());
+  nlohmann::json reply = runner_->Confirm(key, familiar, state).ToJson();
   if (!written.ok()) reply["error"] = std::string(written.message());
   return reply;
 }

@@ -1,8 +1,9 @@
 // The other side of the fork server: the warm template that every worker starts from, and the loop
 // that serves it. Requests and replies are JSON objects, one per message:
 //   {"slot": k}                                        first, no reply: where to note the phase
-//   {"do": "case", "index": i}                         CaseRecord
-//   {"do": "confirm", ...}  with a CaseKey: ConfirmRecord; writes the case to disk first
+//   {"do": "cases", "index": i, "count": n}            {"records": [CaseRecord, ...]}
+//   {"do": "confirm", "familiar": {..}}  with a CaseKey: ConfirmRecord; writes the case to disk
+//   first
 //   {"do": "triage", ..., "kind", "phase", "text", "second_check"}  with a CaseKey: TriageResult or
 //   {"error": text}
 #pragma once

@@ -27,8 +27,13 @@ char StateUnder(const CheckSubject& subject, const SilencingFlag& flag, const Mo
 class SignatureMaker {
  public:
   SignatureMaker(const CheckSubject& subject, const Module& module,
-                 const std::vector<Literal>& inputs, const Outcome& outcome)
-      : subject_(subject), module_(module), inputs_(inputs), outcome_(outcome) {}
+                 const std::vector<Literal>& inputs, const Outcome& outcome,
+                 const FamiliarPlaces& familiar)
+      : subject_(subject),
+        module_(module),
+        inputs_(inputs),
+        outcome_(outcome),
+        familiar_(familiar) {}
 
   Signature Run() {
     const BackendDescription& backend = subject_.backend.Describe();
@@ -48,8 +53,16 @@ class SignatureMaker {
 
  private:
   void SignBySnapshots() {
-    const PassBlame blame = FindWrongSnapshot(subject_, module_, inputs_);
     const Instruction* wrong = FirstWrongInstruction(subject_, module_, inputs_);
+    if (wrong != nullptr) {
+      signature_.place = StrCat(signature_.text, At(*wrong));
+      const auto known = familiar_.find(signature_.place);
+      if (known != familiar_.end()) {
+        signature_.text = known->second;
+        return;
+      }
+    }
+    const PassBlame blame = FindWrongSnapshot(subject_, module_, inputs_);
     if (!blame.pass.empty() && blame.pass != "import") {
       StrAppend(&signature_.text, ": ", blame.pass,
                 wrong == nullptr ? StrCat(" of ", ChangedOpcodes(blame)) : At(*wrong));
@@ -86,6 +99,7 @@ class SignatureMaker {
   const Module& module_;
   const std::vector<Literal>& inputs_;
   const Outcome& outcome_;
+  const FamiliarPlaces& familiar_;
   Signature signature_;
 };
 
@@ -119,8 +133,9 @@ std::string StatesUnderFlags(const CheckSubject& subject, const Module& module,
 }
 
 Signature SignatureOf(const CheckSubject& subject, const Module& module,
-                      const std::vector<Literal>& inputs, const Outcome& outcome) {
-  return SignatureMaker(subject, module, inputs, outcome).Run();
+                      const std::vector<Literal>& inputs, const Outcome& outcome,
+                      const FamiliarPlaces& familiar) {
+  return SignatureMaker(subject, module, inputs, outcome, familiar).Run();
 }
 
 }  // namespace assay

@@ -10,12 +10,18 @@
 
 namespace assay {
 
+// Where programs go wrong, as Signature::place says it, and the signature that all failures of the
+// place had so far: another one there is taken for the same without a look at what silences it.
+using FamiliarPlaces = std::map<std::string, std::string>;
+
 struct Signature {
   // Equal for failures that are probably the same bug: the kind and, of a crash, what it left
   // behind; of other failures the guilty decision, or the pass after which the module is wrong, or
   // where no snapshot is wrong, which flags silence it; and the first instruction that is wrong
   // when all are outputs (else what the pass changed, or what gives the wrong output).
   std::string text;
+  // The kind and the first instruction that is wrong when all are outputs; "" where there is none.
+  std::string place;
   // Flags under which this bug is silent and the program fails all the same: another bug is behind
   // it. Empty: there is none.
   std::map<std::string, std::string> unmasking;
@@ -24,7 +30,8 @@ struct Signature {
 // `outcome` is how the program failed on the subject. Compiles it some ten times on a backend that
 // is not in-process; an in-process one is asked for the guilty decision, in children.
 Signature SignatureOf(const CheckSubject& subject, const Module& module,
-                      const std::vector<Literal>& inputs, const Outcome& outcome);
+                      const std::vector<Literal>& inputs, const Outcome& outcome,
+                      const FamiliarPlaces& familiar = {});
 
 // Tells what each of UsualFlags does to a program that fails as `kind`: 'p' it passes, 'f' it fails
 // as before, 'x' anything else.

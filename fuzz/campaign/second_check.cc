@@ -1,0 +1,145 @@
+// The second check of a suspect, in a process that has run nothing else: does it fail again, what
+// is it by its looks, and is another failure behind it?
+#include <optional>
+#include <utility>
+
+#include "fuzz/campaign/case_runner.h"
+#include "fuzz/triage/notable.h"
+#include "spec/base/strings.h"
+
+namespace assay {
+namespace {
+
+constexpr int64_t kRuns = 3;
+
+bool HasFloats(const Module& module) {
+  for (const Computation* computation : module.computations()) {
+    for (const Instruction* instruction : *computation) {
+      if (IsFloat(instruction->shape().element_type())) return true;
+    }
+  }
+  return false;
+}
+
+CheckSubject SubjectOf(const CheckSubject& like, const CompileOptions& options) {
+  return {like.oracle, like.backend, like.profile, options, options.limits, like.oracle_steps};
+}
+
+}  // namespace
+
+ConfirmRecord CaseRunner::Confirm(const CaseKey& key, const FamiliarPlaces& familiar,
+                                  WorkerState& state) {
+  ConfirmRecord confirm;
+  const Case made =
+      GenerateCase(options_.seed, static_cast<uint64_t>(key.index), options_.generator);
+  confirm.instructions = made.module->InstructionCount();
+  state.index.store(key.index);
+  state.backend.store(static_cast<uint8_t>(key.backend));
+  state.exact.store(key.exact ? 1 : 0);
+  state.set.store(key.set);
+  if (backends_[key.backend]->Describe().in_process) {
+    ConfirmHere(made, key, confirm, state);
+  } else {
+    ConfirmThere(made, key, familiar, confirm, state);
+  }
+  state.phase.store(Phase::kIdle);
+  return confirm;
+}
+
+void CaseRunner::ConfirmHere(const Case& made, const CaseKey& key, ConfirmRecord& confirm,
+                             WorkerState& state) {
+  Backend& backend = *backends_[key.backend];
+  CaseRecord ignored;
+  ignored.repeated = true;
+  for (; confirm.runs < kRuns; ++confirm.runs) {
+    BackendRecord record = RunOn(backend, made, key, 0, ignored, state);
+    if (!IsFinding(record.kind)) continue;
+    ++confirm.fails;
+    confirm.record = record;
+  }
+  if (!key.exact && HasFloats(*made.module)) {
+    ignored.repeated = false;
+    CaseKey exact = key;
+    exact.exact = true;
+    BackendRecord record = RunOn(backend, made, exact, 0, ignored, state);
+    confirm.exact = IsFinding(record.kind) ? "fail" : std::string(Name(record.kind));
+  }
+  if (confirm.fails != confirm.runs) return;
+  const Finding finding = MakeFinding(key);
+  const CheckSubject subject{oracle_,
+                             backend,
+                             ProfileOf(key.backend),
+                             finding.options,
+                             finding.options.limits,
+                             options_.oracle_steps};
+  const Outcome outcome =
+      CheckIsolated(subject, CheckCase::Of(*made.module, finding.inputs)).outcome;
+  if (outcome.Fails(confirm.record.kind)) {
+    Sign(subject, made, finding.inputs, outcome, {}, confirm);
+  }
+}
+
+// A compilation costs more than all else, so one serves several runs.
+void CaseRunner::ConfirmThere(const Case& made, const CaseKey& key, const FamiliarPlaces& familiar,
+                              ConfirmRecord& confirm, WorkerState& state) {
+  const Finding finding = MakeFinding(key);
+  const CheckSubject subject{oracle_,         *backends_[key.backend], ProfileOf(key.backend),
+                             finding.options, finding.options.limits,  options_.oracle_steps};
+  const CheckCase check_case = CheckCase::Of(*made.module, finding.inputs);
+  Checker checker(subject, check_case);
+  checker.NotePhaseIn(&state.phase);
+  // Once more on the executable that is there, and once on another one.
+  constexpr int64_t kMore = kRuns - 1;
+  Outcome outcome;
+  while (confirm.runs < kRuns) {
+    CheckRequest request;
+    if (confirm.runs == 0) request.repeats = request.compile_every = kMore;
+    const Outcome seen = checker.Check(request).outcome;
+    const BackendRecord record = RecordOf(seen, key.exact);
+    const bool fails = IsFinding(record.kind);
+    // A wrong value that came back with the same bits has been seen on all runs.
+    const int64_t runs = confirm.runs == 0 && seen.Fails(Outcome::kWrong) ? kRuns : 1;
+    confirm.runs += runs;
+    if (!fails) continue;
+    confirm.fails += runs;
+    confirm.record = record;
+    outcome = seen;
+  }
+  const bool is_wrong = outcome.Fails(Outcome::kWrong) && confirm.fails == confirm.runs;
+  if (is_wrong) {
+    const absl::StatusOr<Expectation> expectation =
+        oracle_.Expect(*made.module, check_case.arguments[0], subject.profile, subject.limits);
+    if (expectation.ok()) confirm.notable = NotableDifference(*expectation, checker.answer());
+  }
+  if (is_wrong && !key.exact && HasFloats(*made.module)) {
+    const Outcome exact = checker.CheckAgain({made.ExactArguments()}).outcome;
+    confirm.exact = IsFinding(exact.kind) ? "fail" : std::string(Name(exact.kind));
+  }
+  if (confirm.fails != confirm.runs) return;
+  if (confirm.notable.empty()) {
+    Sign(subject, made, finding.inputs, outcome, familiar, confirm);
+  } else {
+    confirm.signature = StrCat("notable: ", confirm.notable);
+  }
+}
+
+void CaseRunner::Sign(const CheckSubject& subject, const Case& made,
+                      const std::vector<Literal>& inputs, const Outcome& outcome,
+                      const FamiliarPlaces& familiar, ConfirmRecord& confirm) {
+  const Signature first = SignatureOf(subject, *made.module, inputs, outcome, familiar);
+  confirm.signature = first.text;
+  confirm.place = first.place;
+  if (first.unmasking.empty()) return;
+  CompileOptions options = subject.options;
+  for (const auto& [name, value] : first.unmasking) options.flags[name] = value;
+  const CheckSubject unmasked = SubjectOf(subject, options);
+  const Outcome other = CheckIsolated(unmasked, CheckCase::Of(*made.module, inputs)).outcome;
+  if (!other.Fails(outcome.kind)) return;
+  const Signature behind = SignatureOf(unmasked, *made.module, inputs, other, familiar);
+  // Another pass may make the same mistake when the first one may not.
+  if (behind.text == first.text) return;
+  confirm.unmasking = first.unmasking;
+  confirm.behind = behind.text;
+}
+
+}  // namespace assay
