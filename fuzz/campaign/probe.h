@@ -10,10 +10,11 @@
 
 namespace assay {
 
-// Compiles a small program of every recipe, several at once where that works, and one of every
-// element type, and notes in `options` what ends in "unsupported" (a type also by "rejected"). A
-// recipe that only now and then draws what is refused stays. Takes some seconds, 60 at most; what
-// was not tried by then stays in.
+// Compiles a small program of every recipe on every usual element type, several as one, and one of
+// every element type, and notes in `options` what ends in "unsupported" (a type also by
+// "rejected"). A recipe that only now and then draws what is refused stays. Takes some seconds, 120
+// at most, and what was not tried by then stays in; the answers of a release of XLA are kept
+// (refusals.h), and the next campaign need not ask.
 void ProbePeer(Backend& backend, GeneratorOptions& options);
 
 // Flags under which a backend that dumps_passes compiles in half of the time and still shows nearly

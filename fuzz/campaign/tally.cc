@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "absl/strings/ascii.h"
-#include "absl/strings/str_split.h"
+#include "fuzz/campaign/duplicates.h"
 #include "fuzz/triage/second_opinion.h"
 #include "spec/base/strings.h"
 #include "spec/types/element_type.h"
@@ -283,21 +283,19 @@ CampaignFinding& Tally::BeginTriage(size_t at) {
 }
 
 void Tally::MergeBuckets() {
-  auto opcodes = [](const CampaignFinding& finding) -> std::set<std::string> {
-    return absl::StrSplit(finding.triage.opcodes, '+');
-  };
-  for (CampaignFinding& large : findings_) {
-    if (!large.triaged || large.triage.is_smallest || large.triage.opcodes.empty()) continue;
-    const std::set<std::string> all = opcodes(large);
-    for (const CampaignFinding& small : findings_) {
-      const std::set<std::string> some = opcodes(small);
-      const bool is_alike = small.triaged && small.kind == large.kind &&
-                            small.backend == large.backend && some.size() < all.size() &&
-                            !small.triage.opcodes.empty() &&
-                            small.triage.blamed_rule == large.triage.blamed_rule;
-      if (is_alike && std::includes(all.begin(), all.end(), some.begin(), some.end())) {
-        large.bucket = small.bucket;
-      }
+  std::vector<std::pair<size_t, size_t>> by_size;  // number of opcodes, number of the finding
+  for (size_t i = 0; i < findings_.size(); ++i) {
+    by_size.emplace_back(OpcodeCount(findings_[i]), i);
+  }
+  std::sort(by_size.begin(), by_size.end());
+  for (size_t i = 0; i < by_size.size(); ++i) {
+    CampaignFinding& large = findings_[by_size[i].second];
+    for (size_t j = 0; j < i; ++j) {
+      const CampaignFinding& small = findings_[by_size[j].second];
+      const bool is_shown = small.triage.confirmed && small.known.empty() && small.notable.empty();
+      if (!is_shown || !IsDuplicate(large, small)) continue;
+      large.bucket = small.bucket;
+      break;
     }
   }
 }

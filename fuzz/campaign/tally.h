@@ -72,8 +72,7 @@ class Tally {
   void Keep(CampaignFinding finding);
   // The reason of the known bug that it is; "" if it is news.
   std::string KnownAs(const CampaignFinding& finding) const;
-  // A finding that was not reduced to the end belongs to the bucket of a smaller program of the
-  // same guilty pass that has some of its opcodes.
+  // A finding goes into the bucket of a smaller program that shows the same bug (IsDuplicate).
   void MergeBuckets();
   size_t BestSuspect() const;  // its number in suspects_, which is not empty
 

@@ -3,6 +3,7 @@
 
 #include "gtest/gtest.h"
 #include "nlohmann/json.hpp"
+#include "spec/base/strings.h"
 
 namespace assay {
 namespace {
@@ -315,6 +316,71 @@ TEST(Tally, WhatWasNotReducedToTheEndJoinsTheSmallerProgram) {
                                                   {"fusion/add+dynamic-slice", 1},
                                                   {"algsimp/add+reshape", 1}};
   EXPECT_EQ(tally.summary().buckets, buckets);
+}
+
+TEST(Tally, OneBugOfGeneratedCodeIsOneBucket) {
+  const CampaignOptions options = Options();
+  Tally tally(options);
+  auto add = [&](Outcome::Kind kind, const char* opcodes, const char* rule, const char* tail) {
+    CampaignFinding& finding = tally.finding(AddWrong(tally, StrCat(opcodes, tail)));
+    finding.kind = kind;
+    finding.triaged = true;
+    finding.triage.confirmed = true;
+    finding.triage.is_smallest = true;
+    finding.triage.opcodes = opcodes;
+    finding.triage.blamed_rule = rule;
+    finding.bucket = finding.triage.bucket = StrCat(opcodes, "/", tail);
+  };
+  add(Outcome::kRunCrash, "concatenate+dynamic-update-slice", "", "");
+  add(Outcome::kWrong, "dynamic-update-slice", "", "i-fffff");
+  add(Outcome::kWrong, "dynamic-update-slice", "", "f-xffff");
+  add(Outcome::kWrong, "maximum+reduce", "", "f-fffff");
+  add(Outcome::kWrong, "minimum+reduce", "", "f-fffff");
+  add(Outcome::kWrong, "cbrt", "", "f-fffff");
+  add(Outcome::kWrong, "cbrt+dot", "", "f-xffxf");
+  add(Outcome::kWrong, "", "import", "");
+  add(Outcome::kWrong, "concatenate", "import", "");
+  // Others: what is silenced otherwise, other numbers of a function, compile crashes, rewrites.
+  add(Outcome::kWrong, "cbrt+divide", "", "f-pffff");
+  add(Outcome::kWrong, "cbrt", "", "c-fffff");
+  add(Outcome::kWrong, "maximum+reduce+subtract", "", "i-fffff");
+  add(Outcome::kCompileCrash, "dynamic-update-slice+while", "", "");
+  add(Outcome::kWrong, "dynamic-slice", "import", "");
+  add(Outcome::kWrong, "add", "algsimp", "");
+  add(Outcome::kWrong, "add+subtract", "algsimp", "");
+  tally.Finish(/*with_triage=*/true);
+  const std::map<std::string, int64_t> buckets = {{"dynamic-update-slice/i-fffff", 3},
+                                                  {"maximum+reduce/f-fffff", 2},
+                                                  {"cbrt/f-fffff", 2},
+                                                  {"/", 2},
+                                                  {"cbrt+divide/f-pffff", 1},
+                                                  {"cbrt/c-fffff", 1},
+                                                  {"maximum+reduce+subtract/i-fffff", 1},
+                                                  {"dynamic-update-slice+while/", 1},
+                                                  {"dynamic-slice/", 1},
+                                                  {"add/", 1},
+                                                  {"add+subtract/", 1}};
+  EXPECT_EQ(tally.summary().buckets, buckets);
+}
+
+TEST(Tally, APlaceWithOneSignatureNeedsNoSecondLook) {
+  const CampaignOptions options = Options();
+  Tally tally(options);
+  auto add = [&](const char* place, const char* signature) {
+    const Suspect suspect = SuspectOf(tally, Outcome::kWrong);
+    ConfirmRecord confirm = Confirmed(3, 3);
+    confirm.place = place;
+    confirm.signature = signature;
+    tally.TakeConfirm(suspect, confirm);
+  };
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_TRUE(tally.Familiar().empty()) << "too few";
+    add("abs", "algsimp at abs");
+    add("dot", i == 1 ? "fusion at dot" : "code at dot");
+  }
+  EXPECT_EQ(tally.Familiar(), (FamiliarPlaces{{"abs", "algsimp at abs"}}));
+  add("abs", "algsimp at abs");
+  EXPECT_TRUE(tally.Familiar().empty()) << "one of four is looked at in full";
 }
 
 TEST(Tally, FoldsFindingsThatDifferInNumbersAlone) {

@@ -67,4 +67,10 @@ double CpuSecondsOfTree(pid_t root) {
   return ticks / static_cast<double>(sysconf(_SC_CLK_TCK));
 }
 
+double CpuSecondsOf(pid_t pid) {
+  Usage usage;
+  const auto ticks_per_second = static_cast<double>(sysconf(_SC_CLK_TCK));
+  return ReadUsage(pid, usage) ? usage.ticks / ticks_per_second : 0;
+}
+
 }  // namespace assay

@@ -9,4 +9,7 @@ namespace assay {
 // ended and been waited for. The time of a descendant that its parent left behind is not counted.
 double CpuSecondsOfTree(pid_t root);
 
+// The same of one process alone, with all its threads; 0 if there is no such process.
+double CpuSecondsOf(pid_t pid);
+
 }  // namespace assay

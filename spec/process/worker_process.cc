@@ -20,6 +20,7 @@
 #include "spec/base/error.h"
 #include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
+#include "spec/process/cpu_time.h"
 #include "spec/process/isolate.h"
 
 namespace assay {
@@ -30,6 +31,9 @@ constexpr uint64_t kMaxPayload = uint64_t{8} << 30;
 constexpr size_t kStderrTail = 4096;
 constexpr double kNurserySeconds = 60;  // until it has loaded everything
 constexpr double kDeathSeconds = 5;     // of a worker that was killed
+// A worker is late when it has used this share of its time, or when so many times as long is over.
+constexpr double kShareOfTime = 0.5, kMostTimesAsLong = 3;
+constexpr int kBusyMilliseconds = 50;  // between two looks at a worker beyond its time
 
 // Resident bytes of a process; 0 if it cannot be told.
 int64_t ResidentBytes(pid_t pid) {
@@ -242,14 +246,21 @@ WorkerProcess::Trouble WorkerProcess::ReadExactly(char* into, size_t count,
     if (got == 0) return Trouble::kClosed;
     if (errno == EINTR) continue;
     if (errno != EAGAIN && errno != EWOULDBLOCK) return Trouble::kClosed;
-    double left = patience.deadline - Now();
-    if (left <= 0) return Trouble::kLate;
+    if (IsLate(patience)) return Trouble::kLate;
+    const double left = std::max(0.0, patience.deadline - Now());
     const bool is_limited = patience.memory_bytes > 0;
     if (is_limited && ResidentBytes(pid_) > patience.memory_bytes) return Trouble::kTooBig;
     pollfd wait{channel_, POLLIN, 0};
-    poll(&wait, 1, static_cast<int>(std::min(left, 0.1) * 1000) + 1);
+    poll(&wait, 1, left > 0 ? static_cast<int>(std::min(left, 0.1) * 1000) + 1 : kBusyMilliseconds);
   }
   return Trouble::kNone;
+}
+
+bool WorkerProcess::IsLate(const Patience& patience) const {
+  const double now = Now();
+  if (now < patience.deadline) return false;
+  if (now >= patience.deadline + (kMostTimesAsLong - 1) * patience.seconds) return true;
+  return CpuSecondsOf(pid_) - patience.cpu_before >= kShareOfTime * patience.seconds;
 }
 
 WorkerProcess::Trouble WorkerProcess::Receive(const Patience& patience, WorkerMessage& message) {
@@ -316,7 +327,8 @@ absl::StatusOr<WorkerMessage> WorkerProcess::Request(const nlohmann::json& heade
   AppendLittleEndian(message, text.size(), 4);
   AppendLittleEndian(message, payload.size(), 8);
   message += text;
-  const Patience patience{Now() + limits.seconds, limits.memory_bytes};
+  const Patience patience{Now() + limits.seconds, limits.memory_bytes, limits.seconds,
+                          CpuSecondsOf(pid_)};
   WorkerMessage answer;
   Trouble trouble = Write(message, patience.deadline);
   if (trouble == Trouble::kNone) trouble = Write(payload, patience.deadline);

@@ -26,7 +26,7 @@ struct WorkerMessage {
 
 // The limits on the cost of a request.
 struct RequestLimits {
-  double seconds = 60;
+  double seconds = 60;       // of a machine that is free; up to three times as long on a busy one
   int64_t memory_bytes = 0;  // resident set of the worker; 0: no limit
 };
 
@@ -70,7 +70,11 @@ class WorkerProcess {
   struct Patience {
     double deadline = 0;       // of Now()
     int64_t memory_bytes = 0;  // of the worker; 0: no limit
+    // A worker on a busy machine has not had its time when the deadline comes: with `seconds` set
+    // it may take some times as long, until it has used a good part of them since `cpu_before`.
+    double seconds = 0, cpu_before = 0;
   };
+  bool IsLate(const Patience& patience) const;
   Trouble Write(std::string_view bytes, double deadline);
   Trouble ReadExactly(char* into, size_t count, const Patience& patience);
   Trouble Receive(const Patience& patience, WorkerMessage& message);

@@ -12,6 +12,7 @@
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
+#include "fuzz/campaign/refusals.h"
 #include "spec/base/file.h"
 #include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
@@ -58,11 +59,7 @@ std::optional<std::string> PythonIn(const fs::path& folder) {
 
 std::string PeersFolder() {
   if (const char* named = std::getenv("ASSAY_PEERS")) return named;
-  const char* cache = std::getenv("XDG_CACHE_HOME");
-  const char* home = std::getenv("HOME");
-  const fs::path base =
-      cache != nullptr ? fs::path(cache) : fs::path(home == nullptr ? "." : home) / ".cache";
-  return (base / "assay" / "peers").string();
+  return (fs::path(UserCacheFolder()) / "peers").string();
 }
 
 std::vector<Peer> ListPeers() {

@@ -1,0 +1,98 @@
+// Compares opcodes, guilty passes and what silences a failure.
+#include "fuzz/campaign/duplicates.h"
+
+#include <algorithm>
+#include <optional>
+#include <set>
+
+#include "absl/strings/str_split.h"
+#include "spec/ops/op_table.h"
+
+namespace assay {
+namespace {
+
+using Opcodes = std::set<std::string>;
+
+Opcodes OpcodesOf(const CampaignFinding& finding) {
+  return absl::StrSplit(finding.triage.opcodes, '+', absl::SkipEmpty());
+}
+
+// Twins are compiled by the same code.
+Opcodes WithoutTwins(const Opcodes& opcodes) {
+  Opcodes result;
+  for (const std::string& name : opcodes) {
+    result.insert(name == "minimum" ? "maximum" : name == "or" ? "and" : name);
+  }
+  return result;
+}
+
+bool Includes(const Opcodes& all, const Opcodes& some) {
+  return std::includes(all.begin(), all.end(), some.begin(), some.end());
+}
+
+bool OnlyMoves(const Opcodes& opcodes) {
+  static const Opcodes kMoves = {"bitcast", "broadcast", "concatenate", "copy",
+                                 "reshape", "reverse",   "transpose"};
+  return Includes(kMoves, opcodes);
+}
+
+bool Computes(const Opcodes& opcodes) {
+  return std::any_of(opcodes.begin(), opcodes.end(), [](const std::string& name) {
+    const std::optional<Opcode> opcode = OpcodeFromName(name);
+    return opcode.has_value() && Info(*opcode).Is(kElementwise);
+  });
+}
+
+// The last part of a bucket without a guilty pass: what kind of numbers the result has and what
+// silences the failure ("f-fffpf").
+struct Tail {
+  std::string numbers, states;
+};
+Tail TailOf(const CampaignFinding& finding) {
+  const std::string& bucket = finding.triage.bucket;
+  const std::string last = bucket.substr(bucket.rfind('/') + 1);
+  const size_t dash = last.find('-');
+  const bool is_tail = dash == 1 && last.find_first_not_of("pfx", 2) == std::string::npos;
+  return is_tail ? Tail{last.substr(0, 1), last.substr(2)} : Tail();
+}
+
+// A flag under which one of them passes has to silence the other as well; 'x' says nothing.
+bool AreSilencedAlike(const std::string& a, const std::string& b) {
+  for (size_t i = 0; i < std::min(a.size(), b.size()); ++i) {
+    if (a[i] != b[i] && a[i] != 'x' && b[i] != 'x') return false;
+  }
+  return true;
+}
+
+// Writing where one must not is now a wrong value, now a crash.
+bool IsOfRunning(Outcome::Kind kind) {
+  return kind == Outcome::kWrong || kind == Outcome::kRunCrash ||
+         kind == Outcome::kNondeterministic;
+}
+
+bool IsDuplicateOfCode(const CampaignFinding& large, const CampaignFinding& small) {
+  if (!IsOfRunning(large.kind) || !IsOfRunning(small.kind)) return false;
+  const Opcodes needed = OpcodesOf(small);
+  if (needed.empty() || !Includes(WithoutTwins(OpcodesOf(large)), WithoutTwins(needed))) {
+    return false;
+  }
+  const Tail a = TailOf(large), b = TailOf(small);
+  const bool is_other_number = !a.numbers.empty() && !b.numbers.empty() && a.numbers != b.numbers;
+  return !(is_other_number && Computes(needed)) && AreSilencedAlike(a.states, b.states);
+}
+
+}  // namespace
+
+size_t OpcodeCount(const CampaignFinding& finding) { return OpcodesOf(finding).size(); }
+
+bool IsDuplicate(const CampaignFinding& large, const CampaignFinding& small) {
+  if (!large.triaged || !small.triaged || large.backend != small.backend) return false;
+  if (large.triage.blamed_rule != small.triage.blamed_rule) return false;
+  const Opcodes all = OpcodesOf(large), some = OpcodesOf(small);
+  if (large.triage.blamed_rule.empty()) return IsDuplicateOfCode(large, small);
+  if (large.kind != small.kind || !Includes(all, some)) return false;
+  if (!large.triage.is_smallest && !some.empty() && some.size() < all.size()) return true;
+  return large.triage.blamed_rule == "import" && OnlyMoves(all);
+}
+
+}  // namespace assay
