@@ -49,6 +49,7 @@ struct Slot {
   bool fresh = true;    // has answered nothing yet
   bool killed = false;  // by us, for its time
   double deadline = 0;
+  double seconds = 0, waited_before = 0;  // of the work in hand: its limit; WaitedForCpu before it
   int64_t served = 0;
 };
 
@@ -244,6 +245,8 @@ class Campaign {
   void Send(Slot& slot, const WorkOrder& order) {
     slot.busy = true;
     slot.killed = false;
+    slot.seconds = order.seconds;
+    slot.waited_before = WaitedForCpu(slot.pid);
     slot.deadline =
         Now() + order.seconds + (slot.fresh && summary().portable ? kOutsideStartSeconds : 0);
     // A worker that died in between shows by its exit, with this request still in hand.
@@ -344,10 +347,18 @@ class Campaign {
                                   "stuck?"));
         return;
       }
-      if (slot.killed) continue;
+      if (slot.killed || HasStarved(slot, now)) continue;
       slot.killed = true;
       kill(slot.pid, SIGKILL);
     }
+  }
+
+  // On a busy machine a worker that could compute all the time may have had little of it when the
+  // deadline comes; one that sleeps, or has had its share, is late.
+  static bool HasStarved(const Slot& slot, double now) {
+    constexpr double kShareOfTime = 0.5, kMostTimesAsLong = 4;
+    return now < slot.deadline + (kMostTimesAsLong - 1) * slot.seconds &&
+           WaitedForCpu(slot.pid) - slot.waited_before > kShareOfTime * slot.seconds;
   }
 
   void Report() {

@@ -2,6 +2,7 @@
 #include "fuzz/campaign/case_runner.h"
 
 #include <algorithm>
+#include <ctime>
 #include <utility>
 
 #include "fuzz/generator/input_sets.h"
@@ -16,6 +17,24 @@ namespace {
 
 // A larger program costs much by itself, and much more when the pack does not compile.
 constexpr int64_t kMostInstructionsInPack = 60;
+
+// More inputs for an executable elsewhere shall not cost more than another program would, of which
+// this process computes all that is not in the other one: oracle and judge.
+bool HasTimeLeft(const Backend& backend, std::clock_t begun) {
+  constexpr double kMostSeconds = 0.05;
+  return backend.Describe().in_process ||
+         static_cast<double>(std::clock() - begun) < kMostSeconds * CLOCKS_PER_SEC;
+}
+
+// Each run draws others, and may.
+bool DrawsNumbers(const Module& module) {
+  for (const Computation* computation : module.computations()) {
+    for (const Instruction* at : *computation) {
+      if (at->opcode() == Opcode::kRng) return true;
+    }
+  }
+  return false;
+}
 
 void AddSeconds(const CheckSeconds& seconds, StageSeconds& stages) {
   stages.oracle += seconds.oracle;
@@ -79,7 +98,9 @@ BackendRecord CaseRunner::RunOn(Backend& backend, const Case& made, const CaseKe
   for (const auto& [name, value] : key.flags) compile.flags[name] = value;
   const CheckSubject subject{oracle_, backend,        ProfileOf(key.backend),
                              compile, compile.limits, options_.oracle_steps};
-  const bool repeat = record.repeated && subject.backend.Describe().deterministic;
+  const bool repeat =
+      record.repeated && subject.backend.Describe().deterministic && !DrawsNumbers(*made.module);
+  const std::clock_t begun = std::clock();
   const std::vector<Literal> set =
       key.exact ? std::vector<Literal>()
                 : InputSet(made, options_.seed, static_cast<uint64_t>(key.index), key.set);
@@ -98,7 +119,7 @@ BackendRecord CaseRunner::RunOn(Backend& backend, const Case& made, const CaseKe
   if (IsFinding(result.kind) || key.exact || checker.executable() == nullptr) return result;
   // A bound that decides nothing: inputs on which every legal order gives the same bits decide most
   // of these.
-  if (result.kind == Outcome::kInconclusive) {
+  if (result.kind == Outcome::kInconclusive && HasTimeLeft(backend, begun)) {
     state.exact.store(1);
     const CheckResult again = checker.CheckAgain({made.ExactArguments()});
     AddSeconds(again.seconds, record.seconds);
@@ -107,7 +128,7 @@ BackendRecord CaseRunner::RunOn(Backend& backend, const Case& made, const CaseKe
     if (second.rescued) result = second;
     state.exact.store(0);
   }
-  if (IsFinding(result.kind)) return result;
+  if (IsFinding(result.kind) || !HasTimeLeft(backend, begun)) return result;
   const BackendRecord other = RunMoreSets(made, key.index, more_sets, checker, record, state);
   if (IsFinding(other.kind)) return other;
   // A set that shows something speaks for the program, whatever the others leave open.
@@ -120,7 +141,8 @@ BackendRecord CaseRunner::RunMoreSets(const Case& made, int64_t index, int64_t s
                                       Checker& checker, CaseRecord& record, WorkerState& state) {
   BackendRecord best;
   best.kind = Outcome::kInconclusive;
-  for (int64_t set = 1; set < sets; ++set) {
+  const std::clock_t begun = std::clock();
+  for (int64_t set = 1; set < sets && HasTimeLeft(*backends_[0], begun); ++set) {
     state.set.store(set);
     const std::vector<Literal> inputs =
         InputSet(made, options_.seed, static_cast<uint64_t>(index), set);

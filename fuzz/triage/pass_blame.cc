@@ -122,6 +122,8 @@ class PassSearch {
     const Snapshot* last_right = nullptr;
     for (const Snapshot& snapshot : snapshots) {
       ++blame_.snapshots;
+      // Most passes change nothing.
+      if (last_right != nullptr && snapshot.text == last_right->text) continue;
       absl::StatusOr<Literal> value = Evaluate(snapshot.text, limits);
       if (!value.ok()) {
         ++blame_.unreadable;

@@ -73,4 +73,13 @@ double CpuSecondsOf(pid_t pid) {
   return ReadUsage(pid, usage) ? usage.ticks / ticks_per_second : 0;
 }
 
+double WaitedForCpu(pid_t pid) {
+  FILE* file = fopen(StrCat("/proc/", static_cast<int64_t>(pid), "/schedstat").c_str(), "re");
+  if (file == nullptr) return 0;
+  unsigned long long computed = 0, waited = 0;
+  const int fields = fscanf(file, "%llu %llu", &computed, &waited);
+  fclose(file);
+  return fields == 2 ? static_cast<double>(waited) * 1e-9 : 0;
+}
+
 }  // namespace assay

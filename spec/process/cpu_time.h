@@ -12,4 +12,8 @@ double CpuSecondsOfTree(pid_t root);
 // The same of one process alone, with all its threads; 0 if there is no such process.
 double CpuSecondsOf(pid_t pid);
 
+// Seconds that the main thread of a process could have computed and did not, because others had
+// the cores; 0 where the kernel does not count them.
+double WaitedForCpu(pid_t pid);
+
 }  // namespace assay
