@@ -45,7 +45,7 @@ struct CampaignOptions {
   int64_t repeat_every = 100;
   int64_t input_sets = 0;  // runs per executable; 0: 8 where a backend is not in-process, else 1
   // Most programs are compiled in a cheap way first, where the backend has one (ScreeningFlags),
-  // and only what fails there as a user would compile it.
+  // and several of them as one (pack.h); only what fails there as a user would compile it.
   bool screening = true;
   int64_t stop_after_findings = 0;  // confirmed ones; 0: never
   int64_t most_checked = 0;  // suspects beyond this are counted and not checked again; 0: no limit

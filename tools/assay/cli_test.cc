@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -487,6 +488,19 @@ TEST(Cli, APlantedDefectIsFoundBlamedAndReplayed) {
   EXPECT_EQ(replayed.status, 1) << replayed.text;
   EXPECT_THAT(replayed.text, HasSubstr("wrong value"));
   EXPECT_EQ(Shell("ASSAY='" ASSAY_PROGRAM "' sh '" + page + "/repro.sh'").status, 1);
+  const std::string list = testing::TempDir() + "/assay_cli_test/bugs.md";
+  std::ofstream(list) << "before\n<!-- assay bugs: the list begins -->\nold\n"
+                         "<!-- assay bugs: the list ends -->\nafter\n";
+  ASSERT_EQ(Assay("bugs --markdown bugs.md").status, 0);
+  std::stringstream text;
+  text << std::ifstream(list).rdbuf();
+  EXPECT_THAT(text.str(), testing::StartsWith("before\n"));
+  EXPECT_THAT(text.str(), testing::EndsWith("\nafter\n"));
+  EXPECT_THAT(text.str(), HasSubstr("ds-of-ds"));
+  EXPECT_THAT(text.str(), HasSubstr("seed 1, program"));
+  EXPECT_THAT(text.str(), testing::Not(HasSubstr("old\n")));
+  std::ofstream(list) << "somebody's own words\n";
+  EXPECT_THAT(Assay("bugs --markdown bugs.md").text, HasSubstr("no place for the list"));
   const Output lost = Shell("ASSAY=/nonexistent/assay sh '" + page + "/repro.sh'");
   EXPECT_EQ(lost.status, 2);
   EXPECT_THAT(lost.text, HasSubstr("ASSAY=/path/to/assay"));

@@ -180,7 +180,7 @@ void PrintCampaign(const CampaignSummary& summary, const std::string& defect) {
   PrintLeftOut(summary);
   if (summary.screened > 0) {
     row("screened", summary.screened,
-        StrCat("compiled in a cheap way; ", summary.screened_only, " failed only there"));
+        StrCat("compiled cheaply, or together; ", summary.screened_only, " failed only there"));
   }
   if (summary.sick > 0) row("sick machine", summary.sick);
   if (summary.workers_lost > 0) row("workers lost", summary.workers_lost);

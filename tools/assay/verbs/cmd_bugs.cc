@@ -35,7 +35,7 @@ struct Options {
 // A bucket over all runs, told by the newest finding of it.
 struct Bug {
   FindingRow newest;
-  std::string backend_version, seed, opinion, releases, known, program;
+  std::string backend_version, seed, opinion, releases, known, program, judgement;
   int64_t campaigns = 0;
 };
 
@@ -55,6 +55,9 @@ void ReadPage(Bug& bug) {
     }
     if (finding.contains("releases") && finding["releases"].is_string()) {
       bug.releases = finding["releases"].get<std::string>();
+    }
+    if (finding.contains("judgement") && finding["judgement"].is_string()) {
+      bug.judgement = finding["judgement"].get<std::string>();
     }
   }
   constexpr int64_t kMostBytes = 1 << 16;
@@ -102,8 +105,23 @@ std::string MarkdownOf(const std::vector<Bug>& bugs) {
     ++number;
     if (bug.program.empty()) continue;
     StrAppend(&text, "\n", number, ". ", bug.newest.title, "\n\n```\n", bug.program, "```\n");
+    if (!bug.judgement.empty()) {
+      StrAppend(&text, "\n```\n", bug.judgement, bug.judgement.back() == '\n' ? "" : "\n", "```\n");
+    }
   }
   return text;
+}
+
+// The lines between which the list stands in a file that somebody has written the rest of.
+constexpr char kBegin[] = "<!-- assay bugs: the list begins -->\n";
+constexpr char kEnd[] = "<!-- assay bugs: the list ends -->\n";
+
+// The list as a file of its own, or in its place in `before`.
+std::string WithList(const std::string& before, const std::string& list) {
+  const std::string marked = StrCat(kBegin, list, kEnd);
+  const size_t begin = before.find(kBegin), end = before.find(kEnd);
+  if (begin == std::string::npos || end == std::string::npos || end < begin) return marked;
+  return StrCat(before.substr(0, begin), marked, before.substr(end + sizeof(kEnd) - 1));
 }
 
 absl::StatusOr<int> Run(const Options& options) {
@@ -120,7 +138,16 @@ absl::StatusOr<int> Run(const Options& options) {
   ASSAY_ASSIGN_OR_RETURN(std::vector<RunRow> runs, store->Latest(options.runs));
   const std::vector<Bug> bugs = Collect(runs, options, known);
   if (!options.markdown.empty()) {
-    ASSAY_RETURN_IF_ERROR(WriteFile(options.markdown, MarkdownOf(bugs)));
+    std::string before;
+    if (std::error_code error; std::filesystem::exists(options.markdown, error)) {
+      ASSAY_ASSIGN_OR_RETURN(before, ReadFile(options.markdown));
+      if (before.find(kBegin) == std::string::npos) {
+        return absl::AlreadyExistsError(StrCat(options.markdown,
+                                               " has no place for the list: add the lines ", kBegin,
+                                               "and ", kEnd, "or name another file"));
+      }
+    }
+    ASSAY_RETURN_IF_ERROR(WriteFile(options.markdown, WithList(before, MarkdownOf(bugs))));
     Print(StrCat("wrote ", options.markdown));
     return kExitOk;
   }
@@ -157,7 +184,8 @@ void DeclareBugs(OptionList& line, VerbAction& action) {
   line.Add("--db", options->db, "The result store").ShowDefault();
   line.Add("--backend", options->backend, "Only bugs of backends whose name begins so");
   line.Add("--known", options->known, "File of known bugs, as assay fuzz takes it: marks them");
-  line.Add("--markdown", options->markdown, "Write the list with its programs to this file");
+  line.Add("--markdown", options->markdown,
+           "Write the list with its programs to this file, or to its place in it");
   line.Add("--runs", options->runs, "Look at so many of the newest runs").Positive().ShowDefault();
   line.AddFlag("--json", options->json, "A JSON object per bug");
   action = [options] { return Run(*options); };
