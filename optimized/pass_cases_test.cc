@@ -1,7 +1,12 @@
 // Every case of testdata/passes: what the passes make of a module, or that they leave it alone.
+#include <algorithm>
+#include <map>
 #include <set>
 
 #include "absl/strings/numbers.h"
+#include "optimized/defects/bends.h"
+#include "optimized/gates/claim_names.h"
+#include "optimized/gates/rule_names.h"
 #include "optimized/pass_cases_for_test.h"
 #include "optimized/passes/floats/bfloat16_support.h"
 #include "optimized/passes/pass_testing.h"
@@ -145,6 +150,74 @@ TEST(PassCases, DoWhatTheySay) {
     EXPECT_TRUE(fired.contains(name) || only_tells) << name;
     EXPECT_TRUE(spared.contains(name)) << name << " has no near miss";
   }
+}
+
+// Writes down which side conditions are asked where they do not hold, and forgets one of them.
+class Forgetter : public GateDefect {
+ public:
+  explicit Forgetter(std::string_view forgotten) : forgotten_(forgotten) {}
+
+  bool Bites(DecisionKind, std::string_view, const Instruction*) const override { return false; }
+  int64_t BendInteger(int64_t known) const override { return known; }
+  bool ClaimsTrue() const override { return false; }
+  bool Forgets(std::string_view claim, const Instruction*) const override {
+    asked_.insert(std::string(claim));
+    return claim == forgotten_;
+  }
+  int64_t BendNumber(std::string_view claim, const Instruction*, int64_t known) const override {
+    asked_.insert(std::string(claim));
+    return known;
+  }
+  void BendFolded(const Instruction&, absl::Span<const Literal* const>, Literal&) const override {}
+  Instruction* BendRewrite(int64_t, Instruction* with) const override { return with; }
+  const KernelBends& kernel_bends() const override { return kNoBends; }
+
+  const std::set<std::string>& asked() const { return asked_; }
+
+ private:
+  std::string forgotten_;
+  mutable std::set<std::string> asked_;
+};
+
+// What the passes make of a case whose side condition `forgotten` is; 0 where they refuse.
+uint64_t HashWithout(const PassCase& pass_case, std::string_view forgotten,
+                     std::set<std::string>* asked = nullptr) {
+  const auto forgetter = std::make_shared<Forgetter>(forgotten);
+  std::unique_ptr<Module> module = ReadForTest(AsModule(pass_case.before));
+  if (module == nullptr) return 0;
+  Gates gates(-1, forgetter);
+  const absl::Status status = Optimize(*module, gates, OptionsOf(pass_case));
+  if (asked != nullptr) *asked = forgetter->asked();
+  return status.ok() ? HashOf(*module) : 0;
+}
+
+TEST(Claims, OfPassesAreAskedByCasesThatNeedThem) {
+  const PassCases cases;
+  std::map<std::string, std::vector<const PassCase*>> asking;
+  for (const PassCase& pass_case : cases.all()) {
+    if (!pass_case.error.empty()) continue;
+    std::set<std::string> asked;
+    HashWithout(pass_case, "", &asked);
+    for (const std::string& claim : asked) asking[claim].push_back(&pass_case);
+  }
+  for (const auto& [claim, who] : asking) EXPECT_TRUE(FindClaim(claim).has_value()) << claim;
+  std::set<std::string> unasked;
+  for (const ClaimName& claim : ClaimNames()) {
+    const DecisionRule* rule = FindRule(RuleOf(claim.name));
+    ASSERT_NE(rule, nullptr) << claim.name;
+    if (rule->kind != DecisionKind::kRewrite) continue;  // of code and of buffers
+    const std::vector<const PassCase*>& who = asking[std::string(claim.name)];
+    const bool matters =
+        claim.kind == ClaimKind::kNumber
+            ? !who.empty()
+            : std::any_of(who.begin(), who.end(), [&](const PassCase* pass_case) {
+                return HashWithout(*pass_case, claim.name) != HashWithout(*pass_case, "");
+              });
+    if (!matters) unasked.insert(std::string(claim.name));
+  }
+  // No case is a near miss of these alone.
+  const std::set<std::string> expected = {};
+  EXPECT_EQ(unasked, expected);
 }
 
 TEST(PassRegistry, IsSortedAndKnowsEveryPassByItsName) {

@@ -1,8 +1,10 @@
-// The planted defects: data in fuzz/defects/, compiled in. The format is that of Defect
+// The planted defects: data in fuzz/defects/, compiled in, one file for each class with a list of
+// them: {"class": "orders", "defects": [...]}. The format of one is that of Defect
 // (optimized/defects/defect.h), which the compiler reads from CompileOptions::defect; here only
 // what people and campaigns ask of one is looked at.
 #pragma once
 
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,14 +14,24 @@
 namespace assay {
 
 struct PlantedDefect {
-  std::string name;     // of the file, without extension
-  std::string summary;  // one sentence: what goes wrong
-  std::string gate;     // rule of the decision that it bends: the right answer of blame
-  std::string kind;     // of that decision
-  std::string op;       // operator
-  std::string json;     // for CompileOptions::defect
+  std::string name;
+  std::string of_class;  // "orders"
+  std::string summary;   // one sentence: what goes wrong
+  std::string gate;      // rule of the decision that it bends: the right answer of blame
+  std::string kind;      // of that decision
+  std::string op;        // operator
+  std::string json;      // for CompileOptions::defect
+  bool guarded = false;  // bites only at some values or attributes
 };
 
+// What became of a defect that a published run did not kill, as people found it (survivors.json).
+struct Survivor {
+  std::string reason;  // "equivalent", "invisible", "not generated", "masked"
+  std::string text;
+};
+
+// Of the survivors that somebody has looked at, by the name of the defect.
+const std::map<std::string, Survivor>& Survivors();
 // By name.
 const std::vector<PlantedDefect>& PlantedDefects();
 // An error that lists the names when there is no such defect.

@@ -1,6 +1,7 @@
 // Every planted defect is accepted by the compiler that it is for.
 #include "fuzz/defects/defects.h"
 
+#include <map>
 #include <set>
 
 #include "gtest/gtest.h"
@@ -11,14 +12,36 @@ namespace assay {
 namespace {
 
 TEST(PlantedDefects, AllParseAndAgreeWithTheirFile) {
-  ASSERT_GE(PlantedDefects().size(), 12u);
+  ASSERT_GE(PlantedDefects().size(), 200u);
   for (const PlantedDefect& planted : PlantedDefects()) {
     absl::StatusOr<Defect> defect = ParseDefect(planted.json);
     ASSERT_TRUE(defect.ok()) << planted.name << ": " << defect.status();
     EXPECT_EQ(defect->name, planted.name);
     EXPECT_EQ(defect->gate, planted.gate);
     EXPECT_EQ(Name(defect->kind), planted.kind) << planted.name;
-    EXPECT_GT(planted.summary.size(), 20u) << planted.name;
+    EXPECT_GT(planted.summary.size(), 10u) << planted.name;
+    EXPECT_FALSE(planted.of_class.empty()) << planted.name;
+  }
+}
+
+TEST(PlantedDefects, AreSpreadOverGatesAndOftenGuarded) {
+  std::map<std::string, int> of_gate;
+  std::set<std::string> names;
+  size_t guarded = 0;
+  for (const PlantedDefect& planted : PlantedDefects()) {
+    EXPECT_LE(++of_gate[planted.gate], 3) << planted.gate;
+    EXPECT_TRUE(names.insert(planted.name).second) << planted.name;
+    guarded += planted.guarded ? 1 : 0;
+  }
+  EXPECT_GE(10 * guarded, 4 * PlantedDefects().size());
+}
+
+TEST(PlantedDefects, SurvivorsAreDefectsOfAKnownReason) {
+  const std::set<std::string> reasons = {"equivalent", "invisible", "not generated", "masked"};
+  for (const auto& [name, survivor] : Survivors()) {
+    EXPECT_TRUE(FindDefect(name).ok()) << name;
+    EXPECT_TRUE(reasons.contains(survivor.reason)) << name;
+    EXPECT_GT(survivor.text.size(), 10u) << name;
   }
 }
 
@@ -30,7 +53,7 @@ TEST(PlantedDefects, UseAtLeastFourOperators) {
 
 TEST(PlantedDefects, AreFoundByName) {
   EXPECT_TRUE(FindDefect("ds-of-ds-clamp").ok());
-  absl::StatusOr<PlantedDefect> none = FindDefect("no-such-defect");
+  absl::StatusOr<PlantedDefect> none = FindDefect("ds-of-ds-clmp");
   ASSERT_FALSE(none.ok());
   EXPECT_NE(none.status().message().find("ds-of-ds-clamp"), std::string::npos);
 }

@@ -157,8 +157,9 @@ GroupPlace PlaceInGroup(ElementEmitter& emitter, const Instruction& convolution,
   if (feature_groups * batch_groups <= 1) return place;
   const int64_t group_inputs =
       convolution.operand(1)->shape().dimension(labels.kernel_input_feature);
-  const int64_t group_outputs =
-      convolution.shape().dimension(labels.output_feature) / (feature_groups * batch_groups);
+  const int64_t group_outputs = emitter.builder().bends().Number(
+      "optimize-kernel/group-outputs", &convolution,
+      convolution.shape().dimension(labels.output_feature) / (feature_groups * batch_groups));
   Value* group = emitter.builder().ir().CreateUDiv(index.dims[labels.output_feature],
                                                    emitter.Index(group_outputs));
   if (feature_groups > 1) place.first_feature = emitter.IndexMul(group, group_inputs);
@@ -196,7 +197,8 @@ ConvolutionPlace PlaceInConvolution(ElementEmitter& emitter, const Instruction& 
     place.exists = And(emitter, place.exists, found.exists);
     place.input.dims[input_dim] = found.index;
     place.kernel.dims[labels.kernel_spatial[d]] =
-        window[d].reversal
+        window[d].reversal && !emitter.builder().bends().Holds(
+                                  "optimize-kernel/window-not-reversed", &convolution, false)
             ? emitter.builder().ir().CreateSub(emitter.Index(window[d].size - 1), at[d])
             : at[d];
   }

@@ -1,6 +1,7 @@
 // Walks from an element to the elements that it depends on, and keeps what was emitted already.
 #include "optimized/codegen/element_emitter.h"
 
+#include "optimized/codegen/functions/bent_element.h"
 #include "spec/base/error.h"
 #include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
@@ -243,7 +244,8 @@ absl::StatusOr<ElementValues> ElementEmitter::EmitUncached(const Frame* frame,
   }
   const ElementLowering* row = FindElementLowering(instruction->opcode());
   if (row == nullptr) return Unsupported(*instruction, "no lowering inside a kernel");
-  return row->emit(*this, frame, *instruction, index);
+  if (builder_.bends().planted == nullptr) return row->emit(*this, frame, *instruction, index);
+  return row->emit(*this, frame, *instruction, BentIndex(*this, *instruction, index));
 }
 
 absl::StatusOr<Value*> ElementEmitter::EmitOne(const Frame* frame, const Instruction* instruction,
@@ -441,8 +443,10 @@ absl::StatusOr<Value*> ElementEmitter::ClampedStart(const Frame* frame, const In
   ElementIndex scalar;
   ASSAY_ASSIGN_OR_RETURN(auto* value, EmitOne(frame, start, scalar));
   llvm::IRBuilder<>& ir = builder_.ir();
+  const KernelBends& bends = builder_.bends();
   bool is_signed = IsSigned(start->shape().element_type());
   Value* wide = ir.CreateIntCast(value, ir.getInt64Ty(), is_signed);
+  limit = bends.Number("optimize-kernel/start-limit", start, limit);
   // Cached by the scalar's own value, so that two slices with one start share their addresses.
   auto key = std::make_tuple(is_signed ? -1 : -2, wide, static_cast<Value*>(Index(limit)));
   for (auto scope = scopes_.rbegin(); scope != scopes_.rend(); ++scope) {
@@ -450,7 +454,9 @@ absl::StatusOr<Value*> ElementEmitter::ClampedStart(const Frame* frame, const In
     if (it != scope->indices.end()) return it->second;
   }
   Value* clamped = ir.CreateBinaryIntrinsic(
-      is_signed ? llvm::Intrinsic::smin : llvm::Intrinsic::umin, wide, Index(limit));
+      bends.Holds("optimize-kernel/start-unsigned", start, !is_signed) ? llvm::Intrinsic::umin
+                                                                       : llvm::Intrinsic::smin,
+      wide, Index(limit));
   if (is_signed) clamped = ir.CreateBinaryIntrinsic(llvm::Intrinsic::smax, clamped, Index(0));
   scopes_.back().indices[key] = clamped;
   return clamped;

@@ -4,6 +4,7 @@
 #include "optimized/codegen/contraction.h"
 #include "optimized/codegen/element_emitter.h"
 #include "optimized/codegen/elementwise.h"
+#include "optimized/codegen/functions/bent_element.h"
 #include "optimized/codegen/functions/complex.h"
 #include "optimized/codegen/indexing.h"
 #include "optimized/codegen/movement.h"
@@ -41,7 +42,8 @@ absl::StatusOr<ElementValues> EmitElementwise(ElementEmitter& emitter,
     return MakeError(ErrorClass::kUnsupported,
                      StrCat("cpu: no code for this op on its type: ", instruction.ToString()));
   }
-  return ElementValues{emit(emitter.builder(), instruction, operands)};
+  return ElementValues{BentElement(emitter.builder(), instruction, operands,
+                                   emit(emitter.builder(), instruction, operands))};
 }
 
 absl::StatusOr<ElementValues> EmitMap(ElementEmitter& emitter, const ElementEmitter::Frame* frame,

@@ -99,8 +99,12 @@ absl::StatusOr<ElementValues> EmitGather(ElementEmitter& emitter, const Frame* f
   for (int64_t d = 0; d < from.rank(); ++d) {
     Value* first = start.batch[d] != nullptr ? start.batch[d] : emitter.Index(0);
     if (const IndexComponent& c = start.components[d]; c.value != nullptr) {
-      Value* limit = emitter.Index(from.dimension(d) - sizes[d]);
-      first = ir.CreateBinaryIntrinsic(c.is_signed ? llvm::Intrinsic::smin : llvm::Intrinsic::umin,
+      const KernelBends& bends = emitter.builder().bends();
+      Value* limit = emitter.Index(
+          bends.Number("optimize-kernel/gather-limit", &instruction, from.dimension(d) - sizes[d]));
+      const bool is_unsigned =
+          bends.Holds("optimize-kernel/gather-start-unsigned", &instruction, !c.is_signed);
+      first = ir.CreateBinaryIntrinsic(is_unsigned ? llvm::Intrinsic::umin : llvm::Intrinsic::smin,
                                        c.value, limit);
       if (c.is_signed)
         first = ir.CreateBinaryIntrinsic(llvm::Intrinsic::smax, first, emitter.Index(0));

@@ -190,7 +190,8 @@ absl::StatusOr<ElementValues> EmitBitcast(ElementEmitter& emitter, const Frame* 
   const Shape& to = instruction.shape();
   ValueBuilder& builder = emitter.builder();
   absl::StatusOr<ElementValues> moved;
-  if (BitcastKeepsOrder(instruction)) {
+  if (builder.bends().Holds("optimize-kernel/bitcast-keeps-order", &instruction,
+                            BitcastKeepsOrder(instruction))) {
     moved = EmitReshape(emitter, frame, instruction, index);
   } else {
     // Physical position in the result's layout, read back in the operand's.
@@ -262,8 +263,11 @@ absl::StatusOr<ElementValues> EmitSlice(ElementEmitter& emitter, const Frame* fr
   absl::Span<const SliceRange> ranges = instruction.attributes().SliceRanges(Attr::kSlice);
   std::vector<Value*> dims = index.dims;
   for (size_t d = 0; d < ranges.size(); ++d) {
-    dims[d] = emitter.IndexAdd(emitter.IndexMul(dims[d], ranges[d].stride),
-                               emitter.Index(ranges[d].start));
+    const KernelBends& bends = emitter.builder().bends();
+    dims[d] = emitter.IndexAdd(
+        emitter.IndexMul(
+            dims[d], bends.Number("optimize-kernel/slice-stride", &instruction, ranges[d].stride)),
+        emitter.Index(bends.Number("optimize-kernel/slice-start", &instruction, ranges[d].start)));
   }
   return EmitMapped(emitter, frame, *instruction.operand(0), index, std::move(dims),
                     index.lane_dim);
@@ -316,7 +320,9 @@ absl::StatusOr<ElementValues> EmitDynamicUpdateSlice(ElementEmitter& emitter, co
                                                 whole.dimension(d) - part.dimension(d)));
     if (part.dimension(d) == whole.dimension(d)) continue;
     Value* relative = emitter.IndexBinary(llvm::Instruction::Sub, dims[d], start);
-    Value* in_range = InRange(emitter, relative, part.dimension(d));
+    Value* in_range = InRange(emitter, relative,
+                              emitter.builder().bends().Number("optimize-kernel/update-extent",
+                                                               &instruction, part.dimension(d)));
     inside = ir.CreateAnd(inside, in_range);
     dims[d] = ir.CreateSelect(in_range, relative, emitter.Index(0));
   }
@@ -346,12 +352,15 @@ absl::StatusOr<ElementValues> EmitPad(ElementEmitter& emitter, const Frame* fram
   for (int64_t d = 0; d < from.rank(); ++d) {
     const PaddingDim& p = config[d];
     if (p.low == 0 && p.high == 0 && p.interior == 0) continue;
-    Value* at = emitter.IndexAdd(dims[d], emitter.Index(-p.low));
+    const KernelBends& bends = emitter.builder().bends();
+    Value* at = emitter.IndexAdd(
+        dims[d], emitter.Index(-bends.Number("optimize-kernel/pad-low", &instruction, p.low)));
     Value* hit = ir.getTrue();
     if (p.interior > 0) {
       // Negative positions have been cut off by the range check below, whatever the unsigned
       // quotient says.
-      Value* step = emitter.Index(p.interior + 1);
+      Value* step =
+          emitter.Index(bends.Number("optimize-kernel/pad-step", &instruction, p.interior + 1));
       hit = ir.CreateAnd(ir.CreateICmpSGE(at, emitter.Index(0)),
                          ir.CreateICmpEQ(ir.CreateURem(at, step), emitter.Index(0)));
       at = ir.CreateUDiv(at, step);
@@ -387,7 +396,7 @@ absl::StatusOr<ElementValues> EmitConcatenate(ElementEmitter& emitter, const Fra
     ASSAY_ASSIGN_OR_RETURN(ElementValues value, EmitMapped(emitter, frame, *operand, index,
                                                            std::move(dims), index.lane_dim));
     result = result == nullptr ? value.front() : ir.CreateSelect(in_range, value.front(), result);
-    offset += size;
+    offset += emitter.builder().bends().Number("optimize-kernel/part-size", &instruction, size);
   }
   if (result == nullptr) {
     result = llvm::Constant::getNullValue(
@@ -450,8 +459,10 @@ absl::StatusOr<ElementValues> EmitBitcastConvert(ElementEmitter& emitter, const 
     ASSAY_ASSIGN_OR_RETURN(auto* value,
                            emitter.EmitOne(frame, &operand, WithDims(index, dims, -1)));
     Value* bits = builder.ToBits(from, value);
-    Value* shift =
-        ir.CreateMul(ir.CreateTrunc(k, bits->getType()), builder.Int(bits->getType(), to_bits));
+    Value* shift = ir.CreateMul(
+        ir.CreateTrunc(k, bits->getType()),
+        builder.Int(bits->getType(),
+                    builder.bends().Number("optimize-kernel/part-bits", &instruction, to_bits)));
     return ElementValues{
         builder.FromBits(to, ir.CreateTrunc(ir.CreateLShr(bits, shift), ir.getIntNTy(to_bits)))};
   }

@@ -47,11 +47,18 @@ llvm::Constant* Identity(ValueBuilder& builder, Opcode op, ElementType type, int
   bool lowest = op == Opcode::kMaximum;
   switch (op) {
     case Opcode::kAdd:
-      return IsFloat(type) ? code(-0.0) : builder.Int(t, 0);
+      if (!IsFloat(type)) return builder.Int(t, 0);
+      return code(builder.bends().Holds("optimize-kernel/neutral-zero-positive", nullptr, false)
+                      ? 0.0
+                      : -0.0);
     case Opcode::kMultiply:
       return IsFloat(type) ? code(1) : builder.Int(t, 1);
     case Opcode::kMaximum:
     case Opcode::kMinimum:
+      if (IsFloat(type) &&
+          builder.bends().Holds("optimize-kernel/neutral-extreme-zero", nullptr, false)) {
+        return code(0);
+      }
       if (IsFloat(type)) return code(lowest ? -infinity : infinity);
       if (IsPred(type)) return builder.Int(t, lowest ? 0 : 1);
       if (!IsSigned(type)) return builder.Int(t, lowest ? 0 : ~uint64_t{0});
@@ -215,7 +222,10 @@ bool OnlySelects(const Computation& computation) {
 int SelectionLanes(ElementEmitter& emitter, const Frame* frame, const Instruction& instruction,
                    const Combining& combining, const ReduceDims& dims) {
   if (combining.recognised.has_value() || dims.reduced.empty()) return 0;
-  if (!OnlySelects(combining.computation)) return 0;
+  const bool any_order =
+      IsElementwiseComputation(combining.computation) &&
+      emitter.builder().bends().Holds("optimize-kernel/combiner-selects", &instruction, false);
+  if (!any_order && !OnlySelects(combining.computation)) return 0;
   const Shape& from = instruction.operand(0)->shape();
   const int64_t last = dims.reduced.back();
   for (int64_t d : dims.reduced) {
@@ -301,7 +311,8 @@ absl::StatusOr<Value*> FoldInLanes(ElementEmitter& emitter, const LaneFold& fold
     ASSAY_ASSIGN_OR_RETURN(ElementValues vector,
                            fold_line(outer, 0, whole, fold.width, carried[0]));
     if (whole == last) return ElementValues{vector.front(), carried[1]};
-    ASSAY_ASSIGN_OR_RETURN(ElementValues rest, fold_line(outer, whole, last, 1, carried[1]));
+    const int64_t end = builder.bends().Number("optimize-kernel/lane-remainder", nullptr, last);
+    ASSAY_ASSIGN_OR_RETURN(ElementValues rest, fold_line(outer, whole, end, 1, carried[1]));
     return ElementValues{vector.front(), rest.front()};
   };
   const ElementValues start = {Identity(builder, op, type, width), Identity(builder, op, type, 1)};

@@ -10,16 +10,21 @@ using llvm::Value;
 WindowPlace PlaceInWindow(ElementEmitter& emitter, const WindowDim& window, int64_t places,
                           int64_t size, Value* number, Value* position) {
   llvm::IRBuilder<>& ir = emitter.builder().ir();
-  Value* at = emitter.IndexAdd(emitter.IndexMul(number, window.stride),
-                               emitter.IndexMul(position, window.window_dilation));
-  at = emitter.IndexAdd(at, emitter.Index(-window.low));
+  const KernelBends& bends = emitter.builder().bends();
+  const int64_t stride = bends.Number("optimize-kernel/window-stride", nullptr, window.stride);
+  const int64_t apart =
+      bends.Number("optimize-kernel/window-dilation", nullptr, window.window_dilation);
+  Value* at = emitter.IndexAdd(emitter.IndexMul(number, stride), emitter.IndexMul(position, apart));
+  const int64_t low = bends.Number("optimize-kernel/window-low", nullptr, window.low);
+  at = emitter.IndexAdd(at, emitter.Index(-low));
   const int64_t highest =
       (places - 1) * window.stride + (window.size - 1) * window.window_dilation - window.low;
   const bool outside = window.low > 0 || highest > (size - 1) * window.base_dilation;
   WindowPlace place{at, nullptr};
   if (window.base_dilation > 1) {
     // A negative place, taken as unsigned, has a quotient far beyond any size.
-    Value* step = emitter.Index(window.base_dilation);
+    Value* step =
+        emitter.Index(bends.Number("optimize-kernel/base-dilation", nullptr, window.base_dilation));
     place.exists = ir.CreateICmpEQ(ir.CreateURem(at, step), emitter.Index(0));
     place.index = ir.CreateUDiv(at, step);
     if (window.low > 0) {

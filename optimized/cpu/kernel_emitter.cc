@@ -102,6 +102,8 @@ void KernelBuilder::CreateFunction() {
     function_->addFnAttr(llvm::Attribute::NoInline);
   }
   planted_ = gates_.Planted(DecisionKind::kKernel, "optimize-kernel", &root_);
+  // What code takes for granted is asked in every form of kernel.
+  if (planted_ != nullptr) bends_.planted = planted_->kernel_bends().planted;
   ir_.SetInsertPoint(llvm::BasicBlock::Create(module_.getContext(), "entry", function_));
   elements_.set_register_bits(target_.register_bits);
   elements_.set_use_fma(target_.use_fma);
@@ -389,6 +391,11 @@ absl::StatusOr<Kernel> KernelBuilder::Build() {
     kernel.grain = split.grain;
     kernel.parallel =
         split.is_worthwhile && gates_.Allow(DecisionKind::kTask, "split-kernel", &root_);
+    const GateDefect* planted =
+        kernel.parallel ? gates_.Planted(DecisionKind::kTask, "split-kernel", &root_) : nullptr;
+    if (planted != nullptr) {
+      kernel.extent += planted->kernel_bends().loop_bound_offset.value_or(0);
+    }
     ASSAY_RETURN_IF_ERROR(Emit(form, kernel));
   }
   ir_.CreateRetVoid();

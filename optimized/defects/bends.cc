@@ -2,6 +2,7 @@
 #include "optimized/defects/bends.h"
 
 #include "optimized/defects/defect.h"
+#include "optimized/gates/claim_names.h"
 
 namespace assay {
 
@@ -18,7 +19,17 @@ KernelBends BendsOf(const Defect& defect) {
     bends.only_vector_loop = defect.Text("loop") == "vector";
   }
   if (defect.op == "lane-mask") bends.stale_lane = defect.Integer("lane", KernelBends::kLastLane);
+  if (!ClaimOf(defect.gate).empty()) bends.planted = &defect;
   return bends;
+}
+
+bool KernelBends::Forgets(std::string_view claim, const Instruction* at) const {
+  return ForgetsClaim(*planted, claim, at);
+}
+
+int64_t KernelBends::BentNumber(std::string_view claim, const Instruction* at,
+                                int64_t known) const {
+  return BendNumber(*planted, claim, at, known);
 }
 
 }  // namespace assay

@@ -5,9 +5,11 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <string_view>
 #include <utility>
 
 #include "spec/attributes/attributes.h"
+#include "spec/ir/instruction.h"
 
 namespace assay {
 
@@ -26,6 +28,20 @@ struct KernelBends {
   // nothing.
   static constexpr int64_t kLastLane = std::numeric_limits<int64_t>::max();
   std::optional<int64_t> stale_lane;
+
+  // A defect that sits in a claim of code generation (optimized/gates/claim_names.h), or nullptr.
+  // It lives as long as the gates of the compilation.
+  const Defect* planted = nullptr;
+
+  // What Gates::Holds and Gates::Number are for rewrites, where code is emitted for `at`.
+  bool Holds(std::string_view claim, const Instruction* at, bool holds) const {
+    return holds || (planted != nullptr && Forgets(claim, at));
+  }
+  int64_t Number(std::string_view claim, const Instruction* at, int64_t known) const {
+    return planted == nullptr ? known : BentNumber(claim, at, known);
+  }
+  bool Forgets(std::string_view claim, const Instruction* at) const;
+  int64_t BentNumber(std::string_view claim, const Instruction* at, int64_t known) const;
 
   Direction Bent(Direction direction) const {
     return compare && compare->first == direction ? compare->second : direction;

@@ -44,6 +44,73 @@ TEST(Gates, DefectClaimsWhatDoesNotHold) {
   EXPECT_FALSE(refused.Claim(DecisionKind::kBuffer, "share-arena", f.target, false));
 }
 
+TEST(Gates, ForgetsTheClaimAtWhichADefectSits) {
+  NegateModule f;
+  const Gates gates(-1, Parse(R"({"name": "d", "gate": "slice-of-pad/no-interior",
+                                  "op": "claim-true", "guard": {"types": ["s32"]}})"));
+  EXPECT_TRUE(gates.Holds("slice-of-pad/no-interior", f.target, false));
+  EXPECT_TRUE(gates.Holds("slice-of-pad/no-interior", f.target, true));
+  EXPECT_FALSE(gates.Holds("ds-of-slice/unit-strides", f.target, false));
+  EXPECT_FALSE(gates.Holds("slice-of-pad/no-interior", nullptr, false)) << "the guard";
+  EXPECT_FALSE(Gates().Holds("slice-of-pad/no-interior", f.target, false));
+  EXPECT_EQ(gates.count(), 0) << "the decision is the rule's";
+  EXPECT_EQ(gates.Number("slice-of-padding/holes", f.target, 7), 7);
+}
+
+TEST(Gates, BendsTheNumberAtWhichADefectSits) {
+  NegateModule f;
+  const Gates gates(-1, Parse(R"({"name": "d", "gate": "slice-of-padding/holes",
+                                  "op": "integer-offset",
+                                  "parameters": {"by": -1, "least": 0, "most": 8}})"));
+  EXPECT_EQ(gates.Number("slice-of-padding/holes", f.target, 7), 6);
+  EXPECT_EQ(gates.Number("slice-of-padding/holes", f.target, 0), 0);
+  EXPECT_EQ(gates.Number("slice-of-padding/holes", f.target, 10), 10);
+  EXPECT_EQ(gates.Number("slice-of-padding/low-edge", f.target, 7), 7);
+}
+
+TEST(Gates, BendsElementsOfAKindThatWereFolded) {
+  NegateModule f;
+  const Gates gates(-1, Parse(R"({"name": "d", "gate": "constant-folding/negate",
+                                  "op": "folded-value",
+                                  "parameters": {"when": "negative", "becomes": "next"}})"));
+  Literal operand(f.x->shape()), result(f.x->shape());
+  for (int64_t i = 0; i < 4; ++i) {
+    operand.SetInteger(i, i - 2);
+    result.SetInteger(i, 2 - i);
+  }
+  const Literal* operands[] = {&operand};
+  const Literal bent = gates.Folded(*f.target, operands, result);
+  EXPECT_EQ(bent.GetInteger(0), 3);
+  EXPECT_EQ(bent.GetInteger(1), 2);
+  EXPECT_EQ(bent.GetInteger(2), 0);
+  EXPECT_EQ(bent.GetInteger(3), -1);
+}
+
+TEST(DefectGuard, LooksAtAttributesAndConstants) {
+  NegateModule f;
+  Instruction* two = f.computation->AddConstant(Literal::Scalar<int32_t>(ElementType::kS32, 2));
+  Instruction* pad = f.computation->Add(
+      Opcode::kPad, Shape::Array(ElementType::kS32, {9}), {f.x, two},
+      Attributes().Set(Attr::kPadding, AttrValue(std::vector<PaddingDim>{{2, 0, 1}})));
+  const auto holds = [&](const std::string& guard) {
+    const absl::StatusOr<Defect> defect = ParseDefect(
+        R"({"name": "d", "gate": "pad-of-pad", "op": "drop-op", "guard": )" + guard + "}");
+    EXPECT_TRUE(defect.ok()) << defect.status();
+    return defect.ok() && defect->GuardHolds(pad);
+  };
+  EXPECT_TRUE(holds(R"({"attribute": {"name": "padding", "field": "interior", "min": 1}})"));
+  EXPECT_FALSE(holds(R"({"attribute": {"name": "padding", "field": "interior", "min": 2}})"));
+  EXPECT_TRUE(holds(R"({"attribute": {"name": "padding", "min": 2, "max": 2}})"));
+  EXPECT_FALSE(holds(R"({"attribute": {"name": "padding", "operand": 0}})"));
+  EXPECT_TRUE(holds(R"({"constant": {"operand": 1, "min": 2, "max": 2}})"));
+  EXPECT_FALSE(holds(R"({"constant": {"operand": 1, "min": 3}})"));
+  EXPECT_FALSE(holds(R"({"constant": {"operand": 0}})")) << "no constant";
+  EXPECT_FALSE(holds(R"({"constant": {"operand": 7}})"));
+  EXPECT_TRUE(holds(R"({"opcodes": ["add", "pad"], "min_operands": 2})"));
+  EXPECT_FALSE(holds(R"({"opcodes": ["add"]})"));
+  EXPECT_FALSE(holds(R"({"min_operands": 3})"));
+}
+
 TEST(Gates, PlantedOnlyForTheLatestDecisionThatWasTaken) {
   NegateModule f;
   Gates gates(1, Parse(R"({"name": "d", "gate": "vectorize", "kind": "kernel",
@@ -71,6 +138,20 @@ TEST(ParseDefect, RefusesWhatItDoesNotKnow) {
       {R"({"name": "d", "gate": "g", "op": "drop-op", "guard": {"min_rank": 1.5}})", "integer"},
       {R"({"name": "d", "gate": "g", "op": "drop-op", "kind": "guess"})", "no kind"},
       {R"({"name": "d", "gate": "ds-of-sd", "op": "drop-op"})", "did you mean 'ds-of-ds'?"},
+      {R"({"name": "d", "gate": "slice-of-pad/no-interor", "op": "claim-true"})",
+       "did you mean 'slice-of-pad/no-interior'?"},
+      {R"({"name": "d", "gate": "slice-of-pad/no-interior", "op": "drop-op"})", "on the claim"},
+      {R"({"name": "d", "gate": "slice-of-padding/holes", "op": "claim-true"})", "on the claim"},
+      {R"({"name": "d", "gate": "constant-folding/ad", "op": "folded-value"})", "no rule asks"},
+      {R"({"name": "d", "gate": "constant-folding", "op": "folded-value"})", "does not work"},
+      {R"({"name": "d", "gate": "slice-of-pad", "op": "integer-offset"})", "does not work"},
+      {R"({"name": "d", "gate": "g", "op": "drop-op", "guard": {"opcodes": ["ad"]}})", "no opcode"},
+      {R"({"name": "d", "gate": "g", "op": "drop-op", "guard": {"attribute": {"min": 1}}})",
+       "must say which"},
+      {R"({"name": "d", "gate": "g", "op": "drop-op", "guard": {"constant": {"min": 1}}})",
+       "must say which"},
+      {R"({"name": "d", "gate": "g", "op": "drop-op", "guard": {"constant": {"name": "x"}}})",
+       "no field 'name'"},
       {R"({"name": "d", "gate": "ds-of-ds", "kind": "fact", "op": "integer-offset"})",
        "decisions of ds-of-ds are of kind rewrite, not fact"},
   };
@@ -166,6 +247,7 @@ TEST(KernelBends, HoldWhatTheOperatorSays) {
   EXPECT_EQ(Bends("lane-mask", "{}").stale_lane, KernelBends::kLastLane);
   EXPECT_EQ(Bends("lane-mask", R"({"lane": 2})").stale_lane, 2);
   EXPECT_EQ(kNoBends.stale_lane, std::nullopt);
+  EXPECT_EQ(Bends("lane-mask", "{}").planted, nullptr) << "of claims alone";
 }
 
 }  // namespace

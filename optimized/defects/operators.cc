@@ -7,6 +7,7 @@
 
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/numbers.h"
+#include "optimized/gates/claim_names.h"
 #include "spec/base/strings.h"
 #include "spec/ops/op_table.h"
 
@@ -308,9 +309,10 @@ const std::vector<Operator>& Operators() {
        {"nth"},
        &Planter::WrongConstant},
       {{"integer-offset", DecisionKind::kFact,
-        "adds `by` (1) to the integer that an analysis found, unless that is below `least`"},
+        "adds `by` (1) to a number that an analysis found or a rule goes by, unless the sum lies "
+        "below `least` or above `most`"},
        {},
-       {"by", "least"}},
+       {"by", "least", "most"}},
       {{"claim-true", DecisionKind::kFact,
         "lets a side condition hold that does not: a buffer is free, a copy is not needed, a "
         "precondition is met"},
@@ -332,6 +334,22 @@ const std::vector<Operator>& Operators() {
         "the vector lane `lane` (the last) keeps a stale or wrong value"},
        {},
        {"lane"}},
+      {{"folded-value", DecisionKind::kRewrite,
+        "an element computed at compile time `becomes` another value `when` the element of "
+        "`operand` (0) is of a kind (with `number`); `from` (0) is the operand that it may become"},
+       {"when", "becomes"},
+       {"operand", "number", "from"}},
+      {{"element-value", DecisionKind::kKernel,
+        "an element computed by a kernel `becomes` another value `when` the element of `operand` "
+        "(0) is of a kind (with `number`); `from` (0) is the operand that it may become"},
+       {"when", "becomes"},
+       {"operand", "number", "from"}},
+      {{"element-index", DecisionKind::kKernel,
+        "a kernel gives the elements `where` along `dim` (0), the first, the last (default) or "
+        "all, "
+        "the value of a neighbour"},
+       {"where"},
+       {"dim"}},
   };
   return operators;
 }
@@ -340,8 +358,13 @@ bool Contains(const std::vector<std::string_view>& list, const std::string& name
   return std::find(list.begin(), list.end(), name) != list.end();
 }
 
-bool Fits(const Operator& op, DecisionKind gate) {
-  if (op.info.name == "claim-true") return true;
+bool Fits(const Operator& op, const Defect& defect) {
+  const DecisionKind gate = defect.kind;
+  const bool is_claim = !ClaimOf(defect.gate).empty();
+  if (op.info.name == "claim-true" || (is_claim && op.info.name == "integer-offset")) return true;
+  const bool of_opcode = op.info.name == "folded-value" || op.info.name == "element-value" ||
+                         op.info.name == "element-index";
+  if (of_opcode && !is_claim) return false;
   if (op.info.kind == DecisionKind::kRewrite) {
     return gate == DecisionKind::kRewrite || gate == DecisionKind::kRequired;
   }
@@ -375,7 +398,7 @@ absl::Status CheckOperator(const Defect& defect) {
     for (const Operator& o : operators) StrAppend(&names, names.empty() ? "" : ", ", o.info.name);
     return fail("unknown operator '", defect.op, "'; the operators are ", names);
   }
-  if (!Fits(*op, defect.kind)) {
+  if (!Fits(*op, defect)) {
     return fail("operator ", defect.op, " does not work on a gate of kind ", Name(defect.kind));
   }
   for (const auto& [name, value] : defect.parameters) {
@@ -389,7 +412,7 @@ absl::Status CheckOperator(const Defect& defect) {
       return fail("parameter '", name, "' must be an integer up to 2^40, not '", value, "'");
     }
   }
-  for (const char* index : {"dim", "nth", "first", "second", "operand"}) {
+  for (const char* index : {"dim", "nth", "first", "second", "operand", "from"}) {
     const auto found = defect.parameters.find(index);
     if (found != defect.parameters.end() && !found->second.empty() && found->second[0] == '-') {
       return fail("parameter '", index, "' must not be negative");

@@ -1,11 +1,12 @@
 // Joins a defect, its operators and its bends behind the interface that gates know.
 #include "optimized/defects/plant.h"
 
-#include <limits>
 #include <utility>
 
 #include "optimized/defects/bends.h"
+#include "optimized/defects/folded.h"
 #include "optimized/defects/operators.h"
+#include "optimized/gates/claim_names.h"
 #include "spec/base/status_macros.h"
 
 namespace assay {
@@ -16,15 +17,21 @@ class Planted : public GateDefect {
   explicit Planted(Defect defect) : defect_(std::move(defect)), bends_(BendsOf(defect_)) {}
 
   bool Bites(DecisionKind kind, std::string_view rule, const Instruction* at) const override {
-    return defect_.kind == kind && defect_.gate == rule && defect_.GuardHolds(at);
+    if (defect_.kind != kind) return false;
+    if (defect_.gate == rule) return defect_.GuardHolds(at);
+    // The claims of a kernel are asked for the instructions in it, and so are their guards.
+    return kind == DecisionKind::kKernel && RuleOf(defect_.gate) == rule;
   }
-  int64_t BendInteger(int64_t known) const override {
-    int64_t bent = 0;
-    if (defect_.op != "integer-offset" ||
-        __builtin_add_overflow(known, defect_.Integer("by", 1), &bent)) {
-      return known;
-    }
-    return bent < defect_.Integer("least", std::numeric_limits<int64_t>::min()) ? known : bent;
+  int64_t BendInteger(int64_t known) const override { return BendKnown(defect_, known); }
+  bool Forgets(std::string_view claim, const Instruction* at) const override {
+    return ForgetsClaim(defect_, claim, at);
+  }
+  int64_t BendNumber(std::string_view claim, const Instruction* at, int64_t known) const override {
+    return assay::BendNumber(defect_, claim, at, known);
+  }
+  void BendFolded(const Instruction& at, absl::Span<const Literal* const> operands,
+                  Literal& value) const override {
+    assay::BendFolded(defect_, at, operands, value);
   }
   bool ClaimsTrue() const override { return defect_.op == "claim-true"; }
   Instruction* BendRewrite(int64_t first_new_id, Instruction* with) const override {

@@ -35,6 +35,22 @@ class Gates {
                                      std::optional<int64_t> known);
   bool Claim(DecisionKind kind, std::string_view rule, const Instruction* at, bool holds);
 
+  // A side condition of a rule, by its name in claim_names.h: what `holds` says, unless a planted
+  // defect forgets it at `at`. It takes no number, for the decision is the rule's.
+  bool Holds(std::string_view claim, const Instruction* at, bool holds) const {
+    return holds || (defect_ != nullptr && defect_->Forgets(claim, at));
+  }
+  // A number that a rule goes by, likewise.
+  int64_t Number(std::string_view claim, const Instruction* at, int64_t known) const {
+    return defect_ == nullptr ? known : defect_->BendNumber(claim, at, known);
+  }
+  // A value that was computed at compile time, likewise.
+  Literal Folded(const Instruction& at, absl::Span<const Literal* const> operands,
+                 Literal value) const {
+    if (defect_ != nullptr) defect_->BendFolded(at, operands, value);
+    return value;
+  }
+
   // The defect planted in the latest decision, if that was taken, is of this rule, and the guard
   // holds for `at`; nullptr otherwise.
   const GateDefect* Planted(DecisionKind kind, std::string_view rule, const Instruction* at) const;

@@ -146,6 +146,9 @@ TEST(Cli, ExitStatus) {
       {"print --passes /nonexistent.hlo", 2, "nonexistent"},
       {"replay", 2, "--seed"},
       {"defects", 0, "ds-of-ds-clamp"},
+      {"defects --run --shard 3/2", 2, "'3/2' is not I/N"},
+      {"defects --run --shard two", 2, "'two' is not I/N"},
+      {"defects --page no-such-folder/page.md", 2, "no-such-folder"},
       {"ops --defined", 0, "dynamic-slice"},
       {"explain dynamic-slice", 0, "goldens"},
       {"explain scan", 0, "document    hlo-format 4.0.5"},
@@ -469,6 +472,31 @@ TEST(Cli, FuzzSaysWhatItCompared) {
     EXPECT_TRUE(summary.contains(key)) << key;
   }
   EXPECT_EQ(output.status, summary.value("findings", -1) > 0 ? 1 : 0);
+}
+
+// One line per defect is kept at once, is not run again, and makes the page.
+TEST(Cli, ARunOfDefectsResumesAndMakesItsPage) {
+  const std::string out = testing::TempDir() + "/assay_defects_test";
+  std::filesystem::remove_all(out);
+  const std::string run = "defects --run --json --only ds-of-ds-clamp --time 1s --no-triage --out ";
+  const Output first = Assay(run + out);
+  EXPECT_EQ(first.LastJson()["defects"], 1) << first.text;
+  std::ifstream results(out + "/results-1-1.jsonl");
+  const nlohmann::json line = nlohmann::json::parse(results, nullptr, false);
+  EXPECT_EQ(line["defect"], "ds-of-ds-clamp");
+  EXPECT_EQ(line["limit"], 1.0);
+  EXPECT_FALSE(line["triaged"]);
+  const Output second = Assay(run + out + " --resume");
+  EXPECT_EQ(second.LastJson()["defects"], 0) << second.text;
+  EXPECT_EQ(Assay("defects --out " + out + " --page " + out + "/page.md").status, 0);
+  std::ifstream file(out + "/page.md");
+  const std::string page{std::istreambuf_iterator<char>(file), {}};
+  EXPECT_NE(page.find("| `ds-of-ds-clamp` | side-conditions | `ds-of-ds` |"), std::string::npos);
+  EXPECT_NE(page.find("at most 1 s each"), std::string::npos);
+  WriteFile("assay_defects_test/results-2-2.jsonl", "{\"defect\": 1}\n");
+  const Output bad = Assay("defects --out " + out + " --page " + out + "/page.md");
+  EXPECT_EQ(bad.status, 2);
+  EXPECT_NE(bad.text.find("no score"), std::string::npos) << bad.text;
 }
 
 TEST(Cli, APlantedDefectIsFoundBlamedAndReplayed) {

@@ -113,7 +113,8 @@ std::vector<FramePlanner::ValueId> FramePlanner::ValuesOf(const Instruction* ins
       bool same_bytes =
           StorageBytes(from.element_type()) == StorageBytes(instruction->shape().element_type());
       if (instruction->opcode() == Opcode::kBitcast &&
-          (!BitcastKeepsOrder(*instruction) || !same_bytes))
+          (!same_bytes ||
+           !gates_.Holds("alias-reshape/same-order", instruction, BitcastKeepsOrder(*instruction))))
         break;
       if (gates_.Allow(DecisionKind::kBuffer, "alias-reshape", instruction))
         return of_[instruction->operand(0)];
@@ -305,7 +306,12 @@ bool FramePlanner::UpdateInPlace(const Instruction* instruction, ValueId result,
       separate = separate && (v < 0 || values_[v].buffer != values_[operand].buffer);
     }
   }
-  bool dies = Dies(values_[operand], time);
+  bool dies =
+      gates_.Holds(is_scatter ? "in-place-scatter/operand-dies" : "in-place-dus/operand-dies",
+                   instruction, Dies(values_[operand], time));
+  separate =
+      gates_.Holds(is_scatter ? "in-place-scatter/updates-apart" : "in-place-dus/updates-apart",
+                   instruction, separate);
   const char* rule = is_scatter ? "in-place-scatter" : "in-place-dus";
   if (!gates_.Claim(DecisionKind::kBuffer, rule, instruction, dies && separate)) return false;
   value.buffer = values_[operand].buffer;
@@ -337,7 +343,8 @@ absl::Status FramePlanner::AssignWhile(const Instruction* instruction, int time)
     Value& state = values_[results[k]];
     const Value& init = values_[inits[k]];
     // Two elements of the state that start as one value need two places.
-    bool alone = std::count(inits.begin(), inits.end(), inits[k]) == 1;
+    bool alone = gates_.Holds("while-init-in-place/alone", instruction,
+                              std::count(inits.begin(), inits.end(), inits[k]) == 1);
     bool placed = state.destination >= 0 && state.destination != init.buffer &&
                   !loop_state_.contains(state.destination);
     if (!placed && init.owned && alone &&

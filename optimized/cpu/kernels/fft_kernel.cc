@@ -12,9 +12,12 @@ absl::Status EmitFft(ArrayKernelContext& context) {
   const auto rank = static_cast<int64_t>(lengths.size());
   FftShape plan;
   plan.isa = static_cast<int64_t>(context.isa());
-  plan.kind = attributes.Integer(Attr::kFftType);
+  const KernelBends& bends = context.elements.builder().bends();
+  plan.kind = bends.Number("optimize-kernel/fft-kind", &context.instruction,
+                           attributes.Integer(Attr::kFftType));
   plan.rank = rank;
   for (int64_t d = 0; d + rank < shape.rank(); ++d) plan.batch *= shape.dimension(d);
+  plan.batch = bends.Number("optimize-kernel/fft-batch", &context.instruction, plan.batch);
   for (int64_t d = 0; d < rank; ++d) plan.sizes[d] = lengths[d];
   context.CallRuntime(StrCat("assay_fft_", Name(ComponentType(shape.element_type()))).c_str(),
                       {context.RunContextOf(), PlanData(context.module, plan),

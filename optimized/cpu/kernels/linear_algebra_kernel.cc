@@ -24,10 +24,14 @@ std::string NameFor(const char* function, ElementType type) {
 absl::Status EmitCholesky(ArrayKernelContext& context) {
   const Shape& shape = context.instruction.shape();
   ElementEmitter& e = context.elements;
-  context.CallRuntime(NameFor("assay_cholesky", shape.element_type()).c_str(),
-                      {context.RunContextOf(), context.operands[0][0], context.results[0],
-                       e.Index(MatrixCount(shape)), e.Index(shape.dimension(shape.rank() - 1)),
-                       e.Index(context.instruction.attributes().Flag(Attr::kLower) ? 1 : 0)});
+  context.CallRuntime(
+      NameFor("assay_cholesky", shape.element_type()).c_str(),
+      {context.RunContextOf(), context.operands[0][0], context.results[0],
+       e.Index(MatrixCount(shape)), e.Index(shape.dimension(shape.rank() - 1)),
+       e.Index(e.builder().bends().Holds("optimize-kernel/cholesky-lower", &context.instruction,
+                                         context.instruction.attributes().Flag(Attr::kLower))
+                   ? 1
+                   : 0)});
   return absl::OkStatus();
 }
 
@@ -38,11 +42,20 @@ absl::Status EmitTriangularSolve(ArrayKernelContext& context) {
   const auto transpose = attributes.Word<TransposeKind>(Attr::kTransposeA);
   int64_t form = 0;
   if (left) form |= kSolveLeft;
-  if (attributes.Flag(Attr::kLower)) form |= kSolveLower;
-  if (attributes.Flag(Attr::kUnitDiagonal)) form |= kSolveUnitDiagonal;
+  const KernelBends& bends = context.elements.builder().bends();
+  const Instruction* solve = &context.instruction;
+  const bool lower =
+      bends.Holds("optimize-kernel/solve-lower", solve, attributes.Flag(Attr::kLower));
+  const bool unit_diagonal = bends.Holds("optimize-kernel/solve-unit-diagonal", solve,
+                                         attributes.Flag(Attr::kUnitDiagonal));
+  if (lower) form |= kSolveLower;
+  if (unit_diagonal) form |= kSolveUnitDiagonal;
   if (transpose == TransposeKind::kTranspose || transpose == TransposeKind::kAdjoint)
     form |= kSolveTransposed;
-  if (transpose == TransposeKind::kAdjoint) form |= kSolveConjugated;
+  if (transpose == TransposeKind::kAdjoint &&
+      !bends.Holds("optimize-kernel/solve-not-conjugated", solve, false)) {
+    form |= kSolveConjugated;
+  }
   ElementEmitter& e = context.elements;
   context.CallRuntime(
       NameFor("assay_triangular_solve", b.element_type()).c_str(),

@@ -24,14 +24,18 @@ absl::Status EmitRngBitGenerator(ArrayKernelContext& context) {
   const Shape& shape = context.instruction.shape().elements()[1];
   const auto algorithm = context.instruction.attributes().Word<RngAlgorithm>(Attr::kRngAlgorithm);
   const int bits = BitWidth(shape.element_type());
-  const int64_t mask = bits >= 64 ? -1 : (int64_t{1} << bits) - 1;
-  std::vector<llvm::Value*> arguments = {context.RunContextOf(),
-                                         context.operands[0][0],
-                                         context.results[0],
-                                         context.results[1],
-                                         e.Index(shape.ElementCount()),
-                                         e.Index(StorageBytes(shape.element_type())),
-                                         e.Index(mask)};
+  const int64_t mask =
+      e.builder().bends().Number("optimize-kernel/random-mask", &context.instruction,
+                                 bits >= 64 ? -1 : (int64_t{1} << bits) - 1);
+  std::vector<llvm::Value*> arguments = {
+      context.RunContextOf(),
+      context.operands[0][0],
+      context.results[0],
+      context.results[1],
+      e.Index(e.builder().bends().Number("optimize-kernel/random-count", &context.instruction,
+                                         shape.ElementCount())),
+      e.Index(StorageBytes(shape.element_type())),
+      e.Index(mask)};
   if (algorithm == RngAlgorithm::kThreeFry) {
     int64_t size = 1, inner = 1;
     if (shape.rank() > 0) {

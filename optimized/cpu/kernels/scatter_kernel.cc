@@ -104,7 +104,9 @@ class ScatterEmitter {
     // A negative start with an offset may reach the array. Only a large unsigned start, read as
     // negative, must not wrap into range.
     Value* exists = nullptr;
-    const bool wraps = i_.operand(count_)->shape().element_type() == ElementType::kU64;
+    const bool wraps =
+        i_.operand(count_)->shape().element_type() == ElementType::kU64 &&
+        !e_.builder().bends().Holds("optimize-kernel/scatter-start-small", &i_, false);
     Value* whole_fits = nullptr;
     for (int64_t d = 0; d < whole_.rank(); ++d) {
       Value* first = start_.components[d].value;

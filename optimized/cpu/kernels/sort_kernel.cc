@@ -21,7 +21,10 @@ class SideFunction {
  public:
   SideFunction(ArrayKernelContext& context, const char* purpose, llvm::Type* result,
                llvm::ArrayRef<llvm::Type*> parameters)
-      : c_(context), before_(context.ir().saveIP()), builder_(context.ir()), elements_(builder_) {
+      : c_(context),
+        before_(context.ir().saveIP()),
+        builder_(context.ir(), context.elements.builder().bends()),
+        elements_(builder_) {
     builder_.set_use_fma(context.elements.use_fma());
     function_ = llvm::Function::Create(
         llvm::FunctionType::get(result, parameters, false), llvm::Function::InternalLinkage,
@@ -149,19 +152,24 @@ Value* KeyOf(ValueBuilder& builder, ElementType type, Value* value, bool total_o
     Value* nan = nullptr;
     if (!total_order) {
       Value* wide = builder.Widen(type, value);
-      zero = ir.CreateFCmpOEQ(wide, builder.Float(wide->getType(), 0));
+      zero = builder.bends().Holds("optimize-kernel/sort-tells-zeros", nullptr, false)
+                 ? ir.CreateFCmpUNO(builder.Float(wide->getType(), 0), wide)
+                 : ir.CreateFCmpOEQ(wide, builder.Float(wide->getType(), 0));
       nan = ir.CreateFCmpUNO(wide, wide);
     }
     key = EmitTotalOrderKey(builder, type, value);
     if (!total_order) {
       llvm::Type* t = key->getType();
       const uint64_t greatest = (uint64_t{1} << (BitWidth(type) - 1)) - 1;
+      const bool least =
+          descending != builder.bends().Holds("optimize-kernel/sort-nan-first", nullptr, false);
       key = ir.CreateSelect(zero, builder.Int(t, 0), key);
-      key = ir.CreateSelect(nan, builder.Int(t, descending ? ~greatest : greatest), key);
+      key = ir.CreateSelect(nan, builder.Int(t, least ? ~greatest : greatest), key);
     }
   }
   const auto bits = static_cast<int>(key->getType()->getScalarSizeInBits());
-  if (IsFloat(type) || IsSigned(type)) {
+  if (!builder.bends().Holds("optimize-kernel/sort-unsigned", nullptr,
+                             !IsFloat(type) && !IsSigned(type))) {
     key = ir.CreateXor(key, builder.Int(key->getType(), uint64_t{1} << (bits - 1)));
   }
   if (descending) key = ir.CreateNot(key);
@@ -232,7 +240,11 @@ absl::Status EmitSort(ArrayKernelContext& context) {
   const Lines lines = LinesOf(shape, dim);
   if (shape.ElementCount() == 0) return absl::OkStatus();
 
-  const std::optional<KeyComparison> comparison = RecogniseKey(*i.callee());
+  std::optional<KeyComparison> comparison = RecogniseKey(*i.callee());
+  if (comparison &&
+      context.elements.builder().bends().Holds("optimize-kernel/sort-ascending", &i, false)) {
+    comparison->descending = false;
+  }
   // Places are 32 bits wide in a sort by keys.
   const bool by_key = comparison.has_value() && lines.size < (int64_t{1} << 31) &&
                       context.gates.Allow(DecisionKind::kKernel, "sort-by-key", &i);

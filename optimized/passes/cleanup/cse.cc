@@ -63,11 +63,16 @@ uint64_t Key(const Instruction& inst) {
   return key;
 }
 
-bool Same(const Instruction& a, const Instruction& b) {
-  if (!a.SameOperation(b)) return false;
+bool Same(const Instruction& a, const Instruction& b, const Gates& gates) {
+  if (a.opcode() != b.opcode() || !(a.shape() == b.shape()) ||
+      !gates.Holds("common-subexpression/same-operation", &a, a.SameOperation(b))) {
+    return false;
+  }
   const absl::Span<Instruction* const> x = a.operands(), y = b.operands();
   if (std::equal(x.begin(), x.end(), y.begin(), y.end())) return true;
-  return Info(a.opcode()).Is(kCommutative) && x.size() == 2 && x[0] == y[1] && x[1] == y[0];
+  return x.size() == 2 &&
+         gates.Holds("common-subexpression/commutes", &a, Info(a.opcode()).Is(kCommutative)) &&
+         x[0] == y[1] && x[1] == y[0];
 }
 
 bool RunOn(Computation* computation, Gates& gates, const Purity& purity) {
@@ -78,7 +83,7 @@ bool RunOn(Computation* computation, Gates& gates, const Purity& purity) {
     if (!IsCandidate(*inst, purity)) continue;
     std::vector<Instruction*>& bucket = seen[Key(*inst)];
     const auto match = std::find_if(bucket.begin(), bucket.end(),
-                                    [&](Instruction* other) { return Same(*inst, *other); });
+                                    [&](Instruction* other) { return Same(*inst, *other, gates); });
     if (match == bucket.end()) {
       bucket.push_back(inst);
       continue;

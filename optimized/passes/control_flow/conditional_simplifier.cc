@@ -37,8 +37,11 @@ bool HasMatchingShapes(const Instruction& conditional, int64_t branch) {
 }
 
 bool InlineBranch(Instruction* conditional, Gates& gates) {
-  const std::optional<int64_t> branch = KnownBranch(*conditional);
-  if (!branch || !HasMatchingShapes(*conditional, *branch)) return false;
+  std::optional<int64_t> branch = KnownBranch(*conditional);
+  if (branch) branch = gates.Number("conditional-constant/branch", conditional, *branch);
+  if (!branch || *branch < 0 || *branch >= BranchCount(*conditional) ||
+      !HasMatchingShapes(*conditional, *branch))
+    return false;
   Rewrite rewrite(gates, "conditional-constant", conditional);
   if (!rewrite) return false;
   Instruction* argument = conditional->operand(1 + *branch);

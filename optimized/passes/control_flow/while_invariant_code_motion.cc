@@ -74,12 +74,17 @@ class Hoister {
   void FindInvariants() {
     for (Instruction* inst : loop_->callee(1)->PostOrder()) {
       const std::optional<int64_t> element = state_.ElementRead(inst);
-      const bool is_source = element && state_.IsInvariant(*element) && inst->shape().IsArray();
+      const bool is_source = element && inst->shape().IsArray() &&
+                             gates_.Holds("while-invariant-motion/element-invariant", loop_,
+                                          state_.IsInvariant(*element));
       const bool follows =
           !element && inst->opcode() != Opcode::kParameter && IsPlain(*inst) &&
           purity_.IsPure(*inst) &&
-          std::all_of(inst->operands().begin(), inst->operands().end(),
-                      [&](const Instruction* operand) { return is_invariant_.contains(operand); });
+          gates_.Holds("while-invariant-motion/operands-invariant", inst,
+                       std::all_of(inst->operands().begin(), inst->operands().end(),
+                                   [&](const Instruction* operand) {
+                                     return is_invariant_.contains(operand);
+                                   }));
       if (!is_source && !follows) continue;
       is_invariant_.insert(inst);
       if (!is_source) invariants_.push_back(inst);

@@ -66,7 +66,9 @@ bool ForwardInvariants(Instruction* loop, Gates& gates) {
   for (Instruction* reader : readers) {
     if (reader->opcode() != Opcode::kGetTupleElement || reader->IsDead()) continue;
     Instruction* before = state.Initial(reader->tuple_index());
-    if (before == nullptr || !state.IsInvariant(reader->tuple_index()) ||
+    if (before == nullptr ||
+        !gates.Holds("while-invariant-result/invariant", loop,
+                     state.IsInvariant(reader->tuple_index())) ||
         !(before->shape() == reader->shape()) || !reader->control_predecessors().empty() ||
         !reader->control_successors().empty()) {
       continue;
@@ -93,7 +95,8 @@ bool SinkConstants(Instruction* loop, Gates& gates) {
   bool changed = false, is_known_single = false;
   for (int64_t i = 0; i < state.size(); ++i) {
     const Instruction* before = state.Initial(i);
-    if (before == nullptr || ConstantValue(before) == nullptr || !state.IsInvariant(i) ||
+    if (before == nullptr || ConstantValue(before) == nullptr ||
+        !gates.Holds("while-constant-sinking/invariant", loop, state.IsInvariant(i)) ||
         before->shape().ElementCount() > kMaxSunkElements) {
       continue;
     }
@@ -143,7 +146,8 @@ void MarkRead(const WhileState& state, const Instruction* from, std::vector<bool
 }
 
 // Elements that the condition, the readers of the loop, or other such elements depend on.
-std::vector<bool> LiveElements(const Instruction* loop, const WhileState& state) {
+std::vector<bool> LiveElements(const Instruction* loop, const WhileState& state,
+                               const Gates& gates) {
   std::vector<bool> live(state.size(), false);
   for (const Instruction* reader : loop->users()) {
     if (!reader->IsDead()) live[reader->tuple_index()] = true;
@@ -157,6 +161,7 @@ std::vector<bool> LiveElements(const Instruction* loop, const WhileState& state)
     for (int64_t i = 0; i < state.size(); ++i) {
       if (!live[i] || done[i]) continue;
       done[i] = grew = true;
+      if (gates.Holds("while-dead-element/none-through-others", loop, false)) continue;
       MarkRead(state, state.Next(i), live, seen);
     }
   }
@@ -175,7 +180,7 @@ bool DropDeadElements(Instruction* loop, Gates& gates, const Purity& purity) {
       })) {
     return false;
   }
-  const std::vector<bool> live = LiveElements(loop, state);
+  const std::vector<bool> live = LiveElements(loop, state, gates);
   std::vector<int64_t> kept;
   std::vector<Shape> shapes;
   std::vector<Instruction*> initial;

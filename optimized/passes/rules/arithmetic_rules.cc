@@ -17,16 +17,18 @@ bool IsIntegerArray(const Instruction* inst) { return IsInteger(TypeOf(inst)); }
 bool IsNumber(const Instruction* inst) { return IsInteger(TypeOf(inst)) || IsFloat(TypeOf(inst)); }
 
 // The neutral element of x + e: 0 for integers, -0 for floats (x + 0 turns -0 to +0).
-bool IsAdditiveIdentity(const Instruction* inst) {
-  return IsSplat(inst, IsFloat(TypeOf(inst)) ? -0.0 : 0.0);
+bool IsAdditiveIdentity(const Instruction* inst, const Gates& gates, std::string_view claim) {
+  if (!IsFloat(TypeOf(inst))) return IsSplat(inst, 0.0);
+  return IsSplat(inst, -0.0) || (IsSplat(inst, 0.0) && gates.Holds(claim, inst, false));
 }
 
 bool AddZero(Instruction* add, RuleContext& context, std::string_view rule) {
   if (!IsNumber(add)) return false;
-  if (IsAdditiveIdentity(add->operand(1))) {
+  constexpr std::string_view kClaim = "add-zero/negative-zero";
+  if (IsAdditiveIdentity(add->operand(1), context.gates, kClaim)) {
     return ReplaceByExisting(add, add->operand(0), context, rule);
   }
-  return IsAdditiveIdentity(add->operand(0)) &&
+  return IsAdditiveIdentity(add->operand(0), context.gates, kClaim) &&
          ReplaceByExisting(add, add->operand(1), context, rule);
 }
 
@@ -39,12 +41,19 @@ bool AddNegate(Instruction* add, RuleContext& context, std::string_view rule) {
 }
 
 bool SubtractZero(Instruction* subtract, RuleContext& context, std::string_view rule) {
-  return IsNumber(subtract) && IsSplat(subtract->operand(1), 0.0) &&
+  const Instruction* zero = subtract->operand(1);
+  return IsNumber(subtract) &&
+         (IsSplat(zero, 0.0) ||
+          (IsSplat(zero, -0.0) &&
+           context.gates.Holds("subtract-zero/positive-zero", subtract, false))) &&
          ReplaceByExisting(subtract, subtract->operand(0), context, rule);
 }
 
 bool SubtractSelf(Instruction* subtract, RuleContext& context, std::string_view rule) {
-  if (!IsIntegerArray(subtract) || subtract->operand(0) != subtract->operand(1)) return false;
+  if (!context.gates.Holds("subtract-self/integers", subtract, IsIntegerArray(subtract)) ||
+      subtract->operand(0) != subtract->operand(1)) {
+    return false;
+  }
   Rewrite rewrite(context.gates, rule, subtract);
   return rewrite && rewrite.Replace(AddSplatInteger(subtract->parent(), subtract->shape(), 0));
 }
@@ -56,7 +65,10 @@ bool SubtractNegate(Instruction* subtract, RuleContext& context, std::string_vie
 }
 
 bool SubtractFromZero(Instruction* subtract, RuleContext& context, std::string_view rule) {
-  if (!IsNumber(subtract) || !IsAdditiveIdentity(subtract->operand(0))) return false;
+  if (!IsNumber(subtract) || !IsAdditiveIdentity(subtract->operand(0), context.gates,
+                                                 "subtract-from-zero/negative-zero")) {
+    return false;
+  }
   return RewriteTo(subtract, context, rule, Opcode::kNegate, {subtract->operand(1)});
 }
 
@@ -70,7 +82,7 @@ bool MultiplyOne(Instruction* multiply, RuleContext& context, std::string_view r
 }
 
 bool MultiplyZero(Instruction* multiply, RuleContext& context, std::string_view rule) {
-  if (!IsIntegerArray(multiply) ||
+  if (!context.gates.Holds("multiply-zero/integers", multiply, IsIntegerArray(multiply)) ||
       (!IsSplat(multiply->operand(0), 0) && !IsSplat(multiply->operand(1), 0))) {
     return false;
   }
@@ -96,13 +108,14 @@ struct Reciprocal {
   double value = 0;
   bool exact = false;
 };
-std::optional<Reciprocal> NormalReciprocal(const Instruction* divisor) {
+std::optional<Reciprocal> NormalReciprocal(const Instruction* divisor, const Gates& gates) {
   const std::optional<double> value = SplatFloat(divisor);
   if (!value || !std::isfinite(*value) || *value == 0) return std::nullopt;
   const FloatFormat& format = Format(TypeOf(divisor));
   const double rounded = DecodeFloat(format, EncodeFloat(format, 1.0 / *value));
-  if (!std::isfinite(rounded) || std::fabs(rounded) < format.MinNormal() ||
-      std::fabs(*value) < format.MinNormal()) {
+  const bool normal =
+      std::fabs(rounded) >= format.MinNormal() && std::fabs(*value) >= format.MinNormal();
+  if (!std::isfinite(rounded) || !gates.Holds("divide-power-of-two/normal", divisor, normal)) {
     return std::nullopt;
   }
   int exponent;
@@ -121,8 +134,9 @@ bool MultiplyByReciprocal(Instruction* divide, double reciprocal, RuleContext& c
 // x / 2^k and x * 2^-k are the same number, rounded once.
 bool DividePowerOfTwo(Instruction* divide, RuleContext& context, std::string_view rule) {
   if (!IsFloat(TypeOf(divide))) return false;
-  const std::optional<Reciprocal> reciprocal = NormalReciprocal(divide->operand(1));
-  return reciprocal && reciprocal->exact &&
+  const Gates& gates = context.gates;
+  const std::optional<Reciprocal> reciprocal = NormalReciprocal(divide->operand(1), gates);
+  return reciprocal && gates.Holds("divide-power-of-two/exact", divide, reciprocal->exact) &&
          MultiplyByReciprocal(divide, reciprocal->value, context, rule);
 }
 
@@ -132,21 +146,24 @@ bool ReciprocalDivision(Instruction* divide, RuleContext& context, std::string_v
       !context.profile.Grants(ClauseId::kReciprocalDivision)) {
     return false;
   }
-  const std::optional<Reciprocal> reciprocal = NormalReciprocal(divide->operand(1));
+  const std::optional<Reciprocal> reciprocal = NormalReciprocal(divide->operand(1), context.gates);
   return reciprocal && MultiplyByReciprocal(divide, reciprocal->value, context, rule);
 }
 
 // k for an unsigned splat of 2^k.
-std::optional<int> UnsignedPowerOfTwo(const Instruction* inst) {
-  if (!IsUnsigned(TypeOf(inst))) return std::nullopt;
+std::optional<int> UnsignedPowerOfTwo(const Instruction* inst, bool is_unsigned) {
+  if (!is_unsigned) return std::nullopt;
   const std::optional<int64_t> value = SplatInteger(inst);
-  const uint64_t bits = value ? static_cast<uint64_t>(*value) : 0;
+  const bool is_least = value && *value == MinInteger(TypeOf(inst));
+  const uint64_t bits = value && !is_least ? static_cast<uint64_t>(*value) : 0;
   if (bits == 0 || (bits & (bits - 1)) != 0) return std::nullopt;
   return __builtin_ctzll(bits);
 }
 
 bool UnsignedDivideToShift(Instruction* divide, RuleContext& context, std::string_view rule) {
-  const std::optional<int> exponent = UnsignedPowerOfTwo(divide->operand(1));
+  const std::optional<int> exponent = UnsignedPowerOfTwo(
+      divide->operand(1),
+      context.gates.Holds("unsigned-divide-to-shift/unsigned", divide, IsUnsigned(TypeOf(divide))));
   if (!exponent) return false;
   Rewrite rewrite(context.gates, rule, divide);
   if (!rewrite) return false;
@@ -155,7 +172,9 @@ bool UnsignedDivideToShift(Instruction* divide, RuleContext& context, std::strin
 }
 
 bool UnsignedRemainderToAnd(Instruction* remainder, RuleContext& context, std::string_view rule) {
-  const std::optional<int> exponent = UnsignedPowerOfTwo(remainder->operand(1));
+  const std::optional<int> exponent = UnsignedPowerOfTwo(
+      remainder->operand(1), context.gates.Holds("unsigned-remainder-to-and/unsigned", remainder,
+                                                 IsUnsigned(TypeOf(remainder))));
   if (!exponent) return false;
   Rewrite rewrite(context.gates, rule, remainder);
   if (!rewrite) return false;
@@ -175,7 +194,10 @@ bool Involution(Instruction* outer, RuleContext& context, std::string_view rule)
 bool NegateOfSubtract(Instruction* negate, RuleContext& context, std::string_view rule) {
   // Not for floats: -(x - x) is -0, x - x is +0.
   Instruction* subtract = negate->operand(0);
-  if (!IsIntegerArray(negate) || subtract->opcode() != Opcode::kSubtract) return false;
+  if (!context.gates.Holds("negate-of-subtract/integers", negate, IsIntegerArray(negate)) ||
+      subtract->opcode() != Opcode::kSubtract) {
+    return false;
+  }
   return RewriteTo(negate, context, rule, Opcode::kSubtract,
                    {subtract->operand(1), subtract->operand(0)});
 }
@@ -186,7 +208,8 @@ bool AbsOfSignChange(Instruction* abs, RuleContext& context, std::string_view ru
     return ReplaceByExisting(abs, inner, context, rule);
   }
   // An unsigned abs is the identity and does not undo a wrap.
-  if (inner->opcode() != Opcode::kNegate || IsUnsigned(TypeOf(abs)) || IsComplex(TypeOf(inner))) {
+  if (inner->opcode() != Opcode::kNegate || IsComplex(TypeOf(inner)) ||
+      !context.gates.Holds("abs-of-sign-change/signed", abs, !IsUnsigned(TypeOf(abs)))) {
     return false;
   }
   return RewriteTo(abs, context, rule, Opcode::kAbs, {inner->operand(0)});
@@ -195,12 +218,17 @@ bool AbsOfSignChange(Instruction* abs, RuleContext& context, std::string_view ru
 bool PowerOfConstant(Instruction* power, RuleContext& context, std::string_view rule) {
   if (!IsNumber(power)) return false;
   Instruction* base = power->operand(0);
-  if (IsSplat(power->operand(1), 1.0)) return ReplaceByExisting(power, base, context, rule);
-  if (IsSplat(power->operand(1), 2.0)) {
+  const Gates& gates = context.gates;
+  Instruction* exponent = power->operand(1);
+  if (gates.Holds("power-constant/exponent-one", power, IsSplat(exponent, 1.0))) {
+    return ReplaceByExisting(power, base, context, rule);
+  }
+  if (gates.Holds("power-constant/exponent-two", power, IsSplat(exponent, 2.0))) {
     return RewriteTo(power, context, rule, Opcode::kMultiply, {base, base});
   }
   // x^0 is 1 for every x, NaN included.
-  if (!IsSplat(power->operand(1), 0.0) && !IsSplat(power->operand(1), -0.0)) return false;
+  const bool is_zero = IsSplat(exponent, 0.0) || IsSplat(exponent, -0.0);
+  if (!gates.Holds("power-constant/exponent-zero", power, is_zero)) return false;
   Rewrite rewrite(context.gates, rule, power);
   return rewrite && rewrite.Replace(AddSplatInteger(power->parent(), power->shape(), 1));
 }

@@ -20,7 +20,8 @@ bool IsIncreasing(absl::Span<const int64_t> dims) {
 
 bool TrivialBroadcast(Instruction* broadcast, RuleContext& context, std::string_view rule) {
   // A full list of dimensions in increasing order is the identity.
-  if (!IsIncreasing(Dims(broadcast)) ||
+  if (!context.gates.Holds("trivial-broadcast/in-order", broadcast,
+                           IsIncreasing(Dims(broadcast))) ||
       static_cast<int64_t>(Dims(broadcast).size()) != broadcast->shape().rank()) {
     return false;
   }
@@ -38,7 +39,8 @@ bool BroadcastOfBroadcast(Instruction* broadcast, RuleContext& context, std::str
 
 // A broadcast that adds only dimensions of size 1 keeps all elements in their order.
 bool BroadcastToReshape(Instruction* broadcast, RuleContext& context, std::string_view rule) {
-  if (!IsIncreasing(Dims(broadcast)) ||
+  if (!context.gates.Holds("broadcast-to-reshape/in-order", broadcast,
+                           IsIncreasing(Dims(broadcast))) ||
       broadcast->shape().ElementCount() != broadcast->operand(0)->shape().ElementCount()) {
     return false;
   }

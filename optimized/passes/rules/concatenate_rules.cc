@@ -56,9 +56,11 @@ bool NestedParts(Instruction* concatenate, RuleContext& context, std::string_vie
 
 // `b` continues where `a` ends: both take every element of one array, the same ones in all
 // dimensions but `dim`.
-bool AreAdjacent(const Instruction* a, const Instruction* b, int64_t dim) {
-  if (a->opcode() != Opcode::kSlice || b->opcode() != Opcode::kSlice ||
-      a->operand(0) != b->operand(0)) {
+bool AreAdjacent(const Instruction* a, const Instruction* b, int64_t dim, const Gates& gates) {
+  if (a->opcode() != Opcode::kSlice || b->opcode() != Opcode::kSlice) return false;
+  const bool same_size = SameDimensions(a->operand(0)->shape(), b->operand(0)->shape());
+  if (!(same_size &&
+        gates.Holds("concatenate-adjacent-slices/same-array", a, a->operand(0) == b->operand(0)))) {
     return false;
   }
   const absl::Span<const SliceRange> x = a->attributes().SliceRanges(Attr::kSlice);
@@ -66,7 +68,7 @@ bool AreAdjacent(const Instruction* a, const Instruction* b, int64_t dim) {
   for (int64_t d = 0; d < static_cast<int64_t>(x.size()); ++d) {
     if (d == dim) {
       if (x[d].stride != 1 || y[d].stride != 1 || x[d].limit != y[d].start) return false;
-    } else if (!(x[d] == y[d])) {
+    } else if (!gates.Holds("concatenate-adjacent-slices/same-elsewhere", a, x[d] == y[d])) {
       return false;
     }
   }
@@ -77,7 +79,9 @@ bool AdjacentSlices(Instruction* concatenate, RuleContext& context, std::string_
   const int64_t dim = ConcatDim(concatenate);
   int64_t at = -1;
   for (int64_t i = 0; i + 1 < concatenate->operand_count() && at < 0; ++i) {
-    if (AreAdjacent(concatenate->operand(i), concatenate->operand(i + 1), dim)) at = i;
+    if (AreAdjacent(concatenate->operand(i), concatenate->operand(i + 1), dim, context.gates)) {
+      at = i;
+    }
   }
   if (at < 0) return false;
   Rewrite rewrite(context.gates, rule, concatenate);

@@ -50,8 +50,9 @@ class Folder {
     if (!rewrite) return false;
     std::vector<const Literal*> operands;
     for (const Literal& value : values) operands.push_back(&value);
-    Instruction* scalar = computation_->AddConstant(
-        Evaluate(*inst, operands, Shape::Scalar(inst->shape().element_type())));
+    const Shape type = Shape::Scalar(inst->shape().element_type());
+    Instruction* scalar =
+        computation_->AddConstant(gates_.Folded(*inst, operands, Evaluate(*inst, operands, type)));
     return rewrite.Replace(AddSplat(computation_, inst->shape(), scalar));
   }
 
@@ -72,7 +73,8 @@ class Folder {
     Rewrite rewrite(gates_, "constant-folding", inst);
     if (!rewrite) return false;
     budget_ -= size;
-    return rewrite.Replace(computation_->AddConstant(Evaluate(*inst, operands, inst->shape())));
+    return rewrite.Replace(computation_->AddConstant(
+        gates_.Folded(*inst, operands, Evaluate(*inst, operands, inst->shape()))));
   }
 
   // The value of a constant, or of a broadcast constant of modest size.

@@ -61,7 +61,7 @@ bool DotOfNothing(Instruction* dot, RuleContext& context, std::string_view rule)
   for (int64_t d : dot->attributes().Integers(Attr::kLhsContractingDims)) {
     empty |= dot->operand(0)->shape().dimension(d) == 0;
   }
-  if (!empty) return false;
+  if (!context.gates.Holds("dot-of-nothing/empty", dot, empty)) return false;
   Rewrite rewrite(context.gates, rule, dot);
   return rewrite && rewrite.Replace(AddSplatInteger(dot->parent(), dot->shape(), 0));
 }
@@ -100,7 +100,9 @@ bool IsIdentity(const Instruction* init, Opcode combiner) {
 // One element per result: combiner(init, x).
 bool ReduceUnitDims(Instruction* reduce, RuleContext& context, std::string_view rule) {
   const std::optional<Opcode> combiner = RecognisedCombiner(reduce->callee());
-  if (reduce->operand_count() != 2 || !combiner || !IsIdentity(reduce->operand(1), *combiner) ||
+  if (reduce->operand_count() != 2 || !combiner ||
+      !context.gates.Holds("reduce-unit-dims/identity", reduce,
+                           IsIdentity(reduce->operand(1), *combiner)) ||
       reduce->operand(0)->shape().element_type() != reduce->shape().element_type()) {
     return false;
   }
@@ -111,7 +113,9 @@ bool ReduceUnitDims(Instruction* reduce, RuleContext& context, std::string_view 
 }
 
 bool ReduceOfNothing(Instruction* reduce, RuleContext& context, std::string_view rule) {
-  if (reduce->operand_count() != 2 || reduce->operand(0)->shape().ElementCount() != 0 ||
+  const bool empty = reduce->operand(0)->shape().ElementCount() == 0;
+  if (reduce->operand_count() != 2 ||
+      !context.gates.Holds("reduce-of-nothing/no-elements", reduce, empty) ||
       reduce->shape().ElementCount() == 0 ||
       reduce->operand(1)->shape().element_type() != reduce->shape().element_type()) {
     return false;
@@ -161,8 +165,11 @@ bool ReduceOfReduce(Instruction* reduce, RuleContext& context, std::string_view 
     return false;
   }
   const std::optional<Opcode> combiner = RecognisedCombiner(reduce->callee());
-  if (!combiner || RecognisedCombiner(inner->callee()) != combiner ||
-      !IsIdentity(inner->operand(1), *combiner) ||
+  if (!combiner ||
+      !context.gates.Holds("reduce-of-reduce/same-combiner", reduce,
+                           RecognisedCombiner(inner->callee()) == combiner) ||
+      !context.gates.Holds("reduce-of-reduce/identity", reduce,
+                           IsIdentity(inner->operand(1), *combiner)) ||
       inner->operand(0)->shape().element_type() != reduce->shape().element_type()) {
     return false;
   }

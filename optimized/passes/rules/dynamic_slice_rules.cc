@@ -24,7 +24,8 @@ bool ConstantDynamicSlice(Instruction* slice, RuleContext& context, std::string_
   if (!starts) return false;
   std::vector<SliceRange> ranges;
   for (int64_t d = 0; d < slice->shape().rank(); ++d) {
-    ranges.push_back(TightRange((*starts)[d], 1, slice->shape().dimension(d)));
+    const int64_t start = context.gates.Number("ds-constant-start/start", slice, (*starts)[d]);
+    ranges.push_back(TightRange(start, 1, slice->shape().dimension(d)));
   }
   return RewriteTo(slice, context, rule, Opcode::kSlice, {slice->operand(0)},
                    SliceAttr(std::move(ranges)));
@@ -46,7 +47,7 @@ bool DynamicSliceOfSlice(Instruction* slice, RuleContext& context, std::string_v
   Instruction* inner = slice->operand(0);
   if (inner->opcode() != Opcode::kSlice) return false;
   for (const SliceRange& range : inner->attributes().SliceRanges(Attr::kSlice)) {
-    if (range.stride != 1) return false;
+    if (!context.gates.Holds("ds-of-slice/unit-strides", slice, range.stride == 1)) return false;
   }
   Rewrite rewrite(context.gates, rule, slice);
   if (!rewrite) return false;
@@ -71,7 +72,10 @@ bool DynamicSliceOfSlice(Instruction* slice, RuleContext& context, std::string_v
 // An update that was just written is read back: both clamp the same starts with the same bound.
 bool DynamicSliceOfUpdate(Instruction* slice, RuleContext& context, std::string_view rule) {
   Instruction* update = slice->operand(0);
-  if (update->opcode() != Opcode::kDynamicUpdateSlice || !SameStarts(slice, update)) return false;
+  if (update->opcode() != Opcode::kDynamicUpdateSlice ||
+      !context.gates.Holds("ds-of-dus/same-starts", slice, SameStarts(slice, update))) {
+    return false;
+  }
   return ReplaceByExisting(slice, update->operand(1), context, rule);
 }
 
@@ -81,15 +85,19 @@ bool FullUpdate(Instruction* update, RuleContext& context, std::string_view rule
 }
 
 bool EmptyUpdate(Instruction* update, RuleContext& context, std::string_view rule) {
-  if (update->operand(1)->shape().ElementCount() != 0) return false;
+  const bool empty = update->operand(1)->shape().ElementCount() == 0;
+  if (!context.gates.Holds("dus-empty/no-elements", update, empty)) return false;
   return ReplaceByExisting(update, update->operand(0), context, rule);
 }
 
 // The first update is overwritten in full by the second.
 bool UpdateOfUpdate(Instruction* update, RuleContext& context, std::string_view rule) {
   Instruction* inner = update->operand(0);
-  if (inner->opcode() != Opcode::kDynamicUpdateSlice || !SameStarts(update, inner) ||
-      !SameDimensions(update->operand(1)->shape(), inner->operand(1)->shape())) {
+  if (inner->opcode() != Opcode::kDynamicUpdateSlice ||
+      !context.gates.Holds("dus-of-dus/same-starts", update, SameStarts(update, inner)) ||
+      !context.gates.Holds(
+          "dus-of-dus/same-sizes", update,
+          SameDimensions(update->operand(1)->shape(), inner->operand(1)->shape()))) {
     return false;
   }
   Rewrite rewrite(context.gates, rule, update);
@@ -103,8 +111,10 @@ bool UpdateOfUpdate(Instruction* update, RuleContext& context, std::string_view 
 // Writing back what lies there: the slice reads with the same starts and the same bound.
 bool UpdateWithOwnSlice(Instruction* update, RuleContext& context, std::string_view rule) {
   Instruction* slice = update->operand(1);
-  if (slice->opcode() != Opcode::kDynamicSlice || slice->operand(0) != update->operand(0) ||
-      !SameStarts(update, slice)) {
+  if (slice->opcode() != Opcode::kDynamicSlice ||
+      !context.gates.Holds("dus-of-own-slice/same-array", update,
+                           slice->operand(0) == update->operand(0)) ||
+      !context.gates.Holds("dus-of-own-slice/same-starts", update, SameStarts(update, slice))) {
     return false;
   }
   return ReplaceByExisting(update, update->operand(0), context, rule);

@@ -42,33 +42,47 @@ bool XorSelf(Instruction* inst, RuleContext& context, std::string_view rule) {
 
 // and with ones, or and xor with zeros.
 bool BitwiseIdentity(Instruction* inst, RuleContext& context, std::string_view rule) {
-  Instruction* other =
-      inst->opcode() == Opcode::kAnd ? Beside(inst, IsAllOnes) : Beside(inst, IsZero);
+  const auto is_neutral = [&](const Instruction* operand) {
+    if (SplatInteger(operand) == std::nullopt) return false;
+    if (inst->opcode() != Opcode::kAnd) {
+      return context.gates.Holds("or-identity/zero", inst, IsZero(operand));
+    }
+    return context.gates.Holds("and-identity/all-ones", inst, IsAllOnes(operand));
+  };
+  Instruction* other = Beside(inst, is_neutral);
   return other != nullptr && ReplaceByExisting(inst, other, context, rule);
 }
 
 // and with zeros, or with ones: the constant.
 bool BitwiseAbsorber(Instruction* inst, RuleContext& context, std::string_view rule) {
   for (Instruction* operand : inst->operands()) {
-    const bool absorbs = inst->opcode() == Opcode::kAnd ? IsZero(operand) : IsAllOnes(operand);
+    if (SplatInteger(operand) == std::nullopt) continue;
+    const bool absorbs = inst->opcode() == Opcode::kAnd
+                             ? context.gates.Holds("and-zero/zero", inst, IsZero(operand))
+                             : context.gates.Holds("or-ones/all-ones", inst, IsAllOnes(operand));
     if (absorbs && ReplaceByExisting(inst, operand, context, rule)) return true;
   }
   return false;
 }
 
 bool XorOnes(Instruction* inst, RuleContext& context, std::string_view rule) {
-  Instruction* other = Beside(inst, IsAllOnes);
+  Instruction* other = Beside(inst, [&](const Instruction* operand) {
+    return SplatInteger(operand) != std::nullopt &&
+           context.gates.Holds("xor-ones/all-ones", inst, IsAllOnes(operand));
+  });
   return other != nullptr && RewriteTo(inst, context, rule, Opcode::kNot, {other});
 }
 
 bool ShiftByZero(Instruction* shift, RuleContext& context, std::string_view rule) {
-  return IsZero(shift->operand(1)) && ReplaceByExisting(shift, shift->operand(0), context, rule);
+  return context.gates.Holds("shift-by-zero/zero", shift, IsZero(shift->operand(1))) &&
+         ReplaceByExisting(shift, shift->operand(0), context, rule);
 }
 
 // A logical shift by the width or more, read without sign, leaves nothing.
 bool ShiftTooFar(Instruction* shift, RuleContext& context, std::string_view rule) {
   const std::optional<int64_t> amount = SplatInteger(shift->operand(1));
-  if (!amount || (*amount >= 0 && *amount < BitWidth(TypeOf(shift)))) return false;
+  const bool too_far = amount && (*amount < 0 || *amount >= BitWidth(TypeOf(shift)));
+  if (!amount || !context.gates.Holds("shift-too-far/width-reached", shift, too_far)) return false;
   Rewrite rewrite(context.gates, rule, shift);
   return rewrite && rewrite.Replace(AddSplatInteger(shift->parent(), shift->shape(), 0));
 }
@@ -91,17 +105,23 @@ bool IsHighest(const Instruction* inst) {
 // maximum with the lowest value, minimum with the highest. Floats too: NaN and zeros pass as they
 // are.
 bool ExtremeIdentity(Instruction* inst, RuleContext& context, std::string_view rule) {
-  Instruction* other =
-      inst->opcode() == Opcode::kMaximum ? Beside(inst, IsLowest) : Beside(inst, IsHighest);
+  Instruction* other = Beside(inst, [&](const Instruction* operand) {
+    return inst->opcode() == Opcode::kMaximum
+               ? context.gates.Holds("maximum-identity/lowest", inst, IsLowest(operand))
+               : context.gates.Holds("minimum-identity/highest", inst, IsHighest(operand));
+  });
   return other != nullptr && ReplaceByExisting(inst, other, context, rule);
 }
 
 // maximum with the highest value, minimum with the lowest. Not floats: NaN wins over infinity.
 bool ExtremeAbsorber(Instruction* inst, RuleContext& context, std::string_view rule) {
-  if (IsFloat(TypeOf(inst))) return false;
+  const bool is_maximum = inst->opcode() == Opcode::kMaximum;
+  if (!context.gates.Holds(is_maximum ? "maximum-absorber/not-float" : "minimum-absorber/not-float",
+                           inst, !IsFloat(TypeOf(inst)))) {
+    return false;
+  }
   for (Instruction* operand : inst->operands()) {
-    const bool absorbs =
-        inst->opcode() == Opcode::kMaximum ? IsHighest(operand) : IsLowest(operand);
+    const bool absorbs = is_maximum ? IsHighest(operand) : IsLowest(operand);
     if (absorbs && ReplaceByExisting(inst, operand, context, rule)) return true;
   }
   return false;
@@ -111,14 +131,18 @@ bool ExtremeAbsorber(Instruction* inst, RuleContext& context, std::string_view r
 // upper one both give the upper.
 bool ClampOfClamp(Instruction* clamp, RuleContext& context, std::string_view rule) {
   Instruction* inner = clamp->operand(1);
-  return inner->opcode() == Opcode::kClamp && SameValue(clamp->operand(0), inner->operand(0)) &&
-         SameValue(clamp->operand(2), inner->operand(2)) &&
+  return inner->opcode() == Opcode::kClamp &&
+         context.gates.Holds("clamp-of-clamp/same-low", clamp,
+                             SameValue(clamp->operand(0), inner->operand(0))) &&
+         context.gates.Holds("clamp-of-clamp/same-high", clamp,
+                             SameValue(clamp->operand(2), inner->operand(2))) &&
          ReplaceByExisting(clamp, inner, context, rule);
 }
 
 bool ClampOneSided(Instruction* clamp, RuleContext& context, std::string_view rule) {
   Instruction *low = clamp->operand(0), *high = clamp->operand(2);
-  const bool no_low = IsLowest(low), no_high = IsHighest(high);
+  const bool no_low = context.gates.Holds("clamp-one-sided/low-at-end", clamp, IsLowest(low));
+  const bool no_high = context.gates.Holds("clamp-one-sided/high-at-end", clamp, IsHighest(high));
   if (no_low && no_high) return ReplaceByExisting(clamp, clamp->operand(1), context, rule);
   if (!no_low && !no_high) return false;
   Instruction* bound = no_low ? high : low;

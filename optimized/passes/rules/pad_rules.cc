@@ -17,8 +17,10 @@ bool TrivialPad(Instruction* pad, RuleContext& context, std::string_view rule) {
   // Equal sizes are not enough: low and high may cancel.
   for (int64_t d = 0; d < pad->shape().rank(); ++d) {
     const PaddingDim& padding = Padding(pad)[d];
-    if (padding.low != 0 || padding.high != 0) return false;
-    if (padding.interior != 0 && pad->operand(0)->shape().dimension(d) > 1) return false;
+    const bool at_rest = padding.low == 0 && padding.high == 0;
+    if (!context.gates.Holds("trivial-pad/edges-zero", pad, at_rest)) return false;
+    const bool no_holes = padding.interior == 0 || pad->operand(0)->shape().dimension(d) <= 1;
+    if (!context.gates.Holds("trivial-pad/no-interior", pad, no_holes)) return false;
   }
   return ReplaceByExisting(pad, pad->operand(0), context, rule);
 }
@@ -37,18 +39,23 @@ bool NegativePad(Instruction* pad, RuleContext& context, std::string_view rule) 
 
 // An inner edge that takes away followed by an outer one that adds must not bring back what was
 // cut.
-bool EdgesMerge(int64_t inner, int64_t outer) { return inner >= 0 || outer <= 0; }
+bool EdgesMerge(const PaddingDim& inner, const PaddingDim& outer) {
+  return (inner.low >= 0 || outer.low <= 0) && (inner.high >= 0 || outer.high <= 0);
+}
 
 bool PadOfPad(Instruction* pad, RuleContext& context, std::string_view rule) {
   Instruction* inner = pad->operand(0);
-  if (inner->opcode() != Opcode::kPad || !SameValue(pad->operand(1), inner->operand(1))) {
+  if (inner->opcode() != Opcode::kPad ||
+      !context.gates.Holds("pad-of-pad/same-value", pad,
+                           SameValue(pad->operand(1), inner->operand(1)))) {
     return false;
   }
   std::vector<PaddingDim> merged;
   for (int64_t d = 0; d < pad->shape().rank(); ++d) {
     const PaddingDim& in = Padding(inner)[d];
     const PaddingDim& out = Padding(pad)[d];
-    if (out.interior != 0 || !EdgesMerge(in.low, out.low) || !EdgesMerge(in.high, out.high)) {
+    if (out.interior != 0 ||
+        !context.gates.Holds("pad-of-pad/edges-merge", pad, EdgesMerge(in, out))) {
       return false;
     }
     merged.push_back(PaddingDim{in.low + out.low, in.high + out.high, in.interior});
@@ -58,7 +65,10 @@ bool PadOfPad(Instruction* pad, RuleContext& context, std::string_view rule) {
 }
 
 bool PadOfEmpty(Instruction* pad, RuleContext& context, std::string_view rule) {
-  if (pad->operand(0)->shape().ElementCount() != 0 || pad->shape().rank() == 0) return false;
+  const bool empty = pad->operand(0)->shape().ElementCount() == 0;
+  if (!context.gates.Holds("pad-of-empty/no-elements", pad, empty) || pad->shape().rank() == 0) {
+    return false;
+  }
   return RewriteTo(pad, context, rule, Opcode::kBroadcast, {pad->operand(1)}, DimensionsAttr({}));
 }
 
@@ -66,7 +76,8 @@ bool PadOfEmpty(Instruction* pad, RuleContext& context, std::string_view rule) {
 bool PadOfSplat(Instruction* pad, RuleContext& context, std::string_view rule) {
   Instruction* broadcast = pad->operand(0);
   if (broadcast->opcode() != Opcode::kBroadcast ||
-      !SameValue(broadcast->operand(0), pad->operand(1))) {
+      !context.gates.Holds("pad-of-splat/same-value", pad,
+                           SameValue(broadcast->operand(0), pad->operand(1)))) {
     return false;
   }
   return RewriteTo(pad, context, rule, Opcode::kBroadcast, {pad->operand(1)}, DimensionsAttr({}));

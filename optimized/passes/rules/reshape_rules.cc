@@ -27,7 +27,9 @@ bool SameAsOperand(Instruction* inst, RuleContext& context, std::string_view rul
 }
 
 bool TrivialTranspose(Instruction* transpose, RuleContext& context, std::string_view rule) {
-  return IsIdentityPermutation(Dims(transpose)) && SameAsOperand(transpose, context, rule);
+  return context.gates.Holds("trivial-transpose/in-order", transpose,
+                             IsIdentityPermutation(Dims(transpose))) &&
+         SameAsOperand(transpose, context, rule);
 }
 
 bool TransposeOfTranspose(Instruction* transpose, RuleContext& context, std::string_view rule) {
@@ -44,7 +46,7 @@ bool TransposeToReshape(Instruction* transpose, RuleContext& context, std::strin
   int64_t last = -1;
   for (int64_t d : Dims(transpose)) {
     if (transpose->operand(0)->shape().dimension(d) == 1) continue;
-    if (d < last) return false;
+    if (!context.gates.Holds("transpose-to-reshape/order-kept", transpose, d >= last)) return false;
     last = d;
   }
   return RewriteTo(transpose, context, rule, Opcode::kReshape, {transpose->operand(0)});
@@ -63,7 +65,10 @@ bool BitcastToReshape(Instruction* bitcast, RuleContext& context, std::string_vi
   const auto plain = [](const Shape& shape) {
     return shape.layout().IsRowMajor() && shape.layout().extras() == nullptr;
   };
-  if (from.element_type() != to.element_type() || !plain(from) || !plain(to)) return false;
+  if (from.element_type() != to.element_type() ||
+      !context.gates.Holds("bitcast-to-reshape/row-major", bitcast, plain(from) && plain(to))) {
+    return false;
+  }
   return RewriteTo(bitcast, context, rule, Opcode::kReshape, {bitcast->operand(0)});
 }
 
@@ -84,7 +89,8 @@ bool ReverseOfReverse(Instruction* reverse, RuleContext& context, std::string_vi
 
 bool TrivialReverse(Instruction* reverse, RuleContext& context, std::string_view rule) {
   for (int64_t d : Dims(reverse)) {
-    if (reverse->shape().dimension(d) > 1) return false;
+    const bool alone = reverse->shape().dimension(d) <= 1;
+    if (!context.gates.Holds("trivial-reverse/one-element", reverse, alone)) return false;
   }
   return SameAsOperand(reverse, context, rule);
 }
@@ -95,10 +101,9 @@ bool ReverseOfBroadcast(Instruction* reverse, RuleContext& context, std::string_
   for (int64_t d : Dims(reverse)) {
     const absl::Span<const int64_t> dims = Dims(broadcast);
     const auto source = std::find(dims.begin(), dims.end(), d);
-    if (source != dims.end() &&
-        broadcast->operand(0)->shape().dimension(source - dims.begin()) > 1) {
-      return false;
-    }
+    const bool repeated = source == dims.end() ||
+                          broadcast->operand(0)->shape().dimension(source - dims.begin()) <= 1;
+    if (!context.gates.Holds("reverse-of-broadcast/repeated", reverse, repeated)) return false;
   }
   return ReplaceByExisting(reverse, broadcast, context, rule);
 }

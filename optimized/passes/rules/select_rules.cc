@@ -10,7 +10,8 @@ namespace assay {
 namespace {
 
 bool SelectSameArms(Instruction* select, RuleContext& context, std::string_view rule) {
-  return SameValue(select->operand(1), select->operand(2)) &&
+  return context.gates.Holds("select-same-arms/same-value", select,
+                             SameValue(select->operand(1), select->operand(2))) &&
          ReplaceByExisting(select, select->operand(1), context, rule);
 }
 
@@ -33,7 +34,11 @@ bool SelectOfSelect(Instruction* select, RuleContext& context, std::string_view 
   Instruction* arms[2] = {select->operand(1), select->operand(2)};
   bool changed = false;
   for (int i = 0; i < 2; ++i) {
-    if (arms[i]->opcode() != Opcode::kSelect || arms[i]->operand(0) != predicate) continue;
+    if (arms[i]->opcode() != Opcode::kSelect || !SameShape(arms[i]->operand(0), predicate) ||
+        !context.gates.Holds("select-of-select/same-predicate", select,
+                             arms[i]->operand(0) == predicate)) {
+      continue;
+    }
     arms[i] = arms[i]->operand(1 + i);
     changed = true;
   }
@@ -76,7 +81,10 @@ bool CompareSelf(Instruction* compare, RuleContext& context, std::string_view ru
   if (compare->operand(0) != compare->operand(1)) return false;
   const Direction direction = DirectionOf(compare);
   const bool strict = direction == Direction::kLt || direction == Direction::kGt;
-  if (ComparesNumbers(compare) && !strict) return false;
+  if (!context.gates.Holds("compare-self/not-number", compare,
+                           !ComparesNumbers(compare) || strict)) {
+    return false;
+  }
   return ReplaceByTruth(compare, !strict && direction != Direction::kNe, context, rule);
 }
 
@@ -85,8 +93,11 @@ bool CompareWithEnd(Instruction* compare, RuleContext& context, std::string_view
   const ElementType type = compare->operand(0)->shape().element_type();
   const std::optional<int64_t> bound = SplatInteger(compare->operand(1));
   if (!IsInteger(type) || !bound) return false;
-  const bool is_least = *bound == MinInteger(type);
-  const bool is_most = type == ElementType::kU64 ? *bound == -1 : *bound == MaxInteger(type);
+  const bool is_least =
+      context.gates.Holds("compare-with-end/least", compare, *bound == MinInteger(type));
+  const bool is_most =
+      context.gates.Holds("compare-with-end/most", compare,
+                          *bound == (type == ElementType::kU64 ? -1 : MaxInteger(type)));
   switch (DirectionOf(compare)) {
     case Direction::kLt:
       return is_least && ReplaceByTruth(compare, false, context, rule);
@@ -125,7 +136,10 @@ bool NotOfCompare(Instruction* inst, RuleContext& context, std::string_view rule
   if (compare->opcode() != Opcode::kCompare) return false;
   const Direction direction = DirectionOf(compare);
   const bool equality = direction == Direction::kEq || direction == Direction::kNe;
-  if (ComparesNumbers(compare) && !equality) return false;
+  if (!context.gates.Holds("not-of-compare/not-number", inst,
+                           !ComparesNumbers(compare) || equality)) {
+    return false;
+  }
   Attributes attributes = compare->attributes();
   attributes.Set(Attr::kDirection, Opposite(direction));
   return RewriteTo(inst, context, rule, Opcode::kCompare,

@@ -43,7 +43,9 @@ bool SliceOfDynamicSlice(Instruction* slice, RuleContext& context, std::string_v
   Instruction* inner = slice->operand(0);
   if (inner->opcode() != Opcode::kDynamicSlice || IsEmpty(slice)) return false;
   for (const SliceRange& range : Ranges(slice)) {
-    if (range.stride != 1) return false;
+    if (!context.gates.Holds("slice-of-dynamic-slice/unit-strides", slice, range.stride == 1)) {
+      return false;
+    }
   }
   DynamicIndex index(inner);
   for (int64_t d = 0; d < slice->shape().rank(); ++d) {
@@ -82,8 +84,8 @@ bool SliceOfPad(Instruction* slice, RuleContext& context, std::string_view rule)
     const SliceRange& range = Ranges(slice)[d];
     SliceRange moved =
         TightRange(range.start - padding.low, range.stride, slice->shape().dimension(d));
-    if (padding.interior != 0 || moved.start < 0 ||
-        moved.limit > pad->operand(0)->shape().dimension(d)) {
+    if (!context.gates.Holds("slice-of-pad/no-interior", slice, padding.interior == 0) ||
+        moved.start < 0 || moved.limit > pad->operand(0)->shape().dimension(d)) {
       return false;
     }
     ranges.push_back(moved);
@@ -102,10 +104,12 @@ bool SliceOfPadding(Instruction* slice, RuleContext& context, std::string_view r
     const SliceRange range =
         TightRange(Ranges(slice)[d].start, Ranges(slice)[d].stride, slice->shape().dimension(d));
     const int64_t size = pad->operand(0)->shape().dimension(d);
-    const int64_t end = padding.low + size + std::max<int64_t>(size - 1, 0) * padding.interior;
-    outside |= range.limit <= padding.low || range.start >= end;
+    const int64_t holes = context.gates.Number("slice-of-padding/holes", slice,
+                                               std::max<int64_t>(size - 1, 0) * padding.interior);
+    const int64_t low = context.gates.Number("slice-of-padding/low-edge", slice, padding.low);
+    outside |= range.limit <= low || range.start >= padding.low + size + holes;
   }
-  if (!outside) return false;
+  if (!context.gates.Holds("slice-of-padding/outside", slice, outside)) return false;
   Rewrite rewrite(context.gates, rule, slice);
   return rewrite && rewrite.Replace(slice->parent()->Add(Opcode::kBroadcast, slice->shape(),
                                                          {pad->operand(1)}, DimensionsAttr({})));
@@ -131,7 +135,8 @@ bool SliceOfReverse(Instruction* slice, RuleContext& context, std::string_view r
   std::vector<SliceRange> ranges(Ranges(slice).begin(), Ranges(slice).end());
   for (int64_t d : reverse->attributes().Integers(Attr::kDimensions)) {
     const int64_t size = slice->shape().dimension(d);
-    const int64_t last = ranges[d].start + (size - 1) * ranges[d].stride;
+    const int64_t stride = context.gates.Number("slice-of-reverse/stride", slice, ranges[d].stride);
+    const int64_t last = ranges[d].start + (size - 1) * stride;
     ranges[d] = TightRange(reverse->shape().dimension(d) - 1 - last, ranges[d].stride, size);
   }
   Rewrite rewrite(context.gates, rule, slice);

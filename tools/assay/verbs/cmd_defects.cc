@@ -1,12 +1,17 @@
 // assay defects: the planted defects, and the mutation score: how many a campaign of fixed effort
 // kills, blames on the right decision, and reduces to how few instructions.
 #include <algorithm>
+#include <filesystem>
+#include <fstream>
 #include <memory>
+#include <set>
 
-#include "absl/strings/str_format.h"
+#include "absl/strings/numbers.h"
 #include "fuzz/campaign/campaign.h"
 #include "fuzz/defects/defects.h"
 #include "nlohmann/json.hpp"
+#include "optimized/gates/claim_names.h"
+#include "spec/base/file.h"
 #include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
 #include "tools/assay/environment.h"
@@ -14,6 +19,7 @@
 #include "tools/assay/record.h"
 #include "tools/assay/terminal.h"
 #include "tools/assay/texts/campaign_text.h"
+#include "tools/assay/texts/mutation_page.h"
 #include "tools/assay/verb.h"
 #include "tools/assay/verbs/campaign_tools.h"
 
@@ -29,26 +35,18 @@ struct Options {
   std::string out = "assay-out/defects";
   uint64_t seed = 1;
   int jobs = 0;
+  std::string shard = "1/1";
+  bool resume = false;
+  bool no_triage = false;
+  std::string page;
+  std::string results;
   bool json = false;
   RecordOptions record;
 };
 
-// The result of a campaign with one defect.
-struct Score {
-  PlantedDefect defect;
-  std::string error;
-  bool killed = false;
-  double seconds = 0;
-  int64_t programs = 0;
-  std::string blamed;
-  bool blame_right = false;
-  int64_t instructions = 0;
-  std::string page;
-};
-
-Score RunOne(const Options& options, const PlantedDefect& defect, double seconds,
-             ProgressLine& progress) {
-  Score score;
+MutationScore RunOne(const Options& options, const PlantedDefect& defect, double seconds,
+                     ProgressLine& progress) {
+  MutationScore score;
   score.defect = defect;
   CampaignOptions campaign;
   campaign.seed = options.seed;
@@ -57,12 +55,15 @@ Score RunOne(const Options& options, const PlantedDefect& defect, double seconds
   campaign.backends = {options.backend};
   campaign.compile.defect = defect.json;
   campaign.out_dir = options.out + "/" + defect.name;
+  score.limit = seconds;
+  score.seed = options.seed;
+  score.backend = options.backend;
   campaign.stop_after_findings = 1;
   campaign.progress = [&](const CampaignProgress& now) {
     progress.Show(StrCat(defect.name, ": ", ProgressText(now)));
   };
-  absl::StatusOr<CampaignSummary> summary =
-      RunCampaign(campaign, MakeCampaignTools(campaign.out_dir, options.python, true));
+  absl::StatusOr<CampaignSummary> summary = RunCampaign(
+      campaign, MakeCampaignTools(campaign.out_dir, options.python, !options.no_triage));
   progress.Clear();
   if (!summary.ok()) {
     score.error = std::string(summary.status().message());
@@ -74,7 +75,8 @@ Score RunOne(const Options& options, const PlantedDefect& defect, double seconds
   for (const CampaignFinding* finding : FirstOfEachBucket(*summary)) {
     if (!finding->triaged) continue;
     score.blamed = finding->triage.blamed_rule;
-    score.blame_right = score.blamed == defect.gate;
+    score.triaged = true;
+    score.blame_right = score.blamed == RuleOf(defect.gate);
     score.instructions = finding->triage.instructions;
     score.page = finding->triage.page;
     if (score.blame_right) break;
@@ -82,23 +84,7 @@ Score RunOne(const Options& options, const PlantedDefect& defect, double seconds
   return score;
 }
 
-nlohmann::json ToJson(const Score& score) {
-  return {{"type", "defect"},
-          {"defect", score.defect.name},
-          {"kind", score.defect.kind},
-          {"operator", score.defect.op},
-          {"gate", score.defect.gate},
-          {"killed", score.killed},
-          {"seconds", score.seconds},
-          {"programs", score.programs},
-          {"blamed", score.blamed},
-          {"blame_right", score.blame_right},
-          {"instructions", score.instructions},
-          {"page", score.page},
-          {"error", score.error}};
-}
-
-void PrintScores(const std::vector<Score>& scores) {
+void PrintScores(const std::vector<MutationScore>& scores) {
   Table table({{"defect"},
                {"operator"},
                {""},
@@ -106,7 +92,7 @@ void PrintScores(const std::vector<Score>& scores) {
                {"programs", Table::kRight},
                {"blamed"},
                {"reduced to", Table::kRight}});
-  for (const Score& score : scores) {
+  for (const MutationScore& score : scores) {
     if (!score.error.empty()) {
       table.Add({score.defect.name, score.defect.op, Styled(Style::kBad, "error"), score.error});
       continue;
@@ -121,10 +107,11 @@ void PrintScores(const std::vector<Score>& scores) {
   Print(table.ToString());
 }
 
-nlohmann::json Summarize(const std::vector<Score>& scores, const Options& options, double seconds) {
+nlohmann::json Summarize(const std::vector<MutationScore>& scores, const Options& options,
+                         double seconds) {
   int64_t killed = 0, right = 0, largest = 0;
   nlohmann::json table = nlohmann::json::array();
-  for (const Score& score : scores) {
+  for (const MutationScore& score : scores) {
     killed += score.killed ? 1 : 0;
     right += score.blame_right ? 1 : 0;
     largest = std::max(largest, score.instructions);
@@ -147,6 +134,7 @@ int List(const Options& options) {
   for (const PlantedDefect& defect : PlantedDefects()) {
     if (options.json) {
       PrintJson({{"defect", defect.name},
+                 {"class", defect.of_class},
                  {"gate", defect.gate},
                  {"kind", defect.kind},
                  {"operator", defect.op},
@@ -159,22 +147,88 @@ int List(const Options& options) {
   return kExitOk;
 }
 
+// The defects number i, i + n, i + 2n, ... of shard "i/n".
+absl::StatusOr<std::vector<PlantedDefect>> OfShard(const std::string& shard) {
+  const size_t stroke = shard.find('/');
+  int64_t i = 0, n = 0;
+  if (stroke == std::string::npos || !absl::SimpleAtoi(shard.substr(0, stroke), &i) ||
+      !absl::SimpleAtoi(shard.substr(stroke + 1), &n) || i < 1 || i > n) {
+    return absl::InvalidArgumentError(
+        StrCat("--shard: '", shard, "' is not I/N with 1 <= I <= N, as in 2/3"));
+  }
+  std::vector<PlantedDefect> chosen;
+  for (size_t k = static_cast<size_t>(i - 1); k < PlantedDefects().size();
+       k += static_cast<size_t>(n)) {
+    chosen.push_back(PlantedDefects()[k]);
+  }
+  return chosen;
+}
+
+// The file of a shard's results; one of another name for each shard, so that they may share --out.
+std::string ResultsFile(const Options& options) {
+  std::string shard = options.shard;
+  std::replace(shard.begin(), shard.end(), '/', '-');
+  return StrCat(options.out, "/results-", shard, ".jsonl");
+}
+
+// What earlier runs found, one for each defect: in the file of --results, or in all of --out.
+absl::StatusOr<std::vector<MutationScore>> EarlierScores(const Options& options) {
+  std::set<std::string> paths;
+  std::error_code error;
+  if (!options.results.empty()) {
+    paths.insert(options.results);
+  } else {
+    for (const auto& entry : std::filesystem::directory_iterator(options.out, error)) {
+      if (entry.path().extension() == ".jsonl") paths.insert(entry.path());
+    }
+  }
+  std::vector<MutationScore> scores;
+  for (const std::string& path : paths) {
+    ASSAY_ASSIGN_OR_RETURN(const std::string text, ReadFile(path));
+    ASSAY_RETURN_IF_ERROR(ReadScores(text, scores));
+  }
+  return scores;
+}
+
+absl::StatusOr<int> WritePage(const Options& options) {
+  ASSAY_ASSIGN_OR_RETURN(const std::vector<MutationScore> scores, EarlierScores(options));
+  ASSAY_RETURN_IF_ERROR(WriteFile(options.page, MutationPage(scores)));
+  Print(StrCat("wrote ", options.page, ": ", scores.size(), " of ", PlantedDefects().size(),
+               " defects were run"));
+  return kExitOk;
+}
+
 absl::StatusOr<int> Run(const Options& options) {
-  if (!options.run) return List(options);
+  if (!options.run) {
+    if (!options.page.empty()) return WritePage(options);
+    return List(options);
+  }
   const double seconds = options.seconds;
   std::vector<PlantedDefect> chosen;
   if (options.only.empty()) {
-    chosen = PlantedDefects();
+    ASSAY_ASSIGN_OR_RETURN(chosen, OfShard(options.shard));
   } else {
     ASSAY_ASSIGN_OR_RETURN(PlantedDefect one, FindDefect(options.only));
     chosen = {one};
   }
+  std::filesystem::create_directories(options.out);
+  std::set<std::string> done;
+  if (options.resume) {
+    ASSAY_ASSIGN_OR_RETURN(const std::vector<MutationScore> earlier, EarlierScores(options));
+    for (const MutationScore& score : earlier) done.insert(score.defect.name);
+  }
+  std::ofstream results(ResultsFile(options), options.resume ? std::ios::app : std::ios::trunc);
   RunRow run = BeginRun("defects", options.backend, CommandLine());
   double start = Now();
-  std::vector<Score> scores;
+  std::vector<MutationScore> scores;
   ProgressLine progress;
   for (const PlantedDefect& defect : chosen) {
+    if (done.contains(defect.name)) continue;
     scores.push_back(RunOne(options, defect, seconds, progress));
+    results << JsonText(ToJson(scores.back())) << '\n' << std::flush;
+    if (!results) {
+      return absl::UnavailableError(StrCat(ResultsFile(options), ": cannot be written"));
+    }
     if (options.json) PrintJson(ToJson(scores.back()));
   }
   run.seconds = Now() - start;
@@ -191,6 +245,10 @@ absl::StatusOr<int> Run(const Options& options) {
                  " blamed on their gate, reduced to at most ",
                  Count(summary["largest_reduced"].get<int64_t>(), "instruction")));
   }
+  if (!options.page.empty()) {
+    ASSAY_ASSIGN_OR_RETURN(const int written, WritePage(options));
+    if (written != kExitOk) return written;
+  }
   bool all = summary["killed"].get<size_t>() == scores.size();
   return all ? kExitOk : kExitFailure;
 }
@@ -205,7 +263,13 @@ void DeclareDefects(OptionList& line, VerbAction& action) {
   line.Add("--only", options->only, "Run this one alone");
   line.Add("--seed", options->seed, "Of the campaigns").ShowDefault();
   line.Add("--jobs", options->jobs, "Worker processes (default: one per core)").Positive();
-  line.Add("--out", options->out, "Folder for cases and bug pages").ShowDefault();
+  line.Add("--shard", options->shard, "I/N: every N-th defect, from the I-th on").ShowDefault();
+  line.AddFlag("--resume", options->resume, "Leave out the defects with a result in --out");
+  line.AddFlag("--no-triage", options->no_triage,
+               "Only whether each is killed, not who is to blame");
+  line.Add("--page", options->page, "Write a page of all results in --out (docs/mutation.md)");
+  line.Add("--results", options->results, "Make the page from this file instead");
+  line.Add("--out", options->out, "Folder for results, cases and bug pages").ShowDefault();
   line.AddFlag("--json", options->json, "One JSON object per defect, then a summary");
   options->record.Declare(line);
   action = [options] { return Run(*options); };

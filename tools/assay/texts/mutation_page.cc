@@ -1,0 +1,225 @@
+// Sums the scores by class and writes the tables.
+#include "tools/assay/texts/mutation_page.h"
+
+#include <algorithm>
+#include <map>
+
+#include "absl/strings/str_format.h"
+#include "nlohmann/json.hpp"
+#include "reports/numbers.h"
+#include "spec/base/strings.h"
+#include "tools/assay/terminal.h"
+
+namespace assay {
+namespace {
+
+constexpr std::string_view kIntroduction =
+    R"(# Mutation score
+
+Written by `assay defects --page`, never by hand. A planted defect is a mistake as data (`fuzz/defects/`): the compiler forgets a side
+condition of a rewrite, is off by one in a number it goes by, gives an element another value, or leaves a copy out, most of them only
+where a value or an attribute meets a condition. A campaign is started on the compiler with one defect at a time; it kills the defect
+when it confirms a finding. The classes and the defects were chosen before the first run, and the generator was not changed meanwhile.
+
+)";
+
+// The order and the meaning of the classes; one that is not here has no words, and comes last.
+struct ClassText {
+  std::string_view name, text;
+};
+constexpr ClassText kClasses[] = {
+    {"side-conditions", "side conditions of rewrites that are forgotten"},
+    {"facts",
+     "ranges, signs, trip counts, known bits, starts, constants that are taken for others"},
+    {"identities", "what a rewrite puts in the place of what it removes"},
+    {"orders", "orders of dimensions, ranks, operands and memory"},
+    {"nan-and-zero", "NaN, infinities and the sign of zero, in rewrites and in code"},
+    {"rounding", "rounding, narrow types, subnormal numbers, accumulation"},
+    {"integers", "ends of integer types, shifts, divisors, in code"},
+    {"constants", "evaluation at compile time, per op and type"},
+    {"movement", "indices, edges, strides, dilations, groups and starts, in code"},
+    {"kernels", "masks, remainders, lanes, tiles, and the calls of the runtime"},
+    {"buffers", "copies that are left out, memory that is shared"},
+    {"tasks", "kernels that threads share"},
+};
+
+struct Sum {
+  int64_t defects = 0, guarded = 0, run = 0, killed = 0, triaged = 0, right = 0;
+};
+
+std::string Row(std::string_view name, std::string_view text, const Sum& sum) {
+  return StrCat("| ", name, " | ", text, " | ", sum.defects, " | ", sum.guarded, " | ", sum.run,
+                " | ", sum.killed, " | ", sum.triaged, " | ", sum.right, " |\n");
+}
+
+std::string ClassTable(const std::map<std::string, Sum>& sums) {
+  std::string out =
+      "| class | what is wrong | defects | guarded | run | killed | triaged | blamed right |\n"
+      "|---|---|--:|--:|--:|--:|--:|--:|\n";
+  Sum all;
+  std::map<std::string, Sum> left = sums;
+  const auto add = [&](std::string_view text, const std::string& name) {
+    const Sum& sum = left.at(name);
+    all.defects += sum.defects;
+    all.guarded += sum.guarded;
+    all.run += sum.run;
+    all.killed += sum.killed;
+    all.triaged += sum.triaged;
+    all.right += sum.right;
+    out += Row(name, text, sum);
+    left.erase(name);
+  };
+  for (const ClassText& row : kClasses) {
+    if (left.contains(std::string(row.name))) add(row.text, std::string(row.name));
+  }
+  while (!left.empty()) add("", left.begin()->first);
+  return StrCat(out, Row("all", "", all), "\n");
+}
+
+std::string SurvivorTable(const std::vector<MutationScore>& scores) {
+  std::string out = "| defect | reason | what is wrong | why it survived |\n|---|---|---|---|\n";
+  for (const MutationScore& score : scores) {
+    if (score.killed) continue;
+    const auto found = Survivors().find(score.defect.name);
+    const bool known = found != Survivors().end();
+    StrAppend(&out, "| `", score.defect.name, "` | ",
+              known ? found->second.reason : "not looked at", " | ", score.defect.summary, " | ",
+              !score.error.empty() ? score.error
+              : known              ? found->second.text
+                                   : "",
+              " |\n");
+  }
+  return out + "\n";
+}
+
+std::string ScoreTable(const std::vector<MutationScore>& scores) {
+  std::string out =
+      "| defect | class | gate | | seconds | programs | blamed | instructions |\n"
+      "|---|---|---|---|--:|--:|---|--:|\n";
+  for (const MutationScore& score : scores) {
+    const std::string blamed =
+        !score.triaged ? "" : StrCat(score.blamed, score.blame_right ? "" : " (wrong)");
+    StrAppend(&out, "| `", score.defect.name, "` | ", score.defect.of_class, " | `",
+              score.defect.gate, "` | ", score.killed ? "killed" : "survived", " | ",
+              absl::StrFormat("%.1f", score.seconds), " | ", score.programs, " | ", blamed, " | ",
+              score.instructions > 0 ? StrCat(score.instructions) : "", " |\n");
+  }
+  return out;
+}
+
+// "12.0 s each, seed 1, on cpu" where all scores agree.
+std::string Conditions(const std::vector<MutationScore>& scores) {
+  const MutationScore& first = scores.front();
+  const bool agree = std::all_of(scores.begin(), scores.end(), [&](const MutationScore& score) {
+    return score.limit == first.limit && score.seed == first.seed && score.backend == first.backend;
+  });
+  if (!agree) return "under different conditions";
+  return StrCat("on `", first.backend, "`, seed ", first.seed, ", at most ",
+                absl::StrFormat("%g", first.limit), " s each");
+}
+
+}  // namespace
+
+nlohmann::json ToJson(const MutationScore& score) {
+  return {{"type", "defect"},
+          {"defect", score.defect.name},
+          {"class", score.defect.of_class},
+          {"kind", score.defect.kind},
+          {"operator", score.defect.op},
+          {"gate", score.defect.gate},
+          {"backend", score.backend},
+          {"seed", score.seed},
+          {"limit", score.limit},
+          {"killed", score.killed},
+          {"triaged", score.triaged},
+          {"seconds", score.seconds},
+          {"programs", score.programs},
+          {"blamed", score.blamed},
+          {"blame_right", score.blame_right},
+          {"instructions", score.instructions},
+          {"page", score.page},
+          {"error", score.error}};
+}
+
+absl::Status ReadScores(std::string_view text, std::vector<MutationScore>& scores) {
+  for (size_t at = 0; at < text.size();) {
+    const size_t end = std::min(text.find('\n', at), text.size());
+    const std::string_view line = text.substr(at, end - at);
+    at = end + 1;
+    if (line.empty()) continue;
+    const nlohmann::json row = nlohmann::json::parse(line, nullptr, /*allow_exceptions=*/false);
+    const auto is = [&](const char* field, nlohmann::json::value_t type) {
+      return row.contains(field) && row[field].type() == type;
+    };
+    using Type = nlohmann::json::value_t;
+    if (!row.is_object() || !is("defect", Type::string) || !is("killed", Type::boolean)) {
+      return absl::InvalidArgumentError(
+          StrCat("results of defects: no score: ", line.substr(0, 80)));
+    }
+    const absl::StatusOr<PlantedDefect> defect = FindDefect(row["defect"].get<std::string>());
+    if (!defect.ok()) continue;
+    MutationScore score;
+    score.defect = *defect;
+    const auto number = [&](const char* field) {
+      return row.contains(field) && row[field].is_number() ? row[field].get<double>() : 0.0;
+    };
+    const auto word = [&](const char* field) {
+      return is(field, Type::string) ? row[field].get<std::string>() : std::string();
+    };
+    const auto flag = [&](const char* field) {
+      return is(field, Type::boolean) && row[field].get<bool>();
+    };
+    score.error = word("error");
+    score.backend = word("backend");
+    score.blamed = word("blamed");
+    score.page = word("page");
+    score.seed = static_cast<uint64_t>(std::clamp(number("seed"), 0.0, 9e15));
+    score.limit = number("limit");
+    score.seconds = number("seconds");
+    score.programs = static_cast<int64_t>(std::clamp(number("programs"), 0.0, 9e15));
+    score.instructions = static_cast<int64_t>(std::clamp(number("instructions"), 0.0, 9e15));
+    score.killed = flag("killed");
+    score.triaged = flag("triaged");
+    score.blame_right = flag("blame_right");
+    const auto same = std::find_if(scores.begin(), scores.end(), [&](const MutationScore& other) {
+      return other.defect.name == score.defect.name;
+    });
+    if (same == scores.end()) {
+      scores.push_back(std::move(score));
+    } else {
+      *same = std::move(score);
+    }
+  }
+  std::sort(scores.begin(), scores.end(), [](const MutationScore& a, const MutationScore& b) {
+    return a.defect.name < b.defect.name;
+  });
+  return absl::OkStatus();
+}
+
+std::string MutationPage(const std::vector<MutationScore>& scores) {
+  std::map<std::string, Sum> sums;
+  for (const PlantedDefect& defect : PlantedDefects()) {
+    ++sums[defect.of_class].defects;
+    sums[defect.of_class].guarded += defect.guarded ? 1 : 0;
+  }
+  int64_t killed = 0;
+  for (const MutationScore& score : scores) {
+    Sum& sum = sums[score.defect.of_class];
+    ++sum.run;
+    sum.killed += score.killed ? 1 : 0;
+    sum.triaged += score.triaged ? 1 : 0;
+    sum.right += score.blame_right ? 1 : 0;
+    killed += score.killed ? 1 : 0;
+  }
+  std::string page =
+      StrCat(kIntroduction, "## Classes\n\n",
+             "Guarded: bites only at some values or attributes.\n\n", ClassTable(sums));
+  if (scores.empty()) return page + "No run has been made yet.\n";
+  StrAppend(&page, "## First run\n\n", killed, " of ", scores.size(), " defects killed (",
+            Percent(static_cast<double>(killed), static_cast<double>(scores.size())), "), ",
+            Conditions(scores), ".\n\n## Survivors\n\n", SurvivorTable(scores),
+            "## Every defect\n\n", ScoreTable(scores));
+  return page;
+}
+
+}  // namespace assay
