@@ -107,15 +107,24 @@ std::string ScoreTable(const std::vector<MutationScore>& scores) {
   return out;
 }
 
-// "12.0 s each, seed 1, on cpu" where all scores agree.
+// "on `cpu`, seed 1, at most 12 s each; ..." where all scores agree.
 std::string Conditions(const std::vector<MutationScore>& scores) {
   const MutationScore& first = scores.front();
   const bool agree = std::all_of(scores.begin(), scores.end(), [&](const MutationScore& score) {
     return score.limit == first.limit && score.seed == first.seed && score.backend == first.backend;
   });
   if (!agree) return "under different conditions";
+  std::vector<int64_t> programs;
+  for (const MutationScore& score : scores) {
+    if (!score.killed) programs.push_back(score.programs);
+  }
+  std::sort(programs.begin(), programs.end());
+  const std::string seen = programs.empty()
+                               ? ""
+                               : StrCat("; half of the survivors had seen fewer than ",
+                                        programs[programs.size() / 2] + 1, " programs by then");
   return StrCat("on `", first.backend, "`, seed ", first.seed, ", at most ",
-                absl::StrFormat("%g", first.limit), " s each");
+                absl::StrFormat("%g", first.limit), " s each", seen);
 }
 
 }  // namespace

@@ -1,0 +1,261 @@
+// Every claim of code generation and of buffer assignment, planted in a program that needs it.
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "optimized/cpu/testing.h"
+#include "optimized/gates/claim_names.h"
+#include "optimized/gates/rule_names.h"
+#include "spec/base/strings.h"
+
+namespace assay {
+namespace {
+
+struct ClaimCase {
+  std::string claim;       // or rule/opcode
+  std::string parameters;  // of the operator; "" of claim-true
+  std::string text;        // the lines of an entry, after those of `callees`
+  std::string callees;
+};
+
+const char kAdd[] =
+    "add { a = f32[] parameter(0)\n b = f32[] parameter(1)\n"
+    " ROOT r = f32[] add(a, b) }\n";
+const char kMax[] =
+    "max { a = f32[] parameter(0)\n b = f32[] parameter(1)\n"
+    " ROOT r = f32[] maximum(a, b) }\n";
+const char kLess[] =
+    "less { a = f32[] parameter(0)\n b = f32[] parameter(1)\n"
+    " ROOT r = pred[] compare(a, b), direction=LT }\n";
+
+// Windows, convolutions and what moves data.
+std::vector<ClaimCase> OfMovement() {
+  return {
+      {"optimize-kernel/window-stride", R"("by": -1)",
+       "x = f32[9] iota(), iota_dimension=0\n i = f32[] constant(0)\n"
+       "ROOT r = f32[4] reduce-window(x, i), window={size=2 stride=2}, to_apply=add",
+       kAdd},
+      {"optimize-kernel/window-dilation", R"("by": -1)",
+       "x = f32[9] iota(), iota_dimension=0\n i = f32[] constant(0)\n"
+       "ROOT r = f32[7] reduce-window(x, i), window={size=2 rhs_dilate=2}, to_apply=add",
+       kAdd},
+      {"optimize-kernel/window-low", R"("by": 1)",
+       "x = f32[4] iota(), iota_dimension=0\n i = f32[] constant(0)\n"
+       "ROOT r = f32[4] reduce-window(x, i), window={size=2 pad=1_0}, to_apply=add",
+       kAdd},
+      {"optimize-kernel/base-dilation", R"("by": 1)",
+       "x = f32[4] iota(), iota_dimension=0\n i = f32[] constant(0)\n"
+       "ROOT r = f32[6] reduce-window(x, i), window={size=2 lhs_dilate=2}, to_apply=add",
+       kAdd},
+      {"optimize-kernel/window-not-reversed", "",
+       "x = f32[1,4,1] iota(), iota_dimension=1\n w = f32[2,1,1] iota(), iota_dimension=0\n"
+       "ROOT r = f32[1,3,1] convolution(x, w), window={size=2 rhs_reversal=1}, "
+       "dim_labels=b0f_0io->b0f",
+       ""},
+      {"optimize-kernel/group-outputs", R"("by": 1)",
+       "x = f32[1,4,2] iota(), iota_dimension=2\n w = f32[2,1,2] iota(), iota_dimension=0\n"
+       "ROOT r = f32[1,3,2] convolution(x, w), window={size=2}, dim_labels=b0f_0io->b0f, "
+       "feature_group_count=2",
+       ""},
+      {"optimize-kernel/gather-limit", R"("by": -1)",
+       "x = f32[4] iota(), iota_dimension=0\n i = s32[1] constant({9})\n"
+       "ROOT r = f32[1] gather(x, i), offset_dims={}, collapsed_slice_dims={0}, "
+       "start_index_map={0}, index_vector_dim=1, slice_sizes={1}",
+       ""},
+      {"optimize-kernel/gather-start-unsigned", "",
+       "x = f32[4] iota(), iota_dimension=0\n i = s32[1] constant({-1})\n"
+       "ROOT r = f32[1] gather(x, i), offset_dims={}, collapsed_slice_dims={0}, "
+       "start_index_map={0}, index_vector_dim=1, slice_sizes={1}",
+       ""},
+      {"optimize-kernel/start-limit", R"("by": -1)",
+       "x = f32[4] iota(), iota_dimension=0\n i = s32[] constant(9)\n"
+       "ROOT r = f32[2] dynamic-slice(x, i), dynamic_slice_sizes={2}",
+       ""},
+      {"optimize-kernel/start-unsigned", "",
+       "x = f32[4] iota(), iota_dimension=0\n i = s32[] constant(-1)\n"
+       "ROOT r = f32[2] dynamic-slice(x, i), dynamic_slice_sizes={2}",
+       ""},
+      {"optimize-kernel/slice-start", R"("by": -1)",
+       "x = f32[4] iota(), iota_dimension=0\n ROOT r = f32[2] slice(x), slice={[1:3]}", ""},
+      {"optimize-kernel/slice-stride", R"("by": -1)",
+       "x = f32[9] iota(), iota_dimension=0\n ROOT r = f32[3] slice(x), slice={[0:9:3]}", ""},
+      {"optimize-kernel/update-extent", R"("by": -1)",
+       "x = f32[4] iota(), iota_dimension=0\n u = f32[2] slice(x), slice={[2:4]}\n"
+       "i = s32[] constant(0)\n y = f32[4] negate(x)\n"
+       "d = f32[4] dynamic-update-slice(y, u, i)\n n = f32[4] add(d, y)\n"
+       "ROOT r = f32[4] add(n, d)",
+       ""},
+      {"optimize-kernel/pad-low", R"("by": 1)",
+       "x = f32[4] iota(), iota_dimension=0\n v = f32[] constant(7)\n"
+       "ROOT r = f32[6] pad(x, v), padding=1_1",
+       ""},
+      {"optimize-kernel/pad-step", R"("by": 1)",
+       "x = f32[4] iota(), iota_dimension=0\n v = f32[] constant(7)\n"
+       "ROOT r = f32[7] pad(x, v), padding=0_0_1",
+       ""},
+      {"optimize-kernel/part-size", R"("by": -1)",
+       "x = f32[2] iota(), iota_dimension=0\n y = f32[2] negate(x)\n"
+       "c = f32[4] concatenate(x, y), dimensions={0}\n ROOT r = f32[4] abs(c)",
+       ""},
+      {"optimize-kernel/part-bits", R"("by": -1)",
+       "x = s32[2] iota(), iota_dimension=0\n k = s32[] constant(123456789)\n"
+       "b = s32[2] broadcast(k), dimensions={}\n y = s32[2] add(x, b)\n"
+       "ROOT r = u8[2,4] bitcast-convert(y)",
+       ""},
+      {"optimize-kernel/bitcast-keeps-order", "",
+       "x = s32[6] iota(), iota_dimension=0\n y = s32[2,3]{1,0} reshape(x)\n"
+       "z = s32[2,3]{0,1} copy(y)\n ROOT r = s32[3,2]{1,0} bitcast(z)",
+       ""},
+  };
+}
+
+// Reductions, sorts and the calls of the runtime.
+std::vector<ClaimCase> OfKernels() {
+  const std::string column = "x = f32[35] iota(), iota_dimension=0\n";
+  return {
+      {"optimize-kernel/lane-remainder", R"("by": -1)",
+       column + "i = f32[] constant(0)\n ROOT r = f32[] reduce(x, i), dimensions={0}, to_apply=add",
+       kAdd},
+      {"optimize-kernel/neutral-zero-positive", "",
+       "z = f32[] constant(-0)\n x = f32[35] broadcast(z), dimensions={}\n"
+       "ROOT r = f32[] reduce(x, z), dimensions={0}, to_apply=add",
+       kAdd},
+      {"optimize-kernel/neutral-extreme-zero", "",
+       column + "n = f32[35] negate(x)\n s = f32[32] slice(n), slice={[3:35]}\n"
+                "i = f32[] constant(-inf)\n"
+                "ROOT r = f32[] reduce(s, i), dimensions={0}, to_apply=max",
+       kMax},
+      {"optimize-kernel/combiner-selects", "",
+       "x = s32[128] iota(), iota_dimension=0\n i = s32[] constant(7)\n"
+       "ROOT r = s32[] reduce(x, i), dimensions={0}, to_apply=order",
+       "order { a = s32[] parameter(0)\n b = s32[] parameter(1)\n k = s32[] constant(3)\n"
+       " m = s32[] multiply(a, k)\n ROOT r = s32[] add(m, b) }\n"},
+      {"optimize-kernel/sort-tells-zeros", "",
+       "x = f32[4] constant({0, -0, 0, -0})\n"
+       "ROOT r = f32[4] sort(x), dimensions={0}, is_stable=true, to_apply=less",
+       kLess},
+      {"optimize-kernel/sort-nan-first", "",
+       "x = f32[4] constant({nan, 1, -2, 3})\n"
+       "ROOT r = f32[4] sort(x), dimensions={0}, is_stable=true, to_apply=less",
+       kLess},
+      {"optimize-kernel/sort-unsigned", "",
+       "x = u32[2] constant({1, 4294967295})\n"
+       "ROOT r = u32[2] sort(x), dimensions={0}, to_apply=less",
+       "less { a = u32[] parameter(0)\n b = u32[] parameter(1)\n"
+       " ROOT r = pred[] compare(a, b), direction=LT }\n"},
+      {"optimize-kernel/sort-ascending", "",
+       "x = f32[4] constant({4, 1, -2, 3})\n"
+       "ROOT r = f32[4] sort(x), dimensions={0}, to_apply=greater",
+       "greater { a = f32[] parameter(0)\n b = f32[] parameter(1)\n"
+       " ROOT r = pred[] compare(a, b), direction=GT }\n"},
+      {"optimize-kernel/scatter-start-small", "",
+       "x = f32[4] iota(), iota_dimension=0\n i = u64[1] constant({18446744073709551615})\n"
+       "u = f32[1,2] constant({{5, 6}})\n"
+       "ROOT r = f32[4] scatter(x, i, u), update_window_dims={1}, inserted_window_dims={}, "
+       "scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=add",
+       kAdd},
+      {"optimize-kernel/cholesky-lower", "",
+       "x = f32[2,2] constant({{4, 1}, {2, 9}})\n ROOT r = f32[2,2] cholesky(x), lower=false", ""},
+      {"optimize-kernel/solve-lower", "",
+       "x = f32[2,2] constant({{4, 1}, {2, 9}})\n y = f32[2,1] constant({{1}, {2}})\n"
+       "ROOT r = f32[2,1] triangular-solve(x, y), left_side=true, transpose_a=NO_TRANSPOSE",
+       ""},
+      {"optimize-kernel/solve-unit-diagonal", "",
+       "x = f32[2,2] constant({{4, 1}, {2, 9}})\n y = f32[2,1] constant({{1}, {2}})\n"
+       "ROOT r = f32[2,1] triangular-solve(x, y), left_side=true, lower=true, "
+       "transpose_a=NO_TRANSPOSE",
+       ""},
+      {"optimize-kernel/solve-not-conjugated", "",
+       "x = c64[1,1] constant({{(1, 2)}})\n y = c64[1,1] constant({{(1, 0)}})\n"
+       "ROOT r = c64[1,1] triangular-solve(x, y), left_side=true, lower=true, "
+       "transpose_a=ADJOINT",
+       ""},
+      {"optimize-kernel/fft-kind", R"("by": 1)",
+       "x = c64[4] constant({(1, 0), (2, 0), (3, 0), (4, 0)})\n"
+       "ROOT r = c64[4] fft(x), fft_type=FFT, fft_length={4}",
+       ""},
+      {"optimize-kernel/fft-batch", R"("by": -1)",
+       "x = c64[2,2] constant({{(1, 0), (2, 0)}, {(3, 0), (4, 0)}})\n"
+       "ROOT r = c64[2,2] fft(x), fft_type=FFT, fft_length={2}",
+       ""},
+      {"optimize-kernel/random-count", R"("by": -1)",
+       "s = u64[2] constant({1, 2})\n g = (u64[2], u32[4]) rng-bit-generator(s), "
+       "algorithm=rng_philox\n ROOT r = u32[4] get-tuple-element(g), index=1",
+       ""},
+      {"optimize-kernel/random-mask", R"("by": -1)",
+       "s = u64[2] constant({1, 2})\n g = (u64[2], u32[16]) rng-bit-generator(s), "
+       "algorithm=rng_philox\n ROOT r = u32[16] get-tuple-element(g), index=1",
+       ""},
+  };
+}
+
+// Of one opcode: values and indices of elements.
+std::vector<ClaimCase> OfElements() {
+  return {
+      {"optimize-kernel/maximum", R"("when": "nan", "becomes": "operand", "from": 1)",
+       "x = f32[2] constant({nan, 1})\n y = f32[2] constant({2, 3})\n"
+       "ROOT r = f32[2] maximum(x, y)",
+       ""},
+      {"optimize-kernel/negate", R"("when": "smallest", "becomes": "next")",
+       "x = s8[2] constant({-128, 1})\n ROOT r = s8[2] negate(x)", ""},
+      {"optimize-kernel/round-nearest-even", R"("when": "halfway", "becomes": "next")",
+       "x = f32[2] constant({2.5, 1})\n ROOT r = f32[2] round-nearest-even(x)", ""},
+      {"optimize-kernel/add", R"("when": "subnormal", "becomes": "zero")",
+       "x = f64[2] constant({1e-310, 1})\n ROOT r = f64[2] add(x, x)", ""},
+      {"optimize-kernel/abs", R"("when": "negative-zero", "becomes": "negate")",
+       "x = bf16[2] constant({-0, 1})\n ROOT r = bf16[2] abs(x)", ""},
+      {"optimize-kernel/popcnt", R"("when": "odd", "becomes": "one")",
+       "x = u16[2] constant({7, 1})\n ROOT r = u16[2] popcnt(x)", ""},
+      {"optimize-kernel/transpose", R"("where": "last")",
+       "x = s32[2,3] iota(), iota_dimension=1\n ROOT r = s32[3,2] transpose(x), dimensions={1,0}",
+       ""},
+      {"optimize-kernel/reverse", R"("where": "first")",
+       "x = s32[3,2] iota(), iota_dimension=0\n ROOT r = s32[3,2] reverse(x), dimensions={0}", ""},
+      {"optimize-kernel/pad", R"("where": "all", "dim": 1)",
+       "x = s32[2,3] iota(), iota_dimension=1\n v = s32[] constant(7)\n"
+       "ROOT r = s32[2,4] pad(x, v), padding=0_0x1_0",
+       ""},
+  };
+}
+
+std::string DefectOf(const ClaimCase& one) {
+  std::string op = "claim-true";
+  const std::optional<ClaimKind> kind = FindClaim(one.claim);
+  if (kind == ClaimKind::kNumber) op = "integer-offset";
+  if (kind == ClaimKind::kElement) {
+    op = one.parameters.find("where") != std::string::npos ? "element-index" : "element-value";
+  }
+  const DecisionRule* rule = FindRule(RuleOf(one.claim));
+  EXPECT_NE(rule, nullptr) << one.claim;
+  return StrCat(R"({"name": "d", "gate": ")", one.claim, R"(", "kind": ")",
+                rule == nullptr ? "" : Name(rule->kind), R"(", "op": ")", op,
+                R"(", "parameters": {)", one.parameters, "}}");
+}
+
+TEST(Claims, OfCodeChangeWhatComesOut) {
+  std::set<std::string> shown;
+  const std::unique_ptr<Backend> backend = MakeCpu("threads=1,passes=off");
+  for (const auto& cases : {OfMovement(), OfKernels(), OfElements()}) {
+    for (const ClaimCase& one : cases) {
+      SCOPED_TRACE(one.claim);
+      const std::unique_ptr<Module> module =
+          MustRead(StrCat("HloModule m\n", one.callees, "ENTRY main {\n", one.text, "\n}\n"));
+      ASSERT_NE(module, nullptr);
+      CompileOptions planted;
+      planted.defect = DefectOf(one);
+      const Literal right = RunModule(*backend, *module, {});
+      const Literal wrong = RunModule(*backend, *module, {}, planted);
+      EXPECT_NE(right.ToString(), wrong.ToString()) << planted.defect;
+      shown.insert(one.claim);
+    }
+  }
+  for (const ClaimName& claim : ClaimNames()) {
+    if (RuleOf(claim.name) == "optimize-kernel") {
+      EXPECT_TRUE(shown.contains(std::string(claim.name))) << claim.name;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace assay
