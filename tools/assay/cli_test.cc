@@ -499,6 +499,19 @@ TEST(Cli, ARunOfDefectsResumesAndMakesItsPage) {
   EXPECT_NE(bad.text.find("no score"), std::string::npos) << bad.text;
 }
 
+// The published page is what the command makes of the published results.
+TEST(Cli, ThePageOfDefectsIsMadeFromItsResults) {
+  const std::string page = testing::TempDir() + "/mutation.md";
+  const Output made =
+      Assay("defects --results " + Source("docs/mutation_first_run.jsonl") + " --page " + page);
+  ASSERT_EQ(made.status, 0) << made.text;
+  const auto text = [](const std::string& path) {
+    std::ifstream file(path);
+    return std::string{std::istreambuf_iterator<char>(file), {}};
+  };
+  EXPECT_EQ(text(page), text(Source("docs/mutation.md")));
+}
+
 TEST(Cli, APlantedDefectIsFoundBlamedAndReplayed) {
   // Findings of an earlier run of a worse program would still lie there.
   std::filesystem::remove_all(testing::TempDir() + "/assay_cli_test/planted");
