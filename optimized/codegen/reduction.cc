@@ -348,6 +348,22 @@ LaneAccess ReduceLanes(const Instruction& instruction, int64_t operand, int lane
 
 namespace {
 
+// True if a lane of what was selected is NaN, or nullptr where nothing can be. Which of several NaN
+// is kept, and with it their indices, depends on the order in which they meet.
+Value* AnyNan(ElementEmitter& emitter, const Instruction& instruction,
+              const ElementValues& vectors) {
+  llvm::IRBuilder<>& ir = emitter.builder().ir();
+  Value* any = nullptr;
+  for (size_t k = 0; k < vectors.size(); ++k) {
+    const ElementType type = instruction.operand(static_cast<int64_t>(k))->shape().element_type();
+    if (!IsFloat(type)) continue;
+    Value* wide = emitter.builder().Widen(type, vectors[k]);
+    Value* is_nan = ir.CreateOrReduce(ir.CreateFCmpUNO(wide, wide));
+    any = any == nullptr ? is_nan : ir.CreateOr(any, is_nan);
+  }
+  return any;
+}
+
 absl::StatusOr<ElementValues> ReduceBySelection(ElementEmitter& emitter, const Frame* frame,
                                                 const Instruction& instruction,
                                                 const ReducedIndex& index,
@@ -374,12 +390,18 @@ absl::StatusOr<ElementValues> ReduceBySelection(ElementEmitter& emitter, const F
     first.push_back(value);
   }
   ASSAY_ASSIGN_OR_RETURN(ElementValues vectors, combine(lanes, whole, lanes, std::move(first)));
+  Value* any_nan = AnyNan(emitter, instruction, vectors);
   ASSAY_ASSIGN_OR_RETURN(ElementValues selected, SelectFromLanes(emitter, *instruction.callee(),
                                                                  std::move(vectors), lanes));
   std::vector<ElementValues> arguments;
   for (Value* value : initial) arguments.push_back({value});
   for (Value* value : selected) arguments.push_back({value});
   ASSAY_ASSIGN_OR_RETURN(selected, emitter.Apply(*instruction.callee(), std::move(arguments), 1));
+  if (any_nan != nullptr) {
+    ASSAY_ASSIGN_OR_RETURN(selected, Guarded(emitter, any_nan, selected, [&](const ElementValues&) {
+                             return combine(0, whole, 1, initial);
+                           }));
+  }
   if (whole == size) return selected;
   return combine(whole, size, 1, std::move(selected));
 }

@@ -1,5 +1,7 @@
 // Data movement, reductions, dots, control flow and buffers: small programs with known results,
 // under every option and under every limit of the decision sequence.
+#include <cmath>
+
 #include "optimized/cpu/testing.h"
 #include "spec/base/strings.h"
 
@@ -564,6 +566,41 @@ ENTRY e {
   ASSERT_FALSE(executable.ok());
   EXPECT_NE(executable.status().message().find("culprit"), absl::string_view::npos)
       << executable.status();
+}
+
+// Lanes meet in another order than the elements of a line.
+TEST(CpuReduce, ArgmaxTakesTheFirstOfSeveralNan) {
+  const std::unique_ptr<Module> module = MustRead(R"(HloModule m
+pick {
+  x = f32[] parameter(0)
+  i = s32[] parameter(1)
+  y = f32[] parameter(2)
+  j = s32[] parameter(3)
+  above = pred[] compare(x, y), direction=GT
+  nan = pred[] compare(x, x), direction=NE
+  left = pred[] or(above, nan)
+  equal = pred[] compare(x, y), direction=EQ
+  before = pred[] compare(i, j), direction=LT
+  tie = pred[] and(equal, before)
+  first = pred[] or(left, tie)
+  v = f32[] select(left, x, y)
+  k = s32[] select(first, i, j)
+  ROOT r = (f32[], s32[]) tuple(v, k)
+}
+ENTRY e {
+  x = f32[70] parameter(0)
+  i = s32[70] iota(), iota_dimension=0
+  least = f32[] constant(-inf)
+  zero = s32[] constant(0)
+  w = (f32[], s32[]) reduce(x, i, least, zero), dimensions={0}, to_apply=pick
+  ROOT r = s32[] get-tuple-element(w), index=1
+})");
+  Literal x(Shape::Array(ElementType::kF32, {70}));
+  for (int64_t k : {20, 35, 49}) x.SetDouble(k, std::nan(""));
+  for (const char* options : {"threads=1", "threads=1,tier=full", "isa=baseline"}) {
+    const std::unique_ptr<Backend> cpu = MakeCpu(options);
+    EXPECT_EQ(RunModule(*cpu, *module, {x}).GetInteger(0), 20) << options;
+  }
 }
 
 // Also where every trip of an outer loop ends an inner one.
