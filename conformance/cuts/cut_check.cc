@@ -105,7 +105,8 @@ class CutCheck {
       const int64_t before = best_.has_value() ? report_.undecided : -1;
       std::vector<CapturePoint> more = AroundLossesOf(round);
       Keep(std::move(round));
-      const bool is_decided = report_.UndecidedShare() <= kFewUndecided;
+      const bool is_decided =
+          report_.UndecidedShare() <= kFewUndecided && OpenResult(report_, plain_).empty();
       const bool is_stuck = has_all_sums && before >= 0 && report_.undecided * 10 > before * 9;
       if (report_.failed > 0 || is_decided || is_stuck) break;
       if (!has_all_sums) {
@@ -439,12 +440,26 @@ class CutCheck {
         OpenInBoth());
   }
 
-  // A result of which no element is decided: what is right inside says nothing of it.
-  std::string OpenResult() const {
-    for (const Stretch& stretch : report_.stretches) {
-      const Judgement& judgement = stretch.judgement;
-      const bool is_open = judgement.inconclusive == judgement.elements && judgement.elements > 0;
-      if (stretch.is_output && is_open) return stretch.name;
+  // More than one element in a hundred, counted in whole ones, or all of them: what is right
+  // inside, or in other results, says nothing of these.
+  static bool IsLeftOpen(const Judgement& judgement) {
+    const auto most =
+        static_cast<int64_t>(std::ceil(kMostUndecided * static_cast<double>(judgement.elements)));
+    return judgement.inconclusive > most ||
+           (judgement.inconclusive == judgement.elements && judgement.elements > 0);
+  }
+
+  // The first result that is left open, with captures or without; empty if there is none.
+  static std::string OpenResult(const CutReport& report, const std::vector<Judgement>& plain) {
+    size_t number = 0;
+    for (const Stretch& stretch : report.stretches) {
+      if (!stretch.is_output) continue;
+      const Judgement& judgement =
+          number < plain.size() && IsLeftOpen(plain[number]) ? plain[number] : stretch.judgement;
+      ++number;
+      if (IsLeftOpen(judgement)) {
+        return StrCat(judgement.inconclusive, " of ", judgement.elements, " of ", stretch.name);
+      }
     }
     return "";
   }
@@ -472,7 +487,7 @@ class CutCheck {
     }
     const int64_t open = report_.undecided + report_.plain.inconclusive;
     const int64_t all = report_.elements + report_.plain.elements;
-    const std::string open_result = OpenResult();
+    const std::string open_result = OpenResult(report_, plain_);
     const bool is_decided = static_cast<double>(open) <= kMostUndecided * static_cast<double>(all);
     if (is_decided && open_result.empty()) {
       report_.verdict = Verdict::kPass;
@@ -480,7 +495,7 @@ class CutCheck {
     }
     report_.reason = StrCat(report_.undecided, " of ", report_.elements,
                             " elements stay undecided with ", report_.captures, " captures");
-    if (is_decided) StrAppend(&report_.reason, ", among them all of ", open_result);
+    if (is_decided) StrAppend(&report_.reason, ", among them ", open_result);
     if (!losses_.empty()) {
       const Stretch named = Named(*losses_.front());
       StrAppend(&report_.reason, "; the first op that loses precision is ", named.opcode, " ",

@@ -7,6 +7,7 @@
 #include "conformance/testing/bent_oracle.h"
 #include "reference/interpreter/interpreter.h"
 #include "spec/backend/fake_backend.h"
+#include "spec/base/strings.h"
 #include "spec/text/reader.h"
 
 namespace assay {
@@ -146,6 +147,43 @@ ENTRY e {
   EXPECT_EQ(report.verdict, Verdict::kInconclusive) << Describe(report);
   EXPECT_GT(report.elements, 100000);
   EXPECT_EQ(report.plain.inconclusive, 1);
+}
+
+// A large result that is decided, and one of 4 sums of which so many add up too many numbers for
+// their bounds to be useful; the others add up zeros.
+std::string OfWhichAreOpen(int64_t open) {
+  return StrCat(R"(HloModule m
+add { x = f32[] parameter(0)
+      y = f32[] parameter(1)
+      ROOT s = f32[] add(x, y) }
+ENTRY e {
+  a = f32[4,4] parameter(0)
+  b = f32[4,4] parameter(1)
+  all = f32[16] reshape(a)
+  some = f32[)",
+                open, R"(] slice(all), slice={[0:)", open, R"(]}
+  zero = f32[] constant(0)
+  padded = f32[4] pad(some, zero), padding=0_)",
+                4 - open, R"(
+  rows = f32[4,1] reshape(padded)
+  long = f32[4,4,40000] broadcast(b), dimensions={0,1}
+  columns = f32[1,640000] reshape(long)
+  product = f32[4,640000] dot(rows, columns), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  sums = f32[4] reduce(product, zero), dimensions={1}, to_apply=add
+  ROOT t = (f32[4,640000], f32[4]) tuple(product, sums)
+})");
+}
+
+TEST_F(CutCheckTest, TheShareOfOpenElementsIsAskedOfEachResult) {
+  const std::unique_ptr<Backend> backend = Bent([](Module&) {});
+  module_ = *ReadModule(OfWhichAreOpen(1));
+  const CutReport one = Check(*backend);
+  EXPECT_EQ(one.verdict, Verdict::kPass) << Describe(one);
+  EXPECT_EQ(one.plain.inconclusive, 1);
+  module_ = *ReadModule(OfWhichAreOpen(2));
+  const CutReport two = Check(*backend);
+  EXPECT_EQ(two.verdict, Verdict::kInconclusive) << Describe(two);
+  EXPECT_NE(two.reason.find("among them 2 of 4 of output 1"), std::string::npos) << two.reason;
 }
 
 TEST_F(CutCheckTest, WrongOpInALoopIsNamed) {

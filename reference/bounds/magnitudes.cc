@@ -216,7 +216,8 @@ bool HasMagnitudes(const Array& result) {
 }
 
 // The number of trailing dimensions over which an op makes every element of the same numbers: the
-// lines of a transform, the matrix of a factorization. None: every element has its own.
+// lines of a transform, the matrix of a factorization, all of what other ops make that note no
+// magnitudes of their own.
 int64_t SharedDimensions(const Instruction& instruction, const Shape& shape) {
   switch (instruction.opcode()) {
     case Opcode::kFft:
@@ -227,7 +228,7 @@ int64_t SharedDimensions(const Instruction& instruction, const Shape& shape) {
     case Opcode::kCustomCall:
       return std::min<int64_t>(2, shape.rank());
     default:
-      return 0;
+      return shape.rank();
   }
 }
 
@@ -255,7 +256,7 @@ void NoteShared(const OpContext& op, Array& result) {
   const int64_t shared = SharedDimensions(op.instruction, shape);
   int64_t size = 1;
   for (int64_t d = shape.rank() - shared; d < shape.rank(); ++d) size *= shape.dimension(d);
-  if (shared == 0 || size == 0) return;
+  if (size == 0) return;
   for (int64_t at = 0; at < result.literal.element_count(); at += size)
     NoteRootMeanSquare(result, at, at + size);
 }
