@@ -138,8 +138,9 @@ class SumBound {
     const W slop = static_cast<W>(terms_ + 1) * kSlop<W> * magnitude_;
     const W largest_partial =
         std::min(magnitude_, (magnitude_ + std::fabs(sum_)) / 2 + propagated_ + slop);
-    x.radius =
-        propagated_ + slop + OfAdditions(largest_partial * second_order, largest_ * second_order);
+    const W most = largest_partial * second_order, term = largest_ * second_order;
+    const W end = std::fabs(sum_) + propagated_ + slop + growth * second_order * magnitude_;
+    x.radius = propagated_ + slop + OfAdditions(most, term) - SavedAtTheEnd(most, term, end);
     if (products_ > 0) x.radius += UnitRoundoff<A>() * second_order * magnitude_;
     // Products may underflow; partial sums only when subnormals are flushed. Those of f16 are not,
     // but the f32 that may take its place flushes its own.
@@ -221,6 +222,28 @@ class SumBound {
       error += half_ulp * static_cast<W>(last - k + 1);
     }
     return error;
+  }
+
+  // How much smaller that is because the last partial sums are close to the whole sum, which is at
+  // most `end`: one that lacks j terms is no larger than end + j * term. Of all trees the chain has
+  // the most partial sums above any value: those that lack at least b terms and have at least a,
+  // b < a, are at most n - a - b + 1, whether they lie in one subtree or in several.
+  W SavedAtTheEnd(W most, W term, W end) const {
+    const W half_most = HalfUlpAt<A>(most), full = std::ceil(most / term);
+    if (!(full < static_cast<W>(terms_))) return 0;
+    // Partial sums that lack more terms than these may be small for having few.
+    const int64_t lacking = terms_ - static_cast<int64_t>(full);
+    end = std::max(end, term);  // so that b < a
+    W saved = 0;
+    for (int64_t j = 0, last; j <= lacking; j = last + 1) {
+      const W half_ulp = HalfUlpAt<A>(end + static_cast<W>(j) * term);
+      if (half_ulp >= half_most) break;
+      const W next = half_ulp * PowerOfTwo<W>(FormatOf<A>::kPrecision + 1);
+      const W until = std::ceil((next - end) / term) - 1;
+      last = until < static_cast<W>(lacking) ? std::max(j, static_cast<int64_t>(until)) : lacking;
+      saved += (half_most - half_ulp) * static_cast<W>(last - j + 1);
+    }
+    return saved;
   }
 
   W sum_ = 0, magnitude_ = 0, size_ = 0, largest_ = 0, propagated_ = 0, positive_ = 0,
