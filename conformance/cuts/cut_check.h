@@ -89,8 +89,8 @@ struct CutReport {
   double UndecidedShare() const;
 };
 
-// The share of the elements judged by cuts, and of those of every result, that may stay undecided in
-// a program that passes. Of a result it is counted in whole elements, rounded up, but never all.
+// The share of the elements judged by cuts, and of those of every result, that may stay undecided
+// in a program that passes. Of a result it is counted in whole elements, rounded up, but never all.
 inline constexpr double kMostUndecided = 0.01;
 
 CutReport CheckByCuts(const CutSubject& subject);
