@@ -61,5 +61,33 @@ TEST(SameBitsTest, OnEveryInstructionSetAndForEveryNumberOfThreads) {
   }
 }
 
+// In f64 the sum is half way between two numbers of f32, and only what f64 cannot hold says that it
+// is below: rounded twice it would be the upper one.
+TEST(SameBitsTest, AProductBesideATieIsRoundedOnce) {
+  BackendRegistry registry;
+  RegisterCpu(registry);
+  constexpr float kSum = 64 + 0x1p-17F;
+  constexpr float kAbove = 0x1p-9F * (1 + 0x1p-20F), kBelow = 0x1p-9F * (1 - 0x1p-20F);
+  for (const int64_t n : {int64_t{1}, int64_t{4}, int64_t{256}}) {
+    const auto module =
+        ReadModule(StrCat("HloModule m\nENTRY e {\n  x = f32[", n, ",2] parameter(0)\n  y = f32[2,",
+                          n, "] parameter(1)\n  ROOT r = f32[", n, ",", n,
+                          "] dot(x, y), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n}"));
+    ASSERT_TRUE(module.ok()) << module.status();
+    Literal x(Shape::Array(ElementType::kF32, {n, 2})), y(Shape::Array(ElementType::kF32, {2, n}));
+    for (int64_t i = 0; i < n; ++i) {
+      x.SetDouble(2 * i, double{kSum});
+      x.SetDouble(2 * i + 1, double{kAbove});
+      y.SetDouble(i, 1);
+      y.SetDouble(n + i, double{kBelow});
+    }
+    const std::string first = BytesOf(registry, "cpu:isa=host", **module, {&x, &y});
+    ASSERT_EQ(first.size(), static_cast<size_t>(n * n) * sizeof(float)) << first;
+    EXPECT_EQ(first.substr(0, sizeof(float)),
+              std::string(reinterpret_cast<const char*>(&kSum), sizeof(float)));
+    EXPECT_TRUE(BytesOf(registry, "cpu:isa=baseline", **module, {&x, &y}) == first) << n;
+  }
+}
+
 }  // namespace
 }  // namespace assay
