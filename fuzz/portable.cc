@@ -5,6 +5,7 @@
 #include <limits>
 #include <optional>
 
+#include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_set.h"
 #include "spec/ops/op_table.h"
 
@@ -90,8 +91,16 @@ const Literal* ValueOf(const Instruction* init, const std::vector<Literal>& inpu
   return &inputs[init->parameter_number()];
 }
 
+// True if every result is made of one element, beside which an initial value may be dropped.
+bool ReducesOneElement(const Instruction* reduce) {
+  const Shape& from = reduce->operand(0)->shape();
+  return absl::c_all_of(reduce->attributes().Integers(Attr::kDimensions),
+                        [&](int64_t d) { return from.dimension(d) == 1; });
+}
+
 bool IsPortableReduce(const Instruction* reduce, const std::vector<Literal>& inputs) {
-  if (reduce->operand_count() != 2) return true;  // variadic forms have no simple identity
+  // Variadic forms have no simple identity.
+  if (reduce->operand_count() != 2) return !ReducesOneElement(reduce);
   std::optional<Opcode> combiner = CombinerOf(*reduce->callee());
   const Literal* init = ValueOf(reduce->operand(1), inputs);
   return combiner && init != nullptr && init->shape().IsArray() && IsIdentity(*init, *combiner);

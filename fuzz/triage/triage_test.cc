@@ -5,6 +5,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "fuzz/portable.h"
 #include "fuzz/reduce/wrong_instruction.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -261,6 +262,38 @@ ENTRY e {
   EXPECT_EQ(around[0].inputs[0].GetInteger(0), (2 + 3) * 3);
   EXPECT_EQ(around[1].module->InstructionCount(), 4) << WriteModule(*around[1].module);
   EXPECT_EQ(around[2].module->InstructionCount(), 5) << WriteModule(*around[2].module);
+}
+
+// On these implementations may differ: an initial value beside one element may be dropped, which
+// changes nothing only if it is an identity.
+TEST(UnportableUses, AreReductionsWhoseInitialValueIsNoIdentity) {
+  const std::pair<const char*, int64_t> kCases[] = {
+      {"HloModule m\nmax { a = f8e4m3b11fnuz[] parameter(0) b = f8e4m3b11fnuz[] parameter(1)\n"
+       "ROOT r = f8e4m3b11fnuz[] maximum(a, b) }\nENTRY e { x = f8e4m3b11fnuz[1] parameter(0)\n"
+       "z = f8e4m3b11fnuz[] constant(-30) ROOT r = f8e4m3b11fnuz[] reduce(x, z), dimensions={0}, "
+       "to_apply=max }",
+       0},
+      {"HloModule m\nmax { a = f8e4m3b11fnuz[] parameter(0) b = f8e4m3b11fnuz[] parameter(1)\n"
+       "ROOT r = f8e4m3b11fnuz[] maximum(a, b) }\nENTRY e { x = f8e4m3b11fnuz[1] parameter(0)\n"
+       "z = f8e4m3b11fnuz[] constant(nan) ROOT r = f8e4m3b11fnuz[] reduce(x, z), dimensions={0}, "
+       "to_apply=max }",
+       1},
+      {"HloModule m\nf { a = s32[] parameter(0) i = s32[] parameter(1) b = s32[] parameter(2)\n"
+       "j = s32[] parameter(3) ROOT r = (s32[], s32[]) tuple(a, j) }\n"
+       "ENTRY e { x = s32[2,1] parameter(0) o = s32[] constant(1)\n"
+       "ROOT r = (s32[2], s32[2]) reduce(x, x, o, o), dimensions={1}, to_apply=f }",
+       1},
+      {"HloModule m\nf { a = s32[] parameter(0) i = s32[] parameter(1) b = s32[] parameter(2)\n"
+       "j = s32[] parameter(3) ROOT r = (s32[], s32[]) tuple(a, j) }\n"
+       "ENTRY e { x = s32[2,1] parameter(0) o = s32[] constant(1)\n"
+       "ROOT r = (s32[1], s32[1]) reduce(x, x, o, o), dimensions={0}, to_apply=f }",
+       0},
+  };
+  for (const auto& [text, count] : kCases) {
+    const absl::StatusOr<std::unique_ptr<Module>> module = ReadModule(text);
+    ASSERT_TRUE(module.ok()) << module.status();
+    EXPECT_EQ(UnportableUses(**module, {}), count) << text;
+  }
 }
 
 TEST(LoadFinding, RefusesGarbage) { EXPECT_FALSE(LoadFinding("/no/such/folder").ok()); }
