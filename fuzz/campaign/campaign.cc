@@ -46,8 +46,9 @@ struct Slot {
   bool at_end = false;  // the worker closed its side: wait for its exit
   MessageBuffer buffer;
   bool busy = false;
-  bool fresh = true;    // has answered nothing yet
-  bool killed = false;  // by us, for its time
+  bool fresh = true;     // has answered nothing yet
+  bool killed = false;   // by us, for its time
+  double killed_at = 0;  // then: it may be long after the deadline
   double deadline = 0;
   double seconds = 0, waited_before = 0;  // of the work in hand: its limit; WaitedForCpu before it
   int64_t served = 0;
@@ -340,7 +341,7 @@ class Campaign {
     const double now = Now();
     for (Slot& slot : slots_) {
       if (!slot.busy || slot.pid < 0 || now < slot.deadline) continue;
-      if (slot.killed && now > slot.deadline + kDeathSeconds) {
+      if (slot.killed && now > slot.killed_at + kDeathSeconds) {
         error_ = MakeError(ErrorClass::kSickMachine,
                            StrCat("worker ", slot.pid,
                                   " does not die; is the disk or the memory of this machine "
@@ -349,6 +350,7 @@ class Campaign {
       }
       if (slot.killed || HasStarved(slot, now)) continue;
       slot.killed = true;
+      slot.killed_at = now;
       kill(slot.pid, SIGKILL);
     }
   }
