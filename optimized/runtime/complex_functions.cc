@@ -29,7 +29,10 @@ Z<W> LogPlusOne(Z<W> z) {
   const W a = z.real(), b = z.imag();
   // Far from zero nothing cancels, and the squares could overflow.
   if (!(std::abs(a) < 1 && std::abs(b) < 1)) return std::log(W(1) + z);
-  return {std::log1p(a * (a + 2) + b * b) / 2, std::atan2(b, 1 + a)};
+  // |1 + z|^2 - 1. Below a half of one it would lose its digits; there 1 + a is exact.
+  const W excess = a * (a + 2) + b * b;
+  const W size = excess > W(-0.5) ? std::log1p(excess) / 2 : std::log(std::hypot(1 + a, b));
+  return {size, std::atan2(b, 1 + a)};
 }
 
 template <typename W>
