@@ -1,5 +1,4 @@
 // assay bench: run and compile time of a backend, beside a peer, interleaved.
-#include <fstream>
 #include <memory>
 #include <optional>
 #include <thread>
@@ -310,14 +309,6 @@ MeasureOptions MeasureOptionsOf(const Options& options) {
   return measure;
 }
 
-absl::Status WriteText(const std::string& path, const std::string& text) {
-  std::ofstream file(path);
-  file << text;
-  file.close();
-  if (!file) return absl::InvalidArgumentError(StrCat("cannot write ", path));
-  return absl::OkStatus();
-}
-
 absl::Status WritePage(const Options& options, const RunRow& run, const std::optional<Roof>& roof,
                        const std::vector<WorkloadResult>& all) {
   PageHead head;
@@ -328,7 +319,7 @@ absl::Status WritePage(const Options& options, const RunRow& run, const std::opt
   head.peer = options.peer;
   head.machine = StrCat(run.cpu, ", ", Count(run.cores, "core"));
   head.version = StrCat("Assay ", run.version, " (", run.commit, ")");
-  return WriteText(options.page, PerformancePage(head, roof, all));
+  return WriteFile(options.page, PerformancePage(head, roof, all));
 }
 
 nlohmann::json GrowthJson(const GrowthResult& one) {
@@ -374,7 +365,7 @@ absl::StatusOr<int> RunGrowth(const Options& options) {
   const std::string command = StrCat("assay bench ", options.paths.front(), " --growth",
                                      options.page.empty() ? "" : " --page " + options.page);
   if (!options.page.empty()) {
-    ASSAY_RETURN_IF_ERROR(WriteText(options.page, GrowthPage(command, results)));
+    ASSAY_RETURN_IF_ERROR(WriteFile(options.page, GrowthPage(command, results)));
   } else if (!options.json) {
     Print(GrowthPage(command, results));
   }
