@@ -20,8 +20,11 @@
 #include "llvm/Transforms/Scalar/SimplifyCFG.h"
 #include "llvm/Transforms/Vectorize/LoopVectorize.h"
 #include "optimized/codegen/functions/math_functions.h"
+#include "optimized/cpu/native/codegen_passes.h"
 #include "optimized/cpu/native/module_cut.h"
+#include "optimized/cpu/native/plain_forms.h"
 #include "spec/base/error.h"
+#include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
 
 namespace assay {
@@ -197,15 +200,13 @@ void ObjectEmitter::Optimize(llvm::Module& module) {
 }
 
 absl::Status ObjectEmitter::Emit(llvm::Module& module) {
+  if (tier_ == Tier::kFast) UsePlainForms(module);
   Optimize(module);
   object_.clear();
   if (codegen_ == nullptr) {
     auto codegen = std::make_unique<llvm::legacy::PassManager>();
     object_stream_ = std::make_unique<llvm::raw_svector_ostream>(object_);
-    llvm::MCContext* context = nullptr;
-    if (machine_->addPassesToEmitMC(*codegen, context, *object_stream_, /*DisableVerify=*/true)) {
-      return MakeError(ErrorClass::kCompileCrash, "cpu: LLVM cannot emit objects for this target");
-    }
+    ASSAY_RETURN_IF_ERROR(AddCodegenPasses(*machine_, *object_stream_, *codegen));
     codegen_ = std::move(codegen);
   }
   codegen_->run(module);
