@@ -20,6 +20,9 @@ namespace {
 
 // Cases that a worker gets at once where they are compiled together: whole rounds of screening.
 constexpr int64_t kBatch = 10;
+// Programs in hand of a worker whose backend is in its own process: fewer, for all of them wait
+// where one hangs.
+constexpr int64_t kBatchInProcess = 4;
 // A compilation elsewhere costs as much as some hundred runs of what it made.
 constexpr int64_t kForeignInputSets = 8;
 
@@ -97,7 +100,7 @@ absl::Status WarmTemplate::Warm() {
   shared_.set_note(Dump({{"versions", versions},
                          {"foreign", portable},
                          {"input_sets", runner_options_.input_sets},
-                         {"batch", runner_options_.screening.empty() ? 1 : kBatch},
+                         {"batch", runner_options_.screening.empty() ? kBatchInProcess : kBatch},
                          {"excluded_ops", generator.ExcludedOps()},
                          {"excluded_types", generator.ExcludedTypes()},
                          {"excluded_recipes", generator.excluded_recipes}}));

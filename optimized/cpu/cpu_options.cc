@@ -122,7 +122,8 @@ absl::Span<const std::string_view> CpuOptionNames() {
 
 absl::StatusOr<CpuOptions> ParseCpuOptions(const std::map<std::string, std::string>& flags) {
   CpuOptions options;
-  options.threads = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  static const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  options.threads = cores;
   for (const auto& [name, value] : flags) {
     const auto* option = std::find_if(std::begin(kOptions), std::end(kOptions),
                                       [&](const Option& row) { return row.name == name; });
