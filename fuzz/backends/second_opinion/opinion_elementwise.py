@@ -225,7 +225,10 @@ def reduce_precision(at, a):
     m, e = numpy.frexp(value)
     bias = (1 << (exponent - 1)) - 1
     least = 1 - bias
-    step = numpy.where(numpy.isfinite(value), e - 1 - mantissa, 0).astype(numpy.int64)
+    # Digits are cut off the encoding: those of a subnormal stand where they would in the least normal number.
+    format = (ml_dtypes or numpy).finfo(storage(at.kind))
+    last = numpy.frexp(float(format.tiny))[1] - 1 - mantissa
+    step = numpy.where(numpy.isfinite(value), numpy.maximum(e - 1 - mantissa, last), 0).astype(numpy.int64)
     rounded = numpy.ldexp(numpy.rint(numpy.ldexp(value, -step)), step)
     largest = math.ldexp(2 - math.ldexp(1, -mantissa), bias)
     rounded = numpy.where(numpy.abs(rounded) > largest, numpy.copysign(numpy.inf, value), rounded)
