@@ -118,7 +118,7 @@ std::string MissingForm(const Instruction& instruction) {
     }
     case Opcode::kCustomCall:
       return IsAnnotation(instruction) || IsTopKCall(instruction) ||
-                     LapackPlanOf(instruction).has_value()
+                     LapackCallOf(instruction).has_value()
                  ? ""
                  : "this custom call";
     case Opcode::kConvolution:

@@ -10,8 +10,8 @@ namespace assay {
 using llvm::Value;
 
 absl::Status EmitCustomCall(ArrayKernelContext& context) {
-  const std::optional<LapackPlan> plan = LapackPlanOf(context.instruction);
-  if (!plan.has_value()) {
+  const std::optional<LapackCall> call = LapackCallOf(context.instruction);
+  if (!call.has_value()) {
     return MakeError(ErrorClass::kUnsupported,
                      StrCat("cpu: no code for ", context.instruction.ToString()));
   }
@@ -24,10 +24,17 @@ absl::Status EmitCustomCall(ArrayKernelContext& context) {
     }
     return table;
   };
-  std::vector<Value*> operands;
-  for (const std::vector<Value*>& leaves : context.operands) operands.push_back(leaves[0]);
-  context.CallRuntime("assay_lapack", {PlanData(context.module, *plan), pointers(operands),
-                                       pointers(context.results)});
+  std::vector<Value*> operands, results;
+  for (size_t k = call->first_operand; k < context.operands.size(); ++k)
+    operands.push_back(context.operands[k][0]);
+  if (call->factor.has_value()) operands.push_back(context.operands[*call->factor][0]);
+  for (int64_t k : call->results) results.push_back(context.results[k]);
+  for (int64_t k : call->cleared) {
+    const int64_t bytes = context.instruction.shape().elements()[k].ByteSize();
+    ir.CreateMemSet(context.results[k], ir.getInt8(0), ir.getInt64(bytes), llvm::MaybeAlign());
+  }
+  context.CallRuntime("assay_lapack", {PlanData(context.module, call->plan), pointers(operands),
+                                       pointers(results)});
   return absl::OkStatus();
 }
 

@@ -5,7 +5,7 @@
 
 namespace assay {
 
-// Emits a call that LapackPlanOf (custom_calls.h) has a plan for.
+// Emits a call that LapackCallOf (custom_calls.h) knows.
 absl::Status EmitCustomCall(ArrayKernelContext& context);
 
 }  // namespace assay

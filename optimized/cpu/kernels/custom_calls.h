@@ -3,16 +3,26 @@
 // CustomCall; LAPACK's definitions of its routines.
 #pragma once
 
+#include <cstdint>
 #include <optional>
-#include <string>
+#include <vector>
 
-#include "optimized/runtime/lapack.h"
+#include "optimized/runtime/linear_algebra/lapack.h"
 #include "spec/ir/module.h"
 
 namespace assay {
 
-// The plan of a call of a routine: nothing if the target is unknown, an option is missing or a
-// shape is not what the routine takes.
-std::optional<LapackPlan> LapackPlanOf(const Instruction& custom_call);
+// How compiled code runs a call of a routine.
+struct LapackCall {
+  LapackPlan plan;
+  int64_t first_operand = 0;      // scalars in front say what the plan holds
+  std::optional<int64_t> factor;  // a scalar that is the routine's last operand
+  std::vector<int64_t> results;   // where the routine's results are among those of the call
+  std::vector<int64_t> cleared;   // results of the call that are zeros
+};
+
+// Nothing if the target is unknown, an option is missing, a shape is not what the routine takes, or
+// scalars that give sizes and options are not constants that fit.
+std::optional<LapackCall> LapackCallOf(const Instruction& custom_call);
 
 }  // namespace assay

@@ -1,6 +1,6 @@
 // Cholesky and triangular-solve: calls of the runtime. Document: operation semantics chapter 11.
 #include "optimized/cpu/kernels/array_kernels.h"
-#include "optimized/runtime/linear_algebra.h"
+#include "optimized/runtime/linear_algebra/triangular.h"
 #include "spec/base/strings.h"
 
 namespace assay {

@@ -1,5 +1,5 @@
 // Factors put together again give the matrix that they are of.
-#include "optimized/runtime/lapack.h"
+#include "optimized/runtime/linear_algebra/lapack.h"
 
 #include <algorithm>
 #include <cmath>
@@ -284,6 +284,161 @@ TYPED_TEST(Lapack, CholeskyAndTridiagonalSystems) {
     if (i + 1 < kOrder) band[i][i + 1] = above[i];
   }
   this->ExpectNear(this->Product(band, this->Of(x, kOrder, 1)), this->Of(b, kOrder, 1));
+}
+
+// The product of the reflectors in the columns of a, each beginning `below` rows below the
+// diagonal.
+template <typename E>
+std::vector<std::vector<E>> ProductOfReflectors(const std::vector<std::vector<E>>& a,
+                                                const std::vector<E>& taus, size_t below) {
+  const size_t n = a.size();
+  std::vector<std::vector<E>> q(n, std::vector<E>(n));
+  for (size_t i = 0; i < n; ++i) q[i][i] = E(1);
+  for (size_t k = taus.size(); k-- > 0;) {
+    std::vector<E> v(n);
+    for (size_t i = k + below; i < n; ++i) v[i] = i == k + below ? E(1) : a[i][k];
+    for (size_t j = 0; j < n; ++j) {
+      E sum(0);
+      for (size_t i = 0; i < n; ++i) sum += Conjugate(v[i]) * q[i][j];
+      for (size_t i = 0; i < n; ++i) q[i][j] -= taus[k] * sum * v[i];
+    }
+  }
+  return q;
+}
+
+TYPED_TEST(Lapack, HessenbergAndTridiagonalFormsAreSimilar) {
+  using E = TypeParam;
+  using T = typename TestFixture::T;
+  constexpr int64_t kOrder = 6;
+  const std::vector<E> a = this->Random(kOrder * kOrder);
+  std::vector<E> form(a.size()), taus(kOrder - 1);
+  std::vector<int32_t> info(1, -1);
+  LapackPlan plan = this->Plan(LapackRoutine::kHessenberg, kOrder, kOrder);
+  plan.high = kOrder;
+  this->Run(plan, {a.data()}, {form.data(), taus.data(), info.data()});
+  auto h = this->Of(form, kOrder, kOrder);
+  const auto q = ProductOfReflectors(h, taus, 1);
+  for (int64_t i = 2; i < kOrder; ++i)
+    for (int64_t j = 0; j + 1 < i; ++j) h[i][j] = E(0);
+  this->ExpectUnitary(q, kOrder);
+  this->ExpectNear(this->Product(q, this->Product(h, this->Adjoint(q, kOrder))),
+                   this->Of(a, kOrder, kOrder));
+
+  for (const bool lower : {true, false}) {
+    LapackPlan symmetric = this->Plan(LapackRoutine::kTridiagonal, kOrder, kOrder);
+    symmetric.form = lower ? int64_t{kLapackLower} : 0;
+    std::vector<T> diagonal(kOrder), beside(kOrder - 1);
+    this->Run(symmetric, {a.data()},
+              {form.data(), diagonal.data(), beside.data(), taus.data(), info.data()});
+    // The upper triangle is that of the matrix counted backwards.
+    const auto place = [&](int64_t i) { return lower ? i : kOrder - 1 - i; };
+    auto whole = this->Of(a, kOrder, kOrder), packed = whole, band = whole;
+    std::vector<E> placed_taus = taus;
+    for (int64_t i = 0; i < kOrder; ++i) {
+      for (int64_t j = 0; j < kOrder; ++j) {
+        const E below = a[place(i) * kOrder + place(j)], above = a[place(j) * kOrder + place(i)];
+        whole[i][j] = i == j ? E(std::real(below)) : i > j ? below : Conjugate(above);
+        packed[i][j] = form[place(i) * kOrder + place(j)];
+        const int64_t least = std::min(place(i), place(j));
+        band[i][j] = i == j                     ? E(diagonal[place(i)])
+                     : i - j == 1 || j - i == 1 ? E(beside[least])
+                                                : E(0);
+      }
+      if (i + 1 < kOrder) placed_taus[i] = taus[lower ? i : kOrder - 2 - i];
+    }
+    const auto z = ProductOfReflectors(packed, placed_taus, 1);
+    this->ExpectNear(this->Product(z, this->Product(band, this->Adjoint(z, kOrder))), whole);
+  }
+}
+
+TYPED_TEST(Lapack, PivotedQrTakesMarkedColumnsFirst) {
+  using E = TypeParam;
+  constexpr int64_t kRows = 5, kColumns = 4;
+  const std::vector<E> a = this->Random(kRows * kColumns);
+  std::vector<E> form(a.size()), taus(kColumns);
+  std::vector<int32_t> marks = {0, 0, 1, 0}, order(kColumns);
+  this->Run(this->Plan(LapackRoutine::kPivotedQr, kRows, kColumns), {a.data(), marks.data()},
+            {form.data(), order.data(), taus.data()});
+  EXPECT_EQ(order[0], 3);
+  auto r = this->Of(form, kRows, kColumns);
+  const auto q = ProductOfReflectors(r, taus, 0);
+  for (int64_t i = 0; i < kRows; ++i)
+    for (int64_t j = 0; j < std::min(i, kColumns); ++j) r[i][j] = E(0);
+  auto permuted = this->Of(a, kRows, kColumns);
+  for (int64_t i = 0; i < kRows; ++i)
+    for (int64_t j = 0; j < kColumns; ++j) permuted[i][j] = a[i * kColumns + order[j] - 1];
+  this->ExpectNear(this->Product(q, r), permuted);
+  EXPECT_GE(std::abs(r[1][1]), std::abs(r[2][2]));
+  EXPECT_GE(std::abs(r[2][2]), std::abs(r[3][3]));
+}
+
+TYPED_TEST(Lapack, SchurFormIsSimilarAndQuasiTriangular) {
+  using E = TypeParam;
+  using T = typename TestFixture::T;
+  constexpr bool kIsReal = std::is_floating_point_v<E>;
+  for (const int64_t n : {1, 2, 3, 4, 7, 20}) {
+    std::vector<E> a = this->Random(n * n);
+    for (E& x : a) x /= static_cast<T>(n);
+    std::vector<E> form(a.size()), vectors(a.size()), values(n);
+    std::vector<T> imaginary(n);
+    std::vector<int32_t> selected(1, -1), info(1, -1);
+    const LapackPlan plan = this->Plan(LapackRoutine::kSchur, n, n);
+    std::vector<void*> results = {form.data(), vectors.data(), values.data()};
+    if (kIsReal) results.push_back(imaginary.data());
+    results.push_back(selected.data());
+    results.push_back(info.data());
+    this->Run(plan, {a.data()}, results);
+    EXPECT_EQ(info[0], 0);
+    const auto t = this->Of(form, n, n), z = this->Of(vectors, n, n);
+    this->ExpectUnitary(z, n);
+    this->ExpectNear(this->Product(z, this->Product(t, this->Adjoint(z, n))), this->Of(a, n, n));
+    for (int64_t i = 0; i < n; ++i) {
+      EXPECT_EQ(std::real(values[i]), std::real(t[i][i]));
+      for (int64_t j = 0; j < i; ++j) {
+        if (t[i][j] == E(0)) continue;
+        EXPECT_TRUE(kIsReal && j + 1 == i) << i << " " << j;
+        EXPECT_EQ(t[i][i], t[j][j]);
+        EXPECT_GT(imaginary[j], 0);
+        EXPECT_EQ(imaginary[i], -imaginary[j]);
+      }
+    }
+  }
+}
+
+TYPED_TEST(Lapack, EigenvectorsOfGeneralMatrices) {
+  using E = TypeParam;
+  using T = typename TestFixture::T;
+  using C = std::complex<T>;
+  constexpr bool kIsReal = std::is_floating_point_v<E>;
+  constexpr int64_t kOrder = 5;
+  const std::vector<E> a = this->Random(kOrder * kOrder);
+  std::vector<E> values(kOrder);
+  std::vector<T> imaginary(kOrder);
+  std::vector<C> left(a.size()), right(a.size());
+  std::vector<int32_t> info(1, -1);
+  LapackPlan plan = this->Plan(LapackRoutine::kGeneralEigen, kOrder, kOrder);
+  plan.form = kLapackLeftVectors | kLapackRightVectors;
+  std::vector<void*> results = {values.data()};
+  if (kIsReal) results.push_back(imaginary.data());
+  results.insert(results.end(), {left.data(), right.data(), info.data()});
+  this->Run(plan, {a.data()}, results);
+  EXPECT_EQ(info[0], 0);
+  for (int64_t k = 0; k < kOrder; ++k) {
+    const C w = kIsReal ? C(std::real(values[k]), imaginary[k]) : C(values[k]);
+    T squares = 0;
+    for (int64_t i = 0; i < kOrder; ++i) {
+      C image = 0, other = 0;
+      for (int64_t j = 0; j < kOrder; ++j) {
+        image += C(a[i * kOrder + j]) * right[j * kOrder + k];
+        other += std::conj(C(a[j * kOrder + i])) * left[j * kOrder + k];
+      }
+      const T slack = 200 * std::numeric_limits<T>::epsilon();
+      EXPECT_LE(std::abs(image - w * right[i * kOrder + k]), slack);
+      EXPECT_LE(std::abs(other - std::conj(w) * left[i * kOrder + k]), slack);
+      squares += std::norm(right[i * kOrder + k]);
+    }
+    EXPECT_LE(std::abs(squares - 1), 50 * std::numeric_limits<T>::epsilon());
+  }
 }
 
 }  // namespace

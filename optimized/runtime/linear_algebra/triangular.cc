@@ -1,5 +1,5 @@
 // Cholesky factors and triangular solves by the textbook loops.
-#include "optimized/runtime/linear_algebra.h"
+#include "optimized/runtime/linear_algebra/triangular.h"
 
 #include <cmath>
 #include <complex>

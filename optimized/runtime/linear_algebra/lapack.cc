@@ -1,5 +1,5 @@
-// Elimination with pivots, Householder's reflectors, Jacobi's rotations.
-#include "optimized/runtime/lapack.h"
+// Elimination with pivots, and factorisations by reflectors and rotations.
+#include "optimized/runtime/linear_algebra/lapack.h"
 
 #include <algorithm>
 #include <cmath>
@@ -10,17 +10,15 @@
 #include <type_traits>
 #include <vector>
 
+#include "optimized/runtime/linear_algebra/jacobi.h"
+#include "optimized/runtime/linear_algebra/matrix.h"
+#include "optimized/runtime/linear_algebra/schur.h"
+
 namespace assay {
 namespace {
 
-using Complex = std::complex<double>;
+using namespace linear_algebra;  // NOLINT(google-build-using-namespace)
 
-double Conjugate(double x) { return x; }
-Complex Conjugate(Complex x) { return std::conj(x); }
-double Real(double x) { return x; }
-double Real(Complex x) { return x.real(); }
-double Squared(double x) { return x * x; }
-double Squared(Complex x) { return std::norm(x); }
 // By which LAPACK chooses pivots.
 template <typename T>
   requires std::is_floating_point_v<T>
@@ -30,177 +28,6 @@ T PivotSize(T x) {
 template <typename T>
 T PivotSize(std::complex<T> x) {
   return std::abs(x.real()) + std::abs(x.imag());
-}
-
-template <typename S>
-struct Matrix {
-  Matrix(int64_t r, int64_t c) : rows(r), columns(c), values(static_cast<size_t>(r * c)) {}
-  S& operator()(int64_t i, int64_t j) { return values[i * columns + j]; }
-  const S& operator()(int64_t i, int64_t j) const { return values[i * columns + j]; }
-  int64_t rows, columns;
-  std::vector<S> values;
-};
-
-template <typename S>
-Matrix<S> Identity(int64_t rows, int64_t columns) {
-  Matrix<S> one(rows, columns);
-  for (int64_t i = 0; i < std::min(rows, columns); ++i) one(i, i) = S(1);
-  return one;
-}
-
-template <typename S>
-Matrix<S> Adjoint(const Matrix<S>& matrix) {
-  Matrix<S> adjoint(matrix.columns, matrix.rows);
-  for (int64_t i = 0; i < matrix.rows; ++i)
-    for (int64_t j = 0; j < matrix.columns; ++j) adjoint(j, i) = Conjugate(matrix(i, j));
-  return adjoint;
-}
-
-template <typename S>
-bool IsFinite(const Matrix<S>& matrix) {
-  return std::all_of(matrix.values.begin(), matrix.values.end(),
-                     [](const S& x) { return std::isfinite(std::abs(x)); });
-}
-
-// The reflector 1 - tau v vᴴ, v starting with 1, that takes column k from row k on to a multiple of
-// the first unit vector; v is stored below it.
-template <typename S>
-S MakeReflector(Matrix<S>& matrix, int64_t k) {
-  double below = 0;
-  for (int64_t i = k + 1; i < matrix.rows; ++i) below += Squared(matrix(i, k));
-  const S alpha = matrix(k, k);
-  if (below == 0 && alpha == S(Real(alpha))) return S(0);
-  const double norm = std::sqrt(below + Squared(alpha));
-  const double beta = Real(alpha) < 0 ? norm : -norm;
-  const S scale = alpha - beta;
-  for (int64_t i = k + 1; i < matrix.rows; ++i) matrix(i, k) /= scale;
-  matrix(k, k) = beta;
-  return (beta - alpha) / beta;
-}
-
-// target = (1 - tau v vᴴ) target for columns from `from` on, v in column k of `m`.
-template <typename S>
-void Reflect(const Matrix<S>& matrix, int64_t k, S tau, Matrix<S>& target, int64_t from) {
-  std::vector<S> sums(target.values.begin() + k * target.columns,
-                      target.values.begin() + (k + 1) * target.columns);
-  for (int64_t i = k + 1; i < target.rows; ++i) {
-    const S v = Conjugate(matrix(i, k));
-    for (int64_t j = from; j < target.columns; ++j) sums[j] += v * target(i, j);
-  }
-  for (int64_t j = from; j < target.columns; ++j) {
-    sums[j] *= tau;
-    target(k, j) -= sums[j];
-  }
-  for (int64_t i = k + 1; i < target.rows; ++i) {
-    const S v = matrix(i, k);
-    for (int64_t j = from; j < target.columns; ++j) target(i, j) -= v * sums[j];
-  }
-}
-
-// The rotation that makes a Hermitian [[x, g], [conj(g), y]] diagonal, g not zero.
-template <typename S>
-struct Rotation {
-  Rotation(double x, double y, S g) {
-    const double size = std::abs(g);
-    const double theta = (y - x) / (2 * size);
-    const double t = std::copysign(1 / (std::abs(theta) + std::hypot(theta, 1.0)), theta);
-    c = 1 / std::hypot(t, 1.0);
-    s = t * c;
-    phase = Conjugate(g) / size;
-  }
-  void Columns(Matrix<S>& matrix, int64_t p, int64_t q) const {
-    for (int64_t i = 0; i < matrix.rows; ++i) {
-      const S x = matrix(i, p), y = phase * matrix(i, q);
-      matrix(i, p) = c * x - s * y;
-      matrix(i, q) = s * x + c * y;
-    }
-  }
-  void Rows(Matrix<S>& matrix, int64_t p, int64_t q) const {
-    for (int64_t j = 0; j < matrix.columns; ++j) {
-      const S x = matrix(p, j), y = Conjugate(phase) * matrix(q, j);
-      matrix(p, j) = c * x - s * y;
-      matrix(q, j) = s * x + c * y;
-    }
-  }
-  double c, s;
-  S phase;
-};
-
-constexpr int kMostSweeps = 60;
-constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
-
-// a becomes diagonal, the columns of v its eigenvectors.
-template <typename S>
-void Diagonalize(Matrix<S>& a, Matrix<S>& v) {
-  const int64_t n = a.rows;
-  bool rotated = true;
-  for (int sweep = 0; sweep < kMostSweeps && rotated; ++sweep) {
-    rotated = false;
-    for (int64_t p = 0; p < n; ++p) {
-      for (int64_t q = p + 1; q < n; ++q) {
-        const double size = std::abs(a(p, q));
-        const double scale = std::sqrt(std::abs(Real(a(p, p)) * Real(a(q, q))));
-        if (!(size > kEpsilon / 4 * scale) || size < std::numeric_limits<double>::min()) continue;
-        const Rotation<S> rotation(Real(a(p, p)), Real(a(q, q)), a(p, q));
-        rotation.Columns(a, p, q);
-        rotation.Rows(a, p, q);
-        rotation.Columns(v, p, q);
-        a(p, q) = a(q, p) = S(0);
-        rotated = true;
-      }
-    }
-  }
-}
-
-// The columns of g become orthogonal, by rotations that v collects.
-template <typename S>
-void Orthogonalize(Matrix<S>& g, Matrix<S>& v) {
-  bool rotated = true;
-  for (int sweep = 0; sweep < kMostSweeps && rotated; ++sweep) {
-    rotated = false;
-    for (int64_t p = 0; p < g.columns; ++p) {
-      for (int64_t q = p + 1; q < g.columns; ++q) {
-        double x = 0, y = 0;
-        S inner(0);
-        for (int64_t i = 0; i < g.rows; ++i) {
-          x += Squared(g(i, p));
-          y += Squared(g(i, q));
-          inner += Conjugate(g(i, p)) * g(i, q);
-        }
-        const double size = std::abs(inner);
-        if (!(size > kEpsilon * std::sqrt(x) * std::sqrt(y)) ||
-            size < std::numeric_limits<double>::min()) {
-          continue;
-        }
-        const Rotation<S> rotation(x, y, inner);
-        rotation.Columns(g, p, q);
-        rotation.Columns(v, p, q);
-        rotated = true;
-      }
-    }
-  }
-}
-
-// Columns of m from `from` on become of length one and orthogonal to all before them.
-template <typename S>
-void CompleteBasis(Matrix<S>& matrix, int64_t from) {
-  int64_t candidate = 0;
-  for (int64_t j = from; j < matrix.columns && candidate < matrix.rows; ++candidate) {
-    for (int64_t i = 0; i < matrix.rows; ++i) matrix(i, j) = i == candidate ? S(1) : S(0);
-    for (int pass = 0; pass < 2; ++pass) {
-      for (int64_t k = 0; k < j; ++k) {
-        S inner(0);
-        for (int64_t i = 0; i < matrix.rows; ++i) inner += Conjugate(matrix(i, k)) * matrix(i, j);
-        for (int64_t i = 0; i < matrix.rows; ++i) matrix(i, j) -= inner * matrix(i, k);
-      }
-    }
-    double squares = 0;
-    for (int64_t i = 0; i < matrix.rows; ++i) squares += Squared(matrix(i, j));
-    // Some unit vector keeps at least its share of the length.
-    if (squares < 0.5 / static_cast<double>(matrix.rows)) continue;
-    for (int64_t i = 0; i < matrix.rows; ++i) matrix(i, j) /= std::sqrt(squares);
-    ++j;
-  }
 }
 
 // One routine on matrices of element type E, computed in S.
@@ -244,6 +71,21 @@ class Lapack {
         case LapackRoutine::kTridiagonalSolve:
           TridiagonalSolve();
           break;
+        case LapackRoutine::kPivotedQr:
+          PivotedQr();
+          break;
+        case LapackRoutine::kHessenberg:
+          Hessenberg();
+          break;
+        case LapackRoutine::kTridiagonal:
+          Tridiagonal();
+          break;
+        case LapackRoutine::kGeneralEigen:
+          GeneralEigen();
+          break;
+        case LapackRoutine::kSchur:
+          Schur();
+          break;
       }
     }
   }
@@ -282,10 +124,49 @@ class Lapack {
       Write(k, values);
     }
   }
+  // To a result of complex numbers of E's precision.
+  void WriteComplex(int64_t k, const std::vector<Complex>& values) const {
+    const auto count = static_cast<int64_t>(values.size());
+    if constexpr (kIsComplex) {
+      Write(k, values);
+    } else {
+      auto* to = static_cast<std::complex<E>*>(results_[k]) + batch_ * count;
+      for (int64_t i = 0; i < count; ++i) to[i] = static_cast<std::complex<E>>(values[i]);
+    }
+  }
+  // Eigenvalues from result k on, the parts of a real matrix's apart. Returns the next result.
+  int64_t WriteEigenvalues(int64_t k, const std::vector<Complex>& values) const {
+    if constexpr (kIsComplex) {
+      Write(k, values);
+      return k + 1;
+    } else {
+      std::vector<double> real, imaginary;
+      for (const Complex& value : values) {
+        real.push_back(value.real());
+        imaginary.push_back(value.imag());
+      }
+      Write(k, real);
+      Write(k + 1, imaginary);
+      return k + 2;
+    }
+  }
   void WriteIntegers(int64_t k, const std::vector<int64_t>& values) const {
     const auto count = static_cast<int64_t>(values.size());
     int32_t* to = static_cast<int32_t*>(results_[k]) + batch_ * count;
     for (int64_t i = 0; i < count; ++i) to[i] = static_cast<int32_t>(values[i]);
+  }
+
+  // In which short routines compute: rounding alone would cost a result near zero its digits.
+  using L = std::conditional_t<kIsComplex, std::complex<long double>, long double>;
+  static Matrix<L> Widened(const M& m) {
+    Matrix<L> wide(m.rows, m.columns);
+    for (size_t i = 0; i < m.values.size(); ++i) wide.values[i] = static_cast<L>(m.values[i]);
+    return wide;
+  }
+  static std::vector<S> Narrowed(const std::vector<L>& wide) {
+    std::vector<S> values;
+    for (const L& x : wide) values.push_back(static_cast<S>(x));
+    return values;
   }
 
   void Lu() const {
@@ -350,6 +231,10 @@ class Lapack {
     const bool swapped = Has(kLapackTransposed) == left;
     const bool lower = Has(kLapackLower) != swapped;
     const int64_t n = a.rows, systems = left ? b.columns : b.rows;
+    if (Has(kLapackFactor)) {
+      const S factor = static_cast<S>(*static_cast<const E*>(operands_[2]));
+      for (S& x : b.values) x *= factor;
+    }
     for (S& x : a.values) x = Has(kLapackConjugated) ? Conjugate(x) : x;
     const auto coefficient = [&](int64_t i, int64_t j) { return swapped ? a(j, i) : a(i, j); };
     for (int64_t c = 0; c < systems; ++c) {
@@ -371,8 +256,9 @@ class Lapack {
     M a = ReadFirst();
     std::vector<S> taus;
     for (int64_t k = 0; k < std::min(a.rows, a.columns); ++k) {
-      taus.push_back(MakeReflector(a, k));
-      Reflect(a, k, Conjugate(taus.back()), a, k + 1);
+      const auto reflector = Reflector<S>::Make(a, k, k, a.rows);
+      taus.push_back(reflector.tau());
+      reflector.Adjointed().FromLeft(a, k + 1);
     }
     Write(0, a.values);
     Write(1, taus);
@@ -383,7 +269,7 @@ class Lapack {
     const M taus = Read(1, 1, plan_.reflectors);
     M q = Identity<S>(a.rows, a.columns);
     for (int64_t k = std::min({taus.columns, a.columns, a.rows}); k-- > 0;) {
-      Reflect(a, k, taus(0, k), q, 0);
+      Reflector<S>::Of(a, k, k, taus(0, k)).FromLeft(q, 0);
     }
     Write(0, q.values);
   }
@@ -399,7 +285,7 @@ class Lapack {
     const int64_t count = std::min({taus.columns, a.columns, a.rows});
     for (int64_t step = 0; step < count; ++step) {
       const int64_t k = of_adjoint ? step : count - 1 - step;
-      Reflect(a, k, of_adjoint ? Conjugate(taus(0, k)) : taus(0, k), c, 0);
+      Reflector<S>::Of(a, k, k, of_adjoint ? Conjugate(taus(0, k)) : taus(0, k)).FromLeft(c, 0);
     }
     Write(0, left ? c.values : Adjoint(c).values);
   }
@@ -482,19 +368,6 @@ class Lapack {
     WriteIntegers(4, {0});
   }
 
-  // This step costs little, so it is computed in the widest type.
-  using L = std::conditional_t<kIsComplex, std::complex<long double>, long double>;
-  static Matrix<L> Widened(const M& m) {
-    Matrix<L> wide(m.rows, m.columns);
-    for (size_t i = 0; i < m.values.size(); ++i) wide.values[i] = static_cast<L>(m.values[i]);
-    return wide;
-  }
-  static std::vector<S> Narrowed(const Matrix<L>& matrix) {
-    std::vector<S> values;
-    for (const L& x : matrix.values) values.push_back(static_cast<S>(x));
-    return values;
-  }
-
   // Elimination in a band: exchanging neighbours fills the second diagonal above.
   void TridiagonalSolve() const {
     const int64_t n = plan_.columns;
@@ -527,11 +400,116 @@ class Lapack {
         b(i, c) /= diagonal(0, i);
       }
     }
-    Write(0, Narrowed(below));
-    Write(1, Narrowed(diagonal));
-    Write(2, Narrowed(above));
-    Write(3, Narrowed(b));
+    Write(0, Narrowed(below.values));
+    Write(1, Narrowed(diagonal.values));
+    Write(2, Narrowed(above.values));
+    Write(3, Narrowed(b.values));
     WriteIntegers(4, {info});
+  }
+
+  // Columns that operand 1 marks go first; then every step takes the longest of those left.
+  void PivotedQr() const {
+    M a = ReadFirst();
+    std::vector<int64_t> order(a.columns);
+    std::iota(order.begin(), order.end(), 1);
+    const auto exchange = [&](int64_t j, int64_t k) {
+      if (j == k) return;
+      std::swap(order[j], order[k]);
+      for (int64_t i = 0; i < a.rows; ++i) std::swap(a(i, j), a(i, k));
+    };
+    const int32_t* marks = static_cast<const int32_t*>(operands_[1]) + batch_ * a.columns;
+    int64_t fixed = 0;
+    for (int64_t j = 0; j < a.columns; ++j)
+      if (marks[j] != 0) exchange(j, fixed++);
+    std::vector<S> taus;
+    for (int64_t k = 0; k < std::min(a.rows, a.columns); ++k) {
+      if (k >= fixed) {
+        std::vector<double> squares(a.columns);
+        for (int64_t i = k; i < a.rows; ++i)
+          for (int64_t j = k; j < a.columns; ++j) squares[j] += Squared(a(i, j));
+        exchange(k, std::max_element(squares.begin() + k, squares.end()) - squares.begin());
+      }
+      const auto reflector = Reflector<S>::Make(a, k, k, a.rows);
+      taus.push_back(reflector.tau());
+      reflector.Adjointed().FromLeft(a, k + 1);
+    }
+    Write(0, a.values);
+    WriteIntegers(1, order);
+    Write(2, taus);
+  }
+
+  void Hessenberg() const {
+    Matrix<L> a = Widened(ReadFirst());
+    const std::vector<L> taus = ReduceToHessenberg(a, plan_.low, plan_.high);
+    Write(0, Narrowed(a.values));
+    Write(1, Narrowed(taus));
+    WriteIntegers(2, {0});
+  }
+
+  // Of the upper triangle it is that of the lower one with rows and columns counted backwards.
+  void Tridiagonal() const {
+    M a = ReadFirst();
+    const int64_t n = a.rows;
+    const auto place = [&](int64_t i) { return Has(kLapackLower) ? i : n - 1 - i; };
+    M full(n, n);
+    for (int64_t i = 0; i < n; ++i) {
+      full(i, i) = S(Real(a(place(i), place(i))));
+      for (int64_t j = 0; j < i; ++j) {
+        full(i, j) = a(place(i), place(j));
+        full(j, i) = Conjugate(full(i, j));
+      }
+    }
+    const std::vector<S> taus = ReduceToHessenberg(full, 0, n);
+    std::vector<double> diagonal(n), beside(taus.size());
+    std::vector<S> placed_taus(taus.size());
+    for (int64_t i = 0; i < n; ++i) {
+      for (int64_t j = 0; j < i; ++j) a(place(i), place(j)) = full(i, j);
+      diagonal[place(i)] = Real(full(i, i));
+      a(place(i), place(i)) = S(diagonal[place(i)]);
+      if (i + 1 == n) continue;
+      const int64_t at = Has(kLapackLower) ? i : n - 2 - i;
+      beside[at] = Real(full(i + 1, i));
+      placed_taus[at] = taus[i];
+    }
+    Write(0, a.values);
+    WriteReal(1, diagonal);
+    WriteReal(2, beside);
+    Write(3, placed_taus);
+    WriteIntegers(4, {0});
+  }
+
+  // Matrices that are not finite, and iterations that do not end, give NaN and a positive info.
+  void GeneralEigen() const {
+    M t = ReadFirst(), z(t.rows, t.rows);
+    const int64_t n = t.rows;
+    const Complex nan(std::numeric_limits<double>::quiet_NaN(), 0);
+    const bool done = IsFinite(t) && SchurForm(t, z);
+    const std::vector<Complex> none(n, nan);
+    int64_t k = WriteEigenvalues(0, done ? EigenvaluesOf(t) : none);
+    for (const LapackForm side : {kLapackLeftVectors, kLapackRightVectors}) {
+      Matrix<Complex> vectors(n, n);
+      if (!done) std::fill(vectors.values.begin(), vectors.values.end(), nan);
+      if (done && Has(side)) vectors = EigenvectorsOf(t, z, side == kLapackLeftVectors);
+      WriteComplex(k++, vectors.values);
+    }
+    WriteIntegers(k, {done ? 0 : n});
+  }
+
+  void Schur() const {
+    M t = ReadFirst(), z(t.rows, t.rows);
+    const int64_t n = t.rows;
+    const double nan = std::numeric_limits<double>::quiet_NaN();
+    const bool done = IsFinite(t) && SchurForm(t, z);
+    if (!done) {
+      std::fill(t.values.begin(), t.values.end(), S(nan));
+      std::fill(z.values.begin(), z.values.end(), S(nan));
+    }
+    Write(0, t.values);
+    Write(1, z.values);
+    const std::vector<Complex> none(n, Complex(nan));
+    const int64_t k = WriteEigenvalues(2, done ? EigenvaluesOf(t) : none);
+    WriteIntegers(k, {0});
+    WriteIntegers(k + 1, {done ? 0 : n});
   }
 
   const LapackPlan& plan_;
