@@ -26,25 +26,26 @@ void Scale(Matrix<Complex>& matrix, int exponent) {
     x = Complex(std::ldexp(x.real(), exponent), std::ldexp(x.imag(), exponent));
 }
 
-// t becomes upper Hessenberg, zᴴ t z.
+// form becomes upper Hessenberg, basisᴴ form basis.
 template <typename S>
-void MakeHessenberg(Matrix<S>& t, Matrix<S>& z) {
-  const int64_t n = t.rows;
-  const std::vector<S> taus = ReduceToHessenberg(t, 0, n);
-  z = Identity<S>(n, n);
-  for (int64_t k = n - 1; k-- > 0;) Reflector<S>::Of(t, k, k + 1, taus[k]).FromLeft(z, k + 1);
+void MakeHessenberg(Matrix<S>& form, Matrix<S>& basis) {
+  const int64_t n = form.rows;
+  const std::vector<S> taus = ReduceToHessenberg(form, 0, n);
+  basis = Identity<S>(n, n);
+  for (int64_t k = n - 1; k-- > 0;)
+    Reflector<S>::Of(form, k, k + 1, taus[k]).FromLeft(basis, k + 1);
   for (int64_t i = 2; i < n; ++i)
-    for (int64_t j = 0; j + 1 < i; ++j) t(i, j) = S(0);
+    for (int64_t j = 0; j + 1 < i; ++j) form(i, j) = S(0);
 }
 
 // The first row of the block that ends with row `last`; what separates it is set to zero.
 template <typename S>
-int64_t StartOfBlock(Matrix<S>& t, int64_t last, double norm) {
+int64_t StartOfBlock(Matrix<S>& form, int64_t last, double norm) {
   int64_t first = last;
   for (; first > 0; --first) {
-    const double near = std::abs(t(first - 1, first - 1)) + std::abs(t(first, first));
-    if (std::abs(t(first, first - 1)) > kEpsilon / 2 * (near == 0 ? norm : near)) continue;
-    t(first, first - 1) = S(0);
+    const double near = std::abs(form(first - 1, first - 1)) + std::abs(form(first, first));
+    if (std::abs(form(first, first - 1)) > kEpsilon / 2 * (near == 0 ? norm : near)) continue;
+    form(first, first - 1) = S(0);
     break;
   }
   return first;
@@ -68,57 +69,58 @@ struct ComplexRotation {
     y = second / length;
   }
   // Rows k and k + 1 from column `from` on, times the adjoint from the left.
-  void Rows(Matrix<Complex>& m, int64_t k, int64_t from) const {
-    for (int64_t j = from; j < m.columns; ++j) {
-      const Complex a = m(k, j), b = m(k + 1, j);
-      m(k, j) = std::conj(x) * a + std::conj(y) * b;
-      m(k + 1, j) = x * b - y * a;
+  void Rows(Matrix<Complex>& matrix, int64_t k, int64_t from) const {
+    for (int64_t j = from; j < matrix.columns; ++j) {
+      const Complex a = matrix(k, j), b = matrix(k + 1, j);
+      matrix(k, j) = std::conj(x) * a + std::conj(y) * b;
+      matrix(k + 1, j) = x * b - y * a;
     }
   }
   // Columns k and k + 1 of the rows before `end`.
-  void Columns(Matrix<Complex>& m, int64_t k, int64_t end) const {
+  void Columns(Matrix<Complex>& matrix, int64_t k, int64_t end) const {
     for (int64_t i = 0; i < end; ++i) {
-      const Complex a = m(i, k), b = m(i, k + 1);
-      m(i, k) = a * x + b * y;
-      m(i, k + 1) = b * std::conj(x) - a * std::conj(y);
+      const Complex a = matrix(i, k), b = matrix(i, k + 1);
+      matrix(i, k) = a * x + b * y;
+      matrix(i, k + 1) = b * std::conj(x) - a * std::conj(y);
     }
   }
   Complex x = 1, y = 0;
 };
 
 // The eigenvalue of the last block of two that is nearer to its last element.
-Complex NearShift(const Matrix<Complex>& t, int64_t last) {
-  const Complex a = t(last - 1, last - 1), d = t(last, last);
-  const Complex product = t(last - 1, last) * t(last, last - 1);
+Complex NearShift(const Matrix<Complex>& form, int64_t last) {
+  const Complex a = form(last - 1, last - 1), d = form(last, last);
+  const Complex product = form(last - 1, last) * form(last, last - 1);
   const Complex half = (a - d) / 2.0, root = std::sqrt(half * half + product);
   const Complex sum = std::norm(half + root) > std::norm(half - root) ? half + root : half - root;
   return sum == 0.0 ? d : d - product / sum;
 }
 
-// Rows and columns in [first, last] of t - shift are q r; they become r q + shift.
-void StepOfQr(Matrix<Complex>& t, Matrix<Complex>& z, int64_t first, int64_t last, Complex shift) {
-  for (int64_t k = first; k <= last; ++k) t(k, k) -= shift;
+// Rows and columns in [first, last] of form - shift are q r; they become r q + shift.
+void StepOfQr(Matrix<Complex>& form, Matrix<Complex>& basis, int64_t first, int64_t last,
+              Complex shift) {
+  for (int64_t k = first; k <= last; ++k) form(k, k) -= shift;
   std::vector<ComplexRotation> rotations;
   for (int64_t k = first; k < last; ++k) {
-    rotations.emplace_back(t(k, k), t(k + 1, k));
-    rotations.back().Rows(t, k, k);
-    t(k + 1, k) = 0;
+    rotations.emplace_back(form(k, k), form(k + 1, k));
+    rotations.back().Rows(form, k, k);
+    form(k + 1, k) = 0;
   }
   for (int64_t k = first; k < last; ++k) {
-    rotations[k - first].Columns(t, k, k + 2);
-    rotations[k - first].Columns(z, k, z.rows);
+    rotations[k - first].Columns(form, k, k + 2);
+    rotations[k - first].Columns(basis, k, basis.rows);
   }
-  for (int64_t k = first; k <= last; ++k) t(k, k) += shift;
+  for (int64_t k = first; k <= last; ++k) form(k, k) += shift;
 }
 
 // ---- Real matrices.
 
 // The turn of columns k and k + 1 by the angle with this cosine and sine, and of the rows.
-void Turn(Matrix<double>& t, Matrix<double>& z, int64_t k, double c, double s) {
-  for (int64_t j = k; j < t.columns; ++j) {
-    const double a = t(k, j), b = t(k + 1, j);
-    t(k, j) = c * a + s * b;
-    t(k + 1, j) = c * b - s * a;
+void Turn(Matrix<double>& form, Matrix<double>& basis, int64_t k, double c, double s) {
+  for (int64_t j = k; j < form.columns; ++j) {
+    const double a = form(k, j), b = form(k + 1, j);
+    form(k, j) = c * a + s * b;
+    form(k + 1, j) = c * b - s * a;
   }
   const auto columns = [&](Matrix<double>& m, int64_t end) {
     for (int64_t i = 0; i < end; ++i) {
@@ -127,14 +129,14 @@ void Turn(Matrix<double>& t, Matrix<double>& z, int64_t k, double c, double s) {
       m(i, k + 1) = c * b - s * a;
     }
   };
-  columns(t, k + 2);
-  columns(z, z.rows);
+  columns(form, k + 2);
+  columns(basis, basis.rows);
 }
 
 // The block of two at k becomes triangular if its eigenvalues are real. If not, its diagonal
 // elements become equal.
-void Standardize(Matrix<double>& t, Matrix<double>& z, int64_t k) {
-  double &a = t(k, k), &b = t(k, k + 1), &c = t(k + 1, k), &d = t(k + 1, k + 1);
+void Standardize(Matrix<double>& form, Matrix<double>& basis, int64_t k) {
+  double &a = form(k, k), &b = form(k, k + 1), &c = form(k + 1, k), &d = form(k + 1, k + 1);
   if (c == 0) return;
   const double half = (a - d) / 2;
   if (half * half + b * c < 0) {
@@ -142,7 +144,7 @@ void Standardize(Matrix<double>& t, Matrix<double>& z, int64_t k) {
     if (length > 0) {
       const double cosine = std::sqrt((1 + std::abs(sum) / length) / 2);
       const double sine = std::copysign(1.0, sum) * (d - a) / length / (2 * cosine);
-      Turn(t, z, k, cosine, sine);
+      Turn(form, basis, k, cosine, sine);
     }
     a = d = (a + d) / 2;
     // Rounding may have made them real after all.
@@ -150,7 +152,7 @@ void Standardize(Matrix<double>& t, Matrix<double>& z, int64_t k) {
   }
   const double p = (a - d) / 2, root = std::sqrt(std::max(0.0, p * p + b * c));
   const double x = p < 0 ? p - root : p + root, y = c, length = std::hypot(x, y);
-  Turn(t, z, k, x / length, y / length);
+  Turn(form, basis, k, x / length, y / length);
   c = 0;
 }
 
@@ -165,17 +167,17 @@ struct SmallReflector {
     u[0] -= image;
     tau = 2 / (u[0] * u[0] + below);
   }
-  void Rows(Matrix<double>& m, int64_t k, int64_t from) const {
-    for (int64_t j = from; j < m.columns; ++j) {
+  void Rows(Matrix<double>& matrix, int64_t k, int64_t from) const {
+    for (int64_t j = from; j < matrix.columns; ++j) {
       double sum = 0;
-      for (int i = 0; i < size; ++i) sum += u[i] * m(k + i, j);
+      for (int i = 0; i < size; ++i) sum += u[i] * matrix(k + i, j);
       sum *= tau;
-      for (int i = 0; i < size; ++i) m(k + i, j) -= sum * u[i];
+      for (int i = 0; i < size; ++i) matrix(k + i, j) -= sum * u[i];
     }
   }
-  void Columns(Matrix<double>& m, int64_t k, int64_t end) const {
+  void Columns(Matrix<double>& matrix, int64_t k, int64_t end) const {
     for (int64_t i = 0; i < end; ++i) {
-      double* row = &m(i, k);
+      double* row = &matrix(i, k);
       double sum = 0;
       for (int j = 0; j < size; ++j) sum += row[j] * u[j];
       sum *= tau;
@@ -189,29 +191,32 @@ struct SmallReflector {
 
 // Francis's double step on rows and columns in [first, last], at least three of them: the shifts
 // are the eigenvalues of the last block of two.
-void DoubleStep(Matrix<double>& t, Matrix<double>& z, int64_t first, int64_t last, bool unusual) {
-  double x = t(last, last), y = t(last - 1, last - 1), w = t(last, last - 1) * t(last - 1, last);
+void DoubleStep(Matrix<double>& form, Matrix<double>& basis, int64_t first, int64_t last,
+                bool unusual) {
+  double x = form(last, last), y = form(last - 1, last - 1),
+         w = form(last, last - 1) * form(last - 1, last);
   if (unusual) {
-    const double size = std::abs(t(last, last - 1)) + std::abs(t(last - 1, last - 2));
+    const double size = std::abs(form(last, last - 1)) + std::abs(form(last - 1, last - 2));
     x = y = 0.75 * size;
     w = -0.4375 * size * size;
   }
-  // The first column of (t - x)(t - y) - w, over its element below the diagonal.
-  const double below = t(first + 1, first), r = x - t(first, first), s = y - t(first, first);
-  std::array<double, 3> v = {(r * s - w) / below + t(first, first + 1),
-                             t(first + 1, first + 1) - t(first, first) - r - s,
-                             t(first + 2, first + 1)};
+  // The first column of (form - x)(form - y) - w, over its element below the diagonal.
+  const double below = form(first + 1, first), r = x - form(first, first),
+               s = y - form(first, first);
+  std::array<double, 3> v = {(r * s - w) / below + form(first, first + 1),
+                             form(first + 1, first + 1) - form(first, first) - r - s,
+                             form(first + 2, first + 1)};
   for (int64_t k = first; k < last; ++k) {
     const int size = k + 2 <= last ? 3 : 2;
-    if (k > first) v = {t(k, k - 1), t(k + 1, k - 1), size == 3 ? t(k + 2, k - 1) : 0};
+    if (k > first) v = {form(k, k - 1), form(k + 1, k - 1), size == 3 ? form(k + 2, k - 1) : 0};
     const SmallReflector reflector(v, size);
     if (reflector.tau == 0) continue;
-    reflector.Rows(t, k, k);
-    reflector.Columns(t, k, std::min(k + 4, last + 1));
-    reflector.Columns(z, k, z.rows);
+    reflector.Rows(form, k, k);
+    reflector.Columns(form, k, std::min(k + 4, last + 1));
+    reflector.Columns(basis, k, basis.rows);
     if (k == first) continue;
-    t(k, k - 1) = reflector.image;
-    for (int i = 1; i < size; ++i) t(k + i, k - 1) = 0;
+    form(k, k - 1) = reflector.image;
+    for (int i = 1; i < size; ++i) form(k + i, k - 1) = 0;
   }
 }
 
@@ -221,10 +226,10 @@ void DoubleStep(Matrix<double>& t, Matrix<double>& z, int64_t first, int64_t las
 // smaller.
 constexpr double kLargeElement = 1e100;
 
-// The eigenvector of an upper triangular t, or of its adjoint, for its k-th eigenvalue.
-std::vector<Complex> TriangularEigenvector(const Matrix<Complex>& t, int64_t k, bool of_adjoint,
+// The eigenvector of an upper triangular form, or of its adjoint, for its k-th eigenvalue.
+std::vector<Complex> TriangularEigenvector(const Matrix<Complex>& form, int64_t k, bool of_adjoint,
                                            double least_pivot) {
-  const int64_t n = t.rows;
+  const int64_t n = form.rows;
   std::vector<Complex> v(static_cast<size_t>(n));
   v[k] = 1;
   const auto set = [&](int64_t i, Complex sum, Complex pivot) {
@@ -237,14 +242,14 @@ std::vector<Complex> TriangularEigenvector(const Matrix<Complex>& t, int64_t k, 
   if (of_adjoint) {
     for (int64_t i = k + 1; i < n; ++i) {
       Complex sum = 0;
-      for (int64_t j = k; j < i; ++j) sum += std::conj(t(j, i)) * v[j];
-      set(i, sum, std::conj(t(i, i) - t(k, k)));
+      for (int64_t j = k; j < i; ++j) sum += std::conj(form(j, i)) * v[j];
+      set(i, sum, std::conj(form(i, i) - form(k, k)));
     }
   } else {
     for (int64_t i = k; i-- > 0;) {
       Complex sum = 0;
-      for (int64_t j = i + 1; j <= k; ++j) sum += t(i, j) * v[j];
-      set(i, sum, t(i, i) - t(k, k));
+      for (int64_t j = i + 1; j <= k; ++j) sum += form(i, j) * v[j];
+      set(i, sum, form(i, i) - form(k, k));
     }
   }
   return v;
@@ -267,10 +272,10 @@ void Normalize(std::vector<Complex>& v) {
   for (Complex& x : v) x /= std::sqrt(squares);
 }
 
-std::vector<Complex> Times(const Matrix<Complex>& z, const std::vector<Complex>& v) {
+std::vector<Complex> Times(const Matrix<Complex>& basis, const std::vector<Complex>& v) {
   std::vector<Complex> product(v.size());
-  for (int64_t i = 0; i < z.rows; ++i)
-    for (int64_t j = 0; j < z.columns; ++j) product[i] += z(i, j) * v[j];
+  for (int64_t i = 0; i < basis.rows; ++i)
+    for (int64_t j = 0; j < basis.columns; ++j) product[i] += basis(i, j) * v[j];
   return product;
 }
 
@@ -280,18 +285,20 @@ Matrix<Complex> ToComplex(const Matrix<double>& matrix) {
   return complex;
 }
 
-bool HasBlock(const Matrix<double>& t, int64_t k) { return k + 1 < t.rows && t(k + 1, k) != 0; }
+bool HasBlock(const Matrix<double>& form, int64_t k) {
+  return k + 1 < form.rows && form(k + 1, k) != 0;
+}
 
 }  // namespace
 
-bool SchurForm(Matrix<Complex>& t, Matrix<Complex>& z) {
-  const int exponent = ScaleExponent(t);
-  Scale(t, -exponent);
-  MakeHessenberg(t, z);
-  const double norm = LargestOf(t);
+bool SchurForm(Matrix<Complex>& form, Matrix<Complex>& basis) {
+  const int exponent = ScaleExponent(form);
+  Scale(form, -exponent);
+  MakeHessenberg(form, basis);
+  const double norm = LargestOf(form);
   int steps = 0;
-  for (int64_t last = t.rows - 1; last > 0;) {
-    const int64_t first = StartOfBlock(t, last, norm);
+  for (int64_t last = form.rows - 1; last > 0;) {
+    const int64_t first = StartOfBlock(form, last, norm);
     if (first == last) {
       --last;
       steps = 0;
@@ -299,92 +306,93 @@ bool SchurForm(Matrix<Complex>& t, Matrix<Complex>& z) {
     }
     if (++steps > kMostStepsPerEigenvalue) return false;
     const bool unusual = steps % kStepsToAnUnusualShift == 0;
-    const double size = std::abs(t(last, last - 1));
-    StepOfQr(t, z, first, last, unusual ? t(last, last) + size : NearShift(t, last));
+    const double size = std::abs(form(last, last - 1));
+    StepOfQr(form, basis, first, last, unusual ? form(last, last) + size : NearShift(form, last));
   }
-  Scale(t, exponent);
+  Scale(form, exponent);
   return true;
 }
 
-bool SchurForm(Matrix<double>& t, Matrix<double>& z) {
-  const int exponent = ScaleExponent(t);
-  Scale(t, -exponent);
-  MakeHessenberg(t, z);
-  const double norm = LargestOf(t);
+bool SchurForm(Matrix<double>& form, Matrix<double>& basis) {
+  const int exponent = ScaleExponent(form);
+  Scale(form, -exponent);
+  MakeHessenberg(form, basis);
+  const double norm = LargestOf(form);
   int steps = 0;
-  for (int64_t last = t.rows - 1; last > 0;) {
-    const int64_t first = StartOfBlock(t, last, norm);
+  for (int64_t last = form.rows - 1; last > 0;) {
+    const int64_t first = StartOfBlock(form, last, norm);
     if (first + 1 < last) {
       if (++steps > kMostStepsPerEigenvalue) return false;
-      DoubleStep(t, z, first, last, steps % kStepsToAnUnusualShift == 0);
+      DoubleStep(form, basis, first, last, steps % kStepsToAnUnusualShift == 0);
       continue;
     }
-    if (first < last) Standardize(t, z, first);
+    if (first < last) Standardize(form, basis, first);
     last = first - 1;
     steps = 0;
   }
-  Scale(t, exponent);
+  Scale(form, exponent);
   return true;
 }
 
-std::vector<Complex> EigenvaluesOf(const Matrix<Complex>& t) {
+std::vector<Complex> EigenvaluesOf(const Matrix<Complex>& form) {
   std::vector<Complex> values;
-  for (int64_t k = 0; k < t.rows; ++k) values.push_back(t(k, k));
+  for (int64_t k = 0; k < form.rows; ++k) values.push_back(form(k, k));
   return values;
 }
 
-std::vector<Complex> EigenvaluesOf(const Matrix<double>& t) {
+std::vector<Complex> EigenvaluesOf(const Matrix<double>& form) {
   std::vector<Complex> values;
-  for (int64_t k = 0; k < t.rows; ++k) {
-    values.emplace_back(t(k, k));
-    if (!HasBlock(t, k)) continue;
-    const double size = std::sqrt(std::abs(t(k, k + 1))) * std::sqrt(std::abs(t(k + 1, k)));
-    values.back() = Complex(t(k, k), size);
+  for (int64_t k = 0; k < form.rows; ++k) {
+    values.emplace_back(form(k, k));
+    if (!HasBlock(form, k)) continue;
+    const double size = std::sqrt(std::abs(form(k, k + 1))) * std::sqrt(std::abs(form(k + 1, k)));
+    values.back() = Complex(form(k, k), size);
     values.push_back(std::conj(values.back()));
     ++k;
   }
   return values;
 }
 
-Matrix<Complex> EigenvectorsOf(const Matrix<Complex>& t, const Matrix<Complex>& z, bool left) {
-  const double least_pivot = kEpsilon * LargestOf(t);
-  Matrix<Complex> vectors(t.rows, t.rows);
-  for (int64_t k = 0; k < t.rows; ++k) {
-    std::vector<Complex> v = TriangularEigenvector(t, k, left, least_pivot);
+Matrix<Complex> EigenvectorsOf(const Matrix<Complex>& form, const Matrix<Complex>& basis,
+                               bool left) {
+  const double least_pivot = kEpsilon * LargestOf(form);
+  Matrix<Complex> vectors(form.rows, form.rows);
+  for (int64_t k = 0; k < form.rows; ++k) {
+    std::vector<Complex> v = TriangularEigenvector(form, k, left, least_pivot);
     Normalize(v);
-    v = Times(z, v);
+    v = Times(basis, v);
     Normalize(v);
-    for (int64_t i = 0; i < t.rows; ++i) vectors(i, k) = v[i];
+    for (int64_t i = 0; i < form.rows; ++i) vectors(i, k) = v[i];
   }
   return vectors;
 }
 
-Matrix<Complex> EigenvectorsOf(const Matrix<double>& t, const Matrix<double>& z, bool left) {
-  const std::vector<Complex> values = EigenvaluesOf(t);
-  Matrix<Complex> triangular = ToComplex(t), basis = ToComplex(z);
-  for (int64_t k = 0; k < t.rows; ++k) {
-    if (!HasBlock(t, k)) continue;
+Matrix<Complex> EigenvectorsOf(const Matrix<double>& form, const Matrix<double>& basis, bool left) {
+  const std::vector<Complex> values = EigenvaluesOf(form);
+  Matrix<Complex> triangular = ToComplex(form), unitary = ToComplex(basis);
+  for (int64_t k = 0; k < form.rows; ++k) {
+    if (!HasBlock(form, k)) continue;
     // The eigenvector of the block becomes its first unit vector.
-    const ComplexRotation rotation(values[k] - t(k + 1, k + 1), t(k + 1, k));
+    const ComplexRotation rotation(values[k] - form(k + 1, k + 1), form(k + 1, k));
     rotation.Rows(triangular, k, k);
     rotation.Columns(triangular, k, k + 2);
-    rotation.Columns(basis, k, basis.rows);
+    rotation.Columns(unitary, k, unitary.rows);
     triangular(k + 1, k) = 0;
     triangular(k, k) = values[k];
     triangular(k + 1, k + 1) = values[k + 1];
     ++k;
   }
-  Matrix<Complex> vectors = EigenvectorsOf(triangular, basis, left);
-  for (int64_t k = 0; k < t.rows; ++k) {
-    if (HasBlock(t, k)) {
-      for (int64_t i = 0; i < t.rows; ++i) vectors(i, k + 1) = std::conj(vectors(i, k));
+  Matrix<Complex> vectors = EigenvectorsOf(triangular, unitary, left);
+  for (int64_t k = 0; k < form.rows; ++k) {
+    if (HasBlock(form, k)) {
+      for (int64_t i = 0; i < form.rows; ++i) vectors(i, k + 1) = std::conj(vectors(i, k));
       ++k;
       continue;
     }
     std::vector<Complex> v;
-    for (int64_t i = 0; i < t.rows; ++i) v.emplace_back(vectors(i, k).real());
+    for (int64_t i = 0; i < form.rows; ++i) v.emplace_back(vectors(i, k).real());
     Normalize(v);
-    for (int64_t i = 0; i < t.rows; ++i) vectors(i, k) = v[i];
+    for (int64_t i = 0; i < form.rows; ++i) vectors(i, k) = v[i];
   }
   return vectors;
 }
