@@ -2,6 +2,7 @@
 // semantics chapter 9.
 #include "optimized/codegen/movement.h"
 
+#include "optimized/codegen/functions/complex.h"
 #include "spec/base/error.h"
 #include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
@@ -431,6 +432,7 @@ absl::StatusOr<ElementValues> EmitIota(ElementEmitter& emitter, const Frame*,
 
 LaneAccess BitcastConvertLanes(const Instruction& instruction, int64_t, int lane_dim) {
   const Shape& from = instruction.operand(0)->shape();
+  if (InvolvesComplex(instruction)) return kImpossible;
   bool same = BitWidth(from.element_type()) == BitWidth(instruction.shape().element_type());
   return same ? Lanes(lane_dim) : kImpossible;
 }
@@ -438,6 +440,31 @@ LaneAccess BitcastConvertLanes(const Instruction& instruction, int64_t, int lane
 bool BitcastConvertIsLinear(const Instruction& instruction) {
   return BitWidth(instruction.operand(0)->shape().element_type()) ==
          BitWidth(instruction.shape().element_type());
+}
+
+// The bits of an element; of a complex one the real part's are the lower half.
+Value* BitsOf(ValueBuilder& builder, ElementType type, Value* value) {
+  if (!IsComplex(type)) return builder.ToBits(type, value);
+  llvm::IRBuilder<>& ir = builder.ir();
+  const ElementType part = ComponentType(type);
+  llvm::Type* whole = ir.getIntNTy(BitWidth(type));
+  Value* real = builder.ToBits(part, ir.CreateExtractValue(value, 0));
+  Value* imaginary = builder.ToBits(part, ir.CreateExtractValue(value, 1));
+  const int half = BitWidth(part);
+  return ir.CreateOr(ir.CreateZExt(real, whole),
+                     ir.CreateShl(ir.CreateZExt(imaginary, whole), builder.Int(whole, half)));
+}
+Value* OfBits(ValueBuilder& builder, ElementType type, Value* bits) {
+  if (!IsComplex(type)) return builder.FromBits(type, bits);
+  llvm::IRBuilder<>& ir = builder.ir();
+  const ElementType part = ComponentType(type);
+  llvm::Type* half = ir.getIntNTy(BitWidth(part));
+  Value* high = ir.CreateLShr(bits, builder.Int(bits->getType(), BitWidth(part)));
+  Value* real = builder.FromBits(part, ir.CreateTrunc(bits, half));
+  Value* imaginary = builder.FromBits(part, ir.CreateTrunc(high, half));
+  Value* pair = llvm::PoisonValue::get(
+      llvm::StructType::get(builder.context(), {real->getType(), imaginary->getType()}));
+  return ir.CreateInsertValue(ir.CreateInsertValue(pair, real, 0), imaginary, 1);
 }
 
 absl::StatusOr<ElementValues> EmitBitcastConvert(ElementEmitter& emitter, const Frame* frame,
@@ -450,7 +477,7 @@ absl::StatusOr<ElementValues> EmitBitcastConvert(ElementEmitter& emitter, const 
   int from_bits = BitWidth(from), to_bits = BitWidth(to);
   if (from_bits == to_bits) {
     ASSAY_ASSIGN_OR_RETURN(auto* value, emitter.EmitOne(frame, &operand, index));
-    return ElementValues{builder.FromBits(to, builder.ToBits(from, value))};
+    return ElementValues{OfBits(builder, to, BitsOf(builder, from, value))};
   }
   if (from_bits > to_bits) {  // element k of the new last dimension: bits [k w, (k + 1) w)
     std::vector<Value*> dims = index.dims;
@@ -458,13 +485,13 @@ absl::StatusOr<ElementValues> EmitBitcastConvert(ElementEmitter& emitter, const 
     dims.pop_back();
     ASSAY_ASSIGN_OR_RETURN(auto* value,
                            emitter.EmitOne(frame, &operand, WithDims(index, dims, -1)));
-    Value* bits = builder.ToBits(from, value);
+    Value* bits = BitsOf(builder, from, value);
     Value* shift = ir.CreateMul(
-        ir.CreateTrunc(k, bits->getType()),
+        ir.CreateZExtOrTrunc(k, bits->getType()),
         builder.Int(bits->getType(),
                     builder.bends().Number("optimize-kernel/part-bits", &instruction, to_bits)));
     return ElementValues{
-        builder.FromBits(to, ir.CreateTrunc(ir.CreateLShr(bits, shift), ir.getIntNTy(to_bits)))};
+        OfBits(builder, to, ir.CreateTrunc(ir.CreateLShr(bits, shift), ir.getIntNTy(to_bits)))};
   }
   llvm::Type* wide = ir.getIntNTy(to_bits);
   Value* assembled = builder.Int(wide, 0);
@@ -473,11 +500,11 @@ absl::StatusOr<ElementValues> EmitBitcastConvert(ElementEmitter& emitter, const 
     dims.push_back(emitter.Index(k));
     ASSAY_ASSIGN_OR_RETURN(auto* value,
                            emitter.EmitOne(frame, &operand, WithDims(index, dims, -1)));
-    Value* part = ir.CreateZExt(builder.ToBits(from, value), wide);
+    Value* part = ir.CreateZExt(BitsOf(builder, from, value), wide);
     assembled =
         ir.CreateOr(assembled, ir.CreateShl(part, builder.Int(wide, uint64_t(k) * from_bits)));
   }
-  return ElementValues{builder.FromBits(to, assembled)};
+  return ElementValues{OfBits(builder, to, assembled)};
 }
 
 }  // namespace assay

@@ -85,10 +85,6 @@ bool IsRealElementwise(Opcode opcode) {
   return FindElementwise(opcode) != nullptr && FindComplexElementwise(opcode) == nullptr;
 }
 
-bool LacksComplexCode(Opcode opcode) {
-  return opcode == Opcode::kBitcastConvert || IsRealElementwise(opcode);
-}
-
 // Names the part of the instruction's form that has no code; empty when all has.
 std::string MissingForm(const Instruction& instruction) {
   const bool of_array =
@@ -96,7 +92,7 @@ std::string MissingForm(const Instruction& instruction) {
   const ElementType type =
       of_array ? instruction.operand(0)->shape().element_type() : ElementType::kPred;
   const bool tiny_float = IsFloat(type) && BitWidth(type) <= 8;
-  if (InvolvesComplex(instruction) && LacksComplexCode(instruction.opcode()))
+  if (InvolvesComplex(instruction) && IsRealElementwise(instruction.opcode()))
     return "this op on complex numbers";
   if (IsCollective(instruction.opcode())) {
     if (instruction.attributes().Has(Attr::kPermuteSliceSizes))

@@ -170,6 +170,38 @@ TEST(Contract, AddsUpDotsOfAnyTransposition) {
   }
 }
 
+// Parts are small whole numbers: every order of additions gives the same bits.
+TEST(Contract, MultipliesComplexNumbers) {
+  using C = std::complex<float>;
+  ContractionPlan plan = DotPlan(2, 13, 21, 40, true, false, true);
+  // The window of a convolution backwards, as flipped kernels are read.
+  plan.sum[0].rhs = -plan.sum[0].rhs;
+  plan.rhs_start = 39 * 21;
+  plan.is_complex = 1;
+  plan.lhs_type = plan.rhs_type = plan.sum_type = plan.out_type =
+      static_cast<int64_t>(ElementType::kF32);
+  const std::vector<float> lhs = WholeNumbers<float>(2 * 2 * 13 * 40, 3),
+                           rhs = WholeNumbers<float>(2 * 2 * 40 * 21, 4);
+  const C* a = reinterpret_cast<const C*>(lhs.data());
+  const C* b = reinterpret_cast<const C*>(rhs.data());
+  for (KernelIsa isa : Isas()) {
+    plan.isa = static_cast<int64_t>(isa);
+    Threads run(2);
+    std::vector<C> got(2 * 13 * 21, C(77, 77));
+    Contract(&run.context, &plan, lhs.data(), rhs.data(), got.data());
+    for (int64_t g = 0; g < 2; ++g) {
+      for (int64_t i = 0; i < 13; ++i) {
+        for (int64_t j = 0; j < 21; ++j) {
+          C sum(0);
+          for (int64_t k = 0; k < 40; ++k)
+            sum += a[g * 520 + k * 13 + i] * b[g * 840 + (39 - k) * 21 + j];
+          ASSERT_EQ(got[g * 273 + j * 13 + i], sum) << g << " " << i << " " << j;
+        }
+      }
+    }
+  }
+}
+
 TEST(Contract, TakesEveryType) {
   const ContractionPlan plan = DotPlan(2, 17, 19, 401, false, true, false);
   const int64_t l = 2 * 17 * 401, r = 2 * 19 * 401, o = 2 * 17 * 19;

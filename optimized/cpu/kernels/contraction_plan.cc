@@ -110,12 +110,21 @@ std::optional<ContractionPlan> PlanContraction(const Instruction& instruction, K
   plan.rhs_type = static_cast<int64_t>(instruction.operand(1)->shape().element_type());
   plan.sum_type = static_cast<int64_t>(DotAccumulator(instruction));
   plan.out_type = static_cast<int64_t>(instruction.shape().element_type());
+  if (IsComplex(instruction.shape().element_type())) {
+    const ElementType type = instruction.shape().element_type();
+    for (const Instruction* operand : instruction.operands())
+      if (operand->shape().element_type() != type) return std::nullopt;
+    plan.is_complex = 1;
+    plan.lhs_type = plan.rhs_type = plan.sum_type = plan.out_type =
+        static_cast<int64_t>(ComponentType(type));
+  }
   if (!CanContract(plan.lhs_type, plan.rhs_type, plan.sum_type, plan.out_type)) {
     return std::nullopt;
   }
   if (!(is_dot ? PlanDot(instruction, plan) : PlanConvolution(instruction, plan))) {
     return std::nullopt;
   }
+  if (plan.is_complex != 0 && plan.sum_count == ContractionPlan::kMaxAxes) return std::nullopt;
   return plan;
 }
 

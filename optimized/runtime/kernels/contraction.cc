@@ -116,6 +116,66 @@ void RunPhase(RunContext* context, ContractionPlan plan, const uint8_t* lhs, con
   });
 }
 
+void ContractReal(RunContext* context, const ContractionPlan& plan, const void* lhs,
+                  const void* rhs, void* out) {
+  ForEachPhase(plan, 0, [&](const ContractionPlan& part) {
+    RunPhase(context, part, static_cast<const uint8_t*>(lhs), static_cast<const uint8_t*>(rhs),
+             static_cast<uint8_t*>(out));
+  });
+}
+
+// The plan with steps in parts instead of elements.
+ContractionPlan OfParts(ContractionPlan plan) {
+  plan.is_complex = 0;
+  for (ContractionAxis* axes : {plan.batch, plan.m, plan.n, plan.sum}) {
+    for (int64_t a = 0; a < ContractionPlan::kMaxAxes; ++a) {
+      axes[a].lhs *= 2;
+      axes[a].rhs *= 2;
+      axes[a].out *= 2;
+    }
+  }
+  for (ContractionWindow& window : plan.windows) window.step *= 2;
+  plan.lhs_start *= 2;
+  plan.rhs_start *= 2;
+  plan.out_start *= 2;
+  return plan;
+}
+
+// One more axis of sums goes over the parts of the left operand. Imaginary parts of sums meet the
+// parts of the right one in the other order; real parts meet those of its conjugate, of which a
+// copy is made.
+template <typename T>
+void ContractComplex(RunContext* context, const ContractionPlan& plan, const void* lhs,
+                     const T* rhs, T* out) {
+  ContractionPlan parts = OfParts(plan);
+  int64_t first = parts.rhs_start, last = parts.rhs_start;  // parts of rhs that are read
+  const auto reach = [&](const ContractionAxis* axes, int64_t count) {
+    for (int64_t a = 0; a < count; ++a) {
+      const int64_t step = std::max<int64_t>(axes[a].size - 1, 0) * axes[a].rhs;
+      (step < 0 ? first : last) += step;
+    }
+  };
+  reach(parts.batch, parts.batch_count);
+  reach(parts.n, parts.n_count);
+  reach(parts.sum, parts.sum_count);
+  const int64_t count = last - first + 2;
+  const ScratchPool::Block block = context->scratch->Take(count * static_cast<int64_t>(sizeof(T)));
+  T* conjugate = block.as<T>();
+  for (int64_t i = 0; i < count; i += 2) {
+    conjugate[i] = rhs[first + i];
+    conjugate[i + 1] = -rhs[first + i + 1];
+  }
+  ContractionAxis& part = parts.sum[parts.sum_count++];
+  part = {2, 1, 1, 0};
+  const int64_t rhs_start = parts.rhs_start;
+  parts.rhs_start -= first;
+  ContractReal(context, parts, lhs, conjugate, out);
+  part.rhs = -1;
+  parts.rhs_start = rhs_start + 1;
+  parts.out_start += 1;
+  ContractReal(context, parts, lhs, rhs, out);
+}
+
 }  // namespace
 
 bool CanContract(int64_t lhs_type, int64_t rhs_type, int64_t sum_type, int64_t out_type) {
@@ -129,10 +189,13 @@ bool CanContract(int64_t lhs_type, int64_t rhs_type, int64_t sum_type, int64_t o
 
 void Contract(RunContext* context, const ContractionPlan* plan, const void* lhs, const void* rhs,
               void* out) {
-  ForEachPhase(*plan, 0, [&](const ContractionPlan& part) {
-    RunPhase(context, part, static_cast<const uint8_t*>(lhs), static_cast<const uint8_t*>(rhs),
-             static_cast<uint8_t*>(out));
-  });
+  if (plan->is_complex == 0) return ContractReal(context, *plan, lhs, rhs, out);
+  if (static_cast<ElementType>(plan->sum_type) == ElementType::kF32) {
+    ContractComplex(context, *plan, lhs, static_cast<const float*>(rhs), static_cast<float*>(out));
+  } else {
+    ContractComplex(context, *plan, lhs, static_cast<const double*>(rhs),
+                    static_cast<double*>(out));
+  }
 }
 
 }  // namespace assay

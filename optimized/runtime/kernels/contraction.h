@@ -36,6 +36,9 @@ struct ContractionPlan {
   int64_t isa = 0;  // KernelIsa
   // Values of ElementType; operands of one kind with the sums: floats, or integers.
   int64_t lhs_type = 0, rhs_type = 0, sum_type = 0, out_type = 0;
+  // Complex elements of all arrays: types are those of the parts, steps and starts count elements,
+  // and there is an axis of sums to spare. A complex product is four real ones.
+  int64_t is_complex = 0;
   int64_t lhs_start = 0, rhs_start = 0, out_start = 0;  // in elements
   int64_t batch_count = 0, m_count = 0, n_count = 0, sum_count = 0, window_count = 0;
   ContractionAxis batch[kMaxAxes];  // of both operands and the result
