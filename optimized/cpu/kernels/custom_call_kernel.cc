@@ -10,7 +10,7 @@ namespace assay {
 using llvm::Value;
 
 absl::Status EmitCustomCall(ArrayKernelContext& context) {
-  const std::optional<LapackCall> call = LapackCallOf(context.instruction);
+  std::optional<LapackCall> call = LapackCallOf(context.instruction);
   if (!call.has_value()) {
     return MakeError(ErrorClass::kUnsupported,
                      StrCat("cpu: no code for ", context.instruction.ToString()));
@@ -33,8 +33,9 @@ absl::Status EmitCustomCall(ArrayKernelContext& context) {
     const int64_t bytes = context.instruction.shape().elements()[k].ByteSize();
     ir.CreateMemSet(context.results[k], ir.getInt8(0), ir.getInt64(bytes), llvm::MaybeAlign());
   }
-  context.CallRuntime("assay_lapack", {PlanData(context.module, call->plan), pointers(operands),
-                                       pointers(results)});
+  call->plan.isa = static_cast<int64_t>(context.isa());
+  context.CallRuntime("assay_lapack", {context.RunContextOf(), PlanData(context.module, call->plan),
+                                       pointers(operands), pointers(results)});
   return absl::OkStatus();
 }
 

@@ -198,6 +198,8 @@ int64_t FormOf(const Instruction& call, const Target& target, const Options& opt
   add(adjoint, kLapackConjugated);
   add(HasLetter(options, "compute_left", 'V'), kLapackLeftVectors);
   add(HasLetter(options, "compute_right", 'V'), kLapackRightVectors);
+  add(HasLetter(options, "mode", 'N') && target.routine != LapackRoutine::kSchur,
+      kLapackValuesOnly);
   const bool is_expander = target.name[0] < 'a';
   add(is_expander, kLapackExpander);
   if (is_expander && target.routine == LapackRoutine::kHermitianEigen) {

@@ -19,19 +19,23 @@ std::string NameFor(const char* function, ElementType type) {
   return StrCat(function, "_", Name(type));
 }
 
+int64_t IsaBits(const ArrayKernelContext& context) {
+  return static_cast<int64_t>(context.isa()) << kSolveIsaShift;
+}
+
 }  // namespace
 
 absl::Status EmitCholesky(ArrayKernelContext& context) {
   const Shape& shape = context.instruction.shape();
   ElementEmitter& e = context.elements;
+  const bool lower =
+      e.builder().bends().Holds("optimize-kernel/cholesky-lower", &context.instruction,
+                                context.instruction.attributes().Flag(Attr::kLower));
+  const int64_t form = (lower ? int64_t{kSolveLower} : 0) | IsaBits(context);
   context.CallRuntime(
       NameFor("assay_cholesky", shape.element_type()).c_str(),
       {context.RunContextOf(), context.operands[0][0], context.results[0],
-       e.Index(MatrixCount(shape)), e.Index(shape.dimension(shape.rank() - 1)),
-       e.Index(e.builder().bends().Holds("optimize-kernel/cholesky-lower", &context.instruction,
-                                         context.instruction.attributes().Flag(Attr::kLower))
-                   ? 1
-                   : 0)});
+       e.Index(MatrixCount(shape)), e.Index(shape.dimension(shape.rank() - 1)), e.Index(form)});
   return absl::OkStatus();
 }
 
@@ -40,7 +44,7 @@ absl::Status EmitTriangularSolve(ArrayKernelContext& context) {
   const Shape &a = context.instruction.operand(0)->shape(), &b = context.instruction.shape();
   const bool left = attributes.Flag(Attr::kLeftSide);
   const auto transpose = attributes.Word<TransposeKind>(Attr::kTransposeA);
-  int64_t form = 0;
+  int64_t form = IsaBits(context);
   if (left) form |= kSolveLeft;
   const KernelBends& bends = context.elements.builder().bends();
   const Instruction* solve = &context.instruction;

@@ -10,9 +10,11 @@
 #include <type_traits>
 #include <vector>
 
-#include "optimized/runtime/linear_algebra/jacobi.h"
+#include "optimized/runtime/linear_algebra/blocked.h"
+#include "optimized/runtime/linear_algebra/diagonal.h"
 #include "optimized/runtime/linear_algebra/matrix.h"
 #include "optimized/runtime/linear_algebra/schur.h"
+#include "optimized/runtime/run_context.h"
 
 namespace assay {
 namespace {
@@ -38,8 +40,13 @@ class Lapack {
   using M = Matrix<S>;
 
  public:
-  Lapack(const LapackPlan& plan, const void* const* operands, void* const* results)
-      : plan_(plan), operands_(operands), results_(results) {}
+  Lapack(RunContext& context, const LapackPlan& plan, const void* const* operands,
+         void* const* results)
+      : context_(context),
+        blocked_(context, static_cast<KernelIsa>(plan.isa)),
+        plan_(plan),
+        operands_(operands),
+        results_(results) {}
 
   void Run() {
     for (batch_ = 0; batch_ < plan_.matrices; ++batch_) {
@@ -173,53 +180,25 @@ class Lapack {
     M a = ReadFirst();
     const int64_t origin = Has(kLapackExpander) ? 0 : 1;
     std::vector<int64_t> pivots, order(a.rows);
+    const int64_t info = blocked_.Lu(a.values.data(), a.rows, a.columns, pivots);
     std::iota(order.begin(), order.end(), 0);
-    int64_t info = 0;
-    for (int64_t k = 0; k < std::min(a.rows, a.columns); ++k) {
-      int64_t best = k;
-      for (int64_t i = k + 1; i < a.rows; ++i)
-        if (PivotSize(a(i, k)) > PivotSize(a(best, k))) best = i;
-      pivots.push_back(best + origin);
-      std::swap(order[k], order[best]);
-      for (int64_t j = 0; best != k && j < a.columns; ++j) std::swap(a(k, j), a(best, j));
-      if (a(k, k) == S(0)) {
-        if (info == 0) info = k + 1;
-        continue;
-      }
-      for (int64_t i = k + 1; i < a.rows; ++i) {
-        const S factor = a(i, k) / a(k, k);
-        a(i, k) = factor;
-        for (int64_t j = k + 1; j < a.columns; ++j) a(i, j) -= factor * a(k, j);
-      }
-    }
+    for (size_t k = 0; k < pivots.size(); ++k) std::swap(order[k], order[pivots[k]]);
+    for (int64_t& pivot : pivots) pivot += origin;
     Write(0, a.values);
     WriteIntegers(1, pivots);
     WriteIntegers(2, Has(kLapackExpander) ? order : std::vector<int64_t>{info});
   }
 
   void Cholesky() const {
-    const M a = ReadFirst();
-    const int64_t n = a.rows;
     const bool lower = Has(kLapackLower);
-    M l(n, n);
-    int64_t info = 0;
-    for (int64_t i = 0; i < n && info == 0; ++i) {
-      for (int64_t j = 0; j <= i; ++j) {
-        S rest = lower ? a(i, j) : Conjugate(a(j, i));
-        for (int64_t k = 0; k < j; ++k) rest -= l(i, k) * Conjugate(l(j, k));
-        if (i != j) {
-          l(i, j) = rest / l(j, j);
-        } else if (Real(rest) > 0) {
-          l(i, i) = std::sqrt(Real(rest));
-        } else {
-          info = i + 1;
-        }
-      }
-    }
+    M a = lower ? ReadFirst() : Adjoint(ReadFirst());
+    const int64_t info = blocked_.Cholesky(a.values.data(), a.rows);
+    for (int64_t i = 0; i < a.rows; ++i)
+      for (int64_t j = i + 1; j < a.columns; ++j) a(i, j) = S(0);
     if (info != 0) {
-      std::fill(l.values.begin(), l.values.end(), S(std::numeric_limits<double>::quiet_NaN()));
+      std::fill(a.values.begin(), a.values.end(), S(std::numeric_limits<double>::quiet_NaN()));
     }
-    Write(0, lower ? l.values : Adjoint(l).values);
+    Write(0, lower ? a.values : Adjoint(a).values);
     WriteIntegers(1, {info});
   }
 
@@ -230,26 +209,16 @@ class Lapack {
     // From the right it is the system of the transposes.
     const bool swapped = Has(kLapackTransposed) == left;
     const bool lower = Has(kLapackLower) != swapped;
-    const int64_t n = a.rows, systems = left ? b.columns : b.rows;
     if (Has(kLapackFactor)) {
       const S factor = static_cast<S>(*static_cast<const E*>(operands_[2]));
       for (S& x : b.values) x *= factor;
     }
     for (S& x : a.values) x = Has(kLapackConjugated) ? Conjugate(x) : x;
-    const auto coefficient = [&](int64_t i, int64_t j) { return swapped ? a(j, i) : a(i, j); };
-    for (int64_t c = 0; c < systems; ++c) {
-      const auto at = [&](int64_t i) -> S& { return left ? b(i, c) : b(c, i); };
-      for (int64_t step = 0; step < n; ++step) {
-        const int64_t row = lower ? step : n - 1 - step;
-        S rest = at(row);
-        for (int64_t done = 0; done < step; ++done) {
-          const int64_t column = lower ? done : n - 1 - done;
-          rest -= coefficient(row, column) * at(column);
-        }
-        at(row) = Has(kLapackUnitDiagonal) ? rest : rest / coefficient(row, row);
-      }
-    }
-    Write(0, b.values);
+    if (swapped) a = Transposed(a);
+    if (!left) b = Transposed(b);
+    blocked_.SolveTriangular(a.values.data(), lower, Has(kLapackUnitDiagonal), b.values.data(),
+                             b.rows, b.columns);
+    Write(0, left ? b.values : Transposed(b).values);
   }
 
   void Qr() const {
@@ -303,55 +272,59 @@ class Lapack {
         }
       }
     }
-    const bool finite = IsFinite(a);
-    M v = Identity<S>(n, n);
-    if (finite) Diagonalize(a, v);
-    std::vector<int64_t> order(n);
-    std::iota(order.begin(), order.end(), 0);
-    if (finite) {
-      std::stable_sort(order.begin(), order.end(),
-                       [&](int64_t x, int64_t y) { return Real(a(x, x)) < Real(a(y, y)); });
-    }
-    const double nan = std::numeric_limits<double>::quiet_NaN();
-    std::vector<double> values(n, nan);
-    M vectors(n, n);
-    for (int64_t k = 0; k < n; ++k) {
-      if (finite) values[k] = Real(a(order[k], order[k]));
-      for (int64_t i = 0; i < n; ++i) vectors(i, k) = finite ? v(i, order[k]) : S(nan);
+    const bool wanted = !Has(kLapackValuesOnly);
+    std::vector<double> found, values(n, std::numeric_limits<double>::quiet_NaN());
+    M rows(n, 0), vectors(n, n);
+    const bool done = IsFinite(a) && DiagonalizeHermitian(context_, a, wanted, found, rows);
+    if (!done)
+      std::fill(vectors.values.begin(), vectors.values.end(), S(values.empty() ? 0 : values[0]));
+    if (done) {
+      const std::vector<int64_t> order = OrderOf(found, false);
+      for (int64_t k = 0; k < n; ++k) {
+        values[k] = found[order[k]];
+        for (int64_t i = 0; i < rows.columns; ++i) vectors(i, k) = rows(order[k], i);
+      }
     }
     Write(0, vectors.values);
     WriteReal(1, values);
     if (!Has(kLapackExpander)) WriteIntegers(2, {0});
   }
 
+  // The numbers of values, ascending or descending, equal ones as they come.
+  static std::vector<int64_t> OrderOf(const std::vector<double>& values, bool descending) {
+    std::vector<int64_t> order(values.size());
+    std::iota(order.begin(), order.end(), 0);
+    std::stable_sort(order.begin(), order.end(), [&](int64_t x, int64_t y) {
+      return descending ? values[x] > values[y] : values[x] < values[y];
+    });
+    return order;
+  }
+
   void Singular() const {
     const M a = ReadFirst();
-    const bool tall = a.rows >= a.columns, finite = IsFinite(a);
-    M g = tall ? a : Adjoint(a);
-    M v = Identity<S>(g.columns, g.columns);
-    if (finite) Orthogonalize(g, v);
-    std::vector<double> sizes(g.columns);
-    for (int64_t i = 0; i < g.rows; ++i)
-      for (int64_t j = 0; j < g.columns; ++j) sizes[j] += Squared(g(i, j));
-    std::vector<int64_t> order(g.columns);
-    std::iota(order.begin(), order.end(), 0);
-    if (finite) {
-      std::stable_sort(order.begin(), order.end(),
-                       [&](int64_t x, int64_t y) { return sizes[x] > sizes[y]; });
+    const bool tall = a.rows >= a.columns;
+    const M g = tall ? a : Adjoint(a);
+    // The bases that the results have room for, or are to be zero.
+    const int64_t room = tall ? plan_.reflectors : plan_.other_rows;
+    std::vector<double> found;
+    M left(g.rows, 0), right(g.columns, 0);
+    const bool done =
+        IsFinite(g) && SingularValues(context_, g, std::clamp(room, g.columns, g.rows),
+                                      !Has(kLapackValuesOnly), found, left, right);
+    std::vector<double> values(g.columns, std::numeric_limits<double>::quiet_NaN());
+    M left_columns(g.rows, left.rows), right_columns(g.columns, g.columns);
+    if (done) {
+      const std::vector<int64_t> order = OrderOf(found, true);
+      for (int64_t k = 0; k < g.columns; ++k) {
+        values[k] = found[order[k]];
+        for (int64_t i = 0; i < left.columns; ++i) left_columns(i, k) = left(order[k], i);
+        for (int64_t i = 0; i < right.columns; ++i) right_columns(i, k) = right(order[k], i);
+      }
+      for (int64_t k = g.columns; k < left.rows; ++k)
+        for (int64_t i = 0; i < left.columns; ++i) left_columns(i, k) = left(k, i);
     }
-    std::vector<double> values;
-    M left(g.rows, g.rows), right(g.columns, g.columns);
-    int64_t nonzero = 0;
-    for (int64_t k = 0; k < g.columns; ++k) {
-      const double size = std::sqrt(sizes[order[k]]);
-      values.push_back(finite ? size : std::numeric_limits<double>::quiet_NaN());
-      for (int64_t i = 0; i < g.columns; ++i) right(i, k) = v(i, order[k]);
-      if (!(size > 0)) continue;
-      ++nonzero;
-      for (int64_t i = 0; i < g.rows; ++i) left(i, k) = g(i, order[k]) / size;
-    }
-    CompleteBasis(left, nonzero);
-    WriteSingular(a, values, tall ? left : right, tall ? right : left);
+    WriteSingular(a, values, tall ? left_columns : right_columns,
+                  tall ? right_columns : left_columns);
   }
 
   // Writes as many columns of u, and of v as conjugated rows, as the results have room for.
@@ -512,6 +485,8 @@ class Lapack {
     WriteIntegers(k + 1, {done ? 0 : n});
   }
 
+  RunContext& context_;
+  Blocked<S> blocked_;
   const LapackPlan& plan_;
   const void* const* operands_;
   void* const* results_;
@@ -525,16 +500,17 @@ bool IsLapackType(ElementType type) {
          type == ElementType::kC128;
 }
 
-void RunLapack(const LapackPlan* plan, const void* const* operands, void* const* results) {
+void RunLapack(RunContext* context, const LapackPlan* plan, const void* const* operands,
+               void* const* results) {
   switch (static_cast<ElementType>(plan->type)) {
     case ElementType::kF32:
-      return Lapack<float>(*plan, operands, results).Run();
+      return Lapack<float>(*context, *plan, operands, results).Run();
     case ElementType::kF64:
-      return Lapack<double>(*plan, operands, results).Run();
+      return Lapack<double>(*context, *plan, operands, results).Run();
     case ElementType::kC64:
-      return Lapack<std::complex<float>>(*plan, operands, results).Run();
+      return Lapack<std::complex<float>>(*context, *plan, operands, results).Run();
     default:
-      return Lapack<std::complex<double>>(*plan, operands, results).Run();
+      return Lapack<std::complex<double>>(*context, *plan, operands, results).Run();
   }
 }
 

@@ -1,5 +1,5 @@
-// Factorisations as LAPACK's routines have them, on batches of row-major matrices, by textbook
-// algorithms in double precision: results of f32 are rounded once. Document: operation semantics
+// Factorisations as LAPACK's routines have them, on batches of row-major matrices, in double
+// precision: results of f32 are rounded once. Document: operation semantics
 // chapter 14, CustomCall (class RESID of chapter 11); LAPACK's definitions of its routines.
 #pragma once
 
@@ -8,6 +8,8 @@
 #include "spec/types/element_type.h"
 
 namespace assay {
+
+struct RunContext;
 
 enum class LapackRoutine : int64_t {
   kLu,        // a -> factors, pivots, info (an expander's: pivots from 0, order of the rows)
@@ -36,11 +38,12 @@ enum LapackForm : int64_t {
   kLapackLeftVectors = 64,
   kLapackRightVectors = 128,
   kLapackFactor = 256,
+  kLapackValuesOnly = 512,  // vectors are zeros
 };
 
 // Constant data of compiled code: 64-bit integers.
 struct LapackPlan {
-  int64_t routine = 0, type = 0;
+  int64_t routine = 0, type = 0, isa = 0;       // KernelIsa
   int64_t matrices = 1, rows = 0, columns = 0;  // of operand 0
   int64_t reflectors = 0;                       // numbers in tau; columns of u
   int64_t other_rows = 0, other_columns = 0;    // of b or c; rows of vᴴ
@@ -51,6 +54,7 @@ struct LapackPlan {
 bool IsLapackType(ElementType type);
 
 // `operands` and `results`: arrays in the order of the call.
-void RunLapack(const LapackPlan* plan, const void* const* operands, void* const* results);
+void RunLapack(RunContext* context, const LapackPlan* plan, const void* const* operands,
+               void* const* results);
 
 }  // namespace assay

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "gtest/gtest.h"
+#include "optimized/runtime/run_context.h"
 
 namespace assay {
 namespace {
@@ -104,7 +105,8 @@ class Lapack : public testing::Test {
   }
   static void Run(const LapackPlan& plan, const std::vector<const void*>& operands,
                   const std::vector<void*>& results) {
-    RunLapack(&plan, operands.data(), results.data());
+    RunContext context;
+    RunLapack(&context, &plan, operands.data(), results.data());
   }
 
  private:

@@ -62,6 +62,30 @@ Matrix<S> Adjoint(const Matrix<S>& matrix) {
 }
 
 template <typename S>
+Matrix<S> Transposed(const Matrix<S>& matrix) {
+  Matrix<S> transposed(matrix.columns, matrix.rows);
+  for (int64_t i = 0; i < matrix.rows; ++i)
+    for (int64_t j = 0; j < matrix.columns; ++j) transposed(j, i) = matrix(i, j);
+  return transposed;
+}
+
+// The exponent of the largest element. Divided by that power of two, elements have squares that
+// stay in range.
+template <typename S>
+int ScaleExponent(const Matrix<S>& matrix) {
+  double largest = 0;
+  for (const S& x : matrix.values) largest = std::max(largest, std::abs(x));
+  return largest == 0 ? 0 : std::ilogb(largest);
+}
+inline void Scale(Matrix<double>& matrix, int exponent) {
+  for (double& x : matrix.values) x = std::ldexp(x, exponent);
+}
+inline void Scale(Matrix<Complex>& matrix, int exponent) {
+  for (Complex& x : matrix.values)
+    x = Complex(std::ldexp(x.real(), exponent), std::ldexp(x.imag(), exponent));
+}
+
+template <typename S>
 bool IsFinite(const Matrix<S>& matrix) {
   return std::all_of(matrix.values.begin(), matrix.values.end(),
                      [](const S& x) { return std::isfinite(std::abs(x)); });
@@ -121,10 +145,10 @@ class Reflector {
     }
   }
 
-  // Multiplies the target's rows before `rows` from the right.
-  void FromRight(Matrix<S>& target, int64_t rows) const {
+  // Multiplies the target's rows in [begin, end) from the right.
+  void FromRight(Matrix<S>& target, int64_t begin, int64_t end) const {
     if (tau_ == S(0)) return;
-    for (int64_t i = 0; i < rows; ++i) {
+    for (int64_t i = begin; i < end; ++i) {
       S* row = &target.values[i * target.columns + first_];
       S sum(0);
       for (size_t k = 0; k < v_.size(); ++k) sum += row[k] * v_[k];
@@ -154,7 +178,7 @@ std::vector<S> ReduceToHessenberg(Matrix<S>& matrix, int64_t first, int64_t last
     const auto reflector = Reflector<S>::Make(matrix, k, k + 1, last);
     taus[k] = reflector.tau();
     reflector.Adjointed().FromLeft(matrix, k + 1);
-    reflector.FromRight(matrix, last);
+    reflector.FromRight(matrix, 0, last);
   }
   return taus;
 }

@@ -11,21 +11,6 @@ constexpr int kMostStepsPerEigenvalue = 60;
 constexpr int kStepsToAnUnusualShift = 10;
 constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
 
-// The exponent by which the elements are divided, so that squares stay in range.
-template <typename S>
-int ScaleExponent(const Matrix<S>& matrix) {
-  double largest = 0;
-  for (const S& x : matrix.values) largest = std::max(largest, std::abs(x));
-  return largest == 0 ? 0 : std::ilogb(largest);
-}
-void Scale(Matrix<double>& matrix, int exponent) {
-  for (double& x : matrix.values) x = std::ldexp(x, exponent);
-}
-void Scale(Matrix<Complex>& matrix, int exponent) {
-  for (Complex& x : matrix.values)
-    x = Complex(std::ldexp(x.real(), exponent), std::ldexp(x.imag(), exponent));
-}
-
 // form becomes upper Hessenberg, basisᴴ form basis.
 template <typename S>
 void MakeHessenberg(Matrix<S>& form, Matrix<S>& basis) {
