@@ -1,17 +1,22 @@
-// Measures how far the compiler's f32 functions are from the true values: over all 2^32 inputs, or
-// every so manieth. Where f64 settles beyond doubt what is asked of an input it is enough; all else
-// is judged by 80-bit arithmetic, whose own error is below 2^-11 of an ulp of f32. What it prints
-// is the page on accuracy among the documents.
+// Measures how far the compiler's functions are from the true values. Those of f32: over all 2^32
+// inputs, or every so manieth; where f64 settles beyond doubt what is asked of an input it is
+// enough, all else is judged by 80-bit arithmetic, whose own error is below 2^-11 of an ulp of f32.
+// Those of f64: on a sample of all exponents and of what is difficult, judged by double-double
+// arithmetic. What it prints is the page on accuracy among the documents.
 #include <bit>
 #include <cmath>
 #include <cstdlib>
+#include <functional>
 #include <iostream>
 #include <limits>
+#include <random>
 #include <thread>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_format.h"
+#include "bench/double_double.h"
 #include "optimized/cpu/cpu_backend.h"
 #include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
@@ -63,7 +68,8 @@ struct Errors {
   int64_t flushed = 0;  // zero where the nearest f32 is subnormal
   int64_t others = 0;   // NaN, an infinity or a number where another of them is right
   double worst = 0;     // in ulps of the true value
-  float worst_at = 0;
+  double worst_at = 0;
+  double worst_at_second = 0;  // of two arguments
 
   void Add(const Function& function, float x, float result) {
     ++inputs;
@@ -78,6 +84,23 @@ struct Errors {
     if (part.worst <= worst) return;
     worst = part.worst;
     worst_at = part.worst_at;
+    worst_at_second = part.worst_at_second;
+  }
+
+  // A result of f64 that is so many ulps off.
+  void AddUlps(double x, double y, double result, double ulps) {
+    ++inputs;
+    if (ulps <= 0.5) {
+      ++rounded;
+    } else if (std::isinf(ulps) || std::isnan(ulps)) {
+      ++others;
+    } else if (result == 0) {
+      ++flushed;
+    } else if (ulps > worst) {
+      worst = ulps;
+      worst_at = x;
+      worst_at_second = y;
+    }
   }
 
  private:
@@ -150,17 +173,13 @@ absl::StatusOr<Errors> MeasurePart(Backend& backend, const Function& function, u
   return errors;
 }
 
-// All inputs, divided among the cores.
-absl::StatusOr<Errors> Measure(Backend& backend, const Function& function, uint64_t stride) {
-  const uint64_t parts = std::max(1U, std::thread::hardware_concurrency());
-  const uint64_t inputs = ((uint64_t{1} << 32) + stride - 1) / stride;
-  std::vector<absl::StatusOr<Errors>> results(parts, Errors());
+// The sum of what `part` finds, one thread for each.
+absl::StatusOr<Errors> InParts(int64_t parts,
+                               const std::function<absl::StatusOr<Errors>(int64_t)>& part) {
+  std::vector<absl::StatusOr<Errors>> results(static_cast<size_t>(parts), Errors());
   std::vector<std::thread> threads;
-  for (uint64_t part = 0; part < parts; ++part) {
-    threads.emplace_back([&, part] {
-      results[part] = MeasurePart(backend, function, stride, inputs * part / parts * stride,
-                                  inputs * (part + 1) / parts * stride);
-    });
+  for (int64_t i = 0; i < parts; ++i) {
+    threads.emplace_back([&, i] { results[static_cast<size_t>(i)] = part(i); });
   }
   for (std::thread& thread : threads) thread.join();
   Errors sum;
@@ -171,28 +190,231 @@ absl::StatusOr<Errors> Measure(Backend& backend, const Function& function, uint6
   return sum;
 }
 
-absl::Status WritePage(uint64_t stride) {
+// All inputs, divided among the cores.
+absl::StatusOr<Errors> Measure(Backend& backend, const Function& function, uint64_t stride) {
+  const uint64_t parts = std::max(1U, std::thread::hardware_concurrency());
+  const uint64_t inputs = ((uint64_t{1} << 32) + stride - 1) / stride;
+  return InParts(static_cast<int64_t>(parts), [&](int64_t i) {
+    const auto part = static_cast<uint64_t>(i);
+    return MeasurePart(backend, function, stride, inputs * part / parts * stride,
+                       inputs * (part + 1) / parts * stride);
+  });
+}
+
+// A function of f64 and its true values where those are numbers other than zero.
+struct DoubleFunction {
+  const char* op;
+  double (*quick)(double);  // of the right class: zero, infinite, NaN or neither
+  Precise (*truth)(double);
+};
+
+double LogisticOfEitherSign(double x) {
+  return x < 0 ? std::exp(x) / (1 + std::exp(x)) : Logistic(x);
+}
+
+constexpr DoubleFunction kDoubleFunctions[] = {
+    {"cbrt", std::cbrt, PreciseCbrt},
+    {"cosine", std::cos, PreciseCosine},
+    {"erf", std::erf, PreciseErf},
+    {"exponential", std::exp, PreciseExp},
+    {"exponential-minus-one", std::expm1, PreciseExpm1},
+    {"log", std::log, PreciseLog},
+    {"log-plus-one", std::log1p, PreciseLog1p},
+    {"logistic", LogisticOfEitherSign, PreciseLogistic},
+    {"rsqrt", Rsqrt, PreciseRsqrt},
+    {"sine", std::sin, PreciseSine},
+    {"tan", std::tan, PreciseTan},
+    {"tanh", std::tanh, PreciseTanh},
+};
+
+constexpr int64_t kBlocksOfDoubles = 48;  // of kBlock inputs each
+
+double Uniform(std::mt19937_64& random) {
+  return static_cast<double>(static_cast<int64_t>(random())) * 0x1p-63;
+}
+
+// What is special, and one kind of inputs after the other: any code; exponents from -30 to 9;
+// numbers up to 750, where exponentials overflow; numbers near 1; neighbours of multiples of pi / 2
+// up to 2^31; numbers up to 6.
+double Input(std::mt19937_64& random, int64_t i) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  constexpr double kSpecial[] = {0.0,
+                                 -0.0,
+                                 1.0,
+                                 -1.0,
+                                 kInfinity,
+                                 -kInfinity,
+                                 std::numeric_limits<double>::quiet_NaN(),
+                                 std::numeric_limits<double>::denorm_min(),
+                                 -std::numeric_limits<double>::denorm_min(),
+                                 std::numeric_limits<double>::min(),
+                                 std::numeric_limits<double>::max(),
+                                 std::numeric_limits<double>::lowest(),
+                                 709.782712893384,
+                                 709.7827128933841,
+                                 -745.1332191019411,
+                                 -745.1332191019412,
+                                 -708.3964185322641,
+                                 0x1.6ac5b262ca1ffp849};
+  if (i < static_cast<int64_t>(std::size(kSpecial))) return kSpecial[i];
+  const auto less = [&](uint64_t most) {
+    return std::ldexp(1.0, -static_cast<int>(random() % most));
+  };
+  switch (i % 6) {
+    case 0:
+      return std::bit_cast<double>(random());
+    case 1:
+      return (1 + std::fabs(Uniform(random))) * less(40) * (random() % 2 == 0 ? 512 : -512);
+    case 2:
+      return Uniform(random) * 750;
+    case 3:
+      return 1 + Uniform(random) * less(45);
+    case 4: {
+      const uint64_t k = random() % (uint64_t{1} << (random() % 31));
+      const double near = static_cast<double>(k) * 1.5707963267948966;
+      return std::bit_cast<double>(std::bit_cast<uint64_t>(near) + random() % 9) - less(60);
+    }
+    default:
+      return Uniform(random) * 6;
+  }
+}
+
+double UlpsOf(const DoubleFunction& function, double x, double result) {
+  const double quick = function.quick(x);
+  if (std::isfinite(x) && std::isfinite(quick) && quick != 0 && !std::isnan(result)) {
+    return UlpsFrom(result, function.truth(x));
+  }
+  const bool same = std::isnan(quick)
+                        ? std::isnan(result)
+                        : std::bit_cast<uint64_t>(quick) == std::bit_cast<uint64_t>(result);
+  return same ? 0 : std::numeric_limits<double>::infinity();
+}
+
+// Both arguments of a power: any, near overflow, a base near one, and small whole exponents.
+void PowerInput(std::mt19937_64& random, int64_t i, double& x, double& y) {
+  x = std::fabs(Input(random, i));
+  y = Input(random, random() % 1000);
+  if (i % 4 == 1) y = Uniform(random) * 745 / std::log(x);
+  if (i % 4 == 2) {
+    x = 1 + Uniform(random) * std::ldexp(1.0, -static_cast<int>(random() % 45));
+    y = Uniform(random) * 745 / std::log(x);
+  }
+  if (i % 4 == 3) y = static_cast<double>(random() % 41) - 20;
+}
+
+double UlpsOfPower(double x, double y, double result) {
+  const double quick = std::pow(x, y);
+  if (std::isfinite(quick) && quick != 0 && !std::isnan(result) && y != 0 && x != 1 &&
+      std::isfinite(x) && std::isfinite(y)) {
+    return UlpsFrom(result, PrecisePower(x, y));
+  }
+  const bool same = std::isnan(quick) ? std::isnan(result) : quick == result;
+  return same ? 0 : std::numeric_limits<double>::infinity();
+}
+
+// The blocks from `first` on, every `step`-th. Without a function: of powers.
+absl::StatusOr<Errors> MeasureBlocks(Backend& backend, const DoubleFunction* function,
+                                     int64_t first, int64_t step) {
+  const std::string type = StrCat("f64[", kBlock, "]");
+  const std::string text =
+      StrCat("HloModule m\nENTRY e {\n  x = ", type, " parameter(0)\n  y = ", type,
+             " parameter(1)\n  ROOT r = ", type, " ",
+             function == nullptr ? "power(x, y)" : StrCat(function->op, "(x)"), "\n}");
+  ASSAY_ASSIGN_OR_RETURN(const std::unique_ptr<Module> module, ReadModule(text));
+  ASSAY_ASSIGN_OR_RETURN(const std::unique_ptr<Executable> code,
+                         backend.Compile(*module, CompileOptions()));
+  Errors errors;
+  Literal x(module->entry()->parameter(0)->shape()), y(x.shape());
+  for (int64_t block = first; block < kBlocksOfDoubles; block += step) {
+    std::mt19937_64 random(static_cast<uint64_t>(block));
+    for (int64_t i = 0; i < kBlock; ++i) {
+      double& at = x.data<double>()[i];
+      if (function == nullptr) {
+        PowerInput(random, block * kBlock + i, at, y.data<double>()[i]);
+      } else {
+        at = Input(random, block * kBlock + i);
+      }
+    }
+    ASSAY_ASSIGN_OR_RETURN(const RunResult run, code->Run({{&x, &y}}));
+    for (int64_t i = 0; i < kBlock; ++i) {
+      const double a = x.data<double>()[i], b = y.data<double>()[i];
+      const double result = run.outputs[0].data<double>()[i];
+      errors.AddUlps(
+          a, b, result,
+          function == nullptr ? UlpsOfPower(a, b, result) : UlpsOf(*function, a, result));
+    }
+  }
+  return errors;
+}
+
+absl::StatusOr<Errors> MeasureDoubles(Backend& backend, const DoubleFunction* function) {
+  const int64_t parts = std::max(1U, std::thread::hardware_concurrency());
+  return InParts(parts,
+                 [&](int64_t part) { return MeasureBlocks(backend, function, part, parts); });
+}
+
+// A row per function is asked for if no names are given, or its own, or that with its type.
+bool IsWanted(const std::vector<std::string>& names, const char* type, const char* op) {
+  return names.empty() || absl::c_linear_search(names, op) ||
+         absl::c_linear_search(names, StrCat(type, ":", op));
+}
+
+void WriteRow(const char* op, const Errors& errors, const std::string& at) {
+  std::cout << absl::StrFormat(
+                   "| %s | %d | %.3f | %.3f | %s | %d | %d |\n", op, errors.inputs,
+                   100.0 * static_cast<double>(errors.rounded) / static_cast<double>(errors.inputs),
+                   errors.worst, at, errors.flushed, errors.others)
+            << std::flush;
+}
+
+constexpr char kTableHead[] =
+    "| function | inputs | nearest % | worst ulps | at | flushed | another class |\n"
+    "| --- | --- | --- | --- | --- | --- | --- |\n";
+
+absl::Status WriteFloats(Backend& backend, uint64_t stride, const std::vector<std::string>& names) {
+  std::cout << "## f32\n\n"
+            << (stride == 1 ? "Every" : StrCat("One in ", stride))
+            << " of the 2^32 inputs, judged by 80-bit arithmetic where f64 does not settle it.\n\n"
+            << kTableHead;
+  for (const Function& function : kFunctions) {
+    if (!IsWanted(names, "f32", function.op)) continue;
+    ASSAY_ASSIGN_OR_RETURN(const Errors e, Measure(backend, function, stride));
+    WriteRow(function.op, e, absl::StrFormat("%.9g", e.worst_at));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status WriteDoubles(Backend& backend, const std::vector<std::string>& names) {
+  std::cout
+      << "\n## f64\n\nA sample, the same in every run: any code; exponents from -30 to 9; numbers "
+         "up to 750; numbers near 1;\nneighbours of multiples of pi / 2 up to 2^31; numbers up to "
+         "6; and what is special. It is judged by\ndouble-double arithmetic, whose own error is "
+         "below 2^-37 of an ulp; sines, cosines and tangents of\narguments beyond 2^30 by 80-bit "
+         "arithmetic, to 2^-10. Powers have positive bases: any, near overflow, near 1,\nand small "
+         "whole exponents.\n\n"
+      << kTableHead;
+  for (const DoubleFunction& function : kDoubleFunctions) {
+    if (!IsWanted(names, "f64", function.op)) continue;
+    ASSAY_ASSIGN_OR_RETURN(const Errors e, MeasureDoubles(backend, &function));
+    WriteRow(function.op, e, absl::StrFormat("%.17g", e.worst_at));
+  }
+  if (IsWanted(names, "f64", "power")) {
+    ASSAY_ASSIGN_OR_RETURN(const Errors e, MeasureDoubles(backend, nullptr));
+    WriteRow("power", e, absl::StrFormat("%.17g, %.17g", e.worst_at, e.worst_at_second));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status WritePage(uint64_t stride, const std::vector<std::string>& names) {
   BackendRegistry registry;
   RegisterCpu(registry);
   ASSAY_ASSIGN_OR_RETURN(const std::unique_ptr<Backend> backend, registry.Create("cpu:threads=1"));
-  std::cout
-      << "# Accuracy of f32 functions on `cpu`\n\n"
-      << "Written by `function_accuracy " << stride
-      << "`: " << (stride == 1 ? "every" : StrCat("one in ", stride))
-      << " of the 2^32 inputs, judged by 80-bit arithmetic where f64 does not settle it. An ulp "
-         "is that\nof the true value. *Flushed* are zeros where the nearest number is "
-         "subnormal; *another class* counts NaN,\ninfinity and numbers that stand for one "
-         "another.\n\n"
-      << "| function | inputs | nearest % | worst ulps | at | flushed | another class |\n"
-      << "| --- | --- | --- | --- | --- | --- | --- |\n";
-  for (const Function& function : kFunctions) {
-    ASSAY_ASSIGN_OR_RETURN(const Errors e, Measure(*backend, function, stride));
-    std::cout << absl::StrFormat("| %s | %d | %.3f | %.3f | %.9g | %d | %d |\n", function.op,
-                                 e.inputs, 100.0 * e.rounded / e.inputs, e.worst, e.worst_at,
-                                 e.flushed, e.others)
-              << std::flush;
-  }
-  return absl::OkStatus();
+  std::cout << "# Accuracy of functions on `cpu`\n\nWritten by `function_accuracy " << stride
+            << "`. An ulp is that of the true value. *Flushed* are zeros where the nearest number "
+               "is\nsubnormal; *another class* counts NaN, infinity and numbers that stand for one "
+               "another.\n\n";
+  ASSAY_RETURN_IF_ERROR(WriteFloats(*backend, stride, names));
+  return WriteDoubles(*backend, names);
 }
 
 }  // namespace
@@ -200,11 +422,13 @@ absl::Status WritePage(uint64_t stride) {
 
 int main(int argc, char** argv) {
   uint64_t stride = 1;
-  if (argc > 2 || (argc == 2 && (!absl::SimpleAtoi(argv[1], &stride) || stride == 0))) {
-    std::cerr << "usage: function_accuracy [STRIDE] > docs/accuracy-cpu.md\n";
+  if (argc > 1 && (!absl::SimpleAtoi(argv[1], &stride) || stride == 0)) {
+    std::cerr << "usage: function_accuracy [STRIDE [NAME | f32:NAME | f64:NAME]...] > "
+                 "docs/accuracy-cpu.md\n";
     return 2;
   }
-  const absl::Status status = assay::WritePage(stride);
+  const std::vector<std::string> names(argv + std::min(argc, 2), argv + argc);
+  const absl::Status status = assay::WritePage(stride, names);
   if (status.ok()) return 0;
   std::cerr << status << "\n";
   return 1;

@@ -204,6 +204,28 @@ std::vector<ClaimCase> OfCalls() {
   };
 }
 
+// The formulas of functions of f64.
+std::vector<ClaimCase> OfFunctions() {
+  return {
+      {"optimize-kernel/exp-one-step", "",
+       "x = f64[2] constant({709.5, -740})\n ROOT r = f64[2] exponential(x)", ""},
+      {"optimize-kernel/exp-exact", "",
+       "x = f64[3] constant({50, -300, 700})\n ROOT r = f64[3] exponential(x)", ""},
+      {"optimize-kernel/log-normal", "",
+       "x = f64[2] constant({1e-310, 1})\n ROOT r = f64[2] log(x)", ""},
+      {"optimize-kernel/log1p-exact", "",
+       "x = f64[2] constant({1e-5, 1})\n ROOT r = f64[2] log-plus-one(x)", ""},
+      {"optimize-kernel/away-from-pi", "",
+       "x = f64[6] constant({22, 44, 355, 710, 1e6, 1e9})\n ROOT r = f64[6] sine(x)", ""},
+      {"optimize-kernel/angle-not-huge", "",
+       "x = f64[2] constant({1e22, 1})\n ROOT r = f64[2] cosine(x)", ""},
+      {"optimize-kernel/power-not-odd", "",
+       "x = f64[2] constant({-2, 1})\n y = f64[2] constant({3, 2})\n"
+       "ROOT r = f64[2] power(x, y)",
+       ""},
+  };
+}
+
 // Of one opcode: values and indices of elements.
 std::vector<ClaimCase> OfElements() {
   return {
@@ -249,7 +271,8 @@ std::string DefectOf(const ClaimCase& one) {
 
 TEST(Claims, OfCodeChangeWhatComesOut) {
   std::set<std::string> shown;
-  for (const auto& cases : {OfWindows(), OfMovement(), OfKernels(), OfCalls(), OfElements()}) {
+  for (const auto& cases :
+       {OfWindows(), OfMovement(), OfKernels(), OfCalls(), OfFunctions(), OfElements()}) {
     for (const ClaimCase& one : cases) {
       SCOPED_TRACE(one.claim);
       const std::unique_ptr<Module> module =

@@ -384,7 +384,7 @@ constexpr Row kRows[] = {
     {Opcode::kAsinh, Libm<"asinh">},
     {Opcode::kAtan2, Libm<"atan2">},
     {Opcode::kAtanh, Libm<"atanh">},
-    {Opcode::kCbrt, Libm<"cbrt">},
+    {Opcode::kCbrt, FloatFunction<EmitCbrt>},
     {Opcode::kCeil, FloatIntrinsic<llvm::Intrinsic::ceil>},
     {Opcode::kClamp, Clamp},
     {Opcode::kClz, Clz},
@@ -427,7 +427,7 @@ constexpr Row kRows[] = {
     {Opcode::kSqrt, FloatIntrinsic<llvm::Intrinsic::sqrt>},
     {Opcode::kStochasticConvert, StochasticConvert},
     {Opcode::kSubtract, Subtract},
-    {Opcode::kTan, Libm<"tan">},
+    {Opcode::kTan, FloatFunction<EmitTan>},
     {Opcode::kTanh, FloatFunction<EmitTanh>},
     {Opcode::kXor, Xor},
 };

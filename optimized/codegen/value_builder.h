@@ -66,6 +66,13 @@ class ValueBuilder {
   // Says that the machine has a fused multiply-add.
   void set_use_fma(bool use) { use_fma_ = use; }
   bool use_fma() const { return use_fma_; }
+  // Says that what is emitted runs too rarely for the formulas of functions to be worth their
+  // translation.
+  void set_is_rare(bool is_rare) { is_rare_ = is_rare; }
+  bool is_rare() const { return is_rare_; }
+  // True if functions of f64 are called rather than emitted; both give the same bits. Where a
+  // defect is planted they are emitted: it is planted there.
+  bool calls_functions() const { return (is_rare_ || !use_fma_) && bends_.planted == nullptr; }
 
   static int WidthOf(llvm::Value* value);
   static llvm::Type* WithWidth(llvm::Type* scalar, int width);
@@ -78,7 +85,7 @@ class ValueBuilder {
   llvm::Value* IntegerToNarrow(ElementType from, ElementType to, llvm::Value* value);
   llvm::IRBuilder<>& ir_;
   const KernelBends& bends_;
-  bool use_fma_ = false;
+  bool use_fma_ = false, is_rare_ = false;
 };
 
 }  // namespace assay

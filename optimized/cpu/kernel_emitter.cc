@@ -109,6 +109,7 @@ void KernelBuilder::CreateFunction() {
   elements_.set_use_fma(target_.use_fma);
   elements_.set_step_counter(target_.steps);
   values_.set_use_fma(target_.use_fma);
+  values_.set_is_rare(target_.is_rare);
 }
 
 void KernelBuilder::BindBuffers() {

@@ -20,6 +20,7 @@ struct KernelTarget {
   int threads = 1;
   bool several_devices = false;  // the run spans several devices; emitted loops poll its stop flag
   std::atomic<int64_t>* steps = nullptr;  // where loops count what they do; nullptr: nowhere
+  bool is_rare = false;  // runs too rarely for formulas of f64 to be worth their translation
 };
 
 struct Kernel {

@@ -7,6 +7,7 @@
 #include "optimized/codegen/equal_functions.h"
 #include "optimized/cpu/heat.h"
 #include "optimized/cpu/native/module_cut.h"
+#include "optimized/cpu/plan/work_estimate.h"
 #include "spec/base/status_macros.h"
 
 namespace assay {
@@ -18,6 +19,10 @@ namespace {
 // From so many kernels on, a frame outside of loops gives each a table of its own, in which equal
 // kernels find what they need at equal places. Loops have no time for that.
 constexpr int64_t kSharesKernels = 24;
+
+// From so many operations on, the formulas of functions of f64 are worth their translation outside
+// of loops: below, calls of the runtime take a few microseconds.
+constexpr int64_t kWorthFormulas = 1024;
 
 // One block of instructions that needs no other function of ours.
 bool IsStraight(const llvm::Function& kernel) {
@@ -195,9 +200,11 @@ absl::Status ProgramEmitter::EmitKernelCall(const Frame& frame,
   buffers.results = Slices(frame.buffers.at(i));
   buffers.update_in_place = step.update_in_place;
   Value* table = kernel_table_ == nullptr ? function_->getArg(0) : BindTable(buffers);
-  ASSAY_ASSIGN_OR_RETURN(Kernel kernel, EmitKernel(module_, target_, gates_, *i, buffers));
-  if (kernel_table_ != nullptr) kernel.function = kernels_.Unique(kernel.function);
   const bool in_loop = heat_.in_loops.contains(&frame);
+  KernelTarget target = target_;
+  target.is_rare = !in_loop && (heat_.cold.contains(i) || EstimateKernelWork(*i) < kWorthFormulas);
+  ASSAY_ASSIGN_OR_RETURN(Kernel kernel, EmitKernel(module_, target, gates_, *i, buffers));
+  if (kernel_table_ != nullptr) kernel.function = kernels_.Unique(kernel.function);
   NoteHeat(kernel.function, in_loop || !(heat_.cold.contains(i) || IsStraight(*kernel.function)));
   if (!kernel.parallel) {
     ir_.CreateCall(kernel.function, {table, ir_.getInt64(0), ir_.getInt64(kernel.extent)});

@@ -11,6 +11,7 @@
 #include "optimized/runtime/collectives.h"
 #include "optimized/runtime/compiled_call.h"
 #include "optimized/runtime/complex_functions.h"
+#include "optimized/runtime/functions/real_functions.h"
 #include "optimized/runtime/kernels/contraction.h"
 #include "optimized/runtime/kernels/fft.h"
 #include "optimized/runtime/linear_algebra/lapack.h"
@@ -53,6 +54,11 @@ void SinLanes(float* values, int64_t count) {
 }
 void CosLanes(float* values, int64_t count) {
   for (int64_t i = 0; i < count; ++i) values[i] = static_cast<float>(std::cos(double{values[i]}));
+}
+
+template <double (*kFunction)(double)>
+void OnLanes(double* values, int64_t count) {
+  for (int64_t i = 0; i < count; ++i) values[i] = kFunction(values[i]);
 }
 
 // The instruction selector calls these for f16 where the machine has no instruction.
@@ -119,19 +125,13 @@ absl::Span<const RuntimeSymbol> RuntimeSymbols() {
         {"assay_atanh", Address<Unary>(::atanh)},
         {"assay_cosh", Address<Unary>(::cosh)},
         {"assay_sinh", Address<Unary>(::sinh)},
-        {"assay_exp", Address<Unary>(::exp)},
-        {"assay_expm1", Address<Unary>(::expm1)},
-        {"assay_log", Address<Unary>(::log)},
-        {"assay_log1p", Address<Unary>(::log1p)},
-        {"assay_sin_lanes", Address(SinLanes)},
-        {"assay_cos_lanes", Address(CosLanes)},
-        {"assay_sin", Address<Unary>(::sin)},
-        {"assay_cos", Address<Unary>(::cos)},
+        {"assay_lanes_sin_f32", Address(SinLanes)},
+        {"assay_lanes_cos_f32", Address(CosLanes)},
+        {"assay_lanes_far_sin", Address(OnLanes<::sin>)},
+        {"assay_lanes_far_cos", Address(OnLanes<::cos>)},
+        {"assay_lanes_far_tan", Address(OnLanes<::tan>)},
         {"assay_tan", Address<Unary>(::tan)},
-        {"assay_tanh", Address<Unary>(::tanh)},
-        {"assay_erf", Address<Unary>(::erf)},
         {"assay_cbrt", Address<Unary>(::cbrt)},
-        {"assay_pow", Address<Binary>(::pow)},
         {"assay_atan2", Address<Binary>(::atan2)},
         {"assay_fmod", Address<Binary>(::fmod)},
         {"assay_fmodf", Address<BinaryF>(::fmodf)},
@@ -153,6 +153,7 @@ absl::Span<const RuntimeSymbol> RuntimeSymbols() {
         {"roundevenf", Address<UnaryF>(::rintf)},
     };
     for (const RuntimeSymbol& symbol : ComplexSymbols()) all.push_back(symbol);
+    for (const RuntimeSymbol& symbol : RealFunctions()) all.push_back(symbol);
     return all;
   }());
   return symbols;

@@ -3,8 +3,7 @@
 
 #include <limits>
 
-#include "llvm/IR/Intrinsics.h"
-#include "llvm/IR/Module.h"
+#include "optimized/codegen/functions/lanes.h"
 
 namespace assay {
 
@@ -14,53 +13,22 @@ namespace {
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
-// Gives the operations that every function below needs short names: formulas are read more often
-// than IR.
-class Floats {
+// What the formulas of f32 need beside it: integers of 32 bits and doubles.
+class Floats : public Lanes {
  public:
-  Floats(ValueBuilder& b, Value* like)
-      : b_(b), ir_(b.ir()), width_(ValueBuilder::WidthOf(like)), f32_(like->getType()) {
-    i32_ = ValueBuilder::WithWidth(ir_.getInt32Ty(), width_);
-    f64_ = ValueBuilder::WithWidth(ir_.getDoubleTy(), width_);
+  Floats(ValueBuilder& b, Value* like) : Lanes(b, like) {
+    f64_ = ValueBuilder::WithWidth(ir().getDoubleTy(), width());
   }
-
-  llvm::IRBuilder<>& ir() { return ir_; }
-  int width() const { return width_; }
-  llvm::Type* f32() const { return f32_; }
-  llvm::Type* i32() const { return i32_; }
+  llvm::Type* f32() const { return type(); }
+  llvm::Type* i32() const { return integer_type(); }
   llvm::Type* f64() const { return f64_; }
-  Value* Of(double value) { return b_.Float(f32_, value); }
-  Value* Int(uint64_t value) { return b_.Int(i32_, value); }
-  Value* Add(Value* x, Value* y) { return ir_.CreateFAdd(x, y); }
-  Value* Sub(Value* x, Value* y) { return ir_.CreateFSub(x, y); }
-  Value* Mul(Value* x, Value* y) { return ir_.CreateFMul(x, y); }
-  Value* Div(Value* x, Value* y) { return ir_.CreateFDiv(x, y); }
-  Value* MulAdd(Value* x, Value* y, Value* z) { return b_.MultiplyAdd(x, y, z); }
-  // coefficients[0] + x (coefficients[1] + ...)
-  Value* Polynomial(Value* x, llvm::ArrayRef<double> coefficients) {
-    Value* sum = b_.Float(x->getType(), coefficients.back());
-    for (double c : llvm::reverse(coefficients.drop_back())) {
-      sum = MulAdd(sum, x, b_.Float(x->getType(), c));
-    }
-    return sum;
-  }
-  Value* Abs(Value* x) { return ir_.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, x); }
-  Value* WithSignOf(Value* magnitude, Value* sign) {
-    return ir_.CreateBinaryIntrinsic(llvm::Intrinsic::copysign, magnitude, sign);
-  }
-  Value* Bits(Value* x) { return ir_.CreateBitCast(x, i32_); }
-  Value* FromBits(Value* x) { return ir_.CreateBitCast(x, f32_); }
-  Value* Select(Value* condition, Value* x, Value* y) { return ir_.CreateSelect(condition, x, y); }
   // 2^k for integers k from -126 to 127.
   Value* PowerOfTwo(Value* k) {
-    return FromBits(ir_.CreateShl(ir_.CreateAdd(k, Int(127)), Int(23)));
+    return FromBits(ir().CreateShl(ir().CreateAdd(k, Int(127)), Int(23)));
   }
 
  private:
-  ValueBuilder& b_;
-  llvm::IRBuilder<>& ir_;
-  int width_;
-  llvm::Type *f32_, *i32_, *f64_;
+  llvm::Type* f64_;
 };
 
 // e^r = 1 + r + r^2 Q(r) for |r| <= ln 2 / 2, to 2^-28.
@@ -170,30 +138,7 @@ Value* Trigonometric(ValueBuilder& b, Value* x, bool cosine) {
   if (!cosine) result = f.Select(ir.CreateFCmpOEQ(x, f.Of(0)), x, result);
 
   Value* far = ir.CreateFCmpOGT(f.Abs(x), f.Of(1 << 20));
-  Value* any = f.width() > 1 ? ir.CreateOrReduce(far) : far;
-  llvm::BasicBlock* near_block = ir.GetInsertBlock();
-  llvm::Function* function = near_block->getParent();
-  llvm::Module& module = *function->getParent();
-  llvm::BasicBlock* cold = llvm::BasicBlock::Create(ir.getContext(), "far", function);
-  llvm::BasicBlock* done = llvm::BasicBlock::Create(ir.getContext(), "reduced", function);
-  llvm::BasicBlock& entry = function->getEntryBlock();
-  llvm::IRBuilder<> at_entry(&entry, entry.begin());
-  Value* slot = at_entry.CreateAlloca(f.f32());
-  ir.CreateCondBr(any, cold, done);
-  ir.SetInsertPoint(cold);
-  ir.CreateStore(x, slot);
-  llvm::FunctionCallee library = module.getOrInsertFunction(
-      cosine ? "assay_cos_lanes" : "assay_sin_lanes",
-      llvm::FunctionType::get(ir.getVoidTy(), {ir.getPtrTy(), ir.getInt64Ty()}, false));
-  ir.CreateCall(library, {slot, ir.getInt64(f.width())});
-  // Lane by lane: what an element gives must not hang on its neighbours.
-  Value* from_library = f.Select(far, ir.CreateLoad(f.f32(), slot), result);
-  ir.CreateBr(done);
-  ir.SetInsertPoint(done);
-  llvm::PHINode* value = ir.CreatePHI(f.f32(), 2);
-  value->addIncoming(result, near_block);
-  value->addIncoming(from_library, cold);
-  return value;
+  return f.FromLibrary(cosine ? "cos_f32" : "sin_f32", far, x, result);
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Polynomials for f32, with the size of their errors; calls of the C library for f64.
+// Gives each function its formula, and one function of the module for all that use it.
 #include "optimized/codegen/functions/math_functions.h"
 
 #include <array>
@@ -7,6 +7,7 @@
 
 #include "llvm/IR/Intrinsics.h"
 #include "llvm/IR/Module.h"
+#include "optimized/codegen/functions/double_functions.h"
 #include "optimized/codegen/functions/float_functions.h"
 
 namespace assay {
@@ -142,7 +143,9 @@ Value* Shared(ValueBuilder& builder, const char* name, llvm::ArrayRef<Value*> ar
   llvm::Module& module = *ir.GetInsertBlock()->getModule();
   const std::string full = kSharedFunctionPrefix + std::string(name) +
                            (IsDouble(arguments[0]) ? ".f64." : ".f32.") +
-                           std::to_string(ValueBuilder::WidthOf(arguments[0]));
+                           std::to_string(ValueBuilder::WidthOf(arguments[0])) +
+                           (builder.bends().planted != nullptr ? ".planted" : "") +
+                           (builder.calls_functions() ? ".called" : "");
   llvm::Function* function = module.getFunction(full);
   if (function == nullptr) {
     const llvm::SmallVector<llvm::Type*, 2> types(arguments.size(), type);
@@ -161,48 +164,36 @@ Value* Shared(ValueBuilder& builder, const char* name, llvm::ArrayRef<Value*> ar
 
 using Function32 = Value* (*)(ValueBuilder&, Value*);
 
-// A function of f32 by a formula of its own, of f64 by the C library.
-Value* OfLibrary(ValueBuilder& builder, const char* name, Value* x, Function32 of_f32) {
+Value* Unary(ValueBuilder& builder, const char* name, Value* x, Function32 of_f32) {
   return Shared(builder, name, {x}, [&](llvm::ArrayRef<Value*> at) {
-    return IsDouble(x) ? EmitLibm(builder, name, at) : of_f32(builder, at[0]);
+    return IsDouble(x) ? EmitDoubleFunction(builder, name, at) : of_f32(builder, at[0]);
   });
 }
 
 }  // namespace
 
-Value* EmitExp(ValueBuilder& builder, Value* x) { return OfLibrary(builder, "exp", x, EmitExpF32); }
-
-Value* EmitLog(ValueBuilder& builder, Value* x) { return OfLibrary(builder, "log", x, EmitLogF32); }
-
-Value* EmitTanh(ValueBuilder& builder, Value* x) {
-  return OfLibrary(builder, "tanh", x, EmitTanhF32);
-}
-
-Value* EmitSine(ValueBuilder& builder, Value* x) {
-  return OfLibrary(builder, "sin", x, EmitSineF32);
-}
-
+Value* EmitExp(ValueBuilder& builder, Value* x) { return Unary(builder, "exp", x, EmitExpF32); }
+Value* EmitLog(ValueBuilder& builder, Value* x) { return Unary(builder, "log", x, EmitLogF32); }
+Value* EmitTanh(ValueBuilder& builder, Value* x) { return Unary(builder, "tanh", x, EmitTanhF32); }
+Value* EmitSine(ValueBuilder& builder, Value* x) { return Unary(builder, "sin", x, EmitSineF32); }
 Value* EmitCosine(ValueBuilder& builder, Value* x) {
-  return OfLibrary(builder, "cos", x, EmitCosineF32);
+  return Unary(builder, "cos", x, EmitCosineF32);
 }
-
-Value* EmitErf(ValueBuilder& builder, Value* x) { return OfLibrary(builder, "erf", x, EmitErfF32); }
-
+Value* EmitErf(ValueBuilder& builder, Value* x) { return Unary(builder, "erf", x, EmitErfF32); }
 Value* EmitLog1p(ValueBuilder& builder, Value* x) {
-  return OfLibrary(builder, "log1p", x, EmitLog1pF32);
+  return Unary(builder, "log1p", x, EmitLog1pF32);
 }
-
 Value* EmitExpm1(ValueBuilder& builder, Value* x) {
-  return OfLibrary(builder, "expm1", x, EmitExpm1F32);
+  return Unary(builder, "expm1", x, EmitExpm1F32);
 }
-
 Value* EmitLogistic(ValueBuilder& builder, Value* x) {
-  return Shared(builder, "logistic", {x}, [&](llvm::ArrayRef<Value*> at) {
-    if (!IsDouble(x)) return EmitLogisticF32(builder, at[0]);
-    llvm::IRBuilder<>& ir = builder.ir();
-    Value* one = builder.Float(x->getType(), 1);
-    return ir.CreateFDiv(one, ir.CreateFAdd(one, EmitLibm(builder, "exp", {ir.CreateFNeg(at[0])})));
-  });
+  return Unary(builder, "logistic", x, EmitLogisticF32);
+}
+Value* EmitTan(ValueBuilder& builder, Value* x) {
+  return IsDouble(x) ? Unary(builder, "tan", x, nullptr) : EmitLibm(builder, "tan", {x});
+}
+Value* EmitCbrt(ValueBuilder& builder, Value* x) {
+  return IsDouble(x) ? Unary(builder, "cbrt", x, nullptr) : EmitLibm(builder, "cbrt", {x});
 }
 
 Value* EmitRsqrt(ValueBuilder& builder, Value* x) {
@@ -246,7 +237,7 @@ Value* PowerF32(ValueBuilder& builder, Value* x, Value* y) {
 
 Value* EmitPower(ValueBuilder& builder, Value* x, Value* y) {
   return Shared(builder, "pow", {x, y}, [&](llvm::ArrayRef<Value*> at) {
-    return IsDouble(x) ? EmitLibm(builder, "pow", at) : PowerF32(builder, at[0], at[1]);
+    return IsDouble(x) ? EmitDoubleFunction(builder, "pow", at) : PowerF32(builder, at[0], at[1]);
   });
 }
 

@@ -1,6 +1,6 @@
 // Real functions as LLVM IR. f32 (and f16, bf16 through it) are evaluated in f32 by polynomials,
-// vectors included (float_functions.h), powers in double; f64 calls the C library, element by
-// element. Budgets: operation semantics 1.8.
+// vectors included (float_functions.h), powers in double; f64 has formulas of its own
+// (formulas.h). Budgets: operation semantics 1.8.
 #pragma once
 
 #include "optimized/codegen/value_builder.h"
@@ -21,6 +21,9 @@ llvm::Value* EmitLog1p(ValueBuilder& builder, llvm::Value* x);
 llvm::Value* EmitExpm1(ValueBuilder& builder, llvm::Value* x);
 llvm::Value* EmitLogistic(ValueBuilder& builder, llvm::Value* x);
 llvm::Value* EmitRsqrt(ValueBuilder& builder, llvm::Value* x);
+// f32 by the C library.
+llvm::Value* EmitTan(ValueBuilder& builder, llvm::Value* x);
+llvm::Value* EmitCbrt(ValueBuilder& builder, llvm::Value* x);
 llvm::Value* EmitPower(ValueBuilder& builder, llvm::Value* x, llvm::Value* y);
 // Any function of the C library that takes and returns doubles, lane by lane; float arguments are
 // widened and the result rounded.

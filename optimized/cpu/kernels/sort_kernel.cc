@@ -26,6 +26,7 @@ class SideFunction {
         builder_(context.ir(), context.elements.builder().bends()),
         elements_(builder_) {
     builder_.set_use_fma(context.elements.use_fma());
+    builder_.set_is_rare(context.elements.builder().is_rare());
     function_ = llvm::Function::Create(
         llvm::FunctionType::get(result, parameters, false), llvm::Function::InternalLinkage,
         StrCat(purpose, ".", context.instruction.name()), context.module);

@@ -1,0 +1,19 @@
+// Functions of f64 for compiled code that calls them: where it runs too rarely to be worth its
+// translation, and where the machine has no fused multiply-add. They compute by the formulas that
+// are otherwise emitted, and give the same bits.
+#pragma once
+
+#include "absl/types/span.h"
+#include "optimized/runtime/symbols.h"
+
+namespace assay {
+
+// Each by its name in compiled code: void(double* values, int64_t count), in place, and of two
+// arguments void(double* x, const double* y, int64_t count), the results in place of x.
+absl::Span<const RuntimeSymbol> RealFunctions();
+
+// Those made for machines with a fused multiply-add, and those for any machine.
+absl::Span<const RuntimeSymbol> RealFunctionsWithFma();
+absl::Span<const RuntimeSymbol> RealFunctionsBaseline();
+
+}  // namespace assay

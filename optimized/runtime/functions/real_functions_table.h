@@ -1,0 +1,103 @@
+// The formulas of f64 on doubles. Included by one file per kind of machine: all that depends on the
+// compiler's flags has no name outside of it.
+#pragma once
+
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+
+#include "optimized/codegen/functions/formulas.h"
+#include "optimized/runtime/symbols.h"
+
+namespace assay {
+namespace {
+
+// The operations that formulas are written in, on one double.
+struct Scalars {
+  using Number = double;
+  using Integer = uint64_t;
+  using Truth = bool;
+
+  double Of(double value) { return value; }
+  uint64_t Int(uint64_t value) { return value; }
+  double Add(double x, double y) { return x + y; }
+  double Sub(double x, double y) { return x - y; }
+  double Mul(double x, double y) { return x * y; }
+  double Div(double x, double y) { return x / y; }
+  double MulAdd(double x, double y, double z) { return __builtin_fma(x, y, z); }
+  double Abs(double x) { return __builtin_fabs(x); }
+  double Negate(double x) { return -x; }
+  double Floor(double x) { return __builtin_floor(x); }
+  double WithSignOf(double magnitude, double sign) { return __builtin_copysign(magnitude, sign); }
+  uint64_t Bits(double x) { return std::bit_cast<uint64_t>(x); }
+  double FromBits(uint64_t x) { return std::bit_cast<double>(x); }
+  template <typename T>
+  T Select(bool condition, T x, T y) {
+    return condition ? x : y;
+  }
+  uint64_t Plus(uint64_t x, uint64_t y) { return x + y; }
+  uint64_t Minus(uint64_t x, uint64_t y) { return x - y; }
+  uint64_t And(uint64_t x, uint64_t y) { return x & y; }
+  uint64_t Or(uint64_t x, uint64_t y) { return x | y; }
+  uint64_t Xor(uint64_t x, uint64_t y) { return x ^ y; }
+  uint64_t ShiftLeft(uint64_t x, int by) { return x << by; }
+  uint64_t ShiftRight(uint64_t x, int by) { return x >> by; }
+  double PowerOfTwo(uint64_t k) { return FromBits((k + 1023) << 52); }
+  bool Less(double x, double y) { return x < y; }
+  bool Equal(double x, double y) { return x == y; }
+  bool IsSet(uint64_t x) { return x != 0; }
+  bool Both(bool x, bool y) { return x && y; }
+  bool Either(bool x, bool y) { return x || y; }
+  bool Same(bool x, bool y) { return x == y; }
+  bool Not(bool x) { return !x; }
+  bool Takes(const char*) { return false; }
+
+  double Library(const char* function, bool far, double x, double result) {
+    if (!far) return result;
+    if (std::strcmp(function, "sin") == 0) return ::sin(x);
+    return std::strcmp(function, "cos") == 0 ? ::cos(x) : ::tan(x);
+  }
+};
+
+using OnDoubles = Formulas<Scalars>;
+
+template <double (OnDoubles::*kFormula)(double)>
+void OfOne(double* values, int64_t count) {
+  Scalars scalars;
+  OnDoubles formulas(scalars);
+  for (int64_t i = 0; i < count; ++i) values[i] = (formulas.*kFormula)(values[i]);
+}
+
+void OfPower(double* x, const double* y, int64_t count) {
+  Scalars scalars;
+  OnDoubles formulas(scalars);
+  for (int64_t i = 0; i < count; ++i) x[i] = formulas.Power(x[i], y[i]);
+}
+
+template <auto kFunction>
+void* Address() {
+  return reinterpret_cast<void*>(kFunction);
+}
+
+// Made when it is first asked for: a machine that cannot run this code never does.
+absl::Span<const RuntimeSymbol> Table() {
+  static const RuntimeSymbol kTable[] = {
+      {"assay_lanes_cbrt", Address<OfOne<&OnDoubles::Cbrt>>()},
+      {"assay_lanes_cos", Address<OfOne<&OnDoubles::Cosine>>()},
+      {"assay_lanes_erf", Address<OfOne<&OnDoubles::Erf>>()},
+      {"assay_lanes_exp", Address<OfOne<&OnDoubles::Exp>>()},
+      {"assay_lanes_expm1", Address<OfOne<&OnDoubles::Expm1>>()},
+      {"assay_lanes_log", Address<OfOne<&OnDoubles::Log>>()},
+      {"assay_lanes_log1p", Address<OfOne<&OnDoubles::Log1p>>()},
+      {"assay_lanes_logistic", Address<OfOne<&OnDoubles::Logistic>>()},
+      {"assay_lanes_pow", Address<OfPower>()},
+      {"assay_lanes_sin", Address<OfOne<&OnDoubles::Sine>>()},
+      {"assay_lanes_tan", Address<OfOne<&OnDoubles::Tan>>()},
+      {"assay_lanes_tanh", Address<OfOne<&OnDoubles::Tanh>>()},
+  };
+  return kTable;
+}
+
+}  // namespace
+}  // namespace assay
