@@ -262,6 +262,34 @@ Precise PreciseRsqrt(double x) {
   return Scaled(guess + step, -exponent / 2);
 }
 
+Precise PreciseAtan2(double y, double x) {
+  const double pi[] = {2 * kHalfPi[0], 2 * kHalfPi[1]};
+  if (std::isinf(x) || x == 0 || std::isinf(y)) {  // a multiple of pi / 4, but none of 0
+    const double eighths = std::round(std::atan2(std::fabs(y), x) / pi[0] * 4) / 4;
+    const Pair angle = Pair{pi[0], pi[1]} * eighths;
+    return Scaled(std::signbit(y) ? -angle : angle);
+  }
+  int of_x = 0, of_y = 0;
+  const double u = std::frexp(x, &of_x), v = std::frexp(std::fabs(y), &of_y);
+  const double sign = std::signbit(y) ? -1 : 1;
+  if (x > 0 && of_y - of_x < -120) {
+    return Scaled(Pair{sign * v, 0} / Pair{u, 0}, of_y - of_x);
+  }
+  // From the angle of f64 to the true one: what is left is as small as its sine.
+  const int most = std::max(of_x, of_y);
+  const double a = std::ldexp(u, of_x - most), b = std::ldexp(v, of_y - most);
+  const double guess = std::atan2(b, a);
+  int quarter = 0;
+  const Pair r = ReducedAngle(guess, quarter);
+  Pair sine = SeriesOfAngle(r, quarter == 1), cosine = SeriesOfAngle(r, quarter != 1);
+  if (quarter == 2) sine = -sine;
+  if (quarter != 0) cosine = -cosine;
+  const Pair across = cosine * b - sine * a;
+  const Pair rest = across / (Pair{a, 0} * cosine + Pair{b, 0} * sine);
+  const Pair angle = Pair{guess, 0} + rest;
+  return Scaled(sign < 0 ? -angle : angle);
+}
+
 Precise PrecisePower(double x, double y) { return Exp(LogOf(x) * y); }
 
 double UlpsFrom(double value, const Precise& truth) {

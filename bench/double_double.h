@@ -12,6 +12,7 @@ struct Precise {
 };
 
 // Of finite arguments within the domain whose result is neither zero nor infinite.
+Precise PreciseAtan2(double y, double x);
 Precise PreciseCbrt(double x);
 Precise PreciseCosine(double x);
 Precise PreciseErf(double x);

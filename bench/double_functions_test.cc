@@ -100,6 +100,7 @@ std::vector<double> Inputs() {
                            -745.1332191019411,
                            -708.3964185322641,
                            1e22,
+                           0x1.6ac5b262ca1ffp849,
                            -1e300,
                            0x1p30,
                            355};
@@ -195,6 +196,37 @@ TEST(DoubleFunctions, PowersAreWithinTwoUnitsInEveryForm) {
     }
   }
   ExpectSameInEveryForm("power", x, y, results);
+}
+
+TEST(DoubleFunctions, AnglesAreWithinTwoUnitsInEveryForm) {
+  const double special[] = {0.0,  -0.0,   1,          -1,    kInfinity, -kInfinity,
+                            kNan, 3e-320, -0x1p-1074, 1e308, -1e308};
+  std::vector<double> y = Inputs(), x = Inputs();
+  std::mt19937_64 random(3);
+  for (size_t i = 0; i < kInputs; ++i) {
+    if (i < std::size(special) * std::size(special)) {
+      y[i] = special[i / std::size(special)];
+      x[i] = special[i % std::size(special)];
+    } else if (i % 2 == 0) {
+      x[i] = y[i] * (Uniform(random) * 4);
+    } else {
+      x[i] = x[(i * 7) % kInputs];
+    }
+  }
+  const std::vector<double> results = Results("cpu", "atan2", y, x, kMany);
+  ASSERT_EQ(results.size(), kInputs);
+  for (size_t i = 0; i < kInputs; ++i) {
+    const double quick = std::atan2(y[i], x[i]);
+    if (!std::isnan(quick) && quick != 0) {
+      ASSERT_LE(UlpsFrom(results[i], PreciseAtan2(y[i], x[i])), 2)
+          << y[i] << " and " << x[i] << ": " << results[i] << " and " << quick;
+    } else {
+      ASSERT_TRUE((std::isnan(quick) && std::isnan(results[i])) ||
+                  std::bit_cast<uint64_t>(quick) == std::bit_cast<uint64_t>(results[i]))
+          << y[i] << " and " << x[i] << ": " << results[i] << ", not " << quick;
+    }
+  }
+  ExpectSameInEveryForm("atan2", y, x, results);
 }
 
 // What is judged by is judged by identities, to far less than a unit of f64.

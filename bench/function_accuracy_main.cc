@@ -290,6 +290,13 @@ double UlpsOf(const DoubleFunction& function, double x, double result) {
   return same ? 0 : std::numeric_limits<double>::infinity();
 }
 
+// A function of two arguments of f64.
+struct DoublePairFunction {
+  const char* op;
+  void (*input)(std::mt19937_64& random, int64_t i, double& x, double& y);
+  double (*ulps)(double x, double y, double result);
+};
+
 // Both arguments of a power: any, near overflow, a base near one, and small whole exponents.
 void PowerInput(std::mt19937_64& random, int64_t i, double& x, double& y) {
   x = std::fabs(Input(random, i));
@@ -312,14 +319,41 @@ double UlpsOfPower(double x, double y, double result) {
   return same ? 0 : std::numeric_limits<double>::infinity();
 }
 
-// The blocks from `first` on, every `step`-th. Without a function: of powers.
-absl::StatusOr<Errors> MeasureBlocks(Backend& backend, const DoubleFunction* function,
-                                     int64_t first, int64_t step) {
-  const std::string type = StrCat("f64[", kBlock, "]");
+// Angles of any pair, and of pairs of like size.
+void AngleInput(std::mt19937_64& random, int64_t i, double& y, double& x) {
+  y = Input(random, i);
+  x = i % 2 == 0 ? Input(random, static_cast<int64_t>(random() % 1000)) : y * Uniform(random) * 8;
+}
+
+double UlpsOfAngle(double y, double x, double result) {
+  const double quick = std::atan2(y, x);
+  if (quick != 0 && !std::isnan(quick) && !std::isnan(result)) {
+    return UlpsFrom(result, PreciseAtan2(y, x));
+  }
+  const bool same = std::isnan(quick) ? std::isnan(result) : quick == result;
+  return same ? 0 : std::numeric_limits<double>::infinity();
+}
+
+constexpr DoublePairFunction kDoublePairFunctions[] = {
+    {"atan2", AngleInput, UlpsOfAngle},
+    {"power", PowerInput, UlpsOfPower},
+};
+
+// What one function, of one argument or of two, does.
+struct Measured {
+  std::string call;  // of the parameters x and y
+  std::function<void(std::mt19937_64&, int64_t, double& x, double& y)> input;
+  std::function<double(double x, double y, double result)> ulps;
+};
+
+// Runs it on the blocks from `first` on, every `step`-th.
+template <typename T>
+absl::StatusOr<Errors> MeasureBlocks(Backend& backend, const Measured& function, int64_t first,
+                                     int64_t step) {
+  const std::string type = StrCat(sizeof(T) == 4 ? "f32[" : "f64[", kBlock, "]");
   const std::string text =
       StrCat("HloModule m\nENTRY e {\n  x = ", type, " parameter(0)\n  y = ", type,
-             " parameter(1)\n  ROOT r = ", type, " ",
-             function == nullptr ? "power(x, y)" : StrCat(function->op, "(x)"), "\n}");
+             " parameter(1)\n  ROOT r = ", type, " ", function.call, "\n}");
   ASSAY_ASSIGN_OR_RETURN(const std::unique_ptr<Module> module, ReadModule(text));
   ASSAY_ASSIGN_OR_RETURN(const std::unique_ptr<Executable> code,
                          backend.Compile(*module, CompileOptions()));
@@ -328,29 +362,70 @@ absl::StatusOr<Errors> MeasureBlocks(Backend& backend, const DoubleFunction* fun
   for (int64_t block = first; block < kBlocksOfDoubles; block += step) {
     std::mt19937_64 random(static_cast<uint64_t>(block));
     for (int64_t i = 0; i < kBlock; ++i) {
-      double& at = x.data<double>()[i];
-      if (function == nullptr) {
-        PowerInput(random, block * kBlock + i, at, y.data<double>()[i]);
-      } else {
-        at = Input(random, block * kBlock + i);
-      }
+      double a = 0, b = 0;
+      function.input(random, block * kBlock + i, a, b);
+      x.data<T>()[i] = static_cast<T>(a);
+      y.data<T>()[i] = static_cast<T>(b);
     }
     ASSAY_ASSIGN_OR_RETURN(const RunResult run, code->Run({{&x, &y}}));
     for (int64_t i = 0; i < kBlock; ++i) {
-      const double a = x.data<double>()[i], b = y.data<double>()[i];
-      const double result = run.outputs[0].data<double>()[i];
-      errors.AddUlps(
-          a, b, result,
-          function == nullptr ? UlpsOfPower(a, b, result) : UlpsOf(*function, a, result));
+      const T a = x.data<T>()[i], b = y.data<T>()[i], result = run.outputs[0].data<T>()[i];
+      errors.AddUlps(a, b, result, function.ulps(a, b, result));
     }
   }
   return errors;
 }
 
-absl::StatusOr<Errors> MeasureDoubles(Backend& backend, const DoubleFunction* function) {
+template <typename T>
+absl::StatusOr<Errors> MeasureSample(Backend& backend, const Measured& function) {
   const int64_t parts = std::max(1U, std::thread::hardware_concurrency());
   return InParts(parts,
-                 [&](int64_t part) { return MeasureBlocks(backend, function, part, parts); });
+                 [&](int64_t part) { return MeasureBlocks<T>(backend, function, part, parts); });
+}
+
+Measured OfOne(const DoubleFunction& function) {
+  return {StrCat(function.op, "(x)"),
+          [](std::mt19937_64& random, int64_t i, double& x, double&) { x = Input(random, i); },
+          [&function](double x, double, double result) { return UlpsOf(function, x, result); }};
+}
+
+// A function of two arguments of f32, and its values in 80 bits.
+struct FloatPairFunction {
+  const char* op;
+  long double (*value)(long double, long double);
+};
+
+constexpr FloatPairFunction kFloatPairFunctions[] = {
+    {"atan2", [](long double y, long double x) { return std::atan2(y, x); }},
+    {"power", [](long double x, long double y) { return std::pow(x, y); }},
+    {"remainder", [](long double x, long double y) { return std::fmod(x, y); }},
+};
+
+// Any codes, pairs of like size, what overflows as a power, and small whole numbers.
+void FloatPairInput(std::mt19937_64& random, int64_t i, double& x, double& y) {
+  x = std::bit_cast<float>(static_cast<uint32_t>(random()));
+  y = std::bit_cast<float>(static_cast<uint32_t>(random()));
+  if (i % 4 == 1) y = x * Uniform(random) * 8;
+  if (i % 4 == 2) {
+    x = static_cast<float>(1 + Uniform(random) * std::ldexp(1.0, -static_cast<int>(random() % 22)));
+    y = Uniform(random) * 100 / std::log(x);
+  }
+  if (i % 4 == 3) {
+    x = Uniform(random) * 20;
+    y = static_cast<double>(random() % 41) - 20;
+  }
+}
+
+double UlpsOfFloat(long double truth, float result) {
+  const auto nearest = static_cast<float>(truth);
+  if (result == nearest || (std::isnan(result) && std::isnan(nearest))) return 0;
+  if (!std::isfinite(result) || !std::isfinite(nearest)) {
+    return std::numeric_limits<double>::infinity();
+  }
+  int exponent = 0;
+  std::frexp(truth, &exponent);
+  return static_cast<double>(std::fabs(result - truth)) *
+         std::ldexp(1.0, 23 - std::max(exponent - 1, -126));
 }
 
 // A row per function is asked for if no names are given, or its own, or that with its type.
@@ -372,14 +447,26 @@ constexpr char kTableHead[] =
     "| --- | --- | --- | --- | --- | --- | --- |\n";
 
 absl::Status WriteFloats(Backend& backend, uint64_t stride, const std::vector<std::string>& names) {
-  std::cout << "## f32\n\n"
-            << (stride == 1 ? "Every" : StrCat("One in ", stride))
-            << " of the 2^32 inputs, judged by 80-bit arithmetic where f64 does not settle it.\n\n"
-            << kTableHead;
+  std::cout
+      << "## f32\n\n"
+      << (stride == 1 ? "Every" : StrCat("One in ", stride))
+      << " of the 2^32 inputs, judged by 80-bit arithmetic where f64 does not settle it; of two "
+         "arguments a\nsample of 3145728 pairs.\n\n"
+      << kTableHead;
   for (const Function& function : kFunctions) {
     if (!IsWanted(names, "f32", function.op)) continue;
-    ASSAY_ASSIGN_OR_RETURN(const Errors e, Measure(backend, function, stride));
-    WriteRow(function.op, e, absl::StrFormat("%.9g", e.worst_at));
+    ASSAY_ASSIGN_OR_RETURN(const Errors errors, Measure(backend, function, stride));
+    WriteRow(function.op, errors, absl::StrFormat("%.9g", errors.worst_at));
+  }
+  for (const FloatPairFunction& function : kFloatPairFunctions) {
+    if (!IsWanted(names, "f32", function.op)) continue;
+    const Measured measured = {
+        StrCat(function.op, "(x, y)"), FloatPairInput, [&](double x, double y, double result) {
+          return UlpsOfFloat(function.value(x, y), static_cast<float>(result));
+        }};
+    ASSAY_ASSIGN_OR_RETURN(const Errors errors, MeasureSample<float>(backend, measured));
+    WriteRow(function.op, errors,
+             absl::StrFormat("%.9g, %.9g", errors.worst_at, errors.worst_at_second));
   }
   return absl::OkStatus();
 }
@@ -391,16 +478,19 @@ absl::Status WriteDoubles(Backend& backend, const std::vector<std::string>& name
          "6; and what is special. It is judged by\ndouble-double arithmetic, whose own error is "
          "below 2^-37 of an ulp; sines, cosines and tangents of\narguments beyond 2^30 by 80-bit "
          "arithmetic, to 2^-10. Powers have positive bases: any, near overflow, near 1,\nand small "
-         "whole exponents.\n\n"
+         "whole exponents; angles are of any pair, and of pairs of like size.\n\n"
       << kTableHead;
   for (const DoubleFunction& function : kDoubleFunctions) {
     if (!IsWanted(names, "f64", function.op)) continue;
-    ASSAY_ASSIGN_OR_RETURN(const Errors e, MeasureDoubles(backend, &function));
-    WriteRow(function.op, e, absl::StrFormat("%.17g", e.worst_at));
+    ASSAY_ASSIGN_OR_RETURN(const Errors errors, MeasureSample<double>(backend, OfOne(function)));
+    WriteRow(function.op, errors, absl::StrFormat("%.17g", errors.worst_at));
   }
-  if (IsWanted(names, "f64", "power")) {
-    ASSAY_ASSIGN_OR_RETURN(const Errors e, MeasureDoubles(backend, nullptr));
-    WriteRow("power", e, absl::StrFormat("%.17g, %.17g", e.worst_at, e.worst_at_second));
+  for (const DoublePairFunction& function : kDoublePairFunctions) {
+    if (!IsWanted(names, "f64", function.op)) continue;
+    const Measured measured = {StrCat(function.op, "(x, y)"), function.input, function.ulps};
+    ASSAY_ASSIGN_OR_RETURN(const Errors errors, MeasureSample<double>(backend, measured));
+    WriteRow(function.op, errors,
+             absl::StrFormat("%.17g, %.17g", errors.worst_at, errors.worst_at_second));
   }
   return absl::OkStatus();
 }

@@ -230,6 +230,11 @@ Value* Power(ValueBuilder& builder, const Instruction& instruction, ArrayRef<Val
                       [&](ArrayRef<Value*> w) { return EmitPower(builder, w[0], w[1]); });
 }
 
+Value* Atan2(ValueBuilder& builder, const Instruction& instruction, ArrayRef<Value*> v) {
+  return InArithmetic(builder, OperandType(instruction), v,
+                      [&](ArrayRef<Value*> w) { return EmitAtan2(builder, w[0], w[1]); });
+}
+
 Value* And(ValueBuilder& builder, const Instruction&, ArrayRef<Value*> v) {
   return builder.ir().CreateAnd(v[0], v[1]);
 }
@@ -382,7 +387,7 @@ constexpr Row kRows[] = {
     {Opcode::kAnd, And},
     {Opcode::kAsin, Libm<"asin">},
     {Opcode::kAsinh, Libm<"asinh">},
-    {Opcode::kAtan2, Libm<"atan2">},
+    {Opcode::kAtan2, Atan2},
     {Opcode::kAtanh, Libm<"atanh">},
     {Opcode::kCbrt, FloatFunction<EmitCbrt>},
     {Opcode::kCeil, FloatIntrinsic<llvm::Intrinsic::ceil>},

@@ -56,11 +56,6 @@ void CosLanes(float* values, int64_t count) {
   for (int64_t i = 0; i < count; ++i) values[i] = static_cast<float>(std::cos(double{values[i]}));
 }
 
-template <double (*kFunction)(double)>
-void OnLanes(double* values, int64_t count) {
-  for (int64_t i = 0; i < count; ++i) values[i] = kFunction(values[i]);
-}
-
 // The instruction selector calls these for f16 where the machine has no instruction.
 float ExtendHalf(_Float16 value) { return static_cast<float>(value); }
 _Float16 TruncateFloat(float value) { return static_cast<_Float16>(value); }
@@ -127,9 +122,6 @@ absl::Span<const RuntimeSymbol> RuntimeSymbols() {
         {"assay_sinh", Address<Unary>(::sinh)},
         {"assay_lanes_sin_f32", Address(SinLanes)},
         {"assay_lanes_cos_f32", Address(CosLanes)},
-        {"assay_lanes_far_sin", Address(OnLanes<::sin>)},
-        {"assay_lanes_far_cos", Address(OnLanes<::cos>)},
-        {"assay_lanes_far_tan", Address(OnLanes<::tan>)},
         {"assay_tan", Address<Unary>(::tan)},
         {"assay_cbrt", Address<Unary>(::cbrt)},
         {"assay_atan2", Address<Binary>(::atan2)},

@@ -68,9 +68,11 @@ Value* EmitDoubleFunction(ValueBuilder& b, std::string_view name,
                           llvm::ArrayRef<Value*> arguments) {
   Doubles f(b, arguments[0]);
   const bool by_call = b.calls_functions();
-  if (name == "pow") {
-    if (by_call) return f.CallLanes("pow", arguments);
-    return Formulas<Doubles>(f).Power(arguments[0], arguments[1]);
+  if (arguments.size() == 2) {
+    if (by_call) return f.CallLanes(std::string(name), arguments);
+    Formulas<Doubles> formulas(f);
+    return name == "pow" ? formulas.Power(arguments[0], arguments[1])
+                         : formulas.Atan2(arguments[0], arguments[1]);
   }
   for (const Row& row : kRows) {
     if (row.name != name) continue;

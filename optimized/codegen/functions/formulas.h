@@ -157,6 +157,36 @@ class Formulas {
     return PowerAtEnds(x, y, PowerOfEnds(a, y, size));
   }
 
+  Number Atan2(Number y, Number x) {
+    static constexpr double kArcTangent[] = {
+        -0.33333333333333093,    0.19999999999955445,   -0.1428571428280282,
+        0.11111111013668296,     -0.0909090711955502,   0.0769228119007958,
+        -0.06666415023059266,    0.058805926981956164,  -0.0525380615965375,
+        0.04723295315050916,     -0.04221722656630285,  0.03669361927339484,
+        -0.02998570522780896,    0.022085303830611396,  -0.013995122011824292,
+        0.007263449133113969,    -0.002919387662832881, 0.0008435004819010478,
+        -0.00015480045636715738, 1.3489618104132814e-05};
+    constexpr double kPi = 3.141592653589793, kPiLow = 1.2246467991473532e-16;
+    const Number a = f_.Abs(x), b = f_.Abs(y), zero = f_.Of(0);
+    const Truth steep = f_.Less(a, b);
+    const Number less = f_.Select(steep, a, b), more = f_.Select(steep, b, a);
+    // 0 / 0 is taken as 0, infinity / infinity as 1.
+    Number q = f_.Select(f_.Equal(more, zero), zero, f_.Div(less, more));
+    const Number infinity = f_.Of(std::numeric_limits<double>::infinity());
+    q = f_.Select(f_.Equal(less, infinity), f_.Of(1), q);
+    const Number z = f_.Mul(q, q);
+    const Number t = f_.MulAdd(f_.Mul(q, z), Polynomial(z, kArcTangent), q);
+    // A multiple of pi / 2, from which the small angle is added or taken away.
+    const Truth behind = f_.Less(f_.WithSignOf(f_.Of(1), x), zero);
+    const auto base = [&](double pi) {
+      return f_.Select(steep, f_.Of(pi / 2), f_.Select(behind, f_.Of(pi), zero));
+    };
+    const Number turned = f_.Select(f_.Same(steep, behind), t, f_.Negate(t));
+    const Number sum = f_.Add(base(kPi), f_.Add(base(kPiLow), turned));
+    const Number result = f_.WithSignOf(sum, y);
+    return f_.Select(f_.Both(f_.Equal(x, x), f_.Equal(y, y)), result, f_.Add(x, y));
+  }
+
   Number Cbrt(Number x) {
     static constexpr double kRoot[] = {0.999999109599982,    0.33331884633809356,
                                        -0.11097412010533621, 0.06233961522898769,

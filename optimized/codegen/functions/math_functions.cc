@@ -235,6 +235,13 @@ Value* PowerF32(ValueBuilder& builder, Value* x, Value* y) {
 }
 }  // namespace
 
+Value* EmitAtan2(ValueBuilder& builder, Value* y, Value* x) {
+  if (!IsDouble(x)) return EmitLibm(builder, "atan2", {y, x});
+  return Shared(builder, "atan2", {y, x}, [&](llvm::ArrayRef<Value*> at) {
+    return EmitDoubleFunction(builder, "atan2", at);
+  });
+}
+
 Value* EmitPower(ValueBuilder& builder, Value* x, Value* y) {
   return Shared(builder, "pow", {x, y}, [&](llvm::ArrayRef<Value*> at) {
     return IsDouble(x) ? EmitDoubleFunction(builder, "pow", at) : PowerF32(builder, at[0], at[1]);

@@ -24,6 +24,7 @@ llvm::Value* EmitRsqrt(ValueBuilder& builder, llvm::Value* x);
 // f32 by the C library.
 llvm::Value* EmitTan(ValueBuilder& builder, llvm::Value* x);
 llvm::Value* EmitCbrt(ValueBuilder& builder, llvm::Value* x);
+llvm::Value* EmitAtan2(ValueBuilder& builder, llvm::Value* y, llvm::Value* x);
 llvm::Value* EmitPower(ValueBuilder& builder, llvm::Value* x, llvm::Value* y);
 // Any function of the C library that takes and returns doubles, lane by lane; float arguments are
 // widened and the result rounded.
