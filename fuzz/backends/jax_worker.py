@@ -198,7 +198,10 @@ class JaxDevices:
             raise BackendError("run crash", f"arguments for {devices} devices, but the program was compiled for {len(used)}")
         values = self.decode(arrays, payload)
         count = len(values) // devices
-        inputs = [self.spread([values[d * count + i] for d in range(devices)], used) for i in range(count)]
+        if devices == 1:
+            inputs = self.jax.device_put(values, used[0])  # all in one call, which costs less than one for each
+        else:
+            inputs = [self.spread(values[i::count], used) for i in range(count)]
         self.jax.block_until_ready(inputs)
         start = time.perf_counter()
         try:
@@ -227,8 +230,6 @@ class JaxDevices:
 
     def spread(self, values, used):
         """One array of JAX whose parts on the devices are `values`. It calls itself replicated; nobody compares the parts."""
-        if len(used) == 1:
-            return self.jax.device_put(values[0], used[0])
         sharding = self.jax.sharding
         mesh = sharding.Mesh(self.numpy.array(used), ("device",))
         parts = [self.jax.device_put(value, device) for value, device in zip(values, used)]

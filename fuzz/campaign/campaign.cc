@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "fuzz/campaign/duties.h"
+#include "fuzz/campaign/late_worker.h"
 #include "fuzz/campaign/worker.h"
 #include "nlohmann/json.hpp"
 #include "spec/base/clock.h"
@@ -27,7 +28,6 @@ namespace assay {
 namespace {
 
 constexpr double kOutsideStartSeconds = 60;
-constexpr double kDeathSeconds = 60;  // a killed process that is not gone by then never will be
 // For second checks after the campaign's own time is up: of what looks like nothing seen before,
 // and of the rest.
 constexpr double kNovelDrainSeconds = 300;
@@ -46,11 +46,9 @@ struct Slot {
   bool at_end = false;  // the worker closed its side: wait for its exit
   MessageBuffer buffer;
   bool busy = false;
-  bool fresh = true;     // has answered nothing yet
-  bool killed = false;   // by us, for its time
-  double killed_at = 0;  // then: it may be long after the deadline
-  double deadline = 0;
-  double seconds = 0, waited_before = 0;  // of the work in hand: its limit; WaitedForCpu before it
+  bool fresh = true;         // has answered nothing yet
+  LateWorker time;           // of the work in hand
+  double waited_before = 0;  // WaitedForCpu before it
   int64_t served = 0;
 };
 
@@ -89,7 +87,6 @@ class Campaign {
       Report();
     }
     Finish();
-    if (!error_.ok()) return error_;
     return std::move(summary());
   }
 
@@ -209,7 +206,8 @@ class Campaign {
     server_.reset();
     for (Slot& slot : slots_) CloseFd(slot);
     desk_.tally.Finish(static_cast<bool>(tools_.triage));
-    error_.Update(desk_.journal.End(summary()));
+    summary().error = error_;
+    summary().error.Update(desk_.journal.End(summary()));
     if (options_.progress) options_.progress({summary(), options_.count, 0, false});
   }
 
@@ -234,7 +232,7 @@ class Campaign {
     }
     slot.pid = worker->pid;
     slot.fd = worker->fd;
-    slot.at_end = slot.killed = false;
+    slot.at_end = slot.time.killed = false;
     slot.fresh = true;
     slot.served = 0;
     slot.buffer = MessageBuffer();
@@ -245,11 +243,10 @@ class Campaign {
 
   void Send(Slot& slot, const WorkOrder& order) {
     slot.busy = true;
-    slot.killed = false;
-    slot.seconds = order.seconds;
     slot.waited_before = WaitedForCpu(slot.pid);
-    slot.deadline =
-        Now() + order.seconds + (slot.fresh && summary().portable ? kOutsideStartSeconds : 0);
+    slot.time = {.deadline = Now() + order.seconds +
+                             (slot.fresh && summary().portable ? kOutsideStartSeconds : 0),
+                 .seconds = order.seconds};
     // A worker that died in between shows by its exit, with this request still in hand.
     SendMessage(slot.fd,
                 order.request.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
@@ -275,7 +272,7 @@ class Campaign {
     std::vector<Slot*> polled = {nullptr};
     double until = Now() + options_.progress_seconds;
     for (Slot& slot : slots_) {
-      if (slot.busy) until = std::min(until, slot.deadline);
+      if (slot.busy) until = std::min(until, slot.time.deadline);
       if (slot.fd < 0 || slot.at_end) continue;
       fds.push_back({slot.fd, POLLIN, 0});
       polled.push_back(&slot);
@@ -330,7 +327,7 @@ class Campaign {
 
   void TakeDeath(Slot& slot, const ForkServer::Exit& exit) {
     ++summary().workers_lost;
-    Isolated death = EndOfProcess(exit.status, exit.stderr_tail, slot.killed);
+    Isolated death = EndOfProcess(exit.status, exit.stderr_tail, slot.time.killed);
     death.seconds = options_.case_seconds;
     const WorkerState& state = shared_->at(slot.number);
     const size_t backend = std::min<size_t>(state.backend.load(), options_.backends.size() - 1);
@@ -340,27 +337,24 @@ class Campaign {
   void KillLate() {
     const double now = Now();
     for (Slot& slot : slots_) {
-      if (!slot.busy || slot.pid < 0 || now < slot.deadline) continue;
-      if (slot.killed && now > slot.killed_at + kDeathSeconds) {
-        error_ = MakeError(ErrorClass::kSickMachine,
-                           StrCat("worker ", slot.pid,
-                                  " does not die; is the disk or the memory of this machine "
-                                  "stuck?"));
-        return;
+      if (!slot.busy || slot.pid < 0 || now < slot.time.deadline) continue;
+      slot.time.waited = WaitedForCpu(slot.pid) - slot.waited_before;
+      switch (slot.time.NextStep(now)) {
+        case LateWorker::Step::kWait:
+          break;
+        case LateWorker::Step::kKill:
+          slot.time.killed = true;
+          slot.time.killed_at = now;
+          kill(slot.pid, SIGKILL);
+          break;
+        case LateWorker::Step::kGiveUp:
+          error_ = MakeError(ErrorClass::kSickMachine,
+                             StrCat("worker ", slot.pid,
+                                    " does not die; is the disk or the memory of this machine "
+                                    "stuck?"));
+          return;
       }
-      if (slot.killed || HasStarved(slot, now)) continue;
-      slot.killed = true;
-      slot.killed_at = now;
-      kill(slot.pid, SIGKILL);
     }
-  }
-
-  // On a busy machine a worker that could compute all the time may have had little of it when the
-  // deadline comes; one that sleeps, or has had its share, is late.
-  static bool HasStarved(const Slot& slot, double now) {
-    constexpr double kShareOfTime = 0.5, kMostTimesAsLong = 4;
-    return now < slot.deadline + (kMostTimesAsLong - 1) * slot.seconds &&
-           WaitedForCpu(slot.pid) - slot.waited_before > kShareOfTime * slot.seconds;
   }
 
   void Report() {

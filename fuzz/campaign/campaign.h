@@ -44,7 +44,7 @@ struct CampaignOptions {
   int64_t cases_per_worker = 20000;  // then a fresh one, so that leaks do not add up
   int64_t repeat_every = 100;
   int64_t input_sets = 0;  // runs per executable; 0: 8 where a backend is not in-process, else 1
-  // Most programs are compiled in a cheap way first, where the backend has one (ScreeningFlags),
+  // Most programs are compiled in a cheap way first, where the backend has one (CheapFlags),
   // and several of them as one (pack.h); only what fails there as a user would compile it.
   bool screening = true;
   int64_t stop_after_findings = 0;  // confirmed ones; 0: never
@@ -93,6 +93,7 @@ struct CampaignSummary {
   // Ops, types and recipes that no program has, because a backend says that it does not do them.
   std::vector<std::string> excluded_ops, excluded_types, excluded_recipes;
   bool interrupted = false;
+  absl::Status error;    // that ended it early, such as a full disk; the rest is what was done
   int64_t programs = 0;  // cases brought to an end
   int64_t earlier = 0;   // cases that the campaign had brought to an end before it was resumed
   int64_t illegal = 0;   // of them: did not verify and were skipped
@@ -104,8 +105,8 @@ struct CampaignSummary {
   int64_t unsupported = 0, sick = 0;
   int64_t not_run = 0;        // on this backend: the worker died of another one
   int64_t screened = 0;       // cases that were screened, per backend
-  int64_t screened_only = 0;  // of them: failed, but not as a user compiles
   int64_t suspects = 0;       // failures before the second check
+  int64_t screened_only = 0;  // of them: failed while screened, but not as a user compiles
   int64_t findings = 0;       // after it
   int64_t unconfirmed = 0;    // suspects that did not repeat in a fresh process
   int64_t unchecked = 0;      // suspects beyond most_checked, or when the time was up
@@ -157,8 +158,9 @@ struct CampaignProgress {
   bool triaging = false;     // only triage is left to do
 };
 
-// Errors: sick machine (processes, files), what the makers return, invalid options. SIGINT and
-// SIGTERM end the campaign early and the summary says so. The calling process should be
+// Errors: what keeps a campaign from beginning: sick machine (processes, files), what the makers
+// return, invalid options. What ends it later is the summary's `error`. SIGINT and SIGTERM end the
+// campaign early and the summary says so. The calling process should be
 // single-threaded and must not wait for other children meanwhile.
 absl::StatusOr<CampaignSummary> RunCampaign(const CampaignOptions& options,
                                             const CampaignTools& tools);

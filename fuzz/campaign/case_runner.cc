@@ -17,11 +17,14 @@ namespace {
 
 // A larger program costs much by itself, and much more when the pack does not compile.
 constexpr int64_t kMostInstructionsInPack = 60;
+// In larger packs what all members share is next to nothing, and one that does not compile takes
+// more of the others with it.
+constexpr size_t kMostMembers = 16;
 
 // More inputs for an executable elsewhere shall not cost more than another program would, of which
 // this process computes all that is not in the other one: oracle and judge.
 bool HasTimeLeft(const Backend& backend, std::clock_t begun) {
-  constexpr double kMostSeconds = 0.05;
+  constexpr double kMostSeconds = 0.01;
   return backend.Describe().in_process ||
          static_cast<double>(std::clock() - begun) < kMostSeconds * CLOCKS_PER_SEC;
 }
@@ -159,7 +162,9 @@ BackendRecord CaseRunner::RunMoreSets(const Case& made, int64_t index, int64_t s
 }
 
 bool CaseRunner::IsScreened(const CaseRecord& record, size_t backend) const {
-  constexpr int64_t kOutOfTen = 7;
+  // A program that is compiled as users do costs as much as six others, and nearly all failures
+  // show without.
+  constexpr int64_t kOutOfTen = 9;
   return !options_.screening.empty() && !record.repeated &&
          backends_[backend]->Describe().dumps_passes && record.index % 10 < kOutOfTen;
 }
@@ -175,12 +180,10 @@ BackendRecord CaseRunner::RunScreened(Prepared& prepared, const CaseKey& key, Wo
     Backend& backend = prepared.together != nullptr ? *prepared.together : alone;
     BackendRecord first =
         RunOn(backend, prepared.made, cheap, options_.input_sets, prepared.record, state);
-    if (!IsFinding(first.kind)) return first;
+    first.screened = IsFinding(first.kind);
+    return first;
   }
-  BackendRecord result =
-      RunOn(alone, prepared.made, key, options_.input_sets, prepared.record, state);
-  if (is_cheap && !IsFinding(result.kind)) ++prepared.record.screened_only;
-  return result;
+  return RunOn(alone, prepared.made, key, options_.input_sets, prepared.record, state);
 }
 
 CaseRunner::Prepared CaseRunner::Prepare(int64_t index, WorkerState& state) const {
@@ -217,8 +220,17 @@ void CaseRunner::RunPack(std::vector<Prepared*> members, bool screened) {
   }
   CompileOptions compile = options_.compile;
   if (screened) compile.flags.insert(options_.screening.begin(), options_.screening.end());
+  // One that is not taken shall not cost all others the pack; what hangs is not asked again.
+  constexpr double kMostSecondsToHalve = 5;
+  const double begun = Now();
   std::unique_ptr<Pack> pack = Pack::Run(*backends_[0], compile, std::move(packed));
-  if (pack == nullptr) return;
+  if (pack == nullptr) {
+    if (Now() - begun > kMostSecondsToHalve) return;
+    const auto middle = members.begin() + static_cast<std::ptrdiff_t>(members.size() / 2);
+    RunPack({members.begin(), middle}, screened);
+    RunPack({middle, members.end()}, screened);
+    return;
+  }
   for (size_t i = 0; i < members.size(); ++i) {
     members[i]->record.seconds.code += pack->compile_seconds();
     members[i]->record.seconds.run += pack->run_seconds();
@@ -239,7 +251,9 @@ void CaseRunner::RunPacks(std::vector<Prepared>& cases, WorkerState& state) {
       const bool fits = record.illegal.empty() && !record.repeated &&
                         record.instructions <= kMostInstructionsInPack &&
                         CanBeJoined(*prepared.made.module);
-      if (fits && IsScreened(record, 0) == screened) members.push_back(&prepared);
+      if (!fits || IsScreened(record, 0) != screened) continue;
+      members.push_back(&prepared);
+      if (members.size() == kMostMembers) RunPack(std::exchange(members, {}), screened);
     }
     RunPack(std::move(members), screened);
   }
@@ -286,8 +300,9 @@ Finding CaseRunner::MakeFinding(const CaseKey& key) const {
 namespace {
 
 nlohmann::json Encode(const BackendRecord& record) {
-  return {{"kind", Name(record.kind)}, {"phase", Name(record.phase)}, {"exact", record.exact},
-          {"set", record.set},         {"rescued", record.rescued},   {"text", record.text}};
+  return {{"kind", Name(record.kind)},  {"phase", Name(record.phase)}, {"exact", record.exact},
+          {"set", record.set},          {"rescued", record.rescued},   {"text", record.text},
+          {"screened", record.screened}};
 }
 
 BackendRecord DecodeBackend(const nlohmann::json& json) {
@@ -297,6 +312,7 @@ BackendRecord DecodeBackend(const nlohmann::json& json) {
   record.exact = json.value("exact", false);
   record.set = json.value("set", int64_t{0});
   record.rescued = json.value("rescued", false);
+  record.screened = json.value("screened", false);
   record.text = json.value("text", "");
   return record;
 }
@@ -312,7 +328,6 @@ nlohmann::json CaseRecord::ToJson() const {
                            seconds.run, seconds.judge}},
                          {"repeated", repeated},
                          {"screened", screened},
-                         {"screened_only", screened_only},
                          {"illegal", illegal}};
   json["rules"] = rules;
   json["backends"] = nlohmann::json::array();
@@ -327,7 +342,6 @@ CaseRecord CaseRecord::FromJson(const nlohmann::json& json) {
   record.theme = static_cast<Theme>(json.value("theme", 0));
   record.repeated = json.value("repeated", false);
   record.screened = json.value("screened", int64_t{0});
-  record.screened_only = json.value("screened_only", int64_t{0});
   record.illegal = json.value("illegal", "");
   std::vector<double> seconds = json.value("seconds", std::vector<double>(6));
   seconds.resize(6);
@@ -353,7 +367,8 @@ nlohmann::json ConfirmRecord::ToJson() const {
 }
 
 nlohmann::json CaseKey::ToJson() const {
-  return {{"index", index}, {"backend", backend}, {"exact", exact}, {"set", set}, {"flags", flags}};
+  return {{"index", index}, {"backend", backend}, {"exact", exact},
+          {"set", set},     {"flags", flags},     {"screened", screened}};
 }
 
 CaseKey CaseKey::FromJson(const nlohmann::json& json) {
@@ -363,6 +378,7 @@ CaseKey CaseKey::FromJson(const nlohmann::json& json) {
   key.exact = json.value("exact", false);
   key.set = json.value("set", int64_t{0});
   key.flags = json.value("flags", key.flags);
+  key.screened = json.value("screened", false);
   return key;
 }
 

@@ -36,10 +36,11 @@ struct StageSeconds {
 struct BackendRecord {
   Outcome::Kind kind = Outcome::kPassed;
   Phase phase = Phase::kJudge;
-  bool exact = false;    // the verdict is about the exact inputs
-  int64_t set = 0;       // otherwise about this set of inputs (InputSet)
-  bool rescued = false;  // inconclusive on its own inputs, decided on the exact ones
-  std::string text;      // judgement, error or reason
+  bool exact = false;     // the verdict is about the exact inputs
+  int64_t set = 0;        // otherwise about this set of inputs (InputSet)
+  bool rescued = false;   // inconclusive on its own inputs, decided on the exact ones
+  bool screened = false;  // failed in a cheap compilation or beside others; not tried otherwise
+  std::string text;       // judgement, error or reason
 };
 
 struct CaseRecord {
@@ -47,11 +48,11 @@ struct CaseRecord {
   int64_t instructions = 0;
   Theme theme = Theme::kIndex;
   StageSeconds seconds;
-  std::vector<BackendRecord> backends;      // in the campaign's order
-  std::map<std::string, int64_t> rules;     // decisions taken
-  bool repeated = false;                    // run and compiled several times
-  int64_t screened = 0, screened_only = 0;  // backends that screened it; that failed only there
-  std::string illegal;                      // why the program does not verify; then nobody got it
+  std::vector<BackendRecord> backends;   // in the campaign's order
+  std::map<std::string, int64_t> rules;  // decisions taken
+  bool repeated = false;                 // run and compiled several times
+  int64_t screened = 0;                  // backends that screened it
+  std::string illegal;                   // why the program does not verify; then nobody got it
 
   nlohmann::json ToJson() const;
   static CaseRecord FromJson(const nlohmann::json& json);
@@ -65,6 +66,7 @@ struct CaseKey {
   bool exact = false;
   int64_t set = 0;                                // unless exact
   std::map<std::string, std::string> flags = {};  // beyond the campaign's own
+  bool screened = false;  // it failed while it was screened, and was not tried otherwise
 
   nlohmann::json ToJson() const;
   static CaseKey FromJson(const nlohmann::json& json);
@@ -151,7 +153,8 @@ class CaseRunner {
   // within a pack.
   BackendRecord RunOn(Backend& backend, const Case& made, const CaseKey& key, int64_t more_sets,
                       CaseRecord& record, WorkerState& state);
-  // First in a cheap way, if there is one for the case; then as a user compiles it.
+  // In a cheap way if there is one for the case: what fails there goes to the second check, which
+  // compiles it as users do. Otherwise as a user compiles it.
   BackendRecord RunScreened(Prepared& prepared, const CaseKey& key, WorkerState& state);
   BackendRecord RunMoreSets(const Case& made, int64_t index, int64_t sets, Checker& checker,
                             CaseRecord& record, WorkerState& state);

@@ -42,6 +42,7 @@ nlohmann::json CampaignSummary::ToJson() const {
       {"jobs", jobs},
       {"foreign", portable},
       {"interrupted", interrupted},
+      {"error", std::string(error.message())},
       {"programs", programs},
       {"earlier", earlier},
       {"illegal", illegal},

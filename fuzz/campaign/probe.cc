@@ -197,7 +197,7 @@ void ProbePeer(Backend& backend, GeneratorOptions& options) {
   // Other programs behind a pipe may be another one tomorrow under the same name.
   const bool is_release = backend.Describe().dumps_passes;
   if (is_release && ReadRefusals(key, options)) return;
-  Asker asker(backend, ScreeningFlags(backend));
+  Asker asker(backend, CheapFlags(backend));
   asker.Ask(on_types);
   for (const Question& question : on_types) {
     if (question.answer == Answer::kUnsupported || question.answer == Answer::kRejected) {
@@ -217,20 +217,6 @@ void ProbePeer(Backend& backend, GeneratorOptions& options) {
   std::move(more.begin(), more.end(), std::back_inserter(on_recipes));
   NoteRefusals(on_recipes, options);
   if (is_release && !asker.gave_up()) KeepRefusals(key, options);
-}
-
-std::map<std::string, std::string> ScreeningFlags(Backend& backend) {
-  if (!backend.Describe().dumps_passes || !backend.Describe().can_run) return {};
-  CompileOptions compile;
-  compile.flags = CheapFlags();
-  Module module("probe");
-  Computation* entry = module.AddComputation("main");
-  const Shape shape = Shape::Array(ElementType::kF32, {4});
-  Instruction* x = entry->AddParameter(0, shape);
-  entry->set_root(entry->Add(Opcode::kNegate, shape, {x}));
-  module.set_entry(entry);
-  return backend.Compile(module, compile).ok() ? compile.flags
-                                               : std::map<std::string, std::string>();
 }
 
 }  // namespace assay

@@ -17,9 +17,4 @@ namespace assay {
 // (refusals.h), and the next campaign need not ask.
 void ProbePeer(Backend& backend, GeneratorOptions& options);
 
-// Flags under which a backend that dumps_passes compiles in half of the time and still shows nearly
-// every bug: no optimization by LLVM, the old emitters of fusions. Empty where it does not know
-// them.
-std::map<std::string, std::string> ScreeningFlags(Backend& backend);
-
 }  // namespace assay

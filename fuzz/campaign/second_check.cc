@@ -79,7 +79,9 @@ void CaseRunner::ConfirmHere(const Case& made, const CaseKey& key, ConfirmRecord
   }
 }
 
-// A compilation costs more than all else, so one serves several runs.
+// A compilation costs more than all else, so one serves all runs: it is the second one already, as
+// the suspect failed in the campaign's own process. What failed while it was screened has often
+// nothing wrong with it, and is not tried in vain again.
 void CaseRunner::ConfirmThere(const Case& made, const CaseKey& key, const FamiliarPlaces& familiar,
                               ConfirmRecord& confirm, WorkerState& state) {
   const Finding finding = MakeFinding(key);
@@ -88,18 +90,18 @@ void CaseRunner::ConfirmThere(const Case& made, const CaseKey& key, const Famili
   const CheckCase check_case = CheckCase::Of(*made.module, finding.inputs);
   Checker checker(subject, check_case);
   checker.NotePhaseIn(&state.phase);
-  // Once more on the executable that is there, and once on another one.
   constexpr int64_t kMore = kRuns - 1;
   Outcome outcome;
   while (confirm.runs < kRuns) {
     CheckRequest request;
-    if (confirm.runs == 0) request.repeats = request.compile_every = kMore;
+    if (confirm.runs == 0) request = {.repeats = kMore, .compile_every = kRuns};
     const Outcome seen = checker.Check(request).outcome;
     const BackendRecord record = RecordOf(seen, key.exact);
     const bool fails = IsFinding(record.kind);
     // A wrong value that came back with the same bits has been seen on all runs.
     const int64_t runs = confirm.runs == 0 && seen.Fails(Outcome::kWrong) ? kRuns : 1;
     confirm.runs += runs;
+    if (!fails && key.screened) break;
     if (!fails) continue;
     confirm.fails += runs;
     confirm.record = record;

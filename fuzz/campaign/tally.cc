@@ -73,7 +73,6 @@ void Tally::TakeRecord(const CaseRecord& record) {
   }
   if (record.repeated) ++summary_.repeated;
   summary_.screened += record.screened;
-  summary_.screened_only += record.screened_only;
   summary_.stages += record.seconds;
   for (const auto& [rule, count] : record.rules) summary_.rules[rule] += count;
   for (size_t i = 0; i < record.backends.size(); ++i) {
@@ -165,7 +164,7 @@ Suspect Tally::NextSuspect() {
 }
 
 FamiliarPlaces Tally::Familiar() const {
-  constexpr int64_t kEnough = 3, kInFullEvery = 4;
+  constexpr int64_t kEnough = 3, kInFullEvery = 6;
   FamiliarPlaces familiar;
   for (const auto& [name, place] : places_) {
     const bool is_known = place.seen >= kEnough && place.signatures.size() == 1;
@@ -191,7 +190,7 @@ Confirmation Tally::TakeConfirm(const Suspect& suspect, const ConfirmRecord& con
       StrCat("failed again in ", confirm.fails, " of ", confirm.runs, " runs of a fresh process",
              confirm.exact.empty() ? "" : "; with exact inputs: ", confirm.exact);
   if (confirm.fails == 0) {
-    ++summary_.unconfirmed;
+    ++(suspect.record.screened ? summary_.screened_only : summary_.unconfirmed);
     return result;
   }
   const bool always = confirm.fails == confirm.runs;

@@ -379,8 +379,11 @@ TEST(Tally, APlaceWithOneSignatureNeedsNoSecondLook) {
     add("dot", i == 1 ? "fusion at dot" : "code at dot");
   }
   EXPECT_EQ(tally.Familiar(), (FamiliarPlaces{{"abs", "algsimp at abs"}}));
-  add("abs", "algsimp at abs");
-  EXPECT_TRUE(tally.Familiar().empty()) << "one of four is looked at in full";
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_FALSE(tally.Familiar().empty());
+    add("abs", "algsimp at abs");
+  }
+  EXPECT_TRUE(tally.Familiar().empty()) << "one of six is looked at in full";
 }
 
 TEST(Tally, FoldsFindingsThatDifferInNumbersAlone) {

@@ -19,7 +19,7 @@ namespace assay {
 namespace {
 
 // Cases that a worker gets at once where they are compiled together: whole rounds of screening.
-constexpr int64_t kBatch = 10;
+constexpr int64_t kBatch = 30;
 // Programs in hand of a worker whose backend is in its own process: fewer, for all of them wait
 // where one hangs.
 constexpr int64_t kBatchInProcess = 4;
@@ -78,7 +78,7 @@ absl::Status WarmTemplate::Warm() {
     if (!description.in_process) {
       portable = true;
       ProbePeer(*backend, runner_options_.generator);
-      if (options_.screening) runner_options_.screening = ScreeningFlags(*backend);
+      if (options_.screening) runner_options_.screening = CheapFlags(*backend);
       backends_.push_back(std::move(backend));
       continue;
     }

@@ -24,6 +24,19 @@ char StateUnder(const CheckSubject& subject, const SilencingFlag& flag, const Mo
   return outcome.Fails(kind) ? 'f' : outcome.IsPass() ? 'p' : 'x';
 }
 
+// Whether a release has the flags.
+bool Takes(Backend& backend, const std::map<std::string, std::string>& flags) {
+  CompileOptions compile;
+  compile.flags = flags;
+  Module module("probe");
+  Computation* entry = module.AddComputation("main");
+  const Shape shape = Shape::Array(ElementType::kF32, {4});
+  Instruction* x = entry->AddParameter(0, shape);
+  entry->set_root(entry->Add(Opcode::kNegate, shape, {x}));
+  module.set_entry(entry);
+  return backend.Compile(module, compile).ok();
+}
+
 class SignatureMaker {
  public:
   SignatureMaker(const CheckSubject& subject, const Module& module,
@@ -74,7 +87,14 @@ class SignatureMaker {
     const std::string states = StatesUnderFlags(subject_, module_, inputs_, outcome_.kind);
     StrAppend(
         &signature_.text, blame.pass.empty() ? ": code " : ": import ", states,
-        wrong == nullptr ? StrCat(" of ", OpcodeAt(outcome_.judgement.first.leaf)) : At(*wrong));
+        wrong == nullptr ? StrCat(" of ", OpcodeAt(outcome_.judgement.first.leaf)) : Alone(*wrong));
+  }
+
+  // Where no pass is to blame, what gives an op its operands matters little: only element-wise ops
+  // are fused with them, and an import looks at one instruction at a time.
+  static std::string Alone(const Instruction& wrong) {
+    if (Info(wrong.opcode()).Is(kElementwise)) return At(wrong);
+    return StrCat(" at ", Name(wrong.opcode()));
   }
 
   // " at log(exponential) f": a function of floats and one of complex numbers are two things, while
@@ -105,8 +125,18 @@ class SignatureMaker {
 
 }  // namespace
 
-std::map<std::string, std::string> CheapFlags() {
-  return {{"xla_backend_optimization_level", "0"}, {"xla_cpu_use_fusion_emitters", "false"}};
+std::map<std::string, std::string> CheapFlags(Backend& backend) {
+  if (!backend.Describe().dumps_passes || !backend.Describe().can_run) return {};
+  // The last one keeps all functions in one module of LLVM's, instead of one module for each.
+  const std::map<std::string, std::string> wanted = {{"xla_backend_optimization_level", "0"},
+                                                     {"xla_cpu_use_fusion_emitters", "false"},
+                                                     {"xla_cpu_parallel_codegen_split_count", "1"}};
+  if (Takes(backend, wanted)) return wanted;
+  std::map<std::string, std::string> known;
+  for (const auto& flag : wanted) {
+    if (Takes(backend, {flag})) known.insert(flag);
+  }
+  return known;
 }
 
 std::vector<SilencingFlag> UsualFlags() {

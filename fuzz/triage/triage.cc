@@ -382,7 +382,9 @@ absl::StatusOr<ReduceResult> ReduceCheaply(const CheckSubject& subject,
                                            const TriageOptions& options) {
   CheckSubject cheap{subject.oracle, subject.backend, subject.profile, subject.options,
                      subject.limits};
-  for (const auto& [name, value] : CheapFlags()) cheap.options.flags.emplace(name, value);
+  for (const auto& [name, value] : CheapFlags(subject.backend)) {
+    cheap.options.flags.emplace(name, value);
+  }
   const auto fails = [&](const CheckSubject& on, const ReduceCase& what) {
     return CheckFor(on, *what.module, what.inputs, kind).outcome.Fails(kind);
   };

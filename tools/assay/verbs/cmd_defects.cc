@@ -65,8 +65,9 @@ MutationScore RunOne(const Options& options, const PlantedDefect& defect, double
   absl::StatusOr<CampaignSummary> summary = RunCampaign(
       campaign, MakeCampaignTools(campaign.out_dir, options.python, !options.no_triage));
   progress.Clear();
-  if (!summary.ok()) {
-    score.error = std::string(summary.status().message());
+  const absl::Status status = summary.ok() ? summary->error : summary.status();
+  if (!status.ok()) {
+    score.error = std::string(status.message());
     return score;
   }
   score.seconds = summary->seconds;

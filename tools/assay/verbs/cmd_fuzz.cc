@@ -74,6 +74,7 @@ absl::StatusOr<int> Run(Options options) {
   } else {
     PrintCampaign(*summary, options.defect);
   }
+  ASSAY_RETURN_IF_ERROR(summary->error);
   return summary->Failures() > 0 ? kExitFailure : kExitOk;
 }
 
