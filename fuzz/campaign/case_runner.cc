@@ -29,6 +29,14 @@ bool HasTimeLeft(const Backend& backend, std::clock_t begun) {
          static_cast<double>(std::clock() - begun) < kMostSeconds * CLOCKS_PER_SEC;
 }
 
+// Where compilation is cheap, the oracle on large inputs costs as much as another program.
+bool PaysAgain(const Backend& backend, const Case& made) {
+  constexpr int64_t kMostElements = 2048;
+  int64_t elements = 0;
+  for (const Literal& input : made.inputs) elements += input.element_count();
+  return !backend.Describe().in_process || elements <= kMostElements;
+}
+
 // Each run draws others, and may.
 bool DrawsNumbers(const Module& module) {
   for (const Computation* computation : module.computations()) {
@@ -131,7 +139,9 @@ BackendRecord CaseRunner::RunOn(Backend& backend, const Case& made, const CaseKe
     if (second.rescued) result = second;
     state.exact.store(0);
   }
-  if (IsFinding(result.kind) || !HasTimeLeft(backend, begun)) return result;
+  if (IsFinding(result.kind) || !HasTimeLeft(backend, begun) || !PaysAgain(backend, made)) {
+    return result;
+  }
   const BackendRecord other = RunMoreSets(made, key.index, more_sets, checker, record, state);
   if (IsFinding(other.kind)) return other;
   // A set that shows something speaks for the program, whatever the others leave open.

@@ -25,6 +25,8 @@ constexpr int64_t kBatch = 30;
 constexpr int64_t kBatchInProcess = 4;
 // A compilation elsewhere costs as much as some hundred runs of what it made.
 constexpr int64_t kForeignInputSets = 8;
+// A second set here, where parameters meet the edges of their types.
+constexpr int64_t kOwnInputSets = 2;
 
 std::string Dump(const nlohmann::json& json) {
   return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
@@ -95,7 +97,7 @@ absl::Status WarmTemplate::Warm() {
   runner_options_.repeat_every = options_.repeat_every;
   runner_options_.input_sets = options_.input_sets > 0 ? options_.input_sets
                                : portable              ? kForeignInputSets
-                                                       : 1;
+                                                       : kOwnInputSets;
   const GeneratorOptions& generator = runner_options_.generator;
   shared_.set_note(Dump({{"versions", versions},
                          {"foreign", portable},

@@ -29,6 +29,7 @@ using T = ElementType;
 
 // So many programs of a hundred have one of the rare types.
 constexpr int kRarePercent = 16;
+constexpr int kRarePercentOfOwn = 7;
 
 std::vector<ElementType> DrawPalette(Choices& choices, Theme theme, bool portable) {
   // Computed types in the order of ComputedTypes(): s32 f32 u8 s8 u32 s64 u64 s16 u16 pred f64 f16
@@ -46,7 +47,7 @@ std::vector<ElementType> DrawPalette(Choices& choices, Theme theme, bool portabl
   std::vector<ElementType> palette;
   int64_t count = static_cast<int64_t>(choices.Weighted({62, 30, 8})) + 1;
   for (int64_t i = 0; i < count; ++i) palette.push_back(ComputedTypes()[choices.Weighted(weights)]);
-  if (portable && choices.Percent(kRarePercent)) {
+  if (choices.Percent(portable ? kRarePercent : kRarePercentOfOwn)) {
     palette[0] = RareTypes()[choices.Weighted({5, 4, 4, 2, 2, 2, 2, 2, 1, 1, 1, 1, 1, 1})];
   }
   return palette;
@@ -255,7 +256,10 @@ Case GenerateFrom(Choices& choices, const GeneratorOptions& options) {
   program.set_palette(DrawPalette(choices, result.theme, portable));
   program.set_size_style(DrawSizeStyle(choices, result.theme, portable));
   program.set_family(DrawProgramFamily(choices, result.theme));
-  if (portable) program.set_constant_percent(choices.Pick({0, 0, 0, 0, 0, 0, 50, 100}));
+  program.set_constant_percent(portable ? choices.Pick({0, 0, 0, 0, 0, 0, 50, 100})
+                                        : choices.Pick({0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 50, 100}));
+  constexpr int kSquarePercent = 12;
+  program.set_square(choices.Percent(kSquarePercent));
   constexpr uint64_t kChainOf = 10, kChains = 3;
   const bool is_drawn = portable && !options.counts_pairs;
   const bool chains = portable && (is_drawn ? choices.Draw(kChainOf)

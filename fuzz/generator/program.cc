@@ -173,6 +173,7 @@ DimVector Program::DrawDimensions(int64_t min_rank) {
     // Different sizes by default: mixed-up dimensions are invisible on squares.
     bool repeated = std::find(dimensions.begin(), dimensions.end(), size) != dimensions.end();
     if (repeated && size > 1 && !choices_.Percent(15)) ++size;
+    if (square_ && i > 0) size = dimensions[0];
     size = std::min(size, std::max<int64_t>(room, 1));
     dimensions.push_back(size);
     room /= std::max<int64_t>(size, 1);
@@ -200,9 +201,13 @@ Instruction* Program::LastAs(TypeMask mask, int64_t min_rank) {
   return converts ? Convert(last, DrawType(mask & (kP | kI | kF))) : nullptr;
 }
 
+bool Program::HoldsComplex() const {
+  return options_.portable || std::any_of(palette_.begin(), palette_.end(), IsComplex);
+}
+
 Instruction* Program::Operand(TypeMask mask, int64_t min_rank) {
-  // Complex numbers are met elsewhere in every op that admits them; here by what makes them.
-  if (!options_.portable) mask &= static_cast<TypeMask>(~kC);
+  // A program without complex numbers would have to make some.
+  if (!HoldsComplex()) mask &= static_cast<TypeMask>(~kC);
   if (chain_) {
     if (Instruction* last = LastAs(mask, min_rank)) return last;
   }

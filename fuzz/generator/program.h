@@ -108,6 +108,8 @@ class Program {
   int64_t DrawSize();
   // Sizes whose product fits the budget. `min_rank` is kept whatever the taste.
   DimVector DrawDimensions(int64_t min_rank = 0);
+  // All dimensions are of one size: what exchanges them keeps the shape.
+  void set_square(bool square) { square_ = square; }
 
   // ---- Budget.
   bool Fits(int64_t elements) const { return elements <= element_cap_; }
@@ -147,6 +149,8 @@ class Program {
   Instruction* FixedParameter(Literal value);  // entry only, always given this value
   Instruction* Constant(Literal value);
   Instruction* ScalarConstant(ElementType type, int64_t value);
+  // A constant of BaitScalarFor (values.h), in all elements of an array like that one.
+  Instruction* BaitLike(const Instruction* like, Opcode opcode = Opcode::kAdd);
   Instruction* Unary(Opcode opcode, Instruction* operand);
   Instruction* Binary(Opcode opcode, Instruction* a, Instruction* b);
   Instruction* Compare(Direction direction, Instruction* a, Instruction* b);
@@ -203,6 +207,7 @@ class Program {
   bool WantsConstant(const Shape& shape);
 
   void NoteUniform(const Instruction* value);
+  bool HoldsComplex() const;
 
   Choices& choices_;
   GeneratorOptions options_;
@@ -218,6 +223,7 @@ class Program {
   int64_t parameters_ = 0;
   int constant_percent_ = 0;
   bool chain_ = false;
+  bool square_ = false;
   std::bitset<kElementTypeCount> avoided_;
   std::map<int64_t, Literal> fixed_inputs_;
   std::vector<SharedCallee> shared_callees_;

@@ -26,6 +26,12 @@ Instruction* Program::ScalarConstant(ElementType type, int64_t value) {
   return Constant(std::move(literal));
 }
 
+Instruction* Program::BaitLike(const Instruction* like, Opcode opcode) {
+  const Shape& shape = like->shape();
+  Instruction* scalar = Constant(BaitScalarFor(opcode, shape.element_type(), choices_));
+  return shape.rank() == 0 ? scalar : Splat(scalar, shape.dimensions());
+}
+
 Instruction* Program::Unary(Opcode opcode, Instruction* operand) {
   ElementType type = operand->shape().element_type();
   const bool takes_part =

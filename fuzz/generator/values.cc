@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cmath>
+#include <optional>
 
 #include "spec/types/float_format.h"
 
@@ -223,6 +224,130 @@ Literal LiteralOfFamily(const Shape& shape, ValueFamily family, Choices& choices
 uint64_t EdgeCode(ElementType type, RandomStream& stream) {
   if (IsPred(type)) return Below(stream, 2);
   return IsFloat(type) ? EdgeOfFloat(type, stream) : EdgeOfInteger(type, stream);
+}
+
+namespace {
+
+// An end of an integer type of any width, or a neighbour of one.
+int64_t EndOfSomeType(RandomStream& stream) {
+  constexpr std::array<int, 9> kWidths = {2, 4, 7, 8, 15, 16, 24, 31, 32};
+  const int64_t end = int64_t{1} << kWidths[Below(stream, kWidths.size())];
+  const int64_t beside = end + static_cast<int64_t>(Below(stream, 3)) - 1;
+  return Below(stream, 3) == 0 ? -beside : beside;
+}
+
+uint64_t BaitOfInteger(ElementType type, RandomStream& stream) {
+  Literal value(Shape::Scalar(type));
+  const uint64_t kind = Below(stream, 20);
+  if (kind < 5) {
+    value.SetInteger(0, SmallInteger(type, stream));
+  } else if (kind < 9) {
+    return EdgeCode(type, stream);
+  } else if (kind < 14) {
+    value.SetInteger(0, EndOfSomeType(stream));
+  } else if (kind < 18) {
+    // Amounts by which one shifts.
+    constexpr std::array<int, 5> kWidths = {8, 16, 32, 64, 4};
+    const int width = Below(stream, 2) == 0 ? BitWidth(type) : kWidths[Below(stream, 5)];
+    value.SetInteger(0, width - 1 + static_cast<int64_t>(Below(stream, 3)));
+  } else {
+    value.SetInteger(0, static_cast<int64_t>(stream.Next()));
+  }
+  return value.GetBits(0);
+}
+
+uint64_t BaitOfFloat(ElementType type, RandomStream& stream) {
+  const FloatFormat& format = Format(type);
+  const double sign = Below(stream, 2) == 0 ? 1 : -1;
+  const uint64_t kind = Below(stream, 20);
+  if (kind < 4) return EncodeFloat(format, static_cast<double>(SmallInteger(type, stream)));
+  if (kind < 8) return EncodeFloat(format, sign * static_cast<double>(Below(stream, 33)) / 4);
+  if (kind < 11) {
+    constexpr std::array<double, 6> kInexact = {1.0 / 3, 3, 0.1, 7, 1e10, 2.0 / 7};
+    return EncodeFloat(format, sign * kInexact[Below(stream, kInexact.size())]);
+  }
+  if (kind < 14) return EncodeFloat(format, static_cast<double>(EndOfSomeType(stream)));
+  if (kind < 16) {
+    const int reach = 2 * format.precision();
+    return EncodeFloat(format,
+                       sign * std::ldexp(1, static_cast<int>(Below(stream, reach)) - reach / 2));
+  }
+  if (kind < 19) return EdgeCode(type, stream);
+  const int bits = BitWidth(type);
+  return stream.Next() >> (64 - bits);
+}
+
+uint64_t BaitOf(ElementType type, RandomStream& stream) {
+  if (IsPred(type)) return Below(stream, 2);
+  return IsFloat(type) ? BaitOfFloat(type, stream) : BaitOfInteger(type, stream);
+}
+
+template <size_t kCount>
+int64_t OneOf(const std::array<int64_t, kCount>& values, RandomStream& stream) {
+  return values[Below(stream, kCount)];
+}
+
+// The integer that a rule about the second operand of the op may ask for; nothing: no rule does.
+std::optional<int64_t> AskedFor(Opcode opcode, ElementType type, RandomStream& stream) {
+  const int width = BitWidth(type);
+  switch (opcode) {
+    case Opcode::kShiftLeft:
+    case Opcode::kShiftRightArithmetic:
+    case Opcode::kShiftRightLogical:
+      return OneOf<12>({0, 1, 7, 8, 15, 16, 31, 32, width - 1, width, width + 1, -1}, stream);
+    case Opcode::kAnd:
+    case Opcode::kOr:
+    case Opcode::kXor:
+      return OneOf<10>({1, 127, 255, 0, -1, -2, 65535, 7, MinOf(type), MaxOf(type)}, stream);
+    case Opcode::kCompare:
+    case Opcode::kMaximum:
+    case Opcode::kMinimum:
+    case Opcode::kClamp:
+      return OneOf<12>({MinOf(type), MaxOf(type), MinOf(type) + 1, 127, -128, -127, 255, 0, -1,
+                        32767, -32768, 1},
+                       stream);
+    case Opcode::kDivide:
+    case Opcode::kRemainder:
+      return OneOf<10>({0, -1, 1, 2, 3, 4, 8, 16, 128, MinOf(type)}, stream);
+    case Opcode::kPower:
+      return OneOf<8>({0, 1, 2, 3, -1, -2, MinOf(type), -100}, stream);
+    default:
+      return std::nullopt;
+  }
+}
+
+uint64_t BaitFor(Opcode opcode, ElementType type, RandomStream& stream) {
+  const bool asks = IsInteger(type) && Below(stream, 2) == 0;
+  const std::optional<int64_t> asked = asks ? AskedFor(opcode, type, stream) : std::nullopt;
+  const bool compares = opcode == Opcode::kMaximum || opcode == Opcode::kMinimum ||
+                        opcode == Opcode::kClamp || opcode == Opcode::kCompare;
+  // Infinities, zeros of both signs, NaN.
+  if (IsFloat(type) && compares && Below(stream, 3) == 0) return EdgeCode(type, stream);
+  if (!asked) return BaitOf(type, stream);
+  Literal value(Shape::Scalar(type));
+  value.SetInteger(0, *asked);
+  return value.GetBits(0);
+}
+
+}  // namespace
+
+Literal LiteralWithBait(Opcode opcode, const Shape& shape, Choices& choices) {
+  Literal literal(shape);
+  RandomStream stream = choices.Fork();
+  const ElementType type = shape.element_type();
+  const ElementType part = IsComplex(type) ? ComponentType(type) : type;
+  for (int64_t k = 0; k < literal.component_count(); ++k) {
+    literal.SetComponentBits(k, BaitFor(opcode, part, stream));
+  }
+  return literal;
+}
+
+Literal BaitScalarFor(Opcode opcode, ElementType type, Choices& choices) {
+  return LiteralWithBait(opcode, Shape::Scalar(type), choices);
+}
+
+Literal BaitScalar(ElementType type, Choices& choices) {
+  return LiteralWithBait(Opcode::kAdd, Shape::Scalar(type), choices);
 }
 
 int64_t MinOf(ElementType integer) {

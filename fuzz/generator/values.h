@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "fuzz/choices.h"
+#include "spec/attributes/opcode.h"
 #include "spec/types/literal.h"
 
 namespace assay {
@@ -31,6 +32,14 @@ Literal LiteralOfFamily(const Shape& shape, ValueFamily family, Choices& choices
 // Ordinary values with an edge of the type at every `every`-th number from `first` on.
 Literal LiteralWithEdges(const Shape& shape, int64_t first, int64_t every, Choices& choices);
 uint64_t EdgeCode(ElementType type, RandomStream& stream);
+// A scalar of the kind that rules ask about: small integers, halves, thirds, the ends of this type
+// and of narrower ones, the widths of types, all edges, any bits.
+Literal BaitScalar(ElementType type, Choices& choices);
+// Half of the time what rules about the second operand of that op ask for: amounts of shifts,
+// masks, ends of types for what compares, exponents.
+Literal BaitScalarFor(Opcode opcode, ElementType type, Choices& choices);
+// Every element is another bait for that op.
+Literal LiteralWithBait(Opcode opcode, const Shape& shape, Choices& choices);
 
 // Least and greatest value of an integer type, as the bits of an int64 (u64: greatest is -1).
 int64_t MinOf(ElementType integer);

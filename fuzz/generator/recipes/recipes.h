@@ -60,6 +60,7 @@ absl::Span<const Recipe> SortingRecipes();
 absl::Span<const Recipe> ControlRecipes();
 absl::Span<const Recipe> CommunicationRecipes();
 absl::Span<const Recipe> BaitRecipes();
+absl::Span<const Recipe> PairRecipes();
 
 // A reducer of two scalars of `type` and an initial value that fits it (recipes_reduction.cc).
 struct Reducer {

@@ -17,6 +17,13 @@ Instruction* SplatOf(Program& program, Instruction* like, int64_t value) {
   return program.Splat(scalar, like->shape().dimensions());
 }
 
+// One of the values, or now and then another that rules ask about.
+Instruction* SplatOfSome(Program& program, Opcode opcode, Instruction* like,
+                         std::initializer_list<int64_t> of) {
+  if (program.choices().Percent(40)) return program.BaitLike(like, opcode);
+  return SplatOf(program, like, program.choices().Pick(of));
+}
+
 // ---- Ranges and signs.
 
 // Something that an analysis may call non-negative, or bounded, and that may wrap.
@@ -32,17 +39,16 @@ Instruction* LooksBounded(Program& program, Instruction* value) {
       return program.Binary(Opcode::kMultiply, value, value);
     case 2:
       return program.Binary(Opcode::kAnd, value,
-                            SplatOf(program, value, choices.Pick<int64_t>({1, 7, -2})));
+                            SplatOfSome(program, Opcode::kAnd, value, {1, 7, -2}));
     case 3:
       return program.Binary(Opcode::kRemainder, value,
-                            SplatOf(program, value, choices.Pick<int64_t>({2, 3, -3, -1})));
+                            SplatOfSome(program, Opcode::kRemainder, value, {2, 3, -3, -1}));
     case 4:
       return program.Unary(Opcode::kPopcnt, value);
     case 5:
-      return program.Binary(
-          Opcode::kShiftRightLogical, value,
-          SplatOf(program, value,
-                  choices.Pick<int64_t>({0, 1, BitWidth(type) - 1, BitWidth(type)})));
+      return program.Binary(Opcode::kShiftRightLogical, value,
+                            SplatOfSome(program, Opcode::kShiftRightLogical, value,
+                                        {0, 1, BitWidth(type) - 1, BitWidth(type)}));
     case 6:
       return program.Binary(Opcode::kMaximum, value, SplatOf(program, value, 0));
     default: {
@@ -62,7 +68,7 @@ Instruction* AsksForRange(Program& program, Instruction* value) {
   switch (choices.Weighted({7, has_sign ? 2 : 0, has_sign ? 2 : 0, 2, 3, 1})) {
     case 0: {
       const auto direction = static_cast<Direction>(choices.Draw(6));
-      Instruction* bound = SplatOf(program, value, choices.Pick<int64_t>({0, 1, -1, 2}));
+      Instruction* bound = SplatOfSome(program, Opcode::kCompare, value, {0, 1, -1, 2});
       Instruction* which = choices.Percent(70) ? program.Compare(direction, value, bound)
                                                : program.Compare(direction, bound, value);
       return choices.Percent(50) ? which : program.Select(which, value, SplatOf(program, value, 5));
@@ -73,14 +79,13 @@ Instruction* AsksForRange(Program& program, Instruction* value) {
       return program.Unary(Opcode::kSign, value);
     case 3: {
       const Opcode opcode = choices.Percent(50) ? Opcode::kMaximum : Opcode::kMinimum;
-      return program.Binary(opcode, value,
-                            SplatOf(program, value, choices.Pick<int64_t>({0, 1, -1})));
+      return program.Binary(opcode, value, SplatOfSome(program, opcode, value, {0, 1, -1}));
     }
     case 4:
       return program.Convert(value, program.DrawType(kP | kNumber));
     default:
       return program.Binary(Opcode::kDivide, value,
-                            SplatOf(program, value, choices.Pick<int64_t>({2, 4, -1})));
+                            SplatOfSome(program, Opcode::kDivide, value, {2, 4, -1}));
   }
 }
 
@@ -124,7 +129,8 @@ const std::vector<Opcode>& Functions() {
                                                           Opcode::kPopcnt,
                                                           Opcode::kClz,
                                                           Opcode::kReal,
-                                                          Opcode::kImag};
+                                                          Opcode::kImag,
+                                                          Opcode::kIsFinite};
   return functions;
 }
 
@@ -135,6 +141,7 @@ Instruction* SomeFunction(Program& program, Instruction* value) {
   for (int tries = 0; tries < 8; ++tries) {
     const Opcode opcode = program.choices().Pick(Functions());
     const bool gives_part = opcode == Opcode::kReal || opcode == Opcode::kImag ||
+                            opcode == Opcode::kIsFinite ||
                             (opcode == Opcode::kAbs && IsComplex(type));
     const bool of_sign = opcode == Opcode::kAbs || opcode == Opcode::kSign;
     const bool says_nothing = of_sign && IsInteger(type) && IsUnsigned(type);
@@ -162,7 +169,7 @@ Instruction* BuildFunctionPair(Program& program, Opcode) {
     case 3: {
       Instruction* a = SomeFunction(program, x);
       return program.Binary(Opcode::kPower, a,
-                            SplatOf(program, a, choices.Pick<int64_t>({2, -1, 3, 0, -2})));
+                            SplatOfSome(program, Opcode::kPower, a, {2, -1, 3, 0, -2}));
     }
     case 4:
       return SomeFunction(program, program.Unary(Opcode::kNegate, x));
@@ -245,17 +252,30 @@ ElementType TypeFor(Program& program, Opcode opcode) {
   return types.empty() ? ElementType::kS32 : program.choices().Pick(types);
 }
 
+// In a format that has no subnormals where the operand has some, or fewer.
+Instruction* Rounded(Program& program, Instruction* x) {
+  Attributes attributes;
+  attributes.Set(Attr::kExponentBits, AttrValue(program.choices().Range(1, 11)));
+  attributes.Set(Attr::kMantissaBits, AttrValue(program.choices().Range(0, 24)));
+  return program.Emit(Opcode::kReducePrecision, x->shape(), {x}, std::move(attributes));
+}
+
 // Divisors 0 and -1, least integers, shifts at and past the width, exponents of both signs, the
 // ends of floats: constants for the folder, parameters for the code, one of each for rewrites.
 Instruction* BuildEdgeSweep(Program& program, Opcode) {
   Choices& choices = program.choices();
-  const auto kind = choices.Weighted({5, 3, 2, 2});
+  const auto kind = choices.Weighted({5, 3, 2, 2, 1, 1, 1});
   Opcode opcode = kind == 0
                       ? choices.Pick(std::vector<Opcode>(std::begin(kOfTwo), std::end(kOfTwo)))
                   : kind == 1 ? choices.Pick(Functions())
                   : kind == 2 ? Opcode::kConvert
-                              : Opcode::kCompare;
-  const ElementType type = TypeFor(program, opcode);
+                  : kind == 3 ? Opcode::kCompare
+                  : kind == 4 ? Opcode::kClamp
+                  : kind == 5 ? Opcode::kReducePrecision
+                              : Opcode::kSelect;
+  ElementType type = TypeFor(program, opcode);
+  // Few have it on floats of 8 bits.
+  if (kind == 5 && BitWidth(type) <= 8) type = ElementType::kF16;
   const bool fits = Admits(opcode, type) && program.options().Takes(opcode);
   const bool is_moot =
       (opcode == Opcode::kAbs || opcode == Opcode::kSign) && IsInteger(type) && IsUnsigned(type);
@@ -267,16 +287,30 @@ Instruction* BuildEdgeSweep(Program& program, Opcode) {
   auto operand = [&](bool is_constant) {
     // Every number is an edge, or every other.
     const int64_t every = choices.Range(1, 2);
-    Literal edges = LiteralWithEdges(shape, 0, every, choices);
+    Literal edges = choices.Percent(50) ? LiteralWithBait(opcode, shape, choices)
+                                        : LiteralWithEdges(shape, 0, every, choices);
     if (!is_constant && program.scope().entry) return program.FixedParameter(std::move(edges));
     return program.Constant(std::move(edges));
   };
   Instruction* x = operand(constants == 2 || (constants == 1 && choices.Percent(50)));
   if (kind == 1) return program.Unary(opcode, x);
   if (kind == 2) {
+    const ElementType rare = RareTypes()[choices.Draw(RareTypes().size())];
+    if (choices.Percent(35) && !IsComplex(rare) && !IsComplex(type) &&
+        program.options().Takes(rare))
+      return program.Convert(x, rare);
     return program.Convert(x, program.DrawType(choices.Percent(70) ? kP | kNumber : kF));
   }
+  if (kind == 5) return Rounded(program, x);
   Instruction* y = operand(constants == 2 || (constants == 1 && x->opcode() != Opcode::kConstant));
+  if (kind == 4) {
+    Instruction* z = operand(constants > 0);
+    return program.Emit(opcode, shape, {y, x, z});
+  }
+  if (kind == 6) {
+    Instruction* which = program.Compare(Direction::kNe, x, choices.Percent(50) ? x : y);
+    return program.Select(which, x, y);
+  }
   return kind == 0 ? program.Binary(opcode, x, y)
                    : program.Compare(static_cast<Direction>(choices.Draw(6)), x, y);
 }
@@ -291,7 +325,19 @@ Instruction* BuildSharedStarts(Program& program, Opcode) {
   for (int64_t size : dimensions) sizes.push_back(size > 1 ? choices.Range(1, size) : size);
   const std::vector<Instruction*> starts = program.StartIndices(dimensions, sizes);
   Instruction* part = program.DynamicSlice(x, starts, sizes);
-  switch (choices.Weighted({3, 3, 3, 3})) {
+  switch (choices.Weighted({3, 3, 3, 3, 3, 3})) {
+    case 4: {  // the same place once more, by less
+      Instruction* once = program.DynamicUpdateSlice(x, program.OperandLike(part->shape()), starts);
+      DimVector smaller;
+      for (int64_t size : sizes) smaller.push_back(size > 1 ? choices.Range(1, size) : size);
+      Instruction* less = program.OperandOf(x->shape().element_type(), smaller);
+      return program.DynamicUpdateSlice(once, less, starts);
+    }
+    case 5:  // onto another array, or elsewhere
+      if (choices.Percent(50)) {
+        return program.DynamicUpdateSlice(program.OperandLike(x->shape()), part, starts);
+      }
+      return program.DynamicUpdateSlice(x, part, program.StartIndices(dimensions, sizes));
     case 0:  // read, modify, write to the same place
       if (!IsPred(x->shape().element_type())) part = program.Binary(Opcode::kAdd, part, part);
       return program.DynamicUpdateSlice(x, part, starts);
@@ -409,6 +455,18 @@ Instruction* BuildTripCount(Program& program, Opcode) {
   state.push_back(program.ScalarConstant(ElementType::kS32, 0));
   if (!all_constant && choices.Percent(50)) state.push_back(number(range.bound));
   Instruction* loop = CountingLoop(program, range, state);
+  if (choices.Percent(30)) {
+    // The same loop from another start, perhaps one that only a run tells: what holds for the body
+    // of one need not hold for the other.
+    program.GetTupleElement(loop, 0);
+    program.GetTupleElement(loop, 1);
+    const int64_t by = choices.Pick<int64_t>({1, -1, range.step, 2, 50});
+    state[0] = program.KnownScalar(
+        range.type,
+        static_cast<int64_t>(static_cast<uint64_t>(range.start) + static_cast<uint64_t>(by)));
+    Instruction* init = program.Tuple(state);
+    loop = program.Emit(Opcode::kWhile, init->shape(), {init}, {}, loop->callees());
+  }
   Instruction* last = program.Convert(program.GetTupleElement(loop, 0), ElementType::kS64);
   Instruction* ran = program.Convert(program.GetTupleElement(loop, 1), ElementType::kS64);
   Instruction* row = program.Reshape(last, {1});
@@ -422,7 +480,7 @@ constexpr Recipe kRecipes[] = {
     {Opcode::kSelect, "shared-mask", RecipeGroup::kElementwise, 3, BuildSharedMask},
     {Opcode::kDynamicUpdateSlice, "shared-starts", RecipeGroup::kIndex, 8, BuildSharedStarts},
     {Opcode::kWhile, "trip-count", RecipeGroup::kControl, 5, BuildTripCount},
-    {Opcode::kPower, "edge-sweep", RecipeGroup::kElementwise, 12, BuildEdgeSweep},
+    {Opcode::kPower, "edge-sweep", RecipeGroup::kElementwise, 18, BuildEdgeSweep},
 };
 
 }  // namespace

@@ -26,10 +26,11 @@ Instruction* BuildUnary(Program& program, Opcode opcode) {
 
 // The other operand: the same value now and then, a splat constant often (that is what rules look
 // for), any other otherwise.
-Instruction* Partner(Program& program, Instruction* operand, int same_weight = 10) {
+Instruction* Partner(Program& program, Instruction* operand, int same_weight = 10,
+                     Opcode opcode = Opcode::kAdd) {
   Choices& choices = program.choices();
   ElementType type = operand->shape().element_type();
-  switch (choices.Weighted({60, same_weight, 30})) {
+  switch (choices.Weighted({55, same_weight, 35})) {
     case 0:
       return program.OperandLike(operand->shape());
     case 1:
@@ -37,13 +38,8 @@ Instruction* Partner(Program& program, Instruction* operand, int same_weight = 1
     default:
       break;
   }
-  Instruction* scalar;
-  if (choices.Percent(60)) {
-    scalar = program.ScalarConstant(type, choices.Pick<int64_t>({0, 1, 2, -1, 3, 4}));
-  } else {
-    Shape shape = Shape::Scalar(type);
-    scalar = program.Constant(LiteralOfFamily(shape, program.DrawFamily(), choices));
-  }
+  if (choices.Percent(60)) return program.BaitLike(operand, opcode);
+  Instruction* scalar = program.ScalarConstant(type, choices.Pick<int64_t>({0, 1, 2, -1, 3, 4}));
   if (operand->shape().rank() == 0) return scalar;
   return program.Splat(scalar, operand->shape().dimensions());
 }
@@ -53,23 +49,41 @@ Instruction* BuildBinary(Program& program, Opcode opcode) {
   // x - x and the like are bait for simplifiers, but hide what made x.
   bool cancels = opcode == Opcode::kSubtract || opcode == Opcode::kXor ||
                  opcode == Opcode::kDivide || opcode == Opcode::kRemainder;
-  Instruction* y = Partner(program, x, cancels ? 3 : 10);
+  Instruction* y = Partner(program, x, cancels ? 3 : 10, opcode);
   if (program.choices().Percent(30)) std::swap(x, y);
   return program.Binary(opcode, x, y);
 }
 
-// Powers of floats with small exponents; anything else mostly overflows.
+// Powers with small exponents for the most part; anything else mostly overflows.
 Instruction* BuildPower(Program& program, Opcode opcode) {
   Instruction* x = program.Operand(MaskOf(opcode));
-  int64_t exponent = program.choices().Pick<int64_t>({2, 0, 1, 3, -1, -2, 4});
+  Choices& choices = program.choices();
+  const ElementType type = x->shape().element_type();
+  switch (choices.Weighted({55, 15, 15, IsFloat(type) ? 15 : 0})) {
+    case 0:
+      break;
+    case 1:
+      return program.Binary(opcode, x, program.OperandLike(x->shape()));
+    case 2:
+      return program.Binary(opcode, x, program.BaitLike(x, opcode));
+    default: {
+      Literal half(Shape::Scalar(type));
+      half.SetDouble(0, choices.Pick({0.5, -0.5, 1.5, -1.5, 0.25, 2.5}));
+      Instruction* scalar = program.Constant(std::move(half));
+      const bool is_scalar = x->shape().rank() == 0;
+      return program.Binary(opcode, x,
+                            is_scalar ? scalar : program.Splat(scalar, x->shape().dimensions()));
+    }
+  }
+  int64_t exponent = choices.Pick<int64_t>({2, 0, 1, 3, -1, -2, 4});
   Instruction* y = program.ScalarConstant(x->shape().element_type(), exponent);
   if (x->shape().rank() > 0) y = program.Splat(y, x->shape().dimensions());
   return program.Binary(opcode, x, y);
 }
 
-Instruction* BuildCompare(Program& program, Opcode) {
+Instruction* BuildCompare(Program& program, Opcode opcode) {
   Instruction* x = program.Operand(kP | kI | kF);
-  Instruction* y = Partner(program, x, 3);
+  Instruction* y = Partner(program, x, 3, opcode);
   return program.Compare(static_cast<Direction>(program.choices().Draw(6)), x, y);
 }
 
@@ -83,6 +97,14 @@ Instruction* BuildComparePair(Program& program, Opcode) {
   int64_t high = low + choices.Range(0, 2);
   Instruction* sides[2];
   int64_t limits[2] = {low, high};
+  // About the ends of an integer type, of this one or another, every third time.
+  if (IsInteger(type) && choices.Percent(35)) {
+    const int64_t end = choices.Pick<int64_t>({MinOf(type), MaxOf(type), 127, -128, 255, 32767});
+    for (int64_t& limit : limits) {
+      limit = static_cast<int64_t>(static_cast<uint64_t>(end) +
+                                   static_cast<uint64_t>(choices.Range(-1, 1)));
+    }
+  }
   for (int i = 0; i < 2; ++i) {
     Instruction* limit = program.ScalarConstant(type, limits[i]);
     if (x->shape().rank() > 0) limit = program.Splat(limit, x->shape().dimensions());
@@ -115,7 +137,9 @@ Instruction* ClampOf(Program& program, Instruction* operand) {
           type, scalars ? absl::Span<const int64_t>() : operand->shape().dimensions());
       continue;
     }
-    limit = program.ScalarConstant(type, choices.Range(IsUnsigned(type) ? 0 : -3, 4));
+    limit = choices.Percent(35)
+                ? program.Constant(BaitScalarFor(Opcode::kClamp, type, choices))
+                : program.ScalarConstant(type, choices.Range(IsUnsigned(type) ? 0 : -3, 4));
     if (!scalars && operand->shape().rank() > 0)
       limit = program.Splat(limit, operand->shape().dimensions());
   }
@@ -134,7 +158,10 @@ Instruction* BuildMinMaxNest(Program& program, Opcode) {
   ElementType type = x->shape().element_type();
   int64_t depth = choices.Range(2, 3);
   for (int64_t i = 0; i < depth; ++i) {
-    Instruction* limit = program.ScalarConstant(type, choices.Range(IsUnsigned(type) ? 0 : -2, 3));
+    Instruction* limit =
+        choices.Percent(40)
+            ? program.Constant(BaitScalarFor(Opcode::kClamp, type, choices))
+            : program.ScalarConstant(type, choices.Range(IsUnsigned(type) ? 0 : -2, 3));
     if (x->shape().rank() > 0) limit = program.Splat(limit, x->shape().dimensions());
     Opcode opcode = choices.Percent(50) ? Opcode::kMaximum : Opcode::kMinimum;
     x = choices.Percent(50) ? program.Binary(opcode, limit, x) : program.Binary(opcode, x, limit);
@@ -142,13 +169,19 @@ Instruction* BuildMinMaxNest(Program& program, Opcode) {
   return choices.Percent(30) ? ClampOf(program, x) : x;
 }
 
-ElementType AnyType(Choices& choices) {
+// A type to convert to: integers below a byte and floats of 4 and 8 bits among them.
+ElementType AnyType(Program& program) {
+  Choices& choices = program.choices();
+  if (choices.Percent(20)) {
+    const ElementType rare = RareTypes()[choices.Draw(RareTypes().size())];
+    if (!IsComplex(rare) && program.options().Takes(rare)) return rare;
+  }
   return ComputedTypes()[choices.Draw(ComputedTypes().size())];
 }
 
 Instruction* BuildConvert(Program& program, Opcode) {
   Instruction* x = program.Operand(kP | kI | kF);
-  return program.Convert(x, AnyType(program.choices()));
+  return program.Convert(x, AnyType(program));
 }
 
 // Down and up again, there and back: what is lost on the way must stay lost.
@@ -156,10 +189,10 @@ Instruction* BuildConvertChain(Program& program, Opcode) {
   Choices& choices = program.choices();
   Instruction* x = program.Operand(kP | kI | kF);
   ElementType home = x->shape().element_type();
-  x = program.Convert(x, AnyType(choices));
+  x = program.Convert(x, AnyType(program));
   ElementType type = x->shape().element_type();
   if (choices.Percent(40) && !IsPred(type)) x = program.Binary(Opcode::kAdd, x, x);
-  return program.Convert(x, choices.Percent(60) ? home : AnyType(choices));
+  return program.Convert(x, choices.Percent(60) ? home : AnyType(program));
 }
 
 // Through a type that C++ does not compute, with some arithmetic there.

@@ -35,11 +35,17 @@ DimVector SquareBatch(Choices& choices, int64_t order) {
   return dimensions;
 }
 
+// Most are small; the others lie around the widths of vectors and the sizes of blocks.
+int64_t DrawOrder(Choices& choices) {
+  if (!choices.Percent(20)) return choices.Range(1, 5);
+  return choices.Pick<int64_t>({8, 7, 9, 15, 16, 17, 31, 32, 33});
+}
+
 // x xᵀ + a diagonal that keeps it far from singular.
 Instruction* BuildCholesky(Program& program, Opcode) {
   Choices& choices = program.choices();
   const ElementType type = DrawSolved(program);
-  const DimVector dimensions = SquareBatch(choices, choices.Range(1, 5));
+  const DimVector dimensions = SquareBatch(choices, DrawOrder(choices));
   if (!program.Fits(Shape::Array(type, dimensions))) return nullptr;
   Instruction* x = program.OperandOf(type, dimensions);
   const auto rank = static_cast<int64_t>(dimensions.size());
@@ -61,8 +67,12 @@ Instruction* BuildCholesky(Program& program, Opcode) {
 
 Instruction* BuildTriangularSolve(Program& program, Opcode) {
   Choices& choices = program.choices();
-  const ElementType type = DrawSolved(program);
-  const int64_t order = choices.Range(1, 5), solutions = choices.Range(1, 4);
+  ElementType type = DrawSolved(program);
+  if (choices.Percent(25)) {
+    const ElementType complex = type == ElementType::kF64 ? ElementType::kC128 : ElementType::kC64;
+    if (program.options().Takes(complex)) type = complex;
+  }
+  const int64_t order = DrawOrder(choices), solutions = choices.Range(1, 4);
   const DimVector dimensions = SquareBatch(choices, order);
   DimVector sizes = dimensions;
   const bool left = choices.Percent(60), unit = choices.Percent(20);

@@ -47,6 +47,23 @@ struct Sum {
   int64_t defects = 0, guarded = 0, run = 0, killed = 0, triaged = 0, right = 0;
 };
 
+// Sums by class, of all defects that there are.
+std::map<std::string, Sum> SumsOf(const std::vector<MutationScore>& scores) {
+  std::map<std::string, Sum> sums;
+  for (const PlantedDefect& defect : PlantedDefects()) {
+    ++sums[defect.of_class].defects;
+    sums[defect.of_class].guarded += defect.guarded ? 1 : 0;
+  }
+  for (const MutationScore& score : scores) {
+    Sum& sum = sums[score.defect.of_class];
+    ++sum.run;
+    sum.killed += score.killed ? 1 : 0;
+    sum.triaged += score.triaged ? 1 : 0;
+    sum.right += score.blame_right ? 1 : 0;
+  }
+  return sums;
+}
+
 std::string Row(std::string_view name, std::string_view text, const Sum& sum) {
   return StrCat("| ", name, " | ", text, " | ", sum.defects, " | ", sum.guarded, " | ", sum.run,
                 " | ", sum.killed, " | ", sum.triaged, " | ", sum.right, " |\n");
@@ -127,6 +144,63 @@ std::string Conditions(const std::vector<MutationScore>& scores) {
                 absl::StrFormat("%g", first.limit), " s each", seen);
 }
 
+// Of a later run: how many are killed of all, and of those that can be seen at all.
+std::string LaterText(const std::vector<MutationScore>& scores) {
+  int64_t killed = 0, unseen = 0, most = 0;
+  bool screened = true;
+  for (const MutationScore& score : scores) {
+    killed += score.killed ? 1 : 0;
+    most = std::max(most, score.programs);
+    screened = screened && score.bites >= 0;
+    const auto found = Survivors().find(score.defect.name);
+    const bool cannot =
+        !score.killed && found != Survivors().end() &&
+        (found->second.reason == "equivalent" || found->second.reason == "invisible");
+    unseen += cannot ? 1 : 0;
+  }
+  const auto all = static_cast<int64_t>(scores.size());
+  const auto share = [](int64_t part, int64_t of) {
+    return Percent(static_cast<double>(part), static_cast<double>(of));
+  };
+  std::string text = StrCat(killed, " of ", all, " defects killed (", share(killed, all), ")");
+  if (unseen > 0) {
+    StrAppend(&text, "; ", unseen, " of the survivors change no result that the contract fixes: ",
+              share(killed, all - unseen), " of the others");
+  }
+  if (!screened) return StrCat(text, ". The run: ", Conditions(scores), ".\n\n");
+  return StrCat(
+      text, ". The run was a screening (`assay defects --screen`): the first ", most,
+      " programs of seed ", scores.front().seed,
+      ", and of those the ones in which a defect may bite; programs are counted until the "
+      "one that kills.\n\n");
+}
+
+std::string LaterClassTable(const std::vector<MutationScore>& first,
+                            const std::vector<MutationScore>& later) {
+  const std::map<std::string, Sum> before = SumsOf(first), after = SumsOf(later);
+  std::string out =
+      "| class | defects | killed at first | run now | killed now |\n|---|--:|--:|--:|--:|\n";
+  for (const auto& [name, sum] : after) {
+    StrAppend(&out, "| ", name, " | ", sum.defects, " | ", before.at(name).killed, " | ", sum.run,
+              " | ", sum.killed, " |\n");
+  }
+  return out + "\n";
+}
+
+std::string LaterScoreTable(const std::vector<MutationScore>& scores) {
+  std::string out =
+      "| defect | | programs | may bite in | blamed | instructions |\n"
+      "|---|---|--:|--:|---|--:|\n";
+  for (const MutationScore& score : scores) {
+    const std::string blamed =
+        !score.triaged ? "" : StrCat(score.blamed, score.blame_right ? "" : " (wrong)");
+    StrAppend(&out, "| `", score.defect.name, "` | ", score.killed ? "killed" : "survived", " | ",
+              score.programs, " | ", score.bites >= 0 ? StrCat(score.bites) : "", " | ", blamed,
+              " | ", score.instructions > 0 ? StrCat(score.instructions) : "", " |\n");
+  }
+  return out;
+}
+
 }  // namespace
 
 nlohmann::json ToJson(const MutationScore& score) {
@@ -146,6 +220,7 @@ nlohmann::json ToJson(const MutationScore& score) {
           {"blamed", score.blamed},
           {"blame_right", score.blame_right},
           {"instructions", score.instructions},
+          {"bites", score.bites},
           {"page", score.page},
           {"error", score.error}};
 }
@@ -187,6 +262,8 @@ absl::Status ReadScores(std::string_view text, std::vector<MutationScore>& score
     score.seconds = number("seconds");
     score.programs = static_cast<int64_t>(std::clamp(number("programs"), 0.0, 9e15));
     score.instructions = static_cast<int64_t>(std::clamp(number("instructions"), 0.0, 9e15));
+    score.bites =
+        row.contains("bites") ? static_cast<int64_t>(std::clamp(number("bites"), -1.0, 9e15)) : -1;
     score.killed = flag("killed");
     score.triaged = flag("triaged");
     score.blame_right = flag("blame_right");
@@ -205,29 +282,26 @@ absl::Status ReadScores(std::string_view text, std::vector<MutationScore>& score
   return absl::OkStatus();
 }
 
-std::string MutationPage(const std::vector<MutationScore>& scores) {
-  std::map<std::string, Sum> sums;
-  for (const PlantedDefect& defect : PlantedDefects()) {
-    ++sums[defect.of_class].defects;
-    sums[defect.of_class].guarded += defect.guarded ? 1 : 0;
-  }
-  int64_t killed = 0;
-  for (const MutationScore& score : scores) {
-    Sum& sum = sums[score.defect.of_class];
-    ++sum.run;
-    sum.killed += score.killed ? 1 : 0;
-    sum.triaged += score.triaged ? 1 : 0;
-    sum.right += score.blame_right ? 1 : 0;
-    killed += score.killed ? 1 : 0;
-  }
+std::string MutationPage(const std::vector<MutationScore>& first,
+                         const std::vector<MutationScore>& later) {
   std::string page =
       StrCat(kIntroduction, "## Classes\n\n",
-             "Guarded: bites only at some values or attributes.\n\n", ClassTable(sums));
-  if (scores.empty()) return page + "No run has been made yet.\n";
-  StrAppend(&page, "## First run\n\n", killed, " of ", scores.size(), " defects killed (",
-            Percent(static_cast<double>(killed), static_cast<double>(scores.size())), "), ",
-            Conditions(scores), ".\n\n## Survivors\n\n", SurvivorTable(scores),
-            "## Every defect\n\n", ScoreTable(scores));
+             "Guarded: bites only at some values or attributes.\n\n", ClassTable(SumsOf(first)));
+  if (first.empty()) return page + "No run has been made yet.\n";
+  const auto killed = std::count_if(first.begin(), first.end(),
+                                    [](const MutationScore& score) { return score.killed; });
+  StrAppend(&page, "## First run\n\n", killed, " of ", first.size(), " defects killed (",
+            Percent(static_cast<double>(killed), static_cast<double>(first.size())), "), ",
+            Conditions(first), ".\n\n");
+  if (!later.empty()) {
+    StrAppend(&page, "## After\n\nThe generator was taught the classes that survived. ",
+              LaterText(later), LaterClassTable(first, later), "### Survivors\n\n",
+              SurvivorTable(later), "### Every defect, after\n\n", LaterScoreTable(later),
+              "\n## The first run in full\n\n");
+  }
+  StrAppend(&page, later.empty() ? "## Survivors\n\n" : "### Its survivors\n\n",
+            SurvivorTable(first), later.empty() ? "## Every defect\n\n" : "### Its defects\n\n",
+            ScoreTable(first));
   return page;
 }
 

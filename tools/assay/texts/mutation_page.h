@@ -27,6 +27,7 @@ struct MutationScore {
   std::string blamed;
   bool blame_right = false;
   int64_t instructions = 0;
+  int64_t bites = -1;  // of a screening: programs in which it may bite; -1: unknown
   std::string page;
 };
 
@@ -37,7 +38,9 @@ nlohmann::json ToJson(const MutationScore& score);
 // no score.
 absl::Status ReadScores(std::string_view text, std::vector<MutationScore>& scores);
 
-// Markdown: the classes, the score in each, the survivors, and a row for each defect.
-std::string MutationPage(const std::vector<MutationScore>& scores);
+// Markdown: the classes, the score in each, the survivors, and a row for each defect; the same of a
+// later run beside it, where there is one.
+std::string MutationPage(const std::vector<MutationScore>& first,
+                         const std::vector<MutationScore>& later = {});
 
 }  // namespace assay

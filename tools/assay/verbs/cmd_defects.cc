@@ -14,6 +14,7 @@
 #include "spec/base/file.h"
 #include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
+#include "tools/assay/defect_screen.h"
 #include "tools/assay/environment.h"
 #include "tools/assay/json_line.h"
 #include "tools/assay/record.h"
@@ -40,6 +41,8 @@ struct Options {
   bool no_triage = false;
   std::string page;
   std::string results;
+  std::string after;
+  int64_t screen = 0;
   bool json = false;
   RecordOptions record;
 };
@@ -193,18 +196,19 @@ absl::StatusOr<std::vector<MutationScore>> EarlierScores(const Options& options)
 
 absl::StatusOr<int> WritePage(const Options& options) {
   ASSAY_ASSIGN_OR_RETURN(const std::vector<MutationScore> scores, EarlierScores(options));
-  ASSAY_RETURN_IF_ERROR(WriteFile(options.page, MutationPage(scores)));
+  std::vector<MutationScore> later;
+  if (!options.after.empty()) {
+    ASSAY_ASSIGN_OR_RETURN(const std::string text, ReadFile(options.after));
+    ASSAY_RETURN_IF_ERROR(ReadScores(text, later));
+  }
+  ASSAY_RETURN_IF_ERROR(WriteFile(options.page, MutationPage(scores, later)));
   Print(StrCat("wrote ", options.page, ": ", scores.size(), " of ", PlantedDefects().size(),
                " defects were run"));
   return kExitOk;
 }
 
-absl::StatusOr<int> Run(const Options& options) {
-  if (!options.run) {
-    if (!options.page.empty()) return WritePage(options);
-    return List(options);
-  }
-  const double seconds = options.seconds;
+// The defects that the options name and that have no result yet.
+absl::StatusOr<std::vector<PlantedDefect>> Chosen(const Options& options) {
   std::vector<PlantedDefect> chosen;
   if (options.only.empty()) {
     ASSAY_ASSIGN_OR_RETURN(chosen, OfShard(options.shard));
@@ -212,19 +216,64 @@ absl::StatusOr<int> Run(const Options& options) {
     ASSAY_ASSIGN_OR_RETURN(PlantedDefect one, FindDefect(options.only));
     chosen = {one};
   }
-  std::filesystem::create_directories(options.out);
   std::set<std::string> done;
   if (options.resume) {
     ASSAY_ASSIGN_OR_RETURN(const std::vector<MutationScore> earlier, EarlierScores(options));
     for (const MutationScore& score : earlier) done.insert(score.defect.name);
   }
+  std::erase_if(chosen, [&](const PlantedDefect& defect) { return done.contains(defect.name); });
+  return chosen;
+}
+
+absl::StatusOr<int> RunScreen(const Options& options) {
+  ASSAY_ASSIGN_OR_RETURN(const std::vector<PlantedDefect> chosen, Chosen(options));
+  std::filesystem::create_directories(options.out);
+  ProgressLine progress;
+  ScreenOptions screen;
+  screen.seed = options.seed;
+  screen.programs = options.screen;
+  screen.progress = [&](int64_t program, int64_t alive) {
+    progress.Show(StrCat(program, " programs, ", alive, " defects alive"));
+  };
+  ASSAY_ASSIGN_OR_RETURN(const std::vector<ScreenResult> results, ScreenDefects(chosen, screen));
+  progress.Clear();
+  std::ofstream file(ResultsFile(options), options.resume ? std::ios::app : std::ios::trunc);
+  std::vector<MutationScore> scores;
+  for (size_t i = 0; i < chosen.size(); ++i) {
+    MutationScore score;
+    score.defect = chosen[i];
+    score.backend = "cpu";
+    score.seed = options.seed;
+    score.killed = results[i].killed;
+    score.programs = results[i].programs;
+    score.bites = results[i].bites;
+    score.seconds = results[i].seconds;
+    file << JsonText(ToJson(score)) << '\n';
+    if (options.json) PrintJson(ToJson(score));
+    scores.push_back(std::move(score));
+  }
+  if (!file.flush()) {
+    return absl::UnavailableError(StrCat(ResultsFile(options), ": cannot be written"));
+  }
+  if (!options.json) PrintScores(scores);
+  return kExitOk;
+}
+
+absl::StatusOr<int> Run(const Options& options) {
+  if (options.screen > 0) return RunScreen(options);
+  if (!options.run) {
+    if (!options.page.empty()) return WritePage(options);
+    return List(options);
+  }
+  const double seconds = options.seconds;
+  ASSAY_ASSIGN_OR_RETURN(const std::vector<PlantedDefect> chosen, Chosen(options));
+  std::filesystem::create_directories(options.out);
   std::ofstream results(ResultsFile(options), options.resume ? std::ios::app : std::ios::trunc);
   RunRow run = BeginRun("defects", options.backend, CommandLine());
   double start = Now();
   std::vector<MutationScore> scores;
   ProgressLine progress;
   for (const PlantedDefect& defect : chosen) {
-    if (done.contains(defect.name)) continue;
     scores.push_back(RunOne(options, defect, seconds, progress));
     results << JsonText(ToJson(scores.back())) << '\n' << std::flush;
     if (!results) {
@@ -270,6 +319,10 @@ void DeclareDefects(OptionList& line, VerbAction& action) {
                "Only whether each is killed, not who is to blame");
   line.Add("--page", options->page, "Write a page of all results in --out (docs/mutation.md)");
   line.Add("--results", options->results, "Make the page from this file instead");
+  line.Add("--after", options->after, "Show the results of this later run beside them");
+  line.Add("--screen", options->screen,
+           "On cpu: which defects the first N programs kill; each runs where it may bite")
+      .Positive();
   line.Add("--out", options->out, "Folder for results, cases and bug pages").ShowDefault();
   line.AddFlag("--json", options->json, "One JSON object per defect, then a summary");
   options->record.Declare(line);

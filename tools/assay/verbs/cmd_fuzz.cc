@@ -91,7 +91,7 @@ void DeclareFuzz(OptionList& line, VerbAction& action) {
   line.Add("--first", options->campaign.first, "Begin with this program").NonNegative();
   line.Add("--jobs", options->campaign.jobs, "Worker processes (default: one per core)").Positive();
   line.Add("--input-sets", options->campaign.input_sets,
-           "Runs of each executable with different inputs (default: 8 for other processes, else 1)")
+           "Runs of each executable with different inputs (default: 8 for other processes, else 2)")
       .Positive();
   line.Add("--most-triaged", options->campaign.most_triaged,
            "Reduce and explain so many findings (default: one of every kind, then as time allows)")

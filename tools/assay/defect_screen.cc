@@ -1,0 +1,187 @@
+// Runs the passes once per program, with a watcher in the place of a defect that notes which
+// defects would have had something to bend; checks the program with each of them.
+#include "tools/assay/defect_screen.h"
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "fuzz/generator/generate.h"
+#include "optimized/defects/bends.h"
+#include "optimized/defects/defect.h"
+#include "optimized/defects/folded.h"
+#include "optimized/gates/claim_names.h"
+#include "optimized/gates/gates.h"
+#include "optimized/pipeline/pipeline.h"
+#include "reference/interpreter/interpreter.h"
+#include "spec/attributes/opcode.h"
+#include "spec/backend/check.h"
+#include "spec/base/clock.h"
+#include "spec/base/status_macros.h"
+#include "spec/verifier/verifier.h"
+#include "tools/assay/environment.h"
+
+namespace assay {
+namespace {
+
+// Bends nothing, and notes the numbers of the defects that would have.
+class Watcher : public GateDefect {
+ public:
+  explicit Watcher(const std::vector<Defect>& defects) : defects_(defects) {
+    for (size_t i = 0; i < defects.size(); ++i) of_gate_[defects[i].gate].push_back(i);
+  }
+
+  bool Bites(DecisionKind kind, std::string_view rule, const Instruction* at) const override {
+    Note(rule, [&](const Defect& defect) { return defect.kind == kind && defect.GuardHolds(at); });
+    return false;
+  }
+  int64_t BendInteger(int64_t known) const override { return known; }
+  bool ClaimsTrue() const override { return true; }
+  bool Forgets(std::string_view claim, const Instruction* at) const override {
+    Note(claim, [&](const Defect& defect) { return ForgetsClaim(defect, claim, at); });
+    return false;
+  }
+  int64_t BendNumber(std::string_view claim, const Instruction* at, int64_t known) const override {
+    Note(claim, [&](const Defect& defect) {
+      return assay::BendNumber(defect, claim, at, known) != known;
+    });
+    return known;
+  }
+  void BendFolded(const Instruction& at, absl::Span<const Literal* const> operands,
+                  Literal& value) const override {
+    Note(std::string("constant-folding/") + std::string(Name(at.opcode())),
+         [&](const Defect& defect) {
+           Literal bent = value;
+           assay::BendFolded(defect, at, operands, bent);
+           return !bent.BitwiseEqual(value);
+         });
+  }
+  Instruction* BendRewrite(int64_t, Instruction* with) const override { return with; }
+  const KernelBends& kernel_bends() const override { return kNoBends; }
+
+  // Those noted since the last call.
+  std::set<size_t> Take() { return std::exchange(noted_, {}); }
+
+ private:
+  template <typename Would>
+  void Note(std::string_view gate, Would would) const {
+    const auto at = of_gate_.find(gate);
+    if (at == of_gate_.end()) return;
+    for (size_t i : at->second) {
+      if (!noted_.contains(i) && would(defects_[i])) noted_.insert(i);
+    }
+  }
+
+  const std::vector<Defect>& defects_;
+  std::map<std::string, std::vector<size_t>, std::less<>> of_gate_;
+  mutable std::set<size_t> noted_;  // gates ask of a defect that does not change
+};
+
+// What lies in generated code: bent where an instruction of its opcode is, or, of the other claims,
+// anywhere.
+bool MayBiteInCode(const Defect& defect, const Module& module) {
+  const bool in_code = defect.kind == DecisionKind::kKernel ||
+                       defect.kind == DecisionKind::kBuffer || defect.kind == DecisionKind::kTask;
+  if (!in_code) return false;
+  const std::optional<Opcode> opcode = OpcodeFromName(ClaimOf(defect.gate));
+  if (!opcode || RuleOf(defect.gate) != "optimize-kernel") return true;
+  for (const Computation* computation : module.computations()) {
+    for (const Instruction* at : *computation) {
+      if (at->opcode() == *opcode && defect.GuardHolds(at)) return true;
+    }
+  }
+  return false;
+}
+
+class Screen {
+ public:
+  Screen(const std::vector<PlantedDefect>& planted, const ScreenOptions& options)
+      : planted_(planted), options_(options), results_(planted.size()) {}
+
+  absl::StatusOr<std::vector<ScreenResult>> Run() {
+    for (const PlantedDefect& defect : planted_) {
+      ASSAY_ASSIGN_OR_RETURN(Defect parsed, ParseDefect(defect.json));
+      parsed_.push_back(std::move(parsed));
+    }
+    ASSAY_ASSIGN_OR_RETURN(backend_, OpenBackend("cpu"));
+    oracle_ = MakeOracle();
+    watcher_ = std::make_shared<Watcher>(parsed_);
+    if (backend_->Describe().capability) {
+      ExcludeUnsupported(backend_->Describe().capability, generator_);
+    }
+    int64_t alive = static_cast<int64_t>(planted_.size());
+    for (int64_t i = 0; i < options_.programs && alive > 0; ++i) {
+      const Case made = GenerateCase(options_.seed, static_cast<uint64_t>(i), generator_);
+      if (!Verify(*made.module).ok()) continue;
+      for (size_t d : Candidates(*made.module)) alive -= Try(d, made, i) ? 1 : 0;
+      if (options_.progress) options_.progress(i, alive);
+    }
+    for (ScreenResult& result : results_) {
+      if (!result.killed) result.programs = options_.programs;
+    }
+    return results_;
+  }
+
+ private:
+  std::vector<size_t> Candidates(const Module& module) {
+    std::unique_ptr<Module> copy = module.Clone("");
+    Gates gates(-1, watcher_);
+    const bool optimized = Optimize(*copy, gates).ok();
+    std::set<size_t> noted = watcher_->Take();
+    for (size_t d = 0; d < parsed_.size(); ++d) {
+      if (MayBiteInCode(parsed_[d], module) || (optimized && MayBiteInCode(parsed_[d], *copy))) {
+        noted.insert(d);
+      }
+    }
+    std::vector<size_t> open;
+    for (size_t d : noted) {
+      if (!results_[d].killed) open.push_back(d);
+    }
+    return open;
+  }
+
+  // True if the program kills the defect.
+  bool Try(size_t d, const Case& made, int64_t index) {
+    ScreenResult& result = results_[d];
+    ++result.bites;
+    if (result.tries >= options_.tries) return false;
+    ++result.tries;
+    ScopedTimer timer(result.seconds);
+    CompileOptions compile;
+    compile.defect = planted_[d].json;
+    const Profile* own = backend_->Describe().profile;
+    constexpr int64_t kOracleSteps = int64_t{1} << 26;
+    const CheckSubject subject{*oracle_, *backend_,      own != nullptr ? *own : Profile::Xla(),
+                               compile,  compile.limits, kOracleSteps};
+    Outcome::Kind kind =
+        CheckIsolated(subject, CheckCase::Of(*made.module, made.inputs)).outcome.kind;
+    if (kind == Outcome::kInconclusive) {
+      kind = CheckIsolated(subject, CheckCase{*made.module, {made.ExactArguments()}}).outcome.kind;
+    }
+    if (kind < Outcome::kRejected || kind > Outcome::kOutOfMemory) return false;
+    result.killed = true;
+    result.programs = index + 1;
+    return true;
+  }
+
+  const std::vector<PlantedDefect>& planted_;
+  const ScreenOptions& options_;
+  std::vector<ScreenResult> results_;
+  std::vector<Defect> parsed_;
+  std::unique_ptr<Backend> backend_;
+  std::unique_ptr<Oracle> oracle_;
+  std::shared_ptr<Watcher> watcher_;
+  GeneratorOptions generator_;
+};
+
+}  // namespace
+
+absl::StatusOr<std::vector<ScreenResult>> ScreenDefects(const std::vector<PlantedDefect>& defects,
+                                                        const ScreenOptions& options) {
+  return Screen(defects, options).Run();
+}
+
+}  // namespace assay

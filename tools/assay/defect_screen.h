@@ -1,0 +1,35 @@
+// Which planted defects the first programs of a seed kill. Only the programs in which a defect may
+// bite are run with it, so that all defects together cost little more than one campaign.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "fuzz/defects/defects.h"
+
+namespace assay {
+
+struct ScreenOptions {
+  uint64_t seed = 1;
+  int64_t programs = 0;
+  // A defect whose every decision may be bent is tried on so many programs at most.
+  int64_t tries = 400;
+  // After each program: how many defects are still alive.
+  std::function<void(int64_t program, int64_t alive)> progress;
+};
+
+struct ScreenResult {
+  bool killed = false;
+  int64_t programs = 0;  // until it was killed, that one counted; all of them if it was not
+  int64_t bites = 0;     // programs in which it may bite
+  int64_t tries = 0;     // of them, how many were run
+  double seconds = 0;    // of runs with it
+};
+
+// On the backend cpu, one result per defect. The programs are those of a campaign of that seed.
+absl::StatusOr<std::vector<ScreenResult>> ScreenDefects(const std::vector<PlantedDefect>& defects,
+                                                        const ScreenOptions& options);
+
+}  // namespace assay
