@@ -41,7 +41,8 @@ bool PaysAgain(const Backend& backend, const Case& made) {
 bool DrawsNumbers(const Module& module) {
   for (const Computation* computation : module.computations()) {
     for (const Instruction* at : *computation) {
-      if (at->opcode() == Opcode::kRng) return true;
+      const Opcode opcode = at->opcode();
+      if (opcode == Opcode::kRng || opcode == Opcode::kRngGetAndUpdateState) return true;
     }
   }
   return false;

@@ -4,8 +4,12 @@
 #include <algorithm>
 #include <optional>
 #include <set>
+#include <string>
+#include <vector>
 
 #include "absl/strings/str_split.h"
+#include "fuzz/triage/bucket.h"
+#include "fuzz/triage/signature.h"
 #include "spec/ops/op_table.h"
 
 namespace assay {
@@ -64,6 +68,49 @@ bool AreSilencedAlike(const std::string& a, const std::string& b) {
   return true;
 }
 
+// The place of a pass among UsualFlags, whose states a tail has; -1: it is none of them.
+int64_t PlaceOfPass(const std::string& pass) {
+  const std::vector<SilencingFlag> flags = UsualFlags();
+  for (size_t i = 0; i < flags.size(); ++i) {
+    if (flags[i].name == "xla_disable_hlo_passes" && flags[i].value == pass)
+      return static_cast<int64_t>(i);
+  }
+  return -1;
+}
+
+// The pass is to blame for the small program; that of `large`, for which none is, passes without
+// it and has all that the small one has.
+bool IsSilencedByPassOf(const CampaignFinding& large, const CampaignFinding& small) {
+  if (!large.triage.blamed_rule.empty() || large.kind != small.kind) return false;
+  const std::string states = TailOf(large).states;
+  const int64_t place = PlaceOfPass(small.triage.blamed_rule);
+  return place >= 0 && place < static_cast<int64_t>(states.size()) &&
+         states[static_cast<size_t>(place)] == 'p' && !OpcodesOf(small).empty() &&
+         Includes(OpcodesOf(large), OpcodesOf(small));
+}
+
+// The passes that make numbers of few bits wider are one, whatever the type.
+std::string FamilyOf(const std::string& pass) {
+  const std::string family = "float-normalization-";
+  const bool is_of_integers = pass.rfind(family, 0) == 0 && pass.size() > family.size() &&
+                              (pass[family.size()] == 's' || pass[family.size()] == 'u');
+  return is_of_integers ? family + "of integers" : pass;
+}
+
+// What computes in too many bits and is converted then, is the same whatever it computes; and
+// what gathers from few places becomes a slice.
+Opcodes WithoutVariants(const std::string& family, const Opcodes& opcodes) {
+  Opcodes result;
+  const bool is_converted = family.rfind("float-normalization-", 0) == 0 &&
+                            opcodes.contains("convert") && opcodes.size() == 2;
+  for (const std::string& name : opcodes) {
+    const bool is_variant = (is_converted && name != "convert") ||
+                            (name == "gather" && opcodes.contains("dynamic-slice"));
+    if (!is_variant) result.insert(name);
+  }
+  return result;
+}
+
 // Writing where one must not is now a wrong value, now a crash.
 bool IsOfRunning(Outcome::Kind kind) {
   return kind == Outcome::kWrong || kind == Outcome::kRunCrash ||
@@ -73,6 +120,8 @@ bool IsOfRunning(Outcome::Kind kind) {
 bool IsDuplicateOfCode(const CampaignFinding& large, const CampaignFinding& small) {
   if (!IsOfRunning(large.kind) || !IsOfRunning(small.kind)) return false;
   const Opcodes needed = OpcodesOf(small);
+  // Starts in a type that is too narrow go wrong in many ways.
+  if (needed.contains(kNarrowIndex) && Includes(OpcodesOf(large), needed)) return true;
   if (needed.empty() || !Includes(WithoutTwins(OpcodesOf(large)), WithoutTwins(needed))) {
     return false;
   }
@@ -87,10 +136,14 @@ size_t OpcodeCount(const CampaignFinding& finding) { return OpcodesOf(finding).s
 
 bool IsDuplicate(const CampaignFinding& large, const CampaignFinding& small) {
   if (!large.triaged || !small.triaged || large.backend != small.backend) return false;
-  if (large.triage.blamed_rule != small.triage.blamed_rule) return false;
+  const std::string family = FamilyOf(large.triage.blamed_rule);
+  if (family != FamilyOf(small.triage.blamed_rule)) return IsSilencedByPassOf(large, small);
   const Opcodes all = OpcodesOf(large), some = OpcodesOf(small);
-  if (large.triage.blamed_rule.empty()) return IsDuplicateOfCode(large, small);
-  if (large.kind != small.kind || !Includes(all, some)) return false;
+  if (family.empty()) return IsDuplicateOfCode(large, small);
+  if (large.kind != small.kind) return false;
+  const Opcodes main = WithoutVariants(family, all);
+  if (main != all && main == WithoutVariants(family, some)) return true;
+  if (!Includes(all, some)) return false;
   if (!large.triage.is_smallest && !some.empty() && some.size() < all.size()) return true;
   return large.triage.blamed_rule == "import" && OnlyMoves(all);
 }

@@ -37,7 +37,8 @@ struct Question {
 
 constexpr ElementType kAskedTypes[] = {
     ElementType::kF32, ElementType::kF64,  ElementType::kF16, ElementType::kBF16,
-    ElementType::kC64, ElementType::kC128, ElementType::kS32, ElementType::kF8E4M3FN};
+    ElementType::kC64, ElementType::kC128, ElementType::kS32, ElementType::kF8E4M3FN,
+    ElementType::kS4,  ElementType::kS16,  ElementType::kPred};
 
 // Asks a compiler many questions in few compilations.
 class Asker {

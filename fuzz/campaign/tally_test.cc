@@ -340,6 +340,14 @@ TEST(Tally, OneBugOfGeneratedCodeIsOneBucket) {
   add(Outcome::kWrong, "cbrt+dot", "", "f-xffxf");
   add(Outcome::kWrong, "", "import", "");
   add(Outcome::kWrong, "concatenate", "import", "");
+  add(Outcome::kWrong, "dynamic-update-slice+iota+narrow-index", "", "c-pffff");
+  add(Outcome::kRunCrash, "dynamic-update-slice+narrow-index", "", "");
+  add(Outcome::kWrong, "scatter", "", "i-fffpf");
+  add(Outcome::kWrong, "scatter", "", "p-fffpf");
+  add(Outcome::kWrong, "add+convert", "float-normalization-u4", "");
+  add(Outcome::kWrong, "convert+multiply", "float-normalization-s4", "");
+  add(Outcome::kWrong, "abs+sqrt", "algsimp", "");
+  add(Outcome::kWrong, "abs+negate+sqrt", "", "f-pffff");
   // Others: what is silenced otherwise, other numbers of a function, compile crashes, rewrites.
   add(Outcome::kWrong, "cbrt+divide", "", "f-pffff");
   add(Outcome::kWrong, "cbrt", "", "c-fffff");
@@ -348,8 +356,10 @@ TEST(Tally, OneBugOfGeneratedCodeIsOneBucket) {
   add(Outcome::kWrong, "dynamic-slice", "import", "");
   add(Outcome::kWrong, "add", "algsimp", "");
   add(Outcome::kWrong, "add+subtract", "algsimp", "");
+  add(Outcome::kWrong, "popcnt", "float-normalization-s4", "");
+  add(Outcome::kWrong, "abs+exponential+sqrt", "", "f-fpfff");
   tally.Finish(/*with_triage=*/true);
-  const std::map<std::string, int64_t> buckets = {{"dynamic-update-slice/i-fffff", 3},
+  const std::map<std::string, int64_t> buckets = {{"dynamic-update-slice/i-fffff", 5},
                                                   {"maximum+reduce/f-fffff", 2},
                                                   {"cbrt/f-fffff", 2},
                                                   {"/", 2},
@@ -359,7 +369,12 @@ TEST(Tally, OneBugOfGeneratedCodeIsOneBucket) {
                                                   {"dynamic-update-slice+while/", 1},
                                                   {"dynamic-slice/", 1},
                                                   {"add/", 1},
-                                                  {"add+subtract/", 1}};
+                                                  {"add+subtract/", 1},
+                                                  {"scatter/i-fffpf", 2},
+                                                  {"add+convert/", 2},
+                                                  {"abs+sqrt/", 2},
+                                                  {"popcnt/", 1},
+                                                  {"abs+exponential+sqrt/f-fpfff", 1}};
   EXPECT_EQ(tally.summary().buckets, buckets);
 }
 

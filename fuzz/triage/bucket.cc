@@ -76,8 +76,16 @@ std::string CrashSignature(const std::string& text) {
 }
 
 std::string OpcodeSet(const Module& module) {
+  std::set<const Computation*> combiners;
+  for (const Computation* computation : module.computations()) {
+    for (const Instruction* at : *computation) {
+      if (at->opcode() != Opcode::kScatter) continue;
+      combiners.insert(at->callees().begin(), at->callees().end());
+    }
+  }
   std::set<std::string> names;
   for (const Computation* computation : module.computations()) {
+    if (combiners.contains(computation)) continue;
     for (const Instruction* at : *computation) {
       Opcode opcode = at->opcode();
       if (opcode == Opcode::kParameter || opcode == Opcode::kConstant) continue;
@@ -86,6 +94,25 @@ std::string OpcodeSet(const Module& module) {
     }
   }
   return absl::StrJoin(names, "+");
+}
+
+bool HasNarrowIndex(const Module& module) {
+  for (const Computation* computation : module.computations()) {
+    for (const Instruction* at : *computation) {
+      const int64_t first = at->opcode() == Opcode::kDynamicSlice         ? 1
+                            : at->opcode() == Opcode::kDynamicUpdateSlice ? 2
+                                                                          : at->operand_count();
+      for (int64_t i = first; i < at->operand_count(); ++i) {
+        const Shape& start = at->operand(i)->shape();
+        if (!start.IsArray() || !IsInteger(start.element_type())) continue;
+        const int bits = BitWidth(start.element_type()) - (IsSigned(start.element_type()) ? 1 : 0);
+        for (int64_t size : at->operand(0)->shape().dimensions()) {
+          if (bits < 62 && size > int64_t{1} << bits) return true;
+        }
+      }
+    }
+  }
+  return false;
 }
 
 std::string BackendFamily(const std::string& name) { return name.substr(0, name.find(':')); }

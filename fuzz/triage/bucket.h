@@ -29,8 +29,14 @@ std::string BucketOf(const BucketKey& key);
 // numbers, addresses, names in quotes or after '%', and paths.
 std::string CrashSignature(const std::string& text);
 
-// Opcodes of a module without parameters and constants, sorted, each once: "dynamic-slice+pad".
+// Opcodes of a module without parameters and constants, sorted, each once: "dynamic-slice+pad". How
+// a scatter combines its elements does not count.
 std::string OpcodeSet(const Module& module);
+
+// Stands beside the opcodes of a finding whose program HasNarrowIndex.
+inline constexpr char kNarrowIndex[] = "narrow-index";
+// True if an op says where it begins in a type that does not hold all sizes of its operand.
+bool HasNarrowIndex(const Module& module);
 
 // The kind of numbers: 'f' floats, 'c' complex, 'p' predicates, 'i' integers.
 char ClassLetter(ElementType type);

@@ -195,6 +195,7 @@ class Triager {
       key.notable = AskOthers();
     }
     result_.opcodes = OpcodeSet(*case_.module);
+    if (HasNarrowIndex(*case_.module)) StrAppend(&result_.opcodes, "+", kNarrowIndex);
     result_.notable = key.notable;
     key.crash = last.outcome.reason;
     key.reduced = case_.module.get();

@@ -41,6 +41,8 @@ Instruction* BuildRng(Program& program, Opcode) {
   if (!program.scope().entry) return nullptr;
   Choices& choices = program.choices();
   const ElementType type = program.DrawType(kF);
+  // Nothing is said of draws in a byte or less, where few numbers are between the ends.
+  if (BitWidth(type) < 16) return nullptr;
   const DimVector dimensions = program.DrawDimensions();
   const Shape shape = Shape::Array(type, dimensions);
   if (!program.Fits(shape)) return nullptr;
