@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
-#include <optional>
+#include <vector>
 
 #include "spec/ops/op_table.h"
 
@@ -37,24 +37,37 @@ constexpr FoldedFunction kFoldedFunctions[] = {
     {Opcode::kSubtract, nullptr, [](double x, double y) { return x - y; }},
 };
 
-// About the value of a scalar that is made of constants alone; nothing if it is none.
-std::optional<double> FoldedScalar(const Instruction& value, int depth = 4) {
-  if (!value.shape().IsScalar() || !IsFloat(value.shape().element_type())) return std::nullopt;
+// About the elements of a small array that is made of constants alone; empty if it is none. One
+// element stands for all of a splat.
+std::vector<double> FoldedElements(const Instruction& value, int depth = 4) {
+  constexpr int64_t kMostElements = 1024;
+  const Shape& shape = value.shape();
+  if (!shape.IsArray() || !IsFloat(shape.element_type()) || shape.ElementCount() > kMostElements)
+    return {};
+  std::vector<double> elements;
   if (value.opcode() == Opcode::kConstant) {
-    if (value.literal() == nullptr) return std::nullopt;
-    return value.literal()->GetDouble(0);
+    if (value.literal() == nullptr) return {};
+    for (int64_t i = 0; i < value.literal()->element_count(); ++i)
+      elements.push_back(value.literal()->GetDouble(i));
+    return elements;
   }
+  if (depth == 0) return {};
+  if (value.opcode() == Opcode::kBroadcast && value.operand(0)->shape().IsScalar())
+    return FoldedElements(*value.operand(0), depth - 1);
   for (const FoldedFunction& function : kFoldedFunctions) {
-    if (function.opcode != value.opcode() || depth == 0) continue;
-    const std::optional<double> x = FoldedScalar(*value.operand(0), depth - 1);
-    if (!x.has_value() || function.unary != nullptr) {
-      return x.has_value() ? std::optional<double>(function.unary(*x)) : std::nullopt;
+    if (function.opcode != value.opcode()) continue;
+    const std::vector<double> x = FoldedElements(*value.operand(0), depth - 1);
+    if (x.empty()) return {};
+    if (function.unary != nullptr) {
+      for (double element : x) elements.push_back(function.unary(element));
+      return elements;
     }
-    const std::optional<double> y = FoldedScalar(*value.operand(1), depth - 1);
-    if (!y.has_value()) return std::nullopt;
-    return function.binary(*x, *y);
+    const std::vector<double> y = FoldedElements(*value.operand(1), depth - 1);
+    for (size_t i = 0; !y.empty() && i < std::max(x.size(), y.size()); ++i)
+      elements.push_back(function.binary(x[i % x.size()], y[i % y.size()]));
+    return elements;
   }
-  return std::nullopt;
+  return {};
 }
 
 // Looks for what makes a value, through what only changes its shape and across the calls that a
@@ -80,18 +93,33 @@ class Producers {
     return VisitWidened(value);
   }
 
+  // From now on functions of constant arrays are constants, and not only those of scalars.
+  void FoldArrays() { folds_arrays_ = true; }
+
   // The largest magnitude of the constant that the value is; negative if it is none.
   double ConstantMagnitude(const Instruction& value) {
     double largest = -1;
     auto is_constant = [&](const Instruction& made) {
-      if (const std::optional<double> folded = FoldedScalar(made); folded.has_value()) {
+      if (made.opcode() != Opcode::kConstant) {
+        // What only widens or converts an array is looked through.
+        const bool is_looked_through =
+            made.opcode() == Opcode::kBroadcast ||
+            (made.opcode() == Opcode::kConvert && !made.shape().IsScalar()) ||
+            (!folds_arrays_ && !made.shape().IsScalar());
+        if (is_looked_through) return false;
+        const std::vector<double> folded = FoldedElements(made);
+        if (folded.empty()) return false;
+        largest = 0;
         // Rounding to a narrow type adds an eighth at most.
-        largest =
-            made.opcode() == Opcode::kConstant ? std::fabs(*folded) : std::fabs(*folded) * 1.125;
-        return !std::isnan(largest);
+        for (double element : folded) {
+          if (std::isnan(element)) return false;
+          largest = std::max(largest, std::fabs(element) * 1.125);
+        }
+        return true;
       }
-      if (made.opcode() != Opcode::kConstant || made.literal() == nullptr) return false;
+      if (made.literal() == nullptr) return false;
       const Literal& literal = *made.literal();
+      if (literal.element_count() == 1 && std::isnan(literal.GetDouble(0))) return false;
       largest = 0;
       for (int64_t i = 0; i < literal.element_count(); ++i)
         largest = std::max(largest, std::fabs(literal.GetDouble(i)));
@@ -101,6 +129,7 @@ class Producers {
   }
 
  private:
+  bool folds_arrays_ = false;
   // Computations with many callers are looked at in part.
   static constexpr int kMostVisits = 64;
 
@@ -259,6 +288,7 @@ LicensedForms LicensedFormsOf(const Instruction& instruction, const InliningCall
                                IsExponential(*instruction.operand(1), producers);
   }
   if (IsShift(instruction)) {
+    producers.FoldArrays();
     const double inner = ChainOfConstants(instruction, producers, IsShift);
     found.shifts_twice = inner >= 0;
     found.first_shift = std::max(inner, 0.0);

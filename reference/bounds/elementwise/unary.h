@@ -168,6 +168,16 @@ absl::Status BoundMonotone(const OpContext& op, Array& result) {
       const SeenApart<T> seen(op.clauses, op.array(0), i);
       Range<W> x = seen.x;
       if constexpr (Op::kEven) x = MagnitudeOf(x);
+      if (std::is_same_v<Op, Logistic> && kIsNarrow<T> && x.Single() && !seen.or_zero &&
+          std::exp(-Widen<W>(operand[i])) >= OverflowThreshold<T>() && x.HasFinite()) {
+        // The formula, in which the exponential overflows a narrow type; who computes in a wider
+        // one has a subnormal number.
+        Alternatives<T> values(/*keeps_sign=*/true);
+        values.AddPoint(Op::template Real<W>(Widen<W>(operand[i])), ulps);
+        values.AddPoint(0, ulps);
+        values.Finish(result, i);
+        continue;
+      }
       if (is_log_of_root && x.HasFinite() && x.low() > 0)
         x.radius += (x.centre + x.radius) * UnitRoundoff<T>() * W{1.01};
       if (x.Single() && !seen.or_zero) {

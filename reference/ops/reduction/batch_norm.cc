@@ -184,8 +184,13 @@ class BatchNorm {
         const int64_t at = lines_.Element(k, f);
         const Estimate gradient = Read(4, at), deviation = Read(0, at) - mean;
         Estimate factor = WithFactorOfAll(gradient - d - c * deviation, gradient, shifted);
-        // The formula multiplies by the deviation first and divides by the variance then.
+        // The formula multiplies by the deviation first and divides by the variance then; the
+        // gradient it multiplies by the number of elements, by which all is divided in the end.
         factor.peak = std::max(factor.peak, products.size() * deviation.size());
+        if (step_.unit != 0) {
+          const auto m = static_cast<long double>(lines_.count);
+          factor.peak = std::max({factor.peak, m, m * gradient.size()});
+        }
         Finish(WithDivisionLast(scale / root * factor, scale / root, factor), 0, at, true);
       }
     }
