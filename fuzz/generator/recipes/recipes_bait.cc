@@ -477,7 +477,7 @@ constexpr Recipe kRecipes[] = {
     {Opcode::kAbs, "range-bait", RecipeGroup::kElementwise, 24, BuildRangeBait},
     {Opcode::kExponential, "function-pair", RecipeGroup::kElementwise, 16, BuildFunctionPair},
     {Opcode::kXor, "cancelling", RecipeGroup::kElementwise, 5, BuildCancelling},
-    {Opcode::kSelect, "shared-mask", RecipeGroup::kElementwise, 3, BuildSharedMask},
+    {Opcode::kSelect, "shared-mask", RecipeGroup::kElementwise, 8, BuildSharedMask},
     {Opcode::kDynamicUpdateSlice, "shared-starts", RecipeGroup::kIndex, 8, BuildSharedStarts},
     {Opcode::kWhile, "trip-count", RecipeGroup::kControl, 5, BuildTripCount},
     {Opcode::kPower, "edge-sweep", RecipeGroup::kElementwise, 18, BuildEdgeSweep},

@@ -129,7 +129,7 @@ LoopPlan DrawLoop(Program& program) {
       plan.start = MinOf(plan.type) + choices.Range(0, 12);
       break;
   }
-  int64_t trips = choices.Percent(10) ? choices.Range(0, 1) : choices.Range(2, 6);
+  int64_t trips = choices.Percent(22) ? choices.Range(0, 1) : choices.Range(2, 6);
   int64_t offset = choices.Percent(35) ? choices.Range(-2, 2) : 0;
   plan.bound = static_cast<int64_t>(static_cast<uint64_t>(plan.start) +
                                     static_cast<uint64_t>(plan.step * trips + offset));

@@ -84,7 +84,8 @@ Instruction* BuildPower(Program& program, Opcode opcode) {
 Instruction* BuildCompare(Program& program, Opcode opcode) {
   Instruction* x = program.Operand(kP | kI | kF);
   Instruction* y = Partner(program, x, 3, opcode);
-  return program.Compare(static_cast<Direction>(program.choices().Draw(6)), x, y);
+  Instruction* truth = program.Compare(static_cast<Direction>(program.choices().Draw(6)), x, y);
+  return program.choices().Percent(25) ? program.Unary(Opcode::kNot, truth) : truth;
 }
 
 // Two comparisons of one value with neighbouring constants, joined: range checks that simplifiers

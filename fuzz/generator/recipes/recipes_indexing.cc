@@ -108,8 +108,10 @@ bool Counts(ElementType type, int64_t value) {
 }
 
 ElementType DrawIndices(Program& program, const Shape& operand) {
-  const ElementType type =
-      program.choices().Percent(60) ? ElementType::kS32 : program.DrawIndexType();
+  Choices& choices = program.choices();
+  ElementType type = choices.Percent(60) ? ElementType::kS32 : program.DrawIndexType();
+  if (choices.Percent(8)) type = ElementType::kU64;
+  if (!program.options().Takes(type)) type = ElementType::kS32;
   for (int64_t size : operand.dimensions())
     if (!Counts(type, size)) return ElementType::kS32;
   return type;
@@ -140,6 +142,8 @@ Instruction* DrawIndexVectors(Program& program, const Shape& operand, const Addr
         value =
             scatter && whole ? -addressing.slice[d] - choices.Range(0, 2) : -choices.Range(1, 3);
       if (is_signed && choices.Percent(8)) value = MinOf(type);
+      // Read as signed it would lie right before the array.
+      if (type == ElementType::kU64 && choices.Percent(30)) value = -choices.Range(1, 3);
       if (value > 0 && !Counts(type, value)) value = last;
     }
     literal.SetInteger(i, value);
@@ -227,7 +231,10 @@ Instruction* BuildScatter(Program& program, Opcode) {
     unique = indices != nullptr;
   }
   if (indices == nullptr) indices = IndicesFor(program, x->shape(), a, true);
-  Instruction* updates = program.OperandOf(type, a.outer);
+  // Read from where they are written to, now and then, in an array that may be written over.
+  if (choices.Percent(15) && !IsPred(type)) x = program.Binary(Opcode::kAdd, x, x);
+  Instruction* updates =
+      choices.Percent(20) ? GatherOf(program, x, a, indices) : program.OperandOf(type, a.outer);
   Computation* combiner;
   // The order of updates is open: if two may meet, an overwrite has no single answer.
   if (choices.Percent(unique ? 50 : 10)) {

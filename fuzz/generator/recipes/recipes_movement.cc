@@ -102,6 +102,10 @@ Instruction* BuildUpdateChain(Program& program, Opcode opcode) {
 Instruction* BuildSelfUpdate(Program& program, Opcode) {
   Instruction* x = program.Operand(kMovable, 1);
   Choices& choices = program.choices();
+  // A parameter is never written over.
+  if (choices.Percent(40) && !IsPred(x->shape().element_type())) {
+    x = program.Binary(Opcode::kAdd, x, x);
+  }
   Instruction* update = choices.Percent(50) ? SliceOf(program, x) : DynamicSliceOf(program, x);
   ElementType type = x->shape().element_type();
   if (choices.Percent(40)) {
