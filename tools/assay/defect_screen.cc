@@ -116,11 +116,15 @@ class Screen {
     for (int64_t i = 0; i < options_.programs && alive > 0; ++i) {
       const Case made = GenerateCase(options_.seed, static_cast<uint64_t>(i), generator_);
       if (!Verify(*made.module).ok()) continue;
+      // What the compiler makes once is there for all the children in which programs are checked.
+      if (i == 0) backend_->Compile(*made.module, CompileOptions()).status().IgnoreError();
       for (size_t d : Candidates(*made.module)) alive -= Try(d, made, i) ? 1 : 0;
       if (options_.progress) options_.progress(i, alive);
     }
-    for (ScreenResult& result : results_) {
-      if (!result.killed) result.programs = options_.programs;
+    for (size_t d = 0; d < results_.size(); ++d) {
+      if (results_[d].killed) continue;
+      results_[d].programs = options_.programs;
+      if (options_.done) options_.done(planted_[d], results_[d]);
     }
     return results_;
   }
@@ -164,6 +168,7 @@ class Screen {
     if (kind < Outcome::kRejected || kind > Outcome::kOutOfMemory) return false;
     result.killed = true;
     result.programs = index + 1;
+    if (options_.done) options_.done(planted_[d], result);
     return true;
   }
 

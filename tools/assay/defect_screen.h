@@ -11,6 +11,14 @@
 
 namespace assay {
 
+struct ScreenResult {
+  bool killed = false;
+  int64_t programs = 0;  // until it was killed, that one counted; all of them if it was not
+  int64_t bites = 0;     // programs in which it may bite
+  int64_t tries = 0;     // of them, how many were run
+  double seconds = 0;    // of runs with it
+};
+
 struct ScreenOptions {
   uint64_t seed = 1;
   int64_t programs = 0;
@@ -18,14 +26,8 @@ struct ScreenOptions {
   int64_t tries = 400;
   // After each program: how many defects are still alive.
   std::function<void(int64_t program, int64_t alive)> progress;
-};
-
-struct ScreenResult {
-  bool killed = false;
-  int64_t programs = 0;  // until it was killed, that one counted; all of them if it was not
-  int64_t bites = 0;     // programs in which it may bite
-  int64_t tries = 0;     // of them, how many were run
-  double seconds = 0;    // of runs with it
+  // Of each defect as soon as it is known: of those that survive in the end.
+  std::function<void(const PlantedDefect& defect, const ScreenResult& result)> done;
 };
 
 // On the backend cpu, one result per defect. The programs are those of a campaign of that seed.

@@ -235,24 +235,24 @@ absl::StatusOr<int> RunScreen(const Options& options) {
   screen.progress = [&](int64_t program, int64_t alive) {
     progress.Show(StrCat(program, " programs, ", alive, " defects alive"));
   };
-  ASSAY_ASSIGN_OR_RETURN(const std::vector<ScreenResult> results, ScreenDefects(chosen, screen));
-  progress.Clear();
   std::ofstream file(ResultsFile(options), options.resume ? std::ios::app : std::ios::trunc);
   std::vector<MutationScore> scores;
-  for (size_t i = 0; i < chosen.size(); ++i) {
+  screen.done = [&](const PlantedDefect& defect, const ScreenResult& result) {
     MutationScore score;
-    score.defect = chosen[i];
+    score.defect = defect;
     score.backend = "cpu";
     score.seed = options.seed;
-    score.killed = results[i].killed;
-    score.programs = results[i].programs;
-    score.bites = results[i].bites;
-    score.seconds = results[i].seconds;
-    file << JsonText(ToJson(score)) << '\n';
+    score.killed = result.killed;
+    score.programs = result.programs;
+    score.bites = result.bites;
+    score.seconds = result.seconds;
+    file << JsonText(ToJson(score)) << '\n' << std::flush;
     if (options.json) PrintJson(ToJson(score));
     scores.push_back(std::move(score));
-  }
-  if (!file.flush()) {
+  };
+  ASSAY_RETURN_IF_ERROR(ScreenDefects(chosen, screen).status());
+  progress.Clear();
+  if (!file) {
     return absl::UnavailableError(StrCat(ResultsFile(options), ": cannot be written"));
   }
   if (!options.json) PrintScores(scores);
