@@ -47,6 +47,8 @@ void BoundSum(const Terms& terms, Array& result) {
     SumBound<T, A> sum;
     terms.ForEach<T>(o, Consumer::kSum,
                      [&](const auto& x, double size) { sum.Add(x, false, size); });
+    if (terms.op.clauses.Has(ClauseId::kSumsOfSums))
+      sum.JoinSumOf(terms.op.licensed.terms_of_whole_sum);
     FinishSum<T, A>(terms.op.clauses, result, o, sum, View::kNone);
   }
 }

@@ -98,6 +98,15 @@ class SumBound {
     if (term.radius == 0) quantum_ = std::min(quantum_, LowestBit(term.centre));
   }
 
+  // The terms may be added up together with those of other sums, `all` in the end; 0: they are not.
+  // What this sum has to do with the error of all additions is then its share of the magnitude.
+  void JoinSumOf(int64_t all) {
+    if (all == 0 || terms_ == 0) return;
+    const W growth = static_cast<W>(all) * UnitRoundoff<A>();
+    propagated_ += growth * (1 + growth) * magnitude_;
+    all_single_ = false;
+  }
+
   // True if every partial sum in every order is exact.
   bool IsExact(bool flush) const {
     using F = FormatOf<A>;

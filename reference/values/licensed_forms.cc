@@ -7,6 +7,7 @@
 #include <functional>
 #include <vector>
 
+#include "reference/values/combiner.h"
 #include "spec/ops/op_table.h"
 
 namespace assay::reference {
@@ -240,6 +241,31 @@ double ScaleBeforeBroadcast(const Instruction& outer, Producers& producers) {
   return -1;
 }
 
+bool IsSum(const Instruction& value) {
+  return value.opcode() == Opcode::kReduce && value.shape().IsArray() &&
+         RecognisedCombiner(*value.callee()) == Opcode::kAdd;
+}
+
+int64_t TermsOfOneResult(const Instruction& sum) {
+  const int64_t results = sum.shape().ElementCount();
+  return results == 0 ? 0 : sum.operand(0)->shape().ElementCount() / results;
+}
+
+// The terms of the sum of sums that `sum` is the inner part of; 0 if it is none.
+int64_t TermsOfWholeSum(const Instruction& sum) {
+  const Instruction* value = &sum;
+  while (value->users().size() == 1 && value != value->parent()->root()) {
+    const Instruction* user = value->users()[0];
+    if (IsSum(*user) && user->operand(0) == value)
+      return TermsOfOneResult(sum) * TermsOfOneResult(*user);
+    const bool moves = user->opcode() == Opcode::kReshape || user->opcode() == Opcode::kBitcast ||
+                       user->opcode() == Opcode::kCopy || user->opcode() == Opcode::kTranspose;
+    if (!moves) return 0;
+    value = user;
+  }
+  return 0;
+}
+
 bool IsExponential(const Instruction& value, Producers& producers) {
   auto is_exponential = [&](const Instruction& made) {
     if (made.opcode() == Opcode::kExponential) return true;
@@ -266,6 +292,7 @@ InliningCallers FindInliningCallers(const Module& module) {
 
 LicensedForms LicensedFormsOf(const Instruction& instruction, const InliningCallers& callers) {
   LicensedForms found;
+  if (IsSum(instruction)) found.terms_of_whole_sum = TermsOfWholeSum(instruction);
   if (!IsFloat(instruction.shape().element_type())) return found;
   Producers producers(callers);
   const Opcode opcode = instruction.opcode();

@@ -1,6 +1,6 @@
 // The other forms that a compiler may give an instruction because of its operands. The clauses on
 // neighbouring ops license them: nested-quotients, constant-chains, exponentials,
-// reciprocal-division. They are found once per instruction; the profile says which of them count.
+// reciprocal-division, sums-of-sums. They are found once per instruction; the profile says which of them count.
 #pragma once
 
 #include <vector>
@@ -28,6 +28,9 @@ struct LicensedForms {
   Opcode inverted = Opcode::kDivide;  // kExponential or kPower; kDivide for neither
   // The op is the logarithm of a root.
   bool is_log_of_root = false;
+  // The op adds up terms, and nothing but another sum uses its results: the terms of both as one
+  // sum; 0 otherwise.
+  int64_t terms_of_whole_sum = 0;
 
   bool InvertsFunction() const { return inverted != Opcode::kDivide; }
 };

@@ -97,6 +97,13 @@ constexpr std::array<Clause, static_cast<size_t>(ClauseId::kClauseCount)> kClaus
      .xla = true,
      .source = "the reducer's own text; measured: the bf16 sum of {0, 0.3672, 2, 0, -1, 0} gives "
                "1.375, rounded once it is 1.367"},
+    {.id = ClauseId::kSumsOfSums,
+     .name = "sums-of-sums",
+     .meaning = "a reduction that adds up sums of another one may be one sum of all terms",
+     .strict = false,
+     .xla = true,
+     .source = "measured: XLA:CPU's optimized modules have one reduction, and 79 % of random f32 "
+               "sums of 9 sums of 7 terms differ"},
 }};
 
 constexpr bool IsInOrder() {

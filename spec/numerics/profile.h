@@ -22,6 +22,7 @@ enum class ClauseId {
   kConstantChains,
   kExponentials,
   kLiteralReducer,
+  kSumsOfSums,
   kClauseCount
 };
 
