@@ -1,6 +1,7 @@
 // The other forms that a compiler may give an instruction because of its operands. The clauses on
 // neighbouring ops license them: nested-quotients, constant-chains, exponentials,
-// reciprocal-division, sums-of-sums. They are found once per instruction; the profile says which of them count.
+// reciprocal-division, sums-of-sums. They are found once per instruction; the profile says which of
+// them count.
 #pragma once
 
 #include <vector>

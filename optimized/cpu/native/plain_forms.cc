@@ -31,7 +31,8 @@ Value* PlainForm(llvm::IntrinsicInst& call) {
 
 void UsePlainForms(llvm::Module& module) {
   for (llvm::Function& function : module) {
-    for (llvm::Instruction& instruction : llvm::make_early_inc_range(llvm::instructions(function))) {
+    for (llvm::Instruction& instruction :
+         llvm::make_early_inc_range(llvm::instructions(function))) {
       auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction);
       Value* plain = call == nullptr ? nullptr : PlainForm(*call);
       if (plain == nullptr) continue;
