@@ -229,6 +229,45 @@ TEST(DoubleFunctions, AnglesAreWithinTwoUnitsInEveryForm) {
   ExpectSameInEveryForm("atan2", y, x, results);
 }
 
+// Each part of a complex exponential is a product of two functions.
+TEST(DoubleFunctions, ComplexExponentialsAreWithinFourUnits) {
+  BackendRegistry registry;
+  RegisterCpu(registry);
+  const auto backend = registry.Create("cpu");
+  ASSERT_TRUE(backend.ok()) << backend.status();
+  const auto module = ReadModule(
+      "HloModule m\nENTRY e {\n  x = c128[2000] parameter(0)\n"
+      "  ROOT r = c128[2000] exponential(x)\n}");
+  ASSERT_TRUE(module.ok()) << module.status();
+  const auto code = (*backend)->Compile(**module, CompileOptions());
+  ASSERT_TRUE(code.ok()) << code.status();
+  Literal x((*module)->entry()->parameter(0)->shape());
+  std::mt19937_64 random(4);
+  std::vector<std::pair<double, double>> inputs = {{0, -0.0}, {-0.0, 0},  {709, 0.1}, {709.5, 1.5},
+                                                   {-745, 1}, {1, 1e300}, {690, 3}};
+  while (inputs.size() < 2000) inputs.emplace_back(Uniform(random) * 700, Uniform(random) * 1e3);
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    x.SetComponentBits(static_cast<int64_t>(2 * i), std::bit_cast<uint64_t>(inputs[i].first));
+    x.SetComponentBits(static_cast<int64_t>(2 * i) + 1, std::bit_cast<uint64_t>(inputs[i].second));
+  }
+  const auto run = (*code)->Run({{&x}});
+  ASSERT_TRUE(run.ok()) << run.status();
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const long double re = inputs[i].first, im = inputs[i].second;
+    const long double size = std::exp(re);
+    const double truths[] = {static_cast<double>(size * std::cos(im)),
+                             static_cast<double>(size * std::sin(im))};
+    for (int part = 0; part < 2; ++part) {
+      const auto at = static_cast<int64_t>(2 * i) + part;
+      const auto result = std::bit_cast<double>(run->outputs[0].GetComponentBits(at));
+      const double ulp =
+          std::nextafter(std::fabs(truths[part]), kInfinity) - std::fabs(truths[part]);
+      EXPECT_LE(std::fabs(result - truths[part]), 4 * ulp) << re << " " << im << " " << part;
+      EXPECT_EQ(std::signbit(result), std::signbit(truths[part])) << re << " " << im;
+    }
+  }
+}
+
 // What is judged by is judged by identities, to far less than a unit of f64.
 TEST(DoubleDouble, HoldsIdentities) {
   std::mt19937_64 random(2);

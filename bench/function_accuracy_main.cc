@@ -447,12 +447,7 @@ constexpr char kTableHead[] =
     "| --- | --- | --- | --- | --- | --- | --- |\n";
 
 absl::Status WriteFloats(Backend& backend, uint64_t stride, const std::vector<std::string>& names) {
-  std::cout
-      << "## f32\n\n"
-      << (stride == 1 ? "Every" : StrCat("One in ", stride))
-      << " of the 2^32 inputs, judged by 80-bit arithmetic where f64 does not settle it; of two "
-         "arguments a\nsample of 3145728 pairs.\n\n"
-      << kTableHead;
+  std::cout << kTableHead;
   for (const Function& function : kFunctions) {
     if (!IsWanted(names, "f32", function.op)) continue;
     ASSAY_ASSIGN_OR_RETURN(const Errors errors, Measure(backend, function, stride));
@@ -499,10 +494,15 @@ absl::Status WritePage(uint64_t stride, const std::vector<std::string>& names) {
   BackendRegistry registry;
   RegisterCpu(registry);
   ASSAY_ASSIGN_OR_RETURN(const std::unique_ptr<Backend> backend, registry.Create("cpu:threads=1"));
-  std::cout << "# Accuracy of functions on `cpu`\n\nWritten by `function_accuracy " << stride
-            << "`. An ulp is that of the true value. *Flushed* are zeros where the nearest number "
-               "is\nsubnormal; *another class* counts NaN, infinity and numbers that stand for one "
-               "another.\n\n";
+  std::cout
+      << "# Accuracy of functions on `cpu`\n\n"
+      << "Written by `function_accuracy " << stride << "`: of f32 "
+      << (stride == 1 ? "every" : StrCat("one in ", stride))
+      << " of the 2^32 inputs, judged by 80-bit arithmetic where f64 does not settle it, and of "
+         "two "
+         "arguments\na sample of 3145728 pairs. An ulp is that of the true value. *Flushed* are "
+         "zeros where the nearest number is\nsubnormal; *another class* counts NaN, infinity and "
+         "numbers that stand for one another.\n\n## f32\n\n";
   ASSAY_RETURN_IF_ERROR(WriteFloats(*backend, stride, names));
   return WriteDoubles(*backend, names);
 }

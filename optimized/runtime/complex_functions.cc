@@ -125,7 +125,8 @@ absl::Span<const RuntimeSymbol> ComplexSymbols() {
       ASSAY_BOTH("cbrt", Unary<W, Cbrt<W>>),
       ASSAY_BOTH("cosine", Library<W, std::cos<W>>),
       ASSAY_BOTH("divide", Binary<W, Divide<W>>),
-      ASSAY_BOTH("exponential", Library<W, std::exp<W>>),
+      // That of c128 is among the functions of f64.
+      {"assay_complex_exponential_c64", Address(Library<double, std::exp<double>>)},
       ASSAY_BOTH("exponential_minus_one", Unary<W, ExpMinusOne<W>>),
       ASSAY_BOTH("log", Library<W, std::log<W>>),
       ASSAY_BOTH("log_plus_one", Unary<W, LogPlusOne<W>>),

@@ -88,6 +88,26 @@ void OfTwo(double* x, const double* y, int64_t count) {
   for (int64_t i = 0; i < count; ++i) x[i] = (formulas.*kFormula)(x[i], y[i]);
 }
 
+// A complex number, as compiled code returns it.
+struct Parts {
+  double re, im;
+};
+
+// e^re (cos im + i sin im) of c128. In 80 bits where a part is special, e^re is no normal number
+// far from the ends, or the angle is huge.
+Parts ComplexExp(double re, double im) {
+  if (std::fabs(re) < 690 && std::fabs(im) < 0x1p30) {
+    Scalars scalars;
+    OnDoubles formulas(scalars);
+    const double size = formulas.Exp(re);
+    return {size * formulas.Cosine(im), size * formulas.Sine(im)};
+  }
+  __complex__ long double value = re;
+  __imag__ value = im;
+  value = __builtin_cexpl(value);
+  return {static_cast<double>(__real__ value), static_cast<double>(__imag__ value)};
+}
+
 template <auto kFunction>
 void* Address() {
   return reinterpret_cast<void*>(kFunction);
@@ -96,6 +116,7 @@ void* Address() {
 // Made when it is first asked for: a machine that cannot run this code never does.
 absl::Span<const RuntimeSymbol> Table() {
   static const RuntimeSymbol kTable[] = {
+      {"assay_complex_exponential_c128", Address<ComplexExp>()},
       {"assay_lanes_atan2", Address<OfTwo<&OnDoubles::Atan2>>()},
       {"assay_lanes_cbrt", Address<OfOne<&OnDoubles::Cbrt>>()},
       {"assay_lanes_cos", Address<OfOne<&OnDoubles::Cosine>>()},
