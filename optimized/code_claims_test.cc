@@ -31,6 +31,16 @@ const char kLess[] =
     "less { a = f32[] parameter(0)\n b = f32[] parameter(1)\n"
     " ROOT r = pred[] compare(a, b), direction=LT }\n";
 
+// A system with a lower triangle, its options being codes of letters.
+std::string Trsm(int diagonal, int transposed) {
+  return StrCat(
+      "x = f32[2,2] constant({{4, 1}, {2, 9}})\n y = f32[2,1] constant({{1}, {2}})\n"
+      "ROOT r = f32[2,1] custom-call(x, y), custom_call_target=\"blas_strsm_ffi\", "
+      "api_version=API_VERSION_TYPED_FFI, backend_config={side = 76 : ui8, uplo = 76 : ui8, diag "
+      "= ",
+      diagonal, " : ui8, trans_x = ", transposed, " : ui8}");
+}
+
 // Windows and convolutions.
 std::vector<ClaimCase> OfWindows() {
   return {
@@ -111,6 +121,10 @@ std::vector<ClaimCase> OfMovement() {
        "b = s32[2] broadcast(k), dimensions={}\n y = s32[2] add(x, b)\n"
        "ROOT r = u8[2,4] bitcast-convert(y)",
        ""},
+      {"optimize-kernel/imaginary-bits", R"("by": -1)",
+       "x = f64[1] constant({5})\n y = c128[1] complex(x, x)\n"
+       "ROOT r = c64[1,2] bitcast-convert(y)",
+       ""},
       {"optimize-kernel/bitcast-keeps-order", "",
        "x = s32[6] iota(), iota_dimension=0\n y = s32[2,3]{1,0} reshape(x)\n"
        "z = s32[2,3]{0,1} copy(y)\n ROOT r = s32[3,2]{1,0} bitcast(z)",
@@ -185,6 +199,18 @@ std::vector<ClaimCase> OfCalls() {
        "ROOT r = c64[1,1] triangular-solve(x, y), left_side=true, lower=true, "
        "transpose_a=ADJOINT",
        ""},
+      {"optimize-kernel/lapack-lower", "",
+       "x = f32[2,2] constant({{4, 1}, {2, 9}})\n y = (f32[2,2], s32[]) custom-call(x), "
+       "custom_call_target=\"lapack_spotrf_ffi\", api_version=API_VERSION_TYPED_FFI, "
+       "backend_config={uplo = 85 : ui8}\n ROOT r = f32[2,2] get-tuple-element(y), index=0",
+       ""},
+      {"optimize-kernel/lapack-matrices", R"("by": -1)",
+       "x = f32[2,1,1] constant({{{4}}, {{9}}})\n y = (f32[2,1,1], s32[2]) custom-call(x), "
+       "custom_call_target=\"lapack_spotrf_ffi\", api_version=API_VERSION_TYPED_FFI, "
+       "backend_config={uplo = 85 : ui8}\n ROOT r = f32[2,1,1] get-tuple-element(y), index=0",
+       ""},
+      {"optimize-kernel/lapack-transposed", "", Trsm(78, 78), ""},
+      {"optimize-kernel/lapack-unit-diagonal", "", Trsm(78, 78), ""},
       {"optimize-kernel/fft-kind", R"("by": 1)",
        "x = c64[4] constant({(1, 0), (2, 0), (3, 0), (4, 0)})\n"
        "ROOT r = c64[4] fft(x), fft_type=FFT, fft_length={4}",

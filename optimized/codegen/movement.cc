@@ -443,14 +443,16 @@ bool BitcastConvertIsLinear(const Instruction& instruction) {
 }
 
 // The bits of an element; of a complex one the real part's are the lower half.
-Value* BitsOf(ValueBuilder& builder, ElementType type, Value* value) {
+Value* BitsOf(ValueBuilder& builder, const Instruction& instruction, Value* value) {
+  const ElementType type = instruction.operand(0)->shape().element_type();
   if (!IsComplex(type)) return builder.ToBits(type, value);
   llvm::IRBuilder<>& ir = builder.ir();
   const ElementType part = ComponentType(type);
   llvm::Type* whole = ir.getIntNTy(BitWidth(type));
   Value* real = builder.ToBits(part, ir.CreateExtractValue(value, 0));
   Value* imaginary = builder.ToBits(part, ir.CreateExtractValue(value, 1));
-  const int half = BitWidth(part);
+  const int64_t half =
+      builder.bends().Number("optimize-kernel/imaginary-bits", &instruction, BitWidth(part));
   return ir.CreateOr(ir.CreateZExt(real, whole),
                      ir.CreateShl(ir.CreateZExt(imaginary, whole), builder.Int(whole, half)));
 }
@@ -477,7 +479,7 @@ absl::StatusOr<ElementValues> EmitBitcastConvert(ElementEmitter& emitter, const 
   int from_bits = BitWidth(from), to_bits = BitWidth(to);
   if (from_bits == to_bits) {
     ASSAY_ASSIGN_OR_RETURN(auto* value, emitter.EmitOne(frame, &operand, index));
-    return ElementValues{OfBits(builder, to, BitsOf(builder, from, value))};
+    return ElementValues{OfBits(builder, to, BitsOf(builder, instruction, value))};
   }
   if (from_bits > to_bits) {  // element k of the new last dimension: bits [k w, (k + 1) w)
     std::vector<Value*> dims = index.dims;
@@ -485,7 +487,7 @@ absl::StatusOr<ElementValues> EmitBitcastConvert(ElementEmitter& emitter, const 
     dims.pop_back();
     ASSAY_ASSIGN_OR_RETURN(auto* value,
                            emitter.EmitOne(frame, &operand, WithDims(index, dims, -1)));
-    Value* bits = BitsOf(builder, from, value);
+    Value* bits = BitsOf(builder, instruction, value);
     Value* shift = ir.CreateMul(
         ir.CreateZExtOrTrunc(k, bits->getType()),
         builder.Int(bits->getType(),
@@ -500,7 +502,7 @@ absl::StatusOr<ElementValues> EmitBitcastConvert(ElementEmitter& emitter, const 
     dims.push_back(emitter.Index(k));
     ASSAY_ASSIGN_OR_RETURN(auto* value,
                            emitter.EmitOne(frame, &operand, WithDims(index, dims, -1)));
-    Value* part = ir.CreateZExt(BitsOf(builder, from, value), wide);
+    Value* part = ir.CreateZExt(BitsOf(builder, instruction, value), wide);
     assembled =
         ir.CreateOr(assembled, ir.CreateShl(part, builder.Int(wide, uint64_t(k) * from_bits)));
   }

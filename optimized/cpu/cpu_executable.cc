@@ -90,6 +90,20 @@ std::map<std::string, double> CpuExecutable::Statistics() const {
   return statistics;
 }
 
+absl::Status CpuExecutable::SetInfeed(std::vector<std::vector<Literal>> items) {
+  std::lock_guard<std::mutex> lock(running_);
+  if (items.size() > devices_.size()) {
+    return MakeError(ErrorClass::kRejected, StrCat("cpu: infeeds for ", items.size(),
+                                                   " devices, the program has ", devices_.size()));
+  }
+  for (size_t d = 0; d < devices_.size(); ++d) {
+    devices_[d].host.infeed.clear();
+    if (d >= items.size()) continue;
+    for (Literal& item : items[d]) devices_[d].host.infeed.push_back(std::move(item));
+  }
+  return absl::OkStatus();
+}
+
 absl::Status CpuExecutable::CheckArguments(const std::vector<const Literal*>& arguments) const {
   absl::Span<Instruction* const> parameters = program_.module->entry()->parameters();
   if (arguments.size() != parameters.size()) {
@@ -125,6 +139,8 @@ absl::Status CpuExecutable::Prepare(const std::vector<const Literal*>& arguments
   if (program_.steps != nullptr) context.work = program_.steps;
   context.pool = program_.threads > 1 ? PoolOf(program_.threads) : nullptr;
   context.rendezvous = &rendezvous;
+  device.host.outfeed.clear();
+  context.host = &device.host;
   context.plans = &program_.plans;
   context.device = number;
   context.replica = number / program_.devices.partitions;
@@ -211,7 +227,11 @@ ASSAY_CALLS_COMPILED_CODE absl::StatusOr<RunResult> CpuExecutable::Run(
     }
   }
   run.seconds = Since(start);
-  for (Device& device : devices_) run.outputs.push_back(std::move(device.result));
+  for (Device& device : devices_) {
+    run.outputs.push_back(std::move(device.result));
+    run.outfeeds.push_back(std::move(device.host.outfeed));
+    device.host = {};
+  }
   if (!status.ok()) return status;
   return run;
 }

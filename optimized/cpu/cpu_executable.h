@@ -14,6 +14,7 @@
 #include "optimized/cpu/buffers/buffer_assignment.h"
 #include "optimized/cpu/native/jit.h"
 #include "optimized/runtime/collectives.h"
+#include "optimized/runtime/host_queues.h"
 #include "spec/backend/backend.h"
 
 namespace assay {
@@ -39,6 +40,7 @@ class CpuExecutable : public Executable {
   explicit CpuExecutable(CpuProgram program);
 
   absl::StatusOr<RunResult> Run(const std::vector<std::vector<const Literal*>>& arguments) override;
+  absl::Status SetInfeed(std::vector<std::vector<Literal>> items) override;
   absl::StatusOr<std::unique_ptr<Module>> OptimizedModule() const override {
     return program_.module->Clone("");
   }
@@ -54,6 +56,7 @@ class CpuExecutable : public Executable {
     std::vector<void*> table;
     RunContext context;
     Literal result;
+    HostQueues host;
   };
 
   absl::Status CheckArguments(const std::vector<const Literal*>& arguments) const;

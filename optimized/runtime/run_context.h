@@ -17,6 +17,7 @@
 namespace assay {
 
 class Rendezvous;
+struct HostQueues;
 struct CollectivePlan;
 
 // The first entry is read by loops of compiled code, the rest by the runtime.
@@ -26,6 +27,7 @@ struct RunContext {
   Rendezvous* rendezvous = nullptr;
   const std::vector<CollectivePlan>* plans = nullptr;
   int64_t device = 0, replica = 0, partition = 0;
+  HostQueues* host = nullptr;
   std::array<uint64_t, 2> random_state = {};  // low word first; kept from run to run
   std::shared_ptr<ScratchPool> scratch = std::make_shared<ScratchPool>();
   std::shared_ptr<FftPlans> fft_plans = std::make_shared<FftPlans>();

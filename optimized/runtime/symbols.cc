@@ -12,6 +12,7 @@
 #include "optimized/runtime/compiled_call.h"
 #include "optimized/runtime/complex_functions.h"
 #include "optimized/runtime/functions/real_functions.h"
+#include "optimized/runtime/host_queues.h"
 #include "optimized/runtime/kernels/contraction.h"
 #include "optimized/runtime/kernels/fft.h"
 #include "optimized/runtime/linear_algebra/lapack.h"
@@ -90,6 +91,8 @@ absl::Span<const RuntimeSymbol> RuntimeSymbols() {
         {"assay_sort_lines", Address(SortLines)},
         {"assay_sort_lines_by_key", Address(SortLinesByKey)},
         {"assay_select_lines_by_key", Address(SelectLinesByKey)},
+        {"assay_infeed", Address(TakeInfeed)},
+        {"assay_outfeed", Address(SendOutfeed)},
         {"assay_lapack", Address(RunLapack)},
         {"assay_cholesky_f32", Address(Cholesky<float>)},
         {"assay_triangular_solve_f32", Address(TriangularSolve<float>)},

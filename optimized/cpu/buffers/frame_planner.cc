@@ -48,10 +48,12 @@ bool IsElementForElement(const Instruction& instruction) {
   }
 }
 
-// A loop without state has no values, and still runs; so does a call for the sake of its effects.
+// A loop without state has no values, and still runs; so do calls for the sake of their effects and
+// the queues of the host.
 bool RunsAnyway(const Instruction& instruction) {
   return instruction.opcode() == Opcode::kWhile || instruction.opcode() == Opcode::kConditional ||
-         instruction.opcode() == Opcode::kCall;
+         instruction.opcode() == Opcode::kCall || instruction.opcode() == Opcode::kInfeed ||
+         instruction.opcode() == Opcode::kOutfeed;
 }
 
 }  // namespace

@@ -43,6 +43,8 @@ ArrayKernelFn FindArrayKernel(Opcode opcode) {
       {Opcode::kCollectivePermute, EmitCollective},
       {Opcode::kCustomCall, EmitCustomCall},
       {Opcode::kFft, EmitFft},
+      {Opcode::kInfeed, EmitInfeed},
+      {Opcode::kOutfeed, EmitOutfeed},
       {Opcode::kPartitionId, EmitDeviceId},
       {Opcode::kRaggedAllToAll, EmitCollective},
       {Opcode::kReduceScatter, EmitCollective},

@@ -54,6 +54,8 @@ absl::Status EmitFft(ArrayKernelContext& context);
 absl::Status EmitCholesky(ArrayKernelContext& context);
 absl::Status EmitTriangularSolve(ArrayKernelContext& context);
 absl::Status EmitCollective(ArrayKernelContext& context);
+absl::Status EmitInfeed(ArrayKernelContext& context);
+absl::Status EmitOutfeed(ArrayKernelContext& context);
 absl::Status EmitDeviceId(ArrayKernelContext& context);
 
 }  // namespace assay

@@ -33,8 +33,18 @@ absl::Status EmitCustomCall(ArrayKernelContext& context) {
     const int64_t bytes = context.instruction.shape().elements()[k].ByteSize();
     ir.CreateMemSet(context.results[k], ir.getInt8(0), ir.getInt64(bytes), llvm::MaybeAlign());
   }
-  call->plan.isa = static_cast<int64_t>(context.isa());
-  context.CallRuntime("assay_lapack", {context.RunContextOf(), PlanData(context.module, call->plan),
+  const KernelBends& bends = context.elements.builder().bends();
+  LapackPlan& plan = call->plan;
+  const auto ask = [&](const char* claim, LapackForm bit) {
+    if (bends.Holds(claim, &context.instruction, (plan.form & bit) != 0)) plan.form |= bit;
+  };
+  ask("optimize-kernel/lapack-lower", kLapackLower);
+  ask("optimize-kernel/lapack-transposed", kLapackTransposed);
+  ask("optimize-kernel/lapack-unit-diagonal", kLapackUnitDiagonal);
+  plan.matrices =
+      bends.Number("optimize-kernel/lapack-matrices", &context.instruction, plan.matrices);
+  plan.isa = static_cast<int64_t>(context.isa());
+  context.CallRuntime("assay_lapack", {context.RunContextOf(), PlanData(context.module, plan),
                                        pointers(operands), pointers(results)});
   return absl::OkStatus();
 }

@@ -16,6 +16,8 @@ bool IsMadeWhole(Opcode opcode) {
     case Opcode::kConditional:
     case Opcode::kCustomCall:
     case Opcode::kFft:
+    case Opcode::kInfeed:
+    case Opcode::kOutfeed:
     case Opcode::kPartitionId:
     case Opcode::kRaggedAllToAll:
     case Opcode::kReduceScatter:
