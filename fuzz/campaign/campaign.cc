@@ -11,8 +11,8 @@
 #include <thread>
 
 #include "fuzz/campaign/duties.h"
-#include "fuzz/campaign/late_worker.h"
 #include "fuzz/campaign/worker.h"
+#include "fuzz/late_worker.h"
 #include "nlohmann/json.hpp"
 #include "spec/base/clock.h"
 #include "spec/base/error.h"

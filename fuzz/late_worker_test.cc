@@ -1,5 +1,5 @@
 // When a late worker is waited for, killed, and given up.
-#include "fuzz/campaign/late_worker.h"
+#include "fuzz/late_worker.h"
 
 #include <gtest/gtest.h>
 

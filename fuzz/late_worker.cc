@@ -1,5 +1,5 @@
 // Tells late workers from those that starve.
-#include "fuzz/campaign/late_worker.h"
+#include "fuzz/late_worker.h"
 
 namespace assay {
 namespace {
