@@ -31,7 +31,7 @@ bool HasTimeLeft(const Backend& backend, std::clock_t begun) {
 
 // Where compilation is cheap, the oracle on large inputs costs as much as another program.
 bool PaysAgain(const Backend& backend, const Case& made) {
-  constexpr int64_t kMostElements = 2048;
+  constexpr int64_t kMostElements = 512;
   int64_t elements = 0;
   for (const Literal& input : made.inputs) elements += input.element_count();
   return !backend.Describe().in_process || elements <= kMostElements;

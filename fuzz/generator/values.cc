@@ -76,7 +76,8 @@ uint64_t EdgeOfFloat(ElementType type, RandomStream& stream) {
 double WideFloat(ElementType type, RandomStream& stream) {
   int reach = type == ElementType::kF16 ? 6 : 30;
   int exponent = static_cast<int>(Below(stream, 2 * reach + 1)) - reach;
-  double mantissa = 1.0 + static_cast<double>(Below(stream, 1 << 20)) / (1 << 20);
+  // All bits: what rounds to a narrower type loses some.
+  const double mantissa = 1.0 + std::ldexp(static_cast<double>(stream.Next() >> 12), -52);
   return (Below(stream, 2) == 0 ? 1 : -1) * std::ldexp(mantissa, exponent);
 }
 
@@ -265,6 +266,7 @@ uint64_t BaitOfFloat(ElementType type, RandomStream& stream) {
   const FloatFormat& format = Format(type);
   const double sign = Below(stream, 2) == 0 ? 1 : -1;
   const uint64_t kind = Below(stream, 20);
+  if (kind < 1) return EncodeFloat(format, sign * 0.0);
   if (kind < 4) return EncodeFloat(format, static_cast<double>(SmallInteger(type, stream)));
   if (kind < 8) return EncodeFloat(format, sign * static_cast<double>(Below(stream, 33)) / 4);
   if (kind < 11) {

@@ -293,7 +293,24 @@ Instruction* BuildEdgeSweep(Program& program, Opcode) {
     return program.Constant(std::move(edges));
   };
   Instruction* x = operand(constants == 2 || (constants == 1 && choices.Percent(50)));
-  if (kind == 1) return program.Unary(opcode, x);
+  if (kind == 1) {
+    // Several functions of the same numbers, side by side.
+    std::vector<Instruction*> values = {program.Unary(opcode, x)};
+    const ElementType result = values[0]->shape().element_type();
+    for (int64_t more = dimensions.empty() ? 0 : choices.Range(0, 4); more > 0; --more) {
+      const Opcode other = choices.Pick(Functions());
+      const bool gives = other == Opcode::kIsFinite || other == Opcode::kReal ||
+                         other == Opcode::kImag || (other == Opcode::kAbs && IsComplex(type));
+      const bool moot =
+          (other == Opcode::kAbs || other == Opcode::kSign) && IsInteger(type) && IsUnsigned(type);
+      if (gives || moot || result != type || !Admits(other, type) ||
+          !program.options().Takes(other)) {
+        continue;
+      }
+      values.push_back(program.Unary(other, x));
+    }
+    return values.size() == 1 ? values[0] : program.Concatenate(values, 0);
+  }
   if (kind == 2) {
     const ElementType rare = RareTypes()[choices.Draw(RareTypes().size())];
     if (choices.Percent(35) && !IsComplex(rare) && !IsComplex(type) &&
@@ -311,8 +328,14 @@ Instruction* BuildEdgeSweep(Program& program, Opcode) {
     Instruction* which = program.Compare(Direction::kNe, x, choices.Percent(50) ? x : y);
     return program.Select(which, x, y);
   }
-  return kind == 0 ? program.Binary(opcode, x, y)
-                   : program.Compare(static_cast<Direction>(choices.Draw(6)), x, y);
+  if (kind == 3) return program.Compare(static_cast<Direction>(choices.Draw(6)), x, y);
+  std::vector<Instruction*> values = {program.Binary(opcode, x, y)};
+  for (int64_t more = dimensions.empty() ? 0 : choices.Range(0, 3); more > 0; --more) {
+    const Opcode other = choices.Pick(std::vector<Opcode>(std::begin(kOfTwo), std::end(kOfTwo)));
+    if (!Admits(other, type) || !program.options().Takes(other)) continue;
+    values.push_back(program.Binary(other, x, y));
+  }
+  return values.size() == 1 ? values[0] : program.Concatenate(values, 0);
 }
 
 // ---- The same start, array or mask at several ops of a chain.
@@ -480,7 +503,7 @@ constexpr Recipe kRecipes[] = {
     {Opcode::kSelect, "shared-mask", RecipeGroup::kElementwise, 8, BuildSharedMask},
     {Opcode::kDynamicUpdateSlice, "shared-starts", RecipeGroup::kIndex, 8, BuildSharedStarts},
     {Opcode::kWhile, "trip-count", RecipeGroup::kControl, 5, BuildTripCount},
-    {Opcode::kPower, "edge-sweep", RecipeGroup::kElementwise, 18, BuildEdgeSweep},
+    {Opcode::kPower, "edge-sweep", RecipeGroup::kElementwise, 24, BuildEdgeSweep},
 };
 
 }  // namespace

@@ -508,7 +508,7 @@ Instruction* BuildEdgeDot(Program& program, Opcode) {
   int64_t sizes[3];  // of the rows, the terms, the columns
   int64_t products = 1;
   // The oracle is slow at sums; where packing begins is seen now and then.
-  const int64_t most = choices.Percent(20) ? 90000 : 24000;
+  const int64_t most = choices.Percent(20) ? 80000 : 14000;
   for (int64_t& size : sizes) {
     size = std::min(EdgeSize(choices), std::max<int64_t>(most / products, 1));
     products *= size;
