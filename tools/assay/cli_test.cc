@@ -499,11 +499,36 @@ TEST(Cli, ARunOfDefectsResumesAndMakesItsPage) {
   EXPECT_NE(bad.text.find("no score"), std::string::npos) << bad.text;
 }
 
+// A screening kills what a campaign kills, says after how many programs, and stands on the page
+// beside the first run.
+TEST(Cli, AScreeningOfDefectsStandsBesideTheFirstRun) {
+  const std::string out = testing::TempDir() + "/assay_screen_test";
+  std::filesystem::remove_all(out);
+  const Output made =
+      Assay("defects --screen 300 --only kernel-loop-short --json --no-db --out " + out);
+  ASSERT_EQ(made.status, 0) << made.text;
+  const nlohmann::json line = made.LastJson();
+  EXPECT_EQ(line["defect"], "kernel-loop-short");
+  EXPECT_EQ(line["killed"], true) << made.text;
+  EXPECT_LE(line["programs"], 300);
+  EXPECT_GE(line["bites"], 1);
+  const Output paged = Assay("defects --results " + Source("docs/mutation_first_run.jsonl") +
+                             " --after " + out + "/results-1-1.jsonl --page " + out + "/page.md");
+  ASSERT_EQ(paged.status, 0) << paged.text;
+  std::ifstream file(out + "/page.md");
+  const std::string page{std::istreambuf_iterator<char>(file), {}};
+  EXPECT_NE(page.find("1 of 1 defects killed (100.0 %)"), std::string::npos)
+      << page.substr(0, 3000);
+  EXPECT_NE(page.find("163 of 271 defects killed"), std::string::npos);
+}
+
 // The published page is what the command makes of the published results.
 TEST(Cli, ThePageOfDefectsIsMadeFromItsResults) {
   const std::string page = testing::TempDir() + "/mutation.md";
+  const std::string later = Source("docs/mutation_second_run.jsonl");
   const Output made =
-      Assay("defects --results " + Source("docs/mutation_first_run.jsonl") + " --page " + page);
+      Assay("defects --results " + Source("docs/mutation_first_run.jsonl") +
+            (std::filesystem::exists(later) ? " --after " + later : "") + " --page " + page);
   ASSERT_EQ(made.status, 0) << made.text;
   const auto text = [](const std::string& path) {
     std::ifstream file(path);
