@@ -11,9 +11,9 @@
 
 #include "nlohmann/json_fwd.hpp"
 
-#include "fuzz/campaign/pack.h"
 #include "fuzz/finding.h"
 #include "fuzz/generator/generate.h"
+#include "fuzz/peers/pack.h"
 #include "fuzz/triage/signature.h"
 #include "spec/backend/backend.h"
 #include "spec/backend/check.h"

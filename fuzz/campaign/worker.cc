@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "fuzz/campaign/probe.h"
+#include "fuzz/peers/probe.h"
 #include "nlohmann/json.hpp"
 #include "spec/base/error.h"
 #include "spec/base/status_macros.h"

@@ -3,7 +3,7 @@
 
 #include "fuzz/backends/process_backend.h"
 #include "fuzz/backends/translated_backend.h"
-#include "fuzz/campaign/probe.h"
+#include "fuzz/peers/probe.h"
 #include "optimized/cpu/cpu_backend.h"
 #include "optimized/pipeline/pipeline.h"
 #include "reference/interpreter/interpreter.h"

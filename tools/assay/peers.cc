@@ -12,7 +12,7 @@
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
-#include "fuzz/campaign/refusals.h"
+#include "fuzz/peers/refusals.h"
 #include "spec/base/file.h"
 #include "spec/base/status_macros.h"
 #include "spec/base/strings.h"

@@ -253,11 +253,11 @@ ElementType TypeFor(Program& program, Opcode opcode) {
 }
 
 // In a format that has no subnormals where the operand has some, or fewer.
-Instruction* Rounded(Program& program, Instruction* x) {
+Instruction* Rounded(Program& program, Instruction* value) {
   Attributes attributes;
   attributes.Set(Attr::kExponentBits, AttrValue(program.choices().Range(1, 11)));
   attributes.Set(Attr::kMantissaBits, AttrValue(program.choices().Range(0, 24)));
-  return program.Emit(Opcode::kReducePrecision, x->shape(), {x}, std::move(attributes));
+  return program.Emit(Opcode::kReducePrecision, value->shape(), {value}, std::move(attributes));
 }
 
 // Divisors 0 and -1, least integers, shifts at and past the width, exponents of both signs, the

@@ -14,7 +14,7 @@
 #include "spec/base/file.h"
 #include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
-#include "tools/assay/defect_screen.h"
+#include "tools/assay/defects/defect_screen.h"
 #include "tools/assay/environment.h"
 #include "tools/assay/json_line.h"
 #include "tools/assay/record.h"

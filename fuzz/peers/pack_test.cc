@@ -1,5 +1,5 @@
 // Tests that programs mean together what they mean alone.
-#include "fuzz/campaign/pack.h"
+#include "fuzz/peers/pack.h"
 
 #include "fuzz/generator/input_sets.h"
 #include "gtest/gtest.h"

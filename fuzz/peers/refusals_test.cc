@@ -1,5 +1,5 @@
 // Tests that answers of probes are read back, and that a cache with anything else in it is not.
-#include "fuzz/campaign/refusals.h"
+#include "fuzz/peers/refusals.h"
 
 #include "fuzz/generator/recipes/recipes.h"
 #include "gtest/gtest.h"

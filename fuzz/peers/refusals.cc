@@ -1,5 +1,5 @@
 // Reads and writes answers of probes as JSON.
-#include "fuzz/campaign/refusals.h"
+#include "fuzz/peers/refusals.h"
 
 #include <algorithm>
 #include <cstdlib>

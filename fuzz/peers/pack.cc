@@ -1,5 +1,5 @@
 // Joins modules, and hands each member its part of the common answer.
-#include "fuzz/campaign/pack.h"
+#include "fuzz/peers/pack.h"
 
 #include <algorithm>
 #include <utility>

@@ -1,5 +1,5 @@
 // Compiles what a campaign will be made of.
-#include "fuzz/campaign/probe.h"
+#include "fuzz/peers/probe.h"
 
 #include <algorithm>
 #include <iterator>
@@ -8,11 +8,11 @@
 #include <utility>
 #include <vector>
 
-#include "fuzz/campaign/pack.h"
-#include "fuzz/campaign/refusals.h"
 #include "fuzz/choices.h"
 #include "fuzz/generator/generate.h"
 #include "fuzz/generator/recipes/recipes.h"
+#include "fuzz/peers/pack.h"
+#include "fuzz/peers/refusals.h"
 #include "fuzz/triage/signature.h"
 #include "spec/base/clock.h"
 #include "spec/base/error.h"
