@@ -216,8 +216,7 @@ bool HasMagnitudes(const Array& result) {
 }
 
 // The number of trailing dimensions over which an op makes every element of the same numbers: the
-// lines of a transform, the matrix of a factorization, all of what other ops make that note no
-// magnitudes of their own.
+// lines of a transform, the matrix of a factorization. -1: of no op else.
 int64_t SharedDimensions(const Instruction& instruction, const Shape& shape) {
   switch (instruction.opcode()) {
     case Opcode::kFft:
@@ -228,7 +227,7 @@ int64_t SharedDimensions(const Instruction& instruction, const Shape& shape) {
     case Opcode::kCustomCall:
       return std::min<int64_t>(2, shape.rank());
     default:
-      return shape.rank();
+      return -1;
   }
 }
 
@@ -254,6 +253,7 @@ void NoteRootMeanSquare(Array& result, int64_t begin, int64_t end) {
 void NoteShared(const OpContext& op, Array& result) {
   const Shape& shape = result.literal.shape();
   const int64_t shared = SharedDimensions(op.instruction, shape);
+  if (shared < 0) return;
   int64_t size = 1;
   for (int64_t d = shape.rank() - shared; d < shape.rank(); ++d) size *= shape.dimension(d);
   if (size == 0) return;
@@ -276,6 +276,12 @@ void NoteMagnitudes(const OpContext& op, Array& result) {
   if (IsMove(op.instruction.opcode())) return;
   if (info.Is(kElementwise) && !has_tuple) return NoteElementwise(op, result);
   if (!HasMagnitudes(result)) NoteShared(op, result);
+}
+
+void TakeMagnitudes(const Array& from, Array& to) {
+  if (to.bounds.empty() || to.bounds.size() != from.bounds.size()) return;
+  for (size_t i = 0; i < from.bounds.size(); ++i)
+    to.bounds[i].set_magnitude(from.bounds[i].magnitude());
 }
 
 void NoteFreshMagnitudes(const OpContext& op, Array& result) {

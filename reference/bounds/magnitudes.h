@@ -14,8 +14,11 @@ bool IsMove(Opcode opcode);
 // their steepness up to 1 or the size of their result. What may be flushed counts as the numbers
 // whose spacing is that of the least normal number. Folds and contractions note their own;
 // transforms and factorizations have the root mean square of the line, or of the matrix, whose
-// elements come from the same numbers; other ops, as batch norm, that of all that they made.
+// elements come from the same numbers; batch norm and folds by other computations note their own.
 void NoteMagnitudes(const OpContext& op, Array& result);
+
+// Takes over the magnitudes of an array for the same elements of another type.
+void TakeMagnitudes(const Array& from, Array& to);
 
 // Notes the magnitudes of an array that an op with computations of its own has put together.
 void NoteFreshMagnitudes(const OpContext& op, Array& result);

@@ -5,6 +5,7 @@
 
 #include "reference/bounds/elements.h"
 #include "reference/bounds/elementwise/narrow.h"
+#include "reference/bounds/magnitudes.h"
 #include "reference/interpreter/op_evaluations.h"
 #include "reference/values/narrow_types.h"
 #include "spec/base/status_macros.h"
@@ -101,10 +102,7 @@ absl::Status ApplyWidened(const OpContext& op, const OpEvaluation& row, bool bou
   }
   ASSAY_ASSIGN_OR_RETURN(Array narrow, ConvertArray(op, wide, op.type(), bounding));
   result = std::move(narrow);
-  if (!result.bounds.empty() && result.bounds.size() == wide.bounds.size()) {
-    for (size_t i = 0; i < wide.bounds.size(); ++i)
-      result.bounds[i].set_magnitude(wide.bounds[i].magnitude());
-  }
+  TakeMagnitudes(wide, result);
   const bool is_function =
       Info(op.instruction.opcode()).numeric.comparison == ComparisonClass::kUlp;
   if (bounding && is_function && IsFloat(op.type())) GrantOneUlp(op, wide, result);

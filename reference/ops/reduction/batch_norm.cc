@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "reference/bounds/elements.h"
+#include "reference/bounds/magnitudes.h"
 #include "reference/interpreter/interpreter.h"
 #include "reference/interpreter/op_evaluations.h"
 #include "reference/interpreter/widening.h"
@@ -27,10 +28,12 @@ struct StepError {
 
 // A real number that is known up to a radius, and the sum of the absolute values of the terms that
 // made it. `peak`: the largest magnitude on the way, which may not fit the type though the result
-// does. `step`: the errors of the ops that made it; null for a number that is given.
+// does. `step`: the errors of the ops that made it; null for a number that is given. `made_of`:
+// like `terms`, of what the operands were made of themselves (ElementBound::magnitude).
 struct Estimate {
   long double centre = 0, radius = 0, terms = 0, peak = 0;
   const StepError* step = nullptr;
+  long double made_of = 0;
 
   long double size() const { return std::fabs(centre) + radius; }
   // Adds the error of so many roundings, and what becomes of a number near zero, in units of the
@@ -46,7 +49,12 @@ struct Estimate {
 
 Estimate Made(long double centre, long double radius, long double terms, const Estimate& a,
               const Estimate& b) {
-  return {centre, radius, terms, std::max(a.peak, b.peak), a.step != nullptr ? a.step : b.step};
+  return {centre,
+          radius,
+          terms,
+          std::max(a.peak, b.peak),
+          a.step != nullptr ? a.step : b.step,
+          a.made_of + b.made_of};
 }
 
 Estimate operator+(const Estimate& a, const Estimate& b) {
@@ -62,6 +70,7 @@ Estimate operator*(const Estimate& a, const Estimate& b) {
       Made(a.centre * b.centre,
            std::fabs(a.centre) * b.radius + std::fabs(b.centre) * a.radius + a.radius * b.radius,
            a.terms * b.terms, a, b);
+  product.made_of = a.made_of * b.made_of;
   return product.Round(1, 1);
 }
 // The divisor is positive; where it may be zero, the quotient is not known at all.
@@ -70,6 +79,7 @@ Estimate operator/(const Estimate& a, const Estimate& b) {
   const long double radius = least > 0 ? (a.radius + std::fabs(centre) * b.radius) / least
                                        : std::numeric_limits<long double>::infinity();
   Estimate quotient = Made(centre, radius, a.terms / b.centre, a, b);
+  quotient.made_of = a.made_of * b.made_of / (b.centre * b.centre);
   return quotient.Round(1, 1);
 }
 // The root as a divisor: who multiplies by the reciprocal root instead has the 2 ulps of rsqrt.
@@ -79,9 +89,12 @@ Estimate Root(const Estimate& estimate) {
   const long double radius = least > 0 ? estimate.radius / (std::sqrt(least) + centre)
                                        : std::numeric_limits<long double>::infinity();
   Estimate root = Made(centre, radius, centre, estimate, estimate);
+  root.made_of = std::sqrt(estimate.made_of);
   return root.Round(kRoundings, 0);
 }
-Estimate Number(long double value) { return {value, 0, std::fabs(value), 0, nullptr}; }
+Estimate Number(long double value) {
+  return {value, 0, std::fabs(value), 0, nullptr, std::fabs(value)};
+}
 
 // A sum of many terms in any order.
 class Sum {
@@ -208,7 +221,9 @@ class BatchNorm {
     const Range<W> x =
         bounding_ ? Seen<T>(op_.clauses, array, i) : Point<T>(array.literal.data<T>()[i]);
     const uint32_t flags = x.flags & kSpecialFlags & ~uint32_t{kZeroSignFree};
-    if (flags == 0) return {x.centre, x.radius, std::fabs(x.centre) + x.radius, 0, &step_};
+    const long double size = std::fabs(x.centre) + x.radius;
+    const long double noted = array.bounds.empty() ? 0 : array.bounds[i].magnitude();
+    if (flags == 0) return {x.centre, x.radius, size, 0, &step_, std::max(size, noted)};
     nan_ = nan_ || flags == (kNotFinite | kMayBeNan);
     unknown_ = unknown_ || flags != (kNotFinite | kMayBeNan);
     const auto plain = static_cast<long double>(Widen<W>(array.literal.data<T>()[i]));
@@ -232,7 +247,8 @@ class BatchNorm {
   Estimate Mean(const Estimate& sum) const {
     constexpr long double kRoundings = 3;
     const auto m = static_cast<long double>(lines_.count);
-    Estimate mean{sum.centre / m, sum.radius / m, sum.terms / m, sum.peak, sum.step};
+    Estimate mean{sum.centre / m, sum.radius / m, sum.terms / m,
+                  sum.peak,       sum.step,       sum.made_of / m};
     if (step_.unit != 0) mean.peak = std::max(mean.peak, m);
     return mean.Round(kRoundings, 1);
   }
@@ -314,6 +330,7 @@ class BatchNorm {
       const Range<W> range = Rounded<T>(Range<W>{centre, radius, 0}, 0);
       const bool flush = op_.clauses.Has(ClauseId::kFlushSubnormals) && TouchesSubnormals<T>(range);
       Store(array, i, range, flush ? uint32_t{kMayFlush} : 0);
+      array.bounds[i].set_magnitude(static_cast<double>(x.made_of));
     }
     return x;
   }
@@ -368,6 +385,7 @@ absl::StatusOr<std::vector<Array>> NormaliseNarrow(const OpContext& op, bool bou
       OpContext{op.instruction, shape, operands, op.clauses, op.analysis}, bounding, epsilon);
   for (Array& result : results) {
     ASSAY_ASSIGN_OR_RETURN(Array narrow, ConvertArray(op, result, type, bounding));
+    TakeMagnitudes(result, narrow);
     result = std::move(narrow);
   }
   return results;

@@ -27,7 +27,18 @@ class ColumnFold {
   absl::StatusOr<Column> Combine(const Column& a, const Column& b) {
     std::vector<Value> arguments = a;
     arguments.insert(arguments.end(), b.begin(), b.end());
-    return ApplyToElements(interpreter_, combiner_, arguments, {size_});
+    ASSAY_ASSIGN_OR_RETURN(Column combined,
+                           ApplyToElements(interpreter_, combiner_, arguments, {size_}));
+    if (interpreter_.bounding()) {
+      for (const Column* column : {&a, &b, &std::as_const(combined)}) NoteSizes(*column);
+    }
+    return combined;
+  }
+
+  // The largest number that was combined for every element of result n, or came of it on the way:
+  // what its magnitude is where the combiner is no sum. Empty if nothing was combined.
+  absl::Span<const double> SizesOf(size_t n) const {
+    return n < sizes_.size() ? absl::MakeConstSpan(sizes_[n]) : absl::Span<const double>();
   }
 
   // f(...f(f(init, x0), x1)...), taking the inputs in the given order.
@@ -62,9 +73,24 @@ class ColumnFold {
   }
 
  private:
+  void NoteSizes(const Column& column) {
+    sizes_.resize(column.size());
+    for (size_t n = 0; n < column.size(); ++n) {
+      const Literal& values = column[n].array->literal;
+      const int64_t parts = BoundsPerElement(values.element_type());
+      sizes_[n].resize(static_cast<size_t>(size_));
+      for (int64_t k = 0; k < size_ * parts; ++k) {
+        const double size = std::fabs(values.GetComponent(k));
+        double& largest = sizes_[n][k / parts];
+        if (std::isfinite(size)) largest = std::max(largest, size);
+      }
+    }
+  }
+
   Interpreter& interpreter_;
   const Computation& combiner_;
   int64_t size_;
+  std::vector<std::vector<double>> sizes_;  // by result and element
 };
 
 // A fixed permutation that looks like none.
@@ -228,9 +254,22 @@ class LiteralFold {
     for (size_t n = 0; n < results_.size(); ++n) {
       for (size_t c = 0; c < chunk.size(); ++c)
         CopyElements(*folded[n].array, static_cast<int64_t>(c), results_[n], chunk[c], 1);
+      NoteSizes(fold.SizesOf(n), chunk, results_[n]);
     }
     if (!interpreter_.bounding() || !SelectsRows(call_.combiner)) return absl::OkStatus();
     return BoundSelectedRows(interpreter_, call_, {init, columns, chunk}, results_);
+  }
+
+  // The sizes of what was combined are the magnitudes of the elements `chunk`, unless the ops of
+  // the combiner noted larger ones.
+  static void NoteSizes(absl::Span<const double> sizes, absl::Span<const int64_t> chunk,
+                        Array& result) {
+    if (result.bounds.empty() || sizes.empty()) return;
+    const int64_t parts = BoundsPerElement(result.literal.element_type());
+    for (size_t c = 0; c < chunk.size(); ++c) {
+      for (int64_t k = chunk[c] * parts; k < (chunk[c] + 1) * parts; ++k)
+        result.bounds[k].set_magnitude(std::max(result.bounds[k].magnitude(), sizes[c]));
+    }
   }
 
   Interpreter& interpreter_;

@@ -8,6 +8,7 @@
 #include "reference/bounds/choices/legal_choices.h"
 #include "reference/bounds/components.h"
 #include "reference/bounds/elements.h"
+#include "reference/bounds/magnitudes.h"
 #include "reference/scalar/double_double.h"
 #include "reference/values/combiner.h"
 #include "reference/values/narrow_types.h"
@@ -107,6 +108,7 @@ absl::StatusOr<Array> FoldNarrow(const OpContext& op, bool bounding, const Recog
   const Array sums =
       FoldComputed(op, bounding, {fold.combiner, input, init, fold.terms, {}}, dimensions);
   ASSAY_ASSIGN_OR_RETURN(Array result, ConvertArray(op, sums, type, bounding));
+  TakeMagnitudes(sums, result);
   const bool rounds =
       IsFloat(type) && (fold.combiner == Opcode::kAdd || fold.combiner == Opcode::kMultiply);
   if (!bounding || !rounds || !op.clauses.Has(ClauseId::kLiteralReducer)) return result;

@@ -2,6 +2,8 @@
 // Document: hlo-format 4.0.5. The plain value takes one run of the computation per step; the bounds
 // of an associative scan take a number of runs, or of terms, that grows with the square of the
 // length, which only the step limit ends.
+#include <algorithm>
+#include <cmath>
 #include <optional>
 
 #include "reference/bounds/copy_elements.h"
@@ -81,6 +83,7 @@ struct Scan {
   absl::Status BoundAssociations(std::vector<Array>& results) const;
   absl::Status BoundAsFold(std::vector<Array>& results) const;
   absl::Status CompareAssociations(std::vector<Array>& results) const;
+  void NoteRunningSizes(std::vector<Array>& results) const;
 };
 
 absl::StatusOr<std::vector<Array>> Scan::InOrder() const {
@@ -144,7 +147,40 @@ absl::Status Scan::CompareAssociations(std::vector<Array>& results) const {
       }
     }
   }
+  NoteRunningSizes(results);
   return absl::OkStatus();
+}
+
+// Notes as the magnitude of every element the largest number that the scan had come to, or had
+// combined, up to its step.
+void Scan::NoteRunningSizes(std::vector<Array>& results) const {
+  for (int64_t k = 0; k < carries; ++k) {
+    Array &stacked = results[k], &last = results[carries + k];
+    const Lines lines(stacked.literal.shape(), d);
+    const int64_t parts = BoundsPerElement(stacked.literal.element_type());
+    if (stacked.bounds.empty() || parts == 0) continue;
+    for (int64_t line = 0; line < lines.count; ++line) {
+      double largest = 0;
+      auto note = [&](const Array& array, int64_t i) {
+        for (int64_t slot = i * parts; slot < (i + 1) * parts; ++slot) {
+          const double size = std::fabs(array.literal.GetComponent(slot));
+          if (std::isfinite(size)) largest = std::max(largest, size);
+        }
+      };
+      auto set = [&](Array& array, int64_t i) {
+        for (int64_t slot = i * parts; !array.bounds.empty() && slot < (i + 1) * parts; ++slot)
+          array.bounds[slot].set_magnitude(std::max(array.bounds[slot].magnitude(), largest));
+      };
+      note(op.array(inputs + k), line);
+      for (int64_t step = 0; step < length; ++step) {
+        const int64_t at = lines.Element(line, Position(step));
+        note(op.array(k), at);
+        note(stacked, at);
+        set(stacked, at);
+      }
+      set(last, line);
+    }
+  }
 }
 
 // A running sum or the like as a fold: the terms of an element are the steps of its line up to its
