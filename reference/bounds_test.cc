@@ -1,6 +1,11 @@
 // Each clause of a profile lets some answers pass and others not; undecided values; limits.
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <numeric>
+#include <random>
+
+#include "reference/bounds/partial_sums.h"
 #include "reference/testing/expectation_test.h"
 #include "spec/base/error.h"
 #include "spec/base/strings.h"
@@ -146,6 +151,65 @@ TEST_F(BoundsTest, SumsInAnyOrder) {
   EXPECT_NE(VerdictOn("0"), Verdict::kFail);
   EXPECT_NE(VerdictOn("1"), Verdict::kFail);
   EXPECT_EQ(VerdictOn("100"), Verdict::kFail);
+}
+
+// The sums of random numbers over random trees, rounded to bf16 at every node, and how far the
+// worst of them is from the exact sum, in parts of what is allowed.
+double WorstOfRandomTrees(std::mt19937_64& random, size_t count, double scale_spread) {
+  const FloatFormat& format = Format(ElementType::kBF16);
+  auto rounded = [&](double x) { return DecodeFloat(format, EncodeFloat(format, x)); };
+  std::normal_distribution<double> normal;
+  std::vector<double> terms;
+  PartialSums sums;
+  for (size_t k = 0; k < count; ++k) {
+    terms.push_back(rounded(normal(random) * std::exp(scale_spread * normal(random))));
+    sums.Add(terms.back(), terms.back());
+  }
+  const double exact = std::accumulate(terms.begin(), terms.end(), 0.0);
+  const double allowed = sums.LargestError(std::fabs(exact), {8, -126});
+  double worst = 0;
+  for (int tree = 0; tree < 40; ++tree) {
+    std::vector<double> nodes = terms;
+    // Orders that make partial sums large: rising numbers, one after the other.
+    if (tree % 4 == 0) std::sort(nodes.begin(), nodes.end());
+    while (nodes.size() > 1) {
+      const size_t a = tree % 2 == 0 ? nodes.size() - 1 : random() % nodes.size();
+      const double first = nodes[a];
+      nodes.erase(nodes.begin() + static_cast<int64_t>(a));
+      const size_t b = tree % 2 == 0 ? nodes.size() - 1 : random() % nodes.size();
+      nodes[b] = rounded(nodes[b] + first);
+    }
+    worst = std::max(worst, std::fabs(nodes[0] - exact));
+  }
+  return worst / allowed;
+}
+
+TEST(PartialSums, HoldTheErrorsOfEveryOrder) {
+  std::mt19937_64 random(7);
+  double closest = 0;
+  for (int trial = 0; trial < 2000; ++trial) {
+    const double used = WorstOfRandomTrees(random, 2 + random() % 60, trial % 3);
+    ASSERT_LE(used, 1) << "trial " << trial;
+    closest = std::max(closest, used);
+  }
+  EXPECT_GT(closest, 0.5);  // of two terms
+}
+
+TEST(PartialSums, KnowFewAndManyTerms) {
+  PartialSums sums;
+  EXPECT_EQ(sums.LargestError(0, {8, -126}), 0);
+  sums.Add(3, 3);
+  EXPECT_EQ(sums.LargestError(3, {8, -126}), 0);
+  // Of 3 + 2 the last of 8 bits is 2^-5, and half of that is lost at most.
+  sums.Add(2, 2);
+  EXPECT_NEAR(sums.LargestError(5, {8, -126}), std::exp2(-6), std::exp2(-16));
+  // Of 3 - 2 at most what 3 has.
+  PartialSums difference;
+  difference.Add(3, 3);
+  difference.Add(-2, -2);
+  EXPECT_LE(difference.LargestError(1, {8, -126}), std::exp2(-7) * 1.01);
+  for (int64_t k = 0; k < PartialSums::kMostTerms; ++k) sums.Add(1, 1);
+  EXPECT_TRUE(std::isinf(sums.LargestError(1e4, {8, -126})));
 }
 
 TEST_F(BoundsTest, PartialSumsMayOverflow) {

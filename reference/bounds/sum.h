@@ -4,6 +4,7 @@
 #pragma once
 
 #include "reference/bounds/elements.h"
+#include "reference/bounds/partial_sums.h"
 
 namespace assay::reference {
 
@@ -93,6 +94,8 @@ class SumBound {
     size_ += std::max(magnitude, static_cast<W>(size));
     largest_ = std::max(largest_, magnitude);
     propagated_ += term.radius;
+    if constexpr (kRoundsOften)
+      steps_.Add(static_cast<double>(term.low()), static_cast<double>(term.high()));
     if (term.high() > 0) positive_ += term.high();
     if (term.low() < 0) negative_ -= term.low();
     if (term.radius == 0) quantum_ = std::min(quantum_, LowestBit(term.centre));
@@ -149,7 +152,16 @@ class SumBound {
         std::min(magnitude_, (magnitude_ + std::fabs(sum_)) / 2 + propagated_ + slop);
     const W most = largest_partial * second_order, term = largest_ * second_order;
     const W end = std::fabs(sum_) + propagated_ + slop + growth * second_order * magnitude_;
-    x.radius = propagated_ + slop + OfAdditions(most, term) - SavedAtTheEnd(most, term, end);
+    W rounding = OfAdditions(most, term) - SavedAtTheEnd(most, term, end);
+    if constexpr (kRoundsOften) {
+      // Products are rounded before, which these do not know of.
+      constexpr RoundedTo kFormat = {FormatOf<A>::kPrecision, FormatOf<A>::kMinExponent};
+      if (products_ == 0 && steps_.count() == terms_)
+        rounding = std::min<W>(
+            rounding, steps_.LargestError(static_cast<double>(std::fabs(sum_) + propagated_ + slop),
+                                          kFormat));
+    }
+    x.radius = propagated_ + slop + rounding;
     if (products_ > 0) x.radius += UnitRoundoff<A>() * second_order * magnitude_;
     // Products may underflow; partial sums only when subnormals are flushed. Those of f16 are not,
     // but the f32 that may take its place flushes its own.
@@ -166,6 +178,8 @@ class SumBound {
   }
 
  private:
+  // An accumulator that is as narrow as its terms.
+  static constexpr bool kRoundsOften = kIsNarrow<A>;
   // Sums of so many numbers are tried out in every order.
   static constexpr int64_t kFew = 3;
   struct Term {
@@ -259,6 +273,8 @@ class SumBound {
     negative_ = 0;
   int64_t terms_ = 0, products_ = 0;
   Term few_[kFew];
+  struct Nothing {};
+  std::conditional_t<kRoundsOften, PartialSums, Nothing> steps_;
   int quantum_ = 1 << 20;
   uint32_t flags_ = 0;
   bool negative_zero_ = false, all_single_ = true, all_finite_ = true, never_finite_ = false,

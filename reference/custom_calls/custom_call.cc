@@ -23,7 +23,7 @@ const std::string& Target(const OpContext& op) {
 
 // Annotations that say something about device, sharding or layout and have the value of the
 // operand.
-absl::StatusOr<Value> ApplyIdentity(Interpreter&, const OpContext& op) {
+absl::StatusOr<Value> GiveFirstOperand(Interpreter&, const OpContext& op) {
   if (op.operands.size() != 1 || !Compatible(op.instruction.operand(0)->shape(), op.shape)) {
     return MakeError(ErrorClass::kUnsupported,
                      StrCat(op.instruction.name(), ": ", Target(op),
@@ -88,14 +88,14 @@ struct PlainTarget {
   ApplyFn apply;
 };
 constexpr PlainTarget kPlainTargets[] = {
-    {"Sharding", ApplyIdentity},
-    {"SPMDFullToShardShape", ApplyIdentity},
-    {"SPMDShardToFullShape", ApplyIdentity},
-    {"LayoutConstraint", ApplyIdentity},
-    {"MoveToHost", ApplyIdentity},
-    {"MoveToDevice", ApplyIdentity},
-    {"annotate_device_placement", ApplyIdentity},
-    {"xla.sdy.FuncResultSharding", ApplyIdentity},
+    {"Sharding", GiveFirstOperand},
+    {"SPMDFullToShardShape", GiveFirstOperand},
+    {"SPMDShardToFullShape", GiveFirstOperand},
+    {"LayoutConstraint", GiveFirstOperand},
+    {"MoveToHost", GiveFirstOperand},
+    {"MoveToDevice", GiveFirstOperand},
+    {"annotate_device_placement", GiveFirstOperand},
+    {"xla.sdy.FuncResultSharding", GiveFirstOperand},
     {"TopK", ApplyTopK},
 };
 

@@ -268,7 +268,8 @@ absl::StatusOr<Value> Interpreter::EvaluateCaptured(const Execution& execution,
   ASSAY_ASSIGN_OR_RETURN(Value value, Evaluate(execution, step));
   // The states of loops are captured trip by trip.
   if (instruction.opcode() != Opcode::kWhile)
-    ASSAY_RETURN_IF_ERROR(captured_->Pass(instruction, value, memory()));
+    ASSAY_RETURN_IF_ERROR(
+        captured_->Pass(instruction, value, memory(), execution.OperandsOf(step)));
   return value;
 }
 

@@ -39,6 +39,12 @@ absl::StatusOr<std::vector<DeviceExpectation>> Oracle::ExpectDevices(
   return MakeError(ErrorClass::kUnsupported, "this oracle runs one device");
 }
 
+absl::StatusOr<std::vector<DeviceExpectation>> Oracle::ExpectDevicesFrom(
+    const Module&, const DeviceAssignment&, const std::vector<DeviceInputs>&, const Captures&,
+    const Profile&, const Limits&) {
+  return MakeError(ErrorClass::kUnsupported, "this oracle does not go on from captured values");
+}
+
 absl::Status Executable::SetInfeed(std::vector<std::vector<Literal>>) {
   return MakeError(ErrorClass::kUnsupported, "this backend takes no infeed");
 }

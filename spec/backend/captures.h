@@ -29,6 +29,7 @@ struct Capture {
   // leave open: a type narrower than f32 may be read before it is rounded, a product by an
   // addition. False: it is only judged, for its readers may have computed it anew.
   bool is_followed = true;
+  int64_t device = 0;  // that computed it, where there are several
 };
 
 // The oracle's word on one array at one place of the program.
@@ -48,6 +49,12 @@ struct Captures {
   // that an instruction of these computations gives, constants and parameters excepted.
   std::function<void(const CaptureVisit&)> visit;
   bool visits_all = false;
+  // Readers have exactly what was seen. That is one of the values that they may have, so what is
+  // right for it is right; what is wrong for it may be right for another.
+  bool as_seen = false;
+  // A float element that stays undecided keeps its bound instead of what was seen of it: what is
+  // right then does not rest on it.
+  bool keeps_open = false;
   // The number of elements that are judged of captured dots and convolutions that are followed, if
   // they have more than `cheap_products` products: corners, edges of tiles, extremes and NaNs, and
   // others that are drawn from the seed. 0: all.

@@ -63,6 +63,12 @@ class Oracle {
   virtual absl::StatusOr<std::vector<DeviceExpectation>> ExpectDevices(
       const Module& module, const DeviceAssignment& devices,
       const std::vector<DeviceInputs>& inputs, const Profile& profile, const Limits& limits);
+  // ExpectFrom on several devices, of each of which something was seen: collectives go on from what
+  // was seen of all their members. Default: unsupported.
+  virtual absl::StatusOr<std::vector<DeviceExpectation>> ExpectDevicesFrom(
+      const Module& module, const DeviceAssignment& devices,
+      const std::vector<DeviceInputs>& inputs, const Captures& captures, const Profile& profile,
+      const Limits& limits);
 };
 
 }  // namespace assay

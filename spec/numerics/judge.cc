@@ -510,15 +510,27 @@ Judgement JudgeLeaves(const Expectation& expectation, absl::Span<const Literal* 
   return judgement;
 }
 
-std::vector<int64_t> OpenElements(const ArrayExpectation& expected, const Literal& got) {
+namespace {
+
+std::vector<int64_t> ElementsOf(const ArrayExpectation& expected, const Literal& got,
+                                absl::Span<const ElementVerdict> verdicts) {
   const ElementJudge judge(expected);
-  std::vector<int64_t> open;
+  std::vector<int64_t> found;
   for (int64_t i = 0; i < got.element_count(); ++i) {
     const ElementVerdict verdict = judge.Judge(got, i).verdict;
-    if (verdict == ElementVerdict::kInconclusive || verdict == ElementVerdict::kFail)
-      open.push_back(i);
+    if (std::find(verdicts.begin(), verdicts.end(), verdict) != verdicts.end()) found.push_back(i);
   }
-  return open;
+  return found;
+}
+
+}  // namespace
+
+std::vector<int64_t> OpenElements(const ArrayExpectation& expected, const Literal& got) {
+  return ElementsOf(expected, got, {ElementVerdict::kInconclusive, ElementVerdict::kFail});
+}
+
+std::vector<int64_t> UndecidedElements(const ArrayExpectation& expected, const Literal& got) {
+  return ElementsOf(expected, got, {ElementVerdict::kInconclusive});
 }
 
 std::string DescribeAllowed(const ArrayExpectation& expectation, int64_t element) {

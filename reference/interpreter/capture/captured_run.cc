@@ -5,11 +5,13 @@
 #include <cmath>
 #include <cstring>
 
+#include "reference/bounds/copy_elements.h"
 #include "reference/bounds/elements.h"
 #include "reference/interpreter/capture/sample.h"
 #include "spec/base/error.h"
 #include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
+#include "spec/numerics/open_elements.h"
 #include "spec/ops/op_table.h"
 
 namespace assay::reference {
@@ -64,13 +66,15 @@ bool IsElementwiseOrMove(const Instruction& instruction) {
 }  // namespace
 
 absl::StatusOr<CapturedRun> CapturedRun::Make(const Module& module, const Captures& captures,
-                                              const Profile& profile) {
+                                              const Profile& profile, int64_t device) {
   CapturedRun run;
   run.captures_ = &captures;
   run.excess_ = profile.Grants(ClauseId::kExcessPrecision);
   run.contract_ = profile.Grants(ClauseId::kContraction);
+  run.rounds_sums_ = profile.Grants(ClauseId::kLiteralReducer);
   run.flush_ = profile.Grants(ClauseId::kFlushSubnormals);
   for (const Capture& capture : captures.values) {
+    if (capture.device != device) continue;
     const Instruction& instruction = *capture.instruction;
     const bool is_branch = capture.leaf == Capture::kBranchTaken;
     Followed followed{
@@ -134,21 +138,31 @@ int64_t CapturedRun::BranchTaken(const Instruction& conditional) const {
 // - flushing: zero for a subnormal number, which readers allow for themselves;
 // - reassociation, constant chains, quotients, exponentials: what they join across the cut is read
 //   off the program's text where the reader is evaluated, which does not change.
-Array CapturedRun::AsRead(const Instruction& instruction, const Array& computed,
-                          Literal seen) const {
-  const ElementType type = seen.element_type();
+Array CapturedRun::AsRead(const Instruction& instruction, const Array& computed, Literal seen,
+                          absl::Span<const int64_t> open) const {
   Array array(std::move(seen));
-  if (!IsFloat(type) || draw_ != nullptr) return array;
+  if (draw_ != nullptr) return array;
+  Widen(instruction, computed, array);
+  for (int64_t element : open) CopyElements(computed, element, array, element, 1);
+  return array;
+}
+
+// What readers may have of the array's elements beside what was seen.
+void CapturedRun::Widen(const Instruction& instruction, const Array& computed, Array& array) const {
+  const ElementType type = array.literal.element_type();
+  if (!IsFloat(type)) return;
   const FloatFormat& format = Format(type);
   array.significand = std::min(computed.significand, format.precision());
   const bool is_narrow = format.precision() < Format(ElementType::kF32).precision();
   uint32_t view = 0;
-  if (is_narrow) {
+  if (captures_->as_seen) {
+    view = 0;
+  } else if (is_narrow) {
     view = excess_ ? uint32_t{kAnyView} : 0;
   } else if (contract_ && IsElementwiseOrMove(instruction)) {
     view = kSumView;
   }
-  if (view == 0) return array;
+  if (view == 0) return;
   MakeBounds(array);
   for (int64_t i = 0; i < array.literal.element_count(); ++i) {
     const double value = array.literal.GetDouble(i);
@@ -164,7 +178,12 @@ Array CapturedRun::AsRead(const Instruction& instruction, const Array& computed,
         flush_ && type != ElementType::kF16 && std::fabs(value) < format.MinNormal();
     bound = {value, 0, may_be_flushed ? format.MinNormal() : radius, kForced | view};
   }
-  return array;
+}
+
+std::vector<int64_t> CapturedRun::OpenOf(const ArrayExpectation& expected,
+                                         const Literal& seen) const {
+  if (!captures_->keeps_open || !IsFloat(seen.element_type())) return {};
+  return UndecidedElements(expected, seen);
 }
 
 std::optional<CapturedRun::Sample> CapturedRun::SampleOf(const Instruction& instruction,
@@ -206,42 +225,63 @@ absl::Status CapturedRun::PassSample(const Instruction& instruction, Sample samp
   Show({instruction, 0, expected, &seen, &sample.elements});
   if (absl::Status status = memory.Check(sample.seen.shape().ByteSize()); !status.ok())
     return status;
-  value = MakeValue(AsRead(instruction, computed, std::move(sample.seen)), memory);
+  Array read = AsRead(instruction, *value.array, std::move(sample.seen));
+  for (int64_t at : OpenOf(expected, seen))
+    CopyElements(*value.array, at, read, sample.elements[at], 1);
+  value = MakeValue(std::move(read), memory);
   return absl::OkStatus();
 }
 
-absl::Status CapturedRun::PassLeaf(const Instruction& instruction, int64_t leaf, Value& value,
-                                   MemoryMeter& memory) {
-  auto found = followed_.find(std::pair(&instruction, leaf));
+void CapturedRun::SettleSums(const UsualSums& sums, const Literal& seen, ArrayExpectation& expected,
+                             std::vector<int64_t>& open) {
+  std::erase_if(open, [&](int64_t element) {
+    if (!sums.Give(element, seen.GetDouble(element))) return false;
+    expected.plain.SetBits(element, seen.GetBits(element));
+    expected.bounds[element] = {seen.GetDouble(element), 0, 0, kForced};
+    return true;
+  });
+}
+
+absl::Status CapturedRun::PassLeaf(const Leaf& leaf, Value& value, MemoryMeter& memory) {
+  auto found = followed_.find(std::pair(&leaf.instruction, leaf.number));
   std::optional<Literal> seen;
   if (found != followed_.end()) seen = Seen(found->second);
   if (!seen.has_value() && !captures_->visits_all) return absl::OkStatus();
   const bool is_followed = seen.has_value() && found->second.capture->is_followed;
+  std::vector<int64_t> open;
   if (captures_->visit) {
     Array copy = *value.array;
-    const ArrayExpectation expected = Export(copy);
-    Show({instruction, leaf, expected, seen.has_value() ? &*seen : nullptr});
+    ArrayExpectation expected = Export(copy);
+    if (is_followed) open = OpenOf(expected, *seen);
+    if (!open.empty() && rounds_sums_) {
+      const std::optional<UsualSums> sums = UsualSums::Of(leaf.instruction, leaf.operands);
+      if (sums.has_value()) SettleSums(*sums, *seen, expected, open);
+    }
+    Show({leaf.instruction, leaf.number, expected, seen.has_value() ? &*seen : nullptr});
   }
   if (!is_followed) return absl::OkStatus();
   ASSAY_RETURN_IF_ERROR(memory.Check(seen->shape().ByteSize()));
-  value = MakeValue(AsRead(instruction, *value.array, *std::move(seen)), memory);
+  value = MakeValue(AsRead(leaf.instruction, *value.array, *std::move(seen), open), memory);
   return absl::OkStatus();
 }
 
-absl::Status CapturedRun::PassLeaves(const Instruction& instruction, int64_t& leaf, Value& value,
-                                     MemoryMeter& memory) {
-  if (!value.IsTuple()) return PassLeaf(instruction, leaf++, value, memory);
+absl::Status CapturedRun::PassLeaves(Leaf& leaf, Value& value, MemoryMeter& memory) {
+  if (!value.IsTuple()) {
+    ASSAY_RETURN_IF_ERROR(PassLeaf(leaf, value, memory));
+    ++leaf.number;
+    return absl::OkStatus();
+  }
   for (Value& element : value.elements) {
-    if (absl::Status status = PassLeaves(instruction, leaf, element, memory); !status.ok())
-      return status;
+    if (absl::Status status = PassLeaves(leaf, element, memory); !status.ok()) return status;
   }
   return absl::OkStatus();
 }
 
-absl::Status CapturedRun::Pass(const Instruction& instruction, Value& value, MemoryMeter& memory) {
+absl::Status CapturedRun::Pass(const Instruction& instruction, Value& value, MemoryMeter& memory,
+                               absl::Span<const Value* const> operands) {
   if (aside_ != 0 || !Watches(instruction) || value.pending != nullptr) return absl::OkStatus();
-  int64_t leaf = 0;
-  return PassLeaves(instruction, leaf, value, memory);
+  Leaf leaf{instruction, 0, operands};
+  return PassLeaves(leaf, value, memory);
 }
 
 }  // namespace assay::reference

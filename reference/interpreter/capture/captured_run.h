@@ -8,6 +8,8 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/status/status.h"
+#include "absl/types/span.h"
+#include "reference/interpreter/capture/usual_orders.h"
 #include "reference/values/value.h"
 #include "spec/backend/captures.h"
 #include "spec/ir/module.h"
@@ -21,9 +23,10 @@ ArrayExpectation Export(Array& array);
 
 class CapturedRun {
  public:
-  // `captures` outlives the run. Rejected: a capture whose shape does not fit its instruction.
+  // What was seen of one device; `captures` outlives the run. Rejected: a capture whose shape does
+  // not fit its instruction.
   static absl::StatusOr<CapturedRun> Make(const Module& module, const Captures& captures,
-                                          const Profile& profile);
+                                          const Profile& profile, int64_t device = 0);
 
   // From now on the run draws legal values: they are shown as they are, without bounds. `options`
   // outlive the run.
@@ -42,7 +45,9 @@ class CapturedRun {
   absl::Status PassSample(const Instruction& instruction, Sample sample, Value& value,
                           MemoryMeter& memory);
   // Shows the result, or a loop's state after a trip, and puts captured arrays in its place.
-  absl::Status Pass(const Instruction& instruction, Value& value, MemoryMeter& memory);
+  // `operands`: of which it was made; none for a loop's state.
+  absl::Status Pass(const Instruction& instruction, Value& value, MemoryMeter& memory,
+                    absl::Span<const Value* const> operands = {});
   // The branch that the conditional took; -1: not known.
   int64_t BranchTaken(const Instruction& conditional) const;
 
@@ -59,17 +64,29 @@ class CapturedRun {
   };
   // The captured array of the trips at work; nullopt: the loop was not seen to run that often.
   std::optional<Literal> Seen(const Followed& followed) const;
-  Array AsRead(const Instruction& instruction, const Array& computed, Literal seen) const;
+  // `open`: the elements that keep what was computed.
+  Array AsRead(const Instruction& instruction, const Array& computed, Literal seen,
+               absl::Span<const int64_t> open = {}) const;
+  void Widen(const Instruction& instruction, const Array& computed, Array& array) const;
+  // The undecided elements of the seen array, if those keep their bounds.
+  std::vector<int64_t> OpenOf(const ArrayExpectation& expected, const Literal& seen) const;
   void Show(const CaptureVisit& visit);
-  absl::Status PassLeaf(const Instruction& instruction, int64_t leaf, Value& value,
-                        MemoryMeter& memory);
-  absl::Status PassLeaves(const Instruction& instruction, int64_t& leaf, Value& value,
-                          MemoryMeter& memory);
+  // Removes from `open` the sums that a usual order gives, and makes `expected` forced there.
+  static void SettleSums(const UsualSums& sums, const Literal& seen, ArrayExpectation& expected,
+                         std::vector<int64_t>& open);
+  // An array at work.
+  struct Leaf {
+    const Instruction& instruction;
+    int64_t number = 0;
+    absl::Span<const Value* const> operands;
+  };
+  absl::Status PassLeaf(const Leaf& leaf, Value& value, MemoryMeter& memory);
+  absl::Status PassLeaves(Leaf& leaf, Value& value, MemoryMeter& memory);
 
   const Captures* captures_ = nullptr;
   const DrawOptions* draw_ = nullptr;
   size_t shown_ = 0;  // captured arrays so far
-  bool excess_ = false, contract_ = false, flush_ = false;
+  bool excess_ = false, contract_ = false, flush_ = false, rounds_sums_ = false;
   absl::flat_hash_map<std::pair<const Instruction*, int64_t>, Followed> followed_;
   absl::flat_hash_set<const Instruction*> watched_;
   std::vector<int64_t> trips_;

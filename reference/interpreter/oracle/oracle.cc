@@ -274,7 +274,22 @@ class InterpreterOracle : public Oracle {
       const Module& module, const DeviceAssignment& devices,
       const std::vector<DeviceInputs>& inputs, const Profile& profile,
       const Limits& limits) override {
+    return ExpectDevicesFrom(module, devices, inputs, {}, profile, limits);
+  }
+
+  absl::StatusOr<std::vector<DeviceExpectation>> ExpectDevicesFrom(
+      const Module& module, const DeviceAssignment& devices,
+      const std::vector<DeviceInputs>& inputs, const Captures& captures, const Profile& profile,
+      const Limits& limits) override {
     std::vector<DeviceExpectation> expectations(inputs.size());
+    std::vector<CapturedRun> captured;
+    const bool has_captures = captures.visits_all || !captures.values.empty();
+    for (size_t d = 0; has_captures && d < inputs.size(); ++d) {
+      absl::StatusOr<CapturedRun> run =
+          CapturedRun::Make(module, captures, profile, static_cast<int64_t>(d));
+      if (!run.ok()) return run.status();
+      captured.push_back(*std::move(run));
+    }
     JointPlaces joints;
     auto take = [&](reference::Device& device, Value value) {
       DeviceExpectation& expectation = expectations[device.number()];
@@ -284,11 +299,13 @@ class InterpreterOracle : public Oracle {
       FreeNans(profile, expectation.result);
       for (Expectation& item : expectation.outfeed) FreeNans(profile, item);
     };
-    absl::Status status = RunDevices({module, devices, inputs}, &profile, limits, take);
+    absl::Status status =
+        RunDevices({module, devices, inputs, absl::MakeSpan(captured)}, &profile, limits, take);
     if (reference::IsInconclusive(status))
       return PlainDevices({module, devices, inputs}, limits, status);
     if (!status.ok()) return status;
     for (const DeviceExpectation& expectation : expectations) {
+      if (has_captures) break;
       status = CheckOwnAnswer(expectation.result);
       for (const Expectation& item : expectation.outfeed) status.Update(CheckOwnAnswer(item));
       if (!status.ok()) return status;
@@ -305,6 +322,7 @@ class InterpreterOracle : public Oracle {
     const Module& module;
     const DeviceAssignment& devices;
     const std::vector<DeviceInputs>& inputs;
+    absl::Span<CapturedRun> captured = {};  // by device; empty: nothing was seen
   };
 
   // Runs all devices and hands each one's result and outfeed to `take`.
@@ -320,6 +338,7 @@ class InterpreterOracle : public Oracle {
       device.infeed.assign(input.infeed.begin(), input.infeed.end());
       Interpreter interpreter(budget, profile, device, plans);
       interpreter.set_custom_calls(&custom_calls_);
+      if (!program.captured.empty()) interpreter.set_captured(&program.captured[device.number()]);
       ASSAY_ASSIGN_OR_RETURN(Value value,
                              Run(program.module, input.arguments, budget, interpreter));
       take(device, std::move(value));
