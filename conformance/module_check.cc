@@ -97,6 +97,18 @@ void ApplyCutsToStored(const CutReport& report, SubjectResult& subject) {
   subject.outcome.reason.clear();
 }
 
+// `compile` says how many devices there are.
+CutSubject SubjectOfCuts(const CheckCase& check_case, Oracle& oracle, Backend& backend,
+                         const CheckOptions& options, const CompileOptions& compile) {
+  CutSubject cut{check_case.module, check_case.arguments[0], oracle,
+                 backend,           *options.profile,        compile};
+  cut.in_pieces = options.cut == CutMode::kPieces;
+  cut.sample = options.sample;
+  cut.seed = options.seed;
+  cut.other_arguments.assign(check_case.arguments.begin() + 1, check_case.arguments.end());
+  return cut;
+}
+
 void CutCase(const CutSubject& cut, std::vector<SubjectResult>& subjects) {
   const CutReport report = CheckByCuts(cut);
   for (SubjectResult& subject : subjects) {
@@ -257,21 +269,16 @@ ModuleResult CheckModule(const CaseFile& file, Oracle& oracle, Backend* backend,
                                options.compile.limits};
     Checker checker(subject, c);
     checker.NotePhaseIn(note);
+    const bool has_transfers = !expectation->outfeeds.leaves.empty();
     checker.SetExpectation(*std::move(expectation));
     result.subjects.push_back(CheckBackend(checker, *backend));
-    if (is_alone && IsToBeCut(options.cut, result.subjects.back().outcome)) {
+    if (!has_transfers && IsToBeCut(options.cut, result.subjects.back().outcome)) {
       enter(Phase::kOracle);
-      CutSubject cut{*module,
-                     c.arguments[0],
-                     oracle,
-                     *backend,
-                     *options.profile,
-                     options.compile,
-                     Leaves(checker.answer()),
-                     Pointers(arrays->stored),
-                     options.cut == CutMode::kPieces};
-      cut.sample = options.sample;
-      cut.seed = options.seed;
+      CompileOptions compile = options.compile;
+      compile.devices = c.devices;
+      CutSubject cut = SubjectOfCuts(c, oracle, *backend, options, compile);
+      cut.plain = Leaves(checker.answer());
+      cut.stored = Pointers(arrays->stored);
       CutCase(cut, result.subjects);
     }
   }

@@ -59,6 +59,8 @@ Worth WorthOf(const Instruction& instruction) {
     case Opcode::kReduceWindow:
     case Opcode::kSelectAndScatter:
       return TermsOf(instruction) > 1 ? Worth::kSum : Worth::kNone;
+    case Opcode::kAllReduce:
+    case Opcode::kReduceScatter:
     case Opcode::kScan:
     case Opcode::kScatter:
       return Worth::kSum;

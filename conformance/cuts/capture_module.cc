@@ -399,17 +399,24 @@ std::vector<CapturePoint> Affordable(absl::Span<const CapturePoint> points, cons
 
 absl::StatusOr<CapturedResults> RunWithCaptures(
     const FlatModule& flat, absl::Span<const CapturePoint> points, TripRoom& room,
-    const std::function<absl::StatusOr<Literal>(const Module&)>& run) {
-  CapturedResults seen;
+    const std::function<absl::StatusOr<std::vector<Literal>>(const Module&)>& run) {
   for (int attempt = 0; attempt < 3; ++attempt) {
+    CapturedResults seen;
     ASSAY_ASSIGN_OR_RETURN(const CaptureModule made, MakeCaptureModule(flat, points, room));
-    ASSAY_ASSIGN_OR_RETURN(const Literal result, run(*made.module));
-    const std::vector<const Literal*> leaves = Leaves(result);
-    ASSAY_ASSIGN_OR_RETURN(seen.captures, ReadCaptures(made, leaves, room));
-    if (seen.captures.empty() && !points.empty()) continue;
-    for (int64_t k = 0; k < made.results; ++k)
-      seen.results.push_back(*leaves[static_cast<size_t>(k)]);
-    return seen;
+    ASSAY_ASSIGN_OR_RETURN(const std::vector<Literal> results, run(*made.module));
+    bool has_room = true;
+    for (size_t device = 0; device < results.size(); ++device) {
+      const std::vector<const Literal*> leaves = Leaves(results[device]);
+      ASSAY_ASSIGN_OR_RETURN(std::vector<Capture> captures, ReadCaptures(made, leaves, room));
+      has_room = has_room && (!captures.empty() || points.empty());
+      for (Capture& capture : captures) {
+        capture.device = static_cast<int64_t>(device);
+        seen.captures.push_back(std::move(capture));
+      }
+      for (int64_t k = 0; k < made.results; ++k)
+        seen.results.push_back(*leaves[static_cast<size_t>(k)]);
+    }
+    if (has_room) return seen;
   }
   return MakeError(ErrorClass::kUnsupported, "a loop makes another number of trips at each run");
 }

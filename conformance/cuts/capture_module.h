@@ -55,12 +55,13 @@ std::vector<CapturePoint> Affordable(absl::Span<const CapturePoint> points, cons
 
 struct CapturedResults {
   std::vector<Capture> captures;
-  std::vector<Literal> results;  // the program's own leaves
+  std::vector<Literal> results;  // the program's own leaves, those of all devices
 };
-// Makes the program with the captures and has it run; once more where a loop makes more trips than
-// there was room for. Unsupported: the number of trips differs from run to run.
+// Makes the program with the captures and has it run, which gives the result of every device; once
+// more where a loop makes more trips than there was room for. Unsupported: the number of trips
+// differs from run to run.
 absl::StatusOr<CapturedResults> RunWithCaptures(
     const FlatModule& flat, absl::Span<const CapturePoint> points, TripRoom& room,
-    const std::function<absl::StatusOr<Literal>(const Module&)>& run);
+    const std::function<absl::StatusOr<std::vector<Literal>>(const Module&)>& run);
 
 }  // namespace assay

@@ -8,7 +8,6 @@
 
 #include "conformance/cuts/array_judgement.h"
 #include "conformance/cuts/pieces.h"
-#include "nlohmann/json.hpp"
 #include "spec/base/clock.h"
 #include "spec/base/error.h"
 #include "spec/base/status_macros.h"
@@ -47,20 +46,16 @@ struct Round {
   std::vector<Capture> captures;
   std::vector<Literal> results;  // the program's own leaves
   Reading reading;
-  bool has_careful = false;  // the reading that follows only what all readers have in common
-  Reading careful;
+  std::optional<Reading> as_seen;  // where that leaves too much open
+  std::optional<Reading> careful;  // where that follows what readers may have computed anew
 };
 
-// An element that passes in either reading is right; one that fails in the careful one is wrong.
-// Readings count elements, so what is undecided is the most that it can be.
-Judgement Joined(const Judgement& bold, const Judgement& careful) {
-  Judgement joined = careful;
-  const int64_t open = bold.inconclusive + bold.failed;
-  joined.inconclusive = std::min(careful.inconclusive, open);
-  joined.passed = joined.elements - joined.failed - joined.inconclusive;
-  SetVerdict(joined);
-  return joined;
-}
+// How captured values are followed.
+enum class Way {
+  kBold,     // all of them, with what readers may have beside what was seen; undecided ones are not
+  kAsSeen,   // all of them, as they were seen; undecided ones are not
+  kCareful,  // those that all readers have in common
+};
 
 class CutCheck {
  public:
@@ -87,7 +82,7 @@ class CutCheck {
   absl::Status CutOnce(const std::vector<CapturePoint>& points) {
     Round round;
     ASSAY_RETURN_IF_ERROR(Capture(points, round));
-    ASSAY_RETURN_IF_ERROR(ReadOnce(round, /*is_careful=*/true, round.reading));
+    ASSAY_RETURN_IF_ERROR(Read(round));
     Keep(std::move(round));
     return absl::OkStatus();
   }
@@ -107,7 +102,9 @@ class CutCheck {
       Keep(std::move(round));
       const bool is_decided =
           report_.UndecidedShare() <= kFewUndecided && OpenResult(report_, plain_).empty();
-      const bool is_stuck = has_all_sums && before >= 0 && report_.undecided * 10 > before * 9;
+      // A result that is left open is worth another compilation.
+      const bool is_stuck = has_all_sums && before >= 0 && report_.undecided * 10 > before * 9 &&
+                            (number > 2 || OpenResult(report_, plain_).empty());
       if (report_.failed > 0 || is_decided || is_stuck) break;
       if (!has_all_sums) {
         for (const CapturePoint& point : SumsOf(*flat_.module, /*only_contractions=*/false))
@@ -133,9 +130,8 @@ class CutCheck {
       const PointSet captured(points.begin(), points.end());
       PointSet dropped;
       for (size_t k = 0; k < plain_.size(); ++k) {
-        if (plain_[k].failed == 0 || k >= static_cast<size_t>(root->operand_count())) continue;
-        for (const CapturePoint& point :
-             NearestCaptures(*root->operand(static_cast<int64_t>(k)), captured))
+        if (plain_[k].failed == 0 || ResultAt(k) == root) continue;
+        for (const CapturePoint& point : NearestCaptures(*ResultAt(k), captured))
           dropped.insert(point);
       }
       if (dropped.empty()) return;
@@ -172,11 +168,14 @@ class CutCheck {
     const double start = Now();
     round.points = Affordable(wanted, room_, kMostCapturedBytes);
     if (subject_.in_pieces) return CapturePieces(round);
-    auto run = [&](const Module& module) -> absl::StatusOr<Literal> {
+    auto run = [&](const Module& module) -> absl::StatusOr<std::vector<Literal>> {
       ++report_.rounds;
-      ASSAY_ASSIGN_OR_RETURN(RunResult result, CompileAndRun(subject_.backend, module,
-                                                             subject_.arguments, subject_.options));
-      return std::move(result.outputs[0]);
+      ASSAY_ASSIGN_OR_RETURN(const std::unique_ptr<Executable> executable,
+                             subject_.backend.Compile(module, subject_.options));
+      std::vector<std::vector<const Literal*>> arguments = subject_.other_arguments;
+      arguments.insert(arguments.begin(), subject_.arguments);
+      ASSAY_ASSIGN_OR_RETURN(RunResult result, executable->Run(arguments));
+      return std::move(result.outputs);
     };
     ASSAY_ASSIGN_OR_RETURN(CapturedResults seen, RunWithCaptures(flat_, round.points, room_, run));
     round.captures = std::move(seen.captures);
@@ -186,6 +185,8 @@ class CutCheck {
   }
 
   absl::Status CapturePieces(Round& round) {
+    if (HasDevices())
+      return MakeError(ErrorClass::kUnsupported, "pieces of programs on several devices");
     const double start = Now();
     std::erase_if(round.points,
                   [&](const CapturePoint& point) { return !CanEndPiece(flat_, point); });
@@ -196,21 +197,40 @@ class CutCheck {
     return absl::OkStatus();
   }
 
-  // Asks the oracle about a run: once with all captures followed; if something fails there, again
-  // with those alone that all readers have in common.
+  // Asks the oracle about a run: once with all captures followed; if that leaves much open, again
+  // with what was seen and nothing else; and with those alone that all readers have in common.
   absl::Status Read(Round& round) {
-    ASSAY_RETURN_IF_ERROR(ReadOnce(round, /*is_careful=*/false, round.reading));
+    ASSAY_RETURN_IF_ERROR(ReadOnce(round, Way::kBold, round.reading));
+    if (LeavesMuchOpen(round))
+      ASSAY_RETURN_IF_ERROR(ReadOnce(round, Way::kAsSeen, round.as_seen.emplace()));
     const bool is_bold = std::any_of(
         round.points.begin(), round.points.end(),
         [](const CapturePoint& point) { return !IsOneForAllReaders(*point.instruction); });
     if (!is_bold) return absl::OkStatus();
-    round.has_careful = true;
-    return ReadOnce(round, /*is_careful=*/true, round.careful);
+    return ReadOnce(round, Way::kCareful, round.careful.emplace());
   }
 
-  absl::Status ReadOnce(Round& round, bool is_careful, Reading& reading) {
+  static bool LeavesMuchOpen(const Round& round) {
+    int64_t elements = 0, open = 0;
+    for (const auto& [point, judgement] : round.reading.captured) {
+      elements += judgement.elements;
+      open += OpenOf(judgement);
+    }
+    for (size_t k = 0; k < round.results.size(); ++k) {
+      const Judgement judgement = JudgeResult(round.reading.results, k, round.results[k], nullptr);
+      if (IsLeftOpen(judgement)) return true;
+      elements += judgement.elements;
+      open += OpenOf(judgement);
+    }
+    return static_cast<double>(open) > kFewUndecided * static_cast<double>(elements);
+  }
+
+  absl::Status ReadOnce(Round& round, Way way, Reading& reading) {
+    const bool is_careful = way == Way::kCareful;
     Captures captures;
-    captures.visits_all = !is_careful;
+    captures.visits_all = way == Way::kBold;
+    captures.as_seen = way == Way::kAsSeen;
+    captures.keeps_open = !is_careful;
     captures.sample =
         subject_.sample == CutSubject::kSampleBig ? CutSubject::kBigSample : subject_.sample;
     captures.cheap_products = subject_.sample == CutSubject::kSampleBig ? kCheapProducts : 0;
@@ -222,13 +242,32 @@ class CutCheck {
                                            IsOneForAllReaders(*captures.values.back().instruction);
     }
     captures.visit = [&](const CaptureVisit& visit) { Note(visit, is_careful, reading); };
-    absl::StatusOr<Expectation> results = subject_.oracle.ExpectFrom(
-        *flat_.module, subject_.arguments, captures, subject_.profile, subject_.options.limits);
+    absl::StatusOr<Expectation> results = ExpectFrom(captures);
     for (size_t k = 0; k < round.captures.size(); ++k)
       round.captures[k] = std::move(captures.values[k]);
     if (!results.ok()) return results.status();
     reading.results = *std::move(results);
     return absl::OkStatus();
+  }
+
+  bool HasDevices() const { return !subject_.other_arguments.empty(); }
+
+  // The expectation of the results of all devices, one device's behind the other's.
+  absl::StatusOr<Expectation> ExpectFrom(const Captures& captures) {
+    const Limits& limits = subject_.options.limits;
+    if (!HasDevices()) {
+      return subject_.oracle.ExpectFrom(*flat_.module, subject_.arguments, captures,
+                                        subject_.profile, limits);
+    }
+    std::vector<DeviceInputs> inputs = {{subject_.arguments, {}}};
+    for (const auto& arguments : subject_.other_arguments) inputs.push_back({arguments, {}});
+    ASSAY_ASSIGN_OR_RETURN(
+        std::vector<DeviceExpectation> devices,
+        subject_.oracle.ExpectDevicesFrom(*flat_.module, subject_.options.devices, inputs, captures,
+                                          subject_.profile, limits));
+    Expectation all;
+    for (DeviceExpectation& device : devices) all.Append(std::move(device.result));
+    return all;
   }
 
   static void Note(const CaptureVisit& visit, bool is_careful, Reading& reading) {
@@ -242,7 +281,7 @@ class CutCheck {
     Judgement judgement = JudgeArray(visit.expected, *visit.seen, &failure);
     if (visit.sample != nullptr)
       reading.not_sampled[point] += visit.instruction.shape().ElementCount() - judgement.elements;
-    reading.open.push_back(OpenOf(visit, judgement));
+    reading.open.push_back(OpenElementsOf(visit, judgement));
     // A choice of the compiler that may be made either way: it is right, and followed from here.
     const bool is_choice = IsPred(visit.seen->element_type());
     if (is_choice && !is_careful) {
@@ -257,7 +296,8 @@ class CutCheck {
   }
 
   // The elements of the whole array that were not called right.
-  static std::vector<int64_t> OpenOf(const CaptureVisit& visit, const Judgement& judgement) {
+  static std::vector<int64_t> OpenElementsOf(const CaptureVisit& visit,
+                                             const Judgement& judgement) {
     if (judgement.passed == judgement.elements) return {};
     std::vector<int64_t> open = OpenElements(visit.expected, *visit.seen);
     if (visit.sample != nullptr)
@@ -267,18 +307,44 @@ class CutCheck {
 
   Judgement CapturedJudgement(const Round& round, const CapturePoint& point) const {
     const Judgement& bold = round.reading.captured.at(point);
-    if (!round.has_careful) return bold;
-    auto careful = round.careful.captured.find(point);
-    return careful == round.careful.captured.end() ? bold : Joined(bold, careful->second);
+    auto in = [&](const std::optional<Reading>& reading) -> const Judgement* {
+      if (!reading.has_value()) return nullptr;
+      auto found = reading->captured.find(point);
+      return found == reading->captured.end() ? nullptr : &found->second;
+    };
+    return JoinedOf(round, bold, in(round.as_seen), in(round.careful));
   }
 
   Judgement ResultJudgement(const Round& round, size_t leaf, const Literal& seen,
                             std::string* failure) const {
-    Judgement judgement = JudgeResult(round.reading.results, leaf, seen, failure);
-    if (round.has_careful)
-      judgement = Joined(judgement, JudgeResult(round.careful.results, leaf, seen, failure));
+    const Judgement bold = JudgeResult(round.reading.results, leaf, seen, failure);
+    std::optional<Judgement> as_seen, careful;
+    if (round.as_seen.has_value())
+      as_seen = JudgeResult(round.as_seen->results, leaf, seen, nullptr);
+    if (round.careful.has_value())
+      careful = JudgeResult(round.careful->results, leaf, seen, failure);
+    Judgement judgement = JoinedOf(round, bold, as_seen.has_value() ? &*as_seen : nullptr,
+                                   careful.has_value() ? &*careful : nullptr);
     CarryOpen(round, leaf, judgement);
     return judgement;
+  }
+
+  static Judgement JoinedOf(const Round& round, const Judgement& bold, const Judgement* as_seen,
+                            const Judgement* careful) {
+    int64_t open = OpenOf(bold);
+    if (as_seen != nullptr) open = std::min(open, OpenOf(*as_seen));
+    if (careful == nullptr) return Joined(bold, std::max(open - bold.failed, int64_t{0}), true);
+    return Joined(*careful, open, CarefulCounts(round));
+  }
+
+  // What passes where only some captures are followed counts if all of these are right: the careful
+  // reading follows undecided ones, too.
+  static bool CarefulCounts(const Round& round) {
+    return std::none_of(round.points.begin(), round.points.end(), [&](const CapturePoint& point) {
+      auto found = round.reading.captured.find(point);
+      return found != round.reading.captured.end() && found->second.inconclusive > 0 &&
+             IsOneForAllReaders(*point.instruction);
+    });
   }
 
   // A result that shows a captured array is read as that was seen: as much of it is open as there.
@@ -298,9 +364,10 @@ class CutCheck {
     SetVerdict(judgement);
   }
 
-  // The instruction that makes a leaf of the program's result.
+  // The instruction that makes a leaf of the program's results.
   const Instruction* ResultAt(size_t leaf) const {
     const Instruction* root = flat_.module->entry()->root();
+    if (HasDevices()) leaf %= static_cast<size_t>(std::max<int64_t>(LeafCount(root->shape()), 1));
     const bool has_operand =
         root->opcode() == Opcode::kTuple && leaf < static_cast<size_t>(root->operand_count());
     return has_operand ? root->operand(static_cast<int64_t>(leaf)) : root;
@@ -322,7 +389,7 @@ class CutCheck {
     report.outputs = static_cast<int64_t>(round.results.size());
     for (size_t k = 0; k < round.results.size(); ++k) {
       Stretch stretch;
-      stretch.name = StrCat("output ", k);
+      stretch.name = OutputName(k);
       stretch.is_output = true;
       stretch.judgement = ResultJudgement(round, k, round.results[k], &stretch.failure);
       AddStretch(std::move(stretch), report);
@@ -334,6 +401,13 @@ class CutCheck {
     report.backend_seconds = report_.backend_seconds;
     report_ = std::move(report);
     best_ = std::move(round);
+  }
+
+  std::string OutputName(size_t number) const {
+    if (!HasDevices()) return StrCat("output ", number);
+    const auto leaves = static_cast<size_t>(
+        std::max<int64_t>(LeafCount(flat_.module->entry()->root()->shape()), 1));
+    return StrCat("output ", number % leaves, " of device ", number / leaves);
   }
 
   static void AddStretch(Stretch stretch, CutReport& report) {
@@ -388,7 +462,7 @@ class CutCheck {
     std::vector<CapturePoint> points = best_->points;
     for (const CapturePoint& point : AroundLosses(stretch, captured)) points.push_back(point);
     if (!Capture(points, round).ok()) return;
-    if (!ReadOnce(round, false, round.reading).ok()) return;
+    if (!ReadOnce(round, Way::kBold, round.reading).ok()) return;
     for (const CapturePoint& point : round.reading.order) {
       if (round.reading.captured.at(point).failed == 0) continue;
       const Stretch named = Named(*point.instruction);
@@ -399,27 +473,32 @@ class CutCheck {
     }
   }
 
-  // The elements that neither reading calls right, of the captured arrays as they were shown, and
-  // of the results.
-  ElementLists OpenInBoth() const {
+  // The elements that no reading calls right, of the captured arrays as they were shown, and of the
+  // results.
+  ElementLists OpenInAll() const {
     const Round& round = *best_;
+    std::vector<const Reading*> readings = {&round.reading};
+    if (round.as_seen.has_value()) readings.push_back(&*round.as_seen);
+    if (round.careful.has_value() && CarefulCounts(round)) readings.push_back(&*round.careful);
     ElementLists open = round.reading.open;
     auto keep_common = [](std::vector<int64_t>& mine, const std::vector<int64_t>& others) {
       std::erase_if(mine, [&](int64_t element) {
         return !std::binary_search(others.begin(), others.end(), element);
       });
     };
-    if (round.has_careful && round.careful.open.size() == open.size())
-      for (size_t k = 0; k < open.size(); ++k) keep_common(open[k], round.careful.open[k]);
+    for (const Reading* reading : readings)
+      for (size_t k = 0; reading->open.size() == open.size() && k < open.size(); ++k)
+        keep_common(open[k], reading->open[k]);
+    const PointSet captured(round.points.begin(), round.points.end());
     for (size_t k = 0; k < round.results.size(); ++k) {
-      open.emplace_back();
-      auto leaf = [&](const Expectation& results) {
-        const bool is_known = results.inconclusive.empty() && k < results.leaves.size();
-        return is_known ? OpenElements(results.leaves[k], round.results[k])
-                        : AllOf(round.results[k]);
-      };
-      open.back() = leaf(round.reading.results);
-      if (round.has_careful) keep_common(open.back(), leaf(round.careful.results));
+      // What shows a captured array is among those.
+      const bool is_shown = CapturedSource(*ResultAt(k), captured).has_value();
+      open.push_back(is_shown ? std::vector<int64_t>() : AllOf(round.results[k]));
+      for (const Reading* reading : readings) {
+        const Expectation& results = reading->results;
+        if (results.inconclusive.empty() && k < results.leaves.size())
+          keep_common(open.back(), OpenElements(results.leaves[k], round.results[k]));
+      }
     }
     return open;
   }
@@ -433,11 +512,12 @@ class CutCheck {
   // Compares elements that stay undecided with random legal evaluations from the captured values.
   // It takes at most as long as everything before took.
   void CompareWithDraws() {
+    if (HasDevices()) return;
     const double until = Now() + std::max(1.0, Now() - started_);
     report_.drawn = CompareWithLegalValues(
         {*flat_.module, subject_.arguments, subject_.oracle, subject_.options.limits,
          best_->captures, best_->results, subject_.draws, subject_.seed, until},
-        OpenInBoth());
+        OpenInAll());
   }
 
   // More than one element in a hundred, counted in whole ones, or all of them: what is right
@@ -514,14 +594,6 @@ class CutCheck {
   std::vector<bool> is_equal_;             // to the plain program's, in some round
 };
 
-nlohmann::json JsonOf(const Judgement& judgement) {
-  return {{"elements", judgement.elements},
-          {"failed", judgement.failed},
-          {"inconclusive", judgement.inconclusive},
-          {"forced", judgement.forced},
-          {"bound_used", judgement.max_ulps_used}};
-}
-
 }  // namespace
 
 double CutReport::UndecidedShare() const {
@@ -539,66 +611,6 @@ CutReport CheckByCuts(const CutSubject& subject) {
   }
   report.seconds = Now() - start;
   return report;
-}
-
-std::string Describe(const CutReport& report) {
-  std::string text =
-      StrCat(report.captures, " captures, ", report.rounds, " compilations, ", report.undecided,
-             " of ", report.elements, " elements undecided, ", report.outputs_equal, " of ",
-             report.outputs, " results as without captures");
-  if (report.not_sampled > 0)
-    StrAppend(&text, ", ", report.not_sampled, " more elements not sampled");
-  if (!report.reason.empty()) StrAppend(&text, "\n", report.reason);
-  if (report.drawn.draws > 0) StrAppend(&text, "\n", Describe(report.drawn));
-  for (const Stretch& stretch : report.stretches) {
-    if (stretch.judgement.verdict == Verdict::kPass) continue;
-    StrAppend(&text, "\n", Name(stretch.judgement.verdict), ": ", stretch.opcode,
-              stretch.opcode.empty() ? "" : " ", stretch.name);
-    if (!stretch.op_name.empty()) StrAppend(&text, " (", stretch.op_name, ")");
-    if (!stretch.source.empty()) StrAppend(&text, " at ", stretch.source);
-    StrAppend(&text, ": ", stretch.judgement.failed, " wrong, ", stretch.judgement.inconclusive,
-              " undecided of ", stretch.judgement.elements);
-    if (stretch.judgement.failed > 0) StrAppend(&text, "\n", stretch.failure);
-  }
-  if (!report.smallest.empty()) StrAppend(&text, "\nsmallest failing part: ", report.smallest);
-  return text;
-}
-
-nlohmann::json ToJson(const CutReport& report) {
-  nlohmann::json stretches = nlohmann::json::array();
-  for (const Stretch& stretch : report.stretches) {
-    nlohmann::json entry = JsonOf(stretch.judgement);
-    entry["name"] = stretch.name;
-    entry["opcode"] = stretch.opcode;
-    entry["op_name"] = stretch.op_name;
-    entry["source"] = stretch.source;
-    entry["is_output"] = stretch.is_output;
-    entry["not_sampled"] = stretch.not_sampled;
-    entry["verdict"] = Name(stretch.judgement.verdict);
-    if (!stretch.instructions.empty()) entry["instructions"] = stretch.instructions;
-    if (stretch.judgement.failed > 0) entry["failure"] = stretch.failure;
-    stretches.push_back(std::move(entry));
-  }
-  return {{"verdict", Name(report.verdict)},
-          {"reason", report.reason},
-          {"elements", report.elements},
-          {"failed", report.failed},
-          {"undecided", report.undecided},
-          {"not_sampled", report.not_sampled},
-          {"plausible", report.drawn.plausible},
-          {"suspect", report.drawn.suspect},
-          {"draws", report.drawn.draws},
-          {"furthest", report.drawn.furthest},
-          {"captures", report.captures},
-          {"rounds", report.rounds},
-          {"outputs", report.outputs},
-          {"outputs_equal", report.outputs_equal},
-          {"smallest", report.smallest},
-          {"plain", JsonOf(report.plain)},
-          {"stored", JsonOf(report.stored)},
-          {"seconds", report.seconds},
-          {"backend_seconds", report.backend_seconds},
-          {"stretches", std::move(stretches)}};
 }
 
 }  // namespace assay

@@ -29,7 +29,7 @@ enum class CutMode : uint8_t {
   kPieces,  // always, and each stretch compiled by itself
 };
 
-// The program with one device's inputs. All that is referenced outlives the check.
+// The program with the inputs of its devices. All that is referenced outlives the check.
 struct CutSubject {
   const Module& module;
   std::vector<const Literal*> arguments;
@@ -50,6 +50,9 @@ struct CutSubject {
   uint64_t seed = 1;  // of samples and of random legal evaluations
   // The number of random legal evaluations that elements which stay undecided are compared with.
   int draws = 16;
+  // Of the devices behind the first, the arguments of each; `options` say how many there are, and
+  // `plain` and `stored` hold the leaves of all, device by device.
+  std::vector<std::vector<const Literal*>> other_arguments = {};
 
   static constexpr int64_t kSampleBig = -1, kBigSample = 4096;
 };

@@ -186,6 +186,106 @@ TEST_F(CutCheckTest, TheShareOfOpenElementsIsAskedOfEachResult) {
   EXPECT_NE(two.reason.find("among them 2 of 4 of output 1"), std::string::npos) << two.reason;
 }
 
+// Nothing useful bounds a sum of so many bf16 numbers that may be rounded at every step, in any
+// order. One that a usual order gives is right all the same.
+constexpr char kManyNarrow[] = R"(HloModule m
+add { x = bf16[] parameter(0)
+      y = bf16[] parameter(1)
+      ROOT s = bf16[] add(x, y) }
+ENTRY e {
+  a = f32[4,4] parameter(0)
+  b = f32[4,4] parameter(1)
+  narrow = bf16[4,4] convert(a)
+  row = bf16[16] reshape(narrow)
+  wide = bf16[16,70] broadcast(row), dimensions={0}
+  zero = bf16[] constant(0)
+  sum = bf16[] reduce(wide, zero), dimensions={0,1}, to_apply=add
+  ROOT out = f32[] convert(sum)
+})";
+
+TEST_F(CutCheckTest, ASumThatAUsualOrderGivesIsRight) {
+  module_ = *ReadModule(kManyNarrow);
+  const std::unique_ptr<Backend> good = Bent([](Module&) {});
+  const CutReport right = Check(*good);
+  EXPECT_EQ(right.verdict, Verdict::kPass) << Describe(right);
+  // The bound holds this, which no usual order gives.
+  const std::unique_ptr<Backend> doubled = Bent([](Module& module) {
+    Instruction* sum = Named(module, "sum");
+    Instruction* wrong = sum->parent()->Add(Opcode::kAdd, sum->shape(), {sum, sum});
+    sum->ReplaceAllUsesWith(wrong);
+    wrong->ReplaceOperand(0, sum);
+    wrong->ReplaceOperand(1, sum);
+  });
+  EXPECT_NE(Check(*doubled).verdict, Verdict::kPass);
+}
+
+// Two devices add up what each has made of its own x, 60 times; then each has a sum of its own.
+constexpr char kDevices[] = R"(HloModule m, replica_count=2
+
+add {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT r = f32[] add(a, b)
+}
+body {
+  s = (s32[], f32[4,4]{1,0}, f32[4,4]{1,0}) parameter(0)
+  i = s32[] get-tuple-element(s), index=0
+  x = f32[4,4]{1,0} get-tuple-element(s), index=1
+  w = f32[4,4]{1,0} get-tuple-element(s), index=2
+  product = f32[4,4]{1,0} dot(x, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  all = f32[4,4]{1,0} all-reduce(product), replica_groups={{0,1}}, to_apply=add
+  sum = f32[4,4]{1,0} add(all, x)
+  next_x = f32[4,4]{1,0} sine(sum)
+  one = s32[] constant(1)
+  next = s32[] add(i, one)
+  ROOT t = (s32[], f32[4,4]{1,0}, f32[4,4]{1,0}) tuple(next, next_x, w)
+}
+condition {
+  s = (s32[], f32[4,4]{1,0}, f32[4,4]{1,0}) parameter(0)
+  i = s32[] get-tuple-element(s), index=0
+  trips = s32[] constant(60)
+  ROOT go = pred[] compare(i, trips), direction=LT
+}
+ENTRY main {
+  p = f32[4,4]{1,0} parameter(0)
+  w = f32[4,4]{1,0} parameter(1)
+  zero = s32[] constant(0)
+  start = (s32[], f32[4,4]{1,0}, f32[4,4]{1,0}) tuple(zero, p, w)
+  loop = (s32[], f32[4,4]{1,0}, f32[4,4]{1,0}) while(start), condition=condition, body=body
+  y = f32[4,4]{1,0} get-tuple-element(loop), index=1
+  ROOT z = f32[4,4]{1,0} dot(y, w), lhs_contracting_dims={0}, rhs_contracting_dims={0}
+}
+)";
+
+TEST_F(CutCheckTest, DevicesAreCutTogether) {
+  module_ = *ReadModule(kDevices);
+  options_.devices.replicas = 2;
+  const std::vector<std::vector<const Literal*>> arguments = {{&inputs_[0], &inputs_[1]},
+                                                              {&inputs_[1], &inputs_[1]}};
+  auto check = [&](Backend& backend) {
+    auto executable = *backend.Compile(*module_, options_);
+    const RunResult plain = *executable->Run(arguments);
+    std::vector<const Literal*> leaves = {&plain.outputs[0], &plain.outputs[1]};
+    CutSubject subject{*module_, arguments[0], *oracle_, backend, Profile::Xla(),
+                       options_, leaves,       {},       false,   {}};
+    subject.other_arguments = {arguments[1]};
+    return CheckByCuts(subject);
+  };
+  const CutReport right = check(*Bent([](Module&) {}));
+  EXPECT_EQ(right.verdict, Verdict::kPass) << Describe(right);
+  EXPECT_EQ(right.outputs, 2);
+  EXPECT_EQ(right.outputs_equal, 2);
+  EXPECT_EQ(right.plain.elements, 32);
+  // The sum of all devices leaves one of them out.
+  const CutReport wrong = check(*Bent([](Module& module) {
+    Instruction* all = Named(module, "all");
+    all->ReplaceAllUsesWith(all->operand(0));
+  }));
+  ASSERT_EQ(wrong.verdict, Verdict::kFail) << Describe(wrong);
+  EXPECT_NE(wrong.reason.find("loop"), std::string::npos) << wrong.reason;
+  EXPECT_EQ(wrong.reason.find("product"), std::string::npos) << wrong.reason;
+}
+
 TEST_F(CutCheckTest, WrongOpInALoopIsNamed) {
   const std::unique_ptr<Backend> backend = Bent([](Module& module) {
     Instruction* sine = Named(module, "next_x");

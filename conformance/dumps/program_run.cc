@@ -75,10 +75,12 @@ absl::StatusOr<ProgramRun> RunProgram(const ProgramState& state,
     for (const Instruction* instruction : *unit)
       if (instruction->opcode() == Opcode::kWhile) room[instruction] = kFirstRoom;
   const std::vector<CapturePoint> points = Affordable(PointsOf(*run.flat.module), room, kMostBytes);
-  ASSAY_ASSIGN_OR_RETURN(CapturedResults seen,
-                         RunWithCaptures(run.flat, points, room, [&](const Module& captured) {
-                           return oracle.Evaluate(captured, arguments, limits);
-                         }));
+  auto evaluate = [&](const Module& captured) -> absl::StatusOr<std::vector<Literal>> {
+    std::vector<Literal> results;
+    ASSAY_ASSIGN_OR_RETURN(results.emplace_back(), oracle.Evaluate(captured, arguments, limits));
+    return results;
+  };
+  ASSAY_ASSIGN_OR_RETURN(CapturedResults seen, RunWithCaptures(run.flat, points, room, evaluate));
   run.values = std::move(seen.captures);
   run.results = std::move(seen.results);
   return run;

@@ -25,6 +25,14 @@ inline std::unique_ptr<Backend> BentOracle(
     const std::unique_ptr<Module> copy = module.Clone("");
     bend(*copy, options);
     RunResult result;
+    if (arguments.size() > 1) {
+      std::vector<DeviceInputs> inputs;
+      for (const auto& device : arguments) inputs.push_back({device, {}});
+      ASSAY_ASSIGN_OR_RETURN(std::vector<DeviceOutputs> outputs,
+                             oracle.EvaluateDevices(*copy, options.devices, inputs, Limits{}));
+      for (DeviceOutputs& device : outputs) result.outputs.push_back(std::move(device.result));
+      return result;
+    }
     ASSAY_ASSIGN_OR_RETURN(result.outputs.emplace_back(),
                            oracle.Evaluate(*copy, arguments[0], Limits{}));
     return result;

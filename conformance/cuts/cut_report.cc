@@ -1,0 +1,79 @@
+// What a verdict by cuts says, for people and for programs.
+#include "conformance/cuts/cut_check.h"
+#include "nlohmann/json.hpp"
+#include "spec/base/strings.h"
+
+namespace assay {
+namespace {
+
+nlohmann::json JsonOf(const Judgement& judgement) {
+  return {{"elements", judgement.elements},
+          {"failed", judgement.failed},
+          {"inconclusive", judgement.inconclusive},
+          {"forced", judgement.forced},
+          {"bound_used", judgement.max_ulps_used}};
+}
+
+}  // namespace
+
+std::string Describe(const CutReport& report) {
+  std::string text =
+      StrCat(report.captures, " captures, ", report.rounds, " compilations, ", report.undecided,
+             " of ", report.elements, " elements undecided, ", report.outputs_equal, " of ",
+             report.outputs, " results as without captures");
+  if (report.not_sampled > 0)
+    StrAppend(&text, ", ", report.not_sampled, " more elements not sampled");
+  if (!report.reason.empty()) StrAppend(&text, "\n", report.reason);
+  if (report.drawn.draws > 0) StrAppend(&text, "\n", Describe(report.drawn));
+  for (const Stretch& stretch : report.stretches) {
+    if (stretch.judgement.verdict == Verdict::kPass) continue;
+    StrAppend(&text, "\n", Name(stretch.judgement.verdict), ": ", stretch.opcode,
+              stretch.opcode.empty() ? "" : " ", stretch.name);
+    if (!stretch.op_name.empty()) StrAppend(&text, " (", stretch.op_name, ")");
+    if (!stretch.source.empty()) StrAppend(&text, " at ", stretch.source);
+    StrAppend(&text, ": ", stretch.judgement.failed, " wrong, ", stretch.judgement.inconclusive,
+              " undecided of ", stretch.judgement.elements);
+    if (stretch.judgement.failed > 0) StrAppend(&text, "\n", stretch.failure);
+  }
+  if (!report.smallest.empty()) StrAppend(&text, "\nsmallest failing part: ", report.smallest);
+  return text;
+}
+
+nlohmann::json ToJson(const CutReport& report) {
+  nlohmann::json stretches = nlohmann::json::array();
+  for (const Stretch& stretch : report.stretches) {
+    nlohmann::json entry = JsonOf(stretch.judgement);
+    entry["name"] = stretch.name;
+    entry["opcode"] = stretch.opcode;
+    entry["op_name"] = stretch.op_name;
+    entry["source"] = stretch.source;
+    entry["is_output"] = stretch.is_output;
+    entry["not_sampled"] = stretch.not_sampled;
+    entry["verdict"] = Name(stretch.judgement.verdict);
+    if (!stretch.instructions.empty()) entry["instructions"] = stretch.instructions;
+    if (stretch.judgement.failed > 0) entry["failure"] = stretch.failure;
+    stretches.push_back(std::move(entry));
+  }
+  return {{"verdict", Name(report.verdict)},
+          {"reason", report.reason},
+          {"elements", report.elements},
+          {"failed", report.failed},
+          {"undecided", report.undecided},
+          {"not_sampled", report.not_sampled},
+          {"plausible", report.drawn.plausible},
+          {"suspect", report.drawn.suspect},
+          {"draws", report.drawn.draws},
+          {"furthest", report.drawn.furthest},
+          {"captures", report.captures},
+          {"rounds", report.rounds},
+          {"outputs", report.outputs},
+          {"outputs_equal", report.outputs_equal},
+          {"smallest", report.smallest},
+          {"plain", JsonOf(report.plain)},
+          {"stored", JsonOf(report.stored)},
+          {"seconds", report.seconds},
+          {"backend_seconds", report.backend_seconds},
+          {"stretches", std::move(stretches)}};
+}
+
+}  // namespace assay
