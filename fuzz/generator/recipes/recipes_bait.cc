@@ -253,11 +253,33 @@ ElementType TypeFor(Program& program, Opcode opcode) {
 }
 
 // In a format that has no subnormals where the operand has some, or fewer.
-Instruction* Rounded(Program& program, Instruction* value) {
+Instruction* Rounded(Program& program, Instruction* operand) {
   Attributes attributes;
   attributes.Set(Attr::kExponentBits, AttrValue(program.choices().Range(1, 11)));
   attributes.Set(Attr::kMantissaBits, AttrValue(program.choices().Range(0, 24)));
-  return program.Emit(Opcode::kReducePrecision, value->shape(), {value}, std::move(attributes));
+  return program.Emit(Opcode::kReducePrecision, operand->shape(), {operand}, std::move(attributes));
+}
+
+// Several functions of the same numbers, if these are in a row.
+Instruction* SideBySide(Program& program, Opcode first, Instruction* operand) {
+  Choices& choices = program.choices();
+  const ElementType type = operand->shape().element_type();
+  std::vector<Instruction*> values = {program.Unary(first, operand)};
+  const bool is_row = operand->shape().rank() > 0;
+  const bool keeps_type = values[0]->shape().element_type() == type;
+  for (int64_t more = is_row ? choices.Range(0, 4) : 0; more > 0; --more) {
+    const Opcode other = choices.Pick(Functions());
+    const bool gives_part = other == Opcode::kIsFinite || other == Opcode::kReal ||
+                            other == Opcode::kImag || (other == Opcode::kAbs && IsComplex(type));
+    const bool is_moot =
+        (other == Opcode::kAbs || other == Opcode::kSign) && IsInteger(type) && IsUnsigned(type);
+    if (gives_part || is_moot || !keeps_type || !Admits(other, type) ||
+        !program.options().Takes(other)) {
+      continue;
+    }
+    values.push_back(program.Unary(other, operand));
+  }
+  return values.size() == 1 ? values[0] : program.Concatenate(values, 0);
 }
 
 // Divisors 0 and -1, least integers, shifts at and past the width, exponents of both signs, the
@@ -293,24 +315,7 @@ Instruction* BuildEdgeSweep(Program& program, Opcode) {
     return program.Constant(std::move(edges));
   };
   Instruction* x = operand(constants == 2 || (constants == 1 && choices.Percent(50)));
-  if (kind == 1) {
-    // Several functions of the same numbers, side by side.
-    std::vector<Instruction*> values = {program.Unary(opcode, x)};
-    const ElementType result = values[0]->shape().element_type();
-    for (int64_t more = dimensions.empty() ? 0 : choices.Range(0, 4); more > 0; --more) {
-      const Opcode other = choices.Pick(Functions());
-      const bool gives = other == Opcode::kIsFinite || other == Opcode::kReal ||
-                         other == Opcode::kImag || (other == Opcode::kAbs && IsComplex(type));
-      const bool moot =
-          (other == Opcode::kAbs || other == Opcode::kSign) && IsInteger(type) && IsUnsigned(type);
-      if (gives || moot || result != type || !Admits(other, type) ||
-          !program.options().Takes(other)) {
-        continue;
-      }
-      values.push_back(program.Unary(other, x));
-    }
-    return values.size() == 1 ? values[0] : program.Concatenate(values, 0);
-  }
+  if (kind == 1) return SideBySide(program, opcode, x);
   if (kind == 2) {
     const ElementType rare = RareTypes()[choices.Draw(RareTypes().size())];
     if (choices.Percent(35) && !IsComplex(rare) && !IsComplex(type) &&

@@ -14,12 +14,12 @@
 #include "spec/base/file.h"
 #include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
-#include "tools/assay/defects/defect_screen.h"
 #include "tools/assay/environment.h"
 #include "tools/assay/json_line.h"
 #include "tools/assay/record.h"
 #include "tools/assay/terminal.h"
 #include "tools/assay/texts/campaign_text.h"
+#include "tools/assay/texts/defect_screen.h"
 #include "tools/assay/texts/mutation_page.h"
 #include "tools/assay/verb.h"
 #include "tools/assay/verbs/campaign_tools.h"
@@ -68,9 +68,8 @@ MutationScore RunOne(const Options& options, const PlantedDefect& defect, double
   absl::StatusOr<CampaignSummary> summary = RunCampaign(
       campaign, MakeCampaignTools(campaign.out_dir, options.python, !options.no_triage));
   progress.Clear();
-  const absl::Status status = summary.ok() ? summary->error : summary.status();
-  if (!status.ok()) {
-    score.error = std::string(status.message());
+  if (!summary.ok()) {
+    score.error = std::string(summary.status().message());
     return score;
   }
   score.seconds = summary->seconds;

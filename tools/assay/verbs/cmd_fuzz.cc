@@ -5,7 +5,7 @@
 #include "nlohmann/json.hpp"
 #include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
-#include "tools/assay/defects/defect_option.h"
+#include "tools/assay/defect_option.h"
 #include "tools/assay/environment.h"
 #include "tools/assay/json_line.h"
 #include "tools/assay/record.h"

@@ -6,7 +6,7 @@
 #include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
 #include "spec/process/interrupt.h"
-#include "tools/assay/defects/failure_options.h"
+#include "tools/assay/failure_options.h"
 #include "tools/assay/json_line.h"
 #include "tools/assay/terminal.h"
 #include "tools/assay/verb.h"

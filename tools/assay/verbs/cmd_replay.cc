@@ -4,7 +4,7 @@
 #include "fuzz/triage/requests.h"
 #include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
-#include "tools/assay/defects/failure_options.h"
+#include "tools/assay/failure_options.h"
 #include "tools/assay/json_line.h"
 #include "tools/assay/terminal.h"
 #include "tools/assay/verb.h"

@@ -1,5 +1,5 @@
 // Reads or generates the failing case that a verb is told of.
-#include "tools/assay/defects/failure_options.h"
+#include "tools/assay/failure_options.h"
 
 #include <filesystem>
 #include <system_error>
@@ -12,7 +12,7 @@
 #include "spec/base/strings.h"
 #include "spec/text/reader.h"
 #include "spec/text/writer.h"
-#include "tools/assay/defects/defect_option.h"
+#include "tools/assay/defect_option.h"
 
 namespace assay {
 namespace {

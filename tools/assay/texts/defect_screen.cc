@@ -1,6 +1,6 @@
 // Runs the passes once per program, with a watcher in the place of a defect that notes which
 // defects would have had something to bend; checks the program with each of them.
-#include "tools/assay/defects/defect_screen.h"
+#include "tools/assay/texts/defect_screen.h"
 
 #include <algorithm>
 #include <map>

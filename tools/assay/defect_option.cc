@@ -1,5 +1,5 @@
 // Finds a planted defect by name or file.
-#include "tools/assay/defects/defect_option.h"
+#include "tools/assay/defect_option.h"
 
 #include "fuzz/defects/defects.h"
 #include "optimized/defects/defect.h"
