@@ -237,7 +237,7 @@ TEST(CampaignTest, FindsACrashBesideThreads) {
 }
 
 TEST(CampaignTest, FindsAHang) {
-  CampaignOptions options = Options(12);
+  CampaignOptions options = Options(40);
   options.case_seconds = 0.3;
   ExpectOnly(Fuzz(options, Script([](const Module& module) {
                     while (Picked(module)) pause();
@@ -257,13 +257,13 @@ TEST(CampaignTest, AHangOfTheOracleIsInconclusive) {
       return ZeroOracle::Expect(module, arguments, profile, limits);
     }
   };
-  CampaignOptions options = Options(12);
+  CampaignOptions options = Options(40);
   options.case_seconds = 0.3;
   CampaignTools tools = ToolsFor(Script(Right));
   tools.make_oracle = [] { return std::make_unique<HangingOracle>(); };
   absl::StatusOr<CampaignSummary> summary = RunCampaign(options, tools);
   ASSERT_TRUE(summary.ok()) << summary.status();
-  EXPECT_EQ(summary->programs, 12);
+  EXPECT_EQ(summary->programs, 40);
   EXPECT_GT(summary->inconclusive, 0);
   EXPECT_EQ(summary->suspects, 0) << summary->ToJson().dump(1);
 }
@@ -275,7 +275,7 @@ TEST(CampaignTest, FindsAMemoryBlowUp) {
   GTEST_SKIP()
       << "needs a limit on addresses, which AddressSanitizer excludes; the plain build runs it";
 #endif
-  CampaignOptions options = Options(12);
+  CampaignOptions options = Options(40);
   options.worker_memory_bytes = 48 << 20;
   ExpectOnly(Fuzz(options, Script([](const Module& module) {
                     std::vector<std::vector<char>> hoard;

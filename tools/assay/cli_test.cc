@@ -152,7 +152,7 @@ TEST(Cli, ExitStatus) {
       {"ops --defined", 0, "dynamic-slice"},
       {"explain dynamic-slice", 0, "goldens"},
       {"explain scan", 0, "document    hlo-format 4.0.5"},
-      {"explain infeed", 0, "not compiled"},
+      {"explain send", 0, "not compiled"},
       {"explain stochastic-convert", 0, "2; data of float"},
       {"explain exponential", 0, "k: strict"},
       {"--help", 0, "Example:\n  assay "},

@@ -456,7 +456,7 @@ constexpr Recipe kRecipes[] = {
     {Opcode::kReducePrecision, "reduce-precision", kGroup, 2, BuildReducePrecision},
     {Opcode::kStochasticConvert, "stochastic-convert", kGroup, 1, BuildStochasticConvert,
      kNotPortable},
-    {Opcode::kNegate, "inverse-pair", kGroup, 10, BuildInversePair},
+    {Opcode::kNegate, "inverse-pair", kGroup, 16, BuildInversePair},
     {Opcode::kAdd, "identity", kGroup, 7, BuildIdentity},
     {Opcode::kMultiply, "distribute", kGroup, 5, BuildDistribute},
     {Opcode::kSubtract, "diamond", kGroup, 5, BuildDiamond},
