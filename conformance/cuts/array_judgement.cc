@@ -41,10 +41,9 @@ Judgement JudgeResult(const Expectation& results, size_t leaf, const Literal& se
   return JudgeArray(results.leaves[leaf], seen, failure);
 }
 
-Judgement Joined(const Judgement& careful, int64_t open, bool careful_counts) {
+Judgement Joined(const Judgement& careful, int64_t open) {
   Judgement joined = careful;
-  const int64_t careful_open = careful_counts ? careful.inconclusive : careful.elements;
-  joined.inconclusive = std::min({careful_open, open, joined.elements - joined.failed});
+  joined.inconclusive = std::min({careful.inconclusive, open, joined.elements - joined.failed});
   joined.passed = joined.elements - joined.failed - joined.inconclusive;
   SetVerdict(joined);
   return joined;

@@ -25,6 +25,6 @@ inline int64_t OpenOf(const Judgement& judgement) {
 // The judgement of an array that was read in several ways: an element that passes in any reading is
 // right, one that fails in the careful one is wrong. Readings count elements, so what is undecided
 // is the most that it can be. `open`: what no reading that follows all captures calls right.
-Judgement Joined(const Judgement& careful, int64_t open, bool careful_counts);
+Judgement Joined(const Judgement& careful, int64_t open);
 
 }  // namespace assay

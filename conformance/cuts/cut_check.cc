@@ -206,8 +206,33 @@ class CutCheck {
     const bool is_bold = std::any_of(
         round.points.begin(), round.points.end(),
         [](const CapturePoint& point) { return !IsOneForAllReaders(*point.instruction); });
-    if (!is_bold) return absl::OkStatus();
-    return ReadOnce(round, Way::kCareful, round.careful.emplace());
+    if (is_bold) ASSAY_RETURN_IF_ERROR(ReadOnce(round, Way::kCareful, round.careful.emplace()));
+    return ReadWithWhatIsRight(round);
+  }
+
+  // What one reading leaves open another may call right. Asks once more with that known, if a
+  // result is open for want of it.
+  absl::Status ReadWithWhatIsRight(Round& round) {
+    PointSet right;
+    for (const auto& [point, judgement] : round.reading.captured) {
+      if (OpenOf(judgement) > 0 && OpenOf(CapturedJudgement(round, point)) == 0)
+        right.insert(point);
+    }
+    bool is_open = false;
+    for (size_t k = 0; k < round.results.size(); ++k)
+      is_open = is_open || IsLeftOpen(ResultJudgement(round, k, round.results[k], nullptr));
+    if (right.empty() || !is_open) return absl::OkStatus();
+    for (assay::Capture& capture : round.captures)
+      capture.is_right = right.contains({capture.instruction, capture.leaf});
+    Reading again;
+    ASSAY_RETURN_IF_ERROR(ReadOnce(round, Way::kBold, again));
+    // What was right stays so.
+    for (const CapturePoint& point : right) {
+      auto found = again.captured.find(point);
+      if (found != again.captured.end()) found->second = CapturedJudgement(round, point);
+    }
+    round.reading = std::move(again);
+    return absl::OkStatus();
   }
 
   static bool LeavesMuchOpen(const Round& round) {
@@ -230,7 +255,7 @@ class CutCheck {
     Captures captures;
     captures.visits_all = way == Way::kBold;
     captures.as_seen = way == Way::kAsSeen;
-    captures.keeps_open = !is_careful;
+    captures.keeps_open = !is_careful || !CommonOnesAreRight(round);
     captures.sample =
         subject_.sample == CutSubject::kSampleBig ? CutSubject::kBigSample : subject_.sample;
     captures.cheap_products = subject_.sample == CutSubject::kSampleBig ? kCheapProducts : 0;
@@ -312,7 +337,7 @@ class CutCheck {
       auto found = reading->captured.find(point);
       return found == reading->captured.end() ? nullptr : &found->second;
     };
-    return JoinedOf(round, bold, in(round.as_seen), in(round.careful));
+    return JoinedOf(bold, in(round.as_seen), in(round.careful));
   }
 
   Judgement ResultJudgement(const Round& round, size_t leaf, const Literal& seen,
@@ -323,23 +348,23 @@ class CutCheck {
       as_seen = JudgeResult(round.as_seen->results, leaf, seen, nullptr);
     if (round.careful.has_value())
       careful = JudgeResult(round.careful->results, leaf, seen, failure);
-    Judgement judgement = JoinedOf(round, bold, as_seen.has_value() ? &*as_seen : nullptr,
+    Judgement judgement = JoinedOf(bold, as_seen.has_value() ? &*as_seen : nullptr,
                                    careful.has_value() ? &*careful : nullptr);
     CarryOpen(round, leaf, judgement);
     return judgement;
   }
 
-  static Judgement JoinedOf(const Round& round, const Judgement& bold, const Judgement* as_seen,
+  static Judgement JoinedOf(const Judgement& bold, const Judgement* as_seen,
                             const Judgement* careful) {
     int64_t open = OpenOf(bold);
     if (as_seen != nullptr) open = std::min(open, OpenOf(*as_seen));
-    if (careful == nullptr) return Joined(bold, std::max(open - bold.failed, int64_t{0}), true);
-    return Joined(*careful, open, CarefulCounts(round));
+    if (careful == nullptr) return Joined(bold, std::max(open - bold.failed, int64_t{0}));
+    return Joined(*careful, open);
   }
 
-  // What passes where only some captures are followed counts if all of these are right: the careful
-  // reading follows undecided ones, too.
-  static bool CarefulCounts(const Round& round) {
+  // True if nothing is open of the captures that the careful reading follows. Otherwise it keeps
+  // the bounds of what is, so that a result made of it passes only with whatever is right there.
+  static bool CommonOnesAreRight(const Round& round) {
     return std::none_of(round.points.begin(), round.points.end(), [&](const CapturePoint& point) {
       auto found = round.reading.captured.find(point);
       return found != round.reading.captured.end() && found->second.inconclusive > 0 &&
@@ -479,7 +504,7 @@ class CutCheck {
     const Round& round = *best_;
     std::vector<const Reading*> readings = {&round.reading};
     if (round.as_seen.has_value()) readings.push_back(&*round.as_seen);
-    if (round.careful.has_value() && CarefulCounts(round)) readings.push_back(&*round.careful);
+    if (round.careful.has_value()) readings.push_back(&*round.careful);
     ElementLists open = round.reading.open;
     auto keep_common = [](std::vector<int64_t>& mine, const std::vector<int64_t>& others) {
       std::erase_if(mine, [&](int64_t element) {

@@ -48,7 +48,8 @@ void BoundSum(const Terms& terms, Array& result) {
     terms.ForEach<T>(o, Consumer::kSum,
                      [&](const auto& x, double size) { sum.Add(x, false, size); });
     if (terms.op.clauses.Has(ClauseId::kSumsOfSums))
-      sum.JoinSumOf(terms.op.licensed.terms_of_whole_sum);
+      sum.JoinSumOf(terms.op.licensed.terms_of_whole_sum,
+                    terms.op.clauses.Has(ClauseId::kFlushSubnormals));
     FinishSum<T, A>(terms.op.clauses, result, o, sum, View::kNone);
   }
 }

@@ -103,8 +103,9 @@ class SumBound {
 
   // The terms may be added up together with those of other sums, `all` in the end; 0: they are not.
   // What this sum has to do with the error of all additions is then its share of the magnitude.
-  void JoinSumOf(int64_t all) {
-    if (all == 0 || terms_ == 0) return;
+  // Only an exact sum is told so: the bound of any other has room for the order of terms.
+  void JoinSumOf(int64_t all, bool flush) {
+    if (all == 0 || terms_ == 0 || !IsExact(flush)) return;
     const W growth = static_cast<W>(all) * UnitRoundoff<A>();
     propagated_ += growth * (1 + growth) * magnitude_;
     all_single_ = false;

@@ -29,6 +29,9 @@ struct Capture {
   // leave open: a type narrower than f32 may be read before it is rounded, a product by an
   // addition. False: it is only judged, for its readers may have computed it anew.
   bool is_followed = true;
+  // All of it was judged right before, with more or less known of what it was made of: it is
+  // followed, whatever is left open of it this time.
+  bool is_right = false;
   int64_t device = 0;  // that computed it, where there are several
 };
 

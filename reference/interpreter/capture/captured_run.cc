@@ -180,9 +180,9 @@ void CapturedRun::Widen(const Instruction& instruction, const Array& computed, A
   }
 }
 
-std::vector<int64_t> CapturedRun::OpenOf(const ArrayExpectation& expected,
+std::vector<int64_t> CapturedRun::OpenOf(const Capture& capture, const ArrayExpectation& expected,
                                          const Literal& seen) const {
-  if (!captures_->keeps_open || !IsFloat(seen.element_type())) return {};
+  if (!captures_->keeps_open || capture.is_right || !IsFloat(seen.element_type())) return {};
   return UndecidedElements(expected, seen);
 }
 
@@ -226,7 +226,8 @@ absl::Status CapturedRun::PassSample(const Instruction& instruction, Sample samp
   if (absl::Status status = memory.Check(sample.seen.shape().ByteSize()); !status.ok())
     return status;
   Array read = AsRead(instruction, *value.array, std::move(sample.seen));
-  for (int64_t at : OpenOf(expected, seen))
+  const auto& followed = followed_.at(std::pair(&instruction, int64_t{0}));
+  for (int64_t at : OpenOf(*followed.capture, expected, seen))
     CopyElements(*value.array, at, read, sample.elements[at], 1);
   value = MakeValue(std::move(read), memory);
   return absl::OkStatus();
@@ -252,7 +253,7 @@ absl::Status CapturedRun::PassLeaf(const Leaf& leaf, Value& value, MemoryMeter& 
   if (captures_->visit) {
     Array copy = *value.array;
     ArrayExpectation expected = Export(copy);
-    if (is_followed) open = OpenOf(expected, *seen);
+    if (is_followed) open = OpenOf(*found->second.capture, expected, *seen);
     if (!open.empty() && rounds_sums_) {
       const std::optional<UsualSums> sums = UsualSums::Of(leaf.instruction, leaf.operands);
       if (sums.has_value()) SettleSums(*sums, *seen, expected, open);

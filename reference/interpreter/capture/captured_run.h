@@ -69,7 +69,8 @@ class CapturedRun {
                absl::Span<const int64_t> open = {}) const;
   void Widen(const Instruction& instruction, const Array& computed, Array& array) const;
   // The undecided elements of the seen array, if those keep their bounds.
-  std::vector<int64_t> OpenOf(const ArrayExpectation& expected, const Literal& seen) const;
+  std::vector<int64_t> OpenOf(const Capture& capture, const ArrayExpectation& expected,
+                              const Literal& seen) const;
   void Show(const CaptureVisit& visit);
   // Removes from `open` the sums that a usual order gives, and makes `expected` forced there.
   static void SettleSums(const UsualSums& sums, const Literal& seen, ArrayExpectation& expected,
