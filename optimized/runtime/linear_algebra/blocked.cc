@@ -16,17 +16,6 @@ namespace {
 constexpr int64_t kBlock = 64;
 constexpr int64_t kColumns = 256;  // of a part of a triangle that is updated at once
 
-// By which LAPACK chooses pivots.
-template <typename T>
-  requires std::is_floating_point_v<T>
-T PivotSize(T x) {
-  return std::abs(x);
-}
-template <typename T>
-T PivotSize(std::complex<T> x) {
-  return std::abs(x.real()) + std::abs(x.imag());
-}
-
 }  // namespace
 
 template <typename S>

@@ -181,6 +181,25 @@ Matrix<S> RowsOfProduct(const std::vector<Reflector<S>>& reflectors, int64_t row
   return Transposed(product);
 }
 
+// Repeats step(first, last, norm) on the last block of the matrix of order n that is no single
+// value yet, until all are. False if one takes too many steps.
+template <typename Step>
+bool Settle(Diagonals& diagonals, int64_t n, Step step) {
+  const double norm = diagonals.Largest();
+  int steps = 0;
+  for (int64_t last = n - 1; last > 0;) {
+    const int64_t first = diagonals.StartOfBlock(last, norm);
+    if (first == last) {
+      --last;
+      steps = 0;
+      continue;
+    }
+    if (++steps > kMostStepsPerValue) return false;
+    step(first, last, norm);
+  }
+  return true;
+}
+
 }  // namespace
 
 template <typename S>
@@ -201,18 +220,10 @@ bool DiagonalizeHermitian(const RunContext& context, Matrix<S> matrix, bool want
     vectors = RowsOfProduct(reflectors, n, n, 1);
   }
   RowRotations rotations(context, vectors);
-  const double norm = diagonals.Largest();
-  int steps = 0;
-  for (int64_t last = n - 1; last > 0;) {
-    const int64_t first = diagonals.StartOfBlock(last, norm);
-    if (first == last) {
-      --last;
-      steps = 0;
-      continue;
-    }
-    if (++steps > kMostStepsPerValue) return false;
+  const bool settles = Settle(diagonals, n, [&](int64_t first, int64_t last, double) {
     TridiagonalStep(diagonals, first, last, rotations);
-  }
+  });
+  if (!settles) return false;
   rotations.Apply();
   values = std::move(diagonals.main);
   for (double& value : values) value = std::ldexp(value, exponent);
@@ -235,19 +246,11 @@ bool SingularValues(const RunContext& context, Matrix<S> matrix, int64_t left_ve
   }
   RowRotations left_rotations(context, left), right_rotations(context, right);
   Diagonals& diagonals = bidiagonal.diagonals;
-  const double norm = diagonals.Largest();
-  int steps = 0;
-  for (int64_t last = columns - 1; last > 0;) {
-    const int64_t first = diagonals.StartOfBlock(last, norm);
-    if (first == last) {
-      --last;
-      steps = 0;
-      continue;
-    }
-    if (++steps > kMostStepsPerValue) return false;
+  const bool settles = Settle(diagonals, columns, [&](int64_t first, int64_t last, double norm) {
     const bool shifts = !HasZero(diagonals.main, first, last, norm);
     BidiagonalStep(diagonals, first, last, shifts, left_rotations, right_rotations);
-  }
+  });
+  if (!settles) return false;
   left_rotations.Apply();
   right_rotations.Apply();
   values = std::move(diagonals.main);

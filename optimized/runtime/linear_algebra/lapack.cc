@@ -21,17 +21,6 @@ namespace {
 
 using namespace linear_algebra;  // NOLINT(google-build-using-namespace)
 
-// By which LAPACK chooses pivots.
-template <typename T>
-  requires std::is_floating_point_v<T>
-T PivotSize(T x) {
-  return std::abs(x);
-}
-template <typename T>
-T PivotSize(std::complex<T> x) {
-  return std::abs(x.real()) + std::abs(x.imag());
-}
-
 // One routine on matrices of element type E, computed in S.
 template <typename E>
 class Lapack {

@@ -36,6 +36,15 @@ template <typename T>
 T Squared(std::complex<T> x) {
   return std::norm(x);
 }
+// The size by which LAPACK chooses pivots.
+template <typename T>
+T PivotSize(T x) {
+  return std::abs(x);
+}
+template <typename T>
+T PivotSize(std::complex<T> x) {
+  return std::abs(x.real()) + std::abs(x.imag());
+}
 
 template <typename S>
 struct Matrix {
