@@ -132,6 +132,23 @@ def test_deep_functions_are_judged_stretch_by_stretch():
     assert "stretch by stretch" in str(verdict)
 
 
+def test_deep_functions_on_several_devices_are_judged_stretch_by_stretch():
+    from jax.sharding import PartitionSpec
+
+    mesh = jax.sharding.Mesh(numpy.array(jax.devices()), ("d",))
+
+    def deep(w, x):
+        def step(c, _):
+            return jnp.sin(jax.lax.pmean(c @ w, "d") + c @ w) * 3, None
+
+        return jax.lax.scan(step, x, None, length=40)[0]
+
+    parts = PartitionSpec("d")
+    mapped = jax.shard_map(deep, mesh=mesh, in_specs=(PartitionSpec(), parts), out_specs=parts, check_vma=False)
+    verdict = assay.check(mapped, jax.random.normal(jax.random.PRNGKey(0), (8, 8)), jnp.ones((2 * len(jax.devices()), 8)))
+    assert verdict and verdict.cuts, str(verdict)
+
+
 def test_callbacks_are_explained():
     def printing(x):
         jax.debug.print("{}", x)

@@ -31,7 +31,7 @@ def check(
 
     function: a plain or jitted JAX function. args, kwargs: what it is called with; donated arrays stay usable.
     profile: "xla" (what XLA is licensed to do) or "strict" (what the text of the operations says).
-    cut: "auto" judges by cuts when the plain verdict is inconclusive, "all" always, "off" never. Cuts need XLA:CPU and one device.
+    cut: "auto" judges by cuts when the plain verdict is inconclusive, "all" always, "off" never. Cuts need XLA:CPU.
     keep: a folder in which module, inputs and results are left.
     Returns a Verdict, which is true if everything passed. Raises ProgramError if the program is missing or refuses.
     """
@@ -46,9 +46,13 @@ def check(
         numpy.savez(folder / f"{name}.npz", **{key: _raw(array) for key, array in lowered.arrays().items()})
         options = ["--profile", profile, "--no-db"]
         records = _program.run_json(found, ["check", str(path), "--backend", "none", *options], timeout)
-        if lowered.devices == 1 and _wants_cuts(records, cut, lowered.platform):
-            judged = ["--backend", "xla", "--python", sys.executable, "--cut", cut]
-            records = _program.run_json(found, ["check", str(path), *judged, *options], timeout)
+        if _wants_cuts(records, cut, lowered.platform):
+            backend = "xla" if lowered.devices == 1 else f"jax:devices={lowered.devices}"
+            judged = ["--backend", backend, "--python", sys.executable, "--cut", cut]
+            by_cuts = _program.run_json(found, ["check", str(path), *judged, *options], timeout)
+            # What cannot be run once more has been judged as far as it can be.
+            if not any(record.get("status") == "unsupported" for record in by_cuts):
+                records = by_cuts
         kept = folder if keep is not None else None
         verdict = Verdict.from_records(records, name, profile, lowered.compiler, kept)
     if not lowered.outputs:
