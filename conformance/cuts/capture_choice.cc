@@ -98,6 +98,25 @@ bool OnlyLeaves(const Instruction& instruction) {
   return true;
 }
 
+// False of an array that nobody takes out of the tuple: what a library overwrites, keys of a sort.
+bool IsLeafUsed(const Instruction& instruction, int64_t leaf) {
+  const Shape& shape = instruction.shape();
+  if (shape.IsArray() || instruction.parent()->root() == &instruction) return true;
+  int64_t leaves_before = 0;
+  for (size_t index = 0; index < shape.elements().size(); ++index) {
+    const int64_t next = leaves_before + LeafCount(shape.elements()[index]);
+    const bool is_in_it = leaves_before <= leaf && leaf < next;
+    leaves_before = next;
+    if (!is_in_it) continue;
+    return std::any_of(
+        instruction.users().begin(), instruction.users().end(), [&](const Instruction* user) {
+          return user->opcode() != Opcode::kGetTupleElement ||
+                 (user->tuple_index() == static_cast<int64_t>(index) && IsUsed(*user));
+        });
+  }
+  return true;
+}
+
 bool IsStatic(const Shape& shape) {
   return shape.IsArray() && !shape.HasDynamicDimension() && shape.ElementCount() > 0;
 }
@@ -137,12 +156,11 @@ void AddPoints(const Instruction& instruction, std::vector<CapturePoint>& points
   }
   int64_t leaf = 0;
   for (const Shape& shape : LeafShapes(instruction.shape())) {
-    if (IsStatic(shape)) points.push_back({&instruction, leaf});
+    if (IsStatic(shape) && IsLeafUsed(instruction, leaf)) points.push_back({&instruction, leaf});
     ++leaf;
   }
 }
 
-// The instruction whose result the operand is, moved at most.
 // The operand that the instruction shows in another order or shape; nothing where it computes.
 const Instruction* MovedOperand(const Instruction& instruction) {
   if (instruction.opcode() == Opcode::kGetTupleElement) {
@@ -154,6 +172,7 @@ const Instruction* MovedOperand(const Instruction& instruction) {
   return is_move ? instruction.operand(0) : nullptr;
 }
 
+// The instruction whose result the operand is, moved at most.
 const Instruction* SourceThroughMoves(const Instruction* operand) {
   while (const Instruction* source = MovedOperand(*operand)) operand = source;
   return operand;

@@ -9,6 +9,7 @@
 #include "spec/base/error.h"
 #include "spec/base/row_table_for_test.h"
 #include "spec/base/strings.h"
+#include "spec/numerics/open_elements.h"
 #include "spec/text/reader.h"
 
 namespace assay {
@@ -209,6 +210,54 @@ ENTRY e {
     exchanged.SetDouble(3 + i, value->GetDouble(i));
   }
   EXPECT_EQ(Judge(*expectation, exchanged).verdict, Verdict::kFail);
+}
+
+// How many elements of the results of the root are open where they were seen inside a program, with
+// `change` added to one element of the first.
+int64_t OpenInside(const std::string& text, int64_t element, double change) {
+  absl::StatusOr<std::unique_ptr<Module>> module = ReadModule(text);
+  EXPECT_TRUE(module.ok()) << module.status();
+  auto oracle = MakeOracle();
+  const absl::StatusOr<Literal> value = oracle->Evaluate(**module, {}, Limits{});
+  EXPECT_TRUE(value.ok()) << value.status();
+  Captures captures;
+  captures.keeps_open = true;
+  for (const Literal* leaf : Leaves(*value)) {
+    const auto number = static_cast<int64_t>(captures.values.size());
+    captures.values.push_back({(*module)->entry()->root(), number, *leaf});
+  }
+  Literal& first = captures.values[0].values;
+  first.SetDouble(element, first.GetDouble(element) + change);
+  int64_t open = 0;
+  captures.visit = [&](const CaptureVisit& visit) {
+    open += static_cast<int64_t>(UndecidedElements(visit.expected, *visit.seen).size());
+  };
+  const auto expected = oracle->ExpectFrom(**module, {}, captures, Profile::Xla(), Limits{});
+  EXPECT_TRUE(expected.ok()) << expected.status();
+  return open;
+}
+
+// What was seen of eigenvectors inside a program has their property or stays open.
+TEST(CustomCallTest, SeenEigenvectorsAreSettledByTheirProperty) {
+  constexpr char kEigenvectors[] = R"(HloModule m
+ENTRY e {
+  a = f64[3,3] constant({{4, 1, 0}, {1, 3, 2}, {0, 2, -5}})
+  ROOT c = (f64[3,3], f64[3], s32[]) custom-call(a), custom_call_target="lapack_dsyevd_ffi", backend_config={mode = 86 : ui8, uplo = 76 : ui8}
+})";
+  EXPECT_EQ(OpenInside(kEigenvectors, 4, 0), 0);
+  EXPECT_EQ(OpenInside(kEigenvectors, 4, 1e-12), 9);
+}
+
+// Either element of the first column could be the pivot, so nothing is known of factors and pivots
+// one by one, yet l u is p a.
+TEST(CustomCallTest, SeenFactorsAreSettledByTheirProduct) {
+  constexpr char kFactors[] = R"(HloModule m
+ENTRY e {
+  a = f64[2,2] constant({{1, 2}, {-1, 1}})
+  ROOT c = (f64[2,2], s32[2], s32[]) custom-call(a), custom_call_target="lapack_dgetrf_ffi", api_version=API_VERSION_TYPED_FFI, backend_config={}
+})";
+  EXPECT_EQ(OpenInside(kFactors, 3, 0), 0);
+  EXPECT_EQ(OpenInside(kFactors, 3, 1e-12), 7);
 }
 
 // The verdict on an answer of one array with its elements in place of the oracle's.

@@ -7,6 +7,7 @@
 #include "reference/bounds/linear_algebra.h"
 #include "reference/custom_calls/call_options.h"
 #include "reference/custom_calls/matrix_call.h"
+#include "reference/custom_calls/matrix_ops.h"
 #include "reference/ops/linear_algebra/linear_algebra.h"
 #include "reference/values/property.h"
 #include "spec/base/error.h"
@@ -75,6 +76,9 @@ LuOutcome FactorLu(Matrix<Ball<S>>& matrix) {
   return outcome;
 }
 
+// The positions of the results of an LU factorisation.
+enum LuResult : int64_t { kFactors, kPivots, kInfoOrRows };
+
 // Adds c u |L| |U| to the radii of the matrix whose factors are `lu`.
 template <typename E, typename M>
 void AddLuResidual(const MatrixCall<E>& call, const M& lu, const std::vector<int64_t>& pivots,
@@ -97,25 +101,101 @@ void AddLuResidual(const MatrixCall<E>& call, const M& lu, const std::vector<int
   for (size_t i = 0; i < a.values.size(); ++i) a.values[i].radius += permuted.values[i].radius;
 }
 
-// The positions of the results of an LU factorisation.
-enum LuResult : int64_t { kFactors, kPivots, kInfoOrRows };
+// The rows of a in the order in which elimination exchanged them: `pivots` are counted from `base`.
+// False where they are none.
+template <typename M>
+bool ExchangeRows(const Literal& pivots, int64_t base, M& a) {
+  for (int64_t k = 0; k < pivots.element_count(); ++k) {
+    const int64_t other = pivots.GetInteger(k) - base;
+    if (other < k || other >= a.rows) return false;
+    for (int64_t j = 0; j < a.columns; ++j) std::swap(a(k, j), a(other, j));
+  }
+  return true;
+}
+
+// Whether l u is near a, in all elements, and no element of l is larger than its pivot allows.
+template <typename E, typename M>
+bool AreFactors(const Matrix<typename Scalar<E>::WideNumber>& lu, const M& a) {
+  using S = typename MatrixCall<E>::S;
+  using T = typename MatrixCall<E>::T;
+  using W = typename MatrixCall<E>::W;
+  const W unit = MatrixCall<E>::Residual(4 * (std::min(a.rows, a.columns) + 2));
+  // LAPACK compares |re| + |im|, which is the modulus up to a factor of the root of 2.
+  const W largest = (std::is_same_v<E, T> ? W{1} : std::sqrt(W{2})) + unit;
+  for (int64_t i = 0; i < a.rows; ++i) {
+    for (int64_t j = 0; j < a.columns; ++j) {
+      if (j < i && !(std::abs(lu(i, j)) <= largest)) return false;
+      S sum = i <= j ? lu(i, j) : S{};
+      W terms = std::abs(sum), underflow = 0;
+      for (int64_t k = 0; k < std::min(i, j + 1); ++k) {
+        sum += lu(i, k) * lu(k, j);
+        terms += std::abs(lu(i, k)) * std::abs(lu(k, j));
+        underflow += Tiny<T>() * (1 + std::abs(lu(k, j)));
+      }
+      const W allowed = a(i, j).radius + unit * terms + 4 * underflow;
+      if (!(std::abs(sum - a(i, j).centre) <= allowed)) return false;
+    }
+  }
+  return true;
+}
+
+// Discs that go through the algorithm grow with every step, and then another pivot could be right
+// too, while the residual of the factors that were seen does not grow. Its parts are the results.
+template <bool kExpander, typename E>
+void JudgeSeenFactors(MatrixCall<E>& call, typename MatrixCall<E>::NumberMatrix a) {
+  const int64_t steps = std::min(a.rows, a.columns);
+  auto property = std::make_shared<Property>();
+  property->what = "p a = l u";
+  property->only_seen = true;
+  property->parts = {
+      Shape::Array(call.results.ShapeOf(kFactors).element_type(), {a.rows, a.columns}),
+      Shape::Array(call.results.ShapeOf(kPivots).element_type(), {steps}),
+      Shape::Array(call.results.ShapeOf(kInfoOrRows).element_type(), {kExpander ? a.rows : 1})};
+  property->violation = [a = std::move(a), steps](absl::Span<const Literal> parts,
+                                                  const std::vector<bool>& present) -> std::string {
+    if (!present[kFactors] || !present[kPivots]) return "not all factors were seen";
+    auto permuted = a;
+    if (!ExchangeRows(parts[kPivots], kExpander ? 0 : 1, permuted)) return "no pivots";
+    const auto lu = MatrixOf<E>(parts[kFactors]);
+    if (!AreFactors<E>(lu, permuted)) return "l u is not p a";
+    if (!present[kInfoOrRows]) return "";
+    Matrix<Ball<double>> rows(a.rows, 1);
+    for (int64_t i = 0; i < a.rows; ++i) rows(i, 0) = {static_cast<double>(i), 0};
+    ExchangeRows(parts[kPivots], kExpander ? 0 : 1, rows);
+    int64_t zero = 0;
+    while (zero < steps && lu(zero, zero) != typename MatrixCall<E>::S{}) ++zero;
+    for (int64_t i = 0; i < parts[kInfoOrRows].element_count(); ++i) {
+      const auto wanted =
+          kExpander ? static_cast<int64_t>(rows(i, 0).centre) : (zero + 1) % (steps + 1);
+      if (parts[kInfoOrRows].GetInteger(i) != wanted) return "the last result is another";
+    }
+    return "";
+  };
+  for (int64_t k = 0; k <= kInfoOrRows; ++k)
+    for (int64_t i = 0; i < property->parts[k].ElementCount(); ++i)
+      call.Attach(k, i, property, k, i);
+}
 
 // (a) -> (lu, pivots counted from 1, info), or as XLA's expander has it (lu, pivots counted from 0,
 // the permutation of the rows).
 template <bool kExpander>
 absl::StatusOr<Value> ApplyGetrf(Interpreter& interpreter, const OpContext& op) {
   return ForEachMatrix(interpreter, op, 2, [](auto call) {
-    auto a = call.Read(0);
-    auto lu = a;
+    const auto given = call.Read(0);
+    auto a = given, lu = given;
     LuOutcome outcome = FactorLu(lu);
     if (call.results.bounds && !outcome.ambiguous) {
       AddLuResidual(call, lu, outcome.pivots, a);
       lu = a;
       outcome = FactorLu(lu);
     }
-    if (outcome.ambiguous && call.results.bounds) return call.UndecideAll();
+    if (outcome.ambiguous && call.results.bounds) {
+      call.UndecideAll();
+      return JudgeSeenFactors<kExpander>(call, given);
+    }
     const std::vector<int64_t>& pivots = outcome.pivots;
     call.Write(kFactors, lu);
+    if (call.results.bounds) JudgeSeenFactors<kExpander>(call, given);
     for (size_t k = 0; k < pivots.size(); ++k)
       call.SetInteger(kPivots, static_cast<int64_t>(k), pivots[k] + (kExpander ? 0 : 1));
     if (!kExpander) {

@@ -13,7 +13,7 @@ uint64_t WithOneNan(const FloatFormat& format, uint64_t code) {
 }  // namespace
 
 bool AcceptsNan(const Property& property) {
-  if (IsJoint(property)) return false;
+  if (IsJoint(property) || property.only_seen) return false;
   std::vector<Literal> parts;
   for (const Shape& shape : property.parts) {
     Literal& part = parts.emplace_back(shape);

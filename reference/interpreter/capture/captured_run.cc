@@ -237,10 +237,21 @@ void CapturedRun::SettleSums(const UsualSums& sums, const Literal& seen, ArrayEx
                              std::vector<int64_t>& open) {
   std::erase_if(open, [&](int64_t element) {
     if (!sums.Give(element, seen.GetDouble(element))) return false;
-    expected.plain.SetBits(element, seen.GetBits(element));
-    expected.bounds[element] = {seen.GetDouble(element), 0, 0, kForced};
+    SettleElement(seen, element, expected);
     return true;
   });
+}
+
+void CapturedRun::AddSeen(const Instruction& instruction, const Value& value, int64_t& number,
+                          std::vector<SeenArray>& arrays) const {
+  for (const Value& element : value.elements) AddSeen(instruction, element, number, arrays);
+  if (value.IsTuple()) return;
+  const int64_t leaf = number++;
+  if (value.array->origins.empty()) return;
+  auto found = followed_.find(std::pair(&instruction, leaf));
+  if (found == followed_.end()) return;
+  std::optional<Literal> seen = Seen(found->second);
+  if (seen.has_value()) arrays.push_back({leaf, value.array.get(), *std::move(seen)});
 }
 
 absl::Status CapturedRun::PassLeaf(const Leaf& leaf, Value& value, MemoryMeter& memory) {
@@ -253,6 +264,10 @@ absl::Status CapturedRun::PassLeaf(const Leaf& leaf, Value& value, MemoryMeter& 
   if (captures_->visit) {
     Array copy = *value.array;
     ArrayExpectation expected = Export(copy);
+    if (auto settled = leaf.settled.find(leaf.number); settled != leaf.settled.end()) {
+      for (int64_t element : UndecidedElements(expected, *seen))
+        if (settled->second[element]) SettleElement(*seen, element, expected);
+    }
     if (is_followed) open = OpenOf(*found->second.capture, expected, *seen);
     if (!open.empty() && rounds_sums_) {
       const std::optional<UsualSums> sums = UsualSums::Of(leaf.instruction, leaf.operands);
@@ -282,6 +297,13 @@ absl::Status CapturedRun::Pass(const Instruction& instruction, Value& value, Mem
                                absl::Span<const Value* const> operands) {
   if (aside_ != 0 || !Watches(instruction) || value.pending != nullptr) return absl::OkStatus();
   Leaf leaf{instruction, 0, operands};
+  // Only the reading that says what is right asks for more than bounds.
+  if (captures_->keeps_open && captures_->visit && draw_ == nullptr) {
+    int64_t number = 0;
+    std::vector<SeenArray> arrays;
+    AddSeen(instruction, value, number, arrays);
+    leaf.settled = SettledByProperty(arrays);
+  }
   return PassLeaves(leaf, value, memory);
 }
 

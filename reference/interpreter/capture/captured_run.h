@@ -9,6 +9,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/status/status.h"
 #include "absl/types/span.h"
+#include "reference/interpreter/capture/settled_elements.h"
 #include "reference/interpreter/capture/usual_orders.h"
 #include "reference/values/value.h"
 #include "spec/backend/captures.h"
@@ -80,7 +81,11 @@ class CapturedRun {
     const Instruction& instruction;
     int64_t number = 0;
     absl::Span<const Value* const> operands;
+    SettledElements settled = {};  // of all arrays
   };
+  // Adds the arrays of the value that were seen and have elements with a property.
+  void AddSeen(const Instruction& instruction, const Value& value, int64_t& number,
+               std::vector<SeenArray>& arrays) const;
   absl::Status PassLeaf(const Leaf& leaf, Value& value, MemoryMeter& memory);
   absl::Status PassLeaves(Leaf& leaf, Value& value, MemoryMeter& memory);
 

@@ -109,8 +109,8 @@ class FoundProperties {
       for (int64_t i = 0; i < expectation.leaves[leaf].plain.element_count(); ++i) {
         const auto origin = origins.find(i);
         if (origin == origins.end() || origin->second.piece != reference::Origin::kWhole) continue;
-        if (reference::IsJoint(*origin->second.property)) continue;
         const reference::Property* property = origin->second.property.get();
+        if (reference::IsJoint(*property) || property->only_seen) continue;
         if (!places_.contains(property)) order_.push_back(property);
         places_[property].push_back(
             {static_cast<int64_t>(leaf), i, origin->second.part, origin->second.index});
