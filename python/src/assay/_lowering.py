@@ -10,7 +10,7 @@ import numpy
 @dataclasses.dataclass
 class Lowered:
     module: bytes  # HloModuleProto, or HLO text
-    suffix: str  # of the file that holds it: ".pb", ".hlo"
+    suffix: str  # of the file that holds it: ".hlo.pb", ".hlo"
     inputs: list  # one array of numpy for each parameter that the module keeps
     outputs: list  # one for each leaf of the result
     devices: int  # above 1 the module is one device's part, and inputs and outputs are lists of arrays, one per device
@@ -55,7 +55,7 @@ def lower_and_run(function, args, kwargs, static_argnums=None, static_argnames=N
     kept = _kept_parameters(lowered, len(inputs))
     device = next(iter(results[0].devices())) if results else jax.devices()[0]
     if partitioned is None:
-        module, suffix, devices = computation.as_serialized_hlo_module_proto(), ".pb", 1
+        module, suffix, devices = computation.as_serialized_hlo_module_proto(), ".hlo.pb", 1
         inputs, outputs = [inputs[index] for index in kept], [_on_host(leaf) for leaf in results]
     else:
         order = compiled.runtime_executable().local_devices()
