@@ -278,5 +278,22 @@ TEST(Signature, TellsBugsApartByWhatSilencesThem) {
   EXPECT_EQ(SignedWhenWrongUnlessDisabled("fusion"), "wrong value: code fpfff of parameter");
 }
 
+TEST(Signature, IsToldInWords) {
+  EXPECT_EQ(SignatureInWords("wrong value: code pfffp at log(exponential) f"),
+            "wrong value: no pass to blame, right without algsimp or with "
+            "xla_backend_optimization_level=0, at log(exponential) of floats");
+  EXPECT_EQ(SignatureInWords("wrong value: code fffff at cosine(reverse) c"),
+            "wrong value: no pass to blame at cosine(reverse) of complex numbers");
+  EXPECT_EQ(SignatureInWords("wrong value: import fffff at dynamic-slice"),
+            "wrong value: import at dynamic-slice");
+  EXPECT_EQ(SignatureInWords("wrong value: algsimp at dynamic-slice(dynamic-slice)"),
+            "wrong value: algsimp at dynamic-slice(dynamic-slice)");
+  EXPECT_EQ(SignatureInWords("compile crash: the worker closed its output;"),
+            "compile crash: the process died");
+  EXPECT_EQ(SignatureInWords("compile crash: the worker closed its output; F# #:#:#.# # "
+                             "ir_array.cc:#] Check failed: bit_offset !="),
+            "compile crash: the process died: ir_array.cc:#] Check failed: bit_offset !=");
+}
+
 }  // namespace
 }  // namespace assay

@@ -1,6 +1,10 @@
 // Signatures from guilty decisions, from snapshots of passes and from flags.
 #include "fuzz/triage/signature.h"
 
+#include <algorithm>
+#include <cctype>
+
+#include "absl/strings/str_split.h"
 #include "fuzz/reduce/wrong_instruction.h"
 #include "fuzz/triage/blame.h"
 #include "fuzz/triage/bucket.h"
@@ -123,7 +127,57 @@ class SignatureMaker {
   Signature signature_;
 };
 
+// "right without algsimp and fusion" for "ppfff"; "" where no flag silences the bug.
+std::string StatesInWords(std::string_view states) {
+  std::string words;
+  const std::vector<SilencingFlag> flags = UsualFlags();
+  for (size_t k = 0; k < flags.size() && k < states.size(); ++k) {
+    if (states[k] != 'p') continue;
+    const bool is_pass = flags[k].name == "xla_disable_hlo_passes";
+    StrAppend(&words, words.empty() ? "right " : " or ",
+              is_pass ? StrCat("without ", flags[k].value)
+                      : StrCat("with ", flags[k].name, "=", flags[k].value));
+  }
+  return words;
+}
+
+// What a dying process wrote, without the numbers that a signature leaves open.
+std::string LastWords(std::string_view written) {
+  std::string words;
+  for (absl::string_view word : absl::StrSplit(ToAbsl(written), ' ', absl::SkipEmpty())) {
+    const bool is_number = word.find('#') != word.npos &&
+                           std::none_of(word.begin(), word.end(),
+                                        [](unsigned char c) { return std::islower(c) != 0; });
+    if (!is_number) StrAppend(&words, words.empty() ? "" : " ", ToStd(word));
+  }
+  return words;
+}
+
 }  // namespace
+
+std::string SignatureInWords(const std::string& text) {
+  constexpr std::string_view kDied = "the worker closed its output;";
+  if (const size_t died = text.find(kDied); died != std::string::npos) {
+    const std::string last = LastWords(std::string_view(text).substr(died + kDied.size()));
+    return StrCat(text.substr(0, died), "the process died", last.empty() ? "" : ": ", last);
+  }
+  std::string words = text;
+  for (const std::string_view guilty : {": code ", ": import "}) {
+    const size_t at = text.find(guilty), states = at + guilty.size();
+    if (at == std::string::npos || text.size() < states + UsualFlags().size()) continue;
+    const std::string silent = StatesInWords(text.substr(states, UsualFlags().size()));
+    const char* first = guilty == ": code " ? ": no pass to blame" : ": import";
+    words = StrCat(text.substr(0, at), first, silent.empty() ? "" : ", ", silent,
+                   silent.empty() ? "" : ",", text.substr(states + UsualFlags().size()));
+  }
+  if (words.size() < 2 || words[words.size() - 2] != ' ') return words;
+  const std::map<char, std::string> classes = {
+      {'f', "floats"}, {'c', "complex numbers"}, {'p', "predicates"}, {'i', "integers"}};
+  const auto found = classes.find(words.back());
+  if (found == classes.end()) return words;
+  words.pop_back();
+  return StrCat(words, "of ", found->second);
+}
 
 std::map<std::string, std::string> CheapFlags(Backend& backend) {
   if (!backend.Describe().dumps_passes || !backend.Describe().can_run) return {};

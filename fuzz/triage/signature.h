@@ -33,6 +33,10 @@ Signature SignatureOf(const CheckSubject& subject, const Module& module,
                       const std::vector<Literal>& inputs, const Outcome& outcome,
                       const FamiliarPlaces& familiar = {});
 
+// The text of a signature for people: "wrong value: right without algsimp, at log(exponential) of
+// floats".
+std::string SignatureInWords(const std::string& text);
+
 // Tells what each of UsualFlags does to a program that fails as `kind`: 'p' it passes, 'f' it fails
 // as before, 'x' anything else.
 std::string StatesUnderFlags(const CheckSubject& subject, const Module& module,

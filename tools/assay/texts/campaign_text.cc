@@ -9,6 +9,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
+#include "fuzz/triage/signature.h"
 #include "nlohmann/json.hpp"
 #include "spec/base/strings.h"
 #include "tools/assay/terminal.h"
@@ -202,7 +203,10 @@ void PrintCampaign(const CampaignSummary& summary, const std::string& defect) {
       StrCat("in ", Count(static_cast<int64_t>(summary.buckets.size()), "bucket"),
              sorted < failures ? StrCat("; ", failures - sorted, " of them counted, not triaged")
                                : ""));
-  PrintReasons("seen", summary.signatures, summary.signatures.size());
+  std::map<std::string, int64_t> seen;
+  for (const auto& [signature, count] : summary.signatures)
+    seen[SignatureInWords(signature)] += count;
+  PrintReasons("seen", seen, seen.size());
   PrintStages(summary.stages);
   for (const CampaignFinding* finding : FirstOfEachBucket(summary)) {
     auto count = summary.buckets.find(finding->bucket);
