@@ -320,7 +320,8 @@ bool RadiiOfSolution(const Operand<S>& l, const Matrix<Wide<T>>& inverse, const 
     if (!(terms < 1 / Tiny<T>())) return false;
     for (int64_t j = 0; j <= i; ++j) {
       const W change = c * std::abs(l.centre(i, j)) + l.radius(i, j);
-      residual[i] += change * std::abs(solution(j, 0));
+      // A solution near zero is off by that much itself, however large what divides it.
+      residual[i] += change * std::abs(solution(j, 0)) + std::abs(l.centre(i, j)) * underflow;
       weight[i] += change;
     }
   }
