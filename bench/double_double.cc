@@ -314,4 +314,31 @@ double UlpsFrom(double value, const Precise& truth) {
   return std::fabs((units - high) - std::ldexp(truth.low, truth.exponent - ulp));
 }
 
+namespace {
+
+double QuickLogistic(double x) {
+  return x < 0 ? std::exp(x) / (1 + std::exp(x)) : 1 / (1 + std::exp(-x));
+}
+
+double QuickRsqrt(double x) { return 1 / std::sqrt(x); }
+
+constexpr DoubleFunction kFunctions[] = {
+    {"cbrt", std::cbrt, PreciseCbrt},
+    {"cosine", std::cos, PreciseCosine},
+    {"erf", std::erf, PreciseErf},
+    {"exponential", std::exp, PreciseExp},
+    {"exponential-minus-one", std::expm1, PreciseExpm1},
+    {"log", std::log, PreciseLog},
+    {"log-plus-one", std::log1p, PreciseLog1p},
+    {"logistic", QuickLogistic, PreciseLogistic},
+    {"rsqrt", QuickRsqrt, PreciseRsqrt},
+    {"sine", std::sin, PreciseSine},
+    {"tan", std::tan, PreciseTan},
+    {"tanh", std::tanh, PreciseTanh},
+};
+
+}  // namespace
+
+absl::Span<const DoubleFunction> DoubleFunctions() { return kFunctions; }
+
 }  // namespace assay

@@ -3,6 +3,8 @@
 // 2^-70 up to 2^30, and beyond, where they are the C library's in 80 bits, 2^-63.
 #pragma once
 
+#include "absl/types/span.h"
+
 namespace assay {
 
 // (high + low) 2^exponent, |low| at most half an ulp of `high`.
@@ -30,5 +32,13 @@ Precise PreciseTanh(double x);
 // |value - truth| in units of the last place of the truth, subnormal ones included; infinite if one
 // of them is, rounded to f64, and the other is not. `value` is finite or infinite.
 double UlpsFrom(double value, const Precise& truth);
+
+// A function of f64 and its true values where those are numbers other than zero.
+struct DoubleFunction {
+  const char* op;
+  double (*quick)(double);  // of the right class: zero, infinite, NaN or neither
+  Precise (*truth)(double);
+};
+absl::Span<const DoubleFunction> DoubleFunctions();
 
 }  // namespace assay

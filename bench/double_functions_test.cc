@@ -18,30 +18,6 @@ namespace {
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
-struct DoubleFunction {
-  const char* op;
-  double (*quick)(double);
-  Precise (*truth)(double);
-};
-
-double Logistic(double x) {
-  return x < 0 ? std::exp(x) / (1 + std::exp(x)) : 1 / (1 + std::exp(-x));
-}
-
-constexpr DoubleFunction kFunctions[] = {
-    {"cbrt", std::cbrt, PreciseCbrt},
-    {"cosine", std::cos, PreciseCosine},
-    {"erf", std::erf, PreciseErf},
-    {"exponential", std::exp, PreciseExp},
-    {"exponential-minus-one", std::expm1, PreciseExpm1},
-    {"log", std::log, PreciseLog},
-    {"log-plus-one", std::log1p, PreciseLog1p},
-    {"logistic", Logistic, PreciseLogistic},
-    {"sine", std::sin, PreciseSine},
-    {"tan", std::tan, PreciseTan},
-    {"tanh", std::tanh, PreciseTanh},
-};
-
 // `op` of the inputs, of y too if there is one; `count` of them in each run. One by one a few do.
 std::vector<double> Results(const std::string& backend_name, const std::string& op,
                             const std::vector<double>& x, const std::vector<double>& y,
@@ -145,7 +121,7 @@ void ExpectSameInEveryForm(const std::string& op, const std::vector<double>& x,
 
 TEST(DoubleFunctions, AreWithinTwoUnitsInEveryForm) {
   const std::vector<double> x = Inputs();
-  for (const DoubleFunction& function : kFunctions) {
+  for (const DoubleFunction& function : DoubleFunctions()) {
     const std::vector<double> results = Results("cpu", function.op, x, {}, kMany);
     ASSERT_EQ(results.size(), kInputs);
     for (size_t i = 0; i < kInputs; ++i) {

@@ -201,32 +201,6 @@ absl::StatusOr<Errors> Measure(Backend& backend, const Function& function, uint6
   });
 }
 
-// A function of f64 and its true values where those are numbers other than zero.
-struct DoubleFunction {
-  const char* op;
-  double (*quick)(double);  // of the right class: zero, infinite, NaN or neither
-  Precise (*truth)(double);
-};
-
-double LogisticOfEitherSign(double x) {
-  return x < 0 ? std::exp(x) / (1 + std::exp(x)) : Logistic(x);
-}
-
-constexpr DoubleFunction kDoubleFunctions[] = {
-    {"cbrt", std::cbrt, PreciseCbrt},
-    {"cosine", std::cos, PreciseCosine},
-    {"erf", std::erf, PreciseErf},
-    {"exponential", std::exp, PreciseExp},
-    {"exponential-minus-one", std::expm1, PreciseExpm1},
-    {"log", std::log, PreciseLog},
-    {"log-plus-one", std::log1p, PreciseLog1p},
-    {"logistic", LogisticOfEitherSign, PreciseLogistic},
-    {"rsqrt", Rsqrt, PreciseRsqrt},
-    {"sine", std::sin, PreciseSine},
-    {"tan", std::tan, PreciseTan},
-    {"tanh", std::tanh, PreciseTanh},
-};
-
 constexpr int64_t kBlocksOfDoubles = 48;  // of kBlock inputs each
 
 double Uniform(std::mt19937_64& random) {
@@ -475,7 +449,7 @@ absl::Status WriteDoubles(Backend& backend, const std::vector<std::string>& name
          "arithmetic, to 2^-10. Powers have positive bases: any, near overflow, near 1,\nand small "
          "whole exponents; angles are of any pair, and of pairs of like size.\n\n"
       << kTableHead;
-  for (const DoubleFunction& function : kDoubleFunctions) {
+  for (const DoubleFunction& function : DoubleFunctions()) {
     if (!IsWanted(names, "f64", function.op)) continue;
     ASSAY_ASSIGN_OR_RETURN(const Errors errors, MeasureSample<double>(backend, OfOne(function)));
     WriteRow(function.op, errors, absl::StrFormat("%.17g", errors.worst_at));

@@ -9,6 +9,7 @@
 #include "bench/performance_page.h"
 #include "bench/roof.h"
 #include "bench/statistics.h"
+#include "bench/verdict.h"
 #include "bench/workload.h"
 #include "nlohmann/json.hpp"
 #include "reference/interpreter/interpreter.h"
@@ -50,25 +51,6 @@ struct Contenders {
   int peer = -1, reused = -1, again = -1;  // places in `turns`
 };
 
-// Right before fast: what was timed is judged by the oracle's bounds.
-std::vector<std::string> JudgeOutputs(const Options& options, const Workload& workload,
-                                      const std::vector<Timings>& timings, const Profile& profile) {
-  if (options.unjudged) return std::vector<std::string>(timings.size(), "not judged");
-  std::unique_ptr<Oracle> oracle = MakeOracle();
-  absl::StatusOr<Expectation> expectation =
-      oracle->Expect(*workload.module, Pointers(workload.inputs), profile, options.limits.Get());
-  std::vector<std::string> verdicts;
-  for (const Timings& timing : timings) {
-    if (!expectation.ok()) {
-      verdicts.push_back(
-          StrCat("not judged: the oracle ended with ", Name(ClassOf(expectation.status()))));
-    } else {
-      verdicts.emplace_back(Name(Judge(*expectation, timing.output).verdict));
-    }
-  }
-  return verdicts;
-}
-
 // The statistic of this name that the executable reports, or 0.
 double Statistic(const Timings& timings, const char* name) {
   auto it = timings.statistics.find(name);
@@ -109,14 +91,19 @@ WorkloadResult MeasureOne(const Options& options, const std::string& path,
                      (*timings)[0].compile_seconds));
   }
   const Profile* profile = contenders.turns[0]->Describe().profile;
-  const std::vector<std::string> verdicts =
-      JudgeOutputs(options, *workload, *timings, profile != nullptr ? *profile : Profile::Xla());
+  std::unique_ptr<Oracle> oracle = MakeOracle();
+  const Limits limits = options.limits.Get();
+  std::optional<TimedOutputs> judge;
+  if (!options.unjudged) {
+    judge.emplace(*workload, profile != nullptr ? *profile : Profile::Xla(), limits, *oracle);
+  }
   for (int place : {0, contenders.peer}) {
     if (place < 0) continue;
     const Timings& timing = (*timings)[static_cast<size_t>(place)];
     Measured one;
-    one.backend = contenders.turns[static_cast<size_t>(place)]->Describe().name;
-    one.verdict = verdicts[static_cast<size_t>(place)];
+    Backend& backend = *contenders.turns[static_cast<size_t>(place)];
+    one.backend = backend.Describe().name;
+    one.verdict = judge.has_value() ? judge->VerdictOn(backend, timing.output) : "not judged";
     one.run = EstimateMedian(timing.run_seconds);
     one.compile = EstimateMedian(timing.compile_seconds);
     one.peak_bytes = timing.peak_bytes;
