@@ -289,6 +289,17 @@ ElementEmitter::Key ElementEmitter::TupleBehind(const Frame* frame,
   return TupleBehind(where, outer->operand(tuple->tuple_index()));
 }
 
+ElementEmitter::Key ElementEmitter::TupleOrSource(const Frame* frame,
+                                                  const Instruction* tuple) const {
+  auto [where, behind] = TupleBehind(frame, tuple);
+  while (behind->opcode() == Opcode::kParameter && FindSource(where, behind) == nullptr &&
+         where != nullptr && where->values.empty()) {
+    behind = where->arguments[behind->parameter_number()];
+    where = where->parent;
+  }
+  return {where, behind};
+}
+
 bool ElementEmitter::CanWalkLinearly(const Frame* frame, const Instruction* instruction) {
   auto [it, inserted] = walks_.try_emplace({frame, instruction, -2}, false);
   if (!inserted) return it->second;
@@ -307,13 +318,7 @@ bool ElementEmitter::CanWalkLinearly(const Frame* frame, const Instruction* inst
   } else if (instruction->opcode() == Opcode::kFusion || instruction->opcode() == Opcode::kCall) {
     result = CanWalkLinearly(CalleeFrame(frame, instruction), instruction->callee()->root());
   } else if (instruction->opcode() == Opcode::kGetTupleElement) {
-    // Through the emitter's own handling: the tuple is in memory, or built in the kernel.
-    auto [where, tuple] = TupleBehind(frame, instruction->operand(0));
-    while (tuple->opcode() == Opcode::kParameter && FindSource(where, tuple) == nullptr &&
-           where != nullptr && where->values.empty()) {
-      tuple = where->arguments[tuple->parameter_number()];
-      where = where->parent;
-    }
+    const auto [where, tuple] = TupleOrSource(frame, instruction->operand(0));
     if (FindSource(where, tuple) != nullptr) {
       result = instruction->shape().IsArray();
     } else if (tuple->opcode() == Opcode::kTuple) {
@@ -365,12 +370,7 @@ bool ElementEmitter::CanWalkLanes(const Frame* frame, const Instruction* instruc
   } else if (instruction->opcode() == Opcode::kFusion || instruction->opcode() == Opcode::kCall) {
     result = CanWalkLanes(CalleeFrame(frame, instruction), instruction->callee()->root(), lane_dim);
   } else if (instruction->opcode() == Opcode::kGetTupleElement) {
-    auto [where, tuple] = TupleBehind(frame, instruction->operand(0));
-    while (tuple->opcode() == Opcode::kParameter && FindSource(where, tuple) == nullptr &&
-           where != nullptr && where->values.empty()) {
-      tuple = where->arguments[tuple->parameter_number()];
-      where = where->parent;
-    }
+    const auto [where, tuple] = TupleOrSource(frame, instruction->operand(0));
     if (FindSource(where, tuple) != nullptr) {
       result = contiguous(instruction->shape());
     } else if (tuple->opcode() == Opcode::kTuple) {

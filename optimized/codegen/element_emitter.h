@@ -136,6 +136,8 @@ class ElementEmitter {
   };
 
   Key TupleBehind(const Frame* frame, const Instruction* tuple) const;
+  // The same through parameters, up to a tuple that is in memory or is built in the kernel.
+  Key TupleOrSource(const Frame* frame, const Instruction* tuple) const;
   absl::StatusOr<ElementValues> EmitUncached(const Frame* frame, const Instruction* instruction,
                                              const ElementIndex& index);
   absl::StatusOr<ElementValues> EmitParameter(const Frame* frame, const Instruction* parameter,
