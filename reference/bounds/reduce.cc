@@ -14,23 +14,29 @@ struct Terms {
   const Array& input;
   const Array& init;
   const FoldTerms& lists;
-  mutable IndexMap list = {};
 
-  // True if there is a result element o, and time for it.
-  bool Has(int64_t o) const {
-    return o < lists.results() && !op.OutOfTime(static_cast<int64_t>(list.size()));
-  }
-  // Calls f with the range of the initial value and of every input of result element o, and with
-  // the magnitude that was noted for it.
-  template <typename T, typename F>
-  void ForEach(int64_t o, Consumer consumer, F f) const {
-    auto noted = [](const Array& array, int64_t i) {
-      return array.bounds.empty() ? 0 : array.bounds[i].magnitude();
+  // Makes one State after the other of the initial value and the inputs of a result element, given
+  // to its Add with their range and the magnitude that was noted for them, and calls
+  // finish(state, o).
+  template <typename State, typename Finish>
+  void ForEachResult(Consumer consumer, Finish finish) const {
+    using T = typename State::Type;
+    std::optional<State> state;
+    const auto add = [&](const Array& array, int64_t i) {
+      state->Add(Seen<T>(op.clauses, array, i, consumer),
+                 array.bounds.empty() ? 0 : array.bounds[i].magnitude());
     };
-    const int64_t first = lists.InitOf(o);
-    f(Seen<T>(op.clauses, init, first, consumer), noted(init, first));
-    lists.List(o, list);
-    for (int64_t at : list) f(Seen<T>(op.clauses, input, at, consumer), noted(input, at));
+    IndexMap more;
+    for (int64_t k = 0; k < lists.results(); ++k) {
+      if (op.OutOfTime(static_cast<int64_t>(more.size()))) return;
+      const auto [o, goes_on] = lists.Visit(k, more);
+      if (!goes_on) {
+        state.emplace();
+        add(init, lists.InitOf(o));
+      }
+      for (int64_t at : more) add(input, at);
+      finish(std::as_const(*state), o);
+    }
   }
 };
 
@@ -39,94 +45,120 @@ void NoteMagnitude(Array& result, int64_t i, double magnitude) {
   if (!result.bounds.empty()) result.bounds[i].set_magnitude(magnitude);
 }
 
+template <typename T, typename A>
+struct SumOfTerms {
+  using Type = T;
+  SumBound<T, A> sum;
+  void Add(const Range<Wide<T>>& x, double noted) { sum.Add(x, false, noted); }
+};
+
 // A is the narrowest accumulator that the profile allows; the results of wider ones lie inside its
 // bound.
 template <typename T, typename A>
 void BoundSum(const Terms& terms, Array& result) {
-  for (int64_t o = 0; terms.Has(o); ++o) {
-    SumBound<T, A> sum;
-    terms.ForEach<T>(o, Consumer::kSum,
-                     [&](const auto& x, double size) { sum.Add(x, false, size); });
-    if (terms.op.clauses.Has(ClauseId::kSumsOfSums))
-      sum.JoinSumOf(terms.op.licensed.terms_of_whole_sum,
-                    terms.op.clauses.Has(ClauseId::kFlushSubnormals));
-    FinishSum<T, A>(terms.op.clauses, result, o, sum, View::kNone);
-  }
+  const ClauseSet clauses = terms.op.clauses;
+  const bool joins = clauses.Has(ClauseId::kSumsOfSums);
+  const bool flush = clauses.Has(ClauseId::kFlushSubnormals);
+  terms.ForEachResult<SumOfTerms<T, A>>(
+      Consumer::kSum, [&](const SumOfTerms<T, A>& state, int64_t o) {
+        if (!joins) return FinishSum<T, A>(clauses, result, o, state.sum, View::kNone);
+        SumBound<T, A> joined = state.sum;
+        joined.JoinSumOf(terms.op.licensed.terms_of_whole_sum, flush);
+        FinishSum<T, A>(clauses, result, o, joined, View::kNone);
+      });
 }
 
 template <typename Rule, typename T>
-void BoundExtremum(const Terms& terms, Array& result) {
-  for (int64_t o = 0; terms.Has(o); ++o) {
-    bool first = true, single = true;
-    Range<Wide<T>> extremum;
-    double size = 0;  // of those that may be the extremum
-    terms.ForEach<T>(o, Consumer::kOther, [&](const auto& x, double noted) {
-      single = single && x.Single();
-      const Range<Wide<T>> before = extremum;
-      extremum = first ? x : RangeOf<Rule>(extremum, x);
-      if (first || std::fabs(extremum.centre - x.centre) <= extremum.radius) {
-        const bool stays = !first && std::fabs(extremum.centre - before.centre) <= extremum.radius;
-        size = stays ? std::max(size, noted) : noted;
-      }
-      first = false;
-    });
-    if (single) continue;
-    FinishExact<T>(terms.op.clauses, result, o, extremum);
-    NoteMagnitude(result, o, std::max(size, static_cast<double>(std::fabs(extremum.centre))));
+struct Extremum {
+  using Type = T;
+  bool first = true, single = true;
+  Range<Wide<T>> extremum;
+  double size = 0;  // of those that may be the extremum
+
+  void Add(const Range<Wide<T>>& x, double noted) {
+    single = single && x.Single();
+    const Range<Wide<T>> before = extremum;
+    extremum = first ? x : RangeOf<Rule>(extremum, x);
+    if (first || std::fabs(extremum.centre - x.centre) <= extremum.radius) {
+      const bool stays = !first && std::fabs(extremum.centre - before.centre) <= extremum.radius;
+      size = stays ? std::max(size, noted) : noted;
+    }
+    first = false;
   }
+};
+
+template <typename Rule, typename T>
+void BoundExtremum(const Terms& terms, Array& result) {
+  using State = Extremum<Rule, T>;
+  terms.ForEachResult<State>(Consumer::kOther, [&](const State& state, int64_t o) {
+    if (state.single) return;
+    FinishExact<T>(terms.op.clauses, result, o, state.extremum);
+    NoteMagnitude(result, o,
+                  std::max(state.size, static_cast<double>(std::fabs(state.extremum.centre))));
+  });
 }
+
+template <typename T>
+struct ProductOfTerms {
+  using Type = T;
+  using W = Wide<T>;
+  W product = 1, largest = 1, size = 1, grown = 1, shrunk = 1;
+  int64_t factors = 0;
+  bool single = true, finite = true, whole = true, zero = false;
+
+  void Add(const Range<W>& x, double noted) {
+    single = single && x.Single();
+    if (!x.HasFinite() || x.flags != 0) {
+      finite = false;
+      return;
+    }
+    if (x.radius == 0 && x.centre == 0) zero = true;
+    if (x.radius == 0 && (std::fabs(x.centre) == 1 || x.centre == 0)) {
+      product *= x.centre;
+      return;
+    }
+    ++factors;
+    product *= x.centre;
+    whole = whole && x.centre == std::trunc(x.centre);
+    const W high = std::fabs(x.centre) + x.radius, low = std::fabs(x.centre) - x.radius;
+    largest *= high;
+    size *= std::max(high, static_cast<W>(noted));
+    if (high > 1) grown *= high;
+    if (low < 1) shrunk *= std::max<W>(low, 0);
+  }
+};
 
 // Bounds a product of terms in any order: relative errors add up, as long as no partial product
 // leaves the normal range.
 template <typename T, typename A>
-void BoundProduct(const Terms& terms, Array& result) {
+void FinishProduct(ClauseSet clauses, Array& result, int64_t i, const ProductOfTerms<T>& p) {
   using W = Wide<T>;
-  for (int64_t o = 0; terms.Has(o); ++o) {
-    W product = 1, largest = 1, size = 1, grown = 1, shrunk = 1;
-    int64_t factors = 0;
-    bool single = true, finite = true, whole = true, zero = false;
-    terms.ForEach<T>(o, Consumer::kOther, [&](const auto& x, double noted) {
-      single = single && x.Single();
-      if (!x.HasFinite() || x.flags != 0) {
-        finite = false;
-        return;
-      }
-      if (x.radius == 0 && x.centre == 0) zero = true;
-      if (x.radius == 0 && (std::fabs(x.centre) == 1 || x.centre == 0)) {
-        product *= x.centre;
-        return;
-      }
-      ++factors;
-      product *= x.centre;
-      whole = whole && x.centre == std::trunc(x.centre);
-      const W high = std::fabs(x.centre) + x.radius, low = std::fabs(x.centre) - x.radius;
-      largest *= high;
-      size *= std::max(high, static_cast<W>(noted));
-      if (high > 1) grown *= high;
-      if (low < 1) shrunk *= std::max<W>(low, 0);
-    });
-    const int64_t i = o;
-    const bool normal = finite && grown < OverflowThreshold<A>() && shrunk >= Tiny<A>();
-    const bool exact = whole && grown <= PowerOfTwo<W>(FormatOf<A>::kPrecision);
-    if (single && !finite && factors == 0) continue;  // infinities, NaN, ones and zeros only
-    if (single && normal && (zero || exact || factors <= 2)) {
-      const W slop = exact || factors <= 1 ? W{0} : std::fabs(product) * kSlop<W>;
-      FinishSingle<T>(terms.op.clauses, result, i, {product, slop, 0}, View::kSum);
-    } else if (single && finite && factors <= 2 && !zero) {
-      FinishRounded<T>(terms.op.clauses, result, i, {product, std::fabs(product) * kSlop<W>, 0},
-                       View::kSum);
-    } else if (!normal || zero) {
-      SetUndecided(result, i);
-    } else {
-      const W growth = static_cast<W>(factors - 1) * UnitRoundoff<A>();
-      Range<W> x{product,
-                 largest - std::fabs(product) + largest * (growth * (1 + growth)) +
-                     largest * kSlop<W> * static_cast<W>(factors + 1),
-                 0};
-      FinishRounded<T>(terms.op.clauses, result, i, x, View::kSum);
-      NoteMagnitude(result, i, static_cast<double>(size));
-    }
+  const bool normal = p.finite && p.grown < OverflowThreshold<A>() && p.shrunk >= Tiny<A>();
+  const bool exact = p.whole && p.grown <= PowerOfTwo<W>(FormatOf<A>::kPrecision);
+  const W size = std::fabs(p.product), slop = size * kSlop<W>;
+  if (p.single && !p.finite && p.factors == 0) return;  // infinities, NaN, ones and zeros only
+  if (p.single && normal && (p.zero || exact || p.factors <= 2)) {
+    const W error = exact || p.factors <= 1 ? W{0} : slop;
+    FinishSingle<T>(clauses, result, i, {p.product, error, 0}, View::kSum);
+  } else if (p.single && p.finite && p.factors <= 2 && !p.zero) {
+    FinishRounded<T>(clauses, result, i, {p.product, slop, 0}, View::kSum);
+  } else if (!normal || p.zero) {
+    SetUndecided(result, i);
+  } else {
+    const W growth = static_cast<W>(p.factors - 1) * UnitRoundoff<A>();
+    const W radius = p.largest - size + p.largest * (growth * (1 + growth)) +
+                     p.largest * kSlop<W> * static_cast<W>(p.factors + 1);
+    FinishRounded<T>(clauses, result, i, {p.product, radius, 0}, View::kSum);
+    NoteMagnitude(result, i, static_cast<double>(p.size));
   }
+}
+
+template <typename T, typename A>
+void BoundProduct(const Terms& terms, Array& result) {
+  terms.ForEachResult<ProductOfTerms<T>>(
+      Consumer::kOther, [&](const ProductOfTerms<T>& product, int64_t o) {
+        FinishProduct<T, A>(terms.op.clauses, result, o, product);
+      });
 }
 
 // Tries, for integers and predicates, every combination of the codes of uncertain terms.
@@ -142,11 +174,12 @@ void BoundCodes(const Terms& terms, Array& result) {
     }
     return a;
   };
-  for (int64_t o = 0; terms.Has(o); ++o) {
-    const int64_t i = o;
+  IndexMap list;
+  for (int64_t o = 0; o < terms.lists.results(); ++o) {
+    if (terms.op.OutOfTime(static_cast<int64_t>(list.size()))) return;
     std::vector<uint64_t> codes = CodesOf(terms.init, terms.lists.InitOf(o));
-    terms.lists.List(o, terms.list);
-    for (int64_t at : terms.list) {
+    terms.lists.List(o, list);
+    for (int64_t at : list) {
       std::vector<uint64_t> next;
       for (uint64_t b : CodesOf(terms.input, at))
         for (uint64_t a : codes) next.push_back(combine(a, b));
@@ -156,7 +189,7 @@ void BoundCodes(const Terms& terms, Array& result) {
       codes = std::move(next);
       if (codes.empty()) break;
     }
-    SetCodes(result, i, std::move(codes));
+    SetCodes(result, o, std::move(codes));
   }
 }
 

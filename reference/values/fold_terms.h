@@ -18,6 +18,18 @@ class FoldTerms {
   // The elements of the inputs that are combined into result element o, in order; `terms` is
   // overwritten.
   virtual void List(int64_t o, IndexMap& terms) const = 0;
+
+  // All results, one after the other for k from 0 to results() - 1, in an order that lets work be
+  // shared: where `goes_on` is set, a result has the terms of the one that was visited before it,
+  // and those in `more` in addition, in no particular order; otherwise `more` holds all its terms.
+  struct Visited {
+    int64_t result;
+    bool goes_on;
+  };
+  virtual Visited Visit(int64_t k, IndexMap& more) const {
+    List(k, more);
+    return {k, false};
+  }
 };
 
 // Rules of an op for the steps of its fold, beyond "any order, any association".

@@ -141,7 +141,7 @@ absl::StatusOr<Value> ApplySelectAndScatter(Interpreter& interpreter, const OpCo
   const WindowTerms windows(op.literal(0).shape(),
                             op.instruction.attributes().Window(Attr::kWindow),
                             source.shape().dimensions());
-  ASSAY_RETURN_IF_ERROR(windows.TakeSteps(interpreter.budget()));
+  ASSAY_RETURN_IF_ERROR(windows.TakeSteps(interpreter.budget(), /*visiting=*/false));
   ASSAY_ASSIGN_OR_RETURN(Destinations destinations, Selection(interpreter, op, windows).Run());
   Array initial{Literal(op.shape)};
   ASSAY_RETURN_IF_ERROR(Fill(op.array(2), initial));

@@ -18,16 +18,21 @@ FoldOperands FoldOperandsOf(const OpContext& op) {
   return operands;
 }
 
+bool IsFoldRecognised(const Computation& combiner, absl::Span<const Array* const> inputs,
+                      FoldRules rules) {
+  const std::optional<Opcode> opcode = RecognisedCombiner(combiner);
+  return inputs.size() == 1 && opcode.has_value() &&
+         IsRecognisedOn(inputs[0]->literal.element_type(), *opcode, rules);
+}
+
 absl::StatusOr<std::vector<Array>> Fold(Interpreter& interpreter, const FoldCall& call) {
-  if (call.inputs.size() != 1) return FoldLiterally(interpreter, call);
-  const std::optional<Opcode> combiner = RecognisedCombiner(call.combiner);
-  if (!combiner.has_value() ||
-      !IsRecognisedOn(call.inputs[0]->literal.element_type(), *combiner, call.rules))
+  if (!IsFoldRecognised(call.combiner, call.inputs, call.rules))
     return FoldLiterally(interpreter, call);
-  ASSAY_ASSIGN_OR_RETURN(Array result, FoldRecognised(call.op, interpreter.bounding(),
-                                                      {*combiner, *call.inputs[0], *call.inits[0],
-                                                       call.terms, call.rules},
-                                                      call.dimensions));
+  ASSAY_ASSIGN_OR_RETURN(Array result,
+                         FoldRecognised(call.op, interpreter.bounding(),
+                                        {*RecognisedCombiner(call.combiner), *call.inputs[0],
+                                         *call.inits[0], call.terms, call.rules},
+                                        call.dimensions));
   std::vector<Array> results;
   results.push_back(std::move(result));
   return results;

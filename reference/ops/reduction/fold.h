@@ -29,6 +29,11 @@ struct FoldOperands {
 };
 FoldOperands FoldOperandsOf(const OpContext& op);
 
+// True if the combiner has a meaning of its own for folds, on the inputs: then every result is
+// visited once, and no list of its terms is made where it goes on from another.
+bool IsFoldRecognised(const Computation& combiner, absl::Span<const Array* const> inputs,
+                      FoldRules rules);
+
 // The results of the fold, in bound mode with their bounds.
 absl::StatusOr<std::vector<Array>> Fold(Interpreter& interpreter, const FoldCall& call);
 

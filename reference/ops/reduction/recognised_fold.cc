@@ -17,60 +17,101 @@
 namespace assay::reference {
 namespace {
 
-// f(...f(f(init, x0), x1)...) of floats for one result element: accumulated in a wide type and
-// rounded once at the end, or if `stepwise` rounded at every step.
+// f(...f(f(init, x0), x1)...) of floats: accumulated in a wide type and rounded once at the end, or
+// if `stepwise` rounded at every step.
 template <typename Op, typename T>
-T AccumulateReal(absl::Span<const T> in, T init, const IndexMap& terms, bool stepwise,
-                 LegalChoices* choices, int64_t slot) {
-  constexpr bool kSum = std::is_same_v<Op, Add>, kProduct = std::is_same_v<Op, Multiply>;
-  if constexpr (kSum || kProduct) {
-    if (choices != nullptr && !stepwise) {
-      using A = std::conditional_t<std::is_same_v<T, double>, double, float>;
-      std::vector<A> values = {Widen<A>(init)};
-      for (int64_t at : terms) values.push_back(Widen<A>(in[at]));
-      return Round<T>(choices->Combine(values, kProduct, slot));
+class RealFold {
+ public:
+  RealFold(T init, bool stepwise) : stepwise_(stepwise), rounded_(init), wide_(Widen<W>(init)) {}
+
+  void Take(T x) {
+    using S = Working<T>;
+    if (stepwise_) {
+      rounded_ = Round<T>(Op::template Real<S>(Widen<S>(rounded_), Widen<S>(x)));
+    } else if constexpr (kIsDoubleSum) {
+      wide_.Add(x);
+    } else {
+      wide_ = Op::template Real<W>(wide_, Widen<W>(x));
     }
   }
-  if (stepwise) {
-    T value = init;
-    for (int64_t at : terms) {
-      using W = Working<T>;
-      value = Round<T>(Op::template Real<W>(Widen<W>(value), Widen<W>(in[at])));
+  T Value() const {
+    if (stepwise_) return rounded_;
+    if constexpr (kIsDoubleSum) {
+      return wide_.Rounded();
+    } else {
+      return Round<T>(wide_);
     }
-    return value;
   }
-  if constexpr (std::is_same_v<Op, Add> && std::is_same_v<T, double>) {
-    DoubleDouble sum(init);
-    for (int64_t at : terms) sum.Add(in[at]);
-    return sum.Rounded();
-  } else {
-    using W = std::conditional_t<std::is_same_v<Op, Add> || std::is_same_v<Op, Multiply>, Wide<T>,
-                                 Working<T>>;
-    W value = Widen<W>(init);
-    for (int64_t at : terms) value = Op::template Real<W>(value, Widen<W>(in[at]));
-    return Round<T>(value);
+
+ private:
+  static constexpr bool kAdds = std::is_same_v<Op, Add>;
+  static constexpr bool kIsDoubleSum = kAdds && std::is_same_v<T, double>;
+  using W = std::conditional_t<
+      kIsDoubleSum, DoubleDouble,
+      std::conditional_t<kAdds || std::is_same_v<Op, Multiply>, Wide<T>, Working<T>>>;
+
+  bool stepwise_;
+  T rounded_;
+  W wide_;
+};
+
+// The same of integers and predicates.
+template <typename Op, typename T>
+class ExactFold {
+ public:
+  ExactFold(T init, bool /*stepwise*/) : value_(init) {}
+
+  void Take(T x) {
+    if constexpr (kIsPred<T>) {
+      if constexpr (requires { &Op::Predicate; }) value_ = Op::Predicate(value_, x);
+    } else if constexpr (!kIsReal<T>) {
+      value_ = Op::template Integer<T>(value_, x);
+    }
+  }
+  T Value() const { return value_; }
+
+ private:
+  T value_;
+};
+
+// The elements of one type that a fold reads and makes.
+template <typename T>
+struct FoldedElements {
+  absl::Span<const T> in, init;
+  absl::Span<T> out;
+};
+
+template <typename Op, typename T>
+void FoldAll(const OpContext& op, const RecognisedFold& fold, const FoldedElements<T>& elements) {
+  // and, or, xor of floats, which the verifier rejects, stay what they are.
+  using Running = std::conditional_t<kIsReal<T>&& requires { &Op::template Real<Working<T>>; },
+                                     RealFold<Op, T>, ExactFold<Op, T>>;
+  std::optional<Running> running;
+  IndexMap more;
+  for (int64_t k = 0; k < fold.terms.results(); ++k) {
+    if (op.OutOfTime(static_cast<int64_t>(more.size()))) return;
+    const auto [o, goes_on] = fold.terms.Visit(k, more);
+    if (!goes_on) running.emplace(elements.init[fold.terms.InitOf(o)], fold.rules.stepwise);
+    for (int64_t at : more) running->Take(elements.in[at]);
+    elements.out[o] = running->Value();
   }
 }
 
-// f(...f(f(init, x0), x1)...) of any elements for one result element, the one with number `slot`.
-template <typename Op, typename T>
-T Accumulate(absl::Span<const T> in, T init, const IndexMap& terms, bool stepwise,
-             LegalChoices* choices, int64_t slot) {
-  if constexpr (kIsReal<T>) {
-    if constexpr (requires { &Op::template Real<Working<T>>; })
-      return AccumulateReal<Op, T>(in, init, terms, stepwise, choices, slot);
-  } else if constexpr (kIsPred<T>) {
-    if constexpr (requires { &Op::Predicate; }) {
-      T value = init;
-      for (int64_t at : terms) value = Op::Predicate(value, in[at]);
-      return value;
-    }
-  } else if constexpr (requires { &Op::template Integer<T>; }) {
-    T value = init;
-    for (int64_t at : terms) value = Op::template Integer<T>(value, in[at]);
-    return value;
+// A sum or product of floats whose order is one of the `choices`.
+template <typename T>
+void FoldChosen(const OpContext& op, const RecognisedFold& fold, LegalChoices& choices,
+                const FoldedElements<T>& elements) {
+  using A = std::conditional_t<std::is_same_v<T, double>, double, float>;
+  const int64_t site = choices.Site(static_cast<int64_t>(elements.out.size()));
+  IndexMap list;
+  for (int64_t o = 0; o < fold.terms.results(); ++o) {
+    if (op.OutOfTime(static_cast<int64_t>(list.size()))) return;
+    fold.terms.List(o, list);
+    std::vector<A> values = {Widen<A>(elements.init[fold.terms.InitOf(o)])};
+    for (int64_t at : list) values.push_back(Widen<A>(elements.in[at]));
+    elements.out[o] =
+        Round<T>(choices.Combine(values, fold.combiner == Opcode::kMultiply, site + o));
   }
-  return init;  // the verifier rejects and, or, xor of floats
 }
 
 // A fold of elements of a type that C++ computes.
@@ -80,20 +121,20 @@ Array FoldComputed(const OpContext& op, bool bounding, const RecognisedFold& fol
   Array result{Literal(Shape::Array(type, dimensions))};
   DispatchComputed(type, [&](auto tag) {
     using T = typename decltype(tag)::type;
-    absl::Span<const T> in = fold.input.literal.data<T>(), first = fold.init.literal.data<T>();
-    absl::Span<T> out = result.literal.data<T>();
-    LegalChoices* choices = op.analysis.choices;
-    const int64_t site = choices == nullptr ? 0 : choices->Site(static_cast<int64_t>(out.size()));
-    VisitCombiner(fold.combiner, [&](auto meaning) {
-      IndexMap list;
-      for (size_t o = 0; o < out.size(); ++o) {
-        const auto at = static_cast<int64_t>(o);
-        if (op.OutOfTime(static_cast<int64_t>(list.size()))) return;
-        fold.terms.List(at, list);
-        out[o] = Accumulate<decltype(meaning), T>(in, first[fold.terms.InitOf(at)], list,
-                                                  fold.rules.stepwise, choices, site + at);
+    const FoldedElements<T> elements{fold.input.literal.data<T>(), fold.init.literal.data<T>(),
+                                     result.literal.data<T>()};
+    const bool has_order = fold.combiner == Opcode::kAdd || fold.combiner == Opcode::kMultiply;
+    if constexpr (kIsReal<T>) {
+      if (op.analysis.choices != nullptr && has_order && !fold.rules.stepwise) {
+        FoldChosen<T>(op, fold, *op.analysis.choices, elements);
+        return;
       }
-    });
+    }
+    if (op.analysis.choices != nullptr) {
+      op.analysis.choices->Site(static_cast<int64_t>(elements.out.size()));
+    }
+    VisitCombiner(fold.combiner,
+                  [&](auto meaning) { FoldAll<decltype(meaning), T>(op, fold, elements); });
   });
   if (bounding) BoundRecognisedFold(op, fold, result);
   return result;
@@ -113,10 +154,12 @@ absl::StatusOr<Array> FoldNarrow(const OpContext& op, bool bounding, const Recog
       IsFloat(type) && (fold.combiner == Opcode::kAdd || fold.combiner == Opcode::kMultiply);
   if (!bounding || !rounds || !op.clauses.Has(ClauseId::kLiteralReducer)) return result;
   // A literal reducer rounds at every step, and the bounds of that are not derived.
-  IndexMap list;
-  for (int64_t o = 0; o < fold.terms.results(); ++o) {
-    fold.terms.List(o, list);
-    if (list.size() > 1) SetUndecided(result, o);
+  IndexMap more;
+  size_t terms = 0;
+  for (int64_t k = 0; k < fold.terms.results(); ++k) {
+    const auto [o, goes_on] = fold.terms.Visit(k, more);
+    terms = (goes_on ? terms : 0) + more.size();
+    if (terms > 1) SetUndecided(result, o);
   }
   return result;
 }

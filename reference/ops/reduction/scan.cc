@@ -199,6 +199,12 @@ class PrefixTerms : public FoldTerms {
       if (reverse_ ? step >= last : step <= last)
         terms.push_back(lines_.Block(outer, step) + o % lines_.inner);
   }
+  Visited Visit(int64_t k, IndexMap& more) const override {
+    const int64_t step = k % lines_.length, place = reverse_ ? lines_.length - 1 - step : step;
+    const int64_t o = lines_.Element(k / lines_.length, place);
+    more.assign(1, o);
+    return {o, step != 0};
+  }
 
  private:
   Lines lines_;
@@ -225,11 +231,10 @@ Association Scan::AssociationOf() const {
   return IsCombination() ? Association::kTried : Association::kUnknown;
 }
 
-// Folds are bounded as if they rounded at every step, which the plain value did. Listing the terms
-// of all outputs takes length^2 steps.
+// Folds are bounded as if they rounded at every step, which the plain value did.
 absl::Status Scan::BoundAsFold(std::vector<Array>& results) const {
   const PrefixTerms terms(Lines(op.literal(0).shape(), d), reverse);
-  ASSAY_RETURN_IF_ERROR(interpreter.budget().Take(terms.results() * length));
+  ASSAY_RETURN_IF_ERROR(interpreter.budget().Take(terms.results()));
   results[0].bounds.clear();
   BoundRecognisedFold(op, {*RunningOp(), op.array(0), op.array(1), terms, {.stepwise = true}},
                       results[0]);

@@ -21,48 +21,117 @@ WindowTerms::WindowTerms(const Shape& base, absl::Span<const WindowDim> window,
       places_(places.begin(), places.end()),
       window_(window) {
   for (int64_t place : places) count_ *= place;
+  for (size_t d = 0; d < places_.size() && running_ == Running::kNot; ++d) {
+    running_ = RunningAlong(d);
+    if (running_ == Running::kNot) continue;
+    running_dim_ = static_cast<int64_t>(d);
+    lines_ = Lines(places, running_dim_);
+  }
+}
+
+WindowTerms::Running WindowTerms::RunningAlong(size_t d) const {
+  const WindowDim& along = window_[d];
+  const bool plain = along.stride == 1 && along.window_dilation == 1 && along.base_dilation == 1;
+  if (!plain || along.size <= 2 || count_ == 0) return Running::kNot;
+  if (along.low >= places_[d] - 1) return Running::kFromFirst;
+  if (along.size - 1 - along.low >= sizes_[d] - 1) return Running::kToLast;
+  return Running::kNot;
+}
+
+std::pair<int64_t, int64_t> WindowTerms::Reach(size_t d, int64_t place) const {
+  const WindowDim& along = window_[d];
+  const auto step = static_cast<__int128>(along.window_dilation);
+  // Position j is at j * step - before; the base, with its holes, ends at `end`.
+  const __int128 before = along.low - static_cast<__int128>(place) * along.stride;
+  const __int128 end = static_cast<__int128>(sizes_[d] - 1) * along.base_dilation + 1;
+  if (sizes_[d] == 0) return {0, 0};
+  const __int128 first = before <= 0 ? 0 : (before + step - 1) / step;
+  const __int128 last = end + before <= 0 ? 0 : (end + before + step - 1) / step;
+  const auto size = static_cast<__int128>(along.size);
+  return {static_cast<int64_t>(std::min(first, size)),
+          static_cast<int64_t>(std::min(std::max(first, last), size))};
+}
+
+int64_t WindowTerms::CountCovered(size_t d, int64_t place) const {
+  const auto [first, last] = Reach(d, place);
+  if (window_[d].base_dilation == 1) return last - first;
+  IndexMap covered;
+  Covered(static_cast<int64_t>(d), place, covered);
+  return static_cast<int64_t>(covered.size());
 }
 
 void WindowTerms::Covered(int64_t d, int64_t place, IndexMap& elements) const {
   const WindowDim& along = window_[d];
+  const auto [first, last] = Reach(static_cast<size_t>(d), place);
   elements.clear();
-  for (int64_t j = 0; j < along.size; ++j) {
+  for (int64_t j = first; j < last; ++j) {
     const __int128 at = static_cast<__int128>(place) * along.stride +
                         static_cast<__int128>(j) * along.window_dilation - along.low;
-    if (at < 0 || at % along.base_dilation != 0) continue;
-    const __int128 element = at / along.base_dilation;
-    if (element >= sizes_[d]) break;
-    elements.push_back(static_cast<int64_t>(element) * strides_[d]);
+    if (at % along.base_dilation != 0) continue;
+    elements.push_back(static_cast<int64_t>(at / along.base_dilation) * strides_[d]);
   }
 }
 
-void WindowTerms::List(int64_t o, IndexMap& terms) const {
+void WindowTerms::ListWith(int64_t o, int64_t instead, int64_t element, IndexMap& terms) const {
   terms.assign(1, 0);
   // From the last dimension, which runs fastest, to the first: each one repeats the terms so far
   // for every element that it covers.
   IndexMap covered, product;
   for (size_t d = places_.size(); d-- > 0; o /= places_[d]) {
-    Covered(static_cast<int64_t>(d), o % places_[d], covered);
+    if (static_cast<int64_t>(d) == instead) {
+      covered.clear();
+      if (element >= 0) covered.push_back(element * strides_[d]);
+    } else {
+      Covered(static_cast<int64_t>(d), o % places_[d], covered);
+    }
     product.clear();
-    for (int64_t element : covered)
-      for (int64_t term : terms) product.push_back(element + term);
+    for (int64_t place : covered)
+      for (int64_t term : terms) product.push_back(place + term);
     std::swap(terms, product);
   }
 }
 
-absl::Status WindowTerms::TakeSteps(Budget& budget) const {
+void WindowTerms::List(int64_t o, IndexMap& terms) const {
+  ListWith(o, /*instead=*/-1, /*element=*/-1, terms);
+}
+
+FoldTerms::Visited WindowTerms::Visit(int64_t k, IndexMap& more) const {
+  if (running_ == Running::kNot) return FoldTerms::Visit(k, more);
+  const bool reverse = running_ == Running::kToLast;
+  const int64_t step = k % lines_.length, place = reverse ? lines_.length - 1 - step : step;
+  const int64_t o = lines_.Element(k / lines_.length, place);
+  if (step == 0) {
+    List(o, more);
+    return {o, false};
+  }
+  const auto d = static_cast<size_t>(running_dim_);
+  const auto base = [&](int64_t position) { return place + position - window_[d].low; };
+  const auto [first, last] = Reach(d, place);
+  // One element more than the neighbour has, or none where a window ends in padding.
+  const bool grows = last - first > CountCovered(d, reverse ? place + 1 : place - 1);
+  ListWith(o, running_dim_, grows ? base(reverse ? first : last - 1) : -1, more);
+  return {o, true};
+}
+
+int64_t WindowTerms::SizeOf(int64_t o) const {
+  int64_t size = 1;
+  for (size_t d = places_.size(); d-- > 0; o /= places_[d]) size *= CountCovered(d, o % places_[d]);
+  return size;
+}
+
+absl::Status WindowTerms::TakeSteps(Budget& budget, bool visiting) const {
   constexpr __int128 kMost = std::numeric_limits<int64_t>::max();
   __int128 terms = 1;
-  IndexMap covered;
   for (size_t d = 0; d < places_.size(); ++d) {
-    const __int128 looks = static_cast<__int128>(places_[d]) * window_[d].size;
+    const bool is_running = visiting && static_cast<int64_t>(d) == running_dim_;
+    const __int128 looks = is_running || window_[d].base_dilation == 1
+                               ? static_cast<__int128>(places_[d])
+                               : static_cast<__int128>(places_[d]) * window_[d].size;
     ASSAY_RETURN_IF_ERROR(budget.Take(static_cast<int64_t>(std::min(looks, kMost))));
-    int64_t along = 0;
-    for (int64_t place = 0; place < places_[d]; ++place) {
-      Covered(static_cast<int64_t>(d), place, covered);
-      along += static_cast<int64_t>(covered.size());
-    }
-    terms = std::min(terms * along, kMost);
+    __int128 along = is_running ? places_[d] + sizes_[d] : 0;
+    for (int64_t place = 0; !is_running && place < places_[d]; ++place)
+      along += CountCovered(d, place);
+    terms = std::min(terms * std::min(along, kMost), kMost);
   }
   return budget.Take(static_cast<int64_t>(terms));
 }
@@ -94,11 +163,10 @@ absl::Status BoundPaddedInit(Interpreter& interpreter, const OpContext& op,
                              const WindowTerms& terms, absl::Span<const Array* const> inits,
                              std::vector<Array>& results) {
   const int64_t full = terms.WindowSize();
-  IndexMap padded, list;
+  IndexMap padded;
   for (int64_t o = 0; o < terms.results(); ++o) {
-    if (op.OutOfTime(static_cast<int64_t>(list.size()))) return absl::OkStatus();
-    terms.List(o, list);
-    if (static_cast<int64_t>(list.size()) < full) padded.push_back(o);
+    if (op.OutOfTime(1)) return absl::OkStatus();
+    if (terms.SizeOf(o) < full) padded.push_back(o);
   }
   if (padded.empty()) return absl::OkStatus();
   MemoryMeter& memory = interpreter.memory();
@@ -128,8 +196,9 @@ absl::StatusOr<Value> ApplyReduceWindow(Interpreter& interpreter, const OpContex
   ASSAY_RETURN_IF_ERROR(interpreter.memory().Check(op.shape.ByteSize()));
   const WindowTerms terms(op.literal(0).shape(), op.instruction.attributes().Window(Attr::kWindow),
                           leaf.dimensions());
-  ASSAY_RETURN_IF_ERROR(terms.TakeSteps(interpreter.budget()));
   const FoldOperands operands = FoldOperandsOf(op);
+  const bool visiting = IsFoldRecognised(*op.instruction.callee(), operands.inputs, FoldRules());
+  ASSAY_RETURN_IF_ERROR(terms.TakeSteps(interpreter.budget(), visiting));
   ASSAY_ASSIGN_OR_RETURN(std::vector<Array> results,
                          Fold(interpreter, {.op = op,
                                             .combiner = *op.instruction.callee(),
