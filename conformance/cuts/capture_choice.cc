@@ -3,12 +3,16 @@
 
 #include <algorithm>
 
+#include "conformance/cuts/work.h"
 #include "spec/ops/op_table.h"
 
 namespace assay {
 namespace {
 
 enum class Worth { kNone, kSum, kContraction };
+
+// A dot of 1024 x 1024 x 1024 takes the oracle some seconds.
+constexpr double kManyProducts = 0x1p30;
 
 // Terms that are added up for an element of the result.
 int64_t TermsOf(const Instruction& instruction) {
@@ -82,6 +86,8 @@ bool IsUsed(const Instruction& instruction) {
 // True if the value is only moved on its way out of the program: the result itself shows it then.
 // (Where it is captured as well, XLA:CPU makes it in another layout, and other bits.)
 bool OnlyLeaves(const Instruction& instruction) {
+  // Of what is captured a sample can be judged; the oracle computes a result as a whole.
+  if (ProductsOf(instruction) > kManyProducts) return false;
   const Computation& unit = *instruction.parent();
   // A loop gives only its last state, while a capture of it holds the states of all trips.
   if (&unit != unit.parent()->entry() || instruction.opcode() == Opcode::kWhile) return false;

@@ -2,9 +2,10 @@
 #include "conformance/cuts/work.h"
 
 namespace assay {
-namespace {
 
 double ProductsOf(const Instruction& instruction) {
+  if (instruction.opcode() != Opcode::kDot && instruction.opcode() != Opcode::kConvolution)
+    return 0;
   const Attributes& attributes = instruction.attributes();
   auto products = static_cast<double>(instruction.shape().ElementCount());
   if (instruction.opcode() == Opcode::kDot) {
@@ -23,16 +24,10 @@ double ProductsOf(const Instruction& instruction) {
   return products;
 }
 
-}  // namespace
-
 double ProductsOf(const Module& module) {
   double products = 0;
   for (const Computation* computation : module.computations()) {
-    for (const Instruction* instruction : *computation) {
-      const Opcode opcode = instruction->opcode();
-      if (opcode == Opcode::kDot || opcode == Opcode::kConvolution)
-        products += ProductsOf(*instruction);
-    }
+    for (const Instruction* instruction : *computation) products += ProductsOf(*instruction);
   }
   return products;
 }

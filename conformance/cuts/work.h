@@ -8,5 +8,7 @@ namespace assay {
 // Products that the dots and convolutions of the module form, each of them counted once, however
 // often a loop runs it. A floating-point number, for it may be huge.
 double ProductsOf(const Module& module);
+// The same of one instruction; 0 of any but dots and convolutions.
+double ProductsOf(const Instruction& instruction);
 
 }  // namespace assay
