@@ -175,11 +175,13 @@ absl::Status Compilation::Link() {
   if (!options_.dump_directory.empty()) {
     ASSAY_RETURN_IF_ERROR(Dump(*code_, options_.dump_directory, program_.module->name()));
   }
-  ASSAY_ASSIGN_OR_RETURN(program_.code, jit_->Compile(*code_, kEntryName, options_.threads));
+  ASSAY_ASSIGN_OR_RETURN(program_.code,
+                         jit_->Compile(*code_, kEntryName, options_.threads, options_.direct));
   std::map<std::string, double>& statistics = program_.statistics;
   statistics["compile.seconds.llvm"] = program_.code->llvm_seconds();
   statistics["compile.seconds.link"] = program_.code->link_seconds();
   statistics["code.parts"] = static_cast<double>(program_.code->parts());
+  statistics["code.direct"] = program_.code->is_direct() ? 1 : 0;
   statistics["tier.full"] = tier_ == Tier::kFull ? 1 : 0;
   statistics["code.bytes"] = static_cast<double>(program_.code->object_bytes());
   statistics["arena.bytes"] = static_cast<double>(program_.buffers->arena_bytes());

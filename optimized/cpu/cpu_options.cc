@@ -92,6 +92,10 @@ absl::Status ReadCount(const std::string& value, CpuOptions& options) {
   return ReadSwitch("count", value, options.count);
 }
 
+absl::Status ReadDirect(const std::string& value, CpuOptions& options) {
+  return ReadSwitch("direct", value, options.direct);
+}
+
 absl::Status ReadDump(const std::string& value, CpuOptions& options) {
   if (value.empty()) return WrongValue("dump-llvm", value, "a folder");
   options.dump_directory = value;
@@ -104,9 +108,9 @@ struct Option {
 };
 constexpr Option kOptions[] = {
     {"isa", ReadIsa},         {"threads", ReadThreads}, {"tier", ReadTier},
-    {"profile", ReadProfile}, {"passes", ReadPasses},   {"without", ReadWithout},
-    {"verify", ReadVerify},   {"trace", ReadTrace},     {"count", ReadCount},
-    {"dump-llvm", ReadDump},
+    {"direct", ReadDirect},   {"profile", ReadProfile}, {"passes", ReadPasses},
+    {"without", ReadWithout}, {"verify", ReadVerify},   {"trace", ReadTrace},
+    {"count", ReadCount},     {"dump-llvm", ReadDump},
 };
 
 }  // namespace

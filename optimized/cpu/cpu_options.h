@@ -18,6 +18,7 @@ struct CpuOptions {
   Isa isa = Isa::kHost;
   int threads = 1;
   std::optional<Tier> tier;    // absent: by the amount of work
+  bool direct = true;          // cold code may be translated without LLVM's code generation
   bool passes = true;          // Stage::kOptimize; the required ones run anyway
   PipelineOptions pipeline;    // which of them, and the profile
   bool count = false;          // loops count their steps: the statistic work.steps

@@ -196,8 +196,22 @@ absl::Status Jit::Link(std::vector<Object> objects, const char* entry, JitCode& 
   return absl::OkStatus();
 }
 
+std::unique_ptr<JitCode> Jit::CompileDirectly(const llvm::Module& module, const char* entry) {
+  const auto start = std::chrono::steady_clock::now();
+  std::string why;
+  std::unique_ptr<direct::DirectCode> direct = direct::Translate(module, entry, why);
+  if (direct == nullptr) return nullptr;
+  auto code = std::make_unique<JitCode>();
+  code->entry_ = reinterpret_cast<JitCode::Entry>(direct->entry);
+  code->object_bytes_ = direct->bytes;
+  code->parts_ = 1;
+  code->direct_ = std::move(direct);
+  code->llvm_seconds_ = Seconds(start);
+  return code;
+}
+
 absl::StatusOr<std::unique_ptr<JitCode>> Jit::Compile(llvm::Module& module, const char* entry,
-                                                      int threads) {
+                                                      int threads, bool may_be_direct) {
   std::lock_guard<std::mutex> lock(mutex_);
   auto start = std::chrono::steady_clock::now();
   std::string problem;
@@ -205,6 +219,10 @@ absl::StatusOr<std::unique_ptr<JitCode>> Jit::Compile(llvm::Module& module, cons
   if (llvm::verifyModule(module, &stream)) {
     return MakeError(ErrorClass::kCompileCrash,
                      StrCat("cpu: wrong LLVM IR was generated: ", problem));
+  }
+  if (may_be_direct && isa_ != Isa::kBaseline && direct::CanTranslate() &&
+      (tier_ == Tier::kFast || PlanCut(module, threads).all_cold)) {
+    if (auto direct = CompileDirectly(module, entry)) return direct;
   }
   ASSAY_ASSIGN_OR_RETURN(std::vector<Object> objects, EmitObjects(module, threads));
   auto code = std::make_unique<JitCode>();

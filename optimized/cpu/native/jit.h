@@ -8,6 +8,7 @@
 
 #include "absl/status/statusor.h"
 #include "llvm/ExecutionEngine/Orc/LLJIT.h"
+#include "optimized/cpu/native/direct/direct_code.h"
 #include "optimized/cpu/native/module_cut.h"
 #include "optimized/cpu/native/object_emitter.h"
 
@@ -23,11 +24,14 @@ class JitCode {
   double link_seconds() const { return link_seconds_; }
   int64_t object_bytes() const { return object_bytes_; }
   int parts() const { return parts_; }
+  // True if LLVM's code generation was not needed.
+  bool is_direct() const { return direct_ != nullptr; }
 
  private:
   friend class Jit;
   class Jit* jit_ = nullptr;
   llvm::orc::JITDylib* library_ = nullptr;
+  std::unique_ptr<direct::DirectCode> direct_;
   Entry entry_ = nullptr;
   double llvm_seconds_ = 0, link_seconds_ = 0;
   int64_t object_bytes_ = 0;
@@ -43,9 +47,10 @@ class Jit {
   // A module for EmitProgram to fill, with this target's data layout.
   std::unique_ptr<llvm::Module> NewModule(llvm::LLVMContext& context,
                                           const std::string& name) const;
-  // Optimizes, generates code, on up to so many threads, and links. The module is spent.
+  // Optimizes, generates code, on up to so many threads, and links. The module is spent. Code that
+  // is cold as a whole is translated directly where that can be and may be.
   absl::StatusOr<std::unique_ptr<JitCode>> Compile(llvm::Module& module, const char* entry,
-                                                   int threads);
+                                                   int threads, bool may_be_direct);
 
   int vector_bits() const { return emitter_->vector_bits(); }
   bool has_fma() const { return emitter_->has_fma(); }
@@ -63,6 +68,8 @@ class Jit {
   absl::StatusOr<std::vector<Object>> EmitObjects(llvm::Module& module, int threads);
   absl::StatusOr<std::vector<Object>> EmitParts(llvm::Module& module, const ModuleCut& cut);
   absl::Status Link(std::vector<Object> objects, const char* entry, JitCode& code);
+  // nullptr: LLVM has to.
+  std::unique_ptr<JitCode> CompileDirectly(const llvm::Module& module, const char* entry);
 
   Isa isa_ = Isa::kHost;
   Tier tier_ = Tier::kFast;
