@@ -261,7 +261,7 @@ bool FunctionTranslator::VectorIntrinsic(const llvm::IntrinsicInst& call) {
 bool FunctionTranslator::ReduceOr(const llvm::IntrinsicInst& call) {
   const Value& truth = *call.getArgOperand(0);
   const Kind kind = values_.KindOf(truth);
-  if (!kind.is_truth() || llvm::isa<llvm::Constant>(truth)) return false;
+  if (!kind.is_truth()) return false;
   const Vec any = values_.VectorCopy(truth, 0);
   for (int k = 1; k < values_.Pieces(truth); ++k) {
     a_.Vex(kOrPs, 256, any, any, values_.VectorOperand(truth, k));
@@ -380,7 +380,8 @@ bool FunctionTranslator::Shuffle(const llvm::ShuffleVectorInst& shuffle) {
   if (values_.KindOf(shuffle).is_truth()) values_.SetTruthBytes(shuffle, bytes);
   const int from_lanes = values_.KindOf(x).lanes;
   const Address first = values_.InMemory(x);
-  if (shuffle.isZeroEltSplat()) {
+  const llvm::ArrayRef<int> mask = shuffle.getShuffleMask();
+  if (std::all_of(mask.begin(), mask.end(), [](int lane) { return lane <= 0; })) {
     static constexpr LaneOps kBroadcasts = {&kBroadcastB, &kBroadcastW, &kBroadcastD, &kBroadcastQ};
     for (int k = 0; k < values_.Pieces(shuffle); ++k) {
       const Vec to = values_.NewVector();
@@ -392,7 +393,7 @@ bool FunctionTranslator::Shuffle(const llvm::ShuffleVectorInst& shuffle) {
   }
   const Address second = IsUnset(y) ? first : values_.InMemory(y);
   int to_lane = 0;
-  for (const int lane : shuffle.getShuffleMask()) {
+  for (const int lane : mask) {
     const Address to = LaneAddress(shuffle, to_lane++);
     if (lane < 0 || (lane >= from_lanes && IsUnset(y))) continue;
     const Address from =
