@@ -25,22 +25,23 @@ Vec FunctionTranslator::Float(const Value& value) {
   return to;
 }
 
-void FunctionTranslator::SetFloat(const Instruction& i, Vec reg) {
-  if (lane_ < 0) return values_.Define(i, 0, reg);
-  StorePiece(LaneAddress(i, lane_), reg, LaneKind(i).bytes);
+void FunctionTranslator::SetFloat(const Instruction& instruction, Vec reg) {
+  if (lane_ < 0) return values_.Define(instruction, 0, reg);
+  StorePiece(LaneAddress(instruction, lane_), reg, LaneKind(instruction).bytes);
 }
 
-void FunctionTranslator::ResizeInteger(const Instruction& i) {
-  const int bits = LaneKind(i).bits;
-  const Value& from = *i.getOperand(0);
-  const Gpr to = i.getOpcode() == Instruction::SExt ? SignedCopy(from) : GeneralCopy(from);
-  if (i.getOpcode() != Instruction::ZExt) Canonical(to, bits == 32 ? -32 : bits);
-  SetGeneral(i, to);
+void FunctionTranslator::ResizeInteger(const Instruction& instruction) {
+  const int bits = LaneKind(instruction).bits;
+  const Value& from = *instruction.getOperand(0);
+  const Gpr to =
+      instruction.getOpcode() == Instruction::SExt ? SignedCopy(from) : GeneralCopy(from);
+  if (instruction.getOpcode() != Instruction::ZExt) Canonical(to, bits == 32 ? -32 : bits);
+  SetGeneral(instruction, to);
 }
 
-void FunctionTranslator::IntegerToFloat(const Instruction& i, bool is_signed) {
-  const Value& value = *i.getOperand(0);
-  const bool is_double = LaneKind(i).bits == 64;
+void FunctionTranslator::IntegerToFloat(const Instruction& instruction, bool is_signed) {
+  const Value& value = *instruction.getOperand(0);
+  const bool is_double = LaneKind(instruction).bits == 64;
   const VexOp& convert = is_double ? kQToSd : kQToSs;
   const Vec to = values_.NewVector();
   const Gpr from = is_signed ? SignedCopy(value) : General(value);
@@ -48,7 +49,7 @@ void FunctionTranslator::IntegerToFloat(const Instruction& i, bool is_signed) {
   a_.Vex(kXorPs, 128, to, to, to);
   if (is_signed || LaneKind(value).bits < 64) {
     a_.Vex(convert, 128, to, to, from);
-    return SetFloat(i, to);
+    return SetFloat(instruction, to);
   }
   const Label large = a_.NewLabel(), done = a_.NewLabel();
   a_.Int(kTest, 64, from, from);
@@ -65,7 +66,7 @@ void FunctionTranslator::IntegerToFloat(const Instruction& i, bool is_signed) {
   a_.Vex(convert, 128, to, to, kScratch);
   a_.Vex(is_double ? kAddSd : kAddSs, 128, to, to, to);
   a_.Bind(done);
-  SetFloat(i, to);
+  SetFloat(instruction, to);
 }
 
 // A double to an integer of at most 32 bits: clamped before, zero where it is no number.
@@ -128,72 +129,74 @@ void FunctionTranslator::FloatToInteger(const llvm::IntrinsicInst& call, bool is
   SetGeneral(call, to);
 }
 
-void FunctionTranslator::ScalarBitCast(const Instruction& i) {
-  const Value& value = *i.getOperand(0);
-  if (lane_ >= 0 || value.getType()->isVectorTy() || i.getType()->isVectorTy()) {
+void FunctionTranslator::ScalarBitCast(const Instruction& instruction) {
+  const Value& value = *instruction.getOperand(0);
+  if (lane_ >= 0 || value.getType()->isVectorTy() || instruction.getType()->isVectorTy()) {
     return Refuse("a cast of bits");
   }
-  const Kind from = values_.KindOf(value), to = values_.KindOf(i);
-  if (from.in_general && to.in_general) return values_.Define(i, values_.GeneralCopy(value));
-  if (from.is_float && to.is_float) return values_.Define(i, 0, values_.VectorCopy(value));
+  const Kind from = values_.KindOf(value), to = values_.KindOf(instruction);
+  if (from.in_general && to.in_general)
+    return values_.Define(instruction, values_.GeneralCopy(value));
+  if (from.is_float && to.is_float)
+    return values_.Define(instruction, 0, values_.VectorCopy(value));
   if (from.in_general) {
     const Vec reg = values_.NewVector();
     a_.Vex(from.bits == 64 ? kMovQ : kMovD, 128, reg, values_.General(value));
-    return values_.Define(i, 0, reg);
+    return values_.Define(instruction, 0, reg);
   }
   const Gpr reg = values_.NewGeneral();
   a_.Vex(from.bits == 64 ? kMovQStore : kMovDStore, 128, values_.Vector(value), reg);
-  values_.Define(i, reg);
+  values_.Define(instruction, reg);
 }
 
-bool FunctionTranslator::Convert(const Instruction& i) {
-  if (const auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(&i)) {
+bool FunctionTranslator::Convert(const Instruction& instruction) {
+  if (const auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction)) {
     const llvm::Intrinsic::ID id = call->getIntrinsicID();
     if (id != llvm::Intrinsic::fptosi_sat && id != llvm::Intrinsic::fptoui_sat) return false;
     return FloatToInteger(*call, id == llvm::Intrinsic::fptosi_sat), true;
   }
-  if (!i.isCast()) return false;
-  const Value& value = *i.getOperand(0);
-  const Kind from = LaneKind(value), to = LaneKind(i);
-  switch (i.getOpcode()) {
+  if (!instruction.isCast()) return false;
+  const Value& value = *instruction.getOperand(0);
+  const Kind from = LaneKind(value), to = LaneKind(instruction);
+  switch (instruction.getOpcode()) {
     case Instruction::ZExt:
     case Instruction::SExt:
     case Instruction::Trunc:
-      return ResizeInteger(i), true;
+      return ResizeInteger(instruction), true;
     case Instruction::PtrToInt:
     case Instruction::IntToPtr:
       if (from.bits != to.bits) return false;
-      return SetGeneral(i, GeneralCopy(value)), true;
+      return SetGeneral(instruction, GeneralCopy(value)), true;
     case Instruction::SIToFP:
     case Instruction::UIToFP:
       if (!to.is_float) return false;
-      return IntegerToFloat(i, i.getOpcode() == Instruction::SIToFP), true;
+      return IntegerToFloat(instruction, instruction.getOpcode() == Instruction::SIToFP), true;
     case Instruction::BitCast:
-      return ScalarBitCast(i), true;
+      return ScalarBitCast(instruction), true;
     default:
       break;
   }
   const Vec reg = values_.NewVector();
-  if (i.getOpcode() == Instruction::FPExt && from.is_float && to.is_float) {
+  if (instruction.getOpcode() == Instruction::FPExt && from.is_float && to.is_float) {
     a_.Vex(kSsToSd, 128, reg, reg, Float(value));
-  } else if (i.getOpcode() == Instruction::FPExt && to.is_float) {
+  } else if (instruction.getOpcode() == Instruction::FPExt && to.is_float) {
     a_.Vex(kMovD, 128, reg, General(value));
     a_.Vex(kPhToPs, 128, reg, reg);
     if (to.bits == 64) a_.Vex(kSsToSd, 128, reg, reg, reg);
-  } else if (i.getOpcode() == Instruction::FPTrunc && from.is_float && to.is_float) {
+  } else if (instruction.getOpcode() == Instruction::FPTrunc && from.is_float && to.is_float) {
     a_.Vex(kSdToSs, 128, reg, reg, Float(value));
-  } else if (i.getOpcode() == Instruction::FPTrunc && from.bits == 32) {
+  } else if (instruction.getOpcode() == Instruction::FPTrunc && from.bits == 32) {
     constexpr uint8_t kRoundAsAlways = 4;
     a_.VexImmediate(kPsToPh, 128, Float(value), Vec{}, reg, kRoundAsAlways);
     const Gpr bits = values_.NewGeneral();
     a_.Vex(kMovDStore, 128, reg, bits);
     Canonical(bits, 16);
-    SetGeneral(i, bits);
+    SetGeneral(instruction, bits);
     return true;
   } else {
     return false;
   }
-  SetFloat(i, reg);
+  SetFloat(instruction, reg);
   return true;
 }
 

@@ -62,29 +62,29 @@ int FunctionTranslator::Length(const Value& value) {
   return value.getType()->isVectorTy() ? 256 : 128;
 }
 
-void FunctionTranslator::FloatArithmetic(const Instruction& i, const FloatOps& ops) {
-  const VexOp& op = OpFor(ops, values_.KindOf(i));
-  for (int k = 0; k < values_.Pieces(i); ++k) {
-    const Vec x = values_.Vector(*i.getOperand(0), k);
-    const Operand y = values_.VectorOperand(*i.getOperand(1), k);
+void FunctionTranslator::FloatArithmetic(const Instruction& instruction, const FloatOps& ops) {
+  const VexOp& op = OpFor(ops, values_.KindOf(instruction));
+  for (int k = 0; k < values_.Pieces(instruction); ++k) {
+    const Vec x = values_.Vector(*instruction.getOperand(0), k);
+    const Operand y = values_.VectorOperand(*instruction.getOperand(1), k);
     const Vec to = values_.NewVector();
-    a_.Vex(op, Length(i), to, x, y);
-    values_.Define(i, k, to);
+    a_.Vex(op, Length(instruction), to, x, y);
+    values_.Define(instruction, k, to);
     values_.ReleasePins();
   }
 }
 
-void FunctionTranslator::FloatUnary(const Instruction& i, const FloatOps& ops) {
-  const Kind kind = values_.KindOf(i);
-  for (int k = 0; k < values_.Pieces(i); ++k) {
-    const Vec x = values_.Vector(*i.getOperand(0), k);
+void FunctionTranslator::FloatUnary(const Instruction& instruction, const FloatOps& ops) {
+  const Kind kind = values_.KindOf(instruction);
+  for (int k = 0; k < values_.Pieces(instruction); ++k) {
+    const Vec x = values_.Vector(*instruction.getOperand(0), k);
     const Vec to = values_.NewVector();
     if (kind.is_vector) {
       a_.Vex(OpFor(ops, kind), 256, to, x);
     } else {
       a_.Vex(OpFor(ops, kind), 128, to, x, x);
     }
-    values_.Define(i, k, to);
+    values_.Define(instruction, k, to);
     values_.ReleasePins();
   }
 }
@@ -121,21 +121,23 @@ void FunctionTranslator::RoundAway(const llvm::IntrinsicInst& call) {
 }
 
 // Negation, magnitude, and the sign of another number.
-void FunctionTranslator::SignOps(const Instruction& i) {
-  const Kind kind = values_.KindOf(i);
+void FunctionTranslator::SignOps(const Instruction& instruction) {
+  const Kind kind = values_.KindOf(instruction);
   const Address sign = values_.Splat(SignBit(kind), kind.bytes);
   const Address rest = values_.Splat(SignBit(kind) - 1, kind.bytes);
-  const auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(&i);
+  const auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction);
   const bool takes_sign = call != nullptr && call->getIntrinsicID() == llvm::Intrinsic::copysign;
-  for (int k = 0; k < values_.Pieces(i); ++k) {
-    const Vec x = values_.Vector(*i.getOperand(0), k);
+  for (int k = 0; k < values_.Pieces(instruction); ++k) {
+    const Vec x = values_.Vector(*instruction.getOperand(0), k);
     const Vec to = values_.NewVector();
-    a_.Vex(call == nullptr ? kXorPs : kAndPs, Length(i), to, x, call == nullptr ? sign : rest);
+    a_.Vex(call == nullptr ? kXorPs : kAndPs, Length(instruction), to, x,
+           call == nullptr ? sign : rest);
     if (takes_sign) {
-      a_.Vex(kAndPs, Length(i), ScratchVec(0), values_.Vector(*i.getOperand(1), k), sign);
-      a_.Vex(kOrPs, Length(i), to, to, ScratchVec(0));
+      a_.Vex(kAndPs, Length(instruction), ScratchVec(0),
+             values_.Vector(*instruction.getOperand(1), k), sign);
+      a_.Vex(kOrPs, Length(instruction), to, to, ScratchVec(0));
     }
-    values_.Define(i, k, to);
+    values_.Define(instruction, k, to);
     values_.ReleasePins();
   }
 }
@@ -245,28 +247,29 @@ bool FunctionTranslator::FloatIntrinsic(const llvm::IntrinsicInst& call) {
   }
 }
 
-bool FunctionTranslator::VisitFloat(const Instruction& i) {
-  if (const auto* compare = llvm::dyn_cast<llvm::FCmpInst>(&i)) {
+bool FunctionTranslator::VisitFloat(const Instruction& instruction) {
+  if (const auto* compare = llvm::dyn_cast<llvm::FCmpInst>(&instruction)) {
     if (!values_.KindOf(*compare->getOperand(0)).is_float) return false;
     return FloatCompare(*compare), true;
   }
-  const Kind kind = values_.KindOf(i);
+  const Kind kind = values_.KindOf(instruction);
   if (!kind.is_float) return false;
-  if (const auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(&i)) return FloatIntrinsic(*call);
-  switch (i.getOpcode()) {
+  if (const auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction))
+    return FloatIntrinsic(*call);
+  switch (instruction.getOpcode()) {
     case Instruction::FAdd:
-      return FloatArithmetic(i, kAdds), true;
+      return FloatArithmetic(instruction, kAdds), true;
     case Instruction::FSub:
-      return FloatArithmetic(i, kSubs), true;
+      return FloatArithmetic(instruction, kSubs), true;
     case Instruction::FMul:
-      return FloatArithmetic(i, kMuls), true;
+      return FloatArithmetic(instruction, kMuls), true;
     case Instruction::FDiv:
-      return FloatArithmetic(i, kDivs), true;
+      return FloatArithmetic(instruction, kDivs), true;
     case Instruction::FNeg:
-      return SignOps(i), true;
+      return SignOps(instruction), true;
     case Instruction::Select:
       if (kind.is_vector) return false;
-      return SelectFloat(llvm::cast<llvm::SelectInst>(i)), true;
+      return SelectFloat(llvm::cast<llvm::SelectInst>(instruction)), true;
     default:
       return false;
   }

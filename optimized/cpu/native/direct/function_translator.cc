@@ -70,16 +70,18 @@ void FunctionTranslator::DeclareValues() {
 
 void FunctionTranslator::EmitBlock(const llvm::BasicBlock& block, const llvm::BasicBlock* next) {
   a_.Bind(blocks_[&block]);
-  for (const Instruction& i : block) {
-    if (llvm::isa<llvm::PHINode>(i) || IsDeferred(i)) continue;
-    if (i.isTerminator()) {
-      Terminate(i, next);
+  for (const Instruction& instruction : block) {
+    if (llvm::isa<llvm::PHINode>(instruction) || IsDeferred(instruction)) continue;
+    if (instruction.isTerminator()) {
+      Terminate(instruction, next);
     } else {
-      if (!i.getType()->isVoidTy()) values_.Declare(i, llvm::isa<llvm::AllocaInst>(i));
+      if (!instruction.getType()->isVoidTy())
+        values_.Declare(instruction, llvm::isa<llvm::AllocaInst>(instruction));
       if (!values_.refused().empty()) return;
-      Visit(i);
-      EndUses(i);
-      if (!i.getType()->isVoidTy() && i.use_empty()) values_.EndUse(i);
+      Visit(instruction);
+      EndUses(instruction);
+      if (!instruction.getType()->isVoidTy() && instruction.use_empty())
+        values_.EndUse(instruction);
     }
     values_.ReleasePins();
     if (!values_.refused().empty()) return;
@@ -87,8 +89,8 @@ void FunctionTranslator::EmitBlock(const llvm::BasicBlock& block, const llvm::Ba
   values_.ForgetRegisters();
 }
 
-void FunctionTranslator::EndUses(const Instruction& i) {
-  for (const llvm::Use& use : i.operands()) {
+void FunctionTranslator::EndUses(const Instruction& instruction) {
+  for (const llvm::Use& use : instruction.operands()) {
     const auto* operand = llvm::dyn_cast<Instruction>(use.get());
     if (operand != nullptr && IsDeferred(*operand)) {
       EndUses(*operand);
@@ -100,22 +102,22 @@ void FunctionTranslator::EndUses(const Instruction& i) {
 
 // Comparisons become one with the branch or selection that reads them, offsets with the access to
 // memory: they are translated there.
-bool FunctionTranslator::IsDeferred(const Instruction& i) {
-  if (!i.hasOneUse()) return false;
-  const auto* user = llvm::cast<Instruction>(*i.user_begin());
-  if (user->getParent() != i.getParent()) return false;
-  if (llvm::isa<llvm::ICmpInst>(i)) {
-    if (i.getType()->isVectorTy()) return false;
+bool FunctionTranslator::IsDeferred(const Instruction& instruction) {
+  if (!instruction.hasOneUse()) return false;
+  const auto* user = llvm::cast<Instruction>(*instruction.user_begin());
+  if (user->getParent() != instruction.getParent()) return false;
+  if (llvm::isa<llvm::ICmpInst>(instruction)) {
+    if (instruction.getType()->isVectorTy()) return false;
     if (llvm::isa<llvm::BranchInst>(user)) return true;
     const auto* select = llvm::dyn_cast<llvm::SelectInst>(user);
-    return select != nullptr && select->getCondition() == &i &&
+    return select != nullptr && select->getCondition() == &instruction &&
            direct::KindOf(select->getType()).in_general;
   }
-  const auto* gep = llvm::dyn_cast<llvm::GetElementPtrInst>(&i);
+  const auto* gep = llvm::dyn_cast<llvm::GetElementPtrInst>(&instruction);
   if (gep == nullptr) return false;
   const bool is_address = llvm::isa<llvm::LoadInst>(user) ||
                           (llvm::isa<llvm::StoreInst>(user) &&
-                           llvm::cast<llvm::StoreInst>(user)->getPointerOperand() == &i);
+                           llvm::cast<llvm::StoreInst>(user)->getPointerOperand() == &instruction);
   if (!is_address || gep->getType()->isVectorTy()) return false;
   if (gep->hasAllConstantIndices()) return true;
   const uint64_t size =
@@ -124,94 +126,97 @@ bool FunctionTranslator::IsDeferred(const Instruction& i) {
          gep->getOperand(1)->getType()->isIntegerTy(64);
 }
 
-void FunctionTranslator::Visit(const Instruction& i) {
+void FunctionTranslator::Visit(const Instruction& instruction) {
   widened_.clear();
   areas_used_ = 0;
-  switch (i.getOpcode()) {
+  switch (instruction.getOpcode()) {
     case Instruction::Load:
-      return Load(llvm::cast<llvm::LoadInst>(i));
+      return Load(llvm::cast<llvm::LoadInst>(instruction));
     case Instruction::Store:
-      return Store(llvm::cast<llvm::StoreInst>(i));
+      return Store(llvm::cast<llvm::StoreInst>(instruction));
     case Instruction::GetElementPtr:
-      return Offset(llvm::cast<llvm::GetElementPtrInst>(i));
+      return Offset(llvm::cast<llvm::GetElementPtrInst>(instruction));
     case Instruction::Alloca:
-      return Allocate(llvm::cast<llvm::AllocaInst>(i));
+      return Allocate(llvm::cast<llvm::AllocaInst>(instruction));
     case Instruction::Call:
-      if (!llvm::isa<llvm::IntrinsicInst>(i)) return Call(llvm::cast<llvm::CallInst>(i));
-      if (CopyMemory(llvm::cast<llvm::CallInst>(i))) return;
+      if (!llvm::isa<llvm::IntrinsicInst>(instruction))
+        return Call(llvm::cast<llvm::CallInst>(instruction));
+      if (CopyMemory(llvm::cast<llvm::CallInst>(instruction))) return;
       break;
     default:
       break;
   }
-  bool has_vectors = i.getType()->isVectorTy();
-  for (const llvm::Use& use : i.operands()) has_vectors |= use->getType()->isVectorTy();
+  bool has_vectors = instruction.getType()->isVectorTy();
+  for (const llvm::Use& use : instruction.operands()) has_vectors |= use->getType()->isVectorTy();
   has_vectors_ |= has_vectors;
-  if (VisitFloat(i)) return;
+  if (VisitFloat(instruction)) return;
   if (has_vectors) {
-    if (VisitVector(i)) return;
-    return ByLanes(i);
+    if (VisitVector(instruction)) return;
+    return ByLanes(instruction);
   }
-  VisitScalar(i);
+  VisitScalar(instruction);
 }
 
-void FunctionTranslator::VisitScalar(const Instruction& i) {
-  if (Integer(i) || Convert(i)) return;
-  if (const auto* select = llvm::dyn_cast<llvm::SelectInst>(&i)) return SelectGeneral(*select);
-  if (const auto* extract = llvm::dyn_cast<llvm::ExtractValueInst>(&i)) {
+void FunctionTranslator::VisitScalar(const Instruction& instruction) {
+  if (Integer(instruction) || Convert(instruction)) return;
+  if (const auto* select = llvm::dyn_cast<llvm::SelectInst>(&instruction))
+    return SelectGeneral(*select);
+  if (const auto* extract = llvm::dyn_cast<llvm::ExtractValueInst>(&instruction)) {
     const Value& pair = *extract->getAggregateOperand();
     if (values_.KindOf(pair).is_struct() && lane_ < 0) {
-      return values_.Define(i, 0,
+      return values_.Define(instruction, 0,
                             values_.VectorCopy(pair, static_cast<int>(*extract->idx_begin())));
     }
   }
-  if (const auto* insert = llvm::dyn_cast<llvm::InsertValueInst>(&i)) {
-    if (values_.KindOf(i).is_struct() && lane_ < 0) {
+  if (const auto* insert = llvm::dyn_cast<llvm::InsertValueInst>(&instruction)) {
+    if (values_.KindOf(instruction).is_struct() && lane_ < 0) {
       const int member = static_cast<int>(*insert->idx_begin());
-      values_.Define(i, member, values_.VectorCopy(*insert->getInsertedValueOperand()));
-      return values_.Define(i, 1 - member,
+      values_.Define(instruction, member, values_.VectorCopy(*insert->getInsertedValueOperand()));
+      return values_.Define(instruction, 1 - member,
                             values_.VectorCopy(*insert->getAggregateOperand(), 1 - member));
     }
   }
-  if (llvm::isa<llvm::FreezeInst>(i) && lane_ < 0) {
-    if (values_.KindOf(i).in_general) return SetGeneral(i, GeneralCopy(*i.getOperand(0)));
+  if (llvm::isa<llvm::FreezeInst>(instruction) && lane_ < 0) {
+    if (values_.KindOf(instruction).in_general)
+      return SetGeneral(instruction, GeneralCopy(*instruction.getOperand(0)));
   }
-  Refuse(std::string("an instruction: ") + i.getOpcodeName());
+  Refuse(std::string("an instruction: ") + instruction.getOpcodeName());
 }
 
-bool FunctionTranslator::VisitVector(const Instruction& i) {
-  switch (i.getOpcode()) {
+bool FunctionTranslator::VisitVector(const Instruction& instruction) {
+  switch (instruction.getOpcode()) {
     case Instruction::ICmp:
-      return VectorCompare(llvm::cast<llvm::ICmpInst>(i));
+      return VectorCompare(llvm::cast<llvm::ICmpInst>(instruction));
     case Instruction::Select:
-      return SelectVector(llvm::cast<llvm::SelectInst>(i));
+      return SelectVector(llvm::cast<llvm::SelectInst>(instruction));
     case Instruction::InsertElement:
-      return InsertLane(llvm::cast<llvm::InsertElementInst>(i));
+      return InsertLane(llvm::cast<llvm::InsertElementInst>(instruction));
     case Instruction::ExtractElement:
-      return ExtractLane(llvm::cast<llvm::ExtractElementInst>(i));
+      return ExtractLane(llvm::cast<llvm::ExtractElementInst>(instruction));
     case Instruction::ShuffleVector:
-      return Shuffle(llvm::cast<llvm::ShuffleVectorInst>(i));
+      return Shuffle(llvm::cast<llvm::ShuffleVectorInst>(instruction));
     case Instruction::Call:
-      return VectorIntrinsic(llvm::cast<llvm::IntrinsicInst>(i));
+      return VectorIntrinsic(llvm::cast<llvm::IntrinsicInst>(instruction));
     case Instruction::Shl:
     case Instruction::LShr:
     case Instruction::AShr:
-      return VectorShift(i);
+      return VectorShift(instruction);
     default:
       break;
   }
-  if (i.isBinaryOp()) return VectorBinary(i);
-  return i.isCast() && VectorCast(i);
+  if (instruction.isBinaryOp()) return VectorBinary(instruction);
+  return instruction.isCast() && VectorCast(instruction);
 }
 
-void FunctionTranslator::Terminate(const Instruction& i, const llvm::BasicBlock* next) {
-  if (const auto* ret = llvm::dyn_cast<llvm::ReturnInst>(&i)) {
+void FunctionTranslator::Terminate(const Instruction& instruction, const llvm::BasicBlock* next) {
+  if (const auto* ret = llvm::dyn_cast<llvm::ReturnInst>(&instruction)) {
     Return(*ret);
-  } else if (const auto* branch = llvm::dyn_cast<llvm::BranchInst>(&i)) {
+  } else if (const auto* branch = llvm::dyn_cast<llvm::BranchInst>(&instruction)) {
     BranchOn(*branch, next);
-  } else if (const auto* choice = llvm::dyn_cast<llvm::SwitchInst>(&i)) {
+  } else if (const auto* choice = llvm::dyn_cast<llvm::SwitchInst>(&instruction)) {
     Switch(*choice, next);
   } else {
-    Refuse(std::string("an instruction: ") + i.getOpcodeName());
+    Refuse(std::string("an instruction: ") + instruction.getOpcodeName());
   }
 }
 

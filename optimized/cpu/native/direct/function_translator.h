@@ -11,7 +11,7 @@
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/IntrinsicInst.h"
-#include "optimized/cpu/native/direct/assembler.h"
+#include "optimized/cpu/native/assembler/assembler.h"
 #include "optimized/cpu/native/direct/links.h"
 #include "optimized/cpu/native/direct/values.h"
 
@@ -35,13 +35,13 @@ class FunctionTranslator {
   // Control: function_translator.cc.
   void DeclareValues();
   void EmitBlock(const llvm::BasicBlock& block, const llvm::BasicBlock* next);
-  void Visit(const Instruction& i);
-  bool VisitFloat(const Instruction& i);
-  bool VisitVector(const Instruction& i);
-  void VisitScalar(const Instruction& i);
-  void EndUses(const Instruction& i);
-  bool IsDeferred(const Instruction& i);
-  void Terminate(const Instruction& i, const llvm::BasicBlock* next);
+  void Visit(const Instruction& instruction);
+  bool VisitFloat(const Instruction& instruction);
+  bool VisitVector(const Instruction& instruction);
+  void VisitScalar(const Instruction& instruction);
+  void EndUses(const Instruction& instruction);
+  bool IsDeferred(const Instruction& instruction);
+  void Terminate(const Instruction& instruction, const llvm::BasicBlock* next);
   void BranchOn(const llvm::BranchInst& branch, const llvm::BasicBlock* next);
   void Switch(const llvm::SwitchInst& choice, const llvm::BasicBlock* next);
   void FollowEdge(const llvm::BasicBlock& from, const llvm::BasicBlock& to,
@@ -73,35 +73,35 @@ class FunctionTranslator {
   Gpr GeneralCopy(const Value& value);
   Gpr SignedCopy(const Value& value);
   void Canonical(Gpr reg, int bits);
-  void SetGeneral(const Instruction& i, Gpr reg);
-  void Arithmetic(const Instruction& i);
-  void Shift(const Instruction& i);
-  void Divide(const Instruction& i);
+  void SetGeneral(const Instruction& instruction, Gpr reg);
+  void Arithmetic(const Instruction& instruction);
+  void Shift(const Instruction& instruction);
+  void Divide(const Instruction& instruction);
   Condition Compare(const llvm::ICmpInst& compare);
   Condition CompareOrTest(const Value& condition);
   void IntegerMinMax(const llvm::MinMaxIntrinsic& choice);
   void IntegerFunction(const llvm::IntrinsicInst& call);
   void SelectGeneral(const llvm::SelectInst& select);
-  bool Integer(const Instruction& i);
+  bool Integer(const Instruction& instruction);
 
   // Conversions of one number, of a lane as well: conversions.cc.
   Vec Float(const Value& value);
-  void SetFloat(const Instruction& i, Vec reg);
-  bool Convert(const Instruction& i);
-  void ResizeInteger(const Instruction& i);
+  void SetFloat(const Instruction& instruction, Vec reg);
+  bool Convert(const Instruction& instruction);
+  void ResizeInteger(const Instruction& instruction);
   void FloatToInteger(const llvm::IntrinsicInst& call, bool is_signed);
   void ClampToInteger(Gpr to, Vec from, int bits, bool is_signed);
   void WideFloatToInteger(Gpr to, Vec from, bool is_signed);
-  void IntegerToFloat(const Instruction& i, bool is_signed);
-  void ScalarBitCast(const Instruction& i);
+  void IntegerToFloat(const Instruction& instruction, bool is_signed);
+  void ScalarBitCast(const Instruction& instruction);
 
   // Floats, scalars and vectors alike: floats.cc.
   int Length(const Value& value);
-  void FloatArithmetic(const Instruction& i, const FloatOps& ops);
-  void FloatUnary(const Instruction& i, const FloatOps& ops);
+  void FloatArithmetic(const Instruction& instruction, const FloatOps& ops);
+  void FloatUnary(const Instruction& instruction, const FloatOps& ops);
   void Round(const llvm::IntrinsicInst& call, int mode);
   void RoundAway(const llvm::IntrinsicInst& call);
-  void SignOps(const Instruction& i);
+  void SignOps(const Instruction& instruction);
   void MultiplyAdd(const llvm::IntrinsicInst& call);
   void FloatMinMax(const llvm::IntrinsicInst& call, bool is_max);
   void FloatCompare(const llvm::FCmpInst& compare);
@@ -109,8 +109,8 @@ class FunctionTranslator {
   bool FloatIntrinsic(const llvm::IntrinsicInst& call);
 
   // Vectors: vectors.cc, vector_casts.cc.
-  bool VectorBinary(const Instruction& i);
-  bool VectorShift(const Instruction& i);
+  bool VectorBinary(const Instruction& instruction);
+  bool VectorShift(const Instruction& instruction);
   bool VectorCompare(const llvm::ICmpInst& compare);
   bool VectorIntrinsic(const llvm::IntrinsicInst& call);
   bool SelectVector(const llvm::SelectInst& select);
@@ -118,13 +118,13 @@ class FunctionTranslator {
   bool InsertLane(const llvm::InsertElementInst& insert);
   bool ExtractLane(const llvm::ExtractElementInst& extract);
   bool Shuffle(const llvm::ShuffleVectorInst& shuffle);
-  bool VectorCast(const Instruction& i);
-  bool Extend(const Instruction& i, bool is_signed);
-  bool Truncate(const Instruction& i);
-  bool ExtendFloat(const Instruction& i);
-  bool TruncateFloat(const Instruction& i);
-  bool VectorIntegerToFloat(const Instruction& i, bool is_signed);
-  bool CopyBits(const Instruction& i);
+  bool VectorCast(const Instruction& instruction);
+  bool Extend(const Instruction& instruction, bool is_signed);
+  bool Truncate(const Instruction& instruction);
+  bool ExtendFloat(const Instruction& instruction);
+  bool TruncateFloat(const Instruction& instruction);
+  bool VectorIntegerToFloat(const Instruction& instruction, bool is_signed);
+  bool CopyBits(const Instruction& instruction);
   // A truth's pieces at this width: in registers or in memory.
   Operand TruthPiece(const Value& truth, int lane_bytes, int piece);
   // Prepares that; false where the width cannot be had.
@@ -134,7 +134,7 @@ class FunctionTranslator {
   // Bytes of the frame for the time of one instruction.
   Address Area(int bytes);
   // Every lane for itself, through memory.
-  void ByLanes(const Instruction& i);
+  void ByLanes(const Instruction& instruction);
   Address LaneAddress(const Value& value, int lane);
 
   void Refuse(std::string why) { values_.Refuse(std::move(why)); }

@@ -97,15 +97,15 @@ void FunctionTranslator::Canonical(Gpr reg, int bits) {
   }
 }
 
-void FunctionTranslator::SetGeneral(const Instruction& i, Gpr reg) {
-  if (lane_ < 0) return values_.Define(i, reg);
-  const Kind kind = values_.KindOf(i);
+void FunctionTranslator::SetGeneral(const Instruction& instruction, Gpr reg) {
+  if (lane_ < 0) return values_.Define(instruction, reg);
+  const Kind kind = values_.KindOf(instruction);
   if (kind.is_truth()) a_.Group(kNeg, 32, reg);
   a_.Int(kind.bytes == 1 ? kMovStore8 : kMovStore, kind.bytes == 1 ? 32 : 8 * kind.bytes, reg,
-         LaneAddress(i, lane_));
+         LaneAddress(instruction, lane_));
 }
 
-void FunctionTranslator::Arithmetic(const Instruction& i) {
+void FunctionTranslator::Arithmetic(const Instruction& instruction) {
   struct Row {
     unsigned opcode;
     const IntOp& op;
@@ -118,55 +118,59 @@ void FunctionTranslator::Arithmetic(const Instruction& i) {
       {Instruction::Or, kOr, &kOrImm, false},   {Instruction::Xor, kXor, &kXorImm, false},
   };
   const Row* row = kRows;
-  while (row->opcode != i.getOpcode()) ++row;
-  const int bits = direct::KindOf(i.getType()).bits;
-  const Value& y = *i.getOperand(1);
+  while (row->opcode != instruction.getOpcode()) ++row;
+  const int bits = direct::KindOf(instruction.getType()).bits;
+  const Value& y = *instruction.getOperand(1);
   const llvm::ConstantInt* short_y = ShortConstant(y, WorkBits(bits));
   if (short_y != nullptr && row->immediate != nullptr) {
-    const Gpr to = GeneralCopy(*i.getOperand(0));
+    const Gpr to = GeneralCopy(*instruction.getOperand(0));
     a_.GroupImmediate(*row->immediate, WorkBits(bits), to,
                       static_cast<int32_t>(short_y->getZExtValue()));
     if (row->may_overflow) Canonical(to, bits);
-    return SetGeneral(i, to);
+    return SetGeneral(instruction, to);
   }
   const bool is_lane = lane_ >= 0 && y.getType()->isVectorTy();
   const Operand other = is_lane ? Operand(General(y)) : values_.GeneralOperand(y);
-  const Gpr to = GeneralCopy(*i.getOperand(0));
+  const Gpr to = GeneralCopy(*instruction.getOperand(0));
   a_.Int(row->op, WorkBits(bits), to, other);
   if (row->may_overflow) Canonical(to, bits);
-  SetGeneral(i, to);
+  SetGeneral(instruction, to);
 }
 
-void FunctionTranslator::Shift(const Instruction& i) {
-  const int bits = direct::KindOf(i.getType()).bits;
-  const bool is_signed = i.getOpcode() == Instruction::AShr;
-  const Value& x = *i.getOperand(0);
-  const auto* by = llvm::dyn_cast<llvm::ConstantInt>(i.getOperand(1));
+void FunctionTranslator::Shift(const Instruction& instruction) {
+  const int bits = direct::KindOf(instruction.getType()).bits;
+  const bool is_signed = instruction.getOpcode() == Instruction::AShr;
+  const Value& x = *instruction.getOperand(0);
+  const auto* by = llvm::dyn_cast<llvm::ConstantInt>(instruction.getOperand(1));
   // A shift that is too far gives any bits; so wide a one gives those of a short one.
   if (by != nullptr) {
     const Gpr to = is_signed ? SignedCopy(x) : GeneralCopy(x);
-    const GroupOp& op = i.getOpcode() == Instruction::Shl ? kShlImm : is_signed ? kSarImm : kShrImm;
+    const GroupOp& op = instruction.getOpcode() == Instruction::Shl ? kShlImm
+                        : is_signed                                 ? kSarImm
+                                                                    : kShrImm;
     a_.ShiftImmediate(op, is_signed ? 64 : WorkBits(bits), to,
                       static_cast<int>(by->getLimitedValue(63) & (bits > 32 ? 63 : 31)));
     Canonical(to, is_signed && bits == 32 ? -32 : bits);
-    return SetGeneral(i, to);
+    return SetGeneral(instruction, to);
   }
-  const Gpr count = General(*i.getOperand(1));
+  const Gpr count = General(*instruction.getOperand(1));
   const Gpr from = is_signed ? SignedCopy(x) : General(x);
   const Gpr to = values_.NewGeneral();
-  const VexOp& op = i.getOpcode() == Instruction::Shl ? kShlx : is_signed ? kSarx : kShrx;
+  const VexOp& op = instruction.getOpcode() == Instruction::Shl ? kShlx : is_signed ? kSarx : kShrx;
   a_.ShiftBy(op, is_signed ? 64 : WorkBits(bits), to, from, count);
   Canonical(to, is_signed && bits == 32 ? -32 : bits);
-  SetGeneral(i, to);
+  SetGeneral(instruction, to);
 }
 
-void FunctionTranslator::Divide(const Instruction& i) {
-  const int bits = direct::KindOf(i.getType()).bits;
-  const unsigned opcode = i.getOpcode();
+void FunctionTranslator::Divide(const Instruction& instruction) {
+  const int bits = direct::KindOf(instruction.getType()).bits;
+  const unsigned opcode = instruction.getOpcode();
   const bool is_signed = opcode == Instruction::SDiv || opcode == Instruction::SRem;
   const bool wants_rest = opcode == Instruction::URem || opcode == Instruction::SRem;
-  const Gpr y = is_signed ? SignedCopy(*i.getOperand(1)) : General(*i.getOperand(1));
-  const Gpr x = is_signed ? SignedCopy(*i.getOperand(0)) : General(*i.getOperand(0));
+  const Gpr y =
+      is_signed ? SignedCopy(*instruction.getOperand(1)) : General(*instruction.getOperand(1));
+  const Gpr x =
+      is_signed ? SignedCopy(*instruction.getOperand(0)) : General(*instruction.getOperand(0));
   a_.Move(Gpr::kRax, x);
   const int work = WorkBits(bits);
   if (is_signed) {
@@ -178,7 +182,7 @@ void FunctionTranslator::Divide(const Instruction& i) {
   const Gpr to = values_.NewGeneral();
   a_.Move(to, wants_rest ? Gpr::kRdx : Gpr::kRax);
   Canonical(to, bits);
-  SetGeneral(i, to);
+  SetGeneral(instruction, to);
 }
 
 Condition FunctionTranslator::Compare(const llvm::ICmpInst& compare) {
@@ -268,37 +272,37 @@ void FunctionTranslator::IntegerFunction(const llvm::IntrinsicInst& call) {
   SetGeneral(call, to);
 }
 
-bool FunctionTranslator::Integer(const Instruction& i) {
-  if (const auto* compare = llvm::dyn_cast<llvm::ICmpInst>(&i)) {
+bool FunctionTranslator::Integer(const Instruction& instruction) {
+  if (const auto* compare = llvm::dyn_cast<llvm::ICmpInst>(&instruction)) {
     const Condition holds = Compare(*compare);
     const Gpr to = values_.NewGeneral();
     a_.Set(holds, kScratch);
     a_.Int(kMovzx8, 32, to, kScratch);
-    SetGeneral(i, to);
+    SetGeneral(instruction, to);
     return true;
   }
-  if (!i.getType()->isIntOrIntVectorTy()) return false;
-  switch (i.getOpcode()) {
+  if (!instruction.getType()->isIntOrIntVectorTy()) return false;
+  switch (instruction.getOpcode()) {
     case Instruction::Add:
     case Instruction::Sub:
     case Instruction::Mul:
     case Instruction::And:
     case Instruction::Or:
     case Instruction::Xor:
-      return Arithmetic(i), true;
+      return Arithmetic(instruction), true;
     case Instruction::Shl:
     case Instruction::LShr:
     case Instruction::AShr:
-      return Shift(i), true;
+      return Shift(instruction), true;
     case Instruction::UDiv:
     case Instruction::SDiv:
     case Instruction::URem:
     case Instruction::SRem:
-      return Divide(i), true;
+      return Divide(instruction), true;
     default:
       break;
   }
-  const auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(&i);
+  const auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction);
   if (call == nullptr) return false;
   if (const auto* choice = llvm::dyn_cast<llvm::MinMaxIntrinsic>(call)) {
     return IntegerMinMax(*choice), true;

@@ -6,7 +6,7 @@
 
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/IR/Module.h"
-#include "optimized/cpu/native/direct/assembler.h"
+#include "optimized/cpu/native/assembler/assembler.h"
 
 namespace assay::direct {
 

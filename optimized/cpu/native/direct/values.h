@@ -9,7 +9,7 @@
 
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/IR/Instructions.h"
-#include "optimized/cpu/native/direct/assembler.h"
+#include "optimized/cpu/native/assembler/assembler.h"
 #include "optimized/cpu/native/direct/kinds.h"
 #include "optimized/cpu/native/direct/links.h"
 

@@ -45,49 +45,49 @@ Address FunctionTranslator::HalveLanes(const Address& from, int lanes, int from_
   return to;
 }
 
-bool FunctionTranslator::Extend(const Instruction& i, bool is_signed) {
-  const Value& value = *i.getOperand(0);
-  const Kind from = values_.KindOf(value), to = values_.KindOf(i);
+bool FunctionTranslator::Extend(const Instruction& instruction, bool is_signed) {
+  const Value& value = *instruction.getOperand(0);
+  const Kind from = values_.KindOf(value), to = values_.KindOf(instruction);
   if (is_signed && (!to.is_whole() || !(from.is_whole() || from.is_truth()))) return false;
   if (from.is_truth()) {
     if (!HaveTruths(value, to.bytes)) return false;
     const Address one = values_.Splat(1, to.bytes);
-    for (int k = 0; k < values_.Pieces(i); ++k) {
+    for (int k = 0; k < values_.Pieces(instruction); ++k) {
       const Operand truth = TruthPiece(value, to.bytes, k);
       const Vec result = values_.NewVector();
       a_.Vex(truth.is_memory ? kMovUps : kMovAps, 256, result, truth);
       if (!is_signed) a_.Vex(kAndPs, 256, result, result, one);
-      values_.Define(i, k, result);
+      values_.Define(instruction, k, result);
       values_.ReleasePins();
     }
     return true;
   }
-  if (from.bytes == to.bytes) return CopyBits(i);
+  if (from.bytes == to.bytes) return CopyBits(instruction);
   const VexOp* op = Widening(from.bytes, to.bytes, is_signed);
   if (op == nullptr) return false;
   const Address at = values_.InMemory(value);
-  for (int k = 0; k < values_.Pieces(i); ++k) {
+  for (int k = 0; k < values_.Pieces(instruction); ++k) {
     const Vec result = values_.NewVector();
     a_.Vex(*op, 256, result, at.Plus(k * kPieceBytes * from.bytes / to.bytes));
-    values_.Define(i, k, result);
+    values_.Define(instruction, k, result);
     values_.ReleasePins();
   }
   return true;
 }
 
-bool FunctionTranslator::Truncate(const Instruction& i) {
-  const Value& value = *i.getOperand(0);
-  const Kind from = values_.KindOf(value), to = values_.KindOf(i);
+bool FunctionTranslator::Truncate(const Instruction& instruction) {
+  const Value& value = *instruction.getOperand(0);
+  const Kind from = values_.KindOf(value), to = values_.KindOf(instruction);
   if (to.is_truth()) {
     static constexpr const VexOp* kEquals[4] = {&kPcmpeqb, &kPcmpeqw, &kPcmpeqd, &kPcmpeqq};
     const Address one = values_.Splat(1, from.bytes);
-    values_.SetTruthBytes(i, from.bytes);
-    for (int k = 0; k < values_.Pieces(i); ++k) {
+    values_.SetTruthBytes(instruction, from.bytes);
+    for (int k = 0; k < values_.Pieces(instruction); ++k) {
       const Vec x = values_.Vector(value, k);
       const Vec result = values_.NewVector();
       a_.Vex(kAndPs, 256, result, x, one);
       a_.Vex(*kEquals[SizeIndex(from.bytes)], 256, result, result, one);
-      values_.Define(i, k, result);
+      values_.Define(instruction, k, result);
       values_.ReleasePins();
     }
     return true;
@@ -97,39 +97,39 @@ bool FunctionTranslator::Truncate(const Instruction& i) {
   for (int bytes = from.bytes; bytes > to.bytes; bytes /= 2) {
     at = HalveLanes(at, from.lanes, bytes);
   }
-  for (int k = 0; k < values_.Pieces(i); ++k) {
+  for (int k = 0; k < values_.Pieces(instruction); ++k) {
     const Vec result = values_.NewVector();
     a_.Vex(kMovUps, 256, result, at.Plus(k * kPieceBytes));
     if (!to.is_whole()) {
       a_.Vex(kAndPs, 256, result, result, values_.Splat((1u << to.bits) - 1, to.bytes));
     }
-    values_.Define(i, k, result);
+    values_.Define(instruction, k, result);
     values_.ReleasePins();
   }
   return true;
 }
 
-bool FunctionTranslator::ExtendFloat(const Instruction& i) {
-  const Value& value = *i.getOperand(0);
-  const Kind from = values_.KindOf(value), to = values_.KindOf(i);
+bool FunctionTranslator::ExtendFloat(const Instruction& instruction) {
+  const Value& value = *instruction.getOperand(0);
+  const Kind from = values_.KindOf(value), to = values_.KindOf(instruction);
   if (from.bytes * 2 != to.bytes) return false;
   const Address at = values_.InMemory(value);
-  for (int k = 0; k < values_.Pieces(i); ++k) {
+  for (int k = 0; k < values_.Pieces(instruction); ++k) {
     const Vec result = values_.NewVector();
     a_.Vex(from.bytes == 2 ? kPhToPs : kPsToPd, 256, result, at.Plus(k * kPieceBytes / 2));
-    values_.Define(i, k, result);
+    values_.Define(instruction, k, result);
     values_.ReleasePins();
   }
   return true;
 }
 
-bool FunctionTranslator::TruncateFloat(const Instruction& i) {
+bool FunctionTranslator::TruncateFloat(const Instruction& instruction) {
   constexpr uint8_t kRoundAsAlways = 4;
-  const Value& value = *i.getOperand(0);
-  const Kind from = values_.KindOf(value), to = values_.KindOf(i);
+  const Value& value = *instruction.getOperand(0);
+  const Kind from = values_.KindOf(value), to = values_.KindOf(instruction);
   if (to.bytes * 2 != from.bytes) return false;
   const int from_pieces = values_.Pieces(value);
-  for (int k = 0; k < values_.Pieces(i); ++k) {
+  for (int k = 0; k < values_.Pieces(instruction); ++k) {
     for (int half = 0; half < 2 && 2 * k + half < from_pieces; ++half) {
       const Vec x = values_.Vector(value, 2 * k + half);
       if (from.bytes == 8) {
@@ -144,26 +144,26 @@ bool FunctionTranslator::TruncateFloat(const Instruction& i) {
     } else {
       a_.Vex(kMovAps, 128, result, ScratchVec(0));
     }
-    values_.Define(i, k, result);
+    values_.Define(instruction, k, result);
     values_.ReleasePins();
   }
   return true;
 }
 
-bool FunctionTranslator::VectorIntegerToFloat(const Instruction& i, bool is_signed) {
-  const Value& value = *i.getOperand(0);
-  const Kind from = values_.KindOf(value), to = values_.KindOf(i);
+bool FunctionTranslator::VectorIntegerToFloat(const Instruction& instruction, bool is_signed) {
+  const Value& value = *instruction.getOperand(0);
+  const Kind from = values_.KindOf(value), to = values_.KindOf(instruction);
   if (!to.is_float) return false;
   if (from.is_truth()) {
     if (!HaveTruths(value, to.bytes)) return false;
     const uint64_t one = to.bits == 32 ? 0x3F800000 : 0x3FF0000000000000;
     const uint64_t sign = is_signed ? uint64_t{1} << (to.bits - 1) : 0;
-    for (int k = 0; k < values_.Pieces(i); ++k) {
+    for (int k = 0; k < values_.Pieces(instruction); ++k) {
       const Operand truth = TruthPiece(value, to.bytes, k);
       const Vec result = values_.NewVector();
       a_.Vex(truth.is_memory ? kMovUps : kMovAps, 256, result, truth);
       a_.Vex(kAndPs, 256, result, result, values_.Splat(one | sign, to.bytes));
-      values_.Define(i, k, result);
+      values_.Define(instruction, k, result);
       values_.ReleasePins();
     }
     return true;
@@ -172,7 +172,7 @@ bool FunctionTranslator::VectorIntegerToFloat(const Instruction& i, bool is_sign
   if (!fits) return false;
   const Address at = values_.InMemory(value);
   const int lanes = kPieceBytes / to.bytes;  // of a piece of the result
-  for (int k = 0; k < values_.Pieces(i); ++k) {
+  for (int k = 0; k < values_.Pieces(instruction); ++k) {
     const Vec result = values_.NewVector();
     Operand source = at.Plus(k * lanes * from.bytes);
     if (from.bytes < 4) {
@@ -180,44 +180,44 @@ bool FunctionTranslator::VectorIntegerToFloat(const Instruction& i, bool is_sign
       source = ScratchVec(0);
     }
     a_.Vex(to.bits == 32 ? kDqToPs : kDqToPd, 256, result, source);
-    values_.Define(i, k, result);
+    values_.Define(instruction, k, result);
     values_.ReleasePins();
   }
   return true;
 }
 
 // The same bytes as another type.
-bool FunctionTranslator::CopyBits(const Instruction& i) {
-  const Value& value = *i.getOperand(0);
-  const Kind from = values_.KindOf(value), to = values_.KindOf(i);
+bool FunctionTranslator::CopyBits(const Instruction& instruction) {
+  const Value& value = *instruction.getOperand(0);
+  const Kind from = values_.KindOf(value), to = values_.KindOf(instruction);
   const bool is_plain = from.is_vector && to.is_vector && !from.is_truth() && !to.is_truth() &&
                         from.lanes * from.bytes == to.lanes * to.bytes;
   if (!is_plain) return false;
-  for (int k = 0; k < values_.Pieces(i); ++k) {
-    values_.Define(i, k, values_.VectorCopy(value, k));
+  for (int k = 0; k < values_.Pieces(instruction); ++k) {
+    values_.Define(instruction, k, values_.VectorCopy(value, k));
     values_.ReleasePins();
   }
   return true;
 }
 
-bool FunctionTranslator::VectorCast(const Instruction& i) {
-  switch (i.getOpcode()) {
+bool FunctionTranslator::VectorCast(const Instruction& instruction) {
+  switch (instruction.getOpcode()) {
     case Instruction::ZExt:
-      return Extend(i, false);
+      return Extend(instruction, false);
     case Instruction::SExt:
-      return Extend(i, true);
+      return Extend(instruction, true);
     case Instruction::Trunc:
-      return Truncate(i);
+      return Truncate(instruction);
     case Instruction::FPExt:
-      return ExtendFloat(i);
+      return ExtendFloat(instruction);
     case Instruction::FPTrunc:
-      return TruncateFloat(i);
+      return TruncateFloat(instruction);
     case Instruction::SIToFP:
-      return VectorIntegerToFloat(i, true);
+      return VectorIntegerToFloat(instruction, true);
     case Instruction::UIToFP:
-      return VectorIntegerToFloat(i, false);
+      return VectorIntegerToFloat(instruction, false);
     case Instruction::BitCast:
-      return CopyBits(i);
+      return CopyBits(instruction);
     default:
       return false;
   }

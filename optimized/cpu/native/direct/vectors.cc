@@ -72,23 +72,23 @@ Address FunctionTranslator::LaneAddress(const Value& value, int lane) {
   return values_.Slot(value).Plus(lane * values_.LaneBytes(value));
 }
 
-void FunctionTranslator::ByLanes(const Instruction& i) {
-  const Kind kind = values_.KindOf(i);
-  if (!kind.is_vector) return Refuse(std::string("an instruction: ") + i.getOpcodeName());
-  const auto* call = llvm::dyn_cast<llvm::CallInst>(&i);
-  const unsigned operands = call != nullptr ? call->arg_size() : i.getNumOperands();
+void FunctionTranslator::ByLanes(const Instruction& instruction) {
+  const Kind kind = values_.KindOf(instruction);
+  if (!kind.is_vector) return Refuse(std::string("an instruction: ") + instruction.getOpcodeName());
+  const auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction);
+  const unsigned operands = call != nullptr ? call->arg_size() : instruction.getNumOperands();
   for (unsigned k = 0; k < operands; ++k) {
-    const Value& operand = *i.getOperand(k);
+    const Value& operand = *instruction.getOperand(k);
     if (operand.getType()->isVectorTy() && !llvm::isa<llvm::Constant>(operand)) {
       (void)values_.InMemory(operand);
     }
   }
   for (lane_ = 0; lane_ < kind.lanes && values_.refused().empty(); ++lane_) {
-    VisitScalar(i);
+    VisitScalar(instruction);
     values_.ReleasePins();
   }
   lane_ = -1;
-  values_.DefineInSlot(i);
+  values_.DefineInSlot(instruction);
 }
 
 bool FunctionTranslator::HaveTruths(const Value& truth, int lane_bytes) {
@@ -126,18 +126,18 @@ Operand FunctionTranslator::TruthPiece(const Value& truth, int lane_bytes, int p
   return values_.VectorOperand(truth, piece);
 }
 
-bool FunctionTranslator::VectorBinary(const Instruction& i) {
-  const Kind kind = values_.KindOf(i);
-  const VexOp* op = BinaryOp(i.getOpcode(), kind);
+bool FunctionTranslator::VectorBinary(const Instruction& instruction) {
+  const Kind kind = values_.KindOf(instruction);
+  const VexOp* op = BinaryOp(instruction.getOpcode(), kind);
   if (op == nullptr || kind.is_float) return false;
-  const Value& x = *i.getOperand(0);
-  const Value& y = *i.getOperand(1);
+  const Value& x = *instruction.getOperand(0);
+  const Value& y = *instruction.getOperand(1);
   if (kind.is_truth()) {
     const bool is_logic = op == &kAndPs || op == &kOrPs || op == &kXorPs;
     const int bytes = std::max(values_.LaneBytes(x), values_.LaneBytes(y));
     if (!is_logic || !HaveTruths(x, bytes) || !HaveTruths(y, bytes)) return false;
-    values_.SetTruthBytes(i, bytes);
-    for (int k = 0; k < values_.Pieces(i); ++k) {
+    values_.SetTruthBytes(instruction, bytes);
+    for (int k = 0; k < values_.Pieces(instruction); ++k) {
       Operand first = TruthPiece(x, bytes, k);
       const Vec to = values_.NewVector();
       if (first.is_memory) {
@@ -145,50 +145,50 @@ bool FunctionTranslator::VectorBinary(const Instruction& i) {
         first = ScratchVec(0);
       }
       a_.Vex(*op, 256, to, static_cast<Vec>(first.number), TruthPiece(y, bytes, k));
-      values_.Define(i, k, to);
+      values_.Define(instruction, k, to);
       values_.ReleasePins();
     }
     return true;
   }
-  for (int k = 0; k < values_.Pieces(i); ++k) {
+  for (int k = 0; k < values_.Pieces(instruction); ++k) {
     const Vec first = values_.Vector(x, k);
     const Operand second = values_.VectorOperand(y, k);
     const Vec to = values_.NewVector();
     a_.Vex(*op, 256, to, first, second);
-    values_.Define(i, k, to);
+    values_.Define(instruction, k, to);
     values_.ReleasePins();
   }
   return true;
 }
 
-bool FunctionTranslator::VectorShift(const Instruction& i) {
+bool FunctionTranslator::VectorShift(const Instruction& instruction) {
   static constexpr const VexOp* kByNumber[3][3] = {
       {&kPsllw, &kPslld, &kPsllq}, {&kPsrlw, &kPsrld, &kPsrlq}, {&kPsraw, &kPsrad, nullptr}};
   static constexpr const VexOp* kByLanes[3][3] = {
       {nullptr, &kPsllvd, &kPsllvq}, {nullptr, &kPsrlvd, &kPsrlvq}, {nullptr, &kPsravd, nullptr}};
-  const Kind kind = values_.KindOf(i);
+  const Kind kind = values_.KindOf(instruction);
   if (!kind.is_whole() || kind.bytes == 1) return false;
-  const int form = i.getOpcode() == Instruction::Shl    ? 0
-                   : i.getOpcode() == Instruction::LShr ? 1
-                                                        : 2;
+  const int form = instruction.getOpcode() == Instruction::Shl    ? 0
+                   : instruction.getOpcode() == Instruction::LShr ? 1
+                                                                  : 2;
   const int size = SizeIndex(kind.bytes) - 1;
-  const auto* constant = llvm::dyn_cast<llvm::Constant>(i.getOperand(1));
+  const auto* constant = llvm::dyn_cast<llvm::Constant>(instruction.getOperand(1));
   const auto* splat = constant == nullptr
                           ? nullptr
                           : llvm::dyn_cast_or_null<llvm::ConstantInt>(constant->getSplatValue());
   const VexOp* op = splat != nullptr ? kByNumber[form][size] : kByLanes[form][size];
   if (op == nullptr) return false;
-  for (int k = 0; k < values_.Pieces(i); ++k) {
-    const Vec x = values_.Vector(*i.getOperand(0), k);
+  for (int k = 0; k < values_.Pieces(instruction); ++k) {
+    const Vec x = values_.Vector(*instruction.getOperand(0), k);
     if (splat != nullptr) {
       const Vec to = values_.NewVector();
       a_.VexShift(*op, 256, to, x, static_cast<uint8_t>(splat->getLimitedValue(255)));
-      values_.Define(i, k, to);
+      values_.Define(instruction, k, to);
     } else {
-      const Operand by = values_.VectorOperand(*i.getOperand(1), k);
+      const Operand by = values_.VectorOperand(*instruction.getOperand(1), k);
       const Vec to = values_.NewVector();
       a_.Vex(*op, 256, to, x, by);
-      values_.Define(i, k, to);
+      values_.Define(instruction, k, to);
     }
     values_.ReleasePins();
   }

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "optimized/cpu/native/direct/encodings.h"
+#include "optimized/cpu/native/assembler/encodings.h"
 
 namespace assay::direct {
 

@@ -1,5 +1,5 @@
 // Prefixes, ModRM and SIB bytes, and the places that are known only at the end.
-#include "optimized/cpu/native/direct/assembler.h"
+#include "optimized/cpu/native/assembler/assembler.h"
 
 #include <cstring>
 

@@ -1,6 +1,6 @@
 // Every row of the table of encodings, with registers and addresses of every form, against LLVM's
 // disassembler.
-#include "optimized/cpu/native/direct/assembler.h"
+#include "optimized/cpu/native/assembler/assembler.h"
 
 #include <array>
 #include <memory>
