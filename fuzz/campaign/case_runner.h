@@ -168,6 +168,8 @@ class CaseRunner {
                    const std::vector<Literal>& inputs, const Outcome& outcome,
                    const FamiliarPlaces& familiar, ConfirmRecord& confirm);
   const Profile& ProfileOf(size_t backend) const;
+  // The campaign's options, and the flags of the case.
+  CompileOptions OptionsFor(const CaseKey& key) const;
 
   const CaseRunnerOptions& options_;
   Oracle& oracle_;

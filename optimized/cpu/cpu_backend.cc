@@ -26,6 +26,9 @@ namespace {
 constexpr int64_t kMaxDevices = 256;  // each is a thread
 // Element operations per run above which optimizing the code pays for itself.
 constexpr int64_t kFullTierWork = int64_t{1} << 20;
+// And below which code that is not even selected well costs less, in a hundred runs, than its
+// selection by LLVM would have.
+constexpr int64_t kDirectWork = int64_t{1} << 14;
 
 absl::Status CheckDevices(const DeviceAssignment& devices) {
   const auto& [replicas, partitions, ids] = devices;
@@ -120,6 +123,7 @@ class Compilation {
   Gates gates_;
   PassTrace trace_;
   Tier tier_ = Tier::kFast;
+  bool may_be_direct_ = false;
   Jit* jit_ = nullptr;
   llvm::LLVMContext context_;
   std::unique_ptr<llvm::Module> code_;
@@ -148,8 +152,9 @@ absl::Status Compilation::PlanMeetings() {
 }
 
 absl::Status Compilation::ChooseJit() {
-  const bool is_long = EstimateWork(*program_.module) > kFullTierWork;
-  tier_ = options_.tier.value_or(is_long ? Tier::kFull : Tier::kFast);
+  const int64_t work = EstimateWork(*program_.module);
+  tier_ = options_.tier.value_or(work > kFullTierWork ? Tier::kFull : Tier::kFast);
+  may_be_direct_ = options_.direct.value_or(work <= kDirectWork);
   ASSAY_ASSIGN_OR_RETURN(jit_, Jit::Get(options_.isa, tier_));
   return absl::OkStatus();
 }
@@ -176,7 +181,7 @@ absl::Status Compilation::Link() {
     ASSAY_RETURN_IF_ERROR(Dump(*code_, options_.dump_directory, program_.module->name()));
   }
   ASSAY_ASSIGN_OR_RETURN(program_.code,
-                         jit_->Compile(*code_, kEntryName, options_.threads, options_.direct));
+                         jit_->Compile(*code_, kEntryName, options_.threads, may_be_direct_));
   std::map<std::string, double>& statistics = program_.statistics;
   statistics["compile.seconds.llvm"] = program_.code->llvm_seconds();
   statistics["compile.seconds.link"] = program_.code->link_seconds();

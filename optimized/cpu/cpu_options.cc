@@ -93,7 +93,10 @@ absl::Status ReadCount(const std::string& value, CpuOptions& options) {
 }
 
 absl::Status ReadDirect(const std::string& value, CpuOptions& options) {
-  return ReadSwitch("direct", value, options.direct);
+  if (value == "auto") return absl::OkStatus();
+  if (value != "on" && value != "off") return WrongValue("direct", value, "auto, on or off");
+  options.direct = value == "on";
+  return absl::OkStatus();
 }
 
 absl::Status ReadDump(const std::string& value, CpuOptions& options) {

@@ -17,12 +17,13 @@ namespace assay {
 struct CpuOptions {
   Isa isa = Isa::kHost;
   int threads = 1;
-  std::optional<Tier> tier;    // absent: by the amount of work
-  bool direct = true;          // cold code may be translated without LLVM's code generation
-  bool passes = true;          // Stage::kOptimize; the required ones run anyway
-  PipelineOptions pipeline;    // which of them, and the profile
-  bool count = false;          // loops count their steps: the statistic work.steps
-  bool trace = false;          // a record of each pass among the statistics (pass_trace.h)
+  std::optional<Tier> tier;  // absent: by the amount of work
+  std::optional<bool>
+      direct;                // small code without LLVM's code generation; absent: if it runs short
+  bool passes = true;        // Stage::kOptimize; the required ones run anyway
+  PipelineOptions pipeline;  // which of them, and the profile
+  bool count = false;        // loops count their steps: the statistic work.steps
+  bool trace = false;        // a record of each pass among the statistics (pass_trace.h)
   std::string dump_directory;  // the LLVM IR of each module goes there, as NAME.ll; "": nowhere
 };
 

@@ -52,7 +52,10 @@ const std::string& FunctionTranslator::Run() {
   a_.Bind(body_);
   ReceiveArguments();
   for (size_t k = 0; k < order.size() && values_.refused().empty(); ++k) {
-    EmitBlock(*order[k], k + 1 < order.size() ? order[k + 1] : nullptr);
+    const llvm::BasicBlock* next = k + 1 < order.size() ? order[k + 1] : nullptr;
+    EmitBlock(*order[k], next);
+    // A block that is reached from this one alone finds the registers as they are.
+    if (next == nullptr || next->getSinglePredecessor() != order[k]) values_.ForgetRegisters();
   }
   WriteEnds();
   return values_.refused();
@@ -74,6 +77,7 @@ void FunctionTranslator::EmitBlock(const llvm::BasicBlock& block, const llvm::Ba
     if (llvm::isa<llvm::PHINode>(instruction) || IsDeferred(instruction)) continue;
     if (instruction.isTerminator()) {
       Terminate(instruction, next);
+      EndUses(instruction);
     } else {
       if (!instruction.getType()->isVoidTy())
         values_.Declare(instruction, llvm::isa<llvm::AllocaInst>(instruction));
@@ -86,7 +90,6 @@ void FunctionTranslator::EmitBlock(const llvm::BasicBlock& block, const llvm::Ba
     values_.ReleasePins();
     if (!values_.refused().empty()) return;
   }
-  values_.ForgetRegisters();
 }
 
 void FunctionTranslator::EndUses(const Instruction& instruction) {
