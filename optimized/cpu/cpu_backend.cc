@@ -26,9 +26,9 @@ namespace {
 constexpr int64_t kMaxDevices = 256;  // each is a thread
 // Element operations per run above which optimizing the code pays for itself.
 constexpr int64_t kFullTierWork = int64_t{1} << 20;
-// And below which code that is not even selected well costs less, in a hundred runs, than its
-// selection by LLVM would have.
-constexpr int64_t kDirectWork = int64_t{1} << 14;
+// And up to which LLVM has no part in the code: what its code would save in ten runs of so short a
+// program, its translation costs.
+constexpr int64_t kDirectWork = int64_t{1} << 16;
 
 absl::Status CheckDevices(const DeviceAssignment& devices) {
   const auto& [replicas, partitions, ids] = devices;
@@ -154,7 +154,8 @@ absl::Status Compilation::PlanMeetings() {
 absl::Status Compilation::ChooseJit() {
   const int64_t work = EstimateWork(*program_.module);
   tier_ = options_.tier.value_or(work > kFullTierWork ? Tier::kFull : Tier::kFast);
-  may_be_direct_ = options_.direct.value_or(work <= kDirectWork);
+  // Where the work is long, it is Jit that tells whether all of the code is cold nevertheless.
+  may_be_direct_ = options_.direct.value_or(tier_ == Tier::kFull || work <= kDirectWork);
   ASSAY_ASSIGN_OR_RETURN(jit_, Jit::Get(options_.isa, tier_));
   return absl::OkStatus();
 }
