@@ -252,6 +252,9 @@ TEST_F(EncodingTest, Immediates) {
     Expect(permute, StrCat("vpermq ", a, ", ", NameOf(at), ", 88"));
     half.VexImmediate(kPsToPh, 256, x, Vec{}, y, 4);
     Expect(half, StrCat("vcvtps2ph ", NameOf(y, 128), ", ", a, ", 4"));
+    Assembler pick;
+    pick.Vex(kPermd, 256, x, y, at);
+    Expect(pick, StrCat("vpermd ", a, ", ", b, ", ", NameOf(at)));
     insert.VexImmediate(kInsertF128, 256, x, y, z, 1);
     Expect(insert, StrCat("vinsertf128 ", a, ", ", b, ", ", NameOf(z, 128), ", 1"));
     blend.VexImmediate(kPblendvb, 256, x, y, at, static_cast<uint8_t>(static_cast<int>(z) << 4));

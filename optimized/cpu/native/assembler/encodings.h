@@ -184,6 +184,7 @@ inline constexpr VexOp kPsravd{"vpsravd", 1, 2, 0x46};
 
 inline constexpr VexOp kPackuswb{"vpackuswb", 1, 1, 0x67}, kPackusdw{"vpackusdw", 1, 2, 0x2B};
 inline constexpr VexOp kShufps{"vshufps", 0, 1, 0xC6}, kPermq{"vpermq", 1, 3, 0x00, true};
+inline constexpr VexOp kPermd{"vpermd", 1, 2, 0x36};
 inline constexpr VexOp kPmovsxbw{"vpmovsxbw", 1, 2, 0x20}, kPmovsxbd{"vpmovsxbd", 1, 2, 0x21};
 inline constexpr VexOp kPmovsxbq{"vpmovsxbq", 1, 2, 0x22}, kPmovsxwd{"vpmovsxwd", 1, 2, 0x23};
 inline constexpr VexOp kPmovsxwq{"vpmovsxwq", 1, 2, 0x24}, kPmovsxdq{"vpmovsxdq", 1, 2, 0x25};

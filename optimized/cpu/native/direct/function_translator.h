@@ -118,6 +118,8 @@ class FunctionTranslator {
   bool InsertLane(const llvm::InsertElementInst& insert);
   bool ExtractLane(const llvm::ExtractElementInst& extract);
   bool Shuffle(const llvm::ShuffleVectorInst& shuffle);
+  bool ShuffleRegisters(const llvm::ShuffleVectorInst& shuffle);
+  void PickLanes(const llvm::ShuffleVectorInst& shuffle, int to_piece, Vec to);
   bool VectorCast(const Instruction& instruction);
   bool Extend(const Instruction& instruction, bool is_signed);
   bool Truncate(const Instruction& instruction);

@@ -1,6 +1,8 @@
 // Vectors of integers and truths, and the moves of lanes, 32 bytes at a time. What has no
 // instruction is done lane by lane.
 #include <algorithm>
+#include <array>
+#include <string_view>
 
 #include "optimized/cpu/native/direct/function_translator.h"
 
@@ -372,6 +374,53 @@ bool FunctionTranslator::ExtractLane(const llvm::ExtractElementInst& extract) {
   return true;
 }
 
+// Whole registers at a time, of lanes of four and eight bytes.
+bool FunctionTranslator::ShuffleRegisters(const llvm::ShuffleVectorInst& shuffle) {
+  const Kind kind = values_.KindOf(shuffle);
+  if (kind.is_truth() || kind.bytes < 4) return false;
+  for (int k = 0; k < values_.Pieces(shuffle); ++k) {
+    const Vec to = values_.NewVector();
+    PickLanes(shuffle, k, to);
+    values_.Define(shuffle, k, to);
+    values_.ReleasePins();
+  }
+  return true;
+}
+
+// A piece of the result takes from every piece of the operands the lanes that come from there.
+void FunctionTranslator::PickLanes(const llvm::ShuffleVectorInst& shuffle, int to_piece, Vec to) {
+  const int words = values_.KindOf(shuffle).bytes / 4;
+  const int lanes = kPieceBytes / 4 / words;  // of a piece
+  const int from_lanes = values_.KindOf(*shuffle.getOperand(0)).lanes;
+  const llvm::ArrayRef<int> mask = shuffle.getShuffleMask();
+  a_.Vex(kXorPs, 256, to, to, to);
+  for (int source = 0; source < 2; ++source) {
+    const Value& from = *shuffle.getOperand(source);
+    for (int piece = 0; piece < values_.Pieces(from) && !IsUnset(from); ++piece) {
+      std::array<uint32_t, 8> place{}, taken{};
+      bool is_used = false;
+      for (int lane = 0; lane < lanes && to_piece * lanes + lane < int(mask.size()); ++lane) {
+        const int wanted = mask[to_piece * lanes + lane] - source * from_lanes;
+        if (wanted < 0 || wanted >= from_lanes || wanted / lanes != piece) continue;
+        is_used = true;
+        for (int word = 0; word < words; ++word) {
+          place[lane * words + word] = static_cast<uint32_t>(wanted % lanes * words + word);
+          taken[lane * words + word] = ~uint32_t{0};
+        }
+      }
+      if (!is_used) continue;
+      const auto constant = [&](const std::array<uint32_t, 8>& data) {
+        return Address::Constant(
+            a_.Constant(std::string_view(reinterpret_cast<const char*>(data.data()), sizeof data)));
+      };
+      a_.Vex(kMovUps, 256, ScratchVec(0), constant(place));
+      a_.Vex(kPermd, 256, ScratchVec(1), ScratchVec(0), values_.VectorOperand(from, piece));
+      a_.Vex(kMovUps, 256, ScratchVec(2), constant(taken));
+      a_.VexImmediate(kPblendvb, 256, to, to, ScratchVec(1), static_cast<uint8_t>(2 << 4));
+    }
+  }
+}
+
 bool FunctionTranslator::Shuffle(const llvm::ShuffleVectorInst& shuffle) {
   const Value& x = *shuffle.getOperand(0);
   const Value& y = *shuffle.getOperand(1);
@@ -379,9 +428,11 @@ bool FunctionTranslator::Shuffle(const llvm::ShuffleVectorInst& shuffle) {
   if (!IsUnset(y) && values_.LaneBytes(y) != bytes) return false;
   if (values_.KindOf(shuffle).is_truth()) values_.SetTruthBytes(shuffle, bytes);
   const int from_lanes = values_.KindOf(x).lanes;
-  const Address first = values_.InMemory(x);
   const llvm::ArrayRef<int> mask = shuffle.getShuffleMask();
-  if (std::all_of(mask.begin(), mask.end(), [](int lane) { return lane <= 0; })) {
+  const bool is_splat = std::all_of(mask.begin(), mask.end(), [](int lane) { return lane <= 0; });
+  if (!is_splat && ShuffleRegisters(shuffle)) return true;
+  const Address first = values_.InMemory(x);
+  if (is_splat) {
     static constexpr LaneOps kBroadcasts = {&kBroadcastB, &kBroadcastW, &kBroadcastD, &kBroadcastQ};
     for (int k = 0; k < values_.Pieces(shuffle); ++k) {
       const Vec to = values_.NewVector();
