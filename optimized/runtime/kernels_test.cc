@@ -151,7 +151,7 @@ TEST(Contract, AddsUpDotsOfAnyTransposition) {
   for (const Size& s :
        {Size{1, 1, 1, 1}, Size{2, 5, 7, 3}, Size{1, 13, 33, 17}, Size{1, 40, 3, 400},
         Size{1, 3, 130, 390}, Size{3, 12, 32, 8}, Size{1, 200, 65, 20}, Size{1, 1, 70, 769},
-        Size{1, 7, 5, 0}, Size{9, 60, 60, 60}}) {
+        Size{1, 7, 5, 0}, Size{9, 60, 60, 60}, Size{2, 8, 600, 21}, Size{1, 530, 3, 34}}) {
     for (int turns = 0; turns < 8; ++turns) {
       const ContractionPlan plan =
           DotPlan(s.b, s.m, s.n, s.k, (turns & 1) != 0, (turns & 2) != 0, (turns & 4) != 0);
@@ -263,20 +263,34 @@ TEST(Contract, AddsUpWindows) {
   }
 }
 
-TEST(Contract, GivesTheSameBitsOnAnyNumberOfThreads) {
-  ContractionPlan plan = DotPlan(1, 150, 170, 900, false, true, false);
-  plan.isa = static_cast<int64_t>(Isas().back());
-  plan.lhs_type = plan.rhs_type = plan.sum_type = plan.out_type =
-      static_cast<int64_t>(ElementType::kF32);
+TEST(Contract, GivesTheSameBitsOnEveryMachineAndNumberOfThreads) {
+  struct Size {
+    int64_t m, n, k;
+  };
   std::mt19937 generator(5);
   std::normal_distribution<float> normal;
-  std::vector<float> lhs(150 * 900), rhs(900 * 170), one(150 * 170), many(150 * 170);
-  for (float& x : lhs) x = normal(generator);
-  for (float& x : rhs) x = normal(generator);
-  Threads single(1), several(4);
-  Contract(&single.context, &plan, lhs.data(), rhs.data(), one.data());
-  Contract(&several.context, &plan, lhs.data(), rhs.data(), many.data());
-  EXPECT_EQ(std::memcmp(one.data(), many.data(), one.size() * sizeof(float)), 0);
+  for (const Size& s : {Size{150, 170, 900}, Size{6, 1100, 300}, Size{1100, 3, 300},
+                        Size{20, 300, 700}, Size{70, 40, 130}}) {
+    for (bool turned : {false, true}) {
+      ContractionPlan plan = DotPlan(1, s.m, s.n, s.k, turned, !turned, false);
+      plan.lhs_type = plan.rhs_type = plan.sum_type = plan.out_type =
+          static_cast<int64_t>(ElementType::kF32);
+      std::vector<float> lhs(s.m * s.k), rhs(s.k * s.n), first;
+      for (float& x : lhs) x = normal(generator);
+      for (float& x : rhs) x = normal(generator);
+      for (KernelIsa isa : Isas()) {
+        plan.isa = static_cast<int64_t>(isa);
+        for (int threads : {1, 4}) {
+          Threads run(threads);
+          std::vector<float> out(s.m * s.n);
+          Contract(&run.context, &plan, lhs.data(), rhs.data(), out.data());
+          if (first.empty()) first = out;
+          EXPECT_EQ(std::memcmp(out.data(), first.data(), out.size() * sizeof(float)), 0)
+              << s.m << "x" << s.n << "x" << s.k << " isa " << plan.isa << " threads " << threads;
+        }
+      }
+    }
+  }
 }
 
 TEST(Contract, CostsItsProducts) {

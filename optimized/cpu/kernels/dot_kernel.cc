@@ -19,6 +19,8 @@ namespace {
 constexpr int64_t kMinWork =
     1 << 14;  // products below which tiles cost more to compile than they gain
 constexpr double kMinRuntimeWork = 1 << 16;  // below which packing costs more than it gains
+// Products of one element of a batch that a nest makes faster than tiles.
+constexpr int64_t kMaxNestWork = 1 << 15;
 
 // Dimensions of a dot by role, with the strides of each array in elements.
 struct Dim {
@@ -73,10 +75,14 @@ Roles RolesOf(const Instruction& dot) {
   return roles;
 }
 
+int64_t Terms(const Roles& roles) {
+  int64_t terms = 1;
+  for (const Dim& dim : roles.contracted) terms *= dim.size;
+  return terms;
+}
+
 int64_t Work(const Instruction& dot, const Roles& roles) {
-  int64_t work = dot.shape().ElementCount();
-  for (const Dim& dim : roles.contracted) work *= dim.size;
-  return work;
+  return dot.shape().ElementCount() * Terms(roles);
 }
 
 // The dimension along which the vectors of a tile run.
@@ -288,8 +294,13 @@ std::optional<ContractionPlan> RuntimePlan(const Instruction& instruction, Kerne
   const Roles roles = RolesOf(instruction);
   const int lanes = std::max(1, kVectorBits / std::max(8, BitWidth(DotAccumulator(instruction))));
   const bool is_thin = roles.outer.empty() && std::min(roles.m.size, roles.n.size) == 1;
-  if (is_thin && VectorsAlong(instruction, roles, lanes) == Along::kContraction)
+  const Along along = VectorsAlong(instruction, roles, lanes);
+  if (is_thin && along == Along::kContraction) return std::nullopt;
+  // Very many very small ones: packing would cost more than their products.
+  if (along == Along::kColumns && !roles.outer.empty() && roles.n.size % lanes == 0 &&
+      roles.m.size * roles.n.size * Terms(roles) <= kMaxNestWork) {
     return std::nullopt;
+  }
   return plan;
 }
 

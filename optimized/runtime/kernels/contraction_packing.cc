@@ -1,6 +1,8 @@
 // Converts elements on their way into panels, and sums on their way out.
 #include "optimized/runtime/kernels/contraction_packing.h"
 
+#include <emmintrin.h>
+
 #include <algorithm>
 #include <cstring>
 #include <type_traits>
@@ -19,49 +21,196 @@ P Convert(S value) {
   }
 }
 
-template <typename S, typename P, int kStep>
-void PackAs(const ContractionSide& side, const SidePlaces& places, int width, int64_t begin,
-            int64_t end, P* to) {
-  const S* data = static_cast<const S*>(side.data);
-  const auto inner_count = static_cast<int64_t>(side.inner.size());
-  int64_t from[SidePlaces::kMax];
-  int exists[SidePlaces::kMax];
-  auto slot = [&](int64_t term) {
-    return to + (term - begin) / kStep * width * kStep + (term - begin) % kStep;
-  };
-  if (kStep > 1 && (end - begin) % kStep != 0) {
-    std::memset(slot(end - 1), 0, static_cast<size_t>(width) * kStep * sizeof(P));
-  }
-  for (int64_t term = begin; term < end;) {
-    const int64_t tap = term / inner_count, first = term % inner_count;
-    const int64_t last = std::min(inner_count, first + end - term);
-    const int found = LocateTap(side, places, tap, from, exists);
-    bool contiguous = found == places.count;
-    for (int i = 1; contiguous && i < found; ++i) contiguous = from[i] == from[0] + i;
-    for (int64_t k = first; k < last; ++k, ++term) {
-      P* row = slot(term);
-      const S* source = data + side.inner[k];
-      if (contiguous) {
-        for (int i = 0; i < found; ++i) row[i * kStep] = Convert<P>(source[from[0] + i]);
-        for (int i = found; i < width; ++i) row[i * kStep] = P(0);
-      } else {
-        if (found < width) {
-          for (int i = 0; i < width; ++i) row[i * kStep] = P(0);
-        }
-        for (int i = 0; i < found; ++i) row[exists[i] * kStep] = Convert<P>(source[from[i]]);
-      }
-    }
+// Zeros that stand for elements outside of an operand.
+constexpr int64_t kZeroTerms = 256;
+alignas(64) constexpr uint8_t kZeros[kZeroTerms * sizeof(uint64_t)] = {};
+
+// As many neighbouring terms as 16 bytes hold, packed.
+template <typename S, typename P>
+__m128i LoadTerms(const S* from) {
+  const auto* bytes = reinterpret_cast<const __m128i*>(from);
+  if constexpr (sizeof(S) == sizeof(P)) {
+    return _mm_loadu_si128(bytes);
+  } else if constexpr (std::is_same_v<S, BFloat16> && std::is_same_v<P, float>) {
+    return _mm_unpacklo_epi16(_mm_setzero_si128(), _mm_loadl_epi64(bytes));
+  } else if constexpr (std::is_same_v<S, int8_t> && std::is_same_v<P, int16_t>) {
+    const __m128i narrow = _mm_loadl_epi64(bytes);
+    return _mm_srai_epi16(_mm_unpacklo_epi8(narrow, narrow), 8);
+  } else if constexpr (std::is_same_v<S, uint8_t> && std::is_same_v<P, int16_t>) {
+    return _mm_unpacklo_epi8(_mm_loadl_epi64(bytes), _mm_setzero_si128());
+  } else {
+    constexpr size_t kTerms = sizeof(__m128i) / sizeof(P);
+    alignas(16) P terms[kTerms];
+    for (size_t k = 0; k < kTerms; ++k) terms[k] = Convert<P>(from[k]);
+    return _mm_load_si128(reinterpret_cast<const __m128i*>(terms));
   }
 }
 
+// Turns a square of units, each the terms of a step: vectors of one place become vectors of one
+// step.
+template <int kUnits>
+void Turn(__m128i* v) {
+  if constexpr (kUnits == 2) {
+    const __m128i first = v[0];
+    v[0] = _mm_unpacklo_epi64(first, v[1]);
+    v[1] = _mm_unpackhi_epi64(first, v[1]);
+  } else {
+    const __m128i low = _mm_unpacklo_epi32(v[0], v[1]), high = _mm_unpackhi_epi32(v[0], v[1]);
+    const __m128i low2 = _mm_unpacklo_epi32(v[2], v[3]), high2 = _mm_unpackhi_epi32(v[2], v[3]);
+    v[0] = _mm_unpacklo_epi64(low, low2);
+    v[1] = _mm_unpackhi_epi64(low, low2);
+    v[2] = _mm_unpacklo_epi64(high, high2);
+    v[3] = _mm_unpackhi_epi64(high, high2);
+  }
+}
+
+// Terms that are neighbours in memory: place i has `terms` of them at source[i].
+template <typename S, typename P, int kStep>
+void PackRuns(const S* const* source, int count, int width, int64_t terms, P* to) {
+  constexpr int kUnits = static_cast<int>(sizeof(__m128i) / (sizeof(P) * kStep));
+  constexpr int64_t kBlock = int64_t{kUnits} * kStep;
+  constexpr int64_t kChunk = 64;  // terms whose cache lines are used up while they are at hand
+  const int squares = count / kUnits * kUnits;
+  const auto pack_one = [&](int i, int64_t term) {
+    to[(term / kStep * width + i) * kStep + term % kStep] = Convert<P>(source[i][term]);
+  };
+  for (int64_t chunk = 0; chunk < terms; chunk += kChunk) {
+    const int64_t end = std::min(terms, chunk + kChunk);
+    const int64_t whole = chunk + (end - chunk) / kBlock * kBlock;
+    for (int i = 0; i < squares; i += kUnits) {
+      for (int64_t term = chunk; term < whole; term += kBlock) {
+        __m128i v[kUnits];
+        for (int u = 0; u < kUnits; ++u) v[u] = LoadTerms<S, P>(source[i + u] + term);
+        Turn<kUnits>(v);
+        P* row = to + (term / kStep * width + i) * kStep;
+        for (int u = 0; u < kUnits; ++u) {
+          _mm_storeu_si128(reinterpret_cast<__m128i*>(row + int64_t{u} * width * kStep), v[u]);
+        }
+      }
+      for (int64_t term = whole; term < end; ++term) {
+        for (int u = 0; u < kUnits; ++u) pack_one(i + u, term);
+      }
+    }
+    for (int i = squares; i < count; ++i) {
+      for (int64_t term = chunk; term < end; ++term) pack_one(i, term);
+    }
+  }
+  for (int64_t term = 0; count < width && term < terms; ++term) {
+    for (int i = count; i < width; ++i)
+      to[(term / kStep * width + i) * kStep + term % kStep] = P(0);
+  }
+}
+
+// Packs the terms of one operand from `begin` on.
+template <typename S, typename P, int kStep>
+class Packer {
+ public:
+  Packer(const ContractionSide& side, const SidePlaces& places, int width, int64_t begin, P* to)
+      : side_(side),
+        places_(places),
+        width_(width),
+        begin_(begin),
+        to_(to),
+        data_(static_cast<const S*>(side.data)),
+        inner_count_(static_cast<int64_t>(side.inner.size())) {}
+
+  void Run(int64_t end) {
+    if (kStep > 1 && (end - begin_) % kStep != 0) {
+      std::memset(Slot(end - 1), 0, static_cast<size_t>(width_) * kStep * sizeof(P));
+    }
+    for (int64_t term = begin_; term < end;) {
+      const int64_t tap = term / inner_count_, first = term % inner_count_;
+      found_ = LocateTap(side_, places_, tap, from_, exists_);
+      const int64_t length = std::min(inner_count_ - first, end - term);
+      bool are_neighbours = found_ == places_.count;
+      for (int i = 1; are_neighbours && i < found_; ++i) are_neighbours = from_[i] == from_[0] + i;
+      if (are_neighbours) {
+        term += PackNeighbours(term, first, length);
+      } else if (side_.inner_is_run && (term - begin_) % kStep == 0) {
+        term += PackRun(term, first, end);
+      } else {
+        term += PackEach(term, first, length);
+      }
+    }
+  }
+
+ private:
+  P* Slot(int64_t term) const {
+    return to_ + (term - begin_) / kStep * width_ * kStep + (term - begin_) % kStep;
+  }
+
+  // Each of these returns how many terms it has packed.
+  int64_t PackNeighbours(int64_t term, int64_t first, int64_t length) const {
+    for (int64_t k = 0; k < length; ++k) {
+      P* row = Slot(term + k);
+      const S* source = data_ + side_.inner[first + k] + from_[0];
+      for (int i = 0; i < found_; ++i) row[i * kStep] = Convert<P>(source[i]);
+      for (int i = found_; i < width_; ++i) row[i * kStep] = P(0);
+    }
+    return length;
+  }
+
+  int64_t PackEach(int64_t term, int64_t first, int64_t length) const {
+    for (int64_t k = 0; k < length; ++k) {
+      P* row = Slot(term + k);
+      const S* source = data_ + side_.inner[first + k];
+      if (found_ < width_) {
+        for (int i = 0; i < width_; ++i) row[i * kStep] = P(0);
+      }
+      for (int i = 0; i < found_; ++i) row[exists_[i] * kStep] = Convert<P>(source[from_[i]]);
+    }
+    return length;
+  }
+
+  // A run goes on where the next tap reads behind it at every place.
+  int64_t PackRun(int64_t term, int64_t first, int64_t end) const {
+    int64_t tap = term / inner_count_;
+    int64_t length = inner_count_ - first;
+    const S* source[SidePlaces::kMax];
+    if (found_ < places_.count) {
+      length = std::min(length, kZeroTerms);
+      for (int i = 0; i < places_.count; ++i) source[i] = reinterpret_cast<const S*>(kZeros);
+    } else {
+      while (term + length < end && tap + 1 < side_.taps &&
+             side_.tap_moves[tap + 1] - side_.tap_moves[tap] == inner_count_ &&
+             IsInside(side_, places_, tap + 1)) {
+        length += inner_count_;
+        ++tap;
+      }
+    }
+    length = std::min(length, end - term);
+    for (int i = 0; i < found_; ++i) source[exists_[i]] = data_ + from_[i] + side_.inner[first];
+    PackRuns<S, P, kStep>(source, places_.count, width_, length, Slot(term));
+    return length;
+  }
+
+  const ContractionSide& side_;
+  const SidePlaces& places_;
+  int width_;
+  int64_t begin_;
+  P* to_;
+  const S* data_;
+  int64_t inner_count_;
+  int found_ = 0;  // elements of the tap at hand
+  int64_t from_[SidePlaces::kMax];
+  int exists_[SidePlaces::kMax];
+};
+
+template <typename S, typename P, int kStep>
+void PackAs(const ContractionSide& side, const SidePlaces& places, int width, int64_t begin,
+            int64_t end, P* to) {
+  Packer<S, P, kStep>(side, places, width, begin, to).Run(end);
+}
+
 template <typename T, typename O>
-void StoreAs(const T* tile, int64_t stride, const SidePlaces& rows, const SidePlaces& lanes,
-             void* out) {
+void StoreAs(const T* tile, int64_t stride, absl::Span<const int64_t> rows,
+             absl::Span<const int64_t> lanes, void* out) {
   O* to = static_cast<O*>(out);
-  for (int i = 0; i < rows.count; ++i) {
-    O* row = to + rows.out[i];
-    for (int j = 0; j < lanes.count; ++j) {
-      row[lanes.out[j]] = static_cast<O>(tile[i * stride + j]);
+  for (size_t i = 0; i < rows.size(); ++i) {
+    O* row = to + rows[i];
+    for (size_t j = 0; j < lanes.size(); ++j) {
+      row[lanes[j]] =
+          static_cast<O>(tile[static_cast<int64_t>(i) * stride + static_cast<int64_t>(j)]);
     }
   }
 }

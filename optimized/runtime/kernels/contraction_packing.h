@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "absl/types/span.h"
 #include "optimized/runtime/kernels/contraction_sides.h"
 #include "spec/types/element_type.h"
 
@@ -15,11 +16,10 @@ template <typename P, int kStep>
 using PackFn = void (*)(const ContractionSide&, const SidePlaces&, int width, int64_t begin,
                         int64_t end, P* to);
 
-// Takes a tile of sums, whose rows are `stride` apart, to the result: `out[row places + lane
-// places]`.
+// Takes a tile of sums, whose rows are `stride` apart, to the result: `out[rows[i] + lanes[j]]`.
 template <typename T>
-using StoreFn = void (*)(const T* tile, int64_t stride, const SidePlaces& rows,
-                         const SidePlaces& lanes, void* out);
+using StoreFn = void (*)(const T* tile, int64_t stride, absl::Span<const int64_t> rows,
+                         absl::Span<const int64_t> lanes, void* out);
 
 // nullptr: elements of this type are not packed as P, or sums of T do not become that type.
 template <typename P, int kStep>

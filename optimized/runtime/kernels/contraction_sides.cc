@@ -35,31 +35,58 @@ void Locate(const ContractionSide& side, int64_t first, int count, SidePlaces& p
       index[a] = 0;
     }
   }
+  for (size_t w = 0; w < side.windows.size(); ++w) {
+    const ContractionSide::Tap& window = side.windows[w];
+    places.lowest[w] = places.highest[w] = count > 0 ? places.at[w][0] * window.stride : 0;
+    for (int i = 0; i < count; ++i) {
+      const int64_t at = places.at[w][i] *= window.stride;
+      places.base[i] += at * window.step;
+      places.lowest[w] = std::min(places.lowest[w], at);
+      places.highest[w] = std::max(places.highest[w], at);
+    }
+  }
+}
+
+bool IsInside(const ContractionSide& side, const SidePlaces& places, int64_t tap) {
+  const int64_t* shifts = side.tap_shifts.data() + tap * static_cast<int64_t>(side.windows.size());
+  bool inside = true;
+  for (size_t w = 0; w < side.windows.size(); ++w) {
+    inside = inside && places.lowest[w] + shifts[w] >= 0 &&
+             places.highest[w] + shifts[w] < side.windows[w].size;
+  }
+  return inside;
 }
 
 int LocateTap(const ContractionSide& side, const SidePlaces& places, int64_t tap, int64_t* from,
               int* exists) {
-  int found = 0;
-  int64_t at[ContractionPlan::kMaxWindows] = {};
-  int64_t rest = tap;
-  for (size_t w = side.windows.size(); w-- > 0;) {
-    at[w] = rest % side.windows[w].taps;
-    rest /= side.windows[w].taps;
+  const int64_t move = side.tap_moves[tap];
+  if (IsInside(side, places, tap)) {
+    for (int i = 0; i < places.count; ++i) from[i] = places.base[i] + move;
+    for (int i = 0; i < places.count; ++i) exists[i] = i;
+    return places.count;
   }
+  const int64_t* shifts = side.tap_shifts.data() + tap * static_cast<int64_t>(side.windows.size());
+  int found = 0;
   for (int i = 0; i < places.count; ++i) {
-    int64_t offset = places.base[i] + side.tap_offsets[tap];
     bool inside = true;
     for (size_t w = 0; w < side.windows.size(); ++w) {
-      const ContractionSide::Tap& window = side.windows[w];
-      const int64_t place = places.at[w][i] * window.stride + at[w] * window.dilation - window.low;
-      inside = inside && place >= 0 && place < window.size;
-      offset += place * window.step;
+      const int64_t place = places.at[w][i] + shifts[w];
+      inside = inside && place >= 0 && place < side.windows[w].size;
     }
     if (!inside) continue;
-    from[found] = offset;
+    from[found] = places.base[i] + move;
     exists[found++] = i;
   }
   return found;
+}
+
+bool LieInOrder(const ContractionSide& side) {
+  if (!side.windows.empty() || side.taps != 1) return false;
+  if (side.axes.size() != 1 || side.axes[0].step != 1) return false;
+  for (size_t k = 2; k < side.inner.size(); ++k) {
+    if (side.inner[k] - side.inner[k - 1] != side.inner[1] - side.inner[0]) return false;
+  }
+  return true;
 }
 
 int WindowOf(const ContractionPlan& plan, int64_t axis, int64_t ContractionWindow::* which) {
@@ -107,6 +134,31 @@ std::vector<int64_t> CombineOffsets(const std::vector<std::pair<int64_t, int64_t
   return offsets;
 }
 
+namespace {
+
+// What each tap adds, with the windows and beside them.
+void PrepareTaps(ContractionSide& side) {
+  side.taps = static_cast<int64_t>(side.tap_offsets.size());
+  side.tap_moves = side.tap_offsets;
+  side.tap_shifts.resize(side.tap_moves.size() * side.windows.size());
+  for (int64_t tap = 0; tap < side.taps; ++tap) {
+    int64_t rest = tap;
+    for (size_t w = side.windows.size(); w-- > 0;) {
+      const ContractionSide::Tap& window = side.windows[w];
+      const int64_t shift = rest % window.taps * window.dilation - window.low;
+      rest /= window.taps;
+      side.tap_shifts[static_cast<size_t>(tap) * side.windows.size() + w] = shift;
+      side.tap_moves[tap] += shift * window.step;
+    }
+  }
+  side.inner_is_run = true;
+  for (size_t k = 1; k < side.inner.size(); ++k) {
+    side.inner_is_run = side.inner_is_run && side.inner[k] == side.inner[k - 1] + 1;
+  }
+}
+
+}  // namespace
+
 ContractionSides SidesOf(const ContractionPlan& plan) {
   ContractionSides sides;
   std::vector<ContractionSide::Axis> m, n;
@@ -138,9 +190,10 @@ ContractionSides SidesOf(const ContractionPlan& plan) {
   }
   sides.lhs.tap_offsets = CombineOffsets(lhs_taps);
   sides.rhs.tap_offsets = CombineOffsets(rhs_taps);
-  sides.lhs.taps = sides.rhs.taps = static_cast<int64_t>(sides.lhs.tap_offsets.size());
   sides.lhs.inner = CombineOffsets(lhs_inner);
   sides.rhs.inner = CombineOffsets(rhs_inner);
+  PrepareTaps(sides.lhs);
+  PrepareTaps(sides.rhs);
   return sides;
 }
 

@@ -32,7 +32,10 @@ struct ContractionSide {
   std::vector<Tap> windows;
   int64_t taps = 1;
   std::vector<int64_t> tap_offsets;  // of each tap, beside what windows add
+  std::vector<int64_t> tap_moves;    // of each tap, with what windows add
+  std::vector<int64_t> tap_shifts;   // of each tap, by how much it moves along each window
   std::vector<int64_t> inner;
+  bool inner_is_run = false;  // the inner elements are neighbours in memory
 };
 
 // Offsets of consecutive indices of a side's free axes.
@@ -41,15 +44,23 @@ struct SidePlaces {
   int count = 0;
   int64_t base[kMax];
   int64_t out[kMax];
-  int64_t at[ContractionPlan::kMaxWindows][kMax];  // place along each window's axis
+  int64_t at[ContractionPlan::kMaxWindows]
+            [kMax];  // where the window begins, along each of its axes
+  int64_t lowest[ContractionPlan::kMaxWindows], highest[ContractionPlan::kMaxWindows];  // of `at`
 };
 
 void Locate(const ContractionSide& side, int64_t first, int count, SidePlaces& places);
+
+// True if one tap falls inside of the operand at every place.
+bool IsInside(const ContractionSide& side, const SidePlaces& places, int64_t tap);
 
 // Finds the elements that one tap reads. Returns how many exist; `from` has their offsets and
 // `exists` their numbers among the places.
 int LocateTap(const ContractionSide& side, const SidePlaces& places, int64_t tap, int64_t* from,
               int* exists);
+
+// True if the free elements of a term are neighbours, and terms equally far apart.
+bool LieInOrder(const ContractionSide& side);
 
 struct ContractionSides {
   ContractionSide lhs, rhs;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "optimized/runtime/kernels/contraction_packing.h"
+#include "optimized/runtime/kernels/contraction_rows.h"
 #include "optimized/runtime/run_context.h"
 #include "spec/types/element_type.h"
 
@@ -61,33 +62,28 @@ class Blocked {
   bool IsThin(ElementType lane_type) const {
     constexpr int64_t kFewRows = 24, kLaneBytes = 128;
     return rows_.count <= kFewRows &&
-           lanes_.count * static_cast<int64_t>(sizeof(P)) >= kLaneBytes && LieInOrder(lane_type);
+           lanes_.count * static_cast<int64_t>(sizeof(P)) >= kLaneBytes &&
+           MayReadUnpacked(lane_type);
   }
 
   // Few rows read each lane too seldom to be worth a copy of it.
   bool CanReadUnpacked(ElementType lane_type) const {
-    return rows_.count <= 2 * max_rows_ && lanes_.count >= panel_ && LieInOrder(lane_type);
+    return rows_.count <= 2 * max_rows_ && lanes_.count >= panel_ && MayReadUnpacked(lane_type);
   }
 
-  // True if the lanes of a term are neighbours, and terms equally far apart.
-  bool LieInOrder(ElementType lane_type) const {
-    if (kStep > 1 || terms_ == 0 || !lanes_.windows.empty()) return false;
+  // True if lanes are found in memory as tiles read them.
+  bool MayReadUnpacked(ElementType lane_type) const {
+    if (kStep > 1 || terms_ == 0) return false;
     if (SizeOf(lane_type) != sizeof(P) || IsFloat(lane_type) != std::is_floating_point_v<P>) {
       return false;
     }
-    if (lanes_.axes.size() != 1 || lanes_.axes[0].step != 1) return false;
-    const auto& inner = lanes_.inner;
-    for (size_t k = 2; k < inner.size(); ++k) {
-      if (inner[k] - inner[k - 1] != inner[1] - inner[0]) return false;
-    }
-    return lanes_.taps == 1;
+    return LieInOrder(lanes_);
   }
 
   void RunLanes(int64_t first, int64_t count) {
     const int64_t panels = DivideUp(count, panel_);
     const int64_t steps = block_terms_ / kStep;
     ScratchPool& scratch = *context_->scratch;
-    ScratchPool::Block packed = scratch.Take(panels * panel_ * block_terms_ * sizeof(P));
     // Sums that the result cannot hold between blocks of terms.
     const bool apart = blocks_ > 1 && !sums_stay_;
     ScratchPool::Block sums =
@@ -96,7 +92,9 @@ class Blocked {
     // Parts of the rows, and of the lanes where rows are few.
     const int64_t workers = threads ? context_->threads() : 1;
     int64_t row_blocks = DivideUp(rows_.count, kBlockRows);
-    if (workers > 1 && rows_.count >= workers * max_rows_) {
+    // Where each panel of lanes meets one block of rows, who needs it packs it.
+    const bool pack_late = !unpacked_ && row_blocks == 1 && panels >= 2 * workers;
+    if (workers > 1 && !pack_late && rows_.count >= workers * max_rows_) {
       row_blocks = DivideUp(row_blocks, workers) * workers;
     }
     const int64_t block_rows = DivideUp(DivideUp(rows_.count, row_blocks), max_rows_) * max_rows_;
@@ -104,14 +102,21 @@ class Blocked {
     const int64_t lane_blocks =
         workers > 1 ? std::min(panels, DivideUp(2 * workers, row_blocks)) : 1;
     const int64_t block_panels = DivideUp(panels, lane_blocks);
+    ScratchPool::Block packed = scratch.Take(
+        pack_late ? 64 : panels * panel_ * block_terms_ * static_cast<int64_t>(sizeof(P)));
     for (int64_t block = 0; block < blocks_; ++block) {
       const int64_t begin = block * block_terms_, end = std::min(terms_, begin + block_terms_);
-      const Stage stage{first,           count,
-                        begin,           end,
-                        block == 0,      block + 1 == blocks_,
-                        packed.as<P>(),  apart ? sums.as<T>() : nullptr,
-                        panels * panel_, steps};
-      if (!unpacked_ || count % panel_ != 0) {
+      const Stage stage{first,
+                        count,
+                        begin,
+                        end,
+                        block == 0,
+                        block + 1 == blocks_,
+                        pack_late ? nullptr : packed.as<P>(),
+                        apart ? sums.as<T>() : nullptr,
+                        panels * panel_,
+                        steps};
+      if (!pack_late && (!unpacked_ || count % panel_ != 0)) {
         const int64_t start = unpacked_ ? panels - 1 : 0;
         context_->Split(panels - start, threads ? 4 : panels, [&](int64_t from, int64_t to) {
           for (int64_t p = from; p < to; ++p) PackPanel(stage, start + p);
@@ -134,8 +139,8 @@ class Blocked {
     int64_t first_lane, lane_count;
     int64_t begin, end;  // terms
     bool first, last;    // of the blocks of terms
-    P* packed;
-    T* sums;  // apart from the result; nullptr: none
+    P* packed;           // nullptr: panels are packed where they are needed
+    T* sums;             // apart from the result; nullptr: none
     int64_t sums_stride;
     int64_t steps;  // that a packed panel has room for
   };
@@ -145,9 +150,18 @@ class Blocked {
     const int64_t lane = panel * panel_;
     const auto count = static_cast<int>(std::min<int64_t>(panel_, stage.lane_count - lane));
     Locate(lanes_, stage.first_lane + lane, count, places);
-    pack_lanes_(lanes_, places, static_cast<int>(panel_), stage.begin, stage.end,
-                stage.packed + panel * panel_ * stage.steps * kStep);
+    PackLanes(stage, places, stage.packed + panel * panel_ * stage.steps * kStep);
   }
+
+  void PackLanes(const Stage& stage, const SidePlaces& places, P* to) const {
+    pack_lanes_(lanes_, places, static_cast<int>(panel_), stage.begin, stage.end, to);
+  }
+
+  // Where the rows of a tile are in the result.
+  struct RowPlaces {
+    int count;
+    int64_t out[MicroKernels::kMaxRows];
+  };
 
   void RunBlock(const Stage& stage, int64_t first_row, int64_t last_row, int64_t first_panel,
                 int64_t last_panel) {
@@ -155,23 +169,30 @@ class Blocked {
     const int64_t row_panels = DivideUp(last_row - first_row, max_rows_);
     if (row_panels <= 0 || first_panel >= last_panel) return;
     ScratchPool::Block block =
-        context_->scratch->Take(row_panels * max_rows_ * steps * kStep * sizeof(P));
-    std::vector<SidePlaces> rows(static_cast<size_t>(row_panels));
+        context_->scratch->Take((row_panels * max_rows_ + (stage.packed == nullptr ? panel_ : 0)) *
+                                steps * kStep * static_cast<int64_t>(sizeof(P)));
+    P* panel_here = block.as<P>();  // on a cache line, unlike rows, of which single terms are read
+    P* packed_rows = panel_here + (stage.packed == nullptr ? panel_ * steps * kStep : 0);
+    std::vector<RowPlaces> rows(static_cast<size_t>(row_panels));
+    SidePlaces lanes;
     for (int64_t r = 0; r < row_panels; ++r) {
       const int64_t row = first_row + r * max_rows_;
       const auto count = static_cast<int>(std::min<int64_t>(max_rows_, last_row - row));
-      Locate(rows_, row, count, rows[r]);
-      pack_rows_(rows_, rows[r], count, stage.begin, stage.end,
-                 block.as<P>() + r * max_rows_ * steps * kStep);
+      Locate(rows_, row, count, lanes);
+      rows[r].count = count;
+      std::copy_n(lanes.out, count, rows[r].out);
+      pack_rows_(rows_, lanes, count, stage.begin, stage.end,
+                 packed_rows + r * max_rows_ * steps * kStep);
     }
-    SidePlaces lanes;
     for (int64_t panel = first_panel; panel < last_panel; ++panel) {
       const int64_t lane = panel * panel_;
       const auto count = static_cast<int>(std::min<int64_t>(panel_, stage.lane_count - lane));
       Locate(lanes_, stage.first_lane + lane, count, lanes);
       bool contiguous = count == panel_;
       for (int j = 1; contiguous && j < count; ++j) contiguous = lanes.out[j] == lanes.out[0] + j;
-      const P* from = stage.packed + panel * panel_ * stage.steps * kStep;
+      if (stage.packed == nullptr) PackLanes(stage, lanes, panel_here);
+      const P* from = stage.packed == nullptr ? panel_here
+                                              : stage.packed + panel * panel_ * stage.steps * kStep;
       int64_t stride = panel_;
       if (unpacked_ && count == panel_) {
         from = static_cast<const P*>(lanes_.data) + lanes.base[0] + lanes_.tap_offsets[0] +
@@ -181,7 +202,7 @@ class Blocked {
       }
       for (int64_t r = 0; r < row_panels; ++r) {
         RunTile(stage, rows[r], lanes, contiguous, first_row + r * max_rows_, lane, steps,
-                block.as<P>() + r * max_rows_ * steps * kStep, from, stride);
+                packed_rows + r * max_rows_ * steps * kStep, from, stride);
       }
     }
     *context_->work +=
@@ -201,13 +222,13 @@ class Blocked {
     }
   }
 
-  void RunTile(const Stage& stage, const SidePlaces& rows, const SidePlaces& lanes, bool contiguous,
+  void RunTile(const Stage& stage, const RowPlaces& rows, const SidePlaces& lanes, bool contiguous,
                int64_t row, int64_t lane, int64_t steps, const P* r, const P* l, int64_t stride) {
     const TileFn tile = kernels_.tile[static_cast<int>(kTile)][vectors_ - 1][rows.count - 1];
     if (stage.sums != nullptr) {
       T* at = stage.sums + row * stage.sums_stride + lane;
       tile(steps, r, l, stride, at, stage.sums_stride, !stage.first);
-      if (stage.last) store_(at, stage.sums_stride, rows, lanes, out_);
+      if (stage.last) Store(at, stage.sums_stride, rows, lanes);
       return;
     }
     if (sums_stay_ && contiguous) {
@@ -233,7 +254,12 @@ class Blocked {
       }
     }
     tile(steps, r, l, stride, buffer, panel_, add);
-    store_(buffer, panel_, rows, lanes, out_);
+    Store(buffer, panel_, rows, lanes);
+  }
+
+  void Store(const T* tile, int64_t stride, const RowPlaces& rows, const SidePlaces& lanes) const {
+    store_(tile, stride, absl::MakeConstSpan(rows.out, static_cast<size_t>(rows.count)),
+           absl::MakeConstSpan(lanes.out, static_cast<size_t>(lanes.count)), out_);
   }
 
   RunContext* context_;
@@ -322,6 +348,7 @@ void RunTiles(RunContext* context, const ContractionPlan& plan, ContractionSides
               const uint8_t* lhs, const uint8_t* rhs, uint8_t* out) {
   sides.lhs.data = lhs;
   sides.rhs.data = rhs;
+  if (RunsByRows(plan, sides)) return RunByRows(context, plan, sides, out);
   switch (TileTypeFor(plan)) {
     case TileType::kF32:
       return RunTyped<float, float, 1, TileType::kF32>(context, plan, sides, out);

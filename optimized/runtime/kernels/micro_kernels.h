@@ -31,6 +31,18 @@ struct FftPassArguments {
 };
 inline constexpr int kMaxFftRadix = 13;
 
+// Adds products of few rows and many lanes, term by term in order:
+//   sums[i * sums_stride + j] += row_terms[p * rows + i] * lane_terms[p * lane_stride + j]
+struct ThinProduct {
+  static constexpr int64_t kMaxRows = 8;
+  int64_t rows, terms, lanes;
+  const void* row_terms;
+  const void* lane_terms;
+  int64_t lane_stride;
+  void* sums;
+  int64_t sums_stride;
+};
+
 struct MicroKernels {
   static constexpr int kMaxRows = 12;
   int max_rows[kTileTypes];  // of a tile
@@ -42,6 +54,8 @@ struct MicroKernels {
   // sums[i] += a[i] * b[i]
   void (*multiply_add_f32)(int64_t count, const float* a, const float* b, float* sums);
   void (*multiply_add_f64)(int64_t count, const double* a, const double* b, double* sums);
+  void (*thin_f32)(const ThinProduct&);
+  void (*thin_f64)(const ThinProduct&);
 };
 
 enum class KernelIsa : int64_t { kBaseline = 0, kAvx2 = 1, kAvx512 = 2 };
