@@ -2,6 +2,7 @@
 // so what is computed does not depend on how many threads there are.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <cstdint>
 #include <functional>
@@ -27,15 +28,25 @@ class ThreadPool {
 
  private:
   void Work();
-  void TakeParts(std::unique_lock<std::mutex>& lock);
+  void TakeParts();
+  void Serve();
+  // True once there is another run than `served`, or the end; looked at for a while without sleep.
+  bool SpinForRun(int64_t served) const;
 
   std::vector<std::thread> workers_;
   std::mutex one_run_;
+  const std::function<void(int64_t, int64_t)>* part_ = nullptr;  // written while closed
+  int64_t extent_ = 0, grain_ = 1;
+  std::atomic<int64_t> next_ = 0;
+  std::atomic<bool> is_open_ = false;  // workers may look at the run
+  std::atomic<int64_t> runs_ = 0;
+  std::atomic<int> inside_ = 0;  // workers that look at the run
+  // Whoever has waited in vain for a while sleeps.
   std::mutex mutex_;
   std::condition_variable wake_, done_;
-  const std::function<void(int64_t, int64_t)>* part_ = nullptr;
-  int64_t extent_ = 0, grain_ = 1, next_ = 0, running_ = 0;
-  bool stop_ = false;
+  std::atomic<int> sleepers_ = 0;
+  std::atomic<bool> is_waiting_ = false;  // the caller of Run, for the workers inside
+  std::atomic<bool> stop_ = false;
 };
 
 }  // namespace assay
