@@ -1,6 +1,8 @@
 // Nested loops and guarded bodies, made of ElementEmitter::Loop.
 #include "optimized/codegen/loop_nest.h"
 
+#include "spec/base/status_macros.h"
+
 namespace assay {
 
 using llvm::Value;
@@ -14,6 +16,18 @@ absl::StatusOr<ElementValues> NestFrom(ElementEmitter& emitter, absl::Span<const
   if (size == 1) {
     at.push_back(emitter.Index(0));
     return NestFrom(emitter, sizes, at, std::move(carried), body);
+  }
+  // A loop of so few steps would take longer than they do.
+  constexpr int64_t kMaxUnrolled = 4;
+  int64_t steps = 1;
+  for (size_t d = 0; d < sizes.size() && steps <= kMaxUnrolled; ++d) steps *= sizes[d];
+  if (0 < steps && steps <= kMaxUnrolled) {
+    at.push_back(nullptr);
+    for (int64_t i = 0; i < size; ++i) {
+      at.back() = emitter.Index(i);
+      ASSAY_ASSIGN_OR_RETURN(carried, NestFrom(emitter, sizes, at, std::move(carried), body));
+    }
+    return carried;
   }
   return emitter.Loop(emitter.Index(0), emitter.Index(size), 1, std::move(carried),
                       [&](Value* i, const ElementValues& now) {

@@ -87,6 +87,9 @@ Value* FoldLanes(ValueBuilder& builder, Opcode op, ElementType type, Value* vect
                       builder.ir().CreateExtractElement(vector, uint64_t{1}));
 }
 
+// From so many elements on, short lines are reduced in short vectors.
+constexpr int64_t kManyElements = 256;
+
 struct ReduceDims {
   std::vector<int64_t> kept, reduced;
 };
@@ -188,14 +191,20 @@ struct ReducedIndex {
   }
 };
 
-// True if a single result may be reduced with partial results in the lanes of a vector.
-bool ReducesInLanes(ElementEmitter& emitter, const Frame* frame, const Instruction& instruction,
-                    const Combining& combining, const ReduceDims& dims) {
-  if (!combining.recognised.has_value() || dims.reduced.empty()) return false;
-  const int lanes = emitter.vector_width(combining.accumulator);
+// Lanes in which a single result may be reduced, with a partial result in each; 1: it may not.
+int ReductionLanes(ElementEmitter& emitter, const Frame* frame, const Instruction& instruction,
+                   const Combining& combining, const ReduceDims& dims) {
+  constexpr int kFewest = 4;
+  if (!combining.recognised.has_value() || dims.reduced.empty()) return 1;
+  int lanes = emitter.vector_width(combining.accumulator);
   const int64_t last = dims.reduced.back();
-  return lanes > 1 && instruction.operand(0)->shape().dimension(last) >= lanes &&
-         emitter.CanWalkLanes(frame, instruction.operand(0), static_cast<int>(last));
+  const int64_t size = instruction.operand(0)->shape().dimension(last);
+  // Short lines fill part of a register; where there is one line only, there is little to gain.
+  const bool many = instruction.operand(0)->shape().ElementCount() >= kManyElements;
+  while (many && lanes > kFewest && lanes > size) lanes /= 2;
+  const bool fits = lanes > 1 && size >= lanes &&
+                    emitter.CanWalkLanes(frame, instruction.operand(0), static_cast<int>(last));
+  return fits ? lanes : 1;
 }
 
 // True if every result is one of the values that are combined, chosen by comparisons: the order in
@@ -264,8 +273,11 @@ absl::StatusOr<ElementValues> SelectFromLanes(ElementEmitter& emitter,
 }  // namespace
 
 ElementType AccumulatorOf(ElementType type, std::optional<Opcode> combiner) {
-  bool sum = combiner == Opcode::kAdd || combiner == Opcode::kMultiply;
-  if (sum && IsFloat(type) && BitWidth(type) < 32) return ElementType::kF32;
+  const bool sum = combiner == Opcode::kAdd || combiner == Opcode::kMultiply;
+  // Extremes are the same in a wider type, where no step encodes them anew.
+  const bool selects = combiner == Opcode::kMaximum || combiner == Opcode::kMinimum;
+  const bool widens = sum || (selects && (type == ElementType::kBF16 || type == ElementType::kF16));
+  if (widens && IsFloat(type) && BitWidth(type) < 32) return ElementType::kF32;
   return type;
 }
 
@@ -426,14 +438,16 @@ absl::StatusOr<ElementValues> EmitReduce(ElementEmitter& emitter, const Frame* f
   std::vector<int64_t> sizes;
   for (int64_t d : dims.reduced) sizes.push_back(from.dimension(d));
 
-  if (index.width == 1 && ReducesInLanes(emitter, frame, instruction, combining, dims)) {
+  const int reduction_lanes =
+      index.width == 1 ? ReductionLanes(emitter, frame, instruction, combining, dims) : 1;
+  if (reduction_lanes > 1) {
     const auto term = [&](const std::vector<Value*>& at, int width) -> absl::StatusOr<Value*> {
       const ElementIndex place = operand_index.At(at, width, static_cast<int>(dims.reduced.back()));
       ASSAY_ASSIGN_OR_RETURN(auto* value, emitter.EmitOne(frame, instruction.operand(0), place));
       return builder.Convert(type, accumulator, value);
     };
     const Opcode op = *combining.recognised;
-    const LaneFold fold{op, accumulator, sizes, emitter.vector_width(accumulator)};
+    const LaneFold fold{op, accumulator, sizes, reduction_lanes};
     ASSAY_ASSIGN_OR_RETURN(auto* sum, FoldInLanes(emitter, fold, term));
     Value* first = builder.Convert(type, accumulator, initial[0]);
     Value* all = EmitCombiner(builder, op, accumulator, first, sum);

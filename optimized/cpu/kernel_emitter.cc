@@ -174,6 +174,9 @@ KernelBuilder::Form KernelBuilder::ChooseForm() {
   return top_->opcode() == Opcode::kConcatenate ? Form::kConcatenate : Form::kNests;
 }
 
+// The elements of a cache line.
+int TileSide(const Shape& shape) { return std::max(8, 512 / BitWidth(shape.element_type())); }
+
 // Plans how threads share the kernel. An extent of 0 says that they cannot.
 SplitPlan KernelBuilder::PlanSplitOf(Form form) {
   if (form == Form::kCumulative) {
@@ -197,9 +200,11 @@ SplitPlan KernelBuilder::PlanSplitOf(Form form) {
   const bool linear = shape.IsArray() && WalksLinearly(outputs_);
   const bool innermost = outer >= 0 && shape.ElementCount() == shape.dimension(outer);
   const int64_t rows = outer < 0 ? 1 : shape.dimension(outer);
-  // Parts that begin on a whole vector keep the vector loop on the same elements for every split.
-  return PlanSplit(linear ? shape.ElementCount() : rows, linear || innermost ? kPartUnit : 1, work,
-                   target_.threads);
+  // Parts that begin on a whole vector keep the vector loop on the same elements for every split;
+  // those of a transpose along its rows are whole tiles.
+  int64_t unit = linear || innermost ? kPartUnit : 1;
+  if (unit == 1 && outer >= 0 && TransposedDim(root_) == outer) unit = TileSide(shape);
+  return PlanSplit(linear ? shape.ElementCount() : rows, unit, work, target_.threads);
 }
 
 LoopPart KernelBuilder::PartOf(const Kernel& kernel) const {
@@ -283,7 +288,7 @@ WalkPlan KernelBuilder::InTiles(WalkPlan walk, absl::Span<const KernelOutput> ou
   if (planted != nullptr) planted_ = planted;
   walk.kind = WalkPlan::kTiles;
   walk.lane_dim = static_cast<int>(dim);
-  walk.tile = std::max(8, 512 / BitWidth(results_.shapes[0].element_type()));
+  walk.tile = TileSide(results_.shapes[0]);
   const Shape& shape = WrittenShape(outputs[0]);
   int64_t innermost = shape.rank() - 1;
   while (shape.dimension(innermost) == 1) --innermost;

@@ -84,13 +84,19 @@ int64_t OutermostDim(const Shape& shape) {
   return -1;
 }
 
+int VectorFor(int64_t extent, int width) {
+  constexpr int kFewest = 4;
+  int lanes = width;
+  while (lanes > kFewest && lanes > extent) lanes /= 2;
+  return lanes <= extent ? lanes : 1;
+}
+
 WalkPlan PlanWalk(const WalkChoice& choice) {
   const auto& [written, result, linear, width, can_walk_lanes] = choice;
-  const auto fills_vectors = [&](int64_t extent) { return width >= 2 && extent >= width; };
   WalkPlan walk;
   if (linear) {
     walk.kind = WalkPlan::kLinear;
-    if (fills_vectors(written.ElementCount())) walk.width = width;
+    walk.width = VectorFor(written.ElementCount(), width);
     return walk;
   }
   // Lanes run along the innermost dimension that is more than one element.
@@ -101,11 +107,11 @@ WalkPlan PlanWalk(const WalkChoice& choice) {
   for (int64_t d = innermost + 1; d < written.rank(); ++d) {
     contiguous = contiguous && result.dimension(d) == 1;
   }
-  if (contiguous && fills_vectors(written.dimension(innermost)) &&
-      can_walk_lanes(static_cast<int>(innermost))) {
+  const int lanes = VectorFor(written.dimension(innermost), width);
+  if (contiguous && lanes > 1 && can_walk_lanes(static_cast<int>(innermost))) {
     walk.kind = WalkPlan::kLanes;
     walk.lane_dim = static_cast<int>(innermost);
-    walk.width = width;
+    walk.width = lanes;
   }
   return walk;
 }

@@ -28,6 +28,10 @@ struct WalkPlan {
   bool operator==(const WalkPlan&) const = default;
 };
 
+// The lanes of the vectors in which `extent` elements are walked, of which `width` fit into a
+// register: fewer where there are fewer elements, 1 where they are not worth a vector.
+int VectorFor(int64_t extent, int width);
+
 // All that the choice of a walk depends on.
 struct WalkChoice {
   const Shape& written;  // the array of elements that are computed

@@ -19,15 +19,18 @@ TEST(WalkPlan, IsLinearWhereEverythingIs) {
   const Shape shape = F32({4, 16});
   EXPECT_EQ(Plan(shape, shape, true, 8, false), (WalkPlan{WalkPlan::kLinear, -1, 8}));
   EXPECT_EQ(Plan(shape, shape, true, 1, false), (WalkPlan{WalkPlan::kLinear, -1, 1}));
-  const Shape few = F32({7});
-  EXPECT_EQ(Plan(few, few, true, 8, false), (WalkPlan{WalkPlan::kLinear, -1, 1}));
+  const Shape few = F32({7}), very_few = F32({3});
+  EXPECT_EQ(Plan(few, few, true, 8, false), (WalkPlan{WalkPlan::kLinear, -1, 4}));
+  EXPECT_EQ(Plan(very_few, very_few, true, 8, false), (WalkPlan{WalkPlan::kLinear, -1, 1}));
+  EXPECT_EQ(Plan(few, few, true, 2, false), (WalkPlan{WalkPlan::kLinear, -1, 2}));
 }
 
 TEST(WalkPlan, RunsLanesAlongTheInnermostDimension) {
   const Shape shape = F32({4, 16, 1});
   EXPECT_EQ(Plan(shape, shape, false, 8, true), (WalkPlan{WalkPlan::kLanes, 1, 8}));
   EXPECT_EQ(Plan(shape, shape, false, 8, false), WalkPlan());
-  EXPECT_EQ(Plan(F32({16, 4}), F32({16, 4}), false, 8, true), WalkPlan());  // too short
+  EXPECT_EQ(Plan(F32({16, 4}), F32({16, 4}), false, 8, true), (WalkPlan{WalkPlan::kLanes, 1, 4}));
+  EXPECT_EQ(Plan(F32({16, 3}), F32({16, 3}), false, 8, true), WalkPlan());  // too short
   EXPECT_EQ(Plan(F32({1, 1}), F32({1, 1}), false, 8, true), WalkPlan());
 }
 
