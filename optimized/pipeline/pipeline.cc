@@ -74,7 +74,7 @@ absl::Status Optimize(Module& module, Gates& gates, const PipelineOptions& optio
     const PassInfo* info = FindPass(name);
     if (info == nullptr) return UnknownPass(name);
     if (options.stop_after >= 0 && done >= options.stop_after) break;
-    if (!options.fusion && name == "loop-fusion") continue;
+    if (!options.fusion && (name == "loop-fusion" || name == "multi-output-fusion")) continue;
     if (Contains(options.without, name)) continue;
     ASSAY_RETURN_IF_ERROR(RunPass(*info->make(), module, context, options));
     ++done;

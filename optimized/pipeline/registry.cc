@@ -30,6 +30,7 @@
 #include "optimized/passes/fusion/fusion_to_call.h"
 #include "optimized/passes/fusion/horizontal_fusion.h"
 #include "optimized/passes/fusion/loop_fusion.h"
+#include "optimized/passes/fusion/multi_output_fusion.h"
 #include "optimized/passes/memory/copy_insertion.h"
 #include "optimized/passes/memory/optimize_input_output_buffer_alias.h"
 #include "optimized/passes/printers/indexed_array_printer.h"
@@ -95,6 +96,9 @@ constexpr PassInfo kPasses[] = {
      "tells which arrays are look-ups, from verbosity 2 on", Make<IndexedArrayPrinter>},
     {"loop-fusion", RunsIn::kPipeline, "producers move into the loops of their consumers",
      Make<LoopFusion>},
+    {"multi-output-fusion", RunsIn::kPipeline,
+     "element-wise kernels that share arrays become one of several results",
+     Make<MultiOutputFusion>},
     {"optimize-input-output-buffer-alias", RunsIn::kOnRequest,
      "outputs use the memory of donated parameters", Make<OptimizeInputOutputBufferAlias>},
     {"ragged-dot-expander", RunsIn::kCompiler, "a loop over groups in the place of a ragged dot",

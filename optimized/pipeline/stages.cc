@@ -55,6 +55,8 @@ constexpr PipelineStep kSteps[] = {
     // Fusion comes after the passes that work on single instructions, for it hides them.
     {"loop-fusion", kOptimize},
     {"dce", kOptimize},
+    {"multi-output-fusion", kOptimize},
+    {"dce", kOptimize},
     {"optimize-input-output-buffer-alias", kOptimize, kOnRequest},
     {"copy-insertion", kOptimize, kOnRequest},
 

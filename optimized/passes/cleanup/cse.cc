@@ -94,11 +94,52 @@ bool RunOn(Computation* computation, Gates& gates, const Purity& purity) {
   return changed;
 }
 
+// Computations that are applied to single elements: they have no memory of their own.
+bool AppliesToElements(const Instruction& inst) {
+  switch (inst.opcode()) {
+    case Opcode::kMap:
+    case Opcode::kReduce:
+    case Opcode::kReduceWindow:
+    case Opcode::kScatter:
+    case Opcode::kSelectAndScatter:
+    case Opcode::kSort:
+      return inst.callees().size() == 1;
+    default:
+      return false;
+  }
+}
+
+// JAX writes one combiner for each sum: equal ones become one, so that equal sums are found.
+bool ShareComputations(Module& module, Gates& gates) {
+  absl::flat_hash_map<uint64_t, std::vector<Computation*>> seen;  // looked up only
+  bool changed = false;
+  for (Computation* computation : UnitComputations(module)) {
+    for (Instruction* inst : computation->PostOrder()) {
+      if (!AppliesToElements(*inst)) continue;
+      Computation* callee = inst->callee();
+      std::vector<Computation*>& bucket =
+          seen[Mix(static_cast<uint64_t>(callee->root()->opcode()),
+                   static_cast<uint64_t>(callee->instruction_count()))];
+      const auto match = std::find_if(bucket.begin(), bucket.end(), [&](Computation* other) {
+        return other == callee || other->Equal(*callee);
+      });
+      if (match == bucket.end()) {
+        bucket.push_back(callee);
+      } else if (*match != callee &&
+                 gates.Allow(DecisionKind::kRewrite, "share-computation", inst)) {
+        inst->set_callee(0, *match);
+        changed = true;
+      }
+    }
+  }
+  return changed;
+}
+
 }  // namespace
 
 absl::StatusOr<bool> CommonSubexpressionElimination::Run(Module& module, PassContext& context) {
   const Purity purity(module);
-  bool changed = false;
+  bool changed = ShareComputations(module, context.gates);
   for (Computation* computation : UnitComputations(module)) {
     changed |= RunOn(computation, context.gates, purity);
   }
