@@ -11,9 +11,6 @@ namespace {
 
 enum class Worth { kNone, kSum, kContraction };
 
-// A dot of 1024 x 1024 x 1024 takes the oracle some seconds.
-constexpr double kManyProducts = 0x1p30;
-
 // Terms that are added up for an element of the result.
 int64_t TermsOf(const Instruction& instruction) {
   const Attributes& attributes = instruction.attributes();
@@ -84,10 +81,14 @@ bool IsUsed(const Instruction& instruction) {
 }
 
 // True if the value is only moved on its way out of the program: the result itself shows it then.
-// (Where it is captured as well, XLA:CPU makes it in another layout, and other bits.)
+// (Where it is captured as well, XLA:CPU makes it in another layout, and other bits.) Of linear
+// algebra more can be asked where it is captured: properties of the whole array.
 bool OnlyLeaves(const Instruction& instruction) {
   // Of what is captured a sample can be judged; the oracle computes a result as a whole.
   if (ProductsOf(instruction) > kManyProducts) return false;
+  if (instruction.opcode() == Opcode::kTriangularSolve ||
+      instruction.opcode() == Opcode::kCustomCall || instruction.opcode() == Opcode::kCholesky)
+    return false;
   const Computation& unit = *instruction.parent();
   // A loop gives only its last state, while a capture of it holds the states of all trips.
   if (&unit != unit.parent()->entry() || instruction.opcode() == Opcode::kWhile) return false;

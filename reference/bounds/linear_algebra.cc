@@ -343,6 +343,51 @@ bool RadiiOfSolution(const Operand<S>& l, const Matrix<Wide<T>>& inverse, const 
   return true;
 }
 
+// A solution that was seen is right if l x is near b, up to the residual that is granted, however
+// far it may be from the exact one. It is asked of captured values alone. One of blocks that were
+// inverted need not have that property and may still lie within its bound: so that it is open then,
+// not wrong, the exact solution counts as a part, of which nobody sees anything.
+template <typename E, typename S>
+std::shared_ptr<const Property> SolutionProperty(ElementType type,
+                                                 std::shared_ptr<const Operand<S>> l, Operand<S> b,
+                                                 Wide<typename Scalar<E>::Real> underflow) {
+  using T = typename Scalar<E>::Real;
+  using W = Wide<T>;
+  auto property = std::make_shared<Property>();
+  property->what = "l x = b";
+  property->only_seen = true;
+  property->parts = {Shape::Array(type, {b.centre.rows}), Shape::Array(type, {b.centre.rows})};
+  property->violation = [l = std::move(l), b = std::move(b), underflow](
+                            absl::Span<const Literal> parts,
+                            const std::vector<bool>& present) -> std::string {
+    if (!present[0]) return "not all of x was seen";
+    const absl::Span<const E> x = parts[0].data<E>();
+    const int64_t n = b.centre.rows;
+    const W c = static_cast<W>(4 * (n + 2)) * UnitRoundoff<T>();
+    for (int64_t i = 0; i < n; ++i) {
+      S rest = b.centre(i, 0);
+      W slack = c * std::abs(rest) + b.radius(i, 0) + static_cast<W>(n + 2) * underflow;
+      for (int64_t j = 0; j <= i; ++j) {
+        const S seen = WidenNumber(x[j]);
+        rest -= l->centre(i, j) * seen;
+        slack += (c * std::abs(l->centre(i, j)) + l->radius(i, j)) * std::abs(seen) +
+                 std::abs(l->centre(i, j)) * underflow;
+      }
+      if (!(std::abs(rest) <= slack)) return "l x is not b";
+    }
+    return "";
+  };
+  return property;
+}
+
+// True if the judge finds all radii useful by the elements alone.
+template <typename T, typename S>
+bool AreUseful(const Matrix<S>& solution, absl::Span<const Wide<T>> radii) {
+  for (size_t i = 0; i < radii.size(); ++i)
+    if (!(radii[i] <= std::cbrt(UnitRoundoff<T>()) * std::abs(solution.values[i]))) return false;
+  return true;
+}
+
 template <typename E>
 void BoundSolutions(const OpContext& op, const TriangularSystem& system, Array& result) {
   using S = typename Scalar<E>::WideNumber;
@@ -353,7 +398,8 @@ void BoundSolutions(const OpContext& op, const TriangularSystem& system, Array& 
   std::vector<W> radii(static_cast<size_t>(n));
   for (int64_t batch = 0; batch < system.batches; ++batch) {
     const int64_t first_a = batch * n * n, first_b = batch * n * columns;
-    Operand<S> l(n, n);
+    const auto lower = std::make_shared<Operand<S>>(n, n);
+    Operand<S>& l = *lower;
     bool regular = true;
     for (int64_t i = 0; i < n; ++i) {
       for (int64_t j = 0; j < i + (system.unit_diagonal ? 0 : 1); ++j)
@@ -374,6 +420,10 @@ void BoundSolutions(const OpContext& op, const TriangularSystem& system, Array& 
       if (b.finite) SolveLower(l.centre, x);
       const bool known =
           b.finite && RadiiOfSolution<T>(l, inverse, b, x, Underflow<T>(op.clauses), radii);
+      std::shared_ptr<const Property> property;
+      if (b.finite && !(known && AreUseful<T>(x, absl::MakeConstSpan(radii)))) {
+        property = SolutionProperty<E, S>(op.type(), lower, std::move(b), Underflow<T>(op.clauses));
+      }
       for (int64_t i = 0; i < n; ++i) {
         const int64_t at = first_b + system.InB(i, c);
         if (known) {
@@ -381,6 +431,7 @@ void BoundSolutions(const OpContext& op, const TriangularSystem& system, Array& 
         } else {
           SetUndecided(result, at);
         }
+        if (property != nullptr) result.origins.insert_or_assign(at, Origin{property, 0, i});
       }
     }
   }

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <bit>
+#include <cmath>
 #include <limits>
 
 #include "spec/base/error.h"
@@ -212,9 +213,10 @@ ENTRY e {
   EXPECT_EQ(Judge(*expectation, exchanged).verdict, Verdict::kFail);
 }
 
-// How many elements of the results of the root are open where they were seen inside a program, with
-// `change` added to one element of the first.
-int64_t OpenInside(const std::string& text, int64_t element, double change) {
+// How many elements of the results of the root are open, and how many are wrong, where they were
+// seen inside a program, with `change` added to one element of the first.
+std::pair<int64_t, int64_t> OpenAndWrongInside(const std::string& text, int64_t element,
+                                               double change) {
   absl::StatusOr<std::unique_ptr<Module>> module = ReadModule(text);
   EXPECT_TRUE(module.ok()) << module.status();
   auto oracle = MakeOracle();
@@ -228,24 +230,31 @@ int64_t OpenInside(const std::string& text, int64_t element, double change) {
   }
   Literal& first = captures.values[0].values;
   first.SetDouble(element, first.GetDouble(element) + change);
-  int64_t open = 0;
+  int64_t open = 0, wrong = 0;
   captures.visit = [&](const CaptureVisit& visit) {
-    open += static_cast<int64_t>(UndecidedElements(visit.expected, *visit.seen).size());
+    const auto undecided =
+        static_cast<int64_t>(UndecidedElements(visit.expected, *visit.seen).size());
+    open += undecided;
+    wrong += static_cast<int64_t>(OpenElements(visit.expected, *visit.seen).size()) - undecided;
   };
   const auto expected = oracle->ExpectFrom(**module, {}, captures, Profile::Xla(), Limits{});
   EXPECT_TRUE(expected.ok()) << expected.status();
-  return open;
+  return {open, wrong};
 }
 
-// What was seen of eigenvectors inside a program has their property or stays open.
+using OpenAndWrong = std::pair<int64_t, int64_t>;
+
+// What was seen of eigenvectors inside a program has their property or is wrong.
 TEST(CustomCallTest, SeenEigenvectorsAreSettledByTheirProperty) {
   constexpr char kEigenvectors[] = R"(HloModule m
 ENTRY e {
   a = f64[3,3] constant({{4, 1, 0}, {1, 3, 2}, {0, 2, -5}})
   ROOT c = (f64[3,3], f64[3], s32[]) custom-call(a), custom_call_target="lapack_dsyevd_ffi", backend_config={mode = 86 : ui8, uplo = 76 : ui8}
 })";
-  EXPECT_EQ(OpenInside(kEigenvectors, 4, 0), 0);
-  EXPECT_EQ(OpenInside(kEigenvectors, 4, 1e-12), 9);
+  EXPECT_EQ(OpenAndWrongInside(kEigenvectors, 4, 0), OpenAndWrong(0, 0));
+  EXPECT_EQ(OpenAndWrongInside(kEigenvectors, 4, 1e-12), OpenAndWrong(0, 9));
+  // Of infinities the property says nothing.
+  EXPECT_EQ(OpenAndWrongInside(kEigenvectors, 4, HUGE_VAL), OpenAndWrong(9, 0));
 }
 
 // Either element of the first column could be the pivot, so nothing is known of factors and pivots
@@ -256,8 +265,33 @@ ENTRY e {
   a = f64[2,2] constant({{1, 2}, {-1, 1}})
   ROOT c = (f64[2,2], s32[2], s32[]) custom-call(a), custom_call_target="lapack_dgetrf_ffi", api_version=API_VERSION_TYPED_FFI, backend_config={}
 })";
-  EXPECT_EQ(OpenInside(kFactors, 3, 0), 0);
-  EXPECT_EQ(OpenInside(kFactors, 3, 1e-12), 7);
+  EXPECT_EQ(OpenAndWrongInside(kFactors, 3, 0), OpenAndWrong(0, 0));
+  // The pivots by themselves may be right.
+  EXPECT_EQ(OpenAndWrongInside(kFactors, 3, 1e-12), OpenAndWrong(3, 4));
+}
+
+// Solutions grow with every row, and their errors with them, while l x stays as near to b as it is
+// granted.
+TEST(CustomCallTest, SeenSolutionsAreSettledByTheirResidual) {
+  constexpr char kSystem[] = R"(HloModule m
+ENTRY e {
+  row = s32[64,64] iota(), iota_dimension=0
+  column = s32[64,64] iota(), iota_dimension=1
+  below = pred[64,64] compare(row, column), direction=GT
+  on = pred[64,64] compare(row, column), direction=EQ
+  part = f32[] constant(-0.75)
+  parts = f32[64,64] broadcast(part), dimensions={}
+  one = f32[] constant(1)
+  ones = f32[64,64] broadcast(one), dimensions={}
+  zero = f32[] constant(0)
+  zeros = f32[64,64] broadcast(zero), dimensions={}
+  rest = f32[64,64] select(below, parts, zeros)
+  l = f32[64,64] select(on, ones, rest)
+  b = f32[64,1] broadcast(one), dimensions={}
+  ROOT x = f32[64,1] triangular-solve(l, b), left_side=true, lower=true, unit_diagonal=false, transpose_a=NO_TRANSPOSE
+})";
+  EXPECT_EQ(OpenAndWrongInside(kSystem, 0, 0), OpenAndWrong(0, 0));
+  EXPECT_EQ(OpenAndWrongInside(kSystem, 0, 0.5), OpenAndWrong(64, 0));
 }
 
 // The verdict on an answer of one array with its elements in place of the oracle's.

@@ -132,6 +132,8 @@ bool AreFactors(const Matrix<typename Scalar<E>::WideNumber>& lu, const M& a) {
         terms += std::abs(lu(i, k)) * std::abs(lu(k, j));
         underflow += Tiny<T>() * (1 + std::abs(lu(k, j)));
       }
+      // Of what is not known nothing is asked, and its plain value may be NaN.
+      if (!a(i, j).IsKnown()) continue;
       const W allowed = a(i, j).radius + unit * terms + 4 * underflow;
       if (!(std::abs(sum - a(i, j).centre) <= allowed)) return false;
     }

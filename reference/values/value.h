@@ -46,7 +46,7 @@ struct Property {
   std::string what;
   std::vector<Shape> parts;
   std::function<std::string(absl::Span<const Literal>, const std::vector<bool>&)> violation;
-  // It is asked of captured values alone, and those without it are open, not wrong.
+  // It is asked of captured values alone, not of results.
   bool only_seen = false;
 };
 // The place of an undecided element in the arrays of a property.

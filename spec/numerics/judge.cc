@@ -393,6 +393,7 @@ std::string DescribeBound(const ElementBound& bound, const FloatFormat& format) 
   if ((bound.flags & kMayBeNan) != 0) parts.push_back("NaN");
   if ((bound.flags & kNoNegativeZero) != 0) parts.push_back("of the zeros only 0");
   if ((bound.flags & kNoPositiveZero) != 0) parts.push_back("of the zeros only -0");
+  if (parts.empty()) return "nothing: all of it together lacks the property that defines it";
   std::string text;
   for (size_t i = 0; i < parts.size(); ++i)
     StrAppend(&text, i == 0 ? "" : parts[i].rfind("of", 0) == 0 ? ", " : ", or ", parts[i]);

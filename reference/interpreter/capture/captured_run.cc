@@ -265,8 +265,10 @@ absl::Status CapturedRun::PassLeaf(const Leaf& leaf, Value& value, MemoryMeter& 
     Array copy = *value.array;
     ArrayExpectation expected = Export(copy);
     if (auto settled = leaf.settled.find(leaf.number); settled != leaf.settled.end()) {
-      for (int64_t element : UndecidedElements(expected, *seen))
-        if (settled->second[element]) SettleElement(*seen, element, expected);
+      for (int64_t element : UndecidedElements(expected, *seen)) {
+        if (settled->second[element] == Settled::kRight) SettleElement(*seen, element, expected);
+        if (settled->second[element] == Settled::kWrong) RefuteElement(element, expected);
+      }
     }
     if (is_followed) open = OpenOf(*found->second.capture, expected, *seen);
     if (!open.empty() && rounds_sums_) {
@@ -297,8 +299,7 @@ absl::Status CapturedRun::Pass(const Instruction& instruction, Value& value, Mem
                                absl::Span<const Value* const> operands) {
   if (aside_ != 0 || !Watches(instruction) || value.pending != nullptr) return absl::OkStatus();
   Leaf leaf{instruction, 0, operands};
-  // Only the reading that says what is right asks for more than bounds.
-  if (captures_->keeps_open && captures_->visit && draw_ == nullptr) {
+  if (captures_->visit && draw_ == nullptr) {
     int64_t number = 0;
     std::vector<SeenArray> arrays;
     AddSeen(instruction, value, number, arrays);

@@ -29,8 +29,15 @@ Places PlacesOf(absl::Span<const SeenArray> arrays) {
   return places;
 }
 
-// The places of those parts that are all there, if what was seen has the property; else none.
-std::vector<Place> PlacesThatHave(const Property& property, std::vector<Place> places) {
+bool IsFinite(const Literal& array) {
+  if (BoundsPerElement(array.element_type()) == 0) return true;
+  for (int64_t k = 0; k < array.component_count(); ++k)
+    if (!std::isfinite(array.GetComponent(k))) return false;
+  return true;
+}
+
+// Whether what was seen has the property. Keeps the places of those parts alone that are all there.
+Settled Ask(const Property& property, std::vector<Place>& places) {
   std::vector<Literal> parts;
   std::vector<std::vector<bool>> filled;
   for (const Shape& shape : property.parts) {
@@ -48,8 +55,11 @@ std::vector<Place> PlacesThatHave(const Property& property, std::vector<Place> p
   for (const std::vector<bool>& part : filled)
     present.push_back(!part.empty() && std::find(part.begin(), part.end(), false) == part.end());
   std::erase_if(places, [&](const Place& place) { return !present[place.part]; });
-  if (!places.empty() && !property.violation(parts, present).empty()) places.clear();
-  return places;
+  if (places.empty()) return Settled::kOpen;
+  if (property.violation(parts, present).empty()) return Settled::kRight;
+  const bool is_complete = std::find(present.begin(), present.end(), false) == present.end();
+  const bool is_finite = std::all_of(parts.begin(), parts.end(), IsFinite);
+  return is_complete && is_finite ? Settled::kWrong : Settled::kOpen;
 }
 
 }  // namespace
@@ -57,10 +67,11 @@ std::vector<Place> PlacesThatHave(const Property& property, std::vector<Place> p
 SettledElements SettledByProperty(absl::Span<const SeenArray> arrays) {
   SettledElements settled;
   for (auto& [property, places] : PlacesOf(arrays)) {
-    for (const Place& place : PlacesThatHave(*property, std::move(places))) {
-      std::vector<bool>& elements = settled[place.array->leaf];
+    const Settled answer = Ask(*property, places);
+    for (const Place& place : places) {
+      std::vector<Settled>& elements = settled[place.array->leaf];
       elements.resize(static_cast<size_t>(place.array->seen.element_count()));
-      elements[place.element] = true;
+      elements[place.element] = answer;
     }
   }
   return settled;
@@ -79,6 +90,12 @@ void SettleElement(const Literal& seen, int64_t element, ArrayExpectation& expec
     expected.plain.SetComponentBits(k, seen.GetComponentBits(k));
     expected.bounds[k] = {seen.GetComponent(k), 0, 0, kForced};
   }
+}
+
+void RefuteElement(int64_t element, ArrayExpectation& expected) {
+  const int64_t width = BoundsPerElement(expected.plain.element_type());
+  for (int64_t k = element * width; k < (element + 1) * width; ++k)
+    expected.bounds[k] = {0, 0, 0, kNotFinite};
 }
 
 }  // namespace assay::reference

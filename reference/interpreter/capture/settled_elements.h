@@ -1,5 +1,5 @@
 // Elements that are not unique one by one, like those of eigenvectors, are settled where all that
-// their property is about was seen and has it.
+// their property is about was seen: they are right if it has the property, and wrong if not.
 #pragma once
 
 #include <vector>
@@ -17,12 +17,18 @@ struct SeenArray {
   Literal seen;
 };
 
-// By leaf: which elements are right, for what was seen has their property. Joint choices are none
-// of these: their elements have sets of their own.
-using SettledElements = absl::flat_hash_map<int64_t, std::vector<bool>>;
+// What was seen has the property of the element; it has not; or nobody knows: parts of it were not
+// seen, or hold infinities and NaN, of which no property says anything.
+enum class Settled : uint8_t { kOpen, kRight, kWrong };
+
+// By leaf and element. Joint choices are none of these: their elements have sets of their own.
+using SettledElements = absl::flat_hash_map<int64_t, std::vector<Settled>>;
 SettledElements SettledByProperty(absl::Span<const SeenArray> arrays);
 
 // Makes what was seen the only right value of an element that is not NaN.
 void SettleElement(const Literal& seen, int64_t element, ArrayExpectation& expected);
+
+// Allows no value of a float element.
+void RefuteElement(int64_t element, ArrayExpectation& expected);
 
 }  // namespace assay::reference
