@@ -8,6 +8,7 @@
 
 #include "conformance/cuts/array_judgement.h"
 #include "conformance/cuts/pieces.h"
+#include "conformance/cuts/work.h"
 #include "spec/base/clock.h"
 #include "spec/base/error.h"
 #include "spec/base/status_macros.h"
@@ -21,6 +22,10 @@ constexpr int kMostRounds = 6;
 constexpr int kMostSteps = 3;  // back from results that moved
 // Fewer are not worth another compilation.
 constexpr double kFewUndecided = 1e-4;
+// A program of so many products takes seconds for one reading of them all, of which there may be
+// ten: contractions of fewer are sampled, too.
+constexpr double kManyProducts = 0x1p29;
+constexpr int64_t kCheapProductsOfMany = int64_t{1} << 21;
 constexpr int64_t kMostCapturedBytes = int64_t{1} << 30;
 // Trips of a loop that there is room for at first; the loop's own count says how many it made.
 constexpr int64_t kFirstRoom = 64;
@@ -63,6 +68,7 @@ class CutCheck {
 
   absl::Status Run() {
     ASSAY_ASSIGN_OR_RETURN(flat_, Flatten(subject_.module));
+    if (ProductsOf(*flat_.module) > kManyProducts) cheap_products_ = kCheapProductsOfMany;
     for (const Computation* unit : CapturableUnits(*flat_.module))
       for (const Instruction* instruction : *unit)
         if (instruction->opcode() == Opcode::kWhile) room_[instruction] = kFirstRoom;
@@ -258,7 +264,7 @@ class CutCheck {
     captures.keeps_open = !is_careful || !CommonOnesAreRight(round);
     captures.sample =
         subject_.sample == CutSubject::kSampleBig ? CutSubject::kBigSample : subject_.sample;
-    captures.cheap_products = subject_.sample == CutSubject::kSampleBig ? kCheapProducts : 0;
+    captures.cheap_products = subject_.sample == CutSubject::kSampleBig ? cheap_products_ : 0;
     captures.sample_seed = subject_.seed;
     for (assay::Capture& capture : round.captures) {
       captures.values.push_back(std::move(capture));
@@ -598,8 +604,9 @@ class CutCheck {
       report_.verdict = Verdict::kPass;
       return;
     }
-    report_.reason = StrCat(report_.undecided, " of ", report_.elements,
-                            " elements stay undecided with ", report_.captures, " captures");
+    report_.reason =
+        StrCat(report_.undecided, " of ", report_.elements, " elements stay undecided with ",
+               report_.captures, report_.captures == 1 ? " capture" : " captures");
     if (is_decided) StrAppend(&report_.reason, ", among them ", open_result);
     if (!losses_.empty()) {
       const Stretch named = Named(*losses_.front());
@@ -611,6 +618,7 @@ class CutCheck {
   const CutSubject& subject_;
   CutReport& report_;
   const double started_ = Now();
+  int64_t cheap_products_ = kCheapProducts;
   FlatModule flat_;
   TripRoom room_;
   std::optional<Round> best_;

@@ -303,6 +303,14 @@ TEST_F(CutCheckTest, WrongOpInALoopIsNamed) {
   EXPECT_NE(report.smallest.find("next_x"), std::string::npos) << report.smallest;
 }
 
+TEST_F(CutCheckTest, CountsOfOneAreSingular) {
+  CutReport report;
+  report.captures = report.rounds = report.outputs = 1;
+  EXPECT_EQ(
+      Describe(report),
+      "1 capture, 1 compilation, 0 of 0 elements undecided, 0 of 1 result as without captures");
+}
+
 TEST_F(CutCheckTest, StretchHasItsSource) {
   const std::unique_ptr<Backend> backend = Bent([](Module& module) {
     Instruction* dot = Named(module, "product");

@@ -17,10 +17,13 @@ nlohmann::json JsonOf(const Judgement& judgement) {
 }  // namespace
 
 std::string Describe(const CutReport& report) {
-  std::string text =
-      StrCat(report.captures, " captures, ", report.rounds, " compilations, ", report.undecided,
-             " of ", report.elements, " elements undecided, ", report.outputs_equal, " of ",
-             report.outputs, " results as without captures");
+  auto counted = [](int64_t count, std::string_view what) {
+    return StrCat(count, " ", what, count == 1 ? "" : "s");
+  };
+  std::string text = StrCat(counted(report.captures, "capture"), ", ",
+                            counted(report.rounds, "compilation"), ", ", report.undecided, " of ",
+                            report.elements, " elements undecided, ", report.outputs_equal, " of ",
+                            counted(report.outputs, "result"), " as without captures");
   if (report.not_sampled > 0)
     StrAppend(&text, ", ", report.not_sampled, " more elements not sampled");
   if (!report.reason.empty()) StrAppend(&text, "\n", report.reason);
