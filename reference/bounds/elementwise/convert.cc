@@ -186,21 +186,27 @@ absl::Status BoundReducePrecision(const OpContext& op, Array& result) {
         Store(result, i, Range<W>::Unknown(), 0);
         continue;
       }
-      // The op never falls: results lie between the images of the ends.
-      auto image = [&](W value) {
-        const T rounded = Round<T>(value);
+      // The op never falls: results lie between the images of the ends. What a narrow type has not
+      // rounded yet may be reduced before it is.
+      auto image_in = [&](auto stored, const FloatFormat& in) {
         uint64_t code = 0;
-        std::memcpy(&code, &rounded, sizeof(T));
+        std::memcpy(&code, &stored, sizeof(stored));
         return static_cast<W>(
-            DecodeFloat(format, ReducePrecision(format, exponent_bits, mantissa_bits, code)));
+            DecodeFloat(in, ReducePrecision(in, exponent_bits, mantissa_bits, code)));
       };
       const W slop = std::fabs(x.centre) * kSlop<W>;
-      const W low = image(x.low() - slop), high = image(x.high() + slop);
+      W low = image_in(Round<T>(x.low() - slop), format);
+      W high = image_in(Round<T>(x.high() + slop), format);
+      if constexpr (kIsNarrow<T>) {
+        const FloatFormat& single = Format(ElementType::kF32);
+        low = std::min(low, image_in(Round<float>(x.low() - slop), single));
+        high = std::max(high, image_in(Round<float>(x.high() + slop), single));
+      }
       if (!std::isfinite(low) || !std::isfinite(high)) {
         Store(result, i, Range<W>::Unknown(), 0);
         continue;
       }
-      FinishExact<T>(op.clauses, result, i, Range<W>::Hull(low, high));
+      FinishStep<T>(op.clauses, result, i, Range<W>::Hull(low, high));
     }
   });
   return absl::OkStatus();

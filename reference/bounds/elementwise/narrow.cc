@@ -53,8 +53,11 @@ class NarrowFormat {
   // Stores what a conversion of `exact` gives.
   void Finish(ClauseSet clauses, Array& result, int64_t i, const Range<double>& exact) const {
     const double plain = result.literal.GetDouble(i);
-    const bool is_view = clauses.Has(ClauseId::kExcessPrecision) && exact.HasFinite() &&
-                         !exact.Undecided() && !(exact.centre == plain && exact.radius == 0);
+    const bool is_lost = exact.Single() && !format_.HasInfinity() && format_.HasNan() &&
+                         (exact.flags & (kMayBePosInf | kMayBeNegInf)) != 0;
+    const bool is_view =
+        clauses.Has(ClauseId::kExcessPrecision) && !exact.Undecided() &&
+        (is_lost || (exact.HasFinite() && !(exact.centre == plain && exact.radius == 0)));
     const Range<double> image = Image(exact);
     const bool one_image = image.HasFinite() && !image.Undecided() && image.radius == 0 &&
                            image.centre == plain && (image.flags & ~uint32_t{kZeroSignFree}) == 0;
@@ -66,7 +69,12 @@ class NarrowFormat {
     }
     // The value is kept in a wider type, at least f16, until it is output.
     Range<double> x = exact;
-    x.radius += std::fabs(x.centre) * 0x1p-11 + 0x1p-25;
+    if (x.HasFinite()) {
+      x.radius += std::fabs(x.centre) * 0x1p-11 + 0x1p-25;
+      constexpr double kLargestHalf = 65504;
+      if (x.high() > kLargestHalf) x.flags |= kMayBePosInf;
+      if (x.low() < -kLargestHalf) x.flags |= kMayBeNegInf;
+    }
     if (std::isfinite(plain)) x.radius = std::max(x.radius, std::fabs(x.centre - plain));
     if (std::isnan(plain)) x.flags |= kMayBeNan;
     if (std::isinf(plain)) x.flags |= plain > 0 ? kMayBePosInf : kMayBeNegInf;
@@ -243,6 +251,10 @@ Range<double> SeenAny(const OpContext& op, const Array& array, int64_t i) {
       x.radius += std::fabs(x.centre) * 0x1p-52;
   });
   return Normalized(x);
+}
+
+void FinishNarrow(ClauseSet clauses, Array& result, int64_t i, double exact) {
+  NarrowFormat(result.literal.element_type()).Finish(clauses, result, i, {exact, 0, 0});
 }
 
 absl::Status BoundNarrowConvert(const OpContext& op, Array& result) {

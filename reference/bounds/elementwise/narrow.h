@@ -8,6 +8,10 @@ namespace assay::reference {
 // The values that an op may read of a float element of any type.
 Range<double> SeenAny(const OpContext& op, const Array& array, int64_t i);
 
+// Bounds element i, whose plain value is `exact` rounded to a narrow type: other ops may read what
+// was not rounded.
+void FinishNarrow(ClauseSet clauses, Array& result, int64_t i, double exact);
+
 // The bound of a convert with a narrow type on either side.
 absl::Status BoundNarrowConvert(const OpContext& op, Array& result);
 

@@ -1,9 +1,11 @@
 // Ops that only move elements. Document: operation semantics chapter 4 (bitcast) and 9.
 #include "reference/bounds/copy_elements.h"
 #include "reference/bounds/elements.h"
+#include "reference/bounds/elementwise/narrow.h"
 #include "reference/scalar/convert_ops.h"
 #include "reference/values/index_map.h"
 #include "reference/values/lines.h"
+#include "reference/values/narrow_types.h"
 #include "spec/base/error.h"
 #include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
@@ -261,7 +263,24 @@ absl::Status EvaluateIota(const OpContext& op, Literal& result) {
   return absl::OkStatus();
 }
 
-absl::Status BoundNothing(const OpContext&, Array&) { return absl::OkStatus(); }
+// Indices that a narrow type rounds may be read before that.
+absl::Status BoundIota(const OpContext& op, Array& result) {
+  const ElementType type = op.type();
+  const int64_t dimension = op.instruction.attributes().Integer(Attr::kIotaDimension);
+  const bool may_round = IsFloat(type) && op.clauses.Has(ClauseId::kExcessPrecision) &&
+                         op.shape.dimensions()[dimension] > int64_t{1} << Format(type).precision();
+  if (!may_round) return absl::OkStatus();
+  ForEachIndex(op.shape, [&](int64_t i, absl::Span<const int64_t> index) {
+    const auto exact = static_cast<double>(index[dimension]);
+    if (IsNarrowType(type)) return FinishNarrow(op.clauses, result, i, exact);
+    DispatchReal(type, [&](auto tag) {
+      using T = typename decltype(tag)::type;
+      if constexpr (kIsNarrow<T>)
+        FinishSingle<T>(op.clauses, result, i, {static_cast<Wide<T>>(exact), 0, 0}, View::kNone);
+    });
+  });
+  return absl::OkStatus();
+}
 
 }  // namespace
 
@@ -283,7 +302,7 @@ absl::Span<const OpEvaluation> DataMovementEvaluations() {
       {.opcode = Opcode::kBitcast, .evaluate = EvaluateBitcast, .bound = BoundBitcast},
       {.opcode = Opcode::kPad, .evaluate = EvaluatePad, .bound = BoundPad},
       {.opcode = Opcode::kConcatenate, .evaluate = EvaluateConcatenate, .bound = BoundConcatenate},
-      {.opcode = Opcode::kIota, .evaluate = EvaluateIota, .bound = BoundNothing, .any_type = true},
+      {.opcode = Opcode::kIota, .evaluate = EvaluateIota, .bound = BoundIota, .any_type = true},
   };
   return kRows;
 }

@@ -170,7 +170,7 @@ class BatchNorm {
         const Estimate root = Root(Read(4, f) + epsilon_);
         const Estimate x = Read(0, at);
         const Estimate result = scale * (x - mean) / root + offset;
-        Finish(WithScaleOfOperand(result, scale / root, x.size() + mean.size()), 0, at, false);
+        Finish(WithScaleOfOperand(result, scale / root, x.size(), mean.size()), 0, at, false);
       }
     }
   }
@@ -196,13 +196,15 @@ class BatchNorm {
       for (int64_t k = 0; k < lines_.count; ++k) {
         const int64_t at = lines_.Element(k, f);
         const Estimate gradient = Read(4, at), deviation = Read(0, at) - mean;
-        Estimate factor = WithFactorOfAll(gradient - d - c * deviation, gradient, shifted);
-        // The formula multiplies by the deviation first and divides by the variance then; the
-        // gradient it multiplies by the number of elements, by which all is divided in the end.
+        const Estimate correction = c * deviation;
+        Estimate factor = WithFactorOfAll(gradient - d - correction, gradient, shifted);
+        // The formula multiplies by the deviation first and divides by the variance then; all terms
+        // it multiplies by the number of elements, by which all is divided in the end.
         factor.peak = std::max(factor.peak, products.size() * deviation.size());
         if (step_.unit != 0) {
           const auto m = static_cast<long double>(lines_.count);
-          factor.peak = std::max({factor.peak, m, m * gradient.size()});
+          factor.peak = std::max({factor.peak, m, m * gradient.size(), m * correction.size(),
+                                  m * (gradient - d).size(), m * factor.size()});
         }
         Finish(WithDivisionLast(scale / root * factor, scale / root, factor), 0, at, true);
       }
@@ -268,15 +270,18 @@ class BatchNorm {
     return variance;
   }
 
-  // With s = scale / root, the result that XLA computes as x s + (offset - mean s), |x| + |mean|
-  // being `by`: s may be subnormal, or flushed, or overflow, where the result is none of it.
-  Estimate WithScaleOfOperand(Estimate result, const Estimate& s, long double by) const {
+  // With s = scale / root, the result that XLA computes as x s + (offset - mean s), from |x| and
+  // |mean|: s and the products may be subnormal, or flushed, or overflow, where the result is none
+  // of it.
+  Estimate WithScaleOfOperand(Estimate result, const Estimate& s, long double x,
+                              long double mean) const {
     constexpr long double kRoundings = 3;
+    const long double by = x + mean;
     if (!op_.analysis.is_xla || !std::isfinite(s.size())) return result;
     const long double lost = step_.grain + std::min(s.size(), step_.flushed);
     const long double products = 2 * (step_.grain + std::min(s.size() * by, step_.flushed));
     result.radius += kRoundings * step_.unit * result.terms + by * lost + products;
-    result.peak = std::max(result.peak, s.size());
+    result.peak = std::max({result.peak, s.size(), s.size() * x, s.size() * mean});
     return result;
   }
 
