@@ -10,6 +10,7 @@
 #include <map>
 #include <vector>
 
+#include "spec/base/clock.h"
 #include "spec/base/strings.h"
 
 namespace assay {
@@ -81,5 +82,10 @@ double WaitedForCpu(pid_t pid) {
   fclose(file);
   return fields == 2 ? static_cast<double>(waited) * 1e-9 : 0;
 }
+
+TimeOfProcess::TimeOfProcess(pid_t pid)
+    : pid_(pid), begun_(Now()), waited_before_(WaitedForCpu(pid)) {}
+
+double TimeOfProcess::Seconds() const { return Now() - begun_ - Waited(); }
 
 }  // namespace assay

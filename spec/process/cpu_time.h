@@ -16,4 +16,18 @@ double CpuSecondsOf(pid_t pid);
 // the cores; 0 where the kernel does not count them.
 double WaitedForCpu(pid_t pid);
 
+// Measures the time that a process has had: on a machine where others have the cores it passes more
+// slowly than the clock on the wall, and it never stands still.
+class TimeOfProcess {
+ public:
+  explicit TimeOfProcess(pid_t pid);
+  // Since this object was made, without what it waited for a core.
+  double Seconds() const;
+  double Waited() const { return WaitedForCpu(pid_) - waited_before_; }
+
+ private:
+  pid_t pid_;
+  double begun_, waited_before_;
+};
+
 }  // namespace assay

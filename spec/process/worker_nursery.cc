@@ -20,6 +20,7 @@
 #include "spec/base/error.h"
 #include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
+#include "spec/process/cpu_time.h"
 
 extern char** environ;
 
@@ -41,6 +42,15 @@ bool IsReadable(int fd, double seconds) {
     if (got > 0) return true;
     if (got == 0 || errno != EINTR) return false;
   }
+}
+
+// Waits until the process at the other end has had so many seconds.
+bool IsReadableInTimeOf(pid_t pid, int fd, double seconds) {
+  const TimeOfProcess time(pid);
+  for (double left = seconds; left > 0; left = seconds - time.Seconds()) {
+    if (IsReadable(fd, std::min(left, 1.0))) return true;
+  }
+  return false;
 }
 
 // One message of a byte with the descriptors.
@@ -114,7 +124,9 @@ absl::Status WorkerNursery::Spawn(double seconds) {
     return Sick(StrCat("cannot start '", argv_[0], "': ", strerror(error)));
   }
   char word[8] = {};
-  if (!IsReadable(control_, seconds)) return Sick("it is not ready in time");
+  if (!IsReadableInTimeOf(pid_, control_, seconds)) {
+    return Sick(StrCat("it is not ready after ", seconds, " s of its own"));
+  }
   const ssize_t got = recv(control_, word, sizeof(word) - 1, 0);
   return got > 0 && std::string_view(word) == "ready" ? absl::OkStatus()
                                                       : Sick("it cannot load what workers need");

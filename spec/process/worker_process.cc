@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cmath>
 #include <cstdio>
 #include <cstring>
 
@@ -153,8 +154,14 @@ absl::Status WorkerProcess::Start(double seconds) {
   ASSAY_RETURN_IF_ERROR(Spawn());
   WorkerMessage hello;
   std::string trouble;
-  if (Receive({Now() + seconds}, hello) != Trouble::kNone) {
-    trouble = "it did not greet";
+  Patience patience{.deadline = Now() + seconds, .seconds = seconds};
+  patience.starting.emplace(pid_);
+  const Trouble heard = Receive(patience, hello);
+  if (heard == Trouble::kLate) {
+    trouble = StrCat("it did not greet within ", seconds, " s of its own, beside ",
+                     std::round(patience.starting->Waited()), " s that it waited for a processor");
+  } else if (heard != Trouble::kNone) {
+    trouble = "it ended before it greeted";
   } else if (hello.header.value("protocol", nlohmann::json()) != nlohmann::json(1)) {
     trouble = StrCat("it does not speak protocol 1: ", hello.header.dump());
   } else if (hello.header.contains("error")) {
@@ -259,6 +266,7 @@ WorkerProcess::Trouble WorkerProcess::ReadExactly(char* into, size_t count,
 bool WorkerProcess::IsLate(const Patience& patience) const {
   const double now = Now();
   if (now < patience.deadline) return false;
+  if (patience.starting.has_value()) return patience.starting->Seconds() >= patience.seconds;
   if (now >= patience.deadline + (kMostTimesAsLong - 1) * patience.seconds) return true;
   return CpuSecondsOf(pid_) - patience.cpu_before >= kShareOfTime * patience.seconds;
 }

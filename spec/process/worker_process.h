@@ -15,6 +15,7 @@
 #include "absl/status/statusor.h"
 #include "nlohmann/json.hpp"
 #include "spec/base/error.h"
+#include "spec/process/cpu_time.h"
 #include "spec/process/worker_nursery.h"
 
 namespace assay {
@@ -41,7 +42,8 @@ class WorkerProcess {
   WorkerProcess(const WorkerProcess&) = delete;
   WorkerProcess& operator=(const WorkerProcess&) = delete;
 
-  // Starts the worker if it is not running and waits for its greeting.
+  // Starts the worker if it is not running and waits for its greeting, until it has had so many
+  // seconds: time in which others had the cores does not count.
   // Errors: sick machine (no such program, no greeting, other protocol).
   absl::Status Start(double seconds = 60);
   // One request, one answer. An "error" in the answer becomes a status of its class. A worker that
@@ -73,6 +75,8 @@ class WorkerProcess {
     // A worker on a busy machine has not had its time when the deadline comes: with `seconds` set
     // it may take some times as long, until it has used a good part of them since `cpu_before`.
     double seconds = 0, cpu_before = 0;
+    // Of a worker that starts, which may take its `seconds` however busy the machine is.
+    std::optional<TimeOfProcess> starting = std::nullopt;
   };
   bool IsLate(const Patience& patience) const;
   Trouble Write(std::string_view bytes, double deadline);
