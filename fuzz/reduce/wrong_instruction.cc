@@ -1,6 +1,7 @@
 // Makes intermediate arrays outputs or inputs.
 #include "fuzz/reduce/wrong_instruction.h"
 
+#include <algorithm>
 #include <map>
 #include <set>
 #include <utility>
@@ -44,6 +45,30 @@ const Instruction* FirstWrongInstruction(const CheckSubject& subject, const Modu
   return is_one ? exposed.arrays[static_cast<size_t>(leaf)] : nullptr;
 }
 
+int64_t NumberOfArray(const Module& module, const Instruction* instruction) {
+  const Exposed exposed = WithAllArrays(module, /*with_leaves=*/false);
+  const auto at = std::find(exposed.arrays.begin(), exposed.arrays.end(), instruction);
+  return at == exposed.arrays.end() ? -1 : at - exposed.arrays.begin();
+}
+
+std::optional<ReduceCase> WithArrayGiven(const ReduceCase& whole, int64_t number,
+                                         const EvaluateFunction& evaluate) {
+  const Exposed exposed = WithAllArrays(*whole.module, /*with_leaves=*/false);
+  if (number < 0 || number >= static_cast<int64_t>(exposed.arrays.size())) return std::nullopt;
+  const auto at = static_cast<size_t>(number);
+  const absl::StatusOr<Literal> value = evaluate(*exposed.module, whole.inputs);
+  if (!value.ok() || value->elements().size() != exposed.arrays.size()) return std::nullopt;
+  ReduceCase program = whole.Clone();
+  program.module->config() = ModuleConfig();
+  Instruction* from = Counterpart(*program.module, exposed.arrays[at]);
+  Instruction* given = AddInput(program, value->elements()[at]);
+  if (from == program.module->entry()->root()) return std::nullopt;
+  from->ReplaceAllUsesWith(given);
+  RemoveUnused(program);
+  if (!Verify(*program.module).ok()) return std::nullopt;
+  return program;
+}
+
 std::string PlaceOf(const Instruction& instruction) {
   std::set<std::string> operands;
   for (const Instruction* operand : instruction.operands()) {
@@ -54,6 +79,18 @@ std::string PlaceOf(const Instruction& instruction) {
   }
   const std::string name(Name(instruction.opcode()));
   return operands.empty() ? name : StrCat(name, "(", absl::StrJoin(operands, "+"), ")");
+}
+
+std::string OpWithFolds(const Instruction& instruction) {
+  const Instruction* at = &instruction;
+  while (at->opcode() == Opcode::kGetTupleElement) at = at->operand(0);
+  const std::string name(Name(at->opcode()));
+  if (at->opcode() == Opcode::kWhile || at->callees().empty()) return name;
+  std::set<std::string> folds;
+  for (const Computation* callee : at->callees()) {
+    if (!IsLeaf(callee->root())) folds.insert(std::string(Name(callee->root()->opcode())));
+  }
+  return folds.empty() ? name : StrCat(name, "[", absl::StrJoin(folds, "+"), "]");
 }
 
 std::vector<ReduceCase> ProgramsAround(const ReduceCase& whole, const Instruction* instruction,

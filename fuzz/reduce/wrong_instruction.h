@@ -2,6 +2,9 @@
 // a failure sits, without knowing anything of the compiler.
 #pragma once
 
+#include <cstdint>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "fuzz/reduce/reducer.h"
@@ -17,6 +20,19 @@ const Instruction* FirstWrongInstruction(const CheckSubject& subject, const Modu
 
 // The instruction and what its operands are, without leaves: "log(exponential)".
 std::string PlaceOf(const Instruction& instruction);
+
+// The op that makes the array, and what it folds by: "reduce[maximum]", "while" for an element of
+// a loop's state.
+std::string OpWithFolds(const Instruction& instruction);
+
+// The number of an instruction of the entry among its arrays, operands first; -1: it is none.
+int64_t NumberOfArray(const Module& module, const Instruction* instruction);
+
+// The program in which array `number` of the entry is one more input, with the value that
+// `evaluate` gives for it: without what computes it, whatever else is wrong still is. None where
+// there is no such array or value, or nothing is left.
+std::optional<ReduceCase> WithArrayGiven(const ReduceCase& whole, int64_t number,
+                                         const EvaluateFunction& evaluate);
 
 // Programs that compute `instruction`, of the entry of `whole`, from what is one, two, three, ...
 // steps before it, smallest first; those arrays become inputs with the values that `evaluate` gives

@@ -13,7 +13,7 @@
 namespace assay {
 namespace {
 
-constexpr size_t kMaxSignature = 120;
+constexpr size_t kMaxSignature = 160;
 
 // Of the output, the first of a tuple.
 char ClassLetterOf(const Module& module) {
@@ -67,8 +67,9 @@ std::string CrashSignature(const std::string& text) {
              absl::StrSplit(line, absl::ByAnyChar(" \t\r"), absl::SkipEmpty()))) {
       StrAppend(&signature, signature.empty() ? "" : " ", NormaliseWord(word));
     }
-    // The line that says how it died is followed by the one that says where.
-    if (signature.find(':') != std::string::npos) break;
+    // The line that says how it died is followed by the one that says where; one that ends with a
+    // colon announces the line that says it.
+    if (signature.find(':') != std::string::npos && signature.back() != ':') break;
     signature += ";";
   }
   if (signature.size() > kMaxSignature) signature.resize(kMaxSignature);
@@ -109,6 +110,21 @@ bool HasNarrowIndex(const Module& module) {
         for (int64_t size : at->operand(0)->shape().dimensions()) {
           if (bits < 62 && size > int64_t{1} << bits) return true;
         }
+      }
+    }
+  }
+  return false;
+}
+
+bool HasUnsignedLoop(const Module& module) {
+  for (const Computation* computation : module.computations()) {
+    for (const Instruction* at : *computation) {
+      if (at->opcode() != Opcode::kWhile || at->callees().empty()) continue;
+      for (const Computation* callee : at->callees()) {
+        const Instruction* root = callee->root();
+        if (root->opcode() != Opcode::kCompare) continue;
+        const ElementType type = root->operand(0)->shape().element_type();
+        if (IsInteger(type) && !IsSigned(type)) return true;
       }
     }
   }

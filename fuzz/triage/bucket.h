@@ -38,6 +38,11 @@ inline constexpr char kNarrowIndex[] = "narrow-index";
 // True if an op says where it begins in a type that does not hold all sizes of its operand.
 bool HasNarrowIndex(const Module& module);
 
+// Stands beside the opcodes of a finding whose program HasUnsignedLoop.
+inline constexpr char kUnsignedLoop[] = "unsigned-loop";
+// True if a loop goes on as long as a comparison of unsigned integers holds.
+bool HasUnsignedLoop(const Module& module);
+
 // The kind of numbers: 'f' floats, 'c' complex, 'p' predicates, 'i' integers.
 char ClassLetter(ElementType type);
 

@@ -6,7 +6,9 @@
 #include <fstream>
 #include <system_error>
 
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include "fuzz/backends/process_backend.h"
 #include "nlohmann/json.hpp"
@@ -27,29 +29,45 @@ constexpr int64_t kMaxFindingBytes = int64_t{64} << 20;
 constexpr int64_t kShownInput = 64;  // elements of an input on the page
 
 // Assay is not needed to see a bug of XLA.
-constexpr char kJaxScript[] = R"py("""Shows the bug with jax alone: python repro.py"""
-import os
+constexpr char kJaxScript[] =
+    R"py("""Shows the bug with jax alone, and exits with 1 while it is there: python repro.py"""
+import importlib.util, os, sys
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
-import jax, numpy
+import jax, jaxlib, ml_dtypes, numpy
 jax.config.update("jax_enable_x64", True)
-import jaxlib, ml_dtypes
-from jaxlib import _hlo, _jax
-
+def binding(*names):  # releases have them in different places
+    return importlib.import_module("jaxlib." + next(n for n in names if importlib.util.find_spec("jaxlib." + n)))
+hlo, xla = binding("_hlo", "_jax", "xla_extension"), binding("_jax", "xla_extension")
 here = os.path.dirname(os.path.abspath(__file__))
-computation = _hlo.XlaComputation(
-    _hlo.hlo_module_from_text(open(os.path.join(here, "repro.hlo")).read()).as_serialized_hlo_module_proto())
-module = _jax.mlir.xla_computation_to_mlir_module(computation)
-client = jax.devices("cpu")[0].client
-executable = client.compile_and_load(module, _jax.DeviceList(tuple(client.local_devices()[:1])), _jax.CompileOptions())
-arrays = numpy.load(os.path.join(here, "repro.npz"))
-bf16 = BF16  # numbers of the inputs that are bf16, which numpy keeps as u16
-inputs = [arrays[f"in{i}"] for i in range(len(arrays.files))]
-inputs = [x.view(ml_dtypes.bfloat16) if i in bf16 else x for i, x in enumerate(inputs)]
-print("jaxlib", jaxlib.__version__)
-for i, out in enumerate(executable.execute_sharded([jax.device_put(x) for x in inputs]).disassemble_into_single_device_arrays()):
-    print(f"got {i}:", numpy.asarray(out[0]).tolist())
-print("expected:", EXPECTED)
+text, arrays = open(os.path.join(here, "repro.hlo")).read(), numpy.load(os.path.join(here, "repro.npz"))
+module = hlo.XlaComputation(hlo.hlo_module_from_text(text).as_serialized_hlo_module_proto())
+module, options, client = xla.mlir.xla_computation_to_mlir_module(module), xla.CompileOptions(), jax.devices()[0].client
+options.env_option_overrides = FLAGS
+devices = [xla.DeviceList(tuple(client.local_devices()[:1]))] if hasattr(client, "compile_and_load") else []
+program = (client.compile_and_load if devices else client.compile)(module, *devices, options)
+inputs = [arrays[f"in{i}"].astype(t) if "int" in t else arrays[f"in{i}"].view(t) for i, t in enumerate(TYPES)]
+outputs = program.execute_sharded([jax.device_put(x) for x in inputs]).disassemble_into_single_device_arrays()
 )py";
+constexpr char kShowElement[] =
+    R"py(got = numpy.asarray(outputs[OUTPUT][0]).reshape(-1)[ELEMENT]
+print(f"jaxlib {jaxlib.__version__}: element ELEMENT of output OUTPUT is {got}; right:", RIGHT)
+sys.exit(WRONG)
+)py";
+constexpr char kShowOutputs[] =
+    R"py(print(f"jaxlib {jaxlib.__version__} has run it:", [numpy.asarray(x[0]).tolist() for x in outputs])
+)py";
+
+// The name of a type in numpy and ml_dtypes; an .npz file holds those of the latter as integers.
+std::string NumpyName(ElementType type) {
+  const std::string name(Name(type));
+  if (type == ElementType::kBF16) return "bfloat16";
+  if (IsPred(type)) return "bool";
+  if (IsInteger(type)) return StrCat(IsSigned(type) ? "int" : "uint", name.substr(1));
+  if (IsComplex(type)) return StrCat("complex", name.substr(1));
+  const bool is_narrow = BitWidth(type) <= 8;
+  return is_narrow ? StrCat("float", name.substr(1, 1), "_", name.substr(2))
+                   : StrCat("float", name.substr(1));
+}
 
 absl::Status WriteText(const fs::path& path, const std::string& text, bool executable = false) {
   std::ofstream file(path, std::ios::binary);
@@ -86,10 +104,36 @@ std::string OpinionText(const SecondOpinion& opinion) {
   return "";
 }
 
+// What follows a word in the judgement, to the end of its line.
+std::string InJudgement(const BugPage& page, const std::string& word) {
+  const std::string& text = page.finding.judgement;
+  const size_t at = text.find(word);
+  if (at == std::string::npos) return "";
+  const size_t begin = text.find_first_not_of(' ', at + word.size());
+  return begin == std::string::npos ? "" : text.substr(begin, text.find('\n', begin) - begin);
+}
+
+// "1 of 4 elements lie outside their bound; the first is -124, and right is exactly 124".
+std::string InWords(const BugPage& page) {
+  const std::string got = InJudgement(page, "\n    got "), right = InJudgement(page, "allowed ");
+  const std::string first_line =
+      page.finding.judgement.substr(0, page.finding.judgement.find('\n'));
+  if (got.empty() || right.empty()) {
+    // Of what a dying compiler wrote, the line that says which check failed.
+    for (const char* word : {"Check failed: ", "RET_CHECK failure "}) {
+      const std::string check = InJudgement(page, word);
+      if (!check.empty()) return StrCat("it dies: ", word, check);
+    }
+    return first_line;
+  }
+  return StrCat(first_line, "; the first is ", got, ", and right is ", right);
+}
+
 // Rows of "what: value" that page and Markdown share.
 std::vector<std::pair<std::string, std::string>> Facts(const BugPage& page) {
   const Finding& f = page.finding;
   std::vector<std::pair<std::string, std::string>> facts = {
+      {"What is wrong", InWords(page)},
       {"Kind", std::string(Name(f.kind))},
       {"Backend", page.backend_version.empty()
                       ? f.backend
@@ -141,19 +185,27 @@ std::string ReplayCommand(const BugPage& page, const std::string& folder) {
 }
 
 std::string JaxScript(const BugPage& page) {
-  std::string script = kJaxScript;
-  std::vector<int64_t> bf16;
-  for (size_t i = 0; i < page.finding.inputs.size(); ++i) {
-    if (page.finding.inputs[i].element_type() == ElementType::kBF16) {
-      bf16.push_back(static_cast<int64_t>(i));
-    }
+  std::string script = StrCat(kJaxScript, page.wrong.output >= 0 ? kShowElement : kShowOutputs);
+  std::vector<std::string> types;
+  for (const Literal& input : page.finding.inputs) types.push_back(NumpyName(input.element_type()));
+  Json flags = Json::array();
+  for (const auto& [name, value] : page.finding.options.flags) {
+    const bool is_word = value == "true" || value == "false";
+    int64_t number = 0;
+    const bool is_number = absl::SimpleAtoi(value, &number);
+    flags.push_back({name, is_word     ? Json(value == "true")
+                           : is_number ? Json(number)
+                                       : Json(value)});
   }
-  auto replace = [&script](const std::string& word, const std::string& with) {
-    script.replace(script.find(word), word.size(), with);
+  const auto python = [](const Json& json) {
+    return absl::StrReplaceAll(json.dump(), {{"true", "True"}, {"false", "False"}});
   };
-  replace("= BF16", StrCat("= [", absl::StrJoin(bf16, ", "), "]"));
-  replace("EXPECTED", Json(page.expected).dump());
-  return script;
+  return absl::StrReplaceAll(script, {{"FLAGS", python(flags)},
+                                      {"TYPES", python(types)},
+                                      {"OUTPUT", StrCat(page.wrong.output)},
+                                      {"ELEMENT", StrCat(page.wrong.element)},
+                                      {"RIGHT", Json(InJudgement(page, "allowed ")).dump()},
+                                      {"WRONG", page.wrong.test}});
 }
 
 Json FindingJson(const BugPage& page) {

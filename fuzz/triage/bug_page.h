@@ -14,12 +14,19 @@
 
 namespace assay {
 
+// The first element of the answer that is wrong.
+struct WrongElement {
+  int64_t output = -1, element = 0;  // of the leaves, row-major; -1: no answer is wrong
+  std::string test;                  // Python: True of numpy's scalar `got` that was seen
+};
+
 struct BugPage {
   Finding finding;  // reduced: module_text and inputs are those of repro.hlo
   TriageResult result;
   std::string backend_version;
   std::string original_text;  // module before reduction
   std::string expected, got;  // outputs as HLO literals; "" when large or not there
+  WrongElement wrong;
   Blame blame;
   PassBlame pass_blame;
   SecondOpinion opinion;

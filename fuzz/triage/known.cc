@@ -4,9 +4,13 @@
 #include <cctype>
 #include <ctime>
 #include <optional>
+#include <set>
+#include <string_view>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_split.h"
+#include "fuzz/reduce/wrong_instruction.h"
+#include "fuzz/triage/bucket.h"
 #include "nlohmann/json.hpp"
 #include "spec/base/file.h"
 #include "spec/base/status_macros.h"
@@ -95,6 +99,54 @@ absl::StatusOr<KnownBug> ReadOne(const Json& entry) {
   return bug;
 }
 
+using Opcodes = std::set<Opcode>;
+
+// "pad+slice", or "pad+sl*", of which the last name is left out; empty where there are others.
+Opcodes OpcodesIn(std::string_view text) {
+  Opcodes opcodes;
+  for (const absl::string_view name : absl::StrSplit(ToAbsl(text), '+')) {
+    const std::optional<Opcode> opcode = OpcodeFromName(ToStd(name));
+    if (opcode.has_value()) {
+      opcodes.insert(*opcode);
+    } else if (name.empty() || name.back() != '*') {
+      return {};
+    }
+  }
+  return opcodes;
+}
+
+// Takes the opcodes away that the instruction and what it is computed from have.
+void RemoveThoseOf(const Instruction* at, int depth, Opcodes& opcodes) {
+  opcodes.erase(at->opcode());
+  for (const Instruction* operand : at->operands()) {
+    if (depth > 0 && !opcodes.empty()) RemoveThoseOf(operand, depth - 1, opcodes);
+  }
+}
+
+bool IsMadeOf(const Instruction* at, Opcodes opcodes) {
+  constexpr int kDepth = 3;
+  if (!opcodes.contains(at->opcode())) return false;
+  RemoveThoseOf(at, kDepth, opcodes);
+  return opcodes.empty();
+}
+
+// What a signature says after the word: "log(exponential) f" after " at ".
+std::string After(const std::string& text, const std::string& word) {
+  const size_t at = text.rfind(word);
+  return at == std::string::npos ? "" : text.substr(at + word.size());
+}
+
+// " f" at its end says what kind of numbers the place has.
+bool IsPlace(const Instruction& at, std::string place) {
+  const bool has_class = place.size() > 2 && place[place.size() - 2] == ' ';
+  if (has_class) {
+    const Shape& shape = at.shape();
+    if (!shape.IsArray() || ClassLetter(shape.element_type()) != place.back()) return false;
+    place.resize(place.size() - 2);
+  }
+  return Matches(place, PlaceOf(at));
+}
+
 bool IsInRange(const KnownBug& bug, const std::string& backend_version) {
   const std::optional<Version> version = VersionIn(backend_version);
   if (!version.has_value()) return true;
@@ -130,6 +182,26 @@ const KnownBug* FindKnownBug(const std::vector<KnownBug>& known, const std::stri
     if (is_named && IsInRange(bug, backend_version)) return &bug;
   }
   return nullptr;
+}
+
+bool IsOfVersion(const KnownBug& bug, const std::string& backend_version) {
+  return IsInRange(bug, backend_version);
+}
+
+bool MayShow(const KnownBug& bug, const Module& module) {
+  const std::string place = After(bug.signature, " at ");
+  Opcodes opcodes;
+  if (place.empty()) opcodes = OpcodesIn(After(bug.signature, " of "));
+  const std::vector<std::string> parts = absl::StrSplit(bug.bucket, '/');
+  for (size_t i = parts.size(); i-- > 2 && place.empty() && opcodes.empty();) {
+    opcodes = OpcodesIn(parts[i]);
+  }
+  for (const Computation* computation : module.computations()) {
+    for (const Instruction* at : *computation) {
+      if (place.empty() ? IsMadeOf(at, opcodes) : IsPlace(*at, place)) return true;
+    }
+  }
+  return false;
 }
 
 std::vector<KnownBug> RemoveExpired(std::vector<KnownBug>& known, const std::string& today) {

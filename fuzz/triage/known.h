@@ -3,15 +3,16 @@
 //   {"bucket": "xla/wrong value/algsimp/pad*",       a bucket, or
 //    "signature": "wrong value: algsimp of pad*",    what a campaign sees before triage, or both;
 //                                                    '*' at the end stands for any rest
-//    "versions": "0.4.13..0.10.2",                   of the backend, both ends included; absent:
-//    all "reason": "issue 1234: ...",                    required "expires": "2027-06-30"} from
-//    that day on it is news again; absent: never
+//    "versions": "0.4.13..0.10.2",   of the backend, both ends included; absent: all
+//    "reason": "issue 1234: ...",    required
+//    "expires": "2027-06-30"}        from that day on it is news again; absent: never
 #pragma once
 
 #include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "spec/ir/module.h"
 
 namespace assay {
 
@@ -30,6 +31,14 @@ absl::StatusOr<std::vector<KnownBug>> ReadKnownBugs(const std::string& path);
 // is in every range); nullptr if there is none.
 const KnownBug* FindKnownBug(const std::vector<KnownBug>& known, const std::string& bucket,
                              const std::string& signature, const std::string& backend_version);
+
+// True if the bug is one of this version of the backend.
+bool IsOfVersion(const KnownBug& bug, const std::string& backend_version);
+
+// True if the module has what the bug is about: the instruction that its signature names as wrong
+// with those operands, or an instruction that is made of all ops that the signature or the bucket
+// names. Most programs with it show the bug.
+bool MayShow(const KnownBug& bug, const Module& module);
 
 // Takes out what has expired on the day `today` (YYYY-MM-DD), and returns it.
 std::vector<KnownBug> RemoveExpired(std::vector<KnownBug>& known, const std::string& today);

@@ -8,6 +8,7 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "spec/text/reader.h"
 
 namespace assay {
 namespace {
@@ -70,6 +71,36 @@ TEST(KnownTest, MistakesAreNamed) {
     ASSERT_FALSE(known.ok()) << text;
     EXPECT_THAT(std::string(known.status().message()), HasSubstr(message));
   }
+}
+
+TEST(KnownTest, ABugIsAboutAnInstructionOrASetOfOps) {
+  absl::StatusOr<std::unique_ptr<Module>> module = ReadModule(R"(HloModule m
+ENTRY e {
+  x = f32[4] parameter(0)
+  i = s32[4] parameter(1)
+  a = f32[4] exponential(x)
+  l = f32[4] log(a)
+  m = s32[4] multiply(i, i)
+  n = s32[4] abs(m)
+  ROOT t = (f32[4], s32[4]) tuple(l, n)
+}
+)");
+  ASSERT_TRUE(module.ok()) << module.status();
+  const auto shows = [&](const std::string& bucket, const std::string& signature) {
+    KnownBug bug;
+    bug.bucket = bucket;
+    bug.signature = signature;
+    return MayShow(bug, **module);
+  };
+  EXPECT_TRUE(shows("", "wrong value: algsimp at log(exponential) f"));
+  EXPECT_TRUE(shows("", "wrong value: algsimp at log*"));
+  EXPECT_FALSE(shows("", "wrong value: algsimp at log(exponential) c")) << "complex numbers";
+  EXPECT_FALSE(shows("", "wrong value: algsimp at log")) << "of a parameter";
+  EXPECT_TRUE(shows("xla/wrong value/algsimp/abs+multiply", ""));
+  EXPECT_TRUE(shows("xla/wrong value/abs/i-fffff", ""));
+  EXPECT_FALSE(shows("xla/wrong value/algsimp/exponential+multiply", "")) << "not of each other";
+  EXPECT_FALSE(shows("xla/wrong value/algsimp", "")) << "names no op";
+  EXPECT_FALSE(shows("", "compile crash: some words"));
 }
 
 }  // namespace

@@ -71,6 +71,7 @@ class SignatureMaker {
  private:
   void SignBySnapshots() {
     const Instruction* wrong = FirstWrongInstruction(subject_, module_, inputs_);
+    signature_.wrong = wrong;
     if (wrong != nullptr) {
       signature_.place = StrCat(signature_.text, At(*wrong));
       const auto known = familiar_.find(signature_.place);

@@ -22,6 +22,9 @@ struct Signature {
   std::string text;
   // The kind and the first instruction that is wrong when all are outputs; "" where there is none.
   std::string place;
+  // The instruction of `place`, of the entry of the module that was signed; null where there is
+  // none.
+  const Instruction* wrong = nullptr;
   // Flags under which this bug is silent and the program fails all the same: another bug is behind
   // it. Empty: there is none.
   std::map<std::string, std::string> unmasking;

@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "fuzz/portable.h"
+#include "fuzz/reduce/edit.h"
 #include "fuzz/reduce/wrong_instruction.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -262,6 +263,40 @@ ENTRY e {
   EXPECT_EQ(around[0].inputs[0].GetInteger(0), (2 + 3) * 3);
   EXPECT_EQ(around[1].module->InstructionCount(), 4) << WriteModule(*around[1].module);
   EXPECT_EQ(around[2].module->InstructionCount(), 5) << WriteModule(*around[2].module);
+}
+
+TEST(WrongInstruction, WhatIsBehindItShowsWhenItsValueIsGiven) {
+  const std::unique_ptr<Oracle> oracle = MakeOracle();
+  FakeBackend backend(NegatesNothing(*oracle));
+  const CheckSubject subject{*oracle, backend, Profile::Strict(), {}, Limits()};
+  absl::StatusOr<std::unique_ptr<Module>> module = ReadModule(R"(HloModule m
+ENTRY e {
+  x = s32[2] parameter(0)
+  product = s32[2] multiply(x, x)
+  n = s32[2] negate(product)
+  sum = s32[2] add(n, x)
+  ROOT last = s32[2] negate(sum)
+})");
+  ASSERT_TRUE(module.ok()) << module.status();
+  ReduceCase program{*std::move(module), {}};
+  program.inputs.push_back(Splat(Shape::Array(ElementType::kS32, {2}), 3));
+  const EvaluateFunction evaluate = [&](const Module& part, const std::vector<Literal>& inputs) {
+    return oracle->Evaluate(part, CheckCase::Of(part, inputs).arguments[0], {});
+  };
+  const Instruction* first = FirstWrongInstruction(subject, *program.module, program.inputs);
+  ASSERT_NE(first, nullptr);
+  EXPECT_EQ(PlaceOf(*first), "negate(multiply)");
+  const int64_t number = NumberOfArray(*program.module, first);
+  std::optional<ReduceCase> behind = WithArrayGiven(program, number, evaluate);
+  ASSERT_TRUE(behind.has_value());
+  EXPECT_EQ(behind->inputs.size(), 2u) << WriteModule(*behind->module);
+  EXPECT_EQ(behind->inputs.back().GetInteger(0), -9);
+  const Instruction* second = FirstWrongInstruction(subject, *behind->module, behind->inputs);
+  ASSERT_NE(second, nullptr);
+  EXPECT_EQ(PlaceOf(*second), "negate(add)");
+  EXPECT_FALSE(WithArrayGiven(*behind, NumberOfArray(*behind->module, second), evaluate))
+      << "nothing is left";
+  EXPECT_FALSE(WithArrayGiven(program, -1, evaluate));
 }
 
 // On these implementations may differ: an initial value beside one element may be dropped, which
