@@ -48,6 +48,7 @@ struct Slot {
   bool busy = false;
   bool fresh = true;         // has answered nothing yet
   LateWorker time;           // of the work in hand
+  double begun = 0;          // Now() when its clock was set
   double waited_before = 0;  // WaitedForCpu before it
   int64_t served = 0;
 };
@@ -243,13 +244,26 @@ class Campaign {
 
   void Send(Slot& slot, const WorkOrder& order) {
     slot.busy = true;
-    slot.waited_before = WaitedForCpu(slot.pid);
-    slot.time = {.deadline = Now() + order.seconds +
-                             (slot.fresh && summary().portable ? kOutsideStartSeconds : 0),
-                 .seconds = order.seconds};
+    SetClock(slot, Now(), order.seconds);
     // A worker that died in between shows by its exit, with this request still in hand.
     SendMessage(slot.fd,
                 order.request.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+  }
+
+  void SetClock(Slot& slot, double begun, double seconds) {
+    slot.begun = begun;
+    slot.waited_before = WaitedForCpu(slot.pid);
+    const bool starts = slot.fresh && summary().portable;
+    slot.time = {.deadline = begun + seconds + (starts ? kOutsideStartSeconds : 0),
+                 .seconds = seconds};
+  }
+
+  // A worker with several cases in hand has the time of one for each, from when it begins it.
+  void FollowWorker(Slot& slot) {
+    const WorkerState& state = shared_->at(slot.number);
+    const double begun = state.begun.load();
+    if (begun <= slot.begun || slot.time.killed) return;
+    SetClock(slot, begun, options_.case_seconds * state.times.load());
   }
 
   // Lets an idle worker go; it ends at end of file.
@@ -338,6 +352,8 @@ class Campaign {
     const double now = Now();
     for (Slot& slot : slots_) {
       if (!slot.busy || slot.pid < 0 || now < slot.time.deadline) continue;
+      FollowWorker(slot);
+      if (now < slot.time.deadline) continue;
       slot.time.waited = WaitedForCpu(slot.pid) - slot.waited_before;
       switch (slot.time.NextStep(now)) {
         case LateWorker::Step::kWait:

@@ -51,7 +51,8 @@ struct CampaignOptions {
   int64_t most_checked = 0;  // suspects beyond this are counted and not checked again; 0: no limit
   int64_t most_triaged = 0;  // 0: one finding of every signature, and of the rest as time allows
   double triage_seconds = 120;  // per finding
-  std::vector<KnownBug> known;  // counted apart, and not triaged
+  // Counted apart, and not triaged; three of four programs that may show them are not run.
+  std::vector<KnownBug> known;
   double progress_seconds = 0.5;
   std::function<void(const CampaignProgress&)> progress;
 };
@@ -73,6 +74,7 @@ struct CampaignFinding {
   bool exact = false;                        // shown with the exact inputs
   int64_t set = 0;                           // otherwise with this set of inputs
   std::map<std::string, std::string> flags;  // that switch off another bug of the same program
+  std::vector<int64_t> given;                // or arrays that are inputs for it (CaseKey::given)
   int64_t instructions = 0;
   std::string signature;  // what tells it from others before it is reduced
   std::string text, second_check;
@@ -97,6 +99,7 @@ struct CampaignSummary {
   int64_t programs = 0;  // cases brought to an end
   int64_t earlier = 0;   // cases that the campaign had brought to an end before it was resumed
   int64_t illegal = 0;   // of them: did not verify and were skipped
+  int64_t avoided = 0;   // of them: may show what is known, and were skipped
   // Verdicts, counted per case and backend.
   int64_t compared = 0;      // passed, mistrusted or failed
   int64_t inconclusive = 0;  // also with the exact inputs

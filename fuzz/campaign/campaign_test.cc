@@ -246,6 +246,21 @@ TEST(CampaignTest, FindsAHang) {
              Outcome::kTimeout);
 }
 
+// A worker has several programs in hand, and each has the time of one.
+TEST(CampaignTest, EveryProgramHasAClockOfItsOwn) {
+  CampaignOptions options = Options(8);
+  options.jobs = 1;
+  options.case_seconds = 1;
+  options.input_sets = 1;
+  const CampaignSummary slow = Fuzz(options, Script([](const Module& module) {
+                                      usleep(600000);
+                                      return Right(module);
+                                    }));
+  EXPECT_EQ(slow.programs, 8);
+  EXPECT_EQ(slow.workers_lost, 0) << "four of them take longer than one may";
+  EXPECT_EQ(slow.suspects, 0);
+}
+
 // An oracle that takes too long has no opinion, and nobody is to blame for that.
 TEST(CampaignTest, AHangOfTheOracleIsInconclusive) {
   class HangingOracle : public ZeroOracle {

@@ -37,17 +37,6 @@ bool PaysAgain(const Backend& backend, const Case& made) {
   return !backend.Describe().in_process || elements <= kMostElements;
 }
 
-// Each run draws others, and may.
-bool DrawsNumbers(const Module& module) {
-  for (const Computation* computation : module.computations()) {
-    for (const Instruction* at : *computation) {
-      const Opcode opcode = at->opcode();
-      if (opcode == Opcode::kRng || opcode == Opcode::kRngGetAndUpdateState) return true;
-    }
-  }
-  return false;
-}
-
 void AddSeconds(const CheckSeconds& seconds, StageSeconds& stages) {
   stages.oracle += seconds.oracle;
   stages.passes += seconds.passes;
@@ -57,6 +46,16 @@ void AddSeconds(const CheckSeconds& seconds, StageSeconds& stages) {
 }
 
 }  // namespace
+
+bool DrawsNumbers(const Module& module) {
+  for (const Computation* computation : module.computations()) {
+    for (const Instruction* at : *computation) {
+      const Opcode opcode = at->opcode();
+      if (opcode == Opcode::kRng || opcode == Opcode::kRngGetAndUpdateState) return true;
+    }
+  }
+  return false;
+}
 
 BackendRecord RecordOf(const Outcome& outcome, bool exact) {
   BackendRecord record;
@@ -222,7 +221,7 @@ CaseRunner::Prepared CaseRunner::Prepare(int64_t index, WorkerState& state) cons
   Prepared prepared;
   CaseRecord& record = prepared.record;
   record.index = index;
-  state.index.store(index);
+  state.Begin(index);
   state.phase.store(Phase::kGenerate);
   {
     ScopedTimer timer(record.seconds.generate);
@@ -235,6 +234,11 @@ CaseRunner::Prepared CaseRunner::Prepare(int64_t index, WorkerState& state) cons
   if (absl::Status status = Verify(*prepared.made.module); !status.ok()) {
     record.illegal = std::string(ToStd(status.message()));
   }
+  constexpr int64_t kRunOneOf = 4;
+  record.avoided =
+      record.illegal.empty() && index % kRunOneOf != 0 &&
+      std::any_of(options_.known.begin(), options_.known.end(),
+                  [&prepared](const KnownBug& bug) { return MayShow(bug, *prepared.made.module); });
   state.phase.store(Phase::kIdle);
   return prepared;
 }
@@ -273,23 +277,36 @@ void CaseRunner::RunPack(std::vector<Prepared*> members, bool screened) {
 
 void CaseRunner::RunPacks(std::vector<Prepared>& cases, WorkerState& state) {
   if (options_.screening.empty() || backends_.size() != 1) return;
-  state.index.store(-1);
   state.backend.store(0);
   state.phase.store(Phase::kCompile);
+  const auto begin_pack = [&state](size_t members) {
+    // Most members are quick, and one that hangs shall be known for it soon.
+    constexpr double kAsIfFewer = 3;
+    state.Begin(-1, std::max(2.0, static_cast<double>(members) / kAsIfFewer));
+  };
   for (const bool screened : {true, false}) {
     std::vector<Prepared*> members;
     for (Prepared& prepared : cases) {
       const CaseRecord& record = prepared.record;
-      const bool fits = record.illegal.empty() && !record.repeated &&
+      const bool fits = record.IsRun() && !record.repeated &&
                         record.instructions <= kMostInstructionsInPack &&
                         CanBeJoined(*prepared.made.module);
       if (!fits || IsScreened(record, 0) != screened) continue;
       members.push_back(&prepared);
-      if (members.size() == kMostMembers) RunPack(std::exchange(members, {}), screened);
+      if (members.size() < kMostMembers) continue;
+      begin_pack(members.size());
+      RunPack(std::exchange(members, {}), screened);
     }
+    begin_pack(members.size());
     RunPack(std::move(members), screened);
   }
   state.phase.store(Phase::kIdle);
+}
+
+void WorkerState::Begin(int64_t piece, double as_long_as) {
+  index.store(piece);
+  times.store(as_long_as);
+  begun.store(Now());
 }
 
 std::vector<CaseRecord> CaseRunner::Run(int64_t first, int64_t count, WorkerState& state) {
@@ -299,8 +316,8 @@ std::vector<CaseRecord> CaseRunner::Run(int64_t first, int64_t count, WorkerStat
   std::vector<CaseRecord> records;
   for (Prepared& prepared : cases) {
     const int64_t index = prepared.record.index;
-    state.index.store(index);
-    if (prepared.record.illegal.empty()) {
+    state.Begin(index);
+    if (prepared.record.IsRun()) {
       for (size_t i = 0; i < backends_.size(); ++i) {
         prepared.record.backends.push_back(RunScreened(prepared, {index, i}, state));
       }
@@ -321,10 +338,13 @@ Finding CaseRunner::MakeFinding(const CaseKey& key) const {
   finding.seed = options_.seed;
   finding.index = key.index;
   finding.input_set = key.exact ? 0 : key.set;
-  finding.module_text = WriteModule(*made.module);
-  finding.inputs = key.exact
-                       ? std::move(made.exact_inputs)
-                       : InputSet(made, options_.seed, static_cast<uint64_t>(key.index), key.set);
+  std::vector<Literal> inputs =
+      key.exact ? std::move(made.exact_inputs)
+                : InputSet(made, options_.seed, static_cast<uint64_t>(key.index), key.set);
+  const ReduceCase program =
+      WithGivenArrays({std::move(made.module), std::move(inputs)}, key.given);
+  finding.module_text = WriteModule(*program.module);
+  finding.inputs = program.inputs;
   return finding;
 }
 
@@ -353,6 +373,7 @@ BackendRecord DecodeBackend(const nlohmann::json& json) {
 nlohmann::json CaseRecord::ToJson() const {
   nlohmann::json json = {{"index", index},
                          {"instructions", instructions},
+                         {"avoided", avoided},
                          {"theme", static_cast<int>(theme)},
                          {"seconds",
                           {seconds.generate, seconds.oracle, seconds.passes, seconds.code,
@@ -374,6 +395,7 @@ CaseRecord CaseRecord::FromJson(const nlohmann::json& json) {
   record.repeated = json.value("repeated", false);
   record.screened = json.value("screened", int64_t{0});
   record.illegal = json.value("illegal", "");
+  record.avoided = json.value("avoided", false);
   std::vector<double> seconds = json.value("seconds", std::vector<double>(6));
   seconds.resize(6);
   record.seconds = {seconds[0], seconds[1], seconds[2], seconds[3], seconds[4], seconds[5]};
@@ -393,13 +415,14 @@ nlohmann::json ConfirmRecord::ToJson() const {
           {"signature", signature},
           {"place", place},
           {"unmasking", unmasking},
+          {"given", given},
           {"behind", behind},
           {"notable", notable}};
 }
 
 nlohmann::json CaseKey::ToJson() const {
-  return {{"index", index}, {"backend", backend}, {"exact", exact},
-          {"set", set},     {"flags", flags},     {"screened", screened}};
+  return {{"index", index}, {"backend", backend},   {"exact", exact}, {"set", set},
+          {"flags", flags}, {"screened", screened}, {"given", given}};
 }
 
 CaseKey CaseKey::FromJson(const nlohmann::json& json) {
@@ -410,6 +433,7 @@ CaseKey CaseKey::FromJson(const nlohmann::json& json) {
   key.set = json.value("set", int64_t{0});
   key.flags = json.value("flags", key.flags);
   key.screened = json.value("screened", false);
+  key.given = json.value("given", key.given);
   return key;
 }
 
@@ -423,6 +447,7 @@ ConfirmRecord ConfirmRecord::FromJson(const nlohmann::json& json) {
   confirm.signature = json.value("signature", "");
   confirm.place = json.value("place", "");
   confirm.unmasking = json.value("unmasking", confirm.unmasking);
+  confirm.given = json.value("given", confirm.given);
   confirm.behind = json.value("behind", "");
   confirm.notable = json.value("notable", "");
   return confirm;

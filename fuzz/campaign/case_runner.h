@@ -14,6 +14,8 @@
 #include "fuzz/finding.h"
 #include "fuzz/generator/generate.h"
 #include "fuzz/peers/pack.h"
+#include "fuzz/reduce/reducer.h"
+#include "fuzz/triage/known.h"
 #include "fuzz/triage/signature.h"
 #include "spec/backend/backend.h"
 #include "spec/backend/check.h"
@@ -53,6 +55,9 @@ struct CaseRecord {
   bool repeated = false;                 // run and compiled several times
   int64_t screened = 0;                  // backends that screened it
   std::string illegal;                   // why the program does not verify; then nobody got it
+  bool avoided = false;                  // it may show a known bug, and nobody got it
+
+  bool IsRun() const { return illegal.empty() && !avoided; }
 
   nlohmann::json ToJson() const;
   static CaseRecord FromJson(const nlohmann::json& json);
@@ -67,6 +72,10 @@ struct CaseKey {
   int64_t set = 0;                                // unless exact
   std::map<std::string, std::string> flags = {};  // beyond the campaign's own
   bool screened = false;  // it failed while it was screened, and was not tried otherwise
+  // Arrays of the entry that are inputs with the oracle's values, one after the other, each by its
+  // number in what is left (WithArrayGiven): what computes them is wrong, and another bug is
+  // behind.
+  std::vector<int64_t> given = {};
 
   nlohmann::json ToJson() const;
   static CaseKey FromJson(const nlohmann::json& json);
@@ -84,6 +93,7 @@ struct ConfirmRecord {
   std::string place;      // Signature::place
   // Under these flags the bug of the signature is silent and another one shows, with its signature.
   std::map<std::string, std::string> unmasking;
+  std::vector<int64_t> given;  // or with these arrays given (CaseKey::given)
   std::string behind;
   std::string notable;  // what of a wrong value is only notable; "" of a failure
 
@@ -94,11 +104,16 @@ struct ConfirmRecord {
 // The case and phase that a worker is in, kept in memory that it shares with the campaign and that
 // outlives it.
 struct WorkerState {
+  // Now() when the piece of work in hand began, and how many times the time of one case it may
+  // take: several programs that are compiled together are one piece.
+  std::atomic<double> begun{0}, times{1};
   std::atomic<int64_t> index{-1};  // -1: of no case, or of several at once
   std::atomic<Phase> phase{Phase::kIdle};
   std::atomic<uint8_t> backend{0};  // number in the campaign
   std::atomic<uint8_t> exact{0};
   std::atomic<int64_t> set{0};
+
+  void Begin(int64_t piece, double as_long_as = 1);
 };
 
 struct CaseRunnerOptions {
@@ -113,7 +128,12 @@ struct CaseRunnerOptions {
   // empty: none is.
   std::map<std::string, std::string> screening;
   int64_t input_sets = 1;  // each executable runs so many, until one fails
+  // Three of four programs that may show one of these are not run.
+  std::vector<KnownBug> known;
 };
+
+// True if each run of the module draws other numbers, and may.
+bool DrawsNumbers(const Module& module);
 
 // How an outcome is written down: an error of the oracle says whose it is, and a program that the
 // oracle rejects was generated wrongly.
@@ -163,10 +183,15 @@ class CaseRunner {
                    WorkerState& state);
   void ConfirmThere(const Case& made, const CaseKey& key, const FamiliarPlaces& familiar,
                     ConfirmRecord& confirm, WorkerState& state);
+  // The case of a key with the oracle's values for the arrays that are given in it.
+  ReduceCase WithGivenArrays(ReduceCase program, const std::vector<int64_t>& given) const;
+  // What else a program shows once the array with this number, which is wrong, is given.
+  void LookBehind(const CheckSubject& subject, ReduceCase program, const Signature& first,
+                  int64_t wrong, const FamiliarPlaces& familiar, ConfirmRecord& confirm) const;
+  EvaluateFunction OraclesValues() const;
   // The signature of a program that fails always, and of what shows when its bug is switched off.
-  static void Sign(const CheckSubject& subject, const Case& made,
-                   const std::vector<Literal>& inputs, const Outcome& outcome,
-                   const FamiliarPlaces& familiar, ConfirmRecord& confirm);
+  void Sign(const CheckSubject& subject, const Case& made, const std::vector<Literal>& inputs,
+            const Outcome& outcome, const FamiliarPlaces& familiar, ConfirmRecord& confirm) const;
   const Profile& ProfileOf(size_t backend) const;
   // The campaign's options, and the flags of the case.
   CompileOptions OptionsFor(const CaseKey& key) const;

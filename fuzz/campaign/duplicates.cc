@@ -2,9 +2,11 @@
 #include "fuzz/campaign/duplicates.h"
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/strings/str_split.h"
@@ -22,11 +24,18 @@ Opcodes OpcodesOf(const CampaignFinding& finding) {
 }
 
 // Twins are compiled by the same code.
+std::string TwinOf(const std::string& name) {
+  static const std::map<std::string, std::string> kTwins = {
+      {"minimum", "maximum"},
+      {"reduce[minimum]", "reduce[maximum]"},
+      {"reduce-window[minimum]", "reduce-window[maximum]"},
+      {"or", "and"}};
+  const auto at = kTwins.find(name);
+  return at == kTwins.end() ? name : at->second;
+}
 Opcodes WithoutTwins(const Opcodes& opcodes) {
   Opcodes result;
-  for (const std::string& name : opcodes) {
-    result.insert(name == "minimum" ? "maximum" : name == "or" ? "and" : name);
-  }
+  for (const std::string& name : opcodes) result.insert(TwinOf(name));
   return result;
 }
 
@@ -34,11 +43,13 @@ bool Includes(const Opcodes& all, const Opcodes& some) {
   return std::includes(all.begin(), all.end(), some.begin(), some.end());
 }
 
-bool OnlyMoves(const Opcodes& opcodes) {
+// What makes constants and moves elements.
+const Opcodes& Moves() {
   static const Opcodes kMoves = {"bitcast", "broadcast", "concatenate", "copy",
-                                 "reshape", "reverse",   "transpose"};
-  return Includes(kMoves, opcodes);
+                                 "iota",    "reshape",   "reverse",     "transpose"};
+  return kMoves;
 }
+bool OnlyMoves(const Opcodes& opcodes) { return Includes(Moves(), opcodes); }
 
 bool Computes(const Opcodes& opcodes) {
   return std::any_of(opcodes.begin(), opcodes.end(), [](const std::string& name) {
@@ -66,6 +77,13 @@ bool AreSilencedAlike(const std::string& a, const std::string& b) {
     if (a[i] != b[i] && a[i] != 'x' && b[i] != 'x') return false;
   }
   return true;
+}
+
+bool HaveACommonSilencer(const std::string& a, const std::string& b) {
+  for (size_t i = 0; i < std::min(a.size(), b.size()); ++i) {
+    if (a[i] == 'p' && b[i] == 'p') return true;
+  }
+  return false;
 }
 
 // The place of a pass among UsualFlags, whose states a tail has; -1: it is none of them.
@@ -97,10 +115,59 @@ std::string FamilyOf(const std::string& pass) {
   return is_of_integers ? family + "of integers" : pass;
 }
 
+// How the compiler died, as a bucket has it before the opcodes; "" of other failures, and where it
+// left no words.
+std::string LastWords(const CampaignFinding& finding) {
+  const bool died = finding.kind == Outcome::kCompileCrash || finding.kind == Outcome::kRejected;
+  const std::string& bucket = finding.triage.bucket;
+  const size_t kind = bucket.find('/');
+  const size_t words = kind == bucket.npos ? kind : bucket.find('/', kind + 1);
+  if (!died || words == bucket.npos) return "";
+  return bucket.substr(words + 1, bucket.rfind('/') - words - 1);
+}
+
+// What a compiler that died looked at: neither moves nor, of integers, which of the two divisions.
+Opcodes Telling(const CampaignFinding& finding) {
+  Opcodes telling;
+  for (const std::string& name : OpcodesOf(finding)) {
+    if (!Moves().contains(name)) telling.insert(name == "divide" ? "remainder" : name);
+  }
+  return telling;
+}
+
+bool ShareAnOpThatIsNotElementwise(const Opcodes& a, const Opcodes& b) {
+  return std::any_of(a.begin(), a.end(), [&b](const std::string& name) {
+    return b.contains(name) && !Computes({name});
+  });
+}
+
+// The same check of the compiler fails in both; or both die of the same op without a word, as of a
+// division by zero while constants are folded, or of a check that many ops share.
+bool IsSameDeath(const CampaignFinding& large, const CampaignFinding& small) {
+  constexpr std::string_view kDied = "the worker closed its output;";
+  const std::string words = LastWords(large);
+  if (large.kind != small.kind || words.empty() || words != LastWords(small)) return false;
+  const Opcodes all = Telling(large), some = Telling(small);
+  const bool is_shared_check = words.find("status_macros.cc:") != words.npos;
+  if (is_shared_check && ShareAnOpThatIsNotElementwise(all, some)) return true;
+  if (words == kDied || is_shared_check) return !some.empty() && Includes(all, some);
+  const bool is_check = words.rfind(kDied, 0) == 0 || words.find(".cc:") != words.npos;
+  return is_check || Includes(OpcodesOf(large), OpcodesOf(small));
+}
+
 // What computes in too many bits and is converted then, is the same whatever it computes; and
 // what gathers from few places becomes a slice.
 Opcodes WithoutVariants(const std::string& family, const Opcodes& opcodes) {
   Opcodes result;
+  // The evaluator of constants reads the starts of all of them alike.
+  static const Opcodes kWithStarts = {"dynamic-slice", "dynamic-update-slice", "gather"};
+  if (family == "constant_folding" && ShareAnOpThatIsNotElementwise(opcodes, kWithStarts)) {
+    for (const std::string& name : opcodes) {
+      if (!kWithStarts.contains(name) && !Moves().contains(name)) result.insert(name);
+    }
+    result.insert("starts");
+    return result;
+  }
   const bool is_converted = family.rfind("float-normalization-", 0) == 0 &&
                             opcodes.contains("convert") && opcodes.size() == 2;
   for (const std::string& name : opcodes) {
@@ -117,7 +184,16 @@ bool IsOfRunning(Outcome::Kind kind) {
          kind == Outcome::kNondeterministic;
 }
 
+// The same op is wrong in both, on the same kind of numbers, whatever stands around it.
+bool IsOfSamePlace(const CampaignFinding& large, const CampaignFinding& small) {
+  const Tail a = TailOf(large), b = TailOf(small);
+  return !small.triage.place.empty() && large.kind == small.kind &&
+         TwinOf(large.triage.place) == TwinOf(small.triage.place) && a.numbers == b.numbers &&
+         (AreSilencedAlike(a.states, b.states) || HaveACommonSilencer(a.states, b.states));
+}
+
 bool IsDuplicateOfCode(const CampaignFinding& large, const CampaignFinding& small) {
+  if (IsSameDeath(large, small) || IsOfSamePlace(large, small)) return true;
   if (!IsOfRunning(large.kind) || !IsOfRunning(small.kind)) return false;
   const Opcodes needed = OpcodesOf(small);
   // Starts in a type that is too narrow go wrong in many ways.
@@ -136,16 +212,21 @@ size_t OpcodeCount(const CampaignFinding& finding) { return OpcodesOf(finding).s
 
 bool IsDuplicate(const CampaignFinding& large, const CampaignFinding& small) {
   if (!large.triaged || !small.triaged || large.backend != small.backend) return false;
+  // What it makes of the number of trips is seen by several passes.
+  const bool are_loops =
+      OpcodesOf(large).contains(kUnsignedLoop) && OpcodesOf(small).contains(kUnsignedLoop);
+  if (are_loops && IsOfRunning(large.kind) && IsOfRunning(small.kind)) return true;
   const std::string family = FamilyOf(large.triage.blamed_rule);
   if (family != FamilyOf(small.triage.blamed_rule)) return IsSilencedByPassOf(large, small);
   const Opcodes all = OpcodesOf(large), some = OpcodesOf(small);
   if (family.empty()) return IsDuplicateOfCode(large, small);
   if (large.kind != small.kind) return false;
-  const Opcodes main = WithoutVariants(family, all);
-  if (main != all && main == WithoutVariants(family, some)) return true;
+  const Opcodes main = WithoutVariants(family, all), other = WithoutVariants(family, some);
+  if ((main != all || other != some) && main == other) return true;
   if (!Includes(all, some)) return false;
   if (!large.triage.is_smallest && !some.empty() && some.size() < all.size()) return true;
-  return large.triage.blamed_rule == "import" && OnlyMoves(all);
+  // An import looks at one instruction at a time.
+  return large.triage.blamed_rule == "import" && (!some.empty() || OnlyMoves(all));
 }
 
 }  // namespace assay

@@ -40,11 +40,8 @@ class CaseDuty : public Duty {
       desk_.next_index += count_;
     }
     for (int64_t i = 0; i < count_; ++i) desk_.cases_in_hand.insert(first_ + i);
-    // Most of a batch is quick; one of its cases that hangs shall be known for it soon.
-    constexpr double kAsIfFewer = 3;
-    const double times = count_ == 1 ? 1 : std::max(2.0, static_cast<double>(count_) / kAsIfFewer);
-    return {{{"do", "cases"}, {"index", first_}, {"count", count_}},
-            desk_.options.case_seconds * times};
+    // The time of one case: the worker says when it begins the next one.
+    return {{{"do", "cases"}, {"index", first_}, {"count", count_}}, desk_.options.case_seconds};
   }
 
   absl::Status TakeReply(const nlohmann::json& reply) override {
@@ -168,7 +165,9 @@ class TriageDuty : public Duty {
     double seconds = desk_.options.triage_seconds;
     if (desk_.TriageEnds() > 0) seconds = std::min(seconds, desk_.TriageEnds() - begun_);
     nlohmann::json request =
-        CaseKey{finding.index, backend, finding.exact, finding.set, finding.flags}.ToJson();
+        CaseKey{finding.index,      backend,      finding.exact, finding.set, finding.flags,
+                /*screened=*/false, finding.given}
+            .ToJson();
     request.update({{"do", "triage"},
                     {"kind", Name(finding.kind)},
                     {"phase", Name(finding.phase)},

@@ -28,6 +28,7 @@ nlohmann::json FindingToJson(const CampaignFinding& finding) {
   if (!finding.notable.empty()) json["notable"] = finding.notable;
   if (!finding.known.empty()) json["known"] = finding.known;
   if (!finding.flags.empty()) json["flags"] = finding.flags;
+  if (!finding.given.empty()) json["given"] = finding.given;
   if (finding.triaged) json["triage"] = EncodeTriage(finding.triage);
   if (!finding.triage_error.empty()) json["triage_error"] = finding.triage_error;
   return json;
@@ -46,6 +47,7 @@ nlohmann::json CampaignSummary::ToJson() const {
       {"programs", programs},
       {"earlier", earlier},
       {"illegal", illegal},
+      {"avoided", avoided},
       {"compared", compared},
       {"inconclusive", inconclusive},
       {"rescued", rescued},
@@ -100,6 +102,7 @@ CampaignFinding FindingFromJson(const nlohmann::json& json) {
   finding.exact = json.value("exact", false);
   finding.set = json.value("input_set", int64_t{0});
   finding.flags = json.value("flags", finding.flags);
+  finding.given = json.value("given", finding.given);
   finding.instructions = json.value("instructions", int64_t{0});
   finding.signature = json.value("signature", "");
   finding.text = json.value("text", "");

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "fuzz/campaign/case_runner.h"
+#include "fuzz/reduce/wrong_instruction.h"
 #include "fuzz/triage/notable.h"
 #include "spec/base/strings.h"
 
@@ -94,12 +95,13 @@ void CaseRunner::ConfirmThere(const Case& made, const CaseKey& key, const Famili
   Outcome outcome;
   while (confirm.runs < kRuns) {
     CheckRequest request;
-    if (confirm.runs == 0) request = {.repeats = kMore, .compile_every = kRuns};
+    const bool repeats = confirm.runs == 0 && !DrawsNumbers(*made.module);
+    if (repeats) request = {.repeats = kMore, .compile_every = kRuns};
     const Outcome seen = checker.Check(request).outcome;
     const BackendRecord record = RecordOf(seen, key.exact);
     const bool fails = IsFinding(record.kind);
     // A wrong value that came back with the same bits has been seen on all runs.
-    const int64_t runs = confirm.runs == 0 && seen.Fails(Outcome::kWrong) ? kRuns : 1;
+    const int64_t runs = repeats && seen.Fails(Outcome::kWrong) ? kRuns : 1;
     confirm.runs += runs;
     if (!fails && key.screened) break;
     if (!fails) continue;
@@ -107,6 +109,8 @@ void CaseRunner::ConfirmThere(const Case& made, const CaseKey& key, const Famili
     confirm.record = record;
     outcome = seen;
   }
+  // Whether it fails depends on the numbers that it draws, which is no answer that changes.
+  if (DrawsNumbers(*made.module) && confirm.fails < confirm.runs) confirm.fails = 0;
   const bool is_wrong = outcome.Fails(Outcome::kWrong) && confirm.fails == confirm.runs;
   if (is_wrong) {
     const absl::StatusOr<Expectation> expectation =
@@ -127,11 +131,15 @@ void CaseRunner::ConfirmThere(const Case& made, const CaseKey& key, const Famili
 
 void CaseRunner::Sign(const CheckSubject& subject, const Case& made,
                       const std::vector<Literal>& inputs, const Outcome& outcome,
-                      const FamiliarPlaces& familiar, ConfirmRecord& confirm) {
+                      const FamiliarPlaces& familiar, ConfirmRecord& confirm) const {
   const Signature first = SignatureOf(subject, *made.module, inputs, outcome, familiar);
   confirm.signature = first.text;
   confirm.place = first.place;
-  if (first.unmasking.empty()) return;
+  if (first.unmasking.empty()) {
+    if (first.wrong == nullptr) return;
+    return LookBehind(subject, {made.module->Clone(""), inputs}, first,
+                      NumberOfArray(*made.module, first.wrong), familiar, confirm);
+  }
   CompileOptions options = subject.options;
   for (const auto& [name, value] : first.unmasking) options.flags[name] = value;
   const CheckSubject unmasked = SubjectOf(subject, options);
@@ -142,6 +150,48 @@ void CaseRunner::Sign(const CheckSubject& subject, const Case& made,
   if (behind.text == first.text) return;
   confirm.unmasking = first.unmasking;
   confirm.behind = behind.text;
+}
+
+EvaluateFunction CaseRunner::OraclesValues() const {
+  return [this](const Module& module, const std::vector<Literal>& inputs) {
+    Limits limits = options_.compile.limits;
+    limits.steps = options_.oracle_steps;
+    return oracle_.Evaluate(module, CheckCase::Of(module, inputs).arguments[0], limits);
+  };
+}
+
+ReduceCase CaseRunner::WithGivenArrays(ReduceCase program,
+                                       const std::vector<int64_t>& given) const {
+  for (const int64_t number : given) {
+    std::optional<ReduceCase> next = WithArrayGiven(program, number, OraclesValues());
+    if (next.has_value()) program = *std::move(next);
+  }
+  return program;
+}
+
+// A flag that silences the first bug is not always there, and needs a search: the value of the
+// instruction that is wrong costs nothing.
+void CaseRunner::LookBehind(const CheckSubject& subject, ReduceCase program, const Signature& first,
+                            int64_t wrong, const FamiliarPlaces& familiar,
+                            ConfirmRecord& confirm) const {
+  constexpr size_t kMostGiven = 3;
+  std::vector<int64_t> given;
+  while (wrong >= 0 && given.size() < kMostGiven) {
+    given.push_back(wrong);
+    std::optional<ReduceCase> next = WithArrayGiven(program, wrong, OraclesValues());
+    if (!next.has_value()) return;
+    program = *std::move(next);
+    const NotedOutcome noted = CheckAndNote(subject, *program.module, program.inputs);
+    if (!noted.outcome.Fails(Outcome::kWrong) || !noted.notable.empty()) return;
+    const Signature behind =
+        SignatureOf(subject, *program.module, program.inputs, noted.outcome, familiar);
+    if (behind.text != first.text) {
+      confirm.given = given;
+      confirm.behind = behind.text;
+      return;
+    }
+    wrong = behind.wrong == nullptr ? -1 : NumberOfArray(*program.module, behind.wrong);
+  }
 }
 
 }  // namespace assay

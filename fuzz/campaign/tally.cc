@@ -71,6 +71,7 @@ void Tally::TakeRecord(const CaseRecord& record) {
     ++summary_.illegal;
     ++summary_.illegal_reasons[ReasonOf(record.illegal)];
   }
+  if (record.avoided) ++summary_.avoided;
   if (record.repeated) ++summary_.repeated;
   summary_.screened += record.screened;
   summary_.stages += record.seconds;
@@ -217,6 +218,12 @@ Confirmation Tally::TakeConfirm(const Suspect& suspect, const ConfirmRecord& con
   if (confirm.behind.empty()) return result;
   result.behind = finding;
   result.behind->flags = confirm.unmasking;
+  result.behind->given = confirm.given;
+  if (!confirm.given.empty()) {
+    StrAppend(
+        &result.behind->second_check,
+        "; behind another bug of the same program, of which the right values are inputs here");
+  }
   result.behind->signature = confirm.behind;
   Keep(*result.behind);
   return result;

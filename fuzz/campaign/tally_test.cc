@@ -1,6 +1,8 @@
 // The counting rules of campaigns, without a process.
 #include "fuzz/campaign/tally.h"
 
+#include <set>
+
 #include "gtest/gtest.h"
 #include "nlohmann/json.hpp"
 #include "spec/base/strings.h"
@@ -191,6 +193,33 @@ TEST(Tally, KeepsTheBugBehindABug) {
   EXPECT_EQ(tally.summary().signatures.count("fusion of slice"), 1u);
 }
 
+TEST(Tally, KeepsWhatIsGivenToShowTheBugBehind) {
+  const CampaignOptions options = Options();
+  Tally tally(options);
+  const Suspect suspect = SuspectOf(tally, Outcome::kWrong);
+  ConfirmRecord confirm = Confirmed(3, 3);
+  confirm.signature = "cbrt";
+  confirm.behind = "log";
+  confirm.given = {4, 2};
+  const Confirmation confirmation =
+      tally.TakeConfirm(suspect, ConfirmRecord::FromJson(confirm.ToJson()));
+  ASSERT_TRUE(confirmation.behind.has_value());
+  EXPECT_EQ(confirmation.behind->given, confirm.given);
+  EXPECT_TRUE(confirmation.finding.given.empty());
+  EXPECT_NE(confirmation.behind->second_check.find("are inputs"), std::string::npos);
+}
+
+TEST(Tally, CountsProgramsThatAreAvoided) {
+  const CampaignOptions options = Options();
+  Tally tally(options);
+  CaseRecord record;
+  record.avoided = true;
+  tally.TakeRecord(CaseRecord::FromJson(record.ToJson()));
+  EXPECT_EQ(tally.summary().programs, 1);
+  EXPECT_EQ(tally.summary().avoided, 1);
+  EXPECT_EQ(tally.summary().compared, 0);
+}
+
 TEST(Tally, TriagesTheSmallestProgramFirst) {
   const CampaignOptions options = Options();
   Tally tally(options);
@@ -376,6 +405,65 @@ TEST(Tally, OneBugOfGeneratedCodeIsOneBucket) {
                                                   {"popcnt/", 1},
                                                   {"abs+exponential+sqrt/f-fpfff", 1}};
   EXPECT_EQ(tally.summary().buckets, buckets);
+}
+
+TEST(Tally, TheSameBugInOtherSurroundingsIsOneBucket) {
+  const CampaignOptions options = Options();
+  Tally tally(options);
+  auto add = [&](Outcome::Kind kind, const char* opcodes, const char* rule, const char* place,
+                 const char* bucket) {
+    CampaignFinding& finding = tally.finding(AddWrong(tally, StrCat(bucket, opcodes)));
+    finding.kind = kind;
+    finding.triaged = finding.triage.confirmed = finding.triage.is_smallest = true;
+    finding.triage.opcodes = opcodes;
+    finding.triage.blamed_rule = rule;
+    finding.triage.place = place;
+    finding.bucket = finding.triage.bucket = StrCat("x/", Name(kind), "/", bucket);
+  };
+  const Outcome::Kind wrong = Outcome::kWrong, died = Outcome::kCompileCrash;
+  add(wrong, "maximum+multiply+reduce", "", "reduce[maximum]", "a/i-fffff");
+  add(wrong, "broadcast+maximum+negate+reduce", "", "reduce[maximum]", "b/i-fffff");
+  add(wrong, "broadcast+minimum+negate+reduce", "", "reduce[minimum]", "c/f-fffff");
+  add(wrong, "compare+negate+while+unsigned-loop", "", "while", "d/i-pfpff");
+  add(wrong, "compare+subtract+while+unsigned-loop", "annotator", "while", "e");
+  add(wrong, "dynamic-slice", "constant_folding", "dynamic-slice", "f");
+  add(wrong, "dynamic-update-slice+iota", "constant_folding", "dynamic-update-slice", "g");
+  add(wrong, "dynamic-slice+rng", "import", "", "h");
+  add(wrong, "dynamic-slice", "import", "", "i");
+  add(wrong, "", "import", "", "j");
+  add(died, "divide+iota", "", "", "the worker closed its output;/divide+iota");
+  add(died, "add+remainder", "", "", "the worker closed its output;/add+remainder");
+  add(died, "concatenate", "", "", "the worker closed its output; x.cc:#] Check/concatenate");
+  add(died, "slice", "", "", "the worker closed its output; x.cc:#] Check/slice");
+  add(died, "while", "", "", "the worker closed its output; what(): bad/while");
+  add(died, "compare+while", "", "", "the worker closed its output; what(): bad/compare+while");
+  add(died, "add+reduce-window", "", "", "out; status_macros.cc:#] RET/add+reduce-window");
+  add(died, "minimum+reduce-window", "", "", "out; status_macros.cc:#] RET/minimum+reduce-window");
+  add(died, "abs", "", "", "out; status_macros.cc:#] RET/abs");
+  add(wrong, "convolution", "", "convolution", "k/i-ffpff");
+  add(wrong, "convolution+iota", "", "convolution", "l/i-pfpff");
+  add(died, "sort", "", "", "Syntax error/sort");
+  add(died, "gather", "", "", "Syntax error/gather");
+  tally.Finish(/*with_triage=*/true);
+  std::set<std::string> buckets;
+  for (const auto& [bucket, count] : tally.summary().buckets) {
+    buckets.insert(StrCat(bucket.substr(bucket.rfind('/', bucket.rfind('/') - 1) + 1), " ", count));
+  }
+  const std::set<std::string> wanted = {"Syntax error/gather 1",
+                                        "Syntax error/sort 1",
+                                        "a/i-fffff 2",
+                                        "c/f-fffff 1",
+                                        "d/i-pfpff 2",
+                                        "k/i-ffpff 2",
+                                        "out; status_macros.cc:#] RET/abs 1",
+                                        "out; status_macros.cc:#] RET/add+reduce-window 2",
+                                        "the worker closed its output; what(): bad/while 2",
+                                        "the worker closed its output; x.cc:#] Check/concatenate 2",
+                                        "the worker closed its output;/divide+iota 2",
+                                        "wrong value/f 2",
+                                        "wrong value/i 2",
+                                        "wrong value/j 1"};
+  EXPECT_EQ(buckets, wanted);
 }
 
 TEST(Tally, APlaceWithOneSignatureNeedsNoSecondLook) {

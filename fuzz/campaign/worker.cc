@@ -76,6 +76,9 @@ absl::Status WarmTemplate::Warm() {
     ASSAY_ASSIGN_OR_RETURN(std::unique_ptr<Backend> backend, tools_.make_backend(name));
     const BackendDescription& description = backend->Describe();
     versions.push_back(description.version);
+    for (const KnownBug& bug : options_.known) {
+      if (IsOfVersion(bug, description.version)) runner_options_.known.push_back(bug);
+    }
     // Only asked what it takes: each worker starts its own process of it.
     if (!description.in_process) {
       portable = true;
@@ -191,6 +194,7 @@ nlohmann::json EncodeTriage(const TriageResult& result) {
           {"blamed_decision", result.blamed_decision},
           {"instructions", result.instructions},
           {"opcodes", result.opcodes},
+          {"place", result.place},
           {"is_smallest", result.is_smallest},
           {"notable", result.notable},
           {"second_opinion", result.second_opinion},
@@ -207,6 +211,7 @@ TriageResult DecodeTriage(const nlohmann::json& json) {
   result.blamed_decision = json.value("blamed_decision", int64_t{-1});
   result.instructions = json.value("instructions", int64_t{0});
   result.opcodes = json.value("opcodes", "");
+  result.place = json.value("place", "");
   result.is_smallest = json.value("is_smallest", false);
   result.notable = json.value("notable", "");
   result.second_opinion = json.value("second_opinion", "");

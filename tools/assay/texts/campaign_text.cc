@@ -106,6 +106,10 @@ void PrintReasons(const char* title, const std::map<std::string, int64_t>& reaso
 
 // Prints what no program had, by name: a user wants to know what was not looked at.
 void PrintLeftOut(const CampaignSummary& summary) {
+  if (summary.avoided > 0) {
+    Print(absl::StrFormat("  %-13s %8s   may show what is known; see --known", "avoided",
+                          Grouped(summary.avoided)));
+  }
   std::vector<std::string> names = summary.excluded_ops;
   for (const auto* more : {&summary.excluded_types, &summary.excluded_recipes}) {
     names.insert(names.end(), more->begin(), more->end());
