@@ -181,8 +181,9 @@ class JaxDevices:
         for word, kind in (
             ("UNIMPLEMENTED", "unsupported"),
             ("Failed to parse using StableHLO", "unsupported"),
-            # Releases that do not know an op or a type as others do.
+            # Releases that do not know an op, an attribute or a type as others do.
             ("Unknown opcode", "unsupported"),
+            ("unexpected attribute", "unsupported"),
             ("is currently only supported in convert instructions", "unsupported"),
             # XLA's own verifier has a narrower view of an op than the documents (cbrt of complex numbers).
             ("Expected element type in shape to be", "unsupported"),

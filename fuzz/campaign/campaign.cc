@@ -263,7 +263,7 @@ class Campaign {
     const WorkerState& state = shared_->at(slot.number);
     const double begun = state.begun.load();
     if (begun <= slot.begun || slot.time.killed) return;
-    SetClock(slot, begun, options_.case_seconds * state.times.load());
+    SetClock(slot, begun, desk_.CaseSeconds() * state.times.load());
   }
 
   // Lets an idle worker go; it ends at end of file.

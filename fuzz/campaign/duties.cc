@@ -41,7 +41,7 @@ class CaseDuty : public Duty {
     }
     for (int64_t i = 0; i < count_; ++i) desk_.cases_in_hand.insert(first_ + i);
     // The time of one case: the worker says when it begins the next one.
-    return {{{"do", "cases"}, {"index", first_}, {"count", count_}}, desk_.options.case_seconds};
+    return {{{"do", "cases"}, {"index", first_}, {"count", count_}}, desk_.CaseSeconds()};
   }
 
   absl::Status TakeReply(const nlohmann::json& reply) override {
@@ -117,7 +117,9 @@ class ConfirmDuty : public Duty {
     ConfirmRecord confirm;
     confirm.runs = 1;
     confirm.fails = IsFinding(death.record.kind) ? 1 : 0;
-    confirm.record = death.record;
+    // While it is judged it has failed again, in the way that was seen first.
+    const bool is_late = death.record.phase == Phase::kJudge;
+    confirm.record = is_late ? suspect_.record : death.record;
     return Take(confirm);
   }
 
@@ -218,6 +220,13 @@ bool CampaignDesk::CasesLeft() const {
   const int64_t enough = options.stop_after_findings;
   if (enough > 0 && tally.summary().findings >= enough) return false;
   return !again.empty() || options.count <= 0 || next_index < tally.summary().first + options.count;
+}
+
+double CampaignDesk::CaseSeconds() const {
+  // A process of another compiler has limits of its own, and up to three times as long on a busy
+  // machine; what waits for it is killed only if that does not help.
+  constexpr double kTimesAsLongOutside = 4;
+  return options.case_seconds * (tally.summary().portable ? kTimesAsLongOutside : 1);
 }
 
 int64_t CampaignDesk::BatchFrom(int64_t index) const {

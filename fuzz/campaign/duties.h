@@ -35,6 +35,8 @@ struct CampaignDesk {
   int64_t triage_workers = 1;  // that work once the cases are over
 
   bool CasesLeft() const;
+  // The time of one case, after which its worker is killed.
+  double CaseSeconds() const;
   // How many cases are handed out together, beginning with this one.
   int64_t BatchFrom(int64_t index) const;
   // All cases before it have ended.

@@ -122,6 +122,10 @@ void CaseRunner::ConfirmThere(const Case& made, const CaseKey& key, const Famili
     confirm.exact = IsFinding(exact.kind) ? "fail" : std::string(Name(exact.kind));
   }
   if (confirm.fails != confirm.runs) return;
+  // It has failed again; the rest asks what it is.
+  constexpr double kTimesAsLong = 3;
+  state.Begin(key.index, kTimesAsLong);
+  state.phase.store(Phase::kJudge);
   if (confirm.notable.empty()) {
     Sign(subject, made, finding.inputs, outcome, familiar, confirm);
   } else {
