@@ -4,11 +4,11 @@
 #include <algorithm>
 #include <map>
 #include <mutex>
-#include <numeric>
 
 #include "reference/bounds/elements.h"
 #include "reference/custom_calls/call_options.h"
 #include "reference/custom_calls/call_signature.h"
+#include "reference/interpreter/op_evaluations.h"
 #include "reference/values/leaves.h"
 #include "spec/base/error.h"
 #include "spec/base/status_macros.h"
@@ -32,7 +32,7 @@ absl::StatusOr<Value> GiveFirstOperand(Interpreter&, const OpContext& op) {
   return *op.operands[0];
 }
 
-// TopK: the k largest elements along the last dimension, NaN first, equal ones by index.
+// TopK: the k largest elements along the last dimension by the total order, equal ones by index.
 absl::StatusOr<Value> ApplyTopK(Interpreter& interpreter, const OpContext& op) {
   bool fits = op.operands.size() == 1 && !op.operands[0]->IsTuple() &&
               op.array(0).literal.shape().rank() >= 1 &&
@@ -52,34 +52,8 @@ absl::StatusOr<Value> ApplyTopK(Interpreter& interpreter, const OpContext& op) {
                                                       ": TopK takes an array of floats and gives "
                                                       "values and s32 indices"));
   }
-  const Array& operand = op.array(0);
-  const int64_t size = operand.literal.shape().dimensions().back();
-  const int64_t k = op.shape.elements()[0].dimensions().back();
-  ASSAY_RETURN_IF_ERROR(interpreter.budget().Take(operand.literal.element_count()));
-  Array values{Literal(op.shape.elements()[0])}, indices{Literal(op.shape.elements()[1])};
-  const int64_t rows = size == 0 ? 0 : operand.literal.element_count() / size;
-  const FloatFormat& format = Format(operand.literal.element_type());
-  std::vector<int64_t> order(static_cast<size_t>(size));
-  for (int64_t row = 0; row < rows; ++row) {
-    std::iota(order.begin(), order.end(), 0);
-    auto rank = [&](int64_t i) {
-      const uint64_t code = operand.literal.GetBits(row * size + i);
-      return IsNanCode(format, code) ? std::numeric_limits<int64_t>::max()
-                                     : Ordinal(format, code) * 2 + (code == 0 ? 1 : 0);
-    };
-    std::stable_sort(order.begin(), order.end(),
-                     [&](int64_t a, int64_t b) { return rank(a) > rank(b); });
-    for (int64_t i = 0; i < k; ++i) {
-      values.literal.SetBits(row * k + i, operand.literal.GetBits(row * size + order[i]));
-      indices.literal.SetInteger(row * k + i, order[i]);
-    }
-  }
-  if (!operand.Certain()) {
-    MakeUndecided(values);
-    MakeUndecided(indices);
-  }
-  return Value::Tuple({MakeValue(std::move(values), interpreter.memory()),
-                       MakeValue(std::move(indices), interpreter.memory())});
+  // Without attributes of its own it is the op of that name.
+  return TopKEvaluations()[0].apply(interpreter, op);
 }
 
 // Targets that check their shapes themselves.
