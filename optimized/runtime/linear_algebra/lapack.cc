@@ -182,12 +182,14 @@ class Lapack {
     const bool lower = Has(kLapackLower);
     M a = lower ? ReadFirst() : Adjoint(ReadFirst());
     const int64_t info = blocked_.Cholesky(a.values.data(), a.rows);
+    if (!lower) a = Adjoint(a);
+    // Cleared last: the conjugates of zeros have negative zeros.
     for (int64_t i = 0; i < a.rows; ++i)
-      for (int64_t j = i + 1; j < a.columns; ++j) a(i, j) = S(0);
+      for (int64_t j = i + 1; j < a.columns; ++j) (lower ? a(i, j) : a(j, i)) = S(0);
     if (info != 0) {
       std::fill(a.values.begin(), a.values.end(), S(std::numeric_limits<double>::quiet_NaN()));
     }
-    Write(0, lower ? a.values : Adjoint(a).values);
+    Write(0, a.values);
     WriteIntegers(1, {info});
   }
 

@@ -175,6 +175,36 @@ TYPED_TEST(Lapack, QrIsAProductOfReflectors) {
   }
 }
 
+TYPED_TEST(Lapack, QrOfNumbersWhoseSquaresLeaveTheRange) {
+  using E = TypeParam;
+  using T = typename TestFixture::T;
+  for (const T size : {std::numeric_limits<T>::max() / 4, std::numeric_limits<T>::min()}) {
+    const std::vector<E> a(3, E(size));
+    std::vector<E> packed(3), tau(1);
+    this->Run(this->Plan(LapackRoutine::kQr, 3, 1), {a.data()}, {packed.data(), tau.data()});
+    const T norm = std::sqrt(T(3));
+    EXPECT_NEAR(std::abs(packed[0]) / size, norm, 10 * std::numeric_limits<T>::epsilon());
+    EXPECT_NEAR(std::abs(tau[0]), 1 + 1 / norm, 10 * std::numeric_limits<T>::epsilon());
+    EXPECT_NEAR(std::abs(packed[2]), 1 / (1 + norm), 10 * std::numeric_limits<T>::epsilon());
+  }
+}
+
+TYPED_TEST(Lapack, TheTriangleBesideAFactorIsOfPositiveZeros) {
+  using E = TypeParam;
+  const std::vector<E> a = {E(4), E(0), E(0), E(4)};
+  for (const int64_t form : {int64_t{0}, int64_t{kLapackLower}}) {
+    LapackPlan plan = this->Plan(LapackRoutine::kCholesky, 2, 2);
+    plan.form = form;
+    std::vector<E> factor(4, E(7));
+    int32_t info = 0;
+    this->Run(plan, {a.data()}, {factor.data(), &info});
+    const E beside = factor[form == 0 ? 2 : 1];
+    EXPECT_EQ(beside, E(0));
+    EXPECT_FALSE(std::signbit(std::real(beside)));
+    EXPECT_FALSE(std::signbit(std::imag(beside)));
+  }
+}
+
 TYPED_TEST(Lapack, EigenvectorsAndSingularVectorsDiagonalize) {
   using E = TypeParam;
   using T = typename TestFixture::T;

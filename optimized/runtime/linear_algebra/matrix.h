@@ -6,6 +6,7 @@
 #include <cmath>
 #include <complex>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 namespace assay::linear_algebra {
@@ -100,6 +101,28 @@ bool IsFinite(const Matrix<S>& matrix) {
                      [](const S& x) { return std::isfinite(std::abs(x)); });
 }
 
+template <typename T>
+T TimesPowerOfTwo(T x, int exponent) {
+  return std::ldexp(x, exponent);
+}
+template <typename T>
+std::complex<T> TimesPowerOfTwo(std::complex<T> x, int exponent) {
+  return {std::ldexp(x.real(), exponent), std::ldexp(x.imag(), exponent)};
+}
+
+// The exponent of the largest element of column k in rows from `first` to before `end` where sums
+// of squares of such elements may leave the range of their type; 0 where they do not.
+template <typename S>
+int ExponentToLeave(const Matrix<S>& matrix, int64_t k, int64_t first, int64_t end) {
+  using T = decltype(Real(S()));
+  constexpr int kSafe = std::numeric_limits<T>::max_exponent / 4;
+  T largest = 0;
+  for (int64_t i = first; i < end; ++i) largest = std::max(largest, std::abs(matrix(i, k)));
+  if (largest == 0 || !std::isfinite(largest)) return 0;
+  const int exponent = std::ilogb(largest);
+  return std::abs(exponent) > kSafe ? exponent : 0;
+}
+
 // 1 - tau v vᴴ, v being 1 in row `first` and zero before it and behind its last entry.
 template <typename S>
 class Reflector {
@@ -108,6 +131,10 @@ class Reflector {
   // vector, which replaces it; the rest of v is stored below.
   static Reflector Make(Matrix<S>& matrix, int64_t k, int64_t first, int64_t end) {
     using T = decltype(Real(S()));
+    // Elements whose squares leave the range are brought near 1 meanwhile.
+    const int exponent = ExponentToLeave(matrix, k, first, end);
+    for (int64_t i = first; exponent != 0 && i < end; ++i)
+      matrix(i, k) = TimesPowerOfTwo(matrix(i, k), -exponent);
     T below = 0;
     for (int64_t i = first + 1; i < end; ++i) below += Squared(matrix(i, k));
     const S alpha = matrix(first, k);
@@ -120,6 +147,7 @@ class Reflector {
       matrix(first, k) = beta;
       reflector.tau_ = (beta - alpha) / beta;
     }
+    if (exponent != 0) matrix(first, k) = TimesPowerOfTwo(matrix(first, k), exponent);
     reflector.ReadBelow(matrix, k, end);
     return reflector;
   }
