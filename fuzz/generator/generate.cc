@@ -144,8 +144,10 @@ void SetRoot(Program& program) {
   program.scope().computation->set_root(root);
 }
 
+using FixedInputs = std::map<int64_t, Program::FixedInput>;
+
 // Removes what no output needs; the fixed inputs follow the numbers of their parameters.
-std::map<int64_t, Literal> Prune(Module& module, std::map<int64_t, Literal> fixed) {
+FixedInputs Prune(Module& module, FixedInputs fixed) {
   for (Computation* computation : module.computations()) RemoveDeadInstructions(*computation);
   module.RemoveUnusedComputations().IgnoreError();
   Computation* entry = module.entry();
@@ -153,7 +155,7 @@ std::map<int64_t, Literal> Prune(Module& module, std::map<int64_t, Literal> fixe
     Instruction* parameter = entry->parameter(number);
     if (!parameter->users().empty() || parameter == entry->root()) continue;
     entry->RemoveParameter(number);
-    std::map<int64_t, Literal> shifted;
+    FixedInputs shifted;
     for (auto& [at, value] : fixed) {
       if (at != number) shifted.emplace(at > number ? at - 1 : at, std::move(value));
     }
@@ -163,12 +165,12 @@ std::map<int64_t, Literal> Prune(Module& module, std::map<int64_t, Literal> fixe
 }
 
 std::vector<Literal> DrawInputs(Program& program, const Computation& entry,
-                                const std::map<int64_t, Literal>& fixed, bool exact) {
+                                const FixedInputs& fixed, bool exact) {
   std::vector<Literal> inputs;
   for (Instruction* parameter : entry.parameters()) {
     auto given = fixed.find(parameter->parameter_number());
-    if (given != fixed.end()) {
-      inputs.push_back(given->second);
+    if (given != fixed.end() && (given->second.stays || !exact)) {
+      inputs.push_back(given->second.value);
       continue;
     }
     ValueFamily family = exact ? ValueFamily::kExact : program.DrawFamily();
@@ -272,7 +274,7 @@ Case GenerateFrom(Choices& choices, const GeneratorOptions& options) {
   }
   if (program.scope().values.empty()) program.Operand(kI);
   SetRoot(program);
-  std::map<int64_t, Literal> fixed = program.fixed_inputs();
+  FixedInputs fixed = program.fixed_inputs();
   Module& module = program.module();
   if (!choices.Percent(8)) fixed = Prune(module, std::move(fixed));
   result.inputs = DrawInputs(program, *module.entry(), fixed, false);

@@ -379,7 +379,13 @@ Instruction* Program::Parameter(Shape shape) {
 
 Instruction* Program::FixedParameter(Literal value) {
   Instruction* parameter = Parameter(value.shape());
-  fixed_inputs_.emplace(parameter->parameter_number(), std::move(value));
+  fixed_inputs_.emplace(parameter->parameter_number(), FixedInput{std::move(value)});
+  return parameter;
+}
+
+Instruction* Program::GivenParameter(Literal value) {
+  Instruction* parameter = Parameter(value.shape());
+  fixed_inputs_.emplace(parameter->parameter_number(), FixedInput{std::move(value), false});
   return parameter;
 }
 

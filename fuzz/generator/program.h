@@ -147,6 +147,9 @@ class Program {
   }
   Instruction* Parameter(Shape shape);         // entry only, filled by family
   Instruction* FixedParameter(Literal value);  // entry only, always given this value
+  // Entry only, given this value first, and in other sets of inputs whatever its type can hold: no
+  // index, no bound of a loop, nothing by which a program is legal.
+  Instruction* GivenParameter(Literal value);
   Instruction* Constant(Literal value);
   Instruction* ScalarConstant(ElementType type, int64_t value);
   // A constant of BaitScalarFor (values.h), in all elements of an array like that one.
@@ -194,7 +197,11 @@ class Program {
   bool IsUniform(const Instruction* value) const { return uniform_.contains(value->id()); }
 
   // Values that entry parameters must be given, by number.
-  const std::map<int64_t, Literal>& fixed_inputs() const { return fixed_inputs_; }
+  struct FixedInput {
+    Literal value;
+    bool stays = true;  // in all sets of inputs
+  };
+  const std::map<int64_t, FixedInput>& fixed_inputs() const { return fixed_inputs_; }
 
  private:
   Instruction* PickRecent(const std::vector<Instruction*>& candidates);
@@ -225,7 +232,7 @@ class Program {
   bool chain_ = false;
   bool square_ = false;
   std::bitset<kElementTypeCount> avoided_;
-  std::map<int64_t, Literal> fixed_inputs_;
+  std::map<int64_t, FixedInput> fixed_inputs_;
   std::vector<SharedCallee> shared_callees_;
 };
 

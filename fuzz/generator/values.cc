@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cmath>
+#include <limits>
 #include <optional>
 
 #include "spec/types/float_format.h"
@@ -336,7 +337,101 @@ uint64_t BaitFor(Opcode opcode, ElementType type, RandomStream& stream) {
   return value.GetBits(0);
 }
 
+// Of the types whose ends rules compare with.
+constexpr std::array<ElementType, 12> kTypesWithEnds = {
+    ElementType::kS2,  ElementType::kU2,  ElementType::kS4,  ElementType::kU4,
+    ElementType::kS8,  ElementType::kU8,  ElementType::kS16, ElementType::kU16,
+    ElementType::kS32, ElementType::kU32, ElementType::kS64, ElementType::kU64};
+
+int64_t EndOfIntegers(ElementType type, RandomStream& stream) {
+  const ElementType of =
+      Below(stream, 3) == 0 ? type : kTypesWithEnds[Below(stream, kTypesWithEnds.size())];
+  return Below(stream, 2) == 0 ? MinOf(of) : MaxOf(of);
+}
+
+int64_t GridInteger(Opcode opcode, ElementType type, RandomStream& stream) {
+  const uint64_t kind = Below(stream, 8);
+  if (kind == 0) return static_cast<int64_t>(Below(stream, 9)) - 4;
+  switch (opcode) {
+    case Opcode::kShiftLeft:
+    case Opcode::kShiftRightArithmetic:
+    case Opcode::kShiftRightLogical:
+      if (kind < 3) return BitWidth(type) - 1 + static_cast<int64_t>(Below(stream, 3));
+      return OneOf<14>({0, 1, 2, 3, 4, 7, 8, 15, 16, 31, 32, 63, 64, -1}, stream);
+    case Opcode::kDivide:
+    case Opcode::kRemainder:
+    case Opcode::kMultiply: {
+      if (kind < 3) return OneOf<12>({0, -1, 1, 3, 5, 7, 10, 60, 100, 127, 255, 1000}, stream);
+      if (kind == 3) return EndOfIntegers(type, stream);
+      const auto power = static_cast<int64_t>(uint64_t{1} << Below(stream, BitWidth(type)));
+      return power + (kind == 4 ? -1 : kind == 5 ? 1 : 0);
+    }
+    case Opcode::kPower:
+      if (kind == 1) return EndOfIntegers(type, stream);
+      return OneOf<10>({0, 1, 2, 3, 4, 5, 8, -1, -2, -3}, stream);
+    case Opcode::kAnd:
+    case Opcode::kOr:
+    case Opcode::kXor:
+      if (kind < 4)
+        return static_cast<int64_t>((uint64_t{1} << Below(stream, 64)) - (kind == 1 ? 0 : 1));
+      return EndOfIntegers(type, stream);
+    default:
+      if (kind == 1) {
+        const uint64_t beside = static_cast<uint64_t>(EndOfIntegers(type, stream));
+        return static_cast<int64_t>(beside + Below(stream, 3) - 1);
+      }
+      return EndOfIntegers(type, stream);
+  }
+}
+
+double GridDouble(Opcode opcode, const FloatFormat& format, RandomStream& stream) {
+  const double sign = Below(stream, 2) == 0 ? 1 : -1;
+  if (opcode == Opcode::kPower) {
+    constexpr std::array<double, 16> kExponents = {
+        0, 1, 2, 3, -1, -2, -3, 0.5, -0.5, 1.5, -1.5, 1.0 / 3, 0.25, 10, HUGE_VAL, 4};
+    return kExponents[Below(stream, kExponents.size())];
+  }
+  switch (Below(stream, 10)) {
+    case 0:
+    case 1:
+      return sign * HUGE_VAL;
+    case 2:
+      return sign * 0.0;
+    case 3:
+      return std::numeric_limits<double>::quiet_NaN();
+    case 4:
+      return sign * format.MaxFinite();
+    case 5:
+      return sign * (Below(stream, 2) == 0 ? format.MinNormal() : format.MinSubnormal());
+    case 6: {
+      // A power of two from the whole range, subnormal ones among them.
+      const int least = std::ilogb(format.MinSubnormal()), most = std::ilogb(format.MaxFinite());
+      return sign * std::ldexp(1, least + static_cast<int>(Below(stream, most - least + 1)));
+    }
+    case 7: {
+      constexpr std::array<double, 10> kInexact = {3, 5, 7, 10, 1.0 / 3, 0.1, 1.5, 2.5, 1e10, 0.7};
+      return sign * kInexact[Below(stream, kInexact.size())];
+    }
+    default: {
+      constexpr std::array<double, 5> kWhole = {1, 2, 0.5, 4, 6};
+      return sign * kWhole[Below(stream, kWhole.size())];
+    }
+  }
+}
+
 }  // namespace
+
+Literal GridScalar(Opcode opcode, ElementType type, Choices& choices) {
+  RandomStream stream = choices.Fork();
+  Literal value(Shape::Scalar(type));
+  if (IsFloat(type)) {
+    const FloatFormat& format = Format(type);
+    value.SetBits(0, EncodeFloat(format, GridDouble(opcode, format, stream)));
+  } else {
+    value.SetInteger(0, GridInteger(opcode, type, stream));
+  }
+  return value;
+}
 
 Literal LiteralWithBait(Opcode opcode, const Shape& shape, Choices& choices) {
   Literal literal(shape);

@@ -38,6 +38,9 @@ Literal BaitScalar(ElementType type, Choices& choices);
 // Half of the time what rules about the second operand of that op ask for: amounts of shifts,
 // masks, ends of types for what compares, exponents.
 Literal BaitScalarFor(Opcode opcode, ElementType type, Choices& choices);
+// What a rule about a constant operand of that op may ask for, always: the ends of this type and of
+// all others, powers of two of any size, amounts around widths, exponents whole and broken.
+Literal GridScalar(Opcode opcode, ElementType type, Choices& choices);
 // Every element is another bait for that op.
 Literal LiteralWithBait(Opcode opcode, const Shape& shape, Choices& choices);
 

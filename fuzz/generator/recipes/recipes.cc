@@ -16,7 +16,7 @@ std::vector<Recipe> RecipesOfAllFamilies() {
        {MovementRecipes(), ElementwiseRecipes(), ReductionRecipes(), ContractionRecipes(),
         LinearAlgebraRecipes(), RandomRecipes(), IndexingRecipes(), SortingRecipes(),
         WindowRecipes(), DynamicSizeRecipes(), ControlRecipes(), LayoutRecipes(),
-        CommunicationRecipes(), BaitRecipes(), PairRecipes()}) {
+        CommunicationRecipes(), BaitRecipes(), PairRecipes(), GridRecipes(), LapackRecipes()}) {
     all.insert(all.end(), rows.begin(), rows.end());
   }
   return all;

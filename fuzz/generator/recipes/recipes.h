@@ -61,6 +61,8 @@ absl::Span<const Recipe> ControlRecipes();
 absl::Span<const Recipe> CommunicationRecipes();
 absl::Span<const Recipe> BaitRecipes();
 absl::Span<const Recipe> PairRecipes();
+absl::Span<const Recipe> GridRecipes();
+absl::Span<const Recipe> LapackRecipes();
 
 // A reducer of two scalars of `type` and an initial value that fits it (recipes_reduction.cc).
 struct Reducer {

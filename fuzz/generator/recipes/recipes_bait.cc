@@ -311,7 +311,7 @@ Instruction* BuildEdgeSweep(Program& program, Opcode) {
     const int64_t every = choices.Range(1, 2);
     Literal edges = choices.Percent(50) ? LiteralWithBait(opcode, shape, choices)
                                         : LiteralWithEdges(shape, 0, every, choices);
-    if (!is_constant && program.scope().entry) return program.FixedParameter(std::move(edges));
+    if (!is_constant && program.scope().entry) return program.GivenParameter(std::move(edges));
     return program.Constant(std::move(edges));
   };
   Instruction* x = operand(constants == 2 || (constants == 1 && choices.Percent(50)));

@@ -27,9 +27,11 @@ Instruction* Diagonal(Program& program, ElementType type, const DimVector& dimen
   return program.Select(same, on, off);
 }
 
+constexpr int64_t kLargeOrder = 20;
+
 DimVector SquareBatch(Choices& choices, int64_t order) {
   DimVector dimensions;
-  if (choices.Percent(40)) dimensions.push_back(choices.Range(1, 3));
+  if (order < kLargeOrder && choices.Percent(40)) dimensions.push_back(choices.Range(1, 3));
   dimensions.push_back(order);
   dimensions.push_back(order);
   return dimensions;
@@ -37,18 +39,31 @@ DimVector SquareBatch(Choices& choices, int64_t order) {
 
 // Most are small; the others lie around the widths of vectors and the sizes of blocks.
 int64_t DrawOrder(Choices& choices) {
-  if (!choices.Percent(20)) return choices.Range(1, 5);
-  return choices.Pick<int64_t>({8, 7, 9, 15, 16, 17, 31, 32, 33});
+  switch (choices.Weighted({80, 17, 3})) {
+    case 0:
+      return choices.Range(1, 5);
+    case 1:
+      return choices.Pick<int64_t>({8, 7, 9, 15, 16, 17, 31, 32, 33});
+    default:
+      return choices.Pick<int64_t>({63, 64, 65, 66, 127, 128, 130});
+  }
 }
 
-// x xᵀ + a diagonal that keeps it far from singular.
-Instruction* BuildCholesky(Program& program, Opcode) {
-  Choices& choices = program.choices();
-  const ElementType type = DrawSolved(program);
-  const DimVector dimensions = SquareBatch(choices, DrawOrder(choices));
-  if (!program.Fits(Shape::Array(type, dimensions))) return nullptr;
-  Instruction* x = program.OperandOf(type, dimensions);
-  const auto rank = static_cast<int64_t>(dimensions.size());
+// True if an array is larger than others of the program: it then is given as it is, or not at all.
+bool IsLarge(const Program& program, const DimVector& dimensions) {
+  return !program.Fits(Product(dimensions));
+}
+
+// An operand of numbers that lie close together.
+Instruction* Numbers(Program& program, ElementType type, const DimVector& dimensions) {
+  if (!IsLarge(program, dimensions)) return program.OperandOf(type, dimensions);
+  return program.GivenParameter(
+      LiteralOfFamily(Shape::Array(type, dimensions), ValueFamily::kOrdinary, program.choices()));
+}
+
+// x xᵀ
+Instruction* SquareOf(Program& program, Instruction* x) {
+  const int64_t rank = x->shape().rank();
   Attributes contraction;
   if (rank == 3) {
     contraction.Set(Attr::kLhsBatchDims, {int64_t{0}});
@@ -56,9 +71,25 @@ Instruction* BuildCholesky(Program& program, Opcode) {
   }
   contraction.Set(Attr::kLhsContractingDims, {rank - 1});
   contraction.Set(Attr::kRhsContractingDims, {rank - 1});
-  Instruction* square =
-      program.Emit(Opcode::kDot, Shape::Array(type, dimensions), {x, x}, std::move(contraction));
-  Instruction* a = program.Binary(Opcode::kAdd, square, Diagonal(program, type, dimensions, 16));
+  const Shape shape = Shape::Array(x->shape().element_type(), x->shape().dimensions());
+  return program.Emit(Opcode::kDot, shape, {x, x}, std::move(contraction));
+}
+
+// x xᵀ + a diagonal that keeps it far from singular.
+Instruction* BuildCholesky(Program& program, Opcode) {
+  Choices& choices = program.choices();
+  const ElementType type = DrawSolved(program);
+  const DimVector dimensions = SquareBatch(choices, DrawOrder(choices));
+  if (IsLarge(program, dimensions) && !program.scope().entry) return nullptr;
+  Instruction* x = Numbers(program, type, dimensions);
+  const auto order = dimensions.back();
+  Instruction* a = nullptr;
+  if (order >= kLargeOrder) {
+    // A diagonal that outweighs the rest of each row costs less than a product.
+    a = program.Binary(Opcode::kAdd, x, Diagonal(program, type, dimensions, 8 * order));
+  } else {
+    a = program.Binary(Opcode::kAdd, SquareOf(program, x), Diagonal(program, type, dimensions, 16));
+  }
   Attributes attributes;
   if (choices.Percent(60)) attributes.Set(Attr::kLower, AttrValue(true));
   return program.Emit(Opcode::kCholesky, Shape::Array(type, dimensions), {a},
@@ -77,9 +108,8 @@ Instruction* BuildTriangularSolve(Program& program, Opcode) {
   DimVector sizes = dimensions;
   const bool left = choices.Percent(60), unit = choices.Percent(20);
   sizes[sizes.size() - (left ? 1 : 2)] = solutions;
-  if (!program.Fits(Shape::Array(type, dimensions)) || !program.Fits(Shape::Array(type, sizes)))
-    return nullptr;
-  Instruction* a = program.OperandOf(type, dimensions);
+  if (IsLarge(program, dimensions) && !program.scope().entry) return nullptr;
+  Instruction* a = Numbers(program, type, dimensions);
   if (!unit) a = program.Binary(Opcode::kAdd, a, Diagonal(program, type, dimensions, 16));
   Instruction* b = program.OperandOf(type, sizes);
   Attributes attributes;
@@ -93,6 +123,13 @@ Instruction* BuildTriangularSolve(Program& program, Opcode) {
                       std::move(attributes));
 }
 
+// Powers of two, products of small factors, primes; now and then one that is cut into two.
+int64_t LongLength(Choices& choices) {
+  if (choices.Percent(8)) return choices.Pick<int64_t>({4352, 5000, 6144, 8192});
+  return choices.Pick<int64_t>(
+      {64, 81, 97, 100, 101, 127, 128, 243, 250, 256, 257, 512, 1000, 1009, 1024});
+}
+
 // rfft or, of two arrays as parts, fft; then the inverse, or a part of the spectrum.
 Instruction* BuildFft(Program& program, Opcode) {
   Choices& choices = program.choices();
@@ -100,11 +137,13 @@ Instruction* BuildFft(Program& program, Opcode) {
   const ElementType complex = type == ElementType::kF64 ? ElementType::kC128 : ElementType::kC64;
   if (!program.options().Takes(complex)) return nullptr;
   DimVector dimensions = program.DrawDimensions(1);
+  for (int64_t& size : dimensions) size = std::min<int64_t>(size, 40);
+  const bool is_long = program.scope().entry && choices.Percent(10);
+  if (is_long) dimensions = {LongLength(choices)};
+  const Shape time = Shape::Array(type, dimensions);
+  if (!is_long && !program.Fits(2 * time.ElementCount())) return nullptr;
   const auto rank = static_cast<int64_t>(dimensions.size());
   const int64_t axes = choices.Range(1, std::min<int64_t>(rank, 3));
-  for (int64_t& size : dimensions) size = std::min<int64_t>(size, 40);
-  const Shape time = Shape::Array(type, dimensions);
-  if (!program.Fits(2 * time.ElementCount())) return nullptr;
   auto transform = [&](Instruction* x, FftKind kind, Shape shape) {
     Attributes attributes;
     attributes.Set(Attr::kFftType, kind);
@@ -112,7 +151,11 @@ Instruction* BuildFft(Program& program, Opcode) {
                    absl::MakeConstSpan(dimensions).subspan(static_cast<size_t>(rank - axes)));
     return program.Emit(Opcode::kFft, std::move(shape), {x}, std::move(attributes));
   };
-  Instruction* x = program.OperandLike(time);
+  const auto operand = [&] {
+    if (!is_long) return program.OperandLike(time);
+    return program.GivenParameter(LiteralOfFamily(time, ValueFamily::kOrdinary, choices));
+  };
+  Instruction* x = operand();
   const bool real = choices.Percent(50);
   DimVector sizes = dimensions;
   Instruction* spectrum;
@@ -120,7 +163,7 @@ Instruction* BuildFft(Program& program, Opcode) {
     if (sizes.back() > 0) sizes.back() = sizes.back() / 2 + 1;
     spectrum = transform(x, FftKind::kRfft, Shape::Array(complex, sizes));
   } else {
-    Instruction* y = program.OperandLike(time);
+    Instruction* y = operand();
     const Shape shape = Shape::Array(complex, sizes);
     spectrum = transform(program.Emit(Opcode::kComplex, shape, {x, y}), FftKind::kFft, shape);
   }

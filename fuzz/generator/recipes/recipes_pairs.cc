@@ -378,6 +378,8 @@ Instruction* BuildTwinState(Program& program, Opcode) {
   if (!program.scope().control) return nullptr;
   Choices& choices = program.choices();
   Instruction* x = program.Operand(kI | kF);
+  // What the program made itself it may write over.
+  if (choices.Percent(60)) x = program.Unary(Opcode::kNegate, x);
   Instruction* zero = program.ScalarConstant(ElementType::kS32, 0);
   std::vector<Instruction*> state = {zero, x, x};
   if (choices.Percent(30)) state[2] = program.OperandLike(x->shape());
@@ -442,7 +444,7 @@ Instruction* BuildConvertPair(Program& program, Opcode) {
                          : LiteralOfFamily(shape, ValueFamily::kWide, choices);
   const bool given = program.scope().entry && choices.Percent(75);
   Instruction* x =
-      given ? program.FixedParameter(std::move(values)) : program.Constant(std::move(values));
+      given ? program.GivenParameter(std::move(values)) : program.Constant(std::move(values));
   x = program.Convert(x, RealType(program));
   return program.Convert(x, RealType(program));
 }

@@ -69,6 +69,37 @@ Instruction* BuildSort(Program& program, Opcode) {
   return program.GetTupleElement(sorted, 0);
 }
 
+// Lines that are longer than what is sorted by comparing, with keys of all bits or few.
+Instruction* BuildLongSort(Program& program, Opcode) {
+  if (!program.scope().entry) return nullptr;
+  Choices& choices = program.choices();
+  const ElementType type = program.DrawType(kI | kF);
+  if (!IsComputed(type)) return nullptr;
+  const DimVector dimensions = {choices.Range(1, 2), choices.Pick<int64_t>({513, 600, 1025, 2049})};
+  const ValueFamily family =
+      choices.Pick({ValueFamily::kWide, ValueFamily::kWide, ValueFamily::kOrdinary});
+  const Shape shape = Shape::Array(type, dimensions);
+  Instruction* x = program.GivenParameter(LiteralOfFamily(shape, family, choices));
+  std::vector<Instruction*> operands = {x};
+  std::vector<Shape> shapes = {shape};
+  std::vector<ElementType> types = {type};
+  if (choices.Percent(50)) {
+    shapes.push_back(Shape::Array(ElementType::kS32, dimensions));
+    operands.push_back(program.Iota(shapes[1], 1));
+    types.push_back(ElementType::kS32);
+  }
+  Computation* comparator = Comparator(program, types, false);
+  Attributes attributes;
+  attributes.Set(Attr::kDimension, {int64_t{1}});
+  attributes.Set(Attr::kIsStable, AttrValue(true));
+  const bool is_tuple = operands.size() > 1;
+  Instruction* sorted = program.Emit(Opcode::kSort, is_tuple ? Shape::Tuple(shapes) : shape,
+                                     operands, std::move(attributes), {comparator});
+  if (!is_tuple) return sorted;
+  program.GetTupleElement(sorted, 1);
+  return program.GetTupleElement(sorted, 0);
+}
+
 Instruction* BuildTopK(Program& program, Opcode) {
   Choices& choices = program.choices();
   Instruction* x = program.Operand(kI | kF, 1);
@@ -92,6 +123,7 @@ constexpr Recipe kRecipes[] = {
     {Opcode::kSort, "sort", RecipeGroup::kReduce, 4, BuildSort},
     // jaxlib 0.10.2 writes is_stable of topk in text and does not read it.
     {Opcode::kTopK, "topk", RecipeGroup::kReduce, 2, BuildTopK, kNotPortable},
+    {Opcode::kSort, "long-sort", RecipeGroup::kReduce, 1, BuildLongSort},
 };
 
 }  // namespace

@@ -1,0 +1,365 @@
+// Many constants, types or functions beside one another on the same numbers: rules ask for one
+// constant of many, and mistakes in code for one type or one function are seen only where it is
+// tried (requirements 29, 30, 39 to 41, 50).
+#include <algorithm>
+#include <iterator>
+#include <vector>
+
+#include "fuzz/generator/recipes/recipes.h"
+#include "fuzz/generator/recipes/scalar_scope.h"
+#include "spec/types/float_format.h"
+
+namespace assay {
+namespace {
+
+Instruction* SplatOfLiteral(Program& program, Literal scalar, const Shape& shape) {
+  Instruction* value = program.Constant(std::move(scalar));
+  return shape.rank() == 0 ? value : program.Splat(value, shape.dimensions());
+}
+
+// Numbers for one row: edges between ordinary ones, all bits, or what the op asks for.
+Literal DrawRow(Program& program, Opcode opcode, const Shape& shape) {
+  Choices& choices = program.choices();
+  switch (choices.Weighted({4, 2, 2, 1})) {
+    case 0:
+      return LiteralWithEdges(shape, 0, choices.Range(1, 2), choices);
+    case 1:
+      return LiteralOfFamily(shape, ValueFamily::kWide, choices);
+    case 2:
+      return LiteralWithBait(opcode, shape, choices);
+    default:
+      return LiteralOfFamily(shape, ValueFamily::kOrdinary, choices);
+  }
+}
+
+Instruction* GivenOrConstant(Program& program, Literal value, int constant_percent) {
+  const bool is_constant = !program.scope().entry || program.choices().Percent(constant_percent);
+  return is_constant ? program.Constant(std::move(value))
+                     : program.GivenParameter(std::move(value));
+}
+
+std::vector<ElementType> TypesFor(Program& program, TypeMask mask) {
+  std::vector<ElementType> types;
+  for (const absl::Span<const ElementType> list : {ComputedTypes(), RareTypes()}) {
+    for (ElementType type : list)
+      if (Matches(mask, type) && program.options().Takes(type)) types.push_back(type);
+  }
+  return types;
+}
+
+// ---- Ops with constants.
+
+constexpr Opcode kWithConstant[] = {Opcode::kMaximum,
+                                    Opcode::kMinimum,
+                                    Opcode::kMaximum,
+                                    Opcode::kMinimum,
+                                    Opcode::kCompare,
+                                    Opcode::kCompare,
+                                    Opcode::kClamp,
+                                    Opcode::kAnd,
+                                    Opcode::kOr,
+                                    Opcode::kXor,
+                                    Opcode::kShiftLeft,
+                                    Opcode::kShiftRightLogical,
+                                    Opcode::kShiftRightArithmetic,
+                                    Opcode::kAdd,
+                                    Opcode::kSubtract,
+                                    Opcode::kMultiply,
+                                    Opcode::kDivide,
+                                    Opcode::kDivide,
+                                    Opcode::kRemainder,
+                                    Opcode::kPower};
+
+// x op c, or c op x; of truths, what they select.
+Instruction* WithConstant(Program& program, Opcode opcode, Instruction* x) {
+  Choices& choices = program.choices();
+  const Shape shape = Shape::Array(x->shape().element_type(), x->shape().dimensions());
+  Literal drawn = GridScalar(opcode, shape.element_type(), choices);
+  if (opcode == Opcode::kClamp) {
+    Instruction* low = program.Constant(GridScalar(opcode, shape.element_type(), choices));
+    return program.Emit(opcode, shape, {low, x, program.Constant(std::move(drawn))});
+  }
+  Instruction* constant = SplatOfLiteral(program, std::move(drawn), shape);
+  const bool is_swapped = choices.Percent(25);
+  Instruction *a = is_swapped ? constant : x, *b = is_swapped ? x : constant;
+  if (opcode != Opcode::kCompare) return program.Binary(opcode, a, b);
+  const auto direction = static_cast<Direction>(choices.Draw(6));
+  Instruction* which = program.Compare(direction, a, b);
+  Instruction* other =
+      SplatOfLiteral(program, GridScalar(Opcode::kAdd, shape.element_type(), choices), shape);
+  return program.Select(which, x, other);
+}
+
+Instruction* BuildConstantGrid(Program& program, Opcode) {
+  Choices& choices = program.choices();
+  const std::vector<ElementType> types = TypesFor(program, kI | kF);
+  if (types.empty()) return nullptr;
+  const ElementType type = choices.Pick(types);
+  std::vector<Opcode> ops;
+  for (Opcode opcode : kWithConstant)
+    if (Admits(opcode, type) && program.options().Takes(opcode)) ops.push_back(opcode);
+  if (ops.empty()) return nullptr;
+  const Shape shape = Shape::Array(type, {choices.Range(3, 18)});
+  Opcode opcode = choices.Pick(ops);
+  Instruction* x = GivenOrConstant(program, DrawRow(program, opcode, shape), 12);
+  // Several constants for one op, or one for several.
+  const bool changes = choices.Percent(50);
+  std::vector<Instruction*> rows;
+  for (int64_t k = choices.Range(2, 6); k > 0; --k) {
+    rows.push_back(WithConstant(program, opcode, x));
+    if (changes) opcode = choices.Pick(ops);
+  }
+  return program.Concatenate(rows, 0);
+}
+
+// ---- Signs of zeros.
+
+// Few numbers, zeros of both signs among them: many pairs are equal, and their differences zeros.
+Literal FewNumbers(const Shape& shape, Choices& choices) {
+  RandomStream stream = choices.Fork();
+  Literal literal(shape);
+  const ElementType type = shape.element_type();
+  const FloatFormat& format = Format(IsComplex(type) ? ComponentType(type) : type);
+  for (int64_t k = 0; k < literal.component_count(); ++k) {
+    constexpr double kFew[] = {0, -0.0, 1, -1, 2, 1, 0, -0.0, 3};
+    literal.SetComponentBits(k, EncodeFloat(format, kFew[stream.Next() % std::size(kFew)]));
+  }
+  return literal;
+}
+
+// A step after which a zero has the other sign, or should not have.
+Instruction* TurnZeros(Program& program, Instruction* x) {
+  Choices& choices = program.choices();
+  const ElementType type = x->shape().element_type();
+  const Shape shape = Shape::Array(type, x->shape().dimensions());
+  const auto zero = [&] {
+    return SplatOfLiteral(program, FewNumbers(Shape::Scalar(type), choices), shape);
+  };
+  switch (choices.Weighted({6, 3, 2, 2, 2, IsComplex(type) ? 0 : 3})) {
+    case 0:
+      return program.Unary(Opcode::kNegate, x);
+    case 1:
+      return program.Binary(Opcode::kSubtract, zero(), x);
+    case 2:
+      return program.Binary(Opcode::kSubtract, x, zero());
+    case 3:
+      return program.Binary(Opcode::kAdd, x, zero());
+    case 4:
+      return program.Binary(Opcode::kMultiply, x, zero());
+    default: {
+      const Opcode opcode =
+          choices.Pick({Opcode::kAbs, Opcode::kSqrt, Opcode::kSign, Opcode::kCeil, Opcode::kFloor,
+                        Opcode::kRoundNearestEven, Opcode::kRoundNearestAfz, Opcode::kTanh});
+      const bool fits = Admits(opcode, type) && program.options().Takes(opcode);
+      return program.Unary(fits ? opcode : Opcode::kNegate, x);
+    }
+  }
+}
+
+Instruction* BuildZeroSigns(Program& program, Opcode) {
+  Choices& choices = program.choices();
+  const std::vector<ElementType> types = TypesFor(program, choices.Percent(15) ? kC : kF);
+  if (types.empty()) return nullptr;
+  const ElementType type = choices.Pick(types);
+  const Shape shape = Shape::Array(type, {choices.Range(3, 12)});
+  const auto row = [&] { return GivenOrConstant(program, FewNumbers(shape, choices), 10); };
+  Instruction *x = row(), *y = row();
+  std::vector<Instruction*> rows;
+  for (int64_t k = choices.Range(1, 3); k > 0; --k) {
+    Opcode opcode =
+        choices.Pick({Opcode::kSubtract, Opcode::kSubtract, Opcode::kAdd, Opcode::kMultiply,
+                      Opcode::kDivide, Opcode::kMaximum, Opcode::kMinimum, Opcode::kRemainder});
+    if (!Admits(opcode, type) || !program.options().Takes(opcode)) opcode = Opcode::kSubtract;
+    Instruction* z = TurnZeros(program, program.Binary(opcode, x, y));
+    rows.push_back(choices.Percent(30) ? TurnZeros(program, z) : z);
+  }
+  return rows.size() == 1 ? rows[0] : program.Concatenate(rows, 0);
+}
+
+// ---- Ways through types.
+
+// A type of the same kind, the small ones of the kind for a small one, every other time; or any.
+ElementType TypeOnTheWay(Program& program, ElementType from) {
+  Choices& choices = program.choices();
+  std::vector<ElementType> types = TypesFor(program, kP | kI | kF);
+  if (choices.Percent(60)) {
+    const bool is_small = BitWidth(from) <= 8;
+    std::vector<ElementType> near;
+    for (ElementType type : types) {
+      const bool same_kind = IsFloat(type) == IsFloat(from) && IsPred(type) == IsPred(from);
+      if (same_kind && (!is_small || BitWidth(type) <= 16)) near.push_back(type);
+    }
+    if (!near.empty()) types = std::move(near);
+  }
+  return choices.Pick(types);
+}
+
+// Every code of a small type, in any order; edges of others.
+Literal DrawCodes(Program& program, const Shape& shape) {
+  Choices& choices = program.choices();
+  if (BitWidth(shape.element_type()) > 8 || choices.Percent(30))
+    return DrawRow(program, Opcode::kAdd, shape);
+  Literal codes(shape);
+  const int64_t count = int64_t{1} << BitWidth(shape.element_type());
+  const int64_t first = static_cast<int64_t>(choices.Draw(static_cast<uint64_t>(count)));
+  const int64_t step = choices.Pick<int64_t>({1, 3, 5, 7, 11});
+  for (int64_t i = 0; i < codes.element_count(); ++i)
+    codes.SetBits(i, static_cast<uint64_t>((first + i * step) % count));
+  return codes;
+}
+
+// One array there and onwards through several types, which may lose something on the way.
+Instruction* BuildTypeWays(Program& program, Opcode) {
+  Choices& choices = program.choices();
+  const std::vector<ElementType> types = TypesFor(program, kI | kF);
+  if (types.empty()) return nullptr;
+  const ElementType from = choices.Pick(types);
+  const Shape shape = Shape::Array(from, {choices.Range(4, 40)});
+  Instruction* x = GivenOrConstant(program, DrawCodes(program, shape), 10);
+  const ElementType to = choices.Percent(40) ? from : TypeOnTheWay(program, from);
+  std::vector<Instruction*> rows;
+  for (int64_t k = choices.Range(2, 5); k > 0; --k) {
+    Instruction* there = program.Convert(x, TypeOnTheWay(program, from));
+    const ElementType through = there->shape().element_type();
+    if (choices.Percent(15) && Admits(Opcode::kNegate, through))
+      there = program.Unary(Opcode::kNegate, there);
+    rows.push_back(program.Convert(there, to));
+  }
+  return program.Concatenate(rows, 0);
+}
+
+// ---- Complex numbers in every op that has them.
+
+constexpr Opcode kOfComplex[] = {
+    Opcode::kAdd,        Opcode::kSubtract,
+    Opcode::kMultiply,   Opcode::kDivide,
+    Opcode::kPower,      Opcode::kNegate,
+    Opcode::kSign,       Opcode::kExponential,
+    Opcode::kLog,        Opcode::kExponentialMinusOne,
+    Opcode::kLogPlusOne, Opcode::kSqrt,
+    Opcode::kRsqrt,      Opcode::kTanh,
+    Opcode::kLogistic,   Opcode::kSine,
+    Opcode::kCosine,     Opcode::kTan,
+    Opcode::kAbs,        Opcode::kReal,
+    Opcode::kImag,       Opcode::kCompare,
+};
+
+Instruction* OfComplex(Program& program, Opcode opcode, Instruction* x, Instruction* y) {
+  switch (opcode) {
+    case Opcode::kAdd:
+    case Opcode::kSubtract:
+    case Opcode::kMultiply:
+    case Opcode::kDivide:
+    case Opcode::kPower:
+      return program.Binary(opcode, x, y);
+    case Opcode::kCompare:
+      return program.Select(program.Compare(Direction::kNe, x, y), x, y);
+    default:
+      return program.Unary(opcode, x);
+  }
+}
+
+Instruction* BuildComplexGrid(Program& program, Opcode) {
+  Choices& choices = program.choices();
+  const ElementType type = choices.Percent(30) ? ElementType::kC128 : ElementType::kC64;
+  if (!program.options().Takes(type)) return nullptr;
+  std::vector<Opcode> ops;
+  for (Opcode opcode : kOfComplex)
+    if (Admits(opcode, type) && program.options().Takes(opcode)) ops.push_back(opcode);
+  if (ops.empty()) return nullptr;
+  const Shape shape = Shape::Array(type, {choices.Range(2, 9)});
+  const auto row = [&] {
+    return GivenOrConstant(program, DrawRow(program, Opcode::kAdd, shape), 10);
+  };
+  Instruction* x = row();
+  Instruction* y = choices.Percent(20) ? x : row();
+  std::vector<Instruction*> rows;
+  Instruction* last = nullptr;
+  for (int64_t k = choices.Range(1, 3); k > 0; --k) {
+    last = OfComplex(program, choices.Pick(ops), x, y);
+    if (last->shape().element_type() == type) rows.push_back(last);
+  }
+  if (rows.size() < 2) return last;
+  return program.Concatenate(rows, 0);
+}
+
+// Sums, products and contractions of complex numbers.
+Instruction* BuildComplexSum(Program& program, Opcode) {
+  Choices& choices = program.choices();
+  const ElementType type = choices.Percent(30) ? ElementType::kC128 : ElementType::kC64;
+  if (!program.options().Takes(type)) return nullptr;
+  const int64_t m = choices.Range(1, 9), k = choices.Range(1, 20), n = choices.Range(1, 9);
+  Instruction* a = program.OperandOf(type, {m, k});
+  if (choices.Percent(40)) {
+    const Opcode opcode = choices.Percent(70) ? Opcode::kAdd : Opcode::kMultiply;
+    const Reducer reducer = MakeReducerOf(program, opcode, type);
+    return program.Reduce(a, reducer.init, {choices.Range(0, 1)}, reducer.computation);
+  }
+  const bool is_turned = choices.Percent(50);
+  Instruction* b = program.OperandOf(type, is_turned ? DimVector{n, k} : DimVector{k, n});
+  Attributes attributes;
+  attributes.Set(Attr::kLhsContractingDims, {int64_t{1}});
+  attributes.Set(Attr::kRhsContractingDims, {int64_t{is_turned ? 1 : 0}});
+  return program.Emit(Opcode::kDot, Shape::Array(type, {m, n}), {a, b}, std::move(attributes));
+}
+
+// ---- Memory that two uses share.
+
+// (current, update) -> update, or their sum
+Computation* Combining(Program& program, ElementType type, bool adds) {
+  ScalarScope scope(program, "combine", {type, type});
+  return scope.Finish(adds ? program.Binary(Opcode::kAdd, scope.at[0], scope.at[1]) : scope.at[1]);
+}
+
+// An array that is scattered into itself: its elements are the updates, or say where they go.
+Instruction* BuildSelfScatter(Program& program, Opcode) {
+  Choices& choices = program.choices();
+  const bool by_itself = choices.Percent(40);  // its elements are the indices
+  ElementType type = by_itself ? ElementType::kS32 : program.DrawType(kI | kF);
+  const int64_t count = choices.Range(2, 24);
+  Instruction* x = program.OperandOf(type, {count});
+  // Written over only where the compiler owns it.
+  if (by_itself) {
+    Literal mask = GridScalar(Opcode::kAnd, type, choices);
+    x = program.Binary(Opcode::kAnd, x, SplatOfLiteral(program, std::move(mask), x->shape()));
+  } else {
+    Instruction* term = program.ScalarConstant(type, choices.Range(0, 2));
+    x = program.Binary(Opcode::kAdd, x, program.Splat(term, {count}));
+  }
+  Instruction* indices = x;
+  Instruction* updates = x;
+  if (by_itself) {
+    updates = choices.Percent(40) ? x : program.OperandOf(type, {count});
+  } else {
+    Literal places(Shape::Array(ElementType::kS32, {count}));
+    // A permutation, or what meets in places.
+    const int64_t step = choices.Pick<int64_t>({1, -1, 2, 3}), first = choices.Range(0, count);
+    for (int64_t i = 0; i < count; ++i)
+      places.SetInteger(i, ((first + i * step) % count + count) % count);
+    indices = program.Constant(std::move(places));
+  }
+  indices = program.Reshape(indices, {count, 1});
+  Attributes attributes;
+  attributes.Set(Attr::kUpdateWindowDims, DimVector{});
+  attributes.Set(Attr::kInsertedWindowDims, {int64_t{0}});
+  attributes.Set(Attr::kScatterDimsToOperandDims, {int64_t{0}});
+  attributes.Set(Attr::kIndexVectorDim, AttrValue(int64_t{1}));
+  Computation* combiner = Combining(program, type, choices.Percent(70));
+  return program.Emit(Opcode::kScatter, Shape::Array(type, {count}), {x, indices, updates},
+                      std::move(attributes), {combiner});
+}
+
+constexpr Recipe kRecipes[] = {
+    {Opcode::kMaximum, "constant-grid", RecipeGroup::kElementwise, 26, BuildConstantGrid},
+    {Opcode::kSubtract, "zero-signs", RecipeGroup::kElementwise, 8, BuildZeroSigns},
+    {Opcode::kConvert, "type-ways", RecipeGroup::kElementwise, 10, BuildTypeWays},
+    {Opcode::kComplex, "complex-grid", RecipeGroup::kElementwise, 5, BuildComplexGrid},
+    {Opcode::kDot, "complex-sum", RecipeGroup::kDot, 3, BuildComplexSum},
+    {Opcode::kScatter, "self-scatter", RecipeGroup::kIndex, 3, BuildSelfScatter},
+};
+
+}  // namespace
+
+absl::Span<const Recipe> GridRecipes() { return kRecipes; }
+
+}  // namespace assay
