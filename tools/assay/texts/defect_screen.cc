@@ -81,6 +81,15 @@ class Watcher : public GateDefect {
   mutable std::set<size_t> noted_;  // gates ask of a defect that does not change
 };
 
+bool HoldsArrayOf(int64_t elements, const Module& module) {
+  for (const Computation* computation : module.computations()) {
+    for (const Instruction* at : *computation) {
+      if (at->shape().IsArray() && at->shape().ElementCount() >= elements) return true;
+    }
+  }
+  return false;
+}
+
 // Of gates whose names say with which ops they have to do: whether the module has one of these.
 bool HoldsWhatItNeeds(const Defect& defect, const Module& module) {
   static constexpr std::pair<std::string_view, Opcode> kNeeds[] = {
@@ -97,6 +106,8 @@ bool HoldsWhatItNeeds(const Defect& defect, const Module& module) {
       {"while-", Opcode::kWhile},
       {"gather-", Opcode::kGather},
       {"cumulative-", Opcode::kReduceWindow},
+      {"alias-reshape/same-order", Opcode::kBitcast},
+      {"/bitcast-keeps-order", Opcode::kBitcast},
   };
   for (const auto& [word, opcode] : kNeeds) {
     if (defect.gate.find(word) == std::string::npos) continue;
@@ -107,6 +118,9 @@ bool HoldsWhatItNeeds(const Defect& defect, const Module& module) {
     }
     return false;
   }
+  // Threads share the work of large arrays alone.
+  constexpr int64_t kLeastShared = 1024;
+  if (defect.kind == DecisionKind::kTask) return HoldsArrayOf(kLeastShared, module);
   return true;
 }
 
