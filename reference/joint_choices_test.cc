@@ -3,11 +3,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <random>
 
 #include "reference/interpreter/interpreter.h"
 #include "reference/ops/random/draw_tests.h"
 #include "spec/text/reader.h"
+#include "spec/types/float_format.h"
 #include "spec/verifier/verifier.h"
 
 namespace assay::reference {
@@ -216,6 +218,44 @@ ENTRY e {
     const uint64_t code = answer[0].GetBits(17);
     for (int64_t i = 0; i < 4000; ++i) answer[0].SetBits(i, code);
     EXPECT_EQ(JudgementOn(*expectation, answer).verdict, Verdict::kFail);
+  }
+}
+
+// The contract of an fft is on the norm of the error of one array. Every element of this answer is
+// off by less than the whole error may be, so that it lies inside its own bound.
+TEST(JointChoices, TheErrorOfALongFftIsJudgedByItsNorm) {
+  constexpr int64_t kLength = 1 << 18;
+  Literal x(Shape::Array(ElementType::kC64, {2, kLength}));
+  std::mt19937 random(1);
+  double squares = 0;
+  for (int64_t k = 0; k < x.component_count(); ++k) {
+    const double part = static_cast<double>(random()) * 0x1p-31 - 1;
+    x.SetComponentBits(k, EncodeFloat(Format(ElementType::kF32), part));
+    if (k >= 2 * kLength) squares += part * part;
+  }
+  const Expectation expectation = ExpectOn(R"(HloModule m
+ENTRY e {
+  x = c64[2,262144] parameter(0)
+  ROOT r = c64[2,262144] fft(x), fft_type=FFT, fft_length={262144}
+})",
+                                           {x}, Profile::Xla());
+  std::vector<Literal> answer = PlainOf(expectation);
+  const Judgement right = JudgementOn(expectation, answer);
+  EXPECT_EQ(right.verdict, Verdict::kPass);
+  EXPECT_EQ(right.inconclusive, 0);
+  // All of the second array is moved alike: to half of what the norm of the error may be, and to
+  // twice that.
+  const double allowed = 8 * 0x1p-24 * (1 + std::log2(kLength)) * std::sqrt(squares * kLength);
+  const double each = allowed / std::sqrt(2.0 * kLength);
+  for (const double part : {0.5, 2.0}) {
+    std::vector<Literal> moved = answer;
+    for (int64_t k = 2 * kLength; k < 4 * kLength; ++k) {
+      moved[0].SetComponentBits(
+          k, EncodeFloat(Format(ElementType::kF32), answer[0].GetComponent(k) + part * each));
+    }
+    const Judgement judgement = JudgementOn(expectation, moved);
+    EXPECT_EQ(judgement.verdict, part < 1 ? Verdict::kPass : Verdict::kFail);
+    EXPECT_EQ(judgement.inconclusive, 0);
   }
 }
 

@@ -8,6 +8,7 @@
 #include "reference/bounds/components.h"
 #include "reference/bounds/elements.h"
 #include "reference/values/lines.h"
+#include "spec/base/strings.h"
 
 namespace assay::reference {
 namespace {
@@ -231,67 +232,146 @@ void TransformAll(const OpContext& op, Literal& result) {
     std::memcpy(result.bytes().data(), parts.bytes().data(), parts.bytes().size());
 }
 
+// What the bound of one array's transform is made of: sums over the parts of its operand.
+template <typename T>
+struct OperandSizes {
+  using W = Wide<T>;
+  W largest = 0, sum = 0;            // of the absolute values, with their radii
+  W squares = 0;                     // of the absolute values in units of the largest
+  W propagated = 0, radii_norm = 0;  // the sum and the norm of the radii
+  bool finite = true;
+
+  template <typename Seen>
+  OperandSizes(int64_t first, int64_t count, const Seen& seen) {
+    W squares_of_radii = 0;
+    for (int64_t i = first; i < first + count; ++i) {
+      const Range<W> x = seen(i);
+      finite = finite && (x.flags & ~uint32_t{kZeroSignFree}) == 0;
+      largest = std::max(largest, std::fabs(x.centre) + x.radius);
+      sum += std::fabs(x.centre) + x.radius;
+      propagated += x.radius;
+      squares_of_radii += x.radius * x.radius;
+    }
+    radii_norm = std::sqrt(squares_of_radii);
+    for (int64_t i = first; finite && largest > 0 && i < first + count; ++i) {
+      const Range<W> x = seen(i);
+      const W part = (std::fabs(x.centre) + x.radius) / largest;
+      squares += part * part;
+    }
+  }
+};
+
+// The property of one array's result that its error is as small as the contract says, which is said
+// of all elements together. `exact`: the parts of the exact result.
+template <typename W>
+std::shared_ptr<const Property> NormProperty(ElementType type, std::vector<W> exact, W limit) {
+  auto property = std::make_shared<Property>();
+  property->what = "|X - fft(x)| <= 8 u (1 + log2 N) |fft(x)|";
+  const auto elements = static_cast<int64_t>(exact.size()) / BoundsPerElement(type);
+  property->parts = {Shape::Array(type, {elements})};
+  property->violation = [exact = std::move(exact), limit](absl::Span<const Literal> parts,
+                                                          const std::vector<bool>&) -> std::string {
+    W squares = 0;
+    for (size_t k = 0; k < exact.size(); ++k) {
+      const W error = parts[0].GetComponent(static_cast<int64_t>(k)) - exact[k];
+      squares += error * error;
+    }
+    if (std::sqrt(squares) <= limit) return "";
+    return StrCat("the norm of the error is ", static_cast<double>(std::sqrt(squares)), ", where ",
+                  static_cast<double>(limit), " is allowed");
+  };
+  return property;
+}
+
 // The contract bounds the norm of the error of one array's result: 8 u (1 + log2 N) times the norm
 // of the exact result, which by Parseval is that of the operand times sqrt(N), or divided by it. No
-// element can be off by more. To that the operand's own radii add up.
+// element can be off by more, and where that is too little to know of one, all are judged together.
+// To that the operand's own radii add up.
+template <typename T>
+class FftBound {
+ public:
+  using W = Wide<T>;
+
+  FftBound(const OpContext& op, const Transform& transform, Array& result)
+      : op_(op),
+        transform_(transform),
+        result_(result),
+        operand_(PartsOf(op.array(0))),
+        parts_(PartsOf(result)),
+        n_(static_cast<W>(transform.total)),
+        scale_(!transform.inverse()                ? W{1}
+               : transform.kind == FftKind::kIrfft ? 2 / n_  // each value and its mirror image
+                                                   : 1 / n_),
+        least_(op.clauses.Has(ClauseId::kFlushSubnormals) ? Tiny<T>() : UlpAt<T>(0)) {
+    parts_.bounds.clear();
+  }
+
+  void Run() {
+    ForEachTransform<W>(
+        transform_, [&](int64_t slot) { return Of(slot).centre; },
+        [&](int64_t batch, const auto& values) { BoundOne(batch, values); });
+    result_.bounds = std::move(parts_.bounds);
+  }
+
+ private:
+  Range<W> Of(int64_t slot) const { return Seen<T>(op_.clauses, operand_, slot); }
+
+  template <typename Values>
+  void BoundOne(int64_t batch, const Values& values) {
+    const bool real_input = transform_.kind == FftKind::kRfft;
+    const int64_t input_slots = transform_.input_size * (real_input ? 1 : 2);
+    const int64_t output_slots =
+        transform_.output_size * (transform_.kind == FftKind::kIrfft ? 1 : 2);
+    const OperandSizes<T> operand(batch * input_slots, input_slots,
+                                  [&](int64_t slot) { return Of(slot); });
+    const W norm = operand.largest * std::sqrt(operand.squares * n_) * scale_;
+    const W growth = 8 * UnitRoundoff<T>() * (1 + std::log2(n_));
+    const W radius = growth * norm + operand.propagated * scale_ + n_ * least_;
+    // Some order of the additions overflows, in a part that the result may have nothing of.
+    // What is turned to lie along an axis may be rounded beyond the largest number, too.
+    const bool overflows = !(operand.sum * (1 + growth) <= W{std::numeric_limits<T>::max()});
+    if (!operand.finite || overflows || !std::isfinite(radius)) {
+      for (int64_t i = 0; i < output_slots; ++i) SetUndecided(parts_, batch * output_slots + i);
+      return;
+    }
+    std::vector<W> exact(static_cast<size_t>(output_slots));
+    ForEachSlot(transform_, batch, values, [&](int64_t slot, W value) {
+      exact[static_cast<size_t>(slot - batch * output_slots)] = value;
+      FinishExact<T>(op_.clauses, parts_, slot, WithOverflow<T>({value, radius, 0}));
+    });
+    // The judge calls a bound of an element useful up to the cube root of the unit roundoff.
+    const W mean = norm / std::sqrt(n_);
+    if (radius <= std::cbrt(UnitRoundoff<T>()) / 4 * mean) return;
+    // The result is rounded once more, and what is computed here is not exact either.
+    const W limit = (growth + 2 * UnitRoundoff<T>()) * norm +
+                    operand.radii_norm * std::sqrt(n_) * scale_ + n_ * least_ * std::sqrt(n_);
+    const auto property = NormProperty<W>(op_.type(), std::move(exact), limit);
+    for (int64_t i = 0; i < transform_.output_size; ++i)
+      result_.origins.insert_or_assign(batch * transform_.output_size + i, Origin{property, 0, i});
+  }
+
+  const OpContext& op_;
+  const Transform& transform_;
+  Array& result_;
+  const Array operand_;
+  Array parts_;
+  W n_, scale_, least_;
+};
+
 template <typename T>
 void BoundAll(const OpContext& op, Array& result) {
-  using W = Wide<T>;
   const Transform transform(op);
-  if (transform.total <= 1) {
-    // One value stays what it is; rfft adds and irfft drops an imaginary part.
-    if (op.array(0).bounds.empty()) return;
-    if (op.literal(0).element_type() == op.type()) {
-      result.bounds = op.array(0).bounds;
-    } else {
-      MakeUndecided(result);
-    }
+  if (transform.total > 1) {
+    FftBound<T>(op, transform, result).Run();
     return;
   }
-  const Array operand = PartsOf(op.array(0));
-  Array parts = PartsOf(result);
-  parts.bounds.clear();
-  const bool real_input = transform.kind == FftKind::kRfft;
-  const int64_t input_slots = transform.input_size * (real_input ? 1 : 2);
-  const int64_t output_slots = transform.output_size * (transform.kind == FftKind::kIrfft ? 1 : 2);
-  const W n = static_cast<W>(transform.total);
-  const W scale = !transform.inverse()                ? W{1}
-                  : transform.kind == FftKind::kIrfft ? 2 / n  // each value and its mirror image
-                                                      : 1 / n;
-  const W least = op.clauses.Has(ClauseId::kFlushSubnormals) ? Tiny<T>() : UlpAt<T>(0);
-  auto seen = [&](int64_t slot) { return Seen<T>(op.clauses, operand, slot); };
-  ForEachTransform<Wide<T>>(
-      transform, [&](int64_t slot) { return seen(slot).centre; },
-      [&](int64_t batch, const auto& values) {
-        W largest = 0, squares = 0, propagated = 0, sum = 0;
-        bool finite = true;
-        for (int64_t i = 0; i < input_slots; ++i) {
-          const Range<W> x = seen(batch * input_slots + i);
-          finite = finite && (x.flags & ~uint32_t{kZeroSignFree}) == 0;
-          largest = std::max(largest, std::fabs(x.centre) + x.radius);
-          propagated += x.radius;
-          sum += std::fabs(x.centre) + x.radius;
-        }
-        for (int64_t i = 0; finite && largest > 0 && i < input_slots; ++i) {
-          const Range<W> x = seen(batch * input_slots + i);
-          const W part = (std::fabs(x.centre) + x.radius) / largest;
-          squares += part * part;
-        }
-        const W norm = largest * std::sqrt(squares * n) * scale;
-        const W growth = 8 * UnitRoundoff<T>() * (1 + std::log2(n));
-        const W radius = growth * norm + propagated * scale + n * least;
-        // Some order of the additions overflows, in a part that the result may have nothing of.
-        // What is turned to lie along an axis may be rounded beyond the largest number, too.
-        const bool overflows = !(sum * (1 + growth) <= W{std::numeric_limits<T>::max()});
-        if (!finite || overflows || !std::isfinite(radius)) {
-          for (int64_t i = 0; i < output_slots; ++i) SetUndecided(parts, batch * output_slots + i);
-          return;
-        }
-        ForEachSlot(transform, batch, values, [&](int64_t slot, W value) {
-          FinishExact<T>(op.clauses, parts, slot, WithOverflow<T>({value, radius, 0}));
-        });
-      });
-  result.bounds = std::move(parts.bounds);
+  // One value stays what it is; rfft adds and irfft drops an imaginary part.
+  if (op.array(0).bounds.empty()) return;
+  if (op.literal(0).element_type() == op.type()) {
+    result.bounds = op.array(0).bounds;
+  } else {
+    MakeUndecided(result);
+  }
 }
 
 template <typename F>
