@@ -4,6 +4,7 @@
 #include <emmintrin.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <type_traits>
 
@@ -120,16 +121,18 @@ class Packer {
     }
     for (int64_t term = begin_; term < end;) {
       const int64_t tap = term / inner_count_, first = term % inner_count_;
-      found_ = LocateTap(side_, places_, tap, from_, exists_);
       const int64_t length = std::min(inner_count_ - first, end - term);
-      bool are_neighbours = found_ == places_.count;
-      for (int i = 1; are_neighbours && i < found_; ++i) are_neighbours = from_[i] == from_[0] + i;
-      if (are_neighbours) {
-        term += PackNeighbours(term, first, length);
-      } else if (side_.inner_is_run && (term - begin_) % kStep == 0) {
+      if (places_.are_neighbours && IsInside(side_, places_, tap)) {
+        PackNeighbours(term, first, length, places_.base[0] + side_.tap_moves[tap]);
+        term += length;
+        continue;
+      }
+      found_ = LocateTap(side_, places_, tap, from_, exists_);
+      if (side_.inner_is_run && (term - begin_) % kStep == 0) {
         term += PackRun(term, first, end);
       } else {
-        term += PackEach(term, first, length);
+        PackEach(term, first, length);
+        term += length;
       }
     }
   }
@@ -139,18 +142,48 @@ class Packer {
     return to_ + (term - begin_) / kStep * width_ * kStep + (term - begin_) % kStep;
   }
 
-  // Each of these returns how many terms it has packed.
-  int64_t PackNeighbours(int64_t term, int64_t first, int64_t length) const {
+  void PackNeighbours(int64_t term, int64_t first, int64_t length, int64_t from) const {
+    const int count = places_.count, width = width_;
     for (int64_t k = 0; k < length; ++k) {
       P* row = Slot(term + k);
-      const S* source = data_ + side_.inner[first + k] + from_[0];
-      for (int i = 0; i < found_; ++i) row[i * kStep] = Convert<P>(source[i]);
-      for (int i = found_; i < width_; ++i) row[i * kStep] = P(0);
+      const S* source = data_ + side_.inner[first + k] + from;
+      int i = 0;
+      if constexpr (kStep == 1) {
+        constexpr int kLanes = static_cast<int>(sizeof(__m128i) / sizeof(P));
+        for (; i + kLanes <= count; i += kLanes) {
+          _mm_storeu_si128(reinterpret_cast<__m128i*>(row + i), LoadTerms<S, P>(source + i));
+        }
+      } else if (k + 1 < length && (term + k - begin_) % kStep == 0) {
+        i = PackPairs(row, source, data_ + side_.inner[first + k + 1] + from);
+        PackRest(row + 1, data_ + side_.inner[first + k + 1] + from, i, count, width);
+        PackRest(row, source, i, count, width);
+        ++k;
+        continue;
+      }
+      PackRest(row, source, i, count, width);
     }
-    return length;
   }
 
-  int64_t PackEach(int64_t term, int64_t first, int64_t length) const {
+  // The elements of one term from number `i` on, and zeros behind the last.
+  static void PackRest(P* row, const S* source, int i, int count, int width) {
+    for (; i < count; ++i) row[i * kStep] = Convert<P>(source[i]);
+    for (; i < width; ++i) row[i * kStep] = P(0);
+  }
+
+  // Two terms side by side; returns how many elements of each are packed.
+  int PackPairs(P* row, const S* even, const S* odd) const {
+    constexpr int kPairs = static_cast<int>(sizeof(__m128i) / sizeof(P));
+    int i = 0;
+    for (; i + kPairs <= places_.count; i += kPairs) {
+      const __m128i a = LoadTerms<S, P>(even + i), b = LoadTerms<S, P>(odd + i);
+      auto* to = reinterpret_cast<__m128i*>(row + i * kStep);
+      _mm_storeu_si128(to, _mm_unpacklo_epi16(a, b));
+      _mm_storeu_si128(to + 1, _mm_unpackhi_epi16(a, b));
+    }
+    return i;
+  }
+
+  void PackEach(int64_t term, int64_t first, int64_t length) const {
     for (int64_t k = 0; k < length; ++k) {
       P* row = Slot(term + k);
       const S* source = data_ + side_.inner[first + k];
@@ -159,10 +192,9 @@ class Packer {
       }
       for (int i = 0; i < found_; ++i) row[exists_[i] * kStep] = Convert<P>(source[from_[i]]);
     }
-    return length;
   }
 
-  // A run goes on where the next tap reads behind it at every place.
+  // A run goes on where the next tap reads behind it at every place. Returns its length.
   int64_t PackRun(int64_t term, int64_t first, int64_t end) const {
     int64_t tap = term / inner_count_;
     int64_t length = inner_count_ - first;
@@ -202,6 +234,19 @@ void PackAs(const ContractionSide& side, const SidePlaces& places, int width, in
   Packer<S, P, kStep>(side, places, width, begin, to).Run(end);
 }
 
+// Rounded to the nearest, ties to even, as the type does it by way of f64.
+template <typename O, typename T>
+O Rounded(T value) {
+  if constexpr (std::is_same_v<O, BFloat16> && std::is_same_v<T, float>) {
+    if (value == value) {
+      const auto bits = std::bit_cast<uint32_t>(value);
+      return std::bit_cast<BFloat16>(
+          static_cast<uint16_t>((bits + 0x7fff + (bits >> 16 & 1)) >> 16));
+    }
+  }
+  return static_cast<O>(value);
+}
+
 template <typename T, typename O>
 void StoreAs(const T* tile, int64_t stride, absl::Span<const int64_t> rows,
              absl::Span<const int64_t> lanes, void* out) {
@@ -209,8 +254,7 @@ void StoreAs(const T* tile, int64_t stride, absl::Span<const int64_t> rows,
   for (size_t i = 0; i < rows.size(); ++i) {
     O* row = to + rows[i];
     for (size_t j = 0; j < lanes.size(); ++j) {
-      row[lanes[j]] =
-          static_cast<O>(tile[static_cast<int64_t>(i) * stride + static_cast<int64_t>(j)]);
+      row[lanes[j]] = Rounded<O>(tile[static_cast<int64_t>(i) * stride + static_cast<int64_t>(j)]);
     }
   }
 }

@@ -45,6 +45,10 @@ void Locate(const ContractionSide& side, int64_t first, int count, SidePlaces& p
       places.highest[w] = std::max(places.highest[w], at);
     }
   }
+  places.are_neighbours = count > 0;
+  for (int i = 1; i < count; ++i) {
+    places.are_neighbours = places.are_neighbours && places.base[i] == places.base[0] + i;
+  }
 }
 
 bool IsInside(const ContractionSide& side, const SidePlaces& places, int64_t tap) {

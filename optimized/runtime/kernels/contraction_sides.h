@@ -47,6 +47,7 @@ struct SidePlaces {
   int64_t at[ContractionPlan::kMaxWindows]
             [kMax];  // where the window begins, along each of its axes
   int64_t lowest[ContractionPlan::kMaxWindows], highest[ContractionPlan::kMaxWindows];  // of `at`
+  bool are_neighbours = false;  // in memory, wherever a tap moves them
 };
 
 void Locate(const ContractionSide& side, int64_t first, int count, SidePlaces& places);
