@@ -207,6 +207,8 @@ TEST(Contract, TakesEveryType) {
   const int64_t l = 2 * 17 * 401, r = 2 * 19 * 401, o = 2 * 17 * 19;
   ExpectSums<BFloat16, float>(plan, ElementType::kBF16, ElementType::kF32, ElementType::kF32, l, r,
                               o, "bf16");
+  ExpectSums<BFloat16, BFloat16>(plan, ElementType::kBF16, ElementType::kF32, ElementType::kBF16, l,
+                                 r, o, "bf16 to bf16");
   ExpectSums<Half, float>(plan, ElementType::kF16, ElementType::kF32, ElementType::kF32, l, r, o,
                           "f16");
   ExpectSums<int16_t, int32_t>(plan, ElementType::kS16, ElementType::kS32, ElementType::kS32, l, r,

@@ -16,9 +16,9 @@
 namespace assay {
 namespace {
 
-constexpr int64_t kMaxInstructions = 200;  // in one fusion
+constexpr int64_t kMaxInstructions = 384;  // in one fusion that compute something
 constexpr int64_t kMaxOperands = 48;       // of one fusion
-constexpr int64_t kMaxResults = 12;        // of one fusion
+constexpr int64_t kMaxResults = 16;        // of one fusion
 constexpr size_t kMaxNear = 16;            // clusters that are told apart upstream
 constexpr size_t kMaxLooks = 256;          // clusters that are looked at before one grows
 constexpr size_t kMaxUsers = 64;           // of an array whose readers are looked for
@@ -96,8 +96,12 @@ bool RepeatsArrays(const Instruction& inst) {
          });
 }
 
+// Instructions that compute something.
 int64_t SizeOf(const Instruction& inst) {
-  return inst.opcode() == Opcode::kFusion ? inst.callee()->instruction_count() : 1;
+  if (inst.opcode() != Opcode::kFusion) return 1;
+  int64_t size = 0;
+  for (const Instruction* inner : *inst.callee()) size += IsMapOp(*inner) ? 1 : 0;
+  return size;
 }
 
 const Instruction* MakerOf(const Instruction* value) {
@@ -108,7 +112,7 @@ struct Cluster {
   std::vector<Instruction*> members;  // operands before users
   std::vector<int> needs;             // clusters from which something leads here
   int64_t size = 0;
-  int64_t operands = 0;  // at most
+  absl::flat_hash_set<const Instruction*> operands;  // of others
 };
 
 class Clusters {
@@ -134,7 +138,10 @@ class Clusters {
     Cluster& chosen = clusters_[static_cast<size_t>(cluster)];
     chosen.members.push_back(inst);
     chosen.size += SizeOf(*inst);
-    chosen.operands += inst->operand_count();
+    for (const Instruction* operand : inst->operands()) {
+      const auto maker = cluster_of_.find(MakerOf(operand));
+      if (maker == cluster_of_.end() || maker->second != cluster) chosen.operands.insert(operand);
+    }
     if (!before.has_value()) {
       chosen.needs.push_back(kUnknown);
     } else {
@@ -187,7 +194,7 @@ class Clusters {
     const Shape& result = *FirstResult(inst);
     if (!SameDimensions(result, *FirstResult(*cluster.members[0])) ||
         cluster.size + SizeOf(inst) > kMaxInstructions ||
-        cluster.operands + inst.operand_count() > kMaxOperands) {
+        static_cast<int64_t>(cluster.operands.size()) + inst.operand_count() > kMaxOperands) {
       return false;
     }
     // Short lines are not walked in vectors.
@@ -234,15 +241,15 @@ class Clusters {
 // The computation of a cluster. What its members compute alike is there once.
 class ClusterBuilder {
  public:
-  explicit ClusterBuilder(const Cluster& cluster)
-      : cluster_(cluster), members_(cluster.members.begin(), cluster.members.end()) {
-    computation_ = cluster.members[0]->parent();
+  explicit ClusterBuilder(absl::Span<Instruction* const> members)
+      : in_order_(members), members_(members.begin(), members.end()) {
+    computation_ = members[0]->parent();
     fused_ = computation_->parent()->AddComputation("fused_results");
   }
 
-  // False if there are too many results.
+  // False if there are too many results; nothing has changed then.
   bool Build() {
-    for (Instruction* member : cluster_.members) AddMember(member);
+    for (Instruction* member : in_order_) AddMember(member);
     std::vector<Instruction*> results;
     std::vector<Shape> shapes;
     std::vector<size_t> places;
@@ -333,7 +340,7 @@ class ClusterBuilder {
     return copy;
   }
 
-  const Cluster& cluster_;
+  const absl::Span<Instruction* const> in_order_;
   const absl::flat_hash_set<const Instruction*> members_;
   Computation* computation_;
   Computation* fused_;
@@ -342,6 +349,15 @@ class ClusterBuilder {
   absl::flat_hash_map<const Instruction*, Instruction*> inside_;
   absl::flat_hash_map<std::pair<int, const Instruction*>, std::vector<Instruction*>> added_;
 };
+
+// With too many results it becomes two: nothing in the second half leads to the first.
+bool BuildAll(absl::Span<Instruction* const> members) {
+  if (members.size() < 2) return false;
+  if (ClusterBuilder(members).Build()) return true;
+  const size_t half = members.size() / 2;
+  const bool first = BuildAll(members.first(half));
+  return BuildAll(members.subspan(half)) || first;
+}
 
 }  // namespace
 
@@ -353,7 +369,7 @@ absl::StatusOr<bool> MultiOutputFusion::Run(Module& module, PassContext& context
     for (const Cluster& cluster : clusters.all()) {
       if (cluster.members.size() < 2) continue;
       if (!context.gates.Allow(DecisionKind::kKernel, "fuse-results", cluster.members[0])) continue;
-      changed |= ClusterBuilder(cluster).Build();
+      changed |= BuildAll(cluster.members);
     }
   }
   module.RemoveUnusedComputations().IgnoreError();
