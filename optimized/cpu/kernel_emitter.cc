@@ -174,6 +174,20 @@ KernelBuilder::Form KernelBuilder::ChooseForm() {
   return top_->opcode() == Opcode::kConcatenate ? Form::kConcatenate : Form::kNests;
 }
 
+// Sums of columns walk down rows: several vectors at a time, so that a row's cache line is used up
+// while it is at hand.
+constexpr int kColumnVectors = 4;
+bool ReducesColumns(const Instruction& instruction, int width) {
+  if (instruction.opcode() != Opcode::kReduce || instruction.shape().IsTuple()) return false;
+  const Shape &from = instruction.operand(0)->shape(), &to = instruction.shape();
+  if (width < 2 || to.rank() == 0 || to.ElementCount() == 0) return false;
+  const int64_t columns = to.dimension(to.rank() - 1);
+  for (int64_t d : instruction.attributes().Integers(Attr::kDimensions)) {
+    if (d == from.rank() - 1) return false;
+  }
+  return columns % (kColumnVectors * width) == 0 || columns >= 16 * kColumnVectors * width;
+}
+
 // The elements of a cache line.
 int TileSide(const Shape& shape) { return std::max(8, 512 / BitWidth(shape.element_type())); }
 
@@ -204,6 +218,11 @@ SplitPlan KernelBuilder::PlanSplitOf(Form form) {
   // those of a transpose along its rows are whole tiles.
   int64_t unit = linear || innermost ? kPartUnit : 1;
   if (unit == 1 && outer >= 0 && TransposedDim(root_) == outer) unit = TileSide(shape);
+  // Columns are walked in wider vectors, of which no part may cut one.
+  const int width = ElementsPerVector(root_, kVectorBits);
+  if (innermost && ReducesColumns(*outputs_[0].instruction, width)) {
+    unit = std::max<int64_t>(unit, kColumnVectors * width);
+  }
   return PlanSplit(linear ? shape.ElementCount() : rows, unit, work, target_.threads);
 }
 
@@ -220,20 +239,6 @@ bool KernelBuilder::AllowVectors() {
     if (planted != nullptr) planted_ = planted;
   }
   return *vectors_allowed_;
-}
-
-// Sums of columns walk down rows: several vectors at a time, so that a row's cache line is used up
-// while it is at hand.
-constexpr int kColumnVectors = 4;
-bool ReducesColumns(const Instruction& instruction, int width) {
-  if (instruction.opcode() != Opcode::kReduce || instruction.shape().IsTuple()) return false;
-  const Shape &from = instruction.operand(0)->shape(), &to = instruction.shape();
-  if (width < 2 || to.rank() == 0 || to.ElementCount() == 0) return false;
-  const int64_t columns = to.dimension(to.rank() - 1);
-  for (int64_t d : instruction.attributes().Integers(Attr::kDimensions)) {
-    if (d == from.rank() - 1) return false;
-  }
-  return columns % (kColumnVectors * width) == 0 || columns >= 16 * kColumnVectors * width;
 }
 
 // Several results of the same dimensions are made element by element together.
