@@ -3,6 +3,8 @@
 #include "reference/interpreter/widening.h"
 
 #include <algorithm>
+#include <cmath>
+#include <optional>
 
 #include "reference/bounds/ball.h"
 #include "reference/bounds/choices/legal_choices.h"
@@ -17,6 +19,30 @@
 namespace assay::reference {
 namespace {
 
+// A product of doubles. Where two factors are other than 1 and -1 it is one rounding, which must
+// not be made in two steps, of the wide type first.
+class DoubleProduct {
+ public:
+  explicit DoubleProduct(double init) { Multiply(init); }
+
+  void Multiply(double x) {
+    wide_ *= x;
+    if (std::fabs(x) == 1) {
+      sign_ *= x;
+    } else if (++count_ <= 2) {
+      factors_[count_ - 1] = x;
+    }
+  }
+  double Rounded() const {
+    return count_ == 2 ? sign_ * (factors_[0] * factors_[1]) : static_cast<double>(wide_);
+  }
+
+ private:
+  long double wide_ = 1;
+  double sign_ = 1, factors_[2] = {1, 1};
+  int64_t count_ = 0;
+};
+
 // f(...f(f(init, x0), x1)...) of floats: accumulated in a wide type and rounded once at the end, or
 // if `stepwise` rounded at every step.
 template <typename Op, typename T>
@@ -30,13 +56,15 @@ class RealFold {
       rounded_ = Round<T>(Op::template Real<S>(Widen<S>(rounded_), Widen<S>(x)));
     } else if constexpr (kIsDoubleSum) {
       wide_.Add(x);
+    } else if constexpr (kIsDoubleProduct) {
+      wide_.Multiply(x);
     } else {
       wide_ = Op::template Real<W>(wide_, Widen<W>(x));
     }
   }
   T Value() const {
     if (stepwise_) return rounded_;
-    if constexpr (kIsDoubleSum) {
+    if constexpr (kIsDoubleSum || kIsDoubleProduct) {
       return wide_.Rounded();
     } else {
       return Round<T>(wide_);
@@ -45,10 +73,12 @@ class RealFold {
 
  private:
   static constexpr bool kAdds = std::is_same_v<Op, Add>;
+  static constexpr bool kMultiplies = std::is_same_v<Op, Multiply>;
   static constexpr bool kIsDoubleSum = kAdds && std::is_same_v<T, double>;
-  using W = std::conditional_t<
-      kIsDoubleSum, DoubleDouble,
-      std::conditional_t<kAdds || std::is_same_v<Op, Multiply>, Wide<T>, Working<T>>>;
+  static constexpr bool kIsDoubleProduct = kMultiplies && std::is_same_v<T, double>;
+  using Simple = std::conditional_t<kAdds || kMultiplies, Wide<T>, Working<T>>;
+  using W = std::conditional_t<kIsDoubleSum, DoubleDouble,
+                               std::conditional_t<kIsDoubleProduct, DoubleProduct, Simple>>;
 
   bool stepwise_;
   T rounded_;
