@@ -71,23 +71,23 @@ constexpr Opcode kWithConstant[] = {Opcode::kMaximum,
                                     Opcode::kPower};
 
 // x op c, or c op x; of truths, what they select.
-Instruction* WithConstant(Program& program, Opcode opcode, Instruction* x) {
+Instruction* WithConstant(Program& program, Opcode opcode, Instruction* operand) {
   Choices& choices = program.choices();
-  const Shape shape = Shape::Array(x->shape().element_type(), x->shape().dimensions());
+  const Shape shape = Shape::Array(operand->shape().element_type(), operand->shape().dimensions());
   Literal drawn = GridScalar(opcode, shape.element_type(), choices);
   if (opcode == Opcode::kClamp) {
     Instruction* low = program.Constant(GridScalar(opcode, shape.element_type(), choices));
-    return program.Emit(opcode, shape, {low, x, program.Constant(std::move(drawn))});
+    return program.Emit(opcode, shape, {low, operand, program.Constant(std::move(drawn))});
   }
   Instruction* constant = SplatOfLiteral(program, std::move(drawn), shape);
   const bool is_swapped = choices.Percent(25);
-  Instruction *a = is_swapped ? constant : x, *b = is_swapped ? x : constant;
+  Instruction *a = is_swapped ? constant : operand, *b = is_swapped ? operand : constant;
   if (opcode != Opcode::kCompare) return program.Binary(opcode, a, b);
   const auto direction = static_cast<Direction>(choices.Draw(6));
   Instruction* which = program.Compare(direction, a, b);
   Instruction* other =
       SplatOfLiteral(program, GridScalar(Opcode::kAdd, shape.element_type(), choices), shape);
-  return program.Select(which, x, other);
+  return program.Select(which, operand, other);
 }
 
 Instruction* BuildConstantGrid(Program& program, Opcode) {
@@ -128,30 +128,30 @@ Literal FewNumbers(const Shape& shape, Choices& choices) {
 }
 
 // A step after which a zero has the other sign, or should not have.
-Instruction* TurnZeros(Program& program, Instruction* x) {
+Instruction* TurnZeros(Program& program, Instruction* operand) {
   Choices& choices = program.choices();
-  const ElementType type = x->shape().element_type();
-  const Shape shape = Shape::Array(type, x->shape().dimensions());
+  const ElementType type = operand->shape().element_type();
+  const Shape shape = Shape::Array(type, operand->shape().dimensions());
   const auto zero = [&] {
     return SplatOfLiteral(program, FewNumbers(Shape::Scalar(type), choices), shape);
   };
   switch (choices.Weighted({6, 3, 2, 2, 2, IsComplex(type) ? 0 : 3})) {
     case 0:
-      return program.Unary(Opcode::kNegate, x);
+      return program.Unary(Opcode::kNegate, operand);
     case 1:
-      return program.Binary(Opcode::kSubtract, zero(), x);
+      return program.Binary(Opcode::kSubtract, zero(), operand);
     case 2:
-      return program.Binary(Opcode::kSubtract, x, zero());
+      return program.Binary(Opcode::kSubtract, operand, zero());
     case 3:
-      return program.Binary(Opcode::kAdd, x, zero());
+      return program.Binary(Opcode::kAdd, operand, zero());
     case 4:
-      return program.Binary(Opcode::kMultiply, x, zero());
+      return program.Binary(Opcode::kMultiply, operand, zero());
     default: {
       const Opcode opcode =
           choices.Pick({Opcode::kAbs, Opcode::kSqrt, Opcode::kSign, Opcode::kCeil, Opcode::kFloor,
                         Opcode::kRoundNearestEven, Opcode::kRoundNearestAfz, Opcode::kTanh});
       const bool fits = Admits(opcode, type) && program.options().Takes(opcode);
-      return program.Unary(fits ? opcode : Opcode::kNegate, x);
+      return program.Unary(fits ? opcode : Opcode::kNegate, operand);
     }
   }
 }

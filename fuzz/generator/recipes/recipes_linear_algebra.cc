@@ -62,8 +62,8 @@ Instruction* Numbers(Program& program, ElementType type, const DimVector& dimens
 }
 
 // x xᵀ
-Instruction* SquareOf(Program& program, Instruction* x) {
-  const int64_t rank = x->shape().rank();
+Instruction* SquareOf(Program& program, Instruction* operand) {
+  const int64_t rank = operand->shape().rank();
   Attributes contraction;
   if (rank == 3) {
     contraction.Set(Attr::kLhsBatchDims, {int64_t{0}});
@@ -71,8 +71,8 @@ Instruction* SquareOf(Program& program, Instruction* x) {
   }
   contraction.Set(Attr::kLhsContractingDims, {rank - 1});
   contraction.Set(Attr::kRhsContractingDims, {rank - 1});
-  const Shape shape = Shape::Array(x->shape().element_type(), x->shape().dimensions());
-  return program.Emit(Opcode::kDot, shape, {x, x}, std::move(contraction));
+  const Shape shape = Shape::Array(operand->shape().element_type(), operand->shape().dimensions());
+  return program.Emit(Opcode::kDot, shape, {operand, operand}, std::move(contraction));
 }
 
 // x xᵀ + a diagonal that keeps it far from singular.
