@@ -218,6 +218,22 @@ TEST(CampaignTest, FindsACrashAtRunTimeAndWhileCompiling) {
   EXPECT_GE(summary.workers_lost, 2 * summary.findings);
 }
 
+// The code of short programs is LLVM's for one in 16.
+TEST(CampaignTest, OurBackendIsTriedInBothWays) {
+  FakeBackend::Script script = Script(Right);
+  script.description.name = "cpu";
+  script.compile = [](const Module&, const CompileOptions& options) -> absl::Status {
+    const auto flag = options.flags.find("direct");
+    if (flag == options.flags.end()) return absl::OkStatus();
+    return MakeError(ErrorClass::kUnsupported, "direct=" + flag->second);
+  };
+  CampaignOptions options = Options(64);
+  options.backends = {"cpu"};
+  EXPECT_EQ(KindCount(Fuzz(options, script), Outcome::kUnsupported), 4);
+  script.description.name = "cpu:direct=on";
+  EXPECT_EQ(KindCount(Fuzz(options, script), Outcome::kUnsupported), 0);
+}
+
 // A backend may keep threads in the template; deaths of workers are noticed all the same.
 TEST(CampaignTest, FindsACrashBesideThreads) {
   CampaignTools tools = ToolsFor(Script(Right));

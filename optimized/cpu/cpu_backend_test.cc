@@ -6,6 +6,7 @@
 
 #include "optimized/codegen/element_emitter.h"
 #include "optimized/cpu/kernels/array_kernels.h"
+#include "optimized/cpu/native/direct/direct_code.h"
 #include "optimized/cpu/testing.h"
 #include "optimized/passes/fusion/fusion_to_call.h"
 #include "spec/ops/op_table.h"
@@ -160,11 +161,30 @@ TEST(CpuBackend, CompilesEqualKernelsOnce) {
   EXPECT_LT(together, alone / 2);
 }
 
+TEST(CpuBackend, TranslatesShortProgramsWithoutLlvm) {
+  const std::unique_ptr<Module> module = MustRead(R"(HloModule m
+ENTRY e {
+  a = f32[3] parameter(0)
+  ROOT c = f32[3] multiply(a, a)
+})");
+  const Literal argument = MustReadLiteral("f32[3]", "{1, -2, 3}");
+  for (const auto& [options, is_direct] :
+       {std::pair("threads=1,direct=auto", direct::CanTranslate()), {"direct=off", false}}) {
+    std::unique_ptr<Backend> backend = MakeCpu(options);
+    const auto executable = backend->Compile(*module, {});
+    ASSERT_TRUE(executable.ok()) << executable.status();
+    EXPECT_EQ((*executable)->Statistics().at("code.direct"), is_direct ? 1 : 0) << options;
+    const auto run = (*executable)->Run({{&argument}});
+    ASSERT_TRUE(run.ok()) << run.status();
+    EXPECT_EQ(run->outputs[0].ToString(), "{1, 4, 9}") << options;
+  }
+}
+
 TEST(CpuBackend, RefusesWrongOptions) {
   BackendRegistry registry;
   RegisterCpu(registry);
-  for (const char* name :
-       {"cpu:isa=mips", "cpu:threads=0", "cpu:tier=slow", "cpu:what=1", "cpu:passes=maybe"}) {
+  for (const char* name : {"cpu:isa=mips", "cpu:direct=yes", "cpu:threads=0", "cpu:tier=slow",
+                           "cpu:what=1", "cpu:passes=maybe"}) {
     EXPECT_FALSE(registry.Create(name).ok()) << name;
   }
 }

@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "absl/container/flat_hash_map.h"
+#include "llvm/IR/Constants.h"
 #include "optimized/runtime/symbols.h"
 
 namespace assay::direct {
