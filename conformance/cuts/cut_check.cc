@@ -130,13 +130,14 @@ class CutCheck {
   // of the captures, are reached without the captures next to them.
   void ReachMovedResults() {
     const Instruction* root = flat_.module->entry()->root();
-    if (root->opcode() != Opcode::kTuple || subject_.plain.empty()) return;
+    const bool is_one_array = root->shape().IsArray();
+    if ((root->opcode() != Opcode::kTuple && !is_one_array) || subject_.plain.empty()) return;
     std::vector<CapturePoint> points = best_->points;
     for (int step = 0; step < kMostSteps && report_.failed == 0; ++step) {
       const PointSet captured(points.begin(), points.end());
       PointSet dropped;
       for (size_t k = 0; k < plain_.size(); ++k) {
-        if (plain_[k].failed == 0 || ResultAt(k) == root) continue;
+        if (plain_[k].failed == 0 || (ResultAt(k) == root && !is_one_array)) continue;
         for (const CapturePoint& point : NearestCaptures(*ResultAt(k), captured))
           dropped.insert(point);
       }
