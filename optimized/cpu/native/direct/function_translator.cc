@@ -50,7 +50,7 @@ const std::string& FunctionTranslator::Run() {
   for (const llvm::BasicBlock* block : order) blocks_[block] = a_.NewLabel();
   DeclareValues();
   a_.Bind(body_);
-  ReceiveArguments();
+  if (values_.refused().empty()) ReceiveArguments();
   for (size_t k = 0; k < order.size() && values_.refused().empty(); ++k) {
     const llvm::BasicBlock* next = k + 1 < order.size() ? order[k + 1] : nullptr;
     EmitBlock(*order[k], next);

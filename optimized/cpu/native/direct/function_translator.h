@@ -61,6 +61,7 @@ class FunctionTranslator {
 
   // Memory: memory.cc.
   Address AddressOf(const Value& pointer);
+  Address InScratch(const Address& at);
   void Load(const llvm::LoadInst& load);
   void Store(const llvm::StoreInst& store);
   void LoadPiece(Vec to, const Address& at, int bytes);
@@ -119,7 +120,8 @@ class FunctionTranslator {
   bool ExtractLane(const llvm::ExtractElementInst& extract);
   bool Shuffle(const llvm::ShuffleVectorInst& shuffle);
   bool ShuffleRegisters(const llvm::ShuffleVectorInst& shuffle);
-  void PickLanes(const llvm::ShuffleVectorInst& shuffle, int to_piece, Vec to);
+  // Into the last of the scratch registers.
+  void PickLanes(const llvm::ShuffleVectorInst& shuffle, int to_piece);
   bool VectorCast(const Instruction& instruction);
   bool Extend(const Instruction& instruction, bool is_signed);
   bool Truncate(const Instruction& instruction);

@@ -24,7 +24,7 @@ Kind ScalarKind(const llvm::Type* type) {
   return kind;
 }
 
-constexpr int kMostLanes = 64;
+constexpr int kMostLanes = 256;
 
 }  // namespace
 

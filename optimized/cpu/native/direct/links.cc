@@ -5,6 +5,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "llvm/IR/Constants.h"
+#include "llvm/IR/Operator.h"
 #include "optimized/runtime/symbols.h"
 
 namespace assay::direct {

@@ -107,17 +107,25 @@ void FunctionTranslator::StorePiece(const Address& at, Vec from, int bytes) {
   a_.Int(bytes == 2 ? kMovStore : kMovStore8, bytes == 2 ? 16 : 32, kScratch, at);
 }
 
+Address FunctionTranslator::InScratch(const Address& at) {
+  a_.Int(kLea, 64, kScratch3, at);
+  return Address::At(kScratch3, 0);
+}
+
 void FunctionTranslator::Load(const llvm::LoadInst& load) {
   const Kind kind = values_.KindOf(load);
   if (!kind.is_whole()) return Refuse("a load of bits");
-  const Address at = AddressOf(*load.getPointerOperand());
+  Address at = AddressOf(*load.getPointerOperand());
   if (kind.is_vector) {
     has_vectors_ = true;
     const int bytes = kind.lanes * kind.bytes;
+    // The registers of the address are not held from piece to piece.
+    if (bytes > kPieceBytes) at = InScratch(at);
     for (int k = 0; k < values_.Pieces(load); ++k) {
       const Vec to = values_.NewVector();
       LoadPiece(to, at.Plus(k * kPieceBytes), std::min(bytes, kPieceBytes));
       values_.Define(load, k, to);
+      values_.ReleasePins();
     }
     return;
   }
@@ -138,12 +146,14 @@ void FunctionTranslator::Store(const llvm::StoreInst& store) {
   const Value& value = *store.getValueOperand();
   const Kind kind = values_.KindOf(value);
   if (!kind.is_known || !kind.is_whole()) return Refuse("a store of bits");
-  const Address at = AddressOf(*store.getPointerOperand());
+  Address at = AddressOf(*store.getPointerOperand());
   if (kind.is_vector) {
     has_vectors_ = true;
     const int bytes = kind.lanes * kind.bytes;
+    if (bytes > kPieceBytes) at = InScratch(at);
     for (int k = 0; k < values_.Pieces(value); ++k) {
       StorePiece(at.Plus(k * kPieceBytes), values_.Vector(value, k), std::min(bytes, kPieceBytes));
+      values_.ReleasePins();
     }
     return;
   }

@@ -51,7 +51,7 @@ class Writer {
   }
   llvm::Type* AnyType() {
     llvm::Type* scalar = ScalarType();
-    return Pick(2) == 0 ? scalar : llvm::FixedVectorType::get(scalar, 2u << Pick(5));
+    return Pick(2) == 0 ? scalar : llvm::FixedVectorType::get(scalar, 2u << Pick(6));
   }
   llvm::Type* Like(llvm::Type* shape, llvm::Type* scalar) {
     const auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(shape);
@@ -263,7 +263,7 @@ class Writer {
 
   void MoveLanes() {
     llvm::Type* element = ScalarType();
-    const unsigned lanes = 2u << Pick(5);
+    const unsigned lanes = 2u << Pick(6);
     llvm::Type* type = llvm::FixedVectorType::get(element, lanes);
     switch (Pick(5)) {
       case 0:

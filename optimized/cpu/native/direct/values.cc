@@ -43,7 +43,11 @@ Values::Values(Assembler& assembler, Links& links) : assembler_(assembler), link
 void Values::Declare(const llvm::Value& value, bool must_stay) {
   Record record;
   record.kind = direct::KindOf(value.getType());
-  if (!record.kind.is_known) return Refuse("a type");
+  if (!record.kind.is_known) {
+    Refuse("a type");
+    // Its code will never run, but what follows reads the record.
+    record.kind = direct::KindOf(llvm::PointerType::getUnqual(value.getContext()));
+  }
   record.first_piece = static_cast<int32_t>(pieces_.size());
   record.uses = static_cast<int32_t>(value.getNumUses());
   record.is_local = !must_stay && IsUsedInItsBlockAlone(value);
@@ -59,16 +63,10 @@ void Values::Declare(const llvm::Value& value, bool must_stay) {
 Values::Record& Values::RecordOf(const llvm::Value& value) {
   const auto found = numbers_.find(&value);
   if (found != numbers_.end()) return records_[found->second];
-  // A use before the definition, or a value of an unknown type: nothing that comes of it is run.
+  // A use before the definition: nothing that comes of it is run.
   Refuse("a value out of order");
   Declare(value, true);
-  if (numbers_.contains(&value)) return records_[numbers_[&value]];
-  static thread_local Record none;
-  pieces_.resize(pieces_.size() + 1);
-  none = {};
-  none.first_piece = static_cast<int32_t>(pieces_.size()) - 1;
-  none.kind.in_general = true;
-  return none;
+  return records_.back();
 }
 
 Kind Values::KindOf(const llvm::Value& value) {

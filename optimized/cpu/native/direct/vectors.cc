@@ -264,9 +264,11 @@ bool FunctionTranslator::ReduceOr(const llvm::IntrinsicInst& call) {
   const Value& truth = *call.getArgOperand(0);
   const Kind kind = values_.KindOf(truth);
   if (!kind.is_truth()) return false;
-  const Vec any = values_.VectorCopy(truth, 0);
-  for (int k = 1; k < values_.Pieces(truth); ++k) {
+  const Vec any = ScratchVec(0);
+  a_.Vex(kXorPs, 256, any, any, any);
+  for (int k = 0; k < values_.Pieces(truth); ++k) {
     a_.Vex(kOrPs, 256, any, any, values_.VectorOperand(truth, k));
+    values_.ReleasePins();
   }
   a_.VexGeneral(kPmovmskb, 256, kScratch, any);
   const int bytes = kind.lanes * values_.LaneBytes(truth);
@@ -379,8 +381,9 @@ bool FunctionTranslator::ShuffleRegisters(const llvm::ShuffleVectorInst& shuffle
   const Kind kind = values_.KindOf(shuffle);
   if (kind.is_truth() || kind.bytes < 4) return false;
   for (int k = 0; k < values_.Pieces(shuffle); ++k) {
+    PickLanes(shuffle, k);
     const Vec to = values_.NewVector();
-    PickLanes(shuffle, k, to);
+    a_.Vex(kMovAps, 256, to, ScratchVec(3));
     values_.Define(shuffle, k, to);
     values_.ReleasePins();
   }
@@ -388,7 +391,8 @@ bool FunctionTranslator::ShuffleRegisters(const llvm::ShuffleVectorInst& shuffle
 }
 
 // A piece of the result takes from every piece of the operands the lanes that come from there.
-void FunctionTranslator::PickLanes(const llvm::ShuffleVectorInst& shuffle, int to_piece, Vec to) {
+void FunctionTranslator::PickLanes(const llvm::ShuffleVectorInst& shuffle, int to_piece) {
+  const Vec to = ScratchVec(3);
   const int words = values_.KindOf(shuffle).bytes / 4;
   const int lanes = kPieceBytes / 4 / words;  // of a piece
   const int from_lanes = values_.KindOf(*shuffle.getOperand(0)).lanes;
@@ -417,6 +421,7 @@ void FunctionTranslator::PickLanes(const llvm::ShuffleVectorInst& shuffle, int t
       a_.Vex(kPermd, 256, ScratchVec(1), ScratchVec(0), values_.VectorOperand(from, piece));
       a_.Vex(kMovUps, 256, ScratchVec(2), constant(taken));
       a_.VexImmediate(kPblendvb, 256, to, to, ScratchVec(1), static_cast<uint8_t>(2 << 4));
+      values_.ReleasePins();
     }
   }
 }
