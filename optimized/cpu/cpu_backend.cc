@@ -1,7 +1,6 @@
 // The steps of a compilation, and the backend that runs them.
 #include "optimized/cpu/cpu_backend.h"
 
-#include <algorithm>
 #include <chrono>
 #include <map>
 #include <utility>
@@ -173,10 +172,7 @@ absl::Status Compilation::AssignBuffers() {
 absl::Status Compilation::EmitCode() {
   code_ = jit_->NewModule(context_, program_.module->name());
   if (options_.count) program_.steps = std::make_shared<std::atomic<int64_t>>(0);
-  // What is translated without LLVM works on 32 bytes at a time.
-  const bool is_narrow = may_be_direct_ && tier_ == Tier::kFast;
-  const int vector_bits = is_narrow ? std::min(256, jit_->vector_bits()) : jit_->vector_bits();
-  const KernelTarget target{vector_bits, jit_->has_fma(), options_.threads, devices() > 1,
+  const KernelTarget target{jit_->vector_bits(), jit_->has_fma(), options_.threads, devices() > 1,
                             program_.steps.get()};
   return EmitProgram(*code_, target, gates_, *program_.buffers);
 }
