@@ -63,8 +63,9 @@ const std::string& FunctionTranslator::Run() {
 
 void FunctionTranslator::DeclareValues() {
   for (const llvm::Argument& argument : function_.args()) values_.Declare(argument, true);
-  for (const auto& [block, label] : blocks_) {
-    for (const llvm::PHINode& phi : block->phis()) {
+  for (const llvm::BasicBlock& block : function_) {
+    if (!blocks_.contains(&block)) continue;  // nothing leads there
+    for (const llvm::PHINode& phi : block.phis()) {
       values_.Declare(phi, true);
       values_.DefineInSlot(phi);
     }
