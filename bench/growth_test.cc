@@ -63,7 +63,7 @@ class GrowthTest : public testing::Test {
  protected:
   void SetUp() override {
     RegisterCpu(registry_);
-    auto counting = registry_.Create("cpu:count=on");
+    auto counting = registry_.Create("cpu:count=on,direct=off");
     ASSERT_TRUE(counting.ok()) << counting.status();
     counting_ = *std::move(counting);
   }

@@ -135,8 +135,10 @@ void ExpectOnly(const CampaignSummary& summary, Outcome::Kind kind) {
 TEST(CampaignTest, IsSilentOnARightBackend) {
   CampaignSummary summary = Fuzz(Options(300), Script(Right));
   EXPECT_EQ(summary.programs, 300);
-  EXPECT_EQ(summary.compared, 300);
-  EXPECT_EQ(summary.mistrusted, 300) << "all outputs are zero";
+  // The oracle of these tests runs one device, and few programs have more.
+  EXPECT_LE(summary.unsupported, 2) << summary.ToJson().dump(1);
+  EXPECT_EQ(summary.compared, 300 - summary.unsupported) << summary.ToJson().dump(1);
+  EXPECT_EQ(summary.mistrusted, summary.compared) << "all outputs are zero";
   EXPECT_EQ(summary.findings, 0) << summary.found[0].text;
   EXPECT_EQ(summary.repeated, 3);
   EXPECT_GT(summary.stages.generate, 0);

@@ -49,7 +49,7 @@ template <typename T, typename A>
 struct SumOfTerms {
   using Type = T;
   SumBound<T, A> sum;
-  void Add(const Range<Wide<T>>& x, double noted) { sum.Add(x, false, noted); }
+  void Add(const Range<Wide<T>>& term, double noted) { sum.Add(term, false, noted); }
 };
 
 // A is the narrowest accumulator that the profile allows; the results of wider ones lie inside its
@@ -75,11 +75,11 @@ struct Extremum {
   Range<Wide<T>> extremum;
   double size = 0;  // of those that may be the extremum
 
-  void Add(const Range<Wide<T>>& x, double noted) {
-    single = single && x.Single();
+  void Add(const Range<Wide<T>>& term, double noted) {
+    single = single && term.Single();
     const Range<Wide<T>> before = extremum;
-    extremum = first ? x : RangeOf<Rule>(extremum, x);
-    if (first || std::fabs(extremum.centre - x.centre) <= extremum.radius) {
+    extremum = first ? term : RangeOf<Rule>(extremum, term);
+    if (first || std::fabs(extremum.centre - term.centre) <= extremum.radius) {
       const bool stays = !first && std::fabs(extremum.centre - before.centre) <= extremum.radius;
       size = stays ? std::max(size, noted) : noted;
     }
@@ -106,21 +106,22 @@ struct ProductOfTerms {
   int64_t factors = 0;
   bool single = true, finite = true, whole = true, zero = false;
 
-  void Add(const Range<W>& x, double noted) {
-    single = single && x.Single();
-    if (!x.HasFinite() || x.flags != 0) {
+  void Add(const Range<W>& factor, double noted) {
+    single = single && factor.Single();
+    if (!factor.HasFinite() || factor.flags != 0) {
       finite = false;
       return;
     }
-    if (x.radius == 0 && x.centre == 0) zero = true;
-    if (x.radius == 0 && (std::fabs(x.centre) == 1 || x.centre == 0)) {
-      product *= x.centre;
+    if (factor.radius == 0 && factor.centre == 0) zero = true;
+    if (factor.radius == 0 && (std::fabs(factor.centre) == 1 || factor.centre == 0)) {
+      product *= factor.centre;
       return;
     }
     ++factors;
-    product *= x.centre;
-    whole = whole && x.centre == std::trunc(x.centre);
-    const W high = std::fabs(x.centre) + x.radius, low = std::fabs(x.centre) - x.radius;
+    product *= factor.centre;
+    whole = whole && factor.centre == std::trunc(factor.centre);
+    const W high = std::fabs(factor.centre) + factor.radius,
+            low = std::fabs(factor.centre) - factor.radius;
     largest *= high;
     size *= std::max(high, static_cast<W>(noted));
     if (high > 1) grown *= high;
@@ -131,25 +132,26 @@ struct ProductOfTerms {
 // Bounds a product of terms in any order: relative errors add up, as long as no partial product
 // leaves the normal range.
 template <typename T, typename A>
-void FinishProduct(ClauseSet clauses, Array& result, int64_t i, const ProductOfTerms<T>& p) {
+void FinishProduct(ClauseSet clauses, Array& result, int64_t i, const ProductOfTerms<T>& all) {
   using W = Wide<T>;
-  const bool normal = p.finite && p.grown < OverflowThreshold<A>() && p.shrunk >= Tiny<A>();
-  const bool exact = p.whole && p.grown <= PowerOfTwo<W>(FormatOf<A>::kPrecision);
-  const W size = std::fabs(p.product), slop = size * kSlop<W>;
-  if (p.single && !p.finite && p.factors == 0) return;  // infinities, NaN, ones and zeros only
-  if (p.single && normal && (p.zero || exact || p.factors <= 2)) {
-    const W error = exact || p.factors <= 1 ? W{0} : slop;
-    FinishSingle<T>(clauses, result, i, {p.product, error, 0}, View::kSum);
-  } else if (p.single && p.finite && p.factors <= 2 && !p.zero) {
-    FinishRounded<T>(clauses, result, i, {p.product, slop, 0}, View::kSum);
-  } else if (!normal || p.zero) {
+  const bool normal = all.finite && all.grown < OverflowThreshold<A>() && all.shrunk >= Tiny<A>();
+  const bool exact = all.whole && all.grown <= PowerOfTwo<W>(FormatOf<A>::kPrecision);
+  const W size = std::fabs(all.product), slop = size * kSlop<W>;
+  if (all.single && !all.finite && all.factors == 0)
+    return;  // infinities, NaN, ones and zeros only
+  if (all.single && normal && (all.zero || exact || all.factors <= 2)) {
+    const W error = exact || all.factors <= 1 ? W{0} : slop;
+    FinishSingle<T>(clauses, result, i, {all.product, error, 0}, View::kSum);
+  } else if (all.single && all.finite && all.factors <= 2 && !all.zero) {
+    FinishRounded<T>(clauses, result, i, {all.product, slop, 0}, View::kSum);
+  } else if (!normal || all.zero) {
     SetUndecided(result, i);
   } else {
-    const W growth = static_cast<W>(p.factors - 1) * UnitRoundoff<A>();
-    const W radius = p.largest - size + p.largest * (growth * (1 + growth)) +
-                     p.largest * kSlop<W> * static_cast<W>(p.factors + 1);
-    FinishRounded<T>(clauses, result, i, {p.product, radius, 0}, View::kSum);
-    NoteMagnitude(result, i, static_cast<double>(p.size));
+    const W growth = static_cast<W>(all.factors - 1) * UnitRoundoff<A>();
+    const W radius = all.largest - size + all.largest * (growth * (1 + growth)) +
+                     all.largest * kSlop<W> * static_cast<W>(all.factors + 1);
+    FinishRounded<T>(clauses, result, i, {all.product, radius, 0}, View::kSum);
+    NoteMagnitude(result, i, static_cast<double>(all.size));
   }
 }
 

@@ -330,7 +330,7 @@ absl::StatusOr<int> RunGrowth(const Options& options) {
         "--growth counts the steps of loops, which only the backend cpu does");
   }
   ASSAY_ASSIGN_OR_RETURN(std::unique_ptr<Backend> timed, OpenBackend("cpu"));
-  ASSAY_ASSIGN_OR_RETURN(std::unique_ptr<Backend> counting, OpenBackend("cpu:count=on"));
+  ASSAY_ASSIGN_OR_RETURN(std::unique_ptr<Backend> counting, OpenBackend("cpu:count=on,direct=off"));
   std::vector<GrowthResult> results;
   int64_t wrong = 0;
   ProgressLine progress;
