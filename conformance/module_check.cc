@@ -203,9 +203,6 @@ std::unique_ptr<Module> ReadCase(const CaseFile& file, ModuleResult& result) {
   return nullptr;
 }
 
-// More than the oracle forms in some seconds. So big a program is never decided as a whole.
-constexpr double kManyProducts = 0x1p29;
-
 // True if the program is so big that it is judged by cuts alone, and by samples of the arrays that
 // they show.
 bool IsJudgedBySample(const CheckOptions& options, const Module& module) {

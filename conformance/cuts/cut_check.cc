@@ -22,9 +22,8 @@ constexpr int kMostRounds = 6;
 constexpr int kMostSteps = 3;  // back from results that moved
 // Fewer are not worth another compilation.
 constexpr double kFewUndecided = 1e-4;
-// A program of so many products takes seconds for one reading of them all, of which there may be
-// ten: contractions of fewer are sampled, too.
-constexpr double kManyProducts = 0x1p29;
+// In a program of kManyProducts, of which there may be ten readings, contractions of fewer are
+// sampled, too.
 constexpr int64_t kCheapProductsOfMany = int64_t{1} << 21;
 constexpr int64_t kMostCapturedBytes = int64_t{1} << 30;
 // Trips of a loop that there is room for at first; the loop's own count says how many it made.

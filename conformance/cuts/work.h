@@ -11,4 +11,7 @@ double ProductsOf(const Module& module);
 // The same of one instruction; 0 of any but dots and convolutions.
 double ProductsOf(const Instruction& instruction);
 
+// More than the oracle forms in some seconds: so big a program is judged by samples.
+inline constexpr double kManyProducts = 0x1p29;
+
 }  // namespace assay
