@@ -26,17 +26,19 @@ struct CallResults {
   template <typename E, typename S>
   void Set(int64_t k, int64_t i, const Ball<S>& ball) {
     using T = typename Scalar<E>::Real;
+    // Beside the units that a radius is made of, subnormal results are rounded by a whole step.
+    const auto radius = ball.radius > 0 ? ball.radius + UlpAt<T>(0) : ball.radius;
     if (!bounds) {
       arrays[k].literal.template data<E>()[i] = RoundNumber<E>(ball.centre);
     } else if (!ball.IsKnown()) {
       SetUndecided(arrays[k], i);
     } else if constexpr (std::is_same_v<E, T>) {
-      FinishExact<T>(op.clauses, arrays[k], i, WithOverflow<T>({ball.centre, ball.radius, 0}));
+      FinishExact<T>(op.clauses, arrays[k], i, WithOverflow<T>({ball.centre, radius, 0}));
     } else {
       FinishExact<T>(op.clauses, arrays[k], 2 * i,
-                     WithOverflow<T>({ball.centre.real(), ball.radius, 0}));
+                     WithOverflow<T>({ball.centre.real(), radius, 0}));
       FinishExact<T>(op.clauses, arrays[k], 2 * i + 1,
-                     WithOverflow<T>({ball.centre.imag(), ball.radius, 0}));
+                     WithOverflow<T>({ball.centre.imag(), radius, 0}));
     }
   }
   void SetInteger(int64_t k, int64_t i, int64_t value) {
@@ -65,6 +67,23 @@ struct MatrixCall {
   int64_t Columns(int64_t k) const { return FromEnd(op.array(k).literal.shape(), 1); }
   int64_t ResultRows(int64_t k) const { return FromEnd(results.ShapeOf(k), 2); }
   int64_t ResultColumns(int64_t k) const { return FromEnd(results.ShapeOf(k), 1); }
+
+  // True if the product of two finite elements of the batch overflows. What a routine then does is
+  // its own: LAPACK says nothing of it.
+  bool MayOverflow() const {
+    const W largest = std::sqrt(OverflowThreshold<T>());
+    for (size_t k = 0; k < operands.size(); ++k) {
+      const ElementType type = operands[k].literal.element_type();
+      if (!IsFloat(type) || BitWidth(type) != 8 * static_cast<int64_t>(sizeof(T))) continue;
+      const absl::Span<const T> parts = operands[k].literal.template data<T>();
+      const size_t count = parts.size() / static_cast<size_t>(batches);
+      for (const T part : parts.subspan(static_cast<size_t>(batch) * count, count)) {
+        const W size = std::fabs(Widen<W>(part));
+        if (std::isfinite(size) && size > largest) return true;
+      }
+    }
+    return false;
+  }
 
   // Element i of this batch of operand k.
   Number At(int64_t k, int64_t i) const {
@@ -208,8 +227,14 @@ absl::StatusOr<Value> ForEachMatrix(Interpreter& interpreter, const OpContext& o
     for (bool bounds : {false, true}) {
       if (bounds && !interpreter.bounding()) break;
       results.bounds = bounds;
-      for (int64_t batch = 0; batch < batches; ++batch)
-        f(MatrixCall<typename decltype(tag)::type>{op, operands, results, batch, batches});
+      for (int64_t batch = 0; batch < batches; ++batch) {
+        MatrixCall<typename decltype(tag)::type> call{op, operands, results, batch, batches};
+        if (bounds && call.MayOverflow()) {
+          call.UndecideAll();
+        } else {
+          f(std::move(call));
+        }
+      }
     }
   });
   if (!done) return UnsupportedType(op, first.element_type());
