@@ -153,7 +153,9 @@ absl::Status BoundUnaryFunction(const OpContext& op, Array& result) {
     for (int64_t i = 0; i < op.count(); ++i) {
       const ComplexOperand<T> z(op, operand, i);
       if (FinishSpecial<Op, T>(op, result, i, z)) continue;
-      const bool on_unknown_side = kHasCut<Op> && !z.HasKnownSigns() && !z.IsZero();
+      // Zero lies on no other cut than that of acosh, or has its own rule.
+      const bool has_one_value = z.IsZero() && !std::is_same_v<Op, ComplexAcosh>;
+      const bool on_unknown_side = kHasCut<Op> && !z.HasKnownSigns() && !has_one_value;
       if (!z.IsFinite() || on_unknown_side) {
         SetUndecided(result, i);
       } else if (kKeepsZero<Op> && z.IsZero()) {
