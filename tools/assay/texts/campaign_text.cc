@@ -12,6 +12,7 @@
 #include "fuzz/triage/signature.h"
 #include "nlohmann/json.hpp"
 #include "spec/base/strings.h"
+#include "spec/text/reader.h"
 #include "tools/assay/terminal.h"
 
 namespace assay {
@@ -66,8 +67,11 @@ void PrintBucket(const CampaignFinding& finding, int64_t examined) {
     Print(StrCat("  numpy     ", triage.second_opinion));
   }
   if (triage.instructions > 0) {
-    Print(StrCat("  reduced   to ", Count(triage.instructions, "instruction")));
     std::string program = triage.page.empty() ? "" : FileText(triage.page + "/repro.hlo");
+    // A smaller program of the same bucket may have taken the page since.
+    const auto module = ReadModule(program);
+    const int64_t instructions = module.ok() ? (*module)->InstructionCount() : triage.instructions;
+    Print(StrCat("  reduced   to ", Count(instructions, "instruction")));
     if (!program.empty()) Print(Lines(program, 4, 40));
   }
   if (!triage.page.empty()) Print("  bug page  " + triage.page);
