@@ -63,15 +63,7 @@ int FunctionTranslator::Length(const Value& value) {
 }
 
 void FunctionTranslator::FloatArithmetic(const Instruction& instruction, const FloatOps& ops) {
-  const VexOp& op = OpFor(ops, values_.KindOf(instruction));
-  for (int k = 0; k < values_.Pieces(instruction); ++k) {
-    const Vec x = values_.Vector(*instruction.getOperand(0), k);
-    const Operand y = values_.VectorOperand(*instruction.getOperand(1), k);
-    const Vec to = values_.NewVector();
-    a_.Vex(op, Length(instruction), to, x, y);
-    values_.Define(instruction, k, to);
-    values_.ReleasePins();
-  }
+  PieceByPiece(instruction, OpFor(ops, values_.KindOf(instruction)));
 }
 
 void FunctionTranslator::FloatUnary(const Instruction& instruction, const FloatOps& ops) {

@@ -111,6 +111,8 @@ class FunctionTranslator {
 
   // Vectors: vectors.cc, vector_casts.cc.
   bool VectorBinary(const Instruction& instruction);
+  // Defines a vector or a float as what `op` makes of each piece of its first two operands.
+  void PieceByPiece(const Instruction& instruction, const VexOp& op);
   bool VectorShift(const Instruction& instruction);
   bool VectorCompare(const llvm::ICmpInst& compare);
   bool VectorIntrinsic(const llvm::IntrinsicInst& call);

@@ -152,15 +152,19 @@ bool FunctionTranslator::VectorBinary(const Instruction& instruction) {
     }
     return true;
   }
+  PieceByPiece(instruction, *op);
+  return true;
+}
+
+void FunctionTranslator::PieceByPiece(const Instruction& instruction, const VexOp& op) {
   for (int k = 0; k < values_.Pieces(instruction); ++k) {
-    const Vec first = values_.Vector(x, k);
-    const Operand second = values_.VectorOperand(y, k);
+    const Vec first = values_.Vector(*instruction.getOperand(0), k);
+    const Operand second = values_.VectorOperand(*instruction.getOperand(1), k);
     const Vec to = values_.NewVector();
-    a_.Vex(*op, 256, to, first, second);
+    a_.Vex(op, Length(instruction), to, first, second);
     values_.Define(instruction, k, to);
     values_.ReleasePins();
   }
-  return true;
 }
 
 bool FunctionTranslator::VectorShift(const Instruction& instruction) {
@@ -180,18 +184,15 @@ bool FunctionTranslator::VectorShift(const Instruction& instruction) {
                           : llvm::dyn_cast_or_null<llvm::ConstantInt>(constant->getSplatValue());
   const VexOp* op = splat != nullptr ? kByNumber[form][size] : kByLanes[form][size];
   if (op == nullptr) return false;
+  if (splat == nullptr) {
+    PieceByPiece(instruction, *op);
+    return true;
+  }
   for (int k = 0; k < values_.Pieces(instruction); ++k) {
     const Vec x = values_.Vector(*instruction.getOperand(0), k);
-    if (splat != nullptr) {
-      const Vec to = values_.NewVector();
-      a_.VexShift(*op, 256, to, x, static_cast<uint8_t>(splat->getLimitedValue(255)));
-      values_.Define(instruction, k, to);
-    } else {
-      const Operand by = values_.VectorOperand(*instruction.getOperand(1), k);
-      const Vec to = values_.NewVector();
-      a_.Vex(*op, 256, to, x, by);
-      values_.Define(instruction, k, to);
-    }
+    const Vec to = values_.NewVector();
+    a_.VexShift(*op, 256, to, x, static_cast<uint8_t>(splat->getLimitedValue(255)));
+    values_.Define(instruction, k, to);
     values_.ReleasePins();
   }
   return true;
@@ -249,14 +250,7 @@ bool FunctionTranslator::VectorIntrinsic(const llvm::IntrinsicInst& call) {
   }
   const VexOp* op = MinMaxOp(call.getIntrinsicID(), kind.bytes);
   if (op == nullptr) return false;
-  for (int k = 0; k < values_.Pieces(call); ++k) {
-    const Vec x = values_.Vector(*call.getArgOperand(0), k);
-    const Operand y = values_.VectorOperand(*call.getArgOperand(1), k);
-    const Vec to = values_.NewVector();
-    a_.Vex(*op, 256, to, x, y);
-    values_.Define(call, k, to);
-    values_.ReleasePins();
-  }
+  PieceByPiece(call, *op);
   return true;
 }
 
