@@ -56,6 +56,23 @@ void DiagonalizeHermitian(Matrix<S>& a, Matrix<S>& v) {
   }
 }
 
+// Takes what columns 0 to j - 1, which are orthonormal, have in common with column j out of it,
+// twice, since rounding leaves a part of it the first time. Returns the squared length of the rest.
+template <typename S>
+auto Orthogonalize(Matrix<S>& matrix, int64_t j) {
+  for (int pass = 0; pass < 2; ++pass) {
+    for (int64_t k = 0; k < j; ++k) {
+      S inner{};
+      for (int64_t i = 0; i < matrix.rows; ++i) inner += Conjugate(matrix(i, k)) * matrix(i, j);
+      for (int64_t i = 0; i < matrix.rows; ++i) matrix(i, j) -= inner * matrix(i, k);
+    }
+  }
+  decltype(std::abs(S())) squares = 0;
+  for (int64_t i = 0; i < matrix.rows; ++i)
+    squares += RealPart(matrix(i, j) * Conjugate(matrix(i, j)));
+  return squares;
+}
+
 // Replaces the columns of m from `from` on by vectors of length one that are orthogonal to all
 // before them.
 template <typename S>
@@ -64,16 +81,7 @@ void CompleteBasis(Matrix<S>& matrix, int64_t from) {
   int64_t candidate = 0;
   for (int64_t j = from; j < matrix.columns && candidate < matrix.rows; ++candidate) {
     for (int64_t i = 0; i < matrix.rows; ++i) matrix(i, j) = i == candidate ? S(1) : S{};
-    for (int pass = 0; pass < 2; ++pass) {
-      for (int64_t k = 0; k < j; ++k) {
-        S inner{};
-        for (int64_t i = 0; i < matrix.rows; ++i) inner += Conjugate(matrix(i, k)) * matrix(i, j);
-        for (int64_t i = 0; i < matrix.rows; ++i) matrix(i, j) -= inner * matrix(i, k);
-      }
-    }
-    W squares = 0;
-    for (int64_t i = 0; i < matrix.rows; ++i)
-      squares += RealPart(matrix(i, j) * Conjugate(matrix(i, j)));
+    const W squares = Orthogonalize(matrix, j);
     if (squares < W{kLeastOrthogonalPart} / static_cast<W>(matrix.rows)) continue;
     for (int64_t i = 0; i < matrix.rows; ++i) matrix(i, j) /= std::sqrt(squares);
     ++j;
@@ -264,16 +272,21 @@ SingularFactors<S> FactorTall(Matrix<S> g) {
   const std::vector<int64_t> order =
       OrderOf(rank, [&](int64_t x, int64_t y) { return sizes[x] > sizes[y]; });
   SingularFactors<S> factors{Matrix<S>(g.rows, g.rows), Matrix<S>(rank, rank), {}};
-  int64_t nonzero = 0;
+  int64_t found = 0;
   for (int64_t k = 0; k < rank; ++k) {
     const int64_t from = order[k];
     factors.values.push_back(sizes[from]);
     for (int64_t i = 0; i < rank; ++i) factors.right(i, k) = v(i, from);
-    if (sizes[from] == 0) continue;
-    ++nonzero;
+    // Columns whose length is what rounding leaves of the larger ones are not orthogonal to these,
+    // and neither is anything that belongs to smaller values.
+    if (found < k || sizes[from] == 0) continue;
     for (int64_t i = 0; i < g.rows; ++i) factors.left(i, k) = g(i, from) / sizes[from];
+    const W squares = Orthogonalize(factors.left, k);
+    if (!(squares > W{0.5})) continue;
+    for (int64_t i = 0; i < g.rows; ++i) factors.left(i, k) /= std::sqrt(squares);
+    ++found;
   }
-  CompleteBasis(factors.left, nonzero);
+  CompleteBasis(factors.left, found);
   return factors;
 }
 

@@ -59,11 +59,15 @@ Matrix<S> Identity(int64_t n) {
 
 // The columns of g become orthogonal by rotations of pairs of them, which v collects: g vᴴ is what
 // g was. Pairs are left alone once their cosine is below 8 epsilon of the wide type, which rounding
-// lets an inner product reach.
+// lets an inner product reach, or one of them is no longer than what rounding leaves of the others.
 template <typename S>
 void OrthogonalizeColumns(Matrix<S>& g, Matrix<S>& v) {
   using W = decltype(std::abs(S()));
   v = Identity<S>(g.columns);
+  W rounding = 0;
+  for (const S& x : g.values) rounding += RealPart(x * Conjugate(x));
+  rounding *= static_cast<W>(g.rows) * W{64} * std::numeric_limits<W>::epsilon() *
+              std::numeric_limits<W>::epsilon();
   for (int sweep = 0; sweep < kMostSweeps; ++sweep) {
     bool rotated = false;
     for (int64_t p = 0; p < g.columns; ++p) {
@@ -76,7 +80,7 @@ void OrthogonalizeColumns(Matrix<S>& g, Matrix<S>& v) {
           inner += Conjugate(g(i, p)) * g(i, q);
         }
         if (!(std::abs(inner) > std::sqrt(a * b) * 8 * std::numeric_limits<W>::epsilon()) ||
-            std::abs(inner) < std::numeric_limits<W>::min())
+            std::abs(inner) < std::numeric_limits<W>::min() || std::min(a, b) <= rounding)
           continue;
         const Rotation<S> rotation(a, b, inner);
         rotation.Columns(g, p, q);
@@ -89,17 +93,21 @@ void OrthogonalizeColumns(Matrix<S>& g, Matrix<S>& v) {
 }
 
 // c u |a| + |da| in the Frobenius norm, the largest error of eigenvalues and singular values of a,
-// da being the radii of its elements.
+// da being the radii of its elements, and what the numbers of a column lose where they are
+// subnormal.
 template <typename E>
 typename MatrixCall<E>::W ValueRadius(const MatrixCall<E>& call,
                                       const typename MatrixCall<E>::NumberMatrix& a) {
+  using T = typename MatrixCall<E>::T;
   using W = typename MatrixCall<E>::W;
   W squares = 0, radii = 0;
   for (const auto& x : a.values) {
     squares += x.Modulus() * x.Modulus();
     radii += x.radius * x.radius;
   }
-  return call.Residual(4 * (a.rows + a.columns)) * std::sqrt(squares) + std::sqrt(radii);
+  const W lost = call.op.clauses.Has(ClauseId::kFlushSubnormals) ? Tiny<T>() : UlpAt<T>(0);
+  return call.Residual(4 * (a.rows + a.columns)) * std::sqrt(squares) + std::sqrt(radii) +
+         (squares > 0 ? static_cast<W>(a.rows + a.columns) * lost : W{0});
 }
 
 template <typename S, typename M>

@@ -5,102 +5,12 @@
 // to what defines them.
 #include "reference/custom_calls/call_options.h"
 #include "reference/custom_calls/matrix_ops.h"
+#include "reference/custom_calls/schur_form.h"
 #include "spec/base/error.h"
 #include "spec/base/strings.h"
 
 namespace assay::reference {
 namespace {
-
-constexpr int kMostStepsPerEigenvalue = 60;
-
-// The rotation of a pair of rows that makes (x, y) a multiple of (1, 0), and of columns by its
-// adjoint.
-template <typename C>
-struct PairRotation {
-  using W = decltype(std::abs(C()));
-  C x{1}, y{};
-
-  PairRotation(C first, C second) {
-    const W length = std::hypot(std::abs(first), std::abs(second));
-    if (length == 0) return;
-    x = first / length;
-    y = second / length;
-  }
-  void Rows(Matrix<C>& matrix, int64_t p, int64_t q) const {
-    for (int64_t j = 0; j < matrix.columns; ++j) {
-      const C a = matrix(p, j), b = matrix(q, j);
-      matrix(p, j) = std::conj(x) * a + std::conj(y) * b;
-      matrix(q, j) = x * b - y * a;
-    }
-  }
-  void Columns(Matrix<C>& matrix, int64_t p, int64_t q) const {
-    for (int64_t i = 0; i < matrix.rows; ++i) {
-      const C a = matrix(i, p), b = matrix(i, q);
-      matrix(i, p) = a * x + b * y;
-      matrix(i, q) = b * std::conj(x) - a * std::conj(y);
-    }
-  }
-};
-
-// The eigenvalue of the last 2 x 2 block that is closer to its last element.
-template <typename C>
-C WilkinsonShift(const Matrix<C>& triangular, int64_t last) {
-  const C a = triangular(last - 1, last - 1), b = triangular(last - 1, last),
-          c = triangular(last, last - 1), d = triangular(last, last);
-  using W = decltype(std::abs(C()));
-  const C half = (a - d) * W{0.5};
-  const C root = std::sqrt(half * half + b * c);
-  const C sum = std::abs(half + root) > std::abs(half - root) ? half + root : half - root;
-  return sum == C{} ? d : d - b * c / sum;
-}
-
-// t becomes upper triangular, zᴴ a z for the given a.
-template <typename C>
-void SchurForm(Matrix<C>& t, Matrix<C>& z) {
-  using W = decltype(std::abs(C()));
-  const int64_t n = t.rows;
-  z = Identity<C>(n);
-  auto rotate = [&](int64_t p, int64_t q, const PairRotation<C>& rotation) {
-    rotation.Rows(t, p, q);
-    rotation.Columns(t, p, q);
-    rotation.Columns(z, p, q);
-  };
-  for (int64_t k = 0; k + 2 < n; ++k) {
-    for (int64_t i = n - 1; i > k + 1; --i) {
-      if (t(i, k) == C{}) continue;
-      rotate(i - 1, i, PairRotation<C>(t(i - 1, k), t(i, k)));
-      t(i, k) = C{};
-    }
-  }
-  int steps = 0;
-  for (int64_t last = n - 1; last > 0;) {
-    int64_t first = last;
-    while (first > 0) {
-      const W near = std::abs(t(first, first)) + std::abs(t(first - 1, first - 1));
-      if (std::abs(t(first, first - 1)) <= near * std::numeric_limits<W>::epsilon() / 2) break;
-      --first;
-    }
-    if (first > 0) t(first, first - 1) = C{};
-    if (first == last || ++steps > kMostStepsPerEigenvalue) {
-      t(last, last - 1) = C{};
-      --last;
-      steps = 0;
-      continue;
-    }
-    // An unusual shift now and then leaves cycles.
-    const C shift = steps % 10 == 0 ? C(std::abs(t(last, last - 1)) + std::abs(t(last, last)))
-                                    : WilkinsonShift(t, last);
-    for (int64_t k = first; k < last; ++k) {
-      // The bulge moves down: the first rotation is that of the shifted matrix.
-      const C x = k == first ? t(k, k) - shift : t(k, k - 1);
-      const C y = k == first ? t(k + 1, k) : t(k + 1, k - 1);
-      rotate(k, k + 1, PairRotation<C>(x, y));
-      if (k > first) t(k + 1, k - 1) = C{};
-    }
-  }
-  for (int64_t i = 0; i < n; ++i)
-    for (int64_t j = 0; j < i; ++j) t(i, j) = C{};
-}
 
 template <typename C, typename S>
 Matrix<C> ToComplex(const Matrix<S>& matrix) {
@@ -122,6 +32,10 @@ std::vector<C> TriangularEigenvector(const Matrix<C>& triangular, int64_t k, boo
     if (std::abs(difference) < largest * std::numeric_limits<W>::epsilon())
       difference = largest * std::numeric_limits<W>::epsilon();
     v[i] = -sum / difference;
+    // Of a defective matrix each element may be larger than the one before by 1 / epsilon.
+    const W size = std::abs(v[i]);
+    if (size <= 1) return;
+    for (C& element : v) element /= size;
   };
   if (of_adjoint) {
     for (int64_t i = k + 1; i < n; ++i) {
@@ -156,18 +70,24 @@ std::vector<C> UnitVector(const Matrix<C>& vector, const std::vector<C>& v) {
   return x;
 }
 
-template <typename S>
-auto FrobeniusNorm(const Matrix<S>& matrix) {
-  decltype(std::abs(S())) squares = 0;
-  for (const S& x : matrix.values) squares += std::norm(std::complex(x));
-  return std::sqrt(squares);
+// Multiplies everything by the power of two that brings `norm` to about one, so that powers neither
+// overflow nor vanish.
+template <typename C, typename W>
+void BringToOne(Matrix<C>& matrix, std::vector<C>& values, W& tolerance) {
+  const W norm = FrobeniusNorm(matrix);
+  if (!(norm > 0)) return;
+  const W factor = std::ldexp(W{1}, -std::ilogb(norm));
+  for (C& x : matrix.values) x *= factor;
+  for (C& x : values) x *= factor;
+  tolerance *= factor;
 }
 
 // True if `values` are together the eigenvalues of some matrix within `tolerance` of a: each value
 // w makes a - w nearly singular, and the sums of their powers are the traces of a's powers.
 template <typename C, typename W>
-bool AreEigenvalues(const Matrix<C>& matrix, const std::vector<C>& values, W tolerance) {
+bool AreEigenvalues(Matrix<C> matrix, std::vector<C> values, W tolerance) {
   const int64_t n = matrix.rows;
+  BringToOne(matrix, values, tolerance);
   for (const C& value : values) {
     Matrix<C> shifted = matrix, v(n, n);
     for (int64_t i = 0; i < n; ++i) shifted(i, i) -= value;
@@ -358,93 +278,7 @@ absl::StatusOr<Value> ApplyGeev(Interpreter& interpreter, const OpContext& op) {
   });
 }
 
-// ---- Schur's form of real matrices, which has blocks of two for pairs of conjugate eigenvalues.
-
-// Orthonormal columns that span those of `basis`, completed to a whole basis.
-template <typename W>
-Matrix<W> CompletedBasis(const std::vector<std::vector<W>>& basis, int64_t n) {
-  Matrix<W> q(n, n);
-  int64_t found = 0;
-  auto add = [&](std::vector<W> v, W least) {
-    for (int pass = 0; pass < 2; ++pass) {
-      for (int64_t k = 0; k < found; ++k) {
-        W inner = 0;
-        for (int64_t i = 0; i < n; ++i) inner += q(i, k) * v[i];
-        for (int64_t i = 0; i < n; ++i) v[i] -= inner * q(i, k);
-      }
-    }
-    W squares = 0;
-    for (W x : v) squares += x * x;
-    if (!(squares > least) || found == n) return;
-    for (int64_t i = 0; i < n; ++i) q(i, found) = v[i] / std::sqrt(squares);
-    ++found;
-  };
-  for (const std::vector<W>& v : basis) add(v, 0);
-  for (int64_t k = 0; k < n; ++k) {
-    std::vector<W> unit(static_cast<size_t>(n), W{0});
-    unit[k] = 1;
-    add(std::move(unit), W{kLeastOrthogonalPart} / static_cast<W>(n));
-  }
-  return q;
-}
-
-// The rotation of a 2 x 2 block that makes its diagonal elements equal, as LAPACK leaves them.
-template <typename W>
-Matrix<W> EqualDiagonal(W a, W b, W c, W d) {
-  const W angle = std::atan2(d - a, b + c) / 2;
-  Matrix<W> rotation(2, 2);
-  rotation(0, 0) = rotation(1, 1) = std::cos(angle);
-  rotation(1, 0) = std::sin(angle);
-  rotation(0, 1) = -std::sin(angle);
-  return rotation;
-}
-
-// z a basis in which zᵀ a z has Schur's form; `starts` where its blocks begin.
-template <typename W>
-Matrix<W> RealSchurBasis(const Matrix<W>& matrix, std::vector<int64_t>& starts) {
-  using C = std::complex<W>;
-  const int64_t n = matrix.rows;
-  Matrix<W> z = Identity<W>(n);
-  for (int64_t done = 0; done < n;) {
-    const Matrix<W> whole = Product(Adjoint(z), Product(matrix, z));
-    const int64_t left = n - done;
-    Matrix<C> rest(left, left), vectors(left, left);
-    for (int64_t i = 0; i < left; ++i)
-      for (int64_t j = 0; j < left; ++j) rest(i, j) = whole(done + i, done + j);
-    const W norm = FrobeniusNorm(rest);
-    SchurForm(rest, vectors);
-    // The first Schur vector is an eigenvector.
-    const C value = rest(0, 0);
-    const bool pair = left > 1 && std::abs(value.imag()) > norm * static_cast<W>(n) * 8 *
-                                                               std::numeric_limits<W>::epsilon();
-    std::vector<std::vector<W>> basis(pair ? 2 : 1, std::vector<W>(static_cast<size_t>(left)));
-    C largest{};
-    for (int64_t i = 0; i < left; ++i)
-      if (std::abs(vectors(i, 0)) > std::abs(largest)) largest = vectors(i, 0);
-    for (int64_t i = 0; i < left; ++i) {
-      const C x = vectors(i, 0) * std::conj(largest) / std::abs(largest);
-      basis[0][i] = x.real();
-      if (pair) basis[1][i] = x.imag();
-    }
-    const Matrix<W> q = CompletedBasis(basis, left);
-    Matrix<W> step = Identity<W>(n);
-    for (int64_t i = 0; i < left; ++i)
-      for (int64_t j = 0; j < left; ++j) step(done + i, done + j) = q(i, j);
-    z = Product(z, step);
-    if (pair) {
-      const Matrix<W> t = Product(Adjoint(z), Product(matrix, z));
-      const Matrix<W> r =
-          EqualDiagonal(t(done, done), t(done, done + 1), t(done + 1, done), t(done + 1, done + 1));
-      Matrix<W> turn = Identity<W>(n);
-      for (int64_t i : {0, 1})
-        for (int64_t j : {0, 1}) turn(done + i, done + j) = r(i, j);
-      z = Product(z, turn);
-    }
-    starts.push_back(done);
-    done += pair ? 2 : 1;
-  }
-  return z;
-}
+// ---- Schur's form. That of real matrices has blocks of two for pairs of conjugate eigenvalues.
 
 // The eigenvalues of a (quasi-)triangular matrix, block by block.
 template <typename C, typename S>
@@ -548,13 +382,7 @@ absl::StatusOr<Value> ApplyGees(Interpreter& interpreter, const OpContext& op) {
     if constexpr (std::is_same_v<S, C>) {
       SchurForm(t, z);
     } else {
-      std::vector<int64_t> starts;
-      z = RealSchurBasis(a, starts);
-      t = Product(Adjoint(z), Product(a, z));
-      starts.push_back(n);
-      for (size_t block = 0; block + 1 < starts.size(); ++block)
-        for (int64_t i = starts[block + 1]; i < n; ++i)
-          for (int64_t j = starts[block]; j < starts[block + 1]; ++j) t(i, j) = 0;
+      RealSchurForm(t, z);
     }
     for (int64_t i = 0; i < n * n; ++i) {
       call.Set(kSchurForm, i, {t.values[i], 0});
