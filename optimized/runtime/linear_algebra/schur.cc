@@ -9,6 +9,9 @@ namespace {
 
 constexpr int kMostStepsPerEigenvalue = 60;
 constexpr int kStepsToAnUnusualShift = 10;
+// Of a matrix with large and small elements rounding may leave more beside the small ones than
+// epsilon of these: after so many steps epsilon of the whole matrix is taken for nothing, too.
+constexpr int kStepsToWholeNorm = 20;
 constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
 
 // form becomes upper Hessenberg, basisᴴ form basis.
@@ -23,13 +26,20 @@ void MakeHessenberg(Matrix<S>& form, Matrix<S>& basis) {
     for (int64_t j = 0; j + 1 < i; ++j) form(i, j) = S(0);
 }
 
-// The first row of the block that ends with row `last`; what separates it is set to zero.
+// Of a matrix whose largest element is about one, what is smaller is nothing: its reciprocal, and
+// the length of a pair of such numbers, would not be right to the last digit.
+constexpr double kNothing = std::numeric_limits<double>::min() / kEpsilon;
+
+// The first row of the block that ends with row `last`, after so many steps on that; what separates
+// it is set to zero.
 template <typename S>
-int64_t StartOfBlock(Matrix<S>& form, int64_t last, double norm) {
+int64_t StartOfBlock(Matrix<S>& form, int64_t last, double norm, int steps) {
   int64_t first = last;
   for (; first > 0; --first) {
     const double near = std::abs(form(first - 1, first - 1)) + std::abs(form(first, first));
-    if (std::abs(form(first, first - 1)) > kEpsilon / 2 * (near == 0 ? norm : near)) continue;
+    const bool by_norm = near == 0 || steps > kStepsToWholeNorm;
+    const double least = std::max(kNothing, kEpsilon / 2 * (by_norm ? norm : near));
+    if (std::abs(form(first, first - 1)) > least) continue;
     form(first, first - 1) = S(0);
     break;
   }
@@ -144,13 +154,18 @@ void Standardize(Matrix<double>& form, Matrix<double>& basis, int64_t k) {
 // 1 - tau u uᵀ on `count` neighbouring rows and columns.
 struct SmallReflector {
   SmallReflector(const std::array<double, 3>& x, int count) : u(x), size(count) {
+    double largest = 0;
+    for (int i = 0; i < size; ++i) largest = std::max(largest, std::abs(u[i]));
+    if (largest == 0) return;
+    // Squares of the parts of u stay in range.
+    for (int i = 0; i < size; ++i) u[i] /= largest;
     double below = 0;
     for (int i = 1; i < size; ++i) below += u[i] * u[i];
     const double norm = std::sqrt(below + u[0] * u[0]);
-    if (norm == 0) return;
     image = u[0] < 0 ? norm : -norm;
     u[0] -= image;
     tau = 2 / (u[0] * u[0] + below);
+    image *= largest;
   }
   void Rows(Matrix<double>& matrix, int64_t k, int64_t from) const {
     for (int64_t j = from; j < matrix.columns; ++j) {
@@ -185,12 +200,12 @@ void DoubleStep(Matrix<double>& form, Matrix<double>& basis, int64_t first, int6
     x = y = 0.75 * size;
     w = -0.4375 * size * size;
   }
-  // The first column of (form - x)(form - y) - w, over its element below the diagonal.
+  // The first column of (form - x)(form - y) - w.
   const double below = form(first + 1, first), r = x - form(first, first),
                s = y - form(first, first);
-  std::array<double, 3> v = {(r * s - w) / below + form(first, first + 1),
-                             form(first + 1, first + 1) - form(first, first) - r - s,
-                             form(first + 2, first + 1)};
+  std::array<double, 3> v = {r * s - w + below * form(first, first + 1),
+                             below * (form(first + 1, first + 1) - form(first, first) - r - s),
+                             below * form(first + 2, first + 1)};
   for (int64_t k = first; k < last; ++k) {
     const int size = k + 2 <= last ? 3 : 2;
     if (k > first) v = {form(k, k - 1), form(k + 1, k - 1), size == 3 ? form(k + 2, k - 1) : 0};
@@ -283,7 +298,7 @@ bool SchurForm(Matrix<Complex>& form, Matrix<Complex>& basis) {
   const double norm = LargestOf(form);
   int steps = 0;
   for (int64_t last = form.rows - 1; last > 0;) {
-    const int64_t first = StartOfBlock(form, last, norm);
+    const int64_t first = StartOfBlock(form, last, norm, steps);
     if (first == last) {
       --last;
       steps = 0;
@@ -305,7 +320,7 @@ bool SchurForm(Matrix<double>& form, Matrix<double>& basis) {
   const double norm = LargestOf(form);
   int steps = 0;
   for (int64_t last = form.rows - 1; last > 0;) {
-    const int64_t first = StartOfBlock(form, last, norm);
+    const int64_t first = StartOfBlock(form, last, norm, steps);
     if (first + 1 < last) {
       if (++steps > kMostStepsPerEigenvalue) return false;
       DoubleStep(form, basis, first, last, steps % kStepsToAnUnusualShift == 0);
