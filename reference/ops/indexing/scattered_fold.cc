@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "absl/container/flat_hash_map.h"
 #include "reference/bounds/copy_elements.h"
 #include "reference/bounds/elements.h"
 #include "reference/values/leaves.h"
@@ -108,19 +109,43 @@ void JoinResults(const ScatteredFold& fold, const UpdatesByElement& updates,
   }
 }
 
-// Elements to which updates of uncertain destination may go may be overwritten, or combined.
-void BoundPossible(const Destinations& destinations, bool overwrite, const Array& update,
-                   Array& result) {
-  for (const Destinations::Possible& may : destinations.possible) {
-    if (overwrite) {
-      HullWith(update, may.update, result, may.element);
-    } else {
-      SetUndecided(result, may.element);
+// Elements to which updates of uncertain destination may go may be overwritten.
+void BoundPossible(const Destinations& destinations, const Array& update, Array& result) {
+  for (const Destinations::Possible& may : destinations.possible)
+    HullWith(update, may.update, result, may.element);
+}
+
+// Elements with which updates of uncertain destination may be combined. Where there is one such
+// update, and it goes there or nowhere, the element is what comes out with or without it; two of
+// them may be taken in four ways, and each order is another.
+absl::Status BoundUnsureCombinations(Interpreter& interpreter, const ScatteredFold& fold,
+                                     std::vector<Array>& results) {
+  const Destinations& destinations = fold.destinations;
+  absl::flat_hash_map<int64_t, int64_t> unsure;  // how many updates may be left out, by element
+  Destinations without{destinations.plain, {}, {}};
+  for (size_t u = 0; u < destinations.unsure.size(); ++u) {
+    if (!destinations.unsure[u] || destinations.plain[u] < 0) continue;
+    ++unsure[destinations.plain[u]];
+    without.plain[u] = -1;
+  }
+  for (const Destinations::Possible& may : destinations.possible) unsure[may.element] += 2;
+  ASSAY_ASSIGN_OR_RETURN(const Value rest, CombineScattered(interpreter, {.op = fold.op,
+                                                                          .combiner = fold.combiner,
+                                                                          .operands = fold.operands,
+                                                                          .updates = fold.updates,
+                                                                          .destinations = without,
+                                                                          .unique = fold.unique}));
+  const std::vector<const Array*> others = ArraysOf(rest);
+  for (size_t n = 0; n < results.size(); ++n) {
+    for (const auto& [element, count] : unsure) {
+      if (count == 1) {
+        HullWith(*others[n], element, results[n], element);
+      } else {
+        SetUndecided(results[n], element);
+      }
     }
   }
-  for (size_t u = 0; !overwrite && u < destinations.unsure.size(); ++u)
-    if (destinations.unsure[u] && destinations.plain[u] >= 0)
-      SetUndecided(result, destinations.plain[u]);
+  return absl::OkStatus();
 }
 
 // UNSPECIFIED(operation semantics 9, Scatter): elements with several updates where unique_indices
@@ -168,8 +193,11 @@ absl::StatusOr<Value> CombineScattered(Interpreter& interpreter, const Scattered
       if (fold.unique) BoundBrokenPromise(updates, results[n]);
     }
   }
-  for (size_t n = 0; bounding && unsure && n < results.size(); ++n)
-    BoundPossible(destinations, overwrite, *fold.updates[n], results[n]);
+  for (size_t n = 0; bounding && unsure && overwrite && n < results.size(); ++n)
+    BoundPossible(destinations, *fold.updates[n], results[n]);
+  if (bounding && unsure && !overwrite) {
+    ASSAY_RETURN_IF_ERROR(BoundUnsureCombinations(interpreter, fold, results));
+  }
   return ValueOfLeaves(std::move(results), fold.op.shape, interpreter.memory());
 }
 

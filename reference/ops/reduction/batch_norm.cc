@@ -40,8 +40,11 @@ struct Estimate {
   // smallest subnormal number beside flushing.
   Estimate& Round(long double roundings, long double grains) {
     if (step == nullptr) return *this;
-    radius +=
-        roundings * step->unit * size() + grains * step->grain + std::min(size(), step->flushed);
+    // What is zero for sure has neither a last digit nor anything to flush.
+    if (size() > 0) {
+      radius +=
+          roundings * step->unit * size() + grains * step->grain + std::min(size(), step->flushed);
+    }
     peak = std::max(peak, step->unit == 0 ? terms + radius : size());
     return *this;
   }
@@ -270,6 +273,11 @@ class BatchNorm {
     return variance;
   }
 
+  // What a number of this size may lose by rounding or flushing near zero.
+  long double LostNearZero(long double size) const {
+    return size > 0 ? step_.grain + std::min(size, step_.flushed) : 0;
+  }
+
   // With s = scale / root, the result that XLA computes as x s + (offset - mean s), from |x| and
   // |mean|: s and the products may be subnormal, or flushed, or overflow, where the result is none
   // of it.
@@ -278,9 +286,8 @@ class BatchNorm {
     constexpr long double kRoundings = 3;
     const long double by = x + mean;
     if (!op_.analysis.is_xla || !std::isfinite(s.size())) return result;
-    const long double lost = step_.grain + std::min(s.size(), step_.flushed);
-    const long double products = 2 * (step_.grain + std::min(s.size() * by, step_.flushed));
-    result.radius += kRoundings * step_.unit * result.terms + by * lost + products;
+    result.radius += kRoundings * step_.unit * result.terms + by * LostNearZero(s.size()) +
+                     2 * LostNearZero(s.size() * by);
     result.peak = std::max({result.peak, s.size(), s.size() * x, s.size() * mean});
     return result;
   }
@@ -288,7 +295,7 @@ class BatchNorm {
   // The gradient of an element, where scale / root may have been divided by m before.
   Estimate WithDivisionLast(Estimate gradient, const Estimate& by, const Estimate& factor) const {
     const auto m = static_cast<long double>(lines_.count);
-    gradient.radius += m * factor.size() * (step_.grain + std::min(by.size() / m, step_.flushed));
+    gradient.radius += m * factor.size() * LostNearZero(by.size() / m);
     return gradient;
   }
 
@@ -296,6 +303,7 @@ class BatchNorm {
   // large, the sums not yet divided.
   Estimate WithFactorOfAll(Estimate factor, const Estimate& gradient,
                            const Estimate& shifted) const {
+    if (factor.size() == 0 && factor.terms == 0) return factor;
     const auto m = static_cast<long double>(lines_.count);
     factor.radius += (step_.grain + step_.flushed) * (2 + 1 / shifted.centre);
     factor.radius += 3 * step_.unit * factor.size();
@@ -308,7 +316,8 @@ class BatchNorm {
   Estimate Spread(Estimate x, bool of_sum = true) const {
     const long double m = of_sum ? static_cast<long double>(lines_.count) : 1;
     x.radius += 32 * (m + 8) * static_cast<long double>(UnitRoundoff<Computed>()) * x.terms;
-    if (op_.clauses.Has(ClauseId::kFlushSubnormals))
+    const bool is_zero = x.size() == 0 && x.terms == 0;
+    if (op_.clauses.Has(ClauseId::kFlushSubnormals) && !is_zero)
       x.radius += (m + 8) * static_cast<long double>(Tiny<Computed>());
     return x;
   }

@@ -3,7 +3,9 @@
 #include "reference/interpreter/widening.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <limits>
 #include <optional>
 
 #include "reference/bounds/ball.h"
@@ -170,6 +172,45 @@ Array FoldComputed(const OpContext& op, bool bounding, const RecognisedFold& fol
   return result;
 }
 
+// Tells whether sums or products of floats, taken in any order and rounded at every step, are exact
+// at every step.
+class StepsOfFold {
+ public:
+  StepsOfFold(const FloatFormat& format, Opcode combiner)
+      : format_(&format), adds_(combiner == Opcode::kAdd) {}
+
+  // One more term, element i.
+  void Take(const Array& array, int64_t i) {
+    const bool forced = array.bounds.empty() || (array.bounds[i].flags & kForced) != 0;
+    const double x = std::fabs(array.literal.GetComponent(i));
+    known_ = known_ && forced && std::isfinite(x);
+    if (!known_ || x == 0) return;
+    int exponent = 0;
+    // The mantissa as an integer, and the unit of its last digit that is not zero.
+    const auto digits = static_cast<uint64_t>(
+        std::ldexp(std::frexp(x, &exponent), std::numeric_limits<double>::digits));
+    unit_ = std::min(unit_, std::ldexp(1.0, exponent - std::numeric_limits<double>::digits +
+                                                std::countr_zero(digits)));
+    sum_ += x;
+    if (!std::has_single_bit(digits)) ++others_;
+    most_ *= std::max(x, 1.0);
+    least_ *= std::min(x, 1.0);
+  }
+  bool AreExact() const {
+    if (!known_) return false;
+    // Every partial sum is a multiple of the unit.
+    if (adds_)
+      return sum_ <= format_->MaxFinite() && sum_ <= std::ldexp(unit_, format_->precision());
+    return others_ <= 1 && most_ <= format_->MaxFinite() && least_ >= format_->MinNormal();
+  }
+
+ private:
+  const FloatFormat* format_;
+  bool adds_, known_ = true;
+  int64_t others_ = 0;  // terms that are no power of two
+  double sum_ = 0, most_ = 1, least_ = 1, unit_ = std::numeric_limits<double>::infinity();
+};
+
 // A fold of a narrow type: accumulated in the wider type and rounded, or wrapped, at the end.
 absl::StatusOr<Array> FoldNarrow(const OpContext& op, bool bounding, const RecognisedFold& fold,
                                  absl::Span<const int64_t> dimensions) {
@@ -183,13 +224,21 @@ absl::StatusOr<Array> FoldNarrow(const OpContext& op, bool bounding, const Recog
   const bool rounds =
       IsFloat(type) && (fold.combiner == Opcode::kAdd || fold.combiner == Opcode::kMultiply);
   if (!bounding || !rounds || !op.clauses.Has(ClauseId::kLiteralReducer)) return result;
-  // A literal reducer rounds at every step, and the bounds of that are not derived.
+  // A literal reducer rounds at every step, and the bounds of that are not derived where one of the
+  // steps may be inexact.
   IndexMap more;
   size_t terms = 0;
+  StepsOfFold steps(Format(type), fold.combiner);
   for (int64_t k = 0; k < fold.terms.results(); ++k) {
     const auto [o, goes_on] = fold.terms.Visit(k, more);
-    terms = (goes_on ? terms : 0) + more.size();
-    if (terms > 1) SetUndecided(result, o);
+    if (!goes_on) {
+      terms = 0;
+      steps = StepsOfFold(Format(type), fold.combiner);
+      steps.Take(fold.init, fold.terms.InitOf(o));
+    }
+    terms += more.size();
+    for (int64_t at : more) steps.Take(fold.input, at);
+    if (terms > 1 && !steps.AreExact()) SetUndecided(result, o);
   }
   return result;
 }
