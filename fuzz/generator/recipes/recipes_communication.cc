@@ -169,6 +169,14 @@ Instruction* BuildQueues(Program& program, Opcode opcode) {
     token = program.GetTupleElement(fed, 1);
     return program.Emit(Opcode::kAddDependency, ShapeWithoutLayout(x), {x, token});
   }
+  // What goes out has an order: behind the last one of this computation, and in no other one.
+  for (const Computation* computation : program.module().computations()) {
+    for (Instruction* other : *computation) {
+      if (other->opcode() != Opcode::kOutfeed) continue;
+      if (computation != program.scope().computation) return nullptr;
+      token = other;
+    }
+  }
   Attributes attributes;
   attributes.Set(Attr::kOutfeedShape, SharedValue<Shape>(ShapeWithoutLayout(x)));
   token = program.Emit(Opcode::kOutfeed, Shape::Token(), {x, token}, std::move(attributes));

@@ -82,15 +82,18 @@ class Call {
     return program_.scope().entry ? program_.GivenParameter(std::move(values))
                                   : program_.Constant(std::move(values));
   }
+  // `scratch`: the results of which nothing is promised, which nobody reads.
   Instruction* Emit(std::string_view routine, absl::Span<Instruction* const> operands,
-                    std::vector<Shape> results, const Config& config = {}) {
+                    std::vector<Shape> results, const Config& config = {},
+                    const std::vector<size_t>& scratch = {}) {
     const std::string target =
         std::string("lapack_") + LetterOf(type_) + std::string(routine) + "_ffi";
-    return EmitTarget(target, operands, std::move(results), config.text());
+    return EmitTarget(target, operands, std::move(results), config.text(), scratch);
   }
   // The call's results become values, the last ones first in the order of their names.
   Instruction* EmitTarget(const std::string& target, absl::Span<Instruction* const> operands,
-                          std::vector<Shape> results, const std::string& config) {
+                          std::vector<Shape> results, const std::string& config,
+                          const std::vector<size_t>& scratch = {}) {
     Attributes attributes;
     attributes.Set(Attr::kCustomCallTarget, target);
     if (!config.empty()) attributes.Set(Attr::kBackendConfig, config);
@@ -99,9 +102,12 @@ class Call {
     Shape shape = is_tuple ? Shape::Tuple(std::move(results)) : std::move(results[0]);
     Instruction* call =
         program_.Emit(Opcode::kCustomCall, std::move(shape), operands, std::move(attributes));
-    for (size_t k = count; is_tuple && k-- > 1;)
-      program_.GetTupleElement(call, static_cast<int64_t>(k));
-    return is_tuple ? program_.GetTupleElement(call, 0) : call;
+    Instruction* first = call;
+    for (size_t k = count; is_tuple && k-- > 0;) {
+      const bool is_read = std::find(scratch.begin(), scratch.end(), k) == scratch.end();
+      if (is_read) first = program_.GetTupleElement(call, static_cast<int64_t>(k));
+    }
+    return first;
   }
 
  private:
@@ -240,9 +246,11 @@ Instruction* BuildHermitian(Program& program, Opcode) {
     return call.Emit(call.is_complex() ? "hetrd" : "sytrd", {a},
                      {vectors, values, beside, taus, Info(call)}, config);
   }
-  config.Letter("mode", choices.Percent(80) ? 'V' : 'N');
+  const bool has_vectors = choices.Percent(80);
+  config.Letter("mode", has_vectors ? 'V' : 'N');
   const std::string_view name = call.is_complex() ? "heevd" : "syevd";
-  return call.Emit(name, {a}, {vectors, values, Info(call)}, config);
+  if (has_vectors) return call.Emit(name, {a}, {vectors, values, Info(call)}, config);
+  return call.Emit(name, {a}, {vectors, values, Info(call)}, config, {0});
 }
 
 Instruction* BuildSingular(Program& program, Opcode) {
@@ -258,7 +266,7 @@ Instruction* BuildSingular(Program& program, Opcode) {
       "gesdd", {a},
       {call.ShapeOf(call.type(), {m, n}), call.ShapeOf(call.real(), {k}),
        call.ShapeOf(call.type(), {m, u}), call.ShapeOf(call.type(), {v, n}), Info(call)},
-      config);
+      config, mode == 'N' ? std::vector<size_t>{0, 2, 3} : std::vector<size_t>{0});
 }
 
 // Eigenvalues of general matrices, Schur's form, Hessenberg's form.
@@ -277,17 +285,24 @@ Instruction* BuildGeneral(Program& program, Opcode) {
       const Shape vectors = call.ShapeOf(call.complex(), {n, n});
       results = values;
       results.insert(results.end(), {vectors, vectors, Info(call)});
-      config.Letter("compute_left", choices.Percent(50) ? 'V' : 'N');
-      config.Letter("compute_right", choices.Percent(70) ? 'V' : 'N');
-      return call.Emit("geev", {a}, std::move(results), config);
+      const bool left = choices.Percent(50), right = choices.Percent(70);
+      config.Letter("compute_left", left ? 'V' : 'N');
+      config.Letter("compute_right", right ? 'V' : 'N');
+      std::vector<size_t> scratch;
+      if (!left) scratch.push_back(values.size());
+      if (!right) scratch.push_back(values.size() + 1);
+      return call.Emit("geev", {a}, std::move(results), config, scratch);
     }
-    case 1:
+    case 1: {
       results = {square, square};
       results.insert(results.end(), values.begin(), values.end());
       results.insert(results.end(), {Info(call), Info(call)});
-      config.Letter("mode", choices.Percent(80) ? 'V' : 'N');
+      const bool vectors = choices.Percent(80);
+      config.Letter("mode", vectors ? 'V' : 'N');
       config.Letter("sort", 'N');
-      return call.Emit("gees", {a}, std::move(results), config);
+      return call.Emit("gees", {a}, std::move(results), config,
+                       vectors ? std::vector<size_t>{} : std::vector<size_t>{1});
+    }
     default:
       return call.Emit("gehrd", {a}, {square, call.ShapeOf(call.type(), {n - 1}), Info(call)});
   }
@@ -302,7 +317,8 @@ Instruction* BuildTridiagonalSolve(Program& program, Opcode) {
   operands.push_back(call.Numbers({n, sides}));
   const Shape row = call.ShapeOf(call.type(), {n});
   return call.Emit("gtsv", operands,
-                   {row, row, row, call.ShapeOf(call.type(), {n, sides}), Info(call)});
+                   {row, row, row, call.ShapeOf(call.type(), {n, sides}), Info(call)}, {},
+                   {0, 1, 2});
 }
 
 // The largest elements by name: the call that JAX writes for top_k.

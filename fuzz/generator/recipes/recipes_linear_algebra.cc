@@ -75,6 +75,20 @@ Instruction* SquareOf(Program& program, Instruction* operand) {
   return program.Emit(Opcode::kDot, shape, {operand, operand}, std::move(contraction));
 }
 
+// The lower or upper triangle of `factor`, zeros in the other one, of which nothing is promised.
+// The factor itself is no operand of anything else.
+Instruction* Triangle(Program& program, Instruction* factor, bool lower) {
+  const Shape shape = factor->shape();
+  const Shape indices = Shape::Array(ElementType::kS32, shape.dimensions());
+  Instruction* rows = program.Iota(indices, shape.rank() - 2);
+  Instruction* columns = program.Iota(indices, shape.rank() - 1);
+  Instruction* kept = program.Compare(lower ? Direction::kGe : Direction::kLe, rows, columns);
+  Instruction* zero =
+      program.Splat(program.ScalarConstant(shape.element_type(), 0), shape.dimensions());
+  std::erase(program.scope().values, factor);
+  return program.Select(kept, factor, zero);
+}
+
 // x xᵀ + a diagonal that keeps it far from singular.
 Instruction* BuildCholesky(Program& program, Opcode) {
   Choices& choices = program.choices();
@@ -91,9 +105,12 @@ Instruction* BuildCholesky(Program& program, Opcode) {
     a = program.Binary(Opcode::kAdd, SquareOf(program, x), Diagonal(program, type, dimensions, 16));
   }
   Attributes attributes;
-  if (choices.Percent(60)) attributes.Set(Attr::kLower, AttrValue(true));
-  return program.Emit(Opcode::kCholesky, Shape::Array(type, dimensions), {a},
-                      std::move(attributes));
+  const bool lower = choices.Percent(60);
+  if (lower) attributes.Set(Attr::kLower, AttrValue(true));
+  Instruction* factor =
+      program.Emit(Opcode::kCholesky, Shape::Array(type, dimensions), {a}, std::move(attributes));
+  constexpr int kWholePercent = 10;
+  return choices.Percent(kWholePercent) ? factor : Triangle(program, factor, lower);
 }
 
 Instruction* BuildTriangularSolve(Program& program, Opcode) {

@@ -54,7 +54,9 @@ Instruction* BuildRng(Program& program, Opcode) {
   attributes.Set(Attr::kDistribution,
                  normal ? RngDistribution::kNormal : RngDistribution::kUniform);
   Instruction* drawn = program.Emit(Opcode::kRng, shape, {a, b}, std::move(attributes));
-  return normal ? drawn : program.Compare(Direction::kGe, drawn, program.Splat(a, dimensions));
+  if (normal) return drawn;
+  std::erase(program.scope().values, drawn);
+  return program.Compare(Direction::kGe, drawn, program.Splat(a, dimensions));
 }
 
 Instruction* BuildRandomState(Program& program, Opcode) {
@@ -64,6 +66,7 @@ Instruction* BuildRandomState(Program& program, Opcode) {
   Instruction* state =
       program.Emit(Opcode::kRngGetAndUpdateState, Shape::Array(ElementType::kU64, {2}), {},
                    std::move(attributes));
+  std::erase(program.scope().values, state);
   return program.Compare(Direction::kEq, state, state);
 }
 

@@ -29,6 +29,9 @@ Literal IdentityOf(Opcode opcode, ElementType type) {
   if (IsPred(type)) {
     bool ones = opcode == Opcode::kAnd || opcode == Opcode::kMultiply || greatest;
     literal.SetBits(0, ones ? 1 : 0);
+  } else if (IsComplex(type)) {
+    const FloatFormat& format = Format(ComponentType(type));
+    literal.SetComponentBits(0, EncodeFloat(format, opcode == Opcode::kMultiply ? 1 : 0));
   } else if (IsFloat(type)) {
     const FloatFormat& format = Format(type);
     const double most = format.HasInfinity() ? HUGE_VAL : format.MaxFinite();
