@@ -204,9 +204,10 @@ struct HermitianCall {
     }
     if (vectors && call.results.bounds) {
       const ElementType type = call.results.ShapeOf(kEigenvectors).element_type();
-      call.JudgeByProperty(
-          kEigenvectors, EigenvectorProperty<E, S, W>(type, matrix, std::move(values), 2 * radius),
-          0);
+      call.JudgeByProperty(kEigenvectors,
+                           EigenvectorProperty<E, S, W>(type, matrix, std::move(values),
+                                                        2 * radius + LostNearZero(call, numbers)),
+                           0);
     } else {
       call.Undecide(kEigenvectors);
     }
@@ -314,9 +315,9 @@ struct SingularCall {
     for (int64_t i = 0; i < a.rows * a.columns; ++i) call.Set(kOverwritten, i, call.At(0, i));
     call.Undecide(kOverwritten);
     if (vectors && call.results.bounds) {
-      const auto property = SingularVectorProperty<E, S, W>(MatrixShape(call, kLeftVectors),
-                                                            MatrixShape(call, kRightVectors), a,
-                                                            factors.values, 2 * radius);
+      const auto property = SingularVectorProperty<E, S, W>(
+          MatrixShape(call, kLeftVectors), MatrixShape(call, kRightVectors), a, factors.values,
+          2 * radius + LostNearZero(call, numbers));
       call.JudgeByProperty(kLeftVectors, property, kLeftPart);
       call.JudgeByProperty(kRightVectors, property, kRightPart);
     } else {

@@ -136,7 +136,7 @@ TEST(Factors, OfHardMatricesAreRightOrOpen) {
   Random random(20261123);
   const auto oracle = MakeOracle({});
   int64_t decided = 0, open = 0;
-  for (int repeat = 0; repeat < 24; ++repeat) {
+  for (int repeat = 0; repeat < 60; ++repeat) {
     for (const Routine& routine : kRoutines) {
       const ElementType type = kTypes[random.Below(4)];
       const int64_t m = kSizes[random.Below(10)];

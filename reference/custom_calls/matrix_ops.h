@@ -93,21 +93,30 @@ void OrthogonalizeColumns(Matrix<S>& g, Matrix<S>& v) {
 }
 
 // c u |a| + |da| in the Frobenius norm, the largest error of eigenvalues and singular values of a,
-// da being the radii of its elements, and what the numbers of a column lose where they are
-// subnormal.
+// da being the radii of its elements.
 template <typename E>
 typename MatrixCall<E>::W ValueRadius(const MatrixCall<E>& call,
                                       const typename MatrixCall<E>::NumberMatrix& a) {
-  using T = typename MatrixCall<E>::T;
   using W = typename MatrixCall<E>::W;
   W squares = 0, radii = 0;
   for (const auto& x : a.values) {
     squares += x.Modulus() * x.Modulus();
     radii += x.radius * x.radius;
   }
-  const W lost = call.op.clauses.Has(ClauseId::kFlushSubnormals) ? Tiny<T>() : UlpAt<T>(0);
-  return call.Residual(4 * (a.rows + a.columns)) * std::sqrt(squares) + std::sqrt(radii) +
-         (squares > 0 ? static_cast<W>(a.rows + a.columns) * lost : W{0});
+  return call.Residual(4 * (a.rows + a.columns)) * std::sqrt(squares) + std::sqrt(radii);
+}
+
+// What a product with the eigenvalues or singular values of a loses where these are subnormal.
+template <typename E>
+typename MatrixCall<E>::W LostNearZero(const MatrixCall<E>& call,
+                                       const typename MatrixCall<E>::NumberMatrix& a) {
+  using T = typename MatrixCall<E>::T;
+  using W = typename MatrixCall<E>::W;
+  const bool is_zero = std::all_of(a.values.begin(), a.values.end(),
+                                   [](const auto& x) { return x.Modulus() + x.radius == 0; });
+  if (is_zero) return 0;
+  const W each = call.op.clauses.Has(ClauseId::kFlushSubnormals) ? Tiny<T>() : UlpAt<T>(0);
+  return static_cast<W>(std::min(a.rows, a.columns)) * each;
 }
 
 template <typename S, typename M>

@@ -234,7 +234,7 @@ std::shared_ptr<const Property> EigenProperty(ElementType type, Matrix<C> a, W t
 // A bound of the distance between the operand and the matrix whose results are exact.
 template <typename Call, typename M>
 typename Call::W Tolerance(const Call& call, const M& numbers) {
-  return 4 * ValueRadius(call, numbers);
+  return 4 * ValueRadius(call, numbers) + LostNearZero(call, numbers);
 }
 
 // (a) -> (eigenvalues, left and right eigenvectors, info).

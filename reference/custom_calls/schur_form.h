@@ -139,14 +139,14 @@ void SchurForm(Matrix<C>& t, Matrix<C>& z) {
 // Turns the block of rows p and p + 1: to a triangle if its eigenvalues are real, else so that its
 // diagonal elements are equal, as LAPACK leaves them.
 template <typename W>
-void FinishBlock(Matrix<W>& t, int64_t p, Reduction<W>& reduction) {
-  const W a = t(p, p), b = t(p, p + 1), c = t(p + 1, p), d = t(p + 1, p + 1);
+void FinishBlock(Matrix<W>& form, int64_t p, Reduction<W>& reduction) {
+  const W a = form(p, p), b = form(p, p + 1), c = form(p + 1, p), d = form(p + 1, p + 1);
   const W half = (a - d) / 2, discriminant = half * half + b * c;
   if (discriminant >= 0) {
     // (half ± root, c) is the eigenvector of d + half ± root.
     const W root = std::sqrt(discriminant);
     reduction.Rotate(p, half + std::copysign(root, half), c);
-    t(p + 1, p) = 0;
+    form(p + 1, p) = 0;
   } else {
     const W angle = std::atan2(d - a, b + c) / 2;
     reduction.Rotate(p, std::cos(angle), std::sin(angle));
@@ -156,28 +156,29 @@ void FinishBlock(Matrix<W>& t, int64_t p, Reduction<W>& reduction) {
 // A step of the QR algorithm with two shifts, the eigenvalues of the last block (Francis), on rows
 // `first` to `last`, which are three or more.
 template <typename W>
-void DoubleStep(Matrix<W>& t, int64_t first, int64_t last, bool unusual, Reduction<W>& reduction) {
-  const W a = t(last - 1, last - 1), b = t(last - 1, last), c = t(last, last - 1),
-          d = t(last, last);
-  const W beside = std::abs(c) + std::abs(t(last - 1, last - 2));
+void DoubleStep(Matrix<W>& form, int64_t first, int64_t last, bool unusual,
+                Reduction<W>& reduction) {
+  const W a = form(last - 1, last - 1), b = form(last - 1, last), c = form(last, last - 1),
+          d = form(last, last);
+  const W beside = std::abs(c) + std::abs(form(last - 1, last - 2));
   const W sum = unusual ? W{1.5} * beside : a + d;
   const W product = unusual ? beside * beside : a * d - b * c;
-  const W above = t(first, first), below = t(first + 1, first);
-  // The first column of (t - w1) (t - w2), and later that of the bulge.
-  W x = above * above + t(first, first + 1) * below - sum * above + product;
-  W y = below * (above + t(first + 1, first + 1) - sum);
-  W z = below * t(first + 2, first + 1);
+  const W above = form(first, first), below = form(first + 1, first);
+  // The first column of (form - w1) (form - w2), and later that of the bulge.
+  W x = above * above + form(first, first + 1) * below - sum * above + product;
+  W y = below * (above + form(first + 1, first + 1) - sum);
+  W z = below * form(first + 2, first + 1);
   for (int64_t k = first; k < last; ++k) {
     if (k > first) {
-      x = t(k, k - 1);
-      y = t(k + 1, k - 1);
-      z = k + 2 <= last ? t(k + 2, k - 1) : W{0};
+      x = form(k, k - 1);
+      y = form(k + 1, k - 1);
+      z = k + 2 <= last ? form(k + 2, k - 1) : W{0};
     }
     if (k + 2 <= last) reduction.Rotate(k + 1, y, z);
     reduction.Rotate(k, x, k + 2 <= last ? std::hypot(y, z) : y);
     if (k == first) continue;
-    t(k + 1, k - 1) = 0;
-    if (k + 2 <= last) t(k + 2, k - 1) = 0;
+    form(k + 1, k - 1) = 0;
+    if (k + 2 <= last) form(k + 2, k - 1) = 0;
   }
 }
 
