@@ -56,7 +56,9 @@ Instruction* BuildRng(Program& program, Opcode) {
   Instruction* drawn = program.Emit(Opcode::kRng, shape, {a, b}, std::move(attributes));
   if (normal) return drawn;
   std::erase(program.scope().values, drawn);
-  return program.Compare(Direction::kGe, drawn, program.Splat(a, dimensions));
+  // A number below all draws: of one that may be drawn no comparison is sure.
+  Instruction* below = program.ScalarConstant(type, from - 1);
+  return program.Compare(Direction::kGe, drawn, program.Splat(below, dimensions));
 }
 
 Instruction* BuildRandomState(Program& program, Opcode) {

@@ -61,11 +61,11 @@ bool MayBeNan(const Range<W>& range) {
 template <EvaluateFn kEvaluate>
 absl::Status BoundCompare(const OpContext& op, Array& result) {
   const ElementType type = op.literal(0).element_type();
-  if (!IsFloat(type)) return BoundByEnumeration(op, result, kEvaluate);
-  const Direction direction = DirectionOf(op.instruction);
-  const bool total_order = IsTotalOrder(op.instruction);
   // Compared with itself, a value is equal, whatever it is.
   const bool same = op.instruction.operand(0) == op.instruction.operand(1);
+  if (!IsFloat(type)) return same ? absl::OkStatus() : BoundByEnumeration(op, result, kEvaluate);
+  const Direction direction = DirectionOf(op.instruction);
+  const bool total_order = IsTotalOrder(op.instruction);
   const bool moved_only[2] = {total_order && IsMovedOnly(*op.instruction.operand(0)),
                               total_order && IsMovedOnly(*op.instruction.operand(1))};
   DispatchReal(type, [&](auto tag) {

@@ -277,23 +277,27 @@ void MultiplyComplex(const OpContext& op, bool bounding, const RecognisedFold& f
     }
     known = true;
     D product = read(inits, terms.InitOf(o));
+    // What is multiplied by zero is zero, however small it was.
+    bool is_zero = product.IsZero();
     W least = std::min<W>(1, product.Modulus()), most = std::max<W>(1, product.Modulus());
     for (int64_t at : list) {
       const D factor = read(inputs, at);
       product = product * factor;
+      is_zero = is_zero || factor.IsZero();
       least *= std::min<W>(1, factor.Modulus());
       most *= std::max<W>(1, factor.Modulus() + factor.radius);
     }
     const bool in_range =
-        least > Tiny<T>() * W{0x1p30} && most < OverflowThreshold<T>() * W{0x1p-30};
+        (is_zero || least > Tiny<T>() * W{0x1p30}) && most < OverflowThreshold<T>() * W{0x1p-30};
     if (!known || !product.IsKnown() || !in_range) {
       SetUndecided(result, o);
       continue;
     }
     const W growth = static_cast<W>(list.size() + 1) * W{2.5} * UnitRoundoff<T>();
     const W radius = product.radius + (product.Modulus() + product.radius) * growth * (1 + growth);
-    Store(result, 2 * o, Range<W>{product.centre.real(), radius, 0}, 0);
-    Store(result, 2 * o + 1, Range<W>{product.centre.imag(), radius, 0}, 0);
+    const uint32_t flags = is_zero ? uint32_t{kZeroSignFree} : 0;
+    Store(result, 2 * o, Range<W>{product.centre.real(), radius, flags}, 0);
+    Store(result, 2 * o + 1, Range<W>{product.centre.imag(), radius, flags}, 0);
   }
 }
 
