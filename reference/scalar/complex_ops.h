@@ -377,13 +377,17 @@ struct ComplexAtan2 {
     if (reach_x == 0 && reach_y == 0) return 0;
     // The slopes are x / (x^2 + y^2) and -y / (x^2 + y^2).
     const W size = std::max(std::abs(x) + reach_x, std::abs(y) + reach_y);
-    // What the logarithm is taken of may lie on either side of its cut.
-    const std::complex<W> i(0, 1), sum = x + i * y, root = std::sqrt(x * x + y * y);
+    // What the root is taken of may lie on either side of its cut.
+    const W moved = 2 * size * (reach_x + reach_y);
+    const std::complex<W> squares = x * x + y * y;
+    if (squares.real() <= moved && std::fabs(squares.imag()) <= moved) return kUnlimited<W>;
+    // So may what the logarithm is taken of.
+    const std::complex<W> i(0, 1), sum = x + i * y, root = std::sqrt(squares);
     const W length = std::abs(root);
     const W off = (reach_x + reach_y) * (1 + std::abs(sum) * size / (length * length)) / length;
     const std::complex<W> quotient = sum / root;
     if (quotient.real() <= off && std::fabs(quotient.imag()) <= 2 * off) return kUnlimited<W>;
-    const W nearest = std::abs(x * x + y * y) - 2 * size * (reach_x + reach_y);
+    const W nearest = std::abs(squares) - moved;
     return nearest > 0 ? size * (reach_x + reach_y) / nearest : kUnlimited<W>;
   }
 };

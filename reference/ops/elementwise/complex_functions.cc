@@ -299,16 +299,20 @@ absl::Status BoundDivide(const OpContext& op, Array& result) {
 
 // UNSPECIFIED(operation semantics 6): powers of zero with exponents that are not positive real
 // numbers, powers whose exponent times the logarithm exceeds 50 in modulus, and atan2 where
-// x^2 + y^2 is close to zero in comparison with its terms.
-template <typename W>
+// x^2 + y^2 is close to zero in comparison with its terms. Where rounding chooses the side of the
+// cut of its root, either is legal.
+template <typename T, typename W>
 bool IsUnspecified(ComplexPower, std::complex<W> x, std::complex<W> y) {
   if (x == std::complex<W>(0)) return y != std::complex<W>(0) && !(y.imag() == 0 && y.real() > 0);
   return !(std::abs(y * std::log(x)) <= 50);
 }
-template <typename W>
+template <typename T, typename W>
 bool IsUnspecified(ComplexAtan2, std::complex<W> y, std::complex<W> x) {
   const W size = std::norm(x) + std::norm(y);
-  return !(std::abs(x * x + y * y) > size / 1024);
+  const std::complex<W> sum = x * x + y * y;
+  const bool at_cut =
+      sum.real() < 0 && sum.imag() != 0 && std::fabs(sum.imag()) <= 4 * UnitRoundoff<T>() * size;
+  return at_cut || !(std::abs(sum) > size / 1024);
 }
 
 // The sign of a zero imaginary part chooses a side of the logarithm's cut, where the real part does
@@ -332,7 +336,7 @@ absl::Status BoundBinaryFunction(const OpContext& op, Array& result) {
     for (int64_t i = 0; i < op.count(); ++i) {
       const ComplexOperand<T> x(op, first, i), y(op, second, i);
       if (x.IsNan() && y.IsNan()) continue;
-      if (!x.IsFinite() || !y.IsFinite() || IsUnspecified(Op{}, x.centre(), y.centre()) ||
+      if (!x.IsFinite() || !y.IsFinite() || IsUnspecified<T>(Op{}, x.centre(), y.centre()) ||
           IsOnUnknownSide<T>(Op{}, x)) {
         SetUndecided(result, i);
         continue;
