@@ -153,20 +153,20 @@ std::vector<ClaimCase> OfKernels() {
        "ROOT r = s32[] reduce(x, i), dimensions={0}, to_apply=order",
        "order { a = s32[] parameter(0)\n b = s32[] parameter(1)\n k = s32[] constant(3)\n"
        " m = s32[] multiply(a, k)\n ROOT r = s32[] add(m, b) }\n"},
-      {"optimize-kernel/sort-tells-zeros", "",
+      {"sort-by-key/tells-zeros", "",
        "x = f32[4] constant({0, -0, 0, -0})\n"
        "ROOT r = f32[4] sort(x), dimensions={0}, is_stable=true, to_apply=less",
        kLess},
-      {"optimize-kernel/sort-nan-first", "",
+      {"sort-by-key/nan-first", "",
        "x = f32[4] constant({nan, 1, -2, 3})\n"
        "ROOT r = f32[4] sort(x), dimensions={0}, is_stable=true, to_apply=less",
        kLess},
-      {"optimize-kernel/sort-unsigned", "",
+      {"sort-by-key/unsigned", "",
        "x = s32[2] constant({1, -1})\n"
        "ROOT r = s32[2] sort(x), dimensions={0}, to_apply=less",
        "less { a = s32[] parameter(0)\n b = s32[] parameter(1)\n"
        " ROOT r = pred[] compare(a, b), direction=LT }\n"},
-      {"optimize-kernel/sort-ascending", "",
+      {"sort-by-key/ascending", "",
        "x = f32[4] constant({4, 1, -2, 3})\n"
        "ROOT r = f32[4] sort(x), dimensions={0}, to_apply=greater",
        "greater { a = f32[] parameter(0)\n b = f32[] parameter(1)\n"
@@ -199,6 +199,12 @@ std::vector<ClaimCase> OfCalls() {
        "ROOT r = c64[1,1] triangular-solve(x, y), left_side=true, lower=true, "
        "transpose_a=ADJOINT",
        ""},
+  };
+}
+
+// Calls of LAPACK's routines, transforms, selections and random numbers.
+std::vector<ClaimCase> OfOtherCalls() {
+  return {
       {"optimize-kernel/lapack-lower", "",
        "x = f32[2,2] constant({{4, 1}, {2, 9}})\n y = (f32[2,2], s32[]) custom-call(x), "
        "custom_call_target=\"lapack_spotrf_ffi\", api_version=API_VERSION_TYPED_FFI, "
@@ -219,6 +225,63 @@ std::vector<ClaimCase> OfCalls() {
        "x = c64[2,2] constant({{(1, 0), (2, 0)}, {(3, 0), (4, 0)}})\n"
        "ROOT r = c64[2,2] fft(x), fft_type=FFT, fft_length={2}",
        ""},
+      {"optimize-kernel/fft-rank", R"("by": -1)",
+       "x = c64[2,2] constant({{(1, 0), (2, 0)}, {(3, 0), (5, 0)}})\n"
+       "ROOT r = c64[2,2] fft(x), fft_type=FFT, fft_length={2,2}",
+       ""},
+      {"optimize-kernel/fft-length", R"("by": -1)",
+       "x = c64[4] constant({(1, 0), (2, 0), (3, 0), (4, 0)})\n"
+       "ROOT r = c64[4] fft(x), fft_type=FFT, fft_length={4}",
+       ""},
+      {"optimize-kernel/cholesky-matrices", R"("by": -1)",
+       "x = f32[2,1,1] constant({{{4}}, {{9}}})\n ROOT r = f32[2,1,1] cholesky(x), lower=true", ""},
+      {"optimize-kernel/cholesky-order", R"("by": -1)",
+       "x = f32[2,2] constant({{4, 1}, {2, 9}})\n ROOT r = f32[2,2] cholesky(x), lower=true", ""},
+      {"optimize-kernel/solve-left", "",
+       "x = f32[2,2] constant({{4, 0}, {2, 9}})\n y = f32[2,2] constant({{1, 2}, {3, 4}})\n"
+       "ROOT r = f32[2,2] triangular-solve(x, y), lower=true, transpose_a=NO_TRANSPOSE",
+       ""},
+      {"optimize-kernel/solve-not-transposed", "",
+       "x = f32[2,2] constant({{4, 0}, {2, 9}})\n y = f32[2,1] constant({{1}, {2}})\n"
+       "ROOT r = f32[2,1] triangular-solve(x, y), left_side=true, lower=true, "
+       "transpose_a=TRANSPOSE",
+       ""},
+      {"optimize-kernel/solve-matrices", R"("by": -1)",
+       "x = f32[2,1,1] constant({{{4}}, {{9}}})\n y = f32[2,1,1] constant({{{1}}, {{2}}})\n"
+       "ROOT r = f32[2,1,1] triangular-solve(x, y), left_side=true, lower=true, "
+       "transpose_a=NO_TRANSPOSE",
+       ""},
+      {"optimize-kernel/lapack-conjugated", "",
+       "x = c64[1,1] constant({{(4, 3)}})\n y = c64[1,1] constant({{(1, 2)}})\n"
+       "ROOT r = c64[1,1] custom-call(x, y), custom_call_target=\"blas_ctrsm_ffi\", "
+       "api_version=API_VERSION_TYPED_FFI, backend_config={side = 76 : ui8, uplo = 76 : ui8, diag "
+       "= 78 : ui8, trans_x = 84 : ui8}",
+       ""},
+      {"optimize-kernel/lapack-values-only", "",
+       "x = f32[2,2] constant({{4, 1}, {1, 9}})\n y = (f32[2,2], f32[2], s32[]) custom-call(x), "
+       "custom_call_target=\"lapack_ssyevd_ffi\", api_version=API_VERSION_TYPED_FFI, "
+       "backend_config={mode = 86 : ui8, uplo = 76 : ui8}\n"
+       "ROOT r = f32[2,2] get-tuple-element(y), index=0",
+       ""},
+      {"optimize-kernel/lapack-reflectors", R"("by": -1)",
+       "x = f32[2,2] constant({{4, 1}, {1, 9}})\n t = f32[2] constant({1.5, 0.5})\n"
+       "ROOT r = f32[2,2] custom-call(x, t), custom_call_target=\"lapack_sorgqr_ffi\", "
+       "api_version=API_VERSION_TYPED_FFI",
+       ""},
+      {"optimize-kernel/top-k-largest", "",
+       "x = f32[4] constant({3, 1, 4, 2})\n t = (f32[2], s32[2]) topk(x), k=2, largest=false\n"
+       "ROOT r = f32[2] get-tuple-element(t), index=0",
+       ""},
+      {"optimize-kernel/top-k-size", R"("by": -1)",
+       "x = f32[4] constant({3, 1, 2, 4})\n t = (f32[2], s32[2]) topk(x), k=2, largest=true\n"
+       "ROOT r = f32[2] get-tuple-element(t), index=0",
+       ""},
+      {"optimize-kernel/scatter-limit", R"("by": -1)",
+       "x = f32[4] iota(), iota_dimension=0\n i = s32[1] constant({2})\n"
+       "u = f32[1,2] constant({{5, 6}})\n"
+       "ROOT r = f32[4] scatter(x, i, u), update_window_dims={1}, inserted_window_dims={}, "
+       "scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=add",
+       kAdd},
       {"optimize-kernel/random-count", R"("by": -1)",
        "s = u64[2] constant({1, 2})\n g = (u64[2], u32[4]) rng-bit-generator(s), "
        "algorithm=rng_philox\n ROOT r = u32[4] get-tuple-element(g), index=1",
@@ -227,6 +290,122 @@ std::vector<ClaimCase> OfCalls() {
        "s = u64[2] constant({1, 2})\n g = (u64[2], u32[16]) rng-bit-generator(s), "
        "algorithm=rng_philox\n ROOT r = u32[16] get-tuple-element(g), index=1",
        ""},
+  };
+}
+
+// A dot of f32 large enough to be packed: [m,k] x [k,n].
+std::string LargeDot(int64_t m, int64_t k, int64_t n) {
+  return StrCat("x = f32[", m, ",", k, "] iota(), iota_dimension=1\n y = f32[", k, ",", n,
+                "] iota(), iota_dimension=0\nROOT r = f32[", m, ",", n,
+                "] dot(x, y), lhs_contracting_dims={1}, rhs_contracting_dims={0}");
+}
+// A convolution of a line large enough to be packed, with that window.
+std::string LargeConvolution(int64_t size, std::string_view window) {
+  return StrCat(
+      "x = f32[4,32,16] iota(), iota_dimension=1\n w = f32[3,16,16] iota(), "
+      "iota_dimension=0\nROOT r = f32[4,",
+      size, ",16] convolution(x, w), window={size=3", window, "}, dim_labels=b0f_0io->b0f");
+}
+
+// Contractions, running windows, transposes and results that are merged.
+std::vector<ClaimCase> OfLargeKernels() {
+  return {
+      {"blocked-dot/rows", R"("by": -1)", LargeDot(64, 64, 64), ""},
+      {"blocked-dot/columns", R"("by": -1)", LargeDot(64, 64, 64), ""},
+      {"blocked-dot/lhs-step", R"("by": -1)", LargeDot(64, 64, 64), ""},
+      {"blocked-dot/tail", R"("by": -1)",
+       "x = f32[16,131] iota(), iota_dimension=1\n y = f32[16,131] iota(), iota_dimension=1\n"
+       "ROOT r = f32[16,16] dot(x, y), lhs_contracting_dims={1}, rhs_contracting_dims={1}",
+       ""},
+      {"blocked-dot/window-low", R"("by": 1)", LargeConvolution(32, " pad=1_1"), ""},
+      {"blocked-dot/window-stride", R"("by": -1)", LargeConvolution(15, " stride=2"), ""},
+      {"blocked-dot/window-dilation", R"("by": -1)", LargeConvolution(28, " rhs_dilate=2"), ""},
+      {"blocked-dot/base-dilation", R"("by": -1)", LargeConvolution(61, " lhs_dilate=2"), ""},
+      {"cumulative-window/forward", "",
+       "x = f32[9] iota(), iota_dimension=0\n i = f32[] constant(0)\n"
+       "ROOT r = f32[9] reduce-window(x, i), window={size=9 pad=0_8}, to_apply=add",
+       kAdd},
+      {"cumulative-window/stride", R"("by": -1)",
+       "x = f32[9,3] iota(), iota_dimension=0\n i = f32[] constant(0)\n"
+       "ROOT r = f32[9,3] reduce-window(x, i), window={size=9x1 pad=8_0x0_0}, to_apply=add",
+       kAdd},
+      {"vectorize/squares-fit", "",
+       "x = f32[67,69] iota(), iota_dimension=1\n ROOT r = f32[69,67] transpose(x), "
+       "dimensions={1,0}",
+       ""},
+      {"sort-by-key/lost-bits", R"("by": 1)",
+       "x = s32[4] constant({3, 2, 1, 0})\n"
+       "ROOT r = s32[4] sort(x), dimensions={0}, is_stable=true, to_apply=less",
+       "less { a = s32[] parameter(0)\n b = s32[] parameter(1)\n"
+       " ROOT r = pred[] compare(a, b), direction=LT }\n"},
+      {"fuse-results/same-operation", "",
+       "x = f32[32] iota(), iota_dimension=0\n y = f32[32] sine(x)\n k = f32[] constant(2)\n"
+       "l = f32[] constant(3)\n p = f32[32] broadcast(k), dimensions={}\n"
+       "q = f32[32] broadcast(l), dimensions={}\n a = f32[32] multiply(y, p)\n"
+       "b = f32[32] multiply(y, q)\n ROOT r = (f32[32], f32[32]) tuple(a, b)",
+       "", "threads=1"},
+      {"fuse-results/result", R"("by": -1, "least": 0)",
+       "x = f32[32] iota(), iota_dimension=0\n y = f32[32] sine(x)\n a = f32[32] negate(y)\n"
+       "b = f32[32] exponential(y)\n ROOT r = (f32[32], f32[32]) tuple(a, b)",
+       "", "threads=1"},
+  };
+}
+
+// The beginning of a program on one constant array.
+std::string OfOne(std::string_view type, std::string_view values) {
+  return StrCat("x = ", type, " constant(", values, ")\n ROOT r = ");
+}
+
+// What is chosen where machine code is made without LLVM.
+std::vector<ClaimCase> OfDirectCode() {
+  return {
+      {"direct-code/no-nan", "",
+       "x = f32[2] constant({nan, 1})\n y = f32[2] constant({2, nan})\n"
+       "ROOT r = f32[2] maximum(x, y)",
+       ""},
+      {"direct-code/zeros-alike", "",
+       "x = f32[2] constant({0, -0})\n y = f32[2] constant({-0, 0})\n"
+       "ROOT r = f32[2] maximum(x, y)",
+       ""},
+      {"direct-code/predicate", R"("by": -8, "least": 22, "most": 22)",
+       "x = f32[3] constant({nan, 1, 2})\n y = f32[3] constant({1, 2, nan})\n"
+       "ROOT r = pred[3] compare(x, y), direction=GT",
+       ""},
+      {"direct-code/high-bits-clear", "",
+       StrCat(OfOne("u8[3]", "{200, 201, 202}"), "s32[3] fusion(x), kind=kLoop, calls=f"),
+       "f { a = u8[3] parameter(0)\n b = u8[3] add(a, a)\n ROOT c = s32[3] convert(b) }\n"},
+      {"direct-code/shift", R"("by": -1)",
+       StrCat(OfOne("s32[3]", "{5, 6, 7}"), "s32[3] fusion(x), kind=kLoop, calls=f"),
+       "f { a = s32[3] parameter(0)\n k = s32[] constant(3)\n"
+       " b = s32[3] broadcast(k), dimensions={}\n ROOT c = s32[3] shift-left(a, b) }\n"},
+      {"direct-code/short-not-negative", "",
+       "x = s8[3] constant({-1, 1, 2})\n y = s8[3] constant({1, 2, -3})\n"
+       "ROOT r = pred[3] compare(x, y), direction=LT",
+       ""},
+      {"direct-code/in-range", "", StrCat(OfOne("f32[3]", "{1000, 1, 2}"), "s8[3] convert(x)"), ""},
+      {"direct-code/below-half", "",
+       StrCat(OfOne("u64[3]", "{18446744073709551615, 1, 2}"), "f64[3] convert(x)"), ""},
+      {"direct-code/phis-apart", "",
+       "x = s32[35] iota(), iota_dimension=0\n i = s32[] constant(4)\n j = s32[] constant(5)\n"
+       "ROOT r = (s32[], s32[]) reduce(x, x, i, j), dimensions={0}, to_apply=swap",
+       "swap { a = s32[] parameter(0)\n b = s32[] parameter(1)\n c = s32[] parameter(2)\n"
+       " d = s32[] parameter(3)\n ROOT r = (s32[], s32[]) tuple(b, a) }\n"},
+      {"direct-code/stored-bytes", R"("by": -16, "least": 16, "most": 16)",
+       "x = f32[64] iota(), iota_dimension=0\n ROOT r = f32[64] negate(x)", ""},
+      {"direct-code/lanes-not-negative", "",
+       "x = s8[64] iota(), iota_dimension=0\n y = s8[64] negate(x)\n"
+       "ROOT r = s32[64] convert(y)",
+       ""},
+      {"direct-code/lanes-below-half", "",
+       "x = u8[64] iota(), iota_dimension=0\n y = u8[64] not(x)\n"
+       "ROOT r = pred[64] compare(x, y), direction=LT",
+       ""},
+      {"direct-code/lane-shift", R"("by": -1)",
+       "x = s32[64] iota(), iota_dimension=0\n ROOT r = s32[64] fusion(x), kind=kLoop, calls=f",
+       "f { a = s32[64] parameter(0)\n k = s32[] constant(3)\n"
+       " b = s32[64] broadcast(k), dimensions={}\n ROOT c = s32[64] shift-left(a, b) }\n"},
+      {"direct-code/picked-lane", R"("by": -1, "least": 0)",
+       "x = f32[64] iota(), iota_dimension=0\n ROOT r = f32[64] reverse(x), dimensions={0}", ""},
   };
 }
 
@@ -297,8 +476,8 @@ std::string DefectOf(const ClaimCase& one) {
 
 TEST(Claims, OfCodeChangeWhatComesOut) {
   std::set<std::string> shown;
-  for (const auto& cases :
-       {OfWindows(), OfMovement(), OfKernels(), OfCalls(), OfFunctions(), OfElements()}) {
+  for (const auto& cases : {OfWindows(), OfMovement(), OfKernels(), OfLargeKernels(), OfCalls(),
+                            OfFunctions(), OfElements(), OfDirectCode()}) {
     for (const ClaimCase& one : cases) {
       SCOPED_TRACE(one.claim);
       const std::unique_ptr<Module> module =
@@ -314,7 +493,7 @@ TEST(Claims, OfCodeChangeWhatComesOut) {
     }
   }
   for (const ClaimName& claim : ClaimNames()) {
-    if (RuleOf(claim.name) == "optimize-kernel") {
+    if (FindRule(RuleOf(claim.name))->kind == DecisionKind::kKernel) {
       EXPECT_TRUE(shown.contains(std::string(claim.name))) << claim.name;
     }
   }

@@ -55,10 +55,11 @@ void ForEachFile(Use use) {
   }
 }
 
-std::vector<PlantedDefect> ReadAll() {
+// Those in the lists of that name.
+std::vector<PlantedDefect> ReadAll(const char* list) {
   std::vector<PlantedDefect> defects;
   ForEachFile([&](const nlohmann::json& root) {
-    for (const nlohmann::json& defect : root.value("defects", nlohmann::json::array())) {
+    for (const nlohmann::json& defect : root.value(list, nlohmann::json::array())) {
       if (defect.is_object()) defects.push_back(ReadOne(defect, Text(root, "class")));
     }
   });
@@ -81,7 +82,12 @@ std::map<std::string, Survivor> ReadSurvivors() {
 }  // namespace
 
 const std::vector<PlantedDefect>& PlantedDefects() {
-  static const auto* defects = new std::vector<PlantedDefect>(ReadAll());
+  static const auto* defects = new std::vector<PlantedDefect>(ReadAll("defects"));
+  return *defects;
+}
+
+const std::vector<PlantedDefect>& RetiredDefects() {
+  static const auto* defects = new std::vector<PlantedDefect>(ReadAll("retired"));
   return *defects;
 }
 

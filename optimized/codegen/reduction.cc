@@ -603,6 +603,8 @@ absl::Status EmitCumulative(ElementEmitter& emitter, const Instruction& instruct
   const int64_t n = instruction.operand_count() / 2;
   const KernelBends& bends = builder.bends();
   const int64_t steps = sizes.along + bends.loop_bound_offset.value_or(0);
+  const int64_t stride = bends.Number("cumulative-window/stride", &instruction, sizes.inner);
+  const bool backward = !bends.Holds("cumulative-window/forward", &instruction, !window.reverse);
   // The lines at `first`, `width` of them side by side.
   const auto lines = [&](Value* first, int width) -> absl::Status {
     ASSAY_ASSIGN_OR_RETURN(ElementValues running,
@@ -611,9 +613,9 @@ absl::Status EmitCumulative(ElementEmitter& emitter, const Instruction& instruct
       running[0] = builder.Convert(combining.type, combining.accumulator, running[0]);
     }
     const auto step = [&](Value* k, const ElementValues& carried) -> absl::StatusOr<ElementValues> {
-      Value* place = window.reverse ? ir.CreateSub(emitter.Index(sizes.along - 1), k) : k;
+      Value* place = backward ? ir.CreateSub(emitter.Index(sizes.along - 1), k) : k;
       ElementIndex at;
-      at.linear = emitter.IndexAdd(first, emitter.IndexMul(place, sizes.inner));
+      at.linear = emitter.IndexAdd(first, emitter.IndexMul(place, stride));
       at.width = width;
       ASSAY_ASSIGN_OR_RETURN(ElementValues next,
                              CombineWithOperands(emitter, nullptr, instruction, carried, at));

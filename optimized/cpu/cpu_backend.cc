@@ -181,8 +181,13 @@ absl::Status Compilation::Link() {
   if (!options_.dump_directory.empty()) {
     ASSAY_RETURN_IF_ERROR(Dump(*code_, options_.dump_directory, program_.module->name()));
   }
+  // Refused: LLVM generates the code.
+  const bool is_direct =
+      may_be_direct_ && gates_.Allow(DecisionKind::kKernel, "direct-code", nullptr);
+  const GateDefect* planted = gates_.Planted(DecisionKind::kKernel, "direct-code", nullptr);
+  const KernelBends& bends = planted == nullptr ? kNoBends : planted->kernel_bends();
   ASSAY_ASSIGN_OR_RETURN(program_.code,
-                         jit_->Compile(*code_, kEntryName, options_.threads, may_be_direct_));
+                         jit_->Compile(*code_, kEntryName, options_.threads, is_direct, bends));
   std::map<std::string, double>& statistics = program_.statistics;
   statistics["compile.seconds.llvm"] = program_.code->llvm_seconds();
   statistics["compile.seconds.link"] = program_.code->link_seconds();

@@ -223,6 +223,7 @@ SplitPlan KernelBuilder::PlanSplitOf(Form form) {
   if (innermost && ReducesColumns(*outputs_[0].instruction, width)) {
     unit = std::max<int64_t>(unit, kColumnVectors * width);
   }
+  unit = gates_.Number("split-kernel/unit", &root_, unit);
   return PlanSplit(linear ? shape.ElementCount() : rows, unit, work, target_.threads);
 }
 
@@ -305,6 +306,10 @@ WalkPlan KernelBuilder::InTiles(WalkPlan walk, absl::Span<const KernelOutput> ou
   if (side > 1 && can_turn && AllowVectors()) {
     walk.width = side;
     walk.squares_fit = rows % side == 0 && columns % side == 0;
+    if (planted_ != nullptr) {
+      const KernelBends& bends = planted_->kernel_bends();
+      walk.squares_fit = bends.Holds("vectorize/squares-fit", &root_, walk.squares_fit);
+    }
     const int64_t cut = OutermostDim(shape);
     walk.parts_fit = walk.squares_fit && cut != dim && cut != innermost;
   }

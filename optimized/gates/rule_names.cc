@@ -50,6 +50,7 @@ constexpr DecisionRule kRules[] = {
     {"copy-next-state", kRequired},
     {"cumulative-window", kKernel},
     {"defuse", kRewrite},
+    {"direct-code", kKernel},
     {"divide-one", kRewrite},
     {"divide-power-of-two", kRewrite},
     {"dot-of-nothing", kRewrite},

@@ -41,8 +41,12 @@ absl::Status EmitCustomCall(ArrayKernelContext& context) {
   ask("optimize-kernel/lapack-lower", kLapackLower);
   ask("optimize-kernel/lapack-transposed", kLapackTransposed);
   ask("optimize-kernel/lapack-unit-diagonal", kLapackUnitDiagonal);
+  ask("optimize-kernel/lapack-conjugated", kLapackConjugated);
+  ask("optimize-kernel/lapack-values-only", kLapackValuesOnly);
   plan.matrices =
       bends.Number("optimize-kernel/lapack-matrices", &context.instruction, plan.matrices);
+  plan.reflectors =
+      bends.Number("optimize-kernel/lapack-reflectors", &context.instruction, plan.reflectors);
   plan.isa = static_cast<int64_t>(context.isa());
   context.CallRuntime("assay_lapack", {context.RunContextOf(), PlanData(context.module, plan),
                                        pointers(operands), pointers(results)});

@@ -210,7 +210,8 @@ class DotEmitter {
     int64_t whole = dim.size / lanes_ * lanes_;
     absl::StatusOr<ElementValues> vectors = loop(0, whole, lanes_, std::move(sums));
     if (!vectors.ok() || whole == dim.size) return vectors;
-    return loop(whole, dim.size, 1, *std::move(vectors));
+    const int64_t end = b_.bends().Number("blocked-dot/tail", &dot_, dim.size);
+    return loop(whole, end, 1, *std::move(vectors));
   }
 
   absl::Status Tile(Offsets at, int rows, int columns) {
@@ -304,6 +305,27 @@ std::optional<ContractionPlan> RuntimePlan(const Instruction& instruction, Kerne
   return plan;
 }
 
+// What a planted defect changes in the plan.
+void Bend(const KernelBends& bends, const Instruction& dot, ContractionPlan& plan) {
+  if (bends.loop_bound_offset.has_value() && plan.sum_count > 0) {
+    int64_t& terms = plan.sum[plan.sum_count - 1].size;
+    terms = std::max<int64_t>(0, terms + *bends.loop_bound_offset);
+  }
+  const auto bend = [&](std::string_view claim, int64_t& number) {
+    number = bends.Number(claim, &dot, number);
+  };
+  if (plan.m_count > 0) bend("blocked-dot/rows", plan.m[plan.m_count - 1].size);
+  if (plan.n_count > 0) bend("blocked-dot/columns", plan.n[plan.n_count - 1].size);
+  if (plan.sum_count > 0) bend("blocked-dot/lhs-step", plan.sum[plan.sum_count - 1].lhs);
+  for (int64_t d = 0; d < plan.window_count; ++d) {
+    ContractionWindow& window = plan.windows[d];
+    bend("blocked-dot/window-low", window.low);
+    bend("blocked-dot/window-stride", window.stride);
+    bend("blocked-dot/window-dilation", window.dilation);
+    bend("blocked-dot/base-dilation", window.base_dilation);
+  }
+}
+
 }  // namespace
 
 bool HasDotKernel(const Instruction& dot) {
@@ -330,11 +352,7 @@ absl::Status EmitDotKernel(ElementEmitter& emitter, const Instruction& dot, Valu
                            Value* result, DotKernelRange range) {
   std::optional<ContractionPlan> plan = RuntimePlan(dot, IsaFor(emitter));
   if (!plan.has_value()) return DotEmitter(emitter, dot, lhs, rhs, result, range).Run();
-  const KernelBends& bends = emitter.builder().bends();
-  if (bends.loop_bound_offset.has_value() && plan->sum_count > 0) {
-    int64_t& terms = plan->sum[plan->sum_count - 1].size;
-    terms = std::max<int64_t>(0, terms + *bends.loop_bound_offset);
-  }
+  Bend(emitter.builder().bends(), dot, *plan);
   llvm::IRBuilder<>& ir = emitter.builder().ir();
   llvm::Function* function = ir.GetInsertBlock()->getParent();
   llvm::Module& module = *function->getParent();

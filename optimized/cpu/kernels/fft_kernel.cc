@@ -15,10 +15,12 @@ absl::Status EmitFft(ArrayKernelContext& context) {
   const KernelBends& bends = context.elements.builder().bends();
   plan.kind = bends.Number("optimize-kernel/fft-kind", &context.instruction,
                            attributes.Integer(Attr::kFftType));
-  plan.rank = rank;
+  plan.rank = bends.Number("optimize-kernel/fft-rank", &context.instruction, rank);
   for (int64_t d = 0; d + rank < shape.rank(); ++d) plan.batch *= shape.dimension(d);
   plan.batch = bends.Number("optimize-kernel/fft-batch", &context.instruction, plan.batch);
-  for (int64_t d = 0; d < rank; ++d) plan.sizes[d] = lengths[d];
+  for (int64_t d = 0; d < rank; ++d) {
+    plan.sizes[d] = bends.Number("optimize-kernel/fft-length", &context.instruction, lengths[d]);
+  }
   context.CallRuntime(StrCat("assay_fft_", Name(ComponentType(shape.element_type()))).c_str(),
                       {context.RunContextOf(), PlanData(context.module, plan),
                        context.operands[0][0], context.results[0]});

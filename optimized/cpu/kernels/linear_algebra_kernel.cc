@@ -28,14 +28,18 @@ int64_t IsaBits(const ArrayKernelContext& context) {
 absl::Status EmitCholesky(ArrayKernelContext& context) {
   const Shape& shape = context.instruction.shape();
   ElementEmitter& e = context.elements;
-  const bool lower =
-      e.builder().bends().Holds("optimize-kernel/cholesky-lower", &context.instruction,
-                                context.instruction.attributes().Flag(Attr::kLower));
+  const KernelBends& bends = e.builder().bends();
+  const Instruction* cholesky = &context.instruction;
+  const bool lower = bends.Holds("optimize-kernel/cholesky-lower", cholesky,
+                                 cholesky->attributes().Flag(Attr::kLower));
   const int64_t form = (lower ? int64_t{kSolveLower} : 0) | IsaBits(context);
   context.CallRuntime(
       NameFor("assay_cholesky", shape.element_type()).c_str(),
       {context.RunContextOf(), context.operands[0][0], context.results[0],
-       e.Index(MatrixCount(shape)), e.Index(shape.dimension(shape.rank() - 1)), e.Index(form)});
+       e.Index(bends.Number("optimize-kernel/cholesky-matrices", cholesky, MatrixCount(shape))),
+       e.Index(bends.Number("optimize-kernel/cholesky-order", cholesky,
+                            shape.dimension(shape.rank() - 1))),
+       e.Index(form)});
   return absl::OkStatus();
 }
 
@@ -45,17 +49,20 @@ absl::Status EmitTriangularSolve(ArrayKernelContext& context) {
   const bool left = attributes.Flag(Attr::kLeftSide);
   const auto transpose = attributes.Word<TransposeKind>(Attr::kTransposeA);
   int64_t form = IsaBits(context);
-  if (left) form |= kSolveLeft;
   const KernelBends& bends = context.elements.builder().bends();
   const Instruction* solve = &context.instruction;
+  if (bends.Holds("optimize-kernel/solve-left", solve, left)) form |= kSolveLeft;
   const bool lower =
       bends.Holds("optimize-kernel/solve-lower", solve, attributes.Flag(Attr::kLower));
   const bool unit_diagonal = bends.Holds("optimize-kernel/solve-unit-diagonal", solve,
                                          attributes.Flag(Attr::kUnitDiagonal));
   if (lower) form |= kSolveLower;
   if (unit_diagonal) form |= kSolveUnitDiagonal;
-  if (transpose == TransposeKind::kTranspose || transpose == TransposeKind::kAdjoint)
+  if (!bends.Holds(
+          "optimize-kernel/solve-not-transposed", solve,
+          transpose != TransposeKind::kTranspose && transpose != TransposeKind::kAdjoint)) {
     form |= kSolveTransposed;
+  }
   if (transpose == TransposeKind::kAdjoint &&
       !bends.Holds("optimize-kernel/solve-not-conjugated", solve, false)) {
     form |= kSolveConjugated;
@@ -64,8 +71,9 @@ absl::Status EmitTriangularSolve(ArrayKernelContext& context) {
   context.CallRuntime(
       NameFor("assay_triangular_solve", b.element_type()).c_str(),
       {context.RunContextOf(), context.operands[0][0], context.operands[1][0], context.results[0],
-       e.Index(MatrixCount(a)), e.Index(a.dimension(a.rank() - 1)),
-       e.Index(b.dimension(b.rank() - (left ? 1 : 2))), e.Index(form)});
+       e.Index(bends.Number("optimize-kernel/solve-matrices", solve, MatrixCount(a))),
+       e.Index(a.dimension(a.rank() - 1)), e.Index(b.dimension(b.rank() - (left ? 1 : 2))),
+       e.Index(form)});
   return absl::OkStatus();
 }
 

@@ -183,7 +183,9 @@ class ScatterEmitter {
                   Value* fits = nullptr;
                   for (int64_t d = 0; d < whole_.rank(); ++d) {
                     if (start_.components[d].value == nullptr) continue;
-                    fits = And(e_, fits, IsInRange(e_, target.dims[d], whole_.dimension(d)));
+                    const int64_t limit = e_.builder().bends().Number(
+                        "optimize-kernel/scatter-limit", &i_, whole_.dimension(d));
+                    fits = And(e_, fits, IsInRange(e_, target.dims[d], limit));
                   }
                   return Guarded(e_, fits, {},
                                  [&](const ElementValues&) { return Combine(at, target, 1); });

@@ -21,9 +21,12 @@ class SideFunction {
  public:
   SideFunction(ArrayKernelContext& context, const char* purpose, llvm::Type* result,
                llvm::ArrayRef<llvm::Type*> parameters)
+      : SideFunction(context, context.elements.builder().bends(), purpose, result, parameters) {}
+  SideFunction(ArrayKernelContext& context, const KernelBends& bends, const char* purpose,
+               llvm::Type* result, llvm::ArrayRef<llvm::Type*> parameters)
       : c_(context),
         before_(context.ir().saveIP()),
-        builder_(context.ir(), context.elements.builder().bends()),
+        builder_(context.ir(), bends),
         elements_(builder_) {
     builder_.set_use_fma(context.elements.use_fma());
     builder_.set_is_rare(context.elements.builder().is_rare());
@@ -153,7 +156,7 @@ Value* KeyOf(ValueBuilder& builder, ElementType type, Value* value, bool total_o
     Value* nan = nullptr;
     if (!total_order) {
       Value* wide = builder.Widen(type, value);
-      zero = builder.bends().Holds("optimize-kernel/sort-tells-zeros", nullptr, false)
+      zero = builder.bends().Holds("sort-by-key/tells-zeros", nullptr, false)
                  ? ir.CreateFCmpUNO(builder.Float(wide->getType(), 0), wide)
                  : ir.CreateFCmpOEQ(wide, builder.Float(wide->getType(), 0));
       nan = ir.CreateFCmpUNO(wide, wide);
@@ -163,17 +166,18 @@ Value* KeyOf(ValueBuilder& builder, ElementType type, Value* value, bool total_o
       llvm::Type* t = key->getType();
       const uint64_t greatest = (uint64_t{1} << (BitWidth(type) - 1)) - 1;
       const bool least =
-          descending != builder.bends().Holds("optimize-kernel/sort-nan-first", nullptr, false);
+          descending != builder.bends().Holds("sort-by-key/nan-first", nullptr, false);
       key = ir.CreateSelect(zero, builder.Int(t, 0), key);
       key = ir.CreateSelect(nan, builder.Int(t, least ? ~greatest : greatest), key);
     }
   }
   const auto bits = static_cast<int>(key->getType()->getScalarSizeInBits());
-  if (!builder.bends().Holds("optimize-kernel/sort-unsigned", nullptr,
-                             !IsFloat(type) && !IsSigned(type))) {
+  if (!builder.bends().Holds("sort-by-key/unsigned", nullptr, !IsFloat(type) && !IsSigned(type))) {
     key = ir.CreateXor(key, builder.Int(key->getType(), uint64_t{1} << (bits - 1)));
   }
   if (descending) key = ir.CreateNot(key);
+  const int64_t lost = builder.bends().Number("sort-by-key/lost-bits", nullptr, 0);
+  if (lost > 0) key = ir.CreateAnd(key, builder.Int(key->getType(), ~uint64_t{0} << lost));
   return ir.CreateZExt(key, ValueBuilder::WithWidth(bits > 32 ? ir.getInt64Ty() : ir.getInt32Ty(),
                                                     ValueBuilder::WidthOf(key)));
 }
@@ -186,12 +190,12 @@ struct KeyOrder {
 using ValueAt = std::function<absl::StatusOr<Value*>(SideFunction& side, Value* place, int width)>;
 
 // The function that writes the keys of a line, `width` at a time and then what is left.
-absl::StatusOr<llvm::Function*> EmitKeys(ArrayKernelContext& context, const Lines& lines,
-                                         const KeyOrder& order, int width,
+absl::StatusOr<llvm::Function*> EmitKeys(ArrayKernelContext& context, const KernelBends& bends,
+                                         const Lines& lines, const KeyOrder& order, int width,
                                          const ValueAt& value_at) {
   llvm::IRBuilder<>& ir = context.ir();
   llvm::Type *pointer = ir.getPtrTy(), *i64 = ir.getInt64Ty();
-  SideFunction side(context, "keys", ir.getVoidTy(), {pointer, i64, pointer});
+  SideFunction side(context, bends, "keys", ir.getVoidTy(), {pointer, i64, pointer});
   llvm::Function* keys = side.function();
   ElementEmitter& e = side.elements();
   const auto loop = [&](int64_t from, int64_t to, int step) {
@@ -242,20 +246,20 @@ absl::Status EmitSort(ArrayKernelContext& context) {
   if (shape.ElementCount() == 0) return absl::OkStatus();
 
   std::optional<KeyComparison> comparison = RecogniseKey(*i.callee());
-  if (comparison &&
-      context.elements.builder().bends().Holds("optimize-kernel/sort-ascending", &i, false)) {
-    comparison->descending = false;
-  }
   // Places are 32 bits wide in a sort by keys.
   const bool by_key = comparison.has_value() && lines.size < (int64_t{1} << 31) &&
                       context.gates.Allow(DecisionKind::kKernel, "sort-by-key", &i);
+  const GateDefect* planted = context.gates.Planted(DecisionKind::kKernel, "sort-by-key", &i);
+  const KernelBends& bends =
+      planted == nullptr ? context.elements.builder().bends() : planted->kernel_bends();
+  if (by_key && bends.Holds("sort-by-key/ascending", &i, false)) comparison->descending = false;
   llvm::Function *first_function = nullptr, *move = nullptr;
   int key_bits = 32;
   if (by_key) {
     const ElementType type = comparison->key->shape().element_type();
     key_bits = BitWidth(type);
     absl::StatusOr<llvm::Function*> keys = EmitKeys(
-        context, lines, {type, comparison->total_order, comparison->descending}, /*width=*/1,
+        context, bends, lines, {type, comparison->total_order, comparison->descending}, /*width=*/1,
         [&](SideFunction& side, Value* at, int) -> absl::StatusOr<Value*> {
           // Both elements are the one at hand: only the first is looked at.
           std::vector<ElementValues> arguments(2 * i.operand_count());
@@ -303,8 +307,11 @@ absl::Status EmitTopK(ArrayKernelContext& context) {
   const Shape& shape = i.operand(0)->shape();
   const ElementType type = shape.element_type();
   const int64_t k = i.attributes().Integer(Attr::kK);
-  const bool largest = i.attributes().Flag(Attr::kLargest, true);
-  const Lines lines = LinesOf(shape, shape.rank() - 1);
+  const KernelBends& bends = context.elements.builder().bends();
+  const bool largest =
+      bends.Holds("optimize-kernel/top-k-largest", &i, i.attributes().Flag(Attr::kLargest, true));
+  Lines lines = LinesOf(shape, shape.rank() - 1);
+  lines.size = std::max(k, bends.Number("optimize-kernel/top-k-size", &i, lines.size));
   if (shape.ElementCount() == 0 || k == 0) return absl::OkStatus();
 
   // The total order of the type's codes.
@@ -312,7 +319,7 @@ absl::Status EmitTopK(ArrayKernelContext& context) {
   const bool has_lanes = BitWidth(type) == 32 || BitWidth(type) == 64;
   const int width = has_lanes ? std::max(1, context.elements.vector_width(type)) : 1;
   ASSAY_ASSIGN_OR_RETURN(
-      auto* keys, EmitKeys(context, lines, {type, /*total_order=*/true, largest}, width,
+      auto* keys, EmitKeys(context, bends, lines, {type, /*total_order=*/true, largest}, width,
                            [](SideFunction& side, Value* at, int lanes) -> absl::StatusOr<Value*> {
                              return side.Load(0, at, lanes);
                            }));

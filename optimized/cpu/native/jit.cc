@@ -196,10 +196,11 @@ absl::Status Jit::Link(std::vector<Object> objects, const char* entry, JitCode& 
   return absl::OkStatus();
 }
 
-std::unique_ptr<JitCode> Jit::CompileDirectly(const llvm::Module& module, const char* entry) {
+std::unique_ptr<JitCode> Jit::CompileDirectly(const llvm::Module& module, const char* entry,
+                                              const KernelBends& bends) {
   const auto start = std::chrono::steady_clock::now();
   std::string why;
-  std::unique_ptr<direct::DirectCode> direct = direct::Translate(module, entry, why);
+  std::unique_ptr<direct::DirectCode> direct = direct::Translate(module, entry, why, bends);
   if (direct == nullptr) return nullptr;
   auto code = std::make_unique<JitCode>();
   code->entry_ = reinterpret_cast<JitCode::Entry>(direct->entry);
@@ -211,7 +212,8 @@ std::unique_ptr<JitCode> Jit::CompileDirectly(const llvm::Module& module, const 
 }
 
 absl::StatusOr<std::unique_ptr<JitCode>> Jit::Compile(llvm::Module& module, const char* entry,
-                                                      int threads, bool may_be_direct) {
+                                                      int threads, bool may_be_direct,
+                                                      const KernelBends& bends) {
   std::lock_guard<std::mutex> lock(mutex_);
   auto start = std::chrono::steady_clock::now();
   std::string problem;
@@ -222,7 +224,7 @@ absl::StatusOr<std::unique_ptr<JitCode>> Jit::Compile(llvm::Module& module, cons
   }
   if (may_be_direct && isa_ != Isa::kBaseline && direct::CanTranslate() &&
       (tier_ == Tier::kFast || PlanCut(module, threads).all_cold)) {
-    if (auto direct = CompileDirectly(module, entry)) return direct;
+    if (auto direct = CompileDirectly(module, entry, bends)) return direct;
   }
   ASSAY_ASSIGN_OR_RETURN(std::vector<Object> objects, EmitObjects(module, threads));
   auto code = std::make_unique<JitCode>();

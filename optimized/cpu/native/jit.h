@@ -48,9 +48,11 @@ class Jit {
   std::unique_ptr<llvm::Module> NewModule(llvm::LLVMContext& context,
                                           const std::string& name) const;
   // Optimizes, generates code, on up to so many threads, and links. The module is spent. Code that
-  // is cold as a whole is translated directly where that can be and may be.
+  // is cold as a whole is translated directly where that can be and may be; `bends`: what a planted
+  // defect changes in such code.
   absl::StatusOr<std::unique_ptr<JitCode>> Compile(llvm::Module& module, const char* entry,
-                                                   int threads, bool may_be_direct);
+                                                   int threads, bool may_be_direct,
+                                                   const KernelBends& bends = kNoBends);
 
   int vector_bits() const { return emitter_->vector_bits(); }
   bool has_fma() const { return emitter_->has_fma(); }
@@ -69,7 +71,8 @@ class Jit {
   absl::StatusOr<std::vector<Object>> EmitParts(llvm::Module& module, const ModuleCut& cut);
   absl::Status Link(std::vector<Object> objects, const char* entry, JitCode& code);
   // nullptr: LLVM has to.
-  std::unique_ptr<JitCode> CompileDirectly(const llvm::Module& module, const char* entry);
+  std::unique_ptr<JitCode> CompileDirectly(const llvm::Module& module, const char* entry,
+                                           const KernelBends& bends);
 
   Isa isa_ = Isa::kHost;
   Tier tier_ = Tier::kFast;

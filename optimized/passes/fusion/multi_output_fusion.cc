@@ -241,8 +241,8 @@ class Clusters {
 // The computation of a cluster. What its members compute alike is there once.
 class ClusterBuilder {
  public:
-  explicit ClusterBuilder(absl::Span<Instruction* const> members)
-      : in_order_(members), members_(members.begin(), members.end()) {
+  ClusterBuilder(absl::Span<Instruction* const> members, const Gates& gates)
+      : in_order_(members), members_(members.begin(), members.end()), gates_(gates) {
     computation_ = members[0]->parent();
     fused_ = computation_->parent()->AddComputation("fused_results");
   }
@@ -270,7 +270,8 @@ class ClusterBuilder {
                           Attributes().Set(Attr::kFusionKind, FusionKind::kLoop), {&fused_, 1});
     for (size_t k = 0; k < outputs_.size(); ++k) {
       outputs_[k]->ReplaceAllUsesWith(
-          one ? fusion : AddElement(computation_, fusion, static_cast<int64_t>(places[k])));
+          one ? fusion
+              : AddElement(computation_, fusion, ResultOf(outputs_[k], places[k], shapes)));
     }
     // Nothing reads the outputs now: none of them dies with another.
     for (Instruction* output : outputs_) computation_->RemoveWithDeadOperands(output);
@@ -278,6 +279,15 @@ class ClusterBuilder {
   }
 
  private:
+  // The number of the result that stands for an output.
+  int64_t ResultOf(const Instruction* output, size_t place,
+                   const std::vector<Shape>& shapes) const {
+    const auto known = static_cast<int64_t>(place);
+    const int64_t bent = gates_.Number("fuse-results/result", output, known);
+    const bool exists = bent >= 0 && bent < static_cast<int64_t>(shapes.size());
+    return exists && shapes[static_cast<size_t>(bent)] == output->shape() ? bent : known;
+  }
+
   // The value of an operand of a member.
   Instruction* Inside(Instruction* operand) {
     Instruction*& value = inside_[operand];
@@ -331,7 +341,10 @@ class ClusterBuilder {
     std::vector<Instruction*>& alike =
         added_[{static_cast<int>(inst.opcode()), operands.empty() ? nullptr : operands[0]}];
     for (Instruction* other : alike) {
-      if (absl::c_equal(other->operands(), operands) && other->SameOperation(inst)) return other;
+      if (absl::c_equal(other->operands(), operands) && other->shape() == inst.shape() &&
+          gates_.Holds("fuse-results/same-operation", &inst, other->SameOperation(inst))) {
+        return other;
+      }
     }
     Instruction* copy =
         fused_->Add(inst.opcode(), inst.shape(), operands, inst.attributes(), {}, inst.name());
@@ -342,6 +355,7 @@ class ClusterBuilder {
 
   const absl::Span<Instruction* const> in_order_;
   const absl::flat_hash_set<const Instruction*> members_;
+  const Gates& gates_;
   Computation* computation_;
   Computation* fused_;
   std::vector<Instruction*> operands_;
@@ -351,12 +365,12 @@ class ClusterBuilder {
 };
 
 // With too many results it becomes two: nothing in the second half leads to the first.
-bool BuildAll(absl::Span<Instruction* const> members) {
+bool BuildAll(absl::Span<Instruction* const> members, const Gates& gates) {
   if (members.size() < 2) return false;
-  if (ClusterBuilder(members).Build()) return true;
+  if (ClusterBuilder(members, gates).Build()) return true;
   const size_t half = members.size() / 2;
-  const bool first = BuildAll(members.first(half));
-  return BuildAll(members.subspan(half)) || first;
+  const bool first = BuildAll(members.first(half), gates);
+  return BuildAll(members.subspan(half), gates) || first;
 }
 
 }  // namespace
@@ -369,7 +383,7 @@ absl::StatusOr<bool> MultiOutputFusion::Run(Module& module, PassContext& context
     for (const Cluster& cluster : clusters.all()) {
       if (cluster.members.size() < 2) continue;
       if (!context.gates.Allow(DecisionKind::kKernel, "fuse-results", cluster.members[0])) continue;
-      changed |= BuildAll(cluster.members);
+      changed |= BuildAll(cluster.members, context.gates);
     }
   }
   module.RemoveUnusedComputations().IgnoreError();

@@ -47,7 +47,7 @@ void FunctionTranslator::IntegerToFloat(const Instruction& instruction, bool is_
   const Gpr from = is_signed ? SignedCopy(value) : General(value);
   // Otherwise the result would wait for what the register held before.
   a_.Vex(kXorPs, 128, to, to, to);
-  if (is_signed || LaneKind(value).bits < 64) {
+  if (is_signed || LaneKind(value).bits < 64 || IsForgotten("direct-code/below-half")) {
     a_.Vex(convert, 128, to, to, from);
     return SetFloat(instruction, to);
   }
@@ -76,7 +76,7 @@ void FunctionTranslator::ClampToInteger(Gpr to, Vec from, int bits, bool is_sign
   const Vec clamped = ScratchVec(0);
   a_.Vex(kMaxSd, 128, clamped, from, values_.Splat(BitsOf(least), 8));
   a_.Vex(kMinSd, 128, clamped, clamped, values_.Splat(BitsOf(most), 8));
-  a_.VexGeneral(kSdToQ, 128, to, clamped);
+  a_.VexGeneral(kSdToQ, 128, to, IsForgotten("direct-code/in-range") ? from : clamped);
   a_.MoveImmediate(kScratch, 0);
   a_.Vex(kUcomiSd, 128, from, from);
   a_.MoveIf(Condition::kParity, to, kScratch);

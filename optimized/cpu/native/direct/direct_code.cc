@@ -20,7 +20,7 @@ bool CanTranslate() {
 }
 
 std::unique_ptr<DirectCode> Translate(const llvm::Module& module, const char* entry,
-                                      std::string& why) {
+                                      std::string& why, const KernelBends& bends) {
   const llvm::Function* first = module.getFunction(entry);
   if (first == nullptr || first->isDeclaration()) {
     why = "no function of this name";
@@ -30,7 +30,7 @@ std::unique_ptr<DirectCode> Translate(const llvm::Module& module, const char* en
   Links links(assembler);
   for (const llvm::Function& function : module) {
     if (function.isDeclaration()) continue;
-    why = FunctionTranslator(function, assembler, links).Run();
+    why = FunctionTranslator(function, assembler, links, bends).Run();
     if (!why.empty()) return nullptr;
   }
   auto code = std::make_unique<DirectCode>();

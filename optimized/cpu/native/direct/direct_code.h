@@ -7,6 +7,7 @@
 
 #include "llvm/IR/Module.h"
 #include "optimized/cpu/native/direct/code_block.h"
+#include "optimized/defects/bends.h"
 
 namespace assay::direct {
 
@@ -20,8 +21,9 @@ struct DirectCode {
 // LZCNT and POPCNT.
 bool CanTranslate();
 
-// Absent if something in the module is not known here; `why` says what.
+// Absent if something in the module is not known here; `why` says what. `bends`: what a planted
+// defect changes in all of it.
 std::unique_ptr<DirectCode> Translate(const llvm::Module& module, const char* entry,
-                                      std::string& why);
+                                      std::string& why, const KernelBends& bends = kNoBends);
 
 }  // namespace assay::direct

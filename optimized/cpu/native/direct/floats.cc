@@ -159,11 +159,15 @@ void FunctionTranslator::FloatMinMax(const llvm::IntrinsicInst& call, bool is_ma
     const Vec to = values_.NewVector();
     const Vec other = ScratchVec(0), none = ScratchVec(1);
     a_.Vex(op, length, to, x, y);
-    a_.Vex(op, length, other, y, x);
-    a_.Vex(is_max ? kAndPs : kOrPs, length, to, to, other);
-    a_.Vex(is_single ? kAddPs : kAddPd, length, other, x, y);
-    a_.VexImmediate(is_single ? kCmpPs : kCmpPd, length, none, x, y, kUnordered);
-    a_.VexImmediate(kPblendvb, length, to, to, other, static_cast<uint8_t>(1 << 4));
+    if (!IsForgotten("direct-code/zeros-alike")) {
+      a_.Vex(op, length, other, y, x);
+      a_.Vex(is_max ? kAndPs : kOrPs, length, to, to, other);
+    }
+    if (!IsForgotten("direct-code/no-nan")) {
+      a_.Vex(is_single ? kAddPs : kAddPd, length, other, x, y);
+      a_.VexImmediate(is_single ? kCmpPs : kCmpPd, length, none, x, y, kUnordered);
+      a_.VexImmediate(kPblendvb, length, to, to, other, static_cast<uint8_t>(1 << 4));
+    }
     values_.Define(call, k, to);
     values_.ReleasePins();
   }
@@ -174,7 +178,8 @@ void FunctionTranslator::FloatCompare(const llvm::FCmpInst& compare) {
   const Value& y = *compare.getOperand(1);
   const Kind kind = values_.KindOf(x);
   const VexOp& op = kind.bits == 32 ? kCmpPs : kCmpPd;
-  const uint8_t predicate = PredicateOf(compare.getPredicate());
+  const auto predicate = static_cast<uint8_t>(
+      bends_.Number("direct-code/predicate", nullptr, PredicateOf(compare.getPredicate())));
   if (!kind.is_vector) {
     a_.VexImmediate(op, 128, ScratchVec(0), values_.Vector(x), values_.VectorOperand(y), predicate);
     const Gpr to = values_.NewGeneral();

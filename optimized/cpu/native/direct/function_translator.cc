@@ -37,10 +37,11 @@ std::vector<const llvm::BasicBlock*> OrderOf(const llvm::Function& function) {
 }  // namespace
 
 FunctionTranslator::FunctionTranslator(const llvm::Function& function, Assembler& assembler,
-                                       Links& links)
+                                       Links& links, const KernelBends& bends)
     : function_(function),
       a_(assembler),
       links_(links),
+      bends_(bends),
       values_(assembler, links),
       body_(assembler.NewLabel()),
       leave_(assembler.NewLabel()) {}
@@ -294,7 +295,7 @@ void FunctionTranslator::CopyPhis(const llvm::BasicBlock& from, const llvm::Basi
     overlaps |= other != nullptr && other->getParent() == &to;
     copies.push_back({&phi, value, 0});
   }
-  if (!overlaps) {
+  if (!overlaps || IsForgotten("direct-code/phis-apart")) {
     for (const Copy& copy : copies) CopyToFrame(*copy.value, values_.Slot(*copy.phi), true);
     return;
   }

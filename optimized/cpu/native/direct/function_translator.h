@@ -14,6 +14,7 @@
 #include "optimized/cpu/native/assembler/assembler.h"
 #include "optimized/cpu/native/direct/links.h"
 #include "optimized/cpu/native/direct/values.h"
+#include "optimized/defects/bends.h"
 
 namespace assay::direct {
 
@@ -24,7 +25,8 @@ struct FloatOps {
 
 class FunctionTranslator {
  public:
-  FunctionTranslator(const llvm::Function& function, Assembler& assembler, Links& links);
+  FunctionTranslator(const llvm::Function& function, Assembler& assembler, Links& links,
+                     const KernelBends& bends);
   // Empty, or why the function is refused.
   const std::string& Run();
 
@@ -144,10 +146,13 @@ class FunctionTranslator {
   Address LaneAddress(const Value& value, int lane);
 
   void Refuse(std::string why) { values_.Refuse(std::move(why)); }
+  // True if a planted defect forgets this side condition, which does not hold here.
+  bool IsForgotten(std::string_view claim) const { return bends_.Holds(claim, nullptr, false); }
 
   const llvm::Function& function_;
   Assembler& a_;
   Links& links_;
+  const KernelBends& bends_;
   Values values_;
   llvm::DenseMap<const llvm::BasicBlock*, Label> blocks_;
   Label body_, leave_;

@@ -88,6 +88,7 @@ Gpr FunctionTranslator::SignedCopy(const Value& value) {
 // Zero-extends what has so many bits; -32: 32 of which those above may be anything.
 void FunctionTranslator::Canonical(Gpr reg, int bits) {
   if (bits == 64 || bits == 32) return;
+  if (bits > 0 && IsForgotten("direct-code/high-bits-clear")) return;
   if (bits == -32) {
     a_.Int(kMov, 32, reg, reg);
   } else if (bits == 16 || bits == 8) {
@@ -148,8 +149,9 @@ void FunctionTranslator::Shift(const Instruction& instruction) {
     const GroupOp& op = instruction.getOpcode() == Instruction::Shl ? kShlImm
                         : is_signed                                 ? kSarImm
                                                                     : kShrImm;
+    const auto places = static_cast<int64_t>(by->getLimitedValue(63) & (bits > 32 ? 63 : 31));
     a_.ShiftImmediate(op, is_signed ? 64 : WorkBits(bits), to,
-                      static_cast<int>(by->getLimitedValue(63) & (bits > 32 ? 63 : 31)));
+                      static_cast<int>(bends_.Number("direct-code/shift", nullptr, places)));
     Canonical(to, is_signed && bits == 32 ? -32 : bits);
     return SetGeneral(instruction, to);
   }
@@ -195,7 +197,7 @@ Condition FunctionTranslator::Compare(const llvm::ICmpInst& compare) {
   }
   const int bits = kind.bits;
   const Condition condition = ConditionOf(compare.getPredicate());
-  if (compare.isSigned() && bits < 32) {
+  if (compare.isSigned() && bits < 32 && !IsForgotten("direct-code/short-not-negative")) {
     const Gpr a = SignedCopy(x);
     const Gpr b = SignedCopy(y);
     a_.Int(kCmp, 32, a, b);

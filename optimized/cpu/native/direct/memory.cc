@@ -100,6 +100,7 @@ void FunctionTranslator::LoadPiece(Vec to, const Address& at, int bytes) {
 }
 
 void FunctionTranslator::StorePiece(const Address& at, Vec from, int bytes) {
+  bytes = static_cast<int>(bends_.Number("direct-code/stored-bytes", nullptr, bytes));
   if (bytes == 32 || bytes == 16) return a_.Vex(kMovUpsStore, bytes * 8, from, at);
   if (bytes == 8) return a_.Vex(kMovSdStore, 128, from, at);
   if (bytes == 4) return a_.Vex(kMovSsStore, 128, from, at);

@@ -63,7 +63,8 @@ bool FunctionTranslator::Extend(const Instruction& instruction, bool is_signed) 
     return true;
   }
   if (from.bytes == to.bytes) return CopyBits(instruction);
-  const VexOp* op = Widening(from.bytes, to.bytes, is_signed);
+  const bool keeps_sign = is_signed && !IsForgotten("direct-code/lanes-not-negative");
+  const VexOp* op = Widening(from.bytes, to.bytes, keeps_sign);
   if (op == nullptr) return false;
   const Address at = values_.InMemory(value);
   for (int k = 0; k < values_.Pieces(instruction); ++k) {

@@ -188,10 +188,12 @@ bool FunctionTranslator::VectorShift(const Instruction& instruction) {
     PieceByPiece(instruction, *op);
     return true;
   }
+  const auto places = static_cast<int64_t>(splat->getLimitedValue(255));
+  const auto bent = static_cast<uint8_t>(bends_.Number("direct-code/lane-shift", nullptr, places));
   for (int k = 0; k < values_.Pieces(instruction); ++k) {
     const Vec x = values_.Vector(*instruction.getOperand(0), k);
     const Vec to = values_.NewVector();
-    a_.VexShift(*op, 256, to, x, static_cast<uint8_t>(splat->getLimitedValue(255)));
+    a_.VexShift(*op, 256, to, x, bent);
     values_.Define(instruction, k, to);
     values_.ReleasePins();
   }
@@ -216,7 +218,7 @@ bool FunctionTranslator::VectorCompare(const llvm::ICmpInst& compare) {
   for (int k = 0; k < values_.Pieces(compare); ++k) {
     Vec first = values_.Vector(x, k);
     Operand second = values_.VectorOperand(y, k);
-    if (compare.isUnsigned()) {
+    if (compare.isUnsigned() && !IsForgotten("direct-code/lanes-below-half")) {
       a_.Vex(kXorPs, 256, ScratchVec(0), first, sign);
       a_.Vex(kXorPs, 256, ScratchVec(1), values_.Vector(y, k), sign);
       first = ScratchVec(0);
@@ -401,8 +403,9 @@ void FunctionTranslator::PickLanes(const llvm::ShuffleVectorInst& shuffle, int t
         const int wanted = mask[to_piece * lanes + lane] - source * from_lanes;
         if (wanted < 0 || wanted >= from_lanes || wanted / lanes != piece) continue;
         is_used = true;
+        const int64_t from_lane = bends_.Number("direct-code/picked-lane", nullptr, wanted % lanes);
         for (int word = 0; word < words; ++word) {
-          place[lane * words + word] = static_cast<uint32_t>(wanted % lanes * words + word);
+          place[lane * words + word] = static_cast<uint32_t>(from_lane * words + word);
           taken[lane * words + word] = ~uint32_t{0};
         }
       }
