@@ -202,8 +202,8 @@ std::vector<ClaimCase> OfCalls() {
   };
 }
 
-// Calls of LAPACK's routines, transforms, selections and random numbers.
-std::vector<ClaimCase> OfOtherCalls() {
+// Calls of LAPACK's routines.
+std::vector<ClaimCase> OfLapack() {
   return {
       {"optimize-kernel/lapack-lower", "",
        "x = f32[2,2] constant({{4, 1}, {2, 9}})\n y = (f32[2,2], s32[]) custom-call(x), "
@@ -217,6 +217,29 @@ std::vector<ClaimCase> OfOtherCalls() {
        ""},
       {"optimize-kernel/lapack-transposed", "", Trsm(78, 78), ""},
       {"optimize-kernel/lapack-unit-diagonal", "", Trsm(78, 78), ""},
+      {"optimize-kernel/lapack-conjugated", "",
+       "x = c64[1,1] constant({{(4, 3)}})\n y = c64[1,1] constant({{(1, 2)}})\n"
+       "ROOT r = c64[1,1] custom-call(x, y), custom_call_target=\"blas_ctrsm_ffi\", "
+       "api_version=API_VERSION_TYPED_FFI, backend_config={side = 76 : ui8, uplo = 76 : ui8, diag "
+       "= 78 : ui8, trans_x = 84 : ui8}",
+       ""},
+      {"optimize-kernel/lapack-values-only", "",
+       "x = f32[2,2] constant({{4, 1}, {1, 9}})\n y = (f32[2,2], f32[2], s32[]) custom-call(x), "
+       "custom_call_target=\"lapack_ssyevd_ffi\", api_version=API_VERSION_TYPED_FFI, "
+       "backend_config={mode = 86 : ui8, uplo = 76 : ui8}\n"
+       "ROOT r = f32[2,2] get-tuple-element(y), index=0",
+       ""},
+      {"optimize-kernel/lapack-reflectors", R"("by": -1)",
+       "x = f32[2,2] constant({{4, 1}, {1, 9}})\n t = f32[2] constant({1.5, 0.5})\n"
+       "ROOT r = f32[2,2] custom-call(x, t), custom_call_target=\"lapack_sorgqr_ffi\", "
+       "api_version=API_VERSION_TYPED_FFI",
+       ""},
+  };
+}
+
+// Transforms, selections, scatters and random numbers.
+std::vector<ClaimCase> OfOtherCalls() {
+  return {
       {"optimize-kernel/fft-kind", R"("by": 1)",
        "x = c64[4] constant({(1, 0), (2, 0), (3, 0), (4, 0)})\n"
        "ROOT r = c64[4] fft(x), fft_type=FFT, fft_length={4}",
@@ -250,23 +273,6 @@ std::vector<ClaimCase> OfOtherCalls() {
        "x = f32[2,1,1] constant({{{4}}, {{9}}})\n y = f32[2,1,1] constant({{{1}}, {{2}}})\n"
        "ROOT r = f32[2,1,1] triangular-solve(x, y), left_side=true, lower=true, "
        "transpose_a=NO_TRANSPOSE",
-       ""},
-      {"optimize-kernel/lapack-conjugated", "",
-       "x = c64[1,1] constant({{(4, 3)}})\n y = c64[1,1] constant({{(1, 2)}})\n"
-       "ROOT r = c64[1,1] custom-call(x, y), custom_call_target=\"blas_ctrsm_ffi\", "
-       "api_version=API_VERSION_TYPED_FFI, backend_config={side = 76 : ui8, uplo = 76 : ui8, diag "
-       "= 78 : ui8, trans_x = 84 : ui8}",
-       ""},
-      {"optimize-kernel/lapack-values-only", "",
-       "x = f32[2,2] constant({{4, 1}, {1, 9}})\n y = (f32[2,2], f32[2], s32[]) custom-call(x), "
-       "custom_call_target=\"lapack_ssyevd_ffi\", api_version=API_VERSION_TYPED_FFI, "
-       "backend_config={mode = 86 : ui8, uplo = 76 : ui8}\n"
-       "ROOT r = f32[2,2] get-tuple-element(y), index=0",
-       ""},
-      {"optimize-kernel/lapack-reflectors", R"("by": -1)",
-       "x = f32[2,2] constant({{4, 1}, {1, 9}})\n t = f32[2] constant({1.5, 0.5})\n"
-       "ROOT r = f32[2,2] custom-call(x, t), custom_call_target=\"lapack_sorgqr_ffi\", "
-       "api_version=API_VERSION_TYPED_FFI",
        ""},
       {"optimize-kernel/top-k-largest", "",
        "x = f32[4] constant({3, 1, 4, 2})\n t = (f32[2], s32[2]) topk(x), k=2, largest=false\n"

@@ -9,6 +9,16 @@ namespace assay {
 namespace {
 
 constexpr int64_t kMostProducts = 60000;
+// Of those that compilers pack: around the work from which that pays.
+constexpr int64_t kLeastPacked = 1 << 14, kMostPacked = 1 << 18;
+
+// Given as it is: larger than other arrays of the program.
+Instruction* LargeOperand(Program& program, ElementType type, const DimVector& dimensions) {
+  Choices& choices = program.choices();
+  const ValueFamily family = choices.Pick(
+      {ValueFamily::kOrdinary, ValueFamily::kOrdinary, ValueFamily::kExact, ValueFamily::kWide});
+  return program.GivenParameter(LiteralOfFamily(Shape::Array(type, dimensions), family, choices));
+}
 
 // The part that each dimension of both sides plays. Lists pair by position.
 struct DotPlan {
@@ -17,6 +27,11 @@ struct DotPlan {
   DimVector result_dimensions;
   int64_t products = 1;
 };
+
+// Sizes around those of vectors and tiles.
+int64_t SizeOfTile(Choices& choices, int64_t most) {
+  return std::min(choices.Pick<int64_t>({2, 7, 8, 16, 17, 31, 32, 33, 48, 64, 65, 96, 131}), most);
+}
 
 DimVector TakeSome(Choices& choices, DimVector& from, int64_t count) {
   DimVector taken;
@@ -28,7 +43,7 @@ DimVector TakeSome(Choices& choices, DimVector& from, int64_t count) {
   return taken;
 }
 
-DotPlan DrawPlan(Program& program, const Shape& lhs) {
+DotPlan DrawPlan(Program& program, const Shape& lhs, bool is_large) {
   Choices& choices = program.choices();
   DotPlan plan;
   DimVector free_dims;
@@ -44,7 +59,10 @@ DotPlan DrawPlan(Program& program, const Shape& lhs) {
   for (int64_t d : plan.lhs_batch) sizes.push_back(lhs.dimension(d));
   for (int64_t d : plan.lhs_contracting) sizes.push_back(lhs.dimension(d));
   int64_t shared = static_cast<int64_t>(sizes.size());
-  for (int64_t i = 0; i < own; ++i) sizes.push_back(std::min<int64_t>(program.DrawSize(), 130));
+  for (int64_t i = 0; i < own; ++i) {
+    sizes.push_back(is_large ? SizeOfTile(choices, 131)
+                             : std::min<int64_t>(program.DrawSize(), 130));
+  }
   int64_t rank = static_cast<int64_t>(sizes.size());
   DimVector place = RandomPermutation(choices, rank);
   plan.rhs_dimensions.resize(sizes.size());
@@ -69,14 +87,17 @@ ElementType ResultType(Choices& choices, ElementType type) {
 
 TypeMask DotTypes() { return Info(Opcode::kDot).types & (kP | kI | kF); }
 
-Instruction* DotOf(Program& program, Instruction* lhs) {
-  DotPlan plan = DrawPlan(program, lhs->shape());
-  if (plan.products > kMostProducts || !program.Fits(Product(plan.result_dimensions)) ||
-      !program.Fits(Product(plan.rhs_dimensions))) {
+Instruction* DotOf(Program& program, Instruction* lhs, bool is_large = false) {
+  DotPlan plan = DrawPlan(program, lhs->shape(), is_large);
+  if (is_large ? plan.products < kLeastPacked || plan.products > kMostPacked ||
+                     plan.lhs_contracting.empty()
+               : plan.products > kMostProducts || !program.Fits(Product(plan.result_dimensions)) ||
+                     !program.Fits(Product(plan.rhs_dimensions))) {
     return nullptr;
   }
   ElementType type = lhs->shape().element_type();
-  Instruction* rhs = program.OperandOf(type, plan.rhs_dimensions);
+  Instruction* rhs = is_large ? LargeOperand(program, type, plan.rhs_dimensions)
+                              : program.OperandOf(type, plan.rhs_dimensions);
   Attributes attributes;
   if (!plan.lhs_batch.empty()) {
     attributes.Set(Attr::kLhsBatchDims, absl::MakeConstSpan(plan.lhs_batch));
@@ -91,6 +112,19 @@ Instruction* DotOf(Program& program, Instruction* lhs) {
 
 Instruction* BuildDot(Program& program, Opcode) {
   return DotOf(program, program.Operand(DotTypes()));
+}
+
+// With as many products as are packed: sizes around vectors and tiles, dimensions in any order.
+Instruction* BuildLargeDot(Program& program, Opcode) {
+  if (!program.scope().entry) return nullptr;
+  Choices& choices = program.choices();
+  const ElementType type = program.DrawType(choices.Percent(10) ? kC : DotTypes());
+  if (IsPred(type)) return nullptr;
+  const int64_t rank = choices.Weighted({70, 20, 10}) + 2;
+  DimVector dimensions;
+  for (int64_t d = 0; d < rank; ++d)
+    dimensions.push_back(SizeOfTile(choices, rank == 2 ? 131 : 33));
+  return DotOf(program, LargeOperand(program, type, dimensions), /*is_large=*/true);
 }
 
 // dot of a transpose, reverse or convert.
@@ -272,10 +306,10 @@ Places DrawPlaces(Choices& choices, int64_t rank) {
   return {order[0], order[1], Int64List(order.begin() + 2, order.end())};
 }
 
-Instruction* BuildConvolution(Program& program, Opcode) {
+// Small, or with as many products as are packed.
+Instruction* ConvolutionOf(Program& program, Instruction* operand, bool is_large) {
   Choices& choices = program.choices();
-  Instruction* x = program.Operand(kP | kI | kF, 2);
-  const Shape input = x->shape();
+  const Shape input = operand->shape();
   if (input.rank() > 5) return nullptr;
   const Places in = DrawPlaces(choices, input.rank());
   const Places kernel = DrawPlaces(choices, input.rank());
@@ -286,7 +320,8 @@ Instruction* BuildConvolution(Program& program, Opcode) {
   if (choices.Percent(30) && features > 0) feature_groups = DivisorOf(choices, features);
   if (feature_groups == 1 && choices.Percent(20) && batch > 0)
     batch_groups = DivisorOf(choices, batch);
-  const int64_t outputs = feature_groups * batch_groups * choices.Range(1, 4);
+  const int64_t outputs = feature_groups * batch_groups *
+                          (is_large ? choices.Pick<int64_t>({4, 8, 9, 16}) : choices.Range(1, 4));
   DimVector kernel_sizes(input.rank()), sizes(input.rank());
   kernel_sizes[kernel.first] = outputs;
   kernel_sizes[kernel.second] = features / feature_groups;
@@ -302,10 +337,14 @@ Instruction* BuildConvolution(Program& program, Opcode) {
   int64_t elements = 1, kernel_elements = 1;
   for (int64_t size : sizes) elements *= size;
   for (int64_t size : kernel_sizes) kernel_elements *= size;
-  if (!program.Fits(elements) || !program.Fits(kernel_elements) ||
-      elements * kernel_elements / outputs > kMostProducts)
+  const int64_t products = elements * kernel_elements / outputs;
+  if (is_large
+          ? products < kLeastPacked || products > kMostPacked
+          : !program.Fits(elements) || !program.Fits(kernel_elements) || products > kMostProducts) {
     return nullptr;
-  Instruction* w = program.OperandOf(input.element_type(), kernel_sizes);
+  }
+  Instruction* w = is_large ? LargeOperand(program, input.element_type(), kernel_sizes)
+                            : program.OperandOf(input.element_type(), kernel_sizes);
   if (!window.empty()) attributes.Set(Attr::kWindow, AttrValue(window));
   attributes.Set(Attr::kDimLabels, AttrValue(ConvDimLabels{.input_batch = in.first,
                                                            .input_feature = in.second,
@@ -318,8 +357,22 @@ Instruction* BuildConvolution(Program& program, Opcode) {
                                                            .output_spatial = out.spatial}));
   if (feature_groups > 1) attributes.Set(Attr::kFeatureGroupCount, AttrValue(feature_groups));
   if (batch_groups > 1) attributes.Set(Attr::kBatchGroupCount, AttrValue(batch_groups));
-  return program.Emit(Opcode::kConvolution, Shape::Array(input.element_type(), sizes), {x, w},
+  return program.Emit(Opcode::kConvolution, Shape::Array(input.element_type(), sizes), {operand, w},
                       std::move(attributes));
+}
+
+Instruction* BuildConvolution(Program& program, Opcode) {
+  return ConvolutionOf(program, program.Operand(kP | kI | kF, 2), /*is_large=*/false);
+}
+
+Instruction* BuildLargeConvolution(Program& program, Opcode) {
+  if (!program.scope().entry) return nullptr;
+  Choices& choices = program.choices();
+  const ElementType type = program.DrawType(kI | kF);
+  DimVector dimensions;
+  for (int64_t rank = choices.Percent(70) ? 3 : 4; rank > 0; --rank)
+    dimensions.push_back(choices.Pick<int64_t>({2, 3, 8, 12, 16, 17, 24}));
+  return ConvolutionOf(program, LargeOperand(program, type, dimensions), /*is_large=*/true);
 }
 
 constexpr RecipeGroup kGroup = RecipeGroup::kDot;
@@ -333,6 +386,8 @@ constexpr Recipe kRecipes[] = {
     {Opcode::kReduce, "multiply-reduce", kGroup, 6, BuildMultiplyReduce},
     {Opcode::kReduce, "broadcast-reduce", kGroup, 5, BuildBroadcastReduce},
     {Opcode::kConvolution, "convolution", kGroup, 12, BuildConvolution},
+    {Opcode::kDot, "large-dot", kGroup, 2, BuildLargeDot, kNotPortable},
+    {Opcode::kConvolution, "large-convolution", kGroup, 3, BuildLargeConvolution, kNotPortable},
 };
 
 }  // namespace

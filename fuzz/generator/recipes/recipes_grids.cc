@@ -283,6 +283,18 @@ Instruction* BuildComplexGrid(Program& program, Opcode) {
   return program.Concatenate(rows, 0);
 }
 
+// The bits of one complex number as two of half the size, or of two as one.
+Instruction* BuildComplexBits(Program& program, Opcode opcode) {
+  constexpr ElementType kSingle = ElementType::kC64, kDouble = ElementType::kC128;
+  if (!program.options().Takes(kSingle) || !program.options().Takes(kDouble)) return nullptr;
+  const DimVector whole = program.DrawDimensions(0);
+  DimVector pairs = whole;
+  pairs.push_back(2);
+  if (program.choices().Percent(50))
+    return program.Emit(opcode, Shape::Array(kDouble, whole), {program.OperandOf(kSingle, pairs)});
+  return program.Emit(opcode, Shape::Array(kSingle, pairs), {program.OperandOf(kDouble, whole)});
+}
+
 // Sums, products and contractions of complex numbers.
 Instruction* BuildComplexSum(Program& program, Opcode) {
   Choices& choices = program.choices();
@@ -355,6 +367,8 @@ constexpr Recipe kRecipes[] = {
     {Opcode::kConvert, "type-ways", RecipeGroup::kElementwise, 10, BuildTypeWays},
     {Opcode::kComplex, "complex-grid", RecipeGroup::kElementwise, 5, BuildComplexGrid},
     {Opcode::kDot, "complex-sum", RecipeGroup::kDot, 3, BuildComplexSum},
+    {Opcode::kBitcastConvert, "complex-bits", RecipeGroup::kElementwise, 2, BuildComplexBits,
+     kNotPortable},
     {Opcode::kScatter, "self-scatter", RecipeGroup::kIndex, 3, BuildSelfScatter},
 };
 

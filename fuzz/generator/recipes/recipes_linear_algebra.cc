@@ -14,16 +14,16 @@ ElementType DrawSolved(Program& program) {
              : ElementType::kF32;
 }
 
-// `value` on the diagonals of a batch of square matrices, zero elsewhere.
+// `value` on the diagonals of a batch of square matrices, another elsewhere.
 Instruction* Diagonal(Program& program, ElementType type, const DimVector& dimensions,
-                      int64_t value) {
+                      int64_t value, int64_t elsewhere = 0) {
   const auto rank = static_cast<int64_t>(dimensions.size());
   const Shape indices = Shape::Array(ElementType::kS32, dimensions);
   Instruction* rows = program.Iota(indices, rank - 2);
   Instruction* columns = program.Iota(indices, rank - 1);
   Instruction* same = program.Compare(Direction::kEq, rows, columns);
   Instruction* on = program.Splat(program.ScalarConstant(type, value), dimensions);
-  Instruction* off = program.Splat(program.ScalarConstant(type, 0), dimensions);
+  Instruction* off = program.Splat(program.ScalarConstant(type, elsewhere), dimensions);
   return program.Select(same, on, off);
 }
 
@@ -98,7 +98,17 @@ Instruction* BuildCholesky(Program& program, Opcode) {
   Instruction* x = Numbers(program, type, dimensions);
   const auto order = dimensions.back();
   Instruction* a = nullptr;
-  if (order >= kLargeOrder) {
+  const ElementType complex = type == ElementType::kF64 ? ElementType::kC128 : ElementType::kC64;
+  if (!program.options().portable && choices.Percent(25) && program.options().Takes(complex)) {
+    // One triangle is read, and of the diagonal the real part.
+    Instruction* real =
+        program.Binary(Opcode::kAdd, x,
+                       Diagonal(program, type, dimensions, order >= kLargeOrder ? 8 * order : 32));
+    Instruction* y = Numbers(program, type, dimensions);
+    Instruction* imaginary =
+        program.Binary(Opcode::kMultiply, y, Diagonal(program, type, dimensions, 0, 1));
+    a = program.Emit(Opcode::kComplex, Shape::Array(complex, dimensions), {real, imaginary});
+  } else if (order >= kLargeOrder) {
     // A diagonal that outweighs the rest of each row costs less than a product.
     a = program.Binary(Opcode::kAdd, x, Diagonal(program, type, dimensions, 8 * order));
   } else {
@@ -107,8 +117,9 @@ Instruction* BuildCholesky(Program& program, Opcode) {
   Attributes attributes;
   const bool lower = choices.Percent(60);
   if (lower) attributes.Set(Attr::kLower, AttrValue(true));
-  Instruction* factor =
-      program.Emit(Opcode::kCholesky, Shape::Array(type, dimensions), {a}, std::move(attributes));
+  const ElementType solved = a->shape().element_type();
+  Instruction* factor = program.Emit(Opcode::kCholesky, Shape::Array(solved, dimensions), {a},
+                                     std::move(attributes));
   constexpr int kWholePercent = 10;
   return choices.Percent(kWholePercent) ? factor : Triangle(program, factor, lower);
 }
@@ -178,6 +189,13 @@ Instruction* BuildFft(Program& program, Opcode) {
   Instruction* spectrum;
   if (real) {
     if (sizes.back() > 0) sizes.back() = sizes.back() / 2 + 1;
+    // Parts of a spectrum that a real one has not are not looked at.
+    if (!program.options().portable && !is_long && choices.Percent(25)) {
+      const Shape part = Shape::Array(type, sizes), whole = Shape::Array(complex, sizes);
+      spectrum = program.Emit(Opcode::kComplex, whole,
+                              {program.OperandLike(part), program.OperandLike(part)});
+      return transform(spectrum, FftKind::kIrfft, time);
+    }
     spectrum = transform(x, FftKind::kRfft, Shape::Array(complex, sizes));
   } else {
     Instruction* y = operand();

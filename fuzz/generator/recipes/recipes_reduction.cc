@@ -345,6 +345,24 @@ Instruction* BuildReduceWindow(Program& program, Opcode) {
                       std::move(attributes), {reducer.computation});
 }
 
+// Sums of all that comes before, or after, along a dimension.
+Instruction* BuildRunningWindow(Program& program, Opcode opcode) {
+  Choices& choices = program.choices();
+  Instruction* x = program.Operand(kMovable, 1);
+  const Shape shape = Shape::Array(x->shape().element_type(), x->shape().dimensions());
+  const auto along = static_cast<size_t>(choices.Draw(static_cast<uint64_t>(shape.rank())));
+  const int64_t size = shape.dimension(static_cast<int64_t>(along));
+  if (size < 2) return nullptr;
+  std::vector<WindowDim> window(static_cast<size_t>(shape.rank()));
+  window[along].size = size;
+  (choices.Percent(50) ? window[along].low : window[along].high) = size - 1;
+  Reducer reducer = MakeReducer(program, shape.element_type(), size);
+  Attributes attributes;
+  attributes.Set(Attr::kWindow, AttrValue(std::move(window)));
+  return program.Emit(opcode, shape, {x, reducer.init}, std::move(attributes),
+                      {reducer.computation});
+}
+
 Instruction* BuildSelectAndScatter(Program& program, Opcode) {
   Choices& choices = program.choices();
   Instruction* x = program.Operand(kI | kF, 1);
@@ -479,6 +497,8 @@ constexpr Recipe kRecipes[] = {
 
 constexpr Recipe kWindowRecipes[] = {
     {Opcode::kReduceWindow, "reduce-window", RecipeGroup::kReduce, 5, BuildReduceWindow},
+    {Opcode::kReduceWindow, "running-window", RecipeGroup::kReduce, 2, BuildRunningWindow,
+     kNotPortable},
     {Opcode::kSelectAndScatter, "select-and-scatter", RecipeGroup::kReduce, 3,
      BuildSelectAndScatter},
     {Opcode::kMap, "map", RecipeGroup::kReduce, 2, BuildMap},

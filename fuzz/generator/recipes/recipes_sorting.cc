@@ -1,5 +1,6 @@
 // Sorts by comparators of many forms, and top-k (requirement 27).
 #include <algorithm>
+#include <iterator>
 #include <vector>
 
 #include "fuzz/generator/recipes/recipes.h"
@@ -100,6 +101,28 @@ Instruction* BuildLongSort(Program& program, Opcode) {
   return program.GetTupleElement(sorted, 0);
 }
 
+// Keys of which many are equal, zeros of both signs among them: their order is that of the operand.
+Instruction* BuildTiedSort(Program& program, Opcode opcode) {
+  if (!program.scope().entry) return nullptr;
+  Choices& choices = program.choices();
+  const ElementType type = program.DrawType(kF);
+  const Shape shape = Shape::Array(type, {choices.Range(4, 40)});
+  Literal keys(shape);
+  RandomStream stream = choices.Fork();
+  for (int64_t i = 0; i < keys.element_count(); ++i) {
+    constexpr double kFew[] = {0, -0.0, 1, -1, 0, -0.0, 2};
+    keys.SetDouble(i, kFew[stream.Next() % std::size(kFew)]);
+  }
+  Instruction* x = program.FixedParameter(std::move(keys));
+  ScalarScope scope(program, "comparator", {type, type});
+  Computation* comparator = scope.Finish(program.Compare(
+      choices.Percent(50) ? Direction::kLt : Direction::kGt, scope.at[0], scope.at[1]));
+  Attributes attributes;
+  attributes.Set(Attr::kDimension, {int64_t{0}});
+  attributes.Set(Attr::kIsStable, AttrValue(true));
+  return program.Emit(opcode, shape, {x}, std::move(attributes), {comparator});
+}
+
 Instruction* BuildTopK(Program& program, Opcode) {
   Choices& choices = program.choices();
   Instruction* x = program.Operand(kI | kF, 1);
@@ -124,6 +147,7 @@ constexpr Recipe kRecipes[] = {
     // jaxlib 0.10.2 writes is_stable of topk in text and does not read it.
     {Opcode::kTopK, "topk", RecipeGroup::kReduce, 2, BuildTopK, kNotPortable},
     {Opcode::kSort, "long-sort", RecipeGroup::kReduce, 1, BuildLongSort},
+    {Opcode::kSort, "tied-sort", RecipeGroup::kReduce, 1, BuildTiedSort, kNotPortable},
 };
 
 }  // namespace
