@@ -482,8 +482,9 @@ std::string DefectOf(const ClaimCase& one) {
 
 TEST(Claims, OfCodeChangeWhatComesOut) {
   std::set<std::string> shown;
-  for (const auto& cases : {OfWindows(), OfMovement(), OfKernels(), OfLargeKernels(), OfCalls(),
-                            OfFunctions(), OfElements(), OfDirectCode()}) {
+  for (const auto& cases :
+       {OfWindows(), OfMovement(), OfKernels(), OfLargeKernels(), OfCalls(), OfLapack(),
+        OfOtherCalls(), OfFunctions(), OfElements(), OfDirectCode()}) {
     for (const ClaimCase& one : cases) {
       SCOPED_TRACE(one.claim);
       const std::unique_ptr<Module> module =
