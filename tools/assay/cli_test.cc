@@ -525,10 +525,10 @@ TEST(Cli, AScreeningOfDefectsStandsBesideTheFirstRun) {
 // The published page is what the command makes of the published results.
 TEST(Cli, ThePageOfDefectsIsMadeFromItsResults) {
   const std::string page = testing::TempDir() + "/mutation.md";
-  const std::string later = Source("docs/mutation_second_run.jsonl");
   const Output made =
-      Assay("defects --results " + Source("docs/mutation_first_run.jsonl") +
-            (std::filesystem::exists(later) ? " --after " + later : "") + " --page " + page);
+      Assay("defects --results " + Source("docs/mutation_first_run.jsonl") + " --added " +
+            Source("docs/mutation_added_first_run.jsonl") + " --after " +
+            Source("docs/mutation_third_run.jsonl") + " --page " + page);
   ASSERT_EQ(made.status, 0) << made.text;
   const auto text = [](const std::string& path) {
     std::ifstream file(path);

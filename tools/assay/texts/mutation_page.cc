@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 
 #include "absl/strings/str_format.h"
 #include "nlohmann/json.hpp"
@@ -41,6 +42,8 @@ constexpr ClassText kClasses[] = {
     {"kernels", "masks, remainders, lanes, tiles, and the calls of the runtime"},
     {"buffers", "copies that are left out, memory that is shared"},
     {"tasks", "kernels that threads share"},
+    {"direct-code", "instructions that are chosen without LLVM: lanes, widths, NaN, clamps"},
+    {"new-kernels", "what is merged, packed, selected, turned and called since the first run"},
 };
 
 struct Sum {
@@ -93,17 +96,28 @@ std::string ClassTable(const std::map<std::string, Sum>& sums) {
   return StrCat(out, Row("all", "", all), "\n");
 }
 
+bool IsRetired(const MutationScore& score) {
+  return std::any_of(
+      RetiredDefects().begin(), RetiredDefects().end(),
+      [&](const PlantedDefect& retired) { return retired.name == score.defect.name; });
+}
+
 std::string SurvivorTable(const std::vector<MutationScore>& scores) {
   std::string out = "| defect | reason | what is wrong | why it survived |\n|---|---|---|---|\n";
   for (const MutationScore& score : scores) {
     if (score.killed) continue;
     const auto found = Survivors().find(score.defect.name);
     const bool known = found != Survivors().end();
+    const bool retired = IsRetired(score);
     StrAppend(&out, "| `", score.defect.name, "` | ",
-              known ? found->second.reason : "not looked at", " | ", score.defect.summary, " | ",
+              retired ? "badly made"
+              : known ? found->second.reason
+                      : "not looked at",
+              " | ", score.defect.summary, " | ",
               !score.error.empty() ? score.error
-              : known              ? found->second.text
-                                   : "",
+              : retired ? "The evaluator folds no such op; another defect has taken its place."
+              : known   ? found->second.text
+                        : "",
               " |\n");
   }
   return out + "\n";
@@ -128,9 +142,15 @@ std::string ScoreTable(const std::vector<MutationScore>& scores) {
 std::string Conditions(const std::vector<MutationScore>& scores) {
   const MutationScore& first = scores.front();
   const bool agree = std::all_of(scores.begin(), scores.end(), [&](const MutationScore& score) {
-    return score.limit == first.limit && score.seed == first.seed && score.backend == first.backend;
+    return score.seed == first.seed && score.backend == first.backend;
   });
   if (!agree) return "under different conditions";
+  const auto [shortest, longest] = std::minmax_element(
+      scores.begin(), scores.end(),
+      [](const MutationScore& a, const MutationScore& b) { return a.limit < b.limit; });
+  const std::string limits = shortest->limit == longest->limit
+                                 ? absl::StrFormat("%g", longest->limit)
+                                 : absl::StrFormat("%g to %g", shortest->limit, longest->limit);
   std::vector<int64_t> programs;
   for (const MutationScore& score : scores) {
     if (!score.killed) programs.push_back(score.programs);
@@ -140,23 +160,40 @@ std::string Conditions(const std::vector<MutationScore>& scores) {
                                ? ""
                                : StrCat("; half of the survivors had seen fewer than ",
                                         programs[programs.size() / 2] + 1, " programs by then");
-  return StrCat("on `", first.backend, "`, seed ", first.seed, ", at most ",
-                absl::StrFormat("%g", first.limit), " s each", seen);
+  return StrCat("on `", first.backend, "`, seed ", first.seed, ", at most ", limits, " s each",
+                seen);
+}
+
+// Who was blamed, and how small the programs became.
+std::string TriageText(const std::vector<MutationScore>& scores) {
+  int64_t triaged = 0, right = 0;
+  std::vector<int64_t> sizes;
+  for (const MutationScore& score : scores) {
+    triaged += score.triaged ? 1 : 0;
+    right += score.triaged && score.blame_right ? 1 : 0;
+    if (score.triaged && score.instructions > 0) sizes.push_back(score.instructions);
+  }
+  if (sizes.empty()) return "";
+  std::sort(sizes.begin(), sizes.end());
+  return StrCat(" Blame names the planted gate for ", right, " of ", triaged, " (",
+                Percent(static_cast<double>(right), static_cast<double>(triaged)),
+                "); the median of the reduced programs has ", sizes[sizes.size() / 2],
+                " instructions, the largest ", sizes.back(), ".");
 }
 
 // Of a later run: how many are killed of all, and of those that can be seen at all.
 std::string LaterText(const std::vector<MutationScore>& scores) {
   int64_t killed = 0, unseen = 0, most = 0;
-  bool screened = true;
+  std::vector<MutationScore> campaigns, screened;
   for (const MutationScore& score : scores) {
     killed += score.killed ? 1 : 0;
-    most = std::max(most, score.programs);
-    screened = screened && score.bites >= 0;
     const auto found = Survivors().find(score.defect.name);
     const bool cannot =
         !score.killed && found != Survivors().end() &&
         (found->second.reason == "equivalent" || found->second.reason == "invisible");
     unseen += cannot ? 1 : 0;
+    if (score.bites >= 0) most = std::max(most, score.programs);
+    (score.bites >= 0 ? screened : campaigns).push_back(score);
   }
   const auto all = static_cast<int64_t>(scores.size());
   const auto share = [](int64_t part, int64_t of) {
@@ -167,12 +204,19 @@ std::string LaterText(const std::vector<MutationScore>& scores) {
     StrAppend(&text, "; ", unseen, " of the survivors change no result that the contract fixes: ",
               share(killed, all - unseen), " of the others");
   }
-  if (!screened) return StrCat(text, ". The run: ", Conditions(scores), ".\n\n");
-  return StrCat(
-      text, ". The run was a screening (`assay defects --screen`): the first ", most,
-      " programs of seed ", scores.front().seed,
-      ", and of those the ones in which a defect may bite; programs are counted until the "
-      "one that kills.\n\n");
+  text += ".";
+  if (!campaigns.empty()) {
+    StrAppend(&text, " ", campaigns.size(), " were given to campaigns, ", Conditions(campaigns),
+              ".", TriageText(campaigns));
+  }
+  if (!screened.empty()) {
+    StrAppend(&text, " ", screened.size(),
+              " were given to a screening (`assay defects --screen`): the first ", most,
+              " programs of seed ", screened.front().seed,
+              ", and of those the ones in which a defect may bite; programs are counted until the "
+              "one that kills.");
+  }
+  return text + "\n\n";
 }
 
 std::string LaterClassTable(const std::vector<MutationScore>& first,
@@ -189,16 +233,46 @@ std::string LaterClassTable(const std::vector<MutationScore>& first,
 
 std::string LaterScoreTable(const std::vector<MutationScore>& scores) {
   std::string out =
-      "| defect | | programs | may bite in | blamed | instructions |\n"
-      "|---|---|--:|--:|---|--:|\n";
+      "| defect | | seconds | programs | may bite in | blamed | instructions |\n"
+      "|---|---|--:|--:|--:|---|--:|\n";
   for (const MutationScore& score : scores) {
     const std::string blamed =
         !score.triaged ? "" : StrCat(score.blamed, score.blame_right ? "" : " (wrong)");
     StrAppend(&out, "| `", score.defect.name, "` | ", score.killed ? "killed" : "survived", " | ",
-              score.programs, " | ", score.bites >= 0 ? StrCat(score.bites) : "", " | ", blamed,
-              " | ", score.instructions > 0 ? StrCat(score.instructions) : "", " |\n");
+              absl::StrFormat("%.1f", score.seconds), " | ", score.programs, " | ",
+              score.bites >= 0 ? StrCat(score.bites) : "", " | ", blamed, " | ",
+              score.instructions > 0 ? StrCat(score.instructions) : "", " |\n");
   }
   return out;
+}
+
+std::optional<PlantedDefect> KnownDefect(const std::string& name) {
+  for (const PlantedDefect& retired : RetiredDefects()) {
+    if (retired.name == name) return retired;
+  }
+  const absl::StatusOr<PlantedDefect> defect = FindDefect(name);
+  return defect.ok() ? std::optional<PlantedDefect>(*defect) : std::nullopt;
+}
+
+std::string Killed(const std::vector<MutationScore>& scores) {
+  const auto killed = std::count_if(scores.begin(), scores.end(),
+                                    [](const MutationScore& score) { return score.killed; });
+  return StrCat(killed, " of ", scores.size(), " defects killed (",
+                Percent(static_cast<double>(killed), static_cast<double>(scores.size())), "), ",
+                Conditions(scores), ".");
+}
+
+// The first run of what came afterwards.
+std::string AddedText(const std::vector<MutationScore>& added) {
+  if (added.empty()) return "";
+  return StrCat(
+      "## First run of the defects that came later\n\n",
+      "What was built since then, kernels, rewrites and the choice of instructions without LLVM, "
+      "got "
+      "defects of its own, in the last two classes. They were chosen before this run, and the "
+      "generator was not changed meanwhile. ",
+      Killed(added), TriageText(added), "\n\n### Their survivors\n\n", SurvivorTable(added),
+      "### Each of them\n\n", ScoreTable(added), "\n");
 }
 
 }  // namespace
@@ -240,8 +314,8 @@ absl::Status ReadScores(std::string_view text, std::vector<MutationScore>& score
       return absl::InvalidArgumentError(
           StrCat("results of defects: no score: ", line.substr(0, 80)));
     }
-    const absl::StatusOr<PlantedDefect> defect = FindDefect(row["defect"].get<std::string>());
-    if (!defect.ok()) continue;
+    const std::optional<PlantedDefect> defect = KnownDefect(row["defect"].get<std::string>());
+    if (!defect.has_value()) continue;
     MutationScore score;
     score.defect = *defect;
     const auto number = [&](const char* field) {
@@ -282,17 +356,23 @@ absl::Status ReadScores(std::string_view text, std::vector<MutationScore>& score
   return absl::OkStatus();
 }
 
-std::string MutationPage(const std::vector<MutationScore>& first,
-                         const std::vector<MutationScore>& later) {
-  std::string page =
-      StrCat(kIntroduction, "## Classes\n\n",
-             "Guarded: bites only at some values or attributes.\n\n", ClassTable(SumsOf(first)));
+std::string MutationPage(const MutationRuns& runs) {
+  const auto& [first, added, later] = runs;
+  std::string page = StrCat(
+      kIntroduction, "## Classes\n\n",
+      "Guarded: bites only at some values or attributes. Run, killed, triaged and blamed: of the "
+      "first run.\n\n",
+      ClassTable(SumsOf(first)));
   if (first.empty()) return page + "No run has been made yet.\n";
-  const auto killed = std::count_if(first.begin(), first.end(),
-                                    [](const MutationScore& score) { return score.killed; });
-  StrAppend(&page, "## First run\n\n", killed, " of ", first.size(), " defects killed (",
-            Percent(static_cast<double>(killed), static_cast<double>(first.size())), "), ",
-            Conditions(first), ".\n\n");
+  StrAppend(&page, "## First run\n\n", Killed(first), "\n\n");
+  if (const auto retired = std::count_if(first.begin(), first.end(), IsRetired); retired > 0) {
+    StrAppend(
+        &page, retired,
+        " of its survivors were badly made: the evaluator folds no such op, so "
+        "that they could never bite. Each was replaced by one of an op that it folds; the run "
+        "is shown as it was.\n\n");
+  }
+  page += AddedText(added);
   if (!later.empty()) {
     StrAppend(&page, "## After\n\nThe generator was taught the classes that survived. ",
               LaterText(later), LaterClassTable(first, later), "### Survivors\n\n",

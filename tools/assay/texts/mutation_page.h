@@ -34,13 +34,18 @@ struct MutationScore {
 nlohmann::json ToJson(const MutationScore& score);
 
 // Adds the scores of a file of results, one object per line; of a defect that has two, the later
-// one counts. Lines about defects that there are no more are left out. InvalidArgument: a line is
-// no score.
+// one counts. Lines about defects that nobody knows any more are left out. InvalidArgument: a line
+// is no score.
 absl::Status ReadScores(std::string_view text, std::vector<MutationScore>& scores);
+
+struct MutationRuns {
+  std::vector<MutationScore> first;
+  std::vector<MutationScore> added;  // the first run of defects that came afterwards
+  std::vector<MutationScore> later;  // of all
+};
 
 // Markdown: the classes, the score in each, the survivors, and a row for each defect; the same of a
 // later run beside it, where there is one.
-std::string MutationPage(const std::vector<MutationScore>& first,
-                         const std::vector<MutationScore>& later = {});
+std::string MutationPage(const MutationRuns& runs);
 
 }  // namespace assay

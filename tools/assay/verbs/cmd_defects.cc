@@ -41,7 +41,7 @@ struct Options {
   bool no_triage = false;
   std::string page;
   std::string results;
-  std::string after;
+  std::string after, added;
   int64_t screen = 0;
   bool json = false;
   RecordOptions record;
@@ -194,15 +194,17 @@ absl::StatusOr<std::vector<MutationScore>> EarlierScores(const Options& options)
 }
 
 absl::StatusOr<int> WritePage(const Options& options) {
-  ASSAY_ASSIGN_OR_RETURN(const std::vector<MutationScore> scores, EarlierScores(options));
-  std::vector<MutationScore> later;
-  if (!options.after.empty()) {
-    ASSAY_ASSIGN_OR_RETURN(const std::string text, ReadFile(options.after));
-    ASSAY_RETURN_IF_ERROR(ReadScores(text, later));
+  MutationRuns runs;
+  ASSAY_ASSIGN_OR_RETURN(runs.first, EarlierScores(options));
+  for (const auto& [file, scores] :
+       {std::pair(options.after, &runs.later), std::pair(options.added, &runs.added)}) {
+    if (file.empty()) continue;
+    ASSAY_ASSIGN_OR_RETURN(const std::string text, ReadFile(file));
+    ASSAY_RETURN_IF_ERROR(ReadScores(text, *scores));
   }
-  ASSAY_RETURN_IF_ERROR(WriteFile(options.page, MutationPage(scores, later)));
-  Print(StrCat("wrote ", options.page, ": ", scores.size(), " of ", PlantedDefects().size(),
-               " defects were run"));
+  ASSAY_RETURN_IF_ERROR(WriteFile(options.page, MutationPage(runs)));
+  Print(StrCat("wrote ", options.page, ": ", runs.first.size(), " results of the first run, ",
+               runs.added.size(), " of added defects, ", runs.later.size(), " of a later run"));
   return kExitOk;
 }
 
@@ -319,6 +321,7 @@ void DeclareDefects(OptionList& line, VerbAction& action) {
   line.Add("--page", options->page, "Write a page of all results in --out (docs/mutation.md)");
   line.Add("--results", options->results, "Make the page from this file instead");
   line.Add("--after", options->after, "Show the results of this later run beside them");
+  line.Add("--added", options->added, "Show the first run of defects that came later beside them");
   line.Add("--screen", options->screen,
            "On cpu: which defects the first N programs kill; each runs where it may bite")
       .Positive();
