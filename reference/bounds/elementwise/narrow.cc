@@ -53,7 +53,7 @@ class NarrowFormat {
   // Stores what a conversion of `exact` gives.
   void Finish(ClauseSet clauses, Array& result, int64_t i, const Range<double>& exact) const {
     const double plain = result.literal.GetDouble(i);
-    const bool is_lost = exact.Single() && !format_.HasInfinity() && format_.HasNan() &&
+    const bool is_lost = !format_.HasInfinity() && format_.HasNan() &&
                          (exact.flags & (kMayBePosInf | kMayBeNegInf)) != 0;
     const bool is_view =
         clauses.Has(ClauseId::kExcessPrecision) && !exact.Undecided() &&
