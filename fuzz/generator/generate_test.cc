@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <set>
 #include <string>
@@ -144,6 +145,35 @@ TEST(GenerateTest, StochasticConvertsVerifyOnFloatsOfEveryWidth) {
     }
   }
   EXPECT_TRUE(widths.contains(4) && widths.contains(8) && widths.contains(16));
+}
+
+// Without a token between them two items may go out in either order, and none could be called
+// wrong.
+TEST(GenerateTest, OutfeedsHaveAnOrder) {
+  const Recipe* recipe = nullptr;
+  for (const Recipe& row : AllRecipes())
+    if (row.opcode == Opcode::kOutfeed) recipe = &row;
+  ASSERT_NE(recipe, nullptr);
+  int64_t pairs = 0;
+  for (uint64_t seed = 0; seed < 20; ++seed) {
+    Choices choices = Choices::FromSeed(seed);
+    Program program(choices, {});
+    program.Parameter(Shape::Array(ElementType::kS32, {3}));
+    for (int i = 0; i < 3; ++i) recipe->build(program, recipe->opcode);
+    std::set<const Instruction*> after;  // what waits for the outfeed before
+    bool is_first = true;
+    for (const Instruction* at : *program.scope().computation) {
+      const bool waits = std::any_of(at->operands().begin(), at->operands().end(),
+                                     [&](const Instruction* x) { return after.contains(x); });
+      if (waits) after.insert(at);
+      if (at->opcode() != Opcode::kOutfeed) continue;
+      EXPECT_TRUE(is_first || waits) << "seed " << seed;
+      pairs += is_first ? 0 : 1;
+      is_first = false;
+      after = {at};
+    }
+  }
+  EXPECT_GT(pairs, 10);
 }
 
 TEST(GenerateTest, AnyChoicesGiveAVerifiedProgram) {

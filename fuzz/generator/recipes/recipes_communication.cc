@@ -157,6 +157,8 @@ Instruction* BuildAsyncCopy(Program& program, Opcode opcode) {
 
 // An item that goes out, then an infeed of nothing: the queues of a run are empty.
 Instruction* BuildQueues(Program& program, Opcode opcode) {
+  // What another computation sends out has no order either, and it may be called twice.
+  if (opcode == Opcode::kOutfeed && !program.scope().entry) return nullptr;
   Instruction* x = Operand(program);
   if (x == nullptr) return nullptr;
   Instruction* token = Token(program);
