@@ -107,12 +107,14 @@ bool IsSilencedByPassOf(const CampaignFinding& large, const CampaignFinding& sma
          Includes(OpcodesOf(large), OpcodesOf(small));
 }
 
-// The passes that make numbers of few bits wider are one, whatever the type.
+// The passes that make numbers of few bits wider are one, whatever the type; so are those for
+// floats of 8 bits.
 std::string FamilyOf(const std::string& pass) {
   const std::string family = "float-normalization-";
-  const bool is_of_integers = pass.rfind(family, 0) == 0 && pass.size() > family.size() &&
-                              (pass[family.size()] == 's' || pass[family.size()] == 'u');
-  return is_of_integers ? family + "of integers" : pass;
+  if (pass.rfind(family, 0) != 0 || pass.size() == family.size()) return pass;
+  const std::string type = pass.substr(family.size());
+  if (type[0] == 's' || type[0] == 'u') return family + "of integers";
+  return type.rfind("f8", 0) == 0 ? family + "of floats of 8 bits" : pass;
 }
 
 // How the compiler died, as a bucket has it before the opcodes; "" of other failures, and where it
@@ -139,6 +141,31 @@ bool ShareAnOpThatIsNotElementwise(const Opcodes& a, const Opcodes& b) {
   return std::any_of(a.begin(), a.end(), [&b](const std::string& name) {
     return b.contains(name) && !Computes({name});
   });
+}
+
+// The words of two refusals, of which the last may be cut off, when at most one of them differs
+// besides signs.
+bool AreTheSameWords(const std::string& a, const std::string& b) {
+  constexpr size_t kFewest = 8;  // with less said one word may be all that tells
+  const std::vector<std::string> left = absl::StrSplit(a, absl::ByAnyChar(" -"), absl::SkipEmpty());
+  const std::vector<std::string> right =
+      absl::StrSplit(b, absl::ByAnyChar(" -"), absl::SkipEmpty());
+  const size_t common = std::min(left.size(), right.size());
+  if (common < kFewest) return false;
+  int differing = 0;
+  for (size_t i = 0; i + 1 < common; ++i) differing += left[i] == right[i] ? 0 : 1;
+  return differing <= 1;
+}
+
+// The text of a constant is refused, whatever is computed of it.
+bool IsSameRefusal(const CampaignFinding& large, const CampaignFinding& small) {
+  const auto tells = [](const CampaignFinding& finding) {
+    const Opcodes telling = Telling(finding);
+    return std::any_of(telling.begin(), telling.end(),
+                       [](const std::string& name) { return !Computes({name}); });
+  };
+  return large.kind == Outcome::kRejected && small.kind == Outcome::kRejected && !tells(large) &&
+         !tells(small) && AreTheSameWords(LastWords(large), LastWords(small));
 }
 
 // The same check of the compiler fails in both; or both die of the same op without a word, as of a
@@ -193,11 +220,14 @@ bool IsOfSamePlace(const CampaignFinding& large, const CampaignFinding& small) {
 }
 
 bool IsDuplicateOfCode(const CampaignFinding& large, const CampaignFinding& small) {
-  if (IsSameDeath(large, small) || IsOfSamePlace(large, small)) return true;
+  if (IsSameDeath(large, small) || IsSameRefusal(large, small)) return true;
+  if (IsOfSamePlace(large, small)) return true;
   if (!IsOfRunning(large.kind) || !IsOfRunning(small.kind)) return false;
   const Opcodes needed = OpcodesOf(small);
-  // Starts in a type that is too narrow go wrong in many ways.
-  if (needed.contains(kNarrowIndex) && Includes(OpcodesOf(large), needed)) return true;
+  // Starts in a type that is too narrow go wrong in many ways, and so do numbers that a type lost.
+  for (const char* sign : {kNarrowIndex, kNanForZero}) {
+    if (needed.contains(sign) && OpcodesOf(large).contains(sign)) return true;
+  }
   if (needed.empty() || !Includes(WithoutTwins(OpcodesOf(large)), WithoutTwins(needed))) {
     return false;
   }
@@ -222,7 +252,8 @@ bool IsDuplicate(const CampaignFinding& large, const CampaignFinding& small) {
   if (family.empty()) return IsDuplicateOfCode(large, small);
   if (large.kind != small.kind) return false;
   const Opcodes main = WithoutVariants(family, all), other = WithoutVariants(family, some);
-  if ((main != all || other != some) && main == other) return true;
+  const bool is_other_type = large.triage.blamed_rule != small.triage.blamed_rule;
+  if ((main != all || other != some || is_other_type) && main == other) return true;
   if (!Includes(all, some)) return false;
   if (!large.triage.is_smallest && !some.empty() && some.size() < all.size()) return true;
   // An import looks at one instruction at a time.

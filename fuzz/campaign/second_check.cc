@@ -116,6 +116,9 @@ void CaseRunner::ConfirmThere(const Case& made, const CaseKey& key, const Famili
     const absl::StatusOr<Expectation> expectation =
         oracle_.Expect(*made.module, check_case.arguments[0], subject.profile, subject.limits);
     if (expectation.ok()) confirm.notable = NotableDifference(*expectation, checker.answer());
+    if (confirm.notable.empty()) {
+      confirm.notable = NotableOrigin(subject, *made.module, finding.inputs);
+    }
   }
   if (is_wrong && !key.exact && HasFloats(*made.module)) {
     const Outcome exact = checker.CheckAgain({made.ExactArguments()}).outcome;

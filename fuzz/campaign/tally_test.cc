@@ -371,6 +371,11 @@ TEST(Tally, OneBugOfGeneratedCodeIsOneBucket) {
   add(Outcome::kWrong, "concatenate", "import", "");
   add(Outcome::kWrong, "dynamic-update-slice+iota+narrow-index", "", "c-pffff");
   add(Outcome::kRunCrash, "dynamic-update-slice+narrow-index", "", "");
+  add(Outcome::kWrong, "dynamic-slice+narrow-index", "", "i-fffff");
+  add(Outcome::kWrong, "convert+nan-for-zero", "", "f-xxxxf");
+  add(Outcome::kWrong, "multiply+nan-for-zero+negate", "", "f-xxxxf");
+  add(Outcome::kWrong, "iota", "float-normalization-f8e5m2", "a");
+  add(Outcome::kWrong, "iota", "float-normalization-f8e5m2fnuz", "b");
   add(Outcome::kWrong, "scatter", "", "i-fffpf");
   add(Outcome::kWrong, "scatter", "", "p-fffpf");
   add(Outcome::kWrong, "add+convert", "float-normalization-u4", "");
@@ -388,7 +393,9 @@ TEST(Tally, OneBugOfGeneratedCodeIsOneBucket) {
   add(Outcome::kWrong, "popcnt", "float-normalization-s4", "");
   add(Outcome::kWrong, "abs+exponential+sqrt", "", "f-fpfff");
   tally.Finish(/*with_triage=*/true);
-  const std::map<std::string, int64_t> buckets = {{"dynamic-update-slice/i-fffff", 5},
+  const std::map<std::string, int64_t> buckets = {{"dynamic-update-slice/i-fffff", 6},
+                                                  {"convert+nan-for-zero/f-xxxxf", 2},
+                                                  {"iota/a", 2},
                                                   {"maximum+reduce/f-fffff", 2},
                                                   {"cbrt/f-fffff", 2},
                                                   {"/", 2},
@@ -444,12 +451,18 @@ TEST(Tally, TheSameBugInOtherSurroundingsIsOneBucket) {
   add(wrong, "convolution+iota", "", "convolution", "l/i-pfpff");
   add(died, "sort", "", "", "Syntax error/sort");
   add(died, "gather", "", "", "Syntax error/gather");
+  const std::string refusal = "Syntax error when parsing it as a module: ";
+  add(Outcome::kRejected, "convert", "", "", (refusal + "real part #.# is out of/convert").c_str());
+  add(Outcome::kRejected, "compare", "", "", (refusal + "imaginary part -#.# is o/").c_str());
+  add(Outcome::kRejected, "sort", "", "", (refusal + "real part #.# is out of/sort").c_str());
   tally.Finish(/*with_triage=*/true);
   std::set<std::string> buckets;
   for (const auto& [bucket, count] : tally.summary().buckets) {
     buckets.insert(StrCat(bucket.substr(bucket.rfind('/', bucket.rfind('/') - 1) + 1), " ", count));
   }
-  const std::set<std::string> wanted = {"Syntax error/gather 1",
+  const std::set<std::string> wanted = {refusal + "real part #.# is out of/convert 2",
+                                        refusal + "real part #.# is out of/sort 1",
+                                        "Syntax error/gather 1",
                                         "Syntax error/sort 1",
                                         "a/i-fffff 2",
                                         "c/f-fffff 1",

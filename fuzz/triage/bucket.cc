@@ -1,6 +1,7 @@
 // Fingerprints of crashes and of reduced programs.
 #include "fuzz/triage/bucket.h"
 
+#include <algorithm>
 #include <cctype>
 #include <set>
 #include <string_view>
@@ -27,6 +28,22 @@ bool Telling(std::string_view line) {
     if (std::isalpha(static_cast<unsigned char>(c))) return true;
   }
   return false;
+}
+
+// Where the C library's words for a heap that was written over begin; npos: they are not there. By
+// which of its checks it notices depends on what lies where.
+size_t CorruptedHeap(const std::string& signature) {
+  constexpr std::string_view kWords[] = {"double free or corruption",
+                                         "corrupted double-linked list",
+                                         "corrupted size vs. prev_size",
+                                         "free():",
+                                         "malloc():",
+                                         "malloc_consolidate():",
+                                         "munmap_chunk():",
+                                         "realloc():"};
+  size_t first = std::string::npos;
+  for (const std::string_view words : kWords) first = std::min(first, signature.find(words));
+  return first;
 }
 
 // Words that change from case to case become '#'.
@@ -71,6 +88,9 @@ std::string CrashSignature(const std::string& text) {
     // colon announces the line that says it.
     if (signature.find(':') != std::string::npos && signature.back() != ':') break;
     signature += ";";
+  }
+  if (const size_t heap = CorruptedHeap(signature); heap != std::string::npos) {
+    signature.replace(heap, std::string::npos, "corrupted heap");
   }
   if (signature.size() > kMaxSignature) signature.resize(kMaxSignature);
   return signature;

@@ -3,8 +3,12 @@
 #include "fuzz/triage/notable.h"
 
 #include <cmath>
+#include <utility>
 
+#include "fuzz/reduce/edit.h"
+#include "fuzz/reduce/wrong_instruction.h"
 #include "spec/types/float_format.h"
+#include "spec/verifier/verifier.h"
 
 namespace assay {
 namespace {
@@ -64,6 +68,59 @@ NotedOutcome CheckAndNote(const CheckSubject& subject, const Module& module,
       subject.oracle.Expect(module, check_case.arguments[0], subject.profile, subject.limits);
   if (expectation.ok()) noted.notable = NotableDifference(*expectation, noted.answer);
   return noted;
+}
+
+namespace {
+
+struct NotedArray {
+  int64_t number = -1;  // of the first array that is wrong; -1: none is
+  std::string notable;
+};
+
+NotedArray FirstNotableArray(const CheckSubject& subject, const Module& module,
+                             const std::vector<Literal>& inputs) {
+  const Exposed exposed = WithAllArrays(module, /*with_leaves=*/false);
+  if (exposed.arrays.empty() || !Verify(*exposed.module).ok()) return {};
+  const CheckCase check_case = CheckCase::Of(*exposed.module, inputs);
+  Checker checker(subject, check_case);
+  const Outcome outcome = checker.Check().outcome;
+  const int64_t number = outcome.judgement.first.leaf;
+  const std::vector<const Literal*> leaves = Leaves(checker.answer());
+  const bool is_one =
+      outcome.Fails(Outcome::kWrong) && number >= 0 && number < static_cast<int64_t>(leaves.size());
+  if (!is_one) return {};
+  absl::StatusOr<Expectation> all = subject.oracle.Expect(*exposed.module, check_case.arguments[0],
+                                                          subject.profile, subject.limits);
+  if (!all.ok() || all->leaves.size() != leaves.size()) return {};
+  Expectation one;
+  one.leaves.push_back(std::move(all->leaves[static_cast<size_t>(number)]));
+  return {number, NotableDifference(one, *leaves[static_cast<size_t>(number)])};
+}
+
+}  // namespace
+
+std::string NotableOrigin(const CheckSubject& subject, const Module& module,
+                          const std::vector<Literal>& inputs) {
+  constexpr int kMostArrays = 3;
+  const EvaluateFunction evaluate = [&subject](const Module& program,
+                                               const std::vector<Literal>& values) {
+    return subject.oracle.Evaluate(program, CheckCase::Of(program, values).arguments[0],
+                                   subject.limits);
+  };
+  std::string notable;
+  ReduceCase program{module.Clone(""), inputs};
+  for (int i = 0; i < kMostArrays; ++i) {
+    const NotedArray first = FirstNotableArray(subject, *program.module, program.inputs);
+    if (first.notable.empty()) return "";
+    if (notable.empty()) notable = first.notable;
+    std::optional<ReduceCase> given = WithArrayGiven(program, first.number, evaluate);
+    if (!given.has_value()) return "";
+    program = *std::move(given);
+    const NotedOutcome rest = CheckAndNote(subject, *program.module, program.inputs);
+    if (!rest.outcome.Fails(Outcome::kWrong)) return rest.outcome.IsPass() ? notable : "";
+    if (!rest.notable.empty()) return notable;
+  }
+  return "";
 }
 
 }  // namespace assay

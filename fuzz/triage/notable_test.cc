@@ -4,6 +4,9 @@
 #include <limits>
 
 #include "gtest/gtest.h"
+#include "reference/interpreter/interpreter.h"
+#include "spec/backend/fake_backend.h"
+#include "spec/text/reader.h"
 
 namespace assay {
 namespace {
@@ -52,6 +55,61 @@ TEST(NotableTest, PartsOfComplexNumbersAreNumbers) {
 TEST(NotableTest, WhatPassesIsNotNotable) {
   EXPECT_EQ(Note({0.0, 1}, {0.0, 1}), "");
   EXPECT_EQ(NotableDifference(Expectation(), Literal()), "");
+}
+
+// A compiler elsewhere that takes x for x + 0 and, if it `drops_negate`, for -x.
+FakeBackend::Script WithoutZeros(Oracle& oracle, bool drops_negate) {
+  FakeBackend::Script script;
+  script.description.name = "fake";
+  script.description.dumps_passes = true;
+  script.compile = [](const Module&, const CompileOptions&) { return absl::OkStatus(); };
+  script.run = [&oracle, drops_negate](const Module& module, const CompileOptions&,
+                                       const std::vector<std::vector<const Literal*>>& arguments) {
+    std::unique_ptr<Module> simple = module.Clone("");
+    for (Instruction* at : *simple->entry()) {
+      const bool is_dropped =
+          at->opcode() == Opcode::kAdd || (drops_negate && at->opcode() == Opcode::kNegate);
+      if (is_dropped) at->ReplaceAllUsesWith(at->operand(0));
+    }
+    RunResult result;
+    absl::StatusOr<Literal> value = oracle.Evaluate(*simple, arguments[0], Limits());
+    if (!value.ok()) return absl::StatusOr<RunResult>(value.status());
+    result.outputs.push_back(*std::move(value));
+    return absl::StatusOr<RunResult>(std::move(result));
+  };
+  return script;
+}
+
+std::string OriginOf(const std::string& entry, bool drops_negate) {
+  const std::unique_ptr<Oracle> oracle = MakeOracle();
+  FakeBackend backend(WithoutZeros(*oracle, drops_negate));
+  const CheckSubject subject{*oracle, backend, Profile::Xla(), {}, Limits()};
+  auto module = ReadModule("HloModule m\nENTRY e {\n" + entry + "}\n");
+  EXPECT_TRUE(module.ok()) << module.status();
+  std::vector<Literal> inputs;
+  inputs.push_back(Row({-0.0, 3}));
+  const NotedOutcome noted = CheckAndNote(subject, **module, inputs);
+  EXPECT_TRUE(noted.outcome.Fails(Outcome::kWrong)) << noted.outcome.Describe();
+  EXPECT_EQ(noted.notable, "") << "the outputs themselves are wrong";
+  return NotableOrigin(subject, **module, inputs);
+}
+
+TEST(NotableTest, WhatIsMadeOfANotableValueIsNotable) {
+  const std::string bits = R"(
+  x = f32[2] parameter(0)
+  zero = f32[2] constant({0, 0})
+  sum = f32[2] add(x, zero)
+  ROOT bits = s32[2] bitcast-convert(sum)
+)";
+  EXPECT_EQ(OriginOf(bits, /*drops_negate=*/false), "sign of a zero");
+  const std::string both = R"(
+  x = f32[2] parameter(0)
+  zero = f32[2] constant({0, 0})
+  sum = f32[2] add(x, zero)
+  bits = s32[2] bitcast-convert(sum)
+  ROOT n = s32[2] negate(bits)
+)";
+  EXPECT_EQ(OriginOf(both, /*drops_negate=*/true), "") << "another bug is behind it";
 }
 
 }  // namespace

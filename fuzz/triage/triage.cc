@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <optional>
@@ -23,6 +24,7 @@
 #include "spec/base/strings.h"
 #include "spec/text/reader.h"
 #include "spec/text/writer.h"
+#include "spec/types/float_format.h"
 #include "spec/verifier/verifier.h"
 
 namespace assay {
@@ -79,6 +81,21 @@ WrongElement ElementOf(const Literal& answer, const ElementFailure& at) {
   const std::string hex =
       absl::BytesToHexString(all.substr(static_cast<size_t>(at.element) * size, size));
   return {at.leaf, at.element, StrCat("got.tobytes().hex() == \"", hex, "\"")};
+}
+
+// The code of a negative zero is NaN in types that have none: an answer has it where a zero, or a
+// number that vanishes, is right.
+bool IsNanForZero(const Expectation& right, const Literal& answer, const ElementFailure& at) {
+  const std::vector<const Literal*> leaves = Leaves(answer);
+  const bool is_there = at.leaf >= 0 && at.leaf < static_cast<int64_t>(leaves.size()) &&
+                        leaves.size() == right.leaves.size();
+  if (!is_there) return false;
+  const Literal& leaf = *leaves[static_cast<size_t>(at.leaf)];
+  const ElementType type = leaf.element_type();
+  if (!IsFloat(type) || Format(type).special != SpecialValues::kFnuz) return false;
+  const Literal& plain = right.leaves[static_cast<size_t>(at.leaf)].plain;
+  return std::isnan(leaf.GetDouble(at.element)) &&
+         std::fabs(plain.GetDouble(at.element)) < Format(type).MinNormal();
 }
 
 std::string FolderName(std::string bucket) {
@@ -225,6 +242,7 @@ class Triager {
       if (wrong != nullptr) result_.place = OpWithFolds(*wrong);
     }
     if (HasNarrowIndex(*case_.module)) StrAppend(&result_.opcodes, "+", kNarrowIndex);
+    if (is_nan_for_zero_) StrAppend(&result_.opcodes, "+", kNanForZero);
     if (result_.place == "while" && HasUnsignedLoop(*case_.module)) {
       StrAppend(&result_.opcodes, "+", kUnsignedLoop);
     }
@@ -239,7 +257,7 @@ class Triager {
 
   // Asks whether the wrong value of the reduced program is only notable, and what numpy says of it.
   std::string AskOthers() {
-    const NotedOutcome noted = CheckAndNote(subject_, *case_.module, case_.inputs);
+    NotedOutcome noted = CheckAndNote(subject_, *case_.module, case_.inputs);
     const CheckCase small = CheckCase::Of(*case_.module, case_.inputs);
     absl::StatusOr<Expectation> expectation =
         subject_.oracle.Expect(small.module, small.arguments[0], subject_.profile, subject_.limits);
@@ -249,7 +267,12 @@ class Triager {
       result_.second_opinion = std::string(Name(page_.opinion.state));
     }
     if (noted.outcome.Fails(Outcome::kWrong)) {
-      page_.wrong = ElementOf(noted.answer, noted.outcome.judgement.first);
+      const ElementFailure& first = noted.outcome.judgement.first;
+      page_.wrong = ElementOf(noted.answer, first);
+      is_nan_for_zero_ = expectation.ok() && IsNanForZero(*expectation, noted.answer, first);
+      if (noted.notable.empty()) {
+        noted.notable = NotableOrigin(subject_, *case_.module, case_.inputs);
+      }
     }
     return noted.notable;
   }
@@ -310,6 +333,7 @@ class Triager {
   CheckSubject subject_;
   ReduceCase case_;
   BugPage page_;
+  bool is_nan_for_zero_ = false;
   TriageResult result_;
 };
 
