@@ -5,6 +5,15 @@
 
 namespace assay {
 
+std::string StateOn(const CheckSubject& subject, const Module& module,
+                    const std::vector<Literal>& inputs, Outcome::Kind kind) {
+  const int tries = kind == Outcome::kRunCrash || kind == Outcome::kNondeterministic ? 3 : 1;
+  Outcome outcome;
+  for (int i = 0; i < tries && !outcome.IsFailure(); ++i)
+    outcome = CheckIsolated(subject, CheckCase::Of(module, inputs)).outcome;
+  return std::string(StateWord(outcome));
+}
+
 std::vector<ReleaseState> CheckReleases(const CheckSubject& subject, const Module& module,
                                         const std::vector<Literal>& inputs,
                                         absl::Span<const Release> releases) {
@@ -17,9 +26,7 @@ std::vector<ReleaseState> CheckReleases(const CheckSubject& subject, const Modul
     }
     const CheckSubject there{subject.oracle, **backend, subject.profile, subject.options,
                              subject.limits};
-    states.push_back(
-        {release.version,
-         std::string(StateWord(CheckIsolated(there, CheckCase::Of(module, inputs)).outcome))});
+    states.push_back({release.version, StateOn(there, module, inputs, Outcome::kWrong)});
   }
   return states;
 }

@@ -21,6 +21,11 @@ struct ReleaseState {
   std::string state;  // StateWord of the outcome, or "not there" with the reason
 };
 
+// How the program fares on the subject, as a StateWord. A crash that shows now and then, as of
+// memory that was written over, gets three tries.
+std::string StateOn(const CheckSubject& subject, const Module& module,
+                    const std::vector<Literal>& inputs, Outcome::Kind kind);
+
 // Checks the program on every release, in the order given, otherwise as the subject says. What
 // cannot be opened is told and keeps nobody from being asked.
 std::vector<ReleaseState> CheckReleases(const CheckSubject& subject, const Module& module,

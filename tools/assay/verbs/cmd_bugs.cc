@@ -4,18 +4,26 @@
 #include <fstream>
 #include <map>
 #include <memory>
+#include <set>
 #include <system_error>
+#include <utility>
 #include <vector>
 
+#include "fuzz/backends/releases.h"
+#include "fuzz/triage/bug_page.h"
 #include "fuzz/triage/known.h"
+#include "fuzz/triage/requests.h"
 #include "nlohmann/json.hpp"
+#include "reference/interpreter/interpreter.h"
 #include "reports/numbers.h"
 #include "reports/store.h"
 #include "spec/base/file.h"
 #include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
+#include "spec/text/reader.h"
 #include "tools/assay/environment.h"
 #include "tools/assay/json_line.h"
+#include "tools/assay/peers.h"
 #include "tools/assay/record.h"
 #include "tools/assay/terminal.h"
 #include "tools/assay/verb.h"
@@ -28,13 +36,15 @@ struct Options {
   std::string backend;  // family; "": all
   std::string known;    // file of known bugs
   std::string markdown;
+  std::string versions;  // range of releases to be asked; "": none
   int64_t runs = 200;
   bool json = false;
 };
 
-// A bucket over all runs, told by the newest finding of it.
+// A bucket over all runs, told by the smallest program that the newest of them has for it.
 struct Bug {
   FindingRow newest;
+  int64_t run = -1;  // the newest one
   std::string backend_version, seed, opinion, releases, known, program, judgement;
   int64_t campaigns = 0;
 };
@@ -65,6 +75,13 @@ void ReadPage(Bug& bug) {
   if (program.ok()) bug.program = *std::move(program);
 }
 
+// Whether the finding is to stand for the bug: what triage did not look at has no instructions.
+bool IsBetter(const RunRow& run, const FindingRow& finding, const Bug& bug) {
+  if (bug.run < 0) return true;
+  if (bug.run != run.id || finding.instructions <= 0) return false;
+  return bug.newest.instructions <= 0 || finding.instructions < bug.newest.instructions;
+}
+
 std::vector<Bug> Collect(const std::vector<RunRow>& runs, const Options& options,
                          const std::vector<KnownBug>& known) {
   std::map<std::string, Bug> bugs;
@@ -72,21 +89,53 @@ std::vector<Bug> Collect(const std::vector<RunRow>& runs, const Options& options
     if (run.verb != "fuzz") continue;
     if (!options.backend.empty() && run.backend.rfind(options.backend, 0) != 0) continue;
     const nlohmann::json summary = Parsed(run.summary);
+    std::set<std::string> seen;
     for (const FindingRow& finding : run.findings) {
       Bug& bug = bugs[finding.fingerprint];
-      if (bug.campaigns++ > 0) continue;
+      if (seen.insert(finding.fingerprint).second) ++bug.campaigns;
+      if (!IsBetter(run, finding, bug)) continue;
+      bug.run = run.id;
       bug.newest = finding;
       bug.backend_version = run.backend_version;
       bug.seed =
           StrCat("seed ", summary.value("seed", uint64_t{0}), ", program ", finding.case_index);
       const KnownBug* as = FindKnownBug(known, finding.fingerprint, "", run.backend_version);
       if (as != nullptr) bug.known = as->reason;
-      ReadPage(bug);
     }
   }
+  for (auto& entry : bugs) ReadPage(entry.second);
   std::vector<Bug> list;
   for (auto& entry : bugs) list.push_back(std::move(entry.second));
   return list;
+}
+
+// Asks each of the releases about all bugs, whose pages are still there and do not say it yet.
+absl::Status AskReleases(const std::vector<Peer>& peers, std::vector<Bug>& bugs) {
+  struct Asked {
+    Bug* bug;
+    Finding finding;
+    std::unique_ptr<Module> module;
+    std::vector<ReleaseState> states;
+  };
+  std::vector<Asked> asked;
+  for (Bug& bug : bugs) {
+    absl::StatusOr<Finding> finding = LoadFinding(bug.newest.page);
+    if (!bug.releases.empty() || !finding.ok()) continue;
+    absl::StatusOr<std::unique_ptr<Module>> module = ReadModule(finding->module_text);
+    if (module.ok()) asked.push_back({&bug, *std::move(finding), *std::move(module), {}});
+  }
+  const std::unique_ptr<Oracle> oracle = MakeOracle();
+  for (const Release& release : ReleasesOf(peers)) {
+    ASSAY_ASSIGN_OR_RETURN(const std::unique_ptr<Backend> backend, release.open());
+    for (Asked& one : asked) {
+      ASSAY_ASSIGN_OR_RETURN(const Profile* profile, Profile::Find(one.finding.profile));
+      const CheckSubject subject{*oracle, *backend, *profile, one.finding.options, kTriageLimits};
+      one.states.push_back(
+          {release.version, StateOn(subject, *one.module, one.finding.inputs, one.finding.kind)});
+    }
+  }
+  for (Asked& one : asked) one.bug->releases = DescribeReleases(one.states);
+  return absl::OkStatus();
 }
 
 std::string MarkdownOf(const std::vector<Bug>& bugs) {
@@ -136,7 +185,11 @@ absl::StatusOr<int> Run(const Options& options) {
   }
   ASSAY_ASSIGN_OR_RETURN(std::unique_ptr<Store> store, Store::Open(options.db));
   ASSAY_ASSIGN_OR_RETURN(std::vector<RunRow> runs, store->Latest(options.runs));
-  const std::vector<Bug> bugs = Collect(runs, options, known);
+  std::vector<Bug> bugs = Collect(runs, options, known);
+  if (!options.versions.empty()) {
+    ASSAY_ASSIGN_OR_RETURN(const std::vector<Peer> peers, PeersIn(options.versions));
+    ASSAY_RETURN_IF_ERROR(AskReleases(peers, bugs));
+  }
   if (!options.markdown.empty()) {
     std::string before;
     if (std::error_code error; std::filesystem::exists(options.markdown, error)) {
@@ -186,6 +239,8 @@ void DeclareBugs(OptionList& line, VerbAction& action) {
   line.Add("--known", options->known, "File of known bugs, as assay fuzz takes it: marks them");
   line.Add("--markdown", options->markdown,
            "Write the list with its programs to this file, or to its place in it");
+  line.Add("--versions", options->versions,
+           "Ask which releases fail where the page does not say: a range, or all; see assay peer");
   line.Add("--runs", options->runs, "Look at so many of the newest runs").Positive().ShowDefault();
   line.AddFlag("--json", options->json, "A JSON object per bug");
   action = [options] { return Run(*options); };
