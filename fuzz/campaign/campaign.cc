@@ -145,8 +145,10 @@ class Campaign {
     const nlohmann::json note = Parse(shared_->note());
     summary().versions = note.value("versions", std::vector<std::string>());
     summary().portable = note.value("foreign", false);
+    is_elsewhere_ = note.value("elsewhere", false);
     summary().input_sets = note.value("input_sets", int64_t{1});
     desk_.batch = std::max(int64_t{1}, note.value("batch", int64_t{1}));
+    summary().probe = note.value("probe", "");
     summary().excluded_ops = note.value("excluded_ops", std::vector<std::string>());
     summary().excluded_recipes = note.value("excluded_recipes", std::vector<std::string>());
     summary().excluded_types = note.value("excluded_types", std::vector<std::string>());
@@ -345,7 +347,12 @@ class Campaign {
     death.seconds = options_.case_seconds;
     const WorkerState& state = shared_->at(slot.number);
     const size_t backend = std::min<size_t>(state.backend.load(), options_.backends.size() - 1);
-    error_.Update(slot.duty->TakeDeath({RecordOfDeath(death, state), backend, state.index.load()}));
+    BackendRecord record = RecordOfDeath(death, state);
+    // Another compiler's process has limits of its own, which end before those of a worker that
+    // waits for it. Where they did not, nobody got at the processor, or it was many short runs.
+    if (slot.time.killed && is_elsewhere_ && record.kind == Outcome::kTimeout)
+      record.kind = Outcome::kSickMachine;
+    error_.Update(slot.duty->TakeDeath({record, backend, state.index.load()}));
   }
 
   void KillLate() {
@@ -400,6 +407,7 @@ class Campaign {
   size_t confirm_ = 0, triage_ = 0;
   std::vector<pid_t> retired_;
   double start_ = 0, cases_end_ = 0, reported_ = 0, cpu_start_ = 0;
+  bool is_elsewhere_ = false;  // a backend runs in a process of its own
 };
 
 }  // namespace

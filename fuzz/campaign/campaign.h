@@ -92,6 +92,7 @@ struct CampaignSummary {
   std::vector<std::string> backends, versions;
   int jobs = 0;
   bool portable = false;
+  std::string probe;  // how it was found out what another compiler refuses; "": nobody was asked
   // Ops, types and recipes that no program has, because a backend says that it does not do them.
   std::vector<std::string> excluded_ops, excluded_types, excluded_recipes;
   bool interrupted = false;

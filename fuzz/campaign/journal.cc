@@ -55,6 +55,7 @@ nlohmann::json CampaignSummary::ToJson() const {
       {"unsupported", unsupported},
       {"sick", sick},
       {"not_run", not_run},
+      {"probe", probe},
       {"excluded",
        {{"ops", excluded_ops}, {"types", excluded_types}, {"recipes", excluded_recipes}}},
       {"screened", screened},

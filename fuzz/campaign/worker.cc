@@ -72,6 +72,7 @@ absl::Status WarmTemplate::Warm() {
   ASSAY_ASSIGN_OR_RETURN(oracle_, tools_.make_oracle());
   nlohmann::json versions = nlohmann::json::array();
   bool portable = options_.portable;
+  std::string probe;
   for (const std::string& name : options_.backends) {
     ASSAY_ASSIGN_OR_RETURN(std::unique_ptr<Backend> backend, tools_.make_backend(name));
     const BackendDescription& description = backend->Describe();
@@ -82,7 +83,7 @@ absl::Status WarmTemplate::Warm() {
     // Only asked what it takes: each worker starts its own process of it.
     if (!description.in_process) {
       portable = true;
-      ProbePeer(*backend, runner_options_.generator);
+      probe = ProbePeer(*backend, runner_options_.generator);
       if (options_.screening) runner_options_.screening = CheapFlags(*backend);
       backends_.push_back(std::move(backend));
       continue;
@@ -106,6 +107,8 @@ absl::Status WarmTemplate::Warm() {
                          {"foreign", portable},
                          {"input_sets", runner_options_.input_sets},
                          {"batch", runner_options_.screening.empty() ? kBatchInProcess : kBatch},
+                         {"elsewhere", !probe.empty()},
+                         {"probe", probe},
                          {"excluded_ops", generator.ExcludedOps()},
                          {"excluded_types", generator.ExcludedTypes()},
                          {"excluded_recipes", generator.excluded_recipes}}));

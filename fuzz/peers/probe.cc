@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_format.h"
 #include "fuzz/choices.h"
 #include "fuzz/generator/generate.h"
 #include "fuzz/generator/recipes/recipes.h"
@@ -30,6 +31,7 @@ namespace {
 constexpr double kMostCpuSeconds = 120, kMostSeconds = 300;
 constexpr double kCompileSeconds = 20;
 constexpr size_t kTogether = 16;  // questions that are compiled as one
+constexpr size_t kFewWithADeath = 4;
 
 enum class Answer : uint8_t { kTaken, kUnsupported, kRejected, kOther };
 
@@ -67,6 +69,8 @@ class Asker {
   }
   // Some questions were not asked any more, for lack of time.
   bool gave_up() const { return gave_up_; }
+  int64_t compilations() const { return compilations_; }
+  double seconds() const { return Now() - start_; }
 
  private:
   // Halves what is not taken as a whole until it is known who is to blame.
@@ -78,6 +82,9 @@ class Asker {
     const Answer answer = AskAbout(is_one ? *modules[0] : *JoinModules(modules));
     if (is_one) questions[0]->answer = answer;
     if (is_one || answer == Answer::kTaken) return;
+    // Who dies of a question is asked again in another process, which takes long; it is no refusal,
+    // and one may hide beside it.
+    if (answer == Answer::kOther && questions.size() <= kFewWithADeath) return;
     const auto middle = questions.begin() + static_cast<std::ptrdiff_t>(questions.size() / 2);
     AskTogether({questions.begin(), middle});
     AskTogether({middle, questions.end()});
@@ -90,6 +97,7 @@ class Asker {
       gave_up_ = true;
       return Answer::kTaken;
     }
+    ++compilations_;
     const absl::Status status = backend_.Compile(module, compile_).status();
     if (status.ok()) return Answer::kTaken;
     switch (ClassOf(status)) {
@@ -105,6 +113,7 @@ class Asker {
   Backend& backend_;
   CompileOptions compile_;
   double start_ = Now(), cpu_start_ = CpuSecondsOfTree(getpid());
+  int64_t compilations_ = 0;
   bool gave_up_ = false;
 };
 
@@ -197,14 +206,17 @@ std::string KeyOf(const Backend& backend, const std::vector<Question>& on_types,
 
 }  // namespace
 
-void ProbePeer(Backend& backend, GeneratorOptions& options) {
+std::string ProbePeer(Backend& backend, GeneratorOptions& options) {
   std::vector<Question> on_types = QuestionsOnTypes();
   const std::vector<const Recipe*> recipes = AskableRecipes();
   std::vector<Question> on_recipes = QuestionsOnRecipes(recipes, options, /*seed=*/1);
   const std::string key = KeyOf(backend, on_types, on_recipes);
   // Other programs behind a pipe may be another one tomorrow under the same name.
   const bool is_release = backend.Describe().dumps_passes;
-  if (is_release && ReadRefusals(key, options)) return;
+  if (is_release && ReadRefusals(key, options)) {
+    return StrCat("an earlier campaign has asked ", backend.Describe().version, "; see ",
+                  RefusalsFile(key));
+  }
   Asker asker(backend, CheapFlags(backend));
   asker.Ask(on_types);
   for (const Question& question : on_types) {
@@ -224,7 +236,12 @@ void ProbePeer(Backend& backend, GeneratorOptions& options) {
   asker.Ask(more);
   std::move(more.begin(), more.end(), std::back_inserter(on_recipes));
   NoteRefusals(on_recipes, options);
-  if (is_release && !asker.gave_up()) KeepRefusals(key, options);
+  std::string how =
+      absl::StrFormat("asked by %d compilations in %.0f s", asker.compilations(), asker.seconds());
+  if (asker.gave_up()) return how + ", until time was up";
+  if (!is_release) return how;
+  KeepRefusals(key, options);
+  return StrCat(how, "; the next campaign finds the answers in ", RefusalsFile(key));
 }
 
 }  // namespace assay

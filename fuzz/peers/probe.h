@@ -14,7 +14,7 @@ namespace assay {
 // every element type, and notes in `options` what ends in "unsupported" (a type also by
 // "rejected"). A recipe that only now and then draws what is refused stays. Takes some seconds, 120
 // at most, and what was not tried by then stays in; the answers of a release of XLA are kept
-// (refusals.h), and the next campaign need not ask.
-void ProbePeer(Backend& backend, GeneratorOptions& options);
+// (refusals.h), and the next campaign need not ask. Says for people how it came to know.
+std::string ProbePeer(Backend& backend, GeneratorOptions& options);
 
 }  // namespace assay

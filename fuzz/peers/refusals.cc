@@ -101,6 +101,8 @@ bool DecodeRefusals(const std::string& text, const std::string& key, GeneratorOp
   return true;
 }
 
+std::string RefusalsFile(const std::string& key) { return FileFor(key).string(); }
+
 bool ReadRefusals(const std::string& key, GeneratorOptions& options) {
   const absl::StatusOr<std::string> text = ReadFile(FileFor(key).string(), kMostBytes);
   return text.ok() && DecodeRefusals(*text, key, options);

@@ -18,6 +18,8 @@ std::string EncodeRefusals(const std::string& key, const GeneratorOptions& optio
 // else: it comes from a file that anybody may have written.
 bool DecodeRefusals(const std::string& text, const std::string& key, GeneratorOptions& options);
 
+// Where the answers for `key` are kept.
+std::string RefusalsFile(const std::string& key);
 // The answers that were kept for `key`, which names the backend, its release and the questions.
 bool ReadRefusals(const std::string& key, GeneratorOptions& options);
 // A cache that cannot be written is done without.

@@ -74,13 +74,35 @@ double CpuSecondsOf(pid_t pid) {
   return ReadUsage(pid, usage) ? usage.ticks / ticks_per_second : 0;
 }
 
-double WaitedForCpu(pid_t pid) {
-  FILE* file = fopen(StrCat("/proc/", static_cast<int64_t>(pid), "/schedstat").c_str(), "re");
+namespace {
+
+// The second number of a file of the scheduler's statistics, in seconds.
+double WaitedIn(const std::string& path) {
+  FILE* file = fopen(path.c_str(), "re");
   if (file == nullptr) return 0;
   unsigned long long computed = 0, waited = 0;
   const int fields = fscanf(file, "%llu %llu", &computed, &waited);
   fclose(file);
   return fields == 2 ? static_cast<double>(waited) * 1e-9 : 0;
+}
+
+}  // namespace
+
+double WaitedForCpu(pid_t pid) {
+  return WaitedIn(StrCat("/proc/", static_cast<int64_t>(pid), "/schedstat"));
+}
+
+double ThreadsWaitedForCpu(pid_t pid) {
+  const std::string threads = StrCat("/proc/", static_cast<int64_t>(pid), "/task");
+  DIR* folder = opendir(threads.c_str());
+  if (folder == nullptr) return 0;
+  double waited = 0;
+  while (const dirent* entry = readdir(folder)) {
+    if (entry->d_name[0] != '.')
+      waited += WaitedIn(StrCat(threads, "/", entry->d_name, "/schedstat"));
+  }
+  closedir(folder);
+  return waited;
 }
 
 TimeOfProcess::TimeOfProcess(pid_t pid)

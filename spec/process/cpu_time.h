@@ -16,6 +16,9 @@ double CpuSecondsOf(pid_t pid);
 // the cores; 0 where the kernel does not count them.
 double WaitedForCpu(pid_t pid);
 
+// The same of all its threads that are there, together.
+double ThreadsWaitedForCpu(pid_t pid);
+
 // Measures the time that a process has had: on a machine where others have the cores it passes more
 // slowly than the clock on the wall, and it never stands still.
 class TimeOfProcess {

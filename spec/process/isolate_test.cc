@@ -2,12 +2,16 @@
 #include "spec/process/isolate.h"
 
 #include <gtest/gtest.h>
+#include <sched.h>
 #include <signal.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstdlib>
 #include <cstring>
 #include <vector>
+
+#include "spec/process/cpu_time.h"
 
 namespace assay {
 namespace {
@@ -65,6 +69,36 @@ TEST(IsolateTest, StopsABlowUp) {
       },
       {.seconds = 20, .memory_bytes = 256 << 20});
   EXPECT_EQ(starved.end, Isolated::End::kOutOfMemory);
+}
+
+// Three that compute on one core wait for each other two thirds of the time.
+TEST(CpuTimeTest, CountsWhatAProcessWaitsForACore) {
+  constexpr int kSpinners = 3;
+  constexpr double kSeconds = 0.3;
+  std::vector<pid_t> spinners;
+  for (int i = 0; i < kSpinners; ++i) {
+    const pid_t pid = fork();
+    ASSERT_GE(pid, 0);
+    if (pid == 0) {
+      cpu_set_t one;
+      CPU_ZERO(&one);
+      CPU_SET(0, &one);
+      sched_setaffinity(0, sizeof(one), &one);
+      while (true) {
+      }
+    }
+    spinners.push_back(pid);
+  }
+  usleep(static_cast<useconds_t>(kSeconds * 1e6));
+  double waited = 0;
+  for (const pid_t pid : spinners) waited += ThreadsWaitedForCpu(pid);
+  for (const pid_t pid : spinners) {
+    kill(pid, SIGKILL);
+    waitpid(pid, nullptr, 0);
+  }
+  if (WaitedForCpu(getpid()) == 0) GTEST_SKIP() << "this kernel does not count it";
+  EXPECT_GT(waited, kSeconds);
+  EXPECT_EQ(ThreadsWaitedForCpu(spinners[0]), 0) << "it is gone";
 }
 
 }  // namespace

@@ -253,7 +253,7 @@ WorkerProcess::Trouble WorkerProcess::ReadExactly(char* into, size_t count,
     if (got == 0) return Trouble::kClosed;
     if (errno == EINTR) continue;
     if (errno != EAGAIN && errno != EWOULDBLOCK) return Trouble::kClosed;
-    if (IsLate(patience)) return Trouble::kLate;
+    if (const Trouble late = Lateness(patience); late != Trouble::kNone) return late;
     const double left = std::max(0.0, patience.deadline - Now());
     const bool is_limited = patience.memory_bytes > 0;
     if (is_limited && ResidentBytes(pid_) > patience.memory_bytes) return Trouble::kTooBig;
@@ -263,12 +263,19 @@ WorkerProcess::Trouble WorkerProcess::ReadExactly(char* into, size_t count,
   return Trouble::kNone;
 }
 
-bool WorkerProcess::IsLate(const Patience& patience) const {
+WorkerProcess::Trouble WorkerProcess::Lateness(const Patience& patience) const {
   const double now = Now();
-  if (now < patience.deadline) return false;
-  if (patience.starting.has_value()) return patience.starting->Seconds() >= patience.seconds;
-  if (now >= patience.deadline + (kMostTimesAsLong - 1) * patience.seconds) return true;
-  return CpuSecondsOf(pid_) - patience.cpu_before >= kShareOfTime * patience.seconds;
+  if (now < patience.deadline) return Trouble::kNone;
+  if (patience.starting.has_value()) {
+    return patience.starting->Seconds() >= patience.seconds ? Trouble::kLate : Trouble::kNone;
+  }
+  const double used = CpuSecondsOf(pid_) - patience.cpu_before;
+  if (used >= kShareOfTime * patience.seconds) return Trouble::kLate;
+  if (now < patience.deadline + (kMostTimesAsLong - 1) * patience.seconds) return Trouble::kNone;
+  // It slept, or it could not get at the processor: then nobody knows how long it takes.
+  const double waited = ThreadsWaitedForCpu(pid_) - patience.waited_before;
+  return waited >= kShareOfTime * kMostTimesAsLong * patience.seconds ? Trouble::kStarved
+                                                                      : Trouble::kLate;
 }
 
 WorkerProcess::Trouble WorkerProcess::Receive(const Patience& patience, WorkerMessage& message) {
@@ -315,6 +322,10 @@ absl::Status WorkerProcess::Ended(Trouble trouble, const RequestLimits& limits,
   switch (trouble) {
     case Trouble::kLate:
       return MakeError(ErrorClass::kTimeout, StrCat("no answer within ", limits.seconds, " s"));
+    case Trouble::kStarved:
+      return MakeError(ErrorClass::kSickMachine,
+                       StrCat("no answer within ", kMostTimesAsLong * limits.seconds,
+                              " s, of which the worker had few: the machine is too busy"));
     case Trouble::kTooBig:
       return MakeError(ErrorClass::kOutOfMemory,
                        StrCat("the worker grew beyond ", limits.memory_bytes, " bytes"));
@@ -336,7 +347,7 @@ absl::StatusOr<WorkerMessage> WorkerProcess::Request(const nlohmann::json& heade
   AppendLittleEndian(message, payload.size(), 8);
   message += text;
   const Patience patience{Now() + limits.seconds, limits.memory_bytes, limits.seconds,
-                          CpuSecondsOf(pid_)};
+                          CpuSecondsOf(pid_), ThreadsWaitedForCpu(pid_)};
   WorkerMessage answer;
   Trouble trouble = Write(message, patience.deadline);
   if (trouble == Trouble::kNone) trouble = Write(payload, patience.deadline);

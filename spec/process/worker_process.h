@@ -67,18 +67,19 @@ class WorkerProcess {
   std::optional<int> AwaitEnd(double seconds);
   void CloseDescriptors();
   // Why the channel to the worker gave no message.
-  enum class Trouble : uint8_t { kNone, kClosed, kLate, kTooBig, kBadSize, kBadHeader };
+  enum class Trouble : uint8_t { kNone, kClosed, kLate, kStarved, kTooBig, kBadSize, kBadHeader };
   // The time that may pass until the message is there.
   struct Patience {
     double deadline = 0;       // of Now()
     int64_t memory_bytes = 0;  // of the worker; 0: no limit
     // A worker on a busy machine has not had its time when the deadline comes: with `seconds` set
-    // it may take some times as long, until it has used a good part of them since `cpu_before`.
-    double seconds = 0, cpu_before = 0;
+    // it may take some times as long, until it has used a good part of them since `cpu_before`;
+    // what its threads waited for a core since `waited_before` tells one that was kept from it.
+    double seconds = 0, cpu_before = 0, waited_before = 0;
     // Of a worker that starts, which may take its `seconds` however busy the machine is.
     std::optional<TimeOfProcess> starting = std::nullopt;
   };
-  bool IsLate(const Patience& patience) const;
+  Trouble Lateness(const Patience& patience) const;
   Trouble Write(std::string_view bytes, double deadline);
   Trouble ReadExactly(char* into, size_t count, const Patience& patience);
   Trouble Receive(const Patience& patience, WorkerMessage& message);

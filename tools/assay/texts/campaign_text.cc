@@ -122,6 +122,7 @@ void PrintLeftOut(const CampaignSummary& summary) {
   Print(absl::StrFormat("  %-13s %8s   not taken by the backend: %s", "left out",
                         Grouped(static_cast<int64_t>(names.size())),
                         ToAbsl(absl::StrJoin(names, ", "))));
+  if (!summary.probe.empty()) Print(absl::StrFormat("  %-24s %s", "", summary.probe));
 }
 
 }  // namespace
