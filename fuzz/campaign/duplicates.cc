@@ -205,6 +205,26 @@ Opcodes WithoutVariants(const std::string& family, const Opcodes& opcodes) {
   return result;
 }
 
+// A pass goes wrong about an op of which it matters little what gives it its operands: a slice by
+// a sum of starts, say.
+bool IsOfSameRewrite(const CampaignFinding& large, const CampaignFinding& small) {
+  const std::string& place = large.triage.place;
+  if (place.empty() || place != small.triage.place || Computes({place})) return false;
+  const Opcodes all = OpcodesOf(large), some = OpcodesOf(small);
+  return !some.empty() && Includes(all, some) &&
+         std::all_of(all.begin(), all.end(), [&some](const std::string& name) {
+           return some.contains(name) || Computes({name}) || Moves().contains(name);
+         });
+}
+
+// A function is wrong of constants, which are folded, as it is of what comes at run time.
+bool IsWrongFoldedOrNot(const CampaignFinding& folded, const CampaignFinding& other) {
+  const Opcodes opcodes = OpcodesOf(folded);
+  return folded.triage.blamed_rule == "constant_folding" && other.triage.blamed_rule.empty() &&
+         folded.kind == Outcome::kWrong && other.kind == Outcome::kWrong && opcodes.size() == 1 &&
+         Computes(opcodes) && opcodes == OpcodesOf(other);
+}
+
 // Writing where one must not is now a wrong value, now a crash.
 bool IsOfRunning(Outcome::Kind kind) {
   return kind == Outcome::kWrong || kind == Outcome::kRunCrash ||
@@ -219,9 +239,20 @@ bool IsOfSamePlace(const CampaignFinding& large, const CampaignFinding& small) {
          (AreSilencedAlike(a.states, b.states) || HaveACommonSilencer(a.states, b.states));
 }
 
+// An op that moves elements is wrong in one program, and kills another in which all do no more, as
+// what writes beside its array does.
+bool AreWrongAndDeadOfAMove(const CampaignFinding& wrong, const CampaignFinding& dead) {
+  return wrong.kind == Outcome::kWrong && dead.kind == Outcome::kRunCrash &&
+         Moves().contains(wrong.triage.place) && OpcodesOf(dead).contains(wrong.triage.place) &&
+         OnlyMoves(OpcodesOf(wrong)) && OnlyMoves(OpcodesOf(dead));
+}
+
 bool IsDuplicateOfCode(const CampaignFinding& large, const CampaignFinding& small) {
   if (IsSameDeath(large, small) || IsSameRefusal(large, small)) return true;
-  if (IsOfSamePlace(large, small)) return true;
+  if (IsOfSamePlace(large, small) || AreWrongAndDeadOfAMove(large, small) ||
+      AreWrongAndDeadOfAMove(small, large)) {
+    return true;
+  }
   if (!IsOfRunning(large.kind) || !IsOfRunning(small.kind)) return false;
   const Opcodes needed = OpcodesOf(small);
   // Starts in a type that is too narrow go wrong in many ways, and so do numbers that a type lost.
@@ -247,13 +278,17 @@ bool IsDuplicate(const CampaignFinding& large, const CampaignFinding& small) {
       OpcodesOf(large).contains(kUnsignedLoop) && OpcodesOf(small).contains(kUnsignedLoop);
   if (are_loops && IsOfRunning(large.kind) && IsOfRunning(small.kind)) return true;
   const std::string family = FamilyOf(large.triage.blamed_rule);
-  if (family != FamilyOf(small.triage.blamed_rule)) return IsSilencedByPassOf(large, small);
+  if (family != FamilyOf(small.triage.blamed_rule)) {
+    return IsSilencedByPassOf(large, small) || IsWrongFoldedOrNot(large, small) ||
+           IsWrongFoldedOrNot(small, large);
+  }
   const Opcodes all = OpcodesOf(large), some = OpcodesOf(small);
   if (family.empty()) return IsDuplicateOfCode(large, small);
   if (large.kind != small.kind) return false;
   const Opcodes main = WithoutVariants(family, all), other = WithoutVariants(family, some);
   const bool is_other_type = large.triage.blamed_rule != small.triage.blamed_rule;
   if ((main != all || other != some || is_other_type) && main == other) return true;
+  if (IsOfSameRewrite(large, small)) return true;
   if (!Includes(all, some)) return false;
   if (!large.triage.is_smallest && !some.empty() && some.size() < all.size()) return true;
   // An import looks at one instruction at a time.

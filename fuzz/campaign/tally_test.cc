@@ -451,6 +451,14 @@ TEST(Tally, TheSameBugInOtherSurroundingsIsOneBucket) {
   add(wrong, "convolution+iota", "", "convolution", "l/i-pfpff");
   add(died, "sort", "", "", "Syntax error/sort");
   add(died, "gather", "", "", "Syntax error/gather");
+  add(Outcome::kRunCrash, "broadcast+transpose", "", "", "closed its output/broadcast+transpose");
+  add(wrong, "reshape+transpose", "", "transpose", "m/i-fffff");
+  add(wrong, "dynamic-slice", "algsimp", "dynamic-slice", "n");
+  add(wrong, "add+dynamic-slice", "algsimp", "dynamic-slice", "o");
+  add(wrong, "divide", "algsimp", "divide", "p");
+  add(wrong, "divide+exponential", "algsimp", "divide", "q");
+  add(wrong, "atan2", "constant_folding", "atan2", "r");
+  add(wrong, "atan2", "", "atan2", "s/f-fffff");
   const std::string refusal = "Syntax error when parsing it as a module: ";
   add(Outcome::kRejected, "convert", "", "", (refusal + "real part #.# is out of/convert").c_str());
   add(Outcome::kRejected, "compare", "", "", (refusal + "imaginary part -#.# is o/").c_str());
@@ -462,6 +470,7 @@ TEST(Tally, TheSameBugInOtherSurroundingsIsOneBucket) {
   }
   const std::set<std::string> wanted = {refusal + "real part #.# is out of/convert 2",
                                         refusal + "real part #.# is out of/sort 1",
+                                        "closed its output/broadcast+transpose 2",
                                         "Syntax error/gather 1",
                                         "Syntax error/sort 1",
                                         "a/i-fffff 2",
@@ -473,6 +482,10 @@ TEST(Tally, TheSameBugInOtherSurroundingsIsOneBucket) {
                                         "the worker closed its output; what(): bad/while 2",
                                         "the worker closed its output; x.cc:#] Check/concatenate 2",
                                         "the worker closed its output;/divide+iota 2",
+                                        "wrong value/n 2",
+                                        "wrong value/p 1",
+                                        "wrong value/q 1",
+                                        "wrong value/r 2",
                                         "wrong value/f 2",
                                         "wrong value/i 2",
                                         "wrong value/j 1"};
