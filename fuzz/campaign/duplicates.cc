@@ -279,8 +279,8 @@ bool IsDuplicate(const CampaignFinding& large, const CampaignFinding& small) {
   if (are_loops && IsOfRunning(large.kind) && IsOfRunning(small.kind)) return true;
   const std::string family = FamilyOf(large.triage.blamed_rule);
   if (family != FamilyOf(small.triage.blamed_rule)) {
-    return IsSilencedByPassOf(large, small) || IsWrongFoldedOrNot(large, small) ||
-           IsWrongFoldedOrNot(small, large);
+    return IsSilencedByPassOf(large, small) || IsSilencedByPassOf(small, large) ||
+           IsWrongFoldedOrNot(large, small) || IsWrongFoldedOrNot(small, large);
   }
   const Opcodes all = OpcodesOf(large), some = OpcodesOf(small);
   if (family.empty()) return IsDuplicateOfCode(large, small);

@@ -108,6 +108,8 @@ void CaseRunner::ConfirmThere(const Case& made, const CaseKey& key, const Famili
     confirm.fails += runs;
     confirm.record = record;
     outcome = seen;
+    // A compiler that died of it before dies of it again, and each time costs a process.
+    if (seen.Fails(Outcome::kCompileCrash)) break;
   }
   // Whether it fails depends on the numbers that it draws, which is no answer that changes.
   if (DrawsNumbers(*made.module) && confirm.fails < confirm.runs) confirm.fails = 0;

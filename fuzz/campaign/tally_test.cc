@@ -414,64 +414,61 @@ TEST(Tally, OneBugOfGeneratedCodeIsOneBucket) {
   EXPECT_EQ(tally.summary().buckets, buckets);
 }
 
-TEST(Tally, TheSameBugInOtherSurroundingsIsOneBucket) {
-  const CampaignOptions options = Options();
-  Tally tally(options);
-  auto add = [&](Outcome::Kind kind, const char* opcodes, const char* rule, const char* place,
-                 const char* bucket) {
-    CampaignFinding& finding = tally.finding(AddWrong(tally, StrCat(bucket, opcodes)));
-    finding.kind = kind;
-    finding.triaged = finding.triage.confirmed = finding.triage.is_smallest = true;
-    finding.triage.opcodes = opcodes;
-    finding.triage.blamed_rule = rule;
-    finding.triage.place = place;
-    finding.bucket = finding.triage.bucket = StrCat("x/", Name(kind), "/", bucket);
-  };
-  const Outcome::Kind wrong = Outcome::kWrong, died = Outcome::kCompileCrash;
-  add(wrong, "maximum+multiply+reduce", "", "reduce[maximum]", "a/i-fffff");
-  add(wrong, "broadcast+maximum+negate+reduce", "", "reduce[maximum]", "b/i-fffff");
-  add(wrong, "broadcast+minimum+negate+reduce", "", "reduce[minimum]", "c/f-fffff");
-  add(wrong, "compare+negate+while+unsigned-loop", "", "while", "d/i-pfpff");
-  add(wrong, "compare+subtract+while+unsigned-loop", "annotator", "while", "e");
-  add(wrong, "dynamic-slice", "constant_folding", "dynamic-slice", "f");
-  add(wrong, "dynamic-update-slice+iota", "constant_folding", "dynamic-update-slice", "g");
-  add(wrong, "dynamic-slice+rng", "import", "", "h");
-  add(wrong, "dynamic-slice", "import", "", "i");
-  add(wrong, "", "import", "", "j");
-  add(died, "divide+iota", "", "", "the worker closed its output;/divide+iota");
-  add(died, "add+remainder", "", "", "the worker closed its output;/add+remainder");
-  add(died, "concatenate", "", "", "the worker closed its output; x.cc:#] Check/concatenate");
-  add(died, "slice", "", "", "the worker closed its output; x.cc:#] Check/slice");
-  add(died, "while", "", "", "the worker closed its output; what(): bad/while");
-  add(died, "compare+while", "", "", "the worker closed its output; what(): bad/compare+while");
-  add(died, "add+reduce-window", "", "", "out; status_macros.cc:#] RET/add+reduce-window");
-  add(died, "minimum+reduce-window", "", "", "out; status_macros.cc:#] RET/minimum+reduce-window");
-  add(died, "abs", "", "", "out; status_macros.cc:#] RET/abs");
-  add(wrong, "convolution", "", "convolution", "k/i-ffpff");
-  add(wrong, "convolution+iota", "", "convolution", "l/i-pfpff");
-  add(died, "sort", "", "", "Syntax error/sort");
-  add(died, "gather", "", "", "Syntax error/gather");
-  add(Outcome::kRunCrash, "broadcast+transpose", "", "", "closed its output/broadcast+transpose");
-  add(wrong, "reshape+transpose", "", "transpose", "m/i-fffff");
-  add(wrong, "dynamic-slice", "algsimp", "dynamic-slice", "n");
-  add(wrong, "add+dynamic-slice", "algsimp", "dynamic-slice", "o");
-  add(wrong, "divide", "algsimp", "divide", "p");
-  add(wrong, "divide+exponential", "algsimp", "divide", "q");
-  add(wrong, "atan2", "constant_folding", "atan2", "r");
-  add(wrong, "atan2", "", "atan2", "s/f-fffff");
-  const std::string refusal = "Syntax error when parsing it as a module: ";
-  add(Outcome::kRejected, "convert", "", "", (refusal + "real part #.# is out of/convert").c_str());
-  add(Outcome::kRejected, "compare", "", "", (refusal + "imaginary part -#.# is o/").c_str());
-  add(Outcome::kRejected, "sort", "", "", (refusal + "real part #.# is out of/sort").c_str());
+// A finding that triage has looked at, in the bucket "x/KIND/BUCKET".
+void AddPlaced(Tally& tally, Outcome::Kind kind, const char* opcodes, const char* rule,
+               const char* place, const std::string& bucket) {
+  CampaignFinding& finding = tally.finding(AddWrong(tally, StrCat(bucket, opcodes)));
+  finding.kind = kind;
+  finding.triaged = finding.triage.confirmed = finding.triage.is_smallest = true;
+  finding.triage.opcodes = opcodes;
+  finding.triage.blamed_rule = rule;
+  finding.triage.place = place;
+  finding.bucket = finding.triage.bucket = StrCat("x/", Name(kind), "/", bucket);
+}
+
+// The last two parts of each bucket, with how many findings are in it.
+std::set<std::string> EndsOfBuckets(Tally& tally) {
   tally.Finish(/*with_triage=*/true);
   std::set<std::string> buckets;
   for (const auto& [bucket, count] : tally.summary().buckets) {
     buckets.insert(StrCat(bucket.substr(bucket.rfind('/', bucket.rfind('/') - 1) + 1), " ", count));
   }
-  const std::set<std::string> wanted = {refusal + "real part #.# is out of/convert 2",
-                                        refusal + "real part #.# is out of/sort 1",
-                                        "closed its output/broadcast+transpose 2",
-                                        "Syntax error/gather 1",
+  return buckets;
+}
+
+TEST(Tally, TheSameBugInOtherSurroundingsIsOneBucket) {
+  const CampaignOptions options = Options();
+  Tally tally(options);
+  const Outcome::Kind wrong = Outcome::kWrong, died = Outcome::kCompileCrash;
+  AddPlaced(tally, wrong, "maximum+multiply+reduce", "", "reduce[maximum]", "a/i-fffff");
+  AddPlaced(tally, wrong, "broadcast+maximum+negate+reduce", "", "reduce[maximum]", "b/i-fffff");
+  AddPlaced(tally, wrong, "broadcast+minimum+negate+reduce", "", "reduce[minimum]", "c/f-fffff");
+  AddPlaced(tally, wrong, "compare+negate+while+unsigned-loop", "", "while", "d/i-pfpff");
+  AddPlaced(tally, wrong, "compare+subtract+while+unsigned-loop", "annotator", "while", "e");
+  AddPlaced(tally, wrong, "dynamic-slice", "constant_folding", "dynamic-slice", "f");
+  AddPlaced(tally, wrong, "dynamic-update-slice+iota", "constant_folding", "dynamic-update-slice",
+            "g");
+  AddPlaced(tally, wrong, "dynamic-slice+rng", "import", "", "h");
+  AddPlaced(tally, wrong, "dynamic-slice", "import", "", "i");
+  AddPlaced(tally, wrong, "", "import", "", "j");
+  AddPlaced(tally, died, "divide+iota", "", "", "the worker closed its output;/divide+iota");
+  AddPlaced(tally, died, "add+remainder", "", "", "the worker closed its output;/add+remainder");
+  AddPlaced(tally, died, "concatenate", "", "",
+            "the worker closed its output; x.cc:#] Check/concatenate");
+  AddPlaced(tally, died, "slice", "", "", "the worker closed its output; x.cc:#] Check/slice");
+  AddPlaced(tally, died, "while", "", "", "the worker closed its output; what(): bad/while");
+  AddPlaced(tally, died, "compare+while", "", "",
+            "the worker closed its output; what(): bad/compare+while");
+  AddPlaced(tally, died, "add+reduce-window", "", "",
+            "out; status_macros.cc:#] RET/add+reduce-window");
+  AddPlaced(tally, died, "minimum+reduce-window", "", "",
+            "out; status_macros.cc:#] RET/minimum+reduce-window");
+  AddPlaced(tally, died, "abs", "", "", "out; status_macros.cc:#] RET/abs");
+  AddPlaced(tally, wrong, "convolution", "", "convolution", "k/i-ffpff");
+  AddPlaced(tally, wrong, "convolution+iota", "", "convolution", "l/i-pfpff");
+  AddPlaced(tally, died, "sort", "", "", "Syntax error/sort");
+  AddPlaced(tally, died, "gather", "", "", "Syntax error/gather");
+  const std::set<std::string> wanted = {"Syntax error/gather 1",
                                         "Syntax error/sort 1",
                                         "a/i-fffff 2",
                                         "c/f-fffff 1",
@@ -482,14 +479,41 @@ TEST(Tally, TheSameBugInOtherSurroundingsIsOneBucket) {
                                         "the worker closed its output; what(): bad/while 2",
                                         "the worker closed its output; x.cc:#] Check/concatenate 2",
                                         "the worker closed its output;/divide+iota 2",
+                                        "wrong value/f 2",
+                                        "wrong value/i 2",
+                                        "wrong value/j 1"};
+  EXPECT_EQ(EndsOfBuckets(tally), wanted);
+}
+
+TEST(Tally, TheSameBugOfOldReleasesIsOneBucket) {
+  const CampaignOptions options = Options();
+  Tally tally(options);
+  const Outcome::Kind wrong = Outcome::kWrong;
+  const std::string refusal = "Syntax error when parsing it as a module: ";
+  AddPlaced(tally, Outcome::kRunCrash, "broadcast+transpose", "", "",
+            "closed its output/broadcast+transpose");
+  AddPlaced(tally, wrong, "reshape+transpose", "", "transpose", "m/i-fffff");
+  AddPlaced(tally, wrong, "dynamic-slice", "algsimp", "dynamic-slice", "n");
+  AddPlaced(tally, wrong, "add+dynamic-slice", "algsimp", "dynamic-slice", "o");
+  AddPlaced(tally, wrong, "divide", "algsimp", "divide", "p");
+  AddPlaced(tally, wrong, "divide+exponential", "algsimp", "divide", "q");
+  AddPlaced(tally, wrong, "atan2", "constant_folding", "atan2", "r");
+  AddPlaced(tally, wrong, "atan2", "", "atan2", "s/f-fffff");
+  AddPlaced(tally, wrong, "convolution", "", "convolution", "t/i-ffpff");
+  AddPlaced(tally, wrong, "convolution", "constant_folding", "convolution", "u");
+  AddPlaced(tally, Outcome::kRejected, "convert", "", "",
+            refusal + "real part #.# is out of/convert");
+  AddPlaced(tally, Outcome::kRejected, "compare", "", "", refusal + "imaginary part -#.# is o/");
+  AddPlaced(tally, Outcome::kRejected, "sort", "", "", refusal + "real part #.# is out of/sort");
+  const std::set<std::string> wanted = {refusal + "real part #.# is out of/convert 2",
+                                        refusal + "real part #.# is out of/sort 1",
+                                        "closed its output/broadcast+transpose 2",
                                         "wrong value/n 2",
                                         "wrong value/p 1",
                                         "wrong value/q 1",
                                         "wrong value/r 2",
-                                        "wrong value/f 2",
-                                        "wrong value/i 2",
-                                        "wrong value/j 1"};
-  EXPECT_EQ(buckets, wanted);
+                                        "t/i-ffpff 2"};
+  EXPECT_EQ(EndsOfBuckets(tally), wanted);
 }
 
 TEST(Tally, APlaceWithOneSignatureNeedsNoSecondLook) {

@@ -38,8 +38,8 @@ inline constexpr char kNarrowIndex[] = "narrow-index";
 // True if an op says where it begins in a type that does not hold all sizes of its operand.
 bool HasNarrowIndex(const Module& module);
 
-// Stands beside the opcodes of a finding whose answer has NaN in the place of a zero, in a type that
-// has no zero of negative sign and NaN under its code.
+// Stands beside the opcodes of a finding whose answer has NaN in the place of a zero, in a type
+// that has no zero of negative sign and NaN under its code.
 inline constexpr char kNanForZero[] = "nan-for-zero";
 
 // Stands beside the opcodes of a finding whose program HasUnsignedLoop.

@@ -23,10 +23,10 @@ struct NotedOutcome {
 NotedOutcome CheckAndNote(const CheckSubject& subject, const Module& module,
                           const std::vector<Literal>& inputs, const CheckRequest& request = {});
 
-// What is notable of the first array that is wrong when all are outputs (a sign of a zero whose bits
-// are looked at later, say), if all else is right or notable with the right value of that array
-// for an input; "" if there is more to it. For a program whose own outputs are really wrong, on a
-// backend that runs elsewhere. Compiles up to three programs per array.
+// What is notable of the first array that is wrong when all are outputs (a sign of a zero whose
+// bits are looked at later, say), if all else is right or notable with the right value of that
+// array for an input; "" if there is more to it. For a program whose own outputs are really wrong,
+// on a backend that runs elsewhere. Compiles up to three programs per array.
 std::string NotableOrigin(const CheckSubject& subject, const Module& module,
                           const std::vector<Literal>& inputs);
 
