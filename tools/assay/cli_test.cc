@@ -333,6 +333,16 @@ TEST(Cli, EveryRunSaysWhoIsJudged) {
               HasSubstr("Assay's own compiler"));
 }
 
+TEST(Cli, NumbersOutOfRangeAreUsageErrors) {
+  const std::string module = WriteFile("good.hlo", kGood);
+  for (const char* line : {"check --backend none --sample=-2 ", "run --random=-5 ",
+                           "run --elements=-1 ", "reduce --index=-3 ", "bench --precision=-1 "}) {
+    const Output output = Assay(line + module);
+    EXPECT_EQ(output.status, 2) << line << output.text;
+    EXPECT_THAT(output.text, HasSubstr("error: --")) << line;
+  }
+}
+
 TEST(Cli, GraphDrawsWhatItsNameSays) {
   const std::string module = WriteFile("good.hlo", kGood);
   const Output strange = Assay("graph " + module + " -o picture.bmp");

@@ -89,21 +89,27 @@ std::string WhyOutOfRange(const std::string& text) {
   return errno == ERANGE || !fits ? text + " is out of range" : std::string();
 }
 
+template <typename T>
+void CheckRange(CLI::Option& option) {
+  if constexpr (std::is_integral_v<T>)
+    option.check(CLI::Validator([](std::string& given) { return WhyOutOfRange<T>(given); }, ""));
+}
+
 }  // namespace
 
 template <typename T>
 DeclaredOption OptionList::Add(const std::string& names, T& value, const std::string& text) const {
   CLI::Option* option = app_->add_option(names, value, text);
-  if constexpr (std::is_integral_v<T>) {
-    option->check(CLI::Validator([](std::string& given) { return WhyOutOfRange<T>(given); }, ""));
-  }
+  CheckRange<T>(*option);
   return DeclaredOption(option);
 }
 
 template <typename T>
 DeclaredOption OptionList::AddCall(const std::string& names, std::function<void(const T&)> take,
                                    const std::string& text) const {
-  return DeclaredOption(app_->add_option_function<T>(names, std::move(take), text));
+  CLI::Option* option = app_->add_option_function<T>(names, std::move(take), text);
+  CheckRange<T>(*option);
+  return DeclaredOption(option);
 }
 
 DeclaredOption OptionList::AddFlag(const std::string& names, bool& value,

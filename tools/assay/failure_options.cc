@@ -56,7 +56,7 @@ void FailureOptions::Declare(OptionList& line, bool generated) {
   line.Add("--defect", defect, "Plant this defect first");
   if (!generated) return;
   line.Add("--seed", seed, "Of the campaign").ShowDefault();
-  line.Add("--index", index, "Of the case in the campaign");
+  line.Add("--index", index, "Of the case in the campaign").NonNegative();
   line.AddFlag("--foreign", portable, "The campaign was of portable programs");
 }
 

@@ -424,6 +424,7 @@ void DeclareBench(OptionList& line, VerbAction& action) {
   line.AddDuration("--max-time", options->max_seconds, "Of all runs of a workload");
   line.Add("--precision", options->precision,
            "Go on until the speed-up is known to this many per cent, or --max-time is over; 0: no")
+      .NonNegative()
       .ShowDefault();
   line.Add("--compiles", options->compiles, "Timed compilations per workload and backend")
       .Positive()

@@ -407,6 +407,10 @@ absl::StatusOr<int> Run(const Options& options) {
   if (options.backend != "none") {
     ASSAY_ASSIGN_OR_RETURN(probe, OpenBackend(options.backend, options.python));
   }
+  if (options.sample < CutSubject::kSampleBig) {
+    return absl::InvalidArgumentError(
+        StrCat("--sample: ", options.sample, " is not -1 or a number above it"));
+  }
   const BackendDescription who = probe == nullptr ? NobodyElse() : probe->Describe();
   ASSAY_ASSIGN_OR_RETURN(const Profile* profile,
                          ChooseProfile(options.profile.empty() ? "xla" : options.profile, nullptr));

@@ -135,7 +135,7 @@ absl::StatusOr<int> Run(const Options& options) {
 void DeclareGen(OptionList& line, VerbAction& action) {
   auto options = std::make_shared<Options>();
   line.Add("--seed", options->seed, "Of the campaign").ShowDefault();
-  line.Add("--index", options->index, "Of the first program").ShowDefault();
+  line.Add("--index", options->index, "Of the first program").NonNegative().ShowDefault();
   line.Add("--count", options->count, "How many programs").Positive().ShowDefault();
   line.AddFlag("--foreign", options->portable, "Only what every implementation of HLO promises");
   AddBackendOption(line, options->backend, options->python,

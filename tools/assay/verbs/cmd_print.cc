@@ -180,7 +180,8 @@ void DeclarePrint(OptionList& line, VerbAction& action) {
                "dot-start(...) for an async-start around one dot (short always does)");
   AddBackendOption(line, options->optimized, options->python,
                    "What this backend's passes make of it", "--optimized");
-  line.Add("--limit", options->limit, "Refuse the backend's decisions above this number");
+  line.Add("--limit", options->limit, "Refuse the backend's decisions above this number")
+      .NonNegative();
   line.AddFlag("--decisions", options->decisions, "List the backend's decisions instead");
   line.AddFlag("--passes", options->passes,
                "List the backend's passes instead: what each changed, decided and took");

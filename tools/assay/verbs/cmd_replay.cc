@@ -51,7 +51,8 @@ absl::StatusOr<int> Run(const Options& options) {
 void DeclareReplay(OptionList& line, VerbAction& action) {
   auto options = std::make_shared<Options>();
   options->failure.Declare(line, true);
-  line.Add("--limit", options->limit, "Refuse the backend's decisions above this number");
+  line.Add("--limit", options->limit, "Refuse the backend's decisions above this number")
+      .NonNegative();
   line.AddFlag("--repeat", options->repeat, "Compile and run several times; bits must not differ");
   line.AddFlag("--show", options->show, "Print the program first");
   line.AddFlag("--json", options->json, "One JSON object");

@@ -277,8 +277,10 @@ void DeclareRun(OptionList& line, VerbAction& action) {
   line.Add("--profile", options->profile,
            "strict or xla; default: the one the backend is judged by")
       .OneOf({"strict", "xla"});
-  line.Add("--limit", options->limit, "Refuse the backend's decisions above this number");
+  line.Add("--limit", options->limit, "Refuse the backend's decisions above this number")
+      .NonNegative();
   line.Add("--elements", options->elements, "Print at most so many elements of an output")
+      .NonNegative()
       .ShowDefault();
   line.Add("--save", options->save, "Write inputs and outputs to an .npz file");
   line.AddFlag("--json", options->json, "One JSON object");
