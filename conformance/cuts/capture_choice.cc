@@ -424,4 +424,26 @@ std::vector<const Instruction*> StretchOf(const CapturePoint& point,
   return stretching.To(*end);
 }
 
+bool QuietCaptures::Grow(absl::Span<const CapturePoint> points) {
+  const size_t before = points_.size();
+  std::vector<CapturePoint> fresh;
+  for (const CapturePoint& point : points)
+    if (tried_.insert(point).second) fresh.push_back(point);
+  TryTogether(fresh);
+  return points_.size() > before;
+}
+
+void QuietCaptures::TryTogether(absl::Span<const CapturePoint> points) {
+  if (points.empty() || trials_left_ == 0) return;
+  --trials_left_;
+  std::vector<CapturePoint> together = points_;
+  together.insert(together.end(), points.begin(), points.end());
+  if (is_quiet_(together)) {
+    points_ = std::move(together);
+  } else if (points.size() > 1) {
+    TryTogether(points.first(points.size() / 2));
+    TryTogether(points.subspan(points.size() / 2));
+  }
+}
+
 }  // namespace assay

@@ -1,6 +1,7 @@
 // Chooses the values of a program that are captured. Design: "Deep programs are cut".
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -62,5 +63,31 @@ template <typename H>
 H AbslHashValue(H h, const CapturePoint& point) {
   return H::combine(std::move(h), point.instruction, point.leaf);
 }
+
+// Captures that leave results of the program as they are without any: a capture may end a fusion,
+// or have a value rounded that is not otherwise. Points are tried together and, where that moves a
+// result, in halves, so that a few that do cost few trials.
+class QuietCaptures {
+ public:
+  // Tells whether the program with these captures has the results that it has without.
+  using Trial = std::function<bool(const std::vector<CapturePoint>&)>;
+
+  QuietCaptures(Trial is_quiet, int most_trials)
+      : is_quiet_(std::move(is_quiet)), trials_left_(most_trials) {}
+
+  // Adds those of the points that move nothing. What was tried before is not tried again. False if
+  // none was added.
+  bool Grow(absl::Span<const CapturePoint> points);
+
+  const std::vector<CapturePoint>& points() const { return points_; }
+
+ private:
+  void TryTogether(absl::Span<const CapturePoint> points);
+
+  const Trial is_quiet_;
+  int trials_left_;
+  std::vector<CapturePoint> points_;
+  absl::flat_hash_set<CapturePoint> tried_;
+};
 
 }  // namespace assay

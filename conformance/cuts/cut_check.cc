@@ -20,6 +20,10 @@ namespace {
 
 constexpr int kMostRounds = 6;
 constexpr int kMostSteps = 3;  // back from results that moved
+// Compilations in search of captures that move no result. It takes at most so long, or twice what
+// everything before took.
+constexpr int kMostTrials = 60;
+constexpr double kTrialSeconds = 240;
 // Fewer are not worth another compilation.
 constexpr double kFewUndecided = 1e-4;
 // In a program of kManyProducts, of which there may be ten readings, contractions of fewer are
@@ -37,6 +41,10 @@ struct Reading {
   absl::flat_hash_map<CapturePoint, std::string> failures;
   std::vector<CapturePoint> order;  // of evaluation
   UselessElements useless;
+  // Of each instruction, whether its array had elements with a useless bound when it was visited
+  // last; and those that had some while their operands had none, in some trip.
+  absl::flat_hash_map<const Instruction*, bool> is_useless_now;
+  std::vector<const Instruction*> first_losses;
   absl::flat_hash_map<CapturePoint, int64_t> not_sampled;
   // The elements that did not pass of every captured array, in the order in which they were shown;
   // of arrays that were sampled the sample is looked at.
@@ -76,6 +84,7 @@ class CutCheck {
     } else {
       ASSAY_RETURN_IF_ERROR(CutMoreAndMore());
       ReachMovedResults();
+      ReachThroughQuietCaptures();
       if (report_.failed > 0) FindSmallest();
       if (report_.failed == 0 && report_.undecided > 0) CompareWithDraws();
     }
@@ -144,6 +153,53 @@ class CutCheck {
       std::erase_if(points, [&](const CapturePoint& point) { return dropped.contains(point); });
       Round round;
       if (!Capture(points, round).ok() || !Read(round).ok()) return;
+      JudgeOrKeep(std::move(round));
+    }
+  }
+
+  // Those that stay outside are reached through the captures with which they are as in the plain
+  // program, and more of these around what loses precision then.
+  void ReachThroughQuietCaptures() {
+    std::vector<size_t> wanted;
+    for (size_t k = 0; k < plain_.size(); ++k) {
+      const Judgement captured = ResultJudgement(*best_, k, best_->results[k], nullptr);
+      if (plain_[k].failed > 0 || (IsLeftOpen(plain_[k]) && !IsLeftOpen(captured)))
+        wanted.push_back(k);
+    }
+    if (wanted.empty() || report_.failed > 0) return;
+    const double until = Now() + std::max(kTrialSeconds, 2 * (Now() - started_));
+    Round quiet;
+    auto is_quiet = [&](const std::vector<CapturePoint>& points) {
+      Round round;
+      if (Now() > until || points == best_->points || !Capture(points, round).ok()) return false;
+      const bool is_same = std::all_of(wanted.begin(), wanted.end(), [&](size_t k) {
+        return subject_.plain[k]->bytes() == round.results[k].bytes();
+      });
+      if (is_same) quiet = std::move(round);
+      return is_same;
+    };
+    QuietCaptures captures(is_quiet, kMostTrials);
+    if (!is_quiet({}) || !captures.Grow(best_->points)) return;
+    for (int step = 0; step < kMostRounds; ++step) {
+      if (!Read(quiet).ok()) return;
+      const std::vector<CapturePoint> more = AroundLosses(
+          quiet.reading.first_losses, PointSet(quiet.points.begin(), quiet.points.end()));
+      JudgeOrKeep(std::move(quiet));
+      const bool is_reached = std::none_of(wanted.begin(), wanted.end(), [&](size_t k) {
+        return plain_[k].failed > 0 || IsLeftOpen(plain_[k]);
+      });
+      if (is_reached || report_.failed > 0 || !captures.Grow(more)) return;
+    }
+  }
+
+  // Of a further round only the given results count, unless it shows something wrong.
+  void JudgeOrKeep(Round round) {
+    const bool is_wrong =
+        std::any_of(round.reading.order.begin(), round.reading.order.end(),
+                    [&](const CapturePoint& p) { return CapturedJudgement(round, p).failed > 0; });
+    if (is_wrong) {
+      Keep(std::move(round));
+    } else {
       JudgeGiven(round);
     }
   }
@@ -306,6 +362,7 @@ class CutCheck {
     if (visit.seen == nullptr) {
       const Judgement own = JudgeArray(visit.expected, visit.expected.plain, nullptr);
       reading.useless[point] += own.inconclusive;
+      NoteLoss(visit.instruction, own.inconclusive > 0, reading);
       return;
     }
     std::string& failure = reading.failures[point];
@@ -320,10 +377,24 @@ class CutCheck {
       judgement.inconclusive = 0;
     }
     reading.useless[point] += judgement.inconclusive;
+    NoteLoss(visit.instruction, judgement.inconclusive > 0, reading);
     auto [found, is_new] = reading.captured.emplace(point, Judgement());
     if (is_new) reading.order.push_back(point);
     AddTo(found->second, judgement);
     SetVerdict(found->second);
+  }
+
+  static void NoteLoss(const Instruction& instruction, bool is_useless, Reading& reading) {
+    reading.is_useless_now[&instruction] = is_useless;
+    if (!is_useless) return;
+    const bool is_first = std::none_of(
+        instruction.operands().begin(), instruction.operands().end(), [&](const Instruction* each) {
+          auto found = reading.is_useless_now.find(each);
+          return found != reading.is_useless_now.end() && found->second;
+        });
+    std::vector<const Instruction*>& losses = reading.first_losses;
+    if (is_first && std::find(losses.begin(), losses.end(), &instruction) == losses.end())
+      losses.push_back(&instruction);
   }
 
   // The elements of the whole array that were not called right.
