@@ -343,6 +343,12 @@ TEST(Cli, NumbersOutOfRangeAreUsageErrors) {
   }
 }
 
+TEST(Cli, BlameOfWhatPassesIsJsonOnRequest) {
+  const Output output = Assay("blame --json " + WriteFile("good.hlo", kGood));
+  EXPECT_EQ(output.status, 0) << output.text;
+  EXPECT_EQ(output.LastJson().value("found", true), false);
+}
+
 TEST(Cli, GraphDrawsWhatItsNameSays) {
   const std::string module = WriteFile("good.hlo", kGood);
   const Output strange = Assay("graph " + module + " -o picture.bmp");

@@ -103,8 +103,14 @@ absl::StatusOr<int> Run(const Options& options) {
   const Outcome outcome = CheckIsolated(subject, c.Case()).outcome;
   if (!outcome.IsFailure()) {
     const std::string detail = outcome.Describe();
-    Print(StrCat("nothing to blame: it ", outcome.IsPass() ? "passes" : StateWord(outcome), " on ",
-                 c.finding.backend));
+    const std::string why =
+        StrCat("nothing to blame: it ", outcome.IsPass() ? "passes" : StateWord(outcome), " on ",
+               c.finding.backend);
+    if (options.json) {
+      PrintJson({{"found", false}, {"note", why}, {"detail", detail}});
+      return kExitOk;
+    }
+    Print(why);
     if (!detail.empty()) Print(detail);
     return kExitOk;
   }
