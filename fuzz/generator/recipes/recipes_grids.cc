@@ -2,6 +2,7 @@
 // constant of many, and mistakes in code for one type or one function are seen only where it is
 // tried (requirements 29, 30, 39 to 41, 50).
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 #include <vector>
 
@@ -174,6 +175,87 @@ Instruction* BuildZeroSigns(Program& program, Opcode) {
     rows.push_back(choices.Percent(30) ? TurnZeros(program, z) : z);
   }
   return rows.size() == 1 ? rows[0] : program.Concatenate(rows, 0);
+}
+
+// ---- Neighbours of what rules ask for.
+
+// Integers at the ends of their type and beside them, compared with one of these.
+Instruction* CompareNearEnds(Program& program) {
+  Choices& choices = program.choices();
+  const std::vector<ElementType> types = TypesFor(program, kI);
+  if (types.empty()) return nullptr;
+  const ElementType type = choices.Pick(types);
+  const auto near_end = [&] {
+    const auto by = static_cast<int64_t>(choices.Draw(3));
+    return static_cast<uint64_t>(choices.Percent(50) ? MinOf(type) + by : MaxOf(type) - by);
+  };
+  const Shape shape = Shape::Array(type, {choices.Range(3, 12)});
+  Literal row(shape), end(Shape::Scalar(type));
+  for (int64_t i = 0; i < row.element_count(); ++i)
+    row.SetInteger(i, static_cast<int64_t>(near_end()));
+  end.SetInteger(0, static_cast<int64_t>(near_end()));
+  Instruction* x = GivenOrConstant(program, std::move(row), 10);
+  return program.Compare(static_cast<Direction>(choices.Draw(6)), x,
+                         SplatOfLiteral(program, std::move(end), shape));
+}
+
+// A clamp of a clamp, with ends that are the same or not, and numbers between them.
+Instruction* ClampTwice(Program& program) {
+  Choices& choices = program.choices();
+  const std::vector<ElementType> types = TypesFor(program, kI | kF);
+  if (types.empty()) return nullptr;
+  const ElementType type = choices.Pick(types);
+  if (!Admits(Opcode::kClamp, type)) return nullptr;
+  const Shape shape = Shape::Array(type, {choices.Range(6, 16)});
+  Literal row(shape);
+  for (int64_t i = 0; i < row.element_count(); ++i) row.SetInteger(i, choices.Range(0, 7));
+  Instruction* x = GivenOrConstant(program, std::move(row), 10);
+  const auto end = [&](int64_t least) {
+    return program.ScalarConstant(type, choices.Range(least, least + 3));
+  };
+  Instruction* low = end(0);
+  Instruction* high = end(3);
+  Instruction* inner = program.Emit(Opcode::kClamp, shape, {low, x, high});
+  Instruction* other_low = choices.Percent(60) ? low : end(0);
+  Instruction* other_high = choices.Percent(40) ? high : end(3);
+  return program.Emit(Opcode::kClamp, shape, {other_low, inner, other_high});
+}
+
+// Powers where an operand is no number, or none is needed.
+Instruction* PowersOfEnds(Program& program) {
+  Choices& choices = program.choices();
+  const std::vector<ElementType> types = TypesFor(program, kF);
+  if (types.empty() || !program.options().Takes(Opcode::kPower)) return nullptr;
+  const ElementType type = choices.Pick(types);
+  if (!Admits(Opcode::kPower, type)) return nullptr;
+  const Shape shape = Shape::Array(type, {choices.Range(6, 20)});
+  const auto row = [&] {
+    constexpr double kEnds[] = {NAN, 0, -0.0, 1, -1, HUGE_VAL, -HUGE_VAL, 2, 0.5, 3};
+    Literal literal(shape);
+    for (int64_t i = 0; i < literal.element_count(); ++i)
+      literal.SetDouble(i, kEnds[choices.Draw(std::size(kEnds))]);
+    return GivenOrConstant(program, std::move(literal), 10);
+  };
+  Instruction* base = row();
+  return program.Binary(Opcode::kPower, base, row());
+}
+
+// A line repeated along a dimension of its own size, with a dimension of size 1 somewhere.
+Instruction* ReshapeSquare(Program& program) {
+  Choices& choices = program.choices();
+  const int64_t size = choices.Range(2, 6);
+  Instruction* x = program.OperandOf(program.DrawType(kI | kF), {size});
+  Instruction* square = program.Broadcast(x, {size, size}, {choices.Range(0, 1)});
+  DimVector dimensions = {size, size};
+  dimensions.insert(dimensions.begin() + choices.Range(0, 2), 1);
+  return program.Emit(Opcode::kReshape, Shape::Array(x->shape().element_type(), dimensions),
+                      {square});
+}
+
+Instruction* BuildNeighbours(Program& program, Opcode) {
+  using Build = Instruction* (*)(Program&);
+  constexpr Build kBuilds[] = {CompareNearEnds, ClampTwice, PowersOfEnds, ReshapeSquare};
+  return kBuilds[program.choices().Draw(std::size(kBuilds))](program);
 }
 
 // ---- Ways through types.
@@ -365,6 +447,7 @@ constexpr Recipe kRecipes[] = {
     {Opcode::kMaximum, "constant-grid", RecipeGroup::kElementwise, 26, BuildConstantGrid},
     {Opcode::kSubtract, "zero-signs", RecipeGroup::kElementwise, 8, BuildZeroSigns},
     {Opcode::kConvert, "type-ways", RecipeGroup::kElementwise, 10, BuildTypeWays},
+    {Opcode::kCompare, "neighbours", RecipeGroup::kElementwise, 4, BuildNeighbours, kNotPortable},
     {Opcode::kComplex, "complex-grid", RecipeGroup::kElementwise, 5, BuildComplexGrid},
     {Opcode::kDot, "complex-sum", RecipeGroup::kDot, 3, BuildComplexSum},
     {Opcode::kBitcastConvert, "complex-bits", RecipeGroup::kElementwise, 2, BuildComplexBits,
