@@ -300,7 +300,8 @@ absl::Status BoundDivide(const OpContext& op, Array& result) {
 // UNSPECIFIED(operation semantics 6): powers of zero with exponents that are not positive real
 // numbers, powers whose exponent times the logarithm exceeds 50 in modulus, and atan2 where
 // x^2 + y^2 is close to zero in comparison with its terms. Where rounding chooses the side of the
-// cut of its root, either is legal.
+// cut of its root, either is legal. The document's formula squares both operands and may be followed
+// step by step: squares that overflow or vanish are lost.
 template <typename T, typename W>
 bool IsUnspecified(ComplexPower, std::complex<W> x, std::complex<W> y) {
   if (x == std::complex<W>(0)) return y != std::complex<W>(0) && !(y.imag() == 0 && y.real() > 0);
@@ -312,7 +313,8 @@ bool IsUnspecified(ComplexAtan2, std::complex<W> y, std::complex<W> x) {
   const std::complex<W> sum = x * x + y * y;
   const bool at_cut =
       sum.real() < 0 && sum.imag() != 0 && std::fabs(sum.imag()) <= 4 * UnitRoundoff<T>() * size;
-  return at_cut || !(std::abs(sum) > size / 1024);
+  const bool loses_squares = !IsModerate<T>(std::max(std::abs(y), std::abs(x)));
+  return at_cut || loses_squares || !(std::abs(sum) > size / 1024);
 }
 
 // The sign of a zero imaginary part chooses a side of the logarithm's cut, where the real part does
