@@ -228,6 +228,14 @@ TEST(Step, ASignThatMovesPastASumIsNoFailure) {
   EXPECT_EQ(verdict.kind, StepVerdict::kPassed) << verdict.reason << verdict.failure;
 }
 
+// From the first layer to the result 21 more arrays depart.
+TEST(Step, AWrongArrayFarFromTheResultFails) {
+  const StepVerdict verdict =
+      Validate(Deep(), absl::StrReplaceAll(Deep(), {{"tanh(e1)", "sine(e1)"}}));
+  EXPECT_EQ(verdict.kind, StepVerdict::kFailed) << verdict.reason;
+  EXPECT_EQ(verdict.where, "x1");
+}
+
 TEST(Step, BentPassesFailWhereTheyAreBent) {
   const std::vector<std::pair<std::string, std::string>> kBends = {
       {"e6 = f32[4,4] add(d6, d6)", "e6 = f32[4,4] add(d6, d5)"},
