@@ -118,8 +118,8 @@ Instruction* BuildCholesky(Program& program, Opcode) {
   const bool lower = choices.Percent(60);
   if (lower) attributes.Set(Attr::kLower, AttrValue(true));
   const ElementType solved = a->shape().element_type();
-  Instruction* factor = program.Emit(Opcode::kCholesky, Shape::Array(solved, dimensions), {a},
-                                     std::move(attributes));
+  Instruction* factor =
+      program.Emit(Opcode::kCholesky, Shape::Array(solved, dimensions), {a}, std::move(attributes));
   constexpr int kWholePercent = 10;
   return choices.Percent(kWholePercent) ? factor : Triangle(program, factor, lower);
 }

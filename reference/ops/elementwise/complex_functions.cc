@@ -300,8 +300,8 @@ absl::Status BoundDivide(const OpContext& op, Array& result) {
 // UNSPECIFIED(operation semantics 6): powers of zero with exponents that are not positive real
 // numbers, powers whose exponent times the logarithm exceeds 50 in modulus, and atan2 where
 // x^2 + y^2 is close to zero in comparison with its terms. Where rounding chooses the side of the
-// cut of its root, either is legal. The document's formula squares both operands and may be followed
-// step by step: squares that overflow or vanish are lost.
+// cut of its root, either is legal. The document's formula squares both operands and may be
+// followed step by step: squares that overflow or vanish are lost.
 template <typename T, typename W>
 bool IsUnspecified(ComplexPower, std::complex<W> x, std::complex<W> y) {
   if (x == std::complex<W>(0)) return y != std::complex<W>(0) && !(y.imag() == 0 && y.real() > 0);
