@@ -22,11 +22,16 @@ Ball<S> MakeReflector(Matrix<Ball<S>>& matrix, int64_t first, int64_t k, bool& a
   D below;
   for (int64_t i = first + 1; i < matrix.rows; ++i) below = below + SquaredModulus(matrix(i, k));
   const D alpha = matrix(first, k);
-  const bool has_phase = alpha.centre != S(RealPart(alpha.centre));
-  if (below.IsZero() && !has_phase) return D();
+  const bool is_known = given != nullptr && given->radius == 0;
+  const S decides = is_known ? given->centre : alpha.centre;
+  const auto imaginary = std::abs(decides - S(RealPart(decides)));
+  // Rounding alone may leave a complex element real or not, and only one of both has a reflector.
+  constexpr bool kIsComplex = !std::is_floating_point_v<S>;
+  if (kIsComplex && !is_known && below.MayBeZero() && imaginary <= alpha.radius && alpha.radius > 0)
+    ambiguous = true;
+  if (below.IsZero() && imaginary == 0) return D();
   if (below.MayBeZero() && first + 1 < matrix.rows) ambiguous = true;
-  const bool is_given =
-      given != nullptr && given->radius == 0 && !std::signbit(RealPart(given->centre));
+  const bool is_given = is_known && !std::signbit(RealPart(given->centre));
   if (std::abs(RealPart(alpha.centre)) <= alpha.radius && !is_given) ambiguous = true;
   const D norm = SquareRoot(below + SquaredModulus(alpha));
   const D beta = RealPart(alpha.centre) < 0 ? norm : -norm;
