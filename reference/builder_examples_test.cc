@@ -424,8 +424,8 @@ void AddDefaultRows(Observations& see) {
         for (int64_t stride : {1, 2, 3}) {
           StrAppend(&out, out.empty() ? "" : "; ", TextOfRoot([&](XlaBuilder& b) {
             const XlaOp one = F(b, "1");
-            b.Conv(b.Broadcast(one, {1, 1, size}), b.Broadcast(one, {1, 1, window}), {stride},
-                   Padding::kSame);
+            const XlaOp filter = b.Broadcast(one, {1, 1, window});  // names go by order
+            b.Conv(b.Broadcast(one, {1, 1, size}), filter, {stride}, Padding::kSame);
           }));
         }
       }
