@@ -2,7 +2,6 @@
 #include "conformance/cuts/cut_check.h"
 
 #include <algorithm>
-#include <cmath>
 #include <numeric>
 #include <optional>
 
@@ -115,10 +114,10 @@ class CutCheck {
       std::vector<CapturePoint> more = AroundLossesOf(round);
       Keep(std::move(round));
       const bool is_decided =
-          report_.UndecidedShare() <= kFewUndecided && OpenResult(report_, plain_).empty();
+          report_.UndecidedShare() <= kFewUndecided && report_.OpenResult(plain_).empty();
       // A result that is left open is worth another compilation.
       const bool is_stuck = has_all_sums && before >= 0 && report_.undecided * 10 > before * 9 &&
-                            (number > 2 || OpenResult(report_, plain_).empty());
+                            (number > 2 || report_.OpenResult(plain_).empty());
       if (report_.failed > 0 || is_decided || is_stuck) break;
       if (!has_all_sums) {
         for (const CapturePoint& point : SumsOf(*flat_.module, /*only_contractions=*/false))
@@ -486,7 +485,7 @@ class CutCheck {
       if (stretch.judgement.failed > 0) stretch.failure = round.reading.failures.at(point);
       auto left = round.reading.not_sampled.find(point);
       if (left != round.reading.not_sampled.end()) stretch.not_sampled = left->second;
-      AddStretch(std::move(stretch), report);
+      report.Add(std::move(stretch));
     }
     report.outputs = static_cast<int64_t>(round.results.size());
     for (size_t k = 0; k < round.results.size(); ++k) {
@@ -494,7 +493,7 @@ class CutCheck {
       stretch.name = OutputName(k);
       stretch.is_output = true;
       stretch.judgement = ResultJudgement(round, k, round.results[k], &stretch.failure);
-      AddStretch(std::move(stretch), report);
+      report.Add(std::move(stretch));
     }
     const bool is_better = !best_.has_value() || report.failed > 0 ||
                            report.UndecidedShare() <= report_.UndecidedShare();
@@ -510,14 +509,6 @@ class CutCheck {
     const auto leaves = static_cast<size_t>(
         std::max<int64_t>(LeafCount(flat_.module->entry()->root()->shape()), 1));
     return StrCat("output ", number % leaves, " of device ", number / leaves);
-  }
-
-  static void AddStretch(Stretch stretch, CutReport& report) {
-    report.elements += stretch.judgement.elements;
-    report.failed += stretch.judgement.failed;
-    report.undecided += stretch.judgement.inconclusive;
-    report.not_sampled += stretch.not_sampled;
-    report.stretches.push_back(std::move(stretch));
   }
 
   Stretch Named(const Instruction& instruction) const {
@@ -622,30 +613,6 @@ class CutCheck {
         OpenInAll());
   }
 
-  // More than one element in a hundred, counted in whole ones, or all of them: what is right
-  // inside, or in other results, says nothing of these.
-  static bool IsLeftOpen(const Judgement& judgement) {
-    const auto most =
-        static_cast<int64_t>(std::ceil(kMostUndecided * static_cast<double>(judgement.elements)));
-    return judgement.inconclusive > most ||
-           (judgement.inconclusive == judgement.elements && judgement.elements > 0);
-  }
-
-  // The first result that is left open, with captures or without; empty if there is none.
-  static std::string OpenResult(const CutReport& report, const std::vector<Judgement>& plain) {
-    size_t number = 0;
-    for (const Stretch& stretch : report.stretches) {
-      if (!stretch.is_output) continue;
-      const Judgement& judgement =
-          number < plain.size() && IsLeftOpen(plain[number]) ? plain[number] : stretch.judgement;
-      ++number;
-      if (IsLeftOpen(judgement)) {
-        return StrCat(judgement.inconclusive, " of ", judgement.elements, " of ", stretch.name);
-      }
-    }
-    return "";
-  }
-
   void Conclude() {
     for (const Judgement& judgement : plain_) AddTo(report_.plain, judgement);
     for (const Judgement& judgement : stored_) AddTo(report_.stored, judgement);
@@ -669,7 +636,7 @@ class CutCheck {
     }
     const int64_t open = report_.undecided + report_.plain.inconclusive;
     const int64_t all = report_.elements + report_.plain.elements;
-    const std::string open_result = OpenResult(report_, plain_);
+    const std::string open_result = report_.OpenResult(plain_);
     const bool is_decided = static_cast<double>(open) <= kMostUndecided * static_cast<double>(all);
     if (is_decided && open_result.empty()) {
       report_.verdict = Verdict::kPass;
@@ -699,10 +666,6 @@ class CutCheck {
 };
 
 }  // namespace
-
-double CutReport::UndecidedShare() const {
-  return elements == 0 ? 0 : static_cast<double>(undecided) / static_cast<double>(elements);
-}
 
 CutReport CheckByCuts(const CutSubject& subject) {
   CutReport report;

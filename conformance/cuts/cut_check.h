@@ -90,11 +90,20 @@ struct CutReport {
   double seconds = 0, backend_seconds = 0;
 
   double UndecidedShare() const;
+  // Appends the stretch and counts its elements.
+  void Add(Stretch stretch);
+  // The first result that is left open, with captures or, by its judgement in `plain`, without;
+  // empty if there is none.
+  std::string OpenResult(const std::vector<Judgement>& plain) const;
 };
 
 // The share of the elements judged by cuts, and of those of every result, that may stay undecided
 // in a program that passes. Of a result it is counted in whole elements, rounded up, but never all.
 inline constexpr double kMostUndecided = 0.01;
+
+// More of the elements are undecided than may be, or all of them: what is right inside, or in other
+// results, says nothing of these.
+bool IsLeftOpen(const Judgement& judgement);
 
 CutReport CheckByCuts(const CutSubject& subject);
 

@@ -1,4 +1,6 @@
-// What a verdict by cuts says, for people and for programs.
+// What a verdict by cuts holds, and what it says, for people and for programs.
+#include <cmath>
+
 #include "conformance/cuts/cut_check.h"
 #include "nlohmann/json.hpp"
 #include "spec/base/strings.h"
@@ -15,6 +17,39 @@ nlohmann::json JsonOf(const Judgement& judgement) {
 }
 
 }  // namespace
+
+double CutReport::UndecidedShare() const {
+  return elements == 0 ? 0 : static_cast<double>(undecided) / static_cast<double>(elements);
+}
+
+void CutReport::Add(Stretch stretch) {
+  elements += stretch.judgement.elements;
+  failed += stretch.judgement.failed;
+  undecided += stretch.judgement.inconclusive;
+  not_sampled += stretch.not_sampled;
+  stretches.push_back(std::move(stretch));
+}
+
+bool IsLeftOpen(const Judgement& judgement) {
+  const auto most =
+      static_cast<int64_t>(std::ceil(kMostUndecided * static_cast<double>(judgement.elements)));
+  return judgement.inconclusive > most ||
+         (judgement.inconclusive == judgement.elements && judgement.elements > 0);
+}
+
+std::string CutReport::OpenResult(const std::vector<Judgement>& plain) const {
+  size_t number = 0;
+  for (const Stretch& stretch : stretches) {
+    if (!stretch.is_output) continue;
+    const Judgement& judgement =
+        number < plain.size() && IsLeftOpen(plain[number]) ? plain[number] : stretch.judgement;
+    ++number;
+    if (IsLeftOpen(judgement)) {
+      return StrCat(judgement.inconclusive, " of ", judgement.elements, " of ", stretch.name);
+    }
+  }
+  return "";
+}
 
 std::string Describe(const CutReport& report) {
   auto counted = [](int64_t count, std::string_view what) {
