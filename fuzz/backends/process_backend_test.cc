@@ -150,6 +150,18 @@ TEST(ProcessBackend, ForksWorkersFromOneThatIsLoaded) {
   EXPECT_NE(second.own, first.own);
 }
 
+// As the process that forks a campaign's workers does.
+TEST(ProcessBackend, SeesForkedWorkersEndWhereTheirSignalIsBlocked) {
+  sigset_t child, before;
+  sigemptyset(&child);
+  sigaddset(&child, SIGCHLD);
+  ASSERT_EQ(sigprocmask(SIG_BLOCK, &child, &before), 0);
+  std::unique_ptr<Backend> backend = ForkingWorker();
+  absl::StatusOr<RunResult> crash = RunNamed(*backend, "crash_run");
+  EXPECT_THAT(std::string(crash.status().message()), HasSubstr("SIGSEGV"));
+  sigprocmask(SIG_SETMASK, &before, nullptr);
+}
+
 bool IsGone(int64_t pid) {
   for (int i = 0; i < 500; ++i) {
     if (kill(static_cast<pid_t>(pid), 0) != 0) return true;

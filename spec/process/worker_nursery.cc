@@ -101,8 +101,12 @@ absl::Status WorkerNursery::Spawn(double seconds) {
   posix_spawn_file_actions_adddup2(&actions, pair[1], 0);
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);
-  // A group of its own: the terminal's interrupt is for those who use the workers.
-  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
+  // A group of its own: the terminal's interrupt is for those who use the workers. No signal is
+  // blocked, though one may be here: it learns from SIGCHLD that a worker has ended.
+  sigset_t none;
+  sigemptyset(&none);
+  posix_spawnattr_setsigmask(&attributes, &none);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK);
   // A process that forks must have one thread, and some libraries start theirs when they are
   // loaded.
   std::vector<char*> environment;
