@@ -2,11 +2,12 @@
 // and tier.
 #include "optimized/cpu/native/jit.h"
 
-#include <array>
+#include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <thread>
 
-#include "llvm/Bitcode/BitcodeReader.h"
+#include "absl/algorithm/container.h"
 #include "llvm/Bitcode/BitcodeWriter.h"
 #include "llvm/ExecutionEngine/Orc/AbsoluteSymbols.h"
 #include "llvm/ExecutionEngine/Orc/MapperJITLinkMemoryManager.h"
@@ -42,17 +43,6 @@ absl::StatusOr<std::unique_ptr<llvm::MemoryBuffer>> EmitWhole(ObjectEmitter& emi
   return llvm::MemoryBuffer::getMemBufferCopy(emitter.object());
 }
 
-// A part of the module that `bitcode` is, in a context of its own.
-absl::StatusOr<std::unique_ptr<llvm::MemoryBuffer>> EmitPart(
-    ObjectEmitter& emitter, llvm::MemoryBufferRef bitcode,
-    const std::vector<std::string>& functions) {
-  llvm::LLVMContext context;
-  auto module = llvm::parseBitcodeFile(bitcode, context);
-  if (!module) return FromLlvm(module.takeError(), "reading a part of the code");
-  KeepPart(**module, functions);
-  return EmitWhole(emitter, **module);
-}
-
 }  // namespace
 
 absl::StatusOr<Jit*> Jit::Get(Isa isa, Tier tier) {
@@ -71,8 +61,9 @@ absl::StatusOr<Jit*> Jit::Get(Isa isa, Tier tier) {
 absl::Status Jit::Initialize(Isa isa, Tier tier) {
   isa_ = isa;
   tier_ = tier;
-  ASSAY_ASSIGN_OR_RETURN(emitter_, ObjectEmitter::Create(isa, tier));
-  return CreateLinker(emitter_->machine().getTargetTriple());
+  emitters_.resize(1);
+  ASSAY_RETURN_IF_ERROR(EmitterOf(0, tier).status());
+  return CreateLinker(emitter().machine().getTargetTriple());
 }
 
 absl::Status Jit::CreateLinker(const llvm::Triple& triple) {
@@ -110,66 +101,69 @@ absl::Status Jit::CreateLinker(const llvm::Triple& triple) {
 std::unique_ptr<llvm::Module> Jit::NewModule(llvm::LLVMContext& context,
                                              const std::string& name) const {
   auto module = std::make_unique<llvm::Module>(name, context);
-  module->setDataLayout(emitter_->machine().createDataLayout());
-  module->setTargetTriple(emitter_->machine().getTargetTriple());
+  module->setDataLayout(emitter().machine().createDataLayout());
+  module->setTargetTriple(emitter().machine().getTargetTriple());
   return module;
 }
 
-absl::Status Jit::PrepareFor(const ModuleCut& cut) {
-  while (others_.size() + 1 < cut.hot.size()) {
-    ASSAY_ASSIGN_OR_RETURN(auto other, ObjectEmitter::Create(isa_, tier_));
-    others_.push_back(std::move(other));
+absl::StatusOr<ObjectEmitter*> Jit::EmitterOf(size_t thread, Tier tier) {
+  std::unique_ptr<ObjectEmitter>& emitter = emitters_[thread][static_cast<size_t>(tier)];
+  if (emitter == nullptr) {
+    ASSAY_ASSIGN_OR_RETURN(emitter, ObjectEmitter::Create(isa_, tier));
   }
-  if (cold_ == nullptr && (cut.all_cold || !cut.cold.empty())) {
-    ASSAY_ASSIGN_OR_RETURN(cold_, ObjectEmitter::Create(isa_, Tier::kFast));
-  }
-  return absl::OkStatus();
+  return emitter.get();
 }
 
 absl::StatusOr<std::vector<Jit::Object>> Jit::EmitObjects(llvm::Module& module, int threads) {
   ModuleCut cut;
   if (tier_ == Tier::kFull) {
+    ObjectEmitter::MarkRareFunctions(module);
     cut = PlanCut(module, threads);
-    if (!cut.all_cold) {
-      emitter_->InlineRareFunctions(module);
-      cut = PlanCut(module, threads);  // functions weigh what they weigh now
-      if (cut.cold.empty()) SpareCold(module);
-    }
-    ASSAY_RETURN_IF_ERROR(PrepareFor(cut));
+    const auto is_cold = [](const ModulePart& part) { return part.is_cold; };
+    if (!cut.all_cold && absl::c_none_of(cut.parts, is_cold)) SpareCold(module);
+    if (!cut.parts.empty()) return EmitParts(module, cut, threads);
   }
-  if (!cut.hot.empty()) return EmitParts(module, cut);
   std::vector<Object> objects(1);
-  ASSAY_ASSIGN_OR_RETURN(objects[0], EmitWhole(cut.all_cold ? *cold_ : *emitter_, module));
+  ASSAY_ASSIGN_OR_RETURN(ObjectEmitter * emitter, EmitterOf(0, cut.all_cold ? Tier::kFast : tier_));
+  ASSAY_ASSIGN_OR_RETURN(objects[0], EmitWhole(*emitter, module));
   return objects;
 }
 
-absl::StatusOr<std::vector<Jit::Object>> Jit::EmitParts(llvm::Module& module,
-                                                        const ModuleCut& cut) {
+absl::StatusOr<Jit::Object> Jit::EmitPart(llvm::MemoryBufferRef bitcode, const ModulePart& part,
+                                          size_t thread) {
+  ASSAY_ASSIGN_OR_RETURN(ObjectEmitter * emitter,
+                         EmitterOf(thread, part.is_cold ? Tier::kFast : tier_));
+  llvm::LLVMContext context;
+  auto module = ReadPart(bitcode, part, context);
+  if (!module) return FromLlvm(module.takeError(), "reading a part of the code");
+  return EmitWhole(*emitter, **module);
+}
+
+absl::StatusOr<std::vector<Jit::Object>> Jit::EmitParts(llvm::Module& module, const ModuleCut& cut,
+                                                        int threads) {
   ExportParts(module);
   llvm::SmallVector<char, 0> bitcode;
   llvm::raw_svector_ostream stream(bitcode);
   llvm::WriteBitcodeToFile(module, stream);
+  for (llvm::Function& function : module) function.deleteBody();  // parts have all that is needed
   const llvm::MemoryBufferRef whole({bitcode.data(), bitcode.size()}, module.getName());
-  const size_t hot = cut.hot.size();
-  std::vector<absl::StatusOr<Object>> made(hot + 1);
-  std::vector<std::thread> threads;
-  const auto make_cold = [&] {
-    made[hot] = cut.cold.empty() ? Object() : EmitPart(*cold_, whole, cut.cold);
+  std::vector<absl::StatusOr<Object>> made(cut.parts.size());
+  std::atomic<size_t> next{0};
+  const auto work = [&](size_t thread) {
+    for (size_t k = next++; k < made.size(); k = next++) {
+      made[k] = EmitPart(whole, cut.parts[k], thread);
+    }
   };
-  for (size_t k = 1; k < hot; ++k) {
-    threads.emplace_back([&, k] {
-      made[k] = EmitPart(*others_[k - 1], whole, cut.hot[k]);
-      if (k + 1 == hot) make_cold();
-    });
-  }
-  KeepPart(module, cut.hot[0]);
-  made[0] = EmitWhole(*emitter_, module);
-  if (hot == 1) make_cold();
-  for (std::thread& thread : threads) thread.join();
+  const size_t workers = std::min<size_t>(std::max(1, threads), made.size());
+  if (emitters_.size() < workers) emitters_.resize(workers);
+  std::vector<std::thread> others;
+  for (size_t k = 1; k < workers; ++k) others.emplace_back(work, k);
+  work(0);
+  for (std::thread& other : others) other.join();
   std::vector<Object> objects;
   for (absl::StatusOr<Object>& object : made) {
     ASSAY_RETURN_IF_ERROR(object.status());
-    if (*object != nullptr) objects.push_back(*std::move(object));
+    objects.push_back(*std::move(object));
   }
   return objects;
 }

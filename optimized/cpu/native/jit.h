@@ -2,9 +2,11 @@
 // made once and reused, and is safe to use from several threads, one compilation at a time.
 #pragma once
 
+#include <array>
 #include <memory>
 #include <mutex>
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "llvm/ExecutionEngine/Orc/LLJIT.h"
@@ -54,10 +56,10 @@ class Jit {
                                                    int threads, bool may_be_direct,
                                                    const KernelBends& bends = kNoBends);
 
-  int vector_bits() const { return emitter_->vector_bits(); }
-  bool has_fma() const { return emitter_->has_fma(); }
+  int vector_bits() const { return emitter().vector_bits(); }
+  bool has_fma() const { return emitter().has_fma(); }
   // Instruction set and features, for the version line.
-  const std::string& cpu() const { return emitter_->cpu(); }
+  const std::string& cpu() const { return emitter().cpu(); }
 
  private:
   friend class JitCode;
@@ -65,10 +67,14 @@ class Jit {
   Jit() = default;
   absl::Status Initialize(Isa isa, Tier tier);
   absl::Status CreateLinker(const llvm::Triple& triple);
-  // Makes emitters for the parts of a cut.
-  absl::Status PrepareFor(const ModuleCut& cut);
+  // Of a thread, made when it is first needed.
+  absl::StatusOr<ObjectEmitter*> EmitterOf(size_t thread, Tier tier);
+  const ObjectEmitter& emitter() const { return *emitters_[0][static_cast<size_t>(tier_)]; }
   absl::StatusOr<std::vector<Object>> EmitObjects(llvm::Module& module, int threads);
-  absl::StatusOr<std::vector<Object>> EmitParts(llvm::Module& module, const ModuleCut& cut);
+  absl::StatusOr<std::vector<Object>> EmitParts(llvm::Module& module, const ModuleCut& cut,
+                                                int threads);
+  absl::StatusOr<Object> EmitPart(llvm::MemoryBufferRef bitcode, const ModulePart& part,
+                                  size_t thread);
   absl::Status Link(std::vector<Object> objects, const char* entry, JitCode& code);
   // nullptr: LLVM has to.
   std::unique_ptr<JitCode> CompileDirectly(const llvm::Module& module, const char* entry,
@@ -77,9 +83,8 @@ class Jit {
   Isa isa_ = Isa::kHost;
   Tier tier_ = Tier::kFast;
   std::mutex mutex_;
-  std::unique_ptr<ObjectEmitter> emitter_;              // of the first part
-  std::vector<std::unique_ptr<ObjectEmitter>> others_;  // of the parts of other threads
-  std::unique_ptr<ObjectEmitter> cold_;
+  using OfTiers = std::array<std::unique_ptr<ObjectEmitter>, 2>;
+  std::vector<OfTiers> emitters_;  // by thread and tier
   std::unique_ptr<llvm::orc::LLJIT> jit_;
   llvm::orc::JITDylib* runtime_ = nullptr;
   int64_t next_library_ = 0;

@@ -2,8 +2,11 @@
 #include "optimized/cpu/native/module_cut.h"
 
 #include <algorithm>
+#include <utility>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
+#include "llvm/Bitcode/BitcodeReader.h"
 
 namespace assay {
 namespace {
@@ -12,7 +15,9 @@ namespace {
 // object of their own is.
 constexpr int64_t kWorthAThread = 150;
 constexpr int64_t kWorthAnObject = 400;
-constexpr int64_t kMostParts = 16;
+constexpr int64_t kMostThreads = 16;
+// Of a part, so that its work stays in the caches. Each part has its own copy of the helpers.
+constexpr int64_t kMostInstructions = 20000;
 // Optimizing an instruction takes about so many times as long as translating it does.
 constexpr int64_t kHotWeight = 5;
 
@@ -31,19 +36,66 @@ struct Weighed {
   const llvm::Function* function = nullptr;
 };
 
-// `function` with the helpers it calls, those of helpers included.
-void AddWithHelpers(const llvm::Function& function,
-                    absl::flat_hash_set<const llvm::Function*>& part) {
-  if (!part.insert(&function).second) return;
+// The helpers that a function refers to.
+template <typename Visit>
+void ForEachHelper(const llvm::Function& function, const Visit& visit) {
   for (const llvm::BasicBlock& block : function) {
     for (const llvm::Instruction& instruction : block) {
       for (const llvm::Use& use : instruction.operands()) {
-        const auto* helper = llvm::dyn_cast<llvm::Function>(use->stripPointerCasts());
+        auto* helper = llvm::dyn_cast<llvm::Function>(use.get()->stripPointerCasts());
         if (helper == nullptr || helper->isDeclaration() || IsPartOfItsOwn(*helper)) continue;
-        AddWithHelpers(*helper, part);
+        visit(*helper);
       }
     }
   }
+}
+
+// Instructions of functions once helpers stand where they are called, if they will.
+class Scale {
+ public:
+  int64_t Weigh(const llvm::Function& function) {
+    const auto [at, is_new] = known_.try_emplace(&function, 0);
+    if (!is_new) return at->second;
+    auto weight = static_cast<int64_t>(function.getInstructionCount());
+    ForEachHelper(function, [&](const llvm::Function& helper) {
+      if (helper.hasFnAttribute(llvm::Attribute::AlwaysInline)) weight += Weigh(helper);
+    });
+    return known_[&function] = weight;
+  }
+
+ private:
+  absl::flat_hash_map<const llvm::Function*, int64_t> known_;
+};
+
+// Deals functions, the largest first, each to the part that has least.
+std::vector<ModulePart> Deal(std::vector<Weighed> functions, int64_t parts, bool is_cold,
+                             int64_t head_start) {
+  std::stable_sort(functions.begin(), functions.end(), [](const Weighed& a, const Weighed& b) {
+    return a.instructions > b.instructions;
+  });
+  std::vector<ModulePart> dealt(parts);
+  for (ModulePart& part : dealt) part.is_cold = is_cold;
+  dealt.back().work = head_start;
+  const auto has_more = [](const ModulePart* a, const ModulePart* b) { return a->work > b->work; };
+  std::vector<ModulePart*> heap;
+  for (ModulePart& part : dealt) heap.push_back(&part);
+  std::make_heap(heap.begin(), heap.end(), has_more);
+  for (const Weighed& each : functions) {
+    std::pop_heap(heap.begin(), heap.end(), has_more);
+    heap.back()->work += each.instructions;
+    heap.back()->functions.push_back(each.function->getName().str());
+    std::push_heap(heap.begin(), heap.end(), has_more);
+  }
+  dealt.back().work -= head_start;
+  if (is_cold) {
+    for (ModulePart& part : dealt) part.work /= kHotWeight;
+  }
+  std::erase_if(dealt, [](const ModulePart& part) { return part.functions.empty(); });
+  return dealt;
+}
+
+int64_t PartsOf(int64_t instructions) {
+  return (instructions + kMostInstructions - 1) / kMostInstructions;
 }
 
 }  // namespace
@@ -61,39 +113,40 @@ void SpareCold(llvm::Module& module) {
 }
 
 ModuleCut PlanCut(const llvm::Module& module, int threads) {
+  Scale scale;
   std::vector<Weighed> hot, cold;
   int64_t hot_instructions = 0, cold_instructions = 0;
   for (const llvm::Function& function : module) {
     if (!IsPartOfItsOwn(function)) continue;
-    const auto count = static_cast<int64_t>(function.getInstructionCount());
+    const int64_t count = scale.Weigh(function);
     (IsCold(function) ? cold : hot).push_back({count, &function});
     (IsCold(function) ? cold_instructions : hot_instructions) += count;
   }
   ModuleCut cut;
   cut.all_cold = hot.empty();
-  if (hot.empty() || HasVariables(module)) return cut;
-  if (cold_instructions < kWorthAnObject) {
+  if (HasVariables(module)) return cut;
+  if (!hot.empty() && cold_instructions < kWorthAnObject) {
     hot.insert(hot.end(), cold.begin(), cold.end());
-    hot_instructions += cold_instructions;
+    hot_instructions += std::exchange(cold_instructions, 0);
     cold.clear();
   }
-  const int64_t parts = std::clamp<int64_t>(hot_instructions / kWorthAThread, 1,
-                                            std::min<int64_t>(std::max(1, threads), kMostParts));
-  if (parts == 1 && cold.empty()) return cut;
-  // The largest first, each to whom has least; the last part's thread makes the cold one as well.
-  std::stable_sort(hot.begin(), hot.end(), [](const Weighed& a, const Weighed& b) {
-    return a.instructions > b.instructions;
-  });
-  std::vector<int64_t> load(parts, 0);
-  load.back() = cold.empty() ? 0 : cold_instructions / kHotWeight;
-  cut.hot.resize(parts);
-  for (const Weighed& each : hot) {
-    const auto least = std::min_element(load.begin(), load.end()) - load.begin();
-    load[least] += each.instructions;
-    cut.hot[least].push_back(each.function->getName().str());
+  const int64_t most = std::min<int64_t>(std::max(1, threads), kMostThreads);
+  const int64_t hot_parts = std::max(std::clamp<int64_t>(hot_instructions / kWorthAThread, 1, most),
+                                     PartsOf(hot_instructions));
+  const int64_t cold_parts = PartsOf(cold_instructions);
+  if (hot.empty() ? cold_parts <= 1 : hot_parts == 1 && cold.empty()) return cut;
+  if (!hot.empty()) {
+    // Where each part has a thread, that of the last one makes what is cold as well.
+    const int64_t head_start = hot_parts <= most ? cold_instructions / kHotWeight : 0;
+    cut.parts = Deal(std::move(hot), hot_parts, /*is_cold=*/false, head_start);
   }
-  for (const Weighed& each : cold) cut.cold.push_back(each.function->getName().str());
-  std::erase_if(cut.hot, [](const std::vector<std::string>& part) { return part.empty(); });
+  if (!cold.empty()) {
+    for (ModulePart& part : Deal(std::move(cold), cold_parts, /*is_cold=*/true, 0)) {
+      cut.parts.push_back(std::move(part));
+    }
+  }
+  std::stable_sort(cut.parts.begin(), cut.parts.end(),
+                   [](const ModulePart& a, const ModulePart& b) { return a.work > b.work; });
   return cut;
 }
 
@@ -103,18 +156,33 @@ void ExportParts(llvm::Module& module) {
   }
 }
 
-void KeepPart(llvm::Module& module, const std::vector<std::string>& functions) {
-  absl::flat_hash_set<const llvm::Function*> part;
-  for (const std::string& name : functions) AddWithHelpers(*module.getFunction(name), part);
-  for (llvm::Function& function : module) {
-    if (!function.isDeclaration() && !part.contains(&function)) function.deleteBody();
+llvm::Expected<std::unique_ptr<llvm::Module>> ReadPart(llvm::MemoryBufferRef bitcode,
+                                                       const ModulePart& part,
+                                                       llvm::LLVMContext& context) {
+  auto read = llvm::getLazyBitcodeModule(bitcode, context);
+  if (!read) return read.takeError();
+  llvm::Module& module = **read;
+  absl::flat_hash_set<const llvm::Function*> kept;
+  std::vector<llvm::Function*> todo;
+  for (const std::string& name : part.functions) todo.push_back(module.getFunction(name));
+  while (!todo.empty()) {
+    llvm::Function& function = *todo.back();
+    todo.pop_back();
+    if (!kept.insert(&function).second) continue;
+    if (llvm::Error failed = function.materialize()) return failed;
+    ForEachHelper(function, [&](llvm::Function& helper) { todo.push_back(&helper); });
   }
+  for (llvm::Function& function : module) {
+    if (!function.isDeclaration() && !kept.contains(&function)) function.deleteBody();
+  }
+  if (llvm::Error failed = module.materializeAll()) return failed;
   for (llvm::Function& function : llvm::make_early_inc_range(module)) {
     if (function.isDeclaration() && function.use_empty()) function.eraseFromParent();
   }
   for (llvm::GlobalVariable& data : llvm::make_early_inc_range(module.globals())) {
     if (data.use_empty()) data.eraseFromParent();
   }
+  return read;
 }
 
 }  // namespace assay

@@ -2,10 +2,14 @@
 // on as many threads as there are, what runs once is translated in the least time.
 #pragma once
 
+#include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "llvm/IR/Module.h"
+#include "llvm/Support/Error.h"
+#include "llvm/Support/MemoryBufferRef.h"
 
 namespace assay {
 
@@ -15,21 +19,28 @@ inline constexpr char kPartAttribute[] = "assay-part";
 inline constexpr char kHot[] = "hot";
 inline constexpr char kCold[] = "cold";
 
-struct ModuleCut {
-  // Names of functions. Both empty: the module stays whole.
-  std::vector<std::vector<std::string>> hot;
-  std::vector<std::string> cold;
-  bool all_cold = false;  // nothing in the module is worth optimizing
+struct ModulePart {
+  std::vector<std::string> functions;
+  bool is_cold = false;
+  int64_t work = 0;  // what it takes to compile, in instructions that are optimized
 };
 
+struct ModuleCut {
+  std::vector<ModulePart> parts;  // most work first; empty: the module stays whole
+  bool all_cold = false;          // nothing in the module is worth optimizing
+};
+
+// A long module has more parts than there are threads: what LLVM holds for a part is given back
+// after it, and stays in the caches meanwhile.
 ModuleCut PlanCut(const llvm::Module& module, int threads);
 bool IsCold(const llvm::Function& function);
 // Has cold functions that stay among hot ones translated as they are.
 void SpareCold(llvm::Module& module);
 // Lets parts see each other's functions.
 void ExportParts(llvm::Module& module);
-// Removes the bodies of all functions but those named and their helpers, and data that nothing uses
-// any more.
-void KeepPart(llvm::Module& module, const std::vector<std::string>& functions);
+// The part of the module that `bitcode` is; of all other functions not even the bodies are read.
+llvm::Expected<std::unique_ptr<llvm::Module>> ReadPart(llvm::MemoryBufferRef bitcode,
+                                                       const ModulePart& part,
+                                                       llvm::LLVMContext& context);
 
 }  // namespace assay

@@ -172,22 +172,20 @@ absl::Status ObjectEmitter::Initialize(Isa isa, Tier tier) {
   return absl::OkStatus();
 }
 
-void ObjectEmitter::InlineRareFunctions(llvm::Module& module) {
-  if (tier_ == Tier::kFast) return;
+void ObjectEmitter::MarkRareFunctions(llvm::Module& module) {
   for (llvm::Function& function : module) {
     if (!function.getName().starts_with(kSharedFunctionPrefix)) continue;
     const bool is_rare = function.getNumUses() <= kMostInlined;
     function.addFnAttr(is_rare ? llvm::Attribute::AlwaysInline : llvm::Attribute::NoInline);
   }
-  Analyses analyses(machine_.get());
-  llvm::ModulePassManager passes;
-  passes.addPass(llvm::AlwaysInlinerPass(/*InsertLifetime=*/false));
-  passes.run(module, analyses.modules);
 }
 
 void ObjectEmitter::Optimize(llvm::Module& module) {
   if (tier_ == Tier::kFast) return;
   Analyses analyses(machine_.get());
+  llvm::ModulePassManager of_module;
+  of_module.addPass(llvm::AlwaysInlinerPass(/*InsertLifetime=*/false));
+  of_module.run(module, analyses.modules);
   // Kernels on vectors are what they should be: LLVM's vectorizer would cut up the few elements
   // that are left over, for nearly half of the time.
   llvm::FunctionPassManager of_scalars = PassesFor(/*has_vectors=*/false);

@@ -25,8 +25,8 @@ class ObjectEmitter {
   // Unsupported where this machine lacks the instructions.
   static absl::StatusOr<std::unique_ptr<ObjectEmitter>> Create(Isa isa, Tier tier);
 
-  // Puts formulas that few use where they are used. Before a module is cut: uses are counted.
-  void InlineRareFunctions(llvm::Module& module);
+  // Has formulas that few use put where they are used. Before a module is cut: uses are counted.
+  static void MarkRareFunctions(llvm::Module& module);
   // Optimizes and generates code. The module is spent; the object stays until the next call.
   absl::Status Emit(llvm::Module& module);
   llvm::StringRef object() const { return {object_.data(), object_.size()}; }
