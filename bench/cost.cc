@@ -30,7 +30,7 @@ double TermsOf(const Instruction& instruction) {
     terms *= static_cast<double>(w.size);
   }
   if (instruction.opcode() != Opcode::kConvolution) return terms;
-  const auto& labels = std::get<ConvDimLabels>(*instruction.attributes().Find(Attr::kDimLabels));
+  const ConvDimLabels& labels = *instruction.attributes().DimLabels();
   return terms * static_cast<double>(
                      instruction.operand(1)->shape().dimension(labels.kernel_input_feature));
 }

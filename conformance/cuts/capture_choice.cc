@@ -21,11 +21,10 @@ int64_t TermsOf(const Instruction& instruction) {
         terms *= instruction.operand(0)->shape().dimension(d);
       return terms;
     case Opcode::kConvolution: {
-      const AttrValue* labels = attributes.Find(Attr::kDimLabels);
+      const ConvDimLabels* labels = attributes.DimLabels();
       const Shape& kernel = instruction.operand(1)->shape();
       if (labels == nullptr || kernel.ElementCount() == 0) return 0;
-      return kernel.ElementCount() /
-             kernel.dimension(std::get<ConvDimLabels>(*labels).kernel_output_feature);
+      return kernel.ElementCount() / kernel.dimension(labels->kernel_output_feature);
     }
     case Opcode::kReduceWindow:
     case Opcode::kSelectAndScatter:

@@ -17,7 +17,7 @@ double ProductsOf(const Instruction& instruction) {
   // Each element of a convolution takes as many products as the kernel has elements for one output
   // feature.
   const Shape& kernel = instruction.operand(1)->shape();
-  const auto* labels = std::get_if<ConvDimLabels>(attributes.Find(Attr::kDimLabels));
+  const ConvDimLabels* labels = attributes.DimLabels();
   if (labels == nullptr) return products;
   for (int64_t d = 0; d < kernel.rank(); ++d)
     if (d != labels->kernel_output_feature) products *= static_cast<double>(kernel.dimension(d));

@@ -88,7 +88,7 @@ std::optional<Json> ToJson(Attr attr, const AttrValue& value) {
     return rows;
   }
   if (const auto* window = std::get_if<std::vector<WindowDim>>(&value)) return ToJson(*window);
-  if (const auto* labels = std::get_if<ConvDimLabels>(&value)) return ToJson(*labels);
+  if (const auto* labels = std::get_if<SharedValue<ConvDimLabels>>(&value)) return ToJson(**labels);
   return std::nullopt;
 }
 

@@ -138,7 +138,7 @@ absl::StatusOr<ElementValues> EmitDot(ElementEmitter& emitter, const Frame* fram
 namespace {
 
 const ConvDimLabels& LabelsOf(const Instruction& convolution) {
-  return std::get<ConvDimLabels>(*convolution.attributes().Find(Attr::kDimLabels));
+  return *convolution.attributes().DimLabels();
 }
 
 // The batch and the features of the input that the group of an output feature reads.

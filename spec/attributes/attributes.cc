@@ -150,6 +150,11 @@ bool Attributes::Flag(Attr attr, bool absent) const {
   return value == nullptr ? absent : *value;
 }
 
+const ConvDimLabels* Attributes::DimLabels() const {
+  const auto* value = As<SharedValue<ConvDimLabels>>(Find(Attr::kDimLabels));
+  return value == nullptr ? nullptr : &**value;
+}
+
 int64_t Attributes::Integer(Attr attr, int64_t absent) const {
   const int64_t* value = As<int64_t>(Find(attr));
   return value == nullptr ? absent : *value;

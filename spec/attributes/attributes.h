@@ -81,7 +81,7 @@ struct OutputAlias {
 using AttrValue =
     std::variant<bool, int64_t, double, std::string, Int64List, std::vector<Int64List>,
                  std::vector<SliceRange>, std::vector<PaddingDim>, std::vector<WindowDim>,
-                 ConvDimLabels, std::vector<OutputAlias>, SharedValue<Shape>,
+                 SharedValue<ConvDimLabels>, std::vector<OutputAlias>, SharedValue<Shape>,
                  SharedValue<std::vector<Shape>>, SharedValue<ReplicaGroups>, SharedValue<Sharding>,
                  SharedValue<DomainMetadata>, StringMap>;
 
@@ -237,6 +237,9 @@ class Attributes {
     return SetInteger(attr, static_cast<int64_t>(word));
   }
   void Remove(Attr attr);
+
+  // Of a convolution; nullptr where they are absent.
+  const ConvDimLabels* DimLabels() const;
 
   // Typed reads; the value that an absent attribute stands for when it is not there.
   bool Flag(Attr attr, bool absent = false) const;

@@ -96,19 +96,20 @@ class Instruction {
   Instruction() = default;
   void RemoveUser(Instruction* user);
 
-  std::string name_;
-  int64_t id_ = -1;
+  // Walks read what comes first: in a long module each line of the cache that they touch counts.
   Opcode opcode_ = Opcode::kParameter;
-  Shape shape_;
-  Computation* parent_ = nullptr;
-  OperandVector operands_;
-  OperandVector users_;
-  Attributes attributes_;
-  absl::InlinedVector<Computation*, 1> callees_;
-  std::vector<Instruction*> control_predecessors_, control_successors_;
-  std::shared_ptr<const Literal> literal_;
+  int64_t id_ = -1;
   Instruction* previous_ = nullptr;  // intrusive list of the computation, in stored order
   Instruction* next_ = nullptr;
+  OperandVector operands_;
+  OperandVector users_;
+  absl::InlinedVector<Computation*, 1> callees_;
+  std::vector<Instruction*> control_predecessors_, control_successors_;
+  Computation* parent_ = nullptr;
+  Shape shape_;
+  Attributes attributes_;
+  std::shared_ptr<const Literal> literal_;
+  std::string name_;
 };
 
 }  // namespace assay

@@ -53,7 +53,7 @@ AttrValue DefaultValue(const AttrSpec& spec, AttrKind kind) {
     case AttrKind::kAliasing:
       return AttrValue(std::vector<OutputAlias>());
     case AttrKind::kDimLabels:
-      return AttrValue(ConvDimLabels());
+      return AttrValue(SharedValue<ConvDimLabels>());
     case AttrKind::kString:
     case AttrKind::kBlob:
       return AttrValue(std::string());

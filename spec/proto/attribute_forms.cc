@@ -55,7 +55,7 @@ struct WindowForm {
 
 struct DimLabelsForm {
   static absl::Status Write(const AttrValue& value, Opcode, Proto* proto) {
-    const auto& labels = std::get<ConvDimLabels>(value);
+    const ConvDimLabels& labels = *std::get<SharedValue<ConvDimLabels>>(value);
     ConvolutionDimensionNumbers* numbers = proto->mutable_convolution_dimension_numbers();
     numbers->set_input_batch_dimension(labels.input_batch);
     numbers->set_input_feature_dimension(labels.input_feature);

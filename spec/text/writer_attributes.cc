@@ -223,7 +223,7 @@ struct ValueWriter {
   void operator()(const std::vector<SliceRange>& value) const { AppendSlice(out, value); }
   void operator()(const std::vector<PaddingDim>& value) const { AppendPadding(out, value); }
   void operator()(const std::vector<WindowDim>& value) const { AppendWindow(out, value); }
-  void operator()(const ConvDimLabels& value) const { AppendDimLabels(out, value); }
+  void operator()(const SharedValue<ConvDimLabels>& value) const { AppendDimLabels(out, *value); }
   void operator()(const std::vector<OutputAlias>& value) const { AppendAliasing(out, value); }
   void operator()(const SharedValue<Shape>& value) const {
     value->AppendTo(out, /*with_layout=*/true);

@@ -132,7 +132,7 @@ class Shape {
   ElementType element_type_ = ElementType::kInvalid;
   bool has_layout_ = true;
   DimVector dimensions_;
-  std::vector<bool> dynamic_;  // empty: all static
+  absl::InlinedVector<bool, 8> dynamic_;  // empty: all static
   Layout layout_;
   std::vector<Shape> elements_;
 };

@@ -45,7 +45,7 @@ bool HoldsKind(const AttrInfo& info, const AttrValue& value) {
     case AttrKind::kWindow:
       return std::holds_alternative<std::vector<WindowDim>>(value);
     case AttrKind::kDimLabels:
-      return std::holds_alternative<ConvDimLabels>(value);
+      return std::holds_alternative<SharedValue<ConvDimLabels>>(value);
     case AttrKind::kAliasing:
       return std::holds_alternative<std::vector<OutputAlias>>(value);
     case AttrKind::kShape:

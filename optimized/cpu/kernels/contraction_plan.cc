@@ -48,7 +48,7 @@ bool PlanDot(const Instruction& dot, ContractionPlan& plan) {
 
 bool PlanConvolution(const Instruction& conv, ContractionPlan& plan) {
   const Attributes& a = conv.attributes();
-  const auto& labels = std::get<ConvDimLabels>(*a.Find(Attr::kDimLabels));
+  const ConvDimLabels& labels = *a.DimLabels();
   const absl::Span<const WindowDim> window = a.Window(Attr::kWindow);
   const Shape &input = conv.operand(0)->shape(), &kernel = conv.operand(1)->shape();
   const DimVector in = RowMajorStrides(input.dimensions());

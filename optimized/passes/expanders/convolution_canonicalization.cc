@@ -31,7 +31,7 @@ Int64List Order(int64_t first, const Int64List& spatial, std::initializer_list<i
 }
 
 bool Canonicalize(Instruction* convolution, Gates& gates) {
-  const auto& labels = std::get<ConvDimLabels>(*convolution->attributes().Find(Attr::kDimLabels));
+  const ConvDimLabels& labels = *convolution->attributes().DimLabels();
   if (IsCanonicalConvolution(labels)) return false;
   Rewrite rewrite(gates, "canonicalize-convolution", convolution);
   if (!rewrite) return false;

@@ -91,7 +91,7 @@ struct Convolution {
 };
 
 const ConvDimLabels& LabelsOf(const OpContext& op) {
-  return std::get<ConvDimLabels>(*op.instruction.attributes().Find(Attr::kDimLabels));
+  return *op.instruction.attributes().DimLabels();
 }
 
 // The kernel's dimensions as they are arranged.
@@ -267,7 +267,7 @@ absl::Status BoundConvolution(const OpContext& op, Array& result) {
 // Number of products, those with padding and holes included, which are tried too.
 int64_t ConvolutionCost(const OpContext& op) {
   const Shape& kernel = op.literal(1).shape();
-  const auto& labels = std::get<ConvDimLabels>(*op.instruction.attributes().Find(Attr::kDimLabels));
+  const ConvDimLabels& labels = LabelsOf(op);
   double cost = static_cast<double>(op.count());
   for (int64_t d = 0; d < kernel.rank(); ++d) {
     if (d != labels.kernel_output_feature)

@@ -102,7 +102,7 @@ absl::StatusOr<Shape> InferConvolution(const OpSite& site) {
   if (site.operands.size() != 2) {
     return SiteError(site, "takes 2 operands without sparsity_config, has ", site.operands.size());
   }
-  const auto* found = std::get_if<ConvDimLabels>(site.attributes.Find(Attr::kDimLabels));
+  const ConvDimLabels* found = site.attributes.DimLabels();
   if (found == nullptr) return SiteError(site, "dim_labels hold a value of the wrong kind");
   const ConvDimLabels& labels = *found;
   const absl::Span<const WindowDim> window = site.attributes.Window(Attr::kWindow);
