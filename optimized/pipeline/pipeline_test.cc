@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <set>
 #include <sstream>
 
 #include "gmock/gmock.h"
@@ -52,6 +53,23 @@ std::vector<std::string> Rules(const Gates& gates) {
   return rules;
 }
 
+// Passes skip a module that has no op of theirs: what it knows of its ops agrees with a walk.
+void ExpectKnowsItsOps(const Module& module) {
+  std::set<Opcode> ops;
+  for (const Computation* computation : module.computations()) {
+    bool has_calls = false;
+    for (const Instruction* inst : *computation) {
+      ops.insert(inst->opcode());
+      has_calls = has_calls || !inst->callees().empty();
+    }
+    EXPECT_EQ(computation->has_calls(), has_calls) << computation->name();
+  }
+  for (int i = 0; i < kOpcodeCount; ++i) {
+    const auto opcode = static_cast<Opcode>(i);
+    EXPECT_EQ(module.HasAny({opcode}), ops.contains(opcode)) << Name(opcode);
+  }
+}
+
 // Every limit up to `most` different ones, spread over all decisions.
 void CheckLimits(const Module& module, int64_t most) {
   Gates all;
@@ -59,6 +77,7 @@ void CheckLimits(const Module& module, int64_t most) {
   PipelineOptions options;
   options.verify_each = true;
   ASSERT_EQ(Optimize(*optimized, all, options), absl::OkStatus());
+  ExpectKnowsItsOps(*optimized);
   Gates again;
   std::unique_ptr<Module> second = module.Clone("");
   ASSERT_EQ(Optimize(*second, again, options), absl::OkStatus());
@@ -74,6 +93,7 @@ void CheckLimits(const Module& module, int64_t most) {
     Gates gates(limit);
     std::unique_ptr<Module> limited = module.Clone("");
     ASSERT_EQ(Optimize(*limited, gates, options), absl::OkStatus()) << "limit " << limit;
+    ExpectKnowsItsOps(*limited);
     for (int64_t i = 0; i < limit; ++i) {
       ASSERT_EQ(gates.decisions()[i].rule, all.decisions()[i].rule) << "limit " << limit;
     }

@@ -41,6 +41,11 @@ void Computation::Unlink(Instruction* instruction) {
   --count_;
 }
 
+void Computation::Count(const Instruction& instruction, int64_t change) {
+  if (!instruction.callees().empty()) call_count_ += change;
+  if (parent_ != nullptr) parent_->count_of_[static_cast<size_t>(instruction.opcode())] += change;
+}
+
 namespace {
 
 // How far a walk has come with each instruction: by number, or in a hash table where numbers of a
@@ -131,6 +136,7 @@ Instruction* Computation::Add(Opcode opcode, Shape shape, absl::Span<Instruction
   instruction->name_ = names.GetUniqueName(name.empty() ? Name(opcode) : name);
   instruction->id_ = parent_ == nullptr ? -1 : parent_->next_id_++;
   Link(instruction);
+  Count(*instruction, 1);
   if (opcode == Opcode::kParameter) {
     int64_t number = instruction->parameter_number();
     // A hostile number must not size the table; the verifier reports the gap.
@@ -236,6 +242,7 @@ void Computation::Detach(Instruction* instruction) {
     while (!parameters_.empty() && parameters_.back() == nullptr) parameters_.pop_back();
   }
   Unlink(instruction);
+  Count(*instruction, -1);
   (parent_ == nullptr ? *detached_names_ : parent_->names_).Release(instruction->name_);
 }
 

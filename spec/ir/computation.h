@@ -42,6 +42,8 @@ class Computation {
   bool Equal(const Computation& other) const;
   void ClearUniqueIdInternal() { id_ = -1; }
   int64_t instruction_count() const { return count_; }
+  // False: no instruction calls a computation, so that a walk along calls need not look.
+  bool has_calls() const { return call_count_ > 0; }
   const std::string& execution_thread() const { return execution_thread_; }  // "" means "main"
   void set_execution_thread(std::string thread) { execution_thread_ = std::move(thread); }
 
@@ -135,6 +137,8 @@ class Computation {
   void Link(Instruction* instruction);
   void Unlink(Instruction* instruction);
   void Detach(Instruction* instruction);
+  // Keeps the numbers of instructions by op and of those that call.
+  void Count(const Instruction& instruction, int64_t change);
 
   std::string name_;
   int64_t id_ = -1;
@@ -143,6 +147,7 @@ class Computation {
   Instruction* first_ = nullptr;
   Instruction* last_ = nullptr;
   int64_t count_ = 0;
+  int64_t call_count_ = 0;
   std::vector<Instruction*> parameters_;
   std::string execution_thread_;
   std::vector<Instruction*> removed_;            // freed by Cleanup

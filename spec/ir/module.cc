@@ -54,9 +54,21 @@ Computation* Module::AddComputation(std::string_view name) {
 void Module::RemoveComputation(Computation* computation) {
   computations_.erase(std::remove(computations_.begin(), computations_.end(), computation),
                       computations_.end());
+  Forget(computation);
+}
+
+void Module::Forget(Computation* computation) {
   computation_names_.Release(computation->name_);
-  for (Instruction* instruction : *computation) names_.Release(instruction->name());
+  for (Instruction* instruction : *computation) {
+    names_.Release(instruction->name());
+    computation->Count(*instruction, -1);
+  }
   delete computation;
+}
+
+bool Module::HasAny(absl::Span<const Opcode> opcodes) const {
+  return std::any_of(opcodes.begin(), opcodes.end(),
+                     [this](Opcode opcode) { return count_of_[static_cast<size_t>(opcode)] > 0; });
 }
 
 absl::Status Module::RemoveUnusedComputations() {
@@ -69,15 +81,20 @@ absl::Status Module::RemoveUnusedComputations() {
   while (!worklist.empty()) {
     Computation* at = worklist.back();
     worklist.pop_back();
+    if (!at->has_calls()) continue;
     for (Instruction* instruction : *at) {
       for (Computation* callee : instruction->callees()) {
         if (reached.insert(callee).second) worklist.push_back(callee);
       }
     }
   }
-  for (Computation* computation : std::vector<Computation*>(computations_)) {
-    if (!reached.contains(computation)) RemoveComputation(computation);
-  }
+  std::vector<Computation*> unused;
+  std::erase_if(computations_, [&](Computation* computation) {
+    if (reached.contains(computation)) return false;
+    unused.push_back(computation);
+    return true;
+  });
+  for (Computation* computation : unused) Forget(computation);
   return absl::OkStatus();
 }
 
@@ -91,7 +108,7 @@ std::vector<Computation*> Module::ComputationPostOrder() const {
     stack.emplace_back(computation, *computation->begin());
     while (!stack.empty()) {
       auto& [at, next] = stack.back();
-      if (next == nullptr) {
+      if (next == nullptr || !at->has_calls()) {
         order.push_back(at);
         stack.pop_back();
         continue;

@@ -3,6 +3,7 @@
 // names are functions of spec/ir/hlo_module.h.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -45,6 +46,9 @@ class Module {
   // Stored order.
   absl::Span<Computation* const> computations() const { return computations_; }
   int64_t computation_count() const { return static_cast<int64_t>(computations_.size()); }
+  // True if any of its computations has an instruction of one of these ops. Costs no walk: what is
+  // interested in a few ops asks this first.
+  bool HasAny(absl::Span<const Opcode> opcodes) const;
   Computation* GetComputationWithName(std::string_view name) const;  // nullptr if there is none
   Computation* entry() const { return entry_; }                      // nullptr before there is one
   void set_entry(Computation* entry) { entry_ = entry; }
@@ -114,11 +118,13 @@ class Module {
  private:
   friend class Computation;
   struct Random;
+  void Forget(Computation* computation);  // that is no longer in the list
 
   std::string name_;
   ModuleConfig config_;
   int64_t unique_id_;
   std::vector<Computation*> computations_;
+  std::array<int64_t, kOpcodeCount> count_of_{};  // instructions by op
   Computation* entry_ = nullptr;
   int64_t next_id_ = 0;
   int64_t next_computation_id_ = 0;

@@ -46,6 +46,7 @@ absl::StatusOr<Computation*> Module::TakeOver(std::unique_ptr<Computation> compu
   for (Instruction* instruction : *added) {
     instruction->name_ = names_.GetUniqueName(instruction->name_);
     instruction->id_ = NewUniqueInstructionId();
+    ++count_of_[static_cast<size_t>(instruction->opcode_)];
   }
   computations_.push_back(added);
   if (role == Role::kEmbedded) return added;

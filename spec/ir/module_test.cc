@@ -181,5 +181,30 @@ TEST(Module, ClonesAComputationFromElsewhere) {
   EXPECT_EQ(to.computation_count(), 3);
 }
 
+TEST(Module, KnowsItsOpsAsComputationsComeAndGo) {
+  Module module("m");
+  const Shape shape = Shape::Scalar(ElementType::kS32);
+  Computation* entry = module.AddComputation("main");
+  Instruction* p = entry->AddParameter(0, shape);
+  entry->set_root(p);
+  EXPECT_TRUE(module.HasAny({Opcode::kAbs, Opcode::kParameter}));
+  std::unique_ptr<Computation> alone = Computation::Create("alone");
+  alone->set_root(alone->Add(Opcode::kAbs, shape, {alone->AddParameter(0, shape)}));
+  EXPECT_FALSE(module.HasAny({Opcode::kAbs}));
+  Computation* taken = *module.TakeOver(std::move(alone), Module::Role::kEmbedded);
+  EXPECT_TRUE(module.HasAny({Opcode::kAbs}));
+  EXPECT_FALSE(entry->has_calls());
+  Instruction* call = entry->Add(Opcode::kCall, shape, {p}, {}, {taken});
+  EXPECT_TRUE(entry->has_calls());
+  EXPECT_TRUE(module.RemoveUnusedComputations().ok());
+  EXPECT_TRUE(module.Clone("")->HasAny({Opcode::kAbs}));
+  entry->Remove(call);
+  EXPECT_FALSE(entry->has_calls());
+  EXPECT_FALSE(module.HasAny({Opcode::kCall}));
+  EXPECT_TRUE(module.RemoveUnusedComputations().ok());
+  EXPECT_EQ(module.computation_count(), 1);
+  EXPECT_FALSE(module.HasAny({Opcode::kAbs}));
+}
+
 }  // namespace
 }  // namespace assay

@@ -2,25 +2,35 @@
 #include "spec/ir/name_uniquer.h"
 
 #include <algorithm>
+#include <functional>
+
+#include "spec/base/strings.h"
 
 namespace assay {
+namespace {
 
-void NameUniquer::Release(std::string_view name) { names_.erase(name); }
+// The same in every run, so that a module's names are.
+uint64_t HashOf(std::string_view name) { return std::hash<std::string_view>()(name); }
+
+std::string_view WithoutSuffix(std::string_view name, char separator) {
+  const size_t at = name.rfind(separator);
+  if (at == std::string_view::npos || at == 0 || at + 1 >= name.size()) return name;
+  const std::string_view suffix = name.substr(at + 1);
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  return std::all_of(suffix.begin(), suffix.end(), is_digit) ? name.substr(0, at) : name;
+}
+
+}  // namespace
+
+void NameUniquer::Release(std::string_view name) { names_.erase(HashOf(name)); }
 
 std::string NameUniquer::GetUniqueName(std::string_view prefix) {
-  auto [at, is_new] = names_.emplace(prefix);
-  if (is_new) return *at;
-  std::string stem(prefix);
-  size_t dot = stem.rfind(separator_);
-  if (dot != std::string::npos && dot > 0 && dot + 1 < stem.size() &&
-      std::all_of(stem.begin() + static_cast<std::ptrdiff_t>(dot) + 1, stem.end(),
-                  [](char c) { return c >= '0' && c <= '9'; })) {
-    stem.resize(dot);
-  }
-  int64_t& suffix = next_suffix_[stem];
+  if (names_.insert(HashOf(prefix)).second) return std::string(prefix);
+  const std::string_view stem = WithoutSuffix(prefix, separator_);
+  int64_t& suffix = next_suffix_[HashOf(stem)];
   for (;;) {
-    std::string candidate = stem + separator_ + std::to_string(++suffix);
-    if (names_.insert(candidate).second) return candidate;
+    std::string candidate = StrCat(stem, std::string_view(&separator_, 1), ++suffix);
+    if (names_.insert(HashOf(candidate)).second) return candidate;
   }
 }
 

@@ -3,13 +3,11 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <string>
 #include <string_view>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
-#include "spec/base/name_hash.h"
 
 namespace assay {
 
@@ -24,8 +22,10 @@ class NameUniquer {
 
  private:
   char separator_;
-  absl::flat_hash_set<std::string, NameHash, std::equal_to<>> names_;
-  absl::flat_hash_map<std::string, int64_t> next_suffix_;
+  // By the hash of a name, for a long module's names alone would fill the caches. A name whose hash
+  // is that of another counts as taken and gets a suffix.
+  absl::flat_hash_set<uint64_t> names_;
+  absl::flat_hash_map<uint64_t, int64_t> next_suffix_;
 };
 
 }  // namespace assay

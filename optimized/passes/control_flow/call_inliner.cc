@@ -25,6 +25,7 @@ bool CanInline(const Instruction& call) {
 }  // namespace
 
 absl::StatusOr<bool> CallInliner::Run(Module& module, PassContext& context) {
+  if (!module.HasAny({Opcode::kCall})) return false;
   bool changed = false;
   int64_t size = module.InstructionCount();
   // Callees first, so that what is copied holds no calls any more.

@@ -106,6 +106,7 @@ bool ToSelect(Instruction* conditional, Gates& gates, const Purity& purity) {
 }  // namespace
 
 absl::StatusOr<bool> ConditionalSimplifier::Run(Module& module, PassContext& context) {
+  if (!module.HasAny({Opcode::kConditional})) return false;
   const Purity purity(module);
   bool changed = false;
   for (Computation* computation : UnitComputations(module)) {

@@ -47,6 +47,7 @@ bool TupleOfElements(Instruction* inst, Gates& gates) {
 }  // namespace
 
 absl::StatusOr<bool> TupleSimplifier::Run(Module& module, PassContext& context) {
+  if (!module.HasAny({Opcode::kTuple, Opcode::kGetTupleElement})) return false;
   bool changed = false;
   for (Computation* computation : UnitComputations(module)) {
     for (Instruction* inst : computation->PostOrder()) {

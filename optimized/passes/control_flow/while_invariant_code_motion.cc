@@ -199,6 +199,7 @@ class Hoister {
 }  // namespace
 
 absl::StatusOr<bool> WhileInvariantCodeMotion::Run(Module& module, PassContext& context) {
+  if (!module.HasAny({Opcode::kWhile})) return false;
   const Purity purity(module);
   bool changed = false;
   for (Computation* computation : UnitComputations(module)) {

@@ -227,6 +227,7 @@ bool DropDeadElements(Instruction* loop, Gates& gates, const Purity& purity) {
 }  // namespace
 
 absl::StatusOr<bool> WhileSimplifier::Run(Module& module, PassContext& context) {
+  if (!module.HasAny({Opcode::kWhile})) return false;
   const Purity purity(module);
   bool changed = false;
   int64_t size = module.InstructionCount();

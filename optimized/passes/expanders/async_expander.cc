@@ -2,8 +2,10 @@
 #include "optimized/passes/expanders/async_expander.h"
 
 #include <algorithm>
+#include <array>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_set.h"
 #include "optimized/passes/util/module_util.h"
 #include "spec/base/error.h"
@@ -87,28 +89,26 @@ Instruction* Expand(Instruction* inst) {
   }
 }
 
+constexpr auto kAsync = std::to_array<Opcode>({
+    Opcode::kAllGatherDone,
+    Opcode::kAllGatherStart,
+    Opcode::kAllReduceDone,
+    Opcode::kAllReduceStart,
+    Opcode::kAsyncDone,
+    Opcode::kAsyncStart,
+    Opcode::kAsyncUpdate,
+    Opcode::kCollectivePermuteDone,
+    Opcode::kCollectivePermuteStart,
+    Opcode::kCopyDone,
+    Opcode::kCopyStart,
+});
+
 }  // namespace
 
-bool IsAsync(Opcode opcode) {
-  switch (opcode) {
-    case Opcode::kAllGatherDone:
-    case Opcode::kAllGatherStart:
-    case Opcode::kAllReduceDone:
-    case Opcode::kAllReduceStart:
-    case Opcode::kAsyncDone:
-    case Opcode::kAsyncStart:
-    case Opcode::kAsyncUpdate:
-    case Opcode::kCollectivePermuteDone:
-    case Opcode::kCollectivePermuteStart:
-    case Opcode::kCopyDone:
-    case Opcode::kCopyStart:
-      return true;
-    default:
-      return false;
-  }
-}
+bool IsAsync(Opcode opcode) { return absl::c_linear_search(kAsync, opcode); }
 
 absl::StatusOr<bool> AsyncExpander::Run(Module& module, PassContext& context) {
+  if (!module.HasAny(kAsync)) return false;
   bool changed = false;
   for (Computation* computation : module.ComputationPostOrder()) {
     std::vector<Instruction*> order = computation->PostOrder();

@@ -137,6 +137,9 @@ Instruction* Expand(Instruction* op) {
 }  // namespace
 
 absl::StatusOr<bool> BatchNormExpander::Run(Module& module, PassContext& context) {
+  if (!module.HasAny(
+          {Opcode::kBatchNormTraining, Opcode::kBatchNormInference, Opcode::kBatchNormGrad}))
+    return false;
   bool changed = false;
   for (Computation* computation : module.ComputationPostOrder()) {
     for (Instruction* inst : computation->PostOrder()) {

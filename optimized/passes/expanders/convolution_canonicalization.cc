@@ -64,6 +64,7 @@ bool IsDefaultLayout(const Shape& shape) {
 }  // namespace
 
 absl::StatusOr<bool> ConvolutionCanonicalization::Run(Module& module, PassContext& context) {
+  if (!module.HasAny({Opcode::kConvolution})) return false;
   bool changed = false;
   for (Computation* computation : UnitComputations(module)) {
     for (Instruction* inst : computation->PostOrder()) {

@@ -25,6 +25,7 @@ Instruction* WithScalarStarts(Instruction* inst, Instruction* vector) {
 }  // namespace
 
 absl::StatusOr<bool> DynamicIndexSplitter::Run(Module& module, PassContext& context) {
+  if (!module.HasAny({Opcode::kDynamicSlice, Opcode::kDynamicUpdateSlice})) return false;
   bool changed = false;
   for (Computation* computation : module.ComputationPostOrder()) {
     for (Instruction* inst : computation->PostOrder()) {

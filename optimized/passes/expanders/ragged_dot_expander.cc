@@ -171,6 +171,7 @@ class Expansion {
 }  // namespace
 
 absl::StatusOr<bool> RaggedDotExpander::Run(Module& module, PassContext& context) {
+  if (!module.HasAny({Opcode::kRaggedDot})) return false;
   bool changed = false;
   for (Computation* computation : module.ComputationPostOrder()) {
     for (Instruction* inst : computation->PostOrder()) {

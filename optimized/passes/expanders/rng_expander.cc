@@ -132,6 +132,7 @@ class Expansion {
 }  // namespace
 
 absl::StatusOr<bool> RngExpander::Run(Module& module, PassContext& context) {
+  if (!module.HasAny({Opcode::kRng})) return false;
   bool changed = false;
   for (Computation* computation : module.ComputationPostOrder()) {
     for (Instruction* inst : computation->PostOrder()) {

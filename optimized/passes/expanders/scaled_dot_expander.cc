@@ -54,6 +54,7 @@ Instruction* Expand(Instruction* op) {
 }  // namespace
 
 absl::StatusOr<bool> ScaledDotExpander::Run(Module& module, PassContext& context) {
+  if (!module.HasAny({Opcode::kScaledDot})) return false;
   bool changed = false;
   for (Computation* computation : module.ComputationPostOrder()) {
     for (Instruction* inst : computation->PostOrder()) {

@@ -61,6 +61,7 @@ Instruction* Expand(Instruction* op) {
 }  // namespace
 
 absl::StatusOr<bool> ScanExpander::Run(Module& module, PassContext& context) {
+  if (!module.HasAny({Opcode::kScan})) return false;
   bool changed = false;
   for (Computation* computation : module.ComputationPostOrder()) {
     for (Instruction* inst : computation->PostOrder()) {

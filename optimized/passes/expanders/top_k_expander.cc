@@ -19,6 +19,7 @@ bool IsTopKCall(const Instruction& inst) {
 }
 
 absl::StatusOr<bool> TopKExpander::Run(Module& module, PassContext& context) {
+  if (!module.HasAny({Opcode::kCustomCall})) return false;
   bool changed = false;
   for (Computation* computation : module.ComputationPostOrder()) {
     for (Instruction* inst : computation->PostOrder()) {

@@ -6,6 +6,7 @@
 namespace assay {
 
 absl::StatusOr<bool> Defuser::Run(Module& module, PassContext& context) {
+  if (!module.HasAny({Opcode::kFusion})) return false;
   bool changed = false;
   // Callees first: a fusion in a fusion is gone when the outer one is copied.
   for (Computation* computation : module.ComputationPostOrder()) {

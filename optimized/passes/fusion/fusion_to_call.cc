@@ -37,6 +37,7 @@ bool IsMadeWhole(Opcode opcode) {
 }
 
 absl::StatusOr<bool> FusionToCall::Run(Module& module, PassContext& context) {
+  if (!module.HasAny({Opcode::kFusion})) return false;
   bool changed = false;
   absl::flat_hash_map<const Computation*, bool> holds_whole;
   // Callees come before callers.

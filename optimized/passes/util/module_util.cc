@@ -20,6 +20,7 @@ bool IsPlainShape(const Shape& shape) { return shape.IsArray() && !shape.HasDyna
 std::vector<Computation*> UnitComputations(const Module& module) {
   absl::flat_hash_set<const Computation*> excluded;
   for (const Computation* computation : module.computations()) {
+    if (!computation->has_calls()) continue;
     for (const Instruction* inst : *computation) {
       if (RunsAsUnit(inst->opcode())) continue;
       excluded.insert(inst->callees().begin(), inst->callees().end());
@@ -33,6 +34,7 @@ std::vector<Computation*> UnitComputations(const Module& module) {
       units.push_back(*it);
       continue;
     }
+    if (!(*it)->has_calls()) continue;
     for (const Instruction* inst : **it) {
       excluded.insert(inst->callees().begin(), inst->callees().end());
     }
