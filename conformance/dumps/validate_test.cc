@@ -180,6 +180,30 @@ TEST(Step, AnEquivalentRewritePasses) {
   EXPECT_GT(verdict.shared, 10);
 }
 
+// A sum in f16 of which every update is small beside what is added to it.
+TEST(Step, AScatterMayStartFromWhatIsAddedToItsResult) {
+  const std::string places =
+      " update_window_dims={}, inserted_window_dims={0},"
+      " scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=add";
+  const std::string start =
+      "HloModule m\n\nadd {\n  a = f16[] parameter(0)\n  b = f16[] parameter(1)\n"
+      "  ROOT s = f16[] add(a, b)\n}\n\nENTRY main {\n  y = f16[4] parameter(0)\n"
+      "  u = f16[12] parameter(1)\n  c = f16[] constant(0.0002)\n"
+      "  cs = f16[12] broadcast(c), dimensions={}\n  v = f16[12] multiply(u, cs)\n"
+      "  w = f16[12] abs(v)\n"
+      "  i = s32[12] constant({0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 2, 2})\n";
+  const std::string before = StrCat(start,
+                                    "  z = f16[] constant(0)\n"
+                                    "  zs = f16[4] broadcast(z), dimensions={}\n"
+                                    "  sum = f16[4] scatter(zs, i, w),",
+                                    places, "\n  ROOT r = f16[4] add(sum, y)\n}\n");
+  const std::string after = StrCat(start, "  ROOT sum = f16[4] scatter(y, i, w),", places, "\n}\n");
+  const StepVerdict verdict = Validate(before, after);
+  EXPECT_EQ(verdict.kind, StepVerdict::kPassed) << verdict.reason << verdict.failure;
+  const std::string bent = absl::StrReplaceAll(after, {{"0, 2, 2, 2", "3, 2, 2, 2"}});
+  EXPECT_EQ(Validate(before, bent).kind, StepVerdict::kFailed);
+}
+
 TEST(Step, AReusedNameIsNoFailure) {
   // The name e3 stands for another value after the pass, and the result is the same.
   const std::string after = absl::StrReplaceAll(

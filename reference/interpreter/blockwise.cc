@@ -225,7 +225,8 @@ size_t EndOfBlockwiseSteps(const Plan& plan, size_t first, absl::Span<const Valu
       // The results of the steps before are not there yet: of those, scalars are not read.
       if (operand.array == nullptr)
         return static_cast<size_t>(at) >= first && !IsScalar(plan.steps[at].instruction->shape());
-      return IsBoundsOnly(*operand.array);
+      // What is added to the sums of a scatter has another form beside it, which has no blocks.
+      return operand.scattered == nullptr && IsBoundsOnly(*operand.array);
     });
     if (!all_cut) break;
     ++steps;

@@ -10,6 +10,7 @@
 #include "reference/interpreter/capture/captured_run.h"
 #include "reference/interpreter/dynamic_shapes.h"
 #include "reference/interpreter/op_evaluations.h"
+#include "reference/interpreter/scattered_sum.h"
 #include "reference/interpreter/widening.h"
 #include "spec/base/error.h"
 #include "spec/base/status_macros.h"
@@ -235,7 +236,10 @@ absl::StatusOr<Value> Interpreter::Evaluate(const Execution& execution, const Pl
   }
   const OpContext op = ContextOf(step, instruction.shape(), operands);
   if (step.kind == StepKind::kWindows) return ApplyToWindows(*this, *step.evaluation, op);
-  return Apply(*step.evaluation, op);
+  ASSAY_ASSIGN_OR_RETURN(Value value, Apply(*step.evaluation, op));
+  if (MakesScatteredSum(op)) NoteScatteredSum(op, value);
+  if (AddsToScatteredSum(op)) ASSAY_RETURN_IF_ERROR(HullWithPulledAddition(*this, op, value));
+  return value;
 }
 
 // Evaluates a step and shows its result to who captured it; of what costs much only a sample.

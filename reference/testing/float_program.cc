@@ -93,6 +93,27 @@ class Builder {
     return Broadcast(scalar);
   }
 
+  // A sum by scatter, of updates that meet, of such that miss the result, into zeros or into
+  // another value. Something may be added to it, before or after.
+  Instruction* AddScatter() {
+    Literal places(Shape::Array(ElementType::kS32, {size_}));
+    for (int64_t i = 0; i < size_; ++i)
+      places.SetInteger(i, random_.OneIn(8) ? size_ : random_.Below((size_ + 1) / 2));
+    Instruction* indices = entry_->AddConstant(std::move(places));
+    Instruction* start = random_.Coin() ? Broadcast(Constant(0)) : Pick();
+    Instruction* sum = entry_->Add(Opcode::kScatter, Vector(type_), {start, indices, Pick()},
+                                   Attributes()
+                                       .Set(Attr::kUpdateWindowDims, absl::Span<const int64_t>())
+                                       .Set(Attr::kInsertedWindowDims, {int64_t{0}})
+                                       .Set(Attr::kScatterDimsToOperandDims, {int64_t{0}})
+                                       .Set(Attr::kIndexVectorDim, int64_t{1}),
+                                   {&combiners_[0], 1});
+    if (random_.OneIn(3)) return sum;
+    Instruction* other = Pick();
+    if (random_.Coin()) std::swap(sum, other);
+    return entry_->Add(Opcode::kAdd, Vector(type_), {sum, other});
+  }
+
   // Converts there and back through another float type.
   Instruction* AddConvertPair() {
     const ElementType other = random_.Coin() ? ElementType::kBF16 : ElementType::kF32;
@@ -134,7 +155,7 @@ class Builder {
                                          Opcode::kMinimum,   Opcode::kDivide,   Opcode::kSubtract,
                                          Opcode::kRemainder, Opcode::kPower,    Opcode::kAtan2};
     Instruction* made = nullptr;
-    const int64_t kind = random_.Below(20);
+    const int64_t kind = random_.Below(21);
     if (kind < 9) {
       const Opcode opcode = kBinary[random_.Below(std::size(kBinary))];
       made = entry_->Add(opcode, Vector(type_), {Pick(), Pick()});
@@ -155,6 +176,8 @@ class Builder {
       Instruction* divisor = random_.Coin() ? entry_->Add(Opcode::kSqrt, Vector(type_), {Pick()})
                                             : Broadcast(Constant(RandomValue(random_, type_)));
       made = entry_->Add(Opcode::kDivide, Vector(type_), {Pick(), divisor});
+    } else if (kind < 19) {
+      made = AddScatter();
     } else {
       const Opcode opcode = random_.Coin() ? Opcode::kMultiply : Opcode::kAdd;
       made = entry_->Add(opcode, Vector(type_),

@@ -384,6 +384,49 @@ class Evaluator {
     return Finish(type, CombineAll(Opcode::kAdd, accumulator, std::move(terms)));
   }
 
+  // One update after the other in any order, each sum rounded.
+  Cells Scatter(const Instruction& op, Cells start, bool excess) {
+    const ElementType type = op.shape().element_type();
+    const Cells &places = cells_[op.operand(1)], &updates = cells_[op.operand(2)];
+    std::vector<int64_t> order(updates.size());
+    for (size_t u = 0; u < order.size(); ++u) {
+      order[u] = static_cast<int64_t>(u);
+      std::swap(order[u], order[random_.Below(static_cast<int64_t>(u) + 1)]);
+    }
+    for (Cell& cell : start) cell = {cell.value, cell.value};
+    for (int64_t u : order) {
+      const auto place = static_cast<size_t>(places[u].value);
+      if (place >= start.size()) continue;
+      double& value = start[place].value;
+      value = Combine(Opcode::kAdd, type, Flush(type, value), Read(type, updates[u], excess));
+      start[place].unrounded = value;
+    }
+    return start;
+  }
+
+  // True if operand `which` of an addition is a sum by scatter that nothing else reads.
+  static bool AddsToScatter(const Instruction& op, int64_t which) {
+    const Instruction& sum = *op.operand(which);
+    return op.opcode() == Opcode::kAdd && sum.opcode() == Opcode::kScatter &&
+           sum.users().size() == 1 && op.operand(0) != op.operand(1);
+  }
+
+  // The addition to that sum, made before: the scatter starts from its result.
+  Cells PulledAddition(const Instruction& op, int64_t which, bool excess, bool contract) {
+    const Instruction& scatter = *op.operand(which);
+    const Instruction& start = *scatter.operand(0);
+    Cells cells = cells_[op.operand(1 - which)];
+    const bool adds_to_zero = start.opcode() == Opcode::kBroadcast &&
+                              start.operand(0)->opcode() == Opcode::kConstant &&
+                              start.operand(0)->literal()->GetBits(0) == 0;
+    for (size_t i = 0; i < cells.size() && !adds_to_zero; ++i) {
+      const Cell& other = CellOf(scatter, 0, static_cast<int64_t>(i));
+      cells[i] = which == 0 ? Sum(op, other, cells[i], excess, contract)
+                            : Sum(op, cells[i], other, excess, contract);
+    }
+    return Scatter(scatter, std::move(cells), excess);
+  }
+
   Cell Convert(const Instruction& op, const Cell& operand, bool excess) {
     const ElementType from = op.operand(0)->shape().element_type();
     if (from == op.shape().element_type()) return operand;
@@ -445,6 +488,11 @@ class Evaluator {
         result[i].value = result[i].unrounded = literal.GetDouble(i);
     };
     const Choices choices = Draw(op);
+    for (int64_t which : {0, 1}) {
+      if (Grants(ClauseId::kScatterStarts) && op.operand_count() == 2 && AddsToScatter(op, which) &&
+          random_.Coin())
+        return PulledAddition(op, which, choices.excess, choices.contract);
+    }
     auto cell = [&](int64_t operand, int64_t i) -> const Cell& { return CellOf(op, operand, i); };
     switch (op.opcode()) {
       case Opcode::kParameter:
@@ -465,6 +513,8 @@ class Evaluator {
       case Opcode::kDot:
         result[0] = Dot(op);
         break;
+      case Opcode::kScatter:
+        return Scatter(op, cells_[op.operand(0)], choices.excess);
       case Opcode::kConvert:
         for (int64_t i = 0; i < count; ++i) result[i] = Convert(op, cell(0, i), choices.excess);
         break;

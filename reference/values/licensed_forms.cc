@@ -266,6 +266,41 @@ int64_t TermsOfWholeSum(const Instruction& sum) {
   return 0;
 }
 
+bool AddsUp(const Instruction& scatter) {
+  return scatter.opcode() == Opcode::kScatter && scatter.shape().IsArray() &&
+         (IsFloat(scatter.shape().element_type()) || IsComplex(scatter.shape().element_type())) &&
+         RecognisedCombiner(*scatter.callee()) == Opcode::kAdd;
+}
+
+// True if nothing uses the value but an addition, moves and scatters on the way looked through. In
+// computations that compilers inline it may leave them, or go into others.
+bool OnlyMeetsAddition(const Instruction& value, const InliningCallers& callers) {
+  const Instruction* at = &value;
+  while (true) {
+    const bool is_inlined = callers.contains(at->parent());
+    if (at == at->parent()->root()) return is_inlined && at->users().empty();
+    if (at->users().size() != 1) return false;
+    const Instruction* user = at->users()[0];
+    switch (user->opcode()) {
+      case Opcode::kAdd:
+      case Opcode::kCall:
+      case Opcode::kFusion:
+        return true;
+      case Opcode::kTuple:
+        return is_inlined;
+      case Opcode::kReshape:
+      case Opcode::kCopy:
+        break;
+      case Opcode::kScatter:
+        if (!AddsUp(*user) || user->operand(0) != at) return false;
+        break;
+      default:
+        return false;
+    }
+    at = user;
+  }
+}
+
 bool IsExponential(const Instruction& value, Producers& producers) {
   auto is_exponential = [&](const Instruction& made) {
     if (made.opcode() == Opcode::kExponential) return true;
@@ -293,6 +328,7 @@ InliningCallers FindInliningCallers(const Module& module) {
 LicensedForms LicensedFormsOf(const Instruction& instruction, const InliningCallers& callers) {
   LicensedForms found;
   if (IsSum(instruction)) found.terms_of_whole_sum = TermsOfWholeSum(instruction);
+  if (AddsUp(instruction)) found.may_start_from_sum = OnlyMeetsAddition(instruction, callers);
   if (!IsFloat(instruction.shape().element_type())) return found;
   Producers producers(callers);
   const Opcode opcode = instruction.opcode();

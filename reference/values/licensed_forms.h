@@ -1,7 +1,7 @@
 // The other forms that a compiler may give an instruction because of its operands. The clauses on
 // neighbouring ops license them: nested-quotients, constant-chains, exponentials,
-// reciprocal-division, sums-of-sums. They are found once per instruction; the profile says which of
-// them count.
+// reciprocal-division, sums-of-sums, scatter-starts. They are found once per instruction; the
+// profile says which of them count.
 #pragma once
 
 #include <vector>
@@ -32,6 +32,9 @@ struct LicensedForms {
   // The op adds up terms, and nothing but another sum uses its results: the terms of both as one
   // sum; 0 otherwise.
   int64_t terms_of_whole_sum = 0;
+  // The op is a scatter that adds, and nothing but an addition may use its results: it may start
+  // from the sum.
+  bool may_start_from_sum = false;
 
   bool InvertsFunction() const { return inverted != Opcode::kDivide; }
 };

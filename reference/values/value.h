@@ -97,6 +97,7 @@ struct Array {
 };
 
 struct Pending;
+struct ScatteredSum;
 
 // An array or a tuple. Cheap to copy: the copies share the array, which does not change.
 struct Value {
@@ -104,6 +105,9 @@ struct Value {
   std::vector<Value> elements;
   // Set for asynchronous starts: it will give the value (reference/interpreter/mesh/exchange.h).
   std::shared_ptr<const Pending> pending = nullptr;
+  // How a scatter made it, where what is added to it may have been added before
+  // (reference/interpreter/scattered_sum.h).
+  std::shared_ptr<const ScatteredSum> scattered = nullptr;
 
   bool IsTuple() const { return array == nullptr; }
   // Takes the array out if this value is its only holder and MakeValue made it; the value is an

@@ -205,7 +205,8 @@ TEST(ProfileTest, ClausesStandInTheOrderOfTheirNumbers) {
                {ClauseId::kConstantChains, "constant-chains", false, true},
                {ClauseId::kExponentials, "exponentials", false, true},
                {ClauseId::kLiteralReducer, "literal-reducer", false, true},
-               {ClauseId::kSumsOfSums, "sums-of-sums", false, true}};
+               {ClauseId::kSumsOfSums, "sums-of-sums", false, true},
+               {ClauseId::kScatterStarts, "scatter-starts", false, true}};
   ASSERT_EQ(std::size(kRows), AllClauses().size());
   for (size_t i = 0; i < std::size(kRows); ++i) {
     SCOPED_TRACE(kRows[i].name);

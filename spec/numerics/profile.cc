@@ -104,6 +104,15 @@ constexpr std::array<Clause, static_cast<size_t>(ClauseId::kClauseCount)> kClaus
      .xla = true,
      .source = "measured: XLA:CPU's optimized modules have one reduction, and 79 % of random f32 "
                "sums of 9 sums of 7 terms differ"},
+    {.id = ClauseId::kScatterStarts,
+     .name = "scatter-starts",
+     .meaning = "what is added to the result of a scatter that adds, which nothing else reads, may "
+                "be added to what the scatter starts from",
+     .strict = false,
+     .xla = true,
+     .source = "measured: XLA:CPU's optimized modules start the scatter with y for "
+               "y + scatter(0, ...), and 48 % of random sums of five updates in f16 and in f32 "
+               "differ"},
 }};
 
 constexpr bool IsInOrder() {

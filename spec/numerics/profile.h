@@ -23,6 +23,7 @@ enum class ClauseId {
   kExponentials,
   kLiteralReducer,
   kSumsOfSums,
+  kScatterStarts,
   kClauseCount
 };
 

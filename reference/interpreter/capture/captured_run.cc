@@ -279,7 +279,8 @@ absl::Status CapturedRun::PassLeaf(const Leaf& leaf, Value& value, MemoryMeter& 
   }
   if (!is_followed) return absl::OkStatus();
   ASSAY_RETURN_IF_ERROR(memory.Check(seen->shape().ByteSize()));
-  value = MakeValue(AsRead(leaf.instruction, *value.array, *std::move(seen), open), memory);
+  value.array =
+      MakeValue(AsRead(leaf.instruction, *value.array, *std::move(seen), open), memory).array;
   return absl::OkStatus();
 }
 

@@ -162,7 +162,11 @@ absl::StatusOr<Value> CombineScattered(Interpreter& interpreter, const Scattered
   const bool overwrite = IsOverwrite(fold.combiner), bounding = interpreter.bounding();
   const bool unsure = !destinations.unsure.empty() || !destinations.possible.empty();
   std::vector<Array> results;
-  for (const Array* operand : fold.operands) results.push_back(*operand);
+  for (size_t n = 0; n < fold.operands.size(); ++n) {
+    results.push_back(*fold.operands[n]);
+    // What is combined is no move.
+    results[n].nan_bits = overwrite && results[n].nan_bits && fold.updates[n]->nan_bits;
+  }
   const int64_t elements = fold.operands[0]->literal.element_count();
   // The operand is updated part by part: the list of updates by element would otherwise take many
   // times the memory of the elements themselves.
