@@ -275,8 +275,9 @@ bool AddsUp(const Instruction& scatter) {
 // True if nothing uses the value but an addition, moves and scatters on the way looked through. In
 // computations that compilers inline it may leave them, or go into others.
 bool OnlyMeetsAddition(const Instruction& value, const InliningCallers& callers) {
+  constexpr int kMostSteps = 16;  // so that a chain of scatters is not walked once for each
   const Instruction* at = &value;
-  while (true) {
+  for (int step = 0; step < kMostSteps; ++step) {
     const bool is_inlined = callers.contains(at->parent());
     if (at == at->parent()->root()) return is_inlined && at->users().empty();
     if (at->users().size() != 1) return false;
@@ -299,6 +300,7 @@ bool OnlyMeetsAddition(const Instruction& value, const InliningCallers& callers)
     }
     at = user;
   }
+  return false;
 }
 
 bool IsExponential(const Instruction& value, Producers& producers) {
