@@ -90,8 +90,7 @@ Range<Wide<T>> StoredBound(const Array& array, int64_t i, Consumer consumer) {
   const uint32_t views = consumer == Consumer::kSum ? uint32_t{kSumView} | kAnyView : kAnyView;
   if ((bound.flags & kForced) != 0 && (bound.flags & views) == 0)
     return Point<T>(array.literal.data<T>()[i]);
-  return {static_cast<W>(bound.centre) + static_cast<W>(bound.centre_low),
-          static_cast<W>(bound.radius), bound.flags & kSpecialFlags};
+  return {bound.Value<W>(), static_cast<W>(bound.radius), bound.flags & kSpecialFlags};
 }
 template <typename T>
 Range<Wide<T>> SeenBound(const Array& array, int64_t i, Consumer consumer) {

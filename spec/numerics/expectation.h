@@ -44,6 +44,13 @@ struct ElementBound {
   uint32_t flags = 0;
   uint32_t magnitude_bits = 0;  // the upper half of a double, so that a bound stays this small
 
+  // The real value; a zero keeps its sign, which adding a zero to it would lose.
+  template <typename W>
+  W Value() const {
+    return centre_low == 0 ? static_cast<W>(centre)
+                           : static_cast<W>(centre) + static_cast<W>(centre_low);
+  }
+
   // The size of the numbers that were added up for this element, 0 if nobody noted it: the
   // cancellation among them is the program's, and no reason to call a bound wide.
   double magnitude() const {

@@ -122,8 +122,7 @@ class FloatJudge {
 
   ElementJudgement JudgeBounded(double got, const ElementBound& bound, int64_t i) const {
     if ((bound.flags & kUndecided) != 0) return {ElementVerdict::kInconclusive};
-    const long double centre =
-        static_cast<long double>(bound.centre) + static_cast<long double>(bound.centre_low);
+    const auto centre = bound.Value<long double>();
     const long double radius = bound.radius;
     const bool finite = (bound.flags & kNotFinite) == 0;
     // NaN, or one of the infinities, and nothing else.
