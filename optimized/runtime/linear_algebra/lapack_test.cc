@@ -5,10 +5,12 @@
 #include <cmath>
 #include <complex>
 #include <limits>
+#include <random>
 #include <type_traits>
 #include <vector>
 
 #include "gtest/gtest.h"
+#include "optimized/runtime/linear_algebra/schur.h"
 #include "optimized/runtime/run_context.h"
 
 namespace assay {
@@ -434,6 +436,25 @@ TYPED_TEST(Lapack, SchurFormIsSimilarAndQuasiTriangular) {
         EXPECT_EQ(imaginary[i], -imaginary[j]);
       }
     }
+  }
+}
+
+// Whole numbers make eigenvalues that are double, or pairs of either sign, where one shift helps
+// and two do not. The first matrix has all of that.
+TEST(Schur, EndsForMatricesOfFewWholeNumbers) {
+  using linear_algebra::Matrix;
+  Matrix<double> form(4, 4), basis(4, 4);
+  form.values = {-1, -1, 0, 0, 1, 1, -1, 1, 0, 0, 0, 1, 0, 4, 0, 0};
+  EXPECT_TRUE(linear_algebra::SchurForm(form, basis));
+  std::mt19937 random(5);
+  for (const int64_t n : {3, 4, 5, 6, 8}) {
+    int failed = 0;
+    for (int i = 0; i < 20000; ++i) {
+      Matrix<double> some(n, n), turned(n, n);
+      for (double& x : some.values) x = static_cast<double>(random() % 3) - 1;
+      if (!linear_algebra::SchurForm(some, turned)) ++failed;
+    }
+    EXPECT_EQ(failed, 0) << n;
   }
 }
 

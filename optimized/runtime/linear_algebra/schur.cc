@@ -189,16 +189,23 @@ struct SmallReflector {
   double tau = 0, image = 0;
 };
 
-// Francis's double step on rows and columns in [first, last], at least three of them: the shifts
-// are the eigenvalues of the last block of two.
+// Francis's double step on rows and columns in [first, last], at least three of them. The shifts
+// are the eigenvalues of the last block of two; if these are real, the one that is nearer to the
+// last element, twice: where eigenvalues come as pairs of either sign, both of a pair would have
+// their part of the form converge slowly, and of double ones never.
 void DoubleStep(Matrix<double>& form, Matrix<double>& basis, int64_t first, int64_t last,
                 bool unusual) {
   double x = form(last, last), y = form(last - 1, last - 1),
          w = form(last, last - 1) * form(last - 1, last);
   if (unusual) {
     const double size = std::abs(form(last, last - 1)) + std::abs(form(last - 1, last - 2));
-    x = y = 0.75 * size;
+    x = y = x + 0.75 * size;
     w = -0.4375 * size * size;
+  } else if (const double half = (y - x) / 2; half * half + w >= 0) {
+    const double root = std::sqrt(half * half + w), sum = half < 0 ? half - root : half + root;
+    if (sum != 0) x -= w / sum;
+    y = x;
+    w = 0;
   }
   // The first column of (form - x)(form - y) - w.
   const double below = form(first + 1, first), r = x - form(first, first),
