@@ -129,9 +129,9 @@ Family FamilyOf(Backend& backend) {
   return {numbers.GetInteger(0), numbers.GetInteger(1)};
 }
 
-std::unique_ptr<Backend> ForkingWorker() {
+std::unique_ptr<Backend> ForkingWorker(const std::string& python = "python3") {
   ProcessBackendOptions options;
-  options.argv = {"python3", StrCat(ASSAY_SOURCE_DIR, "/fuzz/testdata/misbehaving_worker.py")};
+  options.argv = {python, StrCat(ASSAY_SOURCE_DIR, "/fuzz/testdata/misbehaving_worker.py")};
   options.forks = true;
   absl::StatusOr<std::unique_ptr<Backend>> backend = MakeProcessBackend(std::move(options));
   EXPECT_TRUE(backend.ok()) << backend.status();
@@ -150,13 +150,24 @@ TEST(ProcessBackend, ForksWorkersFromOneThatIsLoaded) {
   EXPECT_NE(second.own, first.own);
 }
 
+// The interpreter itself: a script of that name may be before it, whose shell blocks no signals.
+std::string PythonItself() {
+  std::string path(4096, 0);
+  FILE* pipe = popen("python3 -c 'import sys; print(sys.executable, end=str())'", "r");
+  path.resize(pipe == nullptr ? 0 : fread(path.data(), 1, path.size(), pipe));
+  if (pipe != nullptr) pclose(pipe);
+  return path;
+}
+
 // As the process that forks a campaign's workers does.
 TEST(ProcessBackend, SeesForkedWorkersEndWhereTheirSignalIsBlocked) {
+  const std::string python = PythonItself();
+  ASSERT_FALSE(python.empty());
   sigset_t child, before;
   sigemptyset(&child);
   sigaddset(&child, SIGCHLD);
   ASSERT_EQ(sigprocmask(SIG_BLOCK, &child, &before), 0);
-  std::unique_ptr<Backend> backend = ForkingWorker();
+  std::unique_ptr<Backend> backend = ForkingWorker(python);
   absl::StatusOr<RunResult> crash = RunNamed(*backend, "crash_run");
   EXPECT_THAT(std::string(crash.status().message()), HasSubstr("SIGSEGV"));
   sigprocmask(SIG_SETMASK, &before, nullptr);
