@@ -12,6 +12,7 @@
 #include "absl/strings/str_split.h"
 #include "fuzz/triage/bucket.h"
 #include "fuzz/triage/signature.h"
+#include "spec/base/strings.h"
 #include "spec/ops/op_table.h"
 
 namespace assay {
@@ -19,17 +20,43 @@ namespace {
 
 using Opcodes = std::set<std::string>;
 
-Opcodes OpcodesOf(const CampaignFinding& finding) {
-  return absl::StrSplit(finding.triage.opcodes, '+', absl::SkipEmpty());
+// Words that stand beside opcodes and say more of a cause than they do.
+const Opcodes& Signs() {
+  static const Opcodes kSigns = {kNarrowIndex, kNanForZero, kUnsignedLoop, kFewBits};
+  return kSigns;
 }
 
-// Twins are compiled by the same code.
+// What triage saw, which may be another thing than what the campaign saw first: a heap that was
+// written over kills the compiler of the next program.
+Outcome::Kind KindOf(const CampaignFinding& finding) {
+  const std::vector<std::string> parts = absl::StrSplit(finding.triage.bucket, '/');
+  return OutcomeKindFromName(parts.size() < 2 ? "" : parts[1]).value_or(finding.kind);
+}
+
+Opcodes WordsOf(const CampaignFinding& finding) {
+  return absl::StrSplit(finding.triage.opcodes, '+', absl::SkipEmpty());
+}
+Opcodes OpcodesOf(const CampaignFinding& finding) {
+  Opcodes opcodes = WordsOf(finding);
+  for (const std::string& sign : Signs()) opcodes.erase(sign);
+  return opcodes;
+}
+bool Has(const CampaignFinding& finding, const char* sign) {
+  return WordsOf(finding).contains(sign);
+}
+bool BothHave(const CampaignFinding& a, const CampaignFinding& b, const char* sign) {
+  return Has(a, sign) && Has(b, sign);
+}
+
+// Twins are compiled by the same code, or one becomes the other.
 std::string TwinOf(const std::string& name) {
   static const std::map<std::string, std::string> kTwins = {
       {"minimum", "maximum"},
       {"reduce[minimum]", "reduce[maximum]"},
       {"reduce-window[minimum]", "reduce-window[maximum]"},
-      {"or", "and"}};
+      {"or", "and"},
+      {"cosine", "sine"},
+      {"round-nearest-even", "round-nearest-afz"}};
   const auto at = kTwins.find(name);
   return at == kTwins.end() ? name : at->second;
 }
@@ -50,6 +77,12 @@ const Opcodes& Moves() {
   return kMoves;
 }
 bool OnlyMoves(const Opcodes& opcodes) { return Includes(Moves(), opcodes); }
+
+// What takes a complex number apart, or makes one.
+const Opcodes& Parts() {
+  static const Opcodes kParts = {"complex", "imag", "real"};
+  return kParts;
+}
 
 bool Computes(const Opcodes& opcodes) {
   return std::any_of(opcodes.begin(), opcodes.end(), [](const std::string& name) {
@@ -96,10 +129,32 @@ int64_t PlaceOfPass(const std::string& pass) {
   return -1;
 }
 
+// Of UsualFlags the first ones switch off a pass.
+bool IsPassAt(size_t place) {
+  static const std::vector<SilencingFlag> kFlags = UsualFlags();
+  return place < kFlags.size() && kFlags[place].name == "xla_disable_hlo_passes";
+}
+
+// A window over all there is becomes a reduction, unless the pass that makes it so is off.
+bool IsReductionInDisguise(const CampaignFinding& window, const CampaignFinding& reduction) {
+  const std::string prefix = "reduce-window[", place = TwinOf(window.triage.place);
+  if (place.rfind(prefix, 0) != 0 || KindOf(window) != KindOf(reduction)) return false;
+  const Tail a = TailOf(window), b = TailOf(reduction);
+  if (StrCat("reduce[", place.substr(prefix.size())) != TwinOf(reduction.triage.place) ||
+      a.numbers != b.numbers) {
+    return false;
+  }
+  for (size_t i = 0; i < std::min(a.states.size(), b.states.size()); ++i) {
+    const bool is_undone = IsPassAt(i) && a.states[i] == 'p';
+    if (a.states[i] != b.states[i] && !is_undone) return false;
+  }
+  return true;
+}
+
 // The pass is to blame for the small program; that of `large`, for which none is, passes without
 // it and has all that the small one has.
 bool IsSilencedByPassOf(const CampaignFinding& large, const CampaignFinding& small) {
-  if (!large.triage.blamed_rule.empty() || large.kind != small.kind) return false;
+  if (!large.triage.blamed_rule.empty() || KindOf(large) != KindOf(small)) return false;
   const std::string states = TailOf(large).states;
   const int64_t place = PlaceOfPass(small.triage.blamed_rule);
   return place >= 0 && place < static_cast<int64_t>(states.size()) &&
@@ -120,10 +175,11 @@ std::string FamilyOf(const std::string& pass) {
 // How the compiler died, as a bucket has it before the opcodes; "" of other failures, and where it
 // left no words.
 std::string LastWords(const CampaignFinding& finding) {
-  const bool died = finding.kind == Outcome::kCompileCrash || finding.kind == Outcome::kRejected;
+  const Outcome::Kind kind = KindOf(finding);
+  const bool died = kind == Outcome::kCompileCrash || kind == Outcome::kRejected;
   const std::string& bucket = finding.triage.bucket;
-  const size_t kind = bucket.find('/');
-  const size_t words = kind == bucket.npos ? kind : bucket.find('/', kind + 1);
+  const size_t family = bucket.find('/');
+  const size_t words = family == bucket.npos ? family : bucket.find('/', family + 1);
   if (!died || words == bucket.npos) return "";
   return bucket.substr(words + 1, bucket.rfind('/') - words - 1);
 }
@@ -164,27 +220,52 @@ bool IsSameRefusal(const CampaignFinding& large, const CampaignFinding& small) {
     return std::any_of(telling.begin(), telling.end(),
                        [](const std::string& name) { return !Computes({name}); });
   };
-  return large.kind == Outcome::kRejected && small.kind == Outcome::kRejected && !tells(large) &&
-         !tells(small) && AreTheSameWords(LastWords(large), LastWords(small));
+  return KindOf(large) == Outcome::kRejected && KindOf(small) == Outcome::kRejected &&
+         !tells(large) && !tells(small) && AreTheSameWords(LastWords(large), LastWords(small));
+}
+
+// What the words of a worker that died without a word of its own begin with.
+bool SaysThatItDied(const std::string& words) {
+  return words.rfind("the worker closed its output;", 0) == 0 ||
+         words.rfind("the worker died of ", 0) == 0;
+}
+// It left no words: there is nothing behind the sentence that it died.
+bool DiedSilently(const std::string& words) {
+  return SaysThatItDied(words) && words.find(';') + 1 >= words.size();
 }
 
 // The same check of the compiler fails in both; or both die of the same op without a word, as of a
 // division by zero while constants are folded, or of a check that many ops share.
 bool IsSameDeath(const CampaignFinding& large, const CampaignFinding& small) {
-  constexpr std::string_view kDied = "the worker closed its output;";
   const std::string words = LastWords(large);
-  if (large.kind != small.kind || words.empty() || words != LastWords(small)) return false;
+  if (KindOf(large) != KindOf(small) || words.empty() || words != LastWords(small)) return false;
   const Opcodes all = Telling(large), some = Telling(small);
   const bool is_shared_check = words.find("status_macros.cc:") != words.npos;
   if (is_shared_check && ShareAnOpThatIsNotElementwise(all, some)) return true;
-  if (words == kDied || is_shared_check) return !some.empty() && Includes(all, some);
-  const bool is_check = words.rfind(kDied, 0) == 0 || words.find(".cc:") != words.npos;
+  if (DiedSilently(words) || is_shared_check) return !some.empty() && Includes(all, some);
+  const bool is_check = SaysThatItDied(words) || words.find(".cc:") != words.npos;
   return is_check || Includes(OpcodesOf(large), OpcodesOf(small));
+}
+
+// What asks for the sign of an integer: a wrong belief about it is one bug, whoever asks.
+Opcodes WithoutWhoAsksForTheSign(const Opcodes& opcodes) {
+  static const Opcodes kAsking = {"abs", "remainder", "sign"};
+  Opcodes believed;
+  bool is_asked = false;
+  for (const std::string& name : opcodes) {
+    const bool asks = kAsking.contains(name);
+    is_asked |= asks;
+    if (!asks && (name == "iota" || !Moves().contains(name))) believed.insert(name);
+  }
+  if (!is_asked || believed.empty()) return opcodes;
+  believed.insert("its sign");
+  return believed;
 }
 
 // What computes in too many bits and is converted then, is the same whatever it computes; and
 // what gathers from few places becomes a slice.
-Opcodes WithoutVariants(const std::string& family, const Opcodes& opcodes) {
+Opcodes WithoutVariants(const std::string& family, const std::string& numbers,
+                        const Opcodes& opcodes) {
   Opcodes result;
   // The evaluator of constants reads the starts of all of them alike.
   static const Opcodes kWithStarts = {"dynamic-slice", "dynamic-update-slice", "gather"};
@@ -195,6 +276,7 @@ Opcodes WithoutVariants(const std::string& family, const Opcodes& opcodes) {
     result.insert("starts");
     return result;
   }
+  if (family == "algsimp" && numbers == "i") return WithoutWhoAsksForTheSign(opcodes);
   const bool is_converted = family.rfind("float-normalization-", 0) == 0 &&
                             opcodes.contains("convert") && opcodes.size() == 2;
   for (const std::string& name : opcodes) {
@@ -221,12 +303,13 @@ bool IsOfSameRewrite(const CampaignFinding& large, const CampaignFinding& small)
 bool IsWrongFoldedOrNot(const CampaignFinding& folded, const CampaignFinding& other) {
   const Opcodes opcodes = OpcodesOf(folded);
   return folded.triage.blamed_rule == "constant_folding" && other.triage.blamed_rule.empty() &&
-         folded.kind == Outcome::kWrong && other.kind == Outcome::kWrong && opcodes.size() == 1 &&
-         Computes(opcodes) && opcodes == OpcodesOf(other);
+         KindOf(folded) == Outcome::kWrong && KindOf(other) == Outcome::kWrong &&
+         opcodes.size() == 1 && Computes(opcodes) && opcodes == OpcodesOf(other);
 }
 
 // Writing where one must not is now a wrong value, now a crash.
-bool IsOfRunning(Outcome::Kind kind) {
+bool IsOfRunning(const CampaignFinding& finding) {
+  const Outcome::Kind kind = KindOf(finding);
   return kind == Outcome::kWrong || kind == Outcome::kRunCrash ||
          kind == Outcome::kNondeterministic;
 }
@@ -234,7 +317,7 @@ bool IsOfRunning(Outcome::Kind kind) {
 // The same op is wrong in both, on the same kind of numbers, whatever stands around it.
 bool IsOfSamePlace(const CampaignFinding& large, const CampaignFinding& small) {
   const Tail a = TailOf(large), b = TailOf(small);
-  return !small.triage.place.empty() && large.kind == small.kind &&
+  return !small.triage.place.empty() && KindOf(large) == KindOf(small) &&
          TwinOf(large.triage.place) == TwinOf(small.triage.place) && a.numbers == b.numbers &&
          (AreSilencedAlike(a.states, b.states) || HaveACommonSilencer(a.states, b.states));
 }
@@ -242,23 +325,47 @@ bool IsOfSamePlace(const CampaignFinding& large, const CampaignFinding& small) {
 // An op that moves elements is wrong in one program, and kills another in which all do no more, as
 // what writes beside its array does.
 bool AreWrongAndDeadOfAMove(const CampaignFinding& wrong, const CampaignFinding& dead) {
-  return wrong.kind == Outcome::kWrong && dead.kind == Outcome::kRunCrash &&
+  return KindOf(wrong) == Outcome::kWrong && KindOf(dead) == Outcome::kRunCrash &&
          Moves().contains(wrong.triage.place) && OpcodesOf(dead).contains(wrong.triage.place) &&
          OnlyMoves(OpcodesOf(wrong)) && OnlyMoves(OpcodesOf(dead));
 }
 
+// Integers of fewer than 8 bits are packed: who sorts them writes what is not theirs, and what is
+// computed of them in one kernel is unpacked by the same code.
+bool AreOfPackedNumbers(const CampaignFinding& large, const CampaignFinding& small) {
+  if (!BothHave(large, small, kFewBits)) return false;
+  const Opcodes all = OpcodesOf(large), some = OpcodesOf(small);
+  if (all.contains("sort") && some.contains("sort")) return true;
+  return KindOf(large) == Outcome::kWrong && KindOf(small) == Outcome::kWrong &&
+         Computes({large.triage.place}) && Computes({small.triage.place}) &&
+         HaveACommonSilencer(TailOf(large).states, TailOf(small).states);
+}
+
+// One was found behind the other, in the same program and at the same op: what a pass does there,
+// code generation does once more.
+bool IsBehindTheOther(const CampaignFinding& large, const CampaignFinding& small) {
+  return large.index == small.index && large.flags != small.flags && !large.triage.place.empty() &&
+         large.triage.place == small.triage.place && large.triage.numbers == small.triage.numbers;
+}
+
 bool IsDuplicateOfCode(const CampaignFinding& large, const CampaignFinding& small) {
   if (IsSameDeath(large, small) || IsSameRefusal(large, small)) return true;
-  if (IsOfSamePlace(large, small) || AreWrongAndDeadOfAMove(large, small) ||
-      AreWrongAndDeadOfAMove(small, large)) {
-    return true;
-  }
-  if (!IsOfRunning(large.kind) || !IsOfRunning(small.kind)) return false;
-  const Opcodes needed = OpcodesOf(small);
+  const bool is_of_running = IsOfRunning(large) && IsOfRunning(small);
   // Starts in a type that is too narrow go wrong in many ways, and so do numbers that a type lost.
   for (const char* sign : {kNarrowIndex, kNanForZero}) {
-    if (needed.contains(sign) && OpcodesOf(large).contains(sign)) return true;
+    if (!is_of_running) break;
+    if (Has(large, sign) != Has(small, sign)) return false;
+    if (Has(large, sign)) return true;
   }
+  if (IsOfSamePlace(large, small) || AreWrongAndDeadOfAMove(large, small) ||
+      AreWrongAndDeadOfAMove(small, large) || IsReductionInDisguise(large, small) ||
+      IsReductionInDisguise(small, large)) {
+    return true;
+  }
+  if (!is_of_running) return false;
+  if (AreOfPackedNumbers(large, small)) return true;
+  if (Has(small, kFewBits) && !Has(large, kFewBits)) return false;
+  const Opcodes needed = OpcodesOf(small);
   if (needed.empty() || !Includes(WithoutTwins(OpcodesOf(large)), WithoutTwins(needed))) {
     return false;
   }
@@ -274,9 +381,9 @@ size_t OpcodeCount(const CampaignFinding& finding) { return OpcodesOf(finding).s
 bool IsDuplicate(const CampaignFinding& large, const CampaignFinding& small) {
   if (!large.triaged || !small.triaged || large.backend != small.backend) return false;
   // What it makes of the number of trips is seen by several passes.
-  const bool are_loops =
-      OpcodesOf(large).contains(kUnsignedLoop) && OpcodesOf(small).contains(kUnsignedLoop);
-  if (are_loops && IsOfRunning(large.kind) && IsOfRunning(small.kind)) return true;
+  const bool are_of_running = IsOfRunning(large) && IsOfRunning(small);
+  if (BothHave(large, small, kUnsignedLoop) && are_of_running) return true;
+  if (IsBehindTheOther(large, small)) return true;
   const std::string family = FamilyOf(large.triage.blamed_rule);
   if (family != FamilyOf(small.triage.blamed_rule)) {
     return IsSilencedByPassOf(large, small) || IsSilencedByPassOf(small, large) ||
@@ -284,15 +391,24 @@ bool IsDuplicate(const CampaignFinding& large, const CampaignFinding& small) {
   }
   const Opcodes all = OpcodesOf(large), some = OpcodesOf(small);
   if (family.empty()) return IsDuplicateOfCode(large, small);
-  if (large.kind != small.kind) return false;
-  const Opcodes main = WithoutVariants(family, all), other = WithoutVariants(family, some);
+  if (KindOf(large) != KindOf(small)) return false;
+  const Opcodes main = WithoutVariants(family, large.triage.numbers, all),
+                other = WithoutVariants(family, small.triage.numbers, some);
   const bool is_other_type = large.triage.blamed_rule != small.triage.blamed_rule;
   if ((main != all || other != some || is_other_type) && main == other) return true;
   if (IsOfSameRewrite(large, small)) return true;
-  if (!Includes(all, some)) return false;
+  if (!Includes(WithoutTwins(all), WithoutTwins(some))) return false;
+  // A function of floats and one of complex numbers are rewritten by two rules.
+  const bool is_other_number = large.triage.numbers != small.triage.numbers && Computes(some) &&
+                               !large.triage.numbers.empty() && !small.triage.numbers.empty();
+  if (is_other_number && some.size() < all.size()) return false;
   if (!large.triage.is_smallest && !some.empty() && some.size() < all.size()) return true;
   // An import looks at one instruction at a time.
-  return large.triage.blamed_rule == "import" && (!some.empty() || OnlyMoves(all));
+  if (large.triage.blamed_rule != "import") return false;
+  const bool is_taken_apart = std::all_of(all.begin(), all.end(), [](const std::string& name) {
+    return Moves().contains(name) || Parts().contains(name);
+  });
+  return !some.empty() || is_taken_apart;
 }
 
 }  // namespace assay

@@ -198,6 +198,7 @@ nlohmann::json EncodeTriage(const TriageResult& result) {
           {"instructions", result.instructions},
           {"opcodes", result.opcodes},
           {"place", result.place},
+          {"numbers", result.numbers},
           {"is_smallest", result.is_smallest},
           {"notable", result.notable},
           {"second_opinion", result.second_opinion},
@@ -215,6 +216,7 @@ TriageResult DecodeTriage(const nlohmann::json& json) {
   result.instructions = json.value("instructions", int64_t{0});
   result.opcodes = json.value("opcodes", "");
   result.place = json.value("place", "");
+  result.numbers = json.value("numbers", "");
   result.is_smallest = json.value("is_smallest", false);
   result.notable = json.value("notable", "");
   result.second_opinion = json.value("second_opinion", "");

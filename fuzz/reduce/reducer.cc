@@ -178,25 +178,16 @@ const std::vector<Literal>& Reduction::Values() {
 
 absl::Span<const ReduceStep> ReduceSteps() {
   static constexpr ReduceStep kSteps[] = {
-      {"drop the header", DropHeader},
-      {"drop outputs", DropOutputs},
-      {"shrink everything", ShrinkEverything},
-      {"earlier root", EarlierRoot},
-      {"lift a callee", LiftCallee},
-      {"inline calls", InlineCalls},
-      {"forward tuples", ForwardTuples},
-      {"cut operands", CutOperands},
-      {"replace by operand", ReplaceByOperand},
-      {"plainer operation", PlainerOperation},
-      {"retarget elements", RetargetElements},
-      {"prune loop state", PruneLoopState},
-      {"simplify callees", SimplifyCallees},
-      {"merge leaves", MergeLeaves},
-      {"shrink dimensions", ShrinkDimensions},
-      {"drop dimensions", DropDimensions},
-      {"simplify attributes", SimplifyAttributes},
-      {"simplify types", SimplifyTypes},
-      {"simplify values", SimplifyValues},
+      {"drop the header", DropHeader},         {"drop outputs", DropOutputs},
+      {"drop effects", DropEffects},           {"shrink everything", ShrinkEverything},
+      {"earlier root", EarlierRoot},           {"lift a callee", LiftCallee},
+      {"inline calls", InlineCalls},           {"forward tuples", ForwardTuples},
+      {"cut operands", CutOperands},           {"replace by operand", ReplaceByOperand},
+      {"plainer operation", PlainerOperation}, {"retarget elements", RetargetElements},
+      {"prune loop state", PruneLoopState},    {"simplify callees", SimplifyCallees},
+      {"merge leaves", MergeLeaves},           {"shrink dimensions", ShrinkDimensions},
+      {"drop dimensions", DropDimensions},     {"simplify attributes", SimplifyAttributes},
+      {"simplify types", SimplifyTypes},       {"simplify values", SimplifyValues},
   };
   return kSteps;
 }

@@ -127,6 +127,46 @@ TEST(Reduce, KeepsTheSizesThatMatter) {
   EXPECT_EQ(largest, 3) << outcome.text;
 }
 
+TEST(Reduce, DropsDrawsAndCollectivesThatNothingReads) {
+  constexpr char kText[] = R"(HloModule unread
+
+add {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT s = f32[] add(a, b)
+}
+
+callee {
+  p = f32[4] parameter(0)
+  zero = f32[] constant(0)
+  drawn = f32[4] rng(zero, zero), distribution=rng_uniform
+  ROOT n = f32[4] negate(p)
+}
+
+ENTRY e {
+  p = f32[4] parameter(0)
+  zero = f32[] constant(0)
+  one = f32[] constant(1)
+  drawn = f32[8] rng(zero, one), distribution=rng_uniform
+  all = f32[4] all-reduce(p), replica_groups={}, to_apply=add
+  n = f32[4] call(p), to_apply=callee
+  ROOT c = f32[4] cosine(n)
+}
+)";
+  // Somebody needs the call to stay.
+  const auto predicate = [](const Module& module, const std::vector<Literal>&) {
+    return AnyInstruction(module, [](const Instruction& at) {
+      return at.opcode() == Opcode::kCosine && at.operand(0)->opcode() == Opcode::kCall;
+    });
+  };
+  Outcome outcome = ReduceText(kText, predicate);
+  const Module& module = *outcome.result.reduced.module;
+  const auto is_effect = [](const Instruction& at) {
+    return at.opcode() == Opcode::kRng || at.opcode() == Opcode::kAllReduce;
+  };
+  EXPECT_FALSE(AnyInstruction(module, is_effect)) << outcome.text;
+}
+
 TEST(Reduce, IsDeterministic) {
   EXPECT_EQ(ReduceText(kNestedSlices, HasNestedDynamicSlices).text,
             ReduceText(kNestedSlices, HasNestedDynamicSlices).text);

@@ -56,6 +56,7 @@ absl::Span<const ReduceStep> ReduceSteps();
 // structure.cc: what the entry computes.
 bool DropHeader(Reduction&);        // annotations, aliases, layouts of the caller
 bool DropOutputs(Reduction&);       // elements of a root tuple
+bool DropEffects(Reduction&);       // what nothing reads and has more effects than its value
 bool EarlierRoot(Reduction&);       // an intermediate as the only output
 bool CutOperands(Reduction&);       // an instruction becomes a parameter or constant with its value
 bool ForwardTuples(Reduction&);     // get-tuple-element of tuple

@@ -88,6 +88,32 @@ bool DropOutputs(Reduction& reduction) {
   return changed;
 }
 
+// Nothing reads them, and they stay only because they are more than their value: draws of random
+// numbers, collectives, custom calls.
+bool DropEffects(Reduction& reduction) {
+  bool changed = false;
+  for (bool again = true; again;) {
+    again = false;
+    std::vector<const Instruction*> unread;
+    for (const Computation* computation : reduction.best().module->computations()) {
+      for (const Instruction* at : *computation) {
+        const bool is_free = at->users().empty() && at->control_predecessors().empty() &&
+                             at->control_successors().empty();
+        if (is_free && at != computation->root() && at->opcode() != Opcode::kParameter)
+          unread.push_back(at);
+      }
+    }
+    for (size_t i = unread.size(); i-- > 0 && !again;) {
+      ReduceCase c = reduction.best().Clone();
+      Instruction* at = Counterpart(*c.module, unread[i]);
+      at->parent()->Remove(at);
+      again = reduction.Try(std::move(c), "drop what nothing reads");
+    }
+    changed |= again;
+  }
+  return changed;
+}
+
 bool EarlierRoot(Reduction& reduction) {
   const Computation* entry = reduction.best().module->entry();
   for (const Instruction* at : entry->PostOrder()) {

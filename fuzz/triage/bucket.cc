@@ -16,13 +16,6 @@ namespace {
 
 constexpr size_t kMaxSignature = 160;
 
-// Of the output, the first of a tuple.
-char ClassLetterOf(const Module& module) {
-  const Shape* shape = &module.entry()->root()->shape();
-  while (shape->IsTuple() && !shape->elements().empty()) shape = &shape->elements()[0];
-  return ClassLetter(shape->element_type());
-}
-
 bool Telling(std::string_view line) {
   for (char c : line) {
     if (std::isalpha(static_cast<unsigned char>(c))) return true;
@@ -36,6 +29,9 @@ size_t CorruptedHeap(const std::string& signature) {
   constexpr std::string_view kWords[] = {"double free or corruption",
                                          "corrupted double-linked list",
                                          "corrupted size vs. prev_size",
+                                         "corrupted unsorted chunks",
+                                         "invalid fastbin entry",
+                                         "break adjusted to free malloc space",
                                          "free():",
                                          "malloc():",
                                          "malloc_consolidate():",
@@ -70,6 +66,12 @@ std::string NormaliseWord(std::string_view word) {
 
 char ClassLetter(ElementType type) {
   return IsFloat(type) ? 'f' : IsComplex(type) ? 'c' : IsPred(type) ? 'p' : 'i';
+}
+
+char ClassLetterOf(const Module& module) {
+  const Shape* shape = &module.entry()->root()->shape();
+  while (shape->IsTuple() && !shape->elements().empty()) shape = &shape->elements()[0];
+  return ClassLetter(shape->element_type());
 }
 
 std::string CrashSignature(const std::string& text) {
@@ -131,6 +133,17 @@ bool HasNarrowIndex(const Module& module) {
           if (bits < 62 && size > int64_t{1} << bits) return true;
         }
       }
+    }
+  }
+  return false;
+}
+
+bool HasFewBits(const Module& module) {
+  for (const Computation* computation : module.computations()) {
+    for (const Instruction* at : *computation) {
+      const Shape& shape = at->shape();
+      if (shape.IsArray() && IsInteger(shape.element_type()) && BitWidth(shape.element_type()) < 8)
+        return true;
     }
   }
   return false;

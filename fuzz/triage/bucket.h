@@ -47,8 +47,15 @@ inline constexpr char kUnsignedLoop[] = "unsigned-loop";
 // True if a loop goes on as long as a comparison of unsigned integers holds.
 bool HasUnsignedLoop(const Module& module);
 
+// Stands beside the opcodes of a finding whose program HasFewBits.
+inline constexpr char kFewBits[] = "few-bits";
+// True if an array or a scalar is of integers of fewer than 8 bits, which are packed in memory.
+bool HasFewBits(const Module& module);
+
 // The kind of numbers: 'f' floats, 'c' complex, 'p' predicates, 'i' integers.
 char ClassLetter(ElementType type);
+// Of the output, the first of a tuple.
+char ClassLetterOf(const Module& module);
 
 // "cpu:threads=1" -> "cpu"
 std::string BackendFamily(const std::string& name);

@@ -4,7 +4,8 @@
 #include <algorithm>
 #include <fstream>
 #include <iterator>
-#include <set>
+#include <map>
+#include <tuple>
 
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
@@ -43,10 +44,11 @@ std::string TitleOf(const CampaignFinding& finding) {
 
 // `examined`: how many findings of the bucket were looked at; more of its looks may only be
 // counted.
-void PrintBucket(const CampaignFinding& finding, int64_t examined) {
+void PrintBucket(const BucketShown& bucket, int64_t examined) {
+  const CampaignFinding& finding = *bucket.finding;
   Print("");
   Print(StrCat(Styled(Style::kBad, "bug "), Styled(Style::kBold, TitleOf(finding)), "  (examined ",
-               examined, examined == 1 ? " time" : " times", ", first in case ", finding.index,
+               examined, examined == 1 ? " time" : " times", ", first in case ", bucket.first,
                ")"));
   if (!finding.triaged) {
     if (!finding.triage_error.empty()) Print("  not triaged: " + finding.triage_error);
@@ -139,17 +141,24 @@ std::string ProgressText(const CampaignProgress& progress) {
   return text;
 }
 
-std::vector<const CampaignFinding*> FirstOfEachBucket(const CampaignSummary& summary) {
-  std::set<std::string> seen;
-  std::vector<const CampaignFinding*> first;
-  // A triaged finding tells more than an earlier one that was only counted.
-  for (bool triaged : {true, false}) {
-    for (const CampaignFinding& finding : summary.found) {
-      if (!IsSorted(summary, finding) || finding.triaged != triaged) continue;
-      if (seen.insert(finding.bucket).second) first.push_back(&finding);
-    }
+std::vector<BucketShown> BucketsShown(const CampaignSummary& summary) {
+  // A finding tells more of its bucket when triage has put it there itself, not because it is a
+  // duplicate; then, when its program is small.
+  const auto rank = [](const CampaignFinding& finding) {
+    return std::tuple(!finding.triaged, finding.triage.bucket != finding.bucket,
+                      finding.triage.instructions);
+  };
+  std::vector<BucketShown> shown;
+  std::map<std::string, size_t> numbers;
+  for (const CampaignFinding& finding : summary.found) {
+    if (!IsSorted(summary, finding)) continue;
+    const auto [at, is_new] = numbers.emplace(finding.bucket, shown.size());
+    if (is_new) shown.push_back({&finding, finding.index});
+    BucketShown& bucket = shown[at->second];
+    bucket.first = std::min(bucket.first, finding.index);
+    if (rank(finding) < rank(*bucket.finding)) bucket.finding = &finding;
   }
-  return first;
+  return shown;
 }
 
 void PrintCampaign(const CampaignSummary& summary, const std::string& defect) {
@@ -217,9 +226,8 @@ void PrintCampaign(const CampaignSummary& summary, const std::string& defect) {
     seen[SignatureInWords(signature)] += count;
   PrintReasons("seen", seen, seen.size());
   PrintStages(summary.stages);
-  for (const CampaignFinding* finding : FirstOfEachBucket(summary)) {
-    auto count = summary.buckets.find(finding->bucket);
-    PrintBucket(*finding, count == summary.buckets.end() ? 1 : count->second);
+  for (const BucketShown& bucket : BucketsShown(summary)) {
+    PrintBucket(bucket, summary.buckets.at(bucket.finding->bucket));
   }
 }
 

@@ -1,7 +1,9 @@
 // The words of a campaign: the progress line, the summary for people, the record for the store.
 #pragma once
 
+#include <cstdint>
 #include <string>
+#include <vector>
 
 #include "fuzz/campaign/campaign.h"
 #include "reports/store.h"
@@ -17,7 +19,12 @@ void PrintCampaign(const CampaignSummary& summary, const std::string& defect);
 nlohmann::json CampaignJson(const CampaignSummary& summary, const std::string& defect);
 void AddFindings(const CampaignSummary& summary, RunRow& run);
 
-// One finding per bucket, in the order in which they were found.
-std::vector<const CampaignFinding*> FirstOfEachBucket(const CampaignSummary& summary);
+// A bucket, told by the finding that shows it best.
+struct BucketShown {
+  const CampaignFinding* finding = nullptr;
+  int64_t first = -1;  // program that found it first
+};
+// The buckets in the order in which they were found.
+std::vector<BucketShown> BucketsShown(const CampaignSummary& summary);
 
 }  // namespace assay

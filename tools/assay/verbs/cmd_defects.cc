@@ -75,13 +75,14 @@ MutationScore RunOne(const Options& options, const PlantedDefect& defect, double
   score.seconds = summary->seconds;
   score.programs = summary->programs;
   score.killed = summary->findings > 0;
-  for (const CampaignFinding* finding : FirstOfEachBucket(*summary)) {
-    if (!finding->triaged) continue;
-    score.blamed = finding->triage.blamed_rule;
+  for (const BucketShown& bucket : BucketsShown(*summary)) {
+    if (!bucket.finding->triaged) continue;
+    const TriageResult& triage = bucket.finding->triage;
+    score.blamed = triage.blamed_rule;
     score.triaged = true;
     score.blame_right = score.blamed == RuleOf(defect.gate);
-    score.instructions = finding->triage.instructions;
-    score.page = finding->triage.page;
+    score.instructions = triage.instructions;
+    score.page = triage.page;
     if (score.blame_right) break;
   }
   return score;
