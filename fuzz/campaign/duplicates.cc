@@ -55,6 +55,7 @@ std::string TwinOf(const std::string& name) {
       {"reduce[minimum]", "reduce[maximum]"},
       {"reduce-window[minimum]", "reduce-window[maximum]"},
       {"or", "and"},
+      {"clamp", "maximum"},
       {"cosine", "sine"},
       {"round-nearest-even", "round-nearest-afz"}};
   const auto at = kTwins.find(name);
@@ -330,15 +331,27 @@ bool AreWrongAndDeadOfAMove(const CampaignFinding& wrong, const CampaignFinding&
          OnlyMoves(OpcodesOf(wrong)) && OnlyMoves(OpcodesOf(dead));
 }
 
+// Both pass where nothing is fused, or where the code of fusions is made otherwise.
+bool AreSilentUnfused(const std::string& a, const std::string& b) {
+  static const std::vector<SilencingFlag> kFlags = UsualFlags();
+  for (size_t i = 0; i < std::min({a.size(), b.size(), kFlags.size()}); ++i) {
+    const bool is_of_fusion =
+        kFlags[i].value == "fusion" || kFlags[i].name == "xla_cpu_use_fusion_emitters";
+    if (is_of_fusion && a[i] == 'p' && b[i] == 'p') return true;
+  }
+  return false;
+}
+
 // Integers of fewer than 8 bits are packed: who sorts them writes what is not theirs, and what is
 // computed of them in one kernel is unpacked by the same code.
 bool AreOfPackedNumbers(const CampaignFinding& large, const CampaignFinding& small) {
   if (!BothHave(large, small, kFewBits)) return false;
   const Opcodes all = OpcodesOf(large), some = OpcodesOf(small);
   if (all.contains("sort") && some.contains("sort")) return true;
-  return KindOf(large) == Outcome::kWrong && KindOf(small) == Outcome::kWrong &&
-         Computes({large.triage.place}) && Computes({small.triage.place}) &&
-         HaveACommonSilencer(TailOf(large).states, TailOf(small).states);
+  if (KindOf(large) != Outcome::kWrong || KindOf(small) != Outcome::kWrong) return false;
+  const std::string a = TailOf(large).states, b = TailOf(small).states;
+  const bool both_compute = Computes({large.triage.place}) && Computes({small.triage.place});
+  return AreSilentUnfused(a, b) || (both_compute && HaveACommonSilencer(a, b));
 }
 
 // One was found behind the other, in the same program and at the same op: what a pass does there,

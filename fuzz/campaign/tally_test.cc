@@ -550,6 +550,8 @@ TEST(Tally, TheSameBeliefOrMistakeIsOneBucket) {
   AddNumbered(tally, wrong, "few-bits+maximum", "", "maximum", "i", "l/i-ppfpp");
   AddNumbered(tally, wrong, "few-bits+power", "", "power", "i", "m/i-ffpff");
   AddNumbered(tally, wrong, "few-bits+shift-left", "", "shift-left", "i", "n/i-fffff");
+  AddNumbered(tally, wrong, "few-bits+pad", "", "pad", "i", "pad/i-fffpf");
+  AddNumbered(tally, wrong, "few-bits+reverse", "", "reverse", "i", "reverse/i-pffff");
   // A window over all there is, and the reduction that it becomes.
   AddNumbered(tally, wrong, "maximum+reduce-window", "", "reduce-window[maximum]", "f",
               "o/f-pffff");
@@ -575,9 +577,10 @@ TEST(Tally, TheSameBeliefOrMistakeIsOneBucket) {
                                         "wrong value/f 1",
                                         "died of SIGABRT/i 2",
                                         "j/f-pffff 1",
-                                        "k/i-ppfpp 2",
+                                        "k/i-ppfpp 3",
                                         "m/i-ffpff 1",
                                         "n/i-fffff 1",
+                                        "reverse/i-pffff 1",
                                         "o/f-pffff 2",
                                         "q/f-fffpf 1",
                                         "r/f-fffff 1",

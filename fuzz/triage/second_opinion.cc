@@ -200,13 +200,18 @@ std::optional<std::vector<Literal>> LeavesOf(const Json& json, const Expectation
 
 // The distance of two elements; infinity where they cannot be compared.
 double Distance(const Literal& a, const Literal& b, int64_t element) {
-  if (a.GetBits(element) == b.GetBits(element)) return 0;
   constexpr double kFar = std::numeric_limits<double>::infinity();
-  if (!IsFloat(a.element_type())) return kFar;
-  const double x = a.GetDouble(element), y = b.GetDouble(element);
-  if (std::isnan(x) && std::isnan(y)) return 0;
-  const double distance = std::fabs(x - y);
-  return std::isnan(distance) ? kFar : distance;
+  if (!IsComplex(a.element_type()) && a.GetBits(element) == b.GetBits(element)) return 0;
+  const bool is_complex = IsComplex(a.element_type());
+  if (!is_complex && !IsFloat(a.element_type())) return kFar;
+  double sum = 0;
+  for (int64_t k = 0; k < (is_complex ? 2 : 1); ++k) {
+    const int64_t at = is_complex ? 2 * element + k : element;
+    const double x = a.GetComponent(at), y = b.GetComponent(at);
+    if ((std::isnan(x) && std::isnan(y)) || x == y) continue;
+    sum = std::hypot(sum, x - y);
+  }
+  return std::isnan(sum) ? kFar : sum;
 }
 
 OpinionState StateOf(const Expectation& expectation, const std::vector<Literal>& opinion,
@@ -219,7 +224,6 @@ OpinionState StateOf(const Expectation& expectation, const std::vector<Literal>&
   const ElementFailure first = JudgeLeaves(expectation, answered).first;
   const auto leaf = static_cast<size_t>(first.leaf);
   if (leaf >= opinion.size() || leaf >= answered.size()) return OpinionState::kDiffers;
-  if (IsComplex(opinion[leaf].element_type())) return OpinionState::kDiffers;
   const double to_backend = Distance(opinion[leaf], *answered[leaf], first.element);
   const double to_oracle = Distance(opinion[leaf], expectation.leaves[leaf].plain, first.element);
   return to_backend < to_oracle ? OpinionState::kRefutes : OpinionState::kDiffers;
@@ -244,9 +248,9 @@ std::string_view Name(OpinionState state) {
 
 std::string OpinionScript(const Module& module, const std::vector<Literal>& inputs) {
   // Each part uses names of those before it.
-  static constexpr std::string_view kParts[] = {"opinion_types.py", "opinion_elementwise.py",
+  static constexpr std::string_view kParts[] = {"opinion_types.py",    "opinion_elementwise.py",
                                                 "opinion_movement.py", "opinion_reduction.py",
-                                                "opinion_machine.py"};
+                                                "opinion_algebra.py",  "opinion_machine.py"};
   std::string script;
   for (const std::string_view part : kParts) StrAppend(&script, EmbeddedFile(part), "\n\n");
   // A JSON text in ASCII is a string of Python, too.

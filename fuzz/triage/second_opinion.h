@@ -25,7 +25,7 @@ struct SecondOpinion {
   std::string script;  // "" if nobody was asked
 };
 
-inline constexpr int64_t kMostOpinionInstructions = 10;
+inline constexpr int64_t kMostOpinionInstructions = 64;
 
 // The script: prints one JSON object, {"outputs": [[shape, bytes as hex]]} or {"declined": why}.
 std::string OpinionScript(const Module& module, const std::vector<Literal>& inputs);

@@ -42,6 +42,7 @@ OPS = {
     "shift-right-arithmetic": lambda at, a, b: settle(shift(at.kind, arithmetic=True)(a, b), at.kind),
 }
 OPS.update({name: elementwise(name, function) for table in (UNARY, BINARY) for name, function in table.items()})
+OPS.update(ALGEBRA)
 OPS["maximum"] = with_signed_zeros("maximum", maximum, numpy.logical_and)
 OPS["minimum"] = with_signed_zeros("minimum", minimum, numpy.logical_or)
 
