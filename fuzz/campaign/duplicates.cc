@@ -342,13 +342,26 @@ bool AreSilentUnfused(const std::string& a, const std::string& b) {
   return false;
 }
 
-// Integers of fewer than 8 bits are packed: who sorts them writes what is not theirs, and what is
-// computed of them in one kernel is unpacked by the same code.
+bool OnlyComputesAndMoves(const Opcodes& opcodes) {
+  return std::all_of(opcodes.begin(), opcodes.end(), [](const std::string& name) {
+    return Computes({name}) || Moves().contains(name);
+  });
+}
+
+// Numbers of fewer than 8 bits are packed: who sorts them writes what is not theirs, and what is
+// computed of them in one kernel is unpacked and packed by the same code, which may write too much.
 bool AreOfPackedNumbers(const CampaignFinding& large, const CampaignFinding& small) {
   if (!BothHave(large, small, kFewBits)) return false;
   const Opcodes all = OpcodesOf(large), some = OpcodesOf(small);
   if (all.contains("sort") && some.contains("sort")) return true;
-  if (KindOf(large) != Outcome::kWrong || KindOf(small) != Outcome::kWrong) return false;
+  if (!large.triage.place.empty() && large.triage.place == small.triage.place) return true;
+  const bool is_wrong = KindOf(large) == Outcome::kWrong;
+  if (is_wrong != (KindOf(small) == Outcome::kWrong)) {
+    const CampaignFinding& wrong = is_wrong ? large : small;
+    const std::string states = TailOf(wrong).states;
+    return OnlyComputesAndMoves(is_wrong ? some : all) && AreSilentUnfused(states, states);
+  }
+  if (!is_wrong) return OnlyComputesAndMoves(all) && OnlyComputesAndMoves(some);
   const std::string a = TailOf(large).states, b = TailOf(small).states;
   const bool both_compute = Computes({large.triage.place}) && Computes({small.triage.place});
   return AreSilentUnfused(a, b) || (both_compute && HaveACommonSilencer(a, b));

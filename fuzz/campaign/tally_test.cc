@@ -518,12 +518,14 @@ TEST(Tally, TheSameBugOfOldReleasesIsOneBucket) {
 }
 
 // Adds a finding as AddPlaced does, and says of which numbers its output is.
-CampaignFinding& AddNumbered(Tally& tally, Outcome::Kind kind, const char* opcodes,
-                             const char* rule, const char* place, const char* numbers,
+struct Look {
+  const char *opcodes, *rule, *place, *numbers;
+};
+CampaignFinding& AddNumbered(Tally& tally, Outcome::Kind kind, const Look& look,
                              const std::string& bucket) {
-  AddPlaced(tally, kind, opcodes, rule, place, bucket);
+  AddPlaced(tally, kind, look.opcodes, look.rule, look.place, bucket);
   CampaignFinding& finding = tally.finding(static_cast<size_t>(tally.summary().findings) - 1);
-  finding.triage.numbers = numbers;
+  finding.triage.numbers = look.numbers;
   return finding;
 }
 
@@ -532,55 +534,59 @@ TEST(Tally, TheSameBeliefOrMistakeIsOneBucket) {
   Tally tally(options);
   const Outcome::Kind wrong = Outcome::kWrong, died = Outcome::kCompileCrash;
   // That a product of a number with itself is not negative, and that an iota is not.
-  AddNumbered(tally, wrong, "abs+multiply", "algsimp", "abs", "i", "a");
-  AddNumbered(tally, wrong, "multiply+remainder", "algsimp", "remainder", "i", "b");
-  AddNumbered(tally, wrong, "abs+iota", "algsimp", "abs", "i", "c");
-  AddNumbered(tally, wrong, "broadcast+iota+remainder", "algsimp", "remainder", "i", "d");
+  AddNumbered(tally, wrong, {"abs+multiply", "algsimp", "abs", "i"}, "a");
+  AddNumbered(tally, wrong, {"multiply+remainder", "algsimp", "remainder", "i"}, "b");
+  AddNumbered(tally, wrong, {"abs+iota", "algsimp", "abs", "i"}, "c");
+  AddNumbered(tally, wrong, {"broadcast+iota+remainder", "algsimp", "remainder", "i"}, "d");
   // A rule about complex numbers is none about floats.
-  AddNumbered(tally, wrong, "multiply", "algsimp", "multiply", "c", "e");
-  AddNumbered(tally, wrong, "multiply+sqrt", "algsimp", "sqrt", "f", "f").triage.is_smallest =
+  AddNumbered(tally, wrong, {"multiply", "algsimp", "multiply", "c"}, "e");
+  AddNumbered(tally, wrong, {"multiply+sqrt", "algsimp", "sqrt", "f"}, "f").triage.is_smallest =
       false;
-  AddNumbered(tally, wrong, "multiply+reverse", "algsimp", "multiply", "c", "g")
+  AddNumbered(tally, wrong, {"multiply+reverse", "algsimp", "multiply", "c"}, "g")
       .triage.is_smallest = false;
   // Who sorts or computes what is packed; others with sort need no packed numbers.
-  AddNumbered(tally, wrong, "compare+few-bits+sort", "", "", "i", "h/i-ppppf");
-  AddNumbered(tally, Outcome::kRunCrash, "few-bits+sort", "", "", "i", "died of SIGABRT/i");
-  AddNumbered(tally, wrong, "compare+sort+negate", "", "sort[compare]", "f", "j/f-pffff");
-  AddNumbered(tally, wrong, "clamp+few-bits", "", "clamp", "i", "k/i-ppfpp");
-  AddNumbered(tally, wrong, "few-bits+maximum", "", "maximum", "i", "l/i-ppfpp");
-  AddNumbered(tally, wrong, "few-bits+power", "", "power", "i", "m/i-ffpff");
-  AddNumbered(tally, wrong, "few-bits+shift-left", "", "shift-left", "i", "n/i-fffff");
-  AddNumbered(tally, wrong, "few-bits+pad", "", "pad", "i", "pad/i-fffpf");
-  AddNumbered(tally, wrong, "few-bits+reverse", "", "reverse", "i", "reverse/i-pffff");
+  AddNumbered(tally, wrong, {"compare+few-bits+sort", "", "", "i"}, "h/i-ppppf");
+  AddNumbered(tally, Outcome::kRunCrash, {"few-bits+sort", "", "", "i"}, "died of SIGABRT/i");
+  AddNumbered(tally, wrong, {"compare+sort+negate", "", "sort[compare]", "f"}, "j/f-pffff");
+  AddNumbered(tally, wrong, {"clamp+few-bits", "", "clamp", "i"}, "k/i-ppfpp");
+  AddNumbered(tally, wrong, {"few-bits+maximum", "", "maximum", "i"}, "l/i-ppfpp");
+  AddNumbered(tally, wrong, {"few-bits+power", "", "power", "i"}, "m/i-ffpff");
+  AddNumbered(tally, wrong, {"few-bits+shift-left", "", "shift-left", "i"}, "n/i-fffff");
+  AddNumbered(tally, Outcome::kRunCrash, {"few-bits+iota+negate", "", "", "i"}, "corrupted/heap");
+  AddNumbered(tally, wrong, {"few-bits+transpose", "", "transpose", "i"}, "turn/i-xxxfp");
+  AddNumbered(tally, wrong, {"few-bits+transpose", "", "transpose", "f"}, "turned/f-xxxff");
+  AddNumbered(tally, wrong, {"few-bits+pad", "", "pad", "i"}, "pad/i-fffpf");
+  AddNumbered(tally, wrong, {"few-bits+reverse", "", "reverse", "i"}, "reverse/i-pffff");
   // A window over all there is, and the reduction that it becomes.
-  AddNumbered(tally, wrong, "maximum+reduce-window", "", "reduce-window[maximum]", "f",
+  AddNumbered(tally, wrong, {"maximum+reduce-window", "", "reduce-window[maximum]", "f"},
               "o/f-pffff");
-  AddNumbered(tally, wrong, "minimum+reduce", "", "reduce[minimum]", "f", "p/f-fffff");
-  AddNumbered(tally, wrong, "add+reduce-window", "", "reduce-window[add]", "f", "q/f-fffpf");
-  AddNumbered(tally, wrong, "add+reduce", "", "reduce[add]", "f", "r/f-fffff");
+  AddNumbered(tally, wrong, {"minimum+reduce", "", "reduce[minimum]", "f"}, "p/f-fffff");
+  AddNumbered(tally, wrong, {"add+reduce-window", "", "reduce-window[add]", "f"}, "q/f-fffpf");
+  AddNumbered(tally, wrong, {"add+reduce", "", "reduce[add]", "f"}, "r/f-fffff");
   // Who dies without a word dies of the op and of the signal.
-  AddNumbered(tally, died, "divide", "", "", "i", "the worker died of SIGFPE;/divide");
-  AddNumbered(tally, died, "iota+remainder", "", "", "i",
+  AddNumbered(tally, died, {"divide", "", "", "i"}, "the worker died of SIGFPE;/divide");
+  AddNumbered(tally, died, {"iota+remainder", "", "", "i"},
               "the worker died of SIGFPE;/iota+remainder");
-  AddNumbered(tally, died, "divide+negate", "", "", "i",
+  AddNumbered(tally, died, {"divide+negate", "", "", "i"},
               "the worker died of SIGSEGV;/divide+negate");
-  AddNumbered(tally, died, "slice", "", "", "i", "the worker died of SIGABRT; x.cc: Check/slice");
-  AddNumbered(tally, died, "pad", "", "", "i", "the worker died of SIGABRT; x.cc: Check/pad");
+  AddNumbered(tally, died, {"slice", "", "", "i"}, "the worker died of SIGABRT; x.cc: Check/slice");
+  AddNumbered(tally, died, {"pad", "", "", "i"}, "the worker died of SIGABRT; x.cc: Check/pad");
   // The import misreads a constant, whoever looks at its parts; and rounds with one function.
-  AddNumbered(tally, wrong, "", "import", "", "c", "s");
-  AddNumbered(tally, wrong, "imag", "import", "imag", "f", "t");
-  AddNumbered(tally, wrong, "round-nearest-even", "import", "round-nearest-even", "f", "u");
-  AddNumbered(tally, wrong, "round-nearest-afz", "import", "round-nearest-afz", "f", "v");
+  AddNumbered(tally, wrong, {"", "import", "", "c"}, "s");
+  AddNumbered(tally, wrong, {"imag", "import", "imag", "f"}, "t");
+  AddNumbered(tally, wrong, {"round-nearest-even", "import", "round-nearest-even", "f"}, "u");
+  AddNumbered(tally, wrong, {"round-nearest-afz", "import", "round-nearest-afz", "f"}, "v");
   const std::set<std::string> wanted = {"wrong value/a 2",
                                         "wrong value/c 2",
                                         "wrong value/e 2",
                                         "wrong value/f 1",
                                         "died of SIGABRT/i 2",
                                         "j/f-pffff 1",
-                                        "k/i-ppfpp 3",
+                                        "k/i-ppfpp 4",
                                         "m/i-ffpff 1",
                                         "n/i-fffff 1",
                                         "reverse/i-pffff 1",
+                                        "turn/i-xxxfp 2",
                                         "o/f-pffff 2",
                                         "q/f-fffpf 1",
                                         "r/f-fffff 1",
@@ -600,11 +606,11 @@ TEST(Tally, WhatIsFoundBehindAtTheSameOpIsTheSameBug) {
   for (const auto& opcodes : {both, none}) {
     const bool is_of_one_program = opcodes[0] == both[0];
     const std::string name = is_of_one_program ? "x" : "y";
-    CampaignFinding& front =
-        AddNumbered(tally, Outcome::kWrong, opcodes[0], name.c_str(), opcodes[0], "c", name + "1");
+    CampaignFinding& front = AddNumbered(tally, Outcome::kWrong,
+                                         {opcodes[0], name.c_str(), opcodes[0], "c"}, name + "1");
     front.index = is_of_one_program ? 100 : 200;
     CampaignFinding& behind =
-        AddNumbered(tally, Outcome::kWrong, opcodes[1], "", opcodes[0], "c", name + "2/c-fpfpf");
+        AddNumbered(tally, Outcome::kWrong, {opcodes[1], "", opcodes[0], "c"}, name + "2/c-fpfpf");
     behind.index = is_of_one_program ? 100 : 201;
     behind.flags = {{"xla_disable_hlo_passes", "algsimp"}};
   }

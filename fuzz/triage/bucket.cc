@@ -142,8 +142,8 @@ bool HasFewBits(const Module& module) {
   for (const Computation* computation : module.computations()) {
     for (const Instruction* at : *computation) {
       const Shape& shape = at->shape();
-      if (shape.IsArray() && IsInteger(shape.element_type()) && BitWidth(shape.element_type()) < 8)
-        return true;
+      if (!shape.IsArray() || IsPred(shape.element_type())) continue;
+      if (BitWidth(shape.element_type()) < 8) return true;
     }
   }
   return false;

@@ -49,7 +49,7 @@ bool HasUnsignedLoop(const Module& module);
 
 // Stands beside the opcodes of a finding whose program HasFewBits.
 inline constexpr char kFewBits[] = "few-bits";
-// True if an array or a scalar is of integers of fewer than 8 bits, which are packed in memory.
+// True if an array or a scalar is of numbers of fewer than 8 bits, which are packed in memory.
 bool HasFewBits(const Module& module);
 
 // The kind of numbers: 'f' floats, 'c' complex, 'p' predicates, 'i' integers.
