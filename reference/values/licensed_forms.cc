@@ -97,7 +97,8 @@ class Producers {
   // From now on functions of constant arrays are constants, and not only those of scalars.
   void FoldArrays() { folds_arrays_ = true; }
 
-  // The largest magnitude of the constant that the value is; negative if it is none.
+  // The largest magnitude of the constant that the value is, of complex numbers that of a part;
+  // negative if it is none.
   double ConstantMagnitude(const Instruction& value) {
     double largest = -1;
     auto is_constant = [&](const Instruction& made) {
@@ -120,10 +121,10 @@ class Producers {
       }
       if (made.literal() == nullptr) return false;
       const Literal& literal = *made.literal();
-      if (literal.element_count() == 1 && std::isnan(literal.GetDouble(0))) return false;
+      if (literal.element_count() == 1 && std::isnan(literal.GetComponent(0))) return false;
       largest = 0;
-      for (int64_t i = 0; i < literal.element_count(); ++i)
-        largest = std::max(largest, std::fabs(literal.GetDouble(i)));
+      for (int64_t k = 0; k < literal.component_count(); ++k)
+        largest = std::max(largest, std::fabs(literal.GetComponent(k)));
       return true;
     };
     return Any(value, is_constant, /*through_broadcasts=*/true) ? largest : -1;
@@ -303,6 +304,22 @@ bool OnlyMeetsAddition(const Instruction& value, const InliningCallers& callers)
   return false;
 }
 
+// Constants that scale what was scaled, or are added to what was shifted.
+void FindChains(const Instruction& instruction, Producers& producers, LicensedForms& found) {
+  if (IsScaling(instruction)) {
+    const double inner = std::max(ChainOfConstants(instruction, producers, IsScaling),
+                                  ScaleBeforeBroadcast(instruction, producers));
+    found.scales_twice = inner >= 0;
+    found.first_scale = std::max(inner, 0.0);
+  }
+  if (IsShift(instruction)) {
+    producers.FoldArrays();
+    const double inner = ChainOfConstants(instruction, producers, IsShift);
+    found.shifts_twice = inner >= 0;
+    found.first_shift = std::max(inner, 0.0);
+  }
+}
+
 bool IsExponential(const Instruction& value, Producers& producers) {
   auto is_exponential = [&](const Instruction& made) {
     if (made.opcode() == Opcode::kExponential) return true;
@@ -331,9 +348,14 @@ LicensedForms LicensedFormsOf(const Instruction& instruction, const InliningCall
   LicensedForms found;
   if (IsSum(instruction)) found.terms_of_whole_sum = TermsOfWholeSum(instruction);
   if (AddsUp(instruction)) found.may_start_from_sum = OnlyMeetsAddition(instruction, callers);
-  if (!IsFloat(instruction.shape().element_type())) return found;
+  const ElementType type = instruction.shape().element_type();
+  if (!IsFloat(type) && !IsComplex(type)) return found;
   Producers producers(callers);
   const Opcode opcode = instruction.opcode();
+  if (IsComplex(type)) {
+    FindChains(instruction, producers, found);
+    return found;
+  }
   if (opcode == Opcode::kLog) {
     found.is_log_of_root = producers.IsA(*instruction.operand(0), Opcode::kSqrt);
     return found;
@@ -345,19 +367,13 @@ LicensedForms LicensedFormsOf(const Instruction& instruction, const InliningCall
       if (producers.IsA(*instruction.operand(1), function)) found.inverted = function;
   }
   if (IsScaling(instruction)) {
-    const double inner = std::max(ChainOfConstants(instruction, producers, IsScaling),
-                                  ScaleBeforeBroadcast(instruction, producers));
-    found.scales_twice = inner >= 0;
-    found.first_scale = std::max(inner, 0.0);
     found.joins_exponentials = IsExponential(*instruction.operand(0), producers) &&
                                IsExponential(*instruction.operand(1), producers);
   }
-  if (IsShift(instruction)) {
-    producers.FoldArrays();
-    const double inner = ChainOfConstants(instruction, producers, IsShift);
-    found.shifts_twice = inner >= 0;
-    found.first_shift = std::max(inner, 0.0);
-  }
+  found.squares_root = opcode == Opcode::kMultiply &&
+                       instruction.operand(0) == instruction.operand(1) &&
+                       producers.IsA(*instruction.operand(0), Opcode::kSqrt);
+  FindChains(instruction, producers, found);
   return found;
 }
 

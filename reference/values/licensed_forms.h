@@ -29,6 +29,8 @@ struct LicensedForms {
   Opcode inverted = Opcode::kDivide;  // kExponential or kPower; kDivide for neither
   // The op is the logarithm of a root.
   bool is_log_of_root = false;
+  // The op multiplies a root by itself.
+  bool squares_root = false;
   // The op adds up terms, and nothing but another sum uses its results: the terms of both as one
   // sum; 0 otherwise.
   int64_t terms_of_whole_sum = 0;

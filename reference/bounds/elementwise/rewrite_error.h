@@ -52,7 +52,8 @@ inline bool MayBeRewritten(const OpContext& op) {
          (clauses.Has(ClauseId::kConstantChains) &&
           (rewrites.scales_twice || rewrites.shifts_twice)) ||
          (clauses.Has(ClauseId::kExponentials) &&
-          (rewrites.joins_exponentials || rewrites.InvertsFunction() || rewrites.is_log_of_root));
+          (rewrites.joins_exponentials || rewrites.InvertsFunction() || rewrites.is_log_of_root ||
+           rewrites.squares_root));
 }
 
 // The error of a product or quotient whose second factor was multiplied first by the constant that
@@ -105,6 +106,8 @@ Wide<T> RewriteError(const OpContext& op, const Range<Wide<T>>& a, const Range<W
   if (clauses.Has(ClauseId::kExponentials) && rewrites.joins_exponentials)
     units += std::fabs(std::log(largest(a))) + std::fabs(std::log(largest(b))) + 2;
   if (clauses.Has(ClauseId::kExponentials) && rewrites.is_log_of_root) error += 1;
+  // The number itself; its root was rounded once, and counts twice.
+  if (clauses.Has(ClauseId::kExponentials) && rewrites.squares_root) units += 3;
   if (clauses.Has(ClauseId::kExponentials) && rewrites.InvertsFunction()) {
     const auto ulps = static_cast<W>(UlpsOf<T>(op, rewrites.inverted));
     units += 2 * ulps + 2;

@@ -46,7 +46,38 @@ absl::Status EvaluateMultiply(const OpContext& op, Literal& result) {
   return absl::OkStatus();
 }
 
-absl::Status BoundMultiply(const OpContext& op, Array& result) {
+// (x c) d may be x (c d): two products of complex numbers, each within sqrt(5) unit roundoffs of
+// its modulus, stand for two others.
+void WidenProductOfConstants(const OpContext& op, Array& result) {
+  const Array first = Components(op.array(0)), second = Components(op.array(1));
+  const Array product = Components(result);
+  DispatchComplex(op.type(), [&](auto tag) {
+    using T = typename decltype(tag)::type::value_type;
+    using W = Wide<T>;
+    auto largest = [&](const Array& array, int64_t i) {
+      auto part = [&](int64_t k) {
+        const Range<W> x = Seen<T>(op.clauses, array, k);
+        return std::fabs(x.centre) + x.radius;
+      };
+      return std::hypot(part(2 * i), part(2 * i + 1));
+    };
+    for (int64_t i = 0; i < op.count(); ++i) {
+      const W radius = largest(first, i) * largest(second, i) * 10 * UnitRoundoff<T>() +
+                       8 * static_cast<W>(UlpAt<T>(0));
+      for (int64_t slot : {2 * i, 2 * i + 1}) {
+        Range<W> x = Seen<T>(op.clauses, product, slot);
+        if (!x.HasFinite() || x.Undecided() || !std::isfinite(radius)) continue;
+        x.radius += radius;
+        const bool flush = op.clauses.Has(ClauseId::kFlushSubnormals) && TouchesSubnormals<T>(x);
+        Store(result, slot, x, flush ? uint32_t{kMayFlush} : 0);
+      }
+    }
+  });
+}
+
+absl::Status BoundMultiply(const OpContext& context, Array& result) {
+  OpContext op = context;
+  op.licensed = {};  // which is of the product of the numbers, not of those of their parts
   const Array a = PartOf(op.array(0), Part::kReal), b = PartOf(op.array(0), Part::kImaginary);
   const Array c = PartOf(op.array(1), Part::kReal), d = PartOf(op.array(1), Part::kImaginary);
   const PartArithmetic parts(op, true);
@@ -63,6 +94,8 @@ absl::Status BoundMultiply(const OpContext& op, Array& result) {
   const Array ad = apply(Opcode::kMultiply, a, d), bc = apply(Opcode::kMultiply, b, c);
   SetPart(apply(Opcode::kSubtract, ac, bd), Part::kReal, result);
   SetPart(apply(Opcode::kAdd, ad, bc), Part::kImaginary, result);
+  const bool is_chain = context.licensed.scales_twice && op.clauses.Has(ClauseId::kConstantChains);
+  if (status.ok() && is_chain) WidenProductOfConstants(op, result);
   return status;
 }
 
