@@ -136,6 +136,13 @@ bool IsPassAt(size_t place) {
   return place < kFlags.size() && kFlags[place].name == "xla_disable_hlo_passes";
 }
 
+// Others of them say whether and how ops are fused.
+bool IsOfFusion(size_t place) {
+  static const std::vector<SilencingFlag> kFlags = UsualFlags();
+  return place < kFlags.size() &&
+         (kFlags[place].value == "fusion" || kFlags[place].name == "xla_cpu_use_fusion_emitters");
+}
+
 // A window over all there is becomes a reduction, unless the pass that makes it so is off.
 bool IsReductionInDisguise(const CampaignFinding& window, const CampaignFinding& reduction) {
   const std::string prefix = "reduce-window[", place = TwinOf(window.triage.place);
@@ -300,6 +307,20 @@ bool IsOfSameRewrite(const CampaignFinding& large, const CampaignFinding& small)
          });
 }
 
+// The same rewrite in the body of a loop or in a branch, with what counts the trips.
+bool IsInControlFlow(const CampaignFinding& large, const CampaignFinding& small) {
+  static const Opcodes kControl = {"call", "conditional", "fusion", "while"};
+  static const Opcodes kCounting = {"add", "and", "compare", "subtract"};
+  const Opcodes all = OpcodesOf(large), some = OpcodesOf(small);
+  bool is_controlled = false;
+  for (const std::string& name : all) {
+    const bool is_control = kControl.contains(name);
+    is_controlled |= is_control;
+    if (!is_control && !some.contains(name) && !kCounting.contains(name)) return false;
+  }
+  return is_controlled && !some.empty() && Includes(all, some);
+}
+
 // A function is wrong of constants, which are folded, as it is of what comes at run time.
 bool IsWrongFoldedOrNot(const CampaignFinding& folded, const CampaignFinding& other) {
   const Opcodes opcodes = OpcodesOf(folded);
@@ -313,6 +334,25 @@ bool IsOfRunning(const CampaignFinding& finding) {
   const Outcome::Kind kind = KindOf(finding);
   return kind == Outcome::kWrong || kind == Outcome::kRunCrash ||
          kind == Outcome::kNondeterministic;
+}
+
+// Apart from whether anything is fused, which decides what of a function's operand is rounded, the
+// same flags silence both.
+bool AreSilencedAlikeUnfused(const std::string& a, const std::string& b) {
+  for (size_t i = 0; i < std::min(a.size(), b.size()); ++i) {
+    if (a[i] != b[i] && a[i] != 'x' && b[i] != 'x' && !IsOfFusion(i)) return false;
+  }
+  return true;
+}
+
+// A function is wrong alone under all flags, and in the other program with what computes its
+// operand.
+bool IsOfSameFunction(const CampaignFinding& large, const CampaignFinding& small) {
+  const std::string& place = small.triage.place;
+  const Tail a = TailOf(large), b = TailOf(small);
+  return KindOf(large) == KindOf(small) && Computes({place}) && large.triage.place == place &&
+         OpcodesOf(small) == Opcodes{place} && a.numbers == b.numbers &&
+         AreSilencedAlikeUnfused(a.states, b.states);
 }
 
 // The same op is wrong in both, on the same kind of numbers, whatever stands around it.
@@ -333,11 +373,8 @@ bool AreWrongAndDeadOfAMove(const CampaignFinding& wrong, const CampaignFinding&
 
 // Both pass where nothing is fused, or where the code of fusions is made otherwise.
 bool AreSilentUnfused(const std::string& a, const std::string& b) {
-  static const std::vector<SilencingFlag> kFlags = UsualFlags();
-  for (size_t i = 0; i < std::min({a.size(), b.size(), kFlags.size()}); ++i) {
-    const bool is_of_fusion =
-        kFlags[i].value == "fusion" || kFlags[i].name == "xla_cpu_use_fusion_emitters";
-    if (is_of_fusion && a[i] == 'p' && b[i] == 'p') return true;
+  for (size_t i = 0; i < std::min(a.size(), b.size()); ++i) {
+    if (IsOfFusion(i) && a[i] == 'p' && b[i] == 'p') return true;
   }
   return false;
 }
@@ -383,9 +420,9 @@ bool IsDuplicateOfCode(const CampaignFinding& large, const CampaignFinding& smal
     if (Has(large, sign) != Has(small, sign)) return false;
     if (Has(large, sign)) return true;
   }
-  if (IsOfSamePlace(large, small) || AreWrongAndDeadOfAMove(large, small) ||
-      AreWrongAndDeadOfAMove(small, large) || IsReductionInDisguise(large, small) ||
-      IsReductionInDisguise(small, large)) {
+  if (IsOfSamePlace(large, small) || IsOfSameFunction(large, small) ||
+      AreWrongAndDeadOfAMove(large, small) || AreWrongAndDeadOfAMove(small, large) ||
+      IsReductionInDisguise(large, small) || IsReductionInDisguise(small, large)) {
     return true;
   }
   if (!is_of_running) return false;
@@ -422,7 +459,7 @@ bool IsDuplicate(const CampaignFinding& large, const CampaignFinding& small) {
                 other = WithoutVariants(family, small.triage.numbers, some);
   const bool is_other_type = large.triage.blamed_rule != small.triage.blamed_rule;
   if ((main != all || other != some || is_other_type) && main == other) return true;
-  if (IsOfSameRewrite(large, small)) return true;
+  if (IsOfSameRewrite(large, small) || IsInControlFlow(large, small)) return true;
   if (!Includes(WithoutTwins(all), WithoutTwins(some))) return false;
   // A function of floats and one of complex numbers are rewritten by two rules.
   const bool is_other_number = large.triage.numbers != small.triage.numbers && Computes(some) &&

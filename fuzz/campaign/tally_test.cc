@@ -598,6 +598,23 @@ TEST(Tally, TheSameBeliefOrMistakeIsOneBucket) {
   EXPECT_EQ(EndsOfBuckets(tally), wanted);
 }
 
+TEST(Tally, TheSameBugInALoopOrBehindItsOperandIsOneBucket) {
+  const CampaignOptions options = Options();
+  Tally tally(options);
+  const Outcome::Kind wrong = Outcome::kWrong;
+  AddNumbered(tally, wrong, {"exponential+log", "algsimp", "log", "f"}, "a");
+  AddNumbered(tally, wrong, {"compare+exponential+log+while", "algsimp", "while", "f"}, "b");
+  AddNumbered(tally, wrong, {"exponential+log+sine+while", "algsimp", "while", "f"}, "c");
+  AddNumbered(tally, wrong, {"compare+exponential+log", "algsimp", "compare", "p"}, "d");
+  AddNumbered(tally, wrong, {"atan2", "", "atan2", "f"}, "e/f-fffff");
+  AddNumbered(tally, wrong, {"atan2+multiply", "", "atan2", "f"}, "f/f-fpfff");
+  AddNumbered(tally, wrong, {"atan2+negate", "", "atan2", "f"}, "g/f-ffpff");
+  AddNumbered(tally, wrong, {"abs+atan2", "", "atan2", "c"}, "h/c-fpfff");
+  const std::set<std::string> wanted = {"wrong value/a 2", "wrong value/c 1", "wrong value/d 1",
+                                        "e/f-fffff 2",     "g/f-ffpff 1",     "h/c-fpfff 1"};
+  EXPECT_EQ(EndsOfBuckets(tally), wanted);
+}
+
 TEST(Tally, WhatIsFoundBehindAtTheSameOpIsTheSameBug) {
   const CampaignOptions options = Options();
   Tally tally(options);
