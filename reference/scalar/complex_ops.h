@@ -363,10 +363,31 @@ struct ComplexPower {
     const W reach = std::abs(y) * log_reach + log * reach_y + log_reach * reach_y;
     return std::abs(value) * std::expm1(reach);
   }
+  // By how many eps of the modulus the formula is off if it is followed step by step. The logarithm
+  // is off by an eps of itself and, near modulus 1, by one of the modulus; the product by sqrt(5) /
+  // 2 of itself; the exponential makes relative errors of both, and adds its own.
+  template <typename W>
+  static W Steps(std::complex<W> x, std::complex<W> y) {
+    if (x == std::complex<W>(0)) return 0;
+    return 4 + W{2.2} * std::abs(y * std::log(x)) + std::abs(y);
+  }
+  template <typename W>
+  static W Scale(std::complex<W> value) {
+    return std::abs(value);
+  }
 };
 
 // -i log((x + i y) / sqrt(x^2 + y^2)), arguments y then x.
 struct ComplexAtan2 {
+  template <typename W>
+  static W Steps(std::complex<W>, std::complex<W>) {
+    return 0;
+  }
+  // The number whose logarithm is taken has a modulus near 1 where the result is small.
+  template <typename W>
+  static W Scale(std::complex<W> value) {
+    return std::max(std::abs(value), W{1});
+  }
   template <typename W>
   static std::complex<W> Value(std::complex<W> y, std::complex<W> x) {
     const std::complex<W> i(0, 1), log = std::log((x + i * y) / std::sqrt(x * x + y * y));

@@ -143,6 +143,27 @@ bool FinishSpecial(const OpContext& op, Array& result, int64_t i,
   return false;
 }
 
+// True if the modulus lies within [sqrt(tiny), sqrt(max)].
+// UNSPECIFIED(operation semantics 6): quotients where the modulus of dividend, divisor or quotient
+// lies outside: the budget of the documents does not hold there.
+template <typename T>
+bool IsModerate(Wide<T> modulus) {
+  using F = FormatOf<T>;
+  return modulus >= PowerOfTwo<Wide<T>>(F::kMinExponent / 2) &&
+         modulus <= PowerOfTwo<Wide<T>>(F::kMaxExponent / 2);
+}
+
+// True if the document's formula, followed step by step, overflows or loses a square on the way:
+// log-plus-one adds up a^2 + 2 a + b^2, the logistic function exponentiates -z.
+template <typename Op, typename T>
+bool IsBeyondFormula(std::complex<Wide<T>> z) {
+  using W = Wide<T>;
+  if constexpr (std::is_same_v<Op, ComplexLog1p>) return !IsModerate<T>(std::abs(z + W{1}));
+  if constexpr (std::is_same_v<Op, ComplexLogistic>)
+    return -z.real() > std::log(static_cast<W>(std::numeric_limits<T>::max()));
+  return false;
+}
+
 template <typename Op>
 absl::Status BoundUnaryFunction(const OpContext& op, Array& result) {
   const Array operand = Components(op.array(0));
@@ -156,7 +177,8 @@ absl::Status BoundUnaryFunction(const OpContext& op, Array& result) {
       // Zero lies on no other cut than that of acosh, or has its own rule.
       const bool has_one_value = z.IsZero() && !std::is_same_v<Op, ComplexAcosh>;
       const bool on_unknown_side = kHasCut<Op> && !z.HasKnownSigns() && !has_one_value;
-      if (!z.IsFinite() || on_unknown_side) {
+      const bool is_beyond = op.analysis.is_xla && IsBeyondFormula<Op, T>(z.centre());
+      if (!z.IsFinite() || on_unknown_side || is_beyond) {
         SetUndecided(result, i);
       } else if (kKeepsZero<Op> && z.IsZero()) {
         StoreZero<T>(result, i);
@@ -252,16 +274,6 @@ absl::Status EvaluateDivide(const OpContext& op, Literal& result) {
   return absl::OkStatus();
 }
 
-// True if the modulus lies within [sqrt(tiny), sqrt(max)].
-// UNSPECIFIED(operation semantics 6): quotients where the modulus of dividend, divisor or quotient
-// lies outside: the budget of the documents does not hold there.
-template <typename T>
-bool IsModerate(Wide<T> modulus) {
-  using F = FormatOf<T>;
-  return modulus >= PowerOfTwo<Wide<T>>(F::kMinExponent / 2) &&
-         modulus <= PowerOfTwo<Wide<T>>(F::kMaxExponent / 2);
-}
-
 absl::Status BoundDivide(const OpContext& op, Array& result) {
   const Array dividend = Components(op.array(0)), divisor = Components(op.array(1));
   DispatchComplex(op.type(), [&](auto tag) {
@@ -345,7 +357,9 @@ absl::Status BoundBinaryFunction(const OpContext& op, Array& result) {
       }
       const auto value = Op::Value(x.centre(), y.centre());
       const auto growth = Op::Growth(x.centre(), y.centre(), value, x.reach(), y.reach());
-      FinishComplex<T>(result, i, value, growth, std::abs(value), k);
+      const auto scale = op.analysis.is_xla ? Op::Scale(value) : std::abs(value);
+      const auto steps = static_cast<double>(Op::Steps(x.centre(), y.centre()));
+      FinishComplex<T>(result, i, value, growth, scale, std::max(k, steps));
     }
   });
   return absl::OkStatus();

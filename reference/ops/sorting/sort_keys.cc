@@ -163,7 +163,7 @@ class KeyMaker {
       const double infinity = std::numeric_limits<double>::infinity();
       if ((bound.flags & kMayBePosInf) != 0) WidenBy(infinity, key);
       if ((bound.flags & kMayBeNegInf) != 0) WidenBy(-infinity, key);
-      if ((bound.flags & kMayFlush) != 0) WidenBy(0, key);
+      if ((bound.flags & (kMayFlush | kMayBeZero)) != 0) WidenBy(0, key);
       if ((bound.flags & kMayBeNan) != 0) WidenNan(key, false);
     }
     // A comparison may take a subnormal for zero; so may the one that folds zeros.
