@@ -232,15 +232,8 @@ bool IsSameRefusal(const CampaignFinding& large, const CampaignFinding& small) {
          !tells(large) && !tells(small) && AreTheSameWords(LastWords(large), LastWords(small));
 }
 
-// What the words of a worker that died without a word of its own begin with.
-bool SaysThatItDied(const std::string& words) {
-  return words.rfind("the worker closed its output;", 0) == 0 ||
-         words.rfind("the worker died of ", 0) == 0;
-}
 // It left no words: there is nothing behind the sentence that it died.
-bool DiedSilently(const std::string& words) {
-  return SaysThatItDied(words) && words.find(';') + 1 >= words.size();
-}
+bool DiedSilently(const std::string& words) { return !words.empty() && DeathIn(words) == words; }
 
 // The same check of the compiler fails in both; or both die of the same op without a word, as of a
 // division by zero while constants are folded, or of a check that many ops share.
@@ -251,7 +244,7 @@ bool IsSameDeath(const CampaignFinding& large, const CampaignFinding& small) {
   const bool is_shared_check = words.find("status_macros.cc:") != words.npos;
   if (is_shared_check && ShareAnOpThatIsNotElementwise(all, some)) return true;
   if (DiedSilently(words) || is_shared_check) return !some.empty() && Includes(all, some);
-  const bool is_check = SaysThatItDied(words) || words.find(".cc:") != words.npos;
+  const bool is_check = !DeathIn(words).empty() || words.find(".cc:") != words.npos;
   return is_check || Includes(OpcodesOf(large), OpcodesOf(small));
 }
 

@@ -9,6 +9,7 @@
 #include "absl/strings/str_join.h"
 #include "fuzz/reduce/edit.h"
 #include "spec/base/strings.h"
+#include "spec/ops/op_table.h"
 #include "spec/verifier/verifier.h"
 
 namespace assay {
@@ -91,6 +92,34 @@ std::string OpWithFolds(const Instruction& instruction) {
     if (!IsLeaf(callee->root())) folds.insert(std::string(Name(callee->root()->opcode())));
   }
   return folds.empty() ? name : StrCat(name, "[", absl::StrJoin(folds, "+"), "]");
+}
+
+std::string ApplicationOf(const ReduceCase& whole, int64_t leaf, int64_t element,
+                          const EvaluateFunction& evaluate) {
+  const Instruction* at = whole.module->entry()->root();
+  if (at->opcode() == Opcode::kTuple && leaf >= 0 && leaf < at->operand_count())
+    at = at->operand(leaf);
+  const std::string name = OpWithFolds(*at);
+  if (!at->shape().IsArray() || !Info(at->opcode()).Is(kElementwise) || at->operands().empty())
+    return name;
+  const Exposed exposed = WithAllArrays(*whole.module, /*with_leaves=*/true);
+  const absl::StatusOr<Literal> value = evaluate(*exposed.module, whole.inputs);
+  if (!value.ok() || value->elements().size() != exposed.arrays.size()) return name;
+  std::vector<std::string> operands;
+  for (const Instruction* operand : at->operands()) {
+    const auto found = std::find(exposed.arrays.begin(), exposed.arrays.end(), operand);
+    if (found == exposed.arrays.end()) return name;
+    const Literal& array =
+        value->elements()[static_cast<size_t>(std::distance(exposed.arrays.begin(), found))];
+    const int64_t i = array.element_count() == 1 ? 0 : element;
+    if (i < 0 || i >= array.element_count()) return name;
+    Literal one(Shape::Array(array.element_type(), {}));
+    const int64_t parts = one.component_count();
+    for (int64_t k = 0; k < parts; ++k)
+      one.SetComponentBits(k, array.GetComponentBits(parts * i + k));
+    operands.push_back(one.ToString());
+  }
+  return StrCat(name, "(", absl::StrJoin(operands, ", "), ")");
 }
 
 std::vector<ReduceCase> ProgramsAround(const ReduceCase& whole, const Instruction* instruction,

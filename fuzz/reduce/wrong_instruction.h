@@ -34,6 +34,11 @@ int64_t NumberOfArray(const Module& module, const Instruction* instruction);
 std::optional<ReduceCase> WithArrayGiven(const ReduceCase& whole, int64_t number,
                                          const EvaluateFunction& evaluate);
 
+// The op that computes leaf `leaf` of the result, and of an element-wise one the values of its
+// operands at `element`: "abs(-1187840956)", "dynamic-slice".
+std::string ApplicationOf(const ReduceCase& whole, int64_t leaf, int64_t element,
+                          const EvaluateFunction& evaluate);
+
 // Programs that compute `instruction`, of the entry of `whole`, from what is one, two, three, ...
 // steps before it, smallest first; those arrays become inputs with the values that `evaluate` gives
 // them. None where it gives no values.

@@ -290,6 +290,10 @@ TEST(Signature, IsToldInWords) {
             "wrong value: algsimp at dynamic-slice(dynamic-slice)");
   EXPECT_EQ(SignatureInWords("compile crash: the worker closed its output;"),
             "compile crash: the process died");
+  EXPECT_EQ(SignatureInWords("run crash: the worker died of SIGSEGV;"),
+            "run crash: the process died of SIGSEGV");
+  EXPECT_EQ(SignatureInWords("run crash: the worker died of SIGABRT; corrupted heap"),
+            "run crash: the process died of SIGABRT: corrupted heap");
   EXPECT_EQ(SignatureInWords("compile crash: the worker closed its output; F# #:#:#.# # "
                              "ir_array.cc:#] Check failed: bit_offset !="),
             "compile crash: the process died: ir_array.cc:#] Check failed: bit_offset !=");

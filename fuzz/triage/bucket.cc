@@ -98,6 +98,16 @@ std::string CrashSignature(const std::string& text) {
   return signature;
 }
 
+std::string_view DeathIn(std::string_view signature) {
+  for (const std::string_view death : {"the worker closed its output", "the worker died of "}) {
+    const size_t at = signature.find(death);
+    if (at == signature.npos) continue;
+    const size_t end = signature.find(';', at);
+    return signature.substr(at, end == signature.npos ? end : end + 1 - at);
+  }
+  return "";
+}
+
 std::string OpcodeSet(const Module& module) {
   std::set<const Computation*> combiners;
   for (const Computation* computation : module.computations()) {
@@ -176,7 +186,7 @@ std::string BucketOf(const BucketKey& key) {
                   key.reduced == nullptr ? "" : OpcodeSet(*key.reduced));
   }
   bool crash = key.kind == Outcome::kCompileCrash || key.kind == Outcome::kRunCrash ||
-               key.kind == Outcome::kRejected;
+               key.kind == Outcome::kRejected || key.kind == Outcome::kOurFault;
   if (crash && !key.crash.empty()) {
     StrAppend(&bucket, "/", CrashSignature(key.crash));
     // A bare signal says little: what is in the program tells one crash from another.

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "fuzz/finding.h"
 #include "spec/ir/module.h"
@@ -28,6 +29,10 @@ std::string BucketOf(const BucketKey& key);
 // The part of a crash report that stays equal from case to case: the first telling line without
 // numbers, addresses, names in quotes or after '%', and paths.
 std::string CrashSignature(const std::string& text);
+
+// The part of a signature that says that a worker died, before what it wrote last: "the worker died
+// of SIGABRT;". "" if it does not say so.
+std::string_view DeathIn(std::string_view signature);
 
 // Opcodes of a module without parameters and constants, sorted, each once: "dynamic-slice+pad". How
 // a scatter combines its elements does not count.

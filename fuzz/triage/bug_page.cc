@@ -126,7 +126,8 @@ std::string InWords(const BugPage& page) {
     }
     return first_line;
   }
-  return StrCat(first_line, "; the first is ", got, ", and right is ", right);
+  const std::string numbers = StrCat(first_line, "; the first is ", got, ", and right is ", right);
+  return page.difference.empty() ? numbers : StrCat(page.difference, "; ", numbers);
 }
 
 // Rows of "what: value" that page and Markdown share.

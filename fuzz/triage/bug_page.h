@@ -27,6 +27,7 @@ struct BugPage {
   std::string original_text;  // module before reduction
   std::string expected, got;  // outputs as HLO literals; "" when large or not there
   WrongElement wrong;
+  std::string difference;  // "abs(-4): the sign is wrong"; "": not said
   Blame blame;
   PassBlame pass_blame;
   SecondOpinion opinion;

@@ -157,10 +157,13 @@ std::string LastWords(std::string_view written) {
 }  // namespace
 
 std::string SignatureInWords(const std::string& text) {
-  constexpr std::string_view kDied = "the worker closed its output;";
-  if (const size_t died = text.find(kDied); died != std::string::npos) {
-    const std::string last = LastWords(std::string_view(text).substr(died + kDied.size()));
-    return StrCat(text.substr(0, died), "the process died", last.empty() ? "" : ": ", last);
+  if (const std::string_view death = DeathIn(text); !death.empty()) {
+    const size_t at = static_cast<size_t>(death.data() - text.data());
+    const std::string last = LastWords(std::string_view(text).substr(at + death.size()));
+    const size_t how = death.find(" of ");
+    const std::string of =
+        how == death.npos ? "" : std::string(death.substr(how, death.find(';') - how));
+    return StrCat(text.substr(0, at), "the process died", of, last.empty() ? "" : ": ", last);
   }
   std::string words = text;
   for (const std::string_view guilty : {": code ", ": import "}) {

@@ -22,6 +22,7 @@
 #include "spec/base/clock.h"
 #include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
+#include "spec/numerics/difference.h"
 #include "spec/text/reader.h"
 #include "spec/text/writer.h"
 #include "spec/types/float_format.h"
@@ -147,6 +148,10 @@ class Triager {
     result_.confirmed = true;
     seen_ = first;
     page_.steps.push_back("Confirmed: it failed again in a fresh process.");
+    if (IsOurs()) {
+      options_.blame = false;
+      page_.steps.push_back("Nobody but Assay is to blame: its oracle, generator or judge failed.");
+    }
     if (options_.blame) BlameIt();
     if (options_.reduce) ReduceIt();
     Finish();
@@ -159,6 +164,8 @@ class Triager {
     return CheckIsolated(subject_, CheckCase::Of(*case_.module, case_.inputs),
                          RequestFor(finding_.kind));
   }
+
+  bool IsOurs() const { return finding_.kind == Outcome::kOurFault; }
 
   bool DumpsPasses() const { return subject_.backend.Describe().dumps_passes; }
 
@@ -227,7 +234,7 @@ class Triager {
     result_.instructions = case_.module->InstructionCount();
     BucketKey key;
     key.kind = finding_.kind;
-    key.backend_family = BackendFamily(finding_.backend);
+    key.backend_family = IsOurs() ? "assay" : BackendFamily(finding_.backend);
     key.rule = DumpsPasses() ? "" : result_.blamed_rule;
     key.pass = page_.pass_blame.pass;
     if (DumpsPasses() && key.pass.empty() && finding_.kind == Outcome::kWrong) {
@@ -252,9 +259,29 @@ class Triager {
     key.crash = seen_.reason;
     key.reduced = case_.module.get();
     result_.bucket = BucketOf(key);
-    std::string who = result_.blamed_rule.empty() ? key.backend_family : result_.blamed_rule;
+    const std::string blamed = IsOurs() ? "assay" : result_.blamed_rule;
+    const std::string who = blamed.empty() ? key.backend_family : blamed;
     result_.title = StrCat(who, ": ", Name(finding_.kind), " in ",
                            Expression(case_.module->entry()->root(), kTitleDepth));
+  }
+
+  // What the op that gives the wrong element makes of its operands, and how that differs from what
+  // is right.
+  std::string DifferenceOf(const Expectation& expectation, const Literal& answer,
+                           const ElementFailure& first) const {
+    const std::vector<const Literal*> leaves = Leaves(answer);
+    const auto leaf = static_cast<size_t>(first.leaf);
+    if (first.leaf < 0 || leaf >= leaves.size() || leaf >= expectation.leaves.size()) return "";
+    const Literal& right = expectation.leaves[leaf].plain;
+    std::string words = MoveInWords(right, *leaves[leaf]);
+    if (words.empty()) words = DifferenceInWords(right, *leaves[leaf], first.element);
+    if (words.empty()) return "";
+    const EvaluateFunction evaluate = [this](const Module& module,
+                                             const std::vector<Literal>& inputs) {
+      return subject_.oracle.Evaluate(module, CheckCase::Of(module, inputs).arguments[0],
+                                      subject_.limits);
+    };
+    return StrCat(ApplicationOf(case_, first.leaf, first.element, evaluate), ": ", words);
   }
 
   // Asks whether the wrong value of the reduced program is only notable, and what numpy says of it.
@@ -271,6 +298,7 @@ class Triager {
     if (noted.outcome.Fails(Outcome::kWrong)) {
       const ElementFailure& first = noted.outcome.judgement.first;
       page_.wrong = ElementOf(noted.answer, first);
+      if (expectation.ok()) page_.difference = DifferenceOf(*expectation, noted.answer, first);
       is_nan_for_zero_ = expectation.ok() && IsNanForZero(*expectation, noted.answer, first);
       if (noted.notable.empty()) {
         noted.notable = NotableOrigin(subject_, *case_.module, case_.inputs);

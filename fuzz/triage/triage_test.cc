@@ -180,6 +180,46 @@ TEST_F(TriageTest, SaysWhenItDoesNotRepeat) {
   EXPECT_FALSE(fs::exists(folder_));
 }
 
+// An oracle that fails on programs that reverse.
+class FailingOracle : public Oracle {
+ public:
+  absl::StatusOr<Literal> Evaluate(const Module& module,
+                                   const std::vector<const Literal*>& arguments,
+                                   const Limits& limits) override {
+    return oracle_->Evaluate(module, arguments, limits);
+  }
+  absl::StatusOr<Expectation> Expect(const Module& module,
+                                     const std::vector<const Literal*>& arguments,
+                                     const Profile& profile, const Limits& limits) override {
+    for (const Instruction* at : *module.entry()) {
+      if (at->opcode() == Opcode::kReverse)
+        return absl::InternalError("the oracle's own value lies outside its bound");
+    }
+    return oracle_->Expect(module, arguments, profile, limits);
+  }
+
+ private:
+  std::unique_ptr<Oracle> oracle_ = MakeOracle();
+};
+
+TEST_F(TriageTest, ReducesWhatIsTheHarnessesOwnFault) {
+  FaultyCompiler compiler;
+  FailingOracle oracle;
+  Finding finding = MakeFinding();
+  finding.kind = Outcome::kOurFault;
+  absl::StatusOr<TriageReport> report = Triage(finding, oracle, *compiler.backend, Options());
+  ASSERT_TRUE(report.ok()) << report.status();
+  const TriageResult& result = report->result;
+  EXPECT_TRUE(result.confirmed);
+  EXPECT_EQ(result.blamed_rule, "") << "the compiler's own mistake has nothing to do with it";
+  EXPECT_THAT(result.bucket, HasSubstr("assay/"));
+  EXPECT_THAT(result.bucket, HasSubstr("own value lies outside its bound"));
+  EXPECT_THAT(result.bucket, HasSubstr("/reverse"));
+  EXPECT_THAT(result.title, HasSubstr("assay: "));
+  EXPECT_LE(result.instructions, 2) << report->page.finding.module_text;
+  EXPECT_THAT(FileText(fs::path(result.page) / "README.md"), HasSubstr("Nobody but Assay"));
+}
+
 // What writes to the wrong place is now a crash, now a wrong value.
 TEST_F(TriageTest, ExplainsWhatShowsNow) {
   FaultyCompiler compiler;

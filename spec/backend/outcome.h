@@ -69,7 +69,11 @@ struct Outcome {
   bool IsFailure() const {
     return phase != Phase::kOracle && kind >= kRejected && kind <= kOutOfMemory;
   }
-  bool Fails(Kind as) const { return IsFailure() && kind == as; }
+  // It failed so; as kOurFault also if the oracle refuses the program.
+  bool Fails(Kind as) const {
+    if (as == kOurFault) return kind == as || (kind == kRejected && phase == Phase::kOracle);
+    return IsFailure() && kind == as;
+  }
   bool IsPass() const { return kind == kPassed || kind == kMistrusted; }
   // `reason` with whose error it is, of which class, and where a child died: "oracle: timeout: out
   // of steps", "while compiling: died of SIGSEGV".
