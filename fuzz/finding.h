@@ -46,7 +46,7 @@ struct TriageResult {
   int64_t instructions = 0;    // of the reduced program, parameters and constants included
   std::string opcodes;         // of the reduced program: "dynamic-slice+pad"
   std::string place;           // of it: the op that is wrong, with what it folds by; "": not known
-  std::string numbers;         // of its output: "f" floats, "c" complex, "p" truth, "i" integers
+  std::string numbers;         // of its output, or compared: "f" floats, "c" complex, "i" integers
   bool is_smallest = false;    // the reducer ended before its time was up
   std::string notable;         // not empty: no failure, but a user may want to know
   std::string second_opinion;  // the name of an OpinionState; "": nobody was asked

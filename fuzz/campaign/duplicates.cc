@@ -160,14 +160,20 @@ bool IsReductionInDisguise(const CampaignFinding& window, const CampaignFinding&
 }
 
 // The pass is to blame for the small program; that of `large`, for which none is, passes without
-// it and has all that the small one has.
+// it and has all that the small one has. What made a constant that is folded matters little.
 bool IsSilencedByPassOf(const CampaignFinding& large, const CampaignFinding& small) {
   if (!large.triage.blamed_rule.empty() || KindOf(large) != KindOf(small)) return false;
   const std::string states = TailOf(large).states;
   const int64_t place = PlaceOfPass(small.triage.blamed_rule);
+  Opcodes needed;
+  for (const std::string& name : OpcodesOf(small)) {
+    const bool is_constant =
+        small.triage.blamed_rule == "constant_folding" && Moves().contains(name);
+    if (!is_constant) needed.insert(name);
+  }
   return place >= 0 && place < static_cast<int64_t>(states.size()) &&
-         states[static_cast<size_t>(place)] == 'p' && !OpcodesOf(small).empty() &&
-         Includes(OpcodesOf(large), OpcodesOf(small));
+         states[static_cast<size_t>(place)] == 'p' && !needed.empty() &&
+         Includes(OpcodesOf(large), needed);
 }
 
 // The passes that make numbers of few bits wider are one, whatever the type; so are those for
@@ -248,9 +254,10 @@ bool IsSameDeath(const CampaignFinding& large, const CampaignFinding& small) {
   return is_check || Includes(OpcodesOf(large), OpcodesOf(small));
 }
 
-// What asks for the sign of an integer: a wrong belief about it is one bug, whoever asks.
+// What asks for the sign of an integer: a wrong belief about it is one bug, whoever asks. The
+// smallest number has no absolute value, so abs is believed as well as it asks.
 Opcodes WithoutWhoAsksForTheSign(const Opcodes& opcodes) {
-  static const Opcodes kAsking = {"abs", "remainder", "sign"};
+  static const Opcodes kAsking = {"abs", "compare", "divide", "remainder", "sign"};
   Opcodes believed;
   bool is_asked = false;
   for (const std::string& name : opcodes) {
@@ -258,6 +265,7 @@ Opcodes WithoutWhoAsksForTheSign(const Opcodes& opcodes) {
     is_asked |= asks;
     if (!asks && (name == "iota" || !Moves().contains(name))) believed.insert(name);
   }
+  if (believed.empty() && opcodes.contains("abs") && opcodes.size() > 1) believed = {"abs"};
   if (!is_asked || believed.empty()) return opcodes;
   believed.insert("its sign");
   return believed;

@@ -538,6 +538,14 @@ TEST(Tally, TheSameBeliefOrMistakeIsOneBucket) {
   AddNumbered(tally, wrong, {"multiply+remainder", "algsimp", "remainder", "i"}, "b");
   AddNumbered(tally, wrong, {"abs+iota", "algsimp", "abs", "i"}, "c");
   AddNumbered(tally, wrong, {"broadcast+iota+remainder", "algsimp", "remainder", "i"}, "d");
+  AddNumbered(tally, wrong, {"divide+multiply", "algsimp", "divide", "i"}, "a2");
+  AddNumbered(tally, wrong, {"compare+iota", "algsimp", "compare", "i"}, "c2");
+  AddNumbered(tally, wrong, {"abs+divide", "algsimp", "divide", "i"}, "abs");
+  AddNumbered(tally, wrong, {"abs+remainder", "algsimp", "remainder", "i"}, "abs2");
+  AddNumbered(tally, wrong, {"compare+multiply", "algsimp", "compare", "f"}, "nan");
+  // What a pass folds wrongly, it folds wrongly whatever made the constant.
+  AddNumbered(tally, wrong, {"fft+iota", "constant_folding", "fft", "c"}, "folded");
+  AddNumbered(tally, wrong, {"fft", "", "fft", "c"}, "foldable/c-ffpff");
   // A rule about complex numbers is none about floats.
   AddNumbered(tally, wrong, {"multiply", "algsimp", "multiply", "c"}, "e");
   AddNumbered(tally, wrong, {"multiply+sqrt", "algsimp", "sqrt", "f"}, "f").triage.is_smallest =
@@ -576,8 +584,11 @@ TEST(Tally, TheSameBeliefOrMistakeIsOneBucket) {
   AddNumbered(tally, wrong, {"imag", "import", "imag", "f"}, "t");
   AddNumbered(tally, wrong, {"round-nearest-even", "import", "round-nearest-even", "f"}, "u");
   AddNumbered(tally, wrong, {"round-nearest-afz", "import", "round-nearest-afz", "f"}, "v");
-  const std::set<std::string> wanted = {"wrong value/a 2",
-                                        "wrong value/c 2",
+  const std::set<std::string> wanted = {"wrong value/a 3",
+                                        "wrong value/abs 2",
+                                        "wrong value/nan 1",
+                                        "foldable/c-ffpff 2",
+                                        "wrong value/c 3",
                                         "wrong value/e 2",
                                         "wrong value/f 1",
                                         "died of SIGABRT/i 2",

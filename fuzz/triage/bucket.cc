@@ -74,6 +74,12 @@ char ClassLetterOf(const Module& module) {
   return ClassLetter(shape->element_type());
 }
 
+char ClassLetterOfNumbers(const Module& module) {
+  const Instruction* root = module.entry()->root();
+  return root->opcode() == Opcode::kCompare ? ClassLetter(root->operand(0)->shape().element_type())
+                                            : ClassLetterOf(module);
+}
+
 std::string CrashSignature(const std::string& text) {
   // The class in front is no part of it: the same assertion kills compilers at several points.
   for (const char* prefix : {"compile crash: ", "run crash: ", "rejected: "}) {

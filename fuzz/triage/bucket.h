@@ -61,6 +61,8 @@ bool HasFewBits(const Module& module);
 char ClassLetter(ElementType type);
 // Of the output, the first of a tuple.
 char ClassLetterOf(const Module& module);
+// Of the output, or of what it is a comparison of.
+char ClassLetterOfNumbers(const Module& module);
 
 // "cpu:threads=1" -> "cpu"
 std::string BackendFamily(const std::string& name);

@@ -248,7 +248,7 @@ class Triager {
       const Instruction* wrong = FirstWrongInstruction(subject_, *case_.module, case_.inputs);
       if (wrong != nullptr) result_.place = OpWithFolds(*wrong);
     }
-    result_.numbers = std::string(1, ClassLetterOf(*case_.module));
+    result_.numbers = std::string(1, ClassLetterOfNumbers(*case_.module));
     if (HasFewBits(*case_.module)) StrAppend(&result_.opcodes, "+", kFewBits);
     if (HasNarrowIndex(*case_.module)) StrAppend(&result_.opcodes, "+", kNarrowIndex);
     if (is_nan_for_zero_) StrAppend(&result_.opcodes, "+", kNanForZero);
