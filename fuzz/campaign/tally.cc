@@ -289,17 +289,24 @@ CampaignFinding& Tally::BeginTriage(size_t at) {
 }
 
 void Tally::MergeBuckets() {
-  std::vector<std::pair<size_t, size_t>> by_size;  // number of opcodes, number of the finding
-  for (size_t i = 0; i < findings_.size(); ++i) {
-    by_size.emplace_back(OpcodeCount(findings_[i]), i);
+  struct Seen {
+    CampaignFinding* finding;
+    Looks looks;
+  };
+  std::vector<Seen> by_size;
+  for (CampaignFinding& finding : findings_) {
+    if (finding.triaged) by_size.push_back({&finding, LooksOf(finding)});
   }
-  std::sort(by_size.begin(), by_size.end());
+  std::stable_sort(by_size.begin(), by_size.end(), [](const Seen& a, const Seen& b) {
+    return a.looks.opcodes.size() < b.looks.opcodes.size();
+  });
   for (size_t i = 0; i < by_size.size(); ++i) {
-    CampaignFinding& large = findings_[by_size[i].second];
+    CampaignFinding& large = *by_size[i].finding;
     for (size_t j = 0; j < i; ++j) {
-      const CampaignFinding& small = findings_[by_size[j].second];
+      const CampaignFinding& small = *by_size[j].finding;
       const bool is_shown = small.triage.confirmed && small.known.empty() && small.notable.empty();
-      if (!is_shown || !IsDuplicate(large, small)) continue;
+      if (!is_shown || large.backend != small.backend) continue;
+      if (!IsDuplicate(by_size[i].looks, by_size[j].looks)) continue;
       large.bucket = small.bucket;
       break;
     }
