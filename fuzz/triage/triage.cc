@@ -265,6 +265,16 @@ class Triager {
                            Expression(case_.module->entry()->root(), kTitleDepth));
   }
 
+  // What an op that only moves elements gives wrongly is right elsewhere.
+  bool MovesElements(int64_t leaf) const {
+    const Instruction* at = case_.module->entry()->root();
+    if (at->opcode() == Opcode::kTuple && leaf >= 0 && leaf < at->operand_count())
+      at = at->operand(leaf);
+    const OpFamily family = Info(at->opcode()).family;
+    const bool is_move = family == OpFamily::kMovement && at->opcode() != Opcode::kIota;
+    return is_move || family == OpFamily::kSorting || at->opcode() == Opcode::kGather;
+  }
+
   // What the op that gives the wrong element makes of its operands, and how that differs from what
   // is right.
   std::string DifferenceOf(const Expectation& expectation, const Literal& answer,
@@ -274,7 +284,10 @@ class Triager {
     if (first.leaf < 0 || leaf >= leaves.size() || leaf >= expectation.leaves.size()) return "";
     const Literal& right = expectation.leaves[leaf].plain;
     std::string words = MoveInWords(right, *leaves[leaf]);
-    if (words.empty()) words = DifferenceInWords(right, *leaves[leaf], first.element);
+    if (words.empty()) {
+      words = MovesElements(first.leaf) ? "another element stands there"
+                                        : DifferenceInWords(right, *leaves[leaf], first.element);
+    }
     if (words.empty()) return "";
     const EvaluateFunction evaluate = [this](const Module& module,
                                              const std::vector<Literal>& inputs) {

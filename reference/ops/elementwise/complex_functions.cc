@@ -312,8 +312,8 @@ absl::Status BoundDivide(const OpContext& op, Array& result) {
 // UNSPECIFIED(operation semantics 6): powers of zero with exponents that are not positive real
 // numbers, powers whose exponent times the logarithm exceeds 50 in modulus, and atan2 where
 // x^2 + y^2 is close to zero in comparison with its terms. Where rounding chooses the side of the
-// cut of its root, either is legal. The document's formula squares both operands and may be
-// followed step by step: squares that overflow or vanish are lost.
+// cut of its root, either is legal. The document's formula squares both
+// operands and may be followed step by step: squares that overflow or vanish are lost.
 template <typename T, typename W>
 bool IsUnspecified(ComplexPower, std::complex<W> x, std::complex<W> y) {
   if (x == std::complex<W>(0)) return y != std::complex<W>(0) && !(y.imag() == 0 && y.real() > 0);
@@ -327,6 +327,19 @@ bool IsUnspecified(ComplexAtan2, std::complex<W> y, std::complex<W> x) {
       sum.real() < 0 && sum.imag() != 0 && std::fabs(sum.imag()) <= 4 * UnitRoundoff<T>() * size;
   const bool loses_squares = !IsModerate<T>(std::max(std::abs(y), std::abs(x)));
   return at_cut || loses_squares || !(std::abs(sum) > size / 1024);
+}
+
+// True if rounding chooses the side of the logarithm's cut in the document's formula: the number
+// whose logarithm is taken has a modulus near 1 and is off by some roundings.
+template <typename T, typename W>
+bool IsAtCutOfLog(ComplexPower, std::complex<W>, std::complex<W>) {
+  return false;
+}
+template <typename T, typename W>
+bool IsAtCutOfLog(ComplexAtan2, std::complex<W> y, std::complex<W> x) {
+  const std::complex<W> quotient = (x + std::complex<W>(0, 1) * y) / std::sqrt(x * x + y * y);
+  return quotient.real() < 0 &&
+         std::fabs(quotient.imag()) <= 8 * UnitRoundoff<T>() * std::abs(quotient);
 }
 
 // The sign of a zero imaginary part chooses a side of the logarithm's cut, where the real part does
@@ -350,8 +363,9 @@ absl::Status BoundBinaryFunction(const OpContext& op, Array& result) {
     for (int64_t i = 0; i < op.count(); ++i) {
       const ComplexOperand<T> x(op, first, i), y(op, second, i);
       if (x.IsNan() && y.IsNan()) continue;
-      if (!x.IsFinite() || !y.IsFinite() || IsUnspecified<T>(Op{}, x.centre(), y.centre()) ||
-          IsOnUnknownSide<T>(Op{}, x)) {
+      const bool is_at_cut = op.analysis.is_xla && IsAtCutOfLog<T>(Op{}, x.centre(), y.centre());
+      if (!x.IsFinite() || !y.IsFinite() || is_at_cut ||
+          IsUnspecified<T>(Op{}, x.centre(), y.centre()) || IsOnUnknownSide<T>(Op{}, x)) {
         SetUndecided(result, i);
         continue;
       }
