@@ -158,7 +158,11 @@ bool IsModerate(Wide<T> modulus) {
 template <typename Op, typename T>
 bool IsBeyondFormula(std::complex<Wide<T>> z) {
   using W = Wide<T>;
-  if constexpr (std::is_same_v<Op, ComplexLog1p>) return !IsModerate<T>(std::abs(z + W{1}));
+  if constexpr (std::is_same_v<Op, ComplexLog1p>) {
+    constexpr W kMostRoundings = 8;  // of a sum that may come out as -1
+    return !IsModerate<T>(std::abs(z + W{1})) ||
+           ComplexLog1p::Loss(z) * kMostRoundings * UnitRoundoff<T>() > 1;
+  }
   if constexpr (std::is_same_v<Op, ComplexLogistic>)
     return -z.real() > std::log(static_cast<W>(std::numeric_limits<T>::max()));
   return false;
