@@ -225,10 +225,12 @@ class Triager {
       result_.blamed_rule = page_.pass_blame.pass;
       result_.blamed_where = page_.pass_blame.pipeline;
     }
-    const CheckCase small = CheckCase::Of(*case_.module, case_.inputs);
-    absl::StatusOr<Literal> value =
-        subject_.oracle.Evaluate(small.module, small.arguments[0], subject_.limits);
-    if (value.ok() && Small(*value)) page_.expected = value->ToString();
+    if (!IsOurs()) {  // else the oracle may die of it
+      const CheckCase small = CheckCase::Of(*case_.module, case_.inputs);
+      absl::StatusOr<Literal> value =
+          subject_.oracle.Evaluate(small.module, small.arguments[0], subject_.limits);
+      if (value.ok() && Small(*value)) page_.expected = value->ToString();
+    }
     page_.finding.module_text = Plain(*case_.module);
     page_.finding.inputs = case_.inputs;
     result_.instructions = case_.module->InstructionCount();
@@ -448,7 +450,9 @@ absl::StatusOr<ReduceResult> ReduceWithin(const CheckSubject& subject,
     return absl::FailedPreconditionError(
         StrCat("under its limits it does not fail in this way: ", StateWord(whole.outcome)));
   }
-  const std::string signature = IsCrash(kind) ? CrashSignature(whole.outcome.reason) : "";
+  const bool is_ours = kind == Outcome::kOurFault;
+  const std::string signature =
+      IsCrash(kind) || is_ours ? CrashSignature(whole.outcome.reason) : "";
   const std::string notable = whole.notable;
   const std::optional<SilencingFlag> guard = GuardOf(subject, reduce_case, kind);
   bool portable = !subject.backend.Describe().in_process;
@@ -465,10 +469,13 @@ absl::StatusOr<ReduceResult> ReduceWithin(const CheckSubject& subject,
   ReduceOptions reduce;
   reduce.seconds = options.reduce_seconds - (Now() - begun);
   reduce.progress = options.progress;
-  reduce.evaluate = [&](const Module& module, const std::vector<Literal>& inputs) {
-    return subject.oracle.Evaluate(module, CheckCase::Of(module, inputs).arguments[0],
-                                   subject.limits);
-  };
+  // An oracle that dies of the program would take triage along.
+  if (!is_ours) {
+    reduce.evaluate = [&](const Module& module, const std::vector<Literal>& inputs) {
+      return subject.oracle.Evaluate(module, CheckCase::Of(module, inputs).arguments[0],
+                                     subject.limits);
+    };
+  }
   if (kind == Outcome::kWrong && subject.backend.Describe().dumps_passes) {
     // Most of a program stands around the op that is wrong: what is next to it may do.
     const Instruction* wrong =

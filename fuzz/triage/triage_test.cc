@@ -1,6 +1,7 @@
 // Triage of a compiler with one known wrong rewrite.
 #include "fuzz/triage/triage.h"
 
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -180,44 +181,54 @@ TEST_F(TriageTest, SaysWhenItDoesNotRepeat) {
   EXPECT_FALSE(fs::exists(folder_));
 }
 
-// An oracle that fails on programs that reverse.
-class FailingOracle : public Oracle {
+bool Reverses(const Module& module) {
+  for (const Instruction* at : *module.entry()) {
+    if (at->opcode() == Opcode::kReverse) return true;
+  }
+  return false;
+}
+
+// An oracle that fails on programs that reverse, or dies of them.
+class BadOracle : public Oracle {
  public:
+  explicit BadOracle(bool dies) : dies_(dies) {}
   absl::StatusOr<Literal> Evaluate(const Module& module,
                                    const std::vector<const Literal*>& arguments,
                                    const Limits& limits) override {
+    if (dies_ && Reverses(module)) std::abort();
     return oracle_->Evaluate(module, arguments, limits);
   }
   absl::StatusOr<Expectation> Expect(const Module& module,
                                      const std::vector<const Literal*>& arguments,
                                      const Profile& profile, const Limits& limits) override {
-    for (const Instruction* at : *module.entry()) {
-      if (at->opcode() == Opcode::kReverse)
-        return absl::InternalError("the oracle's own value lies outside its bound");
-    }
+    if (dies_ && Reverses(module)) std::abort();
+    if (Reverses(module)) return absl::InternalError("its own value lies outside its bound");
     return oracle_->Expect(module, arguments, profile, limits);
   }
 
  private:
+  bool dies_;
   std::unique_ptr<Oracle> oracle_ = MakeOracle();
 };
 
 TEST_F(TriageTest, ReducesWhatIsTheHarnessesOwnFault) {
-  FaultyCompiler compiler;
-  FailingOracle oracle;
-  Finding finding = MakeFinding();
-  finding.kind = Outcome::kOurFault;
-  absl::StatusOr<TriageReport> report = Triage(finding, oracle, *compiler.backend, Options());
-  ASSERT_TRUE(report.ok()) << report.status();
-  const TriageResult& result = report->result;
-  EXPECT_TRUE(result.confirmed);
-  EXPECT_EQ(result.blamed_rule, "") << "the compiler's own mistake has nothing to do with it";
-  EXPECT_THAT(result.bucket, HasSubstr("assay/"));
-  EXPECT_THAT(result.bucket, HasSubstr("own value lies outside its bound"));
-  EXPECT_THAT(result.bucket, HasSubstr("/reverse"));
-  EXPECT_THAT(result.title, HasSubstr("assay: "));
-  EXPECT_LE(result.instructions, 2) << report->page.finding.module_text;
-  EXPECT_THAT(FileText(fs::path(result.page) / "README.md"), HasSubstr("Nobody but Assay"));
+  for (const bool dies : {false, true}) {
+    FaultyCompiler compiler;
+    BadOracle oracle(dies);
+    Finding finding = MakeFinding();
+    finding.kind = Outcome::kOurFault;
+    absl::StatusOr<TriageReport> report = Triage(finding, oracle, *compiler.backend, Options());
+    ASSERT_TRUE(report.ok()) << report.status();
+    const TriageResult& result = report->result;
+    EXPECT_TRUE(result.confirmed);
+    EXPECT_EQ(result.blamed_rule, "") << "the compiler's own mistake has nothing to do with it";
+    EXPECT_THAT(result.bucket, HasSubstr("assay/"));
+    EXPECT_THAT(result.bucket, HasSubstr(dies ? "died of SIGABRT" : "lies outside its bound"));
+    EXPECT_THAT(result.bucket, HasSubstr("/reverse"));
+    EXPECT_THAT(result.title, HasSubstr("assay: "));
+    EXPECT_LE(result.instructions, 2) << report->page.finding.module_text;
+    EXPECT_THAT(FileText(fs::path(result.page) / "README.md"), HasSubstr("Nobody but Assay"));
+  }
 }
 
 // What writes to the wrong place is now a crash, now a wrong value.

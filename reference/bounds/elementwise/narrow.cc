@@ -100,9 +100,11 @@ class NarrowFormat {
     return std::fabs(next) <= format_.MaxFinite() ? next : at;
   }
 
-  // Spacing at a magnitude.
+  // Spacing at a magnitude; of one that is not known, that of the largest numbers.
   double UlpAt(double magnitude) const {
-    const double clamped = std::clamp(magnitude, format_.MinNormal(), format_.MaxFinite());
+    const double clamped = magnitude < format_.MaxFinite()
+                               ? std::max(magnitude, format_.MinNormal())
+                               : format_.MaxFinite();
     return std::ldexp(1.0, std::ilogb(clamped) - format_.mantissa_bits);
   }
 
