@@ -87,6 +87,16 @@ class Producers {
     return Any(value, [&](const Instruction& made) { return made.opcode() == opcode; });
   }
 
+  // The first of those with the opcode; null if there is none.
+  const Instruction* Find(const Instruction& value, Opcode opcode) {
+    const Instruction* found = nullptr;
+    Any(value, [&](const Instruction& made) {
+      if (made.opcode() == opcode) found = &made;
+      return found != nullptr;
+    });
+    return found;
+  }
+
   // True if a smaller array determines the value: one that was broadcast, or what element-wise ops
   // made of such and of constants. Compilers compute that before it is broadcast.
   bool IsWidened(const Instruction& value) {
@@ -166,6 +176,9 @@ class Producers {
       case Opcode::kTranspose:
       case Opcode::kOptBarrier:
         return operand(0);
+      case Opcode::kConvert:
+        return value.shape().element_type() == value.operand(0)->shape().element_type() &&
+               operand(0);
       case Opcode::kBroadcast: {
         const bool keeps_elements =
             value.shape().ElementCount() == value.operand(0)->shape().ElementCount();
@@ -370,9 +383,12 @@ LicensedForms LicensedFormsOf(const Instruction& instruction, const InliningCall
     found.joins_exponentials = IsExponential(*instruction.operand(0), producers) &&
                                IsExponential(*instruction.operand(1), producers);
   }
-  found.squares_root = opcode == Opcode::kMultiply &&
-                       instruction.operand(0) == instruction.operand(1) &&
-                       producers.IsA(*instruction.operand(0), Opcode::kSqrt);
+  if (opcode == Opcode::kMultiply) {
+    const Instruction* root = producers.Find(*instruction.operand(0), Opcode::kSqrt);
+    const Instruction* other = producers.Find(*instruction.operand(1), Opcode::kSqrt);
+    found.squares_root =
+        root != nullptr && other != nullptr && root->operand(0) == other->operand(0);
+  }
   FindChains(instruction, producers, found);
   return found;
 }
