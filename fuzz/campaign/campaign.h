@@ -49,7 +49,7 @@ struct CampaignOptions {
   bool screening = true;
   int64_t stop_after_findings = 0;  // confirmed ones; 0: never
   int64_t most_checked = 0;  // suspects beyond this are counted and not checked again; 0: no limit
-  int64_t most_triaged = 0;  // 0: one finding of every signature, and of the rest as time allows
+  int64_t most_triaged = 0;  // 0: of every signature one finding, and a sample of the rest
   double triage_seconds = 120;  // per finding
   // Counted apart, and not triaged; three of four programs that may show them are not run.
   std::vector<KnownBug> known;

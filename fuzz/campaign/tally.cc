@@ -2,6 +2,7 @@
 #include "fuzz/campaign/tally.h"
 
 #include <algorithm>
+#include <bit>
 #include <tuple>
 #include <utility>
 
@@ -47,6 +48,12 @@ bool IsSlow(Outcome::Kind kind) {
 std::string LooksOf(const Suspect& suspect) {
   return StrCat(static_cast<int64_t>(suspect.backend), ": ", Name(suspect.record.kind), ": ",
                 ReasonOf(suspect.record.text));
+}
+
+// How many of so many findings of one signature triage looks at: the first ones, then fewer and
+// fewer, because each takes as long as a hundred programs.
+int64_t SampleOf(int64_t found) {
+  return 1 + std::bit_width(static_cast<uint64_t>(std::max<int64_t>(found, 0)));
 }
 
 // The bucket of a finding that triage did not look at.
@@ -262,10 +269,13 @@ std::optional<size_t> Tally::NextToTriage() const {
     const CampaignFinding& finding = findings_[i];
     const bool is_done = finding.triaged || !finding.triage_error.empty();
     if (is_done || in_triage_.count(i) > 0 || !finding.known.empty()) continue;
-    const auto seen = triaged_.find(finding.signature);
+    const auto at = triaged_.find(finding.signature);
+    const int64_t seen = at == triaged_.end() ? 0 : at->second;
+    const auto found = summary_.signatures.find(finding.signature);
+    const bool is_enough = found != summary_.signatures.end() && seen >= SampleOf(found->second);
+    if (is_enough && options_.most_triaged == 0) continue;
     const std::tuple<bool, int64_t, bool, int64_t> cost = {
-        !finding.notable.empty(), seen == triaged_.end() ? 0 : seen->second, IsSlow(finding.kind),
-        finding.instructions};
+        !finding.notable.empty(), seen, IsSlow(finding.kind), finding.instructions};
     if (best.has_value() && cost >= least) continue;
     least = cost;
     best = i;

@@ -48,7 +48,8 @@ class Tally {
   Confirmation TakeConfirm(const Suspect& suspect, const ConfirmRecord& confirm);
 
   // A finding that triage has not looked at: of the signature that triage has seen least, limits of
-  // time and memory last, then the smallest program, which is the quickest to explain.
+  // time and memory last, then the smallest program, which is the quickest to explain. Of a
+  // signature that is seen again and again it is a sample, unless the user has said how many.
   std::optional<size_t> NextToTriage() const;
   // True if triage has looked at no finding with this signature yet.
   bool IsNovel(const CampaignFinding& finding) const;

@@ -178,6 +178,22 @@ TEST(Tally, TriagesEverySignatureBeforeOneTwice) {
   EXPECT_EQ(tally.summary().signatures.at("slices"), 2);
 }
 
+TEST(Tally, TriagesASampleOfWhatIsSeenAgainAndAgain) {
+  for (const int64_t most_triaged : {0, 1000}) {
+    CampaignOptions options = Options();
+    options.most_triaged = most_triaged;
+    Tally tally(options);
+    for (int i = 0; i < 100; ++i) TakeSigned(tally, "often", 3);
+    TakeSigned(tally, "once", 3);
+    int triaged = 0;
+    while (const std::optional<size_t> next = tally.NextToTriage()) {
+      tally.BeginTriage(*next).triaged = true;
+      ++triaged;
+    }
+    EXPECT_EQ(triaged, most_triaged == 0 ? 8 + 1 : 100 + 1);
+  }
+}
+
 TEST(Tally, KeepsTheBugBehindABug) {
   const CampaignOptions options = Options();
   Tally tally(options);

@@ -94,7 +94,7 @@ void DeclareFuzz(OptionList& line, VerbAction& action) {
            "Runs of each executable with different inputs (default: 8 for other processes, else 2)")
       .Positive();
   line.Add("--most-triaged", options->campaign.most_triaged,
-           "Reduce and explain so many findings (default: one of every kind, then as time allows)")
+           "Reduce and explain so many findings (default: of every kind one, and some more)")
       .Positive();
   line.Add("--known", options->known,
            "File of bugs that are known already: they are counted, not triaged (docs/json.md)");
