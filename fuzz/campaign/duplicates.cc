@@ -286,6 +286,26 @@ bool AreOfPackedNumbers(const Looks& large, const Looks& small) {
   return is_of_a_kernel(large) && is_of_a_kernel(small);
 }
 
+// Nobody can tell which op is wrong of one of them, because it is right when all are results; both
+// fold with the same op, and what stands around that is fused with it.
+bool FoldAlike(const Looks& large, const Looks& small) {
+  const auto folds = [](const Looks& looks) {
+    Opcodes result;
+    for (const std::string& name : WithoutMoves(looks.opcodes)) {
+      if (!IsElementwise(name)) result.insert(name);
+    }
+    return result;
+  };
+  const Opcodes all = WithoutTwins(large.opcodes), some = WithoutTwins(small.opcodes);
+  static const Opcodes kCombiners = {"add", "and", "maximum", "multiply", "xor"};
+  const bool share_a_combiner = std::any_of(
+      kCombiners.begin(), kCombiners.end(),
+      [&](const std::string& name) { return all.contains(name) && some.contains(name); });
+  return (large.place.empty() || small.place.empty()) && large.IsWrong() && small.IsWrong() &&
+         !folds(large).empty() && folds(large) == folds(small) && share_a_combiner &&
+         large.numbers == small.numbers && AreSilencedAlike(large.states, small.states);
+}
+
 // What is wrong in the small program is in the large one, too.
 bool HasAllOf(const Looks& large, const Looks& small) {
   if (small.Has(kFewBits) && !large.Has(kFewBits)) return false;
@@ -314,6 +334,7 @@ constexpr Rule kRulesOfRunning[] = {IsOfSamePlace,
                                     EitherWay<AreWrongAndDeadOfAMove>,
                                     EitherWay<IsReductionInDisguise>,
                                     AreOfPackedNumbers,
+                                    FoldAlike,
                                     HasAllOf};
 
 }  // namespace

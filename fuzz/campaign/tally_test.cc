@@ -640,7 +640,12 @@ TEST(Tally, TheSameBugInALoopOrBehindItsOperandIsOneBucket) {
   AddNumbered(tally, wrong, {"atan2+multiply", "", "atan2", "f"}, "f/f-fpfff");
   AddNumbered(tally, wrong, {"atan2+negate", "", "atan2", "f"}, "g/f-ffpff");
   AddNumbered(tally, wrong, {"abs+atan2", "", "atan2", "c"}, "h/c-fpfff");
-  const std::set<std::string> wanted = {"wrong value/a 2", "wrong value/c 1", "wrong value/d 1",
+  AddNumbered(tally, wrong, {"broadcast+maximum+reduce+subtract", "", "", "i"}, "k/i-fffff");
+  AddNumbered(tally, wrong, {"maximum+multiply+reduce", "", "reduce[maximum]", "i"}, "l/i-fffff");
+  AddNumbered(tally, wrong, {"add+reduce+subtract", "", "", "i"}, "m/i-fffff");
+  AddNumbered(tally, wrong, {"maximum+reduce+subtract", "", "", "f"}, "n/f-fffff");
+  const std::set<std::string> wanted = {"l/i-fffff 2",     "m/i-fffff 1",     "n/f-fffff 1",
+                                        "wrong value/a 2", "wrong value/c 1", "wrong value/d 1",
                                         "e/f-fffff 2",     "g/f-ffpff 1",     "h/c-fpfff 1"};
   EXPECT_EQ(EndsOfBuckets(tally), wanted);
 }
