@@ -105,22 +105,29 @@ Opcodes WithoutWhoHasStarts(const Opcodes& opcodes) {
   return has_starts ? result : opcodes;
 }
 
+// What gathers from few places, or scatters to them, becomes a slice.
+Opcodes WithoutWhatBecomesASlice(Opcodes opcodes) {
+  if (opcodes.contains("dynamic-slice")) {
+    opcodes.erase("gather");
+    opcodes.erase("scatter");
+  }
+  return opcodes;
+}
+
 // What the pass does not look at is left out, or given one name.
 Opcodes WithoutVariants(const Looks& looks) {
-  if (looks.family == "constant_folding") return WithoutWhoHasStarts(looks.opcodes);
-  if (looks.family == "algsimp" && looks.numbers == "i")
-    return WithoutWhoAsksForTheSign(looks.opcodes);
-  // What computes in too many bits and is converted then, is the same whatever it computes; and
-  // what gathers from few places becomes a slice.
+  if (looks.family == "constant_folding" || looks.family == "import")
+    return WithoutWhoHasStarts(looks.opcodes);
+  if (looks.family == "algsimp") {
+    // A comparison of floats forgets NaN, whatever cannot be negative else.
+    if (looks.numbers == "f" && looks.place == "compare") return {"compare"};
+    const Opcodes opcodes = WithoutWhatBecomesASlice(looks.opcodes);
+    return looks.numbers == "i" ? WithoutWhoAsksForTheSign(opcodes) : opcodes;
+  }
+  // What computes in too many bits and is converted then, is the same whatever it computes.
   const bool is_converted = looks.family.rfind("float-normalization-", 0) == 0 &&
                             looks.opcodes.contains("convert") && looks.opcodes.size() == 2;
-  Opcodes result;
-  for (const std::string& name : looks.opcodes) {
-    const bool is_variant = (is_converted && name != "convert") ||
-                            (name == "gather" && looks.opcodes.contains("dynamic-slice"));
-    if (!is_variant) result.insert(name);
-  }
-  return result;
+  return is_converted ? Opcodes{"convert"} : looks.opcodes;
 }
 
 bool IsAVariant(const Looks& large, const Looks& small) {

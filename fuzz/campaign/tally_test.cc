@@ -559,6 +559,13 @@ TEST(Tally, TheSameBeliefOrMistakeIsOneBucket) {
   AddNumbered(tally, wrong, {"abs+divide", "algsimp", "divide", "i"}, "abs");
   AddNumbered(tally, wrong, {"abs+remainder", "algsimp", "remainder", "i"}, "abs2");
   AddNumbered(tally, wrong, {"compare+multiply", "algsimp", "compare", "f"}, "nan");
+  AddNumbered(tally, wrong, {"compare+maximum", "algsimp", "compare", "f"}, "nan2");
+  // What becomes a slice, and who has starts.
+  AddNumbered(tally, wrong, {"dynamic-slice", "algsimp", "dynamic-slice", "i"}, "slice");
+  AddNumbered(tally, wrong, {"dynamic-slice+gather", "algsimp", "dynamic-slice", "i"}, "gather");
+  AddNumbered(tally, wrong, {"dynamic-slice+scatter", "algsimp", "scatter", "f"}, "scatter");
+  AddNumbered(tally, wrong, {"gather", "import", "gather", "i"}, "starts");
+  AddNumbered(tally, wrong, {"dynamic-slice", "import", "dynamic-slice", "i"}, "starts2");
   // What a pass folds wrongly, it folds wrongly whatever made the constant.
   AddNumbered(tally, wrong, {"fft+iota", "constant_folding", "fft", "c"}, "folded");
   AddNumbered(tally, wrong, {"fft", "", "fft", "c"}, "foldable/c-ffpff");
@@ -589,7 +596,9 @@ TEST(Tally, TheSameBeliefOrMistakeIsOneBucket) {
   AddNumbered(tally, wrong, {"round-nearest-afz", "import", "round-nearest-afz", "f"}, "v");
   const std::set<std::string> wanted = {"wrong value/a 3",
                                         "wrong value/abs 2",
-                                        "wrong value/nan 1",
+                                        "wrong value/nan 2",
+                                        "wrong value/slice 3",
+                                        "wrong value/starts 2",
                                         "foldable/c-ffpff 2",
                                         "wrong value/c 3",
                                         "wrong value/e 2",
