@@ -71,6 +71,27 @@ std::vector<double> FoldedElements(const Instruction& value, int depth = 4) {
   return {};
 }
 
+// True if the op moves no element and adds none, so that compilers take its operand instead.
+bool ChangesNothing(const Instruction& value) {
+  const Shape& shape = value.shape();
+  if (shape.dimensions() != value.operand(0)->shape().dimensions()) return false;
+  switch (value.opcode()) {
+    case Opcode::kReverse: {
+      const absl::Span<const int64_t> turned = value.attributes().Integers(Attr::kDimensions);
+      return std::all_of(turned.begin(), turned.end(),
+                         [&shape](int64_t d) { return shape.dimension(d) <= 1; });
+    }
+    case Opcode::kPad: {
+      const absl::Span<const PaddingDim> padding = value.attributes().Padding(Attr::kPadding);
+      return std::all_of(padding.begin(), padding.end(), [](const PaddingDim& dim) {
+        return dim.low == 0 && dim.high == 0 && dim.interior == 0;
+      });
+    }
+    default:
+      return true;  // a slice or a concatenate of the same size
+  }
+}
+
 // Looks for what makes a value, through what only changes its shape and across the calls that a
 // compiler inlines.
 class Producers {
@@ -179,6 +200,11 @@ class Producers {
       case Opcode::kConvert:
         return value.shape().element_type() == value.operand(0)->shape().element_type() &&
                operand(0);
+      case Opcode::kReverse:
+      case Opcode::kSlice:
+      case Opcode::kPad:
+      case Opcode::kConcatenate:
+        return ChangesNothing(value) && operand(0);
       case Opcode::kBroadcast: {
         const bool keeps_elements =
             value.shape().ElementCount() == value.operand(0)->shape().ElementCount();
