@@ -54,6 +54,8 @@ bool IsInvariant(const Instruction& instruction, bool is_entry,
     case Opcode::kGather:
       return is_invariant(0);
     case Opcode::kSelect:
+      // A predicate that folds away takes one arm.
+      if (is_invariant(0) && (is_invariant(1) || is_invariant(2))) return true;
       return is_invariant(1) && is_invariant(2);
     case Opcode::kClamp:
       return is_invariant(0) && is_invariant(2);
