@@ -10,6 +10,7 @@
 #include <tuple>
 
 #include "conformance/random_literal.h"
+#include "spec/backend/check.h"
 #include "spec/base/file.h"
 #include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
@@ -207,14 +208,14 @@ absl::StatusOr<std::vector<CaseFile>> FindCases(const std::string& path) {
 namespace {
 
 // Counts the devices that `arrays` are numbered for; the module's header says how they divide into
-// replicas and partitions.
-absl::StatusOr<DeviceAssignment> DevicesOf(const Module& module,
-                                           const std::map<std::string, Literal>& arrays) {
+// replicas and partitions. Arrays without such numbers are given to every device.
+absl::StatusOr<DeviceAssignment> NumberedDevices(const Module& module,
+                                                 const std::map<std::string, Literal>& arrays) {
   DeviceAssignment devices;
   int64_t count = 0;
   while (arrays.count(StrCat("in0_d", count)) != 0 || arrays.count(StrCat("out0_d", count)) != 0)
     ++count;
-  if (count <= 1) return devices;
+  if (count <= 1) return count == 0 ? DevicesOf(module) : devices;
   devices.replicas = module.config().replica_count;
   devices.partitions = module.config().num_partitions;
   if (devices.replicas == 1 && devices.partitions == 1) devices.replicas = count;
@@ -241,7 +242,7 @@ absl::StatusOr<CaseArrays> LoadArrays(const Module& module, const std::string& a
                                              return wanted.Admit(name, bytes);
                                            }));
     if (!devices.has_value()) {
-      ASSAY_ASSIGN_OR_RETURN(devices, DevicesOf(module, arrays));
+      ASSAY_ASSIGN_OR_RETURN(devices, NumberedDevices(module, arrays));
     }
   }
   if (!devices.has_value() && arrays_path.empty()) {

@@ -9,6 +9,7 @@
 
 #include "conformance/random_literal.h"
 #include "spec/base/error.h"
+#include "spec/base/strings.h"
 #include "spec/text/reader.h"
 #include "spec/types/npz.h"
 
@@ -192,6 +193,22 @@ TEST(LoadArrays, DrawsForTheDevicesOfTheHeader) {
   EXPECT_EQ(loaded("HloModule m\n")->arguments.size(), 1u);
   EXPECT_THAT(std::string(loaded("HloModule m, replica_count=100000\n").status().message()),
               HasSubstr("more than 1024 devices"));
+}
+
+TEST(LoadArrays, ArraysWithoutADeviceAreForAllThatMeet) {
+  Folder folder("load_arrays_of_all");
+  Literal x(Shape::Array(ElementType::kF32, {2}));
+  const std::string path = folder.path() + "/m.npz";
+  ASSERT_TRUE(WriteNpz(path, {{"in0", &x}}).ok());
+  const auto devices = [&](const char* root) {
+    const std::string text = StrCat(
+        "HloModule m, replica_count=2\nENTRY main {\n  x = f32[2] parameter(0)\n", root, "}\n");
+    auto loaded = LoadArrays(*Read(text.c_str()), path, 1);
+    EXPECT_TRUE(loaded.ok()) << loaded.status();
+    return loaded.ok() ? loaded->arguments.size() : 0;
+  };
+  EXPECT_EQ(devices("  ROOT y = f32[2] collective-permute(x), source_target_pairs={{0,1}}\n"), 2u);
+  EXPECT_EQ(devices("  ROOT y = f32[2] negate(x)\n"), 1u);
 }
 
 TEST(LoadArrays, DrawsTheSameFromTheSameSeed) {

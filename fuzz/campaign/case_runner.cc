@@ -136,7 +136,7 @@ BackendRecord CaseRunner::RunOn(Backend& backend, const Case& made, const CaseKe
   const std::vector<Literal> set =
       key.exact ? std::vector<Literal>()
                 : InputSet(made, options_.seed, static_cast<uint64_t>(key.index), key.set);
-  Checker checker(subject, key.exact ? CheckCase{*made.module, {made.ExactArguments()}}
+  Checker checker(subject, key.exact ? CheckCase::OfPointers(*made.module, made.ExactArguments())
                                      : CheckCase::Of(*made.module, set));
   checker.NotePhaseIn(&state.phase);
   CheckRequest request;
@@ -153,7 +153,8 @@ BackendRecord CaseRunner::RunOn(Backend& backend, const Case& made, const CaseKe
   // of these.
   if (result.kind == Outcome::kInconclusive && HasTimeLeft(backend, begun)) {
     state.exact.store(1);
-    const CheckResult again = checker.CheckAgain({made.ExactArguments()});
+    const CheckResult again =
+        checker.CheckAgain(CheckCase::OfPointers(*made.module, made.ExactArguments()).arguments);
     AddSeconds(again.seconds, record.seconds);
     BackendRecord second = RecordOf(again.outcome, /*exact=*/true);
     second.rescued = second.kind == Outcome::kPassed || IsFinding(second.kind);
@@ -180,9 +181,7 @@ BackendRecord CaseRunner::RunMoreSets(const Case& made, int64_t index, int64_t s
     state.set.store(set);
     const std::vector<Literal> inputs =
         InputSet(made, options_.seed, static_cast<uint64_t>(index), set);
-    std::vector<const Literal*> arguments;
-    for (const Literal& input : inputs) arguments.push_back(&input);
-    const CheckResult result = checker.CheckAgain({arguments});
+    const CheckResult result = checker.CheckAgain(CheckCase::Of(*made.module, inputs).arguments);
     AddSeconds(result.seconds, record.seconds);
     BackendRecord found = RecordOf(result.outcome, /*exact=*/false);
     found.set = set;

@@ -123,7 +123,9 @@ void CaseRunner::ConfirmThere(const Case& made, const CaseKey& key, const Famili
     }
   }
   if (is_wrong && !key.exact && HasFloats(*made.module)) {
-    const Outcome exact = checker.CheckAgain({made.ExactArguments()}).outcome;
+    const Outcome exact =
+        checker.CheckAgain(CheckCase::OfPointers(*made.module, made.ExactArguments()).arguments)
+            .outcome;
     confirm.exact = IsFinding(exact.kind) ? "fail" : std::string(Name(exact.kind));
   }
   if (confirm.fails != confirm.runs) return;

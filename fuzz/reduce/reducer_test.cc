@@ -167,6 +167,23 @@ ENTRY e {
   EXPECT_FALSE(AnyInstruction(module, is_effect)) << outcome.text;
 }
 
+TEST(Reduce, KeepsTheDevicesThatMeet) {
+  constexpr char kText[] =
+      R"(HloModule met, is_scheduled=true, replica_count=2, num_partitions=3
+
+ENTRY e {
+  p = f32[4] parameter(0)
+  n = f32[4] negate(p)
+  ROOT c = f32[4] collective-permute(n), source_target_pairs={{0,1}}
+}
+)";
+  const auto predicate = [](const Module& module, const std::vector<Literal>&) {
+    return module.config().replica_count == 2 && module.config().num_partitions == 3;
+  };
+  Outcome outcome = ReduceText(kText, predicate);
+  EXPECT_FALSE(outcome.result.reduced.module->config().is_scheduled) << outcome.text;
+}
+
 TEST(Reduce, IsDeterministic) {
   EXPECT_EQ(ReduceText(kNestedSlices, HasNestedDynamicSlices).text,
             ReduceText(kNestedSlices, HasNestedDynamicSlices).text);

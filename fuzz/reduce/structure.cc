@@ -60,9 +60,16 @@ bool IsTupleOp(const Instruction* at) { return at->opcode() == Opcode::kTuple; }
 
 bool DropHeader(Reduction& reduction) {
   ReduceCase c = reduction.best().Clone();
+  const ModuleConfig& config = reduction.best().module->config();
+  const bool has_devices = config.replica_count > 1 || config.num_partitions > 1;
   c.module->config() = ModuleConfig();
   StripAnnotations(*c.module);
-  return reduction.Try(std::move(c), "drop the header");
+  if (!has_devices) return reduction.Try(std::move(c), "drop the header");
+  ReduceCase on_all = c.Clone();
+  if (reduction.Try(std::move(c), "drop the header")) return true;
+  on_all.module->config().replica_count = config.replica_count;
+  on_all.module->config().num_partitions = config.num_partitions;
+  return reduction.Try(std::move(on_all), "drop the header but its devices");
 }
 
 bool DropOutputs(Reduction& reduction) {

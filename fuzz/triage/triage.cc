@@ -227,8 +227,7 @@ class Triager {
     }
     if (!IsOurs()) {  // else the oracle may die of it
       const CheckCase small = CheckCase::Of(*case_.module, case_.inputs);
-      absl::StatusOr<Literal> value =
-          subject_.oracle.Evaluate(small.module, small.arguments[0], subject_.limits);
+      absl::StatusOr<Literal> value = EvaluateOn(subject_.oracle, small, subject_.limits);
       if (value.ok() && Small(*value)) page_.expected = value->ToString();
     }
     page_.finding.module_text = Plain(*case_.module);

@@ -9,6 +9,7 @@
 #include "spec/base/clock.h"
 #include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
+#include "spec/ops/collective_groups.h"
 #include "spec/process/shared_array.h"
 #include "spec/text/writer.h"
 
@@ -85,7 +86,27 @@ bool Decode(const std::string& bytes, CheckResult& result) {
 CheckCase CheckCase::Of(const Module& module, const std::vector<Literal>& inputs) {
   std::vector<const Literal*> arguments;
   for (const Literal& input : inputs) arguments.push_back(&input);
-  return {module, {std::move(arguments)}};
+  return OfPointers(module, std::move(arguments));
+}
+
+CheckCase CheckCase::OfPointers(const Module& module, std::vector<const Literal*> inputs) {
+  CheckCase all{module, {}, assay::DevicesOf(module)};
+  all.arguments.assign(static_cast<size_t>(DeviceCount(all)), std::move(inputs));
+  return all;
+}
+
+DeviceAssignment DevicesOf(const Module& module) {
+  constexpr int64_t kMost = 1024;
+  const int64_t replicas = module.config().replica_count;
+  const int64_t partitions = module.config().num_partitions;
+  const bool are_several = (replicas > 1 || partitions > 1) && replicas >= 1 && partitions >= 1;
+  if (!are_several || replicas > kMost || partitions > kMost / replicas) return {};
+  for (const Computation* computation : module.computations()) {
+    for (const Instruction* instruction : *computation) {
+      if (KnowsDevices(instruction->opcode())) return {replicas, partitions, {}};
+    }
+  }
+  return {};
 }
 
 absl::StatusOr<CaseExpectation> ExpectOn(Oracle& oracle, const CheckCase& check_case,
@@ -111,6 +132,21 @@ absl::StatusOr<CaseExpectation> ExpectOn(Oracle& oracle, const CheckCase& check_
     for (Expectation& item : device.outfeed) expectation.outfeeds.Append(std::move(item));
   }
   return expectation;
+}
+
+absl::StatusOr<Literal> EvaluateOn(Oracle& oracle, const CheckCase& check_case,
+                                   const Limits& limits) {
+  if (DeviceCount(check_case) == 1)
+    return oracle.Evaluate(check_case.module, check_case.arguments.at(0), limits);
+  std::vector<DeviceInputs> inputs;
+  for (const std::vector<const Literal*>& arguments : check_case.arguments)
+    inputs.push_back({arguments, {}});
+  ASSAY_ASSIGN_OR_RETURN(
+      std::vector<DeviceOutputs> devices,
+      oracle.EvaluateDevices(check_case.module, check_case.devices, inputs, limits));
+  std::vector<Literal> all;
+  for (DeviceOutputs& device : devices) all.push_back(std::move(device.result));
+  return Literal::Tuple(std::move(all));
 }
 
 absl::StatusOr<RunResult> RunOn(Executable& executable, const CheckCase& check_case) {

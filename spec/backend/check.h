@@ -24,9 +24,13 @@ struct CheckCase {
   DeviceAssignment devices = {};
   std::vector<std::vector<Literal>> infeeds = {};  // per device, in order; empty: there are none
 
-  // On one device.
+  // On the devices of DevicesOf(module), all of which are given the same inputs.
   static CheckCase Of(const Module& module, const std::vector<Literal>& inputs);
+  static CheckCase OfPointers(const Module& module, std::vector<const Literal*> inputs);
 };
+// The devices that the header names, where the module has ops by which devices meet or know
+// themselves; one device otherwise, and where the header names more than 1,024.
+DeviceAssignment DevicesOf(const Module& module);
 
 // The backend that is checked, and the oracle that it is checked against. All referenced objects
 // outlive the check.
@@ -68,6 +72,9 @@ struct CaseExpectation {
 };
 absl::StatusOr<CaseExpectation> ExpectOn(Oracle& oracle, const CheckCase& check_case,
                                          const Profile& profile, const Limits& limits);
+// The oracle's plain results on all devices, gathered.
+absl::StatusOr<Literal> EvaluateOn(Oracle& oracle, const CheckCase& check_case,
+                                   const Limits& limits);
 // Hands out the infeeds and runs. An answer of fewer devices than the case has is a run crash.
 absl::StatusOr<RunResult> RunOn(Executable& executable, const CheckCase& check_case);
 // The results of all devices as one literal, with the outfeeds behind them if there are any.

@@ -8,6 +8,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "spec/backend/fake_backend.h"
+#include "spec/base/strings.h"
 #include "spec/text/reader.h"
 
 namespace assay {
@@ -152,6 +153,22 @@ TEST(Check, JudgesAllDevicesAndWhatTheySend) {
     const CheckCase two{*scene.module, {{}, {}}, devices, {}};
     EXPECT_EQ(Name(CheckOn(scene.subject(), two).outcome.kind), Name(kind));
   }
+}
+
+// A header may name devices that the program has nothing to do with.
+TEST(CheckCase, IsOnAllDevicesThatMeet) {
+  const auto count = [](const char* header, const char* op) {
+    const std::string text =
+        StrCat("HloModule m, ", header, "\nENTRY e {\n  ROOT x = u32[] ", op, "\n}\n");
+    absl::StatusOr<std::unique_ptr<Module>> module = ReadModule(text);
+    EXPECT_TRUE(module.ok()) << module.status();
+    return CheckCase::Of(**module, std::vector<Literal>()).arguments.size();
+  };
+  EXPECT_EQ(count("replica_count=2, num_partitions=3", "replica-id()"), 6u);
+  EXPECT_EQ(count("num_partitions=3", "partition-id()"), 3u);
+  EXPECT_EQ(count("replica_count=2, num_partitions=3", "constant(1)"), 1u);
+  EXPECT_EQ(count("replica_count=1", "replica-id()"), 1u);
+  EXPECT_EQ(count("replica_count=9000000000000000000, num_partitions=9", "replica-id()"), 1u);
 }
 
 TEST(CheckIsolated, MakesADeathAnOutcome) {

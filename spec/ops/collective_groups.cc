@@ -64,6 +64,14 @@ GroupMode GroupModeOf(Opcode opcode, const Attributes& attributes) {
   return GroupMode::kCrossPartition;
 }
 
+bool KnowsDevices(Opcode opcode) {
+  if (opcode == Opcode::kReplicaId || opcode == Opcode::kPartitionId) return true;
+  for (const AttrSpec& spec : Info(opcode).attributes) {
+    if (spec.attr == Attr::kReplicaGroups || spec.attr == Attr::kSourceTargetPairs) return true;
+  }
+  return opcode == Opcode::kSend || opcode == Opcode::kRecv;
+}
+
 int64_t IdCount(GroupMode mode, int64_t replicas, int64_t partitions) {
   switch (mode) {
     case GroupMode::kCrossPartition:

@@ -19,6 +19,10 @@ enum class GroupMode : uint8_t {
 };
 GroupMode GroupModeOf(Opcode opcode, const Attributes& attributes);
 
+// True of ops that name devices or tell a device its own number: a program without them does the
+// same wherever it runs.
+bool KnowsDevices(Opcode opcode);
+
 // The number of ids in a mode.
 int64_t IdCount(GroupMode mode, int64_t replicas, int64_t partitions);
 

@@ -349,6 +349,22 @@ TEST(Cli, BlameOfWhatPassesIsJsonOnRequest) {
   EXPECT_EQ(output.LastJson().value("found", true), false);
 }
 
+// Blame and reduction know one set of inputs, which all devices get.
+TEST(Cli, BlameTakesSeveralDevicesWithTheSameInputs) {
+  const std::string module = WriteFile("meet.hlo", R"(HloModule m, replica_count=2
+ENTRY e {
+  p = f32[3] parameter(0)
+  ROOT c = f32[3] collective-permute(p), source_target_pairs={{0,1},{1,0}}
+}
+)");
+  const Output same = Assay("blame --json " + module);
+  EXPECT_EQ(same.status, 0) << same.text;
+  ASSERT_EQ(Assay("run " + module + " --save meet.npz").status, 0);
+  const Output different = Assay("blame " + module + " --inputs meet.npz");
+  EXPECT_EQ(different.status, 2);
+  EXPECT_THAT(different.text, HasSubstr("inputs of device 1 differ from those of device 0"));
+}
+
 TEST(Cli, GraphDrawsWhatItsNameSays) {
   const std::string module = WriteFile("good.hlo", kGood);
   const Output strange = Assay("graph " + module + " -o picture.bmp");

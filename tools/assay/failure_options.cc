@@ -22,13 +22,28 @@ bool IsBugFolder(const std::string& path) {
   return std::filesystem::exists(std::filesystem::path(path) / "finding.json", error);
 }
 
+// Blame and reduction give all devices the same inputs.
+absl::StatusOr<std::vector<Literal>> InputsOfAll(CaseArrays arrays) {
+  const auto devices = static_cast<size_t>(arrays.devices.replicas * arrays.devices.partitions);
+  const size_t each = arrays.arguments.size() / devices;
+  for (size_t i = each; i < arrays.arguments.size() && !arrays.generated; ++i) {
+    if (arrays.arguments[i].BitwiseEqual(arrays.arguments[i % each])) continue;
+    return absl::InvalidArgumentError(
+        StrCat("the inputs of device ", i / each,
+               " differ from those of device 0; programs on several devices are blamed and reduced "
+               "with the same inputs everywhere (arrays in0, in1, ... without a device's number)"));
+  }
+  arrays.arguments.resize(each);
+  return std::move(arrays.arguments);
+}
+
 absl::StatusOr<Finding> FindingFrom(const FailureOptions& options) {
   Finding finding;
   if (!options.path.empty() && IsBugFolder(options.path)) return LoadFinding(options.path);
   if (!options.path.empty()) {
     ASSAY_ASSIGN_OR_RETURN(LoadedCase loaded, LoadCase(options.path, options.inputs));
     finding.module_text = WriteModule(*loaded.module);
-    finding.inputs = std::move(loaded.arrays.arguments);
+    ASSAY_ASSIGN_OR_RETURN(finding.inputs, InputsOfAll(std::move(loaded.arrays)));
     return finding;
   }
   if (options.index < 0) {

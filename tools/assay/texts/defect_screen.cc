@@ -208,7 +208,8 @@ class Screen {
         CheckIsolated(subject, CheckCase::Of(*made.module, made.inputs)).outcome.kind;
     const auto fails = [&] { return kind >= Outcome::kRejected && kind <= Outcome::kOutOfMemory; };
     if (kind == Outcome::kInconclusive) {
-      kind = CheckIsolated(subject, CheckCase{*made.module, {made.ExactArguments()}}).outcome.kind;
+      kind = CheckIsolated(subject, CheckCase::OfPointers(*made.module, made.ExactArguments()))
+                 .outcome.kind;
     }
     if (!fails()) {
       const std::vector<Literal> second =
