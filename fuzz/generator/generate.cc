@@ -48,7 +48,12 @@ std::vector<ElementType> DrawPalette(Choices& choices, Theme theme, bool portabl
   int64_t count = static_cast<int64_t>(choices.Weighted({62, 30, 8})) + 1;
   for (int64_t i = 0; i < count; ++i) palette.push_back(ComputedTypes()[choices.Weighted(weights)]);
   if (choices.Percent(portable ? kRarePercent : kRarePercentOfOwn)) {
-    palette[0] = RareTypes()[choices.Weighted({5, 4, 4, 2, 2, 2, 2, 2, 1, 1, 1, 1, 1, 1})];
+    // Of scales alone the contract fixes how others compute; here it is a type like any other.
+    constexpr ElementType kScale = ElementType::kF8E8M0FNU;
+    const bool is_scale = !portable && choices.Percent(5);
+    palette[0] = is_scale
+                     ? kScale
+                     : RareTypes()[choices.Weighted({5, 4, 4, 2, 2, 2, 2, 2, 1, 1, 1, 1, 1, 1})];
   }
   return palette;
 }
@@ -214,9 +219,24 @@ void Chain(Program& program) {
   }
 }
 
-// Steps of the theme.
+// Several replicas, several partitions, or both.
+void DrawDevices(Program& program) {
+  Choices& choices = program.choices();
+  switch (choices.Weighted({5, 3, 2})) {
+    case 0:
+      return program.set_devices(choices.Range(2, 4), 1);
+    case 1:
+      return program.set_devices(1, choices.Range(2, 4));
+    default:
+      return program.set_devices(choices.Range(2, 3), 2);
+  }
+}
+
+// Steps of the theme; on several devices, half of them are what these do together.
 void Compose(Program& program, Theme theme, int64_t steps) {
-  const auto& weights = kGroupWeights[static_cast<size_t>(theme)];
+  std::array<int, kRecipeGroupCount> weights = kGroupWeights[static_cast<size_t>(theme)];
+  constexpr int kAllOthers = 100;
+  if (program.devices() > 1) weights[static_cast<size_t>(RecipeGroup::kCommunication)] = kAllOthers;
   Choices& choices = program.choices();
   // A recipe that does not apply costs a step of twice as many tries.
   for (int64_t tries = 2 * steps; steps > 0 && tries > 0 && !program.Exhausted(); --tries) {
@@ -262,6 +282,8 @@ Case GenerateFrom(Choices& choices, const GeneratorOptions& options) {
                                         : choices.Pick({0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 50, 100}));
   constexpr int kSquarePercent = 12;
   program.set_square(choices.Percent(kSquarePercent));
+  constexpr int kSeveralDevicesPercent = 4;
+  if (!portable && choices.Percent(kSeveralDevicesPercent)) DrawDevices(program);
   constexpr uint64_t kChainOf = 10, kChains = 3;
   const bool is_drawn = portable && !options.counts_pairs;
   const bool chains = portable && (is_drawn ? choices.Draw(kChainOf)

@@ -9,6 +9,8 @@
 #include <string>
 
 #include "fuzz/generator/recipes/recipes.h"
+#include "spec/backend/check.h"
+#include "spec/ops/collective_groups.h"
 #include "spec/text/writer.h"
 #include "spec/verifier/verifier.h"
 
@@ -87,7 +89,7 @@ GeneratorOptions PinnedOps() {
 TEST(GenerateTest, FirstProgramsAreTheSameEverywhere) {
   Fingerprint fingerprint;
   for (uint64_t i = 0; i < 200; ++i) fingerprint.Add(GenerateCase(1, i, PinnedOps()));
-  EXPECT_EQ(fingerprint.value(), 13768397954873669544u);
+  EXPECT_EQ(fingerprint.value(), 12158065750250883759u);
 }
 
 // Programs generated before, and the addresses of the memory they freed, have no influence.
@@ -215,6 +217,35 @@ TEST(GenerateTest, EveryDefinedOpHasARecipe) {
           << info.name << " has no recipe in fuzz/generator";
     }
   }
+}
+
+// Groups of one device show nothing of who sends to whom.
+TEST(GenerateTest, SomeProgramsAreForSeveralDevices) {
+  constexpr uint64_t kPrograms = 6000;
+  int64_t programs = 0;
+  std::set<Opcode> met;        // in groups of several members
+  std::set<size_t> groupings;  // numbers of groups beside each other
+  for (uint64_t i = 0; i < kPrograms; ++i) {
+    const Case made = GenerateCase(11, i);
+    const DeviceAssignment devices = DevicesOf(*made.module);
+    if (devices.replicas * devices.partitions == 1) continue;
+    ++programs;
+    for (const Instruction* at : *made.module->entry()) {
+      if (at->attributes().Groups(Attr::kReplicaGroups) == nullptr) continue;
+      const auto groups =
+          ProcessGroups(at->opcode(), at->attributes(), devices.replicas, devices.partitions);
+      ASSERT_TRUE(groups.ok()) << groups.status() << "\n" << WriteModule(*made.module);
+      if ((*groups)[0].size() < 2) continue;
+      met.insert(at->opcode());
+      groupings.insert(groups->size());
+    }
+  }
+  EXPECT_GT(programs, static_cast<int64_t>(kPrograms / 50));
+  for (Opcode opcode : {Opcode::kAllReduce, Opcode::kAllGather, Opcode::kReduceScatter,
+                        Opcode::kAllToAll, Opcode::kCollectiveBroadcast}) {
+    EXPECT_TRUE(met.contains(opcode)) << Name(opcode);
+  }
+  EXPECT_TRUE(groupings.contains(1) && groupings.contains(2) && groupings.contains(3));
 }
 
 TEST(GenerateTest, PortableProgramsKeepToWhatAllPromise) {

@@ -92,6 +92,11 @@ Program::Program(Choices& choices, const GeneratorOptions& options)
 
 // ---- Taste.
 
+void Program::set_devices(int64_t replicas, int64_t partitions) {
+  module_->config().replica_count = replicas;
+  module_->config().num_partitions = partitions;
+}
+
 void Program::set_size_style(SizeStyle style) {
   size_style_ = style;
   switch (style) {
@@ -347,6 +352,11 @@ Instruction* Program::StartIndex(ElementType type, int64_t dimension, int64_t si
 std::vector<Instruction*> Program::StartIndices(absl::Span<const int64_t> dimensions,
                                                 absl::Span<const int64_t> sizes) {
   ElementType type = DrawIndexType();
+  // Now and then one that ends within a long dimension, so that sums of starts pass its end.
+  const auto longest =
+      dimensions.empty() ? 0 : *std::max_element(dimensions.begin(), dimensions.end());
+  if (longest > 127 && choices_.Percent(30))
+    type = choices_.Pick({ElementType::kS8, ElementType::kU8, ElementType::kS8});
   std::vector<Instruction*> starts;
   for (size_t i = 0; i < dimensions.size(); ++i) {
     bool full = dimensions[i] == sizes[i] && choices_.Percent(70);

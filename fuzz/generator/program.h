@@ -93,6 +93,11 @@ class Program {
   // So many of a hundred parameters become constants instead: the constant folder is a compiler of
   // its own.
   void set_constant_percent(int percent) { constant_percent_ = percent; }
+  // The program is for so many devices, all of which are given the same inputs.
+  void set_devices(int64_t replicas, int64_t partitions);
+  int64_t replicas() const { return module_->config().replica_count; }
+  int64_t partitions() const { return module_->config().num_partitions; }
+  int64_t devices() const { return replicas() * partitions(); }
   // The next Operand is the value that was made last, if need be converted.
   void ChainNext() { chain_ = true; }
   // Until it is called again, operands are of other types than these. Returns those of before.

@@ -343,9 +343,18 @@ constexpr std::array<ElementType, 12> kTypesWithEnds = {
     ElementType::kS8,  ElementType::kU8,  ElementType::kS16, ElementType::kU16,
     ElementType::kS32, ElementType::kU32, ElementType::kS64, ElementType::kU64};
 
+ElementType OfOtherSign(ElementType type) {
+  for (size_t i = 0; i < kTypesWithEnds.size(); ++i)
+    if (kTypesWithEnds[i] == type) return kTypesWithEnds[i ^ 1];
+  return type;
+}
+
 int64_t EndOfIntegers(ElementType type, RandomStream& stream) {
-  const ElementType of =
-      Below(stream, 3) == 0 ? type : kTypesWithEnds[Below(stream, kTypesWithEnds.size())];
+  // Its own ends, those of the type of its width with the other sign, of any.
+  const uint64_t kind = Below(stream, 6);
+  const ElementType of = kind < 2    ? type
+                         : kind == 2 ? OfOtherSign(type)
+                                     : kTypesWithEnds[Below(stream, kTypesWithEnds.size())];
   return Below(stream, 2) == 0 ? MinOf(of) : MaxOf(of);
 }
 
@@ -420,6 +429,60 @@ double GridDouble(Opcode opcode, const FloatFormat& format, RandomStream& stream
 }
 
 }  // namespace
+
+namespace {
+
+// A number of `to` or halfway between two, of any size that both types have.
+double NearCode(ElementType from, ElementType to, RandomStream& stream) {
+  const double sign = Below(stream, 2) == 0 || (!IsFloat(from) && IsUnsigned(from)) ? 1 : -1;
+  if (!IsFloat(to)) {
+    const double half = Below(stream, 2) == 0 ? 0.5 : 0;
+    if (IsPred(to) || Below(stream, 2) == 0)
+      return sign * (static_cast<double>(Below(stream, 9)) + half);
+    const int bits = BitWidth(to) - (IsSigned(to) ? 1 : 0);
+    return sign * (std::ldexp(1, bits) - (Below(stream, 2) == 0 ? 1 : 0)) + half;
+  }
+  const FloatFormat& format = Format(to);
+  int least = std::ilogb(format.MinSubnormal()), most = std::ilogb(format.MaxFinite());
+  if (IsFloat(from)) {
+    least = std::max(least, std::ilogb(Format(from).MinSubnormal()));
+    most = std::min(most, std::ilogb(Format(from).MaxFinite()));
+  } else {
+    least = std::max(least, 0);
+    most = std::min(most, std::max(1, BitWidth(from) - 2));
+  }
+  const int exponent =
+      least + static_cast<int>(Below(stream, static_cast<uint64_t>(std::max(1, most - least + 1))));
+  // The distance of the codes there.
+  const double unit =
+      std::ldexp(1, std::max(exponent, std::ilogb(format.MinNormal())) - format.mantissa_bits);
+  const double any = std::ldexp(1 + static_cast<double>(stream.Next() >> 12) * 0x1p-52, exponent);
+  const double code = std::floor(any / unit) * unit;
+  return sign * (Below(stream, 4) == 0 ? code : code + unit / 2);
+}
+
+}  // namespace
+
+Literal LiteralNearCodes(const Shape& shape, ElementType to, Choices& choices) {
+  Literal literal(shape);
+  const ElementType from = shape.element_type();
+  RandomStream stream = choices.Fork();
+  for (int64_t i = 0; i < literal.element_count(); ++i) {
+    const double value = NearCode(from, to, stream);
+    // Itself as often as a neighbour.
+    const int64_t by = Below(stream, 2) == 0 ? 0 : Below(stream, 2) == 0 ? 1 : -1;
+    if (!IsFloat(from)) {
+      const bool fits = std::fabs(value) < 0x1p62;
+      literal.SetInteger(i, (fits ? static_cast<int64_t>(value) : 0) + by);
+      continue;
+    }
+    const FloatFormat& format = Format(from);
+    const uint64_t code = EncodeFloat(format, value);
+    const bool has_neighbours = value != 0 && std::fabs(value) < format.MaxFinite();
+    literal.SetBits(i, has_neighbours ? code + static_cast<uint64_t>(by) : code);
+  }
+  return literal;
+}
 
 Literal GridScalar(Opcode opcode, ElementType type, Choices& choices) {
   RandomStream stream = choices.Fork();

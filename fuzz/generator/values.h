@@ -44,6 +44,10 @@ Literal GridScalar(Opcode opcode, ElementType type, Choices& choices);
 // Every element is another bait for that op.
 Literal LiteralWithBait(Opcode opcode, const Shape& shape, Choices& choices);
 
+// Where a conversion to `to` decides: numbers of it, halfway between two of them, its ends, and
+// what lies beside these in the last place of the shape's own type. Real types only.
+Literal LiteralNearCodes(const Shape& shape, ElementType to, Choices& choices);
+
 // Least and greatest value of an integer type, as the bits of an int64 (u64: greatest is -1).
 int64_t MinOf(ElementType integer);
 int64_t MaxOf(ElementType integer);

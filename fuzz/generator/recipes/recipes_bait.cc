@@ -31,7 +31,7 @@ Instruction* LooksBounded(Program& program, Instruction* value) {
   Choices& choices = program.choices();
   const ElementType type = value->shape().element_type();
   const bool is_integer = IsInteger(type), is_signed = is_integer && IsSigned(type);
-  switch (choices.Weighted({is_signed || IsFloat(type) ? 3 : 0, 3, is_integer ? 2 : 0, 3,
+  switch (choices.Weighted({is_signed || IsFloat(type) ? 4 : 0, 3, is_integer ? 2 : 0, 3,
                             is_integer ? 2 : 0, is_integer ? 2 : 0, 2, 3})) {
     case 0:
       return program.Unary(Opcode::kAbs, value);
@@ -65,7 +65,7 @@ Instruction* AsksForRange(Program& program, Instruction* value) {
   Choices& choices = program.choices();
   const ElementType type = value->shape().element_type();
   const bool has_sign = IsFloat(type) || IsSigned(type);
-  switch (choices.Weighted({7, has_sign ? 2 : 0, has_sign ? 2 : 0, 2, 3, 1})) {
+  switch (choices.Weighted({8, has_sign ? 2 : 0, has_sign ? 2 : 0, 2, 3, 1})) {
     case 0: {
       const auto direction = static_cast<Direction>(choices.Draw(6));
       Instruction* bound = SplatOfSome(program, Opcode::kCompare, value, {0, 1, -1, 2});
@@ -282,6 +282,15 @@ Instruction* SideBySide(Program& program, Opcode first, Instruction* operand) {
   return values.size() == 1 ? values[0] : program.Concatenate(values, 0);
 }
 
+// A rare type, or any.
+ElementType ConvertedTo(Program& program, ElementType type) {
+  Choices& choices = program.choices();
+  const ElementType rare = RareTypes()[choices.Draw(RareTypes().size())];
+  if (choices.Percent(35) && !IsComplex(rare) && !IsComplex(type) && program.options().Takes(rare))
+    return rare;
+  return program.DrawType(choices.Percent(70) ? kP | kNumber : kF);
+}
+
 // Divisors 0 and -1, least integers, shifts at and past the width, exponents of both signs, the
 // ends of floats: constants for the folder, parameters for the code, one of each for rewrites.
 Instruction* BuildEdgeSweep(Program& program, Opcode) {
@@ -306,23 +315,20 @@ Instruction* BuildEdgeSweep(Program& program, Opcode) {
   if (choices.Percent(85)) dimensions.push_back(choices.Range(2, 20));
   const Shape shape = Shape::Array(type, dimensions);
   const size_t constants = choices.Weighted({3, 3, 4});
+  const ElementType to = kind == 2 ? ConvertedTo(program, type) : type;
   auto operand = [&](bool is_constant) {
     // Every number is an edge, or every other.
     const int64_t every = choices.Range(1, 2);
-    Literal edges = choices.Percent(50) ? LiteralWithBait(opcode, shape, choices)
-                                        : LiteralWithEdges(shape, 0, every, choices);
+    const bool decides = kind == 2 && !IsComplex(type) && !IsPred(type) && choices.Percent(40);
+    Literal edges = decides               ? LiteralNearCodes(shape, to, choices)
+                    : choices.Percent(50) ? LiteralWithBait(opcode, shape, choices)
+                                          : LiteralWithEdges(shape, 0, every, choices);
     if (!is_constant && program.scope().entry) return program.GivenParameter(std::move(edges));
     return program.Constant(std::move(edges));
   };
   Instruction* x = operand(constants == 2 || (constants == 1 && choices.Percent(50)));
   if (kind == 1) return SideBySide(program, opcode, x);
-  if (kind == 2) {
-    const ElementType rare = RareTypes()[choices.Draw(RareTypes().size())];
-    if (choices.Percent(35) && !IsComplex(rare) && !IsComplex(type) &&
-        program.options().Takes(rare))
-      return program.Convert(x, rare);
-    return program.Convert(x, program.DrawType(choices.Percent(70) ? kP | kNumber : kF));
-  }
+  if (kind == 2) return program.Convert(x, to);
   if (kind == 5) return Rounded(program, x);
   Instruction* y = operand(constants == 2 || (constants == 1 && x->opcode() != Opcode::kConstant));
   if (kind == 4) {
@@ -502,7 +508,7 @@ Instruction* BuildTripCount(Program& program, Opcode) {
 }
 
 constexpr Recipe kRecipes[] = {
-    {Opcode::kAbs, "range-bait", RecipeGroup::kElementwise, 24, BuildRangeBait},
+    {Opcode::kAbs, "range-bait", RecipeGroup::kElementwise, 27, BuildRangeBait},
     {Opcode::kExponential, "function-pair", RecipeGroup::kElementwise, 16, BuildFunctionPair},
     {Opcode::kXor, "cancelling", RecipeGroup::kElementwise, 5, BuildCancelling},
     {Opcode::kSelect, "shared-mask", RecipeGroup::kElementwise, 8, BuildSharedMask},

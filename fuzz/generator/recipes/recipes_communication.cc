@@ -1,91 +1,210 @@
-// Collectives on the one device of a generated program, asynchronous pairs, tokens, queues: what
-// compilers may drop or turn into moves, and must not reorder.
+// Collectives, asynchronous pairs, tokens, queues: what compilers may drop or turn into moves, and
+// must not reorder. Most programs are for one device, of which every group has one member; on
+// several, what each puts in depends on its number.
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "fuzz/generator/recipes/recipes.h"
+#include "spec/ops/collective_groups.h"
 
 namespace assay {
 namespace {
 
 constexpr TypeMask kData = kP | kI | kF;
 
-// Effects are kept out of loops and branches: how often they happen may depend on rounding.
-Instruction* Operand(Program& program) {
-  return program.scope().entry ? program.Operand(kData, 1) : nullptr;
-}
-
 Shape ShapeWithoutLayout(const Instruction* operand) {
   return Shape::Array(operand->shape().element_type(), operand->shape().dimensions());
 }
 Shape Context() { return Shape::Scalar(ElementType::kU32); }
 
-// Groups of one device, in the forms in which they can be written.
-Attributes Groups(Program& program) {
-  Attributes attributes;
-  ReplicaGroups groups;
+// Something of each device's own, made of its number: mostly another value of the same kind.
+Instruction* OfThisDevice(Program& program, Instruction* x) {
   Choices& choices = program.choices();
-  const size_t form = choices.Weighted({4, 4, 2});
-  if (form == 1) groups.lists = {{0}};
-  if (form == 2) {
-    groups.form = ReplicaGroups::Form::kIota;
-    groups.iota = {{1, 1}, {1}, {}};
+  const bool by_replica =
+      program.partitions() == 1 || (program.replicas() > 1 && choices.Percent(50));
+  Instruction* number = program.Emit(by_replica ? Opcode::kReplicaId : Opcode::kPartitionId,
+                                     Shape::Scalar(ElementType::kU32), {});
+  const ElementType type = x->shape().element_type();
+  const absl::Span<const int64_t> dimensions = x->shape().dimensions();
+  if (IsPred(type) || choices.Percent(12)) {
+    const auto chosen = static_cast<int64_t>(choices.Draw(
+        static_cast<uint64_t>(by_replica ? program.replicas() : program.partitions())));
+    Instruction* is_chosen =
+        program.Compare(Direction::kEq, number, program.ScalarConstant(ElementType::kU32, chosen));
+    Instruction* there = program.Splat(is_chosen, dimensions);
+    if (IsPred(type)) return program.Binary(Opcode::kXor, x, there);
+    return program.Select(there, program.OperandLike(ShapeWithoutLayout(x)), x);
   }
-  attributes.Set(Attr::kReplicaGroups, SharedValue<ReplicaGroups>(std::move(groups)));
-  if (choices.Percent(40)) attributes.Set(Attr::kChannelId, 1);
-  return attributes;
+  Instruction* everywhere = program.Splat(program.Convert(number, type), dimensions);
+  const Opcode opcode = choices.Pick(
+      {Opcode::kAdd, Opcode::kAdd, Opcode::kSubtract, Opcode::kMultiply, Opcode::kMaximum});
+  return program.Binary(opcode, x, everywhere);
 }
 
-Computation* Combiner(Program& program, ElementType type) {
-  return MakeReducer(program, type, 1).computation;
+// Effects are kept out of loops and branches: how often they happen may depend on rounding.
+Instruction* Operand(Program& program) {
+  if (!program.scope().entry) return nullptr;
+  Instruction* x = program.Operand(kData, 1);
+  return program.devices() > 1 && program.choices().Percent(75) ? OfThisDevice(program, x) : x;
+}
+
+// An operand of which dimension `d` falls into `parts` equal parts, or nullptr.
+Instruction* Divisible(Program& program, Instruction* x, int64_t d, int64_t parts) {
+  if (x->shape().dimension(d) % parts == 0) return x;
+  DimVector sizes(x->shape().dimensions().begin(), x->shape().dimensions().end());
+  sizes[static_cast<size_t>(d)] *= parts;
+  const Shape shape = Shape::Array(x->shape().element_type(), sizes);
+  if (!program.Fits(shape)) return nullptr;
+  return OfThisDevice(program, program.OperandLike(shape));
+}
+
+// Who meets whom, and how many meet: all groups are of one size.
+struct Meeting {
+  Attributes attributes;
+  int64_t members = 1;
+};
+
+// Ids in any order, `size` to a group.
+ReplicaGroups DrawGroups(Choices& choices, GroupMode mode, int64_t ids, int64_t size) {
+  ReplicaGroups groups;
+  // None written: all are one. Numbers of devices have to be written.
+  if (size == ids && mode != GroupMode::kFlattened && choices.Percent(35)) return groups;
+  if (choices.Percent(25)) {
+    groups.form = ReplicaGroups::Form::kIota;
+    const bool turned = size > 1 && size < ids && choices.Percent(50);
+    // Turned, a group has every (ids / size)-th device.
+    groups.iota = turned ? IotaDevices{{ids / size, size}, {size, ids / size}, {1, 0}}
+                         : IotaDevices{{ids / size, size}, {ids}, {}};
+    return groups;
+  }
+  std::vector<int64_t> order;
+  for (int64_t id = 0; id < ids; ++id) order.push_back(id);
+  if (choices.Percent(70)) {
+    for (size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[choices.Draw(i)]);
+  }
+  for (int64_t begin = 0; begin < ids; begin += size)
+    groups.lists.emplace_back(order.begin() + begin, order.begin() + begin + size);
+  return groups;
+}
+
+// Mostly one that no other collective has.
+int64_t Channel(Program& program) {
+  if (program.choices().Percent(15)) return 1;
+  int64_t channel = 1;
+  for (const Instruction* other : *program.scope().computation)
+    channel = std::max(channel, other->attributes().Integer(Attr::kChannelId) + 1);
+  return channel;
+}
+
+Meeting DrawMeeting(Program& program, Opcode opcode) {
+  Meeting meeting;
+  Choices& choices = program.choices();
+  // Where there is one replica, nobody meets without a channel.
+  const int percent = program.devices() == 1 ? 40 : program.replicas() == 1 ? 90 : 50;
+  if (choices.Percent(percent)) {
+    meeting.attributes.Set(Attr::kChannelId, Channel(program));
+    const std::vector<AttrSpec>& specs = Info(opcode).attributes;
+    const bool has_flag = std::any_of(specs.begin(), specs.end(), [](const AttrSpec& spec) {
+      return spec.attr == Attr::kUseGlobalDeviceIds;
+    });
+    if (program.devices() > 1 && has_flag && choices.Percent(50))
+      meeting.attributes.Set(Attr::kUseGlobalDeviceIds, AttrValue(true));
+  }
+  const GroupMode mode = GroupModeOf(opcode, meeting.attributes);
+  const int64_t ids = IdCount(mode, program.replicas(), program.partitions());
+  std::vector<int64_t> sizes;
+  for (int64_t size = 1; size <= ids; ++size) {
+    if (ids % size == 0) sizes.push_back(size);
+  }
+  const int64_t size = choices.Pick(sizes);
+  meeting.members =
+      mode == GroupMode::kCrossReplicaAndPartition ? size * program.partitions() : size;
+  meeting.attributes.Set(Attr::kReplicaGroups,
+                         SharedValue<ReplicaGroups>(DrawGroups(choices, mode, ids, size)));
+  return meeting;
+}
+
+Computation* Combiner(Program& program, ElementType type, int64_t members) {
+  return MakeReducer(program, type, members).computation;
 }
 
 Instruction* BuildAllReduce(Program& program, Opcode opcode) {
   Instruction* x = Operand(program);
   if (x == nullptr) return nullptr;
-  Computation* combiner = Combiner(program, x->shape().element_type());
-  Attributes attributes = Groups(program);
+  Meeting meeting = DrawMeeting(program, opcode);
+  Shape shape = ShapeWithoutLayout(x);
   if (opcode == Opcode::kReduceScatter) {
     const int64_t d = program.choices().Range(0, x->shape().rank() - 1);
-    attributes.Set(Attr::kDimension, {d});
+    x = Divisible(program, x, d, meeting.members);
+    if (x == nullptr) return nullptr;
+    DimVector sizes(x->shape().dimensions().begin(), x->shape().dimensions().end());
+    sizes[static_cast<size_t>(d)] /= meeting.members;
+    shape = Shape::Array(x->shape().element_type(), sizes);
+    meeting.attributes.Set(Attr::kDimension, {d});
   }
-  Instruction* result =
-      program.Emit(opcode, ShapeWithoutLayout(x), {x}, std::move(attributes), {combiner});
+  Computation* combiner = Combiner(program, x->shape().element_type(), meeting.members);
+  Instruction* result = program.Emit(opcode, shape, {x}, std::move(meeting.attributes), {combiner});
   if (opcode != Opcode::kAllReduceStart) return result;
   // A value under way may be read by its done alone.
   std::erase(program.scope().values, result);
-  return program.Emit(Opcode::kAllReduceDone, ShapeWithoutLayout(x), {result});
+  return program.Emit(Opcode::kAllReduceDone, shape, {result});
 }
 
 Instruction* BuildAllGather(Program& program, Opcode opcode) {
   Instruction* x = Operand(program);
   if (x == nullptr) return nullptr;
-  Attributes attributes = Groups(program);
-  attributes.Set(Attr::kDimension, {program.choices().Range(0, x->shape().rank() - 1)});
+  Meeting meeting = DrawMeeting(program, opcode);
+  const int64_t d = program.choices().Range(0, x->shape().rank() - 1);
+  meeting.attributes.Set(Attr::kDimension, {d});
+  DimVector sizes(x->shape().dimensions().begin(), x->shape().dimensions().end());
+  sizes[static_cast<size_t>(d)] *= meeting.members;
+  const Shape gathered = Shape::Array(x->shape().element_type(), sizes);
+  if (!program.Fits(gathered)) return nullptr;
   if (opcode != Opcode::kAllGatherStart)
-    return program.Emit(opcode, ShapeWithoutLayout(x), {x}, std::move(attributes));
-  Instruction* start =
-      program.Emit(opcode, Shape::Tuple({ShapeWithoutLayout(x), ShapeWithoutLayout(x)}), {x},
-                   std::move(attributes));
-  return program.Emit(Opcode::kAllGatherDone, ShapeWithoutLayout(x), {start});
+    return program.Emit(opcode, gathered, {x}, std::move(meeting.attributes));
+  Instruction* start = program.Emit(opcode, Shape::Tuple({ShapeWithoutLayout(x), gathered}), {x},
+                                    std::move(meeting.attributes));
+  return program.Emit(Opcode::kAllGatherDone, gathered, {start});
 }
 
-Instruction* BuildExchange(Program& program, Opcode opcode) {
+// A block for each member, as parts of an array or as an operand of its own.
+Instruction* BuildAllToAll(Program& program, Opcode opcode) {
   Instruction* x = Operand(program);
   if (x == nullptr) return nullptr;
-  Attributes attributes = Groups(program);
-  if (opcode == Opcode::kCollectiveBroadcast || program.choices().Percent(70)) {
-    if (opcode == Opcode::kAllToAll)
-      attributes.Set(Attr::kDimension, {program.choices().Range(0, x->shape().rank() - 1)});
-    return program.Emit(opcode, ShapeWithoutLayout(x), {x}, std::move(attributes));
+  Meeting meeting = DrawMeeting(program, opcode);
+  if (program.choices().Percent(70)) {
+    const int64_t d = program.choices().Range(0, x->shape().rank() - 1);
+    x = Divisible(program, x, d, meeting.members);
+    if (x == nullptr) return nullptr;
+    meeting.attributes.Set(Attr::kDimension, {d});
+    return program.Emit(opcode, ShapeWithoutLayout(x), {x}, std::move(meeting.attributes));
   }
-  Instruction* blocks =
-      program.Emit(opcode, Shape::Tuple({ShapeWithoutLayout(x)}), {x}, std::move(attributes));
-  return program.GetTupleElement(blocks, 0);
+  std::vector<Instruction*> blocks = {x};
+  std::vector<Shape> shapes = {ShapeWithoutLayout(x)};
+  while (static_cast<int64_t>(blocks.size()) < meeting.members) {
+    blocks.push_back(OfThisDevice(program, program.OperandLike(ShapeWithoutLayout(x))));
+    shapes.push_back(shapes.front());
+  }
+  Instruction* received =
+      program.Emit(opcode, Shape::Tuple(shapes), blocks, std::move(meeting.attributes));
+  const auto last = static_cast<int64_t>(blocks.size()) - 1;
+  if (last > 0) program.GetTupleElement(received, program.choices().Range(0, last - 1));
+  return program.GetTupleElement(received, last);
 }
 
+Instruction* BuildCollectiveBroadcast(Program& program, Opcode opcode) {
+  Instruction* x = Operand(program);
+  if (x == nullptr) return nullptr;
+  Meeting meeting = DrawMeeting(program, opcode);
+  return program.Emit(opcode, ShapeWithoutLayout(x), {x}, std::move(meeting.attributes));
+}
+
+// On several devices where rows go depends on tables of both sides, which have to agree: on one
+// device alone.
 Instruction* BuildRaggedAllToAll(Program& program, Opcode opcode) {
+  if (program.devices() > 1) return nullptr;
   Instruction* x = Operand(program);
   if (x == nullptr) return nullptr;
   Instruction* output = program.OperandLike(x->shape());
@@ -100,16 +219,24 @@ Instruction* BuildRaggedAllToAll(Program& program, Opcode opcode) {
   Instruction* sizes = row(size);
   Instruction* onto = row(program.choices().Range(0, rows - size));
   return program.Emit(opcode, ShapeWithoutLayout(output), {x, output, from, sizes, onto, sizes},
-                      Groups(program));
+                      DrawMeeting(program, opcode).attributes);
 }
 
-// To itself, or to nobody: zeros.
+// Each device sends to one at most, and is sent to by one at most; who gets nothing has zeros.
 Instruction* BuildPermute(Program& program, Opcode opcode) {
   Instruction* x = Operand(program);
   if (x == nullptr) return nullptr;
+  Choices& choices = program.choices();
   Attributes attributes;
+  if (program.devices() > 1 && choices.Percent(50))
+    attributes.Set(Attr::kChannelId, Channel(program));
+  const GroupMode mode = GroupModeOf(Opcode::kCollectivePermute, attributes);
+  const int64_t ids = IdCount(mode, program.replicas(), program.partitions());
+  const DimVector targets = RandomPermutation(choices, ids);
   std::vector<Int64List> pairs;
-  if (program.choices().Percent(70)) pairs.push_back({0, 0});
+  for (int64_t id = 0; id < ids; ++id) {
+    if (choices.Percent(75)) pairs.push_back({id, targets[static_cast<size_t>(id)]});
+  }
   attributes.Set(Attr::kSourceTargetPairs, AttrValue(std::move(pairs)));
   if (opcode == Opcode::kCollectivePermute)
     return program.Emit(opcode, ShapeWithoutLayout(x), {x}, std::move(attributes));
@@ -187,6 +314,7 @@ Instruction* BuildQueues(Program& program, Opcode opcode) {
 
 // A device sends to itself.
 Instruction* BuildChannel(Program& program, Opcode) {
+  if (program.devices() > 1) return nullptr;
   Instruction* x = Operand(program);
   if (x == nullptr) return nullptr;
   int64_t channel = 1;
@@ -232,8 +360,9 @@ constexpr Recipe kRecipes[] = {
     {Opcode::kAllGather, "all-gather", kGroup, 2, BuildAllGather, kNotPortable},
     {Opcode::kAllGatherStart, "all-gather-start", kGroup, 1, BuildAllGather, kNotPortable},
     {Opcode::kAllGatherDone, "all-gather-done", kGroup, 0, BuildAllGather, kNotPortable},
-    {Opcode::kAllToAll, "all-to-all", kGroup, 2, BuildExchange, kNotPortable},
-    {Opcode::kCollectiveBroadcast, "collective-broadcast", kGroup, 1, BuildExchange, kNotPortable},
+    {Opcode::kAllToAll, "all-to-all", kGroup, 2, BuildAllToAll, kNotPortable},
+    {Opcode::kCollectiveBroadcast, "collective-broadcast", kGroup, 1, BuildCollectiveBroadcast,
+     kNotPortable},
     {Opcode::kRaggedAllToAll, "ragged-all-to-all", kGroup, 1, BuildRaggedAllToAll, kNotPortable},
     {Opcode::kCollectivePermute, "collective-permute", kGroup, 2, BuildPermute, kNotPortable},
     {Opcode::kCollectivePermuteStart, "collective-permute-start", kGroup, 1, BuildPermute,

@@ -81,8 +81,31 @@ DotPlan DrawPlan(Program& program, const Shape& lhs, bool is_large) {
   return plan;
 }
 
-ElementType ResultType(Choices& choices, ElementType type) {
-  return choices.Percent(15) ? WiderType(type) : type;
+// A computed type of the class of `type` with at least so many bits; `type` if there is none.
+ElementType OfClass(Program& program, ElementType type, int least_bits) {
+  std::vector<ElementType> types;
+  for (ElementType other : ComputedTypes()) {
+    if (IsFloat(other) == IsFloat(type) && IsInteger(other) == IsInteger(type) &&
+        BitWidth(other) >= least_bits && program.options().Takes(other))
+      types.push_back(other);
+  }
+  return types.empty() ? type : program.choices().Pick(types);
+}
+
+// The types of the second operand and of the result. All but the wider result are the contract's,
+// which not every compiler has: floats of any two types into any third, integers into one that is
+// as wide as both.
+struct ProductTypes {
+  ElementType rhs, result;
+};
+ProductTypes DrawProductTypes(Program& program, ElementType type) {
+  Choices& choices = program.choices();
+  const bool is_number = IsInteger(type) || IsFloat(type);
+  if (program.options().portable || !is_number || !choices.Percent(12))
+    return {type, choices.Percent(15) ? WiderType(type) : type};
+  const ElementType rhs = choices.Percent(50) ? type : OfClass(program, type, 0);
+  const int least = IsFloat(type) ? 0 : std::max(BitWidth(type), BitWidth(rhs));
+  return {rhs, OfClass(program, BitWidth(rhs) > BitWidth(type) ? rhs : type, least)};
 }
 
 TypeMask DotTypes() { return Info(Opcode::kDot).types & (kP | kI | kF); }
@@ -96,8 +119,9 @@ Instruction* DotOf(Program& program, Instruction* lhs, bool is_large = false) {
     return nullptr;
   }
   ElementType type = lhs->shape().element_type();
-  Instruction* rhs = is_large ? LargeOperand(program, type, plan.rhs_dimensions)
-                              : program.OperandOf(type, plan.rhs_dimensions);
+  const ProductTypes types = DrawProductTypes(program, type);
+  Instruction* rhs = is_large ? LargeOperand(program, types.rhs, plan.rhs_dimensions)
+                              : program.OperandOf(types.rhs, plan.rhs_dimensions);
   Attributes attributes;
   if (!plan.lhs_batch.empty()) {
     attributes.Set(Attr::kLhsBatchDims, absl::MakeConstSpan(plan.lhs_batch));
@@ -105,8 +129,7 @@ Instruction* DotOf(Program& program, Instruction* lhs, bool is_large = false) {
   }
   attributes.Set(Attr::kLhsContractingDims, absl::MakeConstSpan(plan.lhs_contracting));
   attributes.Set(Attr::kRhsContractingDims, absl::MakeConstSpan(plan.rhs_contracting));
-  ElementType result = ResultType(program.choices(), type);
-  return program.Emit(Opcode::kDot, Shape::Array(result, plan.result_dimensions), {lhs, rhs},
+  return program.Emit(Opcode::kDot, Shape::Array(types.result, plan.result_dimensions), {lhs, rhs},
                       std::move(attributes));
 }
 
@@ -328,9 +351,12 @@ Instruction* ConvolutionOf(Program& program, Instruction* operand, bool is_large
   sizes[out.first] = batch / batch_groups;
   sizes[out.second] = outputs;
   std::vector<WindowDim> window;
+  // As the gradient of another one has it: every dimension is turned.
+  const bool is_turned = choices.Percent(10);
   for (size_t d = 0; d < in.spatial.size(); ++d) {
     const int64_t size = input.dimension(in.spatial[d]);
     window.push_back(DrawWindow(choices, size));
+    window.back().reversal |= is_turned;
     kernel_sizes[kernel.spatial[d]] = window.back().size;
     sizes[out.spatial[d]] = WindowPlaces(window.back(), size);
   }

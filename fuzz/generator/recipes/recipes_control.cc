@@ -94,7 +94,24 @@ struct LoopPlan {
   int64_t start, bound, step;
   Direction direction;
   std::optional<int64_t> trips;  // nullopt: more than kMostTrips
+  // How the counter goes on. Most add the step; the others are what an analysis must not take for
+  // that.
+  enum class Form : uint8_t { kAdd, kTakenFrom, kMultiply, kXor } form = Form::kAdd;
 };
+
+int64_t Next(const LoopPlan& plan, int64_t counter) {
+  const auto now = static_cast<uint64_t>(counter), step = static_cast<uint64_t>(plan.step);
+  switch (plan.form) {
+    case LoopPlan::Form::kTakenFrom:
+      return WrapTo(plan.type, static_cast<int64_t>(step - now));
+    case LoopPlan::Form::kMultiply:
+      return WrapTo(plan.type, static_cast<int64_t>(step * now));
+    case LoopPlan::Form::kXor:
+      return WrapTo(plan.type, static_cast<int64_t>(step ^ now));
+    default:
+      return WrapTo(plan.type, static_cast<int64_t>(step + now));
+  }
+}
 
 void Simulate(LoopPlan& plan) {
   int64_t counter = WrapTo(plan.type, plan.start), bound = WrapTo(plan.type, plan.bound);
@@ -103,8 +120,7 @@ void Simulate(LoopPlan& plan) {
       plan.trips = trip;
       return;
     }
-    counter = WrapTo(plan.type, static_cast<int64_t>(static_cast<uint64_t>(counter) +
-                                                     static_cast<uint64_t>(plan.step)));
+    counter = Next(plan, counter);
   }
 }
 
@@ -137,6 +153,14 @@ LoopPlan DrawLoop(Program& program) {
   constexpr Direction kDown[] = {Direction::kGt, Direction::kGe, Direction::kNe};
   size_t at = choices.Weighted({50, 30, 20});
   plan.direction = descending ? kDown[at] : kUp[at];
+  if (choices.Percent(15)) {
+    // Only where it ends by itself: with fuel in the condition nobody counts its trips.
+    LoopPlan other = plan;
+    using Form = LoopPlan::Form;
+    other.form = choices.Pick({Form::kTakenFrom, Form::kTakenFrom, Form::kMultiply, Form::kXor});
+    Simulate(other);
+    if (other.trips.has_value()) return other;
+  }
   Simulate(plan);
   return plan;
 }
@@ -233,11 +257,18 @@ Computation* BuildBody(Program& program, const LoopPlan& plan, const LoopState& 
   }
   Instruction* counter = now[state.counter];
   std::vector<Instruction*> next = now;
-  bool subtract = state.step < 0 && plan.step < 0 && choices.Percent(50);
+  const bool adds = plan.form == LoopPlan::Form::kAdd;
+  bool subtract = adds && state.step < 0 && plan.step < 0 && choices.Percent(50);
   Instruction* step = state.step >= 0
                           ? now[state.step]
                           : program.ScalarConstant(plan.type, subtract ? -plan.step : plan.step);
-  next[state.counter] = program.Binary(subtract ? Opcode::kSubtract : Opcode::kAdd, counter, step);
+  const bool takes_from = plan.form == LoopPlan::Form::kTakenFrom;
+  const Opcode opcode = subtract || takes_from                   ? Opcode::kSubtract
+                        : plan.form == LoopPlan::Form::kMultiply ? Opcode::kMultiply
+                        : plan.form == LoopPlan::Form::kXor      ? Opcode::kXor
+                                                                 : Opcode::kAdd;
+  next[state.counter] =
+      program.Binary(opcode, takes_from ? step : counter, takes_from ? counter : step);
   Instruction* one = program.ScalarConstant(ElementType::kS32, 1);
   next[state.fuel] = program.Binary(Opcode::kAdd, now[state.fuel], one);
   AddSteps(program, choices.Range(0, 3));

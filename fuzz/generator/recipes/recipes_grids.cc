@@ -297,11 +297,15 @@ Instruction* BuildTypeWays(Program& program, Opcode) {
   if (types.empty()) return nullptr;
   const ElementType from = choices.Pick(types);
   const Shape shape = Shape::Array(from, {choices.Range(4, 40)});
-  Instruction* x = GivenOrConstant(program, DrawCodes(program, shape), 10);
+  ElementType way = TypeOnTheWay(program, from);
+  Literal numbers =
+      choices.Percent(30) ? LiteralNearCodes(shape, way, choices) : DrawCodes(program, shape);
+  Instruction* x = GivenOrConstant(program, std::move(numbers), 10);
   const ElementType to = choices.Percent(40) ? from : TypeOnTheWay(program, from);
   std::vector<Instruction*> rows;
   for (int64_t k = choices.Range(2, 5); k > 0; --k) {
-    Instruction* there = program.Convert(x, TypeOnTheWay(program, from));
+    Instruction* there = program.Convert(x, way);
+    way = TypeOnTheWay(program, from);
     const ElementType through = there->shape().element_type();
     if (choices.Percent(15) && Admits(Opcode::kNegate, through))
       there = program.Unary(Opcode::kNegate, there);

@@ -334,6 +334,15 @@ Instruction* BuildConcatenateOfSlices(Program& program, Opcode) {
   std::vector<SliceRange> left = ranges, right = ranges;
   left[d].limit = cut;
   right[d].start = resume;
+  // Neighbours that step over elements, along this dimension or another.
+  if (choices.Percent(30)) {
+    const size_t along = choices.Percent(70) ? static_cast<size_t>(d) : choices.Draw(ranges.size());
+    const int64_t stride = choices.Range(2, 3);
+    const bool is_shared = along != static_cast<size_t>(d);  // else the sizes would differ
+    const size_t which = is_shared ? 2 : choices.Draw(3);
+    if (which != 1) left[along].stride = stride;
+    if (which != 0) right[along].stride = stride;
+  }
   Instruction* a = program.Slice(x, left);
   Instruction* b = program.Slice(x, right);
   if (!program.Fits(a->shape().ElementCount() + b->shape().ElementCount())) return b;

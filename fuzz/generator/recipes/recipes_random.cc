@@ -7,6 +7,17 @@
 namespace assay {
 namespace {
 
+// A state whose counters stand at the ends of their words or are about to pass them, or any state.
+Instruction* RandomState(Program& program, const Shape& shape) {
+  Choices& choices = program.choices();
+  if (!choices.Percent(40)) return program.OperandLike(shape);
+  Literal state = LiteralWithEdges(shape, 0, choices.Range(1, 2), choices);
+  for (int64_t i = 0; i < state.element_count(); ++i)
+    if (choices.Percent(50)) state.SetInteger(i, -choices.Range(1, 5));
+  if (!program.scope().entry) return program.Constant(std::move(state));
+  return program.GivenParameter(std::move(state));
+}
+
 // An annotation, which changes nothing.
 Instruction* BuildCustomCall(Program& program, Opcode) {
   Instruction* x = program.Operand(kAnyArray);
@@ -26,7 +37,7 @@ Instruction* BuildRngBitGenerator(Program& program, Opcode) {
   const Shape state = Shape::Array(ElementType::kU64, {words});
   const Shape bits = Shape::Array(type, program.DrawDimensions());
   if (!program.Fits(bits)) return nullptr;
-  Instruction* initial = program.OperandLike(state);
+  Instruction* initial = RandomState(program, state);
   Attributes attributes;
   attributes.Set(Attr::kRngAlgorithm, algorithm);
   Instruction* pair = program.Emit(Opcode::kRngBitGenerator, Shape::Tuple({state, bits}), {initial},

@@ -73,6 +73,20 @@ Instruction* ThroughWider(Program& program, Opcode opcode, Instruction* a, Instr
   return program.Convert(program.Binary(opcode, wide_a, wide_b), type);
 }
 
+// The same by way of a narrower type: every step rounds. Of extremes alone that has one answer in
+// any order.
+Instruction* ThroughNarrower(Program& program, Opcode opcode, Instruction* a, Instruction* b) {
+  const ElementType type = a->shape().element_type();
+  std::vector<ElementType> narrow;
+  for (ElementType other : {ElementType::kF32, ElementType::kF16, ElementType::kBF16})
+    if (BitWidth(other) < BitWidth(type) && program.options().Takes(other)) narrow.push_back(other);
+  if (!IsFloat(type) || narrow.empty()) return program.Binary(opcode, a, b);
+  const ElementType way = program.choices().Pick(narrow);
+  Instruction* narrow_a = program.Convert(a, way);
+  Instruction* narrow_b = program.Convert(b, way);
+  return program.Convert(program.Binary(opcode, narrow_a, narrow_b), type);
+}
+
 // select(a > b, a, b): a maximum by another name. Integers only, where it is one.
 Instruction* SelectExtreme(Program& program, bool greatest, Instruction* a, Instruction* b) {
   Direction direction = greatest ? Direction::kGt : Direction::kLe;
@@ -556,12 +570,17 @@ Reducer MakeReducer(Program& program, ElementType type, int64_t reduced_elements
     ReducerScope scope(program, type);
     Instruction* root;
     bool arithmetic = opcode == Opcode::kAdd || opcode == Opcode::kMultiply;
-    switch (choices.Weighted({65, arithmetic ? 20 : 0, 15})) {
+    const bool is_extreme = opcode == Opcode::kMaximum || opcode == Opcode::kMinimum;
+    const bool rounds = is_extreme && IsFloat(type) && !program.options().portable;
+    switch (choices.Weighted({65, arithmetic ? 20 : 0, 15, rounds ? 10 : 0})) {
       case 0:
         root = program.Binary(opcode, scope.a, scope.b);
         break;
       case 1:
         root = ThroughWider(program, opcode, scope.a, scope.b);
+        break;
+      case 3:
+        root = ThroughNarrower(program, opcode, scope.a, scope.b);
         break;
       default:
         root = Dressed(program, opcode, scope.a, scope.b);

@@ -123,12 +123,28 @@ Instruction* BuildTiedSort(Program& program, Opcode opcode) {
   return program.Emit(opcode, shape, {x}, std::move(attributes), {comparator});
 }
 
+// Lines of several blocks, with numbers of all bits or with many that are equal.
+Instruction* LongLines(Program& program) {
+  Choices& choices = program.choices();
+  const ElementType type = program.DrawType(kI | kF);
+  if (!IsComputed(type)) return nullptr;
+  const DimVector dimensions = {choices.Range(1, 3),
+                                choices.Pick<int64_t>({63, 64, 65, 129, 200, 256, 513, 1000})};
+  const ValueFamily family =
+      choices.Pick({ValueFamily::kWide, ValueFamily::kOrdinary, ValueFamily::kIota});
+  return program.GivenParameter(LiteralOfFamily(Shape::Array(type, dimensions), family, choices));
+}
+
 Instruction* BuildTopK(Program& program, Opcode) {
   Choices& choices = program.choices();
-  Instruction* x = program.Operand(kI | kF, 1);
+  // Few of long lines are selected where most of them are sorted.
+  const bool is_long = program.scope().entry && choices.Percent(25);
+  Instruction* x = is_long ? LongLines(program) : program.Operand(kI | kF, 1);
+  if (x == nullptr) return nullptr;
   const int64_t last = x->shape().rank() - 1, length = x->shape().dimension(last);
   int64_t k = choices.Range(std::min<int64_t>(length, 1), length);
   if (choices.Percent(10)) k = choices.Percent(50) ? 0 : length;
+  if (is_long || choices.Percent(30)) k = std::min<int64_t>(length, choices.Range(1, 4));
   DimVector dimensions(x->shape().dimensions().begin(), x->shape().dimensions().end());
   dimensions[last] = k;
   Attributes attributes;
