@@ -283,7 +283,9 @@ Case GenerateFrom(Choices& choices, const GeneratorOptions& options) {
   constexpr int kSquarePercent = 12;
   program.set_square(choices.Percent(kSquarePercent));
   constexpr int kSeveralDevicesPercent = 4;
-  if (!portable && choices.Percent(kSeveralDevicesPercent)) DrawDevices(program);
+  const bool knows_devices =
+      options.Takes(Opcode::kReplicaId) && options.Takes(Opcode::kPartitionId);
+  if (!portable && knows_devices && choices.Percent(kSeveralDevicesPercent)) DrawDevices(program);
   constexpr uint64_t kChainOf = 10, kChains = 3;
   const bool is_drawn = portable && !options.counts_pairs;
   const bool chains = portable && (is_drawn ? choices.Draw(kChainOf)

@@ -240,10 +240,12 @@ Instruction* BuildComplex(Program& program, Opcode) {
   };
   Instruction* z = complex();
   switch (choices.Draw(3)) {
-    case 0:
+    case 0: {
+      Instruction* other = complex();
       z = program.Emit(choices.Pick({Opcode::kAdd, Opcode::kMultiply, Opcode::kSubtract}), shape,
-                       {z, complex()});
+                       {z, other});
       break;
+    }
     case 1:
       z = program.Emit(choices.Pick({Opcode::kNegate, Opcode::kExponential, Opcode::kSqrt}), shape,
                        {z});

@@ -195,8 +195,8 @@ Instruction* CompareNearEnds(Program& program) {
     row.SetInteger(i, static_cast<int64_t>(near_end()));
   end.SetInteger(0, static_cast<int64_t>(near_end()));
   Instruction* x = GivenOrConstant(program, std::move(row), 10);
-  return program.Compare(static_cast<Direction>(choices.Draw(6)), x,
-                         SplatOfLiteral(program, std::move(end), shape));
+  const auto direction = static_cast<Direction>(choices.Draw(6));
+  return program.Compare(direction, x, SplatOfLiteral(program, std::move(end), shape));
 }
 
 // A clamp of a clamp, with ends that are the same or not, and numbers between them.

@@ -112,7 +112,8 @@ Instruction* BuildCholesky(Program& program, Opcode) {
     // A diagonal that outweighs the rest of each row costs less than a product.
     a = program.Binary(Opcode::kAdd, x, Diagonal(program, type, dimensions, 8 * order));
   } else {
-    a = program.Binary(Opcode::kAdd, SquareOf(program, x), Diagonal(program, type, dimensions, 16));
+    Instruction* square = SquareOf(program, x);
+    a = program.Binary(Opcode::kAdd, square, Diagonal(program, type, dimensions, 16));
   }
   Attributes attributes;
   const bool lower = choices.Percent(60);

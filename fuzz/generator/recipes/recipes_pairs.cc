@@ -421,8 +421,8 @@ Instruction* BuildTwinState(Program& program, Opcode) {
   Instruction* right = program.GetTupleElement(loop, 2);
   // The array that both started from may live on.
   if (choices.Percent(40)) {
-    return program.Binary(Opcode::kSubtract, choices.Percent(50) ? left : right,
-                          choices.Percent(50) ? x : state[2]);
+    Instruction* from = choices.Percent(50) ? left : right;
+    return program.Binary(Opcode::kSubtract, from, choices.Percent(50) ? x : state[2]);
   }
   return Both(program, left, right);
 }
@@ -438,7 +438,8 @@ ElementType RealType(Program& program) {
 
 Instruction* BuildConvertPair(Program& program, Opcode) {
   Choices& choices = program.choices();
-  const Shape shape = Shape::Array(RealType(program), {choices.Range(4, 24)});
+  const ElementType type = RealType(program);
+  const Shape shape = Shape::Array(type, {choices.Range(4, 24)});
   const bool edges = choices.Percent(50);
   Literal values = edges ? LiteralWithEdges(shape, 0, choices.Range(1, 2), choices)
                          : LiteralOfFamily(shape, ValueFamily::kWide, choices);
