@@ -119,7 +119,7 @@ void CaseRunner::ConfirmThere(const Case& made, const CaseKey& key, const Famili
         oracle_.Expect(*made.module, check_case.arguments[0], subject.profile, subject.limits);
     if (expectation.ok()) confirm.notable = NotableDifference(*expectation, checker.answer());
     if (confirm.notable.empty()) {
-      confirm.notable = NotableOrigin(subject, *made.module, finding.inputs);
+      confirm.notable = NotableOrigin(subject, *made.module, finding.inputs, checker.answer());
     }
   }
   if (is_wrong && !key.exact && HasFloats(*made.module)) {

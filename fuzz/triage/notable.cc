@@ -97,16 +97,59 @@ NotedArray FirstNotableArray(const CheckSubject& subject, const Module& module,
   return {number, NotableDifference(one, *leaves[static_cast<size_t>(number)])};
 }
 
+// Gives zeros the other sign; false if there are none.
+bool TurnZeros(Literal& value) {
+  const ElementType type = value.shape().element_type();
+  if (!value.shape().IsArray() || !(IsFloat(type) || IsComplex(type))) return false;
+  const FloatFormat& format = Format(ComponentType(type));
+  if (!format.HasNegativeZero()) return false;
+  const uint64_t zeros[] = {EncodeFloat(format, 0.0), EncodeFloat(format, -0.0)};
+  bool turned = false;
+  for (int64_t k = 0; k < value.component_count(); ++k) {
+    const uint64_t bits = value.GetComponentBits(k);
+    if (bits != zeros[0] && bits != zeros[1]) continue;
+    value.SetComponentBits(k, bits == zeros[0] ? zeros[1] : zeros[0]);
+    turned = true;
+  }
+  return turned;
+}
+
+bool IsRightForOtherZeros(const CheckSubject& subject, const ReduceCase& program,
+                          const EvaluateFunction& evaluate, const Literal& answer) {
+  constexpr int64_t kMostInstructions = 64;  // the oracle runs twice for each
+  if (!answer.shape().IsValid() || program.module->InstructionCount() > kMostInstructions) {
+    return false;
+  }
+  const std::vector<const Literal*> leaves = Leaves(answer);
+  const auto count = static_cast<int64_t>(WithAllArrays(*program.module, false).arrays.size());
+  for (int64_t number = 0; number < count; ++number) {
+    std::optional<ReduceCase> given = WithArrayGiven(program, number, evaluate);
+    if (!given.has_value() || given->inputs.empty()) continue;
+    // The array that is given now is the last of the inputs.
+    if (!TurnZeros(given->inputs.back())) continue;
+    const CheckCase turned = CheckCase::Of(*given->module, given->inputs);
+    const absl::StatusOr<Expectation> expectation =
+        subject.oracle.Expect(*given->module, turned.arguments[0], subject.profile, subject.limits);
+    const bool is_right = expectation.ok() && expectation->leaves.size() == leaves.size() &&
+                          JudgeLeaves(*expectation, leaves).verdict == Verdict::kPass;
+    if (is_right) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 std::string NotableOrigin(const CheckSubject& subject, const Module& module,
-                          const std::vector<Literal>& inputs) {
+                          const std::vector<Literal>& inputs, const Literal& answer) {
   constexpr int kMostArrays = 3;
   const EvaluateFunction evaluate = [&subject](const Module& program,
                                                const std::vector<Literal>& values) {
     return subject.oracle.Evaluate(program, CheckCase::Of(program, values).arguments[0],
                                    subject.limits);
   };
+  if (IsRightForOtherZeros(subject, {module.Clone(""), inputs}, evaluate, answer)) {
+    return "sign of a zero";
+  }
   std::string notable;
   ReduceCase program{module.Clone(""), inputs};
   for (int i = 0; i < kMostArrays; ++i) {

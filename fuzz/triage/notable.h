@@ -25,9 +25,11 @@ NotedOutcome CheckAndNote(const CheckSubject& subject, const Module& module,
 
 // What is notable of the first array that is wrong when all are outputs (a sign of a zero whose
 // bits are looked at later, say), if all else is right or notable with the right value of that
-// array for an input; "" if there is more to it. For a program whose own outputs are really wrong,
-// on a backend that runs elsewhere. Compiles up to three programs per array.
+// array for an input; "sign of a zero", too, where the answer is right for a program in which the
+// zeros of one array have the other sign; "" if there is more to it. For a program whose own
+// outputs (`answer`) are really wrong, on a backend that runs elsewhere. Compiles up to three
+// programs per array.
 std::string NotableOrigin(const CheckSubject& subject, const Module& module,
-                          const std::vector<Literal>& inputs);
+                          const std::vector<Literal>& inputs, const Literal& answer);
 
 }  // namespace assay

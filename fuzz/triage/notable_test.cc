@@ -91,7 +91,7 @@ std::string OriginOf(const std::string& entry, bool drops_negate) {
   const NotedOutcome noted = CheckAndNote(subject, **module, inputs);
   EXPECT_TRUE(noted.outcome.Fails(Outcome::kWrong)) << noted.outcome.Describe();
   EXPECT_EQ(noted.notable, "") << "the outputs themselves are wrong";
-  return NotableOrigin(subject, **module, inputs);
+  return NotableOrigin(subject, **module, inputs, noted.answer);
 }
 
 TEST(NotableTest, WhatIsMadeOfANotableValueIsNotable) {
@@ -110,6 +110,49 @@ TEST(NotableTest, WhatIsMadeOfANotableValueIsNotable) {
   ROOT n = s32[2] negate(bits)
 )";
   EXPECT_EQ(OriginOf(both, /*drops_negate=*/true), "") << "another bug is behind it";
+}
+
+// A compiler elsewhere that distributes: x * -1 + y * -1 is (x + y) * -1, and 1 - 1 has another
+// sign than -1 + 1. As soon as the sum is an output it does not.
+TEST(NotableTest, WhatIsMadeOfTheOtherZeroIsNotable) {
+  const auto note = [](double slope) {
+    const std::unique_ptr<Oracle> oracle = MakeOracle();
+    FakeBackend::Script script;
+    script.description.name = "fake";
+    script.compile = [](const Module&, const CompileOptions&) { return absl::OkStatus(); };
+    script.run = [&](const Module& module, const CompileOptions&,
+                     const std::vector<std::vector<const Literal*>>& arguments) {
+      absl::StatusOr<Literal> value = oracle->Evaluate(module, arguments[0], Limits());
+      RunResult result;
+      if (!value.ok()) return absl::StatusOr<RunResult>(value.status());
+      if (!module.entry()->root()->shape().IsTuple()) {
+        for (int64_t i = 0; i < value->element_count(); ++i)
+          value->SetDouble(i, value->GetDouble(i) * slope);
+      }
+      result.outputs.push_back(*std::move(value));
+      return absl::StatusOr<RunResult>(std::move(result));
+    };
+    FakeBackend backend(script);
+    const CheckSubject subject{*oracle, backend, Profile::Xla(), {}, Limits()};
+    auto module = ReadModule(R"(HloModule m
+ENTRY e {
+  x = f32[1] parameter(0)
+  y = f32[1] parameter(1)
+  sum = f32[1] add(x, y)
+  one = f32[1] constant({1})
+  ROOT r = f32[1] divide(one, sum)
+}
+)");
+    EXPECT_TRUE(module.ok()) << module.status();
+    std::vector<Literal> inputs;
+    inputs.push_back(Row({-1}));
+    inputs.push_back(Row({1}));
+    const NotedOutcome noted = CheckAndNote(subject, **module, inputs);
+    EXPECT_TRUE(noted.outcome.Fails(Outcome::kWrong)) << noted.outcome.Describe();
+    return NotableOrigin(subject, **module, inputs, noted.answer);
+  };
+  EXPECT_EQ(note(-1), "sign of a zero") << "an infinity of the other sign";
+  EXPECT_EQ(note(0), "") << "a NaN";
 }
 
 }  // namespace

@@ -315,7 +315,7 @@ class Triager {
       if (expectation.ok()) page_.difference = DifferenceOf(*expectation, noted.answer, first);
       is_nan_for_zero_ = expectation.ok() && IsNanForZero(*expectation, noted.answer, first);
       if (noted.notable.empty()) {
-        noted.notable = NotableOrigin(subject_, *case_.module, case_.inputs);
+        noted.notable = NotableOrigin(subject_, *case_.module, case_.inputs, noted.answer);
       }
     }
     return noted.notable;
