@@ -64,7 +64,7 @@ SizeStyle DrawSizeStyle(Choices& choices, Theme theme, bool portable) {
   constexpr int kLargePercent = 30;
   if (portable && choices.Percent(kLargePercent)) return SizeStyle::kLarge;
   bool rare = theme == Theme::kRare;
-  return static_cast<SizeStyle>(choices.Weighted({68, 18, 8, rare ? 40 : 4}));
+  return static_cast<SizeStyle>(choices.Weighted({60, 26, 8, rare ? 40 : 4}));
 }
 
 // Most programs are judged exactly or nearly so; a minority walks the edges of its types.

@@ -2,6 +2,7 @@
 // error, and the generator keeps away from it. testdata/generator_rows.txt has the lines.
 #include "fuzz/generator/generate.h"
 #include "reference/interpreter/interpreter.h"
+#include "spec/backend/check.h"
 #include "spec/base/error.h"
 #include "spec/base/row_table_for_test.h"
 #include "spec/base/strings.h"
@@ -76,14 +77,13 @@ std::string GeneratedPrograms() {
   int values = 0, right = 0;
   for (int i = 0; i < kPrograms; ++i) {
     const Case made = GenerateCase(11, static_cast<uint64_t>(i));
-    std::vector<const Literal*> arguments;
-    for (const Literal& input : made.inputs) arguments.push_back(&input);
+    const CheckCase on_devices = CheckCase::Of(*made.module, made.inputs);
     const auto oracle = MakeOracle();
-    const auto value = oracle->Evaluate(*made.module, arguments, Limits{});
+    const auto value = EvaluateOn(*oracle, on_devices, Limits{});
     if (!value.ok()) continue;
     ++values;
-    const auto expectation = oracle->Expect(*made.module, arguments, Profile::Strict(), Limits{});
-    right += expectation.ok() && Judge(*expectation, *value).verdict != Verdict::kFail;
+    const auto expectation = ExpectOn(*oracle, on_devices, Profile::Strict(), Limits{});
+    right += expectation.ok() && Judge(expectation->results, *value).verdict != Verdict::kFail;
   }
   return StrCat(values, " of ", kPrograms, " generated programs have a value, ", right,
                 " inside their bounds");

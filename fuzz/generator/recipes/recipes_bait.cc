@@ -319,7 +319,7 @@ Instruction* BuildEdgeSweep(Program& program, Opcode) {
   auto operand = [&](bool is_constant) {
     // Every number is an edge, or every other.
     const int64_t every = choices.Range(1, 2);
-    const bool decides = kind == 2 && !IsComplex(type) && !IsPred(type) && choices.Percent(40);
+    const bool decides = kind == 2 && !IsComplex(type) && !IsPred(type) && choices.Percent(60);
     Literal edges = decides               ? LiteralNearCodes(shape, to, choices)
                     : choices.Percent(50) ? LiteralWithBait(opcode, shape, choices)
                                           : LiteralWithEdges(shape, 0, every, choices);

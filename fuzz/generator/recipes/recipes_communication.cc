@@ -20,27 +20,27 @@ Shape ShapeWithoutLayout(const Instruction* operand) {
 Shape Context() { return Shape::Scalar(ElementType::kU32); }
 
 // Something of each device's own, made of its number: mostly another value of the same kind.
-Instruction* OfThisDevice(Program& program, Instruction* x) {
+Instruction* OfThisDevice(Program& program, Instruction* operand) {
   Choices& choices = program.choices();
   const bool by_replica =
       program.partitions() == 1 || (program.replicas() > 1 && choices.Percent(50));
   Instruction* number = program.Emit(by_replica ? Opcode::kReplicaId : Opcode::kPartitionId,
                                      Shape::Scalar(ElementType::kU32), {});
-  const ElementType type = x->shape().element_type();
-  const absl::Span<const int64_t> dimensions = x->shape().dimensions();
+  const ElementType type = operand->shape().element_type();
+  const absl::Span<const int64_t> dimensions = operand->shape().dimensions();
   if (IsPred(type) || choices.Percent(12)) {
     const auto chosen = static_cast<int64_t>(choices.Draw(
         static_cast<uint64_t>(by_replica ? program.replicas() : program.partitions())));
     Instruction* is_chosen =
         program.Compare(Direction::kEq, number, program.ScalarConstant(ElementType::kU32, chosen));
     Instruction* there = program.Splat(is_chosen, dimensions);
-    if (IsPred(type)) return program.Binary(Opcode::kXor, x, there);
-    return program.Select(there, program.OperandLike(ShapeWithoutLayout(x)), x);
+    if (IsPred(type)) return program.Binary(Opcode::kXor, operand, there);
+    return program.Select(there, program.OperandLike(ShapeWithoutLayout(operand)), operand);
   }
   Instruction* everywhere = program.Splat(program.Convert(number, type), dimensions);
   const Opcode opcode = choices.Pick(
       {Opcode::kAdd, Opcode::kAdd, Opcode::kSubtract, Opcode::kMultiply, Opcode::kMaximum});
-  return program.Binary(opcode, x, everywhere);
+  return program.Binary(opcode, operand, everywhere);
 }
 
 // Effects are kept out of loops and branches: how often they happen may depend on rounding.
@@ -51,11 +51,11 @@ Instruction* Operand(Program& program) {
 }
 
 // An operand of which dimension `d` falls into `parts` equal parts, or nullptr.
-Instruction* Divisible(Program& program, Instruction* x, int64_t d, int64_t parts) {
-  if (x->shape().dimension(d) % parts == 0) return x;
-  DimVector sizes(x->shape().dimensions().begin(), x->shape().dimensions().end());
+Instruction* Divisible(Program& program, Instruction* operand, int64_t d, int64_t parts) {
+  if (operand->shape().dimension(d) % parts == 0) return operand;
+  DimVector sizes(operand->shape().dimensions().begin(), operand->shape().dimensions().end());
   sizes[static_cast<size_t>(d)] *= parts;
-  const Shape shape = Shape::Array(x->shape().element_type(), sizes);
+  const Shape shape = Shape::Array(operand->shape().element_type(), sizes);
   if (!program.Fits(shape)) return nullptr;
   return OfThisDevice(program, program.OperandLike(shape));
 }
@@ -130,6 +130,41 @@ Computation* Combiner(Program& program, ElementType type, int64_t members) {
   return MakeReducer(program, type, members).computation;
 }
 
+// Dimension `d` is `times` as long, or a part of that many.
+Shape Longer(const Instruction* operand, int64_t d, int64_t times) {
+  DimVector sizes(operand->shape().dimensions().begin(), operand->shape().dimensions().end());
+  sizes[static_cast<size_t>(d)] *= times;
+  return Shape::Array(operand->shape().element_type(), sizes);
+}
+Shape Part(const Instruction* operand, int64_t d, int64_t parts) {
+  DimVector sizes(operand->shape().dimensions().begin(), operand->shape().dimensions().end());
+  sizes[static_cast<size_t>(d)] /= parts;
+  return Shape::Array(operand->shape().element_type(), sizes);
+}
+
+// One array with another beside it now and then, which is gathered or reduced in the same meeting.
+std::vector<Instruction*> WithOthers(Program& program, Instruction* operand) {
+  Choices& choices = program.choices();
+  std::vector<Instruction*> all = {operand};
+  if (program.devices() == 1 ? !choices.Percent(10) : !choices.Percent(30)) return all;
+  for (int64_t k = choices.Range(1, 2); k > 0; --k)
+    all.push_back(OfThisDevice(program, program.OperandLike(ShapeWithoutLayout(operand))));
+  if (choices.Percent(50)) std::swap(all.front(), all.back());
+  return all;
+}
+
+// The result of a collective on several arrays, or on one.
+Instruction* Together(Program& program, Opcode opcode, const Shape& shape,
+                      const std::vector<Instruction*>& operands, Attributes attributes,
+                      absl::Span<Computation* const> callees = {}) {
+  if (operands.size() == 1)
+    return program.Emit(opcode, shape, operands, std::move(attributes), callees);
+  const Shape tuple = Shape::Tuple(std::vector<Shape>(operands.size(), shape));
+  Instruction* all = program.Emit(opcode, tuple, operands, std::move(attributes), callees);
+  program.GetTupleElement(all, 0);
+  return program.GetTupleElement(all, static_cast<int64_t>(operands.size()) - 1);
+}
+
 Instruction* BuildAllReduce(Program& program, Opcode opcode) {
   Instruction* x = Operand(program);
   if (x == nullptr) return nullptr;
@@ -139,17 +174,18 @@ Instruction* BuildAllReduce(Program& program, Opcode opcode) {
     const int64_t d = program.choices().Range(0, x->shape().rank() - 1);
     x = Divisible(program, x, d, meeting.members);
     if (x == nullptr) return nullptr;
-    DimVector sizes(x->shape().dimensions().begin(), x->shape().dimensions().end());
-    sizes[static_cast<size_t>(d)] /= meeting.members;
-    shape = Shape::Array(x->shape().element_type(), sizes);
+    shape = Part(x, d, meeting.members);
     meeting.attributes.Set(Attr::kDimension, {d});
   }
   Computation* combiner = Combiner(program, x->shape().element_type(), meeting.members);
-  Instruction* result = program.Emit(opcode, shape, {x}, std::move(meeting.attributes), {combiner});
-  if (opcode != Opcode::kAllReduceStart) return result;
+  if (opcode != Opcode::kAllReduceStart) {
+    return Together(program, opcode, shape, WithOthers(program, x), std::move(meeting.attributes),
+                    {combiner});
+  }
+  Instruction* start = program.Emit(opcode, shape, {x}, std::move(meeting.attributes), {combiner});
   // A value under way may be read by its done alone.
-  std::erase(program.scope().values, result);
-  return program.Emit(Opcode::kAllReduceDone, shape, {result});
+  std::erase(program.scope().values, start);
+  return program.Emit(Opcode::kAllReduceDone, shape, {start});
 }
 
 Instruction* BuildAllGather(Program& program, Opcode opcode) {
@@ -158,12 +194,12 @@ Instruction* BuildAllGather(Program& program, Opcode opcode) {
   Meeting meeting = DrawMeeting(program, opcode);
   const int64_t d = program.choices().Range(0, x->shape().rank() - 1);
   meeting.attributes.Set(Attr::kDimension, {d});
-  DimVector sizes(x->shape().dimensions().begin(), x->shape().dimensions().end());
-  sizes[static_cast<size_t>(d)] *= meeting.members;
-  const Shape gathered = Shape::Array(x->shape().element_type(), sizes);
+  const Shape gathered = Longer(x, d, meeting.members);
   if (!program.Fits(gathered)) return nullptr;
-  if (opcode != Opcode::kAllGatherStart)
-    return program.Emit(opcode, gathered, {x}, std::move(meeting.attributes));
+  if (opcode != Opcode::kAllGatherStart) {
+    return Together(program, opcode, gathered, WithOthers(program, x),
+                    std::move(meeting.attributes));
+  }
   Instruction* start = program.Emit(opcode, Shape::Tuple({ShapeWithoutLayout(x), gathered}), {x},
                                     std::move(meeting.attributes));
   return program.Emit(Opcode::kAllGatherDone, gathered, {start});

@@ -97,10 +97,12 @@ struct LoopPlan {
   // How the counter goes on. Most add the step; the others are what an analysis must not take for
   // that.
   enum class Form : uint8_t { kAdd, kTakenFrom, kMultiply, kXor } form = Form::kAdd;
+  // What each trip adds to the bound and the step: not 0 where they only look like constants.
+  int64_t bound_drift = 0, step_drift = 0;
 };
 
-int64_t Next(const LoopPlan& plan, int64_t counter) {
-  const auto now = static_cast<uint64_t>(counter), step = static_cast<uint64_t>(plan.step);
+int64_t Next(const LoopPlan& plan, int64_t counter, int64_t step_now) {
+  const auto now = static_cast<uint64_t>(counter), step = static_cast<uint64_t>(step_now);
   switch (plan.form) {
     case LoopPlan::Form::kTakenFrom:
       return WrapTo(plan.type, static_cast<int64_t>(step - now));
@@ -115,12 +117,16 @@ int64_t Next(const LoopPlan& plan, int64_t counter) {
 
 void Simulate(LoopPlan& plan) {
   int64_t counter = WrapTo(plan.type, plan.start), bound = WrapTo(plan.type, plan.bound);
+  int64_t step = plan.step;
   for (int64_t trip = 0; trip <= kMostTrips; ++trip) {
     if (!Holds(plan.type, plan.direction, counter, bound)) {
       plan.trips = trip;
       return;
     }
-    counter = Next(plan, counter);
+    counter = Next(plan, counter, step);
+    bound = WrapTo(plan.type, static_cast<int64_t>(static_cast<uint64_t>(bound) +
+                                                   static_cast<uint64_t>(plan.bound_drift)));
+    step += plan.step_drift;
   }
 }
 
@@ -153,11 +159,15 @@ LoopPlan DrawLoop(Program& program) {
   constexpr Direction kDown[] = {Direction::kGt, Direction::kGe, Direction::kNe};
   size_t at = choices.Weighted({50, 30, 20});
   plan.direction = descending ? kDown[at] : kUp[at];
-  if (choices.Percent(15)) {
+  if (choices.Percent(25)) {
     // Only where it ends by itself: with fuel in the condition nobody counts its trips.
     LoopPlan other = plan;
     using Form = LoopPlan::Form;
-    other.form = choices.Pick({Form::kTakenFrom, Form::kTakenFrom, Form::kMultiply, Form::kXor});
+    const size_t way = choices.Weighted({15, 8, 4});
+    if (way == 0)
+      other.form = choices.Pick({Form::kTakenFrom, Form::kTakenFrom, Form::kMultiply, Form::kXor});
+    if (way == 1) other.bound_drift = choices.Pick<int64_t>({-1, 1, -2, 2});
+    if (way == 2) other.step_drift = choices.Pick<int64_t>({1, -1, 2});
     Simulate(other);
     if (other.trips.has_value()) return other;
   }
@@ -196,8 +206,10 @@ LoopState DrawState(Program& program, const LoopPlan& plan) {
   if (payload_first) add_payload();
   state.counter = add(program.KnownScalar(plan.type, plan.start));
   state.fuel = add(program.ScalarConstant(ElementType::kS32, 0));
-  if (choices.Percent(20)) state.bound = add(program.KnownScalar(plan.type, plan.bound));
-  if (choices.Percent(12)) state.step = add(program.KnownScalar(plan.type, plan.step));
+  if (plan.bound_drift != 0 || choices.Percent(20))
+    state.bound = add(program.KnownScalar(plan.type, plan.bound));
+  if (plan.step_drift != 0 || choices.Percent(12))
+    state.step = add(program.KnownScalar(plan.type, plan.step));
   if (!payload_first) add_payload();
   return state;
 }
@@ -269,6 +281,13 @@ Computation* BuildBody(Program& program, const LoopPlan& plan, const LoopState& 
                                                                  : Opcode::kAdd;
   next[state.counter] =
       program.Binary(opcode, takes_from ? step : counter, takes_from ? counter : step);
+  const auto drift = [&](int64_t element, int64_t by) {
+    if (by == 0) return;
+    next[element] =
+        program.Binary(Opcode::kAdd, now[element], program.ScalarConstant(plan.type, by));
+  };
+  drift(state.bound, plan.bound_drift);
+  drift(state.step, plan.step_drift);
   Instruction* one = program.ScalarConstant(ElementType::kS32, 1);
   next[state.fuel] = program.Binary(Opcode::kAdd, now[state.fuel], one);
   AddSteps(program, choices.Range(0, 3));

@@ -295,12 +295,19 @@ Instruction* BuildTypeWays(Program& program, Opcode) {
   Choices& choices = program.choices();
   const std::vector<ElementType> types = TypesFor(program, kI | kF);
   if (types.empty()) return nullptr;
-  const ElementType from = choices.Pick(types);
+  // Many digits that become few: one that counts may be the last.
+  using T = ElementType;
+  const bool narrows = choices.Percent(30);
+  ElementType from = narrows ? choices.Pick({T::kS64, T::kU64, T::kF64, T::kS32, T::kU32, T::kF32})
+                             : choices.Pick(types);
+  if (!program.options().Takes(from)) from = types[0];
   const Shape shape = Shape::Array(from, {choices.Range(4, 40)});
-  ElementType way = TypeOnTheWay(program, from);
-  Literal numbers =
-      choices.Percent(30) ? LiteralNearCodes(shape, way, choices) : DrawCodes(program, shape);
-  Instruction* x = GivenOrConstant(program, std::move(numbers), 10);
+  ElementType way = narrows ? choices.Pick({T::kBF16, T::kBF16, T::kF16, T::kF32, T::kF8E5M2})
+                            : TypeOnTheWay(program, from);
+  if (!program.options().Takes(way)) way = from;
+  Literal numbers = narrows || choices.Percent(45) ? LiteralNearCodes(shape, way, choices)
+                                                   : DrawCodes(program, shape);
+  Instruction* x = GivenOrConstant(program, std::move(numbers), narrows ? 40 : 10);
   const ElementType to = choices.Percent(40) ? from : TypeOnTheWay(program, from);
   std::vector<Instruction*> rows;
   for (int64_t k = choices.Range(2, 5); k > 0; --k) {

@@ -170,16 +170,33 @@ Instruction* GatherOf(Program& program, Instruction* operand, const Addressing& 
                       {operand, indices}, std::move(attributes));
 }
 
+// The first elements of `operand` as indices of that shape, or nullptr where it has no integers or
+// not so many.
+Instruction* IndicesFrom(Program& program, Instruction* operand, const DimVector& dimensions) {
+  const int64_t has = operand->shape().ElementCount(), wanted = Product(dimensions);
+  if (!IsIndexType(operand->shape().element_type()) || wanted == 0 || has < wanted) return nullptr;
+  if (has > wanted) {
+    Instruction* row = operand->shape().rank() == 1 ? operand : program.Reshape(operand, {has});
+    operand = program.Slice(row, {{0, wanted, 1}});
+  }
+  return program.Reshape(operand, dimensions);
+}
+
 // Some integers of the program, when there are any of the right shape, make the least predictable
-// indices.
-Instruction* IndicesFor(Program& program, const Shape& operand, const Addressing& addressing,
+// indices; those of the operand itself must be read before it is written over.
+Instruction* IndicesFor(Program& program, Instruction* operand, const Addressing& addressing,
                         bool scatter) {
-  const ElementType type = DrawIndices(program, operand);
+  const bool portable = program.options().portable;
+  if (!portable && program.choices().Percent(8)) {
+    Instruction* own = IndicesFrom(program, operand, addressing.indices);
+    if (own != nullptr) return own;
+  }
+  const ElementType type = DrawIndices(program, operand->shape());
   if (!scatter && program.choices().Percent(20)) {
     if (Instruction* existing = program.Existing(Shape::Array(type, addressing.indices)))
       return existing;
   }
-  return DrawIndexVectors(program, operand, addressing, type, scatter, program.options().portable);
+  return DrawIndexVectors(program, operand->shape(), addressing, type, scatter, portable);
 }
 
 Instruction* BuildGather(Program& program, Opcode) {
@@ -187,7 +204,7 @@ Instruction* BuildGather(Program& program, Opcode) {
   if (x->shape().ElementCount() == 0) return nullptr;
   const Addressing a = DrawAddressing(program, x->shape());
   if (!program.Fits(Product(a.outer)) || !program.Fits(Product(a.indices))) return nullptr;
-  Instruction* indices = IndicesFor(program, x->shape(), a, false);
+  Instruction* indices = IndicesFor(program, x, a, false);
   Instruction* gathered = GatherOf(program, x, a, indices);
   if (!program.choices().Percent(25) || IsPred(x->shape().element_type())) return gathered;
   // Another array is gathered from by the same indices.
@@ -226,13 +243,20 @@ Instruction* BuildScatter(Program& program, Opcode) {
   Attributes attributes;
   Instruction* indices = nullptr;
   bool unique = false;
-  if (choices.Percent(40)) {
+  if (!program.options().portable && IsIndexType(type) && choices.Percent(10)) {
+    // Small numbers that are places in the array which they are written to, and which dies there.
+    Instruction* low_bits = program.ScalarConstant(type, choices.Pick<int64_t>({1, 3, 7}));
+    x = program.Binary(Opcode::kAnd, x, program.Splat(low_bits, x->shape().dimensions()));
+    indices = IndicesFrom(program, x, a.indices);
+  } else if (choices.Percent(15) && !IsPred(type)) {
+    // Read from where they are written to, now and then, in an array that may be written over.
+    x = program.Binary(Opcode::kAdd, x, x);
+  }
+  if (indices == nullptr && choices.Percent(40)) {
     indices = UniqueIndices(program, x->shape(), a);
     unique = indices != nullptr;
   }
-  if (indices == nullptr) indices = IndicesFor(program, x->shape(), a, true);
-  // Read from where they are written to, now and then, in an array that may be written over.
-  if (choices.Percent(15) && !IsPred(type)) x = program.Binary(Opcode::kAdd, x, x);
+  if (indices == nullptr) indices = IndicesFor(program, x, a, true);
   Instruction* updates =
       choices.Percent(20) ? GatherOf(program, x, a, indices) : program.OperandOf(type, a.outer);
   Computation* combiner;

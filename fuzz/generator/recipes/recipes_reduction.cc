@@ -370,7 +370,13 @@ Instruction* BuildRunningWindow(Program& program, Opcode opcode) {
   std::vector<WindowDim> window(static_cast<size_t>(shape.rank()));
   window[along].size = size;
   (choices.Percent(50) ? window[along].low : window[along].high) = size - 1;
-  Reducer reducer = MakeReducer(program, shape.element_type(), size);
+  // What is no plain op is applied anew for each pair of elements.
+  constexpr int64_t kMostPairs = 100000;
+  const bool may_be_any = shape.ElementCount() * size <= kMostPairs;
+  Reducer reducer =
+      may_be_any ? MakeReducer(program, shape.element_type(), size)
+                 : MakeReducerOf(program, choices.Pick(CombinersOf(shape.element_type(), size)),
+                                 shape.element_type());
   Attributes attributes;
   attributes.Set(Attr::kWindow, AttrValue(std::move(window)));
   return program.Emit(opcode, shape, {x, reducer.init}, std::move(attributes),

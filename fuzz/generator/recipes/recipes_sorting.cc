@@ -11,19 +11,33 @@ namespace {
 
 constexpr TypeMask kMovable = kP | kI | kF;
 
+// A function of keys by which they can be told apart, more or less; copy for none.
+Opcode KeyOf(Program& program, ElementType type) {
+  const Opcode drawn = program.choices().Pick({Opcode::kNegate, Opcode::kAbs, Opcode::kNot});
+  return Admits(drawn, type) && program.options().Takes(drawn) ? drawn : Opcode::kCopy;
+}
+
 Computation* Comparator(Program& program, absl::Span<const ElementType> types, bool strict_total) {
   Choices& choices = program.choices();
   std::vector<ElementType> parameters;
   for (ElementType type : types) parameters.insert(parameters.end(), 2, type);
   ScalarScope scope(program, "comparator", parameters);
   const Direction direction = choices.Percent(60) ? Direction::kLt : Direction::kGt;
+  const size_t key = choices.Draw(types.size());
+  const bool mirrored = choices.Percent(25);
+  const Opcode function =
+      strict_total || !choices.Percent(15) ? Opcode::kCopy : KeyOf(program, types[key]);
   auto precedes = [&](size_t k, Direction which) {
-    Instruction* compare = program.Compare(which, scope.at[2 * k], scope.at[2 * k + 1]);
+    Instruction *a = scope.at[2 * k], *b = scope.at[2 * k + 1];
+    if (k == key && function != Opcode::kCopy) {
+      a = program.Unary(function, a);
+      b = program.Unary(function, b);
+    }
+    Instruction* compare = mirrored ? program.Compare(which, b, a) : program.Compare(which, a, b);
     if (IsFloat(types[k]) && which != Direction::kEq)
       compare->mutable_attributes().Set(Attr::kCompareType, CompareType::kTotalOrder);
     return compare;
   };
-  const size_t key = choices.Draw(types.size());
   Instruction* root = precedes(key, direction);
   // Lexicographic over two operands, the second one integers.
   const size_t second = (key + 1) % types.size();
