@@ -168,6 +168,28 @@ class Expansion {
   Shape list_;  // of one list of starts per list of sizes
 };
 
+// Elements are left out by zeros, which f8e8m0fnu does not have: what is of that type is computed
+// as f64, in which all of its products are exact. Returns the ragged dot to expand; `result` is
+// what stands for `op`.
+Instruction* WithZeros(Instruction* op, Instruction** result) {
+  constexpr ElementType kNoZero = ElementType::kF8E8M0FNU;
+  Computation* into = op->parent();
+  const auto wide = [&](Instruction* x) {
+    const Shape& shape = x->shape();
+    if (shape.element_type() != kNoZero) return x;
+    return into->Add(Opcode::kConvert, Shape::Array(ElementType::kF64, shape.dimensions()), {x});
+  };
+  Instruction *lhs = wide(op->operand(0)), *rhs = wide(op->operand(1));
+  *result = op;
+  const bool gives_such = op->shape().element_type() == kNoZero;
+  if (lhs == op->operand(0) && rhs == op->operand(1) && !gives_such) return op;
+  const ElementType type = gives_such ? ElementType::kF64 : op->shape().element_type();
+  Instruction* dot = into->Add(Opcode::kRaggedDot, Shape::Array(type, op->shape().dimensions()),
+                               {lhs, rhs, op->operand(2)}, op->attributes());
+  *result = gives_such ? into->Add(Opcode::kConvert, op->shape(), {dot}) : dot;
+  return dot;
+}
+
 }  // namespace
 
 absl::StatusOr<bool> RaggedDotExpander::Run(Module& module, PassContext& context) {
@@ -177,7 +199,12 @@ absl::StatusOr<bool> RaggedDotExpander::Run(Module& module, PassContext& context
     for (Instruction* inst : computation->PostOrder()) {
       if (inst->opcode() != Opcode::kRaggedDot) continue;
       Rewrite rewrite(context.gates, "expand-ragged-dot", inst, /*required=*/true);
-      changed |= rewrite.Replace(Expansion(inst).Expand());
+      Instruction* result = nullptr;
+      Instruction* dot = WithZeros(inst, &result);
+      Instruction* expanded = Expansion(dot).Expand();
+      if (result != dot) result->ReplaceOperand(0, expanded);
+      changed |= rewrite.Replace(result != dot ? result : expanded);
+      if (dot != inst) computation->Remove(dot);
     }
   }
   return changed;
