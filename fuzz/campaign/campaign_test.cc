@@ -460,8 +460,7 @@ TEST(CampaignTest, EndsOnTimeAndOnAnInterrupt) {
   options.seconds = 60;
   options.progress_seconds = 0.05;
   // Should the handler of the campaign be gone already, the test must not die of it.
-  struct sigaction ignore {
-  }, old{};
+  struct sigaction ignore{}, old{};
   ignore.sa_handler = SIG_IGN;
   sigaction(SIGINT, &ignore, &old);
   options.progress = [raised = false](const CampaignProgress& progress) mutable {
