@@ -548,11 +548,15 @@ TEST(CampaignTest, GoesOnAfterItWasKilledAndLeavesNoProcess) {
 TEST(CampaignTest, GoesOnAfterTheDiskWasFull) {
   CampaignOptions options = Options(1000000);
   options.out_dir = FreshFolder("full");
-  const pid_t pid = StartCampaign(options, [] {
-    signal(SIGXFSZ, SIG_IGN);
-    const rlimit few_bytes = {8000, 8000};
-    setrlimit(RLIMIT_FSIZE, &few_bytes);
-  });
+  const pid_t pid = StartCampaign(options, [] { signal(SIGXFSZ, SIG_IGN); });
+  EXPECT_TRUE(Comes([&] {
+    const absl::StatusOr<EarlierCampaign> so_far = ReadJournal(options.out_dir);
+    return so_far.ok() && !so_far->findings.empty();
+  }));
+  // From here on the journal takes a few bytes more, so that it ends within a line.
+  const rlim_t most = std::filesystem::file_size(options.out_dir + "/results.jsonl") + 37;
+  const rlimit few_bytes = {most, most};
+  EXPECT_EQ(prlimit(pid, RLIMIT_FSIZE, &few_bytes, nullptr), 0);
   int status = 0;
   waitpid(pid, &status, 0);
   EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 7)
