@@ -28,6 +28,54 @@ bool MayVanish(const Instruction& instruction, absl::FunctionRef<bool(int64_t)> 
   return !is_one_to_one && (is_invariant(0) || is_invariant(1));
 }
 
+// True if a slice takes no element of a pad's operand: in some dimension it steps over all.
+bool TakesOnlyPadding(const Instruction& slice, const Instruction& pad) {
+  const absl::Span<const SliceRange> ranges = slice.attributes().SliceRanges(Attr::kSlice);
+  const absl::Span<const PaddingDim> padding = pad.attributes().Padding(Attr::kPadding);
+  for (size_t d = 0; d < ranges.size(); ++d) {
+    const int64_t size = pad.operand(0)->shape().dimension(static_cast<int64_t>(d));
+    const int64_t every = padding[d].interior + 1;
+    bool takes_any = false;
+    for (int64_t at = ranges[d].start; at < ranges[d].limit; at += ranges[d].stride) {
+      const int64_t inside = at - padding[d].low;
+      takes_any |= inside >= 0 && inside % every == 0 && inside / every < size;
+    }
+    if (!takes_any) return true;
+  }
+  return false;
+}
+
+// The operands of a concatenation of which a slice takes elements.
+std::vector<const Instruction*> PartsTaken(const Instruction& slice, const Instruction& whole) {
+  const auto dimension = static_cast<size_t>(whole.attributes().Integers(Attr::kDimension)[0]);
+  const SliceRange range = slice.attributes().SliceRanges(Attr::kSlice)[dimension];
+  std::vector<const Instruction*> parts;
+  int64_t begin = 0;
+  for (const Instruction* part : whole.operands()) {
+    const int64_t end = begin + part->shape().dimension(static_cast<int64_t>(dimension));
+    int64_t first = range.start;  // that the slice takes at or behind `begin`
+    if (begin > first) first += (begin - first + range.stride - 1) / range.stride * range.stride;
+    if (first < std::min(end, range.limit)) parts.push_back(part);
+    begin = end;
+  }
+  return parts;
+}
+
+// True if all that a slice takes is the same for a compiler, though its operand is not.
+bool TakesInvariants(const Instruction& slice,
+                     const absl::flat_hash_map<const Instruction*, bool>& known) {
+  const auto is_invariant = [&](const Instruction* instruction) {
+    const auto it = known.find(instruction);
+    return it != known.end() && it->second;
+  };
+  const Instruction& from = *slice.operand(0);
+  if (from.opcode() == Opcode::kPad)
+    return is_invariant(from.operand(1)) && TakesOnlyPadding(slice, from);
+  if (from.opcode() != Opcode::kConcatenate) return false;
+  const std::vector<const Instruction*> parts = PartsTaken(slice, from);
+  return std::all_of(parts.begin(), parts.end(), is_invariant);
+}
+
 // True if a compiler may take `instruction` for a constant or a broadcast after inlining and
 // folding (ClauseId::kReciprocalDivision). `known` holds the answers of earlier instructions.
 bool IsInvariant(const Instruction& instruction, bool is_entry,
@@ -37,6 +85,7 @@ bool IsInvariant(const Instruction& instruction, bool is_entry,
     return it != known.end() && it->second;
   };
   if (MayVanish(instruction, is_invariant)) return true;
+  if (instruction.opcode() == Opcode::kSlice && TakesInvariants(instruction, known)) return true;
   switch (instruction.opcode()) {
     case Opcode::kConstant:
     case Opcode::kIota:
