@@ -13,6 +13,7 @@
 #include "gtest/gtest.h"
 #include "spec/base/file.h"
 #include "spec/base/strings.h"
+#include "spec/process/worker_process.h"
 #include "spec/text/reader.h"
 
 namespace assay {
@@ -201,6 +202,23 @@ TEST(ProcessBackend, AForkedCopyHasAWorkerOfItsOwnThatDiesWithIt) {
   waitpid(pid, nullptr, 0);
   EXPECT_TRUE(IsGone(theirs)) << "the worker outlived a killed owner";
   EXPECT_EQ(FamilyOf(*backend).own, mine.own) << "the first worker lives on";
+}
+
+TEST(ProcessBackend, AForkedCopyKnowsTheTimeOfItsWorkers) {
+  std::unique_ptr<Backend> backend = ForkingWorker();
+  EXPECT_TRUE(RunNamed(*backend, "busy").ok());
+  EXPECT_EQ(CpuSecondsOfWorkersElsewhere(), 0) << "they are descendants of this process";
+  const pid_t pid = fork();
+  if (pid == 0) {
+    const bool runs = RunNamed(*backend, "busy").ok() && CpuSecondsOfWorkersElsewhere() > 0.15;
+    const bool dies = !RunNamed(*backend, "crash_run").ok();
+    const double ended = CpuSecondsOfWorkersElsewhere();
+    _exit(runs && dies && ended > 0.15 && ended < 10 ? 0 : 1);
+  }
+  int status = -1;
+  waitpid(pid, &status, 0);
+  EXPECT_EQ(status, 0);
+  EXPECT_EQ(CpuSecondsOfWorkersElsewhere(), 0);
 }
 
 TEST(ProcessBackend, ReadsTheOptimizedModule) {

@@ -153,7 +153,7 @@ def serve_forks(make_backend, prepare):
 def reap(reports):
     while reports:
         try:
-            pid, status = os.waitpid(-1, os.WNOHANG)
+            pid, status, usage = os.wait4(-1, os.WNOHANG)
         except ChildProcessError:
             return
         if pid == 0:
@@ -162,7 +162,7 @@ def reap(reports):
         if report is None:
             continue
         try:
-            os.write(report, struct.pack("<i", status))
+            os.write(report, struct.pack("<id", status, usage.ru_utime + usage.ru_stime))
         except BrokenPipeError:
             pass  # nobody wants to know
         os.close(report)

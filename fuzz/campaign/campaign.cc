@@ -190,7 +190,7 @@ class Campaign {
     if (desk_.CasesLeft() || CasesRunning()) return false;
     if (cases_end_ == 0) {
       cases_end_ = Now();
-      summary().cpu_seconds = CpuSecondsOfTree(getpid()) - cpu_start_;
+      TakeCpuSeconds();
     }
     if (desk_.TriageEnds() > 0 && Now() > desk_.TriageEnds() + kLastWordsSeconds) return true;
     const bool is_novel = desk_.tally.HasNovelSuspect();
@@ -200,9 +200,15 @@ class Campaign {
     return !TriageHasWork();
   }
 
+  void TakeCpuSeconds() {
+    summary().cpu_seconds = CpuSecondsOfTree(getpid()) - cpu_start_;
+    summary().cpu_seconds_of_checks = desk_.cpu_seconds_of_checks;
+    summary().cpu_seconds_of_triage = desk_.cpu_seconds_of_triage;
+  }
+
   void Finish() {
     summary().interrupted = InterruptRequested();
-    if (cases_end_ == 0) summary().cpu_seconds = CpuSecondsOfTree(getpid()) - cpu_start_;
+    if (cases_end_ == 0) TakeCpuSeconds();
     summary().seconds = (cases_end_ > 0 ? cases_end_ : Now()) - start_;
     summary().triage_seconds = cases_end_ > 0 ? Now() - cases_end_ : 0;
     if (slots_[confirm_].busy) ++summary().unchecked;

@@ -116,8 +116,10 @@ struct CampaignSummary {
   int64_t unchecked = 0;      // suspects beyond most_checked, or when the time was up
   int64_t input_sets = 1;     // runs per executable
   double cpu_seconds = 0;     // of all processes of the campaign until the last case ended
-  int cores = 0;              // of this machine
-  int64_t repeated = 0;       // programs run and compiled several times
+  // What second checks and triage that had ended by then have of it.
+  double cpu_seconds_of_checks = 0, cpu_seconds_of_triage = 0;
+  int cores = 0;         // of this machine
+  int64_t repeated = 0;  // programs run and compiled several times
   int64_t workers_lost = 0;
   double respawn_seconds = 0;  // spent on replacing them
   double seconds = 0;          // wall clock until the last case ended
@@ -136,8 +138,9 @@ struct CampaignSummary {
   double ProgramsPerSecond() const {
     return seconds > 0 ? static_cast<double>(programs) / seconds : 0;
   }
-  double CpuMillisecondsPerProgram() const {
-    return programs > 0 ? 1000 * cpu_seconds / static_cast<double>(programs) : 0;
+  double CpuMillisecondsPerProgram() const { return MillisecondsPerProgram(cpu_seconds); }
+  double MillisecondsPerProgram(double of_seconds) const {
+    return programs > 0 ? 1000 * of_seconds / static_cast<double>(programs) : 0;
   }
   // The share of what all cores of the machine could give; the rest went to other programs, or was
   // spent waiting.

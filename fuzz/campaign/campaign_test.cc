@@ -210,15 +210,26 @@ TEST(CampaignTest, RunsSeveralSetsOfInputsPerCompilation) {
 }
 
 TEST(CampaignTest, CountsTheProcessorTimeOfItsWorkers) {
-  const CampaignSummary summary = Fuzz(Options(60), Script([](const Module& module) {
-                                         const auto until = std::clock() + CLOCKS_PER_SEC / 200;
-                                         while (std::clock() < until) {
-                                         }
+  const auto compute = [] {
+    const auto until = std::clock() + CLOCKS_PER_SEC / 200;
+    while (std::clock() < until) {
+    }
+  };
+  const CampaignSummary summary = Fuzz(Options(60), Script([&](const Module& module) {
+                                         compute();
                                          return Right(module);
                                        }));
   EXPECT_GT(summary.cpu_seconds, 0.2) << "sixty times 5 ms";
   EXPECT_GT(summary.CpuMillisecondsPerProgram(), 3);
   EXPECT_LE(summary.ShareOfCpu(), 1.2);
+  EXPECT_EQ(summary.cpu_seconds_of_checks, 0);
+
+  const CampaignSummary wrong = Fuzz(Options(60), Script([&](const Module& module) {
+                                       compute();
+                                       return Wrong(module);
+                                     }));
+  EXPECT_GT(wrong.cpu_seconds_of_checks, 0.03) << "three times 5 ms for each of some suspects";
+  EXPECT_LT(wrong.cpu_seconds_of_checks, wrong.cpu_seconds);
 }
 
 TEST(CampaignTest, FindsACrashAtRunTimeAndWhileCompiling) {

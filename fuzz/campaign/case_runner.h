@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -189,9 +190,14 @@ class CaseRunner {
   void LookBehind(const CheckSubject& subject, ReduceCase program, const Signature& first,
                   int64_t wrong, const FamiliarPlaces& familiar, ConfirmRecord& confirm) const;
   EvaluateFunction OraclesValues() const;
+  struct SeenFailure {
+    Outcome outcome;
+    std::optional<WrongArray> wrong;  // the first one, where it is known already
+  };
   // The signature of a program that fails always, and of what shows when its bug is switched off.
   void Sign(const CheckSubject& subject, const Case& made, const std::vector<Literal>& inputs,
-            const Outcome& outcome, const FamiliarPlaces& familiar, ConfirmRecord& confirm) const;
+            const SeenFailure& failure, const FamiliarPlaces& familiar,
+            ConfirmRecord& confirm) const;
   const Profile& ProfileOf(size_t backend) const;
   // The campaign's options, and the flags of the case.
   CompileOptions OptionsFor(const CaseKey& key) const;

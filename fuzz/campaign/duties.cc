@@ -110,6 +110,7 @@ class ConfirmDuty : public Duty {
 
   absl::Status TakeReply(const nlohmann::json& reply) override {
     ASSAY_RETURN_IF_ERROR(ErrorIn(reply));
+    desk_.cpu_seconds_of_checks += reply.value("cpu_seconds", 0.0);
     return Take(ConfirmRecord::FromJson(reply));
   }
 
@@ -181,6 +182,7 @@ class TriageDuty : public Duty {
 
   absl::Status TakeReply(const nlohmann::json& reply) override {
     CountSeconds();
+    desk_.cpu_seconds_of_triage += reply.value("cpu_seconds", 0.0);
     CampaignFinding& finding = desk_.tally.finding(finding_);
     if (reply.contains("error")) {
       finding.triage_error = StrCat("triage: ", reply.value("error", ""));

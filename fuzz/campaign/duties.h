@@ -32,6 +32,8 @@ struct CampaignDesk {
   // Numbers of findings whose triage was begun and ended, and how long those that ended took.
   int64_t triages_begun = 0, triages_ended = 0;
   double triage_seconds = 0;
+  // Processor time of second checks and triage that have ended, in seconds.
+  double cpu_seconds_of_checks = 0, cpu_seconds_of_triage = 0;
   int64_t triage_workers = 1;  // that work once the cases are over
 
   bool CasesLeft() const;

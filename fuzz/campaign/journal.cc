@@ -69,6 +69,8 @@ nlohmann::json CampaignSummary::ToJson() const {
       {"buckets", this->buckets.size()},
       {"input_sets", input_sets},
       {"cpu_seconds", cpu_seconds},
+      {"cpu_seconds_of_checks", cpu_seconds_of_checks},
+      {"cpu_seconds_of_triage", cpu_seconds_of_triage},
       {"cpu_ms_per_program", CpuMillisecondsPerProgram()},
       {"share_of_cpu", ShareOfCpu()},
       {"seconds", seconds},

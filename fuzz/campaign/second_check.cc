@@ -76,7 +76,7 @@ void CaseRunner::ConfirmHere(const Case& made, const CaseKey& key, ConfirmRecord
   const Outcome outcome =
       CheckIsolated(subject, CheckCase::Of(*made.module, finding.inputs)).outcome;
   if (outcome.Fails(confirm.record.kind)) {
-    Sign(subject, made, finding.inputs, outcome, {}, confirm);
+    Sign(subject, made, finding.inputs, {outcome, std::nullopt}, {}, confirm);
   }
 }
 
@@ -114,12 +114,14 @@ void CaseRunner::ConfirmThere(const Case& made, const CaseKey& key, const Famili
   // Whether it fails depends on the numbers that it draws, which is no answer that changes.
   if (DrawsNumbers(*made.module) && confirm.fails < confirm.runs) confirm.fails = 0;
   const bool is_wrong = outcome.Fails(Outcome::kWrong) && confirm.fails == confirm.runs;
+  NotedOrigin origin;
   if (is_wrong) {
     const absl::StatusOr<Expectation> expectation =
         oracle_.Expect(*made.module, check_case.arguments[0], subject.profile, subject.limits);
     if (expectation.ok()) confirm.notable = NotableDifference(*expectation, checker.answer());
     if (confirm.notable.empty()) {
-      confirm.notable = NotableOrigin(subject, *made.module, finding.inputs, checker.answer());
+      origin = NotableOrigin(subject, *made.module, finding.inputs, checker.answer());
+      confirm.notable = origin.notable;
     }
   }
   if (is_wrong && !key.exact && HasFloats(*made.module)) {
@@ -134,16 +136,18 @@ void CaseRunner::ConfirmThere(const Case& made, const CaseKey& key, const Famili
   state.Begin(key.index, kTimesAsLong);
   state.phase.store(Phase::kJudge);
   if (confirm.notable.empty()) {
-    Sign(subject, made, finding.inputs, outcome, familiar, confirm);
+    Sign(subject, made, finding.inputs, {outcome, std::move(origin.first)}, familiar, confirm);
   } else {
     confirm.signature = StrCat("notable: ", confirm.notable);
   }
 }
 
 void CaseRunner::Sign(const CheckSubject& subject, const Case& made,
-                      const std::vector<Literal>& inputs, const Outcome& outcome,
+                      const std::vector<Literal>& inputs, const SeenFailure& failure,
                       const FamiliarPlaces& familiar, ConfirmRecord& confirm) const {
-  const Signature first = SignatureOf(subject, *made.module, inputs, outcome, familiar);
+  const WrongArray* wrong = failure.wrong.has_value() ? &*failure.wrong : nullptr;
+  const Signature first =
+      SignatureOf(subject, *made.module, inputs, failure.outcome, familiar, wrong);
   confirm.signature = first.text;
   confirm.place = first.place;
   if (first.unmasking.empty()) {
@@ -155,7 +159,7 @@ void CaseRunner::Sign(const CheckSubject& subject, const Case& made,
   for (const auto& [name, value] : first.unmasking) options.flags[name] = value;
   const CheckSubject unmasked = SubjectOf(subject, options);
   const Outcome other = CheckIsolated(unmasked, CheckCase::Of(*made.module, inputs)).outcome;
-  if (!other.Fails(outcome.kind)) return;
+  if (!other.Fails(failure.outcome.kind)) return;
   const Signature behind = SignatureOf(unmasked, *made.module, inputs, other, familiar);
   // Another pass may make the same mistake when the first one may not.
   if (behind.text == first.text) return;

@@ -1,6 +1,8 @@
 // The template process of a campaign and the loop of its workers.
 #include "fuzz/campaign/worker.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstring>
 #include <filesystem>
@@ -11,8 +13,10 @@
 #include "spec/base/error.h"
 #include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
+#include "spec/process/cpu_time.h"
 #include "spec/process/isolate.h"
 #include "spec/process/wire.h"
+#include "spec/process/worker_process.h"
 #include "spec/types/npz.h"
 
 namespace assay {
@@ -132,7 +136,12 @@ void WarmTemplate::Serve(int fd) {
   while (std::optional<std::string> message = ReceiveMessage(fd)) {
     nlohmann::json request = nlohmann::json::parse(*message, nullptr, false);
     if (!request.is_object()) return;
-    if (!SendMessage(fd, Dump(Answer(request, state)))) return;
+    nlohmann::json answer = Answer(request, state);
+    // A second check and triage have a process of their own.
+    if (request.value("do", "") != "cases") {
+      answer["cpu_seconds"] = CpuSecondsOfTree(getpid()) + CpuSecondsOfWorkersElsewhere();
+    }
+    if (!SendMessage(fd, Dump(answer))) return;
   }
 }
 

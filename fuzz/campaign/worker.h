@@ -6,6 +6,7 @@
 //   first
 //   {"do": "triage", ..., "kind", "phase", "text", "second_check"}  with a CaseKey: TriageResult or
 //   {"error": text}
+// The last two replies have "cpu_seconds", what the worker and all that it started have used.
 #pragma once
 
 #include <memory>

@@ -35,15 +35,18 @@ std::map<const Instruction*, int64_t> StepsBefore(const Instruction* from) {
 
 }  // namespace
 
-const Instruction* FirstWrongInstruction(const CheckSubject& subject, const Module& module,
-                                         const std::vector<Literal>& inputs) {
+WrongArray FirstWrongArray(const CheckSubject& subject, const Module& module,
+                           const std::vector<Literal>& inputs) {
   const Exposed exposed = WithAllArrays(module, /*with_leaves=*/false);
-  if (exposed.arrays.empty() || !Verify(*exposed.module).ok()) return nullptr;
-  const Outcome outcome = CheckIsolated(subject, CheckCase::Of(*exposed.module, inputs)).outcome;
+  if (exposed.arrays.empty() || !Verify(*exposed.module).ok()) return {};
+  const CheckCase check_case = CheckCase::Of(*exposed.module, inputs);
+  Checker checker(subject, check_case);
+  const Outcome outcome = checker.Check().outcome;
   const int64_t leaf = outcome.judgement.first.leaf;
   const bool is_one = outcome.Fails(Outcome::kWrong) && leaf >= 0 &&
                       leaf < static_cast<int64_t>(exposed.arrays.size());
-  return is_one ? exposed.arrays[static_cast<size_t>(leaf)] : nullptr;
+  if (!is_one) return {nullptr, -1, checker.answer()};
+  return {exposed.arrays[static_cast<size_t>(leaf)], leaf, checker.answer()};
 }
 
 int64_t NumberOfArray(const Module& module, const Instruction* instruction) {

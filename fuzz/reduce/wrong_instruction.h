@@ -12,11 +12,18 @@
 
 namespace assay {
 
-// The first instruction of the entry computation, operands first, whose array the backend gets
-// wrong when all arrays are outputs; nullptr when that program fails in another way or not at all.
-// Compiles once.
-const Instruction* FirstWrongInstruction(const CheckSubject& subject, const Module& module,
-                                         const std::vector<Literal>& inputs);
+// The first array of the entry computation, operands first, that the backend gets wrong when all
+// arrays are outputs.
+struct WrongArray {
+  // Null when that program fails in another way or not at all.
+  const Instruction* instruction = nullptr;
+  int64_t number = -1;  // among the arrays
+  Literal answer;       // all arrays as the backend has them; an invalid shape if it gave none
+};
+
+// Compiles once, and runs in this process: for backends that run elsewhere.
+WrongArray FirstWrongArray(const CheckSubject& subject, const Module& module,
+                           const std::vector<Literal>& inputs);
 
 // The instruction and what its operands are, without leaves: "log(exponential)".
 std::string PlaceOf(const Instruction& instruction);

@@ -1,5 +1,6 @@
 """A worker for tests. What it does with a module is written in the module's name: echo, crash_compile, crash_run, hang, garbage,
-reject, grow, short_answer. "echo" returns the inputs, "parent" puts two process ids into them."""
+reject, grow, busy, short_answer. "echo" returns the inputs, "busy" computes for 0.2 s before it does so, "parent" puts two
+process ids into them."""
 import os, struct, sys, time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "backends"))
@@ -37,6 +38,10 @@ class Misbehaving:
             self.kept = bytearray(512 << 20)
             self.kept[::4096] = b"x" * len(self.kept[::4096])
             time.sleep(1000)
+        if name == "busy":
+            until = time.process_time() + 0.2
+            while time.process_time() < until:
+                pass
         if name == "parent":
             return 0.5, arrays, [struct.pack("<i", os.getppid()) + struct.pack("<i", os.getpid()) + payload[8:]]
         if name == "short_answer":

@@ -72,29 +72,21 @@ NotedOutcome CheckAndNote(const CheckSubject& subject, const Module& module,
 
 namespace {
 
-struct NotedArray {
-  int64_t number = -1;  // of the first array that is wrong; -1: none is
-  std::string notable;
-};
-
-NotedArray FirstNotableArray(const CheckSubject& subject, const Module& module,
-                             const std::vector<Literal>& inputs) {
+// What is notable of the array that is wrong.
+std::string NotableOf(const CheckSubject& subject, const Module& module,
+                      const std::vector<Literal>& inputs, const WrongArray& wrong) {
+  if (wrong.instruction == nullptr) return "";
   const Exposed exposed = WithAllArrays(module, /*with_leaves=*/false);
-  if (exposed.arrays.empty() || !Verify(*exposed.module).ok()) return {};
   const CheckCase check_case = CheckCase::Of(*exposed.module, inputs);
-  Checker checker(subject, check_case);
-  const Outcome outcome = checker.Check().outcome;
-  const int64_t number = outcome.judgement.first.leaf;
-  const std::vector<const Literal*> leaves = Leaves(checker.answer());
-  const bool is_one =
-      outcome.Fails(Outcome::kWrong) && number >= 0 && number < static_cast<int64_t>(leaves.size());
-  if (!is_one) return {};
   absl::StatusOr<Expectation> all = subject.oracle.Expect(*exposed.module, check_case.arguments[0],
                                                           subject.profile, subject.limits);
-  if (!all.ok() || all->leaves.size() != leaves.size()) return {};
+  const std::vector<const Literal*> leaves = Leaves(wrong.answer);
+  const auto number = static_cast<size_t>(wrong.number);
+  const bool is_there = all.ok() && number < leaves.size() && all->leaves.size() == leaves.size();
+  if (!is_there) return "";
   Expectation one;
-  one.leaves.push_back(std::move(all->leaves[static_cast<size_t>(number)]));
-  return {number, NotableDifference(one, *leaves[static_cast<size_t>(number)])};
+  one.leaves.push_back(std::move(all->leaves[number]));
+  return NotableDifference(one, *leaves[number]);
 }
 
 // Gives zeros the other sign; false if there are none.
@@ -139,7 +131,7 @@ bool IsRightForOtherZeros(const CheckSubject& subject, const ReduceCase& program
 
 }  // namespace
 
-std::string NotableOrigin(const CheckSubject& subject, const Module& module,
+NotedOrigin NotableOrigin(const CheckSubject& subject, const Module& module,
                           const std::vector<Literal>& inputs, const Literal& answer) {
   constexpr int kMostArrays = 3;
   const EvaluateFunction evaluate = [&subject](const Module& program,
@@ -148,22 +140,26 @@ std::string NotableOrigin(const CheckSubject& subject, const Module& module,
                                    subject.limits);
   };
   if (IsRightForOtherZeros(subject, {module.Clone(""), inputs}, evaluate, answer)) {
-    return "sign of a zero";
+    return {"sign of a zero", std::nullopt};
   }
-  std::string notable;
+  NotedOrigin origin{"", FirstWrongArray(subject, module, inputs)};
+  const std::string first = NotableOf(subject, module, inputs, *origin.first);
+  std::string notable = first;
+  int64_t number = origin.first->number;
   ReduceCase program{module.Clone(""), inputs};
-  for (int i = 0; i < kMostArrays; ++i) {
-    const NotedArray first = FirstNotableArray(subject, *program.module, program.inputs);
-    if (first.notable.empty()) return "";
-    if (notable.empty()) notable = first.notable;
-    std::optional<ReduceCase> given = WithArrayGiven(program, first.number, evaluate);
-    if (!given.has_value()) return "";
+  for (int arrays = 1; !notable.empty(); ++arrays) {
+    std::optional<ReduceCase> given = WithArrayGiven(program, number, evaluate);
+    if (!given.has_value()) break;
     program = *std::move(given);
     const NotedOutcome rest = CheckAndNote(subject, *program.module, program.inputs);
-    if (!rest.outcome.Fails(Outcome::kWrong)) return rest.outcome.IsPass() ? notable : "";
-    if (!rest.notable.empty()) return notable;
+    if (rest.outcome.IsPass() || !rest.notable.empty()) origin.notable = first;
+    if (!rest.outcome.Fails(Outcome::kWrong) || !rest.notable.empty() || arrays == kMostArrays)
+      break;
+    const WrongArray wrong = FirstWrongArray(subject, *program.module, program.inputs);
+    notable = NotableOf(subject, *program.module, program.inputs, wrong);
+    number = wrong.number;
   }
-  return "";
+  return origin;
 }
 
 }  // namespace assay

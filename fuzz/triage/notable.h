@@ -2,9 +2,11 @@
 // other sign, or a zero for a subnormal number where the profile has no licence for it.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "fuzz/reduce/wrong_instruction.h"
 #include "spec/backend/check.h"
 
 namespace assay {
@@ -23,13 +25,17 @@ struct NotedOutcome {
 NotedOutcome CheckAndNote(const CheckSubject& subject, const Module& module,
                           const std::vector<Literal>& inputs, const CheckRequest& request = {});
 
+struct NotedOrigin {
+  std::string notable;              // "" if there is more to it
+  std::optional<WrongArray> first;  // of the program, where it was asked for
+};
+
 // What is notable of the first array that is wrong when all are outputs (a sign of a zero whose
 // bits are looked at later, say), if all else is right or notable with the right value of that
 // array for an input; "sign of a zero", too, where the answer is right for a program in which the
-// zeros of one array have the other sign; "" if there is more to it. For a program whose own
-// outputs (`answer`) are really wrong, on a backend that runs elsewhere. Compiles up to three
-// programs per array.
-std::string NotableOrigin(const CheckSubject& subject, const Module& module,
+// zeros of one array have the other sign. For a program whose own outputs (`answer`) are really
+// wrong, on a backend that runs elsewhere. Compiles one program, and two more per notable array.
+NotedOrigin NotableOrigin(const CheckSubject& subject, const Module& module,
                           const std::vector<Literal>& inputs, const Literal& answer);
 
 }  // namespace assay

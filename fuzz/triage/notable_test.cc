@@ -91,7 +91,7 @@ std::string OriginOf(const std::string& entry, bool drops_negate) {
   const NotedOutcome noted = CheckAndNote(subject, **module, inputs);
   EXPECT_TRUE(noted.outcome.Fails(Outcome::kWrong)) << noted.outcome.Describe();
   EXPECT_EQ(noted.notable, "") << "the outputs themselves are wrong";
-  return NotableOrigin(subject, **module, inputs, noted.answer);
+  return NotableOrigin(subject, **module, inputs, noted.answer).notable;
 }
 
 TEST(NotableTest, WhatIsMadeOfANotableValueIsNotable) {
@@ -149,7 +149,7 @@ ENTRY e {
     inputs.push_back(Row({1}));
     const NotedOutcome noted = CheckAndNote(subject, **module, inputs);
     EXPECT_TRUE(noted.outcome.Fails(Outcome::kWrong)) << noted.outcome.Describe();
-    return NotableOrigin(subject, **module, inputs, noted.answer);
+    return NotableOrigin(subject, **module, inputs, noted.answer).notable;
   };
   EXPECT_EQ(note(-1), "sign of a zero") << "an infinity of the other sign";
   EXPECT_EQ(note(0), "") << "a NaN";

@@ -45,12 +45,13 @@ class SignatureMaker {
  public:
   SignatureMaker(const CheckSubject& subject, const Module& module,
                  const std::vector<Literal>& inputs, const Outcome& outcome,
-                 const FamiliarPlaces& familiar)
+                 const FamiliarPlaces& familiar, const WrongArray* first)
       : subject_(subject),
         module_(module),
         inputs_(inputs),
         outcome_(outcome),
-        familiar_(familiar) {}
+        familiar_(familiar),
+        first_(first) {}
 
   Signature Run() {
     const BackendDescription& backend = subject_.backend.Describe();
@@ -70,7 +71,9 @@ class SignatureMaker {
 
  private:
   void SignBySnapshots() {
-    const Instruction* wrong = FirstWrongInstruction(subject_, module_, inputs_);
+    const Instruction* wrong = first_ != nullptr
+                                   ? first_->instruction
+                                   : FirstWrongArray(subject_, module_, inputs_).instruction;
     signature_.wrong = wrong;
     if (wrong != nullptr) {
       signature_.place = StrCat(signature_.text, At(*wrong));
@@ -125,6 +128,7 @@ class SignatureMaker {
   const std::vector<Literal>& inputs_;
   const Outcome& outcome_;
   const FamiliarPlaces& familiar_;
+  const WrongArray* first_;  // null: not known yet
   Signature signature_;
 };
 
@@ -222,8 +226,8 @@ std::string StatesUnderFlags(const CheckSubject& subject, const Module& module,
 
 Signature SignatureOf(const CheckSubject& subject, const Module& module,
                       const std::vector<Literal>& inputs, const Outcome& outcome,
-                      const FamiliarPlaces& familiar) {
-  return SignatureMaker(subject, module, inputs, outcome, familiar).Run();
+                      const FamiliarPlaces& familiar, const WrongArray* first) {
+  return SignatureMaker(subject, module, inputs, outcome, familiar, first).Run();
 }
 
 }  // namespace assay

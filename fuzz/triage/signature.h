@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "fuzz/reduce/wrong_instruction.h"
 #include "spec/backend/check.h"
 
 namespace assay {
@@ -30,11 +31,12 @@ struct Signature {
   std::map<std::string, std::string> unmasking;
 };
 
-// `outcome` is how the program failed on the subject. Compiles it some ten times on a backend that
-// is not in-process; an in-process one is asked for the guilty decision, in children.
+// `outcome` is how the program failed on the subject, and `first` its first wrong array, where that
+// is known already. Compiles it some ten times on a backend that is not in-process; an in-process
+// one is asked for the guilty decision, in children.
 Signature SignatureOf(const CheckSubject& subject, const Module& module,
                       const std::vector<Literal>& inputs, const Outcome& outcome,
-                      const FamiliarPlaces& familiar = {});
+                      const FamiliarPlaces& familiar = {}, const WrongArray* first = nullptr);
 
 // The text of a signature for people: "wrong value: right without algsimp, at log(exponential) of
 // floats".

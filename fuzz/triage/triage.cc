@@ -246,7 +246,8 @@ class Triager {
     }
     result_.opcodes = OpcodeSet(*case_.module);
     if (finding_.kind == Outcome::kWrong && DumpsPasses()) {
-      const Instruction* wrong = FirstWrongInstruction(subject_, *case_.module, case_.inputs);
+      if (!wrong_.has_value()) wrong_ = FirstWrongArray(subject_, *case_.module, case_.inputs);
+      const Instruction* wrong = wrong_->instruction;
       if (wrong != nullptr) result_.place = OpWithFolds(*wrong);
     }
     result_.numbers = std::string(1, ClassLetterOfNumbers(*case_.module));
@@ -315,7 +316,9 @@ class Triager {
       if (expectation.ok()) page_.difference = DifferenceOf(*expectation, noted.answer, first);
       is_nan_for_zero_ = expectation.ok() && IsNanForZero(*expectation, noted.answer, first);
       if (noted.notable.empty()) {
-        noted.notable = NotableOrigin(subject_, *case_.module, case_.inputs, noted.answer);
+        NotedOrigin origin = NotableOrigin(subject_, *case_.module, case_.inputs, noted.answer);
+        noted.notable = std::move(origin.notable);
+        wrong_ = std::move(origin.first);
       }
     }
     return noted.notable;
@@ -378,6 +381,7 @@ class Triager {
   ReduceCase case_;
   BugPage page_;
   bool is_nan_for_zero_ = false;
+  std::optional<WrongArray> wrong_;  // of the reduced program, once it is known
   TriageResult result_;
 };
 
@@ -478,7 +482,7 @@ absl::StatusOr<ReduceResult> ReduceWithin(const CheckSubject& subject,
   if (kind == Outcome::kWrong && subject.backend.Describe().dumps_passes) {
     // Most of a program stands around the op that is wrong: what is next to it may do.
     const Instruction* wrong =
-        FirstWrongInstruction(subject, *reduce_case.module, reduce_case.inputs);
+        FirstWrongArray(subject, *reduce_case.module, reduce_case.inputs).instruction;
     std::vector<ReduceCase> around;
     if (wrong != nullptr) around = ProgramsAround(reduce_case, wrong, reduce.evaluate);
     for (const ReduceCase& small : around) {

@@ -301,7 +301,7 @@ ENTRY e {
     for (int64_t k = 0; k < 3; ++k) input.SetInteger(k, 2 + k + i);
     whole.inputs.push_back(std::move(input));
   }
-  const Instruction* wrong = FirstWrongInstruction(subject, *whole.module, whole.inputs);
+  const Instruction* wrong = FirstWrongArray(subject, *whole.module, whole.inputs).instruction;
   ASSERT_NE(wrong, nullptr);
   EXPECT_EQ(PlaceOf(*wrong), "negate(multiply)");
   const std::vector<ReduceCase> around =
@@ -334,7 +334,7 @@ ENTRY e {
   const EvaluateFunction evaluate = [&](const Module& part, const std::vector<Literal>& inputs) {
     return oracle->Evaluate(part, CheckCase::Of(part, inputs).arguments[0], {});
   };
-  const Instruction* first = FirstWrongInstruction(subject, *program.module, program.inputs);
+  const Instruction* first = FirstWrongArray(subject, *program.module, program.inputs).instruction;
   ASSERT_NE(first, nullptr);
   EXPECT_EQ(PlaceOf(*first), "negate(multiply)");
   const int64_t number = NumberOfArray(*program.module, first);
@@ -342,7 +342,7 @@ ENTRY e {
   ASSERT_TRUE(behind.has_value());
   EXPECT_EQ(behind->inputs.size(), 2u) << WriteModule(*behind->module);
   EXPECT_EQ(behind->inputs.back().GetInteger(0), -9);
-  const Instruction* second = FirstWrongInstruction(subject, *behind->module, behind->inputs);
+  const Instruction* second = FirstWrongArray(subject, *behind->module, behind->inputs).instruction;
   ASSERT_NE(second, nullptr);
   EXPECT_EQ(PlaceOf(*second), "negate(add)");
   EXPECT_FALSE(WithArrayGiven(*behind, NumberOfArray(*behind->module, second), evaluate))

@@ -136,6 +136,17 @@ absl::Status WorkerNursery::Spawn(double seconds) {
                                                       : Sick("it cannot load what workers need");
 }
 
+bool WorkerNursery::IsOfThisProcess() const { return owner_ == getpid(); }
+
+WorkerNursery::End WorkerNursery::ReadEnd(int report) {
+  char bytes[sizeof(int32_t) + sizeof(double)];
+  End end;
+  if (read(report, &bytes[0], sizeof(bytes)) != sizeof(bytes)) return {SIGKILL, 0};
+  std::memcpy(&end.status, &bytes[0], sizeof(end.status));
+  std::memcpy(&end.cpu_seconds, &bytes[sizeof(end.status)], sizeof(end.cpu_seconds));
+  return end;
+}
+
 absl::StatusOr<WorkerNursery::Child> WorkerNursery::Fork(int channel, int errors) {
   if (control_ < 0 || errors < 0) return Sick("it is not there");
   int life[2], report[2];

@@ -4,12 +4,14 @@
 // The program is started with the further argument "--fork-server" and a socket as its standard
 // input. It sends the word "ready" when it has loaded everything. Each message that it receives
 // carries four descriptors: the channel and the standard error of a new worker, a pipe whose other
-// end is closed when the worker shall die, and a pipe that receives, as i32 each, the worker's
-// process id and, when it has ended, its wait status.
+// end is closed when the worker shall die, and a pipe that receives the worker's process id as an
+// i32 and, when it has ended, its wait status as an i32 and the processor time that it used, in
+// seconds, as an f64.
 #pragma once
 
 #include <sys/types.h>
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -23,7 +25,11 @@ class WorkerNursery {
   struct Child {
     pid_t pid = -1;
     int lifeline = -1;  // the worker is killed when its last copy is closed; the caller's
-    int report = -1;    // gives the wait status as an i32; the caller's
+    int report = -1;    // gives an End; the caller's
+  };
+  struct End {
+    int32_t status = 0;
+    double cpu_seconds = 0;
   };
 
   // Nothing is started yet.
@@ -37,6 +43,11 @@ class WorkerNursery {
   absl::Status Start(double seconds);
   // A new worker that talks over `channel` and complains on `errors`; both stay the caller's.
   absl::StatusOr<Child> Fork(int channel, int errors);
+  // Reads the report of a worker, once there is something to read. A nursery that died took its
+  // workers along.
+  static End ReadEnd(int report);
+  // Whether this process has started it, and not one that it was forked from.
+  bool IsOfThisProcess() const;
 
  private:
   absl::Status Spawn(double seconds);

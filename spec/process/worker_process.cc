@@ -15,6 +15,8 @@
 #include <cmath>
 #include <cstdio>
 #include <cstring>
+#include <mutex>
+#include <set>
 
 #include "nlohmann/json.hpp"
 #include "spec/base/clock.h"
@@ -91,7 +93,30 @@ std::string StringField(const nlohmann::json& object, const char* field) {
   _exit(ignored > 0 ? 127 : 126);
 }
 
+// What CpuSecondsOfWorkersElsewhere tells. A forked copy begins with nothing.
+struct Elsewhere {
+  pid_t of = -1;
+  double ended = 0;
+  std::set<pid_t> running;
+};
+
+Elsewhere& ElsewhereOfThisProcess() {
+  static Elsewhere elsewhere;
+  if (elsewhere.of != getpid()) elsewhere = {getpid(), 0, {}};
+  return elsewhere;
+}
+
+std::mutex elsewhere_mutex;
+
 }  // namespace
+
+double CpuSecondsOfWorkersElsewhere() {
+  const std::lock_guard<std::mutex> lock(elsewhere_mutex);
+  const Elsewhere& elsewhere = ElsewhereOfThisProcess();
+  double seconds = elsewhere.ended;
+  for (const pid_t pid : elsewhere.running) seconds += CpuSecondsOf(pid);
+  return seconds;
+}
 
 bool WorkerProcess::running() const { return pid_ > 0 && owner_ == getpid(); }
 
@@ -102,6 +127,10 @@ bool WorkerProcess::ForkFromNursery(int channel) {
   pid_ = child->pid;
   lifeline_ = child->lifeline;
   report_ = child->report;
+  if (!nursery_->IsOfThisProcess()) {
+    const std::lock_guard<std::mutex> lock(elsewhere_mutex);
+    ElsewhereOfThisProcess().running.insert(pid_);
+  }
   return true;
 }
 
@@ -202,9 +231,11 @@ std::optional<int> WorkerProcess::AwaitEnd(double seconds) {
     if (report_ >= 0) {
       pollfd wait{report_, POLLIN, 0};
       if (poll(&wait, 1, 10) > 0) {
-        // Closed without a word: the nursery died, and its workers with it.
-        if (read(report_, &status, sizeof(status)) != sizeof(status)) status = SIGKILL;
-        return status;
+        const WorkerNursery::End end = WorkerNursery::ReadEnd(report_);
+        const std::lock_guard<std::mutex> lock(elsewhere_mutex);
+        Elsewhere& elsewhere = ElsewhereOfThisProcess();
+        if (elsewhere.running.erase(pid_) > 0) elsewhere.ended += end.cpu_seconds;
+        return end.status;
       }
     } else {
       if (waitpid(pid_, &status, WNOHANG) == pid_) return status;

@@ -31,6 +31,10 @@ struct RequestLimits {
   int64_t memory_bytes = 0;  // resident set of the worker; 0: no limit
 };
 
+// User and system seconds of all workers of this process that are not its descendants, because an
+// ancestor of it has started their nursery: those that run and those that have ended.
+double CpuSecondsOfWorkersElsewhere();
+
 class WorkerProcess {
  public:
   // argv[0] is looked up in PATH. Nothing is started yet. With a nursery, workers are forked from

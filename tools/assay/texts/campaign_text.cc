@@ -127,6 +127,16 @@ void PrintLeftOut(const CampaignSummary& summary) {
   if (!summary.probe.empty()) Print(absl::StrFormat("  %-24s %s", "", summary.probe));
 }
 
+// What of the time went to findings, where that is much.
+std::string PartsOfCpu(const CampaignSummary& summary) {
+  constexpr double kMuch = 0.05;
+  const double checks = summary.cpu_seconds_of_checks, triage = summary.cpu_seconds_of_triage;
+  if (checks + triage < kMuch * summary.cpu_seconds) return "";
+  return absl::StrFormat(", of which second checks took %.1f and triage %.1f",
+                         summary.MillisecondsPerProgram(checks),
+                         summary.MillisecondsPerProgram(triage));
+}
+
 }  // namespace
 
 std::string ProgressText(const CampaignProgress& progress) {
@@ -183,8 +193,9 @@ void PrintCampaign(const CampaignSummary& summary, const std::string& defect) {
   }
   PrintReasons("illegal", summary.illegal_reasons);
   if (summary.cpu_seconds > 0) {
-    Print(absl::StrFormat("  %-13s %5.1f ms   per program; the campaign had %.0f %% of the CPU",
-                          "CPU", summary.CpuMillisecondsPerProgram(), 100 * summary.ShareOfCpu()));
+    Print(absl::StrFormat("  %-13s %5.1f ms   per program%s; the campaign had %.0f %% of the CPU",
+                          "CPU", summary.CpuMillisecondsPerProgram(), PartsOfCpu(summary),
+                          100 * summary.ShareOfCpu()));
   }
   row("compared", summary.compared,
       summary.rescued > 0 ? StrCat(summary.rescued, " of them on exact inputs") : "");
