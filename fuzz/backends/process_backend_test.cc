@@ -11,8 +11,10 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "spec/base/clock.h"
 #include "spec/base/file.h"
 #include "spec/base/strings.h"
+#include "spec/process/cpu_time.h"
 #include "spec/process/worker_process.h"
 #include "spec/text/reader.h"
 
@@ -106,6 +108,14 @@ TEST(ProcessBackend, KillsWhatHangs) {
   absl::StatusOr<RunResult> run = RunNamed(*backend, "hang", 0.5);
   ASSERT_FALSE(run.ok());
   EXPECT_EQ(ClassOf(run.status()), ErrorClass::kTimeout);
+}
+
+TEST(ProcessBackend, WhatSleepsHasNoMoreTimeThanItsLimit) {
+  if (WaitedForCpu(getpid()) == 0) GTEST_SKIP() << "this kernel does not tell sleep from waiting";
+  std::unique_ptr<Backend> backend = Worker();
+  const double start = Now();
+  EXPECT_EQ(ClassOf(RunNamed(*backend, "hang", 2).status()), ErrorClass::kTimeout);
+  EXPECT_LT(Now() - start, 5) << "six seconds are for those that wait for a core";
 }
 
 TEST(ProcessBackend, AnExecutableOutlivesItsWorker) {

@@ -108,8 +108,9 @@ void CaseRunner::ConfirmThere(const Case& made, const CaseKey& key, const Famili
     confirm.fails += runs;
     confirm.record = record;
     outcome = seen;
-    // A compiler that died of it before dies of it again, and each time costs a process.
-    if (seen.Fails(Outcome::kCompileCrash)) break;
+    // A compiler that died of it before dies of it again, and each time costs a process. What
+    // hangs, as a corrupted heap may make it, costs its whole limit.
+    if (seen.Fails(Outcome::kCompileCrash) || seen.Fails(Outcome::kTimeout)) break;
   }
   // Whether it fails depends on the numbers that it draws, which is no answer that changes.
   if (DrawsNumbers(*made.module) && confirm.fails < confirm.runs) confirm.fails = 0;

@@ -36,6 +36,8 @@ constexpr double kNurserySeconds = 60;  // until it has loaded everything
 constexpr double kDeathSeconds = 5;     // of a worker that was killed
 // A worker is late when it has used this share of its time, or when so many times as long is over.
 constexpr double kShareOfTime = 0.5, kMostTimesAsLong = 3;
+// A worker that neither computed nor waited for a core for this share of its time sleeps.
+constexpr double kShareAwake = 0.2;
 constexpr int kBusyMilliseconds = 50;  // between two looks at a worker beyond its time
 
 // Resident bytes of a process; 0 if it cannot be told.
@@ -302,9 +304,11 @@ WorkerProcess::Trouble WorkerProcess::Lateness(const Patience& patience) const {
   }
   const double used = CpuSecondsOf(pid_) - patience.cpu_before;
   if (used >= kShareOfTime * patience.seconds) return Trouble::kLate;
+  const double waited = ThreadsWaitedForCpu(pid_) - patience.waited_before;
+  const bool is_counted = WaitedForCpu(getpid()) > 0;
+  if (is_counted && used + waited < kShareAwake * patience.seconds) return Trouble::kLate;
   if (now < patience.deadline + (kMostTimesAsLong - 1) * patience.seconds) return Trouble::kNone;
   // It slept, or it could not get at the processor: then nobody knows how long it takes.
-  const double waited = ThreadsWaitedForCpu(pid_) - patience.waited_before;
   return waited >= kShareOfTime * kMostTimesAsLong * patience.seconds ? Trouble::kStarved
                                                                       : Trouble::kLate;
 }
