@@ -104,13 +104,14 @@ class Campaign {
     const int cores = static_cast<int>(std::thread::hardware_concurrency());
     summary().cores = std::max(1, cores);
     const int jobs = options_.jobs > 0 ? options_.jobs : std::max(1, cores);
-    ASSAY_RETURN_IF_ERROR(StartTemplate(2 * static_cast<size_t>(jobs) + 1));
+    ASSAY_RETURN_IF_ERROR(StartTemplate(3 * static_cast<size_t>(jobs)));
     summary().seed = options_.seed;
     summary().first = options_.first;
     summary().backends = options_.backends;
     summary().jobs = jobs;
     for (int i = 0; i < jobs; ++i) AddSlot(MakeCaseDuty(desk_));
-    confirm_ = AddSlot(MakeConfirmDuty(desk_));
+    confirm_ = AddSlot(MakeConfirmDuty(desk_, /*is_spare=*/false));
+    for (int i = 1; i < jobs; ++i) AddSlot(MakeConfirmDuty(desk_, /*is_spare=*/true));
     triage_ = AddSlot(MakeTriageDuty(desk_, /*is_spare=*/false));
     for (int i = 1; i < jobs; ++i) AddSlot(MakeTriageDuty(desk_, /*is_spare=*/true));
     desk_.triage_workers = jobs;
@@ -169,8 +170,10 @@ class Campaign {
   }
   bool HasWork(size_t slot) const { return slots_[slot].busy || slots_[slot].duty->HasWork(); }
 
-  bool TriageHasWork() const {
-    for (size_t slot = triage_; slot < slots_.size(); ++slot) {
+  bool ChecksHaveWork() const { return HaveWork(confirm_, triage_); }
+  bool TriageHasWork() const { return HaveWork(triage_, slots_.size()); }
+  bool HaveWork(size_t first, size_t end) const {
+    for (size_t slot = first; slot < end; ++slot) {
       if (HasWork(slot)) return true;
     }
     return false;
@@ -196,7 +199,7 @@ class Campaign {
     const bool is_novel = desk_.tally.HasNovelSuspect();
     const bool draining = Now() - cases_end_ <
                           (is_novel ? kNovelDrainSeconds : kDrainSeconds) + options_.case_seconds;
-    if (draining && HasWork(confirm_)) return false;
+    if (draining && ChecksHaveWork()) return false;
     return !TriageHasWork();
   }
 
@@ -211,7 +214,9 @@ class Campaign {
     if (cases_end_ == 0) TakeCpuSeconds();
     summary().seconds = (cases_end_ > 0 ? cases_end_ : Now()) - start_;
     summary().triage_seconds = cases_end_ > 0 ? Now() - cases_end_ : 0;
-    if (slots_[confirm_].busy) ++summary().unchecked;
+    for (size_t slot = confirm_; slot < triage_; ++slot) {
+      if (slots_[slot].busy) ++summary().unchecked;
+    }
     server_.reset();
     for (Slot& slot : slots_) CloseFd(slot);
     desk_.tally.Finish(static_cast<bool>(tools_.triage));
@@ -409,7 +414,7 @@ class Campaign {
   std::unique_ptr<WorkerStates> shared_;
   std::unique_ptr<WarmTemplate> template_;
   std::unique_ptr<ForkServer> server_;
-  std::vector<Slot> slots_;  // those that run cases, confirm_, and from triage_ on triage
+  std::vector<Slot> slots_;  // those that run cases, from confirm_ on second checks, then triage
   size_t confirm_ = 0, triage_ = 0;
   std::vector<pid_t> retired_;
   double start_ = 0, cases_end_ = 0, reported_ = 0, cpu_start_ = 0;

@@ -87,12 +87,13 @@ class CaseDuty : public Duty {
 
 class ConfirmDuty : public Duty {
  public:
-  using Duty::Duty;
+  ConfirmDuty(CampaignDesk& desk, bool is_spare) : Duty(desk), is_spare_(is_spare) {}
 
   bool HasWork() const override {
+    if (is_spare_ && desk_.CasesLeft() && desk_.tally.Suspects() < kManySuspects) return false;
     // At the end of a campaign nothing else is kept from being checked.
     const bool may_wait =
-        !desk_.CasesLeft() || waited_ <= kShareOfWaiting * (Now() - desk_.started);
+        !desk_.CasesLeft() || (!is_spare_ && waited_ <= kShareOfWaiting * (Now() - desk_.started));
     return desk_.tally.HasSuspect(/*slow=*/may_wait);
   }
 
@@ -138,6 +139,9 @@ class ConfirmDuty : public Duty {
   // The share of the campaign's time that goes to suspects which have to be waited for.
   static constexpr double kShareOfWaiting = 0.2;
 
+  static constexpr size_t kManySuspects = 8;
+
+  bool is_spare_;
   Suspect suspect_;  // in hand
   double begun_ = 0, waited_ = 0;
 };
@@ -247,8 +251,8 @@ double CampaignDesk::TriageBacklog() const {
 }
 
 std::unique_ptr<Duty> MakeCaseDuty(CampaignDesk& desk) { return std::make_unique<CaseDuty>(desk); }
-std::unique_ptr<Duty> MakeConfirmDuty(CampaignDesk& desk) {
-  return std::make_unique<ConfirmDuty>(desk);
+std::unique_ptr<Duty> MakeConfirmDuty(CampaignDesk& desk, bool is_spare) {
+  return std::make_unique<ConfirmDuty>(desk, is_spare);
 }
 std::unique_ptr<Duty> MakeTriageDuty(CampaignDesk& desk, bool is_spare) {
   return std::make_unique<TriageDuty>(desk, is_spare);

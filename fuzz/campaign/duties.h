@@ -84,7 +84,8 @@ class Duty {
 };
 
 std::unique_ptr<Duty> MakeCaseDuty(CampaignDesk& desk);
-std::unique_ptr<Duty> MakeConfirmDuty(CampaignDesk& desk);
+// A spare one works only when more suspects wait than one can check, or when no case is left.
+std::unique_ptr<Duty> MakeConfirmDuty(CampaignDesk& desk, bool is_spare);
 // A spare one works only when no case is left: until then one at a time is enough.
 std::unique_ptr<Duty> MakeTriageDuty(CampaignDesk& desk, bool is_spare);
 

@@ -36,6 +36,7 @@ class Tally {
   void TakeRecord(const CaseRecord& record);
   // True if there is a suspect; with `slow` false, one that needs no waiting for a limit.
   bool HasSuspect(bool slow = true) const;
+  size_t Suspects() const { return suspects_.size(); }
   // True if there is a suspect that looks like none that was handed out.
   bool HasNovelSuspect() const;
   // Hands out suspects that need no waiting first, then those whose looks (as the first check
