@@ -163,7 +163,7 @@ void FollowElement(const OpContext& op, Array& result, int64_t i) {
 }
 
 // Ops that give an operand, or its negative, as it is.
-bool IsMove(Opcode opcode) {
+bool IsExact(Opcode opcode) {
   return opcode == Opcode::kNegate || opcode == Opcode::kAbs || opcode == Opcode::kMaximum ||
          opcode == Opcode::kMinimum;
 }
@@ -235,7 +235,7 @@ void NarrowElement(const OpContext& op, Array& result, int64_t i, double ulps) {
   const double magnitude = std::fabs(bound.centre) + bound.radius;
   const bool may_flush = (bound.flags & kMayFlush) != 0 || a.flush > 0 || b.flush > 0;
   rest += static_cast<double>(std::fabs(slope.value - bound.centre)) * (1 + kFormSlop);
-  if (!IsMove(opcode)) {
+  if (!IsExact(opcode)) {
     rest += (ulps + 0.5) * static_cast<double>(UlpAt<T>(magnitude));
     const Range<Wide<T>> x{a.centre, a.radius, 0}, y{b.centre, b.radius, 0}, z{magnitude, 0, 0};
     if (opcode == Opcode::kDivide && op.licensed.divisor_is_invariant &&

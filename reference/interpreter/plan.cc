@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <array>
 
-#include "absl/functional/function_ref.h"
 #include "reference/interpreter/blockwise.h"
 #include "reference/interpreter/dynamic_shapes.h"
+#include "reference/values/licenses/dependence.h"
 #include "spec/base/error.h"
 #include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
@@ -14,120 +14,6 @@
 
 namespace assay::reference {
 namespace {
-
-// True if an op on integers may give a constant although not all of its operands are constants, as
-// on two equal operands, or in products with zero.
-bool MayVanish(const Instruction& instruction, absl::FunctionRef<bool(int64_t)> is_invariant) {
-  const Opcode opcode = instruction.opcode();
-  if (!Info(opcode).Is(kElementwise) || instruction.operand_count() != 2) return false;
-  if (IsFloat(instruction.operand(0)->shape().element_type()) && opcode != Opcode::kCompare)
-    return false;
-  if (instruction.operand(0) == instruction.operand(1)) return true;
-  const bool is_one_to_one =
-      opcode == Opcode::kAdd || opcode == Opcode::kSubtract || opcode == Opcode::kXor;
-  return !is_one_to_one && (is_invariant(0) || is_invariant(1));
-}
-
-// True if a slice takes no element of a pad's operand: in some dimension it steps over all.
-bool TakesOnlyPadding(const Instruction& slice, const Instruction& pad) {
-  const absl::Span<const SliceRange> ranges = slice.attributes().SliceRanges(Attr::kSlice);
-  const absl::Span<const PaddingDim> padding = pad.attributes().Padding(Attr::kPadding);
-  for (size_t d = 0; d < ranges.size(); ++d) {
-    const int64_t size = pad.operand(0)->shape().dimension(static_cast<int64_t>(d));
-    const int64_t every = padding[d].interior + 1;
-    bool takes_any = false;
-    for (int64_t at = ranges[d].start; at < ranges[d].limit; at += ranges[d].stride) {
-      const int64_t inside = at - padding[d].low;
-      takes_any |= inside >= 0 && inside % every == 0 && inside / every < size;
-    }
-    if (!takes_any) return true;
-  }
-  return false;
-}
-
-// The operands of a concatenation of which a slice takes elements.
-std::vector<const Instruction*> PartsTaken(const Instruction& slice, const Instruction& whole) {
-  const auto dimension = static_cast<size_t>(whole.attributes().Integers(Attr::kDimension)[0]);
-  const SliceRange range = slice.attributes().SliceRanges(Attr::kSlice)[dimension];
-  std::vector<const Instruction*> parts;
-  int64_t begin = 0;
-  for (const Instruction* part : whole.operands()) {
-    const int64_t end = begin + part->shape().dimension(static_cast<int64_t>(dimension));
-    int64_t first = range.start;  // that the slice takes at or behind `begin`
-    if (begin > first) first += (begin - first + range.stride - 1) / range.stride * range.stride;
-    if (first < std::min(end, range.limit)) parts.push_back(part);
-    begin = end;
-  }
-  return parts;
-}
-
-// True if all that a slice takes is the same for a compiler, though its operand is not.
-bool TakesInvariants(const Instruction& slice,
-                     const absl::flat_hash_map<const Instruction*, bool>& known) {
-  const auto is_invariant = [&](const Instruction* instruction) {
-    const auto it = known.find(instruction);
-    return it != known.end() && it->second;
-  };
-  const Instruction& from = *slice.operand(0);
-  if (from.opcode() == Opcode::kPad)
-    return is_invariant(from.operand(1)) && TakesOnlyPadding(slice, from);
-  if (from.opcode() != Opcode::kConcatenate) return false;
-  const std::vector<const Instruction*> parts = PartsTaken(slice, from);
-  return std::all_of(parts.begin(), parts.end(), is_invariant);
-}
-
-// True if a compiler may take `instruction` for a constant or a broadcast after inlining and
-// folding (ClauseId::kReciprocalDivision). `known` holds the answers of earlier instructions.
-bool IsInvariant(const Instruction& instruction, bool is_entry,
-                 const absl::flat_hash_map<const Instruction*, bool>& known) {
-  auto is_invariant = [&](int64_t i) {
-    const auto it = known.find(instruction.operand(i));
-    return it != known.end() && it->second;
-  };
-  if (MayVanish(instruction, is_invariant)) return true;
-  if (instruction.opcode() == Opcode::kSlice && TakesInvariants(instruction, known)) return true;
-  switch (instruction.opcode()) {
-    case Opcode::kConstant:
-    case Opcode::kIota:
-    case Opcode::kBroadcast:
-    case Opcode::kGetTupleElement:
-    case Opcode::kCall:
-    case Opcode::kFusion:
-    case Opcode::kWhile:
-    case Opcode::kConditional:
-      return true;
-    case Opcode::kParameter:
-      return !is_entry;
-    // It does not matter which of equal elements, or of equal arms, are taken.
-    case Opcode::kDynamicSlice:
-    case Opcode::kGather:
-      return is_invariant(0);
-    case Opcode::kSelect:
-      // A predicate that folds away takes one arm.
-      if (is_invariant(0) && (is_invariant(1) || is_invariant(2))) return true;
-      return is_invariant(1) && is_invariant(2);
-    case Opcode::kClamp:
-      return is_invariant(0) && is_invariant(2);
-    case Opcode::kDynamicUpdateSlice:
-      return is_invariant(0) && is_invariant(1);
-    // An op on constants alone is folded.
-    case Opcode::kDot:
-    case Opcode::kMap:
-    case Opcode::kReduce:
-    case Opcode::kReduceWindow:
-    case Opcode::kScatter:
-    case Opcode::kSort:
-      break;
-    default: {
-      // A divisor still is the same for many elements after an op that moves or maps elements.
-      const OpInfo& info = Info(instruction.opcode());
-      if (!info.Is(kDataMovement) && !info.Is(kElementwise)) return false;
-    }
-  }
-  for (int64_t i = 0; i < static_cast<int64_t>(instruction.operand_count()); ++i)
-    if (!is_invariant(i)) return false;
-  return true;
-}
 
 // The fate of an operand that an addition could read before it is rounded (kSumView).
 enum class ViewOfOperand : uint8_t {
@@ -330,12 +216,14 @@ absl::StatusOr<const Plan*> Plans::PlanOf(const Computation& computation, Memory
   plan->liftable = true;
   const bool is_entry = computation.parent()->entry() == &computation;
   absl::flat_hash_map<const Instruction*, int> place;
-  absl::flat_hash_map<const Instruction*, bool> invariant;
+  Dependences dependences;
   for (const Instruction* instruction : StepsOf(computation)) {
     ASSAY_ASSIGN_OR_RETURN(Plan::Step step, MakeStep(*instruction, memory));
-    invariant[instruction] = IsInvariant(*instruction, is_entry, invariant);
-    if (instruction->opcode() == Opcode::kDivide)
-      step.licensed.divisor_is_invariant = invariant[instruction->operand(1)];
+    dependences[instruction] = DependenceOf(*instruction, is_entry, dependences);
+    if (instruction->opcode() == Opcode::kDivide) {
+      step.licensed.divisor_is_invariant =
+          dependences[instruction->operand(1)] == Dependence::kNone;
+    }
     for (const Instruction* operand : instruction->operands())
       step.operands.push_back(place[operand]);
     plan->liftable = plan->liftable && IsLiftable(*instruction);

@@ -6,7 +6,7 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "reference/values/deadline.h"
-#include "reference/values/licensed_forms.h"
+#include "reference/values/licenses/licensed_forms.h"
 #include "reference/values/value.h"
 #include "spec/ir/module.h"
 #include "spec/numerics/profile.h"

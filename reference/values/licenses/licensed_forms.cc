@@ -1,6 +1,6 @@
 // The search for operands that license another form of an instruction: quotients of quotients,
 // chains of constants, exponentials, roots.
-#include "reference/values/licensed_forms.h"
+#include "reference/values/licenses/licensed_forms.h"
 
 #include <algorithm>
 #include <cmath>
