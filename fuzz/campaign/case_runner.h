@@ -188,16 +188,11 @@ class CaseRunner {
   ReduceCase WithGivenArrays(ReduceCase program, const std::vector<int64_t>& given) const;
   // What else a program shows once the array with this number, which is wrong, is given.
   void LookBehind(const CheckSubject& subject, ReduceCase program, const Signature& first,
-                  int64_t wrong, const FamiliarPlaces& familiar, ConfirmRecord& confirm) const;
+                  int64_t wrong, const SigningHints& hints, ConfirmRecord& confirm) const;
   EvaluateFunction OraclesValues() const;
-  struct SeenFailure {
-    Outcome outcome;
-    std::optional<WrongArray> wrong;  // the first one, where it is known already
-  };
   // The signature of a program that fails always, and of what shows when its bug is switched off.
   void Sign(const CheckSubject& subject, const Case& made, const std::vector<Literal>& inputs,
-            const SeenFailure& failure, const FamiliarPlaces& familiar,
-            ConfirmRecord& confirm) const;
+            const Outcome& outcome, const SigningHints& hints, ConfirmRecord& confirm) const;
   const Profile& ProfileOf(size_t backend) const;
   // The campaign's options, and the flags of the case.
   CompileOptions OptionsFor(const CaseKey& key) const;

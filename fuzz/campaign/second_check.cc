@@ -76,7 +76,7 @@ void CaseRunner::ConfirmHere(const Case& made, const CaseKey& key, ConfirmRecord
   const Outcome outcome =
       CheckIsolated(subject, CheckCase::Of(*made.module, finding.inputs)).outcome;
   if (outcome.Fails(confirm.record.kind)) {
-    Sign(subject, made, finding.inputs, {outcome, std::nullopt}, {}, confirm);
+    Sign(subject, made, finding.inputs, outcome, {}, confirm);
   }
 }
 
@@ -137,31 +137,32 @@ void CaseRunner::ConfirmThere(const Case& made, const CaseKey& key, const Famili
   state.Begin(key.index, kTimesAsLong);
   state.phase.store(Phase::kJudge);
   if (confirm.notable.empty()) {
-    Sign(subject, made, finding.inputs, {outcome, std::move(origin.first)}, familiar, confirm);
+    Sign(subject, made, finding.inputs, outcome,
+         {familiar, std::move(origin.first), options_.screening}, confirm);
   } else {
     confirm.signature = StrCat("notable: ", confirm.notable);
   }
 }
 
 void CaseRunner::Sign(const CheckSubject& subject, const Case& made,
-                      const std::vector<Literal>& inputs, const SeenFailure& failure,
-                      const FamiliarPlaces& familiar, ConfirmRecord& confirm) const {
-  const WrongArray* wrong = failure.wrong.has_value() ? &*failure.wrong : nullptr;
-  const Signature first =
-      SignatureOf(subject, *made.module, inputs, failure.outcome, familiar, wrong);
+                      const std::vector<Literal>& inputs, const Outcome& outcome,
+                      const SigningHints& hints, ConfirmRecord& confirm) const {
+  const Signature first = SignatureOf(subject, *made.module, inputs, outcome, hints);
   confirm.signature = first.text;
   confirm.place = first.place;
   if (first.unmasking.empty()) {
     if (first.wrong == nullptr) return;
     return LookBehind(subject, {made.module->Clone(""), inputs}, first,
-                      NumberOfArray(*made.module, first.wrong), familiar, confirm);
+                      NumberOfArray(*made.module, first.wrong),
+                      {hints.familiar, std::nullopt, hints.cheap_flags}, confirm);
   }
   CompileOptions options = subject.options;
   for (const auto& [name, value] : first.unmasking) options.flags[name] = value;
   const CheckSubject unmasked = SubjectOf(subject, options);
   const Outcome other = CheckIsolated(unmasked, CheckCase::Of(*made.module, inputs)).outcome;
-  if (!other.Fails(failure.outcome.kind)) return;
-  const Signature behind = SignatureOf(unmasked, *made.module, inputs, other, familiar);
+  if (!other.Fails(outcome.kind)) return;
+  const Signature behind = SignatureOf(unmasked, *made.module, inputs, other,
+                                       {hints.familiar, std::nullopt, hints.cheap_flags});
   // Another pass may make the same mistake when the first one may not.
   if (behind.text == first.text) return;
   confirm.unmasking = first.unmasking;
@@ -188,7 +189,7 @@ ReduceCase CaseRunner::WithGivenArrays(ReduceCase program,
 // A flag that silences the first bug is not always there, and needs a search: the value of the
 // instruction that is wrong costs nothing.
 void CaseRunner::LookBehind(const CheckSubject& subject, ReduceCase program, const Signature& first,
-                            int64_t wrong, const FamiliarPlaces& familiar,
+                            int64_t wrong, const SigningHints& hints,
                             ConfirmRecord& confirm) const {
   constexpr size_t kMostGiven = 3;
   std::vector<int64_t> given;
@@ -200,7 +201,7 @@ void CaseRunner::LookBehind(const CheckSubject& subject, ReduceCase program, con
     const NotedOutcome noted = CheckAndNote(subject, *program.module, program.inputs);
     if (!noted.outcome.Fails(Outcome::kWrong) || !noted.notable.empty()) return;
     const Signature behind =
-        SignatureOf(subject, *program.module, program.inputs, noted.outcome, familiar);
+        SignatureOf(subject, *program.module, program.inputs, noted.outcome, hints);
     if (behind.text != first.text) {
       confirm.given = given;
       confirm.behind = behind.text;

@@ -21,6 +21,9 @@ bool IsCrash(Outcome::Kind kind) {
 
 char StateUnder(const CheckSubject& subject, const SilencingFlag& flag, const Module& module,
                 const std::vector<Literal>& inputs, Outcome::Kind kind) {
+  // It fails with the flag as it is.
+  const auto is_set = subject.options.flags.find(flag.name);
+  if (is_set != subject.options.flags.end() && is_set->second == flag.value) return 'f';
   CheckSubject silenced{subject.oracle, subject.backend, subject.profile, subject.options,
                         subject.limits};
   flag.AddTo(silenced.options.flags);
@@ -45,13 +48,8 @@ class SignatureMaker {
  public:
   SignatureMaker(const CheckSubject& subject, const Module& module,
                  const std::vector<Literal>& inputs, const Outcome& outcome,
-                 const FamiliarPlaces& familiar, const WrongArray* first)
-      : subject_(subject),
-        module_(module),
-        inputs_(inputs),
-        outcome_(outcome),
-        familiar_(familiar),
-        first_(first) {}
+                 const SigningHints& hints)
+      : subject_(subject), module_(module), inputs_(inputs), outcome_(outcome), hints_(hints) {}
 
   Signature Run() {
     const BackendDescription& backend = subject_.backend.Describe();
@@ -71,31 +69,44 @@ class SignatureMaker {
 
  private:
   void SignBySnapshots() {
-    const Instruction* wrong = first_ != nullptr
-                                   ? first_->instruction
+    const Instruction* wrong = hints_.first.has_value()
+                                   ? hints_.first->instruction
                                    : FirstWrongArray(subject_, module_, inputs_).instruction;
     signature_.wrong = wrong;
     if (wrong != nullptr) {
       signature_.place = StrCat(signature_.text, At(*wrong));
-      const auto known = familiar_.find(signature_.place);
-      if (known != familiar_.end()) {
+      const auto known = hints_.familiar.find(signature_.place);
+      if (known != hints_.familiar.end()) {
         signature_.text = known->second;
         return;
       }
     }
-    const PassBlame blame = FindWrongSnapshot(subject_, module_, inputs_);
+    const CheckSubject asked = CheaperSubject();
+    const PassBlame blame = FindWrongSnapshot(asked, module_, inputs_);
     if (!blame.pass.empty() && blame.pass != "import") {
       StrAppend(&signature_.text, ": ", blame.pass,
                 wrong == nullptr ? StrCat(" of ", ChangedOpcodes(blame)) : At(*wrong));
       const std::string flag = "xla_disable_hlo_passes";
-      if (StateUnder(subject_, {flag, blame.pass}, module_, inputs_, outcome_.kind) == 'f')
+      if (StateUnder(asked, {flag, blame.pass}, module_, inputs_, outcome_.kind) == 'f')
         signature_.unmasking[flag] = blame.pass;
       return;
     }
-    const std::string states = StatesUnderFlags(subject_, module_, inputs_, outcome_.kind);
+    const std::string states = StatesUnderFlags(asked, module_, inputs_, outcome_.kind);
     StrAppend(
         &signature_.text, blame.pass.empty() ? ": code " : ": import ", states,
         wrong == nullptr ? StrCat(" of ", OpcodeAt(outcome_.judgement.first.leaf)) : Alone(*wrong));
+  }
+
+  // With the cheap flags, if the program fails under them in the same way.
+  CheckSubject CheaperSubject() const {
+    CompileOptions options = subject_.options;
+    for (const auto& flag : hints_.cheap_flags) options.flags.insert(flag);
+    const CheckSubject cheap{subject_.oracle, subject_.backend, subject_.profile,
+                             options,         subject_.limits,  subject_.oracle_steps};
+    const bool fails =
+        !hints_.cheap_flags.empty() &&
+        CheckIsolated(cheap, CheckCase::Of(module_, inputs_)).outcome.Fails(outcome_.kind);
+    return fails ? cheap : subject_;
   }
 
   // Where no pass is to blame, what gives an op its operands matters little: only element-wise ops
@@ -127,8 +138,7 @@ class SignatureMaker {
   const Module& module_;
   const std::vector<Literal>& inputs_;
   const Outcome& outcome_;
-  const FamiliarPlaces& familiar_;
-  const WrongArray* first_;  // null: not known yet
+  const SigningHints& hints_;
   Signature signature_;
 };
 
@@ -226,8 +236,8 @@ std::string StatesUnderFlags(const CheckSubject& subject, const Module& module,
 
 Signature SignatureOf(const CheckSubject& subject, const Module& module,
                       const std::vector<Literal>& inputs, const Outcome& outcome,
-                      const FamiliarPlaces& familiar, const WrongArray* first) {
-  return SignatureMaker(subject, module, inputs, outcome, familiar, first).Run();
+                      const SigningHints& hints) {
+  return SignatureMaker(subject, module, inputs, outcome, hints).Run();
 }
 
 }  // namespace assay

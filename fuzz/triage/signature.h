@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -31,12 +32,20 @@ struct Signature {
   std::map<std::string, std::string> unmasking;
 };
 
-// `outcome` is how the program failed on the subject, and `first` its first wrong array, where that
-// is known already. Compiles it some ten times on a backend that is not in-process; an in-process
-// one is asked for the guilty decision, in children.
+// What is known of a failure before it is signed.
+struct SigningHints {
+  FamiliarPlaces familiar = {};
+  std::optional<WrongArray> first = std::nullopt;  // of the program
+  // Flags that make compiling cheap (CheapFlags). Where the program fails under them as well, they
+  // hold for all questions but that where it goes wrong.
+  std::map<std::string, std::string> cheap_flags = {};
+};
+
+// `outcome` is how the program failed on the subject. Compiles it some ten times on a backend that
+// is not in-process; an in-process one is asked for the guilty decision, in children.
 Signature SignatureOf(const CheckSubject& subject, const Module& module,
                       const std::vector<Literal>& inputs, const Outcome& outcome,
-                      const FamiliarPlaces& familiar = {}, const WrongArray* first = nullptr);
+                      const SigningHints& hints = {});
 
 // The text of a signature for people: "wrong value: right without algsimp, at log(exponential) of
 // floats".
