@@ -223,6 +223,7 @@ absl::StatusOr<const Plan*> Plans::PlanOf(const Computation& computation, Memory
     if (instruction->opcode() == Opcode::kDivide) {
       step.licensed.divisor_is_invariant =
           dependences[instruction->operand(1)] == Dependence::kNone;
+      step.licensed.divides_by_root = DividesByRoot(*instruction, inlining_callers_);
     }
     for (const Instruction* operand : instruction->operands())
       step.operands.push_back(place[operand]);

@@ -146,13 +146,8 @@ void MoveWithin(const Array& bounded, const LegalChoices& choices, Literal& resu
 }
 
 // Asks as under the profile xla: plain evaluation, which makes the choices, has no clauses.
-bool MayMultiplyByReciprocalRoot(const OpContext& op) {
-  const ClauseSet granted = op.clauses.With(ClauseId::kReciprocalRoot);
-  return DividesByRoot({op.instruction, op.shape, op.operands, granted, op.analysis});
-}
 bool MayMultiplyByReciprocal(const OpContext& op) {
-  if (op.instruction.opcode() != Opcode::kDivide) return false;
-  return op.licensed.divisor_is_invariant || MayMultiplyByReciprocalRoot(op);
+  return op.licensed.divisor_is_invariant || op.licensed.divides_by_root;
 }
 
 // Makes x / y as x times a reciprocal: that of y, or, where y is a root, a reciprocal root within
@@ -162,7 +157,7 @@ void MoveQuotients(const OpContext& op, const LegalChoices& choices, Literal& re
   absl::Span<const T> dividends = op.literal(0).data<T>(), divisors = op.literal(1).data<T>();
   absl::Span<T> values = result.data<T>();
   constexpr T kLeast = std::numeric_limits<T>::min() * 4;
-  const double ulps = MayMultiplyByReciprocalRoot(op) ? UlpsOf<T>(op, Opcode::kRsqrt) : 0;
+  const double ulps = op.licensed.divides_by_root ? UlpsOf<T>(op, Opcode::kRsqrt) : 0;
   for (size_t i = 0; i < values.size(); ++i) {
     const T x = dividends[i], y = divisors[i];
     const long double exact = 1 / static_cast<long double>(y);

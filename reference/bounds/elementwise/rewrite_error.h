@@ -23,11 +23,7 @@ Wide<T> ReciprocalError(const Range<Wide<T>>& dividend, const Range<Wide<T>>& di
 
 // True if the divisor is a square root, so that its reciprocal may be made as one.
 inline bool DividesByRoot(const OpContext& op) {
-  if (!op.clauses.Has(ClauseId::kReciprocalRoot)) return false;
-  const Instruction* divisor = op.instruction.operand(1);
-  while (divisor->opcode() == Opcode::kBroadcast || divisor->opcode() == Opcode::kReshape)
-    divisor = divisor->operand(0);
-  return divisor->opcode() == Opcode::kSqrt;
+  return op.licensed.divides_by_root && op.clauses.Has(ClauseId::kReciprocalRoot);
 }
 
 // The error of multiplying by the reciprocal square root, within its budget, instead of dividing by

@@ -76,11 +76,6 @@ bool ChangesNothing(const Instruction& value) {
   const Shape& shape = value.shape();
   if (shape.dimensions() != value.operand(0)->shape().dimensions()) return false;
   switch (value.opcode()) {
-    case Opcode::kReverse: {
-      const absl::Span<const int64_t> turned = value.attributes().Integers(Attr::kDimensions);
-      return std::all_of(turned.begin(), turned.end(),
-                         [&shape](int64_t d) { return shape.dimension(d) <= 1; });
-    }
     case Opcode::kPad: {
       const absl::Span<const PaddingDim> padding = value.attributes().Padding(Attr::kPadding);
       return std::all_of(padding.begin(), padding.end(), [](const PaddingDim& dim) {
@@ -92,16 +87,16 @@ bool ChangesNothing(const Instruction& value) {
   }
 }
 
-// Looks for what makes a value, through what only changes its shape and across the calls that a
-// compiler inlines.
+// Looks for what makes a value, through what only moves or repeats its elements, since compilers
+// compute before they do that, and across the calls that they inline.
 class Producers {
  public:
   explicit Producers(const InliningCallers& callers) : callers_(callers) {}
 
   // True if one of the instructions that may make the value has the property.
-  bool Any(const Instruction& value, const Predicate& property, bool through_broadcasts = false) {
+  bool Any(const Instruction& value, const Predicate& property) {
     left_ = kMostVisits;
-    return Visit(value, property, through_broadcasts);
+    return Visit(value, property, /*through_broadcasts=*/true);
   }
 
   bool IsA(const Instruction& value, Opcode opcode) {
@@ -158,7 +153,7 @@ class Producers {
         largest = std::max(largest, std::fabs(literal.GetComponent(k)));
       return true;
     };
-    return Any(value, is_constant, /*through_broadcasts=*/true) ? largest : -1;
+    return Any(value, is_constant) ? largest : -1;
   }
 
  private:
@@ -195,12 +190,12 @@ class Producers {
       case Opcode::kBitcast:
       case Opcode::kCopy:
       case Opcode::kTranspose:
+      case Opcode::kReverse:
       case Opcode::kOptBarrier:
         return operand(0);
       case Opcode::kConvert:
         return value.shape().element_type() == value.operand(0)->shape().element_type() &&
                operand(0);
-      case Opcode::kReverse:
       case Opcode::kSlice:
       case Opcode::kPad:
       case Opcode::kConcatenate:
@@ -381,6 +376,10 @@ InliningCallers FindInliningCallers(const Module& module) {
     }
   }
   return callers;
+}
+
+bool DividesByRoot(const Instruction& quotient, const InliningCallers& callers) {
+  return Producers(callers).IsA(*quotient.operand(1), Opcode::kSqrt);
 }
 
 LicensedForms LicensedFormsOf(const Instruction& instruction, const InliningCallers& callers) {

@@ -12,7 +12,9 @@
 namespace assay::reference {
 
 struct LicensedForms {
-  bool divisor_is_invariant = false;  // operand 1 is a constant or a broadcast (divide only)
+  // Of a division, also where values have no bounds: the divisor may turn out to be a constant or a
+  // broadcast; it is a square root, so that its reciprocal may be made as one.
+  bool divisor_is_invariant = false, divides_by_root = false;
   // Number of operands of a division that are quotients themselves.
   int8_t quotients = 0;
   // The op scales by a constant, or by a number that is broadcast and perhaps converted then, a
@@ -45,7 +47,8 @@ struct LicensedForms {
 using InliningCallers = absl::flat_hash_map<const Computation*, std::vector<const Instruction*>>;
 InliningCallers FindInliningCallers(const Module& module);
 
-// Finds all but `divisor_is_invariant`.
+bool DividesByRoot(const Instruction& quotient, const InliningCallers& callers);
+// Finds all but the first two.
 LicensedForms LicensedFormsOf(const Instruction& instruction, const InliningCallers& callers);
 
 }  // namespace assay::reference
