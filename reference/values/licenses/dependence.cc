@@ -51,7 +51,16 @@ class Rule {
   }
 
  private:
+  // A scalar that fills what an op leaves free is broadcast.
+  bool IsFilling(int64_t i) const {
+    const Opcode opcode = instruction_.opcode();
+    if (opcode == Opcode::kPad) return i == 1;
+    if (opcode == Opcode::kSelectAndScatter) return i == 2;
+    const bool folds = opcode == Opcode::kReduce || opcode == Opcode::kReduceWindow;
+    return folds && i >= instruction_.operand_count() / 2;
+  }
   Dependence Of(int64_t i) const {
+    if (IsFilling(i)) return Dependence::kNone;
     const Instruction* operand = instruction_.operand(i);
     const bool is_empty = operand->shape().IsArray() && operand->shape().ElementCount() == 0;
     const auto at = known_.find(operand);

@@ -54,7 +54,7 @@ ENTRY e {
 
   partly_pad = f64[6] pad(varies_y, none_five), padding=2_1
   none_cut = f64[4] pad(varies_y, none_five), padding=2_-1
-  varies_pad = f64[6] pad(varies_y, varies_sum), padding=2_1
+  partly_filled = f64[6] pad(varies_y, varies_sum), padding=2_1
   partly_joined = f64[4] concatenate(varies_y, none_one), dimensions={0}
   varies_joined = f64[6] concatenate(varies_y, varies_y), dimensions={0}
   partly_turned = f64[6] reverse(partly_pad), dimensions={0}

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <limits>
 #include <vector>
 
 #include "reference/values/combiner.h"
@@ -71,6 +72,62 @@ std::vector<double> FoldedElements(const Instruction& value, int depth = 4) {
   return {};
 }
 
+// True if no element of the result is larger than the largest of the operands, but for a rounding.
+bool KeepsMagnitude(Opcode opcode) {
+  switch (opcode) {
+    case Opcode::kAbs:
+    case Opcode::kClamp:
+    case Opcode::kConvert:
+    case Opcode::kImag:
+    case Opcode::kMaximum:
+    case Opcode::kMinimum:
+    case Opcode::kNegate:
+    case Opcode::kReal:
+    case Opcode::kReducePrecision:
+    case Opcode::kRemainder:
+    case Opcode::kSelect:
+      return true;
+    default:
+      return Info(opcode).Is(kDataMovement) && opcode != Opcode::kBitcastConvert &&
+             opcode != Opcode::kBitcast;
+  }
+}
+
+// True if a concatenation repeats one number.
+bool RepeatsOne(const Instruction& value) {
+  if (value.opcode() != Opcode::kConcatenate || value.operand(0)->shape().ElementCount() != 1)
+    return false;
+  return std::all_of(value.operands().begin(), value.operands().end(),
+                     [&](const Instruction* operand) { return operand == value.operand(0); });
+}
+
+// Compilers fold every op on constants alone. A magnitude that none of its elements exceeds, which
+// is infinite where it would have to be computed; negative if a value is not made of constants.
+double MagnitudeOfConstants(const Instruction& value, int& left) {
+  if (left-- <= 0) return -1;
+  const OpInfo& info = Info(value.opcode());
+  if (info.Is(kSideEffect) || value.opcode() == Opcode::kRng) return -1;
+  if (value.opcode() == Opcode::kIota) return static_cast<double>(value.shape().ElementCount());
+  if (value.opcode() == Opcode::kConstant) {
+    const Literal* literal = value.literal();
+    if (literal == nullptr || !literal->shape().IsArray()) return -1;
+    double largest = 0;
+    for (int64_t k = 0; k < literal->component_count(); ++k)
+      largest = std::max(largest, std::fabs(literal->GetComponent(k)));
+    return largest;
+  }
+  if (value.operands().empty()) return -1;
+  double largest = 0;
+  for (const Instruction* operand : value.operands()) {
+    const double magnitude = MagnitudeOfConstants(*operand, left);
+    if (magnitude < 0) return -1;
+    largest = std::max(largest, magnitude);
+  }
+  constexpr double kRounded = 1.125;
+  return KeepsMagnitude(value.opcode()) ? largest * kRounded
+                                        : std::numeric_limits<double>::infinity();
+}
+
 // True if the op moves no element and adds none, so that compilers take its operand instead.
 bool ChangesNothing(const Instruction& value) {
   const Shape& shape = value.shape();
@@ -120,7 +177,7 @@ class Producers {
     return VisitWidened(value);
   }
 
-  // From now on functions of constant arrays are constants, and not only those of scalars.
+  // From now on functions of constant arrays are constants, and not only those of one number.
   void FoldArrays() { folds_arrays_ = true; }
 
   // The largest magnitude of the constant that the value is, of complex numbers that of a part;
@@ -130,13 +187,17 @@ class Producers {
     auto is_constant = [&](const Instruction& made) {
       if (made.opcode() != Opcode::kConstant) {
         // What only widens or converts an array is looked through.
-        const bool is_looked_through =
-            made.opcode() == Opcode::kBroadcast ||
-            (made.opcode() == Opcode::kConvert && !made.shape().IsScalar()) ||
-            (!folds_arrays_ && !made.shape().IsScalar());
+        const bool is_one = made.shape().IsArray() && made.shape().ElementCount() == 1;
+        const bool is_looked_through = made.opcode() == Opcode::kBroadcast ||
+                                       (made.opcode() == Opcode::kConvert && !is_one) ||
+                                       !(folds_arrays_ || is_one || RepeatsOne(made));
         if (is_looked_through) return false;
         const std::vector<double> folded = FoldedElements(made);
-        if (folded.empty()) return false;
+        if (folded.empty()) {
+          int left = kMostVisits;
+          if (!IsComplex(made.shape().element_type())) largest = MagnitudeOfConstants(made, left);
+          return largest >= 0;
+        }
         largest = 0;
         // Rounding to a narrow type adds an eighth at most.
         for (double element : folded) {
