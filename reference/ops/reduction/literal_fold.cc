@@ -93,16 +93,33 @@ class ColumnFold {
   std::vector<std::vector<double>> sizes_;  // by result and element
 };
 
-// A fixed permutation that looks like none.
-std::vector<size_t> Shuffled(size_t n) {
+// A fixed permutation that looks like none, another one for every number.
+std::vector<size_t> Shuffled(size_t n, uint64_t number = 0) {
   std::vector<size_t> order(n);
   std::iota(order.begin(), order.end(), size_t{0});
-  uint64_t state = 0x9E3779B97F4A7C15u ^ n;
+  uint64_t state = 0x9E3779B97F4A7C15u ^ n ^ (number << 32);
   for (size_t k = n; k > 1; --k) {
     state = state * 6364136223846793005u + 1442695040888963407u;
     std::swap(order[k - 1], order[(state >> 33) % k]);
   }
   return order;
+}
+
+// Orders of n steps besides the plain one: all of a few, and of more the reversed one and some that
+// look like none.
+std::vector<std::vector<size_t>> OtherOrders(size_t n) {
+  constexpr size_t kFew = 3, kMany = 64;
+  std::vector<size_t> order(n);
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::vector<std::vector<size_t>> orders;
+  if (n <= kFew) {
+    while (std::next_permutation(order.begin(), order.end())) orders.push_back(order);
+    return orders;
+  }
+  orders.emplace_back(order.rbegin(), order.rend());
+  const uint64_t shuffles = n <= kMany ? 4 : 1;
+  for (uint64_t number = 0; number < shuffles; ++number) orders.push_back(Shuffled(n, number));
+  return orders;
 }
 
 // Reads slot `slot` as an interval, which may be one number. False if it may be something else.
@@ -184,14 +201,16 @@ absl::StatusOr<Column> FoldColumns(Interpreter& interpreter, ColumnFold& fold, c
     return left;
   std::vector<Column> others;
   if (rules.any_order) {
-    const std::vector<size_t> reversed(in_order.rbegin(), in_order.rend());
-    ASSAY_ASSIGN_OR_RETURN(others.emplace_back(), fold.Left(init, inputs, reversed));
+    for (const std::vector<size_t>& order : OtherOrders(inputs.size())) {
+      ASSAY_ASSIGN_OR_RETURN(others.emplace_back(), fold.Left(init, inputs, order));
+    }
   } else {
     ASSAY_ASSIGN_OR_RETURN(others.emplace_back(), fold.Right(init, inputs));
     ASSAY_ASSIGN_OR_RETURN(others.emplace_back(), fold.Tree(init, inputs));
-  }
-  if (rules.any_order || interpreter.analysis().is_xla) {
-    ASSAY_ASSIGN_OR_RETURN(others.emplace_back(), fold.Left(init, inputs, Shuffled(inputs.size())));
+    if (interpreter.analysis().is_xla) {
+      const std::vector<size_t> shuffled = Shuffled(inputs.size());
+      ASSAY_ASSIGN_OR_RETURN(others.emplace_back(), fold.Left(init, inputs, shuffled));
+    }
   }
   return Agreed(left, others, static_cast<int64_t>(inputs.size()), interpreter.memory());
 }
