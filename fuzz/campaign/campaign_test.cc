@@ -296,6 +296,19 @@ TEST(CampaignTest, FindsAHang) {
 }
 
 // A worker has several programs in hand, and each has the time of one.
+TEST(CampaignTest, AHangOfAnotherCompilerIsCheckedOnce) {
+  FakeBackend::Script script = Script([](const Module&) -> absl::StatusOr<RunResult> {
+    return MakeError(ErrorClass::kTimeout, "no answer within 10 s");
+  });
+  script.description.in_process = false;
+  const CampaignSummary summary = Fuzz(Options(8), script);
+  ASSERT_FALSE(summary.found.empty());
+  for (const CampaignFinding& finding : summary.found) {
+    EXPECT_EQ(finding.kind, Outcome::kTimeout);
+    EXPECT_EQ(finding.second_check, "failed again in 1 of 1 runs of a fresh process");
+  }
+}
+
 TEST(CampaignTest, EveryProgramHasAClockOfItsOwn) {
   CampaignOptions options = Options(8);
   options.jobs = 1;

@@ -3,6 +3,7 @@
 
 #include <set>
 
+#include "fuzz/campaign/duties.h"
 #include "gtest/gtest.h"
 #include "nlohmann/json.hpp"
 #include "spec/base/strings.h"
@@ -715,6 +716,26 @@ TEST(Tally, FoldsFindingsThatDifferInNumbersAlone) {
   EXPECT_EQ(tally.summary().buckets.size(), 1u);
   EXPECT_EQ(tally.summary().buckets.at("one: compile crash: assertion # failed"), 2);
   EXPECT_EQ(tally.summary().unchecked, 1) << "a suspect that nobody took";
+}
+
+TEST(Duties, ASpareWorkerChecksSuspectsWhenManyWaitOrNoCaseIsLeft) {
+  CampaignOptions options = Options();
+  options.count = 1000;
+  const CampaignTools tools;
+  CampaignDesk desk{options, tools, Tally(options), {}};
+  const std::unique_ptr<Duty> first = MakeConfirmDuty(desk, /*is_spare=*/false);
+  const std::unique_ptr<Duty> spare = MakeConfirmDuty(desk, /*is_spare=*/true);
+  EXPECT_FALSE(first->HasWork());
+  for (int64_t k = 0; k < 8; ++k) {
+    EXPECT_FALSE(spare->HasWork()) << k;
+    desk.tally.TakeRecord(CaseOf({Ended(Outcome::kWrong)}, k));
+    EXPECT_TRUE(first->HasWork()) << k;
+  }
+  EXPECT_TRUE(spare->HasWork());
+  while (desk.tally.Suspects() > 1) desk.tally.NextSuspect();
+  EXPECT_FALSE(spare->HasWork());
+  desk.next_index = options.count;
+  EXPECT_TRUE(spare->HasWork()) << "nothing else is left to do";
 }
 
 }  // namespace

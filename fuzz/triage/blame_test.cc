@@ -3,7 +3,9 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
+#include <utility>
 
 #include "fuzz/backends/releases.h"
 #include "fuzz/triage/pass_blame.h"
@@ -224,8 +226,26 @@ class EchoOracle : public Oracle {
   }
 };
 
-std::string SignedWhenWrongUnlessDisabled(const std::string& pass) {
-  FakeBackend backend(WrongUnlessDisabled(pass));
+struct Signed {
+  std::string text;
+  int compiles = 0;
+  int cheap = 0;  // of them: under all cheap flags
+};
+
+Signed SignWhenWrongUnlessDisabled(const std::string& pass, const SigningHints& hints = {}) {
+  Signed result;
+  FakeBackend::Script script = WrongUnlessDisabled(pass);
+  script.compile = [&](const Module&, const CompileOptions& options) {
+    const bool is_cheap =
+        !hints.cheap_flags.empty() &&
+        std::all_of(hints.cheap_flags.begin(), hints.cheap_flags.end(), [&](const auto& flag) {
+          const auto at = options.flags.find(flag.first);
+          return at != options.flags.end() && at->second == flag.second;
+        });
+    result.cheap += is_cheap ? 1 : 0;
+    return absl::OkStatus();
+  };
+  FakeBackend backend(std::move(script));
   EchoOracle oracle;
   const CheckSubject subject{oracle, backend, Profile::Strict(), {}, Limits()};
   auto module = ReadModule("HloModule m\nENTRY e { ROOT p = s32[2] parameter(0) }\n");
@@ -234,7 +254,14 @@ std::string SignedWhenWrongUnlessDisabled(const std::string& pass) {
   inputs.emplace_back(Shape::Array(ElementType::kS32, {2}));
   const Outcome outcome = CheckIsolated(subject, CheckCase::Of(**module, inputs)).outcome;
   EXPECT_TRUE(outcome.Fails(Outcome::kWrong)) << outcome.Describe();
-  return SignatureOf(subject, **module, inputs, outcome).text;
+  const int before = backend.compiles();
+  result.text = SignatureOf(subject, **module, inputs, outcome, hints).text;
+  result.compiles = backend.compiles() - before;
+  return result;
+}
+
+std::string SignedWhenWrongUnlessDisabled(const std::string& pass) {
+  return SignWhenWrongUnlessDisabled(pass).text;
 }
 
 TEST(Releases, AreAskedOneByOneAndTheirStatesJoined) {
@@ -276,6 +303,30 @@ TEST(Signature, TellsBugsApartByWhatSilencesThem) {
   EXPECT_EQ(algsimp, "wrong value: code pffff of parameter");
   EXPECT_EQ(SignedWhenWrongUnlessDisabled("algsimp"), algsimp);
   EXPECT_EQ(SignedWhenWrongUnlessDisabled("fusion"), "wrong value: code fpfff of parameter");
+}
+
+TEST(Signature, IsTheSameUnderCheapFlagsAndTakesFewerCompilations) {
+  const SigningHints cheap = {.cheap_flags = {{"xla_backend_optimization_level", "0"},
+                                              {"xla_cpu_use_fusion_emitters", "false"}}};
+  const Signed plain = SignWhenWrongUnlessDisabled("algsimp");
+  const Signed quick = SignWhenWrongUnlessDisabled("algsimp", cheap);
+  EXPECT_EQ(quick.text, plain.text);
+  // Two of the flags are set as it is, and one compilation asks whether it fails so.
+  EXPECT_EQ(quick.compiles, plain.compiles - 1);
+  EXPECT_EQ(quick.cheap, 5) << "that one, the dump and three flags";
+}
+
+TEST(Signature, IsAskedAsUsersCompileWhereCheapFlagsSilenceTheBug) {
+  // Under the cheap flag the program is right, so that it would be right under all others as well.
+  const SigningHints cheap = {.cheap_flags = {{"xla_disable_hlo_passes", "fusion"}}};
+  EXPECT_EQ(SignWhenWrongUnlessDisabled("fusion", cheap).text,
+            "wrong value: code fpfff of parameter");
+}
+
+TEST(Signature, TakesTheFirstWrongArrayThatIsKnown) {
+  const SigningHints known = {.first = WrongArray()};
+  EXPECT_EQ(SignWhenWrongUnlessDisabled("algsimp", known).text,
+            SignedWhenWrongUnlessDisabled("algsimp"));
 }
 
 TEST(Signature, IsToldInWords) {

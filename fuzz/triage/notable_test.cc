@@ -91,7 +91,15 @@ std::string OriginOf(const std::string& entry, bool drops_negate) {
   const NotedOutcome noted = CheckAndNote(subject, **module, inputs);
   EXPECT_TRUE(noted.outcome.Fails(Outcome::kWrong)) << noted.outcome.Describe();
   EXPECT_EQ(noted.notable, "") << "the outputs themselves are wrong";
-  return NotableOrigin(subject, **module, inputs, noted.answer).notable;
+  const NotedOrigin origin = NotableOrigin(subject, **module, inputs, noted.answer);
+  // What zeros alone explain needs no array to blame; what remains a failure does.
+  EXPECT_TRUE(origin.first.has_value() || !origin.notable.empty());
+  if (origin.first.has_value()) {
+    const WrongArray first = FirstWrongArray(subject, **module, inputs);
+    EXPECT_EQ(origin.first->instruction, first.instruction) << "so that nobody looks for it again";
+    EXPECT_EQ(origin.first->number, first.number);
+  }
+  return origin.notable;
 }
 
 TEST(NotableTest, WhatIsMadeOfANotableValueIsNotable) {

@@ -34,10 +34,48 @@ bool IsZero(const Instruction& value) {
   return true;
 }
 
-bool CutsOperand(const Instruction& pad) {
-  const absl::Span<const PaddingDim> dims = pad.attributes().Padding(Attr::kPadding);
-  return std::any_of(dims.begin(), dims.end(),
-                     [](const PaddingDim& dim) { return dim.low < 0 || dim.high < 0; });
+bool IsEmpty(const Instruction& value) {
+  return value.shape().IsArray() && value.shape().ElementCount() == 0;
+}
+
+std::vector<SliceRange> WholeOf(const Shape& shape) {
+  std::vector<SliceRange> ranges;
+  for (const int64_t size : shape.dimensions()) ranges.push_back({0, size, 1});
+  return ranges;
+}
+
+// True if the ranges of a pad's result hold no element of its operand: in some dimension they step
+// over all of them.
+bool HoldOnlyPadding(absl::Span<const SliceRange> ranges, const Instruction& pad) {
+  const absl::Span<const PaddingDim> padding = pad.attributes().Padding(Attr::kPadding);
+  for (size_t d = 0; d < ranges.size(); ++d) {
+    const int64_t size = pad.operand(0)->shape().dimension(static_cast<int64_t>(d));
+    const int64_t every = padding[d].interior + 1;
+    bool holds_any = false;
+    for (int64_t at = ranges[d].start; at < ranges[d].limit && !holds_any; at += ranges[d].stride) {
+      const int64_t inside = at - padding[d].low;
+      holds_any = inside >= 0 && inside % every == 0 && inside / every < size;
+    }
+    if (!holds_any) return true;
+  }
+  return false;
+}
+
+// The operands of a concatenation that a slice of it takes elements of.
+std::vector<const Instruction*> PartsTaken(const Instruction& slice) {
+  const Instruction& whole = *slice.operand(0);
+  const auto dimension = static_cast<size_t>(whole.attributes().Integers(Attr::kDimension)[0]);
+  const SliceRange range = slice.attributes().SliceRanges(Attr::kSlice)[dimension];
+  std::vector<const Instruction*> parts;
+  int64_t begin = 0;
+  for (const Instruction* part : whole.operands()) {
+    const int64_t end = begin + part->shape().dimension(static_cast<int64_t>(dimension));
+    int64_t first = range.start;  // that the slice takes at or behind `begin`
+    if (begin > first) first += (begin - first + range.stride - 1) / range.stride * range.stride;
+    if (first < std::min(end, range.limit)) parts.push_back(part);
+    begin = end;
+  }
+  return parts;
 }
 
 class Rule {
@@ -51,22 +89,12 @@ class Rule {
   }
 
  private:
-  // A scalar that fills what an op leaves free is broadcast.
-  bool IsFilling(int64_t i) const {
-    const Opcode opcode = instruction_.opcode();
-    if (opcode == Opcode::kPad) return i == 1;
-    if (opcode == Opcode::kSelectAndScatter) return i == 2;
-    const bool folds = opcode == Opcode::kReduce || opcode == Opcode::kReduceWindow;
-    return folds && i >= instruction_.operand_count() / 2;
+  Dependence OfValue(const Instruction& value) const {
+    if (IsEmpty(value)) return Dependence::kNone;
+    const auto at = known_.find(&value);
+    return at == known_.end() ? Dependence::kVaries : at->second;
   }
-  Dependence Of(int64_t i) const {
-    if (IsFilling(i)) return Dependence::kNone;
-    const Instruction* operand = instruction_.operand(i);
-    const bool is_empty = operand->shape().IsArray() && operand->shape().ElementCount() == 0;
-    const auto at = known_.find(operand);
-    if (is_empty || at == known_.end()) return is_empty ? Dependence::kNone : Dependence::kVaries;
-    return at->second;
-  }
+  Dependence Of(int64_t i) const { return OfValue(*instruction_.operand(i)); }
   bool None(int64_t i) const { return Of(i) == Dependence::kNone; }
   bool Varies(int64_t i) const { return Of(i) == Dependence::kVaries; }
   bool AllNone() const { return Count(Dependence::kNone) == instruction_.operand_count(); }
@@ -95,6 +123,7 @@ class Rule {
         return true;
       // It does not matter which of equal elements, or of equal arms, are taken.
       case Opcode::kSlice:
+        return SliceIsNone();
       case Opcode::kDynamicSlice:
       case Opcode::kGather:
         return !Varies(0);
@@ -106,21 +135,39 @@ class Rule {
       case Opcode::kDynamicUpdateSlice:
         return None(1) && (None(0) || Compatible(instruction_.operand(1)->shape(),
                                                  instruction_.operand(0)->shape()));
+      // What has only padding is a scalar that is broadcast, and so is a sum of nothing.
       case Opcode::kPad:
-        return None(1) && (None(0) || CutsOperand(instruction_));
+        return AllNone() || HoldOnlyPadding(WholeOf(instruction_.shape()), instruction_);
+      case Opcode::kReduce:
+      case Opcode::kReduceWindow:
+        return AllNone() || IsEmpty(*instruction_.operand(0));
       case Opcode::kPower:
         return AllNone() || IsZero(*instruction_.operand(1)) || MayVanish(instruction_, AnyNone());
       default:
         return AllNone() || MayVanish(instruction_, AnyNone());
     }
   }
+  // Where it is seen what a slice takes, that counts; behind ops that move elements it may be any
+  // of them.
+  bool SliceIsNone() const {
+    const Instruction& from = *instruction_.operand(0);
+    if (None(0)) return true;
+    if (from.opcode() == Opcode::kPad)
+      return HoldOnlyPadding(instruction_.attributes().SliceRanges(Attr::kSlice), from);
+    if (from.opcode() != Opcode::kConcatenate) return !Varies(0);
+    const std::vector<const Instruction*> parts = PartsTaken(instruction_);
+    return std::all_of(parts.begin(), parts.end(), [this](const Instruction* part) {
+      return OfValue(*part) == Dependence::kNone;
+    });
+  }
   bool AnyNone() const { return Count(Dependence::kNone) > 0; }
 
   bool IsPartly() const {
     const int64_t varying = Count(Dependence::kVaries), count = instruction_.operand_count();
     switch (instruction_.opcode()) {
-      case Opcode::kConcatenate:
       case Opcode::kPad:
+        return true;  // its padding
+      case Opcode::kConcatenate:
         return varying < count;
       case Opcode::kDynamicUpdateSlice:
         return !(Varies(0) && Varies(1));

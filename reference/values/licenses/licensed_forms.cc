@@ -101,9 +101,19 @@ bool RepeatsOne(const Instruction& value) {
                      [&](const Instruction* operand) { return operand == value.operand(0); });
 }
 
+double LargestMagnitude(const Literal& literal) {
+  double largest = 0;
+  for (int64_t k = 0; k < literal.component_count(); ++k)
+    largest = std::max(largest, std::fabs(literal.GetComponent(k)));
+  return largest;
+}
+
+// What is asked of a constant: a look at all elements is saved where one only asks if there is one.
+enum class Ask : uint8_t { kWhether, kMagnitude };
+
 // Compilers fold every op on constants alone. A magnitude that none of its elements exceeds, which
 // is infinite where it would have to be computed; negative if a value is not made of constants.
-double MagnitudeOfConstants(const Instruction& value, int& left) {
+double MagnitudeOfConstants(const Instruction& value, Ask ask, int& left) {
   if (left-- <= 0) return -1;
   const OpInfo& info = Info(value.opcode());
   if (info.Is(kSideEffect) || value.opcode() == Opcode::kRng) return -1;
@@ -111,17 +121,18 @@ double MagnitudeOfConstants(const Instruction& value, int& left) {
   if (value.opcode() == Opcode::kConstant) {
     const Literal* literal = value.literal();
     if (literal == nullptr || !literal->shape().IsArray()) return -1;
-    double largest = 0;
-    for (int64_t k = 0; k < literal->component_count(); ++k)
-      largest = std::max(largest, std::fabs(literal->GetComponent(k)));
-    return largest;
+    return ask == Ask::kMagnitude ? LargestMagnitude(*literal) : 0;
   }
   if (value.operands().empty()) return -1;
   double largest = 0;
   for (const Instruction* operand : value.operands()) {
-    const double magnitude = MagnitudeOfConstants(*operand, left);
+    const double magnitude = MagnitudeOfConstants(*operand, ask, left);
     if (magnitude < 0) return -1;
-    largest = std::max(largest, magnitude);
+    // Indices and predicates only choose.
+    const bool is_number = value.opcode() == Opcode::kConvert ||
+                           operand->shape().element_type() == value.shape().element_type() ||
+                           IsComplex(operand->shape().element_type());
+    if (is_number) largest = std::max(largest, magnitude);
   }
   constexpr double kRounded = 1.125;
   return KeepsMagnitude(value.opcode()) ? largest * kRounded
@@ -182,7 +193,11 @@ class Producers {
 
   // The largest magnitude of the constant that the value is, of complex numbers that of a part;
   // negative if it is none.
-  double ConstantMagnitude(const Instruction& value) {
+  double ConstantMagnitude(const Instruction& value) { return Constant(value, Ask::kMagnitude); }
+  bool IsConstant(const Instruction& value) { return Constant(value, Ask::kWhether) >= 0; }
+
+ private:
+  double Constant(const Instruction& value, Ask ask) {
     double largest = -1;
     auto is_constant = [&](const Instruction& made) {
       if (made.opcode() != Opcode::kConstant) {
@@ -195,7 +210,8 @@ class Producers {
         const std::vector<double> folded = FoldedElements(made);
         if (folded.empty()) {
           int left = kMostVisits;
-          if (!IsComplex(made.shape().element_type())) largest = MagnitudeOfConstants(made, left);
+          if (!IsComplex(made.shape().element_type()))
+            largest = MagnitudeOfConstants(made, ask, left);
           return largest >= 0;
         }
         largest = 0;
@@ -209,15 +225,12 @@ class Producers {
       if (made.literal() == nullptr) return false;
       const Literal& literal = *made.literal();
       if (literal.element_count() == 1 && std::isnan(literal.GetComponent(0))) return false;
-      largest = 0;
-      for (int64_t k = 0; k < literal.component_count(); ++k)
-        largest = std::max(largest, std::fabs(literal.GetComponent(k)));
+      largest = ask == Ask::kMagnitude ? LargestMagnitude(literal) : 0;
       return true;
     };
     return Any(value, is_constant) ? largest : -1;
   }
 
- private:
   bool folds_arrays_ = false;
   // Computations with many callers are looked at in part.
   static constexpr int kMostVisits = 64;
@@ -319,7 +332,7 @@ double ConstantBefore(const Instruction& outer, int64_t which, Producers& produc
 double ChainOfConstants(const Instruction& outer, Producers& producers,
                         bool (*is_step)(const Instruction&)) {
   for (int64_t k : {0, 1}) {
-    if (producers.ConstantMagnitude(*outer.operand(k)) < 0) continue;
+    if (!producers.IsConstant(*outer.operand(k))) continue;
     const double inner = ConstantBefore(outer, 1 - k, producers, is_step);
     if (inner >= 0) return inner;
   }

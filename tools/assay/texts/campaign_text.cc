@@ -127,14 +127,12 @@ void PrintLeftOut(const CampaignSummary& summary) {
   if (!summary.probe.empty()) Print(absl::StrFormat("  %-24s %s", "", summary.probe));
 }
 
-// What of the time went to findings, where that is much.
+// What of the time per program went to findings, where that is a millisecond or more.
 std::string PartsOfCpu(const CampaignSummary& summary) {
-  constexpr double kMuch = 0.05;
-  const double checks = summary.cpu_seconds_of_checks, triage = summary.cpu_seconds_of_triage;
-  if (checks + triage < kMuch * summary.cpu_seconds) return "";
-  return absl::StrFormat(", of which second checks took %.1f and triage %.1f",
-                         summary.MillisecondsPerProgram(checks),
-                         summary.MillisecondsPerProgram(triage));
+  const double checks = summary.MillisecondsPerProgram(summary.cpu_seconds_of_checks);
+  const double triage = summary.MillisecondsPerProgram(summary.cpu_seconds_of_triage);
+  if (checks + triage < 1) return "";
+  return absl::StrFormat(", of which second checks took %.1f and triage %.1f", checks, triage);
 }
 
 }  // namespace
