@@ -210,7 +210,7 @@ absl::Status EvaluateAbs(const OpContext& op, Literal& result) {
   return absl::OkStatus();
 }
 
-absl::Status BoundAbs(const OpContext& op, Array& result) {
+absl::Status BoundModulus(const OpContext& op, Array& result) {
   const Array operand = Components(op.array(0));
   DispatchComplex(op.literal(0).element_type(), [&](auto tag) {
     using T = typename decltype(tag)::type::value_type;
@@ -392,7 +392,7 @@ constexpr OpEvaluation Unary(Opcode opcode) {
 
 absl::Span<const OpEvaluation> ComplexFunctionEvaluations() {
   static constexpr OpEvaluation kRows[] = {
-      {.opcode = Opcode::kAbs, .evaluate = EvaluateAbs, .bound = BoundAbs},
+      {.opcode = Opcode::kAbs, .evaluate = EvaluateAbs, .bound = BoundModulus},
       Unary<ComplexSign>(Opcode::kSign),
       Unary<ComplexExp>(Opcode::kExponential),
       Unary<ComplexExpm1>(Opcode::kExponentialMinusOne),

@@ -4,9 +4,7 @@
 // profile says which of them count.
 #pragma once
 
-#include <vector>
-
-#include "absl/container/flat_hash_map.h"
+#include "reference/values/licenses/producers.h"
 #include "spec/ir/module.h"
 
 namespace assay::reference {
@@ -42,10 +40,6 @@ struct LicensedForms {
 
   bool InvertsFunction() const { return inverted != Opcode::kDivide; }
 };
-
-// The callers of each computation, as far as compilers inline them: call and fusion.
-using InliningCallers = absl::flat_hash_map<const Computation*, std::vector<const Instruction*>>;
-InliningCallers FindInliningCallers(const Module& module);
 
 bool DividesByRoot(const Instruction& quotient, const InliningCallers& callers);
 // Finds all but the first two.

@@ -1,0 +1,337 @@
+// The walk from a value to what may have made it, and constants that are folded on the way.
+#include "reference/values/licenses/producers.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "absl/algorithm/container.h"
+#include "spec/ops/op_table.h"
+
+namespace assay::reference {
+namespace {
+
+// The functions that a compiler evaluates when their operands are constants, as far as programs
+// make constants of them.
+struct FoldedFunction {
+  Opcode opcode;
+  double (*unary)(double);
+  double (*binary)(double, double);
+};
+constexpr FoldedFunction kFoldedFunctions[] = {
+    {Opcode::kAbs, [](double x) { return std::fabs(x); }, nullptr},
+    {Opcode::kConvert, [](double x) { return x; }, nullptr},
+    {Opcode::kExponential, [](double x) { return std::exp(x); }, nullptr},
+    {Opcode::kLog, [](double x) { return std::log(x); }, nullptr},
+    {Opcode::kNegate, [](double x) { return -x; }, nullptr},
+    {Opcode::kRsqrt, [](double x) { return 1 / std::sqrt(x); }, nullptr},
+    {Opcode::kSqrt, [](double x) { return std::sqrt(x); }, nullptr},
+    {Opcode::kTanh, [](double x) { return std::tanh(x); }, nullptr},
+    {Opcode::kAdd, nullptr, [](double x, double y) { return x + y; }},
+    {Opcode::kDivide, nullptr, [](double x, double y) { return x / y; }},
+    {Opcode::kMultiply, nullptr, [](double x, double y) { return x * y; }},
+    {Opcode::kPower, nullptr, [](double x, double y) { return std::pow(x, y); }},
+    {Opcode::kSubtract, nullptr, [](double x, double y) { return x - y; }},
+};
+
+// About the elements of a small array that is made of constants alone; empty if it is none. One
+// element stands for all of a splat.
+std::vector<double> FoldedElements(const Instruction& value, int depth = 4) {
+  constexpr int64_t kMostElements = 1024;
+  const Shape& shape = value.shape();
+  if (!shape.IsArray() || !IsFloat(shape.element_type()) || shape.ElementCount() > kMostElements)
+    return {};
+  std::vector<double> elements;
+  if (value.opcode() == Opcode::kConstant) {
+    if (value.literal() == nullptr) return {};
+    for (int64_t i = 0; i < value.literal()->element_count(); ++i)
+      elements.push_back(value.literal()->GetDouble(i));
+    return elements;
+  }
+  if (depth == 0) return {};
+  if (value.opcode() == Opcode::kBroadcast && value.operand(0)->shape().IsScalar())
+    return FoldedElements(*value.operand(0), depth - 1);
+  for (const FoldedFunction& function : kFoldedFunctions) {
+    if (function.opcode != value.opcode()) continue;
+    const std::vector<double> x = FoldedElements(*value.operand(0), depth - 1);
+    if (x.empty()) return {};
+    if (function.unary != nullptr) {
+      for (double element : x) elements.push_back(function.unary(element));
+      return elements;
+    }
+    const std::vector<double> y = FoldedElements(*value.operand(1), depth - 1);
+    for (size_t i = 0; !y.empty() && i < std::max(x.size(), y.size()); ++i)
+      elements.push_back(function.binary(x[i % x.size()], y[i % y.size()]));
+    return elements;
+  }
+  return {};
+}
+
+// True if no element of the result is larger than the largest of the operands, but for a rounding.
+bool KeepsMagnitude(Opcode opcode) {
+  switch (opcode) {
+    case Opcode::kAbs:
+    case Opcode::kClamp:
+    case Opcode::kConvert:
+    case Opcode::kImag:
+    case Opcode::kMaximum:
+    case Opcode::kMinimum:
+    case Opcode::kNegate:
+    case Opcode::kReal:
+    case Opcode::kReducePrecision:
+    case Opcode::kRemainder:
+    case Opcode::kSelect:
+      return true;
+    default:
+      return Info(opcode).Is(kDataMovement) && opcode != Opcode::kBitcastConvert &&
+             opcode != Opcode::kBitcast;
+  }
+}
+
+// True if a concatenation repeats one number.
+bool RepeatsOne(const Instruction& value) {
+  if (value.opcode() != Opcode::kConcatenate || value.operand(0)->shape().ElementCount() != 1)
+    return false;
+  return std::all_of(value.operands().begin(), value.operands().end(),
+                     [&](const Instruction* operand) { return operand == value.operand(0); });
+}
+
+double LargestMagnitude(const Literal& literal) {
+  double largest = 0;
+  for (int64_t k = 0; k < literal.component_count(); ++k)
+    largest = std::max(largest, std::fabs(literal.GetComponent(k)));
+  return largest;
+}
+
+// True if the op moves no element and adds none, so that compilers take its operand instead.
+bool ChangesNothing(const Instruction& value) {
+  const Shape& shape = value.shape();
+  if (shape.dimensions() != value.operand(0)->shape().dimensions()) return false;
+  switch (value.opcode()) {
+    case Opcode::kPad: {
+      const absl::Span<const PaddingDim> padding = value.attributes().Padding(Attr::kPadding);
+      return std::all_of(padding.begin(), padding.end(), [](const PaddingDim& dim) {
+        return dim.low == 0 && dim.high == 0 && dim.interior == 0;
+      });
+    }
+    default:
+      return true;  // a slice or a concatenate of the same size
+  }
+}
+
+// What an inlined caller gives for parameter `number` of a computation: where a loop goes on, the
+// root of its body as well.
+std::vector<const Instruction*> ArgumentsOf(const Instruction& caller,
+                                            const Computation& computation, int64_t number) {
+  switch (caller.opcode()) {
+    case Opcode::kWhile:
+      return {caller.operand(0), caller.callee(1)->root()};
+    case Opcode::kConditional: {
+      std::vector<const Instruction*> arguments;
+      for (size_t k = 0; k < caller.callees().size(); ++k)
+        if (caller.callees()[k] == &computation)
+          arguments.push_back(caller.operand(static_cast<int64_t>(k) + 1));
+      return arguments;
+    }
+    default:
+      return {caller.operand(number)};
+  }
+}
+
+}  // namespace
+
+InliningCallers FindInliningCallers(const Module& module) {
+  InliningCallers callers;
+  for (const Computation* computation : module.computations()) {
+    for (const Instruction* instruction : *computation) {
+      switch (instruction->opcode()) {
+        case Opcode::kCall:
+        case Opcode::kFusion:
+        case Opcode::kMap:
+        case Opcode::kWhile:
+        case Opcode::kConditional:
+          for (const Computation* callee : instruction->callees()) {
+            std::vector<const Instruction*>& known = callers[callee];
+            if (known.empty() || known.back() != instruction) known.push_back(instruction);
+          }
+          break;
+        default:
+          break;
+      }
+    }
+  }
+  return callers;
+}
+
+bool Producers::Any(const Instruction& value, const Predicate& property) {
+  left_ = kMostVisits;
+  return Visit(value, {property, /*through_broadcasts=*/true});
+}
+
+bool Producers::IsA(const Instruction& value, Opcode opcode) {
+  return Any(value, [&](const Instruction& made) { return made.opcode() == opcode; });
+}
+
+const Instruction* Producers::Find(const Instruction& value, Opcode opcode) {
+  const Instruction* found = nullptr;
+  Any(value, [&](const Instruction& made) {
+    if (made.opcode() == opcode) found = &made;
+    return found != nullptr;
+  });
+  return found;
+}
+
+bool Producers::IsWidened(const Instruction& value) {
+  left_ = kMostVisits;
+  return VisitWidened(value);
+}
+
+double Producers::ConstantMagnitude(const Instruction& value) {
+  return Constant(value, Ask::kMagnitude);
+}
+
+bool Producers::IsConstant(const Instruction& value) { return Constant(value, Ask::kWhether) >= 0; }
+
+// Compilers fold every op on constants alone. A magnitude that none of its elements exceeds, which
+// is infinite where it would have to be computed; negative if a value is not made of constants.
+double Producers::MagnitudeOfConstants(const Instruction& value, Ask ask, int& left) const {
+  if (left-- <= 0) return -1;
+  const OpInfo& info = Info(value.opcode());
+  if (info.Is(kSideEffect) || value.opcode() == Opcode::kRng) return -1;
+  if (value.opcode() == Opcode::kIota) return static_cast<double>(value.shape().ElementCount());
+  if (value.opcode() == Opcode::kConstant) {
+    const Literal* literal = value.literal();
+    if (literal == nullptr || !literal->shape().IsArray()) return -1;
+    return ask == Ask::kMagnitude ? LargestMagnitude(*literal) : 0;
+  }
+  if (value.operands().empty()) return -1;
+  double largest = 0;
+  for (const Instruction* operand : value.operands()) {
+    const double magnitude = MagnitudeOfConstants(*operand, ask, left);
+    if (magnitude < 0) return -1;
+    // Indices and predicates only choose.
+    const bool is_number = value.opcode() == Opcode::kConvert ||
+                           operand->shape().element_type() == value.shape().element_type() ||
+                           IsComplex(operand->shape().element_type());
+    if (is_number) largest = std::max(largest, magnitude);
+  }
+  constexpr double kRounded = 1.125;
+  return KeepsMagnitude(value.opcode()) ? largest * kRounded
+                                        : std::numeric_limits<double>::infinity();
+}
+
+double Producers::Constant(const Instruction& value, Ask ask) {
+  double largest = -1;
+  auto is_constant = [&](const Instruction& made) {
+    if (made.opcode() != Opcode::kConstant) {
+      // What only widens or converts an array is looked through.
+      const bool is_one = made.shape().IsArray() && made.shape().ElementCount() == 1;
+      const bool is_looked_through = made.opcode() == Opcode::kBroadcast ||
+                                     (made.opcode() == Opcode::kConvert && !is_one) ||
+                                     !(folds_arrays_ || is_one || RepeatsOne(made));
+      if (is_looked_through) return false;
+      const std::vector<double> folded = FoldedElements(made);
+      if (folded.empty()) {
+        int left = kMostVisits;
+        if (!IsComplex(made.shape().element_type()))
+          largest = MagnitudeOfConstants(made, ask, left);
+        return largest >= 0;
+      }
+      largest = 0;
+      // Rounding to a narrow type adds an eighth at most.
+      for (double element : folded) {
+        if (std::isnan(element)) return false;
+        largest = std::max(largest, std::fabs(element) * 1.125);
+      }
+      return true;
+    }
+    if (made.literal() == nullptr) return false;
+    const Literal& literal = *made.literal();
+    if (literal.element_count() == 1 && std::isnan(literal.GetComponent(0))) return false;
+    largest = ask == Ask::kMagnitude ? LargestMagnitude(literal) : 0;
+    return true;
+  };
+  return Any(value, is_constant) ? largest : -1;
+}
+
+bool Producers::VisitWidened(const Instruction& value) {
+  return Visit(value, {[this](const Instruction& made) { return MakesWidened(made); },
+                       /*through_broadcasts=*/false});
+}
+
+bool Producers::MakesWidened(const Instruction& made) {
+  if (made.opcode() == Opcode::kBroadcast)
+    return made.operand(0)->shape().ElementCount() < made.shape().ElementCount();
+  if (!Info(made.opcode()).Is(kElementwise)) return false;
+  auto is_constant = [](const Instruction& value) { return value.opcode() == Opcode::kConstant; };
+  bool any = false;
+  for (const Instruction* operand : made.operands()) {
+    const bool is_widened = VisitWidened(*operand);
+    if (!is_widened && !Visit(*operand, {is_constant, /*through_broadcasts=*/true})) return false;
+    any = any || is_widened;
+  }
+  return any;
+}
+
+bool Producers::Visit(const Instruction& value, const Search& search, Path path) {
+  if (left_-- <= 0) return false;
+  if (path.empty() && search.property(value)) return true;
+  auto operand = [&](int64_t i) { return Visit(*value.operand(i), search, path); };
+  switch (value.opcode()) {
+    case Opcode::kReshape:
+    case Opcode::kBitcast:
+    case Opcode::kCopy:
+    case Opcode::kTranspose:
+    case Opcode::kReverse:
+    case Opcode::kOptBarrier:
+      return operand(0);
+    case Opcode::kConvert:
+      return value.shape().element_type() == value.operand(0)->shape().element_type() && operand(0);
+    case Opcode::kSlice:
+    case Opcode::kPad:
+    case Opcode::kConcatenate:
+      return ChangesNothing(value) && operand(0);
+    case Opcode::kBroadcast: {
+      const bool keeps_elements =
+          value.shape().ElementCount() == value.operand(0)->shape().ElementCount();
+      return (search.through_broadcasts || keeps_elements) && operand(0);
+    }
+    case Opcode::kTuple: {
+      if (path.empty()) return false;
+      const int64_t element = path.back();
+      path.pop_back();
+      return operand(element);
+    }
+    case Opcode::kGetTupleElement:
+      path.push_back(value.tuple_index());
+      return operand(0);
+    case Opcode::kCall:
+    case Opcode::kFusion:
+    case Opcode::kMap:
+    case Opcode::kConditional:
+      return absl::c_any_of(value.callees(), [&](const Computation* callee) {
+        return Visit(*callee->root(), search, path);
+      });
+    case Opcode::kWhile:  // which may make no trip
+      return operand(0) || Visit(*value.callee(1)->root(), search, path);
+    case Opcode::kParameter:
+      return VisitCallers(value, search, path);
+    default:
+      return false;
+  }
+}
+
+bool Producers::VisitCallers(const Instruction& parameter, const Search& search, const Path& path) {
+  const auto at = callers_.find(parameter.parent());
+  if (at == callers_.end()) return false;
+  for (const Instruction* caller : at->second) {
+    const std::vector<const Instruction*> arguments =
+        ArgumentsOf(*caller, *parameter.parent(), parameter.parameter_number());
+    for (const Instruction* argument : arguments)
+      if (Visit(*argument, search, path)) return true;
+  }
+  return false;
+}
+
+}  // namespace assay::reference

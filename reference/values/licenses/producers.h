@@ -1,0 +1,69 @@
+// What may make a value once a compiler has inlined, folded and moved what only moves elements.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "spec/ir/module.h"
+
+namespace assay::reference {
+
+// The instructions that run each computation, as far as compilers may put it in their place: calls,
+// fusions, maps, loops of few trips, conditionals whose choice is known.
+using InliningCallers = absl::flat_hash_map<const Computation*, std::vector<const Instruction*>>;
+InliningCallers FindInliningCallers(const Module& module);
+
+// Looks for what makes a value, through what only moves or repeats its elements, since compilers
+// compute before they do that, and across the callers that they inline.
+class Producers {
+ public:
+  using Predicate = std::function<bool(const Instruction&)>;
+
+  explicit Producers(const InliningCallers& callers) : callers_(callers) {}
+
+  // True if one of the instructions that may make the value has the property.
+  bool Any(const Instruction& value, const Predicate& property);
+
+  bool IsA(const Instruction& value, Opcode opcode);
+
+  // The first of those with the opcode; null if there is none.
+  const Instruction* Find(const Instruction& value, Opcode opcode);
+
+  // True if a smaller array determines the value: one that was broadcast, or what element-wise ops
+  // made of such and of constants. Compilers compute that before it is broadcast.
+  bool IsWidened(const Instruction& value);
+
+  // From now on functions of constant arrays are constants, and not only those of one number.
+  void FoldArrays() { folds_arrays_ = true; }
+
+  // The largest magnitude of the constant that the value is, of complex numbers that of a part;
+  // negative if it is none.
+  double ConstantMagnitude(const Instruction& value);
+  bool IsConstant(const Instruction& value);
+
+ private:
+  // A look at all elements of a constant is saved where one only asks if there is one.
+  enum class Ask : uint8_t { kWhether, kMagnitude };
+  // Which element of a tuple is looked for, and of that one which; innermost first.
+  using Path = std::vector<int64_t>;
+  struct Search {
+    const Predicate& property;
+    bool through_broadcasts;
+  };
+
+  double Constant(const Instruction& value, Ask ask);
+  double MagnitudeOfConstants(const Instruction& value, Ask ask, int& left) const;
+  bool VisitWidened(const Instruction& value);
+  bool MakesWidened(const Instruction& made);
+  bool Visit(const Instruction& value, const Search& search, Path path = {});
+  bool VisitCallers(const Instruction& parameter, const Search& search, const Path& path);
+
+  bool folds_arrays_ = false;
+  // Computations with many callers are looked at in part.
+  static constexpr int kMostVisits = 64;
+  const InliningCallers& callers_;
+  int left_ = 0;
+};
+
+}  // namespace assay::reference
