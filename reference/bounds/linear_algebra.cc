@@ -390,6 +390,21 @@ bool AreUseful(const Matrix<S>& solution, absl::Span<const Wide<T>> radii) {
   return true;
 }
 
+// True if a divisor has a reciprocal that no implementation loses: solvers divide all columns by
+// one number, which may be made by its reciprocal, and that be flushed; of complex numbers the
+// documents leave quotients by others open.
+template <typename E>
+bool DividesSafely(const OpContext& op, Wide<typename Scalar<E>::Real> modulus) {
+  using T = typename Scalar<E>::Real;
+  if constexpr (std::is_same_v<E, T>) {
+    const bool may_flush = op.clauses.Has(ClauseId::kReciprocalDivision) &&
+                           op.clauses.Has(ClauseId::kFlushSubnormals) && kFlushes<T>;
+    return !may_flush || 1 / modulus >= Tiny<T>();
+  } else {
+    return IsModerate<T>(modulus);
+  }
+}
+
 template <typename E>
 void BoundSolutions(const OpContext& op, const TriangularSystem& system, Array& result) {
   using S = typename Scalar<E>::WideNumber;
@@ -407,7 +422,9 @@ void BoundSolutions(const OpContext& op, const TriangularSystem& system, Array& 
       for (int64_t j = 0; j < i + (system.unit_diagonal ? 0 : 1); ++j)
         of_a.Read(first_a + system.InA(i, j), i, j, l, [&](S x) { return system.OfA(x); });
       if (system.unit_diagonal) l.centre(i, i) = 1;
-      regular = regular && std::abs(l.centre(i, i)) > l.radius(i, i);
+      const W divisor = std::abs(l.centre(i, i));
+      regular = regular && divisor > l.radius(i, i) &&
+                (system.unit_diagonal || DividesSafely<E>(op, divisor + l.radius(i, i)));
     }
     if (!l.finite || !regular) {
       SetUndecided(result, first_b, n * columns);

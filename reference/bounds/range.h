@@ -204,4 +204,14 @@ Range<Wide<T>> Rounded(Range<Wide<T>> x, double ulps) {
   return WithOverflow<T>(x);
 }
 
+// True if the modulus of a complex number lies within [sqrt(tiny), sqrt(max)].
+// UNSPECIFIED(operation semantics 6): quotients where the modulus of dividend, divisor or quotient
+// lies outside: the budget of the documents does not hold there.
+template <typename T>
+bool IsModerate(Wide<T> modulus) {
+  using F = FormatOf<T>;
+  return modulus >= PowerOfTwo<Wide<T>>(F::kMinExponent / 2) &&
+         modulus <= PowerOfTwo<Wide<T>>(F::kMaxExponent / 2);
+}
+
 }  // namespace assay::reference

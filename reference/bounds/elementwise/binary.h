@@ -163,20 +163,12 @@ bool Atan2Bound::Special(const OpContext& op, Array& result, int64_t i, double u
   return BoundFlushedOperands<Atan2Bound, T>(op, result, i, ulps);
 }
 
-// A quotient that may be made by a reciprocal which overflows, or which may be flushed: infinities
-// and NaN beside what it is. That is legal and far off, which is notable.
+// True if the reciprocal of a divisor is subnormal and may be flushed: infinity divided by it may
+// be NaN then. (One that certainly overflows is no licence: profile xla grants a size of error.)
 template <typename T>
-Range<Wide<T>> BesideReciprocals(const OpContext& op, const Range<Wide<T>>& a,
-                                 const Range<Wide<T>>& b, Range<Wide<T>> x) {
-  using W = Wide<T>;
-  if (x.Undecided() || b.Contains(0)) return x;
-  constexpr uint32_t kInfinite = kMayBePosInf | kMayBeNegInf;
-  const bool may_flush = op.clauses.Has(ClauseId::kFlushSubnormals) && kFlushes<T> &&
-                         1 / (std::fabs(b.centre) + b.radius) < Tiny<T>();
-  if (may_flush && (a.flags & kInfinite) != 0) x.flags |= kMayBeNan;
-  if (a.HasFinite() && 1 / (std::fabs(b.centre) - b.radius) >= OverflowThreshold<T>())
-    x = HullOf(x, DivideBound::ByZero(a, Range<W>{std::copysign(W{0}, b.centre), 0, 0}));
-  return x;
+bool MayFlushReciprocal(const OpContext& op, const Range<Wide<T>>& divisor) {
+  return op.clauses.Has(ClauseId::kFlushSubnormals) && kFlushes<T> && divisor.HasFinite() &&
+         1 / (std::fabs(divisor.centre) + divisor.radius) < Tiny<T>();
 }
 
 // Stores the bound of an op that may be made in another form: by a reciprocal, or because of what
@@ -187,27 +179,26 @@ bool BoundOtherForms(const OpContext& op, Array& result, int64_t i, const Range<
   using W = Wide<T>;
   const bool single = a.Single() && b.Single();
   const bool by_root = Rule::ByRoot(op);
-  // The reciprocal of a power of two is exact, but for the least of a type, where it is infinite.
-  const bool scales =
-      single && IsPowerOfTwo(b.centre) && std::fabs(1 / b.centre) < OverflowThreshold<T>();
-  const bool by_reciprocal = Rule::ByReciprocal(op) && !scales;
+  // That of a power of two is exact.
+  const bool may_flush = Rule::ByReciprocal(op) && MayFlushReciprocal<T>(op, b);
+  const bool by_reciprocal =
+      Rule::ByReciprocal(op) && (may_flush || !(single && IsPowerOfTwo(b.centre)));
   const bool is_rewritten = MayBeRewritten(op);
   if (!by_root && !by_reciprocal && !is_rewritten) return false;
-  if (!b.HasFinite() || (!a.HasFinite() && !by_reciprocal)) return false;
-  const bool is_exact =
-      !a.HasFinite() || (single && Rule::kIsProduct && (b.centre == 0 || a.centre == 0));
+  const bool may_be_nan = may_flush && (a.flags & (kMayBePosInf | kMayBeNegInf)) != 0;
+  if (!a.HasFinite() && may_be_nan) {
+    Range<W> x = RangeOf<Rule>(a, b);
+    x.flags |= kMayBeNan;
+    Store(result, i, x, 0);
+    return true;
+  }
+  if (!a.HasFinite() || !b.HasFinite()) return false;
+  if (single && Rule::kIsProduct && (b.centre == 0 || a.centre == 0)) return false;
   Range<W> x = RangeOf<Rule>(a, b);
-  if (by_reciprocal) {
-    const uint32_t plain = x.flags;
-    x = BesideReciprocals<T>(op, a, b, x);
-    if (is_exact && x.flags == plain) return false;
-  }
-  if (is_exact && !by_reciprocal) return false;
-  if (!is_exact && !x.Undecided()) {
-    if (by_reciprocal) x.radius += ReciprocalError<T>(a, b, x);
-    if (by_root) x.radius += RootError<T>(op, a, b, x);
-    if (is_rewritten) x.radius += RewriteError<T>(op, a, b, x);
-  }
+  if (may_be_nan) x.flags |= kMayBeNan;
+  if (by_reciprocal && !x.Undecided()) x.radius += ReciprocalError<T>(a, b, x);
+  if (by_root && !x.Undecided()) x.radius += RootError<T>(op, a, b, x);
+  if (is_rewritten && !x.Undecided()) x.radius += RewriteError<T>(op, a, b, x);
   x = Rounded<T>(x, 0);
   const bool flush = op.clauses.Has(ClauseId::kFlushSubnormals) && TouchesSubnormals<T>(x);
   Store(result, i, x, flush ? uint32_t{kMayFlush} : 0);

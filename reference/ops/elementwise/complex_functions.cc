@@ -143,18 +143,9 @@ bool FinishSpecial(const OpContext& op, Array& result, int64_t i,
   return false;
 }
 
-// True if the modulus lies within [sqrt(tiny), sqrt(max)].
-// UNSPECIFIED(operation semantics 6): quotients where the modulus of dividend, divisor or quotient
-// lies outside: the budget of the documents does not hold there.
-template <typename T>
-bool IsModerate(Wide<T> modulus) {
-  using F = FormatOf<T>;
-  return modulus >= PowerOfTwo<Wide<T>>(F::kMinExponent / 2) &&
-         modulus <= PowerOfTwo<Wide<T>>(F::kMaxExponent / 2);
-}
-
-// True if the document's formula, followed step by step, overflows or loses a square on the way:
-// log-plus-one adds up a^2 + 2 a + b^2, the logistic function exponentiates -z.
+// True if the document's formula, followed step by step, overflows or loses a term on the way:
+// log-plus-one adds up a^2 + 2 a + b^2, the logistic function exponentiates -z, the sign divides by
+// the modulus.
 template <typename Op, typename T>
 bool IsBeyondFormula(std::complex<Wide<T>> z) {
   using W = Wide<T>;
@@ -165,6 +156,10 @@ bool IsBeyondFormula(std::complex<Wide<T>> z) {
   }
   if constexpr (std::is_same_v<Op, ComplexLogistic>)
     return -z.real() > std::log(static_cast<W>(std::numeric_limits<T>::max()));
+  if constexpr (std::is_same_v<Op, ComplexSign>) {
+    const W modulus = std::abs(z);
+    return modulus >= OverflowThreshold<T>() || modulus < Tiny<T>();
+  }
   return false;
 }
 

@@ -2,13 +2,17 @@
 #include "reference/ops/reduction/literal_fold.h"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <map>
 #include <numeric>
+#include <optional>
 
 #include "reference/bounds/copy_elements.h"
 #include "reference/bounds/elements.h"
 #include "reference/interpreter/element_computation.h"
 #include "reference/ops/reduction/row_selection.h"
+#include "reference/values/combiner.h"
 #include "spec/base/status_macros.h"
 
 namespace assay::reference {
@@ -40,6 +44,8 @@ class ColumnFold {
   absl::Span<const double> SizesOf(size_t n) const {
     return n < sizes_.size() ? absl::MakeConstSpan(sizes_[n]) : absl::Span<const double>();
   }
+
+  std::optional<Opcode> CombinerOf() const { return RecognisedCombiner(combiner_); }
 
   // f(...f(f(init, x0), x1)...), taking the inputs in the given order.
   absl::StatusOr<Column> Left(const Column& init, const std::vector<Column>& inputs,
@@ -105,14 +111,17 @@ std::vector<size_t> Shuffled(size_t n, uint64_t number = 0) {
   return order;
 }
 
+// So many steps are tried in every order.
+constexpr size_t kFewSteps = 3;
+
 // Orders of n steps besides the plain one: all of a few, and of more the reversed one and some that
 // look like none.
 std::vector<std::vector<size_t>> OtherOrders(size_t n) {
-  constexpr size_t kFew = 3, kMany = 64;
+  constexpr size_t kMany = 64;
   std::vector<size_t> order(n);
   std::iota(order.begin(), order.end(), size_t{0});
   std::vector<std::vector<size_t>> orders;
-  if (n <= kFew) {
+  if (n <= kFewSteps) {
     while (std::next_permutation(order.begin(), order.end())) orders.push_back(order);
     return orders;
   }
@@ -190,6 +199,47 @@ Column Agreed(const Column& first, absl::Span<const Column> others, int64_t step
   return agreed;
 }
 
+// True if the terms have no partial sum that is rounded, whatever the order: they are multiples of
+// a unit of which the format holds the sum of all magnitudes.
+bool SumsExactly(absl::Span<const double> terms, const FloatFormat& format) {
+  double total = 0, unit = std::numeric_limits<double>::infinity();
+  for (double term : terms) {
+    if (!std::isfinite(term)) return false;
+    total += std::fabs(term);
+    for (double bit = std::fabs(term); bit != 0;) {  // down to the lowest bit that is set
+      const double leading = std::exp2(std::ilogb(bit));
+      bit -= leading;
+      unit = std::min(unit, leading);
+    }
+  }
+  return total == 0 ||
+         (total <= unit * std::exp2(format.precision()) && total < format.MaxFinite());
+}
+
+// Orders of a sum in the type of its elements that were not tried may be off by a rounding of all
+// magnitudes at each step, although those that were tried agree.
+void WidenSums(const Column& init, const std::vector<Column>& inputs, Column& folded,
+               MemoryMeter& memory) {
+  Array sums = *folded[0].array;
+  const ElementType type = sums.literal.element_type();
+  const FloatFormat& format = Format(type);
+  const double unit = std::exp2(-format.precision());
+  std::vector<double> terms(inputs.size() + 1);
+  for (int64_t i = 0; i < sums.literal.element_count(); ++i) {
+    terms[0] = init[0].array->literal.GetComponent(i);
+    for (size_t k = 0; k < inputs.size(); ++k)
+      terms[k + 1] = inputs[k][0].array->literal.GetComponent(i);
+    ElementBound sum;
+    if (SumsExactly(terms, format) || !IntervalOf(sums, i, sum)) continue;
+    double magnitudes = 0;
+    for (double term : terms) magnitudes += std::fabs(term);
+    sum.radius = std::max(sum.radius, static_cast<double>(inputs.size()) * unit * magnitudes);
+    MakeBounds(sums);
+    sums.bounds[i] = sum;
+  }
+  folded[0] = MakeValue(std::move(sums), memory);
+}
+
 absl::StatusOr<Column> FoldColumns(Interpreter& interpreter, ColumnFold& fold, const Column& init,
                                    const std::vector<Column>& inputs, FoldRules rules) {
   std::vector<size_t> in_order(inputs.size());
@@ -212,7 +262,12 @@ absl::StatusOr<Column> FoldColumns(Interpreter& interpreter, ColumnFold& fold, c
       ASSAY_ASSIGN_OR_RETURN(others.emplace_back(), fold.Left(init, inputs, shuffled));
     }
   }
-  return Agreed(left, others, static_cast<int64_t>(inputs.size()), interpreter.memory());
+  Column agreed = Agreed(left, others, static_cast<int64_t>(inputs.size()), interpreter.memory());
+  const bool is_sum = agreed.size() == 1 && rules.any_order && inputs.size() > kFewSteps &&
+                      IsFloat(agreed[0].array->literal.element_type()) &&
+                      fold.CombinerOf() == Opcode::kAdd;
+  if (is_sum) WidenSums(init, inputs, agreed, interpreter.memory());
+  return agreed;
 }
 
 // Inputs are taken apart into columns of at most so many elements together, so that memory stays
