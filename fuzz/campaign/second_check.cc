@@ -115,13 +115,18 @@ void CaseRunner::ConfirmThere(const Case& made, const CaseKey& key, const Famili
   // Whether it fails depends on the numbers that it draws, which is no answer that changes.
   if (DrawsNumbers(*made.module) && confirm.fails < confirm.runs) confirm.fails = 0;
   const bool is_wrong = outcome.Fails(Outcome::kWrong) && confirm.fails == confirm.runs;
+  // What is asked from here on is asked of what compiles in a third of the time, where that will
+  // do.
+  const CheckSubject asked =
+      is_wrong ? UnderCheapFlags(subject, check_case, Outcome::kWrong, options_.screening)
+               : subject;
   NotedOrigin origin;
   if (is_wrong) {
     const absl::StatusOr<Expectation> expectation =
         oracle_.Expect(*made.module, check_case.arguments[0], subject.profile, subject.limits);
     if (expectation.ok()) confirm.notable = NotableDifference(*expectation, checker.answer());
     if (confirm.notable.empty()) {
-      origin = NotableOrigin(subject, *made.module, finding.inputs, checker.answer());
+      origin = NotableOrigin(asked, *made.module, finding.inputs, checker.answer());
       confirm.notable = origin.notable;
     }
   }
@@ -137,8 +142,7 @@ void CaseRunner::ConfirmThere(const Case& made, const CaseKey& key, const Famili
   state.Begin(key.index, kTimesAsLong);
   state.phase.store(Phase::kJudge);
   if (confirm.notable.empty()) {
-    Sign(subject, made, finding.inputs, outcome,
-         {familiar, std::move(origin.first), options_.screening}, confirm);
+    Sign(asked, made, finding.inputs, outcome, {familiar, std::move(origin.first)}, confirm);
   } else {
     confirm.signature = StrCat("notable: ", confirm.notable);
   }
@@ -153,16 +157,16 @@ void CaseRunner::Sign(const CheckSubject& subject, const Case& made,
   if (first.unmasking.empty()) {
     if (first.wrong == nullptr) return;
     return LookBehind(subject, {made.module->Clone(""), inputs}, first,
-                      NumberOfArray(*made.module, first.wrong),
-                      {hints.familiar, std::nullopt, hints.cheap_flags}, confirm);
+                      NumberOfArray(*made.module, first.wrong), {hints.familiar, std::nullopt},
+                      confirm);
   }
   CompileOptions options = subject.options;
   for (const auto& [name, value] : first.unmasking) options.flags[name] = value;
   const CheckSubject unmasked = SubjectOf(subject, options);
   const Outcome other = CheckIsolated(unmasked, CheckCase::Of(*made.module, inputs)).outcome;
   if (!other.Fails(outcome.kind)) return;
-  const Signature behind = SignatureOf(unmasked, *made.module, inputs, other,
-                                       {hints.familiar, std::nullopt, hints.cheap_flags});
+  const Signature behind =
+      SignatureOf(unmasked, *made.module, inputs, other, {hints.familiar, std::nullopt});
   // Another pass may make the same mistake when the first one may not.
   if (behind.text == first.text) return;
   confirm.unmasking = first.unmasking;

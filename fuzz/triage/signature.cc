@@ -81,32 +81,19 @@ class SignatureMaker {
         return;
       }
     }
-    const CheckSubject asked = CheaperSubject();
-    const PassBlame blame = FindWrongSnapshot(asked, module_, inputs_);
+    const PassBlame blame = FindWrongSnapshot(subject_, module_, inputs_);
     if (!blame.pass.empty() && blame.pass != "import") {
       StrAppend(&signature_.text, ": ", blame.pass,
                 wrong == nullptr ? StrCat(" of ", ChangedOpcodes(blame)) : At(*wrong));
       const std::string flag = "xla_disable_hlo_passes";
-      if (StateUnder(asked, {flag, blame.pass}, module_, inputs_, outcome_.kind) == 'f')
+      if (StateUnder(subject_, {flag, blame.pass}, module_, inputs_, outcome_.kind) == 'f')
         signature_.unmasking[flag] = blame.pass;
       return;
     }
-    const std::string states = StatesUnderFlags(asked, module_, inputs_, outcome_.kind);
+    const std::string states = StatesUnderFlags(subject_, module_, inputs_, outcome_.kind);
     StrAppend(
         &signature_.text, blame.pass.empty() ? ": code " : ": import ", states,
         wrong == nullptr ? StrCat(" of ", OpcodeAt(outcome_.judgement.first.leaf)) : Alone(*wrong));
-  }
-
-  // With the cheap flags, if the program fails under them in the same way.
-  CheckSubject CheaperSubject() const {
-    CompileOptions options = subject_.options;
-    for (const auto& flag : hints_.cheap_flags) options.flags.insert(flag);
-    const CheckSubject cheap{subject_.oracle, subject_.backend, subject_.profile,
-                             options,         subject_.limits,  subject_.oracle_steps};
-    const bool fails =
-        !hints_.cheap_flags.empty() &&
-        CheckIsolated(cheap, CheckCase::Of(module_, inputs_)).outcome.Fails(outcome_.kind);
-    return fails ? cheap : subject_;
   }
 
   // Where no pass is to blame, what gives an op its operands matters little: only element-wise ops
@@ -209,6 +196,16 @@ std::map<std::string, std::string> CheapFlags(Backend& backend) {
     if (Takes(backend, {flag})) known.insert(flag);
   }
   return known;
+}
+
+CheckSubject UnderCheapFlags(const CheckSubject& subject, const CheckCase& check_case,
+                             Outcome::Kind kind, const std::map<std::string, std::string>& flags) {
+  CompileOptions options = subject.options;
+  options.flags.insert(flags.begin(), flags.end());
+  const CheckSubject cheap{subject.oracle, subject.backend, subject.profile,
+                           options,        subject.limits,  subject.oracle_steps};
+  const bool fails = !flags.empty() && CheckIsolated(cheap, check_case).outcome.Fails(kind);
+  return fails ? cheap : subject;
 }
 
 std::vector<SilencingFlag> UsualFlags() {

@@ -36,9 +36,6 @@ struct Signature {
 struct SigningHints {
   FamiliarPlaces familiar = {};
   std::optional<WrongArray> first = std::nullopt;  // of the program
-  // Flags that make compiling cheap (CheapFlags). Where the program fails under them as well, they
-  // hold for all questions but that where it goes wrong.
-  std::map<std::string, std::string> cheap_flags = {};
 };
 
 // `outcome` is how the program failed on the subject. Compiles it some ten times on a backend that
@@ -60,6 +57,11 @@ std::string StatesUnderFlags(const CheckSubject& subject, const Module& module,
 // of its bugs show all the same: those that this release of it knows. Compiles a small program, or
 // a few where one of the flags is unknown. Empty for other backends.
 std::map<std::string, std::string> CheapFlags(Backend& backend);
+
+// The subject with such flags, if the program fails as `kind` under them as well; else as it is.
+// Compiles the program once if there are flags.
+CheckSubject UnderCheapFlags(const CheckSubject& subject, const CheckCase& check_case,
+                             Outcome::Kind kind, const std::map<std::string, std::string>& flags);
 
 // The flags of a backend that dumps_passes under one of which the failure of `kind` is gone, the
 // most telling first; "" when there is none.
