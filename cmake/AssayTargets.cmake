@@ -34,7 +34,7 @@ function(assay_precompile name kind)
     return()
   endif()
   # GCC forgets that precompiled headers are system headers, and then has false alarms about absl and the library.
-  target_compile_options(${name} PRIVATE "$<$<CXX_COMPILER_ID:GNU>:-Wno-array-bounds;-Wno-stringop-overflow;-Wno-restrict>")
+  target_compile_options(${name} PRIVATE "$<$<CXX_COMPILER_ID:GNU>:-Wno-array-bounds;-Wno-stringop-overflow;-Wno-stringop-overread;-Wno-restrict>")
   get_property(owner GLOBAL PROPERTY ASSAY_PCH_OWNER_${kind})
   if(owner)
     target_precompile_headers(${name} REUSE_FROM ${owner})

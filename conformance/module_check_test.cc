@@ -143,6 +143,45 @@ TEST_F(ModuleCheck, OutlivesWhatDies) {
   EXPECT_THAT(hung.outcome.Describe(), HasSubstr("--timeout raises the limit"));
 }
 
+// HLO's documents ask for an identity there: XLA takes a reduction of one element for the element.
+TEST_F(ModuleCheck, AnotherCompilerMayDropTheInitialValueOfOneElement) {
+  Literal x(Shape::Array(ElementType::kF32, {2, 1}));
+  x.SetDouble(0, 3);
+  x.SetDouble(1, 4);
+  const CaseFile file = Write(R"(HloModule m
+add {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT s = f32[] add(a, b)
+}
+ENTRY e {
+  x = f32[2,1] parameter(0)
+  five = f32[] constant(5)
+  ROOT r = f32[2] reduce(x, five), dimensions={1}, to_apply=add
+}
+)",
+                              {{"in0", &x}});
+  const auto answers = [&](double first, bool in_process) {
+    FakeBackend::Script script;
+    script.description.in_process = in_process;
+    script.run = [first](const Module&, const CompileOptions&,
+                         const std::vector<std::vector<const Literal*>>&) {
+      Literal sums(Shape::Array(ElementType::kF32, {2}));
+      sums.SetDouble(0, first);
+      sums.SetDouble(1, first + 1);
+      RunResult result;
+      result.outputs.push_back(std::move(sums));
+      return absl::StatusOr<RunResult>(std::move(result));
+    };
+    FakeBackend backend(std::move(script));
+    return CheckModule(file, *oracle_, &backend, options_).outcome.kind;
+  };
+  EXPECT_EQ(answers(8, /*in_process=*/false), Outcome::kPassed);
+  EXPECT_EQ(answers(3, /*in_process=*/false), Outcome::kInconclusive);
+  EXPECT_EQ(answers(13, /*in_process=*/false), Outcome::kWrong);
+  EXPECT_EQ(answers(3, /*in_process=*/true), Outcome::kWrong);
+}
+
 TEST_F(ModuleCheck, GivesTheSameInAChild) {
   const CaseFile file = Write(kNegate);
   auto fails = []() -> absl::StatusOr<std::unique_ptr<Backend>> {
