@@ -89,6 +89,16 @@ std::string NotableOf(const CheckSubject& subject, const Module& module,
   return NotableDifference(one, *leaves[number]);
 }
 
+// True if nothing is wrong any more. What cannot be decided, such as the bits of a NaN, could not
+// before.
+bool IsExplained(const NotedOutcome& rest) {
+  const Judgement& judgement = rest.outcome.judgement;
+  const bool is_mostly_decided = rest.outcome.kind == Outcome::kInconclusive &&
+                                 judgement.failed == 0 &&
+                                 2 * judgement.inconclusive < judgement.elements;
+  return rest.outcome.IsPass() || is_mostly_decided || !rest.notable.empty();
+}
+
 // Gives zeros the other sign; false if there are none.
 bool TurnZeros(Literal& value) {
   const ElementType type = value.shape().element_type();
@@ -152,7 +162,7 @@ NotedOrigin NotableOrigin(const CheckSubject& subject, const Module& module,
     if (!given.has_value()) break;
     program = *std::move(given);
     const NotedOutcome rest = CheckAndNote(subject, *program.module, program.inputs);
-    if (rest.outcome.IsPass() || !rest.notable.empty()) origin.notable = first;
+    if (IsExplained(rest)) origin.notable = first;
     if (!rest.outcome.Fails(Outcome::kWrong) || !rest.notable.empty() || arrays == kMostArrays)
       break;
     const WrongArray wrong = FirstWrongArray(subject, *program.module, program.inputs);

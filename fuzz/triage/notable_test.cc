@@ -1,6 +1,7 @@
 // Tests which wrong answers are only notable, and which are really wrong.
 #include "fuzz/triage/notable.h"
 
+#include <cmath>
 #include <limits>
 
 #include "gtest/gtest.h"
@@ -80,14 +81,15 @@ FakeBackend::Script WithoutZeros(Oracle& oracle, bool drops_negate) {
   return script;
 }
 
-std::string OriginOf(const std::string& entry, bool drops_negate) {
+std::string OriginOf(const std::string& entry, bool drops_negate,
+                     const std::vector<double>& row = {-0.0, 3}) {
   const std::unique_ptr<Oracle> oracle = MakeOracle();
   FakeBackend backend(WithoutZeros(*oracle, drops_negate));
   const CheckSubject subject{*oracle, backend, Profile::Xla(), {}, Limits()};
   auto module = ReadModule("HloModule m\nENTRY e {\n" + entry + "}\n");
   EXPECT_TRUE(module.ok()) << module.status();
   std::vector<Literal> inputs;
-  inputs.push_back(Row({-0.0, 3}));
+  inputs.push_back(Row(row));
   const NotedOutcome noted = CheckAndNote(subject, **module, inputs);
   EXPECT_TRUE(noted.outcome.Fails(Outcome::kWrong)) << noted.outcome.Describe();
   EXPECT_EQ(noted.notable, "") << "the outputs themselves are wrong";
@@ -118,6 +120,18 @@ TEST(NotableTest, WhatIsMadeOfANotableValueIsNotable) {
   ROOT n = s32[2] negate(bits)
 )";
   EXPECT_EQ(OriginOf(both, /*drops_negate=*/true), "") << "another bug is behind it";
+  // One zero keeps its sign and one loses it, so that no turn of all zeros of an array explains the
+  // answer; and the bits of the NaN stay open.
+  const std::string beside = R"(
+  x = f32[5] parameter(0)
+  none = f32[] constant(0)
+  zero = f32[5] broadcast(none), dimensions={}
+  sum = f32[5] add(x, zero)
+  both = f32[10] concatenate(sum, x), dimensions={0}
+  ROOT bits = s32[10] bitcast-convert(both)
+)";
+  EXPECT_EQ(OriginOf(beside, /*drops_negate=*/false, {-0.0, std::nan(""), 3, 4, 0}),
+            "sign of a zero");
 }
 
 // A compiler elsewhere that distributes: x * -1 + y * -1 is (x + y) * -1, and 1 - 1 has another

@@ -85,6 +85,8 @@ const char* const kPrograms[] = {
     "HloModule m\nENTRY e { c = u32[2] constant({2155872257, 3145728001}) x = bf16[2] convert(c)\n"
     "l = s64[1] constant({-4629700416936869889}) y = bf16[1] convert(l) z = f16[2] convert(c)\n"
     "ROOT r = (bf16[2], bf16[1], f16[2]) tuple(x, y, z) }",
+    "HloModule m\nENTRY e { x = c64[3] constant({(-2.75, -1), (2, -1), (3, 4)})\n"
+    "z = c64[3] constant({(-0, 0), (0, -0), (-0, 2)}) ROOT q = c64[3] divide(x, z) }",
     "HloModule m\nENTRY e { x = c64[4] parameter(0) y = c64[4] multiply(x, x)\n"
     "a = f32[4] abs(y) ROOT r = (c64[4], f32[4]) tuple(y, a) }",
     "HloModule m\nENTRY e { x = f4e2m1fn[4] constant({-4, 6, 0.5, 1.5})\n"

@@ -17,6 +17,17 @@ def divide_integers(a, b):
     return wrapped(numpy.frompyfunc(one, 2, 1)(a_, b_), a.dtype)
 
 
+def divide_numbers(a, b):
+    quotient = a / b
+    if not numpy.iscomplexobj(quotient):
+        return quotient
+    # A quotient by zero has the parts of the dividend times infinity, with the sign of the divisor's real part.
+    pole = numpy.copysign(numpy.inf, b.real)
+    by_zero = numpy.empty_like(quotient)
+    by_zero.real, by_zero.imag = pole * a.real, pole * a.imag
+    return numpy.where(b == 0, by_zero, quotient)
+
+
 def remainder_integers(a, b):
     def one(x, y):
         return x if y == 0 else int(math.copysign(1, x)) * (abs(x) % abs(y))
@@ -121,7 +132,7 @@ BINARY = {
     "add": lambda a, b: a | b if a.dtype.kind == "b" else a + b,
     "subtract": lambda a, b: a - b,
     "multiply": lambda a, b: a & b if a.dtype.kind == "b" else a * b,
-    "divide": by_type(divide_integers, lambda a, b: a / b),
+    "divide": by_type(divide_integers, divide_numbers),
     "remainder": by_type(remainder_integers, numpy.fmod),
     "power": twice(by_type(power_integers, numpy.power)),
     "maximum": no_complex(maximum),
