@@ -224,11 +224,24 @@ struct Atan2Bound : BoundRule {
   }
 };
 
+// True if both numbers may be read as zero when they are compared, by flushing: either may be taken
+// then, and is handed on as it is. (An interval about zero that is no wider than subnormal numbers
+// of f32 comes of flushing.)
+template <typename W>
+bool MayCompareAsZeros(const Range<W>& a, const Range<W>& b) {
+  constexpr W kTiny = std::numeric_limits<float>::min();
+  const bool are_small = std::fabs(a.centre) + a.radius < kTiny &&
+                         std::fabs(b.centre) + b.radius < kTiny && a.radius + b.radius > 0;
+  return are_small && a.Contains(0) && b.Contains(0);
+}
+
 struct MaximumBound : BoundRule {
   using Op = Maximum;
   static constexpr Ending kEnding = Ending::kExact;
   template <typename W>
   static Range<W> Finite(const Range<W>& a, const Range<W>& b) {
+    if (MayCompareAsZeros(a, b))
+      return Range<W>::Hull(std::min(a.low(), b.low()), std::max(a.high(), b.high()));
     if (a.low() >= b.high()) return {a.centre, a.radius, 0};
     if (b.low() >= a.high()) return {b.centre, b.radius, 0};
     Range<W> x = Range<W>::Hull(std::max(a.low(), b.low()), std::max(a.high(), b.high()));
@@ -242,6 +255,8 @@ struct MinimumBound : BoundRule {
   static constexpr Ending kEnding = Ending::kExact;
   template <typename W>
   static Range<W> Finite(const Range<W>& a, const Range<W>& b) {
+    if (MayCompareAsZeros(a, b))
+      return Range<W>::Hull(std::min(a.low(), b.low()), std::max(a.high(), b.high()));
     if (a.low() >= b.high()) return {b.centre, b.radius, 0};
     if (b.low() >= a.high()) return {a.centre, a.radius, 0};
     Range<W> x = Range<W>::Hull(std::min(a.low(), b.low()), std::min(a.high(), b.high()));
