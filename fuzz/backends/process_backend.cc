@@ -146,9 +146,7 @@ class ProcessExecutable : public Executable {
 class ProcessBackend : public Backend {
  public:
   explicit ProcessBackend(ProcessBackendOptions options)
-      : options_(std::move(options)),
-        worker_(options_.argv,
-                options_.forks ? std::make_shared<WorkerNursery>(options_.argv) : nullptr) {}
+      : options_(std::move(options)), worker_(options_.argv, NurseryOf(options_)) {}
 
   absl::Status Start() {
     ASSAY_RETURN_IF_ERROR(worker_.Start(options_.start_seconds));
@@ -210,6 +208,11 @@ class ProcessBackend : public Backend {
   const ProcessBackendOptions& options() const { return options_; }
 
  private:
+  static std::shared_ptr<WorkerNursery> NurseryOf(const ProcessBackendOptions& options) {
+    if (!options.forks || options.nursery != nullptr) return options.nursery;
+    return std::make_shared<WorkerNursery>(options.argv);
+  }
+
   // A flag that the compiler does not know is a mistake of who typed it, not a failure of every
   // module: the flags are tried on a constant. Those that say what to dump would dump it.
   absl::Status TryFlags() {

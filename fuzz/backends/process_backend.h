@@ -8,7 +8,9 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "fuzz/backends/releases.h"
 #include "spec/backend/backend.h"
+#include "spec/process/worker_nursery.h"
 
 namespace assay {
 
@@ -23,6 +25,8 @@ struct ProcessBackendOptions {
   // The worker knows "--fork-server" (spec/process/worker_nursery.h): it is loaded once, and every
   // worker of this backend and of its forked copies is forked from there.
   bool forks = false;
+  // The process that it is forked from, if others shall share it; else it gets one of its own.
+  std::shared_ptr<WorkerNursery> nursery = nullptr;
   bool dumps_passes = false, is_jax = false;  // as BackendDescription has them
   // XLA reads -0 as an integer and loses the sign: spell it -0.0.
   bool decimal_negative_zero = false;
@@ -53,5 +57,8 @@ void RegisterXla(BackendRegistry& registry, std::string python = "");
 std::string ChoosePython(const std::string& asked);
 absl::StatusOr<ProcessBackendOptions> XlaOptions(const std::string& options,
                                                  const std::string& python);
+// XLA:CPU of the jaxlib that an interpreter has. What was prepared is shared by all that is opened
+// afterwards, in this process and in those that are forked from it.
+Release ReleaseOfXla(const std::string& version, const std::string& python);
 
 }  // namespace assay

@@ -140,10 +140,12 @@ Family FamilyOf(Backend& backend) {
   return {numbers.GetInteger(0), numbers.GetInteger(1)};
 }
 
-std::unique_ptr<Backend> ForkingWorker(const std::string& python = "python3") {
+std::unique_ptr<Backend> ForkingWorker(const std::string& python = "python3",
+                                       std::shared_ptr<WorkerNursery> nursery = nullptr) {
   ProcessBackendOptions options;
   options.argv = {python, StrCat(ASSAY_SOURCE_DIR, "/fuzz/testdata/misbehaving_worker.py")};
   options.forks = true;
+  options.nursery = std::move(nursery);
   absl::StatusOr<std::unique_ptr<Backend>> backend = MakeProcessBackend(std::move(options));
   EXPECT_TRUE(backend.ok()) << backend.status();
   return backend.ok() ? *std::move(backend) : nullptr;
@@ -212,6 +214,32 @@ TEST(ProcessBackend, AForkedCopyHasAWorkerOfItsOwnThatDiesWithIt) {
   waitpid(pid, nullptr, 0);
   EXPECT_TRUE(IsGone(theirs)) << "the worker outlived a killed owner";
   EXPECT_EQ(FamilyOf(*backend).own, mine.own) << "the first worker lives on";
+}
+
+// As triage asks other releases, each time in a process that was forked before they were loaded.
+TEST(ProcessBackend, WhoWasForkedSharesWhatWasLaunchedBefore) {
+  const auto nursery = std::make_shared<WorkerNursery>(std::vector<std::string>{
+      "python3", StrCat(ASSAY_SOURCE_DIR, "/fuzz/testdata/misbehaving_worker.py")});
+  nursery->Launch();
+  const auto parent_seen_by_child = [&nursery] {
+    int channel[2];
+    if (pipe(channel) != 0) return int64_t{-1};
+    const pid_t pid = fork();
+    if (pid == 0) {
+      const int64_t parent = FamilyOf(*ForkingWorker("python3", nursery)).parent;
+      _exit(write(channel[1], &parent, sizeof(parent)) == sizeof(parent) ? 0 : 1);
+    }
+    close(channel[1]);
+    int64_t parent = -1;
+    if (read(channel[0], &parent, sizeof(parent)) != sizeof(parent)) parent = -1;
+    close(channel[0]);
+    waitpid(pid, nullptr, 0);
+    return parent;
+  };
+  const int64_t first = parent_seen_by_child();
+  EXPECT_GT(first, 0);
+  EXPECT_EQ(parent_seen_by_child(), first);
+  EXPECT_EQ(FamilyOf(*ForkingWorker("python3", nursery)).parent, first);
 }
 
 TEST(ProcessBackend, AForkedCopyKnowsTheTimeOfItsWorkers) {

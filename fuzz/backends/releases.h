@@ -14,6 +14,8 @@ namespace assay {
 struct Release {
   std::string version;  // "0.4.31"
   std::function<absl::StatusOr<std::unique_ptr<Backend>>()> open;
+  // Optional: starts what `open` would wait for, without waiting for it.
+  std::function<void()> prepare = nullptr;
 };
 
 struct ReleaseState {

@@ -102,6 +102,16 @@ absl::StatusOr<ProcessBackendOptions> XlaOptions(const std::string& options,
   return OptionsOfJax("xla", /*has_devices=*/false, options, python);
 }
 
+Release ReleaseOfXla(const std::string& version, const std::string& python) {
+  absl::StatusOr<ProcessBackendOptions> options = XlaOptions(StrCat("python=", python), "");
+  if (!options.ok()) {
+    return {version, [status = options.status()] { return status; }};
+  }
+  options->nursery = std::make_shared<WorkerNursery>(options->argv);
+  return {version, [options = *options] { return MakeProcessBackend(options); },
+          [nursery = options->nursery] { nursery->Launch(); }};
+}
+
 void RegisterXla(BackendRegistry& registry, std::string python) {
   struct Family {
     const char* name;

@@ -63,6 +63,9 @@ struct CampaignTools {
   std::function<absl::StatusOr<std::unique_ptr<Oracle>>()> make_oracle;
   std::function<absl::StatusOr<std::unique_ptr<Backend>>(const std::string& name)> make_backend;
   TriageFunction triage;  // empty: findings are bucketed by kind and message
+  // Optional: called once, where a backend runs in another process, before workers are forked that
+  // triage. It may start what triage needs, and does not wait for it.
+  std::function<void()> prepare_triage = nullptr;
 };
 
 // One confirmed finding. The case itself is written to out_dir/cases, with inputs.

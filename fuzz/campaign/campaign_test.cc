@@ -473,6 +473,27 @@ TEST(CampaignTest, HandsFindingsToTriageAndFoldsThem) {
   EXPECT_EQ(summary->buckets["the one bug"], triaged);
 }
 
+TEST(CampaignTest, PreparesOnceWhatTriageOfOtherProcessesShares) {
+  for (const bool in_process : {true, false}) {
+    FakeBackend::Script script = Script(Wrong);
+    script.description.in_process = in_process;
+    CampaignTools tools = ToolsFor(script);
+    int prepared = 0;
+    tools.prepare_triage = [&prepared] { ++prepared; };
+    tools.triage = [&prepared](const Finding&, Oracle&, Backend&) -> absl::StatusOr<TriageResult> {
+      TriageResult result;
+      result.confirmed = true;
+      result.bucket = StrCat("prepared ", prepared);
+      return result;
+    };
+    CampaignOptions options = Options(12);
+    options.most_triaged = 3;
+    absl::StatusOr<CampaignSummary> summary = RunCampaign(options, tools);
+    ASSERT_TRUE(summary.ok()) << summary.status();
+    EXPECT_EQ(summary->buckets[in_process ? "prepared 0" : "prepared 1"], 3);
+  }
+}
+
 TEST(CampaignTest, EndsOnTimeAndOnAnInterrupt) {
   CampaignOptions options = Options(0);
   options.seconds = 0.5;

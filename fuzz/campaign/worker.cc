@@ -98,6 +98,7 @@ absl::Status WarmTemplate::Warm() {
     CompileAndRunOnce(*backend, *oracle_);
     backends_.push_back(std::move(backend));
   }
+  if (!probe.empty() && tools_.triage && tools_.prepare_triage) tools_.prepare_triage();
   runner_options_.seed = options_.seed;
   runner_options_.generator.portable = portable;
   runner_options_.compile = options_.compile;

@@ -86,11 +86,16 @@ WorkerNursery::~WorkerNursery() {
 }
 
 absl::Status WorkerNursery::Start(double seconds) {
-  if (!std::exchange(tried_, true)) started_ = Spawn(seconds);
+  Launch();
+  if (!std::exchange(awaited_, true) && started_.ok()) started_ = AwaitReady(seconds);
   return started_;
 }
 
-absl::Status WorkerNursery::Spawn(double seconds) {
+void WorkerNursery::Launch() {
+  if (!std::exchange(launched_, true)) started_ = Spawn();
+}
+
+absl::Status WorkerNursery::Spawn() {
   int pair[2];
   if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) != 0) {
     return Sick(StrCat("socketpair: ", strerror(errno)));
@@ -127,11 +132,16 @@ absl::Status WorkerNursery::Spawn(double seconds) {
     pid_ = -1;
     return Sick(StrCat("cannot start '", argv_[0], "': ", strerror(error)));
   }
-  char word[8] = {};
+  return absl::OkStatus();
+}
+
+absl::Status WorkerNursery::AwaitReady(double seconds) const {
   if (!IsReadableInTimeOf(pid_, control_, seconds)) {
     return Sick(StrCat("it is not ready after ", seconds, " s of its own"));
   }
-  const ssize_t got = recv(control_, word, sizeof(word) - 1, 0);
+  char word[8] = {};
+  // The word stays there for the other processes that share the nursery.
+  const ssize_t got = recv(control_, word, sizeof(word) - 1, MSG_PEEK);
   return got > 0 && std::string_view(word) == "ready" ? absl::OkStatus()
                                                       : Sick("it cannot load what workers need");
 }

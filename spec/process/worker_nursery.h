@@ -38,8 +38,12 @@ class WorkerNursery {
   WorkerNursery(const WorkerNursery&) = delete;
   WorkerNursery& operator=(const WorkerNursery&) = delete;
 
-  // Starts the process and waits until it is ready. An error, of class sick machine, is remembered:
-  // later calls return it without another try. Forked copies of this object use the same process.
+  // Starts the process without waiting for it; its forked copies will use the same one. What goes
+  // wrong is what Start returns later.
+  void Launch();
+  // Launches the process if that has not been done, and waits until it is ready. An error, of class
+  // sick machine, is remembered: later calls return it without another try. Forked copies of this
+  // object use the same process.
   absl::Status Start(double seconds);
   // A new worker that talks over `channel` and complains on `errors`; both stay the caller's.
   absl::StatusOr<Child> Fork(int channel, int errors);
@@ -50,13 +54,14 @@ class WorkerNursery {
   bool IsOfThisProcess() const;
 
  private:
-  absl::Status Spawn(double seconds);
+  absl::Status Spawn();
+  absl::Status AwaitReady(double seconds) const;
 
   std::vector<std::string> argv_;
   pid_t pid_ = -1;
   pid_t owner_ = -1;  // who started it: a forked copy of this object must not end it
   int control_ = -1;
-  bool tried_ = false;
+  bool launched_ = false, awaited_ = false;
   absl::Status started_;
 };
 

@@ -12,6 +12,7 @@
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
+#include "fuzz/backends/process_backend.h"
 #include "fuzz/peers/refusals.h"
 #include "spec/base/file.h"
 #include "spec/base/status_macros.h"
@@ -130,11 +131,7 @@ absl::Status AddPeer(const std::string& name, const std::string& python) {
 
 std::vector<Release> ReleasesOf(const std::vector<Peer>& peers) {
   std::vector<Release> releases;
-  for (const Peer& peer : peers) {
-    releases.push_back({peer.version, [python = peer.python] {
-                          return OpenBackend(StrCat("xla:python=", python));
-                        }});
-  }
+  for (const Peer& peer : peers) releases.push_back(ReleaseOfXla(peer.version, peer.python));
   return releases;
 }
 

@@ -18,6 +18,9 @@ CampaignTools MakeCampaignTools(const std::string& out, const std::string& pytho
     options.pages = out + "/bugs";
     options.python = ChoosePython(python);
     options.releases = ReleasesOf(ListPeers());
+    tools.prepare_triage = [releases = options.releases] {
+      for (const Release& release : releases) release.prepare();
+    };
     tools.triage = MakeTriage(std::move(options));
   }
   return tools;
