@@ -293,6 +293,8 @@ void StoreSum(ClauseSet clauses, Array& result, int64_t i, const SumBound<T, A>&
       return;
     }
     FinishSingle<T>(clauses, result, i, {sum.sum(), 0, 0}, view);
+    // What is flushed is a term, and its zero is added to others.
+    if (!result.bounds.empty()) result.bounds[i].flags &= ~kZeroSigns;
     return;
   }
   if (sum.all_single() && sum.NonFiniteTerms() && !sum.Overflows()) return;  // forced NaN or inf

@@ -47,7 +47,7 @@ inline bool MayBeRewritten(const OpContext& op) {
   const LicensedForms& rewrites = op.licensed;
   return (clauses.Has(ClauseId::kNestedQuotients) && rewrites.quotients > 0) ||
          (clauses.Has(ClauseId::kConstantChains) &&
-          (rewrites.scales_twice || rewrites.shifts_twice)) ||
+          (rewrites.scales_twice || rewrites.shifts_twice || rewrites.scale_of_both >= 0)) ||
          (clauses.Has(ClauseId::kExponentials) &&
           (rewrites.joins_exponentials || rewrites.InvertsFunction() || rewrites.is_log_of_root ||
            rewrites.squares_root));
@@ -74,6 +74,22 @@ Wide<T> EarlyScaleError(const LicensedForms& rewrites, const Range<Wide<T>>& a,
   return std::isfinite(error) ? error : 0;
 }
 
+// The error of a product of a and b if it is made as that of what they were before they were scaled
+// and of the constants: the first may be so small that the type holds it as a subnormal number.
+template <typename T>
+Wide<T> LateScalesError(const LicensedForms& rewrites, const Range<Wide<T>>& a,
+                        const Range<Wide<T>>& b) {
+  using W = Wide<T>;
+  const W scale = static_cast<W>(rewrites.scale_of_both);
+  auto smallest = [](const Range<W>& factor) {
+    return std::max<W>(std::fabs(factor.centre) - factor.radius, 0);
+  };
+  const bool may_be_subnormal = smallest(a) * smallest(b) < 2 * Tiny<T>() * std::max<W>(scale, 1);
+  return may_be_subnormal && std::isfinite(scale)
+             ? std::max<W>(scale, 1) * static_cast<W>(UlpAt<T>(0)) / UnitRoundoff<T>()
+             : W{0};
+}
+
 // The error of the result x of operands a and b when the op is made in such a form: there an
 // operand counts as it was before it was rounded, and other intermediate values are rounded.
 template <typename T>
@@ -88,6 +104,10 @@ Wide<T> RewriteError(const OpContext& op, const Range<Wide<T>>& a, const Range<W
   if (clauses.Has(ClauseId::kConstantChains) && rewrites.scales_twice) {
     units += 3;
     if (op.instruction.opcode() == Opcode::kMultiply) error += EarlyScaleError<T>(rewrites, a, b);
+  }
+  if (clauses.Has(ClauseId::kConstantChains) && rewrites.scale_of_both >= 0) {
+    units += 4;
+    error += LateScalesError<T>(rewrites, a, b);
   }
   if (clauses.Has(ClauseId::kConstantChains) && rewrites.shifts_twice)
     error += largest(a) + largest(b) + static_cast<W>(rewrites.first_shift);

@@ -200,6 +200,11 @@ absl::Status BoundMonotone(const OpContext& op, Array& result) {
       } else {
         FinishFunction<T>(op.clauses, result, i, y, {ulps, Op::kRangeLow, Op::kRangeHigh});
       }
+      if (std::is_same_v<Op, Logistic> && kIsNarrow<T> && x.HasFinite() && !x.Undecided() &&
+          std::exp(-x.low()) >= OverflowThreshold<T>()) {
+        // The exponential of the formula may overflow, as above.
+        result.bounds[i].flags |= kMayBeZero | kNoNegativeZero;
+      }
     }
   });
   return absl::OkStatus();

@@ -94,7 +94,9 @@ absl::Status BoundMultiply(const OpContext& context, Array& result) {
   const Array ad = apply(Opcode::kMultiply, a, d), bc = apply(Opcode::kMultiply, b, c);
   SetPart(apply(Opcode::kSubtract, ac, bd), Part::kReal, result);
   SetPart(apply(Opcode::kAdd, ad, bc), Part::kImaginary, result);
-  const bool is_chain = context.licensed.scales_twice && op.clauses.Has(ClauseId::kConstantChains);
+  const LicensedForms& licensed = context.licensed;
+  const bool is_chain = (licensed.scales_twice || licensed.scale_of_both >= 0) &&
+                        op.clauses.Has(ClauseId::kConstantChains);
   if (status.ok() && is_chain) WidenProductOfConstants(op, result);
   return status;
 }

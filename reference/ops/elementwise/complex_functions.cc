@@ -277,7 +277,10 @@ absl::Status BoundDivide(const OpContext& op, Array& result) {
   const Array dividend = Components(op.array(0)), divisor = Components(op.array(1));
   DispatchComplex(op.type(), [&](auto tag) {
     using T = typename decltype(tag)::type::value_type;
-    const double k = BudgetOf(op);
+    // A quotient of quotients may be one quotient of products.
+    const int products =
+        op.clauses.Has(ClauseId::kNestedQuotients) ? int{op.licensed.quotients} : 0;
+    const double k = BudgetOf(op) + 6 * products;
     MakeBounds(result);
     for (int64_t i = 0; i < op.count(); ++i) {
       const ComplexOperand<T> x(op, dividend, i), y(op, divisor, i);
@@ -285,7 +288,9 @@ absl::Status BoundDivide(const OpContext& op, Array& result) {
           y.real.Single() && y.imaginary.Single() &&
           ((y.real.flags | y.imaginary.flags) & (kMayBePosInf | kMayBeNegInf)) != 0 &&
           ((y.real.flags | y.imaginary.flags) & kMayBeNan) == 0;
-      if (y.IsZero()) {
+      if (y.IsZero() && products > 0) {
+        SetUndecided(result, i);  // a product has zeros of other signs than its factors
+      } else if (y.IsZero()) {
         FinishDivisionByZero<T>(result, i, x, y);
       } else if (x.IsFinite() && infinite_divisor) {
         StoreZero<T>(result, i);

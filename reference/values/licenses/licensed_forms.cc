@@ -14,6 +14,10 @@ namespace {
 bool IsScaling(const Instruction& value) {
   return value.opcode() == Opcode::kMultiply || value.opcode() == Opcode::kDivide;
 }
+// The logistic function is expanded to 1 / (1 + exp(-x)).
+bool IsQuotient(const Instruction& value) {
+  return value.opcode() == Opcode::kDivide || value.opcode() == Opcode::kLogistic;
+}
 bool IsShift(const Instruction& value) {
   return value.opcode() == Opcode::kAdd || value.opcode() == Opcode::kSubtract;
 }
@@ -124,6 +128,11 @@ void FindChains(const Instruction& instruction, Producers& producers, LicensedFo
                                   ScaleBeforeBroadcast(instruction, producers));
     found.scales_twice = inner >= 0;
     found.first_scale = std::max(inner, 0.0);
+    if (instruction.opcode() == Opcode::kMultiply) {
+      const double first = ConstantBefore(instruction, 0, producers, IsScaling);
+      const double second = first < 0 ? -1 : ConstantBefore(instruction, 1, producers, IsScaling);
+      if (second >= 0) found.scale_of_both = first * second;
+    }
   }
   if (IsShift(instruction)) {
     producers.FoldArrays();
@@ -158,6 +167,10 @@ LicensedForms LicensedFormsOf(const Instruction& instruction, const InliningCall
   if (!IsFloat(type) && !IsComplex(type)) return found;
   Producers producers(callers);
   const Opcode opcode = instruction.opcode();
+  if (opcode == Opcode::kDivide) {
+    for (const Instruction* operand : instruction.operands())
+      found.quotients += producers.Any(*operand, IsQuotient) ? 1 : 0;
+  }
   if (IsComplex(type)) {
     FindChains(instruction, producers, found);
     return found;
@@ -167,8 +180,6 @@ LicensedForms LicensedFormsOf(const Instruction& instruction, const InliningCall
     return found;
   }
   if (opcode == Opcode::kDivide) {
-    for (const Instruction* operand : instruction.operands())
-      found.quotients += producers.IsA(*operand, Opcode::kDivide) ? 1 : 0;
     for (Opcode function : {Opcode::kExponential, Opcode::kPower})
       if (producers.IsA(*instruction.operand(1), function)) found.inverted = function;
   }

@@ -19,6 +19,9 @@ struct LicensedForms {
   // value that was scaled by a constant, whose largest magnitude is `first_scale`.
   bool scales_twice = false;
   double first_scale = 0;
+  // The op multiplies two values that were both scaled by a constant: the product of the largest
+  // magnitudes of the two constants; negative otherwise.
+  double scale_of_both = -1;
   // The op adds a constant to a value that a constant was added to, whose largest magnitude is
   // `first_shift`.
   bool shifts_twice = false;

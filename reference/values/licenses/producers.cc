@@ -120,6 +120,57 @@ bool ChangesNothing(const Instruction& value) {
   }
 }
 
+// True if all elements are that number, as far as one sees without evaluating much.
+bool IsEverywhere(const Instruction& value, double number) {
+  const Instruction* at = &value;
+  while (at->opcode() == Opcode::kBroadcast || at->opcode() == Opcode::kReshape)
+    at = at->operand(0);
+  if (at->opcode() == Opcode::kConstant && IsComplex(at->shape().element_type())) {
+    const Literal* literal = at->literal();
+    for (int64_t k = 0; literal != nullptr && k < literal->component_count(); ++k)
+      if (literal->GetComponent(k) != (k % 2 == 0 ? number : 0)) return false;
+    return literal != nullptr;
+  }
+  const std::vector<double> elements = FoldedElements(*at);
+  return !elements.empty() &&
+         absl::c_all_of(elements, [number](double element) { return element == number; });
+}
+
+// The operand that an op of arithmetic gives back unchanged, but for the sign of a zero, so that
+// compilers take it instead; null if there is none.
+const Instruction* UnchangedOperand(const Instruction& value) {
+  const auto beside = [&value](double neutral, bool commutes) -> const Instruction* {
+    if (IsEverywhere(*value.operand(1), neutral)) return value.operand(0);
+    return commutes && IsEverywhere(*value.operand(0), neutral) ? value.operand(1) : nullptr;
+  };
+  switch (value.opcode()) {
+    case Opcode::kAdd:
+      return beside(0, /*commutes=*/true);
+    case Opcode::kSubtract:
+      return beside(0, /*commutes=*/false);
+    case Opcode::kMultiply:
+      return beside(1, /*commutes=*/true);
+    case Opcode::kDivide:
+    case Opcode::kPower:
+      return beside(1, /*commutes=*/false);
+    case Opcode::kMaximum:
+    case Opcode::kMinimum:
+      return value.operand(0) == value.operand(1) ? value.operand(0) : nullptr;
+    case Opcode::kSelect:
+      return value.operand(1) == value.operand(2) ? value.operand(1) : nullptr;
+    case Opcode::kNegate: {
+      const Instruction* inner = value.operand(0);
+      return inner->opcode() == Opcode::kNegate ? inner->operand(0) : nullptr;
+    }
+    case Opcode::kDynamicSlice:
+      return value.shape() == value.operand(0)->shape() ? value.operand(0) : nullptr;
+    case Opcode::kDynamicUpdateSlice:
+      return value.shape() == value.operand(1)->shape() ? value.operand(1) : nullptr;
+    default:
+      return nullptr;
+  }
+}
+
 // What an inlined caller gives for parameter `number` of a computation: where a loop goes on, the
 // root of its body as well.
 std::vector<const Instruction*> ArgumentsOf(const Instruction& caller,
@@ -317,8 +368,10 @@ bool Producers::Visit(const Instruction& value, const Search& search, Path path)
       return operand(0) || Visit(*value.callee(1)->root(), search, path);
     case Opcode::kParameter:
       return VisitCallers(value, search, path);
-    default:
-      return false;
+    default: {
+      const Instruction* unchanged = UnchangedOperand(value);
+      return unchanged != nullptr && Visit(*unchanged, search, path);
+    }
   }
 }
 
