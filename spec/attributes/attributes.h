@@ -25,7 +25,7 @@ namespace assay {
 enum class AttrKind : uint8_t {
   kFlag,          // true|false                        -> bool
   kInteger,       // 5                                  -> int64_t
-  kFloat,         // 0.5                                -> double
+  kFloat,         // 0.5                                -> double that f32 holds
   kString,        // "text"                             -> std::string
   kWord,          // one of a fixed list of words       -> int64_t, index into AttrInfo::words
   kIntegers,      // {0,1}                              -> Int64List

@@ -371,11 +371,7 @@ struct EpsilonForm {
     return absl::OkStatus();
   }
   static MaybeValue Read(const Site& site) {
-    char buffer[40];
-    char* end = std::to_chars(buffer, buffer + sizeof(buffer), site.proto.epsilon()).ptr;
-    double value = site.proto.epsilon();
-    std::from_chars(buffer, end, value);
-    return Present(value);
+    return Present(static_cast<double>(site.proto.epsilon()));
   }
 };
 

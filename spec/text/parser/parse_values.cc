@@ -114,6 +114,8 @@ bool Parser::ParseFloatAttribute(double* value) {
   size_t position = lexer_.Skip();
   std::string_view number = lexer_.Number();
   auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), *value);
+  // The field of HLO's proto is an f32, also where it is used with numbers of f64.
+  *value = static_cast<float>(*value);
   if (number.empty() || error != std::errc() || end != number.data() + number.size() ||
       !std::isfinite(*value)) {
     return Fail(position, StrCat("'", number.substr(0, 40), "' is no finite number"), "a number");
