@@ -135,7 +135,10 @@ def serve_forks(make_backend, prepare):
             reap(reports)
         if control not in ready:
             continue
-        message, descriptors, _, _ = socket.recv_fds(control, 1, 4)
+        try:
+            message, descriptors, _, _ = socket.recv_fds(control, 1, 4)
+        except ConnectionResetError:  # the word "ready" may lie unread at the other end
+            return
         if not message:
             return
         channel, errors, lifeline, report = descriptors
