@@ -112,12 +112,14 @@ Wide<T> RewriteError(const OpContext& op, const Range<Wide<T>>& a, const Range<W
   if (clauses.Has(ClauseId::kConstantChains) && rewrites.shifts_twice)
     error += largest(a) + largest(b) + static_cast<W>(rewrites.first_shift);
   if (units > 0) {
-    // A value that was rounded to a subnormal number has an absolute error from that.
+    // A value that was rounded to a subnormal number, or to zero, has an absolute error from that.
     const bool divides = op.instruction.opcode() == Opcode::kDivide;
     const W step = static_cast<W>(UlpAt<T>(0)) / UnitRoundoff<T>();
     const W smallest = std::max<W>(std::fabs(b.centre) - b.radius, 0);
-    if (TouchesSubnormals<T>(a)) error += step * (divides ? 1 / smallest : largest(b));
-    if (TouchesSubnormals<T>(b)) error += step * (divides ? largest(x) / smallest : largest(a));
+    if (TouchesSubnormals<T>(a) || a.Contains(0))
+      error += step * (divides ? 1 / smallest : largest(b));
+    if (TouchesSubnormals<T>(b) || (!divides && b.Contains(0)))
+      error += step * (divides ? largest(x) / smallest : largest(a));
   }
   // The exponents may be products that the sum or difference takes unrounded.
   if (clauses.Has(ClauseId::kExponentials) && rewrites.joins_exponentials)

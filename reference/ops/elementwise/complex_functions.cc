@@ -288,8 +288,9 @@ absl::Status BoundDivide(const OpContext& op, Array& result) {
           y.real.Single() && y.imaginary.Single() &&
           ((y.real.flags | y.imaginary.flags) & (kMayBePosInf | kMayBeNegInf)) != 0 &&
           ((y.real.flags | y.imaginary.flags) & kMayBeNan) == 0;
-      if (y.IsZero() && products > 0) {
-        SetUndecided(result, i);  // a product has zeros of other signs than its factors
+      if ((y.IsZero() || infinite_divisor) && products > 0) {
+        // A product has zeros of other signs than its factors, and may overflow before them.
+        SetUndecided(result, i);
       } else if (y.IsZero()) {
         FinishDivisionByZero<T>(result, i, x, y);
       } else if (x.IsFinite() && infinite_divisor) {

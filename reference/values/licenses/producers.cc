@@ -245,7 +245,8 @@ double Producers::ConstantMagnitude(const Instruction& value) {
 bool Producers::IsConstant(const Instruction& value) { return Constant(value, Ask::kWhether) >= 0; }
 
 // Compilers fold every op on constants alone. A magnitude that none of its elements exceeds, which
-// is infinite where it would have to be computed; negative if a value is not made of constants.
+// is infinite where more than sums and products would have to be computed; negative if a value is
+// not made of constants.
 double Producers::MagnitudeOfConstants(const Instruction& value, Ask ask, int& left) const {
   if (left-- <= 0) return -1;
   const OpInfo& info = Info(value.opcode());
@@ -257,10 +258,12 @@ double Producers::MagnitudeOfConstants(const Instruction& value, Ask ask, int& l
     return ask == Ask::kMagnitude ? LargestMagnitude(*literal) : 0;
   }
   if (value.operands().empty()) return -1;
-  double largest = 0;
+  double largest = 0, sum = 0, product = 1;
   for (const Instruction* operand : value.operands()) {
     const double magnitude = MagnitudeOfConstants(*operand, ask, left);
     if (magnitude < 0) return -1;
+    sum += magnitude;
+    product *= magnitude;
     // Indices and predicates only choose.
     const bool is_number = value.opcode() == Opcode::kConvert ||
                            operand->shape().element_type() == value.shape().element_type() ||
@@ -268,8 +271,16 @@ double Producers::MagnitudeOfConstants(const Instruction& value, Ask ask, int& l
     if (is_number) largest = std::max(largest, magnitude);
   }
   constexpr double kRounded = 1.125;
-  return KeepsMagnitude(value.opcode()) ? largest * kRounded
-                                        : std::numeric_limits<double>::infinity();
+  switch (value.opcode()) {
+    case Opcode::kAdd:
+    case Opcode::kSubtract:
+      return sum * kRounded;
+    case Opcode::kMultiply:  // a part of a complex number is the sum of two products
+      return 2 * product * kRounded;
+    default:
+      return KeepsMagnitude(value.opcode()) ? largest * kRounded
+                                            : std::numeric_limits<double>::infinity();
+  }
 }
 
 double Producers::Constant(const Instruction& value, Ask ask) {
@@ -285,8 +296,7 @@ double Producers::Constant(const Instruction& value, Ask ask) {
       const std::vector<double> folded = FoldedElements(made);
       if (folded.empty()) {
         int left = kMostVisits;
-        if (!IsComplex(made.shape().element_type()))
-          largest = MagnitudeOfConstants(made, ask, left);
+        largest = MagnitudeOfConstants(made, ask, left);
         return largest >= 0;
       }
       largest = 0;
