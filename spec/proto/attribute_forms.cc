@@ -1,7 +1,6 @@
 // Attributes whose binary form needs code: windows, slices, pairs, shapes, groups, and those whose
 // field or meaning depends on the op. Document: hlo-proto chapters 3 and 5.
 #include <algorithm>
-#include <charconv>
 
 #include "spec/base/status_macros.h"
 #include "spec/base/strings.h"

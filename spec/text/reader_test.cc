@@ -70,6 +70,8 @@ TEST(Reader, Dialects) {
   const std::pair<const char*, const char*> rows[] = {
       {"ROOT y = add(abs(x), multiply(x, x))", "y = f32[2] add(abs.anon, multiply.anon)"},
       {"ROOT %y = f32[2]{0} add(f32[2]{0} %x, f32[2] x)", "y = f32[2]{0} add(x, x)"},
+      {"y = f32[2] batch-norm-inference(x, x, x, x, x), epsilon=0.00100000002, feature_index=0",
+       "y = f32[2] batch-norm-inference(x, x, x, x, x), epsilon=0.001, feature_index=0"},
       {"ROOT y = (f32[], f32[]) tuple(t#0, %t#0)", "y = (f32[], f32[]) tuple(t_0, t_0)"},
       {"y = f32[2]{0} /* c */ negate(x) // to the end", "y = f32[2]{0} negate(x)"},
       {"y = f32[] reduce(x, t#0), to_apply={ p = f32[] parameter(0)\n q = f32[] parameter(1)\n "
@@ -172,6 +174,8 @@ TEST(Reader, RejectsInstructions) {
       {"y = f32[2] negate(@y)", "operand y is not defined before its use"},
       {"y = f32[2] negate(@a)", "operand a is not defined before its use"},
       {"y = f32[2] @add(x)", "add takes 2 operands, 1 given"},
+      {"y = f32[2] batch-norm-inference(x, x, x, x, x), epsilon=@1e39, feature_index=0",
+       "'1e39' is no finite number"},
       {"y = f32[2] @negate()", "negate takes 1 operand, 0 given"},
       {"y = f32[2] negate(@x#0)", "x is no tuple"},
       {"y = f32[] negate(@t#2)", "element 2 of t, a tuple of 2"},

@@ -193,7 +193,7 @@ struct ValueWriter {
   }
   void operator()(double value) const {
     char buffer[40];
-    auto result = std::to_chars(buffer, buffer + sizeof(buffer), value);
+    auto result = std::to_chars(buffer, buffer + sizeof(buffer), static_cast<float>(value));
     out.append(buffer, result.ptr);
   }
   void operator()(const std::string& value) const {
