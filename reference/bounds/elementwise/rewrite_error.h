@@ -53,16 +53,24 @@ inline bool MayBeRewritten(const OpContext& op) {
            rewrites.squares_root));
 }
 
+// The error of a value that the type holds as a subnormal number, which may be flushed, in units of
+// the unit roundoff.
+template <typename T>
+Wide<T> SubnormalStep(ClauseSet clauses) {
+  using W = Wide<T>;
+  const bool flushes = clauses.Has(ClauseId::kFlushSubnormals) && kFlushes<T>;
+  return (flushes ? static_cast<W>(Tiny<T>()) : static_cast<W>(UlpAt<T>(0))) / UnitRoundoff<T>();
+}
+
 // The error of a product or quotient whose second factor was multiplied first by the constant that
 // had scaled the first one, where that is so small that the type holds it as a subnormal number.
 template <typename T>
-Wide<T> EarlyScaleError(const LicensedForms& rewrites, const Range<Wide<T>>& a,
-                        const Range<Wide<T>>& b) {
+Wide<T> EarlyScaleError(const OpContext& op, const Range<Wide<T>>& a, const Range<Wide<T>>& b) {
   using W = Wide<T>;
-  const W constant = static_cast<W>(rewrites.first_scale);
-  if (!rewrites.scales_twice || !(constant > 0) || !std::isfinite(constant)) return 0;
+  const W constant = static_cast<W>(op.licensed.first_scale);
+  if (!op.licensed.scales_twice || !(constant > 0) || !std::isfinite(constant)) return 0;
   const W scale = std::max<W>(constant, 1 / constant);
-  const W step = static_cast<W>(UlpAt<T>(0)) / UnitRoundoff<T>();
+  const W step = SubnormalStep<T>(op.clauses);
   W error = 0;
   auto add = [&](const Range<W>& factor, const Range<W>& other) {
     const W smallest = std::max<W>(std::fabs(factor.centre) - factor.radius, 0);
@@ -77,16 +85,15 @@ Wide<T> EarlyScaleError(const LicensedForms& rewrites, const Range<Wide<T>>& a,
 // The error of a product of a and b if it is made as that of what they were before they were scaled
 // and of the constants: the first may be so small that the type holds it as a subnormal number.
 template <typename T>
-Wide<T> LateScalesError(const LicensedForms& rewrites, const Range<Wide<T>>& a,
-                        const Range<Wide<T>>& b) {
+Wide<T> LateScalesError(const OpContext& op, const Range<Wide<T>>& a, const Range<Wide<T>>& b) {
   using W = Wide<T>;
-  const W scale = static_cast<W>(rewrites.scale_of_both);
+  const W scale = static_cast<W>(op.licensed.scale_of_both);
   auto smallest = [](const Range<W>& factor) {
     return std::max<W>(std::fabs(factor.centre) - factor.radius, 0);
   };
   const bool may_be_subnormal = smallest(a) * smallest(b) < 2 * Tiny<T>() * std::max<W>(scale, 1);
   return may_be_subnormal && std::isfinite(scale)
-             ? std::max<W>(scale, 1) * static_cast<W>(UlpAt<T>(0)) / UnitRoundoff<T>()
+             ? std::max<W>(scale, 1) * SubnormalStep<T>(op.clauses)
              : W{0};
 }
 
@@ -103,11 +110,11 @@ Wide<T> RewriteError(const OpContext& op, const Range<Wide<T>>& a, const Range<W
   if (clauses.Has(ClauseId::kNestedQuotients)) units += 2 * W{1} * rewrites.quotients;
   if (clauses.Has(ClauseId::kConstantChains) && rewrites.scales_twice) {
     units += 3;
-    if (op.instruction.opcode() == Opcode::kMultiply) error += EarlyScaleError<T>(rewrites, a, b);
+    if (op.instruction.opcode() == Opcode::kMultiply) error += EarlyScaleError<T>(op, a, b);
   }
   if (clauses.Has(ClauseId::kConstantChains) && rewrites.scale_of_both >= 0) {
     units += 4;
-    error += LateScalesError<T>(rewrites, a, b);
+    error += LateScalesError<T>(op, a, b);
   }
   if (clauses.Has(ClauseId::kConstantChains) && rewrites.shifts_twice)
     error += largest(a) + largest(b) + static_cast<W>(rewrites.first_shift);
@@ -132,7 +139,8 @@ Wide<T> RewriteError(const OpContext& op, const Range<Wide<T>>& a, const Range<W
     units += 2 * ulps + 2;
     // The reciprocal may be subnormal.
     if (1 / largest(b) < 2 * Tiny<T>())
-      error += largest(a) * (ulps + 1) * UlpAt<T>(0) / UnitRoundoff<T>();
+      error += largest(a) *
+               std::max<W>((ulps + 1) * UlpAt<T>(0) / UnitRoundoff<T>(), SubnormalStep<T>(clauses));
   }
   return (units * largest(x) + error) * UnitRoundoff<T>() * W{1.01};
 }

@@ -62,6 +62,16 @@ void WidenProductOfConstants(const OpContext& op, Array& result) {
       return std::hypot(part(2 * i), part(2 * i + 1));
     };
     for (int64_t i = 0; i < op.count(); ++i) {
+      constexpr uint32_t kInfinite = kMayBePosInf | kMayBeNegInf;
+      const auto overflows = [&](int64_t slot) {
+        const Range<W> x = Seen<T>(op.clauses, product, slot);
+        return !x.HasFinite() || (x.flags & kInfinite) != 0;
+      };
+      if (overflows(2 * i) || overflows(2 * i + 1)) {
+        // In another order other products overflow, and their sums are no numbers.
+        SetUndecided(result, i);
+        continue;
+      }
       const W radius = largest(first, i) * largest(second, i) * 10 * UnitRoundoff<T>() +
                        8 * static_cast<W>(UlpAt<T>(0));
       for (int64_t slot : {2 * i, 2 * i + 1}) {

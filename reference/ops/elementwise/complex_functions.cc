@@ -322,7 +322,8 @@ absl::Status BoundDivide(const OpContext& op, Array& result) {
 template <typename T, typename W>
 bool IsUnspecified(ComplexPower, std::complex<W> x, std::complex<W> y) {
   if (x == std::complex<W>(0)) return y != std::complex<W>(0) && !(y.imag() == 0 && y.real() > 0);
-  return !(std::abs(y * std::log(x)) <= 50);
+  // The formula squares the parts of the base for its modulus.
+  return !(std::abs(y * std::log(x)) <= 50) || !IsModerate<T>(std::abs(x));
 }
 template <typename T, typename W>
 bool IsUnspecified(ComplexAtan2, std::complex<W> y, std::complex<W> x) {

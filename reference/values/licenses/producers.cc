@@ -299,13 +299,10 @@ double Producers::Constant(const Instruction& value, Ask ask) {
         largest = MagnitudeOfConstants(made, ask, left);
         return largest >= 0;
       }
-      largest = 0;
-      // Rounding to a narrow type adds an eighth at most.
-      for (double element : folded) {
-        if (std::isnan(element)) return false;
-        largest = std::max(largest, std::fabs(element) * 1.125);
-      }
-      return true;
+      // Rounding to a narrow type adds an eighth at most; a NaN stays one in every form.
+      for (double element : folded)
+        if (!std::isnan(element)) largest = std::max(largest, std::fabs(element) * 1.125);
+      return largest >= 0;
     }
     if (made.literal() == nullptr) return false;
     const Literal& literal = *made.literal();
