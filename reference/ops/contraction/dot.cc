@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "reference/bounds/elements.h"
+#include "reference/bounds/elementwise/rewrite_error.h"
 #include "reference/bounds/products.h"
 #include "reference/interpreter/widening.h"
 #include "reference/ops/contraction/products.h"
@@ -67,8 +68,30 @@ absl::Status EvaluateDot(const OpContext& op, Literal& result) {
   return EvaluateProductSums(op, SumsOfDot(op), result);
 }
 
+// A dot over one term is a product, and may join the constants of products (constant-chains).
+void WidenChainOfConstants(const OpContext& op, Array& result) {
+  const LicensedForms& licensed = op.licensed;
+  const bool is_chain = licensed.scales_twice || licensed.scale_of_both >= 0;
+  if (!is_chain || !op.clauses.Has(ClauseId::kConstantChains) || !IsComputed(op.type())) return;
+  DispatchReal(op.type(), [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    using W = Wide<T>;
+    const W scale = std::max<W>(
+        {W{1}, static_cast<W>(licensed.first_scale), static_cast<W>(licensed.scale_of_both)});
+    for (int64_t i = 0; i < op.count(); ++i) {
+      Range<W> x = Seen<T>(op.clauses, result, i);
+      if (!x.HasFinite() || x.Undecided() || !std::isfinite(scale)) continue;
+      const W size = std::fabs(x.centre) + x.radius;
+      x.radius += (5 * size + scale * SubnormalStep<T>(op.clauses)) * UnitRoundoff<T>();
+      const bool flush = op.clauses.Has(ClauseId::kFlushSubnormals) && TouchesSubnormals<T>(x);
+      Store(result, i, x, flush ? uint32_t{kMayFlush} : 0);
+    }
+  });
+}
+
 absl::Status BoundDot(const OpContext& op, Array& result) {
   BoundProductSums(op, SumsOfDot(op), result);
+  if (IsFloat(op.type())) WidenChainOfConstants(op, result);
   return absl::OkStatus();
 }
 

@@ -200,15 +200,13 @@ class BatchNorm {
         const int64_t at = lines_.Element(k, f);
         const Estimate gradient = Read(4, at), deviation = Read(0, at) - mean;
         const Estimate correction = c * deviation;
-        Estimate factor = WithFactorOfAll(gradient - d - correction, gradient, shifted);
+        Estimate factor = WithFactorOfAll(gradient - d - correction, shifted);
         // The formula multiplies by the deviation first and divides by the variance then; all terms
         // it multiplies by the number of elements, by which all is divided in the end.
-        factor.peak = std::max(factor.peak, products.size() * deviation.size());
-        if (step_.unit != 0) {
-          const auto m = static_cast<long double>(lines_.count);
-          factor.peak = std::max({factor.peak, m, m * gradient.size(), m * correction.size(),
-                                  m * (gradient - d).size(), m * factor.size()});
-        }
+        const auto m = static_cast<long double>(lines_.count);
+        factor.peak =
+            std::max({factor.peak, products.size() * deviation.size(), m, m * gradient.size(),
+                      m * correction.size(), m * (gradient - d).size(), m * factor.size()});
         Finish(WithDivisionLast(scale / root * factor, scale / root, factor), 0, at, true);
       }
     }
@@ -301,13 +299,10 @@ class BatchNorm {
 
   // The factor of scale / root in the gradient of an element, which may be computed m times as
   // large, the sums not yet divided.
-  Estimate WithFactorOfAll(Estimate factor, const Estimate& gradient,
-                           const Estimate& shifted) const {
+  Estimate WithFactorOfAll(Estimate factor, const Estimate& shifted) const {
     if (factor.size() == 0 && factor.terms == 0) return factor;
-    const auto m = static_cast<long double>(lines_.count);
     factor.radius += (step_.grain + step_.flushed) * (2 + 1 / shifted.centre);
     factor.radius += 3 * step_.unit * factor.size();
-    if (step_.unit != 0) factor.peak = std::max({factor.peak, m * gradient.size(), m});
     return factor;
   }
 

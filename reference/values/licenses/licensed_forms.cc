@@ -5,13 +5,21 @@
 #include <algorithm>
 #include <cmath>
 
+#include "absl/algorithm/container.h"
 #include "reference/values/combiner.h"
 #include "spec/ops/op_table.h"
 
 namespace assay::reference {
 namespace {
 
+// A contraction over one term is a product, too.
 bool IsScaling(const Instruction& value) {
+  if (value.opcode() == Opcode::kDot) {
+    const Shape& lhs = value.operand(0)->shape();
+    return absl::c_all_of(
+        value.attributes().Integers(Attr::kLhsContractingDims),
+        [&lhs](int64_t dim) { return lhs.dimensions()[static_cast<size_t>(dim)] == 1; });
+  }
   return value.opcode() == Opcode::kMultiply || value.opcode() == Opcode::kDivide;
 }
 // The logistic function is expanded to 1 / (1 + exp(-x)).
@@ -128,7 +136,7 @@ void FindChains(const Instruction& instruction, Producers& producers, LicensedFo
                                   ScaleBeforeBroadcast(instruction, producers));
     found.scales_twice = inner >= 0;
     found.first_scale = std::max(inner, 0.0);
-    if (instruction.opcode() == Opcode::kMultiply) {
+    if (instruction.opcode() != Opcode::kDivide) {
       const double first = ConstantBefore(instruction, 0, producers, IsScaling);
       const double second = first < 0 ? -1 : ConstantBefore(instruction, 1, producers, IsScaling);
       if (second >= 0) found.scale_of_both = first * second;
