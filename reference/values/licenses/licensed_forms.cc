@@ -14,6 +14,13 @@ namespace {
 
 // A contraction over one term is a product, too.
 bool IsScaling(const Instruction& value) {
+  if (value.opcode() == Opcode::kConvolution) {
+    const Shape& kernel = value.operand(1)->shape();
+    const ConvDimLabels* labels = value.attributes().DimLabels();
+    return labels != nullptr &&
+           kernel.ElementCount() ==
+               kernel.dimensions()[static_cast<size_t>(labels->kernel_output_feature)];
+  }
   if (value.opcode() == Opcode::kDot) {
     const Shape& lhs = value.operand(0)->shape();
     return absl::c_all_of(

@@ -158,6 +158,12 @@ const Instruction* UnchangedOperand(const Instruction& value) {
       return value.operand(0) == value.operand(1) ? value.operand(0) : nullptr;
     case Opcode::kSelect:
       return value.operand(1) == value.operand(2) ? value.operand(1) : nullptr;
+    case Opcode::kReduce: {  // over dimensions of one element
+      const Shape& shape = value.operand(0)->shape();
+      const bool is_kept =
+          value.shape().IsArray() && value.shape().ElementCount() == shape.ElementCount();
+      return is_kept && shape.ElementCount() > 0 ? value.operand(0) : nullptr;
+    }
     case Opcode::kNegate: {
       const Instruction* inner = value.operand(0);
       return inner->opcode() == Opcode::kNegate ? inner->operand(0) : nullptr;
