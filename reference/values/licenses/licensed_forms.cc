@@ -138,6 +138,7 @@ bool OnlyMeetsAddition(const Instruction& value, const InliningCallers& callers)
 
 // Constants that scale what was scaled, or are added to what was shifted.
 void FindChains(const Instruction& instruction, Producers& producers, LicensedForms& found) {
+  producers.FoldArrays();
   if (IsScaling(instruction)) {
     const double inner = std::max(ChainOfConstants(instruction, producers, IsScaling),
                                   ScaleBeforeBroadcast(instruction, producers));
@@ -150,7 +151,6 @@ void FindChains(const Instruction& instruction, Producers& producers, LicensedFo
     }
   }
   if (IsShift(instruction)) {
-    producers.FoldArrays();
     const double inner = ChainOfConstants(instruction, producers, IsShift);
     found.shifts_twice = inner >= 0;
     found.first_shift = std::max(inner, 0.0);
