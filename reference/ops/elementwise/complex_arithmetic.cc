@@ -85,6 +85,16 @@ void WidenProductOfConstants(const OpContext& op, Array& result) {
   });
 }
 
+// Infinity times one is NaN by the rule of products, of which one part is a product with zero.
+void OpenWhatIsNotFinite(Array& result) {
+  const Literal& values = result.literal;
+  for (int64_t i = 0; i < values.element_count(); ++i) {
+    const bool is_finite =
+        std::isfinite(values.GetComponent(2 * i)) && std::isfinite(values.GetComponent(2 * i + 1));
+    if (!is_finite) SetUndecided(result, i);
+  }
+}
+
 absl::Status BoundMultiply(const OpContext& context, Array& result) {
   OpContext op = context;
   op.licensed = {};  // which is of the product of the numbers, not of those of their parts
@@ -108,6 +118,8 @@ absl::Status BoundMultiply(const OpContext& context, Array& result) {
   const bool is_chain = (licensed.scales_twice || licensed.scale_of_both >= 0) &&
                         op.clauses.Has(ClauseId::kConstantChains);
   if (status.ok() && is_chain) WidenProductOfConstants(op, result);
+  if (status.ok() && licensed.gives_back_operand && op.clauses.Has(ClauseId::kConstantChains))
+    OpenWhatIsNotFinite(result);
   return status;
 }
 

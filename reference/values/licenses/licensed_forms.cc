@@ -187,6 +187,8 @@ LicensedForms LicensedFormsOf(const Instruction& instruction, const InliningCall
       found.quotients += producers.Any(*operand, IsQuotient) ? 1 : 0;
   }
   if (IsComplex(type)) {
+    found.gives_back_operand =
+        opcode == Opcode::kMultiply && UnchangedOperand(instruction) != nullptr;
     FindChains(instruction, producers, found);
     return found;
   }

@@ -26,6 +26,8 @@ struct LicensedForms {
   // `first_shift`.
   bool shifts_twice = false;
   double first_shift = 0;
+  // The op multiplies a complex number by one.
+  bool gives_back_operand = false;
   // The op is a product or quotient of exponentials.
   bool joins_exponentials = false;
   // The op divides by an exponential or a power: the reciprocal may be made as one.

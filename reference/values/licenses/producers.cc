@@ -136,8 +136,27 @@ bool IsEverywhere(const Instruction& value, double number) {
          absl::c_all_of(elements, [number](double element) { return element == number; });
 }
 
-// The operand that an op of arithmetic gives back unchanged, but for the sign of a zero, so that
-// compilers take it instead; null if there is none.
+// What an inlined caller gives for parameter `number` of a computation: where a loop goes on, the
+// root of its body as well.
+std::vector<const Instruction*> ArgumentsOf(const Instruction& caller,
+                                            const Computation& computation, int64_t number) {
+  switch (caller.opcode()) {
+    case Opcode::kWhile:
+      return {caller.operand(0), caller.callee(1)->root()};
+    case Opcode::kConditional: {
+      std::vector<const Instruction*> arguments;
+      for (size_t k = 0; k < caller.callees().size(); ++k)
+        if (caller.callees()[k] == &computation)
+          arguments.push_back(caller.operand(static_cast<int64_t>(k) + 1));
+      return arguments;
+    }
+    default:
+      return {caller.operand(number)};
+  }
+}
+
+}  // namespace
+
 const Instruction* UnchangedOperand(const Instruction& value) {
   const auto beside = [&value](double neutral, bool commutes) -> const Instruction* {
     if (IsEverywhere(*value.operand(1), neutral)) return value.operand(0);
@@ -176,27 +195,6 @@ const Instruction* UnchangedOperand(const Instruction& value) {
       return nullptr;
   }
 }
-
-// What an inlined caller gives for parameter `number` of a computation: where a loop goes on, the
-// root of its body as well.
-std::vector<const Instruction*> ArgumentsOf(const Instruction& caller,
-                                            const Computation& computation, int64_t number) {
-  switch (caller.opcode()) {
-    case Opcode::kWhile:
-      return {caller.operand(0), caller.callee(1)->root()};
-    case Opcode::kConditional: {
-      std::vector<const Instruction*> arguments;
-      for (size_t k = 0; k < caller.callees().size(); ++k)
-        if (caller.callees()[k] == &computation)
-          arguments.push_back(caller.operand(static_cast<int64_t>(k) + 1));
-      return arguments;
-    }
-    default:
-      return {caller.operand(number)};
-  }
-}
-
-}  // namespace
 
 InliningCallers FindInliningCallers(const Module& module) {
   InliningCallers callers;

@@ -14,6 +14,10 @@ namespace assay::reference {
 using InliningCallers = absl::flat_hash_map<const Computation*, std::vector<const Instruction*>>;
 InliningCallers FindInliningCallers(const Module& module);
 
+// The operand that an op gives back unchanged, but for the sign of a zero or for what is no number,
+// so that compilers take it instead; null if there is none.
+const Instruction* UnchangedOperand(const Instruction& value);
+
 // Looks for what makes a value, through what only moves or repeats its elements, since compilers
 // compute before they do that, and across the callers that they inline.
 class Producers {
