@@ -231,19 +231,42 @@ bool ShrinkAll(Reduction& reduction, int64_t size) {
   return candidate && reduction.Try(*std::move(candidate), "shrink all dimensions");
 }
 
-bool ShrinkClass(Reduction& reduction, int64_t c) {
-  Equivalence sizes(*reduction.best().module, LinkKind::kSizes);
-  if (c >= sizes.class_count()) return false;
-  int64_t current = SizesOfClasses(sizes)[c];
-  for (int64_t size :
-       {int64_t{1}, int64_t{2}, int64_t{3}, int64_t{4}, current / 4, current / 2, current - 1}) {
-    if (size < 1 || size >= current) continue;
-    for (bool keep_end : {false, true}) {
-      std::optional<ReduceCase> candidate = Resize(reduction.best(), sizes, {{c, size}}, keep_end);
-      if (candidate && reduction.Try(*std::move(candidate), "shrink a dimension")) return true;
-    }
+// 0 where there is no such class.
+int64_t SizeOfClass(const Reduction& reduction, int64_t c) {
+  const Equivalence sizes(*reduction.best().module, LinkKind::kSizes);
+  return c < sizes.class_count() ? SizesOfClasses(sizes)[static_cast<size_t>(c)] : 0;
+}
+
+bool ShrinkTo(Reduction& reduction, int64_t c, int64_t size) {
+  const Equivalence sizes(*reduction.best().module, LinkKind::kSizes);
+  if (c >= sizes.class_count() || size < 1) return false;
+  if (size >= SizesOfClasses(sizes)[static_cast<size_t>(c)]) return false;
+  for (bool keep_end : {false, true}) {
+    std::optional<ReduceCase> candidate = Resize(reduction.best(), sizes, {{c, size}}, keep_end);
+    if (candidate && reduction.Try(*std::move(candidate), "shrink a dimension")) return true;
   }
   return false;
+}
+
+// To a small size or a part of what it is.
+bool ShrinkFar(Reduction& reduction, int64_t c) {
+  const int64_t current = SizeOfClass(reduction, c);
+  for (int64_t size : {int64_t{1}, int64_t{2}, int64_t{3}, int64_t{4}, current / 4, current / 2}) {
+    if (ShrinkTo(reduction, c, size)) return true;
+  }
+  return false;
+}
+
+// A bug that needs a size has a least one. If one less will do it is searched for by halving: step
+// by step it would take as many compilations as the dimension is long.
+bool ShrinkNear(Reduction& reduction, int64_t c) {
+  int64_t will_do = SizeOfClass(reduction, c) - 1, will_not = will_do / 2;
+  if (!ShrinkTo(reduction, c, will_do)) return false;
+  while (will_do - will_not > 1 && !reduction.Expired()) {
+    const int64_t middle = will_not + (will_do - will_not) / 2;
+    (ShrinkTo(reduction, c, middle) ? will_do : will_not) = middle;
+  }
+  return true;
 }
 
 }  // namespace
@@ -282,7 +305,8 @@ bool ShrinkDimensions(Reduction& reduction) {
   bool changed = ShrinkEverything(reduction);
   int64_t classes = Equivalence(*reduction.best().module, LinkKind::kSizes).class_count();
   for (int64_t c = 0; c < classes && !reduction.Expired(); ++c) {
-    while (ShrinkClass(reduction, c)) changed = true;
+    while (ShrinkFar(reduction, c)) changed = true;
+    changed |= ShrinkNear(reduction, c);
   }
   return changed;
 }
