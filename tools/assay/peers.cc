@@ -101,6 +101,16 @@ absl::StatusOr<std::vector<Peer>> PeersIn(const std::string& range) {
   return kept;
 }
 
+namespace {
+
+// Old releases ask for any numpy, and do not work with those that came after them.
+std::string PinsOf(const std::string& version) {
+  const Version works_with_numpy_2 = *VersionOf("0.4.26");
+  return *VersionOf(version) < works_with_numpy_2 ? " 'numpy<2' 'scipy<1.13' 'ml_dtypes<0.5'" : "";
+}
+
+}  // namespace
+
 absl::Status AddPeer(const std::string& name, const std::string& python) {
   const bool is_named = absl::StartsWith(name, kPrefix);
   const std::string version = is_named ? name.substr(sizeof(kPrefix) - 1) : "";
@@ -115,8 +125,10 @@ absl::Status AddPeer(const std::string& name, const std::string& python) {
   const bool is_made =
       !python.empty() || (Runs(StrCat("python3 -m venv ", Quoted(folder.string()), " >&2")) &&
                           Runs(StrCat(Quoted(used), " -m pip install --quiet jax==", version,
-                                      " jaxlib==", version, " >&2")));
-  const std::string test = StrCat("import jaxlib; assert jaxlib.__version__ == \"", version, "\"");
+                                      " jaxlib==", version, PinsOf(version), " >&2")));
+  // What was built for other releases of numpy fails when jax is imported, or first used.
+  const std::string test = StrCat("import jax, jaxlib; jax.numpy.zeros(1); ",
+                                  "assert jaxlib.__version__ == \"", version, "\"");
   if (is_made && Runs(StrCat(Quoted(used), " -c ", Quoted(test), " >&2"))) {
     return python.empty() ? absl::OkStatus()
                           : WriteFile((folder / kPythonFile).string(), python + "\n");
