@@ -8,6 +8,7 @@
 #include "conformance/cuts/array_judgement.h"
 #include "conformance/cuts/pieces.h"
 #include "conformance/cuts/work.h"
+#include "spec/backend/check.h"
 #include "spec/base/clock.h"
 #include "spec/base/error.h"
 #include "spec/base/status_macros.h"
@@ -235,7 +236,7 @@ class CutCheck {
                              subject_.backend.Compile(module, subject_.options));
       std::vector<std::vector<const Literal*>> arguments = subject_.other_arguments;
       arguments.insert(arguments.begin(), subject_.arguments);
-      ASSAY_ASSIGN_OR_RETURN(RunResult result, executable->Run(arguments));
+      ASSAY_ASSIGN_OR_RETURN(RunResult result, RunGuarded(*executable, arguments));
       return std::move(result.outputs);
     };
     ASSAY_ASSIGN_OR_RETURN(CapturedResults seen, RunWithCaptures(flat_, round.points, room_, run));

@@ -93,6 +93,7 @@ class Compilation {
     program_.devices = compile.devices;
     program_.threads = options_.threads;
     program_.has_defect = !compile.defect.empty();
+    program_.poison = compile.poison;
     if (options_.trace) {
       options_.pipeline.observer = [this](std::string_view pass, bool changed, const Module&) {
         trace_.Note(pass, changed);

@@ -57,6 +57,28 @@ ENTRY e {
   EXPECT_EQ(result.ToString(), "{11, 22, 33}");
 }
 
+// An element that nothing writes is no zero that may be right by chance.
+TEST(CpuBackend, PoisonShowsWhatIsNotWritten) {
+  std::unique_ptr<Backend> backend = MakeCpu();
+  const auto module = ReadModule(R"(HloModule m
+ENTRY e {
+  a = s32[9] parameter(0)
+  ROOT c = s32[9] multiply(a, a)
+})");
+  ASSERT_TRUE(module.ok()) << module.status();
+  CompileOptions options;
+  options.defect = R"({"name": "short", "summary": "One element early.", "gate": "optimize-kernel",
+      "kind": "kernel", "op": "loop-bound-offset", "parameters": {"by": -1}})";
+  options.poison = true;
+  const auto executable = backend->Compile(**module, options);
+  ASSERT_TRUE(executable.ok()) << executable.status();
+  const Literal zeros(Shape::Array(ElementType::kS32, {9}));
+  const absl::StatusOr<RunResult> run = (*executable)->Run({{&zeros}});
+  ASSERT_TRUE(run.ok()) << run.status();
+  EXPECT_EQ(run->outputs[0].GetInteger(7), 0);
+  EXPECT_EQ(run->outputs[0].GetInteger(8), static_cast<int32_t>(0xFBFBFBFB));
+}
+
 // A scatter in a fusion, and in a fusion of that fusion: both become calls.
 TEST(CpuBackend, RunsFusionsOfWhatIsMadeWhole) {
   std::unique_ptr<Backend> backend = MakeCpu();

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstring>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -76,6 +77,16 @@ absl::StatusOr<Literal> AllocateResult(const Shape& shape, int64_t limit, bool f
   return Literal::Tuple(std::move(elements));
 }
 
+// A large number of every type of float, and of integers one that is no index.
+constexpr int kPoison = 0xFB;
+
+void Poison(Literal& value) {
+  for (Literal& element : value.mutable_elements()) Poison(element);
+  if (!value.shape().IsArray()) return;
+  const absl::Span<uint8_t> bytes = value.bytes();
+  if (!bytes.empty()) std::memset(bytes.data(), kPoison, bytes.size());
+}
+
 }  // namespace
 
 CpuExecutable::CpuExecutable(CpuProgram program)
@@ -133,6 +144,10 @@ absl::Status CpuExecutable::Prepare(const std::vector<const Literal*>& arguments
   if (device.arena == nullptr) {
     return MakeError(ErrorClass::kOutOfMemory, StrCat("cpu: no memory for an arena of ",
                                                       program_.buffers->arena_bytes(), " bytes"));
+  }
+  if (program_.poison) {
+    std::memset(device.arena.get(), kPoison, static_cast<size_t>(program_.buffers->arena_bytes()));
+    Poison(device.result);
   }
   RunContext& context = device.context;
   context.stopped = &rendezvous.stopped();

@@ -33,6 +33,7 @@ struct CpuProgram {
   DeviceAssignment devices;
   int threads = 1;
   bool has_defect = false;  // planted: it may leave elements of results unwritten
+  bool poison = false;      // as of CompileOptions
 };
 
 class CpuExecutable : public Executable {

@@ -40,6 +40,9 @@ struct CompileOptions {
   // A planted defect as JSON text (fuzz/defects), "" for none. Backends without gates reject a
   // non-empty one.
   std::string defect;
+  // Before each run, memory that the program shall write is filled with what no program means, so
+  // that what it reads before is seen. Backends that cannot do that ignore it.
+  bool poison = false;
 };
 
 enum class DecisionKind : uint8_t {

@@ -5,6 +5,7 @@
 #include <map>
 #include <utility>
 
+#include "absl/hash/hash.h"
 #include "nlohmann/json.hpp"
 #include "spec/base/clock.h"
 #include "spec/base/status_macros.h"
@@ -149,9 +150,48 @@ absl::StatusOr<Literal> EvaluateOn(Oracle& oracle, const CheckCase& check_case,
   return Literal::Tuple(std::move(all));
 }
 
+namespace {
+
+void AddBytes(const Literal& value, std::vector<size_t>& hashes) {
+  for (const Literal* leaf : Leaves(value)) {
+    const absl::Span<const uint8_t> bytes = leaf->bytes();
+    const absl::string_view all(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    hashes.push_back(absl::HashOf(all));
+  }
+}
+
+// A hash for each leaf of each argument.
+std::vector<std::vector<size_t>> HashesOf(
+    const std::vector<std::vector<const Literal*>>& arguments) {
+  std::vector<std::vector<size_t>> all;
+  for (const std::vector<const Literal*>& of_device : arguments) {
+    for (const Literal* argument : of_device) {
+      std::vector<size_t>& hashes = all.emplace_back();
+      if (argument != nullptr) AddBytes(*argument, hashes);
+    }
+  }
+  return all;
+}
+
+}  // namespace
+
+absl::StatusOr<RunResult> RunGuarded(Executable& executable,
+                                     const std::vector<std::vector<const Literal*>>& arguments) {
+  const std::vector<std::vector<size_t>> before = HashesOf(arguments);
+  ASSAY_ASSIGN_OR_RETURN(RunResult run, executable.Run(arguments));
+  const std::vector<std::vector<size_t>> after = HashesOf(arguments);
+  for (size_t k = 0; k < before.size(); ++k) {
+    if (before[k] == after[k]) continue;
+    const size_t each = arguments.front().size();  // of one device
+    return MakeError(ErrorClass::kRunCrash,
+                     StrCat("the run wrote over its argument ", each == 0 ? k : k % each));
+  }
+  return run;
+}
+
 absl::StatusOr<RunResult> RunOn(Executable& executable, const CheckCase& check_case) {
   if (!check_case.infeeds.empty()) ASSAY_RETURN_IF_ERROR(executable.SetInfeed(check_case.infeeds));
-  ASSAY_ASSIGN_OR_RETURN(RunResult run, executable.Run(check_case.arguments));
+  ASSAY_ASSIGN_OR_RETURN(RunResult run, RunGuarded(executable, check_case.arguments));
   if (static_cast<int64_t>(run.outputs.size()) != DeviceCount(check_case)) {
     return MakeError(ErrorClass::kRunCrash,
                      run.outputs.empty() ? std::string("the backend returned no output")
@@ -210,6 +250,7 @@ absl::Status Checker::Compile(int64_t decision_limit) {
   options.decision_limit = decision_limit;
   options.limits = subject_.limits;
   options.devices = case_.devices;
+  options.poison = true;
   ASSAY_ASSIGN_OR_RETURN(executable_, subject_.backend.Compile(case_.module, options));
   return absl::OkStatus();
 }

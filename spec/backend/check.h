@@ -75,7 +75,11 @@ absl::StatusOr<CaseExpectation> ExpectOn(Oracle& oracle, const CheckCase& check_
 // The oracle's plain results on all devices, gathered.
 absl::StatusOr<Literal> EvaluateOn(Oracle& oracle, const CheckCase& check_case,
                                    const Limits& limits);
-// Hands out the infeeds and runs. An answer of fewer devices than the case has is a run crash.
+// Runs. That the run wrote over an argument is a run crash.
+absl::StatusOr<RunResult> RunGuarded(Executable& executable,
+                                     const std::vector<std::vector<const Literal*>>& arguments);
+// Hands out the infeeds and runs guarded. An answer of fewer devices than the case has is a run
+// crash.
 absl::StatusOr<RunResult> RunOn(Executable& executable, const CheckCase& check_case);
 // The results of all devices as one literal, with the outfeeds behind them if there are any.
 Literal Gathered(RunResult run, bool with_outfeeds);

@@ -140,6 +140,30 @@ TEST(Check, RepeatsShowDifferingBits) {
   EXPECT_EQ(runs, 4);
 }
 
+TEST(RunGuarded, SeesArgumentsThatAreWrittenOver) {
+  const std::vector<Literal> inputs = {Scalar(1), Literal::Tuple({})};
+  for (const bool writes : {false, true}) {
+    FakeBackend::Script script;
+    script.run = [writes](const Module&, const CompileOptions&,
+                          const std::vector<std::vector<const Literal*>>& arguments) {
+      if (writes) const_cast<Literal*>(arguments[1][0])->SetInteger(0, 2);
+      return absl::StatusOr<RunResult>(Answers({7, 7}));
+    };
+    FakeBackend backend(std::move(script));
+    const auto module = *ReadModule("HloModule m\nENTRY e {\n  ROOT c = s32[] constant(7)\n}\n");
+    auto executable = backend.Compile(*module, {});
+    ASSERT_TRUE(executable.ok()) << executable.status();
+    const Literal other = Scalar(1);
+    const absl::StatusOr<RunResult> run =
+        RunGuarded(**executable, {{&inputs[0], &inputs[1]}, {&other, &inputs[1]}});
+    EXPECT_EQ(run.ok(), !writes);
+    if (writes) {
+      EXPECT_EQ(OutcomeOf(run.status(), Phase::kRun).kind, Outcome::kRunCrash);
+      EXPECT_THAT(run.status().message(), HasSubstr("wrote over its argument 0"));
+    }
+  }
+}
+
 TEST(Check, JudgesAllDevicesAndWhatTheySend) {
   for (const auto& [outputs, outfeeds, kind] :
        {std::tuple{std::vector<int32_t>{7, 14}, std::vector<int32_t>{70, 71}, Outcome::kPassed},

@@ -7,6 +7,7 @@
 #include "nlohmann/json.hpp"
 #include "reference/interpreter/interpreter.h"
 #include "reference/power/bound_widths.h"
+#include "spec/backend/check.h"
 #include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
 #include "spec/numerics/expectation.h"
@@ -202,12 +203,13 @@ absl::Status RunOn(Backend& backend, const Options& options, FinishedRun& ran) {
   CompileOptions compile;
   compile.limits = options.limits.Get();
   compile.decision_limit = options.limit;
+  compile.poison = true;
   compile.devices = ran.loaded.arrays.devices;
   ASSAY_ASSIGN_OR_RETURN(auto executable, backend.Compile(*ran.loaded.module, compile));
   if (!ran.infeed.empty()) {
     ASSAY_RETURN_IF_ERROR(executable->SetInfeed(ran.infeed));
   }
-  absl::StatusOr<RunResult> result = executable->Run(ArgumentsByDevice(ran.loaded.arrays));
+  absl::StatusOr<RunResult> result = RunGuarded(*executable, ArgumentsByDevice(ran.loaded.arrays));
   if (result.ok()) ran.result = *std::move(result);
   return result.status();
 }
