@@ -42,7 +42,9 @@ struct CampaignOptions {
   double case_seconds = 10;  // a worker that takes longer for one case is killed
   int64_t worker_memory_bytes = int64_t{3} << 30;
   int64_t cases_per_worker = 20000;  // then a fresh one, so that leaks do not add up
-  int64_t repeat_every = 100;
+  // Every so many-th program is run and compiled several times; 0: none; negative: of 100 one, of
+  // 400 one where compiling costs as much as it does elsewhere.
+  int64_t repeat_every = -1;
   int64_t input_sets = 0;  // runs per executable; 0: 8 where a backend is not in-process, else 2
   // Most programs are compiled in a cheap way first, where the backend has one (CheapFlags),
   // and several of them as one (pack.h); only what fails there as a user would compile it.

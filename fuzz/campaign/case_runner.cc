@@ -122,22 +122,27 @@ CompileOptions CaseRunner::OptionsFor(const CaseKey& key) const {
   return compile;
 }
 
+CompileOptions CaseRunner::Quick(CompileOptions compile, const Backend& backend) const {
+  if (!backend.Describe().in_process) {
+    compile.limits.seconds = std::min(compile.limits.seconds, kQuickSeconds);
+  }
+  return compile;
+}
+
 BackendRecord CaseRunner::RunOn(Backend& backend, const Case& made, const CaseKey& key,
-                                int64_t more_sets, CaseRecord& record, WorkerState& state) {
+                                const MoreSets& more, CaseRecord& record, WorkerState& state) {
   state.backend.store(static_cast<uint8_t>(key.backend));
   state.exact.store(key.exact ? 1 : 0);
   state.set.store(key.set);
-  const CompileOptions compile = OptionsFor(key);
+  const CompileOptions compile = Quick(OptionsFor(key), backend);
   const CheckSubject subject{oracle_, backend,        ProfileOf(key.backend),
                              compile, compile.limits, options_.oracle_steps};
   const bool repeat =
       record.repeated && subject.backend.Describe().deterministic && !DrawsNumbers(*made.module);
   const std::clock_t begun = std::clock();
-  const std::vector<Literal> set =
-      key.exact ? std::vector<Literal>()
-                : InputSet(made, options_.seed, static_cast<uint64_t>(key.index), key.set);
+  std::vector<Literal> drawn;
   Checker checker(subject, key.exact ? CheckCase::OfPointers(*made.module, made.ExactArguments())
-                                     : CheckCase::Of(*made.module, set));
+                                     : CaseOf(made, key.index, key.set, more, drawn));
   checker.NotePhaseIn(&state.phase);
   CheckRequest request;
   if (repeat) request.repeats = request.compile_every = options_.repeats;
@@ -164,24 +169,33 @@ BackendRecord CaseRunner::RunOn(Backend& backend, const Case& made, const CaseKe
   if (IsFinding(result.kind) || !HasTimeLeft(backend, begun) || !PaysAgain(backend, made)) {
     return result;
   }
-  const BackendRecord other = RunMoreSets(made, key.index, more_sets, checker, record, state);
+  const BackendRecord other = RunMoreSets(made, key.index, more, checker, record, state);
   if (IsFinding(other.kind)) return other;
   // A set that shows something speaks for the program, whatever the others leave open.
   const bool says_more = other.kind == Outcome::kPassed && result.kind != Outcome::kPassed;
   return says_more ? other : result;
 }
 
+CheckCase CaseRunner::CaseOf(const Case& made, int64_t index, int64_t set, const MoreSets& more,
+                             std::vector<Literal>& drawn) const {
+  if (more.made != nullptr && set < static_cast<int64_t>(more.made->size())) {
+    return CheckCase::Of(*made.module, (*more.made)[static_cast<size_t>(set)]);
+  }
+  drawn = InputSet(made, options_.seed, static_cast<uint64_t>(index), set);
+  return CheckCase::Of(*made.module, drawn);
+}
+
 // The first failure, or one of the sets that pass; otherwise inconclusive.
-BackendRecord CaseRunner::RunMoreSets(const Case& made, int64_t index, int64_t sets,
+BackendRecord CaseRunner::RunMoreSets(const Case& made, int64_t index, const MoreSets& more,
                                       Checker& checker, CaseRecord& record, WorkerState& state) {
   BackendRecord best;
   best.kind = Outcome::kInconclusive;
   const std::clock_t begun = std::clock();
-  for (int64_t set = 1; set < sets && HasTimeLeft(*backends_[0], begun); ++set) {
+  for (int64_t set = 1; set < more.count && HasTimeLeft(*backends_[0], begun); ++set) {
     state.set.store(set);
-    const std::vector<Literal> inputs =
-        InputSet(made, options_.seed, static_cast<uint64_t>(index), set);
-    const CheckResult result = checker.CheckAgain(CheckCase::Of(*made.module, inputs).arguments);
+    std::vector<Literal> drawn;
+    const CheckResult result =
+        checker.CheckAgain(CaseOf(made, index, set, more, drawn).arguments);
     AddSeconds(result.seconds, record.seconds);
     BackendRecord found = RecordOf(result.outcome, /*exact=*/false);
     found.set = set;
@@ -208,12 +222,12 @@ BackendRecord CaseRunner::RunScreened(Prepared& prepared, const CaseKey& key, Wo
     CaseKey cheap = key;
     if (screens) cheap.flags = options_.screening;
     Backend& backend = prepared.together != nullptr ? *prepared.together : alone;
-    BackendRecord first =
-        RunOn(backend, prepared.made, cheap, options_.input_sets, prepared.record, state);
+    BackendRecord first = RunOn(backend, prepared.made, cheap,
+                                {options_.input_sets, prepared.sets}, prepared.record, state);
     first.screened = IsFinding(first.kind);
     return first;
   }
-  return RunOn(alone, prepared.made, key, options_.input_sets, prepared.record, state);
+  return RunOn(alone, prepared.made, key, {options_.input_sets}, prepared.record, state);
 }
 
 CaseRunner::Prepared CaseRunner::Prepare(int64_t index, WorkerState& state) const {
@@ -253,7 +267,7 @@ void CaseRunner::RunPack(std::vector<Prepared*> members, bool screened) {
     }
     packed.push_back(std::move(member));
   }
-  CompileOptions compile = options_.compile;
+  CompileOptions compile = Quick(options_.compile, *backends_[0]);
   if (screened) compile.flags.insert(options_.screening.begin(), options_.screening.end());
   // One that is not taken shall not cost all others the pack; what hangs is not asked again.
   constexpr double kMostSecondsToHalve = 5;
@@ -270,6 +284,7 @@ void CaseRunner::RunPack(std::vector<Prepared*> members, bool screened) {
     members[i]->record.seconds.code += pack->compile_seconds();
     members[i]->record.seconds.run += pack->run_seconds();
     members[i]->together = &pack->BackendOf(i);
+    members[i]->sets = &pack->SetsOf(i);
   }
   members[0]->pack = std::move(pack);
 }

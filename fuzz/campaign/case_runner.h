@@ -117,6 +117,10 @@ struct WorkerState {
   void Begin(int64_t piece, double as_long_as = 1);
 };
 
+// What another compiler gets for one request before it counts as a suspect that hangs, which the
+// second check gives all the time of the limits. A heap that was written over makes programs spin.
+inline constexpr double kQuickSeconds = 10;
+
 struct CaseRunnerOptions {
   uint64_t seed = 0;
   GeneratorOptions generator;
@@ -161,6 +165,12 @@ class CaseRunner {
     CaseRecord record;
     std::unique_ptr<Pack> pack;   // that it leads
     Backend* together = nullptr;  // what it is of the pack that it is in
+    const std::vector<std::vector<Literal>>* sets = nullptr;  // and its inputs there
+  };
+  // Further sets of inputs for an executable: numbers 1 to `count` - 1, where nothing fails before.
+  struct MoreSets {
+    int64_t count = 0;
+    const std::vector<std::vector<Literal>>* made = nullptr;  // those that exist already, from 0 on
   };
 
   Prepared Prepare(int64_t index, WorkerState& state) const;
@@ -172,13 +182,16 @@ class CaseRunner {
   // Inputs that the key does not name follow when those that it names show no failure. The flags of
   // the key are set beside the campaign's own. The backend is that of the key, or how it looks from
   // within a pack.
-  BackendRecord RunOn(Backend& backend, const Case& made, const CaseKey& key, int64_t more_sets,
+  BackendRecord RunOn(Backend& backend, const Case& made, const CaseKey& key, const MoreSets& more,
                       CaseRecord& record, WorkerState& state);
   // In a cheap way if there is one for the case: what fails there goes to the second check, which
   // compiles it as users do. Otherwise as a user compiles it.
   BackendRecord RunScreened(Prepared& prepared, const CaseKey& key, WorkerState& state);
-  BackendRecord RunMoreSets(const Case& made, int64_t index, int64_t sets, Checker& checker,
+  BackendRecord RunMoreSets(const Case& made, int64_t index, const MoreSets& more, Checker& checker,
                             CaseRecord& record, WorkerState& state);
+  // The set of that number, or the one of `more` if it is there; `drawn` keeps what is drawn.
+  CheckCase CaseOf(const Case& made, int64_t index, int64_t set, const MoreSets& more,
+                   std::vector<Literal>& drawn) const;
   // The second check of backends in this process and in others.
   void ConfirmHere(const Case& made, const CaseKey& key, ConfirmRecord& confirm,
                    WorkerState& state);
@@ -196,6 +209,8 @@ class CaseRunner {
   const Profile& ProfileOf(size_t backend) const;
   // The campaign's options, and the flags of the case.
   CompileOptions OptionsFor(const CaseKey& key) const;
+  // With at most kQuickSeconds where the backend runs elsewhere.
+  CompileOptions Quick(CompileOptions compile, const Backend& backend) const;
 
   const CaseRunnerOptions& options_;
   Oracle& oracle_;

@@ -1,5 +1,6 @@
 // The second check of a suspect, in a process that has run nothing else: does it fail again, what
 // is it by its looks, and is another failure behind it?
+#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -53,7 +54,7 @@ void CaseRunner::ConfirmHere(const Case& made, const CaseKey& key, ConfirmRecord
   CaseRecord ignored;
   ignored.repeated = true;
   for (; confirm.runs < kRuns; ++confirm.runs) {
-    BackendRecord record = RunOn(backend, made, key, 0, ignored, state);
+    BackendRecord record = RunOn(backend, made, key, {}, ignored, state);
     if (!IsFinding(record.kind)) continue;
     ++confirm.fails;
     confirm.record = record;
@@ -62,7 +63,7 @@ void CaseRunner::ConfirmHere(const Case& made, const CaseKey& key, ConfirmRecord
     ignored.repeated = false;
     CaseKey exact = key;
     exact.exact = true;
-    BackendRecord record = RunOn(backend, made, exact, 0, ignored, state);
+    BackendRecord record = RunOn(backend, made, exact, {}, ignored, state);
     confirm.exact = IsFinding(record.kind) ? "fail" : std::string(Name(record.kind));
   }
   if (confirm.fails != confirm.runs) return;
@@ -117,9 +118,11 @@ void CaseRunner::ConfirmThere(const Case& made, const CaseKey& key, const Famili
   const bool is_wrong = outcome.Fails(Outcome::kWrong) && confirm.fails == confirm.runs;
   // What is asked from here on is asked of what compiles in a third of the time, where that will
   // do.
+  CheckSubject quick{oracle_,         subject.backend, subject.profile,
+                     subject.options, subject.limits,  options_.oracle_steps};
+  quick.limits.seconds = std::min(quick.limits.seconds, kQuickSeconds);
   const CheckSubject asked =
-      is_wrong ? UnderCheapFlags(subject, check_case, Outcome::kWrong, options_.screening)
-               : subject;
+      is_wrong ? UnderCheapFlags(quick, check_case, Outcome::kWrong, options_.screening) : subject;
   NotedOrigin origin;
   if (is_wrong) {
     const absl::StatusOr<Expectation> expectation =

@@ -23,12 +23,13 @@ namespace assay {
 namespace {
 
 // Cases that a worker gets at once where they are compiled together: whole rounds of screening.
-constexpr int64_t kBatch = 30;
+constexpr int64_t kBatch = 60;
 // Programs in hand of a worker whose backend is in its own process: fewer, for all of them wait
 // where one hangs.
 constexpr int64_t kBatchInProcess = 4;
 // A compilation elsewhere costs as much as some hundred runs of what it made.
 constexpr int64_t kForeignInputSets = 8;
+constexpr int64_t kForeignRepeatEvery = 400, kOwnRepeatEvery = 100;
 // A second set here, where parameters meet the edges of their types.
 constexpr int64_t kOwnInputSets = 2;
 
@@ -103,7 +104,9 @@ absl::Status WarmTemplate::Warm() {
   runner_options_.generator.portable = portable;
   runner_options_.compile = options_.compile;
   runner_options_.profile = options_.profile;
-  runner_options_.repeat_every = options_.repeat_every;
+  runner_options_.repeat_every = options_.repeat_every >= 0 ? options_.repeat_every
+                                 : portable                 ? kForeignRepeatEvery
+                                                            : kOwnRepeatEvery;
   runner_options_.input_sets = options_.input_sets > 0 ? options_.input_sets
                                : portable              ? kForeignInputSets
                                                        : kOwnInputSets;

@@ -103,6 +103,9 @@ class MadePack : public Pack {
   }
 
   Backend& BackendOf(size_t member) override { return *backends_[member]; }
+  const std::vector<std::vector<Literal>>& SetsOf(size_t member) const override {
+    return members_[member].sets;
+  }
   double compile_seconds() const override { return Share(compile_seconds_); }
   double run_seconds() const override { return Share(run_seconds_); }
 

@@ -36,6 +36,8 @@ class Pack {
   // The backend as one member sees it, as long as the pack is there: it takes no other program, and
   // knows the answers to the sets of that member already.
   virtual Backend& BackendOf(size_t member) = 0;
+  // The inputs of that member, as long as the pack is there.
+  virtual const std::vector<std::vector<Literal>>& SetsOf(size_t member) const = 0;
   // Wall clock seconds, shared evenly among the members.
   virtual double compile_seconds() const = 0;
   virtual double run_seconds() const = 0;
