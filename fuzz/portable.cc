@@ -7,6 +7,7 @@
 
 #include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_set.h"
+#include "spec/attributes/attribute_words.h"
 #include "spec/ops/op_table.h"
 
 namespace assay {
@@ -106,6 +107,23 @@ bool IsPortableReduce(const Instruction* reduce, const std::vector<Literal>& inp
   return combiner && init != nullptr && init->shape().IsArray() && IsIdentity(*init, *combiner);
 }
 
+// True if the comparator is one of two elements and tells equal ones from smaller ones: sorting by
+// anything else is no order, and an implementation may do with it what it likes.
+bool IsPortableSort(const Instruction* sort) {
+  constexpr int64_t kMaxInstructions = 16;  // Uses visits paths
+  const Computation& comparator = *sort->callee();
+  const Instruction* root = comparator.root();
+  if (comparator.instruction_count() > kMaxInstructions) return true;
+  if (root->opcode() == Opcode::kCompare) {
+    const auto direction = static_cast<Direction>(root->attributes().Integer(Attr::kDirection));
+    if (direction != Direction::kLt && direction != Direction::kGt) return false;
+  }
+  for (int64_t k = 0; k + 1 < comparator.parameter_count(); k += 2) {
+    if (Uses(root, k) && Uses(root, k + 1)) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 int64_t UnportableUses(const Module& module, const std::vector<Literal>& inputs) {
@@ -113,6 +131,7 @@ int64_t UnportableUses(const Module& module, const std::vector<Literal>& inputs)
   for (const Computation* computation : module.computations()) {
     for (const Instruction* at : *computation) {
       count += at->opcode() == Opcode::kReduce && !IsPortableReduce(at, inputs);
+      count += at->opcode() == Opcode::kSort && !IsPortableSort(at);
     }
   }
   return count;

@@ -68,6 +68,8 @@ struct CampaignTools {
   // Optional: called once, where a backend runs in another process, before workers are forked that
   // triage. It may start what triage needs, and does not wait for it.
   std::function<void()> prepare_triage = nullptr;
+  // An interpreter with numpy, which second checks ask for real numbers; "": nobody is asked.
+  std::string python = "";
 };
 
 // One confirmed finding. The case itself is written to out_dir/cases, with inputs.

@@ -194,8 +194,7 @@ BackendRecord CaseRunner::RunMoreSets(const Case& made, int64_t index, const Mor
   for (int64_t set = 1; set < more.count && HasTimeLeft(*backends_[0], begun); ++set) {
     state.set.store(set);
     std::vector<Literal> drawn;
-    const CheckResult result =
-        checker.CheckAgain(CaseOf(made, index, set, more, drawn).arguments);
+    const CheckResult result = checker.CheckAgain(CaseOf(made, index, set, more, drawn).arguments);
     AddSeconds(result.seconds, record.seconds);
     BackendRecord found = RecordOf(result.outcome, /*exact=*/false);
     found.set = set;
@@ -222,8 +221,8 @@ BackendRecord CaseRunner::RunScreened(Prepared& prepared, const CaseKey& key, Wo
     CaseKey cheap = key;
     if (screens) cheap.flags = options_.screening;
     Backend& backend = prepared.together != nullptr ? *prepared.together : alone;
-    BackendRecord first = RunOn(backend, prepared.made, cheap,
-                                {options_.input_sets, prepared.sets}, prepared.record, state);
+    BackendRecord first = RunOn(backend, prepared.made, cheap, {options_.input_sets, prepared.sets},
+                                prepared.record, state);
     first.screened = IsFinding(first.kind);
     return first;
   }

@@ -135,6 +135,7 @@ struct CaseRunnerOptions {
   int64_t input_sets = 1;  // each executable runs so many, until one fails
   // Three of four programs that may show one of these are not run.
   std::vector<KnownBug> known;
+  std::string python;  // CampaignTools::python
 };
 
 // True if each run of the module draws other numbers, and may.
@@ -204,6 +205,7 @@ class CaseRunner {
                   int64_t wrong, const SigningHints& hints, ConfirmRecord& confirm) const;
   EvaluateFunction OraclesValues() const;
   // The signature of a program that fails always, and of what shows when its bug is switched off.
+  // Notable instead, where the answer that the hints have is right but for the order of arithmetic.
   void Sign(const CheckSubject& subject, const Case& made, const std::vector<Literal>& inputs,
             const Outcome& outcome, const SigningHints& hints, ConfirmRecord& confirm) const;
   const Profile& ProfileOf(size_t backend) const;

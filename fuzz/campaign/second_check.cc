@@ -5,8 +5,9 @@
 #include <utility>
 
 #include "fuzz/campaign/case_runner.h"
+#include "fuzz/opinions/notable.h"
+#include "fuzz/opinions/rearranged.h"
 #include "fuzz/reduce/wrong_instruction.h"
-#include "fuzz/triage/notable.h"
 #include "spec/base/strings.h"
 
 namespace assay {
@@ -22,6 +23,8 @@ bool HasFloats(const Module& module) {
   }
   return false;
 }
+
+std::string NotableSignature(const std::string& notable) { return StrCat("notable: ", notable); }
 
 CheckSubject SubjectOf(const CheckSubject& like, const CompileOptions& options) {
   return {like.oracle, like.backend, like.profile, options, options.limits, like.oracle_steps};
@@ -124,12 +127,13 @@ void CaseRunner::ConfirmThere(const Case& made, const CaseKey& key, const Famili
   const CheckSubject asked =
       is_wrong ? UnderCheapFlags(quick, check_case, Outcome::kWrong, options_.screening) : subject;
   NotedOrigin origin;
+  const Literal answer = checker.answer();
   if (is_wrong) {
     const absl::StatusOr<Expectation> expectation =
         oracle_.Expect(*made.module, check_case.arguments[0], subject.profile, subject.limits);
-    if (expectation.ok()) confirm.notable = NotableDifference(*expectation, checker.answer());
+    if (expectation.ok()) confirm.notable = NotableDifference(*expectation, answer);
     if (confirm.notable.empty()) {
-      origin = NotableOrigin(asked, *made.module, finding.inputs, checker.answer());
+      origin = NotableOrigin(asked, *made.module, finding.inputs, answer);
       confirm.notable = origin.notable;
     }
   }
@@ -145,9 +149,10 @@ void CaseRunner::ConfirmThere(const Case& made, const CaseKey& key, const Famili
   state.Begin(key.index, kTimesAsLong);
   state.phase.store(Phase::kJudge);
   if (confirm.notable.empty()) {
-    Sign(asked, made, finding.inputs, outcome, {familiar, std::move(origin.first)}, confirm);
+    Sign(asked, made, finding.inputs, outcome, {familiar, std::move(origin.first), answer},
+         confirm);
   } else {
-    confirm.signature = StrCat("notable: ", confirm.notable);
+    confirm.signature = NotableSignature(confirm.notable);
   }
 }
 
@@ -155,6 +160,12 @@ void CaseRunner::Sign(const CheckSubject& subject, const Case& made,
                       const std::vector<Literal>& inputs, const Outcome& outcome,
                       const SigningHints& hints, ConfirmRecord& confirm) const {
   const Signature first = SignatureOf(subject, *made.module, inputs, outcome, hints);
+  if (IsRearrangedBy({first.blame, first.wrong}, subject, *made.module, inputs, hints.answer,
+                     options_.python)) {
+    confirm.notable = kRearranged;
+    confirm.signature = NotableSignature(kRearranged);
+    return;
+  }
   confirm.signature = first.text;
   confirm.place = first.place;
   if (first.unmasking.empty()) {

@@ -8,7 +8,7 @@
 
 #include "absl/strings/ascii.h"
 #include "fuzz/campaign/duplicates.h"
-#include "fuzz/triage/second_opinion.h"
+#include "fuzz/opinions/second_opinion.h"
 #include "spec/base/strings.h"
 #include "spec/types/element_type.h"
 

@@ -104,6 +104,7 @@ absl::Status WarmTemplate::Warm() {
   runner_options_.generator.portable = portable;
   runner_options_.compile = options_.compile;
   runner_options_.profile = options_.profile;
+  runner_options_.python = tools_.python;
   runner_options_.repeat_every = options_.repeat_every >= 0 ? options_.repeat_every
                                  : portable                 ? kForeignRepeatEvery
                                                             : kOwnRepeatEvery;

@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
+#include "fuzz/blame/blame.h"
+#include "fuzz/blame/pass_blame.h"
 #include "fuzz/finding.h"
-#include "fuzz/triage/blame.h"
-#include "fuzz/triage/pass_blame.h"
-#include "fuzz/triage/second_opinion.h"
+#include "fuzz/opinions/second_opinion.h"
 
 namespace assay {
 

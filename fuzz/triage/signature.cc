@@ -5,10 +5,11 @@
 #include <cctype>
 
 #include "absl/strings/str_split.h"
+#include "fuzz/blame/blame.h"
+#include "fuzz/blame/pass_blame.h"
+#include "fuzz/reduce/edit.h"
 #include "fuzz/reduce/wrong_instruction.h"
-#include "fuzz/triage/blame.h"
 #include "fuzz/triage/bucket.h"
-#include "fuzz/triage/pass_blame.h"
 #include "spec/base/strings.h"
 #include "spec/ops/op_table.h"
 
@@ -81,32 +82,51 @@ class SignatureMaker {
         return;
       }
     }
-    const PassBlame blame = FindWrongSnapshot(subject_, module_, inputs_);
+    const bool is_alone = wrong != nullptr && FailsAlone(*wrong);
+    const PassBlame& blame = signature_.blame = FindWrongSnapshot(subject_, module_, inputs_);
     if (!blame.pass.empty() && blame.pass != "import") {
       StrAppend(&signature_.text, ": ", blame.pass,
-                wrong == nullptr ? StrCat(" of ", ChangedOpcodes(blame)) : At(*wrong));
+                wrong == nullptr ? StrCat(" of ", ChangedOpcodes(blame)) : At(*wrong, is_alone));
       const std::string flag = "xla_disable_hlo_passes";
       if (StateUnder(subject_, {flag, blame.pass}, module_, inputs_, outcome_.kind) == 'f')
         signature_.unmasking[flag] = blame.pass;
       return;
     }
     const std::string states = StatesUnderFlags(subject_, module_, inputs_, outcome_.kind);
-    StrAppend(
-        &signature_.text, blame.pass.empty() ? ": code " : ": import ", states,
-        wrong == nullptr ? StrCat(" of ", OpcodeAt(outcome_.judgement.first.leaf)) : Alone(*wrong));
+    StrAppend(&signature_.text, blame.pass.empty() ? ": code " : ": import ", states,
+              wrong == nullptr ? StrCat(" of ", OpcodeAt(outcome_.judgement.first.leaf))
+                               : Alone(*wrong, is_alone));
+  }
+
+  // Whether the op is wrong by itself, of whatever its operands are made. That is known before the
+  // program is reduced, which costs a hundred times as much.
+  bool FailsAlone(const Instruction& wrong) const {
+    const EvaluateFunction evaluate = [this](const Module& module,
+                                             const std::vector<Literal>& inputs) {
+      return subject_.oracle.Evaluate(module, CheckCase::Of(module, inputs).arguments[0],
+                                      subject_.limits);
+    };
+    if (PlaceOf(wrong) == Name(wrong.opcode())) return true;
+    const ReduceCase whole{module_.Clone(""), inputs_};
+    const std::vector<ReduceCase> around =
+        ProgramsAround(whole, Counterpart(*whole.module, &wrong), evaluate);
+    if (around.empty()) return false;
+    const CheckCase alone = CheckCase::Of(*around[0].module, around[0].inputs);
+    return CheckIsolated(subject_, alone).outcome.Fails(outcome_.kind);
   }
 
   // Where no pass is to blame, what gives an op its operands matters little: only element-wise ops
   // are fused with them, and an import looks at one instruction at a time.
-  static std::string Alone(const Instruction& wrong) {
-    if (Info(wrong.opcode()).Is(kElementwise)) return At(wrong);
+  static std::string Alone(const Instruction& wrong, bool is_alone) {
+    if (Info(wrong.opcode()).Is(kElementwise)) return At(wrong, is_alone);
     return StrCat(" at ", Name(wrong.opcode()));
   }
 
   // " at log(exponential) f": a function of floats and one of complex numbers are two things, while
   // what moves elements cares little about what they are.
-  static std::string At(const Instruction& wrong) {
-    const std::string place = StrCat(" at ", PlaceOf(wrong));
+  static std::string At(const Instruction& wrong, bool is_alone = false) {
+    const std::string place =
+        StrCat(" at ", is_alone ? std::string(Name(wrong.opcode())) : PlaceOf(wrong));
     if (!Info(wrong.opcode()).Is(kElementwise)) return place;
     return StrCat(place, " ", std::string(1, ClassLetter(wrong.shape().element_type())));
   }

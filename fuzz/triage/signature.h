@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "fuzz/blame/pass_blame.h"
 #include "fuzz/reduce/wrong_instruction.h"
 #include "spec/backend/check.h"
 
@@ -27,6 +28,8 @@ struct Signature {
   // The instruction of `place`, of the entry of the module that was signed; null where there is
   // none.
   const Instruction* wrong = nullptr;
+  // Which pass made a wrong value, where snapshots were looked at.
+  PassBlame blame;
   // Flags under which this bug is silent and the program fails all the same: another bug is behind
   // it. Empty: there is none.
   std::map<std::string, std::string> unmasking;
@@ -36,6 +39,7 @@ struct Signature {
 struct SigningHints {
   FamiliarPlaces familiar = {};
   std::optional<WrongArray> first = std::nullopt;  // of the program
+  Literal answer = Literal();  // the backend's to the program; an invalid shape: not known
 };
 
 // `outcome` is how the program failed on the subject. Compiles it some ten times on a backend that

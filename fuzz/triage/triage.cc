@@ -12,16 +12,18 @@
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_format.h"
+#include "fuzz/opinions/notable.h"
+#include "fuzz/opinions/rearranged.h"
+#include "fuzz/opinions/second_opinion.h"
 #include "fuzz/portable.h"
 #include "fuzz/reduce/wrong_instruction.h"
 #include "fuzz/triage/bucket.h"
-#include "fuzz/triage/notable.h"
-#include "fuzz/triage/second_opinion.h"
 #include "fuzz/triage/signature.h"
 #include "nlohmann/json.hpp"
 #include "spec/base/clock.h"
 #include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
+#include "spec/ir/hash.h"
 #include "spec/numerics/difference.h"
 #include "spec/text/reader.h"
 #include "spec/text/writer.h"
@@ -105,9 +107,12 @@ std::string FolderName(std::string bucket) {
         std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '-' || c == '.' || c == '+';
     if (!plain) c = '_';
   }
+  // Buckets that begin alike, as crashes with a long message do, have folders of their own.
   constexpr size_t kMaxName = 100;
-  if (bucket.size() > kMaxName) bucket.resize(kMaxName);
-  return bucket;
+  if (bucket.size() <= kMaxName) return bucket;
+  StableHash hash;
+  hash.Add(bucket);
+  return StrCat(bucket.substr(0, kMaxName), "-", absl::StrFormat("%08x", hash.Finish() >> 32));
 }
 
 std::string Plain(const Module& module) { return WriteModule(module, WriteOptions::Long()); }
@@ -153,8 +158,18 @@ class Triager {
       page_.steps.push_back("Nobody but Assay is to blame: its oracle, generator or judge failed.");
     }
     if (options_.blame) BlameIt();
+    const ReduceCase whole{case_.module->Clone(""), case_.inputs};
     if (options_.reduce) ReduceIt();
     Finish();
+    if (HasSlipped(whole)) {
+      page_.steps.push_back(
+          "The reduced program was wrong only in the order of its arithmetic: reduced anew.");
+      case_ = {whole.module->Clone(""), whole.inputs};
+      wrong_.reset();
+      options_.may_rearrange = false;
+      ReduceIt();
+      Finish();
+    }
     ASSAY_RETURN_IF_ERROR(Write());
     return Report();
   }
@@ -197,6 +212,12 @@ class Triager {
         "Reduced from %d to %d instructions with %d programs tried in %.1f s%s.", before,
         case_.module->InstructionCount(), reduced->progress.probes, reduced->progress.seconds,
         reduced->complete ? "" : " (time ran out: it may become smaller)"));
+  }
+
+  // Step by step a mistake may become what is legal.
+  bool HasSlipped(const ReduceCase& whole) const {
+    return options_.reduce && result_.notable == kRearranged &&
+           !IsRearranged(subject_, whole, options_.python);
   }
 
   // Blames the reduced program once more, so that numbers and texts on the page are those of the
@@ -319,6 +340,11 @@ class Triager {
         NotedOrigin origin = NotableOrigin(subject_, *case_.module, case_.inputs, noted.answer);
         noted.notable = std::move(origin.notable);
         wrong_ = std::move(origin.first);
+      }
+      if (noted.notable.empty()) {
+        const bool is_rearranged = IsRearrangedBy({page_.pass_blame}, subject_, *case_.module,
+                                                  case_.inputs, noted.answer, options_.python);
+        if (is_rearranged) noted.notable = kRearranged;
       }
     }
     return noted.notable;
@@ -466,8 +492,10 @@ absl::StatusOr<ReduceResult> ReduceWithin(const CheckSubject& subject,
     const NotedOutcome now = CheckFor(subject, module, inputs, kind);
     const Outcome& outcome = now.outcome;
     if (!outcome.Fails(kind) || now.notable != notable) return false;
-    if (guard.has_value()) return !CheckUnder(subject, *guard, module, inputs).Fails(kind);
-    return signature.empty() || CrashSignature(outcome.reason) == signature;
+    if (guard.has_value() && CheckUnder(subject, *guard, module, inputs).Fails(kind)) return false;
+    if (!signature.empty() && CrashSignature(outcome.reason) != signature) return false;
+    return options.may_rearrange ||
+           !IsRearranged(subject, {module.Clone(""), inputs}, options.python);
   };
   ReduceOptions reduce;
   reduce.seconds = options.reduce_seconds - (Now() - begun);

@@ -7,11 +7,11 @@
 #include <string>
 
 #include "fuzz/backends/releases.h"
+#include "fuzz/blame/blame.h"
+#include "fuzz/blame/requests.h"
 #include "fuzz/finding.h"
 #include "fuzz/reduce/reducer.h"
-#include "fuzz/triage/blame.h"
 #include "fuzz/triage/bug_page.h"
-#include "fuzz/triage/requests.h"
 
 namespace assay {
 
@@ -19,6 +19,8 @@ struct TriageOptions {
   std::string pages;  // folder that receives a folder per bucket; "": no pages
   double reduce_seconds = 20;
   bool blame = true, reduce = true;
+  // Smaller programs may be wrong only in the order of their arithmetic (rearranged.h).
+  bool may_rearrange = true;
   Limits limits = kTriageLimits;
   std::string python;             // who is asked for a second opinion; "": nobody
   std::string program = "assay";  // how the pages spell the command line

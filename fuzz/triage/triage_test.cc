@@ -382,6 +382,28 @@ TEST(UnportableUses, AreReductionsWhoseInitialValueIsNoIdentity) {
   }
 }
 
+// A sort by what is no order may do anything, which makes no finding.
+TEST(UnportableUses, AreComparatorsThatAreNoOrder) {
+  const std::pair<const char*, int64_t> kRoots[] = {
+      {"compare(a, b), direction=LT", 0},
+      {"compare(b, a), direction=GT", 0},
+      {"compare(a, b), direction=LE", 1},
+      {"compare(a, a), direction=LT", 1},
+      {"compare(n, a), direction=LT", 1},
+      {"compare(n, b), direction=GT", 0},
+      {"constant(true)", 1},
+  };
+  for (const auto& [root, count] : kRoots) {
+    const std::string text = StrCat(
+        "HloModule m\nless { a = s32[] parameter(0) b = s32[] parameter(1) n = s32[] not(a)\n",
+        "ROOT r = pred[] ", root, " }\nENTRY e { x = s32[3] parameter(0)\n",
+        "ROOT s = s32[3] sort(x), dimensions={0}, to_apply=less }");
+    const absl::StatusOr<std::unique_ptr<Module>> module = ReadModule(text);
+    ASSERT_TRUE(module.ok()) << module.status() << text;
+    EXPECT_EQ(UnportableUses(**module, {}), count) << text;
+  }
+}
+
 TEST(LoadFinding, RefusesGarbage) { EXPECT_FALSE(LoadFinding("/no/such/folder").ok()); }
 
 TEST(DiffLines, ShowsWhatChanged) {

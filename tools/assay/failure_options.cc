@@ -6,7 +6,7 @@
 
 #include "fuzz/generator/generate.h"
 #include "fuzz/triage/bug_page.h"
-#include "fuzz/triage/requests.h"
+#include "fuzz/blame/requests.h"
 #include "reference/interpreter/interpreter.h"
 #include "spec/base/status_macros.h"
 #include "spec/base/strings.h"

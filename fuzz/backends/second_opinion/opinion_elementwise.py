@@ -120,6 +120,12 @@ def arctan2(a, b):
     return -1j * numpy.log((b + 1j * a) / numpy.sqrt(b * b + a * a))
 
 
+def complex_of(a, b):
+    result = numpy.empty(a.shape, Numbers.complex)
+    result.real, result.imag = a, b
+    return result
+
+
 def cbrt(a):
     return numpy.cbrt(a) if a.dtype.kind != "c" else numpy.where(a == 0, a, numpy.exp(numpy.log(numpy.where(a == 0, 1, a)) / 3))
 
@@ -141,7 +147,7 @@ BINARY = {
     "or": numpy.bitwise_or,
     "xor": numpy.bitwise_xor,
     "atan2": twice(arctan2),
-    "complex": numpy.vectorize(complex, otypes=[numpy.complex128]),
+    "complex": complex_of,
 }
 UNARY = {
     "negate": lambda a: -a,
@@ -181,12 +187,14 @@ UNARY = {
 def elementwise(name, function):
     def evaluate(at, *values):
         kind = at.kind
-        if kind == "c128" and getattr(function, "needs_twice_the_digits", False):
+        if kind == "c128" and getattr(function, "needs_twice_the_digits", False) and not Numbers.are_real:
             raise Declined("a function of complex numbers of the widest type")
+        if name == "erf" and kind == "f64":
+            as_real(kind, name)  # math has it in float64
         if name in ("real", "imag", "abs", "complex") or not is_complex(kind):
             computed = function(*(wide(v) for v in values))
         else:
-            computed = function(*(wide(v).astype(numpy.complex128) for v in values))
+            computed = function(*(wide(v).astype(Numbers.complex) for v in values))
         return settle(computed, kind)
 
     return evaluate
@@ -219,6 +227,7 @@ def compare(at, a, b):
 
 
 def total_order(value, kind):
+    as_real(kind, "the total order")
     bits = 8 * storage(kind).itemsize
     codes = numpy.ascontiguousarray(value).view(f"uint{bits}").astype(object)
     top = 1 << (bits - 1)
@@ -246,6 +255,8 @@ def convert(at, a):
 
 def bitcast_convert(at, a):
     source, kind = at.program_kind(0), at.kind
+    for one in (source, kind):
+        as_real(one, "the bits")
     if "pred" in (source, kind) or min(8 * storage(source).itemsize, 8 * storage(kind).itemsize) < 8 or any(
             is_integer(k) and width(k) < 8 for k in (source, kind)) or "f4" in source + kind:
         raise Declined("bits of types below a byte")
@@ -258,6 +269,7 @@ def exponent_bits(kind):
 
 def reduce_precision(at, a):
     exponent, mantissa = at["exponent_bits"], at["mantissa_bits"]
+    as_real(at.kind, "the precision")
     value = wide(a)
     m, e = numpy.frexp(value)
     bias = (1 << (exponent - 1)) - 1

@@ -115,26 +115,43 @@ class Machine:
 
 
 def decode(text, shape):
-    dtype = storage(shape[0])
-    return numpy.frombuffer(bytes.fromhex(text), dtype).reshape(shape[1])
+    literal = numpy.frombuffer(bytes.fromhex(text), written(shape[0])).reshape(shape[1])
+    return literal.astype(storage(shape[0]))
+
+
+def in_digits(value):
+    """The parts of each element as decimal numbers, complex ones one after the other."""
+    if value.dtype.kind in "iub":
+        return [str(int(x)) for x in value.flat]
+    parts = numpy.stack([value.real, value.imag], axis=-1) if value.dtype.kind == "c" else value
+    return [numpy.format_float_scientific(x, precision=21, unique=False) for x in parts.flat]
 
 
 def leaves(value, shape):
     if isinstance(shape, dict):
         return list(itertools.chain.from_iterable(leaves(v, s) for v, s in zip(value, shape["tuple"])))
-    return [(shape, numpy.ascontiguousarray(settle(value, shape[0])).tobytes().hex())]
+    settled = numpy.ascontiguousarray(settle(value, shape[0])).reshape(shape[1])
+    return [(shape, in_digits(settled) if Numbers.are_real else settled.tobytes().hex())]
 
 
 def opinion_of(program):
-    """The leaves of the result, as [shape, bytes], or why there is no opinion."""
+    """The leaves of the result, as [shape, bytes] or, of real numbers, as [shape, digits]; or why there is no opinion."""
     entry = program["computations"][program["entry"]]
     shapes = {i["id"]: i["shape"] for i in entry["instructions"]}
     parameters = {i["attributes"]["parameter_number"]: i["shape"] for i in entry["instructions"] if i["op"] == "parameter"}
+    def outputs():
+        inputs = [decode(text, parameters[k]) for k, text in enumerate(program["inputs"])]
+        result = Machine(program["computations"]).run(program["entry"], inputs)
+        return leaves(result, shapes[entry["root"]])
+
     try:
         with numpy.errstate(all="ignore"):
-            inputs = [decode(text, parameters[k]) for k, text in enumerate(program["inputs"])]
-            result = Machine(program["computations"]).run(program["entry"], inputs)
-            return {"outputs": leaves(result, shapes[entry["root"]])}
+            if not program.get("reals", False):
+                return {"outputs": outputs()}
+            Numbers.become_real()
+            exact = outputs()
+            Numbers.have_digits = True
+            return {"outputs": exact, "rounded": outputs()}
     except Declined as why:
         return {"declined": str(why)}
     except (KeyError, ValueError, TypeError, IndexError, AttributeError, OverflowError, RecursionError) as error:

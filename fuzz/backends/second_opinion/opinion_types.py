@@ -1,11 +1,12 @@
 """A second opinion on small programs: evaluates HLO with numpy alone, knows nothing of Assay's oracle or of any compiler.
 
-Assay joins the files of this folder into one script, from the types to the machine (kParts in fuzz/triage/second_opinion.cc),
+Assay joins the files of this folder into one script, from the types to the machine (kParts in fuzz/opinions/second_opinion.cc),
 and appends a line that calls give_opinion(PROGRAM) with a program and its inputs as JSON. Each op is a row of the table OPS:
 a function of the instruction and the values of its operands. Integers wrap as numpy's do; floats are computed in float64 (or
-complex128) and rounded to their type after every op. What is not in the table, or too large, is declined. A program is
+complex128) and rounded to their type after every op; or, where a program asks for "reals", in numpy's widest type, once without
+rounding and once with, but as if exponents had no ends. What is not in the table, or too large, is declined. A program is
     {"entry": name, "computations": {name: {"root": id, "instructions": [{"id", "op", "shape", "operands", "callees",
-     "attributes", "literal"}]}}, "inputs": [literal]}
+     "attributes", "literal"}]}}, "inputs": [literal], "reals": bool}
 with shapes [type, [dims]] or {"tuple": [shape]} and literals the hexadecimal bytes of row-major little-endian elements.
 """
 import functools
@@ -44,6 +45,43 @@ if ml_dtypes is not None:
     TYPES["bf16"] = numpy.dtype(ml_dtypes.bfloat16)
 
 
+class Numbers:
+    """What floats are computed in and kept as."""
+
+    are_real = False  # kept as they are computed, or
+    have_digits = False  # rounded to the significand of their type, whatever their exponent
+    float, complex = numpy.float64, numpy.complex128
+
+    @classmethod
+    def become_real(cls):
+        """The widest numbers that numpy has: 64 bits of significand, and an exponent that products of few floats do not end."""
+        cls.are_real, cls.float, cls.complex = True, numpy.longdouble, numpy.clongdouble
+        if numpy.finfo(numpy.longdouble).nmant < 60:
+            raise Declined("numpy has no numbers wider than f64 here")
+
+
+def as_real(kind, what):
+    """For ops that look at how a number is written, or round it on purpose."""
+    if Numbers.are_real and (is_float(kind) or is_complex(kind)):
+        raise Declined(f"{what} of real numbers")
+
+
+def digits_of(kind):
+    """The bits of the significand of a float type, or of the parts of a complex one."""
+    known = {"f16": 11, "bf16": 8, "f32": 24, "f64": 53, "c64": 24, "c128": 53}
+    return known[kind] if kind in known else 1 + int(kind[kind.index("m") + 1])
+
+
+def rounded(value, digits):
+    if value.dtype.kind == "c":
+        parts = numpy.empty_like(value)
+        parts.real, parts.imag = rounded(value.real, digits), rounded(value.imag, digits)
+        return parts
+    significand, exponent = numpy.frexp(value)
+    near = numpy.ldexp(numpy.rint(numpy.ldexp(significand, digits)), exponent - digits)
+    return numpy.where(numpy.isfinite(value), near, value)
+
+
 def is_complex(kind):
     return kind[0] == "c"
 
@@ -60,18 +98,25 @@ def width(kind):
     return int(kind[1:])
 
 
-def storage(kind):
+def written(kind):
+    """The type whose bytes stand in literals."""
     if kind not in TYPES:
         raise Declined(f"numpy has no element type {kind}")
     return TYPES[kind]
 
 
+def storage(kind):
+    if Numbers.are_real and (is_float(kind) or is_complex(kind)):
+        return numpy.dtype(Numbers.complex if is_complex(kind) else Numbers.float)
+    return written(kind)
+
+
 def wide(value):
-    """Numbers that ops compute with: floats as float64, complex as complex128, others as they are."""
+    """Numbers that ops compute with: floats and complex numbers as Numbers says, others as they are."""
     value = numpy.asarray(value)
     if value.dtype.kind == "c":
-        return value.astype(numpy.complex128)
-    return value if value.dtype.kind in "iub" else value.astype(numpy.float64)
+        return value.astype(Numbers.complex)
+    return value if value.dtype.kind in "iub" else value.astype(Numbers.float)
 
 
 def round_odd(value):
@@ -100,6 +145,8 @@ def settle(value, kind):
     """A computed value as an array of the type."""
     dtype = storage(kind)
     value = numpy.asarray(value)
+    if Numbers.have_digits and (is_float(kind) or is_complex(kind)):
+        return rounded(value.astype(dtype), digits_of(kind))
     if value.dtype == dtype and not (is_integer(kind) and width(kind) < 8):
         return value
     if is_integer(kind) and width(kind) < 8:

@@ -16,7 +16,7 @@ CampaignTools MakeCampaignTools(const std::string& out, const std::string& pytho
   if (triage) {
     TriageOptions options;
     options.pages = out + "/bugs";
-    options.python = ChoosePython(python);
+    options.python = tools.python = ChoosePython(python);
     options.releases = ReleasesOf(ListPeers());
     tools.prepare_triage = [releases = options.releases] {
       for (const Release& release : releases) release.prepare();

@@ -1,9 +1,9 @@
 // assay blame: the one decision of the compiler that makes a module fail.
 #include <memory>
 
-#include "fuzz/triage/blame.h"
+#include "fuzz/blame/blame.h"
+#include "fuzz/blame/pass_blame.h"
 #include "fuzz/triage/bug_page.h"
-#include "fuzz/triage/pass_blame.h"
 #include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
 #include "tools/assay/failure_options.h"

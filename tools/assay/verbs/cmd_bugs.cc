@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "fuzz/backends/releases.h"
+#include "fuzz/blame/requests.h"
 #include "fuzz/triage/bug_page.h"
 #include "fuzz/triage/known.h"
-#include "fuzz/triage/requests.h"
 #include "nlohmann/json.hpp"
 #include "reference/interpreter/interpreter.h"
 #include "reports/numbers.h"

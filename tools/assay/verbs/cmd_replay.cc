@@ -1,7 +1,7 @@
 // assay replay: one case again, from a bug folder, a module, or a campaign's seed and index.
 #include <memory>
 
-#include "fuzz/triage/requests.h"
+#include "fuzz/blame/requests.h"
 #include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
 #include "tools/assay/failure_options.h"

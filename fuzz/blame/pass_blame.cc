@@ -1,8 +1,7 @@
 // Runs the dumps of XLA's passes on the oracle, and XLA without its passes.
-#include "fuzz/triage/pass_blame.h"
+#include "fuzz/blame/pass_blame.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -15,6 +14,7 @@
 #include "spec/base/error.h"
 #include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
+#include "spec/base/temporary_folder.h"
 #include "spec/text/reader.h"
 #include "spec/verifier/verifier.h"
 
@@ -22,26 +22,6 @@ namespace assay {
 namespace {
 
 namespace fs = std::filesystem;
-
-// A folder that goes away with the object.
-class TemporaryFolder {
- public:
-  TemporaryFolder() {
-    std::error_code error;
-    std::string pattern = (fs::temp_directory_path(error) / "assay-dump-XXXXXX").string();
-    if (!error && mkdtemp(pattern.data()) != nullptr) path_ = pattern;
-  }
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    if (!path_.empty()) fs::remove_all(path_, ignored);
-  }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
 
 struct Snapshot {
   std::string pipeline, pass;  // from the file name: NNNN.PIPELINE.after_PASS.before_NEXT.txt
@@ -108,8 +88,8 @@ class PassSearch {
   }
 
   void SearchSnapshots() {
-    TemporaryFolder folder;
-    if (folder.path().empty()) {
+    const TemporaryFolder folder("assay-dump");
+    if (!folder.ok()) {
       blame_.verdict = "no temporary folder for the dumps";
       return;
     }

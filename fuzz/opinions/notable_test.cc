@@ -1,5 +1,5 @@
 // Tests which wrong answers are only notable, and which are really wrong.
-#include "fuzz/triage/notable.h"
+#include "fuzz/opinions/notable.h"
 
 #include <cmath>
 #include <limits>

@@ -3,6 +3,7 @@
 // alarm of ours.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,6 +30,18 @@ inline constexpr int64_t kMostOpinionInstructions = 64;
 
 // The script: prints one JSON object, {"outputs": [[shape, bytes as hex]]} or {"declined": why}.
 std::string OpinionScript(const Module& module, const std::vector<Literal>& inputs);
+
+// The result of a program whose floats have exponents that do not end: for each leaf its elements
+// in row-major order, of complex ones both parts.
+struct RealResult {
+  std::vector<std::vector<long double>> exact;    // with 64 bits of significand, rounded nowhere
+  std::vector<std::vector<long double>> rounded;  // to the digits of its type after every op
+};
+
+// Nothing without an interpreter, for programs that look at bits or round on purpose, and for those
+// that the script does not know or that are longer than kMostOpinionInstructions.
+std::optional<RealResult> AskRealResult(const std::string& python, const Module& module,
+                                        const std::vector<Literal>& inputs);
 
 // Runs the script with `python`, "" for none; `answer` is what the backend returned (an invalid
 // shape: nothing) and `expectation` what the oracle allows. Programs of more than

@@ -1,5 +1,5 @@
 // The search for the guilty decision, alone and on a compiler with a known culprit.
-#include "fuzz/triage/blame.h"
+#include "fuzz/blame/blame.h"
 
 #include <unistd.h>
 
@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "fuzz/backends/releases.h"
-#include "fuzz/triage/pass_blame.h"
+#include "fuzz/blame/pass_blame.h"
 #include "fuzz/triage/signature.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"

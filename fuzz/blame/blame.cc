@@ -1,11 +1,11 @@
 // The search for the guilty decision, in one child process or in one per check.
-#include "fuzz/triage/blame.h"
+#include "fuzz/blame/blame.h"
 
 #include <algorithm>
 #include <map>
 #include <utility>
 
-#include "fuzz/triage/requests.h"
+#include "fuzz/blame/requests.h"
 #include "nlohmann/json.hpp"
 #include "spec/base/strings.h"
 #include "spec/process/isolate.h"

@@ -1,23 +1,23 @@
 // Writes a program as JSON, runs the script, judges what it answers.
-#include "fuzz/triage/second_opinion.h"
+#include "fuzz/opinions/second_opinion.h"
 
 #include <cmath>
 #include <cstdio>
-#include <filesystem>
-#include <fstream>
+#include <cstdlib>
 #include <optional>
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_replace.h"
 #include "fuzz/embedded.h"
 #include "nlohmann/json.hpp"
+#include "spec/base/file.h"
 #include "spec/base/strings.h"
+#include "spec/base/temporary_folder.h"
 #include "spec/process/isolate.h"
 
 namespace assay {
 namespace {
 
-namespace fs = std::filesystem;
 using Json = nlohmann::json;
 
 constexpr double kSeconds = 60;
@@ -136,33 +136,11 @@ SecondOpinion Declined(std::string why) {
   return opinion;
 }
 
-// A script lies in a folder that goes away with this object.
-class ScriptFile {
- public:
-  explicit ScriptFile(const std::string& script) {
-    std::error_code error;
-    std::string pattern = (fs::temp_directory_path(error) / "assay-opinion-XXXXXX").string();
-    if (error || mkdtemp(pattern.data()) == nullptr) return;
-    folder_ = pattern;
-    std::ofstream(path()) << script;
-  }
-  ~ScriptFile() {
-    std::error_code ignored;
-    if (!folder_.empty()) fs::remove_all(folder_, ignored);
-  }
-  ScriptFile(const ScriptFile&) = delete;
-  ScriptFile& operator=(const ScriptFile&) = delete;
-  bool ok() const { return !folder_.empty(); }
-  std::string path() const { return folder_ + "/opinion.py"; }
-
- private:
-  std::string folder_;
-};
-
 std::string Quoted(const std::string& word) {
   return StrCat("'", absl::StrReplaceAll(word, {{"'", "'\\''"}}), "'");
 }
 
+// What a shell prints for the command.
 std::string OutputOf(const std::string& command) {
   const Isolated run = RunIsolated(
       [&command] {
@@ -176,6 +154,27 @@ std::string OutputOf(const std::string& command) {
       },
       {kSeconds + 5, 0});
   return run.bytes;
+}
+
+// What `python` prints for the script; "" without a temporary folder.
+std::string OutputOf(const std::string& python, const std::string& script) {
+  const TemporaryFolder folder("assay-opinion");
+  const std::string path = folder.path() + "/opinion.py";
+  if (!folder.ok() || !WriteFile(path, script).ok()) return "";
+  return OutputOf(StrCat("exec timeout -k 1 ", kSeconds, " ", Quoted(python), " ", Quoted(path),
+                         " 2>/dev/null"));
+}
+
+std::string ScriptOf(const Json& program) {
+  // Each part uses names of those before it.
+  static constexpr std::string_view kParts[] = {"opinion_types.py",    "opinion_elementwise.py",
+                                                "opinion_movement.py", "opinion_reduction.py",
+                                                "opinion_algebra.py",  "opinion_machine.py"};
+  std::string script;
+  for (const std::string_view part : kParts) StrAppend(&script, EmbeddedFile(part), "\n\n");
+  // A JSON text in ASCII is a string of Python, too.
+  const Json text = program.dump(-1, ' ', /*ensure_ascii=*/true);
+  return StrCat(script, "give_opinion(", text.dump(), ")\n");
 }
 
 // The leaves that the script printed, each of the shape that the oracle's has.
@@ -194,6 +193,22 @@ std::optional<std::vector<Literal>> LeavesOf(const Json& json, const Expectation
     if (bytes.size() != leaf.bytes().size()) return std::nullopt;
     std::copy(bytes.begin(), bytes.end(), leaf.bytes().begin());
     leaves.push_back(std::move(leaf));
+  }
+  return leaves;
+}
+
+// The leaves that the script printed as decimal numbers.
+std::optional<std::vector<std::vector<long double>>> NumbersIn(const Json& json,
+                                                               const char* field) {
+  if (!json.is_object() || !json.contains(field) || !json[field].is_array()) return std::nullopt;
+  std::vector<std::vector<long double>> leaves;
+  for (const Json& row : json[field]) {
+    if (!row.is_array() || row.size() != 2 || !row[1].is_array()) return std::nullopt;
+    std::vector<long double>& numbers = leaves.emplace_back();
+    for (const Json& digits : row[1]) {
+      if (!digits.is_string()) return std::nullopt;
+      numbers.push_back(std::strtold(digits.get_ref<const std::string&>().c_str(), nullptr));
+    }
   }
   return leaves;
 }
@@ -247,15 +262,7 @@ std::string_view Name(OpinionState state) {
 }
 
 std::string OpinionScript(const Module& module, const std::vector<Literal>& inputs) {
-  // Each part uses names of those before it.
-  static constexpr std::string_view kParts[] = {"opinion_types.py",    "opinion_elementwise.py",
-                                                "opinion_movement.py", "opinion_reduction.py",
-                                                "opinion_algebra.py",  "opinion_machine.py"};
-  std::string script;
-  for (const std::string_view part : kParts) StrAppend(&script, EmbeddedFile(part), "\n\n");
-  // A JSON text in ASCII is a string of Python, too.
-  const Json text = ToJson(module, inputs).dump(-1, ' ', /*ensure_ascii=*/true);
-  return StrCat(script, "give_opinion(", text.dump(), ")\n");
+  return ScriptOf(ToJson(module, inputs));
 }
 
 SecondOpinion AskSecondOpinion(const std::string& python, const Module& module,
@@ -263,11 +270,7 @@ SecondOpinion AskSecondOpinion(const std::string& python, const Module& module,
                                const Literal& answer) {
   if (python.empty() || module.InstructionCount() > kMostOpinionInstructions) return {};
   const std::string script = OpinionScript(module, inputs);
-  const ScriptFile file(script);
-  if (!file.ok()) return Declined("no temporary folder for the script");
-  const std::string output = OutputOf(StrCat("exec timeout -k 1 ", kSeconds, " ", Quoted(python),
-                                             " ", Quoted(file.path()), " 2>/dev/null"));
-  const Json json = Json::parse(output, nullptr, /*allow_exceptions=*/false);
+  const Json json = Json::parse(OutputOf(python, script), nullptr, /*allow_exceptions=*/false);
   if (!json.is_object()) return Declined(StrCat(python, " did not run the script"));
   if (json.contains("declined") && json["declined"].is_string()) {
     return Declined(json["declined"].get<std::string>());
@@ -279,6 +282,19 @@ SecondOpinion AskSecondOpinion(const std::string& python, const Module& module,
   opinion.state = StateOf(expectation, *leaves, answer);
   opinion.text = Shown(*leaves);
   return opinion;
+}
+
+std::optional<RealResult> AskRealResult(const std::string& python, const Module& module,
+                                        const std::vector<Literal>& inputs) {
+  if (python.empty() || module.InstructionCount() > kMostOpinionInstructions) return std::nullopt;
+  Json program = ToJson(module, inputs);
+  program["reals"] = true;
+  const std::string output = OutputOf(python, ScriptOf(program));
+  const Json json = Json::parse(output, nullptr, /*allow_exceptions=*/false);
+  std::optional<std::vector<std::vector<long double>>> exact = NumbersIn(json, "outputs");
+  std::optional<std::vector<std::vector<long double>>> rounded = NumbersIn(json, "rounded");
+  if (!exact.has_value() || !rounded.has_value()) return std::nullopt;
+  return RealResult{*std::move(exact), *std::move(rounded)};
 }
 
 }  // namespace assay

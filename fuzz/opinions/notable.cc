@@ -1,6 +1,6 @@
 // Puts the oracle's zeros and subnormal numbers in the place of the answer's zeros and judges
 // again.
-#include "fuzz/triage/notable.h"
+#include "fuzz/opinions/notable.h"
 
 #include <cmath>
 #include <utility>

@@ -1,6 +1,6 @@
 // The script of second opinions against the oracle, op by op; needs a Python with numpy, which
 // ASSAY_XLA_PYTHON names.
-#include "fuzz/triage/second_opinion.h"
+#include "fuzz/opinions/second_opinion.h"
 
 #include <cstdlib>
 
