@@ -1,11 +1,14 @@
 // The loop of the reducer: proposes, tries and keeps what is cheaper and still fails.
 #include "fuzz/reduce/reducer.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <optional>
 #include <utility>
 
 #include "fuzz/reduce/edit.h"
+#include "fuzz/reduce/forks.h"
 #include "fuzz/reduce/reduction.h"
 #include "spec/base/clock.h"
 #include "spec/base/status_macros.h"
@@ -134,9 +137,18 @@ Reduction::Reduction(ReduceCase start, const ReducePredicate& predicate,
   progress_.elements = cost_[4];
 }
 
+namespace {
+
+// What is proposed after the first that will do is asked in vain.
+constexpr size_t kProposalsPerJob = 4;
+
+}  // namespace
+
 bool Reduction::Expired() const {
-  return progress_.probes >= options_.max_probes || Now() - start_ >= options_.seconds ||
-         InterruptRequested();
+  const size_t enough = kProposalsPerJob * static_cast<size_t>(std::max(options_.jobs, 1));
+  if (mode_ == Mode::kPropose && proposals_.size() >= enough) return true;
+  return is_paused_ || progress_.probes >= options_.max_probes ||
+         Now() - start_ >= options_.seconds || InterruptRequested();
 }
 
 bool Reduction::Try(ReduceCase candidate, std::string_view step) {
@@ -144,10 +156,26 @@ bool Reduction::Try(ReduceCase candidate, std::string_view step) {
   RemoveUnused(candidate);
   ReduceCost cost = CostOf(candidate);
   if (!(cost < cost_)) return false;
-  if (!tried_.insert(HashCase(candidate)).second) return false;
-  if (!Verify(*candidate.module).ok()) return false;
+  const uint64_t hash = HashCase(candidate);
+  if (tried_.contains(hash)) return false;
+  if (!Verify(*candidate.module).ok()) {
+    tried_.insert(hash);
+    return false;
+  }
+  if (mode_ == Mode::kPropose) {
+    const bool is_known = answers_.contains(hash) ||
+                          std::any_of(proposals_.begin(), proposals_.end(),
+                                      [hash](const Proposal& other) { return other.hash == hash; });
+    if (!is_known) proposals_.push_back({hash, std::move(candidate)});
+    return false;
+  }
+  if (mode_ == Mode::kApply && !answers_.contains(hash)) {
+    is_paused_ = true;
+    return false;
+  }
+  tried_.insert(hash);
   ++progress_.probes;
-  if (!predicate_(*candidate.module, candidate.inputs)) return false;
+  if (!Holds(candidate, hash)) return false;
   best_ = std::move(candidate);
   cost_ = cost;
   values_known_ = false;
@@ -157,7 +185,40 @@ bool Reduction::Try(ReduceCase candidate, std::string_view step) {
   progress_.seconds = Now() - start_;
   progress_.step = step;
   if (options_.progress) options_.progress(progress_);
+  if (options_.best) options_.best(best_);
   return true;
+}
+
+bool Reduction::Holds(const ReduceCase& candidate, uint64_t hash) {
+  return mode_ == Mode::kApply ? answers_.at(hash)
+                               : predicate_(*candidate.module, candidate.inputs);
+}
+
+void Reduction::AskAboutProposals() {
+  const std::vector<std::optional<bool>> answers =
+      AskInForks(static_cast<int64_t>(proposals_.size()), options_.jobs, [this](int64_t i) {
+        const ReduceCase& candidate = proposals_[static_cast<size_t>(i)].candidate;
+        return predicate_(*candidate.module, candidate.inputs);
+      });
+  for (size_t i = 0; i < proposals_.size(); ++i) {
+    if (answers[i].has_value()) answers_[proposals_[i].hash] = *answers[i];
+  }
+  proposals_.clear();
+}
+
+bool Reduction::Run(bool (*step)(Reduction&)) {
+  if (options_.jobs <= 1) return step(*this);
+  bool changed = false;
+  do {
+    mode_ = Mode::kPropose;
+    step(*this);
+    AskAboutProposals();
+    mode_ = Mode::kApply;
+    is_paused_ = false;
+    changed |= step(*this);
+    mode_ = Mode::kTry;
+  } while (std::exchange(is_paused_, false) && !Expired());
+  return changed;
 }
 
 const std::vector<Literal>& Reduction::Values() {
@@ -206,7 +267,7 @@ absl::StatusOr<ReduceResult> Reduce(const Module& module, const std::vector<Lite
     changed = false;
     for (const ReduceStep& step : ReduceSteps()) {
       if (reduction.Expired()) break;
-      changed |= step.run(reduction);
+      changed |= reduction.Run(step.run);
     }
   }
   ReduceResult result;

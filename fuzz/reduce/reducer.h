@@ -40,8 +40,12 @@ struct ReduceProgress {
 struct ReduceOptions {
   double seconds = 30;  // best so far is returned then
   int64_t max_probes = 20000;
+  // Candidates that are tried at once, each by the predicate in a forked copy of this process; with
+  // more than one the calling process must be single-threaded.
+  int jobs = 1;
   EvaluateFunction evaluate;                            // optional
   std::function<void(const ReduceProgress&)> progress;  // optional, after each accepted step
+  std::function<void(const ReduceCase&)> best;          // optional, likewise
 };
 
 struct ReduceResult {

@@ -2,7 +2,9 @@
 #include "fuzz/reduce/reducer.h"
 
 #include <algorithm>
+#include <csignal>
 
+#include "fuzz/reduce/command_predicate.h"
 #include "gtest/gtest.h"
 #include "spec/text/reader.h"
 #include "spec/text/writer.h"
@@ -107,6 +109,41 @@ TEST(Reduce, NestedDynamicSlicesToFourInstructions) {
   EXPECT_EQ(module.entry()->root()->shape().element_type(), ElementType::kS32) << outcome.text;
 }
 
+// What several processes find together is what one finds alone, and a candidate that a process dies
+// of is one that does not show the failure.
+TEST(Reduce, OnSeveralCoresAlike) {
+  const auto predicate = [](const Module& module, const std::vector<Literal>& inputs) {
+    if (module.InstructionCount() == 7) raise(SIGKILL);
+    return HasNestedDynamicSlices(module, inputs);
+  };
+  const std::unique_ptr<Module> module = Parse(kNestedSlices);
+  ReduceOptions options;
+  options.jobs = 3;
+  int64_t told = 0;
+  options.best = [&told](const ReduceCase&) { ++told; };
+  const absl::StatusOr<ReduceResult> result = Reduce(*module, Inputs(*module), predicate, options);
+  ASSERT_TRUE(result.ok()) << result.status();
+  EXPECT_TRUE(result->complete);
+  EXPECT_EQ(told, result->progress.accepted);
+  EXPECT_LE(result->reduced.module->InstructionCount(), 4);
+  EXPECT_TRUE(HasNestedDynamicSlices(*result->reduced.module, result->reduced.inputs));
+}
+
+// A command is asked about files that read back, and one that hangs says no.
+TEST(Reduce, AnotherProgramDecides) {
+  const std::unique_ptr<Module> module = Parse(kNestedSlices);
+  const std::vector<Literal> inputs = Inputs(*module);
+  EXPECT_TRUE(MakeCommandPredicate("grep -q 'dynamic-slice(' {}", 20)(*module, inputs));
+  EXPECT_TRUE(MakeCommandPredicate("grep -q ENTRY", 20)(*module, inputs)) << "the last argument";
+  EXPECT_TRUE(
+      MakeCommandPredicate("test -s \"$(echo {} | sed 's/hlo$/npz/')\"", 20)(*module, inputs));
+  EXPECT_FALSE(MakeCommandPredicate("grep -q nowhere {}", 20)(*module, inputs));
+  EXPECT_FALSE(MakeCommandPredicate("sleep 60 # {}", 0.2)(*module, inputs));
+  const Outcome outcome =
+      ReduceText(kNestedSlices, MakeCommandPredicate("grep -q 'dynamic-slice(' {}", 20));
+  EXPECT_LE(outcome.result.reduced.module->InstructionCount(), 3) << outcome.text;
+}
+
 TEST(Reduce, KeepsTheSizesThatMatter) {
   // The inner slice must be able to start late: more than one place for it.
   auto predicate = [](const Module& module, const std::vector<Literal>&) {
@@ -125,6 +162,25 @@ TEST(Reduce, KeepsTheSizesThatMatter) {
     largest = std::max(largest, input.element_count());
   }
   EXPECT_EQ(largest, 3) << outcome.text;
+}
+
+// A bug that needs a size is found by halving: each program that is tried is compiled.
+TEST(Reduce, FindsTheLeastSizeInFewPrograms) {
+  constexpr char kLong[] = R"(HloModule long
+
+ENTRY e {
+  x = s32[48351] parameter(0)
+  y = s32[48351] parameter(1)
+  ROOT a = s32[48351] add(x, y)
+})";
+  auto predicate = [](const Module& module, const std::vector<Literal>&) {
+    return AnyInstruction(module, [](const Instruction& at) {
+      return at.opcode() == Opcode::kAdd && at.shape().ElementCount() >= 13717;
+    });
+  };
+  const Outcome outcome = ReduceText(kLong, predicate);
+  EXPECT_EQ(outcome.result.reduced.module->entry()->root()->shape().dimension(0), 13717);
+  EXPECT_LE(outcome.result.progress.probes, 200) << outcome.text;
 }
 
 TEST(Reduce, DropsDrawsAndCollectivesThatNothingReads) {

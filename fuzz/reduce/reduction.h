@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "fuzz/reduce/reducer.h"
 
@@ -25,6 +26,10 @@ class Reduction {
   const ReduceProgress& progress() const { return progress_; }
   bool Expired() const;
 
+  // Runs one kind of simplification as long as it proposes something new; true if any was accepted.
+  // With several jobs it is run on trial first, to see what it will propose.
+  bool Run(bool (*step)(Reduction&));
+
   // Cleans the candidate (dead code, unused parameters, order), and makes it the best if it is
   // smaller, verifies, was not tried before and the predicate holds. False otherwise.
   bool Try(ReduceCase candidate, std::string_view step);
@@ -34,6 +39,14 @@ class Reduction {
   const std::vector<Literal>& Values();
 
  private:
+  enum class Mode : uint8_t {
+    kTry,      // the predicate is asked
+    kPropose,  // candidates are only collected
+    kApply,    // answers are there; at the first candidate without one the step ends
+  };
+  bool Holds(const ReduceCase& candidate, uint64_t hash);
+  void AskAboutProposals();
+
   ReduceCase best_;
   ReduceCost cost_;
   const ReducePredicate& predicate_;
@@ -41,6 +54,14 @@ class Reduction {
   ReduceProgress progress_;
   double start_;
   absl::flat_hash_set<uint64_t> tried_;
+  Mode mode_ = Mode::kTry;
+  struct Proposal {
+    uint64_t hash;
+    ReduceCase candidate;
+  };
+  std::vector<Proposal> proposals_;              // of the trial run
+  absl::flat_hash_map<uint64_t, bool> answers_;  // by the hash of the candidate
+  bool is_paused_ = false;                       // a candidate had no answer
   std::vector<Literal> values_;
   bool values_known_ = false;
 };

@@ -500,6 +500,7 @@ absl::StatusOr<ReduceResult> ReduceWithin(const CheckSubject& subject,
   ReduceOptions reduce;
   reduce.seconds = options.reduce_seconds - (Now() - begun);
   reduce.progress = options.progress;
+  reduce.jobs = options.jobs;
   // An oracle that dies of the program would take triage along.
   if (!is_ours) {
     reduce.evaluate = [&](const Module& module, const std::vector<Literal>& inputs) {

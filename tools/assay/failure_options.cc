@@ -4,9 +4,9 @@
 #include <filesystem>
 #include <system_error>
 
+#include "fuzz/blame/requests.h"
 #include "fuzz/generator/generate.h"
 #include "fuzz/triage/bug_page.h"
-#include "fuzz/blame/requests.h"
 #include "reference/interpreter/interpreter.h"
 #include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
@@ -37,7 +37,9 @@ absl::StatusOr<std::vector<Literal>> InputsOfAll(CaseArrays arrays) {
   return std::move(arrays.arguments);
 }
 
-absl::StatusOr<Finding> FindingFrom(const FailureOptions& options) {
+}  // namespace
+
+absl::StatusOr<Finding> ReadFailure(const FailureOptions& options) {
   Finding finding;
   if (!options.path.empty() && IsBugFolder(options.path)) return LoadFinding(options.path);
   if (!options.path.empty()) {
@@ -60,8 +62,6 @@ absl::StatusOr<Finding> FindingFrom(const FailureOptions& options) {
   return finding;
 }
 
-}  // namespace
-
 void FailureOptions::Declare(OptionList& line, bool generated) {
   const DeclaredOption from = line.Add("PATH", path, "A bug folder, or a module");
   if (!generated) from.Required();
@@ -81,7 +81,7 @@ CheckSubject FailureCase::Subject() const {
 
 absl::StatusOr<std::unique_ptr<FailureCase>> OpenFailure(const FailureOptions& options) {
   auto failure = std::make_unique<FailureCase>();
-  ASSAY_ASSIGN_OR_RETURN(failure->finding, FindingFrom(options));
+  ASSAY_ASSIGN_OR_RETURN(failure->finding, ReadFailure(options));
   if (!options.backend.empty()) failure->finding.backend = options.backend;
   if (failure->finding.backend.empty()) failure->finding.backend = "cpu";
   if (!options.defect.empty()) {

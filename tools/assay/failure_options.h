@@ -41,6 +41,9 @@ struct FailureCase {
   CheckCase Case() const { return CheckCase::Of(*module, finding.inputs); }
 };
 
+// Reads or generates the case; no backend is opened.
+absl::StatusOr<Finding> ReadFailure(const FailureOptions& options);
+
 // Reads or generates the case and opens its backend. The case was not run yet: the kind of the
 // finding is what the bug folder says, otherwise wrong value.
 absl::StatusOr<std::unique_ptr<FailureCase>> OpenFailure(const FailureOptions& options);

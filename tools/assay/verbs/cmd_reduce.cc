@@ -1,11 +1,19 @@
 // assay reduce: a failing module becomes a bug folder with the smallest program that shows the bug.
+#include <filesystem>
 #include <memory>
+#include <system_error>
+#include <thread>
 
 #include "absl/strings/str_format.h"
+#include "fuzz/backends/process_backend.h"
+#include "fuzz/blame/requests.h"
+#include "fuzz/reduce/command_predicate.h"
 #include "fuzz/triage/triage.h"
+#include "reference/interpreter/interpreter.h"
 #include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
 #include "spec/process/interrupt.h"
+#include "spec/text/writer.h"
 #include "tools/assay/failure_options.h"
 #include "tools/assay/json_line.h"
 #include "tools/assay/terminal.h"
@@ -18,8 +26,20 @@ struct Options {
   FailureOptions failure;
   std::string out = "assay-out/bugs";
   double seconds = 60;
+  int jobs = 0;
+  std::string predicate;
+  double predicate_seconds = 60;
   bool json = false;
+
+  int Jobs() const {
+    return jobs > 0 ? jobs : static_cast<int>(std::thread::hardware_concurrency());
+  }
 };
+
+void Show(ProgressLine& line, const ReduceProgress& now) {
+  line.Show(absl::StrFormat("%d probes, %d instructions, %d elements left: %s", now.probes,
+                            now.instructions, now.elements, now.step));
+}
 
 int PrintReport(const TriageReport& report, bool json) {
   const TriageResult& result = report.result;
@@ -30,19 +50,78 @@ int PrintReport(const TriageReport& report, bool json) {
                {"rule", result.blamed_rule},
                {"decision", result.blamed_decision},
                {"instructions", result.instructions},
+               {"notable", result.notable},
                {"backend_version", report.page.backend_version},
                {"page", result.page}});
     return kExitFailure;
   }
   Print(Styled(Style::kBold, result.title));
   for (const std::string& step : report.page.steps) Print("  " + step);
+  if (!result.notable.empty()) Print(StrCat("  Notable, and no failure: ", result.notable, "."));
   Print(StrCat("reduced to ", Count(result.instructions, "instruction"), ":"));
   Print(report.page.finding.module_text);
   if (!result.page.empty()) Print("bug page: " + result.page + "/bug.html");
+  if (!result.is_smallest && !result.page.empty()) {
+    Print(StrCat("it may become smaller: assay reduce ", result.page, " goes on from there"));
+  }
   return kExitFailure;
 }
 
+// The module that another program's failure is kept in, rewritten after each step, so that a
+// reduction that was ended in any way goes on from there.
+absl::StatusOr<int> RunByCommand(const Options& options) {
+  ASSAY_ASSIGN_OR_RETURN(const Finding finding, ReadFailure(options.failure));
+  ASSAY_ASSIGN_OR_RETURN(const ReduceCase given, CaseOf(finding));
+  const std::filesystem::path folder = options.out;
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  const std::string name = std::filesystem::path(options.failure.path).stem().string();
+  const std::string path = (folder / (name.empty() ? "reduced" : name + ".reduced")).string();
+  const ReducePredicate predicate =
+      MakeCommandPredicate(options.predicate, options.predicate_seconds);
+  const std::unique_ptr<Oracle> oracle = MakeOracle();
+  ProgressLine progress;
+  absl::Status written = WriteCase(given, path);
+  ReduceOptions reduce;
+  reduce.seconds = options.seconds;
+  reduce.jobs = options.Jobs();
+  reduce.progress = [&](const ReduceProgress& now) { Show(progress, now); };
+  reduce.best = [&](const ReduceCase& best) { written.Update(WriteCase(best, path)); };
+  reduce.evaluate = [&](const Module& module, const std::vector<Literal>& inputs) {
+    return oracle->Evaluate(module, CheckCase::Of(module, inputs).arguments[0], kTriageLimits);
+  };
+  ASSAY_RETURN_IF_ERROR(written);
+  const InterruptGuard guard;
+  absl::StatusOr<ReduceResult> reduced = Reduce(*given.module, given.inputs, predicate, reduce);
+  progress.Clear();
+  if (absl::IsFailedPrecondition(reduced.status())) {
+    Print(StrCat("nothing to reduce: the command does not end with status 0 on ", path, ".hlo"));
+    return kExitUsage;
+  }
+  if (!reduced.ok()) return reduced.status();
+  ASSAY_RETURN_IF_ERROR(written);
+  const ReduceProgress& done = reduced->progress;
+  if (options.json) {
+    PrintJson({{"instructions", reduced->reduced.module->InstructionCount()},
+               {"probes", done.probes},
+               {"seconds", done.seconds},
+               {"complete", reduced->complete},
+               {"module", path + ".hlo"}});
+    return kExitFailure;
+  }
+  Print(absl::StrFormat("reduced from %d to %s with %s tried:", given.module->InstructionCount(),
+                        Count(reduced->reduced.module->InstructionCount(), "instruction"),
+                        Count(done.probes, "program")));
+  Print(WriteModule(*reduced->reduced.module, WriteOptions::Long()));
+  Print(StrCat("module and inputs: ", path, ".hlo, ", path, ".npz"));
+  if (!reduced->complete) {
+    Print(StrCat("it may become smaller: the same command on ", path, ".hlo goes on from there"));
+  }
+  return InterruptRequested() ? kExitInterrupted : kExitFailure;
+}
+
 absl::StatusOr<int> Run(const Options& options) {
+  if (!options.predicate.empty()) return RunByCommand(options);
   ASSAY_ASSIGN_OR_RETURN(std::unique_ptr<FailureCase> failure, OpenFailure(options.failure));
   FailureCase& c = *failure;
   if (!options.json) Print(WhoIs(c.backend->Describe()));
@@ -64,10 +143,9 @@ absl::StatusOr<int> Run(const Options& options) {
   TriageOptions triage;
   triage.pages = options.out;
   triage.reduce_seconds = options.seconds;
-  triage.progress = [&](const ReduceProgress& now) {
-    progress.Show(absl::StrFormat("%d probes, %d instructions, %d elements left: %s", now.probes,
-                                  now.instructions, now.elements, now.step));
-  };
+  triage.jobs = options.Jobs();
+  if (!c.backend->Describe().in_process) triage.python = ChoosePython(options.failure.python);
+  triage.progress = [&](const ReduceProgress& now) { Show(progress, now); };
   const InterruptGuard guard;
   absl::StatusOr<TriageReport> report = Triage(c.finding, *c.oracle, *c.backend, triage);
   progress.Clear();
@@ -90,6 +168,13 @@ void DeclareReduce(OptionList& line, VerbAction& action) {
   options->failure.Declare(line, true);
   line.Add("-o,--out", options->out, "Folder of the bug folders").ShowDefault();
   line.AddDuration("--seconds", options->seconds, "Longest reduction; the best so far is kept");
+  line.Add("--jobs", options->jobs, "Programs tried at once (default: one per core)").Positive();
+  line.Add(
+      "--predicate", options->predicate,
+      "Keep what this shell command ends with status 0 on; {} is the module's path, its inputs "
+      "stand beside it in an .npz (no backend is asked)");
+  line.AddDuration("--predicate-seconds", options->predicate_seconds,
+                   "Longest run of that command");
   line.AddFlag("--json", options->json, "One JSON object");
   action = [options] { return Run(*options); };
 }
