@@ -1,6 +1,7 @@
 // assay backends: who can be judged, and with which options.
 #include <memory>
 
+#include "nlohmann/json.hpp"
 #include "spec/base/status_macros.h"
 #include "tools/assay/environment.h"
 #include "tools/assay/json_line.h"

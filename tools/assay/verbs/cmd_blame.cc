@@ -4,6 +4,7 @@
 #include "fuzz/blame/blame.h"
 #include "fuzz/blame/pass_blame.h"
 #include "fuzz/triage/bug_page.h"
+#include "nlohmann/json.hpp"
 #include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
 #include "tools/assay/failure_options.h"

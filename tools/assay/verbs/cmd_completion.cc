@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_replace.h"
 #include "fuzz/defects/defects.h"
+#include "nlohmann/json.hpp"
 #include "spec/base/strings.h"
 #include "spec/ops/op_table.h"
 #include "tools/assay/environment.h"

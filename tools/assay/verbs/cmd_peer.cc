@@ -1,6 +1,7 @@
 // assay peer: releases of compilers that are there for blame by versions.
 #include <memory>
 
+#include "nlohmann/json.hpp"
 #include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
 #include "tools/assay/json_line.h"

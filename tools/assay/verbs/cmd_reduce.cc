@@ -9,6 +9,7 @@
 #include "fuzz/blame/requests.h"
 #include "fuzz/reduce/command_predicate.h"
 #include "fuzz/triage/triage.h"
+#include "nlohmann/json.hpp"
 #include "reference/interpreter/interpreter.h"
 #include "spec/base/status_macros.h"
 #include "spec/base/strings.h"

@@ -2,6 +2,7 @@
 #include <memory>
 
 #include "fuzz/blame/requests.h"
+#include "nlohmann/json.hpp"
 #include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
 #include "tools/assay/failure_options.h"

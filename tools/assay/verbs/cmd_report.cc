@@ -3,6 +3,7 @@
 #include <memory>
 #include <system_error>
 
+#include "nlohmann/json.hpp"
 #include "reports/page.h"
 #include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
