@@ -190,10 +190,14 @@ std::optional<Expectation> ExpectationOf(const CheckSubject& subject, const std:
 }  // namespace
 
 bool MayRearrange(std::string_view pass) {
-  static constexpr std::string_view kPasses[] = {"algsimp",           "batchnorm_expander",
-                                                 "cholesky_expander", "dot_decomposer",
-                                                 "logistic-expander", "reduce-window-rewriter",
-                                                 "tree-reduction",    "triangular_solve_expander"};
+  static constexpr std::string_view kPasses[] = {"algsimp",
+                                                 "batchnorm_expander",
+                                                 "cholesky_expander",
+                                                 "dot_decomposer",
+                                                 "logistic-expander",
+                                                 "reduce-window-rewriter",
+                                                 "tree_reduction_rewriter",
+                                                 "triangular_solve_expander"};
   return std::find(std::begin(kPasses), std::end(kPasses), pass) != std::end(kPasses);
 }
 

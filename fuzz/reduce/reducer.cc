@@ -203,6 +203,11 @@ void Reduction::AskAboutProposals() {
   for (size_t i = 0; i < proposals_.size(); ++i) {
     if (answers[i].has_value()) answers_[proposals_[i].hash] = *answers[i];
   }
+  // Where no process can be had, this one answers, so that every trial run leads somewhere.
+  if (!proposals_.empty() && !answers[0].has_value() && !InterruptRequested()) {
+    const Proposal& first = proposals_[0];
+    answers_[first.hash] = predicate_(*first.candidate.module, first.candidate.inputs);
+  }
   proposals_.clear();
 }
 
