@@ -59,6 +59,17 @@ std::vector<uint64_t> CodesOf(const Array& array, int64_t i);
 // the element is undecided.
 void SetCodes(Array& result, int64_t i, std::vector<uint64_t> codes);
 
+// A product that may reach an addition unrounded may do so through an op that only chooses it:
+// compilers make that a choice between sums. Slot `to` of the result, which is a single number, can
+// be read as slot `from` of the operand can, if that is the same number.
+template <typename T>
+void PassOnSumView(const Array& operand, int64_t from, Array& result, int64_t to) {
+  if constexpr (kIsNarrow<T>) return;  // any op may read those
+  if (operand.bounds.empty() || (operand.bounds[from].flags & kSumView) == 0) return;
+  if (operand.literal.GetBits(from) != result.literal.GetBits(to)) return;
+  MoveBound(operand, from, result, to);
+}
+
 // Stores the bound of slot i.
 template <typename W>
 void Store(Array& result, int64_t i, const Range<W>& unnormalized, uint32_t more_flags) {

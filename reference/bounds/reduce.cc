@@ -87,6 +87,18 @@ struct Extremum {
   }
 };
 
+// A fold of one term for each result is one op, which only chooses.
+template <typename T>
+void PassOnSumViews(const Terms& terms, Array& result) {
+  const int64_t count = result.literal.element_count();
+  if (terms.input.bounds.empty() || terms.input.literal.element_count() != count) return;
+  IndexMap list;
+  for (int64_t o = 0; o < count; ++o) {
+    terms.lists.List(o, list);
+    if (list.size() == 1) PassOnSumView<T>(terms.input, list[0], result, o);
+  }
+}
+
 template <typename Rule, typename T>
 void BoundExtremum(const Terms& terms, Array& result) {
   using State = Extremum<Rule, T>;
@@ -96,6 +108,7 @@ void BoundExtremum(const Terms& terms, Array& result) {
     NoteMagnitude(result, o,
                   std::max(state.size, static_cast<double>(std::fabs(state.extremum.centre))));
   });
+  PassOnSumViews<T>(terms, result);
 }
 
 template <typename T>

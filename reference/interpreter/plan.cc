@@ -28,13 +28,13 @@ Views MakeViews() {
   Views views{};
   for (const OpInfo& info : AllOps())
     if (info.Is(kDataMovement)) views[static_cast<int>(info.opcode)] = ViewOfOperand::kPassedOn;
-  for (Opcode opcode : {Opcode::kAbs, Opcode::kDivide, Opcode::kMultiply, Opcode::kNegate,
-                        Opcode::kSelect, Opcode::kTuple})
+  for (Opcode opcode :
+       {Opcode::kAbs, Opcode::kClamp, Opcode::kDivide, Opcode::kMaximum, Opcode::kMinimum,
+        Opcode::kMultiply, Opcode::kNegate, Opcode::kSelect, Opcode::kTuple})
     views[static_cast<int>(opcode)] = ViewOfOperand::kPassedOn;
   for (Opcode opcode : {Opcode::kAtan2,
                         Opcode::kCbrt,
                         Opcode::kCeil,
-                        Opcode::kClamp,
                         Opcode::kCompare,
                         Opcode::kCosine,
                         Opcode::kErf,
@@ -45,8 +45,6 @@ Views MakeViews() {
                         Opcode::kLog,
                         Opcode::kLogPlusOne,
                         Opcode::kLogistic,
-                        Opcode::kMaximum,
-                        Opcode::kMinimum,
                         Opcode::kPower,
                         Opcode::kRemainder,
                         Opcode::kRoundNearestAfz,

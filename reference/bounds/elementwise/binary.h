@@ -225,6 +225,9 @@ bool BoundSingles(const OpContext& op, Array& result, int64_t i, const Range<Wid
       if (!std::isfinite(exact.centre)) exact.flags |= kNotFinite;
     }
     FinishSingle<T>(op.clauses, result, i, exact, Rule::kView);
+    if constexpr (Rule::kChooses) {
+      for (int64_t k : {0, 1}) PassOnSumView<T>(op.array(k), i, result, i);
+    }
     return true;
   }
 }

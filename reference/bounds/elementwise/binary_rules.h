@@ -32,6 +32,8 @@ struct BoundRule {
   static constexpr bool kIsProduct = false;
   // Operand 0, or 1, scales the other one exactly if it is a power of two.
   static constexpr bool kFirstScales = false, kSecondScales = false;
+  // The result is one of the operands.
+  static constexpr bool kChooses = false;
   // Batches of f32 elements are bounded by BoundFloatBatch.
   static constexpr bool kHasFloatLoop = false;
 
@@ -237,6 +239,7 @@ bool MayCompareAsZeros(const Range<W>& a, const Range<W>& b) {
 
 struct MaximumBound : BoundRule {
   using Op = Maximum;
+  static constexpr bool kChooses = true;
   static constexpr Ending kEnding = Ending::kExact;
   template <typename W>
   static Range<W> Finite(const Range<W>& a, const Range<W>& b) {
@@ -252,6 +255,7 @@ struct MaximumBound : BoundRule {
 
 struct MinimumBound : BoundRule {
   using Op = Minimum;
+  static constexpr bool kChooses = true;
   static constexpr Ending kEnding = Ending::kExact;
   template <typename W>
   static Range<W> Finite(const Range<W>& a, const Range<W>& b) {

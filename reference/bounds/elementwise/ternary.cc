@@ -19,7 +19,10 @@ absl::Status BoundClampFloat(const OpContext& op, Array& result) {
       const auto low = Seen<T>(op.clauses, op.array(0), one_low ? 0 : i);
       const auto x = Seen<T>(op.clauses, op.array(1), i);
       const auto high = Seen<T>(op.clauses, op.array(2), one_high ? 0 : i);
-      if (low.Single() && x.Single() && high.Single()) continue;
+      if (low.Single() && x.Single() && high.Single()) {
+        PassOnSumView<T>(op.array(1), i, result, i);
+        continue;
+      }
       const auto raised = RangeOf<MaximumBound>(x, low);
       FinishExact<T>(op.clauses, result, i, RangeOf<MinimumBound>(raised, high));
     }

@@ -173,7 +173,9 @@ class BatchNorm {
         const Estimate root = Root(Read(4, f) + epsilon_);
         const Estimate x = Read(0, at);
         const Estimate result = scale * (x - mean) / root + offset;
-        Finish(WithScaleOfOperand(result, scale / root, x.size(), mean.size()), 0, at, false);
+        const Estimate s = scale / root;
+        Finish(WithScaleOfOperand(result, s, offset - mean * s, x.size(), mean.size()), 0, at,
+               false);
       }
     }
   }
@@ -277,16 +279,16 @@ class BatchNorm {
   }
 
   // With s = scale / root, the result that XLA computes as x s + (offset - mean s), from |x| and
-  // |mean|: s and the products may be subnormal, or flushed, or overflow, where the result is none
-  // of it.
-  Estimate WithScaleOfOperand(Estimate result, const Estimate& s, long double x,
-                              long double mean) const {
+  // |mean|: s, the products and their difference from the offset, `shift`, may be subnormal, or
+  // flushed, or overflow, where the result is none of it.
+  Estimate WithScaleOfOperand(Estimate result, const Estimate& s, const Estimate& shift,
+                              long double x, long double mean) const {
     constexpr long double kRoundings = 3;
     const long double by = x + mean;
     if (!op_.analysis.is_xla || !std::isfinite(s.size())) return result;
     result.radius += kRoundings * step_.unit * result.terms + by * LostNearZero(s.size()) +
                      2 * LostNearZero(s.size() * by);
-    result.peak = std::max({result.peak, s.size(), s.size() * x, s.size() * mean});
+    result.peak = std::max({result.peak, s.size(), s.size() * x, s.size() * mean, shift.size()});
     return result;
   }
 
