@@ -87,13 +87,24 @@ class PassSearch {
     return CheckIsolated(subject, CheckCase::Of(module_, inputs_)).outcome;
   }
 
+  // Arrays of more than ten numbers are left out of dumps unless they are asked for, by a flag that
+  // old releases refuse.
+  void Dump(const std::string& folder) {
+    std::map<std::string, std::string> flags = {{"xla_dump_to", folder},
+                                                {"xla_dump_hlo_pass_re", ".*"},
+                                                {"xla_dump_large_constants", "true"}};
+    if (!CheckWith(flags).Fails(Outcome::kRejected)) return;
+    flags.erase("xla_dump_large_constants");
+    CheckWith(flags);
+  }
+
   void SearchSnapshots() {
     const TemporaryFolder folder("assay-dump");
     if (!folder.ok()) {
       blame_.verdict = "no temporary folder for the dumps";
       return;
     }
-    CheckWith({{"xla_dump_to", folder.path()}, {"xla_dump_hlo_pass_re", ".*"}});
+    Dump(folder.path());
     std::vector<Snapshot> snapshots = ReadSnapshots(folder.path());
     const Limits& limits = subject_.limits;
     absl::StatusOr<Expectation> expectation =
