@@ -104,7 +104,7 @@ class Campaign {
     const int cores = static_cast<int>(std::thread::hardware_concurrency());
     summary().cores = std::max(1, cores);
     const int jobs = options_.jobs > 0 ? options_.jobs : std::max(1, cores);
-    ASSAY_RETURN_IF_ERROR(StartTemplate(3 * static_cast<size_t>(jobs)));
+    ASSAY_RETURN_IF_ERROR(StartTemplate(3 * static_cast<size_t>(jobs) + 1));
     summary().seed = options_.seed;
     summary().first = options_.first;
     summary().backends = options_.backends;
@@ -112,6 +112,7 @@ class Campaign {
     for (int i = 0; i < jobs; ++i) AddSlot(MakeCaseDuty(desk_));
     confirm_ = AddSlot(MakeConfirmDuty(desk_, /*is_spare=*/false));
     for (int i = 1; i < jobs; ++i) AddSlot(MakeConfirmDuty(desk_, /*is_spare=*/true));
+    replay_ = AddSlot(MakeReplayDuty(desk_));
     triage_ = AddSlot(MakeTriageDuty(desk_, /*is_spare=*/false));
     for (int i = 1; i < jobs; ++i) AddSlot(MakeTriageDuty(desk_, /*is_spare=*/true));
     desk_.triage_workers = jobs;
@@ -214,7 +215,7 @@ class Campaign {
     if (cases_end_ == 0) TakeCpuSeconds();
     summary().seconds = (cases_end_ > 0 ? cases_end_ : Now()) - start_;
     summary().triage_seconds = cases_end_ > 0 ? Now() - cases_end_ : 0;
-    for (size_t slot = confirm_; slot < triage_; ++slot) {
+    for (size_t slot = confirm_; slot < replay_; ++slot) {
       if (slots_[slot].busy) ++summary().unchecked;
     }
     server_.reset();
@@ -414,8 +415,9 @@ class Campaign {
   std::unique_ptr<WorkerStates> shared_;
   std::unique_ptr<WarmTemplate> template_;
   std::unique_ptr<ForkServer> server_;
-  std::vector<Slot> slots_;  // those that run cases, from confirm_ on second checks, then triage
-  size_t confirm_ = 0, triage_ = 0;
+  // Those that run cases, from confirm_ on second checks, then one that replays, then triage.
+  std::vector<Slot> slots_;
+  size_t confirm_ = 0, replay_ = 0, triage_ = 0;
   std::vector<pid_t> retired_;
   double start_ = 0, cases_end_ = 0, reported_ = 0, cpu_start_ = 0;
   bool is_elsewhere_ = false;  // a backend runs in a process of its own

@@ -41,6 +41,8 @@ struct CampaignOptions {
   bool resume = false;
   double case_seconds = 10;  // a worker that takes longer for one case is killed
   int64_t worker_memory_bytes = int64_t{3} << 30;
+  // A suspect that does not repeat is tried again after at least so many cases that ran before it.
+  int64_t predecessors = 60;
   int64_t cases_per_worker = 20000;  // then a fresh one, so that leaks do not add up
   // Every so many-th program is run and compiled several times; 0: none; negative: of 100 one, of
   // 400 one where compiling costs as much as it does elsewhere.
@@ -81,7 +83,10 @@ struct CampaignFinding {
   bool exact = false;                        // shown with the exact inputs
   int64_t set = 0;                           // otherwise with this set of inputs
   std::map<std::string, std::string> flags;  // that switch off another bug of the same program
-  std::vector<int64_t> given;                // or arrays that are inputs for it (CaseKey::given)
+  // Cases that have to run before it in the same process, without which it does not fail; its own
+  // number, where its other inputs do. It has no triage then.
+  std::vector<int64_t> after = {};
+  std::vector<int64_t> given;  // or arrays that are inputs for it (CaseKey::given)
   int64_t instructions = 0;
   std::string signature;  // what tells it from others before it is reduced
   std::string text, second_check;
@@ -119,7 +124,8 @@ struct CampaignSummary {
   int64_t suspects = 0;       // failures before the second check
   int64_t screened_only = 0;  // of them: failed while screened, but not as a user compiles
   int64_t findings = 0;       // after it
-  int64_t unconfirmed = 0;    // suspects that did not repeat in a fresh process
+  int64_t unconfirmed = 0;    // suspects that did not repeat in a fresh process, but for those ...
+  int64_t after_others = 0;   // ... of findings that repeat only after what ran before them
   int64_t unchecked = 0;      // suspects beyond most_checked, or when the time was up
   int64_t input_sets = 1;     // runs per executable
   double cpu_seconds = 0;     // of all processes of the campaign until the last case ended

@@ -374,6 +374,55 @@ TEST(CampaignTest, FindsNondeterminism) {
              Outcome::kNondeterministic);
 }
 
+// Some programs spoil the process for those that come after them, and are right themselves.
+FakeBackend::Script Spoiled() {
+  return Script([](const Module& module) {
+    constexpr int kWrongAfterwards = 3;
+    static int left = 0;
+    if (module.Hash() % 7 == 3) {
+      left = kWrongAfterwards;
+    } else if (left > 0) {
+      --left;
+      return Wrong(module);
+    }
+    return Right(module);
+  });
+}
+
+TEST(CampaignTest, RunsAgainWhatRanBeforeASuspectThatDoesNotRepeat) {
+  CampaignOptions options = Options(200);
+  options.jobs = 1;
+  options.repeat_every = 0;
+  options.input_sets = 1;
+  options.out_dir = testing::TempDir() + "/spoiled";
+  std::filesystem::remove_all(options.out_dir);
+  const CampaignSummary summary = Fuzz(options, Spoiled());
+  EXPECT_GT(summary.findings, 3) << summary.ToJson().dump(1);
+  EXPECT_EQ(summary.findings, summary.after_others);
+  EXPECT_EQ(summary.unconfirmed, 0) << "what repeats after others is a finding";
+  EXPECT_EQ(summary.buckets.size(), 1u);
+  for (const CampaignFinding& finding : summary.found) {
+    ASSERT_EQ(finding.after.size(), 1u) << FindingToJson(finding).dump(1);
+    EXPECT_LT(finding.after[0], finding.index);
+    const std::string base = StrCat(options.out_dir, "/cases/", options.seed, "-");
+    for (const int64_t index : {finding.index, finding.after[0]}) {
+      EXPECT_TRUE(std::filesystem::exists(StrCat(base, index, ".hlo"))) << index;
+    }
+  }
+}
+
+TEST(CampaignTest, KnowsOfNoCauseBeyondTheHistoryThatItKeeps) {
+  CampaignOptions options = Options(200);
+  options.jobs = 1;
+  options.repeat_every = 0;
+  options.input_sets = 1;
+  // The batch in hand is always run again; it holds the cause of some.
+  options.predecessors = 0;
+  const CampaignSummary summary = Fuzz(options, Spoiled());
+  EXPECT_GT(summary.unconfirmed, 0);
+  EXPECT_EQ(summary.findings, summary.after_others);
+}
+
 TEST(CampaignTest, ClassesErrorsOfTheBackend) {
   struct Row {
     ErrorClass error;

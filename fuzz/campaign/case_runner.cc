@@ -204,16 +204,20 @@ BackendRecord CaseRunner::RunMoreSets(const Case& made, int64_t index, const Mor
   return best;
 }
 
-bool CaseRunner::IsScreened(const CaseRecord& record, size_t backend) const {
+bool CaseRunner::IsRepeated(int64_t index) const {
+  return options_.repeat_every > 0 && index % options_.repeat_every == options_.repeat_every - 1;
+}
+
+bool CaseRunner::IsScreened(int64_t index, size_t backend) const {
   // A program that is compiled as users do costs as much as six others, and nearly all failures
   // show without.
   constexpr int64_t kOutOfTen = 9;
-  return !options_.screening.empty() && !record.repeated &&
-         backends_[backend]->Describe().dumps_passes && record.index % 10 < kOutOfTen;
+  return !options_.screening.empty() && !IsRepeated(index) &&
+         backends_[backend]->Describe().dumps_passes && index % 10 < kOutOfTen;
 }
 
 BackendRecord CaseRunner::RunScreened(Prepared& prepared, const CaseKey& key, WorkerState& state) {
-  const bool screens = IsScreened(prepared.record, key.backend);
+  const bool screens = IsScreened(key.index, key.backend);
   Backend& alone = *backends_[key.backend];
   const bool is_cheap = screens || prepared.together != nullptr;
   if (is_cheap) {
@@ -241,8 +245,7 @@ CaseRunner::Prepared CaseRunner::Prepare(int64_t index, WorkerState& state) cons
   }
   record.instructions = prepared.made.module->InstructionCount();
   record.theme = prepared.made.theme;
-  record.repeated =
-      options_.repeat_every > 0 && index % options_.repeat_every == options_.repeat_every - 1;
+  record.repeated = IsRepeated(index);
   if (absl::Status status = Verify(*prepared.made.module); !status.ok()) {
     record.illegal = std::string(ToStd(status.message()));
   }
@@ -304,7 +307,7 @@ void CaseRunner::RunPacks(std::vector<Prepared>& cases, WorkerState& state) {
       const bool fits = record.IsRun() && !record.repeated &&
                         record.instructions <= kMostInstructionsInPack &&
                         CanBeJoined(*prepared.made.module);
-      if (!fits || IsScreened(record, 0) != screened) continue;
+      if (!fits || IsScreened(record.index, 0) != screened) continue;
       members.push_back(&prepared);
       if (members.size() < kMostMembers) continue;
       begin_pack(members.size());
@@ -322,9 +325,9 @@ void WorkerState::Begin(int64_t piece, double as_long_as) {
   begun.store(Now());
 }
 
-std::vector<CaseRecord> CaseRunner::Run(int64_t first, int64_t count, WorkerState& state) {
+std::vector<CaseRecord> CaseRunner::Run(const std::vector<int64_t>& indices, WorkerState& state) {
   std::vector<Prepared> cases;
-  for (int64_t i = 0; i < count; ++i) cases.push_back(Prepare(first + i, state));
+  for (const int64_t index : indices) cases.push_back(Prepare(index, state));
   RunPacks(cases, state);
   std::vector<CaseRecord> records;
   for (Prepared& prepared : cases) {
@@ -422,6 +425,7 @@ CaseRecord CaseRecord::FromJson(const nlohmann::json& json) {
 nlohmann::json ConfirmRecord::ToJson() const {
   return {{"runs", runs},
           {"fails", fails},
+          {"fails_cheaply", fails_cheaply},
           {"record", Encode(record)},
           {"exact", exact},
           {"instructions", instructions},
@@ -454,6 +458,7 @@ ConfirmRecord ConfirmRecord::FromJson(const nlohmann::json& json) {
   ConfirmRecord confirm;
   confirm.runs = json.value("runs", int64_t{0});
   confirm.fails = json.value("fails", int64_t{0});
+  confirm.fails_cheaply = json.value("fails_cheaply", false);
   confirm.record = DecodeBackend(json.value("record", nlohmann::json::object()));
   confirm.exact = json.value("exact", "");
   confirm.instructions = json.value("instructions", int64_t{0});

@@ -85,6 +85,8 @@ struct CaseKey {
 // Answer of the second check, made in a fresh process.
 struct ConfirmRecord {
   int64_t runs = 0, fails = 0;
+  // It did not fail again, but does so where it is compiled as it was when it was screened.
+  bool fails_cheaply = false;
   BackendRecord record;  // of a failing run, if there was one
   // The outcome on exact inputs: "fail" or the name of another outcome; "" when there are no
   // floats.
@@ -151,8 +153,8 @@ class CaseRunner {
   CaseRunner(const CaseRunnerOptions& options, Oracle& oracle, std::vector<Backend*> backends)
       : options_(options), oracle_(oracle), backends_(std::move(backends)) {}
 
-  // Cases first, first + 1, ... of the seed; those that can be are compiled together.
-  std::vector<CaseRecord> Run(int64_t first, int64_t count, WorkerState& state);
+  // Cases of the seed, one after the other; those that can be are compiled together.
+  std::vector<CaseRecord> Run(const std::vector<int64_t>& indices, WorkerState& state);
   // Runs the case three times more, on the backend and the inputs of the key alone, and signs what
   // fails always.
   ConfirmRecord Confirm(const CaseKey& key, const FamiliarPlaces& familiar, WorkerState& state);
@@ -175,7 +177,8 @@ class CaseRunner {
   };
 
   Prepared Prepare(int64_t index, WorkerState& state) const;
-  bool IsScreened(const CaseRecord& record, size_t backend) const;
+  bool IsScreened(int64_t index, size_t backend) const;
+  bool IsRepeated(int64_t index) const;
   // Compiles those together for which that is possible, the screened ones and the rest apart.
   void RunPacks(std::vector<Prepared>& cases, WorkerState& state);
   void RunPack(std::vector<Prepared*> members, bool screened);
@@ -198,6 +201,13 @@ class CaseRunner {
                    WorkerState& state);
   void ConfirmThere(const Case& made, const CaseKey& key, const FamiliarPlaces& familiar,
                     ConfirmRecord& confirm, WorkerState& state);
+  // The runs of the latter: the outcome of the last that failed, and in `confirm` how many did.
+  Outcome RunAgain(const CheckSubject& subject, const CheckCase& check_case, const CaseKey& key,
+                   Checker& checker, ConfirmRecord& confirm) const;
+  // Of a suspect compiled as it was when it was seen first, but in a process and a module of its
+  // own.
+  Outcome OutcomeAsScreened(const CheckSubject& subject, const CheckCase& check_case,
+                            const CaseKey& key) const;
   // The case of a key with the oracle's values for the arrays that are given in it.
   ReduceCase WithGivenArrays(ReduceCase program, const std::vector<int64_t>& given) const;
   // What else a program shows once the array with this number, which is wrong, is given.

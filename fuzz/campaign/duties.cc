@@ -1,8 +1,9 @@
-// The three duties of workers.
+// The four duties of workers.
 #include "fuzz/campaign/duties.h"
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <optional>
 #include <utility>
 
@@ -39,6 +40,7 @@ class CaseDuty : public Duty {
       count_ = desk_.BatchFrom(first_);
       desk_.next_index += count_;
     }
+    Remember();
     for (int64_t i = 0; i < count_; ++i) desk_.cases_in_hand.insert(first_ + i);
     // The time of one case: the worker says when it begins the next one.
     return {{{"do", "cases"}, {"index", first_}, {"count", count_}}, desk_.CaseSeconds()};
@@ -62,7 +64,10 @@ class CaseDuty : public Duty {
     for (int64_t i = first_; i < first_ + count_; ++i) {
       if (!is_of_one || i != index) desk_.again.push_back(i);
     }
-    if (!is_of_one) return absl::OkStatus();
+    if (!is_of_one) {
+      history_.clear();
+      return absl::OkStatus();
+    }
     CaseRecord dead;
     dead.index = index;
     dead.backends.resize(desk_.options.backends.size());
@@ -71,18 +76,34 @@ class CaseDuty : public Duty {
       other.text = "the worker died of another backend";
     }
     dead.backends[death.backend] = death.record;
-    return Take(dead);
+    const absl::Status taken = Take(dead);
+    history_.clear();
+    return taken;
   }
 
  private:
   absl::Status Take(const CaseRecord& record) {
-    desk_.tally.TakeRecord(record);
+    desk_.tally.TakeRecord(record, history_);
     desk_.cases_in_hand.erase(record.index);
     return desk_.journal.Progress(desk_.AllEndedBefore(),
                                   desk_.tally.summary().earlier + desk_.tally.summary().programs);
   }
 
+  // The process has what is in hand after what it had before, of which the last will do.
+  void Remember() {
+    std::vector<int64_t> round(static_cast<size_t>(count_));
+    std::iota(round.begin(), round.end(), first_);
+    history_.push_back(std::move(round));
+    int64_t cases = -count_;
+    for (const std::vector<int64_t>& old : history_) cases += static_cast<int64_t>(old.size());
+    while (cases - static_cast<int64_t>(history_.front().size()) >= desk_.options.predecessors) {
+      cases -= static_cast<int64_t>(history_.front().size());
+      history_.erase(history_.begin());
+    }
+  }
+
   int64_t first_ = -1, count_ = 0;  // of the cases in hand
+  Rounds history_;                  // of the process, up to and with them
 };
 
 class ConfirmDuty : public Duty {
@@ -130,8 +151,11 @@ class ConfirmDuty : public Duty {
     const Outcome::Kind kind = suspect_.record.kind;
     if (kind == Outcome::kTimeout || kind == Outcome::kOutOfMemory) waited_ += Now() - begun_;
     const Confirmation result = desk_.tally.TakeConfirm(suspect_, confirm);
-    if (!result.confirmed && suspect_.record.screened) return absl::OkStatus();
-    if (!result.confirmed) return desk_.journal.Unconfirmed(result.finding);
+    if (!result.confirmed && confirm.fails_cheaply) return absl::OkStatus();
+    if (!result.confirmed) {
+      desk_.unrepeated.push_back(suspect_);
+      return desk_.journal.Unconfirmed(result.finding);
+    }
     ASSAY_RETURN_IF_ERROR(desk_.journal.Found(result.finding));
     return result.behind.has_value() ? desk_.journal.Found(*result.behind) : absl::OkStatus();
   }
@@ -144,6 +168,63 @@ class ConfirmDuty : public Duty {
   bool is_spare_;
   Suspect suspect_;  // in hand
   double begun_ = 0, waited_ = 0;
+};
+
+class ReplayDuty : public Duty {
+ public:
+  using Duty::Duty;
+
+  bool HasWork() const override {
+    const bool may_go_on = !desk_.CasesLeft() || used_ <= kShareOfReplays * (Now() - desk_.started);
+    return may_go_on && (search_.has_value() || !desk_.unrepeated.empty());
+  }
+
+  WorkOrder Next() override {
+    if (!search_.has_value()) {
+      suspect_ = std::move(desk_.unrepeated.front());
+      desk_.unrepeated.pop_front();
+      search_.emplace(suspect_.history, suspect_.index);
+    }
+    begun_ = Now();
+    return {{{"do", "replay"},
+             {"rounds", search_->Trial()},
+             {"index", suspect_.index},
+             {"keep", search_->IsLast()}},
+            desk_.CaseSeconds()};
+  }
+
+  absl::Status TakeReply(const nlohmann::json& reply) override {
+    ASSAY_RETURN_IF_ERROR(ErrorIn(reply));
+    desk_.cpu_seconds_of_checks += reply.value("cpu_seconds", 0.0);
+    bool fails = false;
+    for (const nlohmann::json& json : reply.at("records")) {
+      const CaseRecord record = CaseRecord::FromJson(json);
+      const bool is_seen = suspect_.backend < record.backends.size();
+      fails = fails || (is_seen && IsFinding(record.backends[suspect_.backend].kind));
+    }
+    return Take(fails);
+  }
+
+  absl::Status TakeDeath(const WorkerDeath& death) override {
+    return Take(death.index == suspect_.index && IsFinding(death.record.kind));
+  }
+
+ private:
+  absl::Status Take(bool fails) {
+    used_ += Now() - begun_;
+    search_->Take(fails);
+    if (!search_->IsOver()) return absl::OkStatus();
+    const Predecessors search = *std::exchange(search_, std::nullopt);
+    if (!search.Repeats()) return absl::OkStatus();
+    return desk_.journal.Found(desk_.tally.TakeReplay(suspect_, search.Needed()));
+  }
+
+  // The share of the campaign's time that goes to histories.
+  static constexpr double kShareOfReplays = 0.1;
+
+  Suspect suspect_;  // in hand
+  std::optional<Predecessors> search_;
+  double begun_ = 0, used_ = 0;
 };
 
 class TriageDuty : public Duty {
@@ -253,6 +334,9 @@ double CampaignDesk::TriageBacklog() const {
 std::unique_ptr<Duty> MakeCaseDuty(CampaignDesk& desk) { return std::make_unique<CaseDuty>(desk); }
 std::unique_ptr<Duty> MakeConfirmDuty(CampaignDesk& desk, bool is_spare) {
   return std::make_unique<ConfirmDuty>(desk, is_spare);
+}
+std::unique_ptr<Duty> MakeReplayDuty(CampaignDesk& desk) {
+  return std::make_unique<ReplayDuty>(desk);
 }
 std::unique_ptr<Duty> MakeTriageDuty(CampaignDesk& desk, bool is_spare) {
   return std::make_unique<TriageDuty>(desk, is_spare);

@@ -29,6 +29,7 @@ nlohmann::json FindingToJson(const CampaignFinding& finding) {
   if (!finding.known.empty()) json["known"] = finding.known;
   if (!finding.flags.empty()) json["flags"] = finding.flags;
   if (!finding.given.empty()) json["given"] = finding.given;
+  if (!finding.after.empty()) json["after"] = finding.after;
   if (finding.triaged) json["triage"] = EncodeTriage(finding.triage);
   if (!finding.triage_error.empty()) json["triage_error"] = finding.triage_error;
   return json;
@@ -63,6 +64,7 @@ nlohmann::json CampaignSummary::ToJson() const {
       {"suspects", suspects},
       {"findings", findings},
       {"unconfirmed", unconfirmed},
+      {"after_others", after_others},
       {"unchecked", unchecked},
       {"repeated", repeated},
       {"workers_lost", workers_lost},
@@ -106,6 +108,7 @@ CampaignFinding FindingFromJson(const nlohmann::json& json) {
   finding.set = json.value("input_set", int64_t{0});
   finding.flags = json.value("flags", finding.flags);
   finding.given = json.value("given", finding.given);
+  finding.after = json.value("after", finding.after);
   finding.instructions = json.value("instructions", int64_t{0});
   finding.signature = json.value("signature", "");
   finding.text = json.value("text", "");

@@ -2,7 +2,7 @@
 // "type":
 //   begin        seed, first, backends, versions, jobs, options
 //   finding      one confirmed finding; its case is in OUT/cases/SEED-INDEX.hlo and .npz
-//   unconfirmed  a timeout or memory failure that did not repeat
+//   unconfirmed  a failure that did not repeat in a fresh process
 //   triage       index and what triage made of it
 //   progress     every few seconds: "next", before which all cases have ended, and how many
 //   end          the summary

@@ -87,19 +87,13 @@ void CaseRunner::ConfirmHere(const Case& made, const CaseKey& key, ConfirmRecord
 // A compilation costs more than all else, so one serves all runs: it is the second one already, as
 // the suspect failed in the campaign's own process. What failed while it was screened has often
 // nothing wrong with it, and is not tried in vain again.
-void CaseRunner::ConfirmThere(const Case& made, const CaseKey& key, const FamiliarPlaces& familiar,
-                              ConfirmRecord& confirm, WorkerState& state) {
-  const Finding finding = MakeFinding(key);
-  const CheckSubject subject{oracle_,         *backends_[key.backend], ProfileOf(key.backend),
-                             finding.options, finding.options.limits,  options_.oracle_steps};
-  const CheckCase check_case = CheckCase::Of(*made.module, finding.inputs);
-  Checker checker(subject, check_case);
-  checker.NotePhaseIn(&state.phase);
+Outcome CaseRunner::RunAgain(const CheckSubject& subject, const CheckCase& check_case,
+                             const CaseKey& key, Checker& checker, ConfirmRecord& confirm) const {
   constexpr int64_t kMore = kRuns - 1;
   Outcome outcome;
   while (confirm.runs < kRuns) {
     CheckRequest request;
-    const bool repeats = confirm.runs == 0 && !DrawsNumbers(*made.module);
+    const bool repeats = confirm.runs == 0 && !DrawsNumbers(check_case.module);
     if (repeats) request = {.repeats = kMore, .compile_every = kRuns};
     const Outcome seen = checker.Check(request).outcome;
     const BackendRecord record = RecordOf(seen, key.exact);
@@ -107,7 +101,10 @@ void CaseRunner::ConfirmThere(const Case& made, const CaseKey& key, const Famili
     // A wrong value that came back with the same bits has been seen on all runs.
     const int64_t runs = repeats && seen.Fails(Outcome::kWrong) ? kRuns : 1;
     confirm.runs += runs;
-    if (!fails && key.screened) break;
+    if (!fails && key.screened) {
+      confirm.fails_cheaply = IsFinding(OutcomeAsScreened(subject, check_case, key).kind);
+      break;
+    }
     if (!fails) continue;
     confirm.fails += runs;
     confirm.record = record;
@@ -116,6 +113,18 @@ void CaseRunner::ConfirmThere(const Case& made, const CaseKey& key, const Famili
     // hangs, as a corrupted heap may make it, costs its whole limit.
     if (seen.Fails(Outcome::kCompileCrash) || seen.Fails(Outcome::kTimeout)) break;
   }
+  return outcome;
+}
+
+void CaseRunner::ConfirmThere(const Case& made, const CaseKey& key, const FamiliarPlaces& familiar,
+                              ConfirmRecord& confirm, WorkerState& state) {
+  const Finding finding = MakeFinding(key);
+  const CheckSubject subject{oracle_,         *backends_[key.backend], ProfileOf(key.backend),
+                             finding.options, finding.options.limits,  options_.oracle_steps};
+  const CheckCase check_case = CheckCase::Of(*made.module, finding.inputs);
+  Checker checker(subject, check_case);
+  checker.NotePhaseIn(&state.phase);
+  const Outcome outcome = RunAgain(subject, check_case, key, checker, confirm);
   // Whether it fails depends on the numbers that it draws, which is no answer that changes.
   if (DrawsNumbers(*made.module) && confirm.fails < confirm.runs) confirm.fails = 0;
   const bool is_wrong = outcome.Fails(Outcome::kWrong) && confirm.fails == confirm.runs;
@@ -154,6 +163,15 @@ void CaseRunner::ConfirmThere(const Case& made, const CaseKey& key, const Famili
   } else {
     confirm.signature = NotableSignature(confirm.notable);
   }
+}
+
+Outcome CaseRunner::OutcomeAsScreened(const CheckSubject& subject, const CheckCase& check_case,
+                                      const CaseKey& key) const {
+  CompileOptions options = subject.options;
+  if (IsScreened(key.index, key.backend)) {
+    for (const auto& [name, value] : options_.screening) options.flags[name] = value;
+  }
+  return CheckOn(SubjectOf(subject, options), check_case).outcome;
 }
 
 void CaseRunner::Sign(const CheckSubject& subject, const Case& made,

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "absl/strings/ascii.h"
+#include "absl/strings/str_join.h"
 #include "fuzz/campaign/duplicates.h"
 #include "fuzz/opinions/second_opinion.h"
 #include "spec/base/strings.h"
@@ -58,7 +59,8 @@ int64_t SampleOf(int64_t found) {
 
 // The bucket of a finding that triage did not look at.
 std::string CoarseBucket(const CampaignFinding& finding) {
-  const std::string key = StrCat(finding.backend, ": ", Name(finding.kind));
+  const std::string key = StrCat(finding.backend, ": ", Name(finding.kind),
+                                 finding.after.empty() ? "" : " after what ran before");
   if (finding.kind == Outcome::kWrong || finding.kind == Outcome::kNondeterministic) return key;
   return StrCat(key, ": ", WithoutNumbers(finding.text.substr(0, finding.text.find('\n'))));
 }
@@ -72,7 +74,7 @@ std::string ReasonOf(const std::string& text) {
   return reason;
 }
 
-void Tally::TakeRecord(const CaseRecord& record) {
+void Tally::TakeRecord(const CaseRecord& record, const Rounds& history) {
   ++summary_.programs;
   if (!record.illegal.empty()) {
     ++summary_.illegal;
@@ -111,7 +113,7 @@ void Tally::TakeRecord(const CaseRecord& record) {
         ++summary_.not_run;
         break;
       default:
-        AddSuspect({record.index, i, backend});
+        AddSuspect({record.index, i, backend, history});
     }
   }
 }
@@ -198,7 +200,7 @@ Confirmation Tally::TakeConfirm(const Suspect& suspect, const ConfirmRecord& con
       StrCat("failed again in ", confirm.fails, " of ", confirm.runs, " runs of a fresh process",
              confirm.exact.empty() ? "" : "; with exact inputs: ", confirm.exact);
   if (confirm.fails == 0) {
-    ++(suspect.record.screened ? summary_.screened_only : summary_.unconfirmed);
+    ++(confirm.fails_cheaply ? summary_.screened_only : summary_.unconfirmed);
     return result;
   }
   const bool always = confirm.fails == confirm.runs;
@@ -236,6 +238,29 @@ Confirmation Tally::TakeConfirm(const Suspect& suspect, const ConfirmRecord& con
   return result;
 }
 
+CampaignFinding Tally::TakeReplay(const Suspect& suspect, const std::vector<int64_t>& needed) {
+  CampaignFinding finding;
+  finding.index = suspect.index;
+  finding.backend = options_.backends[suspect.backend];
+  finding.kind = suspect.record.kind;
+  finding.phase = suspect.record.phase;
+  finding.exact = suspect.record.exact;
+  finding.set = suspect.record.set;
+  finding.text = suspect.record.text;
+  finding.after = needed.empty() ? std::vector<int64_t>{suspect.index} : needed;
+  const std::string what =
+      needed.empty() ? "other inputs of its own"
+                     : StrCat(needed.size() == 1 ? "case " : "cases ", absl::StrJoin(needed, ", "));
+  finding.second_check =
+      StrCat("did not fail by itself; fails again in 2 of 2 fresh processes after ", what);
+  finding.signature =
+      StrCat(Name(finding.kind), " after what ran before: ", ReasonOf(finding.text));
+  --summary_.unconfirmed;
+  ++summary_.after_others;
+  Keep(finding);
+  return finding;
+}
+
 std::string Tally::KnownAs(const CampaignFinding& finding) const {
   const auto at = std::find(options_.backends.begin(), options_.backends.end(), finding.backend);
   const auto backend = static_cast<size_t>(at - options_.backends.begin());
@@ -267,7 +292,7 @@ std::optional<size_t> Tally::NextToTriage() const {
   std::tuple<bool, int64_t, bool, int64_t> least;
   for (size_t i = 0; i < findings_.size(); ++i) {
     const CampaignFinding& finding = findings_[i];
-    const bool is_done = finding.triaged || !finding.triage_error.empty();
+    const bool is_done = finding.triaged || !finding.triage_error.empty() || !finding.after.empty();
     if (is_done || in_triage_.count(i) > 0 || !finding.known.empty()) continue;
     const auto at = triaged_.find(finding.signature);
     const int64_t seen = at == triaged_.end() ? 0 : at->second;
@@ -286,7 +311,8 @@ std::optional<size_t> Tally::NextToTriage() const {
 int64_t Tally::UntriagedSignatures() const {
   std::set<std::string> waiting;
   for (const CampaignFinding& finding : findings_) {
-    const bool is_failure = finding.known.empty() && finding.notable.empty();
+    const bool is_failure =
+        finding.known.empty() && finding.notable.empty() && finding.after.empty();
     if (is_failure && IsNovel(finding) && !IsSlow(finding.kind)) waiting.insert(finding.signature);
   }
   return static_cast<int64_t>(waiting.size());
@@ -323,8 +349,28 @@ void Tally::MergeBuckets() {
   }
 }
 
+void Tally::JoinWithCauses() {
+  // A cause that was only counted is in the bucket of those that look like it.
+  std::map<int64_t, std::string> signatures;
+  std::map<std::string, std::string> buckets;
+  for (const CampaignFinding& finding : findings_) {
+    if (!finding.after.empty()) continue;
+    signatures.emplace(finding.index, finding.signature);
+    if (!finding.bucket.empty()) buckets.emplace(finding.signature, finding.bucket);
+  }
+  for (CampaignFinding& finding : findings_) {
+    for (const int64_t before : finding.after) {
+      const auto cause = signatures.find(before);
+      if (cause == signatures.end()) continue;
+      const auto bucket = buckets.find(cause->second);
+      if (bucket != buckets.end()) finding.bucket = bucket->second;
+    }
+  }
+}
+
 void Tally::Finish(bool with_triage) {
   MergeBuckets();
+  JoinWithCauses();
   summary_.unchecked += static_cast<int64_t>(suspects_.size());
   suspects_.clear();
   for (CampaignFinding& finding : findings_) {
@@ -343,7 +389,8 @@ void Tally::Finish(bool with_triage) {
     }
     // With triage, only what it looked at, and saw fail again, is in a bucket: anything else may be
     // the same bug, or none.
-    if (!with_triage || finding.triage.confirmed) ++summary_.buckets[finding.bucket];
+    if (!with_triage || finding.triage.confirmed || !finding.after.empty())
+      ++summary_.buckets[finding.bucket];
   }
   std::sort(findings_.begin(), findings_.end(),
             [](const CampaignFinding& a, const CampaignFinding& b) { return a.index < b.index; });

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "fuzz/campaign/campaign.h"
+#include "fuzz/campaign/predecessors.h"
 
 namespace assay {
 
@@ -19,6 +20,7 @@ struct Suspect {
   int64_t index = -1;
   size_t backend = 0;  // number in the campaign
   BackendRecord record;
+  Rounds history = {};  // what its process ran up to and with it
 };
 
 // The result of checking a suspect a second time.
@@ -33,7 +35,7 @@ class Tally {
   explicit Tally(const CampaignOptions& options) : options_(options) {}
 
   // Counts a case; its failures become suspects, up to options.most_checked of them.
-  void TakeRecord(const CaseRecord& record);
+  void TakeRecord(const CaseRecord& record, const Rounds& history = {});
   // True if there is a suspect; with `slow` false, one that needs no waiting for a limit.
   bool HasSuspect(bool slow = true) const;
   size_t Suspects() const { return suspects_.size(); }
@@ -47,6 +49,10 @@ class Tally {
   FamiliarPlaces Familiar() const;
   // The second check of a suspect. A case that fails only now and then is nondeterministic.
   Confirmation TakeConfirm(const Suspect& suspect, const ConfirmRecord& confirm);
+
+  // A suspect that was not confirmed repeats after these cases of its history, or after its own
+  // other runs.
+  CampaignFinding TakeReplay(const Suspect& suspect, const std::vector<int64_t>& needed);
 
   // A finding that triage has not looked at: of the signature that triage has seen least, limits of
   // time and memory last, then the smallest program, which is the quickest to explain. Of a
@@ -74,6 +80,8 @@ class Tally {
   void Keep(CampaignFinding finding);
   // The reason of the known bug that it is; "" if it is news.
   std::string KnownAs(const CampaignFinding& finding) const;
+  // What fails only after a program that is a finding itself is in the bucket of that one.
+  void JoinWithCauses();
   // A finding goes into the bucket of a smaller program that shows the same bug (IsDuplicate).
   void MergeBuckets();
   size_t BestSuspect() const;  // its number in suspects_, which is not empty

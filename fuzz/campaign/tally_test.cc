@@ -1,6 +1,8 @@
 // The counting rules of campaigns, without a process.
 #include "fuzz/campaign/tally.h"
 
+#include <map>
+#include <optional>
 #include <set>
 
 #include "fuzz/campaign/duties.h"
@@ -64,6 +66,59 @@ TEST(Tally, CountsEveryVerdictOnce) {
   EXPECT_EQ(summary.sick, 1);
   EXPECT_EQ(summary.not_run, 1);
   EXPECT_EQ(summary.suspects, 2);
+}
+
+TEST(Tally, WhatFailsAfterAFindingIsInItsBucket) {
+  const CampaignOptions options = Options();
+  Tally tally(options);
+  const auto find = [&tally](int64_t index, int64_t fails) {
+    tally.TakeRecord(CaseOf({Ended(Outcome::kRunCrash, "died")}, index));
+    const Suspect suspect = tally.NextSuspect();
+    ConfirmRecord confirm = Confirmed(fails, 3, Outcome::kRunCrash);
+    confirm.signature = "run crash: it died";
+    tally.TakeConfirm(suspect, confirm);
+    return suspect;
+  };
+  find(3, 3);
+  CampaignFinding& triaged = tally.BeginTriage(0);
+  triaged.triaged = triaged.triage.confirmed = true;
+  triaged.bucket = triaged.triage.bucket = "the bucket";
+  tally.EndTriage(0);
+  find(5, 3);  // counted only: it looks like the first one
+  const Suspect after_first = find(6, 0), after_second = find(7, 0), after_other = find(8, 0);
+  EXPECT_EQ(tally.summary().unconfirmed, 3);
+  tally.TakeReplay(after_first, {3});
+  tally.TakeReplay(after_second, {5});
+  const CampaignFinding other = tally.TakeReplay(after_other, {4});
+  EXPECT_EQ(other.after, std::vector<int64_t>{4});
+  EXPECT_EQ(tally.summary().unconfirmed, 0);
+  EXPECT_EQ(tally.summary().after_others, 3);
+  EXPECT_EQ(tally.NextToTriage(), std::optional<size_t>(1)) << "one program shows nothing there";
+  tally.Finish(/*with_triage=*/true);
+  const std::map<std::string, int64_t>& buckets = tally.summary().buckets;
+  EXPECT_EQ(buckets.at("the bucket"), 3);
+  EXPECT_EQ(buckets.size(), 2u) << "nobody knows what the last one belongs to";
+}
+
+TEST(Tally, ASuspectsOwnRunsMayBeWhatRanBefore) {
+  const CampaignOptions options = Options();
+  Tally tally(options);
+  const Suspect suspect = SuspectOf(tally, Outcome::kWrong, "element 3");
+  tally.TakeConfirm(suspect, Confirmed(0, 3));
+  const CampaignFinding finding = tally.TakeReplay(suspect, {});
+  EXPECT_EQ(finding.after, std::vector<int64_t>{7});
+  EXPECT_NE(finding.second_check.find("other inputs of its own"), std::string::npos);
+}
+
+TEST(Tally, WhatFailsOnlyWhenScreenedIsNeitherConfirmedNorOpen) {
+  const CampaignOptions options = Options();
+  Tally tally(options);
+  const Suspect suspect = SuspectOf(tally, Outcome::kWrong);
+  ConfirmRecord confirm = Confirmed(0, 1);
+  confirm.fails_cheaply = true;
+  EXPECT_FALSE(tally.TakeConfirm(suspect, ConfirmRecord::FromJson(confirm.ToJson())).confirmed);
+  EXPECT_EQ(tally.summary().screened_only, 1);
+  EXPECT_EQ(tally.summary().unconfirmed, 0);
 }
 
 TEST(Tally, CountsAndSkipsWhatDoesNotVerify) {

@@ -7,7 +7,9 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <numeric>
 
+#include "fuzz/campaign/predecessors.h"
 #include "fuzz/peers/probe.h"
 #include "nlohmann/json.hpp"
 #include "spec/base/error.h"
@@ -155,12 +157,14 @@ nlohmann::json WarmTemplate::Answer(const nlohmann::json& request, WorkerState& 
   if (what == "cases") {
     nlohmann::json records = nlohmann::json::array();
     const int64_t count = std::clamp(request.value("count", int64_t{1}), int64_t{1}, kBatch);
-    for (const CaseRecord& record :
-         runner_->Run(request.value("index", int64_t{0}), count, state)) {
+    std::vector<int64_t> indices(static_cast<size_t>(count));
+    std::iota(indices.begin(), indices.end(), request.value("index", int64_t{0}));
+    for (const CaseRecord& record : runner_->Run(indices, state)) {
       records.push_back(record.ToJson());
     }
     return {{"records", std::move(records)}};
   }
+  if (what == "replay") return Replay(request, state);
   CaseKey key = CaseKey::FromJson(request);
   key.backend = std::min(key.backend, backends_.size() - 1);
   if (what == "triage") return Triage(key, request);
@@ -168,6 +172,22 @@ nlohmann::json WarmTemplate::Answer(const nlohmann::json& request, WorkerState& 
   const FamiliarPlaces familiar = request.value("familiar", FamiliarPlaces());
   nlohmann::json reply = runner_->Confirm(key, familiar, state).ToJson();
   if (!written.ok()) reply["error"] = std::string(written.message());
+  return reply;
+}
+
+nlohmann::json WarmTemplate::Replay(const nlohmann::json& request, WorkerState& state) {
+  const int64_t suspect = request.value("index", int64_t{0});
+  nlohmann::json reply = {{"records", nlohmann::json::array()}};
+  for (const std::vector<int64_t>& round : request.value("rounds", Rounds())) {
+    for (const CaseRecord& record : runner_->Run(round, state)) {
+      if (record.index == suspect) reply["records"].push_back(record.ToJson());
+    }
+    if (!request.value("keep", false)) continue;
+    for (const int64_t index : round) {
+      const absl::Status written = WriteCase(runner_->MakeFinding({.index = index}));
+      if (!written.ok()) reply["error"] = std::string(written.message());
+    }
+  }
   return reply;
 }
 

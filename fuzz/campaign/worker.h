@@ -2,11 +2,14 @@
 // that serves it. Requests and replies are JSON objects, one per message:
 //   {"slot": k}                                        first, no reply: where to note the phase
 //   {"do": "cases", "index": i, "count": n}            {"records": [CaseRecord, ...]}
+//   {"do": "replay", "rounds": [[index, ...], ...], "index": i, "keep": b}
+//                        {"records": [CaseRecord of i]}; with keep, all cases are written to disk
 //   {"do": "confirm", "familiar": {..}}  with a CaseKey: ConfirmRecord; writes the case to disk
 //   first
 //   {"do": "triage", ..., "kind", "phase", "text", "second_check"}  with a CaseKey: TriageResult or
 //   {"error": text}
-// The last two replies have "cpu_seconds", what the worker and all that it started have used.
+// All replies but those of cases have "cpu_seconds", what the worker and all that it started have
+// used.
 #pragma once
 
 #include <memory>
@@ -53,6 +56,7 @@ class WarmTemplate {
 
  private:
   nlohmann::json Answer(const nlohmann::json& request, WorkerState& state);
+  nlohmann::json Replay(const nlohmann::json& request, WorkerState& state);
   nlohmann::json Triage(const CaseKey& key, const nlohmann::json& request);
   absl::Status WriteCase(const Finding& finding) const;
 

@@ -39,7 +39,8 @@ std::string FileText(const std::string& path) {
 
 std::string TitleOf(const CampaignFinding& finding) {
   if (finding.triaged && !finding.triage.title.empty()) return finding.triage.title;
-  return StrCat(Name(finding.kind), " on ", finding.backend);
+  return StrCat(Name(finding.kind), " on ", finding.backend,
+                finding.after.empty() ? "" : ", after what ran before in the same process");
 }
 
 // `examined`: how many findings of the bucket were looked at; more of its looks may only be
@@ -52,6 +53,7 @@ void PrintBucket(const BucketShown& bucket, int64_t examined) {
                ")"));
   if (!finding.triaged) {
     if (!finding.triage_error.empty()) Print("  not triaged: " + finding.triage_error);
+    if (!finding.after.empty()) Print("  " + finding.second_check);
     Print(Lines(finding.text, 2, 8));
     return;
   }
@@ -127,6 +129,28 @@ void PrintLeftOut(const CampaignSummary& summary) {
   if (!summary.probe.empty()) Print(absl::StrFormat("  %-24s %s", "", summary.probe));
 }
 
+void PrintRow(std::string_view name, int64_t value, const std::string& note = "") {
+  Print(absl::StrFormat("  %-13s %8s", ToAbsl(name), Grouped(value)) +
+        (note.empty() ? "" : "   " + note));
+}
+
+// What kept programs and suspects from a verdict that counts, where something did.
+void PrintUnsettled(const CampaignSummary& summary) {
+  struct Row {
+    const char* name;
+    int64_t count;
+    const char* note;
+  };
+  for (const Row& row :
+       {Row{"sick machine", summary.sick, ""}, Row{"workers lost", summary.workers_lost, ""},
+        Row{"unconfirmed", summary.unconfirmed, "did not repeat, nor after what ran before"},
+        Row{"after others", summary.after_others,
+            "fail only after what ran before in their process"},
+        Row{"unchecked", summary.unchecked, "failed; not checked again"}}) {
+    if (row.count > 0) PrintRow(row.name, row.count, row.note);
+  }
+}
+
 // What of the time per program went to findings, where that is a millisecond or more.
 std::string PartsOfCpu(const CampaignSummary& summary) {
   const double checks = summary.MillisecondsPerProgram(summary.cpu_seconds_of_checks);
@@ -170,24 +194,20 @@ std::vector<BucketShown> BucketsShown(const CampaignSummary& summary) {
 }
 
 void PrintCampaign(const CampaignSummary& summary, const std::string& defect) {
-  auto row = [](std::string_view name, int64_t value, const std::string& note = "") {
-    Print(absl::StrFormat("  %-13s %8s", ToAbsl(name), Grouped(value)) +
-          (note.empty() ? "" : "   " + note));
-  };
   Print(StrCat(Styled(Style::kBold, "campaign"), " seed ", summary.seed, " on ",
                summary.backends.empty() ? "" : summary.backends.front(), ", ",
                Count(summary.jobs, "worker"),
                defect.empty() ? "" : StrCat(", with the planted defect ", defect),
                summary.interrupted ? ", interrupted" : ""));
   double verdicts = static_cast<double>(summary.compared + summary.inconclusive);
-  row("programs", summary.programs,
-      absl::StrFormat("%.0f per second for %s", summary.ProgramsPerSecond(),
-                      Seconds(summary.seconds)) +
-          (summary.triage_seconds >= 1
-               ? StrCat(", then triage for ", Seconds(summary.triage_seconds))
-               : ""));
+  PrintRow("programs", summary.programs,
+           absl::StrFormat("%.0f per second for %s", summary.ProgramsPerSecond(),
+                           Seconds(summary.seconds)) +
+               (summary.triage_seconds >= 1
+                    ? StrCat(", then triage for ", Seconds(summary.triage_seconds))
+                    : ""));
   if (summary.illegal > 0) {
-    row("illegal", summary.illegal, "did not verify and were skipped: the generator's fault");
+    PrintRow("illegal", summary.illegal, "did not verify and were skipped: the generator's fault");
   }
   PrintReasons("illegal", summary.illegal_reasons);
   if (summary.cpu_seconds > 0) {
@@ -195,38 +215,39 @@ void PrintCampaign(const CampaignSummary& summary, const std::string& defect) {
                           "CPU", summary.CpuMillisecondsPerProgram(), PartsOfCpu(summary),
                           100 * summary.ShareOfCpu()));
   }
-  row("compared", summary.compared,
-      summary.rescued > 0 ? StrCat(summary.rescued, " of them on exact inputs") : "");
-  row("inconclusive", summary.inconclusive,
-      Percent(static_cast<double>(summary.inconclusive), verdicts));
+  PrintRow("compared", summary.compared,
+           summary.rescued > 0 ? StrCat(summary.rescued, " of them on exact inputs") : "");
+  PrintRow("inconclusive", summary.inconclusive,
+           Percent(static_cast<double>(summary.inconclusive), verdicts));
   if (summary.mistrusted > 0) {
-    row("mistrusted", summary.mistrusted, "passed, but with outputs that show little");
+    PrintRow("mistrusted", summary.mistrusted, "passed, but with outputs that show little");
   }
-  if (summary.unsupported > 0) row("unsupported", summary.unsupported);
+  if (summary.unsupported > 0) PrintRow("unsupported", summary.unsupported);
   PrintReasons("unsupported", summary.unsupported_reasons);
-  if (summary.not_run > 0) row("not run", summary.not_run, "the worker died of another backend");
+  if (summary.not_run > 0)
+    PrintRow("not run", summary.not_run, "the worker died of another backend");
   PrintLeftOut(summary);
   if (summary.screened > 0) {
-    row("screened", summary.screened,
+    PrintRow(
+        "screened", summary.screened,
         StrCat("compiled cheaply, or together; ", summary.screened_only, " failed only there"));
   }
-  if (summary.sick > 0) row("sick machine", summary.sick);
-  if (summary.workers_lost > 0) row("workers lost", summary.workers_lost);
-  if (summary.unconfirmed > 0) row("unconfirmed", summary.unconfirmed, "did not repeat");
-  if (summary.unchecked > 0) row("unchecked", summary.unchecked, "failed; not checked again");
-  if (!summary.known.empty()) row("known", CampaignSummary::SumOf(summary.known), "see --known");
+  PrintUnsettled(summary);
+  if (!summary.known.empty())
+    PrintRow("known", CampaignSummary::SumOf(summary.known), "see --known");
   PrintReasons("known", summary.known, summary.known.size());
   if (!summary.notable.empty()) {
-    row("notable", CampaignSummary::SumOf(summary.notable), "no failures, but worth knowing");
+    PrintRow("notable", CampaignSummary::SumOf(summary.notable), "no failures, but worth knowing");
   }
   PrintReasons("notable", summary.notable, summary.notable.size());
   if (summary.refuted > 0) {
-    row("refuted", summary.refuted, "false alarms, by the second opinion");
+    PrintRow("refuted", summary.refuted, "false alarms, by the second opinion");
   }
   int64_t sorted = 0;
   for (const auto& bucket : summary.buckets) sorted += bucket.second;
   const int64_t failures = summary.Failures();
-  row("findings", failures,
+  PrintRow(
+      "findings", failures,
       StrCat("in ", Count(static_cast<int64_t>(summary.buckets.size()), "bucket"),
              sorted < failures ? StrCat("; ", failures - sorted, " of them counted, not triaged")
                                : ""));

@@ -1,0 +1,78 @@
+// Halves, quarters and so on of the history are left out as long as the suspect fails without them.
+#include "fuzz/campaign/predecessors.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+namespace assay {
+namespace {
+
+// Each runs some dozen programs. What is needed of a hundred is found in less than twenty trials,
+// where it is one program.
+constexpr int64_t kMostTrials = 40;
+
+}  // namespace
+
+Predecessors::Predecessors(Rounds rounds, int64_t suspect)
+    : rounds_(std::move(rounds)), suspect_(suspect) {
+  for (const std::vector<int64_t>& round : rounds_) {
+    std::copy_if(round.begin(), round.end(), std::back_inserter(kept_),
+                 [suspect](int64_t index) { return index != suspect; });
+  }
+}
+
+std::vector<int64_t> Predecessors::WithoutChunk() const {
+  std::vector<int64_t> left(kept_.begin(), kept_.begin() + static_cast<std::ptrdiff_t>(at_));
+  const size_t end = std::min(at_ + chunk_, kept_.size());
+  left.insert(left.end(), kept_.begin() + static_cast<std::ptrdiff_t>(end), kept_.end());
+  return left;
+}
+
+Rounds Predecessors::Trial() const {
+  const std::vector<int64_t> left = stage_ == Stage::kFewer ? WithoutChunk() : kept_;
+  Rounds trial;
+  for (const std::vector<int64_t>& round : rounds_) {
+    std::vector<int64_t> some;
+    std::copy_if(round.begin(), round.end(), std::back_inserter(some), [&](int64_t index) {
+      return index == suspect_ || std::find(left.begin(), left.end(), index) != left.end();
+    });
+    if (!some.empty()) trial.push_back(std::move(some));
+  }
+  return trial;
+}
+
+void Predecessors::Take(bool fails) {
+  ++trials_;
+  switch (stage_) {
+    case Stage::kAll:
+      if (!fails) {
+        stage_ = Stage::kOver;
+        return;
+      }
+      stage_ = kept_.empty() ? Stage::kAgain : Stage::kFewer;
+      // At first all of it: the suspect's own other runs may do.
+      chunk_ = kept_.size();
+      return;
+    case Stage::kFewer:
+      if (fails) kept_ = WithoutChunk();
+      return Advance(fails);
+    case Stage::kAgain:
+      repeats_ = fails;
+      stage_ = Stage::kOver;
+      return;
+    case Stage::kOver:
+      return;
+  }
+}
+
+void Predecessors::Advance(bool removed) {
+  if (!removed) at_ += chunk_;
+  while (at_ >= kept_.size() && chunk_ > 1) {
+    chunk_ = std::min((chunk_ + 1) / 2, std::max<size_t>(1, (kept_.size() + 1) / 2));
+    at_ = 0;
+  }
+  if (at_ >= kept_.size() || trials_ >= kMostTrials) stage_ = Stage::kAgain;
+}
+
+}  // namespace assay
