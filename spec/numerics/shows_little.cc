@@ -22,14 +22,18 @@ bool IsTrivial(const Literal& leaf) {
     }
     return true;
   };
-  int64_t zeros = 0, nans = 0, equal = 0;
-  for (int64_t i = 0; i < count; ++i) {
-    zeros += matches(i, /*zero=*/true) ? 1 : 0;
-    nans += IsNanAt(leaf, i) ? 1 : 0;
-    equal += matches(i, /*zero=*/false) ? 1 : 0;
+  // Elements that are none of the kind: where there are too many, no more need to be looked at.
+  int64_t no_zeros = 0, no_nans = 0, different = 0;
+  const auto nearly_none = [count](int64_t some) { return 20 * some <= count; };
+  const auto is_trivial = [&] {
+    return nearly_none(no_zeros) || nearly_none(no_nans) || (count >= 4 && nearly_none(different));
+  };
+  for (int64_t i = 0; i < count && is_trivial(); ++i) {
+    no_zeros += matches(i, /*zero=*/true) ? 0 : 1;
+    no_nans += IsNanAt(leaf, i) ? 0 : 1;
+    different += matches(i, /*zero=*/false) ? 0 : 1;
   }
-  auto nearly_all = [&](int64_t some) { return 20 * some >= 19 * count; };
-  return nearly_all(zeros) || nearly_all(nans) || (count >= 4 && nearly_all(equal));
+  return is_trivial();
 }
 
 }  // namespace

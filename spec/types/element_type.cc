@@ -19,7 +19,7 @@ constexpr TypeClass kOther = TypeClass::kOther, kSigned = TypeClass::kSigned,
                     kUnsigned = TypeClass::kUnsigned, kFloat = TypeClass::kFloat,
                     kComplex = TypeClass::kComplex;
 
-constexpr std::array<TypeInfo, kElementTypeCount> kTypes = {{
+constexpr std::array<TypeInfo, kElementTypeCount> kRows = {{
     Row(kInvalid, "invalid", kOther, 0, 0),
     Row(kPred, "pred", TypeClass::kPred, 1, 1),
     Row(kS8, "s8", kSigned, 8, 1),
@@ -61,7 +61,7 @@ constexpr std::array<TypeInfo, kElementTypeCount> kTypes = {{
 
 constexpr bool RowsAreInOrder() {
   for (int i = 0; i < kElementTypeCount; ++i) {
-    if (static_cast<int>(kTypes[i].type) != i) return false;
+    if (static_cast<int>(kRows[i].type) != i) return false;
   }
   return true;
 }
@@ -69,7 +69,7 @@ static_assert(RowsAreInOrder());
 
 }  // namespace
 
-const TypeInfo& Info(ElementType type) { return kTypes[static_cast<int>(type)]; }
+const std::array<TypeInfo, kElementTypeCount> kTypes = kRows;
 
 absl::Span<const TypeInfo> AllTypes() { return kTypes; }
 

@@ -3,6 +3,8 @@
 // (HloModuleProto).
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -62,8 +64,9 @@ struct TypeInfo {
   int storage_bytes;  // bytes of one element in a Literal (sub-byte types take a byte each)
 };
 
+extern const std::array<TypeInfo, kElementTypeCount> kTypes;  // in enumerator order
 // The row of `type`. Total: every enumerator has one.
-const TypeInfo& Info(ElementType type);
+inline const TypeInfo& Info(ElementType type) { return kTypes[static_cast<size_t>(type)]; }
 // All rows, in enumerator order.
 absl::Span<const TypeInfo> AllTypes();
 // Text name -> type ("f32"); nullopt for an unknown word.

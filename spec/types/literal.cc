@@ -10,10 +10,44 @@
 namespace assay {
 namespace {
 
-uint64_t ReadStorage(const uint8_t* at, int bytes) {
-  uint64_t bits = 0;
-  std::memcpy(&bits, at, bytes);  // little-endian hosts only, as LLVM's targets here
+// Little-endian hosts only, as LLVM's targets here.
+template <typename Unsigned>
+uint64_t Read(const uint8_t* at) {
+  Unsigned bits;
+  std::memcpy(&bits, at, sizeof bits);
   return bits;
+}
+template <typename Unsigned>
+void Write(uint8_t* at, uint64_t bits) {
+  const auto low = static_cast<Unsigned>(bits);
+  std::memcpy(at, &low, sizeof low);
+}
+
+// The first eight of so many bytes.
+uint64_t ReadStorage(const uint8_t* at, int bytes) {
+  switch (bytes) {
+    case 1:
+      return *at;
+    case 2:
+      return Read<uint16_t>(at);
+    case 4:
+      return Read<uint32_t>(at);
+    default:
+      return Read<uint64_t>(at);
+  }
+}
+void WriteStorage(uint8_t* at, int bytes, uint64_t bits) {
+  switch (bytes) {
+    case 1:
+      *at = static_cast<uint8_t>(bits);
+      return;
+    case 2:
+      return Write<uint16_t>(at, bits);
+    case 4:
+      return Write<uint32_t>(at, bits);
+    default:
+      return Write<uint64_t>(at, bits);
+  }
 }
 
 uint64_t LowBits(int bits) { return bits >= 64 ? ~uint64_t{0} : (uint64_t{1} << bits) - 1; }
@@ -84,17 +118,16 @@ Literal Literal::Tuple(std::vector<Literal> elements) {
 }
 
 uint64_t Literal::GetBits(int64_t i) const {
-  int bytes = StorageBytes(element_type());
-  uint64_t bits = ReadStorage(storage_.data() + i * bytes, std::min(bytes, 8));
-  return bits & LowBits(std::min(IsPred(element_type()) ? 8 : BitWidth(element_type()), 64));
+  const TypeInfo& info = Info(element_type());
+  const uint64_t bits = ReadStorage(storage_.data() + i * info.storage_bytes, info.storage_bytes);
+  return info.bits >= 8 || info.type_class == TypeClass::kPred ? bits : bits & LowBits(info.bits);
 }
 
 void Literal::SetBits(int64_t i, uint64_t bits) {
-  int bytes = StorageBytes(element_type());
-  int width = BitWidth(element_type());
-  if (width < 8 && IsSigned(element_type()) && (bits >> (width - 1) & 1) != 0)
-    bits |= ~LowBits(width);
-  std::memcpy(storage_.data() + i * bytes, &bits, std::min(bytes, 8));
+  const TypeInfo& info = Info(element_type());
+  const bool is_narrow = info.bits < 8 && info.type_class == TypeClass::kSigned;
+  if (is_narrow && (bits >> (info.bits - 1) & 1) != 0) bits |= ~LowBits(info.bits);
+  WriteStorage(storage_.data() + i * info.storage_bytes, info.storage_bytes, bits);
 }
 
 int64_t Literal::GetInteger(int64_t i) const {
@@ -128,7 +161,7 @@ void Literal::SetComponentBits(int64_t k, uint64_t bits) {
     return;
   }
   const int bytes = StorageBytes(ComponentType(element_type()));
-  std::memcpy(storage_.data() + k * bytes, &bits, static_cast<size_t>(bytes));
+  WriteStorage(storage_.data() + k * bytes, bytes, bits);
 }
 
 double Literal::GetComponent(int64_t k) const {
