@@ -41,7 +41,8 @@ struct CampaignOptions {
   bool resume = false;
   double case_seconds = 10;  // a worker that takes longer for one case is killed
   int64_t worker_memory_bytes = int64_t{3} << 30;
-  // A suspect that does not repeat is tried again after at least so many cases that ran before it.
+  // A suspect that does not repeat is tried again in a history of so many cases, if there were as
+  // many, and of all that its process had at once.
   int64_t predecessors = 60;
   int64_t cases_per_worker = 20000;  // then a fresh one, so that leaks do not add up
   // Every so many-th program is run and compiled several times; 0: none; negative: of 100 one, of

@@ -121,7 +121,7 @@ struct WorkerState {
 
 // What another compiler gets for one request before it counts as a suspect that hangs, which the
 // second check gives all the time of the limits. A heap that was written over makes programs spin.
-inline constexpr double kQuickSeconds = 10;
+inline constexpr double kQuickSeconds = 4;
 
 struct CaseRunnerOptions {
   uint64_t seed = 0;

@@ -94,7 +94,7 @@ class CaseDuty : public Duty {
     std::vector<int64_t> round(static_cast<size_t>(count_));
     std::iota(round.begin(), round.end(), first_);
     history_.push_back(std::move(round));
-    int64_t cases = -count_;
+    int64_t cases = 0;
     for (const std::vector<int64_t>& old : history_) cases += static_cast<int64_t>(old.size());
     while (cases - static_cast<int64_t>(history_.front().size()) >= desk_.options.predecessors) {
       cases -= static_cast<int64_t>(history_.front().size());
@@ -317,8 +317,13 @@ double CampaignDesk::CaseSeconds() const {
 }
 
 int64_t CampaignDesk::BatchFrom(int64_t index) const {
+  // Fewer at the beginning, so that something is to be seen soon, and when the time is nearly up.
+  constexpr int64_t kParts = 4;
+  constexpr double kNearlyUp = 45;
+  const bool is_short = index < batch || (ends > 0 && ends - Now() < kNearlyUp);
+  const int64_t most = is_short ? std::max<int64_t>(1, batch / kParts) : batch;
   // Up to the end of a round of screening, so that there is as much to join in each batch.
-  const int64_t left = batch - index % batch;
+  const int64_t left = most - index % most;
   return options.count <= 0 ? left : std::min(left, tally.summary().first + options.count - index);
 }
 

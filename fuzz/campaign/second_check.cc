@@ -26,6 +26,11 @@ bool HasFloats(const Module& module) {
 
 std::string NotableSignature(const std::string& notable) { return StrCat("notable: ", notable); }
 
+CompileOptions WithFlags(CompileOptions options, const std::map<std::string, std::string>& flags) {
+  for (const auto& [name, value] : flags) options.flags[name] = value;
+  return options;
+}
+
 CheckSubject SubjectOf(const CheckSubject& like, const CompileOptions& options) {
   return {like.oracle, like.backend, like.profile, options, options.limits, like.oracle_steps};
 }
@@ -133,8 +138,12 @@ void CaseRunner::ConfirmThere(const Case& made, const CaseKey& key, const Famili
   CheckSubject quick{oracle_,         subject.backend, subject.profile,
                      subject.options, subject.limits,  options_.oracle_steps};
   quick.limits.seconds = std::min(quick.limits.seconds, kQuickSeconds);
-  const CheckSubject asked =
-      is_wrong ? UnderCheapFlags(quick, check_case, Outcome::kWrong, options_.screening) : subject;
+  CheckSubject asked = is_wrong ? quick : subject;
+  if (is_wrong && key.screened && IsScreened(key.index, key.backend)) {
+    asked.options = WithFlags(quick.options, options_.screening);  // where it was wrong, too
+  } else if (is_wrong) {
+    asked.options = UnderCheapFlags(quick, check_case, Outcome::kWrong, options_.screening).options;
+  }
   NotedOrigin origin;
   const Literal answer = checker.answer();
   if (is_wrong) {
@@ -167,10 +176,9 @@ void CaseRunner::ConfirmThere(const Case& made, const CaseKey& key, const Famili
 
 Outcome CaseRunner::OutcomeAsScreened(const CheckSubject& subject, const CheckCase& check_case,
                                       const CaseKey& key) const {
-  CompileOptions options = subject.options;
-  if (IsScreened(key.index, key.backend)) {
-    for (const auto& [name, value] : options_.screening) options.flags[name] = value;
-  }
+  const bool is_cheap = IsScreened(key.index, key.backend);
+  const CompileOptions options =
+      is_cheap ? WithFlags(subject.options, options_.screening) : subject.options;
   return CheckOn(SubjectOf(subject, options), check_case).outcome;
 }
 

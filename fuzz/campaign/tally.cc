@@ -52,9 +52,11 @@ std::string LooksOf(const Suspect& suspect) {
 }
 
 // How many of so many findings of one signature triage looks at: the first ones, then fewer and
-// fewer, because each takes as long as a hundred programs.
-int64_t SampleOf(int64_t found) {
-  return 1 + std::bit_width(static_cast<uint64_t>(std::max<int64_t>(found, 0)));
+// fewer, because each takes as long as a hundred programs. Half as many where all of them so far
+// were one bug.
+int64_t SampleOf(int64_t found, bool is_one) {
+  const int64_t more = std::bit_width(static_cast<uint64_t>(std::max<int64_t>(found, 0)));
+  return 1 + (is_one ? more / 2 : more);
 }
 
 // The bucket of a finding that triage did not look at.
@@ -272,6 +274,7 @@ std::string Tally::KnownAs(const CampaignFinding& finding) const {
 void Tally::EndTriage(size_t at) {
   CampaignFinding& finding = findings_[at];
   finding.notable = finding.triage.notable;
+  triaged_buckets_[finding.signature].insert(finding.bucket);
   if (finding.known.empty()) finding.known = KnownAs(finding);
 }
 
@@ -297,7 +300,10 @@ std::optional<size_t> Tally::NextToTriage() const {
     const auto at = triaged_.find(finding.signature);
     const int64_t seen = at == triaged_.end() ? 0 : at->second;
     const auto found = summary_.signatures.find(finding.signature);
-    const bool is_enough = found != summary_.signatures.end() && seen >= SampleOf(found->second);
+    const auto known = triaged_buckets_.find(finding.signature);
+    const bool is_one = known == triaged_buckets_.end() || known->second.size() < 2;
+    const bool is_enough =
+        found != summary_.signatures.end() && seen >= SampleOf(found->second, is_one);
     if (is_enough && options_.most_triaged == 0) continue;
     const std::tuple<bool, int64_t, bool, int64_t> cost = {
         !finding.notable.empty(), seen, IsSlow(finding.kind), finding.instructions};

@@ -91,8 +91,9 @@ class Tally {
   std::deque<Suspect> suspects_;
   std::vector<CampaignFinding> findings_;  // confirmed, in order of confirmation
   int64_t checked_ = 0;
-  std::map<std::string, int64_t> handed_out_;  // suspects by how they look
-  std::map<std::string, int64_t> triaged_;     // findings by signature
+  std::map<std::string, int64_t> handed_out_;                     // suspects by how they look
+  std::map<std::string, int64_t> triaged_;                        // findings by signature
+  std::map<std::string, std::set<std::string>> triaged_buckets_;  // and what they turned out to be
   // By Signature::place: how often it was seen, and with which signatures.
   struct Place {
     int64_t seen = 0;

@@ -235,18 +235,26 @@ TEST(Tally, TriagesEverySignatureBeforeOneTwice) {
 }
 
 TEST(Tally, TriagesASampleOfWhatIsSeenAgainAndAgain) {
-  for (const int64_t most_triaged : {0, 1000}) {
+  struct Row {
+    int64_t most_triaged;
+    int buckets;  // that those of one signature turn out to be
+    int triaged;
+  };
+  for (const Row& row : {Row{0, 1, 4 + 1}, Row{0, 2, 8 + 1}, Row{1000, 1, 100 + 1}}) {
     CampaignOptions options = Options();
-    options.most_triaged = most_triaged;
+    options.most_triaged = row.most_triaged;
     Tally tally(options);
     for (int i = 0; i < 100; ++i) TakeSigned(tally, "often", 3);
     TakeSigned(tally, "once", 3);
     int triaged = 0;
     while (const std::optional<size_t> next = tally.NextToTriage()) {
-      tally.BeginTriage(*next).triaged = true;
+      CampaignFinding& finding = tally.BeginTriage(*next);
+      finding.triaged = true;
+      finding.bucket = StrCat("bucket ", triaged % row.buckets);
+      tally.EndTriage(*next);
       ++triaged;
     }
-    EXPECT_EQ(triaged, most_triaged == 0 ? 8 + 1 : 100 + 1);
+    EXPECT_EQ(triaged, row.triaged) << row.buckets;
   }
 }
 

@@ -24,8 +24,9 @@
 namespace assay {
 namespace {
 
-// Cases that a worker gets at once where they are compiled together: whole rounds of screening.
-constexpr int64_t kBatch = 60;
+// Cases that a worker gets at once where they are compiled together: as many as make whole packs of
+// those that are screened and of the rest.
+constexpr int64_t kBatch = 160;
 // Programs in hand of a worker whose backend is in its own process: fewer, for all of them wait
 // where one hangs.
 constexpr int64_t kBatchInProcess = 4;
