@@ -6,13 +6,13 @@
 #include <algorithm>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <numeric>
 
 #include "fuzz/campaign/predecessors.h"
 #include "fuzz/peers/probe.h"
 #include "nlohmann/json.hpp"
 #include "spec/base/error.h"
+#include "spec/base/file.h"
 #include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
 #include "spec/process/cpu_time.h"
@@ -210,17 +210,8 @@ absl::Status WarmTemplate::WriteCase(const Finding& finding) const {
   std::error_code error;
   std::filesystem::create_directories(folder, error);
   std::string base = (folder / StrCat(finding.seed, "-", finding.index)).string();
-  std::ofstream text(base + ".hlo", std::ios::binary);
-  text << finding.module_text;
-  text.close();
-  if (error || !text) {
-    return MakeError(ErrorClass::kSickMachine, StrCat("cannot write ", base, ".hlo"));
-  }
-  std::vector<std::pair<std::string, const Literal*>> arrays;
-  for (size_t i = 0; i < finding.inputs.size(); ++i) {
-    arrays.emplace_back(StrCat("in", i), &finding.inputs[i]);
-  }
-  return WriteNpz(base + ".npz", arrays);
+  ASSAY_RETURN_IF_ERROR(WriteFile(base + ".hlo", finding.module_text));
+  return WriteInputs(base + ".npz", finding.inputs);
 }
 
 nlohmann::json EncodeTriage(const TriageResult& result) {

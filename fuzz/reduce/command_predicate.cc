@@ -34,11 +34,7 @@ bool EndsWithZero(const std::string& command, double seconds) {
 absl::Status WriteCase(const ReduceCase& reduce_case, const std::string& path) {
   ASSAY_RETURN_IF_ERROR(
       WriteFile(path + ".hlo", WriteModule(*reduce_case.module, WriteOptions::Long())));
-  std::vector<std::pair<std::string, const Literal*>> arrays;
-  for (size_t i = 0; i < reduce_case.inputs.size(); ++i) {
-    arrays.emplace_back(StrCat("in", i), &reduce_case.inputs[i]);
-  }
-  return WriteNpz(path + ".npz", arrays);
+  return WriteInputs(path + ".npz", reduce_case.inputs);
 }
 
 ReducePredicate MakeCommandPredicate(const std::string& command, double seconds) {

@@ -9,7 +9,7 @@
 namespace assay {
 
 // Writes the module as HLO text (long form) to PATH.hlo and its inputs to PATH.npz (arrays in0,
-// in1, ...), as `assay check` reads them. Errors as of WriteFile and WriteNpz.
+// in1, ...), as `assay check` reads them. Errors as of WriteFile and WriteInputs.
 absl::Status WriteCase(const ReduceCase& reduce_case, const std::string& path);
 
 // Runs `command` by the shell with {} replaced by the path of a candidate that WriteCase wrote; a

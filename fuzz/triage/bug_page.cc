@@ -377,11 +377,7 @@ absl::Status WriteBugPage(const BugPage& page, const std::string& folder) {
   std::error_code error;
   fs::create_directories(root, error);
   if (error) return absl::UnavailableError(StrCat("cannot make ", folder, ": ", error.message()));
-  std::vector<std::pair<std::string, const Literal*>> arrays;
-  for (size_t i = 0; i < page.finding.inputs.size(); ++i) {
-    arrays.emplace_back(StrCat("in", i), &page.finding.inputs[i]);
-  }
-  ASSAY_RETURN_IF_ERROR(WriteNpz((root / "repro.npz").string(), arrays));
+  ASSAY_RETURN_IF_ERROR(WriteInputs((root / "repro.npz").string(), page.finding.inputs));
   std::string shell = StrCat(
       "#!/bin/sh\n# Shows the bug again; exit status 1 while it is there.\n", "program=${ASSAY:-",
       page.program, "}\n",

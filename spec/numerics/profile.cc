@@ -33,7 +33,9 @@ constexpr std::array<Clause, static_cast<size_t>(ClauseId::kClauseCount)> kClaus
                "66048 for 257 * 257 of an iota in bf16"},
     {.id = ClauseId::kContraction,
      .name = "contraction",
-     .meaning = "a product that feeds an addition or subtraction may stay unrounded",
+     .meaning =
+         "a product that feeds an addition or subtraction, also through ops that only choose "
+         "it, may stay unrounded",
      .strict = false,
      .xla = true,
      .source = "operation semantics 1.4; measured: 23 % of random f32 results of a*b+c differ from "

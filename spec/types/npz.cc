@@ -241,6 +241,12 @@ absl::Status WriteNpz(const std::string& path,
   return WriteFile(path, bytes);
 }
 
+absl::Status WriteInputs(const std::string& path, const std::vector<Literal>& inputs) {
+  std::vector<std::pair<std::string, const Literal*>> arrays;
+  for (size_t i = 0; i < inputs.size(); ++i) arrays.emplace_back(StrCat("in", i), &inputs[i]);
+  return WriteNpz(path, arrays);
+}
+
 absl::StatusOr<Literal> AsShape(const Literal& array, const Shape& shape) {
   ElementType type = shape.element_type();
   ElementType given = array.element_type();

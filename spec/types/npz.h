@@ -26,6 +26,8 @@ absl::StatusOr<std::map<std::string, Literal>> ParseNpz(std::string_view bytes,
                                                         const NpzAdmission& admit = nullptr);
 absl::Status WriteNpz(const std::string& path,
                       const std::vector<std::pair<std::string, const Literal*>>& arrays);
+// The inputs of a program as all verbs read them, in the order of its parameters: in0, in1, ...
+absl::Status WriteInputs(const std::string& path, const std::vector<Literal>& inputs);
 
 // `array` as a literal of `shape`: same dimensions, same type or the unsigned integer of the same
 // width that stands for it (the corpora's convention); an error that names both shapes otherwise.

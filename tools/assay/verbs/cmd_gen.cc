@@ -1,6 +1,5 @@
 // assay gen: random programs as text, or what is in them.
 #include <filesystem>
-#include <fstream>
 #include <map>
 #include <memory>
 #include <set>
@@ -10,6 +9,7 @@
 #include "fuzz/generator/generate.h"
 #include "fuzz/generator/stats.h"
 #include "nlohmann/json.hpp"
+#include "spec/base/file.h"
 #include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
 #include "spec/ops/op_table.h"
@@ -95,15 +95,8 @@ absl::Status Write(const Options& options, uint64_t i, const Case& made) {
   std::error_code error;
   std::filesystem::create_directories(options.out, error);
   const std::string stem = StemOf(options, i);
-  std::ofstream file(stem + ".hlo", std::ios::binary);
-  file << WriteModule(*made.module);
-  file.close();
-  if (!file) return absl::UnavailableError(StrCat("cannot write ", stem, ".hlo"));
-  std::vector<std::pair<std::string, const Literal*>> arrays;
-  for (size_t k = 0; k < made.inputs.size(); ++k) {
-    arrays.emplace_back(StrCat("in", k), &made.inputs[k]);
-  }
-  return arrays.empty() ? absl::OkStatus() : WriteNpz(stem + ".npz", arrays);
+  ASSAY_RETURN_IF_ERROR(WriteFile(stem + ".hlo", WriteModule(*made.module)));
+  return made.inputs.empty() ? absl::OkStatus() : WriteInputs(stem + ".npz", made.inputs);
 }
 
 absl::StatusOr<int> Run(const Options& options) {
