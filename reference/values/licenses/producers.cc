@@ -8,6 +8,7 @@
 
 #include "absl/algorithm/container.h"
 #include "spec/ops/op_table.h"
+#include "spec/types/float_format.h"
 
 namespace assay::reference {
 namespace {
@@ -118,6 +119,18 @@ bool ChangesNothing(const Instruction& value) {
     default:
       return true;  // a slice or a concatenate of the same size
   }
+}
+
+// True of a conversion to a type that holds all numbers of the operand's: compilers that keep
+// intermediates in excess precision make the wider ones at once.
+bool KeepsNumbers(const Instruction& convert) {
+  const ElementType from = convert.operand(0)->shape().element_type();
+  const ElementType to = convert.shape().element_type();
+  if (from == to) return true;
+  if (!IsFloat(from) || !IsFloat(to)) return false;
+  const FloatFormat &narrow = Format(from), &wide = Format(to);
+  return wide.precision() >= narrow.precision() && wide.MaxFinite() >= narrow.MaxFinite() &&
+         wide.MinSubnormal() <= narrow.MinSubnormal();
 }
 
 // True if all elements are that number, as far as one sees without evaluating much.
@@ -349,7 +362,7 @@ bool Producers::Visit(const Instruction& value, const Search& search, Path path)
     case Opcode::kOptBarrier:
       return operand(0);
     case Opcode::kConvert:
-      return value.shape().element_type() == value.operand(0)->shape().element_type() && operand(0);
+      return KeepsNumbers(value) && operand(0);
     case Opcode::kSlice:
     case Opcode::kPad:
     case Opcode::kConcatenate:

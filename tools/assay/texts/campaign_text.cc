@@ -143,7 +143,7 @@ void PrintUnsettled(const CampaignSummary& summary) {
   };
   for (const Row& row :
        {Row{"sick machine", summary.sick, ""}, Row{"workers lost", summary.workers_lost, ""},
-        Row{"unconfirmed", summary.unconfirmed, "did not repeat, nor after what ran before"},
+        Row{"unconfirmed", summary.unconfirmed, "did not repeat"},
         Row{"after others", summary.after_others,
             "fail only after what ran before in their process"},
         Row{"unchecked", summary.unchecked, "failed; not checked again"}}) {
