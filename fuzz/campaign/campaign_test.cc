@@ -423,6 +423,62 @@ TEST(CampaignTest, KnowsOfNoCauseBeyondTheHistoryThatItKeeps) {
   EXPECT_EQ(summary.findings, summary.after_others);
 }
 
+// A compiler elsewhere, which has cheap flags and takes several programs as one.
+FakeBackend::Script Elsewhere(
+    const std::function<bool(const Module&, const CompileOptions&)>& is_wrong) {
+  FakeBackend::Script script = Script(Right);
+  script.description.in_process = false;
+  script.description.dumps_passes = true;
+  script.run = [is_wrong](const Module& module, const CompileOptions& compile,
+                          const std::vector<std::vector<const Literal*>>&) {
+    return is_wrong(module, compile) ? Wrong(module) : Right(module);
+  };
+  return script;
+}
+
+TEST(CampaignTest, WhatFailsOnlyWhereItIsCompiledCheaplyIsCounted) {
+  CampaignOptions options = Options(40);
+  options.jobs = 1;
+  const auto is_cheap = [](const Module&, const CompileOptions& compile) {
+    return compile.flags.count("xla_backend_optimization_level") > 0;
+  };
+  const CampaignSummary summary = Fuzz(options, Elsewhere(is_cheap));
+  EXPECT_GT(summary.suspects, 10);
+  EXPECT_EQ(summary.screened_only, summary.suspects);
+  EXPECT_EQ(summary.findings, 0);
+  EXPECT_EQ(summary.unconfirmed, 0);
+}
+
+TEST(CampaignTest, WhatFailsOnlyBesideOthersIsAFindingWithThem) {
+  CampaignOptions options = Options(20);
+  options.jobs = 1;
+  const auto is_joined = [](const Module& module, const CompileOptions&) {
+    return module.name() == "joined";
+  };
+  const CampaignSummary summary = Fuzz(options, Elsewhere(is_joined));
+  EXPECT_GT(summary.findings, 3) << summary.ToJson().dump(1);
+  EXPECT_EQ(summary.findings, summary.after_others);
+  EXPECT_EQ(summary.screened_only, 0);
+  for (const CampaignFinding& finding : summary.found) {
+    ASSERT_EQ(finding.after.size(), 1u) << "one other program is enough";
+    EXPECT_NE(finding.after[0], finding.index);
+  }
+}
+
+TEST(CampaignTest, WhatIsOnlySlowIsNotRunAgainAfterOthers) {
+  CampaignOptions options = Options(12);
+  options.jobs = 1;
+  FakeBackend::Script script = Script([](const Module& module) -> absl::StatusOr<RunResult> {
+    static int runs = 0;  // of a process; its first run has time enough
+    if (++runs > 1) return MakeError(ErrorClass::kTimeout, "no answer within 4 s");
+    return Right(module);
+  });
+  script.description.in_process = false;
+  const CampaignSummary summary = Fuzz(options, script);
+  EXPECT_GT(summary.suspects, 0);
+  EXPECT_EQ(summary.after_others, 0) << summary.ToJson().dump(1);
+}
+
 TEST(CampaignTest, ClassesErrorsOfTheBackend) {
   struct Row {
     ErrorClass error;
