@@ -218,6 +218,8 @@ class Campaign {
     for (size_t slot = confirm_; slot < replay_; ++slot) {
       if (slots_[slot].busy) ++summary().unchecked;
     }
+    summary().not_replayed =
+        static_cast<int64_t>(desk_.unrepeated.size()) + (slots_[replay_].busy ? 1 : 0);
     server_.reset();
     for (Slot& slot : slots_) CloseFd(slot);
     desk_.tally.Finish(static_cast<bool>(tools_.triage));

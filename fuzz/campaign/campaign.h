@@ -126,6 +126,7 @@ struct CampaignSummary {
   int64_t screened_only = 0;  // of them: failed while screened, but not as a user compiles
   int64_t findings = 0;       // after it
   int64_t unconfirmed = 0;    // suspects that did not repeat in a fresh process, but for those ...
+  int64_t not_replayed = 0;   // of unconfirmed: there was no time to run what ran before them
   int64_t after_others = 0;   // ... of findings that repeat only after what ran before them
   int64_t unchecked = 0;      // suspects beyond most_checked, or when the time was up
   int64_t input_sets = 1;     // runs per executable

@@ -23,6 +23,7 @@
 #include "nlohmann/json.hpp"
 #include "spec/backend/fake_backend.h"
 #include "spec/base/error.h"
+#include "spec/base/strings.h"
 #include "spec/files/load_module.h"
 #include "spec/numerics/profile.h"
 
@@ -390,7 +391,7 @@ FakeBackend::Script Spoiled() {
 }
 
 TEST(CampaignTest, RunsAgainWhatRanBeforeASuspectThatDoesNotRepeat) {
-  CampaignOptions options = Options(200);
+  CampaignOptions options = Options(60);
   options.jobs = 1;
   options.repeat_every = 0;
   options.input_sets = 1;
@@ -399,7 +400,8 @@ TEST(CampaignTest, RunsAgainWhatRanBeforeASuspectThatDoesNotRepeat) {
   const CampaignSummary summary = Fuzz(options, Spoiled());
   EXPECT_GT(summary.findings, 3) << summary.ToJson().dump(1);
   EXPECT_EQ(summary.findings, summary.after_others);
-  EXPECT_EQ(summary.unconfirmed, 0) << "what repeats after others is a finding";
+  EXPECT_EQ(summary.unconfirmed, summary.not_replayed)
+      << "what repeats after others is a finding, where there was time for it";
   EXPECT_EQ(summary.buckets.size(), 1u);
   for (const CampaignFinding& finding : summary.found) {
     ASSERT_EQ(finding.after.size(), 1u) << FindingToJson(finding).dump(1);
@@ -419,7 +421,7 @@ TEST(CampaignTest, KnowsOfNoCauseBeyondTheHistoryThatItKeeps) {
   // The batch in hand is always run again; it holds the cause of some.
   options.predecessors = 0;
   const CampaignSummary summary = Fuzz(options, Spoiled());
-  EXPECT_GT(summary.unconfirmed, 0);
+  EXPECT_GT(summary.unconfirmed, summary.not_replayed);
   EXPECT_EQ(summary.findings, summary.after_others);
 }
 

@@ -64,6 +64,7 @@ nlohmann::json CampaignSummary::ToJson() const {
       {"suspects", suspects},
       {"findings", findings},
       {"unconfirmed", unconfirmed},
+      {"not_replayed", not_replayed},
       {"after_others", after_others},
       {"unchecked", unchecked},
       {"repeated", repeated},

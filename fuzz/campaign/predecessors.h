@@ -3,6 +3,7 @@
 // running fewer and fewer of them again. Starts no process.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 

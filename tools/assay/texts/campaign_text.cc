@@ -143,7 +143,9 @@ void PrintUnsettled(const CampaignSummary& summary) {
   };
   for (const Row& row :
        {Row{"sick machine", summary.sick, ""}, Row{"workers lost", summary.workers_lost, ""},
-        Row{"unconfirmed", summary.unconfirmed, "did not repeat"},
+        Row{"unconfirmed", summary.unconfirmed - summary.not_replayed, "did not repeat"},
+        Row{"not replayed", summary.not_replayed,
+            "did not repeat alone; no time for what ran before them"},
         Row{"after others", summary.after_others,
             "fail only after what ran before in their process"},
         Row{"unchecked", summary.unchecked, "failed; not checked again"}}) {
