@@ -426,6 +426,7 @@ nlohmann::json ConfirmRecord::ToJson() const {
   return {{"runs", runs},
           {"fails", fails},
           {"fails_cheaply", fails_cheaply},
+          {"draws_numbers", draws_numbers},
           {"record", Encode(record)},
           {"exact", exact},
           {"instructions", instructions},
@@ -459,6 +460,7 @@ ConfirmRecord ConfirmRecord::FromJson(const nlohmann::json& json) {
   confirm.runs = json.value("runs", int64_t{0});
   confirm.fails = json.value("fails", int64_t{0});
   confirm.fails_cheaply = json.value("fails_cheaply", false);
+  confirm.draws_numbers = json.value("draws_numbers", false);
   confirm.record = DecodeBackend(json.value("record", nlohmann::json::object()));
   confirm.exact = json.value("exact", "");
   confirm.instructions = json.value("instructions", int64_t{0});

@@ -87,7 +87,8 @@ struct ConfirmRecord {
   int64_t runs = 0, fails = 0;
   // It did not fail again, but does so where it is compiled as it was when it was screened.
   bool fails_cheaply = false;
-  BackendRecord record;  // of a failing run, if there was one
+  bool draws_numbers = false;  // on which it may depend whether it fails
+  BackendRecord record;        // of a failing run, if there was one
   // The outcome on exact inputs: "fail" or the name of another outcome; "" when there are no
   // floats.
   std::string exact;

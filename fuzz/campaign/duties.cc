@@ -154,8 +154,8 @@ class ConfirmDuty : public Duty {
     if (!result.confirmed && confirm.fails_cheaply) return absl::OkStatus();
     if (!result.confirmed) {
       // What took longer than the first check had for it, and ends in the time that it has now, is
-      // slow whatever ran before.
-      if (kind != Outcome::kTimeout) desk_.unrepeated.push_back(suspect_);
+      // slow whatever ran before; what draws numbers may have drawn others.
+      if (kind != Outcome::kTimeout && !confirm.draws_numbers) desk_.unrepeated.push_back(suspect_);
       return desk_.journal.Unconfirmed(result.finding);
     }
     ASSAY_RETURN_IF_ERROR(desk_.journal.Found(result.finding));

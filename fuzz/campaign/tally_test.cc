@@ -781,6 +781,29 @@ TEST(Tally, FoldsFindingsThatDifferInNumbersAlone) {
   EXPECT_EQ(tally.summary().unchecked, 1) << "a suspect that nobody took";
 }
 
+TEST(Duties, OnlyWhatRanBeforeMayExplainWhatIsNeitherSlowNorDrawn) {
+  struct Row {
+    Outcome::Kind kind;
+    bool draws_numbers;
+    size_t replayed;
+  };
+  for (const Row& row : {Row{Outcome::kWrong, false, 1}, Row{Outcome::kRunCrash, false, 1},
+                         Row{Outcome::kTimeout, false, 0}, Row{Outcome::kWrong, true, 0}}) {
+    const CampaignOptions options = Options();
+    const CampaignTools tools;
+    CampaignDesk desk{options, tools, Tally(options), {}};
+    const std::unique_ptr<Duty> check = MakeConfirmDuty(desk, /*is_spare=*/false);
+    const std::unique_ptr<Duty> replay = MakeReplayDuty(desk);
+    desk.tally.TakeRecord(CaseOf({Ended(row.kind)}), {{0}});
+    check->Next();
+    ConfirmRecord confirm = Confirmed(0, 3);
+    confirm.draws_numbers = row.draws_numbers;
+    ASSERT_TRUE(check->TakeReply(confirm.ToJson()).ok());
+    EXPECT_EQ(desk.unrepeated.size(), row.replayed) << Name(row.kind);
+    EXPECT_EQ(desk.tally.summary().unconfirmed, 1);
+  }
+}
+
 TEST(Duties, ASpareWorkerChecksSuspectsWhenManyWaitOrNoCaseIsLeft) {
   CampaignOptions options = Options();
   options.count = 1000;
