@@ -185,18 +185,23 @@ FamiliarPlaces Tally::Familiar() const {
   return familiar;
 }
 
-Confirmation Tally::TakeConfirm(const Suspect& suspect, const ConfirmRecord& confirm) {
-  Confirmation result;
-  CampaignFinding& finding = result.finding;
+CampaignFinding Tally::FindingOf(const Suspect& suspect) const {
+  CampaignFinding finding;
   finding.index = suspect.index;
   finding.backend = options_.backends[suspect.backend];
   finding.kind = suspect.record.kind;
   finding.phase = suspect.record.phase;
   finding.exact = suspect.record.exact;
   finding.set = suspect.record.set;
+  finding.text = suspect.record.text;
+  return finding;
+}
+
+Confirmation Tally::TakeConfirm(const Suspect& suspect, const ConfirmRecord& confirm) {
+  Confirmation result{.finding = FindingOf(suspect)};
+  CampaignFinding& finding = result.finding;
   finding.signature = confirm.signature;
   finding.notable = confirm.notable;
-  finding.text = suspect.record.text;
   finding.instructions = confirm.instructions;
   finding.second_check =
       StrCat("failed again in ", confirm.fails, " of ", confirm.runs, " runs of a fresh process",
@@ -241,14 +246,7 @@ Confirmation Tally::TakeConfirm(const Suspect& suspect, const ConfirmRecord& con
 }
 
 CampaignFinding Tally::TakeReplay(const Suspect& suspect, const std::vector<int64_t>& needed) {
-  CampaignFinding finding;
-  finding.index = suspect.index;
-  finding.backend = options_.backends[suspect.backend];
-  finding.kind = suspect.record.kind;
-  finding.phase = suspect.record.phase;
-  finding.exact = suspect.record.exact;
-  finding.set = suspect.record.set;
-  finding.text = suspect.record.text;
+  CampaignFinding finding = FindingOf(suspect);
   finding.after = needed.empty() ? std::vector<int64_t>{suspect.index} : needed;
   const std::string what =
       needed.empty() ? "other inputs of its own"

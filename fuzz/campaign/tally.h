@@ -26,8 +26,8 @@ struct Suspect {
 // The result of checking a suspect a second time.
 struct Confirmation {
   bool confirmed = false;  // false: it did not repeat
-  CampaignFinding finding;
-  std::optional<CampaignFinding> behind;  // another one, of the same program
+  CampaignFinding finding = {};
+  std::optional<CampaignFinding> behind = {};  // another one, of the same program
 };
 
 class Tally {
@@ -77,6 +77,8 @@ class Tally {
 
  private:
   void AddSuspect(Suspect suspect);
+  // The suspect as a finding, before anybody has looked at it again.
+  CampaignFinding FindingOf(const Suspect& suspect) const;
   void Keep(CampaignFinding finding);
   // The reason of the known bug that it is; "" if it is news.
   std::string KnownAs(const CampaignFinding& finding) const;
