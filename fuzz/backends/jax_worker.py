@@ -216,7 +216,7 @@ class JaxDevices:
         values = self.decode(arrays, payload)
         count = len(values) // devices
         if devices == 1:
-            inputs = self.jax.device_put(values, used[0])  # all in one call, which costs less than one for each
+            inputs = self.placed(values, used[0])
         else:
             inputs = [self.spread(values[i::count], used) for i in range(count)]
         self.jax.block_until_ready(inputs)
@@ -261,6 +261,15 @@ class JaxDevices:
             values.append(self.numpy.frombuffer(payload, dtype, count, offset).reshape(array["dims"]))
             offset += count * dtype.itemsize
         return values
+
+    def placed(self, values, device):
+        """The arrays on the device, by what jax.device_put ends in: the way there takes longer than most programs run."""
+        put = getattr(self.binding, "batched_device_put", None)
+        shape_of = getattr(getattr(self.jax, "core", None), "ShapedArray", None)
+        if put is None or shape_of is None:
+            return self.jax.device_put(values, device)
+        sharding = self.jax.sharding.SingleDeviceSharding(device)
+        return [put(shape_of(value.shape, value.dtype), sharding, [value], [device]) for value in values]
 
     def spread(self, values, used):
         """One array of JAX whose parts on the devices are `values`. It calls itself replicated; nobody compares the parts."""
