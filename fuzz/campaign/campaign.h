@@ -88,6 +88,7 @@ struct CampaignFinding {
   // number, where its other inputs do. It has no triage then.
   std::vector<int64_t> after = {};
   std::vector<int64_t> given;  // or arrays that are inputs for it (CaseKey::given)
+  int64_t output = -1;         // the only one that the program has then (CaseKey::output); -1: all
   int64_t instructions = 0;
   std::string signature;  // what tells it from others before it is reduced
   std::string text, second_check;

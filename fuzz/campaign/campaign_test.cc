@@ -451,6 +451,36 @@ TEST(CampaignTest, WhatFailsOnlyWhereItIsCompiledCheaplyIsCounted) {
   EXPECT_EQ(summary.unconfirmed, 0);
 }
 
+TEST(CampaignTest, FindsTheOutputThatIsWrongByItselfOrTheWholeProgram) {
+  for (const bool by_itself : {true, false}) {
+    CampaignOptions options = Options(40);
+    options.jobs = 1;
+    const auto is_wrong = [by_itself](const Module& module, const CompileOptions&) {
+      return by_itself || module.entry()->root()->opcode() == Opcode::kTuple;
+    };
+    options.out_dir = testing::TempDir() + "/outputs";
+    std::filesystem::remove_all(options.out_dir);
+    const CampaignSummary summary = Fuzz(options, Elsewhere(is_wrong));
+    EXPECT_EQ(summary.unconfirmed, 0);
+    EXPECT_EQ(summary.screened_only, 0);
+    int several = 0;
+    for (const CampaignFinding& finding : summary.found) {
+      if (!finding.given.empty() || !finding.flags.empty()) continue;  // the bug behind the bug
+      const auto made =
+          LoadModule(StrCat(options.out_dir, "/cases/", options.seed, "-", finding.index, ".hlo"));
+      ASSERT_TRUE(made.ok()) << made.status();
+      const Instruction& root = *(*made)->entry()->root();
+      const bool has_several = root.opcode() == Opcode::kTuple && root.operand_count() > 1;
+      several += has_several;
+      EXPECT_EQ(finding.output >= 0, by_itself && has_several) << finding.index;
+      if (finding.output >= 0) {
+        EXPECT_LT(finding.instructions, (*made)->InstructionCount());
+      }
+    }
+    EXPECT_GT(several, 5) << summary.ToJson().dump(1);
+  }
+}
+
 TEST(CampaignTest, WhatFailsOnlyBesideOthersIsAFindingWithThem) {
   CampaignOptions options = Options(20);
   options.jobs = 1;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "fuzz/generator/input_sets.h"
+#include "fuzz/reduce/edit.h"
 #include "nlohmann/json.hpp"
 #include "spec/base/clock.h"
 #include "spec/base/strings.h"
@@ -63,6 +64,7 @@ BackendRecord RecordOf(const Outcome& outcome, bool exact) {
   record.phase = outcome.phase;
   record.exact = exact;
   record.text = outcome.reason;
+  if (outcome.Fails(Outcome::kWrong)) record.leaf = outcome.judgement.first.leaf;
   if (outcome.phase == Phase::kOracle) {
     record.text = StrCat("oracle: ", record.text);
     // A generated program verifies: what the oracle rejects was generated wrongly.
@@ -357,8 +359,9 @@ Finding CaseRunner::MakeFinding(const CaseKey& key) const {
   std::vector<Literal> inputs =
       key.exact ? std::move(made.exact_inputs)
                 : InputSet(made, options_.seed, static_cast<uint64_t>(key.index), key.set);
-  const ReduceCase program =
-      WithGivenArrays({std::move(made.module), std::move(inputs)}, key.given);
+  ReduceCase program = WithGivenArrays({std::move(made.module), std::move(inputs)}, key.given);
+  std::optional<ReduceCase> part = WithOneOutput(program, key.output);
+  if (part.has_value()) program = *std::move(part);
   finding.module_text = WriteModule(*program.module);
   finding.inputs = program.inputs;
   return finding;
@@ -367,9 +370,9 @@ Finding CaseRunner::MakeFinding(const CaseKey& key) const {
 namespace {
 
 nlohmann::json Encode(const BackendRecord& record) {
-  return {{"kind", Name(record.kind)},  {"phase", Name(record.phase)}, {"exact", record.exact},
-          {"set", record.set},          {"rescued", record.rescued},   {"text", record.text},
-          {"screened", record.screened}};
+  return {{"kind", Name(record.kind)},   {"phase", Name(record.phase)}, {"exact", record.exact},
+          {"set", record.set},           {"rescued", record.rescued},   {"text", record.text},
+          {"screened", record.screened}, {"leaf", record.leaf}};
 }
 
 BackendRecord DecodeBackend(const nlohmann::json& json) {
@@ -380,6 +383,7 @@ BackendRecord DecodeBackend(const nlohmann::json& json) {
   record.set = json.value("set", int64_t{0});
   record.rescued = json.value("rescued", false);
   record.screened = json.value("screened", false);
+  record.leaf = json.value("leaf", int64_t{-1});
   record.text = json.value("text", "");
   return record;
 }
@@ -435,12 +439,13 @@ nlohmann::json ConfirmRecord::ToJson() const {
           {"unmasking", unmasking},
           {"given", given},
           {"behind", behind},
+          {"output", output},
           {"notable", notable}};
 }
 
 nlohmann::json CaseKey::ToJson() const {
   return {{"index", index}, {"backend", backend},   {"exact", exact}, {"set", set},
-          {"flags", flags}, {"screened", screened}, {"given", given}};
+          {"flags", flags}, {"screened", screened}, {"given", given}, {"output", output}};
 }
 
 CaseKey CaseKey::FromJson(const nlohmann::json& json) {
@@ -452,6 +457,7 @@ CaseKey CaseKey::FromJson(const nlohmann::json& json) {
   key.flags = json.value("flags", key.flags);
   key.screened = json.value("screened", false);
   key.given = json.value("given", key.given);
+  key.output = json.value("output", key.output);
   return key;
 }
 
@@ -469,6 +475,7 @@ ConfirmRecord ConfirmRecord::FromJson(const nlohmann::json& json) {
   confirm.unmasking = json.value("unmasking", confirm.unmasking);
   confirm.given = json.value("given", confirm.given);
   confirm.behind = json.value("behind", "");
+  confirm.output = json.value("output", confirm.output);
   confirm.notable = json.value("notable", "");
   return confirm;
 }

@@ -43,6 +43,7 @@ struct BackendRecord {
   int64_t set = 0;        // otherwise about this set of inputs (InputSet)
   bool rescued = false;   // inconclusive on its own inputs, decided on the exact ones
   bool screened = false;  // failed in a cheap compilation or beside others; not tried otherwise
+  int64_t leaf = -1;      // of the result, that holds the first wrong value; -1: there is none
   std::string text;       // judgement, error or reason
 };
 
@@ -77,6 +78,8 @@ struct CaseKey {
   // number in what is left (WithArrayGiven): what computes them is wrong, and another bug is
   // behind.
   std::vector<int64_t> given = {};
+  // The leaf of the result that is left of it, with what computes that; -1: all are.
+  int64_t output = -1;
 
   nlohmann::json ToJson() const;
   static CaseKey FromJson(const nlohmann::json& json);
@@ -99,6 +102,7 @@ struct ConfirmRecord {
   std::map<std::string, std::string> unmasking;
   std::vector<int64_t> given;  // or with these arrays given (CaseKey::given)
   std::string behind;
+  int64_t output = -1;  // what failed again is the program with this output alone
   std::string notable;  // what of a wrong value is only notable; "" of a failure
 
   nlohmann::json ToJson() const;
@@ -202,6 +206,18 @@ class CaseRunner {
                    WorkerState& state);
   void ConfirmThere(const Case& made, const CaseKey& key, const FamiliarPlaces& familiar,
                     ConfirmRecord& confirm, WorkerState& state);
+  // The same with one output of the program alone, which compiles in less time; nothing where that
+  // does not fail, or may be no failure.
+  std::optional<ConfirmRecord> ConfirmOutput(const Case& made, const CaseKey& key,
+                                             const FamiliarPlaces& familiar, ConfirmRecord confirm,
+                                             WorkerState& state);
+  // A program that is checked again, and the one that it is a part of.
+  struct Part {
+    const Case& made;
+    const ReduceCase* whole = nullptr;  // null: it is no part
+  };
+  void ConfirmPart(const Part& part, const CaseKey& key, const FamiliarPlaces& familiar,
+                   ConfirmRecord& confirm, WorkerState& state);
   // The runs of the latter: the outcome of the last that failed, and in `confirm` how many did.
   Outcome RunAgain(const CheckSubject& subject, const CheckCase& check_case, const CaseKey& key,
                    Checker& checker, ConfirmRecord& confirm) const;
@@ -217,7 +233,7 @@ class CaseRunner {
   EvaluateFunction OraclesValues() const;
   // The signature of a program that fails always, and of what shows when its bug is switched off.
   // Notable instead, where the answer that the hints have is right but for the order of arithmetic.
-  void Sign(const CheckSubject& subject, const Case& made, const std::vector<Literal>& inputs,
+  void Sign(const CheckSubject& subject, const Part& part, const std::vector<Literal>& inputs,
             const Outcome& outcome, const SigningHints& hints, ConfirmRecord& confirm) const;
   const Profile& ProfileOf(size_t backend) const;
   // The campaign's options, and the flags of the case.

@@ -122,8 +122,8 @@ class ConfirmDuty : public Duty {
     suspect_ = desk_.tally.NextSuspect();
     begun_ = Now();
     const BackendRecord& record = suspect_.record;
-    const CaseKey key{suspect_.index, suspect_.backend, record.exact, record.set, {},
-                      record.screened};
+    CaseKey key{suspect_.index, suspect_.backend, record.exact, record.set, {}, record.screened};
+    key.output = record.leaf;
     nlohmann::json request = key.ToJson();
     request["do"] = "confirm";
     request["familiar"] = desk_.tally.Familiar();
@@ -257,10 +257,7 @@ class TriageDuty : public Duty {
         std::find(backends.begin(), backends.end(), finding.backend) - backends.begin());
     double seconds = desk_.options.triage_seconds;
     if (desk_.TriageEnds() > 0) seconds = std::min(seconds, desk_.TriageEnds() - begun_);
-    nlohmann::json request =
-        CaseKey{finding.index,      backend,      finding.exact, finding.set, finding.flags,
-                /*screened=*/false, finding.given}
-            .ToJson();
+    nlohmann::json request = KeyOf(finding, backend).ToJson();
     request.update({{"do", "triage"},
                     {"kind", Name(finding.kind)},
                     {"phase", Name(finding.phase)},
@@ -292,6 +289,13 @@ class TriageDuty : public Duty {
   }
 
  private:
+  static CaseKey KeyOf(const CampaignFinding& finding, size_t backend) {
+    CaseKey key{finding.index, backend, finding.exact, finding.set, finding.flags};
+    key.given = finding.given;
+    key.output = finding.output;
+    return key;
+  }
+
   // In less than that nothing is explained.
   static constexpr double kLeastSeconds = 3;
 

@@ -29,6 +29,7 @@ nlohmann::json FindingToJson(const CampaignFinding& finding) {
   if (!finding.known.empty()) json["known"] = finding.known;
   if (!finding.flags.empty()) json["flags"] = finding.flags;
   if (!finding.given.empty()) json["given"] = finding.given;
+  if (finding.output >= 0) json["output"] = finding.output;
   if (!finding.after.empty()) json["after"] = finding.after;
   if (finding.triaged) json["triage"] = EncodeTriage(finding.triage);
   if (!finding.triage_error.empty()) json["triage_error"] = finding.triage_error;
@@ -109,6 +110,7 @@ CampaignFinding FindingFromJson(const nlohmann::json& json) {
   finding.set = json.value("input_set", int64_t{0});
   finding.flags = json.value("flags", finding.flags);
   finding.given = json.value("given", finding.given);
+  finding.output = json.value("output", finding.output);
   finding.after = json.value("after", finding.after);
   finding.instructions = json.value("instructions", int64_t{0});
   finding.signature = json.value("signature", "");

@@ -7,6 +7,7 @@
 #include "fuzz/campaign/case_runner.h"
 #include "fuzz/opinions/notable.h"
 #include "fuzz/opinions/rearranged.h"
+#include "fuzz/reduce/edit.h"
 #include "fuzz/reduce/wrong_instruction.h"
 #include "spec/base/strings.h"
 
@@ -29,6 +30,14 @@ std::string NotableSignature(const std::string& notable) { return StrCat("notabl
 CompileOptions WithFlags(CompileOptions options, const std::map<std::string, std::string>& flags) {
   for (const auto& [name, value] : flags) options.flags[name] = value;
   return options;
+}
+
+// The instruction of that name in the entry; null if there is none.
+const Instruction* Namesake(const Module& module, const Instruction& instruction) {
+  for (const Instruction* at : *module.entry()) {
+    if (at->name() == instruction.name()) return at;
+  }
+  return nullptr;
 }
 
 CheckSubject SubjectOf(const CheckSubject& like, const CompileOptions& options) {
@@ -86,7 +95,7 @@ void CaseRunner::ConfirmHere(const Case& made, const CaseKey& key, ConfirmRecord
   const Outcome outcome =
       CheckIsolated(subject, CheckCase::Of(*made.module, finding.inputs)).outcome;
   if (outcome.Fails(confirm.record.kind)) {
-    Sign(subject, made, finding.inputs, outcome, {}, confirm);
+    Sign(subject, {made}, finding.inputs, outcome, {}, confirm);
   }
 }
 
@@ -107,6 +116,7 @@ Outcome CaseRunner::RunAgain(const CheckSubject& subject, const CheckCase& check
     // A wrong value that came back with the same bits has been seen on all runs.
     const int64_t runs = repeats && seen.Fails(Outcome::kWrong) ? kRuns : 1;
     confirm.runs += runs;
+    if (!fails && key.output >= 0) break;
     if (!fails && key.screened) {
       confirm.fails_cheaply = IsFinding(OutcomeAsScreened(subject, check_case, key).kind);
       break;
@@ -124,6 +134,40 @@ Outcome CaseRunner::RunAgain(const CheckSubject& subject, const CheckCase& check
 
 void CaseRunner::ConfirmThere(const Case& made, const CaseKey& key, const FamiliarPlaces& familiar,
                               ConfirmRecord& confirm, WorkerState& state) {
+  std::optional<ConfirmRecord> of_output;
+  if (!confirm.draws_numbers) of_output = ConfirmOutput(made, key, familiar, confirm, state);
+  if (of_output.has_value()) {
+    confirm = *std::move(of_output);
+    return;
+  }
+  CaseKey all = key;
+  all.output = -1;
+  ConfirmPart({made}, all, familiar, confirm, state);
+}
+
+std::optional<ConfirmRecord> CaseRunner::ConfirmOutput(const Case& made, const CaseKey& key,
+                                                       const FamiliarPlaces& familiar,
+                                                       ConfirmRecord confirm, WorkerState& state) {
+  std::optional<ReduceCase> program =
+      WithOneOutput({made.module->Clone(""), made.exact_inputs}, key.output);
+  if (!program.has_value()) return std::nullopt;
+  Case part;
+  part.module = std::move(program->module);
+  part.exact_inputs = std::move(program->inputs);
+  confirm.instructions = part.module->InstructionCount();
+  confirm.output = key.output;
+  CaseKey all = key;
+  all.output = -1;
+  const ReduceCase whole{made.module->Clone(""), MakeFinding(all).inputs};
+  ConfirmPart({part, &whole}, key, familiar, confirm, state);
+  // Where this output is only notable, another one may be wrong.
+  const bool fails = confirm.fails == confirm.runs && confirm.record.kind == Outcome::kWrong;
+  return fails && confirm.notable.empty() ? std::optional(std::move(confirm)) : std::nullopt;
+}
+
+void CaseRunner::ConfirmPart(const Part& part, const CaseKey& key, const FamiliarPlaces& familiar,
+                             ConfirmRecord& confirm, WorkerState& state) {
+  const Case& made = part.made;
   const Finding finding = MakeFinding(key);
   const CheckSubject subject{oracle_,         *backends_[key.backend], ProfileOf(key.backend),
                              finding.options, finding.options.limits,  options_.oracle_steps};
@@ -168,7 +212,7 @@ void CaseRunner::ConfirmThere(const Case& made, const CaseKey& key, const Famili
   state.Begin(key.index, kTimesAsLong);
   state.phase.store(Phase::kJudge);
   if (confirm.notable.empty()) {
-    Sign(asked, made, finding.inputs, outcome, {familiar, std::move(origin.first), answer},
+    Sign(asked, part, finding.inputs, outcome, {familiar, std::move(origin.first), answer},
          confirm);
   } else {
     confirm.signature = NotableSignature(confirm.notable);
@@ -183,9 +227,10 @@ Outcome CaseRunner::OutcomeAsScreened(const CheckSubject& subject, const CheckCa
   return CheckOn(SubjectOf(subject, options), check_case).outcome;
 }
 
-void CaseRunner::Sign(const CheckSubject& subject, const Case& made,
+void CaseRunner::Sign(const CheckSubject& subject, const Part& part,
                       const std::vector<Literal>& inputs, const Outcome& outcome,
                       const SigningHints& hints, ConfirmRecord& confirm) const {
+  const Case& made = part.made;
   const Signature first = SignatureOf(subject, *made.module, inputs, outcome, hints);
   if (IsRearrangedBy({first.blame, first.wrong}, subject, *made.module, inputs, hints.answer,
                      options_.python)) {
@@ -197,8 +242,11 @@ void CaseRunner::Sign(const CheckSubject& subject, const Case& made,
   confirm.place = first.place;
   if (first.unmasking.empty()) {
     if (first.wrong == nullptr) return;
-    return LookBehind(subject, {made.module->Clone(""), inputs}, first,
-                      NumberOfArray(*made.module, first.wrong), {hints.familiar, std::nullopt},
+    // The other outputs of the program may show another bug.
+    ReduceCase program =
+        part.whole != nullptr ? part.whole->Clone() : ReduceCase{made.module->Clone(""), inputs};
+    const int64_t wrong = NumberOfArray(*program.module, Namesake(*program.module, *first.wrong));
+    return LookBehind(subject, std::move(program), first, wrong, {hints.familiar, std::nullopt},
                       confirm);
   }
   CompileOptions options = subject.options;

@@ -51,12 +51,22 @@ std::string LooksOf(const Suspect& suspect) {
                 ReasonOf(suspect.record.text));
 }
 
-// How many of so many findings of one signature triage looks at: the first ones, then fewer and
-// fewer, because each takes as long as a hundred programs. Half as many where all of them so far
-// were one bug.
-int64_t SampleOf(int64_t found, bool is_one) {
+// True of a signature that names the op that is wrong: what is seen there again is seldom another
+// bug. What an element of a loop's state or of a call's result is, it does not say.
+bool NamesItsOp(const std::string& signature) {
+  const size_t at = signature.find(" at ");
+  if (at == std::string::npos) return false;
+  const std::string op = signature.substr(at + 4);
+  return op.rfind(Name(Opcode::kGetTupleElement), 0) != 0 && op.rfind(Name(Opcode::kCall), 0) != 0;
+}
+
+// How many of the findings of one signature triage looks at: the first ones, then fewer and fewer,
+// because each takes as long as a hundred programs. Fewer where all of them so far were one bug,
+// and fewest where the signature is as good as its name.
+int64_t SampleOf(const std::string& signature, int64_t found, bool is_one) {
   const int64_t more = std::bit_width(static_cast<uint64_t>(std::max<int64_t>(found, 0)));
-  return 1 + (is_one ? more / 2 : more);
+  if (!is_one) return 1 + more;
+  return 1 + (NamesItsOp(signature) ? (more - 1) / 3 : more / 2);
 }
 
 // The bucket of a finding that triage did not look at.
@@ -203,6 +213,8 @@ Confirmation Tally::TakeConfirm(const Suspect& suspect, const ConfirmRecord& con
   finding.signature = confirm.signature;
   finding.notable = confirm.notable;
   finding.instructions = confirm.instructions;
+  finding.output = confirm.output;
+  if (confirm.output >= 0) finding.text = confirm.record.text;
   finding.second_check =
       StrCat("failed again in ", confirm.fails, " of ", confirm.runs, " runs of a fresh process",
              confirm.exact.empty() ? "" : "; with exact inputs: ", confirm.exact);
@@ -236,6 +248,8 @@ Confirmation Tally::TakeConfirm(const Suspect& suspect, const ConfirmRecord& con
   result.behind->flags = confirm.unmasking;
   result.behind->given = confirm.given;
   if (!confirm.given.empty()) {
+    result.behind->output = -1;  // they are arrays of the whole program
+    result.behind->text = suspect.record.text;
     StrAppend(
         &result.behind->second_check,
         "; behind another bug of the same program, of which the right values are inputs here");
@@ -300,8 +314,8 @@ std::optional<size_t> Tally::NextToTriage() const {
     const auto found = summary_.signatures.find(finding.signature);
     const auto known = triaged_buckets_.find(finding.signature);
     const bool is_one = known == triaged_buckets_.end() || known->second.size() < 2;
-    const bool is_enough =
-        found != summary_.signatures.end() && seen >= SampleOf(found->second, is_one);
+    const bool is_enough = found != summary_.signatures.end() &&
+                           seen >= SampleOf(finding.signature, found->second, is_one);
     if (is_enough && options_.most_triaged == 0) continue;
     const std::tuple<bool, int64_t, bool, int64_t> cost = {
         !finding.notable.empty(), seen, IsSlow(finding.kind), finding.instructions};

@@ -169,7 +169,9 @@ nlohmann::json WarmTemplate::Answer(const nlohmann::json& request, WorkerState& 
   CaseKey key = CaseKey::FromJson(request);
   key.backend = std::min(key.backend, backends_.size() - 1);
   if (what == "triage") return Triage(key, request);
-  absl::Status written = WriteCase(runner_->MakeFinding(key));
+  CaseKey whole = key;
+  whole.output = -1;
+  const absl::Status written = WriteCase(runner_->MakeFinding(whole));
   const FamiliarPlaces familiar = request.value("familiar", FamiliarPlaces());
   nlohmann::json reply = runner_->Confirm(key, familiar, state).ToJson();
   if (!written.ok()) reply["error"] = std::string(written.message());

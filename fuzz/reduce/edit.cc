@@ -2,6 +2,7 @@
 #include "fuzz/reduce/edit.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
@@ -100,6 +101,27 @@ void RemoveUnused(ReduceCase& reduce_case) {
       reduce_case.inputs.erase(reduce_case.inputs.begin() + i);
   }
   for (Computation* computation : reduce_case.module->computations()) Sort(computation);
+}
+
+ReduceCase WithRoot(const ReduceCase& whole, const Instruction* root) {
+  ReduceCase part = whole.Clone();
+  part.module->config().entry_layout.reset();
+  part.module->config().input_output_alias.clear();
+  part.module->entry()->set_root(Counterpart(*part.module, root));
+  return part;
+}
+
+std::optional<ReduceCase> WithOneOutput(const ReduceCase& whole, int64_t leaf) {
+  const Instruction* root = whole.module->entry()->root();
+  const bool is_one_of_many = root->opcode() == Opcode::kTuple && root->operand_count() > 1 &&
+                              leaf >= 0 && leaf < root->operand_count();
+  if (!is_one_of_many) return std::nullopt;
+  for (const Instruction* output : root->operands()) {
+    if (!output->shape().IsArray()) return std::nullopt;  // leaves have other numbers than operands
+  }
+  ReduceCase part = WithRoot(whole, root->operand(leaf));
+  RemoveUnused(part);
+  return part;
 }
 
 Exposed WithAllArrays(const Module& module, bool with_leaves) {

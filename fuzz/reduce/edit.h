@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "fuzz/reduce/reducer.h"
@@ -26,6 +27,13 @@ bool Substitute(Instruction* from, Instruction* with);
 // Takes away dead instructions, unused computations and unused entry parameters with their inputs;
 // brings instructions in an order in which operands come first.
 void RemoveUnused(ReduceCase& reduce_case);
+
+// A copy whose result is what `root`, of its entry, gives.
+ReduceCase WithRoot(const ReduceCase& whole, const Instruction* root);
+
+// The program with that leaf of its result alone, without what computes only the others. None where
+// the result is no tuple of several arrays.
+std::optional<ReduceCase> WithOneOutput(const ReduceCase& whole, int64_t leaf);
 
 // A copy of `module` whose results are all arrays of the entry, operands first, and which of the
 // instructions of `module` they are.

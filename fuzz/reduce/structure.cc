@@ -29,14 +29,6 @@ void StripAnnotations(Module& module) {
 }
 
 // A copy of the best case whose root is the counterpart of `root`.
-ReduceCase WithRoot(const ReduceCase& best, const Instruction* root) {
-  ReduceCase c = best.Clone();
-  c.module->config().entry_layout.reset();
-  c.module->config().input_output_alias.clear();
-  c.module->entry()->set_root(Counterpart(*c.module, root));
-  return c;
-}
-
 // A copy whose root tuple holds only the elements for which `keep` is set.
 ReduceCase WithOutputs(const ReduceCase& best, const std::vector<bool>& keep) {
   ReduceCase c = best.Clone();
