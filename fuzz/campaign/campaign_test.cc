@@ -1,7 +1,6 @@
 // Campaigns on scripted backends that fail in every way there is.
 #include "fuzz/campaign/campaign.h"
 
-#include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -20,138 +19,16 @@
 
 #include "fuzz/backends/process_backend.h"
 #include "fuzz/campaign/journal.h"
+#include "fuzz/campaign/scripted.h"
 #include "nlohmann/json.hpp"
-#include "spec/backend/fake_backend.h"
 #include "spec/base/error.h"
-#include "spec/base/strings.h"
 #include "spec/files/load_module.h"
-#include "spec/numerics/profile.h"
 
 namespace assay {
 namespace {
 
-// An array of the shape: all zeros, or with one element that is not zero.
-Literal Answer(const Shape& shape, bool wrong) {
-  if (shape.IsTuple()) {
-    std::vector<Literal> elements;
-    for (const Shape& element : shape.elements()) elements.push_back(Answer(element, wrong));
-    return Literal::Tuple(std::move(elements));
-  }
-  Literal literal(Shape::Array(shape.element_type(), shape.dimensions()));
-  if (wrong && literal.element_count() > 0) literal.SetBits(0, 1);
-  return literal;
-}
-
-// For this oracle every program returns zeros, exactly.
-class ZeroOracle : public Oracle {
- public:
-  absl::StatusOr<Literal> Evaluate(const Module& module, const std::vector<const Literal*>&,
-                                   const Limits&) override {
-    return Answer(module.entry()->root()->shape(), false);
-  }
-  absl::StatusOr<Expectation> Expect(const Module& module, const std::vector<const Literal*>&,
-                                     const Profile&, const Limits&) override {
-    Expectation expectation;
-    Literal zeros = Answer(module.entry()->root()->shape(), false);
-    for (const Literal* leaf : Leaves(zeros)) {
-      ArrayExpectation array;
-      array.plain = *leaf;
-      expectation.leaves.push_back(std::move(array));
-    }
-    return expectation;
-  }
-  absl::StatusOr<std::vector<DeviceExpectation>> ExpectDevices(
-      const Module& module, const DeviceAssignment& devices,
-      const std::vector<DeviceInputs>& inputs, const Profile& profile,
-      const Limits& limits) override {
-    // What it would have to say of items that go out is not known.
-    for (const Computation* computation : module.computations()) {
-      for (const Instruction* at : *computation) {
-        if (at->opcode() != Opcode::kOutfeed) continue;
-        return Oracle::ExpectDevices(module, devices, inputs, profile, limits);
-      }
-    }
-    std::vector<DeviceExpectation> all(inputs.size());
-    for (DeviceExpectation& one : all) one.result = *Expect(module, {}, profile, limits);
-    return all;
-  }
-};
-
-int64_t OutputElements(const Module& module) {
-  int64_t count = 0;
-  ForEachLeaf(module.entry()->root()->shape(),
-              [&](const Shape& leaf, absl::Span<const int64_t>) { count += leaf.ElementCount(); });
-  return count;
-}
-
 // Every fifth program or so, by structure alone.
 bool Picked(const Module& module) { return module.Hash() % 5 == 0 && OutputElements(module) > 0; }
-
-using RunScript = std::function<absl::StatusOr<RunResult>(const Module&)>;
-
-FakeBackend::Script Script(RunScript run) {
-  FakeBackend::Script script;
-  script.description.name = "fake";
-  script.description.version = "1";
-  script.description.profile = &Profile::Strict();
-  script.run = [run](const Module& module, const CompileOptions&,
-                     const std::vector<std::vector<const Literal*>>& arguments) {
-    absl::StatusOr<RunResult> result = run(module);
-    while (result.ok() && !result->outputs.empty() && result->outputs.size() < arguments.size())
-      result->outputs.push_back(result->outputs[0]);
-    return result;
-  };
-  return script;
-}
-
-absl::StatusOr<RunResult> Right(const Module& module) {
-  RunResult result;
-  result.outputs.push_back(Answer(module.entry()->root()->shape(), false));
-  return result;
-}
-absl::StatusOr<RunResult> Wrong(const Module& module) {
-  RunResult result;
-  bool wrong = OutputElements(module) > 0;
-  result.outputs.push_back(Answer(module.entry()->root()->shape(), wrong));
-  return result;
-}
-
-CampaignTools ToolsFor(const FakeBackend::Script& script) {
-  CampaignTools tools;
-  tools.make_oracle = [] { return std::make_unique<ZeroOracle>(); };
-  tools.make_backend = [script](const std::string&) -> absl::StatusOr<std::unique_ptr<Backend>> {
-    return std::make_unique<FakeBackend>(script);
-  };
-  return tools;
-}
-
-CampaignOptions Options(int64_t count) {
-  CampaignOptions options;
-  options.seed = 11;
-  options.count = count;
-  options.jobs = 2;
-  options.backends = {"fake"};
-  options.case_seconds = 5;
-  return options;
-}
-
-CampaignSummary Fuzz(const CampaignOptions& options, const FakeBackend::Script& script) {
-  absl::StatusOr<CampaignSummary> summary = RunCampaign(options, ToolsFor(script));
-  EXPECT_TRUE(summary.ok()) << summary.status();
-  return summary.ok() ? *std::move(summary) : CampaignSummary();
-}
-
-int64_t KindCount(const CampaignSummary& summary, Outcome::Kind kind) {
-  auto found = summary.kinds.find(std::string(Name(kind)));
-  return found == summary.kinds.end() ? 0 : found->second;
-}
-
-// Findings are of one kind alone, and there are some.
-void ExpectOnly(const CampaignSummary& summary, Outcome::Kind kind) {
-  EXPECT_GT(summary.findings, 0) << Name(kind);
-  EXPECT_EQ(KindCount(summary, kind), summary.findings) << summary.ToJson().dump(1);
-  EXPECT_EQ(summary.unchecked, 0);
-}
 
 TEST(CampaignTest, IsSilentOnARightBackend) {
   CampaignSummary summary = Fuzz(Options(300), Script(Right));
@@ -296,20 +173,6 @@ TEST(CampaignTest, FindsAHang) {
              Outcome::kTimeout);
 }
 
-// A worker has several programs in hand, and each has the time of one.
-TEST(CampaignTest, AHangOfAnotherCompilerIsCheckedOnce) {
-  FakeBackend::Script script = Script([](const Module&) -> absl::StatusOr<RunResult> {
-    return MakeError(ErrorClass::kTimeout, "no answer within 10 s");
-  });
-  script.description.in_process = false;
-  const CampaignSummary summary = Fuzz(Options(8), script);
-  ASSERT_FALSE(summary.found.empty());
-  for (const CampaignFinding& finding : summary.found) {
-    EXPECT_EQ(finding.kind, Outcome::kTimeout);
-    EXPECT_EQ(finding.second_check, "failed again in 1 of 1 runs of a fresh process");
-  }
-}
-
 TEST(CampaignTest, EveryProgramHasAClockOfItsOwn) {
   CampaignOptions options = Options(8);
   options.jobs = 1;
@@ -361,154 +224,6 @@ TEST(CampaignTest, FindsAMemoryBlowUp) {
                     return Right(module);
                   })),
              Outcome::kOutOfMemory);
-}
-
-TEST(CampaignTest, FindsNondeterminism) {
-  // Wrong once in three runs, whatever the program: the count is the process's own.
-  CampaignOptions options = Options(60);
-  options.repeat_every = 1;
-  auto runs = std::make_shared<int>(0);
-  ExpectOnly(Fuzz(options, Script([runs](const Module& module) {
-                    return ++*runs % 3 == 0 && OutputElements(module) > 0 ? Wrong(module)
-                                                                          : Right(module);
-                  })),
-             Outcome::kNondeterministic);
-}
-
-// Some programs spoil the process for those that come after them, and are right themselves.
-FakeBackend::Script Spoiled() {
-  return Script([](const Module& module) {
-    constexpr int kWrongAfterwards = 3;
-    static int left = 0;
-    if (module.Hash() % 7 == 3) {
-      left = kWrongAfterwards;
-    } else if (left > 0) {
-      --left;
-      return Wrong(module);
-    }
-    return Right(module);
-  });
-}
-
-TEST(CampaignTest, RunsAgainWhatRanBeforeASuspectThatDoesNotRepeat) {
-  CampaignOptions options = Options(60);
-  options.jobs = 1;
-  options.repeat_every = 0;
-  options.input_sets = 1;
-  options.out_dir = testing::TempDir() + "/spoiled";
-  std::filesystem::remove_all(options.out_dir);
-  const CampaignSummary summary = Fuzz(options, Spoiled());
-  EXPECT_GT(summary.findings, 3) << summary.ToJson().dump(1);
-  EXPECT_EQ(summary.findings, summary.after_others);
-  EXPECT_EQ(summary.unconfirmed, summary.not_replayed)
-      << "what repeats after others is a finding, where there was time for it";
-  EXPECT_EQ(summary.buckets.size(), 1u);
-  for (const CampaignFinding& finding : summary.found) {
-    ASSERT_EQ(finding.after.size(), 1u) << FindingToJson(finding).dump(1);
-    EXPECT_LT(finding.after[0], finding.index);
-    const std::string base = StrCat(options.out_dir, "/cases/", options.seed, "-");
-    for (const int64_t index : {finding.index, finding.after[0]}) {
-      EXPECT_TRUE(std::filesystem::exists(StrCat(base, index, ".hlo"))) << index;
-    }
-  }
-}
-
-TEST(CampaignTest, KnowsOfNoCauseBeyondTheHistoryThatItKeeps) {
-  CampaignOptions options = Options(200);
-  options.jobs = 1;
-  options.repeat_every = 0;
-  options.input_sets = 1;
-  // The batch in hand is always run again; it holds the cause of some.
-  options.predecessors = 0;
-  const CampaignSummary summary = Fuzz(options, Spoiled());
-  EXPECT_GT(summary.unconfirmed, summary.not_replayed);
-  EXPECT_EQ(summary.findings, summary.after_others);
-}
-
-// A compiler elsewhere, which has cheap flags and takes several programs as one.
-FakeBackend::Script Elsewhere(
-    const std::function<bool(const Module&, const CompileOptions&)>& is_wrong) {
-  FakeBackend::Script script = Script(Right);
-  script.description.in_process = false;
-  script.description.dumps_passes = true;
-  script.run = [is_wrong](const Module& module, const CompileOptions& compile,
-                          const std::vector<std::vector<const Literal*>>&) {
-    return is_wrong(module, compile) ? Wrong(module) : Right(module);
-  };
-  return script;
-}
-
-TEST(CampaignTest, WhatFailsOnlyWhereItIsCompiledCheaplyIsCounted) {
-  CampaignOptions options = Options(40);
-  options.jobs = 1;
-  const auto is_cheap = [](const Module&, const CompileOptions& compile) {
-    return compile.flags.count("xla_backend_optimization_level") > 0;
-  };
-  const CampaignSummary summary = Fuzz(options, Elsewhere(is_cheap));
-  EXPECT_GT(summary.suspects, 10);
-  EXPECT_EQ(summary.screened_only, summary.suspects);
-  EXPECT_EQ(summary.findings, 0);
-  EXPECT_EQ(summary.unconfirmed, 0);
-}
-
-TEST(CampaignTest, FindsTheOutputThatIsWrongByItselfOrTheWholeProgram) {
-  for (const bool by_itself : {true, false}) {
-    CampaignOptions options = Options(40);
-    options.jobs = 1;
-    const auto is_wrong = [by_itself](const Module& module, const CompileOptions&) {
-      return by_itself || module.entry()->root()->opcode() == Opcode::kTuple;
-    };
-    options.out_dir = testing::TempDir() + "/outputs";
-    std::filesystem::remove_all(options.out_dir);
-    const CampaignSummary summary = Fuzz(options, Elsewhere(is_wrong));
-    EXPECT_EQ(summary.unconfirmed, 0);
-    EXPECT_EQ(summary.screened_only, 0);
-    int several = 0;
-    for (const CampaignFinding& finding : summary.found) {
-      if (!finding.given.empty() || !finding.flags.empty()) continue;  // the bug behind the bug
-      const auto made =
-          LoadModule(StrCat(options.out_dir, "/cases/", options.seed, "-", finding.index, ".hlo"));
-      ASSERT_TRUE(made.ok()) << made.status();
-      const Instruction& root = *(*made)->entry()->root();
-      const bool has_several = root.opcode() == Opcode::kTuple && root.operand_count() > 1;
-      several += has_several;
-      EXPECT_EQ(finding.output >= 0, by_itself && has_several) << finding.index;
-      if (finding.output >= 0) {
-        EXPECT_LT(finding.instructions, (*made)->InstructionCount());
-      }
-    }
-    EXPECT_GT(several, 5) << summary.ToJson().dump(1);
-  }
-}
-
-TEST(CampaignTest, WhatFailsOnlyBesideOthersIsAFindingWithThem) {
-  CampaignOptions options = Options(20);
-  options.jobs = 1;
-  const auto is_joined = [](const Module& module, const CompileOptions&) {
-    return module.name() == "joined";
-  };
-  const CampaignSummary summary = Fuzz(options, Elsewhere(is_joined));
-  EXPECT_GT(summary.findings, 3) << summary.ToJson().dump(1);
-  EXPECT_EQ(summary.findings, summary.after_others);
-  EXPECT_EQ(summary.screened_only, 0);
-  for (const CampaignFinding& finding : summary.found) {
-    ASSERT_EQ(finding.after.size(), 1u) << "one other program is enough";
-    EXPECT_NE(finding.after[0], finding.index);
-  }
-}
-
-TEST(CampaignTest, WhatIsOnlySlowIsNotRunAgainAfterOthers) {
-  CampaignOptions options = Options(12);
-  options.jobs = 1;
-  FakeBackend::Script script = Script([](const Module& module) -> absl::StatusOr<RunResult> {
-    static int runs = 0;  // of a process; its first run has time enough
-    if (++runs > 1) return MakeError(ErrorClass::kTimeout, "no answer within 4 s");
-    return Right(module);
-  });
-  script.description.in_process = false;
-  const CampaignSummary summary = Fuzz(options, script);
-  EXPECT_GT(summary.suspects, 0);
-  EXPECT_EQ(summary.after_others, 0) << summary.ToJson().dump(1);
 }
 
 TEST(CampaignTest, ClassesErrorsOfTheBackend) {

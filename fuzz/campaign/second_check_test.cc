@@ -1,0 +1,175 @@
+// What becomes of a suspect that is looked at again: alone, whole, cheaply or after others.
+#include <filesystem>
+
+#include "fuzz/campaign/journal.h"
+#include "fuzz/campaign/scripted.h"
+#include "spec/base/error.h"
+#include "spec/files/load_module.h"
+
+namespace assay {
+namespace {
+
+// A worker has several programs in hand, and each has the time of one.
+TEST(CampaignTest, AHangOfAnotherCompilerIsCheckedOnce) {
+  FakeBackend::Script script = Script([](const Module&) -> absl::StatusOr<RunResult> {
+    return MakeError(ErrorClass::kTimeout, "no answer within 10 s");
+  });
+  script.description.in_process = false;
+  const CampaignSummary summary = Fuzz(Options(8), script);
+  ASSERT_FALSE(summary.found.empty());
+  for (const CampaignFinding& finding : summary.found) {
+    EXPECT_EQ(finding.kind, Outcome::kTimeout);
+    EXPECT_EQ(finding.second_check, "failed again in 1 of 1 runs of a fresh process");
+  }
+}
+
+TEST(CampaignTest, FindsNondeterminism) {
+  // Wrong once in three runs, whatever the program: the count is the process's own.
+  CampaignOptions options = Options(60);
+  options.repeat_every = 1;
+  auto runs = std::make_shared<int>(0);
+  ExpectOnly(Fuzz(options, Script([runs](const Module& module) {
+                    return ++*runs % 3 == 0 && OutputElements(module) > 0 ? Wrong(module)
+                                                                          : Right(module);
+                  })),
+             Outcome::kNondeterministic);
+}
+
+// Some programs spoil the process for those that come after them, and are right themselves.
+FakeBackend::Script Spoiled() {
+  return Script([](const Module& module) {
+    constexpr int kWrongAfterwards = 3;
+    static int left = 0;
+    if (module.Hash() % 7 == 3) {
+      left = kWrongAfterwards;
+    } else if (left > 0) {
+      --left;
+      return Wrong(module);
+    }
+    return Right(module);
+  });
+}
+
+TEST(CampaignTest, RunsAgainWhatRanBeforeASuspectThatDoesNotRepeat) {
+  CampaignOptions options = Options(60);
+  options.jobs = 1;
+  options.repeat_every = 0;
+  options.input_sets = 1;
+  options.out_dir = testing::TempDir() + "/spoiled";
+  std::filesystem::remove_all(options.out_dir);
+  const CampaignSummary summary = Fuzz(options, Spoiled());
+  EXPECT_GT(summary.findings, 3) << summary.ToJson().dump(1);
+  EXPECT_EQ(summary.findings, summary.after_others);
+  EXPECT_EQ(summary.unconfirmed, summary.not_replayed)
+      << "what repeats after others is a finding, where there was time for it";
+  EXPECT_EQ(summary.buckets.size(), 1u);
+  for (const CampaignFinding& finding : summary.found) {
+    ASSERT_EQ(finding.after.size(), 1u) << FindingToJson(finding).dump(1);
+    EXPECT_LT(finding.after[0], finding.index);
+    const std::string base = StrCat(options.out_dir, "/cases/", options.seed, "-");
+    for (const int64_t index : {finding.index, finding.after[0]}) {
+      EXPECT_TRUE(std::filesystem::exists(StrCat(base, index, ".hlo"))) << index;
+    }
+  }
+}
+
+TEST(CampaignTest, KnowsOfNoCauseBeyondTheHistoryThatItKeeps) {
+  CampaignOptions options = Options(200);
+  options.jobs = 1;
+  options.repeat_every = 0;
+  options.input_sets = 1;
+  // The batch in hand is always run again; it holds the cause of some.
+  options.predecessors = 0;
+  const CampaignSummary summary = Fuzz(options, Spoiled());
+  EXPECT_GT(summary.unconfirmed, summary.not_replayed);
+  EXPECT_EQ(summary.findings, summary.after_others);
+}
+
+// A compiler elsewhere, which has cheap flags and takes several programs as one.
+FakeBackend::Script Elsewhere(
+    const std::function<bool(const Module&, const CompileOptions&)>& is_wrong) {
+  FakeBackend::Script script = Script(Right);
+  script.description.in_process = false;
+  script.description.dumps_passes = true;
+  script.run = [is_wrong](const Module& module, const CompileOptions& compile,
+                          const std::vector<std::vector<const Literal*>>&) {
+    return is_wrong(module, compile) ? Wrong(module) : Right(module);
+  };
+  return script;
+}
+
+TEST(CampaignTest, WhatFailsOnlyWhereItIsCompiledCheaplyIsCounted) {
+  CampaignOptions options = Options(40);
+  options.jobs = 1;
+  const auto is_cheap = [](const Module&, const CompileOptions& compile) {
+    return compile.flags.count("xla_backend_optimization_level") > 0;
+  };
+  const CampaignSummary summary = Fuzz(options, Elsewhere(is_cheap));
+  EXPECT_GT(summary.suspects, 10);
+  EXPECT_EQ(summary.screened_only, summary.suspects);
+  EXPECT_EQ(summary.findings, 0);
+  EXPECT_EQ(summary.unconfirmed, 0);
+}
+
+TEST(CampaignTest, FindsTheOutputThatIsWrongByItselfOrTheWholeProgram) {
+  for (const bool by_itself : {true, false}) {
+    CampaignOptions options = Options(40);
+    options.jobs = 1;
+    const auto is_wrong = [by_itself](const Module& module, const CompileOptions&) {
+      return by_itself || module.entry()->root()->opcode() == Opcode::kTuple;
+    };
+    options.out_dir = testing::TempDir() + "/outputs";
+    std::filesystem::remove_all(options.out_dir);
+    const CampaignSummary summary = Fuzz(options, Elsewhere(is_wrong));
+    EXPECT_EQ(summary.unconfirmed, 0);
+    EXPECT_EQ(summary.screened_only, 0);
+    int several = 0;
+    for (const CampaignFinding& finding : summary.found) {
+      if (!finding.given.empty() || !finding.flags.empty()) continue;  // the bug behind the bug
+      const auto made =
+          LoadModule(StrCat(options.out_dir, "/cases/", options.seed, "-", finding.index, ".hlo"));
+      ASSERT_TRUE(made.ok()) << made.status();
+      const Instruction& root = *(*made)->entry()->root();
+      const bool has_several = root.opcode() == Opcode::kTuple && root.operand_count() > 1;
+      several += has_several;
+      EXPECT_EQ(finding.output >= 0, by_itself && has_several) << finding.index;
+      if (finding.output >= 0) {
+        EXPECT_LT(finding.instructions, (*made)->InstructionCount());
+      }
+    }
+    EXPECT_GT(several, 5) << summary.ToJson().dump(1);
+  }
+}
+
+TEST(CampaignTest, WhatFailsOnlyBesideOthersIsAFindingWithThem) {
+  CampaignOptions options = Options(20);
+  options.jobs = 1;
+  const auto is_joined = [](const Module& module, const CompileOptions&) {
+    return module.name() == "joined";
+  };
+  const CampaignSummary summary = Fuzz(options, Elsewhere(is_joined));
+  EXPECT_GT(summary.findings, 3) << summary.ToJson().dump(1);
+  EXPECT_EQ(summary.findings, summary.after_others);
+  EXPECT_EQ(summary.screened_only, 0);
+  for (const CampaignFinding& finding : summary.found) {
+    ASSERT_EQ(finding.after.size(), 1u) << "one other program is enough";
+    EXPECT_NE(finding.after[0], finding.index);
+  }
+}
+
+TEST(CampaignTest, WhatIsOnlySlowIsNotRunAgainAfterOthers) {
+  CampaignOptions options = Options(12);
+  options.jobs = 1;
+  FakeBackend::Script script = Script([](const Module& module) -> absl::StatusOr<RunResult> {
+    static int runs = 0;  // of a process; its first run has time enough
+    if (++runs > 1) return MakeError(ErrorClass::kTimeout, "no answer within 4 s");
+    return Right(module);
+  });
+  script.description.in_process = false;
+  const CampaignSummary summary = Fuzz(options, script);
+  EXPECT_GT(summary.suspects, 0);
+  EXPECT_EQ(summary.after_others, 0) << summary.ToJson().dump(1);
+}
+
+}  // namespace
+}  // namespace assay
