@@ -78,13 +78,15 @@ void BoundUniform(const OpContext& op, Array& result) {
 }
 
 // UNSPECIFIED(operation semantics 13, RngNormal): which value is drawn, unless the deviation is
-// zero.
+// zero; and then the sign of a mean of zero, to which a draw of either sign times zero is added.
 template <typename T>
 void BoundNormal(const OpContext& op, Array& result) {
   using W = Wide<T>;
   const bool constant = AllCertain(op) && Widen<W>(op.literal(1).data<T>()[0]) == 0 &&
                         std::isfinite(Widen<W>(op.literal(0).data<T>()[0]));
-  if (!constant) MakeUndecided(result);
+  if (!constant) return MakeUndecided(result);
+  if (Widen<W>(op.literal(0).data<T>()[0]) != 0) return;
+  for (int64_t i = 0; i < op.count(); ++i) FinishExact<T>(op.clauses, result, i, Range<W>{});
 }
 
 // More integers than these are not told apart: remainders of 32 random bits are uneven then.
