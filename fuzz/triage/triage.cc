@@ -16,6 +16,7 @@
 #include "fuzz/opinions/rearranged.h"
 #include "fuzz/opinions/second_opinion.h"
 #include "fuzz/portable.h"
+#include "fuzz/reduce/edit.h"
 #include "fuzz/reduce/wrong_instruction.h"
 #include "fuzz/triage/bucket.h"
 #include "fuzz/triage/signature.h"
@@ -345,6 +346,13 @@ class Triager {
         const bool is_rearranged = IsRearrangedBy({page_.pass_blame}, subject_, *case_.module,
                                                   case_.inputs, noted.answer, options_.python);
         if (is_rearranged) noted.notable = kRearranged;
+      }
+      if (noted.notable.empty()) {
+        // What keeps the question from being asked may be another output, which is right.
+        const std::optional<ReduceCase> part = WithOneOutput(case_, first.leaf);
+        if (part.has_value() && IsRearranged(subject_, *part, options_.python)) {
+          noted.notable = kRearranged;
+        }
       }
     }
     return noted.notable;
