@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "fuzz/generator/input_sets.h"
+#include "fuzz/opinions/notable.h"
 #include "fuzz/reduce/edit.h"
 #include "nlohmann/json.hpp"
 #include "spec/base/clock.h"
@@ -153,8 +154,7 @@ BackendRecord CaseRunner::RunOn(Backend& backend, const Case& made, const CaseKe
   for (const Decision& decision : first.decisions) {
     if (decision.taken) ++record.rules[decision.rule];
   }
-  BackendRecord result = RecordOf(first.outcome, key.exact);
-  result.set = key.set;
+  BackendRecord result = RecordOfRun(first.outcome, checker, key);
   if (IsFinding(result.kind) || key.exact || checker.executable() == nullptr) return result;
   // A bound that decides nothing: inputs on which every legal order gives the same bits decide most
   // of these.
@@ -187,6 +187,16 @@ CheckCase CaseRunner::CaseOf(const Case& made, int64_t index, int64_t set, const
   return CheckCase::Of(*made.module, drawn);
 }
 
+BackendRecord CaseRunner::RecordOfRun(const Outcome& outcome, const Checker& checker,
+                                      const CaseKey& key) {
+  BackendRecord record = RecordOf(outcome, key.exact);
+  record.set = key.set;
+  if (record.kind == Outcome::kWrong && !backends_[key.backend]->Describe().in_process) {
+    record.notable = NotableDifference(checker.expectation(), checker.answer());
+  }
+  return record;
+}
+
 // The first failure, or one of the sets that pass; otherwise inconclusive.
 BackendRecord CaseRunner::RunMoreSets(const Case& made, int64_t index, const MoreSets& more,
                                       Checker& checker, CaseRecord& record, WorkerState& state) {
@@ -198,8 +208,7 @@ BackendRecord CaseRunner::RunMoreSets(const Case& made, int64_t index, const Mor
     std::vector<Literal> drawn;
     const CheckResult result = checker.CheckAgain(CaseOf(made, index, set, more, drawn).arguments);
     AddSeconds(result.seconds, record.seconds);
-    BackendRecord found = RecordOf(result.outcome, /*exact=*/false);
-    found.set = set;
+    const BackendRecord found = RecordOfRun(result.outcome, checker, {.index = index, .set = set});
     if (IsFinding(found.kind)) return found;
     if (found.kind == Outcome::kPassed) best = found;
   }
@@ -370,9 +379,10 @@ Finding CaseRunner::MakeFinding(const CaseKey& key) const {
 namespace {
 
 nlohmann::json Encode(const BackendRecord& record) {
-  return {{"kind", Name(record.kind)},   {"phase", Name(record.phase)}, {"exact", record.exact},
-          {"set", record.set},           {"rescued", record.rescued},   {"text", record.text},
-          {"screened", record.screened}, {"leaf", record.leaf}};
+  return {
+      {"kind", Name(record.kind)},   {"phase", Name(record.phase)}, {"exact", record.exact},
+      {"set", record.set},           {"rescued", record.rescued},   {"text", record.text},
+      {"screened", record.screened}, {"leaf", record.leaf},         {"notable", record.notable}};
 }
 
 BackendRecord DecodeBackend(const nlohmann::json& json) {
@@ -384,6 +394,7 @@ BackendRecord DecodeBackend(const nlohmann::json& json) {
   record.rescued = json.value("rescued", false);
   record.screened = json.value("screened", false);
   record.leaf = json.value("leaf", int64_t{-1});
+  record.notable = json.value("notable", "");
   record.text = json.value("text", "");
   return record;
 }

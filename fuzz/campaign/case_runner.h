@@ -44,6 +44,7 @@ struct BackendRecord {
   bool rescued = false;   // inconclusive on its own inputs, decided on the exact ones
   bool screened = false;  // failed in a cheap compilation or beside others; not tried otherwise
   int64_t leaf = -1;      // of the result, that holds the first wrong value; -1: there is none
+  std::string notable;    // what of a wrong value is only notable; "" of a failure
   std::string text;       // judgement, error or reason
 };
 
@@ -196,6 +197,8 @@ class CaseRunner {
   // In a cheap way if there is one for the case: what fails there goes to the second check, which
   // compiles it as users do. Otherwise as a user compiles it.
   BackendRecord RunScreened(Prepared& prepared, const CaseKey& key, WorkerState& state);
+  // Of the last run of the checker.
+  BackendRecord RecordOfRun(const Outcome& outcome, const Checker& checker, const CaseKey& key);
   BackendRecord RunMoreSets(const Case& made, int64_t index, const MoreSets& more, Checker& checker,
                             CaseRecord& record, WorkerState& state);
   // The set of that number, or the one of `more` if it is there; `drawn` keeps what is drawn.
@@ -206,8 +209,11 @@ class CaseRunner {
                    WorkerState& state);
   void ConfirmThere(const Case& made, const CaseKey& key, const FamiliarPlaces& familiar,
                     ConfirmRecord& confirm, WorkerState& state);
-  // The same with one output of the program alone, which compiles in less time; nothing where that
-  // does not fail, or may be no failure.
+  // The same with one output of the program alone, which compiles in less time: that of the key,
+  // and where it is only notable, the others. Nothing where it does not fail by itself.
+  std::optional<ConfirmRecord> ConfirmOutputs(const Case& made, const CaseKey& key,
+                                              const FamiliarPlaces& familiar,
+                                              const ConfirmRecord& confirm, WorkerState& state);
   std::optional<ConfirmRecord> ConfirmOutput(const Case& made, const CaseKey& key,
                                              const FamiliarPlaces& familiar, ConfirmRecord confirm,
                                              WorkerState& state);

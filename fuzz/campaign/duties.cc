@@ -123,7 +123,7 @@ class ConfirmDuty : public Duty {
     begun_ = Now();
     const BackendRecord& record = suspect_.record;
     CaseKey key{suspect_.index, suspect_.backend, record.exact, record.set, {}, record.screened};
-    key.output = record.leaf;
+    if (record.notable.empty()) key.output = record.leaf;
     nlohmann::json request = key.ToJson();
     request["do"] = "confirm";
     request["familiar"] = desk_.tally.Familiar();

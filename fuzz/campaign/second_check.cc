@@ -134,8 +134,7 @@ Outcome CaseRunner::RunAgain(const CheckSubject& subject, const CheckCase& check
 
 void CaseRunner::ConfirmThere(const Case& made, const CaseKey& key, const FamiliarPlaces& familiar,
                               ConfirmRecord& confirm, WorkerState& state) {
-  std::optional<ConfirmRecord> of_output;
-  if (!confirm.draws_numbers) of_output = ConfirmOutput(made, key, familiar, confirm, state);
+  std::optional<ConfirmRecord> of_output = ConfirmOutputs(made, key, familiar, confirm, state);
   if (of_output.has_value()) {
     confirm = *std::move(of_output);
     return;
@@ -143,6 +142,25 @@ void CaseRunner::ConfirmThere(const Case& made, const CaseKey& key, const Famili
   CaseKey all = key;
   all.output = -1;
   ConfirmPart({made}, all, familiar, confirm, state);
+}
+
+std::optional<ConfirmRecord> CaseRunner::ConfirmOutputs(const Case& made, const CaseKey& key,
+                                                        const FamiliarPlaces& familiar,
+                                                        const ConfirmRecord& confirm,
+                                                        WorkerState& state) {
+  if (confirm.draws_numbers) return std::nullopt;
+  std::optional<ConfirmRecord> first = ConfirmOutput(made, key, familiar, confirm, state);
+  if (!first.has_value() || first->notable.empty()) return first;
+  // The whole is no better asked: what keeps another opinion from a program may be in outputs that
+  // are right.
+  CaseKey other = key;
+  const int64_t count = made.module->entry()->root()->operand_count();
+  for (other.output = 0; other.output < count; ++other.output) {
+    if (other.output == key.output) continue;
+    std::optional<ConfirmRecord> seen = ConfirmOutput(made, other, familiar, confirm, state);
+    if (seen.has_value() && seen->notable.empty()) return seen;
+  }
+  return first;
 }
 
 std::optional<ConfirmRecord> CaseRunner::ConfirmOutput(const Case& made, const CaseKey& key,
@@ -160,9 +178,8 @@ std::optional<ConfirmRecord> CaseRunner::ConfirmOutput(const Case& made, const C
   all.output = -1;
   const ReduceCase whole{made.module->Clone(""), MakeFinding(all).inputs};
   ConfirmPart({part, &whole}, key, familiar, confirm, state);
-  // Where this output is only notable, another one may be wrong.
   const bool fails = confirm.fails == confirm.runs && confirm.record.kind == Outcome::kWrong;
-  return fails && confirm.notable.empty() ? std::optional(std::move(confirm)) : std::nullopt;
+  return fails ? std::optional(std::move(confirm)) : std::nullopt;
 }
 
 void CaseRunner::ConfirmPart(const Part& part, const CaseKey& key, const FamiliarPlaces& familiar,

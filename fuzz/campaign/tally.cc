@@ -267,8 +267,11 @@ CampaignFinding Tally::TakeReplay(const Suspect& suspect, const std::vector<int6
                      : StrCat(needed.size() == 1 ? "case " : "cases ", absl::StrJoin(needed, ", "));
   finding.second_check =
       StrCat("did not fail by itself; fails again in 2 of 2 fresh processes after ", what);
+  finding.notable = suspect.record.notable;
   finding.signature =
-      StrCat(Name(finding.kind), " after what ran before: ", ReasonOf(finding.text));
+      finding.notable.empty()
+          ? StrCat(Name(finding.kind), " after what ran before: ", ReasonOf(finding.text))
+          : StrCat("notable: ", finding.notable, ", after what ran before");
   --summary_.unconfirmed;
   ++summary_.after_others;
   Keep(finding);

@@ -41,6 +41,20 @@ TEST(Tally, ASuspectsOwnRunsMayBeWhatRanBefore) {
   EXPECT_NE(finding.second_check.find("other inputs of its own"), std::string::npos);
 }
 
+TEST(Tally, WhatIsOnlyNotableAfterOthersIsNoFailure) {
+  const CampaignOptions options = TallyOptions();
+  Tally tally(options);
+  BackendRecord record = Ended(Outcome::kWrong, "element 3");
+  record.notable = "sign of a zero";
+  tally.TakeRecord(CaseRecord::FromJson(CaseOf({record}, 7).ToJson()));
+  const Suspect suspect = tally.NextSuspect();
+  tally.TakeConfirm(suspect, Confirmed(0, 3));
+  EXPECT_EQ(tally.TakeReplay(suspect, {5}).notable, "sign of a zero");
+  tally.Finish(/*with_triage=*/true);
+  EXPECT_TRUE(tally.summary().buckets.empty());
+  EXPECT_EQ(tally.summary().notable.at("sign of a zero"), 1);
+}
+
 TEST(Tally, WhatFailsOnlyWhenScreenedIsNeitherConfirmedNorOpen) {
   const CampaignOptions options = TallyOptions();
   Tally tally(options);

@@ -102,6 +102,8 @@ class Checker {
   std::string OptimizedText(int64_t decision_limit);
   // The answer of the last run, as Gathered gives it; an invalid shape if there was none.
   const Literal& answer() const { return answer_; }
+  // What the oracle says of the inputs of that run, where it says something.
+  const Expectation& expectation() const { return expectation_; }
   // The executable of the last compilation; nullptr if there was none or it failed.
   const Executable* executable() const { return executable_.get(); }
 
