@@ -141,6 +141,47 @@ TEST(CampaignTest, FindsTheOutputThatIsWrongByItselfOrTheWholeProgram) {
   }
 }
 
+// Zeros, of the wrong sign where the type is a wide float, which is only notable; else with a wrong
+// element.
+Literal SignsAndMistakes(const Shape& shape) {
+  if (shape.IsTuple()) {
+    std::vector<Literal> elements;
+    for (const Shape& element : shape.elements()) elements.push_back(SignsAndMistakes(element));
+    return Literal::Tuple(std::move(elements));
+  }
+  const ElementType type = shape.element_type();
+  if (!IsFloat(type) || BitWidth(type) < 16) return Answer(shape, true);
+  Literal literal = Answer(shape, false);
+  if (literal.element_count() > 0) literal.SetDouble(0, -0.0);
+  return literal;
+}
+
+TEST(CampaignTest, WhatIsWrongBehindANotableOutputIsFound) {
+  CampaignOptions options = Options(60);
+  options.jobs = 1;
+  options.out_dir = testing::TempDir() + "/signs";
+  std::filesystem::remove_all(options.out_dir);
+  FakeBackend::Script script = Elsewhere({});
+  script.run = [](const Module& module, const CompileOptions&,
+                  const std::vector<std::vector<const Literal*>>&) -> absl::StatusOr<RunResult> {
+    RunResult result;
+    result.outputs.push_back(SignsAndMistakes(module.entry()->root()->shape()));
+    return result;
+  };
+  int behind = 0;
+  for (const CampaignFinding& finding : Fuzz(options, script).found) {
+    if (!finding.notable.empty() || finding.output < 0) continue;
+    const auto made =
+        LoadModule(StrCat(options.out_dir, "/cases/", options.seed, "-", finding.index, ".hlo"));
+    ASSERT_TRUE(made.ok()) << made.status();
+    const Shape& shape = (*made)->entry()->root()->shape();
+    const ElementType type = shape.elements()[static_cast<size_t>(finding.output)].element_type();
+    EXPECT_TRUE(!IsFloat(type) || BitWidth(type) < 16) << finding.index;
+    behind += finding.output > 0;
+  }
+  EXPECT_GT(behind, 3);
+}
+
 TEST(CampaignTest, WhatFailsOnlyBesideOthersIsAFindingWithThem) {
   CampaignOptions options = Options(20);
   options.jobs = 1;
