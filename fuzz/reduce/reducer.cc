@@ -243,20 +243,50 @@ const std::vector<Literal>& Reduction::Values() {
 }
 
 absl::Span<const ReduceStep> ReduceSteps() {
+  constexpr auto kStructure = ReduceStep::kStructure, kDetails = ReduceStep::kDetails;
   static constexpr ReduceStep kSteps[] = {
-      {"drop the header", DropHeader},         {"drop outputs", DropOutputs},
-      {"drop effects", DropEffects},           {"shrink everything", ShrinkEverything},
-      {"earlier root", EarlierRoot},           {"lift a callee", LiftCallee},
-      {"inline calls", InlineCalls},           {"forward tuples", ForwardTuples},
-      {"cut operands", CutOperands},           {"replace by operand", ReplaceByOperand},
-      {"plainer operation", PlainerOperation}, {"retarget elements", RetargetElements},
-      {"prune loop state", PruneLoopState},    {"simplify callees", SimplifyCallees},
-      {"merge leaves", MergeLeaves},           {"shrink dimensions", ShrinkDimensions},
-      {"drop dimensions", DropDimensions},     {"simplify attributes", SimplifyAttributes},
-      {"simplify types", SimplifyTypes},       {"simplify values", SimplifyValues},
+      {"drop the header", DropHeader, kStructure},
+      {"drop outputs", DropOutputs, kStructure},
+      {"drop effects", DropEffects, kStructure},
+      {"shrink everything", ShrinkEverything, kStructure},
+      {"earlier root", EarlierRoot, kStructure},
+      {"lift a callee", LiftCallee, kStructure},
+      {"inline calls", InlineCalls, kStructure},
+      {"forward tuples", ForwardTuples, kStructure},
+      {"cut operands", CutOperands, kStructure},
+      {"replace by operand", ReplaceByOperand, kStructure},
+      {"plainer operation", PlainerOperation, kStructure},
+      {"retarget elements", RetargetElements, kStructure},
+      {"prune loop state", PruneLoopState, kStructure},
+      {"simplify callees", SimplifyCallees, kStructure},
+      {"merge leaves", MergeLeaves, kStructure},
+      {"shrink dimensions", ShrinkDimensions, kDetails},
+      {"drop dimensions", DropDimensions, kDetails},
+      {"simplify attributes", SimplifyAttributes, kDetails},
+      {"simplify types", SimplifyTypes, kDetails},
+      {"simplify values", SimplifyValues, kDetails},
   };
   return kSteps;
 }
+
+namespace {
+
+// Rounds of steps until one changes nothing, or the time is over; true if the last changed
+// something.
+bool RunRounds(Reduction& reduction, bool with_details) {
+  bool changed = true;
+  while (changed && !reduction.Expired()) {
+    changed = false;
+    for (const ReduceStep& step : ReduceSteps()) {
+      if (reduction.Expired()) break;
+      if (step.changes == ReduceStep::kDetails && !with_details) continue;
+      changed |= reduction.Run(step.run);
+    }
+  }
+  return changed;
+}
+
+}  // namespace
 
 absl::StatusOr<ReduceResult> Reduce(const Module& module, const std::vector<Literal>& inputs,
                                     const ReducePredicate& predicate,
@@ -267,16 +297,15 @@ absl::StatusOr<ReduceResult> Reduce(const Module& module, const std::vector<Lite
         "the program does not show the failure to begin with: nothing to reduce");
   }
   Reduction reduction({module.Clone(""), inputs}, predicate, options);
-  bool changed = true;
-  while (changed && !reduction.Expired()) {
-    changed = false;
-    for (const ReduceStep& step : ReduceSteps()) {
-      if (reduction.Expired()) break;
-      changed |= reduction.Run(step.run);
-    }
-  }
   ReduceResult result;
-  result.complete = !changed && !reduction.Expired();
+  if (options.is_enough) {
+    RunRounds(reduction, /*with_details=*/false);
+    result.was_enough = !reduction.Expired() && options.is_enough(reduction.best());
+  }
+  if (!result.was_enough) {
+    const bool changed = RunRounds(reduction, /*with_details=*/true);
+    result.complete = !changed && !reduction.Expired();
+  }
   result.progress = reduction.progress();
   result.reduced = reduction.best().Clone();
   return result;

@@ -46,13 +46,17 @@ struct ReduceOptions {
   EvaluateFunction evaluate;                            // optional
   std::function<void(const ReduceProgress&)> progress;  // optional, after each accepted step
   std::function<void(const ReduceCase&)> best;          // optional, likewise
+  // Optional: what computes the failure is found first, before sizes, types and values get small;
+  // true of that ends the reduction.
+  std::function<bool(const ReduceCase&)> is_enough;
 };
 
 struct ReduceResult {
   ReduceCase reduced;
   ReduceProgress progress;
-  bool complete =
-      false;  // no step is left that the predicate accepts; false: time or probes ran out
+  // No step is left that the predicate accepts; false: time or probes ran out, or it was enough.
+  bool complete = false;
+  bool was_enough = false;
 };
 
 // Errors: the module does not verify, or the predicate does not hold for what was given.

@@ -333,6 +333,29 @@ TEST(Reduce, PrunesTheStateOfLoopsThatStay) {
   EXPECT_LE(outcome.result.reduced.module->InstructionCount(), 16) << outcome.text;
 }
 
+// What computes the failure is known before types and values get small.
+TEST(Reduce, EndsWhereItIsEnough) {
+  const std::unique_ptr<Module> module = Parse(kNestedSlices);
+  for (const bool enough : {true, false}) {
+    ReduceOptions options;
+    int64_t asked = 0, instructions = 0;
+    options.is_enough = [&](const ReduceCase& small) {
+      ++asked;
+      instructions = small.module->InstructionCount();
+      return enough;
+    };
+    const absl::StatusOr<ReduceResult> result =
+        Reduce(*module, Inputs(*module), HasNestedDynamicSlices, options);
+    ASSERT_TRUE(result.ok()) << result.status();
+    EXPECT_EQ(asked, 1);
+    EXPECT_LE(instructions, 5) << "the structure is small by then";
+    EXPECT_EQ(result->was_enough, enough);
+    EXPECT_EQ(result->complete, !enough);
+    const ElementType type = result->reduced.module->entry()->root()->shape().element_type();
+    EXPECT_EQ(type, enough ? ElementType::kS16 : ElementType::kS32);
+  }
+}
+
 TEST(Reduce, RefusesWhatDoesNotFail) {
   std::unique_ptr<Module> module = Parse(kLoop);
   absl::StatusOr<ReduceResult> result = Reduce(

@@ -68,8 +68,10 @@ class Reduction {
 
 // One kind of simplification: proposes candidates as long as some are accepted. True if any was.
 struct ReduceStep {
+  enum Changes : uint8_t { kStructure, kDetails };  // which ops there are, or sizes, types, values
   std::string_view name;
   bool (*run)(Reduction&);
+  Changes changes;
 };
 // In the order in which a round runs them.
 absl::Span<const ReduceStep> ReduceSteps();

@@ -2,12 +2,9 @@
 #include "fuzz/triage/triage.h"
 
 #include <algorithm>
-#include <cctype>
 #include <cmath>
-#include <filesystem>
-#include <fstream>
+#include <memory>
 #include <optional>
-#include <system_error>
 #include <utility>
 
 #include "absl/strings/escaping.h"
@@ -19,12 +16,11 @@
 #include "fuzz/reduce/edit.h"
 #include "fuzz/reduce/wrong_instruction.h"
 #include "fuzz/triage/bucket.h"
+#include "fuzz/triage/pages.h"
 #include "fuzz/triage/signature.h"
-#include "nlohmann/json.hpp"
 #include "spec/base/clock.h"
 #include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
-#include "spec/ir/hash.h"
 #include "spec/numerics/difference.h"
 #include "spec/text/reader.h"
 #include "spec/text/writer.h"
@@ -33,8 +29,6 @@
 
 namespace assay {
 namespace {
-
-namespace fs = std::filesystem;
 
 constexpr int64_t kShownElements = 64;  // of an output on the page
 constexpr int kTitleDepth = 3;          // nesting of the expression in a title
@@ -100,20 +94,6 @@ bool IsNanForZero(const Expectation& right, const Literal& answer, const Element
   const Literal& plain = right.leaves[static_cast<size_t>(at.leaf)].plain;
   return std::isnan(leaf.GetDouble(at.element)) &&
          std::fabs(plain.GetDouble(at.element)) < Format(type).MinNormal();
-}
-
-std::string FolderName(std::string bucket) {
-  for (char& c : bucket) {
-    bool plain =
-        std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '-' || c == '.' || c == '+';
-    if (!plain) c = '_';
-  }
-  // Buckets that begin alike, as crashes with a long message do, have folders of their own.
-  constexpr size_t kMaxName = 100;
-  if (bucket.size() <= kMaxName) return bucket;
-  StableHash hash;
-  hash.Add(bucket);
-  return StrCat(bucket.substr(0, kMaxName), "-", absl::StrFormat("%08x", hash.Finish() >> 32));
 }
 
 std::string Plain(const Module& module) { return WriteModule(module, WriteOptions::Long()); }
@@ -200,8 +180,14 @@ class Triager {
   }
 
   void ReduceIt() {
+    TriageOptions options = options_;
+    if (!options_.pages.empty() && !subject_.backend.Describe().in_process) {
+      options.is_enough = [this](const ReduceCase& small) { return HasItsPage(small); };
+    }
     absl::StatusOr<ReduceResult> reduced =
-        ReduceFailure(subject_, case_, finding_.kind, result_.blamed_rule, options_);
+        ReduceFailure(subject_, case_, finding_.kind, result_.blamed_rule, options);
+    // Another reduction may have come after that of which it was enough.
+    if (!reduced.ok() || !reduced->was_enough) explained_.reset();
     if (!reduced.ok()) {
       page_.steps.push_back(StrCat("Not reduced: ", ToStd(reduced.status().message())));
       return;
@@ -209,10 +195,48 @@ class Triager {
     int64_t before = case_.module->InstructionCount();
     case_ = std::move(reduced->reduced);
     result_.is_smallest = reduced->complete;
-    page_.steps.push_back(absl::StrFormat(
-        "Reduced from %d to %d instructions with %d programs tried in %.1f s%s.", before,
-        case_.module->InstructionCount(), reduced->progress.probes, reduced->progress.seconds,
-        reduced->complete ? "" : " (time ran out: it may become smaller)"));
+    const char* end = reduced->complete     ? ""
+                      : reduced->was_enough ? " (its bucket has a page with no larger program)"
+                                            : " (time ran out: it may become smaller)";
+    page_.steps.push_back(
+        absl::StrFormat("Reduced from %d to %d instructions with %d programs tried in %.1f s%s.",
+                        before, case_.module->InstructionCount(), reduced->progress.probes,
+                        reduced->progress.seconds, end));
+  }
+
+  // Explains a program of which only what it computes is small; true if it would not replace the
+  // one on the page of its bucket. Asked only where there is a page of the same ops.
+  bool HasItsPage(const ReduceCase& small) {
+    explained_.reset();
+    if (!HasPageOfOpcodes(options_.pages, OpcodeSet(*small.module),
+                          small.module->InstructionCount())) {
+      return false;
+    }
+    auto other = std::make_unique<Triager>(finding_, subject_.oracle, subject_.backend, options_,
+                                           subject_.profile);
+    other->case_ = small.Clone();
+    other->page_ = page_;
+    other->result_ = result_;
+    other->seen_ = other->Check().outcome;
+    if (!other->seen_.Fails(finding_.kind)) return false;
+    other->Finish();
+    const ExistingPage page = ReadExistingPage(PageFolder(options_.pages, other->result_.bucket));
+    if (page.instructions < 0 || page.instructions > other->result_.instructions) return false;
+    explained_ = std::move(other);
+    return true;
+  }
+
+  // What was learned of the program when it was asked whether it has its page.
+  void TakeExplained() {
+    Triager& other = *explained_;
+    other.page_.steps = std::move(page_.steps);
+    case_ = std::move(other.case_);
+    page_ = std::move(other.page_);
+    result_ = std::move(other.result_);
+    seen_ = std::move(other.seen_);
+    wrong_ = other.wrong_;  // in the program that has moved here
+    is_nan_for_zero_ = other.is_nan_for_zero_;
+    explained_.reset();
   }
 
   // Step by step a mistake may become what is legal.
@@ -224,6 +248,7 @@ class Triager {
   // Blames the reduced program once more, so that numbers and texts on the page are those of the
   // small program.
   void Finish() {
+    if (explained_ != nullptr) return TakeExplained();
     CheckResult last = Check();
     // On a busy machine the oracle may come to its limit, which says nothing of the backend.
     constexpr int kMoreTries = 2;
@@ -360,47 +385,18 @@ class Triager {
 
   absl::Status Write() {
     if (options_.pages.empty()) return absl::OkStatus();
-    std::string folder = (fs::path(options_.pages) / FolderName(result_.bucket)).string();
+    const std::string folder = PageFolder(options_.pages, result_.bucket);
     result_.page = folder;
     page_.result = result_;
-    int64_t instructions = -1;
-    ReadExisting(folder, instructions, page_.duplicates);
-    if (instructions >= 0) ++page_.duplicates;
-    if (instructions >= 0 && instructions <= result_.instructions) {
-      return CountDuplicate(folder, page_.duplicates);
+    const ExistingPage existing = ReadExistingPage(folder);
+    page_.duplicates = existing.duplicates;
+    if (existing.instructions >= 0) ++page_.duplicates;
+    if (existing.instructions >= 0 && existing.instructions <= result_.instructions) {
+      return CountDuplicates(folder, page_.duplicates);
     }
     page_.releases =
         DescribeReleases(CheckReleases(subject_, *case_.module, case_.inputs, options_.releases));
     return WriteBugPage(page_, folder);
-  }
-
-  // The size of the program that a page has already, and how many findings it stands for besides;
-  // unchanged if there is none.
-  static void ReadExisting(const std::string& folder, int64_t& instructions, int64_t& duplicates) {
-    std::ifstream file(fs::path(folder) / "finding.json");
-    nlohmann::json object = nlohmann::json::parse(file, nullptr, /*allow_exceptions=*/false);
-    if (!object.is_object()) return;
-    auto number = [&object](const char* field, int64_t absent) {
-      auto at = object.find(field);
-      return at != object.end() && at->is_number_integer() ? at->get<int64_t>() : absent;
-    };
-    instructions = number("instructions", -1);
-    duplicates = number("duplicates", 0);
-  }
-
-  static absl::Status CountDuplicate(const std::string& folder, int64_t duplicates) {
-    fs::path path = fs::path(folder) / "finding.json";
-    nlohmann::json object;
-    {
-      std::ifstream file(path);
-      object = nlohmann::json::parse(file, nullptr, /*allow_exceptions=*/false);
-    }
-    if (!object.is_object()) return absl::OkStatus();
-    object["duplicates"] = duplicates;
-    std::ofstream file(path);
-    file << object.dump(2) << "\n";
-    return file.good() ? absl::OkStatus()
-                       : absl::UnavailableError(StrCat("cannot write ", path.string()));
   }
 
   absl::StatusOr<TriageReport> Report() {
@@ -417,6 +413,7 @@ class Triager {
   bool is_nan_for_zero_ = false;
   std::optional<WrongArray> wrong_;  // of the reduced program, once it is known
   TriageResult result_;
+  std::unique_ptr<Triager> explained_;  // of a program that was reduced enough
 };
 
 }  // namespace
@@ -509,6 +506,7 @@ absl::StatusOr<ReduceResult> ReduceWithin(const CheckSubject& subject,
   reduce.seconds = options.reduce_seconds - (Now() - begun);
   reduce.progress = options.progress;
   reduce.jobs = options.jobs;
+  reduce.is_enough = options.is_enough;
   // An oracle that dies of the program would take triage along.
   if (!is_ours) {
     reduce.evaluate = [&](const Module& module, const std::vector<Literal>& inputs) {
@@ -540,12 +538,19 @@ absl::StatusOr<ReduceResult> ReduceCheaply(const CheckSubject& subject,
   for (const auto& [name, value] : CheapFlags(subject.backend)) {
     cheap.options.flags.emplace(name, value);
   }
-  const auto fails = [&](const CheckSubject& on, const ReduceCase& what) {
-    return CheckFor(on, *what.module, what.inputs, kind).outcome.Fails(kind);
+  // How it fails there, of crashes with their signature; "" if it does not.
+  const auto failure = [&](const CheckSubject& on, const ReduceCase& what) -> std::string {
+    const Outcome outcome = CheckFor(on, *what.module, what.inputs, kind).outcome;
+    if (!outcome.Fails(kind)) return "";
+    return StrCat(Name(kind), IsCrash(kind) ? CrashSignature(outcome.reason) : "");
   };
-  if (!fails(cheap, reduce_case)) return absl::FailedPreconditionError("not under cheap flags");
+  const std::string wanted = failure(cheap, reduce_case);
+  if (wanted.empty()) return absl::FailedPreconditionError("not under cheap flags");
+  if (IsCrash(kind) && failure(subject, reduce_case) != wanted) {
+    return absl::FailedPreconditionError("another crash under cheap flags");
+  }
   ASSAY_ASSIGN_OR_RETURN(ReduceResult reduced, ReduceWithin(cheap, reduce_case, kind, "", options));
-  if (fails(subject, reduced.reduced)) return reduced;
+  if (failure(subject, reduced.reduced) == wanted) return reduced;
   return absl::FailedPreconditionError("another failure");
 }
 
@@ -554,7 +559,7 @@ absl::StatusOr<ReduceResult> ReduceCheaply(const CheckSubject& subject,
 absl::StatusOr<ReduceResult> ReduceFailure(const CheckSubject& subject,
                                            const ReduceCase& reduce_case, Outcome::Kind kind,
                                            const std::string& rule, const TriageOptions& options) {
-  if (kind == Outcome::kWrong && subject.backend.Describe().dumps_passes) {
+  if ((kind == Outcome::kWrong || IsCrash(kind)) && subject.backend.Describe().dumps_passes) {
     absl::StatusOr<ReduceResult> reduced = ReduceCheaply(subject, reduce_case, kind, options);
     if (reduced.ok()) return reduced;
   }

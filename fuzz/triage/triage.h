@@ -27,6 +27,7 @@ struct TriageOptions {
   std::string program = "assay";  // how the pages spell the command line
   std::vector<Release> releases;  // that each page tells about
   std::function<void(const ReduceProgress&)> progress;  // optional
+  std::function<bool(const ReduceCase&)> is_enough;     // as of ReduceOptions
 };
 
 // Everything that triage learned. `page` borrows nothing.
@@ -38,7 +39,8 @@ struct TriageReport {
 // Errors: the finding's module does not read or verify, or its profile is unknown; a page could not
 // be written. A finding that does not repeat is no error: result.confirmed is false. When the
 // bucket has a page already, the one with the smaller program stays, and the page counts the
-// duplicates. The calling process must be single-threaded if the backend runs in it.
+// duplicates; what would not be smaller is not reduced to its end. The calling process must be
+// single-threaded if the backend runs in it.
 absl::StatusOr<TriageReport> Triage(const Finding& finding, Oracle& oracle, Backend& backend,
                                     const TriageOptions& options = {});
 

@@ -280,6 +280,48 @@ FakeBackend::Script NegatesNothing(Oracle& oracle) {
   return script;
 }
 
+// The bug of a bucket that has a small program already is not made small once more; one that has a
+// larger program is.
+TEST_F(TriageTest, WhatHasItsPageIsNotReducedToTheEnd) {
+  const std::unique_ptr<Oracle> oracle = MakeOracle();
+  FakeBackend backend(NegatesNothing(*oracle));
+  Finding finding = MakeFinding();
+  finding.backend = "fake";
+  finding.module_text = R"(HloModule m
+ENTRY e {
+  p = s16[9,7]{1,0} parameter(0)
+  i = u8[] parameter(1)
+  a = s16[9,7]{1,0} add(p, p)
+  n = s16[9,7]{1,0} negate(a)
+  ROOT s = s16[4,3]{1,0} dynamic-slice(n, i, i), dynamic_slice_sizes={4,3}
+}
+)";
+  const absl::StatusOr<TriageReport> first = Triage(finding, *oracle, backend, Options());
+  ASSERT_TRUE(first.ok()) << first.status();
+  EXPECT_TRUE(first->result.is_smallest);
+  EXPECT_EQ(first->result.instructions, 2) << first->page.finding.module_text;
+
+  const absl::StatusOr<TriageReport> second = Triage(finding, *oracle, backend, Options());
+  ASSERT_TRUE(second.ok()) << second.status();
+  EXPECT_EQ(second->result.bucket, first->result.bucket);
+  EXPECT_EQ(second->result.page, first->result.page);
+  EXPECT_EQ(second->result.opcodes, "negate");
+  EXPECT_FALSE(second->result.is_smallest);
+  EXPECT_THAT(second->page.steps, testing::Contains(HasSubstr("its bucket has a page")));
+  EXPECT_EQ(second->page.duplicates, 1);
+
+  const fs::path json = fs::path(first->result.page) / "finding.json";
+  std::string text = FileText(json);
+  const std::string field = "\"instructions\": 2";
+  ASSERT_NE(text.find(field), text.npos);
+  text.replace(text.find(field), field.size(), "\"instructions\": 9");
+  std::ofstream(json) << text;
+  const absl::StatusOr<TriageReport> third = Triage(finding, *oracle, backend, Options());
+  ASSERT_TRUE(third.ok()) << third.status();
+  EXPECT_TRUE(third->result.is_smallest);
+  EXPECT_THAT(FileText(json), HasSubstr(field)) << "the smaller program has the page";
+}
+
 TEST(WrongInstruction, IsTheFirstAndASmallProgramIsAroundIt) {
   const std::unique_ptr<Oracle> oracle = MakeOracle();
   FakeBackend backend(NegatesNothing(*oracle));

@@ -1,0 +1,84 @@
+// Reads and counts in finding.json.
+#include "fuzz/triage/pages.h"
+
+#include <cctype>
+#include <filesystem>
+#include <fstream>
+#include <system_error>
+
+#include "absl/strings/str_format.h"
+#include "nlohmann/json.hpp"
+#include "spec/base/strings.h"
+#include "spec/ir/hash.h"
+
+namespace assay {
+namespace {
+
+namespace fs = std::filesystem;
+
+// An object, or nothing of use.
+nlohmann::json FindingJsonOf(const fs::path& folder) {
+  std::ifstream file(folder / "finding.json");
+  return nlohmann::json::parse(file, nullptr, /*allow_exceptions=*/false);
+}
+
+int64_t NumberIn(const nlohmann::json& object, const char* field, int64_t absent) {
+  const auto at = object.find(field);
+  return at != object.end() && at->is_number_integer() ? at->get<int64_t>() : absent;
+}
+
+}  // namespace
+
+std::string PageFolder(const std::string& pages, const std::string& bucket) {
+  std::string name = bucket;
+  for (char& c : name) {
+    const bool is_plain =
+        std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '-' || c == '.' || c == '+';
+    if (!is_plain) c = '_';
+  }
+  // Buckets that begin alike, as crashes with a long message do, have folders of their own.
+  constexpr size_t kMaxName = 100;
+  if (name.size() > kMaxName) {
+    StableHash hash;
+    hash.Add(name);
+    name = StrCat(name.substr(0, kMaxName), "-", absl::StrFormat("%08x", hash.Finish() >> 32));
+  }
+  return (fs::path(pages) / name).string();
+}
+
+ExistingPage ReadExistingPage(const std::string& folder) {
+  const nlohmann::json object = FindingJsonOf(folder);
+  if (!object.is_object()) return {};
+  return {NumberIn(object, "instructions", -1), NumberIn(object, "duplicates", 0)};
+}
+
+absl::Status CountDuplicates(const std::string& folder, int64_t duplicates) {
+  nlohmann::json object = FindingJsonOf(folder);
+  if (!object.is_object()) return absl::OkStatus();
+  object["duplicates"] = duplicates;
+  const fs::path path = fs::path(folder) / "finding.json";
+  std::ofstream file(path);
+  file << object.dump(2) << "\n";
+  return file.good() ? absl::OkStatus()
+                     : absl::UnavailableError(StrCat("cannot write ", path.string()));
+}
+
+bool HasPageOfOpcodes(const std::string& pages, const std::string& opcodes,
+                      int64_t most_instructions) {
+  std::error_code error;
+  for (const fs::directory_entry& entry : fs::directory_iterator(pages, error)) {
+    const nlohmann::json object = FindingJsonOf(entry.path());
+    if (!object.is_object()) continue;
+    const auto bucket = object.find("bucket");
+    if (bucket == object.end() || !bucket->is_string()) continue;
+    const std::string parts = StrCat(bucket->get<std::string>(), "/");
+    const int64_t instructions = NumberIn(object, "instructions", -1);
+    if (instructions >= 0 && instructions <= most_instructions &&
+        parts.find(StrCat("/", opcodes, "/")) != std::string::npos) {
+      return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace assay

@@ -1,0 +1,31 @@
+// The folder of bug pages: one folder for each bucket, whose finding.json tells how small its
+// program is and how many findings it stands for.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "absl/status/status.h"
+
+namespace assay {
+
+struct ExistingPage {
+  int64_t instructions = -1;  // of its program; -1: there is no page
+  int64_t duplicates = 0;     // findings that it stands for besides
+};
+
+// Where the page of a bucket is, or would be.
+std::string PageFolder(const std::string& pages, const std::string& bucket);
+
+// Hostile-safe: what cannot be read is no page.
+ExistingPage ReadExistingPage(const std::string& folder);
+
+// Errors: the page cannot be written.
+absl::Status CountDuplicates(const std::string& folder, int64_t duplicates);
+
+// True if some page is of a bucket whose name has these opcodes (OpcodeSet) as a part, and of a
+// program with at most so many instructions.
+bool HasPageOfOpcodes(const std::string& pages, const std::string& opcodes,
+                      int64_t most_instructions);
+
+}  // namespace assay
