@@ -97,14 +97,18 @@ absl::Status ApplyWidened(const OpContext& op, const OpEvaluation& row, bool bou
   const OpContext wide_op{op.instruction, shape, operands, op.clauses, op.analysis, op.licensed};
   Array wide{Literal(shape)};
   ASSAY_RETURN_IF_ERROR(row.evaluate(wide_op, wide.literal));
+  const bool is_function =
+      Info(op.instruction.opcode()).numeric.comparison == ComparisonClass::kUlp;
   if (bounding) {
     ASSAY_RETURN_IF_ERROR(row.bound(wide_op, wide));
+    const bool may_be_half = op.clauses.Has(ClauseId::kExcessPrecision) && IsFloat(op.type()) &&
+                             BitWidth(op.type()) == 8 && op.type() != ElementType::kF8E8M0FNU;
+    // A function has an ulp of the narrow type, which is more.
+    if (may_be_half && !is_function) GrantRoundingToHalf(op, wide);
   }
   ASSAY_ASSIGN_OR_RETURN(Array narrow, ConvertArray(op, wide, op.type(), bounding));
   result = std::move(narrow);
   TakeMagnitudes(wide, result);
-  const bool is_function =
-      Info(op.instruction.opcode()).numeric.comparison == ComparisonClass::kUlp;
   if (bounding && is_function && IsFloat(op.type())) GrantOneUlp(op, wide, result);
   return absl::OkStatus();
 }

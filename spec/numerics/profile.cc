@@ -23,8 +23,10 @@ constexpr std::array<Clause, static_cast<size_t>(ClauseId::kClauseCount)> kClaus
                "subnormal f16"},
     {.id = ClauseId::kExcessPrecision,
      .name = "excess-precision",
-     .meaning = "intermediates of types narrower than f32, indices of iota included, may keep f32 "
-                "precision, those of 8-bit floats that of f16 and its infinities",
+     .meaning =
+         "intermediates of types narrower than f32, indices of iota included, may keep f32 "
+         "precision, those of 8-bit floats that of f16 and its infinities; ops of 8-bit floats "
+         "may be computed in f16, which rounds their results twice",
      .strict = false,
      .xla = true,
      .source = "operation semantics 1.4 and 19: fusions of bf16 and f16 keep excess precision by "

@@ -268,6 +268,30 @@ absl::Status BoundNarrowConvert(const OpContext& op, Array& result) {
   return absl::OkStatus();
 }
 
+void GrantRoundingToHalf(const OpContext& op, Array& exact) {
+  constexpr double kLargestHalf = 65504;
+  for (int64_t i = 0; i < exact.literal.element_count(); ++i) {
+    Range<double> x = SeenAny(op, exact, i);
+    if (!x.HasFinite() || x.Undecided()) continue;
+    const double magnitude = std::fabs(x.centre) + x.radius;
+    if (magnitude > kLargestHalf) continue;  // an infinity there is one of the intermediates
+    const double plain = exact.literal.GetDouble(i);
+    const bool is_held = x.radius == 0 && x.flags == 0 && x.centre == plain &&
+                         DecodeFloat(Format(ElementType::kF16),
+                                     EncodeFloat(Format(ElementType::kF16), plain)) == plain;
+    if (is_held) continue;
+    MakeBounds(exact);
+    const uint32_t zeros = exact.bounds[i].flags & (kZeroSigns | kMayBeZero);
+    const double error = magnitude * 0x1p-11 + 0x1p-25;
+    // Nothing is rounded beyond zero.
+    const double low = x.low() >= 0 ? std::max(x.low() - error, 0.0) : x.low() - error;
+    const double high = x.high() <= 0 ? std::min(x.high() + error, 0.0) : x.high() + error;
+    Range<double> rounded = Range<double>::Hull(low, high);
+    rounded.flags = x.flags;
+    Store(exact, i, rounded, zeros);
+  }
+}
+
 void GrantOneUlp(const OpContext& op, const Array& exact, Array& result) {
   const NarrowFormat format(result.literal.element_type());
   const auto [least, most] = RangeOfFunction(op.instruction.opcode());
