@@ -217,6 +217,7 @@ class Triager {
     other->case_ = small.Clone();
     other->page_ = page_;
     other->result_ = result_;
+    other->result_.is_smallest = false;  // as an earlier reduction may have said
     other->seen_ = other->Check().outcome;
     if (!other->seen_.Fails(finding_.kind)) return false;
     other->Finish();
