@@ -131,6 +131,39 @@ std::vector<std::vector<size_t>> OtherOrders(size_t n) {
   return orders;
 }
 
+// The inputs of every element in the order of their sizes in the first column, each element in its
+// own: what may leave the range on the way does so in one of the two directions, whatever a zero
+// makes of it later.
+std::vector<Column> BySize(const std::vector<Column>& inputs, bool falling, MemoryMeter& memory) {
+  const Literal& first = inputs[0][0].array->literal;
+  const int64_t size = first.element_count();
+  std::vector<std::vector<Array>> sorted(inputs.size());
+  for (std::vector<Array>& column : sorted) {
+    for (const Value& value : inputs[0]) {
+      column.push_back(Array{Literal(value.array->literal.shape())});
+    }
+  }
+  std::vector<std::pair<double, size_t>> order(inputs.size());
+  for (int64_t i = 0; i < size; ++i) {
+    for (size_t k = 0; k < inputs.size(); ++k) {
+      const double number = std::fabs(inputs[k][0].array->literal.GetDouble(i));
+      order[k] = {std::isnan(number) ? std::numeric_limits<double>::infinity() : number, k};
+    }
+    std::sort(order.begin(), order.end());
+    if (falling) std::reverse(order.begin(), order.end());
+    for (size_t k = 0; k < inputs.size(); ++k) {
+      for (size_t n = 0; n < sorted[k].size(); ++n)
+        CopyElements(*inputs[order[k].second][n].array, i, sorted[k][n], i, 1);
+    }
+  }
+  std::vector<Column> columns;
+  for (std::vector<Array>& column : sorted) {
+    Column& values = columns.emplace_back();
+    for (Array& array : column) values.push_back(MakeValue(std::move(array), memory));
+  }
+  return columns;
+}
+
 // Reads slot `slot` as an interval, which may be one number. False if it may be something else.
 bool IntervalOf(const Array& array, int64_t slot, ElementBound& interval) {
   constexpr uint32_t kIntervals = kZeroSigns | kMayFlush | kZeroSignFree;
@@ -253,6 +286,12 @@ absl::StatusOr<Column> FoldColumns(Interpreter& interpreter, ColumnFold& fold, c
   if (rules.any_order) {
     for (const std::vector<size_t>& order : OtherOrders(inputs.size())) {
       ASSAY_ASSIGN_OR_RETURN(others.emplace_back(), fold.Left(init, inputs, order));
+    }
+    const bool has_sizes = IsFloat(inputs[0][0].array->literal.element_type());
+    for (const bool falling : {false, true}) {
+      if (!has_sizes || inputs.size() <= kFewSteps) break;
+      const std::vector<Column> sorted = BySize(inputs, falling, interpreter.memory());
+      ASSAY_ASSIGN_OR_RETURN(others.emplace_back(), fold.Left(init, sorted, in_order));
     }
   } else {
     ASSAY_ASSIGN_OR_RETURN(others.emplace_back(), fold.Right(init, inputs));
