@@ -9,10 +9,12 @@
 #include "fuzz/portable.h"
 #include "fuzz/reduce/edit.h"
 #include "fuzz/reduce/wrong_instruction.h"
+#include "fuzz/triage/signature.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "reference/interpreter/interpreter.h"
 #include "spec/backend/fake_backend.h"
+#include "spec/base/error.h"
 #include "spec/numerics/profile.h"
 #include "spec/text/reader.h"
 #include "spec/text/writer.h"
@@ -320,6 +322,37 @@ ENTRY e {
   ASSERT_TRUE(third.ok()) << third.status();
   EXPECT_TRUE(third->result.is_smallest);
   EXPECT_THAT(FileText(json), HasSubstr(field)) << "the smaller program has the page";
+}
+
+bool HasOp(const Module& module, Opcode opcode) {
+  for (const Instruction* at : *module.entry()) {
+    if (at->opcode() == opcode) return true;
+  }
+  return false;
+}
+
+// Under cheap flags the compiler dies in another way, as it does of a smaller program without them:
+// that way is not where the reduction may lead.
+TEST_F(TriageTest, ACrashUnderCheapFlagsHasToBeTheSame) {
+  const std::unique_ptr<Oracle> oracle = MakeOracle();
+  FakeBackend::Script script = NegatesNothing(*oracle);
+  script.description.dumps_passes = true;
+  script.compile = [](const Module& module, const CompileOptions& options) -> absl::Status {
+    if (!HasOp(module, Opcode::kDynamicSlice)) return absl::OkStatus();
+    const bool is_first = options.flags.empty() && HasOp(module, Opcode::kAdd);
+    return MakeError(ErrorClass::kCompileCrash, is_first ? "first.cc: bad sum" : "second.cc: gone");
+  };
+  FakeBackend backend(std::move(script));
+  ASSERT_FALSE(CheapFlags(backend).empty());
+  Finding finding = MakeFinding();
+  finding.backend = "fake";
+  finding.kind = Outcome::kCompileCrash;
+  TriageOptions options = Options();
+  options.blame = false;
+  const absl::StatusOr<TriageReport> report = Triage(finding, *oracle, backend, options);
+  ASSERT_TRUE(report.ok()) << report.status();
+  EXPECT_THAT(report->result.bucket, HasSubstr("first.cc: bad sum"));
+  EXPECT_LE(report->result.instructions, 3) << report->page.finding.module_text;
 }
 
 TEST(WrongInstruction, IsTheFirstAndASmallProgramIsAroundIt) {
