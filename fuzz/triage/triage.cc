@@ -194,7 +194,8 @@ class Triager {
     }
     int64_t before = case_.module->InstructionCount();
     case_ = std::move(reduced->reduced);
-    result_.is_smallest = reduced->complete;
+    // Of what was enough the rest would not change which ops there are.
+    result_.is_smallest = reduced->complete || reduced->was_enough;
     const char* end = reduced->complete     ? ""
                       : reduced->was_enough ? " (its bucket has a page with no larger program)"
                                             : " (time ran out: it may become smaller)";
@@ -217,7 +218,6 @@ class Triager {
     other->case_ = small.Clone();
     other->page_ = page_;
     other->result_ = result_;
-    other->result_.is_smallest = false;  // as an earlier reduction may have said
     other->seen_ = other->Check().outcome;
     if (!other->seen_.Fails(finding_.kind)) return false;
     other->Finish();
@@ -231,6 +231,7 @@ class Triager {
   void TakeExplained() {
     Triager& other = *explained_;
     other.page_.steps = std::move(page_.steps);
+    other.result_.is_smallest = result_.is_smallest;
     case_ = std::move(other.case_);
     page_ = std::move(other.page_);
     result_ = std::move(other.result_);

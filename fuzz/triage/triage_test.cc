@@ -308,7 +308,7 @@ ENTRY e {
   EXPECT_EQ(second->result.bucket, first->result.bucket);
   EXPECT_EQ(second->result.page, first->result.page);
   EXPECT_EQ(second->result.opcodes, "negate");
-  EXPECT_FALSE(second->result.is_smallest);
+  EXPECT_TRUE(second->result.is_smallest) << "as for its ops, by which buckets are merged";
   EXPECT_THAT(second->page.steps, testing::Contains(HasSubstr("its bucket has a page")));
   EXPECT_EQ(second->page.duplicates, 1);
 
