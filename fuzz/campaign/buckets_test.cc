@@ -362,6 +362,58 @@ TEST(Tally, TheSameBugInALoopOrBehindItsOperandIsOneBucket) {
   EXPECT_EQ(EndsOfBuckets(tally), wanted);
 }
 
+TEST(Tally, WhatStandsAroundTheSameMistakeIsNoOtherBug) {
+  const CampaignOptions options = TallyOptions();
+  Tally tally(options);
+  const Outcome::Kind wrong = Outcome::kWrong;
+  // A belief about a sign is handed on by sorts and conversions, not by sums.
+  AddNumbered(tally, wrong, {"abs+iota", "algsimp", "abs", "i"}, "a");
+  AddNumbered(tally, wrong, {"abs+compare+few-bits+iota+sort", "algsimp", "abs", "i"}, "a2");
+  AddNumbered(tally, wrong, {"abs+multiply", "algsimp", "abs", "i"}, "b");
+  AddNumbered(tally, wrong, {"abs+convert+multiply", "algsimp", "abs", "i"}, "b2");
+  AddNumbered(tally, wrong, {"abs+add+multiply", "algsimp", "abs", "i"}, "b3");
+  // What is folded before and behind the op that is wrong, and what is not folded at all.
+  AddNumbered(tally, wrong, {"cbrt", "", "cbrt", "f"}, "c/f-fffff");
+  AddNumbered(tally, wrong, {"add+cbrt+reduce-window", "constant_folding", "cbrt", "f"}, "c2");
+  AddNumbered(tally, wrong, {"cbrt+sqrt", "constant_folding", "sqrt", "f"}, "c3");
+  AddNumbered(tally, wrong, {"pad+slice", "constant_folding", "pad", "f"}, "d0");
+  AddNumbered(tally, wrong, {"fft", "constant_folding", "fft", "c"}, "d");
+  AddNumbered(tally, wrong, {"convolution+fft+iota", "constant_folding", "fft", "c"}, "d2");
+  AddNumbered(tally, wrong, {"convolution+fft", "constant_folding", "convolution", "c"}, "d3");
+  // The same is computed and moved otherwise; where all are moves, two of them tell little.
+  AddNumbered(tally, wrong, {"broadcast+maximum+reduce+subtract", "", "", "i"}, "e/i-fffff");
+  AddNumbered(tally, wrong, {"broadcast+maximum+pad+reduce+subtract", "", "", "i"}, "e2/i-pffff");
+  AddNumbered(tally, wrong, {"maximum+reduce+subtract", "", "", "i"}, "e3/i-ffffp");
+  AddNumbered(tally, wrong, {"broadcast+scatter+slice", "", "", "i"}, "f/i-ppfff");
+  AddNumbered(tally, wrong, {"scatter+slice+transpose", "", "", "i"}, "f2/i-ppfff");
+  AddNumbered(tally, wrong, {"broadcast+gather", "", "", "i"}, "g/i-pffff");
+  AddNumbered(tally, wrong, {"gather+transpose", "", "", "i"}, "g2/i-ffpff");
+  // Who writes where it must not may never answer.
+  AddNumbered(tally, wrong, {"dynamic-slice+narrow-index", "", "", "p"}, "h/p-fffff");
+  AddNumbered(tally, Outcome::kTimeout, {"dynamic-slice+iota+narrow-index", "", "", "p"}, "h2");
+  AddNumbered(tally, Outcome::kTimeout, {"dynamic-slice+iota", "", "", "p"}, "h3");
+  const std::set<std::string> wanted = {
+      "wrong value/a 2",  "wrong value/b 2", "wrong value/b3 1", "c/f-fffff 2", "wrong value/c3 1",
+      "wrong value/d0 1", "wrong value/d 2", "wrong value/d3 1", "e/i-fffff 2", "e3/i-ffffp 1",
+      "f/i-ppfff 2",      "g/i-pffff 1",     "g2/i-ffpff 1",     "h/p-fffff 2", "timeout/h3 1"};
+  EXPECT_EQ(EndsOfBuckets(tally), wanted);
+}
+
+TEST(Tally, OneReductionToTheEndSpeaksForItsBucket) {
+  const CampaignOptions options = TallyOptions();
+  Tally tally(options);
+  const Outcome::Kind wrong = Outcome::kWrong;
+  AddNumbered(tally, wrong, {"multiply", "algsimp", "multiply", "f"}, "algsimp/multiply");
+  for (const bool is_smallest : {false, true}) {
+    AddNumbered(tally, wrong, {"multiply+sqrt", "algsimp", "sqrt", "f"}, "algsimp/multiply+sqrt")
+        .triage.is_smallest = is_smallest;
+  }
+  AddNumbered(tally, wrong, {"multiply+sine", "algsimp", "sine", "f"}, "algsimp/multiply+sine")
+      .triage.is_smallest = false;
+  const std::set<std::string> wanted = {"algsimp/multiply 2", "algsimp/multiply+sqrt 2"};
+  EXPECT_EQ(EndsOfBuckets(tally), wanted);
+}
+
 TEST(Tally, WhatIsFoundBehindAtTheSameOpIsTheSameBug) {
   const CampaignOptions options = TallyOptions();
   Tally tally(options);

@@ -53,6 +53,12 @@ bool IsBehindTheOther(const Looks& large, const Looks& small) {
          large.place == small.place && large.numbers == small.numbers;
 }
 
+// What writes where it must not is a wrong value, a crash, or a process that never answers.
+bool HangsOfANarrowIndex(const Looks& hanging, const Looks& other) {
+  return hanging.kind == Outcome::kTimeout && other.IsOfRunning() && other.rule.empty() &&
+         BothHave(hanging, other, kNarrowIndex);
+}
+
 // ---- Different passes are to blame, or a pass for one of the two.
 
 // The pass is to blame for the small program; that of `large`, for which none is, passes without
@@ -67,11 +73,14 @@ bool IsSilencedByPassOf(const Looks& large, const Looks& small) {
          Includes(large.opcodes, needed);
 }
 
-// A function is wrong of constants, which are folded, as it is of what comes at run time.
+// A function is wrong of constants, which are folded, as it is of what comes at run time; whatever
+// is folded around it.
 bool IsWrongFoldedOrNot(const Looks& folded, const Looks& other) {
-  return folded.rule == "constant_folding" && other.rule.empty() && folded.IsWrong() &&
-         other.IsWrong() && folded.opcodes.size() == 1 && folded.opcodes == other.opcodes &&
-         IsElementwise(*folded.opcodes.begin());
+  if (folded.rule != "constant_folding" || !other.rule.empty()) return false;
+  const bool is_told = folded.place.empty() ? folded.opcodes == other.opcodes
+                                            : other.opcodes == Opcodes{folded.place};
+  return is_told && folded.IsWrong() && other.IsWrong() && other.opcodes.size() == 1 &&
+         !AreOfOtherNumbers(folded, other) && IsElementwise(*other.opcodes.begin());
 }
 
 // ---- The same pass is to blame for both, or passes of one family.
@@ -112,6 +121,28 @@ Opcodes WithoutWhatBecomesASlice(Opcodes opcodes) {
     opcodes.erase("scatter");
   }
   return opcodes;
+}
+
+// What is believed of the sign of an integer is believed behind what hands the integer on, too.
+bool IsBelievedBehindWhatHandsOn(const Looks& large, const Looks& small) {
+  static const Opcodes kHandingOn = {"compare", "convert", "sort"};  // sorts compare
+  static const std::string kItsSign = "its sign";
+  if (large.family != "algsimp" || large.numbers != "i" || small.numbers != "i") return false;
+  const Opcodes all = WithoutWhoAsksForTheSign(large.opcodes);
+  const Opcodes believed = WithoutWhoAsksForTheSign(small.opcodes);
+  return all.contains(kItsSign) && believed.contains(kItsSign) && Includes(all, believed) &&
+         All(all, [&believed](const std::string& name) {
+           return believed.contains(name) || kHandingOn.contains(name) || IsMove(name);
+         });
+}
+
+// Constants are folded op by op: what is folded before and behind the op that is wrong is no other
+// bug.
+bool IsFoldedAlike(const Looks& large, const Looks& small) {
+  const bool are_folded = large.rule == "constant_folding" && small.rule == large.rule;
+  return are_folded && !large.place.empty() && large.numbers == small.numbers &&
+         TwinOf(large.place) == TwinOf(small.place) &&
+         WithoutMoves(small.opcodes) == Opcodes{small.place};
 }
 
 // What the pass does not look at is left out, or given one name.
@@ -313,6 +344,24 @@ bool FoldAlike(const Looks& large, const Looks& small) {
          large.numbers == small.numbers && AreSilencedAlike(large.states, small.states);
 }
 
+// Nobody can tell which op is wrong of either. Both compute the same and move it otherwise; a pass
+// that rewrites the moves of one may silence that.
+bool AreMovedOtherwise(const Looks& large, const Looks& small) {
+  const auto computing = [](const Looks& looks) {
+    Opcodes result = WithoutTwins(WithoutMoves(looks.opcodes));
+    result.erase("pad");
+    return result;
+  };
+  std::string states = large.states;
+  for (size_t i = 0; i < std::min(states.size(), small.states.size()); ++i) {
+    if (IsPassAt(i)) states[i] = small.states[i];
+  }
+  const Opcodes all = computing(large);
+  return large.place.empty() && small.place.empty() && large.IsWrong() && small.IsWrong() &&
+         large.numbers == small.numbers && all.size() > 1 && all == computing(small) &&
+         AreSilencedAlike(states, small.states);
+}
+
 // What is wrong in the small program is in the large one, too.
 bool HasAllOf(const Looks& large, const Looks& small) {
   if (small.Has(kFewBits) && !large.Has(kFewBits)) return false;
@@ -330,11 +379,12 @@ bool HasAllOf(const Looks& large, const Looks& small) {
 // lost.
 constexpr const char* kCauses[] = {kNarrowIndex, kNanForZero};
 
-constexpr Rule kRulesOfAll[] = {AreUnsignedLoops, IsBehindTheOther};
+constexpr Rule kRulesOfAll[] = {AreUnsignedLoops, IsBehindTheOther, EitherWay<HangsOfANarrowIndex>};
 constexpr Rule kRulesAcrossPasses[] = {EitherWay<IsSilencedByPassOf>,
                                        EitherWay<IsWrongFoldedOrNot>};
-constexpr Rule kRulesOfPasses[] = {IsAVariant, IsOfSameRewrite, IsInControlFlow, WouldBecomeSmaller,
-                                   IsImportedAlike};
+constexpr Rule kRulesOfPasses[] = {
+    IsAVariant,    IsOfSameRewrite,    IsInControlFlow, IsBelievedBehindWhatHandsOn,
+    IsFoldedAlike, WouldBecomeSmaller, IsImportedAlike};
 constexpr Rule kRulesOfDeaths[] = {IsSameDeath, IsSameRefusal};
 constexpr Rule kRulesOfRunning[] = {IsOfSamePlace,
                                     IsOfSameFunction,
@@ -342,6 +392,7 @@ constexpr Rule kRulesOfRunning[] = {IsOfSamePlace,
                                     EitherWay<IsReductionInDisguise>,
                                     AreOfPackedNumbers,
                                     FoldAlike,
+                                    AreMovedOtherwise,
                                     HasAllOf};
 
 }  // namespace

@@ -351,8 +351,16 @@ void Tally::MergeBuckets() {
     Looks looks;
   };
   std::vector<Seen> by_size;
+  // One reduction of a bucket that came to its end speaks for those that did not.
+  std::set<std::string> smallest;
+  for (const CampaignFinding& finding : findings_) {
+    const std::string& bucket = finding.triage.bucket;
+    if (finding.triaged && finding.triage.is_smallest && !bucket.empty()) smallest.insert(bucket);
+  }
   for (CampaignFinding& finding : findings_) {
-    if (finding.triaged) by_size.push_back({&finding, LooksOf(finding)});
+    if (!finding.triaged) continue;
+    by_size.push_back({&finding, LooksOf(finding)});
+    by_size.back().looks.is_smallest |= smallest.contains(finding.triage.bucket);
   }
   std::stable_sort(by_size.begin(), by_size.end(), [](const Seen& a, const Seen& b) {
     return a.looks.opcodes.size() < b.looks.opcodes.size();
