@@ -210,7 +210,8 @@ class CaseRunner {
   void ConfirmThere(const Case& made, const CaseKey& key, const FamiliarPlaces& familiar,
                     ConfirmRecord& confirm, WorkerState& state);
   // The same with one output of the program alone, which compiles in less time: that of the key,
-  // and where it is only notable, the others. Nothing where it does not fail by itself.
+  // and where it is only notable, the others. Nothing where it does not fail by itself,
+  // however it is compiled.
   std::optional<ConfirmRecord> ConfirmOutputs(const Case& made, const CaseKey& key,
                                               const FamiliarPlaces& familiar,
                                               const ConfirmRecord& confirm, WorkerState& state);

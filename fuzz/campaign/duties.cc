@@ -151,7 +151,8 @@ class ConfirmDuty : public Duty {
     const Outcome::Kind kind = suspect_.record.kind;
     if (kind == Outcome::kTimeout || kind == Outcome::kOutOfMemory) waited_ += Now() - begun_;
     const Confirmation result = desk_.tally.TakeConfirm(suspect_, confirm);
-    if (!result.confirmed && confirm.fails_cheaply) return absl::OkStatus();
+    if (!result.confirmed && confirm.fails_cheaply)
+      return desk_.journal.ScreenedOnly(result.finding);
     if (!result.confirmed) {
       // What took longer than the first check had for it, and ends in the time that it has now, is
       // slow whatever ran before; what draws numbers may have drawn others.

@@ -228,6 +228,12 @@ absl::Status Journal::Unconfirmed(const CampaignFinding& finding) {
   return Write(std::move(line));
 }
 
+absl::Status Journal::ScreenedOnly(const CampaignFinding& finding) {
+  nlohmann::json line = FindingToJson(finding);
+  line["type"] = "screened only";
+  return Write(std::move(line));
+}
+
 absl::Status Journal::Triaged(const CampaignFinding& finding) {
   return Write({{"type", "triage"},
                 {"index", finding.index},

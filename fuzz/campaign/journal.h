@@ -1,11 +1,12 @@
 // Writes the journal of a campaign: OUT/results.jsonl, one JSON object per line, each with a
 // "type":
 //   begin        seed, first, backends, versions, jobs, options
-//   finding      one confirmed finding; its case is in OUT/cases/SEED-INDEX.hlo and .npz
-//   unconfirmed  a failure that did not repeat in a fresh process
-//   triage       index and what triage made of it
-//   progress     every few seconds: "next", before which all cases have ended, and how many
-//   end          the summary
+//   finding        one confirmed finding; its case is in OUT/cases/SEED-INDEX.hlo and .npz
+//   unconfirmed    a failure that did not repeat in a fresh process
+//   screened only  a failure of what is compiled cheaply, and not as users compile
+//   triage         index and what triage made of it
+//   progress       every few seconds: "next", before which all cases have ended, and how many
+//   end            the summary
 // Lines are appended and flushed one by one, so a killed campaign leaves a readable file.
 #pragma once
 
@@ -41,6 +42,7 @@ class Journal {
   absl::Status Begin(const CampaignSummary& summary, const CampaignOptions& options);
   absl::Status Found(const CampaignFinding& finding);
   absl::Status Unconfirmed(const CampaignFinding& finding);
+  absl::Status ScreenedOnly(const CampaignFinding& finding);
   absl::Status Triaged(const CampaignFinding& finding);
   // Not more often than every two seconds.
   absl::Status Progress(int64_t next, int64_t programs);

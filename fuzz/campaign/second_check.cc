@@ -116,7 +116,7 @@ Outcome CaseRunner::RunAgain(const CheckSubject& subject, const CheckCase& check
     // A wrong value that came back with the same bits has been seen on all runs.
     const int64_t runs = repeats && seen.Fails(Outcome::kWrong) ? kRuns : 1;
     confirm.runs += runs;
-    if (!fails && key.output >= 0) break;
+    if (!fails && key.output >= 0 && !key.screened) break;
     if (!fails && key.screened) {
       confirm.fails_cheaply = IsFinding(OutcomeAsScreened(subject, check_case, key).kind);
       break;
@@ -154,6 +154,7 @@ std::optional<ConfirmRecord> CaseRunner::ConfirmOutputs(const Case& made, const 
   // The whole is no better asked: what keeps another opinion from a program may be in outputs that
   // are right.
   CaseKey other = key;
+  other.screened = false;  // nobody has seen it fail
   const int64_t count = made.module->entry()->root()->operand_count();
   for (other.output = 0; other.output < count; ++other.output) {
     if (other.output == key.output) continue;
@@ -179,7 +180,7 @@ std::optional<ConfirmRecord> CaseRunner::ConfirmOutput(const Case& made, const C
   const ReduceCase whole{made.module->Clone(""), MakeFinding(all).inputs};
   ConfirmPart({part, &whole}, key, familiar, confirm, state);
   const bool fails = confirm.fails == confirm.runs && confirm.record.kind == Outcome::kWrong;
-  return fails ? std::optional(std::move(confirm)) : std::nullopt;
+  return fails || confirm.fails_cheaply ? std::optional(std::move(confirm)) : std::nullopt;
 }
 
 void CaseRunner::ConfirmPart(const Part& part, const CaseKey& key, const FamiliarPlaces& familiar,

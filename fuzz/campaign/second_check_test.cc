@@ -1,5 +1,6 @@
 // What becomes of a suspect that is looked at again: alone, whole, cheaply or after others.
 #include <filesystem>
+#include <fstream>
 
 #include "fuzz/campaign/journal.h"
 #include "fuzz/campaign/scripted.h"
@@ -104,11 +105,23 @@ TEST(CampaignTest, WhatFailsOnlyWhereItIsCompiledCheaplyIsCounted) {
   const auto is_cheap = [](const Module&, const CompileOptions& compile) {
     return compile.flags.count("xla_backend_optimization_level") > 0;
   };
+  options.out_dir = testing::TempDir() + "/cheaply";
+  std::filesystem::remove_all(options.out_dir);
   const CampaignSummary summary = Fuzz(options, Elsewhere(is_cheap));
   EXPECT_GT(summary.suspects, 10);
   EXPECT_EQ(summary.screened_only, summary.suspects);
   EXPECT_EQ(summary.findings, 0);
   EXPECT_EQ(summary.unconfirmed, 0);
+  std::ifstream journal(options.out_dir + "/results.jsonl");
+  int64_t written = 0, by_itself = 0;
+  for (std::string line; std::getline(journal, line);) {
+    const nlohmann::json record = nlohmann::json::parse(line);
+    if (record.at("type") != "screened only") continue;
+    ++written;
+    by_itself += record.contains("output");
+  }
+  EXPECT_EQ(written, summary.suspects);
+  EXPECT_GT(by_itself, 5) << "the whole program is not asked where one output tells";
 }
 
 TEST(CampaignTest, FindsTheOutputThatIsWrongByItselfOrTheWholeProgram) {

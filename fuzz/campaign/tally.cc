@@ -214,7 +214,7 @@ Confirmation Tally::TakeConfirm(const Suspect& suspect, const ConfirmRecord& con
   finding.notable = confirm.notable;
   finding.instructions = confirm.instructions;
   finding.output = confirm.output;
-  if (confirm.output >= 0) finding.text = confirm.record.text;
+  if (confirm.output >= 0 && confirm.fails > 0) finding.text = confirm.record.text;
   finding.second_check =
       StrCat("failed again in ", confirm.fails, " of ", confirm.runs, " runs of a fresh process",
              confirm.exact.empty() ? "" : "; with exact inputs: ", confirm.exact);

@@ -82,20 +82,22 @@ class SignatureMaker {
         return;
       }
     }
-    const bool is_alone = wrong != nullptr && FailsAlone(*wrong);
     const PassBlame& blame = signature_.blame = FindWrongSnapshot(subject_, module_, inputs_);
     if (!blame.pass.empty() && blame.pass != "import") {
+      // What computed the constants that an op is folded of, matters as little.
+      const bool is_folding = blame.pass == "constant_folding";
       StrAppend(&signature_.text, ": ", blame.pass,
-                wrong == nullptr ? StrCat(" of ", ChangedOpcodes(blame)) : At(*wrong, is_alone));
+                wrong == nullptr ? StrCat(" of ", ChangedOpcodes(blame))
+                                 : At(*wrong, is_folding || FailsAlone(*wrong)));
       const std::string flag = "xla_disable_hlo_passes";
       if (StateUnder(subject_, {flag, blame.pass}, module_, inputs_, outcome_.kind) == 'f')
         signature_.unmasking[flag] = blame.pass;
       return;
     }
     const std::string states = StatesUnderFlags(subject_, module_, inputs_, outcome_.kind);
-    StrAppend(&signature_.text, blame.pass.empty() ? ": code " : ": import ", states,
-              wrong == nullptr ? StrCat(" of ", OpcodeAt(outcome_.judgement.first.leaf))
-                               : Alone(*wrong, is_alone));
+    StrAppend(
+        &signature_.text, blame.pass.empty() ? ": code " : ": import ", states,
+        wrong == nullptr ? StrCat(" of ", OpcodeAt(outcome_.judgement.first.leaf)) : Alone(*wrong));
   }
 
   // Whether the op is wrong by itself, of whatever its operands are made. That is known before the
@@ -117,8 +119,8 @@ class SignatureMaker {
 
   // Where no pass is to blame, what gives an op its operands matters little: only element-wise ops
   // are fused with them, and an import looks at one instruction at a time.
-  static std::string Alone(const Instruction& wrong, bool is_alone) {
-    if (Info(wrong.opcode()).Is(kElementwise)) return At(wrong, is_alone);
+  std::string Alone(const Instruction& wrong) const {
+    if (Info(wrong.opcode()).Is(kElementwise)) return At(wrong, FailsAlone(wrong));
     return StrCat(" at ", Name(wrong.opcode()));
   }
 
