@@ -62,11 +62,12 @@ bool NamesItsOp(const std::string& signature) {
 
 // How many of the findings of one signature triage looks at: the first ones, then fewer and fewer,
 // because each takes as long as a hundred programs. Fewer where all of them so far were one bug,
-// and fewest where the signature is as good as its name.
+// and fewest where the signature is as good as its name: of 186 second and later looks in 140
+// minutes on XLA two found a bug that no other signature had shown.
 int64_t SampleOf(const std::string& signature, int64_t found, bool is_one) {
   const int64_t more = std::bit_width(static_cast<uint64_t>(std::max<int64_t>(found, 0)));
-  if (!is_one) return 1 + more;
-  return 1 + (NamesItsOp(signature) ? (more - 1) / 3 : more / 2);
+  if (NamesItsOp(signature)) return 1 + (is_one ? (more - 1) / 4 : more / 3);
+  return 1 + (is_one ? more / 2 : more);
 }
 
 // The bucket of a finding that triage did not look at.
