@@ -376,6 +376,10 @@ TEST(Tally, WhatStandsAroundTheSameMistakeIsNoOtherBug) {
   AddNumbered(tally, wrong, {"cbrt", "", "cbrt", "f"}, "c/f-fffff");
   AddNumbered(tally, wrong, {"add+cbrt+reduce-window", "constant_folding", "cbrt", "f"}, "c2");
   AddNumbered(tally, wrong, {"cbrt+sqrt", "constant_folding", "sqrt", "f"}, "c3");
+  AddNumbered(tally, wrong, {"power", "constant_folding", "power", "i"}, "c4");
+  AddNumbered(tally, wrong, {"log", "constant_folding", "log", "f"}, "c6");
+  AddNumbered(tally, wrong, {"log", "", "log", "c"}, "c7/c-fffff");
+  AddNumbered(tally, wrong, {"power", "", "power", "i"}, "c5/i-fffff");
   AddNumbered(tally, wrong, {"pad+slice", "constant_folding", "pad", "f"}, "d0");
   AddNumbered(tally, wrong, {"fft", "constant_folding", "fft", "c"}, "d");
   AddNumbered(tally, wrong, {"convolution+fft+iota", "constant_folding", "fft", "c"}, "d2");
@@ -393,9 +397,11 @@ TEST(Tally, WhatStandsAroundTheSameMistakeIsNoOtherBug) {
   AddNumbered(tally, Outcome::kTimeout, {"dynamic-slice+iota+narrow-index", "", "", "p"}, "h2");
   AddNumbered(tally, Outcome::kTimeout, {"dynamic-slice+iota", "", "", "p"}, "h3");
   const std::set<std::string> wanted = {
-      "wrong value/a 2",  "wrong value/b 2", "wrong value/b3 1", "c/f-fffff 2", "wrong value/c3 1",
-      "wrong value/d0 1", "wrong value/d 2", "wrong value/d3 1", "e/i-fffff 2", "e3/i-ffffp 1",
-      "f/i-ppfff 2",      "g/i-pffff 1",     "g2/i-ffpff 1",     "h/p-fffff 2", "timeout/h3 1"};
+      "wrong value/a 2",  "wrong value/b 2",  "wrong value/b3 1", "c/f-fffff 2",
+      "wrong value/c3 1", "wrong value/c4 1", "wrong value/c6 1", "c7/c-fffff 1",
+      "c5/i-fffff 1",     "wrong value/d0 1", "wrong value/d 2",  "wrong value/d3 1",
+      "e/i-fffff 2",      "e3/i-ffffp 1",     "f/i-ppfff 2",      "g/i-pffff 1",
+      "g2/i-ffpff 1",     "h/p-fffff 2",      "timeout/h3 1"};
   EXPECT_EQ(EndsOfBuckets(tally), wanted);
 }
 

@@ -74,13 +74,14 @@ bool IsSilencedByPassOf(const Looks& large, const Looks& small) {
 }
 
 // A function is wrong of constants, which are folded, as it is of what comes at run time; whatever
-// is folded around it.
+// is folded around it. Of integers the two are wrong in different ways, if at all.
 bool IsWrongFoldedOrNot(const Looks& folded, const Looks& other) {
   if (folded.rule != "constant_folding" || !other.rule.empty()) return false;
   const bool is_told = folded.place.empty() ? folded.opcodes == other.opcodes
                                             : other.opcodes == Opcodes{folded.place};
   return is_told && folded.IsWrong() && other.IsWrong() && other.opcodes.size() == 1 &&
-         !AreOfOtherNumbers(folded, other) && IsElementwise(*other.opcodes.begin());
+         folded.numbers != "i" && !AreOfOtherNumbers(folded, other) &&
+         IsElementwise(*other.opcodes.begin());
 }
 
 // ---- The same pass is to blame for both, or passes of one family.
