@@ -15,6 +15,7 @@
 #include "reference/interpreter/interpreter.h"
 #include "spec/backend/fake_backend.h"
 #include "spec/base/error.h"
+#include "spec/base/strings.h"
 #include "spec/numerics/profile.h"
 #include "spec/text/reader.h"
 #include "spec/text/writer.h"

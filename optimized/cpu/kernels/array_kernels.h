@@ -3,6 +3,7 @@
 #pragma once
 
 #include "absl/status/status.h"
+#include "llvm/IR/Module.h"
 #include "optimized/codegen/buffer_table.h"
 #include "optimized/codegen/element_emitter.h"
 #include "optimized/gates/gates.h"
