@@ -11,7 +11,7 @@ namespace assay {
 // is taken for another's, or one that differs in what the pass does not look at. Where code
 // generation is to blame the op that is wrong is the bug: what stands around it, a crash instead of
 // a wrong value, minimum instead of maximum make no other one. The rules are a table in
-// duplicates.cc; each has a case in tally_test.cc.
+// duplicates.cc; each has a case in buckets_test.cc.
 bool IsDuplicate(const Looks& large, const Looks& small);
 
 }  // namespace assay

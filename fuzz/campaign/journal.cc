@@ -217,20 +217,20 @@ absl::Status Journal::Begin(const CampaignSummary& summary, const CampaignOption
 }
 
 absl::Status Journal::Found(const CampaignFinding& finding) {
-  nlohmann::json line = FindingToJson(finding);
-  line["type"] = "finding";
-  return Write(std::move(line));
+  return WriteFinding("finding", finding);
 }
 
 absl::Status Journal::Unconfirmed(const CampaignFinding& finding) {
-  nlohmann::json line = FindingToJson(finding);
-  line["type"] = "unconfirmed";
-  return Write(std::move(line));
+  return WriteFinding("unconfirmed", finding);
 }
 
 absl::Status Journal::ScreenedOnly(const CampaignFinding& finding) {
+  return WriteFinding("screened only", finding);
+}
+
+absl::Status Journal::WriteFinding(const char* type, const CampaignFinding& finding) {
   nlohmann::json line = FindingToJson(finding);
-  line["type"] = "screened only";
+  line["type"] = type;
   return Write(std::move(line));
 }
 

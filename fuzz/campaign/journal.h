@@ -1,6 +1,6 @@
 // Writes the journal of a campaign: OUT/results.jsonl, one JSON object per line, each with a
 // "type":
-//   begin        seed, first, backends, versions, jobs, options
+//   begin          seed, first, backends, versions, jobs, options
 //   finding        one confirmed finding; its case is in OUT/cases/SEED-INDEX.hlo and .npz
 //   unconfirmed    a failure that did not repeat in a fresh process
 //   screened only  a failure of what is compiled cheaply, and not as users compile
@@ -49,6 +49,7 @@ class Journal {
   absl::Status End(const CampaignSummary& summary);
 
  private:
+  absl::Status WriteFinding(const char* type, const CampaignFinding& finding);
   absl::Status Write(nlohmann::json line);
   absl::Status WriteText(const std::string& text);
 

@@ -116,11 +116,11 @@ Outcome CaseRunner::RunAgain(const CheckSubject& subject, const CheckCase& check
     // A wrong value that came back with the same bits has been seen on all runs.
     const int64_t runs = repeats && seen.Fails(Outcome::kWrong) ? kRuns : 1;
     confirm.runs += runs;
-    if (!fails && key.output >= 0 && !key.screened) break;
     if (!fails && key.screened) {
       confirm.fails_cheaply = IsFinding(OutcomeAsScreened(subject, check_case, key).kind);
       break;
     }
+    if (!fails && key.output >= 0) break;
     if (!fails) continue;
     confirm.fails += runs;
     confirm.record = record;

@@ -136,15 +136,24 @@ std::string After(const std::string& text, const std::string& word) {
   return at == std::string::npos ? "" : text.substr(at + word.size());
 }
 
+// Where code generation, an import or the folding of constants is to blame, a signature that names
+// no operands means whatever they are (SignatureOf).
+bool MeansAnyOperands(const std::string& signature) {
+  const auto has = [&signature](const char* guilty) {
+    return signature.find(guilty) != std::string::npos;
+  };
+  return has(": code ") || has(": import ") || has(": constant_folding at ");
+}
+
 // " f" at its end says what kind of numbers the place has.
-bool IsPlace(const Instruction& at, std::string place) {
+bool IsPlace(const Instruction& at, std::string place, bool means_any_operands) {
   const bool has_class = place.size() > 2 && place[place.size() - 2] == ' ';
   if (has_class) {
     const Shape& shape = at.shape();
     if (!shape.IsArray() || ClassLetter(shape.element_type()) != place.back()) return false;
     place.resize(place.size() - 2);
   }
-  return Matches(place, PlaceOf(at));
+  return Matches(place, PlaceOf(at)) || (means_any_operands && place == Name(at.opcode()));
 }
 
 bool IsInRange(const KnownBug& bug, const std::string& backend_version) {
@@ -190,6 +199,7 @@ bool IsOfVersion(const KnownBug& bug, const std::string& backend_version) {
 
 bool MayShow(const KnownBug& bug, const Module& module) {
   const std::string place = After(bug.signature, " at ");
+  const bool is_any = MeansAnyOperands(bug.signature);
   Opcodes opcodes;
   if (place.empty()) opcodes = OpcodesIn(After(bug.signature, " of "));
   const std::vector<std::string> parts = absl::StrSplit(bug.bucket, '/');
@@ -198,7 +208,7 @@ bool MayShow(const KnownBug& bug, const Module& module) {
   }
   for (const Computation* computation : module.computations()) {
     for (const Instruction* at : *computation) {
-      if (place.empty() ? IsMadeOf(at, opcodes) : IsPlace(*at, place)) return true;
+      if (place.empty() ? IsMadeOf(at, opcodes) : IsPlace(*at, place, is_any)) return true;
     }
   }
   return false;

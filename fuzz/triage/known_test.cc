@@ -96,6 +96,9 @@ ENTRY e {
   EXPECT_TRUE(shows("", "wrong value: algsimp at log*"));
   EXPECT_FALSE(shows("", "wrong value: algsimp at log(exponential) c")) << "complex numbers";
   EXPECT_FALSE(shows("", "wrong value: algsimp at log")) << "of a parameter";
+  EXPECT_TRUE(shows("", "wrong value: constant_folding at log f")) << "of whatever is folded";
+  EXPECT_TRUE(shows("", "wrong value: code fffff at log f"));
+  EXPECT_FALSE(shows("", "wrong value: constant_folding at log c")) << "complex numbers";
   EXPECT_TRUE(shows("xla/wrong value/algsimp/abs+multiply", ""));
   EXPECT_TRUE(shows("xla/wrong value/abs/i-fffff", ""));
   EXPECT_FALSE(shows("xla/wrong value/algsimp/exponential+multiply", "")) << "not of each other";
