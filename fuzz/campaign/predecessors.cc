@@ -8,9 +8,9 @@
 namespace assay {
 namespace {
 
-// Each runs some dozen programs. What is needed of a hundred is found in less than twenty trials,
-// where it is one program.
-constexpr int64_t kMostTrials = 40;
+// Trials that run so many times what the history has end the search. One program that is needed is
+// found within a good three times, two that lie apart within nine.
+constexpr size_t kMostTimesTheHistory = 9;
 
 }  // namespace
 
@@ -20,6 +20,7 @@ Predecessors::Predecessors(Rounds rounds, int64_t suspect)
     std::copy_if(round.begin(), round.end(), std::back_inserter(kept_),
                  [suspect](int64_t index) { return index != suspect; });
   }
+  size_ = kept_.size() + 1;
 }
 
 std::vector<int64_t> Predecessors::WithoutChunk() const {
@@ -43,7 +44,7 @@ Rounds Predecessors::Trial() const {
 }
 
 void Predecessors::Take(bool fails) {
-  ++trials_;
+  programs_ += 1 + (stage_ == Stage::kFewer ? WithoutChunk() : kept_).size();
   switch (stage_) {
     case Stage::kAll:
       if (!fails) {
@@ -57,6 +58,9 @@ void Predecessors::Take(bool fails) {
     case Stage::kFewer:
       if (fails) kept_ = WithoutChunk();
       return Advance(fails);
+    case Stage::kAllAgain:
+      stage_ = fails ? Stage::kFewer : Stage::kOver;
+      return;
     case Stage::kAgain:
       repeats_ = fails;
       stage_ = Stage::kOver;
@@ -68,11 +72,19 @@ void Predecessors::Take(bool fails) {
 
 void Predecessors::Advance(bool removed) {
   if (!removed) at_ += chunk_;
+  // Neither half can be done without: either both are needed, or it fails now and then.
+  const bool is_doubtful = kept_.size() + 1 == size_ && at_ >= size_ - 1 && chunk_ < size_ - 1 &&
+                           2 * chunk_ >= size_ - 1;
   while (at_ >= kept_.size() && chunk_ > 1) {
     chunk_ = std::min((chunk_ + 1) / 2, std::max<size_t>(1, (kept_.size() + 1) / 2));
     at_ = 0;
   }
-  if (at_ >= kept_.size() || trials_ >= kMostTrials) stage_ = Stage::kAgain;
+  const bool is_enough = programs_ >= kMostTimesTheHistory * size_;
+  if (at_ >= kept_.size() || is_enough) {
+    stage_ = Stage::kAgain;
+  } else if (is_doubtful) {
+    stage_ = Stage::kAllAgain;
+  }
 }
 
 }  // namespace assay

@@ -35,18 +35,19 @@ class Predecessors {
   std::vector<int64_t> Needed() const { return kept_; }
 
  private:
-  enum class Stage : uint8_t { kAll, kFewer, kAgain, kOver };
+  enum class Stage : uint8_t { kAll, kFewer, kAllAgain, kAgain, kOver };
   // What is kept but for the chunk in hand.
   std::vector<int64_t> WithoutChunk() const;
-  // The next chunk to do without, or the last trial.
+  // The next chunk to do without, or another stage.
   void Advance(bool removed);
 
   Rounds rounds_;
   int64_t suspect_;
+  size_t size_ = 0;            // of the history
   std::vector<int64_t> kept_;  // without the suspect
   Stage stage_ = Stage::kAll;
   size_t chunk_ = 0, at_ = 0;  // of kept_: the part that the trial does without
-  int64_t trials_ = 0;
+  size_t programs_ = 0;        // that all trials have run
   bool repeats_ = false;
 };
 

@@ -28,6 +28,7 @@ struct Searched {
   bool repeats = false;
   std::vector<int64_t> needed;
   int64_t trials = 0;
+  int64_t programs = 0;  // that all trials ran
 };
 
 Searched Search(Rounds rounds, const std::function<bool(const Rounds&)>& fails) {
@@ -36,6 +37,9 @@ Searched Search(Rounds rounds, const std::function<bool(const Rounds&)>& fails) 
   while (!search.IsOver()) {
     const Rounds trial = search.Trial();
     EXPECT_TRUE(Holds(trial, kSuspect)) << "the suspect is in every trial";
+    for (const std::vector<int64_t>& round : trial) {
+      result.programs += static_cast<int64_t>(round.size());
+    }
     search.Take(fails(trial));
     if (++result.trials > 100) break;
   }
@@ -52,6 +56,7 @@ TEST(Predecessors, FindsTheOneThatIsToBlameWhereverItStands) {
     EXPECT_TRUE(found.repeats);
     EXPECT_EQ(found.needed, std::vector<int64_t>{culprit});
     EXPECT_LE(found.trials, 20);
+    EXPECT_LE(found.programs, 3.2 * 120);
   }
 }
 
@@ -60,6 +65,7 @@ TEST(Predecessors, FindsTwoThatAreNeededTogether) {
       TwoRounds(60), [](const Rounds& trial) { return Holds(trial, 3) && Holds(trial, 110); });
   EXPECT_TRUE(found.repeats);
   EXPECT_EQ(found.needed, (std::vector<int64_t>{3, 110}));
+  EXPECT_LE(found.programs, 10 * 120);
 }
 
 TEST(Predecessors, SaysWhereTheSuspectsOwnRunsDo) {
@@ -80,7 +86,16 @@ TEST(Predecessors, WhatFailsOnceIsNoEvidence) {
   int64_t trials = 0;
   const Searched found = Search(TwoRounds(60), [&trials](const Rounds&) { return ++trials == 1; });
   EXPECT_FALSE(found.repeats);
-  EXPECT_LE(found.trials, 42);
+  EXPECT_LE(found.programs, 4 * 120) << "the history is asked again before its parts are";
+}
+
+TEST(Predecessors, AllOfItMayBeNeeded) {
+  const Searched found = Search(TwoRounds(60), [](const Rounds& trial) {
+    return trial.size() == 2 && trial[0].size() + trial[1].size() == 120;
+  });
+  EXPECT_TRUE(found.repeats);
+  EXPECT_EQ(found.needed.size(), 119U);
+  EXPECT_LE(found.programs, 11 * 120);
 }
 
 TEST(Predecessors, KeepsTheRoundsApart) {
