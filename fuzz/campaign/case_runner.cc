@@ -269,8 +269,8 @@ CaseRunner::Prepared CaseRunner::Prepare(int64_t index, WorkerState& state) cons
   return prepared;
 }
 
-void CaseRunner::RunPack(std::vector<Prepared*> members, bool screened) {
-  if (members.size() < 2) return;
+bool CaseRunner::RunPack(absl::Span<Prepared* const> members, bool screened) {
+  if (members.size() < 2) return false;
   std::vector<PackMember> packed;
   for (const Prepared* prepared : members) {
     PackMember member{prepared->made.module.get(), {}};
@@ -287,11 +287,8 @@ void CaseRunner::RunPack(std::vector<Prepared*> members, bool screened) {
   const double begun = Now();
   std::unique_ptr<Pack> pack = Pack::Run(*backends_[0], compile, std::move(packed));
   if (pack == nullptr) {
-    if (Now() - begun > kMostSecondsToHalve) return;
-    const auto middle = members.begin() + static_cast<std::ptrdiff_t>(members.size() / 2);
-    RunPack({members.begin(), middle}, screened);
-    RunPack({middle, members.end()}, screened);
-    return;
+    if (Now() - begun <= kMostSecondsToHalve) RunHalves(members, screened);
+    return false;
   }
   for (size_t i = 0; i < members.size(); ++i) {
     members[i]->record.seconds.code += pack->compile_seconds();
@@ -300,6 +297,18 @@ void CaseRunner::RunPack(std::vector<Prepared*> members, bool screened) {
     members[i]->sets = &pack->SetsOf(i);
   }
   members[0]->pack = std::move(pack);
+  return true;
+}
+
+void CaseRunner::RunHalves(absl::Span<Prepared* const> members, bool screened) {
+  const absl::Span<Prepared* const> first = members.first(members.size() / 2);
+  const absl::Span<Prepared* const> second = members.subspan(first.size());
+  // Where the first half is taken, the one that is not is in the second: that is no question.
+  if (RunPack(first, screened) && second.size() > 1) {
+    RunHalves(second, screened);
+  } else {
+    RunPack(second, screened);
+  }
 }
 
 void CaseRunner::RunPacks(std::vector<Prepared>& cases, WorkerState& state) {
@@ -322,10 +331,11 @@ void CaseRunner::RunPacks(std::vector<Prepared>& cases, WorkerState& state) {
       members.push_back(&prepared);
       if (members.size() < kMostMembers) continue;
       begin_pack(members.size());
-      RunPack(std::exchange(members, {}), screened);
+      RunPack(members, screened);
+      members.clear();
     }
     begin_pack(members.size());
-    RunPack(std::move(members), screened);
+    RunPack(members, screened);
   }
   state.phase.store(Phase::kIdle);
 }
