@@ -274,8 +274,7 @@ WorkerProcess::Trouble WorkerProcess::Write(std::string_view bytes, double deadl
   return Trouble::kNone;
 }
 
-WorkerProcess::Trouble WorkerProcess::ReadExactly(char* into, size_t count,
-                                                  const Patience& patience) {
+WorkerProcess::Trouble WorkerProcess::ReadExactly(char* into, size_t count, Patience& patience) {
   while (count > 0) {
     ssize_t got = recv(channel_, into, count, MSG_DONTWAIT);
     if (got > 0) {
@@ -286,14 +285,27 @@ WorkerProcess::Trouble WorkerProcess::ReadExactly(char* into, size_t count,
     if (got == 0) return Trouble::kClosed;
     if (errno == EINTR) continue;
     if (errno != EAGAIN && errno != EWOULDBLOCK) return Trouble::kClosed;
-    if (const Trouble late = Lateness(patience); late != Trouble::kNone) return late;
-    const double left = std::max(0.0, patience.deadline - Now());
-    const bool is_limited = patience.memory_bytes > 0;
-    if (is_limited && ResidentBytes(pid_) > patience.memory_bytes) return Trouble::kTooBig;
-    pollfd wait{channel_, POLLIN, 0};
-    poll(&wait, 1, left > 0 ? static_cast<int>(std::min(left, 0.1) * 1000) + 1 : kBusyMilliseconds);
+    if (const Trouble trouble = Wait(patience); trouble != Trouble::kNone) return trouble;
   }
   return Trouble::kNone;
+}
+
+WorkerProcess::Trouble WorkerProcess::Wait(Patience& patience) const {
+  constexpr double kFirstLook = 0.05, kLook = 0.1;
+  const double left = std::max(0.0, patience.deadline - Now());
+  const double look = patience.is_measured ? std::min(left, kLook) : std::min(left / 4, kFirstLook);
+  pollfd wait{channel_, POLLIN, 0};
+  if (poll(&wait, 1, left > 0 ? static_cast<int>(look * 1000) + 1 : kBusyMilliseconds) != 0) {
+    return Trouble::kNone;
+  }
+  if (!patience.is_measured) {
+    patience.is_measured = true;
+    patience.cpu_before = CpuSecondsOf(pid_);
+    patience.waited_before = ThreadsWaitedForCpu(pid_);
+  }
+  const bool is_limited = patience.memory_bytes > 0;
+  if (is_limited && ResidentBytes(pid_) > patience.memory_bytes) return Trouble::kTooBig;
+  return Lateness(patience);
 }
 
 WorkerProcess::Trouble WorkerProcess::Lateness(const Patience& patience) const {
@@ -313,7 +325,7 @@ WorkerProcess::Trouble WorkerProcess::Lateness(const Patience& patience) const {
                                                                       : Trouble::kLate;
 }
 
-WorkerProcess::Trouble WorkerProcess::Receive(const Patience& patience, WorkerMessage& message) {
+WorkerProcess::Trouble WorkerProcess::Receive(Patience& patience, WorkerMessage& message) {
   char sizes[12];
   Trouble trouble = ReadExactly(sizes, sizeof(sizes), patience);
   if (trouble != Trouble::kNone) return trouble;
@@ -381,8 +393,9 @@ absl::StatusOr<WorkerMessage> WorkerProcess::Request(const nlohmann::json& heade
   AppendLittleEndian(message, text.size(), 4);
   AppendLittleEndian(message, payload.size(), 8);
   message += text;
-  const Patience patience{Now() + limits.seconds, limits.memory_bytes, limits.seconds,
-                          CpuSecondsOf(pid_), ThreadsWaitedForCpu(pid_)};
+  Patience patience{.deadline = Now() + limits.seconds,
+                    .memory_bytes = limits.memory_bytes,
+                    .seconds = limits.seconds};
   WorkerMessage answer;
   Trouble trouble = Write(message, patience.deadline);
   if (trouble == Trouble::kNone) trouble = Write(payload, patience.deadline);

@@ -82,11 +82,15 @@ class WorkerProcess {
     double seconds = 0, cpu_before = 0, waited_before = 0;
     // Of a worker that starts, which may take its `seconds` however busy the machine is.
     std::optional<TimeOfProcess> starting = std::nullopt;
+    // The two times before are known. Most requests are answered before it pays to look.
+    bool is_measured = false;
   };
   Trouble Lateness(const Patience& patience) const;
   Trouble Write(std::string_view bytes, double deadline);
-  Trouble ReadExactly(char* into, size_t count, const Patience& patience);
-  Trouble Receive(const Patience& patience, WorkerMessage& message);
+  Trouble ReadExactly(char* into, size_t count, Patience& patience);
+  // Waits until there is something to read or it is time to look at the worker, and looks.
+  Trouble Wait(Patience& patience) const;
+  Trouble Receive(Patience& patience, WorkerMessage& message);
   absl::Status Ended(Trouble trouble, const RequestLimits& limits, ErrorClass if_it_dies);
   absl::Status Died(ErrorClass if_it_dies);
   std::string StderrTail() const;
