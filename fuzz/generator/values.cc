@@ -40,37 +40,45 @@ uint64_t EdgeOfInteger(ElementType type, RandomStream& stream) {
   }
 }
 
-uint64_t EdgeOfFloat(ElementType type, RandomStream& stream) {
-  const FloatFormat& format = Format(type);
-  double sign = Below(stream, 2) == 0 ? 1 : -1;
-  double one_ulp = std::ldexp(1.0, -format.mantissa_bits);
-  double min_normal = format.MinNormal(), min_subnormal = format.MinSubnormal();
-  switch (Below(stream, 12)) {
-    case 0:
-      return EncodeFloat(format, sign * 0.0);
-    case 1:
-      return EncodeFloat(format, sign);
-    case 2:
-      return EncodeFloat(format, sign * (1 + one_ulp));
-    case 3:
-      return EncodeFloat(format, sign * (1 - one_ulp / 2));
-    case 4:
-      return EncodeFloat(format, sign * format.MaxFinite());
-    case 5:
-      return EncodeFloat(format, sign * min_normal);
-    case 6:
-      return EncodeFloat(format, sign * (min_normal - min_subnormal));
-    case 7:
-      return EncodeFloat(format, sign * min_subnormal);
-    case 8:
-      return EncodeFloat(format, sign * std::ldexp(1.0, format.precision()));
-    case 9:
-      return EncodeFloat(format, sign * 0.5);
-    case 10:
-      return EncodeFloat(format, sign * HUGE_VAL);
-    default:
-      return QuietNan(format, sign < 0);
+// Codes of a format, each with either sign.
+constexpr size_t kEdges = 12;
+using EdgeTable = std::array<std::array<uint64_t, 2>, kEdges>;
+
+EdgeTable EdgesOf(const FloatFormat& format) {
+  const double one_ulp = std::ldexp(1.0, -format.mantissa_bits);
+  const double min_normal = format.MinNormal(), min_subnormal = format.MinSubnormal();
+  const std::array<double, kEdges - 1> values = {0.0,
+                                                 1,
+                                                 1 + one_ulp,
+                                                 1 - one_ulp / 2,
+                                                 format.MaxFinite(),
+                                                 min_normal,
+                                                 min_normal - min_subnormal,
+                                                 min_subnormal,
+                                                 std::ldexp(1.0, format.precision()),
+                                                 0.5,
+                                                 HUGE_VAL};
+  EdgeTable table;
+  for (const size_t negative : {0, 1}) {
+    for (size_t k = 0; k < values.size(); ++k) {
+      table[k][negative] = EncodeFloat(format, negative != 0 ? -values[k] : values[k]);
+    }
+    table[values.size()][negative] = QuietNan(format, negative != 0);
   }
+  return table;
+}
+
+uint64_t EdgeOfFloat(ElementType type, RandomStream& stream) {
+  static const auto* tables = [] {
+    auto* made = new std::array<EdgeTable, kElementTypeCount>();
+    for (size_t k = 0; k < made->size(); ++k) {
+      const auto of = static_cast<ElementType>(k);
+      if (IsFloat(of)) (*made)[k] = EdgesOf(Format(of));
+    }
+    return made;
+  }();
+  const uint64_t negative = Below(stream, 2);
+  return (*tables)[static_cast<size_t>(type)][Below(stream, kEdges)][negative];
 }
 
 // Comfortable: products of two values neither overflow nor underflow.
@@ -106,6 +114,9 @@ class Filler {
     // Of floats one array in ten has one sign: what begins at zero hides no maximum of it.
     const uint64_t of_ten = Below(stream_, 20);
     only_sign_ = of_ten == 0 ? 1 : of_ten == 1 ? -1 : 0;
+    for (size_t k = 0; k < kQuarters && IsFloat(type_); ++k) {
+      quarters_[k] = EncodeFloat(Format(type_), WithSign((static_cast<double>(k) - 16) / 4));
+    }
   }
 
   void Fill(ValueFamily family) {
@@ -126,6 +137,9 @@ class Filler {
   }
 
  private:
+  double WithSign(double value) const {
+    return only_sign_ == 0 ? value : std::copysign(value, only_sign_);
+  }
   void FillPred(ValueFamily family) {
     uint64_t constant = Below(stream_, 2);
     for (int64_t i = 0; i < literal_.element_count(); ++i) {
@@ -177,9 +191,9 @@ class Filler {
     }
     if (family == ValueFamily::kExact) return SetInteger(i, ThinInteger(type_, stream_));
     if (IsFloat(type_)) {
-      double quarter = (static_cast<double>(Below(stream_, 33)) - 16) / 4;
-      const double value = family == ValueFamily::kWide ? WideFloat(type_, stream_) : quarter;
-      literal_.SetDouble(i, only_sign_ == 0 ? value : std::copysign(value, only_sign_));
+      const uint64_t quarter = Below(stream_, kQuarters);
+      if (family != ValueFamily::kWide) return literal_.SetBits(i, quarters_[quarter]);
+      literal_.SetDouble(i, WithSign(WideFloat(type_, stream_)));
     } else if (family == ValueFamily::kWide) {
       literal_.SetInteger(i, static_cast<int64_t>(stream_.Next()));
     } else {
@@ -192,6 +206,9 @@ class Filler {
   RandomStream stream_;
   int64_t offset_ = 0;
   double only_sign_ = 0;  // 1 or -1; 0: both
+  // Codes of the ordinary numbers, from -4 to 4 in quarters.
+  static constexpr size_t kQuarters = 33;
+  std::array<uint64_t, kQuarters> quarters_ = {};
 };
 
 // The real numbers of an array of complex ones.
