@@ -45,10 +45,21 @@ std::optional<Version> VersionIn(const std::string& description) {
   return found;
 }
 
-bool Matches(const std::string& pattern, const std::string& text) {
+// Each '*' of the pattern stands for any text, an empty one and one with a '*' too.
+bool Matches(std::string_view pattern, std::string_view text) {
   if (pattern.empty() || text.empty()) return false;
-  if (pattern.back() != '*') return pattern == text;
-  return text.compare(0, pattern.size() - 1, pattern, 0, pattern.size() - 1) == 0;
+  const std::vector<absl::string_view> parts = absl::StrSplit(ToAbsl(pattern), '*');
+  if (parts.size() == 1) return pattern == text;
+  const std::string_view first = ToStd(parts.front()), last = ToStd(parts.back());
+  if (text.size() < first.size() + last.size()) return false;
+  if (!text.starts_with(first) || !text.ends_with(last)) return false;
+  text = text.substr(first.size(), text.size() - first.size() - last.size());
+  for (size_t i = 1; i + 1 < parts.size(); ++i) {
+    const size_t at = text.find(ToStd(parts[i]));
+    if (at == std::string_view::npos) return false;
+    text.remove_prefix(at + parts[i].size());
+  }
+  return true;
 }
 
 bool IsDay(const std::string& text) {

@@ -2,7 +2,7 @@
 // them. A file holds a JSON array of objects:
 //   {"bucket": "xla/wrong value/algsimp/pad*",       a bucket, or
 //    "signature": "wrong value: algsimp of pad*",    what a campaign sees before triage, or both;
-//                                                    '*' at the end stands for any rest
+//                                                    each '*' stands for any text
 //    "versions": "0.4.13..0.10.2",   of the backend, both ends included; absent: all
 //    "reason": "issue 1234: ...",    required
 //    "expires": "2027-06-30"}        from that day on it is news again; absent: never

@@ -43,6 +43,28 @@ TEST(KnownTest, AnEntryNamesABucketOrASignatureAndVersions) {
   EXPECT_EQ(reason("", "", jaxlib), "");
 }
 
+TEST(KnownTest, AStarStandsForAnyTextWhereverItIs) {
+  const std::string name = "wrong value: algsimp at slice(pad+slice) of floats";
+  const std::pair<const char*, bool> rows[] = {
+      {"wrong value: algsimp*", true},
+      {"*of floats", true},
+      {"wrong value: * at slice*", true},
+      {"*algsimp*pad*floats", true},
+      {"*", true},
+      {"wrong value: algsimp at slice(pad+slice) of floats*", true},
+      {"wrong value: * of integers", false},
+      {"*pad*algsimp*", false},
+      {"algsimp*", false},
+      {"wrong value: algsimp at slice(pad+slice) of f*f floats", false},
+      {"wrong value: algsimp at slice(pad+slice) of floats*s", false},
+  };
+  for (const auto& [pattern, matches] : rows) {
+    std::vector<KnownBug> known(1);
+    known[0].signature = pattern;
+    EXPECT_EQ(FindKnownBug(known, "", name, "0.10.2") != nullptr, matches) << pattern;
+  }
+}
+
 TEST(KnownTest, WhatHasExpiredIsNewsAgain) {
   absl::StatusOr<std::vector<KnownBug>> known = Read(
       R"([{"bucket": "a", "reason": "r", "expires": "2027-06-30"}, {"bucket": "b", "reason": "s"}])");
