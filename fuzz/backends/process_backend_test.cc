@@ -341,5 +341,12 @@ TEST(ProcessBackend, HasNoGatesForDefects) {
             ErrorClass::kRejected);
 }
 
+TEST(JaxWorker, FillsFreshMemoryWhileAProgramRuns) {
+  const std::string fuzz = StrCat(ASSAY_SOURCE_DIR, "/fuzz");
+  const std::string command =
+      StrCat("python3 ", fuzz, "/testdata/fresh_memory.py ", fuzz, "/backends/jax_worker.py");
+  EXPECT_EQ(std::system(command.c_str()), 0);
+}
+
 }  // namespace
 }  // namespace assay
