@@ -9,6 +9,7 @@
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_format.h"
+#include "fuzz/backends/remembering_backend.h"
 #include "fuzz/opinions/notable.h"
 #include "fuzz/opinions/rearranged.h"
 #include "fuzz/opinions/second_opinion.h"
@@ -579,7 +580,12 @@ absl::StatusOr<ReduceResult> ReduceFailure(const CheckSubject& subject,
 absl::StatusOr<TriageReport> Triage(const Finding& finding, Oracle& oracle, Backend& backend,
                                     const TriageOptions& options) {
   ASSAY_ASSIGN_OR_RETURN(const Profile* profile, Profile::Find(finding.profile));
-  return Triager(finding, oracle, backend, options, *profile).Run();
+  // Elsewhere a compilation costs more than all else, and many of the questions are about the same
+  // program on other inputs.
+  std::unique_ptr<Backend> elsewhere;
+  if (!backend.Describe().in_process) elsewhere = Remembering(backend);
+  Backend& asked = elsewhere != nullptr ? *elsewhere : backend;
+  return Triager(finding, oracle, asked, options, *profile).Run();
 }
 
 TriageFunction MakeTriage(TriageOptions options) {
