@@ -341,6 +341,14 @@ TEST(ProcessBackend, HasNoGatesForDefects) {
             ErrorClass::kRejected);
 }
 
+// There is always something to read of it, and never enough.
+TEST(ProcessBackend, AWorkerThatSendsAByteNowAndThenIsLate) {
+  const std::unique_ptr<Backend> backend = Worker();
+  const double begun = Now();
+  EXPECT_EQ(ClassOf(RunNamed(*backend, "drip", 0.5).status()), ErrorClass::kTimeout);
+  EXPECT_LT(Now() - begun, 20);
+}
+
 TEST(JaxWorker, FillsFreshMemoryWhileAProgramRuns) {
   const std::string fuzz = StrCat(ASSAY_SOURCE_DIR, "/fuzz");
   const std::string command =

@@ -269,8 +269,21 @@ CaseRunner::Prepared CaseRunner::Prepare(int64_t index, WorkerState& state) cons
   return prepared;
 }
 
-bool CaseRunner::RunPack(absl::Span<Prepared* const> members, bool screened) {
-  if (members.size() < 2) return false;
+void CaseRunner::RunPack(absl::Span<Prepared* const> members, bool screened) {
+  // What hangs is not asked again, and no other part of its pack.
+  constexpr double kMostSecondsToHalve = 5;
+  double longest = 0;
+  const auto is_taken = [&](size_t first, size_t count) {
+    if (longest > kMostSecondsToHalve) return false;
+    const double begun = Now();
+    const bool taken = RunTogether(members.subspan(first, count), screened);
+    if (!taken) longest = std::max(longest, Now() - begun);
+    return taken;
+  };
+  if (members.size() > 1 && !is_taken(0, members.size())) AskInHalves(members.size(), is_taken);
+}
+
+bool CaseRunner::RunTogether(absl::Span<Prepared* const> members, bool screened) {
   std::vector<PackMember> packed;
   for (const Prepared* prepared : members) {
     PackMember member{prepared->made.module.get(), {}};
@@ -282,14 +295,8 @@ bool CaseRunner::RunPack(absl::Span<Prepared* const> members, bool screened) {
   }
   CompileOptions compile = Quick(options_.compile, *backends_[0]);
   if (screened) compile.flags.insert(options_.screening.begin(), options_.screening.end());
-  // One that is not taken shall not cost all others the pack; what hangs is not asked again.
-  constexpr double kMostSecondsToHalve = 5;
-  const double begun = Now();
   std::unique_ptr<Pack> pack = Pack::Run(*backends_[0], compile, std::move(packed));
-  if (pack == nullptr) {
-    if (Now() - begun <= kMostSecondsToHalve) RunHalves(members, screened);
-    return false;
-  }
+  if (pack == nullptr) return false;
   for (size_t i = 0; i < members.size(); ++i) {
     members[i]->record.seconds.code += pack->compile_seconds();
     members[i]->record.seconds.run += pack->run_seconds();
@@ -298,17 +305,6 @@ bool CaseRunner::RunPack(absl::Span<Prepared* const> members, bool screened) {
   }
   members[0]->pack = std::move(pack);
   return true;
-}
-
-void CaseRunner::RunHalves(absl::Span<Prepared* const> members, bool screened) {
-  const absl::Span<Prepared* const> first = members.first(members.size() / 2);
-  const absl::Span<Prepared* const> second = members.subspan(first.size());
-  // Where the first half is taken, the one that is not is in the second: that is no question.
-  if (RunPack(first, screened) && second.size() > 1) {
-    RunHalves(second, screened);
-  } else {
-    RunPack(second, screened);
-  }
 }
 
 void CaseRunner::RunPacks(std::vector<Prepared>& cases, WorkerState& state) {

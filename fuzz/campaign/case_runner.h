@@ -188,10 +188,10 @@ class CaseRunner {
   bool IsRepeated(int64_t index) const;
   // Compiles those together for which that is possible, the screened ones and the rest apart.
   void RunPacks(std::vector<Prepared>& cases, WorkerState& state);
-  // False where they could not be compiled together or run.
-  bool RunPack(absl::Span<Prepared* const> members, bool screened);
-  // The two halves of what could not.
-  void RunHalves(absl::Span<Prepared* const> members, bool screened);
+  // Where they cannot be compiled together or run, in smaller packs.
+  void RunPack(absl::Span<Prepared* const> members, bool screened);
+  // False where that is not possible.
+  bool RunTogether(absl::Span<Prepared* const> members, bool screened);
   // `record` receives the times and rules, and says whether to run and compile repeatedly.
   // Inputs that the key does not name follow when those that it names show no failure. The flags of
   // the key are set beside the campaign's own. The backend is that of the key, or how it looks from

@@ -73,8 +73,8 @@ void Predecessors::Take(bool fails) {
 void Predecessors::Advance(bool removed) {
   if (!removed) at_ += chunk_;
   // Neither half can be done without: either both are needed, or it fails now and then.
-  const bool is_doubtful = kept_.size() + 1 == size_ && at_ >= size_ - 1 && chunk_ < size_ - 1 &&
-                           2 * chunk_ >= size_ - 1;
+  const size_t all = size_ - 1;
+  const bool is_doubtful = kept_.size() == all && chunk_ == (all + 1) / 2 && at_ >= all;
   while (at_ >= kept_.size() && chunk_ > 1) {
     chunk_ = std::min((chunk_ + 1) / 2, std::max<size_t>(1, (kept_.size() + 1) / 2));
     at_ = 0;

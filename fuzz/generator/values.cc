@@ -69,16 +69,16 @@ EdgeTable EdgesOf(const FloatFormat& format) {
 }
 
 uint64_t EdgeOfFloat(ElementType type, RandomStream& stream) {
-  static const auto* tables = [] {
-    auto* made = new std::array<EdgeTable, kElementTypeCount>();
-    for (size_t k = 0; k < made->size(); ++k) {
+  static const auto tables = [] {
+    std::array<EdgeTable, kElementTypeCount> made = {};
+    for (size_t k = 0; k < made.size(); ++k) {
       const auto of = static_cast<ElementType>(k);
-      if (IsFloat(of)) (*made)[k] = EdgesOf(Format(of));
+      if (IsFloat(of)) made[k] = EdgesOf(Format(of));
     }
     return made;
   }();
   const uint64_t negative = Below(stream, 2);
-  return (*tables)[static_cast<size_t>(type)][Below(stream, kEdges)][negative];
+  return tables[static_cast<size_t>(type)][Below(stream, kEdges)][negative];
 }
 
 // Comfortable: products of two values neither overflow nor underflow.

@@ -193,4 +193,23 @@ std::unique_ptr<Pack> Pack::Run(Backend& backend, const CompileOptions& options,
   return pack;
 }
 
+void AskInHalves(size_t count, const std::function<bool(size_t, size_t)>& is_taken) {
+  const auto ask = [&is_taken](size_t first, size_t some) {
+    if (some < 2) return false;
+    if (is_taken(first, some)) return true;
+    AskInHalves(some, [&](size_t at, size_t few) { return is_taken(first + at, few); });
+    return false;
+  };
+  size_t first = 0;
+  while (count > 1) {
+    const size_t half = count / 2;
+    const bool is_second_to_blame = ask(first, half);
+    first += half;
+    count -= half;
+    if (is_second_to_blame) continue;
+    ask(first, count);
+    return;
+  }
+}
+
 }  // namespace assay

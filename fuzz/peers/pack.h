@@ -2,6 +2,8 @@
 // is (XLA:CPU: 10 to 20 ms of 20 to 60); a pack pays it once for all of its members.
 #pragma once
 
+#include <cstddef>
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -42,5 +44,10 @@ class Pack {
   virtual double compile_seconds() const = 0;
   virtual double run_seconds() const = 0;
 };
+
+// Some of a row of `count` are not taken, and nobody knows which: asks about its halves, theirs and
+// so on, by the first and the number of those that are asked about together, never less than two.
+// What must hold one that is not taken, as the rest is, is not asked about but halved.
+void AskInHalves(size_t count, const std::function<bool(size_t first, size_t count)>& is_taken);
 
 }  // namespace assay

@@ -1,6 +1,8 @@
 // Tests that programs mean together what they mean alone.
 #include "fuzz/peers/pack.h"
 
+#include <set>
+
 #include "fuzz/generator/input_sets.h"
 #include "gtest/gtest.h"
 #include "reference/interpreter/interpreter.h"
@@ -121,6 +123,56 @@ TEST(Pack, WhatTalksToOthersOrHasAHeaderStaysAlone) {
       CanBeJoined(*read("HloModule m\nadd { a = f32[] parameter(0)\n b = f32[] "
                         "parameter(1)\n ROOT s = f32[] add(a, b) }\nENTRY e { p = f32[2] "
                         "parameter(0)\n ROOT r = f32[2] all-reduce(p), to_apply=add }")));
+}
+
+struct Asked {
+  size_t first, count;
+  bool taken;
+};
+
+// The questions about a row of `count` of which those are not taken.
+std::vector<Asked> AskedAbout(size_t count, const std::set<size_t>& to_blame) {
+  std::vector<Asked> asked;
+  AskInHalves(count, [&](size_t first, size_t some) {
+    const auto at = to_blame.lower_bound(first);
+    asked.push_back({first, some, at == to_blame.end() || *at >= first + some});
+    return asked.back().taken;
+  });
+  return asked;
+}
+
+TEST(AskInHalves, TakesAllButOneNeighbourOfTheOneToBlame) {
+  for (const size_t count : {2, 3, 7, 16, 31}) {
+    for (size_t to_blame = 0; to_blame < count; ++to_blame) {
+      std::set<size_t> taken;
+      for (const Asked& asked : AskedAbout(count, {to_blame})) {
+        EXPECT_GE(asked.count, 2U);
+        EXPECT_LE(asked.first + asked.count, count);
+        for (size_t i = 0; i < asked.count && asked.taken; ++i) {
+          EXPECT_TRUE(taken.insert(asked.first + i).second) << "taken twice";
+        }
+      }
+      EXPECT_FALSE(taken.contains(to_blame));
+      EXPECT_GE(taken.size() + 3, count) << to_blame << " of " << count;
+    }
+  }
+}
+
+TEST(AskInHalves, WhatMustBeToBlameIsNoQuestion) {
+  std::vector<std::pair<size_t, size_t>> questions;
+  for (const Asked& asked : AskedAbout(16, {15})) {
+    EXPECT_TRUE(asked.taken) << asked.first;
+    questions.emplace_back(asked.first, asked.count);
+  }
+  EXPECT_EQ(questions, (std::vector<std::pair<size_t, size_t>>{{0, 8}, {8, 4}, {12, 2}}));
+}
+
+TEST(AskInHalves, FindsSeveralToBlame) {
+  std::set<size_t> taken;
+  for (const Asked& asked : AskedAbout(16, {1, 14})) {
+    for (size_t i = 0; i < asked.count && asked.taken; ++i) taken.insert(asked.first + i);
+  }
+  EXPECT_EQ(taken.size(), 12U) << "all but the two and a neighbour of each";
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 """A worker for tests. What it does with a module is written in the module's name: echo, crash_compile, crash_run, hang, garbage,
-reject, grow, busy, short_answer. "echo" returns the inputs, "busy" computes for 0.2 s before it does so, "parent" puts two
-process ids into them."""
+reject, grow, busy, drip, short_answer. "echo" returns the inputs, "busy" computes for 0.2 s before it does so, "drip" promises
+a gigabyte and sends a byte now and then, "parent" puts two process ids into them."""
 import os, struct, sys, time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "backends"))
@@ -34,6 +34,12 @@ class Misbehaving:
         if name == "garbage":
             os.write(self.raw, b"\xff" * 64)
             time.sleep(1000)
+        if name == "drip":
+            header = b'{"seconds": 0.5, "arrays": []}'
+            os.write(self.raw, struct.pack("<IQ", len(header), 1 << 30) + header)
+            while True:
+                os.write(self.raw, b"x")
+                time.sleep(0.01)
         if name == "grow":
             self.kept = bytearray(512 << 20)
             self.kept[::4096] = b"x" * len(self.kept[::4096])

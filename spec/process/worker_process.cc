@@ -292,17 +292,20 @@ WorkerProcess::Trouble WorkerProcess::ReadExactly(char* into, size_t count, Pati
 
 WorkerProcess::Trouble WorkerProcess::Wait(Patience& patience) const {
   constexpr double kFirstLook = 0.05, kLook = 0.1;
-  const double left = std::max(0.0, patience.deadline - Now());
-  const double look = patience.is_measured ? std::min(left, kLook) : std::min(left / 4, kFirstLook);
+  const double begun = Now(), left = std::max(0.0, patience.deadline - begun);
+  if (patience.next_look == 0) patience.next_look = begun + std::min(left / 4, kFirstLook);
+  const double until = std::min(patience.next_look, patience.deadline);
   pollfd wait{channel_, POLLIN, 0};
-  if (poll(&wait, 1, left > 0 ? static_cast<int>(look * 1000) + 1 : kBusyMilliseconds) != 0) {
-    return Trouble::kNone;
-  }
+  poll(&wait, 1,
+       left > 0 ? static_cast<int>(std::max(0.0, until - begun) * 1000) + 1 : kBusyMilliseconds);
+  const double now = Now();
+  if (now < until) return Trouble::kNone;
   if (!patience.is_measured) {
     patience.is_measured = true;
     patience.cpu_before = CpuSecondsOf(pid_);
     patience.waited_before = ThreadsWaitedForCpu(pid_);
   }
+  patience.next_look = now + kLook;
   const bool is_limited = patience.memory_bytes > 0;
   if (is_limited && ResidentBytes(pid_) > patience.memory_bytes) return Trouble::kTooBig;
   return Lateness(patience);

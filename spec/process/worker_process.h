@@ -82,13 +82,16 @@ class WorkerProcess {
     double seconds = 0, cpu_before = 0, waited_before = 0;
     // Of a worker that starts, which may take its `seconds` however busy the machine is.
     std::optional<TimeOfProcess> starting = std::nullopt;
-    // The two times before are known. Most requests are answered before it pays to look.
+    // Most requests are answered before it pays to look: the two times before are not known until
+    // the worker was looked at once, and Now() comes to the time of the next look; 0: not set.
     bool is_measured = false;
+    double next_look = 0;
   };
   Trouble Lateness(const Patience& patience) const;
   Trouble Write(std::string_view bytes, double deadline);
   Trouble ReadExactly(char* into, size_t count, Patience& patience);
-  // Waits until there is something to read or it is time to look at the worker, and looks.
+  // Waits until there is something to read, and looks at the worker when it is time to: one that
+  // sends a byte now and then is looked at, too.
   Trouble Wait(Patience& patience) const;
   Trouble Receive(Patience& patience, WorkerMessage& message);
   absl::Status Ended(Trouble trouble, const RequestLimits& limits, ErrorClass if_it_dies);
