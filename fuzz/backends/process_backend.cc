@@ -18,7 +18,7 @@ namespace {
 using Json = nlohmann::json;
 
 RequestLimits ToRequestLimits(const Limits& limits) {
-  return {limits.seconds, limits.memory_bytes};
+  return {limits.seconds, limits.memory_bytes, limits.backtraces};
 }
 
 // Answers are data from outside: every field is checked.

@@ -349,6 +349,23 @@ TEST(ProcessBackend, AWorkerThatSendsAByteNowAndThenIsLate) {
   EXPECT_LT(Now() - begun, 20);
 }
 
+TEST(ProcessBackend, AWorkerThatHasSaidWhyItDiesNeedNotSayWhere) {
+  const std::unique_ptr<Backend> backend = Worker();
+  CompileOptions options;
+  const std::unique_ptr<Module> module = ModuleNamed("fatal");
+  const absl::Status full = backend->Compile(*module, options).status();
+  const std::string traced(full.message());
+  EXPECT_THAT(traced, HasSubstr("died of SIGABRT\nE1125"));
+  EXPECT_THAT(traced, HasSubstr("Check failed: x > 0\n    @  0x7f2679e40634  somewhere()"));
+
+  options.limits.backtraces = false;
+  const absl::Status brief = backend->Compile(*module, options).status();
+  EXPECT_EQ(ClassOf(brief), ErrorClass::kCompileCrash);
+  EXPECT_EQ(brief.message(), traced.substr(0, traced.find("    @")));
+  // What an earlier request made it say is not held against a later one.
+  EXPECT_TRUE(RunNamed(*backend, "echo").ok());
+}
+
 TEST(JaxWorker, FillsFreshMemoryWhileAProgramRuns) {
   const std::string fuzz = StrCat(ASSAY_SOURCE_DIR, "/fuzz");
   const std::string command =

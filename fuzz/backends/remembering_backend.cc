@@ -45,7 +45,8 @@ std::string KeyOf(const Module& module, const CompileOptions& options) {
   for (const auto& [name, value] : options.flags) StrAppend(&key, "\n", name, "=", value);
   StrAppend(&key, "\n", options.devices.replicas, " ", options.devices.partitions, " ",
             options.decision_limit, " ", options.limits.seconds, " ", options.limits.memory_bytes,
-            " ", options.limits.steps, options.poison ? " poison " : " ", options.defect);
+            " ", options.limits.steps, options.limits.backtraces ? " traced" : "",
+            options.poison ? " poison " : " ", options.defect);
   return key;
 }
 

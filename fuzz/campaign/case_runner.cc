@@ -119,6 +119,7 @@ const Profile& CaseRunner::ProfileOf(size_t backend) const {
 
 CompileOptions CaseRunner::OptionsFor(const CaseKey& key) const {
   CompileOptions compile = options_.compile;
+  compile.limits.backtraces = false;  // triage asks what dies where
   const std::string& name = backends_[key.backend]->Describe().name;
   compile.flags.merge(OtherWay(name, key.index));
   for (const auto& [flag, value] : key.flags) compile.flags[flag] = value;
@@ -293,7 +294,7 @@ bool CaseRunner::RunTogether(absl::Span<Prepared* const> members, bool screened)
     }
     packed.push_back(std::move(member));
   }
-  CompileOptions compile = Quick(options_.compile, *backends_[0]);
+  CompileOptions compile = Quick(OptionsFor({}), *backends_[0]);
   if (screened) compile.flags.insert(options_.screening.begin(), options_.screening.end());
   std::unique_ptr<Pack> pack = Pack::Run(*backends_[0], compile, std::move(packed));
   if (pack == nullptr) return false;

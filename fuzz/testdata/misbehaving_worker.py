@@ -1,5 +1,5 @@
-"""A worker for tests. What it does with a module is written in the module's name: echo, crash_compile, crash_run, hang, garbage,
-reject, grow, busy, drip, short_answer. "echo" returns the inputs, "busy" computes for 0.2 s before it does so, "drip" promises
+"""A worker for tests. What it does with a module is written in the module's name: echo, crash_compile, crash_run, fatal, hang,
+garbage, reject, grow, busy, drip, short_answer. "fatal" says why it dies, and then takes 0.4 s to say where. "echo" returns the inputs, "busy" computes for 0.2 s before it does so, "drip" promises
 a gigabyte and sends a byte now and then, "parent" puts two process ids into them."""
 import os, struct, sys, time
 
@@ -17,6 +17,11 @@ class Misbehaving:
         self.modules[number] = (text.split()[1].rstrip(","), text)
         if "crash_compile" in text:
             print("assertion failed: the test says so", file=sys.stderr, flush=True)
+            os.abort()
+        if "fatal" in text:
+            os.write(2, b"E1125 16:21:57.1 9 a.cc:1] no reason to die\nF1125 16:21:57.664492   28886 b.cc:2] Check failed: x > 0\n")
+            time.sleep(0.4)
+            os.write(2, b"    @  0x7f2679e40634  somewhere()\n")
             os.abort()
         if "reject" in text:
             raise protocol.BackendError("rejected", "the test says so")

@@ -106,6 +106,7 @@ class Triager {
       : finding_(finding),
         options_(options),
         subject_{oracle, backend, profile, finding.options, options.limits} {
+    subject_.limits.backtraces = false;
     // The rest is for blame and the page.
     constexpr double kShareOfReduction = 0.5;
     if (finding.triage_seconds > 0) {
@@ -157,8 +158,12 @@ class Triager {
   }
 
  private:
-  CheckResult Check() {
-    return CheckIsolated(subject_, CheckCase::Of(*case_.module, case_.inputs),
+  CheckResult Check() { return CheckWith(/*backtraces=*/false); }
+
+  CheckResult CheckWith(bool backtraces) {
+    CheckSubject subject = subject_;
+    subject.limits.backtraces = backtraces;
+    return CheckIsolated(subject, CheckCase::Of(*case_.module, case_.inputs),
                          RequestFor(finding_.kind));
   }
 
@@ -252,7 +257,7 @@ class Triager {
   // small program.
   void Finish() {
     if (explained_ != nullptr) return TakeExplained();
-    CheckResult last = Check();
+    CheckResult last = CheckWith(/*backtraces=*/IsCrash(finding_.kind));
     // On a busy machine the oracle may come to its limit, which says nothing of the backend.
     constexpr int kMoreTries = 2;
     for (int i = 0; i < kMoreTries && !last.outcome.Fails(finding_.kind); ++i) last = Check();
@@ -562,19 +567,21 @@ absl::StatusOr<ReduceResult> ReduceCheaply(const CheckSubject& subject,
 absl::StatusOr<ReduceResult> ReduceFailure(const CheckSubject& subject,
                                            const ReduceCase& reduce_case, Outcome::Kind kind,
                                            const std::string& rule, const TriageOptions& options) {
+  CheckSubject brief = subject;
+  brief.limits.backtraces = false;
   if ((kind == Outcome::kWrong || IsCrash(kind)) && subject.backend.Describe().dumps_passes) {
-    absl::StatusOr<ReduceResult> reduced = ReduceCheaply(subject, reduce_case, kind, options);
+    absl::StatusOr<ReduceResult> reduced = ReduceCheaply(brief, reduce_case, kind, options);
     if (reduced.ok()) return reduced;
   }
   for (int64_t steps : {int64_t{1} << 16, int64_t{1} << 21}) {
-    CheckSubject tight{subject.oracle, subject.backend, subject.profile, subject.options,
-                       TightLimits(subject.limits, kind, steps)};
+    CheckSubject tight = brief;
+    tight.limits = TightLimits(brief.limits, kind, steps);
     // A worker in another process is slow to compile, and the oracle ends loops before it is asked.
-    if (!subject.backend.Describe().in_process) tight.limits.seconds = subject.limits.seconds;
+    if (!subject.backend.Describe().in_process) tight.limits.seconds = brief.limits.seconds;
     absl::StatusOr<ReduceResult> reduced = ReduceWithin(tight, reduce_case, kind, rule, options);
     if (reduced.status().code() != absl::StatusCode::kFailedPrecondition) return reduced;
   }
-  return ReduceWithin(subject, reduce_case, kind, rule, options);  // it takes long by nature
+  return ReduceWithin(brief, reduce_case, kind, rule, options);  // it takes long by nature
 }
 
 absl::StatusOr<TriageReport> Triage(const Finding& finding, Oracle& oracle, Backend& backend,

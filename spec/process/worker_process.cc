@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -18,6 +19,7 @@
 #include <mutex>
 #include <set>
 
+#include "absl/strings/str_split.h"
 #include "nlohmann/json.hpp"
 #include "spec/base/clock.h"
 #include "spec/base/error.h"
@@ -73,6 +75,15 @@ ErrorClass ErrorClassFromName(std::string_view name) {
 std::string StringField(const nlohmann::json& object, const char* field) {
   auto at = object.find(field);
   return at != object.end() && at->is_string() ? at->get<std::string>() : std::string();
+}
+
+// "F1125 16:21:57.664492   28886 ir_array.cc:598] Check failed: ...": the letter and the date.
+bool IsFatal(std::string_view line) {
+  constexpr std::string_view kForm = "F0000 00:00:00.";
+  if (line.size() <= kForm.size()) return false;
+  return std::equal(kForm.begin(), kForm.end(), line.begin(), [](char form, char seen) {
+    return form == '0' ? seen >= '0' && seen <= '9' : form == seen;
+  });
 }
 
 // In the child: makes itself the worker, or tells through `report` which error number prevented it.
@@ -290,14 +301,32 @@ WorkerProcess::Trouble WorkerProcess::ReadExactly(char* into, size_t count, Pati
   return Trouble::kNone;
 }
 
-WorkerProcess::Trouble WorkerProcess::Wait(Patience& patience) const {
-  constexpr double kFirstLook = 0.05, kLook = 0.1;
+bool WorkerProcess::HasSaidWhyItDies() {
+  struct stat file = {};
+  if (stderr_ < 0 || fstat(stderr_, &file) != 0 || file.st_size <= stderr_read_) return false;
+  std::string text(std::min<size_t>(file.st_size - stderr_read_, kStderrTail), '\0');
+  const ssize_t got = pread(stderr_, text.data(), text.size(), stderr_read_);
+  const size_t end = std::string_view(text.data(), std::max<ssize_t>(got, 0)).rfind('\n');
+  if (end == std::string_view::npos) return false;
+  stderr_read_ += static_cast<off_t>(end) + 1;
+  text.resize(end);
+  const std::vector<std::string> lines = absl::StrSplit(text, '\n');
+  return std::any_of(lines.begin(), lines.end(), IsFatal);
+}
+
+WorkerProcess::Trouble WorkerProcess::Wait(Patience& patience) {
+  constexpr double kFirstLook = 0.05, kLook = 0.1, kLookAtWords = 0.01;
   const double begun = Now(), left = std::max(0.0, patience.deadline - begun);
   if (patience.next_look == 0) patience.next_look = begun + std::min(left / 4, kFirstLook);
   const double until = std::min(patience.next_look, patience.deadline);
+  const double wake = patience.backtraces ? until : std::min(until, begun + kLookAtWords);
   pollfd wait{channel_, POLLIN, 0};
   poll(&wait, 1,
-       left > 0 ? static_cast<int>(std::max(0.0, until - begun) * 1000) + 1 : kBusyMilliseconds);
+       left > 0 ? static_cast<int>(std::max(0.0, wake - begun) * 1000) + 1 : kBusyMilliseconds);
+  if (!patience.backtraces && HasSaidWhyItDies()) {
+    patience.backtraces = true;
+    kill(pid_, SIGABRT);  // of which it would die itself
+  }
   const double now = Now();
   if (now < until) return Trouble::kNone;
   if (!patience.is_measured) {
@@ -398,7 +427,9 @@ absl::StatusOr<WorkerMessage> WorkerProcess::Request(const nlohmann::json& heade
   message += text;
   Patience patience{.deadline = Now() + limits.seconds,
                     .memory_bytes = limits.memory_bytes,
-                    .seconds = limits.seconds};
+                    .seconds = limits.seconds,
+                    .backtraces = limits.backtraces};
+  if (stderr_ >= 0) stderr_read_ = lseek(stderr_, 0, SEEK_END);
   WorkerMessage answer;
   Trouble trouble = Write(message, patience.deadline);
   if (trouble == Trouble::kNone) trouble = Write(payload, patience.deadline);

@@ -29,6 +29,9 @@ struct WorkerMessage {
 struct RequestLimits {
   double seconds = 60;       // of a machine that is free; up to three times as long on a busy one
   int64_t memory_bytes = 0;  // resident set of the worker; 0: no limit
+  // Else a worker is ended as soon as the last line that it writes to standard error is a fatal one
+  // of Abseil's log, "F1125 16:21:57.664492 ...": looking up the names of its stack takes it long.
+  bool backtraces = true;
 };
 
 // User and system seconds of all workers of this process that are not its descendants, because an
@@ -86,13 +89,16 @@ class WorkerProcess {
     // the worker was looked at once, and Now() comes to the time of the next look; 0: not set.
     bool is_measured = false;
     double next_look = 0;
+    bool backtraces = true;  // RequestLimits::backtraces, until the worker was ended for it
   };
   Trouble Lateness(const Patience& patience) const;
   Trouble Write(std::string_view bytes, double deadline);
   Trouble ReadExactly(char* into, size_t count, Patience& patience);
   // Waits until there is something to read, and looks at the worker when it is time to: one that
   // sends a byte now and then is looked at, too.
-  Trouble Wait(Patience& patience) const;
+  Trouble Wait(Patience& patience);
+  // True once the worker has written a fatal line, since the request was sent.
+  bool HasSaidWhyItDies();
   Trouble Receive(Patience& patience, WorkerMessage& message);
   absl::Status Ended(Trouble trouble, const RequestLimits& limits, ErrorClass if_it_dies);
   absl::Status Died(ErrorClass if_it_dies);
@@ -101,9 +107,10 @@ class WorkerProcess {
   std::vector<std::string> argv_;
   std::shared_ptr<WorkerNursery> nursery_;
   pid_t pid_ = -1;
-  pid_t owner_ = -1;  // who started it: a forked copy of this object must not kill the worker
-  int channel_ = -1;  // socket pair: the child's standard input and output
-  int stderr_ = -1;   // memory file
+  pid_t owner_ = -1;       // who started it: a forked copy of this object must not kill the worker
+  int channel_ = -1;       // socket pair: the child's standard input and output
+  int stderr_ = -1;        // memory file
+  off_t stderr_read_ = 0;  // of it, by HasSaidWhyItDies
   int lifeline_ = -1, report_ = -1;  // of a worker from the nursery
   int64_t generation_ = 0;
   nlohmann::json greeting_;
