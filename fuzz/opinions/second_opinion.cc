@@ -161,8 +161,9 @@ std::string OutputOf(const std::string& python, const std::string& script) {
   const TemporaryFolder folder("assay-opinion");
   const std::string path = folder.path() + "/opinion.py";
   if (!folder.ok() || !WriteFile(path, script).ok()) return "";
-  return OutputOf(StrCat("exec timeout -k 1 ", kSeconds, " ", Quoted(python), " ", Quoted(path),
-                         " 2>/dev/null"));
+  // numpy's threads, which it does not need here, wait for work in a busy loop.
+  return OutputOf(StrCat("OPENBLAS_NUM_THREADS=1 exec timeout -k 1 ", kSeconds, " ", Quoted(python),
+                         " ", Quoted(path), " 2>/dev/null"));
 }
 
 std::string ScriptOf(const Json& program) {
