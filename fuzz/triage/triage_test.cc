@@ -356,6 +356,32 @@ TEST_F(TriageTest, ACrashUnderCheapFlagsHasToBeTheSame) {
   EXPECT_LE(report->result.instructions, 3) << report->page.finding.module_text;
 }
 
+// To say where it died costs a compiler more than to die: it is asked for the page, and for no
+// program on the way to it.
+TEST_F(TriageTest, OnlyThePageAsksWhereACompilerDied) {
+  const std::unique_ptr<Oracle> oracle = MakeOracle();
+  FakeBackend::Script script = NegatesNothing(*oracle);
+  script.description.dumps_passes = true;
+  int64_t brief = 0, full = 0;
+  script.compile = [&](const Module& module, const CompileOptions& options) -> absl::Status {
+    if (!HasOp(module, Opcode::kDynamicSlice)) return absl::OkStatus();
+    ++(options.limits.backtraces ? full : brief);
+    return MakeError(ErrorClass::kCompileCrash,
+                     StrCat("the worker died of SIGABRT\nF1125 16:21:57.664492 9 a.cc:1] no slice",
+                            options.limits.backtraces ? "\n    @ 0x7f26 Slicer::Slice()" : ""));
+  };
+  FakeBackend backend(std::move(script));
+  Finding finding = MakeFinding();
+  finding.backend = "fake";
+  finding.kind = Outcome::kCompileCrash;
+  const absl::StatusOr<TriageReport> report = Triage(finding, *oracle, backend, Options());
+  ASSERT_TRUE(report.ok()) << report.status();
+  EXPECT_THAT(report->page.finding.judgement, HasSubstr("Slicer::Slice()"));
+  EXPECT_LE(report->result.instructions, 2) << report->page.finding.module_text;
+  EXPECT_EQ(full, 1);
+  EXPECT_GT(brief, 3);
+}
+
 // A backend like XLA that negates nothing, because `pass` takes the negation of a sum away.
 FakeBackend::Script WrongAfter(const std::string& pass, Oracle& oracle) {
   FakeBackend::Script script = NegatesNothing(oracle);

@@ -20,8 +20,8 @@ struct Limits {
   double seconds = 60;  // per compile and per run
   int64_t memory_bytes = int64_t{8} << 30;
   int64_t steps = int64_t{1} << 33;  // interpreters: element evaluations
-  // A compiler in another process that finds itself in the wrong may say where before it dies, which
-  // can take longer than all that it did before; without, it is ended once it has said why.
+  // A compiler in another process that finds itself in the wrong may say where before it dies,
+  // which can take longer than all that it did before; without, it is ended once it has said why.
   bool backtraces = true;
 };
 

@@ -323,7 +323,8 @@ WorkerProcess::Trouble WorkerProcess::Wait(Patience& patience) {
   pollfd wait{channel_, POLLIN, 0};
   poll(&wait, 1,
        left > 0 ? static_cast<int>(std::max(0.0, wake - begun) * 1000) + 1 : kBusyMilliseconds);
-  if (!patience.backtraces && HasSaidWhyItDies()) {
+  // One that has closed its end may be gone, and its number be another's.
+  if (!patience.backtraces && wait.revents == 0 && HasSaidWhyItDies()) {
     patience.backtraces = true;
     kill(pid_, SIGABRT);  // of which it would die itself
   }

@@ -29,8 +29,8 @@ struct WorkerMessage {
 struct RequestLimits {
   double seconds = 60;       // of a machine that is free; up to three times as long on a busy one
   int64_t memory_bytes = 0;  // resident set of the worker; 0: no limit
-  // Else a worker is ended as soon as the last line that it writes to standard error is a fatal one
-  // of Abseil's log, "F1125 16:21:57.664492 ...": looking up the names of its stack takes it long.
+  // Else a worker is ended once it has written a fatal line of Abseil's log to standard error,
+  // "F1125 16:21:57.664492 ...": to look the names of its stack up, which come next, takes it long.
   bool backtraces = true;
 };
 
