@@ -41,7 +41,15 @@ std::optional<Opcode> CombinerOf(const Computation& reducer) {
 
 bool IsIdentity(const Literal& value, Opcode combiner) {
   ElementType type = value.element_type();
-  if (!value.shape().IsScalar() || IsComplex(type)) return false;
+  if (!value.shape().IsScalar()) return false;
+  if (IsComplex(type)) {
+    const FloatFormat& format = Format(ComponentType(type));
+    const double real = DecodeFloat(format, value.GetComponentBits(0));
+    const double imaginary = DecodeFloat(format, value.GetComponentBits(1));
+    const bool is_sum = combiner == Opcode::kAdd && real == 0;
+    const bool is_product = combiner == Opcode::kMultiply && real == 1;
+    return imaginary == 0 && (is_sum || is_product);
+  }
   if (IsFloat(type)) {
     const double x = value.GetDouble(0);
     const FloatFormat& format = Format(type);

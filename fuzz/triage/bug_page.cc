@@ -6,6 +6,7 @@
 #include <fstream>
 #include <system_error>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
@@ -113,6 +114,16 @@ std::string InJudgement(const BugPage& page, const std::string& word) {
   return begin == std::string::npos ? "" : text.substr(begin, text.find('\n', begin) - begin);
 }
 
+// The message of the fatal line that a dying compiler wrote, "F1125 ... map.cc:16] Invalid map".
+std::string FatalMessage(const std::string& judgement) {
+  for (const absl::string_view line : absl::StrSplit(judgement, '\n')) {
+    const size_t message = line.find("] ");
+    const bool is_fatal = line.size() > 1 && line[0] == 'F' && absl::ascii_isdigit(line[1]);
+    if (is_fatal && message != line.npos) return std::string(line.substr(message + 2));
+  }
+  return "";
+}
+
 // "1 of 4 elements lie outside their bound; the first is -124, and right is exactly 124".
 std::string InWords(const BugPage& page) {
   const std::string got = InJudgement(page, "\n    got "), right = InJudgement(page, "allowed ");
@@ -123,6 +134,11 @@ std::string InWords(const BugPage& page) {
     for (const char* word : {"Check failed: ", "RET_CHECK failure "}) {
       const std::string check = InJudgement(page, word);
       if (!check.empty()) return StrCat("it dies: ", word, check);
+    }
+    const std::string fatal = FatalMessage(page.finding.judgement);
+    const std::string thrown = InJudgement(page, "what(): ");
+    if (!fatal.empty() || !thrown.empty()) {
+      return StrCat("it dies: ", fatal.empty() ? thrown : fatal);
     }
     return first_line;
   }

@@ -378,6 +378,8 @@ TEST_F(TriageTest, OnlyThePageAsksWhereACompilerDied) {
   ASSERT_TRUE(report.ok()) << report.status();
   EXPECT_THAT(report->page.finding.judgement, HasSubstr("Slicer::Slice()"));
   EXPECT_LE(report->result.instructions, 2) << report->page.finding.module_text;
+  EXPECT_THAT(FileText(fs::path(report->result.page) / "README.md"),
+              HasSubstr("it dies: no slice"));
   EXPECT_EQ(full, 1);
   EXPECT_GT(brief, 3);
 }
@@ -507,6 +509,26 @@ TEST(UnportableUses, AreReductionsWhoseInitialValueIsNoIdentity) {
        "ROOT r = f8e4m3b11fnuz[] maximum(a, b) }\nENTRY e { x = f8e4m3b11fnuz[1] parameter(0)\n"
        "z = f8e4m3b11fnuz[] constant(nan) ROOT r = f8e4m3b11fnuz[] reduce(x, z), dimensions={0}, "
        "to_apply=max }",
+       1},
+      {"HloModule m\nf { a = c64[] parameter(0) b = c64[] parameter(1)\nROOT r = c64[] add(a, b) "
+       "}\n"
+       "ENTRY e { x = c64[1] parameter(0) z = c64[] constant((0, -0))\n"
+       "ROOT r = c64[] reduce(x, z), dimensions={0}, to_apply=f }",
+       0},
+      {"HloModule m\nf { a = c64[] parameter(0) b = c64[] parameter(1)\nROOT r = c64[] add(a, b) "
+       "}\n"
+       "ENTRY e { x = c64[1] parameter(0) z = c64[] constant((0, 1))\n"
+       "ROOT r = c64[] reduce(x, z), dimensions={0}, to_apply=f }",
+       1},
+      {"HloModule m\nf { a = c64[] parameter(0) b = c64[] parameter(1)\nROOT r = c64[] multiply(a, "
+       "b) }\n"
+       "ENTRY e { x = c64[1] parameter(0) z = c64[] constant((1, 0))\n"
+       "ROOT r = c64[] reduce(x, z), dimensions={0}, to_apply=f }",
+       0},
+      {"HloModule m\nf { a = c64[] parameter(0) b = c64[] parameter(1)\nROOT r = c64[] add(a, a) "
+       "}\n"
+       "ENTRY e { x = c64[1] parameter(0) z = c64[] constant((0, 0))\n"
+       "ROOT r = c64[] reduce(x, z), dimensions={0}, to_apply=f }",
        1},
       {"HloModule m\nf { a = s32[] parameter(0) i = s32[] parameter(1) b = s32[] parameter(2)\n"
        "j = s32[] parameter(3) ROOT r = (s32[], s32[]) tuple(a, j) }\n"
