@@ -124,6 +124,20 @@ TEST(CampaignTest, WhatFailsOnlyWhereItIsCompiledCheaplyIsCounted) {
   EXPECT_GT(by_itself, 5) << "the whole program is not asked where one output tells";
 }
 
+TEST(CampaignTest, OneProgramInTwentyIsCompiledAsUsersDoAtFirst) {
+  CampaignOptions options = Options(200);
+  options.jobs = 1;
+  const auto is_wrong = [](const Module&, const CompileOptions& compile) {
+    return compile.flags.count("xla_backend_optimization_level") == 0;
+  };
+  options.out_dir = testing::TempDir() + "/as_users_do";
+  std::filesystem::remove_all(options.out_dir);
+  const CampaignSummary summary = Fuzz(options, Elsewhere(is_wrong));
+  EXPECT_GT(summary.suspects, 4);
+  EXPECT_LE(summary.suspects, 10);
+  for (const CampaignFinding& finding : summary.found) EXPECT_EQ(finding.index % 20, 19);
+}
+
 TEST(CampaignTest, FindsTheOutputThatIsWrongByItselfOrTheWholeProgram) {
   for (const bool by_itself : {true, false}) {
     CampaignOptions options = Options(40);
