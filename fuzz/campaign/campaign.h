@@ -125,13 +125,16 @@ struct CampaignSummary {
   int64_t screened = 0;       // cases that were screened, per backend
   int64_t suspects = 0;       // failures before the second check
   int64_t screened_only = 0;  // of them: failed while screened, but not as a user compiles
-  int64_t findings = 0;       // after it
-  int64_t unconfirmed = 0;    // suspects that did not repeat in a fresh process, but for those ...
-  int64_t not_replayed = 0;   // of unconfirmed: there was no time to run what ran before them
-  int64_t after_others = 0;   // ... of findings that repeat only after what ran before them
-  int64_t unchecked = 0;      // suspects beyond most_checked, or when the time was up
-  int64_t input_sets = 1;     // runs per executable
-  double cpu_seconds = 0;     // of all processes of the campaign until the last case ended
+  // Of the suspects: failed while screened where many others did, and were only counted; by the
+  // signature of those others, "" where all of those failed only while they were screened.
+  std::map<std::string, int64_t> alike;
+  int64_t findings = 0;      // after it
+  int64_t unconfirmed = 0;   // suspects that did not repeat in a fresh process, but for those ...
+  int64_t not_replayed = 0;  // of unconfirmed: there was no time to run what ran before them
+  int64_t after_others = 0;  // ... of findings that repeat only after what ran before them
+  int64_t unchecked = 0;     // suspects beyond most_checked, or when the time was up
+  int64_t input_sets = 1;    // runs per executable
+  double cpu_seconds = 0;    // of all processes of the campaign until the last case ended
   // What second checks and triage that had ended by then have of it.
   double cpu_seconds_of_checks = 0, cpu_seconds_of_triage = 0;
   int cores = 0;         // of this machine

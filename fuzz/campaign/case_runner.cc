@@ -450,6 +450,7 @@ nlohmann::json ConfirmRecord::ToJson() const {
   return {{"runs", runs},
           {"fails", fails},
           {"fails_cheaply", fails_cheaply},
+          {"alike", alike},
           {"draws_numbers", draws_numbers},
           {"record", Encode(record)},
           {"exact", exact},
@@ -486,6 +487,7 @@ ConfirmRecord ConfirmRecord::FromJson(const nlohmann::json& json) {
   confirm.runs = json.value("runs", int64_t{0});
   confirm.fails = json.value("fails", int64_t{0});
   confirm.fails_cheaply = json.value("fails_cheaply", false);
+  confirm.alike = json.value("alike", false);
   confirm.draws_numbers = json.value("draws_numbers", false);
   confirm.record = DecodeBackend(json.value("record", nlohmann::json::object()));
   confirm.exact = json.value("exact", "");

@@ -92,6 +92,9 @@ struct ConfirmRecord {
   int64_t runs = 0, fails = 0;
   // It did not fail again, but does so where it is compiled as it was when it was screened.
   bool fails_cheaply = false;
+  // It does so, at a place of which enough is known (FamiliarPlaces::enough), and was not compiled
+  // as users do.
+  bool alike = false;
   bool draws_numbers = false;  // on which it may depend whether it fails
   BackendRecord record;        // of a failing run, if there was one
   // The outcome on exact inputs: "fail" or the name of another outcome; "" when there are no
@@ -229,6 +232,10 @@ class CaseRunner {
   };
   void ConfirmPart(const Part& part, const CaseKey& key, const FamiliarPlaces& familiar,
                    ConfirmRecord& confirm, WorkerState& state);
+  // What is wrong first in the part where it is compiled as it was when it was seen first, of a
+  // wrong value that was compiled cheaply; nothing of other suspects.
+  std::optional<WrongArray> FirstWhereCheap(const Part& part, const CaseKey& key,
+                                            const Finding& finding) const;
   // The runs of the latter: the outcome of the last that failed, and in `confirm` how many did.
   Outcome RunAgain(const CheckSubject& subject, const CheckCase& check_case, const CaseKey& key,
                    Checker& checker, ConfirmRecord& confirm) const;

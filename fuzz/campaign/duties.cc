@@ -126,7 +126,9 @@ class ConfirmDuty : public Duty {
     if (record.notable.empty()) key.output = record.leaf;
     nlohmann::json request = key.ToJson();
     request["do"] = "confirm";
-    request["familiar"] = desk_.tally.Familiar();
+    const FamiliarPlaces familiar = desk_.tally.Familiar();
+    request["familiar"] = familiar.signatures;
+    request["enough"] = familiar.enough;
     return {std::move(request), 3 * desk_.options.case_seconds};
   }
 
@@ -151,6 +153,7 @@ class ConfirmDuty : public Duty {
     const Outcome::Kind kind = suspect_.record.kind;
     if (kind == Outcome::kTimeout || kind == Outcome::kOutOfMemory) waited_ += Now() - begun_;
     const Confirmation result = desk_.tally.TakeConfirm(suspect_, confirm);
+    if (!result.confirmed && confirm.alike) return desk_.journal.Alike(result.finding);
     if (!result.confirmed && confirm.fails_cheaply)
       return desk_.journal.ScreenedOnly(result.finding);
     if (!result.confirmed) {

@@ -62,6 +62,7 @@ nlohmann::json CampaignSummary::ToJson() const {
        {{"ops", excluded_ops}, {"types", excluded_types}, {"recipes", excluded_recipes}}},
       {"screened", screened},
       {"screened_only", screened_only},
+      {"alike", alike},
       {"suspects", suspects},
       {"findings", findings},
       {"unconfirmed", unconfirmed},
@@ -226,6 +227,10 @@ absl::Status Journal::Unconfirmed(const CampaignFinding& finding) {
 
 absl::Status Journal::ScreenedOnly(const CampaignFinding& finding) {
   return WriteFinding("screened only", finding);
+}
+
+absl::Status Journal::Alike(const CampaignFinding& finding) {
+  return WriteFinding("alike", finding);
 }
 
 absl::Status Journal::WriteFinding(const char* type, const CampaignFinding& finding) {

@@ -43,6 +43,7 @@ class Journal {
   absl::Status Found(const CampaignFinding& finding);
   absl::Status Unconfirmed(const CampaignFinding& finding);
   absl::Status ScreenedOnly(const CampaignFinding& finding);
+  absl::Status Alike(const CampaignFinding& finding);
   absl::Status Triaged(const CampaignFinding& finding);
   // Not more often than every two seconds.
   absl::Status Progress(int64_t next, int64_t programs);

@@ -180,7 +180,22 @@ std::optional<ConfirmRecord> CaseRunner::ConfirmOutput(const Case& made, const C
   const ReduceCase whole{made.module->Clone(""), MakeFinding(all).inputs};
   ConfirmPart({part, &whole}, key, familiar, confirm, state);
   const bool fails = confirm.fails == confirm.runs && confirm.record.kind == Outcome::kWrong;
-  return fails || confirm.fails_cheaply ? std::optional(std::move(confirm)) : std::nullopt;
+  const bool is_told = fails || confirm.fails_cheaply || confirm.alike;
+  return is_told ? std::optional(std::move(confirm)) : std::nullopt;
+}
+
+std::optional<WrongArray> CaseRunner::FirstWhereCheap(const Part& part, const CaseKey& key,
+                                                      const Finding& finding) const {
+  const bool is_cheap = key.screened && IsScreened(key.index, key.backend);
+  if (!is_cheap || key.output < 0) return std::nullopt;
+  CheckSubject cheap{oracle_,
+                     *backends_[key.backend],
+                     ProfileOf(key.backend),
+                     WithFlags(finding.options, options_.screening),
+                     finding.options.limits,
+                     options_.oracle_steps};
+  cheap.limits.seconds = std::min(cheap.limits.seconds, kQuickSeconds);
+  return FirstWrongArray(cheap, *part.made.module, finding.inputs);
 }
 
 void CaseRunner::ConfirmPart(const Part& part, const CaseKey& key, const FamiliarPlaces& familiar,
@@ -189,10 +204,17 @@ void CaseRunner::ConfirmPart(const Part& part, const CaseKey& key, const Familia
   const Finding finding = MakeFinding(key);
   const CheckSubject subject{oracle_,         *backends_[key.backend], ProfileOf(key.backend),
                              finding.options, finding.options.limits,  options_.oracle_steps};
+  std::optional<WrongArray> first = FirstWhereCheap(part, key, finding);
+  if (first.has_value() && first->instruction != nullptr) {
+    confirm.place = PlaceOfWrongValue(*first->instruction);
+    confirm.alike = familiar.enough.contains(confirm.place);
+    if (confirm.alike) return;
+  }
   const CheckCase check_case = CheckCase::Of(*made.module, finding.inputs);
   Checker checker(subject, check_case);
   checker.NotePhaseIn(&state.phase);
   const Outcome outcome = RunAgain(subject, check_case, key, checker, confirm);
+  if (!confirm.fails_cheaply) confirm.place.clear();  // signing says it, of what is no better known
   // Whether it fails depends on the numbers that it draws, which is no answer that changes.
   if (confirm.draws_numbers && confirm.fails < confirm.runs) confirm.fails = 0;
   const bool is_wrong = outcome.Fails(Outcome::kWrong) && confirm.fails == confirm.runs;
@@ -214,7 +236,7 @@ void CaseRunner::ConfirmPart(const Part& part, const CaseKey& key, const Familia
         oracle_.Expect(*made.module, check_case.arguments[0], subject.profile, subject.limits);
     if (expectation.ok()) confirm.notable = NotableDifference(*expectation, answer);
     if (confirm.notable.empty()) {
-      origin = NotableOrigin(asked, *made.module, finding.inputs, answer);
+      origin = NotableOrigin(asked, *made.module, finding.inputs, answer, std::move(first));
       confirm.notable = origin.notable;
     }
   }

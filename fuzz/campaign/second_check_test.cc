@@ -124,6 +124,33 @@ TEST(CampaignTest, WhatFailsOnlyWhereItIsCompiledCheaplyIsCounted) {
   EXPECT_GT(by_itself, 5) << "the whole program is not asked where one output tells";
 }
 
+TEST(CampaignTest, WhatFailsLikeManyBeforeItIsOnlyCounted) {
+  for (const bool is_as_users_do : {true, false}) {
+    CampaignOptions options = Options(600);
+    options.jobs = 1;
+    options.input_sets = 1;
+    options.out_dir = testing::TempDir() + "/alike";
+    std::filesystem::remove_all(options.out_dir);
+    const auto is_wrong = [is_as_users_do](const Module&, const CompileOptions& compile) {
+      return compile.flags.count("xla_backend_optimization_level") > 0 || is_as_users_do;
+    };
+    const CampaignSummary summary = Fuzz(options, Elsewhere(is_wrong));
+    const int64_t alike = CampaignSummary::SumOf(summary.alike);
+    EXPECT_GT(alike, 20) << summary.ToJson().dump(1);
+    EXPECT_LT(alike, summary.suspects / 2);
+    if (!is_as_users_do) {
+      EXPECT_EQ(alike, summary.alike.at("")) << "none of them may be taken for a finding";
+      EXPECT_EQ(alike + summary.screened_only, summary.suspects);
+    }
+    std::ifstream journal(options.out_dir + "/results.jsonl");
+    int64_t written = 0;
+    for (std::string line; std::getline(journal, line);) {
+      written += nlohmann::json::parse(line).at("type") == "alike";
+    }
+    EXPECT_EQ(written, alike);
+  }
+}
+
 TEST(CampaignTest, OneProgramInTwentyIsCompiledAsUsersDoAtFirst) {
   CampaignOptions options = Options(200);
   options.jobs = 1;

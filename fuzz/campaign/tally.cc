@@ -186,12 +186,23 @@ Suspect Tally::NextSuspect() {
   return next;
 }
 
+bool Tally::Place::HasEnough() const {
+  constexpr int64_t kEnough = 16, kMostOfOtherKind = 16, kCompiledEvery = 4;
+  const bool is_one_bug =
+      seen >= kEnough && signatures.size() == 1 && screened_only * kMostOfOtherKind <= seen;
+  const bool is_none = seen == 0 && screened_only >= kEnough;
+  return (is_one_bug || is_none) && (seen + screened_only + alike) % kCompiledEvery != 0;
+}
+
 FamiliarPlaces Tally::Familiar() const {
   constexpr int64_t kEnough = 3, kInFullEvery = 6;
   FamiliarPlaces familiar;
   for (const auto& [name, place] : places_) {
     const bool is_known = place.seen >= kEnough && place.signatures.size() == 1;
-    if (is_known && place.seen % kInFullEvery != 0) familiar[name] = *place.signatures.begin();
+    if (is_known && place.seen % kInFullEvery != 0) {
+      familiar.signatures[name] = *place.signatures.begin();
+    }
+    if (place.HasEnough()) familiar.enough.insert(name);
   }
   return familiar;
 }
@@ -219,7 +230,16 @@ Confirmation Tally::TakeConfirm(const Suspect& suspect, const ConfirmRecord& con
   finding.second_check =
       StrCat("failed again in ", confirm.fails, " of ", confirm.runs, " runs of a fresh process",
              confirm.exact.empty() ? "" : "; with exact inputs: ", confirm.exact);
+  if (confirm.alike) {
+    Place& place = places_[confirm.place];
+    ++place.alike;
+    if (!place.signatures.empty()) finding.signature = *place.signatures.begin();
+    finding.second_check = "not compiled as users do: enough that fail alike were";
+    ++summary_.alike[finding.signature];
+    return result;
+  }
   if (confirm.fails == 0) {
+    if (confirm.fails_cheaply && !confirm.place.empty()) ++places_[confirm.place].screened_only;
     ++(confirm.fails_cheaply ? summary_.screened_only : summary_.unconfirmed);
     return result;
   }

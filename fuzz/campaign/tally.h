@@ -96,10 +96,16 @@ class Tally {
   std::map<std::string, int64_t> handed_out_;                     // suspects by how they look
   std::map<std::string, int64_t> triaged_;                        // findings by signature
   std::map<std::string, std::set<std::string>> triaged_buckets_;  // and what they turned out to be
-  // By Signature::place: how often it was seen, and with which signatures.
+  // By Signature::place: how often suspects of it were confirmed, and with which signatures; how
+  // often they failed only while they were screened, and how often they were only counted.
   struct Place {
     int64_t seen = 0;
     std::set<std::string> signatures;
+    int64_t screened_only = 0, alike = 0;
+
+    // Enough is known of it to count the next suspect without compiling it as users do. One of
+    // four is compiled so all the same.
+    bool HasEnough() const;
   };
   std::map<std::string, Place> places_;
   std::set<int64_t> restored_;  // cases of restored findings

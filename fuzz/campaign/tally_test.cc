@@ -351,16 +351,50 @@ TEST(Tally, APlaceWithOneSignatureNeedsNoSecondLook) {
     tally.TakeConfirm(suspect, confirm);
   };
   for (int i = 0; i < 3; ++i) {
-    EXPECT_TRUE(tally.Familiar().empty()) << "too few";
+    EXPECT_TRUE(tally.Familiar().signatures.empty()) << "too few";
     add("abs", "algsimp at abs");
     add("dot", i == 1 ? "fusion at dot" : "code at dot");
   }
-  EXPECT_EQ(tally.Familiar(), (FamiliarPlaces{{"abs", "algsimp at abs"}}));
+  const std::map<std::string, std::string> known = {{"abs", "algsimp at abs"}};
+  EXPECT_EQ(tally.Familiar().signatures, known);
   for (int i = 0; i < 3; ++i) {
-    EXPECT_FALSE(tally.Familiar().empty());
+    EXPECT_FALSE(tally.Familiar().signatures.empty());
     add("abs", "algsimp at abs");
   }
-  EXPECT_TRUE(tally.Familiar().empty()) << "one of six is looked at in full";
+  EXPECT_TRUE(tally.Familiar().signatures.empty()) << "one of six is looked at in full";
+}
+
+TEST(Tally, OfManySuspectsWithOneResultThreeOfFourAreOnlyCounted) {
+  const CampaignOptions options = TallyOptions();
+  Tally tally(options);
+  auto add = [&](const char* place, const char* signature) {
+    ConfirmRecord confirm = Confirmed(*signature == 0 ? 0 : 3, 3);
+    confirm.place = place;
+    confirm.signature = signature;
+    confirm.fails_cheaply = *signature == 0;
+    confirm.alike = tally.Familiar().enough.contains(place);
+    const Suspect suspect = SuspectOf(tally, Outcome::kWrong);
+    const ConfirmRecord sent = ConfirmRecord::FromJson(confirm.ToJson());
+    EXPECT_EQ(tally.TakeConfirm(suspect, sent).confirmed, *signature != 0 && !confirm.alike);
+  };
+  for (int i = 0; i < 100; ++i) {
+    add("abs", "algsimp at abs");
+    add("log", "");
+    add("dot", i == 1 ? "fusion at dot" : "code at dot");
+    add("add", i < 2 ? "" : "code at add");
+  }
+  const CampaignSummary& summary = tally.summary();
+  // 16 + 84 / 4 of each that has one result. Two of 64 are as good as one result.
+  EXPECT_EQ(summary.signatures.at("algsimp at abs"), 37);
+  EXPECT_EQ(summary.alike.at("algsimp at abs"), 63);
+  EXPECT_EQ(summary.screened_only, 37 + 2);
+  EXPECT_EQ(summary.alike.at(""), 63);
+  EXPECT_EQ(summary.signatures.at("code at dot"), 99);
+  EXPECT_GT(summary.alike.at("code at add"), 40);
+  EXPECT_LT(summary.alike.at("code at add"), 63);
+  EXPECT_EQ(summary.alike.size(), 3u);
+  EXPECT_EQ(summary.unconfirmed, 0);
+  EXPECT_EQ(summary.findings + summary.screened_only + CampaignSummary::SumOf(summary.alike), 400);
 }
 
 TEST(Duties, OnlyWhatRanBeforeMayExplainWhatIsNeitherSlowNorDrawn) {

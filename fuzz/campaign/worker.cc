@@ -172,7 +172,9 @@ nlohmann::json WarmTemplate::Answer(const nlohmann::json& request, WorkerState& 
   CaseKey whole = key;
   whole.output = -1;
   const absl::Status written = WriteCase(runner_->MakeFinding(whole));
-  const FamiliarPlaces familiar = request.value("familiar", FamiliarPlaces());
+  FamiliarPlaces familiar;
+  familiar.signatures = request.value("familiar", familiar.signatures);
+  familiar.enough = request.value("enough", familiar.enough);
   nlohmann::json reply = runner_->Confirm(key, familiar, state).ToJson();
   if (!written.ok()) reply["error"] = std::string(written.message());
   return reply;

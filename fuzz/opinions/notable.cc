@@ -125,8 +125,15 @@ bool IsRightForOtherZeros(const CheckSubject& subject, const ReduceCase& program
   }
   const std::vector<const Literal*> leaves = Leaves(answer);
   const auto count = static_cast<int64_t>(WithAllArrays(*program.module, false).arrays.size());
+  // All arrays are asked for at once, and of the same program each time.
+  std::optional<absl::StatusOr<Literal>> all;
+  const EvaluateFunction evaluate_once = [&](const Module& exposed,
+                                             const std::vector<Literal>& values) {
+    if (!all.has_value()) all = evaluate(exposed, values);
+    return *all;
+  };
   for (int64_t number = 0; number < count; ++number) {
-    std::optional<ReduceCase> given = WithArrayGiven(program, number, evaluate);
+    std::optional<ReduceCase> given = WithArrayGiven(program, number, evaluate_once);
     if (!given.has_value() || given->inputs.empty()) continue;
     // The array that is given now is the last of the inputs.
     if (!TurnZeros(given->inputs.back())) continue;
@@ -143,7 +150,8 @@ bool IsRightForOtherZeros(const CheckSubject& subject, const ReduceCase& program
 }  // namespace
 
 NotedOrigin NotableOrigin(const CheckSubject& subject, const Module& module,
-                          const std::vector<Literal>& inputs, const Literal& answer) {
+                          const std::vector<Literal>& inputs, const Literal& answer,
+                          std::optional<WrongArray> known) {
   constexpr int kMostArrays = 3;
   const EvaluateFunction evaluate = [&subject](const Module& program,
                                                const std::vector<Literal>& values) {
@@ -153,7 +161,8 @@ NotedOrigin NotableOrigin(const CheckSubject& subject, const Module& module,
   if (IsRightForOtherZeros(subject, {module.Clone(""), inputs}, evaluate, answer)) {
     return {"sign of a zero", std::nullopt};
   }
-  NotedOrigin origin{"", FirstWrongArray(subject, module, inputs)};
+  if (!known.has_value()) known = FirstWrongArray(subject, module, inputs);
+  NotedOrigin origin{"", std::move(known)};
   const std::string first = NotableOf(subject, module, inputs, *origin.first);
   std::string notable = first;
   int64_t number = origin.first->number;

@@ -45,6 +45,15 @@ bool Takes(Backend& backend, const std::map<std::string, std::string>& flags) {
   return backend.Compile(module, compile).ok();
 }
 
+// " at log(exponential) f": a function of floats and one of complex numbers are two things, while
+// what moves elements cares little about what they are.
+std::string At(const Instruction& wrong, bool is_alone = false) {
+  const std::string place =
+      StrCat(" at ", is_alone ? std::string(Name(wrong.opcode())) : PlaceOf(wrong));
+  if (!Info(wrong.opcode()).Is(kElementwise)) return place;
+  return StrCat(place, " ", std::string(1, ClassLetter(wrong.shape().element_type())));
+}
+
 class SignatureMaker {
  public:
   SignatureMaker(const CheckSubject& subject, const Module& module,
@@ -75,9 +84,9 @@ class SignatureMaker {
                                    : FirstWrongArray(subject_, module_, inputs_).instruction;
     signature_.wrong = wrong;
     if (wrong != nullptr) {
-      signature_.place = StrCat(signature_.text, At(*wrong));
-      const auto known = hints_.familiar.find(signature_.place);
-      if (known != hints_.familiar.end()) {
+      signature_.place = PlaceOfWrongValue(*wrong);
+      const auto known = hints_.familiar.signatures.find(signature_.place);
+      if (known != hints_.familiar.signatures.end()) {
         signature_.text = known->second;
         return;
       }
@@ -122,15 +131,6 @@ class SignatureMaker {
   std::string Alone(const Instruction& wrong) const {
     if (Info(wrong.opcode()).Is(kElementwise)) return At(wrong, FailsAlone(wrong));
     return StrCat(" at ", Name(wrong.opcode()));
-  }
-
-  // " at log(exponential) f": a function of floats and one of complex numbers are two things, while
-  // what moves elements cares little about what they are.
-  static std::string At(const Instruction& wrong, bool is_alone = false) {
-    const std::string place =
-        StrCat(" at ", is_alone ? std::string(Name(wrong.opcode())) : PlaceOf(wrong));
-    if (!Info(wrong.opcode()).Is(kElementwise)) return place;
-    return StrCat(place, " ", std::string(1, ClassLetter(wrong.shape().element_type())));
   }
 
   // Names the op that computes an output leaf, when the root is a tuple of arrays.
@@ -251,6 +251,10 @@ std::string StatesUnderFlags(const CheckSubject& subject, const Module& module,
     states += StateUnder(subject, flag, module, inputs, kind);
   }
   return states;
+}
+
+std::string PlaceOfWrongValue(const Instruction& wrong) {
+  return StrCat(Name(Outcome::kWrong), At(wrong));
 }
 
 Signature SignatureOf(const CheckSubject& subject, const Module& module,

@@ -4,6 +4,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -13,9 +14,15 @@
 
 namespace assay {
 
-// Where programs go wrong, as Signature::place says it, and the signature that all failures of the
-// place had so far: another one there is taken for the same without a look at what silences it.
-using FamiliarPlaces = std::map<std::string, std::string>;
+// Where programs go wrong, as Signature::place says it.
+struct FamiliarPlaces {
+  // The signature that all failures of the place had so far: another one there is taken for the
+  // same without a look at what silences it.
+  std::map<std::string, std::string> signatures;
+  // Places where so much was checked with one and the same result that the next suspect which was
+  // compiled cheaply is only counted.
+  std::set<std::string> enough;
+};
 
 struct Signature {
   // Equal for failures that are probably the same bug: the kind and, of a crash, what it left
@@ -41,6 +48,9 @@ struct SigningHints {
   std::optional<WrongArray> first = std::nullopt;  // of the program
   Literal answer = Literal();  // the backend's to the program; an invalid shape: not known
 };
+
+// Signature::place of a wrong value whose first wrong instruction is `wrong`.
+std::string PlaceOfWrongValue(const Instruction& wrong);
 
 // `outcome` is how the program failed on the subject. Compiles it some ten times on a backend that
 // is not in-process; an in-process one is asked for the guilty decision, in children.

@@ -153,6 +153,17 @@ void PrintUnsettled(const CampaignSummary& summary) {
   }
 }
 
+// Suspects that were only counted.
+void PrintAlike(const CampaignSummary& summary) {
+  if (summary.alike.empty()) return;
+  PrintRow("alike", CampaignSummary::SumOf(summary.alike),
+           "failed cheaply where many were checked with one result; only counted");
+  std::map<std::string, int64_t> words;
+  for (const auto& [signature, count] : summary.alike)
+    words[signature.empty() ? "failed only there" : SignatureInWords(signature)] += count;
+  PrintReasons("alike", words, words.size());
+}
+
 // What of the time per program went to findings, where that is a millisecond or more.
 std::string PartsOfCpu(const CampaignSummary& summary) {
   const double checks = summary.MillisecondsPerProgram(summary.cpu_seconds_of_checks);
@@ -234,6 +245,7 @@ void PrintCampaign(const CampaignSummary& summary, const std::string& defect) {
         "screened", summary.screened,
         StrCat("compiled cheaply, or together; ", summary.screened_only, " failed only there"));
   }
+  PrintAlike(summary);
   PrintUnsettled(summary);
   if (!summary.known.empty())
     PrintRow("known", CampaignSummary::SumOf(summary.known), "see --known");
