@@ -20,18 +20,6 @@ RandomStream::RandomStream(uint64_t seed) {
   for (uint64_t& word : state_) word = SplitMix(seed);
 }
 
-uint64_t RandomStream::Next() {
-  uint64_t result = std::rotl(state_[1] * 5, 7) * 9;
-  uint64_t t = state_[1] << 17;
-  state_[2] ^= state_[0];
-  state_[3] ^= state_[1];
-  state_[1] ^= state_[2];
-  state_[0] ^= state_[3];
-  state_[2] ^= t;
-  state_[3] = std::rotl(state_[3], 45);
-  return result;
-}
-
 uint64_t MixSeeds(uint64_t a, uint64_t b) {
   uint64_t state = a;
   uint64_t first = SplitMix(state);

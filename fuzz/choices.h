@@ -4,6 +4,7 @@
 // numbers mean simpler programs; an exhausted recording yields zeros.
 #pragma once
 
+#include <bit>
 #include <cstdint>
 #include <initializer_list>
 #include <optional>
@@ -17,7 +18,17 @@ namespace assay {
 class RandomStream {
  public:
   explicit RandomStream(uint64_t seed);
-  uint64_t Next();
+  uint64_t Next() {
+    const uint64_t result = std::rotl(state_[1] * 5, 7) * 9;
+    const uint64_t shifted = state_[1] << 17;
+    state_[2] ^= state_[0];
+    state_[3] ^= state_[1];
+    state_[1] ^= state_[2];
+    state_[0] ^= state_[3];
+    state_[2] ^= shifted;
+    state_[3] = std::rotl(state_[3], 45);
+    return result;
+  }
 
  private:
   uint64_t state_[4];

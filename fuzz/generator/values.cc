@@ -2,7 +2,9 @@
 #include "fuzz/generator/values.h"
 
 #include <array>
+#include <bit>
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <optional>
 
@@ -84,10 +86,12 @@ uint64_t EdgeOfFloat(ElementType type, RandomStream& stream) {
 // Comfortable: products of two values neither overflow nor underflow.
 double WideFloat(ElementType type, RandomStream& stream) {
   int reach = type == ElementType::kF16 ? 6 : 30;
-  int exponent = static_cast<int>(Below(stream, 2 * reach + 1)) - reach;
-  // All bits: what rounds to a narrower type loses some.
-  const double mantissa = 1.0 + std::ldexp(static_cast<double>(stream.Next() >> 12), -52);
-  return (Below(stream, 2) == 0 ? 1 : -1) * std::ldexp(mantissa, exponent);
+  const int exponent = static_cast<int>(Below(stream, 2 * reach + 1)) - reach;
+  // All bits: what rounds to a narrower type loses some. They stand as they do in a double.
+  const uint64_t mantissa = stream.Next() >> 12;
+  const uint64_t negative = Below(stream, 2);
+  return std::bit_cast<double>(negative << 63 | static_cast<uint64_t>(1023 + exponent) << 52 |
+                               mantissa);
 }
 
 int64_t SmallInteger(ElementType type, RandomStream& stream) {
@@ -133,10 +137,47 @@ class Filler {
       default:
         break;
     }
-    for (int64_t i = 0; i < literal_.element_count(); ++i) SetOne(i, family);
+    if (family == ValueFamily::kExact) {
+      std::array<uint64_t, 6> thin;
+      for (size_t k = 0; k < thin.size(); ++k) thin[k] = CodeOf(static_cast<int64_t>(k) - 1);
+      StoreAll([&] { return thin[static_cast<size_t>(ThinInteger(type_, stream_) + 1)]; });
+    } else if (family == ValueFamily::kSpecials) {
+      StoreAll([&] { return Below(stream_, 6) == 0 ? EdgeCode(type_, stream_) : Ordinary(); });
+    } else if (family == ValueFamily::kWide) {
+      StoreAll([&] { return Wide(); });
+    } else {
+      StoreAll([&] { return Ordinary(); });
+    }
   }
 
  private:
+  // Draws a code for every element, in order. One decision about the type serves them all: large
+  // arrays take a good part of what a program costs that is not compiled here.
+  template <typename Draw>
+  void StoreAll(Draw draw) {
+    const bool is_narrow = BitWidth(type_) < 8;
+    switch (is_narrow ? 0 : StorageBytes(type_)) {
+      case 1:
+        return StoreAllAs<uint8_t>(draw);
+      case 2:
+        return StoreAllAs<uint16_t>(draw);
+      case 4:
+        return StoreAllAs<uint32_t>(draw);
+      case 8:
+        return StoreAllAs<uint64_t>(draw);
+      default:
+        for (int64_t i = 0; i < literal_.element_count(); ++i) literal_.SetBits(i, draw());
+    }
+  }
+  template <typename Unit, typename Draw>
+  void StoreAllAs(Draw draw) {
+    const absl::Span<uint8_t> bytes = literal_.bytes();
+    for (size_t at = 0; at < bytes.size(); at += sizeof(Unit)) {
+      const Unit code = static_cast<Unit>(draw());
+      std::memcpy(&bytes[at], &code, sizeof(Unit));
+    }
+  }
+
   double WithSign(double value) const {
     return only_sign_ == 0 ? value : std::copysign(value, only_sign_);
   }
@@ -156,10 +197,7 @@ class Filler {
   }
   void FillAllEqual() {
     if (literal_.element_count() == 0) return;
-    SetOne(0, ValueFamily::kOrdinary);
-    for (int64_t i = 1; i < literal_.element_count(); ++i) {
-      literal_.SetBits(i, literal_.GetBits(0));
-    }
+    StoreAll([code = Ordinary()] { return code; });
   }
   void FillAlternating() {
     int64_t value = 1 + static_cast<int64_t>(Below(stream_, 5));
@@ -169,7 +207,7 @@ class Filler {
   }
   void FillOneSpecial() {
     int64_t count = literal_.element_count();
-    for (int64_t i = 0; i < count; ++i) SetOne(i, ValueFamily::kOrdinary);
+    StoreAll([&] { return Ordinary(); });
     if (count == 0) return;
     uint64_t where = Below(stream_, 3);
     int64_t at = where == 0   ? 0
@@ -185,20 +223,21 @@ class Filler {
       literal_.SetInteger(i, value);
     }
   }
-  void SetOne(int64_t i, ValueFamily family) {
-    if (family == ValueFamily::kSpecials && Below(stream_, 6) == 0) {
-      return literal_.SetBits(i, EdgeCode(type_, stream_));
-    }
-    if (family == ValueFamily::kExact) return SetInteger(i, ThinInteger(type_, stream_));
-    if (IsFloat(type_)) {
-      const uint64_t quarter = Below(stream_, kQuarters);
-      if (family != ValueFamily::kWide) return literal_.SetBits(i, quarters_[quarter]);
-      literal_.SetDouble(i, WithSign(WideFloat(type_, stream_)));
-    } else if (family == ValueFamily::kWide) {
-      literal_.SetInteger(i, static_cast<int64_t>(stream_.Next()));
-    } else {
-      SetInteger(i, offset_ + SmallInteger(type_, stream_));
-    }
+  // The code of a small integer, or of an integer without the bits that the type does not have.
+  uint64_t CodeOf(int64_t value) const {
+    if (IsFloat(type_)) return EncodeFloat(Format(type_), static_cast<double>(value));
+    const int width = BitWidth(type_);
+    const uint64_t all = width == 64 ? ~uint64_t{0} : (uint64_t{1} << width) - 1;
+    return static_cast<uint64_t>(value) & all;
+  }
+  uint64_t Ordinary() {
+    if (IsFloat(type_)) return quarters_[Below(stream_, kQuarters)];
+    return CodeOf(offset_ + SmallInteger(type_, stream_));
+  }
+  uint64_t Wide() {
+    if (!IsFloat(type_)) return CodeOf(static_cast<int64_t>(stream_.Next()));
+    Below(stream_, kQuarters);
+    return EncodeFloat(Format(type_), WithSign(WideFloat(type_, stream_)));
   }
 
   Literal& literal_;
