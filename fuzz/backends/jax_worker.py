@@ -261,7 +261,13 @@ class JaxDevices:
             if output.dtype not in self.names:
                 raise BackendError("unsupported", f"no element type here for numpy's {output.dtype}")
         described = [{"type": self.names[o.dtype], "dims": list(o.shape)} for o in outputs]
-        return seconds, described, [self.numpy.ascontiguousarray(o).tobytes() for o in outputs]
+        return seconds, described, [self.bytes_of(output) for output in outputs]
+
+    def bytes_of(self, array):
+        """The bytes of an array; of a large one where they lie."""
+        array = self.numpy.ascontiguousarray(array)
+        is_large = array.nbytes > 4096
+        return memoryview(array.reshape(-1).view("uint8")) if is_large else array.tobytes()
 
     def has_spare_bits(self, dtype):
         """Numbers of fewer than eight bits stand in a byte, of which nobody says what the rest holds."""

@@ -195,11 +195,12 @@ bool Tally::Place::HasEnough() const {
 }
 
 FamiliarPlaces Tally::Familiar() const {
-  constexpr int64_t kEnough = 3, kInFullEvery = 6;
+  constexpr int64_t kEnough = 3, kInFullEvery = 6, kMany = 24, kOfManyInFullEvery = 16;
   FamiliarPlaces familiar;
   for (const auto& [name, place] : places_) {
     const bool is_known = place.seen >= kEnough && place.signatures.size() == 1;
-    if (is_known && place.seen % kInFullEvery != 0) {
+    const int64_t every = place.seen < kMany ? kInFullEvery : kOfManyInFullEvery;
+    if (is_known && place.seen % every != 0) {
       familiar.signatures[name] = *place.signatures.begin();
     }
     if (place.HasEnough()) familiar.enough.insert(name);
