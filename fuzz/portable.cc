@@ -115,6 +115,20 @@ bool IsPortableReduce(const Instruction* reduce, const std::vector<Literal>& inp
   return combiner && init != nullptr && init->shape().IsArray() && IsIdentity(*init, *combiner);
 }
 
+// Beside windows of one element, and in padding, an initial value may be dropped.
+bool IsPortableWindow(const Instruction* window, const std::vector<Literal>& inputs) {
+  if (window->operand_count() != 2) return true;  // as variadic reductions of several elements
+  const std::optional<Opcode> combiner = CombinerOf(*window->callee());
+  const Literal* init = ValueOf(window->operand(1), inputs);
+  return combiner && init != nullptr && init->shape().IsArray() && IsIdentity(*init, *combiner);
+}
+
+// True if what is scattered to one place is combined in a way that has no order and no sides: XLA
+// gives the combiner the two in the other order than the document says.
+bool IsPortableSelectAndScatter(const Instruction* scatter) {
+  return CombinerOf(*scatter->callees().back()).has_value();
+}
+
 // True if the comparator is one of two elements and tells equal ones from smaller ones: sorting by
 // anything else is no order, and an implementation may do with it what it likes.
 bool IsPortableSort(const Instruction* sort) {
@@ -139,6 +153,8 @@ int64_t UnportableUses(const Module& module, const std::vector<Literal>& inputs)
   for (const Computation* computation : module.computations()) {
     for (const Instruction* at : *computation) {
       count += at->opcode() == Opcode::kReduce && !IsPortableReduce(at, inputs);
+      count += at->opcode() == Opcode::kReduceWindow && !IsPortableWindow(at, inputs);
+      count += at->opcode() == Opcode::kSelectAndScatter && !IsPortableSelectAndScatter(at);
       count += at->opcode() == Opcode::kSort && !IsPortableSort(at);
     }
   }

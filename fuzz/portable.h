@@ -1,7 +1,7 @@
 // Finds what implementations of HLO other than ours do not promise, though our contract does: a
 // reducer that is no plain combiner, an initial value that is not its identity, a comparator of a
-// sort that is no order. Findings against
-// them must not depend on it, and reduction must not slide there. Document: operation semantics
+// sort that is no order. Wrong values of them must not depend on it, and reduction must not slide
+// there. Document: operation semantics
 // chapter 10 ("when comparing with foreign XLA keep init an identity").
 #pragma once
 

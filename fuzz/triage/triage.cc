@@ -253,6 +253,16 @@ class Triager {
            !IsRearranged(subject_, whole, options_.python);
   }
 
+  // What writes where it must not does something else each time. The judgement is then that of an
+  // earlier run, which may be of the program before it was reduced.
+  void SayThatItIsNotOfThisRun(const Outcome& now) {
+    std::string& judgement = page_.finding.judgement;
+    judgement.insert(std::min(judgement.find('\n'), judgement.size()), ", when it failed last");
+    const std::string what = now.Describe();
+    StrAppend(&judgement, judgement.back() == '\n' ? "" : "\n", "  the program here, run again: ",
+              what.empty() ? std::string(StateWord(now)) : what.substr(0, what.find('\n')), "\n");
+  }
+
   // Blames the reduced program once more, so that numbers and texts on the page are those of the
   // small program.
   void Finish() {
@@ -264,6 +274,7 @@ class Triager {
     if (last.outcome.Fails(finding_.kind)) seen_ = last.outcome;
     const std::string judgement = seen_.Describe();
     page_.finding.judgement = judgement.empty() ? finding_.judgement : judgement;
+    if (!last.outcome.Fails(finding_.kind)) SayThatItIsNotOfThisRun(last.outcome);
     page_.got = last.output;
     // Also when the whole program was too unclear for it: the small one is often clear.
     if (options_.blame && subject_.backend.Describe().has_decisions) {
@@ -497,7 +508,8 @@ absl::StatusOr<ReduceResult> ReduceWithin(const CheckSubject& subject,
       IsCrash(kind) || is_ours ? CrashSignature(whole.outcome.reason) : "";
   const std::string notable = whole.notable;
   const std::optional<SilencingFlag> guard = GuardOf(subject, reduce_case, kind);
-  bool portable = !subject.backend.Describe().in_process;
+  // What crashes need not mean the same to all.
+  const bool portable = !subject.backend.Describe().in_process && kind == Outcome::kWrong;
   int64_t unportable = UnportableUses(*reduce_case.module, reduce_case.inputs);
   auto predicate = [&](const Module& module, const std::vector<Literal>& inputs) {
     if (portable && UnportableUses(module, inputs) > unportable) return false;

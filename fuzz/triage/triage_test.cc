@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <sstream>
 
 #include "fuzz/portable.h"
@@ -325,6 +326,38 @@ ENTRY e {
   EXPECT_THAT(FileText(json), HasSubstr(field)) << "the smaller program has the page";
 }
 
+// What writes where it must not is now a wrong value, now a crash.
+TEST_F(TriageTest, AJudgementOfAnotherRunSaysSo) {
+  const std::unique_ptr<Oracle> oracle = MakeOracle();
+  FakeBackend::Script script = NegatesNothing(*oracle);
+  auto seen = std::make_shared<std::map<uint64_t, int>>();
+  script.run =
+      [seen, wrong = script.run](
+          const Module& module, const CompileOptions& options,
+          const std::vector<std::vector<const Literal*>>& arguments) -> absl::StatusOr<RunResult> {
+    const bool is_reduced = module.InstructionCount() <= 2;
+    if (is_reduced && ++(*seen)[module.Hash()] > 1)
+      return MakeError(ErrorClass::kRunCrash, "the worker died of SIGABRT\ncorrupted");
+    return wrong(module, options, arguments);
+  };
+  FakeBackend backend(std::move(script));
+  Finding finding = MakeFinding();
+  finding.backend = "fake";
+  finding.module_text = R"(HloModule m
+ENTRY e {
+  p = s16[9,7]{1,0} parameter(0)
+  i = u8[] parameter(1)
+  n = s16[9,7]{1,0} negate(p)
+  ROOT s = s16[4,3]{1,0} dynamic-slice(n, i, i), dynamic_slice_sizes={4,3}
+}
+)";
+  const absl::StatusOr<TriageReport> report = Triage(finding, *oracle, backend, Options());
+  ASSERT_TRUE(report.ok()) << report.status();
+  const std::string& judgement = report->page.finding.judgement;
+  EXPECT_THAT(judgement, HasSubstr("elements lie outside their bound, when it failed last\n"));
+  EXPECT_THAT(judgement, HasSubstr("run again: run crash: the worker died of SIGABRT\n"));
+}
+
 bool HasOp(const Module& module, Opcode opcode) {
   for (const Instruction* at : *module.entry()) {
     if (at->opcode() == opcode) return true;
@@ -545,6 +578,38 @@ TEST(UnportableUses, AreReductionsWhoseInitialValueIsNoIdentity) {
     const absl::StatusOr<std::unique_ptr<Module>> module = ReadModule(text);
     ASSERT_TRUE(module.ok()) << module.status();
     EXPECT_EQ(UnportableUses(**module, {}), count) << text;
+  }
+}
+
+TEST(UnportableUses, AreCombinersOfWindowsThatHaveSidesOrAnInitialValueThatIsNoIdentity) {
+  const std::pair<const char*, int64_t> kCases[] = {
+      {"HloModule m\nf { a = s32[] parameter(0) b = s32[] parameter(1)\nROOT r = s32[] add(a, b) "
+       "}\n"
+       "ENTRY e { x = s32[2] parameter(0) o = s32[] constant(0)\n"
+       "ROOT r = s32[2] reduce-window(x, o), window={size=1}, to_apply=f }",
+       0},
+      {"HloModule m\nf { a = s32[] parameter(0) b = s32[] parameter(1)\nROOT r = s32[] add(a, b) "
+       "}\n"
+       "ENTRY e { x = s32[2] parameter(0) o = s32[] constant(1)\n"
+       "ROOT r = s32[2] reduce-window(x, o), window={size=1}, to_apply=f }",
+       1},
+      {"HloModule m\ng { a = s32[] parameter(0) b = s32[] parameter(1)\nROOT r = pred[] "
+       "compare(a, b), direction=GE }\n"
+       "f { a = s32[] parameter(0) b = s32[] parameter(1)\nROOT r = s32[] add(a, b) }\n"
+       "ENTRY e { x = s32[3] parameter(0) s = s32[2] parameter(1) o = s32[] constant(1)\n"
+       "ROOT r = s32[3] select-and-scatter(x, s, o), window={size=2}, select=g, scatter=f }",
+       0},
+      {"HloModule m\ng { a = s32[] parameter(0) b = s32[] parameter(1)\nROOT r = pred[] "
+       "compare(a, b), direction=GE }\n"
+       "f { a = s32[] parameter(0) ROOT b = s32[] parameter(1) }\n"
+       "ENTRY e { x = s32[3] parameter(0) s = s32[2] parameter(1) o = s32[] constant(1)\n"
+       "ROOT r = s32[3] select-and-scatter(x, s, o), window={size=2}, select=g, scatter=f }",
+       1},
+  };
+  for (const auto& [text, uses] : kCases) {
+    absl::StatusOr<std::unique_ptr<Module>> module = ReadModule(text);
+    ASSERT_TRUE(module.ok()) << module.status();
+    EXPECT_EQ(UnportableUses(**module, {}), uses) << text;
   }
 }
 
