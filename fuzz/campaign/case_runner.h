@@ -232,10 +232,11 @@ class CaseRunner {
   };
   void ConfirmPart(const Part& part, const CaseKey& key, const FamiliarPlaces& familiar,
                    ConfirmRecord& confirm, WorkerState& state);
-  // What is wrong first in the part where it is compiled as it was when it was seen first, of a
+  // What is wrong first in the module where it is compiled as it was when it was seen first, of a
   // wrong value that was compiled cheaply; nothing of other suspects.
-  std::optional<WrongArray> FirstWhereCheap(const Part& part, const CaseKey& key,
-                                            const Finding& finding) const;
+  std::optional<WrongArray> FirstWhereCheap(const CheckSubject& subject, const Module& module,
+                                            const std::vector<Literal>& inputs,
+                                            const CaseKey& key) const;
   // The runs of the latter: the outcome of the last that failed, and in `confirm` how many did.
   Outcome RunAgain(const CheckSubject& subject, const CheckCase& check_case, const CaseKey& key,
                    Checker& checker, ConfirmRecord& confirm) const;

@@ -184,18 +184,15 @@ std::optional<ConfirmRecord> CaseRunner::ConfirmOutput(const Case& made, const C
   return is_told ? std::optional(std::move(confirm)) : std::nullopt;
 }
 
-std::optional<WrongArray> CaseRunner::FirstWhereCheap(const Part& part, const CaseKey& key,
-                                                      const Finding& finding) const {
+std::optional<WrongArray> CaseRunner::FirstWhereCheap(const CheckSubject& subject,
+                                                      const Module& module,
+                                                      const std::vector<Literal>& inputs,
+                                                      const CaseKey& key) const {
   const bool is_cheap = key.screened && IsScreened(key.index, key.backend);
   if (!is_cheap || key.output < 0) return std::nullopt;
-  CheckSubject cheap{oracle_,
-                     *backends_[key.backend],
-                     ProfileOf(key.backend),
-                     WithFlags(finding.options, options_.screening),
-                     finding.options.limits,
-                     options_.oracle_steps};
-  cheap.limits.seconds = std::min(cheap.limits.seconds, kQuickSeconds);
-  return FirstWrongArray(cheap, *part.made.module, finding.inputs);
+  CompileOptions options = WithFlags(subject.options, options_.screening);
+  options.limits.seconds = std::min(options.limits.seconds, kQuickSeconds);
+  return FirstWrongArray(SubjectOf(subject, options), module, inputs);
 }
 
 void CaseRunner::ConfirmPart(const Part& part, const CaseKey& key, const FamiliarPlaces& familiar,
@@ -204,7 +201,7 @@ void CaseRunner::ConfirmPart(const Part& part, const CaseKey& key, const Familia
   const Finding finding = MakeFinding(key);
   const CheckSubject subject{oracle_,         *backends_[key.backend], ProfileOf(key.backend),
                              finding.options, finding.options.limits,  options_.oracle_steps};
-  std::optional<WrongArray> first = FirstWhereCheap(part, key, finding);
+  std::optional<WrongArray> first = FirstWhereCheap(subject, *made.module, finding.inputs, key);
   if (first.has_value() && first->instruction != nullptr) {
     confirm.place = PlaceOfWrongValue(*first->instruction);
     confirm.alike = familiar.enough.contains(confirm.place);

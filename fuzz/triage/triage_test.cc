@@ -284,11 +284,8 @@ FakeBackend::Script NegatesNothing(Oracle& oracle) {
   return script;
 }
 
-// The bug of a bucket that has a small program already is not made small once more; one that has a
-// larger program is.
-TEST_F(TriageTest, WhatHasItsPageIsNotReducedToTheEnd) {
-  const std::unique_ptr<Oracle> oracle = MakeOracle();
-  FakeBackend backend(NegatesNothing(*oracle));
+// A failure of that compiler, of which the negate alone is to blame.
+Finding NegatedSum() {
   Finding finding = MakeFinding();
   finding.backend = "fake";
   finding.module_text = R"(HloModule m
@@ -300,6 +297,15 @@ ENTRY e {
   ROOT s = s16[4,3]{1,0} dynamic-slice(n, i, i), dynamic_slice_sizes={4,3}
 }
 )";
+  return finding;
+}
+
+// The bug of a bucket that has a small program already is not made small once more; one that has a
+// larger program is.
+TEST_F(TriageTest, WhatHasItsPageIsNotReducedToTheEnd) {
+  const std::unique_ptr<Oracle> oracle = MakeOracle();
+  FakeBackend backend(NegatesNothing(*oracle));
+  const Finding finding = NegatedSum();
   const absl::StatusOr<TriageReport> first = Triage(finding, *oracle, backend, Options());
   ASSERT_TRUE(first.ok()) << first.status();
   EXPECT_TRUE(first->result.is_smallest);
@@ -341,16 +347,7 @@ TEST_F(TriageTest, AJudgementOfAnotherRunSaysSo) {
     return wrong(module, options, arguments);
   };
   FakeBackend backend(std::move(script));
-  Finding finding = MakeFinding();
-  finding.backend = "fake";
-  finding.module_text = R"(HloModule m
-ENTRY e {
-  p = s16[9,7]{1,0} parameter(0)
-  i = u8[] parameter(1)
-  n = s16[9,7]{1,0} negate(p)
-  ROOT s = s16[4,3]{1,0} dynamic-slice(n, i, i), dynamic_slice_sizes={4,3}
-}
-)";
+  const Finding finding = NegatedSum();
   const absl::StatusOr<TriageReport> report = Triage(finding, *oracle, backend, Options());
   ASSERT_TRUE(report.ok()) << report.status();
   const std::string& judgement = report->page.finding.judgement;
