@@ -331,9 +331,10 @@ double CampaignDesk::CaseSeconds() const {
 
 int64_t CampaignDesk::BatchFrom(int64_t index) const {
   // Fewer at the beginning, so that something is to be seen soon, and when the time is nearly up.
-  constexpr int64_t kParts = 4;
+  // A few are done within a fraction of a second.
+  constexpr int64_t kParts = 4, kFew = 16;
   constexpr double kNearlyUp = 45;
-  const bool is_short = index < batch || (ends > 0 && ends - Now() < kNearlyUp);
+  const bool is_short = batch > kFew && (index < batch || (ends > 0 && ends - Now() < kNearlyUp));
   const int64_t most = is_short ? std::max<int64_t>(1, batch / kParts) : batch;
   // Up to the end of a round of screening, so that there is as much to join in each batch.
   const int64_t left = most - index % most;

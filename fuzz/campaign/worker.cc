@@ -29,7 +29,7 @@ namespace {
 constexpr int64_t kBatch = 160;
 // Programs in hand of a worker whose backend is in its own process: fewer, for all of them wait
 // where one hangs.
-constexpr int64_t kBatchInProcess = 4;
+constexpr int64_t kBatchInProcess = 16;
 // A compilation elsewhere costs as much as some hundred runs of what it made.
 constexpr int64_t kForeignInputSets = 8;
 constexpr int64_t kForeignRepeatEvery = 400, kOwnRepeatEvery = 100;
