@@ -24,8 +24,9 @@ struct GuiltyPass {
   const Instruction* wrong = nullptr;  // the first that is, of the program's entry; null: unknown
 };
 
-// True if what is wrong is made by arithmetic of floats, the guilty pass may rearrange and every
-// wrong element of `answer` is as near to what the program gives in real numbers as other roundings
+// True if what is wrong is made by arithmetic of floats, the guilty pass may rearrange (or none is
+// guilty, and the program adds to a product of matrices, where the sum may begin) and every wrong
+// element of `answer` is as near to what the program gives in real numbers as other roundings
 // bring it: 1,024 ulp, but not more than half of the digits, or four times as far as the program
 // itself is when it rounds in its own order.
 // An element that is infinite or NaN where the program's is not (or the other way round) is never

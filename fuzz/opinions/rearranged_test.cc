@@ -93,6 +93,26 @@ TEST(RearrangedTest, OnlyPassesThatDoArithmeticMay) {
   EXPECT_FALSE(IsRearranged(other, {five, seven}));
 }
 
+// y + A x as ((y + a1 x1) + a2 x2): no pass says so, it is how the sum is coded.
+TEST(RearrangedTest, ASumOfProductsMayBeginWithWhatIsAdded) {
+  const Asked biased = {.entry = R"(
+  x = f32[2] parameter(0)
+  a = f32[2,2] constant({{0, -2.93267188e-08}, {0, 3.51991798e-06}})
+  b = f32[2] constant({-1, -2})
+  d = f32[2] dot(a, b), lhs_contracting_dims={0}, rhs_contracting_dims={0}
+  ROOT sum = f32[2] add(d, x)
+)",
+                        .x = {0, 3},
+                        .pass = ""};
+  EXPECT_TRUE(IsRearranged(biased, {0, 2.99999285}));
+  EXPECT_FALSE(IsRearranged(biased, {0, 2.9}));
+  Asked product = biased;
+  const std::string root = "add(d, x)";
+  product.entry.replace(product.entry.find(root), root.size(), "multiply(d, x)");
+  EXPECT_TRUE(IsRearranged({product.entry, product.type, product.x}, {0, -2.1031530e-05}));
+  EXPECT_FALSE(IsRearranged(product, {0, -2.1031530e-05})) << "nothing is added to it";
+}
+
 // reshape(iota) as rows + columns: nobody asked for a sum.
 TEST(RearrangedTest, OnlyArithmeticHasAnOrder) {
   const Asked moved = {.entry = R"(
