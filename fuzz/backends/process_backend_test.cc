@@ -242,6 +242,25 @@ TEST(ProcessBackend, WhoWasForkedSharesWhatWasLaunchedBefore) {
   EXPECT_EQ(FamilyOf(*ForkingWorker("python3", nursery)).parent, first);
 }
 
+// As the reducer ends the processes that still ask when it knows enough.
+TEST(ProcessBackend, WhoIsKilledWhileItAsksForAWorkerHarmsNobody) {
+  const auto nursery = std::make_shared<WorkerNursery>(std::vector<std::string>{
+      "python3", StrCat(ASSAY_SOURCE_DIR, "/fuzz/testdata/misbehaving_worker.py")});
+  const int64_t first = FamilyOf(*ForkingWorker("python3", nursery)).parent;
+  ASSERT_GT(first, 0);
+  kill(static_cast<pid_t>(first), SIGSTOP);
+  const pid_t pid = fork();
+  if (pid == 0) {
+    FamilyOf(*ForkingWorker("python3", nursery));
+    _exit(0);
+  }
+  usleep(300000);  // it waits for an answer by now
+  kill(pid, SIGKILL);
+  waitpid(pid, nullptr, 0);
+  kill(static_cast<pid_t>(first), SIGCONT);
+  EXPECT_EQ(FamilyOf(*ForkingWorker("python3", nursery)).parent, first);
+}
+
 TEST(ProcessBackend, AForkedCopyKnowsTheTimeOfItsWorkers) {
   std::unique_ptr<Backend> backend = ForkingWorker();
   EXPECT_TRUE(RunNamed(*backend, "busy").ok());

@@ -149,8 +149,11 @@ def serve_forks(make_backend, prepare):
             os._exit(0)
         for descriptor in (channel, errors, lifeline):
             os.close(descriptor)
-        os.write(report, struct.pack("<i", pid))
-        reports[pid] = report
+        try:
+            os.write(report, struct.pack("<i", pid))
+            reports[pid] = report
+        except BrokenPipeError:  # whoever asked has been ended since, and the worker ends with its lifeline
+            os.close(report)
 
 
 def reap(reports):
