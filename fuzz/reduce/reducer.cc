@@ -304,6 +304,8 @@ absl::StatusOr<ReduceResult> Reduce(const Module& module, const std::vector<Lite
   }
   if (!result.was_enough) {
     const bool changed = RunRounds(reduction, /*with_details=*/true);
+    // Last, since from there steps on the tuple see nothing that they can take away.
+    if (!reduction.Expired()) reduction.Run(WholeResult);
     result.complete = !changed && !reduction.Expired();
   }
   result.progress = reduction.progress();

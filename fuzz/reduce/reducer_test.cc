@@ -333,6 +333,34 @@ TEST(Reduce, PrunesTheStateOfLoopsThatStay) {
   EXPECT_LE(outcome.result.reduced.module->InstructionCount(), 16) << outcome.text;
 }
 
+// Where the failure is in an op with a tuple for its result, no element has to be taken out.
+TEST(Reduce, ATupleIsAResultToo) {
+  constexpr char kSort[] = R"(HloModule sorted
+less {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  c = s32[] parameter(2)
+  d = s32[] parameter(3)
+  ROOT less = pred[] compare(a, b), direction=LT
+}
+ENTRY e {
+  p = f32[5] parameter(0)
+  q = s32[5] parameter(1)
+  sorted = (f32[5], s32[5]) sort(p, q), dimensions={0}, to_apply=less
+  first = f32[5] get-tuple-element(sorted), index=0
+  ROOT negated = f32[5] negate(first)
+}
+)";
+  Outcome outcome = ReduceText(kSort, [](const Module& module, const std::vector<Literal>&) {
+    return AnyInstruction(module, [](const Instruction& at) {
+      return at.opcode() == Opcode::kSort && at.shape().IsTuple();
+    });
+  });
+  const Module& module = *outcome.result.reduced.module;
+  EXPECT_EQ(module.entry()->root()->opcode(), Opcode::kSort) << outcome.text;
+  EXPECT_LE(module.InstructionCount(), 8) << outcome.text;
+}
+
 // What computes the failure is known before types and values get small.
 TEST(Reduce, EndsWhereItIsEnough) {
   const std::unique_ptr<Module> module = Parse(kNestedSlices);

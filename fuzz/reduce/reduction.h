@@ -81,6 +81,7 @@ bool DropHeader(Reduction&);        // annotations, aliases, layouts of the call
 bool DropOutputs(Reduction&);       // elements of a root tuple
 bool DropEffects(Reduction&);       // what nothing reads and has more effects than its value
 bool EarlierRoot(Reduction&);       // an intermediate as the only output
+bool WholeResult(Reduction&);       // a tuple in place of the element that is the output
 bool CutOperands(Reduction&);       // an instruction becomes a parameter or constant with its value
 bool ForwardTuples(Reduction&);     // get-tuple-element of tuple
 bool ReplaceByOperand(Reduction&);  // an instruction by one of its operands, in all computations

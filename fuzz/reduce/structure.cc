@@ -122,6 +122,12 @@ bool EarlierRoot(Reduction& reduction) {
   return false;
 }
 
+bool WholeResult(Reduction& reduction) {
+  const Instruction* root = reduction.best().module->entry()->root();
+  if (root->opcode() != Opcode::kGetTupleElement) return false;
+  return reduction.Try(WithRoot(reduction.best(), root->operand(0)), "whole result");
+}
+
 bool CutOperands(Reduction& reduction) {
   bool changed = false;
   for (int64_t i = reduction.best().module->entry()->instruction_count(); i-- > 0;) {
