@@ -581,19 +581,23 @@ absl::StatusOr<ReduceResult> ReduceFailure(const CheckSubject& subject,
                                            const std::string& rule, const TriageOptions& options) {
   CheckSubject brief = subject;
   brief.limits.backtraces = false;
-  if ((kind == Outcome::kWrong || IsCrash(kind)) && subject.backend.Describe().dumps_passes) {
-    absl::StatusOr<ReduceResult> reduced = ReduceCheaply(brief, reduce_case, kind, options);
-    if (reduced.ok()) return reduced;
-  }
-  for (int64_t steps : {int64_t{1} << 16, int64_t{1} << 21}) {
+  const bool has_cheap_flags =
+      (kind == Outcome::kWrong || IsCrash(kind)) && subject.backend.Describe().dumps_passes;
+  // One that takes long by nature has no limit but the caller's in the end.
+  for (const int64_t steps : {int64_t{1} << 16, int64_t{1} << 21, brief.limits.steps}) {
     CheckSubject tight = brief;
-    tight.limits = TightLimits(brief.limits, kind, steps);
+    const bool is_last = steps >= brief.limits.steps;
+    if (!is_last) tight.limits = TightLimits(brief.limits, kind, steps);
     // A worker in another process is slow to compile, and the oracle ends loops before it is asked.
     if (!subject.backend.Describe().in_process) tight.limits.seconds = brief.limits.seconds;
+    if (has_cheap_flags) {
+      absl::StatusOr<ReduceResult> reduced = ReduceCheaply(tight, reduce_case, kind, options);
+      if (reduced.ok()) return reduced;
+    }
     absl::StatusOr<ReduceResult> reduced = ReduceWithin(tight, reduce_case, kind, rule, options);
-    if (reduced.status().code() != absl::StatusCode::kFailedPrecondition) return reduced;
+    if (is_last || reduced.status().code() != absl::StatusCode::kFailedPrecondition) return reduced;
   }
-  return ReduceWithin(brief, reduce_case, kind, rule, options);  // it takes long by nature
+  return absl::InternalError("the last limit ends the loop");
 }
 
 absl::StatusOr<TriageReport> Triage(const Finding& finding, Oracle& oracle, Backend& backend,

@@ -386,6 +386,51 @@ TEST_F(TriageTest, ACrashUnderCheapFlagsHasToBeTheSame) {
   EXPECT_LE(report->result.instructions, 3) << report->page.finding.module_text;
 }
 
+// An oracle that remembers how long it was allowed to work.
+class PatientOracle : public Oracle {
+ public:
+  absl::StatusOr<Literal> Evaluate(const Module& module,
+                                   const std::vector<const Literal*>& arguments,
+                                   const Limits& limits) override {
+    most_steps = std::max(most_steps, limits.steps);
+    return oracle_->Evaluate(module, arguments, limits);
+  }
+  absl::StatusOr<Expectation> Expect(const Module& module,
+                                     const std::vector<const Literal*>& arguments,
+                                     const Profile& profile, const Limits& limits) override {
+    most_steps = std::max(most_steps, limits.steps);
+    return oracle_->Expect(module, arguments, profile, limits);
+  }
+  int64_t most_steps = 0;
+
+ private:
+  std::unique_ptr<Oracle> oracle_ = MakeOracle();
+};
+
+// Parts of a loop loop for ever as often as not: of a small program no candidate is followed for
+// long, under cheap flags as little as without them.
+TEST_F(TriageTest, CandidatesOfASmallProgramHaveFewSteps) {
+  PatientOracle oracle;
+  const std::unique_ptr<Oracle> other = MakeOracle();  // inside the backend, without limits
+  FakeBackend::Script script = NegatesNothing(*other);
+  script.description.dumps_passes = true;
+  script.compile = [](const Module& module, const CompileOptions&) -> absl::Status {
+    if (!HasOp(module, Opcode::kDynamicSlice)) return absl::OkStatus();
+    return MakeError(ErrorClass::kCompileCrash, "slice.cc: gone");
+  };
+  FakeBackend backend(std::move(script));
+  const Finding finding = MakeFinding();
+  absl::StatusOr<ReduceCase> whole = CaseOf(finding);
+  ASSERT_TRUE(whole.ok()) << whole.status();
+  const CheckSubject subject{oracle, backend, Profile::Strict(), {}, Limits()};
+  const absl::StatusOr<ReduceResult> reduced =
+      ReduceFailure(subject, *whole, Outcome::kCompileCrash, "", Options());
+  ASSERT_TRUE(reduced.ok()) << reduced.status();
+  EXPECT_LE(reduced->reduced.module->InstructionCount(), 3);
+  EXPECT_GT(oracle.most_steps, 0);
+  EXPECT_LE(oracle.most_steps, int64_t{1} << 16);
+}
+
 // To say where it died costs a compiler more than to die: it is asked for the page, and for no
 // program on the way to it.
 TEST_F(TriageTest, OnlyThePageAsksWhereACompilerDied) {
