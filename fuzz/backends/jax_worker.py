@@ -144,9 +144,7 @@ class JaxDevices:
         except Exception as error:
             raise self.classed(error, "rejected")
         options = self.compile_options(replicas, partitions)
-        overrides = [(name, self.flag_value(value)) for name, value in flags.items() if name.startswith("xla_")]
-        if overrides:
-            options.env_option_overrides = overrides
+        self.set_flags(options, {name: value for name, value in flags.items() if name.startswith("xla_")})
         used = self.devices[: replicas * partitions]
         start = time.perf_counter()
         try:
@@ -189,6 +187,20 @@ class JaxDevices:
         build.num_replicas, build.num_partitions = replicas, partitions
         build.device_assignment = assignment
         return options
+
+    # Flags that are lists of words. Releases before 0.7 take no lists where they take all other flags.
+    LISTS = ("xla_disable_hlo_passes", "xla_enable_hlo_passes_only")
+
+    def set_flags(self, options, flags):
+        overrides = []
+        for name, value in flags.items():
+            debug = options.executable_build_options.debug_options if name in self.LISTS else None
+            if hasattr(debug, name):
+                setattr(debug, name, value)
+            else:
+                overrides.append((name, self.flag_value(value)))
+        if overrides:
+            options.env_option_overrides = overrides
 
     # What readers of older releases do not know, and what follows from the rest or says what they do anyway.
     NEEDLESS = ("is_stable", "replica_count", "num_partitions", "result_accuracy", "origin", "buffer_donor", "alias_passthrough_params")
