@@ -144,26 +144,32 @@ class PassSearch {
     return subject_.oracle.Evaluate(*module, arguments_, limits);
   }
 
-  bool Flag(const std::string& name, const std::string& value) {
-    const Outcome outcome = CheckWith({{name, value}});
+  Outcome Flag(const std::string& name, const std::string& value) {
+    Outcome outcome = CheckWith({{name, value}});
     blame_.checks.emplace_back(StrCat("--", name, "=", value), StateWord(outcome));
-    return outcome.IsPass();
+    return outcome;
   }
 
   void Flags() {
     if (!blame_.pass.empty() && blame_.pass != "import")
-      pass_matters_ = Flag("xla_disable_hlo_passes", blame_.pass);
-    passes_matter_ = Flag("xla_disable_all_hlo_passes", "true");
-    llvm_matters_ = Flag("xla_backend_optimization_level", "0");
+      without_pass_ = Flag("xla_disable_hlo_passes", blame_.pass);
+    passes_matter_ = Flag("xla_disable_all_hlo_passes", "true").IsPass();
+    llvm_matters_ = Flag("xla_backend_optimization_level", "0").IsPass();
   }
 
   void Sum() {
     if (!blame_.verdict.empty()) return;
-    if (!blame_.pass.empty()) {
+    if (blame_.pass == "import") {
+      blame_.verdict =
+          "the module is wrong before the first pass: it is the import of the program, which XLA "
+          "takes in by way of StableHLO";
+    } else if (!blame_.pass.empty()) {
       blame_.verdict =
           StrCat("the module is wrong after pass ", blame_.pass, " of pipeline ", blame_.pipeline,
-                 pass_matters_ ? ", and right without that pass"
-                               : "; disabling that pass alone does not help");
+                 without_pass_.IsPass() ? ", and right without that pass"
+                 : without_pass_.Fails(Outcome::kRejected)
+                     ? "; this release does not let that pass be disabled alone"
+                     : "; disabling that pass alone does not help");
     } else if (llvm_matters_) {
       blame_.verdict =
           "every dumped module is right, and so is the code at optimization level 0: LLVM's "
@@ -183,7 +189,8 @@ class PassSearch {
   Outcome::Kind kind_;
   std::vector<const Literal*> arguments_;
   PassBlame blame_;
-  bool pass_matters_ = false, passes_matter_ = false, llvm_matters_ = false;
+  Outcome without_pass_;
+  bool passes_matter_ = false, llvm_matters_ = false;
 };
 
 // By opcode, in computations that do more than combine scalars.

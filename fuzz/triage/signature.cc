@@ -20,6 +20,9 @@ bool IsCrash(Outcome::Kind kind) {
   return kind == Outcome::kCompileCrash || kind == Outcome::kRunCrash || kind == Outcome::kRejected;
 }
 
+// What a run that writes where it must not does is another thing under each flag, and by chance.
+constexpr char kDies = 'c';
+
 char StateUnder(const CheckSubject& subject, const SilencingFlag& flag, const Module& module,
                 const std::vector<Literal>& inputs, Outcome::Kind kind) {
   // It fails with the flag as it is.
@@ -29,6 +32,7 @@ char StateUnder(const CheckSubject& subject, const SilencingFlag& flag, const Mo
                         subject.limits};
   flag.AddTo(silenced.options.flags);
   const Outcome outcome = CheckIsolated(silenced, CheckCase::Of(module, inputs)).outcome;
+  if (kind == Outcome::kWrong && outcome.Fails(Outcome::kRunCrash)) return kDies;
   return outcome.Fails(kind) ? 'f' : outcome.IsPass() ? 'p' : 'x';
 }
 
@@ -249,6 +253,7 @@ std::string StatesUnderFlags(const CheckSubject& subject, const Module& module,
   std::string states;
   for (const SilencingFlag& flag : UsualFlags()) {
     states += StateUnder(subject, flag, module, inputs, kind);
+    if (states.back() == kDies) return std::string(UsualFlags().size(), kDies);
   }
   return states;
 }

@@ -63,7 +63,8 @@ Signature SignatureOf(const CheckSubject& subject, const Module& module,
 std::string SignatureInWords(const std::string& text);
 
 // Tells what each of UsualFlags does to a program that fails as `kind`: 'p' it passes, 'f' it fails
-// as before, 'x' anything else.
+// as before, 'x' anything else; all 'c' where a wrong value becomes a crash of the run under one of
+// them.
 std::string StatesUnderFlags(const CheckSubject& subject, const Module& module,
                              const std::vector<Literal>& inputs, Outcome::Kind kind);
 

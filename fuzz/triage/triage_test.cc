@@ -431,6 +431,36 @@ TEST_F(TriageTest, CandidatesOfASmallProgramHaveFewSteps) {
   EXPECT_LE(oracle.most_steps, int64_t{1} << 16);
 }
 
+// What writes where it must not dies of it, or gives a wrong value, by chance: every other run of
+// this backend dies.
+TEST_F(TriageTest, WhatFailsInOneWayOrAnotherIsReduced) {
+  const std::unique_ptr<Oracle> oracle = MakeOracle();
+  FakeBackend::Script script = NegatesNothing(*oracle);
+  script.description.dumps_passes = true;
+  int64_t runs = 0;
+  const auto wrong = script.run;
+  script.run =
+      [&runs, wrong](
+          const Module& module, const CompileOptions& options,
+          const std::vector<std::vector<const Literal*>>& arguments) -> absl::StatusOr<RunResult> {
+    if (++runs % 2 == 0 && HasOp(module, Opcode::kNegate))
+      return MakeError(ErrorClass::kRunCrash, "free(): invalid size");
+    return wrong(module, options, arguments);
+  };
+  FakeBackend backend(std::move(script));
+  const Finding finding = NegatedSum();
+  const absl::StatusOr<ReduceCase> whole = CaseOf(finding);
+  ASSERT_TRUE(whole.ok()) << whole.status();
+  const CheckSubject subject{*oracle, backend, Profile::Strict(), {}, Limits()};
+  const absl::StatusOr<ReduceResult> reduced =
+      ReduceFailure(subject, *whole, Outcome::kWrong, "", Options());
+  ASSERT_TRUE(reduced.ok()) << reduced.status();
+  EXPECT_EQ(reduced->reduced.module->InstructionCount(), 2);
+  EXPECT_EQ(
+      StatesUnderFlags(subject, *reduced->reduced.module, reduced->reduced.inputs, Outcome::kWrong),
+      "ccccc");
+}
+
 // To say where it died costs a compiler more than to die: it is asked for the page, and for no
 // program on the way to it.
 TEST_F(TriageTest, OnlyThePageAsksWhereACompilerDied) {
