@@ -52,6 +52,10 @@ struct CampaignOptions {
   // Most programs are compiled in a cheap way first, where the backend has one (CheapFlags),
   // and several of them as one (pack.h); only what fails there as a user would compile it.
   bool screening = true;
+  // Suspects that fail like many before them are checked, too, and not only counted.
+  bool check_all = false;
+  // What is no failure, but worth knowing, is looked for and explained.
+  bool notable = true;
   int64_t stop_after_findings = 0;  // confirmed ones; 0: never
   int64_t most_checked = 0;  // suspects beyond this are counted and not checked again; 0: no limit
   int64_t most_triaged = 0;  // 0: of every signature one finding, and a sample of the rest

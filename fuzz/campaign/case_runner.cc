@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "fuzz/generator/input_sets.h"
+#include "fuzz/opinions/far_off.h"
 #include "fuzz/opinions/notable.h"
 #include "fuzz/reduce/edit.h"
 #include "nlohmann/json.hpp"
@@ -108,12 +109,13 @@ std::map<std::string, std::string> OtherWay(const std::string& backend, int64_t 
 
 }  // namespace
 
-const Profile& CaseRunner::ProfileOf(size_t backend) const {
+const Profile& CaseRunner::ProfileOf(const CaseKey& key) const {
+  if (key.by_licence) return Profile::XlaAsWritten();
   if (!options_.profile.empty()) {
     absl::StatusOr<const Profile*> found = Profile::Find(options_.profile);
     if (found.ok()) return **found;
   }
-  const Profile* own = backends_[backend]->Describe().profile;
+  const Profile* own = backends_[key.backend]->Describe().profile;
   return own != nullptr ? *own : Profile::Xla();
 }
 
@@ -139,7 +141,7 @@ BackendRecord CaseRunner::RunOn(Backend& backend, const Case& made, const CaseKe
   state.exact.store(key.exact ? 1 : 0);
   state.set.store(key.set);
   const CompileOptions compile = Quick(OptionsFor(key), backend);
-  const CheckSubject subject{oracle_, backend,        ProfileOf(key.backend),
+  const CheckSubject subject{oracle_, backend,        ProfileOf(key),
                              compile, compile.limits, options_.oracle_steps};
   const bool repeat =
       record.repeated && subject.backend.Describe().deterministic && !DrawsNumbers(*made.module);
@@ -157,6 +159,7 @@ BackendRecord CaseRunner::RunOn(Backend& backend, const Case& made, const CaseKe
   }
   BackendRecord result = RecordOfRun(first.outcome, checker, key);
   if (IsFinding(result.kind) || key.exact || checker.executable() == nullptr) return result;
+  const std::optional<BackendRecord> far = FarOffOf(checker, result);
   // A bound that decides nothing: inputs on which every legal order gives the same bits decide most
   // of these.
   if (result.kind == Outcome::kInconclusive && HasTimeLeft(backend, begun)) {
@@ -169,10 +172,11 @@ BackendRecord CaseRunner::RunOn(Backend& backend, const Case& made, const CaseKe
     if (second.rescued) result = second;
     state.exact.store(0);
   }
-  if (IsFinding(result.kind) || !HasTimeLeft(backend, begun) || !PaysAgain(backend, made)) {
-    return result;
-  }
+  if (IsFinding(result.kind)) return result;
+  if (!HasTimeLeft(backend, begun) || !PaysAgain(backend, made)) return far.value_or(result);
   const BackendRecord other = RunMoreSets(made, key.index, more, checker, record, state);
+  if (IsFinding(other.kind) && other.notable.empty()) return other;
+  if (far.has_value()) return *far;
   if (IsFinding(other.kind)) return other;
   // A set that shows something speaks for the program, whatever the others leave open.
   const bool says_more = other.kind == Outcome::kPassed && result.kind != Outcome::kPassed;
@@ -198,7 +202,6 @@ BackendRecord CaseRunner::RecordOfRun(const Outcome& outcome, const Checker& che
   return record;
 }
 
-// The first failure, or one of the sets that pass; otherwise inconclusive.
 BackendRecord CaseRunner::RunMoreSets(const Case& made, int64_t index, const MoreSets& more,
                                       Checker& checker, CaseRecord& record, WorkerState& state) {
   BackendRecord best;
@@ -212,8 +215,40 @@ BackendRecord CaseRunner::RunMoreSets(const Case& made, int64_t index, const Mor
     const BackendRecord found = RecordOfRun(result.outcome, checker, {.index = index, .set = set});
     if (IsFinding(found.kind)) return found;
     if (found.kind == Outcome::kPassed) best = found;
+    if (set + 1 < more.count) continue;
+    if (const std::optional<BackendRecord> far = FarOffOf(checker, found)) return *far;
   }
   return best;
+}
+
+std::optional<BackendRecord> CaseRunner::FarOffOf(const Checker& checker,
+                                                  const BackendRecord& passed) const {
+  const CheckSubject& subject = checker.subject();
+  const CheckCase& run = checker.check_case();
+  const bool is_asked = options_.notable && passed.kind == Outcome::kPassed &&
+                        &subject.profile == &Profile::Xla() &&
+                        !subject.backend.Describe().in_process && run.arguments.size() == 1 &&
+                        !DrawsNumbers(run.module);
+  if (!is_asked) return std::nullopt;
+  // Most answers are the oracle's own.
+  const std::vector<const Literal*> leaves = Leaves(checker.answer());
+  const std::vector<ArrayExpectation>& expected = checker.expectation().leaves;
+  const bool is_plain = std::equal(leaves.begin(), leaves.end(), expected.begin(), expected.end(),
+                                   [](const Literal* leaf, const ArrayExpectation& right) {
+                                     return leaf->BitwiseEqual(right.plain);
+                                   });
+  if (is_plain) return std::nullopt;
+  Limits limits = subject.limits;
+  limits.steps = options_.oracle_steps;
+  const absl::StatusOr<Expectation> as_written =
+      oracle_.Expect(run.module, run.arguments[0], Profile::XlaAsWritten(), limits);
+  if (!as_written.ok()) return std::nullopt;
+  BackendRecord far = passed;
+  far.notable = FarOff(*as_written, checker.answer());
+  if (far.notable.empty()) return std::nullopt;
+  far.kind = Outcome::kWrong;
+  far.text = DescribeFailure(*as_written, checker.answer(), Judge(*as_written, checker.answer()));
+  return far;
 }
 
 bool CaseRunner::IsRepeated(int64_t index) const {
@@ -370,7 +405,7 @@ Finding CaseRunner::MakeFinding(const CaseKey& key) const {
   Finding finding;
   finding.backend = backends_[key.backend]->Describe().name;
   finding.options = OptionsFor(key);
-  finding.profile = std::string(ProfileOf(key.backend).name());
+  finding.profile = std::string(ProfileOf(key).name());
   finding.seed = options_.seed;
   finding.index = key.index;
   finding.input_set = key.exact ? 0 : key.set;
@@ -465,8 +500,9 @@ nlohmann::json ConfirmRecord::ToJson() const {
 }
 
 nlohmann::json CaseKey::ToJson() const {
-  return {{"index", index}, {"backend", backend},   {"exact", exact}, {"set", set},
-          {"flags", flags}, {"screened", screened}, {"given", given}, {"output", output}};
+  return {{"index", index}, {"backend", backend}, {"exact", exact},
+          {"set", set},     {"flags", flags},     {"screened", screened},
+          {"given", given}, {"output", output},   {"by_licence", by_licence}};
 }
 
 CaseKey CaseKey::FromJson(const nlohmann::json& json) {
@@ -479,6 +515,7 @@ CaseKey CaseKey::FromJson(const nlohmann::json& json) {
   key.screened = json.value("screened", false);
   key.given = json.value("given", key.given);
   key.output = json.value("output", key.output);
+  key.by_licence = json.value("by_licence", false);
   return key;
 }
 

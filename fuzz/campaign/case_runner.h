@@ -82,6 +82,8 @@ struct CaseKey {
   std::vector<int64_t> given = {};
   // The leaf of the result that is left of it, with what computes that; -1: all are.
   int64_t output = -1;
+  // What is asked is whether it is far off by a licence (fuzz/opinions/far_off.h).
+  bool by_licence = false;
 
   nlohmann::json ToJson() const;
   static CaseKey FromJson(const nlohmann::json& json);
@@ -147,7 +149,8 @@ struct CaseRunnerOptions {
   int64_t input_sets = 1;  // each executable runs so many, until one fails
   // Three of four programs that may show one of these are not run.
   std::vector<KnownBug> known;
-  std::string python;  // CampaignTools::python
+  std::string python;   // CampaignTools::python
+  bool notable = true;  // what is legal and yet far off is looked for
 };
 
 // True if each run of the module draws other numbers, and may.
@@ -206,6 +209,10 @@ class CaseRunner {
   BackendRecord RunScreened(Prepared& prepared, const CaseKey& key, WorkerState& state);
   // Of the last run of the checker.
   BackendRecord RecordOfRun(const Outcome& outcome, const Checker& checker, const CaseKey& key);
+  // What is notable of the last run of the checker, of which `passed` is the record.
+  std::optional<BackendRecord> FarOffOf(const Checker& checker, const BackendRecord& passed) const;
+  // The first failure, else what is notable of the last set, or one of the sets that pass;
+  // otherwise inconclusive.
   BackendRecord RunMoreSets(const Case& made, int64_t index, const MoreSets& more, Checker& checker,
                             CaseRecord& record, WorkerState& state);
   // The set of that number, or the one of `more` if it is there; `drawn` keeps what is drawn.
@@ -254,7 +261,7 @@ class CaseRunner {
   // Notable instead, where the answer that the hints have is right but for the order of arithmetic.
   void Sign(const CheckSubject& subject, const Part& part, const std::vector<Literal>& inputs,
             const Outcome& outcome, const SigningHints& hints, ConfirmRecord& confirm) const;
-  const Profile& ProfileOf(size_t backend) const;
+  const Profile& ProfileOf(const CaseKey& key) const;
   // The campaign's options, and the flags of the case.
   CompileOptions OptionsFor(const CaseKey& key) const;
   // With at most kQuickSeconds where the backend runs elsewhere.

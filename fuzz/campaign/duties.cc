@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "fuzz/campaign/worker.h"
+#include "fuzz/opinions/far_off.h"
 #include "nlohmann/json.hpp"
 #include "spec/base/clock.h"
 #include "spec/base/error.h"
@@ -124,6 +125,7 @@ class ConfirmDuty : public Duty {
     const BackendRecord& record = suspect_.record;
     CaseKey key{suspect_.index, suspect_.backend, record.exact, record.set, {}, record.screened};
     if (record.notable.empty()) key.output = record.leaf;
+    key.by_licence = IsByLicence(record.notable);
     nlohmann::json request = key.ToJson();
     request["do"] = "confirm";
     const FamiliarPlaces familiar = desk_.tally.Familiar();
@@ -297,6 +299,7 @@ class TriageDuty : public Duty {
     CaseKey key{finding.index, backend, finding.exact, finding.set, finding.flags};
     key.given = finding.given;
     key.output = finding.output;
+    key.by_licence = IsByLicence(finding.notable);
     return key;
   }
 

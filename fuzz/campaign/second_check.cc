@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "fuzz/campaign/case_runner.h"
+#include "fuzz/opinions/far_off.h"
 #include "fuzz/opinions/notable.h"
 #include "fuzz/opinions/rearranged.h"
 #include "fuzz/reduce/edit.h"
@@ -88,7 +89,7 @@ void CaseRunner::ConfirmHere(const Case& made, const CaseKey& key, ConfirmRecord
   const Finding finding = MakeFinding(key);
   const CheckSubject subject{oracle_,
                              backend,
-                             ProfileOf(key.backend),
+                             ProfileOf(key),
                              finding.options,
                              finding.options.limits,
                              options_.oracle_steps};
@@ -199,7 +200,7 @@ void CaseRunner::ConfirmPart(const Part& part, const CaseKey& key, const Familia
                              ConfirmRecord& confirm, WorkerState& state) {
   const Case& made = part.made;
   const Finding finding = MakeFinding(key);
-  const CheckSubject subject{oracle_,         *backends_[key.backend], ProfileOf(key.backend),
+  const CheckSubject subject{oracle_,         *backends_[key.backend], ProfileOf(key),
                              finding.options, finding.options.limits,  options_.oracle_steps};
   std::optional<WrongArray> first = FirstWhereCheap(subject, *made.module, finding.inputs, key);
   if (first.has_value() && first->instruction != nullptr) {
@@ -228,7 +229,12 @@ void CaseRunner::ConfirmPart(const Part& part, const CaseKey& key, const Familia
   }
   NotedOrigin origin;
   const Literal answer = checker.answer();
-  if (is_wrong) {
+  if (is_wrong && key.by_licence) {
+    confirm.notable =
+        FarOffByLicence(subject, *made.module, check_case.arguments[0], checker.answer());
+    confirm.fails_cheaply = confirm.notable.empty();  // it was near where it was screened
+    if (confirm.notable.empty()) confirm.fails = 0;
+  } else if (is_wrong) {
     const absl::StatusOr<Expectation> expectation =
         oracle_.Expect(*made.module, check_case.arguments[0], subject.profile, subject.limits);
     if (expectation.ok()) confirm.notable = NotableDifference(*expectation, answer);

@@ -9,6 +9,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_join.h"
 #include "fuzz/campaign/duplicates.h"
+#include "fuzz/opinions/far_off.h"
 #include "fuzz/opinions/second_opinion.h"
 #include "spec/base/strings.h"
 #include "spec/types/element_type.h"
@@ -126,6 +127,11 @@ void Tally::TakeRecord(const CaseRecord& record, const Rounds& history) {
         ++summary_.not_run;
         break;
       default:
+        if (IsByLicence(backend.notable) && !IsSampled(backend.notable)) {
+          ++summary_.compared;
+          ++summary_.alike[StrCat("notable: ", backend.notable)];
+          break;
+        }
         AddSuspect({record.index, i, backend, history});
     }
   }
@@ -137,6 +143,12 @@ void Tally::Restore(std::vector<CampaignFinding> findings) {
     if (finding.triaged) ++triaged_[finding.signature];
     Keep(std::move(finding));
   }
+}
+
+bool Tally::IsSampled(const std::string& notable) {
+  constexpr int64_t kAll = 16, kEvery = 16;
+  const int64_t seen = by_licence_[notable]++;
+  return options_.check_all || seen < kAll || seen % kEvery == 0;
 }
 
 void Tally::AddSuspect(Suspect suspect) {
@@ -203,7 +215,7 @@ FamiliarPlaces Tally::Familiar() const {
     if (is_known && place.seen % every != 0) {
       familiar.signatures[name] = *place.signatures.begin();
     }
-    if (place.HasEnough()) familiar.enough.insert(name);
+    if (!options_.check_all && place.HasEnough()) familiar.enough.insert(name);
   }
   return familiar;
 }
@@ -310,7 +322,9 @@ std::string Tally::KnownAs(const CampaignFinding& finding) const {
 
 void Tally::EndTriage(size_t at) {
   CampaignFinding& finding = findings_[at];
-  finding.notable = finding.triage.notable;
+  // What is legal is so whatever became of it while it was reduced.
+  const bool is_legal = IsByLicence(finding.notable) && finding.triage.notable.empty();
+  if (!is_legal) finding.notable = finding.triage.notable;
   triaged_buckets_[finding.signature].insert(finding.bucket);
   if (finding.known.empty()) finding.known = KnownAs(finding);
 }
@@ -333,7 +347,8 @@ std::optional<size_t> Tally::NextToTriage() const {
   for (size_t i = 0; i < findings_.size(); ++i) {
     const CampaignFinding& finding = findings_[i];
     const bool is_done = finding.triaged || !finding.triage_error.empty() || !finding.after.empty();
-    if (is_done || in_triage_.count(i) > 0 || !finding.known.empty()) continue;
+    const bool is_asked = finding.known.empty() && (options_.notable || finding.notable.empty());
+    if (is_done || in_triage_.count(i) > 0 || !is_asked) continue;
     const auto at = triaged_.find(finding.signature);
     const int64_t seen = at == triaged_.end() ? 0 : at->second;
     const auto found = summary_.signatures.find(finding.signature);

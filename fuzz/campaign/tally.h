@@ -77,6 +77,8 @@ class Tally {
 
  private:
   void AddSuspect(Suspect suspect);
+  // Of what is notable by a licence in one way, the first and some of the rest are checked.
+  bool IsSampled(const std::string& notable);
   // The suspect as a finding, before anybody has looked at it again.
   CampaignFinding FindingOf(const Suspect& suspect) const;
   void Keep(CampaignFinding finding);
@@ -108,8 +110,9 @@ class Tally {
     bool HasEnough() const;
   };
   std::map<std::string, Place> places_;
-  std::set<int64_t> restored_;  // cases of restored findings
-  std::set<size_t> in_triage_;  // numbers of findings that were handed to it
+  std::map<std::string, int64_t> by_licence_;  // seen, by what is notable of it
+  std::set<int64_t> restored_;                 // cases of restored findings
+  std::set<size_t> in_triage_;                 // numbers of findings that were handed to it
 };
 
 // The first line of a message without numbers and instruction texts, so that a thousand cases make

@@ -55,6 +55,47 @@ TEST(Tally, WhatIsOnlyNotableAfterOthersIsNoFailure) {
   EXPECT_EQ(tally.summary().notable.at("sign of a zero"), 1);
 }
 
+BackendRecord FarOffRecord() {
+  BackendRecord record = Ended(Outcome::kWrong, "element 3");
+  record.notable = "legal, and far off";
+  return record;
+}
+
+TEST(Tally, OfWhatIsLegalAndFarOffOneInSixteenIsChecked) {
+  CampaignOptions options = TallyOptions();
+  for (const bool check_all : {false, true}) {
+    options.check_all = check_all;
+    Tally tally(options);
+    for (int i = 0; i < 64; ++i) tally.TakeRecord(CaseOf({FarOffRecord()}, i));
+    EXPECT_EQ(tally.Suspects(), check_all ? 64U : 16U + 3U);
+    EXPECT_EQ(CampaignSummary::SumOf(tally.summary().alike), check_all ? 0 : 45);
+    EXPECT_EQ(tally.summary().compared, 64);
+  }
+}
+
+TEST(Tally, WhatIsLegalStaysSoWhateverTriageMakesOfIt) {
+  CampaignOptions options = TallyOptions();
+  for (const bool notable : {true, false}) {
+    options.notable = notable;
+    Tally tally(options);
+    tally.TakeRecord(CaseOf({FarOffRecord()}, 7));
+    ConfirmRecord confirm = Confirmed(3, 3);
+    confirm.notable = FarOffRecord().notable;
+    confirm.signature = "notable: legal, and far off";
+    EXPECT_TRUE(tally.TakeConfirm(tally.NextSuspect(), confirm).confirmed);
+    EXPECT_EQ(tally.NextToTriage().has_value(), notable) << "with --no-notable nobody explains it";
+    if (notable) {
+      CampaignFinding& finding = tally.BeginTriage(*tally.NextToTriage());
+      finding.triaged = true;
+      finding.triage.confirmed = true;
+      tally.EndTriage(0);
+    }
+    tally.Finish(/*with_triage=*/true);
+    EXPECT_EQ(tally.summary().notable.at("legal, and far off"), 1);
+    EXPECT_EQ(tally.summary().Failures(), 0);
+  }
+}
+
 TEST(Tally, WhatFailsOnlyWhenScreenedIsNeitherConfirmedNorOpen) {
   const CampaignOptions options = TallyOptions();
   Tally tally(options);

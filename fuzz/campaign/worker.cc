@@ -108,6 +108,7 @@ absl::Status WarmTemplate::Warm() {
   runner_options_.compile = options_.compile;
   runner_options_.profile = options_.profile;
   runner_options_.python = tools_.python;
+  runner_options_.notable = options_.notable;
   runner_options_.repeat_every = options_.repeat_every >= 0 ? options_.repeat_every
                                  : portable                 ? kForeignRepeatEvery
                                                             : kOwnRepeatEvery;

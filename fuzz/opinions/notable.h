@@ -21,7 +21,7 @@ struct NotedOutcome {
   Literal answer;       // an invalid shape if there was none
 };
 // Checks a program in this process; for backends that run elsewhere: nothing that ours do is only
-// notable.
+// notable. By the profile xla-as-written it says what is FarOffByLicence.
 NotedOutcome CheckAndNote(const CheckSubject& subject, const Module& module,
                           const std::vector<Literal>& inputs, const CheckRequest& request = {});
 

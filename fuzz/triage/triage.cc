@@ -532,7 +532,8 @@ absl::StatusOr<ReduceResult> ReduceWithin(const CheckSubject& subject,
     if (!outcome.Fails(kind) || now.notable != notable) return false;
     if (guard.has_value() && CheckUnder(subject, *guard, module, inputs).Fails(kind)) return false;
     if (!signature.empty() && CrashSignature(outcome.reason) != signature) return false;
-    return options.may_rearrange ||
+    // A licence to put another form in its place is one to round in another order, too.
+    return options.may_rearrange || &subject.profile == &Profile::XlaAsWritten() ||
            !IsRearranged(subject, {module.Clone(""), inputs}, options.python);
   };
   ReduceOptions reduce;

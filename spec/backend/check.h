@@ -104,6 +104,8 @@ class Checker {
   const Literal& answer() const { return answer_; }
   // What the oracle says of the inputs of that run, where it says something.
   const Expectation& expectation() const { return expectation_; }
+  const CheckSubject& subject() const { return subject_; }
+  const CheckCase& check_case() const { return case_; }  // with the arguments of the last run
   // The executable of the last compilation; nullptr if there was none or it failed.
   const Executable* executable() const { return executable_.get(); }
 

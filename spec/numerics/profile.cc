@@ -53,6 +53,7 @@ constexpr std::array<Clause, static_cast<size_t>(ClauseId::kClauseCount)> kClaus
     {.id = ClauseId::kReciprocalDivision,
      .name = "reciprocal-division",
      .meaning = "x / c may be x * (1 / c) when c is a constant or a broadcast scalar",
+     .rewrites = true,
      .strict = false,
      .xla = true,
      .source =
@@ -60,6 +61,7 @@ constexpr std::array<Clause, static_cast<size_t>(ClauseId::kClauseCount)> kClaus
     {.id = ClauseId::kReciprocalRoot,
      .name = "reciprocal-root",
      .meaning = "x / sqrt(y) may be x * rsqrt(y)",
+     .rewrites = true,
      .strict = false,
      .xla = true,
      .source = "measured: XLA:CPU's optimized modules have the product, and 39 % of random f32 "
@@ -69,6 +71,7 @@ constexpr std::array<Clause, static_cast<size_t>(ClauseId::kClauseCount)> kClaus
      .meaning = "(a / b) / c may be a / (b * c), a / (b / c) may be (a * c) / b, and "
                 "(a / b) / (c / d) may be (a * d) / (b * c); of complex numbers, too; the logistic "
                 "function is a quotient",
+     .rewrites = true,
      .strict = false,
      .xla = true,
      .source = "measured: XLA:CPU's optimized modules have these forms, and 38 %, 37 % and 53 % of "
@@ -80,6 +83,7 @@ constexpr std::array<Clause, static_cast<size_t>(ClauseId::kClauseCount)> kClaus
          "may be (x * y) * (c * d), where c and d are constants; differences from and quotients "
          "by constants, too; d may be a number that is broadcast, as in (x * c) * d or "
          "(x / c) * d, or is computed of such; of complex numbers, too, where x * 1 may be x",
+     .rewrites = true,
      .strict = false,
      .xla = true,
      .source = "measured: XLA:CPU's optimized modules have one constant, and 51 % of random f32 "
@@ -90,6 +94,7 @@ constexpr std::array<Clause, static_cast<size_t>(ClauseId::kClauseCount)> kClaus
      .meaning = "exp(a) * exp(b) may be exp(a + b), exp(a) / exp(b) may be exp(a - b), x / f(a) "
                 "with f exp or a power may multiply by that of the negative exponent, "
                 "log(sqrt(a)) may be log(a) / 2, and sqrt(a) * sqrt(a) may be a",
+     .rewrites = true,
      .strict = false,
      .xla = true,
      .source =
@@ -107,6 +112,7 @@ constexpr std::array<Clause, static_cast<size_t>(ClauseId::kClauseCount)> kClaus
     {.id = ClauseId::kSumsOfSums,
      .name = "sums-of-sums",
      .meaning = "a reduction that adds up sums of another one may be one sum of all terms",
+     .rewrites = true,
      .strict = false,
      .xla = true,
      .source = "measured: XLA:CPU's optimized modules have one reduction, and 79 % of random f32 "
@@ -115,6 +121,7 @@ constexpr std::array<Clause, static_cast<size_t>(ClauseId::kClauseCount)> kClaus
      .name = "scatter-starts",
      .meaning = "what is added to the result of a scatter that adds, which nothing else reads, may "
                 "be added to what the scatter starts from",
+     .rewrites = true,
      .strict = false,
      .xla = true,
      .source = "measured: XLA:CPU's optimized modules start the scatter with y for "
@@ -129,37 +136,41 @@ constexpr bool IsInOrder() {
 }
 static_assert(IsInOrder(), "the rows of clauses are in the order of ClauseId");
 
-// The clauses that the strict profile grants, or the profile xla.
-constexpr ClauseSet GrantedTo(bool xla) {
+constexpr ClauseSet Granted(bool (*is_granted)(const Clause&)) {
   ClauseSet granted;
   for (const Clause& clause : kClauses)
-    if (xla ? clause.xla : clause.strict) granted = granted.With(clause.id);
+    if (is_granted(clause)) granted = granted.With(clause.id);
   return granted;
 }
+
+constexpr ClauseSet kStrict = Granted([](const Clause& clause) { return clause.strict; });
+constexpr ClauseSet kXla = Granted([](const Clause& clause) { return clause.xla; });
+constexpr ClauseSet kAsWritten =
+    Granted([](const Clause& clause) { return clause.xla && !clause.rewrites; });
 
 }  // namespace
 
 const Profile& Profile::Strict() {
-  static constexpr Profile profile("strict", false);
+  static constexpr Profile profile("strict", kStrict, false);
   return profile;
 }
 
 const Profile& Profile::Xla() {
-  static constexpr Profile profile("xla", true);
+  static constexpr Profile profile("xla", kXla, true);
+  return profile;
+}
+
+const Profile& Profile::XlaAsWritten() {
+  static constexpr Profile profile("xla-as-written", kAsWritten, true);
   return profile;
 }
 
 absl::StatusOr<const Profile*> Profile::Find(std::string_view name) {
-  for (const Profile* profile : {&Strict(), &Xla()}) {
+  for (const Profile* profile : {&Strict(), &Xla(), &XlaAsWritten()}) {
     if (profile->name() == name) return profile;
   }
   return absl::InvalidArgumentError(StrCat("there is no profile \"", name, "\"; the profiles are ",
                                            Strict().name(), " and ", Xla().name()));
-}
-
-ClauseSet Profile::Clauses() const {
-  static constexpr ClauseSet kStrict = GrantedTo(false), kXla = GrantedTo(true);
-  return xla_ ? kXla : kStrict;
 }
 
 absl::Span<const Clause> AllClauses() { return kClauses; }

@@ -32,6 +32,7 @@ struct Clause {
   ClauseId id;
   std::string_view name;
   std::string_view meaning;
+  bool rewrites = false;  // it is about one form in place of another, not about single ops
   bool strict;
   bool xla;
   std::string_view source;  // citation or measurement for every grant
@@ -57,16 +58,22 @@ class Profile {
  public:
   static const Profile& Strict();
   static const Profile& Xla();
+  // What xla permits without the forms that it may put in place of others: beside it, campaigns
+  // see what is legal by such a form alone, and yet far off.
+  static const Profile& XlaAsWritten();
   static absl::StatusOr<const Profile*> Find(std::string_view name);
 
   std::string_view name() const { return name_; }
   bool Grants(ClauseId id) const { return Clauses().Has(id); }
-  ClauseSet Clauses() const;
+  ClauseSet Clauses() const { return clauses_; }
+  // Whether functions have the budgets of XLA's.
   bool IsXla() const { return xla_; }
 
  private:
-  constexpr Profile(std::string_view name, bool xla) : name_(name), xla_(xla) {}
+  constexpr Profile(std::string_view name, ClauseSet clauses, bool xla)
+      : name_(name), clauses_(clauses), xla_(xla) {}
   std::string_view name_;
+  ClauseSet clauses_;
   bool xla_;
 };
 

@@ -157,7 +157,7 @@ void PrintUnsettled(const CampaignSummary& summary) {
 void PrintAlike(const CampaignSummary& summary) {
   if (summary.alike.empty()) return;
   PrintRow("alike", CampaignSummary::SumOf(summary.alike),
-           "failed cheaply where many were checked with one result; only counted");
+           "where many were checked with one result; only counted (see --check-all)");
   std::map<std::string, int64_t> words;
   for (const auto& [signature, count] : summary.alike)
     words[signature.empty() ? "failed only there" : SignatureInWords(signature)] += count;

@@ -190,6 +190,7 @@ void PrintProfilesJson() {
     PrintJson({{"clause", clause.name},
                {"strict", clause.strict},
                {"xla", clause.xla},
+               {"rewrites", clause.rewrites},
                {"meaning", clause.meaning},
                {"source", clause.source}});
   }
@@ -200,7 +201,8 @@ void ExplainProfiles() {
   Table table({{"clause"}, {"strict"}, {"xla"}, {"meaning"}});
   for (const Clause& clause : AllClauses()) {
     table.Add({std::string(clause.name), clause.strict ? "granted" : "no",
-               clause.xla ? "granted" : "no", std::string(clause.meaning)});
+               clause.xla ? (clause.rewrites ? "as a form" : "granted") : "no",
+               std::string(clause.meaning)});
   }
   Print(table.ToString());
   Print("Sources of the grants:");

@@ -24,7 +24,7 @@ struct Options {
   std::string out = "assay-out/fuzz";
   std::string known;  // file of known bugs
   CampaignOptions campaign;
-  bool no_triage = false;
+  bool no_triage = false, no_notable = false;
   bool json = false;
   RecordOptions record;
 };
@@ -42,6 +42,7 @@ absl::Status Complete(Options& options) {
       if (!options.json) Print(StrCat("no longer known since ", bug.expires, ": ", bug.reason));
     }
   }
+  options.campaign.notable = !options.no_notable;
   options.campaign.out_dir = options.out;
   options.campaign.seconds_include_triage = true;
   return absl::OkStatus();
@@ -112,6 +113,10 @@ void DeclareFuzz(OptionList& line, VerbAction& action) {
                "Go on with the campaign of this seed whose results are in --out");
   line.AddFlag("--foreign", options->campaign.portable,
                "Only what every implementation of HLO promises (always so for other processes)");
+  line.AddFlag("--check-all", options->campaign.check_all,
+               "Compile every suspect as users do, however many like it were checked");
+  line.AddFlag("--no-notable", options->no_notable,
+               "Do not look for what is legal and yet far off, nor explain what is only notable");
   line.AddFlag("--no-triage", options->no_triage, "Count findings; do not blame, reduce, explain");
   line.AddFlag("--json", options->json, "One JSON object at the end");
   options->record.Declare(line);
