@@ -343,7 +343,7 @@ bool Tally::IsNovel(const CampaignFinding& finding) const {
 
 std::optional<size_t> Tally::NextToTriage() const {
   std::optional<size_t> best;
-  std::tuple<bool, int64_t, bool, int64_t> least;
+  std::tuple<bool, bool, int64_t, bool, int64_t> least;
   for (size_t i = 0; i < findings_.size(); ++i) {
     const CampaignFinding& finding = findings_[i];
     const bool is_done = finding.triaged || !finding.triage_error.empty() || !finding.after.empty();
@@ -357,8 +357,10 @@ std::optional<size_t> Tally::NextToTriage() const {
     const bool is_enough = found != summary_.signatures.end() &&
                            seen >= SampleOf(finding.signature, found->second, is_one);
     if (is_enough && options_.most_triaged == 0) continue;
-    const std::tuple<bool, int64_t, bool, int64_t> cost = {
-        !finding.notable.empty(), seen, IsSlow(finding.kind), finding.instructions};
+    // What is new comes before what is looked at once more, and a failure before what is no more
+    // than notable.
+    const std::tuple<bool, bool, int64_t, bool, int64_t> cost = {
+        seen > 0, !finding.notable.empty(), seen, IsSlow(finding.kind), finding.instructions};
     if (best.has_value() && cost >= least) continue;
     least = cost;
     best = i;

@@ -353,13 +353,17 @@ TEST(Tally, KnownBugsAreCountedAndNotTriaged) {
 TEST(Tally, WhatIsNotableComesLastAndIsNoFailure) {
   const CampaignOptions options = TallyOptions();
   Tally tally(options);
-  AddWrong(tally, "notable: sign of a zero", "sign of a zero");
+  const size_t notable = AddWrong(tally, "notable: sign of a zero", "sign of a zero");
   const size_t wrong = AddWrong(tally, "w");
   EXPECT_EQ(tally.NextToTriage(), wrong);
   EXPECT_EQ(tally.UntriagedSignatures(), 1);
+  // Another failure of the same signature is no news.
+  tally.BeginTriage(wrong);
+  AddWrong(tally, "w");
+  EXPECT_EQ(tally.NextToTriage(), notable);
   tally.Finish(/*with_triage=*/true);
   EXPECT_EQ(tally.summary().notable.at("sign of a zero"), 1);
-  EXPECT_EQ(tally.summary().Failures(), 1);
+  EXPECT_EQ(tally.summary().Failures(), 2);
 }
 
 TEST(Tally, WhatTheSecondOpinionRefutesIsNoFailure) {

@@ -1,6 +1,7 @@
 // Expressions that invite a compiler to conclude too much: results that look non-negative or
 // bounded (requirement 30), functions that nearly undo each other, values that cancel (31),
 // operands shared along a chain (3), loops whose trips are to be counted (17).
+#include <algorithm>
 #include <string_view>
 #include <vector>
 
@@ -221,6 +222,88 @@ Instruction* BuildCancelling(Program& program, Opcode) {
     default:
       return program.Compare(static_cast<Direction>(choices.Draw(6)), x, y);
   }
+}
+
+// ---- Constants that may be joined.
+
+struct OpPair {
+  Opcode first, second;
+};
+constexpr OpPair kJoined[] = {
+    {Opcode::kAdd, Opcode::kAdd},
+    {Opcode::kAdd, Opcode::kSubtract},
+    {Opcode::kSubtract, Opcode::kAdd},
+    {Opcode::kSubtract, Opcode::kSubtract},
+    {Opcode::kMultiply, Opcode::kMultiply},
+    {Opcode::kMultiply, Opcode::kDivide},
+    {Opcode::kDivide, Opcode::kMultiply},
+    {Opcode::kDivide, Opcode::kDivide},
+    {Opcode::kMultiply, Opcode::kAdd},
+    {Opcode::kAdd, Opcode::kMultiply},
+    {Opcode::kMultiply, Opcode::kRemainder},
+    {Opcode::kAdd, Opcode::kRemainder},
+    {Opcode::kRemainder, Opcode::kRemainder},
+    {Opcode::kDivide, Opcode::kRemainder},
+    {Opcode::kMaximum, Opcode::kMinimum},
+    {Opcode::kMinimum, Opcode::kMaximum},
+    {Opcode::kPower, Opcode::kPower},
+    {Opcode::kPower, Opcode::kMultiply},
+    {Opcode::kAnd, Opcode::kOr},
+    {Opcode::kOr, Opcode::kAnd},
+    {Opcode::kXor, Opcode::kAnd},
+    {Opcode::kShiftLeft, Opcode::kShiftLeft},
+    {Opcode::kShiftLeft, Opcode::kShiftRightLogical},
+    {Opcode::kShiftLeft, Opcode::kShiftRightArithmetic},
+    {Opcode::kShiftRightLogical, Opcode::kShiftRightLogical},
+    {Opcode::kShiftRightLogical, Opcode::kShiftLeft},
+    {Opcode::kShiftRightArithmetic, Opcode::kShiftRightArithmetic},
+    {Opcode::kShiftRightLogical, Opcode::kAnd},
+};
+
+// A small number, one that the op is asked about, or one beside which the numbers of the arrays
+// hardly count.
+Instruction* ChainConstant(Program& program, Opcode opcode, Instruction* like) {
+  Choices& choices = program.choices();
+  const ElementType type = like->shape().element_type();
+  const bool is_shift = opcode == Opcode::kShiftLeft || opcode == Opcode::kShiftRightLogical ||
+                        opcode == Opcode::kShiftRightArithmetic;
+  const int64_t digits =
+      IsInteger(type) ? BitWidth(type) - 1 : Format(ComponentType(type)).precision();
+  switch (choices.Weighted({4, 3, is_shift ? 0 : 3, is_shift ? 3 : 0})) {
+    case 0:
+      return program.BaitLike(like, opcode);
+    case 1:
+      return SplatOf(program, like, choices.Pick<int64_t>({2, 3, -1, 7, -5}));
+    case 2:
+      return SplatOf(program, like,
+                     int64_t{1} << std::min<int64_t>(62, digits + choices.Range(-2, 3)));
+    default:
+      return SplatOf(program, like, choices.Range(0, BitWidth(type)));
+  }
+}
+
+// (x op c) op d, where what is between the constants may wrap, overflow, vanish, or swallow x; the
+// second is often the first once more.
+Instruction* BuildConstantChain(Program& program, Opcode) {
+  Choices& choices = program.choices();
+  Instruction* x = program.Operand(kF | kI | kC);
+  const ElementType type = x->shape().element_type();
+  std::vector<OpPair> pairs;
+  for (const OpPair& pair : kJoined) {
+    const bool fits = Admits(pair.first, type) && Admits(pair.second, type) &&
+                      program.options().Takes(pair.first) && program.options().Takes(pair.second);
+    if (fits) pairs.push_back(pair);
+  }
+  if (pairs.empty()) return program.Unary(Opcode::kNegate, x);
+  const OpPair pair = choices.Pick(pairs);
+  const auto joined = [&](Opcode opcode, Instruction* value, Instruction* constant) {
+    const bool is_left = choices.Percent(15);
+    return is_left ? program.Binary(opcode, constant, value)
+                   : program.Binary(opcode, value, constant);
+  };
+  Instruction* c = ChainConstant(program, pair.first, x);
+  Instruction* d = choices.Percent(50) ? c : ChainConstant(program, pair.second, x);
+  return joined(pair.second, joined(pair.first, x, c), d);
 }
 
 // ---- One op on the edges of a type.
@@ -511,6 +594,7 @@ constexpr Recipe kRecipes[] = {
     {Opcode::kAbs, "range-bait", RecipeGroup::kElementwise, 27, BuildRangeBait},
     {Opcode::kExponential, "function-pair", RecipeGroup::kElementwise, 16, BuildFunctionPair},
     {Opcode::kXor, "cancelling", RecipeGroup::kElementwise, 5, BuildCancelling},
+    {Opcode::kAdd, "constant-chain", RecipeGroup::kElementwise, 6, BuildConstantChain},
     {Opcode::kSelect, "shared-mask", RecipeGroup::kElementwise, 8, BuildSharedMask},
     {Opcode::kDynamicUpdateSlice, "shared-starts", RecipeGroup::kIndex, 8, BuildSharedStarts},
     {Opcode::kWhile, "trip-count", RecipeGroup::kControl, 5, BuildTripCount},
