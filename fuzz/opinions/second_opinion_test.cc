@@ -56,6 +56,9 @@ const char* const kPrograms[] = {
     "w = f16[7] convert(z) ROOT r = (s4[7], f16[7]) tuple(y, w) }",
     "HloModule m\nENTRY e { x = f8e4m3[4] constant({0.00195, -0.00586, 0.0137, 0.0176})\n"
     "ROOT r = f8e4m3[4] reduce-precision(x), exponent_bits=11, mantissa_bits=2 }",
+    "HloModule m\nENTRY e { x = c128[9] parameter(0) s = c128[9] sine(x) c = c128[9] cosine(x)\n"
+    "t = c128[9] tan(x) h = c128[9] tanh(x) a = c128[9] acos(x) b = c128[9] asinh(x)\n"
+    "ROOT r = (c128[9], c128[9], c128[9], c128[9], c128[9], c128[9]) tuple(s, c, t, h, a, b) }",
     "HloModule m\nENTRY e { x = f32[3,4] parameter(0) z = f32[] constant(-1)\n"
     "p = f32[4,7] pad(x, z), padding=1_0_0x-1_2_1 t = f32[7,4] transpose(p), dimensions={1,0}\n"
     "ROOT r = f32[7,4] reverse(t), dimensions={0} }",
