@@ -33,9 +33,11 @@ constexpr double kOutsideStartSeconds = 60;
 constexpr double kNovelDrainSeconds = 300;
 constexpr double kDrainSeconds = 20;
 // Cases have at least this share of a campaign's time, whatever triage needs. When the time is up,
-// a second check and the triage in hand may still come to their end.
+// a second check and the triage in hand may still come to their end, and the suspects that are left
+// have a little more.
 constexpr double kShareOfCases = 0.6;
 constexpr double kLastWordsSeconds = 2;
+constexpr double kShareOfLastChecks = 0.01, kMostSecondsOfLastChecks = 20;
 
 // A place for one worker process at a time.
 struct Slot {
@@ -115,7 +117,7 @@ class Campaign {
     replay_ = AddSlot(MakeReplayDuty(desk_));
     triage_ = AddSlot(MakeTriageDuty(desk_, /*is_spare=*/false));
     for (int i = 1; i < jobs; ++i) AddSlot(MakeTriageDuty(desk_, /*is_spare=*/true));
-    desk_.triage_workers = jobs;
+    desk_.late_workers = jobs;
     desk_.next_index = options_.first;
     if (options_.resume) ASSAY_RETURN_IF_ERROR(Resume());
     ASSAY_RETURN_IF_ERROR(desk_.journal.Open(options_));
@@ -180,12 +182,14 @@ class Campaign {
     return false;
   }
 
-  // Leaves as much of the time to triage as it needs, and never more than its share.
+  // Leaves as much of the time to second checks and triage as they need, and never more than their
+  // share.
   void EndCasesForTriage() {
     if (!tools_.triage || desk_.TriageEnds() == 0 || desk_.is_over) return;
     const double now = Now();
     const bool is_late = now - start_ > kShareOfCases * options_.seconds;
-    desk_.is_over = is_late && now + desk_.TriageBacklog() > desk_.TriageEnds();
+    const double backlog = desk_.TriageBacklog() + desk_.CheckBacklog();
+    desk_.is_over = is_late && now + backlog > desk_.TriageEnds();
   }
 
   bool Done() {
@@ -196,7 +200,10 @@ class Campaign {
       cases_end_ = Now();
       TakeCpuSeconds();
     }
-    if (desk_.TriageEnds() > 0 && Now() > desk_.TriageEnds() + kLastWordsSeconds) return true;
+    if (desk_.TriageEnds() > 0 && Now() > desk_.TriageEnds() + kLastWordsSeconds) {
+      const double more = std::min(kMostSecondsOfLastChecks, kShareOfLastChecks * options_.seconds);
+      return !ChecksHaveWork() || Now() > desk_.TriageEnds() + more;
+    }
     const bool is_novel = desk_.tally.HasNovelSuspect();
     const bool draining = Now() - cases_end_ <
                           (is_novel ? kNovelDrainSeconds : kDrainSeconds) + options_.case_seconds;

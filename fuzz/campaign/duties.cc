@@ -152,6 +152,8 @@ class ConfirmDuty : public Duty {
 
  private:
   absl::Status Take(const ConfirmRecord& confirm) {
+    ++desk_.checks_ended;
+    desk_.check_seconds += Now() - begun_;
     const Outcome::Kind kind = suspect_.record.kind;
     if (kind == Outcome::kTimeout || kind == Outcome::kOutOfMemory) waited_ += Now() - begun_;
     const Confirmation result = desk_.tally.TakeConfirm(suspect_, confirm);
@@ -350,7 +352,14 @@ double CampaignDesk::TriageBacklog() const {
   const double mean =
       triages_ended > 0 ? triage_seconds / static_cast<double>(triages_ended) : kUsualSeconds;
   const auto waiting = static_cast<double>(tally.UntriagedSignatures());
-  return mean * std::ceil(waiting / static_cast<double>(triage_workers));
+  return mean * std::ceil(waiting / static_cast<double>(late_workers));
+}
+
+double CampaignDesk::CheckBacklog() const {
+  if (checks_ended == 0) return 0;
+  const auto waiting = static_cast<double>(tally.Suspects());
+  return check_seconds / static_cast<double>(checks_ended) * waiting /
+         static_cast<double>(late_workers);
 }
 
 std::unique_ptr<Duty> MakeCaseDuty(CampaignDesk& desk) { return std::make_unique<CaseDuty>(desk); }

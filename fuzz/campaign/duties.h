@@ -33,9 +33,12 @@ struct CampaignDesk {
   // Numbers of findings whose triage was begun and ended, and how long those that ended took.
   int64_t triages_begun = 0, triages_ended = 0;
   double triage_seconds = 0;
+  // Second checks that ended, and how long those took.
+  int64_t checks_ended = 0;
+  double check_seconds = 0;
   // Processor time of second checks and triage that have ended, in seconds.
   double cpu_seconds_of_checks = 0, cpu_seconds_of_triage = 0;
-  int64_t triage_workers = 1;  // that work once the cases are over
+  int64_t late_workers = 1;  // of second checks, and of triage, once the cases are over
 
   bool CasesLeft() const;
   // The time of one case, after which its worker is killed.
@@ -48,6 +51,8 @@ struct CampaignDesk {
   }
   // Wall clock seconds that triage of all signatures which it has not seen will take.
   double TriageBacklog() const;
+  // The same of the second checks of all suspects that wait.
+  double CheckBacklog() const;
   // Now() from which on no finding is handed to triage; 0: no such time.
   double TriageEnds() const { return options.seconds_include_triage ? ends : 0; }
 };

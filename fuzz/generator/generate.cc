@@ -78,7 +78,7 @@ ValueFamily DrawProgramFamily(Choices& choices, Theme theme) {
 // half of them have one, for the same reason.
 int64_t DrawSteps(Choices& choices, bool portable) {
   if (portable) {
-    constexpr int kOnePercent = 55;
+    constexpr int kOnePercent = 73;
     if (choices.Percent(kOnePercent)) return 1;
     return choices.Percent(75) ? choices.Range(2, 3) : choices.Range(4, 9);
   }
