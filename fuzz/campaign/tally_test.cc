@@ -485,5 +485,20 @@ TEST(Duties, ASpareWorkerChecksSuspectsWhenManyWaitOrNoCaseIsLeft) {
   EXPECT_TRUE(spare->HasWork()) << "nothing else is left to do";
 }
 
+TEST(Duties, WaitingSuspectsTakeAsLongAsThoseBeforeThem) {
+  const CampaignOptions options = TallyOptions();
+  const CampaignTools tools;
+  CampaignDesk desk{options, tools, Tally(options), {}};
+  desk.late_workers = 2;
+  const std::unique_ptr<Duty> check = MakeConfirmDuty(desk, /*is_spare=*/false);
+  for (int64_t k = 0; k < 7; ++k) desk.tally.TakeRecord(CaseOf({Ended(Outcome::kWrong)}, k));
+  EXPECT_EQ(desk.CheckBacklog(), 0) << "nobody knows yet";
+  check->Next();
+  ASSERT_TRUE(check->TakeReply(Confirmed(3, 3).ToJson()).ok());
+  EXPECT_EQ(desk.checks_ended, 1);
+  desk.check_seconds = 4;
+  EXPECT_EQ(desk.CheckBacklog(), 12) << "six suspects, two workers";
+}
+
 }  // namespace
 }  // namespace assay

@@ -66,6 +66,13 @@ const char* const kPrograms[] = {
     "ENTRY e { x = f32[5,6] parameter(0) z = f32[] constant(0)\n"
     "w = f32[5,3] reduce-window(x, z), window={size=2x3 stride=1x2 pad=1_0x0_1}, to_apply=add\n"
     "ROOT r = f32[5] reduce(w, z), dimensions={1}, to_apply=add }",
+    "HloModule m\nmax { a = f32[] parameter(0) b = f32[] parameter(1)\n"
+    "ROOT m = f32[] maximum(b, a) }\n"
+    "sum { c = u4[] parameter(0) d = u4[] parameter(1) ROOT s = u4[] add(c, d) }\n"
+    "ENTRY e { x = f32[3,40001] parameter(0) z = f32[] constant(-inf) y = u4[2,5,3] parameter(1)\n"
+    "o = u4[] constant(7) r = f32[3] reduce(x, z), dimensions={1}, to_apply=max\n"
+    "q = u4[5] reduce(y, o), dimensions={2,0}, to_apply=sum\n"
+    "ROOT t = (f32[3], u4[5]) tuple(r, q) }",
     "HloModule m\ngt { a = s32[] parameter(0) b = s32[] parameter(1)\n"
     "ROOT c = pred[] compare(a, b), direction=GT }\n"
     "ENTRY e { x = s32[3,5] parameter(0) ROOT r = s32[3,5] sort(x), dimensions={1}, to_apply=gt }",

@@ -76,6 +76,9 @@ class Site:
     def get(self, name, otherwise):
         return self.instruction["attributes"].get(name, otherwise)
 
+    def callee(self, which):
+        return self.machine.computations[self.instruction["callees"][which]]
+
     def call(self, which, *values):
         return self.machine.run(self.instruction["callees"][which], values)
 
