@@ -295,6 +295,7 @@ TEST(Tally, TheSameBeliefOrMistakeIsOneBucket) {
   // The import misreads a constant, whoever looks at its parts; and rounds with one function.
   AddNumbered(tally, wrong, {"", "import", "", "c"}, "s");
   AddNumbered(tally, wrong, {"imag", "import", "imag", "f"}, "t");
+  AddNumbered(tally, wrong, {"pad", "import", "pad", "c"}, "t2");
   AddNumbered(tally, wrong, {"round-nearest-even", "import", "round-nearest-even", "f"}, "u");
   AddNumbered(tally, wrong, {"round-nearest-afz", "import", "round-nearest-afz", "f"}, "v");
   const std::set<std::string> wanted = {"wrong value/a 3",
@@ -312,7 +313,7 @@ TEST(Tally, TheSameBeliefOrMistakeIsOneBucket) {
                                         "the worker died of SIGFPE;/divide 2",
                                         "the worker died of SIGSEGV;/divide+negate 1",
                                         "the worker died of SIGABRT; x.cc: Check/slice 2",
-                                        "wrong value/s 2",
+                                        "wrong value/s 3",
                                         "wrong value/u 2"};
   EXPECT_EQ(EndsOfBuckets(tally), wanted);
 }

@@ -204,11 +204,13 @@ bool WouldBecomeSmaller(const Looks& large, const Looks& small) {
 }
 
 // An import looks at one instruction at a time: what is misread is so whatever is done with it. A
-// constant is misread where all that is left moves it or takes it apart.
+// constant is misread where all that is left moves it, pads with it or takes it apart.
 bool IsImportedAlike(const Looks& large, const Looks& small) {
   if (large.rule != "import") return false;
   if (small.opcodes.empty()) {
-    return All(large.opcodes, [](const std::string& name) { return IsMove(name) || IsPart(name); });
+    return All(large.opcodes, [](const std::string& name) {
+      return IsMove(name) || IsPart(name) || name == "pad";
+    });
   }
   const bool is_other_function =
       AreOfOtherNumbers(large, small) && small.opcodes.size() < large.opcodes.size() &&
