@@ -78,7 +78,8 @@ Looks LooksOf(const CampaignFinding& finding) {
   looks.numbers = triage.numbers;
   looks.rule = triage.blamed_rule;
   looks.family = FamilyOf(looks.rule);
-  // A bucket without a guilty pass ends with the kind of numbers and the states: "f-fffpf".
+  // A bucket without a guilty pass ends with the kind of numbers and the states: "f-fffpf". Those
+  // of what dies by chance, "ccccc", say nothing, and agree with all.
   const std::string tail = triage.bucket.substr(triage.bucket.rfind('/') + 1);
   if (tail.find('-') == 1 && tail.find_first_not_of("pfx", 2) == std::string::npos) {
     looks.states = tail.substr(2);
