@@ -75,9 +75,13 @@ Instruction* TupleWithout(Instruction* tuple, int64_t index) {
   return tuple->parent()->Add(Opcode::kTuple, WithoutElement(tuple->shape(), index), operands);
 }
 
+// What stands for an element of a loop's state that is gone, in the loop: zero, or the constant
+// that it was before the first trip.
+enum class Remnant : uint8_t { kZero, kFirst };
+
 // Takes element `index` out of the state of `loop`; false if it is not in the plain form that this
 // needs.
-bool PruneElement(Instruction* loop, int64_t index) {
+bool PruneElement(Instruction* loop, int64_t index, Remnant remnant = Remnant::kZero) {
   Module* module = loop->parent()->parent();
   if (!loop->shape().IsTuple() || !loop->shape().elements()[index].IsArray()) return false;
   for (int i = 0; i < 2; ++i) {
@@ -92,9 +96,14 @@ bool PruneElement(Instruction* loop, int64_t index) {
   }
   if (!UsedByElementsOnly(loop) || loop == loop->parent()->root()) return false;
   Instruction* instead = init->operand(index);
-  DropElement(condition->parameter(0), index, nullptr);
+  const bool is_known = instead->opcode() == Opcode::kConstant;
+  if (remnant == Remnant::kFirst && !is_known) return false;
+  const auto within = [&](Computation* callee) -> Instruction* {
+    return remnant == Remnant::kZero ? nullptr : callee->AddConstant(*instead->literal());
+  };
+  DropElement(condition->parameter(0), index, within(condition));
   body->set_root(TupleWithout(body->root(), index));
-  DropElement(body->parameter(0), index, nullptr);
+  DropElement(body->parameter(0), index, within(body));
   loop->ReplaceOperand(0, TupleWithout(init, index));
   DropElement(loop, index, instead);
   return true;
@@ -239,6 +248,11 @@ bool PruneLoopState(Reduction& reduction) {
         if (!PruneElement(Counterpart(*c.module, at), e)) continue;
         // The best case has changed under the iterators: the next round goes on.
         if (reduction.Try(std::move(c), "prune loop state")) return true;
+        ReduceCase known = reduction.best().Clone();
+        if (PruneElement(Counterpart(*known.module, at), e, Remnant::kFirst) &&
+            reduction.Try(std::move(known), "prune what a loop does not change")) {
+          return true;
+        }
         // Another element of the tuple may show the same failure as the one that is the result.
         for (int64_t other = static_cast<int64_t>(at->shape().elements().size()); other-- > 0;) {
           if (other == e || !(at->shape().elements()[other] == at->shape().elements()[e])) continue;

@@ -333,6 +333,49 @@ TEST(Reduce, PrunesTheStateOfLoopsThatStay) {
   EXPECT_LE(outcome.result.reduced.module->InstructionCount(), 16) << outcome.text;
 }
 
+// A step that stands in the state of a loop is as good in its body.
+TEST(Reduce, WhatALoopDoesNotChangeLeavesItsState) {
+  constexpr char kCounting[] = R"(HloModule counting
+less {
+  s = (s32[], s32[]) parameter(0)
+  i = s32[] get-tuple-element(s), index=0
+  end = s32[] constant(9)
+  ROOT more = pred[] compare(i, end), direction=LT
+}
+next {
+  s = (s32[], s32[]) parameter(0)
+  i = s32[] get-tuple-element(s), index=0
+  by = s32[] get-tuple-element(s), index=1
+  n = s32[] add(i, by)
+  ROOT t = (s32[], s32[]) tuple(n, by)
+}
+ENTRY e {
+  zero = s32[] constant(0)
+  three = s32[] constant(3)
+  init = (s32[], s32[]) tuple(zero, three)
+  loop = (s32[], s32[]) while(init), condition=less, body=next
+  ROOT last = s32[] get-tuple-element(loop), index=0
+}
+)";
+  // A loop that adds three, which stands in its body or in its state.
+  Outcome outcome = ReduceText(kCounting, [](const Module& module, const std::vector<Literal>&) {
+    const auto is_three = [&module](const Instruction* at) {
+      if (at->opcode() == Opcode::kGetTupleElement) {
+        const std::vector<Instruction*> loops = module.Callers(at->parent());
+        if (loops.size() != 1 || loops[0]->operand(0)->opcode() != Opcode::kTuple) return false;
+        at = loops[0]->operand(0)->operand(at->tuple_index());
+      }
+      return at->opcode() == Opcode::kConstant && IsInteger(at->shape().element_type()) &&
+             at->literal()->GetInteger(0) == 3;
+    };
+    return AnyInstruction(module, [&](const Instruction& at) {
+      return at.opcode() == Opcode::kAdd && at.parent() != module.entry() &&
+             (is_three(at.operand(0)) || is_three(at.operand(1)));
+    });
+  });
+  EXPECT_LE(outcome.result.reduced.module->InstructionCount(), 8) << outcome.text;
+}
+
 // Where the failure is in an op with a tuple for its result, no element has to be taken out.
 TEST(Reduce, ATupleIsAResultToo) {
   constexpr char kSort[] = R"(HloModule sorted
