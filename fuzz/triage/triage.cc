@@ -500,6 +500,19 @@ bool FailsOtherwise(const Outcome& outcome, Outcome::Kind kind) {
                                  : kind == Outcome::kRunCrash && outcome.Fails(Outcome::kWrong);
 }
 
+// A process elsewhere may die of what a program before this one wrote over. The one that comes
+// after it has run nothing.
+bool DiesByItself(const CheckSubject& subject, const Module& module,
+                  const std::vector<Literal>& inputs) {
+  constexpr int kTries = 2;
+  if (subject.backend.Describe().in_process) return true;
+  for (int i = 0; i < kTries; ++i) {
+    const Outcome again = CheckFor(subject, module, inputs, Outcome::kRunCrash).outcome;
+    if (again.Fails(Outcome::kRunCrash) || again.Fails(Outcome::kWrong)) return true;
+  }
+  return false;
+}
+
 absl::StatusOr<ReduceResult> ReduceWithin(const CheckSubject& subject,
                                           const ReduceCase& reduce_case, Outcome::Kind kind,
                                           const std::string& rule, const TriageOptions& options) {
@@ -530,6 +543,7 @@ absl::StatusOr<ReduceResult> ReduceWithin(const CheckSubject& subject,
     }
     const Outcome& outcome = now.outcome;
     if (!outcome.Fails(kind) || now.notable != notable) return false;
+    if (kind == Outcome::kRunCrash && !DiesByItself(subject, module, inputs)) return false;
     if (guard.has_value() && CheckUnder(subject, *guard, module, inputs).Fails(kind)) return false;
     if (!signature.empty() && CrashSignature(outcome.reason) != signature) return false;
     // A licence to put another form in its place is one to round in another order, too.

@@ -464,6 +464,34 @@ TEST_F(TriageTest, WhatFailsInOneWayOrAnotherIsReduced) {
       "ccccc");
 }
 
+// A process that has run a program with a slice may die of the next one, whatever that is.
+TEST_F(TriageTest, WhoDiesOfThoseBeforeHimIsNoSmallerProgram) {
+  const std::unique_ptr<Oracle> oracle = MakeOracle();
+  FakeBackend::Script script = NegatesNothing(*oracle);
+  script.description.dumps_passes = true;
+  bool is_corrupted = false;
+  const auto right = script.run;
+  script.run =
+      [&is_corrupted, right](
+          const Module& module, const CompileOptions& options,
+          const std::vector<std::vector<const Literal*>>& arguments) -> absl::StatusOr<RunResult> {
+    const bool writes = HasOp(module, Opcode::kDynamicSlice);
+    const bool dies = writes || is_corrupted;
+    is_corrupted = writes;  // a new process comes after a death, but what it gets next is as bad
+    if (dies) return MakeError(ErrorClass::kRunCrash, "free(): invalid size");
+    return right(module, options, arguments);
+  };
+  FakeBackend backend(std::move(script));
+  const absl::StatusOr<ReduceCase> whole = CaseOf(MakeFinding());
+  ASSERT_TRUE(whole.ok()) << whole.status();
+  const CheckSubject subject{*oracle, backend, Profile::Strict(), {}, Limits()};
+  const absl::StatusOr<ReduceResult> reduced =
+      ReduceFailure(subject, *whole, Outcome::kRunCrash, "", Options());
+  ASSERT_TRUE(reduced.ok()) << reduced.status();
+  EXPECT_TRUE(HasOp(*reduced->reduced.module, Opcode::kDynamicSlice));
+  EXPECT_LE(reduced->reduced.module->InstructionCount(), 3);
+}
+
 // To say where it died costs a compiler more than to die: it is asked for the page, and for no
 // program on the way to it.
 TEST_F(TriageTest, OnlyThePageAsksWhereACompilerDied) {
