@@ -52,7 +52,7 @@ struct Slot {
   LateWorker time;           // of the work in hand
   double begun = 0;          // Now() when its clock was set
   double waited_before = 0;  // WaitedForCpu before it
-  int64_t served = 0;
+  int64_t served = 0;        // cases that its process was given, or pieces of other work
 };
 
 nlohmann::json Parse(const std::string& text) {
@@ -267,6 +267,7 @@ class Campaign {
 
   void Send(Slot& slot, const WorkOrder& order) {
     slot.busy = true;
+    slot.served += order.request.value("count", int64_t{1});
     SetClock(slot, Now(), order.seconds);
     // A worker that died in between shows by its exit, with this request still in hand.
     SendMessage(slot.fd,
@@ -333,7 +334,6 @@ class Campaign {
   void TakeReply(Slot& slot, const std::string& message) {
     slot.busy = false;
     slot.fresh = false;
-    ++slot.served;
     // A worker with corrupted memory may send anything; a reply that does not parse counts as its
     // crash.
     try {
