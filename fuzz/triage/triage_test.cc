@@ -8,7 +8,6 @@
 #include <set>
 #include <sstream>
 
-#include "fuzz/portable.h"
 #include "fuzz/reduce/edit.h"
 #include "fuzz/reduce/wrong_instruction.h"
 #include "fuzz/triage/signature.h"
@@ -630,112 +629,6 @@ ENTRY e {
   EXPECT_FALSE(WithArrayGiven(*behind, NumberOfArray(*behind->module, second), evaluate))
       << "nothing is left";
   EXPECT_FALSE(WithArrayGiven(program, -1, evaluate));
-}
-
-// On these implementations may differ: an initial value beside one element may be dropped, which
-// changes nothing only if it is an identity.
-TEST(UnportableUses, AreReductionsWhoseInitialValueIsNoIdentity) {
-  const std::pair<const char*, int64_t> kCases[] = {
-      {"HloModule m\nmax { a = f8e4m3b11fnuz[] parameter(0) b = f8e4m3b11fnuz[] parameter(1)\n"
-       "ROOT r = f8e4m3b11fnuz[] maximum(a, b) }\nENTRY e { x = f8e4m3b11fnuz[1] parameter(0)\n"
-       "z = f8e4m3b11fnuz[] constant(-30) ROOT r = f8e4m3b11fnuz[] reduce(x, z), dimensions={0}, "
-       "to_apply=max }",
-       0},
-      {"HloModule m\nmax { a = f8e4m3b11fnuz[] parameter(0) b = f8e4m3b11fnuz[] parameter(1)\n"
-       "ROOT r = f8e4m3b11fnuz[] maximum(a, b) }\nENTRY e { x = f8e4m3b11fnuz[1] parameter(0)\n"
-       "z = f8e4m3b11fnuz[] constant(nan) ROOT r = f8e4m3b11fnuz[] reduce(x, z), dimensions={0}, "
-       "to_apply=max }",
-       1},
-      {"HloModule m\nf { a = c64[] parameter(0) b = c64[] parameter(1)\nROOT r = c64[] add(a, b) "
-       "}\n"
-       "ENTRY e { x = c64[1] parameter(0) z = c64[] constant((0, -0))\n"
-       "ROOT r = c64[] reduce(x, z), dimensions={0}, to_apply=f }",
-       0},
-      {"HloModule m\nf { a = c64[] parameter(0) b = c64[] parameter(1)\nROOT r = c64[] add(a, b) "
-       "}\n"
-       "ENTRY e { x = c64[1] parameter(0) z = c64[] constant((0, 1))\n"
-       "ROOT r = c64[] reduce(x, z), dimensions={0}, to_apply=f }",
-       1},
-      {"HloModule m\nf { a = c64[] parameter(0) b = c64[] parameter(1)\nROOT r = c64[] multiply(a, "
-       "b) }\n"
-       "ENTRY e { x = c64[1] parameter(0) z = c64[] constant((1, 0))\n"
-       "ROOT r = c64[] reduce(x, z), dimensions={0}, to_apply=f }",
-       0},
-      {"HloModule m\nf { a = c64[] parameter(0) b = c64[] parameter(1)\nROOT r = c64[] add(a, a) "
-       "}\n"
-       "ENTRY e { x = c64[1] parameter(0) z = c64[] constant((0, 0))\n"
-       "ROOT r = c64[] reduce(x, z), dimensions={0}, to_apply=f }",
-       1},
-      {"HloModule m\nf { a = s32[] parameter(0) i = s32[] parameter(1) b = s32[] parameter(2)\n"
-       "j = s32[] parameter(3) ROOT r = (s32[], s32[]) tuple(a, j) }\n"
-       "ENTRY e { x = s32[2,1] parameter(0) o = s32[] constant(1)\n"
-       "ROOT r = (s32[2], s32[2]) reduce(x, x, o, o), dimensions={1}, to_apply=f }",
-       1},
-      {"HloModule m\nf { a = s32[] parameter(0) i = s32[] parameter(1) b = s32[] parameter(2)\n"
-       "j = s32[] parameter(3) ROOT r = (s32[], s32[]) tuple(a, j) }\n"
-       "ENTRY e { x = s32[2,1] parameter(0) o = s32[] constant(1)\n"
-       "ROOT r = (s32[1], s32[1]) reduce(x, x, o, o), dimensions={0}, to_apply=f }",
-       0},
-  };
-  for (const auto& [text, count] : kCases) {
-    const absl::StatusOr<std::unique_ptr<Module>> module = ReadModule(text);
-    ASSERT_TRUE(module.ok()) << module.status();
-    EXPECT_EQ(UnportableUses(**module, {}), count) << text;
-  }
-}
-
-TEST(UnportableUses, AreCombinersOfWindowsThatHaveSidesOrAnInitialValueThatIsNoIdentity) {
-  const std::pair<const char*, int64_t> kCases[] = {
-      {"HloModule m\nf { a = s32[] parameter(0) b = s32[] parameter(1)\nROOT r = s32[] add(a, b) "
-       "}\n"
-       "ENTRY e { x = s32[2] parameter(0) o = s32[] constant(0)\n"
-       "ROOT r = s32[2] reduce-window(x, o), window={size=1}, to_apply=f }",
-       0},
-      {"HloModule m\nf { a = s32[] parameter(0) b = s32[] parameter(1)\nROOT r = s32[] add(a, b) "
-       "}\n"
-       "ENTRY e { x = s32[2] parameter(0) o = s32[] constant(1)\n"
-       "ROOT r = s32[2] reduce-window(x, o), window={size=1}, to_apply=f }",
-       1},
-      {"HloModule m\ng { a = s32[] parameter(0) b = s32[] parameter(1)\nROOT r = pred[] "
-       "compare(a, b), direction=GE }\n"
-       "f { a = s32[] parameter(0) b = s32[] parameter(1)\nROOT r = s32[] add(a, b) }\n"
-       "ENTRY e { x = s32[3] parameter(0) s = s32[2] parameter(1) o = s32[] constant(1)\n"
-       "ROOT r = s32[3] select-and-scatter(x, s, o), window={size=2}, select=g, scatter=f }",
-       0},
-      {"HloModule m\ng { a = s32[] parameter(0) b = s32[] parameter(1)\nROOT r = pred[] "
-       "compare(a, b), direction=GE }\n"
-       "f { a = s32[] parameter(0) ROOT b = s32[] parameter(1) }\n"
-       "ENTRY e { x = s32[3] parameter(0) s = s32[2] parameter(1) o = s32[] constant(1)\n"
-       "ROOT r = s32[3] select-and-scatter(x, s, o), window={size=2}, select=g, scatter=f }",
-       1},
-  };
-  for (const auto& [text, uses] : kCases) {
-    absl::StatusOr<std::unique_ptr<Module>> module = ReadModule(text);
-    ASSERT_TRUE(module.ok()) << module.status();
-    EXPECT_EQ(UnportableUses(**module, {}), uses) << text;
-  }
-}
-
-// A sort by what is no order may do anything, which makes no finding.
-TEST(UnportableUses, AreComparatorsThatAreNoOrder) {
-  const std::pair<const char*, int64_t> kRoots[] = {
-      {"compare(a, b), direction=LT", 0},
-      {"compare(b, a), direction=GT", 0},
-      {"compare(a, b), direction=LE", 1},
-      {"compare(a, a), direction=LT", 1},
-      {"compare(n, a), direction=LT", 1},
-      {"compare(n, b), direction=GT", 0},
-      {"constant(true)", 1},
-  };
-  for (const auto& [root, count] : kRoots) {
-    const std::string text = StrCat(
-        "HloModule m\nless { a = s32[] parameter(0) b = s32[] parameter(1) n = s32[] not(a)\n",
-        "ROOT r = pred[] ", root, " }\nENTRY e { x = s32[3] parameter(0)\n",
-        "ROOT s = s32[3] sort(x), dimensions={0}, to_apply=less }");
-    const absl::StatusOr<std::unique_ptr<Module>> module = ReadModule(text);
-    ASSERT_TRUE(module.ok()) << module.status() << text;
-    EXPECT_EQ(UnportableUses(**module, {}), count) << text;
-  }
 }
 
 TEST(LoadFinding, RefusesGarbage) { EXPECT_FALSE(LoadFinding("/no/such/folder").ok()); }
