@@ -14,6 +14,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <set>
 #include <thread>
 #include <vector>
 
@@ -29,6 +30,13 @@ namespace {
 
 // Every fifth program or so, by structure alone.
 bool Picked(const Module& module) { return module.Hash() % 5 == 0 && OutputElements(module) > 0; }
+
+std::string FreshFolder(const std::string& name) {
+  const std::filesystem::path folder =
+      std::filesystem::path(testing::TempDir()) / (name + std::to_string(getpid()));
+  std::filesystem::remove_all(folder);
+  return folder.string();
+}
 
 TEST(CampaignTest, IsSilentOnARightBackend) {
   CampaignSummary summary = Fuzz(Options(300), Script(Right));
@@ -85,6 +93,75 @@ TEST(CampaignTest, RunsSeveralSetsOfInputsPerCompilation) {
   EXPECT_EQ(eight.unconfirmed, 0) << "seed, program and number of the set reproduce it";
   EXPECT_TRUE(std::any_of(eight.found.begin(), eight.found.end(),
                           [](const CampaignFinding& finding) { return finding.set > 0; }));
+}
+
+// Grants every f32 a value beside zero, but not as the program is written.
+class LicensingOracle : public ZeroOracle {
+ public:
+  absl::StatusOr<Expectation> Expect(const Module& module,
+                                     const std::vector<const Literal*>& arguments,
+                                     const Profile& profile, const Limits& limits) override {
+    absl::StatusOr<Expectation> zeros = ZeroOracle::Expect(module, arguments, profile, limits);
+    if (!zeros.ok() || &profile != &Profile::Xla()) return zeros;
+    ElementBound bound{.radius = 1e-6};
+    bound.set_magnitude(1);
+    for (ArrayExpectation& leaf : zeros->leaves) {
+      if (leaf.plain.element_type() != ElementType::kF32) continue;
+      leaf.bounds.assign(static_cast<size_t>(leaf.plain.component_count()), bound);
+    }
+    return zeros;
+  }
+};
+
+bool IsLicensed(const Module& module) {
+  const Shape& shape = module.entry()->root()->shape();
+  return shape.IsArray() && shape.element_type() == ElementType::kF32;
+}
+
+TEST(CampaignTest, LooksForWhatIsLegalAndFarOffOnEverySetOfInputs) {
+  FakeBackend::Script script = FearsNan();
+  script.description.profile = &Profile::Xla();
+  script.description.in_process = false;
+  script.run = [with_nan = script.run](const Module& module, const CompileOptions& compile,
+                                       const std::vector<std::vector<const Literal*>>& arguments) {
+    return IsLicensed(module) ? with_nan(module, compile, arguments) : Right(module);
+  };
+  CampaignTools tools = ToolsFor(script);
+  tools.make_oracle = [] { return std::make_unique<LicensingOracle>(); };
+  CampaignOptions options = Options(400);
+  const absl::StatusOr<CampaignSummary> summary = RunCampaign(options, tools);
+  ASSERT_TRUE(summary.ok()) << summary.status();
+  EXPECT_GT(summary->findings, 0);
+  bool is_between = false;
+  for (const CampaignFinding& finding : summary->found) {
+    EXPECT_EQ(finding.notable, "legal, and of another class");
+    is_between |= finding.set > 0 && finding.set + 1 < summary->input_sets;
+  }
+  EXPECT_TRUE(is_between) << "neither the first nor the last set alone shows all of them";
+
+  options.notable = false;
+  const absl::StatusOr<CampaignSummary> without = RunCampaign(options, tools);
+  ASSERT_TRUE(without.ok()) << without.status();
+  EXPECT_EQ(without->suspects, 0);
+}
+
+TEST(CampaignTest, ReplacesWorkersAfterSoManyPrograms) {
+  CampaignOptions options = Options(160);
+  options.jobs = 1;
+  options.cases_per_worker = 40;
+  const std::string path = FreshFolder("workers");
+  const CampaignSummary summary = Fuzz(options, Script([&](const Module& module) {
+                                         std::ofstream(path, std::ios::app) << getpid() << "\n";
+                                         return Right(module);
+                                       }));
+  EXPECT_EQ(summary.programs, 160);
+  EXPECT_EQ(summary.workers_lost, 0);
+  std::set<std::string> processes;
+  std::ifstream file(path);
+  for (std::string line; std::getline(file, line);) processes.insert(line);
+  std::filesystem::remove(path);
+  // The first one makes the template warm; sixteen programs are handed out at once.
+  EXPECT_GE(processes.size(), 5u) << "160 programs, and at most 40 and those in hand for each";
 }
 
 TEST(CampaignTest, CountsTheProcessorTimeOfItsWorkers) {
@@ -370,13 +447,6 @@ TEST(CampaignTest, EndsOnTimeAndOnAnInterrupt) {
   sigaction(SIGINT, &old, nullptr);
   EXPECT_TRUE(summary.interrupted);
   EXPECT_GT(summary.programs, 0);
-}
-
-std::string FreshFolder(const std::string& name) {
-  const std::filesystem::path folder =
-      std::filesystem::path(testing::TempDir()) / (name + std::to_string(getpid()));
-  std::filesystem::remove_all(folder);
-  return folder.string();
 }
 
 FakeBackend::Script NowAndThenWrong() {

@@ -211,8 +211,8 @@ class CaseRunner {
   BackendRecord RecordOfRun(const Outcome& outcome, const Checker& checker, const CaseKey& key);
   // What is notable of the last run of the checker, of which `passed` is the record.
   std::optional<BackendRecord> FarOffOf(const Checker& checker, const BackendRecord& passed) const;
-  // The first failure, else what is notable of the last set, or one of the sets that pass;
-  // otherwise inconclusive.
+  // The first failure, else the first set of which something is notable, or one of the sets that
+  // pass; otherwise inconclusive.
   BackendRecord RunMoreSets(const Case& made, int64_t index, const MoreSets& more, Checker& checker,
                             CaseRecord& record, WorkerState& state);
   // The set of that number, or the one of `more` if it is there; `drawn` keeps what is drawn.

@@ -73,7 +73,35 @@ std::string HowFar(const Literal& plain, const Literal& answer, int64_t element)
   return is_lost ? "a part of a complex number is lost" : "far off";
 }
 
+// Within this distance of the plain value, which lies within each bound, a number is within every
+// bound that is 16 times as wide.
+constexpr double kNearUlps = 3;
+
+bool IsNear(const Literal& plain, const Literal& answer) {
+  if (plain.BitwiseEqual(answer)) return true;
+  if (!IsOfFloats(plain.element_type()) || !Compatible(plain.shape(), answer.shape())) return false;
+  const FloatFormat& format = Format(ComponentType(plain.element_type()));
+  for (int64_t k = 0; k < plain.component_count(); ++k) {
+    if (plain.GetComponentBits(k) == answer.GetComponentBits(k)) continue;
+    const double right = plain.GetComponent(k);
+    // Below the normal numbers an answer may be flushed. Infinities and NaN are near nothing.
+    if (!(std::fabs(right) > format.MinNormal() && std::isfinite(right))) return false;
+    const double distance = std::fabs(answer.GetComponent(k) - right);
+    if (!(distance <= kNearUlps * UlpAt(format, right))) return false;
+  }
+  return true;
+}
+
 }  // namespace
+
+bool IsNearPlain(const Expectation& expectation, const Literal& answer) {
+  const std::vector<const Literal*> leaves = Leaves(answer);
+  return std::equal(leaves.begin(), leaves.end(), expectation.leaves.begin(),
+                    expectation.leaves.end(),
+                    [](const Literal* leaf, const ArrayExpectation& expected) {
+                      return IsNear(expected.plain, *leaf);
+                    });
+}
 
 std::string FarOff(const Expectation& as_written, const Literal& answer) {
   if (!answer.shape().IsValid() || !as_written.inconclusive.empty()) return "";

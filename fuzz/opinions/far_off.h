@@ -17,8 +17,12 @@ namespace assay {
 // `as_written` is of the profile xla-as-written.
 std::string FarOff(const Expectation& as_written, const Literal& answer);
 
-// The same for an answer that is wrong as the program is written; "" as well where it is wrong by
-// the profile xla, too. `subject.profile` is xla-as-written.
+// True if the answer is the oracle's own value, or within three ulps of it, so that FarOff would
+// say nothing. Most answers are. The expectation is of any profile.
+bool IsNearPlain(const Expectation& expectation, const Literal& answer);
+
+// The same as FarOff for an answer that is wrong as the program is written; "" as well where it is
+// wrong by the profile xla, too. `subject.profile` is xla-as-written.
 std::string FarOffByLicence(const CheckSubject& subject, const Module& module,
                             const std::vector<const Literal*>& arguments, const Literal& answer);
 

@@ -2,6 +2,7 @@
 #include "fuzz/opinions/far_off.h"
 
 #include <cmath>
+#include <cstdlib>
 #include <limits>
 
 #include "gtest/gtest.h"
@@ -87,6 +88,32 @@ TEST(FarOff, APartOfAComplexNumberMayBeLost) {
   EXPECT_EQ(FarOffByLicence(complex, {5, 2}), "legal, and far off");
   const Asked larger = {.entry = complex.entry, .type = complex.type, .x = {14, 2}};
   EXPECT_EQ(FarOffByLicence(larger, {16, 2}), "");
+}
+
+// Who is asked only of what is not near must miss nothing.
+TEST(FarOff, WhatIsNearThePlainValueIsNever) {
+  const std::unique_ptr<Oracle> oracle = MakeOracle();
+  const auto module = ReadModule("HloModule m\nENTRY e {\n" + kSwallowed.entry + "}\n");
+  ASSERT_TRUE(module.ok()) << module.status();
+  const Literal x = Row(ElementType::kF32, {3, 25});
+  const auto expected = oracle->Expect(**module, {&x}, Profile::XlaAsWritten(), Limits());
+  ASSERT_TRUE(expected.ok()) << expected.status();
+  const auto answer = [](int64_t steps) {  // beside 0 and 24
+    float second = 24;
+    for (int64_t k = 0; k < std::abs(steps); ++k)
+      second = std::nextafter(second, steps < 0 ? 0.0F : 99.0F);
+    return Row(ElementType::kF32, {0, second});
+  };
+  for (int64_t steps = -3; steps <= 3; ++steps) {
+    EXPECT_TRUE(IsNearPlain(*expected, answer(steps))) << steps;
+    EXPECT_EQ(FarOff(*expected, answer(steps)), "") << steps;
+  }
+  EXPECT_FALSE(IsNearPlain(*expected, answer(4)));
+  EXPECT_FALSE(IsNearPlain(*expected, Row(ElementType::kF32, {1e-45, 24})));
+  EXPECT_FALSE(IsNearPlain(*expected, Row(ElementType::kF32, {-0.0, 24})));
+  EXPECT_FALSE(IsNearPlain(*expected, Row(ElementType::kF32, {0, kInf})));
+  EXPECT_FALSE(IsNearPlain(*expected, Row(ElementType::kF32, {0, std::nan("")})));
+  EXPECT_FALSE(IsNearPlain(*expected, Row(ElementType::kF32, {0})));
 }
 
 // Flushing, contraction and excess precision are how XLA:CPU computes, and are in every program.
