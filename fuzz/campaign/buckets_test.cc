@@ -224,8 +224,11 @@ TEST(Tally, TheSameBugOfOldReleasesIsOneBucket) {
             refusal + "real part #.# is out of/convert");
   AddPlaced(tally, Outcome::kRejected, "compare", "", "", refusal + "imaginary part -#.# is o/");
   AddPlaced(tally, Outcome::kRejected, "sort", "", "", refusal + "real part #.# is out of/sort");
-  const std::set<std::string> wanted = {refusal + "real part #.# is out of/convert 2",
-                                        refusal + "real part #.# is out of/sort 1",
+  AddPlaced(tally, Outcome::kRejected, "compare", "", "", refusal + "no attribute #/compare");
+  AddPlaced(tally, Outcome::kRejected, "sort", "", "", refusal + "no attribute #/sort");
+  const std::set<std::string> wanted = {refusal + "real part #.# is out of/convert 3",
+                                        refusal + "no attribute #/compare 1",
+                                        refusal + "no attribute #/sort 1",
                                         "closed its output/broadcast+transpose 2",
                                         "wrong value/n 2",
                                         "wrong value/p 1",

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
 #include <set>
 
 namespace assay {
@@ -65,6 +66,71 @@ TEST(GeneratorStatsTest, EveryOpOnEveryTypeItAdmits) {
       if (!Matches(info.types, type) || (!of_pred && IsPred(type))) continue;
       EXPECT_TRUE(stats.op_types().contains({info.opcode, type}))
           << info.name << " never on " << Name(type);
+    }
+  }
+}
+
+// What the op table's classes of types say of these is more than their rules admit, or their result
+// does not show the type of the operand.
+bool HasResultOfItsType(Opcode opcode, ElementType type) {
+  switch (opcode) {
+    case Opcode::kAfterAll:
+    case Opcode::kCompare:
+    case Opcode::kGetDimensionSize:
+    case Opcode::kInfeed:
+    case Opcode::kIsFinite:
+    case Opcode::kOutfeed:
+    case Opcode::kPartitionId:
+    case Opcode::kReplicaId:
+    case Opcode::kRng:
+    case Opcode::kRngBitGenerator:
+    case Opcode::kRngGetAndUpdateState:
+    case Opcode::kSendDone:
+      return false;
+    case Opcode::kAbs:
+    case Opcode::kReal:
+    case Opcode::kImag:
+      return !IsComplex(type);
+    case Opcode::kCholesky:
+    case Opcode::kComplex:
+    case Opcode::kFft:
+    case Opcode::kScaledDot:
+    case Opcode::kStochasticConvert:
+    case Opcode::kTriangularSolve:
+      return !IsFloat(type);
+    default:
+      return true;
+  }
+}
+
+// Types that few programs have are citizens all the same: an op that admits complex numbers,
+// integers below a byte or floats of 4 and 8 bits gets them.
+TEST(GeneratorStatsTest, EveryOpOnEveryKindOfRareType) {
+  constexpr std::string_view kKinds[] = {"complex numbers", "integers of 2 and 4 bits",
+                                         "floats of 4 and 8 bits"};
+  const auto kind_of = [](ElementType type) {
+    return IsComplex(type) ? 0 : IsInteger(type) ? 1 : 2;
+  };
+  GeneratorOptions portable;
+  portable.portable = true;
+  const std::set<ElementType> rare(RareTypes().begin(), RareTypes().end());
+  std::set<std::pair<Opcode, int>> drawn;
+  std::map<Opcode, int64_t> programs;
+  for (const GeneratorStats& stats : {Collect(60000), Collect(60000, portable)}) {
+    for (const auto& [at, count] : stats.op_types()) {
+      programs[at.first] += count;
+      if (rare.contains(at.second)) drawn.emplace(at.first, kind_of(at.second));
+    }
+  }
+  // Of what is in fewer programs, such as domains, chance decides.
+  constexpr int64_t kFew = 500;
+  for (const OpInfo& info : AllOps()) {
+    for (ElementType type : {ElementType::kC64, ElementType::kS4, ElementType::kF8E5M2}) {
+      const bool is_asked =
+          info.IsDefined() && Matches(info.types, type) && HasResultOfItsType(info.opcode, type);
+      if (!is_asked || programs[info.opcode] < kFew) continue;
+      EXPECT_TRUE(drawn.contains({info.opcode, kind_of(type)}))
+          << info.name << " never on " << kKinds[kind_of(type)];
     }
   }
 }

@@ -141,7 +141,10 @@ std::string InWords(const BugPage& page) {
     if (!fatal.empty() || !thrown.empty()) {
       return StrCat("it dies: ", fatal.empty() ? thrown : fatal);
     }
-    return first_line;
+    if (!first_line.ends_with(':')) return first_line;
+    // It announces the line that says it.
+    const std::string rest = InJudgement(page, first_line + "\n");
+    return StrCat(first_line, " ", rest);
   }
   const std::string numbers = StrCat(first_line, "; the first is ", got, ", and right is ", right);
   return page.difference.empty() ? numbers : StrCat(page.difference, "; ", numbers);

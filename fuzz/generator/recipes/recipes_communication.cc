@@ -12,7 +12,7 @@
 namespace assay {
 namespace {
 
-constexpr TypeMask kData = kP | kI | kF;
+constexpr TypeMask kData = kAnyArray;
 
 Shape ShapeWithoutLayout(const Instruction* operand) {
   return Shape::Array(operand->shape().element_type(), operand->shape().dimensions());
@@ -38,8 +38,9 @@ Instruction* OfThisDevice(Program& program, Instruction* operand) {
     return program.Select(there, program.OperandLike(ShapeWithoutLayout(operand)), operand);
   }
   Instruction* everywhere = program.Splat(program.Convert(number, type), dimensions);
-  const Opcode opcode = choices.Pick(
-      {Opcode::kAdd, Opcode::kAdd, Opcode::kSubtract, Opcode::kMultiply, Opcode::kMaximum});
+  const Opcode opcode =
+      choices.Pick({Opcode::kAdd, Opcode::kAdd, Opcode::kSubtract, Opcode::kMultiply,
+                    IsComplex(type) ? Opcode::kMultiply : Opcode::kMaximum});
   return program.Binary(opcode, operand, everywhere);
 }
 

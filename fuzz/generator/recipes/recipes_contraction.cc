@@ -108,7 +108,7 @@ ProductTypes DrawProductTypes(Program& program, ElementType type) {
   return {rhs, OfClass(program, BitWidth(rhs) > BitWidth(type) ? rhs : type, least)};
 }
 
-TypeMask DotTypes() { return Info(Opcode::kDot).types & (kP | kI | kF); }
+TypeMask DotTypes() { return Info(Opcode::kDot).types & kAnyArray; }
 
 Instruction* DotOf(Program& program, Instruction* lhs, bool is_large = false) {
   DotPlan plan = DrawPlan(program, lhs->shape(), is_large);
@@ -141,7 +141,7 @@ Instruction* BuildDot(Program& program, Opcode) {
 Instruction* BuildLargeDot(Program& program, Opcode) {
   if (!program.scope().entry) return nullptr;
   Choices& choices = program.choices();
-  const ElementType type = program.DrawType(choices.Percent(10) ? kC : DotTypes());
+  const ElementType type = program.DrawType(DotTypes());
   if (IsPred(type)) return nullptr;
   const int64_t rank = choices.Weighted({70, 20, 10}) + 2;
   DimVector dimensions;
@@ -167,6 +167,7 @@ Instruction* BuildDense(Program& program, Opcode) {
   Instruction* bias = program.OperandOf(shape.element_type(), {shape.dimension(d)});
   DimVector dimensions(shape.dimensions().begin(), shape.dimensions().end());
   Instruction* sum = program.Binary(Opcode::kAdd, x, program.Broadcast(bias, dimensions, {d}));
+  if (IsComplex(shape.element_type())) return sum;  // which has no maximum
   Instruction* zero = program.Splat(program.ScalarConstant(shape.element_type(), 0), dimensions);
   Instruction* positive = program.Binary(Opcode::kMaximum, sum, zero);
   if (!choices.Percent(40)) return positive;
@@ -201,6 +202,7 @@ Instruction* BuildBroadcastReduce(Program& program, Opcode) {
   }
   Instruction* wide = program.Broadcast(x, dimensions, mapping);
   Opcode opcode = choices.Pick({Opcode::kAdd, Opcode::kMaximum, Opcode::kAdd});
+  if (IsComplex(x->shape().element_type())) opcode = Opcode::kAdd;
   Reducer reducer = MakeReducerOf(program, opcode, x->shape().element_type());
   return program.Reduce(wide, reducer.init, {at}, reducer.computation);
 }
@@ -224,7 +226,7 @@ Instruction* BuildRaggedDot(Program& program, Opcode opcode) {
   Choices& choices = program.choices();
   const auto mode = choices.Draw(3);  // ragged: free, contracting, batch
   const bool batched = mode == 2 || choices.Percent(40);
-  const ElementType type = program.DrawType(kI | kF);
+  const ElementType type = program.DrawType(kI | kF | kC);
   auto size = [&] { return std::min<int64_t>(program.DrawSize(), 9); };
   const int64_t b = size(), m = size(), k = size(), n = size();
   const int64_t groups = choices.Range(1, 4);
@@ -236,7 +238,13 @@ Instruction* BuildRaggedDot(Program& program, Opcode opcode) {
   if (!program.Fits(Product(lhs)) || !program.Fits(Product(rhs)) || !program.Fits(Product(result)))
     return nullptr;
   const int64_t at = batched ? 1 : 0;
-  const int64_t ragged = mode == 2 ? 0 : at + static_cast<int64_t>(mode);
+  // What is summed over stands behind what is not, or before it.
+  const bool lhs_turned = choices.Percent(35), rhs_turned = choices.Percent(35);
+  const int64_t lhs_sum = lhs_turned ? at : at + 1, lhs_free = lhs_turned ? at + 1 : at;
+  const int64_t rhs_first = mode == 0 ? at + 1 : at;
+  if (lhs_turned) std::swap(lhs[lhs_sum], lhs[lhs_free]);
+  if (rhs_turned) std::swap(rhs[rhs_first], rhs[rhs_first + 1]);
+  const int64_t ragged = mode == 2 ? 0 : mode == 1 ? lhs_sum : lhs_free;
   // Once for all, or for each batch.
   DimVector sizes_shape = {groups};
   if (batched && mode != 2 && choices.Percent(50)) sizes_shape.insert(sizes_shape.begin(), b);
@@ -246,14 +254,13 @@ Instruction* BuildRaggedDot(Program& program, Opcode opcode) {
   Instruction* x = program.OperandOf(type, lhs);
   Instruction* y = program.OperandOf(type, rhs);
   Instruction* counts = program.Constant(std::move(sizes));
-  const int64_t rhs_at = mode == 0 ? at + 1 : at;
   Attributes attributes;
   if (batched) {
     attributes.Set(Attr::kLhsBatchDims, {0});
     attributes.Set(Attr::kRhsBatchDims, {mode == 0 ? 1 : 0});
   }
-  attributes.Set(Attr::kLhsContractingDims, {at + 1});
-  attributes.Set(Attr::kRhsContractingDims, {rhs_at});
+  attributes.Set(Attr::kLhsContractingDims, {lhs_sum});
+  attributes.Set(Attr::kRhsContractingDims, {rhs_turned ? rhs_first + 1 : rhs_first});
   attributes.Set(Attr::kLhsRaggedDims, {ragged});
   attributes.Set(Attr::kRhsGroupDims, mode == 0 ? DimVector{0} : DimVector{});
   return program.Emit(opcode, Shape::Array(type, result), {x, y, counts}, std::move(attributes));
@@ -301,7 +308,7 @@ int64_t Dilated(int64_t size, int64_t dilation) {
 
 WindowDim DrawWindow(Choices& choices, int64_t input_size) {
   WindowDim window;
-  window.size = choices.Range(1, std::clamp<int64_t>(input_size, 1, 4));
+  window.size = choices.Percent(12) ? 1 : choices.Range(1, std::clamp<int64_t>(input_size, 1, 4));
   window.stride = choices.Percent(30) ? choices.Range(2, 3) : 1;
   if (choices.Percent(50)) {
     window.low = choices.Range(-2, 3);
@@ -388,13 +395,13 @@ Instruction* ConvolutionOf(Program& program, Instruction* operand, bool is_large
 }
 
 Instruction* BuildConvolution(Program& program, Opcode) {
-  return ConvolutionOf(program, program.Operand(kP | kI | kF, 2), /*is_large=*/false);
+  return ConvolutionOf(program, program.Operand(kAnyArray, 2), /*is_large=*/false);
 }
 
 Instruction* BuildLargeConvolution(Program& program, Opcode) {
   if (!program.scope().entry) return nullptr;
   Choices& choices = program.choices();
-  const ElementType type = program.DrawType(kI | kF);
+  const ElementType type = program.DrawType(kI | kF | kC);
   DimVector dimensions;
   for (int64_t rank = choices.Percent(70) ? 3 : 4; rank > 0; --rank)
     dimensions.push_back(choices.Pick<int64_t>({2, 3, 8, 12, 16, 17, 24}));

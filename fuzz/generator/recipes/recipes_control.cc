@@ -58,7 +58,8 @@ Instruction* NextValue(Program& program, Instruction* now) {
   }
   ElementType type = now->shape().element_type();
   if (IsPred(type)) return program.Unary(Opcode::kNot, now);
-  Opcode opcode = choices.Pick({Opcode::kAdd, Opcode::kMaximum, Opcode::kSubtract});
+  const Opcode most = IsComplex(type) ? Opcode::kMultiply : Opcode::kMaximum;
+  const Opcode opcode = choices.Pick({Opcode::kAdd, most, Opcode::kSubtract});
   return program.Binary(opcode, now, program.OperandLike(now->shape()));
 }
 
@@ -196,7 +197,7 @@ LoopState DrawState(Program& program, const LoopPlan& plan) {
       bool again = !state.payload.empty() && choices.Percent(40);
       Instruction* first = again ? state.init[state.payload[0]] : nullptr;
       // A duplicate, a partner to rotate with, or something else.
-      Instruction* element = first == nullptr      ? program.Operand(kP | kI | kF)
+      Instruction* element = first == nullptr      ? program.Operand(kAnyArray)
                              : choices.Percent(40) ? first
                                                    : program.OperandLike(first->shape());
       state.payload.push_back(add(element));
@@ -363,9 +364,9 @@ Instruction* BuildArrayLoop(Program& program, Opcode) {
 
 // Arrays handed to a branch, as one array or a tuple.
 Instruction* DrawBranchOperand(Program& program, bool tuple) {
-  Instruction* a = program.Operand(kP | kI | kF);
+  Instruction* a = program.Operand(kAnyArray);
   if (!tuple) return a;
-  Instruction* b = program.Operand(kP | kI | kF);
+  Instruction* b = program.Operand(kAnyArray);
   return program.Tuple({a, b});
 }
 
@@ -455,7 +456,7 @@ Program::SharedCallee BuildCallee(Program& program, std::string_view name,
 std::vector<Instruction*> DrawArguments(Program& program) {
   int64_t count = program.choices().Range(1, 3);
   std::vector<Instruction*> arguments;
-  for (int64_t i = 0; i < count; ++i) arguments.push_back(program.Operand(kP | kI | kF));
+  for (int64_t i = 0; i < count; ++i) arguments.push_back(program.Operand(kAnyArray));
   return arguments;
 }
 

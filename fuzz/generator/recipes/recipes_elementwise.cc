@@ -82,9 +82,14 @@ Instruction* BuildPower(Program& program, Opcode opcode) {
 }
 
 Instruction* BuildCompare(Program& program, Opcode opcode) {
-  Instruction* x = program.Operand(kP | kI | kF);
+  Instruction* x = program.Operand(kAnyArray);
   Instruction* y = Partner(program, x, 3, opcode);
-  Instruction* truth = program.Compare(static_cast<Direction>(program.choices().Draw(6)), x, y);
+  // Complex numbers are equal or not, and have no order.
+  const Direction direction =
+      IsComplex(x->shape().element_type())
+          ? program.choices().Pick<Direction>({Direction::kEq, Direction::kNe})
+          : static_cast<Direction>(program.choices().Draw(6));
+  Instruction* truth = program.Compare(direction, x, y);
   return program.choices().Percent(25) ? program.Unary(Opcode::kNot, truth) : truth;
 }
 
@@ -118,7 +123,7 @@ Instruction* BuildComparePair(Program& program, Opcode) {
 }
 
 Instruction* BuildSelect(Program& program, Opcode) {
-  Instruction* x = program.Operand(kP | kI | kF);
+  Instruction* x = program.Operand(kAnyArray);
   Instruction* y = Partner(program, x);
   bool scalar = program.choices().Percent(15);
   Instruction* pred = scalar ? program.OperandOf(ElementType::kPred, {})
@@ -170,30 +175,37 @@ Instruction* BuildMinMaxNest(Program& program, Opcode) {
   return choices.Percent(30) ? ClampOf(program, x) : x;
 }
 
-// A type to convert to: integers below a byte and floats of 4 and 8 bits among them.
-ElementType AnyType(Program& program) {
+// A type to convert to: integers below a byte, floats of 4 and 8 bits and complex numbers among
+// them. Of a complex number XLA takes no part by itself.
+ElementType AnyType(Program& program, ElementType from) {
   Choices& choices = program.choices();
   if (choices.Percent(20)) {
     const ElementType rare = RareTypes()[choices.Draw(RareTypes().size())];
-    if (!IsComplex(rare) && program.options().Takes(rare)) return rare;
+    const bool is_promised = IsComplex(rare) || !IsComplex(from) || !program.options().portable;
+    if (is_promised && program.options().Takes(rare)) return rare;
+  }
+  if (IsComplex(from) && program.options().portable) {
+    const ElementType other = from == ElementType::kC64 ? ElementType::kC128 : ElementType::kC64;
+    return program.options().Takes(other) ? other : from;
   }
   return ComputedTypes()[choices.Draw(ComputedTypes().size())];
 }
 
 Instruction* BuildConvert(Program& program, Opcode) {
-  Instruction* x = program.Operand(kP | kI | kF);
-  return program.Convert(x, AnyType(program));
+  Instruction* x = program.Operand(kAnyArray);
+  return program.Convert(x, AnyType(program, x->shape().element_type()));
 }
 
 // Down and up again, there and back: what is lost on the way must stay lost.
 Instruction* BuildConvertChain(Program& program, Opcode) {
   Choices& choices = program.choices();
-  Instruction* x = program.Operand(kP | kI | kF);
+  Instruction* x = program.Operand(kAnyArray);
   ElementType home = x->shape().element_type();
-  x = program.Convert(x, AnyType(program));
+  x = program.Convert(x, AnyType(program, home));
   ElementType type = x->shape().element_type();
   if (choices.Percent(40) && !IsPred(type)) x = program.Binary(Opcode::kAdd, x, x);
-  return program.Convert(x, choices.Percent(60) ? home : AnyType(program));
+  const bool goes_home = IsComplex(home) || !IsComplex(type) || !program.options().portable;
+  return program.Convert(x, goes_home && choices.Percent(60) ? home : AnyType(program, type));
 }
 
 // Through a type that C++ does not compute, with some arithmetic there.

@@ -9,7 +9,7 @@
 namespace assay {
 namespace {
 
-constexpr TypeMask kMovable = kP | kI | kF;
+constexpr TypeMask kMovable = kAnyArray;
 
 // (current, update) -> update
 Computation* Overwriting(Program& program, ElementType type) {

@@ -434,7 +434,7 @@ Instruction* Hidden(Program& program, Instruction* dynamic) {
 // Arrays with run-time sizes stay within the pattern: they are summed up or measured at once.
 Instruction* BuildDynamic(Program& program, Opcode opcode) {
   Choices& choices = program.choices();
-  Instruction* x = program.Operand(kP | kI | kF, 1);
+  Instruction* x = program.Operand(kMovable, 1);
   const ElementType type = x->shape().element_type();
   const auto d = static_cast<int64_t>(choices.Draw(x->shape().rank()));
   const int64_t bound = x->shape().dimension(d);
@@ -495,7 +495,7 @@ Instruction* CopyTo(Program& program, Instruction* operand,
 }
 
 Instruction* BuildCopy(Program& program, Opcode) {
-  Instruction* x = program.Operand(kP | kI | kF);
+  Instruction* x = program.Operand(kMovable);
   if (program.choices().Percent(40) || x->shape().rank() < 2) {
     return program.Emit(Opcode::kCopy,
                         Shape::Array(x->shape().element_type(), x->shape().dimensions()), {x});
@@ -509,7 +509,7 @@ Instruction* BuildCopy(Program& program, Opcode) {
 // A copy whose layout permutes, read through a bitcast in physical order: a transpose in disguise.
 Instruction* BuildBitcast(Program& program, Opcode) {
   Choices& choices = program.choices();
-  Instruction* x = program.Operand(kP | kI | kF, 1);
+  Instruction* x = program.Operand(kMovable, 1);
   int64_t rank = x->shape().rank();
   if (choices.Percent(40) && rank >= 2) {
     DimVector order = RandomPermutation(choices, rank);
@@ -524,35 +524,47 @@ Instruction* BuildBitcast(Program& program, Opcode) {
   return program.Emit(Opcode::kBitcast, Shape::Array(x->shape().element_type(), flat), {x});
 }
 
-ElementType TypeOfWidth(Choices& choices, int bits) {
-  std::vector<ElementType> fitting;
-  for (ElementType type : ComputedTypes()) {
-    if (!IsPred(type) && BitWidth(type) == bits) fitting.push_back(type);
-  }
-  return choices.Pick(fitting);
+// Types of that width that the compiler takes; the rare ones every third time where there are
+// others.
+std::vector<ElementType> TypesOfWidth(Program& program, int bits, bool is_complex) {
+  std::vector<ElementType> usual, rare;
+  const auto add = [&](absl::Span<const ElementType> from, std::vector<ElementType>& to) {
+    for (ElementType type : from) {
+      const bool fits = !IsPred(type) && BitWidth(type) == bits && IsComplex(type) == is_complex;
+      if (fits && program.options().Takes(type)) to.push_back(type);
+    }
+  };
+  add(ComputedTypes(), usual);
+  add(RareTypes(), rare);
+  const bool is_rare = usual.empty() || (!rare.empty() && program.choices().Percent(33));
+  return is_rare ? rare : usual;
 }
 
 Instruction* BuildBitcastConvert(Program& program, Opcode) {
   Choices& choices = program.choices();
-  Instruction* x = program.Operand(kI | kF);
-  if (!IsComputed(x->shape().element_type()))
-    return nullptr;  // widths below a byte have no partner
-  int bits = BitWidth(x->shape().element_type());
+  Instruction* x = program.Operand(kI | kF | kC);
+  const bool is_complex = IsComplex(x->shape().element_type());
+  const int bits = BitWidth(x->shape().element_type());
+  const int narrowest = is_complex ? 64 : 2, widest = is_complex ? 128 : 64;
   DimVector dimensions(x->shape().dimensions().begin(), x->shape().dimensions().end());
   int to = bits;
-  if (choices.Percent(30)) {
-    int64_t last = dimensions.empty() ? 0 : dimensions.back();
-    if ((last == 2 || last == 4 || last == 8) && bits * last <= 64) {
+  if (choices.Percent(bits < 8 || is_complex ? 60 : 30)) {
+    const int64_t last = dimensions.empty() ? 0 : dimensions.back();
+    const bool is_power = last == 2 || last == 4 || last == 8 || last == 16;
+    if (is_power && bits * last <= widest) {
       to = static_cast<int>(bits * last);
       dimensions.pop_back();
-    } else if (bits > 8) {
-      int64_t ratio = choices.Percent(50) || bits == 16 ? 2 : 4;
+    } else if (bits > narrowest) {
+      const int64_t ratio = choices.Percent(50) || bits == 2 * narrowest
+                                ? 2
+                                : choices.Pick<int64_t>({4, 4, bits / narrowest});
       to = static_cast<int>(bits / ratio);
       dimensions.push_back(ratio);
     }
   }
-  return program.Emit(Opcode::kBitcastConvert, Shape::Array(TypeOfWidth(choices, to), dimensions),
-                      {x});
+  const std::vector<ElementType> types = TypesOfWidth(program, to, is_complex);
+  if (types.empty() || !program.Fits(Product(dimensions))) return nullptr;
+  return program.Emit(Opcode::kBitcastConvert, Shape::Array(choices.Pick(types), dimensions), {x});
 }
 
 // Bits of a float looked at as an integer, changed, and looked at as a float again.
@@ -579,9 +591,9 @@ Instruction* BuildBitTrick(Program& program, Opcode) {
 
 // A barrier around one array, or around two whose parts go on separately.
 Instruction* BuildOptBarrier(Program& program, Opcode) {
-  Instruction* x = program.Operand(kP | kI | kF);
+  Instruction* x = program.Operand(kMovable);
   if (program.choices().Percent(50)) return program.Emit(Opcode::kOptBarrier, x->shape(), {x});
-  Instruction* y = program.Operand(kP | kI | kF);
+  Instruction* y = program.Operand(kMovable);
   Instruction* both = program.Tuple({x, y});
   Instruction* barrier = program.Emit(Opcode::kOptBarrier, both->shape(), {both});
   program.GetTupleElement(barrier, 1);

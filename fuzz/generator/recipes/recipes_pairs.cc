@@ -339,7 +339,8 @@ Instruction* BuildTwins(Program& program, Opcode) {
 
 Instruction* PairOf(Program& program, Instruction* x, Instruction* y) {
   Choices& choices = program.choices();
-  if (x->shape().rank() == 0 || choices.Percent(50)) {
+  const bool has_order = !IsComplex(x->shape().element_type());
+  if (!has_order || x->shape().rank() == 0 || choices.Percent(50)) {
     Instruction* tuple = program.Tuple({x, y});
     return program.Emit(Opcode::kOptBarrier, tuple->shape(), {tuple});
   }
@@ -358,8 +359,9 @@ Instruction* PairOf(Program& program, Instruction* x, Instruction* y) {
 
 Instruction* BuildShuffledTuple(Program& program, Opcode) {
   Choices& choices = program.choices();
-  Instruction* x = program.Operand(kP | kI | kF);
-  if (!IsComputed(x->shape().element_type())) return nullptr;
+  Instruction* x = program.Operand(kAnyArray);
+  const ElementType type = x->shape().element_type();
+  if (!IsComputed(type) && !IsComplex(type)) return nullptr;
   Instruction* y = program.OperandLike(x->shape());
   if (y == x) y = program.Fresh(Shape::Array(x->shape().element_type(), x->shape().dimensions()));
   Instruction* first = PairOf(program, x, y);
@@ -507,7 +509,7 @@ int64_t EdgeSize(Choices& choices) {
 
 Instruction* BuildEdgeDot(Program& program, Opcode) {
   Choices& choices = program.choices();
-  const ElementType type = program.DrawType(kI | kF);
+  const ElementType type = program.DrawType(kI | kF | kC);
   int64_t sizes[3];  // of the rows, the terms, the columns
   int64_t products = 1;
   // The oracle is slow at sums; where packing begins is seen now and then.

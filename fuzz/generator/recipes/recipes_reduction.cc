@@ -12,7 +12,7 @@
 namespace assay {
 namespace {
 
-constexpr TypeMask kMovable = kP | kI | kF;
+constexpr TypeMask kMovable = kAnyArray, kNumber = kI | kF | kC;
 
 // A reducer under construction: (accumulator, element).
 class ReducerScope : public ScalarScope {
@@ -66,8 +66,9 @@ Instruction* InitFor(Program& program, Opcode opcode, ElementType type) {
 
 // convert(op(convert(a), convert(b))): the combiner of narrow types as frameworks write it.
 Instruction* ThroughWider(Program& program, Opcode opcode, Instruction* a, Instruction* b) {
-  ElementType type = a->shape().element_type(), wide = WiderType(type);
-  if (wide == type) return program.Binary(opcode, a, b);
+  const ElementType type = a->shape().element_type();
+  const ElementType wide = type == ElementType::kC64 ? ElementType::kC128 : WiderType(type);
+  if (wide == type || !program.options().Takes(wide)) return program.Binary(opcode, a, b);
   Instruction* wide_a = program.Convert(a, wide);
   Instruction* wide_b = program.Convert(b, wide);
   return program.Convert(program.Binary(opcode, wide_a, wide_b), type);
@@ -121,7 +122,8 @@ Instruction* Dressed(Program& program, Opcode opcode, Instruction* a, Instructio
 
 std::vector<Opcode> CombinersOf(ElementType type, int64_t reduced_elements) {
   if (IsPred(type)) return {Opcode::kOr, Opcode::kAnd, Opcode::kXor, Opcode::kMaximum};
-  std::vector<Opcode> opcodes = {Opcode::kAdd, Opcode::kMaximum, Opcode::kMinimum};
+  std::vector<Opcode> opcodes = {Opcode::kAdd};
+  if (!IsComplex(type)) opcodes.insert(opcodes.end(), {Opcode::kMaximum, Opcode::kMinimum});
   // Long products of floats run off to infinity or zero and show nothing.
   if (IsInteger(type) || reduced_elements <= 12) opcodes.push_back(Opcode::kMultiply);
   if (IsInteger(type)) opcodes.insert(opcodes.end(), {Opcode::kAnd, Opcode::kOr, Opcode::kXor});
@@ -167,12 +169,12 @@ Instruction* ReduceOf(Program& program, Instruction* operand) {
 }
 
 Instruction* BuildReduce(Program& program, Opcode) {
-  return ReduceOf(program, program.Operand(kP | kI | kF, 1));
+  return ReduceOf(program, program.Operand(kMovable, 1));
 }
 
 // Returns its element: the last one of the reduced range wins. Order matters by definition.
 Instruction* BuildLastWins(Program& program, Opcode) {
-  Instruction* x = program.Operand(kI | kF, 1);
+  Instruction* x = program.Operand(kNumber, 1);
   ElementType type = x->shape().element_type();
   DimVector dimensions = DrawReduced(program.choices(), x->shape().rank());
   ReducerScope scope(program, type);
@@ -184,7 +186,7 @@ Instruction* BuildLastWins(Program& program, Opcode) {
 // convert, multiply or broadcast before, and a reduction of the result of a reduction.
 Instruction* BuildPreparedReduce(Program& program, Opcode) {
   Choices& choices = program.choices();
-  Instruction* x = program.Operand(kI | kF, 1);
+  Instruction* x = program.Operand(kNumber, 1);
   switch (choices.Draw(4)) {
     case 0:
       x = program.Convert(x, WiderType(x->shape().element_type()));
@@ -213,7 +215,7 @@ Instruction* BuildPreparedReduce(Program& program, Opcode) {
 
 // Two reductions of one array that differ in the reducer or the dimensions, and meet when they can.
 Instruction* BuildSiblingReduces(Program& program, Opcode) {
-  Instruction* x = program.Operand(kI | kF, 1);
+  Instruction* x = program.Operand(kNumber, 1);
   DimVector dimensions = DrawReduced(program.choices(), x->shape().rank());
   int64_t count = CountOf(x->shape(), dimensions);
   Instruction* results[2];
@@ -385,7 +387,7 @@ Instruction* BuildRunningWindow(Program& program, Opcode opcode) {
 
 Instruction* BuildSelectAndScatter(Program& program, Opcode) {
   Choices& choices = program.choices();
-  Instruction* x = program.Operand(kI | kF, 1);
+  Instruction* x = program.Operand(kNumber, 1);
   DimVector places;
   std::vector<WindowDim> window = DrawWindow(program, x->shape(), false, places);
   if (!program.Fits(Product(places))) return nullptr;
@@ -396,10 +398,15 @@ Instruction* BuildSelectAndScatter(Program& program, Opcode) {
     ScalarScope scope(program, "select", {type, type});
     const Direction direction =
         choices.Pick<Direction>({Direction::kGe, Direction::kLe, Direction::kGt, Direction::kLt});
-    select = scope.Finish(program.Compare(direction, scope.at[0], scope.at[1]));
+    Instruction *a = scope.at[0], *b = scope.at[1];
+    if (IsComplex(type)) {  // which have no order
+      a = program.Unary(Opcode::kReal, a);
+      b = program.Unary(Opcode::kReal, b);
+    }
+    select = scope.Finish(program.Compare(direction, a, b));
   }
-  Reducer reducer =
-      MakeReducerOf(program, choices.Percent(70) ? Opcode::kAdd : Opcode::kMaximum, type);
+  const bool is_sum = IsComplex(type) || choices.Percent(70);
+  Reducer reducer = MakeReducerOf(program, is_sum ? Opcode::kAdd : Opcode::kMaximum, type);
   Attributes attributes;
   attributes.Set(Attr::kWindow, AttrValue(std::move(window)));
   return program.Emit(Opcode::kSelectAndScatter, Shape::Array(type, x->shape().dimensions()),
@@ -409,15 +416,18 @@ Instruction* BuildSelectAndScatter(Program& program, Opcode) {
 
 Instruction* BuildMap(Program& program, Opcode) {
   Choices& choices = program.choices();
-  Instruction* x = program.Operand(kI | kF);
+  Instruction* x = program.Operand(kNumber);
   const ElementType type = x->shape().element_type();
   Instruction* y = program.OperandLike(x->shape());
   Computation* body;
   {
     ScalarScope scope(program, "mapped", {type, type});
-    const Opcode opcode = choices.Pick<Opcode>({Opcode::kAdd, Opcode::kSubtract, Opcode::kMaximum});
+    const bool has_order = !IsComplex(type);
+    const Opcode opcode = choices.Pick<Opcode>(
+        {Opcode::kAdd, Opcode::kSubtract, has_order ? Opcode::kMaximum : Opcode::kMultiply});
     Instruction* root = program.Binary(opcode, scope.at[0], scope.at[1]);
-    if (choices.Percent(40)) root = program.Binary(Opcode::kMinimum, root, scope.at[1]);
+    if (choices.Percent(40))
+      root = program.Binary(has_order ? Opcode::kMinimum : Opcode::kMultiply, root, scope.at[1]);
     body = scope.Finish(root);
   }
   Attributes attributes;
@@ -431,7 +441,7 @@ Instruction* BuildMap(Program& program, Opcode) {
 // A running combination of the slices, with the last one and, now and then, what each slice adds.
 Instruction* BuildScan(Program& program, Opcode opcode) {
   Choices& choices = program.choices();
-  Instruction* x = program.Operand(kI | kF, 1);
+  Instruction* x = program.Operand(kNumber, 1);
   const ElementType type = x->shape().element_type();
   const auto d = static_cast<int64_t>(choices.Draw(x->shape().rank()));
   DimVector slice(x->shape().dimensions().begin(), x->shape().dimensions().end());
@@ -446,12 +456,15 @@ Instruction* BuildScan(Program& program, Opcode opcode) {
   Scope* outer = program.EnterScope(&scope);
   Instruction* value = program.ScopeParameter(0, step);
   Instruction* carry = program.ScopeParameter(1, step);
-  const Opcode combine = associative
-                             ? choices.Pick({Opcode::kAdd, Opcode::kMaximum, Opcode::kMinimum})
-                             : choices.Pick({Opcode::kAdd, Opcode::kSubtract, Opcode::kMaximum});
+  const bool has_order = !IsComplex(type);
+  const Opcode most = has_order ? Opcode::kMaximum : Opcode::kAdd;
+  const Opcode combine =
+      associative ? choices.Pick({Opcode::kAdd, most, has_order ? Opcode::kMinimum : most})
+                  : choices.Pick({Opcode::kAdd, Opcode::kSubtract, most});
   Instruction* next = program.Binary(combine, value, carry);
   Instruction* out = next;
-  if (!associative && choices.Percent(40)) out = program.Binary(Opcode::kMinimum, next, value);
+  if (!associative && choices.Percent(40))
+    out = program.Binary(has_order ? Opcode::kMinimum : Opcode::kMultiply, next, value);
   body->set_root(program.Tuple({out, next}));
   program.EnterScope(outer);
   Attributes attributes;

@@ -9,10 +9,11 @@
 namespace assay {
 namespace {
 
-constexpr TypeMask kMovable = kP | kI | kF;
+constexpr TypeMask kMovable = kAnyArray;
 
 // A function of keys by which they can be told apart, more or less; copy for none.
 Opcode KeyOf(Program& program, ElementType type) {
+  if (IsComplex(type)) return program.choices().Pick({Opcode::kReal, Opcode::kImag});
   const Opcode drawn = program.choices().Pick({Opcode::kNegate, Opcode::kAbs, Opcode::kNot});
   return Admits(drawn, type) && program.options().Takes(drawn) ? drawn : Opcode::kCopy;
 }
@@ -25,8 +26,9 @@ Computation* Comparator(Program& program, absl::Span<const ElementType> types, b
   const Direction direction = choices.Percent(60) ? Direction::kLt : Direction::kGt;
   const size_t key = choices.Draw(types.size());
   const bool mirrored = choices.Percent(25);
-  const Opcode function =
-      strict_total || !choices.Percent(15) ? Opcode::kCopy : KeyOf(program, types[key]);
+  const bool is_plain = !IsComplex(types[key]) && (strict_total || !choices.Percent(15));
+  const Opcode function = is_plain ? Opcode::kCopy : KeyOf(program, types[key]);
+  const auto is_real = [&](size_t k) { return IsFloat(types[k]) || IsComplex(types[k]); };
   auto precedes = [&](size_t k, Direction which) {
     Instruction *a = scope.at[2 * k], *b = scope.at[2 * k + 1];
     if (k == key && function != Opcode::kCopy) {
@@ -34,14 +36,14 @@ Computation* Comparator(Program& program, absl::Span<const ElementType> types, b
       b = program.Unary(function, b);
     }
     Instruction* compare = mirrored ? program.Compare(which, b, a) : program.Compare(which, a, b);
-    if (IsFloat(types[k]) && which != Direction::kEq)
+    if (is_real(k) && which != Direction::kEq)
       compare->mutable_attributes().Set(Attr::kCompareType, CompareType::kTotalOrder);
     return compare;
   };
   Instruction* root = precedes(key, direction);
   // Lexicographic over two operands, the second one integers.
   const size_t second = (key + 1) % types.size();
-  if (types.size() >= 2 && !IsFloat(types[key]) && !IsFloat(types[second]) &&
+  if (types.size() >= 2 && !is_real(key) && !is_real(second) &&
       (strict_total || choices.Percent(40))) {
     Instruction* equal = precedes(key, Direction::kEq);
     Instruction* then = precedes(second, choices.Percent(50) ? Direction::kLt : Direction::kGt);
