@@ -206,19 +206,24 @@ TEST(CampaignTest, FindsACrashAtRunTimeAndWhileCompiling) {
   EXPECT_GE(summary.workers_lost, 2 * summary.findings);
 }
 
-// The code of short programs is LLVM's for one in 16.
-TEST(CampaignTest, OurBackendIsTriedInBothWays) {
+// The code of short programs is LLVM's for one in 16, and one in 16 goes through all passes.
+TEST(CampaignTest, OurBackendIsTriedInItsOtherWays) {
   FakeBackend::Script script = Script(Right);
   script.description.name = "cpu";
   script.compile = [](const Module&, const CompileOptions& options) -> absl::Status {
-    const auto flag = options.flags.find("direct");
-    if (flag == options.flags.end()) return absl::OkStatus();
-    return MakeError(ErrorClass::kUnsupported, "direct=" + flag->second);
+    for (const char* name : {"direct", "passes"}) {
+      const auto flag = options.flags.find(name);
+      if (flag != options.flags.end())
+        return MakeError(ErrorClass::kUnsupported, StrCat(name, "=", flag->second));
+    }
+    return absl::OkStatus();
   };
   CampaignOptions options = Options(64);
   options.backends = {"cpu"};
-  EXPECT_EQ(Fuzz(options, script).unsupported, 4);
-  script.description.name = "cpu:direct=on";
+  const CampaignSummary summary = Fuzz(options, script);
+  const std::map<std::string, int64_t> wanted = {{"direct=off", 4}, {"passes=all", 4}};
+  EXPECT_EQ(summary.unsupported_reasons, wanted);
+  script.description.name = "cpu:direct=on,passes=off";
   EXPECT_EQ(Fuzz(options, script).unsupported, 0);
 }
 

@@ -137,11 +137,18 @@ Instruction* BuildDot(Program& program, Opcode) {
   return DotOf(program, program.Operand(DotTypes()));
 }
 
+// Kernels for complex numbers are other ones, and few programs have such numbers of their own.
+ElementType DrawLargeType(Program& program, TypeMask mask) {
+  const bool is_complex =
+      program.options().Takes(ElementType::kC64) && program.choices().Percent(8);
+  return is_complex ? ElementType::kC64 : program.DrawType(mask);
+}
+
 // With as many products as are packed: sizes around vectors and tiles, dimensions in any order.
 Instruction* BuildLargeDot(Program& program, Opcode) {
   if (!program.scope().entry) return nullptr;
   Choices& choices = program.choices();
-  const ElementType type = program.DrawType(DotTypes());
+  const ElementType type = DrawLargeType(program, DotTypes());
   if (IsPred(type)) return nullptr;
   const int64_t rank = choices.Weighted({70, 20, 10}) + 2;
   DimVector dimensions;
@@ -359,7 +366,7 @@ Instruction* ConvolutionOf(Program& program, Instruction* operand, bool is_large
   sizes[out.second] = outputs;
   std::vector<WindowDim> window;
   // As the gradient of another one has it: every dimension is turned.
-  const bool is_turned = choices.Percent(10);
+  const bool is_turned = choices.Percent(is_large ? 25 : 10);
   for (size_t d = 0; d < in.spatial.size(); ++d) {
     const int64_t size = input.dimension(in.spatial[d]);
     window.push_back(DrawWindow(choices, size));
@@ -401,7 +408,7 @@ Instruction* BuildConvolution(Program& program, Opcode) {
 Instruction* BuildLargeConvolution(Program& program, Opcode) {
   if (!program.scope().entry) return nullptr;
   Choices& choices = program.choices();
-  const ElementType type = program.DrawType(kI | kF | kC);
+  const ElementType type = DrawLargeType(program, kI | kF | kC);
   DimVector dimensions;
   for (int64_t rank = choices.Percent(70) ? 3 : 4; rank > 0; --rank)
     dimensions.push_back(choices.Pick<int64_t>({2, 3, 8, 12, 16, 17, 24}));
