@@ -129,6 +129,19 @@ bool IsPortableSelectAndScatter(const Instruction* scatter) {
   return CombinerOf(*scatter->callees().back()).has_value();
 }
 
+// True if what is said to be associative combines all there is: the next carry, which is also the
+// output.
+bool IsPortableScan(const Instruction* scan) {
+  if (!scan->attributes().Flag(Attr::kIsAssociative)) return true;
+  const Computation& body = *scan->callee();
+  const Instruction* root = body.root();
+  const bool is_one = root->opcode() == Opcode::kTuple && root->operand_count() == 2 &&
+                      root->operand(0) == root->operand(1);
+  if (!is_one || body.parameter_count() != 2) return false;
+  const Instruction* next = SkipConverts(root->operand(0));
+  return Info(next->opcode()).Is(kAssociative) && Uses(next, 0) && Uses(next, 1);
+}
+
 // True if the comparator is one of two elements and tells equal ones from smaller ones: sorting by
 // anything else is no order, and an implementation may do with it what it likes.
 bool IsPortableSort(const Instruction* sort) {
@@ -156,6 +169,7 @@ int64_t UnportableUses(const Module& module, const std::vector<Literal>& inputs)
       count += at->opcode() == Opcode::kReduceWindow && !IsPortableWindow(at, inputs);
       count += at->opcode() == Opcode::kSelectAndScatter && !IsPortableSelectAndScatter(at);
       count += at->opcode() == Opcode::kSort && !IsPortableSort(at);
+      count += at->opcode() == Opcode::kScan && !IsPortableScan(at);
     }
   }
   return count;

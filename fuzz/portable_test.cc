@@ -94,6 +94,26 @@ TEST(UnportableUses, AreCombinersOfWindowsThatHaveSidesOrAnInitialValueThatIsNoI
 }
 
 // A sort by what is no order may do anything, which makes no finding.
+// What is said to be associative has to combine what it is given.
+TEST(UnportableUses, AreScansThatOnlySayTheyAreAssociative) {
+  const auto uses = [](const std::string& next, const std::string& out, bool associative) {
+    const std::string text =
+        "HloModule m\nf { v = f32[] parameter(0) c = f32[] parameter(1)\ns = f32[] " + next +
+        "\nROOT t = (f32[], f32[]) tuple(" + out +
+        ", s) }\nENTRY e { x = f32[4] parameter(0) i = f32[] parameter(1)\n"
+        "ROOT r = (f32[4], f32[]) scan(x, i), dimensions={0}, num_carries=1, is_associative=" +
+        (associative ? "true" : "false") + ", to_apply=f }";
+    const absl::StatusOr<std::unique_ptr<Module>> module = ReadModule(text);
+    EXPECT_TRUE(module.ok()) << module.status();
+    return module.ok() ? UnportableUses(**module, {}) : -1;
+  };
+  EXPECT_EQ(uses("add(v, c)", "s", true), 0);
+  EXPECT_EQ(uses("subtract(v, c)", "s", true), 1);
+  EXPECT_EQ(uses("subtract(v, c)", "s", false), 0);
+  EXPECT_EQ(uses("add(v, v)", "s", true), 1);
+  EXPECT_EQ(uses("add(v, c)", "v", true), 1);
+}
+
 TEST(UnportableUses, AreComparatorsThatAreNoOrder) {
   const std::pair<const char*, int64_t> kRoots[] = {
       {"compare(a, b), direction=LT", 0},

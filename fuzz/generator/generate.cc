@@ -82,7 +82,7 @@ int64_t DrawSteps(Choices& choices, bool portable) {
     if (choices.Percent(kOnePercent)) return 1;
     return choices.Percent(75) ? choices.Range(2, 3) : choices.Range(4, 9);
   }
-  switch (choices.Weighted({63, 27, 9, 1})) {
+  switch (choices.Weighted({66, 25, 8, 1})) {
     case 0:
       return choices.Range(1, 3);
     case 1:

@@ -55,6 +55,8 @@ std::string NormaliseWord(std::string_view word) {
     bool digit = std::isdigit(static_cast<unsigned char>(c)) != 0;
     if (!digit) {
       out.push_back(c);
+    } else if (out.ends_with("#,")) {
+      out.pop_back();  // a list of numbers, such as the sizes of dimensions, may have any length
     } else if (out.empty() || out.back() != '#') {
       out.push_back('#');
     }
@@ -88,8 +90,13 @@ std::string CrashSignature(const std::string& text) {
   std::string signature;
   for (const std::string& line : std::vector<std::string>(absl::StrSplit(text, '\n'))) {
     if (!Telling(line)) continue;
-    for (const std::string& word : std::vector<std::string>(
-             absl::StrSplit(line, absl::ByAnyChar(" \t\r"), absl::SkipEmpty()))) {
+    std::vector<std::string> words =
+        absl::StrSplit(line, absl::ByAnyChar(" \t\r"), absl::SkipEmpty());
+    // The text of an instruction, "%add.1 = f32[2]{0} add(...)", is one case's.
+    const auto equals = std::find(words.begin(), words.end(), "=");
+    if (equals > words.begin() && equals != words.end() && equals[-1][0] == '%')
+      words.erase(equals, words.end());
+    for (const std::string& word : words) {
       StrAppend(&signature, signature.empty() ? "" : " ", NormaliseWord(word));
     }
     // The line that says how it died is followed by the one that says where; one that ends with a

@@ -10,6 +10,7 @@
 
 #include "fuzz/reduce/edit.h"
 #include "fuzz/reduce/wrong_instruction.h"
+#include "fuzz/triage/bucket.h"
 #include "fuzz/triage/signature.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -534,6 +535,16 @@ FakeBackend::Script WrongAfter(const std::string& pass, Oracle& oracle) {
     return absl::OkStatus();
   };
   return script;
+}
+
+// Sizes, of however many dimensions, and the text of an instruction are one case's.
+TEST(CrashSignature, HasNoShapesOfOneCase) {
+  const std::string words = "rejected: Conversion between complex and real type ";
+  EXPECT_EQ(CrashSignature(words + "c128[1,2,2]"), CrashSignature(words + "c64[7]"));
+  EXPECT_NE(CrashSignature(words + "c128[1]"), CrashSignature(words + "f32[1]"));
+  const std::string sizes = "Check: no custom element sizes on other types: ";
+  EXPECT_EQ(CrashSignature(sizes + "%iota = s32[2,9]{1,0:E(4)} iota(), iota_dimension=1"),
+            CrashSignature(sizes + "%convert.2 = f32[3]{0:E(2)} convert(%select)"));
 }
 
 TEST(Signature, OfAFoldingNamesTheOpWithoutTryingItAlone) {

@@ -154,7 +154,7 @@ Instruction* SomeFunction(Program& program, Instruction* value) {
 
 Instruction* BuildFunctionPair(Program& program, Opcode) {
   Choices& choices = program.choices();
-  Instruction* x = program.Operand(kF | kI | kC);
+  Instruction* x = program.Operand(choices.Percent(40) ? kF : kF | kI | kC);
   switch (choices.Weighted({40, 12, 12, 10, 10, 8, 8, 56})) {
     case 0:
       return SomeFunction(program, SomeFunction(program, x));
@@ -187,9 +187,10 @@ Instruction* BuildFunctionPair(Program& program, Opcode) {
       const Opcode opcode =
           choices.Pick({Opcode::kMultiply, Opcode::kMultiply, Opcode::kMultiply, Opcode::kDivide});
       Instruction* y = choices.Percent(40) ? x : program.OperandLike(x->shape());
-      const Opcode outer = choices.Pick({Opcode::kSqrt, Opcode::kSqrt, Opcode::kSqrt, Opcode::kSqrt,
-                                         Opcode::kRsqrt, Opcode::kLog, Opcode::kExponential,
-                                         Opcode::kAbs, Opcode::kCbrt, Opcode::kTanh});
+      const Opcode outer =
+          choices.Pick({Opcode::kSqrt, Opcode::kSqrt, Opcode::kSqrt, Opcode::kSqrt, Opcode::kSqrt,
+                        Opcode::kSqrt, Opcode::kSqrt, Opcode::kRsqrt, Opcode::kLog,
+                        Opcode::kExponential, Opcode::kAbs, Opcode::kCbrt, Opcode::kTanh});
       Instruction* inner = program.Binary(opcode, x, y);
       const bool fits = Admits(outer, x->shape().element_type()) &&
                         IsFloat(x->shape().element_type()) && program.options().Takes(outer);
@@ -591,8 +592,8 @@ Instruction* BuildTripCount(Program& program, Opcode) {
 }
 
 constexpr Recipe kRecipes[] = {
-    {Opcode::kAbs, "range-bait", RecipeGroup::kElementwise, 27, BuildRangeBait},
-    {Opcode::kExponential, "function-pair", RecipeGroup::kElementwise, 16, BuildFunctionPair},
+    {Opcode::kAbs, "range-bait", RecipeGroup::kElementwise, 31, BuildRangeBait},
+    {Opcode::kExponential, "function-pair", RecipeGroup::kElementwise, 19, BuildFunctionPair},
     {Opcode::kXor, "cancelling", RecipeGroup::kElementwise, 5, BuildCancelling},
     {Opcode::kAdd, "constant-chain", RecipeGroup::kElementwise, 6, BuildConstantChain},
     {Opcode::kSelect, "shared-mask", RecipeGroup::kElementwise, 8, BuildSharedMask},

@@ -68,10 +68,12 @@ struct Meeting {
 };
 
 // Ids in any order, `size` to a group.
-ReplicaGroups DrawGroups(Choices& choices, GroupMode mode, int64_t ids, int64_t size) {
+ReplicaGroups DrawGroups(Choices& choices, GroupMode mode, int64_t ids, int64_t size,
+                         bool may_be_none) {
   ReplicaGroups groups;
   // None written: all are one. Numbers of devices have to be written.
-  if (size == ids && mode != GroupMode::kFlattened && choices.Percent(35)) return groups;
+  may_be_none &= size == ids && mode != GroupMode::kFlattened;
+  if (may_be_none && choices.Percent(35)) return groups;
   if (choices.Percent(25)) {
     groups.form = ReplicaGroups::Form::kIota;
     const bool turned = size > 1 && size < ids && choices.Percent(50);
@@ -120,15 +122,25 @@ Meeting DrawMeeting(Program& program, Opcode opcode) {
     if (ids % size == 0) sizes.push_back(size);
   }
   const int64_t size = choices.Pick(sizes);
+  // XLA asks for groups where an array is split.
+  const bool may_be_none = !program.options().portable || opcode != Opcode::kAllToAll;
   meeting.members =
       mode == GroupMode::kCrossReplicaAndPartition ? size * program.partitions() : size;
-  meeting.attributes.Set(Attr::kReplicaGroups,
-                         SharedValue<ReplicaGroups>(DrawGroups(choices, mode, ids, size)));
+  meeting.attributes.Set(Attr::kReplicaGroups, SharedValue<ReplicaGroups>(DrawGroups(
+                                                   choices, mode, ids, size, may_be_none)));
   return meeting;
 }
 
+// Implementations promise the plain combiners of arithmetic, and of predicates `and` and `or`.
 Computation* Combiner(Program& program, ElementType type, int64_t members) {
-  return MakeReducer(program, type, members).computation;
+  if (!program.options().portable) return MakeReducer(program, type, members).computation;
+  Choices& choices = program.choices();
+  const Opcode combiner =
+      IsPred(type) ? choices.Pick({Opcode::kAnd, Opcode::kOr})
+      : IsComplex(type)
+          ? Opcode::kAdd
+          : choices.Pick({Opcode::kAdd, Opcode::kMultiply, Opcode::kMaximum, Opcode::kMinimum});
+  return MakeReducerOf(program, combiner, type).computation;
 }
 
 // Dimension `d` is `times` as long, or a part of that many.
@@ -390,26 +402,25 @@ Instruction* BuildAsync(Program& program, Opcode opcode) {
 
 constexpr RecipeGroup kGroup = RecipeGroup::kCommunication;
 constexpr Recipe kRecipes[] = {
-    {Opcode::kAllReduce, "all-reduce", kGroup, 4, BuildAllReduce, kNotPortable},
+    {Opcode::kAllReduce, "all-reduce", kGroup, 4, BuildAllReduce},
     {Opcode::kAllReduceStart, "all-reduce-start", kGroup, 1, BuildAllReduce, kNotPortable},
     {Opcode::kAllReduceDone, "all-reduce-done", kGroup, 0, BuildAllReduce, kNotPortable},
-    {Opcode::kReduceScatter, "reduce-scatter", kGroup, 2, BuildAllReduce, kNotPortable},
-    {Opcode::kAllGather, "all-gather", kGroup, 2, BuildAllGather, kNotPortable},
+    {Opcode::kReduceScatter, "reduce-scatter", kGroup, 2, BuildAllReduce},
+    {Opcode::kAllGather, "all-gather", kGroup, 2, BuildAllGather},
     {Opcode::kAllGatherStart, "all-gather-start", kGroup, 1, BuildAllGather, kNotPortable},
     {Opcode::kAllGatherDone, "all-gather-done", kGroup, 0, BuildAllGather, kNotPortable},
-    {Opcode::kAllToAll, "all-to-all", kGroup, 2, BuildAllToAll, kNotPortable},
-    {Opcode::kCollectiveBroadcast, "collective-broadcast", kGroup, 1, BuildCollectiveBroadcast,
-     kNotPortable},
+    {Opcode::kAllToAll, "all-to-all", kGroup, 2, BuildAllToAll},
+    {Opcode::kCollectiveBroadcast, "collective-broadcast", kGroup, 1, BuildCollectiveBroadcast},
     {Opcode::kRaggedAllToAll, "ragged-all-to-all", kGroup, 1, BuildRaggedAllToAll, kNotPortable},
-    {Opcode::kCollectivePermute, "collective-permute", kGroup, 2, BuildPermute, kNotPortable},
+    {Opcode::kCollectivePermute, "collective-permute", kGroup, 2, BuildPermute},
     {Opcode::kCollectivePermuteStart, "collective-permute-start", kGroup, 1, BuildPermute,
      kNotPortable},
     {Opcode::kCollectivePermuteDone, "collective-permute-done", kGroup, 0, BuildPermute,
      kNotPortable},
-    {Opcode::kReplicaId, "replica-id", kGroup, 1, BuildDeviceId, kNotPortable},
-    {Opcode::kPartitionId, "partition-id", kGroup, 1, BuildDeviceId, kNotPortable},
-    {Opcode::kAddDependency, "add-dependency", kGroup, 2, BuildDependency, kNotPortable},
-    {Opcode::kAfterAll, "after-all", kGroup, 1, BuildDependency, kNotPortable},
+    {Opcode::kReplicaId, "replica-id", kGroup, 1, BuildDeviceId},
+    {Opcode::kPartitionId, "partition-id", kGroup, 1, BuildDeviceId},
+    {Opcode::kAddDependency, "add-dependency", kGroup, 2, BuildDependency},
+    {Opcode::kAfterAll, "after-all", kGroup, 1, BuildDependency},
     {Opcode::kDomain, "domain", kGroup, 1, BuildDomain, kNotPortable},
     {Opcode::kCopyStart, "copy-start", kGroup, 1, BuildAsyncCopy, kNotPortable},
     {Opcode::kCopyDone, "copy-done", kGroup, 0, BuildAsyncCopy, kNotPortable},

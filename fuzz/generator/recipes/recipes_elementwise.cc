@@ -424,7 +424,7 @@ constexpr Recipe kRecipes[] = {
     {Opcode::kShiftRightLogical, "shift-right-logical", kGroup, 2, BuildBinary},
     {Opcode::kPower, "power", kGroup, 2, BuildPower},
     {Opcode::kAtan2, "atan2", kGroup, 1, BuildBinary},
-    {Opcode::kMulhi, "mulhi", kGroup, 1, BuildBinary, kNotPortable},
+    {Opcode::kMulhi, "mulhi", kGroup, 2, BuildBinary, kNotPortable},
     {Opcode::kAbs, "abs", kGroup, 3, BuildUnary},
     {Opcode::kNegate, "negate", kGroup, 3, BuildUnary},
     {Opcode::kSign, "sign", kGroup, 2, BuildUnary},

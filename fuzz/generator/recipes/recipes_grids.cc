@@ -458,7 +458,7 @@ constexpr Recipe kRecipes[] = {
     {Opcode::kMaximum, "constant-grid", RecipeGroup::kElementwise, 26, BuildConstantGrid},
     {Opcode::kSubtract, "zero-signs", RecipeGroup::kElementwise, 8, BuildZeroSigns},
     {Opcode::kConvert, "type-ways", RecipeGroup::kElementwise, 10, BuildTypeWays},
-    {Opcode::kCompare, "neighbours", RecipeGroup::kElementwise, 4, BuildNeighbours, kNotPortable},
+    {Opcode::kCompare, "neighbours", RecipeGroup::kElementwise, 4, BuildNeighbours},
     {Opcode::kComplex, "complex-grid", RecipeGroup::kElementwise, 5, BuildComplexGrid},
     {Opcode::kDot, "complex-sum", RecipeGroup::kDot, 3, BuildComplexSum},
     {Opcode::kBitcastConvert, "complex-bits", RecipeGroup::kElementwise, 2, BuildComplexBits,

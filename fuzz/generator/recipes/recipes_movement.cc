@@ -544,6 +544,8 @@ Instruction* BuildBitcastConvert(Program& program, Opcode) {
   Choices& choices = program.choices();
   Instruction* x = program.Operand(kI | kF | kC);
   const bool is_complex = IsComplex(x->shape().element_type());
+  // Where a compiler dies of it, it takes those along that are compiled with it.
+  if (is_complex && program.options().portable && !choices.Percent(15)) return nullptr;
   const int bits = BitWidth(x->shape().element_type());
   const int narrowest = is_complex ? 64 : 2, widest = is_complex ? 128 : 64;
   DimVector dimensions(x->shape().dimensions().begin(), x->shape().dimensions().end());

@@ -438,6 +438,14 @@ Instruction* BuildMap(Program& program, Opcode) {
                       std::move(attributes), {body});
 }
 
+Instruction* Everywhere(Program& program, const Literal& scalar, const Shape& shape) {
+  Literal all(shape);
+  const int64_t parts = scalar.component_count();
+  for (int64_t k = 0; k < all.component_count(); ++k)
+    all.SetComponentBits(k, scalar.GetComponentBits(k % parts));
+  return program.Constant(std::move(all));
+}
+
 // A running combination of the slices, with the last one and, now and then, what each slice adds.
 Instruction* BuildScan(Program& program, Opcode opcode) {
   Choices& choices = program.choices();
@@ -447,8 +455,19 @@ Instruction* BuildScan(Program& program, Opcode opcode) {
   DimVector slice(x->shape().dimensions().begin(), x->shape().dimensions().end());
   slice.erase(slice.begin() + d);
   const Shape step = Shape::Array(type, slice);
-  Instruction* init = program.OperandOf(type, slice);
-  const bool associative = choices.Percent(30);
+  // XLA asks for a constant with one value in all elements where the scan is associative.
+  const bool has_constant = program.options().portable;
+  constexpr int64_t kMostConstants = 256;
+  const bool associative =
+      choices.Percent(30) && (!has_constant || step.ElementCount() <= kMostConstants);
+  const bool has_order = !IsComplex(type);
+  const Opcode most = has_order ? Opcode::kMaximum : Opcode::kAdd;
+  const Opcode combine =
+      associative ? choices.Pick({Opcode::kAdd, most, has_order ? Opcode::kMinimum : most})
+                  : choices.Pick({Opcode::kAdd, Opcode::kSubtract, most});
+  Instruction* init = associative && has_constant
+                          ? Everywhere(program, IdentityOf(combine, type), step)
+                          : program.OperandOf(type, slice);
   Computation* body = program.NewComputation("scanned");
   Scope scope;
   scope.computation = body;
@@ -456,11 +475,6 @@ Instruction* BuildScan(Program& program, Opcode opcode) {
   Scope* outer = program.EnterScope(&scope);
   Instruction* value = program.ScopeParameter(0, step);
   Instruction* carry = program.ScopeParameter(1, step);
-  const bool has_order = !IsComplex(type);
-  const Opcode most = has_order ? Opcode::kMaximum : Opcode::kAdd;
-  const Opcode combine =
-      associative ? choices.Pick({Opcode::kAdd, most, has_order ? Opcode::kMinimum : most})
-                  : choices.Pick({Opcode::kAdd, Opcode::kSubtract, most});
   Instruction* next = program.Binary(combine, value, carry);
   Instruction* out = next;
   if (!associative && choices.Percent(40))
@@ -530,12 +544,11 @@ constexpr Recipe kRecipes[] = {
 
 constexpr Recipe kWindowRecipes[] = {
     {Opcode::kReduceWindow, "reduce-window", RecipeGroup::kReduce, 5, BuildReduceWindow},
-    {Opcode::kReduceWindow, "running-window", RecipeGroup::kReduce, 2, BuildRunningWindow,
-     kNotPortable},
+    {Opcode::kReduceWindow, "running-window", RecipeGroup::kReduce, 2, BuildRunningWindow},
     {Opcode::kSelectAndScatter, "select-and-scatter", RecipeGroup::kReduce, 3,
      BuildSelectAndScatter},
     {Opcode::kMap, "map", RecipeGroup::kReduce, 2, BuildMap},
-    {Opcode::kScan, "scan", RecipeGroup::kReduce, 2, BuildScan, kNotPortable},
+    {Opcode::kScan, "scan", RecipeGroup::kReduce, 2, BuildScan},
     {Opcode::kBatchNormTraining, "batch-norm-training", RecipeGroup::kReduce, 1, BuildBatchNorm},
     {Opcode::kBatchNormInference, "batch-norm-inference", RecipeGroup::kReduce, 1, BuildBatchNorm},
     {Opcode::kBatchNormGrad, "batch-norm-grad", RecipeGroup::kReduce, 1, BuildBatchNorm},

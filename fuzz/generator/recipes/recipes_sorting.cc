@@ -176,10 +176,9 @@ Instruction* BuildTopK(Program& program, Opcode) {
 
 constexpr Recipe kRecipes[] = {
     {Opcode::kSort, "sort", RecipeGroup::kReduce, 4, BuildSort},
-    // jaxlib 0.10.2 writes is_stable of topk in text and does not read it.
-    {Opcode::kTopK, "topk", RecipeGroup::kReduce, 2, BuildTopK, kNotPortable},
+    {Opcode::kTopK, "topk", RecipeGroup::kReduce, 2, BuildTopK},
     {Opcode::kSort, "long-sort", RecipeGroup::kReduce, 1, BuildLongSort},
-    {Opcode::kSort, "tied-sort", RecipeGroup::kReduce, 1, BuildTiedSort, kNotPortable},
+    {Opcode::kSort, "tied-sort", RecipeGroup::kReduce, 1, BuildTiedSort},
 };
 
 }  // namespace
