@@ -223,7 +223,8 @@ Instruction* BuildAllToAll(Program& program, Opcode opcode) {
   Instruction* x = Operand(program);
   if (x == nullptr) return nullptr;
   Meeting meeting = DrawMeeting(program, opcode);
-  if (program.choices().Percent(70)) {
+  // Others may die of an operand for each member, and each death costs a process.
+  if (program.choices().Percent(program.options().portable ? 92 : 70)) {
     const int64_t d = program.choices().Range(0, x->shape().rank() - 1);
     x = Divisible(program, x, d, meeting.members);
     if (x == nullptr) return nullptr;
