@@ -8,6 +8,7 @@
 #include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_set.h"
 #include "spec/attributes/attribute_words.h"
+#include "spec/ir/called_instead.h"
 #include "spec/ops/op_table.h"
 
 namespace assay {
@@ -28,7 +29,8 @@ const Instruction* SkipConverts(const Instruction* at) {
 }
 
 // The combiner of a reducer of two scalars that combines both of them; nullopt for other forms.
-std::optional<Opcode> CombinerOf(const Computation& reducer) {
+std::optional<Opcode> CombinerOf(const Computation& outer) {
+  const Computation& reducer = CalledInstead(outer);
   constexpr int64_t kMaxInstructions = 16;  // Uses visits paths
   if (reducer.parameter_count() != 2 || reducer.instruction_count() > kMaxInstructions) {
     return std::nullopt;

@@ -51,9 +51,9 @@ std::vector<ElementType> DrawPalette(Choices& choices, Theme theme, bool portabl
     // Of scales alone the contract fixes how others compute; here it is a type like any other.
     constexpr ElementType kScale = ElementType::kF8E8M0FNU;
     const bool is_scale = !portable && choices.Percent(5);
-    palette[0] = is_scale
-                     ? kScale
-                     : RareTypes()[choices.Weighted({5, 4, 4, 2, 2, 2, 2, 2, 1, 1, 1, 1, 1, 1})];
+    palette[0] =
+        is_scale ? kScale
+                 : RareTypes()[choices.Weighted({5, 4, 4, 2, 2, 2, 2, 2, 1, 1, 1, 1, 1, 1, 1, 1})];
   }
   return palette;
 }
@@ -138,6 +138,9 @@ std::vector<Instruction*> DrawOutputs(Program& program) {
   if (telling.size() > 1 && choices.Percent(80)) {
     const size_t half = telling.size() / 2;
     outputs.push_back(telling[half + choices.Draw(telling.size() - half)]);
+  }
+  for (Instruction* shown : program.shown()) {
+    if (std::find(outputs.begin(), outputs.end(), shown) == outputs.end()) outputs.push_back(shown);
   }
   return outputs;
 }
@@ -280,6 +283,8 @@ Case GenerateFrom(Choices& choices, const GeneratorOptions& options) {
   program.set_family(DrawProgramFamily(choices, result.theme));
   program.set_constant_percent(portable ? choices.Pick({0, 0, 0, 0, 0, 0, 50, 100})
                                         : choices.Pick({0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 50, 100}));
+  constexpr int kBodyPercent = 6;
+  program.set_body_percent(kBodyPercent);
   constexpr int kSquarePercent = 12;
   program.set_square(choices.Percent(kSquarePercent));
   constexpr int kSeveralDevicesPercent = 4;

@@ -26,12 +26,13 @@ constexpr std::array<ElementType, 8> kIndexTypes = {
 constexpr std::array<int64_t, 31> kThresholds = {8,  15, 16, 17, 31, 32,  33,  48,  49,  50,  51,
                                                  63, 64, 65, 7,  9,  127, 128, 129, 255, 256, 257,
                                                  1,  2,  3,  4,  5,  11,  13,  23,  47};
-constexpr std::array<ElementType, 14> kRareTypes = {
+constexpr std::array<ElementType, 16> kRareTypes = {
     ElementType::kC64,        ElementType::kS4,         ElementType::kU4,
     ElementType::kC128,       ElementType::kS2,         ElementType::kU2,
     ElementType::kF8E4M3FN,   ElementType::kF8E5M2,     ElementType::kF8E4M3B11FNUZ,
     ElementType::kF8E5M2FNUZ, ElementType::kF8E4M3FNUZ, ElementType::kF8E4M3,
-    ElementType::kF8E3M4,     ElementType::kF4E2M1FN,
+    ElementType::kF8E3M4,     ElementType::kF4E2M1FN,   ElementType::kS1,
+    ElementType::kU1,
 };
 constexpr int64_t kMostConstantElements = 512;  // they cost text
 constexpr int64_t kMostParameters = 10;

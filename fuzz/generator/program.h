@@ -93,6 +93,10 @@ class Program {
   // So many of a hundred parameters become constants instead: the constant folder is a compiler of
   // its own.
   void set_constant_percent(int percent) { constant_percent_ = percent; }
+  // So many of a hundred scalar bodies are said in more words (recipes/bodies.h); none by
+  // themselves.
+  void set_body_percent(int percent) { body_percent_ = percent; }
+  int body_percent() const { return body_percent_; }
   // The program is for so many devices, all of which are given the same inputs.
   void set_devices(int64_t replicas, int64_t partitions);
   int64_t replicas() const { return module_->config().replica_count; }
@@ -197,6 +201,12 @@ class Program {
   };
   std::vector<SharedCallee>& shared_callees() { return shared_callees_; }
 
+  // A value of the entry that is among the results whatever else is.
+  void AlwaysShow(Instruction* value) {
+    if (scope_->entry) shown_.push_back(value);
+  }
+  const std::vector<Instruction*>& shown() const { return shown_; }
+
   // True if all elements of `value` are bound to be equal, or there are fewer than two: it shows
   // little by itself.
   bool IsUniform(const Instruction* value) const { return uniform_.contains(value->id()); }
@@ -234,11 +244,13 @@ class Program {
   int64_t work_left_ = 60000;
   int64_t parameters_ = 0;
   int constant_percent_ = 0;
+  int body_percent_ = 0;
   bool chain_ = false;
   bool square_ = false;
   std::bitset<kElementTypeCount> avoided_;
   std::map<int64_t, FixedInput> fixed_inputs_;
   std::vector<SharedCallee> shared_callees_;
+  std::vector<Instruction*> shown_;
 };
 
 // True if every element type and opcode constraint admits `opcode` on `type` (op table).

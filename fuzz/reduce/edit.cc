@@ -135,7 +135,8 @@ Exposed WithAllArrays(const Module& module, bool with_leaves) {
   std::vector<Instruction*> outputs;
   std::vector<Shape> shapes;
   for (const Instruction* at : module.entry()->PostOrder()) {
-    if (!at->shape().IsArray() || (IsLeaf(at) && !with_leaves)) continue;
+    const bool is_array = at->shape().IsArray() && !at->shape().HasDynamicDimension();
+    if (!is_array || (IsLeaf(at) && !with_leaves)) continue;
     exposed.arrays.push_back(at);
     outputs.push_back(copies[at]);
     shapes.push_back(at->shape());

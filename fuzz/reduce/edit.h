@@ -35,8 +35,8 @@ ReduceCase WithRoot(const ReduceCase& whole, const Instruction* root);
 // the result is no tuple of several arrays.
 std::optional<ReduceCase> WithOneOutput(const ReduceCase& whole, int64_t leaf);
 
-// A copy of `module` whose results are all arrays of the entry, operands first, and which of the
-// instructions of `module` they are.
+// A copy of `module` whose results are all arrays of the entry but those of run-time size, operands
+// first, and which of the instructions of `module` they are.
 struct Exposed {
   std::unique_ptr<Module> module;
   std::vector<const Instruction*> arrays;

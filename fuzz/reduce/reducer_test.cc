@@ -101,6 +101,34 @@ bool HasNestedDynamicSlices(const Module& module, const std::vector<Literal>&) {
   });
 }
 
+// What comes back from another compiler has the size of the bound.
+TEST(Reduce, AnArrayOfRunTimeSizeDoesNotBecomeTheResult) {
+  const Outcome outcome = ReduceText(R"(HloModule sized
+add {
+  a = s32[] parameter(0)
+  b = s32[] parameter(1)
+  ROOT s = s32[] add(a, b)
+}
+ENTRY main {
+  x = s32[6,2] parameter(0)
+  n = s32[] constant(3)
+  z = s32[] constant(0)
+  y = s32[6,2] negate(x)
+  sized = s32[<=6,2] set-dimension-size(y, n), dimensions={0}
+  ROOT sum = s32[2] reduce(sized, z), dimensions={0}, to_apply=add
+})",
+                                     [](const Module& module, const std::vector<Literal>&) {
+                                       return AnyInstruction(module, [](const Instruction& at) {
+                                         return at.opcode() == Opcode::kSetDimensionSize;
+                                       });
+                                     });
+  const Module& reduced = *outcome.result.reduced.module;
+  EXPECT_FALSE(reduced.entry()->root()->shape().HasDynamicDimension()) << outcome.text;
+  EXPECT_FALSE(AnyInstruction(reduced, [](const Instruction& at) {
+    return at.opcode() == Opcode::kNegate;
+  })) << outcome.text;
+}
+
 TEST(Reduce, NestedDynamicSlicesToFourInstructions) {
   Outcome outcome = ReduceText(kNestedSlices, HasNestedDynamicSlices);
   const Module& module = *outcome.result.reduced.module;

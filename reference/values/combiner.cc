@@ -1,6 +1,7 @@
 // Recognises combiners of one op, seen through converts that lose nothing.
 #include "reference/values/combiner.h"
 
+#include "spec/ir/called_instead.h"
 #include "spec/ops/op_table.h"
 
 namespace assay::reference {
@@ -16,14 +17,17 @@ bool OnlyWidens(const Instruction* from, const Instruction* to) {
   for (; from != to; from = from->operand(0)) {
     const ElementType wide = from->shape().element_type();
     const ElementType narrow = from->operand(0)->shape().element_type();
-    if (!IsFloat(wide) || !IsFloat(narrow) || BitWidth(wide) <= BitWidth(narrow)) return false;
+    const bool are_alike =
+        (IsFloat(wide) && IsFloat(narrow)) || (IsComplex(wide) && IsComplex(narrow));
+    if (!are_alike || BitWidth(wide) <= BitWidth(narrow)) return false;
   }
   return true;
 }
 
 }  // namespace
 
-std::optional<Opcode> RecognisedCombiner(const Computation& computation) {
+std::optional<Opcode> RecognisedCombiner(const Computation& outer) {
+  const Computation& computation = CalledInstead(outer);
   if (computation.parameter_count() != 2) return std::nullopt;
   const Instruction* root = SkipConverts(computation.root());
   if (!Info(root->opcode()).Is(kAssociative)) return std::nullopt;

@@ -5,6 +5,8 @@
 #include <array>
 #include <vector>
 
+#include "fuzz/generator/recipes/bodies.h"
+
 namespace assay {
 namespace {
 
@@ -41,13 +43,20 @@ std::array<GroupRows, kRecipeGroupCount> SplitByGroup() {
 }
 
 // The recipe on types that are not refused.
-bool Build(Program& program, const Recipe& recipe) {
+bool BuildOnTypes(Program& program, const Recipe& recipe) {
   const auto& refused = program.options().refused_types;
   const auto types = refused.find(recipe.name);
   if (types == refused.end()) return recipe.build(program, recipe.opcode) != nullptr;
   const std::bitset<kElementTypeCount> before = program.AvoidTypes(types->second);
   const bool is_built = recipe.build(program, recipe.opcode) != nullptr;
   program.AvoidTypes(before);
+  return is_built;
+}
+
+bool Build(Program& program, const Recipe& recipe) {
+  const int64_t before = program.scope().computation->instruction_count();
+  const bool is_built = BuildOnTypes(program, recipe);
+  if (is_built) SayBodiesInMoreWords(program, before);
   return is_built;
 }
 

@@ -588,7 +588,9 @@ Instruction* BuildTripCount(Program& program, Opcode) {
   Instruction* last = program.Convert(program.GetTupleElement(loop, 0), ElementType::kS64);
   Instruction* ran = program.Convert(program.GetTupleElement(loop, 1), ElementType::kS64);
   Instruction* row = program.Reshape(last, {1});
-  return program.Concatenate({row, program.Reshape(ran, {1})}, 0);
+  Instruction* both = program.Concatenate({row, program.Reshape(ran, {1})}, 0);
+  program.AlwaysShow(both);
+  return both;
 }
 
 constexpr Recipe kRecipes[] = {

@@ -1,6 +1,8 @@
 // Dots with all dimension lists, what surrounds them, and convolutions of every form (requirements
 // 8, 43, 44, 47).
 #include <algorithm>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include "fuzz/generator/recipes/recipes.h"
@@ -9,6 +11,7 @@ namespace assay {
 namespace {
 
 constexpr int64_t kMostProducts = 60000;
+constexpr int64_t kMostOfFramework = 8192;  // elements of an array
 // Of those that compilers pack: around the work from which that pays.
 constexpr int64_t kLeastPacked = 1 << 14, kMostPacked = 1 << 18;
 
@@ -313,16 +316,24 @@ int64_t Dilated(int64_t size, int64_t dilation) {
   return size == 0 ? 0 : (size - 1) * dilation + 1;
 }
 
+// Mostly some places beyond an edge or within it, now and then as many as there are.
+int64_t DrawEdge(Choices& choices, int64_t size) {
+  const int64_t all = std::min<int64_t>(size, 12);
+  return choices.Percent(12) ? choices.Range(-all, all) : choices.Range(-2, 3);
+}
+
 WindowDim DrawWindow(Choices& choices, int64_t input_size) {
   WindowDim window;
   window.size = choices.Percent(12) ? 1 : choices.Range(1, std::clamp<int64_t>(input_size, 1, 4));
   window.stride = choices.Percent(30) ? choices.Range(2, 3) : 1;
-  if (choices.Percent(50)) {
-    window.low = choices.Range(-2, 3);
-    window.high = choices.Range(-2, 3);
-  }
+  const bool has_edges = choices.Percent(50);
   if (choices.Percent(25)) window.base_dilation = choices.Range(2, 3);
   if (choices.Percent(25)) window.window_dilation = choices.Range(2, 3);
+  if (has_edges) {
+    const int64_t size = Dilated(input_size, window.base_dilation);
+    window.low = DrawEdge(choices, size);
+    window.high = DrawEdge(choices, size);
+  }
   window.reversal = choices.Percent(15);
   return window;
 }
@@ -333,32 +344,71 @@ int64_t WindowPlaces(const WindowDim& window, int64_t input_size) {
   return base <= 0 || reach > base ? 0 : (base - reach) / window.stride + 1;
 }
 
-// The dimensions of an array in a random order: batch or output feature, feature, spatial.
+// The dimensions of an array: batch or output feature, feature, spatial.
 struct Places {
   int64_t first, second;
   Int64List spatial;
 };
+struct ConvolutionPlaces {
+  Places in, kernel, out;
+};
+
 Places DrawPlaces(Choices& choices, int64_t rank) {
   const DimVector order = RandomPermutation(choices, rank);
   return {order[0], order[1], Int64List(order.begin() + 2, order.end())};
 }
 
-// Small, or with as many products as are packed.
-Instruction* ConvolutionOf(Program& program, Instruction* operand, bool is_large) {
+// Any order in each array.
+ConvolutionPlaces AnyPlaces(Choices& choices, int64_t rank) {
+  Places in = DrawPlaces(choices, rank);
+  Places kernel = DrawPlaces(choices, rank);
+  Places out = DrawPlaces(choices, rank);
+  return {std::move(in), std::move(kernel), std::move(out)};
+}
+
+// As frameworks have them: batch, space, features and space, input, output; or batch, features,
+// space and output, input, space.
+ConvolutionPlaces FrameworkPlaces(Choices& choices, int64_t rank) {
+  const bool features_last = choices.Percent(60);
+  const auto from = [rank](int64_t begin) {
+    Int64List spatial;
+    for (int64_t d = 0; d + 2 < rank; ++d) spatial.push_back(begin + d);
+    return spatial;
+  };
+  if (!features_last) return {{0, 1, from(2)}, {0, 1, from(2)}, {0, 1, from(2)}};
+  const Places array = {0, rank - 1, from(1)};
+  return {array, {rank - 1, rank - 2, from(0)}, array};
+}
+
+// Around the widths of vectors and blocks.
+int64_t DrawChannels(Choices& choices) {
+  return choices.Pick<int64_t>({8, 16, 32}) + choices.Range(-1, 1);
+}
+
+struct ConvolutionStyle {
+  bool is_large = false;                    // as many products as are packed
+  std::optional<ConvolutionPlaces> places;  // of a framework, with numbers of channels to match
+};
+
+Instruction* ConvolutionOf(Program& program, Instruction* operand, ConvolutionStyle style) {
   Choices& choices = program.choices();
+  const bool is_large = style.is_large;
   const Shape input = operand->shape();
   if (input.rank() > 5) return nullptr;
-  const Places in = DrawPlaces(choices, input.rank());
-  const Places kernel = DrawPlaces(choices, input.rank());
-  const Places out = DrawPlaces(choices, input.rank());
+  const bool is_of_framework = style.places.has_value();
+  const auto& [in, kernel, out] =
+      is_of_framework ? *style.places : AnyPlaces(choices, input.rank());
   const int64_t batch = input.dimension(in.first), features = input.dimension(in.second);
   Attributes attributes;
   int64_t feature_groups = 1, batch_groups = 1;
   if (choices.Percent(30) && features > 0) feature_groups = DivisorOf(choices, features);
   if (feature_groups == 1 && choices.Percent(20) && batch > 0)
     batch_groups = DivisorOf(choices, batch);
-  const int64_t outputs = feature_groups * batch_groups *
-                          (is_large ? choices.Pick<int64_t>({4, 8, 9, 16}) : choices.Range(1, 4));
+  const bool is_grouped = feature_groups * batch_groups > 1;
+  const int64_t per_group = is_large                         ? choices.Pick<int64_t>({4, 8, 9, 16})
+                            : is_of_framework && !is_grouped ? DrawChannels(choices)
+                                                             : choices.Range(1, 4);
+  const int64_t outputs = feature_groups * batch_groups * per_group;
   DimVector kernel_sizes(input.rank()), sizes(input.rank());
   kernel_sizes[kernel.first] = outputs;
   kernel_sizes[kernel.second] = features / feature_groups;
@@ -378,13 +428,14 @@ Instruction* ConvolutionOf(Program& program, Instruction* operand, bool is_large
   for (int64_t size : sizes) elements *= size;
   for (int64_t size : kernel_sizes) kernel_elements *= size;
   const int64_t products = elements * kernel_elements / outputs;
-  if (is_large
-          ? products < kLeastPacked || products > kMostPacked
-          : !program.Fits(elements) || !program.Fits(kernel_elements) || products > kMostProducts) {
+  const int64_t most = is_of_framework ? kMostOfFramework : program.element_cap();
+  if (is_large ? products < kLeastPacked || products > kMostPacked
+               : std::max(elements, kernel_elements) > most || products > kMostProducts) {
     return nullptr;
   }
-  Instruction* w = is_large ? LargeOperand(program, input.element_type(), kernel_sizes)
-                            : program.OperandOf(input.element_type(), kernel_sizes);
+  Instruction* w = is_large || is_of_framework
+                       ? LargeOperand(program, input.element_type(), kernel_sizes)
+                       : program.OperandOf(input.element_type(), kernel_sizes);
   if (!window.empty()) attributes.Set(Attr::kWindow, AttrValue(window));
   attributes.Set(Attr::kDimLabels, AttrValue(ConvDimLabels{.input_batch = in.first,
                                                            .input_feature = in.second,
@@ -402,7 +453,20 @@ Instruction* ConvolutionOf(Program& program, Instruction* operand, bool is_large
 }
 
 Instruction* BuildConvolution(Program& program, Opcode) {
-  return ConvolutionOf(program, program.Operand(kAnyArray, 2), /*is_large=*/false);
+  return ConvolutionOf(program, program.Operand(kAnyArray, 2), {});
+}
+
+Instruction* BuildFrameworkConvolution(Program& program, Opcode) {
+  if (!program.scope().entry) return nullptr;
+  Choices& choices = program.choices();
+  const ElementType type = program.DrawType(kI | kF | kC);
+  const int64_t rank = choices.Weighted({30, 60, 10}) + 3;
+  ConvolutionStyle style = {.places = FrameworkPlaces(choices, rank)};
+  DimVector dimensions(static_cast<size_t>(rank));
+  for (int64_t& size : dimensions) size = choices.Range(2, rank == 5 ? 4 : 7);
+  dimensions[style.places->in.first] = choices.Range(1, 3);
+  dimensions[style.places->in.second] = DrawChannels(choices);
+  return ConvolutionOf(program, LargeOperand(program, type, dimensions), std::move(style));
 }
 
 Instruction* BuildLargeConvolution(Program& program, Opcode) {
@@ -412,7 +476,10 @@ Instruction* BuildLargeConvolution(Program& program, Opcode) {
   DimVector dimensions;
   for (int64_t rank = choices.Percent(70) ? 3 : 4; rank > 0; --rank)
     dimensions.push_back(choices.Pick<int64_t>({2, 3, 8, 12, 16, 17, 24}));
-  return ConvolutionOf(program, LargeOperand(program, type, dimensions), /*is_large=*/true);
+  ConvolutionStyle style = {.is_large = true};
+  if (choices.Percent(50))
+    style.places = FrameworkPlaces(choices, static_cast<int64_t>(dimensions.size()));
+  return ConvolutionOf(program, LargeOperand(program, type, dimensions), std::move(style));
 }
 
 constexpr RecipeGroup kGroup = RecipeGroup::kDot;
@@ -425,7 +492,8 @@ constexpr Recipe kRecipes[] = {
     {Opcode::kScaledDot, "scaled-dot", kGroup, 1, BuildScaledDot, kNotPortable},
     {Opcode::kReduce, "multiply-reduce", kGroup, 6, BuildMultiplyReduce},
     {Opcode::kReduce, "broadcast-reduce", kGroup, 5, BuildBroadcastReduce},
-    {Opcode::kConvolution, "convolution", kGroup, 12, BuildConvolution},
+    {Opcode::kConvolution, "convolution", kGroup, 9, BuildConvolution},
+    {Opcode::kConvolution, "framework-convolution", kGroup, 9, BuildFrameworkConvolution},
     {Opcode::kDot, "large-dot", kGroup, 2, BuildLargeDot, kNotPortable},
     {Opcode::kConvolution, "large-convolution", kGroup, 3, BuildLargeConvolution, kNotPortable},
 };

@@ -313,8 +313,9 @@ Instruction* BuildCountedLoop(Program& program, Opcode) {
   if (choices.Percent(8)) {
     loop = program.Emit(Opcode::kWhile, init->shape(), {loop}, {}, {condition, body});
   }
-  program.GetTupleElement(loop, state.fuel);
-  if (choices.Percent(40)) program.GetTupleElement(loop, state.counter);
+  // How often it ran, and where it ended.
+  program.AlwaysShow(program.GetTupleElement(loop, state.fuel));
+  program.AlwaysShow(program.GetTupleElement(loop, state.counter));
   Instruction* last = nullptr;
   for (int64_t at : state.payload) {
     if (last == nullptr || choices.Percent(60)) last = program.GetTupleElement(loop, at);

@@ -478,12 +478,9 @@ Instruction* BuildDynamic(Program& program, Opcode opcode) {
 }
 
 constexpr Recipe kDynamicSizeRecipes[] = {
-    {Opcode::kSetDimensionSize, "set-dimension-size", RecipeGroup::kReduce, 1, BuildDynamic,
-     kNotPortable},
-    {Opcode::kGetDimensionSize, "get-dimension-size", RecipeGroup::kReduce, 1, BuildDynamic,
-     kNotPortable},
-    {Opcode::kDynamicReshape, "dynamic-reshape", RecipeGroup::kReduce, 1, BuildDynamic,
-     kNotPortable},
+    {Opcode::kSetDimensionSize, "set-dimension-size", RecipeGroup::kReduce, 1, BuildDynamic},
+    {Opcode::kGetDimensionSize, "get-dimension-size", RecipeGroup::kReduce, 1, BuildDynamic},
+    {Opcode::kDynamicReshape, "dynamic-reshape", RecipeGroup::kReduce, 1, BuildDynamic},
 };
 
 // A copy into another order of dimensions, then back or onwards.
@@ -547,7 +544,8 @@ Instruction* BuildBitcastConvert(Program& program, Opcode) {
   // Where a compiler dies of it, it takes those along that are compiled with it.
   if (is_complex && program.options().portable && !choices.Percent(15)) return nullptr;
   const int bits = BitWidth(x->shape().element_type());
-  const int narrowest = is_complex ? 64 : 2, widest = is_complex ? 128 : 64;
+  const int fewest_bits = program.options().Takes(ElementType::kU1) ? 1 : 2;
+  const int narrowest = is_complex ? 64 : fewest_bits, widest = is_complex ? 128 : 64;
   DimVector dimensions(x->shape().dimensions().begin(), x->shape().dimensions().end());
   int to = bits;
   if (choices.Percent(bits < 8 || is_complex ? 60 : 30)) {

@@ -327,10 +327,15 @@ std::vector<WindowDim> DrawWindow(Program& program, const Shape& shape, bool dil
         break;
     }
     if (choices.Percent(30)) dim.stride = choices.Range(2, 3);
-    if (choices.Percent(30)) dim.low += choices.Range(-2, 3);
-    if (choices.Percent(30)) dim.high += choices.Range(-2, 3);
     if (dilated && choices.Percent(20)) dim.base_dilation = choices.Range(2, 3);
     if (dilated && choices.Percent(20)) dim.window_dilation = choices.Range(2, 3);
+    // Some places beyond an edge or within it, now and then as many as there are.
+    const int64_t all = std::min<int64_t>(Dilate(size, dim.base_dilation), 12);
+    const auto edge = [&] {
+      return choices.Percent(12) ? choices.Range(-all, all) : choices.Range(-2, 3);
+    };
+    if (choices.Percent(30)) dim.low += edge();
+    if (choices.Percent(30)) dim.high += edge();
     auto count = [&] {
       const int64_t base = Dilate(size, dim.base_dilation) + dim.low + dim.high;
       const int64_t extent = Dilate(dim.size, dim.window_dilation);

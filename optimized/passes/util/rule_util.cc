@@ -72,7 +72,7 @@ bool SameValue(const Instruction* a, const Instruction* b) {
 
 int64_t MinInteger(ElementType type) {
   if (!IsSigned(type)) return 0;
-  return -(int64_t{1} << (BitWidth(type) - 2)) * 2;
+  return std::numeric_limits<int64_t>::min() >> (64 - BitWidth(type));
 }
 
 int64_t MaxInteger(ElementType type) {
