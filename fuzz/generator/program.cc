@@ -89,6 +89,10 @@ Program::Program(Choices& choices, const GeneratorOptions& options)
   entry_.entry = true;
   module_->set_entry(entry_.computation);
   scope_ = &entry_;
+  if (!options_.portable) return;
+  // XLA has the types and computes nothing in them.
+  for (ElementType type : {ElementType::kS1, ElementType::kU1})
+    options_.excluded_types.set(static_cast<size_t>(type));
 }
 
 // ---- Taste.
