@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <utility>
@@ -176,6 +177,15 @@ inline CampaignSummary Fuzz(const CampaignOptions& options, const FakeBackend::S
 inline int64_t KindCount(const CampaignSummary& summary, Outcome::Kind kind) {
   auto found = summary.kinds.find(std::string(Name(kind)));
   return found == summary.kinds.end() ? 0 : found->second;
+}
+
+// Why programs were not compared, apart from what the oracle of scripts has no answer for.
+inline std::map<std::string, int64_t> RefusedByBackend(const CampaignSummary& summary) {
+  std::map<std::string, int64_t> reasons;
+  for (const auto& [reason, count] : summary.unsupported_reasons) {
+    if (reason.rfind("oracle: ", 0) != 0) reasons[reason] = count;
+  }
+  return reasons;
 }
 
 // Findings are of one kind alone, and there are some.

@@ -2,6 +2,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "fuzz/campaign/case_runner.h"
 #include "fuzz/campaign/journal.h"
 #include "fuzz/campaign/scripted.h"
 #include "spec/base/error.h"
@@ -36,7 +37,8 @@ TEST(CampaignTest, FindsNondeterminism) {
              Outcome::kNondeterministic);
 }
 
-// Some programs spoil the process for those that come after them, and are right themselves.
+// Some programs spoil the process for those that come after them, and are right themselves. Those
+// that draw numbers are left alone: what they do not repeat they need not.
 FakeBackend::Script Spoiled() {
   return Script([](const Module& module) {
     constexpr int kWrongAfterwards = 3;
@@ -45,7 +47,7 @@ FakeBackend::Script Spoiled() {
       left = kWrongAfterwards;
     } else if (left > 0) {
       --left;
-      return Wrong(module);
+      return DrawsNumbers(module) ? Right(module) : Wrong(module);
     }
     return Right(module);
   });
@@ -211,7 +213,7 @@ Literal SignsAndMistakes(const Shape& shape) {
 }
 
 TEST(CampaignTest, WhatIsWrongBehindANotableOutputIsFound) {
-  CampaignOptions options = Options(60);
+  CampaignOptions options = Options(120);
   options.jobs = 1;
   options.out_dir = testing::TempDir() + "/signs";
   std::filesystem::remove_all(options.out_dir);
