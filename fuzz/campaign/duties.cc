@@ -5,6 +5,7 @@
 #include <cmath>
 #include <numeric>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "fuzz/campaign/worker.h"
@@ -193,7 +194,7 @@ class ReplayDuty : public Duty {
     if (!search_.has_value()) {
       suspect_ = std::move(desk_.unrepeated.front());
       desk_.unrepeated.pop_front();
-      search_.emplace(suspect_.history, suspect_.index);
+      search_.emplace(suspect_.history, suspect_.index, culprits_);
     }
     begun_ = Now();
     return {{{"do", "replay"},
@@ -229,7 +230,9 @@ class ReplayDuty : public Duty {
     if (!search_->IsOver()) return absl::OkStatus();
     const Predecessors search = *std::exchange(search_, std::nullopt);
     if (!search.Repeats()) return absl::OkStatus();
-    return desk_.journal.Found(desk_.tally.TakeReplay(suspect_, search.Needed()));
+    const std::vector<int64_t> needed = search.Needed();
+    culprits_.insert(needed.begin(), needed.end());
+    return desk_.journal.Found(desk_.tally.TakeReplay(suspect_, needed));
   }
 
   // The share of the campaign's time that goes to histories.
@@ -237,6 +240,7 @@ class ReplayDuty : public Duty {
 
   Suspect suspect_;  // in hand
   std::optional<Predecessors> search_;
+  std::set<int64_t> culprits_;  // one of them often spoils all that comes after it
   double begun_ = 0, used_ = 0;
 };
 

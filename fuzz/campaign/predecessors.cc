@@ -14,13 +14,21 @@ constexpr size_t kMostTimesTheHistory = 9;
 
 }  // namespace
 
-Predecessors::Predecessors(Rounds rounds, int64_t suspect)
+Predecessors::Predecessors(Rounds rounds, int64_t suspect, const std::set<int64_t>& known)
     : rounds_(std::move(rounds)), suspect_(suspect) {
   for (const std::vector<int64_t>& round : rounds_) {
     std::copy_if(round.begin(), round.end(), std::back_inserter(kept_),
                  [suspect](int64_t index) { return index != suspect; });
   }
   size_ = kept_.size() + 1;
+  std::copy_if(kept_.begin(), kept_.end(), std::back_inserter(known_),
+               [&known](int64_t index) { return known.contains(index); });
+  if (!known_.empty()) stage_ = Stage::kKnown;
+}
+
+std::vector<int64_t> Predecessors::InHand() const {
+  if (stage_ == Stage::kKnown) return known_;
+  return stage_ == Stage::kFewer ? WithoutChunk() : kept_;
 }
 
 std::vector<int64_t> Predecessors::WithoutChunk() const {
@@ -31,7 +39,7 @@ std::vector<int64_t> Predecessors::WithoutChunk() const {
 }
 
 Rounds Predecessors::Trial() const {
-  const std::vector<int64_t> left = stage_ == Stage::kFewer ? WithoutChunk() : kept_;
+  const std::vector<int64_t> left = InHand();
   Rounds trial;
   for (const std::vector<int64_t>& round : rounds_) {
     std::vector<int64_t> some;
@@ -44,8 +52,13 @@ Rounds Predecessors::Trial() const {
 }
 
 void Predecessors::Take(bool fails) {
-  programs_ += 1 + (stage_ == Stage::kFewer ? WithoutChunk() : kept_).size();
+  programs_ += 1 + InHand().size();
   switch (stage_) {
+    case Stage::kKnown:
+      if (fails) kept_ = known_;
+      stage_ = fails ? Stage::kFewer : Stage::kAll;
+      chunk_ = kept_.size();
+      return;
     case Stage::kAll:
       if (!fails) {
         stage_ = Stage::kOver;

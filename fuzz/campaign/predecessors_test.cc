@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <set>
 
 namespace assay {
 namespace {
@@ -31,8 +32,9 @@ struct Searched {
   int64_t programs = 0;  // that all trials ran
 };
 
-Searched Search(Rounds rounds, const std::function<bool(const Rounds&)>& fails) {
-  Predecessors search(std::move(rounds), kSuspect);
+Searched Search(Rounds rounds, const std::function<bool(const Rounds&)>& fails,
+                const std::set<int64_t>& known = {}) {
+  Predecessors search(std::move(rounds), kSuspect, known);
   Searched result;
   while (!search.IsOver()) {
     const Rounds trial = search.Trial();
@@ -66,6 +68,22 @@ TEST(Predecessors, FindsTwoThatAreNeededTogether) {
   EXPECT_TRUE(found.repeats);
   EXPECT_EQ(found.needed, (std::vector<int64_t>{3, 110}));
   EXPECT_LE(found.programs, 10 * 120);
+}
+
+// What has spoiled others is tried at first. Where it is not to blame nothing is lost but a trial.
+TEST(Predecessors, TriesAtFirstWhatIsKnown) {
+  const auto fails = [](const Rounds& trial) { return Holds(trial, 30); };
+  const Searched known = Search(TwoRounds(60), fails, {7, 30, 100, 5000});
+  EXPECT_TRUE(known.repeats);
+  EXPECT_EQ(known.needed, std::vector<int64_t>{30});
+  EXPECT_LE(known.programs, 20);
+  const Searched other = Search(TwoRounds(60), fails, {7, 100});
+  EXPECT_TRUE(other.repeats);
+  EXPECT_EQ(other.needed, std::vector<int64_t>{30});
+  EXPECT_LE(other.programs, 3.2 * 120 + 3);
+  const Searched elsewhere = Search(TwoRounds(60), fails, {5000});
+  EXPECT_EQ(elsewhere.needed, std::vector<int64_t>{30});
+  EXPECT_EQ(elsewhere.programs, Search(TwoRounds(60), fails).programs);
 }
 
 TEST(Predecessors, SaysWhereTheSuspectsOwnRunsDo) {
