@@ -432,6 +432,33 @@ ENTRY e {
   EXPECT_LE(module.InstructionCount(), 8) << outcome.text;
 }
 
+// A compiler may read a constant wrongly: then nothing else is needed.
+TEST(Reduce, AConstantIsAResultToo) {
+  const auto fails = [](const Module& module, const std::vector<Literal>&) {
+    const Instruction* root = module.entry()->root();
+    const bool shows = root->opcode() == Opcode::kConstant ||
+                       (root->opcode() == Opcode::kScatter && root->shape().dimension(0) == 3);
+    return shows && AnyInstruction(module, [](const Instruction& at) {
+             return at.opcode() == Opcode::kConstant &&
+                    at.shape().element_type() == ElementType::kC128;
+           });
+  };
+  const Outcome outcome = ReduceText(R"(HloModule written
+second {
+  a = c128[] parameter(0)
+  ROOT b = c128[] parameter(1)
+}
+ENTRY e {
+  x = c128[3,2] parameter(0)
+  i = s32[1,1] constant({{0}})
+  u = c128[1,2] constant({{(1, -3.25), (1, 2)}})
+  ROOT r = c128[3,2] scatter(x, i, u), update_window_dims={1}, inserted_window_dims={0},
+      scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=second
+})",
+                                     fails);
+  EXPECT_EQ(outcome.result.reduced.module->InstructionCount(), 1) << outcome.text;
+}
+
 // What computes the failure is known before types and values get small.
 TEST(Reduce, EndsWhereItIsEnough) {
   const std::unique_ptr<Module> module = Parse(kNestedSlices);
