@@ -135,6 +135,77 @@ TEST(GeneratorStatsTest, EveryOpOnEveryKindOfRareType) {
   }
 }
 
+// Scalar bodies hold what the verifier admits, and not the plain op alone.
+TEST(GeneratorStatsTest, BodiesAreSaidInMoreWords) {
+  std::map<Opcode, int64_t> bodies;  // that hold the op
+  GeneratorOptions options;
+  options.portable = true;
+  constexpr uint64_t kPrograms = 20000;
+  for (uint64_t i = 0; i < kPrograms; ++i) {
+    const Case made = GenerateCase(21, i, options);
+    for (const Computation* computation : made.module->computations()) {
+      for (const Instruction* at : *computation) {
+        const bool has_body = at->opcode() == Opcode::kReduce || at->opcode() == Opcode::kMap ||
+                              at->opcode() == Opcode::kSort || at->opcode() == Opcode::kScatter;
+        if (!has_body) continue;
+        for (const Instruction* inner : *at->callee()) ++bodies[inner->opcode()];
+      }
+    }
+  }
+  for (Opcode opcode :
+       {Opcode::kCall, Opcode::kConditional, Opcode::kWhile, Opcode::kReduce, Opcode::kSort}) {
+    EXPECT_GE(bodies[opcode] * 5000, static_cast<int64_t>(kPrograms)) << Name(opcode);
+  }
+}
+
+// As many convolutions have the layouts and channels of frameworks as have others.
+TEST(GeneratorStatsTest, ConvolutionsOfFrameworksAreCommon) {
+  int64_t all = 0, of_frameworks = 0;
+  GeneratorOptions options;
+  options.portable = true;
+  for (uint64_t i = 0; i < 20000; ++i) {
+    const Case made = GenerateCase(21, i, options);
+    for (const Instruction* at : *made.module->entry()) {
+      if (at->opcode() != Opcode::kConvolution) continue;
+      ++all;
+      const ConvDimLabels& labels = *at->attributes().DimLabels();
+      const int64_t channels = at->operand(0)->shape().dimension(labels.input_feature);
+      const bool is_wide = channels >= 7 && (channels + 1) % 8 <= 2;
+      const bool is_in_order =
+          std::is_sorted(labels.input_spatial.begin(), labels.input_spatial.end()) &&
+          labels.input_batch == 0 && labels.output_batch == 0;
+      of_frameworks += is_wide && is_in_order;
+    }
+  }
+  EXPECT_GE(of_frameworks * 10, all * 3) << of_frameworks << " of " << all;
+}
+
+// The trips and the last counter of a counted loop are among the results.
+TEST(GeneratorStatsTest, CountedLoopsShowHowOftenTheyRan) {
+  int64_t loops = 0, shown = 0;
+  for (uint64_t i = 0; i < 10000; ++i) {
+    const Case made = GenerateCase(21, i);
+    for (const Instruction* at : *made.module->entry()) {
+      if (at->opcode() != Opcode::kWhile || !at->shape().IsTuple()) continue;
+      const auto is_counter = [](const Shape& shape) {
+        return shape.IsScalar() && IsInteger(shape.element_type());
+      };
+      const std::vector<Shape>& state = at->shape().elements();
+      if (std::count_if(state.begin(), state.end(), is_counter) < 2) continue;
+      ++loops;
+      std::set<int64_t> read;  // what nothing reads is not there any more
+      for (const Instruction* user : at->users()) {
+        if (user->opcode() == Opcode::kGetTupleElement && is_counter(user->shape()))
+          read.insert(user->attributes().Integer(Attr::kIndex));
+        if (user->opcode() == Opcode::kWhile) read = {0, 1};  // another loop goes on with it
+      }
+      shown += read.size() >= 2;
+    }
+  }
+  EXPECT_GT(loops, 100);
+  EXPECT_GE(shown * 10, loops * 9) << shown << " of " << loops;
+}
+
 TEST(GeneratorStatsTest, HalfOfTheProgramsAreSmall) {
   GeneratorStats stats = Collect(2000);
   int64_t small = 0;

@@ -1,39 +1,14 @@
 // Puts the body into a computation around it, of which every result is the body's.
 #include "fuzz/generator/recipes/bodies.h"
 
-#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "fuzz/generator/recipes/recipes.h"
+#include "fuzz/generator/recipes/scalar_scope.h"
 
 namespace assay {
 namespace {
-
-// A computation with these parameters, in hand until it is finished.
-class Around {
- public:
-  Around(Program& program, std::string_view name, const std::vector<Shape>& parameters)
-      : program_(program) {
-    scope_.computation = program.NewComputation(name);
-    scope_.depth = program.scope().depth + 1;
-    scope_.control = false;
-    outer_ = program.EnterScope(&scope_);
-    for (size_t i = 0; i < parameters.size(); ++i)
-      at.push_back(program.ScopeParameter(static_cast<int64_t>(i), parameters[i]));
-  }
-  Computation* Finish(Instruction* root) {
-    scope_.computation->set_root(root);
-    program_.EnterScope(outer_);
-    return scope_.computation;
-  }
-  std::vector<Instruction*> at;
-
- private:
-  Program& program_;
-  Scope scope_;
-  Scope* outer_;
-};
 
 std::vector<Shape> ParametersOf(const Computation& body) {
   std::vector<Shape> shapes;
@@ -55,7 +30,8 @@ std::vector<Instruction*> PartsOf(Program& program, Instruction* tuple, const Co
 
 // Takes its parameters as a tuple.
 Computation* BranchOf(Program& program, Computation* body) {
-  Around branch(program, "branch", {Shape::Tuple(ParametersOf(*body))});
+  const Shape tuple = Shape::Tuple(ParametersOf(*body));
+  ScalarScope branch(program, "branch", absl::MakeConstSpan(&tuple, 1));
   return branch.Finish(CallOf(program, body, PartsOf(program, branch.at[0], *body)));
 }
 
@@ -82,11 +58,11 @@ Instruction* Looped(Program& program, Computation* body, const std::vector<Instr
   state.push_back(program.ScalarConstant(ElementType::kS32, 0));
   Instruction* init = program.Tuple(state);
   const Shape shape = init->shape();
-  Around condition(program, "condition", {shape});
+  ScalarScope condition(program, "condition", absl::MakeConstSpan(&shape, 1));
   Instruction* ran = program.GetTupleElement(condition.at[0], result + 1);
   Instruction* most = program.ScalarConstant(ElementType::kS32, trips);
   Computation* goes_on = condition.Finish(program.Compare(Direction::kLt, ran, most));
-  Around trip(program, "trip", {shape});
+  ScalarScope trip(program, "trip", absl::MakeConstSpan(&shape, 1));
   std::vector<Instruction*> next = PartsOf(program, trip.at[0], *body);
   Instruction* computed = CallOf(program, body, next);
   Instruction* before = program.GetTupleElement(trip.at[0], result + 1);
@@ -109,7 +85,7 @@ Instruction* LeastOf(Program& program, Instruction* value, bool sorts) {
     const Reducer reducer = MakeReducerOf(program, Opcode::kMinimum, type);
     return program.Reduce(all, reducer.init, {0}, reducer.computation);
   }
-  Around comparator(program, "comparator", {Shape::Scalar(type), Shape::Scalar(type)});
+  ScalarScope comparator(program, "comparator", {type, type});
   Instruction* before = program.Compare(Direction::kLt, comparator.at[0], comparator.at[1]);
   if (IsFloat(type)) before->mutable_attributes().Set(Attr::kCompareType, CompareType::kTotalOrder);
   Computation* order = comparator.Finish(before);
@@ -130,7 +106,7 @@ Computation* InMoreWords(Program& program, Computation* body) {
   const auto words = static_cast<Words>(
       program.choices().Weighted({40, has_control ? 25 : 0, has_control && is_scalar ? 15 : 0,
                                   is_ordered ? 10 : 0, has_control && is_ordered ? 10 : 0}));
-  Around around(program, "in_more_words", ParametersOf(*body));
+  ScalarScope around(program, "in_more_words", ParametersOf(*body));
   switch (words) {
     case kCall:
       return around.Finish(CallOf(program, body, around.at));
