@@ -400,12 +400,42 @@ TEST(Tally, WhatStandsAroundTheSameMistakeIsNoOtherBug) {
   AddNumbered(tally, wrong, {"dynamic-slice+narrow-index", "", "", "p"}, "h/p-fffff");
   AddNumbered(tally, Outcome::kTimeout, {"dynamic-slice+iota+narrow-index", "", "", "p"}, "h2");
   AddNumbered(tally, Outcome::kTimeout, {"dynamic-slice+iota", "", "", "p"}, "h3");
-  const std::set<std::string> wanted = {
-      "wrong value/a 2",  "wrong value/b 2",  "wrong value/b3 1", "c/f-fffff 2",
-      "wrong value/c3 1", "wrong value/c4 1", "wrong value/c6 1", "c7/c-fffff 1",
-      "c5/i-fffff 1",     "wrong value/d0 1", "wrong value/d 2",  "wrong value/d3 1",
-      "e/i-fffff 2",      "e3/i-ffffp 1",     "f/i-ppfff 2",      "g/i-pffff 1",
-      "g2/i-ffpff 1",     "h/p-fffff 2",      "timeout/h3 1"};
+  // So may a collective that takes packed numbers for bytes.
+  const Outcome::Kind crash = Outcome::kRunCrash;
+  AddNumbered(tally, crash, {"all-gather+few-bits", "", "", "i"}, "i");
+  AddNumbered(tally, Outcome::kTimeout, {"all-gather+few-bits+negate", "", "", "i"}, "i2");
+  AddNumbered(tally, Outcome::kTimeout, {"all-to-all+few-bits", "", "", "i"}, "i3");
+  AddNumbered(tally, Outcome::kTimeout, {"all-gather+negate", "", "", "i"}, "i4");
+  // One check of the source that fails is one bug, one heap that is spoiled may be many.
+  AddNumbered(tally, crash, {"all-gather+fft+imag", "", "", "f"}, "k.cc:# CHECK/l");
+  AddNumbered(tally, crash, {"fft+real", "", "", "f"}, "k.cc:# CHECK/l2");
+  AddNumbered(tally, crash, {"scatter+sign", "", "", "f"}, "died;corrupted heap/m");
+  AddNumbered(tally, crash, {"gather+sine", "", "", "f"}, "died;corrupted heap/m2");
+  const std::set<std::string> wanted = {"wrong value/a 2",
+                                        "wrong value/b 2",
+                                        "wrong value/b3 1",
+                                        "c/f-fffff 2",
+                                        "wrong value/c3 1",
+                                        "wrong value/c4 1",
+                                        "wrong value/c6 1",
+                                        "c7/c-fffff 1",
+                                        "c5/i-fffff 1",
+                                        "wrong value/d0 1",
+                                        "wrong value/d 2",
+                                        "wrong value/d3 1",
+                                        "e/i-fffff 2",
+                                        "e3/i-ffffp 1",
+                                        "f/i-ppfff 2",
+                                        "g/i-pffff 1",
+                                        "g2/i-ffpff 1",
+                                        "h/p-fffff 2",
+                                        "timeout/h3 1",
+                                        "run crash/i 2",
+                                        "timeout/i3 1",
+                                        "timeout/i4 1",
+                                        "k.cc:# CHECK/l2 2",
+                                        "died;corrupted heap/m 1",
+                                        "died;corrupted heap/m2 1"};
   EXPECT_EQ(EndsOfBuckets(tally), wanted);
 }
 

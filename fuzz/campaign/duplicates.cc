@@ -59,6 +59,18 @@ bool HangsOfANarrowIndex(const Looks& hanging, const Looks& other) {
          BothHave(hanging, other, kNarrowIndex);
 }
 
+// A collective that takes packed numbers for whole bytes writes beside its arrays.
+bool CrossDevicesPacked(const Looks& large, const Looks& small) {
+  const auto may_be_spoiled = [](const Looks& looks) {
+    return looks.rule.empty() &&
+           (looks.kind == Outcome::kTimeout || (looks.IsOfRunning() && !looks.IsWrong()));
+  };
+  return BothHave(large, small, kFewBits) && may_be_spoiled(large) && may_be_spoiled(small) &&
+         std::any_of(large.opcodes.begin(), large.opcodes.end(), [&small](const std::string& name) {
+           return IsCollective(name) && small.opcodes.contains(name);
+         });
+}
+
 // ---- Different passes are to blame, or a pass for one of the two.
 
 // The pass is to blame for the small program; that of `large`, for which none is, passes without
@@ -386,7 +398,8 @@ bool HasAllOf(const Looks& large, const Looks& small) {
 // lost.
 constexpr const char* kCauses[] = {kNarrowIndex, kNanForZero};
 
-constexpr Rule kRulesOfAll[] = {AreUnsignedLoops, IsBehindTheOther, EitherWay<HangsOfANarrowIndex>};
+constexpr Rule kRulesOfAll[] = {AreUnsignedLoops, IsBehindTheOther, EitherWay<HangsOfANarrowIndex>,
+                                CrossDevicesPacked};
 constexpr Rule kRulesAcrossPasses[] = {EitherWay<IsSilencedByPassOf>,
                                        EitherWay<IsWrongFoldedOrNot>};
 constexpr Rule kRulesOfPasses[] = {

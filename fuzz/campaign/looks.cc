@@ -87,6 +87,11 @@ Looks LooksOf(const CampaignFinding& finding) {
   }
   if (looks.kind == Outcome::kCompileCrash || looks.kind == Outcome::kRejected)
     looks.words = WordsOf(triage.bucket);
+  // Of what dies while it runs only a check of the source tells where.
+  if (looks.kind == Outcome::kRunCrash) {
+    const std::string words = WordsOf(triage.bucket);
+    if (words.find(".cc:") != words.npos) looks.words = words;
+  }
   looks.is_smallest = triage.is_smallest;
   looks.index = finding.index;
   looks.flags = finding.flags;
@@ -129,6 +134,11 @@ bool IsPart(const std::string& name) {
 bool IsElementwise(const std::string& name) {
   const std::optional<Opcode> opcode = OpcodeFromName(name);
   return opcode.has_value() && Info(*opcode).Is(kElementwise);
+}
+
+bool IsCollective(const std::string& name) {
+  const std::optional<Opcode> opcode = OpcodeFromName(name);
+  return opcode.has_value() && Info(*opcode).Is(kCollective);
 }
 
 Opcodes WithoutMoves(const Opcodes& opcodes) {

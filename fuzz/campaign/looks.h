@@ -44,6 +44,7 @@ bool IsMove(const std::string& name);
 // Ops that only take complex numbers apart or make them.
 bool IsPart(const std::string& name);
 bool IsElementwise(const std::string& name);
+bool IsCollective(const std::string& name);
 Opcodes WithoutMoves(const Opcodes& opcodes);
 
 // How two lists of states agree, flag by flag; 'x' agrees with everything.

@@ -320,7 +320,9 @@ class Triager {
     if (HasFewBits(*case_.module)) StrAppend(&result_.opcodes, "+", kFewBits);
     if (HasNarrowIndex(*case_.module)) StrAppend(&result_.opcodes, "+", kNarrowIndex);
     if (is_nan_for_zero_) StrAppend(&result_.opcodes, "+", kNanForZero);
-    if (result_.place == "while" && HasUnsignedLoop(*case_.module)) {
+    // A loop that is the result has no snapshot of its own.
+    const bool may_be_the_loop = result_.place == "while" || result_.place.empty();
+    if (may_be_the_loop && HasUnsignedLoop(*case_.module)) {
       StrAppend(&result_.opcodes, "+", kUnsignedLoop);
     }
     result_.notable = key.notable;
