@@ -133,6 +133,21 @@ bool KeepsNumbers(const Instruction& convert) {
          wide.MinSubnormal() <= narrow.MinSubnormal();
 }
 
+// Which operand a select gives back everywhere, because its predicate is one constant; null if that
+// is not known.
+const Instruction* ChosenOperand(const Instruction& select) {
+  if (select.operand(1) == select.operand(2)) return select.operand(1);
+  const Instruction* at = select.operand(0);
+  while (at->opcode() == Opcode::kBroadcast || at->opcode() == Opcode::kReshape)
+    at = at->operand(0);
+  const Literal* literal = at->opcode() == Opcode::kConstant ? at->literal() : nullptr;
+  if (literal == nullptr || literal->element_count() == 0) return nullptr;
+  const uint64_t first = literal->GetBits(0);
+  for (int64_t i = 1; i < literal->element_count(); ++i)
+    if (literal->GetBits(i) != first) return nullptr;
+  return select.operand(first != 0 ? 1 : 2);
+}
+
 // True if all elements are that number, as far as one sees without evaluating much.
 bool IsEverywhere(const Instruction& value, double number) {
   const Instruction* at = &value;
@@ -149,22 +164,43 @@ bool IsEverywhere(const Instruction& value, double number) {
          absl::c_all_of(elements, [number](double element) { return element == number; });
 }
 
-// What an inlined caller gives for parameter `number` of a computation: where a loop goes on, the
-// root of its body as well.
-std::vector<const Instruction*> ArgumentsOf(const Instruction& caller,
-                                            const Computation& computation, int64_t number) {
+// How many operands of a scan are inputs, and how many of its results are no carries.
+int64_t InputsOf(const Instruction& scan) {
+  return scan.operand_count() - scan.attributes().Integer(Attr::kNumCarries);
+}
+int64_t OutputsOf(const Instruction& scan) {
+  const int64_t results =
+      scan.shape().IsTuple() ? static_cast<int64_t>(scan.shape().elements().size()) : 1;
+  return results - scan.attributes().Integer(Attr::kNumCarries);
+}
+
+struct Argument {
+  const Instruction* value;
+  int64_t element = -1;  // of the value, if that is a tuple; -1: all of it
+};
+
+// What an inlined caller gives for parameter `number` of a computation: where a loop or a scan goes
+// on, the root of its body as well.
+std::vector<Argument> ArgumentsOf(const Instruction& caller, const Computation& computation,
+                                  int64_t number) {
   switch (caller.opcode()) {
     case Opcode::kWhile:
-      return {caller.operand(0), caller.callee(1)->root()};
+      return {{caller.operand(0)}, {caller.callee(1)->root()}};
+    case Opcode::kScan: {
+      const int64_t carry = number - InputsOf(caller);
+      if (carry < 0) return {{caller.operand(number)}};
+      const int64_t element = caller.shape().IsTuple() ? OutputsOf(caller) + carry : -1;
+      return {{caller.operand(number)}, {caller.callee()->root(), element}};
+    }
     case Opcode::kConditional: {
-      std::vector<const Instruction*> arguments;
+      std::vector<Argument> arguments;
       for (size_t k = 0; k < caller.callees().size(); ++k)
         if (caller.callees()[k] == &computation)
-          arguments.push_back(caller.operand(static_cast<int64_t>(k) + 1));
+          arguments.push_back({caller.operand(static_cast<int64_t>(k) + 1)});
       return arguments;
     }
     default:
-      return {caller.operand(number)};
+      return {{caller.operand(number)}};
   }
 }
 
@@ -189,7 +225,7 @@ const Instruction* UnchangedOperand(const Instruction& value) {
     case Opcode::kMinimum:
       return value.operand(0) == value.operand(1) ? value.operand(0) : nullptr;
     case Opcode::kSelect:
-      return value.operand(1) == value.operand(2) ? value.operand(1) : nullptr;
+      return ChosenOperand(value);
     case Opcode::kReduce: {  // over dimensions of one element
       const Shape& shape = value.operand(0)->shape();
       const bool is_kept =
@@ -218,6 +254,7 @@ InliningCallers FindInliningCallers(const Module& module) {
         case Opcode::kFusion:
         case Opcode::kMap:
         case Opcode::kWhile:
+        case Opcode::kScan:
         case Opcode::kConditional:
           for (const Computation* callee : instruction->callees()) {
             std::vector<const Instruction*>& known = callers[callee];
@@ -390,6 +427,8 @@ bool Producers::Visit(const Instruction& value, const Search& search, Path path)
       });
     case Opcode::kWhile:  // which may make no trip
       return operand(0) || Visit(*value.callee(1)->root(), search, path);
+    case Opcode::kScan:  // which may make no step
+      return Visit(*value.callee()->root(), search, path) || VisitStart(value, search, path);
     case Opcode::kParameter:
       return VisitCallers(value, search, path);
     default: {
@@ -399,14 +438,25 @@ bool Producers::Visit(const Instruction& value, const Search& search, Path path)
   }
 }
 
+bool Producers::VisitStart(const Instruction& scan, const Search& search, Path path) {
+  const bool is_tuple = scan.shape().IsTuple();
+  if (is_tuple && path.empty()) return false;
+  const int64_t carry = (is_tuple ? path.back() : 0) - OutputsOf(scan);
+  if (carry < 0) return false;
+  if (is_tuple) path.pop_back();
+  return Visit(*scan.operand(InputsOf(scan) + carry), search, path);
+}
+
 bool Producers::VisitCallers(const Instruction& parameter, const Search& search, const Path& path) {
   const auto at = callers_.find(parameter.parent());
   if (at == callers_.end()) return false;
   for (const Instruction* caller : at->second) {
-    const std::vector<const Instruction*> arguments =
-        ArgumentsOf(*caller, *parameter.parent(), parameter.parameter_number());
-    for (const Instruction* argument : arguments)
-      if (Visit(*argument, search, path)) return true;
+    for (const Argument& argument :
+         ArgumentsOf(*caller, *parameter.parent(), parameter.parameter_number())) {
+      Path inner = path;
+      if (argument.element >= 0) inner.push_back(argument.element);
+      if (Visit(*argument.value, search, std::move(inner))) return true;
+    }
   }
   return false;
 }

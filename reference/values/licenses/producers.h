@@ -10,7 +10,7 @@
 namespace assay::reference {
 
 // The instructions that run each computation, as far as compilers may put it in their place: calls,
-// fusions, maps, loops of few trips, conditionals whose choice is known.
+// fusions, maps, loops of few trips, scans of few steps, conditionals whose choice is known.
 using InliningCallers = absl::flat_hash_map<const Computation*, std::vector<const Instruction*>>;
 InliningCallers FindInliningCallers(const Module& module);
 
@@ -61,6 +61,8 @@ class Producers {
   bool VisitWidened(const Instruction& value);
   bool MakesWidened(const Instruction& made);
   bool Visit(const Instruction& value, const Search& search, Path path = {});
+  // What a carry of a scan starts from.
+  bool VisitStart(const Instruction& scan, const Search& search, Path path);
   bool VisitCallers(const Instruction& parameter, const Search& search, const Path& path);
 
   bool folds_arrays_ = false;
