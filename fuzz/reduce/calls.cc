@@ -120,6 +120,17 @@ bool ReadInstead(Instruction* loop, int64_t index, int64_t other) {
   return changed;
 }
 
+// A value that was a tuple of one element is the element itself.
+void ReadWhole(Instruction* value, const Shape& element) {
+  value->mutable_shape() = element;
+  std::vector<Instruction*> readers(value->users().begin(), value->users().end());
+  for (Instruction* reader : readers) {
+    if (reader->opcode() != Opcode::kGetTupleElement) continue;
+    reader->ReplaceAllUsesWith(value);
+    reader->parent()->Remove(reader);
+  }
+}
+
 // A loop whose state is a tuple of one element carries the element itself.
 bool Untuple(Instruction* loop) {
   if (!loop->shape().IsTuple() || loop->shape().elements().size() != 1) return false;
@@ -137,15 +148,34 @@ bool Untuple(Instruction* loop) {
   for (Computation* callee : loop->callees()) values.push_back(callee->parameter(0));
   loop->callee(1)->set_root(result->operand(0));
   loop->ReplaceOperand(0, init->operand(0));
-  for (Instruction* value : values) {
-    value->mutable_shape() = element;
-    std::vector<Instruction*> readers(value->users().begin(), value->users().end());
-    for (Instruction* reader : readers) {
-      if (reader->opcode() != Opcode::kGetTupleElement) continue;
-      reader->ReplaceAllUsesWith(value);
-      reader->parent()->Remove(reader);
-    }
+  for (Instruction* value : values) ReadWhole(value, element);
+  return true;
+}
+
+// What branch number `b` of a conditional takes: the selector, if it reads nothing (`element` is
+// -1); else a tuple without that element, of which readers get zeros, or the only element itself.
+bool PruneBranch(Instruction* conditional, int64_t b, int64_t element) {
+  Module* module = conditional->parent()->parent();
+  const absl::Span<Computation* const> all = conditional->callees();
+  Computation* branch = conditional->callee(b);
+  if (module->Callers(branch).size() > 1 || std::count(all.begin(), all.end(), branch) > 1)
+    conditional->set_callee(b, branch = module->CloneComputation(*branch));
+  Instruction *parameter = branch->parameter(0), *operand = conditional->operand(b + 1);
+  if (element < 0) {
+    if (!parameter->users().empty() || parameter == branch->root()) return false;
+    parameter->mutable_shape() = conditional->operand(0)->shape();
+    conditional->ReplaceOperand(b + 1, conditional->operand(0));
+    return true;
   }
+  if (operand->opcode() != Opcode::kTuple || !UsedByElementsOnly(parameter)) return false;
+  if (parameter == branch->root() || !operand->operand(element)->shape().IsArray()) return false;
+  if (operand->operand_count() > 1) {
+    DropElement(parameter, element, nullptr);
+    conditional->ReplaceOperand(b + 1, TupleWithout(operand, element));
+    return true;
+  }
+  ReadWhole(parameter, operand->operand(0)->shape());
+  conditional->ReplaceOperand(b + 1, operand->operand(0));
   return true;
 }
 
@@ -266,6 +296,26 @@ bool PruneLoopState(Reduction& reduction) {
     }
   }
   return changed;
+}
+
+bool PruneBranches(Reduction& reduction) {
+  for (size_t k = 0; k < reduction.best().module->computations().size(); ++k) {
+    for (const Instruction* at : *reduction.best().module->computations()[k]) {
+      if (at->opcode() != Opcode::kConditional) continue;
+      for (int64_t b = 0; b + 1 < at->operand_count(); ++b) {
+        const Shape& taken = at->operand(b + 1)->shape();
+        const int64_t elements =
+            taken.IsTuple() ? static_cast<int64_t>(taken.elements().size()) : 0;
+        for (int64_t element = elements; element-- > -1;) {
+          ReduceCase c = reduction.best().Clone();
+          if (!PruneBranch(Counterpart(*c.module, at), b, element)) continue;
+          // The best case has changed under the iterators: the next round goes on.
+          if (reduction.Try(std::move(c), "prune what a branch takes")) return true;
+        }
+      }
+    }
+  }
+  return false;
 }
 
 bool SimplifyCallees(Reduction& reduction) {

@@ -261,6 +261,8 @@ absl::Span<const ReduceStep> ReduceSteps() {
       {"plainer operation", PlainerOperation, kStructure},
       {"retarget elements", RetargetElements, kStructure},
       {"prune loop state", PruneLoopState, kStructure},
+      {"prune branches", PruneBranches, kStructure},
+      {"drop variadic operands", DropVariadicOperands, kStructure},
       {"simplify callees", SimplifyCallees, kStructure},
       {"merge leaves", MergeLeaves, kStructure},
       {"shrink dimensions", ShrinkDimensions, kDetails},

@@ -432,6 +432,108 @@ ENTRY e {
   EXPECT_LE(module.InstructionCount(), 8) << outcome.text;
 }
 
+bool HasSortWithABranch(const Module& module, const std::vector<Literal>&) {
+  return AnyInstruction(module, [](const Instruction& at) {
+    if (at.opcode() != Opcode::kSort) return false;
+    const Computation& comparator = *at.callee();
+    return std::any_of(comparator.begin(), comparator.end(), [](const Instruction* inner) {
+      return inner->opcode() == Opcode::kConditional;
+    });
+  });
+}
+
+// Of a sort of three arrays whose comparator hands all of its parameters to a branch one array is
+// enough, and the branch needs none.
+TEST(Reduce, OperandsThatNothingNeedsGo) {
+  const Outcome outcome = ReduceText(R"(HloModule sorted
+less {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  c = s32[] parameter(2)
+  d = s32[] parameter(3)
+  e = f32[] parameter(4)
+  f = f32[] parameter(5)
+  l = pred[] compare(a, f), direction=LT
+  m = pred[] compare(c, d), direction=LT
+  ROOT o = pred[] or(l, m)
+}
+branch {
+  t = (f32[], f32[], s32[], s32[], f32[], f32[]) parameter(0)
+  a = f32[] get-tuple-element(t), index=0
+  b = f32[] get-tuple-element(t), index=1
+  c = s32[] get-tuple-element(t), index=2
+  d = s32[] get-tuple-element(t), index=3
+  e = f32[] get-tuple-element(t), index=4
+  f = f32[] get-tuple-element(t), index=5
+  ROOT r = pred[] call(a, b, c, d, e, f), to_apply=less
+}
+comparator {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  c = s32[] parameter(2)
+  d = s32[] parameter(3)
+  e = f32[] parameter(4)
+  f = f32[] parameter(5)
+  which = pred[] constant(true)
+  t = (f32[], f32[], s32[], s32[], f32[], f32[]) tuple(a, b, c, d, e, f)
+  ROOT r = pred[] conditional(which, t, t), true_computation=branch, false_computation=branch
+}
+ENTRY e {
+  p = f32[5] parameter(0)
+  q = s32[5] parameter(1)
+  u = f32[5] negate(p)
+  sorted = (f32[5], s32[5], f32[5]) sort(p, q, u), dimensions={0}, to_apply=comparator
+  first = f32[5] get-tuple-element(sorted), index=0
+  last = f32[5] get-tuple-element(sorted), index=2
+  ROOT sum = f32[5] add(first, last)
+}
+)",
+                                     HasSortWithABranch);
+  const Module& module = *outcome.result.reduced.module;
+  const Instruction* sort = module.entry()->root();
+  ASSERT_EQ(sort->opcode(), Opcode::kSort) << outcome.text;
+  EXPECT_EQ(sort->operand_count(), 1) << outcome.text;
+  // Two of the sort, two parameters, the conditional with its selector, a branch of two each.
+  EXPECT_LE(module.InstructionCount(), 10) << outcome.text;
+}
+
+// The same of a reduction of two arrays, whose computation returns one of them in the end.
+TEST(Reduce, OneOfTwoReductionsGoes) {
+  const Outcome outcome = ReduceText(R"(HloModule reduced
+both {
+  a = f32[] parameter(0)
+  b = s32[] parameter(1)
+  c = f32[] parameter(2)
+  d = s32[] parameter(3)
+  s = f32[] add(a, c)
+  l = pred[] compare(a, c), direction=LT
+  m = s32[] select(l, b, d)
+  ROOT t = (f32[], s32[]) tuple(s, m)
+}
+ENTRY e {
+  p = f32[5] parameter(0)
+  q = s32[5] parameter(1)
+  z = f32[] constant(0)
+  y = s32[] constant(0)
+  r = (f32[], s32[]) reduce(p, q, z, y), dimensions={0}, to_apply=both
+  ROOT which = s32[] get-tuple-element(r), index=1
+}
+)",
+                                     [](const Module& module, const std::vector<Literal>&) {
+                                       return AnyInstruction(module, [&](const Instruction& at) {
+                                         return at.opcode() == Opcode::kReduce &&
+                                                AnyInstruction(module, [](const Instruction& in) {
+                                                  return in.opcode() == Opcode::kSelect;
+                                                });
+                                       });
+                                     });
+  const Module& module = *outcome.result.reduced.module;
+  const Instruction* reduce = module.entry()->root();
+  ASSERT_EQ(reduce->opcode(), Opcode::kReduce) << outcome.text;
+  EXPECT_EQ(reduce->operand_count(), 2) << outcome.text;
+  EXPECT_TRUE(reduce->shape().IsArray()) << outcome.text;
+}
+
 // A compiler may read a constant wrongly: then nothing else is needed.
 TEST(Reduce, AConstantIsAResultToo) {
   const auto fails = [](const Module& module, const std::vector<Literal>&) {

@@ -92,7 +92,10 @@ bool InlineCalls(Reduction&);  // call, fusion; one branch of a conditional; one
 bool LiftCallee(Reduction&);   // what a called computation computes, as the only output
 bool RetargetElements(Reduction&);  // an earlier element of a tuple in place of another
 bool PruneLoopState(Reduction&);    // elements of a while's tuple
+bool PruneBranches(Reduction&);     // elements of the tuple that a branch takes
 bool SimplifyCallees(Reduction&);   // instructions of called computations by constants
+// variadic.cc
+bool DropVariadicOperands(Reduction&);  // one of the arrays of a sort, reduce, map or call
 // resize.cc, rank.cc, types.cc, attributes.cc, values.cc
 bool ShrinkEverything(
     Reduction&);  // all dimensions at once, early: small programs are quick to try

@@ -1,0 +1,165 @@
+// Steps that take operands from ops which hand any number of them on to a computation.
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "fuzz/reduce/edit.h"
+#include "fuzz/reduce/reduction.h"
+
+namespace assay {
+namespace {
+
+// What goes when an op loses one of the arrays that it works on.
+struct Slot {
+  std::vector<int64_t> operands, parameters;  // ascending, and corresponding
+  int64_t result = -1;                        // element of the result; -1: there is none
+  bool is_returned = false;                   // the computation returns that element, too
+};
+
+// How many arrays the op works on, of which it may lose one; 0 where it may not.
+int64_t SlotsOf(const Instruction& at) {
+  const int64_t count = at.operand_count();
+  switch (at.opcode()) {
+    case Opcode::kSort:
+    case Opcode::kMap:
+      return count > 1 ? count : 0;
+    case Opcode::kReduce:
+    case Opcode::kReduceWindow:
+      return count > 2 ? count / 2 : 0;
+    case Opcode::kCall:
+      return count;
+    default:
+      return 0;
+  }
+}
+
+Slot SlotAt(const Instruction& at, int64_t k) {
+  switch (at.opcode()) {
+    case Opcode::kSort:
+      return {{k}, {2 * k, 2 * k + 1}, k, false};
+    case Opcode::kReduce:
+    case Opcode::kReduceWindow: {
+      const int64_t half = at.operand_count() / 2;
+      return {{k, half + k}, {k, half + k}, k, true};
+    }
+    default:
+      return {{k}, {k}};
+  }
+}
+
+// Readers of the slot's parameters get those of another slot, or zeros where that is -1. False if
+// their shapes differ.
+bool RedirectParameters(const Instruction& at, const Slot& slot, int64_t other) {
+  Computation* callee = at.callee();
+  for (size_t i = 0; i < slot.parameters.size(); ++i) {
+    Instruction* parameter = callee->parameter(slot.parameters[i]);
+    if (parameter->users().empty() && parameter != callee->root()) continue;
+    Instruction* instead = nullptr;
+    if (other >= 0) {
+      instead = callee->parameter(SlotAt(at, other).parameters[i]);
+    } else if (parameter->shape().IsArray()) {
+      instead = callee->AddConstant(Splat(parameter->shape(), 0));
+    }
+    if (instead == nullptr || !(instead->shape() == parameter->shape())) return false;
+    parameter->ReplaceAllUsesWith(instead);
+  }
+  return true;
+}
+
+template <typename T>
+std::vector<T> Without(absl::Span<const T> all, absl::Span<const int64_t> gone) {
+  std::vector<T> kept;
+  for (int64_t i = 0; i < static_cast<int64_t>(all.size()); ++i) {
+    if (std::find(gone.begin(), gone.end(), i) == gone.end()) kept.push_back(all[i]);
+  }
+  return kept;
+}
+
+// The computation no longer returns that element of its tuple.
+bool DropReturned(Computation* callee, int64_t element) {
+  Instruction* root = callee->root();
+  if (root->opcode() != Opcode::kTuple) return false;
+  const std::vector<Instruction*> kept = Without<Instruction*>(root->operands(), {element});
+  std::vector<Shape> shapes;
+  for (const Instruction* value : kept) shapes.push_back(value->shape());
+  callee->set_root(kept.size() == 1 ? kept[0]
+                                    : callee->Add(Opcode::kTuple, Shape::Tuple(shapes), kept));
+  return true;
+}
+
+// Readers of `at` read `now`, which lacks that element; who read the element gets `instead`, or a
+// zero where that has another shape.
+bool ReadFrom(Instruction* at, Instruction* now, int64_t element, Instruction* instead) {
+  const std::vector<Instruction*> users(at->users().begin(), at->users().end());
+  for (Instruction* user : users) {
+    if (user->opcode() != Opcode::kGetTupleElement) return false;
+    const int64_t index = user->tuple_index();
+    Instruction* value = instead;
+    if (index != element && !now->shape().IsTuple()) {
+      value = now;
+    } else if (index != element) {
+      user->mutable_attributes().Set(Attr::kIndex, AttrValue(index > element ? index - 1 : index));
+      user->ReplaceOperand(0, now);
+      continue;
+    } else if (!(instead->shape() == user->shape())) {
+      value = user->parent()->AddConstant(Splat(user->shape(), 0));
+    }
+    user->ReplaceAllUsesWith(value);
+  }
+  return true;
+}
+
+// Takes slot `k` from an op; what its computation reads of that it reads of slot `other`, or gets
+// zeros where that is -1. False where it does not fit.
+bool DropSlot(Instruction* at, int64_t k, int64_t other) {
+  Module* module = at->parent()->parent();
+  if (module->Callers(at->callee()).size() > 1)
+    at->set_callee(0, module->CloneComputation(*at->callee()));
+  Computation* callee = at->callee();
+  const Slot slot = SlotAt(*at, k);
+  const bool is_root = at == at->parent()->root();
+  if (!RedirectParameters(*at, slot, other)) return false;
+  if (slot.is_returned && !DropReturned(callee, slot.result)) return false;
+  for (size_t i = slot.parameters.size(); i-- > 0;) callee->RemoveParameter(slot.parameters[i]);
+  Shape shape = at->shape();
+  if (slot.result >= 0) {
+    const std::vector<Shape> kept = Without<Shape>(shape.elements(), {slot.result});
+    shape = kept.size() == 1 ? kept[0] : Shape::Tuple(kept);
+  }
+  Instruction* now =
+      at->parent()->Add(at->opcode(), shape, Without<Instruction*>(at->operands(), slot.operands),
+                        at->attributes(), absl::MakeConstSpan(&callee, 1));
+  if (slot.result < 0) {
+    at->ReplaceAllUsesWith(now);
+    return true;
+  }
+  if (is_root) {
+    if (at->parent() != module->entry()) return false;
+    module->config().entry_layout.reset();
+    module->config().input_output_alias.clear();
+    at->parent()->set_root(now);
+  }
+  return ReadFrom(at, now, slot.result, at->operand(slot.operands[0]));
+}
+
+}  // namespace
+
+bool DropVariadicOperands(Reduction& reduction) {
+  for (size_t c = 0; c < reduction.best().module->computations().size(); ++c) {
+    const Computation* computation = reduction.best().module->computations()[c];
+    for (const Instruction* at : *computation) {
+      for (int64_t k = SlotsOf(*at); k-- > 0;) {
+        for (int64_t other = SlotsOf(*at); other-- > -1;) {
+          if (other == k || reduction.Expired()) continue;
+          ReduceCase candidate = reduction.best().Clone();
+          if (!DropSlot(Counterpart(*candidate.module, at), k, other)) continue;
+          // The best case has changed under the iterators: the next round goes on.
+          if (reduction.Try(std::move(candidate), "drop one of many operands")) return true;
+        }
+      }
+    }
+  }
+  return false;
+}
+
+}  // namespace assay
