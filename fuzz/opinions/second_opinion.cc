@@ -126,6 +126,7 @@ Json ToJson(const Module& module, const std::vector<Literal>& inputs) {
   for (const Literal& input : inputs) values.push_back(ToJson(input));
   return {{"entry", std::string(module.entry()->name())},
           {"computations", computations},
+          {"devices", module.config().replica_count * module.config().num_partitions},
           {"inputs", values}};
 }
 

@@ -129,6 +129,34 @@ const char* const kPrograms[] = {
     "ROOT r = (s32[], s32[4]) while(t), condition=c, body=b }",
 };
 
+// Programs with bits of types below a byte, scans, the first few of a row, and a device that is
+// alone.
+const char* const kRarePrograms[] = {
+    "HloModule m\nENTRY e { x = u16[2] parameter(0) a = u2[2,8] bitcast-convert(x)\n"
+    "y = s4[3,2] parameter(1) b = s8[3] bitcast-convert(y) z = f4e2m1fn[5,4] parameter(2)\n"
+    "c = s16[5] bitcast-convert(z) w = f32[2] parameter(3) d = s2[2,16] bitcast-convert(w)\n"
+    "ROOT r = (u2[2,8], s8[3], s16[5], s2[2,16]) tuple(a, b, c, d) }",
+    "HloModule m\nstep { a = s32[2] parameter(0) c = s32[2] parameter(1)\n"
+    "s = s32[2] subtract(a, c) d = s32[2] multiply(s, a)\n"
+    "ROOT t = (s32[2], s32[2]) tuple(d, s) }\n"
+    "ENTRY e { x = s32[2,5] parameter(0) i = s32[2] parameter(1)\n"
+    "f = (s32[2,5], s32[2]) scan(x, i), dimensions={1}, num_carries=1, to_apply=step\n"
+    "ROOT b = (s32[2,5], s32[2]) scan(x, i), dimensions={1}, num_carries=1, is_reverse=true, "
+    "to_apply=step }",
+    "HloModule m\nENTRY e { c = f32[7] constant({1, nan, 3, 3, -inf, -0, 0})\n"
+    "a = (f32[4], s32[4]) topk(c), k=4, largest=true\n"
+    "b = (f32[3], s32[3]) topk(c), k=3, largest=false\n"
+    "x = u64[3,9] parameter(0) d = (u64[3,4], s32[3,4]) topk(x), k=4, largest=true\n"
+    "y = f4e2m1fn[9] parameter(1) f = (f4e2m1fn[4], s32[4]) topk(y), k=4, largest=false\n"
+    "ROOT r = ((f32[4], s32[4]), (f32[3], s32[3]), (u64[3,4], s32[3,4]), (f4e2m1fn[4], s32[4])) "
+    "tuple(a, b, d, f) }",
+    "HloModule m\nadd { a = s8[] parameter(0) b = s8[] parameter(1) ROOT s = s8[] add(a, b) }\n"
+    "ENTRY e { x = s8[2,3] parameter(0) r = s8[2,3] all-reduce(x), replica_groups={}, "
+    "to_apply=add\n"
+    "g = s8[2,3] all-gather(r), replica_groups={{0}}, dimensions={1}\n"
+    "ROOT s = s8[2,3] reduce-scatter(g), replica_groups={{0}}, dimensions={0}, to_apply=add }",
+};
+
 // More instructions than are asked about.
 std::string LongProgram() {
   std::string text = "HloModule m\nENTRY e { x0 = f32[] parameter(0)\n";
@@ -142,7 +170,9 @@ std::string LongProgram() {
 TEST(SecondOpinionTest, AgreesWithTheOracle) {
   const std::string python = Python();
   if (python.empty()) GTEST_SKIP() << "ASSAY_XLA_PYTHON names no Python with jax";
-  for (const char* text : kPrograms) {
+  std::vector<const char*> programs(std::begin(kPrograms), std::end(kPrograms));
+  programs.insert(programs.end(), std::begin(kRarePrograms), std::end(kRarePrograms));
+  for (const char* text : programs) {
     const Asked asked = Prepare(text);
     const SecondOpinion opinion =
         AskSecondOpinion(python, *asked.module, asked.inputs, asked.expectation, Literal());

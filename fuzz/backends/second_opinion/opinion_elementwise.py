@@ -262,14 +262,32 @@ def convert(at, a):
     return settle(a, kind)
 
 
+def bits_of(kind, a):
+    """The bits of all elements in a row, the lowest of each first."""
+    few = few_bits(kind)
+    codes = numpy.unpackbits(numpy.frombuffer(numpy.ascontiguousarray(a).tobytes(), numpy.uint8), bitorder="little")
+    return codes.reshape(-1, 8)[:, :few].reshape(-1) if few else codes
+
+
+def few_bits(kind):
+    """Of types that have fewer than a byte; 0 of others."""
+    if kind.startswith("f4"):
+        return 4
+    return width(kind) if is_integer(kind) and width(kind) < 8 else 0
+
+
 def bitcast_convert(at, a):
     source, kind = at.program_kind(0), at.kind
     for one in (source, kind):
         as_real(one, "the bits")
-    if "pred" in (source, kind) or min(8 * storage(source).itemsize, 8 * storage(kind).itemsize) < 8 or any(
-            is_integer(k) and width(k) < 8 for k in (source, kind)) or "f4" in source + kind:
-        raise Declined("bits of types below a byte")
-    return numpy.frombuffer(numpy.ascontiguousarray(a).tobytes(), storage(kind)).reshape(at.dims)
+    if "pred" in (source, kind):
+        raise Declined("bits of predicates")
+    bits, few = bits_of(source, a), few_bits(kind)
+    if few:
+        codes = bits.reshape(-1, few)
+        bits = numpy.concatenate([codes, numpy.zeros((len(codes), 8 - few), codes.dtype)], 1).reshape(-1)
+    result = numpy.frombuffer(numpy.packbits(bits, bitorder="little").tobytes(), storage(kind)).reshape(at.dims)
+    return settle(result.astype(numpy.int64), kind) if few and is_integer(kind) else result
 
 
 def exponent_bits(kind):

@@ -19,12 +19,20 @@ def conditional(at, selector, *arguments):
     return at.call(which, arguments[which])
 
 
+def alone(at, *values):
+    """A collective whose only member gets what it has given."""
+    if at.machine.devices != 1:
+        raise Declined("several devices")
+    return values if at.is_tuple else values[0]
+
+
 OPS = {
+    "all-gather": alone, "all-reduce": alone, "all-to-all": alone, "reduce-scatter": alone,
     "broadcast": broadcast, "clamp": clamp, "compare": compare, "conditional": conditional, "convert": convert,
     "bitcast-convert": bitcast_convert, "convolution": convolution, "dot": dot, "dynamic-slice": dynamic_slice,
     "dynamic-update-slice": dynamic_update_slice, "gather": gather, "iota": iota, "map": map_, "pad": pad, "reduce": reduce,
     "reduce-precision": reduce_precision, "reduce-window": reduce_window, "reverse": reverse, "scatter": scatter,
-    "select-and-scatter": select_and_scatter, "sort": sort, "while": while_,
+    "scan": scan, "select-and-scatter": select_and_scatter, "sort": sort, "topk": topk, "while": while_,
     "call": lambda at, *values: at.call(0, *values),
     "concatenate": lambda at, *values: numpy.concatenate(values, at["dimensions"][0]),
     "get-tuple-element": lambda at, value: value[at["index"]],
@@ -84,8 +92,8 @@ class Site:
 
 
 class Machine:
-    def __init__(self, computations):
-        self.computations, self.steps = computations, 0
+    def __init__(self, computations, devices):
+        self.computations, self.devices, self.steps = computations, devices, 0
 
     def step(self):
         self.steps += 1
@@ -144,7 +152,7 @@ def opinion_of(program):
     parameters = {i["attributes"]["parameter_number"]: i["shape"] for i in entry["instructions"] if i["op"] == "parameter"}
     def outputs():
         inputs = [decode(text, parameters[k]) for k, text in enumerate(program["inputs"])]
-        result = Machine(program["computations"]).run(program["entry"], inputs)
+        result = Machine(program["computations"], program["devices"]).run(program["entry"], inputs)
         return leaves(result, shapes[entry["root"]])
 
     try:

@@ -87,6 +87,46 @@ def map_(at, *values):
     return result
 
 
+def scan(at, *values):
+    """Step by step along a dimension: the computation has a piece of each input, and the carries."""
+    carries, d = at["num_carries"], at["dimensions"][0]
+    inputs, state = values[:len(values) - carries], values[len(values) - carries:]
+    outputs = [[] for _ in range(len(at.shapes) - carries)]
+    steps = range(inputs[0].shape[d])
+    for i in reversed(steps) if at.get("is_reverse", False) else steps:
+        results = at.call(0, *(numpy.take(v, i, axis=d) for v in inputs), *state)
+        results = results if isinstance(results, tuple) else (results,)
+        state = results[len(outputs):]
+        for pieces, piece in zip(outputs, results):
+            pieces.insert(0, piece) if at.get("is_reverse", False) else pieces.append(piece)
+    stacked = [numpy.stack(pieces, axis=d) if pieces else numpy.empty(at.dims_of(i), storage(at.kind_of(i)))
+               for i, pieces in enumerate(outputs)]
+    results = (*stacked, *state)
+    return results if at.is_tuple else results[0]
+
+
+def ranks(kind, a):
+    """Integers in the order of the values, of floats in the total order; equal values have one."""
+    if "fnuz" in kind or kind == "f8e8m0fnu":
+        raise Declined("the order of floats without a sign of zero")
+    if is_float(kind):
+        as_real(kind, "the order")
+        size = a.dtype.itemsize
+        bits = numpy.ascontiguousarray(a).view(f"i{size}").astype(numpy.int64)
+        if kind.startswith("f4"):
+            bits = numpy.where(bits & 8, bits - 16, bits)
+        signed = bits < 0
+        magnitude = bits & ((1 << (3 if kind.startswith("f4") else 8 * size - 1)) - 1)
+        a = numpy.where(signed, -1 - magnitude, magnitude)
+    return numpy.unique(a, return_inverse=True)[1].reshape(a.shape)
+
+
+def topk(at, a):
+    rank = ranks(at.program_kind(0), a)
+    order = numpy.argsort(-rank if at.get("largest", True) else rank, axis=-1, kind="stable")[..., :at["k"]]
+    return numpy.take_along_axis(a, order, axis=-1), order.astype(numpy.int32)
+
+
 def sort(at, *values):
     d = at["dimensions"][0]
     results = [v.copy() for v in values]

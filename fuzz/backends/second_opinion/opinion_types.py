@@ -6,7 +6,7 @@ a function of the instruction and the values of its operands. Integers wrap as n
 complex128) and rounded to their type after every op; or, where a program asks for "reals", in numpy's widest type, once without
 rounding and once with, but as if exponents had no ends. What is not in the table, or too large, is declined. A program is
     {"entry": name, "computations": {name: {"root": id, "instructions": [{"id", "op", "shape", "operands", "callees",
-     "attributes", "literal"}]}}, "inputs": [literal], "reals": bool}
+     "attributes", "literal"}]}}, "inputs": [literal], "devices": number, "reals": bool}
 with shapes [type, [dims]] or {"tuple": [shape]} and literals the hexadecimal bytes of row-major little-endian elements.
 """
 import functools
