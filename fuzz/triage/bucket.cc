@@ -35,6 +35,7 @@ size_t CorruptedHeap(const std::string& signature) {
                                          "free():",
                                          "malloc():",
                                          "malloc_consolidate():",
+                                         "Fatal glibc error: malloc assertion",
                                          "munmap_chunk():",
                                          "realloc():"};
   size_t first = std::string::npos;
@@ -42,8 +43,21 @@ size_t CorruptedHeap(const std::string& signature) {
   return first;
 }
 
+// "while.1_computation": a name of the program, which a number makes different from others.
+bool IsNumberedName(std::string_view word) {
+  for (size_t dot = word.find('.'); dot != word.npos; dot = word.find('.', dot + 1)) {
+    const bool is_numbered = dot > 0 && dot + 1 < word.size() &&
+                             std::isalpha(static_cast<unsigned char>(word[dot - 1])) != 0 &&
+                             std::isdigit(static_cast<unsigned char>(word[dot + 1])) != 0;
+    if (is_numbered) return true;
+  }
+  return false;
+}
+
 // Words that change from case to case become '#'.
 std::string NormaliseWord(std::string_view word) {
+  // Messages of protobuf begin with a name that is drawn, so that nobody parses them.
+  if (word.rfind("goo.gle/", 0) == 0 || IsNumberedName(word)) return "#";
   if (word.find('/') != std::string_view::npos) {
     word.remove_prefix(word.rfind('/') + 1);  // a path: its last part
   }

@@ -8,6 +8,7 @@
 #include <set>
 #include <sstream>
 
+#include "absl/strings/str_replace.h"
 #include "fuzz/reduce/edit.h"
 #include "fuzz/reduce/wrong_instruction.h"
 #include "fuzz/triage/bucket.h"
@@ -333,6 +334,69 @@ TEST_F(TriageTest, WhatHasItsPageIsNotReducedToTheEnd) {
   EXPECT_THAT(FileText(json), HasSubstr(field)) << "the smaller program has the page";
 }
 
+// Passes that are to blame for such a loop have one bug in common, so buckets are told of it.
+TEST_F(TriageTest, ALoopOverAnUnsignedCounterIsSaidToBeOne) {
+  const std::unique_ptr<Oracle> oracle = MakeOracle();
+  FakeBackend::Script script;
+  script.description.name = "fake";
+  script.description.profile = &Profile::Strict();
+  script.compile = [](const Module&, const CompileOptions&) { return absl::OkStatus(); };
+  ElementType counted = ElementType::kU8;
+  script.run =
+      [&](const Module& module, const CompileOptions&,
+          const std::vector<std::vector<const Literal*>>& arguments) -> absl::StatusOr<RunResult> {
+    absl::StatusOr<Literal> value = oracle->Evaluate(module, arguments[0], {});
+    if (!value.ok()) return value.status();
+    const Instruction* root = module.entry()->root();
+    const Instruction* goes_on = root->callees().empty() ? root : root->callee(0)->root();
+    const bool is_counted = root->opcode() == Opcode::kWhile &&
+                            goes_on->opcode() == Opcode::kCompare &&
+                            goes_on->operand(0)->shape().element_type() == counted;
+    if (is_counted) FaultyCompiler::Spoil(*value);
+    RunResult result;
+    result.outputs.push_back(*std::move(value));
+    return result;
+  };
+  FakeBackend backend(std::move(script));
+  for (const bool is_unsigned : {true, false}) {
+    Finding finding;
+    finding.kind = Outcome::kWrong;
+    finding.backend = "fake";
+    finding.profile = "strict";
+    finding.module_text = absl::StrReplaceAll(R"(HloModule m
+goes_on {
+  state = (T[]) parameter(0)
+  at = T[] get-tuple-element(state), index=0
+  least = T[] constant(1)
+  ROOT go = pred[] compare(at, least), direction=GE
+}
+body {
+  state = (T[]) parameter(0)
+  at = T[] get-tuple-element(state), index=0
+  one = T[] constant(1)
+  next = T[] subtract(at, one)
+  ROOT t = (T[]) tuple(next)
+}
+ENTRY e {
+  p = T[] parameter(0)
+  init = (T[]) tuple(p)
+  ROOT loop = (T[]) while(init), condition=goes_on, body=body
+}
+)",
+                                              {{"T[]", is_unsigned ? "u8[]" : "s8[]"}});
+    counted = is_unsigned ? ElementType::kU8 : ElementType::kS8;
+    Literal p(Shape::Scalar(counted));
+    p.SetInteger(0, 3);
+    finding.inputs = {std::move(p)};
+    const absl::StatusOr<TriageReport> report = Triage(finding, *oracle, backend, Options());
+    ASSERT_TRUE(report.ok()) << report.status();
+    ASSERT_TRUE(report->result.confirmed);
+    EXPECT_THAT(report->result.opcodes, HasSubstr("while"));
+    EXPECT_EQ(report->result.opcodes.find(kUnsignedLoop) != std::string::npos, is_unsigned)
+        << report->result.opcodes;
+  }
+}
+
 // What writes where it must not is now a wrong value, now a crash.
 TEST_F(TriageTest, AJudgementOfAnotherRunSaysSo) {
   const std::unique_ptr<Oracle> oracle = MakeOracle();
@@ -545,6 +609,28 @@ TEST(CrashSignature, HasNoShapesOfOneCase) {
   const std::string sizes = "Check: no custom element sizes on other types: ";
   EXPECT_EQ(CrashSignature(sizes + "%iota = s32[2,9]{1,0:E(4)} iota(), iota_dimension=1"),
             CrashSignature(sizes + "%convert.2 = f32[3]{0:E(2)} convert(%select)"));
+}
+
+TEST(CrashSignature, HasNoNamesThatAreDrawn) {
+  const std::string words = "compile crash: the verifier: Window goo.gle/debug";
+  EXPECT_EQ(CrashSignature(words + "only  dimensions {"),
+            CrashSignature(words + "str dimensions {"));
+  EXPECT_NE(CrashSignature(words + "str dimensions {"), CrashSignature(words + "str size {"));
+}
+
+TEST(CrashSignature, HasNoNamesOfThisProgram) {
+  const std::string words = "compile crash: map_util.h:50] Check failed: Map key not found: ";
+  EXPECT_EQ(CrashSignature(words + "while.1_computation, false"),
+            CrashSignature(words + "comparator.12, false"));
+  EXPECT_NE(CrashSignature(words + "while.1"), CrashSignature("compile crash: set_util.h:50] no"));
+}
+
+TEST(CrashSignature, ASpoiledHeapIsOneWhoeverNotices) {
+  const std::string died = "run crash: the worker died of SIGABRT\n";
+  EXPECT_EQ(
+      CrashSignature(died + "free(): invalid next size (fast)"),
+      CrashSignature(died + "Fatal glibc error: malloc assertion failure in sysmalloc: (old"));
+  EXPECT_NE(CrashSignature(died + "free(): invalid size"), CrashSignature(died + "Check failed"));
 }
 
 TEST(Signature, OfAFoldingNamesTheOpWithoutTryingItAlone) {
