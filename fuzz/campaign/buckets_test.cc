@@ -400,8 +400,20 @@ TEST(Tally, WhatStandsAroundTheSameMistakeIsNoOtherBug) {
   AddNumbered(tally, wrong, {"dynamic-slice+narrow-index", "", "", "p"}, "h/p-fffff");
   AddNumbered(tally, Outcome::kTimeout, {"dynamic-slice+iota+narrow-index", "", "", "p"}, "h2");
   AddNumbered(tally, Outcome::kTimeout, {"dynamic-slice+iota", "", "", "p"}, "h3");
-  // So may a collective that takes packed numbers for bytes.
-  const Outcome::Kind crash = Outcome::kRunCrash;
+  const std::set<std::string> wanted = {
+      "wrong value/a 2",  "wrong value/b 2",  "wrong value/b3 1", "c/f-fffff 2",
+      "wrong value/c3 1", "wrong value/c4 1", "wrong value/c6 1", "c7/c-fffff 1",
+      "c5/i-fffff 1",     "wrong value/d0 1", "wrong value/d 2",  "wrong value/d3 1",
+      "e/i-fffff 2",      "e3/i-ffffp 1",     "f/i-ppfff 2",      "g/i-pffff 1",
+      "g2/i-ffpff 1",     "h/p-fffff 2",      "timeout/h3 1"};
+  EXPECT_EQ(EndsOfBuckets(tally), wanted);
+}
+
+TEST(Tally, WhatWritesBesideItsArrayOrDiesAtOneCheckIsOneBucket) {
+  const CampaignOptions options = TallyOptions();
+  Tally tally(options);
+  const Outcome::Kind wrong = Outcome::kWrong, crash = Outcome::kRunCrash;
+  // A collective that takes packed numbers for bytes.
   AddNumbered(tally, crash, {"all-gather+few-bits", "", "", "i"}, "i");
   AddNumbered(tally, Outcome::kTimeout, {"all-gather+few-bits+negate", "", "", "i"}, "i2");
   AddNumbered(tally, Outcome::kTimeout, {"all-to-all+few-bits", "", "", "i"}, "i3");
@@ -411,31 +423,24 @@ TEST(Tally, WhatStandsAroundTheSameMistakeIsNoOtherBug) {
   AddNumbered(tally, crash, {"fft+real", "", "", "f"}, "k.cc:# CHECK/l2");
   AddNumbered(tally, crash, {"scatter+sign", "", "", "f"}, "died;corrupted heap/m");
   AddNumbered(tally, crash, {"gather+sine", "", "", "f"}, "died;corrupted heap/m2");
-  const std::set<std::string> wanted = {"wrong value/a 2",
-                                        "wrong value/b 2",
-                                        "wrong value/b3 1",
-                                        "c/f-fffff 2",
-                                        "wrong value/c3 1",
-                                        "wrong value/c4 1",
-                                        "wrong value/c6 1",
-                                        "c7/c-fffff 1",
-                                        "c5/i-fffff 1",
-                                        "wrong value/d0 1",
-                                        "wrong value/d 2",
-                                        "wrong value/d3 1",
-                                        "e/i-fffff 2",
-                                        "e3/i-ffffp 1",
-                                        "f/i-ppfff 2",
-                                        "g/i-pffff 1",
-                                        "g2/i-ffpff 1",
-                                        "h/p-fffff 2",
-                                        "timeout/h3 1",
-                                        "run crash/i 2",
+  // What is made wider and folded then is right without either.
+  AddNumbered(tally, wrong, {"few-bits+popcnt", "constant_folding", "popcnt", "i"}, "n");
+  AddNumbered(tally, wrong, {"few-bits+popcnt", "float-normalization-s4", "popcnt", "i"}, "n2");
+  AddNumbered(tally, wrong, {"popcnt", "constant_folding", "popcnt", "c"}, "n3");
+  // A dot by another name, of complex numbers.
+  AddNumbered(tally, wrong, {"dot", "", "dot", "c"}, "o/c-fffff");
+  AddNumbered(tally, wrong, {"convolution+reshape", "", "convolution", "c"}, "o2/c-pffff");
+  AddNumbered(tally, wrong, {"dot+sort", "", "sort", "c"}, "o3/c-ppfff");
+  const std::set<std::string> wanted = {"run crash/i 2",
                                         "timeout/i3 1",
                                         "timeout/i4 1",
                                         "k.cc:# CHECK/l2 2",
                                         "died;corrupted heap/m 1",
-                                        "died;corrupted heap/m2 1"};
+                                        "died;corrupted heap/m2 1",
+                                        "wrong value/n 2",
+                                        "wrong value/n3 1",
+                                        "o/c-fffff 2",
+                                        "o3/c-ppfff 1"};
   EXPECT_EQ(EndsOfBuckets(tally), wanted);
 }
 

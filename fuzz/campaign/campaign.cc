@@ -137,7 +137,7 @@ class Campaign {
     summary().first = earlier.first;
     summary().earlier = earlier.programs;
     desk_.next_index = earlier.next;
-    desk_.tally.Restore(std::move(earlier.findings));
+    desk_.tally.Restore(std::move(earlier));
     return absl::OkStatus();
   }
 

@@ -95,6 +95,7 @@ struct CampaignFinding {
   int64_t output = -1;         // the only one that the program has then (CaseKey::output); -1: all
   int64_t instructions = 0;
   std::string signature;  // what tells it from others before it is reduced
+  std::string place;      // where its second check saw it first (Signature::place); "": not known
   std::string text, second_check;
   bool triaged = false;
   TriageResult triage;

@@ -96,6 +96,14 @@ bool IsWrongFoldedOrNot(const Looks& folded, const Looks& other) {
          IsElementwise(*other.opcodes.begin());
 }
 
+// Integers of few bits are made wider, and what is computed of them is folded then: without either
+// pass it is right.
+bool AreWidenedAndFolded(const Looks& folded, const Looks& widened) {
+  return folded.rule == "constant_folding" && widened.family == "float-normalization-of integers" &&
+         AreOfOneKind(folded, widened) && BothHave(folded, widened, kFewBits) &&
+         !folded.opcodes.empty() && folded.opcodes == widened.opcodes;
+}
+
 // ---- The same pass is to blame for both, or passes of one family.
 
 // What asks for the sign of an integer: a wrong belief about it is one bug, whoever asks. The
@@ -323,6 +331,17 @@ bool IsReductionInDisguise(const Looks& window, const Looks& reduction) {
   return states == reduction.states;
 }
 
+// A convolution without a window is a dot, and whoever multiplies complex numbers there, wherever
+// their parts stand, overflows in the same way.
+bool ContractComplexNumbers(const Looks& large, const Looks& small) {
+  const auto contracts = [](const Looks& looks) {
+    return looks.IsWrong() && looks.numbers == "c" && !WithoutMoves(looks.opcodes).empty() &&
+           All(WithoutMoves(looks.opcodes),
+               [](const std::string& name) { return name == "dot" || name == "convolution"; });
+  };
+  return contracts(large) && contracts(small);
+}
+
 // Numbers of fewer than 8 bits are packed: who sorts them writes what is not theirs, and what is
 // computed of them in one kernel is unpacked and packed by the same code, which may write too much.
 bool AreOfPackedNumbers(const Looks& large, const Looks& small) {
@@ -400,8 +419,8 @@ constexpr const char* kCauses[] = {kNarrowIndex, kNanForZero};
 
 constexpr Rule kRulesOfAll[] = {AreUnsignedLoops, IsBehindTheOther, EitherWay<HangsOfANarrowIndex>,
                                 CrossDevicesPacked};
-constexpr Rule kRulesAcrossPasses[] = {EitherWay<IsSilencedByPassOf>,
-                                       EitherWay<IsWrongFoldedOrNot>};
+constexpr Rule kRulesAcrossPasses[] = {EitherWay<IsSilencedByPassOf>, EitherWay<IsWrongFoldedOrNot>,
+                                       EitherWay<AreWidenedAndFolded>};
 constexpr Rule kRulesOfPasses[] = {
     IsAVariant,    IsOfSameRewrite,    IsInControlFlow, IsBelievedBehindWhatHandsOn,
     IsFoldedAlike, WouldBecomeSmaller, IsImportedAlike};
@@ -410,6 +429,7 @@ constexpr Rule kRulesOfRunning[] = {IsOfSamePlace,
                                     IsOfSameFunction,
                                     EitherWay<AreWrongAndDeadOfAMove>,
                                     EitherWay<IsReductionInDisguise>,
+                                    ContractComplexNumbers,
                                     AreOfPackedNumbers,
                                     FoldAlike,
                                     AreMovedOtherwise,

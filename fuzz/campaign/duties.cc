@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <numeric>
 #include <optional>
 #include <set>
@@ -194,7 +195,7 @@ class ReplayDuty : public Duty {
     if (!search_.has_value()) {
       suspect_ = std::move(desk_.unrepeated.front());
       desk_.unrepeated.pop_front();
-      search_.emplace(suspect_.history, suspect_.index, culprits_);
+      search_.emplace(suspect_.history, suspect_.index, Spoilers());
     }
     begun_ = Now();
     return {{{"do", "replay"},
@@ -221,6 +222,16 @@ class ReplayDuty : public Duty {
   }
 
  private:
+  // What writes where it must not is mostly a finding itself.
+  std::set<int64_t> Spoilers() const {
+    std::set<int64_t> spoilers = culprits_;
+    for (const std::vector<int64_t>& round : suspect_.history) {
+      std::copy_if(round.begin(), round.end(), std::inserter(spoilers, spoilers.end()),
+                   [this](int64_t index) { return desk_.tally.IsFound(index); });
+    }
+    return spoilers;
+  }
+
   // A slow machine may make anything late.
   static bool Fails(Outcome::Kind kind) { return IsFinding(kind) && kind != Outcome::kTimeout; }
 

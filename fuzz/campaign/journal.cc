@@ -9,6 +9,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "fuzz/campaign/worker.h"
@@ -30,6 +31,7 @@ nlohmann::json FindingToJson(const CampaignFinding& finding) {
   if (!finding.flags.empty()) json["flags"] = finding.flags;
   if (!finding.given.empty()) json["given"] = finding.given;
   if (finding.output >= 0) json["output"] = finding.output;
+  if (!finding.place.empty()) json["place"] = finding.place;
   if (!finding.after.empty()) json["after"] = finding.after;
   if (finding.triaged) json["triage"] = EncodeTriage(finding.triage);
   if (!finding.triage_error.empty()) json["triage_error"] = finding.triage_error;
@@ -115,6 +117,7 @@ CampaignFinding FindingFromJson(const nlohmann::json& json) {
   finding.after = json.value("after", finding.after);
   finding.instructions = json.value("instructions", int64_t{0});
   finding.signature = json.value("signature", "");
+  finding.place = json.value("place", "");
   finding.text = json.value("text", "");
   finding.second_check = json.value("second_check", "");
   finding.notable = json.value("notable", "");
@@ -124,7 +127,11 @@ CampaignFinding FindingFromJson(const nlohmann::json& json) {
 
 void TakeLine(const nlohmann::json& line, EarlierCampaign& campaign) {
   const std::string type = line.value("type", "");
-  if (type == "finding") campaign.findings.push_back(FindingFromJson(line));
+  for (const auto& [name, kept] :
+       {std::pair("finding", &campaign.findings), std::pair("unconfirmed", &campaign.unconfirmed),
+        std::pair("screened only", &campaign.screened_only), std::pair("alike", &campaign.alike)}) {
+    if (type == name) kept->push_back(FindingFromJson(line));
+  }
   if (type == "progress") {
     campaign.next = std::max(campaign.next, line.value("next", int64_t{0}));
     campaign.programs = line.value("programs", int64_t{0});

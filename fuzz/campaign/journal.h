@@ -4,6 +4,7 @@
 //   finding        one confirmed finding; its case is in OUT/cases/SEED-INDEX.hlo and .npz
 //   unconfirmed    a failure that did not repeat in a fresh process
 //   screened only  a failure of what is compiled cheaply, and not as users compile
+//   alike          one of what is compiled cheaply that was only counted, as many like it failed
 //   triage         index and what triage made of it
 //   progress       every few seconds: "next", before which all cases have ended, and how many
 //   end            the summary
@@ -25,6 +26,8 @@ struct EarlierCampaign {
   int64_t first = 0, next = 0;  // the case to go on with
   int64_t programs = 0;
   std::vector<CampaignFinding> findings;  // with triage, where it was made
+  // Suspects that are no findings; some of the unconfirmed may be findings after others.
+  std::vector<CampaignFinding> unconfirmed, screened_only, alike;
 };
 // Lines that are cut off or make no sense are left out. Errors: there is no journal in `out_dir`,
 // or it has no beginning.

@@ -137,10 +137,33 @@ void Tally::TakeRecord(const CaseRecord& record, const Rounds& history) {
   }
 }
 
-void Tally::Restore(std::vector<CampaignFinding> findings) {
-  for (CampaignFinding& finding : findings) {
+void Tally::Restore(EarlierCampaign earlier) {
+  for (const CampaignFinding& suspect : earlier.unconfirmed) {
+    restored_.insert(suspect.index);
+    ++summary_.unconfirmed;
+  }
+  for (const CampaignFinding& suspect : earlier.screened_only) {
+    restored_.insert(suspect.index);
+    ++summary_.screened_only;
+    if (!suspect.place.empty()) ++places_[suspect.place].screened_only;
+  }
+  for (const CampaignFinding& suspect : earlier.alike) {
+    restored_.insert(suspect.index);
+    ++summary_.alike[suspect.signature];
+    ++places_[suspect.place].alike;
+  }
+  for (CampaignFinding& finding : earlier.findings) {
     restored_.insert(finding.index);
     if (finding.triaged) ++triaged_[finding.signature];
+    if (!finding.place.empty()) {
+      Place& place = places_[finding.place];
+      ++place.seen;
+      place.signatures.insert(finding.signature);
+    }
+    if (!finding.after.empty()) {
+      --summary_.unconfirmed;
+      ++summary_.after_others;
+    }
     Keep(std::move(finding));
   }
 }
@@ -239,6 +262,7 @@ Confirmation Tally::TakeConfirm(const Suspect& suspect, const ConfirmRecord& con
   finding.notable = confirm.notable;
   finding.instructions = confirm.instructions;
   finding.output = confirm.output;
+  finding.place = confirm.place;
   if (confirm.output >= 0 && confirm.fails > 0) finding.text = confirm.record.text;
   finding.second_check =
       StrCat("failed again in ", confirm.fails, " of ", confirm.runs, " runs of a fresh process",
@@ -279,6 +303,7 @@ Confirmation Tally::TakeConfirm(const Suspect& suspect, const ConfirmRecord& con
   Keep(finding);
   if (confirm.behind.empty()) return result;
   result.behind = finding;
+  result.behind->place.clear();
   result.behind->flags = confirm.unmasking;
   result.behind->given = confirm.given;
   if (!confirm.given.empty()) {
@@ -330,6 +355,7 @@ void Tally::EndTriage(size_t at) {
 }
 
 void Tally::Keep(CampaignFinding finding) {
+  found_.insert(finding.index);
   finding.known = KnownAs(finding);
   ++summary_.findings;
   ++summary_.kinds[std::string(Name(finding.kind))];

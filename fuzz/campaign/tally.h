@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "fuzz/campaign/campaign.h"
+#include "fuzz/campaign/journal.h"
 #include "fuzz/campaign/predecessors.h"
 
 namespace assay {
@@ -58,12 +59,14 @@ class Tally {
   // time and memory last, then the smallest program, which is the quickest to explain. Of a
   // signature that is seen again and again it is a sample, unless the user has said how many.
   std::optional<size_t> NextToTriage() const;
+  // True if the case is a finding, of whatever kind.
+  bool IsFound(int64_t index) const { return found_.contains(index); }
   // True if triage has looked at no finding with this signature yet.
   bool IsNovel(const CampaignFinding& finding) const;
   // Signatures that triage has not looked at, limits of time and memory not counted.
   int64_t UntriagedSignatures() const;
-  // Findings of the same campaign from before it was resumed; those that have no triage get it.
-  void Restore(std::vector<CampaignFinding> findings);
+  // What the same campaign had seen before it was resumed; findings that have no triage get it.
+  void Restore(EarlierCampaign earlier);
   // A finding is handed to triage.
   CampaignFinding& BeginTriage(size_t at);
   CampaignFinding& finding(size_t at) { return findings_[at]; }
@@ -111,7 +114,8 @@ class Tally {
   };
   std::map<std::string, Place> places_;
   std::map<std::string, int64_t> by_licence_;  // seen, by what is notable of it
-  std::set<int64_t> restored_;                 // cases of restored findings
+  std::set<int64_t> found_;                    // cases of findings
+  std::set<int64_t> restored_;                 // cases of restored suspects
   std::set<size_t> in_triage_;                 // numbers of findings that were handed to it
 };
 

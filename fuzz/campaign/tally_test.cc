@@ -1,8 +1,10 @@
 // The counting rules of campaigns, without a process.
 #include "fuzz/campaign/tally.h"
 
+#include <filesystem>
 #include <map>
 #include <optional>
+#include <utility>
 
 #include "fuzz/campaign/duties.h"
 #include "fuzz/campaign/scripted.h"
@@ -440,6 +442,49 @@ TEST(Tally, OfManySuspectsWithOneResultThreeOfFourAreOnlyCounted) {
   EXPECT_EQ(summary.alike.size(), 3u);
   EXPECT_EQ(summary.unconfirmed, 0);
   EXPECT_EQ(summary.findings + summary.screened_only + CampaignSummary::SumOf(summary.alike), 400);
+}
+
+// A campaign that is resumed knows what it knew when it was ended.
+TEST(Tally, WhatAJournalHoldsIsCountedAgain) {
+  CampaignOptions options = TallyOptions();
+  options.out_dir = testing::TempDir() + "/restored";
+  std::filesystem::remove_all(options.out_dir);
+  Tally tally(options);
+  Journal journal;
+  ASSERT_TRUE(journal.Open(options).ok());
+  ASSERT_TRUE(journal.Begin(tally.summary(), options).ok());
+  for (int64_t index = 0; index < 40; ++index) {
+    tally.TakeRecord(CaseOf({Ended(Outcome::kWrong, "")}, index));
+    const Suspect suspect = tally.NextSuspect();
+    ConfirmRecord confirm = Confirmed(index % 10 == 9 ? 0 : 3, 3);
+    confirm.place = index % 10 == 9 ? "" : "abs";
+    confirm.signature = "algsimp at abs";
+    confirm.alike = tally.Familiar().enough.contains(confirm.place);
+    const Confirmation result = tally.TakeConfirm(suspect, confirm);
+    const bool is_alike = !result.confirmed && confirm.alike;
+    ASSERT_TRUE((result.confirmed ? journal.Found(result.finding)
+                 : is_alike       ? journal.Alike(result.finding)
+                                  : journal.Unconfirmed(result.finding))
+                    .ok());
+    if (index == 9) {
+      ASSERT_TRUE(journal.Found(tally.TakeReplay(suspect, {3})).ok());
+    }
+  }
+  absl::StatusOr<EarlierCampaign> earlier = ReadJournal(options.out_dir);
+  ASSERT_TRUE(earlier.ok()) << earlier.status();
+  Tally resumed(options);
+  resumed.Restore(*std::move(earlier));
+  const CampaignSummary &was = tally.summary(), &is = resumed.summary();
+  EXPECT_EQ(is.findings, was.findings);
+  EXPECT_EQ(is.signatures, was.signatures);
+  EXPECT_EQ(is.alike, was.alike);
+  EXPECT_GT(CampaignSummary::SumOf(is.alike), 5);
+  EXPECT_EQ(is.unconfirmed, 3);
+  EXPECT_EQ(is.after_others, 1);
+  EXPECT_EQ(resumed.Familiar().signatures, tally.Familiar().signatures);
+  EXPECT_EQ(resumed.Familiar().enough, tally.Familiar().enough);
+  resumed.TakeRecord(CaseOf({Ended(Outcome::kWrong, "")}, 39));
+  EXPECT_FALSE(resumed.HasSuspect()) << "it was unconfirmed already";
 }
 
 TEST(Duties, OnlyWhatRanBeforeMayExplainWhatIsNeitherSlowNorDrawn) {
