@@ -152,30 +152,47 @@ bool Untuple(Instruction* loop) {
   return true;
 }
 
-// What branch number `b` of a conditional takes: the selector, if it reads nothing (`element` is
-// -1); else a tuple without that element, of which readers get zeros, or the only element itself.
+// What branch number `b` of a conditional takes, and those that are the same computation: the
+// selector, if it reads nothing (`element` is -1); else a tuple without that element, of which
+// readers get zeros, or the only element itself.
 bool PruneBranch(Instruction* conditional, int64_t b, int64_t element) {
   Module* module = conditional->parent()->parent();
   const absl::Span<Computation* const> all = conditional->callees();
   Computation* branch = conditional->callee(b);
-  if (module->Callers(branch).size() > 1 || std::count(all.begin(), all.end(), branch) > 1)
+  std::vector<int64_t> operands;  // that are given to the computation
+  for (size_t k = 0; k < all.size(); ++k) {
+    if (all[k] == branch) operands.push_back(static_cast<int64_t>(k) + 1);
+  }
+  const std::vector<Instruction*> callers = module->Callers(branch);
+  const auto is_this = [conditional](const Instruction* caller) { return caller == conditional; };
+  if (!std::all_of(callers.begin(), callers.end(), is_this)) {
     conditional->set_callee(b, branch = module->CloneComputation(*branch));
-  Instruction *parameter = branch->parameter(0), *operand = conditional->operand(b + 1);
+    operands = {b + 1};
+  }
+  Instruction* parameter = branch->parameter(0);
+  if (parameter == branch->root()) return false;
   if (element < 0) {
-    if (!parameter->users().empty() || parameter == branch->root()) return false;
+    if (!parameter->users().empty()) return false;
     parameter->mutable_shape() = conditional->operand(0)->shape();
-    conditional->ReplaceOperand(b + 1, conditional->operand(0));
+    for (int64_t k : operands) conditional->ReplaceOperand(k, conditional->operand(0));
     return true;
   }
-  if (operand->opcode() != Opcode::kTuple || !UsedByElementsOnly(parameter)) return false;
-  if (parameter == branch->root() || !operand->operand(element)->shape().IsArray()) return false;
-  if (operand->operand_count() > 1) {
+  if (!UsedByElementsOnly(parameter)) return false;
+  for (int64_t k : operands) {
+    const Instruction* taken = conditional->operand(k);
+    if (taken->opcode() != Opcode::kTuple || !taken->operand(element)->shape().IsArray())
+      return false;
+  }
+  const bool is_only = conditional->operand(b + 1)->operand_count() == 1;
+  if (is_only) {
+    ReadWhole(parameter, conditional->operand(b + 1)->operand(0)->shape());
+  } else {
     DropElement(parameter, element, nullptr);
-    conditional->ReplaceOperand(b + 1, TupleWithout(operand, element));
-    return true;
   }
-  ReadWhole(parameter, operand->operand(0)->shape());
-  conditional->ReplaceOperand(b + 1, operand->operand(0));
+  for (int64_t k : operands) {
+    Instruction* taken = conditional->operand(k);
+    conditional->ReplaceOperand(k, is_only ? taken->operand(0) : TupleWithout(taken, element));
+  }
   return true;
 }
 
