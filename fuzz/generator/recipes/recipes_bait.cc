@@ -277,7 +277,7 @@ Instruction* ChainConstant(Program& program, Opcode opcode, Instruction* like) {
       return SplatOf(program, like, choices.Pick<int64_t>({2, 3, -1, 7, -5}));
     case 2:
       return SplatOf(program, like,
-                     int64_t{1} << std::min<int64_t>(62, digits + choices.Range(-2, 3)));
+                     int64_t{1} << std::clamp<int64_t>(digits + choices.Range(-2, 3), 0, 62));
     default:
       return SplatOf(program, like, choices.Range(0, BitWidth(type)));
   }
