@@ -428,8 +428,8 @@ int64_t GridInteger(Opcode opcode, ElementType type, RandomStream& stream) {
     case Opcode::kMultiply: {
       if (kind < 3) return OneOf<12>({0, -1, 1, 3, 5, 7, 10, 60, 100, 127, 255, 1000}, stream);
       if (kind == 3) return EndOfIntegers(type, stream);
-      const auto power = static_cast<int64_t>(uint64_t{1} << Below(stream, BitWidth(type)));
-      return power + (kind == 4 ? -1 : kind == 5 ? 1 : 0);
+      const uint64_t power = uint64_t{1} << Below(stream, BitWidth(type));
+      return static_cast<int64_t>(kind == 4 ? power - 1 : kind == 5 ? power + 1 : power);
     }
     case Opcode::kPower:
       if (kind == 1) return EndOfIntegers(type, stream);
