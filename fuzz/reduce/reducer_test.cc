@@ -494,7 +494,7 @@ ENTRY e {
   ASSERT_EQ(sort->opcode(), Opcode::kSort) << outcome.text;
   EXPECT_EQ(sort->operand_count(), 1) << outcome.text;
   // Two of the sort, two parameters, the conditional with its selector, a branch of two each.
-  EXPECT_LE(module.InstructionCount(), 10) << outcome.text;
+  EXPECT_LE(module.InstructionCount(), 8) << outcome.text;
 }
 
 // The same of a reduction of two arrays, whose computation returns one of them in the end.

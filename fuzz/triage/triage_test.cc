@@ -10,6 +10,7 @@
 
 #include "absl/strings/str_replace.h"
 #include "fuzz/reduce/edit.h"
+#include "fuzz/reduce/negates_nothing.h"
 #include "fuzz/reduce/wrong_instruction.h"
 #include "fuzz/triage/bucket.h"
 #include "fuzz/triage/signature.h"
@@ -261,29 +262,6 @@ TEST_F(TriageTest, MakesAFindingOfAnyFailingModule) {
   EXPECT_EQ(found->kind, Outcome::kWrong);
   known.inputs.pop_back();
   EXPECT_FALSE(CaseOf(known).ok());
-}
-
-// A compiler that gives back the operand of every negate.
-FakeBackend::Script NegatesNothing(Oracle& oracle) {
-  FakeBackend::Script script;
-  script.description.name = "fake";
-  script.description.in_process = false;
-  script.description.profile = &Profile::Strict();
-  script.run =
-      [&oracle](
-          const Module& module, const CompileOptions&,
-          const std::vector<std::vector<const Literal*>>& arguments) -> absl::StatusOr<RunResult> {
-    const std::unique_ptr<Module> wrong = module.Clone("");
-    for (Instruction* at : wrong->entry()->PostOrder()) {
-      if (at->opcode() == Opcode::kNegate) at->ReplaceAllUsesWith(at->operand(0));
-    }
-    absl::StatusOr<Literal> value = oracle.Evaluate(*wrong, arguments[0], {});
-    if (!value.ok()) return value.status();
-    RunResult result;
-    result.outputs.push_back(*std::move(value));
-    return result;
-  };
-  return script;
 }
 
 // A failure of that compiler, of which the negate alone is to blame.
@@ -602,37 +580,6 @@ FakeBackend::Script WrongAfter(const std::string& pass, Oracle& oracle) {
 }
 
 // Sizes, of however many dimensions, and the text of an instruction are one case's.
-TEST(CrashSignature, HasNoShapesOfOneCase) {
-  const std::string words = "rejected: Conversion between complex and real type ";
-  EXPECT_EQ(CrashSignature(words + "c128[1,2,2]"), CrashSignature(words + "c64[7]"));
-  EXPECT_NE(CrashSignature(words + "c128[1]"), CrashSignature(words + "f32[1]"));
-  const std::string sizes = "Check: no custom element sizes on other types: ";
-  EXPECT_EQ(CrashSignature(sizes + "%iota = s32[2,9]{1,0:E(4)} iota(), iota_dimension=1"),
-            CrashSignature(sizes + "%convert.2 = f32[3]{0:E(2)} convert(%select)"));
-}
-
-TEST(CrashSignature, HasNoNamesThatAreDrawn) {
-  const std::string words = "compile crash: the verifier: Window goo.gle/debug";
-  EXPECT_EQ(CrashSignature(words + "only  dimensions {"),
-            CrashSignature(words + "str dimensions {"));
-  EXPECT_NE(CrashSignature(words + "str dimensions {"), CrashSignature(words + "str size {"));
-}
-
-TEST(CrashSignature, HasNoNamesOfThisProgram) {
-  const std::string words = "compile crash: map_util.h:50] Check failed: Map key not found: ";
-  EXPECT_EQ(CrashSignature(words + "while.1_computation, false"),
-            CrashSignature(words + "comparator.12, false"));
-  EXPECT_NE(CrashSignature(words + "while.1"), CrashSignature("compile crash: set_util.h:50] no"));
-}
-
-TEST(CrashSignature, ASpoiledHeapIsOneWhoeverNotices) {
-  const std::string died = "run crash: the worker died of SIGABRT\n";
-  EXPECT_EQ(
-      CrashSignature(died + "free(): invalid next size (fast)"),
-      CrashSignature(died + "Fatal glibc error: malloc assertion failure in sysmalloc: (old"));
-  EXPECT_NE(CrashSignature(died + "free(): invalid size"), CrashSignature(died + "Check failed"));
-}
-
 TEST(Signature, OfAFoldingNamesTheOpWithoutTryingItAlone) {
   const std::unique_ptr<Oracle> oracle = MakeOracle();
   const auto module = ReadModule(R"(HloModule m
@@ -656,76 +603,6 @@ ENTRY e {
     compiles.push_back(backend.compiles() - before);
   }
   EXPECT_EQ(compiles[0], compiles[1] - 1) << "whatever made the constants, they are folded";
-}
-
-TEST(WrongInstruction, IsTheFirstAndASmallProgramIsAroundIt) {
-  const std::unique_ptr<Oracle> oracle = MakeOracle();
-  FakeBackend backend(NegatesNothing(*oracle));
-  const CheckSubject subject{*oracle, backend, Profile::Strict(), {}, Limits()};
-  absl::StatusOr<std::unique_ptr<Module>> module = ReadModule(R"(HloModule m
-ENTRY e {
-  x = s32[3] parameter(0)
-  y = s32[3] parameter(1)
-  sum = s32[3] add(x, y)
-  product = s32[3] multiply(sum, y)
-  n = s32[3] negate(product)
-  after = s32[3] add(n, x)
-  ROOT last = s32[3] multiply(after, y)
-})");
-  ASSERT_TRUE(module.ok()) << module.status();
-  ReduceCase whole{*std::move(module), {}};
-  for (int i = 0; i < 2; ++i) {
-    Literal input(Shape::Array(ElementType::kS32, {3}));
-    for (int64_t k = 0; k < 3; ++k) input.SetInteger(k, 2 + k + i);
-    whole.inputs.push_back(std::move(input));
-  }
-  const Instruction* wrong = FirstWrongArray(subject, *whole.module, whole.inputs).instruction;
-  ASSERT_NE(wrong, nullptr);
-  EXPECT_EQ(PlaceOf(*wrong), "negate(multiply)");
-  const std::vector<ReduceCase> around =
-      ProgramsAround(whole, wrong, [&](const Module& part, const std::vector<Literal>& inputs) {
-        return oracle->Evaluate(part, CheckCase::Of(part, inputs).arguments[0], {});
-      });
-  ASSERT_EQ(around.size(), 3u) << "one, two and three steps; then nothing is cut any more";
-  EXPECT_EQ(around[0].module->InstructionCount(), 2) << WriteModule(*around[0].module);
-  ASSERT_EQ(around[0].inputs.size(), 1u);
-  EXPECT_EQ(around[0].inputs[0].GetInteger(0), (2 + 3) * 3);
-  EXPECT_EQ(around[1].module->InstructionCount(), 4) << WriteModule(*around[1].module);
-  EXPECT_EQ(around[2].module->InstructionCount(), 5) << WriteModule(*around[2].module);
-}
-
-TEST(WrongInstruction, WhatIsBehindItShowsWhenItsValueIsGiven) {
-  const std::unique_ptr<Oracle> oracle = MakeOracle();
-  FakeBackend backend(NegatesNothing(*oracle));
-  const CheckSubject subject{*oracle, backend, Profile::Strict(), {}, Limits()};
-  absl::StatusOr<std::unique_ptr<Module>> module = ReadModule(R"(HloModule m
-ENTRY e {
-  x = s32[2] parameter(0)
-  product = s32[2] multiply(x, x)
-  n = s32[2] negate(product)
-  sum = s32[2] add(n, x)
-  ROOT last = s32[2] negate(sum)
-})");
-  ASSERT_TRUE(module.ok()) << module.status();
-  ReduceCase program{*std::move(module), {}};
-  program.inputs.push_back(Splat(Shape::Array(ElementType::kS32, {2}), 3));
-  const EvaluateFunction evaluate = [&](const Module& part, const std::vector<Literal>& inputs) {
-    return oracle->Evaluate(part, CheckCase::Of(part, inputs).arguments[0], {});
-  };
-  const Instruction* first = FirstWrongArray(subject, *program.module, program.inputs).instruction;
-  ASSERT_NE(first, nullptr);
-  EXPECT_EQ(PlaceOf(*first), "negate(multiply)");
-  const int64_t number = NumberOfArray(*program.module, first);
-  std::optional<ReduceCase> behind = WithArrayGiven(program, number, evaluate);
-  ASSERT_TRUE(behind.has_value());
-  EXPECT_EQ(behind->inputs.size(), 2u) << WriteModule(*behind->module);
-  EXPECT_EQ(behind->inputs.back().GetInteger(0), -9);
-  const Instruction* second = FirstWrongArray(subject, *behind->module, behind->inputs).instruction;
-  ASSERT_NE(second, nullptr);
-  EXPECT_EQ(PlaceOf(*second), "negate(add)");
-  EXPECT_FALSE(WithArrayGiven(*behind, NumberOfArray(*behind->module, second), evaluate))
-      << "nothing is left";
-  EXPECT_FALSE(WithArrayGiven(program, -1, evaluate));
 }
 
 TEST(LoadFinding, RefusesGarbage) { EXPECT_FALSE(LoadFinding("/no/such/folder").ok()); }

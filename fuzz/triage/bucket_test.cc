@@ -1,0 +1,43 @@
+// What is left of a crash report once what belongs to one case is gone.
+#include "fuzz/triage/bucket.h"
+
+#include <string>
+
+#include "gtest/gtest.h"
+
+namespace assay {
+namespace {
+
+TEST(CrashSignature, HasNoShapesOfOneCase) {
+  const std::string words = "rejected: Conversion between complex and real type ";
+  EXPECT_EQ(CrashSignature(words + "c128[1,2,2]"), CrashSignature(words + "c64[7]"));
+  EXPECT_NE(CrashSignature(words + "c128[1]"), CrashSignature(words + "f32[1]"));
+  const std::string sizes = "Check: no custom element sizes on other types: ";
+  EXPECT_EQ(CrashSignature(sizes + "%iota = s32[2,9]{1,0:E(4)} iota(), iota_dimension=1"),
+            CrashSignature(sizes + "%convert.2 = f32[3]{0:E(2)} convert(%select)"));
+}
+
+TEST(CrashSignature, HasNoNamesThatAreDrawn) {
+  const std::string words = "compile crash: the verifier: Window goo.gle/debug";
+  EXPECT_EQ(CrashSignature(words + "only  dimensions {"),
+            CrashSignature(words + "str dimensions {"));
+  EXPECT_NE(CrashSignature(words + "str dimensions {"), CrashSignature(words + "str size {"));
+}
+
+TEST(CrashSignature, HasNoNamesOfThisProgram) {
+  const std::string words = "compile crash: map_util.h:50] Check failed: Map key not found: ";
+  EXPECT_EQ(CrashSignature(words + "while.1_computation, false"),
+            CrashSignature(words + "comparator.12, false"));
+  EXPECT_NE(CrashSignature(words + "while.1"), CrashSignature("compile crash: set_util.h:50] no"));
+}
+
+TEST(CrashSignature, ASpoiledHeapIsOneWhoeverNotices) {
+  const std::string died = "run crash: the worker died of SIGABRT\n";
+  EXPECT_EQ(
+      CrashSignature(died + "free(): invalid next size (fast)"),
+      CrashSignature(died + "Fatal glibc error: malloc assertion failure in sysmalloc: (old"));
+  EXPECT_NE(CrashSignature(died + "free(): invalid size"), CrashSignature(died + "Check failed"));
+}
+
+}  // namespace
+}  // namespace assay
