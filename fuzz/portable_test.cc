@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "gtest/gtest.h"
+#include "spec/base/strings.h"
 #include "spec/text/reader.h"
 
 namespace assay {

@@ -10,6 +10,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "reference/interpreter/interpreter.h"
+#include "spec/base/strings.h"
 #include "spec/text/reader.h"
 
 namespace assay {
