@@ -183,6 +183,11 @@ TEST(Tally, TheSameBugInOtherSurroundingsIsOneBucket) {
   AddPlaced(tally, died, "minimum+reduce-window", "", "",
             "out; status_macros.cc:#] RET/minimum+reduce-window");
   AddPlaced(tally, died, "abs", "", "", "out; status_macros.cc:#] RET/abs");
+  AddPlaced(tally, died, "erf+set-dimension-size", "", "",
+            "e: error: # op bad/erf+set-dimension-size");
+  AddPlaced(tally, died, "iota+set-dimension-size", "", "",
+            "e: error: # op bad/iota+set-dimension-size");
+  AddPlaced(tally, died, "erf", "", "", "e: error: # op bad/erf");
   AddPlaced(tally, wrong, "convolution", "", "convolution", "k/i-ffpff");
   AddPlaced(tally, wrong, "convolution+iota", "", "convolution", "l/i-pfpff");
   AddPlaced(tally, died, "sort", "", "", "Syntax error/sort");
@@ -192,6 +197,8 @@ TEST(Tally, TheSameBugInOtherSurroundingsIsOneBucket) {
                                         "a/i-fffff 2",
                                         "c/f-fffff 1",
                                         "d/i-pfpff 2",
+                                        "e: error: # op bad/erf 1",
+                                        "e: error: # op bad/erf+set-dimension-size 2",
                                         "k/i-ffpff 2",
                                         "out; status_macros.cc:#] RET/abs 1",
                                         "out; status_macros.cc:#] RET/add+reduce-window 2",

@@ -373,6 +373,8 @@ class Campaign {
     // waits for it. Where they did not, nobody got at the processor, or it was many short runs.
     if (slot.time.killed && is_elsewhere_ && record.kind == Outcome::kTimeout)
       record.kind = Outcome::kSickMachine;
+    if (!IsFinding(record.kind) && summary().lost.size() < CampaignSummary::kMostLost)
+      summary().lost.emplace(state.index.load(), record.text);
     error_.Update(slot.duty->TakeDeath({record, backend, state.index.load()}));
   }
 

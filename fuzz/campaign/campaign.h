@@ -145,6 +145,10 @@ struct CampaignSummary {
   int cores = 0;         // of this machine
   int64_t repeated = 0;  // programs run and compiled several times
   int64_t workers_lost = 0;
+  // Programs that cost a worker and are no finding for it, by index: what it died of. At most
+  // kMostLost of them.
+  std::map<int64_t, std::string> lost;
+  static constexpr size_t kMostLost = 20;
   double respawn_seconds = 0;  // spent on replacing them
   double seconds = 0;          // wall clock until the last case ended
   double triage_seconds = 0;   // and from then on

@@ -289,6 +289,11 @@ TEST(CampaignTest, AHangOfTheOracleIsInconclusive) {
   EXPECT_EQ(summary->programs, 40);
   EXPECT_GT(summary->inconclusive, 0);
   EXPECT_EQ(summary->suspects, 0) << summary->ToJson().dump(1);
+  // Each is named, so that somebody can look at it.
+  EXPECT_EQ(static_cast<int64_t>(summary->lost.size()), summary->workers_lost);
+  for (const auto& [index, text] : summary->lost) {
+    EXPECT_NE(text.find("oracle"), std::string::npos) << index << ": " << text;
+  }
 }
 
 TEST(CampaignTest, FindsAMemoryBlowUp) {

@@ -274,12 +274,14 @@ bool IsSameRefusal(const Looks& large, const Looks& small) {
 }
 
 // The same check of the compiler fails in both; or both die of the same op without a word, as of a
-// division by zero while constants are folded, or of a check that many ops share.
+// division by zero while constants are folded, or of a check that many ops share, as are those that
+// MLIR makes of each of its operations.
 bool IsSameDeath(const Looks& large, const Looks& small) {
   const std::string& words = large.words;
   if (!AreOfOneKind(large, small) || words.empty() || words != small.words) return false;
   const Opcodes all = Telling(large), some = Telling(small);
-  const bool is_shared_check = words.find("status_macros.cc:") != words.npos;
+  const bool is_shared_check =
+      words.find("status_macros.cc:") != words.npos || words.find(" error: # op ") != words.npos;
   const bool share_an_op = std::any_of(all.begin(), all.end(), [&some](const std::string& name) {
     return some.contains(name) && !IsElementwise(name);
   });

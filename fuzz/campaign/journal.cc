@@ -73,6 +73,7 @@ nlohmann::json CampaignSummary::ToJson() const {
       {"unchecked", unchecked},
       {"repeated", repeated},
       {"workers_lost", workers_lost},
+      {"lost", nlohmann::json::object()},
       {"buckets", this->buckets.size()},
       {"input_sets", input_sets},
       {"cpu_seconds", cpu_seconds},
@@ -86,6 +87,7 @@ nlohmann::json CampaignSummary::ToJson() const {
   json["stages"] = {{"generate", stages.generate}, {"oracle", stages.oracle},
                     {"passes", stages.passes},     {"code", stages.code},
                     {"run", stages.run},           {"judge", stages.judge}};
+  for (const auto& [index, text] : lost) json["lost"][absl::StrCat(index)] = text;
   json["kinds"] = kinds;
   json["rules"] = rules;
   json["unsupported_reasons"] = unsupported_reasons;

@@ -75,6 +75,19 @@ Instruction* TupleWithout(Instruction* tuple, int64_t index) {
   return tuple->parent()->Add(Opcode::kTuple, WithoutElement(tuple->shape(), index), operands);
 }
 
+// The program's result may change its shape, but no other computation's.
+bool MayLoseElements(Instruction* loop) {
+  const Computation* parent = loop->parent();
+  ModuleConfig& config = loop->parent()->parent()->config();
+  const bool is_root = loop == parent->root();
+  if (!UsedByElementsOnly(loop) || (is_root && parent != parent->parent()->entry())) return false;
+  if (is_root) {
+    config.entry_layout.reset();
+    config.input_output_alias.clear();
+  }
+  return true;
+}
+
 // What stands for an element of a loop's state that is gone, in the loop: zero, or the constant
 // that it was before the first trip.
 enum class Remnant : uint8_t { kZero, kFirst };
@@ -94,7 +107,7 @@ bool PruneElement(Instruction* loop, int64_t index, Remnant remnant = Remnant::k
   for (const Instruction* value : {condition->parameter(0), body->parameter(0)}) {
     if (value == nullptr || !UsedByElementsOnly(value)) return false;
   }
-  if (!UsedByElementsOnly(loop) || loop == loop->parent()->root()) return false;
+  if (!MayLoseElements(loop)) return false;
   Instruction* instead = init->operand(index);
   const bool is_known = instead->opcode() == Opcode::kConstant;
   if (remnant == Remnant::kFirst && !is_known) return false;
@@ -139,7 +152,7 @@ bool Untuple(Instruction* loop) {
   Instruction* init = loop->operand(0);
   Instruction* result = loop->callee(1)->root();
   if (init->opcode() != Opcode::kTuple || result->opcode() != Opcode::kTuple) return false;
-  if (!UsedByElementsOnly(loop) || loop == loop->parent()->root()) return false;
+  if (!MayLoseElements(loop)) return false;
   for (Computation* callee : loop->callees()) {
     if (module->Callers(callee).size() > 1 || !UsedByElementsOnly(callee->parameter(0)))
       return false;
@@ -194,6 +207,49 @@ bool PruneBranch(Instruction* conditional, int64_t b, int64_t element) {
     conditional->ReplaceOperand(k, is_only ? taken->operand(0) : TupleWithout(taken, element));
   }
   return true;
+}
+
+// An element of `parameter` that `at` may read in place of what it computes: number `index`.
+bool BecomeElement(Instruction* at, Instruction* parameter, int64_t index) {
+  const auto is_it = [index](const Instruction* user) {
+    return user->opcode() == Opcode::kGetTupleElement && user->tuple_index() == index;
+  };
+  const auto found = std::find_if(parameter->users().begin(), parameter->users().end(), is_it);
+  Instruction* element = nullptr;
+  if (found != parameter->users().end()) {
+    element = *found;
+  } else {
+    element = at->parent()->Add(Opcode::kGetTupleElement, at->shape(), {parameter});
+    element->mutable_attributes().Set(Attr::kIndex, AttrValue(index));
+  }
+  return Substitute(at, element);
+}
+
+// Whoever calls `from` calls `to` instead; false if the two take or give something else.
+bool CallInstead(Computation* from, Computation* to) {
+  if (from->parameter_count() != to->parameter_count()) return false;
+  if (!Compatible(from->root()->shape(), to->root()->shape())) return false;
+  for (int64_t i = 0; i < from->parameter_count(); ++i) {
+    if (!Compatible(from->parameter(i)->shape(), to->parameter(i)->shape())) return false;
+  }
+  for (Instruction* caller : from->parent()->Callers(from)) {
+    for (size_t k = 0; k < caller->callees().size(); ++k) {
+      if (caller->callee(k) == from) caller->set_callee(static_cast<int64_t>(k), to);
+    }
+  }
+  return true;
+}
+
+// Every call of `callee` becomes its body; false where another op than a call has it.
+bool InlineAll(Computation* callee) {
+  const std::vector<Instruction*> callers = callee->parent()->Callers(callee);
+  for (Instruction* caller : callers) {
+    if (caller->opcode() != Opcode::kCall && caller->opcode() != Opcode::kFusion) return false;
+  }
+  for (Instruction* caller : callers) {
+    if (!InlineForm(caller, 0)) return false;
+  }
+  return !callers.empty();
 }
 
 // The arguments on which to look at callee number `c` of `call` alone: what the call passes where
@@ -273,6 +329,67 @@ bool InlineCalls(Reduction& reduction) {
       }
       changed |= accepted;
       if (!accepted) ++i;
+    }
+  }
+  return changed;
+}
+
+bool InlineSharedCallees(Reduction& reduction) {
+  bool changed = false;
+  for (size_t k = 0; k < reduction.best().module->computations().size();) {
+    const Computation* callee = reduction.best().module->computations()[k];
+    bool accepted = false;
+    if (reduction.best().module->Callers(callee).size() > 1) {
+      ReduceCase c = reduction.best().Clone();
+      accepted = InlineAll(Counterpart(*c.module, callee)) &&
+                 reduction.Try(std::move(c), "inline all calls");
+    }
+    changed |= accepted;
+    if (!accepted) ++k;
+  }
+  return changed;
+}
+
+bool MergeComputations(Reduction& reduction) {
+  bool changed = false;
+  const auto computations = [&] { return reduction.best().module->computations(); };
+  for (size_t a = 0; a < computations().size(); ++a) {
+    for (size_t b = 0; a < computations().size() && b < computations().size(); ++b) {
+      const Computation* entry = reduction.best().module->entry();
+      if (a == b || computations()[a] == entry || computations()[b] == entry) continue;
+      ReduceCase c = reduction.best().Clone();
+      if (CallInstead(Counterpart(*c.module, computations()[a]),
+                      Counterpart(*c.module, computations()[b]))) {
+        changed |= reduction.Try(std::move(c), "call another computation");
+      }
+    }
+  }
+  return changed;
+}
+
+bool ReadElements(Reduction& reduction) {
+  bool changed = false;
+  const auto computations = [&] { return reduction.best().module->computations(); };
+  for (size_t k = 0; k < computations().size(); ++k) {
+    for (int64_t i = 0; k < computations().size(); ++i) {
+      const Computation* computation = computations()[k];
+      if (i >= computation->instruction_count() || reduction.Expired()) break;
+      const Instruction* at = *std::next(computation->begin(), i);
+      if (IsLeaf(at) || at->opcode() == Opcode::kGetTupleElement || !at->shape().IsArray() ||
+          computation->parameter_count() != 1 || !computation->parameter(0)->shape().IsTuple()) {
+        continue;
+      }
+      const std::vector<Shape>& elements = computation->parameter(0)->shape().elements();
+      for (size_t e = 0; e < elements.size(); ++e) {
+        if (!Compatible(elements[e], at->shape())) continue;
+        ReduceCase c = reduction.best().Clone();
+        Instruction* target = Counterpart(*c.module, at);
+        Instruction* parameter = target->parent()->parameter(0);
+        if (!BecomeElement(target, parameter, static_cast<int64_t>(e))) continue;
+        if (!reduction.Try(std::move(c), "read an element instead")) continue;
+        changed = true;
+        break;
+      }
     }
   }
   return changed;

@@ -53,12 +53,12 @@ bool DependsOn(const Instruction* user, const Instruction* on) {
   return false;
 }
 
-void RemoveDead(Computation* computation) {
+void RemoveDead(Computation* computation, const absl::flat_hash_set<std::string>& needed) {
   for (bool changed = true; changed;) {
     changed = false;
     std::vector<Instruction*> order = computation->PostOrder();
     for (auto at = order.rbegin(); at != order.rend(); ++at) {
-      if (!(*at)->IsDead()) continue;
+      if (!(*at)->IsDead() || needed.contains((*at)->name())) continue;
       computation->Remove(*at);
       changed = true;
     }
@@ -89,8 +89,19 @@ bool Substitute(Instruction* from, Instruction* with) {
   return true;
 }
 
-void RemoveUnused(ReduceCase& reduce_case) {
-  for (Computation* computation : reduce_case.module->computations()) RemoveDead(computation);
+absl::flat_hash_set<std::string> DeadInstructions(const Module& module) {
+  absl::flat_hash_set<std::string> names;
+  for (const Computation* computation : module.computations()) {
+    for (const Instruction* at : *computation) {
+      if (at->IsDead()) names.insert(std::string(at->name()));
+    }
+  }
+  return names;
+}
+
+void RemoveUnused(ReduceCase& reduce_case, const absl::flat_hash_set<std::string>& needed) {
+  for (Computation* computation : reduce_case.module->computations())
+    RemoveDead(computation, needed);
   reduce_case.module->RemoveUnusedComputations().IgnoreError();
   Computation* entry = reduce_case.module->entry();
   for (int64_t i = entry->parameter_count(); i-- > 0;) {

@@ -3,8 +3,10 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
+#include "absl/container/flat_hash_set.h"
 #include "fuzz/reduce/reducer.h"
 
 namespace assay {
@@ -24,9 +26,12 @@ Instruction* AddInput(ReduceCase& reduce_case, Literal value);
 // `with` depends on `from`.
 bool Substitute(Instruction* from, Instruction* with);
 
-// Takes away dead instructions, unused computations and unused entry parameters with their inputs;
-// brings instructions in an order in which operands come first.
-void RemoveUnused(ReduceCase& reduce_case);
+// Takes away dead instructions but those with the names in `needed`, unused computations and unused
+// entry parameters with their inputs; brings instructions in an order in which operands come first.
+void RemoveUnused(ReduceCase& reduce_case, const absl::flat_hash_set<std::string>& needed = {});
+
+// The names of all dead instructions.
+absl::flat_hash_set<std::string> DeadInstructions(const Module& module);
 
 // A copy whose result is what `root`, of its entry, gives.
 ReduceCase WithRoot(const ReduceCase& whole, const Instruction* root);

@@ -153,7 +153,7 @@ bool Reduction::Expired() const {
 
 bool Reduction::Try(ReduceCase candidate, std::string_view step) {
   if (Expired()) return false;
-  RemoveUnused(candidate);
+  RemoveUnused(candidate, needed_);
   ReduceCost cost = CostOf(candidate);
   if (!(cost < cost_)) return false;
   const uint64_t hash = HashCase(candidate);
@@ -255,11 +255,14 @@ absl::Span<const ReduceStep> ReduceSteps() {
       {"earlier root", EarlierRoot, kStructure},
       {"lift a callee", LiftCallee, kStructure},
       {"inline calls", InlineCalls, kStructure},
+      {"inline shared callees", InlineSharedCallees, kStructure},
+      {"merge computations", MergeComputations, kStructure},
       {"forward tuples", ForwardTuples, kStructure},
       {"cut operands", CutOperands, kStructure},
       {"replace by operand", ReplaceByOperand, kStructure},
       {"plainer operation", PlainerOperation, kStructure},
       {"retarget elements", RetargetElements, kStructure},
+      {"read elements", ReadElements, kStructure},
       {"prune loop state", PruneLoopState, kStructure},
       {"prune branches", PruneBranches, kStructure},
       {"drop variadic operands", DropVariadicOperands, kStructure},
@@ -275,6 +278,14 @@ absl::Span<const ReduceStep> ReduceSteps() {
 }
 
 namespace {
+
+// A compiler may fail over what nothing reads.
+bool IsNeededDead(const ReduceCase& start, const ReducePredicate& predicate) {
+  if (DeadInstructions(*start.module).empty()) return false;
+  ReduceCase without = start.Clone();
+  RemoveUnused(without);
+  return !predicate(*without.module, without.inputs);
+}
 
 // Rounds of steps until one changes nothing, or the time is over; true if the last changed
 // something.
@@ -302,6 +313,7 @@ absl::StatusOr<ReduceResult> Reduce(const Module& module, const std::vector<Lite
         "the program does not show the failure to begin with: nothing to reduce");
   }
   Reduction reduction({module.Clone(""), inputs}, predicate, options);
+  if (IsNeededDead(reduction.best(), predicate)) reduction.KeepDead();
   ReduceResult result;
   if (options.is_enough) {
     RunRounds(reduction, /*with_details=*/false);

@@ -9,6 +9,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
+#include "fuzz/reduce/edit.h"
 #include "fuzz/reduce/reducer.h"
 
 namespace assay {
@@ -21,6 +22,10 @@ ReduceCost CostOf(const ReduceCase& reduce_case);
 class Reduction {
  public:
   Reduction(ReduceCase start, const ReducePredicate& predicate, const ReduceOptions& options);
+
+  // What nothing reads is needed for the failure, and goes one by one; otherwise all of it goes
+  // with the first step.
+  void KeepDead() { needed_ = DeadInstructions(*best_.module); }
 
   const ReduceCase& best() const { return best_; }
   const ReduceProgress& progress() const { return progress_; }
@@ -49,6 +54,7 @@ class Reduction {
 
   ReduceCase best_;
   ReduceCost cost_;
+  absl::flat_hash_set<std::string> needed_;  // by name: what stays although nothing reads it
   const ReducePredicate& predicate_;
   const ReduceOptions& options_;
   ReduceProgress progress_;
@@ -89,7 +95,10 @@ bool PlainerOperation(Reduction&);  // an instruction by the negation of one of 
 bool MergeLeaves(Reduction&);       // equal-shaped parameters and constants into one
 // calls.cc: computations.
 bool InlineCalls(Reduction&);  // call, fusion; one branch of a conditional; one trip of a while
-bool LiftCallee(Reduction&);   // what a called computation computes, as the only output
+bool InlineSharedCallees(Reduction&);  // all calls of one computation at once
+bool MergeComputations(Reduction&);    // another computation of the same form is called
+bool ReadElements(Reduction&);      // an element of what a body or branch takes in place of a value
+bool LiftCallee(Reduction&);        // what a called computation computes, as the only output
 bool RetargetElements(Reduction&);  // an earlier element of a tuple in place of another
 bool PruneLoopState(Reduction&);    // elements of a while's tuple
 bool PruneBranches(Reduction&);     // elements of the tuple that a branch takes

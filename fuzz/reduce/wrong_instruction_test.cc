@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "fuzz/reduce/edit.h"
-#include "fuzz/reduce/negates_nothing.h"
+#include "fuzz/reduce/testing/negates_nothing.h"
 #include "gtest/gtest.h"
 #include "reference/interpreter/interpreter.h"
 #include "spec/text/reader.h"

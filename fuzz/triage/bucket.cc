@@ -111,6 +111,8 @@ std::string CrashSignature(const std::string& text) {
     if (equals > words.begin() && equals != words.end() && equals[-1][0] == '%')
       words.erase(equals, words.end());
     for (const std::string& word : words) {
+      // Where MLIR found it, if it knows: an instruction by its name.
+      if (word.rfind("loc(", 0) == 0 || word.rfind("<unknown>:", 0) == 0) continue;
       StrAppend(&signature, signature.empty() ? "" : " ", NormaliseWord(word));
     }
     // The line that says how it died is followed by the one that says where; one that ends with a

@@ -31,6 +31,14 @@ TEST(CrashSignature, HasNoNamesOfThisProgram) {
   EXPECT_NE(CrashSignature(words + "while.1"), CrashSignature("compile crash: set_util.h:50] no"));
 }
 
+TEST(CrashSignature, HasNoPlaceInThisProgram) {
+  const std::string words = "'mhlo.constant' op result #0 must be statically shaped";
+  EXPECT_EQ(CrashSignature("compile crash: UNKNOWN: <unknown>:0: error: " + words),
+            CrashSignature("compile crash: UNKNOWN: <unknown>:0: error: loc(\"add.1\"): " + words));
+  EXPECT_NE(CrashSignature("compile crash: UNKNOWN: <unknown>:0: error: " + words),
+            CrashSignature("compile crash: UNKNOWN: <unknown>:0: error: loc(\"add.1\"): no"));
+}
+
 TEST(CrashSignature, ASpoiledHeapIsOneWhoeverNotices) {
   const std::string died = "run crash: the worker died of SIGABRT\n";
   EXPECT_EQ(

@@ -10,7 +10,7 @@
 
 #include "absl/strings/str_replace.h"
 #include "fuzz/reduce/edit.h"
-#include "fuzz/reduce/negates_nothing.h"
+#include "fuzz/reduce/testing/negates_nothing.h"
 #include "fuzz/reduce/wrong_instruction.h"
 #include "fuzz/triage/bucket.h"
 #include "fuzz/triage/signature.h"

@@ -151,6 +151,12 @@ void PrintUnsettled(const CampaignSummary& summary) {
         Row{"unchecked", summary.unchecked, "failed; not checked again"}}) {
     if (row.count > 0) PrintRow(row.name, row.count, row.note);
   }
+  // Those that are findings are told of as such.
+  size_t shown = 0;
+  for (const auto& [index, text] : summary.lost) {
+    if (++shown > 5) break;
+    Print(StrCat("    lost at program ", index, ": ", text));
+  }
 }
 
 // Suspects that were only counted.

@@ -1,0 +1,418 @@
+// The reducer on programs whose computations are called: loops, branches, sorts, reductions.
+#include <algorithm>
+
+#include "fuzz/reduce/reducer.h"
+#include "fuzz/reduce/testing/reducing.h"
+#include "gtest/gtest.h"
+
+namespace assay {
+namespace {
+
+constexpr char kLoop[] = R"(HloModule loop
+
+cond {
+  s = (s32[], f32[4]{0}, s32[], f32[4]{0}) parameter(0)
+  i = s32[] get-tuple-element(s), index=0
+  limit = s32[] constant(17)
+  ROOT less = pred[] compare(i, limit), direction=LT
+}
+
+body {
+  s = (s32[], f32[4]{0}, s32[], f32[4]{0}) parameter(0)
+  i = s32[] get-tuple-element(s), index=0
+  x = f32[4]{0} get-tuple-element(s), index=1
+  step = s32[] get-tuple-element(s), index=2
+  w = f32[4]{0} get-tuple-element(s), index=3
+  next = s32[] add(i, step)
+  y = f32[4]{0} multiply(x, w)
+  z = f32[4]{0} sqrt(y)
+  ROOT t = (s32[], f32[4]{0}, s32[], f32[4]{0}) tuple(next, z, step, w)
+}
+
+inner {
+  v = f32[4]{0} parameter(0)
+  ROOT n = f32[4]{0} negate(v)
+}
+
+ENTRY e {
+  x = f32[4]{0} parameter(0)
+  w = f32[4]{0} parameter(1)
+  c = f32[4]{0} call(x), to_apply=inner
+  zero = s32[] constant(0)
+  one = s32[] constant(2)
+  init = (s32[], f32[4]{0}, s32[], f32[4]{0}) tuple(zero, c, one, w)
+  loop = (s32[], f32[4]{0}, s32[], f32[4]{0}) while(init), condition=cond, body=body
+  r = f32[4]{0} get-tuple-element(loop), index=1
+  u = f32[4]{0} get-tuple-element(loop), index=3
+  ROOT sum = f32[4]{0} add(r, u)
+}
+)";
+
+TEST(Reduce, TakesLoopsApart) {
+  Outcome outcome = ReduceText(kLoop, [](const Module& module, const std::vector<Literal>&) {
+    return HasOpcode(module, Opcode::kSqrt);
+  });
+  EXPECT_EQ(outcome.result.reduced.module->InstructionCount(), 2) << outcome.text;
+}
+
+TEST(Reduce, PrunesTheStateOfLoopsThatStay) {
+  Outcome outcome = ReduceText(kLoop, [](const Module& module, const std::vector<Literal>&) {
+    return AnyInstruction(module, [](const Instruction& at) {
+      return at.opcode() == Opcode::kWhile &&
+             AnyInstruction(*at.parent()->parent(), [](const Instruction& in) {
+               return in.opcode() == Opcode::kSqrt && in.parent() != in.parent()->parent()->entry();
+             });
+    });
+  });
+  EXPECT_LE(outcome.result.reduced.module->InstructionCount(), 16) << outcome.text;
+}
+
+// A step that stands in the state of a loop is as good in its body.
+TEST(Reduce, WhatALoopDoesNotChangeLeavesItsState) {
+  constexpr char kCounting[] = R"(HloModule counting
+less {
+  s = (s32[], s32[]) parameter(0)
+  i = s32[] get-tuple-element(s), index=0
+  end = s32[] constant(9)
+  ROOT more = pred[] compare(i, end), direction=LT
+}
+next {
+  s = (s32[], s32[]) parameter(0)
+  i = s32[] get-tuple-element(s), index=0
+  by = s32[] get-tuple-element(s), index=1
+  n = s32[] add(i, by)
+  ROOT t = (s32[], s32[]) tuple(n, by)
+}
+ENTRY e {
+  zero = s32[] constant(0)
+  three = s32[] constant(3)
+  init = (s32[], s32[]) tuple(zero, three)
+  loop = (s32[], s32[]) while(init), condition=less, body=next
+  ROOT last = s32[] get-tuple-element(loop), index=0
+}
+)";
+  // A loop that adds three, which stands in its body or in its state.
+  Outcome outcome = ReduceText(kCounting, [](const Module& module, const std::vector<Literal>&) {
+    const auto is_three = [&module](const Instruction* at) {
+      if (at->opcode() == Opcode::kGetTupleElement) {
+        const std::vector<Instruction*> loops = module.Callers(at->parent());
+        if (loops.size() != 1 || loops[0]->operand(0)->opcode() != Opcode::kTuple) return false;
+        at = loops[0]->operand(0)->operand(at->tuple_index());
+      }
+      return at->opcode() == Opcode::kConstant && IsInteger(at->shape().element_type()) &&
+             at->literal()->GetInteger(0) == 3;
+    };
+    return AnyInstruction(module, [&](const Instruction& at) {
+      return at.opcode() == Opcode::kAdd && at.parent() != module.entry() &&
+             (is_three(at.operand(0)) || is_three(at.operand(1)));
+    });
+  });
+  EXPECT_LE(outcome.result.reduced.module->InstructionCount(), 8) << outcome.text;
+}
+
+// Where the failure is in an op with a tuple for its result, no element has to be taken out.
+TEST(Reduce, ATupleIsAResultToo) {
+  constexpr char kSort[] = R"(HloModule sorted
+less {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  c = s32[] parameter(2)
+  d = s32[] parameter(3)
+  ROOT less = pred[] compare(a, b), direction=LT
+}
+ENTRY e {
+  p = f32[5] parameter(0)
+  q = s32[5] parameter(1)
+  sorted = (f32[5], s32[5]) sort(p, q), dimensions={0}, to_apply=less
+  first = f32[5] get-tuple-element(sorted), index=0
+  ROOT negated = f32[5] negate(first)
+}
+)";
+  Outcome outcome = ReduceText(kSort, [](const Module& module, const std::vector<Literal>&) {
+    return AnyInstruction(module, [](const Instruction& at) {
+      return at.opcode() == Opcode::kSort && at.shape().IsTuple();
+    });
+  });
+  const Module& module = *outcome.result.reduced.module;
+  EXPECT_EQ(module.entry()->root()->opcode(), Opcode::kSort) << outcome.text;
+  EXPECT_LE(module.InstructionCount(), 8) << outcome.text;
+}
+
+bool HasSortWithABranch(const Module& module, const std::vector<Literal>&) {
+  return AnyInstruction(module, [](const Instruction& at) {
+    if (at.opcode() != Opcode::kSort) return false;
+    const Computation& comparator = *at.callee();
+    return std::any_of(comparator.begin(), comparator.end(), [](const Instruction* inner) {
+      return inner->opcode() == Opcode::kConditional;
+    });
+  });
+}
+
+// Of a sort of three arrays whose comparator hands all of its parameters to a branch one array is
+// enough, and the branch needs none.
+TEST(Reduce, OperandsThatNothingNeedsGo) {
+  const Outcome outcome = ReduceText(R"(HloModule sorted
+less {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  c = s32[] parameter(2)
+  d = s32[] parameter(3)
+  e = f32[] parameter(4)
+  f = f32[] parameter(5)
+  l = pred[] compare(a, f), direction=LT
+  m = pred[] compare(c, d), direction=LT
+  ROOT o = pred[] or(l, m)
+}
+branch {
+  t = (f32[], f32[], s32[], s32[], f32[], f32[]) parameter(0)
+  a = f32[] get-tuple-element(t), index=0
+  b = f32[] get-tuple-element(t), index=1
+  c = s32[] get-tuple-element(t), index=2
+  d = s32[] get-tuple-element(t), index=3
+  e = f32[] get-tuple-element(t), index=4
+  f = f32[] get-tuple-element(t), index=5
+  ROOT r = pred[] call(a, b, c, d, e, f), to_apply=less
+}
+comparator {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  c = s32[] parameter(2)
+  d = s32[] parameter(3)
+  e = f32[] parameter(4)
+  f = f32[] parameter(5)
+  which = pred[] constant(true)
+  t = (f32[], f32[], s32[], s32[], f32[], f32[]) tuple(a, b, c, d, e, f)
+  ROOT r = pred[] conditional(which, t, t), true_computation=branch, false_computation=branch
+}
+ENTRY e {
+  p = f32[5] parameter(0)
+  q = s32[5] parameter(1)
+  u = f32[5] negate(p)
+  sorted = (f32[5], s32[5], f32[5]) sort(p, q, u), dimensions={0}, to_apply=comparator
+  first = f32[5] get-tuple-element(sorted), index=0
+  last = f32[5] get-tuple-element(sorted), index=2
+  ROOT sum = f32[5] add(first, last)
+}
+)",
+                                     HasSortWithABranch);
+  const Module& module = *outcome.result.reduced.module;
+  const Instruction* sort = module.entry()->root();
+  ASSERT_EQ(sort->opcode(), Opcode::kSort) << outcome.text;
+  EXPECT_EQ(sort->operand_count(), 1) << outcome.text;
+  // Two of the sort, two parameters, the conditional with its selector, a branch of two each.
+  EXPECT_LE(module.InstructionCount(), 8) << outcome.text;
+}
+
+// The same of a reduction of two arrays, whose computation returns one of them in the end.
+TEST(Reduce, OneOfTwoReductionsGoes) {
+  const Outcome outcome = ReduceText(R"(HloModule reduced
+both {
+  a = f32[] parameter(0)
+  b = s32[] parameter(1)
+  c = f32[] parameter(2)
+  d = s32[] parameter(3)
+  s = f32[] add(a, c)
+  l = pred[] compare(a, c), direction=LT
+  m = s32[] select(l, b, d)
+  ROOT t = (f32[], s32[]) tuple(s, m)
+}
+ENTRY e {
+  p = f32[5] parameter(0)
+  q = s32[5] parameter(1)
+  z = f32[] constant(0)
+  y = s32[] constant(0)
+  r = (f32[], s32[]) reduce(p, q, z, y), dimensions={0}, to_apply=both
+  ROOT which = s32[] get-tuple-element(r), index=1
+}
+)",
+                                     [](const Module& module, const std::vector<Literal>&) {
+                                       return AnyInstruction(module, [&](const Instruction& at) {
+                                         return at.opcode() == Opcode::kReduce &&
+                                                AnyInstruction(module, [](const Instruction& in) {
+                                                  return in.opcode() == Opcode::kSelect;
+                                                });
+                                       });
+                                     });
+  const Module& module = *outcome.result.reduced.module;
+  const Instruction* reduce = module.entry()->root();
+  ASSERT_EQ(reduce->opcode(), Opcode::kReduce) << outcome.text;
+  EXPECT_EQ(reduce->operand_count(), 2) << outcome.text;
+  EXPECT_TRUE(reduce->shape().IsArray()) << outcome.text;
+}
+
+// Of loops that run in a comparator one element of the state is enough, and that may be what the
+// condition reads.
+TEST(Reduce, ALoopCarriesOneElement) {
+  const Outcome outcome = ReduceText(R"(HloModule sorted
+condition {
+  s = (f32[], pred[], s32[]) parameter(0)
+  i = s32[] get-tuple-element(s), index=2
+  n = s32[] constant(3)
+  ROOT r = pred[] compare(i, n), direction=LT
+}
+trip {
+  s = (f32[], pred[], s32[]) parameter(0)
+  x = f32[] get-tuple-element(s), index=0
+  l = pred[] compare(x, x), direction=LT
+  i = s32[] get-tuple-element(s), index=2
+  o = s32[] constant(1)
+  a = s32[] add(i, o)
+  ROOT t = (f32[], pred[], s32[]) tuple(x, l, a)
+}
+comparator {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  f = pred[] constant(false)
+  z = s32[] constant(0)
+  s = (f32[], pred[], s32[]) tuple(a, f, z)
+  w = (f32[], pred[], s32[]) while(s), condition=condition, body=trip
+  ROOT r = pred[] get-tuple-element(w), index=1
+}
+ENTRY e {
+  x = f32[2] parameter(0)
+  ROOT s = f32[2] sort(x), dimensions={0}, to_apply=comparator
+})",
+                                     [](const Module& module, const std::vector<Literal>&) {
+                                       return AnyInstruction(module, [&](const Instruction& at) {
+                                         return at.opcode() == Opcode::kWhile &&
+                                                at.parent() != module.entry() &&
+                                                HasOpcode(module, Opcode::kSort);
+                                       });
+                                     });
+  // The sort and its array; its two numbers, a state and the loop; a state; a state.
+  EXPECT_LE(outcome.result.reduced.module->InstructionCount(), 8) << outcome.text;
+}
+
+TEST(Reduce, ALoopThatIsTheResultLosesElements) {
+  const Outcome outcome = ReduceText(R"(HloModule loop
+condition {
+  s = (f32[4], s32[]) parameter(0)
+  i = s32[] get-tuple-element(s), index=1
+  n = s32[] constant(3)
+  ROOT r = pred[] compare(i, n), direction=LT
+}
+trip {
+  s = (f32[4], s32[]) parameter(0)
+  x = f32[4] get-tuple-element(s), index=0
+  i = s32[] get-tuple-element(s), index=1
+  o = s32[] constant(1)
+  a = s32[] add(i, o)
+  ROOT t = (f32[4], s32[]) tuple(x, a)
+}
+ENTRY e {
+  x = f32[4] parameter(0)
+  i = s32[] parameter(1)
+  s = (f32[4], s32[]) tuple(x, i)
+  ROOT w = (f32[4], s32[]) while(s), condition=condition, body=trip
+})",
+                                     [](const Module& module, const std::vector<Literal>&) {
+                                       return module.entry()->root()->opcode() == Opcode::kWhile &&
+                                              HasOpcode(module, Opcode::kAdd) &&
+                                              HasOpcode(module, Opcode::kCompare);
+                                     });
+  // No element has to be taken out of a result that is the state itself.
+  EXPECT_LE(outcome.result.reduced.module->InstructionCount(), 6) << outcome.text;
+}
+
+// Two reductions by equal computations need one of these; a computation with two callers goes where
+// both take it in.
+TEST(Reduce, ComputationsAreShared) {
+  const auto reductions = [](const Module& module, const std::vector<Literal>&) {
+    int64_t count = 0;
+    AnyInstruction(module, [&count](const Instruction& at) {
+      count += at.opcode() == Opcode::kReduce;
+      return false;
+    });
+    return count == 2;
+  };
+  const Outcome outcome = ReduceText(R"(HloModule reduced
+sum {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT r = f32[] add(a, b)
+}
+product {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT r = f32[] multiply(a, b)
+}
+twice {
+  a = f32[2] parameter(0)
+  b = f32[2] negate(a)
+  ROOT c = f32[2] exponential(b)
+}
+ENTRY e {
+  x = f32[2,3] parameter(0)
+  z = f32[] constant(0)
+  y = f32[2] reduce(x, z), dimensions={1}, to_apply=sum
+  u = f32[2] call(y), to_apply=twice
+  v = f32[2] call(u), to_apply=twice
+  ROOT w = f32[] reduce(v, z), dimensions={0}, to_apply=product
+})",
+                                     reductions);
+  EXPECT_LE(outcome.result.reduced.module->computations().size(), 2u) << outcome.text;
+  // An array, a start, two reductions and what they reduce by.
+  EXPECT_LE(outcome.result.reduced.module->InstructionCount(), 6) << outcome.text;
+}
+
+// Each of the two calls alone would make the program longer.
+TEST(Reduce, SharedCalleesAreTakenInTogether) {
+  const Outcome outcome = ReduceText(R"(HloModule shared
+callee {
+  a = f32[2] parameter(0)
+  b = f32[2] parameter(1)
+  c = f32[2] multiply(a, b)
+  ROOT d = f32[2] atan2(c, b)
+}
+ENTRY e {
+  x = f32[2] parameter(0)
+  y = f32[2] call(x, x), to_apply=callee
+  ROOT z = f32[2] call(y, x), to_apply=callee
+})",
+                                     [](const Module& module, const std::vector<Literal>&) {
+                                       int64_t weight = 0;
+                                       for (const Instruction* at : module.entry()->PostOrder()) {
+                                         const bool calls = at->opcode() == Opcode::kCall;
+                                         const Computation* in = calls ? at->callee() : nullptr;
+                                         weight += at->opcode() == Opcode::kAtan2;
+                                         if (in == nullptr) continue;
+                                         for (const Instruction* inner : *in)
+                                           weight += inner->opcode() == Opcode::kAtan2;
+                                       }
+                                       return weight >= 2;
+                                     });
+  EXPECT_FALSE(HasOpcode(*outcome.result.reduced.module, Opcode::kCall)) << outcome.text;
+}
+
+// A compiler may die of what nothing reads, which then may not go with the first step.
+TEST(Reduce, WhatNothingReadsMayBeNeeded) {
+  const Outcome outcome =
+      ReduceText(R"(HloModule unread
+least {
+  a = s8[] parameter(0)
+  b = s8[] parameter(1)
+  ROOT r = s8[] minimum(a, b)
+}
+ENTRY e {
+  x = s8[4,3] parameter(0)
+  y = s8[] parameter(1)
+  n = s8[4,3] negate(x)
+  u = s8[4] reduce(n, y), dimensions={1}, to_apply=least
+  v = s8[4] negate(u)
+  w = s8[4,3] not(x)
+  z = s8[4,3] add(w, n)
+  ROOT t = (s8[4,3], s8[4,3]) tuple(z, n)
+})",
+                 [](const Module& module, const std::vector<Literal>&) {
+                   return AnyInstruction(module, [](const Instruction& at) {
+                     return at.opcode() == Opcode::kReduce && at.parent()->root() != &at &&
+                            (at.users().empty() || at.users()[0]->users().empty()) &&
+                            at.parent()->root()->opcode() != Opcode::kNegate;
+                   });
+                 });
+  // Something is the result; the reduction has an array, a start, and what it reduces by.
+  EXPECT_LE(outcome.result.reduced.module->InstructionCount(), 5) << outcome.text;
+}
+
+}  // namespace
+}  // namespace assay

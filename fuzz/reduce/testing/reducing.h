@@ -1,0 +1,78 @@
+// Reductions of programs in a test: by what a program must hold, to its text.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "fuzz/reduce/reducer.h"
+#include "gtest/gtest.h"
+#include "spec/ir/module.h"
+#include "spec/text/reader.h"
+#include "spec/text/writer.h"
+#include "spec/types/literal.h"
+#include "spec/verifier/verifier.h"
+
+namespace assay {
+
+inline std::unique_ptr<Module> Parse(const std::string& text) {
+  absl::StatusOr<std::unique_ptr<Module>> module = ReadModule(text);
+  EXPECT_TRUE(module.ok()) << module.status();
+  EXPECT_TRUE(Verify(**module).ok()) << Verify(**module);
+  return *std::move(module);
+}
+
+// Inputs counting up from 1, whatever the type.
+inline std::vector<Literal> Inputs(const Module& module) {
+  std::vector<Literal> inputs;
+  int64_t next = 1;
+  for (const Instruction* parameter : module.entry()->parameters()) {
+    Literal literal(parameter->shape());
+    for (int64_t i = 0; i < literal.element_count(); ++i) {
+      if (IsFloat(literal.element_type())) {
+        literal.SetDouble(i, static_cast<double>(next++) + 0.5);
+      } else {
+        literal.SetInteger(i, next++ % 100);
+      }
+    }
+    inputs.push_back(std::move(literal));
+  }
+  return inputs;
+}
+
+inline bool AnyInstruction(const Module& module,
+                           const std::function<bool(const Instruction&)>& test) {
+  for (const Computation* computation : module.computations()) {
+    for (const Instruction* at : *computation) {
+      if (test(*at)) return true;
+    }
+  }
+  return false;
+}
+
+struct Outcome {
+  std::string text;
+  ReduceResult result;
+};
+
+inline Outcome ReduceText(const std::string& text, const ReducePredicate& predicate) {
+  std::unique_ptr<Module> module = Parse(text);
+  ReduceOptions options;
+  options.seconds = 60;
+  absl::StatusOr<ReduceResult> result = Reduce(*module, Inputs(*module), predicate, options);
+  EXPECT_TRUE(result.ok()) << result.status();
+  Outcome outcome{"", *std::move(result)};
+  outcome.text = WriteModule(*outcome.result.reduced.module, WriteOptions::Short());
+  EXPECT_TRUE(outcome.result.complete);
+  EXPECT_TRUE(Verify(*outcome.result.reduced.module).ok());
+  EXPECT_TRUE(predicate(*outcome.result.reduced.module, outcome.result.reduced.inputs));
+  return outcome;
+}
+
+inline bool HasOpcode(const Module& module, Opcode opcode) {
+  return AnyInstruction(module, [opcode](const Instruction& at) { return at.opcode() == opcode; });
+}
+
+}  // namespace assay
