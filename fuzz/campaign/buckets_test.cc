@@ -187,7 +187,7 @@ TEST(Tally, TheSameBugInOtherSurroundingsIsOneBucket) {
             "e: error: # op bad/erf+set-dimension-size");
   AddPlaced(tally, died, "iota+set-dimension-size", "", "",
             "e: error: # op bad/iota+set-dimension-size");
-  AddPlaced(tally, died, "erf", "", "", "e: error: # op bad/erf");
+  AddPlaced(tally, died, "cosine", "", "", "e: error: # op bad/cosine");
   AddPlaced(tally, wrong, "convolution", "", "convolution", "k/i-ffpff");
   AddPlaced(tally, wrong, "convolution+iota", "", "convolution", "l/i-pfpff");
   AddPlaced(tally, died, "sort", "", "", "Syntax error/sort");
@@ -197,7 +197,7 @@ TEST(Tally, TheSameBugInOtherSurroundingsIsOneBucket) {
                                         "a/i-fffff 2",
                                         "c/f-fffff 1",
                                         "d/i-pfpff 2",
-                                        "e: error: # op bad/erf 1",
+                                        "e: error: # op bad/cosine 1",
                                         "e: error: # op bad/erf+set-dimension-size 2",
                                         "k/i-ffpff 2",
                                         "out; status_macros.cc:#] RET/abs 1",
