@@ -91,8 +91,9 @@ struct CampaignFinding {
   // Cases that have to run before it in the same process, without which it does not fail; its own
   // number, where its other inputs do. It has no triage then.
   std::vector<int64_t> after = {};
-  std::vector<int64_t> given;  // or arrays that are inputs for it (CaseKey::given)
-  int64_t output = -1;         // the only one that the program has then (CaseKey::output); -1: all
+  std::vector<int64_t> with = {};  // or that have to be part of its program (CaseKey::with)
+  std::vector<int64_t> given;      // or arrays that are inputs for it (CaseKey::given)
+  int64_t output = -1;  // the only one that the program has then (CaseKey::output); -1: all
   int64_t instructions = 0;
   std::string signature;  // what tells it from others before it is reduced
   std::string place;      // where its second check saw it first (Signature::place); "": not known

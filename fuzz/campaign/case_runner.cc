@@ -277,6 +277,7 @@ BackendRecord CaseRunner::RunScreened(Prepared& prepared, const CaseKey& key, Wo
     BackendRecord first = RunOn(backend, prepared.made, cheap, {options_.input_sets, prepared.sets},
                                 prepared.record, state);
     first.screened = IsFinding(first.kind);
+    if (first.screened) first.pack = prepared.others;
     return first;
   }
   return RunOn(alone, prepared.made, key, {options_.input_sets}, prepared.record, state);
@@ -340,6 +341,9 @@ bool CaseRunner::RunTogether(absl::Span<Prepared* const> members, bool screened)
     members[i]->record.seconds.run += pack->run_seconds();
     members[i]->together = &pack->BackendOf(i);
     members[i]->sets = &pack->SetsOf(i);
+    for (size_t k = 0; k < members.size(); ++k) {
+      if (k != i) members[i]->others.push_back(members[k]->record.index);
+    }
   }
   members[0]->pack = std::move(pack);
   return true;
@@ -400,8 +404,31 @@ std::vector<CaseRecord> CaseRunner::Run(const std::vector<int64_t>& indices, Wor
   return records;
 }
 
+Case CaseRunner::Make(const CaseKey& key) const {
+  const auto make_one = [&](int64_t index) {
+    const auto number = static_cast<uint64_t>(index);
+    Case made = GenerateCase(options_.seed, number, options_.generator);
+    made.inputs = InputSet(made, options_.seed, number, key.set);
+    return made;
+  };
+  Case made = make_one(key.index);
+  if (key.with.empty()) return made;
+  std::vector<Case> others;
+  std::vector<const Module*> modules = {made.module.get()};
+  for (const int64_t index : key.with) {
+    others.push_back(make_one(index));
+    modules.push_back(others.back().module.get());
+    for (auto inputs : {&Case::inputs, &Case::exact_inputs}) {
+      std::vector<Literal>& more = others.back().*inputs;
+      std::move(more.begin(), more.end(), std::back_inserter(made.*inputs));
+    }
+  }
+  made.module = JoinModules(modules);
+  return made;
+}
+
 Finding CaseRunner::MakeFinding(const CaseKey& key) const {
-  Case made = GenerateCase(options_.seed, static_cast<uint64_t>(key.index), options_.generator);
+  Case made = Make(key);
   Finding finding;
   finding.backend = backends_[key.backend]->Describe().name;
   finding.options = OptionsFor(key);
@@ -409,9 +436,7 @@ Finding CaseRunner::MakeFinding(const CaseKey& key) const {
   finding.seed = options_.seed;
   finding.index = key.index;
   finding.input_set = key.exact ? 0 : key.set;
-  std::vector<Literal> inputs =
-      key.exact ? std::move(made.exact_inputs)
-                : InputSet(made, options_.seed, static_cast<uint64_t>(key.index), key.set);
+  std::vector<Literal> inputs = std::move(key.exact ? made.exact_inputs : made.inputs);
   ReduceCase program = WithGivenArrays({std::move(made.module), std::move(inputs)}, key.given);
   std::optional<ReduceCase> part = WithOneOutput(program, key.output);
   if (part.has_value()) program = *std::move(part);
@@ -423,10 +448,10 @@ Finding CaseRunner::MakeFinding(const CaseKey& key) const {
 namespace {
 
 nlohmann::json Encode(const BackendRecord& record) {
-  return {
-      {"kind", Name(record.kind)},   {"phase", Name(record.phase)}, {"exact", record.exact},
-      {"set", record.set},           {"rescued", record.rescued},   {"text", record.text},
-      {"screened", record.screened}, {"leaf", record.leaf},         {"notable", record.notable}};
+  return {{"kind", Name(record.kind)},   {"phase", Name(record.phase)}, {"exact", record.exact},
+          {"set", record.set},           {"rescued", record.rescued},   {"text", record.text},
+          {"screened", record.screened}, {"leaf", record.leaf},         {"notable", record.notable},
+          {"pack", record.pack}};
 }
 
 BackendRecord DecodeBackend(const nlohmann::json& json) {
@@ -439,6 +464,7 @@ BackendRecord DecodeBackend(const nlohmann::json& json) {
   record.screened = json.value("screened", false);
   record.leaf = json.value("leaf", int64_t{-1});
   record.notable = json.value("notable", "");
+  record.pack = json.value("pack", record.pack);
   record.text = json.value("text", "");
   return record;
 }
@@ -500,9 +526,9 @@ nlohmann::json ConfirmRecord::ToJson() const {
 }
 
 nlohmann::json CaseKey::ToJson() const {
-  return {{"index", index}, {"backend", backend}, {"exact", exact},
-          {"set", set},     {"flags", flags},     {"screened", screened},
-          {"given", given}, {"output", output},   {"by_licence", by_licence}};
+  return {{"index", index},           {"backend", backend},   {"exact", exact}, {"set", set},
+          {"flags", flags},           {"screened", screened}, {"given", given}, {"output", output},
+          {"by_licence", by_licence}, {"with", with}};
 }
 
 CaseKey CaseKey::FromJson(const nlohmann::json& json) {
@@ -516,6 +542,7 @@ CaseKey CaseKey::FromJson(const nlohmann::json& json) {
   key.given = json.value("given", key.given);
   key.output = json.value("output", key.output);
   key.by_licence = json.value("by_licence", false);
+  key.with = json.value("with", key.with);
   return key;
 }
 

@@ -47,6 +47,8 @@ struct BackendRecord {
   int64_t leaf = -1;      // of the result, that holds the first wrong value; -1: there is none
   std::string notable;    // what of a wrong value is only notable; "" of a failure
   std::string text;       // judgement, error or reason
+  // Of a failure: the cases that were compiled together with it, in one program.
+  std::vector<int64_t> pack;
 };
 
 struct CaseRecord {
@@ -84,6 +86,8 @@ struct CaseKey {
   int64_t output = -1;
   // What is asked is whether it is far off by a licence (fuzz/opinions/far_off.h).
   bool by_licence = false;
+  // Cases that are part of the same program, behind it (JoinModules): it fails only beside them.
+  std::vector<int64_t> with = {};
 
   nlohmann::json ToJson() const;
   static CaseKey FromJson(const nlohmann::json& json);
@@ -181,6 +185,7 @@ class CaseRunner {
     CaseRecord record;
     std::unique_ptr<Pack> pack;   // that it leads
     Backend* together = nullptr;  // what it is of the pack that it is in
+    std::vector<int64_t> others;  // the cases that are in it, too
     const std::vector<std::vector<Literal>>* sets = nullptr;  // and its inputs there
   };
   // Further sets of inputs for an executable: numbers 1 to `count` - 1, where nothing fails before.
@@ -190,6 +195,8 @@ class CaseRunner {
   };
 
   Prepared Prepare(int64_t index, WorkerState& state) const;
+  // The program of a key, with its inputs: one case, or several joined.
+  Case Make(const CaseKey& key) const;
   bool IsScreened(int64_t index, size_t backend) const;
   bool IsRepeated(int64_t index) const;
   // Compiles those together for which that is possible, the screened ones and the rest apart.

@@ -188,16 +188,19 @@ class ReplayDuty : public Duty {
 
   bool HasWork() const override {
     const bool may_go_on = !desk_.CasesLeft() || used_ <= kShareOfReplays * (Now() - desk_.started);
-    return may_go_on && (search_.has_value() || !desk_.unrepeated.empty());
+    return may_go_on && (search_.has_value() || IsJoined() || !desk_.unrepeated.empty());
   }
 
   WorkOrder Next() override {
+    begun_ = Now();
+    if (IsJoined()) return JoinedOrder();
     if (!search_.has_value()) {
       suspect_ = std::move(desk_.unrepeated.front());
       desk_.unrepeated.pop_front();
-      search_.emplace(suspect_.history, suspect_.index, Spoilers());
+      const std::vector<int64_t>& pack = suspect_.record.pack;
+      search_.emplace(suspect_.history, suspect_.index,
+                      std::vector<std::set<int64_t>>{{pack.begin(), pack.end()}, Spoilers()});
     }
-    begun_ = Now();
     return {{{"do", "replay"},
              {"rounds", search_->Trial()},
              {"index", suspect_.index},
@@ -208,6 +211,7 @@ class ReplayDuty : public Duty {
   absl::Status TakeReply(const nlohmann::json& reply) override {
     ASSAY_RETURN_IF_ERROR(ErrorIn(reply));
     desk_.cpu_seconds_of_checks += reply.value("cpu_seconds", 0.0);
+    if (IsJoined()) return TakeJoined(ConfirmRecord::FromJson(reply));
     bool fails = false;
     for (const nlohmann::json& json : reply.at("records")) {
       const CaseRecord record = CaseRecord::FromJson(json);
@@ -218,10 +222,33 @@ class ReplayDuty : public Duty {
   }
 
   absl::Status TakeDeath(const WorkerDeath& death) override {
+    if (IsJoined()) return TakeJoined({});
     return Take(death.index == suspect_.index && Fails(death.record.kind));
   }
 
  private:
+  // What fails only beside others that are compiled together with it, fails in one program with
+  // them: that is what a user may have, and what can be reduced.
+  bool IsJoined() const { return !suspect_.with.empty(); }
+
+  WorkOrder JoinedOrder() const {
+    const BackendRecord& record = suspect_.record;
+    CaseKey key{suspect_.index, suspect_.backend, record.exact, record.set, {}, record.screened};
+    key.with = suspect_.with;
+    nlohmann::json request = key.ToJson();
+    request["do"] = "confirm";
+    return {std::move(request), 3 * desk_.options.case_seconds};
+  }
+
+  absl::Status TakeJoined(const ConfirmRecord& confirm) {
+    used_ += Now() - begun_;
+    const bool is_always = confirm.fails > 0 && confirm.fails == confirm.runs;
+    const Suspect joined = suspect_;
+    suspect_.with.clear();
+    return desk_.journal.Found(is_always ? desk_.tally.TakeJoined(joined, confirm)
+                                         : desk_.tally.TakeReplay(suspect_, joined.with));
+  }
+
   // What writes where it must not is mostly a finding itself.
   std::set<int64_t> Spoilers() const {
     std::set<int64_t> spoilers = culprits_;
@@ -242,9 +269,19 @@ class ReplayDuty : public Duty {
     const Predecessors search = *std::exchange(search_, std::nullopt);
     if (!search.Repeats()) return absl::OkStatus();
     const std::vector<int64_t> needed = search.Needed();
+    const std::vector<int64_t>& pack = suspect_.record.pack;
+    const bool is_of_pack = std::all_of(needed.begin(), needed.end(), [&pack](int64_t index) {
+      return std::find(pack.begin(), pack.end(), index) != pack.end();
+    });
+    if (!needed.empty() && needed.size() <= kMostJoined && is_of_pack) {
+      suspect_.with = needed;
+      return absl::OkStatus();
+    }
     culprits_.insert(needed.begin(), needed.end());
     return desk_.journal.Found(desk_.tally.TakeReplay(suspect_, needed));
   }
+
+  static constexpr size_t kMostJoined = 4;
 
   // The share of the campaign's time that goes to histories.
   static constexpr double kShareOfReplays = 0.1;
@@ -317,6 +354,7 @@ class TriageDuty : public Duty {
     key.given = finding.given;
     key.output = finding.output;
     key.by_licence = IsByLicence(finding.notable);
+    key.with = finding.with;
     return key;
   }
 

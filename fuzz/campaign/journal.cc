@@ -33,6 +33,7 @@ nlohmann::json FindingToJson(const CampaignFinding& finding) {
   if (finding.output >= 0) json["output"] = finding.output;
   if (!finding.place.empty()) json["place"] = finding.place;
   if (!finding.after.empty()) json["after"] = finding.after;
+  if (!finding.with.empty()) json["with"] = finding.with;
   if (finding.triaged) json["triage"] = EncodeTriage(finding.triage);
   if (!finding.triage_error.empty()) json["triage_error"] = finding.triage_error;
   return json;
@@ -117,6 +118,7 @@ CampaignFinding FindingFromJson(const nlohmann::json& json) {
   finding.given = json.value("given", finding.given);
   finding.output = json.value("output", finding.output);
   finding.after = json.value("after", finding.after);
+  finding.with = json.value("with", finding.with);
   finding.instructions = json.value("instructions", int64_t{0});
   finding.signature = json.value("signature", "");
   finding.place = json.value("place", "");

@@ -14,20 +14,25 @@ constexpr size_t kMostTimesTheHistory = 9;
 
 }  // namespace
 
-Predecessors::Predecessors(Rounds rounds, int64_t suspect, const std::set<int64_t>& known)
+Predecessors::Predecessors(Rounds rounds, int64_t suspect,
+                           const std::vector<std::set<int64_t>>& likely)
     : rounds_(std::move(rounds)), suspect_(suspect) {
   for (const std::vector<int64_t>& round : rounds_) {
     std::copy_if(round.begin(), round.end(), std::back_inserter(kept_),
                  [suspect](int64_t index) { return index != suspect; });
   }
   size_ = kept_.size() + 1;
-  std::copy_if(kept_.begin(), kept_.end(), std::back_inserter(known_),
-               [&known](int64_t index) { return known.contains(index); });
-  if (!known_.empty()) stage_ = Stage::kKnown;
+  for (const std::set<int64_t>& some : likely) {
+    std::vector<int64_t> here;
+    std::copy_if(kept_.begin(), kept_.end(), std::back_inserter(here),
+                 [&some](int64_t index) { return some.contains(index); });
+    if (!here.empty()) likely_.push_back(std::move(here));
+  }
+  if (!likely_.empty()) stage_ = Stage::kLikely;
 }
 
 std::vector<int64_t> Predecessors::InHand() const {
-  if (stage_ == Stage::kKnown) return known_;
+  if (stage_ == Stage::kLikely) return likely_.front();
   return stage_ == Stage::kFewer ? WithoutChunk() : kept_;
 }
 
@@ -54,9 +59,10 @@ Rounds Predecessors::Trial() const {
 void Predecessors::Take(bool fails) {
   programs_ += 1 + InHand().size();
   switch (stage_) {
-    case Stage::kKnown:
-      if (fails) kept_ = known_;
-      stage_ = fails ? Stage::kFewer : Stage::kAll;
+    case Stage::kLikely:
+      if (fails) kept_ = likely_.front();
+      likely_.pop_front();
+      if (fails || likely_.empty()) stage_ = fails ? Stage::kFewer : Stage::kAll;
       chunk_ = kept_.size();
       return;
     case Stage::kAll:

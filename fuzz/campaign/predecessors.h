@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <set>
 #include <vector>
 
@@ -16,9 +17,9 @@ using Rounds = std::vector<std::vector<int64_t>>;
 class Predecessors {
  public:
   // `rounds` hold what the process ran up to and with the suspect, which is in the last of them.
-  // Those behind it in that round may have run before it as well. `known` have spoiled others: they
-  // are tried at first, alone.
-  Predecessors(Rounds rounds, int64_t suspect, const std::set<int64_t>& known = {});
+  // Those behind it in that round may have run before it as well. What of each of `likely` is in
+  // the history is tried at first, one set after the other.
+  Predecessors(Rounds rounds, int64_t suspect, const std::vector<std::set<int64_t>>& likely = {});
 
   // True when nothing is left to be tried.
   bool IsOver() const { return stage_ == Stage::kOver; }
@@ -37,7 +38,7 @@ class Predecessors {
   std::vector<int64_t> Needed() const { return kept_; }
 
  private:
-  enum class Stage : uint8_t { kKnown, kAll, kFewer, kAllAgain, kAgain, kOver };
+  enum class Stage : uint8_t { kLikely, kAll, kFewer, kAllAgain, kAgain, kOver };
   // What the trial runs beside the suspect.
   std::vector<int64_t> InHand() const;
   // What is kept but for the chunk in hand.
@@ -49,7 +50,7 @@ class Predecessors {
   int64_t suspect_;
   size_t size_ = 0;            // of the history
   std::vector<int64_t> kept_;  // without the suspect
-  std::vector<int64_t> known_;
+  std::deque<std::vector<int64_t>> likely_;
   Stage stage_ = Stage::kAll;
   size_t chunk_ = 0, at_ = 0;  // of kept_: the part that the trial does without
   size_t programs_ = 0;        // that all trials have run

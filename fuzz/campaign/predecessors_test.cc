@@ -33,8 +33,8 @@ struct Searched {
 };
 
 Searched Search(Rounds rounds, const std::function<bool(const Rounds&)>& fails,
-                const std::set<int64_t>& known = {}) {
-  Predecessors search(std::move(rounds), kSuspect, known);
+                const std::vector<std::set<int64_t>>& likely = {}) {
+  Predecessors search(std::move(rounds), kSuspect, likely);
   Searched result;
   while (!search.IsOver()) {
     const Rounds trial = search.Trial();
@@ -70,20 +70,23 @@ TEST(Predecessors, FindsTwoThatAreNeededTogether) {
   EXPECT_LE(found.programs, 10 * 120);
 }
 
-// What has spoiled others is tried at first. Where it is not to blame nothing is lost but a trial.
-TEST(Predecessors, TriesAtFirstWhatIsKnown) {
+// What is likely is tried at first. Where it is not to blame nothing is lost but a trial.
+TEST(Predecessors, TriesAtFirstWhatIsLikely) {
   const auto fails = [](const Rounds& trial) { return Holds(trial, 30); };
-  const Searched known = Search(TwoRounds(60), fails, {7, 30, 100, 5000});
+  const Searched known = Search(TwoRounds(60), fails, {{7, 30, 100, 5000}});
   EXPECT_TRUE(known.repeats);
   EXPECT_EQ(known.needed, std::vector<int64_t>{30});
   EXPECT_LE(known.programs, 20);
-  const Searched other = Search(TwoRounds(60), fails, {7, 100});
+  const Searched other = Search(TwoRounds(60), fails, {{7, 100}});
   EXPECT_TRUE(other.repeats);
   EXPECT_EQ(other.needed, std::vector<int64_t>{30});
   EXPECT_LE(other.programs, 3.2 * 120 + 3);
-  const Searched elsewhere = Search(TwoRounds(60), fails, {5000});
+  const Searched elsewhere = Search(TwoRounds(60), fails, {{5000}});
   EXPECT_EQ(elsewhere.needed, std::vector<int64_t>{30});
   EXPECT_EQ(elsewhere.programs, Search(TwoRounds(60), fails).programs);
+  const Searched second = Search(TwoRounds(60), fails, {{7, 100}, {30, 31}});
+  EXPECT_EQ(second.needed, std::vector<int64_t>{30});
+  EXPECT_LE(second.programs, 20);
 }
 
 TEST(Predecessors, SaysWhereTheSuspectsOwnRunsDo) {

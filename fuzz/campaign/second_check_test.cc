@@ -241,10 +241,31 @@ TEST(CampaignTest, WhatIsWrongBehindANotableOutputIsFound) {
 TEST(CampaignTest, WhatFailsOnlyBesideOthersIsAFindingWithThem) {
   CampaignOptions options = Options(20);
   options.jobs = 1;
+  options.out_dir = testing::TempDir() + "/assay-campaign-joined";
   const auto is_joined = [](const Module& module, const CompileOptions&) {
     return module.name() == "joined";
   };
   const CampaignSummary summary = Fuzz(options, Elsewhere(is_joined));
+  EXPECT_GT(summary.findings, 3) << summary.ToJson().dump(1);
+  EXPECT_EQ(summary.after_others, 0);
+  EXPECT_EQ(summary.unconfirmed, 0);
+  for (const CampaignFinding& finding : summary.found) {
+    EXPECT_TRUE(finding.after.empty());
+    ASSERT_EQ(finding.with.size(), 1u) << "one is enough: " << finding.second_check;
+    EXPECT_NE(finding.with[0], finding.index);
+    const std::string file = StrCat(options.out_dir, "/cases/", options.seed, "-", finding.index,
+                                    "+", finding.with[0], ".hlo");
+    EXPECT_TRUE(std::filesystem::exists(file)) << file;
+  }
+}
+
+TEST(CampaignTest, WhatFailsOnlyBesideOthersAndCheaplyIsToldOfOnce) {
+  CampaignOptions options = Options(20);
+  options.jobs = 1;
+  const auto is_joined_cheaply = [](const Module& module, const CompileOptions& compile) {
+    return module.name() == "joined" && !compile.flags.empty();
+  };
+  const CampaignSummary summary = Fuzz(options, Elsewhere(is_joined_cheaply));
   EXPECT_GT(summary.findings, 3) << summary.ToJson().dump(1);
   EXPECT_EQ(summary.findings, summary.after_others);
   EXPECT_EQ(summary.screened_only, 0);

@@ -40,6 +40,10 @@ std::string WithoutNumbers(std::string_view text) {
   return result;
 }
 
+std::string CasesOf(const std::vector<int64_t>& indices) {
+  return StrCat(indices.size() == 1 ? "case " : "cases ", absl::StrJoin(indices, ", "));
+}
+
 // Its check waits for a limit.
 bool IsSlow(Outcome::Kind kind) {
   return kind == Outcome::kTimeout || kind == Outcome::kOutOfMemory;
@@ -160,10 +164,8 @@ void Tally::Restore(EarlierCampaign earlier) {
       ++place.seen;
       place.signatures.insert(finding.signature);
     }
-    if (!finding.after.empty()) {
-      --summary_.unconfirmed;
-      ++summary_.after_others;
-    }
+    if (!finding.after.empty() || !finding.with.empty()) --summary_.unconfirmed;
+    if (!finding.after.empty()) ++summary_.after_others;
     Keep(std::move(finding));
   }
 }
@@ -252,6 +254,7 @@ CampaignFinding Tally::FindingOf(const Suspect& suspect) const {
   finding.exact = suspect.record.exact;
   finding.set = suspect.record.set;
   finding.text = suspect.record.text;
+  finding.with = suspect.with;
   return finding;
 }
 
@@ -267,6 +270,9 @@ Confirmation Tally::TakeConfirm(const Suspect& suspect, const ConfirmRecord& con
   finding.second_check =
       StrCat("failed again in ", confirm.fails, " of ", confirm.runs, " runs of a fresh process",
              confirm.exact.empty() ? "" : "; with exact inputs: ", confirm.exact);
+  if (!suspect.with.empty()) {
+    StrAppend(&finding.second_check, "; only in one program with ", CasesOf(suspect.with));
+  }
   if (confirm.alike) {
     Place& place = places_[confirm.place];
     ++place.alike;
@@ -318,12 +324,16 @@ Confirmation Tally::TakeConfirm(const Suspect& suspect, const ConfirmRecord& con
   return result;
 }
 
+CampaignFinding Tally::TakeJoined(const Suspect& suspect, ConfirmRecord confirm) {
+  --summary_.unconfirmed;
+  confirm.behind.clear();  // the others may have bugs of their own
+  return TakeConfirm(suspect, confirm).finding;
+}
+
 CampaignFinding Tally::TakeReplay(const Suspect& suspect, const std::vector<int64_t>& needed) {
   CampaignFinding finding = FindingOf(suspect);
   finding.after = needed.empty() ? std::vector<int64_t>{suspect.index} : needed;
-  const std::string what =
-      needed.empty() ? "other inputs of its own"
-                     : StrCat(needed.size() == 1 ? "case " : "cases ", absl::StrJoin(needed, ", "));
+  const std::string what = needed.empty() ? "other inputs of its own" : CasesOf(needed);
   finding.second_check =
       StrCat("did not fail by itself; fails again in 2 of 2 fresh processes after ", what);
   finding.notable = suspect.record.notable;

@@ -21,7 +21,8 @@ struct Suspect {
   int64_t index = -1;
   size_t backend = 0;  // number in the campaign
   BackendRecord record;
-  Rounds history = {};  // what its process ran up to and with it
+  Rounds history = {};             // what its process ran up to and with it
+  std::vector<int64_t> with = {};  // what is joined to it (CaseKey::with)
 };
 
 // The result of checking a suspect a second time.
@@ -50,6 +51,9 @@ class Tally {
   FamiliarPlaces Familiar() const;
   // The second check of a suspect. A case that fails only now and then is nondeterministic.
   Confirmation TakeConfirm(const Suspect& suspect, const ConfirmRecord& confirm);
+
+  // A suspect that was not confirmed fails always where what is `with` it is part of its program.
+  CampaignFinding TakeJoined(const Suspect& suspect, ConfirmRecord confirm);
 
   // A suspect that was not confirmed repeats after these cases of its history, or after its own
   // other runs.

@@ -172,7 +172,7 @@ nlohmann::json WarmTemplate::Answer(const nlohmann::json& request, WorkerState& 
   if (what == "triage") return Triage(key, request);
   CaseKey whole = key;
   whole.output = -1;
-  const absl::Status written = WriteCase(runner_->MakeFinding(whole));
+  const absl::Status written = WriteCase(runner_->MakeFinding(whole), key.with);
   FamiliarPlaces familiar;
   familiar.signatures = request.value("familiar", familiar.signatures);
   familiar.enough = request.value("enough", familiar.enough);
@@ -209,12 +209,15 @@ nlohmann::json WarmTemplate::Triage(const CaseKey& key, const nlohmann::json& re
   return EncodeTriage(*result);
 }
 
-absl::Status WarmTemplate::WriteCase(const Finding& finding) const {
+absl::Status WarmTemplate::WriteCase(const Finding& finding,
+                                     const std::vector<int64_t>& with) const {
   if (options_.out_dir.empty()) return absl::OkStatus();
   std::filesystem::path folder = std::filesystem::path(options_.out_dir) / "cases";
   std::error_code error;
   std::filesystem::create_directories(folder, error);
-  std::string base = (folder / StrCat(finding.seed, "-", finding.index)).string();
+  std::string name = StrCat(finding.seed, "-", finding.index);
+  for (const int64_t index : with) StrAppend(&name, "+", index);
+  const std::string base = (folder / name).string();
   ASSAY_RETURN_IF_ERROR(WriteFile(base + ".hlo", finding.module_text));
   return WriteInputs(base + ".npz", finding.inputs);
 }

@@ -58,7 +58,8 @@ class WarmTemplate {
   nlohmann::json Answer(const nlohmann::json& request, WorkerState& state);
   nlohmann::json Replay(const nlohmann::json& request, WorkerState& state);
   nlohmann::json Triage(const CaseKey& key, const nlohmann::json& request);
-  absl::Status WriteCase(const Finding& finding) const;
+  // `with`: what is joined to it, for the name of its files.
+  absl::Status WriteCase(const Finding& finding, const std::vector<int64_t>& with = {}) const;
 
   const CampaignOptions& options_;
   const CampaignTools& tools_;
