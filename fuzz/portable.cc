@@ -14,6 +14,8 @@
 namespace assay {
 namespace {
 
+constexpr int64_t kMostInstructionsOfReducer = 16;  // Uses visits paths
+
 // True if `at` depends on parameter `number`.
 bool Uses(const Instruction* at, int64_t number) {
   if (at->opcode() == Opcode::kParameter) return at->parameter_number() == number;
@@ -31,8 +33,7 @@ const Instruction* SkipConverts(const Instruction* at) {
 // The combiner of a reducer of two scalars that combines both of them; nullopt for other forms.
 std::optional<Opcode> CombinerOf(const Computation& outer) {
   const Computation& reducer = CalledInstead(outer);
-  constexpr int64_t kMaxInstructions = 16;  // Uses visits paths
-  if (reducer.parameter_count() != 2 || reducer.instruction_count() > kMaxInstructions) {
+  if (reducer.parameter_count() != 2 || reducer.instruction_count() > kMostInstructionsOfReducer) {
     return std::nullopt;
   }
   const Instruction* root = SkipConverts(reducer.root());
@@ -161,17 +162,38 @@ bool IsPortableSort(const Instruction* sort) {
   return false;
 }
 
+bool IsPortable(const Instruction* at, const std::vector<Literal>& inputs) {
+  switch (at->opcode()) {
+    case Opcode::kReduce:
+      return IsPortableReduce(at, inputs);
+    case Opcode::kReduceWindow:
+      return IsPortableWindow(at, inputs);
+    case Opcode::kSelectAndScatter:
+      return IsPortableSelectAndScatter(at);
+    case Opcode::kSort:
+      return IsPortableSort(at);
+    case Opcode::kScan:
+      return IsPortableScan(at);
+    default:
+      return true;
+  }
+}
+
+// What it calls says in more words than these functions understand what it does.
+bool MayBePortable(const Instruction* at) {
+  const Computation& called = CalledInstead(*at->callees().back());
+  if (called.instruction_count() > kMostInstructionsOfReducer) return true;
+  return absl::c_any_of(called, [](const Instruction* inner) { return !inner->callees().empty(); });
+}
+
 }  // namespace
 
-int64_t UnportableUses(const Module& module, const std::vector<Literal>& inputs) {
-  int64_t count = 0;
+UnportableCount UnportableUses(const Module& module, const std::vector<Literal>& inputs) {
+  UnportableCount count;
   for (const Computation* computation : module.computations()) {
     for (const Instruction* at : *computation) {
-      count += at->opcode() == Opcode::kReduce && !IsPortableReduce(at, inputs);
-      count += at->opcode() == Opcode::kReduceWindow && !IsPortableWindow(at, inputs);
-      count += at->opcode() == Opcode::kSelectAndScatter && !IsPortableSelectAndScatter(at);
-      count += at->opcode() == Opcode::kSort && !IsPortableSort(at);
-      count += at->opcode() == Opcode::kScan && !IsPortableScan(at);
+      if (IsPortable(at, inputs)) continue;
+      ++(MayBePortable(at) ? count.possible : count.certain);
     }
   }
   return count;

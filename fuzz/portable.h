@@ -12,8 +12,19 @@
 
 namespace assay {
 
-// The number of instructions that use something that is not promised. `inputs` hold initial values
-// that are parameters.
-int64_t UnportableUses(const Module& module, const std::vector<Literal>& inputs);
+// How many instructions use something that is not promised, and how many may do so: what they call
+// has branches, loops or reductions of its own, or is long.
+struct UnportableCount {
+  int64_t certain = 0, possible = 0;
+
+  int64_t Total() const { return certain + possible; }
+  // A reducer that only may be no plain combiner is better than one that is none.
+  bool IsWorseThan(const UnportableCount& other) const {
+    return certain > other.certain || Total() > other.Total();
+  }
+};
+
+// `inputs` hold initial values that are parameters.
+UnportableCount UnportableUses(const Module& module, const std::vector<Literal>& inputs);
 
 }  // namespace assay

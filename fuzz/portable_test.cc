@@ -58,7 +58,7 @@ TEST(UnportableUses, AreReductionsWhoseInitialValueIsNoIdentity) {
   for (const auto& [text, count] : kCases) {
     const absl::StatusOr<std::unique_ptr<Module>> module = ReadModule(text);
     ASSERT_TRUE(module.ok()) << module.status();
-    EXPECT_EQ(UnportableUses(**module, {}), count) << text;
+    EXPECT_EQ(UnportableUses(**module, {}).Total(), count) << text;
   }
 }
 
@@ -90,7 +90,7 @@ TEST(UnportableUses, AreCombinersOfWindowsThatHaveSidesOrAnInitialValueThatIsNoI
   for (const auto& [text, uses] : kCases) {
     absl::StatusOr<std::unique_ptr<Module>> module = ReadModule(text);
     ASSERT_TRUE(module.ok()) << module.status();
-    EXPECT_EQ(UnportableUses(**module, {}), uses) << text;
+    EXPECT_EQ(UnportableUses(**module, {}).Total(), uses) << text;
   }
 }
 
@@ -106,7 +106,7 @@ TEST(UnportableUses, AreScansThatOnlySayTheyAreAssociative) {
         (associative ? "true" : "false") + ", to_apply=f }";
     const absl::StatusOr<std::unique_ptr<Module>> module = ReadModule(text);
     EXPECT_TRUE(module.ok()) << module.status();
-    return module.ok() ? UnportableUses(**module, {}) : -1;
+    return module.ok() ? UnportableUses(**module, {}).Total() : -1;
   };
   EXPECT_EQ(uses("add(v, c)", "s", true), 0);
   EXPECT_EQ(uses("subtract(v, c)", "s", true), 1);
@@ -132,8 +132,37 @@ TEST(UnportableUses, AreComparatorsThatAreNoOrder) {
         "ROOT s = s32[3] sort(x), dimensions={0}, to_apply=less }");
     const absl::StatusOr<std::unique_ptr<Module>> module = ReadModule(text);
     ASSERT_TRUE(module.ok()) << module.status() << text;
-    EXPECT_EQ(UnportableUses(**module, {}), count) << text;
+    EXPECT_EQ(UnportableUses(**module, {}).Total(), count) << text;
   }
+}
+
+// One whose body is a reduction of its own may combine its operands; one that gives back the first
+// of them does not, and no reduction of the former shall end there.
+TEST(UnportableUses, AreCertainOrPossible) {
+  const auto count = [](const char* body) {
+    const std::string text =
+        StrCat("HloModule m\nleast { a = s32[] parameter(0) b = s32[] parameter(1) ",
+               "ROOT r = s32[] minimum(a, b) }\n",
+               "reducer { a = s32[] parameter(0) b = s32[] parameter(1) ", body, " }\n",
+               "ENTRY e { x = s32[3] parameter(0) i = s32[] constant(2147483647)\n",
+               "ROOT r = s32[] reduce(x, i), dimensions={0}, to_apply=reducer }");
+    const absl::StatusOr<std::unique_ptr<Module>> module = ReadModule(text);
+    EXPECT_TRUE(module.ok()) << module.status() << text;
+    return module.ok() ? UnportableUses(**module, {}) : UnportableCount();
+  };
+  const UnportableCount plain = count("ROOT r = s32[] minimum(a, b)");
+  const UnportableCount words = count(
+      "m = s32[] call(a, b), to_apply=least v = s32[3] broadcast(m), dimensions={} "
+      "j = s32[] constant(2147483647) "
+      "ROOT r = s32[] reduce(v, j), dimensions={0}, to_apply=least");
+  const UnportableCount first = count("ROOT r = s32[] copy(a)");
+  EXPECT_EQ(plain.Total(), 0);
+  EXPECT_EQ(words.possible, 1);
+  EXPECT_EQ(words.certain, 0);
+  EXPECT_EQ(first.certain, 1);
+  EXPECT_TRUE(first.IsWorseThan(words));
+  EXPECT_FALSE(words.IsWorseThan(first));
+  EXPECT_FALSE(plain.IsWorseThan(words));
 }
 
 }  // namespace

@@ -273,6 +273,8 @@ TEST(Tally, TheSameBeliefOrMistakeIsOneBucket) {
   AddNumbered(tally, wrong, {"abs+remainder", "algsimp", "remainder", "i"}, "abs2");
   AddNumbered(tally, wrong, {"compare+multiply", "algsimp", "compare", "f"}, "nan");
   AddNumbered(tally, wrong, {"compare+maximum", "algsimp", "compare", "f"}, "nan2");
+  AddNumbered(tally, wrong, {"convert+multiply", "algsimp", "multiply", "f"}, "choice");
+  AddNumbered(tally, wrong, {"convert+divide", "algsimp", "divide", "f"}, "choice2");
   // What becomes a slice, and who has starts.
   AddNumbered(tally, wrong, {"dynamic-slice", "algsimp", "dynamic-slice", "i"}, "slice");
   AddNumbered(tally, wrong, {"dynamic-slice+gather", "algsimp", "dynamic-slice", "i"}, "gather");
@@ -311,6 +313,7 @@ TEST(Tally, TheSameBeliefOrMistakeIsOneBucket) {
   const std::set<std::string> wanted = {"wrong value/a 3",
                                         "wrong value/abs 2",
                                         "wrong value/nan 2",
+                                        "wrong value/choice 2",
                                         "wrong value/slice 3",
                                         "wrong value/starts 2",
                                         "foldable/c-ffpff 2",
@@ -335,6 +338,7 @@ TEST(Tally, PackedNumbersAreOneBucketByWhoUnpacksThem) {
   // Who sorts or computes what is packed; others with sort need no packed numbers.
   AddNumbered(tally, wrong, {"compare+few-bits+sort", "", "", "i"}, "h/i-ppppf");
   AddNumbered(tally, Outcome::kRunCrash, {"few-bits+sort", "", "", "i"}, "died of SIGABRT/i");
+  AddNumbered(tally, wrong, {"few-bits+topk", "", "topk", "i"}, "topk/i-fffff");
   AddNumbered(tally, wrong, {"compare+sort+negate", "", "sort[compare]", "f"}, "j/f-pffff");
   AddNumbered(tally, wrong, {"clamp+few-bits", "", "clamp", "i"}, "k/i-ppfpp");
   AddNumbered(tally, wrong, {"few-bits+maximum", "", "maximum", "i"}, "l/i-ppfpp");
@@ -345,7 +349,7 @@ TEST(Tally, PackedNumbersAreOneBucketByWhoUnpacksThem) {
   AddNumbered(tally, wrong, {"few-bits+transpose", "", "transpose", "f"}, "turned/f-xxxff");
   AddNumbered(tally, wrong, {"few-bits+pad", "", "pad", "i"}, "pad/i-fffpf");
   AddNumbered(tally, wrong, {"few-bits+reverse", "", "reverse", "i"}, "reverse/i-pffff");
-  const std::set<std::string> wanted = {"died of SIGABRT/i 2", "j/f-pffff 1", "k/i-ppfpp 4",
+  const std::set<std::string> wanted = {"died of SIGABRT/i 3", "j/f-pffff 1", "k/i-ppfpp 4",
                                         "m/i-ffpff 1",         "n/i-fffff 1", "reverse/i-pffff 1",
                                         "turn/i-xxxfp 2"};
   EXPECT_EQ(EndsOfBuckets(tally), wanted);

@@ -144,6 +144,12 @@ Opcodes WithoutWhatBecomesASlice(Opcodes opcodes) {
   return opcodes;
 }
 
+// A quotient by a constant is a product, which is a choice where one factor was a predicate.
+Opcodes WithoutQuotientsOfConverts(Opcodes opcodes) {
+  if (opcodes == Opcodes{"convert", "divide"}) return {"convert", "multiply"};
+  return opcodes;
+}
+
 // What is believed of the sign of an integer is believed behind what hands the integer on, too.
 bool IsBelievedBehindWhatHandsOn(const Looks& large, const Looks& small) {
   static const Opcodes kHandingOn = {"compare", "convert", "sort"};  // sorts compare
@@ -174,7 +180,8 @@ Opcodes WithoutVariants(const Looks& looks) {
     // A comparison of floats forgets NaN, whatever cannot be negative else.
     if (looks.numbers == "f" && looks.place == "compare") return {"compare"};
     const Opcodes opcodes = WithoutWhatBecomesASlice(looks.opcodes);
-    return looks.numbers == "i" ? WithoutWhoAsksForTheSign(opcodes) : opcodes;
+    return looks.numbers == "i" ? WithoutWhoAsksForTheSign(opcodes)
+                                : WithoutQuotientsOfConverts(opcodes);
   }
   // What computes in too many bits and is converted then, is the same whatever it computes.
   const bool is_converted = looks.family.rfind("float-normalization-", 0) == 0 &&
@@ -348,7 +355,10 @@ bool ContractComplexNumbers(const Looks& large, const Looks& small) {
 // computed of them in one kernel is unpacked and packed by the same code, which may write too much.
 bool AreOfPackedNumbers(const Looks& large, const Looks& small) {
   if (!BothHave(large, small, kFewBits)) return false;
-  if (large.opcodes.contains("sort") && small.opcodes.contains("sort")) return true;
+  const auto sorts = [](const Looks& looks) {  // topk becomes a sort
+    return looks.opcodes.contains("sort") || looks.opcodes.contains("topk");
+  };
+  if (sorts(large) && sorts(small)) return true;
   if (!large.place.empty() && large.place == small.place) return true;
   // A program that died has no states; it counts where nothing else could have killed it.
   const auto is_of_a_kernel = [](const Looks& looks) {

@@ -535,9 +535,9 @@ absl::StatusOr<ReduceResult> ReduceWithin(const CheckSubject& subject,
   const std::optional<SilencingFlag> guard = GuardOf(subject, reduce_case, kind);
   // What crashes need not mean the same to all.
   const bool portable = !subject.backend.Describe().in_process && kind == Outcome::kWrong;
-  int64_t unportable = UnportableUses(*reduce_case.module, reduce_case.inputs);
+  const UnportableCount unportable = UnportableUses(*reduce_case.module, reduce_case.inputs);
   auto predicate = [&](const Module& module, const std::vector<Literal>& inputs) {
-    if (portable && UnportableUses(module, inputs) > unportable) return false;
+    if (portable && UnportableUses(module, inputs).IsWorseThan(unportable)) return false;
     if (!rule.empty()) return FailsByRule(subject, module, inputs, kind, rule);
     NotedOutcome now = CheckFor(subject, module, inputs, kind);
     for (int i = 0; i < kMoreTries && FailsOtherwise(now.outcome, kind); ++i) {
