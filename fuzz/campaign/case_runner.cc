@@ -424,6 +424,7 @@ Case CaseRunner::Make(const CaseKey& key) const {
     }
   }
   made.module = JoinModules(modules);
+  FlattenResult(*made.module);
   return made;
 }
 

@@ -269,19 +269,17 @@ class ReplayDuty : public Duty {
     const Predecessors search = *std::exchange(search_, std::nullopt);
     if (!search.Repeats()) return absl::OkStatus();
     const std::vector<int64_t> needed = search.Needed();
+    // Where several are needed, or one that fails itself, memory was written over: how their arrays
+    // lie matters, and nothing of it can be reduced.
     const std::vector<int64_t>& pack = suspect_.record.pack;
-    const bool is_of_pack = std::all_of(needed.begin(), needed.end(), [&pack](int64_t index) {
-      return std::find(pack.begin(), pack.end(), index) != pack.end();
-    });
-    if (!needed.empty() && needed.size() <= kMostJoined && is_of_pack) {
+    if (needed.size() == 1 && std::find(pack.begin(), pack.end(), needed[0]) != pack.end() &&
+        !desk_.tally.IsFound(needed[0])) {
       suspect_.with = needed;
       return absl::OkStatus();
     }
     culprits_.insert(needed.begin(), needed.end());
     return desk_.journal.Found(desk_.tally.TakeReplay(suspect_, needed));
   }
-
-  static constexpr size_t kMostJoined = 4;
 
   // The share of the campaign's time that goes to histories.
   static constexpr double kShareOfReplays = 0.1;

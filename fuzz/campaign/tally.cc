@@ -327,6 +327,8 @@ Confirmation Tally::TakeConfirm(const Suspect& suspect, const ConfirmRecord& con
 CampaignFinding Tally::TakeJoined(const Suspect& suspect, ConfirmRecord confirm) {
   --summary_.unconfirmed;
   confirm.behind.clear();  // the others may have bugs of their own
+  confirm.place.clear();   // what fails there alone is another bug
+  if (!confirm.signature.empty()) confirm.signature += ", beside another program";
   return TakeConfirm(suspect, confirm).finding;
 }
 

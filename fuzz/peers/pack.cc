@@ -186,6 +186,35 @@ std::unique_ptr<Module> JoinModules(absl::Span<const Module* const> modules) {
   return joint;
 }
 
+void FlattenResult(Module& module) {
+  Instruction* nested = module.entry()->root();
+  std::vector<Instruction*> leaves, waiting = {nested};
+  while (!waiting.empty()) {
+    Instruction* at = waiting.back();
+    waiting.pop_back();
+    if (!at->shape().IsTuple()) {
+      leaves.push_back(at);
+      continue;
+    }
+    const std::vector<Shape>& elements = at->shape().elements();
+    for (size_t k = elements.size(); k-- > 0;) {
+      const auto number = static_cast<int64_t>(k);
+      if (at->opcode() == Opcode::kTuple) {
+        waiting.push_back(at->operand(number));
+        continue;
+      }
+      Instruction* element = module.entry()->Add(Opcode::kGetTupleElement, elements[k], {at});
+      element->mutable_attributes().Set(Attr::kIndex, AttrValue(number));
+      waiting.push_back(element);
+    }
+  }
+  std::vector<Shape> shapes;
+  for (const Instruction* leaf : leaves) shapes.push_back(leaf->shape());
+  module.entry()->set_root(
+      module.entry()->Add(Opcode::kTuple, Shape::Tuple(std::move(shapes)), leaves));
+  if (nested->IsDead()) module.entry()->RemoveWithDeadOperands(nested);
+}
+
 std::unique_ptr<Pack> Pack::Run(Backend& backend, const CompileOptions& options,
                                 std::vector<PackMember> members) {
   auto pack = std::make_unique<MadePack>(std::move(members));

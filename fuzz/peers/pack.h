@@ -22,6 +22,10 @@ bool CanBeJoined(const Module& module);
 // after the other; its result is the tuple of theirs.
 std::unique_ptr<Module> JoinModules(absl::Span<const Module* const> modules);
 
+// The result of the entry becomes one tuple of arrays and tokens, in the order in which its leaves
+// come.
+void FlattenResult(Module& module);
+
 struct PackMember {
   const Module* module;
   std::vector<std::vector<Literal>> sets;  // of inputs, at least one; all members have as many

@@ -1,6 +1,7 @@
 // Tests that programs mean together what they mean alone.
 #include "fuzz/peers/pack.h"
 
+#include <algorithm>
 #include <set>
 
 #include "fuzz/generator/input_sets.h"
@@ -101,6 +102,35 @@ TEST(Pack, JoinedProgramsVerifyAndAreRead) {
     const std::unique_ptr<Module> joint = JoinModules(modules);
     EXPECT_TRUE(Verify(*joint).ok()) << Verify(*joint);
     EXPECT_TRUE(ReadModule(WriteModule(*joint)).ok());
+  }
+}
+
+TEST(Pack, AFlatResultHasTheSameLeaves) {
+  const std::unique_ptr<Oracle> oracle = MakeOracle();
+  for (uint64_t from = 0; from < 60; from += 4) {
+    const std::vector<Case> cases = SomeCases(from, 4);
+    std::vector<const Module*> modules;
+    std::vector<const Literal*> arguments;
+    for (const Case& made : cases) {
+      modules.push_back(made.module.get());
+      for (const Literal& input : made.inputs) arguments.push_back(&input);
+    }
+    const std::unique_ptr<Module> nested = JoinModules(modules), flat = nested->Clone("");
+    FlattenResult(*flat);
+    EXPECT_TRUE(Verify(*flat).ok()) << Verify(*flat);
+    for (const Shape& leaf : flat->entry()->root()->shape().elements())
+      EXPECT_FALSE(leaf.IsTuple());
+    const absl::StatusOr<Literal> first = oracle->Evaluate(*nested, arguments, Limits());
+    const absl::StatusOr<Literal> second = oracle->Evaluate(*flat, arguments, Limits());
+    ASSERT_EQ(first.ok(), second.ok()) << first.status() << second.status();
+    if (!first.ok()) continue;
+    const std::vector<const Literal*> leaves = Leaves(*first), flat_leaves = Leaves(*second);
+    ASSERT_EQ(leaves.size(), flat_leaves.size());
+    for (size_t i = 0; i < leaves.size(); ++i) {
+      EXPECT_EQ(leaves[i]->shape(), flat_leaves[i]->shape());
+      EXPECT_TRUE(std::equal(leaves[i]->bytes().begin(), leaves[i]->bytes().end(),
+                             flat_leaves[i]->bytes().begin(), flat_leaves[i]->bytes().end()));
+    }
   }
 }
 

@@ -294,6 +294,7 @@ void AddFindings(const CampaignSummary& summary, RunRow& run) {
   for (const CampaignFinding& finding : summary.found) {
     if (!IsSorted(summary, finding)) continue;
     if (finding.triaged && !finding.triage.confirmed) continue;
+    if (!finding.after.empty()) continue;  // what ran before is the bug, which this only shows
     run.findings.push_back({finding.bucket, TitleOf(finding), std::string(Name(finding.kind)),
                             finding.triage.blamed_rule, finding.triage.page, finding.index,
                             finding.triage.instructions});
