@@ -367,7 +367,7 @@ void Tally::EndTriage(size_t at) {
 }
 
 void Tally::Keep(CampaignFinding finding) {
-  found_.insert(finding.index);
+  if (finding.after.empty() && finding.with.empty()) found_.insert(finding.index);
   finding.known = KnownAs(finding);
   ++summary_.findings;
   ++summary_.kinds[std::string(Name(finding.kind))];

@@ -63,7 +63,7 @@ class Tally {
   // time and memory last, then the smallest program, which is the quickest to explain. Of a
   // signature that is seen again and again it is a sample, unless the user has said how many.
   std::optional<size_t> NextToTriage() const;
-  // True if the case is a finding, of whatever kind.
+  // True if the case is a finding, of whatever kind, that needs no other.
   bool IsFound(int64_t index) const { return found_.contains(index); }
   // True if triage has looked at no finding with this signature yet.
   bool IsNovel(const CampaignFinding& finding) const;
@@ -118,7 +118,7 @@ class Tally {
   };
   std::map<std::string, Place> places_;
   std::map<std::string, int64_t> by_licence_;  // seen, by what is notable of it
-  std::set<int64_t> found_;                    // cases of findings
+  std::set<int64_t> found_;                    // cases of findings that need no other
   std::set<int64_t> restored_;                 // cases of restored suspects
   std::set<size_t> in_triage_;                 // numbers of findings that were handed to it
 };
