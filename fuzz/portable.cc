@@ -1,6 +1,7 @@
 // Finds the uses of a program on which implementations of HLO may differ.
 #include "fuzz/portable.h"
 
+#include <array>
 #include <cmath>
 #include <limits>
 #include <optional>
@@ -28,18 +29,6 @@ bool Uses(const Instruction* at, int64_t number) {
 const Instruction* SkipConverts(const Instruction* at) {
   while (at->opcode() == Opcode::kConvert) at = at->operand(0);
   return at;
-}
-
-// The combiner of a reducer of two scalars that combines both of them; nullopt for other forms.
-std::optional<Opcode> CombinerOf(const Computation& outer) {
-  const Computation& reducer = CalledInstead(outer);
-  if (reducer.parameter_count() != 2 || reducer.instruction_count() > kMostInstructionsOfReducer) {
-    return std::nullopt;
-  }
-  const Instruction* root = SkipConverts(reducer.root());
-  if (!Info(root->opcode()).Is(kAssociative)) return std::nullopt;
-  if (!Uses(root, 0) || !Uses(root, 1)) return std::nullopt;
-  return root->opcode();
 }
 
 bool IsIdentity(const Literal& value, Opcode combiner) {
@@ -93,6 +82,51 @@ bool IsIdentity(const Literal& value, Opcode combiner) {
     default:
       return false;
   }
+}
+
+// How often each parameter is combined with the rest; nothing where something else is.
+using Appearances = std::optional<std::array<int64_t, 2>>;
+
+// Of a tree of nothing but `combiner`, its identities and the two parameters.
+Appearances CountParameters(const Instruction* at, Opcode combiner) {
+  at = SkipConverts(at);
+  std::array<int64_t, 2> count = {0, 0};
+  if (at->opcode() == Opcode::kParameter) {
+    ++count[static_cast<size_t>(at->parameter_number())];
+    return count;
+  }
+  if (at->opcode() == Opcode::kConstant)
+    return IsIdentity(*at->literal(), combiner) ? Appearances(count) : std::nullopt;
+  if (at->opcode() != combiner) return std::nullopt;
+  for (const Instruction* operand : at->operands()) {
+    const Appearances more = CountParameters(operand, combiner);
+    if (!more.has_value()) return std::nullopt;
+    for (size_t i = 0; i < count.size(); ++i) count[i] += (*more)[i];
+  }
+  return count;
+}
+
+// Combining a value with itself changes nothing.
+bool IsIdempotent(Opcode combiner) {
+  return combiner == Opcode::kMaximum || combiner == Opcode::kMinimum || combiner == Opcode::kAnd ||
+         combiner == Opcode::kOr;
+}
+
+// The combiner of a reducer of two scalars that combines both of them, each once or as often as
+// matters nothing; nullopt for other forms.
+std::optional<Opcode> CombinerOf(const Computation& outer) {
+  const Computation& reducer = CalledInstead(outer);
+  if (reducer.parameter_count() != 2 || reducer.instruction_count() > kMostInstructionsOfReducer) {
+    return std::nullopt;
+  }
+  const Opcode combiner = SkipConverts(reducer.root())->opcode();
+  if (!Info(combiner).Is(kAssociative)) return std::nullopt;
+  const Appearances count = CountParameters(reducer.root(), combiner);
+  if (!count.has_value()) return std::nullopt;
+  const bool is_combined = (*count)[0] > 0 && (*count)[1] > 0;
+  const bool is_once = (*count)[0] == 1 && (*count)[1] == 1;
+  return is_once || (is_combined && IsIdempotent(combiner)) ? std::optional(combiner)
+                                                            : std::nullopt;
 }
 
 const Literal* ValueOf(const Instruction* init, const std::vector<Literal>& inputs) {
@@ -179,11 +213,17 @@ bool IsPortable(const Instruction* at, const std::vector<Literal>& inputs) {
   }
 }
 
-// What it calls says in more words than these functions understand what it does.
+// What it calls says in more words than these functions understand what it does: it is long, calls
+// others, or combines both of its operands in another way than by one op alone.
 bool MayBePortable(const Instruction* at) {
   const Computation& called = CalledInstead(*at->callees().back());
   if (called.instruction_count() > kMostInstructionsOfReducer) return true;
-  return absl::c_any_of(called, [](const Instruction* inner) { return !inner->callees().empty(); });
+  if (absl::c_any_of(called, [](const Instruction* inner) { return !inner->callees().empty(); }))
+    return true;
+  if (at->opcode() == Opcode::kSort || at->opcode() == Opcode::kScan) return false;
+  const Instruction* root = SkipConverts(called.root());
+  return called.parameter_count() == 2 && Uses(root, 0) && Uses(root, 1) &&
+         !CountParameters(root, root->opcode()).has_value();
 }
 
 }  // namespace

@@ -156,13 +156,39 @@ TEST(UnportableUses, AreCertainOrPossible) {
       "j = s32[] constant(2147483647) "
       "ROOT r = s32[] reduce(v, j), dimensions={0}, to_apply=least");
   const UnportableCount first = count("ROOT r = s32[] copy(a)");
+  const UnportableCount again = count("m = s32[] minimum(a, b) ROOT r = s32[] minimum(a, m)");
+  const UnportableCount choice =
+      count("l = pred[] compare(a, b), direction=LT ROOT r = s32[] select(l, a, b)");
   EXPECT_EQ(plain.Total(), 0);
+  EXPECT_EQ(again.Total(), 0);
+  EXPECT_EQ(choice.possible, 1);
   EXPECT_EQ(words.possible, 1);
   EXPECT_EQ(words.certain, 0);
   EXPECT_EQ(first.certain, 1);
   EXPECT_TRUE(first.IsWorseThan(words));
   EXPECT_FALSE(words.IsWorseThan(first));
   EXPECT_FALSE(plain.IsWorseThan(words));
+}
+
+// A product in which one side appears twice is none, an identity within it changes nothing.
+TEST(UnportableUses, AreProductsOfOneSideMoreOften) {
+  const std::pair<const char*, int64_t> kBodies[] = {
+      {"ROOT r = s32[] multiply(a, b)", 0},
+      {"m = s32[] multiply(a, one) ROOT r = s32[] multiply(m, b)", 0},
+      {"m = s32[] multiply(a, a) ROOT r = s32[] multiply(m, b)", 1},
+      {"m = s32[] multiply(a, two) ROOT r = s32[] multiply(m, b)", 1},
+      {"m = s32[] negate(a) ROOT r = s32[] multiply(m, b)", 1},
+  };
+  for (const auto& [body, count] : kBodies) {
+    const std::string text =
+        StrCat("HloModule m\nreducer { a = s32[] parameter(0) b = s32[] parameter(1) ",
+               "one = s32[] constant(1) two = s32[] constant(2) ", body, " }\n",
+               "ENTRY e { x = s32[3] parameter(0) i = s32[] constant(1)\n",
+               "ROOT r = s32[] reduce(x, i), dimensions={0}, to_apply=reducer }");
+    const absl::StatusOr<std::unique_ptr<Module>> module = ReadModule(text);
+    ASSERT_TRUE(module.ok()) << module.status() << text;
+    EXPECT_EQ(UnportableUses(**module, {}).Total(), count) << text;
+  }
 }
 
 }  // namespace
