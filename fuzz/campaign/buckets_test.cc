@@ -368,12 +368,18 @@ TEST(Tally, TheSameBugInALoopOrBehindItsOperandIsOneBucket) {
   AddNumbered(tally, wrong, {"maximum+multiply+reduce", "", "reduce[maximum]", "i"}, "l/i-fffff");
   AddNumbered(tally, wrong, {"add+reduce+subtract", "", "", "i"}, "m/i-fffff");
   AddNumbered(tally, wrong, {"maximum+reduce+subtract", "", "", "f"}, "n/f-fffff");
+  AddNumbered(tally, wrong, {"compare+negate+one-zero+while", "", "while", "f"}, "o/f-fffff");
+  AddNumbered(tally, wrong, {"one-zero+scan", "", "scan", "f"}, "p/f-ppfff");
+  AddNumbered(tally, wrong, {"convert+one-zero", "", "convert", "f"}, "q/f-ppfff");
+  AddNumbered(tally, wrong, {"minimum+reduce-window", "", "reduce-window[minimum]", "f"},
+              "r/f-pfpff");
   AddNumbered(tally, wrong, {"convert+multiply", "algsimp", "multiply", "f"}, "choice");
   AddNumbered(tally, wrong, {"convert+divide", "algsimp", "divide", "f"}, "choice2");
   const std::set<std::string> wanted = {
       "l/i-fffff 2",     "m/i-fffff 1",     "n/f-fffff 1",          "wrong value/a 2",
-      "wrong value/c 1", "wrong value/d 1", "wrong value/choice 2", "e/f-fffff 2",
-      "g/f-ffpff 1",     "h/c-fpfff 1"};
+      "wrong value/c 1", "wrong value/d 1", "wrong value/choice 2", "p/f-ppfff 2",
+      "q/f-ppfff 1",     "r/f-pfpff 1",     "e/f-fffff 2",          "g/f-ffpff 1",
+      "h/c-fpfff 1"};
   EXPECT_EQ(EndsOfBuckets(tally), wanted);
 }
 

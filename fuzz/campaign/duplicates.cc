@@ -351,6 +351,18 @@ bool ContractComplexNumbers(const Looks& large, const Looks& small) {
   return contracts(large) && contracts(small);
 }
 
+// Within the bodies of loops, scans and windows 8-bit floats of one zero are converted by code that
+// is wrong about their least numbers, whatever is done with them.
+bool AreConvertedInBodies(const Looks& large, const Looks& small) {
+  static const Opcodes kWithBodies = {"reduce-window", "scan", "select-and-scatter", "while"};
+  const auto has_body = [](const Looks& looks) {
+    return looks.IsWrong() &&
+           std::any_of(looks.opcodes.begin(), looks.opcodes.end(),
+                       [](const std::string& name) { return kWithBodies.contains(name); });
+  };
+  return BothHave(large, small, kOneZero) && has_body(large) && has_body(small);
+}
+
 // Numbers of fewer than 8 bits are packed: who sorts them writes what is not theirs, and what is
 // computed of them in one kernel is unpacked and packed by the same code, which may write too much.
 bool AreOfPackedNumbers(const Looks& large, const Looks& small) {
@@ -442,6 +454,7 @@ constexpr Rule kRulesOfRunning[] = {IsOfSamePlace,
                                     EitherWay<AreWrongAndDeadOfAMove>,
                                     EitherWay<IsReductionInDisguise>,
                                     ContractComplexNumbers,
+                                    AreConvertedInBodies,
                                     AreOfPackedNumbers,
                                     FoldAlike,
                                     AreMovedOtherwise,

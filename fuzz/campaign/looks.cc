@@ -71,7 +71,7 @@ Looks LooksOf(const CampaignFinding& finding) {
   Looks looks;
   looks.kind = KindOf(finding);
   looks.opcodes = absl::StrSplit(triage.opcodes, '+', absl::SkipEmpty());
-  for (const char* sign : {kNarrowIndex, kNanForZero, kUnsignedLoop, kFewBits}) {
+  for (const char* sign : {kNarrowIndex, kNanForZero, kUnsignedLoop, kFewBits, kOneZero}) {
     if (looks.opcodes.erase(sign) > 0) looks.signs.insert(sign);
   }
   looks.place = triage.place;

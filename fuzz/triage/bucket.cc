@@ -188,6 +188,17 @@ bool HasFewBits(const Module& module) {
   return false;
 }
 
+bool HasOneZero(const Module& module) {
+  for (const Computation* computation : module.computations()) {
+    for (const Instruction* at : *computation) {
+      const bool is_array = at->shape().IsArray();
+      if (is_array && Name(at->shape().element_type()).find("fnuz") != std::string_view::npos)
+        return true;
+    }
+  }
+  return false;
+}
+
 bool HasUnsignedLoop(const Module& module) {
   for (const Computation* computation : module.computations()) {
     for (const Instruction* at : *computation) {

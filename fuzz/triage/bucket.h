@@ -57,6 +57,11 @@ inline constexpr char kFewBits[] = "few-bits";
 // True if an array or a scalar is of numbers of fewer than 8 bits, which are packed in memory.
 bool HasFewBits(const Module& module);
 
+// Stands beside the opcodes of a finding whose program HasOneZero.
+inline constexpr char kOneZero[] = "one-zero";
+// True if an array or a scalar is of 8-bit floats without a zero of negative sign ("fnuz").
+bool HasOneZero(const Module& module);
+
 // The kind of numbers: 'f' floats, 'c' complex, 'p' predicates, 'i' integers.
 char ClassLetter(ElementType type);
 // Of the output, the first of a tuple.

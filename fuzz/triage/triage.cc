@@ -318,6 +318,7 @@ class Triager {
     }
     result_.numbers = std::string(1, ClassLetterOfNumbers(*case_.module));
     if (HasFewBits(*case_.module)) StrAppend(&result_.opcodes, "+", kFewBits);
+    if (HasOneZero(*case_.module)) StrAppend(&result_.opcodes, "+", kOneZero);
     if (HasNarrowIndex(*case_.module)) StrAppend(&result_.opcodes, "+", kNarrowIndex);
     if (is_nan_for_zero_) StrAppend(&result_.opcodes, "+", kNanForZero);
     // A loop that is the result has no snapshot of its own.
