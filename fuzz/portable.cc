@@ -112,21 +112,25 @@ bool IsIdempotent(Opcode combiner) {
          combiner == Opcode::kOr;
 }
 
-// The combiner of a reducer of two scalars that combines both of them, each once or as often as
-// matters nothing; nullopt for other forms.
-std::optional<Opcode> CombinerOf(const Computation& outer) {
-  const Computation& reducer = CalledInstead(outer);
+// The op by which `result` combines two parameters, each once or as often as matters nothing;
+// nullopt for other forms.
+std::optional<Opcode> CombinerIn(const Instruction* result) {
+  const Computation& reducer = *result->parent();
   if (reducer.parameter_count() != 2 || reducer.instruction_count() > kMostInstructionsOfReducer) {
     return std::nullopt;
   }
-  const Opcode combiner = SkipConverts(reducer.root())->opcode();
+  const Opcode combiner = SkipConverts(result)->opcode();
   if (!Info(combiner).Is(kAssociative)) return std::nullopt;
-  const Appearances count = CountParameters(reducer.root(), combiner);
+  const Appearances count = CountParameters(result, combiner);
   if (!count.has_value()) return std::nullopt;
   const bool is_combined = (*count)[0] > 0 && (*count)[1] > 0;
   const bool is_once = (*count)[0] == 1 && (*count)[1] == 1;
   return is_once || (is_combined && IsIdempotent(combiner)) ? std::optional(combiner)
                                                             : std::nullopt;
+}
+
+std::optional<Opcode> CombinerOf(const Computation& reducer) {
+  return CombinerIn(CalledInstead(reducer).root());
 }
 
 const Literal* ValueOf(const Instruction* init, const std::vector<Literal>& inputs) {
@@ -174,9 +178,7 @@ bool IsPortableScan(const Instruction* scan) {
   const Instruction* root = body.root();
   const bool is_one = root->opcode() == Opcode::kTuple && root->operand_count() == 2 &&
                       root->operand(0) == root->operand(1);
-  if (!is_one || body.parameter_count() != 2) return false;
-  const Instruction* next = SkipConverts(root->operand(0));
-  return Info(next->opcode()).Is(kAssociative) && Uses(next, 0) && Uses(next, 1);
+  return is_one && CombinerIn(root->operand(0)).has_value();
 }
 
 // True if the comparator is one of two elements and tells equal ones from smaller ones: sorting by

@@ -94,7 +94,6 @@ TEST(UnportableUses, AreCombinersOfWindowsThatHaveSidesOrAnInitialValueThatIsNoI
   }
 }
 
-// A sort by what is no order may do anything, which makes no finding.
 // What is said to be associative has to combine what it is given.
 TEST(UnportableUses, AreScansThatOnlySayTheyAreAssociative) {
   const auto uses = [](const std::string& next, const std::string& out, bool associative) {
@@ -115,6 +114,7 @@ TEST(UnportableUses, AreScansThatOnlySayTheyAreAssociative) {
   EXPECT_EQ(uses("add(v, c)", "v", true), 1);
 }
 
+// A sort by what is no order may do anything, which makes no finding.
 TEST(UnportableUses, AreComparatorsThatAreNoOrder) {
   const std::pair<const char*, int64_t> kRoots[] = {
       {"compare(a, b), direction=LT", 0},
