@@ -168,17 +168,35 @@ std::string LongProgram() {
   return text + "}";
 }
 
+std::vector<const char*> AllPrograms() {
+  std::vector<const char*> programs(std::begin(kPrograms), std::end(kPrograms));
+  programs.insert(programs.end(), std::begin(kRarePrograms), std::end(kRarePrograms));
+  return programs;
+}
+
 TEST(SecondOpinionTest, AgreesWithTheOracle) {
   const std::string python = Python();
   if (python.empty()) GTEST_SKIP() << "ASSAY_XLA_PYTHON names no Python with jax";
-  std::vector<const char*> programs(std::begin(kPrograms), std::end(kPrograms));
-  programs.insert(programs.end(), std::begin(kRarePrograms), std::end(kRarePrograms));
-  for (const char* text : programs) {
+  for (const char* text : AllPrograms()) {
     const Asked asked = Prepare(text);
     const SecondOpinion opinion =
         AskSecondOpinion(python, *asked.module, asked.inputs, asked.expectation, Literal());
     EXPECT_EQ(Name(opinion.state), "agrees") << text << "\n" << opinion.text;
     EXPECT_THAT(opinion.script, HasSubstr("give_opinion("));
+  }
+}
+
+// Whatever the program is, its answer is computed: where the oracle speaks of other inputs nobody
+// agrees with it.
+TEST(SecondOpinionTest, AgreesWithNothingElse) {
+  const std::string python = Python();
+  if (python.empty()) GTEST_SKIP() << "ASSAY_XLA_PYTHON names no Python with jax";
+  for (const char* text : AllPrograms()) {
+    const Asked asked = Prepare(text), other = Prepare(text, /*seed=*/4);
+    if (asked.inputs.empty()) continue;
+    const SecondOpinion opinion =
+        AskSecondOpinion(python, *asked.module, asked.inputs, other.expectation, Literal());
+    EXPECT_EQ(Name(opinion.state), "differs") << text << "\n" << opinion.text;
   }
 }
 
