@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "reference/interpreter/interpreter.h"
+#include "spec/base/clock.h"
 #include "spec/text/reader.h"
 #include "spec/verifier/verifier.h"
 
@@ -269,6 +270,24 @@ ENTRY e {
                                Profile::Strict());
   EXPECT_EQ(VerdictOn(e, 0, 2), Verdict::kInconclusive);
   EXPECT_EQ(e.leaves[1].plain.GetDouble(0), 1);
+}
+
+// The bounds of an associative scan take time as it is long, not its square: those of 200,000
+// uncertain numbers are there in less than a second.
+TEST(Scans, OfExtremaOfUncertainNumbersAreQuick) {
+  const std::string body =
+      "f { a = f32[] parameter(0)  b = f32[] parameter(1)  m = f32[] maximum(a, b)\n"
+      "ROOT t = (f32[], f32[]) tuple(m, m) }\n";
+  const std::string entry =
+      "ENTRY e { i = f32[200000] iota(), iota_dimension=0  s = f32[200000] sine(i)\n"
+      "z = f32[] constant(-inf)\n"
+      "r = (f32[200000], f32[]) scan(s, z), dimensions={0}, num_carries=1, is_associative=true, "
+      "to_apply=f\nROOT o = f32[200000] get-tuple-element(r), index=0 }";
+  const double begun = Now();
+  const Expectation e = Expect("HloModule m\n" + body + entry, Profile::Xla());
+  EXPECT_LT(Now() - begun, 15) << "it took a minute when it took its square";
+  ASSERT_EQ(e.leaves.size(), 1u);
+  EXPECT_EQ(VerdictOn(e, 100, 0.99), Verdict::kFail) << "sine(33) is nearer to 1";
 }
 
 // A parameter's run-time size comes from another parameter.

@@ -92,10 +92,13 @@ template <typename T>
 void PassOnSumViews(const Terms& terms, Array& result) {
   const int64_t count = result.literal.element_count();
   if (terms.input.bounds.empty() || terms.input.literal.element_count() != count) return;
-  IndexMap list;
-  for (int64_t o = 0; o < count; ++o) {
-    terms.lists.List(o, list);
-    if (list.size() == 1) PassOnSumView<T>(terms.input, list[0], result, o);
+  IndexMap more;
+  int64_t size = 0, only = -1;  // of the terms of the result that was visited last
+  for (int64_t k = 0; k < count; ++k) {
+    const auto [o, goes_on] = terms.lists.Visit(k, more);
+    size = (goes_on ? size : 0) + static_cast<int64_t>(more.size());
+    if (!more.empty()) only = more[0];
+    if (size == 1) PassOnSumView<T>(terms.input, only, result, o);
   }
 }
 
@@ -189,12 +192,13 @@ void BoundCodes(const Terms& terms, Array& result) {
     }
     return a;
   };
-  IndexMap list;
-  for (int64_t o = 0; o < terms.lists.results(); ++o) {
-    if (terms.op.OutOfTime(static_cast<int64_t>(list.size()))) return;
-    std::vector<uint64_t> codes = CodesOf(terms.init, terms.lists.InitOf(o));
-    terms.lists.List(o, list);
-    for (int64_t at : list) {
+  IndexMap more;
+  std::vector<uint64_t> codes;
+  for (int64_t k = 0; k < terms.lists.results(); ++k) {
+    if (terms.op.OutOfTime(static_cast<int64_t>(more.size()))) return;
+    const auto [o, goes_on] = terms.lists.Visit(k, more);
+    if (!goes_on) codes = CodesOf(terms.init, terms.lists.InitOf(o));
+    for (int64_t at : more) {
       std::vector<uint64_t> next;
       for (uint64_t b : CodesOf(terms.input, at))
         for (uint64_t a : codes) next.push_back(combine(a, b));
@@ -204,7 +208,7 @@ void BoundCodes(const Terms& terms, Array& result) {
       codes = std::move(next);
       if (codes.empty()) break;
     }
-    SetCodes(result, o, std::move(codes));
+    SetCodes(result, o, codes);
   }
 }
 
