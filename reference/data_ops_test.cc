@@ -272,6 +272,42 @@ ENTRY e {
   EXPECT_EQ(e.leaves[1].plain.GetDouble(0), 1);
 }
 
+// Long arrays of types of a byte are converted by a table, which the types' own functions make.
+TEST(Conversions, OfLongArraysAreThoseOfShortOnes) {
+  const std::vector<ElementType> types = {
+      ElementType::kS1,       ElementType::kU2,         ElementType::kS4,
+      ElementType::kU4,       ElementType::kS8,         ElementType::kU8,
+      ElementType::kF4E2M1FN, ElementType::kF8E5M2,     ElementType::kF8E4M3FN,
+      ElementType::kF8E3M4,   ElementType::kF8E4M3FNUZ, ElementType::kF8E8M0FNU,
+      ElementType::kPred,     ElementType::kF16,        ElementType::kF64,
+      ElementType::kS64};
+  for (const ElementType from : types) {
+    if (Info(from).storage_bytes != 1 || IsPred(from)) continue;
+    const int64_t codes = int64_t{1} << BitWidth(from), copies = 4096 / codes;
+    Literal few(Shape::Array(from, {codes})), many(Shape::Array(from, {codes * copies}));
+    for (int64_t i = 0; i < codes * copies; ++i) {
+      few.SetBits(i % codes, static_cast<uint64_t>(i % codes));
+      many.SetBits(i, static_cast<uint64_t>(i % codes));
+    }
+    for (const ElementType to : types) {
+      const auto convert = [&](const Literal& input) {
+        const std::string size = "[" + std::to_string(input.element_count()) + "]";
+        const std::string text = "HloModule m\nENTRY e { x = " + std::string(Name(from)) + size +
+                                 " parameter(0) ROOT y = " + std::string(Name(to)) + size +
+                                 " convert(x) }";
+        absl::StatusOr<std::unique_ptr<Module>> module = ReadModule(text);
+        EXPECT_TRUE(module.ok()) << module.status() << text;
+        return *MakeOracle()->Evaluate(**module, {&input}, Limits{});
+      };
+      const Literal of_few = convert(few), of_many = convert(many);
+      for (int64_t i = 0; i < codes * copies; ++i) {
+        ASSERT_EQ(of_many.GetBits(i), of_few.GetBits(i % codes))
+            << Name(from) << " to " << Name(to) << ", code " << i % codes;
+      }
+    }
+  }
+}
+
 // The bounds of an associative scan take time as it is long, not its square: those of 200,000
 // uncertain numbers are there in less than a second.
 TEST(Scans, OfExtremaOfUncertainNumbersAreQuick) {

@@ -5,6 +5,7 @@
 
 #include "reference/bounds/elements.h"
 #include "reference/values/lines.h"
+#include "reference/values/pick_bytes.h"
 
 namespace assay::reference {
 
@@ -36,9 +37,9 @@ Value PickElements(const Array& source, absl::Span<const int64_t> map, MemoryMet
   const auto count = static_cast<int64_t>(map.size());
   Array picked{Literal(Shape::Array(source.literal.element_type(), {count}))};
   const size_t width = StorageBytes(source.literal.element_type());
-  const uint8_t* from = source.literal.bytes().data();
-  uint8_t* to = picked.literal.bytes().data();
-  for (int64_t i = 0; i < count; ++i) std::memcpy(to + i * width, from + map[i] * width, width);
+  PickBytes(
+      source.literal.bytes().data(), width, count, [map](int64_t i) { return map[i]; },
+      picked.literal.bytes().data());
   for (int64_t i = 0; !source.Certain() && i < count; ++i) MoveBound(source, map[i], picked, i);
   return MakeValue(std::move(picked), memory);
 }

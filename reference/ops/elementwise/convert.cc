@@ -1,10 +1,12 @@
 // Conversions between element types. Document: operation semantics chapter 8.
 #include <cmath>
+#include <cstring>
 #include <limits>
 
 #include "reference/bounds/elementwise/convert.h"
 #include "reference/scalar/convert_ops.h"
 #include "reference/values/elementwise.h"
+#include "reference/values/pick_bytes.h"
 #include "spec/base/error.h"
 #include "spec/base/strings.h"
 
@@ -26,6 +28,20 @@ void ConvertByFormat(const Literal& operand, Literal& result) {
   }
 }
 
+// Of a type that takes a byte in memory there are no more than 256 values to convert.
+void ConvertByTable(const Literal& operand, Literal& result) {
+  constexpr int64_t kCodes = 256;
+  Literal codes(Shape::Array(operand.element_type(), {kCodes}));
+  Literal converted(Shape::Array(result.element_type(), {kCodes}));
+  for (size_t code = 0; code < kCodes; ++code) codes.bytes()[code] = static_cast<uint8_t>(code);
+  ConvertByFormat(codes, converted);
+  const size_t size = converted.bytes().size() / kCodes;
+  const uint8_t* from = operand.bytes().data();
+  PickBytes(
+      converted.bytes().data(), size, operand.element_count(),
+      [from](int64_t i) { return from[i]; }, result.bytes().data());
+}
+
 absl::Status EvaluateConvert(const OpContext& op, Literal& result) {
   const ElementType from = op.literal(0).element_type(), to = op.type();
   if (from == to) {
@@ -33,7 +49,9 @@ absl::Status EvaluateConvert(const OpContext& op, Literal& result) {
     return absl::OkStatus();
   }
   if (!IsComputed(from) || !IsComputed(to)) {
-    ConvertByFormat(op.literal(0), result);
+    constexpr int64_t kFewest = 1024;
+    const bool is_of_bytes = Info(from).storage_bytes == 1 && result.element_count() >= kFewest;
+    (is_of_bytes ? ConvertByTable : ConvertByFormat)(op.literal(0), result);
     return absl::OkStatus();
   }
   DispatchComputed(from, [&](auto from_tag) {
