@@ -3,6 +3,7 @@
 // 32 (m + 8) u S, S being the formula with every term replaced by its absolute value.
 #include <algorithm>
 #include <cmath>
+#include <initializer_list>
 #include <limits>
 
 #include "reference/bounds/elements.h"
@@ -152,10 +153,12 @@ class BatchNorm {
       for (int64_t k = 0; k < lines_.count; ++k) {
         const Estimate deviation = Read(0, lines_.Element(k, f)) - mean;
         squares.Add(deviation * deviation);
+        if (std::isnan(mean.centre)) break;  // and so is the sum
       }
       const Estimate variance =
           Finish(WithDifferenceOfSquares(Mean(squares.Total()), mean), 2, f, true);
       const Estimate root = Root(variance + epsilon_);
+      if (FinishAllAsNan({scale, mean, root, offset}, f)) continue;
       for (int64_t k = 0; k < lines_.count; ++k) {
         const int64_t at = lines_.Element(k, f);
         Finish(scale * (Read(0, at) - mean) / root + offset, 0, at, true);
@@ -194,10 +197,12 @@ class BatchNorm {
       for (int64_t k = 0; k < lines_.count; ++k) {
         const int64_t at = lines_.Element(k, f);
         of_products.Add(Read(4, at) * (Read(0, at) - mean));
+        if (std::isnan(mean.centre)) break;  // and so is the sum
       }
       const Estimate products = of_products.Total();
       Finish(products / root, 1, f, true);
       const Estimate d = Spread(Mean(sum)), c = Spread(Mean(products) / shifted);
+      if (FinishAllAsNan({scale, mean, root, d, c}, f)) continue;
       for (int64_t k = 0; k < lines_.count; ++k) {
         const int64_t at = lines_.Element(k, f);
         const Estimate gradient = Read(4, at), deviation = Read(0, at) - mean;
@@ -217,6 +222,16 @@ class BatchNorm {
  private:
   // The type whose precision the computation has: f32 for elements that are narrower.
   using Computed = std::conditional_t<kIsNarrow<T>, float, T>;
+
+  // Where a number that goes into the results of all elements of a feature is NaN, so are these,
+  // and nothing is left to compute, which is slow on NaN. True if one of `parts` is NaN.
+  bool FinishAllAsNan(std::initializer_list<Estimate> parts, int64_t f) {
+    const auto nan = std::find_if(parts.begin(), parts.end(),
+                                  [](const Estimate& part) { return std::isnan(part.centre); });
+    if (nan == parts.end()) return false;
+    for (int64_t k = 0; k < lines_.count; ++k) Finish(*nan, 0, lines_.Element(k, f), true);
+    return true;
+  }
 
   // Starts a result: forgets the special values that were read for the one before.
   void Begin() { nan_ = unknown_ = false; }
