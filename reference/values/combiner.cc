@@ -1,6 +1,11 @@
-// Recognises combiners of one op, seen through converts that lose nothing.
+// Recognises combiners of one op, seen through converts that lose nothing, and of integers also in
+// more words.
 #include "reference/values/combiner.h"
 
+#include <algorithm>
+#include <vector>
+
+#include "spec/attributes/attribute_words.h"
 #include "spec/ir/called_instead.h"
 #include "spec/ops/op_table.h"
 
@@ -24,9 +29,236 @@ bool OnlyWidens(const Instruction* from, const Instruction* to) {
   return true;
 }
 
-}  // namespace
+// What a value in a computation of two integers is, where that is known: one of the two, both
+// combined, a constant, a tuple of such. An array is what all of its elements are.
+struct Meaning {
+  enum Kind : uint8_t { kUnknown, kFirst, kSecond, kBoth, kConstant, kTuple };
+  Kind kind = kUnknown;
+  Opcode combiner = Opcode::kAdd;  // of kBoth
+  uint64_t bits = 0;               // of kConstant
+  std::vector<Meaning> elements;   // of kTuple
 
-std::optional<Opcode> RecognisedCombiner(const Computation& outer) {
+  bool operator==(const Meaning&) const = default;
+  bool IsOperand() const { return kind == kFirst || kind == kSecond || kind == kBoth; }
+};
+
+uint64_t AllOnes(ElementType type) {
+  const int width = IsPred(type) ? 1 : BitWidth(type);
+  return width == 64 ? ~uint64_t{0} : (uint64_t{1} << width) - 1;
+}
+
+// What changes nothing when it is combined with anything, of integers and predicates.
+uint64_t IdentityOf(Opcode combiner, ElementType type) {
+  const uint64_t ones = AllOnes(type);
+  const uint64_t least = IsSigned(type) ? ones / 2 + 1 : 0;
+  switch (combiner) {
+    case Opcode::kMultiply:
+      return 1;
+    case Opcode::kAnd:
+      return ones;
+    case Opcode::kMaximum:
+      return least;
+    case Opcode::kMinimum:
+      return ones - least;
+    default:
+      return 0;
+  }
+}
+
+bool IsIdempotent(Opcode combiner) {
+  return combiner == Opcode::kMaximum || combiner == Opcode::kMinimum || combiner == Opcode::kAnd ||
+         combiner == Opcode::kOr;
+}
+
+// Follows calls, branches, short loops, and folds of one value.
+class Reader {
+ public:
+  Meaning Of(const Instruction* at, const std::vector<Meaning>& parameters) {
+    constexpr int64_t kMostSteps = 1000;
+    if (++steps_ > kMostSteps) return {};
+    switch (at->opcode()) {
+      case Opcode::kParameter:
+        return parameters[static_cast<size_t>(at->parameter_number())];
+      case Opcode::kConstant:
+        return ConstantOf(*at);
+      case Opcode::kTuple:
+        return {.kind = Meaning::kTuple, .elements = OfOperands(*at, parameters)};
+      case Opcode::kGetTupleElement:
+        return ElementOf(Of(at->operand(0), parameters), at->tuple_index());
+      case Opcode::kBroadcast:
+      case Opcode::kReshape:
+      case Opcode::kSlice:
+        return Of(at->operand(0), parameters);
+      case Opcode::kSort:
+        return at->operand_count() == 1 ? Of(at->operand(0), parameters) : Meaning();
+      case Opcode::kCall:
+        return Of(at->callee()->root(), OfOperands(*at, parameters));
+      case Opcode::kConditional:
+        return OfConditional(*at, parameters);
+      case Opcode::kWhile:
+        return OfLoop(*at, Of(at->operand(0), parameters));
+      case Opcode::kReduce:
+        return OfReduce(*at, parameters);
+      case Opcode::kCompare:
+        return OfCompare(*at, parameters);
+      case Opcode::kSelect:
+        return OfSelect(*at, parameters);
+      default:
+        return OfBinary(*at, parameters);
+    }
+  }
+
+ private:
+  std::vector<Meaning> OfOperands(const Instruction& at, const std::vector<Meaning>& parameters) {
+    std::vector<Meaning> operands;
+    for (const Instruction* operand : at.operands()) operands.push_back(Of(operand, parameters));
+    return operands;
+  }
+
+  static Meaning Constant(uint64_t bits) { return {.kind = Meaning::kConstant, .bits = bits}; }
+  static bool IsExact(ElementType type) { return IsInteger(type) || IsPred(type); }
+
+  static Meaning ConstantOf(const Instruction& at) {
+    const Shape& shape = at.shape();
+    const bool is_known = shape.IsArray() && shape.IsScalar() && IsExact(shape.element_type());
+    return is_known ? Constant(at.literal()->GetBits(0) & AllOnes(shape.element_type()))
+                    : Meaning();
+  }
+
+  static Meaning ElementOf(const Meaning& tuple, int64_t index) {
+    const bool is_there =
+        tuple.kind == Meaning::kTuple && index < static_cast<int64_t>(tuple.elements.size());
+    return is_there ? tuple.elements[static_cast<size_t>(index)] : Meaning();
+  }
+
+  // Whichever branch is taken, if all mean the same.
+  Meaning OfConditional(const Instruction& at, const std::vector<Meaning>& parameters) {
+    std::vector<Meaning> branches;
+    for (size_t k = 0; k < at.callees().size(); ++k) {
+      const auto number = static_cast<int64_t>(k);
+      branches.push_back(Of(at.callee(number)->root(), {Of(at.operand(number + 1), parameters)}));
+    }
+    const bool are_alike = std::all_of(branches.begin(), branches.end(),
+                                       [&](const Meaning& one) { return one == branches.front(); });
+    return are_alike && !branches.empty() ? branches.front() : Meaning();
+  }
+
+  Meaning OfLoop(const Instruction& at, Meaning state) {
+    constexpr int kMostTrips = 4;
+    for (int trip = 0; trip <= kMostTrips; ++trip) {
+      const Meaning goes_on = Of(at.callee(0)->root(), {state});
+      if (goes_on.kind != Meaning::kConstant) return {};
+      if (goes_on.bits == 0) return state;
+      state = Of(at.callee(1)->root(), {state});
+    }
+    return {};
+  }
+
+  // A fold of equal values, which are there, is the value itself.
+  Meaning OfReduce(const Instruction& at, const std::vector<Meaning>& parameters) {
+    if (at.operand_count() != 2) return {};
+    const ElementType type = at.operand(0)->shape().element_type();
+    const int64_t count = at.operand(0)->shape().ElementCount();
+    const std::optional<Opcode> combiner = RecognisedCombiner(*at.callee());
+    if (!combiner.has_value() || !IsExact(type) || count == 0) return {};
+    if (count > 1 && !IsIdempotent(*combiner)) return {};
+    const Meaning init = Of(at.operand(1), parameters);
+    const bool is_identity =
+        init.kind == Meaning::kConstant && init.bits == IdentityOf(*combiner, type);
+    return is_identity ? Of(at.operand(0), parameters) : Meaning();
+  }
+
+  // Of two constants, as of the trips of a loop.
+  Meaning OfCompare(const Instruction& at, const std::vector<Meaning>& parameters) {
+    const ElementType type = at.operand(0)->shape().element_type();
+    const Meaning a = Of(at.operand(0), parameters), b = Of(at.operand(1), parameters);
+    const bool are_known = a.kind == Meaning::kConstant && b.kind == Meaning::kConstant;
+    if (!are_known || !IsInteger(type)) return {};
+    // With the sign turned over the order of signed numbers is that of their bits.
+    const uint64_t sign = IsSigned(type) ? AllOnes(type) / 2 + 1 : 0;
+    const uint64_t x = a.bits ^ sign, y = b.bits ^ sign;
+    switch (static_cast<Direction>(at.attributes().Integer(Attr::kDirection))) {
+      case Direction::kEq:
+        return Constant(x == y ? 1 : 0);
+      case Direction::kNe:
+        return Constant(x != y ? 1 : 0);
+      case Direction::kLt:
+        return Constant(x < y ? 1 : 0);
+      case Direction::kLe:
+        return Constant(x <= y ? 1 : 0);
+      case Direction::kGt:
+        return Constant(x > y ? 1 : 0);
+      case Direction::kGe:
+        return Constant(x >= y ? 1 : 0);
+    }
+    return {};
+  }
+
+  // The larger or the smaller of two that are compared.
+  Meaning OfSelect(const Instruction& at, const std::vector<Meaning>& parameters) {
+    const Instruction* compare = at.operand(0);
+    const bool is_compared = compare->opcode() == Opcode::kCompare &&
+                             IsInteger(compare->operand(0)->shape().element_type());
+    if (!is_compared) return {};
+    const std::vector<Meaning> compared = OfOperands(*compare, parameters);
+    const Meaning yes = Of(at.operand(1), parameters), no = Of(at.operand(2), parameters);
+    const bool is_straight = yes == compared[0] && no == compared[1];
+    const bool is_crossed = yes == compared[1] && no == compared[0];
+    if (!is_straight && !is_crossed) return {};
+    const auto direction = static_cast<Direction>(compare->attributes().Integer(Attr::kDirection));
+    const bool is_greater = direction == Direction::kGt || direction == Direction::kGe;
+    const bool is_less = direction == Direction::kLt || direction == Direction::kLe;
+    if (!is_greater && !is_less) return {};
+    return Combine(is_greater == is_straight ? Opcode::kMaximum : Opcode::kMinimum,
+                   at.shape().element_type(), compared[0], compared[1]);
+  }
+
+  Meaning OfBinary(const Instruction& at, const std::vector<Meaning>& parameters) {
+    const bool is_exact = at.shape().IsArray() && IsExact(at.shape().element_type());
+    if (at.operand_count() != 2 || !is_exact || !Info(at.opcode()).Is(kAssociative)) return {};
+    return Combine(at.opcode(), at.shape().element_type(), Of(at.operand(0), parameters),
+                   Of(at.operand(1), parameters));
+  }
+
+  static Meaning Combine(Opcode combiner, ElementType type, const Meaning& a, const Meaning& b) {
+    const bool are_known = a.kind == Meaning::kConstant && b.kind == Meaning::kConstant;
+    if (are_known && combiner == Opcode::kAdd && IsInteger(type))
+      return Constant((a.bits + b.bits) & AllOnes(type));
+    const uint64_t identity = IdentityOf(combiner, type);
+    if (b.kind == Meaning::kConstant && b.bits == identity) return a;
+    if (a.kind == Meaning::kConstant && a.bits == identity) return b;
+    if (!a.IsOperand() || !b.IsOperand()) return {};
+    if (a == b) return IsIdempotent(combiner) ? a : Meaning();
+    const Meaning both{.kind = Meaning::kBoth, .combiner = combiner};
+    const bool has_both = a.kind == Meaning::kBoth || b.kind == Meaning::kBoth;
+    if (!has_both) return both;
+    // max(max(a, b), a)
+    const bool is_same =
+        (a.kind != Meaning::kBoth || a == both) && (b.kind != Meaning::kBoth || b == both);
+    return is_same && IsIdempotent(combiner) ? both : Meaning();
+  }
+
+  int64_t steps_ = 0;
+};
+
+// The op by which a computation combines two integers, in however many words.
+std::optional<Opcode> CombinerInMoreWords(const Computation& computation) {
+  if (computation.parameter_count() != 2) return std::nullopt;
+  const Shape& shape = computation.root()->shape();
+  if (!shape.IsScalar() || !(IsInteger(shape.element_type()) || IsPred(shape.element_type())))
+    return std::nullopt;
+  for (const Instruction* parameter : computation.parameters()) {
+    const bool is_alike =
+        parameter->shape().IsScalar() && parameter->shape().element_type() == shape.element_type();
+    if (!is_alike) return std::nullopt;
+  }
+  const Meaning meaning =
+      Reader().Of(computation.root(), {{.kind = Meaning::kFirst}, {.kind = Meaning::kSecond}});
+  return meaning.kind == Meaning::kBoth ? std::optional(meaning.combiner) : std::nullopt;
+}
+
+// One op, with converts around it that lose nothing.
+std::optional<Opcode> PlainCombiner(const Computation& outer) {
   const Computation& computation = CalledInstead(outer);
   if (computation.parameter_count() != 2) return std::nullopt;
   const Instruction* root = SkipConverts(computation.root());
@@ -42,6 +274,13 @@ std::optional<Opcode> RecognisedCombiner(const Computation& outer) {
        computation.root()->shape().element_type() != a->shape().element_type()))
     return std::nullopt;
   return root->opcode();
+}
+
+}  // namespace
+
+std::optional<Opcode> RecognisedCombiner(const Computation& computation) {
+  const std::optional<Opcode> plain = PlainCombiner(computation);
+  return plain.has_value() ? plain : CombinerInMoreWords(computation);
 }
 
 }  // namespace assay::reference
