@@ -383,6 +383,24 @@ TEST(Tally, TheSameBugInALoopOrBehindItsOperandIsOneBucket) {
   EXPECT_EQ(EndsOfBuckets(tally), wanted);
 }
 
+// A sort that is wrong only where there is a topk as well is no sort that is wrong by itself.
+TEST(Tally, WhatNeedsAnotherProgramIsABugOfItsOwn) {
+  const CampaignOptions options = TallyOptions();
+  Tally tally(options);
+  const Outcome::Kind wrong = Outcome::kWrong;
+  AddNumbered(tally, wrong, {"compare+sort", "", "sort[compare]", "i"}, "a/i-fffff");
+  AddNumbered(tally, wrong, {"topk", "", "topk", "i"}, "b/i-fffff");
+  AddNumbered(tally, wrong, {"compare+sort+topk", "", "sort[compare]", "i"}, "c/i-fffff").with = {
+      3};
+  AddNumbered(tally, wrong, {"abs+compare+sort+topk", "", "sort[compare]", "i"}, "d/i-fffff")
+      .with = {4};
+  // A collective of one device stands beside a fold and changes nothing.
+  AddNumbered(tally, wrong, {"maximum+multiply+reduce", "", "", "i"}, "e/i-ffpff");
+  AddNumbered(tally, wrong, {"broadcast+maximum+reduce+reduce-scatter", "", "", "i"}, "f/i-ffpff");
+  const std::set<std::string> wanted = {"a/i-fffff 1", "b/i-fffff 1", "c/i-fffff 2", "e/i-ffpff 2"};
+  EXPECT_EQ(EndsOfBuckets(tally), wanted);
+}
+
 TEST(Tally, WhatStandsAroundTheSameMistakeIsNoOtherBug) {
   const CampaignOptions options = TallyOptions();
   Tally tally(options);

@@ -392,7 +392,7 @@ bool FoldAlike(const Looks& large, const Looks& small) {
   const auto folds = [](const Looks& looks) {
     Opcodes result;
     for (const std::string& name : WithoutMoves(looks.opcodes)) {
-      if (!IsElementwise(name)) result.insert(name);
+      if (!IsElementwise(name) && !IsCollective(name)) result.insert(name);
     }
     return result;
   };
@@ -437,9 +437,9 @@ bool HasAllOf(const Looks& large, const Looks& small) {
 }
 
 // Signs that name a cause: who has one is no duplicate of who has not, and of all others that have
-// it. Starts in a type that is too narrow go wrong in many ways, and so do numbers that a type
-// lost.
-constexpr const char* kCauses[] = {kNarrowIndex, kNanForZero};
+// it. What is right but for another program in the same module is one; starts in a type that is too
+// narrow go wrong in many ways, and so do numbers that a type lost.
+constexpr const char* kCauses[] = {kBesideAnother, kNarrowIndex, kNanForZero};
 
 constexpr Rule kRulesOfAll[] = {AreUnsignedLoops, IsBehindTheOther, EitherWay<HangsOfANarrowIndex>,
                                 CrossDevicesPacked};

@@ -74,6 +74,7 @@ Looks LooksOf(const CampaignFinding& finding) {
   for (const char* sign : {kNarrowIndex, kNanForZero, kUnsignedLoop, kFewBits, kOneZero}) {
     if (looks.opcodes.erase(sign) > 0) looks.signs.insert(sign);
   }
+  if (!finding.with.empty()) looks.signs.insert(kBesideAnother);
   looks.place = triage.place;
   looks.numbers = triage.numbers;
   looks.rule = triage.blamed_rule;

@@ -13,6 +13,9 @@ namespace assay {
 
 using Opcodes = std::set<std::string>;
 
+// The sign of a finding that needs another program beside it (CampaignFinding::with).
+inline constexpr char kBesideAnother[] = "beside-another";
+
 struct Looks {
   Outcome::Kind kind = Outcome::kWrong;  // as triage saw it
   Opcodes opcodes;                       // without parameters and constants
