@@ -225,19 +225,23 @@ bool BecomeElement(Instruction* at, Instruction* parameter, int64_t index) {
   return Substitute(at, element);
 }
 
-// Whoever calls `from` calls `to` instead; false if the two take or give something else.
-bool CallInstead(Computation* from, Computation* to) {
-  if (from->parameter_count() != to->parameter_count()) return false;
-  if (!Compatible(from->root()->shape(), to->root()->shape())) return false;
-  for (int64_t i = 0; i < from->parameter_count(); ++i) {
-    if (!Compatible(from->parameter(i)->shape(), to->parameter(i)->shape())) return false;
+// Both take and give the same.
+bool AreAlike(const Computation& a, const Computation& b) {
+  if (a.parameter_count() != b.parameter_count()) return false;
+  if (!Compatible(a.root()->shape(), b.root()->shape())) return false;
+  for (int64_t i = 0; i < a.parameter_count(); ++i) {
+    if (!Compatible(a.parameter(i)->shape(), b.parameter(i)->shape())) return false;
   }
+  return true;
+}
+
+// Whoever calls `from` calls `to` instead.
+void CallInstead(Computation* from, Computation* to) {
   for (Instruction* caller : from->parent()->Callers(from)) {
     for (size_t k = 0; k < caller->callees().size(); ++k) {
       if (caller->callee(k) == from) caller->set_callee(static_cast<int64_t>(k), to);
     }
   }
-  return true;
 }
 
 // Every call of `callee` becomes its body; false where another op than a call has it.
@@ -336,7 +340,7 @@ bool InlineCalls(Reduction& reduction) {
 
 bool InlineSharedCallees(Reduction& reduction) {
   bool changed = false;
-  for (size_t k = 0; k < reduction.best().module->computations().size();) {
+  for (size_t k = 0; k < reduction.best().module->computations().size() && !reduction.Expired();) {
     const Computation* callee = reduction.best().module->computations()[k];
     bool accepted = false;
     if (reduction.best().module->Callers(callee).size() > 1) {
@@ -351,17 +355,21 @@ bool InlineSharedCallees(Reduction& reduction) {
 }
 
 bool MergeComputations(Reduction& reduction) {
+  // A dump may have thousands of computations; of each only so many others are tried.
+  constexpr int kMostOthers = 8;
   bool changed = false;
   const auto computations = [&] { return reduction.best().module->computations(); };
   for (size_t a = 0; a < computations().size(); ++a) {
+    int others = 0;
     for (size_t b = 0; a < computations().size() && b < computations().size(); ++b) {
       const Computation* entry = reduction.best().module->entry();
       if (a == b || computations()[a] == entry || computations()[b] == entry) continue;
+      if (!AreAlike(*computations()[a], *computations()[b])) continue;
+      if (++others > kMostOthers || reduction.Expired()) break;
       ReduceCase c = reduction.best().Clone();
-      if (CallInstead(Counterpart(*c.module, computations()[a]),
-                      Counterpart(*c.module, computations()[b]))) {
-        changed |= reduction.Try(std::move(c), "call another computation");
-      }
+      CallInstead(Counterpart(*c.module, computations()[a]),
+                  Counterpart(*c.module, computations()[b]));
+      changed |= reduction.Try(std::move(c), "call another computation");
     }
   }
   return changed;
