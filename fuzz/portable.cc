@@ -2,14 +2,13 @@
 #include "fuzz/portable.h"
 
 #include <array>
-#include <cmath>
-#include <limits>
 #include <optional>
 
 #include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_set.h"
 #include "spec/attributes/attribute_words.h"
 #include "spec/ir/called_instead.h"
+#include "spec/ops/combiners.h"
 #include "spec/ops/op_table.h"
 
 namespace assay {
@@ -29,59 +28,6 @@ bool Uses(const Instruction* at, int64_t number) {
 const Instruction* SkipConverts(const Instruction* at) {
   while (at->opcode() == Opcode::kConvert) at = at->operand(0);
   return at;
-}
-
-bool IsIdentity(const Literal& value, Opcode combiner) {
-  ElementType type = value.element_type();
-  if (!value.shape().IsScalar()) return false;
-  if (IsComplex(type)) {
-    const FloatFormat& format = Format(ComponentType(type));
-    const double real = DecodeFloat(format, value.GetComponentBits(0));
-    const double imaginary = DecodeFloat(format, value.GetComponentBits(1));
-    const bool is_sum = combiner == Opcode::kAdd && real == 0;
-    const bool is_product = combiner == Opcode::kMultiply && real == 1;
-    return imaginary == 0 && (is_sum || is_product);
-  }
-  if (IsFloat(type)) {
-    const double x = value.GetDouble(0);
-    const FloatFormat& format = Format(type);
-    const double most =
-        format.HasInfinity() ? std::numeric_limits<double>::infinity() : format.MaxFinite();
-    switch (combiner) {
-      case Opcode::kAdd:
-        return x == 0;
-      case Opcode::kMultiply:
-        return x == 1;
-      case Opcode::kMaximum:
-        return x == -most;
-      case Opcode::kMinimum:
-        return x == most;
-      default:
-        return false;
-    }
-  }
-  uint64_t bits = value.GetBits(0);
-  int width = IsPred(type) ? 1 : BitWidth(type);
-  uint64_t ones = width == 64 ? ~uint64_t{0} : (uint64_t{1} << width) - 1;
-  bits &= ones;
-  uint64_t top = uint64_t{1} << (width - 1);
-  switch (combiner) {
-    case Opcode::kAdd:
-      return bits == 0;  // of predicates: or
-    case Opcode::kOr:
-    case Opcode::kXor:
-      return bits == 0;
-    case Opcode::kMultiply:
-      return bits == 1;
-    case Opcode::kAnd:
-      return bits == ones;
-    case Opcode::kMaximum:
-      return bits == (IsSigned(type) ? top : 0);
-    case Opcode::kMinimum:
-      return bits == (IsSigned(type) ? ones & ~top : ones);
-    default:
-      return false;
-  }
 }
 
 // How often each parameter is combined with the rest; nothing where something else is.
@@ -104,12 +50,6 @@ Appearances CountParameters(const Instruction* at, Opcode combiner) {
     for (size_t i = 0; i < count.size(); ++i) count[i] += (*more)[i];
   }
   return count;
-}
-
-// Combining a value with itself changes nothing.
-bool IsIdempotent(Opcode combiner) {
-  return combiner == Opcode::kMaximum || combiner == Opcode::kMinimum || combiner == Opcode::kAnd ||
-         combiner == Opcode::kOr;
 }
 
 // The op by which `result` combines two parameters, each once or as often as matters nothing;

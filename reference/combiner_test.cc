@@ -1,11 +1,14 @@
 // Which computations of two numbers are one op (reference/values/combiner.h), and that they are it.
 #include "reference/values/combiner.h"
 
+#include <cmath>
+
 #include <gtest/gtest.h>
 
 #include "absl/strings/str_replace.h"
 #include "reference/interpreter/interpreter.h"
 #include "spec/base/strings.h"
+#include "spec/ops/combiners.h"
 #include "spec/ops/op_table.h"
 #include "spec/text/reader.h"
 #include "spec/verifier/verifier.h"
@@ -134,6 +137,42 @@ TEST(RecognisedCombiner, OfFloatsIsOneOpAlone) {
     absl::StatusOr<std::unique_ptr<Module>> module = ReadModule(text);
     ASSERT_TRUE(module.ok()) << module.status() << text;
     EXPECT_FALSE(RecognisedCombiner(*(*module)->entry()->root()->callee()).has_value()) << words;
+  }
+}
+
+// A number of `type` that is not NaN, the i-th of 65,536: all of types of up to 16 bits.
+void SetNumber(Literal& values, int64_t i) {
+  const int width = BitWidth(values.element_type());
+  const uint64_t code = static_cast<uint64_t>(i);
+  const uint64_t spread = width > 16 ? code << (width - 16) | code : code;
+  values.SetBits(i, IsPred(values.element_type()) ? code & 1 : spread);
+  const bool is_float = IsFloat(values.element_type());
+  if (is_float && std::isnan(values.GetDouble(i))) values.SetDouble(i, 1);
+}
+
+TEST(Combiners, IdentitiesChangeNothing) {
+  for (const TypeInfo& info : AllTypes()) {
+    if (!IsFloat(info.type) && !IsInteger(info.type) && !IsPred(info.type)) continue;
+    Literal x(Shape::Array(info.type, {65536}));
+    for (int64_t i = 0; i < 65536; ++i) SetNumber(x, i);
+    for (const Opcode combiner : {Opcode::kAdd, Opcode::kMultiply, Opcode::kMaximum,
+                                  Opcode::kMinimum, Opcode::kAnd, Opcode::kOr, Opcode::kXor}) {
+      const std::string text = absl::StrReplaceAll(
+          StrCat("HloModule m\nENTRY e { x = T[65536] parameter(0) i = T[] parameter(1) ",
+                 "b = T[65536] broadcast(i), dimensions={} ROOT r = T[65536] ", Name(combiner),
+                 "(b, x) }"),
+          {{"T[", StrCat(Name(info.type), "[")}});
+      absl::StatusOr<std::unique_ptr<Module>> module = ReadModule(text);
+      ASSERT_TRUE(module.ok()) << module.status() << text;
+      const bool has_zero = info.type != ElementType::kF8E8M0FNU;
+      if (!Verify(**module).ok() || (combiner == Opcode::kAdd && !has_zero)) continue;
+      const Literal identity = IdentityOf(combiner, info.type);
+      EXPECT_TRUE(IsIdentity(identity, combiner)) << text;
+      const Literal result = *MakeOracle()->Evaluate(**module, {&x, &identity}, Limits{});
+      for (int64_t i = 0; i < 65536; ++i) {
+        ASSERT_EQ(result.GetDouble(i), x.GetDouble(i)) << text << x.GetBits(i);
+      }
+    }
   }
 }
 

@@ -7,6 +7,7 @@
 
 #include "spec/attributes/attribute_words.h"
 #include "spec/ir/called_instead.h"
+#include "spec/ops/combiners.h"
 #include "spec/ops/op_table.h"
 
 namespace assay::reference {
@@ -47,27 +48,8 @@ uint64_t AllOnes(ElementType type) {
   return width == 64 ? ~uint64_t{0} : (uint64_t{1} << width) - 1;
 }
 
-// What changes nothing when it is combined with anything, of integers and predicates.
-uint64_t IdentityOf(Opcode combiner, ElementType type) {
-  const uint64_t ones = AllOnes(type);
-  const uint64_t least = IsSigned(type) ? ones / 2 + 1 : 0;
-  switch (combiner) {
-    case Opcode::kMultiply:
-      return 1;
-    case Opcode::kAnd:
-      return ones;
-    case Opcode::kMaximum:
-      return least;
-    case Opcode::kMinimum:
-      return ones - least;
-    default:
-      return 0;
-  }
-}
-
-bool IsIdempotent(Opcode combiner) {
-  return combiner == Opcode::kMaximum || combiner == Opcode::kMinimum || combiner == Opcode::kAnd ||
-         combiner == Opcode::kOr;
+uint64_t IdentityBits(Opcode combiner, ElementType type) {
+  return IdentityOf(combiner, type).GetBits(0);
 }
 
 // Follows calls, branches, short loops, and folds of one value.
@@ -164,7 +146,7 @@ class Reader {
     if (count > 1 && !IsIdempotent(*combiner)) return {};
     const Meaning init = Of(at.operand(1), parameters);
     const bool is_identity =
-        init.kind == Meaning::kConstant && init.bits == IdentityOf(*combiner, type);
+        init.kind == Meaning::kConstant && init.bits == IdentityBits(*combiner, type);
     return is_identity ? Of(at.operand(0), parameters) : Meaning();
   }
 
@@ -224,7 +206,7 @@ class Reader {
     const bool are_known = a.kind == Meaning::kConstant && b.kind == Meaning::kConstant;
     if (are_known && combiner == Opcode::kAdd && IsInteger(type))
       return Constant((a.bits + b.bits) & AllOnes(type));
-    const uint64_t identity = IdentityOf(combiner, type);
+    const uint64_t identity = IdentityBits(combiner, type);
     if (b.kind == Meaning::kConstant && b.bits == identity) return a;
     if (a.kind == Meaning::kConstant && a.bits == identity) return b;
     if (!a.IsOperand() || !b.IsOperand()) return {};

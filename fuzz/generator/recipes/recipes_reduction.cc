@@ -8,6 +8,7 @@
 
 #include "fuzz/generator/recipes/recipes.h"
 #include "fuzz/generator/recipes/scalar_scope.h"
+#include "spec/ops/combiners.h"
 
 namespace assay {
 namespace {
@@ -21,36 +22,6 @@ class ReducerScope : public ScalarScope {
       : ScalarScope(program, "reducer", {type, type}), a(at[0]), b(at[1]) {}
   Instruction *a, *b;
 };
-
-// The value that leaves everything as it is under `opcode`.
-Literal IdentityOf(Opcode opcode, ElementType type) {
-  Literal literal(Shape::Scalar(type));
-  bool least = opcode == Opcode::kMaximum, greatest = opcode == Opcode::kMinimum;
-  if (IsPred(type)) {
-    bool ones = opcode == Opcode::kAnd || opcode == Opcode::kMultiply || greatest;
-    literal.SetBits(0, ones ? 1 : 0);
-  } else if (IsComplex(type)) {
-    const FloatFormat& format = Format(ComponentType(type));
-    literal.SetComponentBits(0, EncodeFloat(format, opcode == Opcode::kMultiply ? 1 : 0));
-  } else if (IsFloat(type)) {
-    const FloatFormat& format = Format(type);
-    const double most = format.HasInfinity() ? HUGE_VAL : format.MaxFinite();
-    literal.SetDouble(0, least ? -most : greatest ? most : opcode == Opcode::kMultiply ? 1 : 0);
-  } else {
-    int64_t value = least                         ? MinOf(type)
-                    : greatest                    ? MaxOf(type)
-                    : opcode == Opcode::kMultiply ? 1
-                    : opcode == Opcode::kAnd      ? -1
-                                                  : 0;
-    literal.SetInteger(0, value);
-  }
-  return literal;
-}
-
-bool IsIdempotent(Opcode opcode) {
-  return opcode == Opcode::kMaximum || opcode == Opcode::kMinimum || opcode == Opcode::kAnd ||
-         opcode == Opcode::kOr;
-}
 
 Instruction* InitFor(Program& program, Opcode opcode, ElementType type) {
   Choices& choices = program.choices();
