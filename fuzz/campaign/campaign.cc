@@ -106,7 +106,7 @@ class Campaign {
     const int cores = static_cast<int>(std::thread::hardware_concurrency());
     summary().cores = std::max(1, cores);
     const int jobs = options_.jobs > 0 ? options_.jobs : std::max(1, cores);
-    ASSAY_RETURN_IF_ERROR(StartTemplate(3 * static_cast<size_t>(jobs) + 1));
+    ASSAY_RETURN_IF_ERROR(StartTemplate(3 * static_cast<size_t>(jobs) + 2));
     summary().seed = options_.seed;
     summary().first = options_.first;
     summary().backends = options_.backends;
@@ -115,6 +115,7 @@ class Campaign {
     confirm_ = AddSlot(MakeConfirmDuty(desk_, /*is_spare=*/false));
     for (int i = 1; i < jobs; ++i) AddSlot(MakeConfirmDuty(desk_, /*is_spare=*/true));
     replay_ = AddSlot(MakeReplayDuty(desk_));
+    AddSlot(MakeJoinedDuty(desk_));
     triage_ = AddSlot(MakeTriageDuty(desk_, /*is_spare=*/false));
     for (int i = 1; i < jobs; ++i) AddSlot(MakeTriageDuty(desk_, /*is_spare=*/true));
     desk_.late_workers = jobs;
@@ -226,7 +227,10 @@ class Campaign {
       if (slots_[slot].busy) ++summary().unchecked;
     }
     summary().not_replayed =
-        static_cast<int64_t>(desk_.unrepeated.size()) + (slots_[replay_].busy ? 1 : 0);
+        static_cast<int64_t>(desk_.unrepeated.size() + desk_.beside_another.size());
+    for (size_t slot = replay_; slot < triage_; ++slot) {
+      if (slots_[slot].busy) ++summary().not_replayed;
+    }
     server_.reset();
     for (Slot& slot : slots_) CloseFd(slot);
     desk_.tally.Finish(static_cast<bool>(tools_.triage));
@@ -426,7 +430,8 @@ class Campaign {
   std::unique_ptr<WorkerStates> shared_;
   std::unique_ptr<WarmTemplate> template_;
   std::unique_ptr<ForkServer> server_;
-  // Those that run cases, from confirm_ on second checks, then one that replays, then triage.
+  // Those that run cases, from confirm_ on second checks, then one that replays and one that joins,
+  // then triage.
   std::vector<Slot> slots_;
   size_t confirm_ = 0, replay_ = 0, triage_ = 0;
   std::vector<pid_t> retired_;

@@ -1,4 +1,4 @@
-// The four duties of workers.
+// The five duties of workers.
 #include "fuzz/campaign/duties.h"
 
 #include <algorithm>
@@ -188,12 +188,11 @@ class ReplayDuty : public Duty {
 
   bool HasWork() const override {
     const bool may_go_on = !desk_.CasesLeft() || used_ <= kShareOfReplays * (Now() - desk_.started);
-    return may_go_on && (search_.has_value() || IsJoined() || !desk_.unrepeated.empty());
+    return may_go_on && (search_.has_value() || !desk_.unrepeated.empty());
   }
 
   WorkOrder Next() override {
     begun_ = Now();
-    if (IsJoined()) return JoinedOrder();
     if (!search_.has_value()) {
       suspect_ = std::move(desk_.unrepeated.front());
       desk_.unrepeated.pop_front();
@@ -211,7 +210,6 @@ class ReplayDuty : public Duty {
   absl::Status TakeReply(const nlohmann::json& reply) override {
     ASSAY_RETURN_IF_ERROR(ErrorIn(reply));
     desk_.cpu_seconds_of_checks += reply.value("cpu_seconds", 0.0);
-    if (IsJoined()) return TakeJoined(ConfirmRecord::FromJson(reply));
     bool fails = false;
     for (const nlohmann::json& json : reply.at("records")) {
       const CaseRecord record = CaseRecord::FromJson(json);
@@ -222,33 +220,10 @@ class ReplayDuty : public Duty {
   }
 
   absl::Status TakeDeath(const WorkerDeath& death) override {
-    if (IsJoined()) return TakeJoined({});
     return Take(death.index == suspect_.index && Fails(death.record.kind));
   }
 
  private:
-  // What fails only beside others that are compiled together with it, fails in one program with
-  // them: that is what a user may have, and what can be reduced.
-  bool IsJoined() const { return !suspect_.with.empty(); }
-
-  WorkOrder JoinedOrder() const {
-    const BackendRecord& record = suspect_.record;
-    CaseKey key{suspect_.index, suspect_.backend, record.exact, record.set, {}, record.screened};
-    key.with = suspect_.with;
-    nlohmann::json request = key.ToJson();
-    request["do"] = "confirm";
-    return {std::move(request), 3 * desk_.options.case_seconds};
-  }
-
-  absl::Status TakeJoined(const ConfirmRecord& confirm) {
-    used_ += Now() - begun_;
-    const bool is_always = confirm.fails > 0 && confirm.fails == confirm.runs;
-    const Suspect joined = suspect_;
-    suspect_.with.clear();
-    return desk_.journal.Found(is_always ? desk_.tally.TakeJoined(joined, confirm)
-                                         : desk_.tally.TakeReplay(suspect_, joined.with));
-  }
-
   // What writes where it must not is mostly a finding itself.
   std::set<int64_t> Spoilers() const {
     std::set<int64_t> spoilers = culprits_;
@@ -275,6 +250,7 @@ class ReplayDuty : public Duty {
     if (needed.size() == 1 && std::find(pack.begin(), pack.end(), needed[0]) != pack.end() &&
         !desk_.tally.IsFound(needed[0])) {
       suspect_.with = needed;
+      desk_.beside_another.push_back(std::move(suspect_));
       return absl::OkStatus();
     }
     culprits_.insert(needed.begin(), needed.end());
@@ -288,6 +264,45 @@ class ReplayDuty : public Duty {
   std::optional<Predecessors> search_;
   std::set<int64_t> culprits_;  // one of them often spoils all that comes after it
   double begun_ = 0, used_ = 0;
+};
+
+// What fails only beside another program that is compiled together with it, fails in one program
+// with that: a user may have it, and it can be reduced.
+class JoinedDuty : public Duty {
+ public:
+  using Duty::Duty;
+
+  bool HasWork() const override { return !desk_.beside_another.empty(); }
+
+  WorkOrder Next() override {
+    suspect_ = std::move(desk_.beside_another.front());
+    desk_.beside_another.pop_front();
+    const BackendRecord& record = suspect_.record;
+    CaseKey key{suspect_.index, suspect_.backend, record.exact, record.set, {}, record.screened};
+    key.with = suspect_.with;
+    nlohmann::json request = key.ToJson();
+    request["do"] = "confirm";
+    return {std::move(request), 3 * desk_.options.case_seconds};
+  }
+
+  absl::Status TakeReply(const nlohmann::json& reply) override {
+    ASSAY_RETURN_IF_ERROR(ErrorIn(reply));
+    desk_.cpu_seconds_of_checks += reply.value("cpu_seconds", 0.0);
+    return Take(ConfirmRecord::FromJson(reply));
+  }
+
+  absl::Status TakeDeath(const WorkerDeath&) override { return Take({}); }
+
+ private:
+  // Where the joined program does not fail each time, it remains one that needs another before it.
+  absl::Status Take(const ConfirmRecord& confirm) {
+    const bool is_always = confirm.fails > 0 && confirm.fails == confirm.runs;
+    if (is_always) return desk_.journal.Found(desk_.tally.TakeJoined(suspect_, confirm));
+    const std::vector<int64_t> needed = std::exchange(suspect_.with, {});
+    return desk_.journal.Found(desk_.tally.TakeReplay(suspect_, needed));
+  }
+
+  Suspect suspect_;  // in hand
 };
 
 class TriageDuty : public Duty {
@@ -419,6 +434,9 @@ std::unique_ptr<Duty> MakeConfirmDuty(CampaignDesk& desk, bool is_spare) {
 }
 std::unique_ptr<Duty> MakeReplayDuty(CampaignDesk& desk) {
   return std::make_unique<ReplayDuty>(desk);
+}
+std::unique_ptr<Duty> MakeJoinedDuty(CampaignDesk& desk) {
+  return std::make_unique<JoinedDuty>(desk);
 }
 std::unique_ptr<Duty> MakeTriageDuty(CampaignDesk& desk, bool is_spare) {
   return std::make_unique<TriageDuty>(desk, is_spare);
