@@ -534,8 +534,10 @@ absl::StatusOr<ReduceResult> ReduceWithin(const CheckSubject& subject,
       IsCrash(kind) || is_ours ? CrashSignature(whole.outcome.reason) : "";
   const std::string notable = whole.notable;
   const std::optional<SilencingFlag> guard = GuardOf(subject, reduce_case, kind);
-  // What crashes need not mean the same to all.
-  const bool portable = !subject.backend.Describe().in_process && kind == Outcome::kWrong;
+  // What does not compile need not mean the same to all; what is compiled of a comparator that is
+  // no order may do anything when it runs.
+  const bool portable = !subject.backend.Describe().in_process &&
+                        (kind == Outcome::kWrong || kind == Outcome::kRunCrash);
   const UnportableCount unportable = UnportableUses(*reduce_case.module, reduce_case.inputs);
   auto predicate = [&](const Module& module, const std::vector<Literal>& inputs) {
     if (portable && UnportableUses(module, inputs).IsWorseThan(unportable)) return false;

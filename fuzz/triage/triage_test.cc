@@ -534,6 +534,38 @@ TEST_F(TriageTest, WhoDiesOfThoseBeforeHimIsNoSmallerProgram) {
   EXPECT_LE(reduced->reduced.module->InstructionCount(), 3);
 }
 
+// A sort by a comparator that is no order may die in any compiler: a smaller program that dies
+// keeps its order, where the compiler dies of sorts.
+TEST_F(TriageTest, ASortThatDiesKeepsItsOrder) {
+  const std::unique_ptr<Oracle> oracle = MakeOracle();
+  FakeBackend::Script script = NegatesNothing(*oracle);
+  script.run = [](const Module& module, const CompileOptions&,
+                  const std::vector<std::vector<const Literal*>>&) -> absl::StatusOr<RunResult> {
+    if (!HasOp(module, Opcode::kSort)) return MakeError(ErrorClass::kUnsupported, "no sort");
+    return MakeError(ErrorClass::kRunCrash, "free(): invalid size");
+  };
+  FakeBackend backend(std::move(script));
+  absl::StatusOr<std::unique_ptr<Module>> sort = ReadModule(R"(HloModule m
+      before { a = s32[] parameter(0) b = s32[] parameter(1) c = s32[] parameter(2)
+        d = s32[] parameter(3) ROOT r = pred[] compare(c, d), direction=LT }
+      ENTRY e { x = s32[3] parameter(0) y = s32[3] parameter(1)
+        ROOT r = (s32[3], s32[3]) sort(x, y), dimensions={0}, to_apply=before })");
+  ASSERT_TRUE(sort.ok()) << sort.status();
+  ReduceCase whole;
+  whole.module = *std::move(sort);
+  for (int64_t k = 0; k < 2; ++k) {
+    whole.inputs.emplace_back(Shape::Array(ElementType::kS32, {3}));
+    for (int64_t i = 0; i < 3; ++i) whole.inputs.back().SetInteger(i, (i + k) % 3);
+  }
+  const CheckSubject subject{*oracle, backend, Profile::Strict(), {}, Limits()};
+  const absl::StatusOr<ReduceResult> reduced =
+      ReduceFailure(subject, whole, Outcome::kRunCrash, "", Options());
+  ASSERT_TRUE(reduced.ok()) << reduced.status();
+  const Module& small = *reduced->reduced.module;
+  EXPECT_THAT(WriteModule(small, WriteOptions::Short()), HasSubstr("compare("));
+  EXPECT_LE(small.InstructionCount(), 5) << WriteModule(small, WriteOptions::Short());
+}
+
 // To say where it died costs a compiler more than to die: it is asked for the page, and for no
 // program on the way to it.
 TEST_F(TriageTest, OnlyThePageAsksWhereACompilerDied) {
