@@ -23,7 +23,7 @@ namespace {
 // Calls within calls. Each takes a few hundred bytes of the C++ stack.
 constexpr int kMaxDepth = 500;
 
-// `shape` with `dimensions` at every leaf, which are scalars.
+// `shape` with `dimensions` at every leaf, each of which has one element.
 Shape Lift(const Shape& shape, absl::Span<const int64_t> dimensions) {
   if (!shape.IsTuple()) return Shape::Array(shape.element_type(), dimensions);
   std::vector<Shape> elements;
@@ -224,7 +224,8 @@ OpContext Interpreter::ContextOf(const Plan::Step& step, const Shape& shape,
   const bool is_rounded = is_product && !step.may_feed_sum && IsFloat(shape.element_type());
   return {*step.instruction, shape,
           operands,          is_rounded ? clauses_.Without(ClauseId::kContraction) : clauses_,
-          analysis_,         step.licensed};
+          analysis_,         step.licensed,
+          std::nullopt};
 }
 
 absl::StatusOr<Value> Interpreter::Evaluate(const Execution& execution, const Plan::Step& step) {
@@ -376,8 +377,14 @@ absl::StatusOr<Value> Interpreter::RunLifted(const Computation& computation,
           MakeGivenValue(Repeat(step.constant.array->literal, shape), memory());
       continue;
     }
-    absl::StatusOr<Value> value =
-        Apply(*step.evaluation, ContextOf(step, shape, execution.OperandsOf(step)));
+    if (PassesOneElementOn(*step.instruction)) {
+      Finish(execution, number, execution.values[step.operands[0]]);
+      continue;
+    }
+    const auto operands = execution.OperandsOf(step);
+    OpContext op = ContextOf(step, shape, operands);
+    op.lanes = dimensions;
+    absl::StatusOr<Value> value = Apply(*step.evaluation, op);
     if (!value.ok()) return WithPlace(value.status(), *step.instruction);
     Finish(execution, number, *std::move(value));
   }

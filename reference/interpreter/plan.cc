@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 
+#include "absl/algorithm/container.h"
 #include "reference/interpreter/blockwise.h"
 #include "reference/interpreter/dynamic_shapes.h"
 #include "reference/values/licenses/dependence.h"
@@ -77,24 +78,11 @@ bool IsExecutable(absl::Span<Instruction* const> order) {
   return true;
 }
 
-bool IsScalarOrScalarTuple(const Shape& shape) {
+bool IsOneElement(const Shape& shape) {
   if (shape.IsTuple()) {
-    return std::all_of(shape.elements().begin(), shape.elements().end(), IsScalarOrScalarTuple);
+    return std::all_of(shape.elements().begin(), shape.elements().end(), IsOneElement);
   }
-  return shape.IsArray() && shape.rank() == 0;
-}
-
-bool IsLiftable(const Instruction& instruction) {
-  if (!IsScalarOrScalarTuple(instruction.shape())) return false;
-  switch (instruction.opcode()) {
-    case Opcode::kParameter:
-    case Opcode::kConstant:
-    case Opcode::kTuple:
-    case Opcode::kGetTupleElement:
-      return true;
-    default:
-      return Info(instruction.opcode()).Is(kElementwise) && FindEvaluation(instruction.opcode());
-  }
+  return shape.IsArray() && shape.ElementCount() == 1;
 }
 
 StepKind KindOf(const Plan::Step& step) {
@@ -204,6 +192,53 @@ absl::StatusOr<Plan::Step> Plans::MakeStep(const Instruction& instruction,
   }
   step.constant = MakeGivenValue(*instruction.literal(), memory);
   return step;
+}
+
+bool PassesOneElementOn(const Instruction& instruction) {
+  switch (instruction.opcode()) {
+    case Opcode::kBroadcast:
+    case Opcode::kReshape:
+    case Opcode::kTranspose:
+    case Opcode::kReverse:
+    case Opcode::kSlice:
+    case Opcode::kSort:
+      return instruction.operand_count() == 1 && instruction.operand(0)->shape().IsArray() &&
+             IsOneElement(instruction.operand(0)->shape()) && IsOneElement(instruction.shape());
+    default:
+      return false;
+  }
+}
+
+bool Plans::IsLiftable(const Instruction& instruction) {
+  if (!IsOneElement(instruction.shape()) || TouchesDynamic(instruction)) return false;
+  switch (instruction.opcode()) {
+    case Opcode::kParameter:
+    case Opcode::kConstant:
+    case Opcode::kTuple:
+    case Opcode::kGetTupleElement:
+      return true;
+    case Opcode::kCall:
+    case Opcode::kConditional:
+      return absl::c_all_of(instruction.callees(),
+                            [this](const Computation* callee) { return IsLiftable(*callee); });
+    default:
+      break;
+  }
+  const bool is_elementwise =
+      Info(instruction.opcode()).Is(kElementwise) && FindEvaluation(instruction.opcode());
+  return is_elementwise || PassesOneElementOn(instruction);
+}
+
+bool Plans::IsLiftable(const Computation& computation) {
+  constexpr int kMostLevels = 64;
+  if (!liftable_.try_emplace(&computation, false).second || lift_depth_ >= kMostLevels)
+    return liftable_[&computation];
+  ++lift_depth_;
+  const bool is_liftable =
+      absl::c_all_of(StepsOf(computation),
+                     [this](const Instruction* instruction) { return IsLiftable(*instruction); });
+  --lift_depth_;
+  return liftable_[&computation] = is_liftable;
 }
 
 absl::StatusOr<const Plan*> Plans::PlanOf(const Computation& computation, MemoryMeter& memory) {

@@ -14,6 +14,9 @@
 
 namespace assay::reference {
 
+// True if the result of the op is its operand, where that has one element.
+bool PassesOneElementOn(const Instruction& instruction);
+
 // In which way a step is evaluated.
 enum class StepKind : uint8_t {
   kParameter,    // an argument of the computation
@@ -41,8 +44,8 @@ struct Plan {
   const Computation* computation;
   std::vector<Step> steps;
   size_t root = 0;  // its step
-  // True if every parameter is a scalar and every op element-wise: the computation can then run
-  // once on whole arrays.
+  // True if all values are single elements, by element-wise ops, calls, branches and moves of one
+  // element: the computation can then run once on whole arrays.
   bool liftable = false;
 };
 
@@ -64,6 +67,8 @@ class Plans {
 
  private:
   bool HasEffect(const Instruction& instruction) const;
+  bool IsLiftable(const Instruction& instruction);
+  bool IsLiftable(const Computation& computation);
   std::vector<const Instruction*> StepsOf(const Computation& computation);
   absl::StatusOr<Plan::Step> MakeStep(const Instruction& instruction, MemoryMeter& memory) const;
 
@@ -73,6 +78,9 @@ class Plans {
   // The module at hand, its computations with side effects, or that call such, and who calls whom.
   const Module* module_ = nullptr;
   absl::flat_hash_map<const Computation*, bool> effects_;
+  // Computations that are called by others; false also of those that are being looked at.
+  absl::flat_hash_map<const Computation*, bool> liftable_;
+  int lift_depth_ = 0;
   InliningCallers inlining_callers_;
 };
 

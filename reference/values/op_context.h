@@ -3,6 +3,8 @@
 // listed in reference/interpreter/op_evaluations.h.
 #pragma once
 
+#include <optional>
+
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "reference/values/deadline.h"
@@ -43,6 +45,8 @@ struct OpContext {
   ClauseSet clauses;  // granted at this op; none in plain evaluation
   const Analysis& analysis;
   LicensedForms licensed = {};
+  // Set where a computation of scalars is applied to arrays of these dimensions at once.
+  std::optional<absl::Span<const int64_t>> lanes = std::nullopt;
 
   const Array& array(int64_t i) const { return *operands[i]->array; }
   const Literal& literal(int64_t i) const { return operands[i]->array->literal; }

@@ -1,7 +1,12 @@
 // Ops that run other computations. Document: operation semantics chapter 14.
+#include <algorithm>
 #include <optional>
+#include <utility>
+#include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_set.h"
+#include "reference/bounds/copy_elements.h"
 #include "reference/bounds/elements.h"
 #include "reference/interpreter/capture/captured_run.h"
 #include "reference/interpreter/interpreter.h"
@@ -19,7 +24,9 @@ std::vector<Value> Arguments(const OpContext& op) {
 
 // call and fusion: the body is run with the operands as its arguments.
 absl::StatusOr<Value> ApplyBody(Interpreter& interpreter, const OpContext& op) {
-  return interpreter.Run(*op.instruction.callee(), Arguments(op));
+  const Computation& body = *op.instruction.callee();
+  return op.lanes.has_value() ? interpreter.RunLifted(body, Arguments(op), *op.lanes)
+                              : interpreter.Run(body, Arguments(op));
 }
 
 // A value whose elements may each be what they are in `value` or what they are in `other`.
@@ -209,21 +216,82 @@ int64_t BranchOf(const OpContext& op, uint64_t code) {
 
 absl::StatusOr<Value> RunBranch(Interpreter& interpreter, const OpContext& op, int64_t branch) {
   const Computation& computation = *op.instruction.callee(branch);
-  if (computation.parameter_count() == 0) return interpreter.Run(computation, {});
-  return interpreter.Run(computation, {*op.operands[branch + 1]});
+  std::vector<Value> arguments;
+  if (computation.parameter_count() > 0) arguments.push_back(*op.operands[branch + 1]);
+  return op.lanes.has_value() ? interpreter.RunLifted(computation, arguments, *op.lanes)
+                              : interpreter.Run(computation, arguments);
 }
 
-// The branches that the index may select.
-std::vector<bool> PossibleBranches(const OpContext& op) {
-  const std::vector<uint64_t> codes = CodesOf(op.array(0), 0);
+// The branches that element `lane` of the index may select.
+std::vector<bool> PossibleBranches(const OpContext& op, int64_t lane) {
+  const std::vector<uint64_t> codes = CodesOf(op.array(0), lane);
   std::vector<bool> possible(op.instruction.callees().size(), codes.empty());
   for (uint64_t code : codes) possible[BranchOf(op, code)] = true;
   return possible;
 }
 
+// The elements of `value` whose lane takes the branch, and those of `others` elsewhere.
+Value PickLanes(const Value& value, const Value& others, const std::vector<bool>& takes,
+                MemoryMeter& memory) {
+  if (value.IsTuple()) {
+    std::vector<Value> elements;
+    for (size_t i = 0; i < value.elements.size(); ++i)
+      elements.push_back(PickLanes(value.elements[i], others.elements[i], takes, memory));
+    return Value::Tuple(std::move(elements));
+  }
+  Array picked = *others.array;
+  picked.significand = std::min(picked.significand, value.array->significand);
+  picked.nan_bits = picked.nan_bits && value.array->nan_bits;
+  for (size_t lane = 0; lane < takes.size();) {
+    size_t end = lane;
+    while (end < takes.size() && takes[end] == takes[lane]) ++end;
+    const auto first = static_cast<int64_t>(lane);
+    if (takes[lane])
+      CopyElements(*value.array, first, picked, first, static_cast<int64_t>(end - lane));
+    lane = end;
+  }
+  return MakeValue(std::move(picked), memory);
+}
+
+// Of a conditional within a computation of scalars that is applied to many elements at once: each
+// branch that is taken anywhere runs on all of them, and every element has the result of its own.
+absl::StatusOr<Value> ApplyConditionalToLanes(Interpreter& interpreter, const OpContext& op) {
+  const Array& index = op.array(0);
+  const auto lanes = static_cast<size_t>(index.literal.element_count());
+  const size_t branches = op.instruction.callees().size();
+  if (lanes == 0) return RunBranch(interpreter, op, 0);
+  std::vector<std::vector<bool>> chosen(branches, std::vector<bool>(lanes)), possible = chosen;
+  for (size_t lane = 0; lane < lanes; ++lane) {
+    const auto at = static_cast<int64_t>(lane);
+    chosen[static_cast<size_t>(BranchOf(op, index.literal.GetBits(at)))][lane] = true;
+    if (index.Certain()) continue;
+    const std::vector<bool> may_take = PossibleBranches(op, at);
+    for (size_t branch = 0; branch < branches; ++branch) possible[branch][lane] = may_take[branch];
+  }
+  std::optional<Value> result;
+  std::vector<std::optional<Value>> values(branches);
+  const auto is_true = [](bool takes) { return takes; };
+  for (size_t branch = 0; branch < branches; ++branch) {
+    if (absl::c_none_of(chosen[branch], is_true) && absl::c_none_of(possible[branch], is_true))
+      continue;
+    ASSAY_ASSIGN_OR_RETURN(values[branch],
+                           RunBranch(interpreter, op, static_cast<int64_t>(branch)));
+    result = result.has_value()
+                 ? PickLanes(*values[branch], *result, chosen[branch], interpreter.memory())
+                 : *values[branch];
+  }
+  for (size_t branch = 0; branch < branches && !index.Certain(); ++branch) {
+    if (!values[branch].has_value()) continue;
+    const Value other = PickLanes(*values[branch], *result, possible[branch], interpreter.memory());
+    result = Hull(*result, other, interpreter.memory());
+  }
+  return *std::move(result);
+}
+
 absl::StatusOr<Value> ApplyConditional(Interpreter& interpreter, const OpContext& op) {
+  if (op.lanes.has_value()) return ApplyConditionalToLanes(interpreter, op);
   int64_t chosen = BranchOf(op, op.literal(0).GetBits(0));
-  const std::vector<bool> possible = PossibleBranches(op);
+  const std::vector<bool> possible = PossibleBranches(op, 0);
   CapturedRun* const captured = interpreter.captured();
   const int64_t taken = captured == nullptr ? -1 : captured->BranchTaken(op.instruction);
   // The branch that the compiled program took comes first, if it may be taken.
