@@ -20,26 +20,28 @@ namespace assay::reference {
 namespace {
 
 // The error that every step of the formulas may have.
+template <typename S>
 struct StepError {
-  long double unit = 0;     // in relation to the result; 0: said of the whole formula instead
-  long double grain = 0;    // of products and quotients that are subnormal
-  long double flushed = 0;  // what is smaller may become zero
-  long double largest = std::numeric_limits<long double>::infinity();  // that does not overflow
+  S unit = 0;     // in relation to the result; 0: said of the whole formula instead
+  S grain = 0;    // of products and quotients that are subnormal
+  S flushed = 0;  // what is smaller may become zero
+  S largest = std::numeric_limits<S>::infinity();  // that does not overflow
 };
 
 // A real number that is known up to a radius, and the sum of the absolute values of the terms that
 // made it. `peak`: the largest magnitude on the way, which may not fit the type though the result
 // does. `step`: the errors of the ops that made it; null for a number that is given. `made_of`:
 // like `terms`, of what the operands were made of themselves (ElementBound::magnitude).
+template <typename S>
 struct Estimate {
-  long double centre = 0, radius = 0, terms = 0, peak = 0;
-  const StepError* step = nullptr;
-  long double made_of = 0;
+  S centre = 0, radius = 0, terms = 0, peak = 0;
+  const StepError<S>* step = nullptr;
+  S made_of = 0;
 
-  long double size() const { return std::fabs(centre) + radius; }
+  S size() const { return std::fabs(centre) + radius; }
   // Adds the error of so many roundings, and what becomes of a number near zero, in units of the
   // smallest subnormal number beside flushing.
-  Estimate& Round(long double roundings, long double grains) {
+  Estimate& Round(S roundings, S grains) {
     if (step == nullptr) return *this;
     // What is zero for sure has neither a last digit nor anything to flush.
     if (size() > 0) {
@@ -51,8 +53,8 @@ struct Estimate {
   }
 };
 
-Estimate Made(long double centre, long double radius, long double terms, const Estimate& a,
-              const Estimate& b) {
+template <typename S>
+Estimate<S> Made(S centre, S radius, S terms, const Estimate<S>& a, const Estimate<S>& b) {
   return {centre,
           radius,
           terms,
@@ -61,16 +63,19 @@ Estimate Made(long double centre, long double radius, long double terms, const E
           a.made_of + b.made_of};
 }
 
-Estimate operator+(const Estimate& a, const Estimate& b) {
-  Estimate sum = Made(a.centre + b.centre, a.radius + b.radius, a.terms + b.terms, a, b);
+template <typename S>
+Estimate<S> operator+(const Estimate<S>& a, const Estimate<S>& b) {
+  Estimate<S> sum = Made(a.centre + b.centre, a.radius + b.radius, a.terms + b.terms, a, b);
   return sum.Round(1, 0);
 }
-Estimate operator-(const Estimate& a, const Estimate& b) {
-  Estimate sum = Made(a.centre - b.centre, a.radius + b.radius, a.terms + b.terms, a, b);
+template <typename S>
+Estimate<S> operator-(const Estimate<S>& a, const Estimate<S>& b) {
+  Estimate<S> sum = Made(a.centre - b.centre, a.radius + b.radius, a.terms + b.terms, a, b);
   return sum.Round(1, 0);
 }
-Estimate operator*(const Estimate& a, const Estimate& b) {
-  Estimate product =
+template <typename S>
+Estimate<S> operator*(const Estimate<S>& a, const Estimate<S>& b) {
+  Estimate<S> product =
       Made(a.centre * b.centre,
            std::fabs(a.centre) * b.radius + std::fabs(b.centre) * a.radius + a.radius * b.radius,
            a.terms * b.terms, a, b);
@@ -78,43 +83,47 @@ Estimate operator*(const Estimate& a, const Estimate& b) {
   return product.Round(1, 1);
 }
 // The divisor is positive; where it may be zero, the quotient is not known at all.
-Estimate operator/(const Estimate& a, const Estimate& b) {
-  const long double least = b.centre - b.radius, centre = a.centre / b.centre;
-  const long double radius = least > 0 ? (a.radius + std::fabs(centre) * b.radius) / least
-                                       : std::numeric_limits<long double>::infinity();
-  Estimate quotient = Made(centre, radius, a.terms / b.centre, a, b);
+template <typename S>
+Estimate<S> operator/(const Estimate<S>& a, const Estimate<S>& b) {
+  const S least = b.centre - b.radius, centre = a.centre / b.centre;
+  const S radius = least > 0 ? (a.radius + std::fabs(centre) * b.radius) / least
+                             : std::numeric_limits<S>::infinity();
+  Estimate<S> quotient = Made(centre, radius, a.terms / b.centre, a, b);
   quotient.made_of = a.made_of * b.made_of / (b.centre * b.centre);
   return quotient.Round(1, 1);
 }
 // The root as a divisor: who multiplies by the reciprocal root instead has the 2 ulps of rsqrt.
-Estimate Root(const Estimate& estimate) {
-  constexpr long double kRoundings = 5;
-  const long double least = estimate.centre - estimate.radius, centre = std::sqrt(estimate.centre);
-  const long double radius = least > 0 ? estimate.radius / (std::sqrt(least) + centre)
-                                       : std::numeric_limits<long double>::infinity();
-  Estimate root = Made(centre, radius, centre, estimate, estimate);
+template <typename S>
+Estimate<S> Root(const Estimate<S>& estimate) {
+  constexpr S kRoundings = 5;
+  const S least = estimate.centre - estimate.radius, centre = std::sqrt(estimate.centre);
+  const S radius = least > 0 ? estimate.radius / (std::sqrt(least) + centre)
+                             : std::numeric_limits<S>::infinity();
+  Estimate<S> root = Made(centre, radius, centre, estimate, estimate);
   root.made_of = std::sqrt(estimate.made_of);
   return root.Round(kRoundings, 0);
 }
-Estimate Number(long double value) {
+template <typename S>
+Estimate<S> Number(S value) {
   return {value, 0, std::fabs(value), 0, nullptr, std::fabs(value)};
 }
 
 // A sum of many terms in any order.
+template <typename S>
 class Sum {
  public:
-  explicit Sum(const StepError& step) { total_.step = &step; }
+  explicit Sum(const StepError<S>& step) { total_.step = &step; }
 
-  void Add(const Estimate& estimate) {
+  void Add(const Estimate<S>& estimate) {
     total_ = Made(total_.centre + estimate.centre, total_.radius + estimate.radius,
                   total_.terms + estimate.terms, total_, estimate);
     size_ += estimate.size();
     ++count_;
   }
-  Estimate Total() const {
-    const long double additions = count_ > 0 ? static_cast<long double>(count_ - 1) : 0;
-    const StepError& step = *total_.step;
-    Estimate total = total_;
+  Estimate<S> Total() const {
+    const S additions = count_ > 0 ? static_cast<S>(count_ - 1) : 0;
+    const StepError<S>& step = *total_.step;
+    Estimate<S> total = total_;
     total.radius += additions * (step.unit * size_ * (1 + additions * step.unit) +
                                  std::min(size_, step.flushed));
     total.peak = std::max(total.peak, step.unit == 0 ? total.terms + total.radius : size_);
@@ -122,8 +131,8 @@ class Sum {
   }
 
  private:
-  Estimate total_;
-  long double size_ = 0;  // of all terms together
+  Estimate<S> total_;
+  S size_ = 0;  // of all terms together
   int64_t count_ = 0;
 };
 
@@ -133,13 +142,16 @@ template <typename T>
 class BatchNorm {
  public:
   using W = Wide<T>;
+  using Estimate = reference::Estimate<W>;
+  using StepError = reference::StepError<W>;
+  using Sum = reference::Sum<W>;
 
   BatchNorm(const OpContext& op, bool bounding, const std::vector<Array*>& results, double epsilon)
       : op_(op),
         bounding_(bounding),
         results_(results),
         lines_(op.literal(0).shape(), op.instruction.attributes().Integer(Attr::kFeatureIndex)),
-        epsilon_(Number(epsilon)),
+        epsilon_(Number<W>(epsilon)),
         step_(StepOf(op)) {}
 
   // y = scale (x - mean) / sqrt(variance + epsilon) + offset, mean and variance those of the batch.
@@ -210,7 +222,7 @@ class BatchNorm {
         Estimate factor = WithFactorOfAll(gradient - d - correction, shifted);
         // The formula multiplies by the deviation first and divides by the variance then; all terms
         // it multiplies by the number of elements, by which all is divided in the end.
-        const auto m = static_cast<long double>(lines_.count);
+        const auto m = static_cast<W>(lines_.count);
         factor.peak =
             std::max({factor.peak, products.size() * deviation.size(), m, m * gradient.size(),
                       m * correction.size(), m * (gradient - d).size(), m * factor.size()});
@@ -241,13 +253,13 @@ class BatchNorm {
     const Range<W> x =
         bounding_ ? Seen<T>(op_.clauses, array, i) : Point<T>(array.literal.data<T>()[i]);
     const uint32_t flags = x.flags & kSpecialFlags & ~uint32_t{kZeroSignFree};
-    const long double size = std::fabs(x.centre) + x.radius;
-    const long double noted = array.bounds.empty() ? 0 : array.bounds[i].magnitude();
+    const W size = std::fabs(x.centre) + x.radius;
+    const W noted = array.bounds.empty() ? 0 : array.bounds[i].magnitude();
     if (flags == 0) return {x.centre, x.radius, size, 0, &step_, std::max(size, noted)};
     nan_ = nan_ || flags == (kNotFinite | kMayBeNan);
     unknown_ = unknown_ || flags != (kNotFinite | kMayBeNan);
-    const auto plain = static_cast<long double>(Widen<W>(array.literal.data<T>()[i]));
-    return Number(plain);
+    const auto plain = static_cast<W>(Widen<W>(array.literal.data<T>()[i]));
+    return Number<W>(plain);
   }
 
   static StepError StepOf(const OpContext& op) {
@@ -258,15 +270,15 @@ class BatchNorm {
     step.grain = format.MinSubnormal();
     step.flushed = flush ? format.MinNormal() : 0;
     if (format.type == ElementType::kF32 || format.type == ElementType::kF64) return step;
-    step.unit = std::ldexp(1.0L, -format.precision());
+    step.unit = std::ldexp(W{1}, -format.precision());
     step.largest = format.MaxFinite();
     return step;
   }
 
   // Divides by the number of elements, which is rounded, and whose reciprocal may be multiplied by.
   Estimate Mean(const Estimate& sum) const {
-    constexpr long double kRoundings = 3;
-    const auto m = static_cast<long double>(lines_.count);
+    constexpr W kRoundings = 3;
+    const auto m = static_cast<W>(lines_.count);
     Estimate mean{sum.centre / m, sum.radius / m, sum.terms / m,
                   sum.peak,       sum.step,       sum.made_of / m};
     if (step_.unit != 0) mean.peak = std::max(mean.peak, m);
@@ -277,29 +289,29 @@ class BatchNorm {
   // f64 the bound of the whole formula holds that.
   Estimate WithDifferenceOfSquares(Estimate variance, const Estimate& mean) const {
     if (step_.unit == 0) return variance;
-    const auto m = static_cast<long double>(lines_.count);
-    const long double of_mean = mean.size() * mean.size();
-    const long double squares = variance.size() + of_mean;
-    const long double radius = (m + 4) * step_.unit * squares * (1 + m * step_.unit) +
-                               2 * mean.size() * mean.radius + 3 * step_.unit * of_mean +
-                               (m + 3) * (step_.grain + step_.flushed);
+    const auto m = static_cast<W>(lines_.count);
+    const W of_mean = mean.size() * mean.size();
+    const W squares = variance.size() + of_mean;
+    const W radius = (m + 4) * step_.unit * squares * (1 + m * step_.unit) +
+                     2 * mean.size() * mean.radius + 3 * step_.unit * of_mean +
+                     (m + 3) * (step_.grain + step_.flushed);
     variance.radius = std::max(variance.radius, radius);
     variance.peak = std::max(variance.peak, m * squares);
     return variance;
   }
 
   // What a number of this size may lose by rounding or flushing near zero.
-  long double LostNearZero(long double size) const {
+  W LostNearZero(W size) const {
     return size > 0 ? step_.grain + std::min(size, step_.flushed) : 0;
   }
 
   // With s = scale / root, the result that XLA computes as x s + (offset - mean s), from |x| and
   // |mean|: s, the products and their difference from the offset, `shift`, may be subnormal, or
   // flushed, or overflow, where the result is none of it.
-  Estimate WithScaleOfOperand(Estimate result, const Estimate& s, const Estimate& shift,
-                              long double x, long double mean) const {
-    constexpr long double kRoundings = 3;
-    const long double by = x + mean;
+  Estimate WithScaleOfOperand(Estimate result, const Estimate& s, const Estimate& shift, W x,
+                              W mean) const {
+    constexpr W kRoundings = 3;
+    const W by = x + mean;
     if (!op_.analysis.is_xla || !std::isfinite(s.size())) return result;
     result.radius += kRoundings * step_.unit * result.terms + by * LostNearZero(s.size()) +
                      2 * LostNearZero(s.size() * by);
@@ -309,7 +321,7 @@ class BatchNorm {
 
   // The gradient of an element, where scale / root may have been divided by m before.
   Estimate WithDivisionLast(Estimate gradient, const Estimate& by, const Estimate& factor) const {
-    const auto m = static_cast<long double>(lines_.count);
+    const auto m = static_cast<W>(lines_.count);
     gradient.radius += m * factor.size() * LostNearZero(by.size() / m);
     return gradient;
   }
@@ -326,11 +338,11 @@ class BatchNorm {
   // `x` with the error that the document grants to it: 32 (m + 8) u S, m being the number of
   // elements of a feature where a sum over these was made, else 1.
   Estimate Spread(Estimate x, bool of_sum = true) const {
-    const long double m = of_sum ? static_cast<long double>(lines_.count) : 1;
-    x.radius += 32 * (m + 8) * static_cast<long double>(UnitRoundoff<Computed>()) * x.terms;
+    const W m = of_sum ? static_cast<W>(lines_.count) : 1;
+    x.radius += 32 * (m + 8) * static_cast<W>(UnitRoundoff<Computed>()) * x.terms;
     const bool is_zero = x.size() == 0 && x.terms == 0;
     if (op_.clauses.Has(ClauseId::kFlushSubnormals) && !is_zero)
-      x.radius += (m + 8) * static_cast<long double>(Tiny<Computed>());
+      x.radius += (m + 8) * static_cast<W>(Tiny<Computed>());
     return x;
   }
 
@@ -344,7 +356,7 @@ class BatchNorm {
     if (nan_ && !unknown_ && std::isnan(exact.centre)) {
       Store(array, i, Range<W>{0, 0, kNotFinite | kMayBeNan}, 0);
     } else if (nan_ || unknown_ || !std::isfinite(x.centre) || !std::isfinite(x.radius) ||
-               x.peak > static_cast<long double>(std::numeric_limits<Computed>::max()) / 2 ||
+               x.peak > static_cast<W>(std::numeric_limits<Computed>::max()) / 2 ||
                x.peak > step_.largest) {
       // UNSPECIFIED(operation semantics 12): results where infinities occur, also on the way, and
       // where variance + epsilon is not positive.
