@@ -140,13 +140,17 @@ class Filler {
     if (family == ValueFamily::kExact) {
       std::array<uint64_t, 6> thin;
       for (size_t k = 0; k < thin.size(); ++k) thin[k] = CodeOf(static_cast<int64_t>(k) - 1);
-      StoreAll([&] { return thin[static_cast<size_t>(ThinInteger(type_, stream_) + 1)]; });
+      StoreAll([&](RandomStream& stream) {
+        return thin[static_cast<size_t>(ThinInteger(type_, stream) + 1)];
+      });
     } else if (family == ValueFamily::kSpecials) {
-      StoreAll([&] { return Below(stream_, 6) == 0 ? EdgeCode(type_, stream_) : Ordinary(); });
+      StoreAll([&](RandomStream& stream) {
+        return Below(stream, 6) == 0 ? EdgeCode(type_, stream) : Ordinary(stream);
+      });
     } else if (family == ValueFamily::kWide) {
-      StoreAll([&] { return Wide(); });
+      StoreAll([&](RandomStream& stream) { return Wide(stream); });
     } else {
-      StoreAll([&] { return Ordinary(); });
+      StoreAll([&](RandomStream& stream) { return Ordinary(stream); });
     }
   }
 
@@ -166,16 +170,20 @@ class Filler {
       case 8:
         return StoreAllAs<uint64_t>(draw);
       default:
-        for (int64_t i = 0; i < literal_.element_count(); ++i) literal_.SetBits(i, draw());
+        for (int64_t i = 0; i < literal_.element_count(); ++i) literal_.SetBits(i, draw(stream_));
     }
   }
+  // The stream is a local one meanwhile: bytes that are written could lie in a member, for all that
+  // a compiler knows.
   template <typename Unit, typename Draw>
   void StoreAllAs(Draw draw) {
+    RandomStream stream = stream_;
     const absl::Span<uint8_t> bytes = literal_.bytes();
     for (size_t at = 0; at < bytes.size(); at += sizeof(Unit)) {
-      const Unit code = static_cast<Unit>(draw());
+      const Unit code = static_cast<Unit>(draw(stream));
       std::memcpy(&bytes[at], &code, sizeof(Unit));
     }
+    stream_ = stream;
   }
 
   double WithSign(double value) const {
@@ -197,7 +205,7 @@ class Filler {
   }
   void FillAllEqual() {
     if (literal_.element_count() == 0) return;
-    StoreAll([code = Ordinary()] { return code; });
+    StoreAll([code = Ordinary(stream_)](RandomStream&) { return code; });
   }
   void FillAlternating() {
     int64_t value = 1 + static_cast<int64_t>(Below(stream_, 5));
@@ -207,7 +215,7 @@ class Filler {
   }
   void FillOneSpecial() {
     int64_t count = literal_.element_count();
-    StoreAll([&] { return Ordinary(); });
+    StoreAll([&](RandomStream& stream) { return Ordinary(stream); });
     if (count == 0) return;
     uint64_t where = Below(stream_, 3);
     int64_t at = where == 0   ? 0
@@ -230,14 +238,14 @@ class Filler {
     const uint64_t all = width == 64 ? ~uint64_t{0} : (uint64_t{1} << width) - 1;
     return static_cast<uint64_t>(value) & all;
   }
-  uint64_t Ordinary() {
-    if (IsFloat(type_)) return quarters_[Below(stream_, kQuarters)];
-    return CodeOf(offset_ + SmallInteger(type_, stream_));
+  uint64_t Ordinary(RandomStream& stream) const {
+    if (IsFloat(type_)) return quarters_[Below(stream, kQuarters)];
+    return CodeOf(offset_ + SmallInteger(type_, stream));
   }
-  uint64_t Wide() {
-    if (!IsFloat(type_)) return CodeOf(static_cast<int64_t>(stream_.Next()));
-    Below(stream_, kQuarters);
-    return EncodeFloat(Format(type_), WithSign(WideFloat(type_, stream_)));
+  uint64_t Wide(RandomStream& stream) const {
+    if (!IsFloat(type_)) return CodeOf(static_cast<int64_t>(stream.Next()));
+    Below(stream, kQuarters);
+    return EncodeFloat(Format(type_), WithSign(WideFloat(type_, stream)));
   }
 
   Literal& literal_;
