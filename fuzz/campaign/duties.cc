@@ -86,7 +86,9 @@ class CaseDuty : public Duty {
 
  private:
   absl::Status Take(const CaseRecord& record) {
-    desk_.tally.TakeRecord(record, history_);
+    for (const CampaignFinding& alike : desk_.tally.TakeRecord(record, history_)) {
+      ASSAY_RETURN_IF_ERROR(desk_.journal.Alike(alike));
+    }
     desk_.cases_in_hand.erase(record.index);
     return desk_.journal.Progress(desk_.AllEndedBefore(),
                                   desk_.tally.summary().earlier + desk_.tally.summary().programs);

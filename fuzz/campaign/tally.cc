@@ -11,6 +11,7 @@
 #include "fuzz/campaign/duplicates.h"
 #include "fuzz/opinions/far_off.h"
 #include "fuzz/opinions/second_opinion.h"
+#include "fuzz/triage/bucket.h"
 #include "spec/base/strings.h"
 #include "spec/types/element_type.h"
 
@@ -56,6 +57,14 @@ std::string LooksOf(const Suspect& suspect) {
                 ReasonOf(suspect.record.text));
 }
 
+// How a compiler died, if it said why; "" of other suspects. Where it stands for Signature::place.
+std::string LastWordsOf(const BackendRecord& record) {
+  if (record.kind != Outcome::kCompileCrash && record.kind != Outcome::kRejected) return "";
+  const std::string signature = CrashSignature(record.text);
+  if (signature.size() == DeathIn(signature).size()) return "";
+  return StrCat(Name(record.kind), ": ", signature);
+}
+
 // True of a signature that names the op that is wrong: what is seen there again is seldom another
 // bug. What an element of a loop's state or of a call's result is, it does not say.
 bool NamesItsOp(const std::string& signature) {
@@ -92,7 +101,8 @@ std::string ReasonOf(const std::string& text) {
   return reason;
 }
 
-void Tally::TakeRecord(const CaseRecord& record, const Rounds& history) {
+std::vector<CampaignFinding> Tally::TakeRecord(const CaseRecord& record, const Rounds& history) {
+  std::vector<CampaignFinding> counted;
   ++summary_.programs;
   if (!record.illegal.empty()) {
     ++summary_.illegal;
@@ -136,9 +146,11 @@ void Tally::TakeRecord(const CaseRecord& record, const Rounds& history) {
           ++summary_.alike[StrCat("notable: ", backend.notable)];
           break;
         }
-        AddSuspect({record.index, i, backend, history});
+        if (auto alike = AddSuspect({record.index, i, backend, history}); alike.has_value())
+          counted.push_back(*std::move(alike));
     }
   }
+  return counted;
 }
 
 void Tally::Restore(EarlierCampaign earlier) {
@@ -176,16 +188,29 @@ bool Tally::IsSampled(const std::string& notable) {
   return options_.check_all || seen < kAll || seen % kEvery == 0;
 }
 
-void Tally::AddSuspect(Suspect suspect) {
-  if (restored_.contains(suspect.index)) return;
+CampaignFinding Tally::CountAlike(CampaignFinding finding, const std::string& place) {
+  Place& known = places_[place];
+  ++known.alike;
+  finding.place = place;
+  if (!known.signatures.empty()) finding.signature = *known.signatures.begin();
+  finding.second_check = "not compiled as users do: enough that fail alike were";
+  ++summary_.alike[finding.signature];
+  return finding;
+}
+
+std::optional<CampaignFinding> Tally::AddSuspect(Suspect suspect) {
+  if (restored_.contains(suspect.index)) return std::nullopt;
   ++summary_.suspects;
   if (suspect.record.kind == Outcome::kWrong) ++summary_.compared;
   if (options_.most_checked > 0 && checked_ >= options_.most_checked) {
     ++summary_.unchecked;
-    return;
+    return std::nullopt;
   }
+  const std::string words = options_.check_all ? "" : LastWordsOf(suspect.record);
+  if (!words.empty() && places_[words].HasEnough()) return CountAlike(FindingOf(suspect), words);
   ++checked_;
   suspects_.push_back(std::move(suspect));
+  return std::nullopt;
 }
 
 bool Tally::HasSuspect(bool slow) const {
@@ -265,7 +290,8 @@ Confirmation Tally::TakeConfirm(const Suspect& suspect, const ConfirmRecord& con
   finding.notable = confirm.notable;
   finding.instructions = confirm.instructions;
   finding.output = confirm.output;
-  finding.place = confirm.place;
+  const bool is_alone = suspect.with.empty();
+  finding.place = confirm.place.empty() && is_alone ? LastWordsOf(suspect.record) : confirm.place;
   if (confirm.output >= 0 && confirm.fails > 0) finding.text = confirm.record.text;
   finding.second_check =
       StrCat("failed again in ", confirm.fails, " of ", confirm.runs, " runs of a fresh process",
@@ -274,11 +300,7 @@ Confirmation Tally::TakeConfirm(const Suspect& suspect, const ConfirmRecord& con
     StrAppend(&finding.second_check, "; only in one program with ", CasesOf(suspect.with));
   }
   if (confirm.alike) {
-    Place& place = places_[confirm.place];
-    ++place.alike;
-    if (!place.signatures.empty()) finding.signature = *place.signatures.begin();
-    finding.second_check = "not compiled as users do: enough that fail alike were";
-    ++summary_.alike[finding.signature];
+    finding = CountAlike(std::move(finding), confirm.place);
     return result;
   }
   if (confirm.fails == 0) {
@@ -301,8 +323,8 @@ Confirmation Tally::TakeConfirm(const Suspect& suspect, const ConfirmRecord& con
     finding.signature = StrCat(Name(finding.kind), ": ", ReasonOf(finding.text));
   }
   result.confirmed = true;
-  if (!confirm.place.empty()) {
-    Place& place = places_[confirm.place];
+  if (!finding.place.empty()) {
+    Place& place = places_[finding.place];
     ++place.seen;
     place.signatures.insert(finding.signature);
   }

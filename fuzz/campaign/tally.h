@@ -36,8 +36,9 @@ class Tally {
  public:
   explicit Tally(const CampaignOptions& options) : options_(options) {}
 
-  // Counts a case; its failures become suspects, up to options.most_checked of them.
-  void TakeRecord(const CaseRecord& record, const Rounds& history = {});
+  // Counts a case; its failures become suspects, up to options.most_checked of them. Returns those
+  // that are only counted, because many died in the same words.
+  std::vector<CampaignFinding> TakeRecord(const CaseRecord& record, const Rounds& history = {});
   // True if there is a suspect; with `slow` false, one that needs no waiting for a limit.
   bool HasSuspect(bool slow = true) const;
   size_t Suspects() const { return suspects_.size(); }
@@ -83,7 +84,8 @@ class Tally {
   CampaignSummary& summary() { return summary_; }
 
  private:
-  void AddSuspect(Suspect suspect);
+  std::optional<CampaignFinding> AddSuspect(Suspect suspect);
+  CampaignFinding CountAlike(CampaignFinding finding, const std::string& place);
   // Of what is notable by a licence in one way, the first and some of the rest are checked.
   bool IsSampled(const std::string& notable);
   // The suspect as a finding, before anybody has looked at it again.
@@ -105,7 +107,7 @@ class Tally {
   std::map<std::string, int64_t> handed_out_;                     // suspects by how they look
   std::map<std::string, int64_t> triaged_;                        // findings by signature
   std::map<std::string, std::set<std::string>> triaged_buckets_;  // and what they turned out to be
-  // By Signature::place: how often suspects of it were confirmed, and with which signatures; how
+  // By Signature::place, and of compilers that die by their last words: how often suspects of it were confirmed, and with which signatures; how
   // often they failed only while they were screened, and how often they were only counted.
   struct Place {
     int64_t seen = 0;

@@ -444,6 +444,31 @@ TEST(Tally, OfManySuspectsWithOneResultThreeOfFourAreOnlyCounted) {
   EXPECT_EQ(summary.findings + summary.screened_only + CampaignSummary::SumOf(summary.alike), 400);
 }
 
+// What a compiler says when it dies is enough, where it says something.
+TEST(Tally, OfManyThatDieInTheSameWordsThreeOfFourAreOnlyCounted) {
+  const CampaignOptions options = TallyOptions();
+  Tally tally(options);
+  int64_t index = 0, counted = 0;
+  auto add = [&](const std::string& text) {
+    const BackendRecord died = Ended(Outcome::kCompileCrash, text);
+    counted += static_cast<int64_t>(tally.TakeRecord(CaseOf({died}, index++)).size());
+    if (!tally.HasSuspect()) return;
+    ConfirmRecord confirm = Confirmed(3, 3);
+    confirm.record = died;
+    confirm.signature = "compile crash: " + text.substr(0, 33);
+    tally.TakeConfirm(tally.NextSuspect(), confirm);
+  };
+  for (int i = 0; i < 100; ++i) {
+    add(StrCat("the worker died of SIGABRT\nF1125 16:21:57.664492 ", i, " a.cc:1] no slice"));
+    add("the worker died of SIGSEGV");
+  }
+  const CampaignSummary& summary = tally.summary();
+  EXPECT_EQ(counted, 63);
+  EXPECT_EQ(CampaignSummary::SumOf(summary.alike), 63);
+  EXPECT_EQ(summary.findings, 37 + 100);
+  EXPECT_EQ(summary.suspects, 200);
+}
+
 // A campaign that is resumed knows what it knew when it was ended.
 TEST(Tally, WhatAJournalHoldsIsCountedAgain) {
   CampaignOptions options = TallyOptions();
