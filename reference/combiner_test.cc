@@ -91,7 +91,9 @@ std::unique_ptr<Module> Combining(const std::string& type, const std::string& bo
              "ROOT r = T[65536] map(x, y), dimensions={0}, to_apply=body }"),
       {{"T[", type + "["},
        {"LEAST", type == "s8" ? "-128" : "0"},
-       {"MOST", type == "s8" ? "127" : "255"}});
+       {"MOST", type == "s8"   ? "127"
+                : type == "u8" ? "255"
+                               : "inf"}});
   absl::StatusOr<std::unique_ptr<Module>> module = ReadModule(text);
   EXPECT_TRUE(module.ok()) << module.status() << text;
   EXPECT_TRUE(Verify(**module).ok()) << Verify(**module) << text;
@@ -118,6 +120,48 @@ TEST(RecognisedCombiner, IsWhatTheWordsMean) {
       EXPECT_TRUE(std::equal(said.bytes().begin(), said.bytes().end(), meant.bytes().begin(),
                              meant.bytes().end()))
           << body.text;
+    }
+  }
+}
+
+// Wrapping a sum of floats up changes nothing, so it may be made in any order as before.
+TEST(RecognisedCombiner, OfFloatsIsOneOpInMoreWords) {
+  const Body kWrapped[] = {
+      {"ROOT r = T[] call(b, a), to_apply=sum", Opcode::kAdd},
+      {"p = T[] add(a, b) ROOT r = T[] broadcast(p), dimensions={}", Opcode::kAdd},
+      {"t = (T[], T[]) tuple(a, b) g = pred[] compare(a, b), direction=LT "
+       "ROOT r = T[] conditional(g, t, t), true_computation=branch, false_computation=branch",
+       Opcode::kAdd},
+      {kLoop, Opcode::kMinimum},
+      {"p = T[] add(a, b) v = T[3] broadcast(p), dimensions={} m = T[] constant(MOST) "
+       "ROOT r = T[] reduce(v, m), dimensions={0}, to_apply=least",
+       Opcode::kAdd},
+      {"p = T[] multiply(a, b) v = T[1] broadcast(p), dimensions={} "
+       "s = T[1] sort(v), dimensions={0}, to_apply=before f = T[1] slice(s), slice={[0:1]} "
+       "ROOT r = T[] reshape(f)",
+       Opcode::kMultiply},
+      {"p = T[] add(a, b) v = T[1] broadcast(p), dimensions={} z = T[] constant(0) "
+       "ROOT r = T[] reduce(v, z), dimensions={0}, to_apply=sum",
+       std::nullopt},
+  };
+  const ElementType type = ElementType::kF8E5M2;
+  Literal x(Shape::Array(type, {65536})), y(Shape::Array(type, {65536}));
+  for (int64_t i = 0; i < 65536; ++i) {
+    x.SetBits(i, static_cast<uint64_t>(i % 256));
+    y.SetBits(i, static_cast<uint64_t>(i / 256));
+  }
+  for (const Body& body : kWrapped) {
+    const std::unique_ptr<Module> module = Combining("f8e5m2", body.text);
+    const std::optional<Opcode> combiner = RecognisedCombiner(*module->entry()->root()->callee());
+    EXPECT_EQ(combiner, body.combiner) << body.text;
+    if (!combiner.has_value()) continue;
+    const std::string op(Name(*combiner));
+    const std::unique_ptr<Module> plain = Combining("f8e5m2", "ROOT r = T[] " + op + "(a, b)");
+    const Literal said = *MakeOracle()->Evaluate(*module, {&x, &y}, Limits{});
+    const Literal meant = *MakeOracle()->Evaluate(*plain, {&x, &y}, Limits{});
+    for (int64_t i = 0; i < 65536; ++i) {
+      const bool is_nan = std::isnan(said.GetDouble(i)) && std::isnan(meant.GetDouble(i));
+      ASSERT_TRUE(is_nan || said.GetBits(i) == meant.GetBits(i)) << body.text << i;
     }
   }
 }

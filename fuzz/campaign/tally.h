@@ -107,8 +107,9 @@ class Tally {
   std::map<std::string, int64_t> handed_out_;                     // suspects by how they look
   std::map<std::string, int64_t> triaged_;                        // findings by signature
   std::map<std::string, std::set<std::string>> triaged_buckets_;  // and what they turned out to be
-  // By Signature::place, and of compilers that die by their last words: how often suspects of it were confirmed, and with which signatures; how
-  // often they failed only while they were screened, and how often they were only counted.
+  // By Signature::place, and of compilers that die by their last words: how often suspects of it
+  // were confirmed, and with which signatures; how often they failed only while they were screened,
+  // and how often they were only counted.
   struct Place {
     int64_t seen = 0;
     std::set<std::string> signatures;

@@ -1,5 +1,4 @@
-// Recognises combiners of one op, seen through converts that lose nothing, and of integers also in
-// more words.
+// Recognises combiners of one op, seen through converts that lose nothing, and in more words.
 #include "reference/values/combiner.h"
 
 #include <algorithm>
@@ -30,7 +29,7 @@ bool OnlyWidens(const Instruction* from, const Instruction* to) {
   return true;
 }
 
-// What a value in a computation of two integers is, where that is known: one of the two, both
+// What a value in a computation of two numbers is, where that is known: one of the two, both
 // combined, a constant, a tuple of such. An array is what all of its elements are.
 struct Meaning {
   enum Kind : uint8_t { kUnknown, kFirst, kSecond, kBoth, kConstant, kTuple };
@@ -46,6 +45,25 @@ struct Meaning {
 uint64_t AllOnes(ElementType type) {
   const int width = IsPred(type) ? 1 : BitWidth(type);
   return width == 64 ? ~uint64_t{0} : (uint64_t{1} << width) - 1;
+}
+
+// One op, with converts around it that lose nothing.
+std::optional<Opcode> PlainCombiner(const Computation& outer) {
+  const Computation& computation = CalledInstead(outer);
+  if (computation.parameter_count() != 2) return std::nullopt;
+  const Instruction* root = SkipConverts(computation.root());
+  if (!Info(root->opcode()).Is(kAssociative)) return std::nullopt;
+  const Instruction* a = SkipConverts(root->operand(0));
+  const Instruction* b = SkipConverts(root->operand(1));
+  const Instruction *first = computation.parameter(0), *second = computation.parameter(1);
+  if (!((a == first && b == second) || (a == second && b == first))) return std::nullopt;
+  if (!OnlyWidens(root->operand(0), a) || !OnlyWidens(root->operand(1), b)) return std::nullopt;
+  // The converts around the root lead back in one step to the type that the parameters have.
+  if (computation.root() != root &&
+      (computation.root()->operand(0) != root ||
+       computation.root()->shape().element_type() != a->shape().element_type()))
+    return std::nullopt;
+  return root->opcode();
 }
 
 uint64_t IdentityBits(Opcode combiner, ElementType type) {
@@ -74,7 +92,7 @@ class Reader {
       case Opcode::kSort:
         return at->operand_count() == 1 ? Of(at->operand(0), parameters) : Meaning();
       case Opcode::kCall:
-        return Of(at->callee()->root(), OfOperands(*at, parameters));
+        return OfCall(*at, OfOperands(*at, parameters));
       case Opcode::kConditional:
         return OfConditional(*at, parameters);
       case Opcode::kWhile:
@@ -99,12 +117,24 @@ class Reader {
 
   static Meaning Constant(uint64_t bits) { return {.kind = Meaning::kConstant, .bits = bits}; }
   static bool IsExact(ElementType type) { return IsInteger(type) || IsPred(type); }
+  // Has an order that combining with the least or the greatest value, or with itself, respects.
+  static bool HasOrder(ElementType type) { return IsExact(type) || IsFloat(type); }
 
   static Meaning ConstantOf(const Instruction& at) {
     const Shape& shape = at.shape();
-    const bool is_known = shape.IsArray() && shape.IsScalar() && IsExact(shape.element_type());
+    const bool is_known = shape.IsArray() && shape.IsScalar() && HasOrder(shape.element_type());
     return is_known ? Constant(at.literal()->GetBits(0) & AllOnes(shape.element_type()))
                     : Meaning();
+  }
+
+  Meaning OfCall(const Instruction& at, const std::vector<Meaning>& operands) {
+    const bool has_both =
+        operands.size() == 2 &&
+        ((operands[0].kind == Meaning::kFirst && operands[1].kind == Meaning::kSecond) ||
+         (operands[0].kind == Meaning::kSecond && operands[1].kind == Meaning::kFirst));
+    const std::optional<Opcode> plain = has_both ? PlainCombiner(*at.callee()) : std::nullopt;
+    if (plain.has_value()) return {.kind = Meaning::kBoth, .combiner = *plain};
+    return Of(at.callee()->root(), operands);
   }
 
   static Meaning ElementOf(const Meaning& tuple, int64_t index) {
@@ -142,8 +172,9 @@ class Reader {
     const ElementType type = at.operand(0)->shape().element_type();
     const int64_t count = at.operand(0)->shape().ElementCount();
     const std::optional<Opcode> combiner = RecognisedCombiner(*at.callee());
-    if (!combiner.has_value() || !IsExact(type) || count == 0) return {};
-    if (count > 1 && !IsIdempotent(*combiner)) return {};
+    if (!combiner.has_value() || !HasOrder(type) || count == 0) return {};
+    // A sum of floats loses the sign of a zero.
+    if ((count > 1 || !IsExact(type)) && !IsIdempotent(*combiner)) return {};
     const Meaning init = Of(at.operand(1), parameters);
     const bool is_identity =
         init.kind == Meaning::kConstant && init.bits == IdentityBits(*combiner, type);
@@ -196,8 +227,8 @@ class Reader {
   }
 
   Meaning OfBinary(const Instruction& at, const std::vector<Meaning>& parameters) {
-    const bool is_exact = at.shape().IsArray() && IsExact(at.shape().element_type());
-    if (at.operand_count() != 2 || !is_exact || !Info(at.opcode()).Is(kAssociative)) return {};
+    if (at.operand_count() != 2 || !at.shape().IsArray() || !Info(at.opcode()).Is(kAssociative))
+      return {};
     return Combine(at.opcode(), at.shape().element_type(), Of(at.operand(0), parameters),
                    Of(at.operand(1), parameters));
   }
@@ -206,6 +237,7 @@ class Reader {
     const bool are_known = a.kind == Meaning::kConstant && b.kind == Meaning::kConstant;
     if (are_known && combiner == Opcode::kAdd && IsInteger(type))
       return Constant((a.bits + b.bits) & AllOnes(type));
+    if (!IsExact(type)) return CombineFloats(combiner, a, b);
     const uint64_t identity = IdentityBits(combiner, type);
     if (b.kind == Meaning::kConstant && b.bits == identity) return a;
     if (a.kind == Meaning::kConstant && a.bits == identity) return b;
@@ -220,15 +252,21 @@ class Reader {
     return is_same && IsIdempotent(combiner) ? both : Meaning();
   }
 
+  // Rounding, NaN and the zeros leave this.
+  static Meaning CombineFloats(Opcode combiner, const Meaning& a, const Meaning& b) {
+    const bool are_two = (a.kind == Meaning::kFirst && b.kind == Meaning::kSecond) ||
+                         (a.kind == Meaning::kSecond && b.kind == Meaning::kFirst);
+    return are_two ? Meaning{.kind = Meaning::kBoth, .combiner = combiner} : Meaning();
+  }
+
   int64_t steps_ = 0;
 };
 
-// The op by which a computation combines two integers, in however many words.
+// The op by which a computation combines two numbers, in however many words.
 std::optional<Opcode> CombinerInMoreWords(const Computation& computation) {
   if (computation.parameter_count() != 2) return std::nullopt;
   const Shape& shape = computation.root()->shape();
-  if (!shape.IsScalar() || !(IsInteger(shape.element_type()) || IsPred(shape.element_type())))
-    return std::nullopt;
+  if (!shape.IsScalar()) return std::nullopt;
   for (const Instruction* parameter : computation.parameters()) {
     const bool is_alike =
         parameter->shape().IsScalar() && parameter->shape().element_type() == shape.element_type();
@@ -237,25 +275,6 @@ std::optional<Opcode> CombinerInMoreWords(const Computation& computation) {
   const Meaning meaning =
       Reader().Of(computation.root(), {{.kind = Meaning::kFirst}, {.kind = Meaning::kSecond}});
   return meaning.kind == Meaning::kBoth ? std::optional(meaning.combiner) : std::nullopt;
-}
-
-// One op, with converts around it that lose nothing.
-std::optional<Opcode> PlainCombiner(const Computation& outer) {
-  const Computation& computation = CalledInstead(outer);
-  if (computation.parameter_count() != 2) return std::nullopt;
-  const Instruction* root = SkipConverts(computation.root());
-  if (!Info(root->opcode()).Is(kAssociative)) return std::nullopt;
-  const Instruction* a = SkipConverts(root->operand(0));
-  const Instruction* b = SkipConverts(root->operand(1));
-  const Instruction *first = computation.parameter(0), *second = computation.parameter(1);
-  if (!((a == first && b == second) || (a == second && b == first))) return std::nullopt;
-  if (!OnlyWidens(root->operand(0), a) || !OnlyWidens(root->operand(1), b)) return std::nullopt;
-  // The converts around the root lead back in one step to the type that the parameters have.
-  if (computation.root() != root &&
-      (computation.root()->operand(0) != root ||
-       computation.root()->shape().element_type() != a->shape().element_type()))
-    return std::nullopt;
-  return root->opcode();
 }
 
 }  // namespace

@@ -10,9 +10,9 @@
 namespace assay::reference {
 
 // The op of a combiner that is one of add, multiply, maximum, minimum, and, or, xor applied to its
-// two parameters, in either order, with or without converts around it; of integers and predicates
-// also where calls, branches, loops of a few trips, identities or choices by comparison say the
-// same.
+// two parameters, in either order, with or without converts around it; also where calls, branches,
+// loops of a few trips or the least of equal values say the same, and of integers and predicates
+// where identities and choices by comparison do.
 std::optional<Opcode> RecognisedCombiner(const Computation& computation);
 
 // Calls f(Op{}) with the meaning of a recognised combiner.
