@@ -414,5 +414,34 @@ ENTRY e {
   EXPECT_LE(outcome.result.reduced.module->InstructionCount(), 5) << outcome.text;
 }
 
+// What nothing reads within a loop leaves it.
+TEST(Reduce, WhatNothingReadsLeavesALoop) {
+  const Outcome outcome =
+      ReduceText(R"(HloModule dead
+condition {
+  s = (f32[4], s32[]) parameter(0)
+  ROOT r = pred[] constant(false)
+}
+trip {
+  s = (f32[4], s32[]) parameter(0)
+  x = f32[4] get-tuple-element(s), index=0
+  l = f32[4] log(x)
+  i = s32[] constant(1)
+  ROOT t = (f32[4], s32[]) tuple(x, i)
+}
+ENTRY e {
+  x = f32[4] parameter(0)
+  i = s32[] parameter(1)
+  s = (f32[4], s32[]) tuple(x, i)
+  w = (f32[4], s32[]) while(s), condition=condition, body=trip
+  y = f32[4] get-tuple-element(w), index=0
+  ROOT n = f32[4] negate(x)
+})",
+                 [](const Module& module, const std::vector<Literal>&) {
+                   return HasOpcode(module, Opcode::kLog) && HasOpcode(module, Opcode::kNegate);
+                 });
+  EXPECT_LE(outcome.result.reduced.module->InstructionCount(), 3) << outcome.text;
+}
+
 }  // namespace
 }  // namespace assay

@@ -151,9 +151,23 @@ bool Reduction::Expired() const {
          Now() - start_ >= options_.seconds || InterruptRequested();
 }
 
+// A copy of what nothing reads, from a body that is taken in, has another name.
+void Reduction::AddNewDead(const ReduceCase& candidate,
+                           absl::flat_hash_set<std::string>& needed) const {
+  absl::flat_hash_set<std::string> names;
+  for (const Computation* computation : best_.module->computations()) {
+    for (const Instruction* at : *computation) names.insert(std::string(at->name()));
+  }
+  for (const std::string& dead : DeadInstructions(*candidate.module)) {
+    if (!names.contains(dead)) needed.insert(dead);
+  }
+}
+
 bool Reduction::Try(ReduceCase candidate, std::string_view step) {
   if (Expired()) return false;
-  RemoveUnused(candidate, needed_);
+  absl::flat_hash_set<std::string> needed = needed_;
+  if (!needed.empty()) AddNewDead(candidate, needed);
+  RemoveUnused(candidate, needed);
   ReduceCost cost = CostOf(candidate);
   if (!(cost < cost_)) return false;
   const uint64_t hash = HashCase(candidate);
@@ -180,6 +194,7 @@ bool Reduction::Try(ReduceCase candidate, std::string_view step) {
   ++progress_.probes;
   if (!Holds(candidate, hash)) return false;
   best_ = std::move(candidate);
+  needed_ = std::move(needed);
   cost_ = cost;
   values_known_ = false;
   ++progress_.accepted;

@@ -51,6 +51,8 @@ class Reduction {
   };
   bool Holds(const ReduceCase& candidate, uint64_t hash);
   void AskAboutProposals();
+  // Adds to `needed` the names of those in the candidate that nothing reads and that are new.
+  void AddNewDead(const ReduceCase& candidate, absl::flat_hash_set<std::string>& needed) const;
 
   ReduceCase best_;
   ReduceCost cost_;
