@@ -1,8 +1,10 @@
 // The answers that may come out of ops whose order or place is open: scatter, sort, top-k, windows.
 #include <gtest/gtest.h>
 
+#include "absl/strings/str_replace.h"
 #include "reference/interpreter/interpreter.h"
 #include "spec/base/clock.h"
+#include "spec/base/strings.h"
 #include "spec/text/reader.h"
 #include "spec/verifier/verifier.h"
 
@@ -324,6 +326,44 @@ TEST(Scans, OfExtremaOfUncertainNumbersAreQuick) {
   EXPECT_LT(Now() - begun, 15) << "it took a minute when it took its square";
   ASSERT_EQ(e.leaves.size(), 1u);
   EXPECT_EQ(VerdictOn(e, 100, 0.99), Verdict::kFail) << "sine(33) is nearer to 1";
+}
+
+// A long associative scan is tried in another association as a short one is, and where numbers
+// round its results are not unique; the longest is left open.
+TEST(Scans, OfAnyLengthAreTriedInAnotherAssociation) {
+  // Composes x -> m x + a, later ones over earlier ones.
+  const auto composed = [](const std::string& type, int length) {
+    return absl::StrReplaceAll(
+        R"(HloModule m
+f { m = ONE parameter(0) a = ONE parameter(1) n = ONE parameter(2) b = ONE parameter(3)
+  p = ONE multiply(m, n) q = ONE multiply(m, b) r = ONE add(q, a)
+  ROOT t = (ONE, ONE, ONE, ONE) tuple(p, r, p, r) }
+ENTRY e { o = ONE constant(1) z = ONE constant(0) h = ONE constant(PART)
+  i = ALL iota(), iota_dimension=0 c = ALL broadcast(o), dimensions={}
+  k = ALL broadcast(h), dimensions={} w = ALL multiply(i, k)
+  s = (ALL, ALL, ONE, ONE) scan(c, w, o, z), dimensions={0}, num_carries=2, is_associative=true,
+    to_apply=f
+  ROOT r = ALL get-tuple-element(s), index=1 })",
+        {{"ALL", StrCat(type, "[", length, "]")},
+         {"ONE", type + "[]"},
+         {"PART", type == "s32" ? "3" : "0.1"}});
+  };
+  for (const int length : {100, 3000}) {
+    const Expectation exact = Expect(composed("s32", length), Profile::Xla());
+    ASSERT_EQ(exact.leaves.size(), 1u) << exact.inconclusive;
+    EXPECT_TRUE(exact.leaves[0].AllForced()) << length;
+    const Expectation rounded = Expect(composed("f32", length), Profile::Xla());
+    ASSERT_EQ(rounded.leaves.size(), 1u) << rounded.inconclusive;
+    const ArrayExpectation& leaf = rounded.leaves[0];
+    ASSERT_FALSE(leaf.bounds.empty());
+    EXPECT_GT(leaf.bounds[static_cast<size_t>(length - 1)].radius, 0) << length;
+    EXPECT_EQ(leaf.bounds[static_cast<size_t>(length - 1)].flags & kUndecided, 0u) << length;
+  }
+  const double begun = Now();
+  const Expectation open = Expect(composed("f32", 100000), Profile::Xla());
+  EXPECT_LT(Now() - begun, 15) << "its square takes hours";
+  ASSERT_EQ(open.leaves.size(), 1u) << open.inconclusive;
+  EXPECT_NE(open.leaves[0].bounds[99999].flags & kUndecided, 0u);
 }
 
 // A parameter's run-time size comes from another parameter.

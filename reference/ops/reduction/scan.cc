@@ -1,7 +1,7 @@
 // Scan: a computation applied along a dimension, carrying values from one step to the next.
 // Document: hlo-format 4.0.5. The plain value takes one run of the computation per step; the bounds
-// of an associative scan take a number of runs, or of terms, that grows with the square of the
-// length, which only the step limit ends.
+// of a short associative scan take a number of runs that grows with the square of the length, those
+// of a long one the length times its logarithm, and of the longest nothing is known.
 #include <algorithm>
 #include <cmath>
 #include <optional>
@@ -44,7 +44,8 @@ enum class Association {
   kExact,    // every association gives the same: a running op of integers, or no steps
   kFold,     // output k is a fold of the steps up to k, whose bounds are known
   kTried,    // another association is tried, and where it differs the result is not unique
-  kUnknown,  // the computation has no meaning in another association: nothing is known
+  kUnknown,  // the computation has no meaning in another association, or there are too many steps
+             // to try one: nothing is known
 };
 
 struct Scan {
@@ -82,7 +83,9 @@ struct Scan {
   // Bounds of results whose steps may be combined in any association.
   absl::Status BoundAssociations(std::vector<Array>& results) const;
   absl::Status BoundAsFold(std::vector<Array>& results) const;
-  absl::Status CompareAssociations(std::vector<Array>& results) const;
+  absl::Status CompareFromLastStep(std::vector<Array>& results) const;
+  absl::Status CompareByLevels(std::vector<Array>& results) const;
+  void MergeStep(absl::Span<const Value> joined, int64_t step, std::vector<Array>& results) const;
   void NoteRunningSizes(std::vector<Array>& results) const;
 };
 
@@ -124,12 +127,25 @@ void MergeOther(const Array& other, int64_t i, Array& result, int64_t at) {
   }
 }
 
-// Merges what the association from the last step back gives into the results. Every output has an
-// association of its own: length^2 / 2 runs of the computation.
-absl::Status Scan::CompareAssociations(std::vector<Array>& results) const {
+// The results up to `step` may also be what another association gave.
+void Scan::MergeStep(absl::Span<const Value> joined, int64_t step,
+                     std::vector<Array>& results) const {
+  for (int64_t k = 0; k < carries; ++k) {
+    const Array& other = *joined[k].array;
+    const Lines lines(results[k].literal.shape(), d);
+    for (int64_t i = 0; i < other.literal.element_count(); ++i) {
+      MergeOther(other, i, results[k],
+                 lines.Block(i / lines.inner, Position(step)) + i % lines.inner);
+      if (step == length - 1) MergeOther(other, i, results[carries + k], i);
+    }
+  }
+}
+
+// From the last step back: f(f(f(x2, x1), x0), init). Every output has an association of its own:
+// length^2 / 2 runs of the computation.
+absl::Status Scan::CompareFromLastStep(std::vector<Array>& results) const {
   std::vector<Value> first;
-  for (int64_t k = 0; k < carries; ++k) first.push_back(*op.operands[inputs + k]);
-  // From the last step back: f(f(f(x2, x1), x0), init).
+  for (const Value* value : op.operands.subspan(inputs)) first.push_back(*value);
   for (int64_t last = 1; last < length; ++last) {
     std::vector<Value> joined = InputsAt(last);
     for (int64_t step = last; step-- >= 0;) {
@@ -137,17 +153,31 @@ absl::Status Scan::CompareAssociations(std::vector<Array>& results) const {
                              Apply(std::move(joined), step >= 0 ? InputsAt(step) : first));
       joined.assign(leaves.begin(), leaves.begin() + carries);
     }
-    for (int64_t k = 0; k < carries; ++k) {
-      const Array& other = *joined[k].array;
-      const Lines lines(results[k].literal.shape(), d);
-      for (int64_t i = 0; i < other.literal.element_count(); ++i) {
-        MergeOther(other, i, results[k],
-                   lines.Block(i / lines.inner, Position(last)) + i % lines.inner);
-        if (last == length - 1) MergeOther(other, i, results[carries + k], i);
-      }
-    }
+    MergeStep(joined, last, results);
   }
-  NoteRunningSizes(results);
+  return absl::OkStatus();
+}
+
+// At each level a step joins what it has come to with what the step 1, 2, 4, ... before it has:
+// length log2(length) runs.
+absl::Status Scan::CompareByLevels(std::vector<Array>& results) const {
+  std::vector<std::vector<Value>> joined;
+  for (int64_t step = 0; step < length; ++step) joined.push_back(InputsAt(step));
+  const auto join = [&](int64_t step, absl::Span<const Value> before) -> absl::Status {
+    std::vector<Value>& at = joined[static_cast<size_t>(step)];
+    ASSAY_ASSIGN_OR_RETURN(const std::vector<Value> leaves, Apply(std::move(at), before));
+    at.assign(leaves.begin(), leaves.begin() + carries);
+    return absl::OkStatus();
+  };
+  std::vector<Value> first;
+  for (const Value* value : op.operands.subspan(inputs)) first.push_back(*value);
+  ASSAY_RETURN_IF_ERROR(join(0, first));
+  for (int64_t distance = 1; distance < length; distance *= 2) {
+    for (int64_t step = length - 1; step >= distance; --step)
+      ASSAY_RETURN_IF_ERROR(join(step, joined[static_cast<size_t>(step - distance)]));
+  }
+  for (int64_t step = 1; step < length; ++step)
+    MergeStep(joined[static_cast<size_t>(step)], step, results);
   return absl::OkStatus();
 }
 
@@ -228,7 +258,9 @@ Association Scan::AssociationOf() const {
     if (!IsFloat(type) && !IsComplex(type)) return Association::kExact;
     if (IsFloat(type) && IsComputed(type)) return Association::kFold;
   }
-  return IsCombination() ? Association::kTried : Association::kUnknown;
+  // A second or two of runs.
+  constexpr int64_t kMostSteps = 1 << 15;
+  return IsCombination() && length <= kMostSteps ? Association::kTried : Association::kUnknown;
 }
 
 // Folds are bounded as if they rounded at every step, which the plain value did.
@@ -249,8 +281,13 @@ absl::Status Scan::BoundAssociations(std::vector<Array>& results) const {
       return absl::OkStatus();
     case Association::kFold:
       return BoundAsFold(results);
-    case Association::kTried:
-      return CompareAssociations(results);
+    case Association::kTried: {
+      constexpr int64_t kFewSteps = 512;
+      ASSAY_RETURN_IF_ERROR(length <= kFewSteps ? CompareFromLastStep(results)
+                                                : CompareByLevels(results));
+      NoteRunningSizes(results);
+      return absl::OkStatus();
+    }
     case Association::kUnknown:
       break;
   }
