@@ -115,6 +115,33 @@ TEST(Lanes, EachElementIsWhatTheComputationMakesOfItAlone) {
   EXPECT_GT(unclear, 20);
 }
 
+// Each of 40 levels branches to the next one on either side: what runs on all elements for both
+// would run 2^40 times.
+TEST(Lanes, BranchesRunOnWhatTakesThemAlone) {
+  std::string text = "HloModule m\nlevel0 { x = s32[] parameter(0) ROOT r = s32[] negate(x) }\n";
+  for (int level = 1; level <= 40; ++level) {
+    StrAppend(&text, "level", level, " { x = s32[] parameter(0) b = s32[] constant(", level,
+              ") s = s32[] shift-right-logical(x, b) o = s32[] constant(1) ",
+              "l = s32[] and(s, o) t = s32[] add(x, o) ROOT r = s32[] conditional(l, x, t), ",
+              "branch_computations={level", level - 1, ", level", level - 1, "} }\n");
+  }
+  StrAppend(&text, "ENTRY e { x = s32[1000] iota(), iota_dimension=0 ",
+            "ROOT m = s32[1000] map(x), dimensions={0}, to_apply=level40 }");
+  const std::unique_ptr<Module> module = Read(text);
+  Limits limits;
+  limits.steps = 10'000'000;
+  const absl::StatusOr<Literal> result = MakeOracle()->Evaluate(*module, {}, limits);
+  ASSERT_TRUE(result.ok()) << result.status();
+  for (int64_t i = 0; i < 1000; ++i) {
+    int32_t x = static_cast<int32_t>(i);
+    for (int level = 40; level > 0; --level) {
+      const uint32_t bits = static_cast<uint32_t>(x);
+      x += level < 32 ? static_cast<int32_t>(bits >> level & 1) : 0;
+    }
+    ASSERT_EQ(result->GetInteger(i), -x) << i;
+  }
+}
+
 TEST(Lanes, NoElementIsNoWork) {
   const std::unique_ptr<Module> module = Applied(kBodies[3], "map", "0");
   const Literal none(Shape::Array(ElementType::kF32, {0}));

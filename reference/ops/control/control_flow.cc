@@ -1,10 +1,10 @@
 // Ops that run other computations. Document: operation semantics chapter 14.
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <utility>
 #include <vector>
 
-#include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_set.h"
 #include "reference/bounds/copy_elements.h"
 #include "reference/bounds/elements.h"
@@ -230,62 +230,96 @@ std::vector<bool> PossibleBranches(const OpContext& op, int64_t lane) {
   return possible;
 }
 
-// The elements of `value` whose lane takes the branch, and those of `others` elsewhere.
-Value PickLanes(const Value& value, const Value& others, const std::vector<bool>& takes,
-                MemoryMeter& memory) {
-  if (value.IsTuple()) {
+// Those elements of the arrays of `value`, as arrays of one dimension.
+Value TakeLanes(const Value& value, absl::Span<const int64_t> lanes, MemoryMeter& memory) {
+  if (!value.IsTuple()) return PickElements(*value.array, lanes, memory);
+  std::vector<Value> elements;
+  for (const Value& element : value.elements) elements.push_back(TakeLanes(element, lanes, memory));
+  return Value::Tuple(std::move(elements));
+}
+
+// `whole` but for those elements, which become the elements of `part`.
+Value PutLanes(const Value& whole, absl::Span<const int64_t> lanes, const Value& part,
+               MemoryMeter& memory) {
+  if (whole.IsTuple()) {
     std::vector<Value> elements;
-    for (size_t i = 0; i < value.elements.size(); ++i)
-      elements.push_back(PickLanes(value.elements[i], others.elements[i], takes, memory));
+    for (size_t i = 0; i < whole.elements.size(); ++i)
+      elements.push_back(PutLanes(whole.elements[i], lanes, part.elements[i], memory));
     return Value::Tuple(std::move(elements));
   }
-  Array picked = *others.array;
-  picked.significand = std::min(picked.significand, value.array->significand);
-  picked.nan_bits = picked.nan_bits && value.array->nan_bits;
-  for (size_t lane = 0; lane < takes.size();) {
-    size_t end = lane;
-    while (end < takes.size() && takes[end] == takes[lane]) ++end;
-    const auto first = static_cast<int64_t>(lane);
-    if (takes[lane])
-      CopyElements(*value.array, first, picked, first, static_cast<int64_t>(end - lane));
-    lane = end;
+  Array put = *whole.array;
+  put.significand = std::min(put.significand, part.array->significand);
+  put.nan_bits = put.nan_bits && part.array->nan_bits;
+  for (size_t k = 0; k < lanes.size(); ++k)
+    CopyElements(*part.array, static_cast<int64_t>(k), put, lanes[k], 1);
+  return MakeValue(std::move(put), memory);
+}
+
+// Arrays into which the lanes of all branches are put.
+Value NoLanes(const Shape& shape, MemoryMeter& memory) {
+  if (shape.IsTuple()) {
+    std::vector<Value> elements;
+    for (const Shape& element : shape.elements()) elements.push_back(NoLanes(element, memory));
+    return Value::Tuple(std::move(elements));
   }
-  return MakeValue(std::move(picked), memory);
+  Array none{Literal(shape)};
+  none.nan_bits = true;
+  return MakeValue(std::move(none), memory);
+}
+
+using LanesByBranch = std::map<int64_t, std::vector<int64_t>>;
+
+// The lanes that may take a branch besides the one that the plain index selects.
+absl::StatusOr<LanesByBranch> OtherBranches(Interpreter& interpreter, const OpContext& op) {
+  LanesByBranch others;
+  const Array& index = op.array(0);
+  const auto branches = static_cast<int64_t>(op.instruction.callees().size());
+  int64_t listed = 0;
+  for (int64_t lane = 0; !index.Certain() && lane < index.literal.element_count(); ++lane) {
+    ASSAY_RETURN_IF_ERROR(interpreter.budget().Take(branches));
+    const int64_t chosen = BranchOf(op, index.literal.GetBits(lane));
+    const std::vector<bool> possible = PossibleBranches(op, lane);
+    for (int64_t branch = 0; branch < branches; ++branch) {
+      if (!possible[static_cast<size_t>(branch)] || branch == chosen) continue;
+      others[branch].push_back(lane);
+      ++listed;
+    }
+    ASSAY_RETURN_IF_ERROR(
+        interpreter.memory().Check(listed * static_cast<int64_t>(sizeof(int64_t))));
+  }
+  return others;
 }
 
 // Of a conditional within a computation of scalars that is applied to many elements at once: each
-// branch that is taken anywhere runs on all of them, and every element has the result of its own.
+// branch runs on the elements that take it, so that nested ones cost no more than one by one.
 absl::StatusOr<Value> ApplyConditionalToLanes(Interpreter& interpreter, const OpContext& op) {
+  MemoryMeter& memory = interpreter.memory();
   const Array& index = op.array(0);
-  const auto lanes = static_cast<size_t>(index.literal.element_count());
-  const size_t branches = op.instruction.callees().size();
-  if (lanes == 0) return RunBranch(interpreter, op, 0);
-  std::vector<std::vector<bool>> chosen(branches, std::vector<bool>(lanes)), possible = chosen;
-  for (size_t lane = 0; lane < lanes; ++lane) {
-    const auto at = static_cast<int64_t>(lane);
-    chosen[static_cast<size_t>(BranchOf(op, index.literal.GetBits(at)))][lane] = true;
-    if (index.Certain()) continue;
-    const std::vector<bool> may_take = PossibleBranches(op, at);
-    for (size_t branch = 0; branch < branches; ++branch) possible[branch][lane] = may_take[branch];
+  const int64_t count = index.literal.element_count();
+  LanesByBranch taken;
+  for (int64_t lane = 0; lane < count; ++lane)
+    taken[BranchOf(op, index.literal.GetBits(lane))].push_back(lane);
+  if (taken.size() <= 1 && index.Certain())
+    return RunBranch(interpreter, op, taken.empty() ? 0 : taken.begin()->first);
+  const auto run = [&](int64_t branch, const std::vector<int64_t>& lanes) -> absl::StatusOr<Value> {
+    const Computation& computation = *op.instruction.callee(branch);
+    std::vector<Value> arguments;
+    if (computation.parameter_count() > 0)
+      arguments.push_back(TakeLanes(*op.operands[branch + 1], lanes, memory));
+    ASSAY_RETURN_IF_ERROR(interpreter.budget().Take(count));
+    return interpreter.RunLifted(computation, arguments, {static_cast<int64_t>(lanes.size())});
+  };
+  Value result = NoLanes(op.shape, memory);
+  for (const auto& [branch, lanes] : taken) {
+    ASSAY_ASSIGN_OR_RETURN(const Value part, run(branch, lanes));
+    result = PutLanes(result, lanes, part, memory);
   }
-  std::optional<Value> result;
-  std::vector<std::optional<Value>> values(branches);
-  const auto is_true = [](bool takes) { return takes; };
-  for (size_t branch = 0; branch < branches; ++branch) {
-    if (absl::c_none_of(chosen[branch], is_true) && absl::c_none_of(possible[branch], is_true))
-      continue;
-    ASSAY_ASSIGN_OR_RETURN(values[branch],
-                           RunBranch(interpreter, op, static_cast<int64_t>(branch)));
-    result = result.has_value()
-                 ? PickLanes(*values[branch], *result, chosen[branch], interpreter.memory())
-                 : *values[branch];
+  ASSAY_ASSIGN_OR_RETURN(const LanesByBranch others, OtherBranches(interpreter, op));
+  for (const auto& [branch, lanes] : others) {
+    ASSAY_ASSIGN_OR_RETURN(const Value part, run(branch, lanes));
+    result = Hull(result, PutLanes(result, lanes, part, memory), memory);
   }
-  for (size_t branch = 0; branch < branches && !index.Certain(); ++branch) {
-    if (!values[branch].has_value()) continue;
-    const Value other = PickLanes(*values[branch], *result, possible[branch], interpreter.memory());
-    result = Hull(*result, other, interpreter.memory());
-  }
-  return *std::move(result);
+  return result;
 }
 
 absl::StatusOr<Value> ApplyConditional(Interpreter& interpreter, const OpContext& op) {
