@@ -328,6 +328,22 @@ TEST(Scans, OfExtremaOfUncertainNumbersAreQuick) {
   EXPECT_EQ(VerdictOn(e, 100, 0.99), Verdict::kFail) << "sine(33) is nearer to 1";
 }
 
+// Beyond the largest number a bound took a step for each term of each prefix.
+TEST(Scans, OfSumsThatMayOverflowAreQuick) {
+  const double begun = Now();
+  const Expectation e = Expect(R"(HloModule m
+f { a = bf16[] parameter(0)  b = bf16[] parameter(1)  s = bf16[] add(a, b)
+ROOT t = (bf16[], bf16[]) tuple(s, s) }
+ENTRY e { i = bf16[100000] iota(), iota_dimension=0  s = bf16[100000] sine(i)
+c = bf16[] constant(3e38) d = bf16[100000] broadcast(c), dimensions={}
+x = bf16[100000] multiply(s, d) z = bf16[] constant(0)
+r = (bf16[100000], bf16[]) scan(x, z), dimensions={0}, num_carries=1, is_associative=true, to_apply=f
+ROOT o = bf16[100000] get-tuple-element(r), index=0 })",
+                               Profile::Xla());
+  EXPECT_LT(Now() - begun, 15);
+  EXPECT_EQ(e.leaves.size(), 1u) << e.inconclusive;
+}
+
 // A long associative scan is tried in another association as a short one is, and where numbers
 // round its results are not unique; the longest is left open.
 TEST(Scans, OfAnyLengthAreTriedInAnotherAssociation) {

@@ -237,9 +237,9 @@ class SumBound {
       const W partial = std::min(most, static_cast<W>(k + 1) * term);
       const W half_ulp = HalfUlpAt<A>(partial);
       last = Additions();
-      if (partial < most) {
-        // All partial sums of the same exponent at once.
-        const W next = half_ulp * PowerOfTwo<W>(FormatOf<A>::kPrecision + 1);
+      // All partial sums of the same exponent at once; beyond the largest there is no next one.
+      const W next = half_ulp * PowerOfTwo<W>(FormatOf<A>::kPrecision + 1);
+      if (partial < most && partial < next) {
         const W until = std::ceil(next / term) - 2;
         if (until < static_cast<W>(last)) last = std::max(k, static_cast<int64_t>(until));
       }
