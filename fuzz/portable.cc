@@ -7,7 +7,8 @@
 #include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_set.h"
 #include "spec/attributes/attribute_words.h"
-#include "spec/ir/called_instead.h"
+#include "spec/ir/reading/called_instead.h"
+#include "spec/ir/reading/combiner.h"
 #include "spec/ops/combiners.h"
 #include "spec/ops/op_table.h"
 
@@ -70,7 +71,8 @@ std::optional<Opcode> CombinerIn(const Instruction* result) {
 }
 
 std::optional<Opcode> CombinerOf(const Computation& reducer) {
-  return CombinerIn(CalledInstead(reducer).root());
+  const std::optional<Opcode> read = ReadCombiner(reducer);
+  return read.has_value() ? read : CombinerIn(CalledInstead(reducer).root());
 }
 
 const Literal* ValueOf(const Instruction* init, const std::vector<Literal>& inputs) {

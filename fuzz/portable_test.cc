@@ -54,6 +54,16 @@ TEST(UnportableUses, AreReductionsWhoseInitialValueIsNoIdentity) {
        "ENTRY e { x = s32[2,1] parameter(0) o = s32[] constant(1)\n"
        "ROOT r = (s32[1], s32[1]) reduce(x, x, o, o), dimensions={0}, to_apply=f }",
        0},
+      {"HloModule m\nf { a = s32[] parameter(0) b = s32[] parameter(1) m = s32[] minimum(a, b)\n"
+       "ROOT r = s32[] broadcast(m), dimensions={} }\n"
+       "ENTRY e { x = s32[1] parameter(0) z = s32[] constant(2147483647)\n"
+       "ROOT r = s32[] reduce(x, z), dimensions={0}, to_apply=f }",
+       0},
+      {"HloModule m\nf { a = s32[] parameter(0) b = s32[] parameter(1) m = s32[] minimum(a, b)\n"
+       "ROOT r = s32[] broadcast(m), dimensions={} }\n"
+       "ENTRY e { x = s32[1] parameter(0) z = s32[] constant(0)\n"
+       "ROOT r = s32[] reduce(x, z), dimensions={0}, to_apply=f }",
+       1},
   };
   for (const auto& [text, count] : kCases) {
     const absl::StatusOr<std::unique_ptr<Module>> module = ReadModule(text);
@@ -143,6 +153,7 @@ TEST(UnportableUses, AreCertainOrPossible) {
     const std::string text =
         StrCat("HloModule m\nleast { a = s32[] parameter(0) b = s32[] parameter(1) ",
                "ROOT r = s32[] minimum(a, b) }\n",
+               "sum { a = s32[] parameter(0) b = s32[] parameter(1) ROOT r = s32[] add(a, b) }\n",
                "reducer { a = s32[] parameter(0) b = s32[] parameter(1) ", body, " }\n",
                "ENTRY e { x = s32[3] parameter(0) i = s32[] constant(2147483647)\n",
                "ROOT r = s32[] reduce(x, i), dimensions={0}, to_apply=reducer }");
@@ -153,15 +164,17 @@ TEST(UnportableUses, AreCertainOrPossible) {
   const UnportableCount plain = count("ROOT r = s32[] minimum(a, b)");
   const UnportableCount words = count(
       "m = s32[] call(a, b), to_apply=least v = s32[3] broadcast(m), dimensions={} "
-      "j = s32[] constant(2147483647) "
-      "ROOT r = s32[] reduce(v, j), dimensions={0}, to_apply=least");
+      "j = s32[] constant(0) ROOT r = s32[] reduce(v, j), dimensions={0}, to_apply=sum");
   const UnportableCount first = count("ROOT r = s32[] copy(a)");
   const UnportableCount again = count("m = s32[] minimum(a, b) ROOT r = s32[] minimum(a, m)");
   const UnportableCount choice =
       count("l = pred[] compare(a, b), direction=LT ROOT r = s32[] select(l, a, b)");
+  const UnportableCount other =
+      count("l = pred[] compare(a, b), direction=NE ROOT r = s32[] select(l, a, b)");
   EXPECT_EQ(plain.Total(), 0);
   EXPECT_EQ(again.Total(), 0);
-  EXPECT_EQ(choice.possible, 1);
+  EXPECT_EQ(choice.Total(), 0) << "it is the least";
+  EXPECT_EQ(other.possible, 1);
   EXPECT_EQ(words.possible, 1);
   EXPECT_EQ(words.certain, 0);
   EXPECT_EQ(first.certain, 1);

@@ -1,5 +1,5 @@
-// Which computations of two numbers are one op (reference/values/combiner.h), and that they are it.
-#include "reference/values/combiner.h"
+// Which computations of two numbers are one op (spec/ir/reading/combiner.h), and that they are it.
+#include "spec/ir/reading/combiner.h"
 
 #include <cmath>
 
@@ -100,7 +100,7 @@ std::unique_ptr<Module> Combining(const std::string& type, const std::string& bo
   return *std::move(module);
 }
 
-TEST(RecognisedCombiner, IsWhatTheWordsMean) {
+TEST(ReadCombiner, IsWhatTheWordsMean) {
   for (const ElementType type : {ElementType::kS8, ElementType::kU8}) {
     Literal x(Shape::Array(type, {65536})), y(Shape::Array(type, {65536}));
     for (int64_t i = 0; i < 65536; ++i) {
@@ -110,7 +110,7 @@ TEST(RecognisedCombiner, IsWhatTheWordsMean) {
     const std::string name(Name(type));
     for (const Body& body : kBodies) {
       const std::unique_ptr<Module> module = Combining(name, body.text);
-      const std::optional<Opcode> combiner = RecognisedCombiner(*module->entry()->root()->callee());
+      const std::optional<Opcode> combiner = ReadCombiner(*module->entry()->root()->callee());
       EXPECT_EQ(combiner, body.combiner) << body.text;
       if (!combiner.has_value()) continue;
       const std::string op(Name(*combiner));
@@ -125,7 +125,7 @@ TEST(RecognisedCombiner, IsWhatTheWordsMean) {
 }
 
 // Wrapping a sum of floats up changes nothing, so it may be made in any order as before.
-TEST(RecognisedCombiner, OfFloatsIsOneOpInMoreWords) {
+TEST(ReadCombiner, OfFloatsIsOneOpInMoreWords) {
   const Body kWrapped[] = {
       {"ROOT r = T[] call(b, a), to_apply=sum", Opcode::kAdd},
       {"p = T[] add(a, b) ROOT r = T[] broadcast(p), dimensions={}", Opcode::kAdd},
@@ -152,7 +152,7 @@ TEST(RecognisedCombiner, OfFloatsIsOneOpInMoreWords) {
   }
   for (const Body& body : kWrapped) {
     const std::unique_ptr<Module> module = Combining("f8e5m2", body.text);
-    const std::optional<Opcode> combiner = RecognisedCombiner(*module->entry()->root()->callee());
+    const std::optional<Opcode> combiner = ReadCombiner(*module->entry()->root()->callee());
     EXPECT_EQ(combiner, body.combiner) << body.text;
     if (!combiner.has_value()) continue;
     const std::string op(Name(*combiner));
@@ -167,7 +167,7 @@ TEST(RecognisedCombiner, OfFloatsIsOneOpInMoreWords) {
 }
 
 // Rounding, NaN and the zeros make floats another matter.
-TEST(RecognisedCombiner, OfFloatsIsOneOpAlone) {
+TEST(ReadCombiner, OfFloatsIsOneOpAlone) {
   const char* const kWords[] = {
       "g = pred[] compare(a, b), direction=GT ROOT r = f32[] select(g, a, b)",
       "o = f32[] constant(1) p = f32[] multiply(a, o) ROOT r = f32[] multiply(p, b)",
@@ -180,7 +180,7 @@ TEST(RecognisedCombiner, OfFloatsIsOneOpAlone) {
                "ROOT r = f32[2] map(x, x), dimensions={0}, to_apply=body }");
     absl::StatusOr<std::unique_ptr<Module>> module = ReadModule(text);
     ASSERT_TRUE(module.ok()) << module.status() << text;
-    EXPECT_FALSE(RecognisedCombiner(*(*module)->entry()->root()->callee()).has_value()) << words;
+    EXPECT_FALSE(ReadCombiner(*(*module)->entry()->root()->callee()).has_value()) << words;
   }
 }
 

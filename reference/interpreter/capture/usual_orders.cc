@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "reference/values/combiner.h"
 #include "reference/values/index_map.h"
+#include "spec/ir/reading/combiner.h"
 
 namespace assay::reference {
 namespace {
@@ -44,7 +44,7 @@ std::optional<UsualSums> UsualSums::Of(const Instruction& instruction,
       shape.dimensions() != instruction.operand(0)->shape().dimensions())
     return std::nullopt;
   if (operands[1]->array->literal.GetDouble(0) != 0) return std::nullopt;
-  if (RecognisedCombiner(*instruction.callee()) != Opcode::kAdd) return std::nullopt;
+  if (ReadCombiner(*instruction.callee()) != Opcode::kAdd) return std::nullopt;
   UsualSums sums;
   sums.input_ = &input;
   sums.format_ = &Format(type);

@@ -3,8 +3,8 @@
 
 #include "reference/ops/reduction/literal_fold.h"
 #include "reference/ops/reduction/recognised_fold.h"
-#include "reference/values/combiner.h"
 #include "spec/base/status_macros.h"
+#include "spec/ir/reading/combiner.h"
 
 namespace assay::reference {
 
@@ -20,7 +20,7 @@ FoldOperands FoldOperandsOf(const OpContext& op) {
 
 bool IsFoldRecognised(const Computation& combiner, absl::Span<const Array* const> inputs,
                       FoldRules rules) {
-  const std::optional<Opcode> opcode = RecognisedCombiner(combiner);
+  const std::optional<Opcode> opcode = ReadCombiner(combiner);
   return inputs.size() == 1 && opcode.has_value() &&
          IsRecognisedOn(inputs[0]->literal.element_type(), *opcode, rules);
 }
@@ -28,11 +28,11 @@ bool IsFoldRecognised(const Computation& combiner, absl::Span<const Array* const
 absl::StatusOr<std::vector<Array>> Fold(Interpreter& interpreter, const FoldCall& call) {
   if (!IsFoldRecognised(call.combiner, call.inputs, call.rules))
     return FoldLiterally(interpreter, call);
-  ASSAY_ASSIGN_OR_RETURN(Array result,
-                         FoldRecognised(call.op, interpreter.bounding(),
-                                        {*RecognisedCombiner(call.combiner), *call.inputs[0],
-                                         *call.inits[0], call.terms, call.rules},
-                                        call.dimensions));
+  ASSAY_ASSIGN_OR_RETURN(
+      Array result, FoldRecognised(call.op, interpreter.bounding(),
+                                   {*ReadCombiner(call.combiner), *call.inputs[0], *call.inits[0],
+                                    call.terms, call.rules},
+                                   call.dimensions));
   std::vector<Array> results;
   results.push_back(std::move(result));
   return results;

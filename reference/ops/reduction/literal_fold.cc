@@ -12,8 +12,8 @@
 #include "reference/bounds/elements.h"
 #include "reference/interpreter/element_computation.h"
 #include "reference/ops/reduction/row_selection.h"
-#include "reference/values/combiner.h"
 #include "spec/base/status_macros.h"
+#include "spec/ir/reading/combiner.h"
 
 namespace assay::reference {
 namespace {
@@ -45,7 +45,7 @@ class ColumnFold {
     return n < sizes_.size() ? absl::MakeConstSpan(sizes_[n]) : absl::Span<const double>();
   }
 
-  std::optional<Opcode> CombinerOf() const { return RecognisedCombiner(combiner_); }
+  std::optional<Opcode> CombinerOf() const { return ReadCombiner(combiner_); }
 
   // f(...f(f(init, x0), x1)...), taking the inputs in the given order.
   absl::StatusOr<Column> Left(const Column& init, const std::vector<Column>& inputs,

@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "absl/algorithm/container.h"
-#include "reference/values/combiner.h"
+#include "spec/ir/reading/combiner.h"
 #include "spec/ops/op_table.h"
 
 namespace assay::reference {
@@ -76,7 +76,7 @@ double ScaleBeforeBroadcast(const Instruction& outer, Producers& producers) {
 
 bool IsSum(const Instruction& value) {
   return value.opcode() == Opcode::kReduce && value.shape().IsArray() &&
-         RecognisedCombiner(*value.callee()) == Opcode::kAdd;
+         ReadCombiner(*value.callee()) == Opcode::kAdd;
 }
 
 int64_t TermsOfOneResult(const Instruction& sum) {
@@ -102,7 +102,7 @@ int64_t TermsOfWholeSum(const Instruction& sum) {
 bool AddsUp(const Instruction& scatter) {
   return scatter.opcode() == Opcode::kScatter && scatter.shape().IsArray() &&
          (IsFloat(scatter.shape().element_type()) || IsComplex(scatter.shape().element_type())) &&
-         RecognisedCombiner(*scatter.callee()) == Opcode::kAdd;
+         ReadCombiner(*scatter.callee()) == Opcode::kAdd;
 }
 
 // True if nothing uses the value but an addition, moves and scatters on the way looked through. In

@@ -1,15 +1,15 @@
 // Recognises combiners of one op, seen through converts that lose nothing, and in more words.
-#include "reference/values/combiner.h"
+#include "spec/ir/reading/combiner.h"
 
 #include <algorithm>
 #include <vector>
 
 #include "spec/attributes/attribute_words.h"
-#include "spec/ir/called_instead.h"
+#include "spec/ir/reading/called_instead.h"
 #include "spec/ops/combiners.h"
 #include "spec/ops/op_table.h"
 
-namespace assay::reference {
+namespace assay {
 namespace {
 
 const Instruction* SkipConverts(const Instruction* instruction) {
@@ -171,7 +171,7 @@ class Reader {
     if (at.operand_count() != 2) return {};
     const ElementType type = at.operand(0)->shape().element_type();
     const int64_t count = at.operand(0)->shape().ElementCount();
-    const std::optional<Opcode> combiner = RecognisedCombiner(*at.callee());
+    const std::optional<Opcode> combiner = ReadCombiner(*at.callee());
     if (!combiner.has_value() || !HasOrder(type) || count == 0) return {};
     // A sum of floats loses the sign of a zero.
     if ((count > 1 || !IsExact(type)) && !IsIdempotent(*combiner)) return {};
@@ -279,9 +279,9 @@ std::optional<Opcode> CombinerInMoreWords(const Computation& computation) {
 
 }  // namespace
 
-std::optional<Opcode> RecognisedCombiner(const Computation& computation) {
+std::optional<Opcode> ReadCombiner(const Computation& computation) {
   const std::optional<Opcode> plain = PlainCombiner(computation);
   return plain.has_value() ? plain : CombinerInMoreWords(computation);
 }
 
-}  // namespace assay::reference
+}  // namespace assay
