@@ -479,6 +479,28 @@ TEST(Tally, WhatWritesBesideItsArrayOrDiesAtOneCheckIsOneBucket) {
   EXPECT_EQ(EndsOfBuckets(tally), wanted);
 }
 
+TEST(Tally, OtherWordsForASquareAConstantOrAnOrderAreNoOtherBug) {
+  const CampaignOptions options = TallyOptions();
+  Tally tally(options);
+  const Outcome::Kind wrong = Outcome::kWrong;
+  AddNumbered(tally, wrong, {"abs+multiply", "algsimp", "abs", "i"}, "a");
+  AddNumbered(tally, wrong, {"abs+power", "algsimp", "abs", "i"}, "a2");
+  AddNumbered(tally, wrong, {"multiply+sqrt", "algsimp", "sqrt", "f"}, "b");
+  AddNumbered(tally, wrong, {"convolution+sqrt", "algsimp", "sqrt", "f"}, "b2");
+  AddNumbered(tally, wrong, {"exponential+multiply", "algsimp", "multiply", "f"}, "c");
+  AddNumbered(tally, wrong, {"exponential+power", "algsimp", "power", "f"}, "d");
+  AddNumbered(tally, wrong, {"", "import", "", "c"}, "e");
+  AddNumbered(tally, wrong, {"add+all-reduce", "import", "all-reduce", "c"}, "e2");
+  AddNumbered(tally, wrong, {"add+compare", "import", "compare", "p"}, "f");
+  AddNumbered(tally, wrong, {"compare+order-of-bf16+sort", "", "sort", "f"}, "g/f-fffff");
+  AddNumbered(tally, wrong, {"compare+negate+order-of-bf16+sort", "", "", "f"}, "g2/f-fffff");
+  AddNumbered(tally, wrong, {"compare+order-of-bf16+sort", "", "sort", "c"}, "g3/c-fffff");
+  const std::set<std::string> wanted = {"wrong value/a 2", "wrong value/b 2", "wrong value/c 1",
+                                        "wrong value/d 1", "wrong value/e 2", "wrong value/f 1",
+                                        "g/f-fffff 3"};
+  EXPECT_EQ(EndsOfBuckets(tally), wanted);
+}
+
 TEST(Tally, OneReductionToTheEndSpeaksForItsBucket) {
   const CampaignOptions options = TallyOptions();
   Tally tally(options);

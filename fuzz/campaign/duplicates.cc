@@ -230,13 +230,32 @@ bool WouldBecomeSmaller(const Looks& large, const Looks& small) {
          Includes(WithoutTwins(large.opcodes), WithoutTwins(small.opcodes));
 }
 
+// A square is a product, a power or a contraction, and what a pass takes it for is one belief.
+bool AreOfASquare(const Looks& large, const Looks& small) {
+  const auto squared = [](const Looks& looks) {
+    Opcodes result;
+    for (const std::string& name : WithoutMoves(looks.opcodes)) {
+      const bool is_square = name == "power" || name == "convolution" || name == "dot";
+      result.insert(is_square ? "multiply" : name);
+    }
+    return result;
+  };
+  const Opcodes one = squared(large);
+  return (one == Opcodes{"abs", "multiply"} || one == Opcodes{"multiply", "sqrt"}) &&
+         one == squared(small) && !AreOfOtherNumbers(large, small);
+}
+
 // An import looks at one instruction at a time: what is misread is so whatever is done with it. A
-// constant is misread where all that is left moves it, pads with it or takes it apart.
+// constant is misread where all that is left moves it, pads with it, takes it apart, or hands it to
+// other devices.
 bool IsImportedAlike(const Looks& large, const Looks& small) {
   if (large.rule != "import") return false;
   if (small.opcodes.empty()) {
-    return All(large.opcodes, [](const std::string& name) {
-      return IsMove(name) || IsPart(name) || name == "pad";
+    static const Opcodes kCombiners = {"add", "maximum", "minimum", "multiply"};
+    const bool is_sent = std::any_of(large.opcodes.begin(), large.opcodes.end(), IsCollective);
+    return All(large.opcodes, [is_sent](const std::string& name) {
+      return IsMove(name) || IsPart(name) || name == "pad" || IsCollective(name) ||
+             (is_sent && kCombiners.contains(name));
     });
   }
   const bool is_other_function =
@@ -363,6 +382,12 @@ bool AreConvertedInBodies(const Looks& large, const Looks& small) {
   return BothHave(large, small, kOneZero) && has_body(large) && has_body(small);
 }
 
+// What sorts by such an order goes wrong whatever else is sorted along.
+bool SortByOrderOfBrainFloats(const Looks& large, const Looks& small) {
+  return BothHave(large, small, kOrderOfBrainFloats) && large.opcodes.contains("sort") &&
+         small.opcodes.contains("sort") && AreSilencedAlike(large.states, small.states);
+}
+
 // Numbers of fewer than 8 bits are packed: who sorts them writes what is not theirs, and what is
 // computed of them in one kernel is unpacked and packed by the same code, which may write too much.
 bool AreOfPackedNumbers(const Looks& large, const Looks& small) {
@@ -447,7 +472,7 @@ constexpr Rule kRulesAcrossPasses[] = {EitherWay<IsSilencedByPassOf>, EitherWay<
                                        EitherWay<AreWidenedAndFolded>};
 constexpr Rule kRulesOfPasses[] = {
     IsAVariant,    IsOfSameRewrite,    IsInControlFlow, IsBelievedBehindWhatHandsOn,
-    IsFoldedAlike, WouldBecomeSmaller, IsImportedAlike};
+    IsFoldedAlike, WouldBecomeSmaller, IsImportedAlike, AreOfASquare};
 constexpr Rule kRulesOfDeaths[] = {IsSameDeath, IsSameRefusal};
 constexpr Rule kRulesOfRunning[] = {IsOfSamePlace,
                                     IsOfSameFunction,
@@ -456,6 +481,7 @@ constexpr Rule kRulesOfRunning[] = {IsOfSamePlace,
                                     ContractComplexNumbers,
                                     AreConvertedInBodies,
                                     AreOfPackedNumbers,
+                                    SortByOrderOfBrainFloats,
                                     FoldAlike,
                                     AreMovedOtherwise,
                                     HasAllOf};

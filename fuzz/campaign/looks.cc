@@ -71,7 +71,8 @@ Looks LooksOf(const CampaignFinding& finding) {
   Looks looks;
   looks.kind = KindOf(finding);
   looks.opcodes = absl::StrSplit(triage.opcodes, '+', absl::SkipEmpty());
-  for (const char* sign : {kNarrowIndex, kNanForZero, kUnsignedLoop, kFewBits, kOneZero}) {
+  for (const char* sign :
+       {kNarrowIndex, kNanForZero, kUnsignedLoop, kFewBits, kOneZero, kOrderOfBrainFloats}) {
     if (looks.opcodes.erase(sign) > 0) looks.signs.insert(sign);
   }
   if (!finding.with.empty()) looks.signs.insert(kBesideAnother);

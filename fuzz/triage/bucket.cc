@@ -188,6 +188,18 @@ bool HasFewBits(const Module& module) {
   return false;
 }
 
+bool HasOrderOfBrainFloats(const Module& module) {
+  for (const Computation* computation : module.computations()) {
+    for (const Instruction* at : *computation) {
+      if (at->opcode() != Opcode::kCompare) continue;
+      const bool is_total = at->attributes().Integer(Attr::kCompareType, -1) ==
+                            static_cast<int64_t>(CompareType::kTotalOrder);
+      if (is_total && at->operand(0)->shape().element_type() == ElementType::kBF16) return true;
+    }
+  }
+  return false;
+}
+
 bool HasOneZero(const Module& module) {
   for (const Computation* computation : module.computations()) {
     for (const Instruction* at : *computation) {

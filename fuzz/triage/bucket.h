@@ -62,6 +62,12 @@ inline constexpr char kOneZero[] = "one-zero";
 // True if an array or a scalar is of 8-bit floats without a zero of negative sign ("fnuz").
 bool HasOneZero(const Module& module);
 
+// Stands beside the opcodes of a finding whose program HasOrderOfBrainFloats.
+inline constexpr char kOrderOfBrainFloats[] = "order-of-bf16";
+// True if bf16 numbers are compared by total order. XLA:CPU compares them as f32 numbers, whose
+// subnormals are zeros.
+bool HasOrderOfBrainFloats(const Module& module);
+
 // The kind of numbers: 'f' floats, 'c' complex, 'p' predicates, 'i' integers.
 char ClassLetter(ElementType type);
 // Of the output, the first of a tuple.

@@ -31,6 +31,16 @@
 namespace assay {
 namespace {
 
+// What stands beside the opcodes of a program and says more.
+std::string SignsOf(const Module& module) {
+  std::string signs;
+  if (HasFewBits(module)) StrAppend(&signs, "+", kFewBits);
+  if (HasOneZero(module)) StrAppend(&signs, "+", kOneZero);
+  if (HasOrderOfBrainFloats(module)) StrAppend(&signs, "+", kOrderOfBrainFloats);
+  if (HasNarrowIndex(module)) StrAppend(&signs, "+", kNarrowIndex);
+  return signs;
+}
+
 constexpr int64_t kShownElements = 64;  // of an output on the page
 constexpr int kTitleDepth = 3;          // nesting of the expression in a title
 
@@ -317,9 +327,7 @@ class Triager {
       if (wrong != nullptr) result_.place = OpWithFolds(*wrong);
     }
     result_.numbers = std::string(1, ClassLetterOfNumbers(*case_.module));
-    if (HasFewBits(*case_.module)) StrAppend(&result_.opcodes, "+", kFewBits);
-    if (HasOneZero(*case_.module)) StrAppend(&result_.opcodes, "+", kOneZero);
-    if (HasNarrowIndex(*case_.module)) StrAppend(&result_.opcodes, "+", kNarrowIndex);
+    StrAppend(&result_.opcodes, SignsOf(*case_.module));
     if (is_nan_for_zero_) StrAppend(&result_.opcodes, "+", kNanForZero);
     // A loop that is the result has no snapshot of its own.
     const bool may_be_the_loop = result_.place == "while" || result_.place.empty();
