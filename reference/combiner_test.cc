@@ -140,6 +140,8 @@ TEST(ReadCombiner, OfFloatsIsOneOpInMoreWords) {
        "s = T[1] sort(v), dimensions={0}, to_apply=before f = T[1] slice(s), slice={[0:1]} "
        "ROOT r = T[] reshape(f)",
        Opcode::kMultiply},
+      {"o = T[] constant(1) p = T[] multiply(a, o) ROOT r = T[] multiply(p, b)", Opcode::kMultiply},
+      {"m = T[] constant(MOST) p = T[] minimum(b, m) ROOT r = T[] minimum(a, p)", Opcode::kMinimum},
       {"p = T[] add(a, b) v = T[1] broadcast(p), dimensions={} z = T[] constant(0) "
        "ROOT r = T[] reduce(v, z), dimensions={0}, to_apply=sum",
        std::nullopt},
@@ -170,7 +172,7 @@ TEST(ReadCombiner, OfFloatsIsOneOpInMoreWords) {
 TEST(ReadCombiner, OfFloatsIsOneOpAlone) {
   const char* const kWords[] = {
       "g = pred[] compare(a, b), direction=GT ROOT r = f32[] select(g, a, b)",
-      "o = f32[] constant(1) p = f32[] multiply(a, o) ROOT r = f32[] multiply(p, b)",
+      "o = f32[] constant(2) p = f32[] multiply(a, o) ROOT r = f32[] multiply(p, b)",
       "p = f32[] maximum(a, b) ROOT r = f32[] maximum(p, a)",
   };
   for (const char* words : kWords) {

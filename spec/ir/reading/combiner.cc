@@ -35,7 +35,8 @@ struct Meaning {
   enum Kind : uint8_t { kUnknown, kFirst, kSecond, kBoth, kConstant, kTuple };
   Kind kind = kUnknown;
   Opcode combiner = Opcode::kAdd;  // of kBoth
-  uint64_t bits = 0;               // of kConstant
+  uint64_t bits = 0;               // of kConstant, unless it is
+  const Literal* real = nullptr;   // a float or a complex number
   std::vector<Meaning> elements;   // of kTuple
 
   bool operator==(const Meaning&) const = default;
@@ -122,9 +123,9 @@ class Reader {
 
   static Meaning ConstantOf(const Instruction& at) {
     const Shape& shape = at.shape();
-    const bool is_known = shape.IsArray() && shape.IsScalar() && HasOrder(shape.element_type());
-    return is_known ? Constant(at.literal()->GetBits(0) & AllOnes(shape.element_type()))
-                    : Meaning();
+    if (!shape.IsArray() || !shape.IsScalar() || at.literal() == nullptr) return {};
+    if (!IsExact(shape.element_type())) return {.kind = Meaning::kConstant, .real = at.literal()};
+    return Constant(at.literal()->GetBits(0) & AllOnes(shape.element_type()));
   }
 
   Meaning OfCall(const Instruction& at, const std::vector<Meaning>& operands) {
@@ -176,9 +177,7 @@ class Reader {
     // A sum of floats loses the sign of a zero.
     if ((count > 1 || !IsExact(type)) && !IsIdempotent(*combiner)) return {};
     const Meaning init = Of(at.operand(1), parameters);
-    const bool is_identity =
-        init.kind == Meaning::kConstant && init.bits == IdentityBits(*combiner, type);
-    return is_identity ? Of(at.operand(0), parameters) : Meaning();
+    return IsIdentityOf(init, *combiner, type) ? Of(at.operand(0), parameters) : Meaning();
   }
 
   // Of two constants, as of the trips of a loop.
@@ -237,10 +236,9 @@ class Reader {
     const bool are_known = a.kind == Meaning::kConstant && b.kind == Meaning::kConstant;
     if (are_known && combiner == Opcode::kAdd && IsInteger(type))
       return Constant((a.bits + b.bits) & AllOnes(type));
+    if (IsIdentityOf(b, combiner, type)) return a;
+    if (IsIdentityOf(a, combiner, type)) return b;
     if (!IsExact(type)) return CombineFloats(combiner, a, b);
-    const uint64_t identity = IdentityBits(combiner, type);
-    if (b.kind == Meaning::kConstant && b.bits == identity) return a;
-    if (a.kind == Meaning::kConstant && a.bits == identity) return b;
     if (!a.IsOperand() || !b.IsOperand()) return {};
     if (a == b) return IsIdempotent(combiner) ? a : Meaning();
     const Meaning both{.kind = Meaning::kBoth, .combiner = combiner};
@@ -252,7 +250,15 @@ class Reader {
     return is_same && IsIdempotent(combiner) ? both : Meaning();
   }
 
-  // Rounding, NaN and the zeros leave this.
+  // Of floats an identity may change the sign of a zero, and of complex numbers what is NaN:
+  // whoever folds may leave it out all the same.
+  static bool IsIdentityOf(const Meaning& value, Opcode combiner, ElementType type) {
+    if (value.kind != Meaning::kConstant) return false;
+    return IsExact(type) ? value.bits == IdentityBits(combiner, type)
+                         : value.real != nullptr && IsIdentity(*value.real, combiner);
+  }
+
+  // Rounding and NaN leave this.
   static Meaning CombineFloats(Opcode combiner, const Meaning& a, const Meaning& b) {
     const bool are_two = (a.kind == Meaning::kFirst && b.kind == Meaning::kSecond) ||
                          (a.kind == Meaning::kSecond && b.kind == Meaning::kFirst);
