@@ -401,6 +401,19 @@ TEST(Tally, WhatNeedsAnotherProgramIsABugOfItsOwn) {
   EXPECT_EQ(EndsOfBuckets(tally), wanted);
 }
 
+// Simplification meets the ops that a batch norm became.
+TEST(Tally, ABatchNormIsOneWhateverItsOperandsAre) {
+  const CampaignOptions options = TallyOptions();
+  Tally tally(options);
+  const Outcome::Kind wrong = Outcome::kWrong;
+  AddNumbered(tally, wrong, {"batch-norm-training", "algsimp", "", "f"}, "a");
+  AddNumbered(tally, wrong, {"batch-norm-training+convert+iota", "algsimp", "", "f"}, "b");
+  AddNumbered(tally, wrong, {"batch-norm-inference+convert", "algsimp", "", "f"}, "c");
+  AddNumbered(tally, wrong, {"convert+iota", "algsimp", "convert", "f"}, "d");
+  const std::set<std::string> wanted = {"wrong value/a 2", "wrong value/c 1", "wrong value/d 1"};
+  EXPECT_EQ(EndsOfBuckets(tally), wanted);
+}
+
 TEST(Tally, WhatStandsAroundTheSameMistakeIsNoOtherBug) {
   const CampaignOptions options = TallyOptions();
   Tally tally(options);

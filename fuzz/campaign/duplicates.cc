@@ -179,6 +179,10 @@ Opcodes WithoutVariants(const Looks& looks) {
   if (looks.family == "algsimp") {
     // A comparison of floats forgets NaN, whatever cannot be negative else.
     if (looks.numbers == "f" && looks.place == "compare") return {"compare"};
+    // A batch norm is many ops by then, of which it rewrites some, whatever gives it its operands.
+    for (const char* norm : {"batch-norm-training", "batch-norm-inference", "batch-norm-grad"}) {
+      if (looks.opcodes.contains(norm)) return {norm};
+    }
     const Opcodes opcodes = WithoutWhatBecomesASlice(looks.opcodes);
     return looks.numbers == "i" ? WithoutWhoAsksForTheSign(opcodes)
                                 : WithoutQuotientsOfConverts(opcodes);
