@@ -3,6 +3,9 @@
 #pragma once
 
 #include <bit>
+#include <cmath>
+#include <limits>
+#include <type_traits>
 #include <vector>
 
 #include "reference/bounds/range.h"
@@ -92,6 +95,18 @@ void Store(Array& result, int64_t i, const Range<W>& unnormalized, uint32_t more
 // The kind of op that reads a forced operand: it decides which unrounded value may be read.
 enum class Consumer { kSum, kOther };
 
+// The interval of a bound, with what else it may be.
+template <typename W>
+Range<W> RangeOfBound(const ElementBound& bound) {
+  W radius = static_cast<W>(bound.radius);
+  // The trailing part of a centre does not fit a double.
+  if (std::is_same_v<W, double> && bound.centre_low != 0) {
+    radius = std::nextafter(radius + static_cast<W>(std::fabs(bound.centre_low)),
+                            std::numeric_limits<W>::infinity());
+  }
+  return {bound.Value<W>(), radius, bound.flags & kSpecialFlags};
+}
+
 // The values that an arithmetic op may read of an element with a bound, but for a zero that
 // kMayBeZero names.
 template <typename T>
@@ -101,7 +116,7 @@ Range<Wide<T>> StoredBound(const Array& array, int64_t i, Consumer consumer) {
   const uint32_t views = consumer == Consumer::kSum ? uint32_t{kSumView} | kAnyView : kAnyView;
   if ((bound.flags & kForced) != 0 && (bound.flags & views) == 0)
     return Point<T>(array.literal.data<T>()[i]);
-  return {bound.Value<W>(), static_cast<W>(bound.radius), bound.flags & kSpecialFlags};
+  return RangeOfBound<W>(bound);
 }
 template <typename T>
 Range<Wide<T>> SeenBound(const Array& array, int64_t i, Consumer consumer) {

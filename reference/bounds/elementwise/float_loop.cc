@@ -54,12 +54,15 @@ struct BatchOperand {
     const int64_t view_flags = consumer == Consumer::kSum ? kProductFlags : 0;
     for (int k = 0; k < kBatch; ++k) {
       const int64_t flags = words[kWords * k + 3] & int64_t{0xFFFFFFFF};
-      const auto stored_radius = std::bit_cast<double>(int64_t{words[kWords * k + 2]});
+      const auto low = std::bit_cast<double>(int64_t{words[kWords * k + 1]});
+      const double reach = std::bit_cast<double>(int64_t{words[kWords * k + 2]}) + std::fabs(low);
+      // As RangeOfBound does it: the next number where the trailing part was added.
+      const auto stored_radius =
+          std::bit_cast<double>(std::bit_cast<int64_t>(reach) + (low != 0 ? 1 : 0));
       const int64_t is_view = Mask(flags == kProductFlags) & Mask(view_flags != 0);
       const int64_t is_interval = Mask(flags == 0) | is_view;
       const double value = values[k];
-      const double middle = std::bit_cast<double>(int64_t{words[kWords * k]}) +
-                            std::bit_cast<double>(int64_t{words[kWords * k + 1]});
+      const double middle = std::bit_cast<double>(int64_t{words[kWords * k]}) + low;
       centre[k] = std::bit_cast<double>((std::bit_cast<int64_t>(middle) & is_interval) |
                                         (std::bit_cast<int64_t>(value) & ~is_interval));
       radius[k] = Masked(stored_radius, is_interval);

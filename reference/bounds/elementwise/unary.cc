@@ -15,7 +15,7 @@ void BoundSignChange(const OpContext& op, Array& result, Map map, MapZeros map_z
     for (int64_t i = 0; i < op.count(); ++i) {
       const ElementBound& bound = op.array(0).bounds[i];
       constexpr uint32_t kKept = uint32_t{kForced} | kMayFlush | kMayBeZero | kSumView | kAnyView;
-      Range<W> x{bound.Value<W>(), static_cast<W>(bound.radius), bound.flags & kSpecialFlags};
+      Range<W> x = RangeOfBound<W>(bound);
       Store(result, i, map(x), (bound.flags & kKept) | map_zeros(bound.flags & kZeroSigns));
     }
   });
