@@ -22,7 +22,10 @@ struct Case {
   const Profile* profile;
 
   explicit Case(uint64_t seed)
-      : random(seed), profile(seed % 8 < 6 ? &Profile::Xla() : &Profile::Strict()) {
+      : random(seed),
+        profile(seed % 8 < 6    ? &Profile::Xla()
+                : seed % 16 < 8 ? &Profile::Strict()
+                                : &Profile::XlaGpu()) {
     const int64_t size = 1 + random.Below(8);
     const int instructions = 2 + static_cast<int>(random.Below(8));
     program = RandomFloatProgram(random, kTypes[seed % 4], size, instructions);

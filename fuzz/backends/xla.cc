@@ -72,6 +72,9 @@ absl::StatusOr<ProcessBackendOptions> OptionsOfJax(const std::string& family, bo
                  "python=PATH, pages=reused and XLA's own, xla_..."));
     }
   }
+  for (const char* gpus : {"cuda", "gpu", "rocm"}) {
+    if (platform == gpus) result.profile = &Profile::XlaGpu();
+  }
   // A plug-in is known by its path; the platforms of JAX are plain words.
   if (platform.find(".so") != std::string::npos && platform.find('/') == std::string::npos) {
     platform = StrCat("./", platform);

@@ -117,13 +117,13 @@ std::map<std::string, std::string> OtherWay(const std::string& backend, int64_t 
 }  // namespace
 
 const Profile& CaseRunner::ProfileOf(const CaseKey& key) const {
-  if (key.by_licence) return Profile::XlaAsWritten();
+  const Profile* profile = backends_[key.backend]->Describe().profile;
   if (!options_.profile.empty()) {
     absl::StatusOr<const Profile*> found = Profile::Find(options_.profile);
-    if (found.ok()) return **found;
+    if (found.ok()) profile = *found;
   }
-  const Profile* own = backends_[key.backend]->Describe().profile;
-  return own != nullptr ? *own : Profile::Xla();
+  if (profile == nullptr) profile = &Profile::Xla();
+  return key.by_licence ? profile->AsWritten() : *profile;
 }
 
 CompileOptions CaseRunner::OptionsFor(const CaseKey& key) const {
@@ -233,7 +233,8 @@ std::optional<BackendRecord> CaseRunner::FarOffOf(const Checker& checker,
   const CheckSubject& subject = checker.subject();
   const CheckCase& run = checker.check_case();
   const bool is_right = passed.kind == Outcome::kPassed || passed.kind == Outcome::kMistrusted;
-  const bool is_asked = options_.notable && is_right && &subject.profile == &Profile::Xla() &&
+  const bool is_asked = options_.notable && is_right &&
+                        &subject.profile.AsWritten() != &subject.profile &&
                         !subject.backend.Describe().in_process && run.arguments.size() == 1 &&
                         !DrawsNumbers(run.module);
   if (!is_asked) return std::nullopt;
@@ -241,7 +242,7 @@ std::optional<BackendRecord> CaseRunner::FarOffOf(const Checker& checker,
   Limits limits = subject.limits;
   limits.steps = options_.oracle_steps;
   const absl::StatusOr<Expectation> as_written =
-      oracle_.Expect(run.module, run.arguments[0], Profile::XlaAsWritten(), limits);
+      oracle_.Expect(run.module, run.arguments[0], subject.profile.AsWritten(), limits);
   if (!as_written.ok()) return std::nullopt;
   BackendRecord far = passed;
   far.notable = FarOff(*as_written, checker.answer());

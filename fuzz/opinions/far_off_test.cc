@@ -36,7 +36,7 @@ std::string FarOffByLicence(const Asked& asked, const std::vector<double>& answe
   FakeBackend::Script script;
   script.description.name = "fake";
   FakeBackend backend(script);
-  const CheckSubject subject{*oracle, backend, Profile::XlaAsWritten(), {}, Limits()};
+  const CheckSubject subject{*oracle, backend, Profile::Xla().AsWritten(), {}, Limits()};
   const auto module = ReadModule("HloModule m\nENTRY e {\n" + asked.entry + "}\n");
   EXPECT_TRUE(module.ok()) << module.status();
   const Literal x = Row(asked.type, asked.x);
@@ -96,7 +96,7 @@ TEST(FarOff, WhatIsNearThePlainValueIsNever) {
   const auto module = ReadModule("HloModule m\nENTRY e {\n" + kSwallowed.entry + "}\n");
   ASSERT_TRUE(module.ok()) << module.status();
   const Literal x = Row(ElementType::kF32, {3, 25});
-  const auto expected = oracle->Expect(**module, {&x}, Profile::XlaAsWritten(), Limits());
+  const auto expected = oracle->Expect(**module, {&x}, Profile::Xla().AsWritten(), Limits());
   ASSERT_TRUE(expected.ok()) << expected.status();
   const auto answer = [](int64_t steps) {  // beside 0 and 24
     float second = 24;

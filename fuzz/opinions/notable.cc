@@ -66,7 +66,7 @@ NotedOutcome CheckAndNote(const CheckSubject& subject, const Module& module,
   noted.outcome = checker.Check(request).outcome;
   noted.answer = checker.answer();
   if (!noted.outcome.Fails(Outcome::kWrong)) return noted;
-  if (&subject.profile == &Profile::XlaAsWritten()) {
+  if (subject.profile.IsAsWritten()) {
     noted.notable = FarOffByLicence(subject, module, check_case.arguments[0], noted.answer);
     return noted;
   }

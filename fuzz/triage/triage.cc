@@ -560,7 +560,7 @@ absl::StatusOr<ReduceResult> ReduceWithin(const CheckSubject& subject,
     if (guard.has_value() && CheckUnder(subject, *guard, module, inputs).Fails(kind)) return false;
     if (!signature.empty() && CrashSignature(outcome.reason) != signature) return false;
     // A licence to put another form in its place is one to round in another order, too.
-    return options.may_rearrange || &subject.profile == &Profile::XlaAsWritten() ||
+    return options.may_rearrange || subject.profile.IsAsWritten() ||
            !IsRearranged(subject, {module.Clone(""), inputs}, options.python);
   };
   ReduceOptions reduce;

@@ -1,6 +1,8 @@
 // Bounds the sum of the products of each result element of dot and convolution.
 #include "reference/bounds/products.h"
 
+#include <algorithm>
+
 #include "reference/bounds/components.h"
 #include "reference/bounds/elementwise/binary.h"
 #include "reference/bounds/error_forms.h"
@@ -25,6 +27,16 @@ constexpr AlgorithmError kAlgorithmErrors[] = {
     {"dot_tf32_tf32_f32", 0x1p-11, false},    {"dot_tf32_tf32_f32_x3", 0x1p-21, false},
 };
 
+// True if factors of f32 may lose bits by a clause of the profile.
+bool HasNarrowFactors(const OpContext& op) {
+  if (!op.clauses.Has(ClauseId::kNarrowFactors)) return false;
+  const absl::Span<const int64_t> words =
+      op.instruction.attributes().Integers(Attr::kOperandPrecision);
+  return std::none_of(words.begin(), words.end(), [](int64_t word) {
+    return WordAt(Attr::kOperandPrecision, word) == "highest";
+  });
+}
+
 AlgorithmError ErrorOf(const OpContext& op) {
   const std::string_view word =
       WordAt(Attr::kAlgorithm, op.instruction.attributes().Integer(Attr::kAlgorithm));
@@ -33,16 +45,48 @@ AlgorithmError ErrorOf(const OpContext& op) {
   return {word, 0, false};
 }
 
+// The relative error of factors, and the bits of a number that has none; 0 where that is not said.
+struct FactorError {
+  double relative = 0;
+  int exact_bits = 0;
+};
+
+// That of factors of a type by an algorithm with `operand_error`, or by a clause where there is no
+// algorithm. The bits that are not kept may be cut off.
+FactorError ErrorOfFactors(const OpContext& op, ElementType type, double operand_error) {
+  const bool is_single = type == ElementType::kF32 || type == ElementType::kC64;
+  const bool is_narrow = operand_error == 0 && is_single && HasNarrowFactors(op);
+  return is_narrow ? FactorError{0x1p-10, 11} : FactorError{operand_error, 0};
+}
+
+template <typename W>
+bool HasBits(W x, int bits) {
+  int exponent = 0;
+  const W scaled = std::ldexp(std::frexp(x, &exponent), bits);
+  return scaled == std::trunc(scaled);
+}
+
+// Adds the error of a factor to its range; one that it may take out of the numbers is anything.
+template <typename T, typename W>
+void Blur(const FactorError& error, Range<W>& range) {
+  if (!(error.relative > UnitRoundoff<T>()) || range.Undecided()) return;
+  if (range.radius == 0 && HasBits(range.centre, error.exact_bits)) return;
+  const auto relative = static_cast<W>(error.relative);
+  range.radius += (std::fabs(range.centre) + range.radius + Tiny<T>()) * relative;
+  const bool may_overflow =
+      std::is_same_v<T, float> && std::fabs(range.centre) + range.radius >= OverflowThreshold<T>();
+  if (may_overflow) range = Range<W>::Unknown();
+}
+
 // Appends the arranged elements of an operand as ranges of the result's wide type.
 template <typename From, typename W>
 void AppendRanges(const OpContext& op, const Array& operand, const DimList& dims,
-                  double operand_error, std::vector<Range<W>>& ranges) {
+                  const FactorError& error, std::vector<Range<W>>& ranges) {
   dims.ForEachPlace([&](int64_t at) {
     if constexpr (kIsReal<From>) {
       const auto x = Seen<From>(op.clauses, operand, at, Consumer::kSum);
       Range<W> range{static_cast<W>(x.centre), static_cast<W>(x.radius), x.flags};
-      if (operand_error > UnitRoundoff<From>())
-        range.radius += (std::fabs(range.centre) + range.radius) * static_cast<W>(operand_error);
+      Blur<From>(error, range);
       ranges.push_back(range);
     } else if (operand.choices.contains(at)) {
       ranges.push_back(Range<W>::Unknown());
@@ -57,8 +101,10 @@ std::vector<Range<W>> RangesOf(const OpContext& op, int64_t k, const DimList& di
                                double operand_error) {
   std::vector<Range<W>> ranges;
   ranges.reserve(static_cast<size_t>(dims.Count()));
-  DispatchComputed(op.literal(k).element_type(), [&](auto tag) {
-    AppendRanges<typename decltype(tag)::type>(op, op.array(k), dims, operand_error, ranges);
+  const ElementType type = op.literal(k).element_type();
+  const FactorError error = ErrorOfFactors(op, type, operand_error);
+  DispatchComputed(type, [&](auto tag) {
+    AppendRanges<typename decltype(tag)::type>(op, op.array(k), dims, error, ranges);
   });
   return ranges;
 }
@@ -220,6 +266,7 @@ void BoundFloats(const OpContext& op, const ProductSums& sums, double operand_er
 template <typename T>
 std::vector<Range<Wide<T>>> PartRanges(const OpContext& op, int64_t k, const DimList& dims) {
   const bool narrower = op.literal(k).element_type() == ElementType::kC64;
+  const FactorError error = ErrorOfFactors(op, op.literal(k).element_type(), 0);
   const Array parts = Components(op.array(k));
   std::vector<Range<Wide<T>>> ranges;
   dims.ForEachPlace([&](int64_t at) {
@@ -228,6 +275,7 @@ std::vector<Range<Wide<T>>> PartRanges(const OpContext& op, int64_t k, const Dim
       if (narrower) {
         const auto x = Seen<float>(op.clauses, parts, slot, Consumer::kSum);
         range = {x.centre, x.radius, x.flags};
+        Blur<float>(error, range);
       } else {
         const auto x = Seen<double>(op.clauses, parts, slot, Consumer::kSum);
         range = {static_cast<Wide<T>>(x.centre), static_cast<Wide<T>>(x.radius), x.flags};
@@ -293,6 +341,16 @@ void BoundIntegers(const OpContext& op, const ProductSums& sums, Array& result) 
 
 }  // namespace
 
+bool MayOverflowAsFactor(const OpContext& op, int64_t operand, int64_t i) {
+  const ElementType type = op.literal(operand).element_type();
+  const FactorError error = ErrorOfFactors(op, type, ErrorOf(op).operand_error);
+  if (type != ElementType::kF32 || error.relative == 0) return false;
+  auto x = Seen<float>(op.clauses, op.array(operand), i, Consumer::kSum);
+  const bool was_number = x.HasFinite() && !x.Undecided();
+  Blur<float>(error, x);
+  return was_number && x.Undecided();
+}
+
 void BoundProductSums(const OpContext& op, const ProductSums& sums, Array& result) {
   if (op.type() == ElementType::kC64) return BoundComplex<float>(op, sums, result);
   if (op.type() == ElementType::kC128) return BoundComplex<double>(op, sums, result);
@@ -313,7 +371,8 @@ void BoundProductSums(const OpContext& op, const ProductSums& sums, Array& resul
       BoundFloats<T, Half>(op, sums, error.operand_error, result);
     } else if (!error.narrow_accumulator) {
       BoundFloats<T, Accumulator<T>>(op, sums, error.operand_error, result);
-      if (error.operand_error == 0) NarrowProductSums(op, sums, result);
+      const bool has_all_bits = error.operand_error == 0 && !HasNarrowFactors(op);
+      if (has_all_bits) NarrowProductSums(op, sums, result);
     } else if (error.word == "dot_bf16_bf16_bf16") {
       BoundFloats<T, BFloat16>(op, sums, error.operand_error, result);
     } else {

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "absl/base/casts.h"
 #include "absl/container/flat_hash_map.h"
 #include "spec/ops/op_table.h"
 #include "spec/types/float_format.h"
@@ -170,6 +171,14 @@ class Evaluator {
     return cell;
   }
 
+  // A quotient or root that GPUs compute in f32 to within `ulps` of that type.
+  Cell Approximate(ElementType type, long double exact, double ulps) {
+    const auto single = static_cast<float>(exact);
+    const bool is_exact = !Grants(ClauseId::kApproximateQuotients) || !std::isnormal(single);
+    if (is_exact || random_.Coin()) return Finish(type, exact);
+    return Finish(type, Perturb(ElementType::kF32, single, ulps));
+  }
+
   // x * y, which an addition may read unrounded.
   Cell Product(ElementType type, double x, double y) const {
     Cell cell = type == ElementType::kF64 ? Finish(type, x * y)
@@ -213,7 +222,7 @@ class Evaluator {
         return Finish(type, x > 0 ? 1.0 : x < 0 ? -1.0 : x);
       case Opcode::kSqrt: {
         if (type == ElementType::kF64) return Finish(type, std::sqrt(x));
-        return Finish(type, std::sqrt(static_cast<long double>(x)));
+        return Approximate(type, std::sqrt(static_cast<long double>(x)), 1);
       }
       default:
         return Function(op, x);
@@ -264,7 +273,7 @@ class Evaluator {
             return Product(type, x, inverse);
         }
         return type == ElementType::kF64 ? Finish(type, x / y)
-                                         : Finish(type, static_cast<long double>(x) / y);
+                                         : Approximate(type, static_cast<long double>(x) / y, 2);
       }
       case Opcode::kRemainder:
         return Finish(type, std::fmod(x, y));
@@ -364,6 +373,18 @@ class Evaluator {
     return Finish(type, CombineAll(combiner, accumulator, std::move(terms)));
   }
 
+  // A factor of a product of f32, which may keep 10 bits of its fraction: the others are cut off,
+  // or rounded.
+  double Factor(ElementType type, const Cell& cell, bool excess) {
+    const double x = Read(type, cell, excess);
+    constexpr uint32_t kDropped = (1u << 13) - 1, kHalf = 1u << 12;
+    const bool is_whole = type != ElementType::kF32 || !Grants(ClauseId::kNarrowFactors);
+    if (is_whole || !std::isfinite(x) || random_.Coin()) return x;
+    const auto bits = absl::bit_cast<uint32_t>(static_cast<float>(x));
+    const uint32_t rounded = random_.Coin() ? bits + kHalf : bits;
+    return absl::bit_cast<float>(rounded & ~kDropped);
+  }
+
   Cell Dot(const Instruction& op) {
     const ElementType type = op.shape().element_type();
     const ElementType accumulator = AccumulatorOf(type);
@@ -373,7 +394,7 @@ class Evaluator {
     std::vector<double> terms;
     double running = 0;
     for (size_t i = 0; i < a.size(); ++i) {
-      const double x = Read(type, a[i], excess), y = Read(type, b[i], excess);
+      const double x = Factor(type, a[i], excess), y = Factor(type, b[i], excess);
       if (fused) {
         running = Fused(accumulator, x, y, running).value;
       } else {

@@ -206,7 +206,9 @@ TEST(ProfileTest, ClausesStandInTheOrderOfTheirNumbers) {
                {ClauseId::kExponentials, "exponentials", false, true},
                {ClauseId::kLiteralReducer, "literal-reducer", false, true},
                {ClauseId::kSumsOfSums, "sums-of-sums", false, true},
-               {ClauseId::kScatterStarts, "scatter-starts", false, true}};
+               {ClauseId::kScatterStarts, "scatter-starts", false, true},
+               {ClauseId::kNarrowFactors, "narrow-factors", false, false},
+               {ClauseId::kApproximateQuotients, "approximate-quotients", false, false}};
   ASSERT_EQ(std::size(kRows), AllClauses().size());
   for (size_t i = 0; i < std::size(kRows); ++i) {
     SCOPED_TRACE(kRows[i].name);
@@ -216,14 +218,24 @@ TEST(ProfileTest, ClausesStandInTheOrderOfTheirNumbers) {
     EXPECT_FALSE(AllClauses()[i].source.empty());
     EXPECT_EQ(Profile::Strict().Grants(kRows[i].id), kRows[i].strict);
     EXPECT_EQ(Profile::Xla().Grants(kRows[i].id), kRows[i].xla);
+    const bool is_of_gpus = kRows[i].xla || AllClauses()[i].gpu;
+    EXPECT_EQ(Profile::XlaGpu().Grants(kRows[i].id), is_of_gpus);
+    EXPECT_EQ(Profile::XlaGpu().AsWritten().Grants(kRows[i].id),
+              is_of_gpus && !AllClauses()[i].rewrites);
+    EXPECT_EQ(Profile::Xla().AsWritten().Grants(kRows[i].id),
+              kRows[i].xla && !AllClauses()[i].rewrites);
   }
 }
 
 TEST(ProfileTest, IsFoundByName) {
   EXPECT_EQ(*Profile::Find("strict"), &Profile::Strict());
   EXPECT_EQ(*Profile::Find("xla"), &Profile::Xla());
+  EXPECT_EQ(*Profile::Find("xla-gpu"), &Profile::XlaGpu());
+  EXPECT_EQ(*Profile::Find("xla-gpu-as-written"), &Profile::XlaGpu().AsWritten());
+  EXPECT_TRUE(Profile::XlaGpu().AsWritten().IsAsWritten());
+  EXPECT_FALSE(Profile::XlaGpu().IsAsWritten() || Profile::Strict().IsAsWritten());
   EXPECT_THAT(std::string(Profile::Find("fast").status().message()),
-              testing::HasSubstr("the profiles are strict and xla"));
+              testing::HasSubstr("the profiles are strict, xla and xla-gpu"));
 }
 
 }  // namespace

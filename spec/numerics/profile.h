@@ -24,6 +24,8 @@ enum class ClauseId {
   kLiteralReducer,
   kSumsOfSums,
   kScatterStarts,
+  kNarrowFactors,
+  kApproximateQuotients,
   kClauseCount
 };
 
@@ -35,6 +37,7 @@ struct Clause {
   bool rewrites = false;  // it is about one form in place of another, not about single ops
   bool strict;
   bool xla;
+  bool gpu = false;         // of XLA on GPUs beside what `xla` says
   std::string_view source;  // citation or measurement for every grant
 };
 
@@ -58,9 +61,8 @@ class Profile {
  public:
   static const Profile& Strict();
   static const Profile& Xla();
-  // What xla permits without the forms that it may put in place of others: beside it, campaigns
-  // see what is legal by such a form alone, and yet far off.
-  static const Profile& XlaAsWritten();
+  // What is xla's on GPUs: beside the rest it has clauses of their arithmetic.
+  static const Profile& XlaGpu();
   static absl::StatusOr<const Profile*> Find(std::string_view name);
 
   std::string_view name() const { return name_; }
@@ -68,10 +70,16 @@ class Profile {
   ClauseSet Clauses() const { return clauses_; }
   // Whether functions have the budgets of XLA's.
   bool IsXla() const { return xla_; }
+  // What one of XLA's permits without the forms that may be put in place of others: beside it,
+  // campaigns see what is legal by such a form alone, and yet far off. Any other is its own.
+  const Profile& AsWritten() const;
+  bool IsAsWritten() const { return xla_ && this == &AsWritten(); }
 
  private:
   constexpr Profile(std::string_view name, ClauseSet clauses, bool xla)
       : name_(name), clauses_(clauses), xla_(xla) {}
+  // All that there are, the ones for users first.
+  static absl::Span<const Profile> All();
   std::string_view name_;
   ClauseSet clauses_;
   bool xla_;

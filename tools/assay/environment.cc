@@ -79,6 +79,10 @@ absl::StatusOr<LoadedCase> LoadCase(const std::string& path, const InputOptions&
   return result;
 }
 
+DeclaredOption AddProfileOption(OptionList& line, std::string& profile, const std::string& text) {
+  return line.Add("--profile", profile, text).OneOf({"strict", "xla", "xla-gpu"});
+}
+
 absl::StatusOr<const Profile*> ChooseProfile(const std::string& name, const Backend* backend) {
   if (!name.empty()) return Profile::Find(name);
   if (backend != nullptr && backend->Describe().profile != nullptr) {

@@ -61,6 +61,8 @@ struct LoadedCase {
 // Reads and verifies the module and finds its inputs.
 absl::StatusOr<LoadedCase> LoadCase(const std::string& path, const InputOptions& inputs);
 
+// Declares the option --profile; `text` says what it is for, and who chooses where nobody did.
+DeclaredOption AddProfileOption(OptionList& line, std::string& profile, const std::string& text);
 // The profile called `name`; for "" the backend's own, or xla.
 absl::StatusOr<const Profile*> ChooseProfile(const std::string& name, const Backend* backend);
 

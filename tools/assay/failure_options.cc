@@ -67,7 +67,7 @@ void FailureOptions::Declare(OptionList& line, bool generated) {
   if (!generated) from.Required();
   inputs.Declare(line);
   AddBackendOption(line, backend, python, "Who fails (default: that of the bug folder, or cpu)");
-  line.Add("--profile", profile, "strict or xla; default: the backend's").OneOf({"strict", "xla"});
+  AddProfileOption(line, profile, "By which it is judged (default: the backend's)");
   line.Add("--defect", defect, "Plant this defect first");
   if (!generated) return;
   line.Add("--seed", seed, "Of the campaign").ShowDefault();

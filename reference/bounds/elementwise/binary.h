@@ -25,7 +25,7 @@ bool BoundScaledProduct(const OpContext& op, Array& result, int64_t i) {
   using W = Wide<T>;
   if constexpr (Rule::kFirstScales || Rule::kSecondScales) {
     if (!op.clauses.Has(ClauseId::kContraction) || kIsNarrow<T> || AllCertain(op)) return false;
-    if (Rule::ByRoot(op)) return false;
+    if (Rule::ByRoot(op) || IsApproximateQuotient(op)) return false;
     const Range<W> a = Seen<T>(op.clauses, op.array(0), i, Consumer::kSum);
     const Range<W> b = Seen<T>(op.clauses, op.array(1), i, Consumer::kSum);
     const bool forced = Seen<T>(op.clauses, op.array(0), i).Single() &&
@@ -128,7 +128,8 @@ bool BoundQuotientByFlushed(const OpContext& op, Array& result, int64_t i) {
   if (!divisor.or_zero || divisor.x.Undecided() || !divisor.x.HasFinite()) return false;
   if (divisor.x.Contains(0)) return false;
   const bool by_reciprocal = DivideBound::ByReciprocal(op);
-  if (!by_reciprocal && BoundFlushedOperands<DivideBound, T>(op, result, i, 0)) return true;
+  const double ulps = UlpsOf<T>(op);
+  if (!by_reciprocal && BoundFlushedOperands<DivideBound, T>(op, result, i, ulps)) return true;
   const Range<W> a = Seen<T>(op.clauses, op.array(0), i);
   if (a.Undecided() || !a.HasFinite()) return false;
   Range<W> x = RangeOf<DivideBound>(a, divisor.x);

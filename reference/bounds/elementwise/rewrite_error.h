@@ -41,11 +41,19 @@ Wide<T> RootError(const OpContext& op, const Range<Wide<T>>& dividend,
   return error;
 }
 
-// True if the op may be made in another form because of what its operands are.
+// True if the op is a quotient that need not be rounded correctly.
+inline bool IsApproximateQuotient(const OpContext& op) {
+  return op.instruction.opcode() == Opcode::kDivide && op.type() != ElementType::kF64 &&
+         op.clauses.Has(ClauseId::kApproximateQuotients);
+}
+
+// True if the op may be made in another form because of what its operands are, or in one that is
+// not rounded correctly.
 inline bool MayBeRewritten(const OpContext& op) {
   ClauseSet clauses = op.clauses;
   const LicensedForms& rewrites = op.licensed;
-  return (clauses.Has(ClauseId::kNestedQuotients) && rewrites.quotients > 0) ||
+  return IsApproximateQuotient(op) ||
+         (clauses.Has(ClauseId::kNestedQuotients) && rewrites.quotients > 0) ||
          (clauses.Has(ClauseId::kConstantChains) &&
           (rewrites.scales_twice || rewrites.shifts_twice || rewrites.scale_of_both >= 0)) ||
          (clauses.Has(ClauseId::kExponentials) &&
@@ -141,6 +149,11 @@ Wide<T> RewriteError(const OpContext& op, const Range<Wide<T>>& a, const Range<W
     if (1 / largest(b) < 2 * Tiny<T>())
       error += largest(a) *
                std::max<W>((ulps + 1) * UlpAt<T>(0) / UnitRoundoff<T>(), SubnormalStep<T>(clauses));
+  }
+  if (IsApproximateQuotient(op)) {
+    const auto ulps = static_cast<W>(UlpsOf<T>(op));
+    units += 2 * ulps;
+    if (TouchesSubnormals<T>(x)) error += ulps * UlpAt<T>(0) / UnitRoundoff<T>();
   }
   return (units * largest(x) + error) * UnitRoundoff<T>() * W{1.01};
 }

@@ -13,7 +13,7 @@ absl::Status BoundNegate(const OpContext& op, Array& result);
 absl::Status BoundIsFinite(const OpContext& op, Array& result);
 absl::Status BoundTan(const OpContext& op, Array& result);
 
-// The square root as a function; its op is correctly rounded (a budget of 0 ulps).
+// The square root as a function; its op is correctly rounded (a budget of 0 ulps), but for GPUs.
 struct SqrtFunction : Function {
   static constexpr double kDomainLow = 0;
   static constexpr double kRangeLow = 0;
@@ -141,6 +141,14 @@ bool BoundFunctionOfNumber(double x, double ulps, Array& result, int64_t i) {
   return true;
 }
 
+// Stores the bound of a function whose real values are `exact`.
+template <typename Op, typename T>
+void FinishMonotone(const OpContext& op, Array& result, int64_t i, const Range<Wide<T>>& exact,
+                    double ulps) {
+  if (ulps == 0) return FinishRounded<T>(op.clauses, result, i, exact, View::kNone);
+  FinishFunction<T>(op.clauses, result, i, exact, {ulps, Op::kRangeLow, Op::kRangeHigh});
+}
+
 template <typename Op>
 absl::Status BoundMonotone(const OpContext& op, Array& result) {
   DispatchReal(op.type(), [&](auto tag) {
@@ -184,22 +192,20 @@ absl::Status BoundMonotone(const OpContext& op, Array& result) {
         const W at = Widen<W>(operand[i]);
         const bool outside = at < Op::kDomainLow || at > Op::kDomainHigh;
         if (!x.HasFinite() || Op::IsExactAt(at) || outside) continue;  // forced
+        const Range<W> exact{Op::template Real<W>(at), 0, 0};
         if (ulps == 0) {
-          FinishSingle<T>(op.clauses, result, i, {Op::template Real<W>(at), 0, 0}, View::kNone);
-          continue;
+          FinishSingle<T>(op.clauses, result, i, exact, View::kNone);
+        } else {
+          FinishMonotone<Op, T>(op, result, i, Normalized(exact), ulps);
         }
-        FinishFunction<T>(op.clauses, result, i,
-                          Normalized(Range<W>{Op::template Real<W>(at), 0, 0}),
-                          {ulps, Op::kRangeLow, Op::kRangeHigh});
         continue;
       }
       Range<W> y = MonotoneRange<Op>(x);
       if (seen.or_zero) y = HullOf(y, MonotoneRange<Op>(seen.zero));
-      if (ulps == 0) {
-        FinishRounded<T>(op.clauses, result, i, y, View::kNone);
-      } else {
-        FinishFunction<T>(op.clauses, result, i, y, {ulps, Op::kRangeLow, Op::kRangeHigh});
-      }
+      FinishMonotone<Op, T>(op, result, i, y, ulps);
+      // The root of a negative zero is one.
+      if (std::is_same_v<Op, SqrtFunction> && ulps != 0 && (seen.or_zero || x.Contains(0)))
+        result.bounds[i].flags &= ~uint32_t{kNoNegativeZero};
       if (std::is_same_v<Op, Logistic> && kIsNarrow<T> && x.HasFinite() && !x.Undecided() &&
           std::exp(-x.low()) >= OverflowThreshold<T>()) {
         // The exponential of the formula may overflow, as above.

@@ -400,6 +400,13 @@ BackendDescription NobodyElse() {
   return description;
 }
 
+// Stored results are XLA's, whatever the backend promises of its own.
+absl::StatusOr<const Profile*> ProfileOfCheck(const std::string& name,
+                                              const BackendDescription& who) {
+  if (name.empty() && who.profile == &Profile::XlaGpu()) return who.profile;
+  return ChooseProfile(name.empty() ? "xla" : name, nullptr);
+}
+
 absl::StatusOr<int> Run(const Options& options) {
   ASSAY_ASSIGN_OR_RETURN(const std::vector<CaseFile> cases, AllCases(options.paths));
   ASSAY_RETURN_IF_ERROR(CheckGraphOptions(options, cases.size()));
@@ -412,8 +419,7 @@ absl::StatusOr<int> Run(const Options& options) {
         StrCat("--sample: ", options.sample, " is not -1 or a number above it"));
   }
   const BackendDescription who = probe == nullptr ? NobodyElse() : probe->Describe();
-  ASSAY_ASSIGN_OR_RETURN(const Profile* profile,
-                         ChooseProfile(options.profile.empty() ? "xla" : options.profile, nullptr));
+  ASSAY_ASSIGN_OR_RETURN(const Profile* profile, ProfileOfCheck(options.profile, who));
   CheckOptions check;
   check.profile = profile;
   check.compile.limits = options.limits.Get();
@@ -466,9 +472,9 @@ void DeclareCheck(OptionList& line, VerbAction& action) {
       .Required();
   AddBackendOption(line, options->backend, options->python,
                    "Who is judged; none: only the stored results");
-  line.Add("--profile", options->profile,
-           "strict or xla, by which the backend and the stored results are judged; default: xla")
-      .OneOf({"strict", "xla"});
+  AddProfileOption(line, options->profile,
+                   "By which the backend and the stored results are judged (default: xla, or what "
+                   "the backend permits beyond it)");
   line.Add("--seed", options->seed, "Of the inputs of modules that come without").ShowDefault();
   line.Add("--cut", options->cut,
            "Compile once more with values from inside as results and judge each stretch between "

@@ -190,6 +190,7 @@ void PrintProfilesJson() {
     PrintJson({{"clause", clause.name},
                {"strict", clause.strict},
                {"xla", clause.xla},
+               {"xla-gpu", clause.xla || clause.gpu},
                {"rewrites", clause.rewrites},
                {"meaning", clause.meaning},
                {"source", clause.source}});
@@ -198,10 +199,11 @@ void PrintProfilesJson() {
 
 void ExplainProfiles() {
   Print("What a correct implementation may do to floating point:");
-  Table table({{"clause"}, {"strict"}, {"xla"}, {"meaning"}});
+  Table table({{"clause"}, {"strict"}, {"xla"}, {"xla-gpu"}, {"meaning"}});
   for (const Clause& clause : AllClauses()) {
-    table.Add({std::string(clause.name), clause.strict ? "granted" : "no",
-               clause.xla ? (clause.rewrites ? "as a form" : "granted") : "no",
+    const char* granted = clause.rewrites ? "as a form" : "granted";
+    table.Add({std::string(clause.name), clause.strict ? granted : "no",
+               clause.xla ? granted : "no", clause.xla || clause.gpu ? granted : "no",
                std::string(clause.meaning)});
   }
   Print(table.ToString());
@@ -243,7 +245,7 @@ void DeclareExplain(OptionList& line, VerbAction& action) {
   auto options = std::make_shared<Options>();
   line.Add("OP", options->op, "Name of an op as in HLO text");
   line.AddFlag("--profiles", options->profiles,
-               "The numeric profiles strict and xla, side by side");
+               "The numeric profiles strict, xla and xla-gpu, side by side");
   line.AddFlag("--json", options->json, "One JSON object; with --profiles one per clause");
   action = [options] { return Run(*options); };
 }

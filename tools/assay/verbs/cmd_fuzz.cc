@@ -99,8 +99,8 @@ void DeclareFuzz(OptionList& line, VerbAction& action) {
       .Positive();
   line.Add("--known", options->known,
            "File of bugs that are known already: they are counted, not triaged (docs/json.md)");
-  line.Add("--profile", options->campaign.profile, "strict or xla; default: the backend's")
-      .OneOf({"strict", "xla"});
+  AddProfileOption(line, options->campaign.profile,
+                   "By which programs are judged (default: the backend's)");
   line.Add("--defect", options->defect,
            "Plant a defect in the backend: a name of assay defects, or a JSON file");
   line.Add("--stop-after", options->campaign.stop_after_findings,

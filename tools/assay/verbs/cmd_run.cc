@@ -276,9 +276,7 @@ void DeclareRun(OptionList& line, VerbAction& action) {
   line.AddFlag("--bounds", options->bounds, "Show which answers are right, and judge");
   line.AddFlag("--widths", options->widths,
                "Show per instruction how wide the bounds are, and where they become useless");
-  line.Add("--profile", options->profile,
-           "strict or xla; default: the one the backend is judged by")
-      .OneOf({"strict", "xla"});
+  AddProfileOption(line, options->profile, "By which results are bounded (default: the backend's)");
   line.Add("--limit", options->limit, "Refuse the backend's decisions above this number")
       .NonNegative();
   line.Add("--elements", options->elements, "Print at most so many elements of an output")

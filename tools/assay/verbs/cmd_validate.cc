@@ -298,9 +298,7 @@ void DeclareValidate(OptionList& line, VerbAction& action) {
   line.Add("--inputs", options->inputs,
            "An npz with in0, in1, ...; otherwise what a snapshot in DIR recorded, or drawn ones");
   line.Add("--seed", options->seed, "Of the inputs that are drawn").ShowDefault();
-  line.Add("--profile", options->profile, "By which passes are judged")
-      .OneOf({"strict", "xla"})
-      .ShowDefault();
+  AddProfileOption(line, options->profile, "By which passes are judged").ShowDefault();
   line.Add("--page", options->page, "Write an HTML page of the first step that fails");
   line.AddFlag("--all", options->all,
                "A line for every step, not only for those that did not pass");
