@@ -46,6 +46,15 @@ def test_words_that_are_not_known():
         assay.check(jnp.sin, jnp.zeros(2), cut="always")
 
 
+def test_the_profile_is_that_of_the_platform():
+    divide = lambda x: x / 3.0  # noqa: E731
+    assert assay.check(divide, jnp.ones(3)).profile == "xla"
+    assert assay.check(divide, jnp.ones(3), profile="xla-gpu").profile == "xla-gpu"
+    from assay import _check
+
+    assert [_check._profile_of(p) for p in ("cpu", "tpu", "gpu", "cuda")] == ["xla", "xla", "xla-gpu", "xla-gpu"]
+
+
 def test_functions_without_results():
     verdict = assay.check(lambda x: None, jnp.zeros(2))
     assert not verdict and verdict.status == "nothing to judge" and "returns no array" in str(verdict)

@@ -16,7 +16,7 @@ from assay._verdict import Verdict
 def check(
     function,
     *args,
-    profile="xla",
+    profile=None,
     cut="auto",
     program=None,
     timeout=600,
@@ -30,16 +30,18 @@ def check(
     A function with shard_map inside is judged as XLA's partitioner divides it, all devices in lockstep.
 
     function: a plain or jitted JAX function. args, kwargs: what it is called with; donated arrays stay usable.
-    profile: "xla" (what XLA is licensed to do) or "strict" (what the text of the operations says).
+    profile: "xla" (what XLA is licensed to do), "xla-gpu" (what it is on GPUs) or "strict" (what the text of the operations
+    says). Without one it is that of the platform.
     cut: "auto" judges by cuts when the plain verdict is inconclusive, "all" always, "off" never. Cuts need XLA:CPU.
     keep: a folder in which module, inputs and results are left.
     Returns a Verdict, which is true if everything passed. Raises ProgramError if the program is missing or refuses.
     """
-    _require("profile", profile, ("xla", "strict"))
+    _require("profile", profile, (None, "xla", "xla-gpu", "strict"))
     _require("cut", cut, ("auto", "all", "off"))
     found = _program.find_program(program)
     lowered = _lowering.lower_and_run(function, args, kwargs, static_argnums, static_argnames)
     name = _name_of(function)
+    profile = profile or _profile_of(lowered.platform)
     with _folder(keep) as folder:
         path = folder / f"{name}{lowered.suffix}"
         path.write_bytes(lowered.module)
@@ -58,6 +60,10 @@ def check(
     if not lowered.outputs:
         verdict = dataclasses.replace(verdict, detail="the function returns no array")
     return verdict
+
+
+def _profile_of(platform):
+    return "xla-gpu" if platform in ("cuda", "gpu", "rocm") else "xla"
 
 
 def _require(name, value, words):
