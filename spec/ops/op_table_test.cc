@@ -164,7 +164,7 @@ TEST(ProfileTest, StrictGrantsOrderOnly) {
   for (int i = 0; i < static_cast<int>(ClauseId::kClauseCount); ++i) {
     const ClauseId id = static_cast<ClauseId>(i);
     EXPECT_EQ(Profile::Strict().Grants(id), id == ClauseId::kReassociation);
-    EXPECT_TRUE(Profile::Xla().Grants(id));
+    EXPECT_TRUE(Profile::XlaGpu().Grants(id));
   }
 }
 
