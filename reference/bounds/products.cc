@@ -343,8 +343,8 @@ void BoundIntegers(const OpContext& op, const ProductSums& sums, Array& result) 
 
 bool MayOverflowAsFactor(const OpContext& op, int64_t operand, int64_t i) {
   const ElementType type = op.literal(operand).element_type();
+  if (!op.clauses.Has(ClauseId::kNarrowFactors) || type != ElementType::kF32) return false;
   const FactorError error = ErrorOfFactors(op, type, ErrorOf(op).operand_error);
-  if (type != ElementType::kF32 || error.relative == 0) return false;
   auto x = Seen<float>(op.clauses, op.array(operand), i, Consumer::kSum);
   const bool was_number = x.HasFinite() && !x.Undecided();
   Blur<float>(error, x);
