@@ -89,6 +89,11 @@ class NarrowFormat {
   }
 
   bool HasNegativeZero() const { return format_.HasNegativeZero(); }
+  // True if the format has neither infinities nor NaN, and an end of the range lies beyond it.
+  bool Clamps(const Range<double>& range) const {
+    return !format_.HasInfinity() && !format_.HasNan() && range.HasFinite() &&
+           std::fabs(range.centre) + range.radius > format_.MaxFinite();
+  }
   // The number next to the code that is nearest to x, above it or below (`direction` 1 or -1); the
   // largest number has no number above it.
   double Next(double x, int direction) const {
@@ -299,8 +304,12 @@ void GrantOneUlp(const OpContext& op, const Array& exact, Array& result) {
     // A result that no implementation may miss was forced before the conversion.
     if (exact.bounds.empty() || (exact.bounds[i].flags & kForced) != 0) continue;
     MakeBounds(result);
-    Range<double> x = format.Image(SeenAny(op, exact, i));
-    if (!x.HasFinite() || x.Undecided()) {  // beside an overflow lies the largest number
+    const Range<double> before = SeenAny(op, exact, i);
+    // Where overflow is clamped, who keeps the value in a wider type reads another number.
+    const bool is_clamped = op.clauses.Has(ClauseId::kExcessPrecision) && format.Clamps(before);
+    Range<double> x = format.Image(before);
+    if (!x.HasFinite() || x.Undecided() ||
+        is_clamped) {  // beside an overflow lies the largest number
       SetUndecided(result, i);
       continue;
     }
