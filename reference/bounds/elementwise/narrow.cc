@@ -308,8 +308,8 @@ void GrantOneUlp(const OpContext& op, const Array& exact, Array& result) {
     // Where overflow is clamped, who keeps the value in a wider type reads another number.
     const bool is_clamped = op.clauses.Has(ClauseId::kExcessPrecision) && format.Clamps(before);
     Range<double> x = format.Image(before);
-    if (!x.HasFinite() || x.Undecided() ||
-        is_clamped) {  // beside an overflow lies the largest number
+    // Beside an overflow lies the largest number.
+    if (!x.HasFinite() || x.Undecided() || is_clamped) {
       SetUndecided(result, i);
       continue;
     }
