@@ -155,12 +155,18 @@ Range<W> HullOf(const Range<W>& a, const Range<W>& b) {
 template <typename T>
 inline constexpr bool kFlushes = !std::is_same_v<T, Half>;
 
+// True if a nonzero value lies inside that T holds as a subnormal number, with few bits, or not at
+// all.
+template <typename T>
+bool ReachesSubnormals(const Range<Wide<T>>& range) {
+  if (!range.HasFinite() || (range.centre == 0 && range.radius == 0)) return false;
+  return range.low() < Tiny<T>() && range.high() > -Tiny<T>();
+}
+
 // True if a subnormal, nonzero value of T, which might be flushed, lies inside.
 template <typename T>
 bool TouchesSubnormals(const Range<Wide<T>>& range) {
-  if (!kFlushes<T>) return false;
-  if (!range.HasFinite() || (range.centre == 0 && range.radius == 0)) return false;
-  return range.low() < Tiny<T>() && range.high() > -Tiny<T>();
+  return kFlushes<T> && ReachesSubnormals<T>(range);
 }
 
 // The range with zero added, if a value inside may be flushed to it.

@@ -289,7 +289,11 @@ void StoreSum(ClauseSet clauses, Array& result, int64_t i, const SumBound<T, A>&
   const W plain = Widen<W>(result.literal.data<T>()[i]);
   if (sum.IsExact(clauses.Has(ClauseId::kFlushSubnormals)) || sum.IsOneRounding()) {
     if (plain == 0 && (std::signbit(plain) || sum.IsZeroOfEitherSign())) {
-      Store(result, i, Range<W>{plain, 0, kZeroSignFree}, 0);
+      Range<W> zero{plain, 0, kZeroSignFree};
+      // Only in this type may the sum be one.
+      if (kIsNarrow<T> && clauses.Has(ClauseId::kExcessPrecision))
+        zero = HullOf(zero, Range<W>{sum.sum(), 0, 0});
+      Store(result, i, zero, 0);
       return;
     }
     FinishSingle<T>(clauses, result, i, {sum.sum(), 0, 0}, view);

@@ -104,7 +104,7 @@ absl::Status ApplyWidened(const OpContext& op, const OpEvaluation& row, bool bou
     const bool may_be_half = op.clauses.Has(ClauseId::kExcessPrecision) && IsFloat(op.type()) &&
                              BitWidth(op.type()) == 8 && op.type() != ElementType::kF8E8M0FNU;
     // A function has an ulp of the narrow type, which is more.
-    if (may_be_half && !is_function) GrantRoundingToHalf(op, wide);
+    if (may_be_half && !is_function) GrantRoundingToHalf(wide_op, wide);
   }
   ASSAY_ASSIGN_OR_RETURN(Array narrow, ConvertArray(op, wide, op.type(), bounding));
   result = std::move(narrow);

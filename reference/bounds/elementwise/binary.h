@@ -25,7 +25,7 @@ bool BoundScaledProduct(const OpContext& op, Array& result, int64_t i) {
   using W = Wide<T>;
   if constexpr (Rule::kFirstScales || Rule::kSecondScales) {
     if (!op.clauses.Has(ClauseId::kContraction) || kIsNarrow<T> || AllCertain(op)) return false;
-    if (Rule::ByRoot(op) || IsApproximateQuotient(op)) return false;
+    if (Rule::ByRoot(op) || MayBeRewritten(op)) return false;
     const Range<W> a = Seen<T>(op.clauses, op.array(0), i, Consumer::kSum);
     const Range<W> b = Seen<T>(op.clauses, op.array(1), i, Consumer::kSum);
     const bool forced = Seen<T>(op.clauses, op.array(0), i).Single() &&
@@ -181,7 +181,8 @@ bool BoundOtherForms(const OpContext& op, Array& result, int64_t i, const Range<
   const bool single = a.Single() && b.Single();
   const bool by_root = Rule::ByRoot(op);
   // That of a power of two is exact.
-  const bool may_flush = Rule::ByReciprocal(op) && MayFlushReciprocal<T>(op, b);
+  const bool may_flush =
+      (Rule::ByReciprocal(op) || InvertsFunction(op)) && MayFlushReciprocal<T>(op, b);
   const bool by_reciprocal =
       Rule::ByReciprocal(op) && (may_flush || !(single && IsPowerOfTwo(b.centre)));
   const bool is_rewritten = MayBeRewritten(op);
@@ -266,6 +267,12 @@ void BoundBinaryElement(const OpContext& op, Array& result, int64_t i, double ul
   if (single && BoundSingles<Rule, T>(op, result, i, a, b)) return;
   if (IsSquare<Rule>(op) && BoundSquareAboutZero<T>(op, result, i, a)) return;
   FinishByRule<Rule, T>(op, result, i, RangeOf<Rule>(a, b), ulps);
+  if constexpr (Rule::kChooses) {
+    if (!AreApart(a, b)) return;
+    // One that is a single number may be what is certainly chosen.
+    if (a.Single()) PassOnSumView<T>(op.array(0), i, result, i);
+    if (b.Single()) PassOnSumView<T>(op.array(1), i, result, i);
+  }
 }
 
 // True if the op leaves an element no choice where its operands leave none and nothing may be

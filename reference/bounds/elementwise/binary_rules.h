@@ -237,6 +237,22 @@ bool MayCompareAsZeros(const Range<W>& a, const Range<W>& b) {
   return are_small && a.Contains(0) && b.Contains(0);
 }
 
+// True if which of the two is larger is certain.
+template <typename W>
+bool AreApart(const Range<W>& a, const Range<W>& b) {
+  constexpr W kInfinity = std::numeric_limits<W>::infinity();
+  auto low = [](const Range<W>& x) {
+    if ((x.flags & kMayBeNegInf) != 0) return -kInfinity;
+    return x.HasFinite() ? x.low() : kInfinity;
+  };
+  auto high = [](const Range<W>& x) {
+    if ((x.flags & kMayBePosInf) != 0) return kInfinity;
+    return x.HasFinite() ? x.high() : -kInfinity;
+  };
+  if (a.Undecided() || b.Undecided() || ((a.flags | b.flags) & kMayBeNan) != 0) return false;
+  return high(a) < low(b) || high(b) < low(a);
+}
+
 struct MaximumBound : BoundRule {
   using Op = Maximum;
   static constexpr bool kChooses = true;

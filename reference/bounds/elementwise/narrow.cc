@@ -1,12 +1,25 @@
 // Rounding of ranges to narrow formats that are known at run time only.
 #include "reference/bounds/elementwise/narrow.h"
 
+#include "reference/bounds/elementwise/binary_rules.h"
+#include "reference/bounds/elementwise/rewrite_error.h"
 #include "reference/scalar/convert_ops.h"
 #include "reference/scalar/unary_ops.h"
 #include "reference/values/narrow_types.h"
 
 namespace assay::reference {
 namespace {
+
+constexpr double kLargestHalf = 65504;
+
+// The infinities that f16 may hold of a range.
+uint32_t InfinitiesInHalf(const Range<double>& x) {
+  uint32_t flags = x.flags & (kMayBePosInf | kMayBeNegInf);
+  if (!x.HasFinite()) return flags;
+  if (x.high() > kLargestHalf) flags |= kMayBePosInf;
+  if (x.low() < -kLargestHalf) flags |= kMayBeNegInf;
+  return flags;
+}
 
 // Rounding of real values to a format.
 class NarrowFormat {
@@ -53,6 +66,15 @@ class NarrowFormat {
   // Stores what a conversion of `exact` gives.
   void Finish(ClauseSet clauses, Array& result, int64_t i, const Range<double>& exact) const {
     const double plain = result.literal.GetDouble(i);
+    // A wider type keeps the sign of a zero that this one has not.
+    const bool is_zero = exact.radius == 0 && exact.centre == 0 && plain == 0 &&
+                         (exact.flags & ~uint32_t{kZeroSignFree}) == 0;
+    const bool may_be_negative =
+        is_zero && (std::signbit(exact.centre) || (exact.flags & kZeroSignFree) != 0);
+    if (may_be_negative && !format_.HasNegativeZero() && clauses.Has(ClauseId::kExcessPrecision)) {
+      Store(result, i, Range<double>{0, 0, kZeroSignFree}, uint32_t{kForced} | kAnyView);
+      return;
+    }
     const bool is_lost = !format_.HasInfinity() && format_.HasNan() &&
                          (exact.flags & (kMayBePosInf | kMayBeNegInf)) != 0;
     const bool is_view =
@@ -69,12 +91,8 @@ class NarrowFormat {
     }
     // The value is kept in a wider type, at least f16, until it is output.
     Range<double> x = exact;
-    if (x.HasFinite()) {
-      x.radius += std::fabs(x.centre) * 0x1p-11 + 0x1p-25;
-      constexpr double kLargestHalf = 65504;
-      if (x.high() > kLargestHalf) x.flags |= kMayBePosInf;
-      if (x.low() < -kLargestHalf) x.flags |= kMayBeNegInf;
-    }
+    if (x.HasFinite()) x.radius += std::fabs(x.centre) * 0x1p-11 + 0x1p-25;
+    x.flags |= InfinitiesInHalf(x);
     if (std::isfinite(plain)) x.radius = std::max(x.radius, std::fabs(x.centre - plain));
     if (std::isnan(plain)) x.flags |= kMayBeNan;
     if (std::isinf(plain)) x.flags |= plain > 0 ? kMayBePosInf : kMayBeNegInf;
@@ -89,11 +107,7 @@ class NarrowFormat {
   }
 
   bool HasNegativeZero() const { return format_.HasNegativeZero(); }
-  // True if the format has neither infinities nor NaN, and an end of the range lies beyond it.
-  bool Clamps(const Range<double>& range) const {
-    return !format_.HasInfinity() && !format_.HasNan() && range.HasFinite() &&
-           std::fabs(range.centre) + range.radius > format_.MaxFinite();
-  }
+  double MaxFinite() const { return format_.MaxFinite(); }
   // The number next to the code that is nearest to x, above it or below (`direction` 1 or -1); the
   // largest number has no number above it.
   double Next(double x, int direction) const {
@@ -210,6 +224,22 @@ void FloatToInteger(const OpContext& op, Array& result) {
   }
 }
 
+// True if the op is a quotient that may be a product with the reciprocal of its divisor.
+bool IsByReciprocal(const OpContext& op) {
+  return op.instruction.opcode() == Opcode::kDivide &&
+         (DivideBound::ByReciprocal(op) || DivideBound::ByRoot(op));
+}
+
+// What another form of the op on a and b, whose result in f32 is x, may be off by in f16.
+double ErrorOfFormsInHalf(const OpContext& op, const Range<double>& a, const Range<double>& b,
+                          const Range<double>& x) {
+  double error = MayBeRewritten(op) ? RewriteError<Half>(op, a, b, x) : 0;
+  if (op.instruction.opcode() != Opcode::kDivide) return error;
+  if (DivideBound::ByReciprocal(op)) error += ReciprocalError<Half>(a, b, x);
+  if (DivideBound::ByRoot(op)) error += RootError<Half>(op, a, b, x);
+  return error;
+}
+
 // The least and the largest value of a function.
 std::pair<double, double> RangeOfFunction(Opcode opcode) {
   auto range = [](auto function) {
@@ -274,7 +304,9 @@ absl::Status BoundNarrowConvert(const OpContext& op, Array& result) {
 }
 
 void GrantRoundingToHalf(const OpContext& op, Array& exact) {
-  constexpr double kLargestHalf = 65504;
+  const Opcode opcode = op.instruction.opcode();
+  const bool adds = opcode == Opcode::kAdd || opcode == Opcode::kSubtract;
+  const bool is_rewritten = op.operands.size() == 2 && (MayBeRewritten(op) || IsByReciprocal(op));
   for (int64_t i = 0; i < exact.literal.element_count(); ++i) {
     Range<double> x = SeenAny(op, exact, i);
     if (!x.HasFinite() || x.Undecided()) continue;
@@ -284,10 +316,19 @@ void GrantRoundingToHalf(const OpContext& op, Array& exact) {
     const bool is_held = x.radius == 0 && x.flags == 0 && x.centre == plain &&
                          DecodeFloat(Format(ElementType::kF16),
                                      EncodeFloat(Format(ElementType::kF16), plain)) == plain;
-    if (is_held) continue;
+    // A product or quotient that is zero is so in every form.
+    if (is_held && (!is_rewritten || (plain == 0 && !adds))) continue;
     MakeBounds(exact);
     const uint32_t zeros = exact.bounds[i].flags & (kZeroSigns | kMayBeZero);
-    const double error = magnitude * 0x1p-11 + 0x1p-25;
+    double error = magnitude * 0x1p-11 + 0x1p-25;
+    if (is_rewritten) {
+      const Range<double> a = SeenAny(op, op.array(0), i), b = SeenAny(op, op.array(1), i);
+      if (MayEscape<Half>(op, a, b)) {
+        SetUndecided(exact, i);
+        continue;
+      }
+      error += ErrorOfFormsInHalf(op, a, b, x);
+    }
     // Nothing is rounded beyond zero.
     const double low = x.low() >= 0 ? std::max(x.low() - error, 0.0) : x.low() - error;
     const double high = x.high() <= 0 ? std::min(x.high() + error, 0.0) : x.high() + error;
@@ -305,11 +346,9 @@ void GrantOneUlp(const OpContext& op, const Array& exact, Array& result) {
     if (exact.bounds.empty() || (exact.bounds[i].flags & kForced) != 0) continue;
     MakeBounds(result);
     const Range<double> before = SeenAny(op, exact, i);
-    // Where overflow is clamped, who keeps the value in a wider type reads another number.
-    const bool is_clamped = op.clauses.Has(ClauseId::kExcessPrecision) && format.Clamps(before);
     Range<double> x = format.Image(before);
     // Beside an overflow lies the largest number.
-    if (!x.HasFinite() || x.Undecided() || is_clamped) {
+    if (!x.HasFinite() || x.Undecided()) {
       SetUndecided(result, i);
       continue;
     }
@@ -320,8 +359,15 @@ void GrantOneUlp(const OpContext& op, const Array& exact, Array& result) {
     double high = std::min(format.Next(x.high(), 1), most);
     if ((zeros & kNoNegativeZero) != 0) low = std::max(low, 0.0);
     if ((zeros & kNoPositiveZero) != 0) high = std::min(high, 0.0);
+    // Who keeps the value in a wider type reads more than the largest number here.
+    if (op.clauses.Has(ClauseId::kExcessPrecision) && before.HasFinite()) {
+      const double margin = (std::fabs(before.centre) + before.radius) * 0x1p-10;
+      if (before.low() < -format.MaxFinite()) low = before.low() - margin;
+      if (before.high() > format.MaxFinite()) high = before.high() + margin;
+    }
     x = Range<double>::Hull(low, high);
     x.flags = flags;
+    if (op.clauses.Has(ClauseId::kExcessPrecision)) x.flags |= InfinitiesInHalf(before);
     Store(result, i, x, x.Contains(0) ? zeros : 0);
   }
 }

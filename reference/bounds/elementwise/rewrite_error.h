@@ -47,6 +47,11 @@ inline bool IsApproximateQuotient(const OpContext& op) {
          op.clauses.Has(ClauseId::kApproximateQuotients);
 }
 
+// True if the op divides by a function whose reciprocal may be made as one.
+inline bool InvertsFunction(const OpContext& op) {
+  return op.clauses.Has(ClauseId::kExponentials) && op.licensed.InvertsFunction();
+}
+
 // True if the op may be made in another form because of what its operands are, or in one that is
 // not rounded correctly.
 inline bool MayBeRewritten(const OpContext& op) {
@@ -131,18 +136,22 @@ Wide<T> RewriteError(const OpContext& op, const Range<Wide<T>>& a, const Range<W
     const bool divides = op.instruction.opcode() == Opcode::kDivide;
     const W step = static_cast<W>(UlpAt<T>(0)) / UnitRoundoff<T>();
     const W smallest = std::max<W>(std::fabs(b.centre) - b.radius, 0);
-    if (TouchesSubnormals<T>(a) || a.Contains(0))
+    if (ReachesSubnormals<T>(a) || a.Contains(0))
       error += step * (divides ? 1 / smallest : largest(b));
-    if (TouchesSubnormals<T>(b) || (!divides && b.Contains(0)))
+    if (ReachesSubnormals<T>(b) || (!divides && b.Contains(0)))
       error += step * (divides ? largest(x) / smallest : largest(a));
   }
   // The exponents may be products that the sum or difference takes unrounded.
-  if (clauses.Has(ClauseId::kExponentials) && rewrites.joins_exponentials)
+  if (clauses.Has(ClauseId::kExponentials) && rewrites.joins_exponentials) {
     units += std::fabs(std::log(largest(a))) + std::fabs(std::log(largest(b))) + 2;
+    // An exponential that is subnormal is off by as many of its ulps.
+    const auto ulps = static_cast<W>(UlpsOf<T>(op, Opcode::kExponential));
+    if (ReachesSubnormals<T>(x)) error += (ulps + 1) * UlpAt<T>(0) / UnitRoundoff<T>();
+  }
   if (clauses.Has(ClauseId::kExponentials) && rewrites.is_log_of_root) error += 1;
   // The number itself; its root was rounded once, and counts twice.
   if (clauses.Has(ClauseId::kExponentials) && rewrites.squares_root) units += 3;
-  if (clauses.Has(ClauseId::kExponentials) && rewrites.InvertsFunction()) {
+  if (InvertsFunction(op)) {
     const auto ulps = static_cast<W>(UlpsOf<T>(op, rewrites.inverted));
     units += 2 * ulps + 2;
     // The reciprocal may be subnormal.
@@ -153,7 +162,7 @@ Wide<T> RewriteError(const OpContext& op, const Range<Wide<T>>& a, const Range<W
   if (IsApproximateQuotient(op)) {
     const auto ulps = static_cast<W>(UlpsOf<T>(op));
     units += 2 * ulps;
-    if (TouchesSubnormals<T>(x)) error += ulps * UlpAt<T>(0) / UnitRoundoff<T>();
+    if (ReachesSubnormals<T>(x)) error += ulps * UlpAt<T>(0) / UnitRoundoff<T>();
   }
   return (units * largest(x) + error) * UnitRoundoff<T>() * W{1.01};
 }
@@ -166,10 +175,10 @@ bool MayEscape(const OpContext& op, const Range<Wide<T>>& a, const Range<Wide<T>
   if (!op.clauses.Has(ClauseId::kExponentials)) return false;
   constexpr uint32_t kInfinite = kMayBePosInf | kMayBeNegInf;
   auto escapes = [&](const Range<Wide<T>>& x) {
-    return !x.HasFinite() || (x.flags & kInfinite) != 0 || x.Contains(0) || TouchesSubnormals<T>(x);
+    return !x.HasFinite() || (x.flags & kInfinite) != 0 || x.Contains(0) || ReachesSubnormals<T>(x);
   };
   if (rewrites.joins_exponentials) return escapes(a) || escapes(b);
-  return rewrites.InvertsFunction() && escapes(b);
+  return InvertsFunction(op) && escapes(b);
 }
 
 }  // namespace assay::reference

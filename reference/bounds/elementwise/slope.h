@@ -121,8 +121,11 @@ inline Slope SlopeOfBinary(Opcode opcode, const Spot& a, const Spot& b) {
       return {x * y, b.centre, a.centre, a.radius * b.radius, true};
     case Opcode::kDivide: {
       if (std::fabs(b.centre) <= b.radius) return {};
-      const double q = a.centre / b.centre;
-      return {x / y, 1 / b.centre, -q / b.centre, 0, true};
+      const double q = a.centre / b.centre, by_a = 1 / b.centre, by_b = -q / b.centre;
+      // Below the normal numbers the slopes lose their bits.
+      const bool is_held = std::isnormal(by_a) && (a.centre == 0 || std::isnormal(by_b));
+      if (!is_held) return {};
+      return {x / y, by_a, by_b, 0, true};
     }
     case Opcode::kMaximum:
     case Opcode::kMinimum: {

@@ -25,6 +25,8 @@ absl::Status BoundClampFloat(const OpContext& op, Array& result) {
       }
       const auto raised = RangeOf<MaximumBound>(x, low);
       FinishExact<T>(op.clauses, result, i, RangeOf<MinimumBound>(raised, high));
+      if (x.Single() && AreApart(low, x) && AreApart(x, high))
+        PassOnSumView<T>(op.array(1), i, result, i);
     }
   });
   return absl::OkStatus();
