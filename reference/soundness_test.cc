@@ -15,6 +15,11 @@ namespace {
 
 constexpr ElementType kTypes[] = {ElementType::kF32, ElementType::kF64, ElementType::kF16,
                                   ElementType::kBF16};
+// Those of at most 8 bits.
+constexpr ElementType kTinyTypes[] = {
+    ElementType::kF8E5M2,        ElementType::kF8E4M3,     ElementType::kF8E4M3FN,
+    ElementType::kF8E4M3B11FNUZ, ElementType::kF8E5M2FNUZ, ElementType::kF8E4M3FNUZ,
+    ElementType::kF8E3M4,        ElementType::kF4E2M1FN,   ElementType::kF8E8M0FNU};
 
 struct Case {
   Random random;
@@ -28,7 +33,9 @@ struct Case {
                                 : &Profile::XlaGpu()) {
     const int64_t size = 1 + random.Below(8);
     const int instructions = 2 + static_cast<int>(random.Below(8));
-    program = RandomFloatProgram(random, kTypes[seed % 4], size, instructions);
+    ElementType type = kTypes[seed % 4];
+    if (random.OneIn(4)) type = kTinyTypes[random.Below(std::size(kTinyTypes))];
+    program = RandomFloatProgram(random, type, size, instructions);
   }
 };
 
@@ -45,7 +52,7 @@ TEST(Soundness, NothingLegalFails) {
         oracle->Expect(*c.program.module, c.program.Arguments(), *c.profile, Limits{});
     if (!expectation.ok()) {
       ADD_FAILURE() << "seed " << seed << ": " << expectation.status() << "\n"
-                    << c.program.module->ToString();
+                    << c.program.module->ToString() << c.program.DescribeInputs();
       ++failures;
       continue;
     }
@@ -60,7 +67,7 @@ TEST(Soundness, NothingLegalFails) {
       ++failures;
       ADD_FAILURE() << "seed " << seed << " run " << run << " profile " << c.profile->name() << "\n"
                     << DescribeFailure(*expectation, legal, judgement)
-                    << c.program.module->ToString() << "input 0 " << c.program.inputs[0].ToString();
+                    << c.program.module->ToString() << c.program.DescribeInputs();
       break;
     }
   }

@@ -74,7 +74,9 @@ class Builder {
 
   Instruction* AddReduce() {
     const int64_t which = random_.Below(3);
-    const double identity = which == 0 ? 0.0 : which == 1 ? 1.0 : -INFINITY;
+    const FloatFormat& format = Format(type_);
+    const double least = format.HasInfinity() ? -INFINITY : -format.MaxFinite();
+    const double identity = which == 0 ? 0.0 : which == 1 ? 1.0 : least;
     Instruction* init = Constant(identity);
     Computation* callee = combiners_[which];
     Instruction* scalar =
@@ -114,11 +116,46 @@ class Builder {
     return entry_->Add(Opcode::kAdd, Vector(type_), {sum, other});
   }
 
-  // Converts there and back through another float type.
+  // Converts there and back through another float type, or through integers.
   Instruction* AddConvertPair() {
-    const ElementType other = random_.Coin() ? ElementType::kBF16 : ElementType::kF32;
+    static constexpr ElementType kOthers[] = {
+        ElementType::kBF16,     ElementType::kF32,    ElementType::kF16,      ElementType::kF64,
+        ElementType::kF8E4M3FN, ElementType::kF8E5M2, ElementType::kF4E2M1FN, ElementType::kS32};
+    const ElementType other = kOthers[random_.Below(std::size(kOthers))];
     Instruction* there = entry_->Add(Opcode::kConvert, Vector(other), {Pick()});
     return entry_->Add(Opcode::kConvert, Vector(type_), {there});
+  }
+
+  // To a format with fewer bits of the exponent, too.
+  Instruction* AddReducePrecision() {
+    const FloatFormat& format = Format(type_);
+    const int64_t exponent = 2 + random_.Below(format.exponent_bits - 2);
+    const int64_t mantissa = 1 + random_.Below(format.mantissa_bits);
+    return entry_->Add(
+        Opcode::kReducePrecision, Vector(type_), {Pick()},
+        Attributes().Set(Attr::kExponentBits, exponent).Set(Attr::kMantissaBits, mantissa));
+  }
+
+  Instruction* AddClamp() {
+    double low = RandomValue(random_, type_), high = RandomValue(random_, type_);
+    if (low > high) std::swap(low, high);
+    Instruction* least = Broadcast(Constant(low));
+    Instruction* value = Pick();
+    Instruction* most = random_.Coin() ? Broadcast(Constant(high)) : Pick();
+    return entry_->Add(Opcode::kClamp, Vector(type_), {least, value, most});
+  }
+
+  // Sums or products of all that comes before an element, and of itself.
+  Instruction* AddPrefixes() {
+    const int64_t which = random_.Below(2);
+    Instruction* value = Pick();
+    Instruction* init = Constant(which == 0 ? 0.0 : 1.0);
+    WindowDim window;
+    window.size = size_;
+    window.low = size_ - 1;
+    return entry_->Add(Opcode::kReduceWindow, Vector(type_), {value, init},
+                       Attributes().Set(Attr::kWindow, std::vector<WindowDim>{window}),
+                       {&combiners_[which], 1});
   }
 
   Instruction* AddSelect() {
@@ -127,6 +164,56 @@ class Builder {
         entry_->Add(Opcode::kCompare, Vector(ElementType::kPred), {Pick(), Pick()},
                     Attributes().Set(Attr::kDirection, direction));
     return entry_->Add(Opcode::kSelect, Vector(type_), {predicate, Pick(), Pick()});
+  }
+
+  Instruction* Vectorwise(Opcode opcode, std::initializer_list<Instruction*> operands) {
+    return entry_->Add(opcode, Vector(type_), operands);
+  }
+
+  // Operands that licensed forms are about: of exponentials, powers and roots, of ops with
+  // constants, and quotients of quotients.
+  Instruction* AddForm() {
+    static constexpr Opcode kWithConstant[] = {Opcode::kMultiply, Opcode::kDivide, Opcode::kAdd,
+                                               Opcode::kSubtract};
+    auto constant = [&] { return Broadcast(Constant(RandomValue(random_, type_))); };
+    auto with_constant = [&](int64_t kind) {
+      const Opcode opcode = kWithConstant[2 * kind + random_.Below(2)];
+      return Vectorwise(opcode, {Pick(), constant()});
+    };
+    const Opcode scale = random_.Coin() ? Opcode::kMultiply : Opcode::kDivide;
+    switch (random_.Below(7)) {
+      case 0: {
+        Instruction* a = Vectorwise(Opcode::kExponential, {Pick()});
+        Instruction* b = Vectorwise(Opcode::kExponential, {Pick()});
+        return Vectorwise(scale, {a, b});
+      }
+      case 1: {
+        Instruction* b = Vectorwise(Opcode::kExponential, {Pick()});
+        return Vectorwise(Opcode::kDivide, {Pick(), b});
+      }
+      case 2: {
+        Instruction* b = Vectorwise(Opcode::kPower, {Pick(), constant()});
+        return Vectorwise(Opcode::kDivide, {Pick(), b});
+      }
+      case 3: {
+        Instruction* root = Vectorwise(Opcode::kSqrt, {Pick()});
+        return random_.Coin() ? Vectorwise(Opcode::kLog, {root})
+                              : Vectorwise(Opcode::kMultiply, {root, root});
+      }
+      case 4: {
+        Instruction* a = with_constant(0);
+        return Vectorwise(scale, {a, random_.Coin() ? constant() : with_constant(0)});
+      }
+      case 5: {
+        Instruction* a = with_constant(1);
+        return Vectorwise(random_.Coin() ? Opcode::kAdd : Opcode::kSubtract, {a, constant()});
+      }
+      default: {
+        Instruction* a = random_.Coin() ? Pick() : Vectorwise(Opcode::kDivide, {Pick(), Pick()});
+        Instruction* b = random_.Coin() ? Pick() : Vectorwise(Opcode::kDivide, {Pick(), Pick()});
+        return Vectorwise(Opcode::kDivide, {a, b});
+      }
+    }
   }
 
   void AddInstruction() {
@@ -155,7 +242,7 @@ class Builder {
                                          Opcode::kMinimum,   Opcode::kDivide,   Opcode::kSubtract,
                                          Opcode::kRemainder, Opcode::kPower,    Opcode::kAtan2};
     Instruction* made = nullptr;
-    const int64_t kind = random_.Below(21);
+    const int64_t kind = random_.Below(27);
     if (kind < 9) {
       const Opcode opcode = kBinary[random_.Below(std::size(kBinary))];
       made = entry_->Add(opcode, Vector(type_), {Pick(), Pick()});
@@ -178,6 +265,14 @@ class Builder {
       made = entry_->Add(Opcode::kDivide, Vector(type_), {Pick(), divisor});
     } else if (kind < 19) {
       made = AddScatter();
+    } else if (kind < 22) {
+      made = AddForm();
+    } else if (kind < 23) {
+      made = AddClamp();
+    } else if (kind < 24) {
+      made = BitWidth(type_) > 8 ? AddReducePrecision() : AddClamp();
+    } else if (kind < 25) {
+      made = AddPrefixes();
     } else {
       const Opcode opcode = random_.Coin() ? Opcode::kMultiply : Opcode::kAdd;
       made = entry_->Add(opcode, Vector(type_),

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "reference/testing/random.h"
@@ -17,6 +18,11 @@ struct FloatProgram {
     std::vector<const Literal*> arguments;
     for (const Literal& input : inputs) arguments.push_back(&input);
     return arguments;
+  }
+  std::string DescribeInputs() const {
+    std::string text;
+    for (const Literal& input : inputs) text += "input " + input.ToString() + "\n";
+    return text;
   }
 };
 

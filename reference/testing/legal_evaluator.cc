@@ -5,30 +5,19 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 
 #include "absl/base/casts.h"
 #include "absl/container/flat_hash_map.h"
-#include "spec/ops/op_table.h"
+#include "reference/testing/legal_arithmetic.h"
 #include "spec/types/float_format.h"
 
 namespace assay::reference {
 namespace {
 
-// One element: its value in its type, and what a fused consumer could use instead.
-struct Cell {
-  double value = 0;
-  double unrounded = 0;  // narrow types: as kept in f32
-  bool is_product = false;
-  double factor_a = 0, factor_b = 0;
-};
-using Cells = std::vector<Cell>;
-
-class Evaluator {
+class Evaluator : private LegalArithmetic {
  public:
-  Evaluator(const Profile& profile, Random& random)
-      : profile_(profile),
-        random_(random),
-        flush_(profile.Grants(ClauseId::kFlushSubnormals) && random.Coin()) {}
+  Evaluator(const Profile& profile, Random& random) : LegalArithmetic(profile, random) {}
 
   Literal Run(const Module& module, const std::vector<const Literal*>& arguments) {
     const Computation& entry = *module.entry();
@@ -47,317 +36,23 @@ class Evaluator {
   }
 
  private:
-  static bool IsNarrow(ElementType type) { return BitWidth(type) < 32; }
-  bool Grants(ClauseId clause) const { return profile_.Grants(clause); }
+  Cell Reduce(const Instruction& op) { return SumOf(op, cells_[op.operand(0)]); }
 
-  double Flush(ElementType type, double x) const {
-    const bool subnormal = x != 0 && std::fabs(x) < Format(type).MinNormal();
-    return flush_ && subnormal && type != ElementType::kF16 ? std::copysign(0.0, x) : x;
+  // Element i of a window that ends there and begins before the first one.
+  Cell Prefix(const Instruction& op, int64_t i) {
+    const Cells& cells = cells_[op.operand(0)];
+    return SumOf(op, Cells(cells.begin(), cells.begin() + i + 1));
   }
 
-  // Rounds to the type, once.
-  double Round(ElementType type, long double x) const {
-    const FloatFormat& format = Format(type);
-    if (type == ElementType::kF64) return static_cast<double>(x);
-    if (type == ElementType::kF32) return static_cast<float>(x);
-    return DecodeFloat(format, EncodeFloat(format, static_cast<double>(x)));
-  }
-
-  // A finished result: `exact` to be rounded to the type.
-  Cell Finish(ElementType type, long double exact) const {
-    Cell cell;
-    cell.value = Flush(type, Round(type, exact));
-    cell.unrounded = IsNarrow(type) ? static_cast<float>(exact) : cell.value;
-    return cell;
-  }
-
-  // An operand as an arithmetic op reads it.
-  double Read(ElementType type, const Cell& cell, bool excess) const {
-    return Flush(type, excess && IsNarrow(type) ? cell.unrounded : cell.value);
-  }
-
-  double Perturb(ElementType type, double value, double ulps) {
-    if (!std::isfinite(value) || value == 0) return value;
-    const int64_t steps = static_cast<int64_t>(ulps);
-    int64_t move = random_.Below(2 * steps + 1) - steps;
-    const FloatFormat& format = Format(type);
-    uint64_t code = EncodeFloat(format, value);
-    const bool negative = value < 0;
-    for (; move != 0; move += move > 0 ? -1 : 1) {
-      const uint64_t next = (move > 0) != negative ? code + 1 : code - 1;
-      const double moved = DecodeFloat(format, next);
-      if (!std::isfinite(moved) || moved == 0) break;
-      code = next;
-    }
-    return DecodeFloat(format, code);
-  }
-
-  Cell Function(const Instruction& op, double x) {
-    const long double wide = x;
-    long double y = 0;
-    bool exact_point = x == 0 || !std::isfinite(x);
-    double low = -INFINITY, high = INFINITY;
-    auto within = [&](double least, double most) {
-      low = least;
-      high = most;
-    };
-    switch (op.opcode()) {
-      case Opcode::kExponential:
-        y = std::exp(wide);
-        within(0, INFINITY);
-        break;
-      case Opcode::kExponentialMinusOne:
-        y = std::expm1(wide);
-        within(-1, INFINITY);
-        break;
-      case Opcode::kLog:
-        y = std::log(wide);
-        exact_point = exact_point || x == 1;
-        break;
-      case Opcode::kLogPlusOne:
-        y = std::log1p(wide);
-        break;
-      case Opcode::kTanh:
-        y = std::tanh(wide);
-        within(-1, 1);
-        break;
-      case Opcode::kErf:
-        y = std::erf(wide);
-        within(-1, 1);
-        break;
-      case Opcode::kLogistic:
-        y = 1 / (1 + std::exp(-wide));
-        within(0, 1);
-        break;
-      case Opcode::kCbrt:
-        y = std::cbrt(wide);
-        break;
-      case Opcode::kSine:
-        y = std::sin(wide);
-        within(-1, 1);
-        break;
-      case Opcode::kCosine:
-        y = std::cos(wide);
-        within(-1, 1);
-        break;
-      case Opcode::kTan:
-        y = std::tan(wide);
-        break;
-      default:
-        y = 1 / std::sqrt(wide);
-        break;
-    }
-    return Perturbed(op, y, exact_point, low, high);
-  }
-
-  double UlpsOf(ElementType type, Opcode opcode) const {
-    const NumericContract& contract = Info(opcode).numeric;
-    const UlpBudget& budget = profile_.IsXla() ? contract.xla : contract.strict;
-    return type == ElementType::kF64   ? budget.f64
-           : type == ElementType::kF32 ? budget.f32
-           : type == ElementType::kF16 ? budget.f16
-                                       : budget.bf16;
-  }
-
-  // The function's value, rounded and moved within its budget.
-  Cell Perturbed(const Instruction& op, long double y, bool exact_point, double low, double high) {
-    const ElementType type = op.shape().element_type();
-    const double ulps = UlpsOf(type, op.opcode());
-    Cell cell = Finish(type, y);
-    if (!exact_point && !std::isnan(cell.value)) {
-      cell.value = Flush(type, std::clamp(Perturb(type, cell.value, ulps), low, high));
-      if (!IsNarrow(type)) cell.unrounded = cell.value;
-    }
-    return cell;
-  }
-
-  // A quotient or root that GPUs compute in f32 to within `ulps` of that type.
-  Cell Approximate(ElementType type, long double exact, double ulps) {
-    const auto single = static_cast<float>(exact);
-    const bool is_exact = !Grants(ClauseId::kApproximateQuotients) || !std::isnormal(single);
-    if (is_exact || random_.Coin()) return Finish(type, exact);
-    return Finish(type, Perturb(ElementType::kF32, single, ulps));
-  }
-
-  // x * y, which an addition may read unrounded.
-  Cell Product(ElementType type, double x, double y) const {
-    Cell cell = type == ElementType::kF64 ? Finish(type, x * y)
-                                          : Finish(type, static_cast<long double>(x) * y);
-    cell.is_product = true;
-    cell.factor_a = x;
-    cell.factor_b = y;
-    return cell;
-  }
-
-  // x * rsqrt(y), for an op that is x / sqrt(y).
-  Cell TimesReciprocalRoot(const Instruction& op, const Cell& dividend, const Cell& radicand,
-                           bool excess) {
-    const ElementType type = op.shape().element_type();
-    const double x = Read(type, dividend, excess), y = Read(type, radicand, excess);
-    const double ulps = UlpsOf(type, Opcode::kRsqrt);
-    const double inverse =
-        Perturb(type, Round(type, 1 / std::sqrt(static_cast<long double>(y))), ulps);
-    return Product(type, x, inverse);
-  }
-
-  Cell Unary(const Instruction& op, const Cell& operand, bool excess) {
-    const ElementType type = op.shape().element_type();
-    if (op.opcode() == Opcode::kNegate) {
-      return {-operand.value, -operand.unrounded, operand.is_product, -operand.factor_a,
-              operand.factor_b};
-    }
-    if (op.opcode() == Opcode::kAbs) {
-      const double value = std::fabs(operand.value);
-      return {value, std::fabs(operand.unrounded), false, 0, 0};
-    }
-    const double x = Read(type, operand, excess);
-    switch (op.opcode()) {
-      case Opcode::kFloor:
-        return Finish(type, std::floor(x));
-      case Opcode::kCeil:
-        return Finish(type, std::ceil(x));
-      case Opcode::kRoundNearestEven:
-        return Finish(type, std::nearbyint(x));
-      case Opcode::kSign:
-        return Finish(type, x > 0 ? 1.0 : x < 0 ? -1.0 : x);
-      case Opcode::kSqrt: {
-        if (type == ElementType::kF64) return Finish(type, std::sqrt(x));
-        return Approximate(type, std::sqrt(static_cast<long double>(x)), 1);
-      }
-      default:
-        return Function(op, x);
-    }
-  }
-
-  static double Extremum(double a, double b, bool maximum) {
-    if (std::isnan(a) || std::isnan(b)) return std::numeric_limits<double>::quiet_NaN();
-    if (a == b) return std::signbit(a) == maximum ? b : a;
-    return (a > b) == maximum ? a : b;
-  }
-
-  // a * b + c or the like with one rounding.
-  Cell Fused(ElementType type, double a, double b, double c) const {
-    if (type == ElementType::kF64) return Finish(type, std::fma(a, b, c));
-    Cell cell;
-    cell.value =
-        Flush(type, std::fmaf(static_cast<float>(a), static_cast<float>(b), static_cast<float>(c)));
-    cell.unrounded = cell.value;
-    return cell;
-  }
-
-  Cell Sum(const Instruction& op, const Cell& a, const Cell& b, bool excess, bool contract) {
-    const ElementType type = op.shape().element_type();
-    const double sign = op.opcode() == Opcode::kSubtract ? -1 : 1;
-    const double x = Read(type, a, excess), y = Read(type, b, excess);
-    if (contract && !IsNarrow(type)) {
-      if (a.is_product && (!b.is_product || random_.Coin()))
-        return Fused(type, Flush(type, a.factor_a), Flush(type, a.factor_b), sign * y);
-      if (b.is_product)
-        return Fused(type, sign * Flush(type, b.factor_a), Flush(type, b.factor_b), x);
-    }
-    if (type == ElementType::kF64) return Finish(type, x + sign * y);
-    return Finish(type, static_cast<long double>(x) + sign * static_cast<long double>(y));
-  }
-
-  Cell Binary(const Instruction& op, const Cell& a, const Cell& b, bool excess, bool contract,
-              bool reciprocal) {
-    const ElementType type = op.shape().element_type();
-    const double x = Read(type, a, excess), y = Read(type, b, excess);
-    switch (op.opcode()) {
-      case Opcode::kMultiply:
-        return Product(type, x, y);
-      case Opcode::kDivide: {
-        if (reciprocal && std::isfinite(y) && y != 0) {
-          const double inverse = Finish(type, 1 / static_cast<long double>(y)).value;
-          if (std::isfinite(inverse) && std::fabs(inverse) >= Format(type).MinNormal())
-            return Product(type, x, inverse);
-        }
-        return type == ElementType::kF64 ? Finish(type, x / y)
-                                         : Approximate(type, static_cast<long double>(x) / y, 2);
-      }
-      case Opcode::kRemainder:
-        return Finish(type, std::fmod(x, y));
-      case Opcode::kPower: {
-        const bool exact_point = x == 0 || y == 0 || x == 1 || !std::isfinite(x) ||
-                                 !std::isfinite(y) || (x < 0 && y != std::trunc(y));
-        return Perturbed(op, std::pow(static_cast<long double>(x), static_cast<long double>(y)),
-                         exact_point, -INFINITY, INFINITY);
-      }
-      case Opcode::kAtan2: {
-        const bool exact_point = std::isnan(x) || std::isnan(y) || (x == 0 && y >= 0);
-        return Perturbed(op, std::atan2(static_cast<long double>(x), static_cast<long double>(y)),
-                         exact_point, -INFINITY, INFINITY);
-      }
-      case Opcode::kMaximum:
-      case Opcode::kMinimum:
-        return Finish(type, Extremum(x, y, op.opcode() == Opcode::kMaximum));
-      default:
-        return Sum(op, a, b, excess, contract);
-    }
-  }
-
-  bool Compare(Direction direction, double a, double b) {
-    switch (direction) {
-      case Direction::kEq:
-        return a == b;
-      case Direction::kNe:
-        return a != b;
-      case Direction::kGe:
-        return a >= b;
-      case Direction::kGt:
-        return a > b;
-      case Direction::kLe:
-        return a <= b;
-      case Direction::kLt:
-        return a < b;
-    }
-    return false;
-  }
-
-  // Accumulator of narrow types is f32.
-  static ElementType AccumulatorOf(ElementType type) {
-    return type == ElementType::kF64 ? type : ElementType::kF32;
-  }
-
-  double Combine(Opcode opcode, ElementType type, double a, double b) const {
-    const bool wide = type == ElementType::kF64;
-    if (opcode == Opcode::kMaximum) return Extremum(Flush(type, a), Flush(type, b), true);
-    if (opcode == Opcode::kAdd)
-      return Flush(type, wide ? a + b : Round(type, static_cast<long double>(a) + b));
-    return Flush(type, wide ? a * b : Round(type, static_cast<long double>(a) * b));
-  }
-
-  // Adds in an order of four kinds: as they come, one sign after the other from the largest or from
-  // the smallest on (partial sums are large), or random pairs until one is left.
-  double CombineAll(Opcode opcode, ElementType type, std::vector<double> terms) {
-    const int64_t kind = random_.Below(4);
-    if (kind != 0) {
-      auto less = [](double a, double b) { return !std::isnan(b) && (std::isnan(a) || a < b); };
-      if (kind == 1) std::sort(terms.begin(), terms.end(), less);
-      if (kind == 2) std::sort(terms.rbegin(), terms.rend(), less);
-      double value = terms[0];
-      for (size_t i = 1; i < terms.size(); ++i) value = Combine(opcode, type, value, terms[i]);
-      return value;
-    }
-    while (terms.size() > 1) {
-      const auto n = static_cast<int64_t>(terms.size());
-      const int64_t a = random_.Below(n);
-      int64_t b = random_.Below(n - 1);
-      if (b >= a) ++b;
-      terms[a] = Combine(opcode, type, terms[a], terms[b]);
-      terms.erase(terms.begin() + b);
-    }
-    return terms[0];
-  }
-
-  Cell Reduce(const Instruction& op) {
+  // What the combiner makes of the elements and the start, in any order.
+  Cell SumOf(const Instruction& op, const Cells& cells) {
     const ElementType type = op.shape().element_type();
     const bool literal = Grants(ClauseId::kLiteralReducer) && random_.Coin();
     const ElementType accumulator = literal ? type : AccumulatorOf(type);
     const Opcode combiner = op.callee()->root()->opcode();
     const bool excess = Grants(ClauseId::kExcessPrecision) && random_.Coin();
     std::vector<double> terms = {cells_[op.operand(1)][0].value};
-    for (const Cell& cell : cells_[op.operand(0)]) {
+    for (const Cell& cell : cells) {
       // A product that feeds the sum may be fused into it; the first such addition is done here.
       if (combiner == Opcode::kAdd && cell.is_product && !IsNarrow(type) &&
           Grants(ClauseId::kContraction) && random_.Coin()) {
@@ -448,17 +143,13 @@ class Evaluator {
     return Scatter(scatter, std::move(cells), excess);
   }
 
-  Cell Convert(const Instruction& op, const Cell& operand, bool excess) {
-    const ElementType from = op.operand(0)->shape().element_type();
-    if (from == op.shape().element_type()) return operand;
-    return Finish(op.shape().element_type(), Read(from, operand, excess));
-  }
-
   // The choices that are made for all elements of one instruction.
   struct Choices {
     bool excess, contract, reciprocal;
-    bool root;    // multiplies by a reciprocal root
-    bool nested;  // makes (a / b) / c as a / (b * c)
+    bool root;          // multiplies by a reciprocal root
+    bool nested;        // makes (a / b) / c as a / (b * c), or other quotients of quotients
+    bool chained;       // joins the constants of two ops
+    bool exponentials;  // joins exponentials, or makes their reciprocals as such
   };
   Choices Draw(const Instruction& op) {
     const bool divides = op.opcode() == Opcode::kDivide;
@@ -469,14 +160,169 @@ class Evaluator {
                        op.operand(1)->opcode() == Opcode::kBroadcast;
     drawn.root = Grants(ClauseId::kReciprocalRoot) && random_.Coin() && divides &&
                  op.operand(1)->opcode() == Opcode::kSqrt;
-    drawn.nested = Grants(ClauseId::kNestedQuotients) && random_.Coin() && !drawn.root && divides &&
-                   op.operand(0)->opcode() == Opcode::kDivide;
+    drawn.nested =
+        Grants(ClauseId::kNestedQuotients) && random_.Coin() && !drawn.root && divides &&
+        (op.operand(0)->opcode() == Opcode::kDivide || op.operand(1)->opcode() == Opcode::kDivide);
+    drawn.chained = Grants(ClauseId::kConstantChains) && random_.Coin();
+    drawn.exponentials = Grants(ClauseId::kExponentials) && random_.Coin();
     return drawn;
   }
 
   const Cell& CellOf(const Instruction& op, int64_t operand, int64_t i) {
     const Cells& cells = cells_[op.operand(operand)];
     return cells[cells.size() == 1 ? 0 : i];
+  }
+
+  // True if the type holds the value as a normal number. Beyond them another form gives another
+  // number, which nothing licenses.
+  static bool IsNormal(ElementType type, double value) {
+    return std::isfinite(value) && std::fabs(value) >= Format(type).MinNormal();
+  }
+
+  double ReadAt(const Instruction& op, int64_t operand, int64_t i, const Choices& choices) {
+    return Read(op.operand(operand)->shape().element_type(), CellOf(op, operand, i),
+                choices.excess);
+  }
+
+  // A quotient of quotients, as one of products.
+  std::optional<Cell> Quotients(const Instruction& op, int64_t i, const Choices& choices) {
+    const ElementType type = op.shape().element_type();
+    const Instruction &a = *op.operand(0), &b = *op.operand(1);
+    const bool is_first = a.opcode() == Opcode::kDivide, is_second = b.opcode() == Opcode::kDivide;
+    if ((is_first && !IsNormal(type, CellOf(op, 0, i).value)) ||
+        (is_second && !IsNormal(type, CellOf(op, 1, i).value)))
+      return std::nullopt;
+    auto product = [&](double x, double y) {
+      if (IsTiny(type)) return Intermediate(type, static_cast<long double>(x) * y);
+      const Cell cell = Product(type, x, y);
+      return Read(type, cell, choices.excess);
+    };
+    double dividend = is_first ? ReadAt(a, 0, i, choices) : ReadAt(op, 0, i, choices);
+    double divisor = is_second ? ReadAt(b, 0, i, choices) : ReadAt(op, 1, i, choices);
+    if (is_first) divisor = product(ReadAt(a, 1, i, choices), divisor);
+    if (is_second) dividend = product(dividend, ReadAt(b, 1, i, choices));
+    if ((is_first && !IsNormal(type, divisor)) || (is_second && !IsNormal(type, dividend)))
+      return std::nullopt;
+    return type == ElementType::kF64
+               ? Finish(type, dividend / divisor)
+               : Approximate(type, static_cast<long double>(dividend) / divisor, 2);
+  }
+
+  // An op that has a constant for one operand; the constant of a quotient or difference comes
+  // second.
+  struct WithConstant {
+    const Instruction* other = nullptr;
+    int64_t operand = 0;  // its number
+    double constant = 0;
+    bool scales = false;    // a product or a quotient; a sum or a difference otherwise
+    bool inverted = false;  // a quotient, or a difference
+  };
+  static std::optional<WithConstant> Split(const Instruction& op) {
+    const Opcode opcode = op.opcode();
+    const bool scales = opcode == Opcode::kMultiply || opcode == Opcode::kDivide;
+    if (!scales && opcode != Opcode::kAdd && opcode != Opcode::kSubtract) return std::nullopt;
+    const bool inverted = opcode == Opcode::kDivide || opcode == Opcode::kSubtract;
+    for (int64_t k : {1, 0}) {
+      const Instruction& operand = *op.operand(k);
+      if ((k == 0 && inverted) || operand.opcode() != Opcode::kBroadcast) continue;
+      const Instruction& scalar = *operand.operand(0);
+      if (scalar.opcode() == Opcode::kConstant)
+        return WithConstant{op.operand(1 - k), 1 - k, scalar.literal()->GetDouble(0), scales,
+                            inverted};
+    }
+    return std::nullopt;
+  }
+
+  // Two ops with a constant each, as one with one constant.
+  std::optional<Cell> Chain(const Instruction& op, int64_t i, const Choices& choices) {
+    const ElementType type = op.shape().element_type();
+    auto read = [&](const WithConstant& from) {
+      const Cells& cells = cells_[from.other];
+      return Read(type, cells[cells.size() == 1 ? 0 : i], choices.excess);
+    };
+    if (op.opcode() == Opcode::kMultiply) {
+      const auto a = Split(*op.operand(0)), b = Split(*op.operand(1));
+      if (a && b && a->scales && b->scales && !a->inverted && !b->inverted) {
+        const double scale =
+            Intermediate(type, static_cast<long double>(a->constant) * b->constant);
+        const double both = Intermediate(type, static_cast<long double>(read(*a)) * read(*b));
+        const bool is_whole =
+            std::isfinite(CellOf(op, 0, i).value) && std::isfinite(CellOf(op, 1, i).value);
+        if (is_whole && IsNormal(type, scale) && IsNormal(type, both))
+          return Product(type, both, scale);
+      }
+    }
+    const auto outer = Split(op);
+    if (!outer) return std::nullopt;
+    const auto inner = Split(*outer->other);
+    if (!inner || inner->scales != outer->scales) return std::nullopt;
+    // What certainly overflows between the two is what the text says.
+    if (!std::isfinite(CellOf(op, outer->operand, i).value)) return std::nullopt;
+    const long double c = inner->constant, d = outer->constant;
+    const long double x = read(*inner);
+    if (!outer->scales) {
+      const double shift =
+          Intermediate(type, (inner->inverted ? -c : c) + (outer->inverted ? -d : d));
+      if (!std::isfinite(shift)) return std::nullopt;
+      return type == ElementType::kF64 ? Finish(type, static_cast<double>(x) + shift)
+                                       : Finish(type, x + shift);
+    }
+    const bool divides = inner->inverted && outer->inverted;
+    const double scale = Intermediate(type, inner->inverted == outer->inverted ? c * d
+                                            : inner->inverted                  ? d / c
+                                                                               : c / d);
+    if (!IsNormal(type, scale)) return std::nullopt;
+    if (!divides) return Product(type, static_cast<double>(x), scale);
+    return type == ElementType::kF64 ? Finish(type, static_cast<double>(x) / scale)
+                                     : Approximate(type, x / scale, 2);
+  }
+
+  // Products and quotients of exponentials, of powers and of roots.
+  std::optional<Cell> Exponentials(const Instruction& op, int64_t i, const Choices& choices) {
+    const ElementType type = op.shape().element_type();
+    // Those of floats of at most 8 bits are joined in a wider type, where nothing is seen of it.
+    if (IsTiny(type)) return std::nullopt;
+    const Instruction &a = *op.operand(0), &b = *op.operand(1);
+    const bool divides = op.opcode() == Opcode::kDivide;
+    if (!divides && op.opcode() != Opcode::kMultiply) return std::nullopt;
+    if (a.opcode() == Opcode::kExponential && b.opcode() == Opcode::kExponential) {
+      const double x = ReadAt(a, 0, i, choices), y = ReadAt(b, 0, i, choices);
+      return Function(a, Intermediate(type, divides ? static_cast<long double>(x) - y
+                                                    : static_cast<long double>(x) + y));
+    }
+    if (divides && b.opcode() == Opcode::kExponential)
+      return Product(type, ReadAt(op, 0, i, choices), Function(b, -ReadAt(b, 0, i, choices)).value);
+    if (divides && b.opcode() == Opcode::kPower) {
+      Cell exponent = CellOf(b, 1, i);
+      exponent.value = -exponent.value;
+      exponent.unrounded = -exponent.unrounded;
+      const Cell inverse = Binary(b, CellOf(b, 0, i), exponent, choices.excess, false, false);
+      return Product(type, ReadAt(op, 0, i, choices), inverse.value);
+    }
+    if (!divides && &a == &b && a.opcode() == Opcode::kSqrt && ReadAt(a, 0, i, choices) > 0)
+      return Finish(type, ReadAt(a, 0, i, choices));
+    return std::nullopt;
+  }
+
+  // log(x) / 2 for log(sqrt(x)).
+  Cell LogOfRoot(const Instruction& op, const Cell& radicand, const Choices& choices) {
+    const ElementType type = op.shape().element_type();
+    return Finish(type, 0.5L * Function(op, Read(type, radicand, choices.excess)).value);
+  }
+
+  // min(max(low, x), high), where a product that is chosen stays one.
+  Cell Clamp(const Instruction& op, int64_t i, const Choices& choices) {
+    const Cell& x = CellOf(op, 1, i);
+    const double low = ReadAt(op, 0, i, choices), high = ReadAt(op, 2, i, choices);
+    const double value = ReadAt(op, 1, i, choices);
+    const double clamped = Extremum(Extremum(low, value, true), high, false);
+    Cell cell = Finish(op.shape().element_type(), clamped);
+    if (low < value && value < high) {
+      cell.is_product = x.is_product;
+      cell.factor_a = x.factor_a;
+      cell.factor_b = x.factor_b;
+    }
+    return cell;
   }
 
   // Element i of an op that computes element by element.
@@ -486,18 +332,18 @@ class Evaluator {
       const Cells& radicands = cells_[op.operand(1)->operand(0)];
       return TimesReciprocalRoot(op, first, radicands[i], choices.excess);
     }
-    if (op.operand_count() == 1) return Unary(op, first, choices.excess);
-    const Cell& second = CellOf(op, 1, i);
-    if (choices.nested) {
-      const Cells& dividends = cells_[op.operand(0)->operand(0)];
-      const Cells& divisors = cells_[op.operand(0)->operand(1)];
-      const ElementType type = op.shape().element_type();
-      const Cell product = Product(type, Read(type, divisors[i], choices.excess),
-                                   Read(type, second, choices.excess));
-      // Out of the range of the type this is another number, which nothing licenses.
-      if (std::isfinite(product.value) && std::fabs(product.value) >= Format(type).MinNormal())
-        return Binary(op, dividends[i], product, choices.excess, choices.contract, false);
+    if (op.operand_count() == 1) {
+      if (choices.exponentials && op.opcode() == Opcode::kLog &&
+          op.operand(0)->opcode() == Opcode::kSqrt)
+        return LogOfRoot(op, CellOf(*op.operand(0), 0, i), choices);
+      return Unary(op, first, choices.excess);
     }
+    const Cell& second = CellOf(op, 1, i);
+    std::optional<Cell> other;
+    if (choices.nested) other = Quotients(op, i, choices);
+    if (!other && choices.chained) other = Chain(op, i, choices);
+    if (!other && choices.exponentials) other = Exponentials(op, i, choices);
+    if (other) return *other;
     return Binary(op, first, second, choices.excess, choices.contract, choices.reciprocal);
   }
 
@@ -537,7 +383,19 @@ class Evaluator {
       case Opcode::kScatter:
         return Scatter(op, cells_[op.operand(0)], choices.excess);
       case Opcode::kConvert:
-        for (int64_t i = 0; i < count; ++i) result[i] = Convert(op, cell(0, i), choices.excess);
+        for (int64_t i = 0; i < count; ++i)
+          result[i] = Convert(op.operand(0)->shape().element_type(), op.shape().element_type(),
+                              cell(0, i), choices.excess);
+        break;
+      case Opcode::kReducePrecision:
+        for (int64_t i = 0; i < count; ++i)
+          result[i] = ReducePrecision(op, ReadAt(op, 0, i, choices));
+        break;
+      case Opcode::kClamp:
+        for (int64_t i = 0; i < count; ++i) result[i] = Clamp(op, i, choices);
+        break;
+      case Opcode::kReduceWindow:
+        for (int64_t i = 0; i < count; ++i) result[i] = Prefix(op, i);
         break;
       case Opcode::kCompare: {
         const ElementType type = op.operand(0)->shape().element_type();
@@ -557,9 +415,6 @@ class Evaluator {
     return result;
   }
 
-  const Profile& profile_;
-  Random& random_;
-  bool flush_;
   absl::flat_hash_map<const Instruction*, Cells> cells_;
 };
 
