@@ -13,11 +13,11 @@ namespace {
 constexpr double kLargestHalf = 65504;
 
 // The infinities that f16 may hold of a range.
-uint32_t InfinitiesInHalf(const Range<double>& x) {
-  uint32_t flags = x.flags & (kMayBePosInf | kMayBeNegInf);
-  if (!x.HasFinite()) return flags;
-  if (x.high() > kLargestHalf) flags |= kMayBePosInf;
-  if (x.low() < -kLargestHalf) flags |= kMayBeNegInf;
+uint32_t InfinitiesInHalf(const Range<double>& range) {
+  uint32_t flags = range.flags & (kMayBePosInf | kMayBeNegInf);
+  if (!range.HasFinite()) return flags;
+  if (range.high() > kLargestHalf) flags |= kMayBePosInf;
+  if (range.low() < -kLargestHalf) flags |= kMayBeNegInf;
   return flags;
 }
 
