@@ -155,7 +155,10 @@ Range<W> ProductOf(const Range<W>& a, const Range<W>& b) {
   }
   Range<W> product = RangeOf<MultiplyBound>(a, b);
   const bool zero = product.HasFinite() && product.centre == 0 && product.radius == 0;
-  if (zero && ((a.flags | b.flags) & kZeroSignFree) != 0) product.flags |= kZeroSignFree;
+  auto has_either_sign = [](const Range<W>& x) {
+    return (x.flags & kZeroSignFree) != 0 || (x.radius != 0 && x.Contains(0));
+  };
+  if (zero && (has_either_sign(a) || has_either_sign(b))) product.flags |= kZeroSignFree;
   return product;
 }
 

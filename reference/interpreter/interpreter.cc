@@ -209,7 +209,22 @@ absl::StatusOr<Value> Interpreter::ApplyRow(const OpEvaluation& general, const O
   return MakeValue(std::move(result), memory());
 }
 
+absl::StatusOr<Value> Interpreter::ApplyFlushed(const OpEvaluation& row, const OpContext& op) {
+  std::vector<Value> values;
+  std::vector<const Value*> operands;
+  for (const Value* operand : op.operands) values.push_back(FlushSubnormals(*operand, memory()));
+  for (const Value& value : values) operands.push_back(&value);
+  const OpContext flushed{op.instruction, op.shape,    operands, op.clauses,
+                          op.analysis,    op.licensed, op.lanes};
+  ASSAY_ASSIGN_OR_RETURN(const Value value,
+                         row.apply == nullptr ? ApplyRow(row, flushed) : row.apply(*this, flushed));
+  return FlushSubnormals(value, memory());
+}
+
 absl::StatusOr<Value> Interpreter::Apply(const OpEvaluation& row, const OpContext& op) {
+  const LegalChoices* const choices = op.analysis.choices;
+  if (choices != nullptr && choices->flushes() && IsFlushed(op.instruction))
+    return ApplyFlushed(row, op);
   absl::StatusOr<Value> value = row.apply == nullptr ? ApplyRow(row, op) : row.apply(*this, op);
   ASSAY_RETURN_IF_ERROR(budget_.CheckTime());
   if (row.apply == nullptr) return value;

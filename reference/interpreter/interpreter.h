@@ -99,6 +99,8 @@ class Interpreter {
   OpContext ContextOf(const Plan::Step& step, const Shape& shape,
                       absl::Span<const Value* const> operands) const;
   absl::StatusOr<Value> ApplyRow(const OpEvaluation& general, const OpContext& op);
+  // The op on subnormal numbers that are flushed, and its result likewise.
+  absl::StatusOr<Value> ApplyFlushed(const OpEvaluation& row, const OpContext& op);
   absl::Status BoundResult(const OpEvaluation& row, const OpContext& op, Array& result);
   void Finish(Execution& execution, size_t number, Value value);
 

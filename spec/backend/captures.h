@@ -74,6 +74,7 @@ struct DrawOptions {
   // in which `visit` showed them. Followed arrays of which nothing is looked at are not computed.
   const ElementLists* looked_at = nullptr;
   uint64_t seed = 1;
+  bool flushes = false;  // subnormal numbers to zero
 };
 
 }  // namespace assay

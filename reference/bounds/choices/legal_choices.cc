@@ -2,10 +2,13 @@
 #include "reference/bounds/choices/legal_choices.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "reference/bounds/elementwise/binary.h"
+#include "reference/scalar/compare.h"
 #include "spec/base/status_macros.h"
 #include "spec/ops/op_table.h"
+#include "spec/types/float_format.h"
 
 namespace assay::reference {
 namespace {
@@ -226,6 +229,55 @@ std::vector<Term<A>> SingleTerms(const std::vector<A>& values) {
 }
 
 }  // namespace
+
+bool IsFlushed(const Instruction& instruction) {
+  const Opcode opcode = instruction.opcode();
+  switch (opcode) {
+    case Opcode::kAbs:
+    case Opcode::kBitcastConvert:
+    case Opcode::kComplex:
+    case Opcode::kCopy:
+    case Opcode::kImag:
+    case Opcode::kIsFinite:
+    case Opcode::kNegate:
+    case Opcode::kReal:
+    case Opcode::kReducePrecision:
+    case Opcode::kSelect:
+    case Opcode::kStochasticConvert:
+      return false;  // they look at bits, or hand them on
+    case Opcode::kCompare:
+      return !IsTotalOrder(instruction);
+    case Opcode::kConvert: {
+      // Between numbers of the same kind it hands them on.
+      const ElementType from = instruction.operand(0)->shape().element_type();
+      return ComponentType(instruction.shape().element_type()) != ComponentType(from);
+    }
+    case Opcode::kDot:
+    case Opcode::kConvolution:
+      return true;
+    default:
+      return Info(opcode).Is(kElementwise) && !Info(opcode).Is(kDataMovement);
+  }
+}
+
+Value FlushSubnormals(const Value& value, MemoryMeter& meter) {
+  if (value.IsTuple()) return value;
+  const Literal& literal = value.array->literal;
+  const ElementType type = literal.element_type();
+  const bool may_flush = IsComplex(type) || type == ElementType::kF32 ||
+                         type == ElementType::kF64 || type == ElementType::kBF16;
+  if (!may_flush) return value;
+  const FloatFormat& format = Format(ComponentType(type));
+  const double least = format.MinNormal();
+  std::optional<Array> flushed;
+  for (int64_t k = 0; k < literal.component_count(); ++k) {
+    const double x = literal.GetComponent(k);
+    if (x == 0 || !(std::fabs(x) < least)) continue;
+    if (!flushed.has_value()) flushed = *value.array;
+    flushed->literal.SetComponentBits(k, EncodeFloat(format, std::copysign(0.0, x)));
+  }
+  return flushed.has_value() ? MakeValue(*std::move(flushed), meter) : value;
+}
 
 bool DrawnDirection(uint64_t seed, int64_t slot) {
   uint64_t x = seed * 0x9E3779B97F4A7C15u + static_cast<uint64_t>(slot) + 0x632BE59BD9B4E019u;

@@ -49,6 +49,10 @@ class LegalChoices {
   int64_t count() const { return next_; }
   bool numbers_only() const { return rule_ == kNumbering; }
 
+  // From now on arithmetic reads subnormal numbers as zeros and makes none (FlushSubnormals).
+  void FlushSubnormals() { flushes_ = true; }
+  bool flushes() const { return flushes_; }
+
   bool IsUp(int64_t slot) const;
   // Adds or multiplies the terms, rounding each time, in an order for the slot. `terms` are moved
   // about.
@@ -71,8 +75,15 @@ class LegalChoices {
   uint64_t seed_;
   const std::vector<bool>* up_;
   const std::vector<bool>* matters_ = nullptr;
+  bool flushes_ = false;
   int64_t next_ = 0, site_ = 0;
 };
+
+// True of arithmetic whose subnormal operands and results may be flushed to zero
+// (ClauseId::kFlushSubnormals).
+bool IsFlushed(const Instruction& instruction);
+// The value with zeros in place of subnormal numbers; the value itself where there are none.
+Value FlushSubnormals(const Value& value, MemoryMeter& meter);
 
 // The direction of a choice drawn from a seed.
 bool DrawnDirection(uint64_t seed, int64_t slot);

@@ -306,7 +306,8 @@ absl::Status BoundNarrowConvert(const OpContext& op, Array& result) {
 void GrantRoundingToHalf(const OpContext& op, Array& exact) {
   const Opcode opcode = op.instruction.opcode();
   const bool adds = opcode == Opcode::kAdd || opcode == Opcode::kSubtract;
-  const bool is_rewritten = op.operands.size() == 2 && (MayBeRewritten(op) || IsByReciprocal(op));
+  const bool is_rewritten = op.operands.size() == 2 && Info(opcode).Is(kElementwise) &&
+                            (MayBeRewritten(op) || IsByReciprocal(op));
   for (int64_t i = 0; i < exact.literal.element_count(); ++i) {
     Range<double> x = SeenAny(op, exact, i);
     if (!x.HasFinite() || x.Undecided()) continue;

@@ -252,6 +252,7 @@ class InterpreterOracle : public Oracle {
     LegalChoices choices = options.seed % 2 == 0
                                ? LegalChoices::OfRule(rule)
                                : LegalChoices::OfDirections(options.seed, nullptr);
+    if (options.flushes) choices.FlushSubnormals();
     interpreter.set_choices(&choices);
     ASSAY_ASSIGN_OR_RETURN(const Value value, Run(module, arguments, budget, interpreter));
     return reference::ToLiteral(value);

@@ -79,7 +79,11 @@ void SumUpInOrder(const OpContext& op, const ProductSums& sums, Literal& result)
 template <typename T>
 void SumUpAs(const OpContext& op, const ProductSums& sums, Literal& result) {
   if constexpr (kIsReal<T>) {
-    if (op.analysis.choices != nullptr) return SumUpInOrder<T>(op, sums, result);
+    // Doubles are no numbers of a narrower accumulator.
+    const bool narrows =
+        !std::is_same_v<T, double> && (op.literal(0).element_type() == ElementType::kF64 ||
+                                       op.literal(1).element_type() == ElementType::kF64);
+    if (op.analysis.choices != nullptr && !narrows) return SumUpInOrder<T>(op, sums, result);
   }
   if constexpr (std::is_same_v<T, double>) {
     SumUp<double, DoubleDouble, T>(
