@@ -6,6 +6,7 @@
 
 #include "absl/strings/numbers.h"
 
+#include "reference/bounds/choices/wider_module.h"
 #include "reference/interpreter/interpreter.h"
 #include "spec/base/error.h"
 #include "spec/base/status_macros.h"
@@ -45,9 +46,11 @@ class ReferenceExecutable : public Executable {
     if (choices_.has_value() && arguments.size() == 1 && !has_feeds_) {
       RunResult result;
       const uint64_t seed = SeedOf(arguments[0]);
-      const DrawOptions options{.seed = seed, .flushes = seed % 7 < 3};
+      const Module& module = ModuleOf(seed / 7 % 3);
+      // Conversions to the wider type flush nothing.
+      const DrawOptions options{.seed = seed, .flushes = &module == module_.get() && seed % 7 < 3};
       ASSAY_ASSIGN_OR_RETURN(Literal drawn,
-                             oracle_->DrawFrom(*module_, arguments[0], {}, options, limits_));
+                             oracle_->DrawFrom(module, arguments[0], {}, options, limits_));
       result.seconds = SecondsSince(start);
       result.outputs.push_back(std::move(drawn));
       result.outfeeds.emplace_back();
@@ -88,7 +91,18 @@ class ReferenceExecutable : public Executable {
     return seed >> 8;
   }
 
+  // The program as it is (0), or with its intermediate values in a wider type, if it can be so.
+  const Module& ModuleOf(uint64_t kind) {
+    if (kind == 0) return *module_;
+    std::optional<std::unique_ptr<Module>>& wider = wider_[kind - 1];
+    if (!wider.has_value())
+      wider = reference::KeepWider(
+          *module_, kind == 1 ? reference::ExcessType::kSingle : reference::ExcessType::kHalf);
+    return *wider != nullptr ? **wider : *module_;
+  }
+
   std::unique_ptr<Module> module_;
+  std::optional<std::unique_ptr<Module>> wider_[2];  // made where they are asked for
   DeviceAssignment devices_;
   Limits limits_;
   std::optional<uint64_t> choices_;  // the seed of all runs

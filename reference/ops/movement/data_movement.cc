@@ -267,9 +267,13 @@ absl::Status EvaluateIota(const OpContext& op, Literal& result) {
 absl::Status BoundIota(const OpContext& op, Array& result) {
   const ElementType type = op.type();
   const int64_t dimension = op.instruction.attributes().Integer(Attr::kIotaDimension);
-  const bool may_round = IsFloat(type) && op.clauses.Has(ClauseId::kExcessPrecision) &&
-                         op.shape.dimensions()[dimension] > int64_t{1} << Format(type).precision();
-  if (!may_round) return absl::OkStatus();
+  if (!IsFloat(type) || !op.clauses.Has(ClauseId::kExcessPrecision)) return absl::OkStatus();
+  const FloatFormat& format = Format(type);
+  const int64_t size = op.shape.dimensions()[dimension];
+  const bool has_all = size <= int64_t{1} << format.precision() &&
+                       static_cast<double>(size) <= format.MaxFinite() + 1 &&
+                       format.special != SpecialValues::kExponent;  // which has no zero
+  if (has_all) return absl::OkStatus();
   ForEachIndex(op.shape, [&](int64_t i, absl::Span<const int64_t> index) {
     const auto exact = static_cast<double>(index[dimension]);
     if (IsNarrowType(type)) return FinishNarrow(op.clauses, result, i, exact);
