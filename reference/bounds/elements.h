@@ -82,6 +82,8 @@ void Store(Array& result, int64_t i, const Range<W>& unnormalized, uint32_t more
   ElementBound& bound = result.bounds[i];
   bound.centre = static_cast<double>(x.centre);
   bound.centre_low = static_cast<double>(x.centre - static_cast<W>(bound.centre));
+  // Two doubles do not hold a centre that is subnormal.
+  x.radius += std::fabs(x.centre - static_cast<W>(bound.centre) - static_cast<W>(bound.centre_low));
   bound.radius = static_cast<double>(x.radius);
   if (static_cast<W>(bound.radius) < x.radius)
     bound.radius = std::nextafter(bound.radius, std::numeric_limits<double>::infinity());

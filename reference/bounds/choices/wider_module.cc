@@ -25,6 +25,7 @@ class Widening {
     module_.clear_schedule();
     const Shape result = entry.root()->shape();
     std::vector<Instruction*> entering;
+    std::vector<Stored> stored = StoredOperands();
     for (Computation* computation : module_.computations()) {
       for (Instruction* instruction : *computation) {
         const bool is_parameter =
@@ -39,6 +40,13 @@ class Widening {
       }
     }
     for (Instruction* instruction : entering) ReadWider(*instruction);
+    for (Stored& operand : stored) {
+      Computation& computation = *operand.user->parent();
+      Instruction* narrow = computation.Add(Opcode::kConvert, std::move(operand.shape),
+                                            {operand.user->operand(operand.number)});
+      operand.user->ReplaceOperand(operand.number,
+                                   computation.Add(Opcode::kConvert, operand.wide, {narrow}));
+    }
     entry.set_root(Converted(entry.root(), result));
     return has_widened_ && Verify(module_).ok();
   }
@@ -98,6 +106,30 @@ class Widening {
     Literal wide(instruction.shape());
     for (int64_t i = 0; i < wide.element_count(); ++i) wide.SetDouble(i, literal->GetDouble(i));
     instruction.set_literal(std::make_shared<const Literal>(std::move(wide)));
+  }
+
+  // Rows are sorted as they are stored.
+  struct Stored {
+    Instruction* user;
+    int64_t number;
+    Shape shape, wide;
+  };
+  std::vector<Stored> StoredOperands() {
+    std::vector<Stored> stored;
+    for (Computation* computation : module_.computations()) {
+      for (Instruction* instruction : *computation) {
+        const Opcode opcode = instruction->opcode();
+        if (opcode != Opcode::kSort && opcode != Opcode::kTopK) continue;
+        for (int64_t k = 0; k < instruction->operand_count(); ++k) {
+          const Shape& shape = instruction->operand(k)->shape();
+          if (!HasKept(shape)) continue;
+          Shape wide = shape;
+          WidenShape(wide);
+          stored.push_back({instruction, k, shape, std::move(wide)});
+        }
+      }
+    }
+    return stored;
   }
 
   // A conversion rounds once, from whatever type.

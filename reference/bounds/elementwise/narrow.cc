@@ -291,7 +291,17 @@ Range<double> SeenAny(const OpContext& op, const Array& array, int64_t i) {
 }
 
 void FinishNarrow(ClauseSet clauses, Array& result, int64_t i, double exact) {
-  NarrowFormat(result.literal.element_type()).Finish(clauses, result, i, {exact, 0, 0});
+  const ElementType type = result.literal.element_type();
+  const NarrowFormat format(type);
+  const FloatFormat& half = Format(ElementType::kF16);
+  const double twice = format.Round(DecodeFloat(half, EncodeFloat(half, exact)));
+  const bool may_be_half = clauses.Has(ClauseId::kExcessPrecision) && BitWidth(type) == 8 &&
+                           type != ElementType::kF8E8M0FNU;
+  Range<double> range{exact, 0, 0};
+  // By way of f16 it is another number: neither is forced.
+  if (may_be_half && std::isfinite(twice) && twice != format.Round(exact))
+    range = Range<double>::Hull(std::min(exact, twice), std::max(exact, twice));
+  format.Finish(clauses, result, i, range);
 }
 
 absl::Status BoundNarrowConvert(const OpContext& op, Array& result) {

@@ -177,6 +177,9 @@ absl::Status ApplyPart(const OpContext& op, bool, Array& result) {
     std::memcpy(result.literal.bytes().data(), op.literal(0).bytes().data(),
                 result.literal.bytes().size());
     result.bounds = op.array(0).bounds;
+  } else if (const uint64_t zero = EncodeFloat(Format(op.type()), 0); zero != 0) {
+    // A type without a zero has NaN for it.
+    for (int64_t i = 0; i < op.count(); ++i) result.literal.SetBits(i, zero);
   }
   return absl::OkStatus();
 }
