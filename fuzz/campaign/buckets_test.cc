@@ -401,6 +401,20 @@ TEST(Tally, WhatNeedsAnotherProgramIsABugOfItsOwn) {
   EXPECT_EQ(EndsOfBuckets(tally), wanted);
 }
 
+// What collectives are given, or give, is simplified as it is on one device.
+TEST(Tally, WhatIsRewrittenBesideACollectiveIsOneBug) {
+  const CampaignOptions options = TallyOptions();
+  Tally tally(options);
+  const Outcome::Kind wrong = Outcome::kWrong;
+  AddNumbered(tally, wrong, {"dynamic-slice", "algsimp", "", "c"}, "a");
+  AddNumbered(tally, wrong, {"add+all-reduce+dynamic-slice", "algsimp", "", "c"}, "b");
+  AddNumbered(tally, wrong, {"power", "algsimp", "", "i"}, "c");
+  AddNumbered(tally, wrong, {"all-gather+power", "algsimp", "", "i"}, "d");
+  AddNumbered(tally, wrong, {"all-reduce+maximum", "algsimp", "", "i"}, "e");
+  const std::set<std::string> wanted = {"wrong value/a 2", "wrong value/c 2", "wrong value/e 1"};
+  EXPECT_EQ(EndsOfBuckets(tally), wanted);
+}
+
 // Simplification meets the ops that a batch norm became.
 TEST(Tally, ABatchNormIsOneWhateverItsOperandsAre) {
   const CampaignOptions options = TallyOptions();
@@ -444,16 +458,21 @@ TEST(Tally, WhatStandsAroundTheSameMistakeIsNoOtherBug) {
   AddNumbered(tally, wrong, {"scatter+slice+transpose", "", "", "i"}, "f2/i-ppfff");
   AddNumbered(tally, wrong, {"broadcast+gather", "", "", "i"}, "g/i-pffff");
   AddNumbered(tally, wrong, {"gather+transpose", "", "", "i"}, "g2/i-ffpff");
+  // An update in place of what it is cut from, and one of what it is not.
+  AddNumbered(tally, wrong, {"dynamic-update-slice+reshape+slice", "", "", "p"}, "u/p-ppfff");
+  AddNumbered(tally, wrong, {"dynamic-update-slice+slice+transpose", "", "", "i"}, "u2/i-ppfff");
+  AddNumbered(tally, wrong, {"dynamic-update-slice+transpose", "", "", "i"}, "u3/i-pffpf");
   // Who writes where it must not may never answer.
   AddNumbered(tally, wrong, {"dynamic-slice+narrow-index", "", "", "p"}, "h/p-fffff");
   AddNumbered(tally, Outcome::kTimeout, {"dynamic-slice+iota+narrow-index", "", "", "p"}, "h2");
   AddNumbered(tally, Outcome::kTimeout, {"dynamic-slice+iota", "", "", "p"}, "h3");
-  const std::set<std::string> wanted = {
-      "wrong value/a 2",  "wrong value/b 2",  "wrong value/b3 1", "c/f-fffff 2",
-      "wrong value/c3 1", "wrong value/c4 1", "wrong value/c6 1", "c7/c-fffff 1",
-      "c5/i-fffff 1",     "wrong value/d0 1", "wrong value/d 2",  "wrong value/d3 1",
-      "e/i-fffff 2",      "e3/i-ffffp 1",     "f/i-ppfff 2",      "g/i-pffff 1",
-      "g2/i-ffpff 1",     "h/p-fffff 2",      "timeout/h3 1"};
+  const std::set<std::string> wanted = {"wrong value/a 2",  "wrong value/b 2",  "wrong value/b3 1",
+                                        "c/f-fffff 2",      "wrong value/c3 1", "wrong value/c4 1",
+                                        "wrong value/c6 1", "c7/c-fffff 1",     "c5/i-fffff 1",
+                                        "wrong value/d0 1", "wrong value/d 2",  "wrong value/d3 1",
+                                        "e/i-fffff 2",      "e3/i-ffffp 1",     "f/i-ppfff 2",
+                                        "g/i-pffff 1",      "g2/i-ffpff 1",     "h/p-fffff 2",
+                                        "timeout/h3 1",     "u/p-ppfff 2",      "u3/i-pffpf 1"};
   EXPECT_EQ(EndsOfBuckets(tally), wanted);
 }
 

@@ -150,6 +150,17 @@ Opcodes WithoutQuotientsOfConverts(Opcodes opcodes) {
   return opcodes;
 }
 
+// What other devices are sent, or send, is rewritten as it is on one. A collective that combines
+// has a combiner.
+Opcodes WithoutCollectives(const Opcodes& opcodes) {
+  static const Opcodes kCombiners = {"add", "and", "maximum", "minimum", "multiply", "or", "xor"};
+  const bool combines = opcodes.contains("all-reduce") || opcodes.contains("reduce-scatter");
+  Opcodes result;
+  for (const std::string& name : opcodes)
+    if (!IsCollective(name) && !(combines && kCombiners.contains(name))) result.insert(name);
+  return result.empty() ? opcodes : result;
+}
+
 // What is believed of the sign of an integer is believed behind what hands the integer on, too.
 bool IsBelievedBehindWhatHandsOn(const Looks& large, const Looks& small) {
   static const Opcodes kHandingOn = {"compare", "convert", "sort"};  // sorts compare
@@ -183,7 +194,7 @@ Opcodes WithoutVariants(const Looks& looks) {
     for (const char* norm : {"batch-norm-training", "batch-norm-inference", "batch-norm-grad"}) {
       if (looks.opcodes.contains(norm)) return {norm};
     }
-    const Opcodes opcodes = WithoutWhatBecomesASlice(looks.opcodes);
+    const Opcodes opcodes = WithoutWhatBecomesASlice(WithoutCollectives(looks.opcodes));
     return looks.numbers == "i" ? WithoutWhoAsksForTheSign(opcodes)
                                 : WithoutQuotientsOfConverts(opcodes);
   }
@@ -453,6 +464,16 @@ bool AreMovedOtherwise(const Looks& large, const Looks& small) {
          AreSilencedAlike(states, small.states);
 }
 
+// Nobody can tell which op is wrong, and all are moves: an update in place of what it is cut from,
+// whatever moves the result.
+bool UpdateWhatTheyRead(const Looks& large, const Looks& small) {
+  const auto updates = [](const Looks& looks) {
+    return looks.IsWrong() && looks.place.empty() &&
+           WithoutMoves(looks.opcodes) == Opcodes{"dynamic-update-slice", "slice"};
+  };
+  return updates(large) && updates(small) && AreSilencedAlike(large.states, small.states);
+}
+
 // What is wrong in the small program is in the large one, too.
 bool HasAllOf(const Looks& large, const Looks& small) {
   if (small.Has(kFewBits) && !large.Has(kFewBits)) return false;
@@ -488,6 +509,7 @@ constexpr Rule kRulesOfRunning[] = {IsOfSamePlace,
                                     SortByOrderOfBrainFloats,
                                     FoldAlike,
                                     AreMovedOtherwise,
+                                    UpdateWhatTheyRead,
                                     HasAllOf};
 
 }  // namespace
