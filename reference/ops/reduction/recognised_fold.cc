@@ -146,6 +146,21 @@ void FoldChosen(const OpContext& op, const RecognisedFold& fold, LegalChoices& c
   }
 }
 
+// True if the terms of all results, each looked at by itself, are so many that only a running fold
+// ends in time: those of long windows that overlap.
+bool AreTooManyTerms(const RecognisedFold& fold) {
+  constexpr int64_t kMost = int64_t{1} << 26;
+  const int64_t results = fold.terms.results();
+  if (results == 0) return false;
+  IndexMap list;
+  size_t longest = 0;
+  for (int64_t o : {int64_t{0}, results / 2, results - 1}) {
+    fold.terms.List(o, list);
+    longest = std::max(longest, list.size());
+  }
+  return static_cast<int64_t>(longest) > kMost / results;
+}
+
 // A fold of elements of a type that C++ computes.
 Array FoldComputed(const OpContext& op, bool bounding, const RecognisedFold& fold,
                    absl::Span<const int64_t> dimensions) {
@@ -157,7 +172,8 @@ Array FoldComputed(const OpContext& op, bool bounding, const RecognisedFold& fol
                                      result.literal.data<T>()};
     const bool has_order = fold.combiner == Opcode::kAdd || fold.combiner == Opcode::kMultiply;
     if constexpr (kIsReal<T>) {
-      if (op.analysis.choices != nullptr && has_order && !fold.rules.stepwise) {
+      if (op.analysis.choices != nullptr && has_order && !fold.rules.stepwise &&
+          !AreTooManyTerms(fold)) {
         FoldChosen<T>(op, fold, *op.analysis.choices, elements);
         return;
       }
