@@ -126,8 +126,12 @@ Value* IsFinite(ValueBuilder& builder, const Instruction& instruction, ArrayRef<
 
 Value* Real(ValueBuilder&, const Instruction&, ArrayRef<Value*> v) { return v[0]; }
 Value* Imag(ValueBuilder& builder, const Instruction& instruction, ArrayRef<Value*> v) {
-  return llvm::Constant::getNullValue(
-      builder.RegisterType(OperandType(instruction), builder.WidthOf(v[0])));
+  const ElementType type = OperandType(instruction);
+  llvm::Type* const t = builder.RegisterType(type, builder.WidthOf(v[0]));
+  // A type without a zero has NaN for it.
+  if (IsFloat(type) && Format(type).special == SpecialValues::kExponent)
+    return builder.Int(t, EncodeFloat(Format(type), 0));
+  return llvm::Constant::getNullValue(t);
 }
 
 Value* Add(ValueBuilder& builder, const Instruction& instruction, ArrayRef<Value*> v) {
