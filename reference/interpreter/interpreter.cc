@@ -223,9 +223,10 @@ absl::StatusOr<Value> Interpreter::ApplyFlushed(const OpEvaluation& row, const O
 
 absl::StatusOr<Value> Interpreter::Apply(const OpEvaluation& row, const OpContext& op) {
   const LegalChoices* const choices = op.analysis.choices;
-  if (choices != nullptr && choices->flushes() && IsFlushed(op.instruction))
-    return ApplyFlushed(row, op);
-  absl::StatusOr<Value> value = row.apply == nullptr ? ApplyRow(row, op) : row.apply(*this, op);
+  const bool is_flushed = choices != nullptr && choices->flushes() && IsFlushed(op.instruction);
+  absl::StatusOr<Value> value = is_flushed             ? ApplyFlushed(row, op)
+                                : row.apply == nullptr ? ApplyRow(row, op)
+                                                       : row.apply(*this, op);
   ASSAY_RETURN_IF_ERROR(budget_.CheckTime());
   if (row.apply == nullptr) return value;
   if (bounding() && value.ok()) NoteFreshPrecision(op, memory(), *value);
