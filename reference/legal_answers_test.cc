@@ -1,7 +1,8 @@
-// The oracle as an implementation that makes legal choices: what it keeps in wider types, what it
-// flushes, and that a run gives what the last one gave.
+// What legal answers may be, and the oracle as an implementation that gives such: what it keeps in
+// wider types, what it flushes, and that a run gives what the last one gave.
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <set>
 
 #include "reference/bounds/choices/wider_module.h"
@@ -80,6 +81,38 @@ ENTRY main {
   ROOT s = bf16[] add(x, x)
 })");
   EXPECT_EQ(KeepWider(*half, ExcessType::kHalf), nullptr) << "f16 does not hold bf16";
+}
+
+// What is made of constants, or of one number, may have a reciprocal for a divisor: this is no case
+// of verdicts.txt, where everything is.
+TEST(LegalAnswers, AQuotientThatIsAPowerOfTwoMayBeTakenApart) {
+  const auto module = Read(R"(
+ENTRY main {
+  x = f32[2] parameter(0)
+  c = f32[] constant(2.53984547)
+  b = f32[2] broadcast(c), dimensions={}
+  m = f32[2] multiply(x, b)
+  d = f32[2] divide(x, x)
+  q = f32[2] divide(m, d)
+  s = f32[2] add(q, x)
+  ROOT t = (f32[2], f32[2]) tuple(q, s)
+})");
+  Literal x(Shape::Array(ElementType::kF32, {2})), answer(x.shape());
+  x.SetDouble(0, -2.78477216f);
+  x.SetDouble(1, 1);
+  const auto expectation = MakeOracle()->Expect(*module, {&x}, Profile::Xla(), Limits{});
+  ASSERT_TRUE(expectation.ok()) << expectation.status();
+  const float product = -2.78477216f * 2.53984547f;
+  answer.SetDouble(1, 2.53984547f);
+  const Literal& sum = expectation->leaves[1].plain;
+  auto judge = [&](float first) {
+    answer.SetDouble(0, first);
+    return Judge(*expectation, Literal::Tuple({answer, sum})).verdict;
+  };
+  EXPECT_EQ(judge(product), Verdict::kPass);
+  // (m * x) / x for m / (x / x) is one ulp off.
+  EXPECT_EQ(judge(std::nextafter(product, 0.0f)), Verdict::kPass);
+  EXPECT_EQ(judge(product * (1 + 0x1p-18f)), Verdict::kFail);
 }
 
 TEST(ReferenceBackend, DrawsOtherAnswersAndTheSameAgain) {
