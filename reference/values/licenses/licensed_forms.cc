@@ -37,6 +37,17 @@ bool IsShift(const Instruction& value) {
   return value.opcode() == Opcode::kAdd || value.opcode() == Opcode::kSubtract;
 }
 
+// The operand `which`, and of the product of a magnitude by itself what the magnitude is of: the
+// square needs none.
+const Instruction& OperandOf(const Instruction& outer, int64_t which) {
+  const Instruction& operand = *outer.operand(which);
+  if (outer.opcode() != Opcode::kMultiply || operand.opcode() != Opcode::kAbs) return operand;
+  const Instruction& other = *outer.operand(1 - which);
+  const Instruction& inner = *operand.operand(0);
+  const bool is_square = other.opcode() == Opcode::kAbs && other.operand(0) == &inner;
+  return is_square && !IsComplex(inner.shape().element_type()) ? inner : operand;
+}
+
 // If the operand `which` of `outer` was made by an op with `is_step` that has a constant operand,
 // returns the largest magnitude of that one; otherwise a negative number.
 double ConstantBefore(const Instruction& outer, int64_t which, Producers& producers,
@@ -49,7 +60,7 @@ double ConstantBefore(const Instruction& outer, int64_t which, Producers& produc
       inner = std::max(inner, nested.ConstantMagnitude(*operand));
     return inner >= 0;
   };
-  return producers.Any(*outer.operand(which), is_chain) ? inner : -1;
+  return producers.Any(OperandOf(outer, which), is_chain) ? inner : -1;
 }
 
 // The same of the operand beside a constant.
@@ -171,7 +182,9 @@ bool IsExponential(const Instruction& value, Producers& producers) {
 }  // namespace
 
 bool DividesByRoot(const Instruction& quotient, const InliningCallers& callers) {
-  return Producers(callers).IsA(*quotient.operand(1), Opcode::kSqrt);
+  Producers producers(callers);
+  producers.IgnoreSigns();
+  return producers.IsA(*quotient.operand(1), Opcode::kSqrt);
 }
 
 LicensedForms LicensedFormsOf(const Instruction& instruction, const InliningCallers& callers) {
@@ -181,6 +194,7 @@ LicensedForms LicensedFormsOf(const Instruction& instruction, const InliningCall
   const ElementType type = instruction.shape().element_type();
   if (!IsFloat(type) && !IsComplex(type)) return found;
   Producers producers(callers);
+  if (IsScaling(instruction) || IsShift(instruction)) producers.IgnoreSigns();
   const Opcode opcode = instruction.opcode();
   if (opcode == Opcode::kDivide) {
     for (const Instruction* operand : instruction.operands())
@@ -201,12 +215,12 @@ LicensedForms LicensedFormsOf(const Instruction& instruction, const InliningCall
       if (producers.IsA(*instruction.operand(1), function)) found.inverted = function;
   }
   if (IsScaling(instruction)) {
-    found.joins_exponentials = IsExponential(*instruction.operand(0), producers) &&
-                               IsExponential(*instruction.operand(1), producers);
+    found.joins_exponentials = IsExponential(OperandOf(instruction, 0), producers) &&
+                               IsExponential(OperandOf(instruction, 1), producers);
   }
   if (opcode == Opcode::kMultiply) {
-    const Instruction* root = producers.Find(*instruction.operand(0), Opcode::kSqrt);
-    const Instruction* other = producers.Find(*instruction.operand(1), Opcode::kSqrt);
+    const Instruction* root = producers.Find(OperandOf(instruction, 0), Opcode::kSqrt);
+    const Instruction* other = producers.Find(OperandOf(instruction, 1), Opcode::kSqrt);
     found.squares_root =
         root != nullptr && other != nullptr && root->operand(0) == other->operand(0);
   }

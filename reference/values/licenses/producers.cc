@@ -164,6 +164,44 @@ bool IsEverywhere(const Instruction& value, double number) {
          absl::c_all_of(elements, [number](double element) { return element == number; });
 }
 
+// True if no element has a minus that abs would take away, but for that of a zero or a NaN.
+bool IsNeverNegative(const Instruction& value, int depth = 4) {
+  if (IsComplex(value.shape().element_type()) || depth == 0) return false;
+  const auto is_never = [&](int64_t k) { return IsNeverNegative(*value.operand(k), depth - 1); };
+  switch (value.opcode()) {
+    case Opcode::kAbs:
+    case Opcode::kExponential:
+    case Opcode::kLogistic:
+    case Opcode::kRsqrt:
+    case Opcode::kSqrt:
+      return true;
+    case Opcode::kMultiply:
+      return value.operand(0) == value.operand(1) || (is_never(0) && is_never(1));
+    case Opcode::kAdd:
+    case Opcode::kDivide:
+    case Opcode::kMinimum:
+      return is_never(0) && is_never(1);
+    case Opcode::kMaximum:
+      return is_never(0) || is_never(1);
+    case Opcode::kSelect:
+      return is_never(1) && is_never(2);
+    case Opcode::kConvert: {
+      const ElementType from = value.operand(0)->shape().element_type();
+      return (IsInteger(from) && !IsSigned(from)) || is_never(0);
+    }
+    case Opcode::kBroadcast:
+    case Opcode::kPower:
+    case Opcode::kReshape:
+    case Opcode::kSlice:
+    case Opcode::kTranspose:
+      return is_never(0);
+    default: {
+      const std::vector<double> elements = FoldedElements(value);
+      return !elements.empty() && absl::c_all_of(elements, [](double x) { return x >= 0; });
+    }
+  }
+}
+
 // How many operands of a scan are inputs, and how many of its results are no carries.
 int64_t InputsOf(const Instruction& scan) {
   return scan.operand_count() - scan.attributes().Integer(Attr::kNumCarries);
@@ -236,6 +274,8 @@ const Instruction* UnchangedOperand(const Instruction& value) {
       const Instruction* inner = value.operand(0);
       return inner->opcode() == Opcode::kNegate ? inner->operand(0) : nullptr;
     }
+    case Opcode::kAbs:
+      return IsNeverNegative(*value.operand(0)) ? value.operand(0) : nullptr;
     case Opcode::kDynamicSlice:
       return value.shape() == value.operand(0)->shape() ? value.operand(0) : nullptr;
     case Opcode::kDynamicUpdateSlice:
@@ -431,6 +471,9 @@ bool Producers::Visit(const Instruction& value, const Search& search, Path path)
       return Visit(*value.callee()->root(), search, path) || VisitStart(value, search, path);
     case Opcode::kParameter:
       return VisitCallers(value, search, path);
+    case Opcode::kNegate:
+      if (ignores_signs_) return operand(0);
+      [[fallthrough]];
     default: {
       const Instruction* unchanged = UnchangedOperand(value);
       return unchanged != nullptr && Visit(*unchanged, search, path);

@@ -41,6 +41,10 @@ class Producers {
   // From now on functions of constant arrays are constants, and not only those of one number.
   void FoldArrays() { folds_arrays_ = true; }
 
+  // From now on negations are looked through: a sign may stand before a factor, or before the
+  // product.
+  void IgnoreSigns() { ignores_signs_ = true; }
+
   // The largest magnitude of the constant that the value is, of complex numbers that of a part;
   // negative if it is none.
   double ConstantMagnitude(const Instruction& value);
@@ -65,7 +69,7 @@ class Producers {
   bool VisitStart(const Instruction& scan, const Search& search, Path path);
   bool VisitCallers(const Instruction& parameter, const Search& search, const Path& path);
 
-  bool folds_arrays_ = false;
+  bool folds_arrays_ = false, ignores_signs_ = false;
   // Computations with many callers are looked at in part.
   static constexpr int kMostVisits = 64;
   const InliningCallers& callers_;
