@@ -8,7 +8,9 @@
 
 #include <algorithm>
 
+#include "absl/strings/str_cat.h"
 #include "spec/text/reader.h"
+#include "spec/verifier/verifier.h"
 
 namespace assay::reference {
 namespace {
@@ -85,6 +87,93 @@ TEST(LicensedForms, SignsAndNeedlessMagnitudesHideNone) {
     EXPECT_EQ(forms.squares_root, name.starts_with("root_")) << name;
   }
   EXPECT_EQ(count, 26);
+}
+
+// What may make `v` of a scaled `m`, and what may not.
+struct Way {
+  std::string_view words;
+  bool is_passed = true;
+};
+constexpr Way kWays[] = {
+    {"v = f32[8] sort(m), dimensions={0}, to_apply=less"},
+    {"s = (f32[8], f32[8]) sort(y, m), dimensions={0}, to_apply=first_less\n"
+     "v = f32[8] get-tuple-element(s), index=1"},
+    {"s = (f32[8], f32[8]) sort(y, m), dimensions={0}, to_apply=first_less\n"
+     "v = f32[8] get-tuple-element(s), index=0",
+     false},
+    {"t = (f32[8], s32[8]) topk(m), k=8, largest=true\n"
+     "v = f32[8] get-tuple-element(t), index=0"},
+    {"v = f32[8] reduce-window(m, zero), window={size=1}, to_apply=sum"},
+    {"v = f32[8] reduce-window(m, zero), window={size=3 pad=1_1}, to_apply=sum", false},
+    {"w = f64[8] convert(m)\nv = f32[8] convert(w)"},
+    {"w = bf16[8] convert(m)\nv = f32[8] convert(w)", false},
+    {"z = c64[8] complex(m, y)\nv = f32[8] real(z)"},
+    {"z = c64[8] complex(m, y)\nv = f32[8] imag(z)", false},
+    {"i = s32[8] bitcast-convert(m)\nv = f32[8] bitcast-convert(i)"},
+    {"i = s32[8] bitcast-convert(m)\nn = s32[8] negate(i)\nv = f32[8] bitcast-convert(n)", false},
+    {"v = f32[8] gather(m, at), offset_dims={0}, collapsed_slice_dims={}, start_index_map={0}, "
+     "index_vector_dim=0, slice_sizes={8}"},
+    {"v = f32[8] scatter(y, at, m), update_window_dims={0}, inserted_window_dims={}, "
+     "scatter_dims_to_operand_dims={0}, index_vector_dim=0, to_apply=second"},
+    {"v = f32[8] scatter(y, at, m), update_window_dims={0}, inserted_window_dims={}, "
+     "scatter_dims_to_operand_dims={0}, index_vector_dim=0, to_apply=sum",
+     false},
+    {"b = f32[8] broadcast(least), dimensions={}\nv = f32[8] maximum(b, m)"},
+    {"v = f32[8] maximum(y, m)", false},
+    {"n = f32[] negate(least)\nv = f32[8] clamp(least, m, n)"},
+    {"v = f32[8] clamp(zero, m, zero)", false},
+    {"k = f32[16] concatenate(m, y), dimensions={0}\nv = f32[8] slice(k), slice={[0:8]}"},
+    {"k = f32[16] pad(m, zero), padding=4_4\nv = f32[8] slice(k), slice={[4:12]}"},
+    {"v = f32[8] dynamic-slice(m, start), dynamic_slice_sizes={8}"},
+    {"v = f32[8] dynamic-update-slice(y, m, start)"},
+    {"p = pred[8] compare(y, m), direction=LT\nv = f32[8] select(p, y, m)", false},
+    {"v = f32[8] all-reduce(m), replica_groups={}, to_apply=sum", false},
+    {"v = f32[8] cosine(m)", false},
+};
+
+TEST(LicensedForms, MovesHideNone) {
+  for (const Way& way : kWays) {
+    const std::string text =
+        absl::StrCat(R"(HloModule m
+less {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT c = pred[] compare(a, b), direction=LT
+}
+first_less {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  c = f32[] parameter(2)
+  d = f32[] parameter(3)
+  ROOT l = pred[] compare(a, b), direction=LT
+}
+sum {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT c = f32[] add(a, b)
+}
+second {
+  a = f32[] parameter(0)
+  ROOT b = f32[] parameter(1)
+}
+ENTRY e {
+  x = f32[8] parameter(0)
+  y = f32[8] parameter(1)
+  c = f32[8] constant({0.1, 3, 5, 7, 0.3, 0.7, 11, 13})
+  zero = f32[] constant(0)
+  least = f32[] constant(-inf)
+  at = s32[1] constant({0})
+  start = s32[] parameter(2)
+  m = f32[8] multiply(x, c)
+)",
+                     std::string(way.words), "\nROOT r = f32[8] multiply(v, c)\n}\n");
+    const auto module = ReadModule(text);
+    ASSERT_TRUE(module.ok()) << way.words << module.status();
+    EXPECT_EQ(absl::OkStatus(), Verify(**module)) << way.words;
+    const InliningCallers callers = FindInliningCallers(**module);
+    const LicensedForms forms = LicensedFormsOf(*(*module)->entry()->root(), callers);
+    EXPECT_EQ(forms.scales_twice, way.is_passed) << way.words;
+  }
 }
 
 }  // namespace

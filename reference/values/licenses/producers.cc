@@ -202,6 +202,39 @@ bool IsNeverNegative(const Instruction& value, int depth = 4) {
   }
 }
 
+// The complex number whose parts are taken apart and put together again; null if there is none.
+const Instruction* WholeOf(const Instruction& complex) {
+  const Instruction *real = complex.operand(0), *imaginary = complex.operand(1);
+  const bool is_whole = real->opcode() == Opcode::kReal && imaginary->opcode() == Opcode::kImag &&
+                        real->operand(0) == imaginary->operand(0) &&
+                        real->operand(0)->shape() == complex.shape();
+  return is_whole ? real->operand(0) : nullptr;
+}
+
+// What a conversion gives back of another that lost nothing; null if there is none.
+const Instruction* BeforeThereAndBack(const Instruction& back) {
+  const Instruction* there = back.operand(0);
+  const bool is_pair = there->opcode() == back.opcode() &&
+                       there->operand(0)->shape() == back.shape() &&
+                       (back.opcode() == Opcode::kBitcastConvert || KeepsNumbers(*there));
+  return is_pair ? there->operand(0) : nullptr;
+}
+
+// True if all elements of the value are elements of its operands of the same type, and are not
+// chosen by a predicate: a compiler that does not know the choice computes after it.
+bool MovesElements(const Instruction& value) {
+  switch (value.opcode()) {
+    case Opcode::kSort:
+      return true;
+    case Opcode::kScatter: {  // one that overwrites
+      const Instruction* root = value.callee()->root();
+      return root->opcode() == Opcode::kParameter && root->parameter_number() == 1;
+    }
+    default:
+      return Info(value.opcode()).Is(kDataMovement) && value.opcode() != Opcode::kBitcastConvert;
+  }
+}
+
 // How many operands of a scan are inputs, and how many of its results are no carries.
 int64_t InputsOf(const Instruction& scan) {
   return scan.operand_count() - scan.attributes().Integer(Attr::kNumCarries);
@@ -249,7 +282,29 @@ const Instruction* UnchangedOperand(const Instruction& value) {
     if (IsEverywhere(*value.operand(1), neutral)) return value.operand(0);
     return commutes && IsEverywhere(*value.operand(0), neutral) ? value.operand(1) : nullptr;
   };
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
   switch (value.opcode()) {
+    case Opcode::kSlice:
+    case Opcode::kPad:
+    case Opcode::kConcatenate:
+      return ChangesNothing(value) ? value.operand(0) : nullptr;
+    case Opcode::kReal:
+    case Opcode::kImag: {
+      const Instruction* parts = value.operand(0);
+      return parts->opcode() == Opcode::kComplex
+                 ? parts->operand(value.opcode() == Opcode::kReal ? 0 : 1)
+                 : nullptr;
+    }
+    case Opcode::kComplex:
+      return WholeOf(value);
+    case Opcode::kBitcastConvert:
+    case Opcode::kConvert:
+      return BeforeThereAndBack(value);
+    case Opcode::kClamp: {
+      const bool has_limits =
+          IsEverywhere(*value.operand(0), -kInfinity) && IsEverywhere(*value.operand(2), kInfinity);
+      return has_limits ? value.operand(1) : nullptr;
+    }
     case Opcode::kAdd:
       return beside(0, /*commutes=*/true);
     case Opcode::kSubtract:
@@ -260,8 +315,11 @@ const Instruction* UnchangedOperand(const Instruction& value) {
     case Opcode::kPower:
       return beside(1, /*commutes=*/false);
     case Opcode::kMaximum:
+      if (value.operand(0) == value.operand(1)) return value.operand(0);
+      return beside(-kInfinity, /*commutes=*/true);
     case Opcode::kMinimum:
-      return value.operand(0) == value.operand(1) ? value.operand(0) : nullptr;
+      if (value.operand(0) == value.operand(1)) return value.operand(0);
+      return beside(kInfinity, /*commutes=*/true);
     case Opcode::kSelect:
       return ChosenOperand(value);
     case Opcode::kReduce: {  // over dimensions of one element
@@ -269,6 +327,13 @@ const Instruction* UnchangedOperand(const Instruction& value) {
       const bool is_kept =
           value.shape().IsArray() && value.shape().ElementCount() == shape.ElementCount();
       return is_kept && shape.ElementCount() > 0 ? value.operand(0) : nullptr;
+    }
+    case Opcode::kReduceWindow: {  // of one element each
+      const bool is_kept = value.shape().IsArray() &&
+                           value.shape().dimensions() == value.operand(0)->shape().dimensions() &&
+                           absl::c_all_of(value.attributes().Window(Attr::kWindow),
+                                          [](const WindowDim& dim) { return dim.size == 1; });
+      return is_kept ? value.operand(0) : nullptr;
     }
     case Opcode::kNegate: {
       const Instruction* inner = value.operand(0);
@@ -311,7 +376,7 @@ InliningCallers FindInliningCallers(const Module& module) {
 
 bool Producers::Any(const Instruction& value, const Predicate& property) {
   left_ = kMostVisits;
-  return Visit(value, {property, /*through_broadcasts=*/true});
+  return Visit(value, {property, /*by_element=*/true});
 }
 
 bool Producers::IsA(const Instruction& value, Opcode opcode) {
@@ -409,7 +474,7 @@ double Producers::Constant(const Instruction& value, Ask ask) {
 
 bool Producers::VisitWidened(const Instruction& value) {
   return Visit(value, {[this](const Instruction& made) { return MakesWidened(made); },
-                       /*through_broadcasts=*/false});
+                       /*by_element=*/false});
 }
 
 bool Producers::MakesWidened(const Instruction& made) {
@@ -420,7 +485,7 @@ bool Producers::MakesWidened(const Instruction& made) {
   bool any = false;
   for (const Instruction* operand : made.operands()) {
     const bool is_widened = VisitWidened(*operand);
-    if (!is_widened && !Visit(*operand, {is_constant, /*through_broadcasts=*/true})) return false;
+    if (!is_widened && !Visit(*operand, {is_constant, /*by_element=*/true})) return false;
     any = any || is_widened;
   }
   return any;
@@ -438,16 +503,10 @@ bool Producers::Visit(const Instruction& value, const Search& search, Path path)
     case Opcode::kReverse:
     case Opcode::kOptBarrier:
       return operand(0);
-    case Opcode::kConvert:
-      return KeepsNumbers(value) && operand(0);
-    case Opcode::kSlice:
-    case Opcode::kPad:
-    case Opcode::kConcatenate:
-      return ChangesNothing(value) && operand(0);
     case Opcode::kBroadcast: {
       const bool keeps_elements =
           value.shape().ElementCount() == value.operand(0)->shape().ElementCount();
-      return (search.through_broadcasts || keeps_elements) && operand(0);
+      return (search.by_element || keeps_elements) && operand(0);
     }
     case Opcode::kTuple: {
       if (path.empty()) return false;
@@ -471,14 +530,32 @@ bool Producers::Visit(const Instruction& value, const Search& search, Path path)
       return Visit(*value.callee()->root(), search, path) || VisitStart(value, search, path);
     case Opcode::kParameter:
       return VisitCallers(value, search, path);
-    case Opcode::kNegate:
-      if (ignores_signs_) return operand(0);
-      [[fallthrough]];
     default: {
+      const bool is_passed = value.opcode() == Opcode::kConvert
+                                 ? KeepsNumbers(value)
+                                 : ignores_signs_ && value.opcode() == Opcode::kNegate;
+      if (is_passed) return operand(0);
       const Instruction* unchanged = UnchangedOperand(value);
-      return unchanged != nullptr && Visit(*unchanged, search, path);
+      if (unchanged != nullptr) return Visit(*unchanged, search, path);
+      return search.by_element && VisitMoved(value, search, path);
     }
   }
+}
+
+bool Producers::VisitMoved(const Instruction& value, const Search& search, Path path) {
+  if (value.shape().IsTuple()) {  // a sort's or a top-k's
+    if (path.empty() || path.back() >= value.operand_count()) return false;
+    const int64_t element = path.back();
+    path.pop_back();
+    const bool moves = value.opcode() == Opcode::kSort || value.opcode() == Opcode::kTopK;
+    return moves && Visit(*value.operand(element), search, path);
+  }
+  if (!MovesElements(value)) return false;
+  const ElementType type = value.shape().element_type();
+  return absl::c_any_of(value.operands(), [&](const Instruction* operand) {
+    const bool is_moved = operand->shape().IsArray() && operand->shape().element_type() == type;
+    return is_moved && Visit(*operand, search, path);
+  });
 }
 
 bool Producers::VisitStart(const Instruction& scan, const Search& search, Path path) {

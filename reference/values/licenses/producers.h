@@ -57,7 +57,9 @@ class Producers {
   using Path = std::vector<int64_t>;
   struct Search {
     const Predicate& property;
-    bool through_broadcasts;
+    // Looks for what made an element, through whatever moves or repeats it: compilers compute
+    // before that or after it. Otherwise for what made the whole array.
+    bool by_element;
   };
 
   double Constant(const Instruction& value, Ask ask);
@@ -65,6 +67,8 @@ class Producers {
   bool VisitWidened(const Instruction& value);
   bool MakesWidened(const Instruction& made);
   bool Visit(const Instruction& value, const Search& search, Path path = {});
+  // The operands whose elements are among those of the value.
+  bool VisitMoved(const Instruction& value, const Search& search, Path path);
   // What a carry of a scan starts from.
   bool VisitStart(const Instruction& scan, const Search& search, Path path);
   bool VisitCallers(const Instruction& parameter, const Search& search, const Path& path);
