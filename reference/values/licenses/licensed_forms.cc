@@ -14,20 +14,8 @@ namespace {
 
 // A contraction over one term is a product, too.
 bool IsScaling(const Instruction& value) {
-  if (value.opcode() == Opcode::kConvolution) {
-    const Shape& kernel = value.operand(1)->shape();
-    const ConvDimLabels* labels = value.attributes().DimLabels();
-    return labels != nullptr &&
-           kernel.ElementCount() ==
-               kernel.dimensions()[static_cast<size_t>(labels->kernel_output_feature)];
-  }
-  if (value.opcode() == Opcode::kDot) {
-    const Shape& lhs = value.operand(0)->shape();
-    return absl::c_all_of(
-        value.attributes().Integers(Attr::kLhsContractingDims),
-        [&lhs](int64_t dim) { return lhs.dimensions()[static_cast<size_t>(dim)] == 1; });
-  }
-  return value.opcode() == Opcode::kMultiply || value.opcode() == Opcode::kDivide;
+  return value.opcode() == Opcode::kMultiply || value.opcode() == Opcode::kDivide ||
+         ContractsOneTerm(value);
 }
 // The logistic function is expanded to 1 / (1 + exp(-x)).
 bool IsQuotient(const Instruction& value) {

@@ -127,6 +127,8 @@ constexpr Way kWays[] = {
     {"v = f32[8] dynamic-slice(m, start), dynamic_slice_sizes={8}"},
     {"v = f32[8] dynamic-update-slice(y, m, start)"},
     {"p = pred[8] compare(y, m), direction=LT\nv = f32[8] select(p, y, m)", false},
+    {"h = f32[8,1] reshape(m)\no = f32[1] constant({1})\nv = f32[8] dot(h, o), "
+     "lhs_contracting_dims={1}, rhs_contracting_dims={0}"},
     {"v = f32[8] all-reduce(m), replica_groups={}, to_apply=sum", false},
     {"v = f32[8] cosine(m)", false},
 };

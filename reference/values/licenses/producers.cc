@@ -277,6 +277,21 @@ std::vector<Argument> ArgumentsOf(const Instruction& caller, const Computation& 
 
 }  // namespace
 
+bool ContractsOneTerm(const Instruction& value) {
+  if (value.opcode() == Opcode::kConvolution) {
+    const Shape& kernel = value.operand(1)->shape();
+    const ConvDimLabels* labels = value.attributes().DimLabels();
+    return labels != nullptr &&
+           kernel.ElementCount() ==
+               kernel.dimensions()[static_cast<size_t>(labels->kernel_output_feature)];
+  }
+  if (value.opcode() != Opcode::kDot) return false;
+  const Shape& lhs = value.operand(0)->shape();
+  return absl::c_all_of(
+      value.attributes().Integers(Attr::kLhsContractingDims),
+      [&lhs](int64_t dim) { return lhs.dimensions()[static_cast<size_t>(dim)] == 1; });
+}
+
 const Instruction* UnchangedOperand(const Instruction& value) {
   const auto beside = [&value](double neutral, bool commutes) -> const Instruction* {
     if (IsEverywhere(*value.operand(1), neutral)) return value.operand(0);
@@ -311,6 +326,9 @@ const Instruction* UnchangedOperand(const Instruction& value) {
       return beside(0, /*commutes=*/false);
     case Opcode::kMultiply:
       return beside(1, /*commutes=*/true);
+    case Opcode::kConvolution:
+    case Opcode::kDot:
+      return ContractsOneTerm(value) ? beside(1, /*commutes=*/true) : nullptr;
     case Opcode::kDivide:
     case Opcode::kPower:
       return beside(1, /*commutes=*/false);

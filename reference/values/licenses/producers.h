@@ -14,6 +14,9 @@ namespace assay::reference {
 using InliningCallers = absl::flat_hash_map<const Computation*, std::vector<const Instruction*>>;
 InliningCallers FindInliningCallers(const Module& module);
 
+// True of a contraction each of whose results is one product.
+bool ContractsOneTerm(const Instruction& value);
+
 // The operand that an op gives back unchanged, but for the sign of a zero or for what is no number,
 // so that compilers take it instead; null if there is none.
 const Instruction* UnchangedOperand(const Instruction& value);
