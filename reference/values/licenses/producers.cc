@@ -211,6 +211,35 @@ const Instruction* WholeOf(const Instruction& complex) {
   return is_whole ? real->operand(0) : nullptr;
 }
 
+// The operand that an op on places moves or reduces to itself; null if there is none.
+const Instruction* WhatItMovesWhole(const Instruction& value) {
+  switch (value.opcode()) {
+    case Opcode::kSlice:
+    case Opcode::kPad:
+    case Opcode::kConcatenate:
+      return ChangesNothing(value) ? value.operand(0) : nullptr;
+    case Opcode::kDynamicSlice:
+      return value.shape() == value.operand(0)->shape() ? value.operand(0) : nullptr;
+    case Opcode::kDynamicUpdateSlice:
+      return value.shape() == value.operand(1)->shape() ? value.operand(1) : nullptr;
+    case Opcode::kReduce: {  // over dimensions of one element
+      const Shape& shape = value.operand(0)->shape();
+      const bool is_kept =
+          value.shape().IsArray() && value.shape().ElementCount() == shape.ElementCount();
+      return is_kept && shape.ElementCount() > 0 ? value.operand(0) : nullptr;
+    }
+    case Opcode::kReduceWindow: {  // of one element each
+      const bool is_kept = value.shape().IsArray() &&
+                           value.shape().dimensions() == value.operand(0)->shape().dimensions() &&
+                           absl::c_all_of(value.attributes().Window(Attr::kWindow),
+                                          [](const WindowDim& dim) { return dim.size == 1; });
+      return is_kept ? value.operand(0) : nullptr;
+    }
+    default:
+      return nullptr;
+  }
+}
+
 // What a conversion gives back of another that lost nothing; null if there is none.
 const Instruction* BeforeThereAndBack(const Instruction& back) {
   const Instruction* there = back.operand(0);
@@ -299,10 +328,6 @@ const Instruction* UnchangedOperand(const Instruction& value) {
   };
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   switch (value.opcode()) {
-    case Opcode::kSlice:
-    case Opcode::kPad:
-    case Opcode::kConcatenate:
-      return ChangesNothing(value) ? value.operand(0) : nullptr;
     case Opcode::kReal:
     case Opcode::kImag: {
       const Instruction* parts = value.operand(0);
@@ -340,31 +365,14 @@ const Instruction* UnchangedOperand(const Instruction& value) {
       return beside(kInfinity, /*commutes=*/true);
     case Opcode::kSelect:
       return ChosenOperand(value);
-    case Opcode::kReduce: {  // over dimensions of one element
-      const Shape& shape = value.operand(0)->shape();
-      const bool is_kept =
-          value.shape().IsArray() && value.shape().ElementCount() == shape.ElementCount();
-      return is_kept && shape.ElementCount() > 0 ? value.operand(0) : nullptr;
-    }
-    case Opcode::kReduceWindow: {  // of one element each
-      const bool is_kept = value.shape().IsArray() &&
-                           value.shape().dimensions() == value.operand(0)->shape().dimensions() &&
-                           absl::c_all_of(value.attributes().Window(Attr::kWindow),
-                                          [](const WindowDim& dim) { return dim.size == 1; });
-      return is_kept ? value.operand(0) : nullptr;
-    }
     case Opcode::kNegate: {
       const Instruction* inner = value.operand(0);
       return inner->opcode() == Opcode::kNegate ? inner->operand(0) : nullptr;
     }
     case Opcode::kAbs:
       return IsNeverNegative(*value.operand(0)) ? value.operand(0) : nullptr;
-    case Opcode::kDynamicSlice:
-      return value.shape() == value.operand(0)->shape() ? value.operand(0) : nullptr;
-    case Opcode::kDynamicUpdateSlice:
-      return value.shape() == value.operand(1)->shape() ? value.operand(1) : nullptr;
     default:
-      return nullptr;
+      return WhatItMovesWhole(value);
   }
 }
 
