@@ -16,15 +16,20 @@ namespace {
 
 constexpr size_t kMaxSignature = 160;
 
+// False of a line without a word, and of those by which a worker's Python says where in the worker
+// an exception ended it: the exception's own line follows.
 bool Telling(std::string_view line) {
-  for (char c : line) {
-    if (std::isalpha(static_cast<unsigned char>(c))) return true;
-  }
-  return false;
+  const std::string_view text = line.substr(std::min(line.size(), line.find_first_not_of(" \t")));
+  if (text.starts_with("Traceback (most recent call last)") ||
+      text.starts_with("File \"<string>\""))
+    return false;
+  return std::any_of(text.begin(), text.end(),
+                     [](char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0; });
 }
 
-// Where the C library's words for a heap that was written over begin; npos: they are not there. By
-// which of its checks it notices depends on what lies where.
+// Where the words for a heap that was written over begin, the C library's or those of the kernel
+// that is given a result's address; npos: they are not there. Who notices, and by which check,
+// depends on what lies where.
 size_t CorruptedHeap(const std::string& signature) {
   constexpr std::string_view kWords[] = {"double free or corruption",
                                          "corrupted double-linked list",
@@ -37,7 +42,8 @@ size_t CorruptedHeap(const std::string& signature) {
                                          "malloc_consolidate():",
                                          "Fatal glibc error: malloc assertion",
                                          "munmap_chunk():",
-                                         "realloc():"};
+                                         "realloc():",
+                                         "OSError: [Errno #] Bad address"};
   size_t first = std::string::npos;
   for (const std::string_view words : kWords) first = std::min(first, signature.find(words));
   return first;

@@ -44,6 +44,11 @@ TEST(CrashSignature, ASpoiledHeapIsOneWhoeverNotices) {
   EXPECT_EQ(
       CrashSignature(died + "free(): invalid next size (fast)"),
       CrashSignature(died + "Fatal glibc error: malloc assertion failure in sysmalloc: (old"));
+  EXPECT_EQ(CrashSignature(died + "free(): invalid size"),
+            CrashSignature(died + "Traceback (most recent call last):\n"
+                                  "  File \"<string>\", line 568, in <module>\n"
+                                  "  File \"<string>\", line 64, in send\n"
+                                  "OSError: [Errno 14] Bad address"));
   EXPECT_NE(CrashSignature(died + "free(): invalid size"), CrashSignature(died + "Check failed"));
 }
 
