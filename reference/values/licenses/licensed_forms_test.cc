@@ -89,7 +89,7 @@ TEST(LicensedForms, SignsAndNeedlessMagnitudesHideNone) {
   EXPECT_EQ(count, 26);
 }
 
-// What may make `v` of a scaled `m`, and what may not.
+// What may make `v` of a scaled or shifted `m`, and what may not.
 struct Way {
   std::string_view words;
   bool is_passed = true;
@@ -133,10 +133,8 @@ constexpr Way kWays[] = {
     {"v = f32[8] cosine(m)", false},
 };
 
-TEST(LicensedForms, MovesHideNone) {
-  for (const Way& way : kWays) {
-    const std::string text =
-        absl::StrCat(R"(HloModule m
+std::string TextOf(const Way& way, const std::string& op) {
+  return absl::StrCat(R"(HloModule m
 less {
   a = f32[] parameter(0)
   b = f32[] parameter(1)
@@ -166,15 +164,22 @@ ENTRY e {
   least = f32[] constant(-inf)
   at = s32[1] constant({0})
   start = s32[] parameter(2)
-  m = f32[8] multiply(x, c)
-)",
-                     std::string(way.words), "\nROOT r = f32[8] multiply(v, c)\n}\n");
-    const auto module = ReadModule(text);
-    ASSERT_TRUE(module.ok()) << way.words << module.status();
-    EXPECT_EQ(absl::OkStatus(), Verify(**module)) << way.words;
-    const InliningCallers callers = FindInliningCallers(**module);
-    const LicensedForms forms = LicensedFormsOf(*(*module)->entry()->root(), callers);
-    EXPECT_EQ(forms.scales_twice, way.is_passed) << way.words;
+  m = f32[8] )",
+                      op, "(x, c)\n", std::string(way.words), "\nROOT r = f32[8] ", op,
+                      "(v, c)\n}\n");
+}
+
+TEST(LicensedForms, MovesHideNone) {
+  for (const Way& way : kWays) {
+    for (const std::string op : {"multiply", "add"}) {
+      const auto module = ReadModule(TextOf(way, op));
+      ASSERT_TRUE(module.ok()) << way.words << module.status();
+      EXPECT_EQ(absl::OkStatus(), Verify(**module)) << way.words;
+      const InliningCallers callers = FindInliningCallers(**module);
+      const LicensedForms forms = LicensedFormsOf(*(*module)->entry()->root(), callers);
+      EXPECT_EQ(op == "add" ? forms.shifts_twice : forms.scales_twice, way.is_passed)
+          << op << " " << way.words;
+    }
   }
 }
 
