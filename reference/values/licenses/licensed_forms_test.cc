@@ -32,11 +32,10 @@ ENTRY e {
   abs_x = f32[2] abs(x)
   abs_y = f32[2] abs(y)
   none_square = f32[2] multiply(abs_x, abs_x)
-  none_scaled_square = f32[2] multiply(none_square, c)
-  abs_square = f32[2] abs(none_scaled_square)
-  positive = f32[2] constant({0.1, 3})
-  none_scaled = f32[2] multiply(none_square, positive)
+  none_scaled = f32[2] multiply(none_square, c)
   abs_scaled = f32[2] abs(none_scaled)
+  none_signed = f32[2] multiply(none_square, d)
+  abs_signed = f32[2] abs(none_signed)
   exp_x = f32[2] exponential(x)
   exp_y = f32[2] exponential(y)
   minus_exp = f32[2] negate(exp_y)
@@ -55,6 +54,7 @@ ENTRY e {
   twice_divided = f32[2] divide(minus_m, d)
   twice_positive = f32[2] multiply(abs_scaled, d)
   none_magnitude = f32[2] multiply(abs_m, d)
+  none_signed_magnitude = f32[2] multiply(abs_signed, c)
   twice_shifted = f32[2] subtract(none_s, d)
   twice_shifted_back = f32[2] add(minus_s, d)
   none_shifted_once = f32[2] add(x, y)
@@ -86,7 +86,7 @@ TEST(LicensedForms, SignsAndNeedlessMagnitudesHideNone) {
     EXPECT_EQ(forms.joins_exponentials, name.starts_with("joins_")) << name;
     EXPECT_EQ(forms.squares_root, name.starts_with("root_")) << name;
   }
-  EXPECT_EQ(count, 26);
+  EXPECT_EQ(count, 27);
 }
 
 // What may make `v` of a scaled or shifted `m`, and what may not.
