@@ -133,13 +133,18 @@ T Inside(long double end, long double centre) {
   return value;
 }
 
+// A bound that is wider than the function's budget spans answers between which nothing is legal, as
+// of an operand that may be flushed: there the value stays as it is.
 template <typename T>
-void MoveWithin(const Array& bounded, const LegalChoices& choices, Literal& result) {
+void MoveWithin(const OpContext& op, const Array& bounded, const LegalChoices& choices,
+                Literal& result) {
   absl::Span<T> values = result.data<T>();
   for (size_t i = 0; i < values.size(); ++i) {
     const ElementBound& bound = bounded.bounds[i];
     if (bound.flags != 0) continue;
     const long double centre = static_cast<long double>(bound.centre) + bound.centre_low;
+    const long double budget = (UlpsOf<T>(op) + 1) * UlpAt<T>(std::fabs(bound.centre));
+    if (bound.radius > 2 * budget) continue;
     const bool up = choices.IsUp(choices.last_site() + static_cast<int64_t>(i));
     // The bound has room for its own rounding, which is not the function's to take.
     const long double reach = static_cast<long double>(bound.radius) * (1 - 0x1p-20L);
@@ -348,9 +353,9 @@ absl::Status PushToBounds(const OpContext& op, BoundFn bound, LegalChoices& choi
   ASSAY_RETURN_IF_ERROR(bound(op, bounded));
   if (bounded.bounds.empty()) return absl::OkStatus();
   if (is_f32) {
-    MoveWithin<float>(bounded, choices, result);
+    MoveWithin<float>(op, bounded, choices, result);
   } else {
-    MoveWithin<double>(bounded, choices, result);
+    MoveWithin<double>(op, bounded, choices, result);
   }
   return absl::OkStatus();
 }
