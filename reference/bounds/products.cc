@@ -188,11 +188,18 @@ class FloatSums {
       for (int64_t k = 0; k < sums_.length; ++k) row.Include(lhs_[block.lhs + run.lhs + k]);
     const int64_t terms = static_cast<int64_t>(block.runs.size()) * sums_.length;
     for (int64_t c = 0; c < block.columns && !op_.OutOfTime(terms); ++c)
-      FinishSum<T, A>(op_.clauses, result, block.result + c * block.result_step, Sum(block, c, row),
-                      View::kSum);
+      FinishSum<T, A>(op_.clauses, result, block.result + c * block.result_step,
+                      RoundedSum(block, c, row), View::kSum);
   }
 
  private:
+  SumBound<T, A> RoundedSum(const ProductSums::Block& block, int64_t c, const Common& row) const {
+    SumBound<T, A> sum = Sum(block, c, row);
+    if (std::is_same_v<A, float> && op_.clauses.Has(ClauseId::kEitherRounding))
+      sum.RoundEitherWay(op_.clauses.Has(ClauseId::kFlushSubnormals));
+    return sum;
+  }
+
   SumBound<T, A> Sum(const ProductSums::Block& block, int64_t c, const Common& row) const {
     const Common column = columns_.empty() ? Common() : columns_[block.rhs / sums_.column_size + c];
     if (row.finite && column.finite) {

@@ -111,6 +111,14 @@ class SumBound {
     all_single_ = false;
   }
 
+  // Additions may be rounded to either neighbour: each is off by another half of a unit.
+  void RoundEitherWay(bool flush) {
+    if (terms_ < 2 || IsExact(flush)) return;
+    const W growth = static_cast<W>(terms_) * UnitRoundoff<A>();
+    propagated_ += growth * (1 + growth) * magnitude_;
+    all_single_ = false;
+  }
+
   // True if every partial sum in every order is exact.
   bool IsExact(bool flush) const {
     using F = FormatOf<A>;

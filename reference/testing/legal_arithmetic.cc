@@ -138,6 +138,12 @@ Cell LegalArithmetic::Approximate(ElementType type, long double exact, double ul
   return Finish(type, Perturb(ElementType::kF32, single, ulps));
 }
 
+double LegalArithmetic::TowardsZero(long double exact) {
+  const auto nearest = static_cast<float>(exact);
+  const bool is_beyond = std::isfinite(nearest) && std::fabs(nearest) > std::fabs(exact);
+  return is_beyond ? std::nextafter(nearest, 0.0F) : nearest;
+}
+
 double LegalArithmetic::Intermediate(ElementType type, long double exact) {
   if (!IsTiny(type)) return Round(type, exact);
   return Round(FitsHalf(type) && random_.Coin() ? ElementType::kF16 : ElementType::kF32, exact);

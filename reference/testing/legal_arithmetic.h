@@ -55,6 +55,9 @@ class LegalArithmetic {
   // A quotient or root that GPUs compute in f32 to within `ulps` of that type.
   Cell Approximate(ElementType type, long double exact, double ulps);
 
+  // A sum in f32 that is rounded to the neighbour nearer to zero, unless it overflows.
+  static double TowardsZero(long double exact);
+
   // A value between the steps of an op that is made in another form. Floats of at most 8 bits are
   // computed in a wider type there.
   double Intermediate(ElementType type, long double exact);

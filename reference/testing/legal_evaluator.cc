@@ -84,13 +84,17 @@ class Evaluator : private LegalArithmetic {
     const ElementType type = op.shape().element_type();
     const ElementType accumulator = AccumulatorOf(type);
     const bool excess = Grants(ClauseId::kExcessPrecision) && random_.Coin();
-    const bool fused = random_.Coin();
+    const bool cuts =
+        accumulator == ElementType::kF32 && Grants(ClauseId::kEitherRounding) && random_.Coin();
+    const bool fused = cuts || random_.Coin();
     const Cells &a = cells_[op.operand(0)], &b = cells_[op.operand(1)];
     std::vector<double> terms;
     double running = 0;
     for (size_t i = 0; i < a.size(); ++i) {
       const double x = Factor(type, a[i], excess), y = Factor(type, b[i], excess);
-      if (fused) {
+      if (cuts) {
+        running = TowardsZero(static_cast<long double>(x) * y + running);
+      } else if (fused) {
         running = Fused(accumulator, x, y, running).value;
       } else {
         terms.push_back(Combine(Opcode::kMultiply, accumulator, x, y));

@@ -208,7 +208,8 @@ TEST(ProfileTest, ClausesStandInTheOrderOfTheirNumbers) {
                {ClauseId::kSumsOfSums, "sums-of-sums", false, true},
                {ClauseId::kScatterStarts, "scatter-starts", false, true},
                {ClauseId::kNarrowFactors, "narrow-factors", false, false},
-               {ClauseId::kApproximateQuotients, "approximate-quotients", false, false}};
+               {ClauseId::kApproximateQuotients, "approximate-quotients", false, false},
+               {ClauseId::kEitherRounding, "either-rounding", false, false}};
   ASSERT_EQ(std::size(kRows), AllClauses().size());
   for (size_t i = 0; i < std::size(kRows); ++i) {
     SCOPED_TRACE(kRows[i].name);

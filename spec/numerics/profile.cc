@@ -146,6 +146,16 @@ constexpr std::array<Clause, static_cast<size_t>(ClauseId::kClauseCount)> kClaus
      .gpu = true,
      .source = "PTX ISA, div.full.f32 (at most 2 ulps) and sqrt.approx.f32 (relative error at most "
                "2^-23); measured on an H200: 9 % of random f32 roots differ by one ulp"},
+    {.id = ClauseId::kEitherRounding,
+     .name = "either-rounding",
+     .meaning = "an addition in a dot or a convolution whose sums are kept in f32 may be rounded to "
+                "either neighbour",
+     .strict = false,
+     .xla = false,
+     .gpu = true,
+     .source = "PTX ISA, mma: additions are done with at least the precision of f32, and in what "
+               "direction they are rounded is not specified; measured on an H200: the sum of the "
+               "products -16777216 and -3.25 gives -16777218"},
 }};
 
 constexpr bool IsInOrder() {

@@ -26,6 +26,7 @@ enum class ClauseId {
   kScatterStarts,
   kNarrowFactors,
   kApproximateQuotients,
+  kEitherRounding,
   kClauseCount
 };
 
