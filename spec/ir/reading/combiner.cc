@@ -2,6 +2,7 @@
 #include "spec/ir/reading/combiner.h"
 
 #include <algorithm>
+#include <cmath>
 #include <vector>
 
 #include "spec/attributes/attribute_words.h"
@@ -251,11 +252,13 @@ class Reader {
   }
 
   // Of floats an identity may change the sign of a zero, and of complex numbers what is NaN:
-  // whoever folds may leave it out all the same.
+  // whoever folds may leave it out all the same. The largest number of a type without infinities
+  // is none: it bounds those of a wider type that is computed in.
   static bool IsIdentityOf(const Meaning& value, Opcode combiner, ElementType type) {
     if (value.kind != Meaning::kConstant) return false;
-    return IsExact(type) ? value.bits == IdentityBits(combiner, type)
-                         : value.real != nullptr && IsIdentity(*value.real, combiner);
+    if (IsExact(type)) return value.bits == IdentityBits(combiner, type);
+    if (value.real == nullptr || !IsIdentity(*value.real, combiner)) return false;
+    return !IsIdempotent(combiner) || std::isinf(value.real->GetDouble(0));
   }
 
   // Rounding and NaN leave this.
