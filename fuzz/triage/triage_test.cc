@@ -398,6 +398,27 @@ TEST_F(TriageTest, AJudgementOfAnotherRunSaysSo) {
   EXPECT_THAT(judgement, HasSubstr("run again: run crash: the worker died of SIGABRT\n"));
 }
 
+// A busy machine kept the first answer back.
+TEST_F(TriageTest, WhatHasNoAnswerIsAskedOnceMore) {
+  const std::unique_ptr<Oracle> oracle = MakeOracle();
+  for (const bool ever : {true, false}) {
+    FakeBackend::Script script = NegatesNothing(*oracle);
+    auto runs = std::make_shared<int>(0);
+    script.run = [runs, ever, wrong = script.run](
+                     const Module& module, const CompileOptions& options,
+                     const std::vector<std::vector<const Literal*>>& arguments)
+        -> absl::StatusOr<RunResult> {
+      if ((*runs)++ == 0 || !ever) return MakeError(ErrorClass::kTimeout, "no answer within 4 s");
+      return wrong(module, options, arguments);
+    };
+    FakeBackend backend(std::move(script));
+    const absl::StatusOr<TriageReport> report = Triage(NegatedSum(), *oracle, backend, Options());
+    ASSERT_TRUE(report.ok()) << report.status();
+    EXPECT_EQ(report->page.finding.kind, ever ? Outcome::kWrong : Outcome::kTimeout);
+    EXPECT_EQ(report->page.finding.judgement.find("when it failed last"), std::string::npos);
+  }
+}
+
 bool HasOp(const Module& module, Opcode opcode) {
   for (const Instruction* at : *module.entry()) {
     if (at->opcode() == opcode) return true;
