@@ -249,11 +249,12 @@ Suspect Tally::NextSuspect() {
 }
 
 bool Tally::Place::HasEnough() const {
-  constexpr int64_t kEnough = 16, kMostOfOtherKind = 16, kCompiledEvery = 4;
-  const bool is_one_bug =
-      seen >= kEnough && signatures.size() == 1 && screened_only * kMostOfOtherKind <= seen;
-  const bool is_none = seen == 0 && screened_only >= kEnough;
-  return (is_one_bug || is_none) && (seen + screened_only + alike) % kCompiledEvery != 0;
+  // The next one at a place where many of few kinds were seen is hardly of a new kind.
+  constexpr int64_t kOfEachKind = 16, kCompiledEvery = 4;
+  const auto kinds = static_cast<int64_t>(signatures.size());
+  const bool is_known = kinds > 0 && seen >= kOfEachKind * kinds;
+  const bool is_none = seen == 0 && screened_only >= kOfEachKind;
+  return (is_known || is_none) && (seen + screened_only + alike) % kCompiledEvery != 0;
 }
 
 FamiliarPlaces Tally::Familiar() const {
