@@ -57,6 +57,9 @@ void RegisterXla(BackendRegistry& registry, std::string python = "");
 std::string ChoosePython(const std::string& asked);
 absl::StatusOr<ProcessBackendOptions> XlaOptions(const std::string& options,
                                                  const std::string& python);
+// Those of "jax:OPTIONS". A platform of GPUs is judged by the profile xla-gpu.
+absl::StatusOr<ProcessBackendOptions> JaxOptions(const std::string& options,
+                                                 const std::string& python);
 // XLA:CPU of the jaxlib that an interpreter has. What was prepared is shared by all that is opened
 // afterwards, in this process and in those that are forked from it.
 Release ReleaseOfXla(const std::string& version, const std::string& python);

@@ -385,6 +385,19 @@ TEST(ProcessBackend, AWorkerThatHasSaidWhyItDiesNeedNotSayWhere) {
   EXPECT_TRUE(RunNamed(*backend, "echo").ok());
 }
 
+TEST(JaxBackendOptions, PlatformsOfGpusHaveTheirProfile) {
+  for (const char* options : {"platform=cuda", "platform=gpu", "platform=rocm"}) {
+    const absl::StatusOr<ProcessBackendOptions> made = JaxOptions(options, "");
+    ASSERT_TRUE(made.ok()) << made.status();
+    EXPECT_EQ(made->profile, &Profile::XlaGpu()) << options;
+  }
+  for (const char* options : {"", "platform=cpu,devices=2", "platform=./cuda.so"}) {
+    const absl::StatusOr<ProcessBackendOptions> made = JaxOptions(options, "");
+    ASSERT_TRUE(made.ok()) << made.status();
+    EXPECT_EQ(made->profile, &Profile::Xla()) << options;
+  }
+}
+
 TEST(JaxWorker, FillsFreshMemoryWhileAProgramRuns) {
   const std::string fuzz = StrCat(ASSAY_SOURCE_DIR, "/fuzz");
   const std::string command =

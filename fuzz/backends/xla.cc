@@ -105,6 +105,11 @@ absl::StatusOr<ProcessBackendOptions> XlaOptions(const std::string& options,
   return OptionsOfJax("xla", /*has_devices=*/false, options, python);
 }
 
+absl::StatusOr<ProcessBackendOptions> JaxOptions(const std::string& options,
+                                                 const std::string& python) {
+  return OptionsOfJax("jax", /*has_devices=*/true, options, python);
+}
+
 Release ReleaseOfXla(const std::string& version, const std::string& python) {
   absl::StatusOr<ProcessBackendOptions> options = XlaOptions(StrCat("python=", python), "");
   if (!options.ok()) {
