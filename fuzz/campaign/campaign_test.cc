@@ -524,6 +524,25 @@ TEST(CampaignTest, GoesOnAfterItWasKilledAndLeavesNoProcess) {
   std::filesystem::remove_all(options.out_dir);
 }
 
+// timeout(1) sends its signal to the campaign, and at once to all of its group.
+TEST(CampaignTest, EndsInOrderUnderTimeout) {
+  CampaignOptions options = Options(1000000);
+  options.out_dir = FreshFolder("timeout");
+  options.most_checked = 5;
+  options.progress_seconds = 0.05;
+  options.progress = [is_told = false](const CampaignProgress& progress) mutable {
+    if (is_told || progress.so_far.programs == 0) return;
+    is_told = true;
+    raise(SIGTERM);
+    kill(0, SIGTERM);
+  };
+  const pid_t pid = StartCampaign(options, [] {});
+  int status = 0;
+  waitpid(pid, &status, 0);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
+  std::filesystem::remove_all(options.out_dir);
+}
+
 TEST(CampaignTest, GoesOnAfterTheDiskWasFull) {
   CampaignOptions options = Options(1000000);
   options.out_dir = FreshFolder("full");

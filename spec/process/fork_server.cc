@@ -109,9 +109,10 @@ class Template {
 [[noreturn]] void RunTemplate(int control, const ForkServer::Warm& warm,
                               const ForkServer::Serve& serve) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
-  // The terminal's interrupt is for the campaign, which ends its workers itself.
+  // What a terminal, or timeout(1), sends to all processes of a group is for the campaign, which
+  // ends its workers itself.
   signal(SIGINT, SIG_IGN);
-  signal(SIGTERM, SIG_DFL);
+  signal(SIGTERM, SIG_IGN);
   Template server(control, serve);
   absl::Status status = warm();
   if (!status.ok()) {

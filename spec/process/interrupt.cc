@@ -1,11 +1,35 @@
 // The flag that signal handlers set: they reach nothing but what is global.
 #include "spec/process/interrupt.h"
 
+#include <csignal>
+#include <ctime>
+
 namespace assay {
 namespace {
 
 volatile sig_atomic_t interrupted = 0;
-void OnInterrupt(int) { interrupted = 1; }
+volatile sig_atomic_t first_second = 0;  // on a clock that never goes back
+struct sigaction old_int, old_term;
+
+sig_atomic_t Seconds() {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<sig_atomic_t>(now.tv_sec);
+}
+
+void OnInterrupt(int signal) {
+  const sig_atomic_t now = Seconds();
+  if (interrupted == 0) {
+    first_second = now;
+    interrupted = 1;
+    return;
+  }
+  // timeout(1) sends the signal to its child, and to the group that its child is in.
+  constexpr sig_atomic_t kSecondsOfOneRequest = 1;
+  if (signal == SIGTERM && now - first_second <= kSecondsOfOneRequest) return;
+  sigaction(signal, signal == SIGINT ? &old_int : &old_term, nullptr);
+  raise(signal);
+}
 
 }  // namespace
 
@@ -13,14 +37,13 @@ InterruptGuard::InterruptGuard() {
   interrupted = 0;
   struct sigaction action{};
   action.sa_handler = OnInterrupt;
-  action.sa_flags = SA_RESETHAND;
-  sigaction(SIGINT, &action, &old_int_);
-  sigaction(SIGTERM, &action, &old_term_);
+  sigaction(SIGINT, &action, &old_int);
+  sigaction(SIGTERM, &action, &old_term);
 }
 
 InterruptGuard::~InterruptGuard() {
-  sigaction(SIGINT, &old_int_, nullptr);
-  sigaction(SIGTERM, &old_term_, nullptr);
+  sigaction(SIGINT, &old_int, nullptr);
+  sigaction(SIGTERM, &old_term, nullptr);
 }
 
 bool InterruptRequested() { return interrupted != 0; }

@@ -2,21 +2,17 @@
 // killing the process.
 #pragma once
 
-#include <csignal>
-
 namespace assay {
 
 // While one lives, the first SIGINT or SIGTERM only sets the flag of InterruptRequested; a second
-// one acts as it did before. One at a time.
+// one acts as it did before, but a SIGTERM within a second or two of the first, which comes of the
+// same request. One at a time.
 class InterruptGuard {
  public:
   InterruptGuard();
   ~InterruptGuard();
   InterruptGuard(const InterruptGuard&) = delete;
   InterruptGuard& operator=(const InterruptGuard&) = delete;
-
- private:
-  struct sigaction old_int_{}, old_term_{};
 };
 
 // True if a signal has come since the last guard was made.

@@ -68,8 +68,10 @@ bool WriteAll(int fd, const std::string& bytes) {
                            const IsolateLimits& limits, int out, int err) {
   if (err >= 0) dup2(err, STDERR_FILENO);
   ConfineThisProcess(limits.memory_bytes);
-  // A terminal sends SIGINT to all processes of a run; it is the caller who decides what ends.
+  // A terminal sends SIGINT to all processes of a run, and timeout(1) SIGTERM; it is the caller who
+  // decides what ends.
   signal(SIGINT, SIG_IGN);
+  signal(SIGTERM, SIG_IGN);
   std::string bytes = function();
   bool written = WriteAll(out, "R") && WriteAll(out, bytes);
   _exit(written ? 0 : 1);

@@ -12,6 +12,8 @@
 #include <vector>
 
 #include "spec/process/cpu_time.h"
+#include "spec/process/fork_server.h"
+#include "spec/process/interrupt.h"
 
 namespace assay {
 namespace {
@@ -99,6 +101,22 @@ TEST(CpuTimeTest, CountsWhatAProcessWaitsForACore) {
   if (WaitedForCpu(getpid()) == 0) GTEST_SKIP() << "this kernel does not count it";
   EXPECT_GT(waited, kSeconds);
   EXPECT_EQ(ThreadsWaitedForCpu(spinners[0]), 0) << "it is gone";
+}
+
+// As timeout(1) sends it to all processes of a group.
+TEST(ForkServerTest, ItsTemplateOutlivesASignalToTheGroup) {
+  const pid_t pid = fork();
+  if (pid == 0) {
+    setpgid(0, 0);
+    const InterruptGuard guard;
+    const auto server = ForkServer::Start([] { return absl::OkStatus(); }, [](int) {});
+    kill(0, SIGTERM);
+    usleep(100000);  // who dies of it is gone by then
+    _exit(server.ok() && InterruptRequested() && (*server)->Spawn().ok() ? 0 : 1);
+  }
+  int status = 0;
+  waitpid(pid, &status, 0);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
 }
 
 }  // namespace
