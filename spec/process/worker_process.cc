@@ -383,7 +383,9 @@ WorkerProcess::Trouble WorkerProcess::Receive(Patience& patience, WorkerMessage&
 // The channel is closed: says how the worker ended.
 absl::Status WorkerProcess::Died(ErrorClass if_it_dies) {
   std::string how = "closed its output";
-  if (std::optional<int> status = AwaitEnd(0.5)) {
+  // A process that dies with a GPU in its hands closes this channel some seconds before its end.
+  constexpr double kSecondsToDie = 5;
+  if (std::optional<int> status = AwaitEnd(kSecondsToDie)) {
     pid_ = -1;
     how = WIFSIGNALED(*status)
               ? StrCat("died of ", SignalName(WTERMSIG(*status)))
