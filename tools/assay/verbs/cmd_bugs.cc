@@ -145,8 +145,8 @@ std::string MarkdownOf(const std::vector<Bug>& bugs) {
   int64_t number = 0;
   for (const Bug& bug : bugs) {
     StrAppend(&text, "| ", ++number, " | `", bug.newest.title, "` | ", bug.newest.kind, " | ",
-              bug.backend_version, " | ", bug.releases, " | ", bug.opinion, " | ",
-              bug.newest.instructions, " | ", bug.seed,
+              bug.backend_version, " | ", bug.releases.empty() ? "not asked" : bug.releases, " | ",
+              bug.opinion, " | ", bug.newest.instructions, " | ", bug.seed,
               bug.known.empty() ? "" : StrCat("; known: ", bug.known), " |\n");
   }
   number = 0;
