@@ -148,8 +148,9 @@ constexpr std::array<Clause, static_cast<size_t>(ClauseId::kClauseCount)> kClaus
                "2^-23); measured on an H200: 9 % of random f32 roots differ by one ulp"},
     {.id = ClauseId::kEitherRounding,
      .name = "either-rounding",
-     .meaning = "an addition in a dot or a convolution whose sums are kept in f32 may be rounded to "
-                "either neighbour",
+     .meaning =
+         "an addition in a dot or a convolution whose sums are kept in f32 may be rounded to "
+         "either neighbour",
      .strict = false,
      .xla = false,
      .gpu = true,
