@@ -103,6 +103,10 @@ class Campaign {
       return absl::InvalidArgumentError("a campaign needs a count or a time");
     }
     if (options_.backends.empty()) return absl::InvalidArgumentError("a campaign needs a backend");
+    if (options_.screened_percent < 0 || options_.screened_percent > 100) {
+      return absl::InvalidArgumentError(
+          StrCat("of 100 programs ", options_.screened_percent, " cannot be screened"));
+    }
     const int cores = static_cast<int>(std::thread::hardware_concurrency());
     summary().cores = std::max(1, cores);
     const int jobs = options_.jobs > 0 ? options_.jobs : std::max(1, cores);

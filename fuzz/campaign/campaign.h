@@ -49,9 +49,10 @@ struct CampaignOptions {
   // 400 one where compiling costs as much as it does elsewhere.
   int64_t repeat_every = -1;
   int64_t input_sets = 0;  // runs per executable; 0: 8 where a backend is not in-process, else 2
-  // Most programs are compiled in a cheap way first, where the backend has one (CheapFlags),
-  // and several of them as one (pack.h); only what fails there as a user would compile it.
-  bool screening = true;
+  // So many programs of a hundred are compiled in a cheap way first, where the backend has one
+  // (CheapFlags), and only what fails there as a user would compile it; several are compiled as one
+  // (pack.h), the rest among themselves. With 0 each is compiled alone, as a user would.
+  int64_t screened_percent = kScreenedPercent;
   // Suspects that fail like many before them are checked, too, and not only counted.
   bool check_all = false;
   // What is no failure, but worth knowing, is looked for and explained.

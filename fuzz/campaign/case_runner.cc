@@ -257,13 +257,11 @@ bool CaseRunner::IsRepeated(int64_t index) const {
 }
 
 bool CaseRunner::IsScreened(int64_t index, size_t backend) const {
-  // A program that is compiled as users do costs as much as seven others. Of the 178 signatures of
-  // an hour of XLA with one such program in ten, 17 showed only there; extrapolated from how often
-  // each came, one in twenty and the programs that it pays for give 185, three in ten give 164.
-  constexpr int64_t kAsUsersDoEvery = 20;
+  // Spread evenly: of 95 of a hundred the twentieth is not, the fortieth, and so on.
+  const int64_t others = 100 - options_.screened_percent;
+  const bool is_other = (index + 1) % 100 * others % 100 < others;
   return !options_.screening.empty() && !IsRepeated(index) &&
-         backends_[backend]->Describe().dumps_passes &&
-         index % kAsUsersDoEvery != kAsUsersDoEvery - 1;
+         backends_[backend]->Describe().dumps_passes && !is_other;
 }
 
 BackendRecord CaseRunner::RunScreened(Prepared& prepared, const CaseKey& key, WorkerState& state) {

@@ -92,7 +92,7 @@ absl::Status WarmTemplate::Warm() {
     if (!description.in_process) {
       portable = true;
       probe = ProbePeer(*backend, runner_options_.generator);
-      if (options_.screening) runner_options_.screening = CheapFlags(*backend);
+      if (options_.screened_percent > 0) runner_options_.screening = CheapFlags(*backend);
       backends_.push_back(std::move(backend));
       continue;
     }
@@ -109,6 +109,7 @@ absl::Status WarmTemplate::Warm() {
   runner_options_.profile = options_.profile;
   runner_options_.python = tools_.python;
   runner_options_.notable = options_.notable;
+  runner_options_.screened_percent = options_.screened_percent;
   runner_options_.repeat_every = options_.repeat_every >= 0 ? options_.repeat_every
                                  : portable                 ? kForeignRepeatEvery
                                                             : kOwnRepeatEvery;

@@ -113,6 +113,10 @@ void DeclareFuzz(OptionList& line, VerbAction& action) {
                "Go on with the campaign of this seed whose results are in --out");
   line.AddFlag("--foreign", options->campaign.portable,
                "Only what every implementation of HLO promises (always so for other processes)");
+  line.Add("--screened", options->campaign.screened_percent,
+           "Programs of 100 that other processes compile cheaply at first, several as one")
+      .NonNegative()
+      .ShowDefault();
   line.AddFlag("--check-all", options->campaign.check_all,
                "Compile every suspect as users do, however many like it were checked");
   line.AddFlag("--no-notable", options->no_notable,
