@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "fuzz/opinions/second_opinion.h"
+#include "spec/ir/reading/combiner.h"
 #include "spec/ops/op_table.h"
 #include "spec/text/reader.h"
 #include "spec/types/float_format.h"
@@ -78,19 +79,21 @@ bool HasArithmetic(const Module& module, const Instruction* wrong) {
   });
 }
 
-// Code for a product of matrices may start its sums from what the program adds to the product.
-bool AddsToProducts(const Module& module) {
-  const auto is_product = [](const Instruction* at) {
+// Code for a product of matrices or a reduction may start its sums from what the program adds to
+// its result.
+bool AddsToSums(const Module& module) {
+  const auto is_sum_of_many = [](const Instruction* at) {
     while (at->operand_count() == 1 &&
            Info(at->opcode()).numeric.comparison == ComparisonClass::kBits) {
       at = at->operand(0);
     }
+    if (at->opcode() == Opcode::kReduce) return ReadCombiner(*at->callee()) == Opcode::kAdd;
     return at->opcode() == Opcode::kDot || at->opcode() == Opcode::kConvolution;
   };
   const auto adds = [&](const Instruction* at) {
     const bool is_sum = at->opcode() == Opcode::kAdd || at->opcode() == Opcode::kSubtract;
     const auto& operands = at->operands();
-    return is_sum && std::any_of(operands.begin(), operands.end(), is_product);
+    return is_sum && std::any_of(operands.begin(), operands.end(), is_sum_of_many);
   };
   const auto& all = module.computations();
   return std::any_of(all.begin(), all.end(), [&](const Computation* one) {
@@ -225,7 +228,7 @@ bool IsRearrangedBy(const GuiltyPass& guilty, const CheckSubject& subject, const
                     const std::vector<Literal>& inputs, const Literal& answer,
                     const std::string& python) {
   const PassBlame& blame = guilty.blame;
-  const bool may_rearrange = blame.pass.empty() ? AddsToProducts(module) : MayRearrange(blame.pass);
+  const bool may_rearrange = blame.pass.empty() ? AddsToSums(module) : MayRearrange(blame.pass);
   if (!may_rearrange || !answer.shape().IsValid()) return false;
   if (!HasArithmetic(module, guilty.wrong)) return false;
   const CheckCase check_case = CheckCase::Of(module, inputs);

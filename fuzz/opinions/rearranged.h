@@ -25,8 +25,8 @@ struct GuiltyPass {
 };
 
 // True if what is wrong is made by arithmetic of floats, the guilty pass may rearrange (or none is
-// guilty, and the program adds to a product of matrices, where the sum may begin) and every wrong
-// element of `answer` is as near to what the program gives in real numbers as other roundings
+// guilty, and the program adds to a sum or a product of matrices, which may begin there) and every
+// wrong element of `answer` is as near to what the program gives in real numbers as other roundings
 // bring it: 1,024 ulp, but not more than half of the digits, or four times as far as the program
 // itself is when it rounds in its own order.
 // An element that is infinite or NaN where the program's is not (or the other way round) is never

@@ -8,6 +8,7 @@
 #include "gtest/gtest.h"
 #include "reference/interpreter/interpreter.h"
 #include "spec/backend/fake_backend.h"
+#include "spec/base/strings.h"
 #include "spec/numerics/profile.h"
 #include "spec/text/reader.h"
 
@@ -41,7 +42,10 @@ struct Asked {
 };
 
 std::string ModuleOf(const std::string& entry) {
-  return "HloModule m\nENTRY e {\n" + entry + "}\n";
+  const char* const sum =
+      "sum {\n  a = f32[] parameter(0)\n  b = f32[] parameter(1)\n  ROOT s = f32[] add(a, b)\n}\n";
+  const bool has_sum = entry.find("to_apply=sum") != std::string::npos;
+  return StrCat("HloModule m\n", has_sum ? sum : "", "ENTRY e {\n", entry, "}\n");
 }
 
 bool IsRearranged(const Asked& asked, const Literal& answer, const Profile& profile) {
@@ -111,6 +115,26 @@ TEST(RearrangedTest, ASumOfProductsMayBeginWithWhatIsAdded) {
   product.entry.replace(product.entry.find(root), root.size(), "multiply(d, x)");
   EXPECT_TRUE(IsRearranged({product.entry, product.type, product.x}, {0, -2.1031530e-05}));
   EXPECT_FALSE(IsRearranged(product, {0, -2.1031530e-05})) << "nothing is added to it";
+}
+
+// (x1 + x2) + y as ((y + x1) + x2), which a library makes of both ops.
+TEST(RearrangedTest, ASumMayBeginWithWhatIsAdded) {
+  const Asked added = {.entry = R"(
+  x = f32[2] parameter(0)
+  a = f32[2,2] constant({{-2.75000024, 1}, {-2, 1}})
+  z = f32[] constant(0)
+  r = f32[2] reduce(a, z), dimensions={0}, to_apply=sum
+  ROOT y = f32[2] add(x, r)
+)",
+                       .x = {1, 1},
+                       .pass = ""};
+  EXPECT_TRUE(IsRearranged(added, {-3.75000024, 3}));
+  EXPECT_FALSE(IsRearranged(added, {-3.76, 3}));
+  EXPECT_FALSE(IsRearranged(added, {-3.75000024, kInf}));
+  Asked product = added;
+  const std::string root = "add(x, r)";
+  product.entry.replace(product.entry.find(root), root.size(), "multiply(x, r)");
+  EXPECT_FALSE(IsRearranged(product, {-4.75000048, 2})) << "nothing is added to it";
 }
 
 // reshape(iota) as rows + columns: nobody asked for a sum.
