@@ -120,6 +120,11 @@ constexpr Way kWays[] = {
      false},
     {"b = f32[8] broadcast(least), dimensions={}\nv = f32[8] maximum(b, m)"},
     {"v = f32[8] maximum(y, m)", false},
+    {"k = f32[8] slice(m), slice={[0:8]}\nv = f32[8] maximum(k, m)"},
+    {"k = f32[8] slice(m), slice={[0:8]}\nv = f32[8] minimum(m, k)"},
+    {"k = f32[1] slice(m), slice={[0:1]}\nl = f32[] reshape(k)\n"
+     "b = f32[8] broadcast(l), dimensions={}\nv = f32[8] maximum(b, m)",
+     false},
     {"n = f32[] negate(least)\nv = f32[8] clamp(least, m, n)"},
     {"v = f32[8] clamp(zero, m, zero)", false},
     {"k = f32[16] concatenate(m, y), dimensions={0}\nv = f32[8] slice(k), slice={[0:8]}"},

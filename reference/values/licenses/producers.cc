@@ -304,6 +304,21 @@ std::vector<Argument> ArgumentsOf(const Instruction& caller, const Computation& 
   }
 }
 
+// The value that moves of all its elements to their own places were made of.
+const Instruction* BeforeWholeMoves(const Instruction* value) {
+  constexpr int kMostMoves = 8;
+  for (int i = 0; i < kMostMoves; ++i) {
+    const Instruction* operand = WhatItMovesWhole(*value);
+    if (operand == nullptr || !(operand->shape() == value->shape())) break;
+    value = operand;
+  }
+  return value;
+}
+
+bool AreTheSame(const Instruction* a, const Instruction* b) {
+  return a == b || BeforeWholeMoves(a) == BeforeWholeMoves(b);
+}
+
 }  // namespace
 
 bool ContractsOneTerm(const Instruction& value) {
@@ -358,10 +373,10 @@ const Instruction* UnchangedOperand(const Instruction& value) {
     case Opcode::kPower:
       return beside(1, /*commutes=*/false);
     case Opcode::kMaximum:
-      if (value.operand(0) == value.operand(1)) return value.operand(0);
+      if (AreTheSame(value.operand(0), value.operand(1))) return value.operand(0);
       return beside(-kInfinity, /*commutes=*/true);
     case Opcode::kMinimum:
-      if (value.operand(0) == value.operand(1)) return value.operand(0);
+      if (AreTheSame(value.operand(0), value.operand(1))) return value.operand(0);
       return beside(kInfinity, /*commutes=*/true);
     case Opcode::kSelect:
       return ChosenOperand(value);
