@@ -375,11 +375,24 @@ TEST(Tally, TheSameBugInALoopOrBehindItsOperandIsOneBucket) {
               "r/f-pfpff");
   AddNumbered(tally, wrong, {"convert+multiply", "algsimp", "multiply", "f"}, "choice");
   AddNumbered(tally, wrong, {"convert+divide", "algsimp", "divide", "f"}, "choice2");
-  const std::set<std::string> wanted = {
-      "l/i-fffff 2",     "m/i-fffff 1",     "n/f-fffff 1",          "wrong value/a 2",
-      "wrong value/c 1", "wrong value/d 1", "wrong value/choice 2", "p/f-ppfff 2",
-      "q/f-ppfff 1",     "r/f-pfpff 1",     "e/f-fffff 2",          "g/f-ffpff 1",
-      "h/c-fpfff 1"};
+  AddNumbered(tally, wrong, {"divide", "algsimp", "divide", "f"}, "quotient");
+  AddNumbered(tally, wrong, {"divide+real", "algsimp", "divide", "f"}, "quotient2");
+  AddNumbered(tally, wrong, {"divide+real", "algsimp", "divide", "c"}, "quotient3");
+  const std::set<std::string> wanted = {"l/i-fffff 2",
+                                        "m/i-fffff 1",
+                                        "n/f-fffff 1",
+                                        "wrong value/a 2",
+                                        "wrong value/c 1",
+                                        "wrong value/d 1",
+                                        "wrong value/choice 2",
+                                        "p/f-ppfff 2",
+                                        "q/f-ppfff 1",
+                                        "r/f-pfpff 1",
+                                        "e/f-fffff 2",
+                                        "g/f-ffpff 1",
+                                        "h/c-fpfff 1",
+                                        "wrong value/quotient 2",
+                                        "wrong value/quotient3 1"};
   EXPECT_EQ(EndsOfBuckets(tally), wanted);
 }
 

@@ -194,7 +194,8 @@ Opcodes WithoutVariants(const Looks& looks) {
     for (const char* norm : {"batch-norm-training", "batch-norm-inference", "batch-norm-grad"}) {
       if (looks.opcodes.contains(norm)) return {norm};
     }
-    const Opcodes opcodes = WithoutWhatBecomesASlice(WithoutCollectives(looks.opcodes));
+    Opcodes opcodes = WithoutWhatBecomesASlice(WithoutCollectives(looks.opcodes));
+    if (looks.numbers == "f" && opcodes.size() > 1) opcodes.erase("real");  // a float is its own
     return looks.numbers == "i" ? WithoutWhoAsksForTheSign(opcodes)
                                 : WithoutQuotientsOfConverts(opcodes);
   }
