@@ -24,11 +24,13 @@ struct GuiltyPass {
   const Instruction* wrong = nullptr;  // the first that is, of the program's entry; null: unknown
 };
 
-// True if what is wrong is made by arithmetic of floats, the guilty pass may rearrange (or none is
-// guilty, and the program adds to a sum or a product of matrices, which may begin there) and every
-// wrong element of `answer` is as near to what the program gives in real numbers as other roundings
-// bring it: 1,024 ulp, but not more than half of the digits, or four times as far as the program
-// itself is when it rounds in its own order.
+// True if what is wrong is made by arithmetic of floats, and one of two explains it. No pass is
+// guilty, and `answer` is not wrong for the program in which reductions have what is added to them
+// among their terms. Or the guilty pass may rearrange (or none is guilty, and the program adds to a
+// product of matrices, where the sum may begin) and every wrong element of `answer` is as near to
+// what the program gives in real numbers as other roundings bring it: 1,024 ulp, but not more than
+// half of the digits, or four times as far as the program itself is when it rounds in its own
+// order.
 // An element that is infinite or NaN where the program's is not (or the other way round) is never
 // near, nor is a number where the program's own was too small for its type. An answer that is
 // further away, but right for what the pass made of the program, is near if that is: flushing
