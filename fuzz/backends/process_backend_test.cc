@@ -385,6 +385,19 @@ TEST(ProcessBackend, AWorkerThatHasSaidWhyItDiesNeedNotSayWhere) {
   EXPECT_TRUE(RunNamed(*backend, "echo").ok());
 }
 
+// A short campaign may have ended before the process that forks its workers is loaded.
+TEST(ProcessBackend, WhoeverIsLoadedForNobodyEndsWithoutAWord) {
+  const std::string command = StrCat(
+      "python3 -c 'import socket, subprocess, sys\n"
+      "ours, theirs = socket.socketpair()\n"
+      "worker = subprocess.Popen([sys.executable, sys.argv[1], \"--fork-server\"], stdin=theirs, "
+      "stderr=subprocess.PIPE)\n"
+      "ours.close()\n"
+      "sys.exit(worker.communicate()[1] != bytes())' ",
+      ASSAY_SOURCE_DIR, "/fuzz/testdata/misbehaving_worker.py");
+  EXPECT_EQ(std::system(command.c_str()), 0);
+}
+
 TEST(JaxBackendOptions, PlatformsOfGpusHaveTheirProfile) {
   for (const char* options : {"platform=cuda", "platform=gpu", "platform=rocm"}) {
     const absl::StatusOr<ProcessBackendOptions> made = JaxOptions(options, "");

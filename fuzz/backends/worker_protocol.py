@@ -119,7 +119,10 @@ def serve_forks(make_backend, prepare):
         alone = len(os.listdir("/proc/self/task")) == 1 and hasattr(socket, "recv_fds")
     except Exception:
         alone = False
-    control.send(b"ready" if alone else b"no")
+    try:
+        control.send(b"ready" if alone else b"no")
+    except BrokenPipeError:  # a campaign that ended before this was loaded
+        return
     if not alone:
         return
     awake, wake = os.pipe()
