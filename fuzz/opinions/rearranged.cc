@@ -104,7 +104,8 @@ Instruction* SumUnder(const Instruction& add, int64_t which) {
   Instruction* sum = add.operand(which);
   const bool is_sum = add.opcode() == Opcode::kAdd && sum->opcode() == Opcode::kReduce &&
                       sum->shape().IsArray() && IsFloat(sum->shape().element_type()) &&
-                      BitWidth(sum->shape().element_type()) >= 16;
+                      BitWidth(sum->shape().element_type()) >= 16 &&
+                      sum->operand(0)->shape().ElementCount() > 0;
   const bool is_alone = sum->users().size() == 1 && add.operand(0) != add.operand(1);
   return is_sum && is_alone && ReadCombiner(*sum->callee()) == Opcode::kAdd ? sum : nullptr;
 }
