@@ -260,7 +260,7 @@ class ReplayDuty : public Duty {
   }
 
   // The share of the campaign's time that goes to histories.
-  static constexpr double kShareOfReplays = 0.1;
+  static constexpr double kShareOfReplays = 0.05;
 
   Suspect suspect_;  // in hand
   std::optional<Predecessors> search_;

@@ -250,7 +250,7 @@ Suspect Tally::NextSuspect() {
 
 bool Tally::Place::HasEnough() const {
   // The next one at a place where many of few kinds were seen is hardly of a new kind.
-  constexpr int64_t kOfEachKind = 16, kCompiledEvery = 4;
+  constexpr int64_t kOfEachKind = 16, kCompiledEvery = 8;
   const auto kinds = static_cast<int64_t>(signatures.size());
   const bool is_known = kinds > 0 && seen >= kOfEachKind * kinds;
   const bool is_none = seen == 0 && screened_only >= kOfEachKind;

@@ -116,7 +116,7 @@ class Tally {
     int64_t screened_only = 0, alike = 0;
 
     // Enough is known of it to count the next suspect without compiling it as users do. One of
-    // four is compiled so all the same.
+    // eight is compiled so all the same.
     bool HasEnough() const;
   };
   std::map<std::string, Place> places_;

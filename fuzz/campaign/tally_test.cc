@@ -411,7 +411,7 @@ TEST(Tally, APlaceWithOneSignatureNeedsNoSecondLook) {
   EXPECT_TRUE(tally.Familiar().signatures.empty()) << "one of six is looked at in full";
 }
 
-TEST(Tally, OfManySuspectsWithFewResultsThreeOfFourAreOnlyCounted) {
+TEST(Tally, OfManySuspectsWithFewResultsMostAreOnlyCounted) {
   const CampaignOptions options = TallyOptions();
   Tally tally(options);
   auto add = [&](const char* place, const char* signature) {
@@ -432,14 +432,14 @@ TEST(Tally, OfManySuspectsWithFewResultsThreeOfFourAreOnlyCounted) {
     add("pad", i % 8 == 0 ? StrCat("import ", i, " at pad").c_str() : "code at pad");
   }
   const CampaignSummary& summary = tally.summary();
-  // 16 of each result, and a quarter of what comes then: of one that has two results, 32 + 68 / 4.
-  EXPECT_EQ(summary.signatures.at("algsimp at abs"), 37);
-  EXPECT_EQ(summary.alike.at("algsimp at abs"), 63);
-  EXPECT_EQ(summary.screened_only, 37 + 2);
-  EXPECT_EQ(summary.alike.at(""), 63);
-  EXPECT_EQ(summary.signatures.at("code at dot"), 32 + 17 - 1);
-  EXPECT_EQ(summary.alike.at("code at dot"), 51);
-  EXPECT_EQ(summary.alike.at("code at add"), 62) << "what fails cheaply alone is no other result";
+  // 16 of each result, and every eighth of what comes then.
+  EXPECT_EQ(summary.signatures.at("algsimp at abs"), 27);
+  EXPECT_EQ(summary.alike.at("algsimp at abs"), 73);
+  EXPECT_EQ(summary.screened_only, 27 + 2);
+  EXPECT_EQ(summary.alike.at(""), 73);
+  EXPECT_EQ(summary.signatures.at("code at dot"), 32 + 9 - 1);
+  EXPECT_EQ(summary.alike.at("code at dot"), 59);
+  EXPECT_EQ(summary.alike.at("code at add"), 72) << "what fails cheaply alone is no other result";
   EXPECT_EQ(summary.signatures.at("code at pad"), 87) << "many results: each may be a new one";
   EXPECT_EQ(summary.alike.size(), 4u);
   EXPECT_EQ(summary.unconfirmed, 0);
@@ -447,7 +447,7 @@ TEST(Tally, OfManySuspectsWithFewResultsThreeOfFourAreOnlyCounted) {
 }
 
 // What a compiler says when it dies is enough, where it says something.
-TEST(Tally, OfManyThatDieInTheSameWordsThreeOfFourAreOnlyCounted) {
+TEST(Tally, OfManyThatDieInTheSameWordsMostAreOnlyCounted) {
   const CampaignOptions options = TallyOptions();
   Tally tally(options);
   int64_t index = 0, counted = 0;
@@ -465,9 +465,9 @@ TEST(Tally, OfManyThatDieInTheSameWordsThreeOfFourAreOnlyCounted) {
     add("the worker died of SIGSEGV");
   }
   const CampaignSummary& summary = tally.summary();
-  EXPECT_EQ(counted, 63);
-  EXPECT_EQ(CampaignSummary::SumOf(summary.alike), 63);
-  EXPECT_EQ(summary.findings, 37 + 100);
+  EXPECT_EQ(counted, 73);
+  EXPECT_EQ(CampaignSummary::SumOf(summary.alike), 73);
+  EXPECT_EQ(summary.findings, 27 + 100);
   EXPECT_EQ(summary.suspects, 200);
 }
 

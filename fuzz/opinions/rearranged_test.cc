@@ -145,6 +145,19 @@ TEST(RearrangedTest, ASumMayBeginWithWhatIsAdded) {
   EXPECT_FALSE(IsRearranged(cancels, {2e-6, 3}));
 }
 
+TEST(RearrangedTest, ASumOfNothingHasNoPlaceForWhatIsAdded) {
+  const Asked empty = {.entry = R"(
+  x = f32[2] parameter(0)
+  z = f32[] constant(0)
+  a = f32[3,2,0] broadcast(z), dimensions={}
+  r = f32[2] reduce(a, z), dimensions={0,2}, to_apply=sum
+  ROOT y = f32[2] add(x, r)
+)",
+                       .x = {1, 1},
+                       .pass = ""};
+  EXPECT_FALSE(IsRearranged(empty, {0, 0}));
+}
+
 // reshape(iota) as rows + columns: nobody asked for a sum.
 TEST(RearrangedTest, OnlyArithmeticHasAnOrder) {
   const Asked moved = {.entry = R"(
