@@ -307,7 +307,8 @@ class BatchNorm {
 
   // With s = scale / root, the result that XLA computes as x s + (offset - mean s), from |x| and
   // |mean|: s, the products and their difference from the offset, `shift`, may be subnormal, or
-  // flushed, or overflow, where the result is none of it.
+  // flushed, or overflow, where the result is none of it. Where x was scaled by a constant, s may
+  // be scaled instead (constant-chains).
   Estimate WithScaleOfOperand(Estimate result, const Estimate& s, const Estimate& shift, W x,
                               W mean) const {
     constexpr W kRoundings = 3;
@@ -316,7 +317,19 @@ class BatchNorm {
     result.radius += kRoundings * step_.unit * result.terms + by * LostNearZero(s.size()) +
                      2 * LostNearZero(s.size() * by);
     result.peak = std::max({result.peak, s.size(), s.size() * x, s.size() * mean, shift.size()});
+    const W scale = EarlyScale();
+    if (scale > 0) result.radius += scale * x * LostNearZero(s.size() / scale);
     return result;
+  }
+
+  // What a factor may become smaller by when it is multiplied early by the constant that scaled the
+  // operand; 0 where there is none.
+  W EarlyScale() const {
+    const W constant = static_cast<W>(op_.licensed.first_scale);
+    const bool is_chain =
+        op_.licensed.scales_twice && op_.clauses.Has(ClauseId::kConstantChains) && constant > 0;
+    const W scale = is_chain ? std::max<W>(constant, 1 / constant) : 0;
+    return std::isfinite(scale) ? scale : 0;
   }
 
   // The gradient of an element, where scale / root may have been divided by m before.
@@ -419,8 +432,9 @@ absl::StatusOr<std::vector<Array>> NormaliseNarrow(const OpContext& op, bool bou
   if (op.shape.IsTuple())
     for (const Shape& leaf : op.shape.elements()) leaves.push_back(widened(leaf));
   const Shape shape = op.shape.IsTuple() ? Shape::Tuple(std::move(leaves)) : widened(op.shape);
-  std::vector<Array> results = Normalise(
-      OpContext{op.instruction, shape, operands, op.clauses, op.analysis}, bounding, epsilon);
+  std::vector<Array> results =
+      Normalise(OpContext{op.instruction, shape, operands, op.clauses, op.analysis, op.licensed},
+                bounding, epsilon);
   for (Array& result : results) {
     ASSAY_ASSIGN_OR_RETURN(Array narrow, ConvertArray(op, result, type, bounding));
     TakeMagnitudes(result, narrow);

@@ -138,11 +138,16 @@ bool OnlyMeetsAddition(const Instruction& value, const InliningCallers& callers)
 // Constants that scale what was scaled, or are added to what was shifted.
 void FindChains(const Instruction& instruction, Producers& producers, LicensedForms& found) {
   producers.FoldArrays();
-  if (IsScaling(instruction)) {
-    const double inner = std::max(ChainOfConstants(instruction, producers, IsScaling),
-                                  ScaleBeforeBroadcast(instruction, producers));
+  const auto note_scale = [&found](double inner) {
     found.scales_twice = inner >= 0;
     found.first_scale = std::max(inner, 0.0);
+  };
+  // What the operand is multiplied by in the end is broadcast.
+  if (instruction.opcode() == Opcode::kBatchNormInference)
+    note_scale(ConstantBefore(instruction, 0, producers, IsScaling));
+  if (IsScaling(instruction)) {
+    note_scale(std::max(ChainOfConstants(instruction, producers, IsScaling),
+                        ScaleBeforeBroadcast(instruction, producers)));
     if (instruction.opcode() != Opcode::kDivide) {
       const double first = ConstantBefore(instruction, 0, producers, IsScaling);
       const double second = first < 0 ? -1 : ConstantBefore(instruction, 1, producers, IsScaling);
@@ -182,8 +187,9 @@ LicensedForms LicensedFormsOf(const Instruction& instruction, const InliningCall
   const ElementType type = instruction.shape().element_type();
   if (!IsFloat(type) && !IsComplex(type)) return found;
   Producers producers(callers);
-  if (IsScaling(instruction) || IsShift(instruction)) producers.IgnoreSigns();
   const Opcode opcode = instruction.opcode();
+  if (IsScaling(instruction) || IsShift(instruction) || opcode == Opcode::kBatchNormInference)
+    producers.IgnoreSigns();
   if (opcode == Opcode::kDivide) {
     for (const Instruction* operand : instruction.operands())
       found.quotients += producers.Any(*operand, IsQuotient) ? 1 : 0;

@@ -16,7 +16,8 @@ struct LicensedForms {
   // Number of operands of a division that are quotients themselves.
   int8_t quotients = 0;
   // The op scales by a constant, or by a number that is broadcast and perhaps converted then, a
-  // value that was scaled by a constant, whose largest magnitude is `first_scale`.
+  // value that was scaled by a constant, whose largest magnitude is `first_scale`. So does a
+  // batch-norm-inference of such a value.
   bool scales_twice = false;
   double first_scale = 0;
   // The op multiplies two values that were both scaled by a constant: the product of the largest
