@@ -540,9 +540,19 @@ TEST(Tally, OtherWordsForASquareAConstantOrAnOrderAreNoOtherBug) {
   AddNumbered(tally, wrong, {"compare+order-of-bf16+sort", "", "sort", "f"}, "g/f-fffff");
   AddNumbered(tally, wrong, {"compare+negate+order-of-bf16+sort", "", "", "f"}, "g2/f-fffff");
   AddNumbered(tally, wrong, {"compare+order-of-bf16+sort", "", "sort", "c"}, "g3/c-fffff");
-  const std::set<std::string> wanted = {"wrong value/a 2", "wrong value/b 2", "wrong value/c 1",
-                                        "wrong value/d 1", "wrong value/e 2", "wrong value/f 1",
-                                        "g/f-fffff 3"};
+  AddNumbered(tally, wrong, {"order-of-bf16+topk", "", "topk", "f"}, "g4/f-fffff");
+  AddNumbered(tally, wrong, {"maximum+reduce", "", "reduce[maximum]", "f"}, "h/f-fffff");
+  AddNumbered(tally, wrong, {"call+minimum+reduce", "", "reduce[minimum]", "f"}, "h2/f-pffff");
+  AddNumbered(tally, wrong, {"call+maximum+reduce", "", "reduce[maximum]", "f"}, "h3/f-ffffp");
+  AddNumbered(tally, wrong, {"log-plus-one", "", "log-plus-one", "f"}, "i/f-fffff");
+  AddNumbered(tally, wrong, {"log-plus-one", "", "log-plus-one", "f"}, "i2/f-ffffp");
+  AddNumbered(tally, wrong, {"log-plus-one", "", "log-plus-one", "c"}, "i3/c-ffffp");
+  AddNumbered(tally, wrong, {"convert", "", "convert", "f"}, "j/f-fffff");
+  AddNumbered(tally, wrong, {"convert", "", "convert", "f"}, "j2/f-ffffp");
+  const std::set<std::string> wanted = {
+      "wrong value/a 2", "wrong value/b 2", "wrong value/c 1", "wrong value/d 1", "wrong value/e 2",
+      "wrong value/f 1", "g4/f-fffff 4",    "h/f-fffff 2",     "h3/f-ffffp 1",    "i/f-fffff 2",
+      "i3/c-ffffp 1",    "j/f-fffff 1",     "j2/f-ffffp 1"};
   EXPECT_EQ(EndsOfBuckets(tally), wanted);
 }
 

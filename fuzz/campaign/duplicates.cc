@@ -345,11 +345,13 @@ bool IsOfSamePlace(const Looks& large, const Looks& small) {
 }
 
 // A function is wrong alone, and in the other program with what computes its operand: whether they
-// are fused decides what of the operand is rounded.
+// are fused decides what of the operand is rounded. One that is alone in both has one formula, of
+// which an optimizer may round a step otherwise.
 bool IsOfSameFunction(const Looks& large, const Looks& small) {
+  const bool is_formula = large.opcodes == small.opcodes && IsApproximate(small.place);
   return AreOfOneKind(large, small) && IsElementwise(small.place) && large.place == small.place &&
          small.opcodes == Opcodes{small.place} && large.numbers == small.numbers &&
-         AreSilencedAlikeUnfused(large.states, small.states);
+         (is_formula || AreSilencedAlikeUnfused(large.states, small.states));
 }
 
 // An op that moves elements is wrong in one program, and kills another in which all do no more, as
@@ -360,15 +362,17 @@ bool AreWrongAndDeadOfAMove(const Looks& wrong, const Looks& dead) {
          All(dead.opcodes, IsMove);
 }
 
-// A window over all there is becomes a reduction, unless the pass that makes it so is off.
-bool IsReductionInDisguise(const Looks& window, const Looks& reduction) {
-  const std::string prefix = "reduce-window[", place = TwinOf(window.place);
-  if (place.rfind(prefix, 0) != 0 || !AreOfOneKind(window, reduction)) return false;
-  if (StrCat("reduce[", place.substr(prefix.size())) != TwinOf(reduction.place) ||
-      window.numbers != reduction.numbers) {
+// A window over all there is becomes a reduction, and a combiner in many words one op, unless the
+// pass that makes it so is off.
+bool IsReductionInDisguise(const Looks& disguised, const Looks& reduction) {
+  const std::string prefix = "reduce-window[", plain = "reduce[", wanted = TwinOf(reduction.place);
+  std::string place = TwinOf(disguised.place);
+  if (place.rfind(prefix, 0) == 0) place = plain + place.substr(prefix.size());
+  if (wanted.rfind(plain, 0) != 0 || place != wanted || !AreOfOneKind(disguised, reduction) ||
+      disguised.numbers != reduction.numbers) {
     return false;
   }
-  std::string states = window.states;
+  std::string states = disguised.states;
   for (size_t i = 0; i < std::min(states.size(), reduction.states.size()); ++i) {
     if (IsPassAt(i) && states[i] == 'p') states[i] = reduction.states[i];
   }
@@ -398,20 +402,22 @@ bool AreConvertedInBodies(const Looks& large, const Looks& small) {
   return BothHave(large, small, kOneZero) && has_body(large) && has_body(small);
 }
 
+// A topk becomes a sort.
+bool Sorts(const Looks& looks) {
+  return looks.opcodes.contains("sort") || looks.opcodes.contains("topk");
+}
+
 // What sorts by such an order goes wrong whatever else is sorted along.
 bool SortByOrderOfBrainFloats(const Looks& large, const Looks& small) {
-  return BothHave(large, small, kOrderOfBrainFloats) && large.opcodes.contains("sort") &&
-         small.opcodes.contains("sort") && AreSilencedAlike(large.states, small.states);
+  return BothHave(large, small, kOrderOfBrainFloats) && Sorts(large) && Sorts(small) &&
+         AreSilencedAlike(large.states, small.states);
 }
 
 // Numbers of fewer than 8 bits are packed: who sorts them writes what is not theirs, and what is
 // computed of them in one kernel is unpacked and packed by the same code, which may write too much.
 bool AreOfPackedNumbers(const Looks& large, const Looks& small) {
   if (!BothHave(large, small, kFewBits)) return false;
-  const auto sorts = [](const Looks& looks) {  // topk becomes a sort
-    return looks.opcodes.contains("sort") || looks.opcodes.contains("topk");
-  };
-  if (sorts(large) && sorts(small)) return true;
+  if (Sorts(large) && Sorts(small)) return true;
   if (!large.place.empty() && large.place == small.place) return true;
   // A program that died has no states; it counts where nothing else could have killed it.
   const auto is_of_a_kernel = [](const Looks& looks) {

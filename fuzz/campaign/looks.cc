@@ -138,6 +138,11 @@ bool IsElementwise(const std::string& name) {
   return opcode.has_value() && Info(*opcode).Is(kElementwise);
 }
 
+bool IsApproximate(const std::string& name) {
+  const std::optional<Opcode> opcode = OpcodeFromName(name);
+  return opcode.has_value() && Info(*opcode).Is(kTakesAccuracy);
+}
+
 bool IsCollective(const std::string& name) {
   const std::optional<Opcode> opcode = OpcodeFromName(name);
   return opcode.has_value() && Info(*opcode).Is(kCollective);

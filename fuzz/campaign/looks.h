@@ -47,6 +47,8 @@ bool IsMove(const std::string& name);
 // Ops that only take complex numbers apart or make them.
 bool IsPart(const std::string& name);
 bool IsElementwise(const std::string& name);
+// Functions that nobody computes exactly, of which programs say how accurate they shall be.
+bool IsApproximate(const std::string& name);
 bool IsCollective(const std::string& name);
 Opcodes WithoutMoves(const Opcodes& opcodes);
 

@@ -197,6 +197,10 @@ bool HasFewBits(const Module& module) {
 bool HasOrderOfBrainFloats(const Module& module) {
   for (const Computation* computation : module.computations()) {
     for (const Instruction* at : *computation) {
+      if (at->opcode() == Opcode::kTopK &&
+          at->operand(0)->shape().element_type() == ElementType::kBF16) {
+        return true;
+      }
       if (at->opcode() != Opcode::kCompare) continue;
       const bool is_total = at->attributes().Integer(Attr::kCompareType, -1) ==
                             static_cast<int64_t>(CompareType::kTotalOrder);

@@ -64,8 +64,8 @@ bool HasOneZero(const Module& module);
 
 // Stands beside the opcodes of a finding whose program HasOrderOfBrainFloats.
 inline constexpr char kOrderOfBrainFloats[] = "order-of-bf16";
-// True if bf16 numbers are compared by total order. XLA:CPU compares them as f32 numbers, whose
-// subnormals are zeros.
+// True if bf16 numbers are compared by total order, as topk does. XLA:CPU compares them as f32
+// numbers, whose subnormals are zeros.
 bool HasOrderOfBrainFloats(const Module& module);
 
 // The kind of numbers: 'f' floats, 'c' complex, 'p' predicates, 'i' integers.

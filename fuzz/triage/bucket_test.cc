@@ -4,6 +4,7 @@
 #include <string>
 
 #include "gtest/gtest.h"
+#include "spec/text/reader.h"
 
 namespace assay {
 namespace {
@@ -50,6 +51,26 @@ TEST(CrashSignature, ASpoiledHeapIsOneWhoeverNotices) {
                                   "  File \"<string>\", line 64, in send\n"
                                   "OSError: [Errno 14] Bad address"));
   EXPECT_NE(CrashSignature(died + "free(): invalid size"), CrashSignature(died + "Check failed"));
+}
+
+// XLA:CPU makes a sort by total order of each topk.
+TEST(Signs, BrainFloatsAreInOrderWhereTheyAreSortedByTotalOrder) {
+  const auto has_order = [](const std::string& type, const std::string& order) {
+    const std::string row = type + "[3]";
+    const auto module = ReadModule(
+        order == "topk"
+            ? "HloModule m\nENTRY e {\n p = " + row + " parameter(0)\n ROOT t = (" + row +
+                  ", s32[1]) topk(p), k=1, largest=true\n}\n"
+            : "HloModule m\nENTRY e {\n p = " + row +
+                  " parameter(0)\n ROOT c = pred[3] compare(p, p), direction=LT" + order + "\n}\n");
+    EXPECT_TRUE(module.ok()) << module.status();
+    return module.ok() && HasOrderOfBrainFloats(**module);
+  };
+  EXPECT_TRUE(has_order("bf16", ", type=TOTALORDER"));
+  EXPECT_TRUE(has_order("bf16", "topk"));
+  EXPECT_FALSE(has_order("bf16", ""));
+  EXPECT_FALSE(has_order("f16", "topk"));
+  EXPECT_FALSE(has_order("f16", ", type=TOTALORDER"));
 }
 
 }  // namespace
