@@ -5,6 +5,8 @@
 #include <cmath>
 #include <memory>
 #include <optional>
+#include <set>
+#include <string>
 #include <utility>
 
 #include "absl/strings/escaping.h"
@@ -526,6 +528,17 @@ bool DiesByItself(const CheckSubject& subject, const Module& module,
   return false;
 }
 
+// Adds in which other words it dies, if it does: a compiler that looks at things in the order of
+// their addresses dies now of this check, now of that one.
+void AddOtherDeaths(const CheckSubject& subject, const ReduceCase& reduce_case, Outcome::Kind kind,
+                    std::set<std::string>& signatures) {
+  constexpr int kTries = 3;
+  for (int i = 0; i < kTries; ++i) {
+    const Outcome again = CheckFor(subject, *reduce_case.module, reduce_case.inputs, kind).outcome;
+    if (again.Fails(kind)) signatures.insert(CrashSignature(again.reason));
+  }
+}
+
 absl::StatusOr<ReduceResult> ReduceWithin(const CheckSubject& subject,
                                           const ReduceCase& reduce_case, Outcome::Kind kind,
                                           const std::string& rule, const TriageOptions& options) {
@@ -540,8 +553,9 @@ absl::StatusOr<ReduceResult> ReduceWithin(const CheckSubject& subject,
         StrCat("under its limits it does not fail in this way: ", StateWord(whole.outcome)));
   }
   const bool is_ours = kind == Outcome::kOurFault;
-  const std::string signature =
-      IsCrash(kind) || is_ours ? CrashSignature(whole.outcome.reason) : "";
+  // In which words it may die; empty for what does not die.
+  std::set<std::string> signatures;
+  if (IsCrash(kind) || is_ours) signatures.insert(CrashSignature(whole.outcome.reason));
   const std::string notable = whole.notable;
   const std::optional<SilencingFlag> guard = GuardOf(subject, reduce_case, kind);
   // What does not compile need not mean the same to all; what is compiled of a comparator that is
@@ -560,7 +574,7 @@ absl::StatusOr<ReduceResult> ReduceWithin(const CheckSubject& subject,
     if (!outcome.Fails(kind) || now.notable != notable) return false;
     if (kind == Outcome::kRunCrash && !DiesByItself(subject, module, inputs)) return false;
     if (guard.has_value() && CheckUnder(subject, *guard, module, inputs).Fails(kind)) return false;
-    if (!signature.empty() && CrashSignature(outcome.reason) != signature) return false;
+    if (!signatures.empty() && !signatures.contains(CrashSignature(outcome.reason))) return false;
     // A licence to put another form in its place is one to round in another order, too.
     return options.may_rearrange || subject.profile.IsAsWritten() ||
            !IsRearranged(subject, {module.Clone(""), inputs}, options.python);
@@ -588,6 +602,11 @@ absl::StatusOr<ReduceResult> ReduceWithin(const CheckSubject& subject,
         return Reduce(*small.module, small.inputs, predicate, reduce);
     }
   }
+  absl::StatusOr<ReduceResult> reduced =
+      Reduce(*reduce_case.module, reduce_case.inputs, predicate, reduce);
+  if (reduced.ok() || !IsCrash(kind)) return reduced;
+  AddOtherDeaths(subject, reduce_case, kind, signatures);
+  if (signatures.size() == 1) return reduced;
   return Reduce(*reduce_case.module, reduce_case.inputs, predicate, reduce);
 }
 

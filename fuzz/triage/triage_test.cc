@@ -450,6 +450,29 @@ TEST_F(TriageTest, ACrashUnderCheapFlagsHasToBeTheSame) {
   EXPECT_LE(report->result.instructions, 3) << report->page.finding.module_text;
 }
 
+// A compiler that dies of one program in two ways, in turn.
+TEST_F(TriageTest, ACrashInTwoWaysIsReducedAllTheSame) {
+  const std::unique_ptr<Oracle> oracle = MakeOracle();
+  const std::string compiled = testing::TempDir() + "/compiled_in_turn";  // once per byte
+  std::filesystem::remove(compiled);
+  FakeBackend::Script script = NegatesNothing(*oracle);
+  script.compile = [&](const Module& module, const CompileOptions&) -> absl::Status {
+    if (!HasOp(module, Opcode::kDynamicSlice)) return absl::OkStatus();
+    std::ofstream(compiled, std::ios::app) << '.';
+    const bool is_even = std::filesystem::file_size(compiled) % 2 == 0;
+    return MakeError(ErrorClass::kCompileCrash, is_even ? "first.cc: bad" : "second.cc: gone");
+  };
+  FakeBackend backend(std::move(script));
+  Finding finding = MakeFinding();
+  finding.backend = "fake";
+  finding.kind = Outcome::kCompileCrash;
+  TriageOptions options = Options();
+  options.blame = false;
+  const absl::StatusOr<TriageReport> report = Triage(finding, *oracle, backend, options);
+  ASSERT_TRUE(report.ok()) << report.status();
+  EXPECT_LE(report->result.instructions, 3) << report->page.finding.module_text;
+}
+
 // An oracle that remembers how long it was allowed to work.
 class PatientOracle : public Oracle {
  public:
