@@ -40,6 +40,19 @@ TEST(CrashSignature, HasNoPlaceInThisProgram) {
             CrashSignature("compile crash: UNKNOWN: <unknown>:0: error: loc(\"add.1\"): no"));
 }
 
+TEST(CrashSignature, HasNoAlarmThatItDidNotDieOf) {
+  const std::string died = "compile crash: the worker died of SIGABRT\n";
+  const std::string alarm =
+      "E1127 12:47:16.59 8365 slow_operation_alarm.cc:73] Constant folding is taking > 1s:\n\n"
+      "  %sort.5 = u8[65537]{0} sort(%constant.33), dimensions={0}, to_apply=%region_5.6\n\n"
+      "This isn't necessarily a bug; constant-folding is inherently a trade-off between them.\n\n"
+      "If you'd like to file a bug, run with envvar XLA_FLAGS=--xla_dump_to=/tmp/foo.\n"
+      "E1127 12:47:19.59 8365 slow_operation_alarm.cc:140] The operation took 3s\n";
+  const std::string check = "F1127 12:47:20.1 8365 map_util.h:50] Check failed: it != end\n";
+  EXPECT_EQ(CrashSignature(died + alarm + check), CrashSignature(died + check));
+  EXPECT_NE(CrashSignature(died + alarm + check), CrashSignature(died + alarm));
+}
+
 TEST(CrashSignature, ASpoiledHeapIsOneWhoeverNotices) {
   const std::string died = "run crash: the worker died of SIGABRT\n";
   EXPECT_EQ(

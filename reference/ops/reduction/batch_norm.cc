@@ -25,6 +25,7 @@ struct StepError {
   S unit = 0;     // in relation to the result; 0: said of the whole formula instead
   S grain = 0;    // of products and quotients that are subnormal
   S flushed = 0;  // what is smaller may become zero
+  S normal = 0;   // what is smaller is subnormal
   S largest = std::numeric_limits<S>::infinity();  // that does not overflow
 };
 
@@ -268,6 +269,7 @@ class BatchNorm {
     StepError step;
     const bool flush = op.clauses.Has(ClauseId::kFlushSubnormals) && kFlushes<T>;
     step.grain = format.MinSubnormal();
+    step.normal = format.MinNormal();
     step.flushed = flush ? format.MinNormal() : 0;
     if (format.type == ElementType::kF32 || format.type == ElementType::kF64) return step;
     step.unit = std::ldexp(W{1}, -format.precision());
@@ -317,8 +319,9 @@ class BatchNorm {
     result.radius += kRoundings * step_.unit * result.terms + by * LostNearZero(s.size()) +
                      2 * LostNearZero(s.size() * by);
     result.peak = std::max({result.peak, s.size(), s.size() * x, s.size() * mean, shift.size()});
-    const W scale = EarlyScale();
-    if (scale > 0) result.radius += scale * x * LostNearZero(s.size() / scale);
+    const W scale = EarlyScale(), least = std::max<W>(std::fabs(s.centre) - s.radius, 0);
+    if (scale > 0 && least < 2 * scale * step_.normal)
+      result.radius += scale * x * LostNearZero(s.size() / scale);
     return result;
   }
 
