@@ -18,7 +18,7 @@ using Json = nlohmann::json;
 constexpr int64_t kMaxDecisions = int64_t{1} << 24;
 constexpr int64_t kUnclearWindow = 16;  // limits tried around an unclear one
 constexpr int64_t kLookBelow = 8;   // limits tried just below the answer, and as many spread below
-constexpr int kMaxOccurrences = 4;  // of one rule in one compilation, in FailsByRule
+constexpr int kFewOccurrences = 4;  // of one rule in one compilation: each is tried by itself
 constexpr double kSearchChecks = 40;  // checks that a whole search in one child may take
 
 class Search {
@@ -190,14 +190,18 @@ bool Decode(const std::string& bytes, Blame& blame) {
   return true;
 }
 
-// True if one of the rule's decisions in `decisions` makes the difference.
+// True if one of the rule's decisions in `decisions` makes the difference. Of many the search
+// finds the guilty one with fewer compilations than trying each.
 bool RuleMatters(const std::function<CheckResult(int64_t)>& check,
                  const std::vector<Decision>& decisions, Outcome::Kind kind,
                  const std::string& rule) {
   int occurrences = 0;
   for (const Decision& d : decisions) {
     if (d.rule != rule || !d.taken) continue;
-    if (++occurrences > kMaxOccurrences) return false;
+    if (++occurrences > kFewOccurrences) {
+      const Blame blame = BlameWith(check, kind);
+      return blame.found && blame.decision.rule == rule;
+    }
     if (check(d.number).outcome.Fails(kind) &&
         AnswerOf(check(d.number - 1).outcome, kind) == ProbeAnswer::kPass) {
       return true;
@@ -261,8 +265,8 @@ bool FailsByRule(const CheckSubject& subject, const Module& module,
   };
   if (!subject.backend.Describe().in_process) return in_here();
   if (!Kills(kind)) {
-    Isolated end = RunIsolated([&] { return std::string(in_here() ? "y" : "n"); },
-                               {subject.limits.seconds * 3, subject.limits.memory_bytes});
+    const IsolateLimits limits{subject.limits.seconds * kSearchChecks, subject.limits.memory_bytes};
+    Isolated end = RunIsolated([&] { return std::string(in_here() ? "y" : "n"); }, limits);
     return end.ok() && end.bytes == "y";
   }
   if (!CheckIsolated(subject, CheckCase::Of(module, inputs)).outcome.Fails(kind)) return false;

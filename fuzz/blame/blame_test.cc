@@ -92,26 +92,31 @@ ENTRY e {
 }
 )";
 
+struct Decisions {
+  int64_t total = 5, guilty = 3;
+  std::string others = "innocent";  // the rule of those that are not to blame
+};
+
 struct Fixture {
-  // `fail` is what happens from decision 3 of 5 on.
-  explicit Fixture(std::function<absl::StatusOr<RunResult>()> fail) {
+  // `fail` is what happens from the guilty decision on.
+  explicit Fixture(std::function<absl::StatusOr<RunResult>()> fail, Decisions all = {}) {
     FakeBackend::Script script;
     script.description.name = "fake";
     script.description.has_decisions = true;
     script.compile = [](const Module&, const CompileOptions&) { return absl::OkStatus(); };
-    script.decisions = [](const Module&, const CompileOptions& options) {
+    script.decisions = [all](const Module&, const CompileOptions& options) {
       std::vector<Decision> decisions;
-      for (int64_t i = 1; i <= 5; ++i) {
+      for (int64_t i = 1; i <= all.total; ++i) {
         bool taken = options.decision_limit < 0 || i <= options.decision_limit;
         decisions.push_back(
-            {i, DecisionKind::kRewrite, i == 3 ? "guilty" : "innocent", "e/c", taken});
+            {i, DecisionKind::kRewrite, i == all.guilty ? "guilty" : all.others, "e/c", taken});
       }
       return decisions;
     };
-    script.run = [fail](
+    script.run = [fail, guilty = all.guilty](
                      const Module&, const CompileOptions& options,
                      const std::vector<std::vector<const Literal*>>&) -> absl::StatusOr<RunResult> {
-      if (options.decision_limit < 0 || options.decision_limit >= 3) return fail();
+      if (options.decision_limit < 0 || options.decision_limit >= guilty) return fail();
       RunResult result;
       result.outputs.push_back(Literal::Scalar<int32_t>(ElementType::kS32, 7));
       return result;
@@ -159,6 +164,16 @@ TEST(BlameDecision, NamesTheGuiltyDecisionOfEveryKindOfFailure) {
     EXPECT_TRUE(blame.confirmed);
     EXPECT_TRUE(FailsByRule(subject, *fixture.module, {}, failure.kind, "guilty"));
     EXPECT_FALSE(FailsByRule(subject, *fixture.module, {}, failure.kind, "innocent"));
+  }
+}
+
+TEST(BlameDecision, FindsTheGuiltyOneAmongManyOfItsRule) {
+  for (const Failure& failure :
+       {Failure{"wrong", Eight, Outcome::kWrong}, Failure{"crash", Crash, Outcome::kRunCrash}}) {
+    Fixture fixture(failure.run, {.total = 209, .guilty = 195, .others = "guilty"});
+    EXPECT_TRUE(FailsByRule(fixture.subject(), *fixture.module, {}, failure.kind, "guilty"));
+    Fixture other(failure.run, {.total = 209, .guilty = 195});
+    EXPECT_FALSE(FailsByRule(other.subject(), *other.module, {}, failure.kind, "innocent"));
   }
 }
 
