@@ -45,8 +45,12 @@ std::pair<int64_t, int64_t> WindowTerms::Reach(size_t d, int64_t place) const {
   const __int128 before = along.low - static_cast<__int128>(place) * along.stride;
   const __int128 end = static_cast<__int128>(sizes_[d] - 1) * along.base_dilation + 1;
   if (sizes_[d] == 0) return {0, 0};
-  const __int128 first = before <= 0 ? 0 : (before + step - 1) / step;
-  const __int128 last = end + before <= 0 ? 0 : (end + before + step - 1) / step;
+  // Divisions of this width are slow, and most windows have no holes.
+  const auto steps_to = [step](__int128 distance) -> __int128 {
+    if (distance <= 0) return 0;
+    return step == 1 ? distance : (distance + step - 1) / step;
+  };
+  const __int128 first = steps_to(before), last = steps_to(end + before);
   const auto size = static_cast<__int128>(along.size);
   return {static_cast<int64_t>(std::min(first, size)),
           static_cast<int64_t>(std::min(std::max(first, last), size))};
@@ -67,8 +71,11 @@ void WindowTerms::Covered(int64_t d, int64_t place, IndexMap& elements) const {
   for (int64_t j = first; j < last; ++j) {
     const __int128 at = static_cast<__int128>(place) * along.stride +
                         static_cast<__int128>(j) * along.window_dilation - along.low;
-    if (at % along.base_dilation != 0) continue;
-    elements.push_back(static_cast<int64_t>(at / along.base_dilation) * strides_[d]);
+    if (along.base_dilation == 1) {
+      elements.push_back(static_cast<int64_t>(at) * strides_[d]);
+    } else if (at % along.base_dilation == 0) {
+      elements.push_back(static_cast<int64_t>(at / along.base_dilation) * strides_[d]);
+    }
   }
 }
 
@@ -76,18 +83,17 @@ void WindowTerms::ListWith(int64_t o, int64_t instead, int64_t element, IndexMap
   terms.assign(1, 0);
   // From the last dimension, which runs fastest, to the first: each one repeats the terms so far
   // for every element that it covers.
-  IndexMap covered, product;
   for (size_t d = places_.size(); d-- > 0; o /= places_[d]) {
     if (static_cast<int64_t>(d) == instead) {
-      covered.clear();
-      if (element >= 0) covered.push_back(element * strides_[d]);
+      covered_.clear();
+      if (element >= 0) covered_.push_back(element * strides_[d]);
     } else {
-      Covered(static_cast<int64_t>(d), o % places_[d], covered);
+      Covered(static_cast<int64_t>(d), o % places_[d], covered_);
     }
-    product.clear();
-    for (int64_t place : covered)
-      for (int64_t term : terms) product.push_back(place + term);
-    std::swap(terms, product);
+    product_.clear();
+    for (int64_t place : covered_)
+      for (int64_t term : terms) product_.push_back(place + term);
+    std::swap(terms, product_);
   }
 }
 

@@ -48,6 +48,9 @@ class WindowTerms : public FoldTerms {
   Running running_ = Running::kNot;
   int64_t running_dim_ = -1;
   Lines lines_;  // of the places along the running dimension
+  // Of ListWith, kept so that not every window allocates anew. Each evaluation has windows of its
+  // own, in one thread.
+  mutable IndexMap covered_, product_;
 };
 
 }  // namespace assay::reference
