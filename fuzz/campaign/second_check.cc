@@ -77,31 +77,31 @@ void CaseRunner::ConfirmHere(const Case& made, const CaseKey& key, ConfirmRecord
   Backend& backend = *backends_[key.backend];
   CaseRecord ignored;
   ignored.repeated = true;
+  // The inputs of the case are those of the set, and all of its outputs are asked about.
+  CaseKey whole = key;
+  whole.set = 0;
+  whole.output = -1;
   for (; confirm.runs < kRuns; ++confirm.runs) {
-    BackendRecord record = RunOn(backend, made, key, {}, ignored, state);
+    BackendRecord record = RunOn(backend, made, whole, {}, ignored, state);
     if (!IsFinding(record.kind)) continue;
     ++confirm.fails;
     confirm.record = record;
   }
   if (!key.exact && HasFloats(*made.module)) {
     ignored.repeated = false;
-    CaseKey exact = key;
+    CaseKey exact = whole;
     exact.exact = true;
     BackendRecord record = RunOn(backend, made, exact, {}, ignored, state);
     confirm.exact = IsFinding(record.kind) ? "fail" : std::string(Name(record.kind));
   }
   if (confirm.fails != confirm.runs) return;
-  const Finding finding = MakeFinding(key);
-  const CheckSubject subject{oracle_,
-                             backend,
-                             ProfileOf(key),
-                             finding.options,
-                             finding.options.limits,
-                             options_.oracle_steps};
-  const Outcome outcome =
-      CheckIsolated(subject, CheckCase::Of(*made.module, finding.inputs)).outcome;
+  const CompileOptions options = OptionsFor(key);
+  const CheckSubject subject{oracle_, backend,        ProfileOf(key),
+                             options, options.limits, options_.oracle_steps};
+  const std::vector<Literal>& inputs = key.exact ? made.exact_inputs : made.inputs;
+  const Outcome outcome = CheckIsolated(subject, CheckCase::Of(*made.module, inputs)).outcome;
   if (outcome.Fails(confirm.record.kind)) {
-    Sign(subject, {made}, finding.inputs, outcome, {}, confirm);
+    Sign(subject, {made}, inputs, outcome, {}, confirm);
   }
 }
 

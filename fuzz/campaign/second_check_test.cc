@@ -37,6 +37,57 @@ TEST(CampaignTest, FindsNondeterminism) {
              Outcome::kNondeterministic);
 }
 
+// Goes wrong at some inputs, in the last output, by one of two decisions.
+FakeBackend::Script WrongAtSomeInputs() {
+  FakeBackend::Script script = Script(Right);
+  script.description.has_decisions = true;
+  script.decisions = [](const Module&, const CompileOptions& options) {
+    std::vector<Decision> decisions;
+    for (const int64_t number : {1, 2}) {
+      const bool taken = options.decision_limit < 0 || number <= options.decision_limit;
+      const char* rule = number == 1 ? "innocent" : "guilty";
+      decisions.push_back({number, DecisionKind::kRewrite, rule, "e/c", taken});
+    }
+    return decisions;
+  };
+  script.run =
+      [plain = script.run](
+          const Module& module, const CompileOptions& options,
+          const std::vector<std::vector<const Literal*>>& arguments) -> absl::StatusOr<RunResult> {
+    uint64_t digest = 7;
+    for (const Literal* argument : arguments[0]) {
+      for (const Literal* leaf : Leaves(*argument)) {
+        for (const uint8_t byte : leaf->bytes()) digest = digest * 31 + byte;
+      }
+    }
+    absl::StatusOr<RunResult> result = plain(module, options, arguments);
+    const bool has_limit = options.decision_limit >= 0 && options.decision_limit < 2;
+    if (arguments.size() != 1 || digest % 3 != 0 || has_limit) return result;
+    Literal& answer = result->outputs[0];
+    Literal& last = answer.shape().IsTuple() && !answer.elements().empty()
+                        ? answer.mutable_elements().back()
+                        : answer;
+    last = Answer(last.shape(), true);
+    return result;
+  };
+  return script;
+}
+
+// The second check has the inputs of the set that failed and all outputs, so it repeats what it
+// saw and says which decision is to blame.
+TEST(CampaignTest, ASuspectOfOurOwnIsCheckedWithTheInputsOfItsSet) {
+  CampaignOptions options = Options(150);
+  options.input_sets = 6;
+  const CampaignSummary summary = Fuzz(options, WrongAtSomeInputs());
+  EXPECT_GT(summary.findings, 50);
+  EXPECT_EQ(summary.after_others, 0);
+  EXPECT_EQ(summary.unconfirmed, 0);
+  const std::map<std::string, int64_t> all = {{"wrong value: guilty", summary.findings}};
+  EXPECT_EQ(summary.signatures, all);
+  EXPECT_TRUE(std::any_of(summary.found.begin(), summary.found.end(),
+                          [](const CampaignFinding& finding) { return finding.set > 1; }));
+}
+
 // Some programs spoil the process for those that come after them, and are right themselves. Those
 // that draw numbers are left alone: what they do not repeat they need not.
 FakeBackend::Script Spoiled() {
