@@ -99,6 +99,10 @@ std::string NormaliseWord(std::string_view word) {
 
 }  // namespace
 
+bool IsCrash(Outcome::Kind kind) {
+  return kind == Outcome::kCompileCrash || kind == Outcome::kRunCrash || kind == Outcome::kRejected;
+}
+
 char ClassLetter(ElementType type) {
   return IsFloat(type) ? 'f' : IsComplex(type) ? 'c' : IsPred(type) ? 'p' : 'i';
 }
@@ -260,8 +264,7 @@ std::string BucketOf(const BucketKey& key) {
     return StrCat(bucket, "/", key.pass, "/",
                   key.reduced == nullptr ? "" : OpcodeSet(*key.reduced));
   }
-  bool crash = key.kind == Outcome::kCompileCrash || key.kind == Outcome::kRunCrash ||
-               key.kind == Outcome::kRejected || key.kind == Outcome::kOurFault;
+  const bool crash = IsCrash(key.kind) || key.kind == Outcome::kOurFault;
   if (crash && !key.crash.empty()) {
     StrAppend(&bucket, "/", CrashSignature(key.crash));
     // A bare signal says little: what is in the program tells one crash from another.

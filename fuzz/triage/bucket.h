@@ -68,6 +68,9 @@ inline constexpr char kOrderOfBrainFloats[] = "order-of-bf16";
 // numbers, whose subnormals are zeros.
 bool HasOrderOfBrainFloats(const Module& module);
 
+// True of crashes: a smaller program shows the same one only if it keeps their signature.
+bool IsCrash(Outcome::Kind kind);
+
 // The kind of numbers: 'f' floats, 'c' complex, 'p' predicates, 'i' integers.
 char ClassLetter(ElementType type);
 // Of the output, the first of a tuple.

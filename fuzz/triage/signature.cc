@@ -16,10 +16,6 @@
 namespace assay {
 namespace {
 
-bool IsCrash(Outcome::Kind kind) {
-  return kind == Outcome::kCompileCrash || kind == Outcome::kRunCrash || kind == Outcome::kRejected;
-}
-
 // What a run that writes where it must not does is another thing under each flag, and by chance.
 constexpr char kDies = 'c';
 

@@ -49,10 +49,6 @@ TriageFunction MakeTriage(TriageOptions options);
 
 // Parts, for the verbs. The finding's program, as a case.
 absl::StatusOr<ReduceCase> CaseOf(const Finding& finding);
-// Reduces a case that fails as `kind`; with a rule, keeps it the guilty one. Errors as of Reduce.
-absl::StatusOr<ReduceResult> ReduceFailure(const CheckSubject& subject,
-                                           const ReduceCase& reduce_case, Outcome::Kind kind,
-                                           const std::string& rule, const TriageOptions& options);
 
 // A finding that was not found by a campaign: `module` fails on `subject.backend` now. `kind` of
 // the failure, or an error that says that it passes.

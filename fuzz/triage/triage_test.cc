@@ -13,6 +13,7 @@
 #include "fuzz/reduce/testing/negates_nothing.h"
 #include "fuzz/reduce/wrong_instruction.h"
 #include "fuzz/triage/bucket.h"
+#include "fuzz/triage/reduce_failure.h"
 #include "fuzz/triage/signature.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
