@@ -5,7 +5,6 @@
 #include <cmath>
 #include <memory>
 #include <optional>
-#include <set>
 #include <string>
 #include <utility>
 
@@ -15,14 +14,12 @@
 #include "fuzz/opinions/notable.h"
 #include "fuzz/opinions/rearranged.h"
 #include "fuzz/opinions/second_opinion.h"
-#include "fuzz/portable.h"
 #include "fuzz/reduce/edit.h"
 #include "fuzz/reduce/wrong_instruction.h"
 #include "fuzz/triage/bucket.h"
 #include "fuzz/triage/pages.h"
 #include "fuzz/triage/reduce_failure.h"
 #include "fuzz/triage/signature.h"
-#include "spec/base/clock.h"
 #include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
 #include "spec/numerics/difference.h"
