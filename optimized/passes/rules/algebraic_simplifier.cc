@@ -119,9 +119,10 @@ class Simplifier {
 absl::Span<const Rule> AllRules() {
   static const auto& all = *[] {
     auto* rules = new std::vector<Rule>;
-    for (const auto family : {SliceRules(), DynamicSliceRules(), PadRules(), ReshapeRules(),
-                              BroadcastRules(), ConcatenateRules(), ConvertRules(),
-                              ArithmeticRules(), LogicRules(), SelectRules(), ContractionRules()}) {
+    for (const auto family :
+         {SliceRules(), DynamicSliceRules(), PadRules(), ReshapeRules(), BroadcastRules(),
+          ConcatenateRules(), ConvertRules(), ArithmeticRules(), LogicRules(), SelectRules(),
+          CombinerRules(), ContractionRules()}) {
       rules->insert(rules->end(), family.begin(), family.end());
     }
     return rules;

@@ -31,6 +31,7 @@ absl::Span<const Rule> ConvertRules();
 absl::Span<const Rule> ArithmeticRules();
 absl::Span<const Rule> LogicRules();
 absl::Span<const Rule> SelectRules();
+absl::Span<const Rule> CombinerRules();
 absl::Span<const Rule> ContractionRules();
 // All of the above, in the order in which they are tried.
 absl::Span<const Rule> AllRules();
