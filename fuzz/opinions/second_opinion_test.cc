@@ -82,7 +82,7 @@ const char* const kPrograms[] = {
     "lhs_contracting_dims={2}, rhs_contracting_dims={1} }",
     "HloModule m\nENTRY e { x = f32[2,6,5,4] parameter(0) k = f32[3,2,2,6] parameter(1)\n"
     "ROOT r = f32[2,7,2,6] convolution(x, k), window={size=3x2 stride=1x3 pad=1_2x0_1 "
-    "lhs_dilate=1x1}, dim_labels=b01f_01io->b01f, feature_group_count=2 }",
+    "rhs_reversal=1x0}, dim_labels=b01f_01io->b01f, feature_group_count=2 }",
     "HloModule m\nENTRY e { x = f32[2,3] parameter(0) k = f32[3,4] parameter(1)\n"
     "ROOT r = f32[4,2] convolution(x, k), dim_labels=bf_io->fb }",
     "HloModule m\nENTRY e { x = f32[4,5] parameter(0) i = s32[3] parameter(1)\n"

@@ -182,8 +182,6 @@ def product_of(value, at):
 def convolution(at, a, b):
     labels, window = at["dim_labels"], at.get("window", [])
     groups, batch_groups = at.get("feature_group_count", 1), at.get("batch_group_count", 1)
-    if any(w["reversal"] for w in window):
-        raise Declined("a reversed window")
     wide_a, wide_b = product_of(a, at), product_of(b, at)
     spatial = [a.shape[d] for d in labels["input_spatial"]]
     outputs = b.shape[labels["kernel_output_feature"]]
@@ -204,8 +202,8 @@ def convolution(at, a, b):
                 kernel[labels["kernel_input_feature"]], kernel[labels["kernel_output_feature"]] = i, feature
                 for d, x in zip(labels["input_spatial"], index):
                     source[d] = x
-                for d, x in zip(labels["kernel_spatial"], inside):
-                    kernel[d] = x
+                for d, x, w in zip(labels["kernel_spatial"], inside, window):
+                    kernel[d] = w["size"] - 1 - x if w["reversal"] else x
                 total = total + wide_a[tuple(source)] * wide_b[tuple(kernel)]
         result[out] = total
     return settle(result, at.kind)
