@@ -6,6 +6,7 @@
 
 #include "fuzz/blame/requests.h"
 #include "fuzz/generator/generate.h"
+#include "fuzz/generator/input_sets.h"
 #include "fuzz/triage/bug_page.h"
 #include "reference/interpreter/interpreter.h"
 #include "spec/base/status_macros.h"
@@ -54,9 +55,10 @@ absl::StatusOr<Finding> ReadFailure(const FailureOptions& options) {
   const std::string backend = options.backend.empty() ? "cpu" : options.backend;
   ASSAY_ASSIGN_OR_RETURN(const GeneratorOptions generator,
                          GeneratorFor(backend, options.python, options.portable));
-  Case made = GenerateCase(options.seed, static_cast<uint64_t>(options.index), generator);
+  const auto index = static_cast<uint64_t>(options.index);
+  const Case made = GenerateCase(options.seed, index, generator);
   finding.module_text = WriteModule(*made.module);
-  finding.inputs = std::move(made.inputs);
+  finding.inputs = InputSet(made, options.seed, index, options.input_set);
   finding.seed = options.seed;
   finding.index = options.index;
   return finding;
@@ -72,6 +74,9 @@ void FailureOptions::Declare(OptionList& line, bool generated) {
   if (!generated) return;
   line.Add("--seed", seed, "Of the campaign").ShowDefault();
   line.Add("--index", index, "Of the case in the campaign").NonNegative();
+  line.Add("--input-set", input_set,
+           "Which of the case's inputs (input_set of the campaign's results)")
+      .NonNegative();
   line.AddFlag("--foreign", portable, "The campaign was of portable programs");
 }
 

@@ -24,6 +24,7 @@ struct FailureOptions {
   InputOptions inputs;
   uint64_t seed = 1;
   int64_t index = -1;
+  int64_t input_set = 0;  // as results of the campaign have it; 0 is the first
   bool portable = false;
 
   void Declare(OptionList& line, bool generated);
