@@ -36,6 +36,8 @@ constexpr double kDrainSeconds = 20;
 // a second check and the triage in hand may still come to their end, and the suspects that are left
 // have a little more.
 constexpr double kShareOfCases = 0.6;
+// What is left for programs, whatever the start took, in which the peer is asked what it takes.
+constexpr double kLeastShareAfterStart = 0.5;
 constexpr double kLastWordsSeconds = 2;
 constexpr double kShareOfLastChecks = 0.01, kMostSecondsOfLastChecks = 20;
 
@@ -107,6 +109,7 @@ class Campaign {
       return absl::InvalidArgumentError(
           StrCat("of 100 programs ", options_.screened_percent, " cannot be screened"));
     }
+    const double called = Now();
     const int cores = static_cast<int>(std::thread::hardware_concurrency());
     summary().cores = std::max(1, cores);
     const int jobs = options_.jobs > 0 ? options_.jobs : std::max(1, cores);
@@ -129,7 +132,9 @@ class Campaign {
     start_ = Now();
     desk_.started = start_;
     cpu_start_ = CpuSecondsOfTree(getpid());
-    if (options_.seconds > 0) desk_.ends = start_ + options_.seconds;
+    seconds_ =
+        std::max(options_.seconds - (start_ - called), kLeastShareAfterStart * options_.seconds);
+    if (seconds_ > 0) desk_.ends = start_ + seconds_;
     return desk_.journal.Begin(summary(), options_);
   }
 
@@ -192,7 +197,7 @@ class Campaign {
   void EndCasesForTriage() {
     if (!tools_.triage || desk_.TriageEnds() == 0 || desk_.is_over) return;
     const double now = Now();
-    const bool is_late = now - start_ > kShareOfCases * options_.seconds;
+    const bool is_late = now - start_ > kShareOfCases * seconds_;
     const double backlog = desk_.TriageBacklog() + desk_.CheckBacklog();
     desk_.is_over = is_late && now + backlog > desk_.TriageEnds();
   }
@@ -206,7 +211,7 @@ class Campaign {
       TakeCpuSeconds();
     }
     if (desk_.TriageEnds() > 0 && Now() > desk_.TriageEnds() + kLastWordsSeconds) {
-      const double more = std::min(kMostSecondsOfLastChecks, kShareOfLastChecks * options_.seconds);
+      const double more = std::min(kMostSecondsOfLastChecks, kShareOfLastChecks * seconds_);
       return !ChecksHaveWork() || Now() > desk_.TriageEnds() + more;
     }
     const bool is_novel = desk_.tally.HasNovelSuspect();
@@ -418,7 +423,7 @@ class Campaign {
     const bool cases_done = cases_end_ > 0;
     summary().seconds = (cases_done ? cases_end_ : now) - start_;
     double left = -1;
-    if (options_.seconds > 0) left = std::max(0.0, options_.seconds - summary().seconds);
+    if (seconds_ > 0) left = std::max(0.0, seconds_ - summary().seconds);
     if (options_.count > 0 && summary().programs > 0) {
       const double rate = summary().ProgramsPerSecond();
       const double by_count = static_cast<double>(options_.count - summary().programs) / rate;
@@ -440,6 +445,7 @@ class Campaign {
   size_t confirm_ = 0, replay_ = 0, triage_ = 0;
   std::vector<pid_t> retired_;
   double start_ = 0, cases_end_ = 0, reported_ = 0, cpu_start_ = 0;
+  double seconds_ = 0;         // from start_ on; 0: no limit
   bool is_elsewhere_ = false;  // a backend runs in a process of its own
 };
 

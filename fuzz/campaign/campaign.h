@@ -24,7 +24,8 @@ struct CampaignProgress;
 
 struct CampaignOptions {
   uint64_t seed = 1;
-  int64_t count = 0;   // cases; 0: until `seconds`
+  int64_t count = 0;  // cases; 0: until `seconds`
+  // From the call on, of which programs have at least half, however long a peer takes to start.
   double seconds = 0;  // 0: until `count`; both 0 is an error
   // Triage has to be done by then as well: cases end early enough for it, and what is in hand when
   // the time is up is given up.

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
@@ -461,6 +462,20 @@ TEST(CampaignTest, EndsOnTimeAndOnAnInterrupt) {
   EXPECT_GT(summary.programs, 0);
 }
 
+TEST(CampaignTest, CountsTheStartAsPartOfItsTime) {
+  CampaignOptions options = Options(0);
+  options.seconds = 2;
+  CampaignTools tools = ToolsFor(Script(Right));
+  tools.make_backend = [make = tools.make_backend](const std::string& name) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(900));
+    return make(name);
+  };
+  const absl::StatusOr<CampaignSummary> summary = RunCampaign(options, tools);
+  ASSERT_TRUE(summary.ok()) << summary.status();
+  EXPECT_GT(summary->programs, 0);
+  EXPECT_LT(summary->seconds, 1.8);
+}
+
 FakeBackend::Script NowAndThenWrong() {
   return Script(
       [](const Module& module) { return Picked(module) ? Wrong(module) : Right(module); });
@@ -526,21 +541,23 @@ TEST(CampaignTest, GoesOnAfterItWasKilledAndLeavesNoProcess) {
 
 // timeout(1) sends its signal to the campaign, and at once to all of its group.
 TEST(CampaignTest, EndsInOrderUnderTimeout) {
-  CampaignOptions options = Options(1000000);
-  options.out_dir = FreshFolder("timeout");
-  options.most_checked = 5;
-  options.progress_seconds = 0.05;
-  options.progress = [is_told = false](const CampaignProgress& progress) mutable {
-    if (is_told || progress.so_far.programs == 0) return;
-    is_told = true;
-    raise(SIGTERM);
-    kill(0, SIGTERM);
-  };
-  const pid_t pid = StartCampaign(options, [] {});
-  int status = 0;
-  waitpid(pid, &status, 0);
-  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
-  std::filesystem::remove_all(options.out_dir);
+  for (const int signal : {SIGTERM, SIGINT}) {
+    CampaignOptions options = Options(1000000);
+    options.out_dir = FreshFolder("timeout");
+    options.most_checked = 5;
+    options.progress_seconds = 0.05;
+    options.progress = [signal, is_told = false](const CampaignProgress& progress) mutable {
+      if (is_told || progress.so_far.programs == 0) return;
+      is_told = true;
+      raise(signal);
+      kill(0, signal);
+    };
+    const pid_t pid = StartCampaign(options, [] {});
+    int status = 0;
+    waitpid(pid, &status, 0);
+    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << signal << ": " << status;
+    std::filesystem::remove_all(options.out_dir);
+  }
 }
 
 TEST(CampaignTest, GoesOnAfterTheDiskWasFull) {

@@ -17,16 +17,17 @@ sig_atomic_t Seconds() {
   return static_cast<sig_atomic_t>(now.tv_sec);
 }
 
-void OnInterrupt(int signal) {
+void OnInterrupt(int signal, siginfo_t* info, void*) {
   const sig_atomic_t now = Seconds();
   if (interrupted == 0) {
     first_second = now;
     interrupted = 1;
     return;
   }
-  // timeout(1) sends the signal to its child, and to the group that its child is in.
+  // timeout(1) sends the signal to its child, and to the group that its child is in. A terminal's
+  // comes from the kernel.
   constexpr sig_atomic_t kSecondsOfOneRequest = 1;
-  if (signal == SIGTERM && now - first_second <= kSecondsOfOneRequest) return;
+  if (info->si_code == SI_USER && now - first_second <= kSecondsOfOneRequest) return;
   sigaction(signal, signal == SIGINT ? &old_int : &old_term, nullptr);
   raise(signal);
 }
@@ -36,7 +37,8 @@ void OnInterrupt(int signal) {
 InterruptGuard::InterruptGuard() {
   interrupted = 0;
   struct sigaction action{};
-  action.sa_handler = OnInterrupt;
+  action.sa_sigaction = OnInterrupt;
+  action.sa_flags = SA_SIGINFO;
   sigaction(SIGINT, &action, &old_int);
   sigaction(SIGTERM, &action, &old_term);
 }

@@ -5,8 +5,8 @@
 namespace assay {
 
 // While one lives, the first SIGINT or SIGTERM only sets the flag of InterruptRequested; a second
-// one acts as it did before, but a SIGTERM within a second or two of the first, which comes of the
-// same request. One at a time.
+// one acts as it did before, but one that a process sends within a second or two of the first,
+// which comes of the same request. One at a time.
 class InterruptGuard {
  public:
   InterruptGuard();

@@ -85,7 +85,7 @@ void DeclareFuzz(OptionList& line, VerbAction& action) {
   auto options = std::make_shared<Options>();
   AddBackendOption(line, options->backend, options->python, "Who is compared with the oracle");
   line.AddDuration("--time", options->campaign.seconds,
-                   "How long, triage included: 30s, 10m, 1h (default 30s)");
+                   "How long, start and triage included: 30s, 10m, 1h (default 30s)");
   line.Add("--count", options->campaign.count, "How many programs").Positive();
   line.Add("--seed", options->campaign.seed, "Program i is a function of the seed and i")
       .ShowDefault();
