@@ -59,7 +59,9 @@ const char* const kPrograms[] = {
     "ROOT r = f8e4m3[4] reduce-precision(x), exponent_bits=11, mantissa_bits=2 }",
     "HloModule m\nENTRY e { x = c128[9] parameter(0) s = c128[9] sine(x) c = c128[9] cosine(x)\n"
     "t = c128[9] tan(x) h = c128[9] tanh(x) a = c128[9] acos(x) b = c128[9] asinh(x)\n"
-    "ROOT r = (c128[9], c128[9], c128[9], c128[9], c128[9], c128[9]) tuple(s, c, t, h, a, b) }",
+    "l = c128[9] log-plus-one(x) e = c128[9] exponential-minus-one(x)\n"
+    "ROOT r = (c128[9], c128[9], c128[9], c128[9], c128[9], c128[9], c128[9], c128[9]) "
+    "tuple(s, c, t, h, a, b, l, e) }",
     "HloModule m\nENTRY e { x = f32[3,4] parameter(0) z = f32[] constant(-1)\n"
     "p = f32[4,7] pad(x, z), padding=1_0_0x-1_2_1 t = f32[7,4] transpose(p), dimensions={1,0}\n"
     "ROOT r = f32[7,4] reverse(t), dimensions={0} }",
@@ -151,6 +153,13 @@ const char* const kRarePrograms[] = {
     "y = f4e2m1fn[9] parameter(1) f = (f4e2m1fn[4], s32[4]) topk(y), k=4, largest=false\n"
     "ROOT r = ((f32[4], s32[4]), (f32[3], s32[3]), (u64[3,4], s32[3,4]), (f4e2m1fn[4], s32[4])) "
     "tuple(a, b, d, f) }",
+    "HloModule m\nENTRY e { x = f8e4m3fnuz[8] constant({3, 6, -12, 1.5, 0.0146484375, "
+    "0.0009765625, 5, 20})\n"
+    "a = f8e4m3fnuz[8] reduce-precision(x), exponent_bits=9, mantissa_bits=0\n"
+    "y = f16[8] constant({3, 6, -12, 1.5, 6e-08, 9.15527e-05, nan, -inf})\n"
+    "b = f16[8] reduce-precision(y), exponent_bits=3, mantissa_bits=0\n"
+    "z = f32[5] parameter(0) c = f32[5] reduce-precision(z), exponent_bits=6, mantissa_bits=0\n"
+    "ROOT r = (f8e4m3fnuz[8], f16[8], f32[5]) tuple(a, b, c) }",
     "HloModule m\nadd { a = s8[] parameter(0) b = s8[] parameter(1) ROOT s = s8[] add(a, b) }\n"
     "ENTRY e { x = s8[2,3] parameter(0) r = s8[2,3] all-reduce(x), replica_groups={}, "
     "to_apply=add\n"

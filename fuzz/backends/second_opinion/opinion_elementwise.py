@@ -135,10 +135,20 @@ def twice(function):
 
 
 def of_library(function):
-    """What numpy asks the C library for, which keeps nearly all digits of its widest complex numbers: 11 more than c128 has."""
+    """What numpy asks the C library for, or of which this file has the formula: nearly all digits are kept of the widest complex
+    numbers, which have 11 more than c128."""
     checked = twice(function)
     checked.is_of_library = True
     return checked
+
+
+def log_plus_one(a):
+    if a.dtype.kind != "c":
+        return numpy.log1p(a)
+    x, y = a.real, a.imag
+    near_zero = numpy.empty_like(a)  # numpy's own forgets what is small beside 1
+    near_zero.real, near_zero.imag = numpy.log1p(x * (2 + x) + y * y) / 2, numpy.arctan2(y, 1 + x)
+    return numpy.where(numpy.maximum(numpy.abs(x), numpy.abs(y)) < 2, near_zero, numpy.log1p(a))
 
 
 BINARY = {
@@ -165,9 +175,9 @@ UNARY = {
     "round-nearest-even": numpy.rint,
     "round-nearest-afz": lambda a: numpy.where(numpy.abs(a - numpy.trunc(a)) == 0.5, numpy.trunc(a) + numpy.copysign(1, a), numpy.rint(a)),
     "exponential": numpy.exp,
-    "exponential-minus-one": twice(numpy.expm1),
+    "exponential-minus-one": of_library(numpy.expm1),
     "log": numpy.log,
-    "log-plus-one": twice(numpy.log1p),
+    "log-plus-one": of_library(log_plus_one),
     "sqrt": numpy.sqrt,
     "rsqrt": lambda a: 1 / numpy.sqrt(a),
     "cbrt": twice(cbrt),
@@ -303,16 +313,26 @@ def reduce_precision(at, a):
     least = 1 - bias
     # Digits are cut off the encoding: those of a subnormal stand where they would in the least normal number.
     format = (ml_dtypes or numpy).finfo(storage(at.kind))
-    last = numpy.frexp(float(format.tiny))[1] - 1 - mantissa
+    first = numpy.frexp(float(format.tiny))[1] - 1  # the exponent of the least normal number, whose field is 1
+    last = first - mantissa
     step = numpy.where(numpy.isfinite(value), numpy.maximum(e - 1 - mantissa, last), 0).astype(numpy.int64)
-    rounded = numpy.ldexp(numpy.rint(numpy.ldexp(value, -step)), step)
+    steps = numpy.ldexp(value, -step)
+    rounded = numpy.ldexp(numpy.rint(steps), step)
+    if mantissa == 0:
+        # The last bit that is kept is that of the exponent; no pattern is left for NaN.
+        is_lower_even = (numpy.abs(steps) == 1.5) & ((step - first) % 2 == 1)
+        rounded = numpy.where(is_lower_even, numpy.ldexp(numpy.copysign(1, value), step), rounded)
+        value = numpy.where(numpy.isnan(value), numpy.inf, value)
     largest = math.ldexp(2 - math.ldexp(1, -mantissa), bias)
     if exponent < exponent_bits(at.kind):
         rounded = numpy.where(numpy.abs(rounded) > largest, numpy.copysign(numpy.inf, value), rounded)
         rounded = numpy.where(numpy.abs(rounded) < math.ldexp(1, least), numpy.copysign(0, value), rounded)
-    if mantissa == 0 or (at.kind == "f64" and (exponent, mantissa) != (11, 52)):
+    result = numpy.where(numpy.isfinite(value), rounded, value)
+    has_no_infinity = not numpy.isinf(numpy.asarray(numpy.inf).astype(storage(at.kind)).astype(float))
+    is_beyond = has_no_infinity and numpy.any(numpy.abs(result) > float(format.max))
+    if (mantissa == 0 and is_beyond) or (at.kind == "f64" and (exponent, mantissa) != (11, 52)):
         raise Declined("reduce-precision at the ends of its attributes")
-    return settle(numpy.where(numpy.isfinite(value), rounded, value), at.kind)
+    return settle(result, at.kind)
 
 
 def clamp(at, low, x, high):
