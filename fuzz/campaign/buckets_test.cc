@@ -414,6 +414,18 @@ TEST(Tally, WhatNeedsAnotherProgramIsABugOfItsOwn) {
   EXPECT_EQ(EndsOfBuckets(tally), wanted);
 }
 
+TEST(Tally, OneProgramMayHoldWhatTwoNeed) {
+  const CampaignOptions options = TallyOptions();
+  Tally tally(options);
+  const Outcome::Kind wrong = Outcome::kWrong;
+  AddNumbered(tally, wrong, {"compare+sort+topk", "", "", "i"}, "a/i-fffff").with = {3};
+  AddNumbered(tally, wrong, {"compare+sort+topk", "", "sort[compare]", "f"}, "b/f-fffff");
+  AddNumbered(tally, wrong, {"compare+sort", "", "sort[compare]", "i"}, "c/i-fffff");
+  AddNumbered(tally, wrong, {"compare+sort+topk", "", "sort[compare]", "f"}, "d/f-fffpf");
+  const std::set<std::string> wanted = {"a/i-fffff 2", "c/i-fffff 1", "d/f-fffpf 1"};
+  EXPECT_EQ(EndsOfBuckets(tally), wanted);
+}
+
 // What collectives are given, or give, is simplified as it is on one device.
 TEST(Tally, WhatIsRewrittenBesideACollectiveIsOneBug) {
   const CampaignOptions options = TallyOptions();

@@ -71,6 +71,14 @@ bool CrossDevicesPacked(const Looks& large, const Looks& small) {
          });
 }
 
+// What two programs beside each other need, a single program may hold as well: all that the reduced
+// pair has, whatever is computed of it.
+bool IsInOneProgram(const Looks& one, const Looks& pair) {
+  return pair.Has(kBesideAnother) && !one.Has(kBesideAnother) && one.IsWrong() && pair.IsWrong() &&
+         one.rule.empty() && pair.rule.empty() && one.opcodes == pair.opcodes &&
+         AreSilencedAlike(one.states, pair.states);
+}
+
 // ---- Different passes are to blame, or a pass for one of the two.
 
 // The pass is to blame for the small program; that of `large`, for which none is, passes without
@@ -499,7 +507,7 @@ bool HasAllOf(const Looks& large, const Looks& small) {
 constexpr const char* kCauses[] = {kBesideAnother, kNarrowIndex, kNanForZero};
 
 constexpr Rule kRulesOfAll[] = {AreUnsignedLoops, IsBehindTheOther, EitherWay<HangsOfANarrowIndex>,
-                                CrossDevicesPacked};
+                                CrossDevicesPacked, EitherWay<IsInOneProgram>};
 constexpr Rule kRulesAcrossPasses[] = {EitherWay<IsSilencedByPassOf>, EitherWay<IsWrongFoldedOrNot>,
                                        EitherWay<AreWidenedAndFolded>};
 constexpr Rule kRulesOfPasses[] = {

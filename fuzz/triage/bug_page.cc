@@ -107,9 +107,9 @@ std::string OpinionText(const SecondOpinion& opinion) {
 }
 
 // What follows a word in the judgement, to the end of its line.
-std::string InJudgement(const BugPage& page, const std::string& word) {
+std::string InJudgement(const BugPage& page, const std::string& word, size_t from = 0) {
   const std::string& text = page.finding.judgement;
-  const size_t at = text.find(word);
+  const size_t at = text.find(word, from);
   if (at == std::string::npos) return "";
   const size_t begin = text.find_first_not_of(' ', at + word.size());
   return begin == std::string::npos ? "" : text.substr(begin, text.find('\n', begin) - begin);
@@ -127,7 +127,11 @@ std::string FatalMessage(const std::string& judgement) {
 
 // "1 of 4 elements lie outside their bound; the first is -124, and right is exactly 124".
 std::string InWords(const BugPage& page) {
-  const std::string got = InJudgement(page, "\n    got "), right = InJudgement(page, "allowed ");
+  const size_t worst = page.finding.judgement.find("\n  worst: ");
+  const bool is_first = worst == std::string::npos;
+  const size_t from = is_first ? 0 : worst;
+  const std::string got = InJudgement(page, "\n    got ", from);
+  const std::string right = InJudgement(page, "allowed ", from);
   const std::string first_line =
       page.finding.judgement.substr(0, page.finding.judgement.find('\n'));
   if (got.empty() || right.empty()) {
@@ -146,7 +150,8 @@ std::string InWords(const BugPage& page) {
     const std::string rest = InJudgement(page, first_line + "\n");
     return StrCat(first_line, " ", rest);
   }
-  const std::string numbers = StrCat(first_line, "; the first is ", got, ", and right is ", right);
+  const std::string numbers = StrCat(first_line, is_first ? "; the first is " : "; the worst is ",
+                                     got, ", and right is ", right);
   return page.difference.empty() ? numbers : StrCat(page.difference, "; ", numbers);
 }
 

@@ -199,6 +199,9 @@ class Triager {
     }
     absl::StatusOr<ReduceResult> reduced =
         ReduceFailure(subject_, case_, finding_.kind, result_.blamed_rule, options);
+    if (!reduced.ok() && finding_.kind == Outcome::kRunCrash && IsWrongInstead()) {
+      reduced = ReduceFailure(subject_, case_, finding_.kind, result_.blamed_rule, options);
+    }
     // Another reduction may have come after that of which it was enough.
     if (!reduced.ok() || !reduced->was_enough) explained_.reset();
     if (!reduced.ok()) {
@@ -216,6 +219,16 @@ class Triager {
         absl::StrFormat("Reduced from %d to %d instructions with %d programs tried in %.1f s%s.",
                         before, case_.module->InstructionCount(), reduced->progress.probes,
                         reduced->progress.seconds, end));
+  }
+
+  // What writes where it must not may die once and be wrong ever after, which can be reduced: it
+  // is a wrong value from then on.
+  bool IsWrongInstead() {
+    const Outcome now = Check().outcome;
+    if (!now.Fails(Outcome::kWrong)) return false;
+    seen_ = now;
+    finding_.kind = page_.finding.kind = Outcome::kWrong;
+    return true;
   }
 
   // Explains a program of which only what it computes is small; true if it would not replace the
@@ -354,15 +367,15 @@ class Triager {
   // What the op that gives the wrong element makes of its operands, and how that differs from what
   // is right.
   std::string DifferenceOf(const Expectation& expectation, const Literal& answer,
-                           const ElementFailure& first) const {
+                           const ElementFailure& at) const {
     const std::vector<const Literal*> leaves = Leaves(answer);
-    const auto leaf = static_cast<size_t>(first.leaf);
-    if (first.leaf < 0 || leaf >= leaves.size() || leaf >= expectation.leaves.size()) return "";
+    const auto leaf = static_cast<size_t>(at.leaf);
+    if (at.leaf < 0 || leaf >= leaves.size() || leaf >= expectation.leaves.size()) return "";
     const Literal& right = expectation.leaves[leaf].plain;
     std::string words = MoveInWords(right, *leaves[leaf]);
     if (words.empty()) {
-      words = MovesElements(first.leaf) ? "another element stands there"
-                                        : DifferenceInWords(right, *leaves[leaf], first.element);
+      words = MovesElements(at.leaf) ? "another element stands there"
+                                     : DifferenceInWords(right, *leaves[leaf], at.element);
     }
     if (words.empty()) return "";
     const EvaluateFunction evaluate = [this](const Module& module,
@@ -370,7 +383,7 @@ class Triager {
       return subject_.oracle.Evaluate(module, CheckCase::Of(module, inputs).arguments[0],
                                       subject_.limits);
     };
-    return StrCat(ApplicationOf(case_, first.leaf, first.element, evaluate), ": ", words);
+    return StrCat(ApplicationOf(case_, at.leaf, at.element, evaluate), ": ", words);
   }
 
   // Asks whether the wrong value of the reduced program is only notable, and what numpy says of it.
@@ -385,9 +398,10 @@ class Triager {
       result_.second_opinion = std::string(Name(page_.opinion.state));
     }
     if (noted.outcome.Fails(Outcome::kWrong)) {
-      const ElementFailure& first = noted.outcome.judgement.first;
-      page_.wrong = ElementOf(noted.answer, first);
-      if (expectation.ok()) page_.difference = DifferenceOf(*expectation, noted.answer, first);
+      const ElementFailure &first = noted.outcome.judgement.first,
+                           &worst = noted.outcome.judgement.worst;
+      page_.wrong = ElementOf(noted.answer, worst);
+      if (expectation.ok()) page_.difference = DifferenceOf(*expectation, noted.answer, worst);
       is_nan_for_zero_ = expectation.ok() && IsNanForZero(*expectation, noted.answer, first);
       if (noted.notable.empty()) {
         NotedOrigin origin = NotableOrigin(subject_, *case_.module, case_.inputs, noted.answer);

@@ -399,6 +399,26 @@ TEST_F(TriageTest, AJudgementOfAnotherRunSaysSo) {
   EXPECT_THAT(judgement, HasSubstr("run again: run crash: the worker died of SIGABRT\n"));
 }
 
+TEST_F(TriageTest, WhatDiesOnceAndIsWrongEverAfterIsReducedAsThat) {
+  const std::unique_ptr<Oracle> oracle = MakeOracle();
+  FakeBackend::Script script = NegatesNothing(*oracle);
+  auto runs = std::make_shared<int>(0);
+  script.run =
+      [runs, wrong = script.run](
+          const Module& module, const CompileOptions& options,
+          const std::vector<std::vector<const Literal*>>& arguments) -> absl::StatusOr<RunResult> {
+    if ((*runs)++ == 0) return MakeError(ErrorClass::kRunCrash, "the run wrote over its arguments");
+    return wrong(module, options, arguments);
+  };
+  FakeBackend backend(std::move(script));
+  Finding finding = NegatedSum();
+  finding.kind = Outcome::kRunCrash;
+  const absl::StatusOr<TriageReport> report = Triage(finding, *oracle, backend, Options());
+  ASSERT_TRUE(report.ok()) << report.status();
+  EXPECT_EQ(report->page.finding.kind, Outcome::kWrong);
+  EXPECT_LE(report->result.instructions, 2) << report->page.finding.module_text;
+}
+
 // A busy machine kept the first answer back.
 TEST_F(TriageTest, WhatHasNoAnswerIsAskedOnceMore) {
   const std::unique_ptr<Oracle> oracle = MakeOracle();

@@ -202,6 +202,9 @@ ElementJudgement JudgeCode(const ArrayExpectation& leaf, const std::vector<uint6
   return {says_nothing ? ElementVerdict::kInconclusive : ElementVerdict::kPass};
 }
 
+// A NaN that is lost, or that appears, is farther off than any number.
+double Distance(double ulps) { return ulps > 0 ? ulps : std::numeric_limits<double>::infinity(); }
+
 void Count(const ElementJudgement& element, int64_t leaf, int64_t i, Judgement& judgement) {
   ++judgement.elements;
   if (element.is_forced) ++judgement.forced;
@@ -214,7 +217,8 @@ void Count(const ElementJudgement& element, int64_t leaf, int64_t i, Judgement& 
       break;
     case ElementVerdict::kFail:
       if (judgement.failed == 0) judgement.first = judgement.worst = {leaf, i, element.ulps};
-      if (element.ulps > judgement.worst.ulps) judgement.worst = {leaf, i, element.ulps};
+      if (Distance(element.ulps) > Distance(judgement.worst.ulps))
+        judgement.worst = {leaf, i, element.ulps};
       ++judgement.failed;
       break;
   }

@@ -187,6 +187,12 @@ TEST(JudgeTest, TheFirstAndTheWorstFailureAreNamed) {
   EXPECT_EQ(judgement.worst.element, 2);
   EXPECT_EQ(judgement.worst.ulps, 5);
   EXPECT_THAT(DescribeFailure(expectation, answer, judgement), testing::HasSubstr("exactly 1"));
+
+  // No number is as far off as NaN.
+  const Literal with_nan =
+      *ReadLiteral(Shape::Array(ElementType::kF32, {4}), "{1, 1.0000006, nan, 1e30}");
+  EXPECT_EQ(Judge(expectation, with_nan).first.element, 1);
+  EXPECT_EQ(Judge(expectation, with_nan).worst.element, 2);
 }
 
 // Clause k of the table is the one that the enumeration calls k.
