@@ -215,6 +215,7 @@ void Equivalence::LinkSizes(const Instruction* at) {
       LinkReduce(at);
       return;
     case Opcode::kReshape:
+    case Opcode::kDynamicReshape:
       LinkReshape(at);
       return;
     case Opcode::kSort:

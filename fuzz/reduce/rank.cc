@@ -36,7 +36,12 @@ Int64List KeptNumbers(absl::Span<const int64_t> list, const Mask& mask) {
 }
 
 Shape WithoutDims(const Shape& shape, const Mask& mask) {
-  return Shape::Array(shape.element_type(), Kept<int64_t>(shape.dimensions(), mask));
+  Shape kept = Shape::Array(shape.element_type(), Kept<int64_t>(shape.dimensions(), mask));
+  for (int64_t d = 0; d < shape.rank(); ++d) {
+    const std::optional<int64_t> number = Renumber(mask, d);
+    if (number && shape.is_dynamic(d)) kept.set_dynamic(*number, true);
+  }
+  return kept;
 }
 
 Literal WithoutDims(const Literal& literal, const Mask& mask) {
@@ -153,6 +158,8 @@ class Dropper {
         return DropStarts(changed, 1, result);
       case Opcode::kDynamicUpdateSlice:
         return DropStarts(changed, 2, result);
+      case Opcode::kDynamicReshape:
+        return DropStarts(changed, 1, result);
       case Opcode::kDot:
         SetNumbers(changed, Attr::kLhsBatchDims, first);
         SetNumbers(changed, Attr::kLhsContractingDims, first);
@@ -167,7 +174,7 @@ class Dropper {
     }
   }
 
-  // Removes the start indices of the dimensions that go from an op.
+  // Removes the start indices, or the sizes, of the dimensions that go from an op.
   bool DropStarts(Instruction* changed, int64_t data, const Mask& mask) {
     std::vector<Instruction*> operands;
     for (int64_t i = 0; i < changed->operand_count(); ++i) {

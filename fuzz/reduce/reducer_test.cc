@@ -74,6 +74,38 @@ ENTRY main {
   })) << outcome.text;
 }
 
+bool ReducesWhatHasASizeOfRunTime(const Module& module, const std::vector<Literal>&) {
+  return AnyInstruction(module, [](const Instruction& at) {
+    return at.opcode() == Opcode::kReduce && at.operand(0)->opcode() == Opcode::kDynamicReshape &&
+           at.operand(0)->shape().HasDynamicDimension();
+  });
+}
+
+// Each size is an operand, which goes with its dimension.
+TEST(Reduce, SizesOfRunTimeGoWithTheirDimensions) {
+  const Outcome outcome = ReduceText(R"(HloModule sized
+add {
+  a = s32[] parameter(0)
+  b = s32[] parameter(1)
+  ROOT s = s32[] add(a, b)
+}
+ENTRY main {
+  x = s32[10,7,6,3] parameter(0)
+  one = s32[] constant(1)
+  ten = s32[] constant(10)
+  seven = s32[] constant(7)
+  six = s32[] constant(6)
+  three = s32[] constant(3)
+  z = s32[] constant(0)
+  sized = s32[1,10,7,<=6,3] dynamic-reshape(x, one, ten, seven, six, three)
+  ROOT sum = s32[1,10,7,3] reduce(sized, z), dimensions={3}, to_apply=add
+})",
+                                     ReducesWhatHasASizeOfRunTime);
+  const Module& reduced = *outcome.result.reduced.module;
+  EXPECT_LE(reduced.InstructionCount(), 7) << outcome.text;
+  EXPECT_TRUE(ReducesWhatHasASizeOfRunTime(reduced, {})) << outcome.text;
+}
+
 TEST(Reduce, NestedDynamicSlicesToFourInstructions) {
   Outcome outcome = ReduceText(kNestedSlices, HasNestedDynamicSlices);
   const Module& module = *outcome.result.reduced.module;

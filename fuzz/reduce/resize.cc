@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <memory>
 #include <utility>
 
 #include "fuzz/reduce/reduction.h"
@@ -85,6 +86,9 @@ class Resizer {
         return FixConcatenate(original, changed);
       case Opcode::kReshape:
         return FixReshape(original, changed);
+      case Opcode::kDynamicReshape:
+        FixRunTimeSizes(original, changed);
+        return FixReshape(original, changed);
       default:
         return Outcome::kDone;
     }
@@ -156,6 +160,19 @@ class Resizer {
     Outcome outcome = Gather(original, original->shape(), in.ElementCount());
     if (outcome != Outcome::kImpossible) return outcome;
     return Gather(original->operand(0), original->operand(0)->shape(), out.ElementCount());
+  }
+
+  // Sizes that were all of their dimension stay so.
+  static void FixRunTimeSizes(const Instruction* original, Instruction* changed) {
+    for (int64_t d = 0; d < original->shape().rank(); ++d) {
+      const Instruction* size = original->operand(d + 1);
+      const int64_t now = changed->shape().dimension(d), before = original->shape().dimension(d);
+      if (size->opcode() != Opcode::kConstant || now == before) continue;
+      Literal literal = *size->literal();
+      if (literal.GetInteger(0) != before) continue;
+      literal.SetInteger(0, now);
+      changed->operand(d + 1)->set_literal(std::make_shared<const Literal>(std::move(literal)));
+    }
   }
 
   // Gives `at` a total of `count` elements by resizing one of its dimensions that is free to
