@@ -32,6 +32,7 @@ W PivotSize(std::complex<W> x) {
 struct LuOutcome {
   std::vector<int64_t> pivots;  // row k was exchanged with row pivots[k]
   bool ambiguous = false;       // another pivot could be right too
+  bool is_known = true;         // the sizes that were compared: neither NaN nor infinite
   int64_t info = 0;             // the number of the first zero pivot, counted from 1, or 0
   std::vector<int64_t> infos;   // all values that info may have
 };
@@ -50,6 +51,7 @@ LuOutcome FactorLu(Matrix<Ball<S>>& matrix) {
       if (PivotSize(matrix(i, k).centre) > PivotSize(matrix(best, k).centre)) best = i;
     const auto least = PivotSize(matrix(best, k).centre) - 2 * matrix(best, k).radius;
     for (int64_t i = k; i < matrix.rows; ++i) {
+      outcome.is_known = outcome.is_known && matrix(i, k).IsKnown();
       const bool could_be = PivotSize(matrix(i, k).centre) + 2 * matrix(i, k).radius >= least;
       const bool both_exact = matrix(i, k).radius == 0 && matrix(best, k).radius == 0;
       if (i != best && could_be && !both_exact) ambiguous = true;
@@ -186,10 +188,14 @@ absl::StatusOr<Value> ApplyGetrf(Interpreter& interpreter, const OpContext& op) 
     const auto given = call.Read(0);
     auto a = given, lu = given;
     LuOutcome outcome = FactorLu(lu);
+    // Which row is the largest of what is NaN, and what a quotient by an infinity leaves of complex
+    // numbers, is the routine's own.
+    if (call.results.bounds && !outcome.is_known) return call.UndecideAll();
     if (call.results.bounds && !outcome.ambiguous) {
       AddLuResidual(call, lu, outcome.pivots, a);
       lu = a;
       outcome = FactorLu(lu);
+      if (!outcome.is_known) outcome.ambiguous = true;
     }
     if (outcome.ambiguous && call.results.bounds) {
       call.UndecideAll();
