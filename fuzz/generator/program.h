@@ -166,6 +166,8 @@ class Program {
   Instruction* Unary(Opcode opcode, Instruction* operand);
   Instruction* Binary(Opcode opcode, Instruction* a, Instruction* b);
   Instruction* Compare(Direction direction, Instruction* a, Instruction* b);
+  // Floats now and then by their total order, in which NaN and both zeros have places.
+  Instruction* CompareInSomeOrder(Direction direction, Instruction* a, Instruction* b);
   Instruction* Select(Instruction* pred, Instruction* a, Instruction* b);
   Instruction* Convert(Instruction* operand, ElementType type);
   Instruction* Broadcast(Instruction* operand, absl::Span<const int64_t> dimensions,

@@ -55,6 +55,13 @@ Instruction* Program::Compare(Direction direction, Instruction* a, Instruction* 
               std::move(attributes));
 }
 
+Instruction* Program::CompareInSomeOrder(Direction direction, Instruction* a, Instruction* b) {
+  Instruction* compare = Compare(direction, a, b);
+  if (IsFloat(a->shape().element_type()) && choices().Percent(35))
+    compare->mutable_attributes().Set(Attr::kCompareType, CompareType::kTotalOrder);
+  return compare;
+}
+
 Instruction* Program::Select(Instruction* pred, Instruction* a, Instruction* b) {
   return Emit(Opcode::kSelect, Shape::Array(a->shape().element_type(), a->shape().dimensions()),
               {pred, a, b});

@@ -85,7 +85,7 @@ Instruction* WithConstant(Program& program, Opcode opcode, Instruction* operand)
   Instruction *a = is_swapped ? constant : operand, *b = is_swapped ? operand : constant;
   if (opcode != Opcode::kCompare) return program.Binary(opcode, a, b);
   const auto direction = static_cast<Direction>(choices.Draw(6));
-  Instruction* which = program.Compare(direction, a, b);
+  Instruction* which = program.CompareInSomeOrder(direction, a, b);
   Instruction* other =
       SplatOfLiteral(program, GridScalar(Opcode::kAdd, shape.element_type(), choices), shape);
   return program.Select(which, operand, other);
@@ -221,6 +221,15 @@ Instruction* ClampTwice(Program& program) {
   return program.Emit(Opcode::kClamp, shape, {other_low, inner, other_high});
 }
 
+// Where functions and orders have their special cases.
+Instruction* RowOfEnds(Program& program, const Shape& shape, int constant_percent) {
+  constexpr double kEnds[] = {NAN, 0, -0.0, 1, -1, HUGE_VAL, -HUGE_VAL, 2, 0.5, 3};
+  Literal literal(shape);
+  for (int64_t i = 0; i < literal.element_count(); ++i)
+    literal.SetDouble(i, kEnds[program.choices().Draw(std::size(kEnds))]);
+  return GivenOrConstant(program, std::move(literal), constant_percent);
+}
+
 // Powers where an operand is no number, or none is needed.
 Instruction* PowersOfEnds(Program& program) {
   Choices& choices = program.choices();
@@ -229,15 +238,20 @@ Instruction* PowersOfEnds(Program& program) {
   const ElementType type = choices.Pick(types);
   if (!Admits(Opcode::kPower, type)) return nullptr;
   const Shape shape = Shape::Array(type, {choices.Range(6, 20)});
-  const auto row = [&] {
-    constexpr double kEnds[] = {NAN, 0, -0.0, 1, -1, HUGE_VAL, -HUGE_VAL, 2, 0.5, 3};
-    Literal literal(shape);
-    for (int64_t i = 0; i < literal.element_count(); ++i)
-      literal.SetDouble(i, kEnds[choices.Draw(std::size(kEnds))]);
-    return GivenOrConstant(program, std::move(literal), 10);
-  };
-  Instruction* base = row();
-  return program.Binary(Opcode::kPower, base, row());
+  Instruction* base = RowOfEnds(program, shape, 10);
+  return program.Binary(Opcode::kPower, base, RowOfEnds(program, shape, 10));
+}
+
+// Comparisons of what is no number, and of both zeros: by value and by place, folded or not.
+Instruction* CompareEnds(Program& program) {
+  Choices& choices = program.choices();
+  const std::vector<ElementType> types = TypesFor(program, kF);
+  if (types.empty()) return nullptr;
+  const Shape shape = Shape::Array(choices.Pick(types), {choices.Range(6, 20)});
+  const auto direction = static_cast<Direction>(choices.Draw(6));
+  Instruction* x = RowOfEnds(program, shape, 50);
+  Instruction* y = choices.Percent(15) ? x : RowOfEnds(program, shape, 50);
+  return program.CompareInSomeOrder(direction, x, y);
 }
 
 // A line repeated along a dimension of its own size, with a dimension of size 1 somewhere.
@@ -254,7 +268,8 @@ Instruction* ReshapeSquare(Program& program) {
 
 Instruction* BuildNeighbours(Program& program, Opcode) {
   using Build = Instruction* (*)(Program&);
-  constexpr Build kBuilds[] = {CompareNearEnds, ClampTwice, PowersOfEnds, ReshapeSquare};
+  constexpr Build kBuilds[] = {CompareNearEnds, CompareEnds, ClampTwice, PowersOfEnds,
+                               ReshapeSquare};
   return kBuilds[program.choices().Draw(std::size(kBuilds))](program);
 }
 
@@ -458,7 +473,7 @@ constexpr Recipe kRecipes[] = {
     {Opcode::kMaximum, "constant-grid", RecipeGroup::kElementwise, 26, BuildConstantGrid},
     {Opcode::kSubtract, "zero-signs", RecipeGroup::kElementwise, 8, BuildZeroSigns},
     {Opcode::kConvert, "type-ways", RecipeGroup::kElementwise, 10, BuildTypeWays},
-    {Opcode::kCompare, "neighbours", RecipeGroup::kElementwise, 4, BuildNeighbours},
+    {Opcode::kCompare, "neighbours", RecipeGroup::kElementwise, 6, BuildNeighbours},
     {Opcode::kComplex, "complex-grid", RecipeGroup::kElementwise, 5, BuildComplexGrid},
     {Opcode::kDot, "complex-sum", RecipeGroup::kDot, 3, BuildComplexSum},
     {Opcode::kBitcastConvert, "complex-bits", RecipeGroup::kElementwise, 2, BuildComplexBits,
