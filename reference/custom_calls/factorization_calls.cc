@@ -195,7 +195,7 @@ absl::StatusOr<Value> ApplyGetrf(Interpreter& interpreter, const OpContext& op) 
       AddLuResidual(call, lu, outcome.pivots, a);
       lu = a;
       outcome = FactorLu(lu);
-      if (!outcome.is_known) outcome.ambiguous = true;
+      if (!outcome.is_known) return call.UndecideAll();
     }
     if (outcome.ambiguous && call.results.bounds) {
       call.UndecideAll();
