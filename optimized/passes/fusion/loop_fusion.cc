@@ -248,7 +248,7 @@ class Planner {
         continue;
       }
       const Member& reader = found->second;
-      placed.exclusive &= reader.exclusive;
+      placed.exclusive &= reader.exclusive && !IsReadElsewhere(*candidate, *user);
       const bool same_index =
           IsElementwise(*user) && SameDimensions(user->shape(), candidate->shape());
       const int space = same_index ? reader.index_space : ++spaces;
@@ -259,6 +259,16 @@ class Planner {
       placed.evaluations += reader.evaluations * PartRead(*user, *candidate);
     }
     return placed;
+  }
+
+  // A group that was planned before computes `user` as well, and not `operand`.
+  bool IsReadElsewhere(const Instruction& operand, const Instruction& user) const {
+    const auto with_user = groups_of_.find(&user), with_operand = groups_of_.find(&operand);
+    if (with_user == groups_of_.end() || with_user->second.empty()) return false;
+    if (with_operand == groups_of_.end()) return true;
+    // Both are in ascending order.
+    return !std::includes(with_operand->second.begin(), with_operand->second.end(),
+                          with_user->second.begin(), with_user->second.end());
   }
 
   // For each element of `user` computed, how many of `operand` are read.
