@@ -247,7 +247,8 @@ Instruction* CompareEnds(Program& program) {
   Choices& choices = program.choices();
   const std::vector<ElementType> types = TypesFor(program, kF);
   if (types.empty()) return nullptr;
-  const Shape shape = Shape::Array(choices.Pick(types), {choices.Range(6, 20)});
+  const int64_t count = choices.Range(6, 20);
+  const Shape shape = Shape::Array(choices.Pick(types), {count});
   const auto direction = static_cast<Direction>(choices.Draw(6));
   Instruction* x = RowOfEnds(program, shape, 50);
   Instruction* y = choices.Percent(15) ? x : RowOfEnds(program, shape, 50);
