@@ -167,7 +167,8 @@ class Resizer {
     for (int64_t d = 0; d < original->shape().rank(); ++d) {
       const Instruction* size = original->operand(d + 1);
       const int64_t now = changed->shape().dimension(d), before = original->shape().dimension(d);
-      if (size->opcode() != Opcode::kConstant || now == before) continue;
+      if (size->opcode() != Opcode::kConstant || size->literal() == nullptr || now == before)
+        continue;
       Literal literal = *size->literal();
       if (literal.GetInteger(0) != before) continue;
       literal.SetInteger(0, now);
