@@ -74,10 +74,20 @@ ENTRY main {
   })) << outcome.text;
 }
 
+// A reduction of what has constant sizes of run time, each of which is its whole dimension.
 bool ReducesWhatHasASizeOfRunTime(const Module& module, const std::vector<Literal>&) {
   return AnyInstruction(module, [](const Instruction& at) {
-    return at.opcode() == Opcode::kReduce && at.operand(0)->opcode() == Opcode::kDynamicReshape &&
-           at.operand(0)->shape().HasDynamicDimension();
+    if (at.opcode() != Opcode::kReduce) return false;
+    const Instruction& sized = *at.operand(0);
+    if (sized.opcode() != Opcode::kDynamicReshape || !sized.shape().HasDynamicDimension())
+      return false;
+    for (int64_t d = 0; d < sized.shape().rank(); ++d) {
+      const Instruction& size = *sized.operand(d + 1);
+      if (size.opcode() != Opcode::kConstant ||
+          size.literal()->GetInteger(0) != sized.shape().dimension(d))
+        return false;
+    }
+    return true;
   });
 }
 
@@ -103,6 +113,7 @@ ENTRY main {
                                      ReducesWhatHasASizeOfRunTime);
   const Module& reduced = *outcome.result.reduced.module;
   EXPECT_LE(reduced.InstructionCount(), 7) << outcome.text;
+  EXPECT_EQ(reduced.entry()->root()->operand(0)->shape().rank(), 1) << outcome.text;
   EXPECT_TRUE(ReducesWhatHasASizeOfRunTime(reduced, {})) << outcome.text;
 }
 
