@@ -313,6 +313,26 @@ ENTRY e {
   EXPECT_EQ(outcome.result.reduced.module->InstructionCount(), 1) << outcome.text;
 }
 
+// The constant is what is needed: the parameter before it, which anything will do for, becomes it.
+TEST(Reduce, AParameterBecomesTheConstant) {
+  const auto fails = [](const Module& module, const std::vector<Literal>&) {
+    const Instruction* root = module.entry()->root();
+    return root->opcode() == Opcode::kDynamicSlice && root->operand_count() == 2 &&
+           root->operand(0)->opcode() == Opcode::kPad &&
+           root->operand(1)->opcode() == Opcode::kConstant;
+  };
+  const Outcome outcome = ReduceText(R"(HloModule apart
+ENTRY e {
+  x = s32[] parameter(0)
+  y = s32[4] parameter(1)
+  p = s32[5] pad(y, x), padding=1_0
+  i = s32[] constant(2)
+  ROOT d = s32[4] dynamic-slice(p, i), dynamic_slice_sizes={4}
+})",
+                                     fails);
+  EXPECT_EQ(outcome.result.reduced.module->InstructionCount(), 4) << outcome.text;
+}
+
 // What computes the failure is known before types and values get small.
 TEST(Reduce, EndsWhereItIsEnough) {
   const std::unique_ptr<Module> module = Parse(kNestedSlices);

@@ -252,10 +252,8 @@ bool MergeLeaves(Reduction& reduction) {
         for (size_t b = 0; b < order.size() && !merged; ++b) {
           // Any value of the shape will do, an earlier leaf or something computed.
           if (a == b || !Compatible(order[a]->shape(), order[b]->shape())) continue;
-          // Of two constants each may be the one that is needed.
-          const bool are_constants =
-              order[a]->literal() != nullptr && order[b]->literal() != nullptr;
-          if (IsLeaf(order[b]) && b > a && !are_constants) continue;
+          // A constant may be what is needed, whatever the other is.
+          if (IsLeaf(order[b]) && b > a && order[b]->literal() == nullptr) continue;
           ReduceCase c = reduction.best().Clone();
           Instruction* from = Counterpart(*c.module, order[a]);
           if (!Substitute(from, Counterpart(*c.module, order[b]))) continue;

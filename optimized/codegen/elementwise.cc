@@ -447,6 +447,18 @@ Value* EmitTotalOrderKey(ValueBuilder& builder, ElementType type, Value* operand
   llvm::IRBuilder<>& ir = builder.ir();
   Value* bits = builder.ToBits(type, operand);
   llvm::Type* t = bits->getType();
+  const FloatFormat& format = Format(type);
+  const uint64_t top = uint64_t{1} << (BitWidth(type) - 1);
+  if (format.special == SpecialValues::kExponent) {
+    return ir.CreateXor(bits, builder.Int(t, top));  // codes without a sign
+  }
+  if (!format.HasNegativeZero()) {
+    // The one NaN has the code of -0, and is less than all numbers.
+    Value* negated = ir.CreateNeg(ir.CreateAnd(bits, builder.Int(t, top - 1)));
+    Value* is_nan = ir.CreateICmpEQ(bits, builder.Int(t, top));
+    Value* number = ir.CreateSelect(ir.CreateICmpSLT(bits, builder.Int(t, 0)), negated, bits);
+    return ir.CreateSelect(is_nan, bits, number);
+  }
   Value* negative = ir.CreateAShr(bits, builder.Int(t, BitWidth(type) - 1));
   return ir.CreateXor(bits, ir.CreateLShr(negative, builder.Int(t, 1)));
 }

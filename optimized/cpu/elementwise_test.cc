@@ -2,6 +2,7 @@
 // of the operation semantics.
 #include <cmath>
 #include <cstring>
+#include <tuple>
 
 #include "optimized/codegen/elementwise.h"
 #include "optimized/cpu/testing.h"
@@ -362,6 +363,42 @@ TEST(Elementwise, RealFunctionsKeepTheirBudget) {
       }
     }
   }
+}
+
+TEST(Elementwise, EveryPairOfNarrowFloatsInTotalOrder) {
+  std::unique_ptr<Backend> backend = MakeCpu();
+  int types = 0;
+  for (int t = 0; t < kElementTypeCount; ++t) {
+    const auto type = static_cast<ElementType>(t);
+    if (!IsFloat(type) || BitWidth(type) > 8) continue;
+    ++types;
+    const int64_t codes = int64_t{1} << BitWidth(type), n = codes * codes;
+    Literal a(Shape::Array(type, {n})), b(Shape::Array(type, {n}));
+    for (int64_t i = 0; i < n; ++i) {
+      a.SetBits(i, static_cast<uint64_t>(i / codes));
+      b.SetBits(i, static_cast<uint64_t>(i % codes));
+    }
+    const std::string name(Name(type));
+    const std::string text =
+        StrCat("HloModule m\nENTRY e {\n  a = ", name, "[", n, "] parameter(0)\n  b = ", name, "[",
+               n, "] parameter(1)\n  ROOT r = pred[", n,
+               "] compare(a, b), direction=LT, type=TOTALORDER\n}\n");
+    const Literal less = RunText(*backend, text, {a, b});
+    ASSERT_EQ(less.element_count(), n);
+    const FloatFormat& format = Format(type);
+    // Infinity of its sign for a NaN, then its code.
+    const auto place = [&](uint64_t code) {
+      const double value = DecodeFloat(format, code);
+      const double sign = std::signbit(value) ? -1 : 1;
+      const double payload = std::isnan(value) ? sign * (1 + static_cast<double>(code)) : 0;
+      return std::tuple(std::isnan(value) ? sign * INFINITY : value, payload, sign);
+    };
+    for (int64_t i = 0; i < n; ++i) {
+      const uint64_t x = a.GetBits(i), y = b.GetBits(i);
+      ASSERT_EQ(less.GetBits(i) != 0, place(x) < place(y)) << name << " " << x << " " << y;
+    }
+  }
+  EXPECT_GE(types, 9);
 }
 
 }  // namespace

@@ -75,11 +75,6 @@ bool ConvertsBetweenTypes(const Instruction& collective) {
   return false;
 }
 
-bool IsTotalOrder(const Instruction& compare) {
-  return compare.attributes().Integer(Attr::kCompareType, 0) ==
-         static_cast<int64_t>(CompareType::kTotalOrder);
-}
-
 // True if only real numbers have element-wise code.
 bool IsRealElementwise(Opcode opcode) {
   return FindElementwise(opcode) != nullptr && FindComplexElementwise(opcode) == nullptr;
@@ -105,9 +100,6 @@ std::string MissingForm(const Instruction& instruction) {
     case Opcode::kTopK:
     case Opcode::kTriangularSolve:
       return tiny_float ? StrCat("this op on ", Name(type)) : "";
-    case Opcode::kCompare:
-      return tiny_float && IsTotalOrder(instruction) ? StrCat("the total order of ", Name(type))
-                                                     : "";
     case Opcode::kRngBitGenerator: {
       const ElementType bits = instruction.shape().elements()[1].element_type();
       return BitWidth(bits) < 8 && IsSigned(bits) ? StrCat("random bits of ", Name(bits)) : "";

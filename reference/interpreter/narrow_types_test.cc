@@ -6,6 +6,7 @@
 #include <cmath>
 #include <functional>
 #include <map>
+#include <tuple>
 
 #include "reference/interpreter/interpreter.h"
 #include "spec/base/strings.h"
@@ -268,6 +269,36 @@ TEST(NarrowTypes, ExponentsAloneAreTheNearestPowersOfTwo) {
   const Literal got =
       Evaluated(" x = f32[9] parameter(0)\n ROOT r = f8e8m0fnu[9] convert(x)\n", {&x});
   for (int64_t i = 0; i < 9; ++i) EXPECT_EQ(got.GetBits(i), kWant[i]) << kIn[i];
+}
+
+// A NaN lies beyond the infinity of its sign, and the further the greater its payload; the one of a
+// format without -0 is negative.
+TEST(NarrowTypes, EveryPairOfNarrowFloatsInTotalOrder) {
+  for (const Table& table : kFloats) {
+    const Values values(table);
+    if (values.bits() > 8) continue;
+    const uint64_t codes = uint64_t{1} << values.bits();
+    const auto n = static_cast<int64_t>(codes * codes);
+    const Literal a = Codes(table.name, values.bits(), n, static_cast<int64_t>(codes));
+    const Literal b = Codes(table.name, values.bits(), n, 1);
+    const Literal got =
+        Evaluated(StrCat(" x = ", table.name, "[", n, "] parameter(0)\n y = ", table.name, "[", n,
+                         "] parameter(1)\n ROOT r = pred[", n,
+                         "] compare(x, y), direction=LT, type=TOTALORDER\n"),
+                  {&a, &b});
+    // Infinity of its sign for a NaN, then its payload.
+    const auto place = [&](uint64_t code) {
+      const bool negative = code >= codes / 2;
+      const double value = values.IsNan(code) ? kInf : std::fabs(values.Decode(code));
+      const double payload = values.IsNan(code) ? 1 + static_cast<double>(code % (codes / 2)) : 0;
+      const double sign = negative ? -1 : 1;
+      return std::tuple(sign * value, sign * payload, sign);
+    };
+    for (int64_t i = 0; i < n; ++i) {
+      const uint64_t x = a.GetBits(i), y = b.GetBits(i);
+      ASSERT_EQ(got.GetBits(i) != 0, place(x) < place(y)) << table.name << " " << x << " " << y;
+    }
+  }
 }
 
 // Products, sums and quotients of 8-bit floats are exact in double, or have so many more bits than

@@ -10,6 +10,7 @@
 #include "reference/values/narrow_types.h"
 #include "spec/base/status_macros.h"
 #include "spec/ops/op_table.h"
+#include "spec/types/float_format.h"
 
 namespace assay::reference {
 namespace {
@@ -61,6 +62,23 @@ absl::Status EvaluateShiftRightArithmetic(const OpContext& op, Literal& result) 
   });
 }
 
+// NaNs of `from`, an 8-bit float type, with their sign and payload: the total order looks at both.
+void KeepNans(const Literal& from, Literal& wide) {
+  const FloatFormat& format = Format(from.element_type());
+  const FloatFormat& to = Format(wide.element_type());
+  if (format.special != SpecialValues::kIeee) return;  // one payload
+  const int shift = to.mantissa_bits - format.mantissa_bits;
+  const uint64_t sign = uint64_t{1} << (format.bits() - 1);
+  for (int64_t i = 0; i < from.element_count(); ++i) {
+    const uint64_t code = from.GetBits(i);
+    if (!IsNanCode(format, code)) continue;
+    const uint64_t payload = code & ((uint64_t{1} << format.mantissa_bits) - 1);
+    const uint64_t infinity = ((uint64_t{1} << to.exponent_bits) - 1) << to.mantissa_bits;
+    const uint64_t wide_sign = (code & sign) != 0 ? uint64_t{1} << (to.bits() - 1) : 0;
+    wide.SetBits(i, wide_sign | infinity | (payload << shift));
+  }
+}
+
 }  // namespace
 
 absl::StatusOr<Array> ConvertArray(const OpContext& op, const Array& array, ElementType type,
@@ -73,6 +91,8 @@ absl::StatusOr<Array> ConvertArray(const OpContext& op, const Array& array, Elem
   const OpContext context{op.instruction, shape, operands, op.clauses, op.analysis};
   Array result{Literal(shape)};
   ASSAY_RETURN_IF_ERROR(convert.evaluate(context, result.literal));
+  const ElementType from = array.literal.element_type();
+  if (IsFloat(from) && IsNarrowType(from) && IsFloat(type)) KeepNans(array.literal, result.literal);
   if (!bounding) return result;
   ASSAY_RETURN_IF_ERROR(convert.bound(context, result));
   return result;

@@ -6,7 +6,8 @@
 
 namespace assay::reference {
 
-// `array` in another element type, by the rules of convert.
+// `array` in another element type, by the rules of convert; NaNs that get wider keep their
+// payload.
 absl::StatusOr<Array> ConvertArray(const OpContext& op, const Array& array, ElementType type,
                                    bool bounding);
 

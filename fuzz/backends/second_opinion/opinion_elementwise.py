@@ -246,11 +246,17 @@ def compare(at, a, b):
 
 
 def total_order(value, kind):
+    """Integers in the order -NaN < -inf < ... < -0 < 0 < ... < inf < NaN. The NaN of a type without -0 is less than all else."""
     as_real(kind, "the total order")
-    bits = 8 * storage(kind).itemsize
-    codes = numpy.ascontiguousarray(value).view(f"uint{bits}").astype(object)
-    top = 1 << (bits - 1)
-    return numpy.frompyfunc(lambda c: -(c & (top - 1)) - 1 if c & top else c, 1, 1)(codes)
+    size = storage(kind).itemsize
+    codes = numpy.ascontiguousarray(value).view(f"i{size}").astype(numpy.int64).reshape(numpy.shape(value))
+    if kind == "f8e8m0fnu":
+        return codes & 255
+    top = 1 << ((few_bits(kind) or 8 * size) - 1)
+    magnitude = codes & (top - 1)
+    negative = codes & 8 != 0 if few_bits(kind) else codes < 0
+    least = numpy.where(magnitude == 0, -top, -magnitude) if "fnuz" in kind else -1 - magnitude
+    return numpy.where(negative, least, magnitude)
 
 
 def convert(at, a):

@@ -107,17 +107,8 @@ def scan(at, *values):
 
 def ranks(kind, a):
     """Integers in the order of the values, of floats in the total order; equal values have one."""
-    if "fnuz" in kind or kind == "f8e8m0fnu":
-        raise Declined("the order of floats without a sign of zero")
     if is_float(kind):
-        as_real(kind, "the order")
-        size = a.dtype.itemsize
-        bits = numpy.ascontiguousarray(a).view(f"i{size}").astype(numpy.int64)
-        if kind.startswith("f4"):
-            bits = numpy.where(bits & 8, bits - 16, bits)
-        signed = bits < 0
-        magnitude = bits & ((1 << (3 if kind.startswith("f4") else 8 * size - 1)) - 1)
-        a = numpy.where(signed, -1 - magnitude, magnitude)
+        a = total_order(a, kind)
     return numpy.unique(a, return_inverse=True)[1].reshape(a.shape)
 
 

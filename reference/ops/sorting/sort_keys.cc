@@ -80,7 +80,8 @@ class KeyMaker {
       : array_(source.array),
         order_(source.order),
         clauses_(source.clauses),
-        moved_only_(source.moved_only) {}
+        moved_only_(source.moved_only),
+        nans_tie_(source.nans_tie) {}
 
   // The key of the plain value.
   int64_t Plain(int64_t i) const {
@@ -185,13 +186,19 @@ class KeyMaker {
     } else if (!known_bits) {
       key.low = kLeast;
       key.high = kGreatest;
+    } else if (nans_tie_) {
+      const double infinity = std::numeric_limits<double>::infinity();
+      const bool is_negative = key.plain < 0;
+      const int64_t end = RealKey(Round<T>(is_negative ? -infinity : infinity));
+      key.low = is_negative ? kLeast : end + 1;
+      key.high = is_negative ? end - 1 : kGreatest;
     }
   }
 
   const Array& array_;
   const KeyOrder& order_;
   ClauseSet clauses_;
-  bool moved_only_;
+  bool moved_only_, nans_tie_;
 };
 
 }  // namespace

@@ -36,12 +36,14 @@ struct SortKey {
 };
 
 // The elements that are put in order. `moved_only`: the array was moved at most since it entered
-// the program, so that the bits of its NaNs are known.
+// the program, so that the bits of its NaNs are known. `nans_tie`: those of one sign may also count
+// as equal, since their payload got lost in a wider type.
 struct KeySource {
   const Array& array;
   const KeyOrder& order;
   ClauseSet clauses;
   bool moved_only;
+  bool nans_tie = false;
 };
 
 // One key per element of the lines from `first` to `last`, line by line, with what else the element
