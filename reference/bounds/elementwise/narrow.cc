@@ -298,9 +298,12 @@ void FinishNarrow(ClauseSet clauses, Array& result, int64_t i, double exact) {
   const bool may_be_half = clauses.Has(ClauseId::kExcessPrecision) && BitWidth(type) == 8 &&
                            type != ElementType::kF8E8M0FNU;
   Range<double> range{exact, 0, 0};
-  // By way of f16 it is another number: neither is forced.
-  if (may_be_half && std::isfinite(twice) && twice != format.Round(exact))
+  // By way of f16 it is another number, or none: neither is forced.
+  if (may_be_half && std::isfinite(twice) && twice != format.Round(exact)) {
     range = Range<double>::Hull(std::min(exact, twice), std::max(exact, twice));
+  } else if (may_be_half && std::isfinite(format.Round(exact)) && !std::isfinite(twice)) {
+    range.flags |= std::isnan(twice) ? kMayBeNan : exact > 0 ? kMayBePosInf : kMayBeNegInf;
+  }
   format.Finish(clauses, result, i, range);
 }
 
