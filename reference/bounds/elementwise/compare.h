@@ -1,8 +1,11 @@
 // The bound of compare: which outcomes a comparison of uncertain elements may have.
 #pragma once
 
+#include <cmath>
+
 #include "reference/bounds/elements.h"
 #include "reference/scalar/compare.h"
+#include "reference/values/narrow_types.h"
 
 namespace assay::reference {
 
@@ -58,6 +61,13 @@ bool MayBeNan(const Range<W>& range) {
   return range.Undecided() || (range.flags & kMayBeNan) != 0;
 }
 
+// True of two NaNs of one sign that only their payloads put in order.
+inline bool DifferInPayload(const Literal& a, const Literal& b, int64_t i) {
+  const double x = a.GetDouble(i), y = b.GetDouble(i);
+  return std::isnan(x) && std::isnan(y) && std::signbit(x) == std::signbit(y) &&
+         a.GetBits(i) != b.GetBits(i);
+}
+
 template <EvaluateFn kEvaluate>
 absl::Status BoundCompare(const OpContext& op, Array& result) {
   const ElementType type = op.literal(0).element_type();
@@ -66,6 +76,9 @@ absl::Status BoundCompare(const OpContext& op, Array& result) {
   if (!IsFloat(type)) return same ? absl::OkStatus() : BoundByEnumeration(op, result, kEvaluate);
   const Direction direction = DirectionOf(op.instruction);
   const bool total_order = IsTotalOrder(op.instruction);
+  // A wider type, in which floats of 8 bits may be compared, loses the payload of their NaNs.
+  const bool nans_tie = op.clauses.Has(ClauseId::kExcessPrecision) &&
+                        IsNarrowType(op.instruction.operand(0)->shape().element_type());
   const bool moved_only[2] = {total_order && IsMovedOnly(*op.instruction.operand(0)),
                               total_order && IsMovedOnly(*op.instruction.operand(1))};
   DispatchReal(type, [&](auto tag) {
@@ -83,6 +96,7 @@ absl::Status BoundCompare(const OpContext& op, Array& result) {
             by_value || (HasKnownCode(op.array(0), i, moved_only[0]) &&
                          HasKnownCode(op.array(1), i, moved_only[1]) &&
                          !IsSeenUnrounded(op.array(0), i) && !IsSeenUnrounded(op.array(1), i));
+        decided = decided && !(nans_tie && DifferInPayload(op.literal(0), op.literal(1), i));
       } else {
         decided = decided || (a.Single() && b.Single()) || (same && !MayBeNan(a));
       }

@@ -376,7 +376,7 @@ class BatchNorm {
                x.peak > step_.largest) {
       // UNSPECIFIED(operation semantics 12): results where infinities occur, also on the way, and
       // where variance + epsilon is not positive.
-      if (lines_.count > 0) SetUndecided(array, i);
+      if (lines_.count > 0 || unknown_) SetUndecided(array, i);
     } else {
       const auto centre = static_cast<W>(x.centre);
       const W radius =
