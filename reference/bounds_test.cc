@@ -451,6 +451,21 @@ TEST_F(BoundsTest, ALongOpRunsOutOfTime) {
   }
 }
 
+// Of windows that run, the terms that they have in common are looked at once.
+TEST_F(BoundsTest, RunningSumsEndInTime) {
+  for (const char* pad : {"32767_0", "0_32767"}) {
+    Load(StrCat("  n = f32[32768] iota(), iota_dimension=0\n"
+                "  x = f32[32768] log-plus-one(n)\n"
+                "  zero = f32[] constant(0)\n"
+                "  ROOT r = f32[32768] reduce-window(x, zero), window={size=32768 pad=",
+                pad, "}, to_apply=add\n"),
+         "add { a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT r = f32[] add(a, b) }\n");
+    Limits limits;
+    limits.seconds = 3;
+    EXPECT_TRUE(MakeOracle()->Expect(*module_, {}, Profile::Xla(), limits).ok()) << pad;
+  }
+}
+
 TEST_F(BoundsTest, AHugeValueRunsOutOfMemory) {
   Load(R"(  one = f32[] constant(1)
             ROOT r = f32[100000,100000] broadcast(one), dimensions={}

@@ -477,6 +477,40 @@ void NarrowProducts(const OpContext& op, const ProductSums& sums, Array& result)
   });
 }
 
+// Sums of terms without forms. What windows that run have in common is added up once.
+template <typename T>
+void NarrowPlainTerms(const OpContext& op, const Array& input, const Array& init,
+                      const FoldTerms& lists, Array& result) {
+  Accumulation sum(*op.analysis.errors);
+  SumOfCentres<Wide<T>> known;
+  bool usable = true;
+  double loose = 0;
+  auto add = [&](const Array& array, int64_t i) {
+    if (!usable) return;
+    const Element x = ReadElement<T>(op.clauses, array, i, Consumer::kSum);
+    usable = x.usable;
+    known.Add(x.centre);
+    known.propagated += x.spread;
+    loose += x.radius;
+  };
+  IndexMap more;
+  for (int64_t k = 0; k < lists.results(); ++k) {
+    if (op.OutOfTime(static_cast<int64_t>(more.size()))) return;
+    const auto [o, goes_on] = lists.Visit(k, more);
+    if (!goes_on) {
+      known = {};
+      usable = true;
+      loose = 0;
+      add(init, lists.InitOf(o));
+    }
+    for (int64_t at : more) add(input, at);
+    if (!usable || !IsPlainSum(result, o)) continue;
+    const bool has_several = known.terms > 2;  // beside the initial value
+    sum.AddLoose(loose * (1 + static_cast<double>(known.terms) * 0x1p-52));
+    FinishSumForm(result, o, known, has_several, sum);
+  }
+}
+
 template <typename T>
 void NarrowTerms(const OpContext& op, const Array& input, const Array& init, const FoldTerms& lists,
                  Array& result) {
@@ -594,8 +628,12 @@ void NarrowFold(const OpContext& op, const Array& input, const Array& init, cons
                 Array& result) {
   if (op.analysis.errors == nullptr || result.bounds.empty()) return;
   if (lists.results() > kMostSums && !op.analysis.errors->follows_choices()) return;
+  const bool is_plain =
+      input.forms.empty() && init.forms.empty() && !op.analysis.errors->follows_choices();
   DispatchWide(result.literal.element_type(), [&](auto tag) {
-    NarrowTerms<typename decltype(tag)::type>(op, input, init, lists, result);
+    using T = typename decltype(tag)::type;
+    is_plain ? NarrowPlainTerms<T>(op, input, init, lists, result)
+             : NarrowTerms<T>(op, input, init, lists, result);
   });
 }
 

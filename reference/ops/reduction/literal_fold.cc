@@ -195,10 +195,24 @@ bool AgreeOnSlot(Array& merged, const Array& other, int64_t slot, int64_t steps)
   return true;
 }
 
+// True if the bits of element i are known in both, and the same.
+bool AreForcedAlike(const Array& a, const Array& b, int64_t i) {
+  if (!HasKnownCode(a, i, true) || !HasKnownCode(b, i, true)) return false;
+  const int64_t width = BoundsPerElement(a.literal.element_type());
+  for (int64_t slot = i * width; slot < (i + 1) * width; ++slot)
+    if (a.literal.GetComponentBits(slot) != b.literal.GetComponentBits(slot)) return false;
+  return true;
+}
+
 bool AgreeOnElement(Array& merged, const Array& other, int64_t i, int64_t steps) {
   if (SameBound(merged, other, i)) return true;
   const int64_t width = BoundsPerElement(merged.literal.element_type());
   if (width == 0) return false;
+  if (AreForcedAlike(merged, other, i)) {
+    // What consumers may see of it in a wider type is more than one number.
+    HullWith(other, i, merged, i);
+    return true;
+  }
   if (!merged.choices.empty()) merged.choices.erase(i);
   bool agree = true;
   for (int64_t slot = i * width; slot < (i + 1) * width; ++slot)
