@@ -574,6 +574,24 @@ TEST(Cli, ThePageOfDefectsIsMadeFromItsResults) {
   EXPECT_EQ(text(page), text(Source("docs/mutation.md")));
 }
 
+// What fails on the second inputs of a program alone passes on the first ones.
+TEST(Cli, ReplayTakesTheInputsThatFailed) {
+  const std::string folder = testing::TempDir() + "/assay_cli_test/sets";
+  std::filesystem::remove_all(folder);
+  const std::string planted = " --seed 3 --defect ds-of-ds-clamp";
+  ASSERT_EQ(Assay("fuzz --count 4000 --no-triage --jobs 1 --out sets" + planted).status, 1);
+  std::ifstream results(folder + "/results.jsonl");
+  nlohmann::json finding;
+  for (std::string line; finding.is_null() && std::getline(results, line);) {
+    nlohmann::json row = nlohmann::json::parse(line);
+    if (row.value("type", "") == "finding" && row.value("input_set", 0) == 1) finding = row;
+  }
+  ASSERT_FALSE(finding.is_null());
+  const std::string replay = "replay --index " + finding["index"].dump() + planted;
+  EXPECT_EQ(Assay(replay + " --input-set 1").status, 1);
+  EXPECT_EQ(Assay(replay).status, 0);
+}
+
 TEST(Cli, APlantedDefectIsFoundBlamedAndReplayed) {
   // Findings of an earlier run of a worse program would still lie there.
   std::filesystem::remove_all(testing::TempDir() + "/assay_cli_test/planted");
