@@ -2,6 +2,7 @@
 #include "optimized/codegen/elementwise.h"
 
 #include <cmath>
+#include <limits>
 
 #include "llvm/IR/Intrinsics.h"
 #include "optimized/codegen/functions/complex.h"
@@ -303,21 +304,39 @@ Value* Convert(ValueBuilder& builder, const Instruction& instruction, ArrayRef<V
   return builder.Convert(OperandType(instruction), instruction.shape().element_type(), v[0]);
 }
 
+// True where the code, whose bits but the sign are `magnitude`, is a NaN.
+Value* IsNan(ValueBuilder& builder, const FloatFormat& format, Value* bits, Value* magnitude) {
+  llvm::IRBuilder<>& ir = builder.ir();
+  llvm::Type* t = bits->getType();
+  const uint64_t sign_mask = uint64_t{1} << (format.bits() - 1);
+  switch (format.special) {
+    case SpecialValues::kIeee:
+      return ir.CreateICmpUGT(magnitude,
+                              builder.Int(t, sign_mask - (uint64_t{1} << format.mantissa_bits)));
+    case SpecialValues::kFn:
+      return ir.CreateICmpEQ(magnitude, builder.Int(t, sign_mask - 1));
+    case SpecialValues::kFnuz:
+      return ir.CreateICmpEQ(bits, builder.Int(t, sign_mask));
+    default:
+      return ir.CreateICmpNE(bits, bits);
+  }
+}
+
 // Rounds the type's own code: mantissa first, then the exponent range. Operation semantics
 // chapter 8.
 Value* ReducePrecision(ValueBuilder& builder, const Instruction& instruction, ArrayRef<Value*> v) {
   llvm::IRBuilder<>& ir = builder.ir();
   ElementType type = OperandType(instruction);
   const FloatFormat& format = Format(type);
+  if (format.special == SpecialValues::kExponent) return v[0];  // no bits to drop
   int64_t exponent_bits = instruction.attributes().Integer(Attr::kExponentBits);
   int64_t mantissa_bits = instruction.attributes().Integer(Attr::kMantissaBits);
   Value* bits = builder.ToBits(type, v[0]);
   llvm::Type* t = bits->getType();
   uint64_t sign_mask = uint64_t{1} << (BitWidth(type) - 1);
-  uint64_t infinity = ((uint64_t{1} << format.exponent_bits) - 1) << format.mantissa_bits;
   Value* sign = ir.CreateAnd(bits, builder.Int(t, sign_mask));
   Value* magnitude = ir.CreateAnd(bits, builder.Int(t, sign_mask - 1));
-  Value* is_nan = ir.CreateICmpUGT(magnitude, builder.Int(t, infinity));
+  Value* is_nan = IsNan(builder, format, bits, magnitude);
   if (mantissa_bits < format.mantissa_bits) {
     int64_t dropped = format.mantissa_bits - mantissa_bits;
     Value* odd = ir.CreateAnd(ir.CreateLShr(magnitude, builder.Int(t, dropped)), builder.Int(t, 1));
@@ -325,16 +344,33 @@ Value* ReducePrecision(ValueBuilder& builder, const Instruction& instruction, Ar
     magnitude = ir.CreateAnd(ir.CreateAdd(magnitude, bias),
                              builder.Int(t, ~((uint64_t{1} << dropped) - 1)));
   }
+  // Beyond the largest number there is an infinity, to which numbers are rounded, or what the
+  // format has instead.
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  const uint64_t infinity = EncodeFloat(format, kInfinity);
+  const uint64_t largest = EncodeFloat(format, format.MaxFinite());
+  Value* over =
+      format.HasInfinity() ? nullptr : ir.CreateICmpUGT(magnitude, builder.Int(t, largest));
   if (exponent_bits < format.exponent_bits) {
-    uint64_t wide = (uint64_t{1} << (format.exponent_bits - 1)) - 1;
+    const auto bias = static_cast<uint64_t>(format.bias);
     uint64_t narrow = (uint64_t{1} << (exponent_bits - 1)) - 1;
     Value* exponent = ir.CreateLShr(magnitude, builder.Int(t, format.mantissa_bits));
-    Value* over = ir.CreateICmpUGT(exponent, builder.Int(t, wide + narrow));
-    Value* under = ir.CreateICmpULE(exponent, builder.Int(t, wide - narrow));
-    magnitude = ir.CreateSelect(over, builder.Int(t, infinity), magnitude);
+    Value* under = ir.CreateICmpULE(exponent, builder.Int(t, bias - narrow));
+    Value* is_large = ir.CreateICmpUGT(exponent, builder.Int(t, bias + narrow));
+    over = over == nullptr ? is_large : ir.CreateOr(over, is_large);
     magnitude = ir.CreateSelect(under, builder.Int(t, 0), magnitude);
   }
   Value* rounded = ir.CreateOr(magnitude, sign);
+  if (!format.HasNegativeZero()) {
+    Value* is_zero = ir.CreateICmpEQ(magnitude, builder.Int(t, 0));
+    rounded = ir.CreateSelect(is_zero, builder.Int(t, 0), rounded);
+  }
+  if (over != nullptr) {
+    Value* is_negative = ir.CreateICmpNE(sign, builder.Int(t, 0));
+    Value* beyond = ir.CreateSelect(is_negative, builder.Int(t, EncodeFloat(format, -kInfinity)),
+                                    builder.Int(t, infinity));
+    rounded = ir.CreateSelect(over, beyond, rounded);
+  }
   Value* of_nan = mantissa_bits > 0 ? bits : builder.Int(t, infinity);
   return builder.FromBits(type, ir.CreateSelect(is_nan, of_nan, rounded));
 }

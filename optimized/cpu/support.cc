@@ -96,8 +96,6 @@ std::string MissingForm(const Instruction& instruction) {
   }
   switch (instruction.opcode()) {
     case Opcode::kCholesky:
-    case Opcode::kReducePrecision:
-    case Opcode::kTopK:
     case Opcode::kTriangularSolve:
       return tiny_float ? StrCat("this op on ", Name(type)) : "";
     case Opcode::kRngBitGenerator: {
