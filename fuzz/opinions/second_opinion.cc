@@ -76,6 +76,11 @@ std::optional<Json> ToJson(Attr attr, const AttrValue& value) {
   }
   if (const auto* number = std::get_if<double>(&value)) return Json(*number);
   if (const auto* list = std::get_if<Int64List>(&value)) return Json(ToVector(*list));
+  if (const auto* lists = std::get_if<std::vector<Int64List>>(&value)) {
+    Json rows = Json::array();
+    for (const Int64List& list : *lists) rows.push_back(ToVector(list));
+    return rows;
+  }
   if (const auto* ranges = std::get_if<std::vector<SliceRange>>(&value)) {
     Json rows = Json::array();
     for (const SliceRange& range : *ranges)

@@ -177,7 +177,11 @@ const char* const kRarePrograms[] = {
     "ENTRY e { x = s8[2,3] parameter(0) r = s8[2,3] all-reduce(x), replica_groups={}, "
     "to_apply=add\n"
     "g = s8[2,3] all-gather(r), replica_groups={{0}}, dimensions={1}\n"
-    "ROOT s = s8[2,3] reduce-scatter(g), replica_groups={{0}}, dimensions={0}, to_apply=add }",
+    "s = s8[2,3] reduce-scatter(g), replica_groups={{0}}, dimensions={0}, to_apply=add\n"
+    "k = s8[2,3] collective-permute(x), source_target_pairs={{0,0}}\n"
+    "y = f8e8m0fnu[2] constant({4, 0.5})\n"
+    "z = f8e8m0fnu[2] collective-permute(y), source_target_pairs={}\n"
+    "ROOT t = (s8[2,3], s8[2,3], f8e8m0fnu[2]) tuple(s, k, z) }",
 };
 
 // More instructions than are asked about.

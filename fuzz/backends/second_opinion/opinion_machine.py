@@ -26,8 +26,21 @@ def alone(at, *values):
     return values if at.is_tuple else values[0]
 
 
+def permute(at, *values):
+    """Bits that are zero, unless the only member sends to itself."""
+    sent = alone(at, *values)
+    if at.get("slice_sizes", []):
+        raise Declined("a permutation of slices")
+    if at.get("source_target_pairs", []):
+        return sent
+    if any(at.kind_of(i) == "f8e8m0fnu" for i in range(len(at.shapes))):
+        as_real("f8e8m0fnu", "the bits")
+    return tuple(numpy.zeros_like(v) for v in values) if at.is_tuple else numpy.zeros_like(sent)
+
+
 OPS = {
     "all-gather": alone, "all-reduce": alone, "all-to-all": alone, "reduce-scatter": alone,
+    "collective-permute": permute,
     "broadcast": broadcast, "clamp": clamp, "compare": compare, "conditional": conditional, "convert": convert,
     "bitcast-convert": bitcast_convert, "convolution": convolution, "dot": dot, "dynamic-slice": dynamic_slice,
     "dynamic-update-slice": dynamic_update_slice, "gather": gather, "iota": iota, "map": map_, "pad": pad, "reduce": reduce,
