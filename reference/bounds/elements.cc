@@ -197,6 +197,10 @@ bool HasKnownCode(const Array& array, int64_t i, bool moved_only) {
   return true;
 }
 
+bool MayLosePayload(ClauseSet clauses, ElementType type) {
+  return clauses.Has(ClauseId::kExcessPrecision) && IsFloat(type) && BitWidth(type) <= 16;
+}
+
 bool IsUndecided(const Array& array, int64_t i) {
   const int64_t width = BoundsPerElement(array.literal.element_type());
   if (width == 0) {

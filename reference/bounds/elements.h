@@ -44,6 +44,9 @@ void HullArrays(const Array& source, Array& result);
 // True if the bits of element i are known: forced, and no NaN, whose bits are free unless they came
 // here by moves alone.
 bool HasKnownCode(const Array& array, int64_t i, bool moved_only);
+// True if floats of the type may be compared in a wider one, which loses the payload of their NaNs:
+// in the total order those of one sign may tie.
+bool MayLosePayload(ClauseSet clauses, ElementType type);
 // True if nothing is known of element i.
 bool IsUndecided(const Array& array, int64_t i);
 // True if element i of both is described alike.

@@ -5,7 +5,6 @@
 
 #include "reference/bounds/elements.h"
 #include "reference/scalar/compare.h"
-#include "reference/values/narrow_types.h"
 
 namespace assay::reference {
 
@@ -76,9 +75,8 @@ absl::Status BoundCompare(const OpContext& op, Array& result) {
   if (!IsFloat(type)) return same ? absl::OkStatus() : BoundByEnumeration(op, result, kEvaluate);
   const Direction direction = DirectionOf(op.instruction);
   const bool total_order = IsTotalOrder(op.instruction);
-  // A wider type, in which floats of 8 bits may be compared, loses the payload of their NaNs.
-  const bool nans_tie = op.clauses.Has(ClauseId::kExcessPrecision) &&
-                        IsNarrowType(op.instruction.operand(0)->shape().element_type());
+  const bool nans_tie =
+      MayLosePayload(op.clauses, op.instruction.operand(0)->shape().element_type());
   const bool moved_only[2] = {total_order && IsMovedOnly(*op.instruction.operand(0)),
                               total_order && IsMovedOnly(*op.instruction.operand(1))};
   DispatchReal(type, [&](auto tag) {

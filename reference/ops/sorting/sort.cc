@@ -97,7 +97,8 @@ class Sorter {
   KeySource Keys() const {
     const int64_t operand = recognised_->operand;
     return {op_.array(operand), *recognised_, op_.clauses,
-            IsMovedOnly(*op_.instruction.operand(operand))};
+            IsMovedOnly(*op_.instruction.operand(operand)),
+            MayLosePayload(op_.clauses, op_.literal(operand).element_type())};
   }
   absl::Span<const SortKey> KeysOfLine(int64_t line) const {
     return absl::MakeConstSpan(keys_).subspan((line - first_) * lines_.length, lines_.length);

@@ -44,7 +44,8 @@ absl::StatusOr<Value> ApplyTopK(Interpreter& interpreter, const OpContext& op) {
     wide = std::move(converted);
   }
   const KeySource source{wide.has_value() ? *wide : operand, by, op.clauses,
-                         IsMovedOnly(*op.instruction.operand(0)), wide.has_value()};
+                         IsMovedOnly(*op.instruction.operand(0)),
+                         wide.has_value() || MayLosePayload(op.clauses, type)};
   Array values{Literal(op.shape.elements()[0])}, indices{Literal(op.shape.elements()[1])};
   const Shape& shape = operand.literal.shape();
   const int64_t length = shape.dimension(shape.rank() - 1);
