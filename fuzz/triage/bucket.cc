@@ -73,10 +73,18 @@ bool IsNumberedName(std::string_view word) {
   return false;
 }
 
+// "while_computation", the name that XLA's import gives the only one of its kind; others are
+// numbered.
+bool IsNameOfComputation(std::string_view word) {
+  while (!word.empty() && (word.back() == ',' || word.back() == '.')) word.remove_suffix(1);
+  return word.ends_with("_computation");
+}
+
 // Words that change from case to case become '#'.
 std::string NormaliseWord(std::string_view word) {
   // Messages of protobuf begin with a name that is drawn, so that nobody parses them.
-  if (word.rfind("goo.gle/", 0) == 0 || IsNumberedName(word)) return "#";
+  if (word.rfind("goo.gle/", 0) == 0 || IsNumberedName(word) || IsNameOfComputation(word))
+    return "#";
   if (word.find('/') != std::string_view::npos) {
     word.remove_prefix(word.rfind('/') + 1);  // a path: its last part
   }
@@ -133,7 +141,13 @@ std::string CrashSignature(const std::string& text) {
     const auto equals = std::find(words.begin(), words.end(), "=");
     if (equals > words.begin() && equals != words.end() && equals[-1][0] == '%')
       words.erase(equals, words.end());
-    for (const std::string& word : words) {
+    for (size_t i = 0; i < words.size(); ++i) {
+      const std::string& word = words[i];
+      // "not assigned for instruction while": the only one of its kind has no number.
+      if (i > 0 && words[i - 1] == "instruction") {
+        signature += " #";
+        continue;
+      }
       // Where MLIR found it, if it knows: an instruction by its name.
       if (word.rfind("loc(", 0) == 0 || word.rfind("<unknown>:", 0) == 0) continue;
       StrAppend(&signature, signature.empty() ? "" : " ", NormaliseWord(word));

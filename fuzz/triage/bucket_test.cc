@@ -29,6 +29,12 @@ TEST(CrashSignature, HasNoNamesOfThisProgram) {
   const std::string words = "compile crash: map_util.h:50] Check failed: Map key not found: ";
   EXPECT_EQ(CrashSignature(words + "while.1_computation, false"),
             CrashSignature(words + "comparator.12, false"));
+  EXPECT_EQ(CrashSignature(words + "while.1_computation, false"),
+            CrashSignature(words + "while_computation, false"));
+  const std::string slice = "compile crash: FAILED_PRECONDITION: not assigned for instruction ";
+  EXPECT_EQ(CrashSignature(slice + "while.2 at index {}"),
+            CrashSignature(slice + "while at index {}"));
+  EXPECT_NE(CrashSignature(slice + "while at index {}"), CrashSignature(slice + "while at end"));
   EXPECT_NE(CrashSignature(words + "while.1"), CrashSignature("compile crash: set_util.h:50] no"));
 }
 

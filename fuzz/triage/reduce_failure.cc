@@ -97,6 +97,23 @@ void AddOtherDeaths(const CheckSubject& subject, const ReduceCase& reduce_case, 
   }
 }
 
+// What the reducer may do in what is left of the time, which began at `begun`. An oracle that dies
+// of the program, where the fault `is_ours`, would take triage along.
+ReduceOptions ReducerOptions(const CheckSubject& subject, const TriageOptions& options,
+                             double begun, bool is_ours) {
+  ReduceOptions reduce;
+  reduce.seconds = options.reduce_seconds - (Now() - begun);
+  reduce.progress = options.progress;
+  reduce.jobs = options.jobs;
+  reduce.is_enough = options.is_enough;
+  if (is_ours) return reduce;
+  reduce.evaluate = [&subject](const Module& module, const std::vector<Literal>& inputs) {
+    return subject.oracle.Evaluate(module, CheckCase::Of(module, inputs).arguments[0],
+                                   subject.limits);
+  };
+  return reduce;
+}
+
 absl::StatusOr<ReduceResult> ReduceWithin(const CheckSubject& subject,
                                           const ReduceCase& reduce_case, Outcome::Kind kind,
                                           const std::string& rule, const TriageOptions& options) {
@@ -114,6 +131,10 @@ absl::StatusOr<ReduceResult> ReduceWithin(const CheckSubject& subject,
   // In which words it may die; empty for what does not die.
   std::set<std::string> signatures;
   if (IsCrash(kind) || is_ours) signatures.insert(CrashSignature(whole.outcome.reason));
+  if (IsCrash(kind)) AddOtherDeaths(subject, reduce_case, kind, signatures);
+  const auto dies_alike = [&](const Outcome& outcome) {
+    return signatures.empty() || signatures.contains(CrashSignature(outcome.reason));
+  };
   const std::string notable = whole.notable;
   const std::optional<SilencingFlag> guard = GuardOf(subject, reduce_case, kind);
   // What does not compile need not mean the same to all; what is compiled of a comparator that is
@@ -132,23 +153,15 @@ absl::StatusOr<ReduceResult> ReduceWithin(const CheckSubject& subject,
     if (!outcome.Fails(kind) || now.notable != notable) return false;
     if (kind == Outcome::kRunCrash && !DiesByItself(subject, module, inputs)) return false;
     if (guard.has_value() && CheckUnder(subject, *guard, module, inputs).Fails(kind)) return false;
-    if (!signatures.empty() && !signatures.contains(CrashSignature(outcome.reason))) return false;
+    if (!dies_alike(outcome)) {
+      const Outcome again = CheckFor(subject, module, inputs, kind).outcome;
+      if (!again.Fails(kind) || !dies_alike(again)) return false;
+    }
     // A licence to put another form in its place is one to round in another order, too.
     return options.may_rearrange || subject.profile.IsAsWritten() ||
            !IsRearranged(subject, {module.Clone(""), inputs}, options.python);
   };
-  ReduceOptions reduce;
-  reduce.seconds = options.reduce_seconds - (Now() - begun);
-  reduce.progress = options.progress;
-  reduce.jobs = options.jobs;
-  reduce.is_enough = options.is_enough;
-  // An oracle that dies of the program would take triage along.
-  if (!is_ours) {
-    reduce.evaluate = [&](const Module& module, const std::vector<Literal>& inputs) {
-      return subject.oracle.Evaluate(module, CheckCase::Of(module, inputs).arguments[0],
-                                     subject.limits);
-    };
-  }
+  const ReduceOptions reduce = ReducerOptions(subject, options, begun, is_ours);
   if (kind == Outcome::kWrong && subject.backend.Describe().dumps_passes) {
     // Most of a program stands around the op that is wrong: what is next to it may do.
     const Instruction* wrong =
